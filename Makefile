@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make [V=1], make test, make bench, make install [DESTDIR= PREFIX=], make clean
+
+PREFIX   ?= /usr/local
+SBINDIR  ?= $(PREFIX)/sbin
+MANDIR   ?= $(PREFIX)/share/man
+UNITDIR  ?= $(PREFIX)/lib/systemd/system
+COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
+CLANG    ?= clang
+BPFTOOL  ?= /usr/sbin/bpftool
+OUT      ?= build
+MULTIARCH := $(shell $(CC) -print-multiarch)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror
+CFLAGS   ?= -O2 -g
+XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Iinclude -Iuser -isystem $(OUT)/skel -MMD -MP $(CFLAGS) $(EXTRA)
+XB_LIBS   = -lxdp -lbpf -llmdb -ljansson -lm -lpthread $(LIBS)
+BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Iinclude -I/usr/include/$(MULTIARCH) -MMD -MP
+
+CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/core/*.c))
+CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c))
+SKELS    := $(OUT)/skel/entry.skel.h $(OUT)/skel/filter.skel.h
+SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/support/*.c))
+TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c tests/prog/test_*.c))
+BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
+BENCHSKEL := $(patsubst tests/bench/%.bpf.c,$(OUT)/skel/%.skel.h,$(wildcard tests/bench/*.bpf.c))
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n'
+endif
+
+all: $(OUT)/bloomctl
+
+$(OUT)/bloomctl: $(CORE) $(CLI)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS)
+
+$(OUT)/%.o: %.c | $(SKELS)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) -c -o $@ $<
+
+$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(say) BPF $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(OUT)/bpf/%.bpf.o: tests/bench/%.bpf.c
+	$(say) BPF $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -Ibpf -c -o $@ $<
+
+$(OUT)/skel/%.skel.h: $(OUT)/bpf/%.bpf.o
+	$(say) SKEL $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
+
+$(OUT)/tests/%: tests/%.c $(CORE) $(SUPPORT) | $(SKELS) $(BENCHSKEL)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -o $@ $< $(CORE) $(SUPPORT) $(XB_LIBS) -lcmocka
+
+tests: $(TESTS)
+
+benches: $(OUT)/bloomctl $(BENCHES)
+
+test:
+	scripts/test
+
+bench:
+	scripts/bench
+
+install: $(OUT)/bloomctl
+	install -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
+	install -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
+	install -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's|@SBINDIR@|$(SBINDIR)|' packaging/xdp-bloom.service >$(DESTDIR)$(UNITDIR)/xdp-bloom.service
+
+clean:
+	rm -rf $(OUT)
+
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)
+
+.SECONDARY:
+.PHONY: all tests benches test bench install clean

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The one way out: counts packets and bytes by reason and interface, per CPU, in maps that outlive generations. */
+#ifndef XDP_BLOOM_ACCOUNT_H
+#define XDP_BLOOM_ACCOUNT_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "xdp_bloom/layout.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, XB_IFACE_CELLS);
+	__type(key, __u32);
+	__type(value, struct xb_iface_cell);
+} ifaces SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XB_IFACE_ROWS);
+	__type(key, __u32);
+	__type(value, struct xb_counts);
+} stats SEC(".maps");
+
+static __always_inline __u32 stats_row(__u32 ifindex)
+{
+	for (__u32 i = 0; i < XB_IFACE_PROBES; i++) {
+		__u32 index = (ifindex + i) % XB_IFACE_CELLS;
+		struct xb_iface_cell *cell = bpf_map_lookup_elem(&ifaces, &index);
+
+		if (cell && cell->ifindex == ifindex)
+			return cell->row;
+	}
+	return 0;
+}
+
+/*
+ * The first buffer is the whole frame unless the IP header claims more than it holds (jumbo frames in several buffers);
+ * only then is the helper worth its call.
+ */
+static __always_inline __u64 frame_length(struct xdp_md *ctx, __u32 claimed)
+{
+	__u32 first = ctx->data_end - ctx->data;
+
+	return claimed > first ? bpf_xdp_get_buff_len(ctx) : first;
+}
+
+/* claimed: the frame's length by its IP header, 0 if it has none. Returns the XDP verdict that belongs to the reason. */
+static __always_inline int account(struct xdp_md *ctx, enum xb_reason reason, __u32 claimed)
+{
+	__u32 row = stats_row(ctx->ingress_ifindex);
+	struct xb_counts *counts = bpf_map_lookup_elem(&stats, &row);
+
+	if (counts && reason < XB_REASON_SLOTS) {
+		counts->reason[reason].packets++;
+		counts->reason[reason].bytes += frame_length(ctx, claimed);
+	}
+	return (xb_drop_reasons >> reason) & 1 ? XDP_DROP : XDP_PASS;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The blocked Bloom filter: one cache line decides. No branch depends on the probes, a mispredicted one costs more. */
+#ifndef XDP_BLOOM_BLOOM_H
+#define XDP_BLOOM_BLOOM_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "params.h"
+
+struct bloom_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xb_block);
+};
+
+/* probes is a constant wherever this is inlined. */
+static __always_inline bool bloom_contains(void *map, __u32 blocks, __u32 probes, __u64 hash)
+{
+	struct xb_key key = params_key();
+	struct xb_probes decided = xb_probes_of(&key, hash);
+	__u32 index = xb_scale(decided.place, blocks);
+	struct xb_block *block = bpf_map_lookup_elem(map, &index);
+	__u64 all = 1;
+
+	if (!block)
+		return false;
+#pragma unroll
+	for (__u32 i = 0; i < XB_PROBES_FEW; i++)
+		all &= block->word[i] >> xb_probe_bit(&decided, i);
+	if (probes == XB_PROBES_MANY) {
+#pragma unroll
+		for (__u32 i = XB_PROBES_FEW; i < XB_PROBES_MANY; i++)
+			all &= block->word[i % XB_BLOCK_WORDS] >> xb_probe_bit(&decided, i);
+	}
+	return all;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The program of a generation: is the source listed? */
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "parse.h"
+#include "params.h"
+#include "host4.h"
+#include "prefix4.h"
+#include "net6.h"
+#include "account.h"
+
+static __always_inline enum xb_reason judge(const struct source *source)
+{
+	switch (source->family) {
+	case SOURCE_IPV4:
+		if (params.prefix4 && prefix4_listed(source->ipv4))
+			return XB_LISTED_IPV4_PREFIX;
+		if (params.host4.blocks && host4_listed(source->ipv4))
+			return XB_LISTED_IPV4_HOST;
+		return XB_CLEAN;
+	case SOURCE_IPV6:
+		if (params.net6.blocks && net6_listed(source->hi, source->lo))
+			return XB_LISTED_IPV6;
+		return XB_CLEAN;
+	case SOURCE_NONE:
+		break;
+	}
+	return source->reason;
+}
+
+SEC("xdp")
+int xdp_bloom_filter(struct xdp_md *ctx)
+{
+	struct source source = parse_source(ctx);
+
+	return account(ctx, judge(&source), source.claimed);
+}
+
+char _license[] SEC("license") = "GPL";

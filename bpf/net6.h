@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* IPv6 prefixes of every length: one Bloom block for each length that can match the source. */
+#ifndef XDP_BLOOM_NET6_H
+#define XDP_BLOOM_NET6_H
+
+#include "bloom.h"
+
+struct bloom_map net6 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xb_lengths);
+} lengths6 SEC(".maps");
+
+struct net6_walk {
+	__u64 hi, lo;
+	__u64 always;	/* lengths 0 to 31 left to probe */
+	__u64 cover[2]; /* lengths 32 to 128 left to probe, less 32 */
+	bool listed;
+};
+
+/* For the lowest set bit of x (not 0): its number. A de Bruijn sequence (Leiserson, Prokop, Randall, 1998): BPF has no ctz. */
+static __always_inline __u32 lowest_bit(__u64 x)
+{
+	static const __u8 position[64] = {
+		0,  1,	56, 2,	57, 49, 28, 3,	61, 58, 42, 50, 38, 29, 17, 4,	62, 47, 59, 36, 45, 43,
+		51, 22, 53, 39, 33, 30, 24, 18, 12, 5,	63, 55, 48, 27, 60, 41, 37, 16, 46, 35, 44, 21,
+		52, 32, 23, 11, 54, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
+	};
+
+	return position[((x & -x) * 0x03f79d71b4ca8b09ULL) >> 58];
+}
+
+/* The next length to probe, removed from the walk; more than 128 when none is left. */
+static __always_inline __u32 net6_next_length(struct net6_walk *walk)
+{
+	__u32 bit;
+
+	if (walk->cover[0]) {
+		bit = lowest_bit(walk->cover[0]);
+		walk->cover[0] &= walk->cover[0] - 1;
+		return bit + XB_LENGTH_SPLIT;
+	}
+	if (walk->cover[1]) {
+		bit = lowest_bit(walk->cover[1]);
+		walk->cover[1] &= walk->cover[1] - 1;
+		return bit + XB_LENGTH_SPLIT + 64;
+	}
+	if (walk->always) {
+		bit = lowest_bit(walk->always);
+		walk->always &= walk->always - 1;
+		return bit;
+	}
+	return 129;
+}
+
+/* The first n bits set, n from 0 to 64. */
+static __always_inline __u64 leading_ones(__u32 n)
+{
+	return n ? ~0ULL << ((64 - n) & 63) : 0;
+}
+
+static long net6_probe(__u32 round __attribute__((unused)), void *data)
+{
+	struct net6_walk *walk = data;
+	__u32 length = net6_next_length(walk);
+	struct xb_key key = params_key();
+	__u64 hi, lo, hash;
+
+	if (length > 128)
+		return 1;
+	hi = walk->hi & leading_ones(length < 64 ? length : 64);
+	lo = walk->lo & leading_ones(length > 64 ? length - 64 : 0);
+	hash = xb_hash_ipv6(&key, hi, lo, length);
+	walk->listed = bloom_contains(&net6, params.net6.blocks, params.net6.probes, hash);
+	return walk->listed;
+}
+
+/* hi, lo: the source, host byte order. */
+static __always_inline bool net6_listed(__u64 hi, __u64 lo)
+{
+	struct xb_key key = params_key();
+	__u64 hash = xb_hash_ipv4(&key, hi >> 32);
+	__u32 first = 0;
+	__u32 index = 1 + xb_scale(hash >> 32, params.length_cells);
+	struct xb_lengths *always = bpf_map_lookup_elem(&lengths6, &first);
+	struct xb_lengths *cover = bpf_map_lookup_elem(&lengths6, &index);
+	struct net6_walk walk = {.hi = hi, .lo = lo};
+
+	if (!always || !cover)
+		return false;
+	walk.always = always->bits[0];
+	walk.cover[0] = cover->bits[0];
+	walk.cover[1] = cover->bits[1];
+	if (!(walk.always | walk.cover[0] | walk.cover[1]))
+		return false;
+	bpf_loop(129, net6_probe, &walk, 0);
+	return walk.listed;
+}
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The keyed hashes of the filter and what is cut out of them. Compiled for both sides. */
+#ifndef XDP_BLOOM_HASH_H
+#define XDP_BLOOM_HASH_H
+
+#include <linux/types.h>
+
+#define XB_HASH_INLINE static inline __attribute__((always_inline))
+
+/* 128 random bits, new in every generation, known to nobody but the programs of this generation. */
+struct xb_key {
+	__u64 a;
+	__u64 b;
+};
+
+/* A 64-bit bijection that spreads every input bit: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+XB_HASH_INLINE __u64 xb_mix64(__u64 x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9ULL;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebULL;
+	return x ^ (x >> 31);
+}
+
+/* address: host byte order. Also used for the first 32 bits of an IPv6 address. */
+XB_HASH_INLINE __u64 xb_hash_ipv4(const struct xb_key *key, __u32 address)
+{
+	return xb_mix64(key->a ^ address);
+}
+
+#define XB_ROTL64(x, n) (((x) << (n)) | ((x) >> (64 - (n))))
+
+#define XB_SIPROUND(v0, v1, v2, v3)                                                                \
+	do {                                                                                       \
+		v0 += v1;                                                                          \
+		v1 = XB_ROTL64(v1, 13) ^ v0;                                                       \
+		v0 = XB_ROTL64(v0, 32);                                                            \
+		v2 += v3;                                                                          \
+		v3 = XB_ROTL64(v3, 16) ^ v2;                                                       \
+		v0 += v3;                                                                          \
+		v3 = XB_ROTL64(v3, 21) ^ v0;                                                       \
+		v2 += v1;                                                                          \
+		v1 = XB_ROTL64(v1, 17) ^ v2;                                                       \
+		v2 = XB_ROTL64(v2, 32);                                                            \
+	} while (0)
+
+/*
+ * SipHash-1-3 (Aumasson, Bernstein, INDOCRYPT 2012; rounds reduced as in their note on 1-3) of the 17-byte message
+ * hi, lo (little endian words), prefix length.
+ * hi, lo: the network address, host byte order, bits beyond the length zero.
+ */
+XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key *key, __u64 hi, __u64 lo, __u32 length)
+{
+	__u64 v0 = key->a ^ 0x736f6d6570736575ULL;
+	__u64 v1 = key->b ^ 0x646f72616e646f6dULL;
+	__u64 v2 = key->a ^ 0x6c7967656e657261ULL;
+	__u64 v3 = key->b ^ 0x7465646279746573ULL;
+	__u64 last = (17ULL << 56) | length;
+
+	v3 ^= hi;
+	XB_SIPROUND(v0, v1, v2, v3);
+	v0 ^= hi;
+	v3 ^= lo;
+	XB_SIPROUND(v0, v1, v2, v3);
+	v0 ^= lo;
+	v3 ^= last;
+	XB_SIPROUND(v0, v1, v2, v3);
+	v0 ^= last;
+	v2 ^= 0xff;
+	XB_SIPROUND(v0, v1, v2, v3);
+	XB_SIPROUND(v0, v1, v2, v3);
+	XB_SIPROUND(v0, v1, v2, v3);
+	return v0 ^ v1 ^ v2 ^ v3;
+}
+
+/*
+ * What one hash decides. A probe is one bit in one 64-bit word: probe i in word i % 8 of the block, 6 bits of hash each.
+ * Probes 0 to 7 come from `low`, 8 to 15 from `high`, the block from `place`: three words, because one has only 64 bits.
+ */
+struct xb_probes {
+	__u64 low;
+	__u64 high;
+	__u32 place;
+};
+
+XB_HASH_INLINE struct xb_probes xb_probes_of(const struct xb_key *key, __u64 hash)
+{
+	__u64 second = (hash ^ key->b) * 0x9fb21c651e98df25ULL;
+	__u64 third = (second ^ (second >> 32)) * 0xd6e8feb86659fd93ULL;
+
+	return (struct xb_probes){.low = hash, .high = third ^ (third >> 32), .place = (__u32)(second >> 32)};
+}
+
+/* Maps 32 uniform bits to 0 .. count-1 without division (Lemire, ACM TOMACS 2019). */
+XB_HASH_INLINE __u32 xb_scale(__u32 uniform, __u32 count)
+{
+	return (__u32)(((__u64)uniform * count) >> 32);
+}
+
+/* Which bit of word i % 8 probe i stands for: 0 to 63. */
+XB_HASH_INLINE __u32 xb_probe_bit(const struct xb_probes *probes, __u32 i)
+{
+	__u64 word = i < 8 ? probes->low : probes->high;
+
+	return (word >> (6 * (i & 7))) & 63;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Why a packet left the program: one counter of packets and bytes for each. */
+#ifndef XDP_BLOOM_REASON_H
+#define XDP_BLOOM_REASON_H
+
+/*
+ * X(symbol, name shown to people, verdict, meaning). The order is part of the statistics layout: append only, at most
+ * XB_REASON_SLOTS in all.
+ */
+#define XB_REASONS(X)                                                                              \
+	X(CLEAN, "clean", PASS, "the source is not listed")                                        \
+	X(LISTED_IPV4_HOST, "listed_ipv4_host", DROP, "the source is a listed IPv4 address")       \
+	X(LISTED_IPV4_PREFIX, "listed_ipv4_prefix", DROP, "the source is in a listed IPv4 prefix") \
+	X(LISTED_IPV6, "listed_ipv6", DROP, "the source is in a listed IPv6 prefix")               \
+	X(NOT_IP, "not_ip", PASS, "neither IPv4 nor IPv6 (ARP, LLDP, ...)")                        \
+	X(NO_GENERATION, "no_generation", PASS, "no filter was in force")                          \
+	X(PPPOE, "pppoe", PASS, "PPPoE: the source is not looked for inside")                      \
+	X(VLAN_DEPTH, "vlan_depth", PASS, "more than two VLAN tags")                               \
+	X(ETHERNET_SHORT, "ethernet_short", PASS, "cut inside the Ethernet header")                \
+	X(VLAN_SHORT, "vlan_short", PASS, "cut inside a VLAN tag")                                 \
+	X(IPV4_SHORT, "ipv4_short", PASS, "cut inside the IPv4 header")                            \
+	X(IPV4_VERSION, "ipv4_version", PASS, "IPv4 by EtherType, another version in the header")  \
+	X(IPV4_IHL, "ipv4_ihl", PASS, "IPv4 header length below 20 bytes")                         \
+	X(IPV6_SHORT, "ipv6_short", PASS, "cut inside the IPv6 header")                            \
+	X(IPV6_VERSION, "ipv6_version", PASS, "IPv6 by EtherType, another version in the header")
+
+enum xb_reason {
+#define X(symbol, name, verdict, meaning) XB_##symbol,
+	XB_REASONS(X)
+#undef X
+	XB_REASON_COUNT,
+};
+
+#define XB_REASON_SLOTS 32
+_Static_assert(XB_REASON_COUNT <= XB_REASON_SLOTS, "the statistics layout has no room");
+
+#define XB_VERDICT_PASS 0U
+#define XB_VERDICT_DROP 1U
+
+/* Bit r is set when reason r drops. */
+#define X(symbol, name, verdict, meaning) (XB_VERDICT_##verdict << XB_##symbol) |
+static const unsigned int xb_drop_reasons = XB_REASONS(X) 0;
+#undef X
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl attach: all the interfaces or none. */
+#include "core/attach.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "core/enforce.h"
+#include "core/error.h"
+
+struct request {
+	char **names;
+	int count;
+	enum xb_mode wanted;
+	enum xb_mode got[256];
+};
+
+static void undo(struct xb_writer *writer, const struct request *request, int done, const bool *had)
+{
+	char message[1024];
+
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	for (int i = 0; i < done; i++)
+		if (!had[i])
+			xb_detach(&writer->link, request->names[i]);
+	xb_system_error(0, "%s", message);
+}
+
+static int attach_all(struct xb_writer *writer, struct request *request)
+{
+	bool had[256];
+
+	for (int i = 0; i < request->count; i++) {
+		struct xb_attachment now;
+		int error = xb_attachment_of(&writer->link, request->names[i], &now);
+
+		had[i] = now.ours;
+		if (!error && now.ours && request->wanted != XB_MODE_AUTO && request->wanted != now.mode) {
+			error = xb_detach(&writer->link, request->names[i]);
+			had[i] = false;
+		}
+		if (!error)
+			error = xb_attach(&writer->link, request->names[i], request->wanted, &request->got[i]);
+		if (error) {
+			undo(writer, request, i, had);
+			return error;
+		}
+	}
+	return 0;
+}
+
+static int body(struct xb_writer *writer, void *context)
+{
+	struct request *request = context;
+	bool fresh = !writer->linked;
+	int error;
+
+	for (int i = 0; i < request->count; i++)
+		if (!if_nametoindex(request->names[i]))
+			return xb_input_error("%s: no such interface", request->names[i]);
+	error = xb_enforce_begin(writer, writer->txn);
+	if (!error)
+		error = attach_all(writer, request);
+	for (int i = 0; !error && i < request->count; i++) {
+		struct xb_wanted wanted = {.mode = request->wanted};
+
+		strcpy(wanted.name, request->names[i]);
+		error = xb_wanted_put(writer->txn, &wanted);
+	}
+	if (error && fresh)
+		xb_enforce_end(writer, writer->txn->meta.identity);
+	return error;
+}
+
+static int answer(const struct cli *cli, const struct request *request)
+{
+	json_t *interfaces = json_array();
+
+	for (int i = 0; i < request->count; i++) {
+		const char *mode = xb_mode_name(request->got[i]);
+
+		json_array_append_new(interfaces, json_pack("{s:s,s:s}", "name", request->names[i], "mode", mode));
+		if (!cli->json && !cli->quiet)
+			printf("%s attached in %s mode\n", request->names[i], mode);
+	}
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:o}", "interfaces", interfaces));
+	json_decref(interfaces);
+	return cli_done(EXIT_DONE);
+}
+
+int verb_attach(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {{"mode", required_argument, NULL, 'm'}, {0}};
+	struct request request = {.wanted = XB_MODE_AUTO};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (option != 'm')
+			return EXIT_USAGE;
+		else if (xb_mode_parse(optarg, &request.wanted))
+			return cli_fail();
+	request.names = argv + optind;
+	request.count = argc - optind;
+	if (!request.count)
+		return cli_usage(cli, "attach needs an interface");
+	if (request.count > 255)
+		return cli_usage(cli, "at most 255 interfaces");
+	if (xb_write(&cli->paths, true, body, &request))
+		return cli_fail();
+	return answer(cli, &request);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl batch: lines of add and del, one transaction, acknowledged at its end. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "edit.h"
+
+#define WORDS_MAX 1024
+
+/* A parsed line; the words of an edit point into its text. */
+struct line {
+	struct edit edit;
+	unsigned long number;
+	char *text;
+};
+
+struct batch {
+	const char *name;
+	struct line *lines;
+	size_t count, room;
+	struct edit_result result;
+};
+
+/* Splits at blanks; double quotes keep them, a backslash inside quotes takes the next character. -1: unended quote, -2: too many. */
+static int split(char *text, char **words)
+{
+	char *from = text, *to = text;
+	int count = 0;
+
+	for (;;) {
+		bool quoted = false;
+
+		from += strspn(from, " \t\r\n");
+		if (!*from || *from == '#')
+			return count;
+		if (count == WORDS_MAX - 1)
+			return -2;
+		words[count++] = to;
+		while (*from && (quoted || !strchr(" \t\r\n", *from))) {
+			if (*from == '"') {
+				quoted = !quoted;
+				from++;
+			} else {
+				if (quoted && *from == '\\' && from[1])
+					from++;
+				*to++ = *from++;
+			}
+		}
+		if (quoted)
+			return -1;
+		if (*from)
+			from++;
+		*to++ = '\0';
+	}
+}
+
+static int keep(struct batch *batch, const struct line *line)
+{
+	if (batch->count == batch->room) {
+		size_t room = batch->room ? 2 * batch->room : 256;
+		struct line *grown = realloc(batch->lines, room * sizeof(*grown));
+
+		if (!grown)
+			return xb_out_of_memory();
+		batch->lines = grown;
+		batch->room = room;
+	}
+	batch->lines[batch->count++] = *line;
+	return 0;
+}
+
+static int bad_line(const struct batch *batch, unsigned long number, const char *why)
+{
+	fprintf(stderr, "bloomctl: %s:%lu: %s\n", batch->name, number, why);
+	return EXIT_USAGE;
+}
+
+static int parse_line(const struct cli *cli, struct batch *batch, char *text, unsigned long number)
+{
+	struct line line = {.number = number, .text = text};
+	char *words[WORDS_MAX];
+	int count = split(text, words), code;
+
+	if (count < 0)
+		return bad_line(batch, number, count == -1 ? "a quote has no end" : "too many words");
+	if (!count) {
+		free(text);
+		return 0;
+	}
+	words[count] = NULL;
+	if (strcmp(words[0], "add") && strcmp(words[0], "del"))
+		return bad_line(batch, number, "a batch has lines of `add ENTRY...` and `del ENTRY...`");
+	code = edit_parse(cli, count, words, &line.edit);
+	if (code) {
+		fprintf(stderr, "bloomctl: %s:%lu: nothing was changed\n", batch->name, number);
+		return code;
+	}
+	return keep(batch, &line) ? cli_fail() : 0;
+}
+
+static int read_all(const struct cli *cli, struct batch *batch, FILE *file)
+{
+	unsigned long number = 0;
+	int code = 0;
+
+	for (;;) {
+		char *text = NULL;
+		size_t room = 0;
+		ssize_t size = getline(&text, &room, file);
+
+		if (size < 0) {
+			free(text);
+			break;
+		}
+		number++;
+		if (strlen(text) != (size_t)size) {
+			free(text);
+			return bad_line(batch, number, "binary data");
+		}
+		code = parse_line(cli, batch, text, number);
+		if (code)
+			return code;
+	}
+	if (ferror(file)) {
+		xb_system_error(errno, "cannot read %s", batch->name);
+		return cli_fail();
+	}
+	return 0;
+}
+
+static int body(struct xb_writer *writer, void *context)
+{
+	struct batch *batch = context;
+
+	batch->result = (struct edit_result){0};
+	for (size_t i = 0; i < batch->count; i++) {
+		int error = edit_apply(writer, &batch->lines[i].edit, &batch->result);
+
+		if (error)
+			return xb_error_prefix(error, "%s:%lu", batch->name, batch->lines[i].number);
+	}
+	return 0;
+}
+
+static int run(struct cli *cli, struct batch *batch)
+{
+	const struct edit_result *result = &batch->result;
+	int error = xb_write(&cli->paths, false, body, batch);
+
+	if (error)
+		return cli_fail(), error == 1 ? EXIT_ABSENT : xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE : EXIT_SYSTEM;
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:I,s:I,s:I,s:I,s:I}", "added", (json_int_t)result->added, "renewed",
+					       (json_int_t)result->renewed, "removed", (json_int_t)result->removed, "unchanged",
+					       (json_int_t)result->unchanged, "absent", (json_int_t)result->absent));
+	return EXIT_DONE;
+}
+
+int verb_batch(struct cli *cli, int argc, char **argv)
+{
+	struct batch batch = {0};
+	FILE *file;
+	int code;
+
+	if (argc != 2)
+		return cli_usage(cli, "batch takes one file, or -");
+	batch.name = strcmp(argv[1], "-") ? argv[1] : "stdin";
+	file = strcmp(argv[1], "-") ? fopen(argv[1], "re") : stdin;
+	if (!file) {
+		if (errno == ENOENT)
+			xb_input_error("%s: no such file", argv[1]);
+		else
+			xb_system_error(errno, "cannot read %s", argv[1]);
+		return cli_fail();
+	}
+	code = read_all(cli, &batch, file);
+	if (!code)
+		code = run(cli, &batch);
+	for (size_t i = 0; i < batch.count; i++) {
+		edit_free(&batch.lines[i].edit);
+		free(batch.lines[i].text);
+	}
+	free(batch.lines);
+	if (file != stdin)
+		fclose(file);
+	return code;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers and complaints, the same for all verbs. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/error.h"
+#include "core/sizing.h"
+
+int cli_fail(void)
+{
+	fprintf(stderr, "bloomctl: %s\n", xb_error_message());
+	return xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE : EXIT_SYSTEM;
+}
+
+int cli_usage(const struct cli *cli, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("bloomctl: ", stderr);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "; usage: bloomctl %s\n", cli->verb);
+	return EXIT_USAGE;
+}
+
+int cli_done(int code)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "bloomctl: cannot write the answer: %s\n", strerror(errno));
+		return EXIT_SYSTEM;
+	}
+	return code;
+}
+
+static size_t json_flags(const struct cli *cli)
+{
+	return cli->pretty ? JSON_INDENT(2) : JSON_COMPACT;
+}
+
+int cli_json(const struct cli *cli, json_t *object)
+{
+	json_t *whole = json_pack("{s:i}", "schema", 1);
+
+	if (!whole || !object || json_object_update(whole, object)) {
+		xb_out_of_memory();
+		return cli_fail();
+	}
+	json_dumpf(whole, stdout, json_flags(cli) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
+	putchar('\n');
+	json_decref(whole);
+	json_decref(object);
+	return cli_done(EXIT_DONE);
+}
+
+void cli_array_begin(const struct cli *cli, const char *name)
+{
+	printf(cli->pretty ? "{\n  \"schema\": 1,\n  \"%s\": [" : "{\"schema\":1,\"%s\":[", name);
+}
+
+void cli_array_item(const struct cli *cli, json_t *item, bool first)
+{
+	fputs(first ? "" : ",", stdout);
+	fputs(cli->pretty ? "\n    " : "", stdout);
+	json_dumpf(item, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	json_decref(item);
+}
+
+int cli_array_end(const struct cli *cli)
+{
+	puts(cli->pretty ? "\n  ]\n}" : "]}");
+	return cli_done(EXIT_DONE);
+}
+
+void cli_note(const struct cli *cli, const char *format, ...)
+{
+	va_list arguments;
+
+	if (cli->quiet)
+		return;
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || value < least || value > most) {
+		cli_usage(cli, "%s takes a whole number from %llu to %llu, not '%s'", option, (unsigned long long)least,
+			  (unsigned long long)most, text);
+		return false;
+	}
+	*number = value;
+	return true;
+}
+
+bool cli_rate(const struct cli *cli, const char *text, double *rate)
+{
+	char *end;
+
+	*rate = strtod(text, &end);
+	if (end == text || *end || !(*rate >= XB_RATE_MIN && *rate <= XB_RATE_MAX)) {
+		cli_usage(cli, "--fpr takes a rate from %g to %g, not '%s'", XB_RATE_MIN, XB_RATE_MAX, text);
+		return false;
+	}
+	return true;
+}
+
+const char *cli_bytes(uint64_t bytes)
+{
+	static char buffers[8][32];
+	static unsigned int next;
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	char *out = buffers[next++ % 8];
+	double value = (double)bytes;
+	unsigned int unit = 0;
+
+	while (value >= 1024 && unit < 4) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(out, sizeof(buffers[0]), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return out;
+}
+
+const char *cli_time(uint32_t seconds, char out[32])
+{
+	time_t when = (time_t)seconds;
+	struct tm parts;
+
+	gmtime_r(&when, &parts);
+	strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+	return out;
+}

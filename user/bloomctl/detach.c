@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl detach: the interfaces become what they were; with the last, everything leaves the kernel. */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "core/attach.h"
+#include "core/enforce.h"
+#include "core/error.h"
+
+struct request {
+	char **names;
+	int count;
+	bool all;
+};
+
+static int take_all(struct xb_writer *writer)
+{
+	struct xb_wanted *wanted;
+	size_t count;
+	int error = xb_wanted_all(writer->txn, &wanted, &count);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < count; i++) {
+		bool found;
+
+		error = xb_wanted_remove(writer->txn, wanted[i].name, &found);
+	}
+	free(wanted);
+	return error;
+}
+
+static int body(struct xb_writer *writer, void *context)
+{
+	const struct request *request = context;
+
+	if (request->all)
+		return take_all(writer);
+	for (int i = 0; i < request->count; i++) {
+		bool found;
+		int error = xb_wanted_remove(writer->txn, request->names[i], &found);
+
+		if (error)
+			return error;
+		if (!found) {
+			xb_input_error("%s is not attached", request->names[i]);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int nothing(struct xb_writer *writer, void *context)
+{
+	(void)writer;
+	(void)context;
+	return 0;
+}
+
+int verb_detach(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {{"all", no_argument, NULL, 'a'}, {0}};
+	struct request request = {0};
+	int option, error;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (option != 'a')
+			return EXIT_USAGE;
+		else
+			request.all = true;
+	request.names = argv + optind;
+	request.count = argc - optind;
+	if (request.all == (request.count > 0))
+		return cli_usage(cli, "detach takes interfaces, or --all");
+	/* The wish first: then every command that follows works towards it. */
+	error = xb_write(&cli->paths, true, body, &request);
+	if (error == 1)
+		return cli_fail(), EXIT_ABSENT;
+	if (!error)
+		error = xb_write(&cli->paths, true, nothing, NULL);
+	if (error)
+		return cli_fail();
+	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* add and del: parse, apply, answer. */
+#include "edit.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/membership.h"
+
+static const struct option add_options[] = {
+	{"list", required_argument, NULL, 'l'}, {"comment", required_argument, NULL, 'c'},
+	{"timeout", required_argument, NULL, 't'}, {"exist", no_argument, NULL, 'e'}, {0},
+};
+
+static const struct option del_options[] = {
+	{"list", required_argument, NULL, 'l'}, {"exist", no_argument, NULL, 'e'}, {0},
+};
+
+void edit_free(struct edit *edit)
+{
+	free(edit->entries);
+	edit->entries = NULL;
+}
+
+static int parse_entries(const struct cli *cli, int argc, char **argv, struct edit *edit)
+{
+	edit->entries = calloc((size_t)argc, sizeof(*edit->entries));
+	if (!edit->entries)
+		return xb_out_of_memory(), cli_fail();
+	for (int i = 0; i < argc; i++) {
+		char text[XB_ENTRY_TEXT];
+		bool host_bits;
+
+		if (xb_entry_parse(argv[i], strlen(argv[i]), &edit->entries[i], &host_bits))
+			return cli_fail();
+		edit->count++;
+		if (host_bits)
+			cli_note(cli, "bloomctl: %s has host bits set; taken as %s", argv[i],
+				 xb_entry_format(&edit->entries[i], text));
+	}
+	return 0;
+}
+
+int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
+{
+	int option, code;
+	uint64_t number;
+
+	*edit = (struct edit){.add = !strcmp(argv[0], "add")};
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "", edit->add ? add_options : del_options, NULL)) != -1) {
+		switch (option) {
+		case 'l':
+			edit->list = optarg;
+			break;
+		case 'c':
+			edit->comment = optarg;
+			if (xb_comment_check(optarg, strlen(optarg)))
+				return cli_fail();
+			break;
+		case 't':
+			if (!cli_number(cli, "--timeout", optarg, 1, 2000000000, &number))
+				return EXIT_USAGE;
+			edit->timeout = (uint32_t)number;
+			break;
+		case 'e':
+			edit->exist = true;
+			break;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (edit->list && !xb_list_name_ok(edit->list))
+		return cli_usage(cli, "'%s' is no list name", edit->list);
+	if (optind == argc)
+		return cli_usage(cli, "%s needs at least one entry", argv[0]);
+	code = parse_entries(cli, argc - optind, argv + optind, edit);
+	if (code)
+		edit_free(edit);
+	return code;
+}
+
+static int apply_add(struct xb_writer *writer, const struct edit *edit, struct edit_result *result)
+{
+	const char *name = edit->list ? edit->list : "default";
+	struct xb_membership member = {
+		.added = writer->now,
+		.expires = edit->timeout ? writer->now + edit->timeout : 0,
+		.comment = edit->comment,
+		.comment_size = edit->comment ? (uint32_t)strlen(edit->comment) : 0,
+	};
+	struct xb_list *list;
+	int error = xb_list_need(writer->txn, name, &list);
+
+	if (error)
+		return error;
+	member.list = list->id;
+	for (size_t i = 0; i < edit->count; i++) {
+		bool renew = edit->exist && (edit->timeout || edit->comment);
+		char text[XB_ENTRY_TEXT];
+		enum xb_put put;
+
+		error = xb_member_put(writer->txn, &edit->entries[i], &member, renew, &put);
+		if (error)
+			return error;
+		if (put == XB_PUT_SAME && !edit->exist)
+			return xb_input_error("%s is in list %s already (--exist makes that no error)",
+					      xb_entry_format(&edit->entries[i], text), name);
+		result->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
+		result->renewed += put == XB_PUT_RENEWED;
+		result->unchanged += put == XB_PUT_SAME;
+	}
+	return 0;
+}
+
+/* The names of the lists that have the entry, of which only `only` counts if given. */
+static json_t *lists_of(struct xb_txn *txn, const struct xb_entry *entry, uint32_t only)
+{
+	struct xb_members members;
+	struct xb_membership member;
+	json_t *names = json_array();
+
+	if (xb_members_of(txn, entry, &members))
+		return names;
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		if (list && (only == XB_ANY_LIST || only == list->id))
+			json_array_append_new(names, json_string(list->name));
+	}
+	return names;
+}
+
+static int apply_del(struct xb_writer *writer, const struct edit *edit, struct edit_result *result)
+{
+	uint32_t from = XB_ANY_LIST;
+
+	if (edit->list) {
+		struct xb_list *list = xb_list_find(writer->txn, edit->list);
+
+		if (!list)
+			return xb_input_error("there is no list %s", edit->list);
+		from = list->id;
+	}
+	for (size_t i = 0; i < edit->count; i++) {
+		json_t *names = result->lists_left ? lists_of(writer->txn, &edit->entries[i], from) : NULL;
+		enum xb_removal removal;
+		char text[XB_ENTRY_TEXT];
+		int error = xb_member_remove(writer->txn, &edit->entries[i], from, &removal);
+
+		xb_entry_format(&edit->entries[i], text);
+		if (names && !error && removal != XB_REMOVAL_ABSENT)
+			json_object_set(result->lists_left, text, names);
+		json_decref(names);
+		if (error)
+			return error;
+		if (removal == XB_REMOVAL_ABSENT && !edit->exist) {
+			xb_input_error("%s is not %s%s", text, edit->list ? "in list " : "listed", edit->list ? edit->list : "");
+			return 1;
+		}
+		result->absent += removal == XB_REMOVAL_ABSENT;
+		result->removed += removal != XB_REMOVAL_ABSENT;
+	}
+	return 0;
+}
+
+int edit_apply(struct xb_writer *writer, const struct edit *edit, struct edit_result *result)
+{
+	return edit->add ? apply_add(writer, edit, result) : apply_del(writer, edit, result);
+}
+
+struct run {
+	const struct edit *edit;
+	struct edit_result result;
+};
+
+static int body(struct xb_writer *writer, void *context)
+{
+	struct run *run = context;
+	json_t *lists = run->result.lists_left;
+
+	if (lists)
+		json_object_clear(lists);
+	run->result = (struct edit_result){.lists_left = lists};
+	return edit_apply(writer, run->edit, &run->result);
+}
+
+static void tell_lists(json_t *lists)
+{
+	const char *entry;
+	json_t *names, *name;
+	size_t i;
+
+	json_object_foreach(lists, entry, names) {
+		printf("%s taken out of", entry);
+		json_array_foreach(names, i, name)
+			printf(" %s", json_string_value(name));
+		putchar('\n');
+	}
+}
+
+int edit_run(struct cli *cli, int argc, char **argv)
+{
+	struct edit edit;
+	struct run run = {.edit = &edit};
+	int code = edit_parse(cli, argc, argv, &edit), error;
+
+	if (code)
+		return code;
+	run.result.lists_left = edit.add ? NULL : json_object();
+	error = xb_write(&cli->paths, false, body, &run);
+	if (error == 1)
+		code = cli_fail(), code = EXIT_ABSENT;
+	else if (error)
+		code = cli_fail();
+	else if (cli->json)
+		code = cli_json(cli, edit.add ? json_pack("{s:I,s:I,s:I}", "added", (json_int_t)run.result.added, "renewed",
+							  (json_int_t)run.result.renewed, "unchanged",
+							  (json_int_t)run.result.unchanged)
+					      : json_pack("{s:I,s:I,s:O}", "removed", (json_int_t)run.result.removed, "absent",
+							  (json_int_t)run.result.absent, "lists", run.result.lists_left));
+	else if (!edit.add && !cli->quiet)
+		tell_lists(run.result.lists_left), code = cli_done(EXIT_DONE);
+	json_decref(run.result.lists_left);
+	edit_free(&edit);
+	return code;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One add or del as it was typed, on the command line or in a batch. */
+#ifndef XB_CLI_EDIT_H
+#define XB_CLI_EDIT_H
+
+#include "cli.h"
+#include "core/entry.h"
+#include "core/writer.h"
+
+struct edit {
+	bool add, exist;
+	const char *list; /* NULL: "default" for add, every list for del */
+	const char *comment;
+	uint32_t timeout; /* seconds, 0: none */
+	struct xb_entry *entries;
+	size_t count;
+};
+
+/* What became of it. */
+struct edit_result {
+	uint64_t added, renewed, removed, unchanged, absent;
+	json_t *lists_left; /* entry to names of the lists a del took it out of; NULL: not wanted */
+};
+
+/* argv[0] is "add" or "del". The texts stay the caller's. Returns 0, or EXIT_USAGE with the message printed. */
+int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit);
+void edit_free(struct edit *edit);
+
+/* Inside a write transaction. 1: something was absent and --exist was not given. */
+int edit_apply(struct xb_writer *writer, const struct edit *edit, struct edit_result *result);
+
+/* One edit in a transaction of its own, and the answer. */
+int edit_run(struct cli *cli, int argc, char **argv);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl flush */
+#include <getopt.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "core/error.h"
+#include "core/membership.h"
+#include "core/writer.h"
+
+struct request {
+	const char *list;
+	uint64_t removed;
+};
+
+static int flush_list(struct xb_writer *writer, struct request *request)
+{
+	const struct xb_entry first = {.kind = XB_PREFIX4};
+	struct xb_list *list = xb_list_find(writer->txn, request->list);
+	struct xb_walk walk;
+	uint32_t id;
+	int more, error;
+
+	if (!list)
+		return xb_input_error("there is no list %s", request->list);
+	id = list->id;
+	error = xb_walk_begin(&walk, writer->txn, &first);
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0) {
+		struct xb_membership member;
+		enum xb_removal removal;
+
+		if (!xb_members_have(walk.members, id, &member))
+			continue;
+		error = xb_member_remove(writer->txn, &walk.entry, id, &removal);
+		if (error)
+			break;
+		request->removed++;
+	}
+	xb_walk_end(&walk);
+	return error ? error : more;
+}
+
+static int body(struct xb_writer *writer, void *context)
+{
+	struct request *request = context;
+	const struct xb_totals *totals = &writer->txn->meta.totals;
+
+	request->removed = 0;
+	if (request->list)
+		return flush_list(writer, request);
+	request->removed = totals->prefix4 + totals->host4 + totals->net6;
+	return request->removed ? xb_member_remove_all(writer->txn) : 0;
+}
+
+static bool confirmed(const char *list)
+{
+	int answer;
+
+	fprintf(stderr, "Empty %s%s? [y/N] ", list ? "list " : "all lists", list ? list : "");
+	answer = getchar();
+	return answer == 'y' || answer == 'Y';
+}
+
+int verb_flush(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {{"list", required_argument, NULL, 'l'}, {"yes", no_argument, NULL, 'y'}, {0}};
+	struct request request = {0};
+	bool yes = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'l')
+			request.list = optarg;
+		else if (option == 'y')
+			yes = true;
+		else
+			return EXIT_USAGE;
+	}
+	if (optind != argc)
+		return cli_usage(cli, "flush takes no entries");
+	if (!yes && !isatty(STDIN_FILENO))
+		return cli_usage(cli, "flush asks on a terminal; without one it needs --yes");
+	if (!yes && !confirmed(request.list))
+		return EXIT_USAGE;
+	if (xb_write(&cli->paths, false, body, &request))
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:I}", "removed", (json_int_t)request.removed));
+	return EXIT_DONE;
+}

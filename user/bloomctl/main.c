@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl: a table of verbs, a look-up, done. */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "cli.h"
+#include "core/error.h"
+
+const struct verb verbs[] = {
+	{"attach", "attach IFACE... [--mode auto|native|skb]", "protect interfaces", verb_attach},
+	{"detach", "detach IFACE...|--all", "stop protecting them", verb_detach},
+	{"up", "up", "make the kernel match the store (boot, repair)", verb_up},
+	{"status", "status", "what is enforced where; non-zero while something is not", verb_status},
+	{"doctor", "doctor", "whether this machine is ready, and what to do", verb_doctor},
+	{"add", "add ENTRY... [--list NAME] [--comment TEXT] [--timeout SECONDS] [--exist]", "list addresses or prefixes", verb_add},
+	{"del", "del ENTRY... [--list NAME] [--exist]", "take them out", verb_del},
+	{"test", "test ENTRY...", "whether they are listed, by what", verb_test},
+	{"list", "list [--list NAME]", "all that is listed", verb_list},
+	{"flush", "flush [--list NAME] [--yes]", "empty a list, or all", verb_flush},
+	{"import", "import FILE|- [--list NAME] [--format F] [--replace]", "list what a file lists", verb_import},
+	{"save", "save", "everything, as text for restore", verb_save},
+	{"restore", "restore FILE|-", "become what was saved", verb_restore},
+	{"batch", "batch FILE|-", "many adds and dels in one transaction", verb_batch},
+	{"rotate", "rotate [--fpr P] [--capacity N]", "a new filter, keys and all, without a gap", verb_rotate},
+	{"stats", "stats [--watch]", "packets and bytes by reason and interface", verb_stats},
+	{"plan", "plan --entries N [--fpr P]", "memory for so many entries", verb_plan},
+	{0},
+};
+
+static void usage(FILE *stream)
+{
+	fprintf(stream, "usage: bloomctl [-j] [-p] [-q|-v] [--state DIR] [--pin DIR] [--run DIR] COMMAND\n");
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		fprintf(stream, "  %-78s %s\n", verb->usage, verb->summary);
+	fprintf(stream, "ENTRY: IPv4, IPv4/length, IPv6 or IPv6/length\n");
+}
+
+static void notice(const char *message)
+{
+	fprintf(stderr, "bloomctl: %s\n", message);
+}
+
+static void no_notice(const char *message)
+{
+	(void)message;
+}
+
+static void progress(const char *what, unsigned long long done, unsigned long long total)
+{
+	if (done == total)
+		fputs("\r\033[K", stderr);
+	else if (total)
+		fprintf(stderr, "\r%s: %llu %%\033[K", what, done * 100 / total);
+	else
+		fprintf(stderr, "\r%s: %llu\033[K", what, done);
+}
+
+static int libbpf_print(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return level <= LIBBPF_INFO ? vfprintf(stderr, format, arguments) : 0;
+}
+
+static const struct verb *find(const char *name)
+{
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		if (!strcmp(verb->name, name))
+			return verb;
+	return NULL;
+}
+
+enum { OPTION_STATE = 256, OPTION_PIN, OPTION_RUN };
+
+static const struct option options[] = {
+	{"json", no_argument, NULL, 'j'},	       {"pretty", no_argument, NULL, 'p'},
+	{"quiet", no_argument, NULL, 'q'},	       {"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},	       {"version", no_argument, NULL, 'V'},
+	{"state", required_argument, NULL, OPTION_STATE}, {"pin", required_argument, NULL, OPTION_PIN},
+	{"run", required_argument, NULL, OPTION_RUN},  {0},
+};
+
+/* Returns -1 to go on, or the exit code. */
+static int parse_options(struct cli *cli, int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+jpqvhV", options, NULL)) != -1) {
+		switch (option) {
+		case 'p':
+			cli->pretty = true;
+			cli->json = true;
+			break;
+		case 'j':
+			cli->json = true;
+			break;
+		case 'q':
+			cli->quiet = true;
+			break;
+		case 'v':
+			cli->verbose = true;
+			break;
+		case OPTION_STATE:
+			cli->paths.state = optarg;
+			break;
+		case OPTION_PIN:
+			cli->paths.pins = optarg;
+			break;
+		case OPTION_RUN:
+			cli->paths.run = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		case 'V':
+			puts("xdp-bloom 0.1");
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = {.paths = {XB_STATE_DIRECTORY, XB_PIN_DIRECTORY, XB_RUN_DIRECTORY}};
+	static char status[] = "status", *no_verb[] = {status, NULL};
+	int code = parse_options(&cli, argc, argv);
+	const struct verb *verb;
+
+	if (code >= 0)
+		return code;
+	argc -= optind;
+	argv += optind;
+	if (!argc) {
+		argc = 1;
+		argv = no_verb;
+	}
+	verb = find(argv[0]);
+	if (!verb) {
+		fprintf(stderr, "bloomctl: unknown command '%s'; bloomctl --help lists them\n", argv[0]);
+		return EXIT_USAGE;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	libbpf_set_print(cli.verbose ? libbpf_print : NULL);
+	xb_notice_sink(cli.quiet ? no_notice : notice);
+	if (isatty(STDERR_FILENO) && !cli.quiet)
+		xb_progress_sink(progress);
+	cli.verb = verb->usage;
+	optind = 0;
+	return verb->run(&cli, argc, argv);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl restore: the store becomes what was saved, then the kernel follows. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "core/error.h"
+#include "core/membership.h"
+#include "core/sizing.h"
+#include "core/wanted.h"
+#include "core/writer.h"
+
+struct request {
+	const char *name;
+	FILE *file;
+	unsigned long line;
+	uint64_t entries, expired;
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static int integer_of(const json_t *object, const char *key, json_int_t most, json_int_t *value)
+{
+	const json_t *found = json_object_get(object, key);
+
+	*value = json_integer_value(found);
+	if (found && (!json_is_integer(found) || *value < 0 || *value > most))
+		return xb_input_error("\"%s\" is out of range", key);
+	return 0;
+}
+
+static int restore_head(struct xb_txn *txn, const json_t *line)
+{
+	double rate = json_number_value(json_object_get(line, "fpr"));
+	const char *saved = text_of(line, "saved");
+	json_int_t capacity;
+
+	if (!saved || strcmp(saved, "xdp-bloom") || json_integer_value(json_object_get(line, "schema")) != 1)
+		return xb_input_error("this was not written by `bloomctl save`, or by a later version of it");
+	if (!(rate >= XB_RATE_MIN && rate <= XB_RATE_MAX))
+		return xb_input_error("\"fpr\" is out of range");
+	if (integer_of(line, "capacity", UINT32_MAX * 16LL, &capacity))
+		return -EINVAL;
+	txn->meta.rate = rate;
+	txn->meta.capacity = (uint64_t)capacity;
+	return 0;
+}
+
+static int restore_interface(struct xb_txn *txn, const json_t *line)
+{
+	const char *name = text_of(line, "interface"), *mode = text_of(line, "mode");
+	struct xb_wanted wanted = {.mode = XB_MODE_AUTO};
+
+	if (!name || !name[0] || strlen(name) >= IF_NAMESIZE)
+		return xb_input_error("\"interface\" is no interface name");
+	if (mode && xb_mode_parse(mode, &wanted.mode))
+		return -EINVAL;
+	strcpy(wanted.name, name);
+	return xb_wanted_put(txn, &wanted);
+}
+
+static int restore_entry(struct xb_writer *writer, const json_t *line, struct request *request)
+{
+	const char *text = text_of(line, "entry"), *name = text_of(line, "list"), *comment = text_of(line, "comment");
+	struct xb_membership member = {.comment = comment, .comment_size = comment ? (uint32_t)strlen(comment) : 0};
+	json_int_t added, expires;
+	struct xb_entry entry;
+	struct xb_list *list;
+	enum xb_put put;
+	int error;
+
+	if (!text || !name)
+		return xb_input_error("a line needs \"entry\" and \"list\", or \"interface\"");
+	error = xb_entry_parse(text, strlen(text), &entry, NULL);
+	if (!error && comment)
+		error = xb_comment_check(comment, member.comment_size);
+	if (!error)
+		error = integer_of(line, "added", UINT32_MAX, &added);
+	if (!error)
+		error = integer_of(line, "expires", UINT32_MAX, &expires);
+	if (!error)
+		error = xb_list_need(writer->txn, name, &list);
+	if (error)
+		return error;
+	if (expires && expires <= writer->now) {
+		request->expired++;
+		return 0;
+	}
+	member.list = list->id;
+	member.added = (uint32_t)added;
+	member.expires = (uint32_t)expires;
+	request->entries++;
+	return xb_member_put(writer->txn, &entry, &member, true, &put);
+}
+
+static int restore_line(struct xb_writer *writer, const char *text, size_t size, struct request *request)
+{
+	json_error_t why;
+	json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+	int error;
+
+	if (!json_is_object(line))
+		error = xb_input_error("not a JSON object: %s", line ? "another value" : why.text);
+	else if (request->line == 1)
+		error = restore_head(writer->txn, line);
+	else if (json_object_get(line, "interface"))
+		error = restore_interface(writer->txn, line);
+	else
+		error = restore_entry(writer, line, request);
+	json_decref(line);
+	return error;
+}
+
+static int remove_interfaces(struct xb_txn *txn)
+{
+	struct xb_wanted *wanted;
+	size_t count;
+	int error = xb_wanted_all(txn, &wanted, &count);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < count; i++) {
+		bool found;
+
+		error = xb_wanted_remove(txn, wanted[i].name, &found);
+	}
+	free(wanted);
+	return error;
+}
+
+static int body(struct xb_writer *writer, void *context)
+{
+	struct request *request = context;
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t size;
+	int error;
+
+	request->line = request->entries = request->expired = 0;
+	rewind(request->file);
+	error = xb_member_remove_all(writer->txn);
+	if (!error)
+		error = remove_interfaces(writer->txn);
+	while (!error && (size = getline(&text, &room, request->file)) > 0) {
+		request->line++;
+		error = restore_line(writer, text, (size_t)size, request);
+		if (error)
+			xb_error_prefix(error, "%s:%lu", request->name, request->line);
+	}
+	free(text);
+	if (!error && ferror(request->file))
+		error = xb_system_error(errno, "cannot read %s", request->name);
+	if (!error && !request->line)
+		error = xb_input_error("%s: empty", request->name);
+	return error;
+}
+
+static int nothing(struct xb_writer *writer, void *context)
+{
+	(void)writer;
+	(void)context;
+	return 0;
+}
+
+/* The transaction may have to read the text twice. */
+static FILE *copy_of(FILE *from)
+{
+	FILE *copy = tmpfile();
+	char buffer[65536];
+	size_t size;
+
+	while (copy && (size = fread(buffer, 1, sizeof(buffer), from)))
+		fwrite(buffer, 1, size, copy);
+	if (!copy || ferror(from) || fflush(copy)) {
+		xb_system_error(errno, "cannot keep a copy of standard input");
+		return NULL;
+	}
+	return copy;
+}
+
+int verb_restore(struct cli *cli, int argc, char **argv)
+{
+	struct request request = {0};
+	int error;
+
+	if (argc != 2)
+		return cli_usage(cli, "restore takes one file, or -");
+	request.name = strcmp(argv[1], "-") ? argv[1] : "stdin";
+	request.file = strcmp(argv[1], "-") ? fopen(argv[1], "re") : copy_of(stdin);
+	if (!request.file) {
+		if (errno == ENOENT)
+			xb_input_error("%s: no such file", argv[1]);
+		else
+			xb_system_error(errno, "cannot read %s", argv[1]);
+		return cli_fail();
+	}
+	error = xb_write(&cli->paths, true, body, &request);
+	if (!error)
+		error = xb_write(&cli->paths, true, nothing, NULL);
+	fclose(request.file);
+	if (error)
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:I,s:I}", "entries", (json_int_t)request.entries, "expired",
+					       (json_int_t)request.expired));
+	return EXIT_DONE;
+}

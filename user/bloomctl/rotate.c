@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl rotate */
+#include "core/rotate.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+int verb_rotate(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"fpr", required_argument, NULL, 'f'}, {"capacity", required_argument, NULL, 'c'}, {0}};
+	struct xb_rotation rotation = {0};
+	struct xb_params params;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'f') {
+			if (!cli_rate(cli, optarg, &rotation.rate))
+				return EXIT_USAGE;
+		} else if (option == 'c') {
+			if (!cli_number(cli, "--capacity", optarg, 0, UINT32_MAX * 16ULL, &rotation.capacity))
+				return EXIT_USAGE;
+			rotation.set_capacity = true;
+		} else {
+			return EXIT_USAGE;
+		}
+	}
+	if (optind != argc)
+		return cli_usage(cli, "rotate takes no entries");
+	if (xb_rotate(&cli->paths, &rotation, &params))
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:b,s:I,s:I}", "enforced", params.generation != 0, "host4_capacity",
+					       (json_int_t)params.host4.capacity, "net6_capacity",
+					       (json_int_t)params.net6.capacity));
+	if (!params.generation)
+		cli_note(cli, "bloomctl: nothing is attached; noted for the first attach");
+	return EXIT_DONE;
+}

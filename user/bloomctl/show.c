@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Entries as JSON and as text. */
+#include "show.h"
+
+#include <stdio.h>
+
+static json_t *membership_json(const struct xb_list *list, const struct xb_membership *member)
+{
+	char when[32];
+	json_t *object = json_pack("{s:s,s:s}", "name", list->name, "added", cli_time(member->added, when));
+
+	if (member->expires)
+		json_object_set_new(object, "expires", json_string(cli_time(member->expires, when)));
+	if (member->comment_size)
+		json_object_set_new(object, "comment", json_stringn(member->comment, member->comment_size));
+	return object;
+}
+
+json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members, uint32_t only)
+{
+	char text[XB_ENTRY_TEXT];
+	struct xb_membership member;
+	json_t *lists = json_array();
+
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		if (list && (only == XB_ANY_LIST || only == list->id))
+			json_array_append_new(lists, membership_json(list, &member));
+	}
+	return json_pack("{s:s,s:o}", "entry", xb_entry_format(entry, text), "lists", lists);
+}
+
+void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members, uint32_t only)
+{
+	char text[XB_ENTRY_TEXT], when[32];
+	struct xb_membership member;
+
+	xb_entry_format(entry, text);
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		if (!list || (only != XB_ANY_LIST && only != list->id))
+			continue;
+		printf("%s list %s added %s", text, list->name, cli_time(member.added, when));
+		if (member.expires)
+			printf(" expires %s", cli_time(member.expires, when));
+		if (member.comment_size)
+			printf(" comment \"%.*s\"", (int)member.comment_size, member.comment);
+		putchar('\n');
+	}
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl stats */
+#include <errno.h>
+#include <getopt.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "core/error.h"
+#include "core/link.h"
+
+static const char *const reason_names[] = {
+#define X(symbol, name, verdict, meaning) [XB_##symbol] = name,
+	XB_REASONS(X)
+#undef X
+};
+
+static const char *verdict_of(unsigned int reason)
+{
+	return xb_drop_reasons >> reason & 1 ? "drop" : "pass";
+}
+
+struct row {
+	uint32_t ifindex;
+	struct xb_counts counts;
+};
+
+struct table {
+	const struct xb_link *link;
+	struct row *rows;
+	size_t count;
+};
+
+static int add_row(void *context, uint32_t ifindex, uint32_t row)
+{
+	struct table *table = context;
+	struct row *grown = realloc(table->rows, (table->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return xb_out_of_memory();
+	table->rows = grown;
+	grown[table->count].ifindex = ifindex;
+	return xb_link_counts(table->link, row, &grown[table->count++].counts);
+}
+
+/* Row 0 gathers interfaces that are not in the table; shown when it has anything. */
+static int read_table(const struct xb_link *link, struct table *table)
+{
+	struct xb_counts other;
+	int error = xb_link_each(link, add_row, table);
+
+	if (!error)
+		error = xb_link_counts(link, 0, &other);
+	for (int i = 0; !error && i < XB_REASON_COUNT; i++)
+		if (other.reason[i].packets)
+			return add_row(table, 0, 0);
+	return error;
+}
+
+static const char *name_of(uint32_t ifindex, char name[IF_NAMESIZE])
+{
+	if (!ifindex)
+		return "other";
+	if (!if_indextoname(ifindex, name))
+		snprintf(name, IF_NAMESIZE, "if%u", ifindex);
+	return name;
+}
+
+static json_t *row_json(const struct row *row)
+{
+	json_t *reasons = json_array();
+	char name[IF_NAMESIZE];
+
+	for (unsigned int i = 0; i < XB_REASON_COUNT; i++)
+		json_array_append_new(reasons, json_pack("{s:s,s:s,s:I,s:I}", "reason", reason_names[i], "verdict", verdict_of(i),
+							 "packets", (json_int_t)row->counts.reason[i].packets, "bytes",
+							 (json_int_t)row->counts.reason[i].bytes));
+	return json_pack("{s:s,s:I,s:o}", "name", name_of(row->ifindex, name), "ifindex", (json_int_t)row->ifindex, "reasons",
+			 reasons);
+}
+
+static int print_json(const struct cli *cli, const struct table *table)
+{
+	json_t *interfaces = json_array();
+
+	for (size_t i = 0; i < table->count; i++)
+		json_array_append_new(interfaces, row_json(&table->rows[i]));
+	return cli_json(cli, json_pack("{s:o}", "interfaces", interfaces));
+}
+
+static const struct xb_counts *earlier(const struct table *before, uint32_t ifindex)
+{
+	for (size_t i = 0; before && i < before->count; i++)
+		if (before->rows[i].ifindex == ifindex)
+			return &before->rows[i].counts;
+	return NULL;
+}
+
+static int print_text(const struct table *table, const struct table *before)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+		const struct xb_counts *then = earlier(before, row->ifindex);
+		char name[IF_NAMESIZE];
+
+		printf("%s\n", name_of(row->ifindex, name));
+		for (unsigned int reason = 0; reason < XB_REASON_COUNT; reason++) {
+			const struct xb_count *count = &row->counts.reason[reason];
+
+			if (!count->packets)
+				continue;
+			printf("  %-4s %-20s %16llu packets %20llu bytes", verdict_of(reason), reason_names[reason],
+			       count->packets, count->bytes);
+			if (then)
+				printf(" %12llu packets/s", count->packets - then->reason[reason].packets);
+			putchar('\n');
+		}
+	}
+	return cli_done(EXIT_DONE);
+}
+
+static int watch(const struct cli *cli, const struct xb_link *link)
+{
+	struct table before = {.link = link};
+
+	for (;;) {
+		struct table now = {.link = link};
+		int code;
+
+		if (read_table(link, &now))
+			return cli_fail();
+		if (isatty(STDOUT_FILENO) && !cli->json)
+			fputs("\033[H\033[J", stdout);
+		code = cli->json ? print_json(cli, &now) : print_text(&now, before.rows ? &before : NULL);
+		free(before.rows);
+		before = now;
+		if (code)
+			return code;
+		sleep(1);
+	}
+}
+
+int verb_stats(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {{"watch", no_argument, NULL, 'w'}, {0}};
+	struct xb_link link;
+	struct table table = {.link = &link};
+	bool watching = false;
+	int option, error, code;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (option != 'w')
+			return EXIT_USAGE;
+		else
+			watching = true;
+	if (optind != argc)
+		return cli_usage(cli, "stats takes no interfaces");
+	error = xb_link_open(cli->paths.pins, &link);
+	if (error == -ENOENT) {
+		if (cli->json)
+			return print_json(cli, &table);
+		cli_note(cli, "bloomctl: nothing is attached");
+		return EXIT_DONE;
+	}
+	if (error)
+		return cli_fail();
+	if (watching)
+		code = watch(cli, &link);
+	else if (read_table(&link, &table))
+		code = cli_fail();
+	else
+		code = cli->json ? print_json(cli, &table) : print_text(&table, NULL);
+	free(table.rows);
+	xb_link_close(&link);
+	return code;
+}

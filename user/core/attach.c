@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One flavour each: a bpf_link of our own, or a component of libxdp's dispatcher. */
+#include "attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/if_link.h>
+#include <linux/sockios.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dispatcher.h"
+#include "error.h"
+#include "pin.h"
+
+#define LINK_PREFIX "iface-"
+
+struct link_pin {
+	char name[32];
+};
+
+static struct link_pin pin_of(uint32_t ifindex)
+{
+	struct link_pin pin;
+
+	snprintf(pin.name, sizeof(pin.name), LINK_PREFIX "%u", ifindex);
+	return pin;
+}
+
+/* The interface a bpf_link is on (0: it is gone) and its program. */
+static int link_info(int fd, uint32_t *ifindex, uint32_t *program)
+{
+	struct bpf_link_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return xb_system_error(errno, "cannot ask the kernel about an attached program");
+	*ifindex = info.xdp.ifindex;
+	*program = info.prog_id;
+	return 0;
+}
+
+static enum xb_mode mode_of(int attach_mode)
+{
+	return attach_mode == XDP_ATTACHED_SKB ? XB_MODE_SKB : XB_MODE_NATIVE;
+}
+
+static int query(uint32_t ifindex, struct xb_attachment *attachment)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, options);
+	int error = bpf_xdp_query((int)ifindex, 0, &options);
+
+	if (error)
+		return xb_system_error(-error, "cannot ask the kernel what is attached");
+	attachment->mode = mode_of(options.attach_mode);
+	attachment->program = options.prog_id;
+	return 0;
+}
+
+int xb_attachment_of(const struct xb_link *link, const char *name, struct xb_attachment *attachment)
+{
+	uint32_t ifindex = if_nametoindex(name), on = 0, program = 0;
+	int error, fd;
+
+	*attachment = (struct xb_attachment){.ifindex = ifindex};
+	if (!ifindex)
+		return 0;
+	error = query(ifindex, attachment);
+	if (error || !attachment->program || !link)
+		return error;
+	if (link->flavour == XB_FLAVOUR_DISPATCHER) {
+		attachment->ours = xb_dispatcher_has(link, ifindex);
+		return 0;
+	}
+	fd = xb_pin_open(link->pins, pin_of(ifindex).name);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	error = link_info(fd, &on, &program);
+	close(fd);
+	attachment->ours = !error && on == ifindex && program == xb_program_id(link->entry);
+	return error;
+}
+
+static bool has_lro(const char *name)
+{
+	struct ethtool_value value = {.cmd = ETHTOOL_GFLAGS};
+	struct ifreq request = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool on;
+
+	if (fd < 0)
+		return false;
+	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+	request.ifr_data = (void *)&value;
+	on = !ioctl(fd, SIOCETHTOOL, &request) && (value.data & ETH_FLAG_LRO);
+	close(fd);
+	return on;
+}
+
+static int device_mtu(const char *name)
+{
+	struct ifreq request = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), mtu = 0;
+
+	if (fd < 0)
+		return 0;
+	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+	if (!ioctl(fd, SIOCGIFMTU, &request))
+		mtu = request.ifr_mtu;
+	close(fd);
+	return mtu;
+}
+
+static int held_by_other(const char *name, const struct xb_attachment *attachment)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(attachment->program);
+
+	if (fd >= 0) {
+		bpf_obj_get_info_by_fd(fd, &info, &size);
+		close(fd);
+	}
+	return xb_system_error(0, "%s: another XDP program holds the interface (%s, id %u); detach it first: "
+			       "ip link set dev %s xdp off, or with the tool that attached it",
+			       name, info.name[0] ? info.name : "no name", attachment->program, name);
+}
+
+/* What a driver's refusal of native XDP means to the person. */
+static int explain(const char *name, enum xb_mode mode, int error)
+{
+	switch (error) {
+	case EBUSY:
+	case EEXIST:
+		return xb_system_error(0, "%s: another XDP program holds the interface; detach it first", name);
+	case EPERM:
+		return xb_system_error(error, "%s: cannot attach (root, or CAP_BPF and CAP_NET_ADMIN, is needed)", name);
+	case ERANGE:
+		return xb_system_error(0, "%s: the driver has no XDP at MTU %d; lower it (ip link set dev %s mtu 1500) or use --mode skb",
+				       name, device_mtu(name), name);
+	case ENOSPC:
+	case ENOMEM:
+		return xb_system_error(0, "%s: the driver has no queues left for XDP; use fewer channels (ethtool -L %s combined N; on "
+				       "veth, as many rx queues as the peer has tx queues) or use --mode skb",
+				       name, name);
+	case EOPNOTSUPP:
+	case EINVAL:
+		if (has_lro(name))
+			return xb_system_error(0, "%s: XDP and LRO exclude each other; turn it off: ethtool -K %s lro off", name, name);
+		if (mode == XB_MODE_NATIVE)
+			return xb_system_error(0, "%s: the driver has no native XDP (%s); use --mode auto or skb", name, strerror(error));
+		break;
+	default:
+		break;
+	}
+	return xb_system_error(error, "%s: cannot attach", name);
+}
+
+/* Attaches in exactly this mode; returns a negative errno without a message. */
+static int attach_link(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options,
+		    .flags = mode == XB_MODE_SKB ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
+	int fd = bpf_link_create(link->entry, (int)ifindex, BPF_XDP, &options), error;
+
+	if (fd < 0)
+		return -errno;
+	error = xb_pin(fd, link->pins, pin_of(ifindex).name);
+	close(fd);
+	return error;
+}
+
+static int attach_mode(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode)
+{
+	return link->flavour == XB_FLAVOUR_DISPATCHER ? xb_dispatcher_attach(link, ifindex, mode)
+						      : attach_link(link, ifindex, mode);
+}
+
+/* A pinned bpf_link left by an earlier link of ours takes the new entry without a gap. */
+static int take_over(const struct xb_link *link, uint32_t ifindex)
+{
+	struct link_pin pin = pin_of(ifindex);
+	uint32_t on = 0, program = 0;
+	int fd = xb_pin_open(link->pins, pin.name), error;
+
+	if (fd < 0)
+		return fd;
+	error = link_info(fd, &on, &program);
+	if (!error && on == ifindex)
+		error = bpf_link_update(fd, link->entry, NULL) ? -errno : 0;
+	else
+		error = -ENOENT;
+	close(fd);
+	if (error)
+		xb_unpin(link->pins, pin.name);
+	return error ? -ENOENT : 0;
+}
+
+static int refuse_other(const struct xb_link *link, const char *name, const struct xb_attachment *now)
+{
+	bool other = link->flavour == XB_FLAVOUR_DISPATCHER ? !xb_dispatcher_joins(now->ifindex) : now->program != 0;
+
+	return other && now->program ? held_by_other(name, now) : 0;
+}
+
+int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted, enum xb_mode *mode)
+{
+	enum xb_mode first = wanted == XB_MODE_SKB ? XB_MODE_SKB : XB_MODE_NATIVE;
+	struct xb_attachment now;
+	int error = xb_attachment_of(link, name, &now);
+
+	if (error)
+		return error;
+	if (!now.ifindex)
+		return xb_input_error("%s: no such interface", name);
+	error = xb_link_enrol(link, now.ifindex);
+	if (error)
+		return error;
+	*mode = now.mode;
+	if (now.ours || (link->flavour == XB_FLAVOUR_LINK && !take_over(link, now.ifindex)))
+		return 0;
+	error = refuse_other(link, name, &now);
+	if (error)
+		goto fail;
+	*mode = first;
+	error = attach_mode(link, now.ifindex, first);
+	if (error && wanted == XB_MODE_AUTO && error != -EBUSY && error != -EEXIST && error != -EPERM) {
+		explain(name, XB_MODE_NATIVE, -error);
+		xb_notice("warning: %s; %s is protected in skb mode, which is slower", xb_error_message(), name);
+		*mode = XB_MODE_SKB;
+		error = attach_mode(link, now.ifindex, XB_MODE_SKB);
+	}
+	if (!error)
+		return 0;
+	error = explain(name, *mode, -error);
+fail:
+	xb_link_dismiss(link, now.ifindex);
+	return error;
+}
+
+/* Unpinning alone would detach some time later. */
+static void detach_link(const struct xb_link *link, uint32_t ifindex)
+{
+	struct link_pin pin = pin_of(ifindex);
+	int fd = xb_pin_open(link->pins, pin.name);
+
+	if (fd < 0)
+		return;
+	bpf_link_detach(fd);
+	close(fd);
+	xb_unpin(link->pins, pin.name);
+}
+
+static int detach_index(const struct xb_link *link, uint32_t ifindex)
+{
+	int error = 0;
+
+	if (link->flavour == XB_FLAVOUR_DISPATCHER)
+		error = xb_dispatcher_detach(link, ifindex);
+	else
+		detach_link(link, ifindex);
+	return error ? error : xb_link_dismiss(link, ifindex);
+}
+
+int xb_detach(const struct xb_link *link, const char *name)
+{
+	uint32_t ifindex = if_nametoindex(name);
+
+	return ifindex ? detach_index(link, ifindex) : 0;
+}
+
+struct keep {
+	const struct xb_link *link;
+	const struct xb_wanted *wanted;
+	size_t count;
+};
+
+static int drop_unless_wanted(void *context, uint32_t ifindex, uint32_t row)
+{
+	const struct keep *keep = context;
+
+	(void)row;
+	for (size_t i = 0; i < keep->count; i++)
+		if (if_nametoindex(keep->wanted[i].name) == ifindex)
+			return 0;
+	return detach_index(keep->link, ifindex);
+}
+
+int xb_detach_unwanted(const struct xb_link *link, const struct xb_wanted *wanted, size_t count)
+{
+	struct keep keep = {link, wanted, count};
+
+	return xb_link_each(link, drop_unless_wanted, &keep);
+}

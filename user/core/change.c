@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A growing list of changes. */
+#include "change.h"
+
+#include <stdlib.h>
+
+#include "error.h"
+
+int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, bool listed)
+{
+	if (changes->bulk)
+		return 0;
+	if (changes->count == XB_CHANGES_MAX) {
+		xb_changes_set_bulk(changes);
+		return 0;
+	}
+	if (changes->count == changes->room) {
+		size_t room = changes->room ? 2 * changes->room : 64;
+		struct xb_change *grown = realloc(changes->change, room * sizeof(*grown));
+
+		if (!grown)
+			return xb_out_of_memory();
+		changes->change = grown;
+		changes->room = room;
+	}
+	changes->change[changes->count++] = (struct xb_change){.entry = *entry, .listed = listed};
+	return 0;
+}
+
+void xb_changes_set_bulk(struct xb_changes *changes)
+{
+	xb_changes_free(changes);
+	changes->bulk = true;
+}
+
+void xb_changes_free(struct xb_changes *changes)
+{
+	free(changes->change);
+	*changes = (struct xb_changes){0};
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a transaction changed in what is listed: the list of entries that came and went, in order. */
+#ifndef XB_CORE_CHANGE_H
+#define XB_CORE_CHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "entry.h"
+
+struct xb_change {
+	struct xb_entry entry;
+	bool listed; /* true: is listed now; false: is no more */
+};
+
+/* Beyond this many a change is "bulk": not told one by one, and answered by a new generation. */
+#define XB_CHANGES_MAX (1U << 20)
+
+struct xb_changes {
+	struct xb_change *change;
+	size_t count, room;
+	bool bulk;
+};
+
+int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, bool listed);
+void xb_changes_set_bulk(struct xb_changes *changes);
+void xb_changes_free(struct xb_changes *changes);
+
+static inline bool xb_changes_any(const struct xb_changes *changes)
+{
+	return changes->bulk || changes->count;
+}
+
+#endif

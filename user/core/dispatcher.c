@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libxdp: each interface's dispatcher gets an entry program of its own, loaded by libxdp as an extension of it. */
+#include "dispatcher.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "entry.skel.h"
+#include "error.h"
+
+#define ENTRY_NAME "xdp_bloom_entry"
+
+static struct xdp_multiprog *programs_on(uint32_t ifindex)
+{
+	struct xdp_multiprog *programs;
+
+	libxdp_set_print(NULL);
+	programs = xdp_multiprog__get_from_ifindex((int)ifindex);
+	return libxdp_get_error(programs) ? NULL : programs;
+}
+
+static bool is_entry(const struct xdp_program *program)
+{
+	const char *name = xdp_program__name(program);
+
+	/* The kernel keeps 15 bytes of a name; libxdp takes the full one from BTF where it can. */
+	return name && !strncmp(name, ENTRY_NAME, 15);
+}
+
+/* Whether the program uses the map with this identity. */
+static bool uses_map(int fd, uint32_t map)
+{
+	uint32_t maps[64], size;
+	struct bpf_prog_info info = {0};
+
+	info.nr_map_ids = sizeof(maps) / sizeof(maps[0]);
+	info.map_ids = (uint64_t)(uintptr_t)maps;
+	size = sizeof(info);
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return false;
+	for (uint32_t i = 0; i < info.nr_map_ids && i < sizeof(maps) / sizeof(maps[0]); i++)
+		if (maps[i] == map)
+			return true;
+	return false;
+}
+
+static uint32_t map_id(int fd)
+{
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
+}
+
+bool xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex)
+{
+	struct xdp_multiprog *programs = programs_on(ifindex);
+	struct xdp_program *program = NULL;
+	uint32_t slot = map_id(link->slot);
+	bool found = false;
+
+	if (!programs)
+		return false;
+	while (!found && (program = xdp_multiprog__next_prog(program, programs)))
+		found = is_entry(program) && uses_map(xdp_program__fd(program), slot);
+	xdp_multiprog__close(programs);
+	return found;
+}
+
+bool xb_dispatcher_joins(uint32_t ifindex)
+{
+	struct xdp_multiprog *programs = programs_on(ifindex);
+	bool joins;
+
+	if (!programs)
+		return true;
+	joins = !xdp_multiprog__is_legacy(programs);
+	xdp_multiprog__close(programs);
+	return joins;
+}
+
+int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
+{
+	struct xdp_multiprog *programs = programs_on(ifindex);
+	struct xdp_program *program = NULL, *ours[16];
+	size_t count = 0;
+	int error = 0;
+
+	(void)link;
+	if (!programs)
+		return 0;
+	while (count < sizeof(ours) / sizeof(ours[0]) && (program = xdp_multiprog__next_prog(program, programs)))
+		if (is_entry(program))
+			ours[count++] = program;
+	for (size_t i = 0; !error && i < count; i++)
+		error = xdp_program__detach(ours[i], (int)ifindex, xdp_multiprog__attach_mode(programs), 0);
+	xdp_multiprog__close(programs);
+	return error ? xb_system_error(-error, "cannot leave the dispatcher of interface %u", ifindex) : 0;
+}
+
+int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode)
+{
+	struct entry_bpf *skeleton;
+	struct xdp_program *program;
+	int error;
+
+	libxdp_set_print(NULL);
+	xb_dispatcher_detach(link, ifindex);
+	skeleton = entry_bpf__open();
+	if (!skeleton)
+		return -errno;
+	error = bpf_map__reuse_fd(skeleton->maps.slot, link->slot);
+	if (!error)
+		error = bpf_map__reuse_fd(skeleton->maps.ifaces, link->ifaces);
+	if (!error)
+		error = bpf_map__reuse_fd(skeleton->maps.stats, link->stats);
+	if (error)
+		goto out;
+	program = xdp_program__from_bpf_obj(skeleton->obj, "xdp");
+	error = (int)libxdp_get_error(program);
+	if (error)
+		goto out;
+	error = xdp_program__attach(program, (int)ifindex, mode == XB_MODE_SKB ? XDP_MODE_SKB : XDP_MODE_NATIVE, 0);
+	xdp_program__close(program);
+out:
+	entry_bpf__destroy(skeleton);
+	return error;
+}

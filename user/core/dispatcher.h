@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libxdp's dispatcher: several XDP programs on one interface, ours among them. */
+#ifndef XB_CORE_DISPATCHER_H
+#define XB_CORE_DISPATCHER_H
+
+#include <stdbool.h>
+
+#include "link.h"
+#include "wanted.h"
+
+/* Whether our entry, with the slot of this link, is among the programs of the interface. */
+bool xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
+
+/* Whether what is on the interface (or nothing) lets another program join. */
+bool xb_dispatcher_joins(uint32_t ifindex);
+
+/* Native or skb. Replaces an entry of ours that lost its link. A negative errno without a message. */
+int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode);
+
+/* Takes every entry of ours off; no error if there is none. */
+int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex);
+
+#endif

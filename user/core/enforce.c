@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Repair is the same work as starting: whatever is missing gets made. */
+#include "enforce.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "attach.h"
+#include "error.h"
+#include "wanted.h"
+
+int xb_enforce_open(struct xb_writer *writer)
+{
+	int error = xb_link_open(writer->paths->pins, &writer->link);
+
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	writer->linked = true;
+	error = xb_generation_open(writer->paths, &writer->link, &writer->active);
+	return error == -ENOENT ? 0 : error;
+}
+
+void xb_enforce_close(struct xb_writer *writer)
+{
+	xb_generation_close(writer->active);
+	writer->active = NULL;
+	if (writer->linked)
+		xb_link_close(&writer->link);
+	writer->linked = false;
+}
+
+/* Brings the generation in force up to the store, from the log where that is possible. */
+static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
+{
+	struct xb_generation *built;
+	int error;
+
+	if (writer->active && xb_generation_is_sound(writer->active) && writer->active->params.store == txn->meta.identity) {
+		error = xb_generation_replay(writer->active, txn);
+		if (error != -ENOENT)
+			return error;
+	}
+	if (writer->builder_lock < 0)
+		return -EAGAIN;
+	error = xb_writer_rebuild(writer, txn, txn->meta.sequence, &built);
+	if (error)
+		return error;
+	error = xb_generation_publish(writer->paths, &writer->link, built);
+	if (error) {
+		xb_generation_discard(writer->paths, built);
+		return error;
+	}
+	xb_generation_close(writer->active);
+	writer->active = built;
+	return 0;
+}
+
+int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn)
+{
+	int error;
+
+	if (!writer->linked) {
+		if (writer->builder_lock < 0)
+			return -EAGAIN;
+		error = xb_link_create(writer->paths->pins, xb_link_flavour(), &writer->link);
+		if (error)
+			return error;
+		writer->linked = true;
+	}
+	return catch_up(writer, txn);
+}
+
+static int attach_wanted(struct xb_writer *writer, const struct xb_wanted *wanted, size_t count, uint32_t *missing)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct xb_attachment now;
+		enum xb_mode mode;
+		int error = xb_attachment_of(&writer->link, wanted[i].name, &now);
+
+		if (!error && now.ours)
+			continue;
+		if (!error)
+			error = xb_attach(&writer->link, wanted[i].name, wanted[i].mode, &mode);
+		if (error) {
+			++*missing;
+			xb_notice("warning: %s", xb_error_message());
+		}
+	}
+	return 0;
+}
+
+int xb_enforce_end(struct xb_writer *writer, uint64_t store)
+{
+	int error = writer->linked ? xb_detach_unwanted(&writer->link, NULL, 0) : 0;
+
+	if (error)
+		return error;
+	xb_enforce_close(writer);
+	xb_link_destroy(writer->paths->pins);
+	xb_generation_sweep(writer->paths, store, NULL);
+	return 0;
+}
+
+int xb_enforce(struct xb_writer *writer, uint32_t *missing)
+{
+	struct xb_wanted *wanted = NULL;
+	size_t count = 0;
+	struct xb_txn *txn;
+	uint32_t absent = 0;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_wanted_all(txn, &wanted, &count);
+	if (!error && count)
+		error = xb_enforce_begin(writer, txn);
+	if (!error && count)
+		error = attach_wanted(writer, wanted, count, &absent);
+	if (!error && writer->linked)
+		error = count ? xb_detach_unwanted(&writer->link, wanted, count) : xb_enforce_end(writer, txn->meta.identity);
+	if (missing)
+		*missing = absent;
+	free(wanted);
+	xb_txn_abort(txn);
+	return error;
+}

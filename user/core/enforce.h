@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Making the kernel match the store: after boot, a crash, a lost pin directory. */
+#ifndef XB_CORE_ENFORCE_H
+#define XB_CORE_ENFORCE_H
+
+#include "writer.h"
+
+/* Opens link and generation as they are; what is missing stays NULL or unlinked. */
+int xb_enforce_open(struct xb_writer *writer);
+void xb_enforce_close(struct xb_writer *writer);
+
+/*
+ * Makes link, generation and interfaces what the store wants. -EAGAIN without a message: that takes the builder lock. Interfaces
+ * that cannot be attached are told as notices, *missing (may be NULL) counts them.
+ */
+int xb_enforce(struct xb_writer *writer, uint32_t *missing);
+
+/* Creates the link and a generation for it where there is none. Both locks are held. */
+int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn);
+
+/* Takes everything out of the kernel. */
+int xb_enforce_end(struct xb_writer *writer, uint64_t store);
+
+#endif

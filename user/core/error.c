@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages to the person: the last failure, notices, progress. */
+#include "error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char message[1024];
+static _Thread_local enum xb_error_class class;
+
+static void notice_to_stderr(const char *text)
+{
+	fprintf(stderr, "%s\n", text);
+}
+
+static void (*notice_sink)(const char *) = notice_to_stderr;
+static void (*progress_sink)(const char *, unsigned long long, unsigned long long);
+
+int xb_input_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	class = XB_ERROR_INPUT;
+	return -EINVAL;
+}
+
+int xb_system_error(int errnum, const char *format, ...)
+{
+	va_list arguments;
+	size_t used;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	used = strlen(message);
+	if (errnum)
+		snprintf(message + used, sizeof(message) - used, ": %s", strerror(errnum));
+	class = XB_ERROR_SYSTEM;
+	return errnum ? -errnum : -EIO;
+}
+
+int xb_out_of_memory(void)
+{
+	return xb_system_error(0, "out of memory");
+}
+
+int xb_error_prefix(int error, const char *format, ...)
+{
+	char rest[sizeof(message)];
+	va_list arguments;
+	size_t used;
+
+	memcpy(rest, message, sizeof(rest));
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	used = strlen(message);
+	snprintf(message + used, sizeof(message) - used, ": %.900s", rest);
+	return error;
+}
+
+enum xb_error_class xb_error_class(void)
+{
+	return class;
+}
+
+const char *xb_error_message(void)
+{
+	return message;
+}
+
+void xb_error_clear(void)
+{
+	class = XB_ERROR_NONE;
+	message[0] = '\0';
+}
+
+void xb_notice(const char *format, ...)
+{
+	char text[sizeof(message)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	notice_sink(text);
+}
+
+void xb_notice_sink(void (*sink)(const char *))
+{
+	notice_sink = sink;
+}
+
+void xb_progress(const char *what, unsigned long long done, unsigned long long total)
+{
+	if (progress_sink)
+		progress_sink(what, done, total);
+}
+
+void xb_progress_sink(void (*sink)(const char *, unsigned long long, unsigned long long))
+{
+	progress_sink = sink;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A generation: maps, one program specialised for them, and the file with the counters behind their bits. */
+#ifndef XB_CORE_GENERATION_H
+#define XB_CORE_GENERATION_H
+
+#include "counting.h"
+#include "link.h"
+#include "paths.h"
+#include "store.h"
+
+/* First page of the counters file. What stands behind it: counters of host4, then of net6. */
+struct xb_counters_header {
+	uint64_t magic;
+	uint64_t generation;
+	uint64_t applied; /* sequence number of the last change that is in the filter */
+	uint64_t host4_keys, net6_keys;
+	uint32_t length_probes; /* the most any source costs now */
+	uint32_t dirty;		/* 1: a change was begun and did not end */
+};
+
+#define XB_GENERATION_PREFIX "gen-"
+#define XB_GENERATION_NAME   32 /* bytes */
+
+struct xb_generation {
+	struct xb_params params;
+	char name[XB_GENERATION_NAME]; /* of its pin directory */
+	int program, host4_map, net6_map, lengths6_map, prefix4_map;
+	int file; /* counters; -1: lost, or another generation's */
+	struct xb_counters_header *header;
+	size_t file_bytes;
+	struct xb_counting host4, net6;
+	struct xb_window lengths6, prefix4;
+};
+
+/* Bytes on the packet path and beside it. */
+struct xb_memory {
+	uint64_t host4_bits, net6_bits, prefix4, lengths6, counters;
+};
+
+struct xb_memory xb_generation_memory(const struct xb_params *params);
+
+/*
+ * Opens the generation in force. -ENOENT without a message: none is. Without its counters it can be looked at (file is -1),
+ * not changed.
+ */
+int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link, struct xb_generation **generation);
+
+void xb_generation_close(struct xb_generation *generation);
+
+/* Whether changes can be made in place: counters present and clean. */
+bool xb_generation_is_sound(const struct xb_generation *generation);
+
+/* Whether these changes fit: every stage they need is there, and the promised rate stays near. */
+bool xb_generation_accepts(const struct xb_generation *generation, const struct xb_changes *changes);
+
+/* Whether it holds more than it was sized for. */
+bool xb_generation_is_full(const struct xb_generation *generation);
+
+/* Maps all that the changes touch, so that applying them cannot fail for want of memory. */
+int xb_generation_prepare(struct xb_generation *generation, const struct xb_changes *changes);
+
+/*
+ * Applies the changes of one sequence number, in force for the next packet. txn: a transaction that has them. On failure the
+ * generation stays marked dirty.
+ */
+int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
+			uint64_t sequence);
+
+/*
+ * Brings the generation to the transaction's sequence number from the log. -ENOENT without a message: the log does not have
+ * it all, or has it in bulk.
+ */
+int xb_generation_replay(struct xb_generation *generation, struct xb_txn *txn);
+
+/* The pins of a built generation; the program last, so that half a directory is never taken for a generation. */
+int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation);
+
+/* Makes it the one in force and removes all others once no packet is in them. Under writer and builder lock. */
+int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link, struct xb_generation *generation);
+
+/* Removes what was built and not published. */
+void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation);
+
+/* Removes every generation of this store but the one named (NULL: all), and their counters. */
+void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const char *keep);
+
+/* Opens windows and counters of maps and files the generation has open. For builders. */
+int xb_generation_map(struct xb_generation *generation);
+
+/* Path of a generation's counters file: the run directory may be shared, so the name says whose it is. */
+int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name, char *path, size_t size);
+
+/* Size of the counters file. */
+size_t xb_generation_file_bytes(const struct xb_params *params);
+
+#define XB_COUNTERS_MAGIC 0x31746e756f436258ULL /* "XbCount1" */
+#define XB_COUNTERS_PAGE  4096
+
+#endif

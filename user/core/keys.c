@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One scan of the store. */
+#include "keys.h"
+
+#include <stdlib.h>
+
+#include "error.h"
+#include "membership.h"
+
+void xb_keys_free(struct xb_keys *keys)
+{
+	free(keys->host4);
+	free(keys->net6);
+	free(keys->prefix4);
+	*keys = (struct xb_keys){0};
+}
+
+static int allocate(struct xb_keys *keys, const struct xb_totals *totals)
+{
+	keys->host4 = malloc(totals->host4_keys * sizeof(*keys->host4) + 1);
+	keys->net6 = malloc(totals->net6 * sizeof(*keys->net6) + 1);
+	keys->prefix4 = malloc(totals->prefix4 * sizeof(*keys->prefix4) + 1);
+	return keys->host4 && keys->net6 && keys->prefix4 ? 0 : xb_out_of_memory();
+}
+
+static bool fits(const struct xb_keys *keys, const struct xb_totals *totals, const struct xb_entry *entry)
+{
+	switch (entry->kind) {
+	case XB_PREFIX4:
+		return keys->prefix4_count < totals->prefix4;
+	case XB_HOST4:
+		return keys->host4_count + xb_entry_keys(entry) <= totals->host4_keys;
+	default:
+		return keys->net6_count < totals->net6;
+	}
+}
+
+static void take(struct xb_keys *keys, const struct xb_entry *entry)
+{
+	if (entry->kind == XB_PREFIX4)
+		keys->prefix4[keys->prefix4_count++] = *entry;
+	else if (entry->kind == XB_NET6)
+		keys->net6[keys->net6_count++] = *entry;
+	else
+		for (uint32_t i = 0; i < xb_entry_keys(entry); i++)
+			keys->host4[keys->host4_count++] = xb_entry_ipv4(entry) + i;
+}
+
+int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys)
+{
+	const struct xb_totals *totals = &txn->meta.totals;
+	const struct xb_entry first = {.kind = XB_PREFIX4};
+	struct xb_walk walk = {0};
+	int more, error;
+
+	*keys = (struct xb_keys){0};
+	error = allocate(keys, totals);
+	if (!error)
+		error = xb_walk_begin(&walk, txn, &first);
+	if (error)
+		goto out;
+	while ((more = xb_walk_next(&walk)) > 0) {
+		if (!fits(keys, totals, &walk.entry)) {
+			more = xb_store_error(MDB_CORRUPTED, "cannot read the store");
+			break;
+		}
+		take(keys, &walk.entry);
+	}
+	error = more;
+out:
+	xb_walk_end(&walk);
+	if (error)
+		xb_keys_free(keys);
+	return error;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All that is listed at one moment, as a generation needs it: the input of a build. */
+#ifndef XB_CORE_KEYS_H
+#define XB_CORE_KEYS_H
+
+#include "store.h"
+
+struct xb_keys {
+	uint32_t *host4; /* addresses, host byte order, prefixes from /25 on expanded */
+	size_t host4_count;
+	struct xb_entry *net6;
+	size_t net6_count;
+	struct xb_entry *prefix4;
+	size_t prefix4_count;
+};
+
+/* Reads everything the transaction sees, in store order. */
+int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys);
+void xb_keys_free(struct xb_keys *keys);
+
+#endif

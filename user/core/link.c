@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The maps of the link and the entry program. */
+#include "link.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "entry.skel.h"
+#include "error.h"
+#include "pin.h"
+
+#define NEW_PINS "link-new"
+
+static const struct xb_link closed = {.identity = -1, .slot = -1, .ifaces = -1, .stats = -1, .entry = -1};
+
+void xb_link_close(struct xb_link *link)
+{
+	int fds[] = {link->identity, link->slot, link->ifaces, link->stats, link->entry};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	*link = closed;
+}
+
+static int open_pins(const char *directory, struct xb_link *link)
+{
+	struct {
+		const char *name;
+		int *fd;
+	} pins[] = {
+		{"identity", &link->identity},
+		{"slot", &link->slot},
+		{"ifaces", &link->ifaces},
+		{"stats", &link->stats},
+	};
+
+	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
+		*pins[i].fd = xb_pin_open(directory, pins[i].name);
+		if (*pins[i].fd < 0)
+			return *pins[i].fd;
+	}
+	return 0;
+}
+
+static int read_identity(struct xb_link *link)
+{
+	struct xb_link_identity identity;
+	uint32_t zero = 0;
+
+	if (bpf_map_lookup_elem(link->identity, &zero, &identity))
+		return xb_system_error(errno, "cannot read the link of %s", link->pins);
+	if (identity.layout != XB_LINK_LAYOUT)
+		return xb_system_error(0, "%s holds a link of layout %u, this program knows %d: run `bloomctl detach --all`, then `up`",
+				       link->pins, identity.layout, XB_LINK_LAYOUT);
+	link->flavour = identity.flavour;
+	return 0;
+}
+
+int xb_link_open(const char *pins, struct xb_link *link)
+{
+	char directory[XB_PATH_MAX];
+	int error = xb_pin_path(directory, pins, XB_LINK_PINS);
+
+	*link = closed;
+	link->pins = pins;
+	if (!error)
+		error = open_pins(directory, link);
+	if (!error)
+		error = read_identity(link);
+	if (!error && link->flavour == XB_FLAVOUR_LINK) {
+		link->entry = xb_pin_open(directory, "entry");
+		error = link->entry < 0 ? link->entry : 0;
+	}
+	if (error)
+		xb_link_close(link);
+	return error;
+}
+
+static int create_identity(enum xb_flavour flavour)
+{
+	struct xb_link_identity identity = {.layout = XB_LINK_LAYOUT, .flavour = flavour};
+	uint32_t zero = 0;
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "identity", sizeof(zero), sizeof(identity), 1, NULL);
+
+	if (fd < 0)
+		return xb_system_error(errno, "cannot create a BPF map (root, or CAP_BPF, is needed)");
+	if (bpf_map_update_elem(fd, &zero, &identity, 0)) {
+		close(fd);
+		return xb_system_error(errno, "cannot write a BPF map");
+	}
+	return fd;
+}
+
+static int pin_all(const char *directory, int identity, const struct entry_bpf *skeleton, enum xb_flavour flavour)
+{
+	int error = xb_pin(identity, directory, "identity");
+
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.slot), directory, "slot");
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.ifaces), directory, "ifaces");
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.stats), directory, "stats");
+	if (!error && flavour == XB_FLAVOUR_LINK)
+		error = xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_entry), directory, "entry");
+	return error;
+}
+
+int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link)
+{
+	char staged[XB_PATH_MAX], final[XB_PATH_MAX];
+	struct entry_bpf *skeleton = NULL;
+	int identity = -1, error;
+
+	*link = closed;
+	error = xb_pin_directory(pins);
+	if (error)
+		return error;
+	error = xb_pin_path(staged, pins, NEW_PINS);
+	if (!error)
+		error = xb_pin_path(final, pins, XB_LINK_PINS);
+	if (error)
+		return error;
+	xb_unpin_directory(pins, NEW_PINS);
+	xb_unpin_directory(pins, XB_LINK_PINS);
+	identity = create_identity(flavour);
+	if (identity < 0)
+		return identity;
+	skeleton = entry_bpf__open();
+	if (!skeleton) {
+		error = xb_system_error(errno, "cannot open the entry program");
+		goto out;
+	}
+	if (flavour == XB_FLAVOUR_LINK)
+		bpf_program__set_flags(skeleton->progs.xdp_bloom_entry, BPF_F_XDP_HAS_FRAGS);
+	else
+		bpf_program__set_autoload(skeleton->progs.xdp_bloom_entry, false);
+	error = entry_bpf__load(skeleton);
+	if (error) {
+		error = xb_system_error(-error, "the kernel refused the entry program (Linux 6.1 or later is needed)");
+		goto out;
+	}
+	if (mkdir(staged, 0700) < 0) {
+		error = xb_system_error(errno, "cannot make %s", staged);
+		goto out;
+	}
+	error = pin_all(staged, identity, skeleton, flavour);
+	if (!error && rename(staged, final) < 0)
+		error = xb_system_error(errno, "cannot publish %s", final);
+	if (error)
+		xb_unpin_directory(pins, NEW_PINS);
+out:
+	entry_bpf__destroy(skeleton);
+	close(identity);
+	return error ? error : xb_link_open(pins, link);
+}
+
+void xb_link_destroy(const char *pins)
+{
+	xb_unpin_directory(pins, NEW_PINS);
+	xb_unpin_directory(pins, XB_LINK_PINS);
+}
+
+enum xb_flavour xb_link_flavour(void)
+{
+	/* libxdp joins programs with BPF_PROG_TYPE_EXT; where that is refused it would hold the interface alone. */
+	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) == 1 ? XB_FLAVOUR_DISPATCHER : XB_FLAVOUR_LINK;
+}
+
+uint32_t xb_link_active(const struct xb_link *link)
+{
+	uint32_t zero = 0, id = 0;
+
+	return bpf_map_lookup_elem(link->slot, &zero, &id) ? 0 : id;
+}
+
+int xb_link_swap(const struct xb_link *link, int program)
+{
+	uint32_t zero = 0;
+
+	if (bpf_map_update_elem(link->slot, &zero, &program, BPF_ANY))
+		return xb_system_error(errno, "cannot put the new filter in force");
+	return 0;
+}
+
+static int open_cells(const struct xb_link *link, struct xb_window *window)
+{
+	int error = xb_window_open(window, link->ifaces, XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
+
+	return error ? error : xb_window_map_all(window);
+}
+
+static int clear_row(const struct xb_link *link, uint32_t row)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct xb_counts *zeros = cpus > 0 ? calloc((size_t)cpus, sizeof(*zeros)) : NULL;
+	int error = 0;
+
+	if (!zeros)
+		return xb_out_of_memory();
+	if (bpf_map_update_elem(link->stats, &row, zeros, BPF_ANY))
+		error = xb_system_error(errno, "cannot reset statistics");
+	free(zeros);
+	return error;
+}
+
+int xb_link_enrol(const struct xb_link *link, uint32_t ifindex)
+{
+	uint8_t used[XB_IFACE_ROWS] = {1};
+	struct xb_iface_cell *cells, *free_cell = NULL;
+	struct xb_window window;
+	uint32_t row = 0;
+	int error = open_cells(link, &window);
+
+	if (error)
+		return error;
+	cells = (struct xb_iface_cell *)(void *)window.base;
+	for (uint32_t i = XB_IFACE_PROBES; i-- > 0;) {
+		struct xb_iface_cell *cell = &cells[(ifindex + i) % XB_IFACE_CELLS];
+
+		if (cell->ifindex == ifindex)
+			goto out;
+		if (!cell->ifindex)
+			free_cell = cell;
+	}
+	for (uint32_t i = 0; i < XB_IFACE_CELLS; i++)
+		if (cells[i].ifindex)
+			used[cells[i].row % XB_IFACE_ROWS] = 1;
+	while (row < XB_IFACE_ROWS && used[row])
+		row++;
+	if (!free_cell || row == XB_IFACE_ROWS) {
+		error = xb_system_error(0, "no room for statistics: %d interfaces can be attached under one pin directory",
+					XB_IFACE_ROWS - 1);
+		goto out;
+	}
+	error = clear_row(link, row);
+	if (error)
+		goto out;
+	free_cell->row = row;
+	__atomic_store_n(&free_cell->ifindex, ifindex, __ATOMIC_RELEASE);
+out:
+	xb_window_close(&window);
+	return error;
+}
+
+int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex)
+{
+	struct xb_window window;
+	struct xb_iface_cell *cells;
+	int error = open_cells(link, &window);
+
+	if (error)
+		return error;
+	cells = (struct xb_iface_cell *)(void *)window.base;
+	for (uint32_t i = 0; i < XB_IFACE_CELLS; i++)
+		if (cells[i].ifindex == ifindex)
+			__atomic_store_n(&cells[i].ifindex, 0, __ATOMIC_RELEASE);
+	xb_window_close(&window);
+	return 0;
+}
+
+int xb_link_each(const struct xb_link *link, int (*call)(void *, uint32_t, uint32_t), void *context)
+{
+	struct xb_window window;
+	struct xb_iface_cell *cells;
+	int error = open_cells(link, &window);
+
+	if (error)
+		return error;
+	cells = (struct xb_iface_cell *)(void *)window.base;
+	for (uint32_t i = 0; !error && i < XB_IFACE_CELLS; i++)
+		if (cells[i].ifindex)
+			error = call(context, cells[i].ifindex, cells[i].row);
+	xb_window_close(&window);
+	return error;
+}
+
+int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct xb_counts *each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
+	int error = 0;
+
+	if (!each)
+		return xb_out_of_memory();
+	memset(sum, 0, sizeof(*sum));
+	if (bpf_map_lookup_elem(link->stats, &row, each))
+		error = xb_system_error(errno, "cannot read statistics");
+	for (int cpu = 0; !error && cpu < cpus; cpu++) {
+		for (int reason = 0; reason < XB_REASON_SLOTS; reason++) {
+			sum->reason[reason].packets += each[cpu].reason[reason].packets;
+			sum->reason[reason].bytes += each[cpu].reason[reason].bytes;
+		}
+	}
+	free(each);
+	return error;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The link: what outlives generations. The slot all interfaces tail-call through, and their statistics. */
+#ifndef XB_CORE_LINK_H
+#define XB_CORE_LINK_H
+
+#include <stdint.h>
+
+#include "window.h"
+#include "xdp_bloom/layout.h"
+
+#define XB_LINK_PINS "link" /* directory below the pin directory */
+
+struct xb_link {
+	const char *pins; /* the pin directory; not owned */
+	enum xb_flavour flavour;
+	int identity, slot, ifaces, stats;
+	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
+};
+
+/* Opens what is pinned. -ENOENT without a message: no link. An incompatible layout is an error. */
+int xb_link_open(const char *pins, struct xb_link *link);
+
+/* Creates and pins all of it, or nothing. */
+int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link);
+
+void xb_link_close(struct xb_link *link);
+
+/* Unpins it. Interfaces must be detached first. */
+void xb_link_destroy(const char *pins);
+
+/* The flavour this kernel and libxdp offer. */
+enum xb_flavour xb_link_flavour(void);
+
+/* Identity of the program in the slot; 0: empty. */
+uint32_t xb_link_active(const struct xb_link *link);
+
+/* From the moment it returns, every packet on every interface goes to the program. */
+int xb_link_swap(const struct xb_link *link, int program);
+
+/* Gives the interface a row of statistics (zeroed), or keeps the one it has. */
+int xb_link_enrol(const struct xb_link *link, uint32_t ifindex);
+int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex);
+
+/* Calls back for each enrolled interface. */
+int xb_link_each(const struct xb_link *link, int (*call)(void *context, uint32_t ifindex, uint32_t row), void *context);
+
+/* Sums the row over all CPUs. */
+int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum);
+
+#endif

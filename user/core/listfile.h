@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* List files as people publish them, read into memory: what `bloomctl import` takes. */
+#ifndef XB_CORE_LISTFILE_H
+#define XB_CORE_LISTFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "entry.h"
+
+/* One entry and what its line says of it. */
+struct xb_item {
+	struct xb_entry entry; /* first, for xb_entry_sort */
+	uint32_t timeout;      /* seconds, 0: none */
+	uint32_t comment;      /* offset in comments, 0: none */
+};
+
+struct xb_listfile {
+	struct xb_item *items; /* in store order, each entry once */
+	size_t count, room;
+	char *comments; /* NUL-terminated strings; offset 0 is the empty one */
+	size_t comment_bytes, comment_room;
+	uint64_t lines;		       /* read */
+	uint64_t repeats;	       /* items dropped since an earlier line had the entry */
+	uint64_t host_bits;	       /* prefixes whose host bits were cut off */
+	uint64_t first_host_bits_line; /* 0: none */
+	char first_host_bits[XB_ENTRY_TEXT];
+	const char *format; /* name of the format it was read as */
+};
+
+/*
+ * Reads the whole file ("-": standard input). format: one of xb_listfile_formats(), NULL: told by the first line that
+ * is neither blank nor a comment. All or nothing: after an error `file` is empty. A comment that xb_comment_check
+ * refuses is left out. The caller frees the file.
+ */
+int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
+
+/* "" if there is none; owned by the file. */
+const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item);
+
+void xb_listfile_free(struct xb_listfile *file);
+
+/* The names of the formats, for messages: "plain, ...". */
+const char *xb_listfile_formats(void);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* flock(2) on small files. */
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+
+static int open_lock(const char *directory, const char *name)
+{
+	char path[4096];
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return xb_input_error("%s: path too long", directory);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? xb_system_error(errno, "cannot open lock file %s", path) : fd;
+}
+
+static int take(int fd, int operation)
+{
+	while (flock(fd, operation) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+int xb_lock(const char *directory, const char *name)
+{
+	int fd = open_lock(directory, name), error;
+
+	if (fd < 0)
+		return fd;
+	error = take(fd, LOCK_EX);
+	if (error) {
+		close(fd);
+		return xb_system_error(-error, "cannot lock %s/%s", directory, name);
+	}
+	return fd;
+}
+
+int xb_try_lock(const char *directory, const char *name)
+{
+	int fd = open_lock(directory, name), error;
+
+	if (fd < 0)
+		return fd;
+	error = take(fd, LOCK_EX | LOCK_NB);
+	if (error) {
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+void xb_unlock(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
+
+int xb_lock_note(int lock, uint64_t number)
+{
+	if (pwrite(lock, &number, sizeof(number), 0) != sizeof(number))
+		return xb_system_error(errno, "cannot write a lock file");
+	return 0;
+}
+
+bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note)
+{
+	int fd = open_lock(directory, name);
+	bool held;
+
+	if (fd < 0)
+		return false;
+	held = take(fd, LOCK_SH | LOCK_NB) == -EWOULDBLOCK;
+	if (pread(fd, note, sizeof(*note), 0) != sizeof(*note))
+		*note = 0;
+	close(fd);
+	return held;
+}
+
+int xb_lock_pid_namespace(const char *directory)
+{
+	int fd = open_lock(directory, "namespace.lock"), error;
+	uint64_t theirs = 0;
+	struct stat ours;
+
+	if (fd < 0)
+		return fd;
+	if (stat("/proc/self/ns/pid", &ours) < 0) {
+		error = xb_system_error(errno, "cannot read /proc/self/ns/pid (is /proc mounted?)");
+		goto fail;
+	}
+	for (;;) {
+		/* Alone, we say which namespace is in use; shared, what is said stays true. */
+		if (!take(fd, LOCK_EX | LOCK_NB)) {
+			error = xb_lock_note(fd, ours.st_ino);
+			if (error)
+				goto fail;
+		}
+		error = take(fd, LOCK_SH);
+		if (error) {
+			error = xb_system_error(-error, "cannot lock %s", directory);
+			goto fail;
+		}
+		if (pread(fd, &theirs, sizeof(theirs), 0) == sizeof(theirs) && theirs == ours.st_ino)
+			return fd;
+		/* Between the two locks somebody of another namespace may have come and gone. */
+		error = take(fd, LOCK_EX | LOCK_NB);
+		if (error) {
+			error = xb_system_error(0,
+						"%s is in use from another PID namespace; use one namespace per state directory",
+						directory);
+			goto fail;
+		}
+	}
+fail:
+	close(fd);
+	return error;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Entries and the lists that name them. An entry's value is one record after the other, each followed by its comment. */
+#include "membership.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "error.h"
+
+struct record {
+	uint32_t list, added, expires, comment_size;
+};
+_Static_assert(sizeof(struct record) == 16, "store format");
+
+/* The largest value: LMDB gives a value its own pages when it is large, so this bounds only the buffer. */
+#define VALUE_MAX 65536
+
+struct value {
+	size_t size;
+	uint8_t bytes[VALUE_MAX];
+};
+
+static int read_error(int error)
+{
+	return xb_store_error(error, "cannot read the store");
+}
+
+static int write_error(int error)
+{
+	return xb_store_error(error, "cannot write the store");
+}
+
+bool xb_members_next(struct xb_members *members, struct xb_membership *member)
+{
+	struct record record;
+
+	if ((size_t)(members->end - members->next) < sizeof(record))
+		return false;
+	memcpy(&record, members->next, sizeof(record));
+	members->next += sizeof(record);
+	if ((size_t)(members->end - members->next) < record.comment_size)
+		return false;
+	*member = (struct xb_membership){
+		.list = record.list,
+		.added = record.added,
+		.expires = record.expires,
+		.comment_size = record.comment_size,
+		.comment = (const char *)members->next,
+	};
+	members->next += record.comment_size;
+	return true;
+}
+
+bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member)
+{
+	while (xb_members_next(&members, member))
+		if (member->list == list)
+			return true;
+	return false;
+}
+
+static struct xb_members members_in(const MDB_val *value)
+{
+	const uint8_t *bytes = value->mv_data;
+
+	return (struct xb_members){.next = bytes, .end = bytes + value->mv_size};
+}
+
+int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members)
+{
+	uint8_t bytes[XB_ENTRY_KEY_BYTES];
+	MDB_val key = {xb_entry_encode(entry, bytes), bytes}, value;
+	int error = mdb_get(txn->txn, txn->store->entries, &key, &value);
+
+	if (error == MDB_NOTFOUND)
+		return -ENOENT;
+	if (error)
+		return read_error(error);
+	*members = members_in(&value);
+	return 0;
+}
+
+static int value_append(struct value *value, const struct xb_membership *member)
+{
+	struct record record = {member->list, member->added, member->expires, member->comment_size};
+
+	if (value->size + sizeof(record) + record.comment_size > VALUE_MAX)
+		return xb_input_error("an entry can be in at most %zu lists (fewer with comments)",
+				      VALUE_MAX / sizeof(record));
+	memcpy(value->bytes + value->size, &record, sizeof(record));
+	value->size += sizeof(record);
+	if (record.comment_size)
+		memcpy(value->bytes + value->size, member->comment, record.comment_size);
+	value->size += record.comment_size;
+	return 0;
+}
+
+/* The expiry index: big-endian time, list, then the entry's key. */
+static int index_expiry(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, bool present)
+{
+	uint32_t order[2] = {htobe32(member->expires), htobe32(member->list)};
+	uint8_t bytes[sizeof(order) + XB_ENTRY_KEY_BYTES];
+	MDB_val key = {0, bytes}, nothing = {0, NULL};
+	int error;
+
+	if (!member->expires)
+		return 0;
+	memcpy(bytes, order, sizeof(order));
+	key.mv_size = sizeof(order) + xb_entry_encode(entry, bytes + sizeof(order));
+	error = present ? mdb_put(txn->txn, txn->store->expiry, &key, &nothing, 0)
+			: mdb_del(txn->txn, txn->store->expiry, &key, NULL);
+	return error && error != MDB_NOTFOUND ? write_error(error) : 0;
+}
+
+/* Entries that came or went: totals and the list of changes. */
+static int tell(struct xb_txn *txn, const struct xb_entry *entry, bool listed)
+{
+	struct xb_totals *totals = &txn->meta.totals;
+	uint64_t one = listed ? 1 : (uint64_t)-1;
+
+	switch (entry->kind) {
+	case XB_PREFIX4:
+		totals->prefix4 += one;
+		break;
+	case XB_HOST4:
+		totals->host4 += one;
+		totals->host4_keys += one * xb_entry_keys(entry);
+		break;
+	default:
+		totals->net6 += one;
+	}
+	return xb_changes_add(&txn->change, entry, listed);
+}
+
+static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct value *value, unsigned int flags)
+{
+	uint8_t bytes[XB_ENTRY_KEY_BYTES];
+	MDB_val key = {xb_entry_encode(entry, bytes), bytes}, data = {value->size, value->bytes};
+	int error;
+
+	txn->edits++;
+	if (value->size) {
+		error = mdb_cursor_put(txn->write, &key, &data, flags);
+		if (error == MDB_KEYEXIST && flags == MDB_APPEND) {
+			txn->append = false;
+			error = mdb_cursor_put(txn->write, &key, &data, 0);
+		}
+	} else {
+		error = mdb_del(txn->txn, txn->store->entries, &key, NULL);
+	}
+	return error ? write_error(error) : 0;
+}
+
+static int put_first(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, unsigned int flags)
+{
+	struct value value;
+	int error;
+
+	value.size = 0;
+	error = value_append(&value, member);
+	if (!error)
+		error = write_value(txn, entry, &value, flags);
+	if (!error)
+		error = index_expiry(txn, entry, member, true);
+	if (!error)
+		error = tell(txn, entry, true);
+	return error;
+}
+
+static bool same_terms(const struct xb_membership *a, const struct xb_membership *b)
+{
+	return a->expires == b->expires && a->comment_size == b->comment_size &&
+	       (!a->comment_size || !memcmp(a->comment, b->comment, a->comment_size));
+}
+
+static int put_among(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, bool renew,
+		     struct xb_members members, enum xb_put *result)
+{
+	struct xb_membership old, renewed = *member;
+	struct value value;
+	int error = 0;
+
+	value.size = 0;
+	*result = XB_PUT_JOINED;
+	while (!error && xb_members_next(&members, &old)) {
+		if (old.list != member->list) {
+			error = value_append(&value, &old);
+			continue;
+		}
+		if (!renew || same_terms(&old, member)) {
+			*result = XB_PUT_SAME;
+			return 0;
+		}
+		*result = XB_PUT_RENEWED;
+		renewed.added = old.added;
+		error = index_expiry(txn, entry, &old, false);
+	}
+	if (!error)
+		error = value_append(&value, &renewed);
+	if (!error)
+		error = write_value(txn, entry, &value, 0);
+	if (!error)
+		error = index_expiry(txn, entry, &renewed, true);
+	return error;
+}
+
+int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, bool renew,
+		  enum xb_put *result)
+{
+	struct xb_members members;
+	int error = txn->append ? -ENOENT : xb_members_of(txn, entry, &members);
+
+	if (error == -ENOENT && txn->append) {
+		/* Out of order, the entry may be there already: look before the next try. */
+		struct xb_entry last;
+		MDB_val key, value;
+
+		if (!mdb_cursor_get(txn->write, &key, &value, MDB_LAST) &&
+		    xb_entry_decode(key.mv_data, key.mv_size, &last) && xb_entry_compare(&last, entry) >= 0) {
+			txn->append = false;
+			error = xb_members_of(txn, entry, &members);
+		}
+	}
+	if (error == -ENOENT) {
+		*result = XB_PUT_LISTED;
+		error = put_first(txn, entry, member, txn->append ? MDB_APPEND : 0);
+	} else if (!error) {
+		error = put_among(txn, entry, member, renew, members, result);
+	}
+	if (!error && (*result == XB_PUT_LISTED || *result == XB_PUT_JOINED)) {
+		struct xb_list *list = xb_list_by_id(txn, member->list);
+
+		list->members++;
+	}
+	return error;
+}
+
+int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list, enum xb_removal *result)
+{
+	struct xb_members members;
+	struct xb_membership old;
+	struct value value;
+	bool found = false;
+	int error = xb_members_of(txn, entry, &members);
+
+	*result = XB_REMOVAL_ABSENT;
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	value.size = 0;
+	while (!error && xb_members_next(&members, &old)) {
+		struct xb_list *of = xb_list_by_id(txn, old.list);
+
+		if (list != XB_ANY_LIST && old.list != list) {
+			error = value_append(&value, &old);
+			continue;
+		}
+		found = true;
+		if (of)
+			of->members--;
+		error = index_expiry(txn, entry, &old, false);
+	}
+	if (error || !found)
+		return error;
+	error = write_value(txn, entry, &value, 0);
+	if (error)
+		return error;
+	*result = value.size ? XB_REMOVAL_LEFT : XB_REMOVAL_UNLISTED;
+	return value.size ? 0 : tell(txn, entry, false);
+}
+
+int xb_member_remove_all(struct xb_txn *txn)
+{
+	int error = mdb_drop(txn->txn, txn->store->entries, 0);
+
+	txn->edits++;
+	txn->append = true;
+	if (!error)
+		error = mdb_drop(txn->txn, txn->store->expiry, 0);
+	if (error)
+		return write_error(error);
+	for (size_t i = 0; i < txn->list_count; i++)
+		txn->lists[i].members = 0;
+	txn->meta.totals = (struct xb_totals){0};
+	xb_changes_set_bulk(&txn->change);
+	return 0;
+}
+
+int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
+{
+	uint64_t swept = 0;
+
+	for (;;) {
+		enum xb_removal result;
+		struct xb_entry entry;
+		uint32_t order[2];
+		uint8_t copy[sizeof(order) + XB_ENTRY_KEY_BYTES];
+		MDB_cursor *cursor;
+		MDB_val key, value;
+		int error = mdb_cursor_open(txn->txn, txn->store->expiry, &cursor);
+
+		if (error)
+			return read_error(error);
+		error = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+		if (!error && key.mv_size > sizeof(order) && key.mv_size <= sizeof(copy))
+			memcpy(copy, key.mv_data, key.mv_size);
+		mdb_cursor_close(cursor);
+		if (error == MDB_NOTFOUND)
+			break;
+		if (error)
+			return read_error(error);
+		if (key.mv_size <= sizeof(order) || key.mv_size > sizeof(copy))
+			return read_error(MDB_CORRUPTED);
+		memcpy(order, copy, sizeof(order));
+		if (be32toh(order[0]) > now)
+			break;
+		if (!xb_entry_decode(copy + sizeof(order), key.mv_size - sizeof(order), &entry))
+			return read_error(MDB_CORRUPTED);
+		error = xb_member_remove(txn, &entry, be32toh(order[1]), &result);
+		if (error)
+			return error;
+		if (result == XB_REMOVAL_ABSENT)
+			return read_error(MDB_CORRUPTED);
+		swept++;
+	}
+	if (count)
+		*count = swept;
+	return 0;
+}
+
+int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from)
+{
+	int error;
+
+	*walk = (struct xb_walk){.txn = txn, .entry = *from, .edits = txn->edits};
+	error = mdb_cursor_open(txn->txn, txn->store->entries, &walk->cursor);
+	return error ? read_error(error) : 0;
+}
+
+int xb_walk_next(struct xb_walk *walk)
+{
+	uint8_t bytes[XB_ENTRY_KEY_BYTES];
+	MDB_val key = {0, bytes}, value;
+	int error;
+
+	if (walk->started && walk->edits == walk->txn->edits) {
+		error = mdb_cursor_get(walk->cursor, &key, &value, MDB_NEXT);
+	} else {
+		/* A first step, or the tree changed under the cursor: find the place again. */
+		key.mv_size = xb_entry_encode(&walk->entry, bytes);
+		error = mdb_cursor_get(walk->cursor, &key, &value, MDB_SET_RANGE);
+		if (!error && walk->started && key.mv_size == xb_entry_encode(&walk->entry, bytes) &&
+		    !memcmp(key.mv_data, bytes, key.mv_size))
+			error = mdb_cursor_get(walk->cursor, &key, &value, MDB_NEXT);
+	}
+	if (error == MDB_NOTFOUND)
+		return 0;
+	if (error)
+		return read_error(error);
+	walk->started = true;
+	walk->edits = walk->txn->edits;
+	if (!xb_entry_decode(key.mv_data, key.mv_size, &walk->entry))
+		return read_error(MDB_CORRUPTED);
+	walk->members = members_in(&value);
+	return 1;
+}
+
+void xb_walk_end(struct xb_walk *walk)
+{
+	if (walk->cursor)
+		mdb_cursor_close(walk->cursor);
+	walk->cursor = NULL;
+}
+
+int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering)
+{
+	for (int length = entry->length - 1; length >= 0; length--) {
+		struct xb_entry candidate = xb_entry_covering(entry, (uint8_t)length);
+		struct xb_members members;
+		int error;
+
+		if (candidate.kind != entry->kind)
+			continue;
+		error = xb_members_of(txn, &candidate, &members);
+		if (error == -ENOENT)
+			continue;
+		if (error)
+			return error;
+		if (covering)
+			*covering = candidate;
+		return 1;
+	}
+	return 0;
+}
+
+/* Bytes that follow a leading byte of UTF-8 (RFC 3629), or -1. */
+static int continuation_bytes(unsigned char lead)
+{
+	if (lead < 0x80)
+		return 0;
+	if (lead >= 0xc2 && lead < 0xe0)
+		return 1;
+	if (lead >= 0xe0 && lead < 0xf0)
+		return 2;
+	if (lead >= 0xf0 && lead < 0xf5)
+		return 3;
+	return -1;
+}
+
+int xb_comment_check(const char *comment, size_t size)
+{
+	const unsigned char *byte = (const unsigned char *)comment, *end = byte + size;
+
+	if (size > XB_COMMENT_MAX)
+		return xb_input_error("a comment has at most %d bytes", XB_COMMENT_MAX);
+	while (byte < end) {
+		int more = continuation_bytes(*byte);
+		bool overlong = end - byte > 1 && ((byte[0] == 0xe0 && byte[1] < 0xa0) || (byte[0] == 0xf0 && byte[1] < 0x90) ||
+						   (byte[0] == 0xed && byte[1] > 0x9f) || (byte[0] == 0xf4 && byte[1] > 0x8f));
+
+		if (more < 0 || end - byte <= more || overlong)
+			return xb_input_error("a comment must be UTF-8");
+		if (*byte < 0x20 || *byte == 0x7f)
+			return xb_input_error("a comment has no control characters");
+		for (int i = 1; i <= more; i++)
+			if ((byte[i] & 0xc0) != 0x80)
+				return xb_input_error("a comment must be UTF-8");
+		byte += more + 1;
+	}
+	return 0;
+}

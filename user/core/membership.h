@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which lists name an entry, since when, until when, and why: the heart of the store. */
+#ifndef XB_CORE_MEMBERSHIP_H
+#define XB_CORE_MEMBERSHIP_H
+
+#include "store.h"
+
+#define XB_COMMENT_MAX 255
+
+/* An entry in a list. Times are seconds since 1970, up to 2106. */
+struct xb_membership {
+	uint32_t list;	  /* identity of the list */
+	uint32_t added;
+	uint32_t expires; /* 0: never */
+	uint32_t comment_size;
+	const char *comment; /* UTF-8, not terminated; owned by the transaction when read from it */
+};
+
+enum xb_put {
+	XB_PUT_LISTED,	/* the entry was in no list before */
+	XB_PUT_JOINED,	/* it was in others */
+	XB_PUT_RENEWED, /* it was in this one; expiry or comment changed */
+	XB_PUT_SAME,	/* it was in this one, and stays as it was */
+};
+
+/* Puts the entry into the list. renew: an existing membership takes the new expiry and comment. *result tells what came. */
+int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, bool renew,
+		  enum xb_put *result);
+
+#define XB_ANY_LIST 0
+
+enum xb_removal {
+	XB_REMOVAL_ABSENT,   /* it was not there; nothing changed */
+	XB_REMOVAL_LEFT,     /* other lists still name it */
+	XB_REMOVAL_UNLISTED, /* it is in no list any more */
+};
+
+/* Takes the entry out of the list, or out of all (XB_ANY_LIST). */
+int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list, enum xb_removal *result);
+
+/* Removes everything. */
+int xb_member_remove_all(struct xb_txn *txn);
+
+/* Takes out every membership that has expired by now. *count (may be NULL): how many. */
+int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
+
+/* The memberships of one entry, to be read until the transaction changes or ends. */
+struct xb_members {
+	const uint8_t *next, *end;
+};
+
+/* -ENOENT without a message if the entry is not listed. */
+int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members);
+bool xb_members_next(struct xb_members *members, struct xb_membership *member);
+bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member);
+
+/*
+ * A walk over the entries in store order. `entry` and `members` are valid after a call that returned 1. The transaction may
+ * change between calls.
+ */
+struct xb_walk {
+	struct xb_txn *txn;
+	MDB_cursor *cursor;
+	struct xb_entry entry;
+	struct xb_members members;
+	uint64_t edits;
+	bool started;
+};
+
+/* Starts at the first entry not before `from`. */
+int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from);
+int xb_walk_next(struct xb_walk *walk); /* 1: an entry; 0: the end; negative: error */
+void xb_walk_end(struct xb_walk *walk);
+
+/* Whether any listed entry other than itself, of the same kind, covers it. *covering: the longest, if not NULL. */
+int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering);
+
+/* Valid UTF-8 without control characters, at most XB_COMMENT_MAX bytes. */
+int xb_comment_check(const char *comment, size_t size);
+
+#endif

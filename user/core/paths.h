@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where an installation lives. */
+#ifndef XB_CORE_PATHS_H
+#define XB_CORE_PATHS_H
+
+#define XB_STATE_DIRECTORY "/var/lib/xdp-bloom"
+#define XB_PIN_DIRECTORY   "/sys/fs/bpf/xdp-bloom"
+#define XB_RUN_DIRECTORY   "/run/xdp-bloom"
+
+struct xb_paths {
+	const char *state; /* store and locks */
+	const char *pins;  /* on a bpf file system */
+	const char *run;   /* counters; memory-backed, lost at reboot */
+};
+
+#endif

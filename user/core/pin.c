@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bpffs: directories, pins, look-ups. */
+#include "pin.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <libgen.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "error.h"
+
+int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name)
+{
+	if (snprintf(path, XB_PATH_MAX, "%s/%s", directory, name) >= XB_PATH_MAX)
+		return xb_input_error("%s: path too long", directory);
+	return 0;
+}
+
+int xb_pin_directory(const char *directory)
+{
+	char copy[XB_PATH_MAX];
+	struct statfs fs;
+	const char *parent;
+
+	if (strlen(directory) >= sizeof(copy))
+		return xb_input_error("%.64s...: path too long", directory);
+	strcpy(copy, directory);
+	parent = dirname(copy);
+	if (statfs(directory, &fs) < 0 && (errno != ENOENT || statfs(parent, &fs) < 0))
+		return xb_system_error(errno, "cannot use the pin directory %s", directory);
+	if (fs.f_type != BPF_FS_MAGIC)
+		return xb_system_error(0, "%s is not on a bpf file system; mount one: mount -t bpf bpf /sys/fs/bpf",
+				       directory);
+	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+		return xb_system_error(errno, "cannot make the pin directory %s", directory);
+	return 0;
+}
+
+int xb_pin(int fd, const char *directory, const char *name)
+{
+	char path[XB_PATH_MAX];
+	int error = xb_pin_path(path, directory, name);
+
+	if (error)
+		return error;
+	if (bpf_obj_pin(fd, path) < 0 || chmod(path, 0600) < 0)
+		return xb_system_error(errno, "cannot pin %s", path);
+	return 0;
+}
+
+int xb_pin_open(const char *directory, const char *name)
+{
+	char path[XB_PATH_MAX];
+	int error = xb_pin_path(path, directory, name), fd;
+
+	if (error)
+		return error;
+	fd = bpf_obj_get(path);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return -ENOENT;
+	return xb_system_error(errno, "cannot open the pin %s", path);
+}
+
+void xb_unpin(const char *directory, const char *name)
+{
+	char path[XB_PATH_MAX];
+
+	if (!xb_pin_path(path, directory, name)) {
+		unlink(path);
+		xb_error_clear();
+	}
+}
+
+void xb_unpin_directory(const char *directory, const char *name)
+{
+	char path[XB_PATH_MAX];
+	struct dirent *item;
+	DIR *listing;
+
+	if (xb_pin_path(path, directory, name))
+		return;
+	listing = opendir(path);
+	if (!listing)
+		return;
+	while ((item = readdir(listing)))
+		if (item->d_name[0] != '.')
+			xb_unpin(path, item->d_name);
+	closedir(listing);
+	rmdir(path);
+}
+
+uint32_t xb_program_id(int fd)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
+}

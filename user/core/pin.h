@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pins: kernel objects that live on under a path of the bpf file system. */
+#ifndef XB_CORE_PIN_H
+#define XB_CORE_PIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define XB_PATH_MAX 4096
+
+/* Makes the directory (0700) if need be; explains itself when there is no bpf file system. */
+int xb_pin_directory(const char *directory);
+
+/* Writes "directory/name" to path. */
+int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name);
+
+/* Pins with mode 0600. */
+int xb_pin(int fd, const char *directory, const char *name);
+
+/* A descriptor of the pinned object; -ENOENT without a message if there is none. */
+int xb_pin_open(const char *directory, const char *name);
+
+/* Removes a pin, or a directory of pins. What is not there is no error. */
+void xb_unpin(const char *directory, const char *name);
+void xb_unpin_directory(const char *directory, const char *name);
+
+/* Identity of the program behind fd; 0 if it cannot be told. */
+uint32_t xb_program_id(int fd);
+
+#endif

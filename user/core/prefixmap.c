@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One bit a /24, 64 to a word; a word is a /18. */
+#include "prefixmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "error.h"
+#include "membership.h"
+#include "xdp_bloom/layout.h"
+
+/* The words a prefix covers, and the bits of the first word (all bits when it covers whole words). */
+struct span {
+	uint32_t first, count;
+	uint64_t mask;
+};
+
+static struct span span_of(const struct xb_entry *prefix)
+{
+	uint32_t address = xb_entry_ipv4(prefix);
+	struct span span = {.first = address >> 14, .count = 1, .mask = ~0ULL};
+
+	if (prefix->length < 18)
+		span.count = 1U << (18 - prefix->length);
+	else if (prefix->length > 18)
+		span.mask = (~0ULL >> (64 - (1U << (24 - prefix->length)))) << ((address >> 8) & 63);
+	return span;
+}
+
+static uint64_t *word_at(const struct xb_window *words, uint32_t index)
+{
+	return (uint64_t *)(void *)words->base + index;
+}
+
+int xb_prefixmap_prepare(struct xb_window *words, const struct xb_entry *prefix)
+{
+	struct span span = span_of(prefix);
+
+	return xb_window_map(words, (size_t)span.first * 8, (size_t)span.count * 8);
+}
+
+void xb_prefixmap_add(struct xb_window *words, const struct xb_entry *prefix)
+{
+	struct span span = span_of(prefix);
+
+	for (uint32_t i = 0; i < span.count; i++)
+		__atomic_fetch_or(word_at(words, span.first + i), span.mask, __ATOMIC_RELEASE);
+}
+
+/* Collects the prefixes listed inside `prefix` into wanted, one word for each of the span. */
+static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, const struct span *span, uint64_t *wanted)
+{
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, prefix);
+
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0) {
+		struct span inner;
+
+		if (walk.entry.kind != XB_PREFIX4 || xb_entry_ipv4(&walk.entry) >> 14 >= span->first + span->count)
+			break;
+		if (!xb_entry_inside(prefix, &walk.entry))
+			continue;
+		inner = span_of(&walk.entry);
+		for (uint32_t i = 0; i < inner.count; i++)
+			wanted[inner.first - span->first + i] |= inner.mask;
+	}
+	xb_walk_end(&walk);
+	return more < 0 ? more : 0;
+}
+
+int xb_prefixmap_settle(struct xb_window *words, struct xb_txn *txn, const struct xb_entry *prefix)
+{
+	struct span span = span_of(prefix);
+	struct xb_members members;
+	uint64_t *wanted;
+	int error;
+
+	error = xb_members_of(txn, prefix, &members);
+	if (!error) {
+		xb_prefixmap_add(words, prefix);
+		return 0;
+	}
+	if (error != -ENOENT)
+		return error;
+	error = xb_member_covered(txn, prefix, NULL);
+	if (error)
+		return error < 0 ? error : 0;
+	wanted = calloc(span.count, sizeof(*wanted));
+	if (!wanted)
+		return xb_out_of_memory();
+	error = wanted_inside(txn, prefix, &span, wanted);
+	for (uint32_t i = 0; !error && i < span.count; i++) {
+		uint64_t *word = word_at(words, span.first + i), now = (*word & ~span.mask) | (wanted[i] & span.mask);
+
+		if (*word != now)
+			__atomic_store_n(word, now, __ATOMIC_RELEASE);
+	}
+	free(wanted);
+	return error;
+}
+
+bool xb_prefixmap_contains(const struct xb_window *words, uint32_t address)
+{
+	return (*word_at(words, address >> 14) >> ((address >> 8) & 63)) & 1;
+}

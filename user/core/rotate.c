@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Snapshot, build, replay what came meanwhile, then for a moment the writer lock: last replay, record, swap. */
+#include "rotate.h"
+
+#include <errno.h>
+
+#include "build.h"
+#include "enforce.h"
+#include "error.h"
+#include "fault.h"
+#include "keys.h"
+#include "lock.h"
+#include "wanted.h"
+
+/* A change in bulk makes a build start over; after so many times the writers wait. */
+#define PATIENCE 3
+
+static void apply_wishes(struct xb_meta *meta, const struct xb_rotation *rotation)
+{
+	if (rotation->rate > 0)
+		meta->rate = rotation->rate;
+	if (rotation->set_capacity)
+		meta->capacity = rotation->capacity;
+}
+
+static int build_from_snapshot(struct xb_writer *builder, const struct xb_rotation *rotation, struct xb_generation **built)
+{
+	struct xb_txn *txn;
+	int error = xb_lock_note(builder->builder_lock, 0);
+
+	if (error)
+		return error;
+	error = xb_store_read(builder->store, &txn);
+	if (error)
+		return error;
+	/* From here on writers keep in the log what comes after this number. */
+	error = xb_lock_note(builder->builder_lock, txn->meta.sequence);
+	apply_wishes(&txn->meta, rotation);
+	if (!error)
+		error = xb_writer_rebuild(builder, txn, txn->meta.sequence, built);
+	xb_txn_abort(txn);
+	xb_fault("rotate-built");
+	return error;
+}
+
+static int replay(struct xb_writer *builder, struct xb_generation *built, uint64_t *left)
+{
+	uint64_t before = built->header->applied;
+	struct xb_txn *txn;
+	int error = xb_store_read(builder->store, &txn);
+
+	if (error)
+		return error;
+	*left = txn->meta.sequence - before;
+	error = xb_generation_replay(built, txn);
+	xb_txn_abort(txn);
+	return error;
+}
+
+/* Follows the writers until they are close. */
+static int chase(struct xb_writer *builder, struct xb_generation *built)
+{
+	uint64_t left = UINT64_MAX;
+
+	for (int round = 0; round < 16 && left > 16; round++) {
+		int error = replay(builder, built, &left);
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* Under the writer lock. */
+static int finish(struct xb_writer *builder, const struct xb_rotation *rotation, struct xb_generation *built)
+{
+	uint64_t left;
+	int error = replay(builder, built, &left);
+
+	if (error)
+		return error;
+	xb_fault("rotate-replayed");
+	if (rotation->rate > 0 || rotation->set_capacity) {
+		error = xb_store_write(builder->store, &builder->txn);
+		if (error)
+			return error;
+		apply_wishes(&builder->txn->meta, rotation);
+		error = xb_txn_commit(builder->txn);
+		builder->txn = NULL;
+		if (error)
+			return error;
+		xb_fault("rotate-recorded");
+	}
+	return xb_generation_publish(builder->paths, &builder->link, built);
+}
+
+static int take_writer_lock(struct xb_writer *builder)
+{
+	builder->writer_lock = xb_lock(builder->paths->state, XB_WRITER_LOCK);
+	return builder->writer_lock < 0 ? builder->writer_lock : 0;
+}
+
+static void drop_writer_lock(struct xb_writer *builder)
+{
+	xb_unlock(builder->writer_lock);
+	builder->writer_lock = -1;
+}
+
+/* -ENOENT without a message: the log has it in bulk, start over. */
+static int rotate_once(struct xb_writer *builder, const struct xb_rotation *rotation, bool hold_writers,
+		       struct xb_generation **out)
+{
+	struct xb_generation *built = NULL;
+	int error = hold_writers ? take_writer_lock(builder) : 0;
+
+	if (!error)
+		error = build_from_snapshot(builder, rotation, &built);
+	if (!error && !hold_writers)
+		error = chase(builder, built);
+	if (!error && !hold_writers)
+		error = take_writer_lock(builder);
+	if (!error)
+		error = finish(builder, rotation, built);
+	drop_writer_lock(builder);
+	if (error) {
+		xb_generation_discard(builder->paths, built);
+		return error;
+	}
+	*out = built;
+	return 0;
+}
+
+static int rotate(struct xb_writer *builder, const struct xb_rotation *rotation, struct xb_params *params)
+{
+	struct xb_generation *built;
+	int error = -ENOENT;
+
+	for (int tries = 0; error == -ENOENT && tries <= PATIENCE; tries++)
+		error = rotate_once(builder, rotation, tries == PATIENCE, &built);
+	if (error)
+		return error;
+	if (params)
+		*params = built->params;
+	xb_generation_close(built);
+	return 0;
+}
+
+/* Nothing is attached: only the wish is kept. */
+static int record_wishes(struct xb_writer *builder, const struct xb_rotation *rotation)
+{
+	int error = take_writer_lock(builder);
+
+	if (!error)
+		error = xb_store_write(builder->store, &builder->txn);
+	if (error)
+		return error;
+	apply_wishes(&builder->txn->meta, rotation);
+	error = xb_txn_commit(builder->txn);
+	builder->txn = NULL;
+	return error;
+}
+
+/* Opens all, mends what is broken first: a rotation starts from a link that stands. */
+static int open_builder(struct xb_writer *builder)
+{
+	int error = xb_store_open(builder->paths->state, true, &builder->store);
+
+	if (error)
+		return error;
+	error = take_writer_lock(builder);
+	if (!error)
+		error = xb_enforce_open(builder);
+	if (!error)
+		error = xb_enforce(builder, NULL);
+	drop_writer_lock(builder);
+	return error;
+}
+
+static void close_builder(struct xb_writer *builder)
+{
+	xb_txn_abort(builder->txn);
+	xb_enforce_close(builder);
+	xb_store_close(builder->store);
+	xb_unlock(builder->writer_lock);
+	xb_unlock(builder->builder_lock);
+}
+
+int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation, struct xb_params *params)
+{
+	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
+	struct xb_store *store;
+	int error = xb_store_open(paths->state, true, &store);
+
+	if (params)
+		*params = (struct xb_params){0};
+	if (error)
+		return error;
+	xb_store_close(store);
+	builder.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
+	if (builder.builder_lock < 0)
+		return builder.builder_lock;
+	error = open_builder(&builder);
+	if (!error)
+		error = builder.active ? rotate(&builder, rotation, params) : record_wishes(&builder, rotation);
+	close_builder(&builder);
+	return error;
+}
+
+int xb_grow(const struct xb_paths *paths)
+{
+	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
+	const struct xb_rotation as_it_is = {0};
+	struct xb_params params;
+	int error;
+
+	builder.builder_lock = xb_try_lock(paths->state, XB_BUILDER_LOCK);
+	if (builder.builder_lock < 0)
+		return builder.builder_lock == -EWOULDBLOCK ? 0 : builder.builder_lock;
+	error = open_builder(&builder);
+	if (!error && builder.active && xb_generation_is_full(builder.active)) {
+		error = rotate(&builder, &as_it_is, &params);
+		if (!error)
+			xb_notice("the filter was full: rotated to one for %llu IPv4 addresses and %llu IPv6 prefixes",
+				  (unsigned long long)params.host4.capacity, (unsigned long long)params.net6.capacity);
+	}
+	close_builder(&builder);
+	return error;
+}

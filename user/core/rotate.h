@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A new generation while the old one goes on enforcing and taking changes. */
+#ifndef XB_CORE_ROTATE_H
+#define XB_CORE_ROTATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "paths.h"
+#include "xdp_bloom/layout.h"
+
+struct xb_rotation {
+	double rate;	   /* 0: as it is */
+	uint64_t capacity; /* with set_capacity: keys to make room for, 0: by what is listed */
+	bool set_capacity;
+};
+
+/* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the wish is kept for then. */
+int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation, struct xb_params *params);
+
+/* Rotates if the filter in force is full and nobody else is building. */
+int xb_grow(const struct xb_paths *paths);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The LMDB environment, its transactions, the meta record, and the table of lists. */
+#include "store.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "lock.h"
+
+#define SCHEMA	   1
+#define MAP_BYTES  ((size_t)64 << 30) /* address space only: the file grows as needed */
+#define MAX_READERS 1024
+
+int xb_store_error(int error, const char *doing)
+{
+	if (error == MDB_MAP_FULL)
+		return xb_system_error(0, "%s: the store has reached %zu GiB, the size it is built for", doing,
+				       MAP_BYTES >> 30);
+	if (error == MDB_READERS_FULL)
+		return xb_system_error(0, "%s: %d processes read the store already", doing, MAX_READERS);
+	if (error == ENOSPC)
+		return xb_system_error(0, "%s: no space left on the disk of the state directory", doing);
+	if (error > 0)
+		return xb_system_error(error, "%s", doing);
+	return xb_system_error(0, "%s: %s; the store file is damaged, restore it from a `save`", doing,
+			       mdb_strerror(error));
+}
+
+static int make_directory(const char *directory)
+{
+	struct stat st;
+
+	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+		return xb_system_error(errno, "cannot make the state directory %s", directory);
+	if (stat(directory, &st) < 0)
+		return xb_system_error(errno, "cannot use the state directory %s", directory);
+	if (!S_ISDIR(st.st_mode))
+		return xb_input_error("%s is not a directory", directory);
+	return 0;
+}
+
+static int open_tables(struct xb_store *store, bool create)
+{
+	const struct {
+		const char *name;
+		MDB_dbi *dbi;
+		unsigned int flags;
+	} tables[] = {
+		{"meta", &store->meta, 0},	 {"entries", &store->entries, 0},
+		{"lists", &store->lists, 0},	 {"expiry", &store->expiry, 0},
+		{"ifaces", &store->ifaces, 0},	 {"changes", &store->changes, 0},
+	};
+	MDB_txn *txn;
+	int error = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < sizeof(tables) / sizeof(tables[0]); i++)
+		error = mdb_dbi_open(txn, tables[i].name, tables[i].flags | (create ? MDB_CREATE : 0), tables[i].dbi);
+	if (error) {
+		mdb_txn_abort(txn);
+		return error;
+	}
+	return mdb_txn_commit(txn);
+}
+
+int xb_store_open(const char *directory, bool create, struct xb_store **out)
+{
+	struct xb_store *store;
+	char path[4096];
+	bool exists;
+	int error;
+
+	*out = NULL;
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, XB_STORE_FILE) >= sizeof(path))
+		return xb_input_error("%s: path too long", directory);
+	exists = !access(path, F_OK);
+	if (!exists && !create)
+		return -ENOENT;
+	if (create) {
+		error = make_directory(directory);
+		if (error)
+			return error;
+	}
+	store = calloc(1, sizeof(*store));
+	if (!store)
+		return xb_out_of_memory();
+	store->namespace_lock = xb_lock_pid_namespace(directory);
+	if (store->namespace_lock < 0) {
+		error = store->namespace_lock;
+		goto fail;
+	}
+	error = mdb_env_create(&store->env);
+	if (!error)
+		error = mdb_env_set_maxdbs(store->env, 16);
+	if (!error)
+		error = mdb_env_set_maxreaders(store->env, MAX_READERS);
+	if (!error)
+		error = mdb_env_set_mapsize(store->env, MAP_BYTES);
+	if (!error)
+		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD, 0600);
+	if (!error) {
+		int dead;
+
+		mdb_reader_check(store->env, &dead);
+		error = open_tables(store, false);
+		if (error == MDB_NOTFOUND)
+			error = open_tables(store, true);
+	}
+	if (error) {
+		char doing[4200];
+
+		snprintf(doing, sizeof(doing), "cannot open the store %s", path);
+		error = xb_store_error(error, doing);
+		goto fail;
+	}
+	*out = store;
+	return 0;
+fail:
+	xb_store_close(store);
+	return error;
+}
+
+void xb_store_close(struct xb_store *store)
+{
+	if (!store)
+		return;
+	if (store->env)
+		mdb_env_close(store->env);
+	xb_unlock(store->namespace_lock);
+	free(store);
+}
+
+static int new_meta(struct xb_meta *meta)
+{
+	*meta = (struct xb_meta){.schema = SCHEMA, .next_list = 1, .rate = XB_DEFAULT_RATE};
+	while (!meta->identity)
+		if (getrandom(&meta->identity, sizeof(meta->identity), 0) < 0)
+			return xb_system_error(errno, "no random numbers");
+	return 0;
+}
+
+static int load_meta(struct xb_txn *txn)
+{
+	MDB_val key = {4, "meta"}, value;
+	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
+
+	if (error == MDB_NOTFOUND)
+		return new_meta(&txn->meta);
+	if (error)
+		return xb_store_error(error, "cannot read the store");
+	if (value.mv_size != sizeof(txn->meta))
+		return xb_system_error(0, "the store is of another version of this program");
+	memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
+	if (txn->meta.schema != SCHEMA)
+		return xb_system_error(0, "the store has schema %u, this program knows %d", txn->meta.schema, SCHEMA);
+	return 0;
+}
+
+struct list_record {
+	uint32_t id;
+	uint32_t reserved;
+	uint64_t members;
+};
+
+static int load_lists(struct xb_txn *txn)
+{
+	MDB_cursor *cursor;
+	MDB_val key, value;
+	int error = mdb_cursor_open(txn->txn, txn->store->lists, &cursor);
+
+	if (error)
+		return xb_store_error(error, "cannot read the store");
+	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
+		struct xb_list *grown = realloc(txn->lists, (txn->list_count + 1) * sizeof(*grown)), *list;
+		struct list_record record;
+
+		if (!grown) {
+			error = ENOMEM;
+			break;
+		}
+		txn->lists = grown;
+		if (value.mv_size != sizeof(record) || key.mv_size >= sizeof(list->name)) {
+			error = MDB_CORRUPTED;
+			break;
+		}
+		memcpy(&record, value.mv_data, sizeof(record));
+		list = &txn->lists[txn->list_count++];
+		*list = (struct xb_list){.id = record.id, .members = record.members};
+		memcpy(list->name, key.mv_data, key.mv_size);
+	}
+	mdb_cursor_close(cursor);
+	return error == MDB_NOTFOUND ? 0 : xb_store_error(error, "cannot read the store");
+}
+
+static int save_lists(struct xb_txn *txn)
+{
+	for (size_t i = 0; i < txn->list_count; i++) {
+		struct xb_list *list = &txn->lists[i];
+		struct list_record record = {.id = list->id, .members = list->members};
+		MDB_val key = {strlen(list->name), list->name}, value = {sizeof(record), &record};
+		int error = list->members ? mdb_put(txn->txn, txn->store->lists, &key, &value, 0)
+					  : mdb_del(txn->txn, txn->store->lists, &key, NULL);
+
+		if (error && error != MDB_NOTFOUND)
+			return error;
+	}
+	return 0;
+}
+
+static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out)
+{
+	struct xb_txn *txn = calloc(1, sizeof(*txn));
+	int error;
+
+	*out = NULL;
+	if (!txn)
+		return xb_out_of_memory();
+	txn->store = store;
+	error = mdb_txn_begin(store->env, NULL, flags, &txn->txn);
+	if (error) {
+		free(txn);
+		return xb_store_error(error, "cannot begin a transaction");
+	}
+	error = load_meta(txn);
+	if (!error)
+		error = load_lists(txn);
+	if (!error && !(flags & MDB_RDONLY)) {
+		MDB_stat stat;
+
+		mdb_stat(txn->txn, store->entries, &stat);
+		txn->append = !stat.ms_entries;
+		error = mdb_cursor_open(txn->txn, store->entries, &txn->write);
+		if (error)
+			error = xb_store_error(error, "cannot begin a transaction");
+	}
+	if (error) {
+		xb_txn_abort(txn);
+		return error;
+	}
+	*out = txn;
+	return 0;
+}
+
+int xb_store_read(struct xb_store *store, struct xb_txn **txn)
+{
+	return begin(store, MDB_RDONLY, txn);
+}
+
+int xb_store_write(struct xb_store *store, struct xb_txn **txn)
+{
+	return begin(store, 0, txn);
+}
+
+static void free_txn(struct xb_txn *txn)
+{
+	xb_changes_free(&txn->change);
+	free(txn->lists);
+	free(txn);
+}
+
+int xb_txn_commit(struct xb_txn *txn)
+{
+	MDB_val key = {4, "meta"}, value = {sizeof(txn->meta), &txn->meta};
+	int error = save_lists(txn);
+
+	if (!error)
+		error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
+	mdb_cursor_close(txn->write);
+	if (error)
+		mdb_txn_abort(txn->txn);
+	else
+		error = mdb_txn_commit(txn->txn);
+	free_txn(txn);
+	return error ? xb_store_error(error, "cannot write the store") : 0;
+}
+
+void xb_txn_abort(struct xb_txn *txn)
+{
+	if (!txn)
+		return;
+	if (txn->write)
+		mdb_cursor_close(txn->write);
+	mdb_txn_abort(txn->txn);
+	free_txn(txn);
+}
+
+bool xb_list_name_ok(const char *name)
+{
+	size_t size = strlen(name);
+
+	if (!size || size > 64 || !isalnum((unsigned char)name[0]))
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
+			return false;
+	return true;
+}
+
+struct xb_list *xb_list_find(struct xb_txn *txn, const char *name)
+{
+	for (size_t i = 0; i < txn->list_count; i++)
+		if (txn->lists[i].members && !strcmp(txn->lists[i].name, name))
+			return &txn->lists[i];
+	return NULL;
+}
+
+struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id)
+{
+	for (size_t i = 0; i < txn->list_count; i++)
+		if (txn->lists[i].id == id)
+			return &txn->lists[i];
+	return NULL;
+}
+
+int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **out)
+{
+	struct xb_list *list, *grown;
+
+	if (!xb_list_name_ok(name))
+		return xb_input_error("'%s' is no list name: up to 64 letters, digits, '.', '_' and '-', "
+				      "a letter or digit first",
+				      name);
+	for (size_t i = 0; i < txn->list_count; i++) {
+		if (!strcmp(txn->lists[i].name, name)) {
+			*out = &txn->lists[i];
+			return 0;
+		}
+	}
+	grown = realloc(txn->lists, (txn->list_count + 1) * sizeof(*grown));
+	if (!grown)
+		return xb_out_of_memory();
+	txn->lists = grown;
+	list = &txn->lists[txn->list_count++];
+	*list = (struct xb_list){.id = txn->meta.next_list++};
+	memcpy(list->name, name, strlen(name) + 1);
+	*out = list;
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The store: one LMDB file that holds what is listed and what is wanted. The only truth; survives reboot and kill -9. */
+#ifndef XB_CORE_STORE_H
+#define XB_CORE_STORE_H
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "change.h"
+
+#define XB_STORE_FILE	"store.mdb"
+#define XB_DEFAULT_RATE 1e-4
+
+/* How much is listed; kept with every change so that sizing needs no scan. */
+struct xb_totals {
+	uint64_t prefix4;    /* entries */
+	uint64_t host4;	     /* entries */
+	uint64_t host4_keys; /* addresses they expand to */
+	uint64_t net6;	     /* entries */
+};
+
+/* The single record of the store. */
+struct xb_meta {
+	uint32_t schema;
+	uint32_t next_list;
+	uint64_t identity; /* random, never 0: what is built from this store carries it */
+	uint64_t sequence; /* of the last change to what is listed */
+	uint64_t capacity; /* wanted, in keys; 0: by what is listed */
+	double rate;	   /* wanted false-positive rate per packet */
+	struct xb_totals totals;
+};
+
+struct xb_list {
+	uint32_t id;
+	uint64_t members;
+	char name[65];
+};
+
+struct xb_store {
+	MDB_env *env;
+	MDB_dbi meta, entries, lists, expiry, ifaces, changes;
+	int namespace_lock;
+};
+
+/* A transaction: a snapshot to read, or the one write. Everything that was changed is in `change`, in order. */
+struct xb_txn {
+	struct xb_store *store;
+	MDB_txn *txn;
+	MDB_cursor *write; /* on entries; NULL in a snapshot */
+	bool append;	   /* the store was empty: sorted puts go straight to the end */
+	uint64_t edits;	   /* counts writes to entries, so that scans know to find their place again */
+	struct xb_meta meta;
+	struct xb_list *lists;
+	size_t list_count;
+	struct xb_changes change;
+};
+
+/* Opens, and with create makes, the store in the directory. The caller closes it. -ENOENT without message: there is none. */
+int xb_store_open(const char *directory, bool create, struct xb_store **store);
+void xb_store_close(struct xb_store *store);
+
+/* Both are ended by commit or abort, which free them. A write waits for the other writer. */
+int xb_store_read(struct xb_store *store, struct xb_txn **txn);
+int xb_store_write(struct xb_store *store, struct xb_txn **txn);
+
+/* Durable when it returns 0. Frees the transaction in either case. */
+int xb_txn_commit(struct xb_txn *txn);
+void xb_txn_abort(struct xb_txn *txn);
+
+/* A message for a failure of LMDB: full disk, full map, damage. */
+int xb_store_error(int error, const char *doing);
+
+/* Lists. A list exists while it has members. */
+bool xb_list_name_ok(const char *name);
+struct xb_list *xb_list_find(struct xb_txn *txn, const char *name);
+struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id);
+int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list); /* creates it */
+
+#endif

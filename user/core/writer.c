@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Locks, transaction, kernel, acknowledgement: in this order, and safe to die anywhere. */
+#include "writer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "build.h"
+#include "changelog.h"
+#include "enforce.h"
+#include "error.h"
+#include "fault.h"
+#include "keys.h"
+#include "lock.h"
+#include "membership.h"
+#include "rotate.h"
+
+int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence, struct xb_generation **built)
+{
+	struct xb_build build = {
+		.paths = writer->paths,
+		.link = &writer->link,
+		.store = txn->meta.identity,
+		.sequence = sequence,
+		.capacity = txn->meta.capacity,
+		.rate = txn->meta.rate,
+	};
+	struct xb_keys keys;
+	int error = xb_keys_collect(txn, &keys);
+
+	if (error)
+		return error;
+	error = xb_build(&build, &keys, built);
+	xb_keys_free(&keys);
+	return error;
+}
+
+/* What no builder and no generation needs any more. */
+static int trim_log(struct xb_writer *writer)
+{
+	uint64_t floor = writer->active ? writer->active->header->applied : writer->txn->meta.sequence, snapshot;
+
+	if (writer->builder_lock < 0 && xb_lock_is_held(writer->paths->state, XB_BUILDER_LOCK, &snapshot) && snapshot < floor)
+		floor = snapshot;
+	return xb_changelog_trim(writer->txn, floor);
+}
+
+/* Ends the transaction; the writer has none after it. */
+static int commit(struct xb_writer *writer)
+{
+	struct xb_txn *txn = writer->txn;
+	int error;
+
+	xb_fault("commit-before");
+	writer->txn = NULL;
+	error = xb_txn_commit(txn);
+	xb_fault("commit-after");
+	return error;
+}
+
+/* The usual change: durable first, then bit by bit in the generation in force. */
+static int commit_in_place(struct xb_writer *writer)
+{
+	struct xb_changes changes = writer->txn->change;
+	struct xb_txn *after;
+	uint64_t sequence;
+	int error = xb_generation_prepare(writer->active, &changes);
+
+	if (!error)
+		error = trim_log(writer);
+	if (!error)
+		error = xb_changelog_append(writer->txn, false);
+	if (error)
+		return error;
+	sequence = writer->txn->meta.sequence;
+	writer->txn->change = (struct xb_changes){0};
+	error = commit(writer);
+	if (!error)
+		error = xb_store_read(writer->store, &after);
+	if (!error) {
+		error = xb_generation_apply(writer->active, after, &changes, sequence);
+		xb_txn_abort(after);
+	}
+	xb_changes_free(&changes);
+	return error;
+}
+
+/* The large change: a generation that has it is complete before anything is durable, in force right after. */
+static int commit_with_new_generation(struct xb_writer *writer)
+{
+	struct xb_generation *built;
+	int error;
+
+	if (writer->builder_lock < 0)
+		return -EAGAIN;
+	error = xb_writer_rebuild(writer, writer->txn, writer->txn->meta.sequence + 1, &built);
+	if (error)
+		return error;
+	error = trim_log(writer);
+	if (!error)
+		error = xb_changelog_append(writer->txn, true);
+	if (!error)
+		error = commit(writer);
+	if (!error)
+		error = xb_generation_publish(writer->paths, &writer->link, built);
+	if (error) {
+		xb_generation_discard(writer->paths, built);
+		return error;
+	}
+	xb_generation_close(writer->active);
+	writer->active = built;
+	return 0;
+}
+
+static int commit_changes(struct xb_writer *writer)
+{
+	int error = 0;
+
+	if (!writer->txn->edits)
+		return 0;
+	if (xb_changes_any(&writer->txn->change)) {
+		if (writer->active && xb_generation_accepts(writer->active, &writer->txn->change))
+			return commit_in_place(writer);
+		if (writer->active)
+			return commit_with_new_generation(writer);
+		writer->txn->meta.sequence++;
+		error = xb_changelog_trim(writer->txn, writer->txn->meta.sequence);
+	}
+	return error ? error : commit(writer);
+}
+
+static void close_writer(struct xb_writer *writer)
+{
+	xb_txn_abort(writer->txn);
+	xb_enforce_close(writer);
+	xb_store_close(writer->store);
+	xb_unlock(writer->writer_lock);
+	xb_unlock(writer->builder_lock);
+}
+
+static int attempt(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_writer *, void *), void *context, bool *full)
+{
+	struct xb_writer writer = {.paths = paths, .builder_lock = -1, .writer_lock = -1, .now = (uint32_t)time(NULL)};
+	int error = xb_store_open(paths->state, true, &writer.store);
+
+	if (!error && heavy) {
+		writer.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
+		error = writer.builder_lock < 0 ? writer.builder_lock : 0;
+	}
+	if (!error) {
+		writer.writer_lock = xb_lock(paths->state, XB_WRITER_LOCK);
+		error = writer.writer_lock < 0 ? writer.writer_lock : 0;
+	}
+	if (!error)
+		error = xb_enforce_open(&writer);
+	if (!error)
+		error = xb_enforce(&writer, NULL);
+	if (!error)
+		error = xb_store_write(writer.store, &writer.txn);
+	if (!error)
+		error = xb_member_sweep(writer.txn, writer.now, &writer.expired);
+	if (!error)
+		error = body(&writer, context);
+	if (!error && writer.txn)
+		error = commit_changes(&writer);
+	*full = !error && writer.active && xb_generation_is_full(writer.active);
+	close_writer(&writer);
+	return error;
+}
+
+int xb_write(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_writer *, void *), void *context)
+{
+	bool full;
+	int error = attempt(paths, heavy, body, context, &full);
+
+	if (error == -EAGAIN && !heavy)
+		error = attempt(paths, true, body, context, &full);
+	/* The change stands; growing is for the promised rate, and a failure of it is no failure of the change. */
+	if (full && xb_grow(paths))
+		xb_notice("warning: the filter is full and could not be grown, its false-positive rate rises: %s",
+			  xb_error_message());
+	return error;
+}
