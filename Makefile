@@ -23,7 +23,7 @@ SKELS    := $(OUT)/skel/entry.skel.h $(OUT)/skel/filter.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/support/*.c))
 TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c tests/prog/test_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
-BENCHSKEL := $(patsubst tests/bench/%.bpf.c,$(OUT)/skel/%.skel.h,$(wildcard tests/bench/*.bpf.c))
+TESTSKEL := $(patsubst %.bpf.c,$(OUT)/skel/%.skel.h,$(notdir $(wildcard tests/*/*.bpf.c)))
 
 ifeq ($(V),1)
 Q :=
@@ -44,12 +44,9 @@ $(OUT)/%.o: %.c | $(SKELS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) -c -o $@ $<
 
-$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c
-	$(say) BPF $<
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+vpath %.bpf.c bpf tests/bench tests/support
 
-$(OUT)/bpf/%.bpf.o: tests/bench/%.bpf.c
+$(OUT)/bpf/%.bpf.o: %.bpf.c
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -Ibpf -c -o $@ $<
@@ -59,7 +56,7 @@ $(OUT)/skel/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
 
-$(OUT)/tests/%: tests/%.c $(CORE) $(SUPPORT) | $(SKELS) $(BENCHSKEL)
+$(OUT)/tests/%: tests/%.c $(CORE) $(SUPPORT) | $(SKELS) $(TESTSKEL)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -o $@ $< $(CORE) $(SUPPORT) $(XB_LIBS) -lcmocka

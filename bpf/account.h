@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one way out: counts packets and bytes by reason and interface, per CPU, in maps that outlive generations. */
+/* The one way out: counts packets and bytes by reason and interface, per CPU, in maps that outlive
+ * generations. */
 #ifndef XDP_BLOOM_ACCOUNT_H
 #define XDP_BLOOM_ACCOUNT_H
 
@@ -35,8 +36,8 @@ static __always_inline __u32 stats_row(__u32 ifindex)
 }
 
 /*
- * The first buffer is the whole frame unless the IP header claims more than it holds (jumbo frames in several buffers);
- * only then is the helper worth its call.
+ * The first buffer is the whole frame unless the IP header claims more than it holds (jumbo frames
+ * in several buffers); only then is the helper worth its call.
  */
 static __always_inline __u64 frame_length(struct xdp_md *ctx, __u32 claimed)
 {
@@ -45,7 +46,8 @@ static __always_inline __u64 frame_length(struct xdp_md *ctx, __u32 claimed)
 	return claimed > first ? bpf_xdp_get_buff_len(ctx) : first;
 }
 
-/* claimed: the frame's length by its IP header, 0 if it has none. Returns the XDP verdict that belongs to the reason. */
+/* claimed: the frame's length by its IP header, 0 if it has none. Returns the XDP verdict that
+ * belongs to the reason. */
 static __always_inline int account(struct xdp_md *ctx, enum xb_reason reason, __u32 claimed)
 {
 	__u32 row = stats_row(ctx->ingress_ifindex);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The blocked Bloom filter: one cache line decides. No branch depends on the probes, a mispredicted one costs more. */
+/* The blocked Bloom filter: one cache line decides. No branch depends on the probes, a mispredicted
+ * one costs more. */
 #ifndef XDP_BLOOM_BLOOM_H
 #define XDP_BLOOM_BLOOM_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The program that is attached: hands every packet to the active generation through the slot all interfaces share. */
+/* The program that is attached: hands every packet to the active generation through the slot all
+ * interfaces share. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "account.h"

@@ -22,13 +22,15 @@ struct net6_walk {
 	bool listed;
 };
 
-/* For the lowest set bit of x (not 0): its number. A de Bruijn sequence (Leiserson, Prokop, Randall, 1998): BPF has no ctz. */
+/* For the lowest set bit of x (not 0): its number. A de Bruijn sequence (Leiserson, Prokop,
+ * Randall, 1998): BPF has no ctz. */
 static __always_inline __u32 lowest_bit(__u64 x)
 {
 	static const __u8 position[64] = {
-		0,  1,	56, 2,	57, 49, 28, 3,	61, 58, 42, 50, 38, 29, 17, 4,	62, 47, 59, 36, 45, 43,
-		51, 22, 53, 39, 33, 30, 24, 18, 12, 5,	63, 55, 48, 27, 60, 41, 37, 16, 46, 35, 44, 21,
-		52, 32, 23, 11, 54, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
+		0,  1,	56, 2,	57, 49, 28, 3,	61, 58, 42, 50, 38, 29, 17, 4,
+		62, 47, 59, 36, 45, 43, 51, 22, 53, 39, 33, 30, 24, 18, 12, 5,
+		63, 55, 48, 27, 60, 41, 37, 16, 46, 35, 44, 21, 52, 32, 23, 11,
+		54, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
 	};
 
 	return position[((x & -x) * 0x03f79d71b4ca8b09ULL) >> 58];

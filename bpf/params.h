@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parameters of a generation: constants to the verifier, which removes every stage they leave out. */
+/* The parameters of a generation: constants to the verifier, which removes every stage they leave
+ * out. */
 #ifndef XDP_BLOOM_PARAMS_H
 #define XDP_BLOOM_PARAMS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the source address of a frame: Ethernet, up to two VLAN tags, IPv4 or IPv6. Nothing behind it is read. */
+/* Finds the source address of a frame: Ethernet, up to two VLAN tags, IPv4 or IPv6. Nothing behind
+ * it is read. */
 #ifndef XDP_BLOOM_PARSE_H
 #define XDP_BLOOM_PARSE_H
 
@@ -28,7 +29,8 @@ struct source {
 	__u32 claimed;	       /* frame length by the IP header, for the byte count */
 };
 
-/* Every read goes through here: a pointer to size bytes and the cursor behind them, or NULL at the end of the frame. */
+/* Every read goes through here: a pointer to size bytes and the cursor behind them, or NULL at the
+ * end of the frame. */
 struct cursor {
 	void *start, *pos, *end;
 };

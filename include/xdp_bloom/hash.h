@@ -13,7 +13,8 @@ struct xb_key {
 	__u64 b;
 };
 
-/* A 64-bit bijection that spreads every input bit: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+/* A 64-bit bijection that spreads every input bit: the finalizer of SplitMix64 (Steele, Lea, Flood,
+ * OOPSLA 2014). */
 XB_HASH_INLINE __u64 xb_mix64(__u64 x)
 {
 	x ^= x >> 30;
@@ -46,9 +47,9 @@ XB_HASH_INLINE __u64 xb_hash_ipv4(const struct xb_key *key, __u32 address)
 	} while (0)
 
 /*
- * SipHash-1-3 (Aumasson, Bernstein, INDOCRYPT 2012; rounds reduced as in their note on 1-3) of the 17-byte message
- * hi, lo (little endian words), prefix length.
- * hi, lo: the network address, host byte order, bits beyond the length zero.
+ * SipHash-1-3 (Aumasson, Bernstein, INDOCRYPT 2012; rounds reduced as in their note on 1-3) of the
+ * 17-byte message hi, lo (little endian words), prefix length. hi, lo: the network address, host
+ * byte order, bits beyond the length zero.
  */
 XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key *key, __u64 hi, __u64 lo, __u32 length)
 {
@@ -75,8 +76,9 @@ XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key *key, __u64 hi, __u64 lo, 
 }
 
 /*
- * What one hash decides. A probe is one bit in one 64-bit word: probe i in word i % 8 of the block, 6 bits of hash each.
- * Probes 0 to 7 come from `low`, 8 to 15 from `high`, the block from `place`: three words, because one has only 64 bits.
+ * What one hash decides. A probe is one bit in one 64-bit word: probe i in word i % 8 of the block,
+ * 6 bits of hash each. Probes 0 to 7 come from `low`, 8 to 15 from `high`, the block from `place`:
+ * three words, because one has only 64 bits.
  */
 struct xb_probes {
 	__u64 low;
@@ -89,7 +91,8 @@ XB_HASH_INLINE struct xb_probes xb_probes_of(const struct xb_key *key, __u64 has
 	__u64 second = (hash ^ key->b) * 0x9fb21c651e98df25ULL;
 	__u64 third = (second ^ (second >> 32)) * 0xd6e8feb86659fd93ULL;
 
-	return (struct xb_probes){.low = hash, .high = third ^ (third >> 32), .place = (__u32)(second >> 32)};
+	return (struct xb_probes){
+		.low = hash, .high = third ^ (third >> 32), .place = (__u32)(second >> 32)};
 }
 
 /* Maps 32 uniform bits to 0 .. count-1 without division (Lemire, ACM TOMACS 2019). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What stands in the maps: the structures both sides read, and the names under which they are pinned. */
+/* What stands in the maps: the structures both sides read, and the names under which they are
+ * pinned. */
 #ifndef XDP_BLOOM_LAYOUT_H
 #define XDP_BLOOM_LAYOUT_H
 
@@ -7,7 +8,8 @@
 #include "xdp_bloom/hash.h"
 #include "xdp_bloom/reason.h"
 
-/* ---- The link: outlives generations. A change here raises XB_LINK_LAYOUT, and an upgrade replaces the entry. ---- */
+/* ---- The link: outlives generations. A change here raises XB_LINK_LAYOUT, and an upgrade replaces
+ * the entry. ---- */
 
 #define XB_LINK_LAYOUT 1
 
@@ -23,8 +25,9 @@ struct xb_link_identity {
 };
 
 /*
- * Which row of the statistics an interface has. Open addressing: an interface stands in one of the XB_IFACE_PROBES cells from
- * ifindex % XB_IFACE_CELLS on. An array, because a hash map look-up costs a packet ten times as much.
+ * Which row of the statistics an interface has. Open addressing: an interface stands in one of the
+ * XB_IFACE_PROBES cells from ifindex % XB_IFACE_CELLS on. An array, because a hash map look-up
+ * costs a packet ten times as much.
  */
 #define XB_IFACE_CELLS	4096
 #define XB_IFACE_PROBES 8
@@ -64,13 +67,14 @@ struct xb_geometry {
 	__u64 capacity; /* keys at which the promised rate is reached */
 };
 
-/* The exact map of IPv4 /24s: bit b of word w is the /24 number w * 64 + b, the first 24 bits of the address. */
+/* The exact map of IPv4 /24s: bit b of word w is the /24 number w * 64 + b, the first 24 bits of
+ * the address. */
 #define XB_PREFIX4_WORDS (1U << 18)
 
 /*
- * Which IPv6 prefix lengths can match. Cell 0: lengths 0 to 31, bit = length, probed for every packet. Any other cell:
- * lengths 32 to 128, bit = length - 32, for all addresses whose first 32 bits fall on it. A bit without an entry
- * behind it costs a probe, no more.
+ * Which IPv6 prefix lengths can match. Cell 0: lengths 0 to 31, bit = length, probed for every
+ * packet. Any other cell: lengths 32 to 128, bit = length - 32, for all addresses whose first 32
+ * bits fall on it. A bit without an entry behind it costs a probe, no more.
  */
 #define XB_LENGTH_SPLIT 32
 
@@ -80,15 +84,15 @@ struct xb_lengths {
 
 /* Set before the program is loaded, frozen after; userspace reads it back from the pinned map. */
 struct xb_params {
-	__u64 generation;  /* random, never 0 */
-	__u64 store;	   /* identity of the store it was built from */
+	__u64 generation; /* random, never 0 */
+	__u64 store;	  /* identity of the store it was built from */
 	struct xb_key key;
 	struct xb_geometry host4;
 	struct xb_geometry net6;
-	__u32 prefix4;	      /* 1: IPv4 prefixes are looked up */
-	__u32 length_cells;   /* without cell 0 */
-	__u32 length_probes;  /* most probes an IPv6 packet may cost at the promised rate */
-	__u32 layout;	      /* XB_GENERATION_LAYOUT */
+	__u32 prefix4;	     /* 1: IPv4 prefixes are looked up */
+	__u32 length_cells;  /* without cell 0 */
+	__u32 length_probes; /* most probes an IPv6 packet may cost at the promised rate */
+	__u32 layout;	     /* XB_GENERATION_LAYOUT */
 };
 _Static_assert(sizeof(struct xb_params) == 80, "parameters layout");
 

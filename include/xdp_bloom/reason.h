@@ -4,8 +4,8 @@
 #define XDP_BLOOM_REASON_H
 
 /*
- * X(symbol, name shown to people, verdict, meaning). The order is part of the statistics layout: append only, at most
- * XB_REASON_SLOTS in all.
+ * X(symbol, name shown to people, verdict, meaning). The order is part of the statistics layout:
+ * append only, at most XB_REASON_SLOTS in all.
  */
 #define XB_REASONS(X)                                                                              \
 	X(CLEAN, "clean", PASS, "the source is not listed")                                        \
@@ -28,7 +28,7 @@ enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,
 	XB_REASONS(X)
 #undef X
-	XB_REASON_COUNT,
+		XB_REASON_COUNT,
 };
 
 #define XB_REASON_SLOTS 32

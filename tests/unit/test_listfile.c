@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* List files: every format with its oddities, every refusal with its line, and the real lists if they are at hand. */
+/* List files: every format with its oddities, every refusal with its line, and the real lists if
+ * they are at hand. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -129,7 +130,8 @@ static void check_read(const char *told, const char *text, const char *descripti
 	assert_empty(&file);
 }
 
-/* A list and what becomes of it: what describe() says, or from a colon on the message behind its path. */
+/* A list and what becomes of it: what describe() says, or from a colon on the message behind its
+ * path. */
 struct row {
 	const char *text;
 	const char *told; /* format; NULL: detected */
@@ -152,12 +154,15 @@ static const struct row plain[] = {
 	{"192.0.2.1", NULL, "plain: 192.0.2.1"},
 	{"192.0.2.1\n\n", NULL, "plain: 192.0.2.1"},
 	{"# head\n; other\n\n \t\n  # indented\n192.0.2.1\n", NULL, "plain: 192.0.2.1"},
-	{"192.0.2.1\r\n\r\n# x\r\n192.0.2.2\r\n192.0.2.0/24\r\n", NULL, "plain: 192.0.2.0/24, 192.0.2.1, 192.0.2.2"},
+	{"192.0.2.1\r\n\r\n# x\r\n192.0.2.2\r\n192.0.2.0/24\r\n", NULL,
+	 "plain: 192.0.2.0/24, 192.0.2.1, 192.0.2.2"},
 	{BOM "192.0.2.1\n192.0.2.2", NULL, "plain: 192.0.2.1, 192.0.2.2"},
 	{BOM "# head\r\n192.0.2.1\r\n", NULL, "plain: 192.0.2.1"},
 	{BOM "192.0.2.1\n", "plain", "plain: 192.0.2.1"},
-	{"192.0.2.1 \t \n\t192.0.2.2\n 192.0.2.3\t\r\n", NULL, "plain: 192.0.2.1, 192.0.2.2, 192.0.2.3"},
-	{"0.0.0.0\n255.255.255.255\n0.0.0.0/0\n", NULL, "plain: 0.0.0.0/0, 0.0.0.0, 255.255.255.255"},
+	{"192.0.2.1 \t \n\t192.0.2.2\n 192.0.2.3\t\r\n", NULL,
+	 "plain: 192.0.2.1, 192.0.2.2, 192.0.2.3"},
+	{"0.0.0.0\n255.255.255.255\n0.0.0.0/0\n", NULL,
+	 "plain: 0.0.0.0/0, 0.0.0.0, 255.255.255.255"},
 	{"2001:db8::1\n2001:DB8::/32\n::/0\n::ffff:192.0.2.1\n", NULL,
 	 "plain: ::/0, ::ffff:192.0.2.1, 2001:db8::/32, 2001:db8::1"},
 	{"192.0.2.128/25\n2001:db8::/64\n192.0.2.1\n192.0.2.0/24\n", NULL,
@@ -172,7 +177,8 @@ static const struct row plain_comments[] = {
 	 "plain: 192.0.2.1 (seen twice), 192.0.2.2 (SBL1), 192.0.2.3 (x)"},
 	{"192.0.2.1 # a ; b # c\r\n", NULL, "plain: 192.0.2.1 (a ; b # c)"},
 	{"192.0.2.1 #\n192.0.2.2 ; \n", NULL, "plain: 192.0.2.1, 192.0.2.2"},
-	{"192.0.2.0/24\t;\tSBL2\n2001:db8::/32 # six\n", NULL, "plain: 192.0.2.0/24 (SBL2), 2001:db8::/32 (six)"},
+	{"192.0.2.0/24\t;\tSBL2\n2001:db8::/32 # six\n", NULL,
+	 "plain: 192.0.2.0/24 (SBL2), 2001:db8::/32 (six)"},
 	{"192.0.2.1 # caf\xc3\xa9\n", NULL, "plain: 192.0.2.1 (caf\xc3\xa9)"},
 	/* Not comments the store takes: Latin 1, and a control character. */
 	{"192.0.2.1 # caf\xe9\n192.0.2.2 # a\x1b[2Jb\n", NULL, "plain: 192.0.2.1, 192.0.2.2"},
@@ -210,9 +216,11 @@ static const struct row spamhaus_json[] = {
 	 NULL, "spamhaus-json: 1.10.16.0/20 (SBL256894), 2001:678:738::/48 (SBL1)"},
 	{"{\"type\":\"metadata\"}\r\n\r\n { \"cidr\" : \"1.10.16.1/20\" } \r\n", NULL,
 	 "spamhaus-json: 1.10.16.0/20; 1 cut"},
-	{BOM "{\"cidr\":\"192.0.2.1\",\"sblid\":null}", "spamhaus-json", "spamhaus-json: 192.0.2.1"},
-	{"{\"cidr\":\"192.0.2.1\",\"sblid\":\"\"}\n{\"cidr\":\"192.0.2.2\",\"sblid\":\"a\\u0007b\"}\n", NULL,
-	 "spamhaus-json: 192.0.2.1, 192.0.2.2"},
+	{BOM "{\"cidr\":\"192.0.2.1\",\"sblid\":null}", "spamhaus-json",
+	 "spamhaus-json: 192.0.2.1"},
+	{"{\"cidr\":\"192.0.2.1\",\"sblid\":\"\"}\n{\"cidr\":\"192.0.2.2\",\"sblid\":\"a\\u0007b\"}"
+	 "\n",
+	 NULL, "spamhaus-json: 192.0.2.1, 192.0.2.2"},
 	{0},
 };
 
@@ -225,33 +233,45 @@ static const struct row ipsum[] = {
 };
 
 static const struct row ipset[] = {
-	{"create a hash:ip family inet hashsize 1024 maxelem 65536 timeout 300 counters comment skbinfo bucketsize 12 "
+	{"create a hash:ip family inet hashsize 1024 maxelem 65536 timeout 300 counters comment "
+	 "skbinfo bucketsize 12 "
 	 "initval 0xd66429e0\n"
 	 "add a 192.0.2.5 timeout 0 packets 0 bytes 0\n"
-	 "add a 192.0.2.4 timeout 299 packets 7 bytes 420 skbmark 0x1/0xff skbprio 1:10 skbqueue 3 comment \"two  "
+	 "add a 192.0.2.4 timeout 299 packets 7 bytes 420 skbmark 0x1/0xff skbprio 1:10 skbqueue 3 "
+	 "comment \"two  "
 	 "words\"\n",
 	 NULL, "ipset: 192.0.2.4 timeout 299 (two  words), 192.0.2.5"},
-	{"create a hash:ip family inet\nadd a 192.0.2.1\ncreate b hash:net family inet6\nadd b 2001:db8::/32\n"
-	 "create c bitmap:ip range 10.0.0.0-10.0.255.255\nadd c 10.0.1.2\ncreate d hash:ip family inet6\nadd d "
+	{"create a hash:ip family inet\nadd a 192.0.2.1\ncreate b hash:net family inet6\nadd b "
+	 "2001:db8::/32\n"
+	 "create c bitmap:ip range 10.0.0.0-10.0.255.255\nadd c 10.0.1.2\ncreate d hash:ip family "
+	 "inet6\nadd d "
 	 "2001:db8::1\n"
 	 "create e hash:net family inet\nadd e 198.51.100.0/24\nadd e 203.0.113.7\n",
-	 NULL, "ipset: 198.51.100.0/24, 10.0.1.2, 192.0.2.1, 203.0.113.7, 2001:db8::/32, 2001:db8::1"},
-	{"add a 192.0.2.1 comment \"\"\nadd a 192.0.2.2 comment \"# ; timeout 7\" timeout 5\n", NULL,
-	 "ipset: 192.0.2.1, 192.0.2.2 timeout 5 (# ; timeout 7)"},
-	{"add a 192.0.2.1 comment \"caf\xe9\"\nadd a 192.0.2.2 -exist\n", NULL, "ipset: 192.0.2.1, 192.0.2.2"},
+	 NULL,
+	 "ipset: 198.51.100.0/24, 10.0.1.2, 192.0.2.1, 203.0.113.7, 2001:db8::/32, 2001:db8::1"},
+	{"add a 192.0.2.1 comment \"\"\nadd a 192.0.2.2 comment \"# ; timeout 7\" timeout 5\n",
+	 NULL, "ipset: 192.0.2.1, 192.0.2.2 timeout 5 (# ; timeout 7)"},
+	{"add a 192.0.2.1 comment \"caf\xe9\"\nadd a 192.0.2.2 -exist\n", NULL,
+	 "ipset: 192.0.2.1, 192.0.2.2"},
 	{"# saved\n\ncreate a hash:ip\r\nadd  a\t192.0.2.1 timeout 4294967295\r\n", "ipset",
 	 "ipset: 192.0.2.1 timeout 4294967295"},
 	{0},
 };
 
-/* What the line of the set says goes for its entries: a netmask makes networks of them, a timeout is their default. */
+/* What the line of the set says goes for its entries: a netmask makes networks of them, a timeout
+ * is their default. */
 static const struct row ipset_set_options[] = {
 	{"create n hash:ip family inet netmask 24\ncreate t hash:ip timeout 60\n"
-	 "add t 198.51.100.1\nadd n 192.0.2.0\nadd t 198.51.100.2 timeout 0\nadd t 198.51.100.3 timeout 9\n",
-	 NULL, "ipset: 192.0.2.0/24, 198.51.100.1 timeout 60, 198.51.100.2, 198.51.100.3 timeout 9"},
-	{"create b bitmap:ip range 10.0.0.0-10.0.255.255 netmask 28\nadd b 10.0.1.0\n", NULL, "ipset: 10.0.1.0/28"},
-	{"create s hash:ip family inet6 netmask 64\nadd s 2001:db8::\n", NULL, "ipset: 2001:db8::/64"},
-	{"create timeout hash:ip\nadd timeout 192.0.2.1\ncreate timeout hash:ip timeout 3 -exist\nadd timeout "
+	 "add t 198.51.100.1\nadd n 192.0.2.0\nadd t 198.51.100.2 timeout 0\nadd t 198.51.100.3 "
+	 "timeout 9\n",
+	 NULL,
+	 "ipset: 192.0.2.0/24, 198.51.100.1 timeout 60, 198.51.100.2, 198.51.100.3 timeout 9"},
+	{"create b bitmap:ip range 10.0.0.0-10.0.255.255 netmask 28\nadd b 10.0.1.0\n", NULL,
+	 "ipset: 10.0.1.0/28"},
+	{"create s hash:ip family inet6 netmask 64\nadd s 2001:db8::\n", NULL,
+	 "ipset: 2001:db8::/64"},
+	{"create timeout hash:ip\nadd timeout 192.0.2.1\ncreate timeout hash:ip timeout 3 "
+	 "-exist\nadd timeout "
 	 "192.0.2.2\n",
 	 NULL, "ipset: 192.0.2.1, 192.0.2.2 timeout 3"},
 	{0},
@@ -265,7 +285,8 @@ static void test_many_ipsets(void **state)
 	(void)state;
 	assert_non_null(list);
 	for (unsigned int i = 0; i < 3000; i++)
-		fprintf(list, "create set%u hash:ip timeout %u\nadd set%u 10.0.%u.%u\n", i, i + 1, i, i >> 8, i & 255);
+		fprintf(list, "create set%u hash:ip timeout %u\nadd set%u 10.0.%u.%u\n", i, i + 1,
+			i, i >> 8, i & 255);
 	assert_int_equal(fclose(list), 0);
 	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
 	assert_int_equal(file.count, 3000);
@@ -280,13 +301,15 @@ static const struct row repeats[] = {
 	{"192.0.2.1\n192.0.2.1 # second\n", NULL, "plain: 192.0.2.1; 1 repeats"},
 	{"192.0.2.0/24\n192.0.2.0/25\n192.0.2.0\n192.0.2.99/24\n", NULL,
 	 "plain: 192.0.2.0/24, 192.0.2.0/25, 192.0.2.0; 1 repeats; 1 cut"},
-	{"add a 192.0.2.1 timeout 5\nadd b 192.0.2.1\n", NULL, "ipset: 192.0.2.1 timeout 5; 1 repeats"},
+	{"add a 192.0.2.1 timeout 5\nadd b 192.0.2.1\n", NULL,
+	 "ipset: 192.0.2.1 timeout 5; 1 repeats"},
 	{0},
 };
 
 static void test_host_bits(void **state)
 {
-	static const char text[] = "# head\n192.0.2.0/24\n192.0.2.77/25 # x\n2001:db8::1/32\n198.51.100.1\n";
+	static const char text[] =
+		"# head\n192.0.2.0/24\n192.0.2.77/25 # x\n2001:db8::1/32\n198.51.100.1\n";
 	struct xb_listfile file;
 	char items[256];
 
@@ -294,7 +317,8 @@ static void test_host_bits(void **state)
 	write_list(text, strlen(text));
 	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
 	describe(&file, items, sizeof(items));
-	assert_string_equal(items, "plain: 192.0.2.0/24, 192.0.2.0/25 (x), 198.51.100.1, 2001:db8::/32; 2 cut");
+	assert_string_equal(
+		items, "plain: 192.0.2.0/24, 192.0.2.0/25 (x), 198.51.100.1, 2001:db8::/32; 2 cut");
 	assert_int_equal(file.first_host_bits_line, 3);
 	assert_string_equal(file.first_host_bits, "192.0.2.77/25");
 	xb_listfile_free(&file);
@@ -302,7 +326,8 @@ static void test_host_bits(void **state)
 
 static const struct row refused_entries[] = {
 	{"192.0.2.0/33\n", NULL, ":1: '192.0.2.0/33': the prefix length must be 0 to 32"},
-	{"192.0.2.1\r\n\r\n# x\r\n192.0.2.0/33\r\n", NULL, ":4: '192.0.2.0/33': the prefix length must be 0 to 32"},
+	{"192.0.2.1\r\n\r\n# x\r\n192.0.2.0/33\r\n", NULL,
+	 ":4: '192.0.2.0/33': the prefix length must be 0 to 32"},
 	{"2001:db8::/129", NULL, ":1: '2001:db8::/129': the prefix length must be 0 to 128"},
 	{"192.0.2.1\n192.0.2\n", NULL, ":2: '192.0.2' is not an address or prefix"},
 	{"192.0.2.1\n192.0.2.\n", NULL, ":2: '192.0.2.' is not an address or prefix"},
@@ -313,24 +338,33 @@ static const struct row refused_entries[] = {
 	{"192.0.2.1\n192.0.2.01\n", NULL, ":2: '192.0.2.01' is not an address or prefix"},
 	{"192.0.2.1\n192.0.2.00\n", NULL, ":2: '192.0.2.00' is not an address or prefix"},
 	{"192.0.2.1\n192.0.2.0001\n", NULL, ":2: '192.0.2.0001' is not an address or prefix"},
-	{"192.0.2.1\n192.0.2.4294967297\n", NULL, ":2: '192.0.2.4294967297' is not an address or prefix"},
+	{"192.0.2.1\n192.0.2.4294967297\n", NULL,
+	 ":2: '192.0.2.4294967297' is not an address or prefix"},
 	{"192.0.2.1\n192.0.2.1x\n", NULL, ":2: '192.0.2.1x' is not an address or prefix"},
-	{"192.0.2.1\n192.0.2.1-192.0.2.9\n", NULL, ":2: '192.0.2.1-192.0.2.9' is not an address or prefix"},
-	{"192.0.2.1\nexample.org # domain\n", NULL, ":2: 'example.org' is not an address or prefix"},
+	{"192.0.2.1\n192.0.2.1-192.0.2.9\n", NULL,
+	 ":2: '192.0.2.1-192.0.2.9' is not an address or prefix"},
+	{"192.0.2.1\nexample.org # domain\n", NULL,
+	 ":2: 'example.org' is not an address or prefix"},
 	{"192.0.2.1\n\n192.0.2.2\t5\n", NULL, ":3: '5' behind the entry is no comment"},
 	{"192.0.2.1\n192.0.2.2 192.0.2.3", NULL, ":2: '192.0.2.3' behind the entry is no comment"},
-	{"192.0.2.1\n1\x1b[2J\xc2\x9b!\x7f\n", NULL, ":2: '1?[2J?\?!?' is not an address or prefix"},
+	{"192.0.2.1\n1\x1b[2J\xc2\x9b!\x7f\n", NULL,
+	 ":2: '1?[2J?\?!?' is not an address or prefix"},
 	{"192.0.2.1\r192.0.2.2\r", "plain", ":1: '192.0.2.2' behind the entry is no comment"},
-	{"192.0.2.1\n0123456789012345678901234567890123456789012345678901234567890123456789\n", NULL,
-	 ":2: '012345678901234567890123456789012345678901234567890123456789...' is not an address or prefix"},
-	{"192.0.2.1\n" BOM "192.0.2.2\n", NULL, ":2: '\?\?\?192.0.2.2' is not an address or prefix"},
+	{"192.0.2.1\n0123456789012345678901234567890123456789012345678901234567890123456789\n",
+	 NULL,
+	 ":2: '012345678901234567890123456789012345678901234567890123456789...' is not an address "
+	 "or prefix"},
+	{"192.0.2.1\n" BOM "192.0.2.2\n", NULL,
+	 ":2: '\?\?\?192.0.2.2' is not an address or prefix"},
 	{"create a hash:ip\n", "plain", ":1: 'create' is not an address or prefix"},
 	{0},
 };
 
 static const struct row refused_formats[] = {
-	{"# hosts\n0.0.0.0 example.org\n", NULL, ":2: not a list format I know: '0.0.0.0 example.org'" KNOWN},
-	{"||example.org^\n192.0.2.1\n", NULL, ":1: not a list format I know: '||example.org^'" KNOWN},
+	{"# hosts\n0.0.0.0 example.org\n", NULL,
+	 ":2: not a list format I know: '0.0.0.0 example.org'" KNOWN},
+	{"||example.org^\n192.0.2.1\n", NULL,
+	 ":1: not a list format I know: '||example.org^'" KNOWN},
 	{"Name: a\nType: hash:ip\n", NULL, ":1: not a list format I know: 'Name: a'" KNOWN},
 	{"\n\n\x1b]0;title\x07 and so on until the forty are full\n", NULL,
 	 ":3: not a list format I know: '?]0;title? and so on until the forty are'" KNOWN},
@@ -346,11 +380,16 @@ static const struct row refused_formats[] = {
 };
 
 static const struct row refused_ipsum[] = {
-	{"192.0.2.1\t3\n192.0.2.2\n", NULL, ":2: '192.0.2.2' is not an address, a tab and a number"},
-	{"192.0.2.1\t3\n192.0.2.2\t\n", NULL, ":2: '192.0.2.2' is not an address, a tab and a number"},
-	{"192.0.2.1\t3\n192.0.2.2 3\n", NULL, ":2: '192.0.2.2 3' is not an address, a tab and a number"},
-	{"192.0.2.1\t3\n192.0.2.2\t-3\n", NULL, ":2: '192.0.2.2?-3' is not an address, a tab and a number"},
-	{"192.0.2.1\t3\n192.0.2.2\t3\t4\n", NULL, ":2: '192.0.2.2?3?4' is not an address, a tab and a number"},
+	{"192.0.2.1\t3\n192.0.2.2\n", NULL,
+	 ":2: '192.0.2.2' is not an address, a tab and a number"},
+	{"192.0.2.1\t3\n192.0.2.2\t\n", NULL,
+	 ":2: '192.0.2.2' is not an address, a tab and a number"},
+	{"192.0.2.1\t3\n192.0.2.2 3\n", NULL,
+	 ":2: '192.0.2.2 3' is not an address, a tab and a number"},
+	{"192.0.2.1\t3\n192.0.2.2\t-3\n", NULL,
+	 ":2: '192.0.2.2?-3' is not an address, a tab and a number"},
+	{"192.0.2.1\t3\n192.0.2.2\t3\t4\n", NULL,
+	 ":2: '192.0.2.2?3?4' is not an address, a tab and a number"},
 	{"192.0.2.1\t3\n\n192.0.2.256\t3\n", NULL, ":3: '192.0.2.256' is not an address or prefix"},
 	{"192.0.2.0/33\t3\n", NULL, ":1: '192.0.2.0/33': the prefix length must be 0 to 32"},
 	{0},
@@ -363,7 +402,8 @@ static const struct row refused_json[] = {
 	{OBJECT "{\"cidr\":7}\n", NULL, ":2: not an object with a text \"cidr\""},
 	{OBJECT "[\"192.0.2.1\"]\n", NULL, ":2: not an object with a text \"cidr\""},
 	{OBJECT "{\"cidr\":\"\"}\n", NULL, ":2: '' is not an address or prefix"},
-	{OBJECT "{\"cidr\":\"192.0.2.0/33\"}\n", NULL, ":2: '192.0.2.0/33': the prefix length must be 0 to 32"},
+	{OBJECT "{\"cidr\":\"192.0.2.0/33\"}\n", NULL,
+	 ":2: '192.0.2.0/33': the prefix length must be 0 to 32"},
 	{OBJECT "{\"cidr\":\"1\\u001b\"}\n", NULL, ":2: '1?' is not an address or prefix"},
 	{OBJECT "\n{\"cidr\":\"192.0.2.2\"\n", NULL, ":3: not JSON: '}' expected near end of file"},
 	{OBJECT "192.0.2.2\n", NULL, ":2: not JSON: '[' or '{' expected near '192.0'"},
@@ -377,11 +417,15 @@ static const struct row refused_json[] = {
 #define TYPES ", only hash:ip, hash:net and bitmap:ip"
 
 static const struct row refused_ipset[] = {
-	{"create a hash:ip,port family inet\n", NULL, ":1: cannot read sets of type hash:ip,port" TYPES},
-	{"create a hash:ip\nadd a 192.0.2.1\ncreate b hash:mac\n", NULL, ":3: cannot read sets of type hash:mac" TYPES},
+	{"create a hash:ip,port family inet\n", NULL,
+	 ":1: cannot read sets of type hash:ip,port" TYPES},
+	{"create a hash:ip\nadd a 192.0.2.1\ncreate b hash:mac\n", NULL,
+	 ":3: cannot read sets of type hash:mac" TYPES},
 	{"create a list:set size 8\n", NULL, ":1: cannot read sets of type list:set" TYPES},
-	{"create a bitmap:ip,mac range 10.0.0.0/16\n", NULL, ":1: cannot read sets of type bitmap:ip,mac" TYPES},
-	{"create a hash:ip bitmask 255.0.255.0\n", NULL, ":1: the set has a bitmask, which prefixes cannot express"},
+	{"create a bitmap:ip,mac range 10.0.0.0/16\n", NULL,
+	 ":1: cannot read sets of type bitmap:ip,mac" TYPES},
+	{"create a hash:ip bitmask 255.0.255.0\n", NULL,
+	 ":1: the set has a bitmask, which prefixes cannot express"},
 	{"create a\n", NULL, ":1: 'create' needs a name and a type"},
 	{"create a hash:ip netmask 129\n", NULL, ":1: netmask '129' is not a number from 0 to 128"},
 	{"create a hash:ip timeout\n", NULL, ":1: timeout '' is not a number from 0 to 4294967295"},
@@ -390,18 +434,23 @@ static const struct row refused_ipset[] = {
 	 ":2: 'nomatch' makes an exception, which cannot be expressed as a listed entry"},
 	{"add a 192.0.2.1,tcp:80\n", NULL, ":1: '192.0.2.1,tcp:80' is not an address or prefix"},
 	{"add a 192.0.2.0/33\n", NULL, ":1: '192.0.2.0/33': the prefix length must be 0 to 32"},
-	{"add a 192.0.2.1 timeout x\n", NULL, ":1: timeout 'x' is not a number from 0 to 4294967295"},
-	{"add a 192.0.2.1 timeout 4294967296\n", NULL, ":1: timeout '4294967296' is not a number from 0 to 4294967295"},
+	{"add a 192.0.2.1 timeout x\n", NULL,
+	 ":1: timeout 'x' is not a number from 0 to 4294967295"},
+	{"add a 192.0.2.1 timeout 4294967296\n", NULL,
+	 ":1: timeout '4294967296' is not a number from 0 to 4294967295"},
 	{"add a 192.0.2.1 timeout 99999999999999999999\n", NULL,
 	 ":1: timeout '99999999999999999999' is not a number from 0 to 4294967295"},
 	{"add a 192.0.2.1 timeout\n", NULL, ":1: timeout '' is not a number from 0 to 4294967295"},
-	{"add a 192.0.2.1\nadd a 192.0.2.2 comment \"open\n", NULL, ":2: the comment is not in double quotes"},
+	{"add a 192.0.2.1\nadd a 192.0.2.2 comment \"open\n", NULL,
+	 ":2: the comment is not in double quotes"},
 	{"add a 192.0.2.2 comment\n", NULL, ":1: the comment is not in double quotes"},
 	{"add a 192.0.2.2 comment word\n", NULL, ":1: the comment is not in double quotes"},
 	{"add a 192.0.2.2 packets\n", NULL, ":1: 'packets' without a value"},
 	{"add a 192.0.2.2 family\x01\n", NULL, ":1: 'family?' is not an option of an entry"},
-	{"add a 192.0.2.1\n\nflush a\n", NULL, ":3: 'flush' is neither 'create' nor 'add', all that ipset save writes"},
-	{"192.0.2.1\n", "ipset", ":1: '192.0.2.1' is neither 'create' nor 'add', all that ipset save writes"},
+	{"add a 192.0.2.1\n\nflush a\n", NULL,
+	 ":3: 'flush' is neither 'create' nor 'add', all that ipset save writes"},
+	{"192.0.2.1\n", "ipset",
+	 ":1: '192.0.2.1' is neither 'create' nor 'add', all that ipset save writes"},
 	{0},
 };
 
@@ -419,7 +468,8 @@ static void test_unknown_format(void **state)
 
 static void test_binary(void **state)
 {
-	static const char in_line[] = "192.0.2.1\n192.0.2.2\0\n", in_comment[] = "192.0.2.1\n\n# \0\n";
+	static const char in_line[] = "192.0.2.1\n192.0.2.2\0\n",
+			  in_comment[] = "192.0.2.1\n\n# \0\n";
 	static const char wide[] = "\xff\xfe"
 				   "1\0.\0\n\0",
 			  middle[] = "192.0.2.1\n192.\0000.2.2\n";
@@ -468,7 +518,8 @@ static void test_long_lines(void **state)
 		check_refused(NULL, ":2: line longer than 4096 bytes");
 	}
 	write_long(10000000, "");
-	check_refused("ipset", ":1: '192.0.2.1' is neither 'create' nor 'add', all that ipset save writes");
+	check_refused("ipset",
+		      ":1: '192.0.2.1' is neither 'create' nor 'add', all that ipset save writes");
 }
 
 static void test_files_that_are_none(void **state)
@@ -627,15 +678,16 @@ static void test_real_lists(void **state)
 		assert_int_equal(file.repeats, 0);
 		assert_int_equal(file.host_bits, 0);
 		for (size_t j = 1; j < file.count; j++)
-			assert_true(xb_entry_compare(&file.items[j - 1].entry, &file.items[j].entry) < 0);
+			assert_true(xb_entry_compare(&file.items[j - 1].entry,
+						     &file.items[j].entry) < 0);
 		xb_listfile_free(&file);
 	}
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, remove_list)
-#define ROWS(rows)                                                                                                     \
-	{                                                                                                              \
-#rows, test_rows, NULL, remove_list, (void *)(rows)                                                    \
+#define ROWS(rows)                                                                                 \
+	{                                                                                          \
+#rows, test_rows, NULL, remove_list, (void *)(rows)                                \
 	}
 
 int main(void)

@@ -37,12 +37,14 @@ static int attach_all(struct xb_writer *writer, struct request *request)
 		int error = xb_attachment_of(&writer->link, request->names[i], &now);
 
 		had[i] = now.ours;
-		if (!error && now.ours && request->wanted != XB_MODE_AUTO && request->wanted != now.mode) {
+		if (!error && now.ours && request->wanted != XB_MODE_AUTO &&
+		    request->wanted != now.mode) {
 			error = xb_detach(&writer->link, request->names[i]);
 			had[i] = false;
 		}
 		if (!error)
-			error = xb_attach(&writer->link, request->names[i], request->wanted, &request->got[i]);
+			error = xb_attach(&writer->link, request->names[i], request->wanted,
+					  &request->got[i]);
 		if (error) {
 			undo(writer, request, i, had);
 			return error;
@@ -81,7 +83,8 @@ static int answer(const struct cli *cli, const struct request *request)
 	for (int i = 0; i < request->count; i++) {
 		const char *mode = xb_mode_name(request->got[i]);
 
-		json_array_append_new(interfaces, json_pack("{s:s,s:s}", "name", request->names[i], "mode", mode));
+		json_array_append_new(interfaces, json_pack("{s:s,s:s}", "name", request->names[i],
+							    "mode", mode));
 		if (!cli->json && !cli->quiet)
 			printf("%s attached in %s mode\n", request->names[i], mode);
 	}

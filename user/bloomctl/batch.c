@@ -24,7 +24,8 @@ struct batch {
 	struct edit_result result;
 };
 
-/* Splits at blanks; double quotes keep them, a backslash inside quotes takes the next character. -1: unended quote, -2: too many. */
+/* Splits at blanks; double quotes keep them, a backslash inside quotes takes the next character.
+ * -1: unended quote, -2: too many. */
 static int split(char *text, char **words)
 {
 	char *from = text, *to = text;
@@ -85,14 +86,16 @@ static int parse_line(const struct cli *cli, struct batch *batch, char *text, un
 	int count = split(text, words), code;
 
 	if (count < 0)
-		return bad_line(batch, number, count == -1 ? "a quote has no end" : "too many words");
+		return bad_line(batch, number,
+				count == -1 ? "a quote has no end" : "too many words");
 	if (!count) {
 		free(text);
 		return 0;
 	}
 	words[count] = NULL;
 	if (strcmp(words[0], "add") && strcmp(words[0], "del"))
-		return bad_line(batch, number, "a batch has lines of `add ENTRY...` and `del ENTRY...`");
+		return bad_line(batch, number,
+				"a batch has lines of `add ENTRY...` and `del ENTRY...`");
 	code = edit_parse(cli, count, words, &line.edit);
 	if (code) {
 		fprintf(stderr, "bloomctl: %s:%lu: nothing was changed\n", batch->name, number);
@@ -140,7 +143,8 @@ static int body(struct xb_writer *writer, void *context)
 		int error = edit_apply(writer, &batch->lines[i].edit, &batch->result);
 
 		if (error)
-			return xb_error_prefix(error, "%s:%lu", batch->name, batch->lines[i].number);
+			return xb_error_prefix(error, "%s:%lu", batch->name,
+					       batch->lines[i].number);
 	}
 	return 0;
 }
@@ -151,11 +155,16 @@ static int run(struct cli *cli, struct batch *batch)
 	int error = xb_write(&cli->paths, false, body, batch);
 
 	if (error)
-		return cli_fail(), error == 1 ? EXIT_ABSENT : xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE : EXIT_SYSTEM;
+		return cli_fail(), error == 1				? EXIT_ABSENT
+				   : xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE
+									: EXIT_SYSTEM;
 	if (cli->json)
-		return cli_json(cli, json_pack("{s:I,s:I,s:I,s:I,s:I}", "added", (json_int_t)result->added, "renewed",
-					       (json_int_t)result->renewed, "removed", (json_int_t)result->removed, "unchanged",
-					       (json_int_t)result->unchanged, "absent", (json_int_t)result->absent));
+		return cli_json(cli, json_pack("{s:I,s:I,s:I,s:I,s:I}", "added",
+					       (json_int_t)result->added, "renewed",
+					       (json_int_t)result->renewed, "removed",
+					       (json_int_t)result->removed, "unchanged",
+					       (json_int_t)result->unchanged, "absent",
+					       (json_int_t)result->absent));
 	return EXIT_DONE;
 }
 

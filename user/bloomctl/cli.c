@@ -90,7 +90,8 @@ void cli_note(const struct cli *cli, const char *format, ...)
 	fputc('\n', stderr);
 }
 
-bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *number)
+bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
+		uint64_t most, uint64_t *number)
 {
 	char *end;
 	unsigned long long value;
@@ -98,8 +99,8 @@ bool cli_number(const struct cli *cli, const char *option, const char *text, uin
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || value < least || value > most) {
-		cli_usage(cli, "%s takes a whole number from %llu to %llu, not '%s'", option, (unsigned long long)least,
-			  (unsigned long long)most, text);
+		cli_usage(cli, "%s takes a whole number from %llu to %llu, not '%s'", option,
+			  (unsigned long long)least, (unsigned long long)most, text);
 		return false;
 	}
 	*number = value;
@@ -112,7 +113,8 @@ bool cli_rate(const struct cli *cli, const char *text, double *rate)
 
 	*rate = strtod(text, &end);
 	if (end == text || *end || !(*rate >= XB_RATE_MIN && *rate <= XB_RATE_MAX)) {
-		cli_usage(cli, "--fpr takes a rate from %g to %g, not '%s'", XB_RATE_MIN, XB_RATE_MAX, text);
+		cli_usage(cli, "--fpr takes a rate from %g to %g, not '%s'", XB_RATE_MIN,
+			  XB_RATE_MAX, text);
 		return false;
 	}
 	return true;

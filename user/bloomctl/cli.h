@@ -26,7 +26,8 @@ struct verb {
 	const char *name;
 	const char *usage;
 	const char *summary;
-	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the verb; returns the exit code */
+	int (*run)(struct cli *cli, int argc,
+		   char **argv); /* argv[0] is the verb; returns the exit code */
 };
 
 extern const struct verb verbs[]; /* ends with a NULL name */
@@ -57,22 +58,26 @@ int cli_fail(void);
 /* A usage error, with the verb's usage line; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct cli *cli, const char *format, ...);
 
-/* Prints the object with "schema": 1 in front and frees it; returns 0, or EXIT_SYSTEM when stdout is broken. */
+/* Prints the object with "schema": 1 in front and frees it; returns 0, or EXIT_SYSTEM when stdout
+ * is broken. */
 int cli_json(const struct cli *cli, json_t *object);
 
-/* Arrays too long to be held: begin with the members of head, an array called name, items one by one. */
+/* Arrays too long to be held: begin with the members of head, an array called name, items one by
+ * one. */
 void cli_array_begin(const struct cli *cli, const char *name);
 void cli_array_item(const struct cli *cli, json_t *item, bool first);
 int cli_array_end(const struct cli *cli);
 
-/* Flushes stdout; the exit code `code`, or EXIT_SYSTEM with a message if what was printed got lost. */
+/* Flushes stdout; the exit code `code`, or EXIT_SYSTEM with a message if what was printed got lost.
+ */
 int cli_done(int code);
 
 /* A line on stderr unless -q. */
 __attribute__((format(printf, 2, 3))) void cli_note(const struct cli *cli, const char *format, ...);
 
 /* Reads a number option; a usage error otherwise (returns false). */
-bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *number);
+bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
+		uint64_t most, uint64_t *number);
 bool cli_rate(const struct cli *cli, const char *text, double *rate);
 
 /* "1.5 MiB" and the like, in one of a few static buffers. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl detach: the interfaces become what they were; with the last, everything leaves the kernel. */
+/* bloomctl detach: the interfaces become what they were; with the last, everything leaves the
+ * kernel. */
 #include <getopt.h>
 #include <stdlib.h>
 

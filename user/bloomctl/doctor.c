@@ -27,7 +27,8 @@ struct finding {
 	char advice[256];
 };
 
-__attribute__((format(printf, 3, 4))) static void find(struct finding *finding, enum level level, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void find(struct finding *finding, enum level level,
+						       const char *format, ...)
 {
 	va_list arguments;
 
@@ -50,7 +51,8 @@ static void check_kernel(const struct cli *cli, struct finding *finding)
 	(void)cli;
 	uname(&name);
 	sscanf(name.release, "%u.%u", &major, &minor);
-	find(finding, major > 6 || (major == 6 && minor >= 1) ? GOOD : BAD, "Linux %s", name.release);
+	find(finding, major > 6 || (major == 6 && minor >= 1) ? GOOD : BAD, "Linux %s",
+	     name.release);
 	if (finding->level)
 		advise(finding, "Linux 6.1 or later is needed");
 }
@@ -68,7 +70,8 @@ static void check_jit(const struct cli *cli, struct finding *finding)
 	}
 	find(finding, value ? GOOD : WORSE, "BPF JIT %s", value ? "on" : "off");
 	if (!value)
-		advise(finding, "without it packets are filtered some ten times slower: sysctl net.core.bpf_jit_enable=1");
+		advise(finding, "without it packets are filtered some ten times slower: sysctl "
+				"net.core.bpf_jit_enable=1");
 }
 
 static void check_bpffs(const struct cli *cli, struct finding *finding)
@@ -96,7 +99,9 @@ static void check_capabilities(const struct cli *cli, struct finding *finding)
 	static const struct {
 		int number;
 		const char *name;
-	} needed[] = {{CAP_NET_ADMIN, "CAP_NET_ADMIN"}, {CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}};
+	} needed[] = {{CAP_NET_ADMIN, "CAP_NET_ADMIN"},
+		      {CAP_BPF, "CAP_BPF"},
+		      {CAP_PERFMON, "CAP_PERFMON"}};
 	char missing[128] = "";
 
 	(void)cli;
@@ -107,7 +112,8 @@ static void check_capabilities(const struct cli *cli, struct finding *finding)
 		strcat(missing, " ");
 		strcat(missing, needed[i].name);
 	}
-	find(finding, missing[0] ? BAD : GOOD, "capabilities%s%s", missing[0] ? ", without" : " to load and attach", missing);
+	find(finding, missing[0] ? BAD : GOOD, "capabilities%s%s",
+	     missing[0] ? ", without" : " to load and attach", missing);
 	if (missing[0])
 		advise(finding, "run as root");
 }
@@ -126,7 +132,8 @@ static void check_dispatcher(const struct cli *cli, struct finding *finding)
 {
 	(void)cli;
 	if (xb_link_flavour() == XB_FLAVOUR_DISPATCHER) {
-		find(finding, GOOD, "shares interfaces with other XDP programs (libxdp dispatcher)");
+		find(finding, GOOD,
+		     "shares interfaces with other XDP programs (libxdp dispatcher)");
 		return;
 	}
 	find(finding, WORSE, "the kernel refuses program extensions: one XDP program an interface");
@@ -137,12 +144,14 @@ static void check_state(const struct cli *cli, struct finding *finding)
 {
 	struct stat st;
 
-	if (!stat(cli->paths.state, &st) && S_ISDIR(st.st_mode) && !access(cli->paths.state, W_OK)) {
+	if (!stat(cli->paths.state, &st) && S_ISDIR(st.st_mode) &&
+	    !access(cli->paths.state, W_OK)) {
 		find(finding, GOOD, "state directory %s", cli->paths.state);
 		return;
 	}
 	if (errno == ENOENT) {
-		find(finding, GOOD, "state directory %s (made by the first command)", cli->paths.state);
+		find(finding, GOOD, "state directory %s (made by the first command)",
+		     cli->paths.state);
 		return;
 	}
 	find(finding, BAD, "state directory %s is not writable", cli->paths.state);
@@ -155,7 +164,8 @@ static void check_memory(const struct cli *cli, struct finding *finding)
 
 	(void)cli;
 	/* About 15 bytes an IPv4 address at the default rate, filter and counters. */
-	find(finding, available > 64 << 20 ? GOOD : WORSE, "%s of free memory: about %llu million IPv4 addresses", cli_bytes(available),
+	find(finding, available > 64 << 20 ? GOOD : WORSE,
+	     "%s of free memory: about %llu million IPv4 addresses", cli_bytes(available),
 	     (unsigned long long)(available / 15 / 1000000));
 	if (finding->level)
 		advise(finding, "`bloomctl plan` tells what a list takes");
@@ -165,8 +175,10 @@ static const struct {
 	const char *name;
 	void (*check)(const struct cli *cli, struct finding *finding);
 } checks[] = {
-	{"kernel", check_kernel}, {"jit", check_jit},		      {"bpffs", check_bpffs}, {"capabilities", check_capabilities},
-	{"xdp", check_xdp},	  {"dispatcher", check_dispatcher}, {"state", check_state}, {"memory", check_memory},
+	{"kernel", check_kernel}, {"jit", check_jit},
+	{"bpffs", check_bpffs},	  {"capabilities", check_capabilities},
+	{"xdp", check_xdp},	  {"dispatcher", check_dispatcher},
+	{"state", check_state},	  {"memory", check_memory},
 };
 
 /* The driver of each real interface; XDP support itself shows only on attach. */
@@ -205,20 +217,22 @@ int verb_doctor(struct cli *cli, int argc, char **argv)
 
 		checks[i].check(cli, &finding);
 		bad |= finding.level == BAD;
-		json_array_append_new(findings, json_pack("{s:s,s:s,s:s,s:s}", "check", checks[i].name, "state",
-							  level_names[finding.level], "says", finding.says, "advice",
-							  finding.advice));
+		json_array_append_new(findings,
+				      json_pack("{s:s,s:s,s:s,s:s}", "check", checks[i].name,
+						"state", level_names[finding.level], "says",
+						finding.says, "advice", finding.advice));
 		if (!cli->json)
-			printf("%-8s %s%s%s\n", level_names[finding.level], finding.says, finding.advice[0] ? ": " : "",
-			       finding.advice);
+			printf("%-8s %s%s%s\n", level_names[finding.level], finding.says,
+			       finding.advice[0] ? ": " : "", finding.advice);
 	}
 	list_drivers(drivers);
 	if (!cli->json)
-		json_object_foreach(drivers, name, driver)
-			printf("%-8s interface %s, driver %s; attach tells whether it has native XDP\n", "info", name,
-			       json_string_value(driver));
+		json_object_foreach(drivers, name, driver) printf(
+			"%-8s interface %s, driver %s; attach tells whether it has native XDP\n",
+			"info", name, json_string_value(driver));
 	if (cli->json)
-		code = cli_json(cli, json_pack("{s:b,s:O,s:O}", "ready", !bad, "checks", findings, "drivers", drivers));
+		code = cli_json(cli, json_pack("{s:b,s:O,s:O}", "ready", !bad, "checks", findings,
+					       "drivers", drivers));
 	json_decref(findings);
 	json_decref(drivers);
 	code = code ? code : cli_done(EXIT_DONE);

@@ -12,12 +12,17 @@
 #include "core/membership.h"
 
 static const struct option add_options[] = {
-	{"list", required_argument, NULL, 'l'}, {"comment", required_argument, NULL, 'c'},
-	{"timeout", required_argument, NULL, 't'}, {"exist", no_argument, NULL, 'e'}, {0},
+	{"list", required_argument, NULL, 'l'},
+	{"comment", required_argument, NULL, 'c'},
+	{"timeout", required_argument, NULL, 't'},
+	{"exist", no_argument, NULL, 'e'},
+	{0},
 };
 
 static const struct option del_options[] = {
-	{"list", required_argument, NULL, 'l'}, {"exist", no_argument, NULL, 'e'}, {0},
+	{"list", required_argument, NULL, 'l'},
+	{"exist", no_argument, NULL, 'e'},
+	{0},
 };
 
 void edit_free(struct edit *edit)
@@ -52,7 +57,8 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 
 	*edit = (struct edit){.add = !strcmp(argv[0], "add")};
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "", edit->add ? add_options : del_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "", edit->add ? add_options : del_options,
+				     NULL)) != -1) {
 		switch (option) {
 		case 'l':
 			edit->list = optarg;
@@ -108,8 +114,9 @@ static int apply_add(struct xb_writer *writer, const struct edit *edit, struct e
 		if (error)
 			return error;
 		if (put == XB_PUT_SAME && !edit->exist)
-			return xb_input_error("%s is in list %s already (--exist makes that no error)",
-					      xb_entry_format(&edit->entries[i], text), name);
+			return xb_input_error(
+				"%s is in list %s already (--exist makes that no error)",
+				xb_entry_format(&edit->entries[i], text), name);
 		result->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
 		result->renewed += put == XB_PUT_RENEWED;
 		result->unchanged += put == XB_PUT_SAME;
@@ -147,7 +154,8 @@ static int apply_del(struct xb_writer *writer, const struct edit *edit, struct e
 		from = list->id;
 	}
 	for (size_t i = 0; i < edit->count; i++) {
-		json_t *names = result->lists_left ? lists_of(writer->txn, &edit->entries[i], from) : NULL;
+		json_t *names =
+			result->lists_left ? lists_of(writer->txn, &edit->entries[i], from) : NULL;
 		enum xb_removal removal;
 		char text[XB_ENTRY_TEXT];
 		int error = xb_member_remove(writer->txn, &edit->entries[i], from, &removal);
@@ -159,7 +167,8 @@ static int apply_del(struct xb_writer *writer, const struct edit *edit, struct e
 		if (error)
 			return error;
 		if (removal == XB_REMOVAL_ABSENT && !edit->exist) {
-			xb_input_error("%s is not %s%s", text, edit->list ? "in list " : "listed", edit->list ? edit->list : "");
+			xb_input_error("%s is not %s%s", text, edit->list ? "in list " : "listed",
+				       edit->list ? edit->list : "");
 			return 1;
 		}
 		result->absent += removal == XB_REMOVAL_ABSENT;
@@ -195,10 +204,10 @@ static void tell_lists(json_t *lists)
 	json_t *names, *name;
 	size_t i;
 
-	json_object_foreach(lists, entry, names) {
+	json_object_foreach(lists, entry, names)
+	{
 		printf("%s taken out of", entry);
-		json_array_foreach(names, i, name)
-			printf(" %s", json_string_value(name));
+		json_array_foreach(names, i, name) printf(" %s", json_string_value(name));
 		putchar('\n');
 	}
 }
@@ -218,11 +227,15 @@ int edit_run(struct cli *cli, int argc, char **argv)
 	else if (error)
 		code = cli_fail();
 	else if (cli->json)
-		code = cli_json(cli, edit.add ? json_pack("{s:I,s:I,s:I}", "added", (json_int_t)run.result.added, "renewed",
-							  (json_int_t)run.result.renewed, "unchanged",
-							  (json_int_t)run.result.unchanged)
-					      : json_pack("{s:I,s:I,s:O}", "removed", (json_int_t)run.result.removed, "absent",
-							  (json_int_t)run.result.absent, "lists", run.result.lists_left));
+		code = cli_json(cli,
+				edit.add ? json_pack("{s:I,s:I,s:I}", "added",
+						     (json_int_t)run.result.added, "renewed",
+						     (json_int_t)run.result.renewed, "unchanged",
+						     (json_int_t)run.result.unchanged)
+					 : json_pack("{s:I,s:I,s:O}", "removed",
+						     (json_int_t)run.result.removed, "absent",
+						     (json_int_t)run.result.absent, "lists",
+						     run.result.lists_left));
 	else if (!edit.add && !cli->quiet)
 		tell_lists(run.result.lists_left), code = cli_done(EXIT_DONE);
 	json_decref(run.result.lists_left);

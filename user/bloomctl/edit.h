@@ -22,7 +22,8 @@ struct edit_result {
 	json_t *lists_left; /* entry to names of the lists a del took it out of; NULL: not wanted */
 };
 
-/* argv[0] is "add" or "del". The texts stay the caller's. Returns 0, or EXIT_USAGE with the message printed. */
+/* argv[0] is "add" or "del". The texts stay the caller's. Returns 0, or EXIT_USAGE with the message
+ * printed. */
 int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit);
 void edit_free(struct edit *edit);
 

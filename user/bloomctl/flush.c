@@ -66,7 +66,8 @@ static bool confirmed(const char *list)
 
 int verb_flush(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"list", required_argument, NULL, 'l'}, {"yes", no_argument, NULL, 'y'}, {0}};
+	static const struct option options[] = {
+		{"list", required_argument, NULL, 'l'}, {"yes", no_argument, NULL, 'y'}, {0}};
 	struct request request = {0};
 	bool yes = false;
 	int option;

@@ -18,7 +18,8 @@ struct request {
 	uint64_t added, renewed, unchanged, removed;
 };
 
-static struct xb_membership membership_of(const struct request *request, const struct xb_item *item, uint32_t list, uint32_t now)
+static struct xb_membership membership_of(const struct request *request, const struct xb_item *item,
+					  uint32_t list, uint32_t now)
 {
 	const char *comment = xb_listfile_comment(request->file, item);
 
@@ -36,7 +37,15 @@ static int put_all(struct xb_writer *writer, struct request *request, uint32_t l
 	const struct xb_listfile *file = request->file;
 
 	for (size_t i = 0; i < file->count; i++) {
-		struct xb_membership member = membership_of(request, &file->items[i], list, writer->now);
+		char text[XB_ENTRY_TEXT];
+
+		if (file->items[i].timeout > UINT32_MAX - writer->now)
+			return xb_input_error("%s: a timeout of %" PRIu32
+					      " seconds ends after 2106",
+					      xb_entry_format(&file->items[i].entry, text),
+					      file->items[i].timeout);
+		struct xb_membership member =
+			membership_of(request, &file->items[i], list, writer->now);
 		bool renew = request->replace || member.expires || member.comment_size;
 		enum xb_put put;
 		int error = xb_member_put(writer->txn, &file->items[i].entry, &member, renew, &put);
@@ -68,7 +77,8 @@ static int remove_others(struct xb_writer *writer, struct request *request, uint
 	while ((more = xb_walk_next(&walk)) > 0) {
 		enum xb_removal removal;
 
-		while (at < file->count && xb_entry_compare(&file->items[at].entry, &walk.entry) < 0)
+		while (at < file->count &&
+		       xb_entry_compare(&file->items[at].entry, &walk.entry) < 0)
 			at++;
 		if (at < file->count && !xb_entry_compare(&file->items[at].entry, &walk.entry))
 			continue;
@@ -104,17 +114,22 @@ static int answer(const struct cli *cli, const struct request *request)
 	const struct xb_listfile *file = request->file;
 
 	if (cli->json)
-		return cli_json(cli, json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "list", request->list, "format",
-					       file->format, "lines", (json_int_t)file->lines, "entries", (json_int_t)file->count,
-					       "repeats", (json_int_t)file->repeats, "host_bits", (json_int_t)file->host_bits,
-					       "added", (json_int_t)request->added, "renewed", (json_int_t)request->renewed,
-					       "unchanged", (json_int_t)request->unchanged, "removed",
+		return cli_json(cli, json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "list",
+					       request->list, "format", file->format, "lines",
+					       (json_int_t)file->lines, "entries",
+					       (json_int_t)file->count, "repeats",
+					       (json_int_t)file->repeats, "host_bits",
+					       (json_int_t)file->host_bits, "added",
+					       (json_int_t)request->added, "renewed",
+					       (json_int_t)request->renewed, "unchanged",
+					       (json_int_t)request->unchanged, "removed",
 					       (json_int_t)request->removed));
 	if (!cli->quiet)
-		printf("%zu entries (%s) into list %s: %" PRIu64 " added, %" PRIu64 " renewed, %" PRIu64 " unchanged, %" PRIu64
-		       " removed; %" PRIu64 " repeated in the file\n",
-		       file->count, file->format, request->list, request->added, request->renewed, request->unchanged,
-		       request->removed, file->repeats);
+		printf("%zu entries (%s) into list %s: %" PRIu64 " added, %" PRIu64
+		       " renewed, %" PRIu64 " unchanged, %" PRIu64 " removed; %" PRIu64
+		       " repeated in the file\n",
+		       file->count, file->format, request->list, request->added, request->renewed,
+		       request->unchanged, request->removed, file->repeats);
 	return cli_done(EXIT_DONE);
 }
 
@@ -149,9 +164,12 @@ int verb_import(struct cli *cli, int argc, char **argv)
 	if (xb_listfile_read(argv[optind], format, &file))
 		return cli_fail();
 	if (file.host_bits)
-		cli_note(cli, "bloomctl: %" PRIu64 " prefixes have host bits set and are taken as their networks (first: %s, line %" PRIu64 ")",
+		cli_note(cli,
+			 "bloomctl: %" PRIu64 " prefixes have host bits set and are taken as their "
+					      "networks (first: %s, line %" PRIu64 ")",
 			 file.host_bits, file.first_host_bits, file.first_host_bits_line);
-	code = xb_write(&cli->paths, file.count > HEAVY, body, &request) ? cli_fail() : answer(cli, &request);
+	code = xb_write(&cli->paths, file.count > HEAVY, body, &request) ? cli_fail()
+									 : answer(cli, &request);
 	xb_listfile_free(&file);
 	return code;
 }

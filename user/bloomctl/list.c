@@ -22,7 +22,8 @@ static int print_all(const struct cli *cli, struct xb_txn *txn, uint32_t only)
 		if (only != XB_ANY_LIST && !xb_members_have(walk.members, only, &member))
 			continue;
 		if (cli->json)
-			cli_array_item(cli, show_entry_json(txn, &walk.entry, walk.members, only), first);
+			cli_array_item(cli, show_entry_json(txn, &walk.entry, walk.members, only),
+				       first);
 		else
 			show_entry(txn, &walk.entry, walk.members, only);
 		first = false;

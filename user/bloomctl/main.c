@@ -15,18 +15,22 @@ const struct verb verbs[] = {
 	{"attach", "attach IFACE... [--mode auto|native|skb]", "protect interfaces", verb_attach},
 	{"detach", "detach IFACE...|--all", "stop protecting them", verb_detach},
 	{"up", "up", "make the kernel match the store (boot, repair)", verb_up},
-	{"status", "status", "what is enforced where; non-zero while something is not", verb_status},
+	{"status", "status", "what is enforced where; non-zero while something is not",
+	 verb_status},
 	{"doctor", "doctor", "whether this machine is ready, and what to do", verb_doctor},
-	{"add", "add ENTRY... [--list NAME] [--comment TEXT] [--timeout SECONDS] [--exist]", "list addresses or prefixes", verb_add},
+	{"add", "add ENTRY... [--list NAME] [--comment TEXT] [--timeout SECONDS] [--exist]",
+	 "list addresses or prefixes", verb_add},
 	{"del", "del ENTRY... [--list NAME] [--exist]", "take them out", verb_del},
 	{"test", "test ENTRY...", "whether they are listed, by what", verb_test},
 	{"list", "list [--list NAME]", "all that is listed", verb_list},
 	{"flush", "flush [--list NAME] [--yes]", "empty a list, or all", verb_flush},
-	{"import", "import FILE|- [--list NAME] [--format F] [--replace]", "list what a file lists", verb_import},
+	{"import", "import FILE|- [--list NAME] [--format F] [--replace]", "list what a file lists",
+	 verb_import},
 	{"save", "save", "everything, as text for restore", verb_save},
 	{"restore", "restore FILE|-", "become what was saved", verb_restore},
 	{"batch", "batch FILE|-", "many adds and dels in one transaction", verb_batch},
-	{"rotate", "rotate [--fpr P] [--capacity N]", "a new filter, keys and all, without a gap", verb_rotate},
+	{"rotate", "rotate [--fpr P] [--capacity N]", "a new filter, keys and all, without a gap",
+	 verb_rotate},
 	{"stats", "stats [--watch]", "packets and bytes by reason and interface", verb_stats},
 	{"plan", "plan --entries N [--fpr P]", "memory for so many entries", verb_plan},
 	{0},
@@ -34,7 +38,8 @@ const struct verb verbs[] = {
 
 static void usage(FILE *stream)
 {
-	fprintf(stream, "usage: bloomctl [-j] [-p] [-q|-v] [--state DIR] [--pin DIR] [--run DIR] COMMAND\n");
+	fprintf(stream, "usage: bloomctl [-j] [-p] [-q|-v] [--state DIR] [--pin DIR] [--run DIR] "
+			"COMMAND\n");
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		fprintf(stream, "  %-78s %s\n", verb->usage, verb->summary);
 	fprintf(stream, "ENTRY: IPv4, IPv4/length, IPv6 or IPv6/length\n");
@@ -76,11 +81,16 @@ static const struct verb *find(const char *name)
 enum { OPTION_STATE = 256, OPTION_PIN, OPTION_RUN };
 
 static const struct option options[] = {
-	{"json", no_argument, NULL, 'j'},	       {"pretty", no_argument, NULL, 'p'},
-	{"quiet", no_argument, NULL, 'q'},	       {"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},	       {"version", no_argument, NULL, 'V'},
-	{"state", required_argument, NULL, OPTION_STATE}, {"pin", required_argument, NULL, OPTION_PIN},
-	{"run", required_argument, NULL, OPTION_RUN},  {0},
+	{"json", no_argument, NULL, 'j'},
+	{"pretty", no_argument, NULL, 'p'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{"state", required_argument, NULL, OPTION_STATE},
+	{"pin", required_argument, NULL, OPTION_PIN},
+	{"run", required_argument, NULL, OPTION_RUN},
+	{0},
 };
 
 /* Returns -1 to go on, or the exit code. */
@@ -142,7 +152,8 @@ int main(int argc, char **argv)
 	}
 	verb = find(argv[0]);
 	if (!verb) {
-		fprintf(stderr, "bloomctl: unknown command '%s'; bloomctl --help lists them\n", argv[0]);
+		fprintf(stderr, "bloomctl: unknown command '%s'; bloomctl --help lists them\n",
+			argv[0]);
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);

@@ -40,8 +40,10 @@ static int restore_head(struct xb_txn *txn, const json_t *line)
 	const char *saved = text_of(line, "saved");
 	json_int_t capacity;
 
-	if (!saved || strcmp(saved, "xdp-bloom") || json_integer_value(json_object_get(line, "schema")) != 1)
-		return xb_input_error("this was not written by `bloomctl save`, or by a later version of it");
+	if (!saved || strcmp(saved, "xdp-bloom") ||
+	    json_integer_value(json_object_get(line, "schema")) != 1)
+		return xb_input_error(
+			"this was not written by `bloomctl save`, or by a later version of it");
 	if (!(rate >= XB_RATE_MIN && rate <= XB_RATE_MAX))
 		return xb_input_error("\"fpr\" is out of range");
 	if (integer_of(line, "capacity", UINT32_MAX * 16LL, &capacity))
@@ -66,8 +68,10 @@ static int restore_interface(struct xb_txn *txn, const json_t *line)
 
 static int restore_entry(struct xb_writer *writer, const json_t *line, struct request *request)
 {
-	const char *text = text_of(line, "entry"), *name = text_of(line, "list"), *comment = text_of(line, "comment");
-	struct xb_membership member = {.comment = comment, .comment_size = comment ? (uint32_t)strlen(comment) : 0};
+	const char *text = text_of(line, "entry"), *name = text_of(line, "list"),
+		   *comment = text_of(line, "comment");
+	struct xb_membership member = {.comment = comment,
+				       .comment_size = comment ? (uint32_t)strlen(comment) : 0};
 	json_int_t added, expires;
 	struct xb_entry entry;
 	struct xb_list *list;
@@ -98,7 +102,8 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct re
 	return xb_member_put(writer->txn, &entry, &member, true, &put);
 }
 
-static int restore_line(struct xb_writer *writer, const char *text, size_t size, struct request *request)
+static int restore_line(struct xb_writer *writer, const char *text, size_t size,
+			struct request *request)
 {
 	json_error_t why;
 	json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
@@ -206,7 +211,7 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 	if (error)
 		return cli_fail();
 	if (cli->json)
-		return cli_json(cli, json_pack("{s:I,s:I}", "entries", (json_int_t)request.entries, "expired",
-					       (json_int_t)request.expired));
+		return cli_json(cli, json_pack("{s:I,s:I}", "entries", (json_int_t)request.entries,
+					       "expired", (json_int_t)request.expired));
 	return EXIT_DONE;
 }

@@ -9,8 +9,9 @@
 
 int verb_rotate(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"fpr", required_argument, NULL, 'f'}, {"capacity", required_argument, NULL, 'c'}, {0}};
+	static const struct option options[] = {{"fpr", required_argument, NULL, 'f'},
+						{"capacity", required_argument, NULL, 'c'},
+						{0}};
 	struct xb_rotation rotation = {0};
 	struct xb_params params;
 	int option;
@@ -20,7 +21,8 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 			if (!cli_rate(cli, optarg, &rotation.rate))
 				return EXIT_USAGE;
 		} else if (option == 'c') {
-			if (!cli_number(cli, "--capacity", optarg, 0, UINT32_MAX * 16ULL, &rotation.capacity))
+			if (!cli_number(cli, "--capacity", optarg, 0, UINT32_MAX * 16ULL,
+					&rotation.capacity))
 				return EXIT_USAGE;
 			rotation.set_capacity = true;
 		} else {
@@ -32,9 +34,9 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 	if (xb_rotate(&cli->paths, &rotation, &params))
 		return cli_fail();
 	if (cli->json)
-		return cli_json(cli, json_pack("{s:b,s:I,s:I}", "enforced", params.generation != 0, "host4_capacity",
-					       (json_int_t)params.host4.capacity, "net6_capacity",
-					       (json_int_t)params.net6.capacity));
+		return cli_json(cli, json_pack("{s:b,s:I,s:I}", "enforced", params.generation != 0,
+					       "host4_capacity", (json_int_t)params.host4.capacity,
+					       "net6_capacity", (json_int_t)params.net6.capacity));
 	if (!params.generation)
 		cli_note(cli, "bloomctl: nothing is attached; noted for the first attach");
 	return EXIT_DONE;

@@ -25,7 +25,8 @@ static int save_interfaces(struct xb_txn *txn)
 	if (error)
 		return error;
 	for (size_t i = 0; i < count; i++)
-		put_line(json_pack("{s:s,s:s}", "interface", wanted[i].name, "mode", xb_mode_name(wanted[i].mode)));
+		put_line(json_pack("{s:s,s:s}", "interface", wanted[i].name, "mode",
+				   xb_mode_name(wanted[i].mode)));
 	free(wanted);
 	return 0;
 }
@@ -38,13 +39,15 @@ static void save_entry(struct xb_txn *txn, const struct xb_entry *entry, struct 
 	xb_entry_format(entry, text);
 	while (xb_members_next(&members, &member)) {
 		const struct xb_list *list = xb_list_by_id(txn, member.list);
-		json_t *line = json_pack("{s:s,s:s,s:I}", "entry", text, "list", list ? list->name : "default", "added",
-					 (json_int_t)member.added);
+		json_t *line =
+			json_pack("{s:s,s:s,s:I}", "entry", text, "list",
+				  list ? list->name : "default", "added", (json_int_t)member.added);
 
 		if (member.expires)
 			json_object_set_new(line, "expires", json_integer(member.expires));
 		if (member.comment_size)
-			json_object_set_new(line, "comment", json_stringn(member.comment, member.comment_size));
+			json_object_set_new(line, "comment",
+					    json_stringn(member.comment, member.comment_size));
 		put_line(line);
 	}
 }
@@ -55,8 +58,8 @@ static int save(struct xb_txn *txn)
 	struct xb_walk walk;
 	int more, error;
 
-	put_line(json_pack("{s:i,s:s,s:f,s:I}", "schema", 1, "saved", "xdp-bloom", "fpr", txn->meta.rate, "capacity",
-			   (json_int_t)txn->meta.capacity));
+	put_line(json_pack("{s:i,s:s,s:f,s:I}", "schema", 1, "saved", "xdp-bloom", "fpr",
+			   txn->meta.rate, "capacity", (json_int_t)txn->meta.capacity));
 	error = save_interfaces(txn);
 	if (!error)
 		error = xb_walk_begin(&walk, txn, &first);
@@ -79,7 +82,8 @@ int verb_save(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "save writes to standard output and takes no arguments");
 	error = xb_store_open(cli->paths.state, false, &store);
 	if (error == -ENOENT)
-		error = xb_input_error("nothing to save: there is no store in %s", cli->paths.state);
+		error = xb_input_error("nothing to save: there is no store in %s",
+				       cli->paths.state);
 	if (!error)
 		error = xb_store_read(store, &txn);
 	if (!error)

@@ -7,16 +7,20 @@
 static json_t *membership_json(const struct xb_list *list, const struct xb_membership *member)
 {
 	char when[32];
-	json_t *object = json_pack("{s:s,s:s}", "name", list->name, "added", cli_time(member->added, when));
+	json_t *object =
+		json_pack("{s:s,s:s}", "name", list->name, "added", cli_time(member->added, when));
 
 	if (member->expires)
-		json_object_set_new(object, "expires", json_string(cli_time(member->expires, when)));
+		json_object_set_new(object, "expires",
+				    json_string(cli_time(member->expires, when)));
 	if (member->comment_size)
-		json_object_set_new(object, "comment", json_stringn(member->comment, member->comment_size));
+		json_object_set_new(object, "comment",
+				    json_stringn(member->comment, member->comment_size));
 	return object;
 }
 
-json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members, uint32_t only)
+json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+			uint32_t only)
 {
 	char text[XB_ENTRY_TEXT];
 	struct xb_membership member;
@@ -31,7 +35,8 @@ json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct
 	return json_pack("{s:s,s:o}", "entry", xb_entry_format(entry, text), "lists", lists);
 }
 
-void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members, uint32_t only)
+void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+		uint32_t only)
 {
 	char text[XB_ENTRY_TEXT], when[32];
 	struct xb_membership member;

@@ -6,10 +6,13 @@
 #include "cli.h"
 #include "core/membership.h"
 
-/* {"entry": ..., "lists": [{"name", "added", "expires"?, "comment"?}]}; `only`: XB_ANY_LIST or one list. */
-json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members, uint32_t only);
+/* {"entry": ..., "lists": [{"name", "added", "expires"?, "comment"?}]}; `only`: XB_ANY_LIST or one
+ * list. */
+json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+			uint32_t only);
 
 /* The same as lines of text. */
-void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members, uint32_t only);
+void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+		uint32_t only);
 
 #endif

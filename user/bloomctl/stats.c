@@ -75,11 +75,13 @@ static json_t *row_json(const struct row *row)
 	char name[IF_NAMESIZE];
 
 	for (unsigned int i = 0; i < XB_REASON_COUNT; i++)
-		json_array_append_new(reasons, json_pack("{s:s,s:s,s:I,s:I}", "reason", reason_names[i], "verdict", verdict_of(i),
-							 "packets", (json_int_t)row->counts.reason[i].packets, "bytes",
-							 (json_int_t)row->counts.reason[i].bytes));
-	return json_pack("{s:s,s:I,s:o}", "name", name_of(row->ifindex, name), "ifindex", (json_int_t)row->ifindex, "reasons",
-			 reasons);
+		json_array_append_new(reasons,
+				      json_pack("{s:s,s:s,s:I,s:I}", "reason", reason_names[i],
+						"verdict", verdict_of(i), "packets",
+						(json_int_t)row->counts.reason[i].packets, "bytes",
+						(json_int_t)row->counts.reason[i].bytes));
+	return json_pack("{s:s,s:I,s:o}", "name", name_of(row->ifindex, name), "ifindex",
+			 (json_int_t)row->ifindex, "reasons", reasons);
 }
 
 static int print_json(const struct cli *cli, const struct table *table)
@@ -112,10 +114,11 @@ static int print_text(const struct table *table, const struct table *before)
 
 			if (!count->packets)
 				continue;
-			printf("  %-4s %-20s %16llu packets %20llu bytes", verdict_of(reason), reason_names[reason],
-			       count->packets, count->bytes);
+			printf("  %-4s %-20s %16llu packets %20llu bytes", verdict_of(reason),
+			       reason_names[reason], count->packets, count->bytes);
 			if (then)
-				printf(" %12llu packets/s", count->packets - then->reason[reason].packets);
+				printf(" %12llu packets/s",
+				       count->packets - then->reason[reason].packets);
 			putchar('\n');
 		}
 	}
@@ -134,7 +137,8 @@ static int watch(const struct cli *cli, const struct xb_link *link)
 			return cli_fail();
 		if (isatty(STDOUT_FILENO) && !cli->json)
 			fputs("\033[H\033[J", stdout);
-		code = cli->json ? print_json(cli, &now) : print_text(&now, before.rows ? &before : NULL);
+		code = cli->json ? print_json(cli, &now)
+				 : print_text(&now, before.rows ? &before : NULL);
 		free(before.rows);
 		before = now;
 		if (code)

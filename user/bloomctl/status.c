@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl status: what should be enforced, what is, and every difference by name. Changes nothing. */
+/* bloomctl status: what should be enforced, what is, and every difference by name. Changes nothing.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ struct report {
 	json_t *problems, *interfaces;
 };
 
-__attribute__((format(printf, 2, 3))) static void problem(struct report *report, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void problem(struct report *report, const char *format,
+							  ...)
 {
 	char text[512];
 	va_list arguments;
@@ -57,7 +59,8 @@ static int check_interface(struct report *report, const struct xb_wanted *wanted
 {
 	struct xb_attachment now;
 	const char *state = "attached";
-	int error = xb_attachment_of(report->view.linked ? &report->view.link : NULL, wanted->name, &now);
+	int error = xb_attachment_of(report->view.linked ? &report->view.link : NULL, wanted->name,
+				     &now);
 
 	if (error)
 		return error;
@@ -68,8 +71,9 @@ static int check_interface(struct report *report, const struct xb_wanted *wanted
 	if (!now.ours)
 		problem(report, "%s is unfiltered: %s", wanted->name, state);
 	json_array_append_new(report->interfaces,
-			      json_pack("{s:s,s:s,s:s,s:s}", "name", wanted->name, "wanted", xb_mode_name(wanted->mode), "state",
-					state, "mode", now.ours ? xb_mode_name(now.mode) : "none"));
+			      json_pack("{s:s,s:s,s:s,s:s}", "name", wanted->name, "wanted",
+					xb_mode_name(wanted->mode), "state", state, "mode",
+					now.ours ? xb_mode_name(now.mode) : "none"));
 	return 0;
 }
 
@@ -80,7 +84,9 @@ static int find_orphan(void *context, uint32_t ifindex, uint32_t row)
 
 	(void)row;
 	if (!if_indextoname(ifindex, name))
-		problem(report, "interface %u, once attached, is gone; `bloomctl up` clears it away", ifindex);
+		problem(report,
+			"interface %u, once attached, is gone; `bloomctl up` clears it away",
+			ifindex);
 	return 0;
 }
 
@@ -95,24 +101,29 @@ static void check_generation(struct report *report)
 	else if (!xb_link_active(&report->view.link))
 		problem(report, "nothing is enforced: no filter is in force");
 	else if (!active)
-		problem(report, "the filter in force is not pinned; it can be rebuilt, not changed");
+		problem(report,
+			"the filter in force is not pinned; it can be rebuilt, not changed");
 	else if (active->params.store != report->meta.identity)
 		problem(report, "the filter in force was built from another store");
 	else if (!active->header)
-		problem(report, "the counters of the filter are lost; the next change builds it anew");
+		problem(report,
+			"the counters of the filter are lost; the next change builds it anew");
 	else if (active->header->dirty)
-		problem(report, "a change was interrupted; the next command builds the filter anew");
+		problem(report,
+			"a change was interrupted; the next command builds the filter anew");
 	else if (active->header->applied != report->meta.sequence)
-		problem(report, "the filter is behind the store; the next command brings it up to date");
+		problem(report,
+			"the filter is behind the store; the next command brings it up to date");
 }
 
 static json_t *memory_json(const struct xb_generation *active)
 {
 	struct xb_memory memory = xb_generation_memory(&active->params);
 
-	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "host4_bits", (json_int_t)memory.host4_bits, "net6_bits",
-			 (json_int_t)memory.net6_bits, "prefix4", (json_int_t)memory.prefix4, "lengths6",
-			 (json_int_t)memory.lengths6, "counters", (json_int_t)memory.counters);
+	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "host4_bits", (json_int_t)memory.host4_bits,
+			 "net6_bits", (json_int_t)memory.net6_bits, "prefix4",
+			 (json_int_t)memory.prefix4, "lengths6", (json_int_t)memory.lengths6,
+			 "counters", (json_int_t)memory.counters);
 }
 
 static json_t *generation_json(const struct report *report)
@@ -123,10 +134,11 @@ static json_t *generation_json(const struct report *report)
 		return json_null();
 	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:o}", "name", active->name, "program",
 			 (json_int_t)xb_link_active(&report->view.link), "host4_keys",
-			 (json_int_t)(active->header ? active->header->host4_keys : 0), "host4_capacity",
-			 (json_int_t)active->params.host4.capacity, "net6_keys",
-			 (json_int_t)(active->header ? active->header->net6_keys : 0), "net6_capacity",
-			 (json_int_t)active->params.net6.capacity, "memory", memory_json(active));
+			 (json_int_t)(active->header ? active->header->host4_keys : 0),
+			 "host4_capacity", (json_int_t)active->params.host4.capacity, "net6_keys",
+			 (json_int_t)(active->header ? active->header->net6_keys : 0),
+			 "net6_capacity", (json_int_t)active->params.net6.capacity, "memory",
+			 memory_json(active));
 }
 
 static int answer_json(struct report *report)
@@ -135,13 +147,16 @@ static int answer_json(struct report *report)
 	json_t *lists = json_array();
 
 	for (size_t i = 0; i < report->list_count; i++)
-		json_array_append_new(lists, json_pack("{s:s,s:I}", "name", report->lists[i].name, "entries",
-						       (json_int_t)report->lists[i].members));
+		json_array_append_new(lists,
+				      json_pack("{s:s,s:I}", "name", report->lists[i].name,
+						"entries", (json_int_t)report->lists[i].members));
 	return cli_json(report->cli,
-			json_pack("{s:b,s:O,s:O,s:o,s:o,s:{s:I,s:I,s:I},s:f,s:I}", "ok", json_array_size(report->problems) == 0,
-				  "problems", report->problems, "interfaces", report->interfaces, "generation",
-				  generation_json(report), "lists", lists, "listed", "ipv4_prefixes",
-				  (json_int_t)totals->prefix4, "ipv4_hosts", (json_int_t)totals->host4, "ipv6_prefixes",
+			json_pack("{s:b,s:O,s:O,s:o,s:o,s:{s:I,s:I,s:I},s:f,s:I}", "ok",
+				  json_array_size(report->problems) == 0, "problems",
+				  report->problems, "interfaces", report->interfaces, "generation",
+				  generation_json(report), "lists", lists, "listed",
+				  "ipv4_prefixes", (json_int_t)totals->prefix4, "ipv4_hosts",
+				  (json_int_t)totals->host4, "ipv6_prefixes",
 				  (json_int_t)totals->net6, "fpr", report->meta.rate, "sequence",
 				  (json_int_t)report->meta.sequence));
 }
@@ -160,16 +175,18 @@ static void print_generation(const struct report *report)
 	if (!active)
 		return;
 	memory = xb_generation_memory(&active->params);
-	printf("filter      program %u, false-positive rate %g per packet\n", xb_link_active(&report->view.link),
-	       report->meta.rate);
+	printf("filter      program %u, false-positive rate %g per packet\n",
+	       xb_link_active(&report->view.link), report->meta.rate);
 	if (active->params.host4.blocks)
-		printf("  IPv4      %llu of %llu addresses, %s\n", keys(active->header ? active->header->host4_keys : 0),
+		printf("  IPv4      %llu of %llu addresses, %s\n",
+		       keys(active->header ? active->header->host4_keys : 0),
 		       keys(active->params.host4.capacity), cli_bytes(memory.host4_bits));
 	if (active->params.prefix4)
 		printf("  IPv4      prefixes, %s\n", cli_bytes(memory.prefix4));
 	if (active->params.net6.blocks)
 		printf("  IPv6      %llu of %llu prefixes, %s and %s of lengths\n",
-		       keys(active->header ? active->header->net6_keys : 0), keys(active->params.net6.capacity), cli_bytes(memory.net6_bits),
+		       keys(active->header ? active->header->net6_keys : 0),
+		       keys(active->params.net6.capacity), cli_bytes(memory.net6_bits),
 		       cli_bytes(memory.lengths6));
 	printf("  counters  %s\n", cli_bytes(memory.counters));
 }
@@ -180,17 +197,19 @@ static int answer_text(const struct report *report)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(report->interfaces, i, item)
-		printf("%-11s %s (mode %s, wanted %s)\n", json_string_value(json_object_get(item, "name")),
-		       json_string_value(json_object_get(item, "state")), json_string_value(json_object_get(item, "mode")),
-		       json_string_value(json_object_get(item, "wanted")));
+	json_array_foreach(report->interfaces, i, item) printf(
+		"%-11s %s (mode %s, wanted %s)\n", json_string_value(json_object_get(item, "name")),
+		json_string_value(json_object_get(item, "state")),
+		json_string_value(json_object_get(item, "mode")),
+		json_string_value(json_object_get(item, "wanted")));
 	if (!report->wanted_count)
 		puts("no interface is attached");
 	print_generation(report);
-	printf("listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes\n", keys(totals->host4),
-	       keys(totals->prefix4), keys(totals->net6));
+	printf("listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes\n",
+	       keys(totals->host4), keys(totals->prefix4), keys(totals->net6));
 	for (size_t list = 0; list < report->list_count; list++)
-		printf("  %-9s %llu entries\n", report->lists[list].name, keys(report->lists[list].members));
+		printf("  %-9s %llu entries\n", report->lists[list].name,
+		       keys(report->lists[list].members));
 	json_array_foreach(report->problems, i, item)
 		printf("PROBLEM     %s\n", json_string_value(item));
 	return cli_done(EXIT_DONE);
@@ -198,7 +217,8 @@ static int answer_text(const struct report *report)
 
 int verb_status(struct cli *cli, int argc, char **argv)
 {
-	struct report report = {.cli = cli, .view = {.paths = &cli->paths}, .meta = {.rate = XB_DEFAULT_RATE}};
+	struct report report = {
+		.cli = cli, .view = {.paths = &cli->paths}, .meta = {.rate = XB_DEFAULT_RATE}};
 	int error, code;
 
 	(void)argv;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl up: every write begins by making the kernel match the store; this one does nothing else. */
+/* bloomctl up: every write begins by making the kernel match the store; this one does nothing else.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ int verb_up(struct cli *cli, int argc, char **argv)
 	if (xb_write(&cli->paths, true, body, &missing))
 		return cli_fail();
 	if (cli->json)
-		cli_json(cli, json_pack("{s:b,s:i}", "up", missing == 0, "missing_interfaces", (int)missing));
+		cli_json(cli, json_pack("{s:b,s:i}", "up", missing == 0, "missing_interfaces",
+					(int)missing));
 	return missing ? EXIT_SYSTEM : EXIT_DONE;
 }

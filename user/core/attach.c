@@ -127,9 +127,11 @@ static int held_by_other(const char *name, const struct xb_attachment *attachmen
 		bpf_obj_get_info_by_fd(fd, &info, &size);
 		close(fd);
 	}
-	return xb_system_error(0, "%s: another XDP program holds the interface (%s, id %u); detach it first: "
-			       "ip link set dev %s xdp off, or with the tool that attached it",
-			       name, info.name[0] ? info.name : "no name", attachment->program, name);
+	return xb_system_error(
+		0,
+		"%s: another XDP program holds the interface (%s, id %u); detach it first: "
+		"ip link set dev %s xdp off, or with the tool that attached it",
+		name, info.name[0] ? info.name : "no name", attachment->program, name);
 }
 
 /* What a driver's refusal of native XDP means to the person. */
@@ -138,23 +140,36 @@ static int explain(const char *name, enum xb_mode mode, int error)
 	switch (error) {
 	case EBUSY:
 	case EEXIST:
-		return xb_system_error(0, "%s: another XDP program holds the interface; detach it first", name);
+		return xb_system_error(
+			0, "%s: another XDP program holds the interface; detach it first", name);
 	case EPERM:
-		return xb_system_error(error, "%s: cannot attach (root, or CAP_BPF and CAP_NET_ADMIN, is needed)", name);
+		return xb_system_error(
+			error, "%s: cannot attach (root, or CAP_BPF and CAP_NET_ADMIN, is needed)",
+			name);
 	case ERANGE:
-		return xb_system_error(0, "%s: the driver has no XDP at MTU %d; lower it (ip link set dev %s mtu 1500) or use --mode skb",
+		return xb_system_error(0,
+				       "%s: the driver has no XDP at MTU %d; lower it (ip link set "
+				       "dev %s mtu 1500) or use --mode skb",
 				       name, device_mtu(name), name);
 	case ENOSPC:
 	case ENOMEM:
-		return xb_system_error(0, "%s: the driver has no queues left for XDP; use fewer channels (ethtool -L %s combined N; on "
-				       "veth, as many rx queues as the peer has tx queues) or use --mode skb",
-				       name, name);
+		return xb_system_error(
+			0,
+			"%s: the driver has no queues left for XDP; use fewer channels (ethtool -L "
+			"%s combined N; on "
+			"veth, as many rx queues as the peer has tx queues) or use --mode skb",
+			name, name);
 	case EOPNOTSUPP:
 	case EINVAL:
 		if (has_lro(name))
-			return xb_system_error(0, "%s: XDP and LRO exclude each other; turn it off: ethtool -K %s lro off", name, name);
+			return xb_system_error(0,
+					       "%s: XDP and LRO exclude each other; turn it off: "
+					       "ethtool -K %s lro off",
+					       name, name);
 		if (mode == XB_MODE_NATIVE)
-			return xb_system_error(0, "%s: the driver has no native XDP (%s); use --mode auto or skb", name, strerror(error));
+			return xb_system_error(
+				0, "%s: the driver has no native XDP (%s); use --mode auto or skb",
+				name, strerror(error));
 		break;
 	default:
 		break;
@@ -202,9 +217,11 @@ static int take_over(const struct xb_link *link, uint32_t ifindex)
 	return error ? -ENOENT : 0;
 }
 
-static int refuse_other(const struct xb_link *link, const char *name, const struct xb_attachment *now)
+static int refuse_other(const struct xb_link *link, const char *name,
+			const struct xb_attachment *now)
 {
-	bool other = link->flavour == XB_FLAVOUR_DISPATCHER ? !xb_dispatcher_joins(now->ifindex) : now->program != 0;
+	bool other = link->flavour == XB_FLAVOUR_DISPATCHER ? !xb_dispatcher_joins(now->ifindex)
+							    : now->program != 0;
 
 	return other && now->program ? held_by_other(name, now) : 0;
 }
@@ -230,9 +247,11 @@ int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted,
 		goto fail;
 	*mode = first;
 	error = attach_mode(link, now.ifindex, first);
-	if (error && wanted == XB_MODE_AUTO && error != -EBUSY && error != -EEXIST && error != -EPERM) {
+	if (error && wanted == XB_MODE_AUTO && error != -EBUSY && error != -EEXIST &&
+	    error != -EPERM) {
 		explain(name, XB_MODE_NATIVE, -error);
-		xb_notice("warning: %s; %s is protected in skb mode, which is slower", xb_error_message(), name);
+		xb_notice("warning: %s; %s is protected in skb mode, which is slower",
+			  xb_error_message(), name);
 		*mode = XB_MODE_SKB;
 		error = attach_mode(link, now.ifindex, XB_MODE_SKB);
 	}

@@ -10,18 +10,22 @@
 
 /* What the kernel says of an interface. */
 struct xb_attachment {
-	uint32_t ifindex; /* 0: there is no such interface */
-	bool ours;	  /* our entry program of this link is on it */
+	uint32_t ifindex;  /* 0: there is no such interface */
+	bool ours;	   /* our entry program of this link is on it */
 	enum xb_mode mode; /* native or skb, if anything is attached */
-	uint32_t program; /* identity of what is attached (the dispatcher, where it is one); 0: nothing */
+	uint32_t program;  /* identity of what is attached (the dispatcher, where it is one); 0:
+			      nothing */
 };
 
-int xb_attachment_of(const struct xb_link *link, const char *name, struct xb_attachment *attachment);
+int xb_attachment_of(const struct xb_link *link, const char *name,
+		     struct xb_attachment *attachment);
 
 /*
- * Attaches and enrols; *mode: what it got. Replaces the entry of an older link of ours in place. Errors say what to do.
+ * Attaches and enrols; *mode: what it got. Replaces the entry of an older link of ours in place.
+ * Errors say what to do.
  */
-int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted, enum xb_mode *mode);
+int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted,
+	      enum xb_mode *mode);
 
 /* Takes our program off; what else is on the interface stays. No error if it was not on it. */
 int xb_detach(const struct xb_link *link, const char *name);

@@ -33,8 +33,8 @@ static uint64_t stage_capacity(uint64_t keys, uint64_t all, uint64_t wanted)
 	return share > (double)needed ? (uint64_t)share : needed;
 }
 
-int xb_build_size(uint64_t host4_keys, uint64_t net6_keys, bool prefix4, uint32_t length_probes, uint32_t length_cells,
-		  double rate, uint64_t capacity, struct xb_params *params)
+int xb_build_size(uint64_t host4_keys, uint64_t net6_keys, bool prefix4, uint32_t length_probes,
+		  uint32_t length_cells, double rate, uint64_t capacity, struct xb_params *params)
 {
 	uint64_t all = host4_keys + net6_keys;
 	int error = 0;
@@ -44,12 +44,14 @@ int xb_build_size(uint64_t host4_keys, uint64_t net6_keys, bool prefix4, uint32_
 	params->length_cells = params->length_probes = 0;
 	params->layout = XB_GENERATION_LAYOUT;
 	if (host4_keys)
-		error = xb_size_bloom(stage_capacity(host4_keys, all, capacity), rate, &params->host4);
+		error = xb_size_bloom(stage_capacity(host4_keys, all, capacity), rate,
+				      &params->host4);
 	if (!error && net6_keys) {
 		params->length_cells = length_cells;
 		/* Room for lengths to come, so that the next one is no reason to build anew. */
 		params->length_probes = length_probes + length_probes / 4 + 1;
-		error = xb_size_bloom(stage_capacity(net6_keys, all, capacity), rate / params->length_probes, &params->net6);
+		error = xb_size_bloom(stage_capacity(net6_keys, all, capacity),
+				      rate / params->length_probes, &params->net6);
 	}
 	return error;
 }
@@ -77,13 +79,18 @@ int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *pa
 	struct statfs fs;
 
 	if (maps + memory.counters > available)
-		return xb_system_error(0, "the filter needs %.0f MiB and its counters %.0f MiB; %.0f MiB are available",
-				       (double)maps / MIB, (double)memory.counters / MIB, (double)available / MIB);
+		return xb_system_error(0,
+				       "the filter needs %.0f MiB and its counters %.0f MiB; %.0f "
+				       "MiB are available",
+				       (double)maps / MIB, (double)memory.counters / MIB,
+				       (double)available / MIB);
 	if (mkdir(paths->run, 0700) < 0 && errno != EEXIST)
 		return xb_system_error(errno, "cannot make the run directory %s", paths->run);
-	if (!statfs(paths->run, &fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < memory.counters)
-		return xb_system_error(0, "the counters need %.0f MiB in %s; %.0f MiB are free", (double)memory.counters / MIB,
-				       paths->run, (double)fs.f_bavail * (double)fs.f_bsize / MIB);
+	if (!statfs(paths->run, &fs) &&
+	    (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < memory.counters)
+		return xb_system_error(0, "the counters need %.0f MiB in %s; %.0f MiB are free",
+				       (double)memory.counters / MIB, paths->run,
+				       (double)fs.f_bavail * (double)fs.f_bsize / MIB);
 	return 0;
 }
 
@@ -100,7 +107,8 @@ static int random_params(const struct xb_build *build, struct xb_params *params)
 	return 0;
 }
 
-/* Cells enough that a clean source seldom falls on a listed /32's cell: four for each /32 in the list. */
+/* Cells enough that a clean source seldom falls on a listed /32's cell: four for each /32 in the
+ * list. */
 static uint32_t count_cells(const struct xb_keys *keys)
 {
 	uint64_t distinct = 0, last = UINT64_MAX;
@@ -114,30 +122,35 @@ static uint32_t count_cells(const struct xb_keys *keys)
 	return distinct > UINT32_MAX / 8 ? UINT32_MAX / 2 : (uint32_t)(4 * distinct + 1024);
 }
 
-static struct xb_lengths *length_table(const struct xb_keys *keys, const struct xb_key *key, uint32_t cells)
+static struct xb_lengths *length_table(const struct xb_keys *keys, const struct xb_key *key,
+				       uint32_t cells)
 {
 	struct xb_lengths *table = calloc((size_t)cells + 1, sizeof(*table));
 
 	if (!table)
 		return NULL;
 	for (size_t i = 0; i < keys->net6_count; i++)
-		xb_lengthmap_mark(table, xb_lengthmap_cell(key, cells, &keys->net6[i]), &keys->net6[i]);
+		xb_lengthmap_mark(table, xb_lengthmap_cell(key, cells, &keys->net6[i]),
+				  &keys->net6[i]);
 	return table;
 }
 
 static int create_counters(const struct xb_paths *paths, struct xb_generation *generation)
 {
-	struct xb_counters_header header = {.magic = XB_COUNTERS_MAGIC, .generation = generation->params.generation, .dirty = 1};
+	struct xb_counters_header header = {.magic = XB_COUNTERS_MAGIC,
+					    .generation = generation->params.generation,
+					    .dirty = 1};
 	char path[XB_PATH_MAX];
-	int error =
-		xb_generation_counters_path(paths, generation->params.store, generation->name, path, sizeof(path));
+	int error = xb_generation_counters_path(paths, generation->params.store, generation->name,
+						path, sizeof(path));
 
 	if (error)
 		return error;
 	generation->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (generation->file < 0)
 		return xb_system_error(errno, "cannot create %s", path);
-	error = posix_fallocate(generation->file, 0, (off_t)xb_generation_file_bytes(&generation->params));
+	error = posix_fallocate(generation->file, 0,
+				(off_t)xb_generation_file_bytes(&generation->params));
 	if (error)
 		return xb_system_error(error, "cannot allocate the counters in %s", paths->run);
 	if (pwrite(generation->file, &header, sizeof(header), 0) != sizeof(header))
@@ -162,7 +175,8 @@ static int take_fd(int fd, int *out)
 static int take_fds(const struct filter_bpf *skeleton, struct xb_generation *generation)
 {
 	const struct xb_params *params = &generation->params;
-	int error = take_fd(bpf_program__fd(skeleton->progs.xdp_bloom_filter), &generation->program);
+	int error =
+		take_fd(bpf_program__fd(skeleton->progs.xdp_bloom_filter), &generation->program);
 
 	if (!error && params->host4.blocks)
 		error = take_fd(bpf_map__fd(skeleton->maps.host4), &generation->host4_map);
@@ -204,7 +218,9 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 		struct xb_memory memory = xb_generation_memory(params);
 
 		error = xb_system_error(-error, "the kernel refused a filter of %.1f MiB",
-					(double)(memory.host4_bits + memory.net6_bits + memory.lengths6 + memory.prefix4) / MIB);
+					(double)(memory.host4_bits + memory.net6_bits +
+						 memory.lengths6 + memory.prefix4) /
+						MIB);
 		goto out;
 	}
 	error = take_fds(skeleton, generation);
@@ -242,11 +258,13 @@ static void fill_host4(const struct share *share)
 	uint64_t hashes[CHUNK];
 
 	for (size_t start = 0; start < keys->host4_count; start += CHUNK) {
-		size_t count = keys->host4_count - start < CHUNK ? keys->host4_count - start : CHUNK;
+		size_t count =
+			keys->host4_count - start < CHUNK ? keys->host4_count - start : CHUNK;
 
 		for (size_t i = 0; i < count; i++)
 			hashes[i] = xb_hash_ipv4(&generation->params.key, keys->host4[start + i]);
-		xb_counting_build(&generation->host4, hashes, count, share_start(blocks, share->part, share->parts),
+		xb_counting_build(&generation->host4, hashes, count,
+				  share_start(blocks, share->part, share->parts),
 				  share_start(blocks, share->part + 1, share->parts));
 		if (!share->part && start / CHUNK % 64 == 0)
 			xb_progress("building the filter", start, keys->host4_count);
@@ -268,9 +286,11 @@ static void fill_net6(const struct share *share)
 		for (size_t i = 0; i < count; i++) {
 			const struct xb_entry *entry = &keys->net6[start + i];
 
-			hashes[i] = xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo, entry->length);
+			hashes[i] = xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo,
+						 entry->length);
 		}
-		xb_counting_build(&generation->net6, hashes, count, share_start(blocks, share->part, share->parts),
+		xb_counting_build(&generation->net6, hashes, count,
+				  share_start(blocks, share->part, share->parts),
 				  share_start(blocks, share->part + 1, share->parts));
 	}
 }
@@ -295,7 +315,8 @@ static void fill_blooms(struct xb_generation *generation, const struct xb_keys *
 	if (keys->host4_count + keys->net6_count < KEYS_WORTH_THREAD)
 		parts = 1;
 	for (uint32_t i = 0; i < parts; i++) {
-		shares[i] = (struct share){.generation = generation, .keys = keys, .part = i, .parts = parts};
+		shares[i] = (struct share){
+			.generation = generation, .keys = keys, .part = i, .parts = parts};
 		started[i] = i && !pthread_create(&shares[i].thread, NULL, fill_share, &shares[i]);
 	}
 	for (uint32_t i = 0; i < parts; i++)
@@ -311,7 +332,8 @@ static int map_whole(struct xb_window *window)
 	return window->base ? xb_window_map_all(window) : 0;
 }
 
-static int fill(struct xb_generation *generation, const struct xb_keys *keys, const struct xb_lengths *table)
+static int fill(struct xb_generation *generation, const struct xb_keys *keys,
+		const struct xb_lengths *table)
 {
 	const struct xb_params *params = &generation->params;
 	int error = map_whole(&generation->host4.bits);
@@ -327,7 +349,8 @@ static int fill(struct xb_generation *generation, const struct xb_keys *keys, co
 	for (size_t i = 0; i < keys->prefix4_count; i++)
 		xb_prefixmap_add(&generation->prefix4, &keys->prefix4[i]);
 	if (params->net6.blocks) {
-		memcpy(generation->lengths6.base, table, ((size_t)params->length_cells + 1) * sizeof(*table));
+		memcpy(generation->lengths6.base, table,
+		       ((size_t)params->length_cells + 1) * sizeof(*table));
 		generation->header->length_probes = xb_lengthmap_most(table, params->length_cells);
 	}
 	fill_blooms(generation, keys);
@@ -336,19 +359,34 @@ static int fill(struct xb_generation *generation, const struct xb_keys *keys, co
 	return 0;
 }
 
+static int size_generation(const struct xb_build *build, const struct xb_keys *keys,
+			   uint32_t probes, uint32_t cells, struct xb_params *params)
+{
+	if (!build->size)
+		return xb_build_size(keys->host4_count, keys->net6_count, keys->prefix4_count,
+				     probes, cells, build->rate, build->capacity, params);
+	params->host4 = build->size->host4;
+	params->net6 = build->size->net6;
+	params->prefix4 = build->size->prefix4;
+	params->length_cells = build->size->length_cells;
+	params->length_probes = build->size->length_probes;
+	params->layout = XB_GENERATION_LAYOUT;
+	return 0;
+}
+
 int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb_generation **out)
 {
 	struct xb_generation *generation = calloc(1, sizeof(*generation));
 	struct xb_lengths *table = NULL;
-	uint32_t cells = count_cells(keys);
+	uint32_t cells = build->size ? build->size->length_cells : count_cells(keys);
 	struct xb_params *params;
 	int error;
 
 	*out = NULL;
 	if (!generation)
 		return xb_out_of_memory();
-	generation->program = generation->host4_map = generation->net6_map = generation->lengths6_map =
-		generation->prefix4_map = generation->file = -1;
+	generation->program = generation->host4_map = generation->net6_map =
+		generation->lengths6_map = generation->prefix4_map = generation->file = -1;
 	params = &generation->params;
 	error = random_params(build, params);
 	if (error)
@@ -360,8 +398,7 @@ int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb
 		error = xb_out_of_memory();
 		goto fail;
 	}
-	error = xb_build_size(keys->host4_count, keys->net6_count, keys->prefix4_count, xb_lengthmap_most(table, cells), cells,
-			      build->rate, build->capacity, params);
+	error = size_generation(build, keys, xb_lengthmap_most(table, cells), cells, params);
 	if (!error)
 		error = xb_build_check_room(build->paths, params);
 	if (!error)

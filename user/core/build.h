@@ -9,24 +9,28 @@
 struct xb_build {
 	const struct xb_paths *paths;
 	const struct xb_link *link;
-	uint64_t store;		   /* identity */
-	uint64_t sequence;	   /* of the last change the keys have */
-	uint64_t capacity;	   /* wanted at least, in keys; 0: by the keys */
-	double rate;		   /* per packet */
-	const struct xb_key *key;  /* NULL: random */
+	uint64_t store;		  /* identity */
+	uint64_t sequence;	  /* of the last change the keys have */
+	uint64_t capacity;	  /* wanted at least, in keys; 0: by the keys */
+	double rate;		  /* per packet */
+	const struct xb_key *key; /* NULL: random */
+	const struct xb_params
+		*size; /* of an earlier generation, to compare with; NULL: by the keys */
 };
 
 /*
- * Parameters for so many keys. length_probes: the most probes an IPv6 source costs. Leaves generation, store and
- * key alone.
+ * Parameters for so many keys. length_probes: the most probes an IPv6 source costs. Leaves
+ * generation, store and key alone.
  */
-int xb_build_size(uint64_t host4_keys, uint64_t net6_keys, bool prefix4, uint32_t length_probes, uint32_t length_cells,
-		  double rate, uint64_t capacity, struct xb_params *params);
+int xb_build_size(uint64_t host4_keys, uint64_t net6_keys, bool prefix4, uint32_t length_probes,
+		  uint32_t length_cells, double rate, uint64_t capacity, struct xb_params *params);
 
 /* Says what is missing when the machine cannot hold such a generation. */
 int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *params);
 
-/* Maps, counters and program, complete and in force nowhere. The caller publishes or discards it. */
-int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb_generation **generation);
+/* Maps, counters and program, complete and in force nowhere. The caller publishes or discards it.
+ */
+int xb_build(const struct xb_build *build, const struct xb_keys *keys,
+	     struct xb_generation **generation);
 
 #endif

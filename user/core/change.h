@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a transaction changed in what is listed: the list of entries that came and went, in order. */
+/* What a transaction changed in what is listed: the list of entries that came and went, in order.
+ */
 #ifndef XB_CORE_CHANGE_H
 #define XB_CORE_CHANGE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One record a transaction, under its sequence number, big-endian: (1 byte listed, key of the entry) repeated; empty: bulk. */
+/* One record a transaction, under its sequence number, big-endian: (1 byte listed, key of the
+ * entry) repeated; empty: bulk. */
 #include "changelog.h"
 
 #include <endian.h>

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The change log in the store: what each transaction changed, kept until every generation that needs it has it. */
+/* The change log in the store: what each transaction changed, kept until every generation that
+ * needs it has it. */
 #ifndef XB_CORE_CHANGELOG_H
 #define XB_CORE_CHANGELOG_H
 
 #include "store.h"
 
-/* Raises the sequence number and logs the transaction's changes under it, told one by one unless they are bulk. */
+/* Raises the sequence number and logs the transaction's changes under it, told one by one unless
+ * they are bulk. */
 int xb_changelog_append(struct xb_txn *txn, bool bulk);
 
 /* Drops what is logged up to and including `sequence`. */
 int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence);
 
 /*
- * Reads the changes of one sequence number into *changes, which the caller frees. -ENOENT without a message: they are not
- * in the log.
+ * Reads the changes of one sequence number into *changes, which the caller frees. -ENOENT without a
+ * message: they are not in the log.
  */
 int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_changes *changes);
 

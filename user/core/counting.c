@@ -6,7 +6,8 @@
 
 static struct xb_block *block_at(struct xb_counting *filter, uint32_t index)
 {
-	return (struct xb_block *)(void *)(filter->bits.base + (size_t)index * sizeof(struct xb_block));
+	return (struct xb_block *)(void *)(filter->bits.base +
+					   (size_t)index * sizeof(struct xb_block));
 }
 
 uint32_t xb_counting_block(const struct xb_counting *filter, uint64_t hash)
@@ -61,7 +62,8 @@ void xb_counting_add(struct xb_counting *filter, uint64_t hash)
 	count_up(&filter->counters[index], &probes, filter->geometry.probes);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < filter->geometry.probes; i++)
-		__atomic_fetch_or(&block->word[i % XB_BLOCK_WORDS], 1ULL << xb_probe_bit(&probes, i), __ATOMIC_RELEASE);
+		__atomic_fetch_or(&block->word[i % XB_BLOCK_WORDS],
+				  1ULL << xb_probe_bit(&probes, i), __ATOMIC_RELEASE);
 }
 
 int xb_counting_delete(struct xb_counting *filter, uint64_t hash)
@@ -75,14 +77,15 @@ int xb_counting_delete(struct xb_counting *filter, uint64_t hash)
 		if (!counter_get(counters, probe_place(&probes, i)))
 			return -EUCLEAN;
 	for (uint32_t i = 0; i < filter->geometry.probes; i++) {
-		unsigned int place = probe_place(&probes, i), counter = counter_get(counters, place);
+		unsigned int place = probe_place(&probes, i),
+			     counter = counter_get(counters, place);
 
 		if (!counter || counter == XB_COUNTER_STUCK)
 			continue;
 		counter_set(counters, place, counter - 1);
 		if (counter == 1)
-			__atomic_fetch_and(&block->word[i % XB_BLOCK_WORDS], ~(1ULL << xb_probe_bit(&probes, i)),
-					   __ATOMIC_RELEASE);
+			__atomic_fetch_and(&block->word[i % XB_BLOCK_WORDS],
+					   ~(1ULL << xb_probe_bit(&probes, i)), __ATOMIC_RELEASE);
 	}
 	return 0;
 }
@@ -90,7 +93,8 @@ int xb_counting_delete(struct xb_counting *filter, uint64_t hash)
 bool xb_counting_contains(struct xb_counting *filter, uint64_t hash)
 {
 	struct xb_probes probes = xb_probes_of(&filter->key, hash);
-	const struct xb_block *block = block_at(filter, xb_scale(probes.place, filter->geometry.blocks));
+	const struct xb_block *block =
+		block_at(filter, xb_scale(probes.place, filter->geometry.blocks));
 	uint64_t all = 1;
 
 	for (uint32_t i = 0; i < filter->geometry.probes; i++)
@@ -116,7 +120,8 @@ static void build_one(struct xb_counting *filter, const struct pending *key)
 		block->word[i % XB_BLOCK_WORDS] |= 1ULL << xb_probe_bit(&key->probes, i);
 }
 
-void xb_counting_build(struct xb_counting *filter, const uint64_t *hashes, size_t count, uint32_t first, uint32_t last)
+void xb_counting_build(struct xb_counting *filter, const uint64_t *hashes, size_t count,
+		       uint32_t first, uint32_t last)
 {
 	struct pending ahead[AHEAD];
 	size_t queued = 0, done = 0;

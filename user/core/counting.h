@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A Bloom filter whose bits have 4-bit counters behind them, so that keys can be deleted. Only userspace sees the counters. */
+/* A Bloom filter whose bits have 4-bit counters behind them, so that keys can be deleted. Only
+ * userspace sees the counters. */
 #ifndef XB_CORE_COUNTING_H
 #define XB_CORE_COUNTING_H
 
@@ -13,23 +14,25 @@ struct xb_counters {
 	uint8_t byte[XB_BLOCK_BITS / 2];
 };
 
-/* The bits are the kernel's to read at any moment; counters and calls belong to one writer at a time. */
+/* The bits are the kernel's to read at any moment; counters and calls belong to one writer at a
+ * time. */
 struct xb_counting {
 	struct xb_geometry geometry;
 	struct xb_key key;
-	struct xb_window bits;	  /* struct xb_block each */
+	struct xb_window bits; /* struct xb_block each */
 	struct xb_counters *counters;
 };
 
-/* Maps what a change of this key will touch, so that the change itself cannot fail. hash: see xdp_bloom/hash.h. */
+/* Maps what a change of this key will touch, so that the change itself cannot fail. hash: see
+ * xdp_bloom/hash.h. */
 int xb_counting_prepare(struct xb_counting *filter, uint64_t hash);
 
 /* Counters up, then bits on. A counter that reaches XB_COUNTER_STUCK stays there. */
 void xb_counting_add(struct xb_counting *filter, uint64_t hash);
 
 /*
- * Counters down, bits off at zero. Only for keys that were added. Returns -EUCLEAN (no message) and changes nothing if a
- * counter says the key cannot have been.
+ * Counters down, bits off at zero. Only for keys that were added. Returns -EUCLEAN (no message) and
+ * changes nothing if a counter says the key cannot have been.
  */
 int xb_counting_delete(struct xb_counting *filter, uint64_t hash);
 
@@ -39,6 +42,7 @@ bool xb_counting_contains(struct xb_counting *filter, uint64_t hash);
 uint32_t xb_counting_block(const struct xb_counting *filter, uint64_t hash);
 
 /* Adds the keys of blocks first to last - 1, for building with a thread for each range. */
-void xb_counting_build(struct xb_counting *filter, const uint64_t *hashes, size_t count, uint32_t first, uint32_t last);
+void xb_counting_build(struct xb_counting *filter, const uint64_t *hashes, size_t count,
+		       uint32_t first, uint32_t last);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libxdp: each interface's dispatcher gets an entry program of its own, loaded by libxdp as an extension of it. */
+/* libxdp: each interface's dispatcher gets an entry program of its own, loaded by libxdp as an
+ * extension of it. */
 #include "dispatcher.h"
 
 #include <bpf/bpf.h>
@@ -93,13 +94,17 @@ int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
 	(void)link;
 	if (!programs)
 		return 0;
-	while (count < sizeof(ours) / sizeof(ours[0]) && (program = xdp_multiprog__next_prog(program, programs)))
+	while (count < sizeof(ours) / sizeof(ours[0]) &&
+	       (program = xdp_multiprog__next_prog(program, programs)))
 		if (is_entry(program))
 			ours[count++] = program;
 	for (size_t i = 0; !error && i < count; i++)
-		error = xdp_program__detach(ours[i], (int)ifindex, xdp_multiprog__attach_mode(programs), 0);
+		error = xdp_program__detach(ours[i], (int)ifindex,
+					    xdp_multiprog__attach_mode(programs), 0);
 	xdp_multiprog__close(programs);
-	return error ? xb_system_error(-error, "cannot leave the dispatcher of interface %u", ifindex) : 0;
+	return error ? xb_system_error(-error, "cannot leave the dispatcher of interface %u",
+				       ifindex)
+		     : 0;
 }
 
 int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode)
@@ -124,7 +129,8 @@ int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_m
 	error = (int)libxdp_get_error(program);
 	if (error)
 		goto out;
-	error = xdp_program__attach(program, (int)ifindex, mode == XB_MODE_SKB ? XDP_MODE_SKB : XDP_MODE_NATIVE, 0);
+	error = xdp_program__attach(program, (int)ifindex,
+				    mode == XB_MODE_SKB ? XDP_MODE_SKB : XDP_MODE_NATIVE, 0);
 	xdp_program__close(program);
 out:
 	entry_bpf__destroy(skeleton);

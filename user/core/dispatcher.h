@@ -14,7 +14,8 @@ bool xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
 /* Whether what is on the interface (or nothing) lets another program join. */
 bool xb_dispatcher_joins(uint32_t ifindex);
 
-/* Native or skb. Replaces an entry of ours that lost its link. A negative errno without a message. */
+/* Native or skb. Replaces an entry of ours that lost its link. A negative errno without a message.
+ */
 int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode);
 
 /* Takes every entry of ours off; no error if there is none. */

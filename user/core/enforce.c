@@ -35,7 +35,8 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 	struct xb_generation *built;
 	int error;
 
-	if (writer->active && xb_generation_is_sound(writer->active) && writer->active->params.store == txn->meta.identity) {
+	if (writer->active && xb_generation_is_sound(writer->active) &&
+	    writer->active->params.store == txn->meta.identity) {
 		error = xb_generation_replay(writer->active, txn);
 		if (error != -ENOENT)
 			return error;
@@ -70,7 +71,8 @@ int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn)
 	return catch_up(writer, txn);
 }
 
-static int attach_wanted(struct xb_writer *writer, const struct xb_wanted *wanted, size_t count, uint32_t *missing)
+static int attach_wanted(struct xb_writer *writer, const struct xb_wanted *wanted, size_t count,
+			 uint32_t *missing)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct xb_attachment now;
@@ -117,7 +119,8 @@ int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 	if (!error && count)
 		error = attach_wanted(writer, wanted, count, &absent);
 	if (!error && writer->linked)
-		error = count ? xb_detach_unwanted(&writer->link, wanted, count) : xb_enforce_end(writer, txn->meta.identity);
+		error = count ? xb_detach_unwanted(&writer->link, wanted, count)
+			      : xb_enforce_end(writer, txn->meta.identity);
 	if (missing)
 		*missing = absent;
 	free(wanted);

@@ -10,8 +10,9 @@ int xb_enforce_open(struct xb_writer *writer);
 void xb_enforce_close(struct xb_writer *writer);
 
 /*
- * Makes link, generation and interfaces what the store wants. -EAGAIN without a message: that takes the builder lock. Interfaces
- * that cannot be attached are told as notices, *missing (may be NULL) counts them.
+ * Makes link, generation and interfaces what the store wants. -EAGAIN without a message: that takes
+ * the builder lock. Interfaces that cannot be attached are told as notices, *missing (may be NULL)
+ * counts them.
  */
 int xb_enforce(struct xb_writer *writer, uint32_t *missing);
 

@@ -50,8 +50,8 @@ int xb_entry_parse(const char *text, size_t size, struct xb_entry *entry, bool *
 	bool ipv4;
 
 	if (!size || size >= sizeof(copy) || memchr(text, '\0', size))
-		return xb_input_error("'%.*s%s' is not an address or prefix", size > 60 ? 60 : (int)size, text,
-				      size > 60 ? "..." : "");
+		return xb_input_error("'%.*s%s' is not an address or prefix",
+				      size > 60 ? 60 : (int)size, text, size > 60 ? "..." : "");
 	memcpy(copy, text, size);
 	copy[size] = '\0';
 	slash = strchr(copy, '/');
@@ -67,7 +67,8 @@ int xb_entry_parse(const char *text, size_t size, struct xb_entry *entry, bool *
 	entry->lo = be64toh(entry->lo);
 	entry->length = ipv4 ? 32 : 128;
 	if (slash && parse_length(slash + 1, entry->length, &entry->length))
-		return xb_input_error("'%.*s': the prefix length must be 0 to %d", (int)size, text, ipv4 ? 32 : 128);
+		return xb_input_error("'%.*s': the prefix length must be 0 to %d", (int)size, text,
+				      ipv4 ? 32 : 128);
 	whole = *entry;
 	cut(entry, entry->length);
 	entry->kind = kind_of(ipv4, entry->length);
@@ -193,7 +194,8 @@ void xb_entry_sort(void *records, size_t count, size_t size, void *scratch)
 		for (size_t i = 0; i < count; i++) {
 			const uint8_t *record = from + i * size;
 
-			memcpy(to + place[sort_digit((const void *)record, digit)]++ * size, record, size);
+			memcpy(to + place[sort_digit((const void *)record, digit)]++ * size, record,
+			       size);
 		}
 		swap = from;
 		from = to;

@@ -14,7 +14,8 @@ enum xb_kind {
 	XB_NET6 = 3,	/* IPv6 /0 to /128 */
 };
 
-/* The network address is left-aligned in hi:lo, host byte order, bits beyond the length zero. IPv4 fills the top 32. */
+/* The network address is left-aligned in hi:lo, host byte order, bits beyond the length zero. IPv4
+ * fills the top 32. */
 struct xb_entry {
 	uint64_t hi, lo;
 	uint8_t kind;
@@ -24,7 +25,8 @@ struct xb_entry {
 #define XB_ENTRY_TEXT	   64 /* bytes, terminator included */
 #define XB_ENTRY_KEY_BYTES 18 /* at most */
 
-/* ADDRESS or ADDRESS/LENGTH of size bytes. *host_bits (may be NULL) tells whether bits behind the length were cut off. */
+/* ADDRESS or ADDRESS/LENGTH of size bytes. *host_bits (may be NULL) tells whether bits behind the
+ * length were cut off. */
 int xb_entry_parse(const char *text, size_t size, struct xb_entry *entry, bool *host_bits);
 
 /* Writes the canonical text (no length for single addresses) and returns out. */
@@ -49,10 +51,13 @@ static inline uint8_t xb_entry_full_length(const struct xb_entry *entry)
 	return xb_entry_is_ipv4(entry) ? 32 : 128;
 }
 
-/* Keys the entry takes in its Bloom filter: 0 for XB_PREFIX4, up to 128 for an expanded XB_HOST4. */
+/* Keys the entry takes in its Bloom filter: 0 for XB_PREFIX4, up to 128 for an expanded XB_HOST4.
+ */
 static inline uint32_t xb_entry_keys(const struct xb_entry *entry)
 {
-	return entry->kind == XB_PREFIX4 ? 0 : entry->kind == XB_NET6 ? 1 : 1U << (32 - entry->length);
+	return entry->kind == XB_PREFIX4 ? 0
+	       : entry->kind == XB_NET6	 ? 1
+					 : 1U << (32 - entry->length);
 }
 
 /* The entry of the given length, at most its own, that covers it. */
@@ -67,7 +72,8 @@ size_t xb_entry_encode(const struct xb_entry *entry, uint8_t key[XB_ENTRY_KEY_BY
 /* Returns the size taken, 0 if this is no key. */
 size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry);
 
-/* Sorts records of the given size that begin with a struct xb_entry, stable. scratch: as large as records. */
+/* Sorts records of the given size that begin with a struct xb_entry, stable. scratch: as large as
+ * records. */
 void xb_entry_sort(void *records, size_t count, size_t size, void *scratch);
 
 #endif

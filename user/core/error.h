@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a failure reaches the person: one message, made where the cause is known, and a class that gives the exit code. */
+/* How a failure reaches the person: one message, made where the cause is known, and a class that
+ * gives the exit code. */
 #ifndef XB_CORE_ERROR_H
 #define XB_CORE_ERROR_H
 
@@ -12,24 +13,29 @@ enum xb_error_class {
 /* Records the message; returns -EINVAL. */
 __attribute__((format(printf, 1, 2))) int xb_input_error(const char *format, ...);
 
-/* Records the message followed by the text of errnum (positive; 0: the message says it all); returns -errnum or -EIO. */
+/* Records the message followed by the text of errnum (positive; 0: the message says it all);
+ * returns -errnum or -EIO. */
 __attribute__((format(printf, 2, 3))) int xb_system_error(int errnum, const char *format, ...);
 
 int xb_out_of_memory(void);
 
-/* Puts "prefix: " in front of the recorded message: the file and line it comes from. Returns error unchanged. */
+/* Puts "prefix: " in front of the recorded message: the file and line it comes from. Returns error
+ * unchanged. */
 __attribute__((format(printf, 2, 3))) int xb_error_prefix(int error, const char *format, ...);
 
 enum xb_error_class xb_error_class(void);
 const char *xb_error_message(void);
 void xb_error_clear(void);
 
-/* What the person should know though nothing failed. Goes to the sink; by default a line on stderr. */
+/* What the person should know though nothing failed. Goes to the sink; by default a line on stderr.
+ */
 __attribute__((format(printf, 1, 2))) void xb_notice(const char *format, ...);
 void xb_notice_sink(void (*sink)(const char *message));
 
-/* Long work reports here; total 0: unknown; done == total: finished. The default sink is silence. */
+/* Long work reports here; total 0: unknown; done == total: finished. The default sink is silence.
+ */
 void xb_progress(const char *what, unsigned long long done, unsigned long long total);
-void xb_progress_sink(void (*sink)(const char *what, unsigned long long done, unsigned long long total));
+void xb_progress_sink(void (*sink)(const char *what, unsigned long long done,
+				   unsigned long long total));
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fault points: in the test build, XB_FAULT=NAME in the environment kills the process there, as kill -9 would. */
+/* Fault points: in the test build, XB_FAULT=NAME in the environment kills the process there, as
+ * kill -9 would. */
 #ifndef XB_CORE_FAULT_H
 #define XB_CORE_FAULT_H
 

@@ -28,7 +28,9 @@ struct xb_memory xb_generation_memory(const struct xb_params *params)
 		.host4_bits = (uint64_t)params->host4.blocks * sizeof(struct xb_block),
 		.net6_bits = (uint64_t)params->net6.blocks * sizeof(struct xb_block),
 		.prefix4 = params->prefix4 ? (uint64_t)XB_PREFIX4_WORDS * 8 : 0,
-		.lengths6 = params->net6.blocks ? ((uint64_t)params->length_cells + 1) * sizeof(struct xb_lengths) : 0,
+		.lengths6 = params->net6.blocks ? ((uint64_t)params->length_cells + 1) *
+							  sizeof(struct xb_lengths)
+						: 0,
 		.counters = xb_generation_file_bytes(params),
 	};
 }
@@ -41,9 +43,11 @@ size_t xb_generation_file_bytes(const struct xb_params *params)
 
 #define COUNTERS_SUFFIX ".counters"
 
-int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name, char *path, size_t size)
+int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name,
+				char *path, size_t size)
 {
-	if ((size_t)snprintf(path, size, "%s/%016llx-%s" COUNTERS_SUFFIX, paths->run, (unsigned long long)store, name) >= size)
+	if ((size_t)snprintf(path, size, "%s/%016llx-%s" COUNTERS_SUFFIX, paths->run,
+			     (unsigned long long)store, name) >= size)
 		return xb_input_error("%s: path too long", paths->run);
 	return 0;
 }
@@ -74,11 +78,13 @@ static int map_file(struct xb_generation *generation)
 	if (generation->file < 0)
 		return 0;
 	generation->file_bytes = xb_generation_file_bytes(&generation->params);
-	place = mmap(NULL, generation->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, generation->file, 0);
+	place = mmap(NULL, generation->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		     generation->file, 0);
 	if (place == MAP_FAILED)
 		return xb_system_error(errno, "cannot map the counters");
 	generation->header = place;
-	generation->host4.counters = (struct xb_counters *)(void *)((uint8_t *)place + XB_COUNTERS_PAGE);
+	generation->host4.counters =
+		(struct xb_counters *)(void *)((uint8_t *)place + XB_COUNTERS_PAGE);
 	generation->net6.counters = generation->host4.counters + generation->params.host4.blocks;
 	return 0;
 }
@@ -93,13 +99,17 @@ int xb_generation_map(struct xb_generation *generation)
 	generation->net6.geometry = params->net6;
 	generation->host4.key = generation->net6.key = params->key;
 	if (memory.host4_bits)
-		error = xb_window_open(&generation->host4.bits, generation->host4_map, memory.host4_bits);
+		error = xb_window_open(&generation->host4.bits, generation->host4_map,
+				       memory.host4_bits);
 	if (!error && memory.net6_bits)
-		error = xb_window_open(&generation->net6.bits, generation->net6_map, memory.net6_bits);
+		error = xb_window_open(&generation->net6.bits, generation->net6_map,
+				       memory.net6_bits);
 	if (!error && memory.lengths6)
-		error = xb_window_open(&generation->lengths6, generation->lengths6_map, memory.lengths6);
+		error = xb_window_open(&generation->lengths6, generation->lengths6_map,
+				       memory.lengths6);
 	if (!error && memory.prefix4)
-		error = xb_window_open(&generation->prefix4, generation->prefix4_map, memory.prefix4);
+		error = xb_window_open(&generation->prefix4, generation->prefix4_map,
+				       memory.prefix4);
 	return error ? error : map_file(generation);
 }
 
@@ -111,13 +121,16 @@ static int open_counters(const struct xb_paths *paths, const struct xb_generatio
 	struct stat st;
 	int fd;
 
-	if (xb_generation_counters_path(paths, generation->params.store, generation->name, path, sizeof(path)))
+	if (xb_generation_counters_path(paths, generation->params.store, generation->name, path,
+					sizeof(path)))
 		return -1;
 	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) < 0 || (size_t)st.st_size != xb_generation_file_bytes(&generation->params) ||
-	    pread(fd, &header, sizeof(header), 0) != sizeof(header) || header.magic != XB_COUNTERS_MAGIC ||
+	if (fstat(fd, &st) < 0 ||
+	    (size_t)st.st_size != xb_generation_file_bytes(&generation->params) ||
+	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    header.magic != XB_COUNTERS_MAGIC ||
 	    header.generation != generation->params.generation) {
 		close(fd);
 		return -1;
@@ -142,7 +155,9 @@ static int open_pins(const char *directory, struct xb_generation *generation)
 
 	if (fd < 0)
 		return fd;
-	error = bpf_map_lookup_elem(fd, &zero, params) ? xb_system_error(errno, "cannot read %s/params", directory) : 0;
+	error = bpf_map_lookup_elem(fd, &zero, params)
+			? xb_system_error(errno, "cannot read %s/params", directory)
+			: 0;
 	close(fd);
 	if (!error && params->layout != XB_GENERATION_LAYOUT)
 		return -ENOENT; /* another version's: to be built anew */
@@ -151,7 +166,8 @@ static int open_pins(const char *directory, struct xb_generation *generation)
 	if (!error)
 		error = open_map(directory, "net6", params->net6.blocks, &generation->net6_map);
 	if (!error)
-		error = open_map(directory, "lengths6", params->net6.blocks, &generation->lengths6_map);
+		error = open_map(directory, "lengths6", params->net6.blocks,
+				 &generation->lengths6_map);
 	if (!error)
 		error = open_map(directory, "prefix4", params->prefix4, &generation->prefix4_map);
 	return error;
@@ -170,7 +186,8 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 		char directory[XB_PATH_MAX];
 		int fd;
 
-		if (strncmp(item->d_name, XB_GENERATION_PREFIX, strlen(XB_GENERATION_PREFIX)) || strlen(item->d_name) >= size)
+		if (strncmp(item->d_name, XB_GENERATION_PREFIX, strlen(XB_GENERATION_PREFIX)) ||
+		    strlen(item->d_name) >= size)
 			continue;
 		if (xb_pin_path(directory, pins, item->d_name))
 			continue;
@@ -189,7 +206,8 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 	return error;
 }
 
-int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link, struct xb_generation **out)
+int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
+		       struct xb_generation **out)
 {
 	struct xb_generation *generation;
 	char directory[XB_PATH_MAX];
@@ -202,9 +220,10 @@ int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
 	generation = calloc(1, sizeof(*generation));
 	if (!generation)
 		return xb_out_of_memory();
-	generation->program = generation->host4_map = generation->net6_map = generation->lengths6_map =
-		generation->prefix4_map = generation->file = -1;
-	error = find_active(paths->pins, id, generation->name, sizeof(generation->name), &generation->program);
+	generation->program = generation->host4_map = generation->net6_map =
+		generation->lengths6_map = generation->prefix4_map = generation->file = -1;
+	error = find_active(paths->pins, id, generation->name, sizeof(generation->name),
+			    &generation->program);
 	if (!error)
 		error = xb_pin_path(directory, paths->pins, generation->name);
 	if (!error)
@@ -269,13 +288,15 @@ static uint64_t hash_net6(const struct xb_generation *generation, const struct x
 
 static int prepare_net6(struct xb_generation *generation, const struct xb_entry *entry)
 {
-	uint32_t cell = xb_lengthmap_cell(&generation->params.key, generation->params.length_cells, entry);
+	uint32_t cell =
+		xb_lengthmap_cell(&generation->params.key, generation->params.length_cells, entry);
 	int error = xb_counting_prepare(&generation->net6, hash_net6(generation, entry));
 
 	if (!error)
 		error = xb_window_map(&generation->lengths6, 0, sizeof(struct xb_lengths));
 	if (!error)
-		error = xb_window_map(&generation->lengths6, cell * sizeof(struct xb_lengths), sizeof(struct xb_lengths));
+		error = xb_window_map(&generation->lengths6, cell * sizeof(struct xb_lengths),
+				      sizeof(struct xb_lengths));
 	return error;
 }
 
@@ -284,8 +305,9 @@ static int prepare_host4(struct xb_generation *generation, const struct xb_entry
 	int error = 0;
 
 	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++)
-		error = xb_counting_prepare(&generation->host4,
-					    xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i));
+		error = xb_counting_prepare(
+			&generation->host4,
+			xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i));
 	return error;
 }
 
@@ -294,8 +316,8 @@ static int prepare_host4(struct xb_generation *generation, const struct xb_entry
 
 static int map_everything(struct xb_generation *generation)
 {
-	struct xb_window *windows[] = {&generation->host4.bits, &generation->net6.bits, &generation->lengths6,
-				       &generation->prefix4};
+	struct xb_window *windows[] = {&generation->host4.bits, &generation->net6.bits,
+				       &generation->lengths6, &generation->prefix4};
 	int error = 0;
 
 	for (size_t i = 0; !error && i < sizeof(windows) / sizeof(windows[0]); i++)
@@ -330,7 +352,8 @@ static int change_key(struct xb_counting *filter, uint64_t hash, bool listed, ui
 		++*keys;
 	} else {
 		if (xb_counting_delete(filter, hash))
-			return xb_system_error(0, "the counters do not match the list; the filter is built anew by the next command");
+			return xb_system_error(0, "the counters do not match the list; the filter "
+						  "is built anew by the next command");
 		--*keys;
 	}
 	return 0;
@@ -342,7 +365,8 @@ static int apply_net6(struct xb_generation *generation, const struct xb_entry *e
 	struct xb_lengths *table = (struct xb_lengths *)(void *)generation->lengths6.base;
 	uint32_t cells = generation->params.length_cells, probes;
 	uint32_t cell = xb_lengthmap_cell(&generation->params.key, cells, entry);
-	int error = change_key(&generation->net6, hash_net6(generation, entry), listed, &header->net6_keys);
+	int error = change_key(&generation->net6, hash_net6(generation, entry), listed,
+			       &header->net6_keys);
 
 	if (error || !listed)
 		return error;
@@ -360,13 +384,14 @@ static int apply_host4(struct xb_generation *generation, const struct xb_entry *
 	int error = 0;
 
 	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++)
-		error = change_key(&generation->host4, xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i), listed,
-				   &generation->header->host4_keys);
+		error = change_key(&generation->host4,
+				   xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i),
+				   listed, &generation->header->host4_keys);
 	return error;
 }
 
-int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
-			uint64_t sequence)
+int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn,
+			const struct xb_changes *changes, uint64_t sequence)
 {
 	struct xb_counters_header *header = generation->header;
 	int error = 0;
@@ -379,8 +404,11 @@ int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn, co
 		if (i == changes->count / 2)
 			xb_fault("apply-half");
 		if (change->entry.kind == XB_PREFIX4)
-			error = change->listed ? (xb_prefixmap_add(&generation->prefix4, &change->entry), 0)
-					       : xb_prefixmap_settle(&generation->prefix4, txn, &change->entry);
+			error = change->listed
+					? (xb_prefixmap_add(&generation->prefix4, &change->entry),
+					   0)
+					: xb_prefixmap_settle(&generation->prefix4, txn,
+							      &change->entry);
 		else if (change->entry.kind == XB_HOST4)
 			error = apply_host4(generation, &change->entry, change->listed);
 		else
@@ -436,7 +464,8 @@ int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *genera
 	return error;
 }
 
-int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link, struct xb_generation *generation)
+int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,
+			  struct xb_generation *generation)
 {
 	int error = xb_generation_pin(paths, generation);
 
@@ -491,7 +520,8 @@ void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *g
 	if (!generation)
 		return;
 	xb_unpin_directory(paths->pins, generation->name);
-	if (!xb_generation_counters_path(paths, generation->params.store, generation->name, path, sizeof(path)))
+	if (!xb_generation_counters_path(paths, generation->params.store, generation->name, path,
+					 sizeof(path)))
 		unlink(path);
 	xb_generation_close(generation);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A generation: maps, one program specialised for them, and the file with the counters behind their bits. */
+/* A generation: maps, one program specialised for them, and the file with the counters behind their
+ * bits. */
 #ifndef XB_CORE_GENERATION_H
 #define XB_CORE_GENERATION_H
 
@@ -40,10 +41,11 @@ struct xb_memory {
 struct xb_memory xb_generation_memory(const struct xb_params *params);
 
 /*
- * Opens the generation in force. -ENOENT without a message: none is. Without its counters it can be looked at (file is -1),
- * not changed.
+ * Opens the generation in force. -ENOENT without a message: none is. Without its counters it can be
+ * looked at (file is -1), not changed.
  */
-int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link, struct xb_generation **generation);
+int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
+		       struct xb_generation **generation);
 
 void xb_generation_close(struct xb_generation *generation);
 
@@ -51,7 +53,8 @@ void xb_generation_close(struct xb_generation *generation);
 bool xb_generation_is_sound(const struct xb_generation *generation);
 
 /* Whether these changes fit: every stage they need is there, and the promised rate stays near. */
-bool xb_generation_accepts(const struct xb_generation *generation, const struct xb_changes *changes);
+bool xb_generation_accepts(const struct xb_generation *generation,
+			   const struct xb_changes *changes);
 
 /* Whether it holds more than it was sized for. */
 bool xb_generation_is_full(const struct xb_generation *generation);
@@ -60,23 +63,26 @@ bool xb_generation_is_full(const struct xb_generation *generation);
 int xb_generation_prepare(struct xb_generation *generation, const struct xb_changes *changes);
 
 /*
- * Applies the changes of one sequence number, in force for the next packet. txn: a transaction that has them. On failure the
- * generation stays marked dirty.
+ * Applies the changes of one sequence number, in force for the next packet. txn: a transaction that
+ * has them. On failure the generation stays marked dirty.
  */
-int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
-			uint64_t sequence);
+int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn,
+			const struct xb_changes *changes, uint64_t sequence);
 
 /*
- * Brings the generation to the transaction's sequence number from the log. -ENOENT without a message: the log does not have
- * it all, or has it in bulk.
+ * Brings the generation to the transaction's sequence number from the log. -ENOENT without a
+ * message: the log does not have it all, or has it in bulk.
  */
 int xb_generation_replay(struct xb_generation *generation, struct xb_txn *txn);
 
-/* The pins of a built generation; the program last, so that half a directory is never taken for a generation. */
+/* The pins of a built generation; the program last, so that half a directory is never taken for a
+ * generation. */
 int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation);
 
-/* Makes it the one in force and removes all others once no packet is in them. Under writer and builder lock. */
-int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link, struct xb_generation *generation);
+/* Makes it the one in force and removes all others once no packet is in them. Under writer and
+ * builder lock. */
+int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,
+			  struct xb_generation *generation);
 
 /* Removes what was built and not published. */
 void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation);
@@ -87,8 +93,10 @@ void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const cha
 /* Opens windows and counters of maps and files the generation has open. For builders. */
 int xb_generation_map(struct xb_generation *generation);
 
-/* Path of a generation's counters file: the run directory may be shared, so the name says whose it is. */
-int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name, char *path, size_t size);
+/* Path of a generation's counters file: the run directory may be shared, so the name says whose it
+ * is. */
+int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name,
+				char *path, size_t size);
 
 /* Size of the counters file. */
 size_t xb_generation_file_bytes(const struct xb_params *params);

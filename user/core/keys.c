@@ -23,7 +23,8 @@ static int allocate(struct xb_keys *keys, const struct xb_totals *totals)
 	return keys->host4 && keys->net6 && keys->prefix4 ? 0 : xb_out_of_memory();
 }
 
-static bool fits(const struct xb_keys *keys, const struct xb_totals *totals, const struct xb_entry *entry)
+static bool fits(const struct xb_keys *keys, const struct xb_totals *totals,
+		 const struct xb_entry *entry)
 {
 	switch (entry->kind) {
 	case XB_PREFIX4:

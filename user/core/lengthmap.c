@@ -6,12 +6,14 @@ uint32_t xb_lengthmap_cell(const struct xb_key *key, uint32_t cells, const struc
 {
 	if (entry->length < XB_LENGTH_SPLIT)
 		return 0;
-	return 1 + xb_scale((uint32_t)(xb_hash_ipv4(key, (uint32_t)(entry->hi >> 32)) >> 32), cells);
+	return 1 +
+	       xb_scale((uint32_t)(xb_hash_ipv4(key, (uint32_t)(entry->hi >> 32)) >> 32), cells);
 }
 
 static uint32_t ones(const struct xb_lengths *lengths)
 {
-	return (uint32_t)(__builtin_popcountll(lengths->bits[0]) + __builtin_popcountll(lengths->bits[1]));
+	return (uint32_t)(__builtin_popcountll(lengths->bits[0]) +
+			  __builtin_popcountll(lengths->bits[1]));
 }
 
 uint32_t xb_lengthmap_mark(struct xb_lengths *table, uint32_t cell, const struct xb_entry *entry)

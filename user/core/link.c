@@ -17,7 +17,8 @@
 
 #define NEW_PINS "link-new"
 
-static const struct xb_link closed = {.identity = -1, .slot = -1, .ifaces = -1, .stats = -1, .entry = -1};
+static const struct xb_link closed = {
+	.identity = -1, .slot = -1, .ifaces = -1, .stats = -1, .entry = -1};
 
 void xb_link_close(struct xb_link *link)
 {
@@ -57,7 +58,9 @@ static int read_identity(struct xb_link *link)
 	if (bpf_map_lookup_elem(link->identity, &zero, &identity))
 		return xb_system_error(errno, "cannot read the link of %s", link->pins);
 	if (identity.layout != XB_LINK_LAYOUT)
-		return xb_system_error(0, "%s holds a link of layout %u, this program knows %d: run `bloomctl detach --all`, then `up`",
+		return xb_system_error(0,
+				       "%s holds a link of layout %u, this program knows %d: run "
+				       "`bloomctl detach --all`, then `up`",
 				       link->pins, identity.layout, XB_LINK_LAYOUT);
 	link->flavour = identity.flavour;
 	return 0;
@@ -87,10 +90,12 @@ static int create_identity(enum xb_flavour flavour)
 {
 	struct xb_link_identity identity = {.layout = XB_LINK_LAYOUT, .flavour = flavour};
 	uint32_t zero = 0;
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "identity", sizeof(zero), sizeof(identity), 1, NULL);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "identity", sizeof(zero), sizeof(identity), 1,
+				NULL);
 
 	if (fd < 0)
-		return xb_system_error(errno, "cannot create a BPF map (root, or CAP_BPF, is needed)");
+		return xb_system_error(errno,
+				       "cannot create a BPF map (root, or CAP_BPF, is needed)");
 	if (bpf_map_update_elem(fd, &zero, &identity, 0)) {
 		close(fd);
 		return xb_system_error(errno, "cannot write a BPF map");
@@ -98,7 +103,8 @@ static int create_identity(enum xb_flavour flavour)
 	return fd;
 }
 
-static int pin_all(const char *directory, int identity, const struct entry_bpf *skeleton, enum xb_flavour flavour)
+static int pin_all(const char *directory, int identity, const struct entry_bpf *skeleton,
+		   enum xb_flavour flavour)
 {
 	int error = xb_pin(identity, directory, "identity");
 
@@ -109,7 +115,8 @@ static int pin_all(const char *directory, int identity, const struct entry_bpf *
 	if (!error)
 		error = xb_pin(bpf_map__fd(skeleton->maps.stats), directory, "stats");
 	if (!error && flavour == XB_FLAVOUR_LINK)
-		error = xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_entry), directory, "entry");
+		error = xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_entry), directory,
+			       "entry");
 	return error;
 }
 
@@ -144,7 +151,9 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 		bpf_program__set_autoload(skeleton->progs.xdp_bloom_entry, false);
 	error = entry_bpf__load(skeleton);
 	if (error) {
-		error = xb_system_error(-error, "the kernel refused the entry program (Linux 6.1 or later is needed)");
+		error = xb_system_error(
+			-error,
+			"the kernel refused the entry program (Linux 6.1 or later is needed)");
 		goto out;
 	}
 	if (mkdir(staged, 0700) < 0) {
@@ -170,8 +179,10 @@ void xb_link_destroy(const char *pins)
 
 enum xb_flavour xb_link_flavour(void)
 {
-	/* libxdp joins programs with BPF_PROG_TYPE_EXT; where that is refused it would hold the interface alone. */
-	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) == 1 ? XB_FLAVOUR_DISPATCHER : XB_FLAVOUR_LINK;
+	/* libxdp joins programs with BPF_PROG_TYPE_EXT; where that is refused it would hold the
+	 * interface alone. */
+	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) == 1 ? XB_FLAVOUR_DISPATCHER
+									: XB_FLAVOUR_LINK;
 }
 
 uint32_t xb_link_active(const struct xb_link *link)
@@ -192,7 +203,8 @@ int xb_link_swap(const struct xb_link *link, int program)
 
 static int open_cells(const struct xb_link *link, struct xb_window *window)
 {
-	int error = xb_window_open(window, link->ifaces, XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
+	int error =
+		xb_window_open(window, link->ifaces, XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
 
 	return error ? error : xb_window_map_all(window);
 }
@@ -236,7 +248,9 @@ int xb_link_enrol(const struct xb_link *link, uint32_t ifindex)
 	while (row < XB_IFACE_ROWS && used[row])
 		row++;
 	if (!free_cell || row == XB_IFACE_ROWS) {
-		error = xb_system_error(0, "no room for statistics: %d interfaces can be attached under one pin directory",
+		error = xb_system_error(0,
+					"no room for statistics: %d interfaces can be attached "
+					"under one pin directory",
 					XB_IFACE_ROWS - 1);
 		goto out;
 	}

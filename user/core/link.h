@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The link: what outlives generations. The slot all interfaces tail-call through, and their statistics. */
+/* The link: what outlives generations. The slot all interfaces tail-call through, and their
+ * statistics. */
 #ifndef XB_CORE_LINK_H
 #define XB_CORE_LINK_H
 
@@ -42,7 +43,8 @@ int xb_link_enrol(const struct xb_link *link, uint32_t ifindex);
 int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex);
 
 /* Calls back for each enrolled interface. */
-int xb_link_each(const struct xb_link *link, int (*call)(void *context, uint32_t ifindex, uint32_t row), void *context);
+int xb_link_each(const struct xb_link *link,
+		 int (*call)(void *context, uint32_t ifindex, uint32_t row), void *context);
 
 /* Sums the row over all CPUs. */
 int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum);

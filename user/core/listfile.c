@@ -121,7 +121,8 @@ static inline int keep(struct xb_listfile *file, const struct xb_item *item)
 
 static int keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)
 {
-	size_t start = file->comment_bytes ? file->comment_bytes : 1, end = start + strlen(comment) + 1;
+	size_t start = file->comment_bytes ? file->comment_bytes : 1,
+	       end = start + strlen(comment) + 1;
 	int error;
 
 	if (!*comment || xb_comment_check(comment, strlen(comment))) {
@@ -181,7 +182,8 @@ static int read_entry(struct xb_listfile *file, const char *text, struct xb_entr
 	return 0;
 }
 
-/* plain: an entry a line, and perhaps a comment behind it. FireHOL's netsets and Spamhaus's DROP are written so. */
+/* plain: an entry a line, and perhaps a comment behind it. FireHOL's netsets and Spamhaus's DROP
+ * are written so. */
 
 /* By shape only, so that a wrong address in the first line is told as such. */
 static bool looks_like_entry(const char *text, const char *end)
@@ -189,7 +191,8 @@ static bool looks_like_entry(const char *text, const char *end)
 	size_t size = strcspn(text, end);
 	bool ipv6 = memchr(text, ':', size);
 
-	return (ipv6 || memchr(text, '.', size)) && strspn(text, ipv6 ? DIGITS "abcdefABCDEF.:/" : DIGITS "./") == size;
+	return (ipv6 || memchr(text, '.', size)) &&
+	       strspn(text, ipv6 ? DIGITS "abcdefABCDEF.:/" : DIGITS "./") == size;
 }
 
 static bool detect_plain(const char *line)
@@ -294,7 +297,8 @@ static int take_number(const char *what, char **rest, uint32_t most, uint32_t *n
 	unsigned long long value = digits ? strtoull(word, NULL, 10) : 0;
 
 	if (!digits || word[digits] || value > most)
-		return xb_input_error("%s '%s' is not a number from 0 to %u", what, SHOW(word ? word : ""), most);
+		return xb_input_error("%s '%s' is not a number from 0 to %u", what,
+				      SHOW(word ? word : ""), most);
 	*number = (uint32_t)value;
 	return 0;
 }
@@ -308,7 +312,9 @@ static int parse_create(struct reading *reading, char *rest)
 	if (!type)
 		return xb_input_error("'create' needs a name and a type");
 	if (strcmp(type, "hash:ip") && strcmp(type, "hash:net") && strcmp(type, "bitmap:ip"))
-		return xb_input_error("cannot read sets of type %s, only hash:ip, hash:net and bitmap:ip", SHOW(type));
+		return xb_input_error(
+			"cannot read sets of type %s, only hash:ip, hash:net and bitmap:ip",
+			SHOW(type));
 	show(name, set.name, sizeof(set.name));
 	while (!error && (option = next_word(&rest))) {
 		if (!strcmp(option, "netmask"))
@@ -316,10 +322,12 @@ static int parse_create(struct reading *reading, char *rest)
 		else if (!strcmp(option, "timeout"))
 			error = take_number(option, &rest, UINT32_MAX, &set.timeout);
 		else if (!strcmp(option, "bitmask"))
-			error = xb_input_error("the set has a bitmask, which prefixes cannot express");
+			error = xb_input_error(
+				"the set has a bitmask, which prefixes cannot express");
 	}
 	if (!error)
-		error = grow(&reading->sets, &reading->set_room, reading->set_count + 1, sizeof(set));
+		error = grow(&reading->sets, &reading->set_room, reading->set_count + 1,
+			     sizeof(set));
 	if (!error)
 		reading->sets[reading->set_count++] = set;
 	return error;
@@ -327,7 +335,8 @@ static int parse_create(struct reading *reading, char *rest)
 
 static int take_comment(char **rest, const char **comment)
 {
-	char *start = *rest + strspn(*rest, BLANKS), *end = *start == '"' ? strchr(start + 1, '"') : NULL;
+	char *start = *rest + strspn(*rest, BLANKS),
+	     *end = *start == '"' ? strchr(start + 1, '"') : NULL;
 
 	if (!end)
 		return xb_input_error("the comment is not in double quotes");
@@ -337,7 +346,8 @@ static int take_comment(char **rest, const char **comment)
 	return 0;
 }
 
-static int take_add_option(const char *option, char **rest, struct xb_item *item, const char **comment)
+static int take_add_option(const char *option, char **rest, struct xb_item *item,
+			   const char **comment)
 {
 	static const char *const unused[] = {"packets", "bytes", "skbmark", "skbprio", "skbqueue"};
 
@@ -348,7 +358,8 @@ static int take_add_option(const char *option, char **rest, struct xb_item *item
 	if (!strcmp(option, "-exist"))
 		return 0;
 	if (!strcmp(option, "nomatch"))
-		return xb_input_error("'nomatch' makes an exception, which cannot be expressed as a listed entry");
+		return xb_input_error("'nomatch' makes an exception, which cannot be expressed as "
+				      "a listed entry");
 	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
 		if (!strcmp(option, unused[i]))
 			return next_word(rest) ? 0 : xb_input_error("'%s' without a value", option);
@@ -386,13 +397,17 @@ static int parse_ipset(struct reading *reading, char *line)
 		return parse_create(reading, line);
 	if (!strcmp(verb, "add"))
 		return parse_add(reading, line);
-	return xb_input_error("'%s' is neither 'create' nor 'add', all that ipset save writes", SHOW(verb));
+	return xb_input_error("'%s' is neither 'create' nor 'add', all that ipset save writes",
+			      SHOW(verb));
 }
 
 static const struct format formats[] = {
-	{"plain", detect_plain, parse_plain, true},  {"netset", NULL, parse_plain, true},
-	{"spamhaus", NULL, parse_plain, true},	     {"spamhaus-json", detect_json, parse_json, false},
-	{"ipsum", detect_ipsum, parse_ipsum, false}, {"ipset", detect_ipset, parse_ipset, false},
+	{"plain", detect_plain, parse_plain, true},
+	{"netset", NULL, parse_plain, true},
+	{"spamhaus", NULL, parse_plain, true},
+	{"spamhaus-json", detect_json, parse_json, false},
+	{"ipsum", detect_ipsum, parse_ipsum, false},
+	{"ipset", detect_ipset, parse_ipset, false},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -403,7 +418,8 @@ const char *xb_listfile_formats(void)
 	size_t used = 0;
 
 	for (size_t i = 0; i < FORMATS; i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", formats[i].name);
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+					 formats[i].name);
 	return names;
 }
 
@@ -412,7 +428,8 @@ static int choose_format(const char *name, const struct format **format)
 	for (*format = formats; *format < formats + FORMATS; ++*format)
 		if (!strcmp((*format)->name, name))
 			return 0;
-	return xb_input_error("unknown list format '%s'; known: %s", SHOW(name), xb_listfile_formats());
+	return xb_input_error("unknown list format '%s'; known: %s", SHOW(name),
+			      xb_listfile_formats());
 }
 
 static int detect_format(const char *line, const struct format **format)
@@ -420,7 +437,8 @@ static int detect_format(const char *line, const struct format **format)
 	for (*format = formats; *format < formats + FORMATS; ++*format)
 		if ((*format)->detect && (*format)->detect(line))
 			return 0;
-	return xb_input_error("not a list format I know: '%s'; known: %s", SHOW(line), xb_listfile_formats());
+	return xb_input_error("not a list format I know: '%s'; known: %s", SHOW(line),
+			      xb_listfile_formats());
 }
 
 static int open_source(const char *path, struct source *source)
@@ -456,18 +474,21 @@ static int refill(struct source *source)
 	memmove(source->buffer, source->buffer + source->begin, source->end - source->begin);
 	source->end -= source->begin;
 	source->begin = 0;
-	got = TEMP_FAILURE_RETRY(read(source->fd, source->buffer + source->end, BUFFER_BYTES - source->end));
+	got = TEMP_FAILURE_RETRY(
+		read(source->fd, source->buffer + source->end, BUFFER_BYTES - source->end));
 	if (got < 0)
 		return xb_system_error(errno, "%s: reading", source->name);
 	source->ended = !got;
 	source->end += (size_t)got;
 	source->done += (uint64_t)got;
-	if (source->done % PROGRESS_BYTES < (size_t)got && (!source->total || source->done < source->total))
+	if (source->done % PROGRESS_BYTES < (size_t)got &&
+	    (!source->total || source->done < source->total))
 		xb_progress("reading", source->done, source->total);
 	return 0;
 }
 
-/* 1: a line, its end replaced by NUL; 0: none is left. A line that is too long may come in part, but still too long. */
+/* 1: a line, its end replaced by NUL; 0: none is left. A line that is too long may come in part,
+ * but still too long. */
 static int next_line(struct source *source, char **line, size_t *size)
 {
 	int error = 0;
@@ -531,7 +552,8 @@ static int read_lines(struct source *source, struct reading *reading)
 		reading->file->lines++;
 		got = take_bare_ipv4(reading, line, size) ?: take_line(reading, line, size);
 		if (got < 0)
-			return xb_error_prefix(got, "%s:%llu", source->name, (unsigned long long)reading->file->lines);
+			return xb_error_prefix(got, "%s:%llu", source->name,
+					       (unsigned long long)reading->file->lines);
 	}
 	if (got < 0)
 		return got;

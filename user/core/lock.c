@@ -109,13 +109,15 @@ int xb_lock_pid_namespace(const char *directory)
 			error = xb_system_error(-error, "cannot lock %s", directory);
 			goto fail;
 		}
-		if (pread(fd, &theirs, sizeof(theirs), 0) == sizeof(theirs) && theirs == ours.st_ino)
+		if (pread(fd, &theirs, sizeof(theirs), 0) == sizeof(theirs) &&
+		    theirs == ours.st_ino)
 			return fd;
 		/* Between the two locks somebody of another namespace may have come and gone. */
 		error = take(fd, LOCK_EX | LOCK_NB);
 		if (error) {
 			error = xb_system_error(0,
-						"%s is in use from another PID namespace; use one namespace per state directory",
+						"%s is in use from another PID namespace; use one "
+						"namespace per state directory",
 						directory);
 			goto fail;
 		}

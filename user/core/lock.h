@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may change what: advisory locks in the state directory, dropped by the kernel with the process. */
+/* Who may change what: advisory locks in the state directory, dropped by the kernel with the
+ * process. */
 #ifndef XB_CORE_LOCK_H
 #define XB_CORE_LOCK_H
 
@@ -7,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Writer: the store and the active generation. Builder: a new generation. One that takes both takes the builder first.
- * A lock is a file descriptor; xb_unlock(-1) does nothing.
+ * Writer: the store and the active generation. Builder: a new generation. One that takes both takes
+ * the builder first. A lock is a file descriptor; xb_unlock(-1) does nothing.
  */
 #define XB_WRITER_LOCK	"writer.lock"
 #define XB_BUILDER_LOCK "builder.lock"
@@ -21,15 +22,16 @@ int xb_try_lock(const char *directory, const char *name);
 
 void xb_unlock(int lock);
 
-/* A number kept in the lock file for those who find it taken. The builder keeps the sequence number of its snapshot. */
+/* A number kept in the lock file for those who find it taken. The builder keeps the sequence number
+ * of its snapshot. */
 int xb_lock_note(int lock, uint64_t number);
 
 /* Whether somebody holds the lock, and the note (0 while there is none). */
 bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note);
 
 /*
- * The store's reader table knows processes by number, so all users of a state directory must share a PID namespace.
- * Returns a descriptor to keep while the store is open, or an error that says so.
+ * The store's reader table knows processes by number, so all users of a state directory must share
+ * a PID namespace. Returns a descriptor to keep while the store is open, or an error that says so.
  */
 int xb_lock_pid_namespace(const char *directory);
 

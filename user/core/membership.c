@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Entries and the lists that name them. An entry's value is one record after the other, each followed by its comment. */
+/* Entries and the lists that name them. An entry's value is one record after the other, each
+ * followed by its comment. */
 #include "membership.h"
 
 #include <endian.h>
@@ -13,7 +14,8 @@ struct record {
 };
 _Static_assert(sizeof(struct record) == 16, "store format");
 
-/* The largest value: LMDB gives a value its own pages when it is large, so this bounds only the buffer. */
+/* The largest value: LMDB gives a value its own pages when it is large, so this bounds only the
+ * buffer. */
 #define VALUE_MAX 65536
 
 struct value {
@@ -97,7 +99,8 @@ static int value_append(struct value *value, const struct xb_membership *member)
 }
 
 /* The expiry index: big-endian time, list, then the entry's key. */
-static int index_expiry(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, bool present)
+static int index_expiry(struct xb_txn *txn, const struct xb_entry *entry,
+			const struct xb_membership *member, bool present)
 {
 	uint32_t order[2] = {htobe32(member->expires), htobe32(member->list)};
 	uint8_t bytes[sizeof(order) + XB_ENTRY_KEY_BYTES];
@@ -133,7 +136,8 @@ static int tell(struct xb_txn *txn, const struct xb_entry *entry, bool listed)
 	return xb_changes_add(&txn->change, entry, listed);
 }
 
-static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct value *value, unsigned int flags)
+static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct value *value,
+		       unsigned int flags)
 {
 	uint8_t bytes[XB_ENTRY_KEY_BYTES];
 	MDB_val key = {xb_entry_encode(entry, bytes), bytes}, data = {value->size, value->bytes};
@@ -152,7 +156,8 @@ static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct 
 	return error ? write_error(error) : 0;
 }
 
-static int put_first(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, unsigned int flags)
+static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
+		     const struct xb_membership *member, unsigned int flags)
 {
 	struct value value;
 	int error;
@@ -174,8 +179,9 @@ static bool same_terms(const struct xb_membership *a, const struct xb_membership
 	       (!a->comment_size || !memcmp(a->comment, b->comment, a->comment_size));
 }
 
-static int put_among(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, bool renew,
-		     struct xb_members members, enum xb_put *result)
+static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
+		     const struct xb_membership *member, bool renew, struct xb_members members,
+		     enum xb_put *result)
 {
 	struct xb_membership old, renewed = *member;
 	struct value value;
@@ -205,8 +211,8 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry, const str
 	return error;
 }
 
-int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, bool renew,
-		  enum xb_put *result)
+int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
+		  const struct xb_membership *member, bool renew, enum xb_put *result)
 {
 	struct xb_members members;
 	int error = txn->append ? -ENOENT : xb_members_of(txn, entry, &members);
@@ -217,7 +223,8 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry, const struct
 		MDB_val key, value;
 
 		if (!mdb_cursor_get(txn->write, &key, &value, MDB_LAST) &&
-		    xb_entry_decode(key.mv_data, key.mv_size, &last) && xb_entry_compare(&last, entry) >= 0) {
+		    xb_entry_decode(key.mv_data, key.mv_size, &last) &&
+		    xb_entry_compare(&last, entry) >= 0) {
 			txn->append = false;
 			error = xb_members_of(txn, entry, &members);
 		}
@@ -236,7 +243,8 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry, const struct
 	return error;
 }
 
-int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list, enum xb_removal *result)
+int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
+		     enum xb_removal *result)
 {
 	struct xb_members members;
 	struct xb_membership old;
@@ -349,7 +357,8 @@ int xb_walk_next(struct xb_walk *walk)
 		/* A first step, or the tree changed under the cursor: find the place again. */
 		key.mv_size = xb_entry_encode(&walk->entry, bytes);
 		error = mdb_cursor_get(walk->cursor, &key, &value, MDB_SET_RANGE);
-		if (!error && walk->started && key.mv_size == xb_entry_encode(&walk->entry, bytes) &&
+		if (!error && walk->started &&
+		    key.mv_size == xb_entry_encode(&walk->entry, bytes) &&
 		    !memcmp(key.mv_data, bytes, key.mv_size))
 			error = mdb_cursor_get(walk->cursor, &key, &value, MDB_NEXT);
 	}
@@ -415,8 +424,10 @@ int xb_comment_check(const char *comment, size_t size)
 		return xb_input_error("a comment has at most %d bytes", XB_COMMENT_MAX);
 	while (byte < end) {
 		int more = continuation_bytes(*byte);
-		bool overlong = end - byte > 1 && ((byte[0] == 0xe0 && byte[1] < 0xa0) || (byte[0] == 0xf0 && byte[1] < 0x90) ||
-						   (byte[0] == 0xed && byte[1] > 0x9f) || (byte[0] == 0xf4 && byte[1] > 0x8f));
+		bool overlong = end - byte > 1 && ((byte[0] == 0xe0 && byte[1] < 0xa0) ||
+						   (byte[0] == 0xf0 && byte[1] < 0x90) ||
+						   (byte[0] == 0xed && byte[1] > 0x9f) ||
+						   (byte[0] == 0xf4 && byte[1] > 0x8f));
 
 		if (more < 0 || end - byte <= more || overlong)
 			return xb_input_error("a comment must be UTF-8");

@@ -9,7 +9,7 @@
 
 /* An entry in a list. Times are seconds since 1970, up to 2106. */
 struct xb_membership {
-	uint32_t list;	  /* identity of the list */
+	uint32_t list; /* identity of the list */
 	uint32_t added;
 	uint32_t expires; /* 0: never */
 	uint32_t comment_size;
@@ -23,9 +23,10 @@ enum xb_put {
 	XB_PUT_SAME,	/* it was in this one, and stays as it was */
 };
 
-/* Puts the entry into the list. renew: an existing membership takes the new expiry and comment. *result tells what came. */
-int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry, const struct xb_membership *member, bool renew,
-		  enum xb_put *result);
+/* Puts the entry into the list. renew: an existing membership takes the new expiry and comment.
+ * *result tells what came. */
+int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
+		  const struct xb_membership *member, bool renew, enum xb_put *result);
 
 #define XB_ANY_LIST 0
 
@@ -36,7 +37,8 @@ enum xb_removal {
 };
 
 /* Takes the entry out of the list, or out of all (XB_ANY_LIST). */
-int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list, enum xb_removal *result);
+int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
+		     enum xb_removal *result);
 
 /* Removes everything. */
 int xb_member_remove_all(struct xb_txn *txn);
@@ -55,8 +57,8 @@ bool xb_members_next(struct xb_members *members, struct xb_membership *member);
 bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member);
 
 /*
- * A walk over the entries in store order. `entry` and `members` are valid after a call that returned 1. The transaction may
- * change between calls.
+ * A walk over the entries in store order. `entry` and `members` are valid after a call that
+ * returned 1. The transaction may change between calls.
  */
 struct xb_walk {
 	struct xb_txn *txn;
@@ -72,7 +74,8 @@ int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entr
 int xb_walk_next(struct xb_walk *walk); /* 1: an entry; 0: the end; negative: error */
 void xb_walk_end(struct xb_walk *walk);
 
-/* Whether any listed entry other than itself, of the same kind, covers it. *covering: the longest, if not NULL. */
+/* Whether any listed entry other than itself, of the same kind, covers it. *covering: the longest,
+ * if not NULL. */
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering);
 
 /* Valid UTF-8 without control characters, at most XB_COMMENT_MAX bytes. */

@@ -35,8 +35,10 @@ int xb_pin_directory(const char *directory)
 	if (statfs(directory, &fs) < 0 && (errno != ENOENT || statfs(parent, &fs) < 0))
 		return xb_system_error(errno, "cannot use the pin directory %s", directory);
 	if (fs.f_type != BPF_FS_MAGIC)
-		return xb_system_error(0, "%s is not on a bpf file system; mount one: mount -t bpf bpf /sys/fs/bpf",
-				       directory);
+		return xb_system_error(
+			0,
+			"%s is not on a bpf file system; mount one: mount -t bpf bpf /sys/fs/bpf",
+			directory);
 	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
 		return xb_system_error(errno, "cannot make the pin directory %s", directory);
 	return 0;

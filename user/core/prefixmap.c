@@ -9,7 +9,8 @@
 #include "membership.h"
 #include "xdp_bloom/layout.h"
 
-/* The words a prefix covers, and the bits of the first word (all bits when it covers whole words). */
+/* The words a prefix covers, and the bits of the first word (all bits when it covers whole words).
+ */
 struct span {
 	uint32_t first, count;
 	uint64_t mask;
@@ -23,7 +24,8 @@ static struct span span_of(const struct xb_entry *prefix)
 	if (prefix->length < 18)
 		span.count = 1U << (18 - prefix->length);
 	else if (prefix->length > 18)
-		span.mask = (~0ULL >> (64 - (1U << (24 - prefix->length)))) << ((address >> 8) & 63);
+		span.mask = (~0ULL >> (64 - (1U << (24 - prefix->length))))
+			    << ((address >> 8) & 63);
 	return span;
 }
 
@@ -48,7 +50,8 @@ void xb_prefixmap_add(struct xb_window *words, const struct xb_entry *prefix)
 }
 
 /* Collects the prefixes listed inside `prefix` into wanted, one word for each of the span. */
-static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, const struct span *span, uint64_t *wanted)
+static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, const struct span *span,
+			 uint64_t *wanted)
 {
 	struct xb_walk walk;
 	int more, error = xb_walk_begin(&walk, txn, prefix);
@@ -58,7 +61,8 @@ static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, cons
 	while ((more = xb_walk_next(&walk)) > 0) {
 		struct span inner;
 
-		if (walk.entry.kind != XB_PREFIX4 || xb_entry_ipv4(&walk.entry) >> 14 >= span->first + span->count)
+		if (walk.entry.kind != XB_PREFIX4 ||
+		    xb_entry_ipv4(&walk.entry) >> 14 >= span->first + span->count)
 			break;
 		if (!xb_entry_inside(prefix, &walk.entry))
 			continue;
@@ -92,7 +96,8 @@ int xb_prefixmap_settle(struct xb_window *words, struct xb_txn *txn, const struc
 		return xb_out_of_memory();
 	error = wanted_inside(txn, prefix, &span, wanted);
 	for (uint32_t i = 0; !error && i < span.count; i++) {
-		uint64_t *word = word_at(words, span.first + i), now = (*word & ~span.mask) | (wanted[i] & span.mask);
+		uint64_t *word = word_at(words, span.first + i),
+			 now = (*word & ~span.mask) | (wanted[i] & span.mask);
 
 		if (*word != now)
 			__atomic_store_n(word, now, __ATOMIC_RELEASE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Snapshot, build, replay what came meanwhile, then for a moment the writer lock: last replay, record, swap. */
+/* Snapshot, build, replay what came meanwhile, then for a moment the writer lock: last replay,
+ * record, swap. */
 #include "rotate.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ static void apply_wishes(struct xb_meta *meta, const struct xb_rotation *rotatio
 		meta->capacity = rotation->capacity;
 }
 
-static int build_from_snapshot(struct xb_writer *builder, const struct xb_rotation *rotation, struct xb_generation **built)
+static int build_from_snapshot(struct xb_writer *builder, const struct xb_rotation *rotation,
+			       struct xb_generation **built)
 {
 	struct xb_txn *txn;
 	int error = xb_lock_note(builder->builder_lock, 0);
@@ -72,7 +74,8 @@ static int chase(struct xb_writer *builder, struct xb_generation *built)
 }
 
 /* Under the writer lock. */
-static int finish(struct xb_writer *builder, const struct xb_rotation *rotation, struct xb_generation *built)
+static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
+		  struct xb_generation *built)
 {
 	uint64_t left;
 	int error = replay(builder, built, &left);
@@ -107,8 +110,8 @@ static void drop_writer_lock(struct xb_writer *builder)
 }
 
 /* -ENOENT without a message: the log has it in bulk, start over. */
-static int rotate_once(struct xb_writer *builder, const struct xb_rotation *rotation, bool hold_writers,
-		       struct xb_generation **out)
+static int rotate_once(struct xb_writer *builder, const struct xb_rotation *rotation,
+		       bool hold_writers, struct xb_generation **out)
 {
 	struct xb_generation *built = NULL;
 	int error = hold_writers ? take_writer_lock(builder) : 0;
@@ -130,7 +133,8 @@ static int rotate_once(struct xb_writer *builder, const struct xb_rotation *rota
 	return 0;
 }
 
-static int rotate(struct xb_writer *builder, const struct xb_rotation *rotation, struct xb_params *params)
+static int rotate(struct xb_writer *builder, const struct xb_rotation *rotation,
+		  struct xb_params *params)
 {
 	struct xb_generation *built;
 	int error = -ENOENT;
@@ -185,7 +189,8 @@ static void close_builder(struct xb_writer *builder)
 	xb_unlock(builder->builder_lock);
 }
 
-int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation, struct xb_params *params)
+int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
+	      struct xb_params *params)
 {
 	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
 	struct xb_store *store;
@@ -201,7 +206,8 @@ int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation, 
 		return builder.builder_lock;
 	error = open_builder(&builder);
 	if (!error)
-		error = builder.active ? rotate(&builder, rotation, params) : record_wishes(&builder, rotation);
+		error = builder.active ? rotate(&builder, rotation, params)
+				       : record_wishes(&builder, rotation);
 	close_builder(&builder);
 	return error;
 }
@@ -220,8 +226,10 @@ int xb_grow(const struct xb_paths *paths)
 	if (!error && builder.active && xb_generation_is_full(builder.active)) {
 		error = rotate(&builder, &as_it_is, &params);
 		if (!error)
-			xb_notice("the filter was full: rotated to one for %llu IPv4 addresses and %llu IPv6 prefixes",
-				  (unsigned long long)params.host4.capacity, (unsigned long long)params.net6.capacity);
+			xb_notice("the filter was full: rotated to one for %llu IPv4 addresses and "
+				  "%llu IPv6 prefixes",
+				  (unsigned long long)params.host4.capacity,
+				  (unsigned long long)params.net6.capacity);
 	}
 	close_builder(&builder);
 	return error;

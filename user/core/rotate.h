@@ -15,8 +15,10 @@ struct xb_rotation {
 	bool set_capacity;
 };
 
-/* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the wish is kept for then. */
-int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation, struct xb_params *params);
+/* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the wish is
+ * kept for then. */
+int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
+	      struct xb_params *params);
 
 /* Rotates if the filter in force is full and nobody else is building. */
 int xb_grow(const struct xb_paths *paths);

@@ -57,9 +57,11 @@ int xb_size_bloom(uint64_t keys, double rate, struct xb_geometry *geometry)
 	if (blocks < 1)
 		blocks = 1;
 	if (blocks > UINT32_MAX)
-		return xb_input_error("%llu keys at a rate of %g are more than one filter can be addressed for",
-				      (unsigned long long)keys, rate);
-	*geometry = (struct xb_geometry){.blocks = (uint32_t)blocks, .probes = probes, .capacity = keys};
+		return xb_input_error(
+			"%llu keys at a rate of %g are more than one filter can be addressed for",
+			(unsigned long long)keys, rate);
+	*geometry = (struct xb_geometry){
+		.blocks = (uint32_t)blocks, .probes = probes, .capacity = keys};
 	return 0;
 }
 

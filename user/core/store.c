@@ -14,23 +14,26 @@
 #include "error.h"
 #include "lock.h"
 
-#define SCHEMA	   1
-#define MAP_BYTES  ((size_t)64 << 30) /* address space only: the file grows as needed */
+#define SCHEMA	    1
+#define MAP_BYTES   ((size_t)64 << 30) /* address space only: the file grows as needed */
 #define MAX_READERS 1024
 
 int xb_store_error(int error, const char *doing)
 {
 	if (error == MDB_MAP_FULL)
-		return xb_system_error(0, "%s: the store has reached %zu GiB, the size it is built for", doing,
-				       MAP_BYTES >> 30);
+		return xb_system_error(
+			0, "%s: the store has reached %zu GiB, the size it is built for", doing,
+			MAP_BYTES >> 30);
 	if (error == MDB_READERS_FULL)
-		return xb_system_error(0, "%s: %d processes read the store already", doing, MAX_READERS);
+		return xb_system_error(0, "%s: %d processes read the store already", doing,
+				       MAX_READERS);
 	if (error == ENOSPC)
-		return xb_system_error(0, "%s: no space left on the disk of the state directory", doing);
+		return xb_system_error(0, "%s: no space left on the disk of the state directory",
+				       doing);
 	if (error > 0)
 		return xb_system_error(error, "%s", doing);
-	return xb_system_error(0, "%s: %s; the store file is damaged, restore it from a `save`", doing,
-			       mdb_strerror(error));
+	return xb_system_error(0, "%s: %s; the store file is damaged, restore it from a `save`",
+			       doing, mdb_strerror(error));
 }
 
 static int make_directory(const char *directory)
@@ -53,9 +56,9 @@ static int open_tables(struct xb_store *store, bool create)
 		MDB_dbi *dbi;
 		unsigned int flags;
 	} tables[] = {
-		{"meta", &store->meta, 0},	 {"entries", &store->entries, 0},
-		{"lists", &store->lists, 0},	 {"expiry", &store->expiry, 0},
-		{"ifaces", &store->ifaces, 0},	 {"changes", &store->changes, 0},
+		{"meta", &store->meta, 0},     {"entries", &store->entries, 0},
+		{"lists", &store->lists, 0},   {"expiry", &store->expiry, 0},
+		{"ifaces", &store->ifaces, 0}, {"changes", &store->changes, 0},
 	};
 	MDB_txn *txn;
 	int error = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
@@ -63,7 +66,8 @@ static int open_tables(struct xb_store *store, bool create)
 	if (error)
 		return error;
 	for (size_t i = 0; !error && i < sizeof(tables) / sizeof(tables[0]); i++)
-		error = mdb_dbi_open(txn, tables[i].name, tables[i].flags | (create ? MDB_CREATE : 0), tables[i].dbi);
+		error = mdb_dbi_open(txn, tables[i].name,
+				     tables[i].flags | (create ? MDB_CREATE : 0), tables[i].dbi);
 	if (error) {
 		mdb_txn_abort(txn);
 		return error;
@@ -105,7 +109,8 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 	if (!error)
 		error = mdb_env_set_mapsize(store->env, MAP_BYTES);
 	if (!error)
-		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD, 0600);
+		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
+				     0600);
 	if (!error) {
 		int dead;
 
@@ -160,7 +165,8 @@ static int load_meta(struct xb_txn *txn)
 		return xb_system_error(0, "the store is of another version of this program");
 	memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
 	if (txn->meta.schema != SCHEMA)
-		return xb_system_error(0, "the store has schema %u, this program knows %d", txn->meta.schema, SCHEMA);
+		return xb_system_error(0, "the store has schema %u, this program knows %d",
+				       txn->meta.schema, SCHEMA);
 	return 0;
 }
 
@@ -179,7 +185,8 @@ static int load_lists(struct xb_txn *txn)
 	if (error)
 		return xb_store_error(error, "cannot read the store");
 	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		struct xb_list *grown = realloc(txn->lists, (txn->list_count + 1) * sizeof(*grown)), *list;
+		struct xb_list *grown = realloc(txn->lists, (txn->list_count + 1) * sizeof(*grown)),
+			       *list;
 		struct list_record record;
 
 		if (!grown) {
@@ -325,9 +332,10 @@ int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **out)
 	struct xb_list *list, *grown;
 
 	if (!xb_list_name_ok(name))
-		return xb_input_error("'%s' is no list name: up to 64 letters, digits, '.', '_' and '-', "
-				      "a letter or digit first",
-				      name);
+		return xb_input_error(
+			"'%s' is no list name: up to 64 letters, digits, '.', '_' and '-', "
+			"a letter or digit first",
+			name);
 	for (size_t i = 0; i < txn->list_count; i++) {
 		if (!strcmp(txn->lists[i].name, name)) {
 			*out = &txn->lists[i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The store: one LMDB file that holds what is listed and what is wanted. The only truth; survives reboot and kill -9. */
+/* The store: one LMDB file that holds what is listed and what is wanted. The only truth; survives
+ * reboot and kill -9. */
 #ifndef XB_CORE_STORE_H
 #define XB_CORE_STORE_H
 
@@ -44,20 +45,22 @@ struct xb_store {
 	int namespace_lock;
 };
 
-/* A transaction: a snapshot to read, or the one write. Everything that was changed is in `change`, in order. */
+/* A transaction: a snapshot to read, or the one write. Everything that was changed is in `change`,
+ * in order. */
 struct xb_txn {
 	struct xb_store *store;
 	MDB_txn *txn;
 	MDB_cursor *write; /* on entries; NULL in a snapshot */
 	bool append;	   /* the store was empty: sorted puts go straight to the end */
-	uint64_t edits;	   /* counts writes to entries, so that scans know to find their place again */
+	uint64_t edits; /* counts writes to entries, so that scans know to find their place again */
 	struct xb_meta meta;
 	struct xb_list *lists;
 	size_t list_count;
 	struct xb_changes change;
 };
 
-/* Opens, and with create makes, the store in the directory. The caller closes it. -ENOENT without message: there is none. */
+/* Opens, and with create makes, the store in the directory. The caller closes it. -ENOENT without
+ * message: there is none. */
 int xb_store_open(const char *directory, bool create, struct xb_store **store);
 void xb_store_close(struct xb_store *store);
 

@@ -27,11 +27,13 @@ int xb_window_open(struct xb_window *window, int fd, size_t size)
 	window->mapped = calloc(window->size / page, 1);
 	if (!window->mapped)
 		return xb_out_of_memory();
-	base = mmap(NULL, window->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	base = mmap(NULL, window->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		    0);
 	if (base == MAP_FAILED) {
 		free(window->mapped);
 		window->mapped = NULL;
-		return xb_system_error(errno, "cannot reserve %zu bytes of address space", window->size);
+		return xb_system_error(errno, "cannot reserve %zu bytes of address space",
+				       window->size);
 	}
 	window->base = base;
 	return 0;
@@ -39,10 +41,12 @@ int xb_window_open(struct xb_window *window, int fd, size_t size)
 
 static int map_range(struct xb_window *window, size_t offset, size_t size)
 {
-	void *place = mmap(window->base + offset, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, window->fd,
-			   (off_t)offset);
+	void *place = mmap(window->base + offset, size, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_FIXED, window->fd, (off_t)offset);
 
-	return place == MAP_FAILED ? xb_system_error(errno, "cannot map %zu bytes of the filter", size) : 0;
+	return place == MAP_FAILED
+		       ? xb_system_error(errno, "cannot map %zu bytes of the filter", size)
+		       : 0;
 }
 
 int xb_window_map_all(struct xb_window *window)

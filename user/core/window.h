@@ -9,9 +9,9 @@
 
 /* Mapping all of a large BPF array costs milliseconds, a page of it microseconds. */
 struct xb_window {
-	uint8_t *base; /* address space reserved for everything */
-	size_t size;   /* bytes, whole pages */
-	int fd;	       /* not owned */
+	uint8_t *base;	 /* address space reserved for everything */
+	size_t size;	 /* bytes, whole pages */
+	int fd;		 /* not owned */
 	uint8_t *mapped; /* a byte a page; NULL: all is mapped */
 };
 

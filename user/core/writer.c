@@ -16,7 +16,8 @@
 #include "membership.h"
 #include "rotate.h"
 
-int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence, struct xb_generation **built)
+int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
+		      struct xb_generation **built)
 {
 	struct xb_build build = {
 		.paths = writer->paths,
@@ -39,9 +40,12 @@ int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t seq
 /* What no builder and no generation needs any more. */
 static int trim_log(struct xb_writer *writer)
 {
-	uint64_t floor = writer->active ? writer->active->header->applied : writer->txn->meta.sequence, snapshot;
+	uint64_t floor = writer->active ? writer->active->header->applied
+					: writer->txn->meta.sequence,
+		 snapshot;
 
-	if (writer->builder_lock < 0 && xb_lock_is_held(writer->paths->state, XB_BUILDER_LOCK, &snapshot) && snapshot < floor)
+	if (writer->builder_lock < 0 &&
+	    xb_lock_is_held(writer->paths->state, XB_BUILDER_LOCK, &snapshot) && snapshot < floor)
 		floor = snapshot;
 	return xb_changelog_trim(writer->txn, floor);
 }
@@ -86,7 +90,8 @@ static int commit_in_place(struct xb_writer *writer)
 	return error;
 }
 
-/* The large change: a generation that has it is complete before anything is durable, in force right after. */
+/* The large change: a generation that has it is complete before anything is durable, in force right
+ * after. */
 static int commit_with_new_generation(struct xb_writer *writer)
 {
 	struct xb_generation *built;
@@ -139,9 +144,11 @@ static void close_writer(struct xb_writer *writer)
 	xb_unlock(writer->builder_lock);
 }
 
-static int attempt(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_writer *, void *), void *context, bool *full)
+static int attempt(const struct xb_paths *paths, bool heavy,
+		   int (*body)(struct xb_writer *, void *), void *context, bool *full)
 {
-	struct xb_writer writer = {.paths = paths, .builder_lock = -1, .writer_lock = -1, .now = (uint32_t)time(NULL)};
+	struct xb_writer writer = {
+		.paths = paths, .builder_lock = -1, .writer_lock = -1, .now = (uint32_t)time(NULL)};
 	int error = xb_store_open(paths->state, true, &writer.store);
 
 	if (!error && heavy) {
@@ -169,16 +176,19 @@ static int attempt(const struct xb_paths *paths, bool heavy, int (*body)(struct 
 	return error;
 }
 
-int xb_write(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_writer *, void *), void *context)
+int xb_write(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_writer *, void *),
+	     void *context)
 {
 	bool full;
 	int error = attempt(paths, heavy, body, context, &full);
 
 	if (error == -EAGAIN && !heavy)
 		error = attempt(paths, true, body, context, &full);
-	/* The change stands; growing is for the promised rate, and a failure of it is no failure of the change. */
+	/* The change stands; growing is for the promised rate, and a failure of it is no failure of
+	 * the change. */
 	if (full && xb_grow(paths))
-		xb_notice("warning: the filter is full and could not be grown, its false-positive rate rises: %s",
+		xb_notice("warning: the filter is full and could not be grown, its false-positive "
+			  "rate rises: %s",
 			  xb_error_message());
 	return error;
 }

@@ -15,20 +15,24 @@ struct xb_writer {
 	struct xb_store *store;
 	struct xb_txn *txn;
 	struct xb_link link;
-	bool linked;			  /* link is open */
+	bool linked;		      /* link is open */
 	struct xb_generation *active; /* NULL: nothing is enforced */
-	uint32_t now;		  /* seconds since 1970 */
-	uint64_t expired;	  /* memberships swept */
+	uint32_t now;		      /* seconds since 1970 */
+	uint64_t expired;	      /* memberships swept */
 };
 
 /*
- * Runs the body in a write transaction, with the kernel made to match the store before. The body returns 0 to commit; anything
- * else gives up the transaction and is returned. The body may run twice, so it must begin from nothing.
- * heavy: the body needs the builder lock, or is likely to need a new generation.
+ * Runs the body in a write transaction, with the kernel made to match the store before. The body
+ * returns 0 to commit; anything else gives up the transaction and is returned. The body may run
+ * twice, so it must begin from nothing. heavy: the body needs the builder lock, or is likely to
+ * need a new generation.
  */
-int xb_write(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_writer *writer, void *context), void *context);
+int xb_write(const struct xb_paths *paths, bool heavy,
+	     int (*body)(struct xb_writer *writer, void *context), void *context);
 
-/* Replaces the generation by one built from what the writer's transaction sees, at its rate. Both locks are held. */
-int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence, struct xb_generation **built);
+/* Replaces the generation by one built from what the writer's transaction sees, at its rate. Both
+ * locks are held. */
+int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
+		      struct xb_generation **built);
 
 #endif

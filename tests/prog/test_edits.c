@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Adds and deletes in place: what one entry's going does to the others, counters at their end,
+ * every prefix length. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <linux/bpf.h>
+
+#include "support/rig.h"
+
+static struct rig rig;
+static int program;
+
+static int begin(void **state)
+{
+	(void)state;
+	rig_begin(&rig, "edits");
+	program = rig_entry(&rig);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	close(program);
+	rig_end(&rig);
+	return 0;
+}
+
+/* Nested prefixes and for each an address that only it and those around it cover. */
+static const struct {
+	const char *entry;
+	uint32_t address;
+} nested[] = {
+	{"32.0.0.0/3", 0x3f000001},   {"40.0.0.0/8", 0x28ff0001},   {"40.64.0.0/17", 0x28400101},
+	{"40.64.3.0/24", 0x28400305}, {"40.64.3.9/32", 0x28400309},
+};
+#define NESTED 5
+
+static void check_nested(unsigned int listed)
+{
+	for (int i = 0; i < NESTED; i++) {
+		bool covered = false;
+
+		for (int j = 0; j <= i; j++)
+			covered |= listed >> j & 1;
+		if ((rig_run_ipv4(program, nested[i].address) == XDP_DROP) != covered)
+			fail_msg("with the set %#x, the address of %s is wrong", listed,
+				 nested[i].entry);
+	}
+}
+
+static void delete_in_order(const int *order)
+{
+	unsigned int listed = (1U << NESTED) - 1;
+
+	for (int i = 0; i < NESTED; i++)
+		rig_add(&rig, nested[order[NESTED - 1 - i]].entry, "default");
+	check_nested(listed);
+	for (int i = 0; i < NESTED; i++) {
+		assert_true(rig_del(&rig, nested[order[i]].entry, NULL));
+		listed &= ~(1U << order[i]);
+		check_nested(listed);
+	}
+}
+
+static void permute(int *order, int at)
+{
+	if (at == NESTED) {
+		delete_in_order(order);
+		return;
+	}
+	for (int i = at; i < NESTED; i++) {
+		int kept = order[at];
+
+		order[at] = order[i];
+		order[i] = kept;
+		permute(order, at + 1);
+		order[i] = order[at];
+		order[at] = kept;
+	}
+}
+
+static void overlapping_prefixes_in_every_order(void **state)
+{
+	int order[NESTED] = {0, 1, 2, 3, 4};
+
+	(void)state;
+	permute(order, 0);
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+/* Every length of both families, alone: inside drops, outside passes, deleted passes. */
+static void every_length_alone(void **state)
+{
+	(void)state;
+	for (int length = 0; length <= 32; length++) {
+		uint32_t mask = length ? ~0U << (32 - length) : 0, network = 0x5a5a5a5a & mask;
+		char text[64];
+
+		snprintf(text, sizeof(text), "%u.%u.%u.%u/%d", network >> 24, network >> 16 & 255,
+			 network >> 8 & 255, network & 255, length);
+		rig_add(&rig, text, "default");
+		assert_int_equal(rig_run_ipv4(program, network), XDP_DROP);
+		assert_int_equal(rig_run_ipv4(program, network | ~mask), XDP_DROP);
+		if (length)
+			assert_int_equal(rig_run_ipv4(program, network ^ (1U << (32 - length))),
+					 XDP_PASS);
+		assert_true(rig_del(&rig, text, NULL));
+		assert_int_equal(rig_run_ipv4(program, network), XDP_PASS);
+		assert_int_equal(rig_run_ipv4(program, network | ~mask), XDP_PASS);
+	}
+	for (int length = 0; length <= 128; length++) {
+		struct xb_entry whole = {.hi = 0x5a5a5a5a5a5a5a5a,
+					 .lo = 0x5a5a5a5a5a5a5a5a,
+					 .kind = XB_NET6,
+					 .length = 128};
+		struct xb_entry network = xb_entry_covering(&whole, (uint8_t)length);
+		uint64_t hi = network.hi, lo = network.lo;
+		char text[XB_ENTRY_TEXT + 8];
+
+		xb_entry_format(&network, text);
+		rig_add(&rig, text, "default");
+		assert_int_equal(rig_run_ipv6(program, whole.hi, whole.lo), XDP_DROP);
+		assert_int_equal(rig_run_ipv6(program, hi, lo), XDP_DROP);
+		if (length) {
+			uint64_t flip = 1ULL << ((128 - length) & 63);
+
+			assert_int_equal(rig_run_ipv6(program, length <= 64 ? hi ^ flip : hi,
+						      length <= 64 ? lo : lo ^ flip),
+					 XDP_PASS);
+		}
+		assert_true(rig_del(&rig, text, NULL));
+		assert_int_equal(rig_run_ipv6(program, hi, lo), XDP_PASS);
+	}
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+static void two_lists_hold_an_entry_until_both_drop_it(void **state)
+{
+	(void)state;
+	rig_add(&rig, "192.0.2.1", "one");
+	rig_add(&rig, "192.0.2.1", "two");
+	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
+	assert_true(rig_del(&rig, "192.0.2.1", "one"));
+	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
+	assert_false(rig_del(&rig, "192.0.2.1", "one"));
+	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
+	assert_true(rig_del(&rig, "192.0.2.1", "two"));
+	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_PASS);
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+static void deleting_what_is_absent_changes_no_counter(void **state)
+{
+	struct xb_generation *generation;
+	size_t bytes;
+	void *before;
+
+	(void)state;
+	rig_add(&rig, "192.0.2.1", "default");
+	generation = rig_generation(&rig);
+	bytes = generation->file_bytes;
+	before = malloc(bytes);
+	memcpy(before, generation->header, bytes);
+	assert_false(rig_del(&rig, "192.0.2.2", NULL));
+	assert_false(rig_del(&rig, "192.0.2.0/25", NULL));
+	assert_false(rig_del(&rig, "192.0.0.0/16", NULL));
+	assert_false(rig_del(&rig, "2001:db8::1", NULL));
+	assert_memory_equal(before, generation->header, bytes);
+	free(before);
+	xb_generation_close(generation);
+	assert_true(rig_del(&rig, "192.0.2.1", NULL));
+}
+
+/* A counter forced to its end sticks: deletes leave the bit, a rotation heals. */
+static void a_full_counter_sticks_until_rotation(void **state)
+{
+	struct xb_generation *generation;
+	struct xb_probes probes;
+	uint32_t block;
+
+	(void)state;
+	rig_add(&rig, "192.0.2.1", "default");
+	rig_add(&rig, "192.0.2.3", "default");
+	generation = rig_generation(&rig);
+	probes = xb_probes_of(&generation->params.key,
+			      xb_hash_ipv4(&generation->params.key, 0xc0000201));
+	block = xb_scale(probes.place, generation->params.host4.blocks);
+	/* Fourteen other keys on the same counters, as it were. */
+	memset(&generation->host4.counters[block], 0xee, sizeof(struct xb_counters));
+	rig_add(&rig, "192.0.2.1", "again");
+	assert_true(rig_del(&rig, "192.0.2.1", NULL));
+	rig_add(&rig, "192.0.2.1", "default");
+	rig_add(&rig, "192.0.2.0/31", "default"); /* the same address once more: 15 */
+	for (int i = 0; i < XB_PROBES_FEW; i++) {
+		int place = i * 64 + (int)xb_probe_bit(&probes, (uint32_t)i);
+
+		assert_int_equal(
+			generation->host4.counters[block].byte[place / 2] >> (place % 2 * 4) & 15,
+			XB_COUNTER_STUCK);
+	}
+	assert_true(rig_del(&rig, "192.0.2.1", NULL));
+	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
+	assert_true(rig_del(&rig, "192.0.2.0/31", NULL));
+	assert_int_equal(rig_run_ipv4(program, 0xc0000201),
+			 XDP_DROP); /* stuck: wrong, but never a miss */
+	assert_int_equal(rig_run_ipv4(program, 0xc0000203), XDP_DROP);
+	xb_generation_close(generation);
+	rig_rotate(&rig);
+	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_PASS);
+	assert_int_equal(rig_run_ipv4(program, 0xc0000203), XDP_DROP);
+	assert_true(rig_matches_rebuild(&rig));
+	assert_true(rig_del(&rig, "192.0.2.3", NULL));
+}
+
+/* Adds past the capacity: each is in force when acknowledged, and the filter grows by itself. */
+static void a_full_filter_grows(void **state)
+{
+	struct xb_generation *generation;
+	struct xb_entry entries[256];
+	uint64_t first, now;
+
+	(void)state;
+	rig_add(&rig, "10.0.0.0", "default");
+	generation = rig_generation(&rig);
+	first = generation->params.host4.capacity;
+	xb_generation_close(generation);
+	for (uint32_t base = 1; base < first + 2000; base += 256) {
+		for (uint32_t i = 0; i < 256; i++)
+			entries[i] =
+				(struct xb_entry){.hi = (uint64_t)(0x0a000000 + base + i) << 32,
+						  .kind = XB_HOST4,
+						  .length = 32};
+		rig_add_all(&rig, entries, 256);
+		assert_int_equal(rig_run_ipv4(program, 0x0a000000 + base), XDP_DROP);
+		assert_int_equal(rig_run_ipv4(program, 0x0a000000 + base + 255), XDP_DROP);
+	}
+	generation = rig_generation(&rig);
+	now = generation->params.host4.capacity;
+	xb_generation_close(generation);
+	assert_true(now > first && now >= first + 2000);
+	for (uint32_t i = 0; i < first + 2000; i++)
+		assert_int_equal(rig_run_ipv4(program, 0x0a000000 + i), XDP_DROP);
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(overlapping_prefixes_in_every_order),
+		cmocka_unit_test(every_length_alone),
+		cmocka_unit_test(two_lists_hold_an_entry_until_both_drop_it),
+		cmocka_unit_test(deleting_what_is_absent_changes_no_counter),
+		cmocka_unit_test(a_full_counter_sticks_until_rotation),
+		cmocka_unit_test(a_full_filter_grows),
+	};
+
+	return cmocka_run_group_tests_name("edits", tests, begin, end);
+}

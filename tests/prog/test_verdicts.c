@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The verdict table: a frame, what it is for, the reason expected. A new case is one line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+
+#include "support/rig.h"
+
+/* Frames are written as hex; blanks are ignored. S and C stand for the listed and the clean source.
+ */
+#define ETHERNET "020000000001 020000000002 "
+#define IPV4	 "0800 "
+#define IPV6	 "86dd "
+#define QTAG	 "8100 0064 "
+#define ADTAG	 "88a8 0064 "
+
+/* version/ihl, tos, length, id, fragment, ttl, protocol, checksum, source, destination */
+#define HEADER4(fragment, protocol, source)                                                        \
+	"45 00 0040 0001 " fragment " 40 " protocol " 0000 " source " c0000201 "
+#define HEADER6(next, source)                                                                      \
+	"60000000 0028 " next " 40 " source " 20010db8000000000000000000000002 "
+#define LISTED4 "c6336407" /* 198.51.100.7 */
+#define PREFIX4 "cb007109" /* 203.0.113.9 in a listed /24 */
+#define PART4	"cb007222" /* 203.0.114.34 in a listed /27 */
+#define CLEAN4	"c6336408"
+#define LISTED6 "20010db8000000000000000000000bad"
+#define NET6	"20010db8bad000000000000000000001" /* in a listed /44 */
+#define CLEAN6	"20010db8000000000000000000000001"
+#define PAYLOAD "00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000"
+
+struct row {
+	const char *name;
+	const char *frame;
+	enum xb_reason reason;
+};
+
+static const struct row table[] = {
+	{"TCP", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"UDP", ETHERNET IPV4 HEADER4("0000", "11", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"ICMP", ETHERNET IPV4 HEADER4("0000", "01", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"GRE", ETHERNET IPV4 HEADER4("0000", "2f", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"ESP", ETHERNET IPV4 HEADER4("0000", "32", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"AH", ETHERNET IPV4 HEADER4("0000", "33", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"SCTP", ETHERNET IPV4 HEADER4("0000", "84", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"unknown protocol", ETHERNET IPV4 HEADER4("0000", "fd", LISTED4) PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"first fragment", ETHERNET IPV4 HEADER4("2000", "11", LISTED4) PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"later fragment", ETHERNET IPV4 HEADER4("20b9", "11", LISTED4) PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"last fragment", ETHERNET IPV4 HEADER4("0172", "11", LISTED4) PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"IP options",
+	 ETHERNET IPV4 "46 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 94040000 " PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"longest options",
+	 ETHERNET IPV4 "4f 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"header only", ETHERNET IPV4 "45 00 0014 0001 0000 40 06 0000 " LISTED4 " c0000201",
+	 XB_LISTED_IPV4_HOST},
+	{"one VLAN tag", ETHERNET QTAG IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"two VLAN tags", ETHERNET QTAG QTAG IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"802.1ad and 802.1Q", ETHERNET ADTAG QTAG IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"broadcast", "ffffffffffff 020000000002 " IPV4 HEADER4("0000", "11", LISTED4) PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
+	{"in a /24", ETHERNET IPV4 HEADER4("0000", "06", PREFIX4) PAYLOAD, XB_LISTED_IPV4_PREFIX},
+	{"in a /24, two VLAN tags", ETHERNET ADTAG QTAG IPV4 HEADER4("0000", "2f", PREFIX4) PAYLOAD,
+	 XB_LISTED_IPV4_PREFIX},
+	{"in a /27", ETHERNET IPV4 HEADER4("0000", "06", PART4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"unlisted IPv4", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_CLEAN},
+	{"unlisted IPv4, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_CLEAN},
+	{"listed as destination only",
+	 ETHERNET IPV4 "45 00 0040 0001 0000 40 06 0000 " CLEAN4 LISTED4 PAYLOAD, XB_CLEAN},
+	{"IPv6 TCP", ETHERNET IPV6 HEADER6("06", LISTED6) PAYLOAD, XB_LISTED_IPV6},
+	{"IPv6 UDP", ETHERNET IPV6 HEADER6("11", LISTED6) PAYLOAD, XB_LISTED_IPV6},
+	{"ICMPv6", ETHERNET IPV6 HEADER6("3a", LISTED6) PAYLOAD, XB_LISTED_IPV6},
+	{"IPv6 GRE", ETHERNET IPV6 HEADER6("2f", LISTED6) PAYLOAD, XB_LISTED_IPV6},
+	{"IPv6 ESP", ETHERNET IPV6 HEADER6("32", LISTED6) PAYLOAD, XB_LISTED_IPV6},
+	{"hop-by-hop", ETHERNET IPV6 HEADER6("00", LISTED6) "06 00 0502 0000 0100 " PAYLOAD,
+	 XB_LISTED_IPV6},
+	{"routing header", ETHERNET IPV6 HEADER6("2b", LISTED6) "06 02 04 00 00000000 " PAYLOAD,
+	 XB_LISTED_IPV6},
+	{"fragment header, first",
+	 ETHERNET IPV6 HEADER6("2c", LISTED6) "11 00 0001 00000001 " PAYLOAD, XB_LISTED_IPV6},
+	{"fragment header, later",
+	 ETHERNET IPV6 HEADER6("2c", LISTED6) "11 00 0579 00000001 " PAYLOAD, XB_LISTED_IPV6},
+	{"destination options", ETHERNET IPV6 HEADER6("3c", LISTED6) "06 00 0104 00000000 " PAYLOAD,
+	 XB_LISTED_IPV6},
+	{"IPv6 AH", ETHERNET IPV6 HEADER6("33", LISTED6) "06 04 0000 00000001 00000001 " PAYLOAD,
+	 XB_LISTED_IPV6},
+	{"no next header", ETHERNET IPV6 HEADER6("3b", LISTED6), XB_LISTED_IPV6},
+	{"IPv6 in two VLAN tags", ETHERNET ADTAG QTAG IPV6 HEADER6("06", LISTED6) PAYLOAD,
+	 XB_LISTED_IPV6},
+	{"in an IPv6 /44", ETHERNET IPV6 HEADER6("06", NET6) PAYLOAD, XB_LISTED_IPV6},
+	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_CLEAN},
+	{"ARP", ETHERNET "0806 0001080006040001 020000000002 " LISTED4 " 000000000000 c0000201",
+	 XB_NOT_IP},
+	{"802.3 length", ETHERNET "0040 " PAYLOAD, XB_NOT_IP},
+	{"PPPoE session", ETHERNET "8864 11000001 0042 0021 " HEADER4("0000", "06", LISTED4),
+	 XB_PPPOE},
+	{"PPPoE in a VLAN", ETHERNET QTAG "8864 11000001 0042 0021 " HEADER4("0000", "06", LISTED4),
+	 XB_PPPOE},
+	{"three VLAN tags", ETHERNET QTAG QTAG QTAG IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD,
+	 XB_VLAN_DEPTH},
+	{"cut in the first tag", ETHERNET "8100 00", XB_VLAN_SHORT},
+	{"cut in the second tag", ETHERNET QTAG "8100 00", XB_VLAN_SHORT},
+	{"nothing after Ethernet", ETHERNET "0800", XB_IPV4_SHORT},
+	{"IPv4 cut at 19 bytes", ETHERNET IPV4 "45 00 0040 0001 0000 40 06 0000 " LISTED4 " c00002",
+	 XB_IPV4_SHORT},
+	{"ihl 4", ETHERNET IPV4 "44 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD,
+	 XB_IPV4_IHL},
+	{"ihl 0", ETHERNET IPV4 "40 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD,
+	 XB_IPV4_IHL},
+	{"version 6 as IPv4",
+	 ETHERNET IPV4 "65 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD,
+	 XB_IPV4_VERSION},
+	{"version 0 as IPv4",
+	 ETHERNET IPV4 "05 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD,
+	 XB_IPV4_VERSION},
+	{"IPv6 cut at 39 bytes",
+	 ETHERNET IPV6 "60000000 0028 06 40 " LISTED6 " 20010db80000000000000000000000",
+	 XB_IPV6_SHORT},
+	{"version 4 as IPv6",
+	 ETHERNET IPV6 "40000000 0028 06 40 " LISTED6 " 20010db8000000000000000000000002",
+	 XB_IPV6_VERSION},
+};
+
+static uint32_t bytes_of(const char *hex, uint8_t *out)
+{
+	uint32_t size = 0;
+
+	while (*hex) {
+		unsigned int byte;
+
+		if (*hex == ' ') {
+			hex++;
+			continue;
+		}
+		assert_int_equal(sscanf(hex, "%2x", &byte), 1);
+		out[size++] = (uint8_t)byte;
+		hex += 2;
+	}
+	return size;
+}
+
+static struct rig rig;
+
+static void check_row(const struct row *row, int program)
+{
+	struct xb_counts before, after;
+	uint8_t frame[512];
+	uint32_t size = bytes_of(row->frame, frame);
+	uint32_t expected = xb_drop_reasons >> row->reason & 1 ? XDP_DROP : XDP_PASS;
+	uint32_t verdict;
+
+	rig_counts(&rig, &before);
+	verdict = rig_run(program, frame, size);
+	rig_counts(&rig, &after);
+	for (int reason = 0; reason < XB_REASON_COUNT; reason++) {
+		uint64_t packets = after.reason[reason].packets - before.reason[reason].packets;
+		uint64_t bytes = after.reason[reason].bytes - before.reason[reason].bytes;
+		uint64_t one = reason == (int)row->reason;
+
+		if (packets != one || bytes != one * size)
+			fail_msg("%s: reason %d counted %lu packets, %lu bytes", row->name, reason,
+				 packets, bytes);
+	}
+	if (verdict != expected)
+		fail_msg("%s: verdict %u, expected %u", row->name, verdict, expected);
+}
+
+static void the_table(void **state)
+{
+	int program = rig_entry(&rig);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		check_row(&table[i], program);
+	printf("%zu frames\n", sizeof(table) / sizeof(table[0]));
+	close(program);
+}
+
+/* The same frames while nothing is in force: all pass, counted as such. */
+static void without_a_generation(void **state)
+{
+	struct xb_counts before, after;
+	uint32_t zero = 0;
+	struct xb_link link;
+	int program = rig_entry(&rig);
+
+	(void)state;
+	assert_int_equal(xb_link_open(rig.pins, &link), 0);
+	assert_int_equal(bpf_map_delete_elem(link.slot, &zero), 0);
+	rig_counts(&rig, &before);
+	assert_int_equal(rig_run_ipv4(program, 0xc6336407), XDP_PASS);
+	rig_counts(&rig, &after);
+	assert_int_equal(after.reason[XB_NO_GENERATION].packets -
+				 before.reason[XB_NO_GENERATION].packets,
+			 1);
+	xb_link_close(&link);
+	rig_add(&rig, "192.0.2.77", "default");
+	assert_int_equal(rig_run_ipv4(program, 0xc6336407), XDP_DROP);
+	close(program);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	rig_begin(&rig, "verdicts");
+	rig_add(&rig, "198.51.100.7", "default");
+	rig_add(&rig, "203.0.113.0/24", "default");
+	rig_add(&rig, "203.0.114.32/27", "default");
+	rig_add(&rig, "2001:db8::bad", "default");
+	rig_add(&rig, "2001:db8:bad0::/44", "default");
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	rig_end(&rig);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table),
+		cmocka_unit_test(without_a_generation),
+	};
+
+	return cmocka_run_group_tests_name("verdicts", tests, begin, end);
+}

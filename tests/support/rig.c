@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The test installation. */
+#include "rig.h"
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <endian.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/build.h"
+#include "core/enforce.h"
+#include "core/error.h"
+#include "core/keys.h"
+#include "core/membership.h"
+#include "core/pin.h"
+#include "core/rotate.h"
+#include "core/wanted.h"
+
+static void must(int error, const char *what)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "%s: %s\n", what, xb_error_message());
+	exit(1);
+}
+
+static void quiet(const char *message)
+{
+	(void)message;
+}
+
+static int want_absent_interface(struct xb_writer *writer, void *context)
+{
+	struct xb_wanted wanted = {.name = "xbabsent0", .mode = XB_MODE_AUTO};
+
+	(void)context;
+	return xb_wanted_put(writer->txn, &wanted);
+}
+
+static int want_nothing(struct xb_writer *writer, void *context)
+{
+	bool found;
+
+	(void)context;
+	return xb_wanted_remove(writer->txn, "xbabsent0", &found);
+}
+
+static int nothing(struct xb_writer *writer, void *context)
+{
+	(void)writer;
+	(void)context;
+	return 0;
+}
+
+void rig_begin(struct rig *rig, const char *name)
+{
+	const char *bpffs = getenv("XB_TEST_BPFFS"), *directory = getenv("XB_TEST_DIR");
+
+	if (!bpffs || !directory) {
+		fprintf(stderr,
+			"XB_TEST_BPFFS and XB_TEST_DIR must be set; scripts/test sets them\n");
+		exit(1);
+	}
+	libbpf_set_print(NULL);
+	xb_notice_sink(quiet);
+	snprintf(rig->state, sizeof(rig->state), "%s/%s-%d", directory, name, (int)getpid());
+	snprintf(rig->run, sizeof(rig->run), "%s/%s-%d-run", directory, name, (int)getpid());
+	snprintf(rig->pins, sizeof(rig->pins), "%s/%s-%d", bpffs, name, (int)getpid());
+	rig->paths = (struct xb_paths){rig->state, rig->pins, rig->run};
+	must(xb_write(&rig->paths, true, want_absent_interface, NULL), "begin");
+	must(xb_write(&rig->paths, true, nothing, NULL), "begin");
+}
+
+void rig_end(struct rig *rig)
+{
+	char command[1024];
+
+	must(xb_write(&rig->paths, true, want_nothing, NULL), "end");
+	must(xb_write(&rig->paths, true, nothing, NULL), "end");
+	rmdir(rig->pins);
+	snprintf(command, sizeof(command), "rm -rf '%s' '%s'", rig->state, rig->run);
+	if (system(command))
+		fprintf(stderr, "cannot remove %s\n", rig->state);
+}
+
+struct edit {
+	const struct xb_entry *entries;
+	size_t count;
+	const char *list;
+	bool removed;
+};
+
+static int add_body(struct xb_writer *writer, void *context)
+{
+	const struct edit *edit = context;
+	struct xb_list *list;
+	int error = xb_list_need(writer->txn, edit->list, &list);
+
+	for (size_t i = 0; !error && i < edit->count; i++) {
+		struct xb_membership member = {.list = list->id, .added = writer->now};
+		enum xb_put put;
+
+		error = xb_member_put(writer->txn, &edit->entries[i], &member, false, &put);
+	}
+	return error;
+}
+
+static int del_body(struct xb_writer *writer, void *context)
+{
+	struct edit *edit = context;
+	enum xb_removal removal;
+	uint32_t id = XB_ANY_LIST;
+	int error;
+
+	if (edit->list) {
+		struct xb_list *list = xb_list_find(writer->txn, edit->list);
+
+		if (!list)
+			return 0;
+		id = list->id;
+	}
+	error = xb_member_remove(writer->txn, edit->entries, id, &removal);
+	edit->removed = removal != XB_REMOVAL_ABSENT;
+	return error;
+}
+
+static struct xb_entry parsed(const char *text)
+{
+	struct xb_entry entry;
+
+	must(xb_entry_parse(text, strlen(text), &entry, NULL), "parse");
+	return entry;
+}
+
+void rig_add(struct rig *rig, const char *text, const char *list)
+{
+	struct xb_entry entry = parsed(text);
+	struct edit edit = {.entries = &entry, .count = 1, .list = list};
+
+	must(xb_write(&rig->paths, false, add_body, &edit), "add");
+}
+
+bool rig_del(struct rig *rig, const char *text, const char *list)
+{
+	struct xb_entry entry = parsed(text);
+	struct edit edit = {.entries = &entry, .count = 1, .list = list};
+
+	must(xb_write(&rig->paths, false, del_body, &edit), "del");
+	return edit.removed;
+}
+
+void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count)
+{
+	struct edit edit = {.entries = entries, .count = count, .list = "default"};
+
+	must(xb_write(&rig->paths, false, add_body, &edit), "add");
+}
+
+void rig_rotate(struct rig *rig)
+{
+	const struct xb_rotation rotation = {0};
+
+	must(xb_rotate(&rig->paths, &rotation, NULL), "rotate");
+}
+
+struct xb_generation *rig_generation(struct rig *rig)
+{
+	struct xb_generation *generation;
+	struct xb_link link;
+
+	must(xb_link_open(rig->pins, &link), "link");
+	must(xb_generation_open(&rig->paths, &link, &generation), "generation");
+	xb_link_close(&link);
+	return generation;
+}
+
+int rig_entry(struct rig *rig)
+{
+	char directory[XB_PATH_MAX];
+	int fd;
+
+	xb_pin_path(directory, rig->pins, XB_LINK_PINS);
+	fd = xb_pin_open(directory, "entry");
+	must(fd < 0, "entry");
+	return fd;
+}
+
+uint32_t rig_run(int program, const void *frame, uint32_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = size,
+		    .repeat = 1);
+
+	if (bpf_prog_test_run_opts(program, &options)) {
+		fprintf(stderr, "test run of %u bytes: %s\n", size, strerror(errno));
+		exit(1);
+	}
+	return options.retval;
+}
+
+uint32_t rig_run_ipv4(int program, uint32_t source)
+{
+	struct {
+		struct ethhdr ethernet;
+		struct iphdr ip;
+		uint8_t rest[26];
+	} __attribute__((packed)) frame = {
+		.ethernet.h_proto = htons(ETH_P_IP),
+		.ip = {.version = 4,
+		       .ihl = 5,
+		       .tot_len = htons(46),
+		       .ttl = 64,
+		       .saddr = htonl(source)},
+	};
+
+	return rig_run(program, &frame, sizeof(frame));
+}
+
+uint32_t rig_run_ipv6(int program, uint64_t hi, uint64_t lo)
+{
+	struct {
+		struct ethhdr ethernet;
+		struct ipv6hdr ip;
+		uint8_t rest[8];
+	} __attribute__((packed)) frame = {
+		.ethernet.h_proto = htons(ETH_P_IPV6),
+		.ip = {.version = 6, .payload_len = htons(8), .hop_limit = 64},
+	};
+	uint64_t source[2] = {htobe64(hi), htobe64(lo)};
+
+	memcpy(&frame.ip.saddr, source, sizeof(source));
+	return rig_run(program, &frame, sizeof(frame));
+}
+
+void rig_counts(struct rig *rig, struct xb_counts *counts)
+{
+	struct xb_link link;
+
+	must(xb_link_open(rig->pins, &link), "link");
+	must(xb_link_counts(&link, 0, counts), "counts");
+	xb_link_close(&link);
+}
+
+static int map_all(struct xb_generation *generation)
+{
+	struct xb_window *windows[] = {&generation->host4.bits, &generation->net6.bits,
+				       &generation->prefix4};
+	int error = 0;
+
+	for (size_t i = 0; !error && i < 3; i++)
+		if (windows[i]->base)
+			error = xb_window_map_all(windows[i]);
+	return error;
+}
+
+/* Counters that stuck may differ: a stuck one is at its end however it got there. */
+static bool same_counters(const struct xb_counters *a, const struct xb_counters *b, uint32_t blocks,
+			  const char *stage)
+{
+	for (uint32_t block = 0; block < blocks; block++) {
+		for (int i = 0; i < XB_BLOCK_BITS / 2; i++) {
+			for (int shift = 0; shift < 8; shift += 4) {
+				int left = a[block].byte[i] >> shift & 15,
+				    right = b[block].byte[i] >> shift & 15;
+
+				if (left != right && left != XB_COUNTER_STUCK) {
+					fprintf(stderr,
+						"%s: counter of block %u, place %d: %d, rebuilt "
+						"%d\n",
+						stage, block, 2 * i + shift / 4, left, right);
+					return false;
+				}
+			}
+		}
+	}
+	return true;
+}
+
+static bool same_bits(const struct xb_window *a, const struct xb_window *b, size_t bytes,
+		      const char *stage)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (a->base[i] != b->base[i]) {
+			fprintf(stderr, "%s: byte %zu: %02x, rebuilt %02x\n", stage, i, a->base[i],
+				b->base[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same(struct xb_generation *now, struct xb_generation *fresh)
+{
+	struct xb_memory memory = xb_generation_memory(&now->params);
+
+	if (memcmp(&now->params.host4, &fresh->params.host4, sizeof(now->params.host4)) ||
+	    memcmp(&now->params.net6, &fresh->params.net6, sizeof(now->params.net6)) ||
+	    now->params.prefix4 != fresh->params.prefix4) {
+		fprintf(stderr, "the rebuilt generation has another size\n");
+		return false;
+	}
+	if (now->header->host4_keys != fresh->header->host4_keys ||
+	    now->header->net6_keys != fresh->header->net6_keys) {
+		fprintf(stderr, "keys: %lu and %lu, rebuilt %lu and %lu\n", now->header->host4_keys,
+			now->header->net6_keys, fresh->header->host4_keys,
+			fresh->header->net6_keys);
+		return false;
+	}
+	must(map_all(now), "map");
+	must(map_all(fresh), "map");
+	return same_counters(now->host4.counters, fresh->host4.counters, now->params.host4.blocks,
+			     "host4") &&
+	       same_counters(now->net6.counters, fresh->net6.counters, now->params.net6.blocks,
+			     "net6") &&
+	       same_bits(&now->host4.bits, &fresh->host4.bits, memory.host4_bits, "host4") &&
+	       same_bits(&now->net6.bits, &fresh->net6.bits, memory.net6_bits, "net6") &&
+	       same_bits(&now->prefix4, &fresh->prefix4, memory.prefix4, "prefix4");
+}
+
+bool rig_matches_rebuild(struct rig *rig)
+{
+	struct xb_generation *now = rig_generation(rig), *fresh = NULL;
+	struct xb_store *store;
+	struct xb_keys keys;
+	struct xb_link link;
+	struct xb_txn *txn;
+	struct xb_build build = {
+		.paths = &rig->paths, .link = &link, .key = &now->params.key, .size = &now->params};
+	bool equal;
+
+	must(xb_link_open(rig->pins, &link), "link");
+	must(xb_store_open(rig->state, false, &store), "store");
+	must(xb_store_read(store, &txn), "store");
+	must(xb_keys_collect(txn, &keys), "keys");
+	must(xb_build(&build, &keys, &fresh), "build");
+	equal = now->header->applied == txn->meta.sequence && !now->header->dirty &&
+		same(now, fresh);
+	if (now->header->applied != txn->meta.sequence)
+		fprintf(stderr, "applied %lu of %lu\n", now->header->applied, txn->meta.sequence);
+	xb_keys_free(&keys);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	xb_link_close(&link);
+	xb_generation_discard(&rig->paths, fresh);
+	xb_generation_close(now);
+	return equal;
+}
+
+uint64_t rig_random(uint64_t *state)
+{
+	/* SplitMix64 */
+	*state += 0x9e3779b97f4a7c15ULL;
+	return xb_mix64(*state);
+}

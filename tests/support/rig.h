@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An installation of a test's own: directories, pins, a link, packets through the entry program. */
+#ifndef XB_TESTS_RIG_H
+#define XB_TESTS_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/generation.h"
+#include "core/writer.h"
+
+struct rig {
+	struct xb_paths paths;
+	char state[256], pins[256], run[256];
+};
+
+/*
+ * A fresh one, enforcing an empty list for an interface that does not exist. Pins go below
+ * XB_TEST_BPFFS, everything else below XB_TEST_DIR. Exits with a message when the environment is
+ * not there.
+ */
+void rig_begin(struct rig *rig, const char *name);
+void rig_end(struct rig *rig);
+
+/* Changes through the writer; the entry is text. Exit the test on failure. */
+void rig_add(struct rig *rig, const char *entry, const char *list);
+/* Returns false if it was not listed. list NULL: every list. */
+bool rig_del(struct rig *rig, const char *entry, const char *list);
+/* Many at once, in one transaction. */
+void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count);
+void rig_rotate(struct rig *rig);
+
+/* The generation in force; the caller closes it. */
+struct xb_generation *rig_generation(struct rig *rig);
+
+/* Descriptor of the entry program as pinned. */
+int rig_entry(struct rig *rig);
+
+/* Verdict of one frame. */
+uint32_t rig_run(int program, const void *frame, uint32_t size);
+
+/* Verdicts of minimal frames from this source, host byte order. */
+uint32_t rig_run_ipv4(int program, uint32_t source);
+uint32_t rig_run_ipv6(int program, uint64_t hi, uint64_t lo);
+
+/* Statistics of frames that test runs send (they come from no attached interface). */
+void rig_counts(struct rig *rig, struct xb_counts *counts);
+
+/*
+ * Whether bits, counters, prefix words and key counts equal those of a generation built anew from
+ * the store with the same keys and size. Prints the first difference.
+ */
+bool rig_matches_rebuild(struct rig *rig);
+
+/* A repeatable source of numbers. */
+uint64_t rig_random(uint64_t *state);
+
+#endif
