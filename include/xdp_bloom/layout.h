@@ -36,7 +36,9 @@ struct xb_link_identity {
 struct xb_iface_cell {
 	__u32 ifindex; /* 0: free */
 	__u32 row;
+	char name[16]; /* by which the interface is wanted, whatever it is called now */
 };
+_Static_assert(sizeof(struct xb_iface_cell) == 24, "interface layout");
 
 struct xb_count {
 	__u64 packets;
@@ -86,6 +88,7 @@ struct xb_lengths {
 struct xb_params {
 	__u64 generation; /* random, never 0 */
 	__u64 store;	  /* identity of the store it was built from */
+	__u64 rate;	  /* promised, per packet: the bits of an IEEE 754 double */
 	struct xb_key key;
 	struct xb_geometry host4;
 	struct xb_geometry net6;
@@ -94,7 +97,7 @@ struct xb_params {
 	__u32 length_probes; /* most probes an IPv6 packet may cost at the promised rate */
 	__u32 layout;	     /* XB_GENERATION_LAYOUT */
 };
-_Static_assert(sizeof(struct xb_params) == 80, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 88, "parameters layout");
 
 #define XB_GENERATION_LAYOUT 1
 

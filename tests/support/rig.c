@@ -64,6 +64,7 @@ static int nothing(struct xb_writer *writer, void *context)
 void rig_begin(struct rig *rig, const char *name)
 {
 	const char *bpffs = getenv("XB_TEST_BPFFS"), *directory = getenv("XB_TEST_DIR");
+	struct xb_link link;
 
 	if (!bpffs || !directory) {
 		fprintf(stderr,
@@ -76,6 +77,9 @@ void rig_begin(struct rig *rig, const char *name)
 	snprintf(rig->run, sizeof(rig->run), "%s/%s-%d-run", directory, name, (int)getpid());
 	snprintf(rig->pins, sizeof(rig->pins), "%s/%s-%d", bpffs, name, (int)getpid());
 	rig->paths = (struct xb_paths){rig->state, rig->pins, rig->run};
+	/* Test runs need an entry of our own; the dispatcher has it as an extension. */
+	must(xb_link_create(rig->pins, XB_FLAVOUR_LINK, &link), "link");
+	xb_link_close(&link);
 	must(xb_write(&rig->paths, true, want_absent_interface, NULL), "begin");
 	must(xb_write(&rig->paths, true, nothing, NULL), "begin");
 }
@@ -147,6 +151,7 @@ void rig_add(struct rig *rig, const char *text, const char *list)
 	struct edit edit = {.entries = &entry, .count = 1, .list = list};
 
 	must(xb_write(&rig->paths, false, add_body, &edit), "add");
+	xb_write_settle(&rig->paths);
 }
 
 bool rig_del(struct rig *rig, const char *text, const char *list)
@@ -163,6 +168,7 @@ void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count)
 	struct edit edit = {.entries = entries, .count = count, .list = "default"};
 
 	must(xb_write(&rig->paths, false, add_body, &edit), "add");
+	xb_write_settle(&rig->paths);
 }
 
 void rig_rotate(struct rig *rig)

@@ -32,6 +32,24 @@ static int take_all(struct xb_writer *writer)
 	return error;
 }
 
+/* By the name it is wanted under, or the one it has now. */
+static int take_one(struct xb_writer *writer, const char *name, bool *found)
+{
+	uint32_t ifindex = if_nametoindex(name);
+	struct xb_enrolled *all;
+	size_t count;
+	int error = xb_wanted_remove(writer->txn, name, found);
+
+	if (error || *found || !writer->linked || !ifindex)
+		return error;
+	error = xb_link_enrolled(&writer->link, &all, &count);
+	for (size_t i = 0; !error && i < count; i++)
+		if (all[i].ifindex == ifindex)
+			error = xb_wanted_remove(writer->txn, all[i].name, found);
+	free(all);
+	return error;
+}
+
 static int body(struct xb_writer *writer, void *context)
 {
 	const struct request *request = context;
@@ -40,7 +58,7 @@ static int body(struct xb_writer *writer, void *context)
 		return take_all(writer);
 	for (int i = 0; i < request->count; i++) {
 		bool found;
-		int error = xb_wanted_remove(writer->txn, request->names[i], &found);
+		int error = take_one(writer, request->names[i], &found);
 
 		if (error)
 			return error;

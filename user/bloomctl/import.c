@@ -166,7 +166,7 @@ int verb_import(struct cli *cli, int argc, char **argv)
 	if (file.host_bits)
 		cli_note(cli,
 			 "bloomctl: %" PRIu64 " prefixes have host bits set and are taken as their "
-					      "networks (first: %s, line %" PRIu64 ")",
+			 "networks (first: %s, line %" PRIu64 ")",
 			 file.host_bits, file.first_host_bits, file.first_host_bits_line);
 	code = xb_write(&cli->paths, file.count > HEAVY, body, &request) ? cli_fail()
 									 : answer(cli, &request);

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "core/error.h"
+#include "core/writer.h"
 
 const struct verb verbs[] = {
 	{"attach", "attach IFACE... [--mode auto|native|skb]", "protect interfaces", verb_attach},
@@ -163,5 +164,7 @@ int main(int argc, char **argv)
 		xb_progress_sink(progress);
 	cli.verb = verb->usage;
 	optind = 0;
-	return verb->run(&cli, argc, argv);
+	code = verb->run(&cli, argc, argv);
+	xb_write_settle(&cli.paths);
+	return code;
 }

@@ -34,9 +34,8 @@ struct table {
 	size_t count;
 };
 
-static int add_row(void *context, uint32_t ifindex, uint32_t row)
+static int add_row(struct table *table, uint32_t ifindex, uint32_t row)
 {
-	struct table *table = context;
 	struct row *grown = realloc(table->rows, (table->count + 1) * sizeof(*grown));
 
 	if (!grown)
@@ -50,8 +49,13 @@ static int add_row(void *context, uint32_t ifindex, uint32_t row)
 static int read_table(const struct xb_link *link, struct table *table)
 {
 	struct xb_counts other;
-	int error = xb_link_each(link, add_row, table);
+	struct xb_enrolled *all;
+	size_t count;
+	int error = xb_link_enrolled(link, &all, &count);
 
+	for (size_t i = 0; !error && i < count; i++)
+		error = add_row(table, all[i].ifindex, all[i].row);
+	free(all);
 	if (!error)
 		error = xb_link_counts(link, 0, &other);
 	for (int i = 0; !error && i < XB_REASON_COUNT; i++)

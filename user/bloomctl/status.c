@@ -77,17 +77,23 @@ static int check_interface(struct report *report, const struct xb_wanted *wanted
 	return 0;
 }
 
-static int find_orphan(void *context, uint32_t ifindex, uint32_t row)
+static int find_orphans(struct report *report)
 {
-	struct report *report = context;
-	char name[IF_NAMESIZE];
+	struct xb_enrolled *all;
+	size_t count;
+	int error = xb_link_enrolled(&report->view.link, &all, &count);
 
-	(void)row;
-	if (!if_indextoname(ifindex, name))
-		problem(report,
-			"interface %u, once attached, is gone; `bloomctl up` clears it away",
-			ifindex);
-	return 0;
+	for (size_t i = 0; !error && i < count; i++) {
+		char now[IF_NAMESIZE];
+
+		if (!if_indextoname(all[i].ifindex, now))
+			problem(report,
+				"interface %u, attached as %s, is gone; `bloomctl up` clears it "
+				"away",
+				all[i].ifindex, all[i].name);
+	}
+	free(all);
+	return error;
 }
 
 static void check_generation(struct report *report)
@@ -176,7 +182,7 @@ static void print_generation(const struct report *report)
 		return;
 	memory = xb_generation_memory(&active->params);
 	printf("filter      program %u, false-positive rate %g per packet\n",
-	       xb_link_active(&report->view.link), report->meta.rate);
+	       xb_link_active(&report->view.link), xb_generation_rate(active));
 	if (active->params.host4.blocks)
 		printf("  IPv4      %llu of %llu addresses, %s\n",
 		       keys(active->header ? active->header->host4_keys : 0),
@@ -232,7 +238,7 @@ int verb_status(struct cli *cli, int argc, char **argv)
 	for (size_t i = 0; !error && i < report.wanted_count; i++)
 		error = check_interface(&report, &report.wanted[i]);
 	if (!error && report.view.linked)
-		error = xb_link_each(&report.view.link, find_orphan, &report);
+		error = find_orphans(&report);
 	if (!error)
 		check_generation(&report);
 	if (error)

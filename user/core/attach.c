@@ -65,7 +65,7 @@ static int query(uint32_t ifindex, struct xb_attachment *attachment)
 
 int xb_attachment_of(const struct xb_link *link, const char *name, struct xb_attachment *attachment)
 {
-	uint32_t ifindex = if_nametoindex(name), on = 0, program = 0;
+	uint32_t ifindex = xb_link_ifindex(link, name), on = 0, program = 0;
 	int error, fd;
 
 	*attachment = (struct xb_attachment){.ifindex = ifindex};
@@ -236,7 +236,7 @@ int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted,
 		return error;
 	if (!now.ifindex)
 		return xb_input_error("%s: no such interface", name);
-	error = xb_link_enrol(link, now.ifindex);
+	error = xb_link_enrol(link, now.ifindex, name);
 	if (error)
 		return error;
 	*mode = now.mode;
@@ -289,31 +289,26 @@ static int detach_index(const struct xb_link *link, uint32_t ifindex)
 
 int xb_detach(const struct xb_link *link, const char *name)
 {
-	uint32_t ifindex = if_nametoindex(name);
+	uint32_t ifindex = xb_link_ifindex(link, name);
 
 	return ifindex ? detach_index(link, ifindex) : 0;
 }
 
-struct keep {
-	const struct xb_link *link;
-	const struct xb_wanted *wanted;
-	size_t count;
-};
-
-static int drop_unless_wanted(void *context, uint32_t ifindex, uint32_t row)
-{
-	const struct keep *keep = context;
-
-	(void)row;
-	for (size_t i = 0; i < keep->count; i++)
-		if (if_nametoindex(keep->wanted[i].name) == ifindex)
-			return 0;
-	return detach_index(keep->link, ifindex);
-}
-
 int xb_detach_unwanted(const struct xb_link *link, const struct xb_wanted *wanted, size_t count)
 {
-	struct keep keep = {link, wanted, count};
+	struct xb_enrolled *all;
+	size_t enrolled;
+	int error = xb_link_enrolled(link, &all, &enrolled);
 
-	return xb_link_each(link, drop_unless_wanted, &keep);
+	for (size_t i = 0; !error && i < enrolled; i++) {
+		char now[IF_NAMESIZE];
+		bool keep = false;
+
+		for (size_t j = 0; j < count; j++)
+			keep |= !strcmp(wanted[j].name, all[i].name);
+		if (!keep || !if_indextoname(all[i].ifindex, now))
+			error = detach_index(link, all[i].ifindex);
+	}
+	free(all);
+	return error;
 }

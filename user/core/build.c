@@ -97,6 +97,7 @@ int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *pa
 static int random_params(const struct xb_build *build, struct xb_params *params)
 {
 	params->store = build->store;
+	memcpy(&params->rate, &build->rate, sizeof(params->rate));
 	while (!params->generation)
 		if (getrandom(&params->generation, sizeof(params->generation), 0) < 0)
 			return xb_system_error(errno, "no random numbers");
@@ -413,6 +414,9 @@ int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb
 		goto fail;
 	generation->header->applied = build->sequence;
 	__atomic_store_n(&generation->header->dirty, 0, __ATOMIC_SEQ_CST);
+	error = xb_generation_pin(build->paths, generation);
+	if (error)
+		goto fail;
 	free(table);
 	*out = generation;
 	return 0;

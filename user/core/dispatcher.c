@@ -84,19 +84,47 @@ bool xb_dispatcher_joins(uint32_t ifindex)
 	return joins;
 }
 
+/* Whether the program's own slot is empty for good: the pins of its link are gone. */
+static bool is_dead(int fd)
+{
+	uint32_t maps[64], zero = 0, id, size;
+	struct bpf_prog_info info = {0};
+
+	info.nr_map_ids = sizeof(maps) / sizeof(maps[0]);
+	info.map_ids = (uint64_t)(uintptr_t)maps;
+	size = sizeof(info);
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return false;
+	for (uint32_t i = 0; i < info.nr_map_ids && i < sizeof(maps) / sizeof(maps[0]); i++) {
+		int map = bpf_map_get_fd_by_id(maps[i]);
+		struct bpf_map_info about = {0};
+		uint32_t about_size = sizeof(about);
+		bool filled = map >= 0 && !bpf_obj_get_info_by_fd(map, &about, &about_size) &&
+			      about.type == BPF_MAP_TYPE_PROG_ARRAY &&
+			      !bpf_map_lookup_elem(map, &zero, &id);
+
+		if (map >= 0)
+			close(map);
+		if (filled)
+			return false;
+	}
+	return true;
+}
+
 int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
 {
 	struct xdp_multiprog *programs = programs_on(ifindex);
 	struct xdp_program *program = NULL, *ours[16];
 	size_t count = 0;
+	uint32_t slot = map_id(link->slot);
 	int error = 0;
 
-	(void)link;
 	if (!programs)
 		return 0;
 	while (count < sizeof(ours) / sizeof(ours[0]) &&
 	       (program = xdp_multiprog__next_prog(program, programs)))
-		if (is_entry(program))
+		if (is_entry(program) &&
+		    (uses_map(xdp_program__fd(program), slot) || is_dead(xdp_program__fd(program))))
 			ours[count++] = program;
 	for (size_t i = 0; !error && i < count; i++)
 		error = xdp_program__detach(ours[i], (int)ifindex,

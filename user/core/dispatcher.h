@@ -18,7 +18,7 @@ bool xb_dispatcher_joins(uint32_t ifindex);
  */
 int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode);
 
-/* Takes every entry of ours off; no error if there is none. */
+/* Takes this link's entry off, and any whose link is gone; no error if there is none. */
 int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex);
 
 #endif

@@ -29,14 +29,21 @@ void xb_enforce_close(struct xb_writer *writer)
 	writer->linked = false;
 }
 
+/* Whether the generation can be brought up to date by replaying the log. */
+static bool is_current(const struct xb_generation *active, const struct xb_meta *meta)
+{
+	return xb_generation_is_sound(active) && active->params.store == meta->identity &&
+	       !(xb_generation_rate(active) > meta->rate) &&
+	       !(xb_generation_rate(active) < meta->rate);
+}
+
 /* Brings the generation in force up to the store, from the log where that is possible. */
 static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 {
 	struct xb_generation *built;
 	int error;
 
-	if (writer->active && xb_generation_is_sound(writer->active) &&
-	    writer->active->params.store == txn->meta.identity) {
+	if (writer->active && is_current(writer->active, &txn->meta)) {
 		error = xb_generation_replay(writer->active, txn);
 		if (error != -ENOENT)
 			return error;

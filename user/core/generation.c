@@ -240,6 +240,14 @@ int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
 	return 0;
 }
 
+double xb_generation_rate(const struct xb_generation *generation)
+{
+	double rate;
+
+	memcpy(&rate, &generation->params.rate, sizeof(rate));
+	return rate;
+}
+
 bool xb_generation_is_sound(const struct xb_generation *generation)
 {
 	return generation->header && !generation->header->dirty;
@@ -467,11 +475,9 @@ int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *genera
 int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,
 			  struct xb_generation *generation)
 {
-	int error = xb_generation_pin(paths, generation);
+	int error;
 
-	if (error)
-		return error;
-	xb_fault("publish-pinned");
+	xb_fault("publish-before");
 	error = xb_link_swap(link, generation->program);
 	if (error)
 		return error;

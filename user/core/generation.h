@@ -79,6 +79,9 @@ int xb_generation_replay(struct xb_generation *generation, struct xb_txn *txn);
  * generation. */
 int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation);
 
+/* Rate it was sized for. */
+double xb_generation_rate(const struct xb_generation *generation);
+
 /* Makes it the one in force and removes all others once no packet is in them. Under writer and
  * builder lock. */
 int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,10 +59,11 @@ static int read_identity(struct xb_link *link)
 	if (bpf_map_lookup_elem(link->identity, &zero, &identity))
 		return xb_system_error(errno, "cannot read the link of %s", link->pins);
 	if (identity.layout != XB_LINK_LAYOUT)
-		return xb_system_error(0,
-				       "%s holds a link of layout %u, this program knows %d: run "
-				       "`bloomctl detach --all`, then `up`",
-				       link->pins, identity.layout, XB_LINK_LAYOUT);
+		return xb_system_error(
+			0,
+			"%s holds a link of layout %u, this program knows %d: remove that "
+			"directory, then run `bloomctl up`",
+			link->pins, identity.layout, XB_LINK_LAYOUT);
 	link->flavour = identity.flavour;
 	return 0;
 }
@@ -223,7 +225,7 @@ static int clear_row(const struct xb_link *link, uint32_t row)
 	return error;
 }
 
-int xb_link_enrol(const struct xb_link *link, uint32_t ifindex)
+int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name)
 {
 	uint8_t used[XB_IFACE_ROWS] = {1};
 	struct xb_iface_cell *cells, *free_cell = NULL;
@@ -258,6 +260,8 @@ int xb_link_enrol(const struct xb_link *link, uint32_t ifindex)
 	if (error)
 		goto out;
 	free_cell->row = row;
+	memset(free_cell->name, 0, sizeof(free_cell->name));
+	memcpy(free_cell->name, name, strnlen(name, sizeof(free_cell->name) - 1));
 	__atomic_store_n(&free_cell->ifindex, ifindex, __ATOMIC_RELEASE);
 out:
 	xb_window_close(&window);
@@ -280,20 +284,51 @@ int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex)
 	return 0;
 }
 
-int xb_link_each(const struct xb_link *link, int (*call)(void *, uint32_t, uint32_t), void *context)
+int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **out, size_t *count)
 {
-	struct xb_window window;
+	struct xb_enrolled *all = calloc(XB_IFACE_ROWS, sizeof(*all));
 	struct xb_iface_cell *cells;
-	int error = open_cells(link, &window);
+	struct xb_window window;
+	int error;
 
-	if (error)
+	*out = NULL;
+	*count = 0;
+	if (!all)
+		return xb_out_of_memory();
+	error = open_cells(link, &window);
+	if (error) {
+		free(all);
 		return error;
+	}
 	cells = (struct xb_iface_cell *)(void *)window.base;
-	for (uint32_t i = 0; !error && i < XB_IFACE_CELLS; i++)
-		if (cells[i].ifindex)
-			error = call(context, cells[i].ifindex, cells[i].row);
+	for (uint32_t i = 0; i < XB_IFACE_CELLS && *count < XB_IFACE_ROWS; i++) {
+		struct xb_enrolled *one = &all[*count];
+
+		if (!cells[i].ifindex)
+			continue;
+		*one = (struct xb_enrolled){.ifindex = cells[i].ifindex, .row = cells[i].row};
+		memcpy(one->name, cells[i].name, sizeof(one->name) - 1);
+		++*count;
+	}
 	xb_window_close(&window);
-	return error;
+	*out = all;
+	return 0;
+}
+
+uint32_t xb_link_ifindex(const struct xb_link *link, const char *name)
+{
+	char now[IF_NAMESIZE];
+	struct xb_enrolled *all;
+	uint32_t ifindex = 0;
+	size_t count;
+
+	if (link && !xb_link_enrolled(link, &all, &count)) {
+		for (size_t i = 0; i < count; i++)
+			if (!strcmp(all[i].name, name) && if_indextoname(all[i].ifindex, now))
+				ifindex = all[i].ifindex;
+		free(all);
+	}
+	return ifindex ? ifindex : if_nametoindex(name);
 }
 
 int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum)

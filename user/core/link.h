@@ -4,6 +4,7 @@
 #ifndef XB_CORE_LINK_H
 #define XB_CORE_LINK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "window.h"
@@ -38,13 +39,26 @@ uint32_t xb_link_active(const struct xb_link *link);
 /* From the moment it returns, every packet on every interface goes to the program. */
 int xb_link_swap(const struct xb_link *link, int program);
 
-/* Gives the interface a row of statistics (zeroed), or keeps the one it has. */
-int xb_link_enrol(const struct xb_link *link, uint32_t ifindex);
+/*
+ * Gives the interface a row of statistics (zeroed), or keeps the one it has. name: by which it is
+ * wanted.
+ */
+int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name);
 int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex);
 
-/* Calls back for each enrolled interface. */
-int xb_link_each(const struct xb_link *link,
-		 int (*call)(void *context, uint32_t ifindex, uint32_t row), void *context);
+struct xb_enrolled {
+	uint32_t ifindex, row;
+	char name[16];
+};
+
+/* Every enrolled interface; the caller frees *all. */
+int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **all, size_t *count);
+
+/*
+ * The interface wanted under this name: the one enrolled under it, though it may be called
+ * otherwise by now, else the one called so. 0: there is none.
+ */
+uint32_t xb_link_ifindex(const struct xb_link *link, const char *name);
 
 /* Sums the row over all CPUs. */
 int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum);

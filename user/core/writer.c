@@ -176,6 +176,8 @@ static int attempt(const struct xb_paths *paths, bool heavy,
 	return error;
 }
 
+static bool growth_due;
+
 int xb_write(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_writer *, void *),
 	     void *context)
 {
@@ -184,11 +186,17 @@ int xb_write(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_wri
 
 	if (error == -EAGAIN && !heavy)
 		error = attempt(paths, true, body, context, &full);
-	/* The change stands; growing is for the promised rate, and a failure of it is no failure of
-	 * the change. */
-	if (full && xb_grow(paths))
+	growth_due |= full;
+	return error;
+}
+
+void xb_write_settle(const struct xb_paths *paths)
+{
+	/* The change stands; growing keeps the promised rate, and its failure is not the change's.
+	 */
+	if (growth_due && xb_grow(paths))
 		xb_notice("warning: the filter is full and could not be grown, its false-positive "
 			  "rate rises: %s",
 			  xb_error_message());
-	return error;
+	growth_due = false;
 }

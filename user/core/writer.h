@@ -30,6 +30,12 @@ struct xb_writer {
 int xb_write(const struct xb_paths *paths, bool heavy,
 	     int (*body)(struct xb_writer *writer, void *context), void *context);
 
+/*
+ * What may follow the acknowledgement: a filter that a change left full is grown. Call it after the
+ * answer is out; it does nothing when no change of this process asked for it.
+ */
+void xb_write_settle(const struct xb_paths *paths);
+
 /* Replaces the generation by one built from what the writer's transaction sees, at its rate. Both
  * locks are held. */
 int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,

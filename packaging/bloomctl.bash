@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bash completion for bloomctl(8)
+
+_bloomctl_interfaces()
+{
+	local path
+
+	for path in /sys/class/net/*; do
+		[[ -e $path ]] && printf '%s\n' "${path##*/}"
+	done
+}
+
+# What `status` says under a key ("lists" or "interfaces"): the names in that array. $2...: --state
+# and the like, as typed.
+_bloomctl_status_names()
+{
+	local key=$1
+
+	shift
+	bloomctl -j "$@" status 2>/dev/null |
+		sed -n "s/.*\"$key\":\[\([^]]*\)\].*/\1/p" |
+		grep -o '"name":"[^"]*"' | cut -d '"' -f 4
+}
+
+_bloomctl()
+{
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+	local verbs='attach detach up status doctor add del test list flush import save restore
+		batch rotate stats plan'
+	local verb= words= i
+	local -a places=()
+
+	COMPREPLY=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--state | --pin | --run)
+			# The last one may still be waiting for its directory.
+			((i + 1 < COMP_CWORD)) && places+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
+			((i++))
+			;;
+		-*) ;;
+		*)
+			verb=${COMP_WORDS[i]}
+			break
+			;;
+		esac
+	done
+
+	case $previous in
+	--state | --pin | --run)
+		if [[ -z $verb ]]; then
+			mapfile -t COMPREPLY < <(compgen -d -- "$current")
+			return
+		fi
+		;;
+	esac
+	if [[ -z $verb ]]; then
+		if [[ $current == -* ]]; then
+			words='-j --json -p --pretty -q --quiet -v --verbose -h --help -V --version
+				--state --pin --run'
+		else
+			words=$verbs
+		fi
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+		return
+	fi
+
+	case $previous in
+	--mode) words='auto native skb' ;;
+	--format) words='plain netset spamhaus spamhaus-json ipsum ipset' ;;
+	--list) words=$(_bloomctl_status_names lists "${places[@]}") ;;
+	--fpr) words='0.01 0.001 0.0001 0.00001' ;;
+	--comment | --timeout | --capacity | --entries) return ;;
+	esac
+	if [[ -n $words || $previous == --list ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+		return
+	fi
+
+	if [[ $current == -* ]]; then
+		case $verb in
+		attach) words='--mode' ;;
+		detach) words='--all' ;;
+		add) words='--list --comment --timeout --exist' ;;
+		del) words='--list --exist' ;;
+		list) words='--list' ;;
+		flush) words='--list --yes' ;;
+		import) words='--list --format --replace' ;;
+		rotate) words='--fpr --capacity' ;;
+		stats) words='--watch' ;;
+		plan) words='--entries --fpr' ;;
+		esac
+	else
+		case $verb in
+		attach) words=$(_bloomctl_interfaces) ;;
+		detach)
+			words=$(_bloomctl_status_names interfaces "${places[@]}")
+			[[ -n $words ]] || words=$(_bloomctl_interfaces)
+			;;
+		import | restore | batch)
+			compopt -o filenames 2>/dev/null
+			mapfile -t COMPREPLY < <(compgen -f -- "$current")
+			return
+			;;
+		esac
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+
+complete -F _bloomctl bloomctl
