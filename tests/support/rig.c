@@ -77,10 +77,10 @@ void rig_begin(struct rig *rig, const char *name)
 	snprintf(rig->run, sizeof(rig->run), "%s/%s-%d-run", directory, name, (int)getpid());
 	snprintf(rig->pins, sizeof(rig->pins), "%s/%s-%d", bpffs, name, (int)getpid());
 	rig->paths = (struct xb_paths){rig->state, rig->pins, rig->run};
+	must(xb_write(&rig->paths, true, want_absent_interface, NULL), "begin");
 	/* Test runs need an entry of our own; the dispatcher has it as an extension. */
 	must(xb_link_create(rig->pins, XB_FLAVOUR_LINK, &link), "link");
 	xb_link_close(&link);
-	must(xb_write(&rig->paths, true, want_absent_interface, NULL), "begin");
 	must(xb_write(&rig->paths, true, nothing, NULL), "begin");
 }
 
