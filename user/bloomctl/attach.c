@@ -100,7 +100,7 @@ int verb_attach(struct cli *cli, int argc, char **argv)
 	struct request request = {.wanted = XB_MODE_AUTO};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option != 'm')
 			return EXIT_USAGE;
 		else if (xb_mode_parse(optarg, &request.wanted))

@@ -30,6 +30,20 @@ int cli_usage(const struct cli *cli, const char *format, ...)
 	return EXIT_USAGE;
 }
 
+int cli_option(const struct cli *cli, int argc, char **argv, const struct option *options)
+{
+	int option, first;
+
+	opterr = 0;
+	first = optind ? optind : 1;
+	option = getopt_long(argc, argv, ":", options, NULL);
+	if (option == ':')
+		cli_usage(cli, "option '%s' needs a value", argv[optind - 1]);
+	else if (option == '?')
+		cli_usage(cli, "wrong option '%s'", argv[optind > first ? optind - 1 : first]);
+	return option == ':' ? '?' : option;
+}
+
 int cli_done(int code)
 {
 	if (fflush(stdout) || ferror(stdout)) {

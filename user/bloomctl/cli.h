@@ -3,6 +3,7 @@
 #ifndef XB_CLI_H
 #define XB_CLI_H
 
+#include <getopt.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,6 +58,9 @@ int cli_fail(void);
 
 /* A usage error, with the verb's usage line; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct cli *cli, const char *format, ...);
+
+/* The next long option of a verb, -1 at the end; '?' after a wrong one, which is told. */
+int cli_option(const struct cli *cli, int argc, char **argv, const struct option *options);
 
 /* Prints the object with "schema": 1 in front and frees it; returns 0, or EXIT_SYSTEM when stdout
  * is broken. */

@@ -83,7 +83,7 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 	struct request request = {0};
 	int option, error;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option != 'a')
 			return EXIT_USAGE;
 		else

@@ -57,8 +57,8 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 
 	*edit = (struct edit){.add = !strcmp(argv[0], "add")};
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "", edit->add ? add_options : del_options,
-				     NULL)) != -1) {
+	while ((option = cli_option(cli, argc, argv, edit->add ? add_options : del_options)) !=
+	       -1) {
 		switch (option) {
 		case 'l':
 			edit->list = optarg;

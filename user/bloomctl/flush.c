@@ -72,7 +72,7 @@ int verb_flush(struct cli *cli, int argc, char **argv)
 	bool yes = false;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
 		if (option == 'l')
 			request.list = optarg;
 		else if (option == 'y')

@@ -147,7 +147,7 @@ int verb_import(struct cli *cli, int argc, char **argv)
 	const char *format = NULL;
 	int option, code;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
 		if (option == 'l')
 			request.list = optarg;
 		else if (option == 'f')

@@ -63,7 +63,7 @@ int verb_list(struct cli *cli, int argc, char **argv)
 	struct xb_store *store;
 	int option, error;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option != 'l')
 			return EXIT_USAGE;
 		else

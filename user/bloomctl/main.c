@@ -99,6 +99,7 @@ static int parse_options(struct cli *cli, int argc, char **argv)
 {
 	int option;
 
+	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+jpqvhV", options, NULL)) != -1) {
 		switch (option) {
 		case 'p':
@@ -130,6 +131,8 @@ static int parse_options(struct cli *cli, int argc, char **argv)
 			puts("xdp-bloom 0.1");
 			return EXIT_DONE;
 		default:
+			fprintf(stderr, "bloomctl: wrong option '%s'; bloomctl --help lists them\n",
+				argv[optind - 1]);
 			return EXIT_USAGE;
 		}
 	}

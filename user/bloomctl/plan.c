@@ -18,7 +18,7 @@ int verb_plan(struct cli *cli, int argc, char **argv)
 	uint64_t entries = 0;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
 		if (option == 'n' && !cli_number(cli, "--entries", optarg, 1, 1ULL << 36, &entries))
 			return EXIT_USAGE;
 		if (option == 'f' && !cli_rate(cli, optarg, &rate))

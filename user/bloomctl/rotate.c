@@ -16,7 +16,7 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 	struct xb_params params;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
 		if (option == 'f') {
 			if (!cli_rate(cli, optarg, &rotation.rate))
 				return EXIT_USAGE;

@@ -159,7 +159,7 @@ int verb_stats(struct cli *cli, int argc, char **argv)
 	bool watching = false;
 	int option, error, code;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option != 'w')
 			return EXIT_USAGE;
 		else
