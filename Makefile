@@ -39,14 +39,14 @@ $(OUT)/bloomctl: $(CORE) $(CLI)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS)
 
-$(OUT)/%.o: %.c | $(SKELS)
+$(OUT)/%.o: %.c Makefile | $(SKELS)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) -c -o $@ $<
 
 vpath %.bpf.c bpf tests/bench tests/support
 
-$(OUT)/bpf/%.bpf.o: %.bpf.c
+$(OUT)/bpf/%.bpf.o: %.bpf.c Makefile
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -Ibpf -c -o $@ $<

@@ -45,19 +45,37 @@ static void entry_text(int writer, uint32_t key, char text[64])
 	}
 }
 
+/* An acknowledged add is in force, whatever the rotation is doing. */
+static void must_drop(int program, const char *text)
+{
+	struct xb_entry entry;
+	uint32_t verdict;
+
+	xb_entry_parse(text, strlen(text), &entry, NULL);
+	verdict = xb_entry_is_ipv4(&entry) ? rig_run_ipv4(program, xb_entry_ipv4(&entry))
+					   : rig_run_ipv6(program, entry.hi, entry.lo);
+	if (verdict == XDP_DROP)
+		return;
+	fprintf(stderr, "%s was added and passes\n", text);
+	_exit(1);
+}
+
 static void write_much(struct rig *rig, int writer)
 {
 	uint64_t seed = 77 + (uint64_t)writer;
+	int program = rig_entry(rig);
 
 	for (int i = 0; i < OPERATIONS; i++) {
 		uint64_t random = rig_random(&seed);
 		char text[64];
 
 		entry_text(writer, (uint32_t)(random % KEYS), text);
-		if (random >> 63)
+		if (random >> 63) {
 			rig_add(rig, text, writer ? "one" : "two");
-		else
+			must_drop(program, text);
+		} else {
 			rig_del(rig, text, writer ? "one" : "two");
+		}
 	}
 	_exit(0);
 }
