@@ -54,13 +54,6 @@ static int want_nothing(struct xb_writer *writer, void *context)
 	return xb_wanted_remove(writer->txn, "xbabsent0", &found);
 }
 
-static int nothing(struct xb_writer *writer, void *context)
-{
-	(void)writer;
-	(void)context;
-	return 0;
-}
-
 void rig_begin(struct rig *rig, const char *name)
 {
 	const char *bpffs = getenv("XB_TEST_BPFFS"), *directory = getenv("XB_TEST_DIR");
@@ -81,7 +74,7 @@ void rig_begin(struct rig *rig, const char *name)
 	/* Test runs need an entry of our own; the dispatcher has it as an extension. */
 	must(xb_link_create(rig->pins, XB_FLAVOUR_LINK, &link), "link");
 	xb_link_close(&link);
-	must(xb_write(&rig->paths, true, nothing, NULL), "begin");
+	must(xb_write(&rig->paths, true, NULL, NULL), "begin");
 }
 
 void rig_end(struct rig *rig)
@@ -89,7 +82,7 @@ void rig_end(struct rig *rig)
 	char command[1024];
 
 	must(xb_write(&rig->paths, true, want_nothing, NULL), "end");
-	must(xb_write(&rig->paths, true, nothing, NULL), "end");
+	must(xb_write(&rig->paths, true, NULL, NULL), "end");
 	rmdir(rig->pins);
 	snprintf(command, sizeof(command), "rm -rf '%s' '%s'", rig->state, rig->run);
 	if (system(command))
@@ -113,7 +106,7 @@ static int add_body(struct xb_writer *writer, void *context)
 		struct xb_membership member = {.list = list->id, .added = writer->now};
 		enum xb_put put;
 
-		error = xb_member_put(writer->txn, &edit->entries[i], &member, false, &put);
+		error = xb_member_put(writer->txn, &edit->entries[i], &member, 0, &put);
 	}
 	return error;
 }

@@ -70,13 +70,6 @@ static int body(struct xb_writer *writer, void *context)
 	return 0;
 }
 
-static int nothing(struct xb_writer *writer, void *context)
-{
-	(void)writer;
-	(void)context;
-	return 0;
-}
-
 int verb_detach(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {{"all", no_argument, NULL, 'a'}, {0}};
@@ -97,7 +90,7 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 	if (error == 1)
 		return cli_fail(), EXIT_ABSENT;
 	if (!error)
-		error = xb_write(&cli->paths, true, nothing, NULL);
+		error = xb_write(&cli->paths, true, NULL, NULL);
 	if (error)
 		return cli_fail();
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;

@@ -99,6 +99,8 @@ static int apply_add(struct xb_writer *writer, const struct edit *edit, struct e
 		.comment = edit->comment,
 		.comment_size = edit->comment ? (uint32_t)strlen(edit->comment) : 0,
 	};
+	unsigned int given =
+		(edit->timeout ? XB_RENEW_EXPIRY : 0) | (edit->comment ? XB_RENEW_COMMENT : 0);
 	struct xb_list *list;
 	int error = xb_list_need(writer->txn, name, &list);
 
@@ -106,7 +108,7 @@ static int apply_add(struct xb_writer *writer, const struct edit *edit, struct e
 		return error;
 	member.list = list->id;
 	for (size_t i = 0; i < edit->count; i++) {
-		bool renew = edit->exist && (edit->timeout || edit->comment);
+		unsigned int renew = edit->exist ? given : 0;
 		char text[XB_ENTRY_TEXT];
 		enum xb_put put;
 

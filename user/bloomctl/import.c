@@ -18,18 +18,33 @@ struct request {
 	uint64_t added, renewed, unchanged, removed;
 };
 
-static struct xb_membership membership_of(const struct request *request, const struct xb_item *item,
-					  uint32_t list, uint32_t now)
+static int put_one(struct xb_writer *writer, struct request *request, const struct xb_item *item,
+		   uint32_t list)
 {
 	const char *comment = xb_listfile_comment(request->file, item);
-
-	return (struct xb_membership){
+	struct xb_membership member = {
 		.list = list,
-		.added = now,
-		.expires = item->timeout ? now + item->timeout : 0,
+		.added = writer->now,
+		.expires = item->timeout ? writer->now + item->timeout : 0,
 		.comment = comment,
 		.comment_size = (uint32_t)strlen(comment),
 	};
+	unsigned int renew = 0;
+	enum xb_put put;
+	int error;
+
+	if (item->timeout > UINT32_MAX - writer->now)
+		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106",
+				      item->timeout);
+	if (request->replace || member.expires)
+		renew |= XB_RENEW_EXPIRY;
+	if (request->replace || member.comment_size)
+		renew |= XB_RENEW_COMMENT;
+	error = xb_member_put(writer->txn, &item->entry, &member, renew, &put);
+	request->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
+	request->renewed += put == XB_PUT_RENEWED;
+	request->unchanged += put == XB_PUT_SAME;
+	return error;
 }
 
 static int put_all(struct xb_writer *writer, struct request *request, uint32_t list)
@@ -37,24 +52,12 @@ static int put_all(struct xb_writer *writer, struct request *request, uint32_t l
 	const struct xb_listfile *file = request->file;
 
 	for (size_t i = 0; i < file->count; i++) {
+		int error = put_one(writer, request, &file->items[i], list);
 		char text[XB_ENTRY_TEXT];
 
-		if (file->items[i].timeout > UINT32_MAX - writer->now)
-			return xb_input_error("%s: a timeout of %" PRIu32
-					      " seconds ends after 2106",
-					      xb_entry_format(&file->items[i].entry, text),
-					      file->items[i].timeout);
-		struct xb_membership member =
-			membership_of(request, &file->items[i], list, writer->now);
-		bool renew = request->replace || member.expires || member.comment_size;
-		enum xb_put put;
-		int error = xb_member_put(writer->txn, &file->items[i].entry, &member, renew, &put);
-
 		if (error)
-			return error;
-		request->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
-		request->renewed += put == XB_PUT_RENEWED;
-		request->unchanged += put == XB_PUT_SAME;
+			return xb_error_prefix(error, "%s",
+					       xb_entry_format(&file->items[i].entry, text));
 		if (i % 65536 == 0)
 			xb_progress("storing", i, file->count);
 	}

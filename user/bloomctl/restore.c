@@ -99,7 +99,8 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct re
 	member.added = (uint32_t)added;
 	member.expires = (uint32_t)expires;
 	request->entries++;
-	return xb_member_put(writer->txn, &entry, &member, true, &put);
+	return xb_member_put(writer->txn, &entry, &member, XB_RENEW_EXPIRY | XB_RENEW_COMMENT,
+			     &put);
 }
 
 static int restore_line(struct xb_writer *writer, const char *text, size_t size,
@@ -165,13 +166,6 @@ static int body(struct xb_writer *writer, void *context)
 	return error;
 }
 
-static int nothing(struct xb_writer *writer, void *context)
-{
-	(void)writer;
-	(void)context;
-	return 0;
-}
-
 /* The transaction may have to read the text twice. */
 static FILE *copy_of(FILE *from)
 {
@@ -206,7 +200,7 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 	}
 	error = xb_write(&cli->paths, true, body, &request);
 	if (!error)
-		error = xb_write(&cli->paths, true, nothing, NULL);
+		error = xb_write(&cli->paths, true, NULL, NULL);
 	fclose(request.file);
 	if (error)
 		return cli_fail();

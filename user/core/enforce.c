@@ -110,6 +110,18 @@ int xb_enforce_end(struct xb_writer *writer, uint64_t store)
 	return 0;
 }
 
+/* A fresh store must not switch off what a lost one put in force. */
+static int refuse_foreign(const struct xb_writer *writer, uint64_t identity)
+{
+	if (!writer->active || writer->active->params.store == identity)
+		return 0;
+	return xb_system_error(
+		0,
+		"%s enforces the list of another store (was its state directory lost?); bring "
+		"that back, or remove the pin directory to stop enforcing it",
+		writer->paths->pins);
+}
+
 int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 {
 	struct xb_wanted *wanted = NULL;
@@ -121,6 +133,8 @@ int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 	if (error)
 		return error;
 	error = xb_wanted_all(txn, &wanted, &count);
+	if (!error && !count)
+		error = refuse_foreign(writer, txn->meta.identity);
 	if (!error && count)
 		error = xb_enforce_begin(writer, txn);
 	if (!error && count)

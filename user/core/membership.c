@@ -179,9 +179,23 @@ static bool same_terms(const struct xb_membership *a, const struct xb_membership
 	       (!a->comment_size || !memcmp(a->comment, b->comment, a->comment_size));
 }
 
+static struct xb_membership merged(const struct xb_membership *old, const struct xb_membership *new,
+				   unsigned int renew)
+{
+	struct xb_membership both = *old;
+
+	if (renew & XB_RENEW_EXPIRY)
+		both.expires = new->expires;
+	if (renew & XB_RENEW_COMMENT) {
+		both.comment = new->comment;
+		both.comment_size = new->comment_size;
+	}
+	return both;
+}
+
 static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
-		     const struct xb_membership *member, bool renew, struct xb_members members,
-		     enum xb_put *result)
+		     const struct xb_membership *member, unsigned int renew,
+		     struct xb_members members, enum xb_put *result)
 {
 	struct xb_membership old, renewed = *member;
 	struct value value;
@@ -194,12 +208,12 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 			error = value_append(&value, &old);
 			continue;
 		}
-		if (!renew || same_terms(&old, member)) {
+		renewed = merged(&old, member, renew);
+		if (same_terms(&old, &renewed)) {
 			*result = XB_PUT_SAME;
 			return 0;
 		}
 		*result = XB_PUT_RENEWED;
-		renewed.added = old.added;
 		error = index_expiry(txn, entry, &old, false);
 	}
 	if (!error)
@@ -212,7 +226,7 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 }
 
 int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
-		  const struct xb_membership *member, bool renew, enum xb_put *result)
+		  const struct xb_membership *member, unsigned int renew, enum xb_put *result)
 {
 	struct xb_members members;
 	int error = txn->append ? -ENOENT : xb_members_of(txn, entry, &members);

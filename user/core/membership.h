@@ -23,10 +23,13 @@ enum xb_put {
 	XB_PUT_SAME,	/* it was in this one, and stays as it was */
 };
 
-/* Puts the entry into the list. renew: an existing membership takes the new expiry and comment.
- * *result tells what came. */
+/* What an existing membership takes from a new one. */
+#define XB_RENEW_EXPIRY	 1U
+#define XB_RENEW_COMMENT 2U
+
+/* Puts the entry into the list. renew: XB_RENEW_ bits. *result tells what came of it. */
 int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
-		  const struct xb_membership *member, bool renew, enum xb_put *result);
+		  const struct xb_membership *member, unsigned int renew, enum xb_put *result);
 
 #define XB_ANY_LIST 0
 

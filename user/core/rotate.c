@@ -193,14 +193,12 @@ int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
 	      struct xb_params *params)
 {
 	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
-	struct xb_store *store;
-	int error = xb_store_open(paths->state, true, &store);
+	int error = xb_write(paths, false, NULL, NULL);
 
 	if (params)
 		*params = (struct xb_params){0};
 	if (error)
 		return error;
-	xb_store_close(store);
 	builder.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
 	if (builder.builder_lock < 0)
 		return builder.builder_lock;

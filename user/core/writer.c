@@ -168,7 +168,7 @@ static int attempt(const struct xb_paths *paths, bool heavy,
 	if (!error)
 		error = xb_member_sweep(writer.txn, writer.now, &writer.expired);
 	if (!error)
-		error = body(&writer, context);
+		error = body ? body(&writer, context) : 0;
 	if (!error && writer.txn)
 		error = commit_changes(&writer);
 	*full = !error && writer.active && xb_generation_is_full(writer.active);
