@@ -100,7 +100,7 @@ static void check_generation(struct report *report)
 {
 	const struct xb_generation *active = report->view.active;
 
-	if (!report->wanted_count)
+	if (!report->wanted_count && !report->view.linked)
 		return;
 	if (!report->view.linked)
 		problem(report, "nothing is enforced: the pin directory is empty");
@@ -111,6 +111,9 @@ static void check_generation(struct report *report)
 			"the filter in force is not pinned; it can be rebuilt, not changed");
 	else if (active->params.store != report->meta.identity)
 		problem(report, "the filter in force was built from another store");
+	else if (!report->wanted_count)
+		problem(report,
+			"a filter is in force for no interface; the next command takes it off");
 	else if (!active->header)
 		problem(report,
 			"the counters of the filter are lost; the next change builds it anew");

@@ -110,16 +110,19 @@ int xb_enforce_end(struct xb_writer *writer, uint64_t store)
 	return 0;
 }
 
-/* A fresh store must not switch off what a lost one put in force. */
-static int refuse_foreign(const struct xb_writer *writer, uint64_t identity)
+/*
+ * A fresh store must not switch off what a lost one put in force, nor change it: it goes on until
+ * an attach or a restore takes over.
+ */
+static void leave_foreign(struct xb_writer *writer, uint64_t identity)
 {
 	if (!writer->active || writer->active->params.store == identity)
-		return 0;
-	return xb_system_error(
-		0,
-		"%s enforces the list of another store (was its state directory lost?); bring "
-		"that back, or remove the pin directory to stop enforcing it",
-		writer->paths->pins);
+		return;
+	xb_notice("warning: %s enforces the list of another store (was its state directory lost?); "
+		  "this "
+		  "one is not enforced",
+		  writer->paths->pins);
+	xb_enforce_close(writer);
 }
 
 int xb_enforce(struct xb_writer *writer, uint32_t *missing)
@@ -134,7 +137,7 @@ int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 		return error;
 	error = xb_wanted_all(txn, &wanted, &count);
 	if (!error && !count)
-		error = refuse_foreign(writer, txn->meta.identity);
+		leave_foreign(writer, txn->meta.identity);
 	if (!error && count)
 		error = xb_enforce_begin(writer, txn);
 	if (!error && count)

@@ -32,8 +32,9 @@ int xb_store_error(int error, const char *doing)
 				       doing);
 	if (error > 0)
 		return xb_system_error(error, "%s", doing);
-	return xb_system_error(0, "%s: %s; the store file is damaged, restore it from a `save`",
-			       doing, mdb_strerror(error));
+	return xb_system_error(
+		0, "%s: %s; the store file is damaged: move it away and restore a `save`", doing,
+		mdb_strerror(error));
 }
 
 static int make_directory(const char *directory)
@@ -75,6 +76,28 @@ static int open_tables(struct xb_store *store, bool create)
 	return mdb_txn_commit(txn);
 }
 
+/*
+ * A look-up in a file cut short would end in SIGBUS. Free pages at the end may rightly never have
+ * been written, so the file is made long enough; zeros where there should be pages are told as
+ * damage.
+ */
+static int fill_up(struct xb_store *store)
+{
+	mdb_filehandle_t fd;
+	MDB_envinfo info;
+	struct stat st;
+	MDB_stat pages;
+	off_t whole;
+
+	mdb_env_info(store->env, &info);
+	mdb_env_stat(store->env, &pages);
+	mdb_env_get_fd(store->env, &fd);
+	whole = (off_t)((info.me_last_pgno + 1) * pages.ms_psize);
+	if (fstat(fd, &st) < 0)
+		return errno;
+	return st.st_size < whole && ftruncate(fd, whole) < 0 ? errno : 0;
+}
+
 int xb_store_open(const char *directory, bool create, struct xb_store **out)
 {
 	struct xb_store *store;
@@ -111,6 +134,8 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 	if (!error)
 		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
 				     0600);
+	if (!error)
+		error = fill_up(store);
 	if (!error) {
 		int dead;
 
