@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the shipped filter is timed against, and the entries that give every run a fresh source. */
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "account.h"
+#include "parse.h"
+#include "xdp_bloom/hash.h"
+#include "measure.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} measured SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TABLE_LINES);
+	__type(key, __u32);
+	__type(value, struct table_line);
+} table SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bare_line);
+} bare SEC(".maps");
+
+const volatile __u32 bare_lines;
+
+__u64 state = 0x9e3779b97f4a7c15ULL;
+__u32 drawn;
+
+/* Hands the frame on with this source, host byte order. */
+static __always_inline int hand_on(struct xdp_md *ctx, __u32 address)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct iphdr *ip = data + sizeof(struct ethhdr);
+
+	if ((void *)(ip + 1) > end)
+		return XDP_ABORTED;
+	ip->saddr = bpf_htonl(address);
+	bpf_tail_call_static(ctx, &measured, 0);
+	return XDP_ABORTED;
+}
+
+SEC("xdp")
+int from_anywhere(struct xdp_md *ctx)
+{
+	/* xorshift64 (Marsaglia, Journal of Statistical Software 8, 2003) */
+	__u64 x = state;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	state = x;
+	return hand_on(ctx, (__u32)(x >> 32));
+}
+
+SEC("xdp")
+int from_table(struct xdp_md *ctx)
+{
+	__u32 number = drawn++ % TABLE_ADDRESSES, index = number / TABLE_LINE;
+	struct table_line *line = bpf_map_lookup_elem(&table, &index);
+
+	return line ? hand_on(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
+}
+
+static __always_inline enum xb_reason parsed(const struct source *source)
+{
+	return source->family == SOURCE_NONE ? source->reason : XB_CLEAN;
+}
+
+SEC("xdp")
+int parse_only(struct xdp_md *ctx)
+{
+	struct source source = parse_source(ctx);
+
+	asm volatile("" ::"r"(source.ipv4)); /* the address is read, as the filter does */
+	return account(ctx, parsed(&source), source.claimed);
+}
+
+SEC("xdp")
+int line_read(struct xdp_md *ctx)
+{
+	struct source source = parse_source(ctx);
+	__u32 index = xb_scale(source.ipv4 * 0x9e3779b1U, bare_lines);
+	struct bare_line *line = bpf_map_lookup_elem(&bare, &index);
+	enum xb_reason reason = parsed(&source);
+
+	if (line && line->word[0])
+		reason = XB_LISTED_IPV4_HOST;
+	return account(ctx, reason, source.claimed);
+}
+
+char _license[] SEC("license") = "GPL";

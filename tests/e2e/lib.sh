@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# The ground the end-to-end tests stand on. A test file sources this, defines functions t_NAME, and
+# ends with `run_tests`. Each test runs in a subshell of its own under `set -e`, with a server
+# ($server) and a client namespace joined by veth, and its own state, pins and counters.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+suite=$(basename "$0" .sh)
+suite=e2e/${suite#test_}
+
+# By hand, a test file runs through scripts/test, which makes the mounts.
+[[ -n ${XB_TEST_BPFFS:-} && -n ${XB_TEST_DIR:-} ]] || exec "$root/scripts/test" "^$suite/"
+
+bloomctl=$XB_TEST_DIR/bin/bloomctl faulty=$XB_TEST_DIR/bin/bloomctl-fault
+
+server4=10.77.0.1 server6=fd77::1
+# Addresses the client has; 10.77.3.0/24 and fd77:0:0:0:3::/80 for prefixes.
+client4=(10.77.0.2 10.77.0.3 10.77.0.4 10.77.0.5 10.77.0.6 10.77.3.9 10.77.3.200)
+client6=(fd77::2 fd77::3 fd77::4 fd77::3:0:0:9)
+
+# --- saying what is wrong ---------------------------------------------------------------------------
+
+fail()
+{
+	echo "$*" >"$T/why"
+	echo "line ${BASH_LINENO[*]}: $*"
+	exit 1
+}
+
+skip()
+{
+	echo "$*" >"$T/why"
+	exit 77
+}
+
+# --- namespaces -------------------------------------------------------------------------------------
+
+in_server() { nsenter --net="/run/netns/$server" "$@"; }
+in_client() { nsenter --net="/run/netns/$client" "$@"; }
+
+# join IFACE NUMBER [SERVER-OPTIONS [CLIENT-OPTIONS]]: a veth of that name between the two.
+join()
+{
+	local name=$1 number=$2
+
+	# shellcheck disable=SC2086
+	ip link add "$name" netns "$server" address "02:00:00:00:0$number:01" ${3:-} type veth \
+		peer name "$name" netns "$client" address "02:00:00:00:0$number:02" ${4:-}
+	ip -n "$server" link set "$name" up
+	ip -n "$client" link set "$name" up
+}
+
+# Fixed neighbours: nothing that a test counts or blocks comes from finding them.
+address()
+{
+	local name=$1 one
+
+	{
+		echo "addr add $server4/16 dev $name"
+		echo "addr add $server6/64 dev $name nodad"
+		for one in "${client4[@]}" "${client6[@]}"; do
+			echo "neigh replace $one lladdr 02:00:00:00:00:02 dev $name nud permanent"
+		done
+	} | ip -n "$server" -batch -
+	{
+		echo "neigh replace $server4 lladdr 02:00:00:00:00:01 dev $name nud permanent"
+		echo "neigh replace $server6 lladdr 02:00:00:00:00:01 dev $name nud permanent"
+		for one in "${client4[@]}"; do
+			echo "addr add $one/16 dev $name"
+		done
+		for one in "${client6[@]}"; do
+			echo "addr add $one/64 dev $name nodad"
+		done
+	} | ip -n "$client" -batch -
+}
+
+make_world()
+{
+	server=$XB_TEST_ID-s$1 client=$XB_TEST_ID-c$1
+	ip netns add "$server"
+	ip netns add "$client"
+	ip -n "$server" link set lo up
+	ip -n "$client" link set lo up
+	in_server sysctl -qw net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0 2>/dev/null || true
+	join x0 0
+	address x0
+}
+
+end_world()
+{
+	local pid
+
+	for pid in $(ip netns pids "$server") $(ip netns pids "$client"); do
+		kill -KILL "$pid" 2>/dev/null
+	done
+	ip netns del "$server"
+	ip netns del "$client"
+	while mountpoint -q "$T/disk"; do
+		umount -l "$T/disk"
+	done
+	rm -rf "$T" "$pins"
+}
+
+# --- the tool ---------------------------------------------------------------------------------------
+
+tool() { in_server "$1" --state "$state" --pin "$pins" --run "$counters" "${@:2}"; }
+
+ctl() { tool "$bloomctl" "$@"; }
+
+# exits CODE ARGUMENT...: runs bloomctl, keeps what it says in $T/out and $T/err; the code must be that.
+exits()
+{
+	local wanted=$1 code=0
+
+	shift
+	ctl "$@" >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq $wanted ]] ||
+		fail "bloomctl $*: exit code $code, not $wanted: $(head -c 300 "$T/err")"
+}
+
+says() { grep -qE -- "$1" "$T/out" || fail "stdout lacks '$1': $(head -c 300 "$T/out")"; }
+complains() { grep -qE -- "$1" "$T/err" || fail "stderr lacks '$1': $(head -c 300 "$T/err")"; }
+
+# One line on stderr, no more, nothing on stdout.
+one_line()
+{
+	[[ $(wc -l <"$T/err") -eq 1 && $(tail -c 1 "$T/err" | od -An -tx1) == *0a* ]] ||
+		fail "not one line on stderr: $(head -c 500 "$T/err")"
+	[[ $(wc -c <"$T/err") -lt 1000 ]] || fail "a line of $(wc -c <"$T/err") bytes on stderr"
+	[[ ! -s $T/out ]] || fail "something on stdout: $(head -c 300 "$T/out")"
+}
+
+# json EXPRESSION: of what the last command said, read as JSON into d.
+json()
+{
+	python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["schema"] == 1
+sys.exit(not eval(sys.argv[2]))' "$T/out" "$1" || fail "not true: $1, of $(head -c 400 "$T/out")"
+}
+
+# --- traffic ----------------------------------------------------------------------------------------
+
+to()
+{
+	case $1 in
+	*:*) echo "$server6" ;;
+	*) echo "$server4" ;;
+	esac
+}
+
+ping_from() { in_client ping -q -n -c 1 -W "$2" -I "$1" "$(to "$1")" >/dev/null 2>&1; }
+
+passes()
+{
+	local one
+
+	for one; do
+		ping_from "$one" 2 || fail "$one does not get through"
+	done
+}
+
+# All at once: each waits for an answer that must not come.
+blocked()
+{
+	local one pids=() free=""
+
+	for one; do
+		(! ping_from "$one" 0.3) &
+		pids+=($!)
+	done
+	for one; do
+		wait "${pids[0]}" || free+=" $one"
+		pids=("${pids[@]:1}")
+	done
+	[[ -z $free ]] || fail "gets through:$free"
+}
+
+reaches() { in_client python3 "$root/tests/e2e/peer.py" "$1" "$2" "$(to "$2")" "${3:-2}"; }
+
+serve()
+{
+	in_server python3 "$root/tests/e2e/peer.py" serve "$T/ready" >/dev/null 2>&1 &
+	for ((i = 0; i < 100; i++)); do
+		[[ ! -e $T/ready ]] || return 0
+		sleep 0.05
+	done
+	fail "the echo server did not start"
+}
+
+# --- running ----------------------------------------------------------------------------------------
+
+run_test()
+{
+	set -eE -o pipefail
+	trap 'echo "line $LINENO in ${FUNCNAME[0]:-main}: $BASH_COMMAND"' ERR
+	exec </dev/null
+	make_world "$2"
+	"$1"
+}
+
+run_tests()
+{
+	local name test number=0 code why before now
+
+	for test in $(compgen -A function t_); do
+		name=$suite/${test#t_}
+		[[ -z ${XB_TEST_PATTERN:-} || $name =~ $XB_TEST_PATTERN ]] || continue
+		number=$((number + 1))
+		server=$XB_TEST_ID-s$number client=$XB_TEST_ID-c$number
+		T=$XB_TEST_DIR/e2e pins=$XB_TEST_BPFFS/e2e
+		state=$T/state counters=$T/run
+		rm -rf "$T" "$pins"
+		mkdir -p "$T"
+		before=${EPOCHREALTIME/./}
+		(run_test "$test" "$number") >"$T/log" 2>&1
+		code=$?
+		now=${EPOCHREALTIME/./}
+		why=$(cat "$T/why" 2>/dev/null)
+		case $code in
+		0) printf 'ok   %s (%d.%01d s)\n' "$name" $(((now - before) / 1000000)) \
+			$(((now - before) / 100000 % 10)) ;;
+		77) echo "skip $name: $why" ;;
+		*)
+			echo "FAIL $name: ${why:-$(tail -n 1 "$T/log")}"
+			tail -n 30 "$T/log" | sed 's/^/     | /'
+			;;
+		esac
+		end_world 2>/dev/null
+	done
+	exit 0
+}

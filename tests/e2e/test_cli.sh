@@ -1,0 +1,284 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The store and its verbs: what they do, say, and exit with.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+t_add_and_del()
+{
+	exits 0 add 192.0.2.1 2001:db8::/32 198.51.100.0/24
+	exits 0 test 192.0.2.1
+	says '192.0.2.1 list default'
+	exits 0 test 198.51.100.77
+	says '198.51.100.0/24 list default'
+	exits 0 test 2001:db8::1
+	exits 1 test 192.0.2.1 192.0.2.2
+	says '192.0.2.2 is not listed'
+	exits 2 add 192.0.2.1
+	one_line
+	complains '192.0.2.1 is in list default already'
+	exits 0 add 192.0.2.1 --exist
+	exits 0 del 192.0.2.1
+	says '192.0.2.1 taken out of default'
+	exits 1 del 192.0.2.1
+	one_line
+	complains '192.0.2.1 is not listed'
+	exits 0 del 192.0.2.1 --exist
+	exits 1 test 192.0.2.1
+}
+
+t_json()
+{
+	exits 0 -j add 192.0.2.1 2001:db8::1
+	json 'd["added"] == 2'
+	exits 0 -j add 192.0.2.1 192.0.2.2 --exist
+	json 'd["added"] == 1 and d["unchanged"] == 1'
+	exits 0 -j test 192.0.2.1
+	json 'd["entries"][0]["listed"] and d["entries"][0]["by"][0]["lists"][0]["name"] == "default"'
+	exits 1 -j test 192.0.2.9
+	json 'not d["entries"][0]["listed"]'
+	exits 0 -j list
+	json '[e["entry"] for e in d["entries"]] == ["192.0.2.1", "192.0.2.2", "2001:db8::1"]'
+	exits 0 -p list
+	json 'len(d["entries"]) == 3'
+	exits 0 -j del 192.0.2.1
+	json 'd["removed"] == 1 and d["lists"] == {"192.0.2.1": ["default"]}'
+	exits 0 -j status
+	json 'd["ok"] and d["listed"]["ipv4_hosts"] == 1 and d["listed"]["ipv6_prefixes"] == 1'
+	exits 0 -j plan --entries 1000000 --fpr 0.0001
+	json '10 < d["bits_per_entry"] < 40 and d["capacity"] >= 1000000'
+	exits 0 -j stats
+	json 'd["interfaces"] == []'
+	exits 0 -j rotate
+	json 'd["enforced"] == False'
+	exits 0 -j doctor
+	json 'd["ready"] and len(d["checks"]) > 4'
+	exits 0 -j attach x0
+	json 'd["interfaces"][0]["name"] == "x0"'
+	exits 0 -j rotate
+	json 'd["enforced"] and d["host4_capacity"] >= 1'
+	exits 0 -j up
+	json 'd["up"] and d["missing_interfaces"] == 0'
+	exits 0 -p stats
+	json 'd["interfaces"][0]["name"] == "x0"'
+	exits 0 -j detach x0
+	json 'd["detached"]'
+	exits 0 -j flush --yes
+	json 'd["removed"] == 2'
+}
+
+t_text()
+{
+	exits 0 plan --entries 1000 --fpr 0.001
+	says '1000 IPv4 addresses'
+	exits 0 doctor
+	says 'ok .*Linux'
+	exits 0 attach x0
+	exits 0 status
+	says '^x0 +attached'
+	exits 0 stats
+	exits 0 --help
+	says 'usage: bloomctl'
+	exits 0 --version
+	says 'xdp-bloom'
+	exits 0
+	says 'listed'
+}
+
+t_all_or_nothing()
+{
+	exits 0 add 192.0.2.1
+	ctl save >"$T/before"
+	exits 2 add 192.0.2.7 192.0.2.8 192.0.2.300
+	exits 2 add 192.0.2.7 192.0.2.1
+	exits 1 del 192.0.2.1 192.0.2.7
+	one_line
+	ctl save >"$T/after"
+	cmp "$T/before" "$T/after"
+}
+
+t_lists()
+{
+	exits 0 add 192.0.2.1 --list one --comment 'seen at the gate'
+	exits 0 add 192.0.2.1 192.0.2.2 --list two
+	exits 0 list --list one
+	says '192.0.2.1 list one .*comment "seen at the gate"'
+	[[ $(wc -l <"$T/out") -eq 1 ]]
+	exits 2 list --list nosuch
+	one_line
+	exits 1 del 192.0.2.2 --list one
+	one_line
+	exits 2 del 192.0.2.2 --list nosuch
+	one_line
+	exits 0 -j del 192.0.2.1
+	json 'sorted(d["lists"]["192.0.2.1"]) == ["one", "two"]'
+	exits 0 add 192.0.2.1 --list one
+	exits 0 flush --list one --yes
+	exits 1 test 192.0.2.1
+	exits 0 test 192.0.2.2
+	exits 2 flush
+	one_line
+	exits 2 flush --list nosuch --yes
+	one_line
+	exits 0 flush --yes
+	exits 1 test 192.0.2.2
+}
+
+t_comment_and_timeout()
+{
+	exits 0 add 192.0.2.1 --comment 'first "quoted"' --timeout 3600
+	exits 0 -j test 192.0.2.1
+	json 'd["entries"][0]["by"][0]["lists"][0]["comment"] == "first \"quoted\""'
+	json '"expires" in d["entries"][0]["by"][0]["lists"][0]'
+	exits 0 -j add 192.0.2.1 --exist --comment second
+	json 'd["renewed"] == 1'
+	exits 0 test 192.0.2.1
+	says 'second'
+}
+
+t_save_and_restore()
+{
+	exits 0 attach x0
+	exits 0 add 10.77.0.3 fd77::3 203.0.113.0/24 --list one --comment 'a "b" \ c'
+	exits 0 add 10.77.0.3 198.51.100.0/25 --timeout 9000
+	exits 0 rotate --fpr 0.001 --capacity 5000
+	ctl save >"$T/first"
+	exits 0 flush --yes
+	passes 10.77.0.3
+	exits 0 restore "$T/first"
+	ctl save >"$T/second"
+	cmp "$T/first" "$T/second"
+	blocked 10.77.0.3 fd77::3
+	exits 0 status
+	ctl save | ctl restore -
+	ctl save >"$T/third"
+	cmp "$T/first" "$T/third"
+	state=$T/elsewhere pins=$pins-b counters=$T/run-b
+	sed '/"interface"/d' "$T/first" >"$T/bare"
+	exits 0 restore "$T/bare"
+	ctl save >"$T/fourth"
+	cmp "$T/bare" "$T/fourth"
+}
+
+t_restore_detaches_and_attaches()
+{
+	exits 0 attach x0
+	exits 0 add 10.77.0.3
+	ctl save >"$T/saved"
+	exits 0 detach x0
+	passes 10.77.0.3
+	exits 0 restore "$T/saved"
+	blocked 10.77.0.3
+	sed '/"interface"/d' "$T/saved" >"$T/bare"
+	exits 0 restore "$T/bare"
+	passes 10.77.0.3
+	exits 0 test 10.77.0.3
+}
+
+t_batch()
+{
+	exits 0 attach x0
+	exits 0 add 10.77.0.4
+	printf '%s\n' '# comment' '' 'add 10.77.0.3 fd77::3 --list one --comment "two words"' \
+		'del 10.77.0.4' 'add 10.77.0.5 --timeout 3600' >"$T/batch"
+	exits 0 -j batch "$T/batch"
+	json 'd["added"] == 3 and d["removed"] == 1'
+	blocked 10.77.0.3 10.77.0.5 fd77::3
+	passes 10.77.0.4
+	echo 'del 10.77.0.3' | ctl batch -
+	passes 10.77.0.3
+	ctl save >"$T/before"
+	printf 'add 10.77.0.6\ndel 192.0.2.99\n' >"$T/batch"
+	exits 1 batch "$T/batch"
+	one_line
+	complains 'batch:2: '
+	printf 'add 10.77.0.6\nadd 10.77.0.6\n' >"$T/batch"
+	exits 2 batch "$T/batch"
+	one_line
+	printf 'add 10.77.0.6\nflush --yes\n' >"$T/batch"
+	exits 2 batch "$T/batch"
+	one_line
+	ctl save >"$T/after"
+	cmp "$T/before" "$T/after"
+	passes 10.77.0.6
+}
+
+t_import_formats()
+{
+	local format
+
+	printf '# list\n10.77.0.3\n192.0.2.0/24 # a comment\n\nfd77::3\n' >"$T/plain"
+	printf '#\n# netset\n10.77.0.3\n192.0.2.0/24\nfd77::3\n' >"$T/netset"
+	printf '; Spamhaus\n10.77.0.3/32 ; SBL1\n192.0.2.0/24 ; SBL2\nfd77::3/128 ; SBL3\n' >"$T/spamhaus"
+	printf '%s\n' '{"cidr":"10.77.0.3/32","sblid":"SBL1"}' '{"cidr":"192.0.2.0/24","sblid":"SBL2"}' \
+		'{"cidr":"fd77::3/128"}' '{"type":"metadata","size":3}' >"$T/spamhaus-json"
+	printf '# IPsum\n#\n10.77.0.3\t9\n192.0.2.0/24\t3\nfd77::3\t1\n' >"$T/ipsum"
+	printf 'create a hash:net family inet\nadd a 10.77.0.3\nadd a 192.0.2.0/24\ncreate b hash:net family inet6\nadd b fd77::3\n' >"$T/ipset"
+	exits 0 attach x0
+	for format in plain netset spamhaus spamhaus-json ipsum ipset; do
+		exits 0 -j import "$T/$format"
+		json 'd["entries"] == 3 and d["added"] == 3'
+		blocked 10.77.0.3
+		exits 0 flush --yes
+		ctl -j import - --format $format --list "in-$format" <"$T/$format" >"$T/out" ||
+			fail "$format through stdin"
+		json "d['added'] == 3 and d['format'] == '$format'"
+		blocked fd77::3
+		exits 0 flush --list "in-$format" --yes
+	done
+}
+
+t_import_replace()
+{
+	exits 0 attach x0
+	printf '10.77.0.3\n10.77.0.4\n192.0.2.0/24\nfd77::3\n' >"$T/one"
+	printf '10.77.0.4\n10.77.0.5\n192.0.2.0/24\nfd77::4\n' >"$T/two"
+	exits 0 -j import "$T/one" --list feed
+	json 'd["added"] == 4'
+	exits 0 add 198.51.100.1
+	exits 0 -j import "$T/two" --list feed --replace
+	json 'd["added"] == 2 and d["removed"] == 2 and d["unchanged"] == 2 and d["renewed"] == 0'
+	blocked 10.77.0.4 10.77.0.5 fd77::4
+	passes 10.77.0.3 fd77::3
+	exits 0 test 198.51.100.1
+	ctl save >"$T/before"
+	exits 0 -j import "$T/two" --list feed --replace
+	json 'd["added"] == d["removed"] == d["renewed"] == 0 and d["unchanged"] == 4'
+	ctl save >"$T/after"
+	cmp "$T/before" "$T/after"
+}
+
+t_import_large()
+{
+	python3 -c '
+for i in range(60000):
+    print("172.%d.%d.%d" % (16 + (i >> 16), i >> 8 & 255, i & 255))
+print("10.77.0.3")' >"$T/large"
+	exits 0 attach x0
+	exits 0 add 10.77.0.4
+	exits 0 -j import "$T/large" --list large
+	json 'd["added"] == 60001'
+	blocked 10.77.0.3 10.77.0.4
+	passes 10.77.0.2
+	exits 0 status
+	exits 0 flush --list large --yes
+	passes 10.77.0.3
+	blocked 10.77.0.4
+}
+
+t_published_lists()
+{
+	local file
+
+	[[ -n ${XB_SHARED:-} ]] || skip "no XB_SHARED with published lists"
+	exits 0 attach x0
+	for file in ipsum.txt spamhaus-drop.txt spamhaus-dropv6.txt spamhaus-edrop.txt firehol-level1.netset; do
+		[[ -e $XB_SHARED/$file ]] || skip "no $file"
+		exits 0 -q import "$XB_SHARED/$file" --list "${file%.*}"
+	done
+	exits 0 status
+	exits 0 -j list
+	json 'len(d["entries"]) > 1000'
+}
+
+run_tests

@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Killed at every point where a change is half done: what was listed stays dropped, what was
+# acknowledged stays listed, and the next command leaves the change whole or absent.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+listed=(10.77.0.3 10.77.0.4 fd77::3)
+
+# The known state each point starts from: two lists, one world.
+begin()
+{
+	ctl detach --all 2>/dev/null
+	rm -rf "$state" "$pins" "$counters"
+	ctl add "${listed[@]}"
+	ctl -q attach x0
+}
+
+points_of()
+{
+	begin
+	rm -f "$T/seen"
+	XB_FAULT_SEEN=$T/seen tool "$faulty" "$@" >/dev/null
+	sort -u "$T/seen"
+}
+
+# whole_or_absent ENTRY...: in the store all or none, and each packet agrees with the store.
+whole_or_absent()
+{
+	local one in=() out=()
+
+	for one; do
+		if ctl -q test "$one"; then
+			in+=("$one")
+		else
+			out+=("$one")
+		fi
+	done
+	[[ ${#in[@]} -eq 0 || ${#out[@]} -eq 0 ]] || fail "$point: in: ${in[*]}, out: ${out[*]}"
+	[[ ${#in[@]} -eq 0 ]] || blocked "${in[@]}"
+	[[ ${#out[@]} -eq 0 ]] || passes "${out[@]}"
+}
+
+# die_everywhere "KEPT..." "CHANGED..." COMMAND...: KEPT are listed throughout.
+die_everywhere()
+{
+	local kept changed point points code
+
+	read -ra kept <<<"$1"
+	read -ra changed <<<"$2"
+	shift 2
+	points=$(points_of "$@")
+	[[ -n $points ]] || fail "$1 passes no fault point"
+	echo "$1 passes" $points
+	for point in $points; do
+		begin
+		code=0
+		XB_FAULT=$point tool "$faulty" "$@" >"$T/out" 2>"$T/err" || code=$?
+		[[ $code -eq 137 ]] || fail "$point: exit code $code: $(cat "$T/err")"
+		blocked "${kept[@]}"
+		exits 0 add 10.77.0.6
+		blocked "${kept[@]}" 10.77.0.6
+		exits 0 test "${kept[@]}" 10.77.0.6
+		[[ ${#changed[@]} -eq 0 ]] || whole_or_absent "${changed[@]}"
+		passes 10.77.0.2 fd77::2
+		exits 0 status
+	done
+}
+
+t_add() { die_everywhere "${listed[*]}" "10.77.0.5 10.77.3.9 fd77::4" add 10.77.0.5 10.77.3.0/25 fd77::4; }
+
+t_add_one() { die_everywhere "${listed[*]}" "10.77.0.5" add 10.77.0.5; }
+
+t_del() { die_everywhere "10.77.0.4" "10.77.0.3 fd77::3" del 10.77.0.3 fd77::3; }
+
+t_import()
+{
+	printf '10.77.0.5\n10.77.3.0/24\nfd77::4\n192.0.2.1\n' >"$T/list"
+	die_everywhere "${listed[*]}" "10.77.0.5 10.77.3.9 10.77.3.200 fd77::4" import "$T/list"
+}
+
+t_import_replace()
+{
+	printf '10.77.0.3\n10.77.0.4\nfd77::4\n10.77.0.5\n' >"$T/list"
+	die_everywhere "10.77.0.3 10.77.0.4" "fd77::4 10.77.0.5" import "$T/list" --replace
+}
+
+t_import_bulk()
+{
+	python3 -c '
+for i in range(51000):
+    print("172.%d.%d.%d" % (16 + (i >> 16), i >> 8 & 255, i & 255))
+print("10.77.0.5\nfd77::4")' >"$T/list"
+	die_everywhere "${listed[*]}" "10.77.0.5 fd77::4" import "$T/list"
+}
+
+t_rotate() { die_everywhere "${listed[*]}" "" rotate; }
+
+t_rotate_with_wishes() { die_everywhere "${listed[*]}" "" rotate --fpr 0.001 --capacity 9000; }
+
+t_flush() { die_everywhere "" "${listed[*]}" flush --yes; }
+
+# A repair that dies is repaired as well.
+t_death_in_repair()
+{
+	local first second code
+
+	for first in $(points_of add 10.77.0.5); do
+		for second in $(points_of rotate); do
+			begin
+			XB_FAULT=$first tool "$faulty" add 10.77.0.5 >/dev/null 2>&1 || true
+			XB_FAULT=$second tool "$faulty" rotate >/dev/null 2>&1 || true
+			blocked "${listed[@]}"
+			exits 0 up
+			exits 0 status
+			point="$first, then $second"
+			blocked "${listed[@]}"
+			whole_or_absent 10.77.0.5
+		done
+	done
+}
+
+# kill -9 from outside, whenever.
+t_kill_at_random()
+{
+	local number victim
+
+	begin
+	for ((number = 1; number <= 40; number++)); do
+		ctl add "198.51.100.$number" >/dev/null 2>&1 &
+		victim=$!
+		sleep "0.00$((RANDOM % 10))"
+		kill -KILL $victim 2>/dev/null || true
+		wait $victim 2>/dev/null || true
+	done
+	blocked "${listed[@]}"
+	exits 0 up
+	exits 0 status
+	exits 0 test "${listed[@]}"
+	blocked "${listed[@]}"
+	passes 10.77.0.2
+}
+
+run_tests

@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Real packets: who gets through, before and after each command.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+t_ping_ipv4()
+{
+	ctl attach x0
+	passes 10.77.0.2 10.77.0.3
+	ctl add 10.77.0.3
+	blocked 10.77.0.3
+	passes 10.77.0.2
+	ctl del 10.77.0.3
+	passes 10.77.0.3
+}
+
+t_ping_ipv6()
+{
+	ctl attach x0
+	passes fd77::2 fd77::3
+	ctl add fd77::3
+	blocked fd77::3
+	passes fd77::2
+	ctl del fd77::3
+	passes fd77::3
+}
+
+t_tcp_and_udp()
+{
+	local kind
+
+	serve
+	ctl attach x0
+	for kind in tcp udp; do
+		reaches $kind 10.77.0.3 || fail "$kind over IPv4"
+		reaches $kind fd77::3 || fail "$kind over IPv6"
+	done
+	ctl add 10.77.0.3 fd77::3
+	for kind in tcp udp; do
+		! reaches $kind 10.77.0.3 0.3 || fail "$kind over IPv4 gets through"
+		! reaches $kind fd77::3 0.3 || fail "$kind over IPv6 gets through"
+		reaches $kind 10.77.0.2 || fail "$kind of another over IPv4"
+		reaches $kind fd77::2 || fail "$kind of another over IPv6"
+	done
+	ctl del 10.77.0.3 fd77::3
+	for kind in tcp udp; do
+		reaches $kind 10.77.0.3 || fail "$kind over IPv4 after del"
+		reaches $kind fd77::3 || fail "$kind over IPv6 after del"
+	done
+}
+
+t_listed_before_attach()
+{
+	ctl add 10.77.0.3 fd77::3
+	passes 10.77.0.3 fd77::3
+	ctl attach x0
+	blocked 10.77.0.3 fd77::3
+	passes 10.77.0.2 fd77::2
+}
+
+t_prefixes()
+{
+	ctl attach x0
+	ctl add 10.77.3.0/24 fd77:0:0:0:3::/80
+	blocked 10.77.3.9 10.77.3.200 fd77::3:0:0:9
+	passes 10.77.0.2 fd77::2
+	ctl add 10.77.3.0/25
+	ctl del 10.77.3.0/24
+	blocked 10.77.3.9
+	passes 10.77.3.200
+	ctl del 10.77.3.0/25 fd77:0:0:0:3::/80
+	passes 10.77.3.9 fd77::3:0:0:9
+}
+
+t_prefix_over_address()
+{
+	ctl attach x0
+	ctl add 10.77.3.9 10.77.3.0/24 fd77::3 fd77::/64
+	ctl del 10.77.3.9 fd77::3
+	blocked 10.77.3.9 fd77::3
+	ctl add 10.77.3.9 fd77::3
+	ctl del 10.77.3.0/24 fd77::/64
+	blocked 10.77.3.9 fd77::3
+	passes 10.77.3.200 fd77::2
+}
+
+t_rotate()
+{
+	ctl attach x0
+	ctl add 10.77.0.3 10.77.3.0/24 fd77::3
+	ctl rotate
+	blocked 10.77.0.3 10.77.3.9 fd77::3
+	passes 10.77.0.2 fd77::2
+	ctl rotate --fpr 0.001 --capacity 100000
+	blocked 10.77.0.3 10.77.3.9 fd77::3
+	ctl del 10.77.0.3
+	passes 10.77.0.3 10.77.0.2
+}
+
+# A listed source sends while the filter is replaced over and over; not one packet of it may arrive.
+t_no_gap_in_rotation()
+{
+	local sender rotations=0
+
+	ctl attach x0
+	ctl add 10.77.0.3
+	in_client ping -q -n -i 0.002 -W 0.2 -w 3 -I 10.77.0.3 $server4 >"$T/ping" 2>&1 &
+	sender=$!
+	while kill -0 $sender 2>/dev/null; do
+		ctl rotate
+		rotations=$((rotations + 1))
+	done
+	grep -q ' 0 received' "$T/ping" || fail "$(grep transmitted "$T/ping")"
+	[[ $(grep -o '^[0-9]* packets' "$T/ping" | cut -d' ' -f1) -gt 50 ]] || fail "too few packets sent"
+	[[ $rotations -ge 5 ]] || fail "only $rotations rotations"
+}
+
+t_detach_and_attach()
+{
+	ctl attach x0
+	ctl add 10.77.0.3 fd77::3
+	ctl detach x0
+	passes 10.77.0.3 fd77::3
+	ctl add 10.77.0.4
+	ctl attach x0
+	blocked 10.77.0.3 10.77.0.4 fd77::3
+	passes 10.77.0.2
+}
+
+t_lost_pins_then_up()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	exits 0 status
+	rm -rf "$pins"
+	exits 3 status
+	says 'PROBLEM.*x0 is unfiltered'
+	exits 0 up
+	blocked 10.77.0.3
+	exits 0 status
+}
+
+t_lost_pins_then_add()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	rm -rf "$pins"
+	exits 0 add 10.77.0.4
+	blocked 10.77.0.3 10.77.0.4
+	exits 0 status
+}
+
+t_lost_counters()
+{
+	ctl attach x0
+	ctl add 10.77.0.3 fd77::3
+	rm -rf "$counters"
+	blocked 10.77.0.3 fd77::3
+	exits 3 status
+	exits 0 del fd77::3
+	blocked 10.77.0.3
+	passes fd77::3
+	exits 0 status
+}
+
+t_two_lists()
+{
+	ctl attach x0
+	ctl add 10.77.0.3 --list one
+	ctl add 10.77.0.3 --list two
+	ctl del 10.77.0.3 --list one
+	blocked 10.77.0.3
+	ctl del 10.77.0.3 --list two
+	passes 10.77.0.3
+	ctl add 10.77.0.3 --list one
+	ctl add 10.77.0.3 --list two
+	exits 0 del 10.77.0.3
+	says 'one.*two'
+	passes 10.77.0.3
+}
+
+t_timeout()
+{
+	ctl attach x0
+	ctl add 10.77.0.3 --timeout 1
+	ctl add 10.77.0.4 --timeout 600
+	blocked 10.77.0.3 10.77.0.4
+	sleep 1.8
+	ctl add 10.77.0.5
+	passes 10.77.0.3
+	blocked 10.77.0.4 10.77.0.5
+	exits 1 test 10.77.0.3
+	exits 0 test 10.77.0.4
+}
+
+# Nothing of ours runs, and still it is enforced.
+t_no_process()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	! pgrep -x bloomctl >/dev/null || fail "a process stayed"
+	blocked 10.77.0.3
+}
+
+t_stats_count()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	blocked 10.77.0.3 10.77.0.3
+	passes 10.77.0.2
+	exits 0 -j stats
+	json 'sum(r["packets"] for r in d["interfaces"][0]["reasons"] if r["verdict"] == "drop") == 2'
+	json 'sum(r["bytes"] for r in d["interfaces"][0]["reasons"] if r["verdict"] == "drop") == 196'
+	json 'sum(r["packets"] for r in d["interfaces"][0]["reasons"] if r["verdict"] == "pass") >= 1'
+}
+
+run_tests
