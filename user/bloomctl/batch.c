@@ -73,10 +73,10 @@ static int keep(struct batch *batch, const struct line *line)
 	return 0;
 }
 
-static int bad_line(const struct batch *batch, unsigned long number, const char *why)
+static int bad_line(const char *why)
 {
-	fprintf(stderr, "bloomctl: %s:%lu: %s\n", batch->name, number, why);
-	return EXIT_USAGE;
+	xb_input_error("%s", why);
+	return cli_fail();
 }
 
 static int parse_line(const struct cli *cli, struct batch *batch, char *text, unsigned long number)
@@ -86,21 +86,17 @@ static int parse_line(const struct cli *cli, struct batch *batch, char *text, un
 	int count = split(text, words), code;
 
 	if (count < 0)
-		return bad_line(batch, number,
-				count == -1 ? "a quote has no end" : "too many words");
+		return bad_line(count == -1 ? "a quote has no end" : "too many words");
 	if (!count) {
 		free(text);
 		return 0;
 	}
 	words[count] = NULL;
 	if (strcmp(words[0], "add") && strcmp(words[0], "del"))
-		return bad_line(batch, number,
-				"a batch has lines of `add ENTRY...` and `del ENTRY...`");
+		return bad_line("a batch has lines of `add ENTRY...` and `del ENTRY...`");
 	code = edit_parse(cli, count, words, &line.edit);
-	if (code) {
-		fprintf(stderr, "bloomctl: %s:%lu: nothing was changed\n", batch->name, number);
+	if (code)
 		return code;
-	}
 	return keep(batch, &line) ? cli_fail() : 0;
 }
 
@@ -118,10 +114,10 @@ static int read_all(const struct cli *cli, struct batch *batch, FILE *file)
 			free(text);
 			break;
 		}
-		number++;
+		cli_at(batch->name, ++number);
 		if (strlen(text) != (size_t)size) {
 			free(text);
-			return bad_line(batch, number, "binary data");
+			return bad_line("binary data");
 		}
 		code = parse_line(cli, batch, text, number);
 		if (code)
@@ -186,6 +182,7 @@ int verb_batch(struct cli *cli, int argc, char **argv)
 		return cli_fail();
 	}
 	code = read_all(cli, &batch, file);
+	cli_at(NULL, 0);
 	if (!code)
 		code = run(cli, &batch);
 	for (size_t i = 0; i < batch.count; i++) {

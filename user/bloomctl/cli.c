@@ -12,22 +12,37 @@
 #include "core/error.h"
 #include "core/sizing.h"
 
+static struct {
+	const char *file;
+	unsigned long line;
+} place;
+
+void cli_at(const char *file, unsigned long line)
+{
+	place.file = file;
+	place.line = line;
+}
+
 int cli_fail(void)
 {
-	fprintf(stderr, "bloomctl: %s\n", xb_error_message());
+	if (place.file)
+		fprintf(stderr, "bloomctl: %s:%lu: %s\n", place.file, place.line,
+			xb_error_message());
+	else
+		fprintf(stderr, "bloomctl: %s\n", xb_error_message());
 	return xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE : EXIT_SYSTEM;
 }
 
 int cli_usage(const struct cli *cli, const char *format, ...)
 {
+	char text[512];
 	va_list arguments;
 
 	va_start(arguments, format);
-	fputs("bloomctl: ", stderr);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "; usage: bloomctl %s\n", cli->verb);
-	return EXIT_USAGE;
+	xb_input_error("%s; usage: bloomctl %s", text, cli->verb);
+	return cli_fail();
 }
 
 int cli_option(const struct cli *cli, int argc, char **argv, const struct option *options)

@@ -53,6 +53,9 @@ VERB(stats)
 VERB(plan)
 #undef VERB
 
+/* From now on errors come from this line of this file; NULL: from the command line. */
+void cli_at(const char *file, unsigned long line);
+
 /* Prints the recorded error; returns its exit code. */
 int cli_fail(void);
 

@@ -10,6 +10,14 @@
 static _Thread_local char message[1024];
 static _Thread_local enum xb_error_class class;
 
+/* What is quoted from input must not break the line or the terminal. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
 static void notice_to_stderr(const char *text)
 {
 	fprintf(stderr, "%s\n", text);
@@ -25,6 +33,7 @@ int xb_input_error(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
+	make_printable(message);
 	class = XB_ERROR_INPUT;
 	return -EINVAL;
 }
@@ -37,6 +46,7 @@ int xb_system_error(int errnum, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
+	make_printable(message);
 	used = strlen(message);
 	if (errnum)
 		snprintf(message + used, sizeof(message) - used, ": %s", strerror(errnum));
@@ -88,6 +98,7 @@ void xb_notice(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	make_printable(text);
 	notice_sink(text);
 }
 

@@ -75,10 +75,8 @@ void xb_unpin(const char *directory, const char *name)
 {
 	char path[XB_PATH_MAX];
 
-	if (!xb_pin_path(path, directory, name)) {
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) < XB_PATH_MAX)
 		unlink(path);
-		xb_error_clear();
-	}
 }
 
 void xb_unpin_directory(const char *directory, const char *name)

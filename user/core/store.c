@@ -109,6 +109,8 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, XB_STORE_FILE) >= sizeof(path))
 		return xb_input_error("%s: path too long", directory);
 	exists = !access(path, F_OK);
+	if (!exists && errno == ENOTDIR)
+		return xb_input_error("%s is not a directory", directory);
 	if (!exists && !create)
 		return -ENOENT;
 	if (create) {
