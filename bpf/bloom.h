@@ -17,10 +17,10 @@ struct bloom_map {
 };
 
 /* probes is a constant wherever this is inlined. */
-static __always_inline bool bloom_contains(void *map, __u32 blocks, __u32 probes, __u64 hash)
+static __always_inline bool bloom_probe(void *map, __u32 blocks, __u32 probes,
+					const struct xb_key *key, __u64 hash)
 {
-	struct xb_key key = params_key();
-	struct xb_probes decided = xb_probes_of(&key, hash);
+	struct xb_probes decided = xb_probes_of(key, hash);
 	__u32 index = xb_scale(decided.place, blocks);
 	struct xb_block *block = bpf_map_lookup_elem(map, &index);
 	__u64 all = 1;
@@ -28,14 +28,19 @@ static __always_inline bool bloom_contains(void *map, __u32 blocks, __u32 probes
 	if (!block)
 		return false;
 #pragma unroll
-	for (__u32 i = 0; i < XB_PROBES_FEW; i++)
-		all &= block->word[i] >> xb_probe_bit(&decided, i);
-	if (probes == XB_PROBES_MANY) {
-#pragma unroll
-		for (__u32 i = XB_PROBES_FEW; i < XB_PROBES_MANY; i++)
-			all &= block->word[i % XB_BLOCK_WORDS] >> xb_probe_bit(&decided, i);
-	}
+	for (__u32 i = 0; i < probes; i++)
+		all &= block->word[i % XB_BLOCK_WORDS] >> xb_probe_bit(&decided, i);
 	return all;
+}
+
+/* One body for each number of probes: of the two, the verifier leaves the one the generation has.
+ */
+static __always_inline bool bloom_contains(void *map, const volatile struct xb_geometry *geometry,
+					   const struct xb_key *key, __u64 hash)
+{
+	if (geometry->probes == XB_PROBES_MANY)
+		return bloom_probe(map, geometry->blocks, XB_PROBES_MANY, key, hash);
+	return bloom_probe(map, geometry->blocks, XB_PROBES_FEW, key, hash);
 }
 
 #endif

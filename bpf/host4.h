@@ -12,8 +12,7 @@ static __always_inline bool host4_listed(__u32 address)
 {
 	struct xb_key key = params_key();
 
-	return bloom_contains(&host4, params.host4.blocks, params.host4.probes,
-			      xb_hash_ipv4(&key, address));
+	return bloom_contains(&host4, &params.host4, &key, xb_hash_ipv4(&key, address));
 }
 
 #endif

@@ -77,7 +77,7 @@ static long net6_probe(__u32 round __attribute__((unused)), void *data)
 	hi = walk->hi & leading_ones(length < 64 ? length : 64);
 	lo = walk->lo & leading_ones(length > 64 ? length - 64 : 0);
 	hash = xb_hash_ipv6(&key, hi, lo, length);
-	walk->listed = bloom_contains(&net6, params.net6.blocks, params.net6.probes, hash);
+	walk->listed = bloom_contains(&net6, &params.net6, &key, hash);
 	return walk->listed;
 }
 

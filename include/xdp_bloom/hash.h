@@ -77,22 +77,28 @@ XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key *key, __u64 hi, __u64 lo, 
 
 /*
  * What one hash decides. A probe is one bit in one 64-bit word: probe i in word i % 8 of the block,
- * 6 bits of hash each. Probes 0 to 7 come from `low`, 8 to 15 from `high`, the block from `place`:
- * three words, because one has only 64 bits.
+ * 6 bits of hash each. Probes 0 to 7 come from `low`, 8 to 15 from xb_probes_high(), the block from
+ * `place`: three words, because one has only 64 bits.
  */
 struct xb_probes {
 	__u64 low;
-	__u64 high;
+	__u64 second;
 	__u32 place;
 };
 
 XB_HASH_INLINE struct xb_probes xb_probes_of(const struct xb_key *key, __u64 hash)
 {
 	__u64 second = (hash ^ key->b) * 0x9fb21c651e98df25ULL;
-	__u64 third = (second ^ (second >> 32)) * 0xd6e8feb86659fd93ULL;
 
-	return (struct xb_probes){
-		.low = hash, .high = third ^ (third >> 32), .place = (__u32)(second >> 32)};
+	return (struct xb_probes){.low = hash, .second = second, .place = (__u32)(second >> 32)};
+}
+
+/* The bits of probes 8 to 15; worth computing only for a filter that has them. */
+XB_HASH_INLINE __u64 xb_probes_high(const struct xb_probes *probes)
+{
+	__u64 third = (probes->second ^ (probes->second >> 32)) * 0xd6e8feb86659fd93ULL;
+
+	return third ^ (third >> 32);
 }
 
 /* Maps 32 uniform bits to 0 .. count-1 without division (Lemire, ACM TOMACS 2019). */
@@ -102,9 +108,9 @@ XB_HASH_INLINE __u32 xb_scale(__u32 uniform, __u32 count)
 }
 
 /* Which bit of word i % 8 probe i stands for: 0 to 63. */
-XB_HASH_INLINE __u32 xb_probe_bit(const struct xb_probes *probes, __u32 i)
+XB_HASH_INLINE __u64 xb_probe_bit(const struct xb_probes *probes, __u32 i)
 {
-	__u64 word = i < 8 ? probes->low : probes->high;
+	__u64 word = i < 8 ? probes->low : xb_probes_high(probes);
 
 	return (word >> (6 * (i & 7))) & 63;
 }

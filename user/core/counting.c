@@ -40,7 +40,7 @@ static void counter_set(struct xb_counters *counters, unsigned int bit, unsigned
 /* The place of probe i in its block: word number times 64 plus bit. */
 static unsigned int probe_place(const struct xb_probes *probes, uint32_t i)
 {
-	return i % XB_BLOCK_WORDS * 64 + xb_probe_bit(probes, i);
+	return i % XB_BLOCK_WORDS * 64 + (unsigned int)xb_probe_bit(probes, i);
 }
 
 static void count_up(struct xb_counters *counters, const struct xb_probes *probes, uint32_t count)
