@@ -273,8 +273,8 @@ t_published_lists()
 	[[ -n ${XB_SHARED:-} ]] || skip "no XB_SHARED with published lists"
 	exits 0 attach x0
 	for file in ipsum.txt spamhaus-drop.txt spamhaus-dropv6.txt spamhaus-edrop.txt firehol-level1.netset; do
-		[[ -e $XB_SHARED/$file ]] || skip "no $file"
-		exits 0 -q import "$XB_SHARED/$file" --list "${file%.*}"
+		[[ -e $XB_SHARED/data/$file ]] || skip "no $file"
+		exits 0 -q import "$XB_SHARED/data/$file" --list "${file%.*}"
 	done
 	exits 0 status
 	exits 0 -j list

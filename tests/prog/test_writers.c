@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +94,7 @@ static pid_t start(struct rig *rig, int role)
 	assert_true(child >= 0);
 	if (child)
 		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (role < 2)
 		write_much(rig, role);
 	rotate_much(rig);
