@@ -62,6 +62,7 @@ static int body(struct xb_writer *writer, void *context)
 	for (int i = 0; i < request->count; i++)
 		if (!if_nametoindex(request->names[i]))
 			return xb_input_error("%s: no such interface", request->names[i]);
+	writer->adopts = true;
 	error = xb_enforce_begin(writer, writer->txn);
 	if (!error)
 		error = attach_all(writer, request);

@@ -54,6 +54,8 @@ static int body(struct xb_writer *writer, void *context)
 {
 	const struct request *request = context;
 
+	if (request->all && writer->foreign)
+		return xb_enforce_end(writer, writer->txn->meta.identity);
 	if (request->all)
 		return take_all(writer);
 	for (int i = 0; i < request->count; i++) {

@@ -148,6 +148,7 @@ static int body(struct xb_writer *writer, void *context)
 	int error;
 
 	request->line = request->entries = request->expired = 0;
+	writer->adopts = true;
 	rewind(request->file);
 	error = xb_member_remove_all(writer->txn);
 	if (!error)

@@ -111,18 +111,12 @@ int xb_enforce_end(struct xb_writer *writer, uint64_t store)
 }
 
 /*
- * A fresh store must not switch off what a lost one put in force, nor change it: it goes on until
- * an attach or a restore takes over.
+ * A fresh store must neither switch off nor change what a lost one put in force: that goes on until
+ * the state is back, or an attach, a restore or `detach --all` takes over.
  */
-static void leave_foreign(struct xb_writer *writer, uint64_t identity)
+static bool is_foreign(const struct xb_writer *writer, uint64_t identity)
 {
-	if (!writer->active || writer->active->params.store == identity)
-		return;
-	xb_notice("warning: %s enforces the list of another store (was its state directory lost?); "
-		  "this "
-		  "one is not enforced",
-		  writer->paths->pins);
-	xb_enforce_close(writer);
+	return writer->active && writer->active->params.store != identity;
 }
 
 int xb_enforce(struct xb_writer *writer, uint32_t *missing)
@@ -136,13 +130,16 @@ int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 	if (error)
 		return error;
 	error = xb_wanted_all(txn, &wanted, &count);
-	if (!error && !count)
-		leave_foreign(writer, txn->meta.identity);
+	if (!error && !count && is_foreign(writer, txn->meta.identity)) {
+		writer->foreign = true;
+		xb_generation_close(writer->active);
+		writer->active = NULL;
+	}
 	if (!error && count)
 		error = xb_enforce_begin(writer, txn);
 	if (!error && count)
 		error = attach_wanted(writer, wanted, count, &absent);
-	if (!error && writer->linked)
+	if (!error && writer->linked && !writer->foreign)
 		error = count ? xb_detach_unwanted(&writer->link, wanted, count)
 			      : xb_enforce_end(writer, txn->meta.identity);
 	if (missing)

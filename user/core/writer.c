@@ -124,6 +124,12 @@ static int commit_changes(struct xb_writer *writer)
 
 	if (!writer->txn->edits)
 		return 0;
+	if (writer->foreign && !writer->adopts && xb_changes_any(&writer->txn->change))
+		return xb_system_error(
+			0,
+			"%s enforces the list of another store (was its state directory lost?); "
+			"bring that back, or take over with restore or attach",
+			writer->paths->pins);
 	if (xb_changes_any(&writer->txn->change)) {
 		if (writer->active && xb_generation_accepts(writer->active, &writer->txn->change))
 			return commit_in_place(writer);

@@ -17,8 +17,10 @@ struct xb_writer {
 	struct xb_link link;
 	bool linked;		      /* link is open */
 	struct xb_generation *active; /* NULL: nothing is enforced */
-	uint32_t now;		      /* seconds since 1970 */
-	uint64_t expired;	      /* memberships swept */
+	bool foreign;	  /* what is in force is another store's, and this one wants no interface */
+	bool adopts;	  /* set by a body that takes over what is in force */
+	uint32_t now;	  /* seconds since 1970 */
+	uint64_t expired; /* memberships swept */
 };
 
 /*
