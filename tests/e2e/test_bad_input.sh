@@ -310,7 +310,7 @@ t_damaged_store()
 	exits 3 save
 	blocked 10.77.0.3
 	: >"$file" # as good as none: a new store begins, what is in force goes on
-	exits 0 add 192.0.2.1
+	exits 3 add 192.0.2.1
 	one_line
 	exits 3 status
 	blocked 10.77.0.3
