@@ -32,18 +32,24 @@ static bool is_entry(const struct xdp_program *program)
 	return name && !strncmp(name, ENTRY_NAME, 15);
 }
 
-/* Whether the program uses the map with this identity. */
+#define MAPS_MAX 64
+
+/* Identities of the maps the program uses; how many. */
+static uint32_t maps_of(int fd, uint32_t maps[MAPS_MAX])
+{
+	struct bpf_prog_info info = {.nr_map_ids = MAPS_MAX, .map_ids = (uint64_t)(uintptr_t)maps};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return 0;
+	return info.nr_map_ids < MAPS_MAX ? info.nr_map_ids : MAPS_MAX;
+}
+
 static bool uses_map(int fd, uint32_t map)
 {
-	uint32_t maps[64], size;
-	struct bpf_prog_info info = {0};
+	uint32_t maps[MAPS_MAX], count = maps_of(fd, maps);
 
-	info.nr_map_ids = sizeof(maps) / sizeof(maps[0]);
-	info.map_ids = (uint64_t)(uintptr_t)maps;
-	size = sizeof(info);
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
-		return false;
-	for (uint32_t i = 0; i < info.nr_map_ids && i < sizeof(maps) / sizeof(maps[0]); i++)
+	for (uint32_t i = 0; i < count; i++)
 		if (maps[i] == map)
 			return true;
 	return false;
@@ -87,15 +93,11 @@ bool xb_dispatcher_joins(uint32_t ifindex)
 /* Whether the program's own slot is empty for good: the pins of its link are gone. */
 static bool is_dead(int fd)
 {
-	uint32_t maps[64], zero = 0, id, size;
-	struct bpf_prog_info info = {0};
+	uint32_t maps[MAPS_MAX], count = maps_of(fd, maps), zero = 0, id;
 
-	info.nr_map_ids = sizeof(maps) / sizeof(maps[0]);
-	info.map_ids = (uint64_t)(uintptr_t)maps;
-	size = sizeof(info);
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+	if (!count)
 		return false;
-	for (uint32_t i = 0; i < info.nr_map_ids && i < sizeof(maps) / sizeof(maps[0]); i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		int map = bpf_map_get_fd_by_id(maps[i]);
 		struct bpf_map_info about = {0};
 		uint32_t about_size = sizeof(about);
