@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one way out: counts packets and bytes by reason and interface, per CPU, in maps that outlive
- * generations. */
+/* The one way out: counts packets and bytes by reason and interface, per CPU. */
 #ifndef XDP_BLOOM_ACCOUNT_H
 #define XDP_BLOOM_ACCOUNT_H
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "xdp_bloom/layout.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, XB_IFACE_CELLS);
-	__type(key, __u32);
-	__type(value, struct xb_iface_cell);
-} ifaces SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, XB_IFACE_ROWS);
-	__type(key, __u32);
-	__type(value, struct xb_counts);
-} stats SEC(".maps");
+#include "link.h"
 
 static __always_inline __u32 stats_row(__u32 ifindex)
 {
@@ -57,7 +41,7 @@ static __always_inline int account(struct xdp_md *ctx, enum xb_reason reason, __
 		counts->reason[reason].packets++;
 		counts->reason[reason].bytes += frame_length(ctx, claimed);
 	}
-	return (xb_drop_reasons >> reason) & 1 ? XDP_DROP : XDP_PASS;
+	return xb_reason_drops(reason) ? XDP_DROP : XDP_PASS;
 }
 
 #endif

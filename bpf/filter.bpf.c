@@ -8,6 +8,7 @@
 #include "host4.h"
 #include "prefix4.h"
 #include "net6.h"
+#include "policy.h"
 #include "account.h"
 
 static __always_inline enum xb_reason judge(const struct source *source)
@@ -16,12 +17,12 @@ static __always_inline enum xb_reason judge(const struct source *source)
 	case SOURCE_IPV4:
 		if (params.prefix4 && prefix4_listed(source->ipv4))
 			return XB_LISTED_IPV4_PREFIX;
-		if (params.host4.blocks && host4_listed(source->ipv4))
-			return XB_LISTED_IPV4_HOST;
+		if (params.host4.blocks)
+			return host4_judge(source->ipv4);
 		return XB_CLEAN;
 	case SOURCE_IPV6:
-		if (params.net6.blocks && net6_listed(source->hi, source->lo))
-			return XB_LISTED_IPV6;
+		if (params.net6.blocks)
+			return net6_judge(source->hi, source->lo);
 		return XB_CLEAN;
 	case SOURCE_NONE:
 		break;
@@ -34,7 +35,7 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 {
 	struct source source = parse_source(ctx);
 
-	return account(ctx, judge(&source), source.claimed);
+	return account(ctx, policy_apply(ctx, &source, judge(&source)), source.claimed);
 }
 
 char _license[] SEC("license") = "GPL";

@@ -4,15 +4,21 @@
 #define XDP_BLOOM_HOST4_H
 
 #include "bloom.h"
+#include "confirm.h"
 
 struct bloom_map host4 SEC(".maps");
 
 /* address: host byte order. */
-static __always_inline bool host4_listed(__u32 address)
+static __always_inline enum xb_reason host4_judge(__u32 address)
 {
 	struct xb_key key = params_key();
+	__u64 hash = xb_hash_ipv4(&key, address);
 
-	return bloom_contains(&host4, &params.host4, &key, xb_hash_ipv4(&key, address));
+	if (!bloom_contains(&host4, &params.host4, &key, hash))
+		return XB_CLEAN;
+	if (params.confirm && !confirm_host4(&key, hash, address))
+		return XB_UNCONFIRMED;
+	return XB_LISTED_IPV4_HOST;
 }
 
 #endif

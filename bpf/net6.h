@@ -4,6 +4,7 @@
 #define XDP_BLOOM_NET6_H
 
 #include "bloom.h"
+#include "confirm.h"
 
 struct bloom_map net6 SEC(".maps");
 
@@ -19,7 +20,7 @@ struct net6_walk {
 	__u64 hi, lo;
 	__u64 always;	/* lengths 0 to 31 left to probe */
 	__u64 cover[2]; /* lengths 32 to 128 left to probe, less 32 */
-	bool listed;
+	enum xb_reason found;
 };
 
 /* For the lowest set bit of x (not 0): its number. A de Bruijn sequence (Leiserson, Prokop,
@@ -77,12 +78,18 @@ static long net6_probe(__u32 round __attribute__((unused)), void *data)
 	hi = walk->hi & leading_ones(length < 64 ? length : 64);
 	lo = walk->lo & leading_ones(length > 64 ? length - 64 : 0);
 	hash = xb_hash_ipv6(&key, hi, lo, length);
-	walk->listed = bloom_contains(&net6, &params.net6, &key, hash);
-	return walk->listed;
+	if (!bloom_contains(&net6, &params.net6, &key, hash))
+		return 0;
+	if (params.confirm && !confirm_net6(&key, hash)) {
+		walk->found = XB_UNCONFIRMED;
+		return 0;
+	}
+	walk->found = XB_LISTED_IPV6;
+	return 1;
 }
 
 /* hi, lo: the source, host byte order. */
-static __always_inline bool net6_listed(__u64 hi, __u64 lo)
+static __always_inline enum xb_reason net6_judge(__u64 hi, __u64 lo)
 {
 	struct xb_key key = params_key();
 	__u64 hash = xb_hash_ipv4(&key, hi >> 32);
@@ -90,17 +97,17 @@ static __always_inline bool net6_listed(__u64 hi, __u64 lo)
 	__u32 index = 1 + xb_scale(hash >> 32, params.length_cells);
 	struct xb_lengths *always = bpf_map_lookup_elem(&lengths6, &first);
 	struct xb_lengths *cover = bpf_map_lookup_elem(&lengths6, &index);
-	struct net6_walk walk = {.hi = hi, .lo = lo};
+	struct net6_walk walk = {.hi = hi, .lo = lo, .found = XB_CLEAN};
 
 	if (!always || !cover)
-		return false;
+		return XB_CLEAN;
 	walk.always = always->bits[0];
 	walk.cover[0] = cover->bits[0];
 	walk.cover[1] = cover->bits[1];
 	if (!(walk.always | walk.cover[0] | walk.cover[1]))
-		return false;
+		return XB_CLEAN;
 	bpf_loop(129, net6_probe, &walk, 0);
-	return walk.listed;
+	return walk.found;
 }
 
 #endif

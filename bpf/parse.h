@@ -26,6 +26,7 @@ struct source {
 	enum xb_reason reason; /* why there is none */
 	__u32 ipv4;	       /* host byte order */
 	__u64 hi, lo;	       /* IPv6, host byte order */
+	__u32 network;	       /* offset of the IP header */
 	__u32 claimed;	       /* frame length by the IP header, for the byte count */
 };
 
@@ -64,6 +65,7 @@ static __always_inline struct source parse_ipv4(struct cursor *cursor)
 	return (struct source){
 		.family = SOURCE_IPV4,
 		.ipv4 = bpf_ntohl(ip->saddr),
+		.network = offset,
 		.claimed = offset + bpf_ntohs(ip->tot_len),
 	};
 }
@@ -83,6 +85,7 @@ static __always_inline struct source parse_ipv6(struct cursor *cursor)
 		.family = SOURCE_IPV6,
 		.hi = ((__u64)bpf_ntohl(word[0]) << 32) | bpf_ntohl(word[1]),
 		.lo = ((__u64)bpf_ntohl(word[2]) << 32) | bpf_ntohl(word[3]),
+		.network = offset,
 		.claimed = offset + (__u32)sizeof(*ip) + bpf_ntohs(ip->payload_len),
 	};
 }

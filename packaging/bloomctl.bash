@@ -85,7 +85,7 @@ _bloomctl()
 		del) words='--list --exist' ;;
 		list) words='--list' ;;
 		flush) words='--list --yes' ;;
-		import) words='--list --format --replace' ;;
+		import) words='--list --format --replace --include-bogons --force --dry-run' ;;
 		rotate) words='--fpr --capacity' ;;
 		stats) words='--watch' ;;
 		plan) words='--entries --fpr' ;;

@@ -115,4 +115,31 @@ XB_HASH_INLINE __u64 xb_probe_bit(const struct xb_probes *probes, __u32 i)
 	return (word >> (6 * (i & 7))) & 63;
 }
 
+/*
+ * The two buckets of the confirm stage a key may stand in. The table is cut into parts, both
+ * buckets lie in the same one, so that parts are built by a thread each. Bits of their own: a
+ * second word is mixed out of the hash.
+ */
+struct xb_choices {
+	__u32 first;
+	__u32 second;
+};
+
+XB_HASH_INLINE struct xb_choices xb_choices_of(const struct xb_key *key, __u64 hash, __u32 parts,
+					       __u32 size)
+{
+	__u64 word = xb_mix64(hash + key->b);
+	__u64 scaled = (word >> 32) * parts;
+	__u32 part = (__u32)(scaled >> 32) * size;
+
+	return (struct xb_choices){.first = part + xb_scale((__u32)scaled, size),
+				   .second = part + xb_scale((__u32)word, size)};
+}
+
+/* What stands for an IPv6 prefix (or name) in its bucket; 0 is a free slot. */
+XB_HASH_INLINE __u64 xb_fingerprint(__u64 hash)
+{
+	return hash ? hash : 1;
+}
+
 #endif

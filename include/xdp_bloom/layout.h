@@ -11,7 +11,7 @@
 /* ---- The link: outlives generations. A change here raises XB_LINK_LAYOUT, and an upgrade replaces
  * the entry. ---- */
 
-#define XB_LINK_LAYOUT 1
+#define XB_LINK_LAYOUT 2
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -48,7 +48,29 @@ struct xb_count {
 struct xb_counts {
 	struct xb_count reason[XB_REASON_SLOTS];
 };
-_Static_assert(sizeof(struct xb_counts) == 512, "statistics layout");
+_Static_assert(sizeof(struct xb_counts) == 1024, "statistics layout");
+
+/* How many drops may still be told to who watches; the watcher refills it, so that it runs dry when
+ * he is gone. */
+struct xb_watch {
+	__s64 budget;
+};
+
+/* A drop that was told, in network byte order where it comes from the packet. */
+struct xb_drop {
+	__u64 time; /* CLOCK_MONOTONIC, ns */
+	__u32 ifindex;
+	__u16 sport, dport; /* 0: none, or not in the first fragment's first header */
+	__u8 source[16];    /* IPv4 in the first four bytes */
+	__u8 family;	    /* 4 or 6 */
+	__u8 protocol;	    /* IPv4 protocol or first IPv6 next header */
+	__u8 reason;	    /* enum xb_reason: why it was dropped, or would have been */
+	__u8 monitored;	    /* 1: the policy is monitor, it passed */
+	__u32 padding;
+};
+_Static_assert(sizeof(struct xb_drop) == 40, "a drop as told");
+
+#define XB_DROPS_BYTES 262144 /* ring buffer */
 
 /* ---- The generation: built, published, replaced as a whole. ---- */
 
@@ -84,6 +106,64 @@ struct xb_lengths {
 	__u64 bits[2];
 };
 
+/*
+ * The confirm stage, exact: buckets of one cache line with 16 IPv4 addresses, or with 8
+ * fingerprints (the whole 64-bit keyed hash, 1 for 0) of IPv6 prefixes. A free slot is 0. Behind
+ * the last bucket stands one more, whose words are named below.
+ */
+struct xb_bucket {
+	__u64 word[8];
+};
+
+#define XB_BUCKET_ZERO	0 /* how often 0.0.0.0, which no slot can hold, is listed */
+#define XB_BUCKET_MOVES 1 /* raised between the copy and the removal of a key that moves */
+
+struct xb_buckets {
+	__u32 parts; /* 0: nothing is confirmed */
+	__u32 size;  /* buckets in a part */
+};
+
+static inline __attribute__((always_inline)) __u32 xb_buckets_count(__u32 parts, __u32 size)
+{
+	return parts * size;
+}
+
+/*
+ * The allowlist: a trie for each family, and in front of them a gate of bits, so that a source that
+ * is not near an allowed one costs a line. Bits, in this order: IPv4 by its first 20 bits; IPv6 by
+ * a hash of its first 32, for prefixes of /32 and longer; IPv6 by its first 16, for shorter ones.
+ */
+#define XB_GATE_BITS	  20
+#define XB_GATE_WORDS	  (1U << (XB_GATE_BITS - 6))
+#define XB_GATE_NET6	  XB_GATE_WORDS
+#define XB_GATE_SHORT6	  (2 * XB_GATE_WORDS)
+#define XB_GATE_ALL_WORDS (2 * XB_GATE_WORDS + (1U << 10))
+
+/* Number of the bit within its region. */
+static inline __attribute__((always_inline)) __u32 xb_gate_net6(__u64 hi)
+{
+	return (__u32)(xb_mix64(hi >> 32) >> (64 - XB_GATE_BITS));
+}
+
+#define XB_ALLOW_MAX (1U << 28) /* the tries take memory as they grow */
+
+/* Keys of the tries: the address in network byte order behind the prefix length. */
+struct xb_allow4_key {
+	__u32 length;
+	__u32 address;
+};
+
+struct xb_allow6_key {
+	__u32 length;
+	__u32 address[4];
+};
+
+enum xb_policy {
+	XB_POLICY_ENFORCE,
+	XB_POLICY_MONITOR,    /* counts what would drop, drops nothing */
+	XB_POLICY_ALLOW_ONLY, /* only listed sources pass */
+};
+
 /* Set before the program is loaded, frozen after; userspace reads it back from the pinned map. */
 struct xb_params {
 	__u64 generation; /* random, never 0 */
@@ -92,13 +172,17 @@ struct xb_params {
 	struct xb_key key;
 	struct xb_geometry host4;
 	struct xb_geometry net6;
-	__u32 prefix4;	     /* 1: IPv4 prefixes are looked up */
-	__u32 length_cells;  /* without cell 0 */
-	__u32 length_probes; /* most probes an IPv6 packet may cost at the promised rate */
-	__u32 layout;	     /* XB_GENERATION_LAYOUT */
+	struct xb_buckets confirm4; /* of host4 */
+	struct xb_buckets confirm6; /* of net6 */
+	__u32 prefix4;		    /* 1: IPv4 prefixes are looked up */
+	__u32 length_cells;	    /* without cell 0 */
+	__u32 length_probes;	    /* most probes an IPv6 packet may cost at the promised rate */
+	__u32 layout;		    /* XB_GENERATION_LAYOUT */
+	__u32 confirm;		    /* 1: what the Bloom filter hits is looked up exactly */
+	__u32 allow_only;	    /* 1: the policy can be allow-only, so it is read on a miss */
 };
-_Static_assert(sizeof(struct xb_params) == 88, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 112, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 1
+#define XB_GENERATION_LAYOUT 2
 
 #endif

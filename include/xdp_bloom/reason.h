@@ -22,7 +22,14 @@
 	X(IPV4_VERSION, "ipv4_version", PASS, "IPv4 by EtherType, another version in the header")  \
 	X(IPV4_IHL, "ipv4_ihl", PASS, "IPv4 header length below 20 bytes")                         \
 	X(IPV6_SHORT, "ipv6_short", PASS, "cut inside the IPv6 header")                            \
-	X(IPV6_VERSION, "ipv6_version", PASS, "IPv6 by EtherType, another version in the header")
+	X(IPV6_VERSION, "ipv6_version", PASS, "IPv6 by EtherType, another version in the header")  \
+	X(UNCONFIRMED, "unconfirmed", PASS, "the Bloom filter hit, the exact look-up did not")     \
+	X(ALLOWED, "allowed", PASS, "would be dropped, but is on the allowlist")                   \
+	X(MONITORED, "monitored", PASS, "would be dropped, but the policy is monitor")             \
+	X(ADMITTED, "admitted", PASS, "listed, and the policy is allow-only")                      \
+	X(NOT_ADMITTED, "not_admitted", DROP, "not listed, and the policy is allow-only")          \
+	X(NEIGHBOUR, "neighbour", PASS, "IPv6 neighbour discovery under allow-only")               \
+	X(ROLLED_BACK, "rolled_back", PASS, "a trial ended that began without a filter here")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,
@@ -31,15 +38,20 @@ enum xb_reason {
 		XB_REASON_COUNT,
 };
 
-#define XB_REASON_SLOTS 32
+#define XB_REASON_SLOTS 64
 _Static_assert(XB_REASON_COUNT <= XB_REASON_SLOTS, "the statistics layout has no room");
 
-#define XB_VERDICT_PASS 0U
-#define XB_VERDICT_DROP 1U
+#define XB_VERDICT_PASS 0ULL
+#define XB_VERDICT_DROP 1ULL
 
 /* Bit r is set when reason r drops. */
 #define X(symbol, name, verdict, meaning) (XB_VERDICT_##verdict << XB_##symbol) |
-static const unsigned int xb_drop_reasons = XB_REASONS(X) 0;
+static const unsigned long long xb_drop_reasons = XB_REASONS(X) 0;
 #undef X
+
+static inline __attribute__((always_inline)) int xb_reason_drops(enum xb_reason reason)
+{
+	return (xb_drop_reasons >> reason) & 1;
+}
 
 #endif

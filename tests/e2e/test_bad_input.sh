@@ -62,7 +62,7 @@ t_host_bits()
 	exits 0 add 2001:db8::5/32
 	complains 'taken as 2001:db8::/32'
 	printf '# list\n198.51.100.9/24\n' >"$T/list"
-	exits 0 import "$T/list"
+	exits 0 import "$T/list" --include-bogons
 	[[ $(wc -l <"$T/err") -eq 1 ]]
 	complains 'first: 198.51.100.9/24, line 2'
 }
@@ -255,7 +255,7 @@ t_full_disk()
 	python3 -c '
 for i in range(40000):
     print("172.%d.%d.%d" % (16 + (i >> 16), i >> 8 & 255, i & 255))' >"$T/list"
-	refused 3 import "$T/list"
+	refused 3 import "$T/list" --include-bogons
 	complains 'no space left'
 	blocked 10.77.0.3
 	for ((number = 1; number <= 40 && code == 0; number++)); do

@@ -216,11 +216,12 @@ t_import_formats()
 	printf 'create a hash:net family inet\nadd a 10.77.0.3\nadd a 192.0.2.0/24\ncreate b hash:net family inet6\nadd b fd77::3\n' >"$T/ipset"
 	exits 0 attach x0
 	for format in plain netset spamhaus spamhaus-json ipsum ipset; do
-		exits 0 -j import "$T/$format"
+		exits 0 -j import "$T/$format" --include-bogons
 		json 'd["entries"] == 3 and d["added"] == 3'
 		blocked 10.77.0.3
 		exits 0 flush --yes
-		ctl -j import - --format $format --list "in-$format" <"$T/$format" >"$T/out" ||
+		ctl -j import - --format $format --list "in-$format" --include-bogons \
+			<"$T/$format" >"$T/out" ||
 			fail "$format through stdin"
 		json "d['added'] == 3 and d['format'] == '$format'"
 		blocked fd77::3
@@ -233,16 +234,16 @@ t_import_replace()
 	exits 0 attach x0
 	printf '10.77.0.3\n10.77.0.4\n192.0.2.0/24\nfd77::3\n' >"$T/one"
 	printf '10.77.0.4\n10.77.0.5\n192.0.2.0/24\nfd77::4\n' >"$T/two"
-	exits 0 -j import "$T/one" --list feed
+	exits 0 -j import "$T/one" --list feed --include-bogons
 	json 'd["added"] == 4'
 	exits 0 add 198.51.100.1
-	exits 0 -j import "$T/two" --list feed --replace
+	exits 0 -j import "$T/two" --list feed --replace --include-bogons
 	json 'd["added"] == 2 and d["removed"] == 2 and d["unchanged"] == 2 and d["renewed"] == 0'
 	blocked 10.77.0.4 10.77.0.5 fd77::4
 	passes 10.77.0.3 fd77::3
 	exits 0 test 198.51.100.1
 	ctl save >"$T/before"
-	exits 0 -j import "$T/two" --list feed --replace
+	exits 0 -j import "$T/two" --list feed --replace --include-bogons
 	json 'd["added"] == d["removed"] == d["renewed"] == 0 and d["unchanged"] == 4'
 	ctl save >"$T/after"
 	cmp "$T/before" "$T/after"
@@ -256,7 +257,7 @@ for i in range(60000):
 print("10.77.0.3")' >"$T/large"
 	exits 0 attach x0
 	exits 0 add 10.77.0.4
-	exits 0 -j import "$T/large" --list large
+	exits 0 -j import "$T/large" --list large --include-bogons
 	json 'd["added"] == 60001'
 	blocked 10.77.0.3 10.77.0.4
 	passes 10.77.0.2

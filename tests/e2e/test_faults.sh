@@ -76,13 +76,13 @@ t_del() { die_everywhere "10.77.0.4" "10.77.0.3 fd77::3" del 10.77.0.3 fd77::3; 
 t_import()
 {
 	printf '10.77.0.5\n10.77.3.0/24\nfd77::4\n192.0.2.1\n' >"$T/list"
-	die_everywhere "${listed[*]}" "10.77.0.5 10.77.3.9 10.77.3.200 fd77::4" import "$T/list"
+	die_everywhere "${listed[*]}" "10.77.0.5 10.77.3.9 10.77.3.200 fd77::4" import "$T/list" --include-bogons
 }
 
 t_import_replace()
 {
 	printf '10.77.0.3\n10.77.0.4\nfd77::4\n10.77.0.5\n' >"$T/list"
-	die_everywhere "10.77.0.3 10.77.0.4" "fd77::4 10.77.0.5" import "$T/list" --replace
+	die_everywhere "10.77.0.3 10.77.0.4" "fd77::4 10.77.0.5" import "$T/list" --replace --include-bogons
 }
 
 t_import_bulk()
@@ -91,7 +91,7 @@ t_import_bulk()
 for i in range(51000):
     print("172.%d.%d.%d" % (16 + (i >> 16), i >> 8 & 255, i & 255))
 print("10.77.0.5\nfd77::4")' >"$T/list"
-	die_everywhere "${listed[*]}" "10.77.0.5 fd77::4" import "$T/list"
+	die_everywhere "${listed[*]}" "10.77.0.5 fd77::4" import "$T/list" --include-bogons
 }
 
 t_rotate() { die_everywhere "${listed[*]}" "" rotate; }

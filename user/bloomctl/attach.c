@@ -2,17 +2,21 @@
 /* bloomctl attach: all the interfaces or none. */
 #include "core/attach.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
+#include "core/autoallow.h"
 #include "core/enforce.h"
 #include "core/error.h"
+#include "core/lifeline.h"
 
 struct request {
 	char **names;
 	int count;
+	unsigned int refuse; /* kinds of lifelines */
 	enum xb_mode wanted;
 	enum xb_mode got[256];
 };
@@ -53,15 +57,30 @@ static int attach_all(struct xb_writer *writer, struct request *request)
 	return 0;
 }
 
+/* Before anything is filtered: what must not be. */
+static int allow_body(struct xb_writer *writer, void *context)
+{
+	const struct request *request = context;
+	uint32_t ifindexes[256];
+
+	for (int i = 0; i < request->count; i++) {
+		ifindexes[i] = if_nametoindex(request->names[i]);
+		if (!ifindexes[i])
+			return xb_input_error("%s: no such interface", request->names[i]);
+	}
+	writer->adopts = true;
+	writer->txn->meta.refused |= request->refuse;
+	writer->txn->edits++;
+	return xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, ifindexes,
+			    (size_t)request->count, true);
+}
+
 static int body(struct xb_writer *writer, void *context)
 {
 	struct request *request = context;
 	bool fresh = !writer->linked;
 	int error;
 
-	for (int i = 0; i < request->count; i++)
-		if (!if_nametoindex(request->names[i]))
-			return xb_input_error("%s: no such interface", request->names[i]);
 	writer->adopts = true;
 	error = xb_enforce_begin(writer, writer->txn);
 	if (!error)
@@ -95,16 +114,37 @@ static int answer(const struct cli *cli, const struct request *request)
 	return cli_done(EXIT_DONE);
 }
 
+/* KIND,KIND,... or all */
+static int parse_kinds(char *text, unsigned int *kinds)
+{
+	char *rest = text, *name;
+
+	while ((name = strsep(&rest, ","))) {
+		enum xb_lifeline_kind kind;
+
+		if (!strcmp(name, "all"))
+			*kinds = XB_LIFELINE_ALL;
+		else if (xb_lifeline_parse(name, &kind))
+			return -EINVAL;
+		else
+			*kinds |= 1U << kind;
+	}
+	return 0;
+}
+
 int verb_attach(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"mode", required_argument, NULL, 'm'}, {0}};
+	static const struct option options[] = {{"mode", required_argument, NULL, 'm'},
+						{"refuse", required_argument, NULL, 'r'},
+						{0}};
 	struct request request = {.wanted = XB_MODE_AUTO};
 	int option;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
-		if (option != 'm')
+		if (option != 'm' && option != 'r')
 			return EXIT_USAGE;
-		else if (xb_mode_parse(optarg, &request.wanted))
+		else if (option == 'm' ? xb_mode_parse(optarg, &request.wanted)
+				       : parse_kinds(optarg, &request.refuse))
 			return cli_fail();
 	request.names = argv + optind;
 	request.count = argc - optind;
@@ -112,7 +152,8 @@ int verb_attach(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "attach needs an interface");
 	if (request.count > 255)
 		return cli_usage(cli, "at most 255 interfaces");
-	if (xb_write(&cli->paths, true, body, &request))
+	if (xb_write(&cli->paths, XB_WRITE_HEAVY, allow_body, &request) ||
+	    xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, body, &request))
 		return cli_fail();
 	return answer(cli, &request);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl batch: lines of add and del, one transaction, acknowledged at its end. */
+/* bloomctl batch: lines of add and del, or allow add and allow del, one transaction, acknowledged
+ * at its end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static int parse_line(const struct cli *cli, struct batch *batch, char *text, un
 {
 	struct line line = {.number = number, .text = text};
 	char *words[WORDS_MAX];
-	int count = split(text, words), code;
+	int count = split(text, words), verb, code;
 
 	if (count < 0)
 		return bad_line(count == -1 ? "a quote has no end" : "too many words");
@@ -92,8 +93,10 @@ static int parse_line(const struct cli *cli, struct batch *batch, char *text, un
 		return 0;
 	}
 	words[count] = NULL;
-	if (strcmp(words[0], "add") && strcmp(words[0], "del"))
-		return bad_line("a batch has lines of `add ENTRY...` and `del ENTRY...`");
+	verb = !strcmp(words[0], "allow") && count > 1 ? 1 : 0;
+	if (strcmp(words[verb], "add") && strcmp(words[verb], "del"))
+		return bad_line("a batch has lines of `[allow] add ENTRY...` and `[allow] del "
+				"ENTRY...`");
 	code = edit_parse(cli, count, words, &line.edit);
 	if (code)
 		return code;
@@ -148,7 +151,7 @@ static int body(struct xb_writer *writer, void *context)
 static int run(struct cli *cli, struct batch *batch)
 {
 	const struct edit_result *result = &batch->result;
-	int error = xb_write(&cli->paths, false, body, batch);
+	int error = xb_write(&cli->paths, 0, body, batch);
 
 	if (error)
 		return cli_fail(), error == 1				? EXIT_ABSENT

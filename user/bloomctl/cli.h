@@ -51,6 +51,8 @@ VERB(batch)
 VERB(rotate)
 VERB(stats)
 VERB(plan)
+VERB(allow)
+VERB(policy)
 #undef VERB
 
 /* From now on errors come from this line of this file; NULL: from the command line. */

@@ -88,11 +88,11 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 	if (request.all == (request.count > 0))
 		return cli_usage(cli, "detach takes interfaces, or --all");
 	/* The wish first: then every command that follows works towards it. */
-	error = xb_write(&cli->paths, true, body, &request);
+	error = xb_write(&cli->paths, XB_WRITE_HEAVY, body, &request);
 	if (error == 1)
 		return cli_fail(), EXIT_ABSENT;
 	if (!error)
-		error = xb_write(&cli->paths, true, NULL, NULL);
+		error = xb_write(&cli->paths, XB_WRITE_HEAVY, NULL, NULL);
 	if (error)
 		return cli_fail();
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;

@@ -46,6 +46,8 @@ static int parse_entries(const struct cli *cli, int argc, char **argv, struct ed
 		if (host_bits)
 			cli_note(cli, "bloomctl: %s has host bits set; taken as %s", argv[i],
 				 xb_entry_format(&edit->entries[i], text));
+		if (edit->allow)
+			edit->entries[i] = xb_entry_allow(&edit->entries[i]);
 	}
 	return 0;
 }
@@ -55,7 +57,10 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 	int option, code;
 	uint64_t number;
 
-	*edit = (struct edit){.add = !strcmp(argv[0], "add")};
+	*edit = (struct edit){.allow = !strcmp(argv[0], "allow")};
+	argv += edit->allow;
+	argc -= edit->allow;
+	edit->add = !strcmp(argv[0], "add");
 	optind = 0;
 	while ((option = cli_option(cli, argc, argv, edit->add ? add_options : del_options)) !=
 	       -1) {
@@ -92,7 +97,7 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 
 static int apply_add(struct xb_writer *writer, const struct edit *edit, struct edit_result *result)
 {
-	const char *name = edit->list ? edit->list : "default";
+	const char *name = edit->list ? edit->list : edit->allow ? "allow" : "default";
 	struct xb_membership member = {
 		.added = writer->now,
 		.expires = edit->timeout ? writer->now + edit->timeout : 0,
@@ -144,6 +149,28 @@ static json_t *lists_of(struct xb_txn *txn, const struct xb_entry *entry, uint32
 	return names;
 }
 
+/* What is allowed by itself would come back; it can only be refused as a kind. */
+static int check_auto(struct xb_txn *txn, const struct edit *edit, const struct xb_entry *entry)
+{
+	struct xb_membership member;
+	struct xb_members members;
+	char text[XB_ENTRY_TEXT];
+
+	if (!edit->allow || edit->list || xb_members_of(txn, entry, &members))
+		return 0;
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		if (list && xb_list_is_auto(list))
+			return xb_input_error("%s is allowed by itself (%.*s); `bloomctl allow "
+					      "refuse %s` ends that",
+					      xb_entry_format(entry, text),
+					      (int)member.comment_size, member.comment,
+					      list->name + strlen(XB_LIST_AUTO));
+	}
+	return 0;
+}
+
 static int apply_del(struct xb_writer *writer, const struct edit *edit, struct edit_result *result)
 {
 	uint32_t from = XB_ANY_LIST;
@@ -160,8 +187,10 @@ static int apply_del(struct xb_writer *writer, const struct edit *edit, struct e
 			result->lists_left ? lists_of(writer->txn, &edit->entries[i], from) : NULL;
 		enum xb_removal removal;
 		char text[XB_ENTRY_TEXT];
-		int error = xb_member_remove(writer->txn, &edit->entries[i], from, &removal);
+		int error = check_auto(writer->txn, edit, &edit->entries[i]);
 
+		if (!error)
+			error = xb_member_remove(writer->txn, &edit->entries[i], from, &removal);
 		xb_entry_format(&edit->entries[i], text);
 		if (names && !error && removal != XB_REMOVAL_ABSENT)
 			json_object_set(result->lists_left, text, names);
@@ -169,7 +198,10 @@ static int apply_del(struct xb_writer *writer, const struct edit *edit, struct e
 		if (error)
 			return error;
 		if (removal == XB_REMOVAL_ABSENT && !edit->exist) {
-			xb_input_error("%s is not %s%s", text, edit->list ? "in list " : "listed",
+			xb_input_error("%s is not %s%s", text,
+				       edit->list    ? "in list "
+				       : edit->allow ? "on the allowlist"
+						     : "listed",
 				       edit->list ? edit->list : "");
 			return 1;
 		}
@@ -223,7 +255,7 @@ int edit_run(struct cli *cli, int argc, char **argv)
 	if (code)
 		return code;
 	run.result.lists_left = edit.add ? NULL : json_object();
-	error = xb_write(&cli->paths, false, body, &run);
+	error = xb_write(&cli->paths, 0, body, &run);
 	if (error == 1)
 		code = cli_fail(), code = EXIT_ABSENT;
 	else if (error)

@@ -9,7 +9,8 @@
 
 struct edit {
 	bool add, exist;
-	const char *list; /* NULL: "default" for add, every list for del */
+	bool allow;	  /* of the allowlist */
+	const char *list; /* NULL: "default" or "allow" for add, every list for del */
 	const char *comment;
 	uint32_t timeout; /* seconds, 0: none */
 	struct xb_entry *entries;
@@ -22,8 +23,8 @@ struct edit_result {
 	json_t *lists_left; /* entry to names of the lists a del took it out of; NULL: not wanted */
 };
 
-/* argv[0] is "add" or "del". The texts stay the caller's. Returns 0, or EXIT_USAGE with the message
- * printed. */
+/* argv[0] is "add" or "del", or "allow" and argv[1] is. The texts stay the caller's. Returns 0, or
+ * EXIT_USAGE with the message printed. */
 int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit);
 void edit_free(struct edit *edit);
 

@@ -16,7 +16,6 @@ struct request {
 
 static int flush_list(struct xb_writer *writer, struct request *request)
 {
-	const struct xb_entry first = {.kind = XB_PREFIX4};
 	struct xb_list *list = xb_list_find(writer->txn, request->list);
 	struct xb_walk walk;
 	uint32_t id;
@@ -25,7 +24,7 @@ static int flush_list(struct xb_writer *writer, struct request *request)
 	if (!list)
 		return xb_input_error("there is no list %s", request->list);
 	id = list->id;
-	error = xb_walk_begin(&walk, writer->txn, &first);
+	error = xb_walk_begin(&walk, writer->txn, &XB_WALK_LISTED);
 	if (error)
 		return error;
 	while ((more = xb_walk_next(&walk)) > 0) {
@@ -52,7 +51,7 @@ static int body(struct xb_writer *writer, void *context)
 	if (request->list)
 		return flush_list(writer, request);
 	request->removed = totals->prefix4 + totals->host4 + totals->net6;
-	return request->removed ? xb_member_remove_all(writer->txn) : 0;
+	return request->removed ? xb_member_remove_listed(writer->txn) : 0;
 }
 
 static bool confirmed(const char *list)
@@ -86,7 +85,7 @@ int verb_flush(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "flush asks on a terminal; without one it needs --yes");
 	if (!yes && !confirmed(request.list))
 		return EXIT_USAGE;
-	if (xb_write(&cli->paths, false, body, &request))
+	if (xb_write(&cli->paths, 0, body, &request))
 		return cli_fail();
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:I}", "removed", (json_int_t)request.removed));

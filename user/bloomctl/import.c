@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl import: one file, one list, one transaction. */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli.h"
+#include "core/bogon.h"
 #include "core/error.h"
 #include "core/listfile.h"
 #include "core/membership.h"
@@ -13,10 +16,57 @@
 
 struct request {
 	const struct xb_listfile *file;
-	const char *list;
-	bool replace;
+	const char *list, *format;
+	bool replace, include_bogons, force, dry_run;
+	uint64_t bogons; /* left out of the file */
+	struct xb_entry first_bogon;
 	uint64_t added, renewed, unchanged, removed;
 };
+
+/* A file without entries is an error, unless it is meant to empty a list. */
+static int read_file(const char *path, struct request *request, struct xb_listfile *file)
+{
+	int error = xb_listfile_read(path, request->format, file);
+
+	if (error != -ENODATA || !request->replace)
+		return error;
+	if (!request->force)
+		return xb_input_error("%s: no entries; emptying list %s by it needs --force", path,
+				      request->list);
+	xb_error_clear();
+	file->format = "empty";
+	return 0;
+}
+
+static void leave_out_bogons(struct xb_listfile *file, struct request *request)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < file->count; i++) {
+		const struct xb_item *item = &file->items[i];
+
+		if (!xb_bogon(&item->entry))
+			file->items[kept++] = *item;
+		else if (!request->bogons++)
+			request->first_bogon = item->entry;
+	}
+	file->count = kept;
+}
+
+static int check_timeout(const struct xb_item *item, uint32_t now)
+{
+	if (item->timeout > UINT32_MAX - now)
+		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106",
+				      item->timeout);
+	return 0;
+}
+
+static int prefix_entry(int error, const struct xb_item *item)
+{
+	char text[XB_ENTRY_TEXT];
+
+	return xb_error_prefix(error, "%s", xb_entry_format(&item->entry, text));
+}
 
 static int put_one(struct xb_writer *writer, struct request *request, const struct xb_item *item,
 		   uint32_t list)
@@ -31,11 +81,10 @@ static int put_one(struct xb_writer *writer, struct request *request, const stru
 	};
 	unsigned int renew = 0;
 	enum xb_put put;
-	int error;
+	int error = check_timeout(item, writer->now);
 
-	if (item->timeout > UINT32_MAX - writer->now)
-		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106",
-				      item->timeout);
+	if (error)
+		return error;
 	if (request->replace || member.expires)
 		renew |= XB_RENEW_EXPIRY;
 	if (request->replace || member.comment_size)
@@ -53,11 +102,9 @@ static int put_all(struct xb_writer *writer, struct request *request, uint32_t l
 
 	for (size_t i = 0; i < file->count; i++) {
 		int error = put_one(writer, request, &file->items[i], list);
-		char text[XB_ENTRY_TEXT];
 
 		if (error)
-			return xb_error_prefix(error, "%s",
-					       xb_entry_format(&file->items[i].entry, text));
+			return prefix_entry(error, &file->items[i]);
 		if (i % 65536 == 0)
 			xb_progress("storing", i, file->count);
 	}
@@ -80,6 +127,8 @@ static int remove_others(struct xb_writer *writer, struct request *request, uint
 	while ((more = xb_walk_next(&walk)) > 0) {
 		enum xb_removal removal;
 
+		if (walk.entry.kind > XB_NET6)
+			break;
 		while (at < file->count &&
 		       xb_entry_compare(&file->items[at].entry, &walk.entry) < 0)
 			at++;
@@ -93,7 +142,28 @@ static int remove_others(struct xb_writer *writer, struct request *request, uint
 		request->removed++;
 	}
 	xb_walk_end(&walk);
-	return error ? error : more;
+	return error ? error : more < 0 ? more : 0;
+}
+
+/* What a list may become without --force: anything but empty within this factor, or within so many
+ * entries. */
+#define GUARD_FACTOR  2
+#define GUARD_ENTRIES 1000
+
+static int check_replacement(const struct request *request, uint64_t before)
+{
+	uint64_t after = request->file->count,
+		 difference = after > before ? after - before : before - after;
+	bool near = difference < GUARD_ENTRIES ||
+		    (after * GUARD_FACTOR >= before && after <= before * GUARD_FACTOR);
+
+	if (after && near)
+		return 0;
+	return xb_input_error("list %s has %" PRIu64 " entries and would have %" PRIu64 " (%" PRIu64
+			      " left out as bogons); emptying it, or shrinking or "
+			      "growing it more than %d-fold by %d entries or more, needs --force",
+			      request->list, before, after, request->bogons, GUARD_FACTOR,
+			      GUARD_ENTRIES);
 }
 
 static int body(struct xb_writer *writer, void *context)
@@ -107,33 +177,126 @@ static int body(struct xb_writer *writer, void *context)
 	if (error)
 		return error;
 	id = list->id;
-	if (request->replace && list->members)
-		error = remove_others(writer, request, id);
+	if (request->replace && list->members) {
+		error = request->force ? 0 : check_replacement(request, list->members);
+		if (!error)
+			error = remove_others(writer, request, id);
+	}
 	return error ? error : put_all(writer, request, id);
+}
+
+static int count_as_added(struct request *request, uint32_t now)
+{
+	const struct xb_listfile *file = request->file;
+
+	for (size_t i = 0; i < file->count; i++) {
+		int error = check_timeout(&file->items[i], now);
+
+		if (error)
+			return prefix_entry(error, &file->items[i]);
+	}
+	request->added = file->count;
+	return 0;
+}
+
+/* The same change in a transaction that is given up; without a store there is nothing to change. */
+static int try_out(const struct xb_paths *paths, struct request *request)
+{
+	struct xb_writer writer = {
+		.paths = paths, .builder_lock = -1, .writer_lock = -1, .now = (uint32_t)time(NULL)};
+	int error = xb_store_open(paths->state, false, &writer.store);
+
+	if (error == -ENOENT)
+		return count_as_added(request, writer.now);
+	if (!error)
+		error = xb_store_write(writer.store, &writer.txn);
+	if (!error)
+		error = xb_member_sweep(writer.txn, writer.now, NULL);
+	if (!error)
+		error = body(&writer, request);
+	xb_txn_abort(writer.txn);
+	xb_store_close(writer.store);
+	return error;
+}
+
+static json_t *answer_json(const struct request *request)
+{
+	const struct xb_listfile *file = request->file;
+
+	return json_pack("{s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "list", request->list,
+			 "format", file->format, "dry_run", request->dry_run, "lines",
+			 (json_int_t)file->lines, "entries", (json_int_t)file->count, "repeats",
+			 (json_int_t)file->repeats, "host_bits", (json_int_t)file->host_bits,
+			 "bogons", (json_int_t)request->bogons, "added", (json_int_t)request->added,
+			 "renewed", (json_int_t)request->renewed, "unchanged",
+			 (json_int_t)request->unchanged, "removed", (json_int_t)request->removed);
+}
+
+static void tell_what_differs(const struct cli *cli, const struct request *request)
+{
+	const struct xb_listfile *file = request->file;
+
+	if (file->host_bits)
+		cli_note(cli,
+			 "bloomctl: %" PRIu64 " prefixes have host bits set and are taken as their "
+			 "networks (first: %s, line %" PRIu64 ")",
+			 file->host_bits, file->first_host_bits, file->first_host_bits_line);
+	if (request->bogons) {
+		char text[XB_ENTRY_TEXT];
+
+		cli_note(cli,
+			 "bloomctl: %" PRIu64 " entries left out as bogons or too wide (first: %s, "
+			 "%s); --include-bogons takes them",
+			 request->bogons, xb_entry_format(&request->first_bogon, text),
+			 xb_bogon(&request->first_bogon));
+	}
 }
 
 static int answer(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
 
+	tell_what_differs(cli, request);
 	if (cli->json)
-		return cli_json(cli, json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "list",
-					       request->list, "format", file->format, "lines",
-					       (json_int_t)file->lines, "entries",
-					       (json_int_t)file->count, "repeats",
-					       (json_int_t)file->repeats, "host_bits",
-					       (json_int_t)file->host_bits, "added",
-					       (json_int_t)request->added, "renewed",
-					       (json_int_t)request->renewed, "unchanged",
-					       (json_int_t)request->unchanged, "removed",
-					       (json_int_t)request->removed));
+		return cli_json(cli, answer_json(request));
 	if (!cli->quiet)
-		printf("%zu entries (%s) into list %s: %" PRIu64 " added, %" PRIu64
+		printf("%zu entries (%s) %s list %s: %" PRIu64 " added, %" PRIu64
 		       " renewed, %" PRIu64 " unchanged, %" PRIu64 " removed; %" PRIu64
 		       " repeated in the file\n",
-		       file->count, file->format, request->list, request->added, request->renewed,
-		       request->unchanged, request->removed, file->repeats);
+		       file->count, file->format, request->dry_run ? "would go into" : "into",
+		       request->list, request->added, request->renewed, request->unchanged,
+		       request->removed, file->repeats);
 	return cli_done(EXIT_DONE);
+}
+
+static bool take_options(const struct cli *cli, int argc, char **argv, struct request *request)
+{
+	static const struct option options[] = {{"list", required_argument, NULL, 'l'},
+						{"format", required_argument, NULL, 'f'},
+						{"replace", no_argument, NULL, 'r'},
+						{"include-bogons", no_argument, NULL, 'b'},
+						{"force", no_argument, NULL, 'F'},
+						{"dry-run", no_argument, NULL, 'n'},
+						{0}};
+	int option;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
+		if (option == 'l')
+			request->list = optarg;
+		else if (option == 'f')
+			request->format = optarg;
+		else if (option == 'r')
+			request->replace = true;
+		else if (option == 'b')
+			request->include_bogons = true;
+		else if (option == 'F')
+			request->force = true;
+		else if (option == 'n')
+			request->dry_run = true;
+		else
+			return false;
+	}
+	return true;
 }
 
 /* From so many entries on, a new generation is likely. */
@@ -141,38 +304,26 @@ static int answer(const struct cli *cli, const struct request *request)
 
 int verb_import(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"list", required_argument, NULL, 'l'},
-						{"format", required_argument, NULL, 'f'},
-						{"replace", no_argument, NULL, 'r'},
-						{0}};
 	struct xb_listfile file = {0};
 	struct request request = {.file = &file, .list = "default"};
-	const char *format = NULL;
-	int option, code;
+	int code, error;
 
-	while ((option = cli_option(cli, argc, argv, options)) != -1) {
-		if (option == 'l')
-			request.list = optarg;
-		else if (option == 'f')
-			format = optarg;
-		else if (option == 'r')
-			request.replace = true;
-		else
-			return EXIT_USAGE;
-	}
+	if (!take_options(cli, argc, argv, &request))
+		return EXIT_USAGE;
 	if (argc - optind != 1)
 		return cli_usage(cli, "import takes one file, or -");
 	if (!xb_list_name_ok(request.list))
 		return cli_usage(cli, "'%s' is no list name", request.list);
-	if (xb_listfile_read(argv[optind], format, &file))
+	if (read_file(argv[optind], &request, &file))
 		return cli_fail();
-	if (file.host_bits)
-		cli_note(cli,
-			 "bloomctl: %" PRIu64 " prefixes have host bits set and are taken as their "
-			 "networks (first: %s, line %" PRIu64 ")",
-			 file.host_bits, file.first_host_bits, file.first_host_bits_line);
-	code = xb_write(&cli->paths, file.count > HEAVY, body, &request) ? cli_fail()
-									 : answer(cli, &request);
+	if (!request.include_bogons)
+		leave_out_bogons(&file, &request);
+	error = request.dry_run
+			? try_out(&cli->paths, &request)
+			: xb_write(&cli->paths,
+				   (file.count > HEAVY ? XB_WRITE_HEAVY : 0) | XB_WRITE_SURVEY,
+				   body, &request);
+	code = error ? cli_fail() : answer(cli, &request);
 	xb_listfile_free(&file);
 	return code;
 }

@@ -10,11 +10,10 @@
 
 static int print_all(const struct cli *cli, struct xb_txn *txn, uint32_t only)
 {
-	const struct xb_entry start = {.kind = XB_PREFIX4};
 	struct xb_membership member;
 	struct xb_walk walk;
 	bool first = true;
-	int more, error = xb_walk_begin(&walk, txn, &start);
+	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_LISTED);
 
 	if (error)
 		return error;

@@ -13,7 +13,8 @@
 #include "core/writer.h"
 
 const struct verb verbs[] = {
-	{"attach", "attach IFACE... [--mode auto|native|skb]", "protect interfaces", verb_attach},
+	{"attach", "attach IFACE... [--mode auto|native|skb] [--refuse KIND,...]",
+	 "protect interfaces", verb_attach},
 	{"detach", "detach IFACE...|--all", "stop protecting them", verb_detach},
 	{"up", "up", "make the kernel match the store (boot, repair)", verb_up},
 	{"status", "status", "what is enforced where; non-zero while something is not",
@@ -24,16 +25,23 @@ const struct verb verbs[] = {
 	{"del", "del ENTRY... [--list NAME] [--exist]", "take them out", verb_del},
 	{"test", "test ENTRY...", "whether they are listed, by what", verb_test},
 	{"list", "list [--list NAME]", "all that is listed", verb_list},
+	{"allow", "allow add|del|list|test|refuse|accept ...",
+	 "sources that are never dropped, and what is allowed by itself", verb_allow},
+	{"policy", "policy [enforce|monitor|allow-only] [--force]",
+	 "drop the listed, only count them, or drop all others", verb_policy},
 	{"flush", "flush [--list NAME] [--yes]", "empty a list, or all", verb_flush},
-	{"import", "import FILE|- [--list NAME] [--format F] [--replace]", "list what a file lists",
-	 verb_import},
+	{"import",
+	 "import FILE|- [--list NAME] [--format F] [--replace] [--include-bogons] [--force] "
+	 "[--dry-run]",
+	 "list what a file lists", verb_import},
 	{"save", "save", "everything, as text for restore", verb_save},
 	{"restore", "restore FILE|-", "become what was saved", verb_restore},
 	{"batch", "batch FILE|-", "many adds and dels in one transaction", verb_batch},
-	{"rotate", "rotate [--fpr P] [--capacity N]", "a new filter, keys and all, without a gap",
-	 verb_rotate},
+	{"rotate", "rotate [--fpr P] [--capacity N] [--[no-]confirm]",
+	 "a new filter, keys and all, without a gap", verb_rotate},
 	{"stats", "stats [--watch]", "packets and bytes by reason and interface", verb_stats},
-	{"plan", "plan --entries N [--fpr P]", "memory for so many entries", verb_plan},
+	{"plan", "plan --entries N [--fpr P] [--no-confirm]", "memory for so many entries",
+	 verb_plan},
 	{0},
 };
 

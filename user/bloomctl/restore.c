@@ -7,7 +7,9 @@
 
 #include "cli.h"
 #include "core/error.h"
+#include "core/lifeline.h"
 #include "core/membership.h"
+#include "core/policy.h"
 #include "core/sizing.h"
 #include "core/wanted.h"
 #include "core/writer.h"
@@ -34,20 +36,45 @@ static int integer_of(const json_t *object, const char *key, json_int_t most, js
 	return 0;
 }
 
+static int restore_refused(struct xb_txn *txn, const json_t *names)
+{
+	json_t *name;
+	size_t i;
+
+	txn->meta.refused = 0;
+	json_array_foreach(names, i, name)
+	{
+		enum xb_lifeline_kind kind;
+
+		if (!json_is_string(name))
+			return xb_input_error("\"refused\" holds names of kinds");
+		if (xb_lifeline_parse(json_string_value(name), &kind))
+			return -EINVAL;
+		txn->meta.refused |= 1U << kind;
+	}
+	return 0;
+}
+
 static int restore_head(struct xb_txn *txn, const json_t *line)
 {
 	double rate = json_number_value(json_object_get(line, "fpr"));
-	const char *saved = text_of(line, "saved");
+	const char *saved = text_of(line, "saved"), *policy = text_of(line, "policy");
 	json_int_t capacity;
 
 	if (!saved || strcmp(saved, "xdp-bloom") ||
 	    json_integer_value(json_object_get(line, "schema")) != 1)
 		return xb_input_error(
 			"this was not written by `bloomctl save`, or by a later version of it");
-	if (!(rate >= XB_RATE_MIN && rate <= XB_RATE_MAX))
+	/* 0: the default */
+	if (rate < 0 || (rate > 0 && !(rate >= XB_RATE_MIN && rate <= XB_RATE_MAX)))
 		return xb_input_error("\"fpr\" is out of range");
 	if (integer_of(line, "capacity", UINT32_MAX * 16LL, &capacity))
 		return -EINVAL;
+	if (policy && xb_policy_parse(policy, &txn->meta.policy))
+		return -EINVAL;
+	if (restore_refused(txn, json_object_get(line, "refused")))
+		return -EINVAL;
+	txn->meta.unconfirmed = json_is_false(json_object_get(line, "confirm"));
 	txn->meta.rate = rate;
 	txn->meta.capacity = (uint64_t)capacity;
 	return 0;
@@ -68,8 +95,8 @@ static int restore_interface(struct xb_txn *txn, const json_t *line)
 
 static int restore_entry(struct xb_writer *writer, const json_t *line, struct request *request)
 {
-	const char *text = text_of(line, "entry"), *name = text_of(line, "list"),
-		   *comment = text_of(line, "comment");
+	const char *allow = text_of(line, "allow"), *text = allow ? allow : text_of(line, "entry"),
+		   *name = text_of(line, "list"), *comment = text_of(line, "comment");
 	struct xb_membership member = {.comment = comment,
 				       .comment_size = comment ? (uint32_t)strlen(comment) : 0};
 	json_int_t added, expires;
@@ -79,8 +106,11 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct re
 	int error;
 
 	if (!text || !name)
-		return xb_input_error("a line needs \"entry\" and \"list\", or \"interface\"");
+		return xb_input_error(
+			"a line needs \"entry\" or \"allow\" and \"list\", or \"interface\"");
 	error = xb_entry_parse(text, strlen(text), &entry, NULL);
+	if (!error && allow)
+		entry = xb_entry_allow(&entry);
 	if (!error && comment)
 		error = xb_comment_check(comment, member.comment_size);
 	if (!error)
@@ -199,9 +229,9 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 			xb_system_error(errno, "cannot read %s", argv[1]);
 		return cli_fail();
 	}
-	error = xb_write(&cli->paths, true, body, &request);
+	error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, body, &request);
 	if (!error)
-		error = xb_write(&cli->paths, true, NULL, NULL);
+		error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
 	fclose(request.file);
 	if (error)
 		return cli_fail();

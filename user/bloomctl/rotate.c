@@ -11,6 +11,8 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {{"fpr", required_argument, NULL, 'f'},
 						{"capacity", required_argument, NULL, 'c'},
+						{"confirm", no_argument, NULL, 'x'},
+						{"no-confirm", no_argument, NULL, 'u'},
 						{0}};
 	struct xb_rotation rotation = {0};
 	struct xb_params params;
@@ -25,6 +27,9 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 					&rotation.capacity))
 				return EXIT_USAGE;
 			rotation.set_capacity = true;
+		} else if (option == 'x' || option == 'u') {
+			rotation.set_confirm = true;
+			rotation.confirm = option == 'x';
 		} else {
 			return EXIT_USAGE;
 		}
@@ -34,7 +39,8 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 	if (xb_rotate(&cli->paths, &rotation, &params))
 		return cli_fail();
 	if (cli->json)
-		return cli_json(cli, json_pack("{s:b,s:I,s:I}", "enforced", params.generation != 0,
+		return cli_json(cli, json_pack("{s:b,s:b,s:I,s:I}", "enforced",
+					       params.generation != 0, "confirm", params.confirm,
 					       "host4_capacity", (json_int_t)params.host4.capacity,
 					       "net6_capacity", (json_int_t)params.net6.capacity));
 	if (!params.generation)

@@ -6,7 +6,9 @@
 
 #include "cli.h"
 #include "core/error.h"
+#include "core/lifeline.h"
 #include "core/membership.h"
+#include "core/policy.h"
 #include "core/wanted.h"
 
 static void put_line(json_t *object)
@@ -33,16 +35,20 @@ static int save_interfaces(struct xb_txn *txn)
 
 static void save_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members)
 {
+	const char *side = xb_entry_is_allow(entry) ? "allow" : "entry";
 	char text[XB_ENTRY_TEXT];
 	struct xb_membership member;
 
 	xb_entry_format(entry, text);
 	while (xb_members_next(&members, &member)) {
 		const struct xb_list *list = xb_list_by_id(txn, member.list);
-		json_t *line =
-			json_pack("{s:s,s:s,s:I}", "entry", text, "list",
-				  list ? list->name : "default", "added", (json_int_t)member.added);
+		json_t *line;
 
+		/* What this machine allowed by itself, another finds out by itself. */
+		if (!list || xb_list_is_auto(list))
+			continue;
+		line = json_pack("{s:s,s:s,s:I}", side, text, "list", list->name, "added",
+				 (json_int_t)member.added);
 		if (member.expires)
 			json_object_set_new(line, "expires", json_integer(member.expires));
 		if (member.comment_size)
@@ -52,23 +58,44 @@ static void save_entry(struct xb_txn *txn, const struct xb_entry *entry, struct 
 	}
 }
 
-static int save(struct xb_txn *txn)
+static int save_side(struct xb_txn *txn, const struct xb_entry *first)
 {
-	const struct xb_entry first = {.kind = XB_PREFIX4};
 	struct xb_walk walk;
-	int more, error;
+	int more, error = xb_walk_begin(&walk, txn, first);
 
-	put_line(json_pack("{s:i,s:s,s:f,s:I}", "schema", 1, "saved", "xdp-bloom", "fpr",
-			   txn->meta.rate, "capacity", (json_int_t)txn->meta.capacity));
-	error = save_interfaces(txn);
-	if (!error)
-		error = xb_walk_begin(&walk, txn, &first);
 	if (error)
 		return error;
 	while ((more = xb_walk_next(&walk)) > 0)
 		save_entry(txn, &walk.entry, walk.members);
 	xb_walk_end(&walk);
 	return more;
+}
+
+static json_t *refused_kinds(uint32_t refused)
+{
+	json_t *names = json_array();
+
+	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
+		if (refused >> kind & 1)
+			json_array_append_new(names, json_string(xb_lifeline_name(kind)));
+	return names;
+}
+
+static int save(struct xb_txn *txn)
+{
+	const struct xb_meta *meta = &txn->meta;
+	int error;
+
+	put_line(json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o}", "schema", 1, "saved", "xdp-bloom",
+			   "fpr", meta->rate, "capacity", (json_int_t)meta->capacity, "confirm",
+			   !meta->unconfirmed, "policy", xb_policy_name(meta->policy), "refused",
+			   refused_kinds(meta->refused)));
+	error = save_interfaces(txn);
+	if (!error)
+		error = save_side(txn, &XB_WALK_LISTED);
+	if (!error)
+		error = save_side(txn, &XB_WALK_ALLOW);
+	return error;
 }
 
 int verb_save(struct cli *cli, int argc, char **argv)

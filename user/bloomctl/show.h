@@ -15,4 +15,7 @@ json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct
 void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
 		uint32_t only);
 
+/* `test` and `allow test`: every entry of the one side that covers those named from argv[1] on. */
+int show_test(struct cli *cli, int argc, char **argv, bool allow);
+
 #endif

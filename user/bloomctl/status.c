@@ -127,12 +127,16 @@ static void check_generation(struct report *report)
 
 static json_t *memory_json(const struct xb_generation *active)
 {
-	struct xb_memory memory = xb_generation_memory(&active->params);
+	json_t *memory = json_object();
 
-	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "host4_bits", (json_int_t)memory.host4_bits,
-			 "net6_bits", (json_int_t)memory.net6_bits, "prefix4",
-			 (json_int_t)memory.prefix4, "lengths6", (json_int_t)memory.lengths6,
-			 "counters", (json_int_t)memory.counters);
+	for (enum xb_map map = 0; map < XB_MAPS; map++)
+		if (xb_map_bytes(map, &active->params))
+			json_object_set_new(
+				memory, xb_map_name(map),
+				json_integer((json_int_t)xb_map_bytes(map, &active->params)));
+	json_object_set_new(memory, "counters",
+			    json_integer((json_int_t)xb_generation_file_bytes(&active->params)));
+	return memory;
 }
 
 static json_t *generation_json(const struct report *report)
@@ -141,7 +145,8 @@ static json_t *generation_json(const struct report *report)
 
 	if (!active)
 		return json_null();
-	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:o}", "name", active->name, "program",
+	return json_pack("{s:s,s:f,s:b,s:I,s:I,s:I,s:I,s:I,s:o}", "name", active->name, "fpr",
+			 xb_generation_rate(active), "confirm", active->params.confirm, "program",
 			 (json_int_t)xb_link_active(&report->view.link), "host4_keys",
 			 (json_int_t)(active->header ? active->header->host4_keys : 0),
 			 "host4_capacity", (json_int_t)active->params.host4.capacity, "net6_keys",
@@ -166,8 +171,8 @@ static int answer_json(struct report *report)
 				  generation_json(report), "lists", lists, "listed",
 				  "ipv4_prefixes", (json_int_t)totals->prefix4, "ipv4_hosts",
 				  (json_int_t)totals->host4, "ipv6_prefixes",
-				  (json_int_t)totals->net6, "fpr", report->meta.rate, "sequence",
-				  (json_int_t)report->meta.sequence));
+				  (json_int_t)totals->net6, "fpr", xb_meta_rate(&report->meta),
+				  "sequence", (json_int_t)report->meta.sequence));
 }
 
 /* A count as printf wants it. */
@@ -179,25 +184,30 @@ static unsigned long long keys(uint64_t count)
 static void print_generation(const struct report *report)
 {
 	const struct xb_generation *active = report->view.active;
-	struct xb_memory memory;
+	const struct xb_params *params = &active->params;
 
 	if (!active)
 		return;
-	memory = xb_generation_memory(&active->params);
-	printf("filter      program %u, false-positive rate %g per packet\n",
-	       xb_link_active(&report->view.link), xb_generation_rate(active));
+	printf("filter      program %u, false-positive rate %g per packet%s\n",
+	       xb_link_active(&report->view.link), xb_generation_rate(active),
+	       params->confirm ? ", then confirmed exactly" : "; not confirmed");
 	if (active->params.host4.blocks)
 		printf("  IPv4      %llu of %llu addresses, %s\n",
 		       keys(active->header ? active->header->host4_keys : 0),
-		       keys(active->params.host4.capacity), cli_bytes(memory.host4_bits));
+		       keys(active->params.host4.capacity),
+		       cli_bytes(xb_map_bytes(XB_MAP_HOST4, params) +
+				 xb_map_bytes(XB_MAP_CONFIRM4, params)));
 	if (active->params.prefix4)
-		printf("  IPv4      prefixes, %s\n", cli_bytes(memory.prefix4));
+		printf("  IPv4      prefixes, %s\n",
+		       cli_bytes(xb_map_bytes(XB_MAP_PREFIX4, params)));
 	if (active->params.net6.blocks)
 		printf("  IPv6      %llu of %llu prefixes, %s and %s of lengths\n",
 		       keys(active->header ? active->header->net6_keys : 0),
-		       keys(active->params.net6.capacity), cli_bytes(memory.net6_bits),
-		       cli_bytes(memory.lengths6));
-	printf("  counters  %s\n", cli_bytes(memory.counters));
+		       keys(active->params.net6.capacity),
+		       cli_bytes(xb_map_bytes(XB_MAP_NET6, params) +
+				 xb_map_bytes(XB_MAP_CONFIRM6, params)),
+		       cli_bytes(xb_map_bytes(XB_MAP_LENGTHS6, params)));
+	printf("  counters  %s\n", cli_bytes(xb_generation_file_bytes(params)));
 }
 
 static int answer_text(const struct report *report)
@@ -227,7 +237,9 @@ static int answer_text(const struct report *report)
 int verb_status(struct cli *cli, int argc, char **argv)
 {
 	struct report report = {
-		.cli = cli, .view = {.paths = &cli->paths}, .meta = {.rate = XB_DEFAULT_RATE}};
+		.cli = cli,
+		.view = {.paths = &cli->paths},
+	};
 	int error, code;
 
 	(void)argv;

@@ -34,7 +34,7 @@ int verb_up(struct cli *cli, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "up takes no arguments");
-	if (xb_write(&cli->paths, true, body, &missing))
+	if (xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, body, &missing))
 		return cli_fail();
 	if (cli->json)
 		cli_json(cli, json_pack("{s:b,s:i}", "up", missing == 0, "missing_interfaces",

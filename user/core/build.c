@@ -33,26 +33,31 @@ static uint64_t stage_capacity(uint64_t keys, uint64_t all, uint64_t wanted)
 	return share > (double)needed ? (uint64_t)share : needed;
 }
 
-int xb_build_size(uint64_t host4_keys, uint64_t net6_keys, bool prefix4, uint32_t length_probes,
-		  uint32_t length_cells, double rate, uint64_t capacity, struct xb_params *params)
+int xb_build_size(const struct xb_demand *demand, struct xb_params *params)
 {
-	uint64_t all = host4_keys + net6_keys;
+	uint64_t all = demand->host4_keys + demand->net6_keys;
 	int error = 0;
 
 	params->host4 = params->net6 = (struct xb_geometry){0};
-	params->prefix4 = prefix4;
+	params->confirm4 = params->confirm6 = (struct xb_buckets){0};
+	params->prefix4 = demand->prefix4;
+	params->confirm = demand->confirm;
 	params->length_cells = params->length_probes = 0;
 	params->layout = XB_GENERATION_LAYOUT;
-	if (host4_keys)
-		error = xb_size_bloom(stage_capacity(host4_keys, all, capacity), rate,
-				      &params->host4);
-	if (!error && net6_keys) {
-		params->length_cells = length_cells;
+	if (demand->host4_keys)
+		error = xb_size_bloom(stage_capacity(demand->host4_keys, all, demand->capacity),
+				      demand->rate, &params->host4);
+	if (!error && demand->net6_keys) {
+		params->length_cells = demand->length_cells;
 		/* Room for lengths to come, so that the next one is no reason to build anew. */
-		params->length_probes = length_probes + length_probes / 4 + 1;
-		error = xb_size_bloom(stage_capacity(net6_keys, all, capacity),
-				      rate / params->length_probes, &params->net6);
+		params->length_probes = demand->length_probes + demand->length_probes / 4 + 1;
+		error = xb_size_bloom(stage_capacity(demand->net6_keys, all, demand->capacity),
+				      demand->rate / params->length_probes, &params->net6);
 	}
+	if (!error && demand->confirm && params->host4.blocks)
+		params->confirm4 = xb_size_confirm(params->host4.capacity, false);
+	if (!error && demand->confirm && params->net6.blocks)
+		params->confirm6 = xb_size_confirm(params->net6.capacity, true);
 	return error;
 }
 
@@ -73,23 +78,21 @@ static uint64_t memory_available(void)
 
 int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *params)
 {
-	struct xb_memory memory = xb_generation_memory(params);
-	uint64_t maps = memory.host4_bits + memory.net6_bits + memory.prefix4 + memory.lengths6;
+	uint64_t maps = xb_generation_bytes(params), counters = xb_generation_file_bytes(params);
 	uint64_t available = memory_available();
 	struct statfs fs;
 
-	if (maps + memory.counters > available)
+	if (maps + counters > available)
 		return xb_system_error(0,
 				       "the filter needs %.0f MiB and its counters %.0f MiB; %.0f "
 				       "MiB are available",
-				       (double)maps / MIB, (double)memory.counters / MIB,
+				       (double)maps / MIB, (double)counters / MIB,
 				       (double)available / MIB);
 	if (mkdir(paths->run, 0700) < 0 && errno != EEXIST)
 		return xb_system_error(errno, "cannot make the run directory %s", paths->run);
-	if (!statfs(paths->run, &fs) &&
-	    (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < memory.counters)
+	if (!statfs(paths->run, &fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < counters)
 		return xb_system_error(0, "the counters need %.0f MiB in %s; %.0f MiB are free",
-				       (double)memory.counters / MIB, paths->run,
+				       (double)counters / MIB, paths->run,
 				       (double)fs.f_bavail * (double)fs.f_bsize / MIB);
 	return 0;
 }
@@ -159,12 +162,17 @@ static int create_counters(const struct xb_paths *paths, struct xb_generation *g
 	return 0;
 }
 
-static void size_map(struct bpf_map *map, uint32_t entries)
+static void size_maps(const struct filter_bpf *skeleton, const struct xb_params *params)
 {
-	if (entries)
-		bpf_map__set_max_entries(map, entries);
-	else
-		bpf_map__set_autocreate(map, false);
+	for (enum xb_map i = 0; i < XB_MAPS; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(skeleton->obj, xb_map_name(i));
+		uint32_t entries = xb_map_entries(i, params);
+
+		if (entries)
+			bpf_map__set_max_entries(map, entries);
+		else
+			bpf_map__set_autocreate(map, false);
+	}
 }
 
 static int take_fd(int fd, int *out)
@@ -175,18 +183,14 @@ static int take_fd(int fd, int *out)
 
 static int take_fds(const struct filter_bpf *skeleton, struct xb_generation *generation)
 {
-	const struct xb_params *params = &generation->params;
 	int error =
 		take_fd(bpf_program__fd(skeleton->progs.xdp_bloom_filter), &generation->program);
 
-	if (!error && params->host4.blocks)
-		error = take_fd(bpf_map__fd(skeleton->maps.host4), &generation->host4_map);
-	if (!error && params->net6.blocks)
-		error = take_fd(bpf_map__fd(skeleton->maps.net6), &generation->net6_map);
-	if (!error && params->net6.blocks)
-		error = take_fd(bpf_map__fd(skeleton->maps.lengths6), &generation->lengths6_map);
-	if (!error && params->prefix4)
-		error = take_fd(bpf_map__fd(skeleton->maps.prefix4), &generation->prefix4_map);
+	for (enum xb_map i = 0; !error && i < XB_MAPS; i++)
+		if (xb_map_entries(i, &generation->params))
+			error = take_fd(
+				bpf_object__find_map_fd_by_name(skeleton->obj, xb_map_name(i)),
+				&generation->map[i]);
 	return error;
 }
 
@@ -201,13 +205,14 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	if (!skeleton)
 		return xb_system_error(errno, "cannot open the filter program");
 	skeleton->rodata_params->params = *params;
-	size_map(skeleton->maps.host4, params->host4.blocks);
-	size_map(skeleton->maps.net6, params->net6.blocks);
-	size_map(skeleton->maps.lengths6, params->net6.blocks ? params->length_cells + 1 : 0);
-	size_map(skeleton->maps.prefix4, params->prefix4 ? XB_PREFIX4_WORDS : 0);
+	size_maps(skeleton, params);
 	error = bpf_map__reuse_fd(skeleton->maps.ifaces, build->link->ifaces);
 	if (!error)
 		error = bpf_map__reuse_fd(skeleton->maps.stats, build->link->stats);
+	if (!error)
+		error = bpf_map__reuse_fd(skeleton->maps.watch, build->link->watch);
+	if (!error)
+		error = bpf_map__reuse_fd(skeleton->maps.drops, build->link->drops);
 	/* A program array takes programs of its entry's flavour only. */
 	if (build->link->flavour == XB_FLAVOUR_LINK)
 		bpf_program__set_flags(skeleton->progs.xdp_bloom_filter, BPF_F_XDP_HAS_FRAGS);
@@ -216,12 +221,8 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	if (!error)
 		error = filter_bpf__load(skeleton);
 	if (error) {
-		struct xb_memory memory = xb_generation_memory(params);
-
 		error = xb_system_error(-error, "the kernel refused a filter of %.1f MiB",
-					(double)(memory.host4_bits + memory.net6_bits +
-						 memory.lengths6 + memory.prefix4) /
-						MIB);
+					(double)xb_generation_bytes(params) / MIB);
 		goto out;
 	}
 	error = take_fds(skeleton, generation);
@@ -236,52 +237,90 @@ out:
 	return error;
 }
 
-/* One thread's work: the keys that fall on its share of the blocks. */
+/* One thread's work: the keys that fall on its share of the blocks and buckets. */
 struct share {
 	struct xb_generation *generation;
 	const struct xb_keys *keys;
 	uint32_t part, parts;
+	int error;
 	pthread_t thread;
 };
 
 #define CHUNK 4096
 
-static uint32_t share_start(uint32_t blocks, uint32_t part, uint32_t parts)
+static uint32_t share_start(uint32_t all, uint32_t part, uint32_t parts)
 {
-	return (uint32_t)((uint64_t)blocks * part / parts);
+	return (uint32_t)((uint64_t)all * part / parts);
 }
 
-static void fill_host4(const struct share *share)
+/* What a thread fills of one address family. */
+struct fill {
+	struct xb_counting *bloom;
+	struct xb_confirm *confirm; /* NULL: there is none */
+	uint8_t *used;
+	uint32_t first_block, last_block, first_part, last_part;
+};
+
+static int fill_begin(const struct share *share, struct xb_counting *bloom,
+		      struct xb_confirm *confirm, struct fill *fill)
+{
+	uint32_t blocks = bloom->geometry.blocks, parts = confirm->geometry.parts;
+
+	*fill = (struct fill){
+		.bloom = bloom,
+		.confirm = parts ? confirm : NULL,
+		.first_block = share_start(blocks, share->part, share->parts),
+		.last_block = share_start(blocks, share->part + 1, share->parts),
+		.first_part = share_start(parts, share->part, share->parts),
+		.last_part = share_start(parts, share->part + 1, share->parts),
+	};
+	fill->used = calloc(
+		(size_t)(fill->last_part - fill->first_part) * confirm->geometry.size + 1, 1);
+	return fill->used ? 0 : xb_out_of_memory();
+}
+
+static int fill_chunk(const struct fill *fill, const uint64_t *hashes, const uint32_t *addresses,
+		      size_t count)
+{
+	xb_counting_build(fill->bloom, hashes, count, fill->first_block, fill->last_block);
+	return fill->confirm ? xb_confirm_build(fill->confirm, hashes, addresses, count,
+						fill->first_part, fill->last_part, fill->used)
+			     : 0;
+}
+
+static int fill_host4(const struct share *share)
 {
 	struct xb_generation *generation = share->generation;
 	const struct xb_keys *keys = share->keys;
-	uint32_t blocks = generation->params.host4.blocks;
 	uint64_t hashes[CHUNK];
+	struct fill fill;
+	int error = fill_begin(share, &generation->host4, &generation->confirm4, &fill);
 
-	for (size_t start = 0; start < keys->host4_count; start += CHUNK) {
+	for (size_t start = 0; !error && start < keys->host4_count; start += CHUNK) {
 		size_t count =
 			keys->host4_count - start < CHUNK ? keys->host4_count - start : CHUNK;
 
 		for (size_t i = 0; i < count; i++)
 			hashes[i] = xb_hash_ipv4(&generation->params.key, keys->host4[start + i]);
-		xb_counting_build(&generation->host4, hashes, count,
-				  share_start(blocks, share->part, share->parts),
-				  share_start(blocks, share->part + 1, share->parts));
+		error = fill_chunk(&fill, hashes, &keys->host4[start], count);
 		if (!share->part && start / CHUNK % 64 == 0)
 			xb_progress("building the filter", start, keys->host4_count);
 	}
 	if (!share->part)
 		xb_progress("building the filter", keys->host4_count, keys->host4_count);
+	free(fill.used);
+	return error;
 }
 
-static void fill_net6(const struct share *share)
+static int fill_net6(const struct share *share)
 {
 	struct xb_generation *generation = share->generation;
 	const struct xb_keys *keys = share->keys;
-	uint32_t blocks = generation->params.net6.blocks;
 	uint64_t hashes[CHUNK];
+	struct fill fill;
+	int error = fill_begin(share, &generation->net6, &generation->confirm6, &fill);
 
-	for (size_t start = 0; start < keys->net6_count; start += CHUNK) {
+	for (size_t start = 0; !error && start < keys->net6_count; start += CHUNK) {
 		size_t count = keys->net6_count - start < CHUNK ? keys->net6_count - start : CHUNK;
 
 		for (size_t i = 0; i < count; i++) {
@@ -290,28 +329,32 @@ static void fill_net6(const struct share *share)
 			hashes[i] = xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo,
 						 entry->length);
 		}
-		xb_counting_build(&generation->net6, hashes, count,
-				  share_start(blocks, share->part, share->parts),
-				  share_start(blocks, share->part + 1, share->parts));
+		error = fill_chunk(&fill, hashes, NULL, count);
 	}
+	free(fill.used);
+	return error;
 }
 
 static void *fill_share(void *context)
 {
-	fill_host4(context);
-	fill_net6(context);
+	struct share *share = context;
+
+	share->error = share->keys->host4_count ? fill_host4(share) : 0;
+	if (!share->error && share->keys->net6_count)
+		share->error = fill_net6(share);
 	return NULL;
 }
 
 #define SHARES_MAX	  64
 #define KEYS_WORTH_THREAD 50000
 
-static void fill_blooms(struct xb_generation *generation, const struct xb_keys *keys)
+static int fill_stages(struct xb_generation *generation, const struct xb_keys *keys)
 {
 	struct share shares[SHARES_MAX];
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t parts = cpus > SHARES_MAX ? SHARES_MAX : cpus < 1 ? 1 : (uint32_t)cpus;
 	bool started[SHARES_MAX] = {false};
+	int error = 0;
 
 	if (keys->host4_count + keys->net6_count < KEYS_WORTH_THREAD)
 		parts = 1;
@@ -323,61 +366,69 @@ static void fill_blooms(struct xb_generation *generation, const struct xb_keys *
 	for (uint32_t i = 0; i < parts; i++)
 		if (!started[i])
 			fill_share(&shares[i]);
-	for (uint32_t i = 0; i < parts; i++)
+	for (uint32_t i = 0; i < parts; i++) {
 		if (started[i])
 			pthread_join(shares[i].thread, NULL);
-}
-
-static int map_whole(struct xb_window *window)
-{
-	return window->base ? xb_window_map_all(window) : 0;
+		if (shares[i].error && !error)
+			error = shares[i].error;
+	}
+	return error;
 }
 
 static int fill(struct xb_generation *generation, const struct xb_keys *keys,
 		const struct xb_lengths *table)
 {
 	const struct xb_params *params = &generation->params;
-	int error = map_whole(&generation->host4.bits);
+	int error = xb_generation_map_all(generation);
 
-	if (!error)
-		error = map_whole(&generation->net6.bits);
-	if (!error)
-		error = map_whole(&generation->lengths6);
-	if (!error)
-		error = map_whole(&generation->prefix4);
 	if (error)
 		return error;
 	for (size_t i = 0; i < keys->prefix4_count; i++)
 		xb_prefixmap_add(&generation->prefix4, &keys->prefix4[i]);
+	for (size_t i = 0; !error && i < keys->allow_count; i++)
+		error = xb_allow_add(&generation->allow, &keys->allow[i]);
 	if (params->net6.blocks) {
 		memcpy(generation->lengths6.base, table,
 		       ((size_t)params->length_cells + 1) * sizeof(*table));
 		generation->header->length_probes = xb_lengthmap_most(table, params->length_cells);
 	}
-	fill_blooms(generation, keys);
+	if (!error)
+		error = fill_stages(generation, keys);
 	generation->header->host4_keys = keys->host4_count;
 	generation->header->net6_keys = keys->net6_count;
-	return 0;
+	return error;
 }
 
 static int size_generation(const struct xb_build *build, const struct xb_keys *keys,
 			   uint32_t probes, uint32_t cells, struct xb_params *params)
 {
+	const struct xb_demand demand = {
+		.host4_keys = keys->host4_count,
+		.net6_keys = keys->net6_count,
+		.prefix4 = keys->prefix4_count,
+		.length_probes = probes,
+		.length_cells = cells,
+		.rate = build->rate,
+		.confirm = build->confirm,
+		.capacity = build->capacity,
+	};
+	const struct xb_params own = *params;
+
+	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
 	if (!build->size)
-		return xb_build_size(keys->host4_count, keys->net6_count, keys->prefix4_count,
-				     probes, cells, build->rate, build->capacity, params);
-	params->host4 = build->size->host4;
-	params->net6 = build->size->net6;
-	params->prefix4 = build->size->prefix4;
-	params->length_cells = build->size->length_cells;
-	params->length_probes = build->size->length_probes;
-	params->layout = XB_GENERATION_LAYOUT;
+		return xb_build_size(&demand, params);
+	*params = *build->size;
+	params->generation = own.generation;
+	params->store = own.store;
+	params->rate = own.rate;
+	params->key = own.key;
 	return 0;
 }
 
-int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb_generation **out)
+static int build_once(const struct xb_build *build, const struct xb_keys *keys,
+		      struct xb_generation **out)
 {
-	struct xb_generation *generation = calloc(1, sizeof(*generation));
+	struct xb_generation *generation = xb_generation_new();
 	struct xb_lengths *table = NULL;
 	uint32_t cells = build->size ? build->size->length_cells : count_cells(keys);
 	struct xb_params *params;
@@ -385,9 +436,7 @@ int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb
 
 	*out = NULL;
 	if (!generation)
-		return xb_out_of_memory();
-	generation->program = generation->host4_map = generation->net6_map =
-		generation->lengths6_map = generation->prefix4_map = generation->file = -1;
+		return -ENOMEM;
 	params = &generation->params;
 	error = random_params(build, params);
 	if (error)
@@ -410,6 +459,8 @@ int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb
 		error = xb_generation_map(generation);
 	if (!error)
 		error = fill(generation, keys, table);
+	if (!error)
+		error = xb_generation_set_policy(generation, build->policy);
 	if (error)
 		goto fail;
 	generation->header->applied = build->sequence;
@@ -424,4 +475,20 @@ fail:
 	free(table);
 	xb_generation_discard(build->paths, generation);
 	return error;
+}
+
+/* Keys the confirm stage had no place for, though it is not full: other hashes will have. */
+#define BUILD_TRIES 4
+
+int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb_generation **out)
+{
+	int error = -ENOSPC;
+
+	for (int tries = 0; error == -ENOSPC && tries < BUILD_TRIES; tries++)
+		error = build_once(build, keys, out);
+	return error == -ENOSPC ? xb_system_error(0,
+						  "the exact look-up could not be built: no "
+						  "place for a key in %d tries",
+						  BUILD_TRIES)
+				: error;
 }

@@ -12,18 +12,27 @@ struct xb_build {
 	uint64_t store;		  /* identity */
 	uint64_t sequence;	  /* of the last change the keys have */
 	uint64_t capacity;	  /* wanted at least, in keys; 0: by the keys */
-	double rate;		  /* per packet */
+	double rate;		  /* of the Bloom stage, per packet */
+	bool confirm;		  /* with the exact stage behind it */
+	uint32_t policy;	  /* enum xb_policy */
 	const struct xb_key *key; /* NULL: random */
 	const struct xb_params
 		*size; /* of an earlier generation, to compare with; NULL: by the keys */
 };
 
-/*
- * Parameters for so many keys. length_probes: the most probes an IPv6 source costs. Leaves
- * generation, store and key alone.
- */
-int xb_build_size(uint64_t host4_keys, uint64_t net6_keys, bool prefix4, uint32_t length_probes,
-		  uint32_t length_cells, double rate, uint64_t capacity, struct xb_params *params);
+/* What decides the size of a generation. */
+struct xb_demand {
+	uint64_t host4_keys, net6_keys;
+	bool prefix4;
+	uint32_t length_probes; /* the most probes an IPv6 source costs */
+	uint32_t length_cells;
+	double rate;
+	bool confirm;
+	uint64_t capacity; /* keys in all to make room for; 0: by what is listed */
+};
+
+/* Sets all that is about size; leaves generation, store, key and allow_only alone. */
+int xb_build_size(const struct xb_demand *demand, struct xb_params *params);
 
 /* Says what is missing when the machine cannot hold such a generation. */
 int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *params);

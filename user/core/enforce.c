@@ -33,8 +33,7 @@ void xb_enforce_close(struct xb_writer *writer)
 static bool is_current(const struct xb_generation *active, const struct xb_meta *meta)
 {
 	return xb_generation_is_sound(active) && active->params.store == meta->identity &&
-	       !(xb_generation_rate(active) > meta->rate) &&
-	       !(xb_generation_rate(active) < meta->rate);
+	       xb_generation_fits(active, meta);
 }
 
 /* Brings the generation in force up to the store, from the log where that is possible. */
@@ -45,6 +44,8 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 
 	if (writer->active && is_current(writer->active, &txn->meta)) {
 		error = xb_generation_replay(writer->active, txn);
+		if (!error)
+			error = xb_generation_set_policy(writer->active, txn->meta.policy);
 		if (error != -ENOENT)
 			return error;
 	}

@@ -100,12 +100,21 @@ int xb_entry_compare(const struct xb_entry *a, const struct xb_entry *b)
 	return (a->length > b->length) - (a->length < b->length);
 }
 
+struct xb_entry xb_entry_allow(const struct xb_entry *entry)
+{
+	struct xb_entry allow = *entry;
+
+	allow.kind = xb_entry_is_ipv4(entry) ? XB_ALLOW4 : XB_ALLOW6;
+	return allow;
+}
+
 struct xb_entry xb_entry_covering(const struct xb_entry *entry, uint8_t length)
 {
 	struct xb_entry covering = *entry;
 
 	cut(&covering, length);
-	covering.kind = kind_of(xb_entry_is_ipv4(entry), length);
+	if (!xb_entry_is_allow(entry))
+		covering.kind = kind_of(xb_entry_is_ipv4(entry), length);
 	return covering;
 }
 
@@ -140,7 +149,7 @@ size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry)
 	size_t bytes;
 
 	memset(entry, 0, sizeof(*entry));
-	if (size < 6 || key[0] < XB_PREFIX4 || key[0] > XB_NET6)
+	if (size < 6 || key[0] < XB_PREFIX4 || key[0] > XB_ALLOW6)
 		return 0;
 	entry->kind = key[0];
 	bytes = xb_entry_is_ipv4(entry) ? 4 : 16;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What can be listed: an address or a prefix, its text, its order, and its key in the store. */
+/* What can be listed or allowed: an address or a prefix, its text, its order, and its key in the
+ * store. */
 #ifndef XB_CORE_ENTRY_H
 #define XB_CORE_ENTRY_H
 
@@ -12,6 +13,8 @@ enum xb_kind {
 	XB_PREFIX4 = 1, /* IPv4 /0 to /24 */
 	XB_HOST4 = 2,	/* IPv4 /25 to /32 */
 	XB_NET6 = 3,	/* IPv6 /0 to /128 */
+	XB_ALLOW4 = 4,	/* on the allowlist: IPv4 /0 to /32 */
+	XB_ALLOW6 = 5,	/* on the allowlist: IPv6 /0 to /128 */
 };
 
 /* The network address is left-aligned in hi:lo, host byte order, bits beyond the length zero. IPv4
@@ -37,8 +40,16 @@ int xb_entry_compare(const struct xb_entry *a, const struct xb_entry *b);
 
 static inline bool xb_entry_is_ipv4(const struct xb_entry *entry)
 {
-	return entry->kind != XB_NET6;
+	return entry->kind != XB_NET6 && entry->kind != XB_ALLOW6;
 }
+
+static inline bool xb_entry_is_allow(const struct xb_entry *entry)
+{
+	return entry->kind >= XB_ALLOW4;
+}
+
+/* The same address or prefix, as an entry of the allowlist. */
+struct xb_entry xb_entry_allow(const struct xb_entry *entry);
 
 /* The address as IPv4, host byte order. */
 static inline uint32_t xb_entry_ipv4(const struct xb_entry *entry)
@@ -51,13 +62,12 @@ static inline uint8_t xb_entry_full_length(const struct xb_entry *entry)
 	return xb_entry_is_ipv4(entry) ? 32 : 128;
 }
 
-/* Keys the entry takes in its Bloom filter: 0 for XB_PREFIX4, up to 128 for an expanded XB_HOST4.
+/* Keys the entry takes in its Bloom filter: up to 128 for an expanded XB_HOST4, 0 for what has
+ * none.
  */
 static inline uint32_t xb_entry_keys(const struct xb_entry *entry)
 {
-	return entry->kind == XB_PREFIX4 ? 0
-	       : entry->kind == XB_NET6	 ? 1
-					 : 1U << (32 - entry->length);
+	return entry->kind == XB_HOST4 ? 1U << (32 - entry->length) : entry->kind == XB_NET6;
 }
 
 /* The entry of the given length, at most its own, that covers it. */

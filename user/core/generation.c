@@ -22,17 +22,112 @@
 #include "pin.h"
 #include "prefixmap.h"
 
-struct xb_memory xb_generation_memory(const struct xb_params *params)
+static const char *const map_names[XB_MAPS] = {
+	[XB_MAP_HOST4] = "host4",	[XB_MAP_NET6] = "net6",
+	[XB_MAP_LENGTHS6] = "lengths6", [XB_MAP_PREFIX4] = "prefix4",
+	[XB_MAP_CONFIRM4] = "confirm4", [XB_MAP_CONFIRM6] = "confirm6",
+	[XB_MAP_GATE] = "allow_gate",	[XB_MAP_ALLOW4] = "allow4",
+	[XB_MAP_ALLOW6] = "allow6",	[XB_MAP_POLICY] = "policy",
+};
+
+const char *xb_map_name(enum xb_map map)
 {
-	return (struct xb_memory){
-		.host4_bits = (uint64_t)params->host4.blocks * sizeof(struct xb_block),
-		.net6_bits = (uint64_t)params->net6.blocks * sizeof(struct xb_block),
-		.prefix4 = params->prefix4 ? (uint64_t)XB_PREFIX4_WORDS * 8 : 0,
-		.lengths6 = params->net6.blocks ? ((uint64_t)params->length_cells + 1) *
-							  sizeof(struct xb_lengths)
-						: 0,
-		.counters = xb_generation_file_bytes(params),
+	return map_names[map];
+}
+
+static uint32_t bucket_entries(const struct xb_buckets *buckets)
+{
+	return (uint32_t)(xb_confirm_bytes(buckets) / sizeof(struct xb_bucket));
+}
+
+uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
+{
+	switch (map) {
+	case XB_MAP_HOST4:
+		return params->host4.blocks;
+	case XB_MAP_NET6:
+		return params->net6.blocks;
+	case XB_MAP_LENGTHS6:
+		return params->net6.blocks ? params->length_cells + 1 : 0;
+	case XB_MAP_PREFIX4:
+		return params->prefix4 ? XB_PREFIX4_WORDS : 0;
+	case XB_MAP_CONFIRM4:
+		return bucket_entries(&params->confirm4);
+	case XB_MAP_CONFIRM6:
+		return bucket_entries(&params->confirm6);
+	case XB_MAP_GATE:
+		return XB_GATE_ALL_WORDS;
+	case XB_MAP_ALLOW4:
+	case XB_MAP_ALLOW6:
+		return XB_ALLOW_MAX;
+	case XB_MAP_POLICY:
+		return 1;
+	case XB_MAPS:
+		break;
+	}
+	return 0;
+}
+
+uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params)
+{
+	static const uint32_t value_bytes[XB_MAPS] = {
+		[XB_MAP_HOST4] = sizeof(struct xb_block),
+		[XB_MAP_NET6] = sizeof(struct xb_block),
+		[XB_MAP_LENGTHS6] = sizeof(struct xb_lengths),
+		[XB_MAP_PREFIX4] = sizeof(uint64_t),
+		[XB_MAP_CONFIRM4] = sizeof(struct xb_bucket),
+		[XB_MAP_CONFIRM6] = sizeof(struct xb_bucket),
+		[XB_MAP_GATE] = sizeof(uint64_t),
+		[XB_MAP_POLICY] = sizeof(uint32_t),
 	};
+
+	return (uint64_t)xb_map_entries(map, params) * value_bytes[map];
+}
+
+uint64_t xb_generation_bytes(const struct xb_params *params)
+{
+	uint64_t bytes = 0;
+
+	for (enum xb_map map = 0; map < XB_MAPS; map++)
+		bytes += xb_map_bytes(map, params);
+	return bytes;
+}
+
+/* The mapping of a map that userspace changes by memory; NULL: it has none. */
+static struct xb_window *window_of(struct xb_generation *generation, enum xb_map map)
+{
+	switch (map) {
+	case XB_MAP_HOST4:
+		return &generation->host4.bits;
+	case XB_MAP_NET6:
+		return &generation->net6.bits;
+	case XB_MAP_LENGTHS6:
+		return &generation->lengths6;
+	case XB_MAP_PREFIX4:
+		return &generation->prefix4;
+	case XB_MAP_CONFIRM4:
+		return &generation->confirm4.buckets;
+	case XB_MAP_CONFIRM6:
+		return &generation->confirm6.buckets;
+	case XB_MAP_GATE:
+		return &generation->allow.gate;
+	default:
+		return NULL;
+	}
+}
+
+struct xb_generation *xb_generation_new(void)
+{
+	struct xb_generation *generation = calloc(1, sizeof(*generation));
+
+	if (!generation) {
+		xb_out_of_memory();
+		return NULL;
+	}
+	generation->program = generation->file = -1;
+	for (enum xb_map map = 0; map < XB_MAPS; map++)
+		generation->map[map] = -1;
+	return generation;
 }
 
 size_t xb_generation_file_bytes(const struct xb_params *params)
@@ -56,18 +151,18 @@ void xb_generation_close(struct xb_generation *generation)
 {
 	if (!generation)
 		return;
-	int fds[] = {generation->program,      generation->host4_map,	generation->net6_map,
-		     generation->lengths6_map, generation->prefix4_map, generation->file};
-
-	xb_window_close(&generation->host4.bits);
-	xb_window_close(&generation->net6.bits);
-	xb_window_close(&generation->lengths6);
-	xb_window_close(&generation->prefix4);
+	for (enum xb_map map = 0; map < XB_MAPS; map++) {
+		if (window_of(generation, map))
+			xb_window_close(window_of(generation, map));
+		if (generation->map[map] >= 0)
+			close(generation->map[map]);
+	}
 	if (generation->header)
 		munmap(generation->header, generation->file_bytes);
-	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	if (generation->program >= 0)
+		close(generation->program);
+	if (generation->file >= 0)
+		close(generation->file);
 	free(generation);
 }
 
@@ -92,24 +187,21 @@ static int map_file(struct xb_generation *generation)
 int xb_generation_map(struct xb_generation *generation)
 {
 	const struct xb_params *params = &generation->params;
-	struct xb_memory memory = xb_generation_memory(params);
 	int error = 0;
 
 	generation->host4.geometry = params->host4;
 	generation->net6.geometry = params->net6;
+	generation->confirm4.geometry = params->confirm4;
+	generation->confirm6.geometry = params->confirm6;
+	generation->confirm6.wide = true;
 	generation->host4.key = generation->net6.key = params->key;
-	if (memory.host4_bits)
-		error = xb_window_open(&generation->host4.bits, generation->host4_map,
-				       memory.host4_bits);
-	if (!error && memory.net6_bits)
-		error = xb_window_open(&generation->net6.bits, generation->net6_map,
-				       memory.net6_bits);
-	if (!error && memory.lengths6)
-		error = xb_window_open(&generation->lengths6, generation->lengths6_map,
-				       memory.lengths6);
-	if (!error && memory.prefix4)
-		error = xb_window_open(&generation->prefix4, generation->prefix4_map,
-				       memory.prefix4);
+	generation->confirm4.key = generation->confirm6.key = params->key;
+	generation->allow.trie4 = generation->map[XB_MAP_ALLOW4];
+	generation->allow.trie6 = generation->map[XB_MAP_ALLOW6];
+	for (enum xb_map map = 0; !error && map < XB_MAPS; map++)
+		if (window_of(generation, map) && xb_map_entries(map, params))
+			error = xb_window_open(window_of(generation, map), generation->map[map],
+					       xb_map_bytes(map, params));
 	return error ? error : map_file(generation);
 }
 
@@ -138,15 +230,6 @@ static int open_counters(const struct xb_paths *paths, const struct xb_generatio
 	return fd;
 }
 
-/* Opens the pin of a map that the generation has only with some stage. */
-static int open_map(const char *directory, const char *name, bool present, int *fd)
-{
-	if (!present)
-		return 0;
-	*fd = xb_pin_open(directory, name);
-	return *fd < 0 ? *fd : 0;
-}
-
 static int open_pins(const char *directory, struct xb_generation *generation)
 {
 	struct xb_params *params = &generation->params;
@@ -161,15 +244,12 @@ static int open_pins(const char *directory, struct xb_generation *generation)
 	close(fd);
 	if (!error && params->layout != XB_GENERATION_LAYOUT)
 		return -ENOENT; /* another version's: to be built anew */
-	if (!error)
-		error = open_map(directory, "host4", params->host4.blocks, &generation->host4_map);
-	if (!error)
-		error = open_map(directory, "net6", params->net6.blocks, &generation->net6_map);
-	if (!error)
-		error = open_map(directory, "lengths6", params->net6.blocks,
-				 &generation->lengths6_map);
-	if (!error)
-		error = open_map(directory, "prefix4", params->prefix4, &generation->prefix4_map);
+	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
+		if (!xb_map_entries(map, params))
+			continue;
+		generation->map[map] = xb_pin_open(directory, xb_map_name(map));
+		error = generation->map[map] < 0 ? generation->map[map] : 0;
+	}
 	return error;
 }
 
@@ -217,11 +297,9 @@ int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
 	*out = NULL;
 	if (!id)
 		return -ENOENT;
-	generation = calloc(1, sizeof(*generation));
+	generation = xb_generation_new();
 	if (!generation)
-		return xb_out_of_memory();
-	generation->program = generation->host4_map = generation->net6_map =
-		generation->lengths6_map = generation->prefix4_map = generation->file = -1;
+		return -ENOMEM;
 	error = find_active(paths->pins, id, generation->name, sizeof(generation->name),
 			    &generation->program);
 	if (!error)
@@ -277,7 +355,36 @@ bool xb_generation_accepts(const struct xb_generation *generation, const struct 
 			net6 += keys;
 	}
 	return host4 <= params->host4.capacity + params->host4.capacity / 8 &&
-	       net6 <= params->net6.capacity + params->net6.capacity / 8;
+	       net6 <= params->net6.capacity + params->net6.capacity / 8 &&
+	       (!params->confirm || (host4 <= xb_confirm_room(&params->confirm4, false) &&
+				     net6 <= xb_confirm_room(&params->confirm6, true)));
+}
+
+bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta)
+{
+	const struct xb_params *params = &generation->params;
+	double rate = xb_generation_rate(generation), wanted = xb_meta_rate(meta);
+
+	return !(rate > wanted) && !(rate < wanted) && params->confirm == !meta->unconfirmed &&
+	       params->allow_only == (meta->policy == XB_POLICY_ALLOW_ONLY);
+}
+
+int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy)
+{
+	uint32_t first = 0;
+
+	if (bpf_map_lookup_elem(generation->map[XB_MAP_POLICY], &first, policy))
+		return xb_system_error(errno, "cannot read the policy");
+	return 0;
+}
+
+int xb_generation_set_policy(const struct xb_generation *generation, uint32_t policy)
+{
+	uint32_t first = 0;
+
+	if (bpf_map_update_elem(generation->map[XB_MAP_POLICY], &first, &policy, BPF_ANY))
+		return xb_system_error(errno, "cannot set the policy");
+	return 0;
 }
 
 bool xb_generation_is_full(const struct xb_generation *generation)
@@ -298,8 +405,11 @@ static int prepare_net6(struct xb_generation *generation, const struct xb_entry 
 {
 	uint32_t cell =
 		xb_lengthmap_cell(&generation->params.key, generation->params.length_cells, entry);
-	int error = xb_counting_prepare(&generation->net6, hash_net6(generation, entry));
+	uint64_t hash = hash_net6(generation, entry);
+	int error = xb_counting_prepare(&generation->net6, hash);
 
+	if (!error && generation->params.confirm)
+		error = xb_confirm_prepare(&generation->confirm6, hash);
 	if (!error)
 		error = xb_window_map(&generation->lengths6, 0, sizeof(struct xb_lengths));
 	if (!error)
@@ -312,25 +422,29 @@ static int prepare_host4(struct xb_generation *generation, const struct xb_entry
 {
 	int error = 0;
 
-	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++)
-		error = xb_counting_prepare(
-			&generation->host4,
-			xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i));
+	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++) {
+		uint64_t hash = xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i);
+
+		error = xb_counting_prepare(&generation->host4, hash);
+		if (!error && generation->params.confirm)
+			error = xb_confirm_prepare(&generation->confirm4, hash);
+	}
 	return error;
 }
 
 /* From so many changes on, mapping everything is cheaper than page by page. */
 #define MANY_CHANGES 256
 
-static int map_everything(struct xb_generation *generation)
+int xb_generation_map_all(struct xb_generation *generation)
 {
-	struct xb_window *windows[] = {&generation->host4.bits, &generation->net6.bits,
-				       &generation->lengths6, &generation->prefix4};
 	int error = 0;
 
-	for (size_t i = 0; !error && i < sizeof(windows) / sizeof(windows[0]); i++)
-		if (windows[i]->base)
-			error = xb_window_map_all(windows[i]);
+	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
+		struct xb_window *window = window_of(generation, map);
+
+		if (window && window->base)
+			error = xb_window_map_all(window);
+	}
 	return error;
 }
 
@@ -339,31 +453,58 @@ int xb_generation_prepare(struct xb_generation *generation, const struct xb_chan
 	int error = 0;
 
 	if (changes->count >= MANY_CHANGES)
-		return map_everything(generation);
+		return xb_generation_map_all(generation);
 	for (size_t i = 0; !error && i < changes->count; i++) {
 		const struct xb_entry *entry = &changes->change[i].entry;
 
-		if (entry->kind == XB_PREFIX4)
+		switch (entry->kind) {
+		case XB_PREFIX4:
 			error = xb_prefixmap_prepare(&generation->prefix4, entry);
-		else if (entry->kind == XB_HOST4)
+			break;
+		case XB_HOST4:
 			error = prepare_host4(generation, entry);
-		else
+			break;
+		case XB_NET6:
 			error = prepare_net6(generation, entry);
+			break;
+		default:
+			error = xb_window_map_all(&generation->allow.gate);
+		}
 	}
 	return error;
 }
 
-static int change_key(struct xb_counting *filter, uint64_t hash, bool listed, uint64_t *keys)
+static int mismatch(void)
 {
+	return xb_system_error(0, "the filter does not match the list; it is built anew by the "
+				  "next command");
+}
+
+/* One stage pair, and the count of its keys. */
+struct stage {
+	struct xb_counting *bloom;
+	struct xb_confirm *confirm; /* NULL: there is none */
+	uint64_t *keys;
+};
+
+/* A bit that is on must find its key behind it: confirm comes first on the way in, last on the way
+ * out. */
+static int change_key(const struct stage *stage, uint64_t hash, uint32_t address, bool listed)
+{
+	int error;
+
 	if (listed) {
-		xb_counting_add(filter, hash);
-		++*keys;
-	} else {
-		if (xb_counting_delete(filter, hash))
-			return xb_system_error(0, "the counters do not match the list; the filter "
-						  "is built anew by the next command");
-		--*keys;
+		error = stage->confirm ? xb_confirm_add(stage->confirm, hash, address) : 0;
+		if (error)
+			return error;
+		xb_counting_add(stage->bloom, hash);
+		++*stage->keys;
+		return 0;
 	}
+	if (xb_counting_delete(stage->bloom, hash) ||
+	    (stage->confirm && xb_confirm_delete(stage->confirm, hash, address)))
+		return mismatch();
+	--*stage->keys;
 	return 0;
 }
 
@@ -373,8 +514,12 @@ static int apply_net6(struct xb_generation *generation, const struct xb_entry *e
 	struct xb_lengths *table = (struct xb_lengths *)(void *)generation->lengths6.base;
 	uint32_t cells = generation->params.length_cells, probes;
 	uint32_t cell = xb_lengthmap_cell(&generation->params.key, cells, entry);
-	int error = change_key(&generation->net6, hash_net6(generation, entry), listed,
-			       &header->net6_keys);
+	const struct stage stage = {
+		.bloom = &generation->net6,
+		.confirm = generation->params.confirm ? &generation->confirm6 : NULL,
+		.keys = &header->net6_keys,
+	};
+	int error = change_key(&stage, hash_net6(generation, entry), 0, listed);
 
 	if (error || !listed)
 		return error;
@@ -389,39 +534,64 @@ static int apply_net6(struct xb_generation *generation, const struct xb_entry *e
 
 static int apply_host4(struct xb_generation *generation, const struct xb_entry *entry, bool listed)
 {
+	const struct stage stage = {
+		.bloom = &generation->host4,
+		.confirm = generation->params.confirm ? &generation->confirm4 : NULL,
+		.keys = &generation->header->host4_keys,
+	};
 	int error = 0;
 
-	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++)
-		error = change_key(&generation->host4,
-				   xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i),
-				   listed, &generation->header->host4_keys);
+	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++) {
+		uint32_t address = xb_entry_ipv4(entry) + i;
+
+		error = change_key(&stage, xb_hash_ipv4(&generation->params.key, address), address,
+				   listed);
+	}
 	return error;
+}
+
+static int apply_prefix4(struct xb_generation *generation, struct xb_txn *txn,
+			 const struct xb_change *change)
+{
+	if (!change->listed)
+		return xb_prefixmap_settle(&generation->prefix4, txn, &change->entry);
+	xb_prefixmap_add(&generation->prefix4, &change->entry);
+	return 0;
+}
+
+static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
+			const struct xb_change *change, bool *disallowed)
+{
+	switch (change->entry.kind) {
+	case XB_PREFIX4:
+		return apply_prefix4(generation, txn, change);
+	case XB_HOST4:
+		return apply_host4(generation, &change->entry, change->listed);
+	case XB_NET6:
+		return apply_net6(generation, &change->entry, change->listed);
+	default:
+		*disallowed |= !change->listed;
+		return change->listed ? xb_allow_add(&generation->allow, &change->entry)
+				      : xb_allow_delete(&generation->allow, txn, &change->entry);
+	}
 }
 
 int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn,
 			const struct xb_changes *changes, uint64_t sequence)
 {
 	struct xb_counters_header *header = generation->header;
+	bool disallowed = false;
 	int error = 0;
 
 	__atomic_store_n(&header->dirty, 1, __ATOMIC_SEQ_CST);
 	xb_fault("apply-dirty");
 	for (size_t i = 0; !error && i < changes->count; i++) {
-		const struct xb_change *change = &changes->change[i];
-
 		if (i == changes->count / 2)
 			xb_fault("apply-half");
-		if (change->entry.kind == XB_PREFIX4)
-			error = change->listed
-					? (xb_prefixmap_add(&generation->prefix4, &change->entry),
-					   0)
-					: xb_prefixmap_settle(&generation->prefix4, txn,
-							      &change->entry);
-		else if (change->entry.kind == XB_HOST4)
-			error = apply_host4(generation, &change->entry, change->listed);
-		else
-			error = apply_net6(generation, &change->entry, change->listed);
+		error = apply_change(generation, txn, &changes->change[i], &disallowed);
 	}
+	if (!error && disallowed)
+		error = xb_allow_settle(&generation->allow, txn);
 	if (error)
 		return error;
 	xb_fault("apply-done");
@@ -448,7 +618,7 @@ int xb_generation_replay(struct xb_generation *generation, struct xb_txn *txn)
 			error = xb_generation_apply(generation, txn, &changes, next);
 		xb_changes_free(&changes);
 		if (error)
-			return error;
+			return error == -ENOSPC ? -ENOENT : error;
 	}
 	return generation->header->applied == txn->meta.sequence ? 0 : -ENOENT;
 }
@@ -456,20 +626,12 @@ int xb_generation_replay(struct xb_generation *generation, struct xb_txn *txn)
 int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation)
 {
 	char directory[XB_PATH_MAX];
-	const struct {
-		const char *name;
-		int fd;
-	} pins[] = {
-		{"host4", generation->host4_map},	{"net6", generation->net6_map},
-		{"lengths6", generation->lengths6_map}, {"prefix4", generation->prefix4_map},
-		{"program", generation->program},
-	};
 	int error = xb_pin_path(directory, paths->pins, generation->name);
 
-	for (size_t i = 0; !error && i < sizeof(pins) / sizeof(pins[0]); i++)
-		if (pins[i].fd >= 0)
-			error = xb_pin(pins[i].fd, directory, pins[i].name);
-	return error;
+	for (enum xb_map map = 0; !error && map < XB_MAPS; map++)
+		if (generation->map[map] >= 0)
+			error = xb_pin(generation->map[map], directory, xb_map_name(map));
+	return error ? error : xb_pin(generation->program, directory, "program");
 }
 
 int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,

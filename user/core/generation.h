@@ -4,6 +4,8 @@
 #ifndef XB_CORE_GENERATION_H
 #define XB_CORE_GENERATION_H
 
+#include "allow.h"
+#include "confirm.h"
 #include "counting.h"
 #include "link.h"
 #include "paths.h"
@@ -22,23 +24,48 @@ struct xb_counters_header {
 #define XB_GENERATION_PREFIX "gen-"
 #define XB_GENERATION_NAME   32 /* bytes */
 
+/* The maps of a generation; one that a generation has no use for does not exist. */
+enum xb_map {
+	XB_MAP_HOST4,
+	XB_MAP_NET6,
+	XB_MAP_LENGTHS6,
+	XB_MAP_PREFIX4,
+	XB_MAP_CONFIRM4,
+	XB_MAP_CONFIRM6,
+	XB_MAP_GATE,
+	XB_MAP_ALLOW4,
+	XB_MAP_ALLOW6,
+	XB_MAP_POLICY,
+	XB_MAPS,
+};
+
+/* In the program and as a pin. */
+const char *xb_map_name(enum xb_map map);
+
+/* 0: a generation of these parameters does not have it. */
+uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params);
+
+/* Of an array; the tries take memory as they grow: 0. */
+uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params);
+
 struct xb_generation {
 	struct xb_params params;
 	char name[XB_GENERATION_NAME]; /* of its pin directory */
-	int program, host4_map, net6_map, lengths6_map, prefix4_map;
-	int file; /* counters; -1: lost, or another generation's */
+	int program, map[XB_MAPS];     /* -1: not open */
+	int file;		       /* counters; -1: lost, or another generation's */
 	struct xb_counters_header *header;
 	size_t file_bytes;
 	struct xb_counting host4, net6;
+	struct xb_confirm confirm4, confirm6;
 	struct xb_window lengths6, prefix4;
+	struct xb_allow allow;
 };
 
-/* Bytes on the packet path and beside it. */
-struct xb_memory {
-	uint64_t host4_bits, net6_bits, prefix4, lengths6, counters;
-};
+/* One with nothing open; NULL with a message. */
+struct xb_generation *xb_generation_new(void);
 
-struct xb_memory xb_generation_memory(const struct xb_params *params);
+/* Bytes of all arrays: the packet path. */
+uint64_t xb_generation_bytes(const struct xb_params *params);
 
 /*
  * Opens the generation in force. -ENOENT without a message: none is. Without its counters it can be
@@ -56,6 +83,13 @@ bool xb_generation_is_sound(const struct xb_generation *generation);
 bool xb_generation_accepts(const struct xb_generation *generation,
 			   const struct xb_changes *changes);
 
+/* Whether its program is what the store wants: rate, confirm stage, policy. */
+bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta);
+
+/* The policy in force, and for all interfaces from the next packet on. */
+int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy);
+int xb_generation_set_policy(const struct xb_generation *generation, uint32_t policy);
+
 /* Whether it holds more than it was sized for. */
 bool xb_generation_is_full(const struct xb_generation *generation);
 
@@ -64,7 +98,8 @@ int xb_generation_prepare(struct xb_generation *generation, const struct xb_chan
 
 /*
  * Applies the changes of one sequence number, in force for the next packet. txn: a transaction that
- * has them. On failure the generation stays marked dirty.
+ * has them. On failure the generation stays marked dirty; -ENOSPC without a message: the confirm
+ * stage has no place for a key, a new generation has.
  */
 int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn,
 			const struct xb_changes *changes, uint64_t sequence);
@@ -95,6 +130,9 @@ void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const cha
 
 /* Opens windows and counters of maps and files the generation has open. For builders. */
 int xb_generation_map(struct xb_generation *generation);
+
+/* Maps all of it at once. */
+int xb_generation_map_all(struct xb_generation *generation);
 
 /* Path of a generation's counters file: the run directory may be shared, so the name says whose it
  * is. */

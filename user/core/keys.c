@@ -12,6 +12,7 @@ void xb_keys_free(struct xb_keys *keys)
 	free(keys->host4);
 	free(keys->net6);
 	free(keys->prefix4);
+	free(keys->allow);
 	*keys = (struct xb_keys){0};
 }
 
@@ -20,7 +21,8 @@ static int allocate(struct xb_keys *keys, const struct xb_totals *totals)
 	keys->host4 = malloc(totals->host4_keys * sizeof(*keys->host4) + 1);
 	keys->net6 = malloc(totals->net6 * sizeof(*keys->net6) + 1);
 	keys->prefix4 = malloc(totals->prefix4 * sizeof(*keys->prefix4) + 1);
-	return keys->host4 && keys->net6 && keys->prefix4 ? 0 : xb_out_of_memory();
+	keys->allow = malloc(totals->allow * sizeof(*keys->allow) + 1);
+	return keys->host4 && keys->net6 && keys->prefix4 && keys->allow ? 0 : xb_out_of_memory();
 }
 
 static bool fits(const struct xb_keys *keys, const struct xb_totals *totals,
@@ -31,8 +33,10 @@ static bool fits(const struct xb_keys *keys, const struct xb_totals *totals,
 		return keys->prefix4_count < totals->prefix4;
 	case XB_HOST4:
 		return keys->host4_count + xb_entry_keys(entry) <= totals->host4_keys;
-	default:
+	case XB_NET6:
 		return keys->net6_count < totals->net6;
+	default:
+		return keys->allow_count < totals->allow;
 	}
 }
 
@@ -42,34 +46,41 @@ static void take(struct xb_keys *keys, const struct xb_entry *entry)
 		keys->prefix4[keys->prefix4_count++] = *entry;
 	else if (entry->kind == XB_NET6)
 		keys->net6[keys->net6_count++] = *entry;
+	else if (xb_entry_is_allow(entry))
+		keys->allow[keys->allow_count++] = *entry;
 	else
 		for (uint32_t i = 0; i < xb_entry_keys(entry); i++)
 			keys->host4[keys->host4_count++] = xb_entry_ipv4(entry) + i;
 }
 
-int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys)
+static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_keys *keys)
 {
-	const struct xb_totals *totals = &txn->meta.totals;
-	const struct xb_entry first = {.kind = XB_PREFIX4};
-	struct xb_walk walk = {0};
-	int more, error;
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, first);
 
-	*keys = (struct xb_keys){0};
-	error = allocate(keys, totals);
-	if (!error)
-		error = xb_walk_begin(&walk, txn, &first);
 	if (error)
-		goto out;
+		return error;
 	while ((more = xb_walk_next(&walk)) > 0) {
-		if (!fits(keys, totals, &walk.entry)) {
+		if (!fits(keys, &txn->meta.totals, &walk.entry)) {
 			more = xb_store_error(MDB_CORRUPTED, "cannot read the store");
 			break;
 		}
 		take(keys, &walk.entry);
 	}
-	error = more;
-out:
 	xb_walk_end(&walk);
+	return more;
+}
+
+int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys)
+{
+	int error;
+
+	*keys = (struct xb_keys){0};
+	error = allocate(keys, &txn->meta.totals);
+	if (!error)
+		error = take_from(txn, &XB_WALK_LISTED, keys);
+	if (!error)
+		error = take_from(txn, &XB_WALK_ALLOW, keys);
 	if (error)
 		xb_keys_free(keys);
 	return error;

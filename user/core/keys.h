@@ -12,6 +12,8 @@ struct xb_keys {
 	size_t net6_count;
 	struct xb_entry *prefix4;
 	size_t prefix4_count;
+	struct xb_entry *allow;
+	size_t allow_count;
 };
 
 /* Reads everything the transaction sees, in store order. */

@@ -18,12 +18,18 @@
 
 #define NEW_PINS "link-new"
 
-static const struct xb_link closed = {
-	.identity = -1, .slot = -1, .ifaces = -1, .stats = -1, .entry = -1};
+static const struct xb_link closed = {.identity = -1,
+				      .slot = -1,
+				      .ifaces = -1,
+				      .stats = -1,
+				      .watch = -1,
+				      .drops = -1,
+				      .entry = -1};
 
 void xb_link_close(struct xb_link *link)
 {
-	int fds[] = {link->identity, link->slot, link->ifaces, link->stats, link->entry};
+	int fds[] = {link->identity, link->slot,  link->ifaces, link->stats,
+		     link->watch,    link->drops, link->entry};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
@@ -37,10 +43,8 @@ static int open_pins(const char *directory, struct xb_link *link)
 		const char *name;
 		int *fd;
 	} pins[] = {
-		{"identity", &link->identity},
-		{"slot", &link->slot},
-		{"ifaces", &link->ifaces},
-		{"stats", &link->stats},
+		{"identity", &link->identity}, {"slot", &link->slot},	{"ifaces", &link->ifaces},
+		{"stats", &link->stats},       {"watch", &link->watch}, {"drops", &link->drops},
 	};
 
 	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
@@ -116,6 +120,10 @@ static int pin_all(const char *directory, int identity, const struct entry_bpf *
 		error = xb_pin(bpf_map__fd(skeleton->maps.ifaces), directory, "ifaces");
 	if (!error)
 		error = xb_pin(bpf_map__fd(skeleton->maps.stats), directory, "stats");
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.watch), directory, "watch");
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.drops), directory, "drops");
 	if (!error && flavour == XB_FLAVOUR_LINK)
 		error = xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_entry), directory,
 			       "entry");

@@ -15,7 +15,7 @@
 struct xb_link {
 	const char *pins; /* the pin directory; not owned */
 	enum xb_flavour flavour;
-	int identity, slot, ifaces, stats;
+	int identity, slot, ifaces, stats, watch, drops;
 	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
 };
 

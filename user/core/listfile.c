@@ -557,8 +557,10 @@ static int read_lines(struct source *source, struct reading *reading)
 	}
 	if (got < 0)
 		return got;
-	if (!reading->file->count)
-		return xb_input_error("%s: no entries", source->name);
+	if (!reading->file->count) {
+		xb_input_error("%s: no entries", source->name);
+		return -ENODATA;
+	}
 	reading->file->format = reading->format->name;
 	xb_progress("reading", source->done, source->done);
 	return 0;

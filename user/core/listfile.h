@@ -31,7 +31,8 @@ struct xb_listfile {
 /*
  * Reads the whole file ("-": standard input). format: one of xb_listfile_formats(), NULL: told by
  * the first line that is neither blank nor a comment. All or nothing: after an error `file` is
- * empty. A comment that xb_comment_check refuses is left out. The caller frees the file.
+ * empty; -ENODATA: all lines are right, but there is no entry. A comment that xb_comment_check
+ * refuses is left out. The caller frees the file.
  */
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
 

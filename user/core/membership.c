@@ -5,6 +5,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
@@ -130,8 +131,11 @@ static int tell(struct xb_txn *txn, const struct xb_entry *entry, bool listed)
 		totals->host4 += one;
 		totals->host4_keys += one * xb_entry_keys(entry);
 		break;
-	default:
+	case XB_NET6:
 		totals->net6 += one;
+		break;
+	default:
+		totals->allow += one;
 	}
 	return xb_changes_add(&txn->change, entry, listed);
 }
@@ -308,6 +312,68 @@ int xb_member_remove_all(struct xb_txn *txn)
 	return 0;
 }
 
+/* What stands in the store for one entry. */
+struct kept {
+	struct xb_entry entry;
+	uint8_t *value;
+	size_t size;
+};
+
+static int keep_allowed(struct xb_txn *txn, struct kept *kept, size_t *count)
+{
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
+
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0 && *count < txn->meta.totals.allow) {
+		struct kept *one = &kept[*count];
+
+		one->entry = walk.entry;
+		one->size = (size_t)(walk.members.end - walk.members.next);
+		one->value = malloc(one->size + 1);
+		if (!one->value) {
+			more = xb_out_of_memory();
+			break;
+		}
+		memcpy(one->value, walk.members.next, one->size);
+		++*count;
+	}
+	xb_walk_end(&walk);
+	return more < 0 ? more : 0;
+}
+
+static int put_back(struct xb_txn *txn, const struct kept *kept)
+{
+	struct xb_members members = {.next = kept->value, .end = kept->value + kept->size};
+	struct xb_membership member;
+	int error = 0;
+
+	while (!error && xb_members_next(&members, &member)) {
+		enum xb_put put;
+
+		error = xb_member_put(txn, &kept->entry, &member, 0, &put);
+	}
+	return error;
+}
+
+int xb_member_remove_listed(struct xb_txn *txn)
+{
+	struct kept *kept = calloc(txn->meta.totals.allow + 1, sizeof(*kept));
+	size_t count = 0;
+	int error = kept ? keep_allowed(txn, kept, &count) : xb_out_of_memory();
+
+	if (!error)
+		error = xb_member_remove_all(txn);
+	for (size_t i = 0; i < count; i++) {
+		if (!error)
+			error = put_back(txn, &kept[i]);
+		free(kept[i].value);
+	}
+	free(kept);
+	return error;
+}
+
 int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
 {
 	uint64_t swept = 0;
@@ -363,6 +429,7 @@ int xb_walk_next(struct xb_walk *walk)
 {
 	uint8_t bytes[XB_ENTRY_KEY_BYTES];
 	MDB_val key = {0, bytes}, value;
+	bool allow;
 	int error;
 
 	if (walk->started && walk->edits == walk->txn->edits) {
@@ -382,10 +449,11 @@ int xb_walk_next(struct xb_walk *walk)
 		return read_error(error);
 	walk->started = true;
 	walk->edits = walk->txn->edits;
+	allow = xb_entry_is_allow(&walk->entry);
 	if (!xb_entry_decode(key.mv_data, key.mv_size, &walk->entry))
 		return read_error(MDB_CORRUPTED);
 	walk->members = members_in(&value);
-	return 1;
+	return allow == xb_entry_is_allow(&walk->entry);
 }
 
 void xb_walk_end(struct xb_walk *walk)

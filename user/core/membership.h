@@ -43,8 +43,11 @@ enum xb_removal {
 int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
 		     enum xb_removal *result);
 
-/* Removes everything. */
+/* Removes everything, the allowlist too. */
 int xb_member_remove_all(struct xb_txn *txn);
+
+/* Removes everything that is listed. */
+int xb_member_remove_listed(struct xb_txn *txn);
 
 /* Takes out every membership that has expired by now. *count (may be NULL): how many. */
 int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
@@ -60,8 +63,8 @@ bool xb_members_next(struct xb_members *members, struct xb_membership *member);
 bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member);
 
 /*
- * A walk over the entries in store order. `entry` and `members` are valid after a call that
- * returned 1. The transaction may change between calls.
+ * A walk over the entries in store order: what is listed, or the allowlist. `entry` and `members`
+ * are valid after a call that returned 1. The transaction may change between calls.
  */
 struct xb_walk {
 	struct xb_txn *txn;
@@ -72,7 +75,10 @@ struct xb_walk {
 	bool started;
 };
 
-/* Starts at the first entry not before `from`. */
+#define XB_WALK_LISTED ((struct xb_entry){.kind = XB_PREFIX4})
+#define XB_WALK_ALLOW  ((struct xb_entry){.kind = XB_ALLOW4})
+
+/* Starts at the first entry not before `from`, and stays on its side: listed or allowed. */
 int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from);
 int xb_walk_next(struct xb_walk *walk); /* 1: an entry; 0: the end; negative: error */
 void xb_walk_end(struct xb_walk *walk);

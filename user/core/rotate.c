@@ -22,6 +22,13 @@ static void apply_wishes(struct xb_meta *meta, const struct xb_rotation *rotatio
 		meta->rate = rotation->rate;
 	if (rotation->set_capacity)
 		meta->capacity = rotation->capacity;
+	if (rotation->set_confirm)
+		meta->unconfirmed = !rotation->confirm;
+}
+
+static bool has_wishes(const struct xb_rotation *rotation)
+{
+	return rotation->rate > 0 || rotation->set_capacity || rotation->set_confirm;
 }
 
 static int build_from_snapshot(struct xb_writer *builder, const struct xb_rotation *rotation,
@@ -83,7 +90,7 @@ static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
 	if (error)
 		return error;
 	xb_fault("rotate-replayed");
-	if (rotation->rate > 0 || rotation->set_capacity) {
+	if (has_wishes(rotation)) {
 		error = xb_store_write(builder->store, &builder->txn);
 		if (error)
 			return error;
@@ -193,7 +200,7 @@ int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
 	      struct xb_params *params)
 {
 	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
-	int error = xb_write(paths, false, NULL, NULL);
+	int error = xb_write(paths, XB_WRITE_SURVEY, NULL, NULL);
 
 	if (params)
 		*params = (struct xb_params){0};

@@ -13,6 +13,7 @@ struct xb_rotation {
 	double rate;	   /* 0: as it is */
 	uint64_t capacity; /* with set_capacity: keys to make room for, 0: by what is listed */
 	bool set_capacity;
+	bool set_confirm, confirm; /* with set_confirm: whether hits are confirmed */
 };
 
 /* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the wish is

@@ -14,7 +14,7 @@
 #include "error.h"
 #include "lock.h"
 
-#define SCHEMA	    1
+#define SCHEMA	    2
 #define MAP_BYTES   ((size_t)64 << 30) /* address space only: the file grows as needed */
 #define MAX_READERS 1024
 
@@ -57,9 +57,10 @@ static int open_tables(struct xb_store *store, bool create)
 		MDB_dbi *dbi;
 		unsigned int flags;
 	} tables[] = {
-		{"meta", &store->meta, 0},     {"entries", &store->entries, 0},
-		{"lists", &store->lists, 0},   {"expiry", &store->expiry, 0},
-		{"ifaces", &store->ifaces, 0}, {"changes", &store->changes, 0},
+		{"meta", &store->meta, 0},	   {"entries", &store->entries, 0},
+		{"lists", &store->lists, 0},	   {"expiry", &store->expiry, 0},
+		{"ifaces", &store->ifaces, 0},	   {"changes", &store->changes, 0},
+		{"sessions", &store->sessions, 0},
 	};
 	MDB_txn *txn;
 	int error = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
@@ -172,10 +173,32 @@ void xb_store_close(struct xb_store *store)
 
 static int new_meta(struct xb_meta *meta)
 {
-	*meta = (struct xb_meta){.schema = SCHEMA, .next_list = 1, .rate = XB_DEFAULT_RATE};
+	*meta = (struct xb_meta){.schema = SCHEMA, .next_list = 1};
 	while (!meta->identity)
 		if (getrandom(&meta->identity, sizeof(meta->identity), 0) < 0)
 			return xb_system_error(errno, "no random numbers");
+	return 0;
+}
+
+double xb_meta_rate(const struct xb_meta *meta)
+{
+	return meta->rate > 0 ? meta->rate
+			      : (meta->unconfirmed ? XB_DEFAULT_RATE : XB_CONFIRMED_RATE);
+}
+
+/* Schema 1 ended before the number of allowed entries, and had its default rate written out. */
+static int upgrade_meta(struct xb_meta *meta, const MDB_val *value)
+{
+	const size_t old = offsetof(struct xb_meta, totals.allow);
+
+	if (value->mv_size != old)
+		return xb_system_error(0, "the store is of another version of this program");
+	*meta = (struct xb_meta){0};
+	memcpy(meta, value->mv_data, old);
+	if (meta->schema == 1)
+		meta->schema = SCHEMA;
+	if (!(meta->rate > XB_DEFAULT_RATE) && !(meta->rate < XB_DEFAULT_RATE))
+		meta->rate = 0;
 	return 0;
 }
 
@@ -188,9 +211,10 @@ static int load_meta(struct xb_txn *txn)
 		return new_meta(&txn->meta);
 	if (error)
 		return xb_store_error(error, "cannot read the store");
-	if (value.mv_size != sizeof(txn->meta))
-		return xb_system_error(0, "the store is of another version of this program");
-	memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
+	if (value.mv_size == sizeof(txn->meta))
+		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
+	else if (upgrade_meta(&txn->meta, &value))
+		return -EIO;
 	if (txn->meta.schema != SCHEMA)
 		return xb_system_error(0, "the store has schema %u, this program knows %d",
 				       txn->meta.schema, SCHEMA);
@@ -354,15 +378,10 @@ struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id)
 	return NULL;
 }
 
-int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **out)
+static int need_list(struct xb_txn *txn, const char *name, struct xb_list **out)
 {
 	struct xb_list *list, *grown;
 
-	if (!xb_list_name_ok(name))
-		return xb_input_error(
-			"'%s' is no list name: up to 64 letters, digits, '.', '_' and '-', "
-			"a letter or digit first",
-			name);
 	for (size_t i = 0; i < txn->list_count; i++) {
 		if (!strcmp(txn->lists[i].name, name)) {
 			*out = &txn->lists[i];
@@ -378,4 +397,27 @@ int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **out)
 	memcpy(list->name, name, strlen(name) + 1);
 	*out = list;
 	return 0;
+}
+
+int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list)
+{
+	if (!xb_list_name_ok(name))
+		return xb_input_error(
+			"'%s' is no list name: up to 64 letters, digits, '.', '_' and '-', "
+			"a letter or digit first",
+			name);
+	return need_list(txn, name, list);
+}
+
+bool xb_list_is_auto(const struct xb_list *list)
+{
+	return !strncmp(list->name, XB_LIST_AUTO, strlen(XB_LIST_AUTO));
+}
+
+int xb_list_need_auto(struct xb_txn *txn, const char *kind, struct xb_list **list)
+{
+	char name[sizeof((*list)->name)];
+
+	snprintf(name, sizeof(name), XB_LIST_AUTO "%s", kind);
+	return need_list(txn, name, list);
 }

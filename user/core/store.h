@@ -11,8 +11,15 @@
 
 #include "change.h"
 
-#define XB_STORE_FILE	"store.mdb"
-#define XB_DEFAULT_RATE 1e-4
+#define XB_STORE_FILE "store.mdb"
+
+/*
+ * Rate of the Bloom stage, per packet, when none is asked for. Alone it decides, so few may be hit
+ * wrongly; with confirm behind it a wrong hit only costs time, and memory counts: see
+ * docs/design.md for the measurement.
+ */
+#define XB_DEFAULT_RATE	  1e-4
+#define XB_CONFIRMED_RATE 1e-3
 
 /* How much is listed; kept with every change so that sizing needs no scan. */
 struct xb_totals {
@@ -20,6 +27,7 @@ struct xb_totals {
 	uint64_t host4;	     /* entries */
 	uint64_t host4_keys; /* addresses they expand to */
 	uint64_t net6;	     /* entries */
+	uint64_t allow;	     /* entries of the allowlist */
 };
 
 /* The single record of the store. */
@@ -29,9 +37,15 @@ struct xb_meta {
 	uint64_t identity; /* random, never 0: what is built from this store carries it */
 	uint64_t sequence; /* of the last change to what is listed */
 	uint64_t capacity; /* wanted, in keys; 0: by what is listed */
-	double rate;	   /* wanted false-positive rate per packet */
+	double rate; /* wanted false-positive rate of the Bloom stage per packet; 0: the default */
 	struct xb_totals totals;
+	uint32_t policy;      /* enum xb_policy */
+	uint32_t unconfirmed; /* 1: no confirm stage is wanted */
+	uint32_t refused;     /* kinds of lifelines not to be allowed, a bit each */
+	uint32_t reserved;
 };
+
+double xb_meta_rate(const struct xb_meta *meta);
 
 struct xb_list {
 	uint32_t id;
@@ -41,7 +55,7 @@ struct xb_list {
 
 struct xb_store {
 	MDB_env *env;
-	MDB_dbi meta, entries, lists, expiry, ifaces, changes;
+	MDB_dbi meta, entries, lists, expiry, ifaces, changes, sessions;
 	int namespace_lock;
 };
 
@@ -80,5 +94,10 @@ bool xb_list_name_ok(const char *name);
 struct xb_list *xb_list_find(struct xb_txn *txn, const char *name);
 struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id);
 int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list); /* creates it */
+
+/* Lists of what the machine allows by itself; their names cannot be typed. */
+#define XB_LIST_AUTO "auto:"
+bool xb_list_is_auto(const struct xb_list *list);
+int xb_list_need_auto(struct xb_txn *txn, const char *kind, struct xb_list **list);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "autoallow.h"
 #include "build.h"
 #include "changelog.h"
 #include "enforce.h"
@@ -25,7 +26,9 @@ int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t seq
 		.store = txn->meta.identity,
 		.sequence = sequence,
 		.capacity = txn->meta.capacity,
-		.rate = txn->meta.rate,
+		.rate = xb_meta_rate(&txn->meta),
+		.confirm = !txn->meta.unconfirmed,
+		.policy = txn->meta.policy,
 	};
 	struct xb_keys keys;
 	int error = xb_keys_collect(txn, &keys);
@@ -85,6 +88,9 @@ static int commit_in_place(struct xb_writer *writer)
 	if (!error) {
 		error = xb_generation_apply(writer->active, after, &changes, sequence);
 		xb_txn_abort(after);
+		/* Durable, and no room: whoever repairs next builds a generation that has it. */
+		if (error == -ENOSPC)
+			error = -ESTALE;
 	}
 	xb_changes_free(&changes);
 	return error;
@@ -118,8 +124,16 @@ static int commit_with_new_generation(struct xb_writer *writer)
 	return 0;
 }
 
+/* Whether a new generation has to be built for what the transaction wants. */
+static bool needs_generation(const struct xb_writer *writer)
+{
+	return !xb_generation_fits(writer->active, &writer->txn->meta) ||
+	       !xb_generation_accepts(writer->active, &writer->txn->change);
+}
+
 static int commit_changes(struct xb_writer *writer)
 {
+	uint32_t policy = writer->txn->meta.policy;
 	int error = 0;
 
 	if (!writer->txn->edits)
@@ -130,15 +144,19 @@ static int commit_changes(struct xb_writer *writer)
 			"%s enforces the list of another store (was its state directory lost?); "
 			"bring that back, or take over with restore or attach",
 			writer->paths->pins);
-	if (xb_changes_any(&writer->txn->change)) {
-		if (writer->active && xb_generation_accepts(writer->active, &writer->txn->change))
-			return commit_in_place(writer);
-		if (writer->active)
-			return commit_with_new_generation(writer);
+	if (writer->active && needs_generation(writer))
+		return commit_with_new_generation(writer);
+	if (writer->active && xb_changes_any(&writer->txn->change))
+		error = commit_in_place(writer);
+	else if (xb_changes_any(&writer->txn->change)) {
 		writer->txn->meta.sequence++;
 		error = xb_changelog_trim(writer->txn, writer->txn->meta.sequence);
 	}
-	return error ? error : commit(writer);
+	if (!error && writer->txn)
+		error = commit(writer);
+	if (!error && writer->active)
+		error = xb_generation_set_policy(writer->active, policy);
+	return error;
 }
 
 static void close_writer(struct xb_writer *writer)
@@ -150,14 +168,14 @@ static void close_writer(struct xb_writer *writer)
 	xb_unlock(writer->builder_lock);
 }
 
-static int attempt(const struct xb_paths *paths, bool heavy,
+static int attempt(const struct xb_paths *paths, unsigned int how,
 		   int (*body)(struct xb_writer *, void *), void *context, bool *full)
 {
 	struct xb_writer writer = {
 		.paths = paths, .builder_lock = -1, .writer_lock = -1, .now = (uint32_t)time(NULL)};
 	int error = xb_store_open(paths->state, true, &writer.store);
 
-	if (!error && heavy) {
+	if (!error && how & XB_WRITE_HEAVY) {
 		writer.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
 		error = writer.builder_lock < 0 ? writer.builder_lock : 0;
 	}
@@ -176,6 +194,9 @@ static int attempt(const struct xb_paths *paths, bool heavy,
 	if (!error)
 		error = body ? body(&writer, context) : 0;
 	if (!error && writer.txn)
+		error = xb_autoallow(writer.txn, writer.linked ? &writer.link : NULL, NULL, 0,
+				     how & XB_WRITE_SURVEY);
+	if (!error && writer.txn)
 		error = commit_changes(&writer);
 	*full = !error && writer.active && xb_generation_is_full(writer.active);
 	close_writer(&writer);
@@ -184,14 +205,16 @@ static int attempt(const struct xb_paths *paths, bool heavy,
 
 static bool growth_due;
 
-int xb_write(const struct xb_paths *paths, bool heavy, int (*body)(struct xb_writer *, void *),
-	     void *context)
+int xb_write(const struct xb_paths *paths, unsigned int how,
+	     int (*body)(struct xb_writer *, void *), void *context)
 {
 	bool full;
-	int error = attempt(paths, heavy, body, context, &full);
+	int error = attempt(paths, how, body, context, &full);
 
-	if (error == -EAGAIN && !heavy)
-		error = attempt(paths, true, body, context, &full);
+	if (error == -EAGAIN && !(how & XB_WRITE_HEAVY))
+		error = attempt(paths, how | XB_WRITE_HEAVY, body, context, &full);
+	if (error == -ESTALE)
+		error = attempt(paths, XB_WRITE_HEAVY, NULL, NULL, &full);
 	growth_due |= full;
 	return error;
 }

@@ -23,13 +23,15 @@ struct xb_writer {
 	uint64_t expired; /* memberships swept */
 };
 
+#define XB_WRITE_HEAVY	1U /* needs the builder lock, or is likely to need a new generation */
+#define XB_WRITE_SURVEY 2U /* looks at all the lifelines of the machine, see autoallow.h */
+
 /*
  * Runs the body in a write transaction, with the kernel made to match the store before. The body
  * returns 0 to commit; anything else gives up the transaction and is returned. The body may run
- * twice, so it must begin from nothing. heavy: the body needs the builder lock, or is likely to
- * need a new generation.
+ * twice, so it must begin from nothing. how: XB_WRITE_ bits.
  */
-int xb_write(const struct xb_paths *paths, bool heavy,
+int xb_write(const struct xb_paths *paths, unsigned int how,
 	     int (*body)(struct xb_writer *writer, void *context), void *context);
 
 /*

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exact look-up behind a Bloom hit: two buckets, a line each. Userspace moves keys between them
+ * at any moment. */
+#ifndef XDP_BLOOM_CONFIRM_H
+#define XDP_BLOOM_CONFIRM_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "params.h"
+
+struct bucket_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xb_bucket);
+};
+
+struct bucket_map confirm4 SEC(".maps");
+struct bucket_map confirm6 SEC(".maps");
+
+/* Nonzero if one of the 16 addresses is the one that fills both halves of `pattern`; no branch, as
+ * in bloom.h. The test for a zero half is exact as a yes or no (Hacker's Delight, 6-1). */
+static __always_inline __u64 bucket_has4(const struct xb_bucket *bucket, __u64 pattern)
+{
+	__u64 found = 0;
+
+#pragma unroll
+	for (int i = 0; i < 8; i++) {
+		__u64 x = bucket->word[i] ^ pattern;
+
+		found |= (x - 0x0000000100000001ULL) & ~x & 0x8000000080000000ULL;
+	}
+	return found;
+}
+
+/* Nonzero if one of the 8 words is the fingerprint. */
+static __always_inline __u64 bucket_has6(const struct xb_bucket *bucket, __u64 fingerprint)
+{
+	__u64 found = 0;
+
+#pragma unroll
+	for (int i = 0; i < 8; i++) {
+		__u64 x = bucket->word[i] ^ fingerprint;
+
+		found |= (x - 1) & ~x;
+	}
+	return found >> 63;
+}
+
+/* wide: fingerprints, else IPv4 addresses. Constant where it is inlined. */
+static __always_inline bool buckets_have(void *map, const struct xb_choices *choices, bool wide,
+					 __u64 value)
+{
+	__u32 first = choices->first, second = choices->second;
+	struct xb_bucket *a = bpf_map_lookup_elem(map, &first);
+	struct xb_bucket *b = bpf_map_lookup_elem(map, &second);
+
+	if (!a || !b)
+		return false;
+	if (wide)
+		return bucket_has6(a, value) | bucket_has6(b, value);
+	value |= value << 32;
+	return bucket_has4(a, value) | bucket_has4(b, value);
+}
+
+#define CONFIRM_TRIES 8
+
+/*
+ * A key that moves is copied, MOVES is raised, then the old place is overwritten. Who read the new
+ * place before the copy and the old one after it missed the key, but then MOVES changed meanwhile:
+ * not found counts only if it did not. The atomic addition of 0 is the full barrier that BPF has no
+ * other word for; only Bloom false positives come here. A key that moved at every try is taken for
+ * present: no listed source passes.
+ */
+static __always_inline bool confirm_absent(void *map, __u32 last, const struct xb_choices *choices,
+					   bool wide, __u64 value)
+{
+	struct xb_bucket *end = bpf_map_lookup_elem(map, &last);
+
+	if (!end)
+		return true;
+	for (int i = 0; i < CONFIRM_TRIES; i++) {
+		__u64 before = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+
+		if (buckets_have(map, choices, wide, value))
+			return false;
+		if (__sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0) == before)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline bool confirm_value(void *map, const volatile struct xb_buckets *buckets,
+					  const struct xb_key *key, __u64 hash, bool wide,
+					  __u64 value)
+{
+	struct xb_choices choices = xb_choices_of(key, hash, buckets->parts, buckets->size);
+
+	return buckets_have(map, &choices, wide, value) ||
+	       !confirm_absent(map, xb_buckets_count(buckets->parts, buckets->size), &choices, wide,
+			       value);
+}
+
+/* 0.0.0.0 has no slot. */
+static __always_inline bool confirm_unspecified(void)
+{
+	__u32 last = xb_buckets_count(params.confirm4.parts, params.confirm4.size);
+	struct xb_bucket *end = bpf_map_lookup_elem(&confirm4, &last);
+
+	return end && end->word[XB_BUCKET_ZERO];
+}
+
+/* address: host byte order; hash: of it. */
+static __always_inline bool confirm_host4(const struct xb_key *key, __u64 hash, __u32 address)
+{
+	if (!address)
+		return confirm_unspecified();
+	return confirm_value(&confirm4, &params.confirm4, key, hash, false, address);
+}
+
+/* hash: of prefix and length. */
+static __always_inline bool confirm_net6(const struct xb_key *key, __u64 hash)
+{
+	__u64 fingerprint = xb_fingerprint(hash);
+
+	return confirm_value(&confirm6, &params.confirm6, key, fingerprint, true, fingerprint);
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Telling drops to who watches, as many as he asked for; nobody: one word is read. */
+#ifndef XDP_BLOOM_WATCH_H
+#define XDP_BLOOM_WATCH_H
+
+#include <linux/bpf.h>
+#include <linux/in.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include "link.h"
+#include "parse.h"
+
+static __always_inline bool has_ports(__u8 protocol)
+{
+	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == IPPROTO_SCTP ||
+	       protocol == IPPROTO_UDPLITE;
+}
+
+/* Protocol and ports, as far as they are there. */
+static __always_inline void watch_transport(struct xdp_md *ctx, const struct source *source,
+					    struct xb_drop *drop)
+{
+	__u32 offset = source->network;
+	bool first = true;
+	__be16 ports[2];
+
+	if (source->family == SOURCE_IPV4) {
+		struct iphdr ip;
+
+		if (bpf_xdp_load_bytes(ctx, offset, &ip, sizeof(ip)))
+			return;
+		drop->protocol = ip.protocol;
+		first = !(ip.frag_off & bpf_htons(0x1fff));
+		offset += ip.ihl * 4;
+	} else {
+		struct ipv6hdr ip;
+
+		if (bpf_xdp_load_bytes(ctx, offset, &ip, sizeof(ip)))
+			return;
+		drop->protocol = ip.nexthdr;
+		offset += sizeof(ip);
+	}
+	if (!first || !has_ports(drop->protocol) ||
+	    bpf_xdp_load_bytes(ctx, offset, ports, sizeof(ports)))
+		return;
+	drop->sport = ports[0];
+	drop->dport = ports[1];
+}
+
+static __noinline int watch_send(struct xdp_md *ctx, const struct source *source, __u32 reason,
+				 __u32 monitored)
+{
+	struct xb_drop drop = {
+		.time = bpf_ktime_get_ns(),
+		.ifindex = ctx->ingress_ifindex,
+		.reason = reason,
+		.monitored = monitored,
+	};
+	__u32 *address = (__u32 *)drop.source;
+
+	if (!source)
+		return 0;
+	if (source->family == SOURCE_IPV4) {
+		drop.family = 4;
+		address[0] = bpf_htonl(source->ipv4);
+	} else {
+		drop.family = 6;
+		address[0] = bpf_htonl(source->hi >> 32);
+		address[1] = bpf_htonl(source->hi);
+		address[2] = bpf_htonl(source->lo >> 32);
+		address[3] = bpf_htonl(source->lo);
+	}
+	watch_transport(ctx, source, &drop);
+	return bpf_ringbuf_output(&drops, &drop, sizeof(drop), 0);
+}
+
+static __always_inline void watch_tell(struct xdp_md *ctx, const struct source *source,
+				       enum xb_reason reason, bool monitored)
+{
+	__u32 first = 0;
+	struct xb_watch *now = bpf_map_lookup_elem(&watch, &first);
+
+	if (!now || now->budget <= 0)
+		return;
+	if (__sync_fetch_and_add(&now->budget, -1) > 0) {
+		/* A copy, so that clean packets keep theirs in registers. */
+		struct source copy = *source;
+
+		watch_send(ctx, &copy, reason, monitored);
+	}
+}
+
+#endif

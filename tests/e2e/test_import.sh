@@ -1,0 +1,330 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The guard rails of import: what it leaves out, what it refuses to replace, and what it only tries.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+bogons=(0.0.0.0/0 10.0.0.0/8 10.77.0.3 127.0.0.1 192.168.0.0/16 224.0.0.0/4 8.0.0.0/7 ::/0 ::1
+	2000::/15 2001:db8::/32 fd77::3 fe80::1 ff02::1)
+usable=(1.0.0.0/8 8.8.8.8 172.0.0.0/8 192.88.99.1 2400::/16 2606:4700::1)
+
+# numbers COUNT [FIRST]: that many addresses, one a line, none of them a bogon.
+numbers()
+{
+	python3 -c '
+import sys
+count, first = int(sys.argv[1]), int(sys.argv[2])
+for i in range(first, first + count):
+    print("8.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255))' "$1" "${2:-0}"
+}
+
+# feed COUNT: a list of that many entries.
+feed()
+{
+	numbers "$1" >"$T/feed"
+	exits 0 -q import "$T/feed" --list feed --replace --force
+	ctl save >"$T/before"
+}
+
+unchanged()
+{
+	ctl save >"$T/after"
+	cmp "$T/before" "$T/after" || fail "the store has changed"
+}
+
+refused()
+{
+	exits 2 "$@"
+	one_line
+	unchanged
+}
+
+# tree: every file of the installation, with its contents.
+tree()
+{
+	find "$state" "$pins" "$counters" -printf '%p %y %s %i\n' 2>/dev/null | sort || true
+	find "$state" "$counters" -type f ! -name '*lock*' -exec sha256sum {} + 2>/dev/null | sort || true
+}
+
+t_bogons_are_left_out()
+{
+	exits 0 attach x0
+	printf '%s\n' "${bogons[@]}" "${usable[@]}" >"$T/list"
+	exits 0 import "$T/list"
+	[[ $(wc -l <"$T/err") -eq 1 ]] || fail "not one note: $(cat "$T/err")"
+	complains "^bloomctl: ${#bogons[@]} entries left out .*first: 0.0.0.0/0, shorter than /8.*--include-bogons"
+	says "^${#usable[@]} entries \(plain\) into list default: ${#usable[@]} added"
+	exits 0 test "${usable[@]}"
+	exits 0 -j list
+	json "len(d['entries']) == ${#usable[@]}"
+	passes 10.77.0.2 10.77.0.3 fd77::3
+}
+
+t_every_bogon_has_its_reason()
+{
+	local one
+
+	for one in "${bogons[@]}"; do
+		printf '%s\n8.8.8.8\n' "$one" >"$T/list"
+		exits 0 -j import "$T/list"
+		json 'd["bogons"] == 1 and d["entries"] == 1'
+		complains "1 entries left out .*first: $one, [a-zI]"
+	done
+	echo 192.168.7.0/24 >"$T/list"
+	exits 0 import "$T/list"
+	complains 'first: 192.168.7.0/24, private \(RFC 1918\)'
+	exits 0 -q import "$T/list"
+	[[ ! -s $T/err && ! -s $T/out ]] || fail "-q says: $(cat "$T/err" "$T/out")"
+}
+
+t_include_bogons()
+{
+	exits 0 attach x0
+	printf '%s\n' 10.77.0.3 fd77::3 192.168.0.0/16 0.0.0.0/7 2000::/15 8.8.8.8 >"$T/list"
+	exits 0 -j import "$T/list" --include-bogons
+	[[ ! -s $T/err ]] || fail "something on stderr: $(cat "$T/err")"
+	json 'd["bogons"] == 0 and d["added"] == 6'
+	exits 0 test 10.77.0.3 fd77::3 192.168.0.0/16 0.0.0.0/7 2000::/15 8.8.8.8
+	blocked 10.77.0.3 fd77::3
+	passes 10.77.0.2 fd77::2
+}
+
+t_no_note_without_bogons()
+{
+	printf '%s\n' "${usable[@]}" >"$T/list"
+	exits 0 -j import "$T/list"
+	[[ ! -s $T/err ]] || fail "something on stderr: $(cat "$T/err")"
+	json 'd["bogons"] == 0 and d["dry_run"] == False'
+}
+
+t_nothing_but_bogons()
+{
+	exits 0 add 8.8.8.8
+	ctl save >"$T/before"
+	echo 10.0.0.0/8 >"$T/list"
+	exits 0 -j import "$T/list"
+	json 'd["bogons"] == 1 and d["entries"] == d["added"] == 0'
+	unchanged
+	exits 0 import "$T/list" --list new --replace
+	unchanged
+}
+
+# What replaces a list is the file without its bogons.
+t_replace_takes_bogons_out()
+{
+	printf '10.0.0.0/8\n8.8.8.8\n9.9.9.9\n' >"$T/list"
+	exits 0 import "$T/list" --list feed --include-bogons
+	exits 0 -j import "$T/list" --list feed --replace
+	json 'd["removed"] == 1 and d["unchanged"] == 2 and d["bogons"] == 1'
+	exits 1 test 10.1.2.3
+}
+
+t_emptying_is_refused()
+{
+	feed 3
+	printf '10.0.0.0/8\n192.168.0.0/16\n' >"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'list feed has 3 entries and would have 0 \(2 left out as bogons\).*--force'
+	exits 0 -j import "$T/list" --list feed --replace --force
+	json 'd["removed"] == 3 and d["entries"] == 0'
+	exits 2 list --list feed
+	: >"$T/empty"
+	feed 3
+	refused import "$T/empty" --list feed --replace
+	complains 'empty: no entries; emptying list feed .*--force'
+	refused import "$T/empty" --list feed --force
+	complains 'empty: no entries$'
+	exits 0 -j import "$T/empty" --list feed --replace --force --dry-run
+	json 'd["removed"] == 3'
+	unchanged
+	exits 0 import "$T/empty" --list feed --replace --force
+	says '^0 entries \(empty\) into list feed: .* 3 removed'
+	exits 2 list --list feed
+}
+
+# By 1,000 entries or more, and to less than half.
+t_shrinking_is_refused()
+{
+	feed 2001
+	numbers 999 >"$T/list"
+	echo 9.9.9.9/31 >>"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'list feed has 2001 entries and would have 1000 .*2-fold by 1000 entries .*--force'
+	numbers 1001 >"$T/list"
+	exits 0 -j import "$T/list" --list feed --replace
+	json 'd["removed"] == 1000'
+	feed 2001
+	numbers 1000 >"$T/list"
+	exits 0 -j import "$T/list" --list feed --replace --force
+	json 'd["removed"] == 1001 and d["unchanged"] == 1000'
+	feed 1000
+	numbers 1 >"$T/list"
+	exits 0 import "$T/list" --list feed --replace
+	feed 1001
+	refused import "$T/list" --list feed --replace
+	feed 2000
+	numbers 1000 >"$T/list"
+	exits 0 import "$T/list" --list feed --replace
+}
+
+# Bogons do not count as what the list would have.
+t_shrinking_by_bogons_is_refused()
+{
+	feed 2001
+	(numbers 1000; printf '10.0.%d.0/24\n' {1..200}) >"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'would have 1000 \(200 left out as bogons\)'
+	exits 0 import "$T/list" --list feed --replace --include-bogons
+}
+
+t_growing_is_refused()
+{
+	feed 1000
+	numbers 2001 >"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'list feed has 1000 entries and would have 2001 .*--force'
+	numbers 2000 >"$T/list"
+	exits 0 -j import "$T/list" --list feed --replace
+	json 'd["added"] == 1000'
+	feed 1000
+	numbers 2001 >"$T/list"
+	exits 0 -j import "$T/list" --list feed --replace --force
+	json 'd["added"] == 1001'
+	feed 1
+	numbers 1000 >"$T/list"
+	exits 0 import "$T/list" --list feed --replace
+	feed 1
+	numbers 1001 >"$T/list"
+	refused import "$T/list" --list feed --replace
+}
+
+# A new list, and import without --replace, take any number.
+t_only_replace_is_guarded()
+{
+	feed 1
+	numbers 3000 >"$T/list"
+	exits 0 -j import "$T/list" --list fresh --replace
+	json 'd["added"] == 3000'
+	exits 0 -j import "$T/list" --list feed
+	json 'd["added"] == 2999'
+	numbers 1 >"$T/list"
+	exits 0 import "$T/list" --list feed
+	exits 0 -j list --list feed
+	json 'len(d["entries"]) == 3000'
+}
+
+# Expired entries are no part of what the list had.
+t_expired_entries_do_not_count()
+{
+	feed 2
+	exits 0 flush --list feed --yes
+	(echo 'create a hash:ip'; numbers 1500 | sed 's/.*/add a & timeout 1/') >"$T/list"
+	exits 0 import "$T/list" --list feed
+	exits 0 add 9.9.9.9 --list feed
+	sleep 2.1
+	echo 9.9.9.8 >"$T/list"
+	exits 0 -j import "$T/list" --list feed --replace --dry-run
+	json 'd["removed"] == d["added"] == 1'
+	exits 0 -j import "$T/list" --list feed --replace
+	json 'd["removed"] == d["added"] == 1'
+}
+
+t_dry_run_without_a_store()
+{
+	printf '8.8.8.8\n9.9.9.9/32\n8.8.8.8\n10.0.0.0/8\n' >"$T/list"
+	exits 0 import "$T/list" --list feed --dry-run
+	complains '1 entries left out .*10.0.0.0/8'
+	says '^2 entries \(plain\) would go into list feed: 2 added, 0 renewed, 0 unchanged, 0 removed; 1 repeated'
+	exits 0 -j import "$T/list" --replace --dry-run
+	json 'd["dry_run"] == True and d["added"] == d["entries"] == 2 and d["bogons"] == 1'
+	[[ ! -e $state && ! -e $pins && ! -e $counters ]] || fail "it has made a directory"
+	printf 'create a hash:ip\nadd a 8.8.8.8 timeout 4294967295\n' >"$T/list"
+	exits 2 import "$T/list" --dry-run
+	one_line
+	complains '8.8.8.8: a timeout of 4294967295 seconds ends after 2106'
+	mkdir "$state"
+	numbers 10 >"$T/list"
+	exits 0 -j import "$T/list" --dry-run
+	json 'd["added"] == 10'
+	[[ -z $(ls -A "$state") ]] || fail "it has made a store"
+}
+
+# What it tells is what the import then does.
+t_dry_run_tells_what_import_does()
+{
+	local options
+
+	exits 0 attach x0
+	printf '8.8.8.8 # resolver\n9.9.9.9\n10.77.0.3\nfd77::3\n' >"$T/one"
+	printf '8.8.8.8\n9.9.9.9\n10.77.0.4\nfd77::4\n' >"$T/two"
+	for options in '' '--replace'; do
+		exits 0 flush --yes
+		exits 0 add 8.8.4.4
+		exits 0 import "$T/one" --list feed --include-bogons
+		ctl save >"$T/before"
+		tree >"$T/tree"
+		# shellcheck disable=SC2086
+		exits 0 -j import "$T/two" --list feed --include-bogons $options --dry-run
+		mv "$T/out" "$T/dry"
+		tree | cmp - "$T/tree" || fail "files have changed"
+		unchanged
+		blocked 10.77.0.3 fd77::3
+		passes 10.77.0.4 fd77::4
+		exits 0 status
+		# shellcheck disable=SC2086
+		exits 0 -j import "$T/two" --list feed --include-bogons $options
+		sed 's/"dry_run":true/"dry_run":false/' "$T/dry" | cmp - "$T/out" ||
+			fail "$(cat "$T/dry" "$T/out")"
+		blocked 10.77.0.4 fd77::4
+	done
+	json 'd["added"] == 2 and d["renewed"] == 1 and d["unchanged"] == 1 and d["removed"] == 2'
+	passes 10.77.0.3 fd77::3
+}
+
+t_dry_run_is_refused_as_well()
+{
+	feed 2001
+	tree >"$T/tree"
+	numbers 1000 >"$T/list"
+	refused import "$T/list" --list feed --replace --dry-run
+	complains 'has 2001 entries and would have 1000'
+	exits 0 -j import "$T/list" --list feed --replace --force --dry-run
+	json 'd["removed"] == 1001'
+	echo 10.0.0.0/8 >"$T/list"
+	refused import "$T/list" --list feed --replace --dry-run
+	echo 8.8.8.888 >"$T/list"
+	refused import "$T/list" --list feed --dry-run
+	unchanged
+	tree | cmp - "$T/tree" || fail "files have changed"
+}
+
+# It neither repairs nor waits for the locks of writers.
+t_dry_run_leaves_the_kernel_alone()
+{
+	exits 0 attach x0
+	exits 0 add 10.77.0.3
+	numbers 10 >"$T/list"
+	exec 7>>"$state/writer.lock"
+	flock 7
+	in_server timeout 10 "$bloomctl" --state "$state" --pin "$pins" --run "$counters" \
+		import "$T/list" --dry-run >/dev/null || fail "it waits for a lock"
+	exec 7>&-
+	rm -rf "$pins"
+	exits 3 status
+	exits 0 import "$T/list" --dry-run
+	[[ ! -e $pins ]] || fail "it has repaired"
+	exits 3 status
+}
+
+t_options()
+{
+	numbers 1 >"$T/list"
+	exits 2 import "$T/list" --dry-run=1
+	one_line
+	exits 2 import --dry-run --force --include-bogons
+	one_line
+	complains 'usage: bloomctl import .*--include-bogons.*--force.*--dry-run'
+	[[ ! -e $state ]]
+}
+
+run_tests

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The allowlist of a generation: two tries and the gate of bits in front of them. */
+#ifndef XB_CORE_ALLOW_H
+#define XB_CORE_ALLOW_H
+
+#include "store.h"
+#include "window.h"
+#include "xdp_bloom/layout.h"
+
+/* All for entries of kind XB_ALLOW4 and XB_ALLOW6. Descriptors are not owned. */
+struct xb_allow {
+	int trie4, trie6;
+	struct xb_window gate;
+};
+
+#define XB_GATE_BYTES ((size_t)XB_GATE_ALL_WORDS * 8)
+
+/* In force when it returns. */
+int xb_allow_add(struct xb_allow *allow, const struct xb_entry *entry);
+
+/* Takes the entry out, unless the transaction has it. */
+int xb_allow_delete(struct xb_allow *allow, struct xb_txn *txn, const struct xb_entry *entry);
+
+/* Makes the gate what the entries of the transaction need, after deletes. */
+int xb_allow_settle(struct xb_allow *allow, struct xb_txn *txn);
+
+#endif

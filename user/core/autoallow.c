@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is found now against what was found before. */
+#include "autoallow.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "error.h"
+#include "lifeline.h"
+#include "membership.h"
+#include "session.h"
+#include "wanted.h"
+
+#define SESSIONS_MAX 8
+
+/* A session as the store keeps it, while it lives. */
+struct session_record {
+	uint64_t started;
+	uint32_t pid;
+	uint16_t port;
+	uint8_t entry_bytes;
+	uint8_t entry[XB_ENTRY_KEY_BYTES];
+};
+
+static int write_error(int error)
+{
+	return xb_store_error(error, "cannot write the store");
+}
+
+static int put_session(struct xb_txn *txn, const struct xb_session *session, bool *changed)
+{
+	struct session_record record;
+	MDB_val key = {sizeof(record), &record}, nothing = {0, NULL};
+	int error;
+
+	memset(&record, 0, sizeof(record));
+	record.started = session->started;
+	record.pid = session->pid;
+	record.port = session->peer_port;
+	record.entry_bytes = (uint8_t)xb_entry_encode(&session->peer, record.entry);
+	error = mdb_put(txn->txn, txn->store->sessions, &key, &nothing, MDB_NOOVERWRITE);
+	if (error == MDB_KEYEXIST)
+		return 0;
+	txn->edits++;
+	*changed = true;
+	return error ? write_error(error) : 0;
+}
+
+static bool read_session(const MDB_val *key, struct xb_session *session)
+{
+	struct session_record record;
+
+	if (key->mv_size != sizeof(record))
+		return false;
+	memcpy(&record, key->mv_data, sizeof(record));
+	*session = (struct xb_session){
+		.pid = record.pid, .started = record.started, .peer_port = record.port};
+	return xb_entry_decode(record.entry, record.entry_bytes, &session->peer);
+}
+
+/* Takes out the sessions that ended, and appends those that live to found (NULL: none). */
+static int sift_sessions(struct xb_txn *txn, struct xb_lifelines *found, bool *changed)
+{
+	MDB_cursor *cursor;
+	MDB_val key, value;
+	int error = mdb_cursor_open(txn->txn, txn->store->sessions, &cursor);
+
+	if (error)
+		return write_error(error);
+	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
+		struct xb_session session;
+
+		if (!read_session(&key, &session) || !xb_session_lives(&session)) {
+			*changed = true;
+			txn->edits++;
+			error = mdb_cursor_del(cursor, 0);
+		} else if (found) {
+			error = xb_lifelines_add(found, &session.peer, XB_LIFELINE_SSH,
+						 "process %u, from port %u", session.pid,
+						 session.peer_port);
+		}
+		if (error)
+			break;
+	}
+	mdb_cursor_close(cursor);
+	return error == MDB_NOTFOUND ? 0 : error > 0 || error < -30000 ? write_error(error) : error;
+}
+
+/* What the machine says now. */
+struct survey {
+	struct xb_session sessions[SESSIONS_MAX];
+	int session_count;
+	struct xb_lifelines found;
+};
+
+static int look(const uint32_t *ifindexes, size_t count, unsigned int kinds, bool all,
+		struct survey *survey)
+{
+	survey->session_count = xb_session_current(survey->sessions, SESSIONS_MAX);
+	if (survey->session_count < 0)
+		return survey->session_count;
+	return all ? xb_lifelines_find(ifindexes, count, kinds, &survey->found) : 0;
+}
+
+static int interfaces(struct xb_txn *txn, const struct xb_link *link, const uint32_t *extra,
+		      size_t extra_count, uint32_t **out, size_t *count)
+{
+	struct xb_wanted *wanted;
+	size_t wanted_count;
+	int error = xb_wanted_all(txn, &wanted, &wanted_count);
+
+	*out = NULL;
+	*count = 0;
+	if (error)
+		return error;
+	*out = calloc(wanted_count + extra_count + 1, sizeof(**out));
+	if (!*out) {
+		free(wanted);
+		return xb_out_of_memory();
+	}
+	for (size_t i = 0; i < wanted_count; i++)
+		(*out)[(*count)++] = xb_link_ifindex(link, wanted[i].name);
+	for (size_t i = 0; i < extra_count; i++)
+		(*out)[(*count)++] = extra[i];
+	free(wanted);
+	return 0;
+}
+
+/* Kinds that are looked for: under allow-only also what the clock needs. */
+static unsigned int kinds_wanted(const struct xb_meta *meta)
+{
+	unsigned int kinds = XB_LIFELINE_ALL & ~meta->refused;
+
+	return meta->policy == XB_POLICY_ALLOW_ONLY ? kinds : kinds & ~(1U << XB_LIFELINE_TIME);
+}
+
+/* The kind an automatic list is of; XB_LIFELINE_KINDS: it is none. */
+static enum xb_lifeline_kind kind_of(const struct xb_list *list)
+{
+	enum xb_lifeline_kind kind = 0;
+
+	if (!list || !xb_list_is_auto(list))
+		return XB_LIFELINE_KINDS;
+	while (kind < XB_LIFELINE_KINDS &&
+	       strcmp(list->name + strlen(XB_LIST_AUTO), xb_lifeline_name(kind)))
+		kind++;
+	return kind;
+}
+
+static bool has(const struct xb_lifelines *found, const struct xb_entry *entry,
+		enum xb_lifeline_kind kind)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (found->item[i].kind == kind && !xb_entry_compare(&found->item[i].entry, entry))
+			return true;
+	return false;
+}
+
+/* One entry leaves the automatic lists that no longer have it. */
+static int drop_stale(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+		      unsigned int kinds, const struct xb_lifelines *found)
+{
+	struct xb_membership member;
+	uint32_t stale[XB_LIFELINE_KINDS];
+	int count = 0, error = 0;
+
+	while (xb_members_next(&members, &member)) {
+		enum xb_lifeline_kind kind = kind_of(xb_list_by_id(txn, member.list));
+
+		if (kind < XB_LIFELINE_KINDS && kinds >> kind & 1 && !has(found, entry, kind))
+			stale[count++] = member.list;
+	}
+	for (int i = 0; !error && i < count; i++) {
+		enum xb_removal removal;
+
+		error = xb_member_remove(txn, entry, stale[i], &removal);
+	}
+	return error;
+}
+
+static int remove_stale(struct xb_txn *txn, unsigned int kinds, const struct xb_lifelines *found)
+{
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
+
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0) {
+		more = drop_stale(txn, &walk.entry, walk.members, kinds, found);
+		if (more)
+			break;
+	}
+	xb_walk_end(&walk);
+	return more;
+}
+
+static int put_found(struct xb_txn *txn, const struct xb_lifelines *found)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < found->count; i++) {
+		const struct xb_lifeline *item = &found->item[i];
+		struct xb_membership member = {
+			.added = (uint32_t)time(NULL),
+			.comment = item->why,
+			.comment_size = (uint32_t)strlen(item->why),
+		};
+		struct xb_list *list;
+		enum xb_put put;
+
+		error = xb_list_need_auto(txn, xb_lifeline_name(item->kind), &list);
+		if (error)
+			break;
+		member.list = list->id;
+		error = xb_member_put(txn, &item->entry, &member, XB_RENEW_COMMENT, &put);
+	}
+	return error;
+}
+
+/* Writes down what was seen. */
+static int record(struct xb_txn *txn, struct survey *survey, unsigned int kinds, bool all)
+{
+	struct xb_lifelines *found = &survey->found;
+	bool changed = false;
+	int error = 0;
+
+	for (int i = 0; !error && i < survey->session_count; i++)
+		error = put_session(txn, &survey->sessions[i], &changed);
+	if (!error)
+		error = sift_sessions(txn, kinds >> XB_LIFELINE_SSH & 1 ? found : NULL, &changed);
+	if (error || (!all && !changed))
+		return error;
+	for (size_t i = 0; i < found->count; i++)
+		found->item[i].entry = xb_entry_allow(&found->item[i].entry);
+	error = remove_stale(txn, all ? XB_LIFELINE_ALL : 1U << XB_LIFELINE_SSH, found);
+	return error ? error : put_found(txn, found);
+}
+
+int xb_autoallow(struct xb_txn *txn, const struct xb_link *link, const uint32_t *extra,
+		 size_t extra_count, bool all)
+{
+	unsigned int kinds = kinds_wanted(&txn->meta);
+	struct survey survey = {0};
+	uint32_t *ifindexes;
+	size_t count;
+	int error = interfaces(txn, link, extra, extra_count, &ifindexes, &count);
+
+	if (!error && count) {
+		/* Not to see is no reason to refuse a change; what is allowed stays so. */
+		if (look(ifindexes, count, kinds, all, &survey))
+			xb_notice("warning: the automatic allowlist is not brought up to date: %s",
+				  xb_error_message());
+		else
+			error = record(txn, &survey, kinds, all);
+	}
+	xb_lifelines_free(&survey.found);
+	free(ifindexes);
+	return error;
+}

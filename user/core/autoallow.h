@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Keeping the machine's lifelines on the allowlist, in lists of their own: auto:address and so on.
+ */
+#ifndef XB_CORE_AUTOALLOW_H
+#define XB_CORE_AUTOALLOW_H
+
+#include "link.h"
+#include "store.h"
+
+/*
+ * In a write transaction: allows what lifeline.h finds for the wanted interfaces and those in
+ * `extra` and the SSH sessions that live, but for kinds that are refused; no more what it does not
+ * find any more. Does nothing when there is no interface. all: look at everything; else only at
+ * the SSH session that runs the command, which is quick.
+ */
+int xb_autoallow(struct xb_txn *txn, const struct xb_link *link, const uint32_t *extra,
+		 size_t extra_count, bool all);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Bucketed cuckoo hashing with relocation by breadth-first search, so that few keys move. */
+#include "confirm.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define SLOTS_NARROW 16
+#define SLOTS_WIDE   8
+
+/* Buckets of a part: small enough that a part stays in the cache while it is built, large enough
+ * that parts fill evenly. */
+#define PART_BUCKETS 4096
+
+static uint32_t slots_of(bool wide)
+{
+	return wide ? SLOTS_WIDE : SLOTS_NARROW;
+}
+
+struct xb_buckets xb_size_confirm(uint64_t keys, bool wide)
+{
+	double buckets = ceil((double)keys / XB_CONFIRM_FILL / slots_of(wide)) + 1;
+	double parts = floor(buckets / PART_BUCKETS) > 1 ? floor(buckets / PART_BUCKETS) : 1;
+
+	return (struct xb_buckets){.parts = (uint32_t)parts,
+				   .size = (uint32_t)ceil(buckets / parts)};
+}
+
+static uint32_t buckets_in(const struct xb_buckets *geometry)
+{
+	return xb_buckets_count(geometry->parts, geometry->size);
+}
+
+uint64_t xb_confirm_room(const struct xb_buckets *geometry, bool wide)
+{
+	return (uint64_t)((double)buckets_in(geometry) * slots_of(wide) * XB_CONFIRM_FULL);
+}
+
+uint64_t xb_confirm_bytes(const struct xb_buckets *geometry)
+{
+	return geometry->parts ? ((uint64_t)buckets_in(geometry) + 1) * sizeof(struct xb_bucket)
+			       : 0;
+}
+
+static struct xb_bucket *bucket_at(struct xb_confirm *confirm, uint32_t index)
+{
+	return (struct xb_bucket *)(void *)confirm->buckets.base + index;
+}
+
+static uint64_t slot_get(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot)
+{
+	struct xb_bucket *place = bucket_at(confirm, bucket);
+
+	return confirm->wide ? place->word[slot] : ((uint32_t *)(void *)place)[slot];
+}
+
+static void slot_set(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
+{
+	struct xb_bucket *place = bucket_at(confirm, bucket);
+
+	if (confirm->wide)
+		__atomic_store_n(&place->word[slot], value, __ATOMIC_SEQ_CST);
+	else
+		__atomic_store_n(&((uint32_t *)(void *)place)[slot], (uint32_t)value,
+				 __ATOMIC_SEQ_CST);
+}
+
+/* The slot that holds the value (0: a free one), or -1. */
+static int slot_find(struct xb_confirm *confirm, uint32_t bucket, uint64_t value)
+{
+	for (uint32_t slot = 0; slot < slots_of(confirm->wide); slot++)
+		if (slot_get(confirm, bucket, slot) == value)
+			return (int)slot;
+	return -1;
+}
+
+static uint32_t slots_free(struct xb_confirm *confirm, uint32_t bucket)
+{
+	uint32_t count = 0;
+
+	for (uint32_t slot = 0; slot < slots_of(confirm->wide); slot++)
+		count += !slot_get(confirm, bucket, slot);
+	return count;
+}
+
+static struct xb_choices choices_of(const struct xb_confirm *confirm, uint64_t hash)
+{
+	return xb_choices_of(&confirm->key, confirm->wide ? xb_fingerprint(hash) : hash,
+			     confirm->geometry.parts, confirm->geometry.size);
+}
+
+static uint64_t value_of(const struct xb_confirm *confirm, uint64_t hash, uint32_t address)
+{
+	return confirm->wide ? xb_fingerprint(hash) : address;
+}
+
+static __u64 *end_word(struct xb_confirm *confirm, int word)
+{
+	return &bucket_at(confirm, buckets_in(&confirm->geometry))->word[word];
+}
+
+int xb_confirm_prepare(struct xb_confirm *confirm, uint64_t hash)
+{
+	struct xb_choices choices = choices_of(confirm, hash);
+	const uint32_t touched[] = {choices.first, choices.second, buckets_in(&confirm->geometry)};
+	int error = 0;
+
+	for (int i = 0; !error && i < 3; i++)
+		error = xb_window_map(&confirm->buckets, touched[i] * sizeof(struct xb_bucket),
+				      sizeof(struct xb_bucket));
+	return error;
+}
+
+/* A bucket the search has come to, and from which slot of which other node. */
+struct node {
+	uint32_t bucket;
+	int16_t parent; /* -1: a bucket of the key itself */
+	uint8_t slot;
+};
+
+#define NODES_MAX 1024
+
+/* The other bucket of what stands in this slot. */
+static uint32_t other_bucket(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot)
+{
+	uint64_t value = slot_get(confirm, bucket, slot);
+	uint64_t hash = confirm->wide ? value : xb_hash_ipv4(&confirm->key, (uint32_t)value);
+	struct xb_choices choices = choices_of(confirm, hash);
+
+	return bucket == choices.first ? choices.second : choices.first;
+}
+
+static bool seen(const struct node *nodes, int count, uint32_t bucket)
+{
+	for (int i = 0; i < count; i++)
+		if (nodes[i].bucket == bucket)
+			return true;
+	return false;
+}
+
+/* Fills nodes until one has a free slot; its number, or -1. */
+static int search(struct xb_confirm *confirm, struct node *nodes, int count)
+{
+	for (int next = 0; next < count; next++) {
+		for (uint32_t slot = 0; slot < slots_of(confirm->wide); slot++) {
+			uint32_t other = other_bucket(confirm, nodes[next].bucket, slot);
+
+			if (seen(nodes, count, other))
+				continue;
+			if (count == NODES_MAX ||
+			    xb_window_map(&confirm->buckets, other * sizeof(struct xb_bucket),
+					  sizeof(struct xb_bucket)))
+				return -1;
+			nodes[count] = (struct node){
+				.bucket = other, .parent = (int16_t)next, .slot = (uint8_t)slot};
+			if (slot_find(confirm, other, 0) >= 0)
+				return count;
+			count++;
+		}
+	}
+	return -1;
+}
+
+/*
+ * Moves keys along the path, its end first: each is copied, MOVES raised, and only then its old
+ * slot overwritten by the next copy. See confirm_absent() in bpf/confirm.h for who reads meanwhile.
+ * *grown: the bucket that took one more.
+ */
+static int relocate(struct xb_confirm *confirm, struct xb_choices choices, uint64_t value,
+		    uint32_t *grown)
+{
+	struct node nodes[NODES_MAX] = {
+		{.bucket = choices.first, .parent = -1},
+		{.bucket = choices.second, .parent = -1},
+	};
+	int at = search(confirm, nodes, choices.first == choices.second ? 1 : 2);
+	uint32_t bucket, slot;
+
+	if (at < 0)
+		return -ENOSPC;
+	bucket = *grown = nodes[at].bucket;
+	slot = (uint32_t)slot_find(confirm, bucket, 0);
+	for (; nodes[at].parent >= 0; at = nodes[at].parent) {
+		uint32_t from = nodes[nodes[at].parent].bucket;
+
+		slot_set(confirm, bucket, slot, slot_get(confirm, from, nodes[at].slot));
+		__atomic_fetch_add(end_word(confirm, XB_BUCKET_MOVES), 1, __ATOMIC_SEQ_CST);
+		bucket = from;
+		slot = nodes[at].slot;
+	}
+	slot_set(confirm, bucket, slot, value);
+	return 0;
+}
+
+static void count_unspecified(struct xb_confirm *confirm, uint64_t one)
+{
+	__atomic_fetch_add(end_word(confirm, XB_BUCKET_ZERO), one, __ATOMIC_SEQ_CST);
+}
+
+int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t address)
+{
+	struct xb_choices choices = choices_of(confirm, hash);
+	uint64_t value = value_of(confirm, hash, address);
+	uint32_t bucket;
+
+	if (!value) {
+		count_unspecified(confirm, 1);
+		return 0;
+	}
+	bucket = slots_free(confirm, choices.first) >= slots_free(confirm, choices.second)
+			 ? choices.first
+			 : choices.second;
+	if (!slots_free(confirm, bucket))
+		return relocate(confirm, choices, value, &bucket);
+	slot_set(confirm, bucket, (uint32_t)slot_find(confirm, bucket, 0), value);
+	return 0;
+}
+
+/* Where the value stands; false if nowhere. */
+static bool locate(struct xb_confirm *confirm, uint64_t hash, uint64_t value, uint32_t *bucket,
+		   int *slot)
+{
+	struct xb_choices choices = choices_of(confirm, hash);
+
+	*bucket = choices.first;
+	*slot = slot_find(confirm, *bucket, value);
+	if (*slot < 0) {
+		*bucket = choices.second;
+		*slot = slot_find(confirm, *bucket, value);
+	}
+	return *slot >= 0;
+}
+
+int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t address)
+{
+	uint64_t value = value_of(confirm, hash, address);
+	uint32_t bucket;
+	int slot;
+
+	if (!value) {
+		if (!*end_word(confirm, XB_BUCKET_ZERO))
+			return -EUCLEAN;
+		count_unspecified(confirm, (uint64_t)-1);
+		return 0;
+	}
+	if (!locate(confirm, hash, value, &bucket, &slot))
+		return -EUCLEAN;
+	slot_set(confirm, bucket, (uint32_t)slot, 0);
+	return 0;
+}
+
+bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t address)
+{
+	uint64_t value = value_of(confirm, hash, address);
+	uint32_t bucket;
+	int slot;
+
+	if (!value)
+		return *end_word(confirm, XB_BUCKET_ZERO);
+	return locate(confirm, hash, value, &bucket, &slot);
+}
+
+/* Keys looked ahead, so that their buckets are on the way when they are needed. */
+#define AHEAD 16
+
+struct pending {
+	struct xb_choices choices;
+	uint64_t value;
+};
+
+/* used: from the first bucket of the share, how many of its slots, which fill from the lowest. */
+static int build_one(struct xb_confirm *confirm, const struct pending *key, uint32_t start,
+		     uint8_t *used)
+{
+	uint32_t first = key->choices.first, second = key->choices.second;
+	uint32_t bucket = used[first - start] <= used[second - start] ? first : second;
+	uint8_t *filled = &used[bucket - start];
+	struct xb_bucket *place = bucket_at(confirm, bucket);
+
+	if (!key->value) {
+		count_unspecified(confirm, 1);
+		return 0;
+	}
+	if (*filled == slots_of(confirm->wide)) {
+		int error = relocate(confirm, key->choices, key->value, &bucket);
+
+		if (!error)
+			used[bucket - start]++;
+		return error;
+	}
+	if (confirm->wide)
+		place->word[(*filled)++] = key->value;
+	else
+		((uint32_t *)(void *)place)[(*filled)++] = (uint32_t)key->value;
+	return 0;
+}
+
+int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *addresses,
+		     size_t count, uint32_t first, uint32_t last, uint8_t *used)
+{
+	uint32_t start = first * confirm->geometry.size, end = last * confirm->geometry.size;
+	struct pending ahead[AHEAD];
+	size_t queued = 0, done = 0;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < count; i++) {
+		struct pending key = {.choices = choices_of(confirm, hashes[i])};
+
+		if (key.choices.first < start || key.choices.first >= end)
+			continue;
+		key.value = value_of(confirm, hashes[i], addresses ? addresses[i] : 0);
+		__builtin_prefetch(bucket_at(confirm, key.choices.first), 1);
+		__builtin_prefetch(bucket_at(confirm, key.choices.second), 1);
+		if (queued - done == AHEAD)
+			error = build_one(confirm, &ahead[done++ % AHEAD], start, used);
+		ahead[queued++ % AHEAD] = key;
+	}
+	while (!error && done < queued)
+		error = build_one(confirm, &ahead[done++ % AHEAD], start, used);
+	return error;
+}

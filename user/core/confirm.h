@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exact table behind the Bloom filter: two buckets for each key (Pagh, Rodler, 2004; buckets:
+ * Dietzfelbinger, Weidling, 2007), changed while the kernel reads it. */
+#ifndef XB_CORE_CONFIRM_H
+#define XB_CORE_CONFIRM_H
+
+#include "window.h"
+#include "xdp_bloom/layout.h"
+
+/*
+ * Buckets are the kernel's to read at any moment; calls belong to one writer at a time. A key that
+ * is there is found at every moment, also while it moves. A key may be there several times (ranges
+ * that overlap); a delete takes one.
+ */
+struct xb_confirm {
+	struct xb_buckets geometry;
+	struct xb_key key;
+	struct xb_window buckets; /* struct xb_bucket each, and the one behind the last */
+	bool wide;		  /* 8 fingerprints to a bucket, else 16 IPv4 addresses */
+};
+
+/* How full a table is made that has all the keys it is sized for, and how full it may get. */
+#define XB_CONFIRM_FILL 0.92
+#define XB_CONFIRM_FULL 0.97
+
+struct xb_buckets xb_size_confirm(uint64_t keys, bool wide);
+
+/* Keys that fit before XB_CONFIRM_FULL. */
+uint64_t xb_confirm_room(const struct xb_buckets *geometry, bool wide);
+
+/* Bytes of the whole table. */
+uint64_t xb_confirm_bytes(const struct xb_buckets *geometry);
+
+/* Maps the two buckets of the key. hash: see xdp_bloom/hash.h. */
+int xb_confirm_prepare(struct xb_confirm *confirm, uint64_t hash);
+
+/*
+ * address: host byte order, of the hash; not read when the table is wide. -ENOSPC without a
+ * message: no place was found, nothing changed but where other keys stand.
+ */
+int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t address);
+
+/* -EUCLEAN without a message: it is not there. */
+int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t address);
+
+bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t address);
+
+/*
+ * One builder's share of a table nobody reads yet: the keys of parts first to last - 1. Everything
+ * must be mapped. used: a zeroed byte for each bucket of these parts, kept between the calls of one
+ * builder.
+ */
+int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *addresses,
+		     size_t count, uint32_t first, uint32_t last, uint8_t *used);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list of lifelines, and who finds which. */
+#include "lifeline.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "error.h"
+#include "route.h"
+#include "server.h"
+#include "timeserver.h"
+
+static const char *const names[XB_LIFELINE_KINDS] = {
+	[XB_LIFELINE_ADDRESS] = "address",
+	[XB_LIFELINE_GATEWAY] = "gateway",
+	[XB_LIFELINE_RESOLVER] = "resolver",
+	[XB_LIFELINE_LOOPBACK] = "loopback",
+	[XB_LIFELINE_LINK_LOCAL] = "link-local",
+	[XB_LIFELINE_SSH] = "ssh",
+	[XB_LIFELINE_TIME] = "time",
+	[XB_LIFELINE_DHCP] = "dhcp",
+};
+
+const char *xb_lifeline_name(enum xb_lifeline_kind kind)
+{
+	return names[kind];
+}
+
+int xb_lifeline_parse(const char *text, enum xb_lifeline_kind *kind)
+{
+	for (unsigned int i = 0; i < XB_LIFELINE_KINDS; i++) {
+		if (!strcmp(text, names[i])) {
+			*kind = i;
+			return 0;
+		}
+	}
+	return xb_input_error("'%.64s' is no kind of lifeline: address, gateway, resolver, "
+			      "loopback, link-local, ssh, time or dhcp",
+			      text);
+}
+
+static bool has(const struct xb_lifelines *lifelines, const struct xb_entry *entry,
+		enum xb_lifeline_kind kind)
+{
+	for (size_t i = 0; i < lifelines->count; i++)
+		if (lifelines->item[i].kind == kind &&
+		    !xb_entry_compare(&lifelines->item[i].entry, entry))
+			return true;
+	return false;
+}
+
+static int make_room(struct xb_lifelines *lifelines)
+{
+	size_t room = lifelines->room ? 2 * lifelines->room : 16;
+	struct xb_lifeline *grown;
+
+	if (lifelines->count < lifelines->room)
+		return 0;
+	grown = realloc(lifelines->item, room * sizeof(*grown));
+	if (!grown)
+		return xb_out_of_memory();
+	lifelines->item = grown;
+	lifelines->room = room;
+	return 0;
+}
+
+/* Interface names and paths may hold any byte. */
+static void make_ascii(char *text)
+{
+	for (; *text; text++)
+		if (*text < 0x20 || *text > 0x7e)
+			*text = '?';
+}
+
+int xb_lifelines_add(struct xb_lifelines *lifelines, const struct xb_entry *entry,
+		     enum xb_lifeline_kind kind, const char *why_format, ...)
+{
+	struct xb_lifeline *added;
+	va_list arguments;
+	int error;
+
+	if (has(lifelines, entry, kind))
+		return 0;
+	error = make_room(lifelines);
+	if (error)
+		return error;
+	added = &lifelines->item[lifelines->count++];
+	*added = (struct xb_lifeline){.entry = *entry, .kind = kind};
+	va_start(arguments, why_format);
+	vsnprintf(added->why, sizeof(added->why), why_format, arguments);
+	va_end(arguments);
+	make_ascii(added->why);
+	return 0;
+}
+
+void xb_lifelines_free(struct xb_lifelines *lifelines)
+{
+	free(lifelines->item);
+	*lifelines = (struct xb_lifelines){0};
+}
+
+static int add_prefix(struct xb_lifelines *out, const char *text, enum xb_lifeline_kind kind,
+		      const char *why)
+{
+	struct xb_entry entry;
+	int error = xb_entry_parse(text, strlen(text), &entry, NULL);
+
+	return error ? error : xb_lifelines_add(out, &entry, kind, "%s", why);
+}
+
+static int add_loopback(struct xb_lifelines *out)
+{
+	int error = add_prefix(out, "127.0.0.0/8", XB_LIFELINE_LOOPBACK, "this machine itself");
+
+	return error ? error : add_prefix(out, "::1", XB_LIFELINE_LOOPBACK, "this machine itself");
+}
+
+static int add_link_local(struct xb_lifelines *out)
+{
+	int error = add_prefix(out, "169.254.0.0/16", XB_LIFELINE_LINK_LOCAL,
+			       "autoconfiguration, cloud metadata");
+
+	return error ? error
+		     : add_prefix(out, "fe80::/10", XB_LIFELINE_LINK_LOCAL,
+				  "neighbour discovery, router advertisements");
+}
+
+/* What depends on interfaces. */
+static int find_on_devices(const uint32_t *ifindexes, size_t count, unsigned int kinds,
+			   struct xb_lifelines *out)
+{
+	struct xb_devices devices = {0};
+	int error = xb_devices_find(ifindexes, count, &devices);
+
+	if (!error && kinds & 1U << XB_LIFELINE_ADDRESS)
+		error = xb_device_addresses(&devices, out);
+	if (!error && kinds & 1U << XB_LIFELINE_GATEWAY)
+		error = xb_gateways_find(&devices, out);
+	xb_devices_free(&devices);
+	return error;
+}
+
+int xb_lifelines_find(const uint32_t *ifindexes, size_t count, unsigned int kinds,
+		      struct xb_lifelines *out)
+{
+	static const struct {
+		enum xb_lifeline_kind kind;
+		int (*find)(struct xb_lifelines *out);
+	} finders[] = {
+		{XB_LIFELINE_RESOLVER, xb_resolvers_find}, {XB_LIFELINE_LOOPBACK, add_loopback},
+		{XB_LIFELINE_LINK_LOCAL, add_link_local},  {XB_LIFELINE_TIME, xb_time_servers_find},
+		{XB_LIFELINE_DHCP, xb_dhcp_servers_find},
+	};
+	int error = 0;
+
+	if (kinds & (1U << XB_LIFELINE_ADDRESS | 1U << XB_LIFELINE_GATEWAY))
+		error = find_on_devices(ifindexes, count, kinds, out);
+	for (size_t i = 0; !error && i < sizeof(finders) / sizeof(finders[0]); i++)
+		if (kinds & 1U << finders[i].kind)
+			error = finders[i].find(out);
+	return error;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The names of the policies; enum xb_policy is in xdp_bloom/layout.h. */
+#ifndef XB_CORE_POLICY_H
+#define XB_CORE_POLICY_H
+
+#include <stdint.h>
+
+#include "xdp_bloom/layout.h"
+
+const char *xb_policy_name(uint32_t policy);
+int xb_policy_parse(const char *text, uint32_t *policy);
+
+#endif

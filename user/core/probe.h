@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Asking the filter in force what it would do, with a frame of our own that no interface sees. */
+#ifndef XB_CORE_PROBE_H
+#define XB_CORE_PROBE_H
+
+#include "entry.h"
+#include "link.h"
+
+enum xb_verdict { XB_PROBE_NONE, XB_PROBE_PASS, XB_PROBE_DROP };
+
+/*
+ * entry: a single address. XB_PROBE_NONE: no filter is in force. The frame is counted with those of
+ * interfaces that are not attached.
+ */
+int xb_probe(const struct xb_link *link, const struct xb_entry *entry, enum xb_verdict *verdict);
+
+#endif
