@@ -19,7 +19,7 @@ BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Iinclude -I/usr/
 
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/core/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c))
-SKELS    := $(OUT)/skel/entry.skel.h $(OUT)/skel/filter.skel.h
+SKELS    := $(OUT)/skel/entry.skel.h $(OUT)/skel/filter.skel.h $(OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
 TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c tests/prog/test_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))

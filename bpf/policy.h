@@ -39,18 +39,16 @@ static __always_inline enum xb_reason policy_drop(struct xdp_md *ctx, const stru
 /* Types 133 to 137 that did not cross a router (RFC 4861, section 6.1 and 7.1: hop limit 255). */
 static __always_inline bool is_neighbour_discovery(struct xdp_md *ctx, const struct source *source)
 {
-	void *start = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	struct ipv6hdr *ip;
-	__u8 *type;
+	struct {
+		struct ipv6hdr ip;
+		__u8 type;
+	} __attribute__((packed)) head;
 
-	if (source->family != SOURCE_IPV6 || source->network > 64)
+	if (source->family != SOURCE_IPV6 ||
+	    bpf_xdp_load_bytes(ctx, source->network, &head, sizeof(head)))
 		return false;
-	ip = start + source->network;
-	type = (void *)(ip + 1);
-	if ((void *)(type + 1) > end)
-		return false;
-	return ip->nexthdr == IPPROTO_ICMPV6 && ip->hop_limit == 255 && *type >= 133 &&
-	       *type <= 137;
+	return head.ip.nexthdr == IPPROTO_ICMPV6 && head.ip.hop_limit == 255 && head.type >= 133 &&
+	       head.type <= 137;
 }
 
 /* What the policy makes of a look-up. */

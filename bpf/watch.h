@@ -16,11 +16,14 @@ static __always_inline bool has_ports(__u8 protocol)
 	       protocol == IPPROTO_UDPLITE;
 }
 
-/* Protocol and ports, as far as they are there. */
+/*
+ * Protocol and ports, as far as they are there: what follows the end the IP header claims is
+ * padding. A claim of 0 is none (large segments joined by the kernel).
+ */
 static __always_inline void watch_transport(struct xdp_md *ctx, const struct source *source,
 					    struct xb_drop *drop)
 {
-	__u32 offset = source->network;
+	__u32 offset = source->network, claimed, header = 0;
 	bool first = true;
 	__be16 ports[2];
 
@@ -31,16 +34,19 @@ static __always_inline void watch_transport(struct xdp_md *ctx, const struct sou
 			return;
 		drop->protocol = ip.protocol;
 		first = !(ip.frag_off & bpf_htons(0x1fff));
-		offset += ip.ihl * 4;
+		claimed = bpf_ntohs(ip.tot_len);
+		header = ip.ihl * 4;
+		offset += header;
 	} else {
 		struct ipv6hdr ip;
 
 		if (bpf_xdp_load_bytes(ctx, offset, &ip, sizeof(ip)))
 			return;
 		drop->protocol = ip.nexthdr;
+		claimed = bpf_ntohs(ip.payload_len);
 		offset += sizeof(ip);
 	}
-	if (!first || !has_ports(drop->protocol) ||
+	if (!first || !has_ports(drop->protocol) || (claimed && claimed < header + sizeof(ports)) ||
 	    bpf_xdp_load_bytes(ctx, offset, ports, sizeof(ports)))
 		return;
 	drop->sport = ports[0];

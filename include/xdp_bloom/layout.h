@@ -72,6 +72,20 @@ _Static_assert(sizeof(struct xb_drop) == 40, "a drop as told");
 
 #define XB_DROPS_BYTES 262144 /* ring buffer */
 
+/*
+ * A trial: while it lasts a guard stands in the slot, which hands packets to one of two programs by
+ * the clock. Nothing else is needed for the former verdicts to return.
+ */
+enum xb_trial_side { XB_TRIED, XB_FORMER, XB_TRIAL_SIDES };
+
+struct xb_trial_cell {
+	__u64 deadline; /* CLOCK_MONOTONIC, ns */
+	__u64 identity; /* random */
+	__u32 everywhere; /* 0: only for some interfaces, which had no filter before */
+	__u32 padding;
+};
+_Static_assert(sizeof(struct xb_trial_cell) == 24, "trial layout");
+
 /* ---- The generation: built, published, replaced as a whole. ---- */
 
 #define XB_BLOCK_WORDS 8

@@ -12,6 +12,8 @@
 #include "core/enforce.h"
 #include "core/error.h"
 #include "core/lifeline.h"
+#include "core/rollback.h"
+#include "rollback.h"
 
 struct request {
 	char **names;
@@ -96,6 +98,64 @@ static int body(struct xb_writer *writer, void *context)
 	return error;
 }
 
+/* Only a filter; the guard is put in front of it when this has returned. */
+static int prepare_body(struct xb_writer *writer, void *context)
+{
+	struct request *request = context;
+
+	for (int i = 0; i < request->count; i++) {
+		struct xb_attachment now = {0};
+		int error = writer->linked
+				    ? xb_attachment_of(&writer->link, request->names[i], &now)
+				    : 0;
+
+		if (error)
+			return error;
+		if (now.ours)
+			return xb_input_error("%s is attached already: there is nothing to try",
+					      request->names[i]);
+	}
+	writer->adopts = true;
+	return xb_enforce_begin(writer, writer->txn);
+}
+
+static int attach_body(struct xb_writer *writer, void *context)
+{
+	return attach_all(writer, context);
+}
+
+/* Interfaces are attached behind the guard only: killed at any moment, none stays filtered. */
+static int attach_on_trial(const struct cli *cli, struct request *request)
+{
+	struct xb_wish wish = cli->wish;
+	char message[1024];
+	int error;
+
+	wish.names = request->names;
+	wish.name_count = (size_t)request->count;
+	error = xb_write_try(&cli->paths, XB_WRITE_HEAVY, &wish, prepare_body, request);
+	if (error)
+		return error;
+	error = xb_write(&cli->paths, XB_WRITE_HEAVY, attach_body, request);
+	if (!error)
+		return 0;
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	xb_rollback_set_deadline(&cli->paths, 0);
+	xb_write(&cli->paths, XB_WRITE_HEAVY, NULL, NULL);
+	return xb_system_error(0, "%s", message);
+}
+
+static int attach(const struct cli *cli, struct request *request)
+{
+	int error = xb_write(&cli->paths, XB_WRITE_HEAVY, allow_body, request);
+
+	if (error)
+		return error;
+	if (cli->wish.seconds)
+		return attach_on_trial(cli, request);
+	return rollback_write(cli, XB_WRITE_HEAVY | XB_WRITE_SURVEY, body, request);
+}
+
 static int answer(const struct cli *cli, const struct request *request)
 {
 	json_t *interfaces = json_array();
@@ -152,8 +212,7 @@ int verb_attach(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "attach needs an interface");
 	if (request.count > 255)
 		return cli_usage(cli, "at most 255 interfaces");
-	if (xb_write(&cli->paths, XB_WRITE_HEAVY, allow_body, &request) ||
-	    xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, body, &request))
+	if (attach(cli, &request))
 		return cli_fail();
 	return answer(cli, &request);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/paths.h"
+#include "core/trial.h"
 
 enum {
 	EXIT_DONE = 0,
@@ -20,7 +21,9 @@ enum {
 struct cli {
 	struct xb_paths paths;
 	bool json, pretty, quiet, verbose;
-	const char *verb; /* its usage line, for messages */
+	const char *verb;    /* its usage line, for messages */
+	struct xb_wish wish; /* seconds 0: the change is to last */
+	bool commits;	     /* makes what is on trial lasting */
 };
 
 struct verb {
@@ -50,9 +53,11 @@ VERB(restore)
 VERB(batch)
 VERB(rotate)
 VERB(stats)
+VERB(watch)
 VERB(plan)
 VERB(allow)
 VERB(policy)
+VERB(commit)
 #undef VERB
 
 /* From now on errors come from this line of this file; NULL: from the command line. */

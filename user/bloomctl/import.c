@@ -13,6 +13,7 @@
 #include "core/listfile.h"
 #include "core/membership.h"
 #include "core/writer.h"
+#include "rollback.h"
 
 struct request {
 	const struct xb_listfile *file;
@@ -314,15 +315,18 @@ int verb_import(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "import takes one file, or -");
 	if (!xb_list_name_ok(request.list))
 		return cli_usage(cli, "'%s' is no list name", request.list);
-	if (read_file(argv[optind], &request, &file))
+	if (request.dry_run && cli->wish.seconds)
+		return cli_usage(cli, "a dry run changes nothing to roll back");
+	if (rollback_keep_input(cli, &argv[optind]) || read_file(argv[optind], &request, &file))
 		return cli_fail();
+	rollback_use_copy(cli, &argv[optind]);
 	if (!request.include_bogons)
 		leave_out_bogons(&file, &request);
 	error = request.dry_run
 			? try_out(&cli->paths, &request)
-			: xb_write(&cli->paths,
-				   (file.count > HEAVY ? XB_WRITE_HEAVY : 0) | XB_WRITE_SURVEY,
-				   body, &request);
+			: rollback_write(
+				  cli, (file.count > HEAVY ? XB_WRITE_HEAVY : 0) | XB_WRITE_SURVEY,
+				  body, &request);
 	code = error ? cli_fail() : answer(cli, &request);
 	xb_listfile_free(&file);
 	return code;

@@ -11,9 +11,11 @@
 #include "cli.h"
 #include "core/error.h"
 #include "core/writer.h"
+#include "rollback.h"
 
 const struct verb verbs[] = {
-	{"attach", "attach IFACE... [--mode auto|native|skb] [--refuse KIND,...]",
+	{"attach",
+	 "attach IFACE... [--mode auto|native|skb] [--refuse KIND,...] [--rollback SECONDS]",
 	 "protect interfaces", verb_attach},
 	{"detach", "detach IFACE...|--all", "stop protecting them", verb_detach},
 	{"up", "up", "make the kernel match the store (boot, repair)", verb_up},
@@ -27,19 +29,24 @@ const struct verb verbs[] = {
 	{"list", "list [--list NAME]", "all that is listed", verb_list},
 	{"allow", "allow add|del|list|test|refuse|accept ...",
 	 "sources that are never dropped, and what is allowed by itself", verb_allow},
-	{"policy", "policy [enforce|monitor|allow-only] [--force]",
+	{"policy", "policy [enforce|monitor|allow-only] [--force] [--rollback SECONDS]",
 	 "drop the listed, only count them, or drop all others", verb_policy},
 	{"flush", "flush [--list NAME] [--yes]", "empty a list, or all", verb_flush},
 	{"import",
 	 "import FILE|- [--list NAME] [--format F] [--replace] [--include-bogons] [--force] "
-	 "[--dry-run]",
+	 "[--dry-run] [--rollback SECONDS]",
 	 "list what a file lists", verb_import},
+	{"commit", "commit",
+	 "keep what is on trial (--rollback SECONDS of attach, policy, import, "
+	 "restore, rotate)",
+	 verb_commit},
 	{"save", "save", "everything, as text for restore", verb_save},
-	{"restore", "restore FILE|-", "become what was saved", verb_restore},
+	{"restore", "restore FILE|- [--rollback SECONDS]", "become what was saved", verb_restore},
 	{"batch", "batch FILE|-", "many adds and dels in one transaction", verb_batch},
-	{"rotate", "rotate [--fpr P] [--capacity N] [--[no-]confirm]",
+	{"rotate", "rotate [--fpr P] [--capacity N] [--[no-]confirm] [--rollback SECONDS]",
 	 "a new filter, keys and all, without a gap", verb_rotate},
 	{"stats", "stats [--watch]", "packets and bytes by reason and interface", verb_stats},
+	{"watch", "watch [--rate N] [--count N]", "drops as they happen", verb_watch},
 	{"plan", "plan --entries N [--fpr P] [--no-confirm]", "memory for so many entries",
 	 verb_plan},
 	{0},
@@ -174,8 +181,13 @@ int main(int argc, char **argv)
 	if (isatty(STDERR_FILENO) && !cli.quiet)
 		xb_progress_sink(progress);
 	cli.verb = verb->usage;
+	code = rollback_takes(verb) ? rollback_take(&cli, &argc, argv) : 0;
 	optind = 0;
-	code = verb->run(&cli, argc, argv);
+	if (!code)
+		code = verb->run(&cli, argc, argv);
+	rollback_forget_copy(&cli);
+	if (!code)
+		rollback_tell(&cli);
 	xb_write_settle(&cli.paths);
 	return code;
 }

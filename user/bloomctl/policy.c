@@ -8,7 +8,7 @@
 
 #include "cli.h"
 #include "core/error.h"
-#include "core/writer.h"
+#include "rollback.h"
 
 struct request {
 	uint32_t policy;
@@ -73,12 +73,13 @@ int verb_policy(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "policy takes one of enforce, monitor, allow-only");
 	if (xb_policy_parse(argv[optind], &request.policy))
 		return cli_fail();
-	if (xb_write(&cli->paths, XB_WRITE_SURVEY, body, &request))
+	if (rollback_write(cli, XB_WRITE_SURVEY, body, &request))
 		return cli_fail();
 	if (request.policy == XB_POLICY_ALLOW_ONLY)
 		cli_note(cli, "bloomctl: from now on only listed sources pass, with ARP, neighbour "
-			      "discovery and what `bloomctl allow list` shows; replies to "
-			      "connections this machine opens to others are dropped too");
+			      "discovery and what `bloomctl allow list` shows (name, time and DHCP "
+			      "servers in use among it); replies to connections this machine opens "
+			      "to others are dropped too");
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(request.policy)));
 	return EXIT_DONE;

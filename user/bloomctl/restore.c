@@ -12,7 +12,7 @@
 #include "core/policy.h"
 #include "core/sizing.h"
 #include "core/wanted.h"
-#include "core/writer.h"
+#include "rollback.h"
 
 struct request {
 	const char *name;
@@ -220,6 +220,8 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 
 	if (argc != 2)
 		return cli_usage(cli, "restore takes one file, or -");
+	if (rollback_keep_input(cli, &argv[1]))
+		return cli_fail();
 	request.name = strcmp(argv[1], "-") ? argv[1] : "stdin";
 	request.file = strcmp(argv[1], "-") ? fopen(argv[1], "re") : copy_of(stdin);
 	if (!request.file) {
@@ -229,8 +231,10 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 			xb_system_error(errno, "cannot read %s", argv[1]);
 		return cli_fail();
 	}
-	error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, body, &request);
-	if (!error)
+	rollback_use_copy(cli, &argv[1]);
+	error = rollback_write(cli, XB_WRITE_HEAVY | XB_WRITE_SURVEY, body, &request);
+	/* Now the interfaces it names. */
+	if (!error && !cli->wish.seconds)
 		error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
 	fclose(request.file);
 	if (error)

@@ -36,6 +36,8 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 	}
 	if (optind != argc)
 		return cli_usage(cli, "rotate takes no entries");
+	rotation.wish = cli->wish.seconds ? &cli->wish : NULL;
+	rotation.commits = cli->commits;
 	if (xb_rotate(&cli->paths, &rotation, &params))
 		return cli_fail();
 	if (cli->json)

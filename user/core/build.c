@@ -213,11 +213,7 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 		error = bpf_map__reuse_fd(skeleton->maps.watch, build->link->watch);
 	if (!error)
 		error = bpf_map__reuse_fd(skeleton->maps.drops, build->link->drops);
-	/* A program array takes programs of its entry's flavour only. */
-	if (build->link->flavour == XB_FLAVOUR_LINK)
-		bpf_program__set_flags(skeleton->progs.xdp_bloom_filter, BPF_F_XDP_HAS_FRAGS);
-	else
-		bpf_program__set_expected_attach_type(skeleton->progs.xdp_bloom_filter, 0);
+	xb_link_set_flavour(build->link, skeleton->progs.xdp_bloom_filter);
 	if (!error)
 		error = filter_bpf__load(skeleton);
 	if (error) {

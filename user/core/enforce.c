@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attach.h"
 #include "error.h"
+#include "rollback.h"
 #include "wanted.h"
 
 int xb_enforce_open(struct xb_writer *writer)
@@ -79,6 +81,27 @@ int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn)
 	return catch_up(writer, txn);
 }
 
+/* Interfaces on trial: wanted while it goes on, by nobody but the trial. */
+static int add_tried(const struct xb_writer *writer, struct xb_wanted **wanted, size_t *count)
+{
+	const struct xb_trial *trial = &writer->trial;
+	struct xb_wanted *grown;
+
+	if (!trial->name_count)
+		return 0;
+	grown = realloc(*wanted, (*count + trial->name_count) * sizeof(*grown));
+	if (!grown)
+		return xb_out_of_memory();
+	*wanted = grown;
+	for (uint32_t i = 0; i < trial->name_count; i++) {
+		struct xb_wanted one = {.mode = XB_MODE_AUTO};
+
+		memcpy(one.name, trial->names[i], sizeof(one.name));
+		grown[(*count)++] = one;
+	}
+	return 0;
+}
+
 static int attach_wanted(struct xb_writer *writer, const struct xb_wanted *wanted, size_t count,
 			 uint32_t *missing)
 {
@@ -123,14 +146,19 @@ static bool is_foreign(const struct xb_writer *writer, uint64_t identity)
 int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 {
 	struct xb_wanted *wanted = NULL;
-	size_t count = 0;
+	size_t lasting = 0, count = 0;
 	struct xb_txn *txn;
 	uint32_t absent = 0;
-	int error = xb_store_read(writer->store, &txn);
+	int error = xb_rollback_settle(writer);
 
+	if (!error)
+		error = xb_store_read(writer->store, &txn);
 	if (error)
 		return error;
-	error = xb_wanted_all(txn, &wanted, &count);
+	error = xb_wanted_all(txn, &wanted, &lasting);
+	count = lasting;
+	if (!error)
+		error = add_tried(writer, &wanted, &count);
 	if (!error && !count && is_foreign(writer, txn->meta.identity)) {
 		writer->foreign = true;
 		xb_generation_close(writer->active);
@@ -139,7 +167,7 @@ int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 	if (!error && count)
 		error = xb_enforce_begin(writer, txn);
 	if (!error && count)
-		error = attach_wanted(writer, wanted, count, &absent);
+		error = attach_wanted(writer, wanted, lasting, &absent);
 	if (!error && writer->linked && !writer->foreign)
 		error = count ? xb_detach_unwanted(&writer->link, wanted, count)
 			      : xb_enforce_end(writer, txn->meta.identity);

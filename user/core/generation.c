@@ -6,13 +6,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "changelog.h"
@@ -644,8 +642,7 @@ int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *li
 	if (error)
 		return error;
 	xb_fault("publish-swapped");
-	/* Every CPU has left the old program when this returns. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	xb_link_quiesce();
 	xb_generation_sweep(paths, generation->params.store, generation->name);
 	return 0;
 }

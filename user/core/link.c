@@ -5,11 +5,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "entry.skel.h"
@@ -24,7 +26,8 @@ static const struct xb_link closed = {.identity = -1,
 				      .stats = -1,
 				      .watch = -1,
 				      .drops = -1,
-				      .entry = -1};
+				      .entry = -1,
+				      .guard = {.program = -1, .sides = -1, .cell = -1}};
 
 void xb_link_close(struct xb_link *link)
 {
@@ -34,6 +37,7 @@ void xb_link_close(struct xb_link *link)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+	xb_guard_close(&link->guard);
 	*link = closed;
 }
 
@@ -87,9 +91,22 @@ int xb_link_open(const char *pins, struct xb_link *link)
 		link->entry = xb_pin_open(directory, "entry");
 		error = link->entry < 0 ? link->entry : 0;
 	}
+	if (!error) {
+		error = xb_guard_open(pins, xb_link_slot(link), &link->guard);
+		error = error == -ENOENT ? 0 : error;
+	}
 	if (error)
 		xb_link_close(link);
 	return error;
+}
+
+void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program)
+{
+	/* A program array takes programs of its entry's flavour only. */
+	if (link->flavour == XB_FLAVOUR_LINK)
+		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
+	else
+		bpf_program__set_expected_attach_type(program, 0);
 }
 
 static int create_identity(enum xb_flavour flavour)
@@ -195,20 +212,43 @@ enum xb_flavour xb_link_flavour(void)
 									: XB_FLAVOUR_LINK;
 }
 
-uint32_t xb_link_active(const struct xb_link *link)
+uint32_t xb_link_slot(const struct xb_link *link)
 {
 	uint32_t zero = 0, id = 0;
 
 	return bpf_map_lookup_elem(link->slot, &zero, &id) ? 0 : id;
 }
 
-int xb_link_swap(const struct xb_link *link, int program)
+uint32_t xb_link_active(const struct xb_link *link)
+{
+	const struct xb_guard *guard = &link->guard;
+
+	if (guard->program < 0)
+		return xb_link_slot(link);
+	return xb_guard_side(guard, guard->state.everywhere ? XB_FORMER : XB_TRIED);
+}
+
+int xb_link_set_slot(const struct xb_link *link, int program)
 {
 	uint32_t zero = 0;
 
 	if (bpf_map_update_elem(link->slot, &zero, &program, BPF_ANY))
 		return xb_system_error(errno, "cannot put the new filter in force");
 	return 0;
+}
+
+int xb_link_swap(const struct xb_link *link, int program)
+{
+	const struct xb_guard *guard = &link->guard;
+
+	if (guard->program >= 0 && !guard->state.everywhere)
+		return xb_guard_set_side(guard, XB_TRIED, program);
+	return xb_link_set_slot(link, program);
+}
+
+void xb_link_quiesce(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 static int open_cells(const struct xb_link *link, struct xb_window *window)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "guard.h"
 #include "window.h"
 #include "xdp_bloom/layout.h"
 
@@ -17,6 +18,7 @@ struct xb_link {
 	enum xb_flavour flavour;
 	int identity, slot, ifaces, stats, watch, drops;
 	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
+	struct xb_guard guard; /* of the trial that has the slot; program -1: there is no trial */
 };
 
 /* Opens what is pinned. -ENOENT without a message: no link. An incompatible layout is an error. */
@@ -33,11 +35,27 @@ void xb_link_destroy(const char *pins);
 /* The flavour this kernel and libxdp offer. */
 enum xb_flavour xb_link_flavour(void);
 
+struct bpf_program;
+
+/* What a program needs to stand in the slot of this link, before it is loaded. */
+void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program);
+
 /* Identity of the program in the slot; 0: empty. */
+uint32_t xb_link_slot(const struct xb_link *link);
+
+/* Identity of the program of the generation in force. During a trial: of the one the store is for,
+ * which is the former one, or that of the interfaces that were filtered before. */
 uint32_t xb_link_active(const struct xb_link *link);
 
-/* From the moment it returns, every packet on every interface goes to the program. */
+/* From the moment it returns, every packet goes to the program, on the interfaces on trial until
+ * its end. */
 int xb_link_swap(const struct xb_link *link, int program);
+
+/* The same, for any program whatever stands in the slot. */
+int xb_link_set_slot(const struct xb_link *link, int program);
+
+/* Waits until no packet is in a program that was in the slot before. */
+void xb_link_quiesce(void);
 
 /*
  * Gives the interface a row of statistics (zeroed), or keeps the one it has. name: by which it is

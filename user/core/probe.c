@@ -53,7 +53,7 @@ int xb_probe(const struct xb_link *link, const struct xb_entry *entry, enum xb_v
 	struct frame frame = frame_from(entry);
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .data_size_in = sizeof(frame),
 		    .repeat = 1);
-	uint32_t id = xb_link_active(link);
+	uint32_t id = xb_link_slot(link);
 	int error = 0, program;
 
 	*verdict = XB_PROBE_NONE;

@@ -11,6 +11,7 @@
 #include "fault.h"
 #include "keys.h"
 #include "lock.h"
+#include "rollback.h"
 #include "wanted.h"
 
 /* A change in bulk makes a build start over; after so many times the writers wait. */
@@ -80,6 +81,22 @@ static int chase(struct xb_writer *builder, struct xb_generation *built)
 	return 0;
 }
 
+static int record_wishes(struct xb_writer *builder, const struct xb_rotation *rotation)
+{
+	int error = xb_store_write(builder->store, &builder->txn);
+
+	if (error)
+		return error;
+	apply_wishes(&builder->txn->meta, rotation);
+	if (rotation->commits)
+		error = xb_trial_delete(builder->txn);
+	if (!error) {
+		error = xb_txn_commit(builder->txn);
+		builder->txn = NULL;
+	}
+	return error;
+}
+
 /* Under the writer lock. */
 static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
 		  struct xb_generation *built)
@@ -90,18 +107,21 @@ static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
 	if (error)
 		return error;
 	xb_fault("rotate-replayed");
-	if (has_wishes(rotation)) {
-		error = xb_store_write(builder->store, &builder->txn);
-		if (error)
-			return error;
-		apply_wishes(&builder->txn->meta, rotation);
-		error = xb_txn_commit(builder->txn);
-		builder->txn = NULL;
+	if (rotation->wish)
+		return xb_rollback_begin(builder, built, rotation->wish);
+	if (has_wishes(rotation) || rotation->commits) {
+		error = record_wishes(builder, rotation);
 		if (error)
 			return error;
 		xb_fault("rotate-recorded");
 	}
-	return xb_generation_publish(builder->paths, &builder->link, built);
+	error = xb_generation_publish(builder->paths, &builder->link, built);
+	if (!error && rotation->commits) {
+		xb_generation_close(builder->active);
+		builder->active = NULL;
+		error = xb_rollback_end(builder);
+	}
+	return error;
 }
 
 static int take_writer_lock(struct xb_writer *builder)
@@ -157,18 +177,14 @@ static int rotate(struct xb_writer *builder, const struct xb_rotation *rotation,
 }
 
 /* Nothing is attached: only the wish is kept. */
-static int record_wishes(struct xb_writer *builder, const struct xb_rotation *rotation)
+static int keep_wishes(struct xb_writer *builder, const struct xb_rotation *rotation)
 {
-	int error = take_writer_lock(builder);
+	int error;
 
-	if (!error)
-		error = xb_store_write(builder->store, &builder->txn);
-	if (error)
-		return error;
-	apply_wishes(&builder->txn->meta, rotation);
-	error = xb_txn_commit(builder->txn);
-	builder->txn = NULL;
-	return error;
+	if (rotation->wish)
+		return xb_input_error("nothing is enforced: there is nothing to roll back to");
+	error = take_writer_lock(builder);
+	return error ? error : record_wishes(builder, rotation);
 }
 
 /* Opens all, mends what is broken first: a rotation starts from a link that stands. */
@@ -190,30 +206,42 @@ static int open_builder(struct xb_writer *builder)
 static void close_builder(struct xb_writer *builder)
 {
 	xb_txn_abort(builder->txn);
+	xb_trial_free(&builder->trial);
 	xb_enforce_close(builder);
 	xb_store_close(builder->store);
 	xb_unlock(builder->writer_lock);
 	xb_unlock(builder->builder_lock);
 }
 
+static int rotate_now(const struct xb_paths *paths, const struct xb_rotation *rotation,
+		      struct xb_params *params)
+{
+	struct xb_writer builder = {.paths = paths,
+				    .builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK),
+				    .writer_lock = -1,
+				    .how = rotation->commits ? XB_WRITE_COMMIT : 0};
+	int error = builder.builder_lock < 0 ? builder.builder_lock : open_builder(&builder);
+
+	if (!error)
+		error = builder.active ? rotate(&builder, rotation, params)
+				       : keep_wishes(&builder, rotation);
+	close_builder(&builder);
+	return error;
+}
+
 int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
 	      struct xb_params *params)
 {
-	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
-	int error = xb_write(paths, XB_WRITE_SURVEY, NULL, NULL);
+	int error;
 
 	if (params)
 		*params = (struct xb_params){0};
-	if (error)
-		return error;
-	builder.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
-	if (builder.builder_lock < 0)
-		return builder.builder_lock;
-	error = open_builder(&builder);
-	if (!error)
-		error = builder.active ? rotate(&builder, rotation, params)
-				       : record_wishes(&builder, rotation);
-	close_builder(&builder);
+	do {
+		/* A commit has to keep the trial until its own swap; nobody else goes on before. */
+		error = rotation->commits ? 0 : xb_write(paths, XB_WRITE_SURVEY, NULL, NULL);
+		if (!error)
+			error = rotate_now(paths, rotation, params);
+	} while (error == -EBUSY);
 	return error;
 }
 
@@ -237,5 +265,5 @@ int xb_grow(const struct xb_paths *paths)
 				  (unsigned long long)params.net6.capacity);
 	}
 	close_builder(&builder);
-	return error;
+	return error == -EBUSY ? 0 : error;
 }

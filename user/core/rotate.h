@@ -7,13 +7,16 @@
 #include <stdint.h>
 
 #include "paths.h"
+#include "trial.h"
 #include "xdp_bloom/layout.h"
 
 struct xb_rotation {
 	double rate;	   /* 0: as it is */
 	uint64_t capacity; /* with set_capacity: keys to make room for, 0: by what is listed */
 	bool set_capacity;
-	bool set_confirm, confirm; /* with set_confirm: whether hits are confirmed */
+	bool set_confirm, confirm;  /* with set_confirm: whether hits are confirmed */
+	const struct xb_wish *wish; /* NULL: lasting; else on trial */
+	bool commits;		    /* the trial that goes on, which was this rotation */
 };
 
 /* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the wish is

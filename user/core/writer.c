@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "autoallow.h"
 #include "build.h"
@@ -15,6 +16,7 @@
 #include "keys.h"
 #include "lock.h"
 #include "membership.h"
+#include "rollback.h"
 #include "rotate.h"
 
 int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
@@ -159,23 +161,79 @@ static int commit_changes(struct xb_writer *writer)
 	return error;
 }
 
+/* The change in a generation of its own, which the store does not know of. */
+static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
+{
+	struct xb_generation *built;
+	int error;
+
+	if (!writer->active)
+		return xb_input_error("nothing is enforced: there is nothing to roll back to");
+	if (writer->builder_lock < 0)
+		return -EAGAIN;
+	error = xb_writer_rebuild(writer, writer->txn, writer->txn->meta.sequence, &built);
+	if (error)
+		return error;
+	xb_txn_abort(writer->txn);
+	writer->txn = NULL;
+	error = xb_rollback_begin(writer, built, wish);
+	if (error)
+		xb_generation_discard(writer->paths, built);
+	else
+		xb_generation_close(built);
+	return error;
+}
+
+static int finish(struct xb_writer *writer, const struct xb_wish *wish)
+{
+	int error = 0;
+
+	if (wish && !wish->names)
+		return try_generation(writer, wish);
+	if (writer->how & XB_WRITE_COMMIT)
+		error = xb_trial_delete(writer->txn);
+	if (!error)
+		error = commit_changes(writer);
+	if (!error && writer->how & XB_WRITE_COMMIT)
+		error = xb_rollback_end(writer);
+	if (!error && wish) {
+		xb_txn_abort(writer->txn);
+		writer->txn = NULL;
+		error = xb_rollback_begin(writer, writer->active, wish);
+	}
+	return error;
+}
+
 static void close_writer(struct xb_writer *writer)
 {
 	xb_txn_abort(writer->txn);
+	xb_trial_free(&writer->trial);
 	xb_enforce_close(writer);
 	xb_store_close(writer->store);
 	xb_unlock(writer->writer_lock);
 	xb_unlock(writer->builder_lock);
 }
 
-static int attempt(const struct xb_paths *paths, unsigned int how,
-		   int (*body)(struct xb_writer *, void *), void *context, bool *full)
+/* A change and how it is to be made. */
+struct change {
+	const struct xb_paths *paths;
+	unsigned int how;
+	const struct xb_wish *wish;
+	int (*body)(struct xb_writer *writer, void *context);
+	void *context;
+};
+
+static int attempt(const struct change *change, bool *full)
 {
-	struct xb_writer writer = {
-		.paths = paths, .builder_lock = -1, .writer_lock = -1, .now = (uint32_t)time(NULL)};
+	const struct xb_paths *paths = change->paths;
+	struct xb_writer writer = {.paths = paths,
+				   .builder_lock = -1,
+				   .writer_lock = -1,
+				   .how = change->how,
+				   .now = (uint32_t)time(NULL)};
 	int error = xb_store_open(paths->state, true, &writer.store);
 
-	if (!error && how & XB_WRITE_HEAVY) {
+	if (!error && change->how & XB_WRITE_HEAVY) {
 		writer.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
 		error = writer.builder_lock < 0 ? writer.builder_lock : 0;
 	}
@@ -192,12 +250,12 @@ static int attempt(const struct xb_paths *paths, unsigned int how,
 	if (!error)
 		error = xb_member_sweep(writer.txn, writer.now, &writer.expired);
 	if (!error)
-		error = body ? body(&writer, context) : 0;
+		error = change->body ? change->body(&writer, change->context) : 0;
 	if (!error && writer.txn)
 		error = xb_autoallow(writer.txn, writer.linked ? &writer.link : NULL, NULL, 0,
-				     how & XB_WRITE_SURVEY);
+				     change->how & XB_WRITE_SURVEY);
 	if (!error && writer.txn)
-		error = commit_changes(&writer);
+		error = finish(&writer, change->wish);
 	*full = !error && writer.active && xb_generation_is_full(writer.active);
 	close_writer(&writer);
 	return error;
@@ -205,18 +263,41 @@ static int attempt(const struct xb_paths *paths, unsigned int how,
 
 static bool growth_due;
 
+#define WAIT_STEP 100000 /* us */
+
+static int write_change(struct change change)
+{
+	bool full, told = false;
+	int error;
+
+	while ((error = attempt(&change, &full)) == -EBUSY) {
+		if (!told)
+			xb_notice("waiting for the trial that goes on to be committed or to end");
+		told = true;
+		usleep(WAIT_STEP);
+	}
+	if (error == -EAGAIN && !(change.how & XB_WRITE_HEAVY)) {
+		change.how |= XB_WRITE_HEAVY;
+		return write_change(change);
+	}
+	if (error == -ESTALE)
+		return write_change((struct change){.paths = change.paths, .how = XB_WRITE_HEAVY});
+	growth_due |= full;
+	return error;
+}
+
 int xb_write(const struct xb_paths *paths, unsigned int how,
 	     int (*body)(struct xb_writer *, void *), void *context)
 {
-	bool full;
-	int error = attempt(paths, how, body, context, &full);
+	return write_change(
+		(struct change){.paths = paths, .how = how, .body = body, .context = context});
+}
 
-	if (error == -EAGAIN && !(how & XB_WRITE_HEAVY))
-		error = attempt(paths, how | XB_WRITE_HEAVY, body, context, &full);
-	if (error == -ESTALE)
-		error = attempt(paths, XB_WRITE_HEAVY, NULL, NULL, &full);
-	growth_due |= full;
-	return error;
+int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
+		 int (*body)(struct xb_writer *, void *), void *context)
+{
+	return write_change((struct change){
+		.paths = paths, .how = how, .wish = wish, .body = body, .context = context});
 }
 
 void xb_write_settle(const struct xb_paths *paths)

@@ -7,6 +7,7 @@
 #include "link.h"
 #include "paths.h"
 #include "store.h"
+#include "trial.h"
 
 /* What a change has in hand: the locks, the write transaction, and what the kernel enforces. */
 struct xb_writer {
@@ -19,12 +20,16 @@ struct xb_writer {
 	struct xb_generation *active; /* NULL: nothing is enforced */
 	bool foreign;	  /* what is in force is another store's, and this one wants no interface */
 	bool adopts;	  /* set by a body that takes over what is in force */
-	uint32_t now;	  /* seconds since 1970 */
-	uint64_t expired; /* memberships swept */
+	unsigned int how; /* XB_WRITE_ bits */
+	struct xb_trial trial; /* the one that goes on, if any */
+	uint32_t now;	       /* seconds since 1970 */
+	uint64_t expired;      /* memberships swept */
 };
 
 #define XB_WRITE_HEAVY	1U /* needs the builder lock, or is likely to need a new generation */
 #define XB_WRITE_SURVEY 2U /* looks at all the lifelines of the machine, see autoallow.h */
+
+#define XB_WRITE_COMMIT 4U /* makes lasting what is on trial: it ends with this write */
 
 /*
  * Runs the body in a write transaction, with the kernel made to match the store before. The body
@@ -33,6 +38,15 @@ struct xb_writer {
  */
 int xb_write(const struct xb_paths *paths, unsigned int how,
 	     int (*body)(struct xb_writer *writer, void *context), void *context);
+
+/*
+ * The same, but the change goes back by itself after wish->seconds, unless the command is committed
+ * (run again with XB_WRITE_COMMIT). The store stays as it was. With wish->names the body's changes
+ * are lasting ones, and what is on trial is filtering these interfaces, which are attached after
+ * it.
+ */
+int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
+		 int (*body)(struct xb_writer *writer, void *context), void *context);
 
 /*
  * What may follow the acknowledgement: a filter that a change left full is grown. Call it after the

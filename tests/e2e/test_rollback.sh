@@ -1,0 +1,328 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is on trial goes back by itself when nobody is left, and stays when it was committed.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+listed=10.77.0.3 other=10.77.0.4 listed6=fd77::3
+
+# Adds 10.77.0.3 and fd77::3 and attaches for good.
+begin()
+{
+	ctl add "$listed" "$listed6"
+	ctl -q attach x0 --refuse gateway
+	blocked "$listed" "$listed6"
+}
+
+# Until SECONDS after the trial began the first thing holds, after it the second.
+until_over()
+{
+	sleep "$1"
+	sleep 0.3
+}
+
+nothing_left()
+{
+	[[ ! -e $pins/trial ]] || fail "pins of the trial are left"
+	[[ $(find "$pins" -maxdepth 1 -name 'gen-*' | wc -l) -eq ${1:-1} ]] ||
+		fail "generations: $(ls "$pins")"
+	[[ $(find "$counters" -name '*.counters' | wc -l) -eq ${1:-1} ]] ||
+		fail "counters: $(ls "$counters")"
+	[[ -z $(find "$state" -name 'trial.input*') ]] || fail "the text of the trial is left"
+}
+
+t_attach_goes_back_when_everything_is_killed()
+{
+	ctl add "$listed" "$listed6"
+	ctl attach x0 --rollback 3 2>"$T/err"
+	complains "bloomctl commit"
+	blocked "$listed" "$listed6"
+	pkill -KILL bloomctl || true
+	until_over 3
+	passes "$listed" "$listed6"
+	exits 3 status
+	says "trial"
+	ctl up
+	exits 0 status
+	passes "$listed" "$listed6"
+	[[ -z $(ip -n "$server" -d link show x0 | grep -o 'prog/xdp') ]] || fail "still attached"
+	nothing_left 0
+}
+
+t_attach_stays_when_committed()
+{
+	ctl add "$listed"
+	ctl -q attach x0 --rollback 2 2>/dev/null
+	ctl -q commit
+	until_over 2
+	blocked "$listed"
+	ctl up
+	blocked "$listed"
+	exits 0 status
+	nothing_left
+}
+
+# Another interface on trial: the first one is filtered all the time, and changes go on.
+t_a_second_interface_on_trial()
+{
+	begin
+	ip link add x1 netns "$server" type veth peer name y1 netns "$client"
+	ip -n "$server" link set x1 up
+	ip -n "$client" link set y1 up
+	ip -n "$server" addr add 10.78.0.1/24 dev x1
+	ip -n "$client" addr add 10.78.0.2/24 dev y1
+	ctl add 10.78.0.2
+	ctl -q attach x1 --rollback 4 2>/dev/null
+	! in_client ping -q -c 1 -W 0.3 10.78.0.1 >/dev/null || fail "x1 is not filtered"
+	ctl add "$other"
+	blocked "$listed" "$other"
+	ctl rotate
+	blocked "$listed" "$other"
+	! in_client ping -q -c 1 -W 0.3 10.78.0.1 >/dev/null || fail "x1 is not filtered after rotate"
+	until_over 4
+	in_client ping -q -c 1 -W 2 10.78.0.1 >/dev/null || fail "x1 is filtered after the trial"
+	blocked "$listed" "$other"
+	ctl up
+	in_client ping -q -c 1 -W 2 10.78.0.1 >/dev/null || fail "x1 is filtered after up"
+	blocked "$listed" "$other"
+	exits 0 -j status
+	json '[i["name"] for i in d["interfaces"]] == ["x0"]'
+	nothing_left
+}
+
+t_policy_goes_back_or_stays()
+{
+	begin
+	ctl -q policy monitor --rollback 2 2>/dev/null
+	passes "$listed" "$listed6"
+	until_over 2
+	blocked "$listed" "$listed6"
+	exits 0 policy
+	says '^enforce$'
+	ctl -q policy monitor --rollback 2 2>/dev/null
+	ctl -q commit
+	until_over 2
+	passes "$listed" "$listed6"
+	exits 0 policy
+	says '^monitor$'
+	nothing_left
+}
+
+# The fatal one: only listed sources pass, and one's own is not among them.
+t_allow_only_goes_back()
+{
+	begin
+	ctl -q policy allow-only --rollback 2 2>/dev/null
+	passes "$listed"
+	blocked "$other"
+	until_over 2
+	passes "$other"
+	blocked "$listed"
+}
+
+t_import_goes_back_or_stays()
+{
+	local text=$T/list
+
+	begin
+	echo "$other" >"$text"
+	ctl -q import "$text" --replace --include-bogons --rollback 2 2>/dev/null
+	passes "$listed" "$listed6"
+	blocked "$other"
+	exits 0 list
+	says "$listed"
+	until_over 2
+	blocked "$listed" "$listed6"
+	passes "$other"
+	# From standard input, and the file is gone when it is committed.
+	ctl -q import - --replace --include-bogons --rollback 2 <"$text" 2>/dev/null
+	blocked "$other"
+	rm "$text"
+	ctl -q commit
+	until_over 2
+	passes "$listed" "$listed6"
+	blocked "$other"
+	exits 0 list
+	says "$other"
+	! grep -q "$listed " "$T/out" || fail "the list still has $listed"
+	nothing_left
+}
+
+t_restore_goes_back_or_stays()
+{
+	begin
+	ctl save >"$T/saved"
+	ctl add "$other"
+	ctl del "$listed" >/dev/null
+	ctl -q restore "$T/saved" --rollback 2 2>/dev/null
+	blocked "$listed"
+	passes "$other"
+	until_over 2
+	passes "$listed"
+	blocked "$other"
+	ctl -q restore - --rollback 2 <"$T/saved" 2>/dev/null
+	ctl -q commit
+	until_over 2
+	blocked "$listed"
+	passes "$other"
+	nothing_left
+}
+
+t_rotate_goes_back_or_stays()
+{
+	begin
+	exits 0 -j rotate --no-confirm --rollback 2
+	until_over 2
+	ctl up
+	exits 0 -j status
+	json 'd["generation"]["confirm"]'
+	ctl -q rotate --no-confirm --rollback 2 2>/dev/null
+	ctl -q commit
+	until_over 2
+	exits 0 -j status
+	json 'not d["generation"]["confirm"]'
+	blocked "$listed" "$listed6"
+	nothing_left
+}
+
+# Others wait, and lose nothing: whether it is committed or not.
+t_changes_wait_for_the_end()
+{
+	local waiting
+
+	begin
+	ctl -q rotate --rollback 2 2>/dev/null
+	ctl add "$other" 2>"$T/err"
+	complains "waiting for the trial"
+	blocked "$listed" "$other"
+	echo "10.77.0.5" | ctl -q import - --include-bogons --rollback 30 2>/dev/null
+	ctl -q del "$other" 2>/dev/null &
+	waiting=$!
+	sleep 0.5
+	blocked "$other" 10.77.0.5
+	ctl -q commit
+	wait "$waiting"
+	passes "$other"
+	blocked "$listed" 10.77.0.5
+	nothing_left
+}
+
+# Whoever is killed in the middle of beginning or of ending: nobody is left filtered, nothing is left.
+t_killed_at_every_point_of_a_trial()
+{
+	local point code
+
+	ctl add "$listed"
+	for point in trial-pinned trial-recorded trial-begun; do
+		code=0
+		XB_FAULT=$point tool "$faulty" -q attach x0 --rollback 2 2>/dev/null || code=$?
+		[[ $code -eq 137 ]] || fail "$point: exit code $code"
+		until_over 2
+		passes "$listed"
+		ctl up
+		passes "$listed"
+		exits 0 status
+		nothing_left 0
+	done
+	ctl -q attach x0
+	for point in trial-pinned trial-recorded trial-begun; do
+		code=0
+		echo "$other" | XB_FAULT=$point tool "$faulty" -q import - --replace --include-bogons \
+			--rollback 2 2>/dev/null || code=$?
+		[[ $code -eq 137 ]] || fail "$point: exit code $code"
+		until_over 2
+		blocked "$listed"
+		passes "$other"
+		rm -f "$state"/trial.input.* # of the process that was killed
+		ctl rotate
+		blocked "$listed"
+		nothing_left
+	done
+	for point in rollback-released; do
+		ctl -q policy monitor --rollback 1 2>/dev/null
+		until_over 1
+		code=0
+		XB_FAULT=$point tool "$faulty" -q up 2>/dev/null || code=$?
+		[[ $code -eq 137 ]] || fail "$point: exit code $code"
+		blocked "$listed"
+		ctl up
+		blocked "$listed"
+		exits 0 status
+		nothing_left
+	done
+}
+
+# Killed while it commits: either it counts as committed, or it goes back; never anything between.
+t_killed_while_committing()
+{
+	local points point code
+
+	begin
+	rm -f "$T/seen"
+	echo "$other" | ctl -q import - --replace --include-bogons --rollback 60 2>/dev/null
+	XB_FAULT_SEEN=$T/seen tool "$faulty" -q commit
+	points=$(sort -u "$T/seen")
+	[[ -n $points ]] || fail "commit passes no fault point"
+	for point in $points; do
+		ctl -q import - --replace --include-bogons <<<"$listed"
+		ctl -q import - --replace --include-bogons --rollback 60 <<<"$other" 2>/dev/null
+		code=0
+		XB_FAULT=$point tool "$faulty" -q commit 2>/dev/null || code=$?
+		[[ $code -eq 137 ]] || fail "$point: exit code $code"
+		if ctl -q test "$other" && ! ctl -q test "$listed"; then
+			ctl up
+			blocked "$other"
+			passes "$listed"
+		else
+			# still on trial, with more time: a second commit takes it up
+			blocked "$other"
+			ctl -q commit || fail "$point: cannot be committed again"
+			blocked "$other"
+			passes "$listed"
+		fi
+		nothing_left
+	done
+}
+
+t_bad_input()
+{
+	ctl add "$listed"
+	exits 1 commit
+	one_line
+	complains "nothing to commit"
+	exits 2 attach x0 --rollback 0
+	one_line
+	exits 2 attach x0 --rollback soon
+	one_line
+	exits 2 attach x0 --rollback
+	one_line
+	exits 2 add "$other" --rollback 5
+	one_line
+	exits 2 rotate --rollback 5
+	one_line
+	complains "nothing is enforced"
+	exits 2 policy monitor --rollback 5
+	one_line
+	echo "$other" >"$T/list"
+	exits 2 import "$T/list" --include-bogons --rollback 5
+	one_line
+	exits 2 import "$T/none" --rollback 5
+	one_line
+	ctl -q attach x0
+	exits 2 attach x0 --rollback 5
+	one_line
+	complains "attached already"
+	exits 2 attach x9 --rollback 5
+	one_line
+	exits 2 import "$T/list" --dry-run --rollback 5
+	one_line
+	echo "nonsense" >"$T/list"
+	exits 2 import "$T/list" --rollback 5
+	one_line
+	complains "$T/list:1"
+	exits 2 commit now
+	blocked "$listed"
+	nothing_left
+}
+
+run_tests

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl commit: what is on trial is done once more, to last. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "core/error.h"
+#include "core/rollback.h"
+#include "rollback.h"
+
+/* Time for the commit itself; should it be killed, the trial ends after it. */
+#define COMMIT_SECONDS 600
+
+static const struct verb *find(const char *name)
+{
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		if (!strcmp(verb->name, name) && rollback_takes(verb))
+			return verb;
+	return NULL;
+}
+
+static int repeat(struct cli *cli, const struct xb_trial *trial)
+{
+	char **argv = calloc(trial->word_bytes + 1, sizeof(*argv));
+	const struct verb *verb;
+	int argc = 0, code;
+
+	if (!argv)
+		return xb_out_of_memory(), cli_fail();
+	for (char *word = trial->words; word < trial->words + trial->word_bytes;
+	     word += strlen(word) + 1)
+		argv[argc++] = word;
+	verb = argc ? find(argv[0]) : NULL;
+	if (verb) {
+		cli->verb = verb->usage;
+		cli->commits = true;
+		optind = 0;
+		code = verb->run(cli, argc, argv);
+	} else {
+		xb_system_error(0, "the trial is of another version of this program");
+		code = cli_fail();
+	}
+	free(argv);
+	return code;
+}
+
+int verb_commit(struct cli *cli, int argc, char **argv)
+{
+	struct xb_trial trial;
+	uint64_t before;
+	int error, code;
+
+	(void)argv;
+	if (argc > 1)
+		return cli_usage(cli, "commit takes no arguments");
+	error = xb_rollback_extend(&cli->paths, COMMIT_SECONDS, &trial, &before);
+	if (error == 1) {
+		xb_input_error("there is nothing to commit: no trial was begun, or its time is "
+			       "over");
+		return cli_fail(), EXIT_ABSENT;
+	}
+	if (error)
+		return cli_fail();
+	code = repeat(cli, &trial);
+	if (code)
+		xb_rollback_set_deadline(&cli->paths, before);
+	xb_trial_free(&trial);
+	return code;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the commands that can be tried share. */
+#include "rollback.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/rollback.h"
+
+#define OPTION	    "--rollback"
+#define SECONDS_MAX 86400
+
+bool rollback_takes(const struct verb *verb)
+{
+	return strstr(verb->usage, OPTION);
+}
+
+int rollback_take(struct cli *cli, int *argc, char **argv)
+{
+	uint64_t seconds = 0;
+	int kept = 0;
+
+	for (int i = 0; i < *argc; i++) {
+		bool joined = !strncmp(argv[i], OPTION "=", strlen(OPTION "="));
+
+		if (!joined && strcmp(argv[i], OPTION)) {
+			argv[kept++] = argv[i];
+			continue;
+		}
+		if (!joined && i + 1 == *argc)
+			return cli_usage(cli, "option '" OPTION "' needs a value");
+		if (!cli_number(cli, OPTION, joined ? argv[i] + strlen(OPTION "=") : argv[++i], 1,
+				SECONDS_MAX, &seconds))
+			return EXIT_USAGE;
+	}
+	argv[kept] = NULL;
+	*argc = kept;
+	cli->wish = (struct xb_wish){.seconds = (uint32_t)seconds, .argc = kept, .argv = argv};
+	return 0;
+}
+
+int rollback_write(const struct cli *cli, unsigned int how,
+		   int (*body)(struct xb_writer *writer, void *context), void *context)
+{
+	if (cli->wish.seconds)
+		return xb_write_try(&cli->paths, how, &cli->wish, body, context);
+	return xb_write(&cli->paths, how | (cli->commits ? XB_WRITE_COMMIT : 0), body, context);
+}
+
+static int copy(int from, int to, const char *name)
+{
+	static char buffer[65536];
+	ssize_t size;
+
+	while ((size = read(from, buffer, sizeof(buffer))) > 0)
+		for (ssize_t done = 0, wrote; done < size; done += wrote) {
+			wrote = write(to, buffer + done, (size_t)(size - done));
+			if (wrote < 0)
+				return xb_system_error(errno, "cannot keep a copy of %s", name);
+		}
+	return size < 0 ? xb_system_error(errno, "cannot read %s", name) : 0;
+}
+
+/* The copy until a trial begins, and the name it has then. */
+static char copy_path[4096], kept_path[4096];
+
+int rollback_keep_input(struct cli *cli, char **file)
+{
+	bool standard = !strcmp(*file, "-");
+	const char *name = standard ? "stdin" : *file;
+	int from, to, error;
+
+	if (!cli->wish.seconds)
+		return 0;
+	if ((size_t)snprintf(copy_path, sizeof(copy_path), "%s/" XB_TRIAL_INPUT ".%d",
+			     cli->paths.state, (int)getpid()) >= sizeof(copy_path))
+		return xb_input_error("%s: path too long", cli->paths.state);
+	snprintf(kept_path, sizeof(kept_path), "%s/" XB_TRIAL_INPUT, cli->paths.state);
+	from = standard ? STDIN_FILENO : open(*file, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return xb_input_error("%s: %s", *file, strerror(errno));
+	to = open(copy_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	error = to < 0 ? xb_system_error(errno, "cannot keep a copy of %s in %s", name,
+					 cli->paths.state)
+		       : copy(from, to, name);
+	if (!error && standard && (lseek(to, 0, SEEK_SET) < 0 || dup2(to, STDIN_FILENO) < 0))
+		error = xb_system_error(errno, "cannot read the copy of stdin");
+	if (to >= 0)
+		close(to);
+	if (!standard)
+		close(from);
+	cli->wish.input = copy_path;
+	return error;
+}
+
+void rollback_use_copy(const struct cli *cli, char **file)
+{
+	if (cli->wish.input)
+		*file = kept_path;
+}
+
+void rollback_forget_copy(const struct cli *cli)
+{
+	if (cli->wish.input)
+		unlink(copy_path);
+}
+
+void rollback_tell(const struct cli *cli)
+{
+	if (cli->wish.seconds)
+		cli_note(cli, "bloomctl: on trial; `bloomctl commit` within %u seconds keeps it",
+			 cli->wish.seconds);
+}

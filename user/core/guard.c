@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Loading, pinning and finding the guard. */
+#include "guard.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "guard.skel.h"
+#include "link.h"
+#include "pin.h"
+
+#define PINS "trial"
+
+const struct xb_guard xb_no_guard = {.program = -1, .sides = -1, .cell = -1};
+
+uint64_t xb_guard_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void xb_guard_close(struct xb_guard *guard)
+{
+	int fds[] = {guard->program, guard->sides, guard->cell};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	*guard = xb_no_guard;
+}
+
+int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
+{
+	char directory[XB_PATH_MAX];
+	uint32_t first = 0;
+	int error = xb_pin_path(directory, pins, PINS);
+
+	*guard = xb_no_guard;
+	if (error)
+		return error;
+	guard->program = xb_pin_open(directory, "program");
+	if (guard->program < 0) {
+		error = guard->program;
+	} else if (!program || xb_program_id(guard->program) != program) {
+		error = -ENOENT;
+	} else {
+		guard->sides = xb_pin_open(directory, "sides");
+		guard->cell = xb_pin_open(directory, "cell");
+		error = guard->sides < 0 ? guard->sides : guard->cell < 0 ? guard->cell : 0;
+	}
+	if (!error && bpf_map_lookup_elem(guard->cell, &first, &guard->state))
+		error = xb_system_error(errno, "cannot read the trial");
+	if (error)
+		xb_guard_close(guard);
+	return error;
+}
+
+static int set_only(const struct guard_bpf *skeleton, const uint32_t *ifindexes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t value = 1;
+
+		if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.only), &ifindexes[i], &value,
+					BPF_ANY))
+			return xb_system_error(errno, "cannot write the trial");
+	}
+	return 0;
+}
+
+static int pin_all(const char *pins, const struct guard_bpf *skeleton)
+{
+	char directory[XB_PATH_MAX];
+	int error = xb_pin_path(directory, pins, PINS);
+
+	if (!error && mkdir(directory, 0700) < 0)
+		error = xb_system_error(errno, "cannot make %s", directory);
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.sides), directory, "sides");
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.cell), directory, "cell");
+	return error ? error
+		     : xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_guard), directory,
+			      "program");
+}
+
+static int load(const struct xb_link *link, struct guard_bpf *skeleton)
+{
+	int error = bpf_map__reuse_fd(skeleton->maps.ifaces, link->ifaces);
+
+	if (!error)
+		error = bpf_map__reuse_fd(skeleton->maps.stats, link->stats);
+	if (!error)
+		error = bpf_map__reuse_fd(skeleton->maps.watch, link->watch);
+	if (!error)
+		error = bpf_map__reuse_fd(skeleton->maps.drops, link->drops);
+	xb_link_set_flavour(link, skeleton->progs.xdp_bloom_guard);
+	if (!error)
+		error = guard_bpf__load(skeleton);
+	return error ? xb_system_error(-error, "the kernel refused the program of the trial") : 0;
+}
+
+int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *state, int tried,
+		    int former, const uint32_t *ifindexes, size_t count, struct xb_guard *guard)
+{
+	struct guard_bpf *skeleton = guard_bpf__open();
+	uint32_t first = 0;
+	int error;
+
+	*guard = xb_no_guard;
+	if (!skeleton)
+		return xb_system_error(errno, "cannot open the program of the trial");
+	xb_guard_remove(link->pins);
+	error = load(link, skeleton);
+	if (!error && bpf_map_update_elem(bpf_map__fd(skeleton->maps.cell), &first, state, BPF_ANY))
+		error = xb_system_error(errno, "cannot write the trial");
+	if (!error)
+		error = set_only(skeleton, ifindexes, count);
+	if (!error)
+		error = pin_all(link->pins, skeleton);
+	if (!error)
+		error = xb_guard_open(
+			link->pins, xb_program_id(bpf_program__fd(skeleton->progs.xdp_bloom_guard)),
+			guard);
+	if (!error)
+		error = xb_guard_set_side(guard, XB_TRIED, tried);
+	if (!error && former >= 0)
+		error = xb_guard_set_side(guard, XB_FORMER, former);
+	guard_bpf__destroy(skeleton);
+	if (error) {
+		xb_guard_close(guard);
+		xb_guard_remove(link->pins);
+	}
+	return error;
+}
+
+void xb_guard_remove(const char *pins)
+{
+	xb_unpin_directory(pins, PINS);
+}
+
+uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side)
+{
+	uint32_t key = side, id = 0;
+
+	return bpf_map_lookup_elem(guard->sides, &key, &id) ? 0 : id;
+}
+
+int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program)
+{
+	uint32_t key = side;
+
+	if (bpf_map_update_elem(guard->sides, &key, &program, BPF_ANY))
+		return xb_system_error(errno, "cannot put a filter into the trial");
+	return 0;
+}
+
+int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline)
+{
+	uint32_t first = 0;
+
+	guard->state.deadline = deadline;
+	if (bpf_map_update_elem(guard->cell, &first, &guard->state, BPF_ANY))
+		return xb_system_error(errno, "cannot move the end of the trial");
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The program of a trial, as pinned: see bpf/guard.bpf.c. */
+#ifndef XB_CORE_GUARD_H
+#define XB_CORE_GUARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "xdp_bloom/layout.h"
+
+struct xb_link;
+
+struct xb_guard {
+	int program, sides, cell; /* program -1: there is none */
+	struct xb_trial_cell state;
+};
+
+extern const struct xb_guard xb_no_guard;
+
+/* Opens the guard that has this program identity. -ENOENT without a message: none has. */
+int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard);
+void xb_guard_close(struct xb_guard *guard);
+
+/*
+ * Loads and pins one, in force nowhere yet. tried, former: programs, former -1: packets pass
+ * unfiltered. With everywhere 0 in `state` only the interfaces named go back.
+ */
+int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *state, int tried,
+		    int former, const uint32_t *ifindexes, size_t count, struct xb_guard *guard);
+
+/* Unpins it. It must not stand in the slot any more. */
+void xb_guard_remove(const char *pins);
+
+/* Identity of the program on a side; 0: none. */
+uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side);
+int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program);
+
+/* Moves the end of the trial. */
+int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline);
+
+/* CLOCK_MONOTONIC in ns: the clock of the deadline. */
+uint64_t xb_guard_clock(void);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Order matters here: whoever dies in between, the kernel goes back by its clock, and the next
+ * command finds out by comparing the record with what stands in the slot. */
+#include "rollback.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "error.h"
+#include "fault.h"
+#include "lock.h"
+#include "pin.h"
+#include "wanted.h"
+
+static int read_trial(struct xb_writer *writer, struct xb_trial *trial)
+{
+	struct xb_txn *txn;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_trial_get(txn, trial);
+	xb_txn_abort(txn);
+	return error;
+}
+
+/* Interfaces that were on trial are let go before the plain program, which filters all of them,
+ * stands in the slot again. */
+static int detach_tried(struct xb_writer *writer)
+{
+	struct xb_wanted *wanted = NULL;
+	struct xb_txn *txn;
+	size_t count;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_wanted_all(txn, &wanted, &count);
+	if (!error)
+		error = xb_detach_unwanted(&writer->link, wanted, count);
+	free(wanted);
+	xb_txn_abort(txn);
+	return error;
+}
+
+static int clear_record(struct xb_writer *writer)
+{
+	struct xb_txn *txn;
+	int error = xb_store_write(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_trial_delete(txn);
+	if (!error)
+		return xb_txn_commit(txn);
+	xb_txn_abort(txn);
+	return error;
+}
+
+static bool input_path(const struct xb_paths *paths, char path[XB_PATH_MAX])
+{
+	return snprintf(path, XB_PATH_MAX, "%s/" XB_TRIAL_INPUT, paths->state) < XB_PATH_MAX;
+}
+
+static void remove_input(const struct xb_paths *paths)
+{
+	char path[XB_PATH_MAX];
+
+	if (input_path(paths, path))
+		unlink(path);
+}
+
+static int keep_input(const struct xb_paths *paths, const struct xb_wish *wish)
+{
+	char path[XB_PATH_MAX];
+
+	if (!wish->input)
+		return 0;
+	if (!input_path(paths, path))
+		return xb_input_error("%s: path too long", paths->state);
+	return rename(wish->input, path) < 0 ? xb_system_error(errno, "cannot keep %s", path) : 0;
+}
+
+/* The program of the generation in force back into the slot, and everything else of the trial
+ * away. */
+static int release_slot(struct xb_writer *writer)
+{
+	bool everywhere = writer->link.guard.program >= 0 && writer->link.guard.state.everywhere;
+	int error = 0;
+
+	xb_guard_close(&writer->link.guard);
+	if (writer->active) {
+		error = xb_link_set_slot(&writer->link, writer->active->program);
+		xb_link_quiesce();
+	}
+	if (error)
+		return error;
+	xb_guard_remove(writer->paths->pins);
+	/* Nobody else builds while there is a second generation; else it is not ours to sweep. */
+	if (writer->active && everywhere)
+		xb_generation_sweep(writer->paths, writer->active->params.store,
+				    writer->active->name);
+	return 0;
+}
+
+/* Also what somebody left who was killed at the beginning or the end of a trial. */
+static int clear_away(struct xb_writer *writer, bool recorded)
+{
+	int error = 0;
+
+	if (writer->link.guard.program >= 0) {
+		error = detach_tried(writer);
+		if (!error)
+			error = release_slot(writer);
+	} else if (writer->linked) {
+		xb_guard_remove(writer->paths->pins);
+	}
+	xb_fault("rollback-released");
+	if (!error && recorded)
+		error = clear_record(writer);
+	if (!error)
+		remove_input(writer->paths);
+	return error;
+}
+
+int xb_rollback_settle(struct xb_writer *writer)
+{
+	struct xb_trial trial;
+	int error = read_trial(writer, &trial);
+	bool recorded = !error;
+
+	if (error && error != -ENOENT)
+		return error;
+	if (recorded && xb_trial_lives(&trial, &writer->link.guard)) {
+		if (writer->link.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
+			xb_trial_free(&trial);
+			return -EBUSY;
+		}
+		xb_trial_free(&writer->trial);
+		writer->trial = trial;
+		return 0;
+	}
+	xb_trial_free(&trial);
+	return clear_away(writer, recorded);
+}
+
+static int ifindexes_of(const struct xb_wish *wish, uint32_t **out)
+{
+	*out = calloc(wish->name_count + 1, sizeof(**out));
+	if (!*out)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < wish->name_count; i++) {
+		(*out)[i] = if_nametoindex(wish->names[i]);
+		if (!(*out)[i])
+			return xb_input_error("%s: no such interface", wish->names[i]);
+	}
+	return 0;
+}
+
+static int record(struct xb_writer *writer, uint64_t identity, const struct xb_wish *wish)
+{
+	struct xb_txn *txn;
+	int error = xb_store_write(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_trial_put(txn, identity, wish);
+	if (!error)
+		return xb_txn_commit(txn);
+	xb_txn_abort(txn);
+	return error;
+}
+
+int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *tried,
+		      const struct xb_wish *wish)
+{
+	struct xb_trial_cell state = {.everywhere = !wish->names};
+	int former = wish->names ? -1 : writer->active->program, error;
+	struct xb_guard guard = xb_no_guard;
+	uint32_t *ifindexes = NULL;
+
+	if (writer->link.guard.program >= 0)
+		return xb_system_error(0,
+				       "a trial goes on already: commit it, or wait for its end");
+	if (getrandom(&state.identity, sizeof(state.identity), 0) < 0)
+		return xb_system_error(errno, "no random numbers");
+	state.deadline = xb_guard_clock() + wish->seconds * 1000000000ULL;
+	error = ifindexes_of(wish, &ifindexes);
+	if (!error)
+		error = xb_guard_create(&writer->link, &state, tried->program, former, ifindexes,
+					wish->name_count, &guard);
+	free(ifindexes);
+	xb_fault("trial-pinned");
+	if (!error)
+		error = keep_input(writer->paths, wish);
+	if (!error)
+		error = record(writer, state.identity, wish);
+	xb_fault("trial-recorded");
+	if (!error)
+		error = xb_link_set_slot(&writer->link, guard.program);
+	xb_fault("trial-begun");
+	if (error) {
+		xb_guard_close(&guard);
+		if (writer->link.pins)
+			xb_guard_remove(writer->link.pins);
+		return error;
+	}
+	writer->link.guard = guard;
+	return 0;
+}
+
+int xb_rollback_end(struct xb_writer *writer)
+{
+	int error = release_slot(writer);
+
+	remove_input(writer->paths);
+	return error;
+}
+
+/* Runs `what` on the guard in the slot under the writer lock. */
+static int with_guard(const struct xb_paths *paths,
+		      int (*what)(struct xb_writer *, struct xb_guard *, void *), void *context)
+{
+	struct xb_writer writer = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
+	int error = xb_store_open(paths->state, false, &writer.store);
+
+	if (!error) {
+		writer.writer_lock = xb_lock(paths->state, XB_WRITER_LOCK);
+		error = writer.writer_lock < 0 ? writer.writer_lock : 0;
+	}
+	if (!error)
+		error = xb_link_open(paths->pins, &writer.link);
+	if (!error) {
+		error = what(&writer, &writer.link.guard, context);
+		xb_link_close(&writer.link);
+	}
+	xb_store_close(writer.store);
+	xb_unlock(writer.writer_lock);
+	return error == -ENOENT ? 1 : error;
+}
+
+struct extension {
+	uint32_t seconds;
+	struct xb_trial *trial;
+	uint64_t before;
+};
+
+static int extend(struct xb_writer *writer, struct xb_guard *guard, void *context)
+{
+	struct extension *extension = context;
+	int error = read_trial(writer, extension->trial);
+
+	if (error)
+		return error;
+	if (!xb_trial_lives(extension->trial, guard)) {
+		xb_trial_free(extension->trial);
+		return 1;
+	}
+	extension->before = guard->state.deadline;
+	return xb_guard_set_deadline(guard, xb_guard_clock() + extension->seconds * 1000000000ULL);
+}
+
+int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,
+		       uint64_t *before)
+{
+	struct extension extension = {.seconds = seconds, .trial = trial};
+	int error = with_guard(paths, extend, &extension);
+
+	*before = extension.before;
+	return error;
+}
+
+static int set_deadline(struct xb_writer *writer, struct xb_guard *guard, void *context)
+{
+	const uint64_t *deadline = context;
+
+	(void)writer;
+	return guard->program < 0 ? 1 : xb_guard_set_deadline(guard, *deadline);
+}
+
+int xb_rollback_set_deadline(const struct xb_paths *paths, uint64_t deadline)
+{
+	return with_guard(paths, set_deadline, &deadline);
+}

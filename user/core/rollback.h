@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A trial from begin to end: changes that go back by themselves unless they are committed. */
+#ifndef XB_CORE_ROLLBACK_H
+#define XB_CORE_ROLLBACK_H
+
+#include "trial.h"
+#include "writer.h"
+
+/*
+ * Under the writer lock, link and generation open: looks at the trial there is. One that is over is
+ * cleared away, so that the kernel is what the store says. -EBUSY without a message: one goes on
+ * that has a second generation, and this writer does not commit it; changes have to wait.
+ */
+int xb_rollback_settle(struct xb_writer *writer);
+
+/*
+ * Puts `tried` (its generation's program) on trial for wish->seconds. The record is durable before
+ * the guard is in force. No transaction is open. For a trial of interfaces `tried` is what is in
+ * force anyway.
+ */
+int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *tried,
+		      const struct xb_wish *wish);
+
+/* What was tried is in the store and in the generation in force: the guard leaves. */
+int xb_rollback_end(struct xb_writer *writer);
+
+/*
+ * For `commit`: gives a trial that lives so many more seconds, from now on. 1: there is none, or it
+ * is over. Else *trial is it, and the caller frees it; *before: its end until now.
+ */
+int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,
+		       uint64_t *before);
+
+/* Moves its end, after a commit that failed. */
+int xb_rollback_set_deadline(const struct xb_paths *paths, uint64_t deadline);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One record in the meta table: head, names, words. */
+#include "trial.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+struct head {
+	uint64_t identity;
+	uint32_t name_count;
+	uint32_t word_bytes;
+};
+
+static MDB_val record_key(void)
+{
+	static char name[] = "trial";
+
+	return (MDB_val){sizeof(name) - 1, name};
+}
+
+void xb_trial_free(struct xb_trial *trial)
+{
+	free(trial->names);
+	free(trial->words);
+	*trial = (struct xb_trial){0};
+}
+
+int xb_trial_get(struct xb_txn *txn, struct xb_trial *trial)
+{
+	MDB_val key = record_key(), value;
+	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
+	const uint8_t *bytes;
+	struct head head;
+	size_t names;
+
+	*trial = (struct xb_trial){0};
+	if (error == MDB_NOTFOUND)
+		return -ENOENT;
+	if (error)
+		return xb_store_error(error, "cannot read the store");
+	bytes = value.mv_data;
+	if (value.mv_size < sizeof(head))
+		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+	memcpy(&head, bytes, sizeof(head));
+	names = (size_t)head.name_count * IF_NAMESIZE;
+	if (value.mv_size != sizeof(head) + names + head.word_bytes)
+		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+	trial->names = calloc(head.name_count + 1, IF_NAMESIZE);
+	trial->words = calloc(1, (size_t)head.word_bytes + 1);
+	if (!trial->names || !trial->words) {
+		xb_trial_free(trial);
+		return xb_out_of_memory();
+	}
+	trial->identity = head.identity;
+	trial->name_count = head.name_count;
+	trial->word_bytes = head.word_bytes;
+	memcpy(trial->names, bytes + sizeof(head), names);
+	memcpy(trial->words, bytes + sizeof(head) + names, head.word_bytes);
+	return 0;
+}
+
+int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_wish *wish)
+{
+	struct head head = {.identity = identity, .name_count = (uint32_t)wish->name_count};
+	size_t names = wish->name_count * IF_NAMESIZE, words = 0;
+	MDB_val key = record_key(), value;
+	uint8_t *bytes, *end;
+	int error;
+
+	for (int i = 0; i < wish->argc; i++)
+		words += strlen(wish->argv[i]) + 1;
+	head.word_bytes = (uint32_t)words;
+	end = bytes = calloc(1, sizeof(head) + names + words);
+	if (!bytes)
+		return xb_out_of_memory();
+	memcpy(end, &head, sizeof(head));
+	end += sizeof(head);
+	for (size_t i = 0; i < wish->name_count; i++, end += IF_NAMESIZE)
+		memcpy(end, wish->names[i], strnlen(wish->names[i], IF_NAMESIZE - 1));
+	for (int i = 0; i < wish->argc; i++)
+		end = (uint8_t *)stpcpy((char *)end, wish->argv[i]) + 1;
+	value = (MDB_val){(size_t)(end - bytes), bytes};
+	error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
+	txn->edits++;
+	free(bytes);
+	return error ? xb_store_error(error, "cannot write the store") : 0;
+}
+
+int xb_trial_delete(struct xb_txn *txn)
+{
+	MDB_val key = record_key();
+	int error = mdb_del(txn->txn, txn->store->meta, &key, NULL);
+
+	txn->edits++;
+	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
+}
+
+bool xb_trial_lives(const struct xb_trial *trial, const struct xb_guard *guard)
+{
+	return guard->program >= 0 && guard->state.identity == trial->identity &&
+	       xb_guard_clock() < guard->state.deadline;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the store knows of a trial: which command it was, and for which interfaces. The change
+ * itself is not in the store before it is committed. */
+#ifndef XB_CORE_TRIAL_H
+#define XB_CORE_TRIAL_H
+
+#include <net/if.h>
+
+#include "guard.h"
+#include "store.h"
+
+/* What a command asks for with --rollback. */
+struct xb_wish {
+	uint32_t seconds;
+	int argc; /* the command, without --rollback */
+	char **argv;
+	char **names; /* interfaces it attaches; NULL: what is enforced everywhere is on trial */
+	size_t name_count;
+	const char *input; /* a copy of the text it read, which becomes XB_TRIAL_INPUT; NULL: none */
+};
+
+/* In the state directory: the text of the command on trial, for its commit. */
+#define XB_TRIAL_INPUT "trial.input"
+
+struct xb_trial {
+	uint64_t identity; /* of its guard */
+	uint32_t name_count;
+	uint32_t word_bytes;
+	char (*names)[IF_NAMESIZE];
+	char *words; /* of the command, each ended by NUL */
+};
+
+/* -ENOENT without a message: there is none. The caller frees it. */
+int xb_trial_get(struct xb_txn *txn, struct xb_trial *trial);
+int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_wish *wish);
+int xb_trial_delete(struct xb_txn *txn);
+void xb_trial_free(struct xb_trial *trial);
+
+/* Whether this guard is the trial's, and its time is not over. */
+bool xb_trial_lives(const struct xb_trial *trial, const struct xb_guard *guard);
+
+#endif
