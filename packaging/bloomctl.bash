@@ -25,9 +25,10 @@ _bloomctl_status_names()
 _bloomctl()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-	local verbs='attach detach up status doctor add del test list flush import save restore
-		batch rotate stats plan'
-	local verb= words= i
+	local verbs='attach detach up status doctor add del test list allow policy commit flush import save
+		restore batch rotate stats watch plan'
+	local kinds='address gateway resolver loopback link-local ssh time dhcp all'
+	local verb= below= words= i
 	local -a places=()
 
 	COMPREPLY=()
@@ -40,8 +41,9 @@ _bloomctl()
 			;;
 		-*) ;;
 		*)
+			[[ -n $verb ]] && below=${COMP_WORDS[i]} && break
 			verb=${COMP_WORDS[i]}
-			break
+			[[ $verb == allow ]] || break
 			;;
 		esac
 	done
@@ -69,8 +71,9 @@ _bloomctl()
 	--mode) words='auto native skb' ;;
 	--format) words='plain netset spamhaus spamhaus-json ipsum ipset' ;;
 	--list) words=$(_bloomctl_status_names lists "${places[@]}") ;;
+	--refuse) words=$kinds ;;
 	--fpr) words='0.01 0.001 0.0001 0.00001' ;;
-	--comment | --timeout | --capacity | --entries) return ;;
+	--comment | --timeout | --capacity | --entries | --rate | --count | --rollback) return ;;
 	esac
 	if [[ -n $words || $previous == --list ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
@@ -78,21 +81,28 @@ _bloomctl()
 	fi
 
 	if [[ $current == -* ]]; then
-		case $verb in
-		attach) words='--mode' ;;
+		case ${below:-$verb} in
+		attach) words='--mode --refuse --rollback' ;;
 		detach) words='--all' ;;
 		add) words='--list --comment --timeout --exist' ;;
 		del) words='--list --exist' ;;
 		list) words='--list' ;;
 		flush) words='--list --yes' ;;
-		import) words='--list --format --replace --include-bogons --force --dry-run' ;;
-		rotate) words='--fpr --capacity' ;;
+		import) words='--list --format --replace --include-bogons --force --dry-run
+			--rollback' ;;
+		policy) words='--force --rollback' ;;
+		restore) words='--rollback' ;;
+		rotate) words='--fpr --capacity --confirm --no-confirm --rollback' ;;
 		stats) words='--watch' ;;
-		plan) words='--entries --fpr' ;;
+		watch) words='--rate --count' ;;
+		plan) words='--entries --fpr --no-confirm' ;;
 		esac
 	else
-		case $verb in
+		case ${below:-$verb} in
 		attach) words=$(_bloomctl_interfaces) ;;
+		allow) words='add del list test refuse accept' ;;
+		refuse | accept) words=$kinds ;;
+		policy) words='enforce monitor allow-only' ;;
 		detach)
 			words=$(_bloomctl_status_names interfaces "${places[@]}")
 			[[ -n $words ]] || words=$(_bloomctl_interfaces)

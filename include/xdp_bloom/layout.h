@@ -79,8 +79,8 @@ _Static_assert(sizeof(struct xb_drop) == 40, "a drop as told");
 enum xb_trial_side { XB_TRIED, XB_FORMER, XB_TRIAL_SIDES };
 
 struct xb_trial_cell {
-	__u64 deadline; /* CLOCK_MONOTONIC, ns */
-	__u64 identity; /* random */
+	__u64 deadline;	  /* CLOCK_MONOTONIC, ns */
+	__u64 identity;	  /* random */
 	__u32 everywhere; /* 0: only for some interfaces, which had no filter before */
 	__u32 padding;
 };

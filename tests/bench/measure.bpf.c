@@ -18,7 +18,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TABLE_LINES);
+	__uint(max_entries, TABLES *TABLE_LINES);
 	__type(key, __u32);
 	__type(value, struct table_line);
 } table SEC(".maps");
@@ -31,10 +31,18 @@ struct {
 	__type(value, struct bare_line);
 } bare SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} exact SEC(".maps");
+
 const volatile __u32 bare_lines;
 
 __u64 state = 0x9e3779b97f4a7c15ULL;
 __u32 drawn;
+__u32 table_first; /* line the table drawn from begins with */
 
 /* Hands the frame on with this source, host byte order. */
 static __always_inline int hand_on(struct xdp_md *ctx, __u32 address)
@@ -65,7 +73,7 @@ int from_anywhere(struct xdp_md *ctx)
 SEC("xdp")
 int from_table(struct xdp_md *ctx)
 {
-	__u32 number = drawn++ % TABLE_ADDRESSES, index = number / TABLE_LINE;
+	__u32 number = drawn++ % TABLE_ADDRESSES, index = table_first + number / TABLE_LINE;
 	struct table_line *line = bpf_map_lookup_elem(&table, &index);
 
 	return line ? hand_on(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
@@ -94,6 +102,18 @@ int line_read(struct xdp_md *ctx)
 	enum xb_reason reason = parsed(&source);
 
 	if (line && line->word[0])
+		reason = XB_LISTED_IPV4_HOST;
+	return account(ctx, reason, source.claimed);
+}
+
+SEC("xdp")
+int bpf_hash(struct xdp_md *ctx)
+{
+	struct source source = parse_source(ctx);
+	__u32 address = source.ipv4;
+	enum xb_reason reason = parsed(&source);
+
+	if (source.family == SOURCE_IPV4 && bpf_map_lookup_elem(&exact, &address))
 		reason = XB_LISTED_IPV4_HOST;
 	return account(ctx, reason, source.claimed);
 }

@@ -5,8 +5,9 @@
 
 #include <linux/types.h>
 
-/* Listed addresses, host byte order, in random order; drawn one after the other, so that reading
- * the table costs next to nothing. */
+/* Tables of listed addresses, host byte order, in random order; drawn one after the other, so that
+ * reading a table costs next to nothing. One of any, one of those next to an allowed prefix. */
+#define TABLES		2
 #define TABLE_LINES	(1024 * 64)
 #define TABLE_LINE	16
 #define TABLE_ADDRESSES (TABLE_LINES * TABLE_LINE)

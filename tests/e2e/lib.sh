@@ -13,6 +13,9 @@ suite=e2e/${suite#test_}
 
 bloomctl=$XB_TEST_DIR/bin/bloomctl faulty=$XB_TEST_DIR/bin/bloomctl-fault
 
+# Nor must it decide what tests see that somebody runs them over ssh.
+unset SSH_CONNECTION SSH_CLIENT
+
 server4=10.77.0.1 server6=fd77::1
 # Addresses the client has; 10.77.3.0/24 and fd77:0:0:0:3::/80 for prefixes.
 client4=(10.77.0.2 10.77.0.3 10.77.0.4 10.77.0.5 10.77.0.6 10.77.3.9 10.77.3.200)
@@ -31,6 +34,16 @@ skip()
 {
 	echo "$*" >"$T/why"
 	exit 77
+}
+
+# wait_for WHAT COMMAND...: until the command succeeds, five seconds at most.
+wait_for()
+{
+	for ((i = 0; i < 100; i++)); do
+		! "${@:2}" >/dev/null 2>&1 || return 0
+		sleep 0.05
+	done
+	fail "$1 does not come"
 }
 
 # --- namespaces -------------------------------------------------------------------------------------
@@ -77,6 +90,7 @@ address()
 make_world()
 {
 	server=$XB_TEST_ID-s$1 client=$XB_TEST_ID-c$1
+	: >"$XB_TEST_DIR/resolv.conf"
 	ip netns add "$server"
 	ip netns add "$client"
 	ip -n "$server" link set lo up
@@ -177,6 +191,13 @@ blocked()
 }
 
 reaches() { in_client python3 "$root/tests/e2e/peer.py" "$1" "$2" "$(to "$2")" "${3:-2}"; }
+
+# Whom the machine asks for names, as scripts/test covers /etc/resolv.conf.
+resolvers()
+{
+	[[ -e /etc/resolv.conf ]] || skip "no /etc/resolv.conf to cover"
+	[[ $# -eq 0 ]] || printf 'nameserver %s\n' "$@" >"$XB_TEST_DIR/resolv.conf"
+}
 
 serve()
 {

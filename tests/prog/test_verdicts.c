@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verdict table: a frame, what it is for, the reason expected. A new case is one line. */
+/* The verdict tables, one for each policy: a frame, what it is for, the reason expected. A new case
+ * is one line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,8 @@
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 
+#include "core/error.h"
+#include "core/rotate.h"
 #include "support/rig.h"
 
 /* Frames are written as hex; blanks are ignored. S and C stand for the listed and the clean source.
@@ -29,6 +32,9 @@
 	"45 00 0040 0001 " fragment " 40 " protocol " 0000 " source " c0000201 "
 #define HEADER6(next, source)                                                                      \
 	"60000000 0028 " next " 40 " source " 20010db8000000000000000000000002 "
+/* ICMPv6 with this hop limit */
+#define NEIGHBOUR(hops, source)                                                                    \
+	"60000000 0028 3a " hops " " source " ff020000000000000000000000000001 "
 #define LISTED4 "c6336407" /* 198.51.100.7 */
 #define PREFIX4 "cb007109" /* 203.0.113.9 in a listed /24 */
 #define PART4	"cb007222" /* 203.0.114.34 in a listed /27 */
@@ -36,6 +42,11 @@
 #define LISTED6 "20010db8000000000000000000000bad"
 #define NET6	"20010db8bad000000000000000000001" /* in a listed /44 */
 #define CLEAN6	"20010db8000000000000000000000001"
+#define BOTH4	"c6336409"			   /* 198.51.100.9, listed and allowed */
+#define ALLOW4	"c633640a"			   /* 198.51.100.10, allowed only */
+#define BOTH6	"20010db8bad100000000000000000001" /* in a listed /48, all allowed */
+#define ALLOW6	"20010db8aaaa00000000000000000001" /* in an allowed /48 */
+#define FAR6	"2a0012340000000000000000000000ff" /* no listed prefix near */
 #define PAYLOAD "00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000"
 
 struct row {
@@ -80,6 +91,13 @@ static const struct row table[] = {
 	{"in a /24, two VLAN tags", ETHERNET ADTAG QTAG IPV4 HEADER4("0000", "2f", PREFIX4) PAYLOAD,
 	 XB_LISTED_IPV4_PREFIX},
 	{"in a /27", ETHERNET IPV4 HEADER4("0000", "06", PART4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ALLOWED},
+	{"listed and allowed, VLAN", ETHERNET QTAG IPV4 HEADER4("2000", "11", BOTH4) PAYLOAD,
+	 XB_ALLOWED},
+	{"allowed, not listed", ETHERNET IPV4 HEADER4("0000", "06", ALLOW4) PAYLOAD, XB_CLEAN},
+	{"allowed as destination only",
+	 ETHERNET IPV4 "45 00 0040 0001 0000 40 06 0000 " LISTED4 BOTH4 PAYLOAD,
+	 XB_LISTED_IPV4_HOST},
 	{"unlisted IPv4", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_CLEAN},
 	{"unlisted IPv4, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_CLEAN},
 	{"listed as destination only",
@@ -105,7 +123,11 @@ static const struct row table[] = {
 	{"IPv6 in two VLAN tags", ETHERNET ADTAG QTAG IPV6 HEADER6("06", LISTED6) PAYLOAD,
 	 XB_LISTED_IPV6},
 	{"in an IPv6 /44", ETHERNET IPV6 HEADER6("06", NET6) PAYLOAD, XB_LISTED_IPV6},
+	{"listed and allowed, IPv6", ETHERNET IPV6 HEADER6("06", BOTH6) PAYLOAD, XB_ALLOWED},
+	{"allowed, not listed, IPv6", ETHERNET IPV6 HEADER6("06", ALLOW6) PAYLOAD, XB_CLEAN},
 	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_CLEAN},
+	{"neighbour discovery from a listed source",
+	 ETHERNET IPV6 NEIGHBOUR("ff", LISTED6) "87 00 0000 " PAYLOAD, XB_LISTED_IPV6},
 	{"ARP", ETHERNET "0806 0001080006040001 020000000002 " LISTED4 " 000000000000 c0000201",
 	 XB_NOT_IP},
 	{"802.3 length", ETHERNET "0040 " PAYLOAD, XB_NOT_IP},
@@ -136,6 +158,104 @@ static const struct row table[] = {
 	{"version 4 as IPv6",
 	 ETHERNET IPV6 "40000000 0028 06 40 " LISTED6 " 20010db8000000000000000000000002",
 	 XB_IPV6_VERSION},
+};
+
+/* The policy is monitor: what would drop passes, counted. */
+static const struct row monitor_table[] = {
+	{"host", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_MONITORED},
+	{"in a /24, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", PREFIX4) PAYLOAD, XB_MONITORED},
+	{"in a /27", ETHERNET IPV4 HEADER4("0000", "06", PART4) PAYLOAD, XB_MONITORED},
+	{"IPv6", ETHERNET IPV6 HEADER6("06", LISTED6) PAYLOAD, XB_MONITORED},
+	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ALLOWED},
+	{"unlisted", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_CLEAN},
+	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_CLEAN},
+	{"ARP", ETHERNET "0806 0001080006040001 020000000002 " LISTED4 " 000000000000 c0000201",
+	 XB_NOT_IP},
+};
+
+/* The policy is allow-only: only what is listed passes, and what a link needs to work. */
+static const struct row allow_only_table[] = {
+	{"host", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_ADMITTED},
+	{"in a /24", ETHERNET IPV4 HEADER4("0000", "06", PREFIX4) PAYLOAD, XB_ADMITTED},
+	{"in a /27, fragment", ETHERNET IPV4 HEADER4("20b9", "11", PART4) PAYLOAD, XB_ADMITTED},
+	{"IPv6, two VLAN tags", ETHERNET ADTAG QTAG IPV6 HEADER6("06", LISTED6) PAYLOAD,
+	 XB_ADMITTED},
+	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ADMITTED},
+	{"allowed, not listed", ETHERNET IPV4 HEADER4("0000", "06", ALLOW4) PAYLOAD, XB_ALLOWED},
+	{"allowed, not listed, IPv6", ETHERNET IPV6 HEADER6("06", ALLOW6) PAYLOAD, XB_ALLOWED},
+	{"unlisted", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_NOT_ADMITTED},
+	{"unlisted, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_NOT_ADMITTED},
+	{"unlisted IPv6, no listed prefix near", ETHERNET IPV6 HEADER6("11", FAR6) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"IPv6 header only", ETHERNET IPV6 HEADER6("3b", CLEAN6), XB_NOT_ADMITTED},
+	{"ARP", ETHERNET "0806 0001080006040001 020000000002 " CLEAN4 " 000000000000 c0000201",
+	 XB_NOT_IP},
+	{"ARP in a VLAN",
+	 ETHERNET QTAG "0806 0001080006040001 020000000002 " CLEAN4 " 000000000000 c0000201",
+	 XB_NOT_IP},
+	{"ihl 4", ETHERNET IPV4 "44 00 0040 0001 0000 40 06 0000 " CLEAN4 " c0000201 " PAYLOAD,
+	 XB_IPV4_IHL},
+	{"router solicitation", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "85 00 0000 " PAYLOAD,
+	 XB_NEIGHBOUR},
+	{"router advertisement", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "86 00 0000 " PAYLOAD,
+	 XB_NEIGHBOUR},
+	{"neighbour solicitation", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "87 00 0000 " PAYLOAD,
+	 XB_NEIGHBOUR},
+	{"neighbour advertisement", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "88 00 0000 " PAYLOAD,
+	 XB_NEIGHBOUR},
+	{"redirect", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "89 00 0000 " PAYLOAD, XB_NEIGHBOUR},
+	{"nothing behind the type", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "87", XB_NEIGHBOUR},
+	{"duplicate address detection",
+	 ETHERNET IPV6 NEIGHBOUR("ff", "00000000000000000000000000000000") "87 00 0000 " PAYLOAD,
+	 XB_NEIGHBOUR},
+	{"neighbour solicitation, VLAN",
+	 ETHERNET QTAG IPV6 NEIGHBOUR("ff", CLEAN6) "87 00 0000 " PAYLOAD, XB_NEIGHBOUR},
+	{"neighbour solicitation, two VLAN tags",
+	 ETHERNET ADTAG QTAG IPV6 NEIGHBOUR("ff", CLEAN6) "87 00 0000 " PAYLOAD, XB_NEIGHBOUR},
+	{"neighbour solicitation from a listed source",
+	 ETHERNET IPV6 NEIGHBOUR("ff", LISTED6) "87 00 0000 " PAYLOAD, XB_ADMITTED},
+	{"it crossed a router", ETHERNET IPV6 NEIGHBOUR("fe", CLEAN6) "87 00 0000 " PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"it crossed a router, two VLAN tags",
+	 ETHERNET ADTAG QTAG IPV6 NEIGHBOUR("fe", CLEAN6) "87 00 0000 " PAYLOAD, XB_NOT_ADMITTED},
+	{"type 132", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "84 00 0000 " PAYLOAD, XB_NOT_ADMITTED},
+	{"type 138", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "8a 00 0000 " PAYLOAD, XB_NOT_ADMITTED},
+	{"echo request", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "80 00 0000 " PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"cut before the type", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6), XB_NOT_ADMITTED},
+	{"cut before the type, two VLAN tags", ETHERNET ADTAG QTAG IPV6 NEIGHBOUR("ff", CLEAN6),
+	 XB_NOT_ADMITTED},
+	{"TCP that looks like it",
+	 ETHERNET IPV6 "60000000 0028 06 ff " CLEAN6
+		       " 20010db8000000000000000000000002 87 00 " PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"IPv4 ICMP that looks like it",
+	 ETHERNET IPV4 "45 00 0040 0001 0000 ff 3a 0000 " CLEAN4 " c0000201 87 00 0000 " PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"behind hop-by-hop",
+	 ETHERNET IPV6 "60000000 0028 00 ff " CLEAN6
+		       " 20010db8000000000000000000000002 3a 00 0502 0000 0100 87 00 0000 " PAYLOAD,
+	 XB_NOT_ADMITTED},
+};
+
+/* Every bit of the Bloom filters is on: all is a guess, and only the exact look-up knows. */
+static const struct row guess_table[] = {
+	{"unlisted", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_UNCONFIRMED},
+	{"unlisted, 0.0.0.0", ETHERNET IPV4 HEADER4("0000", "11", "00000000") PAYLOAD,
+	 XB_UNCONFIRMED},
+	{"unlisted, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD,
+	 XB_UNCONFIRMED},
+	{"allowed, not listed", ETHERNET IPV4 HEADER4("0000", "06", ALLOW4) PAYLOAD,
+	 XB_UNCONFIRMED},
+	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_UNCONFIRMED},
+	{"listed", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"in a /24", ETHERNET IPV4 HEADER4("0000", "06", PREFIX4) PAYLOAD, XB_LISTED_IPV4_PREFIX},
+	{"in a /27", ETHERNET IPV4 HEADER4("0000", "06", PART4) PAYLOAD, XB_LISTED_IPV4_HOST},
+	{"listed IPv6", ETHERNET IPV6 HEADER6("06", LISTED6) PAYLOAD, XB_LISTED_IPV6},
+	{"in an IPv6 /44", ETHERNET IPV6 HEADER6("06", NET6) PAYLOAD, XB_LISTED_IPV6},
+	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ALLOWED},
 };
 
 static uint32_t bytes_of(const char *hex, uint8_t *out)
@@ -182,15 +302,99 @@ static void check_row(const struct row *row, int program)
 		fail_msg("%s: verdict %u, expected %u", row->name, verdict, expected);
 }
 
-static void the_table(void **state)
+static void check_table(const struct row *rows, size_t count)
 {
 	int program = rig_entry(&rig);
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		check_row(&table[i], program);
-	printf("%zu frames\n", sizeof(table) / sizeof(table[0]));
+	for (size_t i = 0; i < count; i++)
+		check_row(&rows[i], program);
+	printf("%zu frames\n", count);
 	close(program);
+}
+
+#define CHECK(table) check_table(table, sizeof(table) / sizeof((table)[0]))
+
+static void the_table(void **state)
+{
+	(void)state;
+	CHECK(table);
+}
+
+static void under_monitor(void **state)
+{
+	(void)state;
+	rig_policy(&rig, XB_POLICY_MONITOR);
+	CHECK(monitor_table);
+	rig_policy(&rig, XB_POLICY_ENFORCE);
+	CHECK(table);
+}
+
+static void under_allow_only(void **state)
+{
+	(void)state;
+	rig_policy(&rig, XB_POLICY_ALLOW_ONLY);
+	CHECK(allow_only_table);
+	rig_policy(&rig, XB_POLICY_ENFORCE);
+	CHECK(table);
+}
+
+static void guesses(void **state)
+{
+	struct xb_generation *generation = rig_generation(&rig);
+
+	(void)state;
+	assert_int_equal(xb_generation_map_all(generation), 0);
+	memset(generation->host4.bits.base, 0xff, xb_map_bytes(XB_MAP_HOST4, &generation->params));
+	memset(generation->net6.bits.base, 0xff, xb_map_bytes(XB_MAP_NET6, &generation->params));
+	xb_generation_close(generation);
+	CHECK(guess_table);
+	rig_rotate(&rig);
+	CHECK(table);
+}
+
+static void list_stages(struct rig *other, unsigned int stages, bool listed)
+{
+	static const struct xb_entry of_stage[] = {
+		{.hi = 0xc633640700000000, .kind = XB_HOST4, .length = 32},
+		{.hi = 0xcb00710000000000, .kind = XB_PREFIX4, .length = 24},
+		{.hi = 0x20010db800000000, .lo = 0xbad, .kind = XB_NET6, .length = 128},
+	};
+
+	for (int stage = 0; stage < 3; stage++)
+		if (stages >> stage & 1)
+			rig_change_all(other, &of_stage[stage], 1, listed);
+}
+
+/* Every program there can be is taken by this kernel, and drops what its stages know. */
+static void every_combination_of_stages(void **state)
+{
+	struct rig other;
+	int program;
+
+	(void)state;
+	rig_begin(&other, "stages");
+	program = rig_entry(&other);
+	for (unsigned int kind = 0; kind < 8 * 2 * 2 * 2; kind++) {
+		const struct xb_rotation rotation = {
+			.rate = kind & 8 ? 1e-4 : 1e-6, .set_confirm = true, .confirm = kind & 16};
+		bool allow_only = kind & 32;
+		uint32_t listed = allow_only ? XDP_PASS : XDP_DROP;
+		uint32_t unlisted = allow_only ? XDP_DROP : XDP_PASS;
+
+		if (allow_only && !rotation.confirm)
+			continue; /* refused: guesses would be admitted */
+		list_stages(&other, kind & 7, true);
+		rig_policy(&other, allow_only ? XB_POLICY_ALLOW_ONLY : XB_POLICY_ENFORCE);
+		if (xb_rotate(&other.paths, &rotation, NULL))
+			fail_msg("stages %#x: %s", kind, xb_error_message());
+		assert_int_equal(rig_run_ipv4(program, 0xc6336407), kind & 1 ? listed : unlisted);
+		assert_int_equal(rig_run_ipv4(program, 0xcb007109), kind & 2 ? listed : unlisted);
+		assert_int_equal(rig_run_ipv6(program, 0x20010db800000000, 0xbad),
+				 kind & 4 ? listed : unlisted);
+		list_stages(&other, kind & 7, false);
+	}
+	close(program);
+	rig_end(&other);
 }
 
 /* The same frames while nothing is in force: all pass, counted as such. */
@@ -225,6 +429,11 @@ static int begin(void **state)
 	rig_add(&rig, "203.0.114.32/27", "default");
 	rig_add(&rig, "2001:db8::bad", "default");
 	rig_add(&rig, "2001:db8:bad0::/44", "default");
+	rig_add(&rig, "198.51.100.9", "default");
+	rig_allow(&rig, "198.51.100.9");
+	rig_allow(&rig, "198.51.100.10");
+	rig_allow(&rig, "2001:db8:bad1::/48");
+	rig_allow(&rig, "2001:db8:aaaa::/48");
 	return 0;
 }
 
@@ -239,7 +448,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table),
+		cmocka_unit_test(under_monitor),
+		cmocka_unit_test(under_allow_only),
+		cmocka_unit_test(guesses),
 		cmocka_unit_test(without_a_generation),
+		cmocka_unit_test(every_combination_of_stages),
 	};
 
 	return cmocka_run_group_tests_name("verdicts", tests, begin, end);

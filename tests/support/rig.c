@@ -114,6 +114,20 @@ static int add_body(struct xb_writer *writer, void *context)
 	return error;
 }
 
+/* Out of every list, all of them. */
+static int del_all_body(struct xb_writer *writer, void *context)
+{
+	const struct edit *edit = context;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < edit->count; i++) {
+		enum xb_removal removal;
+
+		error = xb_member_remove(writer->txn, &edit->entries[i], XB_ANY_LIST, &removal);
+	}
+	return error;
+}
+
 static int del_body(struct xb_writer *writer, void *context)
 {
 	struct edit *edit = context;
@@ -165,6 +179,48 @@ void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count)
 
 	must(xb_write(&rig->paths, false, add_body, &edit), "add");
 	xb_write_settle(&rig->paths);
+}
+
+void rig_change_all(struct rig *rig, const struct xb_entry *entries, size_t count, bool listed)
+{
+	struct edit edit = {.entries = entries, .count = count, .list = "default"};
+
+	must(xb_write(&rig->paths, 0, listed ? add_body : del_all_body, &edit), "change");
+}
+
+void rig_allow(struct rig *rig, const char *text)
+{
+	struct xb_entry listed = parsed(text), entry = xb_entry_allow(&listed);
+
+	rig_change_all(rig, &entry, 1, true);
+}
+
+bool rig_disallow(struct rig *rig, const char *text)
+{
+	struct xb_entry listed = parsed(text), entry = xb_entry_allow(&listed);
+	struct edit edit = {.entries = &entry, .count = 1};
+
+	must(xb_write(&rig->paths, 0, del_body, &edit), "disallow");
+	return edit.removed;
+}
+
+static int policy_body(struct xb_writer *writer, void *context)
+{
+	writer->txn->meta.policy = *(const uint32_t *)context;
+	writer->txn->edits++;
+	return 0;
+}
+
+void rig_policy(struct rig *rig, uint32_t policy)
+{
+	must(xb_write(&rig->paths, 0, policy_body, &policy), "policy");
+}
+
+void rig_confirm(struct rig *rig, bool confirm)
+{
+	const struct xb_rotation rotation = {.set_confirm = true, .confirm = confirm};
+
+	must(xb_rotate(&rig->paths, &rotation, NULL), "rotate");
 }
 
 void rig_rotate(struct rig *rig)
@@ -242,6 +298,12 @@ uint32_t rig_run_ipv6(int program, uint64_t hi, uint64_t lo)
 	return rig_run(program, &frame, sizeof(frame));
 }
 
+uint32_t rig_run_from(int program, const struct xb_entry *address)
+{
+	return xb_entry_is_ipv4(address) ? rig_run_ipv4(program, xb_entry_ipv4(address))
+					 : rig_run_ipv6(program, address->hi, address->lo);
+}
+
 void rig_counts(struct rig *rig, struct xb_counts *counts)
 {
 	struct xb_link link;
@@ -294,6 +356,11 @@ static int compare_words(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct xb_allow6_key));
+}
+
 /* Every slot of the table, sorted; and how often 0.0.0.0 stands in it. */
 static uint64_t *slots_of(struct xb_confirm *confirm, size_t *count)
 {
@@ -330,6 +397,49 @@ static bool same_buckets(struct xb_confirm *a, struct xb_confirm *b, const char 
 	return equal;
 }
 
+/* Every key of a trie, sorted; each as large as the larger kind. */
+static struct xb_allow6_key *keys_of(int trie, size_t *count)
+{
+	struct xb_allow6_key *keys = NULL, key, next;
+	size_t room = 0;
+
+	memset(&key, 0, sizeof(key));
+	memset(&next, 0, sizeof(next));
+	*count = 0;
+	while (!bpf_map_get_next_key(trie, *count ? &key : NULL, &next)) {
+		if (*count == room) {
+			room = room ? 2 * room : 64;
+			keys = realloc(keys, room * sizeof(*keys));
+		}
+		keys[(*count)++] = key = next;
+	}
+	if (*count)
+		qsort(keys, *count, sizeof(*keys), compare_keys);
+	return keys;
+}
+
+static bool same_trie(int a, int b, const char *stage)
+{
+	size_t left, right;
+	struct xb_allow6_key *in_a = keys_of(a, &left), *in_b = keys_of(b, &right);
+	bool equal = left == right && (!left || !memcmp(in_a, in_b, left * sizeof(*in_a)));
+
+	if (!equal)
+		fprintf(stderr, "%s: %zu keys, rebuilt %zu\n", stage, left, right);
+	free(in_a);
+	free(in_b);
+	return equal;
+}
+
+uint64_t rig_moves(const struct xb_confirm *confirm)
+{
+	const struct xb_bucket *buckets =
+		(const struct xb_bucket *)(const void *)confirm->buckets.base;
+	uint32_t last = xb_buckets_count(confirm->geometry.parts, confirm->geometry.size);
+
+	return __atomic_load_n(&buckets[last].word[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
+}
+
 static bool same(struct xb_generation *now, struct xb_generation *fresh)
 {
 	const struct xb_params *params = &now->params;
@@ -360,6 +470,8 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 	       same_bits(&now->prefix4, &fresh->prefix4, xb_map_bytes(XB_MAP_PREFIX4, params),
 			 "prefix4") &&
 	       same_bits(&now->allow.gate, &fresh->allow.gate, XB_GATE_BYTES, "allow_gate") &&
+	       same_trie(now->map[XB_MAP_ALLOW4], fresh->map[XB_MAP_ALLOW4], "allow4") &&
+	       same_trie(now->map[XB_MAP_ALLOW6], fresh->map[XB_MAP_ALLOW6], "allow6") &&
 	       same_buckets(&now->confirm4, &fresh->confirm4, "confirm4") &&
 	       same_buckets(&now->confirm6, &fresh->confirm6, "confirm6");
 }

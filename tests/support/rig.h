@@ -28,7 +28,20 @@ void rig_add(struct rig *rig, const char *entry, const char *list);
 bool rig_del(struct rig *rig, const char *entry, const char *list);
 /* Many at once, in one transaction. */
 void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count);
+/* Both at once, without what follows the answer: the filter may stay fuller than it was sized for.
+ */
+void rig_change_all(struct rig *rig, const struct xb_entry *entries, size_t count, bool listed);
 void rig_rotate(struct rig *rig);
+
+/* The allowlist, in list `default`. rig_disallow returns false if it was not there. */
+void rig_allow(struct rig *rig, const char *entry);
+bool rig_disallow(struct rig *rig, const char *entry);
+
+/* enum xb_policy, in force when it returns. */
+void rig_policy(struct rig *rig, uint32_t policy);
+
+/* A rotation with or without the exact stage; it stays so until the next call. */
+void rig_confirm(struct rig *rig, bool confirm);
 
 /* The generation in force; the caller closes it. */
 struct xb_generation *rig_generation(struct rig *rig);
@@ -42,13 +55,18 @@ uint32_t rig_run(int program, const void *frame, uint32_t size);
 /* Verdicts of minimal frames from this source, host byte order. */
 uint32_t rig_run_ipv4(int program, uint32_t source);
 uint32_t rig_run_ipv6(int program, uint64_t hi, uint64_t lo);
+/* The entry's first address, of either family. */
+uint32_t rig_run_from(int program, const struct xb_entry *address);
 
 /* Statistics of frames that test runs send (they come from no attached interface). */
 void rig_counts(struct rig *rig, struct xb_counts *counts);
 
+/* How often the exact stage has moved a key in this generation. */
+uint64_t rig_moves(const struct xb_confirm *confirm);
+
 /*
- * Whether bits, counters, prefix words and key counts equal those of a generation built anew from
- * the store with the same keys and size. Prints the first difference.
+ * Whether bits, counters, prefix words, buckets, allowlist and key counts equal those of a
+ * generation built anew from the store with the same keys and size. Prints the first difference.
  */
 bool rig_matches_rebuild(struct rig *rig);
 

@@ -2,7 +2,20 @@
 /* Entries as JSON and as text. */
 #include "show.h"
 
+#include <errno.h>
 #include <stdio.h>
+
+#include "core/lifeline.h"
+
+json_t *show_kinds_json(uint32_t kinds)
+{
+	json_t *names = json_array();
+
+	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
+		if (kinds >> kind & 1)
+			json_array_append_new(names, json_string(xb_lifeline_name(kind)));
+	return names;
+}
 
 static json_t *membership_json(const struct xb_list *list, const struct xb_membership *member)
 {
@@ -54,4 +67,19 @@ void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_memb
 			printf(" comment \"%.*s\"", (int)member.comment_size, member.comment);
 		putchar('\n');
 	}
+}
+
+int show_next_cover(struct xb_txn *txn, const struct xb_entry *asked, int *length,
+		    struct xb_entry *entry, struct xb_members *members)
+{
+	while (*length >= 0) {
+		int error;
+
+		*entry = xb_entry_covering(asked, (uint8_t)*length);
+		--*length;
+		error = xb_members_of(txn, entry, members);
+		if (error != -ENOENT)
+			return error ? error : 1;
+	}
+	return 0;
 }

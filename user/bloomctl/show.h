@@ -15,6 +15,16 @@ json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct
 void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
 		uint32_t only);
 
+/* Names of kinds of lifelines, a bit each. */
+json_t *show_kinds_json(uint32_t kinds);
+
+/*
+ * The entries that cover the one asked for, itself included, the longest first. *length: its own to
+ * begin with. 1: an entry; 0: no more; negative: error.
+ */
+int show_next_cover(struct xb_txn *txn, const struct xb_entry *asked, int *length,
+		    struct xb_entry *entry, struct xb_members *members);
+
 /* `test` and `allow test`: every entry of the one side that covers those named from argv[1] on. */
 int show_test(struct cli *cli, int argc, char **argv, bool allow);
 

@@ -5,11 +5,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "core/attach.h"
 #include "core/enforce.h"
 #include "core/error.h"
+#include "core/membership.h"
+#include "core/policy.h"
+#include "core/trial.h"
+#include "show.h"
 
 struct report {
 	const struct cli *cli;
@@ -20,6 +25,10 @@ struct report {
 	struct xb_wanted *wanted;
 	size_t wanted_count;
 	json_t *problems, *interfaces;
+	json_t *automatic;	 /* what is allowed by itself */
+	uint64_t only_by_itself; /* entries of the allowlist that nobody added */
+	struct xb_trial trial;
+	bool tried; /* there is a trial, or one that is over and not cleared away */
 };
 
 __attribute__((format(printf, 2, 3))) static void problem(struct report *report, const char *format,
@@ -34,6 +43,59 @@ __attribute__((format(printf, 2, 3))) static void problem(struct report *report,
 	json_array_append_new(report->problems, json_string(text));
 }
 
+/* One entry of the allowlist: how often it is there by itself. */
+static uint64_t note_allowed(struct report *report, struct xb_txn *txn, const struct xb_walk *walk)
+{
+	struct xb_members members = walk->members;
+	struct xb_membership member;
+	char text[XB_ENTRY_TEXT];
+	uint64_t automatic = 0;
+	bool manual = false;
+
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		if (!list || !xb_list_is_auto(list)) {
+			manual = true;
+			continue;
+		}
+		automatic++;
+		json_array_append_new(report->automatic,
+				      json_pack("{s:s,s:s,s:s%}", "entry",
+						xb_entry_format(&walk->entry, text), "kind",
+						list->name + strlen(XB_LIST_AUTO), "why",
+						member.comment, (size_t)member.comment_size));
+	}
+	report->only_by_itself += automatic && !manual;
+	return automatic;
+}
+
+/* Walks no further than to the last entry that is there by itself. */
+static int read_allowlist(struct report *report, struct xb_txn *txn)
+{
+	struct xb_walk walk;
+	uint64_t left = 0;
+	int more = 0, error;
+
+	for (size_t i = 0; i < txn->list_count; i++)
+		left += xb_list_is_auto(&txn->lists[i]) ? txn->lists[i].members : 0;
+	error = left ? xb_walk_begin(&walk, txn, &XB_WALK_ALLOW) : 0;
+	if (error || !left)
+		return error;
+	while (left && (more = xb_walk_next(&walk)) > 0)
+		left -= note_allowed(report, txn, &walk);
+	xb_walk_end(&walk);
+	return more < 0 ? more : 0;
+}
+
+static int read_trial(struct report *report, struct xb_txn *txn)
+{
+	int error = xb_trial_get(txn, &report->trial);
+
+	report->tried = !error;
+	return error == -ENOENT ? 0 : error;
+}
+
 static int read_store(struct report *report)
 {
 	struct xb_store *store;
@@ -45,10 +107,14 @@ static int read_store(struct report *report)
 	error = xb_store_read(store, &txn);
 	if (!error) {
 		report->meta = txn->meta;
+		error = read_allowlist(report, txn);
 		report->lists = txn->lists;
 		report->list_count = txn->list_count;
 		txn->lists = NULL;
-		error = xb_wanted_all(txn, &report->wanted, &report->wanted_count);
+		if (!error)
+			error = xb_wanted_all(txn, &report->wanted, &report->wanted_count);
+		if (!error)
+			error = read_trial(report, txn);
 		xb_txn_abort(txn);
 	}
 	xb_store_close(store);
@@ -70,6 +136,12 @@ static int check_interface(struct report *report, const struct xb_wanted *wanted
 		state = now.program ? "held by another program" : "not attached";
 	if (!now.ours)
 		problem(report, "%s is unfiltered: %s", wanted->name, state);
+	else if (wanted->mode != XB_MODE_AUTO && wanted->mode != now.mode)
+		problem(report,
+			"%s is attached in %s mode, wanted is %s; `bloomctl attach %s --mode %s` "
+			"tries again",
+			wanted->name, xb_mode_name(now.mode), xb_mode_name(wanted->mode),
+			wanted->name, xb_mode_name(wanted->mode));
 	json_array_append_new(report->interfaces,
 			      json_pack("{s:s,s:s,s:s,s:s}", "name", wanted->name, "wanted",
 					xb_mode_name(wanted->mode), "state", state, "mode",
@@ -111,6 +183,8 @@ static void check_generation(struct report *report)
 			"the filter in force is not pinned; it can be rebuilt, not changed");
 	else if (active->params.store != report->meta.identity)
 		problem(report, "the filter in force was built from another store");
+	else if (!report->wanted_count && report->tried)
+		return;
 	else if (!report->wanted_count)
 		problem(report,
 			"a filter is in force for no interface; the next command takes it off");
@@ -123,6 +197,25 @@ static void check_generation(struct report *report)
 	else if (active->header->applied != report->meta.sequence)
 		problem(report,
 			"the filter is behind the store; the next command brings it up to date");
+	else if (!xb_generation_fits(active, &report->meta))
+		problem(report, "the filter in force was built for another rate or policy, or "
+				"confirms otherwise than wanted; the next command builds it anew");
+}
+
+/* Another store's filter has the policy of that store. */
+static int check_policy(struct report *report)
+{
+	const struct xb_generation *active = report->view.active;
+	uint32_t policy;
+	int error;
+
+	if (!active || active->params.store != report->meta.identity)
+		return 0;
+	error = xb_generation_policy(active, &policy);
+	if (!error && policy != report->meta.policy)
+		problem(report, "the policy in force is %s, wanted is %s; the next command sets it",
+			xb_policy_name(policy), xb_policy_name(report->meta.policy));
+	return error;
 }
 
 static json_t *memory_json(const struct xb_generation *active)
@@ -155,24 +248,81 @@ static json_t *generation_json(const struct report *report)
 			 memory_json(active));
 }
 
-static int answer_json(struct report *report)
+/* Seconds until the trial goes back; 0: it has. */
+static uint64_t trial_left(const struct report *report)
 {
-	const struct xb_totals *totals = &report->meta.totals;
+	const struct xb_guard *guard = &report->view.link.guard;
+	uint64_t now = xb_guard_clock();
+
+	if (!report->view.linked || !xb_trial_lives(&report->trial, guard) ||
+	    guard->state.deadline <= now)
+		return 0;
+	return (guard->state.deadline - now + 999999999) / 1000000000;
+}
+
+/* The command on trial; bytes that are no printable ASCII become '?'. */
+static void trial_command(const struct report *report, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i + 1 < report->trial.word_bytes && used < size - 1; i++) {
+		char byte = report->trial.words[i];
+
+		text[used++] = !byte ? ' ' : byte < ' ' || byte > '~' ? '?' : byte;
+	}
+	text[used] = '\0';
+}
+
+static json_t *trial_json(const struct report *report)
+{
+	char command[256];
+
+	if (!report->tried)
+		return json_null();
+	trial_command(report, command, sizeof(command));
+	return json_pack("{s:s,s:I}", "command", command, "seconds_left",
+			 (json_int_t)trial_left(report));
+}
+
+static json_t *lists_json(const struct report *report)
+{
 	json_t *lists = json_array();
 
 	for (size_t i = 0; i < report->list_count; i++)
-		json_array_append_new(lists,
-				      json_pack("{s:s,s:I}", "name", report->lists[i].name,
-						"entries", (json_int_t)report->lists[i].members));
-	return cli_json(report->cli,
-			json_pack("{s:b,s:O,s:O,s:o,s:o,s:{s:I,s:I,s:I},s:f,s:I}", "ok",
-				  json_array_size(report->problems) == 0, "problems",
-				  report->problems, "interfaces", report->interfaces, "generation",
-				  generation_json(report), "lists", lists, "listed",
-				  "ipv4_prefixes", (json_int_t)totals->prefix4, "ipv4_hosts",
-				  (json_int_t)totals->host4, "ipv6_prefixes",
-				  (json_int_t)totals->net6, "fpr", xb_meta_rate(&report->meta),
-				  "sequence", (json_int_t)report->meta.sequence));
+		if (!xb_list_is_auto(&report->lists[i]))
+			json_array_append_new(
+				lists, json_pack("{s:s,s:I}", "name", report->lists[i].name,
+						 "entries", (json_int_t)report->lists[i].members));
+	return lists;
+}
+
+static uint64_t allowed_by_hand(const struct report *report)
+{
+	return report->meta.totals.allow - report->only_by_itself;
+}
+
+static json_t *allowlist_json(const struct report *report)
+{
+	return json_pack("{s:I,s:I,s:O,s:o}", "entries", (json_int_t)report->meta.totals.allow,
+			 "manual", (json_int_t)allowed_by_hand(report), "automatic",
+			 report->automatic, "refused", show_kinds_json(report->meta.refused));
+}
+
+static int answer_json(struct report *report)
+{
+	const struct xb_meta *meta = &report->meta;
+
+	return cli_json(
+		report->cli,
+		json_pack("{s:b,s:O,s:o,s:s,s:b,s:O,s:o,s:o,s:{s:I,s:I,s:I},s:o,s:f,s:I}", "ok",
+			  json_array_size(report->problems) == 0, "problems", report->problems,
+			  "trial", trial_json(report), "policy", xb_policy_name(meta->policy),
+			  "confirm", !meta->unconfirmed, "interfaces", report->interfaces,
+			  "generation", generation_json(report), "lists", lists_json(report),
+			  "listed", "ipv4_prefixes", (json_int_t)meta->totals.prefix4, "ipv4_hosts",
+			  (json_int_t)meta->totals.host4, "ipv6_prefixes",
+			  (json_int_t)meta->totals.net6, "allowlist", allowlist_json(report), "fpr",
+			  xb_meta_rate(meta), "sequence", (json_int_t)meta->sequence));
 }
 
 /* A count as printf wants it. */
@@ -190,7 +340,8 @@ static void print_generation(const struct report *report)
 		return;
 	printf("filter      program %u, false-positive rate %g per packet%s\n",
 	       xb_link_active(&report->view.link), xb_generation_rate(active),
-	       params->confirm ? ", then confirmed exactly" : "; not confirmed");
+	       params->confirm ? ", then confirmed exactly"
+			       : "; not confirmed: wrong hits are dropped too");
 	if (active->params.host4.blocks)
 		printf("  IPv4      %llu of %llu addresses, %s\n",
 		       keys(active->header ? active->header->host4_keys : 0),
@@ -210,12 +361,77 @@ static void print_generation(const struct report *report)
 	printf("  counters  %s\n", cli_bytes(xb_generation_file_bytes(params)));
 }
 
+static void print_policy(uint32_t policy)
+{
+	static const char *const meanings[] = {
+		[XB_POLICY_ENFORCE] = "what is listed is dropped",
+		[XB_POLICY_MONITOR] = "NOTHING IS DROPPED, what would be is counted",
+		[XB_POLICY_ALLOW_ONLY] = "ALL BUT WHAT IS LISTED OR ALLOWED IS DROPPED",
+	};
+
+	printf("policy      %s%s%s\n", xb_policy_name(policy),
+	       policy <= XB_POLICY_ALLOW_ONLY ? ": " : "",
+	       policy <= XB_POLICY_ALLOW_ONLY ? meanings[policy] : "");
+}
+
+static void print_trial(const struct report *report)
+{
+	uint64_t left = trial_left(report);
+	char command[256];
+
+	if (!report->tried)
+		return;
+	trial_command(report, command, sizeof(command));
+	if (left)
+		printf("TRIAL       `%s` goes back in %llu seconds; `bloomctl commit` keeps it\n",
+		       command, keys(left));
+	else
+		printf("trial       `%s` went back; the next command clears it away\n", command);
+}
+
+static void print_allowlist(const struct report *report)
+{
+	json_t *refused = show_kinds_json(report->meta.refused), *item;
+	size_t i;
+
+	printf("allowed     %llu entries by hand, %llu by itself\n", keys(allowed_by_hand(report)),
+	       keys(json_array_size(report->automatic)));
+	json_array_foreach(report->automatic, i, item)
+		printf("  %-25s %-10s %s\n", json_string_value(json_object_get(item, "entry")),
+		       json_string_value(json_object_get(item, "kind")),
+		       json_string_value(json_object_get(item, "why")));
+	if (json_array_size(refused))
+		printf("  refused  ");
+	json_array_foreach(refused, i, item) printf(" %s", json_string_value(item));
+	if (json_array_size(refused))
+		putchar('\n');
+	json_decref(refused);
+}
+
+static void print_lists(const struct report *report)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < report->list_count; i++) {
+		const struct xb_list *list = &report->lists[i];
+
+		if (xb_list_is_auto(list))
+			continue;
+		if (first)
+			puts("lists");
+		first = false;
+		printf("  %-9s %llu entries\n", list->name, keys(list->members));
+	}
+}
+
 static int answer_text(const struct report *report)
 {
 	const struct xb_totals *totals = &report->meta.totals;
 	json_t *item;
 	size_t i;
 
+	print_trial(report);
+	print_policy(report->meta.policy);
 	json_array_foreach(report->interfaces, i, item) printf(
 		"%-11s %s (mode %s, wanted %s)\n", json_string_value(json_object_get(item, "name")),
 		json_string_value(json_object_get(item, "state")),
@@ -226,9 +442,8 @@ static int answer_text(const struct report *report)
 	print_generation(report);
 	printf("listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes\n",
 	       keys(totals->host4), keys(totals->prefix4), keys(totals->net6));
-	for (size_t list = 0; list < report->list_count; list++)
-		printf("  %-9s %llu entries\n", report->lists[list].name,
-		       keys(report->lists[list].members));
+	print_allowlist(report);
+	print_lists(report);
 	json_array_foreach(report->problems, i, item)
 		printf("PROBLEM     %s\n", json_string_value(item));
 	return cli_done(EXIT_DONE);
@@ -247,6 +462,7 @@ int verb_status(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "status takes no arguments");
 	report.problems = json_array();
 	report.interfaces = json_array();
+	report.automatic = json_array();
 	error = read_store(&report);
 	if (!error)
 		error = xb_enforce_open(&report.view);
@@ -256,6 +472,8 @@ int verb_status(struct cli *cli, int argc, char **argv)
 		error = find_orphans(&report);
 	if (!error)
 		check_generation(&report);
+	if (!error)
+		error = check_policy(&report);
 	if (error)
 		code = cli_fail();
 	else
@@ -265,7 +483,9 @@ int verb_status(struct cli *cli, int argc, char **argv)
 	xb_enforce_close(&report.view);
 	json_decref(report.problems);
 	json_decref(report.interfaces);
+	json_decref(report.automatic);
 	free(report.lists);
 	free(report.wanted);
+	xb_trial_free(&report.trial);
 	return code;
 }

@@ -25,20 +25,13 @@ struct view {
 /* Every entry of one side that covers the one asked for, itself included. by: NULL to print. */
 static int covering(const struct view *view, const struct xb_entry *asked, json_t *by, bool *found)
 {
-	int error = 0;
+	int length = asked->length, more = 0;
+	struct xb_members members;
+	struct xb_entry entry;
 
 	*found = false;
-	for (int length = asked->length; !error && view->txn && length >= 0; length--) {
-		struct xb_entry entry = xb_entry_covering(asked, (uint8_t)length);
-		struct xb_members members;
-
-		error = xb_members_of(view->txn, &entry, &members);
-		if (error == -ENOENT) {
-			error = 0;
-			continue;
-		}
-		if (error)
-			break;
+	while (view->txn &&
+	       (more = show_next_cover(view->txn, asked, &length, &entry, &members)) > 0) {
 		*found = true;
 		if (by)
 			json_array_append_new(
@@ -46,7 +39,7 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 		else if (!view->cli->quiet)
 			show_entry(view->txn, &entry, members, XB_ANY_LIST);
 	}
-	return error;
+	return more;
 }
 
 static const char *reason(enum xb_verdict verdict, uint32_t policy, bool listed, bool allowed)
@@ -147,7 +140,7 @@ int show_test(struct cli *cli, int argc, char **argv, bool allow)
 	int error, code;
 
 	if (argc < 2)
-		return cli_usage(cli, "test needs at least one entry");
+		return cli_usage(cli, "%stest needs at least one entry", allow ? "allow " : "");
 	for (int i = 1; i < argc; i++)
 		if (xb_entry_parse(argv[i], strlen(argv[i]), &asked, NULL))
 			return cli_fail();

@@ -27,6 +27,14 @@ static void apply_wishes(struct xb_meta *meta, const struct xb_rotation *rotatio
 		meta->unconfirmed = !rotation->confirm;
 }
 
+static int check_wishes(const struct xb_meta *meta, const struct xb_rotation *rotation)
+{
+	if (meta->policy != XB_POLICY_ALLOW_ONLY || !rotation->set_confirm || rotation->confirm)
+		return 0;
+	return xb_input_error("the policy is allow-only, which needs the exact look-up, or sources "
+			      "that are not listed would pass; change the policy first");
+}
+
 static bool has_wishes(const struct xb_rotation *rotation)
 {
 	return rotation->rate > 0 || rotation->set_capacity || rotation->set_confirm;
@@ -45,6 +53,8 @@ static int build_from_snapshot(struct xb_writer *builder, const struct xb_rotati
 		return error;
 	/* From here on writers keep in the log what comes after this number. */
 	error = xb_lock_note(builder->builder_lock, txn->meta.sequence);
+	if (!error)
+		error = check_wishes(&txn->meta, rotation);
 	apply_wishes(&txn->meta, rotation);
 	if (!error)
 		error = xb_writer_rebuild(builder, txn, txn->meta.sequence, built);
@@ -85,6 +95,8 @@ static int record_wishes(struct xb_writer *builder, const struct xb_rotation *ro
 {
 	int error = xb_store_write(builder->store, &builder->txn);
 
+	if (!error)
+		error = check_wishes(&builder->txn->meta, rotation);
 	if (error)
 		return error;
 	apply_wishes(&builder->txn->meta, rotation);

@@ -16,7 +16,8 @@ struct xb_wish {
 	char **argv;
 	char **names; /* interfaces it attaches; NULL: what is enforced everywhere is on trial */
 	size_t name_count;
-	const char *input; /* a copy of the text it read, which becomes XB_TRIAL_INPUT; NULL: none */
+	const char
+		*input; /* a copy of the text it read, which becomes XB_TRIAL_INPUT; NULL: none */
 };
 
 /* In the state directory: the text of the command on trial, for its commit. */

@@ -1,0 +1,593 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The allowlist: by hand, and by itself; what it says, what it lets through, and what outlives what.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+everybody=(10.77.0.0/24 10.77.3.0/24 fd77::/64)
+
+# All that the client has is listed, but for what the machine allows by itself.
+begin()
+{
+	ctl attach x0
+	ctl add "${everybody[@]}"
+}
+
+t_verbs()
+{
+	begin
+	blocked 10.77.0.3 fd77::3
+	exits 0 allow add 10.77.0.3 fd77::3 --comment 'a friend'
+	[[ ! -s $T/out && ! -s $T/err ]] || fail "words without need"
+	passes 10.77.0.3 fd77::3
+	blocked 10.77.0.4 fd77::2
+	exits 0 allow list
+	says '^10.77.0.3 list allow added .* comment "a friend"$'
+	says '^fd77::3 list allow added '
+	exits 0 allow test 10.77.0.3
+	says '^10.77.0.3 list allow added '
+	exits 1 allow test 10.77.0.3 10.77.0.4
+	says '10.77.0.4 is not allowed'
+	exits 0 test 10.77.0.3
+	says '^10.77.0.0/24 list default'
+	says '^10.77.0.3 passes now: allowed'
+	exits 0 test 10.77.0.4
+	says '^10.77.0.4 is dropped now: listed'
+	exits 2 allow add 10.77.0.3
+	one_line
+	complains '10.77.0.3 is in list allow already'
+	exits 0 allow add 10.77.0.3 --exist
+	exits 0 allow del 10.77.0.3
+	says '10.77.0.3 taken out of allow'
+	blocked 10.77.0.3
+	passes fd77::3
+	exits 1 allow del 10.77.0.3
+	one_line
+	complains '10.77.0.3 is not on the allowlist'
+	exits 0 allow del 10.77.0.3 --exist
+	exits 0 del "${everybody[@]}"
+	passes 10.77.0.3 10.77.0.4 fd77::2 fd77::3
+}
+
+# What is on the allowlist is not listed, and the other way round.
+t_two_sides()
+{
+	exits 0 add 192.0.2.1
+	exits 0 allow add 192.0.2.2
+	exits 1 test 192.0.2.2
+	exits 1 allow test 192.0.2.1
+	exits 0 list
+	[[ $(cat "$T/out") == 192.0.2.1* && $(wc -l <"$T/out") -eq 1 ]]
+	exits 0 allow list
+	[[ $(cat "$T/out") == 192.0.2.2* && $(wc -l <"$T/out") -eq 1 ]]
+	exits 1 del 192.0.2.2
+	exits 1 allow del 192.0.2.1
+	exits 0 allow add 192.0.2.1
+	exits 0 del 192.0.2.1
+	exits 0 allow test 192.0.2.1
+}
+
+t_prefixes()
+{
+	begin
+	exits 0 allow add 10.77.0.2/31 fd77:0:0:0:3::/80
+	passes 10.77.0.2 10.77.0.3 fd77::3:0:0:9
+	blocked 10.77.0.4 10.77.3.9 fd77::2
+	exits 0 allow add 10.77.3.0/25
+	passes 10.77.3.9
+	blocked 10.77.3.200
+	exits 0 allow del 10.77.0.2/31
+	blocked 10.77.0.2 10.77.0.3
+	exits 0 allow add 0.0.0.0/0
+	passes 10.77.0.2 10.77.0.4 10.77.3.200
+	blocked fd77::2
+	exits 0 allow add ::/0
+	passes fd77::2 fd77::3
+	exits 0 allow del 0.0.0.0/0 ::/0
+	blocked 10.77.0.2 10.77.3.200 fd77::2 fd77::3
+	passes 10.77.3.9 fd77::3:0:0:9
+}
+
+t_wins_whatever_is_listed()
+{
+	ctl attach x0
+	ctl allow add 10.77.0.3 fd77::3
+	ctl add 10.77.0.3 fd77::3
+	passes 10.77.0.3 fd77::3
+	ctl add 10.77.0.0/24 0.0.0.0/0 fd77::/64 ::/0
+	passes 10.77.0.3 fd77::3
+	blocked 10.77.0.4 fd77::4
+	ctl rotate
+	passes 10.77.0.3 fd77::3
+	blocked 10.77.0.4 fd77::4
+	ctl rotate --no-confirm
+	passes 10.77.0.3 fd77::3
+	rm -rf "$pins"
+	exits 0 up
+	passes 10.77.0.3 fd77::3
+	blocked 10.77.0.4 fd77::4
+	ctl detach x0
+	ctl attach x0
+	passes 10.77.0.3 fd77::3
+	blocked 10.77.0.4 fd77::4
+	exits 0 -j stats
+	json '[r for r in d["interfaces"][0]["reasons"] if r["reason"] == "allowed"][0]["packets"] >= 2'
+}
+
+t_lists()
+{
+	begin
+	exits 0 allow add 10.77.0.3 10.77.0.4 --list partners
+	exits 0 allow add 10.77.0.3
+	exits 0 allow list --list partners
+	[[ $(wc -l <"$T/out") -eq 2 ]] || fail "$(cat "$T/out")"
+	says '^10.77.0.3 list partners '
+	exits 0 -j allow list --list allow
+	json '[e["entry"] for e in d["entries"]] == ["10.77.0.3"]'
+	exits 0 allow del 10.77.0.3 --list partners
+	passes 10.77.0.3
+	exits 0 allow del 10.77.0.3
+	blocked 10.77.0.3
+	passes 10.77.0.4
+}
+
+t_json()
+{
+	exits 0 -j allow list
+	json 'd["entries"] == []'
+	exits 0 -j allow add 192.0.2.1 2001:db8::/32
+	json 'd["added"] == 2 and d["unchanged"] == 0'
+	exits 0 -j allow add 192.0.2.1 --exist --comment other
+	json 'd["renewed"] == 1'
+	exits 0 -j allow list
+	json '[e["entry"] for e in d["entries"]] == ["192.0.2.1", "2001:db8::/32"]'
+	json 'd["entries"][0]["lists"][0]["comment"] == "other"'
+	exits 1 -j allow test 2001:db8::7 192.0.2.2
+	json 'd["entries"][0]["allowed"] and d["entries"][0]["allowed_by"][0]["entry"] == "2001:db8::/32"'
+	json 'not d["entries"][1]["allowed"]'
+	exits 1 -j test 192.0.2.1
+	json 'd["entries"][0]["allowed"] and not d["entries"][0]["listed"]'
+	exits 0 -j allow refuse ssh time
+	json 'd["refused"] == ["ssh", "time"]'
+	exits 0 -j allow accept time
+	json 'd["refused"] == ["ssh"]'
+	exits 0 -j allow del 192.0.2.1
+	json 'd["removed"] == 1 and d["lists"] == {"192.0.2.1": ["allow"]}'
+	exits 0 -p allow list
+	json 'len(d["entries"]) == 1'
+	exits 0 -j status
+	json 'd["allowlist"] == {"entries": 1, "manual": 1, "automatic": [], "refused": ["ssh"]}'
+}
+
+# --- bad input --------------------------------------------------------------------------------------
+
+all_there_is() { ctl save && ctl allow list; }
+
+# refused CODE ARGUMENT...: one line, and nothing changed.
+refused()
+{
+	exits "$@"
+	one_line
+	all_there_is >"$T/after"
+	cmp "$T/before" "$T/after" || fail "the store has changed after: $*"
+}
+
+t_bad_input()
+{
+	local one
+
+	begin
+	ctl allow add 10.77.0.3 --list kept
+	ctl allow refuse time
+	all_there_is >"$T/before"
+	refused 2 allow
+	complains 'allow needs add, del, list, test, refuse or accept'
+	refused 2 allow nosuch
+	refused 2 allow add
+	refused 2 allow del
+	refused 2 allow test
+	complains 'allow test needs'
+	for one in '' 1.2.3 1.2.3.256 1.2.3.4/33 ::1/129 example.org auto:ssh $'\x01\xff'; do
+		refused 2 allow add -- "$one"
+		refused 2 allow del -- "$one"
+		refused 2 allow test -- "$one"
+	done
+	refused 2 allow add 192.0.2.1 192.0.2.300
+	refused 2 allow add 192.0.2.1 10.77.0.3 --list kept
+	refused 2 allow add 192.0.2.1 --list auto:ssh
+	refused 2 allow add 192.0.2.1 --list ../x
+	refused 2 allow add 192.0.2.1 --timeout 0
+	refused 2 allow add 192.0.2.1 --timeout soon
+	refused 2 allow add 192.0.2.1 --comment $'a\nb'
+	refused 2 allow add 192.0.2.1 --wrong
+	refused 1 allow del 192.0.2.1
+	refused 1 allow del 10.77.0.3 192.0.2.1
+	refused 2 allow del 10.77.0.3 --list nosuch
+	refused 2 allow del 127.0.0.0/8
+	complains '127.0.0.0/8 is allowed by itself .*allow refuse loopback'
+	refused 2 allow del 10.77.0.3 127.0.0.0/8
+	refused 2 allow list 192.0.2.1
+	refused 2 allow list --list nosuch
+	complains 'there is no list nosuch'
+	refused 2 allow list --wrong
+	refused 2 allow refuse
+	refused 2 allow accept
+	refused 2 allow refuse nosuch
+	complains "'nosuch' is no kind of lifeline: address, gateway"
+	refused 2 allow refuse ssh nosuch
+	refused 2 allow accept time nosuch
+	refused 2 attach x0 --refuse nosuch
+	refused 2 attach x0 --refuse ssh,nosuch
+	refused 2 attach x0 --refuse
+	refused 2 attach nosuch0 --refuse ssh
+	passes 10.77.0.3
+	blocked 10.77.0.4
+	exits 0 status
+}
+
+t_bad_batch()
+{
+	local one
+
+	begin
+	all_there_is >"$T/before"
+	for one in allow 'allow list' 'allow add' 'allow add 1.2.3.256' 'allow refuse ssh' 'allow del 192.0.2.9' \
+		'allow add 10.77.0.4' 'allow del 127.0.0.0/8'; do
+		printf 'allow add 10.77.0.4\nadd 192.0.2.4\n%s\n' "$one" >"$T/lines"
+		code=0
+		ctl batch "$T/lines" >"$T/out" 2>"$T/err" || code=$?
+		[[ $code -eq 1 || $code -eq 2 ]] || fail "$one: exit code $code"
+		one_line
+		complains "lines:3: "
+		all_there_is >"$T/after"
+		cmp "$T/before" "$T/after" || fail "the store has changed after: $one"
+	done
+	blocked 10.77.0.4
+}
+
+t_bad_restore()
+{
+	local one
+
+	begin
+	ctl allow add 10.77.0.3
+	ctl allow refuse time
+	ctl save >"$T/saved"
+	all_there_is >"$T/before"
+	for one in 's/"refused":\["time"\]/"refused":["nosuch"]/' 's/"refused":\["time"\]/"refused":[1]/' \
+		's/"policy":"enforce"/"policy":"nosuch"/' 's/"allow":"10.77.0.3"/"allow":"10.77.0.300"/' \
+		's/"list":"allow"/"list":"auto:ssh"/'; do
+		sed "$one" "$T/saved" >"$T/changed"
+		! cmp -s "$T/saved" "$T/changed" || fail "nothing to change: $one"
+		refused 2 restore "$T/changed"
+	done
+	passes 10.77.0.3
+	blocked 10.77.0.4
+}
+
+# --- by itself --------------------------------------------------------------------------------------
+
+# has ENTRY KIND WHY, lacks ENTRY KIND: of what is allowed by itself.
+automatic() { exits 0 -j status; json "$1 any(a['entry'] == '$2' and a['kind'] == '$3' $4 for a in d['allowlist']['automatic'])"; }
+has() { automatic '' "$1" "$2" "and a['why'] == '$3'"; }
+lacks() { automatic not "$1" "$2" ''; }
+
+with_gateways()
+{
+	ip -n "$server" route add default via 10.77.0.6 dev x0
+	ip -n "$server" route add default via fd77::4 dev x0
+}
+
+t_lifelines()
+{
+	with_gateways
+	resolvers 10.77.0.5
+	begin
+	has 10.77.0.1 address 'on x0'
+	has fd77::1 address 'on x0'
+	has 10.77.0.6 gateway 'default route of x0'
+	has fd77::4 gateway 'default route of x0'
+	has 10.77.0.5 resolver /etc/resolv.conf
+	has 127.0.0.0/8 loopback 'this machine itself'
+	has ::1 loopback 'this machine itself'
+	has 169.254.0.0/16 link-local 'autoconfiguration, cloud metadata'
+	has fe80::/10 link-local 'neighbour discovery, router advertisements'
+	json 'not any(a["kind"] in ("ssh", "time") for a in d["allowlist"]["automatic"])'
+	json 'd["allowlist"]["manual"] == 0 and [l["name"] for l in d["lists"]] == ["default"]'
+	passes 10.77.0.5 10.77.0.6 fd77::4
+	blocked 10.77.0.2 10.77.0.3 10.77.0.4 fd77::2 fd77::3
+	exits 0 status
+	says '^  10.77.0.6 +gateway +default route of x0$'
+	! grep -q 'auto:' "$T/out" || fail "lists nobody made: $(grep auto: "$T/out")"
+	exits 0 allow list --list auto:resolver
+	says '^10.77.0.5 list auto:resolver .* comment "/etc/resolv.conf"$'
+	[[ $(wc -l <"$T/out") -eq 1 ]]
+}
+
+t_nothing_attached_nothing_allowed()
+{
+	with_gateways
+	ctl add "${everybody[@]}"
+	ctl policy monitor
+	exits 0 allow list
+	[[ ! -s $T/out ]] || fail "$(cat "$T/out")"
+	ctl policy enforce
+	ctl attach x0
+	passes 10.77.0.6 fd77::4
+	blocked 10.77.0.2 fd77::2
+}
+
+# Commands that look at the machine anew; the others need not.
+t_lifelines_follow()
+{
+	local command number=0
+
+	resolvers 192.0.2.100
+	begin
+	ctl save >"$T/saved"
+	echo 203.0.113.1 >"$T/list"
+	for command in up rotate "attach x0" "import $T/list" "policy monitor" "policy enforce" \
+		"allow refuse time" "allow accept time" "restore $T/saved"; do
+		exits 0 allow test 192.0.2.$((100 + number))
+		number=$((number + 1))
+		resolvers 192.0.2.$((100 + number))
+		# shellcheck disable=SC2086
+		exits 0 $command
+		exits 0 allow test 192.0.2.$((100 + number))
+		exits 1 allow test 192.0.2.$((99 + number))
+	done
+	ip -n "$server" addr add 10.77.9.1/24 dev x0
+	with_gateways
+	blocked 10.77.0.6
+	exits 0 up
+	has 10.77.9.1 address 'on x0'
+	passes 10.77.0.6
+	ip -n "$server" addr del 10.77.9.1/24 dev x0
+	ip -n "$server" route del default
+	exits 0 up
+	lacks 10.77.9.1 address
+	blocked 10.77.0.6
+	passes fd77::4
+}
+
+t_other_interfaces()
+{
+	join x1 1
+	ip -n "$server" addr add 10.78.0.1/24 dev x1
+	begin
+	lacks 10.78.0.1 address
+	exits 0 attach x1
+	has 10.78.0.1 address 'on x1'
+	exits 0 detach x1
+	exits 0 up
+	lacks 10.78.0.1 address
+	has 10.77.0.1 address 'on x0'
+}
+
+t_refuse_and_accept()
+{
+	local kind
+
+	with_gateways
+	resolvers 10.77.0.5
+	begin
+	exits 0 allow refuse gateway
+	lacks 10.77.0.6 gateway
+	lacks fd77::4 gateway
+	blocked 10.77.0.6 fd77::4
+	passes 10.77.0.5
+	exits 0 status
+	says '^  refused +gateway$'
+	exits 0 up
+	blocked 10.77.0.6 fd77::4
+	exits 0 allow accept gateway
+	passes 10.77.0.6 fd77::4
+	exits 0 allow refuse all
+	json_status_kinds '[]'
+	blocked 10.77.0.5 10.77.0.6 fd77::4
+	exits 0 allow accept resolver
+	json_status_kinds '["resolver"]'
+	passes 10.77.0.5
+	exits 0 allow accept all
+	passes 10.77.0.5 10.77.0.6 fd77::4
+	for kind in address gateway resolver loopback link-local; do
+		exits 0 allow refuse $kind
+		exits 0 -j status
+		json "d['allowlist']['refused'] == ['$kind']"
+		json "not any(a['kind'] == '$kind' for a in d['allowlist']['automatic'])"
+		exits 0 allow accept $kind
+		exits 0 -j status
+		json "any(a['kind'] == '$kind' for a in d['allowlist']['automatic'])"
+	done
+}
+
+json_status_kinds()
+{
+	exits 0 -j status
+	json "sorted(set(a['kind'] for a in d['allowlist']['automatic'])) == $1"
+}
+
+t_attach_refuses()
+{
+	with_gateways
+	resolvers 10.77.0.5
+	ctl add "${everybody[@]}"
+	exits 0 attach x0 --refuse gateway,resolver
+	blocked 10.77.0.5 10.77.0.6 fd77::4
+	exits 0 -j status
+	json 'd["allowlist"]["refused"] == ["gateway", "resolver"]'
+	exits 0 attach x0
+	blocked 10.77.0.5 10.77.0.6 fd77::4
+	exits 0 allow accept gateway
+	passes 10.77.0.6 fd77::4
+	blocked 10.77.0.5
+}
+
+t_by_hand_and_by_itself()
+{
+	with_gateways
+	begin
+	exits 0 allow add 10.77.0.6 10.77.0.3
+	exits 0 -j status
+	json 'd["allowlist"]["manual"] == 2'
+	json 'd["allowlist"]["entries"] == 1 + len(set(a["entry"] for a in d["allowlist"]["automatic"]))'
+	exits 0 allow refuse gateway
+	passes 10.77.0.6
+	exits 0 allow accept gateway
+	exits 2 allow del 10.77.0.6
+	one_line
+	exits 0 allow del 10.77.0.6 --list allow
+	passes 10.77.0.6
+	exits 0 allow refuse gateway
+	blocked 10.77.0.6
+}
+
+# --- what outlives what -----------------------------------------------------------------------------
+
+t_timeout()
+{
+	begin
+	ctl add 192.0.2.1
+	ctl allow add 10.77.0.3 --timeout 1
+	ctl allow add 10.77.0.4 --timeout 600
+	exits 0 allow list --list allow
+	says '^10.77.0.3 list allow added .* expires '
+	passes 10.77.0.3 10.77.0.4
+	sleep 1.8
+	ctl add 192.0.2.2
+	blocked 10.77.0.3
+	passes 10.77.0.4
+	exits 1 allow test 10.77.0.3
+	exits 0 allow test 10.77.0.4
+	exits 0 -j status
+	json 'd["allowlist"]["manual"] == 1'
+}
+
+t_flush_keeps_it()
+{
+	with_gateways
+	begin
+	ctl allow add 10.77.0.3
+	exits 0 -j flush --yes
+	json 'd["removed"] == 3'
+	passes 10.77.0.4
+	ctl add "${everybody[@]}"
+	passes 10.77.0.3 10.77.0.6 fd77::4
+	blocked 10.77.0.4
+	exits 0 allow list --list allow
+	says '^10.77.0.3 '
+}
+
+t_save_and_restore()
+{
+	begin
+	ctl allow add 10.77.0.3 --list partners --comment 'our "bank"'
+	ctl allow add fd77::3 --timeout 600
+	ctl allow refuse gateway time
+	ctl rotate --no-confirm
+	ctl policy monitor
+	ctl save >"$T/saved"
+	! grep -q 'auto:' "$T/saved" || fail "saves what another machine would find out by itself"
+	ctl detach --all
+	rm -rf "$state"
+	exits 0 restore "$T/saved"
+	ctl save >"$T/again"
+	cmp "$T/saved" "$T/again"
+	exits 0 -j status
+	json 'd["policy"] == "monitor" and not d["confirm"] and not d["generation"]["confirm"]'
+	json 'd["allowlist"]["refused"] == ["gateway", "time"] and d["allowlist"]["manual"] == 2'
+	has 10.77.0.1 address 'on x0'
+	passes 10.77.0.4
+	exits 0 policy enforce
+	passes 10.77.0.3 fd77::3
+	blocked 10.77.0.4 fd77::2
+	# An empty one takes everything back.
+	head -n 1 "$T/saved" | sed 's/"refused":\[[^]]*\]/"refused":[]/' >"$T/empty"
+	exits 0 restore "$T/empty"
+	exits 0 allow list
+	[[ ! -s $T/out ]] || fail "$(cat "$T/out")"
+}
+
+t_survives_kill()
+{
+	begin
+	! XB_FAULT=commit-before tool "$faulty" allow add 10.77.0.3 || fail "it lives"
+	! XB_FAULT=commit-after tool "$faulty" allow add 10.77.0.4 || fail "it lives"
+	ctl add 192.0.2.1
+	blocked 10.77.0.3
+	passes 10.77.0.4
+	! XB_FAULT=commit-after tool "$faulty" allow del 10.77.0.4 || fail "it lives"
+	exits 0 up
+	blocked 10.77.0.4
+}
+
+# --- many -------------------------------------------------------------------------------------------
+
+t_batch()
+{
+	begin
+	cat >"$T/lines" <<-END
+		allow add 10.77.0.3 --comment "a friend"
+		allow add 10.77.3.0/25 --list partners --timeout 600
+		add 192.0.2.1
+		allow add 10.77.0.4
+		allow del 10.77.0.4
+	END
+	exits 0 -j batch "$T/lines"
+	json 'd["added"] == 4 and d["removed"] == 1'
+	passes 10.77.0.3 10.77.3.9
+	blocked 10.77.0.4 10.77.3.200
+	exits 0 test 192.0.2.1
+	exits 1 allow test 192.0.2.1
+}
+
+t_hundred_thousand()
+{
+	begin
+	python3 -c '
+for i in range(100000):
+    print("allow add 172.%d.%d.%d/31" % (16 + (i >> 15), i >> 7 & 255, i << 1 & 255))
+print("allow add 10.77.0.3")' >"$T/lines"
+	exits 0 -j batch "$T/lines"
+	json 'd["added"] == 100001'
+	passes 10.77.0.3
+	blocked 10.77.0.4
+	exits 0 -j status
+	json 'd["allowlist"]["manual"] == 100001 and any(a["entry"] == "fe80::/10" for a in d["allowlist"]["automatic"])'
+	exits 0 allow test 172.19.13.63
+	exits 0 rotate
+	passes 10.77.0.3
+	blocked 10.77.0.4
+	sed 's/add/del/' "$T/lines" >"$T/undo"
+	exits 0 -j batch "$T/undo"
+	json 'd["removed"] == 100001'
+	blocked 10.77.0.3
+	exits 0 -j status
+	json 'd["allowlist"]["manual"] == 0'
+}
+
+# --- status -----------------------------------------------------------------------------------------
+
+t_status()
+{
+	exits 0 status
+	says '^policy +enforce: what is listed is dropped$'
+	says '^allowed +0 entries by hand, 0 by itself$'
+	exits 0 attach x0 --mode skb
+	exits 0 add 10.77.0.3
+	exits 0 status
+	says '^filter .*then confirmed exactly$'
+	exits 0 rotate --no-confirm
+	exits 0 status
+	says '^filter .*not confirmed'
+	exits 0 -j status
+	json 'not d["confirm"] and not d["generation"]["confirm"] and d["policy"] == "enforce"'
+	ctl save | sed 's/"mode":"skb"/"mode":"native"/' >"$T/saved"
+	exits 0 restore "$T/saved"
+	exits 3 status
+	says '^PROBLEM +x0 is attached in skb mode, wanted is native; .*attach x0 --mode native'
+	exits 0 attach x0 --mode native
+	exits 0 status
+}
+
+run_tests

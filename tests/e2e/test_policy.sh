@@ -1,0 +1,366 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# enforce, monitor, allow-only: the same list, three verdicts.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# packets REASON [IFACE]: how many passed or were dropped for it.
+packets()
+{
+	ctl -j stats | python3 -c '
+import json, sys
+print(sum(r["packets"] for i in json.load(sys.stdin)["interfaces"] for r in i["reasons"]
+          if r["reason"] == sys.argv[1] and (not sys.argv[2:] or i["name"] == sys.argv[2])))' "$@"
+}
+
+# counts REASON NUMBER COMMAND...: the command brings so many packets of it, no more.
+counts()
+{
+	local before after
+
+	before=$(packets "$1")
+	"${@:3}"
+	after=$(packets "$1")
+	[[ $((after - before)) -eq $2 ]] || fail "$((after - before)) packets $1, not $2, by: ${*:3}"
+}
+
+# The answer of the client to what the server asks.
+asks() { in_server ping -q -n -c 1 -W "${2:-2}" "$1" >/dev/null 2>&1; }
+
+t_words()
+{
+	exits 0 policy
+	[[ $(cat "$T/out") == enforce ]]
+	exits 0 policy monitor
+	exits 0 policy
+	[[ $(cat "$T/out") == monitor ]]
+	exits 0 -j policy
+	json 'd["policy"] == "monitor"'
+	exits 0 -j policy enforce
+	json 'd["policy"] == "enforce"'
+	exits 0 -j status
+	json 'd["policy"] == "enforce" and d["confirm"]'
+	exits 0 policy monitor
+	exits 0 status
+	says '^policy +monitor: NOTHING IS DROPPED'
+	exits 0 -q policy allow-only --force
+	[[ ! -s $T/err ]]
+	exits 0 status
+	says '^policy +allow-only: ALL BUT WHAT IS LISTED OR ALLOWED IS DROPPED$'
+}
+
+t_bad_input()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	ctl policy monitor
+	ctl save >"$T/before"
+	for one in nosuch '' Monitor allow_only --wrong; do
+		exits 2 policy "$one"
+		one_line
+	done
+	exits 2 policy monitor enforce
+	one_line
+	exits 2 policy --force nosuch
+	one_line
+	complains "'nosuch' is no policy: enforce, monitor or allow-only"
+	ctl save >"$T/after"
+	cmp "$T/before" "$T/after"
+	passes 10.77.0.3
+}
+
+# Two interfaces, one word.
+t_all_interfaces()
+{
+	join x1 1
+	{
+		echo "addr add 10.78.0.1/24 dev x1"
+		echo "neigh replace 10.78.0.2 lladdr 02:00:00:00:01:02 dev x1 nud permanent"
+		echo "neigh replace 10.78.0.3 lladdr 02:00:00:00:01:02 dev x1 nud permanent"
+	} | ip -n "$server" -batch -
+	{
+		echo "addr add 10.78.0.2/24 dev x1"
+		echo "addr add 10.78.0.3/24 dev x1"
+		echo "neigh replace 10.78.0.1 lladdr 02:00:00:00:01:01 dev x1 nud permanent"
+	} | ip -n "$client" -batch -
+	ctl attach x0 x1
+	ctl add 10.77.0.3 10.78.0.3
+	on_both 10.77.0.2 10.77.0.3
+	ctl policy monitor
+	passes 10.77.0.2 10.77.0.3
+	second 10.78.0.2 && second 10.78.0.3 || fail "monitor drops"
+	[[ $(packets monitored x0) -eq 1 && $(packets monitored x1) -eq 1 ]]
+	ctl policy allow-only
+	passes 10.77.0.3
+	blocked 10.77.0.2
+	second 10.78.0.3 || fail "allow-only drops what is listed"
+	! second 10.78.0.2 || fail "allow-only passes what is not listed"
+	[[ $(packets admitted x0) -eq 1 && $(packets admitted x1) -eq 1 ]]
+	# At least: the client's kernel says something by itself, from :: and as it likes.
+	[[ $(packets not_admitted x0) -ge 1 && $(packets not_admitted x1) -ge 1 ]]
+	ctl policy enforce
+	on_both 10.77.0.2 10.77.0.3
+}
+
+second() { in_client ping -q -n -c 1 -W 0.5 -I "$1" 10.78.0.1 >/dev/null 2>&1; }
+
+on_both()
+{
+	passes "$1"
+	blocked "$2"
+	second "10.78.${1#10.77.}" || fail "10.78.${1#10.77.} does not get through"
+	! second "10.78.${2#10.77.}" || fail "10.78.${2#10.77.} gets through"
+}
+
+t_monitor_counts()
+{
+	ctl attach x0
+	ctl policy monitor
+	ctl add 10.77.0.3 10.77.3.0/24 fd77::3
+	passes 10.77.0.2 fd77::2
+	counts monitored 3 passes 10.77.0.3 10.77.3.9 fd77::3
+	counts monitored 0 passes 10.77.0.2 fd77::2
+	exits 0 test 10.77.0.3
+	says '^10.77.0.3 passes now: the policy is monitor$'
+	ctl allow add 10.77.0.3
+	counts monitored 0 passes 10.77.0.3
+	counts allowed 1 passes 10.77.0.3
+	ctl policy enforce
+	counts monitored 0 blocked fd77::3 10.77.3.9
+	passes 10.77.0.3
+}
+
+# Before anything is dropped: what would be.
+t_monitor_first()
+{
+	ctl policy monitor
+	ctl add 10.77.0.3
+	ctl attach x0
+	counts monitored 1 passes 10.77.0.3
+	ctl rotate
+	counts monitored 1 passes 10.77.0.3
+	ctl policy enforce
+	blocked 10.77.0.3
+}
+
+t_allow_only()
+{
+	ctl attach x0
+	ctl add 10.77.0.3 10.77.3.0/24 fd77::3
+	exits 0 policy allow-only
+	complains 'only listed sources pass.* replies to connections this machine opens to others are dropped'
+	[[ $(wc -l <"$T/err") -eq 1 ]]
+	passes 10.77.0.3 10.77.3.9 fd77::3
+	blocked 10.77.0.2 fd77::2 10.77.0.4
+	asks 10.77.0.3 || fail "no answer of one that is listed"
+	asks fd77::3 || fail "no answer of one that is listed, IPv6"
+	! asks 10.77.0.2 0.3 || fail "an answer of one that is not listed"
+	! asks fd77::2 0.3 || fail "an answer of one that is not listed, IPv6"
+	exits 0 test 10.77.0.3
+	says '^10.77.0.3 passes now: listed, and the policy is allow-only$'
+	exits 1 test 10.77.0.2
+	says '^10.77.0.2 is dropped now: not listed, and the policy is allow-only$'
+	exits 0 allow add 10.77.0.2
+	passes 10.77.0.2
+	exits 1 test 10.77.0.2
+	says '^10.77.0.2 passes now: allowed$'
+	exits 0 add fd77::2
+	passes fd77::2
+	exits 0 del fd77::2 10.77.0.3
+	blocked fd77::2 10.77.0.3
+	exits 0 rotate
+	blocked fd77::2 10.77.0.3
+	passes fd77::3 10.77.3.9
+	exits 0 policy enforce
+	passes fd77::2 10.77.0.3
+	blocked fd77::3 10.77.3.9
+}
+
+# Every mix of stages a generation may have.
+t_allow_only_of_one_kind()
+{
+	ctl attach x0
+	ctl policy allow-only --force
+	blocked 10.77.0.3 10.77.3.9 fd77::3
+	ctl add 10.77.0.3
+	passes 10.77.0.3
+	blocked 10.77.3.9 fd77::3
+	ctl add 10.77.3.0/24
+	ctl del 10.77.0.3
+	ctl rotate
+	passes 10.77.3.9
+	blocked 10.77.0.3 fd77::3
+	ctl add fd77::3
+	ctl del 10.77.3.0/24
+	ctl rotate
+	passes fd77::3
+	blocked 10.77.0.3 10.77.3.9
+}
+
+# Neighbours are found anew, by ARP and by neighbour discovery, though nobody is listed but one.
+t_neighbours()
+{
+	ctl attach x0
+	ctl add 10.77.0.3 fd77::3
+	ctl policy allow-only
+	ctl allow refuse link-local
+	for ((i = 0; i < 2; i++)); do
+		ip -n "$server" neigh flush dev x0 nud all
+		ip -n "$client" neigh flush dev x0 nud all
+		[[ -z $(ip -n "$server" neigh show dev x0 | grep -v FAILED) ]] || fail "neighbours stay"
+		passes 10.77.0.3 fd77::3
+	done
+	# To resolve an address of one that is not listed it has to answer; its pings stay out.
+	! asks fd77::2 0.3 || fail "a ping of fd77::2 gets through"
+	! asks 10.77.0.2 0.3 || fail "a ping of 10.77.0.2 gets through"
+	ip -n "$server" neigh show fd77::2 dev x0 | grep -q 'lladdr 02:' || fail "fd77::2 is not resolved"
+	ip -n "$server" neigh show 10.77.0.2 dev x0 | grep -q 'lladdr 02:' || fail "10.77.0.2 is not resolved"
+	[[ $(packets neighbour) -ge 1 && $(packets not_ip) -ge 1 ]]
+}
+
+t_servers_in_use()
+{
+	ip -n "$server" route add default via 10.77.0.6 dev x0
+	resolvers 10.77.0.5 fd77::4
+	ctl attach x0
+	ctl add 10.77.0.3
+	ctl policy allow-only
+	passes 10.77.0.3 10.77.0.5 10.77.0.6 fd77::4
+	asks 10.77.0.5 || fail "no answer of the resolver"
+	blocked 10.77.0.2 10.77.0.4 fd77::2
+	ctl allow refuse resolver
+	blocked 10.77.0.5 fd77::4
+	passes 10.77.0.6
+}
+
+t_empty_list()
+{
+	ctl attach x0
+	ctl allow add 10.77.0.2
+	exits 2 policy allow-only
+	one_line
+	complains 'nothing is listed: allow-only would shut everybody out .--force'
+	passes 10.77.0.3
+	exits 0 policy allow-only --force
+	blocked 10.77.0.3
+	passes 10.77.0.2
+}
+
+t_needs_confirm()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	ctl rotate --no-confirm
+	exits 2 policy allow-only
+	one_line
+	complains 'allow-only needs the exact look-up.*rotate --confirm'
+	passes 10.77.0.2
+	blocked 10.77.0.3
+	exits 0 policy monitor
+	exits 0 rotate --confirm
+	exits 0 policy allow-only
+	blocked 10.77.0.2
+	passes 10.77.0.3
+	exits 2 rotate --no-confirm
+	one_line
+	complains 'the policy is allow-only, which needs the exact look-up'
+	exits 0 -j status
+	json 'd["confirm"] and d["generation"]["confirm"]'
+	exits 0 detach x0
+	exits 2 rotate --no-confirm
+	one_line
+}
+
+# status says what is on trial, and for how long.
+t_trial_shows()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	exits 0 -j status
+	json 'd["trial"] is None'
+	exits 0 -q policy monitor --rollback 60
+	passes 10.77.0.3
+	exits 0 status
+	says '^TRIAL +`policy monitor` goes back in [0-9]+ seconds; `bloomctl commit` keeps it$'
+	exits 0 -j status
+	json 'd["trial"]["command"] == "policy monitor" and 0 < d["trial"]["seconds_left"] <= 60'
+	json 'd["policy"] == "enforce"'
+	exits 0 commit
+	exits 0 -j status
+	json 'd["trial"] is None and d["policy"] == "monitor"'
+	ctl detach x0
+	exits 0 -q attach x0 --rollback 1
+	exits 0 -j status
+	json 'd["trial"]["command"] == "attach x0"'
+	sleep 1.2
+	exits 0 status
+	says '^trial +`attach x0` went back; the next command clears it away$'
+	exits 0 up
+	exits 0 -j status
+	json 'd["trial"] is None'
+}
+
+t_lost_pins()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	ctl policy allow-only
+	rm -rf "$pins"
+	exits 3 status
+	says '^policy +allow-only'
+	exits 0 up
+	blocked 10.77.0.2
+	passes 10.77.0.3
+	ctl policy monitor
+	rm -rf "$pins"
+	exits 0 add 10.77.0.4
+	passes 10.77.0.2 10.77.0.3 10.77.0.4
+	ctl detach x0
+	ctl attach x0
+	passes 10.77.0.3
+	exits 0 policy
+	[[ $(cat "$T/out") == monitor ]]
+}
+
+# A policy that was decided is in force at the latest with the next command.
+t_killed_between()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	! XB_FAULT=commit-after tool "$faulty" policy monitor || fail "it lives"
+	exits 3 status
+	says 'PROBLEM +the policy in force is enforce, wanted is monitor'
+	exits 0 up
+	exits 0 status
+	passes 10.77.0.3
+	! XB_FAULT=commit-before tool "$faulty" policy enforce || fail "it lives"
+	exits 0 up
+	passes 10.77.0.3
+	! XB_FAULT=commit-before tool "$faulty" policy allow-only || fail "it lives"
+	exits 0 status
+	passes 10.77.0.2
+	! XB_FAULT=commit-after tool "$faulty" policy allow-only || fail "it lives"
+	exits 3 status
+	exits 0 up
+	blocked 10.77.0.2
+	passes 10.77.0.3
+}
+
+# A flood of replacements does not open a gap.
+t_no_gap()
+{
+	local sender
+
+	ctl attach x0
+	ctl add 10.77.0.3
+	ctl policy allow-only
+	in_client ping -q -n -i 0.002 -W 0.2 -w 2 -I 10.77.0.2 $server4 >"$T/ping" 2>&1 &
+	sender=$!
+	while kill -0 $sender 2>/dev/null; do
+		ctl rotate
+	done
+	grep -q ' 0 received' "$T/ping" || fail "$(grep transmitted "$T/ping")"
+	passes 10.77.0.3
+}
+
+run_tests

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exact stage through the program itself: keys that move under traffic, writers that die, a
+ * table without a place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <linux/bpf.h>
+
+#include "support/crowd.h"
+#include "support/source.h"
+
+#define CHURN	  40000 /* keys that come and go, more than a table of a few has room for */
+#define BATCH	  64
+#define BATCH_MAX 1024
+
+static uint64_t seed;
+
+static struct xb_entry host(uint32_t address)
+{
+	return (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+}
+
+static struct xb_entry net(uint64_t hi)
+{
+	return (struct xb_entry){.hi = hi, .kind = XB_NET6, .length = 64};
+}
+
+static struct xb_entry churned(uint32_t number, bool ipv4)
+{
+	return ipv4 ? host(0x14000000 + number) : net(0x20010db900000000 + number);
+}
+
+static void list_stable(struct rig *rig)
+{
+	struct xb_entry entries[2 * SOURCE_STABLE];
+
+	for (uint32_t i = 0; i < SOURCE_STABLE; i++) {
+		entries[2 * i] = host(SOURCE_STABLE4 + i);
+		entries[2 * i + 1] = net(SOURCE_STABLE6 | i);
+	}
+	rig_add_all(rig, entries, 2 * SOURCE_STABLE);
+}
+
+/* ---- Traffic from listed sources, by a process of its own ---- */
+
+static pid_t start_traffic(struct rig *rig, enum crowd_kind kind)
+{
+	pid_t child = fork();
+	struct crowd *crowd;
+
+	assert_true(child >= 0);
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	crowd = crowd_open(rig, kind, 0, 0);
+	for (;;)
+		crowd_send(crowd, 1 << 14);
+}
+
+static void stop_traffic(pid_t child)
+{
+	int status;
+
+	assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+}
+
+/* Since `before`, every frame was dropped as listed. Returns how many. */
+static uint64_t check_traffic(struct rig *rig, const struct xb_counts *before, const char *doing)
+{
+	struct xb_counts after;
+	uint64_t listed = 0;
+
+	rig_counts(rig, &after);
+	for (int reason = 0; reason < XB_REASON_COUNT; reason++) {
+		uint64_t count = after.reason[reason].packets - before->reason[reason].packets;
+
+		if (reason == XB_LISTED_IPV4_HOST || reason == XB_LISTED_IPV6)
+			listed += count;
+		else if (count)
+			fail_msg("%s: %lu frames of listed sources counted as reason %d", doing,
+				 count, reason);
+	}
+	return listed;
+}
+
+/* ---- A writer at the fullest the table gets in place ---- */
+
+struct churn {
+	struct rig *rig;
+	bool ipv4;
+	bool listed[CHURN];
+	uint32_t count, room;
+};
+
+/* Up to `most` distinct keys that are listed, or that are not, and turns them over. */
+static void change_some(struct churn *churn, uint32_t most, bool listed)
+{
+	struct xb_entry entries[BATCH_MAX];
+	uint32_t count = 0;
+
+	for (uint32_t tries = 0; tries < 100 * most && count < most; tries++) {
+		uint32_t number = (uint32_t)(rig_random(&seed) % CHURN);
+
+		if (churn->listed[number] == listed ||
+		    (listed && churn->count + count >= churn->room))
+			continue;
+		churn->listed[number] = listed;
+		entries[count++] = churned(number, churn->ipv4);
+	}
+	rig_change_all(churn->rig, entries, count, listed);
+	churn->count += listed ? count : -count;
+}
+
+static struct xb_confirm *table_of(struct xb_generation *generation, bool ipv4)
+{
+	struct xb_confirm *table = ipv4 ? &generation->confirm4 : &generation->confirm6;
+
+	assert_int_equal(xb_window_map_all(&table->buckets), 0);
+	return table;
+}
+
+static void begin_churn(struct churn *churn, struct rig *rig, bool ipv4)
+{
+	struct xb_generation *generation = rig_generation(rig);
+	const struct xb_params *params = &generation->params;
+
+	*churn = (struct churn){.rig = rig, .ipv4 = ipv4};
+	churn->room =
+		(uint32_t)xb_confirm_room(ipv4 ? &params->confirm4 : &params->confirm6, !ipv4) -
+		SOURCE_STABLE;
+	assert_true(churn->room < CHURN);
+	xb_generation_close(generation);
+}
+
+static void churn_under_traffic(bool ipv4)
+{
+	static struct churn churn;
+	struct xb_generation *generation, *after;
+	struct xb_counts before;
+	struct xb_confirm *table;
+	uint64_t moves, frames;
+	struct rig rig;
+	pid_t traffic;
+
+	rig_begin(&rig, "confirm");
+	list_stable(&rig);
+	begin_churn(&churn, &rig, ipv4);
+	generation = rig_generation(&rig);
+	table = table_of(generation, ipv4);
+	rig_counts(&rig, &before);
+	traffic = start_traffic(&rig, ipv4 ? CROWD_STABLE4 : CROWD_STABLE6);
+	while (churn.count < churn.room)
+		change_some(&churn, BATCH, true);
+	moves = rig_moves(table);
+	for (int i = 0; i < 3000; i++) {
+		change_some(&churn, BATCH, false);
+		change_some(&churn, BATCH, true);
+	}
+	stop_traffic(traffic);
+	frames = check_traffic(&rig, &before, "keys move");
+	printf("IPv%d: %u keys at %.1f %% full, %lu moves while it filled, %lu at its fullest, %lu "
+	       "frames dropped\n",
+	       ipv4 ? 4 : 6, churn.count + SOURCE_STABLE,
+	       100.0 * (churn.count + SOURCE_STABLE) * XB_CONFIRM_FULL /
+		       (churn.room + SOURCE_STABLE),
+	       moves, rig_moves(table) - moves, frames);
+	assert_int_equal(churn.count, churn.room);
+	assert_true(rig_moves(table) - moves > 10000);
+	assert_true(frames > 1000000);
+	/* All that was in place: a rebuild would have had no moves to show. */
+	after = rig_generation(&rig);
+	assert_int_equal(after->params.generation, generation->params.generation);
+	xb_generation_close(after);
+	xb_generation_close(generation);
+	assert_true(rig_matches_rebuild(&rig));
+	rig_end(&rig);
+}
+
+static void listed_ipv4_drops_while_keys_move(void **state)
+{
+	(void)state;
+	churn_under_traffic(true);
+}
+
+static void listed_ipv6_drops_while_keys_move(void **state)
+{
+	(void)state;
+	churn_under_traffic(false);
+}
+
+/* ---- kill -9 ---- */
+
+static pid_t start_writer(struct churn *churn)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		change_some(churn, BATCH_MAX, false);
+		change_some(churn, BATCH_MAX, true);
+	}
+}
+
+/* A small table again, without what the dead writer had listed: the store knows, we do not. */
+static void start_over(struct churn *churn, struct rig *rig, bool ipv4)
+{
+	static struct xb_entry entries[CHURN];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < CHURN; i++)
+		entries[count++] = churned(i, churn->ipv4);
+	if (churn->rig)
+		rig_change_all(rig, entries, count, false);
+	rig_rotate(rig);
+	begin_churn(churn, rig, ipv4);
+}
+
+/* Kills the writer some time, or as soon as a change is seen to have begun. Returns whether one was
+ * cut off. */
+static bool kill_writer(struct rig *rig, pid_t writer, bool aimed)
+{
+	struct xb_generation *generation = rig_generation(rig);
+	int status, patience = 100000000;
+	bool dirty;
+
+	if (!aimed)
+		usleep((useconds_t)(rig_random(&seed) % 20000));
+	while (aimed && patience-- &&
+	       !__atomic_load_n(&generation->header->dirty, __ATOMIC_SEQ_CST))
+		;
+	kill(writer, SIGKILL);
+	assert_int_equal(waitpid(writer, &status, 0), writer);
+	assert_true(WIFSIGNALED(status));
+	dirty = generation->header->dirty;
+	xb_generation_close(generation);
+	return dirty;
+}
+
+#define KILLS 32
+
+static void a_killed_writer_leaves_nothing_behind(void **state)
+{
+	static struct churn churn;
+	struct xb_counts before;
+	int dirty = 0;
+	struct rig rig;
+	pid_t traffic[2];
+
+	(void)state;
+	churn.rig = NULL;
+	rig_begin(&rig, "killed");
+	list_stable(&rig);
+	rig_counts(&rig, &before);
+	traffic[0] = start_traffic(&rig, CROWD_STABLE4);
+	traffic[1] = start_traffic(&rig, CROWD_STABLE6);
+	for (int i = 0; i < KILLS; i++) {
+		pid_t writer;
+
+		start_over(&churn, &rig, i & 1);
+		/* as full as it gets in place, so that keys move while it dies */
+		while (churn.count < churn.room - 1)
+			change_some(&churn, BATCH_MAX, true);
+		writer = start_writer(&churn);
+		dirty += kill_writer(&rig, writer, i & 2);
+		rig_del(&rig, "192.0.2.1", NULL);
+		assert_true(rig_matches_rebuild(&rig));
+	}
+	stop_traffic(traffic[0]);
+	stop_traffic(traffic[1]);
+	printf("%d kills, %d in the middle of a change, %lu frames dropped\n", KILLS, dirty,
+	       check_traffic(&rig, &before, "writers die"));
+	assert_true(dirty > KILLS / 8);
+	rig_end(&rig);
+}
+
+/* ---- No place ---- */
+
+/* Addresses whose two buckets are both among the first two, by the key that nobody knows. */
+static size_t colliding(const struct xb_params *params, struct xb_entry *entries, size_t count)
+{
+	size_t found = 0;
+
+	for (uint32_t address = 0x15000000; found < count && address < 0xdf000000; address++) {
+		struct xb_choices choices =
+			xb_choices_of(&params->key, xb_hash_ipv4(&params->key, address),
+				      params->confirm4.parts, params->confirm4.size);
+
+		if (choices.first < 2 && choices.second < 2)
+			entries[found++] = host(address);
+	}
+	return found;
+}
+
+/* More keys for two buckets than they have slots: the change is acknowledged by a new generation.
+ */
+static void a_change_without_a_place_gets_a_new_generation(void **state)
+{
+	struct xb_generation *before, *after;
+	struct xb_entry entries[40];
+	struct xb_counts counts;
+	struct rig rig;
+	int program;
+
+	(void)state;
+	rig_begin(&rig, "place");
+	list_stable(&rig);
+	before = rig_generation(&rig);
+	assert_int_equal(colliding(&before->params, entries, 40), 40);
+	rig_change_all(&rig, entries, 20, true);
+	after = rig_generation(&rig);
+	assert_int_equal(after->params.generation, before->params.generation);
+	xb_generation_close(after);
+	rig_change_all(&rig, entries + 20, 20, true);
+	after = rig_generation(&rig);
+	assert_int_not_equal(after->params.generation, before->params.generation);
+	xb_generation_close(after);
+	xb_generation_close(before);
+	program = rig_entry(&rig);
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(rig_run_ipv4(program, xb_entry_ipv4(&entries[i])), XDP_DROP);
+	close(program);
+	rig_counts(&rig, &counts);
+	assert_int_equal(counts.reason[XB_CLEAN].packets, 0);
+	assert_true(rig_matches_rebuild(&rig));
+	rig_end(&rig);
+}
+
+/* ---- Single entries ---- */
+
+static void the_unspecified_address(void **state)
+{
+	struct rig rig;
+	int program;
+
+	(void)state;
+	rig_begin(&rig, "zero");
+	program = rig_entry(&rig);
+	for (int i = 0; i < 2; i++) {
+		rig_add(&rig, "0.0.0.0", "default");
+		assert_int_equal(rig_run_ipv4(program, 0), XDP_DROP);
+		for (uint32_t address = 1; address < 5000; address++)
+			assert_int_equal(rig_run_ipv4(program, address), XDP_PASS);
+		assert_true(rig_matches_rebuild(&rig));
+		rig_add(&rig, "0.0.0.0/25", "default");
+		assert_true(rig_del(&rig, "0.0.0.0", NULL));
+		assert_int_equal(rig_run_ipv4(program, 0), XDP_DROP);
+		assert_int_equal(rig_run_ipv4(program, 127), XDP_DROP);
+		assert_int_equal(rig_run_ipv4(program, 128), XDP_PASS);
+		rig_rotate(&rig);
+		assert_int_equal(rig_run_ipv4(program, 0), XDP_DROP);
+		assert_true(rig_del(&rig, "0.0.0.0/25", NULL));
+		assert_int_equal(rig_run_ipv4(program, 0), XDP_PASS);
+		assert_true(rig_matches_rebuild(&rig));
+	}
+	close(program);
+	rig_end(&rig);
+}
+
+/* Prefixes of /25 to /32 around one address, taken out in any order: what is left decides. */
+static void overlapping_long_prefixes(void **state)
+{
+	struct rig rig;
+	int program;
+
+	(void)state;
+	rig_begin(&rig, "overlap");
+	program = rig_entry(&rig);
+	for (int round = 0; round < 12; round++) {
+		unsigned int listed = 0xff;
+		char text[32];
+
+		for (int length = 25; length <= 32; length++) {
+			snprintf(text, sizeof(text), "10.0.0.128/%d", length);
+			rig_add(&rig, text, "default");
+		}
+		while (listed) {
+			int length = 25 + (int)(rig_random(&seed) % 8);
+
+			if (!(listed >> (length - 25) & 1))
+				continue;
+			snprintf(text, sizeof(text), "10.0.0.128/%d", length);
+			assert_true(rig_del(&rig, text, NULL));
+			listed &= ~(1U << (length - 25));
+			for (uint32_t i = 0; i < 256; i++) {
+				bool covered = false;
+
+				for (int l = 25; l <= 32; l++)
+					covered |= listed >> (l - 25) & 1 &&
+						   i >> (32 - l) == 128U >> (32 - l);
+				assert_int_equal(rig_run_ipv4(program, 0x0a000000 + i),
+						 covered ? XDP_DROP : XDP_PASS);
+			}
+		}
+		assert_true(rig_matches_rebuild(&rig));
+	}
+	close(program);
+	rig_end(&rig);
+}
+
+/* Switched off and on again: the same list, a guess or an exact look-up. */
+static void off_and_on(void **state)
+{
+	struct xb_generation *generation;
+	struct rig rig;
+	int program;
+
+	(void)state;
+	rig_begin(&rig, "switch");
+	program = rig_entry(&rig);
+	list_stable(&rig);
+	for (int confirm = 0; confirm < 2; confirm++) {
+		rig_confirm(&rig, confirm);
+		generation = rig_generation(&rig);
+		assert_int_equal(generation->params.confirm, confirm);
+		assert_int_equal(generation->params.confirm4.parts != 0, confirm);
+		assert_int_equal(generation->params.confirm6.parts != 0, confirm);
+		xb_generation_close(generation);
+		rig_add(&rig, "192.0.2.1", "default");
+		assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
+		assert_true(rig_del(&rig, "192.0.2.1", NULL));
+		for (uint32_t i = 0; i < SOURCE_STABLE; i++) {
+			assert_int_equal(rig_run_ipv4(program, SOURCE_STABLE4 + i), XDP_DROP);
+			assert_int_equal(rig_run_ipv6(program, SOURCE_STABLE6 | i, i), XDP_DROP);
+		}
+		assert_true(rig_matches_rebuild(&rig));
+	}
+	close(program);
+	rig_end(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(listed_ipv4_drops_while_keys_move),
+		cmocka_unit_test(listed_ipv6_drops_while_keys_move),
+		cmocka_unit_test(a_killed_writer_leaves_nothing_behind),
+		cmocka_unit_test(a_change_without_a_place_gets_a_new_generation),
+		cmocka_unit_test(the_unspecified_address),
+		cmocka_unit_test(overlapping_long_prefixes),
+		cmocka_unit_test(off_and_on),
+	};
+	const char *text = getenv("XB_SEED");
+
+	seed = text ? strtoull(text, NULL, 0) : 20261121;
+	printf("seed %lu\n", seed);
+	return cmocka_run_group_tests_name("confirm", tests, NULL, NULL);
+}

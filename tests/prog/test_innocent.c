@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A hundred million sources that nobody listed, against a list of a million: with the exact stage
+ * none is dropped, without it no more than promised. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <linux/bpf.h>
+
+#include "support/crowd.h"
+#include "support/source.h"
+
+#define HOSTS	  1000000
+#define PREFIXES4 5000
+
+#define PREFIXES6 200000
+#define SHORT6	  200	/* of /28 */
+#define BLOCKS6	  19800 /* of /32 */
+#define LISTED	  (HOSTS + PREFIXES4 + PREFIXES6)
+#define INNOCENT  50000000 /* of each family */
+#define SENDERS	  2
+#define SAMPLE	  100000
+
+struct world {
+	struct rig rig;
+	struct xb_entry *entries;
+	uint64_t random;
+	uint32_t seed;
+};
+
+static struct xb_entry ipv4_entry(uint32_t address, uint8_t length)
+{
+	struct xb_entry whole = {.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+
+	return xb_entry_covering(&whole, length);
+}
+
+static struct xb_entry ipv6_entry(uint64_t hi, uint64_t lo, uint8_t length)
+{
+	struct xb_entry whole = {.hi = hi, .lo = lo, .kind = XB_NET6, .length = 128};
+
+	return xb_entry_covering(&whole, length);
+}
+
+/* Distinct hosts, and prefixes of /16 to /30. */
+static void list_ipv4(struct xb_entry *entries, uint32_t seed)
+{
+	for (uint32_t i = 0; i < HOSTS + PREFIXES4; i++)
+		entries[i] = ipv4_entry(source_unmarked4(i, seed + 1) | SOURCE_MARK4,
+					i < HOSTS ? 32 : (uint8_t)(16 + i % 15));
+}
+
+/* A few of /28, blocks of /32, and below other blocks as many of each longer length: distinct, as
+ * each has bits of its own before the 48th. */
+static void list_ipv6(struct xb_entry *entries, uint64_t *random)
+{
+	static const uint8_t longer[] = {48, 56, 64, 128};
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < SHORT6; i++)
+		entries[at++] = ipv6_entry((SOURCE_SHORT6 | i << 4) << 32, 0, 28);
+	for (uint32_t i = 0; i < BLOCKS6; i++)
+		entries[at++] = ipv6_entry(SOURCE_BLOCK6(SOURCE_BLOCKS + i), 0, 32);
+	for (uint32_t i = 0; at < PREFIXES6; i++) {
+		uint64_t own = (uint64_t)(i / SOURCE_BLOCKS * 0x1235U & 0x7fff) << 17;
+		uint64_t hi = SOURCE_BLOCK6(i % SOURCE_BLOCKS) | own | SOURCE_MARK6;
+
+		entries[at++] = ipv6_entry(hi | (rig_random(random) & 0xffff), rig_random(random),
+					   longer[i / SOURCE_BLOCKS % 4]);
+	}
+}
+
+static int begin(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	const char *seed = getenv("XB_SEED");
+	struct xb_generation *generation;
+
+	world->random = seed ? strtoull(seed, NULL, 0) : 20261121;
+	printf("seed %lu\n", world->random);
+	world->seed = (uint32_t)rig_random(&world->random);
+	rig_begin(&world->rig, "innocent");
+	world->entries = calloc(LISTED, sizeof(*world->entries));
+	list_ipv4(world->entries, world->seed);
+	list_ipv6(world->entries + HOSTS + PREFIXES4, &world->random);
+	rig_add_all(&world->rig, world->entries, LISTED);
+	generation = rig_generation(&world->rig);
+	printf("%lu IPv4 keys, %lu IPv6 keys\n", generation->header->host4_keys,
+	       generation->header->net6_keys);
+	assert_true(generation->header->host4_keys > HOSTS);
+	assert_int_equal(generation->header->net6_keys, PREFIXES6);
+	xb_generation_close(generation);
+	*state = world;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct world *world = *state;
+
+	rig_end(&world->rig);
+	free(world->entries);
+	free(world);
+	return 0;
+}
+
+/* That no number gives a source that is listed follows from the marks; looked at all the same. */
+static void check_innocence(const struct world *world)
+{
+	for (uint32_t i = 0; i < 1000000; i++) {
+		struct source6 source = source_innocent6(i * 50, world->seed);
+		uint64_t block = (source.hi - SOURCE_BLOCK6(0)) >> 33;
+
+		assert_false(source_unmarked4(i * 50, world->seed) & SOURCE_MARK4);
+		assert_int_equal(source.hi >> 60, 2);
+		if (source.hi >> 32 & 1)
+			assert_true(block < SOURCE_BLOCKS && !(source.hi & SOURCE_MARK6));
+	}
+}
+
+static void *send_share(void *crowd)
+{
+	crowd_send(crowd, INNOCENT / SENDERS);
+	return NULL;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+struct result {
+	uint64_t dropped, unconfirmed;
+};
+
+/* What came of all the sources of a family. */
+static struct result send_family(struct world *world, enum crowd_kind kind)
+{
+	struct xb_counts before, after;
+	struct crowd *crowds[SENDERS];
+	pthread_t threads[SENDERS];
+	struct result result = {0};
+	double start = seconds();
+	uint64_t all = 0;
+
+	rig_counts(&world->rig, &before);
+	for (uint32_t i = 0; i < SENDERS; i++)
+		crowds[i] = crowd_open(&world->rig, kind, i * (INNOCENT / SENDERS), world->seed);
+	for (int i = 0; i < SENDERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, send_share, crowds[i]), 0);
+	for (int i = 0; i < SENDERS; i++) {
+		pthread_join(threads[i], NULL);
+		crowd_close(crowds[i]);
+	}
+	rig_counts(&world->rig, &after);
+	for (int reason = 0; reason < XB_REASON_COUNT; reason++) {
+		uint64_t count = after.reason[reason].packets - before.reason[reason].packets;
+
+		all += count;
+		result.dropped += xb_reason_drops(reason) ? count : 0;
+		result.unconfirmed += reason == XB_UNCONFIRMED ? count : 0;
+	}
+	assert_int_equal(all, INNOCENT);
+	printf("IPv%d: %lu of %d dropped (%.2e), %lu unconfirmed (%.2e), %.1f M/s\n",
+	       kind == CROWD_INNOCENT4 ? 4 : 6, result.dropped, INNOCENT,
+	       (double)result.dropped / INNOCENT, result.unconfirmed,
+	       (double)result.unconfirmed / INNOCENT, INNOCENT / (seconds() - start) / 1e6);
+	return result;
+}
+
+/* The first address of the entry, or the last: both may be beside another entry's. */
+static struct xb_entry edge(const struct xb_entry *entry, bool last)
+{
+	struct xb_entry address = *entry;
+
+	if (last && entry->length < 64)
+		address.hi |= xb_entry_is_ipv4(entry)
+				      ? 0xffffffffULL << 32 >> entry->length & 0xffffffff00000000ULL
+				      : ~0ULL >> entry->length;
+	if (last && entry->length < 128 && !xb_entry_is_ipv4(entry))
+		address.lo |= entry->length > 64 ? ~0ULL >> (entry->length - 64) : ~0ULL;
+	return address;
+}
+
+static void check_listed(const struct world *world)
+{
+	const struct {
+		size_t first, count;
+	} kinds[] = {{0, HOSTS}, {HOSTS, PREFIXES4}, {HOSTS + PREFIXES4, PREFIXES6}};
+	uint64_t random = world->random;
+	int program = rig_entry((struct rig *)&world->rig);
+
+	for (int kind = 0; kind < 3; kind++) {
+		for (int i = 0; i < SAMPLE; i++) {
+			uint64_t draw = rig_random(&random);
+			size_t at = kinds[kind].first + (draw >> 1) % kinds[kind].count;
+			struct xb_entry address = edge(&world->entries[at], draw & 1);
+			char text[XB_ENTRY_TEXT];
+
+			if (rig_run_from(program, &address) != XDP_DROP)
+				fail_msg("%s passed", xb_entry_format(&address, text));
+		}
+	}
+	close(program);
+}
+
+static void with_the_exact_stage_nobody_is_dropped(void **state)
+{
+	struct world *world = *state;
+
+	check_innocence(world);
+	for (enum crowd_kind kind = CROWD_INNOCENT4; kind <= CROWD_INNOCENT6; kind++) {
+		struct result result = send_family(world, kind);
+
+		assert_int_equal(result.dropped, 0);
+		assert_true(result.unconfirmed > 0);
+		assert_true((double)result.unconfirmed <= 1.1 * XB_CONFIRMED_RATE * INNOCENT);
+	}
+	check_listed(world);
+}
+
+static void without_it_the_promise_is_kept(void **state)
+{
+	struct world *world = *state;
+
+	rig_confirm(&world->rig, false);
+	for (enum crowd_kind kind = CROWD_INNOCENT4; kind <= CROWD_INNOCENT6; kind++) {
+		struct result result = send_family(world, kind);
+
+		assert_int_equal(result.unconfirmed, 0);
+		assert_true(result.dropped > 0);
+		assert_true((double)result.dropped <= 1.1 * XB_DEFAULT_RATE * INNOCENT);
+	}
+	check_listed(world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(with_the_exact_stage_nobody_is_dropped),
+		cmocka_unit_test(without_it_the_promise_is_kept),
+	};
+
+	return cmocka_run_group_tests_name("innocent", tests, begin, end);
+}

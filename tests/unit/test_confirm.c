@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exact table on plain memory: how full it gets, what it keeps, and the kernel's reader beside
+ * a writer that moves keys all the time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* The reader is the kernel's own code; only where a map is looked up is ours. */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+static void *map_look_up(void *map, const void *index);
+#define bpf_map_lookup_elem map_look_up
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#include "../../bpf/confirm.h"
+#pragma GCC diagnostic pop
+
+#include "core/confirm.h"
+#include "core/sizing.h"
+
+static uint64_t seed;
+
+static uint64_t next_random(void)
+{
+	seed += 0x9e3779b97f4a7c15ULL;
+	return xb_mix64(seed);
+}
+
+static uint64_t slots_in(const struct xb_buckets *geometry, bool wide)
+{
+	return (uint64_t)geometry->parts * geometry->size * (wide ? 8 : 16);
+}
+
+static struct xb_confirm make(struct xb_buckets geometry, bool wide)
+{
+	struct xb_confirm table = {
+		.geometry = geometry, .wide = wide, .key = {next_random(), next_random()}};
+	size_t bytes = xb_confirm_bytes(&geometry);
+	int fd = memfd_create("buckets", MFD_CLOEXEC);
+
+	assert_int_equal(ftruncate(fd, (off_t)bytes + 4096), 0);
+	assert_int_equal(xb_window_open(&table.buckets, fd, bytes), 0);
+	assert_int_equal(xb_window_map_all(&table.buckets), 0);
+	close(fd);
+	return table;
+}
+
+static void discard(struct xb_confirm *table)
+{
+	xb_window_close(&table->buckets);
+}
+
+/* Keys are numbers: an address, or what a prefix would hash to. */
+static uint64_t hash_of(const struct xb_confirm *table, uint64_t key)
+{
+	return table->wide ? xb_mix64(table->key.a + key)
+			   : xb_hash_ipv4(&table->key, (uint32_t)key);
+}
+
+static int add(struct xb_confirm *table, uint64_t key)
+{
+	return xb_confirm_add(table, hash_of(table, key), (uint32_t)key);
+}
+
+static int del(struct xb_confirm *table, uint64_t key)
+{
+	return xb_confirm_delete(table, hash_of(table, key), (uint32_t)key);
+}
+
+static bool has(struct xb_confirm *table, uint64_t key)
+{
+	return xb_confirm_contains(table, hash_of(table, key), (uint32_t)key);
+}
+
+static uint64_t *words_of(const struct xb_confirm *table)
+{
+	return (uint64_t *)(void *)table->buckets.base;
+}
+
+static uint64_t moves_of(const struct xb_confirm *table)
+{
+	const uint64_t *end =
+		words_of(table) + (uint64_t)8 * table->geometry.parts * table->geometry.size;
+
+	return __atomic_load_n(&end[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
+}
+
+static int compare_words(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Every slot, sorted, and behind them how often 0.0.0.0 is there. */
+static uint64_t *contents_of(const struct xb_confirm *table, size_t *count)
+{
+	const uint64_t *words = words_of(table);
+	const uint32_t *halves = (const uint32_t *)(const void *)words;
+	uint64_t *contents;
+
+	*count = slots_in(&table->geometry, table->wide) + 1;
+	contents = calloc(*count, sizeof(*contents));
+	for (size_t i = 0; i + 1 < *count; i++)
+		contents[i] = table->wide ? words[i] : halves[i];
+	qsort(contents, *count - 1, sizeof(*contents), compare_words);
+	contents[*count - 1] =
+		words[(size_t)8 * table->geometry.parts * table->geometry.size + XB_BUCKET_ZERO];
+	return contents;
+}
+
+static void assert_same_contents(const struct xb_confirm *a, const struct xb_confirm *b)
+{
+	size_t left, right;
+	uint64_t *in_a = contents_of(a, &left), *in_b = contents_of(b, &right);
+
+	assert_int_equal(left, right);
+	assert_memory_equal(in_a, in_b, left * sizeof(*in_a));
+	free(in_a);
+	free(in_b);
+}
+
+/* ---- Building ---- */
+
+struct shares {
+	struct xb_confirm *table;
+	const uint64_t *hashes;
+	const uint32_t *addresses;
+	size_t count;
+	uint32_t part, parts;
+	int error;
+};
+
+static uint32_t share_start(const struct shares *share, uint32_t part)
+{
+	return (uint32_t)((uint64_t)share->table->geometry.parts * part / share->parts);
+}
+
+/* As a builder does: its parts, the keys in chunks. */
+static void *build_share(void *context)
+{
+	struct shares *share = context;
+	uint32_t first = share_start(share, share->part),
+		 last = share_start(share, share->part + 1);
+	uint8_t *used = calloc((size_t)(last - first) * share->table->geometry.size + 1, 1);
+
+	for (size_t at = 0; !share->error && at < share->count; at += 4096) {
+		size_t chunk = share->count - at < 4096 ? share->count - at : 4096;
+
+		share->error = xb_confirm_build(share->table, share->hashes + at,
+						share->addresses + at, chunk, first, last, used);
+	}
+	free(used);
+	return NULL;
+}
+
+#define THREADS_MAX 4
+
+/* 0 or -ENOSPC */
+static int build(struct xb_confirm *table, const uint32_t *keys, size_t count, uint32_t threads)
+{
+	struct shares shares[THREADS_MAX];
+	pthread_t thread[THREADS_MAX];
+	uint64_t *hashes = calloc(count, sizeof(*hashes));
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++)
+		hashes[i] = hash_of(table, keys[i]);
+	for (uint32_t i = 0; i < threads; i++) {
+		shares[i] = (struct shares){table, hashes, keys, count, i, threads, 0};
+		assert_int_equal(pthread_create(&thread[i], NULL, build_share, &shares[i]), 0);
+	}
+	for (uint32_t i = 0; i < threads; i++) {
+		pthread_join(thread[i], NULL);
+		error = error ? error : shares[i].error;
+	}
+	free(hashes);
+	return error;
+}
+
+/* Distinct, in random order: an odd multiple is a bijection. */
+static uint32_t *make_keys(size_t count)
+{
+	uint32_t *keys = calloc(count, sizeof(*keys)), shift = (uint32_t)next_random();
+
+	for (size_t i = 0; i < count; i++)
+		keys[i] = ((uint32_t)i + shift) * 0x9e3779b1U;
+	return keys;
+}
+
+/* The size asked for is for the keys and the room to grow; both are built, with so few parts and
+ * slots left over. */
+static void a_million_keys_fill_nine_tenths(void **state)
+{
+	const uint64_t keys = 1000000, capacity = keys + xb_size_headroom(keys);
+	uint32_t *all = make_keys(capacity);
+
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_buckets geometry = xb_size_confirm(capacity, wide);
+		double slots = (double)slots_in(&geometry, wide);
+
+		printf("%s: %u parts of %u buckets, %.1f %% full with %lu keys, %.2f bytes each\n",
+		       wide ? "wide" : "narrow", geometry.parts, geometry.size,
+		       100 * (double)keys / slots, keys,
+		       (double)xb_confirm_bytes(&geometry) / (double)keys);
+		assert_true((double)keys / slots >= 0.9);
+		assert_true(geometry.parts > 4 && geometry.size >= 4096);
+		assert_true(capacity <= xb_confirm_room(&geometry, wide));
+		for (int whole = 0; whole < 2; whole++) {
+			struct xb_confirm table = make(geometry, wide);
+			size_t count = whole ? capacity : keys;
+
+			assert_int_equal(build(&table, all, count, 2), 0);
+			for (size_t i = 0; i < count; i++)
+				assert_true(has(&table, all[i]));
+			discard(&table);
+		}
+	}
+	free(all);
+}
+
+/* What is sized for few keys has a place for each of them, and one part. */
+static void every_small_size_holds_its_keys(void **state)
+{
+	(void)state;
+	for (uint64_t count = 1; count < 3000; count += 1 + count / 7) {
+		for (int wide = 0; wide < 2; wide++) {
+			struct xb_buckets geometry = xb_size_confirm(count, wide);
+			struct xb_confirm table = make(geometry, wide);
+			uint32_t *keys = make_keys(count);
+
+			assert_int_equal(geometry.parts, 1);
+			assert_int_equal(build(&table, keys, count, 1), 0);
+			for (uint64_t i = 0; i < count; i++)
+				assert_true(has(&table, keys[i]));
+			free(keys);
+			discard(&table);
+		}
+	}
+}
+
+static void building_equals_adding(void **state)
+{
+	const size_t count = 150000;
+
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_buckets geometry = xb_size_confirm(count, wide);
+		struct xb_confirm one = make(geometry, wide);
+		uint32_t *keys = make_keys(count);
+
+		keys[7] = keys[8] = keys[9] = keys[count - 1]; /* ranges that overlap */
+		if (!wide)
+			keys[10] = keys[11] = 0; /* 0.0.0.0 */
+		for (size_t i = 0; i < count; i++)
+			assert_int_equal(add(&one, keys[i]), 0);
+		for (uint32_t threads = 1; threads <= THREADS_MAX; threads++) {
+			struct xb_confirm built = make(geometry, wide);
+
+			built.key = one.key;
+			assert_true(geometry.parts > 1);
+			assert_int_equal(build(&built, keys, count, threads), 0);
+			assert_same_contents(&one, &built);
+			for (size_t i = 0; i < count; i++)
+				assert_true(has(&built, keys[i]));
+			discard(&built);
+		}
+		discard(&one);
+		free(keys);
+	}
+}
+
+/* Both buckets of a key lie in one part: threads that have a part each never meet. */
+static void both_choices_lie_in_one_part(void **state)
+{
+	const struct xb_buckets geometry = {.parts = 7, .size = 4099};
+	const struct xb_key key = {next_random(), next_random()};
+	uint32_t seen[7] = {0};
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		struct xb_choices choices =
+			xb_choices_of(&key, next_random(), geometry.parts, geometry.size);
+
+		assert_true(choices.first < geometry.parts * geometry.size);
+		assert_int_equal(choices.first / geometry.size, choices.second / geometry.size);
+		seen[choices.first / geometry.size]++;
+	}
+	for (int part = 0; part < 7; part++)
+		assert_in_range(seen[part], 100000 / 7 - 800, 100000 / 7 + 800);
+}
+
+/* ---- Adding and deleting ---- */
+
+static void duplicates_are_counted(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_confirm table = make((struct xb_buckets){1, 100}, wide);
+
+		for (int copies = 1; copies <= 8; copies++) {
+			for (int i = 0; i < copies; i++)
+				assert_int_equal(add(&table, 4711), 0);
+			for (int i = 0; i < copies; i++) {
+				assert_true(has(&table, 4711));
+				assert_int_equal(del(&table, 4711), 0);
+			}
+			assert_false(has(&table, 4711));
+			assert_int_equal(del(&table, 4711), -EUCLEAN);
+		}
+		discard(&table);
+	}
+}
+
+static void the_unspecified_address_is_counted_apart(void **state)
+{
+	struct xb_confirm table = make((struct xb_buckets){1, 4}, false);
+	uint64_t *words = words_of(&table);
+
+	(void)state;
+	assert_false(has(&table, 0));
+	assert_int_equal(del(&table, 0), -EUCLEAN);
+	assert_int_equal(add(&table, 0), 0);
+	assert_int_equal(add(&table, 0), 0);
+	for (int i = 0; i < 4 * 8; i++)
+		assert_int_equal(words[i], 0);
+	assert_int_equal(words[4 * 8 + XB_BUCKET_ZERO], 2);
+	assert_int_equal(del(&table, 0), 0);
+	assert_true(has(&table, 0));
+	assert_int_equal(del(&table, 0), 0);
+	assert_false(has(&table, 0));
+	assert_int_equal(del(&table, 0), -EUCLEAN);
+	discard(&table);
+}
+
+/* A hash of 0 would be a free slot: it stands as 1, and is the same as a hash of 1. */
+static void the_fingerprint_of_nothing_is_one(void **state)
+{
+	struct xb_confirm table = make((struct xb_buckets){1, 10}, true);
+
+	(void)state;
+	assert_false(xb_confirm_contains(&table, 0, 0));
+	assert_int_equal(xb_confirm_delete(&table, 0, 0), -EUCLEAN);
+	assert_int_equal(xb_confirm_add(&table, 0, 0), 0);
+	assert_true(xb_confirm_contains(&table, 0, 0));
+	assert_true(xb_confirm_contains(&table, 1, 0));
+	assert_int_equal(xb_confirm_delete(&table, 0, 0), 0);
+	assert_false(xb_confirm_contains(&table, 0, 0));
+	discard(&table);
+}
+
+static void deleting_what_is_absent_changes_nothing(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_confirm table = make((struct xb_buckets){1, 100}, wide);
+		size_t bytes = xb_confirm_bytes(&table.geometry);
+		uint8_t *before = malloc(bytes);
+
+		for (uint32_t key = 1; key <= 700; key++)
+			assert_int_equal(add(&table, key), 0);
+		memcpy(before, table.buckets.base, bytes);
+		for (uint32_t key = 701; key < 5000; key++)
+			assert_int_equal(del(&table, key), -EUCLEAN);
+		assert_memory_equal(before, table.buckets.base, bytes);
+		free(before);
+		discard(&table);
+	}
+}
+
+/* Adds until no place is found; the keys that found one. */
+static uint64_t fill_up(struct xb_confirm *table, const uint32_t *keys)
+{
+	uint64_t count = 0;
+	int error;
+
+	while (!(error = add(table, keys[count])))
+		count++;
+	assert_int_equal(error, -ENOSPC);
+	return count;
+}
+
+/* In place, up to the promised fill, whatever the keys; beyond it, no key that had a place loses
+ * it. */
+static void filling_in_place(void **state)
+{
+	static const uint64_t sizes[] = {100, 8192, 60000, 400000};
+
+	(void)state;
+	for (int i = 0; i < 8 * 4; i++) {
+		bool wide = i & 1;
+		struct xb_buckets geometry = xb_size_confirm(sizes[i / 2 % 4], wide);
+		uint64_t slots = slots_in(&geometry, wide), room = xb_confirm_room(&geometry, wide);
+		struct xb_confirm table = make(geometry, wide);
+		uint32_t *keys = make_keys(slots + 1);
+		uint64_t count = fill_up(&table, keys);
+
+		printf("%s, %lu slots: full at %.2f %%, %lu moves\n", wide ? "wide" : "narrow",
+		       slots, 100 * (double)count / (double)slots, moves_of(&table));
+		assert_true(count >= room && count <= slots);
+		for (uint64_t j = 0; j < count; j++)
+			assert_true(has(&table, keys[j]));
+		assert_false(has(&table, keys[count]));
+		for (uint64_t j = 0; j < count; j++) {
+			assert_true(has(&table, keys[j]));
+			assert_int_equal(del(&table, keys[j]), 0);
+		}
+		free(keys);
+		discard(&table);
+	}
+}
+
+/* Changed over and over at its fullest, against an array that knows what is in it. */
+static void churn_at_the_fullest(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_buckets geometry = xb_size_confirm(20000, wide);
+		uint64_t room = xb_confirm_room(&geometry, wide);
+		struct xb_confirm table = make(geometry, wide);
+		uint32_t *in = make_keys(room), *out = make_keys(room);
+
+		for (uint64_t i = 0; i < room; i++)
+			assert_int_equal(add(&table, in[i]), 0);
+		for (int i = 0; i < 300000; i++) {
+			uint64_t from = next_random() % room, to = next_random() % room;
+			uint32_t gone = in[from];
+
+			if (has(&table, out[to]))
+				continue;
+			assert_int_equal(del(&table, gone), 0);
+			assert_int_equal(add(&table, out[to]), 0);
+			in[from] = out[to];
+			out[to] = gone;
+		}
+		for (uint64_t i = 0; i < room; i++) {
+			assert_true(has(&table, in[i]));
+			assert_int_equal(del(&table, in[i]), 0);
+		}
+		for (uint64_t i = 0; i < 8UL * geometry.parts * geometry.size; i++)
+			assert_int_equal(words_of(&table)[i], 0);
+		free(in);
+		free(out);
+		discard(&table);
+	}
+}
+
+/* ---- The kernel's reader beside a writer ---- */
+
+#define STABLE 30  /* keys that are never deleted */
+#define CHURN  512 /* keys that come and go */
+#define SLOTS  64  /* so few that the same keys move all the time */
+#define FULL   ((int)(SLOTS * 0.98))
+
+#define RACE_MICROSECONDS 1000000
+
+/* How the reader is delayed between its two buckets, so that keys move meanwhile. */
+enum pace { AS_IT_IS, SPINNING, YIELDING };
+
+struct race {
+	struct xb_confirm table;
+	struct xb_key key;
+	uint32_t stable[STABLE], churn[CHURN];
+	bool listed[CHURN];
+	enum pace pace;
+	int cpu[2];
+	bool stop;
+	uint64_t looks, misses, second_looks, retries, exhausted, changes, refused;
+};
+
+/* What one question costs the reader: looks at both buckets, and questions for MOVES. */
+static _Thread_local struct {
+	enum pace pace;
+	uint64_t random;
+	int buckets, ends;
+	struct xb_bucket copy[2];
+} reader;
+
+/* Longer, and more often, once the first look has missed: the next one misses too only if the key
+ * has gone back and comes once more. */
+static void pause_reader(void)
+{
+	reader.random = xb_mix64(reader.random + 1);
+	if (reader.pace == YIELDING && (reader.ends || reader.random % 64 == 0))
+		sched_yield();
+	if (reader.pace == SPINNING)
+		for (uint64_t i = reader.random % (reader.ends ? 65536 : 4096); i; i--)
+			__asm__ volatile("");
+}
+
+/* Buckets as they are now, or copies of them that are some time apart; the same to the reader. */
+static void *map_look_up(void *map, const void *index)
+{
+	struct xb_confirm *table = map;
+	uint32_t number = *(const uint32_t *)index;
+	struct xb_bucket *bucket = (struct xb_bucket *)(void *)table->buckets.base + number;
+	int which = reader.buckets % 2;
+
+	if (number == table->geometry.parts * table->geometry.size) {
+		reader.ends++;
+		pause_reader();
+		return bucket;
+	}
+	reader.buckets++;
+	if (reader.pace == AS_IT_IS)
+		return bucket;
+	if (which)
+		pause_reader();
+	for (int i = 0; i < 8; i++)
+		reader.copy[which].word[i] = __atomic_load_n(&bucket->word[i], __ATOMIC_ACQUIRE);
+	return &reader.copy[which];
+}
+
+static bool kernel_has(struct race *race, uint32_t key)
+{
+	struct xb_confirm *table = &race->table;
+	uint64_t hash = hash_of(table, key);
+	bool found;
+
+	reader.buckets = reader.ends = 0;
+	found = table->wide ? confirm_value(table, &table->geometry, &race->key,
+					    xb_fingerprint(hash), true, xb_fingerprint(hash))
+			    : confirm_value(table, &table->geometry, &race->key, hash, false, key);
+	race->looks++;
+	race->second_looks += reader.ends;
+	race->retries += reader.buckets > 4;
+	race->exhausted += reader.buckets == 2 + 2 * CONFIRM_TRIES;
+	return found;
+}
+
+static void pin_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+static void *read_stable(void *context)
+{
+	struct race *race = context;
+
+	pin_to(race->cpu[0]);
+	reader.pace = race->pace;
+	while (!__atomic_load_n(&race->stop, __ATOMIC_RELAXED))
+		for (int i = 0; i < STABLE; i++)
+			race->misses += !kernel_has(race, race->stable[i]);
+	return NULL;
+}
+
+static void *change_others(void *context)
+{
+	struct race *race = context;
+	int count = STABLE;
+	uint64_t random = 1;
+
+	pin_to(race->cpu[1]);
+	while (!__atomic_load_n(&race->stop, __ATOMIC_RELAXED)) {
+		uint32_t which;
+		int error;
+
+		random = xb_mix64(random + 0x9e3779b97f4a7c15ULL);
+		which = (uint32_t)(random % CHURN);
+		if (!race->listed[which] && count >= FULL)
+			continue;
+		error = (race->listed[which] ? del : add)(&race->table, race->churn[which]);
+		race->changes++;
+		if (error == -ENOSPC) {
+			race->refused++;
+			continue;
+		}
+		if (error)
+			abort();
+		race->listed[which] = !race->listed[which];
+		count += race->listed[which] ? 1 : -1;
+	}
+	return NULL;
+}
+
+/* The CPUs the threads get: the first two this process may use, or the first for both. */
+static void choose_cpus(struct race *race)
+{
+	cpu_set_t set;
+	int found = 0;
+
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			race->cpu[found++] = cpu;
+	if (race->pace == YIELDING || found < 2)
+		race->cpu[1] = race->cpu[0];
+}
+
+static void begin_race(struct race *race, bool wide, enum pace pace)
+{
+	*race = (struct race){.pace = pace};
+	race->table = make((struct xb_buckets){1, wide ? SLOTS / 8 : SLOTS / 16}, wide);
+	race->key = race->table.key;
+	choose_cpus(race);
+	for (int i = 0; i < STABLE; i++) {
+		race->stable[i] = (uint32_t)i + 1;
+		assert_int_equal(add(&race->table, race->stable[i]), 0);
+	}
+	for (int i = 0; i < CHURN; i++)
+		race->churn[i] = (uint32_t)i + 0x10000;
+}
+
+static void run_race(bool wide, enum pace pace)
+{
+	static const char *const paces[] = {"two CPUs", "two CPUs, slow reader", "one CPU"};
+	static struct race race;
+	pthread_t threads[2];
+
+	begin_race(&race, wide, pace);
+	assert_int_equal(pthread_create(&threads[0], NULL, read_stable, &race), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, change_others, &race), 0);
+	usleep(pace == SPINNING ? 2 * RACE_MICROSECONDS : RACE_MICROSECONDS);
+	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	printf("%s, %s: %lu looks, %lu not found at first, %lu tried again since a key had moved, "
+	       "%lu to the last try, %lu misses; %lu changes (%lu without a place), %lu moves\n",
+	       wide ? "wide" : "narrow", paces[pace], race.looks, race.second_looks, race.retries,
+	       race.exhausted, race.misses, race.changes, race.refused, moves_of(&race.table));
+	assert_int_equal(race.misses, 0);
+	assert_true(moves_of(&race.table) > 1000);
+	assert_true(race.looks > 10000);
+	if (pace == SPINNING && race.cpu[0] != race.cpu[1])
+		assert_true(race.retries > 0);
+	discard(&race.table);
+}
+
+static void a_key_that_moves_is_found(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		run_race(i & 1, (enum pace)(i / 2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_million_keys_fill_nine_tenths),
+		cmocka_unit_test(every_small_size_holds_its_keys),
+		cmocka_unit_test(building_equals_adding),
+		cmocka_unit_test(both_choices_lie_in_one_part),
+		cmocka_unit_test(duplicates_are_counted),
+		cmocka_unit_test(the_unspecified_address_is_counted_apart),
+		cmocka_unit_test(the_fingerprint_of_nothing_is_one),
+		cmocka_unit_test(deleting_what_is_absent_changes_nothing),
+		cmocka_unit_test(filling_in_place),
+		cmocka_unit_test(churn_at_the_fullest),
+		cmocka_unit_test(a_key_that_moves_is_found),
+	};
+	const char *text = getenv("XB_SEED");
+
+	seed = text ? strtoull(text, NULL, 0) : 20261121;
+	printf("seed %lu\n", seed);
+	return cmocka_run_group_tests_name("confirm", tests, NULL, NULL);
+}
