@@ -315,6 +315,10 @@ t_nothing_attached_nothing_allowed()
 	ctl attach x0
 	passes 10.77.0.6 fd77::4
 	blocked 10.77.0.2 fd77::2
+	ctl allow add 10.77.0.2
+	ctl detach --all
+	exits 0 -j status
+	json 'd["allowlist"] == {"entries": 1, "manual": 1, "automatic": [], "refused": []}'
 }
 
 # Commands that look at the machine anew; the others need not.

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "support/crowd.h"
 #include "support/oracle.h"
 #include "support/rig.h"
 
@@ -137,13 +138,13 @@ static void it_wins_at_every_length(void **state)
 #define ALLOWED 10000
 #define ROUNDS	4
 
-struct crowd {
+struct allowlist {
 	struct xb_entry entry[2 * ALLOWED];
 	bool in[2 * ALLOWED];
 };
 
 /* Half of them below another one, so that deletes of nested ones come up. */
-static void make_allowed(struct crowd *crowd)
+static void make_allowed(struct allowlist *allowlist)
 {
 	for (size_t i = 0; i < 2 * ALLOWED; i++) {
 		bool ipv4 = i & 1;
@@ -153,9 +154,9 @@ static void make_allowed(struct crowd *crowd)
 
 		if (i > 2 && rig_random(&seed) & 1)
 			whole = oracle_address_in(
-				&seed, &crowd->entry[rig_random(&seed) % (i / 2) * 2 + ipv4]);
+				&seed, &allowlist->entry[rig_random(&seed) % (i / 2) * 2 + ipv4]);
 		network = xb_entry_covering(&whole, length);
-		crowd->entry[i] = xb_entry_allow(&network);
+		allowlist->entry[i] = xb_entry_allow(&network);
 	}
 }
 
@@ -165,24 +166,24 @@ static int by_entry(const void *a, const void *b)
 }
 
 /* Nothing twice: a delete would leave a twin behind that the oracle still has. */
-static void drop_twins(struct crowd *crowd)
+static void drop_twins(struct allowlist *allowlist)
 {
-	qsort(crowd->entry, 2 * ALLOWED, sizeof(crowd->entry[0]), by_entry);
+	qsort(allowlist->entry, 2 * ALLOWED, sizeof(allowlist->entry[0]), by_entry);
 	for (size_t i = 1; i < 2 * ALLOWED; i++)
-		while (xb_entry_compare(&crowd->entry[i], &crowd->entry[i - 1]) <= 0) {
+		while (xb_entry_compare(&allowlist->entry[i], &allowlist->entry[i - 1]) <= 0) {
 			struct xb_entry whole =
-				oracle_random(&seed, xb_entry_is_ipv4(&crowd->entry[i]),
-					      xb_entry_full_length(&crowd->entry[i]));
+				oracle_random(&seed, xb_entry_is_ipv4(&allowlist->entry[i]),
+					      xb_entry_full_length(&allowlist->entry[i]));
 
-			crowd->entry[i] = xb_entry_allow(&whole);
-			qsort(crowd->entry, 2 * ALLOWED, sizeof(crowd->entry[0]), by_entry);
+			allowlist->entry[i] = xb_entry_allow(&whole);
+			qsort(allowlist->entry, 2 * ALLOWED, sizeof(allowlist->entry[0]), by_entry);
 			i = 1;
 		}
 }
 
 /* Turns over each with the given chance, in one change for those that come and one for those that
  * go. */
-static void change_allowed(struct crowd *crowd, uint64_t one_in)
+static void change_allowed(struct allowlist *allowlist, uint64_t one_in)
 {
 	static struct xb_entry some[2 * ALLOWED];
 
@@ -190,26 +191,26 @@ static void change_allowed(struct crowd *crowd, uint64_t one_in)
 		size_t count = 0;
 
 		for (size_t i = 0; i < 2 * ALLOWED; i++) {
-			if (crowd->in[i] == listed || rig_random(&seed) % one_in)
+			if (allowlist->in[i] == listed || rig_random(&seed) % one_in)
 				continue;
-			crowd->in[i] = listed;
-			some[count++] = crowd->entry[i];
+			allowlist->in[i] = listed;
+			some[count++] = allowlist->entry[i];
 		}
 		rig_change_all(&rig, some, count, listed);
 	}
 }
 
-static void check_against_oracle(const struct crowd *crowd, const char *when)
+static void check_against_oracle(const struct allowlist *allowlist, const char *when)
 {
 	struct oracle oracle = {0};
 	uint64_t passed = 0, dropped = 0;
 
 	for (size_t i = 0; i < 2 * ALLOWED; i++)
-		if (crowd->in[i])
-			oracle_add(&oracle, &crowd->entry[i]);
+		if (allowlist->in[i])
+			oracle_add(&oracle, &allowlist->entry[i]);
 	oracle_sort(&oracle);
 	for (size_t i = 0; i < 2 * ALLOWED; i++) {
-		const struct xb_entry *entry = &crowd->entry[i];
+		const struct xb_entry *entry = &allowlist->entry[i];
 		struct xb_entry near = turned(entry, entry->length - 1);
 		const struct xb_entry addresses[] = {
 			oracle_address_in(&seed, entry),
@@ -235,29 +236,29 @@ static void check_against_oracle(const struct crowd *crowd, const char *when)
 /* Everything is listed, so that the allowlist alone decides. */
 static void ten_thousand_of_each_family(void **state)
 {
-	static struct crowd crowd;
+	static struct allowlist allowlist;
 
 	(void)state;
 	rig_add(&rig, "0.0.0.0/0", "default");
 	rig_add(&rig, "::/0", "default");
-	make_allowed(&crowd);
-	drop_twins(&crowd);
-	change_allowed(&crowd, 1);
-	check_against_oracle(&crowd, "all");
+	make_allowed(&allowlist);
+	drop_twins(&allowlist);
+	change_allowed(&allowlist, 1);
+	check_against_oracle(&allowlist, "all");
 	for (int round = 0; round < ROUNDS; round++) {
-		change_allowed(&crowd, 2);
-		check_against_oracle(&crowd, "turned over in place");
+		change_allowed(&allowlist, 2);
+		check_against_oracle(&allowlist, "turned over in place");
 		assert_true(rig_matches_rebuild(&rig));
 		if (round & 1)
 			rig_rotate(&rig);
-		check_against_oracle(&crowd, "once more");
+		check_against_oracle(&allowlist, "once more");
 	}
 	/* one by one: every delete leaves the gate to those that are left */
 	for (size_t i = 0; i < 2 * ALLOWED; i++)
-		if (crowd.in[i] && i % 100)
-			rig_change_all(&rig, &crowd.entry[i], 1, crowd.in[i] = false);
+		if (allowlist.in[i] && i % 20 == 0)
+			rig_change_all(&rig, &allowlist.entry[i], 1, allowlist.in[i] = false);
 	assert_true(rig_matches_rebuild(&rig));
-	rig_change_all(&rig, crowd.entry, 2 * ALLOWED, false);
+	rig_change_all(&rig, allowlist.entry, 2 * ALLOWED, false);
 	assert_true(rig_matches_rebuild(&rig));
 	assert_true(rig_del(&rig, "0.0.0.0/0", NULL));
 	assert_true(rig_del(&rig, "::/0", NULL));
@@ -287,6 +288,53 @@ static void listed_and_allowed_are_two_things(void **state)
 		assert_true(rig_disallow(&rig, entries[i]));
 		assert_true(rig_matches_rebuild(&rig));
 	}
+}
+
+/* ---- Under traffic ---- */
+
+/* An allowed source passes at every moment, whoever comes and goes beside it, in the same cells of
+ * the gate. */
+static void neighbours_come_and_go(void **state)
+{
+	uint64_t sources[] = {0x0a000001, 0x0a000002}, passed;
+	struct xb_counts before, after;
+	pid_t traffic;
+	int status;
+
+	(void)state;
+	rig_add(&rig, "10.0.0.0/8", "default");
+	rig_allow(&rig, "10.0.0.0/30");
+	rig_counts(&rig, &before);
+	traffic = fork();
+	assert_true(traffic >= 0);
+	if (!traffic) {
+		struct crowd *crowd = crowd_open(&rig, CROWD_STABLE4, 0, 0);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		crowd_choose(crowd, sources, 2);
+		for (;;)
+			crowd_send(crowd, 1 << 14);
+	}
+	for (int i = 0; i < 1000; i++) {
+		struct xb_entry near = {.hi = 0x0a00000000000000 + ((uint64_t)(i % 50 + 4) << 32),
+					.kind = XB_ALLOW4,
+					.length = 32};
+
+		rig_change_all(&rig, &near, 1, i / 50 % 2 == 0);
+	}
+	assert_int_equal(waitpid(traffic, &status, WNOHANG), 0);
+	kill(traffic, SIGKILL);
+	waitpid(traffic, &status, 0);
+	rig_counts(&rig, &after);
+	for (int reason = 0; reason < XB_REASON_COUNT; reason++)
+		if (reason != XB_ALLOWED)
+			assert_int_equal(after.reason[reason].packets,
+					 before.reason[reason].packets);
+	passed = after.reason[XB_ALLOWED].packets - before.reason[XB_ALLOWED].packets;
+	printf("%lu frames allowed\n", passed);
+	assert_true(passed > 10000);
+	assert_true(rig_disallow(&rig, "10.0.0.0/30"));
+	assert_true(rig_del(&rig, "10.0.0.0/8", NULL));
 }
 
 /* ---- Policies ---- */
@@ -499,6 +547,7 @@ int main(void)
 		cmocka_unit_test(it_wins_at_every_length),
 		cmocka_unit_test(ten_thousand_of_each_family),
 		cmocka_unit_test(listed_and_allowed_are_two_things),
+		cmocka_unit_test(neighbours_come_and_go),
 		cmocka_unit_test(each_policy_stays),
 		cmocka_unit_test(allow_only_passes_the_allowed),
 		cmocka_unit_test(a_guess_is_not_admitted),

@@ -5,12 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -40,20 +42,26 @@ static struct xb_entry churned(uint32_t number, bool ipv4)
 	return ipv4 ? host(0x14000000 + number) : net(0x20010db900000000 + number);
 }
 
+/* Sources that stay: 10.0.0.1 and on, 2001:db8:0:0::/64 and on. */
+static uint64_t stable_source(uint32_t number, bool ipv4)
+{
+	return ipv4 ? 0x0a000001 + number : 0x20010db800000000 + number;
+}
+
 static void list_stable(struct rig *rig)
 {
 	struct xb_entry entries[2 * SOURCE_STABLE];
 
 	for (uint32_t i = 0; i < SOURCE_STABLE; i++) {
-		entries[2 * i] = host(SOURCE_STABLE4 + i);
-		entries[2 * i + 1] = net(SOURCE_STABLE6 | i);
+		entries[2 * i] = host((uint32_t)stable_source(i, true));
+		entries[2 * i + 1] = net(stable_source(i, false));
 	}
 	rig_add_all(rig, entries, 2 * SOURCE_STABLE);
 }
 
 /* ---- Traffic from listed sources, by a process of its own ---- */
 
-static pid_t start_traffic(struct rig *rig, enum crowd_kind kind)
+static pid_t start_traffic_from(struct rig *rig, bool ipv4, const uint64_t *sources, uint32_t count)
 {
 	pid_t child = fork();
 	struct crowd *crowd;
@@ -62,9 +70,19 @@ static pid_t start_traffic(struct rig *rig, enum crowd_kind kind)
 	if (child)
 		return child;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	crowd = crowd_open(rig, kind, 0, 0);
+	crowd = crowd_open(rig, ipv4 ? CROWD_STABLE4 : CROWD_STABLE6, 0, 0);
+	crowd_choose(crowd, sources, count);
 	for (;;)
 		crowd_send(crowd, 1 << 14);
+}
+
+static pid_t start_traffic(struct rig *rig, bool ipv4)
+{
+	uint64_t sources[SOURCE_STABLE];
+
+	for (uint32_t i = 0; i < SOURCE_STABLE; i++)
+		sources[i] = stable_source(i, ipv4);
+	return start_traffic_from(rig, ipv4, sources, SOURCE_STABLE);
 }
 
 static void stop_traffic(pid_t child)
@@ -160,7 +178,7 @@ static void churn_under_traffic(bool ipv4)
 	generation = rig_generation(&rig);
 	table = table_of(generation, ipv4);
 	rig_counts(&rig, &before);
-	traffic = start_traffic(&rig, ipv4 ? CROWD_STABLE4 : CROWD_STABLE6);
+	traffic = start_traffic(&rig, ipv4);
 	while (churn.count < churn.room)
 		change_some(&churn, BATCH, true);
 	moves = rig_moves(table);
@@ -198,6 +216,133 @@ static void listed_ipv6_drops_while_keys_move(void **state)
 {
 	(void)state;
 	churn_under_traffic(false);
+}
+
+/* ---- A few keys that move all the time ---- */
+
+#define FEW_SLOTS  64 /* of four buckets, or of eight wide ones */
+#define FEW_STABLE 30
+#define FEW_CHURN  256
+
+/* The hash by which a source stands in its table. */
+static uint64_t hash_of(const struct xb_key *key, uint64_t source, bool ipv4)
+{
+	return ipv4 ? xb_hash_ipv4(key, (uint32_t)source) : xb_hash_ipv6(key, source, 0, 64);
+}
+
+/* Sources from `from` on whose two buckets are both among the first of their table, found by the
+ * key that nobody else knows. */
+static void crowd_together(const struct xb_params *params, bool ipv4, uint32_t buckets,
+			   uint64_t from, uint64_t *sources, size_t count)
+{
+	const struct xb_buckets *table = ipv4 ? &params->confirm4 : &params->confirm6;
+
+	for (size_t found = 0; found < count; from++) {
+		uint64_t hash = hash_of(&params->key, from, ipv4);
+		struct xb_choices choices =
+			xb_choices_of(&params->key, ipv4 ? hash : xb_fingerprint(hash),
+				      table->parts, table->size);
+
+		if (choices.first < buckets && choices.second < buckets)
+			sources[found++] = from;
+	}
+}
+
+/* Adds and deletes in the table itself, nothing else, for some time: nobody writes as fast. */
+static void move_all_the_time(struct xb_confirm *table, const struct xb_key *key, bool ipv4,
+			      const uint64_t *sources)
+{
+	time_t until = time(NULL) + 3;
+	bool listed[FEW_CHURN] = {false};
+	int count = FEW_STABLE;
+
+	while (time(NULL) < until) {
+		for (int i = 0; i < 10000; i++) {
+			uint32_t which = (uint32_t)(rig_random(&seed) % FEW_CHURN);
+			uint64_t hash = hash_of(key, sources[which], ipv4);
+			uint32_t address = (uint32_t)sources[which];
+
+			if (listed[which])
+				assert_int_equal(xb_confirm_delete(table, hash, address), 0);
+			else if (count >= FEW_SLOTS - 2 || xb_confirm_add(table, hash, address))
+				continue;
+			listed[which] = !listed[which];
+			count += listed[which] ? 1 : -1;
+		}
+	}
+	for (int i = 0; i < FEW_CHURN; i++)
+		if (listed[i])
+			xb_confirm_delete(table, hash_of(key, sources[i], ipv4),
+					  (uint32_t)sources[i]);
+}
+
+/* One CPU for the traffic and us, where a half-done move lasts as long as a time slice; or one
+ * each, where they are in the table at the same moment. */
+static void share_cpu(pid_t traffic, bool share)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(traffic, sizeof(one), &one);
+	if (!share)
+		CPU_CLR(cpu, &all);
+	if (CPU_COUNT(&all))
+		sched_setaffinity(0, sizeof(all), share ? &one : &all);
+}
+
+static void few_keys_under_traffic(bool ipv4)
+{
+	uint64_t sources[FEW_STABLE + FEW_CHURN];
+	struct xb_entry entries[FEW_STABLE];
+	struct xb_generation *generation;
+	struct xb_counts before;
+	struct xb_confirm *table;
+	cpu_set_t cpus;
+	struct rig rig;
+	pid_t traffic;
+
+	rig_begin(&rig, "few");
+	rig_add(&rig, ipv4 ? "192.0.2.1" : "2001:db8::/64", "default"); /* makes the stage */
+	generation = rig_generation(&rig);
+	table = table_of(generation, ipv4);
+	crowd_together(&generation->params, ipv4, FEW_SLOTS / (ipv4 ? 16 : 8),
+		       ipv4 ? 0x15000000 : 0x20010db900000000, sources, FEW_STABLE + FEW_CHURN);
+	for (int i = 0; i < FEW_STABLE; i++)
+		entries[i] = ipv4 ? host((uint32_t)sources[i]) : net(sources[i]);
+	rig_change_all(&rig, entries, FEW_STABLE, true);
+	rig_counts(&rig, &before);
+	traffic = start_traffic_from(&rig, ipv4, sources, FEW_STABLE);
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	for (int share = 0; share < 2; share++) {
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+		share_cpu(traffic, share);
+		move_all_the_time(table, &generation->params.key, ipv4, sources + FEW_STABLE);
+	}
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+	stop_traffic(traffic);
+	printf("IPv%d: %lu moves of some %d keys, ", ipv4 ? 4 : 6, rig_moves(table), FEW_SLOTS);
+	printf("%lu frames dropped\n", check_traffic(&rig, &before, "a few keys move"));
+	assert_true(rig_moves(table) > 100000);
+	xb_generation_close(generation);
+	assert_true(rig_matches_rebuild(&rig));
+	rig_end(&rig);
+}
+
+static void few_ipv4_keys_that_move_all_the_time(void **state)
+{
+	(void)state;
+	few_keys_under_traffic(true);
+}
+
+static void few_ipv6_keys_that_move_all_the_time(void **state)
+{
+	(void)state;
+	few_keys_under_traffic(false);
 }
 
 /* ---- kill -9 ---- */
@@ -266,8 +411,8 @@ static void a_killed_writer_leaves_nothing_behind(void **state)
 	rig_begin(&rig, "killed");
 	list_stable(&rig);
 	rig_counts(&rig, &before);
-	traffic[0] = start_traffic(&rig, CROWD_STABLE4);
-	traffic[1] = start_traffic(&rig, CROWD_STABLE6);
+	traffic[0] = start_traffic(&rig, true);
+	traffic[1] = start_traffic(&rig, false);
 	for (int i = 0; i < KILLS; i++) {
 		pid_t writer;
 
@@ -290,28 +435,13 @@ static void a_killed_writer_leaves_nothing_behind(void **state)
 
 /* ---- No place ---- */
 
-/* Addresses whose two buckets are both among the first two, by the key that nobody knows. */
-static size_t colliding(const struct xb_params *params, struct xb_entry *entries, size_t count)
-{
-	size_t found = 0;
-
-	for (uint32_t address = 0x15000000; found < count && address < 0xdf000000; address++) {
-		struct xb_choices choices =
-			xb_choices_of(&params->key, xb_hash_ipv4(&params->key, address),
-				      params->confirm4.parts, params->confirm4.size);
-
-		if (choices.first < 2 && choices.second < 2)
-			entries[found++] = host(address);
-	}
-	return found;
-}
-
 /* More keys for two buckets than they have slots: the change is acknowledged by a new generation.
  */
 static void a_change_without_a_place_gets_a_new_generation(void **state)
 {
 	struct xb_generation *before, *after;
 	struct xb_entry entries[40];
+	uint64_t sources[40];
 	struct xb_counts counts;
 	struct rig rig;
 	int program;
@@ -320,7 +450,9 @@ static void a_change_without_a_place_gets_a_new_generation(void **state)
 	rig_begin(&rig, "place");
 	list_stable(&rig);
 	before = rig_generation(&rig);
-	assert_int_equal(colliding(&before->params, entries, 40), 40);
+	crowd_together(&before->params, true, 2, 0x15000000, sources, 40);
+	for (int i = 0; i < 40; i++)
+		entries[i] = host((uint32_t)sources[i]);
 	rig_change_all(&rig, entries, 20, true);
 	after = rig_generation(&rig);
 	assert_int_equal(after->params.generation, before->params.generation);
@@ -434,8 +566,10 @@ static void off_and_on(void **state)
 		assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
 		assert_true(rig_del(&rig, "192.0.2.1", NULL));
 		for (uint32_t i = 0; i < SOURCE_STABLE; i++) {
-			assert_int_equal(rig_run_ipv4(program, SOURCE_STABLE4 + i), XDP_DROP);
-			assert_int_equal(rig_run_ipv6(program, SOURCE_STABLE6 | i, i), XDP_DROP);
+			assert_int_equal(rig_run_ipv4(program, (uint32_t)stable_source(i, true)),
+					 XDP_DROP);
+			assert_int_equal(rig_run_ipv6(program, stable_source(i, false), i),
+					 XDP_DROP);
 		}
 		assert_true(rig_matches_rebuild(&rig));
 	}
@@ -448,6 +582,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(listed_ipv4_drops_while_keys_move),
 		cmocka_unit_test(listed_ipv6_drops_while_keys_move),
+		cmocka_unit_test(few_ipv4_keys_that_move_all_the_time),
+		cmocka_unit_test(few_ipv6_keys_that_move_all_the_time),
 		cmocka_unit_test(a_killed_writer_leaves_nothing_behind),
 		cmocka_unit_test(a_change_without_a_place_gets_a_new_generation),
 		cmocka_unit_test(the_unspecified_address),

@@ -84,6 +84,13 @@ static inline struct crowd *crowd_open(struct rig *rig, enum crowd_kind kind, ui
 	return crowd;
 }
 
+/* Whom the frames of a stable crowd come from. */
+static inline void crowd_choose(struct crowd *crowd, const uint64_t *sources, uint32_t count)
+{
+	memcpy(crowd->skeleton->bss->stable, sources, count * sizeof(*sources));
+	crowd->skeleton->bss->stable_count = count;
+}
+
 static inline void crowd_close(struct crowd *crowd)
 {
 	source_bpf__destroy(crowd->skeleton);

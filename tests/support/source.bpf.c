@@ -16,6 +16,8 @@ struct {
 } next_program SEC(".maps");
 
 __u32 number, seed;
+__u32 stable_count;
+__u64 stable[SOURCE_STABLE];
 
 static __always_inline int from_ipv4(struct xdp_md *ctx, __u32 address)
 {
@@ -58,17 +60,21 @@ int innocent6(struct xdp_md *ctx)
 	return from_ipv6(ctx, source_innocent6(number, seed));
 }
 
+static __always_inline __u64 next_stable(void)
+{
+	return stable[number % stable_count % SOURCE_STABLE];
+}
+
 SEC("xdp")
 int stable4(struct xdp_md *ctx)
 {
-	return from_ipv4(ctx, SOURCE_STABLE4 + number % SOURCE_STABLE);
+	return from_ipv4(ctx, next_stable());
 }
 
 SEC("xdp")
 int stable6(struct xdp_md *ctx)
 {
-	return from_ipv6(
-		ctx, (struct source6){.hi = SOURCE_STABLE6 | number % SOURCE_STABLE, .lo = number});
+	return from_ipv6(ctx, (struct source6){.hi = next_stable(), .lo = number});
 }
 
 char _license[] SEC("license") = "GPL";

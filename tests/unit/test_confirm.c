@@ -628,7 +628,12 @@ static void run_race(bool wide, enum pace pace)
 	begin_race(&race, wide, pace);
 	assert_int_equal(pthread_create(&threads[0], NULL, read_stable, &race), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, change_others, &race), 0);
-	usleep(pace == SPINNING ? 2 * RACE_MICROSECONDS : RACE_MICROSECONDS);
+	/* On a busy machine it takes longer until both have met. */
+	for (int tries = 0; tries < 20; tries++) {
+		usleep(RACE_MICROSECONDS);
+		if (pace != SPINNING || (tries && __atomic_load_n(&race.retries, __ATOMIC_RELAXED)))
+			break;
+	}
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);

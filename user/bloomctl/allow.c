@@ -10,68 +10,9 @@
 #include "edit.h"
 #include "show.h"
 
-static int print_all(const struct cli *cli, struct xb_txn *txn, uint32_t only)
-{
-	struct xb_membership member;
-	struct xb_walk walk;
-	bool first = true;
-	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
-
-	if (error)
-		return error;
-	while ((more = xb_walk_next(&walk)) > 0) {
-		if (only != XB_ANY_LIST && !xb_members_have(walk.members, only, &member))
-			continue;
-		if (cli->json)
-			cli_array_item(cli, show_entry_json(txn, &walk.entry, walk.members, only),
-				       first);
-		else
-			show_entry(txn, &walk.entry, walk.members, only);
-		first = false;
-	}
-	xb_walk_end(&walk);
-	return more;
-}
-
-/* txn: NULL if there is no store; name: NULL for all. */
-static int print(const struct cli *cli, struct xb_txn *txn, const char *name)
-{
-	const struct xb_list *list = txn && name ? xb_list_find(txn, name) : NULL;
-
-	if (name && !list)
-		return xb_input_error("there is no list %s", name);
-	if (cli->json)
-		cli_array_begin(cli, "entries");
-	return txn ? print_all(cli, txn, list ? list->id : XB_ANY_LIST) : 0;
-}
-
 static int allow_list(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"list", required_argument, NULL, 'l'}, {0}};
-	struct xb_store *store = NULL;
-	struct xb_txn *txn = NULL;
-	const char *name = NULL;
-	int option, error;
-
-	while ((option = cli_option(cli, argc, argv, options)) != -1)
-		if (option != 'l')
-			return EXIT_USAGE;
-		else
-			name = optarg;
-	if (optind != argc)
-		return cli_usage(cli, "allow list takes no entries");
-	error = xb_store_open(cli->paths.state, false, &store);
-	if (!error)
-		error = xb_store_read(store, &txn);
-	if (error == -ENOENT)
-		error = 0;
-	if (!error)
-		error = print(cli, txn, name);
-	xb_txn_abort(txn);
-	xb_store_close(store);
-	if (error)
-		return cli_fail();
-	return cli->json ? cli_array_end(cli) : cli_done(EXIT_DONE);
+	return show_list(cli, argc, argv, &XB_WALK_ALLOW);
 }
 
 static int allow_test(struct cli *cli, int argc, char **argv)

@@ -92,7 +92,7 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 	if (error == 1)
 		return cli_fail(), EXIT_ABSENT;
 	if (!error)
-		error = xb_write(&cli->paths, XB_WRITE_HEAVY, NULL, NULL);
+		error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
 	if (error)
 		return cli_fail();
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;

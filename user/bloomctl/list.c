@@ -8,12 +8,13 @@
 #include "core/error.h"
 #include "show.h"
 
-static int print_all(const struct cli *cli, struct xb_txn *txn, uint32_t only)
+static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_entry *side,
+		     uint32_t only)
 {
 	struct xb_membership member;
 	struct xb_walk walk;
 	bool first = true;
-	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_LISTED);
+	int more, error = xb_walk_begin(&walk, txn, side);
 
 	if (error)
 		return error;
@@ -31,35 +32,25 @@ static int print_all(const struct cli *cli, struct xb_txn *txn, uint32_t only)
 	return more;
 }
 
-static int print(const struct cli *cli, struct xb_store *store, const char *name)
+/* txn: NULL if there is no store; name: NULL for all. */
+static int print(const struct cli *cli, struct xb_txn *txn, const struct xb_entry *side,
+		 const char *name)
 {
-	uint32_t only = XB_ANY_LIST;
-	struct xb_txn *txn;
-	int error = xb_store_read(store, &txn);
+	const struct xb_list *list = txn && name ? xb_list_find(txn, name) : NULL;
 
-	if (error)
-		return error;
-	if (name) {
-		const struct xb_list *list = xb_list_find(txn, name);
-
-		if (!list)
-			error = xb_input_error("there is no list %s", name);
-		else
-			only = list->id;
-	}
-	if (!error && cli->json)
+	if (name && !list)
+		return xb_input_error("there is no list %s", name);
+	if (cli->json)
 		cli_array_begin(cli, "entries");
-	if (!error)
-		error = print_all(cli, txn, only);
-	xb_txn_abort(txn);
-	return error;
+	return txn ? print_all(cli, txn, side, list ? list->id : XB_ANY_LIST) : 0;
 }
 
-int verb_list(struct cli *cli, int argc, char **argv)
+int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side)
 {
 	static const struct option options[] = {{"list", required_argument, NULL, 'l'}, {0}};
+	struct xb_store *store = NULL;
+	struct xb_txn *txn = NULL;
 	const char *name = NULL;
-	struct xb_store *store;
 	int option, error;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
@@ -70,18 +61,18 @@ int verb_list(struct cli *cli, int argc, char **argv)
 	if (optind != argc)
 		return cli_usage(cli, "list takes no entries");
 	error = xb_store_open(cli->paths.state, false, &store);
-	if (error == -ENOENT && !name) {
-		if (!cli->json)
-			return EXIT_DONE;
-		cli_array_begin(cli, "entries");
-		return cli_array_end(cli);
-	}
-	if (error == -ENOENT)
-		error = xb_input_error("there is no list %s", name);
-	else if (!error)
-		error = print(cli, store, name);
-	xb_store_close(error == -ENOENT ? NULL : store);
+	if (!error)
+		error = xb_store_read(store, &txn);
+	if (!error || error == -ENOENT)
+		error = print(cli, txn, side, name);
+	xb_txn_abort(txn);
+	xb_store_close(store);
 	if (error)
 		return cli_fail();
 	return cli->json ? cli_array_end(cli) : cli_done(EXIT_DONE);
+}
+
+int verb_list(struct cli *cli, int argc, char **argv)
+{
+	return show_list(cli, argc, argv, &XB_WALK_LISTED);
 }

@@ -22,10 +22,6 @@ static int body(struct xb_writer *writer, void *context)
 	const struct xb_totals *totals = &meta->totals;
 
 	if (request->policy == XB_POLICY_ALLOW_ONLY) {
-		if (meta->unconfirmed)
-			return xb_input_error("allow-only needs the exact look-up, or sources that "
-					      "are not listed would pass; `bloomctl rotate "
-					      "--confirm` first");
 		if (!(totals->host4 + totals->prefix4 + totals->net6) && !request->force)
 			return xb_input_error("nothing is listed: allow-only would shut everybody "
 					      "out (--force does it all the same)");

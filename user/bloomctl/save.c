@@ -6,10 +6,10 @@
 
 #include "cli.h"
 #include "core/error.h"
-#include "core/lifeline.h"
 #include "core/membership.h"
 #include "core/policy.h"
 #include "core/wanted.h"
+#include "show.h"
 
 static void put_line(json_t *object)
 {
@@ -71,16 +71,6 @@ static int save_side(struct xb_txn *txn, const struct xb_entry *first)
 	return more;
 }
 
-static json_t *refused_kinds(uint32_t refused)
-{
-	json_t *names = json_array();
-
-	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
-		if (refused >> kind & 1)
-			json_array_append_new(names, json_string(xb_lifeline_name(kind)));
-	return names;
-}
-
 static int save(struct xb_txn *txn)
 {
 	const struct xb_meta *meta = &txn->meta;
@@ -89,7 +79,7 @@ static int save(struct xb_txn *txn)
 	put_line(json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o}", "schema", 1, "saved", "xdp-bloom",
 			   "fpr", meta->rate, "capacity", (json_int_t)meta->capacity, "confirm",
 			   !meta->unconfirmed, "policy", xb_policy_name(meta->policy), "refused",
-			   refused_kinds(meta->refused)));
+			   show_kinds_json(meta->refused)));
 	error = save_interfaces(txn);
 	if (!error)
 		error = save_side(txn, &XB_WALK_LISTED);

@@ -25,6 +25,9 @@ json_t *show_kinds_json(uint32_t kinds);
 int show_next_cover(struct xb_txn *txn, const struct xb_entry *asked, int *length,
 		    struct xb_entry *entry, struct xb_members *members);
 
+/* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
+int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);
+
 /* `test` and `allow test`: every entry of the one side that covers those named from argv[1] on. */
 int show_test(struct cli *cli, int argc, char **argv, bool allow);
 

@@ -273,6 +273,16 @@ static void trial_command(const struct report *report, char *text, size_t size)
 	text[used] = '\0';
 }
 
+static void check_trial(struct report *report)
+{
+	char command[256];
+
+	if (!report->tried || trial_left(report))
+		return;
+	trial_command(report, command, sizeof(command));
+	problem(report, "the trial of `%s` is over; the next command clears it away", command);
+}
+
 static json_t *trial_json(const struct report *report)
 {
 	char command[256];
@@ -379,14 +389,11 @@ static void print_trial(const struct report *report)
 	uint64_t left = trial_left(report);
 	char command[256];
 
-	if (!report->tried)
+	if (!report->tried || !left)
 		return;
 	trial_command(report, command, sizeof(command));
-	if (left)
-		printf("TRIAL       `%s` goes back in %llu seconds; `bloomctl commit` keeps it\n",
-		       command, keys(left));
-	else
-		printf("trial       `%s` went back; the next command clears it away\n", command);
+	printf("TRIAL       `%s` goes back in %llu seconds; `bloomctl commit` keeps it\n", command,
+	       keys(left));
 }
 
 static void print_allowlist(const struct report *report)
@@ -470,8 +477,10 @@ int verb_status(struct cli *cli, int argc, char **argv)
 		error = check_interface(&report, &report.wanted[i]);
 	if (!error && report.view.linked)
 		error = find_orphans(&report);
-	if (!error)
+	if (!error) {
 		check_generation(&report);
+		check_trial(&report);
+	}
 	if (!error)
 		error = check_policy(&report);
 	if (error)

@@ -246,7 +246,10 @@ int xb_autoallow(struct xb_txn *txn, const struct xb_link *link, const uint32_t 
 	size_t count;
 	int error = interfaces(txn, link, extra, extra_count, &ifindexes, &count);
 
-	if (!error && count) {
+	if (!error && !count && all) {
+		/* Nothing is filtered: nothing needs to be allowed. */
+		error = remove_stale(txn, XB_LIFELINE_ALL, &survey.found);
+	} else if (!error && count) {
 		/* Not to see is no reason to refuse a change; what is allowed stays so. */
 		if (look(ifindexes, count, kinds, all, &survey))
 			xb_notice("warning: the automatic allowlist is not brought up to date: %s",

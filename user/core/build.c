@@ -33,6 +33,11 @@ static uint64_t stage_capacity(uint64_t keys, uint64_t all, uint64_t wanted)
 	return share > (double)needed ? (uint64_t)share : needed;
 }
 
+static uint64_t slackened(uint64_t keys, uint32_t slack)
+{
+	return keys + keys / 8 * slack;
+}
+
 int xb_build_size(const struct xb_demand *demand, struct xb_params *params)
 {
 	uint64_t all = demand->host4_keys + demand->net6_keys;
@@ -55,9 +60,11 @@ int xb_build_size(const struct xb_demand *demand, struct xb_params *params)
 				      demand->rate / params->length_probes, &params->net6);
 	}
 	if (!error && demand->confirm && params->host4.blocks)
-		params->confirm4 = xb_size_confirm(params->host4.capacity, false);
+		params->confirm4 =
+			xb_size_confirm(slackened(params->host4.capacity, demand->slack), false);
 	if (!error && demand->confirm && params->net6.blocks)
-		params->confirm6 = xb_size_confirm(params->net6.capacity, true);
+		params->confirm6 =
+			xb_size_confirm(slackened(params->net6.capacity, demand->slack), true);
 	return error;
 }
 
@@ -78,7 +85,7 @@ static uint64_t memory_available(void)
 
 int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *params)
 {
-	uint64_t maps = xb_generation_bytes(params), counters = xb_generation_file_bytes(params);
+	uint64_t maps = xb_maps_bytes(params), counters = xb_generation_file_bytes(params);
 	uint64_t available = memory_available();
 	struct statfs fs;
 
@@ -218,7 +225,7 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 		error = filter_bpf__load(skeleton);
 	if (error) {
 		error = xb_system_error(-error, "the kernel refused a filter of %.1f MiB",
-					(double)xb_generation_bytes(params) / MIB);
+					(double)xb_maps_bytes(params) / MIB);
 		goto out;
 	}
 	error = take_fds(skeleton, generation);
@@ -395,7 +402,7 @@ static int fill(struct xb_generation *generation, const struct xb_keys *keys,
 	return error;
 }
 
-static int size_generation(const struct xb_build *build, const struct xb_keys *keys,
+static int size_generation(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
 			   uint32_t probes, uint32_t cells, struct xb_params *params)
 {
 	const struct xb_demand demand = {
@@ -406,6 +413,7 @@ static int size_generation(const struct xb_build *build, const struct xb_keys *k
 		.length_cells = cells,
 		.rate = build->rate,
 		.confirm = build->confirm,
+		.slack = slack,
 		.capacity = build->capacity,
 	};
 	const struct xb_params own = *params;
@@ -421,7 +429,7 @@ static int size_generation(const struct xb_build *build, const struct xb_keys *k
 	return 0;
 }
 
-static int build_once(const struct xb_build *build, const struct xb_keys *keys,
+static int build_once(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
 		      struct xb_generation **out)
 {
 	struct xb_generation *generation = xb_generation_new();
@@ -444,7 +452,7 @@ static int build_once(const struct xb_build *build, const struct xb_keys *keys,
 		error = xb_out_of_memory();
 		goto fail;
 	}
-	error = size_generation(build, keys, xb_lengthmap_most(table, cells), cells, params);
+	error = size_generation(build, keys, slack, xb_lengthmap_most(table, cells), cells, params);
 	if (!error)
 		error = xb_build_check_room(build->paths, params);
 	if (!error)
@@ -473,15 +481,16 @@ fail:
 	return error;
 }
 
-/* Keys the confirm stage had no place for, though it is not full: other hashes will have. */
-#define BUILD_TRIES 4
+/* A key the exact look-up had no place for, though it is not full, as when most addresses are
+ * listed by several ranges: a larger one will have. */
+#define BUILD_TRIES 6
 
 int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb_generation **out)
 {
 	int error = -ENOSPC;
 
-	for (int tries = 0; error == -ENOSPC && tries < BUILD_TRIES; tries++)
-		error = build_once(build, keys, out);
+	for (uint32_t tries = 0; error == -ENOSPC && tries < BUILD_TRIES; tries++)
+		error = build_once(build, keys, tries, out);
 	return error == -ENOSPC ? xb_system_error(0,
 						  "the exact look-up could not be built: no "
 						  "place for a key in %d tries",

@@ -28,6 +28,7 @@ struct xb_demand {
 	uint32_t length_cells;
 	double rate;
 	bool confirm;
+	uint32_t slack;	   /* eighths by which the exact look-up is larger than it need be */
 	uint64_t capacity; /* keys in all to make room for; 0: by what is listed */
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apply.h"
 #include "attach.h"
 #include "error.h"
 #include "rollback.h"
@@ -45,7 +46,7 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 	int error;
 
 	if (writer->active && is_current(writer->active, &txn->meta)) {
-		error = xb_generation_replay(writer->active, txn);
+		error = xb_apply_replay(writer->active, txn);
 		if (!error)
 			error = xb_generation_set_policy(writer->active, txn->meta.policy);
 		if (error != -ENOENT)

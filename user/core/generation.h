@@ -8,6 +8,7 @@
 #include "confirm.h"
 #include "counting.h"
 #include "link.h"
+#include "maps.h"
 #include "paths.h"
 #include "store.h"
 
@@ -23,30 +24,6 @@ struct xb_counters_header {
 
 #define XB_GENERATION_PREFIX "gen-"
 #define XB_GENERATION_NAME   32 /* bytes */
-
-/* The maps of a generation; one that a generation has no use for does not exist. */
-enum xb_map {
-	XB_MAP_HOST4,
-	XB_MAP_NET6,
-	XB_MAP_LENGTHS6,
-	XB_MAP_PREFIX4,
-	XB_MAP_CONFIRM4,
-	XB_MAP_CONFIRM6,
-	XB_MAP_GATE,
-	XB_MAP_ALLOW4,
-	XB_MAP_ALLOW6,
-	XB_MAP_POLICY,
-	XB_MAPS,
-};
-
-/* In the program and as a pin. */
-const char *xb_map_name(enum xb_map map);
-
-/* 0: a generation of these parameters does not have it. */
-uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params);
-
-/* Of an array; the tries take memory as they grow: 0. */
-uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params);
 
 struct xb_generation {
 	struct xb_params params;
@@ -64,9 +41,6 @@ struct xb_generation {
 /* One with nothing open; NULL with a message. */
 struct xb_generation *xb_generation_new(void);
 
-/* Bytes of all arrays: the packet path. */
-uint64_t xb_generation_bytes(const struct xb_params *params);
-
 /*
  * Opens the generation in force. -ENOENT without a message: none is. Without its counters it can be
  * looked at (file is -1), not changed.
@@ -79,10 +53,6 @@ void xb_generation_close(struct xb_generation *generation);
 /* Whether changes can be made in place: counters present and clean. */
 bool xb_generation_is_sound(const struct xb_generation *generation);
 
-/* Whether these changes fit: every stage they need is there, and the promised rate stays near. */
-bool xb_generation_accepts(const struct xb_generation *generation,
-			   const struct xb_changes *changes);
-
 /* Whether its program is what the store wants: rate, confirm stage, policy. */
 bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta);
 
@@ -92,23 +62,6 @@ int xb_generation_set_policy(const struct xb_generation *generation, uint32_t po
 
 /* Whether it holds more than it was sized for. */
 bool xb_generation_is_full(const struct xb_generation *generation);
-
-/* Maps all that the changes touch, so that applying them cannot fail for want of memory. */
-int xb_generation_prepare(struct xb_generation *generation, const struct xb_changes *changes);
-
-/*
- * Applies the changes of one sequence number, in force for the next packet. txn: a transaction that
- * has them. On failure the generation stays marked dirty; -ENOSPC without a message: the confirm
- * stage has no place for a key, a new generation has.
- */
-int xb_generation_apply(struct xb_generation *generation, struct xb_txn *txn,
-			const struct xb_changes *changes, uint64_t sequence);
-
-/*
- * Brings the generation to the transaction's sequence number from the log. -ENOENT without a
- * message: the log does not have it all, or has it in bulk.
- */
-int xb_generation_replay(struct xb_generation *generation, struct xb_txn *txn);
 
 /* The pins of a built generation; the program last, so that half a directory is never taken for a
  * generation. */

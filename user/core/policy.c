@@ -29,3 +29,12 @@ int xb_policy_parse(const char *text, uint32_t *policy)
 	}
 	return xb_input_error("'%s' is no policy: enforce, monitor or allow-only", text);
 }
+
+int xb_policy_check(uint32_t policy, bool confirm)
+{
+	if (policy != XB_POLICY_ALLOW_ONLY || confirm)
+		return 0;
+	return xb_input_error(
+		"allow-only needs the exact look-up (`bloomctl rotate --confirm`), or "
+		"sources that are not listed would pass");
+}

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 
+#include "apply.h"
 #include "build.h"
 #include "enforce.h"
 #include "error.h"
 #include "fault.h"
 #include "keys.h"
 #include "lock.h"
+#include "policy.h"
 #include "rollback.h"
 #include "wanted.h"
 
@@ -25,14 +27,6 @@ static void apply_wishes(struct xb_meta *meta, const struct xb_rotation *rotatio
 		meta->capacity = rotation->capacity;
 	if (rotation->set_confirm)
 		meta->unconfirmed = !rotation->confirm;
-}
-
-static int check_wishes(const struct xb_meta *meta, const struct xb_rotation *rotation)
-{
-	if (meta->policy != XB_POLICY_ALLOW_ONLY || !rotation->set_confirm || rotation->confirm)
-		return 0;
-	return xb_input_error("the policy is allow-only, which needs the exact look-up, or sources "
-			      "that are not listed would pass; change the policy first");
 }
 
 static bool has_wishes(const struct xb_rotation *rotation)
@@ -53,9 +47,9 @@ static int build_from_snapshot(struct xb_writer *builder, const struct xb_rotati
 		return error;
 	/* From here on writers keep in the log what comes after this number. */
 	error = xb_lock_note(builder->builder_lock, txn->meta.sequence);
-	if (!error)
-		error = check_wishes(&txn->meta, rotation);
 	apply_wishes(&txn->meta, rotation);
+	if (!error)
+		error = xb_policy_check(txn->meta.policy, !txn->meta.unconfirmed);
 	if (!error)
 		error = xb_writer_rebuild(builder, txn, txn->meta.sequence, built);
 	xb_txn_abort(txn);
@@ -72,7 +66,7 @@ static int replay(struct xb_writer *builder, struct xb_generation *built, uint64
 	if (error)
 		return error;
 	*left = txn->meta.sequence - before;
-	error = xb_generation_replay(built, txn);
+	error = xb_apply_replay(built, txn);
 	xb_txn_abort(txn);
 	return error;
 }
@@ -95,12 +89,11 @@ static int record_wishes(struct xb_writer *builder, const struct xb_rotation *ro
 {
 	int error = xb_store_write(builder->store, &builder->txn);
 
-	if (!error)
-		error = check_wishes(&builder->txn->meta, rotation);
 	if (error)
 		return error;
 	apply_wishes(&builder->txn->meta, rotation);
-	if (rotation->commits)
+	error = xb_policy_check(builder->txn->meta.policy, !builder->txn->meta.unconfirmed);
+	if (!error && rotation->commits)
 		error = xb_trial_delete(builder->txn);
 	if (!error) {
 		error = xb_txn_commit(builder->txn);

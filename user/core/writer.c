@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "apply.h"
 #include "autoallow.h"
 #include "build.h"
 #include "changelog.h"
@@ -16,6 +17,7 @@
 #include "keys.h"
 #include "lock.h"
 #include "membership.h"
+#include "policy.h"
 #include "rollback.h"
 #include "rotate.h"
 
@@ -74,7 +76,7 @@ static int commit_in_place(struct xb_writer *writer)
 	struct xb_changes changes = writer->txn->change;
 	struct xb_txn *after;
 	uint64_t sequence;
-	int error = xb_generation_prepare(writer->active, &changes);
+	int error = xb_apply_prepare(writer->active, &changes);
 
 	if (!error)
 		error = trim_log(writer);
@@ -88,7 +90,7 @@ static int commit_in_place(struct xb_writer *writer)
 	if (!error)
 		error = xb_store_read(writer->store, &after);
 	if (!error) {
-		error = xb_generation_apply(writer->active, after, &changes, sequence);
+		error = xb_apply(writer->active, after, &changes, sequence);
 		xb_txn_abort(after);
 		/* Durable, and no room: whoever repairs next builds a generation that has it. */
 		if (error == -ENOSPC)
@@ -130,7 +132,7 @@ static int commit_with_new_generation(struct xb_writer *writer)
 static bool needs_generation(const struct xb_writer *writer)
 {
 	return !xb_generation_fits(writer->active, &writer->txn->meta) ||
-	       !xb_generation_accepts(writer->active, &writer->txn->change);
+	       !xb_apply_accepts(writer->active, &writer->txn->change);
 }
 
 static int commit_changes(struct xb_writer *writer)
@@ -184,10 +186,24 @@ static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
 	return error;
 }
 
+static void warn_if_shut(const struct xb_meta *meta)
+{
+	const struct xb_totals *totals = &meta->totals;
+
+	if (meta->policy == XB_POLICY_ALLOW_ONLY &&
+	    !(totals->host4 + totals->prefix4 + totals->net6))
+		xb_notice("warning: nothing is listed and the policy is allow-only: everybody is "
+			  "shut out but the allowlist");
+}
+
 static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 {
-	int error = 0;
+	const struct xb_meta *meta = &writer->txn->meta;
+	int error = xb_policy_check(meta->policy, !meta->unconfirmed);
 
+	if (error)
+		return error;
+	warn_if_shut(meta);
 	if (wish && !wish->names)
 		return try_generation(writer, wish);
 	if (writer->how & XB_WRITE_COMMIT)

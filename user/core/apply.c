@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A generation that enforces, changed key by key. */
+#include "apply.h"
+
+#include <errno.h>
+
+#include "changelog.h"
+#include "error.h"
+#include "fault.h"
+#include "lengthmap.h"
+#include "prefixmap.h"
+
+bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_changes *changes)
+{
+	const struct xb_params *params = &generation->params;
+	uint64_t host4 = generation->header->host4_keys, net6 = generation->header->net6_keys;
+
+	if (changes->bulk)
+		return false;
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct xb_entry *entry = &changes->change[i].entry;
+		bool listed = changes->change[i].listed;
+		uint64_t keys = listed ? xb_entry_keys(entry) : 0;
+
+		if (entry->kind == XB_PREFIX4 && !params->prefix4)
+			return false;
+		if (entry->kind == XB_HOST4 && !params->host4.blocks)
+			return false;
+		if (entry->kind == XB_NET6 && !params->net6.blocks)
+			return false;
+		if (entry->kind == XB_HOST4)
+			host4 += keys;
+		if (entry->kind == XB_NET6)
+			net6 += keys;
+	}
+	return host4 <= params->host4.capacity + params->host4.capacity / 8 &&
+	       net6 <= params->net6.capacity + params->net6.capacity / 8 &&
+	       (!params->confirm || (host4 <= xb_confirm_room(&params->confirm4, false) &&
+				     net6 <= xb_confirm_room(&params->confirm6, true)));
+}
+
+static uint64_t hash_net6(const struct xb_generation *generation, const struct xb_entry *entry)
+{
+	return xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo, entry->length);
+}
+
+static int prepare_net6(struct xb_generation *generation, const struct xb_entry *entry)
+{
+	uint32_t cell =
+		xb_lengthmap_cell(&generation->params.key, generation->params.length_cells, entry);
+	uint64_t hash = hash_net6(generation, entry);
+	int error = xb_counting_prepare(&generation->net6, hash);
+
+	if (!error && generation->params.confirm)
+		error = xb_confirm_prepare(&generation->confirm6, hash);
+	if (!error)
+		error = xb_window_map(&generation->lengths6, 0, sizeof(struct xb_lengths));
+	if (!error)
+		error = xb_window_map(&generation->lengths6, cell * sizeof(struct xb_lengths),
+				      sizeof(struct xb_lengths));
+	return error;
+}
+
+static int prepare_host4(struct xb_generation *generation, const struct xb_entry *entry)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++) {
+		uint64_t hash = xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i);
+
+		error = xb_counting_prepare(&generation->host4, hash);
+		if (!error && generation->params.confirm)
+			error = xb_confirm_prepare(&generation->confirm4, hash);
+	}
+	return error;
+}
+
+/* From so many changes on, mapping everything is cheaper than page by page. */
+#define MANY_CHANGES 256
+
+int xb_apply_prepare(struct xb_generation *generation, const struct xb_changes *changes)
+{
+	int error = 0;
+
+	if (changes->count >= MANY_CHANGES)
+		return xb_generation_map_all(generation);
+	for (size_t i = 0; !error && i < changes->count; i++) {
+		const struct xb_entry *entry = &changes->change[i].entry;
+
+		switch (entry->kind) {
+		case XB_PREFIX4:
+			error = xb_prefixmap_prepare(&generation->prefix4, entry);
+			break;
+		case XB_HOST4:
+			error = prepare_host4(generation, entry);
+			break;
+		case XB_NET6:
+			error = prepare_net6(generation, entry);
+			break;
+		default:
+			error = xb_window_map_all(&generation->allow.gate);
+		}
+	}
+	return error;
+}
+
+static int mismatch(void)
+{
+	return xb_system_error(0, "the filter does not match the list; it is built anew by the "
+				  "next command");
+}
+
+/* One stage pair, and the count of its keys. */
+struct stage {
+	struct xb_counting *bloom;
+	struct xb_confirm *confirm; /* NULL: there is none */
+	uint64_t *keys;
+};
+
+/* A bit that is on must find its key behind it: confirm comes first on the way in, last on the way
+ * out. */
+static int change_key(const struct stage *stage, uint64_t hash, uint32_t address, bool listed)
+{
+	int error;
+
+	if (listed) {
+		error = stage->confirm ? xb_confirm_add(stage->confirm, hash, address) : 0;
+		if (error)
+			return error;
+		xb_counting_add(stage->bloom, hash);
+		++*stage->keys;
+		return 0;
+	}
+	if (xb_counting_delete(stage->bloom, hash) ||
+	    (stage->confirm && xb_confirm_delete(stage->confirm, hash, address)))
+		return mismatch();
+	--*stage->keys;
+	return 0;
+}
+
+static int apply_net6(struct xb_generation *generation, const struct xb_entry *entry, bool listed)
+{
+	struct xb_counters_header *header = generation->header;
+	struct xb_lengths *table = (struct xb_lengths *)(void *)generation->lengths6.base;
+	uint32_t cells = generation->params.length_cells, probes;
+	uint32_t cell = xb_lengthmap_cell(&generation->params.key, cells, entry);
+	const struct stage stage = {
+		.bloom = &generation->net6,
+		.confirm = generation->params.confirm ? &generation->confirm6 : NULL,
+		.keys = &header->net6_keys,
+	};
+	int error = change_key(&stage, hash_net6(generation, entry), 0, listed);
+
+	if (error || !listed)
+		return error;
+	/* A length below /32 costs every source a probe more, unless it was there. */
+	if (!cell && !(table[0].bits[0] >> entry->length & 1))
+		header->length_probes++;
+	probes = xb_lengthmap_mark(table, cell, entry);
+	if (probes > header->length_probes)
+		header->length_probes = probes;
+	return 0;
+}
+
+static int apply_host4(struct xb_generation *generation, const struct xb_entry *entry, bool listed)
+{
+	const struct stage stage = {
+		.bloom = &generation->host4,
+		.confirm = generation->params.confirm ? &generation->confirm4 : NULL,
+		.keys = &generation->header->host4_keys,
+	};
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++) {
+		uint32_t address = xb_entry_ipv4(entry) + i;
+
+		error = change_key(&stage, xb_hash_ipv4(&generation->params.key, address), address,
+				   listed);
+	}
+	return error;
+}
+
+static int apply_prefix4(struct xb_generation *generation, struct xb_txn *txn,
+			 const struct xb_change *change)
+{
+	if (!change->listed)
+		return xb_prefixmap_settle(&generation->prefix4, txn, &change->entry);
+	xb_prefixmap_add(&generation->prefix4, &change->entry);
+	return 0;
+}
+
+static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
+			const struct xb_change *change, bool *disallowed)
+{
+	switch (change->entry.kind) {
+	case XB_PREFIX4:
+		return apply_prefix4(generation, txn, change);
+	case XB_HOST4:
+		return apply_host4(generation, &change->entry, change->listed);
+	case XB_NET6:
+		return apply_net6(generation, &change->entry, change->listed);
+	default:
+		*disallowed |= !change->listed;
+		return change->listed ? xb_allow_add(&generation->allow, &change->entry)
+				      : xb_allow_delete(&generation->allow, txn, &change->entry);
+	}
+}
+
+int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
+	     uint64_t sequence)
+{
+	struct xb_counters_header *header = generation->header;
+	bool disallowed = false;
+	int error = 0;
+
+	__atomic_store_n(&header->dirty, 1, __ATOMIC_SEQ_CST);
+	xb_fault("apply-dirty");
+	for (size_t i = 0; !error && i < changes->count; i++) {
+		if (i == changes->count / 2)
+			xb_fault("apply-half");
+		error = apply_change(generation, txn, &changes->change[i], &disallowed);
+	}
+	if (!error && disallowed)
+		error = xb_allow_settle(&generation->allow, txn);
+	if (error)
+		return error;
+	xb_fault("apply-done");
+	__atomic_store_n(&header->applied, sequence, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&header->dirty, 0, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn)
+{
+	while (generation->header->applied < txn->meta.sequence) {
+		uint64_t next = generation->header->applied + 1;
+		struct xb_changes changes;
+		int error = xb_changelog_read(txn, next, &changes);
+
+		if (error)
+			return error;
+		if (!xb_apply_accepts(generation, &changes)) {
+			xb_changes_free(&changes);
+			return -ENOENT;
+		}
+		error = xb_apply_prepare(generation, &changes);
+		if (!error)
+			error = xb_apply(generation, txn, &changes, next);
+		xb_changes_free(&changes);
+		if (error)
+			return error == -ENOSPC ? -ENOENT : error;
+	}
+	return generation->header->applied == txn->meta.sequence ? 0 : -ENOENT;
+}
