@@ -111,20 +111,4 @@ static __always_inline bool confirm_unspecified(void)
 	return end && end->word[XB_BUCKET_ZERO];
 }
 
-/* address: host byte order; hash: of it. */
-static __always_inline bool confirm_host4(const struct xb_key *key, __u64 hash, __u32 address)
-{
-	if (!address)
-		return confirm_unspecified();
-	return confirm_value(&confirm4, &params.confirm4, key, hash, false, address);
-}
-
-/* hash: of prefix and length. */
-static __always_inline bool confirm_net6(const struct xb_key *key, __u64 hash)
-{
-	__u64 fingerprint = xb_fingerprint(hash);
-
-	return confirm_value(&confirm6, &params.confirm6, key, fingerprint, true, fingerprint);
-}
-
 #endif

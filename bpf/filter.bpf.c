@@ -34,8 +34,11 @@ SEC("xdp")
 int xdp_bloom_filter(struct xdp_md *ctx)
 {
 	struct source source = parse_source(ctx);
+	enum xb_reason reason = judge(&source);
 
-	return account(ctx, policy_apply(ctx, &source, judge(&source)), source.claimed);
+	if (params.allow_only || xb_reason_drops(reason))
+		reason = policy_apply(ctx, reason);
+	return account(ctx, reason, source.claimed);
 }
 
 char _license[] SEC("license") = "GPL";

@@ -8,6 +8,16 @@
 
 struct bloom_map host4 SEC(".maps");
 
+/* Calls, for the registers' sake: see policy_apply(). hash: of the address, host byte order. */
+static __noinline int confirm_host4(__u64 hash, __u32 address)
+{
+	struct xb_key key = params_key();
+
+	if (!address)
+		return confirm_unspecified();
+	return confirm_value(&confirm4, &params.confirm4, &key, hash, false, address);
+}
+
 /* address: host byte order. */
 static __always_inline enum xb_reason host4_judge(__u32 address)
 {
@@ -16,7 +26,7 @@ static __always_inline enum xb_reason host4_judge(__u32 address)
 
 	if (!bloom_contains(&host4, &params.host4, &key, hash))
 		return XB_CLEAN;
-	if (params.confirm && !confirm_host4(&key, hash, address))
+	if (params.confirm && !confirm_host4(hash, address))
 		return XB_UNCONFIRMED;
 	return XB_LISTED_IPV4_HOST;
 }

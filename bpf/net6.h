@@ -66,6 +66,15 @@ static __always_inline __u64 leading_ones(__u32 n)
 	return n ? ~0ULL << ((64 - n) & 63) : 0;
 }
 
+/* hash: of prefix and length. */
+static __noinline int confirm_net6(__u64 hash)
+{
+	struct xb_key key = params_key();
+	__u64 fingerprint = xb_fingerprint(hash);
+
+	return confirm_value(&confirm6, &params.confirm6, &key, fingerprint, true, fingerprint);
+}
+
 static long net6_probe(__u32 round __attribute__((unused)), void *data)
 {
 	struct net6_walk *walk = data;
@@ -80,7 +89,7 @@ static long net6_probe(__u32 round __attribute__((unused)), void *data)
 	hash = xb_hash_ipv6(&key, hi, lo, length);
 	if (!bloom_contains(&net6, &params.net6, &key, hash))
 		return 0;
-	if (params.confirm && !confirm_net6(&key, hash)) {
+	if (params.confirm && !confirm_net6(hash)) {
 		walk->found = XB_UNCONFIRMED;
 		return 0;
 	}

@@ -51,25 +51,26 @@ static __always_inline bool is_neighbour_discovery(struct xdp_md *ctx, const str
 	       head.type <= 137;
 }
 
-/* What the policy makes of a look-up. */
-static __always_inline enum xb_reason policy_apply(struct xdp_md *ctx, const struct source *source,
-						   enum xb_reason reason)
+/*
+ * What the policy makes of a look-up. A function of its own that parses once more: what it needs
+ * would else fill registers and stack of packets that never come here (measured: 40 ns of a clean
+ * one at 10M hosts, which waits for memory and has fewer look-ups under way).
+ */
+static __noinline int policy_apply(struct xdp_md *ctx, __u32 found)
 {
-	bool listed = xb_reason_drops(reason);
-	__u32 now;
+	struct source source = parse_source(ctx);
+	enum xb_reason reason = found;
+	__u32 now = policy_now();
 
-	if (!listed && !params.allow_only)
-		return reason;
-	now = policy_now();
 	if (now != XB_POLICY_ALLOW_ONLY)
-		return listed ? policy_drop(ctx, source, reason, now) : reason;
-	if (listed)
+		return xb_reason_drops(reason) ? policy_drop(ctx, &source, reason, now) : reason;
+	if (xb_reason_drops(reason))
 		return XB_ADMITTED;
-	if (source->family == SOURCE_NONE)
+	if (source.family == SOURCE_NONE)
 		return reason;
-	if (is_neighbour_discovery(ctx, source))
+	if (is_neighbour_discovery(ctx, &source))
 		return XB_NEIGHBOUR;
-	return policy_drop(ctx, source, XB_NOT_ADMITTED, now);
+	return policy_drop(ctx, &source, XB_NOT_ADMITTED, now);
 }
 
 #endif

@@ -88,12 +88,8 @@ static __always_inline void watch_tell(struct xdp_md *ctx, const struct source *
 
 	if (!now || now->budget <= 0)
 		return;
-	if (__sync_fetch_and_add(&now->budget, -1) > 0) {
-		/* A copy, so that clean packets keep theirs in registers. */
-		struct source copy = *source;
-
-		watch_send(ctx, &copy, reason, monitored);
-	}
+	if (__sync_fetch_and_add(&now->budget, -1) > 0)
+		watch_send(ctx, source, reason, monitored);
 }
 
 #endif

@@ -100,6 +100,84 @@ t_rotate_with_wishes() { die_everywhere "${listed[*]}" "" rotate --fpr 0.001 --c
 
 t_flush() { die_everywhere "" "${listed[*]}" flush --yes; }
 
+t_rotate_no_confirm() { die_everywhere "${listed[*]}" "" rotate --no-confirm; }
+
+# agree: what the store says of allowlist and policy is what packets meet.
+agree()
+{
+	local one policy
+
+	policy=$(ctl policy)
+	for one in "${listed[@]}"; do
+		if [[ $policy != enforce ]] || ctl -q allow test "$one"; then
+			passes "$one"
+		else
+			blocked "$one"
+		fi
+	done
+	if [[ $policy == allow-only ]]; then
+		blocked 10.77.0.2 fd77::2
+	else
+		passes 10.77.0.2 fd77::2
+	fi
+}
+
+# die_and_agree BEFORE COMMAND...: BEFORE is a function that goes on from the known state.
+die_and_agree()
+{
+	local before=$1 point points code
+
+	shift
+	points=$(begin && "$before" && rm -f "$T/seen" &&
+		XB_FAULT_SEEN=$T/seen tool "$faulty" -q "$@" >/dev/null && sort -u "$T/seen")
+	[[ -n $points ]] || fail "$* passes no fault point"
+	echo "$* passes" $points
+	for point in $points; do
+		begin
+		"$before"
+		code=0
+		XB_FAULT=$point tool "$faulty" -q "$@" >"$T/out" 2>"$T/err" || code=$?
+		[[ $code -eq 137 ]] || fail "$point: exit code $code: $(cat "$T/err")"
+		blocked 10.77.0.4
+		exits 0 up
+		exits 0 status
+		agree
+	done
+}
+
+allow_one() { ctl allow add 10.77.0.3 fd77::3; }
+
+t_allow() { die_and_agree : allow add 10.77.0.3 fd77::3; }
+
+t_disallow() { die_and_agree allow_one allow del 10.77.0.3 fd77::3; }
+
+t_allow_among_changes()
+{
+	printf 'add 10.77.0.5\nallow add 10.77.0.3\ndel fd77::3\nallow del fd77::3 --exist\n' >"$T/batch"
+	die_and_agree allow_one batch "$T/batch"
+}
+
+# Here the policy may already be the new one: nothing is blocked throughout.
+t_policy()
+{
+	local policy point points code
+
+	for policy in monitor allow-only; do
+		points=$(points_of -q policy "$policy")
+		for point in $points; do
+			begin
+			code=0
+			XB_FAULT=$point tool "$faulty" -q policy "$policy" >/dev/null 2>&1 || code=$?
+			[[ $code -eq 137 ]] || fail "$policy, $point: exit code $code"
+			exits 0 up
+			exits 0 status
+			agree
+			ctl -q policy enforce
+			agree
+		done
+	done
+}
+
 # A repair that dies is repaired as well.
 t_death_in_repair()
 {
@@ -120,14 +198,20 @@ t_death_in_repair()
 	done
 }
 
-# kill -9 from outside, whenever.
+# kill -9 from outside, whenever, whatever it does.
 t_kill_at_random()
 {
 	local number victim
+	local -a commands=(
+		"add 198.51.100.@" "allow add 198.51.100.@" "rotate --no-confirm" "add 2001:db8::@"
+		"allow del 198.51.100.@ --exist" "rotate --confirm" "allow add 2001:db8::/32 --exist"
+		"policy enforce"
+	)
 
 	begin
-	for ((number = 1; number <= 40; number++)); do
-		ctl add "198.51.100.$number" >/dev/null 2>&1 &
+	for ((number = 1; number <= 80; number++)); do
+		# shellcheck disable=SC2086
+		ctl -q ${commands[number % ${#commands[@]}]//@/$number} >/dev/null 2>&1 &
 		victim=$!
 		sleep "0.00$((RANDOM % 10))"
 		kill -KILL $victim 2>/dev/null || true

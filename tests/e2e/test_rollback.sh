@@ -284,6 +284,30 @@ t_killed_while_committing()
 	done
 }
 
+# In need nobody waits.
+t_detach_ends_a_trial()
+{
+	begin
+	ctl -q rotate --rollback 600 2>/dev/null
+	ctl detach x0
+	passes "$listed" "$listed6"
+	exits 0 status
+	nothing_left 0
+	ctl -q attach x0 --rollback 600 2>/dev/null
+	blocked "$listed"
+	exits 2 attach x0
+	one_line
+	complains "on trial"
+	ctl detach x0
+	passes "$listed"
+	exits 0 status
+	nothing_left 0
+	ctl -q attach x0 --rollback 600 2>/dev/null
+	ctl detach --all
+	passes "$listed"
+	nothing_left 0
+}
+
 t_bad_input()
 {
 	ctl add "$listed"

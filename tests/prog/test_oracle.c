@@ -17,7 +17,7 @@
 #include "support/oracle.h"
 #include "support/rig.h"
 
-/* At 1e-3 and at 1e-4, so many show a tenth more than promised. */
+/* At 1e-2 and at 1e-4, so many show a tenth more than promised. */
 #define CONFIRMED_SOURCES 1000000
 #define GUESSED_SOURCES	  4200000
 

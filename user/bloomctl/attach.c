@@ -83,6 +83,10 @@ static int body(struct xb_writer *writer, void *context)
 	bool fresh = !writer->linked;
 	int error;
 
+	for (int i = 0; i < request->count && !(writer->how & XB_WRITE_COMMIT); i++)
+		if (xb_trial_names(&writer->trial, request->names[i]))
+			return xb_input_error("%s is on trial; `bloomctl commit` keeps it",
+					      request->names[i]);
 	writer->adopts = true;
 	error = xb_enforce_begin(writer, writer->txn);
 	if (!error)

@@ -8,11 +8,13 @@
 #include "core/attach.h"
 #include "core/enforce.h"
 #include "core/error.h"
+#include "core/rollback.h"
 
 struct request {
 	char **names;
 	int count;
 	bool all;
+	bool on_trial; /* what was named was on trial, and is no more */
 };
 
 static int take_all(struct xb_writer *writer)
@@ -64,12 +66,27 @@ static int body(struct xb_writer *writer, void *context)
 
 		if (error)
 			return error;
-		if (!found) {
+		if (!found && !request->on_trial) {
 			xb_input_error("%s is not attached", request->names[i]);
 			return 1;
 		}
 	}
 	return 0;
+}
+
+/* Detaching is what people do in need: it does not wait for the end of a trial. */
+static int abandon_trial(const struct cli *cli, struct request *request)
+{
+	bool was_tried;
+	int error = 0;
+
+	if (request->all)
+		return xb_rollback_abandon(&cli->paths, NULL, &was_tried);
+	for (int i = 0; !error && i < request->count; i++) {
+		error = xb_rollback_abandon(&cli->paths, request->names[i], &was_tried);
+		request->on_trial |= was_tried;
+	}
+	return error;
 }
 
 int verb_detach(struct cli *cli, int argc, char **argv)
@@ -87,6 +104,9 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 	request.count = argc - optind;
 	if (request.all == (request.count > 0))
 		return cli_usage(cli, "detach takes interfaces, or --all");
+	error = abandon_trial(cli, &request);
+	if (error)
+		return cli_fail();
 	/* The wish first: then every command that follows works towards it. */
 	error = xb_write(&cli->paths, XB_WRITE_HEAVY, body, &request);
 	if (error == 1)

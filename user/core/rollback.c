@@ -275,6 +275,36 @@ int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb
 	return error;
 }
 
+struct abandonment {
+	const char *name;
+	bool was_tried;
+};
+
+static int abandon(struct xb_writer *writer, struct xb_guard *guard, void *context)
+{
+	struct abandonment *asked = context;
+	struct xb_trial trial;
+	int error = read_trial(writer, &trial);
+
+	if (error)
+		return error;
+	asked->was_tried = asked->name && xb_trial_names(&trial, asked->name);
+	if (xb_trial_lives(&trial, guard) &&
+	    (!asked->name || guard->state.everywhere || asked->was_tried))
+		error = xb_guard_set_deadline(guard, 0);
+	xb_trial_free(&trial);
+	return error;
+}
+
+int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *was_tried)
+{
+	struct abandonment asked = {.name = name};
+	int error = with_guard(paths, abandon, &asked);
+
+	*was_tried = asked.was_tried;
+	return error < 0 ? error : 0;
+}
+
 static int set_deadline(struct xb_writer *writer, struct xb_guard *guard, void *context)
 {
 	const uint64_t *deadline = context;

@@ -31,6 +31,12 @@ int xb_rollback_end(struct xb_writer *writer);
 int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,
 		       uint64_t *before);
 
+/*
+ * Ends a trial at once, so that the former verdicts return: that of this interface (NULL: of any),
+ * or one that keeps writers waiting. *was_tried: the interface was on trial.
+ */
+int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *was_tried);
+
 /* Moves its end, after a commit that failed. */
 int xb_rollback_set_deadline(const struct xb_paths *paths, uint64_t deadline);
 

@@ -19,7 +19,7 @@
  * docs/design.md for the measurement.
  */
 #define XB_DEFAULT_RATE	  1e-4
-#define XB_CONFIRMED_RATE 1e-3
+#define XB_CONFIRMED_RATE 1e-2
 
 /* How much is listed; kept with every change so that sizing needs no scan. */
 struct xb_totals {

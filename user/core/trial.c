@@ -98,6 +98,14 @@ int xb_trial_delete(struct xb_txn *txn)
 	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
 }
 
+bool xb_trial_names(const struct xb_trial *trial, const char *name)
+{
+	for (uint32_t i = 0; i < trial->name_count; i++)
+		if (!strcmp(trial->names[i], name))
+			return true;
+	return false;
+}
+
 bool xb_trial_lives(const struct xb_trial *trial, const struct xb_guard *guard)
 {
 	return guard->program >= 0 && guard->state.identity == trial->identity &&

@@ -37,6 +37,9 @@ int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_wish *wi
 int xb_trial_delete(struct xb_txn *txn);
 void xb_trial_free(struct xb_trial *trial);
 
+/* Whether it is the interface of this name that is on trial. */
+bool xb_trial_names(const struct xb_trial *trial, const char *name);
+
 /* Whether this guard is the trial's, and its time is not over. */
 bool xb_trial_lives(const struct xb_trial *trial, const struct xb_guard *guard);
 
