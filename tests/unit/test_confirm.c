@@ -168,7 +168,7 @@ static void *build_share(void *context)
 
 #define THREADS_MAX 4
 
-/* 0 or -ENOSPC */
+/* 0 or -EXFULL */
 static int build(struct xb_confirm *table, const uint32_t *keys, size_t count, uint32_t threads)
 {
 	struct shares shares[THREADS_MAX];
@@ -389,7 +389,7 @@ static uint64_t fill_up(struct xb_confirm *table, const uint32_t *keys)
 
 	while (!(error = add(table, keys[count])))
 		count++;
-	assert_int_equal(error, -ENOSPC);
+	assert_int_equal(error, -EXFULL);
 	return count;
 }
 
@@ -579,7 +579,7 @@ static void *change_others(void *context)
 			continue;
 		error = (race->listed[which] ? del : add)(&race->table, race->churn[which]);
 		race->changes++;
-		if (error == -ENOSPC) {
+		if (error == -EXFULL) {
 			race->refused++;
 			continue;
 		}

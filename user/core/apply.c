@@ -248,7 +248,7 @@ int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn)
 			error = xb_apply(generation, txn, &changes, next);
 		xb_changes_free(&changes);
 		if (error)
-			return error == -ENOSPC ? -ENOENT : error;
+			return error == -EXFULL ? -ENOENT : error;
 	}
 	return generation->header->applied == txn->meta.sequence ? 0 : -ENOENT;
 }

@@ -13,7 +13,7 @@ int xb_apply_prepare(struct xb_generation *generation, const struct xb_changes *
 
 /*
  * Applies the changes of one sequence number, in force for the next packet. txn: a transaction that
- * has them. On failure the generation stays marked dirty; -ENOSPC without a message: the confirm
+ * has them. On failure the generation stays marked dirty; -EXFULL without a message: the confirm
  * stage has no place for a key, a new generation has.
  */
 int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,

@@ -487,11 +487,11 @@ fail:
 
 int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb_generation **out)
 {
-	int error = -ENOSPC;
+	int error = -EXFULL;
 
-	for (uint32_t tries = 0; error == -ENOSPC && tries < BUILD_TRIES; tries++)
+	for (uint32_t tries = 0; error == -EXFULL && tries < BUILD_TRIES; tries++)
 		error = build_once(build, keys, tries, out);
-	return error == -ENOSPC ? xb_system_error(0,
+	return error == -EXFULL ? xb_system_error(0,
 						  "the exact look-up could not be built: no "
 						  "place for a key in %d tries",
 						  BUILD_TRIES)

@@ -177,7 +177,7 @@ static int relocate(struct xb_confirm *confirm, struct xb_choices choices, uint6
 	uint32_t bucket, slot;
 
 	if (at < 0)
-		return -ENOSPC;
+		return -EXFULL;
 	bucket = *grown = nodes[at].bucket;
 	slot = (uint32_t)slot_find(confirm, bucket, 0);
 	for (; nodes[at].parent >= 0; at = nodes[at].parent) {

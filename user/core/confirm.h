@@ -35,7 +35,7 @@ uint64_t xb_confirm_bytes(const struct xb_buckets *geometry);
 int xb_confirm_prepare(struct xb_confirm *confirm, uint64_t hash);
 
 /*
- * address: host byte order, of the hash; not read when the table is wide. -ENOSPC without a
+ * address: host byte order, of the hash; not read when the table is wide. -EXFULL without a
  * message: no place was found, nothing changed but where other keys stand.
  */
 int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t address);

@@ -139,7 +139,7 @@ int xb_rollback_settle(struct xb_writer *writer)
 	if (recorded && xb_trial_lives(&trial, &writer->link.guard)) {
 		if (writer->link.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
 			xb_trial_free(&trial);
-			return -EBUSY;
+			return -EINPROGRESS;
 		}
 		xb_trial_free(&writer->trial);
 		writer->trial = trial;

@@ -246,7 +246,7 @@ int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
 		error = rotation->commits ? 0 : xb_write(paths, XB_WRITE_SURVEY, NULL, NULL);
 		if (!error)
 			error = rotate_now(paths, rotation, params);
-	} while (error == -EBUSY);
+	} while (error == -EINPROGRESS);
 	return error;
 }
 
@@ -270,5 +270,5 @@ int xb_grow(const struct xb_paths *paths)
 				  (unsigned long long)params.net6.capacity);
 	}
 	close_builder(&builder);
-	return error == -EBUSY ? 0 : error;
+	return error == -EINPROGRESS ? 0 : error;
 }

@@ -92,9 +92,6 @@ static int commit_in_place(struct xb_writer *writer)
 	if (!error) {
 		error = xb_apply(writer->active, after, &changes, sequence);
 		xb_txn_abort(after);
-		/* Durable, and no room: whoever repairs next builds a generation that has it. */
-		if (error == -ENOSPC)
-			error = -ESTALE;
 	}
 	xb_changes_free(&changes);
 	return error;
@@ -286,7 +283,7 @@ static int write_change(struct change change)
 	bool full, told = false;
 	int error;
 
-	while ((error = attempt(&change, &full)) == -EBUSY) {
+	while ((error = attempt(&change, &full)) == -EINPROGRESS) {
 		if (!told)
 			xb_notice("waiting for the trial that goes on to be committed or to end");
 		told = true;
@@ -296,7 +293,8 @@ static int write_change(struct change change)
 		change.how |= XB_WRITE_HEAVY;
 		return write_change(change);
 	}
-	if (error == -ESTALE)
+	/* Durable, but without a place in the generation: repair builds one that has it. */
+	if (error == -EXFULL)
 		return write_change((struct change){.paths = change.paths, .how = XB_WRITE_HEAVY});
 	growth_due |= full;
 	return error;
