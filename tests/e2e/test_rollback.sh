@@ -284,6 +284,32 @@ t_killed_while_committing()
 	done
 }
 
+# Commands that look at the machine meanwhile see the interface on trial, too.
+t_what_must_not_be_blocked_stays_allowed_on_trial()
+{
+	ctl add 0.0.0.0/0
+	ctl -q attach x0 --rollback 600 2>/dev/null
+	blocked "$listed"
+	ctl up
+	exits 0 allow list --list auto:address
+	says "^$server4 "
+	ctl -q commit
+	exits 0 allow list --list auto:address
+	says "^$server4 "
+}
+
+t_a_pipe_is_read_once()
+{
+	begin
+	ctl -q import <(echo "$other") --replace --include-bogons --rollback 600 2>/dev/null
+	blocked "$other"
+	passes "$listed"
+	ctl -q commit
+	blocked "$other"
+	passes "$listed"
+	nothing_left
+}
+
 # In need nobody waits.
 t_detach_ends_a_trial()
 {

@@ -71,8 +71,6 @@ static int allow_body(struct xb_writer *writer, void *context)
 			return xb_input_error("%s: no such interface", request->names[i]);
 	}
 	writer->adopts = true;
-	writer->txn->meta.refused |= request->refuse;
-	writer->txn->edits++;
 	return xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, ifindexes,
 			    (size_t)request->count, true);
 }
@@ -97,6 +95,8 @@ static int body(struct xb_writer *writer, void *context)
 		strcpy(wanted.name, request->names[i]);
 		error = xb_wanted_put(writer->txn, &wanted);
 	}
+	/* Only now: a trial, or an attach that fails, refuses nothing. */
+	writer->txn->meta.refused |= request->refuse;
 	if (error && fresh)
 		xb_enforce_end(writer, writer->txn->meta.identity);
 	return error;
@@ -125,7 +125,13 @@ static int prepare_body(struct xb_writer *writer, void *context)
 
 static int attach_body(struct xb_writer *writer, void *context)
 {
-	return attach_all(writer, context);
+	struct request *request = context;
+
+	for (int i = 0; i < request->count; i++)
+		if (!xb_trial_names(&writer->trial, request->names[i]))
+			return xb_system_error(0, "the trial ended before %s was attached",
+					       request->names[i]);
+	return attach_all(writer, request);
 }
 
 /* Interfaces are attached behind the guard only: killed at any moment, none stays filtered. */

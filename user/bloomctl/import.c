@@ -25,9 +25,11 @@ struct request {
 };
 
 /* A file without entries is an error, unless it is meant to empty a list. */
-static int read_file(const char *path, struct request *request, struct xb_listfile *file)
+static int read_file(const struct cli *cli, const char *path, struct request *request,
+		     struct xb_listfile *file)
 {
-	int error = xb_listfile_read(path, request->format, file);
+	int error = xb_listfile_read_as(rollback_source(cli, path),
+					strcmp(path, "-") ? path : "stdin", request->format, file);
 
 	if (error != -ENODATA || !request->replace)
 		return error;
@@ -81,7 +83,7 @@ static int put_one(struct xb_writer *writer, struct request *request, const stru
 		.comment_size = (uint32_t)strlen(comment),
 	};
 	unsigned int renew = 0;
-	enum xb_put put;
+	enum xb_put put = XB_PUT_SAME;
 	int error = check_timeout(item, writer->now);
 
 	if (error)
@@ -317,7 +319,8 @@ int verb_import(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "'%s' is no list name", request.list);
 	if (request.dry_run && cli->wish.seconds)
 		return cli_usage(cli, "a dry run changes nothing to roll back");
-	if (rollback_keep_input(cli, &argv[optind]) || read_file(argv[optind], &request, &file))
+	if (rollback_keep_input(cli, &argv[optind]) ||
+	    read_file(cli, argv[optind], &request, &file))
 		return cli_fail();
 	rollback_use_copy(cli, &argv[optind]);
 	if (!request.include_bogons)

@@ -216,6 +216,7 @@ static FILE *copy_of(FILE *from)
 int verb_restore(struct cli *cli, int argc, char **argv)
 {
 	struct request request = {0};
+	const char *source;
 	int error;
 
 	if (argc != 2)
@@ -223,7 +224,8 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 	if (rollback_keep_input(cli, &argv[1]))
 		return cli_fail();
 	request.name = strcmp(argv[1], "-") ? argv[1] : "stdin";
-	request.file = strcmp(argv[1], "-") ? fopen(argv[1], "re") : copy_of(stdin);
+	source = rollback_source(cli, argv[1]);
+	request.file = strcmp(source, "-") ? fopen(source, "re") : copy_of(stdin);
 	if (!request.file) {
 		if (errno == ENOENT)
 			xb_input_error("%s: no such file", argv[1]);

@@ -50,7 +50,8 @@ int rollback_write(const struct cli *cli, unsigned int how,
 {
 	if (cli->wish.seconds)
 		return xb_write_try(&cli->paths, how, &cli->wish, body, context);
-	return xb_write(&cli->paths, how | (cli->commits ? XB_WRITE_COMMIT : 0), body, context);
+	return xb_write(&cli->paths, how | (cli->commits ? XB_WRITE_COMMIT | XB_WRITE_HEAVY : 0),
+			body, context);
 }
 
 static int copy(int from, int to, const char *name)
@@ -89,14 +90,17 @@ int rollback_keep_input(struct cli *cli, char **file)
 	error = to < 0 ? xb_system_error(errno, "cannot keep a copy of %s in %s", name,
 					 cli->paths.state)
 		       : copy(from, to, name);
-	if (!error && standard && (lseek(to, 0, SEEK_SET) < 0 || dup2(to, STDIN_FILENO) < 0))
-		error = xb_system_error(errno, "cannot read the copy of stdin");
 	if (to >= 0)
 		close(to);
 	if (!standard)
 		close(from);
 	cli->wish.input = copy_path;
 	return error;
+}
+
+const char *rollback_source(const struct cli *cli, const char *file)
+{
+	return cli->wish.input ? cli->wish.input : file;
 }
 
 void rollback_use_copy(const struct cli *cli, char **file)

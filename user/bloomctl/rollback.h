@@ -18,10 +18,13 @@ int rollback_write(const struct cli *cli, unsigned int how,
 		   int (*body)(struct xb_writer *writer, void *context), void *context);
 
 /*
- * For a command whose text may be gone when it is committed: keeps a copy, and stdin at its
- * beginning. Call it before reading. *file: the argument, "-" is standard input.
+ * For a command whose text may be gone when it is committed: keeps a copy, from which it reads
+ * itself. *file: the argument, "-" is standard input.
  */
 int rollback_keep_input(struct cli *cli, char **file);
+
+/* The copy, or the file itself when nothing is tried. */
+const char *rollback_source(const struct cli *cli, const char *file);
 
 /* From now on `commit` reads the copy: call it when the text has been read. */
 void rollback_use_copy(const struct cli *cli, char **file);

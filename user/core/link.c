@@ -91,10 +91,8 @@ int xb_link_open(const char *pins, struct xb_link *link)
 		link->entry = xb_pin_open(directory, "entry");
 		error = link->entry < 0 ? link->entry : 0;
 	}
-	if (!error) {
-		error = xb_guard_open(pins, xb_link_slot(link), &link->guard);
-		error = error == -ENOENT ? 0 : error;
-	}
+	if (!error)
+		error = xb_link_find_guard(link);
 	if (error)
 		xb_link_close(link);
 	return error;
@@ -244,6 +242,15 @@ int xb_link_swap(const struct xb_link *link, int program)
 	if (guard->program >= 0 && !guard->state.everywhere)
 		return xb_guard_set_side(guard, XB_TRIED, program);
 	return xb_link_set_slot(link, program);
+}
+
+int xb_link_find_guard(struct xb_link *link)
+{
+	int error;
+
+	xb_guard_close(&link->guard);
+	error = xb_guard_open(link->pins, xb_link_slot(link), &link->guard);
+	return error == -ENOENT ? 0 : error;
 }
 
 void xb_link_quiesce(void)

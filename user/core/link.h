@@ -54,6 +54,9 @@ int xb_link_swap(const struct xb_link *link, int program);
 /* The same, for any program whatever stands in the slot. */
 int xb_link_set_slot(const struct xb_link *link, int program);
 
+/* Looks again which trial has the slot, after the writer lock was not held for a while. */
+int xb_link_find_guard(struct xb_link *link);
+
 /* Waits until no packet is in a program that was in the slot before. */
 void xb_link_quiesce(void);
 

@@ -441,16 +441,19 @@ static int detect_format(const char *line, const struct format **format)
 			      xb_listfile_formats());
 }
 
-static int open_source(const char *path, struct source *source)
+static int open_source(const char *path, const char *name, struct source *source)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct stat about;
 
-	*source = (struct source){.name = is_stdin ? "stdin" : path, .fd = STDIN_FILENO};
+	*source = (struct source){.name = name	     ? name
+					  : is_stdin ? "stdin"
+						     : path,
+				  .fd = STDIN_FILENO};
 	if (!is_stdin)
 		source->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (source->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return xb_input_error("%s: %s", path, strerror(errno));
+		return xb_input_error("%s: %s", source->name, strerror(errno));
 	if (source->fd < 0 || fstat(source->fd, &about))
 		return xb_system_error(errno, "%s", source->name);
 	if (S_ISDIR(about.st_mode))
@@ -586,6 +589,12 @@ static int settle(struct xb_listfile *file)
 
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file)
 {
+	return xb_listfile_read_as(path, NULL, format, file);
+}
+
+int xb_listfile_read_as(const char *path, const char *name, const char *format,
+			struct xb_listfile *file)
+{
 	struct reading reading = {.file = file};
 	struct source source;
 	int error;
@@ -594,7 +603,7 @@ int xb_listfile_read(const char *path, const char *format, struct xb_listfile *f
 	error = format ? choose_format(format, &reading.format) : 0;
 	if (error)
 		return error;
-	error = open_source(path, &source);
+	error = open_source(path, name, &source);
 	if (!error)
 		error = read_lines(&source, &reading);
 	close_source(&source);

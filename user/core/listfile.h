@@ -36,6 +36,10 @@ struct xb_listfile {
  */
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
 
+/* The same; messages speak of `name` (NULL: of the path). */
+int xb_listfile_read_as(const char *path, const char *name, const char *format,
+			struct xb_listfile *file);
+
 /* "" if there is none; owned by the file. */
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item);
 

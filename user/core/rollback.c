@@ -17,13 +17,14 @@
 #include "pin.h"
 #include "wanted.h"
 
-static int read_trial(struct xb_writer *writer, struct xb_trial *trial)
+static int read_trial(struct xb_writer *writer, struct xb_trial *trial, uint64_t *store)
 {
 	struct xb_txn *txn;
 	int error = xb_store_read(writer->store, &txn);
 
 	if (error)
 		return error;
+	*store = txn->meta.identity;
 	error = xb_trial_get(txn, trial);
 	xb_txn_abort(txn);
 	return error;
@@ -86,25 +87,22 @@ static int keep_input(const struct xb_paths *paths, const struct xb_wish *wish)
 	return rename(wish->input, path) < 0 ? xb_system_error(errno, "cannot keep %s", path) : 0;
 }
 
-/* The program of the generation in force back into the slot, and everything else of the trial
- * away. */
-static int release_slot(struct xb_writer *writer)
+/*
+ * The program of the generation in force back into the slot, and everything else of the trial away.
+ * Without such a generation the guard stays until one is published: its end would leave nothing.
+ */
+static int release_slot(struct xb_writer *writer, const struct xb_generation *in_force)
 {
-	bool everywhere = writer->link.guard.program >= 0 && writer->link.guard.state.everywhere;
-	int error = 0;
+	int error;
 
+	if (!in_force)
+		return 0;
 	xb_guard_close(&writer->link.guard);
-	if (writer->active) {
-		error = xb_link_set_slot(&writer->link, writer->active->program);
-		xb_link_quiesce();
-	}
+	error = xb_link_set_slot(&writer->link, in_force->program);
 	if (error)
 		return error;
+	xb_link_quiesce();
 	xb_guard_remove(writer->paths->pins);
-	/* Nobody else builds while there is a second generation; else it is not ours to sweep. */
-	if (writer->active && everywhere)
-		xb_generation_sweep(writer->paths, writer->active->params.store,
-				    writer->active->name);
 	return 0;
 }
 
@@ -116,22 +114,28 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 	if (writer->link.guard.program >= 0) {
 		error = detach_tried(writer);
 		if (!error)
-			error = release_slot(writer);
+			error = release_slot(writer, writer->active);
 	} else if (writer->linked) {
 		xb_guard_remove(writer->paths->pins);
 	}
 	xb_fault("rollback-released");
 	if (!error && recorded)
 		error = clear_record(writer);
-	if (!error)
-		remove_input(writer->paths);
-	return error;
+	if (error)
+		return error;
+	remove_input(writer->paths);
+	/* Whoever builds holds the builder lock: only then is a second generation nobody's. */
+	if (writer->active && writer->builder_lock >= 0)
+		xb_generation_sweep(writer->paths, writer->active->params.store,
+				    writer->active->name);
+	return 0;
 }
 
 int xb_rollback_settle(struct xb_writer *writer)
 {
 	struct xb_trial trial;
-	int error = read_trial(writer, &trial);
+	uint64_t store = 0;
+	int error = read_trial(writer, &trial, &store);
 	bool recorded = !error;
 
 	if (error && error != -ENOENT)
@@ -146,6 +150,9 @@ int xb_rollback_settle(struct xb_writer *writer)
 		return 0;
 	}
 	xb_trial_free(&trial);
+	/* What another store put in force is not this one's to end. */
+	if (writer->active && writer->active->params.store != store)
+		return 0;
 	return clear_away(writer, recorded);
 }
 
@@ -214,11 +221,13 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 	return 0;
 }
 
-int xb_rollback_end(struct xb_writer *writer)
+int xb_rollback_end(struct xb_writer *writer, const struct xb_generation *in_force)
 {
-	int error = release_slot(writer);
+	int error = release_slot(writer, in_force);
 
 	remove_input(writer->paths);
+	if (!error && in_force && writer->builder_lock >= 0)
+		xb_generation_sweep(writer->paths, in_force->params.store, in_force->name);
 	return error;
 }
 
@@ -253,7 +262,8 @@ struct extension {
 static int extend(struct xb_writer *writer, struct xb_guard *guard, void *context)
 {
 	struct extension *extension = context;
-	int error = read_trial(writer, extension->trial);
+	uint64_t store;
+	int error = read_trial(writer, extension->trial, &store);
 
 	if (error)
 		return error;
@@ -284,7 +294,8 @@ static int abandon(struct xb_writer *writer, struct xb_guard *guard, void *conte
 {
 	struct abandonment *asked = context;
 	struct xb_trial trial;
-	int error = read_trial(writer, &trial);
+	uint64_t store;
+	int error = read_trial(writer, &trial, &store);
 
 	if (error)
 		return error;

@@ -22,7 +22,7 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 		      const struct xb_wish *wish);
 
 /* What was tried is in the store and in the generation in force: the guard leaves. */
-int xb_rollback_end(struct xb_writer *writer);
+int xb_rollback_end(struct xb_writer *writer, const struct xb_generation *in_force);
 
 /*
  * For `commit`: gives a trial that lives so many more seconds, from now on. 1: there is none, or it

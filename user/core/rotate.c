@@ -107,8 +107,12 @@ static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
 		  struct xb_generation *built)
 {
 	uint64_t left;
-	int error = replay(builder, built, &left);
+	int error = xb_link_find_guard(&builder->link);
 
+	if (!error && rotation->commits && builder->link.guard.program < 0)
+		error = xb_system_error(0, "the trial ended while it was being committed");
+	if (!error)
+		error = replay(builder, built, &left);
 	if (error)
 		return error;
 	xb_fault("rotate-replayed");
@@ -121,12 +125,7 @@ static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
 		xb_fault("rotate-recorded");
 	}
 	error = xb_generation_publish(builder->paths, &builder->link, built);
-	if (!error && rotation->commits) {
-		xb_generation_close(builder->active);
-		builder->active = NULL;
-		error = xb_rollback_end(builder);
-	}
-	return error;
+	return !error && rotation->commits ? xb_rollback_end(builder, built) : error;
 }
 
 static int take_writer_lock(struct xb_writer *builder)

@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -208,7 +209,7 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 	if (!error)
 		error = commit_changes(writer);
 	if (!error && writer->how & XB_WRITE_COMMIT)
-		error = xb_rollback_end(writer);
+		error = xb_rollback_end(writer, writer->active);
 	if (!error && wish) {
 		xb_txn_abort(writer->txn);
 		writer->txn = NULL;
@@ -225,6 +226,23 @@ static void close_writer(struct xb_writer *writer)
 	xb_store_close(writer->store);
 	xb_unlock(writer->writer_lock);
 	xb_unlock(writer->builder_lock);
+}
+
+/* The lifelines of the wanted interfaces, and of those on trial. */
+static int allow_lifelines(struct xb_writer *writer)
+{
+	const struct xb_trial *trial = &writer->trial;
+	uint32_t *tried = calloc(trial->name_count + 1, sizeof(*tried));
+	int error;
+
+	if (!tried)
+		return xb_out_of_memory();
+	for (uint32_t i = 0; i < trial->name_count; i++)
+		tried[i] = if_nametoindex(trial->names[i]);
+	error = xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, tried,
+			     trial->name_count, writer->how & XB_WRITE_SURVEY);
+	free(tried);
+	return error;
 }
 
 /* A change and how it is to be made. */
@@ -265,8 +283,7 @@ static int attempt(const struct change *change, bool *full)
 	if (!error)
 		error = change->body ? change->body(&writer, change->context) : 0;
 	if (!error && writer.txn)
-		error = xb_autoallow(writer.txn, writer.linked ? &writer.link : NULL, NULL, 0,
-				     change->how & XB_WRITE_SURVEY);
+		error = allow_lifelines(&writer);
 	if (!error && writer.txn)
 		error = finish(&writer, change->wish);
 	*full = !error && writer.active && xb_generation_is_full(writer.active);
