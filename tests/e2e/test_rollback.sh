@@ -334,6 +334,30 @@ t_detach_ends_a_trial()
 	nothing_left 0
 }
 
+# A commit that waits for its turn does not bring back what was ended meanwhile.
+t_commit_comes_too_late()
+{
+	local committing code=0
+
+	begin
+	ctl -q import - --replace --include-bogons --rollback 600 <<<"$other" 2>/dev/null
+	exec {turn}<>"$state/builder.lock"
+	flock "$turn"
+	ctl -q commit >"$T/out" 2>"$T/err" {turn}>&- &
+	committing=$!
+	sleep 0.5
+	ctl -q detach x0 {turn}>&- &
+	sleep 0.5
+	exec {turn}>&-
+	wait "$committing" || code=$?
+	wait
+	[[ $code -eq 3 ]] || fail "commit: exit code $code: $(cat "$T/err")"
+	complains "ended before it was committed"
+	passes "$listed" "$other"
+	exits 0 test "$listed"
+	exits 1 test "$other"
+}
+
 t_bad_input()
 {
 	ctl add "$listed"

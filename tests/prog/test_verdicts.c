@@ -258,31 +258,13 @@ static const struct row guess_table[] = {
 	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ALLOWED},
 };
 
-static uint32_t bytes_of(const char *hex, uint8_t *out)
-{
-	uint32_t size = 0;
-
-	while (*hex) {
-		unsigned int byte;
-
-		if (*hex == ' ') {
-			hex++;
-			continue;
-		}
-		assert_int_equal(sscanf(hex, "%2x", &byte), 1);
-		out[size++] = (uint8_t)byte;
-		hex += 2;
-	}
-	return size;
-}
-
 static struct rig rig;
 
 static void check_row(const struct row *row, int program)
 {
 	struct xb_counts before, after;
 	uint8_t frame[512];
-	uint32_t size = bytes_of(row->frame, frame);
+	uint32_t size = rig_bytes(row->frame, frame);
 	uint32_t expected = xb_drop_reasons >> row->reason & 1 ? XDP_DROP : XDP_PASS;
 	uint32_t verdict;
 

@@ -93,24 +93,6 @@ static const struct row table[] = {
 	 true},
 };
 
-static uint32_t bytes_of(const char *hex, uint8_t *out)
-{
-	uint32_t size = 0;
-
-	while (*hex) {
-		unsigned int byte;
-
-		if (*hex == ' ') {
-			hex++;
-			continue;
-		}
-		assert_int_equal(sscanf(hex, "%2x", &byte), 1);
-		out[size++] = (uint8_t)byte;
-		hex += 2;
-	}
-	return size;
-}
-
 static struct rig rig;
 static int program;
 static struct xb_watcher watcher;
@@ -185,7 +167,7 @@ static void poll_for(unsigned int milliseconds)
 static void check_row(const struct row *row, struct seen *seen)
 {
 	uint8_t frame[512], source[16] = {0};
-	uint32_t size = bytes_of(row->frame, frame);
+	uint32_t size = rig_bytes(row->frame, frame);
 	const struct xb_drop *drop = &seen->last;
 	uint64_t before = now();
 
@@ -195,7 +177,7 @@ static void check_row(const struct row *row, struct seen *seen)
 		assert_int_equal(xb_watcher_poll(&watcher), 0);
 	if (seen->count != 1)
 		fail_msg("%s: told %u times", row->name, seen->count);
-	bytes_of(row->family == 4 ? LISTED4 : LISTED6, source);
+	rig_bytes(row->family == 4 ? LISTED4 : LISTED6, source);
 	if (drop->family != row->family || memcmp(drop->source, source, sizeof(source)))
 		fail_msg("%s: wrong source", row->name);
 	if (drop->protocol != row->protocol)

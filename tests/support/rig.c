@@ -252,6 +252,24 @@ int rig_entry(struct rig *rig)
 	return fd;
 }
 
+uint32_t rig_bytes(const char *hex, uint8_t *out)
+{
+	uint32_t size = 0;
+
+	while (*hex) {
+		unsigned int byte;
+
+		if (*hex == ' ') {
+			hex++;
+			continue;
+		}
+		must(sscanf(hex, "%2x", &byte) != 1, "frame");
+		out[size++] = (uint8_t)byte;
+		hex += 2;
+	}
+	return size;
+}
+
 uint32_t rig_run(int program, const void *frame, uint32_t size)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = size,

@@ -49,6 +49,9 @@ struct xb_generation *rig_generation(struct rig *rig);
 /* Descriptor of the entry program as pinned. */
 int rig_entry(struct rig *rig);
 
+/* A frame from hexadecimal digits and blanks; returns its size. */
+uint32_t rig_bytes(const char *hex, uint8_t *out);
+
 /* Verdict of one frame. */
 uint32_t rig_run(int program, const void *frame, uint32_t size);
 

@@ -118,20 +118,17 @@ static int put_all(struct xb_writer *writer, struct request *request, uint32_t l
 /* File and store are in the same order: one walk over both finds what the file does not have. */
 static int remove_others(struct xb_writer *writer, struct request *request, uint32_t list)
 {
-	const struct xb_entry first = {.kind = XB_PREFIX4};
 	const struct xb_listfile *file = request->file;
 	struct xb_membership member;
 	struct xb_walk walk;
 	size_t at = 0;
-	int more, error = xb_walk_begin(&walk, writer->txn, &first);
+	int more, error = xb_walk_begin(&walk, writer->txn, &XB_WALK_LISTED);
 
 	if (error)
 		return error;
 	while ((more = xb_walk_next(&walk)) > 0) {
 		enum xb_removal removal;
 
-		if (walk.entry.kind > XB_NET6)
-			break;
 		while (at < file->count &&
 		       xb_entry_compare(&file->items[at].entry, &walk.entry) < 0)
 			at++;
@@ -145,7 +142,7 @@ static int remove_others(struct xb_writer *writer, struct request *request, uint
 		request->removed++;
 	}
 	xb_walk_end(&walk);
-	return error ? error : more < 0 ? more : 0;
+	return error ? error : more;
 }
 
 /* What a list may become without --force: anything but empty within this factor, or within so many

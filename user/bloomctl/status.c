@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "core/attach.h"
+#include "core/clock.h"
 #include "core/enforce.h"
 #include "core/error.h"
 #include "core/membership.h"
@@ -252,7 +253,7 @@ static json_t *generation_json(const struct report *report)
 static uint64_t trial_left(const struct report *report)
 {
 	const struct xb_guard *guard = &report->view.link.guard;
-	uint64_t now = xb_guard_clock();
+	uint64_t now = xb_clock();
 
 	if (!report->view.linked || !xb_trial_lives(&report->trial, guard) ||
 	    guard->state.deadline <= now)

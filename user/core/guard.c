@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -18,14 +17,6 @@
 #define PINS "trial"
 
 const struct xb_guard xb_no_guard = {.program = -1, .sides = -1, .cell = -1};
-
-uint64_t xb_guard_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 void xb_guard_close(struct xb_guard *guard)
 {

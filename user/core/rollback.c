@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "clock.h"
 #include "error.h"
 #include "fault.h"
 #include "lock.h"
@@ -153,7 +154,10 @@ int xb_rollback_settle(struct xb_writer *writer)
 	/* What another store put in force is not this one's to end. */
 	if (writer->active && writer->active->params.store != store)
 		return 0;
-	return clear_away(writer, recorded);
+	error = clear_away(writer, recorded);
+	if (!error && writer->how & XB_WRITE_COMMIT)
+		error = xb_system_error(0, "the trial ended before it was committed");
+	return error;
 }
 
 static int ifindexes_of(const struct xb_wish *wish, uint32_t **out)
@@ -196,7 +200,7 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 				       "a trial goes on already: commit it, or wait for its end");
 	if (getrandom(&state.identity, sizeof(state.identity), 0) < 0)
 		return xb_system_error(errno, "no random numbers");
-	state.deadline = xb_guard_clock() + wish->seconds * 1000000000ULL;
+	state.deadline = xb_clock() + wish->seconds * XB_SECOND;
 	error = ifindexes_of(wish, &ifindexes);
 	if (!error)
 		error = xb_guard_create(&writer->link, &state, tried->program, former, ifindexes,
@@ -272,7 +276,7 @@ static int extend(struct xb_writer *writer, struct xb_guard *guard, void *contex
 		return 1;
 	}
 	extension->before = guard->state.deadline;
-	return xb_guard_set_deadline(guard, xb_guard_clock() + extension->seconds * 1000000000ULL);
+	return xb_guard_set_deadline(guard, xb_clock() + extension->seconds * XB_SECOND);
 }
 
 int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "error.h"
 
 struct head {
@@ -109,5 +110,5 @@ bool xb_trial_names(const struct xb_trial *trial, const char *name)
 bool xb_trial_lives(const struct xb_trial *trial, const struct xb_guard *guard)
 {
 	return guard->program >= 0 && guard->state.identity == trial->identity &&
-	       xb_guard_clock() < guard->state.deadline;
+	       xb_clock() < guard->state.deadline;
 }

@@ -7,27 +7,18 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "error.h"
 #include "pin.h"
 
-#define SECOND 1000000000ULL
-#define TICK   (SECOND / XB_WATCHER_TICKS)
+#define TICK (XB_SECOND / XB_WATCHER_TICKS)
 
 /* Records that fit the ring, each behind a header of its own; more at once would be lost. */
 #define RING_RECORDS ((int64_t)(XB_DROPS_BYTES / (sizeof(struct xb_drop) + BPF_RINGBUF_HDR_SZ)))
 
 static const struct xb_watched nothing = {.directory = -1, .ifaces = -1, .stats = -1, .drops = -1};
-
-static uint64_t monotonic(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
 
 static int64_t *budget_of(struct xb_watched *watched)
 {
@@ -247,7 +238,7 @@ static int start(struct xb_watcher *watcher)
 	watcher->untold = 0;
 	watcher->was_dry = watcher->dry = false;
 	watcher->given = allowance(watcher);
-	watcher->refill = monotonic() + TICK;
+	watcher->refill = xb_clock() + TICK;
 	set_budget(&watcher->now, watcher->given);
 	return error;
 }
@@ -284,7 +275,7 @@ static int follow(struct xb_watcher *watcher, uint64_t now)
 	if (error == -ENOENT) {
 		if (!watcher->gone)
 			watcher->gone = now;
-		return now - watcher->gone < SECOND ? 0 : -ENOENT;
+		return now - watcher->gone < XB_SECOND ? 0 : -ENOENT;
 	}
 	if (error)
 		return error;
@@ -295,7 +286,7 @@ static int follow(struct xb_watcher *watcher, uint64_t now)
 
 int xb_watcher_poll(struct xb_watcher *watcher)
 {
-	uint64_t now = monotonic();
+	uint64_t now = xb_clock();
 	int result;
 
 	if (now >= watcher->refill) {
