@@ -41,7 +41,7 @@ static __always_inline int account(struct xdp_md *ctx, enum xb_reason reason, __
 		counts->reason[reason].packets++;
 		counts->reason[reason].bytes += frame_length(ctx, claimed);
 	}
-	return xb_reason_drops(reason) ? XDP_DROP : XDP_PASS;
+	return xb_reason_drops(reason) ? XDP_DROP : xb_reason_answers(reason) ? XDP_TX : XDP_PASS;
 }
 
 #endif

@@ -19,6 +19,13 @@ struct bucket_map {
 struct bucket_map confirm4 SEC(".maps");
 struct bucket_map confirm6 SEC(".maps");
 
+/* What stands in a bucket: see struct xb_bucket. */
+enum slots { SLOTS_ADDRESS, SLOTS_HASH, SLOTS_NAME };
+
+/* What is found of a name: its verdict, and that it is there at all. */
+#define SLOT_VERDICT 7
+#define SLOT_PRESENT 8
+
 /* Nonzero if one of the 16 addresses is the one that fills both halves of `pattern`; no branch, as
  * in bloom.h. The test for a zero half is exact as a yes or no (Hacker's Delight, 6-1). */
 static __always_inline __u64 bucket_has4(const struct xb_bucket *bucket, __u64 pattern)
@@ -48,17 +55,37 @@ static __always_inline __u64 bucket_has6(const struct xb_bucket *bucket, __u64 f
 	return found >> 63;
 }
 
-/* wide: fingerprints, else IPv4 addresses. Constant where it is inlined. */
-static __always_inline bool buckets_have(void *map, const struct xb_choices *choices, bool wide,
-					 __u64 value)
+/* The word of 8 that has the fingerprint: PRESENT and its verdict, or 0. At most one has it, or two
+ * that are the same while it moves. */
+static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 fingerprint)
+{
+	__u64 found = 0;
+
+#pragma unroll
+	for (int i = 0; i < 8; i++) {
+		__u64 word = bucket->word[i], x = (word ^ fingerprint) & XB_NAME_HASH;
+
+		found |= -((x - 1) >> 63) & (word >> XB_DOMAIN_SHIFT | SLOT_PRESENT);
+	}
+	return found;
+}
+
+/* slots is a constant wherever this is inlined. 0: none has the value. */
+static __always_inline __u64 buckets_find(void *map, const struct xb_choices *choices,
+					  enum slots slots, __u64 value)
 {
 	__u32 first = choices->first, second = choices->second;
 	struct xb_bucket *a = bpf_map_lookup_elem(map, &first);
 	struct xb_bucket *b = bpf_map_lookup_elem(map, &second);
 
 	if (!a || !b)
-		return false;
-	if (wide)
+		return 0;
+	if (slots == SLOTS_NAME) {
+		__u64 found = bucket_name(a, value);
+
+		return found ? found : bucket_name(b, value);
+	}
+	if (slots == SLOTS_HASH)
 		return bucket_has6(a, value) | bucket_has6(b, value);
 	value |= value << 32;
 	return bucket_has4(a, value) | bucket_has4(b, value);
@@ -73,33 +100,36 @@ static __always_inline bool buckets_have(void *map, const struct xb_choices *cho
  * other word for; only Bloom false positives come here. A key that moved at every try is taken for
  * present: no listed source passes.
  */
-static __always_inline bool confirm_absent(void *map, __u32 last, const struct xb_choices *choices,
-					   bool wide, __u64 value)
+static __always_inline __u64 confirm_again(void *map, __u32 last, const struct xb_choices *choices,
+					   enum slots slots, __u64 value)
 {
 	struct xb_bucket *end = bpf_map_lookup_elem(map, &last);
 
 	if (!end)
-		return true;
+		return 0;
 	for (int i = 0; i < CONFIRM_TRIES; i++) {
 		__u64 before = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+		__u64 found = buckets_find(map, choices, slots, value);
 
-		if (buckets_have(map, choices, wide, value))
-			return false;
+		if (found)
+			return found;
 		if (__sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0) == before)
-			return true;
+			return 0;
 	}
-	return false;
+	return SLOT_PRESENT;
 }
 
-static __always_inline bool confirm_value(void *map, const volatile struct xb_buckets *buckets,
-					  const struct xb_key *key, __u64 hash, bool wide,
+/* Not 0: it is there; a name also says with which verdict. */
+static __always_inline __u64 confirm_find(void *map, const volatile struct xb_buckets *buckets,
+					  const struct xb_key *key, __u64 hash, enum slots slots,
 					  __u64 value)
 {
 	struct xb_choices choices = xb_choices_of(key, hash, buckets->parts, buckets->size);
+	__u64 found = buckets_find(map, &choices, slots, value);
 
-	return buckets_have(map, &choices, wide, value) ||
-	       !confirm_absent(map, xb_buckets_count(buckets->parts, buckets->size), &choices, wide,
-			       value);
+	return found ? found
+		     : confirm_again(map, xb_buckets_count(buckets->parts, buckets->size), &choices,
+				     slots, value);
 }
 
 /* 0.0.0.0 has no slot. */

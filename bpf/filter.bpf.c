@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The program of a generation: is the source listed? */
+/* The program of a generation: is the source listed, or the domain it asks for? */
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -9,6 +9,7 @@
 #include "prefix4.h"
 #include "net6.h"
 #include "policy.h"
+#include "domain.h"
 #include "account.h"
 
 static __always_inline enum xb_reason judge(const struct source *source)
@@ -38,6 +39,8 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 
 	if (params.allow_only || xb_reason_drops(reason))
 		reason = policy_apply(ctx, reason);
+	if (params.names.blocks && !xb_reason_drops(reason) && may_carry_name(ctx, &source))
+		reason = domain_apply(ctx, reason);
 	return account(ctx, reason, source.claimed);
 }
 

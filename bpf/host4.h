@@ -15,7 +15,7 @@ static __noinline int confirm_host4(__u64 hash, __u32 address)
 
 	if (!address)
 		return confirm_unspecified();
-	return confirm_value(&confirm4, &params.confirm4, &key, hash, false, address);
+	return !!confirm_find(&confirm4, &params.confirm4, &key, hash, SLOTS_ADDRESS, address);
 }
 
 /* address: host byte order. */

@@ -72,7 +72,8 @@ static __noinline int confirm_net6(__u64 hash)
 	struct xb_key key = params_key();
 	__u64 fingerprint = xb_fingerprint(hash);
 
-	return confirm_value(&confirm6, &params.confirm6, &key, fingerprint, true, fingerprint);
+	return !!confirm_find(&confirm6, &params.confirm6, &key, fingerprint, SLOTS_HASH,
+			      fingerprint);
 }
 
 static long net6_probe(__u32 round __attribute__((unused)), void *data)

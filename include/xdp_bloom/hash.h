@@ -46,33 +46,87 @@ XB_HASH_INLINE __u64 xb_hash_ipv4(const struct xb_key *key, __u32 address)
 		v2 = XB_ROTL64(v2, 32);                                                            \
 	} while (0)
 
+/* The state of SipHash-1-3 (Aumasson, Bernstein, INDOCRYPT 2012; rounds reduced as in their note on
+ * 1-3), taken in words of 8 bytes. */
+struct xb_sip {
+	__u64 v0, v1, v2, v3;
+};
+
+XB_HASH_INLINE struct xb_sip xb_sip_begin(const struct xb_key *key)
+{
+	return (struct xb_sip){
+		.v0 = key->a ^ 0x736f6d6570736575ULL,
+		.v1 = key->b ^ 0x646f72616e646f6dULL,
+		.v2 = key->a ^ 0x6c7967656e657261ULL,
+		.v3 = key->b ^ 0x7465646279746573ULL,
+	};
+}
+
+XB_HASH_INLINE void xb_sip_take(struct xb_sip *sip, __u64 word)
+{
+	sip->v3 ^= word;
+	XB_SIPROUND(sip->v0, sip->v1, sip->v2, sip->v3);
+	sip->v0 ^= word;
+}
+
+XB_HASH_INLINE __u64 xb_sip_end(struct xb_sip sip)
+{
+	sip.v2 ^= 0xff;
+	XB_SIPROUND(sip.v0, sip.v1, sip.v2, sip.v3);
+	XB_SIPROUND(sip.v0, sip.v1, sip.v2, sip.v3);
+	XB_SIPROUND(sip.v0, sip.v1, sip.v2, sip.v3);
+	return sip.v0 ^ sip.v1 ^ sip.v2 ^ sip.v3;
+}
+
 /*
- * SipHash-1-3 (Aumasson, Bernstein, INDOCRYPT 2012; rounds reduced as in their note on 1-3) of the
- * 17-byte message hi, lo (little endian words), prefix length. hi, lo: the network address, host
- * byte order, bits beyond the length zero.
+ * SipHash-1-3 of the 17-byte message hi, lo (little endian words), prefix length. hi, lo: the
+ * network address, host byte order, bits beyond the length zero.
  */
 XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key *key, __u64 hi, __u64 lo, __u32 length)
 {
-	__u64 v0 = key->a ^ 0x736f6d6570736575ULL;
-	__u64 v1 = key->b ^ 0x646f72616e646f6dULL;
-	__u64 v2 = key->a ^ 0x6c7967656e657261ULL;
-	__u64 v3 = key->b ^ 0x7465646279746573ULL;
-	__u64 last = (17ULL << 56) | length;
+	struct xb_sip sip = xb_sip_begin(key);
 
-	v3 ^= hi;
-	XB_SIPROUND(v0, v1, v2, v3);
-	v0 ^= hi;
-	v3 ^= lo;
-	XB_SIPROUND(v0, v1, v2, v3);
-	v0 ^= lo;
-	v3 ^= last;
-	XB_SIPROUND(v0, v1, v2, v3);
-	v0 ^= last;
-	v2 ^= 0xff;
-	XB_SIPROUND(v0, v1, v2, v3);
-	XB_SIPROUND(v0, v1, v2, v3);
-	XB_SIPROUND(v0, v1, v2, v3);
-	return v0 ^ v1 ^ v2 ^ v3;
+	xb_sip_take(&sip, hi);
+	xb_sip_take(&sip, lo);
+	xb_sip_take(&sip, (17ULL << 56) | length);
+	return xb_sip_end(sip);
+}
+
+/*
+ * Names: the words of SipHash-1-3 are the labels as in a DNS message, length byte first, from the
+ * last label of the name to its first, each filled up with zeros to whole words, letters small. So
+ * the state behind each label is that of the suffix that begins there. One more word of zero, a
+ * label of no bytes, stands for "this name and none below it". The hash has 61 bits: the three on
+ * top are the verdict's in struct xb_bucket.
+ */
+#define XB_NAME_LABELS 127 /* at most */
+#define XB_NAME_HASH   (~0ULL >> 3)
+
+/* Words of 8 bytes that a label of so many bytes takes with its length byte. */
+XB_HASH_INLINE __u32 xb_label_words(__u32 length)
+{
+	return (length + 8) >> 3;
+}
+
+/* Of a label's last word, the bytes that are the label's (little endian). */
+XB_HASH_INLINE __u64 xb_label_mask(__u32 length)
+{
+	return ~0ULL >> (8 * (7 - (length & 7)));
+}
+
+/* Eight bytes with A to Z made small; others stay, also length bytes, which are at most 63. */
+XB_HASH_INLINE __u64 xb_lower8(__u64 bytes)
+{
+	const __u64 ones = 0x0101010101010101ULL;
+	__u64 low7 = bytes & (0x7f * ones);
+	__u64 from_a = low7 + (0x80 - 'A') * ones, past_z = low7 + (0x7f - 'Z') * ones;
+
+	return bytes | ((from_a & ~past_z & ~bytes & (0x80 * ones)) >> 2);
+}
+
+XB_HASH_INLINE __u64 xb_hash_name(struct xb_sip sip)
+{
+	return xb_sip_end(sip) & XB_NAME_HASH;
 }
 
 /*

@@ -11,7 +11,7 @@
 /* ---- The link: outlives generations. A change here raises XB_LINK_LAYOUT, and an upgrade replaces
  * the entry. ---- */
 
-#define XB_LINK_LAYOUT 2
+#define XB_LINK_LAYOUT 3
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -50,6 +50,10 @@ struct xb_counts {
 };
 _Static_assert(sizeof(struct xb_counts) == 1024, "statistics layout");
 
+/* A name without the root takes at most 254 bytes (RFC 1035, section 2.3.4), one more as an entry.
+ */
+#define XB_NAME_BYTES 256
+
 /* How many drops may still be told to who watches; the watcher refills it, so that it runs dry when
  * he is gone. */
 struct xb_watch {
@@ -66,9 +70,16 @@ struct xb_drop {
 	__u8 protocol;	    /* IPv4 protocol or first IPv6 next header */
 	__u8 reason;	    /* enum xb_reason: why it was dropped, or would have been */
 	__u8 monitored;	    /* 1: the policy is monitor, it passed */
-	__u32 padding;
+	__u32 name_bytes;   /* of struct xb_name_drop; 0: the source was judged */
 };
 _Static_assert(sizeof(struct xb_drop) == 40, "a drop as told");
+
+/* A drop, an answer or a count because of a name: the record is longer. */
+struct xb_name_drop {
+	struct xb_drop drop;
+	__u8 name[XB_NAME_BYTES]; /* as in a DNS message, without the root */
+};
+_Static_assert(sizeof(struct xb_name_drop) == 296, "a name's drop as told");
 
 #define XB_DROPS_BYTES 262144 /* ring buffer */
 
@@ -122,7 +133,8 @@ struct xb_lengths {
 
 /*
  * The confirm stage, exact: buckets of one cache line with 16 IPv4 addresses, or with 8
- * fingerprints (the whole 64-bit keyed hash, 1 for 0) of IPv6 prefixes. A free slot is 0. Behind
+ * fingerprints (the whole 64-bit keyed hash, 1 for 0) of IPv6 prefixes, or 8 of names with their
+ * verdicts. A free slot is 0. Behind
  * the last bucket stands one more, whose words are named below.
  */
 struct xb_bucket {
@@ -172,6 +184,39 @@ struct xb_allow6_key {
 	__u32 address[4];
 };
 
+/*
+ * What becomes of a query for a listed domain; by list, and of several the first in this order. In
+ * the exact table of names a fingerprint is XB_NAME_HASH wide, the verdict stands on top of it.
+ */
+enum xb_domain_verdict {
+	XB_DOMAIN_DROP,
+	XB_DOMAIN_REFUSED,
+	XB_DOMAIN_NXDOMAIN,
+	XB_DOMAIN_TRUNCATE, /* told to come over TCP */
+	XB_DOMAIN_COUNT,    /* passes */
+	XB_DOMAIN_VERDICTS,
+};
+#define XB_DOMAIN_SHIFT 61
+
+/* How many labels listed names have, so that no others are looked up; only ever raised or lowered
+ * towards more look-ups while a generation lives. */
+struct xb_depths {
+	__u32 first, last; /* names that stand for all below them; last 0: there is none */
+	__u32 exact;	   /* most of a name that stands for itself alone; 0: there is none */
+	__u32 allowed;	   /* most of a name on the allowlist; 0: there is none */
+	__u64 reserved[6];
+};
+_Static_assert(sizeof(struct xb_depths) == 64, "one cache line");
+
+/* Where names are looked for: destination ports, host byte order; 0: none. */
+#define XB_NAME_PORTS 4
+
+struct xb_name_ports {
+	__u16 dns[XB_NAME_PORTS];  /* UDP */
+	__u16 tls[XB_NAME_PORTS];  /* TCP */
+	__u16 http[XB_NAME_PORTS]; /* TCP */
+};
+
 enum xb_policy {
 	XB_POLICY_ENFORCE,
 	XB_POLICY_MONITOR,    /* counts what would drop, drops nothing */
@@ -188,15 +233,20 @@ struct xb_params {
 	struct xb_geometry net6;
 	struct xb_buckets confirm4; /* of host4 */
 	struct xb_buckets confirm6; /* of net6 */
-	__u32 prefix4;		    /* 1: IPv4 prefixes are looked up */
-	__u32 length_cells;	    /* without cell 0 */
-	__u32 length_probes;	    /* most probes an IPv6 packet may cost at the promised rate */
-	__u32 layout;		    /* XB_GENERATION_LAYOUT */
-	__u32 confirm;		    /* 1: what the Bloom filter hits is looked up exactly */
-	__u32 allow_only;	    /* 1: the policy can be allow-only, so it is read on a miss */
+	struct xb_geometry names;
+	struct xb_buckets confirm_names; /* always there if names is */
+	struct xb_name_ports ports;
+	__u32 allow_names; /* that the hash map of allowed names has room for */
+	__u32 reserved;
+	__u32 prefix4;	     /* 1: IPv4 prefixes are looked up */
+	__u32 length_cells;  /* without cell 0 */
+	__u32 length_probes; /* most probes an IPv6 packet may cost at the promised rate */
+	__u32 layout;	     /* XB_GENERATION_LAYOUT */
+	__u32 confirm;	     /* 1: what the Bloom filter hits is looked up exactly */
+	__u32 allow_only;    /* 1: the policy can be allow-only, so it is read on a miss */
 };
-_Static_assert(sizeof(struct xb_params) == 112, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 168, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 2
+#define XB_GENERATION_LAYOUT 3
 
 #endif

@@ -29,7 +29,30 @@
 	X(ADMITTED, "admitted", PASS, "listed, and the policy is allow-only")                      \
 	X(NOT_ADMITTED, "not_admitted", DROP, "not listed, and the policy is allow-only")          \
 	X(NEIGHBOUR, "neighbour", PASS, "IPv6 neighbour discovery under allow-only")               \
-	X(ROLLED_BACK, "rolled_back", PASS, "a trial ended that began without a filter here")
+	X(ROLLED_BACK, "rolled_back", PASS, "a trial ended that began without a filter here")      \
+	X(NAME_CLEAN, "name_clean", PASS, "a query for a domain that is not listed")               \
+	X(NAME_DROPPED, "name_dropped", DROP, "a query for a listed domain")                       \
+	X(NAME_REFUSED, "name_refused", ANSWER, "a query for a listed domain: refused")            \
+	X(NAME_NXDOMAIN, "name_nxdomain", ANSWER, "a query for a listed domain: no such domain")   \
+	X(NAME_TRUNCATED, "name_truncated", ANSWER, "a query for a listed domain: ask over TCP")   \
+	X(NAME_COUNTED, "name_counted", PASS, "for a listed domain, and the verdict is count")     \
+	X(NAME_ALLOWED, "name_allowed", PASS, "for a listed domain that is on the allowlist")      \
+	X(NAME_UNANSWERED, "name_unanswered", DROP,                                                \
+	  "a query for a listed domain that cannot be answered rightly")                           \
+	X(DNS_SHORT, "dns_short", PASS, "cut inside a DNS query, or its lengths contradict")       \
+	X(DNS_RESPONSE, "dns_response", PASS, "a DNS response sent to a DNS port")                 \
+	X(DNS_OPCODE, "dns_opcode", PASS, "a DNS operation other than a query")                    \
+	X(DNS_QUESTIONS, "dns_questions", PASS, "a DNS query with no question or several")         \
+	X(DNS_COMPRESSED, "dns_compressed", PASS, "a DNS question with a compressed name")         \
+	X(DNS_LABEL, "dns_label", PASS, "a DNS question with a label of a reserved type")          \
+	X(DNS_LONG, "dns_long", PASS, "a DNS question with a name over 255 bytes")                 \
+	X(DNS_FRAGMENT, "dns_fragment", PASS, "a fragment that may hold a DNS query")              \
+	X(DNS_HEADERS, "dns_headers", PASS, "too many IPv6 extension headers to find a query")     \
+	X(DNS_TCP, "dns_tcp", PASS, "DNS over TCP")                                                \
+	X(TLS_DROPPED, "tls_dropped", DROP, "a TLS server name that is listed")                    \
+	X(TLS_NAMELESS, "tls_nameless", PASS, "a TLS hello without a whole server name in it")     \
+	X(HTTP_DROPPED, "http_dropped", DROP, "an HTTP host that is listed")                       \
+	X(HTTP_NAMELESS, "http_nameless", PASS, "an HTTP request without a whole host in it")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,
@@ -41,17 +64,28 @@ enum xb_reason {
 #define XB_REASON_SLOTS 64
 _Static_assert(XB_REASON_COUNT <= XB_REASON_SLOTS, "the statistics layout has no room");
 
-#define XB_VERDICT_PASS 0ULL
-#define XB_VERDICT_DROP 1ULL
+#define XB_VERDICT_PASS	  0ULL
+#define XB_VERDICT_DROP	  1ULL
+#define XB_VERDICT_ANSWER 2ULL /* sent back where it came from */
 
 /* Bit r is set when reason r drops. */
-#define X(symbol, name, verdict, meaning) (XB_VERDICT_##verdict << XB_##symbol) |
+#define X(symbol, name, verdict, meaning) ((XB_VERDICT_##verdict & 1) << XB_##symbol) |
 static const unsigned long long xb_drop_reasons = XB_REASONS(X) 0;
+#undef X
+
+/* Bit r is set when reason r answers. */
+#define X(symbol, name, verdict, meaning) ((XB_VERDICT_##verdict >> 1) << XB_##symbol) |
+static const unsigned long long xb_answer_reasons = XB_REASONS(X) 0;
 #undef X
 
 static inline __attribute__((always_inline)) int xb_reason_drops(enum xb_reason reason)
 {
 	return (xb_drop_reasons >> reason) & 1;
+}
+
+static inline __attribute__((always_inline)) int xb_reason_answers(enum xb_reason reason)
+{
+	return (xb_answer_reasons >> reason) & 1;
 }
 
 #endif

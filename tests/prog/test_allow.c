@@ -274,7 +274,8 @@ static void listed_and_allowed_are_two_things(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		struct xb_entry entry;
 
-		assert_int_equal(xb_entry_parse(entries[i], strlen(entries[i]), &entry, NULL), 0);
+		assert_int_equal(xb_entry_parse(entries[i], strlen(entries[i]), NULL, &entry, NULL),
+				 0);
 		rig_allow(&rig, entries[i]);
 		assert_int_equal(reason_of(&entry), XB_CLEAN);
 		rig_add(&rig, entries[i], "default");

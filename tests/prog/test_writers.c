@@ -65,7 +65,7 @@ static uint32_t verdict_of(int program, const char *text)
 {
 	struct xb_entry entry;
 
-	xb_entry_parse(text, strlen(text), &entry, NULL);
+	xb_entry_parse(text, strlen(text), NULL, &entry, NULL);
 	return rig_run_from(program, &entry);
 }
 

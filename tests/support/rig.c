@@ -147,11 +147,13 @@ static int del_body(struct xb_writer *writer, void *context)
 	return error;
 }
 
+/* A domain is good until the next call. */
 static struct xb_entry parsed(const char *text)
 {
+	static uint8_t form[XB_NAME_BYTES];
 	struct xb_entry entry;
 
-	must(xb_entry_parse(text, strlen(text), &entry, NULL), "parse");
+	must(xb_entry_parse(text, strlen(text), form, &entry, NULL), "parse");
 	return entry;
 }
 
@@ -387,10 +389,10 @@ static uint64_t *slots_of(struct xb_confirm *confirm, size_t *count)
 	const uint32_t *halves = (const uint32_t *)(void *)confirm->buckets.base;
 	uint64_t *slots;
 
-	*count = (size_t)buckets * (confirm->wide ? 8 : 16) + 1;
+	*count = (size_t)buckets * (confirm->slots == XB_SLOTS_ADDRESS ? 16 : 8) + 1;
 	slots = calloc(*count, sizeof(*slots));
 	for (size_t i = 0; i + 1 < *count; i++)
-		slots[i] = confirm->wide ? words[i] : halves[i];
+		slots[i] = confirm->slots == XB_SLOTS_ADDRESS ? halves[i] : words[i];
 	slots[*count - 1] = ~words[(size_t)buckets * 8 + XB_BUCKET_ZERO];
 	qsort(slots, *count, sizeof(*slots), compare_words);
 	return slots;
@@ -464,15 +466,18 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 
 	if (memcmp(&now->params.host4, &fresh->params.host4, sizeof(now->params.host4)) ||
 	    memcmp(&now->params.net6, &fresh->params.net6, sizeof(now->params.net6)) ||
+	    memcmp(&now->params.names, &fresh->params.names, sizeof(now->params.names)) ||
 	    now->params.prefix4 != fresh->params.prefix4) {
 		fprintf(stderr, "the rebuilt generation has another size\n");
 		return false;
 	}
 	if (now->header->host4_keys != fresh->header->host4_keys ||
-	    now->header->net6_keys != fresh->header->net6_keys) {
-		fprintf(stderr, "keys: %lu and %lu, rebuilt %lu and %lu\n", now->header->host4_keys,
-			now->header->net6_keys, fresh->header->host4_keys,
-			fresh->header->net6_keys);
+	    now->header->net6_keys != fresh->header->net6_keys ||
+	    now->header->names_keys != fresh->header->names_keys) {
+		fprintf(stderr, "keys: %lu, %lu and %lu, rebuilt %lu, %lu and %lu\n",
+			now->header->host4_keys, now->header->net6_keys, now->header->names_keys,
+			fresh->header->host4_keys, fresh->header->net6_keys,
+			fresh->header->names_keys);
 		return false;
 	}
 	must(xb_generation_map_all(now), "map");
@@ -485,6 +490,11 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 			 "host4") &&
 	       same_bits(&now->net6.bits, &fresh->net6.bits, xb_map_bytes(XB_MAP_NET6, params),
 			 "net6") &&
+	       same_counters(now->names.counters, fresh->names.counters, now->params.names.blocks,
+			     "names") &&
+	       same_bits(&now->names.bits, &fresh->names.bits, xb_map_bytes(XB_MAP_NAMES, params),
+			 "names") &&
+	       same_buckets(&now->confirm_names, &fresh->confirm_names, "confirm_names") &&
 	       same_bits(&now->prefix4, &fresh->prefix4, xb_map_bytes(XB_MAP_PREFIX4, params),
 			 "prefix4") &&
 	       same_bits(&now->allow.gate, &fresh->allow.gate, XB_GATE_BYTES, "allow_gate") &&

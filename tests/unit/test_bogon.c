@@ -15,7 +15,7 @@ static const char *bogon(const char *text)
 {
 	struct xb_entry entry;
 
-	assert_int_equal(xb_entry_parse(text, strlen(text), &entry, NULL), 0);
+	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
 	return xb_bogon(&entry);
 }
 

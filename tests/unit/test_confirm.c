@@ -46,7 +46,7 @@ static uint64_t slots_in(const struct xb_buckets *geometry, bool wide)
 static struct xb_confirm make(struct xb_buckets geometry, bool wide)
 {
 	struct xb_confirm table = {
-		.geometry = geometry, .wide = wide, .key = {next_random(), next_random()}};
+		.geometry = geometry, .slots = wide, .key = {next_random(), next_random()}};
 	size_t bytes = xb_confirm_bytes(&geometry);
 	int fd = memfd_create("buckets", MFD_CLOEXEC);
 
@@ -65,8 +65,8 @@ static void discard(struct xb_confirm *table)
 /* Keys are numbers: an address, or what a prefix would hash to. */
 static uint64_t hash_of(const struct xb_confirm *table, uint64_t key)
 {
-	return table->wide ? xb_mix64(table->key.a + key)
-			   : xb_hash_ipv4(&table->key, (uint32_t)key);
+	return table->slots ? xb_mix64(table->key.a + key)
+			    : xb_hash_ipv4(&table->key, (uint32_t)key);
 }
 
 static int add(struct xb_confirm *table, uint64_t key)
@@ -111,10 +111,10 @@ static uint64_t *contents_of(const struct xb_confirm *table, size_t *count)
 	const uint32_t *halves = (const uint32_t *)(const void *)words;
 	uint64_t *contents;
 
-	*count = slots_in(&table->geometry, table->wide) + 1;
+	*count = slots_in(&table->geometry, table->slots) + 1;
 	contents = calloc(*count, sizeof(*contents));
 	for (size_t i = 0; i + 1 < *count; i++)
-		contents[i] = table->wide ? words[i] : halves[i];
+		contents[i] = table->slots ? words[i] : halves[i];
 	qsort(contents, *count - 1, sizeof(*contents), compare_words);
 	contents[*count - 1] =
 		words[(size_t)8 * table->geometry.parts * table->geometry.size + XB_BUCKET_ZERO];
@@ -531,9 +531,10 @@ static bool kernel_has(struct race *race, uint32_t key)
 	bool found;
 
 	reader.buckets = reader.ends = 0;
-	found = table->wide ? confirm_value(table, &table->geometry, &race->key,
-					    xb_fingerprint(hash), true, xb_fingerprint(hash))
-			    : confirm_value(table, &table->geometry, &race->key, hash, false, key);
+	found = table->slots ? confirm_find(table, &table->geometry, &race->key,
+					    xb_fingerprint(hash), SLOTS_HASH, xb_fingerprint(hash))
+			     : confirm_find(table, &table->geometry, &race->key, hash,
+					    SLOTS_ADDRESS, key);
 	race->looks++;
 	race->second_looks += reader.ends;
 	race->retries += reader.buckets > 4;

@@ -12,11 +12,9 @@
 #include "core/membership.h"
 
 static const struct option add_options[] = {
-	{"list", required_argument, NULL, 'l'},
-	{"comment", required_argument, NULL, 'c'},
-	{"timeout", required_argument, NULL, 't'},
-	{"exist", no_argument, NULL, 'e'},
-	{0},
+	{"list", required_argument, NULL, 'l'},	   {"comment", required_argument, NULL, 'c'},
+	{"timeout", required_argument, NULL, 't'}, {"exist", no_argument, NULL, 'e'},
+	{"force", no_argument, NULL, 'f'},	   {0},
 };
 
 static const struct option del_options[] = {
@@ -28,7 +26,37 @@ static const struct option del_options[] = {
 void edit_free(struct edit *edit)
 {
 	free(edit->entries);
+	xb_arena_free(&edit->names);
 	edit->entries = NULL;
+}
+
+/* A domain of one label is a top-level domain, and with it all that is below. */
+static int check_label(const struct edit *edit, const struct xb_entry *entry)
+{
+	char text[XB_ENTRY_TEXT];
+
+	if (!edit->add || edit->allow || edit->force || !xb_entry_is_name(entry) ||
+	    xb_name_labels(entry->name, entry->length) > 1)
+		return 0;
+	return xb_input_error("%s is a single label, perhaps a whole top-level domain "
+			      "(--force lists it)",
+			      xb_entry_format(entry, text));
+}
+
+static int parse_entry(struct edit *edit, const char *text, bool *host_bits)
+{
+	struct xb_entry *entry = &edit->entries[edit->count];
+	uint8_t form[XB_NAME_BYTES];
+	int error = xb_entry_parse(text, strlen(text), form, entry, host_bits);
+
+	if (!error)
+		error = check_label(edit, entry);
+	if (!error && xb_entry_is_name(entry)) {
+		entry->name = xb_arena_copy(&edit->names, form, entry->length);
+		error = entry->name ? 0 : -ENOMEM;
+	}
+	edit->count += !error;
+	return error;
 }
 
 static int parse_entries(const struct cli *cli, int argc, char **argv, struct edit *edit)
@@ -40,9 +68,8 @@ static int parse_entries(const struct cli *cli, int argc, char **argv, struct ed
 		char text[XB_ENTRY_TEXT];
 		bool host_bits;
 
-		if (xb_entry_parse(argv[i], strlen(argv[i]), &edit->entries[i], &host_bits))
+		if (parse_entry(edit, argv[i], &host_bits))
 			return cli_fail();
-		edit->count++;
 		if (host_bits)
 			cli_note(cli, "bloomctl: %s has host bits set; taken as %s", argv[i],
 				 xb_entry_format(&edit->entries[i], text));
@@ -80,6 +107,9 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 			break;
 		case 'e':
 			edit->exist = true;
+			break;
+		case 'f':
+			edit->force = true;
 			break;
 		default:
 			return EXIT_USAGE;

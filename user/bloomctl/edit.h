@@ -14,7 +14,9 @@ struct edit {
 	const char *comment;
 	uint32_t timeout; /* seconds, 0: none */
 	struct xb_entry *entries;
+	struct xb_arena names; /* of entries */
 	size_t count;
+	bool force; /* single labels too */
 };
 
 /* What became of it. */

@@ -100,6 +100,7 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct re
 	struct xb_membership member = {.comment = comment,
 				       .comment_size = comment ? (uint32_t)strlen(comment) : 0};
 	json_int_t added, expires;
+	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry entry;
 	struct xb_list *list;
 	enum xb_put put;
@@ -108,7 +109,7 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct re
 	if (!text || !name)
 		return xb_input_error(
 			"a line needs \"entry\" or \"allow\" and \"list\", or \"interface\"");
-	error = xb_entry_parse(text, strlen(text), &entry, NULL);
+	error = xb_entry_parse(text, strlen(text), form, &entry, NULL);
 	if (!error && allow)
 		entry = xb_entry_allow(&entry);
 	if (!error && comment)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/lifeline.h"
 
@@ -69,15 +70,25 @@ void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_memb
 	}
 }
 
-int show_next_cover(struct xb_txn *txn, const struct xb_entry *asked, int *length,
-		    struct xb_entry *entry, struct xb_members *members)
+void show_covers(const struct xb_entry *asked, struct covers *covers)
 {
-	while (*length >= 0) {
+	*covers = (struct covers){.next = *asked, .more = true};
+	if (!xb_entry_is_name(asked))
+		return;
+	memcpy(covers->form, asked->name, asked->length);
+	covers->next.name = covers->form;
+	if (!xb_name_is_exact(asked->name, asked->length))
+		covers->form[covers->next.length++] = 0;
+}
+
+int show_next_cover(struct xb_txn *txn, struct covers *covers, struct xb_members *members)
+{
+	while (covers->more) {
 		int error;
 
-		*entry = xb_entry_covering(asked, (uint8_t)*length);
-		--*length;
-		error = xb_members_of(txn, entry, members);
+		covers->entry = covers->next;
+		covers->more = xb_entry_widen(&covers->next);
+		error = xb_members_of(txn, &covers->entry, members);
 		if (error != -ENOENT)
 			return error ? error : 1;
 	}

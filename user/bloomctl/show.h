@@ -18,12 +18,19 @@ void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_memb
 /* Names of kinds of lifelines, a bit each. */
 json_t *show_kinds_json(uint32_t kinds);
 
-/*
- * The entries that cover the one asked for, itself included, the longest first. *length: its own to
- * begin with. 1: an entry; 0: no more; negative: error.
- */
-int show_next_cover(struct xb_txn *txn, const struct xb_entry *asked, int *length,
-		    struct xb_entry *entry, struct xb_members *members);
+/* The entries that cover one, itself included, the longest first. */
+struct covers {
+	struct xb_entry entry; /* after a step */
+	struct xb_entry next;
+	bool more;
+	uint8_t form[XB_NAME_BYTES];
+};
+
+/* A domain asks for its name: what is listed alone covers it, too. */
+void show_covers(const struct xb_entry *asked, struct covers *covers);
+
+/* 1: an entry; 0: no more; negative: error. */
+int show_next_cover(struct xb_txn *txn, struct covers *covers, struct xb_members *members);
 
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);

@@ -25,19 +25,19 @@ struct view {
 /* Every entry of one side that covers the one asked for, itself included. by: NULL to print. */
 static int covering(const struct view *view, const struct xb_entry *asked, json_t *by, bool *found)
 {
-	int length = asked->length, more = 0;
 	struct xb_members members;
-	struct xb_entry entry;
+	struct covers covers;
+	int more = 0;
 
 	*found = false;
-	while (view->txn &&
-	       (more = show_next_cover(view->txn, asked, &length, &entry, &members)) > 0) {
+	show_covers(asked, &covers);
+	while (view->txn && (more = show_next_cover(view->txn, &covers, &members)) > 0) {
 		*found = true;
 		if (by)
-			json_array_append_new(
-				by, show_entry_json(view->txn, &entry, members, XB_ANY_LIST));
+			json_array_append_new(by, show_entry_json(view->txn, &covers.entry, members,
+								  XB_ANY_LIST));
 		else if (!view->cli->quiet)
-			show_entry(view->txn, &entry, members, XB_ANY_LIST);
+			show_entry(view->txn, &covers.entry, members, XB_ANY_LIST);
 	}
 	return more;
 }
@@ -68,7 +68,7 @@ static int tell_verdict(const struct view *view, const struct xb_entry *asked, b
 	const char *why;
 	int error;
 
-	if (asked->length != xb_entry_full_length(asked))
+	if (xb_entry_is_name(asked) || asked->length != xb_entry_full_length(asked))
 		return 0;
 	error = view->linked ? xb_probe(&view->link, asked, &verdict) : 0;
 	if (error)
@@ -135,6 +135,7 @@ static int open_view(struct view *view)
 int show_test(struct cli *cli, int argc, char **argv, bool allow)
 {
 	struct view view = {.cli = cli, .allow = allow, .answers = json_array()};
+	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry asked;
 	bool absent = false;
 	int error, code;
@@ -142,13 +143,13 @@ int show_test(struct cli *cli, int argc, char **argv, bool allow)
 	if (argc < 2)
 		return cli_usage(cli, "%stest needs at least one entry", allow ? "allow " : "");
 	for (int i = 1; i < argc; i++)
-		if (xb_entry_parse(argv[i], strlen(argv[i]), &asked, NULL))
+		if (xb_entry_parse(argv[i], strlen(argv[i]), form, &asked, NULL))
 			return cli_fail();
 	error = open_view(&view);
 	for (int i = 1; !error && i < argc; i++) {
 		bool found = false;
 
-		error = xb_entry_parse(argv[i], strlen(argv[i]), &asked, NULL);
+		error = xb_entry_parse(argv[i], strlen(argv[i]), form, &asked, NULL);
 		if (!error)
 			error = answer_one(&view, &asked, &found);
 		absent |= !found;

@@ -54,7 +54,7 @@ struct told {
 	char time[32], interface[IF_NAMESIZE], source[INET6_ADDRSTRLEN], number[8];
 	const char *verdict, *protocol, *reason;
 	bool covered;
-	struct xb_entry entry;
+	struct covers covers;
 	struct xb_members members;
 };
 
@@ -129,12 +129,11 @@ static void close_store(struct session *session)
 static int find_entry(struct session *session, const struct xb_drop *drop, struct told *told)
 {
 	struct xb_entry source = source_of(drop);
-	int length = source.length, found = 0;
-	int error = session->opened ? 0 : open_store(session);
+	int error = session->opened ? 0 : open_store(session), found = 0;
 
+	show_covers(&source, &told->covers);
 	if (!error && session->txn)
-		found = show_next_cover(session->txn, &source, &length, &told->entry,
-					&told->members);
+		found = show_next_cover(session->txn, &told->covers, &told->members);
 	told->covered = found > 0;
 	return found < 0 ? found : error;
 }
@@ -178,7 +177,7 @@ static void print_text(const struct session *session, const struct xb_drop *drop
 		snprintf(ports, sizeof(ports), "%u>%u", ntohs(drop->sport), ntohs(drop->dport));
 	printf("%s %s %s %s %s %s %s %s", told->time, told->interface, told->verdict, told->source,
 	       told->protocol, ports, told->reason,
-	       told->covered ? xb_entry_format(&told->entry, text) : "-");
+	       told->covered ? xb_entry_format(&told->covers.entry, text) : "-");
 	if (told->covered)
 		print_lists(session->txn, told->members);
 	putchar('\n');
@@ -192,8 +191,8 @@ static int print_json(const struct session *session, const struct xb_drop *drop,
 			  "interface", told->interface, "ifindex", (json_int_t)drop->ifindex,
 			  "verdict", told->verdict, "source", told->source, "protocol",
 			  told->protocol, "protocol_number", drop->protocol);
-	json_t *by = told->covered ? show_entry_json(session->txn, &told->entry, told->members,
-						     XB_ANY_LIST)
+	json_t *by = told->covered ? show_entry_json(session->txn, &told->covers.entry,
+						     told->members, XB_ANY_LIST)
 				   : json_pack("{s:n,s:[]}", "entry", "lists");
 	int failed;
 

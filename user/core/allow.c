@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depths.h"
 #include "error.h"
 #include "membership.h"
 
@@ -55,12 +56,29 @@ static int trie_key(const struct xb_allow *allow, const struct xb_entry *entry,
 	return entry->kind == XB_ALLOW4 ? allow->trie4 : allow->trie6;
 }
 
+static int add_name(struct xb_allow *allow, const struct xb_entry *entry)
+{
+	uint64_t key = xb_fingerprint(xb_name_hash(&allow->key, entry->name, entry->length));
+	uint32_t value = 1;
+
+	if (allow->names < 0)
+		return 0;
+	xb_depths_allow((struct xb_depths *)(void *)allow->depths->base, entry);
+	if (!bpf_map_update_elem(allow->names, &key, &value, BPF_ANY))
+		return 0;
+	return errno == E2BIG ? -EXFULL
+			      : xb_system_error(errno, "cannot put a domain on the allowlist");
+}
+
 int xb_allow_add(struct xb_allow *allow, const struct xb_entry *entry)
 {
 	struct xb_allow6_key key;
-	int trie = trie_key(allow, entry, &key);
 	uint32_t value = 1;
+	int trie;
 
+	if (xb_entry_is_name(entry))
+		return add_name(allow, entry);
+	trie = trie_key(allow, entry, &key);
 	if (bpf_map_update_elem(trie, &key, &value, BPF_ANY))
 		return xb_system_error(errno, "cannot put an entry on the allowlist");
 	open_gate((uint64_t *)(void *)allow->gate.base, entry);
@@ -74,21 +92,32 @@ static int wanted_gate(struct xb_txn *txn, uint64_t *words)
 
 	if (error)
 		return error;
-	while ((more = xb_walk_next(&walk)) > 0)
+	while ((more = xb_walk_next(&walk)) > 0 && !xb_entry_is_name(&walk.entry))
 		open_gate(words, &walk.entry);
 	xb_walk_end(&walk);
-	return more;
+	return more < 0 ? more : 0;
+}
+
+static int delete_name(struct xb_allow *allow, const struct xb_entry *entry)
+{
+	uint64_t key = xb_fingerprint(xb_name_hash(&allow->key, entry->name, entry->length));
+
+	if (allow->names >= 0 && bpf_map_delete_elem(allow->names, &key) && errno != ENOENT)
+		return xb_system_error(errno, "cannot take a domain off the allowlist");
+	return 0;
 }
 
 int xb_allow_delete(struct xb_allow *allow, struct xb_txn *txn, const struct xb_entry *entry)
 {
 	struct xb_allow6_key key;
 	struct xb_members members;
-	int trie = trie_key(allow, entry, &key);
-	int error = xb_members_of(txn, entry, &members);
+	int trie, error = xb_members_of(txn, entry, &members);
 
 	if (error != -ENOENT)
 		return error;
+	if (xb_entry_is_name(entry))
+		return delete_name(allow, entry);
+	trie = trie_key(allow, entry, &key);
 	if (bpf_map_delete_elem(trie, &key) && errno != ENOENT)
 		return xb_system_error(errno, "cannot take an entry off the allowlist");
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The allowlist of a generation: two tries and the gate of bits in front of them. */
+/* The allowlist of a generation: two tries and the gate of bits in front of them, and the names. */
 #ifndef XB_CORE_ALLOW_H
 #define XB_CORE_ALLOW_H
 
@@ -7,15 +7,18 @@
 #include "window.h"
 #include "xdp_bloom/layout.h"
 
-/* All for entries of kind XB_ALLOW4 and XB_ALLOW6. Descriptors are not owned. */
+/* All for entries of the allowlist. Descriptors are not owned. */
 struct xb_allow {
 	int trie4, trie6;
+	int names; /* -1: the generation has no stage for names, and needs none allowed */
+	struct xb_key key;
+	struct xb_window *depths;
 	struct xb_window gate;
 };
 
 #define XB_GATE_BYTES ((size_t)XB_GATE_ALL_WORDS * 8)
 
-/* In force when it returns. */
+/* In force when it returns. -EXFULL without a message: there is no room for another name. */
 int xb_allow_add(struct xb_allow *allow, const struct xb_entry *entry);
 
 /* Takes the entry out, unless the transaction has it. */

@@ -5,22 +5,24 @@
 #include <errno.h>
 
 #include "changelog.h"
+#include "depths.h"
 #include "error.h"
 #include "fault.h"
 #include "lengthmap.h"
+#include "membership.h"
 #include "prefixmap.h"
 
 bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_changes *changes)
 {
 	const struct xb_params *params = &generation->params;
 	uint64_t host4 = generation->header->host4_keys, net6 = generation->header->net6_keys;
+	uint64_t names = generation->header->names_keys;
 
 	if (changes->bulk)
 		return false;
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct xb_entry *entry = &changes->change[i].entry;
-		bool listed = changes->change[i].listed;
-		uint64_t keys = listed ? xb_entry_keys(entry) : 0;
+		uint64_t keys = changes->change[i].what == XB_LISTED ? xb_entry_keys(entry) : 0;
 
 		if (entry->kind == XB_PREFIX4 && !params->prefix4)
 			return false;
@@ -28,6 +30,10 @@ bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_ch
 			return false;
 		if (entry->kind == XB_NET6 && !params->net6.blocks)
 			return false;
+		if (entry->kind == XB_NAME && !params->names.blocks)
+			return false;
+		if (entry->kind == XB_NAME)
+			names += keys;
 		if (entry->kind == XB_HOST4)
 			host4 += keys;
 		if (entry->kind == XB_NET6)
@@ -35,8 +41,11 @@ bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_ch
 	}
 	return host4 <= params->host4.capacity + params->host4.capacity / 8 &&
 	       net6 <= params->net6.capacity + params->net6.capacity / 8 &&
-	       (!params->confirm || (host4 <= xb_confirm_room(&params->confirm4, false) &&
-				     net6 <= xb_confirm_room(&params->confirm6, true)));
+	       names <= params->names.capacity + params->names.capacity / 8 &&
+	       names <= xb_confirm_room(&params->confirm_names, XB_SLOTS_NAME) &&
+	       (!params->confirm ||
+		(host4 <= xb_confirm_room(&params->confirm4, XB_SLOTS_ADDRESS) &&
+		 net6 <= xb_confirm_room(&params->confirm6, XB_SLOTS_HASH)));
 }
 
 static uint64_t hash_net6(const struct xb_generation *generation, const struct xb_entry *entry)
@@ -75,6 +84,21 @@ static int prepare_host4(struct xb_generation *generation, const struct xb_entry
 	return error;
 }
 
+static uint64_t hash_name(const struct xb_generation *generation, const struct xb_entry *entry)
+{
+	return xb_name_hash(&generation->params.key, entry->name, entry->length);
+}
+
+static int prepare_name(struct xb_generation *generation, const struct xb_entry *entry)
+{
+	uint64_t hash = hash_name(generation, entry);
+	int error = xb_counting_prepare(&generation->names, hash);
+
+	if (!error)
+		error = xb_confirm_prepare(&generation->confirm_names, hash);
+	return error ? error : xb_window_map_all(&generation->depths);
+}
+
 /* From so many changes on, mapping everything is cheaper than page by page. */
 #define MANY_CHANGES 256
 
@@ -96,6 +120,14 @@ int xb_apply_prepare(struct xb_generation *generation, const struct xb_changes *
 			break;
 		case XB_NET6:
 			error = prepare_net6(generation, entry);
+			break;
+		case XB_NAME:
+			error = prepare_name(generation, entry);
+			break;
+		case XB_ALLOW_NAME:
+			error = generation->params.names.blocks
+					? xb_window_map_all(&generation->depths)
+					: 0;
 			break;
 		default:
 			error = xb_window_map_all(&generation->allow.gate);
@@ -119,12 +151,12 @@ struct stage {
 
 /* A bit that is on must find its key behind it: confirm comes first on the way in, last on the way
  * out. */
-static int change_key(const struct stage *stage, uint64_t hash, uint32_t address, bool listed)
+static int change_key(const struct stage *stage, uint64_t hash, uint32_t extra, bool listed)
 {
 	int error;
 
 	if (listed) {
-		error = stage->confirm ? xb_confirm_add(stage->confirm, hash, address) : 0;
+		error = stage->confirm ? xb_confirm_add(stage->confirm, hash, extra) : 0;
 		if (error)
 			return error;
 		xb_counting_add(stage->bloom, hash);
@@ -132,7 +164,7 @@ static int change_key(const struct stage *stage, uint64_t hash, uint32_t address
 		return 0;
 	}
 	if (xb_counting_delete(stage->bloom, hash) ||
-	    (stage->confirm && xb_confirm_delete(stage->confirm, hash, address)))
+	    (stage->confirm && xb_confirm_delete(stage->confirm, hash, extra)))
 		return mismatch();
 	--*stage->keys;
 	return 0;
@@ -180,10 +212,41 @@ static int apply_host4(struct xb_generation *generation, const struct xb_entry *
 	return error;
 }
 
+/* By what the transaction says of it: when a change is replayed, later ones may have come. */
+static int verdict_of(struct xb_txn *txn, const struct xb_entry *entry, uint32_t *verdict)
+{
+	struct xb_members members;
+	int error = xb_members_of(txn, entry, &members);
+
+	*verdict = error ? XB_DOMAIN_DROP : xb_members_verdict(txn, members);
+	return error == -ENOENT ? 0 : error;
+}
+
+static int apply_name(struct xb_generation *generation, struct xb_txn *txn,
+		      const struct xb_change *change)
+{
+	const struct stage stage = {
+		.bloom = &generation->names,
+		.confirm = &generation->confirm_names,
+		.keys = &generation->header->names_keys,
+	};
+	uint64_t hash = hash_name(generation, &change->entry);
+	uint32_t verdict;
+	int error = verdict_of(txn, &change->entry, &verdict);
+
+	if (error)
+		return error;
+	if (change->what == XB_ALTERED)
+		return xb_confirm_alter(stage.confirm, hash, verdict) ? mismatch() : 0;
+	if (change->what == XB_LISTED)
+		xb_depths_list((struct xb_depths *)(void *)generation->depths.base, &change->entry);
+	return change_key(&stage, hash, verdict, change->what == XB_LISTED);
+}
+
 static int apply_prefix4(struct xb_generation *generation, struct xb_txn *txn,
 			 const struct xb_change *change)
 {
-	if (!change->listed)
+	if (change->what == XB_GONE)
 		return xb_prefixmap_settle(&generation->prefix4, txn, &change->entry);
 	xb_prefixmap_add(&generation->prefix4, &change->entry);
 	return 0;
@@ -192,17 +255,21 @@ static int apply_prefix4(struct xb_generation *generation, struct xb_txn *txn,
 static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
 			const struct xb_change *change, bool *disallowed)
 {
+	bool listed = change->what == XB_LISTED;
+
 	switch (change->entry.kind) {
 	case XB_PREFIX4:
 		return apply_prefix4(generation, txn, change);
 	case XB_HOST4:
-		return apply_host4(generation, &change->entry, change->listed);
+		return apply_host4(generation, &change->entry, listed);
 	case XB_NET6:
-		return apply_net6(generation, &change->entry, change->listed);
+		return apply_net6(generation, &change->entry, listed);
+	case XB_NAME:
+		return apply_name(generation, txn, change);
 	default:
-		*disallowed |= !change->listed;
-		return change->listed ? xb_allow_add(&generation->allow, &change->entry)
-				      : xb_allow_delete(&generation->allow, txn, &change->entry);
+		*disallowed |= !listed && !xb_entry_is_name(&change->entry);
+		return listed ? xb_allow_add(&generation->allow, &change->entry)
+			      : xb_allow_delete(&generation->allow, txn, &change->entry);
 	}
 }
 

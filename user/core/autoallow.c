@@ -20,7 +20,7 @@ struct session_record {
 	uint32_t pid;
 	uint16_t port;
 	uint8_t entry_bytes;
-	uint8_t entry[XB_ENTRY_KEY_BYTES];
+	uint8_t entry[XB_ADDRESS_KEY_BYTES];
 };
 
 static int write_error(int error)
@@ -32,13 +32,15 @@ static int put_session(struct xb_txn *txn, const struct xb_session *session, boo
 {
 	struct session_record record;
 	MDB_val key = {sizeof(record), &record}, nothing = {0, NULL};
+	uint8_t key_of_peer[XB_ENTRY_KEY_BYTES] = {0};
 	int error;
 
 	memset(&record, 0, sizeof(record));
 	record.started = session->started;
 	record.pid = session->pid;
 	record.port = session->peer_port;
-	record.entry_bytes = (uint8_t)xb_entry_encode(&session->peer, record.entry);
+	record.entry_bytes = (uint8_t)xb_entry_encode(&session->peer, key_of_peer);
+	memcpy(record.entry, key_of_peer, sizeof(record.entry));
 	error = mdb_put(txn->txn, txn->store->sessions, &key, &nothing, MDB_NOOVERWRITE);
 	if (error == MDB_KEYEXIST)
 		return 0;

@@ -101,8 +101,12 @@ static const char *why(const struct range *ranges, size_t count, const struct xb
 const char *xb_bogon(const struct xb_entry *entry)
 {
 	bool is_ipv4 = xb_entry_is_ipv4(entry);
-	const char *reason = is_ipv4 ? why(ipv4, sizeof(ipv4) / sizeof(ipv4[0]), entry)
-				     : why(ipv6, sizeof(ipv6) / sizeof(ipv6[0]), entry);
+	const char *reason;
+
+	if (xb_entry_is_name(entry))
+		return xb_name_labels(entry->name, entry->length) == 1 ? "a single label" : NULL;
+	reason = is_ipv4 ? why(ipv4, sizeof(ipv4) / sizeof(ipv4[0]), entry)
+			 : why(ipv6, sizeof(ipv6) / sizeof(ipv6[0]), entry);
 
 	if (reason)
 		return reason;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What no list should name by accident: addresses that are nobody's on the Internet, and prefixes
- * too wide to be meant. */
+/* What no list should name by accident: addresses that are nobody's on the Internet, prefixes and
+ * domains too wide to be meant. */
 #ifndef XB_CORE_BOGON_H
 #define XB_CORE_BOGON_H
 
@@ -11,7 +11,8 @@
 
 /*
  * Why the entry must not be imported by accident, in a few words ("private (RFC 1918)"), or NULL:
- * it lies in a special-purpose range, or is shorter than XB_WIDEST4 or XB_WIDEST6. One that is long
+ * it lies in a special-purpose range, is shorter than XB_WIDEST4 or XB_WIDEST6, or a domain of one
+ * label. One that is long
  * enough and merely covers such a range is no bogon.
  */
 const char *xb_bogon(const struct xb_entry *entry);

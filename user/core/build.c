@@ -15,6 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "depths.h"
 #include "error.h"
 #include "filter.skel.h"
 #include "lengthmap.h"
@@ -22,7 +23,8 @@
 #include "prefixmap.h"
 #include "sizing.h"
 
-#define MIB (1024.0 * 1024)
+#define MIB		(1024.0 * 1024)
+#define ALLOW_NAMES_MIN 1024
 
 /* A stage's share of the wanted capacity, at least its keys and some room to grow. */
 static uint64_t stage_capacity(uint64_t keys, uint64_t all, uint64_t wanted)
@@ -38,13 +40,32 @@ static uint64_t slackened(uint64_t keys, uint32_t slack)
 	return keys + keys / 8 * slack;
 }
 
+/* Names are always confirmed, since the verdict of each stands there; so the rate is only a matter
+ * of cost. */
+static int size_names(const struct xb_demand *demand, uint64_t all, struct xb_params *params)
+{
+	int error;
+
+	if (!demand->names_keys)
+		return 0;
+	error = xb_size_bloom(stage_capacity(demand->names_keys, all, demand->capacity),
+			      XB_CONFIRMED_RATE, &params->names);
+	if (error)
+		return error;
+	params->confirm_names =
+		xb_size_confirm(slackened(params->names.capacity, demand->slack), XB_SLOTS_NAME);
+	params->allow_names = (uint32_t)(demand->allow_names * 2 + ALLOW_NAMES_MIN);
+	return 0;
+}
+
 int xb_build_size(const struct xb_demand *demand, struct xb_params *params)
 {
-	uint64_t all = demand->host4_keys + demand->net6_keys;
+	uint64_t all = demand->host4_keys + demand->net6_keys + demand->names_keys;
 	int error = 0;
 
-	params->host4 = params->net6 = (struct xb_geometry){0};
-	params->confirm4 = params->confirm6 = (struct xb_buckets){0};
+	params->host4 = params->net6 = params->names = (struct xb_geometry){0};
+	params->confirm4 = params->confirm6 = params->confirm_names = (struct xb_buckets){0};
+	params->allow_names = 0;
 	params->prefix4 = demand->prefix4;
 	params->confirm = demand->confirm;
 	params->length_cells = params->length_probes = 0;
@@ -60,12 +81,12 @@ int xb_build_size(const struct xb_demand *demand, struct xb_params *params)
 				      demand->rate / params->length_probes, &params->net6);
 	}
 	if (!error && demand->confirm && params->host4.blocks)
-		params->confirm4 =
-			xb_size_confirm(slackened(params->host4.capacity, demand->slack), false);
+		params->confirm4 = xb_size_confirm(slackened(params->host4.capacity, demand->slack),
+						   XB_SLOTS_ADDRESS);
 	if (!error && demand->confirm && params->net6.blocks)
-		params->confirm6 =
-			xb_size_confirm(slackened(params->net6.capacity, demand->slack), true);
-	return error;
+		params->confirm6 = xb_size_confirm(slackened(params->net6.capacity, demand->slack),
+						   XB_SLOTS_HASH);
+	return error ? error : size_names(demand, all, params);
 }
 
 static uint64_t memory_available(void)
@@ -282,11 +303,11 @@ static int fill_begin(const struct share *share, struct xb_counting *bloom,
 	return fill->used ? 0 : xb_out_of_memory();
 }
 
-static int fill_chunk(const struct fill *fill, const uint64_t *hashes, const uint32_t *addresses,
+static int fill_chunk(const struct fill *fill, const uint64_t *hashes, const uint32_t *extras,
 		      size_t count)
 {
 	xb_counting_build(fill->bloom, hashes, count, fill->first_block, fill->last_block);
-	return fill->confirm ? xb_confirm_build(fill->confirm, hashes, addresses, count,
+	return fill->confirm ? xb_confirm_build(fill->confirm, hashes, extras, count,
 						fill->first_part, fill->last_part, fill->used)
 			     : 0;
 }
@@ -338,6 +359,32 @@ static int fill_net6(const struct share *share)
 	return error;
 }
 
+static int fill_names(const struct share *share)
+{
+	struct xb_generation *generation = share->generation;
+	const struct xb_keys *keys = share->keys;
+	uint64_t hashes[CHUNK];
+	uint32_t verdicts[CHUNK];
+	struct fill fill;
+	int error = fill_begin(share, &generation->names, &generation->confirm_names, &fill);
+
+	for (size_t start = 0; !error && start < keys->names_count; start += CHUNK) {
+		size_t count =
+			keys->names_count - start < CHUNK ? keys->names_count - start : CHUNK;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct xb_named *named = &keys->names[start + i];
+
+			hashes[i] = xb_name_hash(&generation->params.key, named->entry.name,
+						 named->entry.length);
+			verdicts[i] = named->verdict;
+		}
+		error = fill_chunk(&fill, hashes, verdicts, count);
+	}
+	free(fill.used);
+	return error;
+}
+
 static void *fill_share(void *context)
 {
 	struct share *share = context;
@@ -345,6 +392,8 @@ static void *fill_share(void *context)
 	share->error = share->keys->host4_count ? fill_host4(share) : 0;
 	if (!share->error && share->keys->net6_count)
 		share->error = fill_net6(share);
+	if (!share->error && share->keys->names_count)
+		share->error = fill_names(share);
 	return NULL;
 }
 
@@ -359,7 +408,7 @@ static int fill_stages(struct xb_generation *generation, const struct xb_keys *k
 	bool started[SHARES_MAX] = {false};
 	int error = 0;
 
-	if (keys->host4_count + keys->net6_count < KEYS_WORTH_THREAD)
+	if (keys->host4_count + keys->net6_count + keys->names_count < KEYS_WORTH_THREAD)
 		parts = 1;
 	for (uint32_t i = 0; i < parts; i++) {
 		shares[i] = (struct share){
@@ -395,11 +444,24 @@ static int fill(struct xb_generation *generation, const struct xb_keys *keys,
 		       ((size_t)params->length_cells + 1) * sizeof(*table));
 		generation->header->length_probes = xb_lengthmap_most(table, params->length_cells);
 	}
+	for (size_t i = 0; i < keys->names_count; i++)
+		xb_depths_list((struct xb_depths *)(void *)generation->depths.base,
+			       &keys->names[i].entry);
 	if (!error)
 		error = fill_stages(generation, keys);
 	generation->header->host4_keys = keys->host4_count;
 	generation->header->net6_keys = keys->net6_count;
+	generation->header->names_keys = keys->names_count;
 	return error;
+}
+
+static uint64_t count_allowed_names(const struct xb_keys *keys)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < keys->allow_count; i++)
+		count += xb_entry_is_name(&keys->allow[i]);
+	return count;
 }
 
 static int size_generation(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
@@ -408,6 +470,8 @@ static int size_generation(const struct xb_build *build, const struct xb_keys *k
 	const struct xb_demand demand = {
 		.host4_keys = keys->host4_count,
 		.net6_keys = keys->net6_count,
+		.names_keys = keys->names_count,
+		.allow_names = count_allowed_names(keys),
 		.prefix4 = keys->prefix4_count,
 		.length_probes = probes,
 		.length_cells = cells,
@@ -419,6 +483,7 @@ static int size_generation(const struct xb_build *build, const struct xb_keys *k
 	const struct xb_params own = *params;
 
 	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
+	params->ports = build->ports;
 	if (!build->size)
 		return xb_build_size(&demand, params);
 	*params = *build->size;

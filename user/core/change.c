@@ -2,12 +2,15 @@
 /* A growing list of changes. */
 #include "change.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "error.h"
 
-int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, bool listed)
+int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what)
 {
+	struct xb_change *change;
+
 	if (changes->bulk)
 		return 0;
 	if (changes->count == XB_CHANGES_MAX) {
@@ -23,7 +26,14 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, boo
 		changes->change = grown;
 		changes->room = room;
 	}
-	changes->change[changes->count++] = (struct xb_change){.entry = *entry, .listed = listed};
+	change = &changes->change[changes->count];
+	*change = (struct xb_change){.entry = *entry, .what = what};
+	if (xb_entry_is_name(entry)) {
+		change->entry.name = xb_arena_copy(&changes->names, entry->name, entry->length);
+		if (!change->entry.name)
+			return -ENOMEM;
+	}
+	changes->count++;
 	return 0;
 }
 
@@ -36,5 +46,6 @@ void xb_changes_set_bulk(struct xb_changes *changes)
 void xb_changes_free(struct xb_changes *changes)
 {
 	free(changes->change);
+	xb_arena_free(&changes->names);
 	*changes = (struct xb_changes){0};
 }

@@ -8,11 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arena.h"
 #include "entry.h"
 
+enum xb_what {
+	XB_GONE,    /* is listed (allowed) no more */
+	XB_LISTED,  /* is listed (allowed) now */
+	XB_ALTERED, /* a name of which the lists, and so perhaps the verdict, changed */
+};
+
 struct xb_change {
-	struct xb_entry entry;
-	bool listed; /* true: is listed now; false: is no more */
+	struct xb_entry entry; /* names are in the arena of the changes */
+	enum xb_what what;
 };
 
 /* Beyond this many a change is "bulk": not told one by one, and answered by a new generation. */
@@ -21,10 +28,12 @@ struct xb_change {
 struct xb_changes {
 	struct xb_change *change;
 	size_t count, room;
+	struct xb_arena names;
 	bool bulk;
 };
 
-int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, bool listed);
+/* Copies the name of an entry. */
+int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what);
 void xb_changes_set_bulk(struct xb_changes *changes);
 void xb_changes_free(struct xb_changes *changes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One record a transaction, under its sequence number, big-endian: (1 byte listed, key of the
- * entry) repeated; empty: bulk. */
+/* One record a transaction, under its sequence number, big-endian: (1 byte enum xb_what, key of the
+ * entry) repeated; empty: bulk. The key of a name does not say where it ends: NAMED is added to the
+ * first byte, and the bytes of the name follow it. */
 #include "changelog.h"
 
 #include <endian.h>
@@ -9,6 +10,46 @@
 #include <string.h>
 
 #include "error.h"
+
+#define NAMED 0x80
+
+static uint8_t *put_change(const struct xb_change *change, uint8_t *end)
+{
+	*end++ = (uint8_t)change->what;
+	if (xb_entry_is_name(&change->entry)) {
+		end[-1] |= NAMED;
+		*end++ = change->entry.length;
+	}
+	return end + xb_entry_encode(&change->entry, end);
+}
+
+/* Returns its end; NULL if it is damaged. */
+static const uint8_t *get_change(const uint8_t *next, const uint8_t *end, struct xb_entry *entry,
+				 enum xb_what *what)
+{
+	bool named = *next & NAMED;
+	size_t size, taken;
+
+	*what = *next++ & ~NAMED;
+	if (named && next == end)
+		return NULL;
+	size = named ? *next++ + 1U : (size_t)(end - next);
+	if (size > (size_t)(end - next) || *what > XB_ALTERED)
+		return NULL;
+	taken = xb_entry_decode(next, size, entry);
+	return taken && named == xb_entry_is_name(entry) ? next + taken : NULL;
+}
+
+static size_t bytes_at_most(const struct xb_changes *changes)
+{
+	size_t bytes = 1;
+
+	for (size_t i = 0; i < changes->count; i++)
+		bytes += 2 + (xb_entry_is_name(&changes->change[i].entry)
+				      ? changes->change[i].entry.length + 1U
+				      : XB_ADDRESS_KEY_BYTES);
+	return bytes;
+}
 
 int xb_changelog_append(struct xb_txn *txn, bool bulk)
 {
@@ -19,13 +60,11 @@ int xb_changelog_append(struct xb_txn *txn, bool bulk)
 	int error;
 
 	if (!bulk && !changes->bulk) {
-		end = bytes = malloc(changes->count * (1 + XB_ENTRY_KEY_BYTES) + 1);
+		end = bytes = malloc(bytes_at_most(changes));
 		if (!bytes)
 			return xb_out_of_memory();
-		for (size_t i = 0; i < changes->count; i++) {
-			*end++ = changes->change[i].listed;
-			end += xb_entry_encode(&changes->change[i].entry, end);
-		}
+		for (size_t i = 0; i < changes->count; i++)
+			end = put_change(&changes->change[i], end);
 		value = (MDB_val){(size_t)(end - bytes), bytes};
 	}
 	error = mdb_put(txn->txn, txn->store->changes, &key, &value, 0);
@@ -76,16 +115,15 @@ int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_changes *
 	next = value.mv_data;
 	end = next + value.mv_size;
 	while (next < end) {
-		bool listed = *next++;
 		struct xb_entry entry;
-		size_t taken = xb_entry_decode(next, (size_t)(end - next), &entry);
+		enum xb_what what;
 
-		if (!taken) {
+		next = get_change(next, end, &entry, &what);
+		if (!next) {
 			xb_changes_free(changes);
 			return xb_store_error(MDB_CORRUPTED, "cannot read the store");
 		}
-		next += taken;
-		error = xb_changes_add(changes, &entry, listed);
+		error = xb_changes_add(changes, &entry, what);
 		if (error) {
 			xb_changes_free(changes);
 			return error;

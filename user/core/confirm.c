@@ -5,21 +5,18 @@
 #include <errno.h>
 #include <math.h>
 
-#define SLOTS_NARROW 16
-#define SLOTS_WIDE   8
-
 /* Buckets of a part: small enough that a part stays in the cache while it is built, large enough
  * that parts fill evenly. */
 #define PART_BUCKETS 4096
 
-static uint32_t slots_of(bool wide)
+static uint32_t slots_of(enum xb_slots slots)
 {
-	return wide ? SLOTS_WIDE : SLOTS_NARROW;
+	return slots == XB_SLOTS_ADDRESS ? 16 : 8;
 }
 
-struct xb_buckets xb_size_confirm(uint64_t keys, bool wide)
+struct xb_buckets xb_size_confirm(uint64_t keys, enum xb_slots slots)
 {
-	double buckets = ceil((double)keys / XB_CONFIRM_FILL / slots_of(wide)) + 1;
+	double buckets = ceil((double)keys / XB_CONFIRM_FILL / slots_of(slots)) + 1;
 	double parts = floor(buckets / PART_BUCKETS) > 1 ? floor(buckets / PART_BUCKETS) : 1;
 
 	return (struct xb_buckets){.parts = (uint32_t)parts,
@@ -31,9 +28,9 @@ static uint32_t buckets_in(const struct xb_buckets *geometry)
 	return xb_buckets_count(geometry->parts, geometry->size);
 }
 
-uint64_t xb_confirm_room(const struct xb_buckets *geometry, bool wide)
+uint64_t xb_confirm_room(const struct xb_buckets *geometry, enum xb_slots slots)
 {
-	return (uint64_t)((double)buckets_in(geometry) * slots_of(wide) * XB_CONFIRM_FULL);
+	return (uint64_t)((double)buckets_in(geometry) * slots_of(slots) * XB_CONFIRM_FULL);
 }
 
 uint64_t xb_confirm_bytes(const struct xb_buckets *geometry)
@@ -51,25 +48,34 @@ static uint64_t slot_get(struct xb_confirm *confirm, uint32_t bucket, uint32_t s
 {
 	struct xb_bucket *place = bucket_at(confirm, bucket);
 
-	return confirm->wide ? place->word[slot] : ((uint32_t *)(void *)place)[slot];
+	return confirm->slots == XB_SLOTS_ADDRESS ? ((uint32_t *)(void *)place)[slot]
+						  : place->word[slot];
 }
 
 static void slot_set(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
 {
 	struct xb_bucket *place = bucket_at(confirm, bucket);
 
-	if (confirm->wide)
-		__atomic_store_n(&place->word[slot], value, __ATOMIC_SEQ_CST);
-	else
+	if (confirm->slots == XB_SLOTS_ADDRESS)
 		__atomic_store_n(&((uint32_t *)(void *)place)[slot], (uint32_t)value,
 				 __ATOMIC_SEQ_CST);
+	else
+		__atomic_store_n(&place->word[slot], value, __ATOMIC_SEQ_CST);
 }
 
-/* The slot that holds the value (0: a free one), or -1. */
+/* The part of a slot that says which key it is. */
+static uint64_t identity_of(const struct xb_confirm *confirm, uint64_t value)
+{
+	return confirm->slots == XB_SLOTS_NAME ? value & XB_NAME_HASH : value;
+}
+
+/* The slot that holds the key of the value (0: a free one), or -1. */
 static int slot_find(struct xb_confirm *confirm, uint32_t bucket, uint64_t value)
 {
-	for (uint32_t slot = 0; slot < slots_of(confirm->wide); slot++)
-		if (slot_get(confirm, bucket, slot) == value)
+	uint64_t identity = identity_of(confirm, value);
+
+	for (uint32_t slot = 0; slot < slots_of(confirm->slots); slot++)
+		if (identity_of(confirm, slot_get(confirm, bucket, slot)) == identity)
 			return (int)slot;
 	return -1;
 }
@@ -78,20 +84,32 @@ static uint32_t slots_free(struct xb_confirm *confirm, uint32_t bucket)
 {
 	uint32_t count = 0;
 
-	for (uint32_t slot = 0; slot < slots_of(confirm->wide); slot++)
+	for (uint32_t slot = 0; slot < slots_of(confirm->slots); slot++)
 		count += !slot_get(confirm, bucket, slot);
 	return count;
 }
 
 static struct xb_choices choices_of(const struct xb_confirm *confirm, uint64_t hash)
 {
-	return xb_choices_of(&confirm->key, confirm->wide ? xb_fingerprint(hash) : hash,
+	return xb_choices_of(&confirm->key,
+			     confirm->slots == XB_SLOTS_ADDRESS ? hash : xb_fingerprint(hash),
 			     confirm->geometry.parts, confirm->geometry.size);
 }
 
-static uint64_t value_of(const struct xb_confirm *confirm, uint64_t hash, uint32_t address)
+static uint64_t value_of(const struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
 {
-	return confirm->wide ? xb_fingerprint(hash) : address;
+	if (confirm->slots == XB_SLOTS_ADDRESS)
+		return extra;
+	if (confirm->slots == XB_SLOTS_NAME)
+		return xb_fingerprint(hash) | (uint64_t)extra << XB_DOMAIN_SHIFT;
+	return xb_fingerprint(hash);
+}
+
+/* The hash of the key that a value stands for. */
+static uint64_t hash_of(const struct xb_confirm *confirm, uint64_t value)
+{
+	return confirm->slots == XB_SLOTS_ADDRESS ? xb_hash_ipv4(&confirm->key, (uint32_t)value)
+						  : identity_of(confirm, value);
 }
 
 static __u64 *end_word(struct xb_confirm *confirm, int word)
@@ -123,8 +141,7 @@ struct node {
 /* The other bucket of what stands in this slot. */
 static uint32_t other_bucket(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot)
 {
-	uint64_t value = slot_get(confirm, bucket, slot);
-	uint64_t hash = confirm->wide ? value : xb_hash_ipv4(&confirm->key, (uint32_t)value);
+	uint64_t hash = hash_of(confirm, slot_get(confirm, bucket, slot));
 	struct xb_choices choices = choices_of(confirm, hash);
 
 	return bucket == choices.first ? choices.second : choices.first;
@@ -142,7 +159,7 @@ static bool seen(const struct node *nodes, int count, uint32_t bucket)
 static int search(struct xb_confirm *confirm, struct node *nodes, int count)
 {
 	for (int next = 0; next < count; next++) {
-		for (uint32_t slot = 0; slot < slots_of(confirm->wide); slot++) {
+		for (uint32_t slot = 0; slot < slots_of(confirm->slots); slot++) {
 			uint32_t other = other_bucket(confirm, nodes[next].bucket, slot);
 
 			if (seen(nodes, count, other))
@@ -197,10 +214,10 @@ static void count_unspecified(struct xb_confirm *confirm, uint64_t one)
 	__atomic_fetch_add(end_word(confirm, XB_BUCKET_ZERO), one, __ATOMIC_SEQ_CST);
 }
 
-int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t address)
+int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
 {
 	struct xb_choices choices = choices_of(confirm, hash);
-	uint64_t value = value_of(confirm, hash, address);
+	uint64_t value = value_of(confirm, hash, extra);
 	uint32_t bucket;
 
 	if (!value) {
@@ -231,9 +248,9 @@ static bool locate(struct xb_confirm *confirm, uint64_t hash, uint64_t value, ui
 	return *slot >= 0;
 }
 
-int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t address)
+int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
 {
-	uint64_t value = value_of(confirm, hash, address);
+	uint64_t value = value_of(confirm, hash, extra);
 	uint32_t bucket;
 	int slot;
 
@@ -249,9 +266,21 @@ int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t addres
 	return 0;
 }
 
-bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t address)
+int xb_confirm_alter(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict)
 {
-	uint64_t value = value_of(confirm, hash, address);
+	uint64_t value = value_of(confirm, hash, verdict);
+	uint32_t bucket;
+	int slot;
+
+	if (!locate(confirm, hash, value, &bucket, &slot))
+		return -EUCLEAN;
+	slot_set(confirm, bucket, (uint32_t)slot, value);
+	return 0;
+}
+
+bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
+{
+	uint64_t value = value_of(confirm, hash, extra);
 	uint32_t bucket;
 	int slot;
 
@@ -281,21 +310,21 @@ static int build_one(struct xb_confirm *confirm, const struct pending *key, uint
 		count_unspecified(confirm, 1);
 		return 0;
 	}
-	if (*filled == slots_of(confirm->wide)) {
+	if (*filled == slots_of(confirm->slots)) {
 		int error = relocate(confirm, key->choices, key->value, &bucket);
 
 		if (!error)
 			used[bucket - start]++;
 		return error;
 	}
-	if (confirm->wide)
-		place->word[(*filled)++] = key->value;
-	else
+	if (confirm->slots == XB_SLOTS_ADDRESS)
 		((uint32_t *)(void *)place)[(*filled)++] = (uint32_t)key->value;
+	else
+		place->word[(*filled)++] = key->value;
 	return 0;
 }
 
-int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *addresses,
+int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *extras,
 		     size_t count, uint32_t first, uint32_t last, uint8_t *used)
 {
 	uint32_t start = first * confirm->geometry.size, end = last * confirm->geometry.size;
@@ -308,7 +337,7 @@ int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const u
 
 		if (key.choices.first < start || key.choices.first >= end)
 			continue;
-		key.value = value_of(confirm, hashes[i], addresses ? addresses[i] : 0);
+		key.value = value_of(confirm, hashes[i], extras ? extras[i] : 0);
 		__builtin_prefetch(bucket_at(confirm, key.choices.first), 1);
 		__builtin_prefetch(bucket_at(confirm, key.choices.second), 1);
 		if (queued - done == AHEAD)

@@ -12,21 +12,28 @@
  * is there is found at every moment, also while it moves. A key may be there several times (ranges
  * that overlap); a delete takes one.
  */
+/* What stands in a bucket. */
+enum xb_slots {
+	XB_SLOTS_ADDRESS, /* 16 IPv4 addresses */
+	XB_SLOTS_HASH,	  /* 8 fingerprints, the whole hash */
+	XB_SLOTS_NAME,	  /* 8 fingerprints of XB_NAME_HASH, each with a verdict */
+};
+
 struct xb_confirm {
 	struct xb_buckets geometry;
 	struct xb_key key;
 	struct xb_window buckets; /* struct xb_bucket each, and the one behind the last */
-	bool wide;		  /* 8 fingerprints to a bucket, else 16 IPv4 addresses */
+	enum xb_slots slots;
 };
 
 /* How full a table is made that has all the keys it is sized for, and how full it may get. */
 #define XB_CONFIRM_FILL 0.92
 #define XB_CONFIRM_FULL 0.97
 
-struct xb_buckets xb_size_confirm(uint64_t keys, bool wide);
+struct xb_buckets xb_size_confirm(uint64_t keys, enum xb_slots slots);
 
 /* Keys that fit before XB_CONFIRM_FULL. */
-uint64_t xb_confirm_room(const struct xb_buckets *geometry, bool wide);
+uint64_t xb_confirm_room(const struct xb_buckets *geometry, enum xb_slots slots);
 
 /* Bytes of the whole table. */
 uint64_t xb_confirm_bytes(const struct xb_buckets *geometry);
@@ -35,22 +42,25 @@ uint64_t xb_confirm_bytes(const struct xb_buckets *geometry);
 int xb_confirm_prepare(struct xb_confirm *confirm, uint64_t hash);
 
 /*
- * address: host byte order, of the hash; not read when the table is wide. -EXFULL without a
- * message: no place was found, nothing changed but where other keys stand.
+ * extra: the address in host byte order, or the verdict of a name; of a plain fingerprint nothing.
+ * -EXFULL without a message: no place was found, nothing changed but where other keys stand.
  */
-int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t address);
+int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
+
+/* Gives a name that is there another verdict. -EUCLEAN without a message: it is not there. */
+int xb_confirm_alter(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict);
 
 /* -EUCLEAN without a message: it is not there. */
-int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t address);
+int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
 
-bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t address);
+bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
 
 /*
  * One builder's share of a table nobody reads yet: the keys of parts first to last - 1. Everything
  * must be mapped. used: a zeroed byte for each bucket of these parts, kept between the calls of one
  * builder.
  */
-int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *addresses,
+int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *extras,
 		     size_t count, uint32_t first, uint32_t last, uint8_t *used);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses and prefixes: text, order, keys. */
+/* Entries: text, order, keys. */
 #include "entry.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
@@ -41,17 +42,45 @@ static int parse_length(const char *text, uint8_t most, uint8_t *length)
 	return 0;
 }
 
-int xb_entry_parse(const char *text, size_t size, struct xb_entry *entry, bool *host_bits)
+#define ADDRESS_TEXT 64
+#define SHOWN	     60
+
+/* What only addresses are written with. */
+static bool looks_like_address(const char *text, size_t size)
 {
-	char copy[XB_ENTRY_TEXT];
+	size_t digits = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == ':' || text[i] == '/')
+			return true;
+		digits += (text[i] >= '0' && text[i] <= '9') || text[i] == '.';
+	}
+	return digits == size;
+}
+
+static int no_entry(const char *text, size_t size, bool names)
+{
+	char shown[SHOWN + 1];
+	size_t count = size < SHOWN ? size : SHOWN;
+
+	for (size_t i = 0; i < count; i++)
+		shown[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+	shown[count] = '\0';
+	return xb_input_error("'%s%s' is not an address%s", shown, size > SHOWN ? "..." : "",
+			      names ? ", prefix or domain" : " or prefix");
+}
+
+static int parse_address(const char *text, size_t size, bool names, struct xb_entry *entry,
+			 bool *host_bits)
+{
+	char copy[ADDRESS_TEXT];
 	struct xb_entry whole;
 	uint8_t bytes[16] = {0};
 	char *slash;
 	bool ipv4;
 
 	if (!size || size >= sizeof(copy) || memchr(text, '\0', size))
-		return xb_input_error("'%.*s%s' is not an address or prefix",
-				      size > 60 ? 60 : (int)size, text, size > 60 ? "..." : "");
+		return no_entry(text, size, names);
 	memcpy(copy, text, size);
 	copy[size] = '\0';
 	slash = strchr(copy, '/');
@@ -59,7 +88,7 @@ int xb_entry_parse(const char *text, size_t size, struct xb_entry *entry, bool *
 		*slash = '\0';
 	ipv4 = !strchr(copy, ':');
 	if (inet_pton(ipv4 ? AF_INET : AF_INET6, copy, bytes) != 1)
-		return xb_input_error("'%.*s' is not an address or prefix", (int)size, text);
+		return no_entry(text, size, names);
 	memset(entry, 0, sizeof(*entry));
 	memcpy(&entry->hi, bytes, 8);
 	memcpy(&entry->lo, bytes + 8, 8);
@@ -77,11 +106,28 @@ int xb_entry_parse(const char *text, size_t size, struct xb_entry *entry, bool *
 	return 0;
 }
 
+int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
+		   struct xb_entry *entry, bool *host_bits)
+{
+	if (!name || looks_like_address(text, size))
+		return parse_address(text, size, name, entry, host_bits);
+	memset(entry, 0, sizeof(*entry));
+	entry->kind = XB_NAME;
+	entry->name = name;
+	if (host_bits)
+		*host_bits = false;
+	return xb_name_parse(text, size, name, &entry->length);
+}
+
 const char *xb_entry_format(const struct xb_entry *entry, char out[XB_ENTRY_TEXT])
 {
-	uint64_t parts[2] = {htobe64(entry->hi), htobe64(entry->lo)};
+	uint64_t parts[2];
 	size_t used;
 
+	if (xb_entry_is_name(entry))
+		return xb_name_format(entry->name, entry->length, out);
+	parts[0] = htobe64(entry->hi);
+	parts[1] = htobe64(entry->lo);
 	inet_ntop(xb_entry_is_ipv4(entry) ? AF_INET : AF_INET6, parts, out, XB_ENTRY_TEXT);
 	used = strlen(out);
 	if (entry->length != xb_entry_full_length(entry))
@@ -89,10 +135,19 @@ const char *xb_entry_format(const struct xb_entry *entry, char out[XB_ENTRY_TEXT
 	return out;
 }
 
+static int compare_names(const struct xb_entry *a, const struct xb_entry *b)
+{
+	int order = memcmp(a->name, b->name, a->length < b->length ? a->length : b->length);
+
+	return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
 int xb_entry_compare(const struct xb_entry *a, const struct xb_entry *b)
 {
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
+	if (xb_entry_is_name(a))
+		return compare_names(a, b);
 	if (a->hi != b->hi)
 		return a->hi < b->hi ? -1 : 1;
 	if (a->lo != b->lo)
@@ -104,7 +159,9 @@ struct xb_entry xb_entry_allow(const struct xb_entry *entry)
 {
 	struct xb_entry allow = *entry;
 
-	allow.kind = xb_entry_is_ipv4(entry) ? XB_ALLOW4 : XB_ALLOW6;
+	allow.kind = xb_entry_is_name(entry)   ? XB_ALLOW_NAME
+		     : xb_entry_is_ipv6(entry) ? XB_ALLOW6
+					       : XB_ALLOW4;
 	return allow;
 }
 
@@ -118,48 +175,83 @@ struct xb_entry xb_entry_covering(const struct xb_entry *entry, uint8_t length)
 	return covering;
 }
 
+bool xb_entry_widen(struct xb_entry *entry)
+{
+	if (xb_entry_is_name(entry)) {
+		entry->length = xb_name_wider(entry->name, entry->length);
+		return entry->length;
+	}
+	if (!entry->length)
+		return false;
+	*entry = xb_entry_covering(entry, (uint8_t)(entry->length - 1));
+	return true;
+}
+
 bool xb_entry_inside(const struct xb_entry *outer, const struct xb_entry *inner)
 {
 	struct xb_entry covering;
 
-	if (xb_entry_is_ipv4(outer) != xb_entry_is_ipv4(inner) || inner->length < outer->length)
+	if (xb_entry_is_ipv4(outer) != xb_entry_is_ipv4(inner) ||
+	    xb_entry_is_name(outer) != xb_entry_is_name(inner) || inner->length < outer->length)
 		return false;
+	if (xb_entry_is_name(outer))
+		return !memcmp(outer->name, inner->name, outer->length);
 	covering = xb_entry_covering(inner, outer->length);
 	return covering.hi == outer->hi && covering.lo == outer->lo;
 }
 
+static size_t address_bytes(const struct xb_entry *entry)
+{
+	return xb_entry_is_ipv6(entry) ? 16 : 4;
+}
+
 size_t xb_entry_encode(const struct xb_entry *entry, uint8_t key[XB_ENTRY_KEY_BYTES])
 {
-	uint64_t hi = htobe64(entry->hi), lo = htobe64(entry->lo);
-	size_t bytes = xb_entry_is_ipv4(entry) ? 4 : 16;
+	size_t bytes = address_bytes(entry);
+	uint64_t parts[2];
 
 	key[0] = entry->kind;
-	if (bytes == 4) {
-		memcpy(key + 1, &hi, 4);
-	} else {
-		memcpy(key + 1, &hi, 8);
-		memcpy(key + 9, &lo, 8);
+	if (xb_entry_is_name(entry)) {
+		memcpy(key + 1, entry->name, entry->length);
+		return entry->length + 1U;
 	}
+	parts[0] = htobe64(entry->hi);
+	parts[1] = htobe64(entry->lo);
+	memcpy(key + 1, parts, bytes);
 	key[1 + bytes] = entry->length;
 	return bytes + 2;
 }
 
+/* A name ends where its labels end: with one of no bytes, or with the key. */
+static size_t decode_name(const uint8_t *key, size_t size, struct xb_entry *entry)
+{
+	if (size < 2 || size > XB_ENTRY_KEY_BYTES)
+		return 0;
+	for (size_t at = 1; at < size; at += key[at] + 1U)
+		if (key[at] >= size - at || (!key[at] && (at == 1 || at + 1 < size)))
+			return 0;
+	entry->name = key + 1;
+	entry->length = (uint8_t)(size - 1);
+	return size;
+}
+
 size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry)
 {
+	uint64_t parts[2] = {0};
 	size_t bytes;
 
 	memset(entry, 0, sizeof(*entry));
-	if (size < 6 || key[0] < XB_PREFIX4 || key[0] > XB_ALLOW6)
+	if (!size || key[0] < XB_PREFIX4 || key[0] > XB_ALLOW_NAME)
 		return 0;
 	entry->kind = key[0];
-	bytes = xb_entry_is_ipv4(entry) ? 4 : 16;
+	if (xb_entry_is_name(entry))
+		return decode_name(key, size, entry);
+	bytes = address_bytes(entry);
 	if (size < bytes + 2)
 		return 0;
-	memcpy(&entry->hi, key + 1, bytes == 4 ? 4 : 8);
-	if (bytes == 16)
-		memcpy(&entry->lo, key + 9, 8);
-	entry->hi = be64toh(entry->hi);
-	entry->lo = be64toh(entry->lo);
+	memcpy(parts, key + 1, bytes);
+	entry->hi = be64toh(parts[0]);
+	entry->lo = be64toh(parts[1]);
 	entry->length = key[1 + bytes];
 	return bytes + 2;
 }
@@ -179,7 +271,7 @@ static inline uint8_t sort_digit(const struct xb_entry *entry, unsigned int digi
 #define SORT_DIGITS 18
 
 /* Least significant digit radix sort; digits that are the same in all records are passed over. */
-void xb_entry_sort(void *records, size_t count, size_t size, void *scratch)
+static void sort_addresses(uint8_t *records, size_t count, size_t size, uint8_t *scratch)
 {
 	static _Thread_local size_t histogram[SORT_DIGITS][256];
 	uint8_t *from = records, *to = scratch;
@@ -212,4 +304,56 @@ void xb_entry_sort(void *records, size_t count, size_t size, void *scratch)
 	}
 	if (from != records)
 		memcpy(records, from, count * size);
+}
+
+/* Of entries that are the same, the one that came first stays first. */
+static int compare_records(const void *a, const void *b)
+{
+	const struct xb_entry *const *first = a, *const *second = b;
+	int order = xb_entry_compare(*first, *second);
+
+	return order ? order : (*first > *second) - (*first < *second);
+}
+
+static int sort_names(uint8_t *records, size_t count, size_t size, uint8_t *scratch)
+{
+	const struct xb_entry **order = reallocarray(NULL, count, sizeof(*order));
+
+	if (!order)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < count; i++)
+		order[i] = (const void *)(records + i * size);
+	qsort(order, count, sizeof(*order), compare_records);
+	for (size_t i = 0; i < count; i++)
+		memcpy(scratch + i * size, order[i], size);
+	memcpy(records, scratch, count * size);
+	free(order);
+	return 0;
+}
+
+/* Addresses come first, as their kinds do. Returns their number. */
+static size_t part_names(uint8_t *records, size_t count, size_t size, uint8_t *scratch)
+{
+	size_t addresses = 0, names = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *record = records + i * size;
+
+		if (xb_entry_is_name((const void *)record))
+			memcpy(scratch + names++ * size, record, size);
+		else if (addresses++ != i)
+			memmove(records + (addresses - 1) * size, record, size);
+	}
+	memcpy(records + addresses * size, scratch, names * size);
+	return addresses;
+}
+
+int xb_entry_sort(void *records, size_t count, size_t size, void *scratch)
+{
+	size_t addresses = part_names(records, count, size, scratch);
+
+	sort_addresses(records, addresses, size, scratch);
+	return addresses < count ? sort_names((uint8_t *)records + addresses * size,
+					      count - addresses, size, scratch)
+				 : 0;
 }

@@ -33,6 +33,12 @@ static struct xb_window *window_of(struct xb_generation *generation, enum xb_map
 		return &generation->confirm4.buckets;
 	case XB_MAP_CONFIRM6:
 		return &generation->confirm6.buckets;
+	case XB_MAP_NAMES:
+		return &generation->names.bits;
+	case XB_MAP_CONFIRM_NAMES:
+		return &generation->confirm_names.buckets;
+	case XB_MAP_DEPTHS:
+		return &generation->depths;
 	case XB_MAP_GATE:
 		return &generation->allow.gate;
 	default:
@@ -57,7 +63,8 @@ struct xb_generation *xb_generation_new(void)
 size_t xb_generation_file_bytes(const struct xb_params *params)
 {
 	return XB_COUNTERS_PAGE +
-	       ((size_t)params->host4.blocks + params->net6.blocks) * sizeof(struct xb_counters);
+	       ((size_t)params->host4.blocks + params->net6.blocks + params->names.blocks) *
+		       sizeof(struct xb_counters);
 }
 
 #define COUNTERS_SUFFIX ".counters"
@@ -105,6 +112,7 @@ static int map_file(struct xb_generation *generation)
 	generation->host4.counters =
 		(struct xb_counters *)(void *)((uint8_t *)place + XB_COUNTERS_PAGE);
 	generation->net6.counters = generation->host4.counters + generation->params.host4.blocks;
+	generation->names.counters = generation->net6.counters + generation->params.net6.blocks;
 	return 0;
 }
 
@@ -117,9 +125,17 @@ int xb_generation_map(struct xb_generation *generation)
 	generation->net6.geometry = params->net6;
 	generation->confirm4.geometry = params->confirm4;
 	generation->confirm6.geometry = params->confirm6;
-	generation->confirm6.wide = true;
+	generation->confirm6.slots = XB_SLOTS_HASH;
 	generation->host4.key = generation->net6.key = params->key;
 	generation->confirm4.key = generation->confirm6.key = params->key;
+	generation->names.geometry = params->names;
+	generation->names.key = params->key;
+	generation->confirm_names.geometry = params->confirm_names;
+	generation->confirm_names.slots = XB_SLOTS_NAME;
+	generation->confirm_names.key = params->key;
+	generation->allow.names = generation->map[XB_MAP_ALLOW_NAMES];
+	generation->allow.key = params->key;
+	generation->allow.depths = &generation->depths;
 	generation->allow.trie4 = generation->map[XB_MAP_ALLOW4];
 	generation->allow.trie6 = generation->map[XB_MAP_ALLOW6];
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++)
@@ -261,7 +277,9 @@ bool xb_generation_fits(const struct xb_generation *generation, const struct xb_
 	double rate = xb_generation_rate(generation), wanted = xb_meta_rate(meta);
 
 	return !(rate > wanted) && !(rate < wanted) && params->confirm == !meta->unconfirmed &&
-	       params->allow_only == (meta->policy == XB_POLICY_ALLOW_ONLY);
+	       params->allow_only == (meta->policy == XB_POLICY_ALLOW_ONLY) &&
+	       (!params->names.blocks ||
+		!memcmp(&params->ports, &meta->ports, sizeof(params->ports)));
 }
 
 int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy)
@@ -288,6 +306,7 @@ bool xb_generation_is_full(const struct xb_generation *generation)
 
 	return generation->header->host4_keys > params->host4.capacity ||
 	       generation->header->net6_keys > params->net6.capacity ||
+	       generation->header->names_keys > params->names.capacity ||
 	       (params->net6.blocks && generation->header->length_probes > params->length_probes);
 }
 

@@ -12,12 +12,12 @@
 #include "paths.h"
 #include "store.h"
 
-/* First page of the counters file. What stands behind it: counters of host4, then of net6. */
+/* First page of the counters file. What stands behind it: counters of host4, of net6, of names. */
 struct xb_counters_header {
 	uint64_t magic;
 	uint64_t generation;
 	uint64_t applied; /* sequence number of the last change that is in the filter */
-	uint64_t host4_keys, net6_keys;
+	uint64_t host4_keys, net6_keys, names_keys;
 	uint32_t length_probes; /* the most any source costs now */
 	uint32_t dirty;		/* 1: a change was begun and did not end */
 };
@@ -32,9 +32,9 @@ struct xb_generation {
 	int file;		       /* counters; -1: lost, or another generation's */
 	struct xb_counters_header *header;
 	size_t file_bytes;
-	struct xb_counting host4, net6;
-	struct xb_confirm confirm4, confirm6;
-	struct xb_window lengths6, prefix4;
+	struct xb_counting host4, net6, names;
+	struct xb_confirm confirm4, confirm6, confirm_names;
+	struct xb_window lengths6, prefix4, depths;
 	struct xb_allow allow;
 };
 

@@ -2,6 +2,7 @@
 /* One scan of the store. */
 #include "keys.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "error.h"
@@ -13,6 +14,8 @@ void xb_keys_free(struct xb_keys *keys)
 	free(keys->net6);
 	free(keys->prefix4);
 	free(keys->allow);
+	free(keys->names);
+	xb_arena_free(&keys->arena);
 	*keys = (struct xb_keys){0};
 }
 
@@ -22,7 +25,10 @@ static int allocate(struct xb_keys *keys, const struct xb_totals *totals)
 	keys->net6 = malloc(totals->net6 * sizeof(*keys->net6) + 1);
 	keys->prefix4 = malloc(totals->prefix4 * sizeof(*keys->prefix4) + 1);
 	keys->allow = malloc(totals->allow * sizeof(*keys->allow) + 1);
-	return keys->host4 && keys->net6 && keys->prefix4 && keys->allow ? 0 : xb_out_of_memory();
+	keys->names = malloc(totals->names * sizeof(*keys->names) + 1);
+	return keys->host4 && keys->net6 && keys->prefix4 && keys->allow && keys->names
+		       ? 0
+		       : xb_out_of_memory();
 }
 
 static bool fits(const struct xb_keys *keys, const struct xb_totals *totals,
@@ -35,22 +41,35 @@ static bool fits(const struct xb_keys *keys, const struct xb_totals *totals,
 		return keys->host4_count + xb_entry_keys(entry) <= totals->host4_keys;
 	case XB_NET6:
 		return keys->net6_count < totals->net6;
+	case XB_NAME:
+		return keys->names_count < totals->names;
 	default:
 		return keys->allow_count < totals->allow;
 	}
 }
 
-static void take(struct xb_keys *keys, const struct xb_entry *entry)
+static int take(struct xb_keys *keys, const struct xb_walk *walk)
 {
-	if (entry->kind == XB_PREFIX4)
-		keys->prefix4[keys->prefix4_count++] = *entry;
-	else if (entry->kind == XB_NET6)
-		keys->net6[keys->net6_count++] = *entry;
-	else if (xb_entry_is_allow(entry))
-		keys->allow[keys->allow_count++] = *entry;
+	struct xb_entry entry = walk->entry;
+
+	if (xb_entry_is_name(&entry)) {
+		entry.name = xb_arena_copy(&keys->arena, entry.name, entry.length);
+		if (!entry.name)
+			return -ENOMEM;
+	}
+	if (entry.kind == XB_PREFIX4)
+		keys->prefix4[keys->prefix4_count++] = entry;
+	else if (entry.kind == XB_NET6)
+		keys->net6[keys->net6_count++] = entry;
+	else if (entry.kind == XB_NAME)
+		keys->names[keys->names_count++] = (struct xb_named){
+			.entry = entry, .verdict = xb_members_verdict(walk->txn, walk->members)};
+	else if (xb_entry_is_allow(&entry))
+		keys->allow[keys->allow_count++] = entry;
 	else
-		for (uint32_t i = 0; i < xb_entry_keys(entry); i++)
-			keys->host4[keys->host4_count++] = xb_entry_ipv4(entry) + i;
+		for (uint32_t i = 0; i < xb_entry_keys(&entry); i++)
+			keys->host4[keys->host4_count++] = xb_entry_ipv4(&entry) + i;
+	return 0;
 }
 
 static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_keys *keys)
@@ -65,10 +84,12 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 			more = xb_store_error(MDB_CORRUPTED, "cannot read the store");
 			break;
 		}
-		take(keys, &walk.entry);
+		error = take(keys, &walk);
+		if (error)
+			break;
 	}
 	xb_walk_end(&walk);
-	return more;
+	return error ? error : more;
 }
 
 int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys)

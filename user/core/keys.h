@@ -5,6 +5,11 @@
 
 #include "store.h"
 
+struct xb_named {
+	struct xb_entry entry;
+	enum xb_domain_verdict verdict;
+};
+
 struct xb_keys {
 	uint32_t *host4; /* addresses, host byte order, prefixes from /25 on expanded */
 	size_t host4_count;
@@ -14,6 +19,9 @@ struct xb_keys {
 	size_t prefix4_count;
 	struct xb_entry *allow;
 	size_t allow_count;
+	struct xb_named *names;
+	size_t names_count;
+	struct xb_arena arena; /* has the bytes of all names */
 };
 
 /* Reads everything the transaction sees, in store order. */

@@ -106,7 +106,7 @@ static int add_prefix(struct xb_lifelines *out, const char *text, enum xb_lifeli
 		      const char *why)
 {
 	struct xb_entry entry;
-	int error = xb_entry_parse(text, strlen(text), &entry, NULL);
+	int error = xb_entry_parse(text, strlen(text), NULL, &entry, NULL);
 
 	return error ? error : xb_lifelines_add(out, &entry, kind, "%s", why);
 }

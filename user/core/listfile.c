@@ -127,11 +127,14 @@ static int settle(struct xb_listfile *file)
 {
 	void *scratch = reallocarray(NULL, file->count, sizeof(*file->items));
 	size_t kept = 1;
+	int error;
 
 	if (!scratch)
 		return xb_out_of_memory();
-	xb_entry_sort(file->items, file->count, sizeof(*file->items), scratch);
+	error = xb_entry_sort(file->items, file->count, sizeof(*file->items), scratch);
 	free(scratch);
+	if (error)
+		return error;
 	for (size_t i = 1; i < file->count; i++)
 		if (xb_entry_compare(&file->items[kept - 1].entry, &file->items[i].entry))
 			file->items[kept++] = file->items[i];
@@ -177,5 +180,6 @@ void xb_listfile_free(struct xb_listfile *file)
 {
 	free(file->items);
 	free(file->comments);
+	xb_arena_free(&file->names);
 	memset(file, 0, sizeof(*file));
 }

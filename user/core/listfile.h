@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arena.h"
 #include "entry.h"
 
 /* One entry and what its line says of it. */
@@ -20,6 +21,7 @@ struct xb_listfile {
 	size_t count, room;
 	char *comments; /* NUL-terminated strings; offset 0 is the empty one */
 	size_t comment_bytes, comment_room;
+	struct xb_arena names;	       /* of the items' entries */
 	uint64_t lines;		       /* read */
 	uint64_t repeats;	       /* items dropped since an earlier line had the entry */
 	uint64_t host_bits;	       /* prefixes whose host bits were cut off */

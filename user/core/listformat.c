@@ -2,6 +2,7 @@
 /* A detector and a parser for each format, and the table of them. */
 #include "listformat.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +142,7 @@ static inline const char *read_ipv4(const char *text, struct xb_entry *entry)
 static int read_entry(struct xb_listfile *file, const char *text, struct xb_entry *entry)
 {
 	char shown[XB_ENTRY_TEXT + 1] = "";
+	uint8_t form[XB_NAME_BYTES];
 	const char *end = read_ipv4(text, entry);
 	bool host_bits;
 	int error;
@@ -148,7 +150,11 @@ static int read_entry(struct xb_listfile *file, const char *text, struct xb_entr
 	if (end && !*end)
 		return 0;
 	show(text, shown, sizeof(shown));
-	error = xb_entry_parse(shown, strlen(shown), entry, &host_bits);
+	error = xb_entry_parse(shown, strlen(shown), form, entry, &host_bits);
+	if (!error && xb_entry_is_name(entry)) {
+		entry->name = xb_arena_copy(&file->names, form, entry->length);
+		error = entry->name ? 0 : -ENOMEM;
+	}
 	if (error || !host_bits)
 		return error;
 	if (!file->host_bits++) {

@@ -5,11 +5,14 @@
 #include "confirm.h"
 
 static const char *const map_names[XB_MAPS] = {
-	[XB_MAP_HOST4] = "host4",	[XB_MAP_NET6] = "net6",
-	[XB_MAP_LENGTHS6] = "lengths6", [XB_MAP_PREFIX4] = "prefix4",
-	[XB_MAP_CONFIRM4] = "confirm4", [XB_MAP_CONFIRM6] = "confirm6",
-	[XB_MAP_GATE] = "allow_gate",	[XB_MAP_ALLOW4] = "allow4",
-	[XB_MAP_ALLOW6] = "allow6",	[XB_MAP_POLICY] = "policy",
+	[XB_MAP_HOST4] = "host4",	   [XB_MAP_NET6] = "net6",
+	[XB_MAP_LENGTHS6] = "lengths6",	   [XB_MAP_PREFIX4] = "prefix4",
+	[XB_MAP_CONFIRM4] = "confirm4",	   [XB_MAP_CONFIRM6] = "confirm6",
+	[XB_MAP_GATE] = "allow_gate",	   [XB_MAP_ALLOW4] = "allow4",
+	[XB_MAP_ALLOW6] = "allow6",	   [XB_MAP_POLICY] = "policy",
+	[XB_MAP_NAMES] = "names",	   [XB_MAP_CONFIRM_NAMES] = "confirm_names",
+	[XB_MAP_DEPTHS] = "name_depths",   [XB_MAP_ALLOW_NAMES] = "allow_names",
+	[XB_MAP_SCRATCH] = "name_scratch",
 };
 
 const char *xb_map_name(enum xb_map map)
@@ -44,6 +47,15 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 		return XB_ALLOW_MAX;
 	case XB_MAP_POLICY:
 		return 1;
+	case XB_MAP_NAMES:
+		return params->names.blocks;
+	case XB_MAP_CONFIRM_NAMES:
+		return bucket_entries(&params->confirm_names);
+	case XB_MAP_DEPTHS:
+	case XB_MAP_SCRATCH:
+		return params->names.blocks ? 1 : 0;
+	case XB_MAP_ALLOW_NAMES:
+		return params->allow_names;
 	case XB_MAPS:
 		break;
 	}
@@ -61,6 +73,9 @@ uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params)
 		[XB_MAP_CONFIRM6] = sizeof(struct xb_bucket),
 		[XB_MAP_GATE] = sizeof(uint64_t),
 		[XB_MAP_POLICY] = sizeof(uint32_t),
+		[XB_MAP_NAMES] = sizeof(struct xb_block),
+		[XB_MAP_CONFIRM_NAMES] = sizeof(struct xb_bucket),
+		[XB_MAP_DEPTHS] = sizeof(struct xb_depths),
 	};
 
 	return (uint64_t)xb_map_entries(map, params) * value_bytes[map];

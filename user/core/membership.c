@@ -118,10 +118,10 @@ static int index_expiry(struct xb_txn *txn, const struct xb_entry *entry,
 }
 
 /* Entries that came or went: totals and the list of changes. */
-static int tell(struct xb_txn *txn, const struct xb_entry *entry, bool listed)
+static int tell(struct xb_txn *txn, const struct xb_entry *entry, enum xb_what what)
 {
 	struct xb_totals *totals = &txn->meta.totals;
-	uint64_t one = listed ? 1 : (uint64_t)-1;
+	uint64_t one = what == XB_LISTED ? 1 : (uint64_t)-1;
 
 	switch (entry->kind) {
 	case XB_PREFIX4:
@@ -134,10 +134,19 @@ static int tell(struct xb_txn *txn, const struct xb_entry *entry, bool listed)
 	case XB_NET6:
 		totals->net6 += one;
 		break;
+	case XB_NAME:
+		totals->names += one;
+		break;
 	default:
 		totals->allow += one;
 	}
-	return xb_changes_add(&txn->change, entry, listed);
+	return xb_changes_add(&txn->change, entry, what);
+}
+
+/* Other lists name the entry now: to names that matters. */
+static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry)
+{
+	return entry->kind == XB_NAME ? xb_changes_add(&txn->change, entry, XB_ALTERED) : 0;
 }
 
 static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct value *value,
@@ -173,7 +182,7 @@ static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
 	if (!error)
 		error = index_expiry(txn, entry, member, true);
 	if (!error)
-		error = tell(txn, entry, true);
+		error = tell(txn, entry, XB_LISTED);
 	return error;
 }
 
@@ -226,6 +235,8 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 		error = write_value(txn, entry, &value, 0);
 	if (!error)
 		error = index_expiry(txn, entry, &renewed, true);
+	if (!error && *result == XB_PUT_JOINED)
+		error = tell_lists(txn, entry);
 	return error;
 }
 
@@ -292,7 +303,7 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 	if (error)
 		return error;
 	*result = value.size ? XB_REMOVAL_LEFT : XB_REMOVAL_UNLISTED;
-	return value.size ? 0 : tell(txn, entry, false);
+	return value.size ? tell_lists(txn, entry) : tell(txn, entry, XB_GONE);
 }
 
 int xb_member_remove_all(struct xb_txn *txn)
@@ -319,7 +330,8 @@ struct kept {
 	size_t size;
 };
 
-static int keep_allowed(struct xb_txn *txn, struct kept *kept, size_t *count)
+static int keep_allowed(struct xb_txn *txn, struct xb_arena *arena, struct kept *kept,
+			size_t *count)
 {
 	struct xb_walk walk;
 	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
@@ -331,12 +343,13 @@ static int keep_allowed(struct xb_txn *txn, struct kept *kept, size_t *count)
 
 		one->entry = walk.entry;
 		one->size = (size_t)(walk.members.end - walk.members.next);
-		one->value = malloc(one->size + 1);
-		if (!one->value) {
-			more = xb_out_of_memory();
+		one->value = xb_arena_copy(arena, walk.members.next, one->size);
+		if (one->value && xb_entry_is_name(&one->entry))
+			one->entry.name = xb_arena_copy(arena, walk.entry.name, walk.entry.length);
+		if (!one->value || (xb_entry_is_name(&one->entry) && !one->entry.name)) {
+			more = -ENOMEM;
 			break;
 		}
-		memcpy(one->value, walk.members.next, one->size);
 		++*count;
 	}
 	xb_walk_end(&walk);
@@ -360,16 +373,15 @@ static int put_back(struct xb_txn *txn, const struct kept *kept)
 int xb_member_remove_listed(struct xb_txn *txn)
 {
 	struct kept *kept = calloc(txn->meta.totals.allow + 1, sizeof(*kept));
+	struct xb_arena arena = {0};
 	size_t count = 0;
-	int error = kept ? keep_allowed(txn, kept, &count) : xb_out_of_memory();
+	int error = kept ? keep_allowed(txn, &arena, kept, &count) : xb_out_of_memory();
 
 	if (!error)
 		error = xb_member_remove_all(txn);
-	for (size_t i = 0; i < count; i++) {
-		if (!error)
-			error = put_back(txn, &kept[i]);
-		free(kept[i].value);
-	}
+	for (size_t i = 0; !error && i < count; i++)
+		error = put_back(txn, &kept[i]);
+	xb_arena_free(&arena);
 	free(kept);
 	return error;
 }
@@ -416,11 +428,29 @@ int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
 	return 0;
 }
 
+static void stand_on(struct xb_walk *walk, const struct xb_entry *entry)
+{
+	walk->entry = *entry;
+	if (xb_entry_is_name(entry)) {
+		memcpy(walk->name, entry->name, entry->length);
+		walk->entry.name = walk->name;
+	}
+}
+
+/* Kinds of both sides alternate: where this side goes on behind a kind of the other. 0: nowhere. */
+static uint8_t next_kind(bool allow, uint8_t kind)
+{
+	if (allow)
+		return kind < XB_ALLOW4 ? XB_ALLOW4 : kind < XB_ALLOW_NAME ? XB_ALLOW_NAME : 0;
+	return kind < XB_NAME ? XB_NAME : 0;
+}
+
 int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from)
 {
 	int error;
 
-	*walk = (struct xb_walk){.txn = txn, .entry = *from, .edits = txn->edits};
+	*walk = (struct xb_walk){.txn = txn, .edits = txn->edits};
+	stand_on(walk, from);
 	error = mdb_cursor_open(txn->txn, txn->store->entries, &walk->cursor);
 	return error ? read_error(error) : 0;
 }
@@ -429,7 +459,8 @@ int xb_walk_next(struct xb_walk *walk)
 {
 	uint8_t bytes[XB_ENTRY_KEY_BYTES];
 	MDB_val key = {0, bytes}, value;
-	bool allow;
+	bool allow = xb_entry_is_allow(&walk->entry);
+	struct xb_entry entry;
 	int error;
 
 	if (walk->started && walk->edits == walk->txn->edits) {
@@ -443,17 +474,26 @@ int xb_walk_next(struct xb_walk *walk)
 		    !memcmp(key.mv_data, bytes, key.mv_size))
 			error = mdb_cursor_get(walk->cursor, &key, &value, MDB_NEXT);
 	}
+	while (!error) {
+		if (!xb_entry_decode(key.mv_data, key.mv_size, &entry))
+			return read_error(MDB_CORRUPTED);
+		if (xb_entry_is_allow(&entry) == allow)
+			break;
+		bytes[0] = next_kind(allow, entry.kind);
+		if (!bytes[0])
+			return 0;
+		key = (MDB_val){1, bytes};
+		error = mdb_cursor_get(walk->cursor, &key, &value, MDB_SET_RANGE);
+	}
 	if (error == MDB_NOTFOUND)
 		return 0;
 	if (error)
 		return read_error(error);
 	walk->started = true;
 	walk->edits = walk->txn->edits;
-	allow = xb_entry_is_allow(&walk->entry);
-	if (!xb_entry_decode(key.mv_data, key.mv_size, &walk->entry))
-		return read_error(MDB_CORRUPTED);
+	stand_on(walk, &entry);
 	walk->members = members_in(&value);
-	return allow == xb_entry_is_allow(&walk->entry);
+	return 1;
 }
 
 void xb_walk_end(struct xb_walk *walk)
@@ -465,8 +505,9 @@ void xb_walk_end(struct xb_walk *walk)
 
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering)
 {
-	for (int length = entry->length - 1; length >= 0; length--) {
-		struct xb_entry candidate = xb_entry_covering(entry, (uint8_t)length);
+	struct xb_entry candidate = *entry;
+
+	while (xb_entry_widen(&candidate)) {
 		struct xb_members members;
 		int error;
 
@@ -482,6 +523,21 @@ int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct x
 		return 1;
 	}
 	return 0;
+}
+
+enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members)
+{
+	enum xb_domain_verdict strictest = XB_DOMAIN_COUNT;
+	struct xb_membership member;
+
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+		enum xb_domain_verdict verdict = list ? list->verdict : XB_DOMAIN_DROP;
+
+		if (verdict < strictest)
+			strictest = verdict;
+	}
+	return strictest;
 }
 
 /* Bytes that follow a leading byte of UTF-8 (RFC 3629), or -1. */

@@ -73,12 +73,14 @@ struct xb_walk {
 	struct xb_members members;
 	uint64_t edits;
 	bool started;
+	uint8_t name[XB_NAME_BYTES];
 };
 
 #define XB_WALK_LISTED ((struct xb_entry){.kind = XB_PREFIX4})
 #define XB_WALK_ALLOW  ((struct xb_entry){.kind = XB_ALLOW4})
 
-/* Starts at the first entry not before `from`, and stays on its side: listed or allowed. */
+/* Starts at the first entry not before `from`, and stays on its side: listed or allowed. Of a name,
+ * the entry of the walk has a copy that lasts to the next step. */
 int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from);
 int xb_walk_next(struct xb_walk *walk); /* 1: an entry; 0: the end; negative: error */
 void xb_walk_end(struct xb_walk *walk);
@@ -86,6 +88,9 @@ void xb_walk_end(struct xb_walk *walk);
 /* Whether any listed entry other than itself, of the same kind, covers it. *covering: the longest,
  * if not NULL. */
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering);
+
+/* What becomes of queries for the domain: the strictest verdict of the lists among members. */
+enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members);
 
 /* Valid UTF-8 without control characters, at most XB_COMMENT_MAX bytes. */
 int xb_comment_check(const char *comment, size_t size);

@@ -14,7 +14,7 @@
 #include "error.h"
 #include "lock.h"
 
-#define SCHEMA	    2
+#define SCHEMA	    3
 #define MAP_BYTES   ((size_t)64 << 30) /* address space only: the file grows as needed */
 #define MAX_READERS 1024
 
@@ -173,7 +173,7 @@ void xb_store_close(struct xb_store *store)
 
 static int new_meta(struct xb_meta *meta)
 {
-	*meta = (struct xb_meta){.schema = SCHEMA, .next_list = 1};
+	*meta = (struct xb_meta){.schema = SCHEMA, .next_list = 1, .ports.dns[0] = XB_DNS_PORT};
 	while (!meta->identity)
 		if (getrandom(&meta->identity, sizeof(meta->identity), 0) < 0)
 			return xb_system_error(errno, "no random numbers");
@@ -186,19 +186,28 @@ double xb_meta_rate(const struct xb_meta *meta)
 			      : (meta->unconfirmed ? XB_DEFAULT_RATE : XB_CONFIRMED_RATE);
 }
 
-/* Schema 1 ended before the number of allowed entries, and had its default rate written out. */
+/* Schema 1 ended before the number of allowed entries, and had its default rate written out. Schema
+ * 2 had no names: their number was not in the totals, and it ended before the ports. */
 static int upgrade_meta(struct xb_meta *meta, const MDB_val *value)
 {
-	const size_t old = offsetof(struct xb_meta, totals.allow);
+	const size_t first = offsetof(struct xb_meta, totals.allow),
+		     front = offsetof(struct xb_meta, totals.names),
+		     back = offsetof(struct xb_meta, ports) - offsetof(struct xb_meta, policy);
+	const char *bytes = value->mv_data;
 
-	if (value->mv_size != old)
+	*meta = (struct xb_meta){.ports.dns[0] = XB_DNS_PORT};
+	if (value->mv_size == first) {
+		memcpy(meta, bytes, first);
+		if (!(meta->rate > XB_DEFAULT_RATE) && !(meta->rate < XB_DEFAULT_RATE))
+			meta->rate = 0;
+	} else if (value->mv_size == front + back) {
+		memcpy(meta, bytes, front);
+		memcpy(&meta->policy, bytes + front, back);
+	} else {
 		return xb_system_error(0, "the store is of another version of this program");
-	*meta = (struct xb_meta){0};
-	memcpy(meta, value->mv_data, old);
-	if (meta->schema == 1)
+	}
+	if (meta->schema < SCHEMA)
 		meta->schema = SCHEMA;
-	if (!(meta->rate > XB_DEFAULT_RATE) && !(meta->rate < XB_DEFAULT_RATE))
-		meta->rate = 0;
 	return 0;
 }
 
@@ -223,7 +232,7 @@ static int load_meta(struct xb_txn *txn)
 
 struct list_record {
 	uint32_t id;
-	uint32_t reserved;
+	uint32_t verdict;
 	uint64_t members;
 };
 
@@ -251,7 +260,8 @@ static int load_lists(struct xb_txn *txn)
 		}
 		memcpy(&record, value.mv_data, sizeof(record));
 		list = &txn->lists[txn->list_count++];
-		*list = (struct xb_list){.id = record.id, .members = record.members};
+		*list = (struct xb_list){
+			.id = record.id, .verdict = record.verdict, .members = record.members};
 		memcpy(list->name, key.mv_data, key.mv_size);
 	}
 	mdb_cursor_close(cursor);
@@ -262,10 +272,12 @@ static int save_lists(struct xb_txn *txn)
 {
 	for (size_t i = 0; i < txn->list_count; i++) {
 		struct xb_list *list = &txn->lists[i];
-		struct list_record record = {.id = list->id, .members = list->members};
+		struct list_record record = {
+			.id = list->id, .verdict = list->verdict, .members = list->members};
 		MDB_val key = {strlen(list->name), list->name}, value = {sizeof(record), &record};
-		int error = list->members ? mdb_put(txn->txn, txn->store->lists, &key, &value, 0)
-					  : mdb_del(txn->txn, txn->store->lists, &key, NULL);
+		int error = list->members || list->verdict
+				    ? mdb_put(txn->txn, txn->store->lists, &key, &value, 0)
+				    : mdb_del(txn->txn, txn->store->lists, &key, NULL);
 
 		if (error && error != MDB_NOTFOUND)
 			return error;

@@ -27,7 +27,8 @@ struct xb_totals {
 	uint64_t host4;	     /* entries */
 	uint64_t host4_keys; /* addresses they expand to */
 	uint64_t net6;	     /* entries */
-	uint64_t allow;	     /* entries of the allowlist */
+	uint64_t allow;	     /* entries of the allowlist, names too */
+	uint64_t names;	     /* entries */
 };
 
 /* The single record of the store. */
@@ -43,12 +44,16 @@ struct xb_meta {
 	uint32_t unconfirmed; /* 1: no confirm stage is wanted */
 	uint32_t refused;     /* kinds of lifelines not to be allowed, a bit each */
 	uint32_t reserved;
+	struct xb_name_ports ports;
 };
+
+#define XB_DNS_PORT 53 /* by default the only one */
 
 double xb_meta_rate(const struct xb_meta *meta);
 
 struct xb_list {
 	uint32_t id;
+	uint32_t verdict; /* enum xb_domain_verdict, of its domains */
 	uint64_t members;
 	char name[65];
 };
@@ -89,7 +94,7 @@ void xb_txn_abort(struct xb_txn *txn);
 /* A message for a failure of LMDB: full disk, full map, damage. */
 int xb_store_error(int error, const char *doing);
 
-/* Lists. A list exists while it has members. */
+/* Lists. A list exists while it has members, or a verdict other than XB_DOMAIN_DROP. */
 bool xb_list_name_ok(const char *name);
 struct xb_list *xb_list_find(struct xb_txn *txn, const char *name);
 struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id);

@@ -34,6 +34,7 @@ int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t seq
 		.rate = xb_meta_rate(&txn->meta),
 		.confirm = !txn->meta.unconfirmed,
 		.policy = txn->meta.policy,
+		.ports = txn->meta.ports,
 	};
 	struct xb_keys keys;
 	int error = xb_keys_collect(txn, &keys);

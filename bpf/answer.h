@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers a query in its own frame: turned round, the question kept as it came. */
+#ifndef XDP_BLOOM_ANSWER_H
+#define XDP_BLOOM_ANSWER_H
+
+#include <linux/bpf.h>
+#include <linux/udp.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include "name.h"
+#include "query.h"
+
+/* RFC 1035, section 4.1.1; RFC 6891, section 6.1.2 and 6.1.3. */
+#define FLAGS_QR       0x80 /* first byte */
+#define FLAGS_OPCODE   0x78
+#define FLAGS_TC       0x02
+#define FLAGS_RD       0x01
+#define FLAGS_RA       0x80 /* second byte */
+#define FLAGS_CD       0x10
+#define RCODE_NXDOMAIN 3
+#define RCODE_REFUSED  5
+#define OPT_TYPE       41
+#define OPT_OUR_SIZE   1232 /* bytes of UDP we take: DNS flag day 2020 */
+#define ANSWER_TTL     64
+#define FRAME_MIN      60
+
+struct query {
+	__u32 network; /* offset of the IP header */
+	__u32 message; /* offset of the DNS header */
+	__u32 size;    /* of the message */
+	__u32 end;     /* of the question, from the start of the message */
+	bool ipv6;
+};
+
+static __always_inline __u8 *message_at(struct name *name, __u32 at)
+{
+	return &name->message[at & 511];
+}
+
+static __always_inline __u32 first_buffer(struct xdp_md *ctx)
+{
+	return (void *)(long)ctx->data_end - (void *)(long)ctx->data;
+}
+
+/* The one additional record a query may have: OPT, version 0, whole, the last. */
+static __always_inline bool is_plain_opt(struct name *name, const struct query *query)
+{
+	__u8 *opt = message_at(name, query->end);
+
+	return query->size >= query->end + OPT_FIXED && !opt[0] && !opt[1] && opt[2] == OPT_TYPE &&
+	       !opt[6] && query->size == query->end + OPT_FIXED + (opt[9] << 8 | opt[10]);
+}
+
+/* Whether it can be answered rightly: nothing in it that an answer would have to heed, and somebody
+ * to answer to. */
+static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name,
+					  const struct query *query, bool edns)
+{
+	struct cursor cursor = cursor_at(ctx, 0);
+	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
+	const __u8 *message = name->message;
+
+	if (!ethernet || ethernet->h_dest[0] & 1 || !name->udp.source ||
+	    query->message + query->size > first_buffer(ctx))
+		return false;
+	/* No answers, no authorities; at most one additional record, see is_plain_opt(). */
+	if (message[6] | message[7] | message[8] | message[9] | message[10] | message[11] >> 1)
+		return false;
+	return edns ? is_plain_opt(name, query) : query->size == query->end;
+}
+
+/* The header and OPT of an answer; returns its size. */
+static __always_inline __u32 answer_message(struct name *name, const struct query *query,
+					    enum xb_reason reason, bool edns)
+{
+	__u8 *message = name->message, *opt = message_at(name, query->end);
+	__u8 *pad = opt;
+
+	message[2] =
+		FLAGS_QR | (message[2] & FLAGS_RD) | (reason == XB_NAME_TRUNCATED ? FLAGS_TC : 0);
+	message[3] = FLAGS_RA | (message[3] & FLAGS_CD) |
+		     (reason == XB_NAME_NXDOMAIN  ? RCODE_NXDOMAIN
+		      : reason == XB_NAME_REFUSED ? RCODE_REFUSED
+						  : 0);
+	if (edns) {
+		opt[3] = OPT_OUR_SIZE >> 8;
+		opt[4] = OPT_OUR_SIZE & 0xff;
+		opt[5] = 0;
+		opt[7] &= 0x80; /* DO is copied, RFC 3225 */
+		opt[8] = opt[9] = opt[10] = 0;
+		pad += OPT_FIXED;
+	}
+	/* For the sum, which takes words of four. */
+	pad[0] = pad[1] = pad[2] = 0;
+	return query->end + (edns ? OPT_FIXED : 0);
+}
+
+static __always_inline __u16 folded(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (__u16)~sum;
+}
+
+/* RFC 768; RFC 8200, section 8.1. addresses: the sum of both, as words of 32 bits. */
+static __always_inline __u16 udp_sum(struct name *name, __u32 size, __u64 addresses)
+{
+	const struct udphdr *udp = &name->udp;
+	__u32 rounded = (size + 3) & 0x1fc;
+	__u16 sum;
+
+	addresses += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)name->message, rounded, 0);
+	addresses += udp->source + udp->dest + 2 * (__u64)udp->len + bpf_htons(IPPROTO_UDP);
+	sum = folded(addresses);
+	return sum ? sum : 0xffff;
+}
+
+static __always_inline bool turn_ipv4(struct cursor *cursor, __u32 size, __u64 *addresses)
+{
+	struct iphdr *ip = cursor_take(cursor, sizeof(*ip));
+	__u32 *words = (__u32 *)ip, source;
+	__u64 sum = 0;
+
+	if (!ip)
+		return false;
+	source = ip->saddr;
+	/* 0.0.0.0/8, 127.0.0.0/8, and from 224.0.0.0 on nobody listens. */
+	if (!(source & 0xff) || (source & 0xff) == 127 || (source & 0xff) >= 224)
+		return false;
+	ip->saddr = ip->daddr;
+	ip->daddr = source;
+	ip->tot_len = bpf_htons(sizeof(*ip) + sizeof(struct udphdr) + size);
+	ip->ttl = ANSWER_TTL;
+	ip->check = 0;
+#pragma unroll
+	for (__u32 i = 0; i < sizeof(*ip) / 4; i++)
+		sum += words[i];
+	ip->check = folded(sum);
+	*addresses = (__u64)ip->saddr + ip->daddr;
+	return true;
+}
+
+static __always_inline bool turn_ipv6(struct cursor *cursor, __u32 size, __u64 *addresses)
+{
+	struct ipv6hdr *ip = cursor_take(cursor, sizeof(*ip));
+	__u32 *from, *to;
+	__u64 sum = 0;
+
+	if (!ip)
+		return false;
+	from = ip->saddr.in6_u.u6_addr32;
+	to = ip->daddr.in6_u.u6_addr32;
+	if (ip->saddr.in6_u.u6_addr8[0] == 0xff || !(from[0] | from[1] | from[2]))
+		return false;
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		__u32 word = from[i];
+
+		sum += (__u64)word + to[i];
+		from[i] = to[i];
+		to[i] = word;
+	}
+	ip->payload_len = bpf_htons(sizeof(struct udphdr) + size);
+	ip->hop_limit = ANSWER_TTL;
+	*addresses = sum;
+	return true;
+}
+
+static __always_inline void turn_ethernet(struct ethhdr *ethernet)
+{
+	__u16 *to = (__u16 *)ethernet->h_dest, *from = (__u16 *)ethernet->h_source;
+
+#pragma unroll
+	for (int i = 0; i < 3; i++) {
+		__u16 word = to[i];
+
+		to[i] = from[i];
+		from[i] = word;
+	}
+}
+
+/* Headers last: nothing of the frame has changed if false is returned. */
+static __always_inline bool turn(struct xdp_md *ctx, struct name *name, const struct query *query,
+				 __u32 size)
+{
+	struct cursor cursor = cursor_at(ctx, 0);
+	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
+	struct udphdr *udp = &name->udp;
+	__be16 port = udp->source;
+	__u64 addresses;
+
+	cursor = cursor_at(ctx, query->network);
+	if (!ethernet || !(query->ipv6 ? turn_ipv6(&cursor, size, &addresses)
+				       : turn_ipv4(&cursor, size, &addresses)))
+		return false;
+	turn_ethernet(ethernet);
+	udp->source = udp->dest;
+	udp->dest = port;
+	udp->len = bpf_htons(sizeof(*udp) + size);
+	udp->check = 0;
+	udp->check = udp_sum(name, size, addresses);
+	return true;
+}
+
+/* Behind the answer nothing is left but what short frames are filled up with. */
+static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
+{
+	__u32 now = first_buffer(ctx), floor = now < FRAME_MIN ? now : FRAME_MIN;
+
+	if (end < floor)
+		end = floor;
+	return end == now || !bpf_xdp_adjust_tail(ctx, (int)end - (int)now);
+}
+
+/*
+ * Makes the frame the answer that the reason says. XB_NAME_UNANSWERED: it cannot be answered
+ * rightly, and is to be dropped. The incoming checksum is not looked at: on virtual interfaces it
+ * is not there yet.
+ */
+static __noinline int answer(struct xdp_md *ctx, const struct query *query, __u32 reason)
+{
+	struct name *name = name_of_cpu();
+	__u32 size, offset;
+	bool edns;
+
+	if (!name || !query)
+		return XB_NAME_UNANSWERED;
+	edns = name->message[11] & 1;
+	if (!is_answerable(ctx, name, query, edns))
+		return XB_NAME_UNANSWERED;
+	size = answer_message(name, query, reason, edns);
+	if (size < DNS_HEADER || size > MESSAGE_BYTES || !turn(ctx, name, query, size))
+		return XB_NAME_UNANSWERED;
+	offset = query->message - (__u32)sizeof(struct udphdr);
+	if (bpf_xdp_store_bytes(ctx, offset, &name->udp, sizeof(struct udphdr) + size) ||
+	    !trim(ctx, query->message + size))
+		return XB_NAME_UNANSWERED;
+	return reason;
+}
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names: is one of the domains this one lies in listed? From the last label to the first, each
+ * hashed once; one Bloom block for each suffix that is no deeper than the deepest listed name. */
+#ifndef XDP_BLOOM_NAME_H
+#define XDP_BLOOM_NAME_H
+
+#include <linux/bpf.h>
+#include <linux/udp.h>
+#include <bpf/bpf_helpers.h>
+#include "bloom.h"
+#include "confirm.h"
+
+struct bloom_map names SEC(".maps");
+struct bucket_map confirm_names SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xb_depths);
+} name_depths SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, __u64); /* fingerprint */
+	__type(value, __u32);
+} allow_names SEC(".maps");
+
+#define DNS_HEADER	12
+#define QUESTION_FIXED	4  /* type and class behind the name */
+#define OPT_FIXED	11 /* of an OPT record without its data */
+#define MESSAGE_BYTES	(DNS_HEADER + 255 + QUESTION_FIXED + OPT_FIXED)
+#define SCRATCH_MESSAGE 512 /* what a masked index can reach, and a label more */
+
+/*
+ * A name that is cut into labels, then asked for suffix by suffix. In a map, since the verifier
+ * does not follow what stands there: on the stack every round of a loop would be another state.
+ */
+struct name {
+	struct udphdr udp;
+	__u8 message[SCRATCH_MESSAGE]; /* as in the packet; the name begins behind DNS_HEADER */
+	__u8 start[128];	       /* of each label, from the name's first byte */
+	__u32 room;    /* bytes of the message that are the packet's, from the name's first byte */
+	__u32 bytes;   /* of the labels so far, without the root */
+	__u32 labels;  /* so far */
+	__u32 bad;     /* enum xb_reason; XB_NAME_CLEAN: it is whole */
+	__u32 depth;   /* labels taken into the hash, from the last */
+	__u32 first;   /* depth from which on suffixes are looked up */
+	__u32 verdict; /* the strictest found; XB_DOMAIN_VERDICTS: none */
+	struct xb_sip sip;
+};
+
+/* A packet on this CPU has it for itself. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct name);
+} name_scratch SEC(".maps");
+
+static __always_inline struct name *name_of_cpu(void)
+{
+	__u32 first = 0;
+
+	return bpf_map_lookup_elem(&name_scratch, &first);
+}
+
+static __always_inline __u8 *name_at(struct name *name, __u32 at)
+{
+	return &name->message[DNS_HEADER + (at & 255)];
+}
+
+static long name_next_label(__u32 round __attribute__((unused)), void *data)
+{
+	struct name *name = *(struct name **)data;
+	__u32 length;
+
+	if (name->bytes >= name->room) {
+		name->bad = XB_DNS_SHORT;
+		return 1;
+	}
+	length = *name_at(name, name->bytes);
+	if (!length) {
+		name->bad = XB_NAME_CLEAN;
+		return 1;
+	}
+	if (length > 63) {
+		name->bad = length >= 0xc0 ? XB_DNS_COMPRESSED : XB_DNS_LABEL;
+		return 1;
+	}
+	/* 255 bytes with the root, RFC 1035, section 2.3.4. */
+	if (name->bytes + length + 2 > 255) {
+		name->bad = XB_DNS_LONG;
+		return 1;
+	}
+	name->start[name->labels & 127] = name->bytes;
+	name->labels++;
+	name->bytes += length + 1;
+	return 0;
+}
+
+/* Finds the labels of the name that stands in the scratch. XB_NAME_CLEAN: it is whole. */
+static __always_inline enum xb_reason name_cut(struct name *name)
+{
+	name->bad = XB_DNS_LONG;
+	name->bytes = name->labels = 0;
+	bpf_loop(XB_NAME_LABELS + 1, name_next_label, &name, 0);
+	return name->bad;
+}
+
+/* Takes the next label, towards the first, into the hash. */
+static __always_inline void name_take_label(struct name *name)
+{
+	__u32 start = name->start[(name->labels - 1 - name->depth) & 127];
+	__u8 *label = name_at(name, start);
+	__u32 length = *label & 63, words = xb_label_words(length);
+	__u64 mask = xb_label_mask(length);
+
+	name->depth++;
+#pragma unroll
+	for (__u32 i = 0; i < 8; i++) {
+		__u64 word = xb_lower8(*(__u64 *)(label + 8 * i));
+
+		if (i + 1 == words) {
+			xb_sip_take(&name->sip, word & mask);
+			break;
+		}
+		xb_sip_take(&name->sip, word);
+	}
+}
+
+/* A listed name's verdict, or XB_DOMAIN_VERDICTS. */
+static __noinline int name_confirm(__u64 hash)
+{
+	struct xb_key key = params_key();
+	__u64 fingerprint = xb_fingerprint(hash);
+	__u64 found = confirm_find(&confirm_names, &params.confirm_names, &key, fingerprint,
+				   SLOTS_NAME, fingerprint);
+
+	return found ? found & SLOT_VERDICT : XB_DOMAIN_VERDICTS;
+}
+
+static __always_inline void name_look_up(struct name *name)
+{
+	struct xb_key key = params_key();
+	__u64 hash = xb_hash_name(name->sip);
+	__u32 verdict;
+
+	if (!bloom_contains(&names, &params.names, &key, hash))
+		return;
+	verdict = name_confirm(hash);
+	if (verdict < name->verdict)
+		name->verdict = verdict;
+}
+
+static long name_next_suffix(__u32 round __attribute__((unused)), void *data)
+{
+	struct name *name = *(struct name **)data;
+
+	name_take_label(name);
+	if (name->depth >= name->first)
+		name_look_up(name);
+	return 0;
+}
+
+static __always_inline void name_rewind(struct name *name)
+{
+	struct xb_key key = params_key();
+
+	name->sip = xb_sip_begin(&key);
+	name->depth = 0;
+}
+
+/* The strictest verdict of all listed domains it lies in, XB_DOMAIN_VERDICTS if there is none. */
+static __always_inline __u32 name_listed(struct name *name, const struct xb_depths *depths)
+{
+	bool exact = name->labels <= depths->exact;
+	__u32 deepest = exact ? name->labels : depths->last;
+
+	name->verdict = XB_DOMAIN_VERDICTS;
+	name->first = depths->first;
+	name_rewind(name);
+	bpf_loop(deepest < name->labels ? deepest : name->labels, name_next_suffix, &name, 0);
+	if (exact) {
+		xb_sip_take(&name->sip, 0);
+		name_look_up(name);
+	}
+	return name->verdict;
+}
+
+static __always_inline bool name_is_allowed(const struct name *name)
+{
+	__u64 fingerprint = xb_fingerprint(xb_hash_name(name->sip));
+
+	return bpf_map_lookup_elem(&allow_names, &fingerprint);
+}
+
+static long name_next_allowed(__u32 round __attribute__((unused)), void *data)
+{
+	struct name *name = *(struct name **)data;
+
+	name_take_label(name);
+	if (!name_is_allowed(name))
+		return 0;
+	name->verdict = XB_DOMAIN_VERDICTS;
+	return 1;
+}
+
+/* Whether it lies in a domain on the allowlist; only for one that is listed. */
+static __noinline int name_allowed(struct name *name, __u32 allowed)
+{
+	if (!name)
+		return 0;
+	name_rewind(name);
+	bpf_loop(allowed < name->labels ? allowed : name->labels, name_next_allowed, &name, 0);
+	if (name->verdict == XB_DOMAIN_VERDICTS)
+		return 1;
+	if (name->labels > allowed)
+		return 0;
+	xb_sip_take(&name->sip, 0);
+	return name_is_allowed(name);
+}
+
+#endif
