@@ -24,14 +24,6 @@
 #define ANSWER_TTL     64
 #define FRAME_MIN      60
 
-struct query {
-	__u32 network; /* offset of the IP header */
-	__u32 message; /* offset of the DNS header */
-	__u32 size;    /* of the message */
-	__u32 end;     /* of the question, from the start of the message */
-	bool ipv6;
-};
-
 static __always_inline __u8 *message_at(struct name *name, __u32 at)
 {
 	return &name->message[at & 511];
@@ -43,37 +35,36 @@ static __always_inline __u32 first_buffer(struct xdp_md *ctx)
 }
 
 /* The one additional record a query may have: OPT, version 0, whole, the last. */
-static __always_inline bool is_plain_opt(struct name *name, const struct query *query)
+static __always_inline bool is_plain_opt(struct name *name)
 {
-	__u8 *opt = message_at(name, query->end);
+	__u8 *opt = message_at(name, name->query.end);
 
-	return query->size >= query->end + OPT_FIXED && !opt[0] && !opt[1] && opt[2] == OPT_TYPE &&
-	       !opt[6] && query->size == query->end + OPT_FIXED + (opt[9] << 8 | opt[10]);
+	return name->query.size >= name->query.end + OPT_FIXED && !opt[0] && !opt[1] &&
+	       opt[2] == OPT_TYPE && !opt[6] &&
+	       name->query.size == name->query.end + OPT_FIXED + (opt[9] << 8 | opt[10]);
 }
 
 /* Whether it can be answered rightly: nothing in it that an answer would have to heed, and somebody
  * to answer to. */
-static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name,
-					  const struct query *query, bool edns)
+static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name, bool edns)
 {
 	struct cursor cursor = cursor_at(ctx, 0);
 	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
 	const __u8 *message = name->message;
 
-	if (!ethernet || ethernet->h_dest[0] & 1 || !name->udp.source ||
-	    query->message + query->size > first_buffer(ctx))
+	if (!name->transport.plain || !ethernet || ethernet->h_dest[0] & 1 || !name->udp.source ||
+	    name->query.message + name->query.size > first_buffer(ctx))
 		return false;
 	/* No answers, no authorities; at most one additional record, see is_plain_opt(). */
 	if (message[6] | message[7] | message[8] | message[9] | message[10] | message[11] >> 1)
 		return false;
-	return edns ? is_plain_opt(name, query) : query->size == query->end;
+	return edns ? is_plain_opt(name) : name->query.size == name->query.end;
 }
 
 /* The header and OPT of an answer; returns its size. */
-static __always_inline __u32 answer_message(struct name *name, const struct query *query,
-					    enum xb_reason reason, bool edns)
+static __always_inline __u32 answer_message(struct name *name, enum xb_reason reason, bool edns)
 {
-	__u8 *message = name->message, *opt = message_at(name, query->end);
+	__u8 *message = name->message, *opt = message_at(name, name->query.end);
 	__u8 *pad = opt;
 
 	message[2] =
@@ -92,7 +83,7 @@ static __always_inline __u32 answer_message(struct name *name, const struct quer
 	}
 	/* For the sum, which takes words of four. */
 	pad[0] = pad[1] = pad[2] = 0;
-	return query->end + (edns ? OPT_FIXED : 0);
+	return name->query.end + (edns ? OPT_FIXED : 0);
 }
 
 static __always_inline __u16 folded(__u64 sum)
@@ -182,8 +173,7 @@ static __always_inline void turn_ethernet(struct ethhdr *ethernet)
 }
 
 /* Headers last: nothing of the frame has changed if false is returned. */
-static __always_inline bool turn(struct xdp_md *ctx, struct name *name, const struct query *query,
-				 __u32 size)
+static __always_inline bool turn(struct xdp_md *ctx, struct name *name, __u32 size)
 {
 	struct cursor cursor = cursor_at(ctx, 0);
 	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
@@ -191,9 +181,10 @@ static __always_inline bool turn(struct xdp_md *ctx, struct name *name, const st
 	__be16 port = udp->source;
 	__u64 addresses;
 
-	cursor = cursor_at(ctx, query->network);
-	if (!ethernet || !(query->ipv6 ? turn_ipv6(&cursor, size, &addresses)
-				       : turn_ipv4(&cursor, size, &addresses)))
+	cursor = cursor_at(ctx, name->source.network);
+	if (!ethernet ||
+	    !(name->source.family == SOURCE_IPV6 ? turn_ipv6(&cursor, size, &addresses)
+						 : turn_ipv4(&cursor, size, &addresses)))
 		return false;
 	turn_ethernet(ethernet);
 	udp->source = udp->dest;
@@ -219,23 +210,22 @@ static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
  * rightly, and is to be dropped. The incoming checksum is not looked at: on virtual interfaces it
  * is not there yet.
  */
-static __noinline int answer(struct xdp_md *ctx, const struct query *query, __u32 reason)
+static __noinline int answer(struct xdp_md *ctx, struct name *name, __u32 reason)
 {
-	struct name *name = name_of_cpu();
 	__u32 size, offset;
 	bool edns;
 
-	if (!name || !query)
+	if (!name)
 		return XB_NAME_UNANSWERED;
 	edns = name->message[11] & 1;
-	if (!is_answerable(ctx, name, query, edns))
+	if (!is_answerable(ctx, name, edns))
 		return XB_NAME_UNANSWERED;
-	size = answer_message(name, query, reason, edns);
-	if (size < DNS_HEADER || size > MESSAGE_BYTES || !turn(ctx, name, query, size))
+	size = answer_message(name, reason, edns);
+	if (size < DNS_HEADER || size > MESSAGE_BYTES || !turn(ctx, name, size))
 		return XB_NAME_UNANSWERED;
-	offset = query->message - (__u32)sizeof(struct udphdr);
+	offset = name->query.message - (__u32)sizeof(struct udphdr);
 	if (bpf_xdp_store_bytes(ctx, offset, &name->udp, sizeof(struct udphdr) + size) ||
-	    !trim(ctx, query->message + size))
+	    !trim(ctx, name->query.message + size))
 		return XB_NAME_UNANSWERED;
 	return reason;
 }

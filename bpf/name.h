@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include "bloom.h"
 #include "confirm.h"
+#include "query.h"
 
 struct bloom_map names SEC(".maps");
 struct bucket_map confirm_names SEC(".maps");
@@ -34,13 +35,24 @@ struct {
 #define OPT_FIXED	11 /* of an OPT record without its data */
 #define MESSAGE_BYTES	(DNS_HEADER + 255 + QUESTION_FIXED + OPT_FIXED)
 #define SCRATCH_MESSAGE 512 /* what a masked index can reach, and a label more */
+#define TEXT_BYTES	2048
+
+/* Looking for a name in the first data of a connection. */
+struct hello {
+	__u32 at, end;	  /* what is left to look at */
+	__u32 host, size; /* the name in the packet; size 0: none was found */
+	__u8 text[TEXT_BYTES + 64];
+};
 
 /*
  * A name that is cut into labels, then asked for suffix by suffix. In a map, since the verifier
  * does not follow what stands there: on the stack every round of a loop would be another state.
  */
 struct name {
-	struct udphdr udp;
+	struct source source;
+	struct transport transport;
+	struct query query;
+	struct udphdr udp;	       /* of TCP only the ports */
 	__u8 message[SCRATCH_MESSAGE]; /* as in the packet; the name begins behind DNS_HEADER */
 	__u8 start[128];	       /* of each label, from the name's first byte */
 	__u32 room;    /* bytes of the message that are the packet's, from the name's first byte */
@@ -51,6 +63,8 @@ struct name {
 	__u32 first;   /* depth from which on suffixes are looked up */
 	__u32 verdict; /* the strictest found; XB_DOMAIN_VERDICTS: none */
 	struct xb_sip sip;
+	struct hello hello;
+	struct xb_name_drop told;
 };
 
 /* A packet on this CPU has it for itself. */

@@ -3,6 +3,7 @@
 #ifndef XDP_BLOOM_NET6_H
 #define XDP_BLOOM_NET6_H
 
+#include "bits.h"
 #include "bloom.h"
 #include "confirm.h"
 
@@ -22,20 +23,6 @@ struct net6_walk {
 	__u64 cover[2]; /* lengths 32 to 128 left to probe, less 32 */
 	enum xb_reason found;
 };
-
-/* For the lowest set bit of x (not 0): its number. A de Bruijn sequence (Leiserson, Prokop,
- * Randall, 1998): BPF has no ctz. */
-static __always_inline __u32 lowest_bit(__u64 x)
-{
-	static const __u8 position[64] = {
-		0,  1,	56, 2,	57, 49, 28, 3,	61, 58, 42, 50, 38, 29, 17, 4,
-		62, 47, 59, 36, 45, 43, 51, 22, 53, 39, 33, 30, 24, 18, 12, 5,
-		63, 55, 48, 27, 60, 41, 37, 16, 46, 35, 44, 21, 52, 32, 23, 11,
-		54, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
-	};
-
-	return position[((x & -x) * 0x03f79d71b4ca8b09ULL) >> 58];
-}
 
 /* The next length to probe, removed from the walk; more than 128 when none is left. */
 static __always_inline __u32 net6_next_length(struct net6_walk *walk)

@@ -25,6 +25,13 @@ struct transport {
 	__u32 end;    /* of the packet, by the IP header */
 };
 
+/* A DNS query with one question. */
+struct query {
+	__u32 message; /* offset of the DNS header */
+	__u32 size;    /* of the message */
+	__u32 end;     /* of the question, from the start of the message */
+};
+
 static __always_inline bool ports_have(const volatile __u16 ports[XB_NAME_PORTS], __be16 port)
 {
 	bool have = false;

@@ -53,8 +53,8 @@ static __always_inline void watch_transport(struct xdp_md *ctx, const struct sou
 	drop->dport = ports[1];
 }
 
-static __noinline int watch_send(struct xdp_md *ctx, const struct source *source, __u32 reason,
-				 __u32 monitored)
+static __always_inline struct xb_drop watch_begin(struct xdp_md *ctx, const struct source *source,
+						  __u32 reason, __u32 monitored)
 {
 	struct xb_drop drop = {
 		.time = bpf_ktime_get_ns(),
@@ -64,8 +64,6 @@ static __noinline int watch_send(struct xdp_md *ctx, const struct source *source
 	};
 	__u32 *address = (__u32 *)drop.source;
 
-	if (!source)
-		return 0;
 	if (source->family == SOURCE_IPV4) {
 		drop.family = 4;
 		address[0] = bpf_htonl(source->ipv4);
@@ -76,19 +74,34 @@ static __noinline int watch_send(struct xdp_md *ctx, const struct source *source
 		address[2] = bpf_htonl(source->lo >> 32);
 		address[3] = bpf_htonl(source->lo);
 	}
+	return drop;
+}
+
+static __noinline int watch_send(struct xdp_md *ctx, const struct source *source, __u32 reason,
+				 __u32 monitored)
+{
+	struct xb_drop drop;
+
+	if (!source)
+		return 0;
+	drop = watch_begin(ctx, source, reason, monitored);
 	watch_transport(ctx, source, &drop);
 	return bpf_ringbuf_output(&drops, &drop, sizeof(drop), 0);
+}
+
+/* Takes one of the tellings that are left. */
+static __always_inline bool watch_wants(void)
+{
+	__u32 first = 0;
+	struct xb_watch *now = bpf_map_lookup_elem(&watch, &first);
+
+	return now && now->budget > 0 && __sync_fetch_and_add(&now->budget, -1) > 0;
 }
 
 static __always_inline void watch_tell(struct xdp_md *ctx, const struct source *source,
 				       enum xb_reason reason, bool monitored)
 {
-	__u32 first = 0;
-	struct xb_watch *now = bpf_map_lookup_elem(&watch, &first);
-
-	if (!now || now->budget <= 0)
-		return;
-	if (__sync_fetch_and_add(&now->budget, -1) > 0)
+	if (watch_wants())
 		watch_send(ctx, source, reason, monitored);
 }
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Bits and bytes of words. */
+#ifndef XDP_BLOOM_BITS_H
+#define XDP_BLOOM_BITS_H
+
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+
+/* For the lowest set bit of x (not 0): its number. A de Bruijn sequence (Leiserson, Prokop,
+ * Randall, 1998): BPF has no ctz. */
+static __always_inline __u32 lowest_bit(__u64 x)
+{
+	static const __u8 position[64] = {
+		0,  1,	56, 2,	57, 49, 28, 3,	61, 58, 42, 50, 38, 29, 17, 4,
+		62, 47, 59, 36, 45, 43, 51, 22, 53, 39, 33, 30, 24, 18, 12, 5,
+		63, 55, 48, 27, 60, 41, 37, 16, 46, 35, 44, 21, 52, 32, 23, 11,
+		54, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
+	};
+
+	return position[((x & -x) * 0x03f79d71b4ca8b09ULL) >> 58];
+}
+
+#define EACH_BYTE(value) (0x0101010101010101ULL * (value))
+
+/* Of the lowest byte that is 0 (less than `than`, at most 0x80) the top bit is set; what is above
+ * may be wrong (Hacker's Delight, 6-1). */
+static __always_inline __u64 bytes_zero(__u64 bytes)
+{
+	return (bytes - EACH_BYTE(1)) & ~bytes & EACH_BYTE(0x80);
+}
+
+static __always_inline __u64 bytes_less(__u64 bytes, __u8 than)
+{
+	return (bytes - EACH_BYTE(than)) & ~bytes & EACH_BYTE(0x80);
+}
+
+/* The number of the lowest byte marked, from 0. */
+static __always_inline __u32 lowest_byte(__u64 marked)
+{
+	return lowest_bit(marked) >> 3;
+}
+
+#endif

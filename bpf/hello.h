@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The name in the first data of a connection: the server name of a TLS hello, the host of an HTTP
+ * request. Only if it is whole in one segment. */
+#ifndef XDP_BLOOM_HELLO_H
+#define XDP_BLOOM_HELLO_H
+
+#include <linux/bpf.h>
+#include <linux/tcp.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include "bits.h"
+#include "name.h"
+#include "query.h"
+
+#define TEXT_AT	   (DNS_HEADER + 1) /* so that there is room for the first label's length */
+#define HOST_BYTES 253
+
+/*
+ * Makes labels of text that stands from TEXT_AT on: the length of each goes where the dot before it
+ * was. room: its bytes, of which the last is a dot.
+ */
+static long host_next_label(__u32 round __attribute__((unused)), void *data)
+{
+	struct name *name = *(struct name **)data;
+	__u8 *length = name_at(name, name->bytes);
+	__u64 dots = 0;
+	__u32 bytes = 0;
+
+	if (name->bytes >= name->room) {
+		name->bad = XB_NAME_CLEAN;
+		return 1;
+	}
+#pragma unroll
+	for (__u32 i = 0; i < 8; i++) {
+		dots = bytes_zero(*(__u64 *)(length + 1 + 8 * i) ^ EACH_BYTE('.'));
+		if (dots)
+			break;
+		bytes += 8;
+	}
+	bytes += dots ? lowest_byte(dots) : 0;
+	if (!bytes || bytes > 63)
+		return 1;
+	*length = bytes;
+	name->start[name->labels & 127] = name->bytes;
+	name->labels++;
+	name->bytes += bytes + 1;
+	return 0;
+}
+
+/* size: of the text at TEXT_AT, at most HOST_BYTES. False if it is no name. */
+static __always_inline bool host_cut(struct name *name, __u32 size)
+{
+	__u8 *last = &name->message[TEXT_AT - 1 + (size & 255)];
+
+	if (*last != '.') {
+		last[1] = '.';
+		size++;
+	}
+	name->room = size;
+	name->bad = XB_DNS_LABEL;
+	name->bytes = name->labels = 0;
+	bpf_loop(XB_NAME_LABELS + 1, host_next_label, &name, 0);
+	return name->bad == XB_NAME_CLEAN && name->bytes == name->room && name->labels;
+}
+
+/* Brings size bytes of the packet to TEXT_AT. */
+static __always_inline bool host_load(struct xdp_md *ctx, struct name *name, __u32 at, __u32 size)
+{
+	return size && size <= HOST_BYTES &&
+	       !bpf_xdp_load_bytes(ctx, at, &name->message[TEXT_AT], size);
+}
+
+/* What a walk through the data needs. */
+struct hello_walk {
+	struct xdp_md *ctx;
+	struct name *name;
+};
+
+/* RFC 8446, section 4.1.2. */
+struct tls_start {
+	__u8 type;
+	__u8 version[2];
+	__u8 length[2]; /* of the record */
+	__u8 message;
+	__u8 message_length[3];
+	__u8 legacy_version[2];
+	__u8 random[32];
+	__u8 session_bytes;
+};
+
+#define TLS_HANDSHAKE  22
+#define TLS_HELLO      1
+#define TLS_RECORD     5  /* bytes of its header */
+#define TLS_EXTENSIONS 64 /* at most */
+
+static __always_inline __u32 u16_of(const __u8 bytes[2])
+{
+	return bytes[0] << 8 | bytes[1];
+}
+
+static long tls_next_extension(__u32 round __attribute__((unused)), void *data)
+{
+	struct hello_walk *walk = data;
+	struct hello *hello = &walk->name->hello;
+	__u8 bytes[9];
+
+	if (hello->at + 4 > hello->end || bpf_xdp_load_bytes(walk->ctx, hello->at, bytes, 4))
+		return 1;
+	if (u16_of(bytes)) {
+		hello->at += 4 + u16_of(bytes + 2);
+		return 0;
+	}
+	/* RFC 6066, section 3: a list of which the first is the host's, the one kind there is. */
+	if (hello->at + 9 > hello->end || bpf_xdp_load_bytes(walk->ctx, hello->at, bytes, 9) ||
+	    bytes[6])
+		return 1;
+	hello->host = hello->at + 9;
+	hello->size = u16_of(bytes + 7);
+	if (hello->host + hello->size > hello->end)
+		hello->size = 0;
+	return 1;
+}
+
+/* Past a vector whose length is a number of 1 or 2 bytes. */
+static __always_inline bool tls_skip(struct xdp_md *ctx, struct hello *hello, __u32 number)
+{
+	__u8 bytes[2];
+
+	if (hello->at + number > hello->end ||
+	    bpf_xdp_load_bytes(ctx, hello->at, bytes, number == 1 ? 1 : 2))
+		return false;
+	hello->at += number + (number == 1 ? bytes[0] : u16_of(bytes));
+	return true;
+}
+
+/* False: this is no hello. */
+static __noinline int tls_find(struct xdp_md *ctx, struct name *name)
+{
+	struct hello_walk walk = {.ctx = ctx, .name = name};
+	struct hello *hello = &name->hello;
+	struct tls_start start;
+	__u32 record;
+
+	if (hello->at + TLS_RECORD + 1 > hello->end ||
+	    bpf_xdp_load_bytes(ctx, hello->at, &start, TLS_RECORD + 1) ||
+	    start.type != TLS_HANDSHAKE || start.version[0] != 3 || start.message != TLS_HELLO)
+		return false;
+	/* What another record has of the hello would have a header in between. */
+	record = hello->at + TLS_RECORD + u16_of(start.length);
+	if (record < hello->end)
+		hello->end = record;
+	if (hello->at + sizeof(start) > hello->end ||
+	    bpf_xdp_load_bytes(ctx, hello->at, &start, sizeof(start)))
+		return true;
+	hello->at += (__u32)sizeof(start) + start.session_bytes;
+	if (!tls_skip(ctx, hello, 2) || !tls_skip(ctx, hello, 1))
+		return true;
+	hello->at += 2;
+	bpf_loop(TLS_EXTENSIONS, tls_next_extension, &walk, 0);
+	return true;
+}
+
+#define WORD(a, b, c, d) ((__u32)(a) | (b) << 8 | (c) << 16 | (__u32)(d) << 24)
+
+/* The methods of RFC 9110 and RFC 5789, by how they begin. */
+static __always_inline bool is_http_method(__u32 word)
+{
+	return word == WORD('G', 'E', 'T', ' ') || word == WORD('P', 'O', 'S', 'T') ||
+	       word == WORD('H', 'E', 'A', 'D') || word == WORD('P', 'U', 'T', ' ') ||
+	       word == WORD('D', 'E', 'L', 'E') || word == WORD('O', 'P', 'T', 'I') ||
+	       word == WORD('C', 'O', 'N', 'N') || word == WORD('P', 'A', 'T', 'C') ||
+	       word == WORD('T', 'R', 'A', 'C');
+}
+
+static __always_inline __u64 text_word(struct hello *hello, __u32 at)
+{
+	return *(__u64 *)&hello->text[at & (TEXT_BYTES - 1)];
+}
+
+#define HOST_FIELD (WORD('h', 'o', 's', 't') | (__u64)':' << 32)
+
+/* To the next line, up to one that is the host's, or empty. */
+static long http_next_word(__u32 round __attribute__((unused)), void *data)
+{
+	struct hello_walk *walk = data;
+	struct hello *hello = &walk->name->hello;
+	__u64 lines;
+
+	if (hello->at >= hello->end)
+		return 1;
+	lines = bytes_zero(text_word(hello, hello->at) ^ EACH_BYTE('\n'));
+	if (!lines) {
+		hello->at += 8;
+		return 0;
+	}
+	hello->at += lowest_byte(lines) + 1;
+	if (hello->at >= hello->end)
+		return 1;
+	lines = text_word(hello, hello->at);
+	if ((lines & 0xff) == '\r' || (lines & 0xff) == '\n')
+		return 1;
+	if ((xb_lower8(lines) & 0xffffffffffULL) != HOST_FIELD)
+		return 0;
+	hello->host = hello->at + 5;
+	return 1;
+}
+
+/* Measures the name: up to a blank, a line's end, or the port. */
+static long http_next_host_word(__u32 round __attribute__((unused)), void *data)
+{
+	struct hello_walk *walk = data;
+	struct hello *hello = &walk->name->hello;
+	__u64 word = text_word(hello, hello->host + hello->size);
+	__u64 ends = bytes_less(word, '!') | bytes_zero(word ^ EACH_BYTE(':'));
+
+	hello->size += ends ? lowest_byte(ends) : 8;
+	return ends || hello->host + hello->size >= hello->end;
+}
+
+static long http_skip_blank(__u32 round __attribute__((unused)), void *data)
+{
+	struct hello_walk *walk = data;
+	struct hello *hello = &walk->name->hello;
+	__u8 byte = (__u8)text_word(hello, hello->host);
+
+	if (byte != ' ' && byte != '\t')
+		return 1;
+	hello->host++;
+	return 0;
+}
+
+#define HTTP_BLANKS 8 /* at most */
+
+/* False: this is no request. */
+static __noinline int http_find(struct xdp_md *ctx, struct name *name)
+{
+	struct hello_walk walk = {.ctx = ctx, .name = name};
+	struct hello *hello = &name->hello;
+	__u32 start = hello->at, size = hello->end - hello->at;
+
+	if (size > TEXT_BYTES)
+		size = TEXT_BYTES;
+	if (size < 4 || bpf_xdp_load_bytes(ctx, start, hello->text, size) ||
+	    !is_http_method((__u32)text_word(hello, 0)))
+		return false;
+	hello->at = 0;
+	hello->end = size;
+	bpf_loop(TEXT_BYTES / 4, http_next_word, &walk, 0);
+	if (!hello->host)
+		return true;
+	bpf_loop(HTTP_BLANKS, http_skip_blank, &walk, 0);
+	bpf_loop(HOST_BYTES / 8 + 1, http_next_host_word, &walk, 0);
+	/* A name that ends with the segment may go on in the next. */
+	if (hello->host + hello->size >= hello->end)
+		hello->size = 0;
+	hello->host += start;
+	return true;
+}
+
+/*
+ * The name in the data of a TCP segment, which begins at `at`. XB_NAME_CLEAN: it is cut into
+ * labels; XB_CLEAN: this is not the first data of a connection.
+ */
+static __always_inline enum xb_reason hello_name(struct xdp_md *ctx, struct name *name, __u32 at)
+{
+	bool tls = ports_have(params.ports.tls, name->udp.dest);
+
+	if (at >= name->transport.end)
+		return XB_CLEAN;
+	name->hello.at = at;
+	name->hello.end = name->transport.end;
+	name->hello.host = name->hello.size = 0;
+	if (!(tls ? tls_find(ctx, name) : http_find(ctx, name)))
+		return XB_CLEAN;
+	if (!host_load(ctx, name, name->hello.host, name->hello.size) ||
+	    !host_cut(name, name->hello.size))
+		return tls ? XB_TLS_NAMELESS : XB_HTTP_NAMELESS;
+	return XB_NAME_CLEAN;
+}
+
+#endif
