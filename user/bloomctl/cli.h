@@ -57,6 +57,7 @@ VERB(watch)
 VERB(plan)
 VERB(allow)
 VERB(policy)
+VERB(verdict)
 VERB(commit)
 #undef VERB
 

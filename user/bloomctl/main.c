@@ -31,13 +31,15 @@ const struct verb verbs[] = {
 	 "sources that are never dropped, and what is allowed by itself", verb_allow},
 	{"policy", "policy [enforce|monitor|allow-only] [--force] [--rollback SECONDS]",
 	 "drop the listed, only count them, or drop all others", verb_policy},
+	{"verdict", "verdict [LIST [drop|refused|nxdomain|truncate|count]] [--rollback SECONDS]",
+	 "what becomes of queries for the domains of a list", verb_verdict},
 	{"flush", "flush [--list NAME] [--yes]", "empty a list, or all", verb_flush},
 	{"import",
 	 "import FILE|- [--list NAME] [--format F] [--replace] [--include-bogons] [--force] "
 	 "[--dry-run] [--rollback SECONDS]",
 	 "list what a file lists", verb_import},
 	{"commit", "commit",
-	 "keep what is on trial (--rollback SECONDS of attach, policy, import, "
+	 "keep what is on trial (--rollback SECONDS of attach, policy, verdict, import, "
 	 "restore, rotate)",
 	 verb_commit},
 	{"save", "save", "everything, as text for restore", verb_save},

@@ -525,6 +525,24 @@ int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct x
 	return 0;
 }
 
+int xb_member_has_names(struct xb_txn *txn, const struct xb_list *list)
+{
+	struct xb_membership member;
+	struct xb_walk walk;
+	int more, error;
+
+	if (!list->members || !txn->meta.totals.names)
+		return 0;
+	error = xb_walk_begin(&walk, txn, &XB_WALK_NAMES);
+	if (error)
+		return error;
+	do
+		more = xb_walk_next(&walk);
+	while (more > 0 && !xb_members_have(walk.members, list->id, &member));
+	xb_walk_end(&walk);
+	return more;
+}
+
 enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members)
 {
 	enum xb_domain_verdict strictest = XB_DOMAIN_COUNT;

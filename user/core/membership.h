@@ -78,6 +78,7 @@ struct xb_walk {
 
 #define XB_WALK_LISTED ((struct xb_entry){.kind = XB_PREFIX4})
 #define XB_WALK_ALLOW  ((struct xb_entry){.kind = XB_ALLOW4})
+#define XB_WALK_NAMES  ((struct xb_entry){.kind = XB_NAME, .name = (const uint8_t *)""})
 
 /* Starts at the first entry not before `from`, and stays on its side: listed or allowed. Of a name,
  * the entry of the walk has a copy that lasts to the next step. */
@@ -88,6 +89,9 @@ void xb_walk_end(struct xb_walk *walk);
 /* Whether any listed entry other than itself, of the same kind, covers it. *covering: the longest,
  * if not NULL. */
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering);
+
+/* 1: the list has domains that are listed; 0: none; negative: error. */
+int xb_member_has_names(struct xb_txn *txn, const struct xb_list *list);
 
 /* What becomes of queries for the domain: the strictest verdict of the lists among members. */
 enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members);

@@ -377,7 +377,8 @@ bool xb_list_name_ok(const char *name)
 struct xb_list *xb_list_find(struct xb_txn *txn, const char *name)
 {
 	for (size_t i = 0; i < txn->list_count; i++)
-		if (txn->lists[i].members && !strcmp(txn->lists[i].name, name))
+		if ((txn->lists[i].members || txn->lists[i].verdict) &&
+		    !strcmp(txn->lists[i].name, name))
 			return &txn->lists[i];
 	return NULL;
 }

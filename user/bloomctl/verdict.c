@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl verdict: what becomes of queries for the domains of a list. */
+#include "core/verdict.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "cli.h"
+#include "core/error.h"
+#include "core/membership.h"
+#include "rollback.h"
+
+struct request {
+	const char *list;
+	uint32_t verdict;
+};
+
+static int body(struct xb_writer *writer, void *context)
+{
+	const struct request *request = context;
+	struct xb_txn *txn = writer->txn;
+	struct xb_list *list;
+	int names, error = xb_list_need(txn, request->list, &list);
+
+	if (error || list->verdict == request->verdict)
+		return error;
+	list->verdict = request->verdict;
+	txn->edits++;
+	names = xb_member_has_names(txn, list);
+	/* The verdict stands beside each name, so all are written anew. */
+	if (names > 0)
+		xb_changes_set_bulk(&txn->change);
+	return names < 0 ? names : 0;
+}
+
+static json_t *list_json(const struct xb_list *list)
+{
+	return json_pack("{s:s,s:s}", "list", list->name, "verdict",
+			 xb_domain_verdict_name(list->verdict));
+}
+
+static int show_all(const struct cli *cli, const struct xb_txn *txn)
+{
+	json_t *verdicts = json_array();
+
+	for (size_t i = 0; txn && i < txn->list_count; i++) {
+		const struct xb_list *list = &txn->lists[i];
+
+		if (xb_list_is_auto(list))
+			continue;
+		if (cli->json)
+			json_array_append_new(verdicts, list_json(list));
+		else
+			printf("%s %s\n", list->name, xb_domain_verdict_name(list->verdict));
+	}
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:o}", "verdicts", verdicts));
+	json_decref(verdicts);
+	return cli_done(EXIT_DONE);
+}
+
+static int show_one(const struct cli *cli, struct xb_txn *txn, const char *name)
+{
+	const struct xb_list *list = txn ? xb_list_find(txn, name) : NULL;
+
+	if (!list) {
+		xb_input_error("there is no list %s", name);
+		return cli_fail();
+	}
+	if (cli->json)
+		return cli_json(cli, list_json(list));
+	puts(xb_domain_verdict_name(list->verdict));
+	return cli_done(EXIT_DONE);
+}
+
+/* name: NULL for all. */
+static int show(const struct cli *cli, const char *name)
+{
+	struct xb_store *store;
+	struct xb_txn *txn = NULL;
+	int error = xb_store_open(cli->paths.state, false, &store), code;
+
+	if (!error)
+		error = xb_store_read(store, &txn);
+	if (error && error != -ENOENT)
+		code = cli_fail();
+	else
+		code = name ? show_one(cli, txn, name) : show_all(cli, txn);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	return code;
+}
+
+int verb_verdict(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {{0}};
+	struct request request = {0};
+
+	if (cli_option(cli, argc, argv, options) != -1)
+		return EXIT_USAGE;
+	if (argc - optind > 2)
+		return cli_usage(cli, "verdict takes a list and what becomes of its domains");
+	if (optind < argc && !xb_list_name_ok(argv[optind]))
+		return cli_usage(cli, "'%s' is no list name", argv[optind]);
+	if (argc - optind < 2 && cli->wish.seconds)
+		return cli_usage(cli, "without a verdict there is nothing to roll back");
+	if (argc - optind < 2)
+		return show(cli, optind < argc ? argv[optind] : NULL);
+	request.list = argv[optind];
+	if (xb_domain_verdict_parse(argv[optind + 1], &request.verdict) ||
+	    rollback_write(cli, 0, body, &request))
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:s,s:s}", "list", request.list, "verdict",
+					       xb_domain_verdict_name(request.verdict)));
+	return EXIT_DONE;
+}
