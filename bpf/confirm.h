@@ -64,8 +64,12 @@ static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 f
 #pragma unroll
 	for (int i = 0; i < 8; i++) {
 		__u64 word = bucket->word[i], x = (word ^ fingerprint) & XB_NAME_HASH;
+		__u64 hit = (x - 1) >> 63;
 
-		found |= -((x - 1) >> 63) & (word >> XB_DOMAIN_SHIFT | SLOT_PRESENT);
+		/* Or the compiler makes a branch of it, and the verifier goes both ways 16 times.
+		 */
+		asm volatile("" : "+r"(hit));
+		found |= hit * (word >> XB_DOMAIN_SHIFT | SLOT_PRESENT);
 	}
 	return found;
 }

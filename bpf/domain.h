@@ -81,13 +81,16 @@ static __always_inline bool is_verdict(enum xb_reason reason)
 	return xb_reason_drops(reason) || xb_reason_answers(reason) || reason == XB_NAME_COUNTED;
 }
 
-/* What comes of a verdict by the policy. */
-static __always_inline enum xb_reason domain_settle(struct xdp_md *ctx, struct name *name,
-						    enum xb_reason reason)
+/* What comes of a verdict by the policy. tcp: the TLS or HTTP reason, nothing is answered; else 0.
+ */
+static __noinline int domain_settle(struct xdp_md *ctx, struct name *name, __u32 reason, __u32 tcp)
 {
 	__u32 ports = name->udp.source | (__u32)name->udp.dest << 16;
-	bool monitored = reason != XB_NAME_COUNTED && policy_now() == XB_POLICY_MONITOR;
+	bool counted = reason == XB_NAME_COUNTED;
+	bool monitored = !counted && policy_now() == XB_POLICY_MONITOR;
 
+	if (tcp && !counted)
+		reason = tcp;
 	if (!monitored && xb_reason_answers(reason))
 		reason = answer(ctx, name, reason);
 	if (watch_wants())
@@ -95,33 +98,34 @@ static __always_inline enum xb_reason domain_settle(struct xdp_md *ctx, struct n
 	return monitored ? XB_MONITORED : reason;
 }
 
-/* The first data of a TCP connection, if it has a name; nothing is answered. */
-static __noinline int tcp_apply(struct xdp_md *ctx, struct name *name, __u32 found)
+/* Whether it goes to a TLS port, to an HTTP port, to DNS, or to none of them: the reason a listed
+ * name would be dropped for, XB_DNS_TCP, or 0. */
+static __always_inline enum xb_reason tcp_kind(__be16 port)
 {
+	return ports_have(params.ports.dns, port)    ? XB_DNS_TCP
+	       : ports_have(params.ports.tls, port)  ? XB_TLS_DROPPED
+	       : ports_have(params.ports.http, port) ? XB_HTTP_DROPPED
+						     : 0;
+}
+
+/* The name in the first data of a TCP connection. XB_NAME_CLEAN: it is cut, and name->tcp set. */
+static __noinline int tcp_name(struct xdp_md *ctx, struct name *name, __u32 found)
+{
+	enum xb_reason reason;
 	struct tcphdr tcp;
-	__u32 reason;
-	bool tls;
 
 	if (name->transport.reason != XB_CLEAN ||
 	    bpf_xdp_load_bytes(ctx, name->transport.offset, &tcp, sizeof(tcp)))
 		return found;
-	if (ports_have(params.ports.dns, tcp.dest))
-		return XB_DNS_TCP;
-	tls = ports_have(params.ports.tls, tcp.dest);
-	if (!tls && !ports_have(params.ports.http, tcp.dest))
+	name->tcp = tcp_kind(tcp.dest);
+	if (!name->tcp)
 		return found;
+	if (name->tcp == XB_DNS_TCP)
+		return XB_DNS_TCP;
 	name->udp.source = tcp.source;
 	name->udp.dest = tcp.dest;
 	reason = hello_name(ctx, name, name->transport.offset + tcp.doff * 4);
-	if (reason == XB_CLEAN)
-		return found;
-	if (reason == XB_NAME_CLEAN)
-		reason = name_judge(name);
-	if (!is_verdict(reason))
-		return reason;
-	if (reason != XB_NAME_COUNTED)
-		reason = tls ? XB_TLS_DROPPED : XB_HTTP_DROPPED;
-	return domain_settle(ctx, name, reason);
+	return reason == XB_CLEAN ? found : reason;
 }
 
 static __always_inline bool is_to_dns(struct xdp_md *ctx, const struct name *name)
@@ -132,7 +136,8 @@ static __always_inline bool is_to_dns(struct xdp_md *ctx, const struct name *nam
 	       ports_have(params.ports.dns, ports[1]);
 }
 
-static __noinline int udp_apply(struct xdp_md *ctx, struct name *name, __u32 found)
+/* The name of the question. XB_NAME_CLEAN: it is cut. */
+static __noinline int udp_name(struct xdp_md *ctx, struct name *name, __u32 found)
 {
 	__u32 reason;
 
@@ -143,35 +148,48 @@ static __noinline int udp_apply(struct xdp_md *ctx, struct name *name, __u32 fou
 	reason = query_load(ctx, name);
 	if (reason != XB_NAME_CLEAN)
 		return reason;
+	name->tcp = 0;
 	name->room = name->query.size - DNS_HEADER;
 	reason = name_cut(name);
 	if (reason != XB_NAME_CLEAN)
 		return reason;
 	name->query.end = DNS_HEADER + name->bytes + 1 + QUESTION_FIXED;
-	if (name->query.end > name->query.size)
-		return XB_DNS_SHORT;
-	reason = name_judge(name);
-	return is_verdict(reason) ? domain_settle(ctx, name, reason) : reason;
+	return name->query.end > name->query.size ? XB_DNS_SHORT : XB_NAME_CLEAN;
 }
 
-/* found: the reason by which it would pass. */
-static __noinline int domain_apply(struct xdp_md *ctx, __u32 found)
+/* Takes the packet apart. XB_NAME_CLEAN: there is a name, and it is cut. */
+static __noinline int domain_find(struct xdp_md *ctx, struct name *name, __u32 found)
 {
-	struct name *name = name_of_cpu();
-
-	if (!name)
-		return found;
 	name->source = parse_source(ctx);
 	if (name->source.family == SOURCE_NONE)
 		return found;
 	name->transport = name->source.family == SOURCE_IPV6
 				  ? transport_ipv6(ctx, name->source.network)
 				  : transport_ipv4(ctx, name->source.network);
+	transport_skip(ctx, &name->transport);
 	if (name->transport.reason == XB_DNS_HEADERS)
 		return XB_DNS_HEADERS;
 	if (name->transport.protocol == IPPROTO_TCP)
-		return tcp_apply(ctx, name, found);
-	return name->transport.protocol == IPPROTO_UDP ? udp_apply(ctx, name, found) : found;
+		return tcp_name(ctx, name, found);
+	return name->transport.protocol == IPPROTO_UDP ? udp_name(ctx, name, found) : found;
+}
+
+/*
+ * found: the reason by which it would pass. One step after the other, not within each other: the
+ * stack of all calls together is 512 bytes.
+ */
+static __noinline int domain_apply(struct xdp_md *ctx, __u32 found)
+{
+	struct name *name = name_of_cpu();
+	__u32 reason;
+
+	if (!name)
+		return found;
+	reason = domain_find(ctx, name, found);
+	if (reason != XB_NAME_CLEAN)
+		return reason;
+	reason = name_judge(name);
+	return is_verdict(reason) ? domain_settle(ctx, name, reason, name->tcp) : reason;
 }
 
 #endif

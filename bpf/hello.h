@@ -263,7 +263,7 @@ static __noinline int http_find(struct xdp_md *ctx, struct name *name)
  */
 static __always_inline enum xb_reason hello_name(struct xdp_md *ctx, struct name *name, __u32 at)
 {
-	bool tls = ports_have(params.ports.tls, name->udp.dest);
+	bool tls = name->tcp == XB_TLS_DROPPED;
 
 	if (at >= name->transport.end)
 		return XB_CLEAN;

@@ -63,6 +63,7 @@ struct name {
 	__u32 first;   /* depth from which on suffixes are looked up */
 	__u32 verdict; /* the strictest found; XB_DOMAIN_VERDICTS: none */
 	struct xb_sip sip;
+	__u32 tcp; /* enum xb_reason a listed name is dropped for; 0: a query over UDP */
 	struct hello hello;
 	struct xb_name_drop told;
 };
@@ -125,25 +126,23 @@ static __always_inline enum xb_reason name_cut(struct name *name)
 	return name->bad;
 }
 
+/* What was computed goes to memory: the verifier, which does not follow it there, has one state
+ * from here on for all the ways that led here. */
+#define STATES_MEET() asm volatile("" ::: "memory")
+
 /* Takes the next label, towards the first, into the hash. */
 static __always_inline void name_take_label(struct name *name)
 {
 	__u32 start = name->start[(name->labels - 1 - name->depth) & 127];
 	__u8 *label = name_at(name, start);
-	__u32 length = *label & 63, words = xb_label_words(length);
-	__u64 mask = xb_label_mask(length);
+	__u32 length = *label & 63, last = xb_label_words(length) - 1;
 
 	name->depth++;
-#pragma unroll
-	for (__u32 i = 0; i < 8; i++) {
-		__u64 word = xb_lower8(*(__u64 *)(label + 8 * i));
-
-		if (i + 1 == words) {
-			xb_sip_take(&name->sip, word & mask);
-			break;
-		}
-		xb_sip_take(&name->sip, word);
-	}
+	for (__u32 i = 0; i < 7 && i < last; i++)
+		xb_sip_take(&name->sip, xb_lower8(*(__u64 *)(label + 8 * i)));
+	STATES_MEET();
+	xb_sip_take(&name->sip,
+		    xb_lower8(*(__u64 *)(label + 8 * (last & 7))) & xb_label_mask(length));
 }
 
 /* A listed name's verdict, or XB_DOMAIN_VERDICTS. */

@@ -82,57 +82,72 @@ struct extension {
 	__be16 fragment; /* of a fragment header */
 };
 
-/* Behind the extension headers that may stand before UDP or TCP (RFC 8200, section 4). */
-static __always_inline void transport_skip(struct xdp_md *ctx, struct transport *transport)
+/* The extension headers that may stand before UDP or TCP (RFC 8200, section 4). */
+static __always_inline bool is_extension(__u8 protocol)
 {
+	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING ||
+	       protocol == IPPROTO_FRAGMENT || protocol == IPPROTO_DSTOPTS ||
+	       protocol == IPPROTO_AH;
+}
+
+struct extension_walk {
+	struct xdp_md *ctx;
+	struct transport *transport;
+};
+
+static long transport_next(__u32 round __attribute__((unused)), void *data)
+{
+	struct extension_walk *walk = data;
+	struct transport *transport = walk->transport;
+	__u8 protocol = transport->protocol;
 	struct extension extension;
 
-	for (int i = 0; i < EXTENSIONS_MAX; i++) {
-		__u32 bytes;
-
-		if (transport->protocol != IPPROTO_HOPOPTS &&
-		    transport->protocol != IPPROTO_ROUTING &&
-		    transport->protocol != IPPROTO_FRAGMENT &&
-		    transport->protocol != IPPROTO_DSTOPTS && transport->protocol != IPPROTO_AH)
-			return;
-		transport->plain = false;
-		if (bpf_xdp_load_bytes(ctx, transport->offset, &extension, sizeof(extension))) {
-			*transport = transport_none();
-			return;
-		}
-		bytes = (extension.length + 1) * 8;
-		if (transport->protocol == IPPROTO_AH)
-			bytes = (extension.length + 2) * 4;
-		if (transport->protocol == IPPROTO_FRAGMENT) {
-			bytes = 8;
-			if (extension.fragment & bpf_htons(IPV6_FRAGMENT))
-				transport->reason = XB_DNS_FRAGMENT;
-		}
-		transport->protocol = extension.next;
-		transport->offset += bytes;
-		/* Only the first fragment goes on with what is announced. */
-		if (transport->reason == XB_DNS_FRAGMENT && extension.fragment & bpf_htons(0xfff8))
-			return;
+	if (!is_extension(protocol))
+		return 1;
+	if (bpf_xdp_load_bytes(walk->ctx, transport->offset, &extension, sizeof(extension))) {
+		transport->protocol = IPPROTO_NONE;
+		return 1;
 	}
-	transport->reason = XB_DNS_HEADERS;
+	transport->protocol = extension.next;
+	transport->offset += protocol == IPPROTO_FRAGMENT ? 8
+			     : protocol == IPPROTO_AH	  ? (extension.length + 2) * 4
+							  : (extension.length + 1) * 8;
+	/* A fragment header of a packet that is whole is passed over (RFC 6946). */
+	if (protocol == IPPROTO_FRAGMENT && extension.fragment & bpf_htons(IPV6_FRAGMENT)) {
+		transport->reason = XB_DNS_FRAGMENT;
+		return 1;
+	}
+	return 0;
+}
+
+static __always_inline void transport_skip(struct xdp_md *ctx, struct transport *transport)
+{
+	struct extension_walk walk = {.ctx = ctx, .transport = transport};
+
+	if (!is_extension(transport->protocol))
+		return;
+	transport->plain = false;
+	bpf_loop(EXTENSIONS_MAX, transport_next, &walk, 0);
+	/* What follows the header of a fragment is not to be known from a later one. */
+	if (transport->reason == XB_DNS_FRAGMENT && is_extension(transport->protocol))
+		transport->protocol = IPPROTO_UDP;
+	else if (is_extension(transport->protocol))
+		transport->reason = XB_DNS_HEADERS;
 }
 
 static __always_inline struct transport transport_ipv6(struct xdp_md *ctx, __u32 network)
 {
 	struct cursor cursor = cursor_at(ctx, network);
 	struct ipv6hdr *ip = cursor_take(&cursor, sizeof(*ip));
-	struct transport transport;
 
 	if (!ip)
 		return transport_none();
-	transport = (struct transport){
+	return (struct transport){
 		.protocol = ip->nexthdr,
 		.plain = true,
 		.offset = network + (__u32)sizeof(*ip),
 		.end = network + (__u32)sizeof(*ip) + bpf_ntohs(ip->payload_len),
 	};
-	transport_skip(ctx, &transport);
-	return transport;
 }
 
 /*
@@ -162,9 +177,7 @@ static __always_inline bool may_carry_name(struct xdp_md *ctx, const struct sour
 			return false;
 		protocol = ip->nexthdr;
 		if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP)
-			return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING ||
-			       protocol == IPPROTO_FRAGMENT || protocol == IPPROTO_DSTOPTS ||
-			       protocol == IPPROTO_AH;
+			return is_extension(protocol);
 	} else {
 		return false;
 	}
