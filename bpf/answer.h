@@ -61,7 +61,7 @@ static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name,
 	return edns ? is_plain_opt(name) : name->query.size == name->query.end;
 }
 
-/* The header and OPT of an answer; returns its size. */
+/* The header and OPT of an answer, in the scratch; returns its size. */
 static __always_inline __u32 answer_message(struct name *name, enum xb_reason reason, bool edns)
 {
 	__u8 *message = name->message, *opt = message_at(name, name->query.end);
@@ -81,8 +81,7 @@ static __always_inline __u32 answer_message(struct name *name, enum xb_reason re
 		opt[8] = opt[9] = opt[10] = 0;
 		pad += OPT_FIXED;
 	}
-	/* For the sum, which takes words of four. */
-	pad[0] = pad[1] = pad[2] = 0;
+	*(__u64 *)pad = 0; /* for the sum */
 	return name->query.end + (edns ? OPT_FIXED : 0);
 }
 
@@ -95,17 +94,23 @@ static __always_inline __u16 folded(__u64 sum)
 	return (__u16)~sum;
 }
 
-/* RFC 768; RFC 8200, section 8.1. addresses: the sum of both, as words of 32 bits. */
-static __always_inline __u16 udp_sum(struct name *name, __u32 size, __u64 addresses)
+/* RFC 768; RFC 8200, section 8.1. Adds the message, of which the last word ends in zeros, to the
+ * sum of the addresses. */
+static __always_inline __u16 udp_sum(const struct name *name, const struct udphdr *udp, __u32 size,
+				     __u64 sum)
 {
-	const struct udphdr *udp = &name->udp;
-	__u32 rounded = (size + 3) & 0x1fc;
-	__u16 sum;
+	__u32 words = (size + 7) / 8;
+	__u16 check;
 
-	addresses += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)name->message, rounded, 0);
-	addresses += udp->source + udp->dest + 2 * (__u64)udp->len + bpf_htons(IPPROTO_UDP);
-	sum = folded(addresses);
-	return sum ? sum : 0xffff;
+	for (__u32 i = 0; i < (MESSAGE_BYTES + 7) / 8 && i < words; i++) {
+		__u64 word = *(const __u64 *)(name->message + 8 * i);
+
+		sum += (__u32)word;
+		sum += word >> 32;
+	}
+	sum += udp->source + udp->dest + 2 * (__u64)udp->len + bpf_htons(IPPROTO_UDP);
+	check = folded(sum);
+	return check ? check : 0xffff;
 }
 
 static __always_inline bool turn_ipv4(struct cursor *cursor, __u32 size, __u64 *addresses)
@@ -172,13 +177,41 @@ static __always_inline void turn_ethernet(struct ethhdr *ethernet)
 	}
 }
 
-/* Headers last: nothing of the frame has changed if false is returned. */
-static __always_inline bool turn(struct xdp_md *ctx, struct name *name, __u32 size)
+/* Ports, length, sum and DNS header; the question stays. cursor: behind the IP header. */
+static __always_inline bool turn_udp(struct cursor *cursor, const struct name *name, __u32 size,
+				     __u64 addresses)
+{
+	struct udphdr *udp = cursor_take(cursor, sizeof(*udp));
+	__u16 *flags = cursor_take(cursor, DNS_HEADER);
+	__be16 port;
+
+	if (!udp || !flags)
+		return false;
+	port = udp->source;
+	udp->source = udp->dest;
+	udp->dest = port;
+	udp->len = bpf_htons(sizeof(*udp) + size);
+	udp->check = udp_sum(name, udp, size, addresses);
+	flags[1] = *(const __u16 *)(name->message + 2);
+	return true;
+}
+
+static __always_inline bool turn_opt(struct xdp_md *ctx, struct name *name)
+{
+	__u32 offset = name->query.message + name->query.end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u8 *to = data + (offset & 1023), *from = message_at(name, name->query.end);
+
+	if ((void *)(to + OPT_FIXED) > end)
+		return false;
+	__builtin_memcpy(to, from, OPT_FIXED);
+	return true;
+}
+
+static __always_inline bool turn(struct xdp_md *ctx, const struct name *name, __u32 size)
 {
 	struct cursor cursor = cursor_at(ctx, 0);
 	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
-	struct udphdr *udp = &name->udp;
-	__be16 port = udp->source;
 	__u64 addresses;
 
 	cursor = cursor_at(ctx, name->source.network);
@@ -187,12 +220,7 @@ static __always_inline bool turn(struct xdp_md *ctx, struct name *name, __u32 si
 						 : turn_ipv4(&cursor, size, &addresses)))
 		return false;
 	turn_ethernet(ethernet);
-	udp->source = udp->dest;
-	udp->dest = port;
-	udp->len = bpf_htons(sizeof(*udp) + size);
-	udp->check = 0;
-	udp->check = udp_sum(name, size, addresses);
-	return true;
+	return turn_udp(&cursor, name, size, addresses);
 }
 
 /* Behind the answer nothing is left but what short frames are filled up with. */
@@ -212,19 +240,13 @@ static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
  */
 static __noinline int answer(struct xdp_md *ctx, struct name *name, __u32 reason)
 {
-	__u32 size, offset;
-	bool edns;
+	bool edns = name->message[11] & 1;
+	__u32 size;
 
-	if (!name)
-		return XB_NAME_UNANSWERED;
-	edns = name->message[11] & 1;
 	if (!is_answerable(ctx, name, edns))
 		return XB_NAME_UNANSWERED;
 	size = answer_message(name, reason, edns);
-	if (size < DNS_HEADER || size > MESSAGE_BYTES || !turn(ctx, name, size))
-		return XB_NAME_UNANSWERED;
-	offset = name->query.message - (__u32)sizeof(struct udphdr);
-	if (bpf_xdp_store_bytes(ctx, offset, &name->udp, sizeof(struct udphdr) + size) ||
+	if ((edns && !turn_opt(ctx, name)) || !turn(ctx, name, size) ||
 	    !trim(ctx, name->query.message + size))
 		return XB_NAME_UNANSWERED;
 	return reason;

