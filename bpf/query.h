@@ -14,6 +14,7 @@
 
 #define EXTENSIONS_MAX 8
 #define IPV4_FRAGMENT  0x3fff /* more to come, or an offset */
+#define IPV4_OFFSET    0x1fff
 #define IPV6_FRAGMENT  0xfff9
 
 /* What the IP header is followed by. */
@@ -59,7 +60,8 @@ static __always_inline struct transport transport_ipv4(struct xdp_md *ctx, __u32
 	struct cursor cursor = cursor_at(ctx, network);
 	struct iphdr *ip = cursor_take(&cursor, sizeof(*ip));
 
-	if (!ip)
+	/* In a later fragment the ports are not where they would be. */
+	if (!ip || (ip->protocol != IPPROTO_UDP && ip->frag_off & bpf_htons(IPV4_OFFSET)))
 		return transport_none();
 	return (struct transport){
 		.reason = ip->frag_off & bpf_htons(IPV4_FRAGMENT) ? XB_DNS_FRAGMENT : XB_CLEAN,
@@ -80,7 +82,7 @@ static __always_inline void transport_skip(struct xdp_md *ctx, struct transport 
 {
 	struct extension extension;
 
-	for (int i = 0; i < EXTENSIONS_MAX; i++) {
+	for (int i = 0; i <= EXTENSIONS_MAX; i++) {
 		__u32 bytes;
 
 		if (transport->protocol != IPPROTO_HOPOPTS &&
@@ -88,6 +90,8 @@ static __always_inline void transport_skip(struct xdp_md *ctx, struct transport 
 		    transport->protocol != IPPROTO_FRAGMENT &&
 		    transport->protocol != IPPROTO_DSTOPTS && transport->protocol != IPPROTO_AH)
 			return;
+		if (i == EXTENSIONS_MAX)
+			break;
 		transport->plain = false;
 		if (bpf_xdp_load_bytes(ctx, transport->offset, &extension, sizeof(extension))) {
 			*transport = transport_none();
@@ -104,8 +108,12 @@ static __always_inline void transport_skip(struct xdp_md *ctx, struct transport 
 		transport->protocol = extension.next;
 		transport->offset += bytes;
 		/* Only the first fragment goes on with what is announced. */
-		if (transport->reason == XB_DNS_FRAGMENT && extension.fragment & bpf_htons(0xfff8))
+		if (transport->reason == XB_DNS_FRAGMENT &&
+		    extension.fragment & bpf_htons(0xfff8)) {
+			if (transport->protocol != IPPROTO_UDP)
+				*transport = transport_none();
 			return;
+		}
 	}
 	transport->reason = XB_DNS_HEADERS;
 }
