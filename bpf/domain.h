@@ -27,6 +27,9 @@ static __always_inline enum xb_reason query_load(struct xdp_md *ctx,
 	if (bpf_xdp_load_bytes(ctx, transport->offset, &name->udp, bytes))
 		return XB_DNS_SHORT;
 	length = bpf_ntohs(name->udp.len);
+	/* RFC 2675, section 4: all of the packet; hosts take it for that in any packet. */
+	if (!length && query->ipv6)
+		length = transport->end - transport->offset;
 	if (length < sizeof(struct udphdr) + DNS_HEADER ||
 	    length > transport->end - transport->offset)
 		return XB_DNS_SHORT;
