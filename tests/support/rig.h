@@ -40,6 +40,11 @@ bool rig_disallow(struct rig *rig, const char *entry);
 /* enum xb_policy, in force when it returns. */
 void rig_policy(struct rig *rig, uint32_t policy);
 
+/* What becomes of queries for the domains of a list, and the UDP ports that are DNS (0: none); in
+ * force when they return. */
+void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdict);
+void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS]);
+
 /* A rotation with or without the exact stage; it stays so until the next call. */
 void rig_confirm(struct rig *rig, bool confirm);
 
@@ -54,6 +59,9 @@ uint32_t rig_bytes(const char *hex, uint8_t *out);
 
 /* Verdict of one frame. */
 uint32_t rig_run(int program, const void *frame, uint32_t size);
+
+/* The same, and the frame that the program leaves; *size: room in out, then its bytes. */
+uint32_t rig_run_out(int program, const void *frame, uint32_t bytes, void *out, uint32_t *size);
 
 /* Verdicts of minimal frames from this source, host byte order. */
 uint32_t rig_run_ipv4(int program, uint32_t source);
