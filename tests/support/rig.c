@@ -177,7 +177,12 @@ bool rig_del(struct rig *rig, const char *text, const char *list)
 
 void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count)
 {
-	struct edit edit = {.entries = entries, .count = count, .list = "default"};
+	rig_add_all_to(rig, entries, count, "default");
+}
+
+void rig_add_all_to(struct rig *rig, const struct xb_entry *entries, size_t count, const char *list)
+{
+	struct edit edit = {.entries = entries, .count = count, .list = list};
 
 	must(xb_write(&rig->paths, false, add_body, &edit), "add");
 	xb_write_settle(&rig->paths);

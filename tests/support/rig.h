@@ -28,6 +28,8 @@ void rig_add(struct rig *rig, const char *entry, const char *list);
 bool rig_del(struct rig *rig, const char *entry, const char *list);
 /* Many at once, in one transaction. */
 void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count);
+void rig_add_all_to(struct rig *rig, const struct xb_entry *entries, size_t count,
+		    const char *list);
 /* Both at once, without what follows the answer: the filter may stay fuller than it was sized for.
  */
 void rig_change_all(struct rig *rig, const struct xb_entry *entries, size_t count, bool listed);
