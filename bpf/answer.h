@@ -52,7 +52,10 @@ static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name,
 	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
 	const __u8 *message = name->message;
 
-	if (!name->transport.plain || !ethernet || ethernet->h_dest[0] & 1 || !name->udp.source ||
+	if (!ethernet || (ethernet->h_dest[0] | ethernet->h_source[0]) & 1 || !name->udp.source)
+		return false;
+	/* All of it in one buffer, and headers of which none would have to be rebuilt. */
+	if (!name->transport.plain || bpf_xdp_get_buff_len(ctx) != first_buffer(ctx) ||
 	    name->query.message + name->query.size > first_buffer(ctx))
 		return false;
 	/* No answers, no authorities; at most one additional record, see is_plain_opt(). */
@@ -113,6 +116,22 @@ static __always_inline __u16 udp_sum(const struct name *name, const struct udphd
 	return check ? check : 0xffff;
 }
 
+/* 0.0.0.0/8, 127.0.0.0/8, and from 224.0.0.0 on nobody listens or speaks. */
+static __always_inline bool is_host4(__be32 address)
+{
+	__u32 first = address & 0xff;
+
+	return first && first != 127 && first < 224;
+}
+
+/* Neither a group nor in ::/96. */
+static __always_inline bool is_host6(const struct in6_addr *address)
+{
+	const __u32 *words = address->in6_u.u6_addr32;
+
+	return address->in6_u.u6_addr8[0] != 0xff && (words[0] | words[1] | words[2]);
+}
+
 static __always_inline bool turn_ipv4(struct cursor *cursor, __u32 size, __u64 *addresses)
 {
 	struct iphdr *ip = cursor_take(cursor, sizeof(*ip));
@@ -122,8 +141,7 @@ static __always_inline bool turn_ipv4(struct cursor *cursor, __u32 size, __u64 *
 	if (!ip)
 		return false;
 	source = ip->saddr;
-	/* 0.0.0.0/8, 127.0.0.0/8, and from 224.0.0.0 on nobody listens. */
-	if (!(source & 0xff) || (source & 0xff) == 127 || (source & 0xff) >= 224)
+	if (!is_host4(source) || !is_host4(ip->daddr))
 		return false;
 	ip->saddr = ip->daddr;
 	ip->daddr = source;
@@ -148,7 +166,7 @@ static __always_inline bool turn_ipv6(struct cursor *cursor, __u32 size, __u64 *
 		return false;
 	from = ip->saddr.in6_u.u6_addr32;
 	to = ip->daddr.in6_u.u6_addr32;
-	if (ip->saddr.in6_u.u6_addr8[0] == 0xff || !(from[0] | from[1] | from[2]))
+	if (!is_host6(&ip->saddr) || !is_host6(&ip->daddr))
 		return false;
 #pragma unroll
 	for (int i = 0; i < 4; i++) {

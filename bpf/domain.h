@@ -51,6 +51,9 @@ static __always_inline enum xb_reason query_load(struct xdp_md *ctx, struct name
 	    bpf_xdp_load_bytes(ctx, offset, &name->udp, bytes))
 		return XB_DNS_SHORT;
 	length = bpf_ntohs(name->udp.len);
+	/* RFC 2675, section 4: all of the packet; hosts take it for that in any packet. */
+	if (!length && name->source.family == SOURCE_IPV6)
+		length = room;
 	if (length < sizeof(struct udphdr) + DNS_HEADER || length > room)
 		return XB_DNS_SHORT;
 	name->query.message = offset + (__u32)sizeof(struct udphdr);
