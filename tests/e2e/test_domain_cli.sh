@@ -226,7 +226,7 @@ t_ports_bad_input()
 	ctl ports tls 443
 	ctl save >"$T/before"
 	before=$(generation)
-	for one in 0 65536 99999999999999999999 1,2,3,4,5 53,53 , 53, ,53 53,,54 ' 53' 53x x '' 0x35 53,off \
+	for one in 0 65536 99999999999999999999 1,2,3,4,5 53,53 ',' '53,' ,53 53,,54 ' 53' 53x x '' 0x35 53,off \
 		Off +53; do
 		exits 2 ports dns "$one"
 		one_line
