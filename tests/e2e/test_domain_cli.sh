@@ -711,4 +711,72 @@ t_stats()
 	stats_say pass name_clean 1
 }
 
+# --- watch ------------------------------------------------------------------------------------------
+
+has_budget()
+{
+	/usr/sbin/bpftool -j map dump pinned "$pins/link/watch" 2>/dev/null | grep -q '"budget":[1-9]'
+}
+
+# watching ARGUMENT...: bloomctl itself as $watcher, lines to $T/out. Returns when the kernel tells.
+watching()
+{
+	(exec nsenter --net="/run/netns/$server" timeout 20 "$bloomctl" --state "$state" \
+		--pin "$pins" --run "$counters" "$@" >"$T/out" 2>"$T/err") &
+	watcher=$!
+	wait_for 'the watcher' has_budget
+}
+
+# watched NAME WORD PATTERN: what a query brings, and what is told of it.
+watched()
+{
+	watching watch --count 1
+	asks "$1" "$2"
+	wait "$watcher"
+	says "^[0-9T:.-]+Z x0 $3$"
+}
+
+t_watch()
+{
+	begin
+	ctl add example.com --comment why
+	ctl add =www.example.com --list one
+	watched a.Example.COM silence \
+		'drop 10.77.0.2 udp [0-9]+>53 name_dropped a.Example.COM example.com list default comment "why"'
+	watched www.example.com silence \
+		'drop 10.77.0.2 udp [0-9]+>53 name_dropped www.example.com =www.example.com list one'
+	ctl verdict default nxdomain
+	watched a.example.com nxdomain \
+		'nxdomain 10.77.0.2 udp .* name_nxdomain a.example.com example.com list default .*'
+	ctl verdict default refused
+	watched a.example.com refused 'refused 10.77.0.2 udp .* name_refused a.example.com example.com .*'
+	ctl verdict default truncate
+	watched a.example.com truncated \
+		'truncate 10.77.0.2 udp .* name_truncated a.example.com example.com .*'
+	ctl verdict default count
+	watched a.example.com passed 'count 10.77.0.2 udp .* name_counted a.example.com example.com .*'
+	ctl verdict default nxdomain
+	ctl policy monitor
+	watched a.example.com passed \
+		'would-drop 10.77.0.2 udp .* name_nxdomain a.example.com example.com .*'
+}
+
+t_watch_json()
+{
+	begin
+	ctl add example.com 10.77.0.3
+	ctl verdict default nxdomain
+	watching -j watch --count 2
+	asks www.example.com nxdomain
+	blocked 10.77.0.3
+	wait "$watcher"
+	sed -n 2p "$T/out" >"$T/second"
+	sed -i 1q "$T/out"
+	json 'd["verdict"] == "nxdomain" and d["name"] == "www.example.com"'
+	json 'd["entry"] == "example.com" and d["reason"] == "name_nxdomain"'
+	json 'd["lists"][0]["name"] == "default" and d["lists"][0]["verdict"] == "nxdomain"'
+	mv "$T/second" "$T/out"
+	json 'd["verdict"] == "drop" and d["entry"] == "10.77.0.3" and "name" not in d'
+}
+
 run_tests
