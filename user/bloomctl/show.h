@@ -6,8 +6,8 @@
 #include "cli.h"
 #include "core/membership.h"
 
-/* {"entry": ..., "lists": [{"name", "added", "expires"?, "comment"?}]}; `only`: XB_ANY_LIST or one
- * list. */
+/* {"entry": ..., "lists": [{"name", "verdict"?, "added", "expires"?, "comment"?}]}; the verdict: of
+ * a domain that is listed. `only`: XB_ANY_LIST or one list. */
 json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
 			uint32_t only);
 
@@ -17,6 +17,12 @@ void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_memb
 
 /* Names of kinds of lifelines, a bit each. */
 json_t *show_kinds_json(uint32_t kinds);
+
+/* Numbers of ports, packed to the front. */
+json_t *show_ports_json(const uint16_t ports[XB_NAME_PORTS]);
+
+/* {"dns": [...], "tls": [...], "http": [...]} */
+json_t *show_all_ports_json(struct xb_name_ports ports);
 
 /* The entries that cover one, itself included, the longest first. */
 struct covers {
