@@ -2,6 +2,7 @@
 /* Words, comments, addresses and domains of list lines. */
 #include "listline.h"
 
+#include <ctype.h>
 #include <errno.h>
 
 #include "membership.h"
@@ -98,6 +99,9 @@ int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int
 	error = xb_name_parse(text, strlen(text), form, &item.entry.length);
 	if (error)
 		return error;
+	if (isdigit(form[1]))
+		return xb_input_error("'%s' is no domain: its last label begins with a digit",
+				      XB_LINE_SHOW(text));
 	if (how & XB_LINE_EXACT)
 		form[item.entry.length++] = 0;
 	item.entry.name = xb_arena_copy(&file->names, form, item.entry.length);

@@ -63,7 +63,11 @@ int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry 
 #define XB_LINE_EXACT 1U /* this name alone */
 #define XB_LINE_ALLOW 2U /* for the allowlist */
 
-/* Keeps a domain. how: XB_LINE_ bits. `=` in front of the text is not taken. */
+/*
+ * Keeps a domain. how: XB_LINE_ bits. An input error also where the domain could be a wrong
+ * address: its last label begins with a digit, as that of no domain on the Internet does. `=` in
+ * front of the text is not taken.
+ */
 int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
 			const char *comment);
 

@@ -13,17 +13,17 @@
 #define WORD_END    XB_BLANKS "#;"
 #define LABEL_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_" XB_DIGITS
 
-/* By shape: characters of names, a dot, and something that no address has. */
+/* By shape: labels, of which the last begins as that of no address does. */
 static bool looks_like_domain(const char *text, size_t size)
 {
-	bool other = false;
+	const char *last;
 
-	for (size_t i = 0; i < size; i++) {
+	size -= size && text[size - 1] == '.';
+	last = memrchr(text, '.', size);
+	for (size_t i = 0; i < size; i++)
 		if (!(text[i] & 0x80) && !strchr(LABEL_CHARS ".", text[i]))
 			return false;
-		other |= !strchr(XB_DIGITS ".", text[i]);
-	}
-	return other && memchr(text, '.', size);
+	return last && last + 1 < text + size && !strchr(XB_DIGITS, last[1]);
 }
 
 static bool detect_domains(const char *line)
