@@ -135,9 +135,10 @@ static const struct row unknown_hosts[] = {
 	 "b.example', "
 	 "4: 'fe80::1%eth0', 5: 'fe80::2%lo0 c.example', 6: '0.0.0.0')"},
 	/* A line is taken as a whole or not at all. */
-	{"0.0.0.0 a.example\n0.0.0.0 b.example *.c.example\nc.example\n0.0.0.0/8 d.example\n", NULL,
+	{"0.0.0.0 a.example\n0.0.0.0 b.example *.c.example\nc.example\n0.0.0.0/32 d.example\n",
+	 NULL,
 	 "hosts: a.example; 3 unknown (2: '*.c.example' is no domain: it has other characters than "
-	 "letters, digits, '-' and '_', 3: 'c.example', 4: '0.0.0.0/8 d.example')"},
+	 "letters, digits, '-' and '_', 3: 'c.example', 4: '0.0.0.0/32 d.example')"},
 	{"0.0.0.0 a.example\n0.0.0.0 =b.example\n0.0.0.0 *\n0.0.0.0 10.0.0.0/8\n0 c.example\n",
 	 NULL,
 	 "hosts: a.example; 4 unknown (2: '=b.example' is no domain: it begins with '=', 3: '*' is "

@@ -117,7 +117,7 @@ bool xb_line_is_nowhere(const char *address)
 		xb_error_clear();
 		return false;
 	}
-	if (entry.length != xb_entry_full_length(&entry))
+	if (memchr(address, '/', size))
 		return false;
 	if (address[size])
 		return entry.hi == 0xfe80ULL << 48 && entry.lo == 1;

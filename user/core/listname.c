@@ -73,7 +73,7 @@ static bool is_address(const char *text)
 	struct xb_entry entry;
 
 	if (!xb_entry_parse(text, strlen(text), NULL, &entry, NULL))
-		return entry.length == xb_entry_full_length(&entry);
+		return !strchr(text, '/');
 	xb_error_clear();
 	return false;
 }
