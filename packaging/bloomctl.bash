@@ -69,7 +69,8 @@ _bloomctl()
 
 	case $previous in
 	--mode) words='auto native skb' ;;
-	--format) words='plain netset spamhaus spamhaus-json ipsum ipset' ;;
+	--format) words='plain netset spamhaus spamhaus-json ipsum ipset hosts adblock dnsmasq unbound
+		rpz domains' ;;
 	--list) words=$(_bloomctl_status_names lists "${places[@]}") ;;
 	--refuse) words=$kinds ;;
 	--fpr) words='0.01 0.001 0.0001 0.00001' ;;

@@ -88,6 +88,9 @@ static int parse_ascii(const char *text, size_t size, const char *shown, size_t 
 	why = put_labels(text, size, form, used);
 	if (!why && is_number(form))
 		why = "its last label is a number";
+	/* No top-level domain does, and an option that is none of the verb would be a domain. */
+	if (!why && form[1] == '-')
+		why = "its last label begins with '-'";
 	return why ? bad(shown, shown_size, why) : 0;
 }
 
