@@ -140,20 +140,23 @@ static __always_inline enum xb_reason tcp_kind(__be16 port)
 /* The name in the first data of a TCP connection. XB_NAME_CLEAN: it is cut, and name->tcp set. */
 static __noinline int tcp_name(struct xdp_md *ctx, struct name *name, __u32 found)
 {
+	__u32 offset = name->transport.offset;
 	enum xb_reason reason;
 	struct tcphdr tcp;
 
-	if (name->transport.reason != XB_CLEAN ||
-	    bpf_xdp_load_bytes(ctx, name->transport.offset, &tcp, sizeof(tcp)))
+	/* Source and destination port. */
+	if (name->transport.reason != XB_CLEAN || bpf_xdp_load_bytes(ctx, offset, &tcp, 4))
 		return found;
 	name->tcp = tcp_kind(tcp.dest);
 	if (!name->tcp)
 		return found;
 	if (name->tcp == XB_DNS_TCP)
 		return XB_DNS_TCP;
+	if (bpf_xdp_load_bytes(ctx, offset, &tcp, sizeof(tcp)))
+		return found;
 	name->udp.source = tcp.source;
 	name->udp.dest = tcp.dest;
-	reason = hello_name(ctx, name, name->transport.offset + tcp.doff * 4);
+	reason = hello_name(ctx, name, offset + tcp.doff * 4);
 	return reason == XB_CLEAN ? found : reason;
 }
 

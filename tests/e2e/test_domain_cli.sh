@@ -571,6 +571,12 @@ t_test()
 	says '^good.example.com list allow '
 	says '^www.good.example.com passes now: allowed$'
 	exits 1 test example.com example.org
+	exits 2 test --wrong example.com
+	one_line
+	exits 2 allow test --wrong
+	one_line
+	exits 2 allow test
+	one_line
 	exits 0 -q test example.com
 	[[ ! -s $T/out ]]
 }

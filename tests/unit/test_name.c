@@ -112,6 +112,8 @@ static void bad_names_are_refused(void **state)
 		{"example.com\n", "other characters"},
 		{"1.2.3.4", "its last label is a number"},
 		{"example.123", "its last label is a number"},
+		{"--", "its last label has no letter"},
+		{"example.1-2_3", "its last label has no letter"},
 		{"\xff.example", "is no domain"},
 		{"\xc3.example", "is no domain"},
 		{"ü..example", "is no domain"},

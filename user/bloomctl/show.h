@@ -41,7 +41,8 @@ int show_next_cover(struct xb_txn *txn, struct covers *covers, struct xb_members
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);
 
-/* `test` and `allow test`: every entry of the one side that covers those named from argv[1] on. */
+/* `test` and `allow test`: every entry of the one side that covers those named. argv[0] is "test".
+ */
 int show_test(struct cli *cli, int argc, char **argv, bool allow);
 
 #endif

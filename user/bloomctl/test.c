@@ -257,19 +257,23 @@ static int open_view(struct view *view)
 
 int show_test(struct cli *cli, int argc, char **argv, bool allow)
 {
-	struct view view = {.cli = cli, .allow = allow, .answers = json_array()};
+	static const struct option options[] = {{0}};
+	struct view view = {.cli = cli, .allow = allow};
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry asked;
 	bool absent = false;
 	int error, code;
 
-	if (argc < 2)
+	if (cli_option(cli, argc, argv, options) != -1)
+		return EXIT_USAGE;
+	if (optind == argc)
 		return cli_usage(cli, "%stest needs at least one entry", allow ? "allow " : "");
-	for (int i = 1; i < argc; i++)
+	for (int i = optind; i < argc; i++)
 		if (xb_entry_parse(argv[i], strlen(argv[i]), form, &asked, NULL))
 			return cli_fail();
+	view.answers = json_array();
 	error = open_view(&view);
-	for (int i = 1; !error && i < argc; i++) {
+	for (int i = optind; !error && i < argc; i++) {
 		bool found = false;
 
 		error = xb_entry_parse(argv[i], strlen(argv[i]), form, &asked, NULL);

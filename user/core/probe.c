@@ -124,7 +124,8 @@ struct query {
 	struct message message;
 } __attribute__((packed));
 
-#define QUERY_PORT 40000 /* that it comes from: any */
+#define RESOLVER   0xc0000235 /* 192.0.2.53, RFC 5737 */
+#define QUERY_PORT 40000      /* that it comes from: any */
 
 static uint32_t query_from(const struct xb_entry *source, uint16_t port,
 			   const struct xb_entry *name, struct query *query)
@@ -142,7 +143,8 @@ static uint32_t query_from(const struct xb_entry *source, uint16_t port,
 				   .tot_len = htons((uint16_t)(sizeof(query->ip) + size)),
 				   .ttl = 64,
 				   .protocol = IPPROTO_UDP,
-				   .saddr = htonl(xb_entry_ipv4(source))};
+				   .saddr = htonl(xb_entry_ipv4(source)),
+				   .daddr = htonl(RESOLVER)};
 	return (uint32_t)offsetof(struct query, udp) + size;
 }
 
