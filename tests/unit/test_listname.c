@@ -96,6 +96,9 @@ static const struct row unknown_domains[] = {
 	 "characters than letters, digits, '-' and '_', 5: 'http://b.example/' is not an address "
 	 "or "
 	 "prefix)"},
+	{"a.example\nb.-example\n", NULL,
+	 "domains: a.example; 1 unknown (2: 'b.-example' is no domain: its last label begins with "
+	 "'-')"},
 	/* Only the first five are shown; what is shown is safe for a terminal. */
 	{"a.example\nx y\n\n\x1b[2J x\nx y\n# c\nx y\nx y\nx y\nb.example\n", NULL,
 	 "domains: a.example, b.example; 6 unknown (2: 'x y', 4: '?[2J x', 5: 'x y', 7: 'x y', 8: "
@@ -134,6 +137,8 @@ static const struct row unknown_hosts[] = {
 	 "hosts: a.example; 5 unknown (2: '192.168.1.7 nas.example', 3: '8.8.8.8 localhost "
 	 "b.example', "
 	 "4: 'fe80::1%eth0', 5: 'fe80::2%lo0 c.example', 6: '0.0.0.0')"},
+	{"0.0.0.0 a.example\n::2 b.example\n", NULL,
+	 "hosts: a.example; 1 unknown (2: '::2 b.example')"},
 	/* A line is taken as a whole or not at all. */
 	{"0.0.0.0 a.example\n0.0.0.0 b.example *.c.example\nc.example\n0.0.0.0/32 d.example\n",
 	 NULL,
@@ -290,6 +295,12 @@ static const struct row rpz[] = {
 	 NULL, "rpz: =a.example"},
 	{"rpz.local. SOA a. b. 1 2 3 4 5\n*.a.example.rpz.local. CNAME .\n", NULL,
 	 "rpz: a.example"},
+	/* The first SOA record names the zone. */
+	{"rpz.local. SOA a. b. 1 2 3 4 5\nb.rpz.local. SOA a. b. 1 2 3 4 5\n"
+	 "a.example.rpz.local. CNAME .\n",
+	 NULL, "rpz: =a.example"},
+	{"*.a.example CNAME .\na.example CNAME rpz-passthru.\n", NULL,
+	 "rpz: a.example, allow =a.example"},
 	/* A line that begins with a blank goes on about the name before. */
 	{SOA "a.example CNAME .\n*.b.example\tNS x.\n\t60 CNAME .\n", NULL,
 	 "rpz: =a.example, b.example"},
