@@ -20,13 +20,15 @@ static inline __attribute__((always_inline)) __u64 ask_label(char first, __u32 n
 /* A frame that is written anew for each run, since an answer turns it round. */
 #define ASK_HEAD  56 /* bytes of it: Ethernet, IPv4, UDP and DNS header, whole words */
 #define ASK_FRAME 384
+#define ASK_FLAGS 44 /* offset of the DNS flags */
 
 struct ask {
 	__u64 head[ASK_HEAD / 8];
-	__u32 label; /* offset of the label that is drawn; 0: none */
-	__u32 count; /* numbers are drawn from 0 to count - 1 */
+	__u32 label;   /* offset of the label that is drawn; 0: none */
+	__u32 count;   /* numbers are drawn from 0 to count - 1 */
+	__u32 ifindex; /* where it is sent */
 	__u8 first;
-	__u8 padding[7];
+	__u8 padding[3];
 };
 
 #endif

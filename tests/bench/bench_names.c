@@ -5,22 +5,18 @@
  * nanoseconds per run, one number for each round. Pins go below XB_TEST_BPFFS, counters below
  * XB_TEST_DIR.
  */
-#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <jansson.h>
-#include <linux/if_ether.h>
-#include <linux/ip.h>
-#include <linux/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/ask.h"
 #include "bench/lists.h"
+#include "bench/question.h"
 #include "core/build.h"
 #include "core/error.h"
 
@@ -150,67 +146,18 @@ static void load_ask(struct bench *bench)
 	must(ask_bpf__load(bench->ask), "load");
 }
 
-struct frame {
-	struct ethhdr ethernet;
-	struct iphdr ip;
-	struct udphdr udp;
-	uint8_t rest[ASK_FRAME];
-} __attribute__((packed));
-
-/* The name as labels behind the header; where the drawn one stands, or 0. */
-static uint8_t *put_name(const char *text, uint8_t *at, uint8_t **drawn)
-{
-	*drawn = NULL;
-	for (int i = 0; !*text && i < XB_NAME_LABELS; i++) {
-		*at++ = 1;
-		*at++ = (uint8_t)('a' + i % 26);
-	}
-	while (*text) {
-		size_t size = strcspn(text, ".");
-
-		*at++ = (uint8_t)size;
-		if (*text == '?')
-			*drawn = at;
-		memcpy(at, text, size);
-		at += size;
-		text += size + (text[size] == '.');
-	}
-	*at++ = 0;
-	return at;
-}
-
 static uint32_t make_frame(const struct bench *bench, const struct traffic *traffic,
 			   struct frame *frame, struct ask *ask)
 {
-	uint8_t *at = frame->rest, *drawn = NULL;
-	uint16_t size;
-
 	*frame = (struct frame){
-		.ethernet = {.h_dest = {2}, .h_source = {2, 1}, .h_proto = htons(ETH_P_IP)},
-		.ip = {.version = 4,
-		       .ihl = 5,
-		       .ttl = 64,
-		       .protocol = traffic->protocol,
+		.ethernet = {.h_dest = {2}, .h_source = {2, 1}},
+		.ip = {.protocol = traffic->protocol,
 		       .saddr = htonl(0xc0000201),
 		       .daddr = htonl(0xc0000202)},
 		.udp = {.source = htons(40000), .dest = htons(traffic->port)},
 	};
-	if (traffic->ask) {
-		memcpy(at, "\x12\x34\x01\0\0\1\0\0\0\0\0\0", 12);
-		at = put_name(traffic->ask, at + 12, &drawn);
-		memcpy(at, "\0\1\0\1", 4);
-		at += 4;
-	} else {
-		at += 40;
-	}
-	size = (uint16_t)(at - (uint8_t *)&frame->udp);
-	frame->udp.len = htons(size);
-	frame->ip.tot_len = htons((uint16_t)(size + sizeof(frame->ip)));
-	*ask = (struct ask){.label = drawn ? (uint32_t)(drawn - (uint8_t *)frame) : 0,
-			    .count = bench->names / 5,
-			    .first = (uint8_t)traffic->first};
-	memcpy(ask->head, frame, sizeof(ask->head));
-	return (uint32_t)(at - (uint8_t *)frame);
+	*ask = (struct ask){.count = bench->names / 5, .first = (uint8_t)traffic->first};
+	return put_question(traffic->ask, frame, ask);
 }
 
 static uint64_t counted(const struct bench *bench, enum xb_reason reason)
