@@ -253,6 +253,56 @@ static void deep_names(void **state)
 	rig_rotate(&rig);
 }
 
+/* Names that stand for themselves alone, and are deeper than all others. */
+static void exact_names_deeper_than_others(void **state)
+{
+	(void)state;
+	rig_add(&rig, "=j.i.h.g.f.e.d.c.b.a.exact.test", "default");
+	rig_add(&rig, "=d.c.b.a.exact.test", "default");
+	check_name("j.i.h.g.f.e.d.c.b.a.exact.test", XB_NAME_DROPPED);
+	check_name("k.j.i.h.g.f.e.d.c.b.a.exact.test", XB_NAME_CLEAN);
+	check_name("i.h.g.f.e.d.c.b.a.exact.test", XB_NAME_CLEAN);
+	check_name("d.c.b.a.exact.test", XB_NAME_DROPPED);
+	check_name("e.d.c.b.a.exact.test", XB_NAME_CLEAN);
+	check_name("c.b.a.exact.test", XB_NAME_CLEAN);
+	assert_true(rig_del(&rig, "=j.i.h.g.f.e.d.c.b.a.exact.test", NULL));
+	check_name("j.i.h.g.f.e.d.c.b.a.exact.test", XB_NAME_CLEAN);
+	assert_true(rig_del(&rig, "=d.c.b.a.exact.test", NULL));
+}
+
+/* From no name to the first of each kind, and back. */
+static void the_first_and_the_last_name(void **state)
+{
+	static const char *const first[] = {"=a.one.test", "one.test", "test", "=one.test"};
+	struct rig kept = rig;
+	int kept_program = program;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+		bool below = i == 1 || i == 2;
+
+		rig_begin(&rig, "first");
+		program = rig_entry(&rig);
+		check_name("a.one.test", XB_CLEAN);
+		rig_allow(&rig, "ok.a.one.test");
+		rig_add(&rig, first[i], "default");
+		check_name("a.one.test", below || !i ? XB_NAME_DROPPED : XB_NAME_CLEAN);
+		check_name("one.test", i ? XB_NAME_DROPPED : XB_NAME_CLEAN);
+		check_name("b.a.one.test", below ? XB_NAME_DROPPED : XB_NAME_CLEAN);
+		check_name("b.ok.a.one.test", below ? XB_NAME_ALLOWED : XB_NAME_CLEAN);
+		check_name("test", i == 2 ? XB_NAME_DROPPED : XB_NAME_CLEAN);
+		assert_true(rig_del(&rig, first[i], NULL));
+		check_name("a.one.test", XB_NAME_CLEAN);
+		assert_true(rig_matches_rebuild(&rig));
+		rig_rotate(&rig);
+		check_name("a.one.test", XB_CLEAN);
+		close(program);
+		rig_end(&rig);
+	}
+	rig = kept;
+	program = kept_program;
+}
+
 /* ---- What is no query that can be judged ---- */
 
 #define L49                                                                                        \
@@ -324,6 +374,10 @@ static const struct row messages_table[] = {
 	 .shape = {.udp_more = -3}},
 	{"UDP length ends in the question", ASK("example.com") "616263", XB_DNS_SHORT,
 	 .shape = {.udp_more = -4}},
+	{"a pointer behind the UDP length", "1234 0100 " COUNTS "'example' c00c", XB_DNS_SHORT,
+	 .shape = {.udp_more = -2}},
+	{"a reserved type behind the UDP length", "1234 0100 " COUNTS "'example' 40", XB_DNS_SHORT,
+	 .shape = {.udp_more = -1}},
 	{"UDP length longer", ASK("example.com"), XB_DNS_SHORT, .shape = {.udp_more = 1}},
 	{"UDP length longer, the frame too", ASK("example.com"), XB_DNS_SHORT,
 	 .shape = {.udp_more = 1, .fill = 1}},
@@ -1092,6 +1146,7 @@ static void many_allowed(void **state)
 		snprintf(name, sizeof(name), "%sa%d.example.com", i % 2 ? "=" : "", i);
 		rig_allow(&rig, name);
 	}
+	assert_true(rig_matches_rebuild(&rig));
 	for (int i = 0; i < 3000; i++) {
 		snprintf(name, sizeof(name), "a%d.example.com", i);
 		check_name(name, XB_NAME_ALLOWED);
@@ -1103,6 +1158,7 @@ static void many_allowed(void **state)
 		assert_true(rig_disallow(&rig, name));
 	}
 	check_name("a7.example.com", XB_NAME_DROPPED);
+	assert_true(rig_matches_rebuild(&rig));
 	CHECK(names_table);
 }
 
@@ -1182,6 +1238,8 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(every_label_length),
 		cmocka_unit_test(deep_names),
+		cmocka_unit_test(exact_names_deeper_than_others),
+		cmocka_unit_test(the_first_and_the_last_name),
 		cmocka_unit_test(messages),
 		cmocka_unit_test(headers),
 		cmocka_unit_test(cut_frames),
