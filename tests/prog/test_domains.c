@@ -849,6 +849,9 @@ static void a_huge_frame(void **state)
 	assert_int_equal(rig_run(program, frame.byte, frame.size), XDP_PASS);
 }
 
+/* Sixteen times the same. */
+#define SIXTEEN(x) x x x x x x x x x x x x x x x x
+
 /* Queries as they may come; the name is put in. */
 static const char *const questions[] = {
 	"1234 0100 0001 0000 0000 0000 '%s' 00 0001 0001",
@@ -860,6 +863,9 @@ static const char *const questions[] = {
 	"abcd 0130 0001 0000 0000 0001 '%s' 00 0001 0001 00 0029 0000 ff 00 ffff 000c "
 	"000a 0008 0102030405060708",
 	"abcd 0130 0001 0000 0000 0001 '%s' 00 0001 0001 00 0029 0200 00 00 7fff 0001 ff",
+	"abcd 0100 0001 0000 0000 0001 '%s' 00 0001 0001 00 0029 0200 00 00 8000 0204 "
+	"000c 0200" SIXTEEN("1122334455667788a1b2c3d4e5f60718")
+		SIXTEEN("ffffffffffffffffffffffffffffffff"),
 };
 
 static const struct {
@@ -903,7 +909,7 @@ static void check_answers(const char *name, size_t verdict)
 	static const uint32_t fills[] = {0, 1, 2, 3, 300};
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
-		char text[1024];
+		char text[2048];
 		uint8_t query[1024];
 		uint32_t bytes;
 
@@ -1086,6 +1092,20 @@ static void ports(void **state)
 	CHECK(names_table);
 }
 
+/* Every bit of the Bloom filter is on: only the exact look-up knows. */
+static void guesses(void **state)
+{
+	struct xb_generation *generation = rig_generation(&rig);
+
+	(void)state;
+	assert_int_equal(xb_generation_map_all(generation), 0);
+	memset(generation->names.bits.base, 0xff, xb_map_bytes(XB_MAP_NAMES, &generation->params));
+	xb_generation_close(generation);
+	CHECK(names_table);
+	rig_rotate(&rig);
+	CHECK(names_table);
+}
+
 static const enum xb_reason reasons[] = {XB_NAME_DROPPED, XB_NAME_REFUSED, XB_NAME_NXDOMAIN,
 					 XB_NAME_TRUNCATED, XB_NAME_COUNTED};
 static const char *const lists[] = {"default", "refused", "nxdomain", "truncate", "count"};
@@ -1252,6 +1272,7 @@ int main(void)
 		cmocka_unit_test(every_sum),
 		cmocka_unit_test(policies),
 		cmocka_unit_test(ports),
+		cmocka_unit_test(guesses),
 		cmocka_unit_test(lists_join_and_leave),
 		cmocka_unit_test(a_list_changes_its_verdict),
 		cmocka_unit_test(many_allowed),
