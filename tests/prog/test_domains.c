@@ -253,6 +253,56 @@ static void deep_names(void **state)
 	rig_rotate(&rig);
 }
 
+/* Names that stand for themselves alone, and are deeper than all others. */
+static void exact_names_deeper_than_others(void **state)
+{
+	(void)state;
+	rig_add(&rig, "=j.i.h.g.f.e.d.c.b.a.exact.test", "default");
+	rig_add(&rig, "=d.c.b.a.exact.test", "default");
+	check_name("j.i.h.g.f.e.d.c.b.a.exact.test", XB_NAME_DROPPED);
+	check_name("k.j.i.h.g.f.e.d.c.b.a.exact.test", XB_NAME_CLEAN);
+	check_name("i.h.g.f.e.d.c.b.a.exact.test", XB_NAME_CLEAN);
+	check_name("d.c.b.a.exact.test", XB_NAME_DROPPED);
+	check_name("e.d.c.b.a.exact.test", XB_NAME_CLEAN);
+	check_name("c.b.a.exact.test", XB_NAME_CLEAN);
+	assert_true(rig_del(&rig, "=j.i.h.g.f.e.d.c.b.a.exact.test", NULL));
+	check_name("j.i.h.g.f.e.d.c.b.a.exact.test", XB_NAME_CLEAN);
+	assert_true(rig_del(&rig, "=d.c.b.a.exact.test", NULL));
+}
+
+/* From no name to the first of each kind, and back. */
+static void the_first_and_the_last_name(void **state)
+{
+	static const char *const first[] = {"=a.one.test", "one.test", "test", "=one.test"};
+	struct rig kept = rig;
+	int kept_program = program;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+		bool below = i == 1 || i == 2;
+
+		rig_begin(&rig, "first");
+		program = rig_entry(&rig);
+		check_name("a.one.test", XB_CLEAN);
+		rig_allow(&rig, "ok.a.one.test");
+		rig_add(&rig, first[i], "default");
+		check_name("a.one.test", below || !i ? XB_NAME_DROPPED : XB_NAME_CLEAN);
+		check_name("one.test", i ? XB_NAME_DROPPED : XB_NAME_CLEAN);
+		check_name("b.a.one.test", below ? XB_NAME_DROPPED : XB_NAME_CLEAN);
+		check_name("b.ok.a.one.test", below ? XB_NAME_ALLOWED : XB_NAME_CLEAN);
+		check_name("test", i == 2 ? XB_NAME_DROPPED : XB_NAME_CLEAN);
+		assert_true(rig_del(&rig, first[i], NULL));
+		check_name("a.one.test", XB_NAME_CLEAN);
+		assert_true(rig_matches_rebuild(&rig));
+		rig_rotate(&rig);
+		check_name("a.one.test", XB_CLEAN);
+		close(program);
+		rig_end(&rig);
+	}
+	rig = kept;
+	program = kept_program;
+}
+
 /* ---- What is no query that can be judged ---- */
 
 #define L49                                                                                        \
@@ -324,6 +374,10 @@ static const struct row messages_table[] = {
 	 .shape = {.udp_more = -3}},
 	{"UDP length ends in the question", ASK("example.com") "616263", XB_DNS_SHORT,
 	 .shape = {.udp_more = -4}},
+	{"a pointer behind the UDP length", "1234 0100 " COUNTS "'example' c00c", XB_DNS_SHORT,
+	 .shape = {.udp_more = -2}},
+	{"a reserved type behind the UDP length", "1234 0100 " COUNTS "'example' 40", XB_DNS_SHORT,
+	 .shape = {.udp_more = -1}},
 	{"UDP length longer", ASK("example.com"), XB_DNS_SHORT, .shape = {.udp_more = 1}},
 	{"UDP length longer, the frame too", ASK("example.com"), XB_DNS_SHORT,
 	 .shape = {.udp_more = 1, .fill = 1}},
@@ -795,6 +849,9 @@ static void a_huge_frame(void **state)
 	assert_int_equal(rig_run(program, frame.byte, frame.size), XDP_PASS);
 }
 
+/* Sixteen times the same. */
+#define SIXTEEN(x) x x x x x x x x x x x x x x x x
+
 /* Queries as they may come; the name is put in. */
 static const char *const questions[] = {
 	"1234 0100 0001 0000 0000 0000 '%s' 00 0001 0001",
@@ -806,6 +863,9 @@ static const char *const questions[] = {
 	"abcd 0130 0001 0000 0000 0001 '%s' 00 0001 0001 00 0029 0000 ff 00 ffff 000c "
 	"000a 0008 0102030405060708",
 	"abcd 0130 0001 0000 0000 0001 '%s' 00 0001 0001 00 0029 0200 00 00 7fff 0001 ff",
+	"abcd 0100 0001 0000 0000 0001 '%s' 00 0001 0001 00 0029 0200 00 00 8000 0204 "
+	"000c 0200" SIXTEEN("1122334455667788a1b2c3d4e5f60718")
+		SIXTEEN("ffffffffffffffffffffffffffffffff"),
 };
 
 static const struct {
@@ -849,7 +909,7 @@ static void check_answers(const char *name, size_t verdict)
 	static const uint32_t fills[] = {0, 1, 2, 3, 300};
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
-		char text[1024];
+		char text[2048];
 		uint8_t query[1024];
 		uint32_t bytes;
 
@@ -1032,6 +1092,20 @@ static void ports(void **state)
 	CHECK(names_table);
 }
 
+/* Every bit of the Bloom filter is on: only the exact look-up knows. */
+static void guesses(void **state)
+{
+	struct xb_generation *generation = rig_generation(&rig);
+
+	(void)state;
+	assert_int_equal(xb_generation_map_all(generation), 0);
+	memset(generation->names.bits.base, 0xff, xb_map_bytes(XB_MAP_NAMES, &generation->params));
+	xb_generation_close(generation);
+	CHECK(names_table);
+	rig_rotate(&rig);
+	CHECK(names_table);
+}
+
 static const enum xb_reason reasons[] = {XB_NAME_DROPPED, XB_NAME_REFUSED, XB_NAME_NXDOMAIN,
 					 XB_NAME_TRUNCATED, XB_NAME_COUNTED};
 static const char *const lists[] = {"default", "refused", "nxdomain", "truncate", "count"};
@@ -1092,6 +1166,7 @@ static void many_allowed(void **state)
 		snprintf(name, sizeof(name), "%sa%d.example.com", i % 2 ? "=" : "", i);
 		rig_allow(&rig, name);
 	}
+	assert_true(rig_matches_rebuild(&rig));
 	for (int i = 0; i < 3000; i++) {
 		snprintf(name, sizeof(name), "a%d.example.com", i);
 		check_name(name, XB_NAME_ALLOWED);
@@ -1103,6 +1178,7 @@ static void many_allowed(void **state)
 		assert_true(rig_disallow(&rig, name));
 	}
 	check_name("a7.example.com", XB_NAME_DROPPED);
+	assert_true(rig_matches_rebuild(&rig));
 	CHECK(names_table);
 }
 
@@ -1182,6 +1258,8 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(every_label_length),
 		cmocka_unit_test(deep_names),
+		cmocka_unit_test(exact_names_deeper_than_others),
+		cmocka_unit_test(the_first_and_the_last_name),
 		cmocka_unit_test(messages),
 		cmocka_unit_test(headers),
 		cmocka_unit_test(cut_frames),
@@ -1194,6 +1272,7 @@ int main(void)
 		cmocka_unit_test(every_sum),
 		cmocka_unit_test(policies),
 		cmocka_unit_test(ports),
+		cmocka_unit_test(guesses),
 		cmocka_unit_test(lists_join_and_leave),
 		cmocka_unit_test(a_list_changes_its_verdict),
 		cmocka_unit_test(many_allowed),

@@ -520,6 +520,22 @@ uint64_t rig_moves(const struct xb_confirm *confirm)
 	return __atomic_load_n(&buckets[last].word[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
 }
 
+/* They may only lead to more look-ups. */
+static bool deep_enough(const struct xb_generation *now, const struct xb_generation *fresh)
+{
+	const struct xb_depths *a = (const struct xb_depths *)(const void *)now->depths.base;
+	const struct xb_depths *b = (const struct xb_depths *)(const void *)fresh->depths.base;
+
+	if (!now->params.names.blocks)
+		return true;
+	if ((!b->first || (a->first && a->first <= b->first)) && a->last >= b->last &&
+	    a->exact >= b->exact && a->allowed >= b->allowed)
+		return true;
+	fprintf(stderr, "depths: %u to %u, %u, %u; rebuilt %u to %u, %u, %u\n", a->first, a->last,
+		a->exact, a->allowed, b->first, b->last, b->exact, b->allowed);
+	return false;
+}
+
 static bool same(struct xb_generation *now, struct xb_generation *fresh)
 {
 	const struct xb_params *params = &now->params;
@@ -555,6 +571,9 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 	       same_bits(&now->names.bits, &fresh->names.bits, xb_map_bytes(XB_MAP_NAMES, params),
 			 "names") &&
 	       same_buckets(&now->confirm_names, &fresh->confirm_names, "confirm_names") &&
+	       same_trie(now->map[XB_MAP_ALLOW_NAMES], fresh->map[XB_MAP_ALLOW_NAMES],
+			 "allow_names") &&
+	       deep_enough(now, fresh) &&
 	       same_bits(&now->prefix4, &fresh->prefix4, xb_map_bytes(XB_MAP_PREFIX4, params),
 			 "prefix4") &&
 	       same_bits(&now->allow.gate, &fresh->allow.gate, XB_GATE_BYTES, "allow_gate") &&

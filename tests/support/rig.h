@@ -79,7 +79,8 @@ uint64_t rig_moves(const struct xb_confirm *confirm);
 
 /*
  * Whether bits, counters, prefix words, buckets, allowlist and key counts equal those of a
- * generation built anew from the store with the same keys and size. Prints the first difference.
+ * generation built anew from the store with the same keys and size, and its names are looked up as
+ * deep. Prints the first difference.
  */
 bool rig_matches_rebuild(struct rig *rig);
 
