@@ -7,6 +7,7 @@
 #include <linux/udp.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
+#include "bits.h"
 #include "name.h"
 #include "query.h"
 
@@ -212,7 +213,7 @@ static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
  */
 static __noinline int answer(struct xdp_md *ctx, struct name *name, __u32 reason)
 {
-	__u32 size, offset;
+	__u32 size, offset, bytes;
 	bool edns;
 
 	if (!name)
@@ -224,7 +225,9 @@ static __noinline int answer(struct xdp_md *ctx, struct name *name, __u32 reason
 	if (size < DNS_HEADER || size > MESSAGE_BYTES || !turn(ctx, name, size))
 		return XB_NAME_UNANSWERED;
 	offset = name->query.message - (__u32)sizeof(struct udphdr);
-	if (bpf_xdp_store_bytes(ctx, offset, &name->udp, sizeof(struct udphdr) + size) ||
+	bytes = bounded(sizeof(struct udphdr) + size, sizeof(struct udphdr),
+			sizeof(struct udphdr) + MESSAGE_BYTES);
+	if (bpf_xdp_store_bytes(ctx, offset, &name->udp, bytes) ||
 	    !trim(ctx, name->query.message + size))
 		return XB_NAME_UNANSWERED;
 	return reason;
