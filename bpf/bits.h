@@ -40,4 +40,21 @@ static __always_inline __u32 lowest_byte(__u64 marked)
 	return lowest_bit(marked) >> 3;
 }
 
+/*
+ * The value, not below low nor above high, both below 2^31. For sizes of what a helper reads or
+ * writes, right before the call: the verifier of Linux 6.1 forgets the bounds of what the compiler
+ * keeps on the stack meanwhile, learns none from "not 0" (hence the sign), and does not see through
+ * two comparisons that are made one.
+ */
+static __always_inline __u32 bounded(__u32 value, __u32 low, __u32 high)
+{
+	asm volatile("" : "+r"(value));
+	if (value > high)
+		value = high;
+	asm volatile("" : "+r"(value));
+	if ((__s32)value < (__s32)low)
+		value = low;
+	return value;
+}
+
 #endif

@@ -4,6 +4,7 @@
 #define XDP_BLOOM_DOMAIN_H
 
 #include "answer.h"
+#include "bits.h"
 #include "hello.h"
 #include "name.h"
 #include "policy.h"
@@ -41,12 +42,12 @@ static __always_inline enum xb_reason query_load(struct xdp_md *ctx, struct name
 {
 	__u32 offset = name->transport.offset, room = name->transport.end - offset;
 	const __u8 *message = name->message;
-	__u32 bytes = room, length;
+	__u32 bytes, length;
 
 	if (room > 0xffff || room < sizeof(struct udphdr) + DNS_HEADER)
 		return XB_DNS_SHORT;
-	if (bytes > sizeof(struct udphdr) + MESSAGE_BYTES)
-		bytes = sizeof(struct udphdr) + MESSAGE_BYTES;
+	bytes = bounded(room, sizeof(struct udphdr) + DNS_HEADER,
+			sizeof(struct udphdr) + MESSAGE_BYTES);
 	if (!query_copy(ctx, name, offset, bytes) &&
 	    bpf_xdp_load_bytes(ctx, offset, &name->udp, bytes))
 		return XB_DNS_SHORT;

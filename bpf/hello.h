@@ -67,7 +67,7 @@ static __always_inline bool host_cut(struct name *name, __u32 size)
 static __always_inline bool host_load(struct xdp_md *ctx, struct name *name, __u32 at, __u32 size)
 {
 	return size && size <= HOST_BYTES &&
-	       !bpf_xdp_load_bytes(ctx, at, &name->message[TEXT_AT], size);
+	       !bpf_xdp_load_bytes(ctx, at, &name->message[TEXT_AT], bounded(size, 1, HOST_BYTES));
 }
 
 /* What a walk through the data needs. */
@@ -238,9 +238,10 @@ static __noinline int http_find(struct xdp_md *ctx, struct name *name)
 	struct hello *hello = &name->hello;
 	__u32 start = hello->at, size = hello->end - hello->at;
 
-	if (size > TEXT_BYTES)
-		size = TEXT_BYTES;
-	if (size < 4 || bpf_xdp_load_bytes(ctx, start, hello->text, size) ||
+	if (size < 4)
+		return false;
+	size = bounded(size, 4, TEXT_BYTES);
+	if (bpf_xdp_load_bytes(ctx, start, hello->text, size) ||
 	    !is_http_method((__u32)text_word(hello, 0)))
 		return false;
 	hello->at = 0;
