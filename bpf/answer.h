@@ -232,10 +232,9 @@ static __always_inline bool turn(struct xdp_md *ctx, const struct name *name, __
 	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
 	__u64 addresses;
 
-	cursor = cursor_at(ctx, name->source.network);
-	if (!ethernet ||
-	    !(name->source.family == SOURCE_IPV6 ? turn_ipv6(&cursor, size, &addresses)
-						 : turn_ipv4(&cursor, size, &addresses)))
+	cursor = cursor_at(ctx, name->network);
+	if (!ethernet || !(name->ipv6 ? turn_ipv6(&cursor, size, &addresses)
+				      : turn_ipv4(&cursor, size, &addresses)))
 		return false;
 	turn_ethernet(ethernet);
 	return turn_udp(&cursor, name, size, addresses);

@@ -42,7 +42,7 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 	/* What is only monitored for its source would not have come as far as its name. */
 	if (params.names.blocks && !xb_reason_drops(reason) && reason != XB_MONITORED &&
 	    may_carry_name(ctx, &source))
-		reason = domain_apply(ctx, reason);
+		reason = domain_apply(ctx, reason, source.network, source.family == SOURCE_IPV6);
 	return account(ctx, reason, source.claimed);
 }
 

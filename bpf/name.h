@@ -49,7 +49,8 @@ struct hello {
  * does not follow what stands there: on the stack every round of a loop would be another state.
  */
 struct name {
-	struct source source;
+	__u32 network; /* offset of the IP header */
+	__u32 ipv6;    /* 1, else IPv4 */
 	struct transport transport;
 	struct query query;
 	struct udphdr udp;	       /* of TCP only the ports */
@@ -136,23 +137,19 @@ static __always_inline enum xb_reason name_cut(struct name *name)
 	return name->bad;
 }
 
-/* What was computed goes to memory: the verifier, which does not follow it there, has one state
- * from here on for all the ways that led here. */
-#define STATES_MEET() asm volatile("" ::: "memory")
-
 /* Takes the next label, towards the first, into the hash. */
 static __always_inline void name_take_label(struct name *name)
 {
 	__u32 start = name->start[(name->labels - 1 - name->depth) & 127];
 	__u8 *label = name_at(name, start);
 	__u32 length = *label & 63, last = xb_label_words(length) - 1;
+	struct xb_sip sip = name->sip;
 
 	name->depth++;
 	for (__u32 i = 0; i < 7 && i < last; i++)
-		xb_sip_take(&name->sip, xb_lower8(*(__u64 *)(label + 8 * i)));
-	STATES_MEET();
-	xb_sip_take(&name->sip,
-		    xb_lower8(*(__u64 *)(label + 8 * (last & 7))) & xb_label_mask(length));
+		xb_sip_take(&sip, xb_lower8(*(__u64 *)(label + 8 * i)));
+	xb_sip_take(&sip, xb_lower8(*(__u64 *)(label + 8 * (last & 7))) & xb_label_mask(length));
+	name->sip = sip;
 }
 
 /* A listed name's verdict, or XB_DOMAIN_VERDICTS. */
@@ -163,7 +160,7 @@ static __noinline int name_confirm(__u64 hash)
 	__u64 found = confirm_find(&confirm_names, &params.confirm_names, &key, fingerprint,
 				   SLOTS_NAME, fingerprint);
 
-	return found ? found & SLOT_VERDICT : XB_DOMAIN_VERDICTS;
+	return found ? found >> XB_DOMAIN_SHIFT : XB_DOMAIN_VERDICTS;
 }
 
 static __always_inline void name_look_up(struct name *name)
