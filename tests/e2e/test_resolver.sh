@@ -180,4 +180,30 @@ t_truncate_retries_native() { truncates native; }
 
 t_truncate_retries_skb() { truncates skb; }
 
+# --- queries few clients send -----------------------------------------------------------------------
+
+odd()
+{
+	local reason wanted
+
+	begin "$1"
+	ctl verdict default nxdomain
+	ctl add listed.example
+	in_client /usr/bin/python3 "$root/tests/e2e/odd.py" x0 listed.example >"$T/odd" ||
+		fail "$(head -n 3 "$T/odd")"
+	exits 0 -j stats
+	while read -r reason wanted; do
+		json "[r['packets'] for r in d['interfaces'][0]['reasons'] if r['reason'] == '$reason'] == [$wanted]"
+	done <"$T/odd"
+	reached Odd.other.example listed.example.example xlisted.example
+	# Fragments pass, and what is no name, which some resolvers take all the same: over 255 bytes.
+	grep -iE 'query\[[A-Z]+\] ([^ ]{0,240}\.)?listed\.example ' "$T/queries" >"$T/passed" || true
+	[[ $(wc -l <"$T/passed") -eq 2 && $(grep -c 'in-pieces' "$T/passed") -eq 2 ]] ||
+		fail "reached the resolver: $(cat "$T/passed")"
+}
+
+t_odd_queries_native() { odd native; }
+
+t_odd_queries_skb() { odd skb; }
+
 run_tests
