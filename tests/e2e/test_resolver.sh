@@ -230,18 +230,17 @@ end_capture()
 
 on_the_wire()
 {
-	local to
+	local to one
 
 	begin "$1"
 	list_all
 	capture
 	for to in $server4 $server6; do
-		dig_for "@$to" +noedns a.refused.example
-		dig_for "@$to" a.refused.example
-		dig_for "@$to" a.nxdomain.example +dnssec
-		dig_for "@$to" an.odd.length.nxdomain.example +noedns
-		dig_for "@$to" a.truncate.example +ignore
-		dig_for "@$to" other.example
+		for one in "a.refused +noedns" a.refused "a.nxdomain +dnssec" "a.truncate +ignore" \
+			"an.odd.length.nxdomain +noedns" other; do
+			# shellcheck disable=SC2086
+			dig_for "@$to" "${one%% *}.example" ${one#"${one%% *}"} || fail "dig fails: $(cat "$T/dig")"
+		done
 	done
 	end_capture 12
 	[[ $(grep -c 'udp sum ok' "$T/wire.txt") -eq 12 ]] || fail "sums: $(cat "$T/wire.txt")"
@@ -277,17 +276,18 @@ looks_up()
 
 getents()
 {
-	local to
+	local to one
 
 	[[ -e /etc/resolv.conf ]] || skip "no /etc/resolv.conf to cover"
 	begin "$1"
 	list_all
 	for to in $server4 $server6; do
 		printf '%s\n' "nameserver $to" "search ." "options attempts:1 timeout:2" >"$T/resolv.conf"
-		looks_up a.other.example
-		grep -q "^$real4 " "$T/getent" && grep -q "^$real6 " "$T/getent" || fail "$(cat "$T/getent")"
-		looks_up a.truncate.example
-		grep -q "^$real4 " "$T/getent" && grep -q "^$real6 " "$T/getent" || fail "$(cat "$T/getent")"
+		for one in a.other.example a.Truncate.example; do
+			looks_up $one || fail "getent does not find $one by $to"
+			grep -q "^$real4 " "$T/getent" && grep -q "^$real6 " "$T/getent" ||
+				fail "$one is $(cat "$T/getent")"
+		done
 		! looks_up a.NxDomain.example || fail "$(cat "$T/getent")"
 		! looks_up a.refused.example || fail "$(cat "$T/getent")"
 	done
