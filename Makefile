@@ -59,7 +59,7 @@ $(OUT)/skel/%.skel.h: $(OUT)/bpf/%.bpf.o
 $(OUT)/tests/%: tests/%.c $(CORE) $(SUPPORT) | $(SKELS) $(TESTSKEL)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -o $@ $< $(CORE) $(SUPPORT) $(XB_LIBS) -lcmocka
+	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -o $@ $< $(CORE) $(SUPPORT) $(XB_LIBS) -lcmocka -lldns
 
 tests: $(TESTS)
 

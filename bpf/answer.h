@@ -7,7 +7,6 @@
 #include <linux/udp.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
-#include "bits.h"
 #include "name.h"
 #include "query.h"
 
@@ -53,7 +52,10 @@ static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name,
 	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
 	const __u8 *message = name->message;
 
-	if (!name->transport.plain || !ethernet || ethernet->h_dest[0] & 1 || !name->udp.source ||
+	if (!ethernet || (ethernet->h_dest[0] | ethernet->h_source[0]) & 1 || !name->udp.source)
+		return false;
+	/* All of it in one buffer, and headers of which none would have to be rebuilt. */
+	if (!name->transport.plain || bpf_xdp_get_buff_len(ctx) != first_buffer(ctx) ||
 	    name->query.message + name->query.size > first_buffer(ctx))
 		return false;
 	/* No answers, no authorities; at most one additional record, see is_plain_opt(). */
@@ -62,7 +64,7 @@ static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name,
 	return edns ? is_plain_opt(name) : name->query.size == name->query.end;
 }
 
-/* The header and OPT of an answer; returns its size. */
+/* The header and OPT of an answer, in the scratch; returns its size. */
 static __always_inline __u32 answer_message(struct name *name, enum xb_reason reason, bool edns)
 {
 	__u8 *message = name->message, *opt = message_at(name, name->query.end);
@@ -82,8 +84,7 @@ static __always_inline __u32 answer_message(struct name *name, enum xb_reason re
 		opt[8] = opt[9] = opt[10] = 0;
 		pad += OPT_FIXED;
 	}
-	/* For the sum, which takes words of four. */
-	pad[0] = pad[1] = pad[2] = 0;
+	*(__u64 *)pad = 0; /* for the sum */
 	return name->query.end + (edns ? OPT_FIXED : 0);
 }
 
@@ -96,17 +97,39 @@ static __always_inline __u16 folded(__u64 sum)
 	return (__u16)~sum;
 }
 
-/* RFC 768; RFC 8200, section 8.1. addresses: the sum of both, as words of 32 bits. */
-static __always_inline __u16 udp_sum(struct name *name, __u32 size, __u64 addresses)
+/* RFC 768; RFC 8200, section 8.1. Adds the message, of which the last word ends in zeros, to the
+ * sum of the addresses. */
+static __always_inline __u16 udp_sum(const struct name *name, const struct udphdr *udp, __u32 size,
+				     __u64 sum)
 {
-	const struct udphdr *udp = &name->udp;
-	__u32 rounded = (size + 3) & 0x1fc;
-	__u16 sum;
+	__u32 words = (size + 7) / 8;
+	__u16 check;
 
-	addresses += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)name->message, rounded, 0);
-	addresses += udp->source + udp->dest + 2 * (__u64)udp->len + bpf_htons(IPPROTO_UDP);
-	sum = folded(addresses);
-	return sum ? sum : 0xffff;
+	for (__u32 i = 0; i < (MESSAGE_BYTES + 7) / 8 && i < words; i++) {
+		__u64 word = *(const __u64 *)(name->message + 8 * i);
+
+		sum += (__u32)word;
+		sum += word >> 32;
+	}
+	sum += udp->source + udp->dest + 2 * (__u64)udp->len + bpf_htons(IPPROTO_UDP);
+	check = folded(sum);
+	return check ? check : 0xffff;
+}
+
+/* 0.0.0.0/8, 127.0.0.0/8, and from 224.0.0.0 on nobody listens or speaks. */
+static __always_inline bool is_host4(__be32 address)
+{
+	__u32 first = address & 0xff;
+
+	return first && first != 127 && first < 224;
+}
+
+/* Neither a group nor in ::/96. */
+static __always_inline bool is_host6(const struct in6_addr *address)
+{
+	const __u32 *words = address->in6_u.u6_addr32;
+
+	return address->in6_u.u6_addr8[0] != 0xff && (words[0] | words[1] | words[2]);
 }
 
 static __always_inline bool turn_ipv4(struct cursor *cursor, __u32 size, __u64 *addresses)
@@ -118,8 +141,7 @@ static __always_inline bool turn_ipv4(struct cursor *cursor, __u32 size, __u64 *
 	if (!ip)
 		return false;
 	source = ip->saddr;
-	/* 0.0.0.0/8, 127.0.0.0/8, and from 224.0.0.0 on nobody listens. */
-	if (!(source & 0xff) || (source & 0xff) == 127 || (source & 0xff) >= 224)
+	if (!is_host4(source) || !is_host4(ip->daddr))
 		return false;
 	ip->saddr = ip->daddr;
 	ip->daddr = source;
@@ -144,7 +166,7 @@ static __always_inline bool turn_ipv6(struct cursor *cursor, __u32 size, __u64 *
 		return false;
 	from = ip->saddr.in6_u.u6_addr32;
 	to = ip->daddr.in6_u.u6_addr32;
-	if (ip->saddr.in6_u.u6_addr8[0] == 0xff || !(from[0] | from[1] | from[2]))
+	if (!is_host6(&ip->saddr) || !is_host6(&ip->daddr))
 		return false;
 #pragma unroll
 	for (int i = 0; i < 4; i++) {
@@ -173,27 +195,49 @@ static __always_inline void turn_ethernet(struct ethhdr *ethernet)
 	}
 }
 
-/* Headers last: nothing of the frame has changed if false is returned. */
-static __always_inline bool turn(struct xdp_md *ctx, struct name *name, __u32 size)
+/* Ports, length, sum and DNS header; the question stays. cursor: behind the IP header. */
+static __always_inline bool turn_udp(struct cursor *cursor, const struct name *name, __u32 size,
+				     __u64 addresses)
 {
-	struct cursor cursor = cursor_at(ctx, 0);
-	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
-	struct udphdr *udp = &name->udp;
-	__be16 port = udp->source;
-	__u64 addresses;
+	struct udphdr *udp = cursor_take(cursor, sizeof(*udp));
+	__u16 *flags = cursor_take(cursor, DNS_HEADER);
+	__be16 port;
 
-	cursor = cursor_at(ctx, name->source.network);
-	if (!ethernet ||
-	    !(name->source.family == SOURCE_IPV6 ? turn_ipv6(&cursor, size, &addresses)
-						 : turn_ipv4(&cursor, size, &addresses)))
+	if (!udp || !flags)
 		return false;
-	turn_ethernet(ethernet);
+	port = udp->source;
 	udp->source = udp->dest;
 	udp->dest = port;
 	udp->len = bpf_htons(sizeof(*udp) + size);
-	udp->check = 0;
-	udp->check = udp_sum(name, size, addresses);
+	udp->check = udp_sum(name, udp, size, addresses);
+	flags[1] = *(const __u16 *)(name->message + 2);
 	return true;
+}
+
+static __always_inline bool turn_opt(struct xdp_md *ctx, struct name *name)
+{
+	__u32 offset = name->query.message + name->query.end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u8 *to = data + (offset & 1023), *from = message_at(name, name->query.end);
+
+	if ((void *)(to + OPT_FIXED) > end)
+		return false;
+	__builtin_memcpy(to, from, OPT_FIXED);
+	return true;
+}
+
+static __always_inline bool turn(struct xdp_md *ctx, const struct name *name, __u32 size)
+{
+	struct cursor cursor = cursor_at(ctx, 0);
+	struct ethhdr *ethernet = cursor_take(&cursor, sizeof(*ethernet));
+	__u64 addresses;
+
+	cursor = cursor_at(ctx, name->network);
+	if (!ethernet || !(name->ipv6 ? turn_ipv6(&cursor, size, &addresses)
+				      : turn_ipv4(&cursor, size, &addresses)))
+		return false;
+	turn_ethernet(ethernet);
+	return turn_udp(&cursor, name, size, addresses);
 }
 
 /* Behind the answer nothing is left but what short frames are filled up with. */
@@ -213,21 +257,13 @@ static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
  */
 static __noinline int answer(struct xdp_md *ctx, struct name *name, __u32 reason)
 {
-	__u32 size, offset, bytes;
-	bool edns;
+	bool edns = name->message[11] & 1;
+	__u32 size;
 
-	if (!name)
-		return XB_NAME_UNANSWERED;
-	edns = name->message[11] & 1;
 	if (!is_answerable(ctx, name, edns))
 		return XB_NAME_UNANSWERED;
 	size = answer_message(name, reason, edns);
-	if (size < DNS_HEADER || size > MESSAGE_BYTES || !turn(ctx, name, size))
-		return XB_NAME_UNANSWERED;
-	offset = name->query.message - (__u32)sizeof(struct udphdr);
-	bytes = bounded(sizeof(struct udphdr) + size, sizeof(struct udphdr),
-			sizeof(struct udphdr) + MESSAGE_BYTES);
-	if (bpf_xdp_store_bytes(ctx, offset, &name->udp, bytes) ||
+	if ((edns && !turn_opt(ctx, name)) || !turn(ctx, name, size) ||
 	    !trim(ctx, name->query.message + size))
 		return XB_NAME_UNANSWERED;
 	return reason;

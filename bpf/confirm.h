@@ -22,10 +22,6 @@ struct bucket_map confirm6 SEC(".maps");
 /* What stands in a bucket: see struct xb_bucket. */
 enum slots { SLOTS_ADDRESS, SLOTS_HASH, SLOTS_NAME };
 
-/* What is found of a name: its verdict, and that it is there at all. */
-#define SLOT_VERDICT 7
-#define SLOT_PRESENT 8
-
 /* Nonzero if one of the 16 addresses is the one that fills both halves of `pattern`; no branch, as
  * in bloom.h. The test for a zero half is exact as a yes or no (Hacker's Delight, 6-1). */
 static __always_inline __u64 bucket_has4(const struct xb_bucket *bucket, __u64 pattern)
@@ -55,8 +51,7 @@ static __always_inline __u64 bucket_has6(const struct xb_bucket *bucket, __u64 f
 	return found >> 63;
 }
 
-/* The word of 8 that has the fingerprint: PRESENT and its verdict, or 0. At most one has it, or two
- * that are the same while it moves. */
+/* The word of 8 that has the fingerprint, with its verdict, or 0. At most one has it. */
 static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 fingerprint)
 {
 	__u64 found = 0;
@@ -64,12 +59,12 @@ static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 f
 #pragma unroll
 	for (int i = 0; i < 8; i++) {
 		__u64 word = bucket->word[i], x = (word ^ fingerprint) & XB_NAME_HASH;
-		__u64 hit = (x - 1) >> 63;
+		__s64 same = (__s64)(x - 1) >> 63;
 
 		/* Or the compiler makes a branch of it, and the verifier goes both ways 16 times.
 		 */
-		asm volatile("" : "+r"(hit));
-		found |= hit * (word >> XB_DOMAIN_SHIFT | SLOT_PRESENT);
+		asm volatile("" : "+r"(same));
+		found |= word & same;
 	}
 	return found;
 }
@@ -102,7 +97,7 @@ static __always_inline __u64 buckets_find(void *map, const struct xb_choices *ch
  * place before the copy and the old one after it missed the key, but then MOVES changed meanwhile:
  * not found counts only if it did not. The atomic addition of 0 is the full barrier that BPF has no
  * other word for; only Bloom false positives come here. A key that moved at every try is taken for
- * present: no listed source passes.
+ * present (a name: with the strictest verdict, which is 0): nothing listed passes.
  */
 static __always_inline __u64 confirm_again(void *map, __u32 last, const struct xb_choices *choices,
 					   enum slots slots, __u64 value)
@@ -120,10 +115,10 @@ static __always_inline __u64 confirm_again(void *map, __u32 last, const struct x
 		if (__sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0) == before)
 			return 0;
 	}
-	return SLOT_PRESENT;
+	return value;
 }
 
-/* Not 0: it is there; a name also says with which verdict. */
+/* Not 0: it is there; of a name the whole word. */
 static __always_inline __u64 confirm_find(void *map, const volatile struct xb_buckets *buckets,
 					  const struct xb_key *key, __u64 hash, enum slots slots,
 					  __u64 value)

@@ -39,8 +39,10 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 
 	if (params.allow_only || xb_reason_drops(reason))
 		reason = policy_apply(ctx, reason);
-	if (params.names.blocks && !xb_reason_drops(reason) && may_carry_name(ctx, &source))
-		reason = domain_apply(ctx, reason);
+	/* What is only monitored for its source would not have come as far as its name. */
+	if (params.names.blocks && !xb_reason_drops(reason) && reason != XB_MONITORED &&
+	    may_carry_name(ctx, &source))
+		reason = domain_apply(ctx, reason, source.network, source.family == SOURCE_IPV6);
 	return account(ctx, reason, source.claimed);
 }
 

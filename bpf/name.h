@@ -49,7 +49,8 @@ struct hello {
  * does not follow what stands there: on the stack every round of a loop would be another state.
  */
 struct name {
-	struct source source;
+	__u32 network; /* offset of the IP header */
+	__u32 ipv6;    /* 1, else IPv4 */
 	struct transport transport;
 	struct query query;
 	struct udphdr udp;	       /* of TCP only the ports */
@@ -61,6 +62,7 @@ struct name {
 	__u32 bad;     /* enum xb_reason; XB_NAME_CLEAN: it is whole */
 	__u32 depth;   /* labels taken into the hash, from the last */
 	__u32 first;   /* depth from which on suffixes are looked up */
+	__u32 last;    /* depth up to which they are */
 	__u32 verdict; /* the strictest found; XB_DOMAIN_VERDICTS: none */
 	struct xb_sip sip;
 	__u32 tcp; /* enum xb_reason a listed name is dropped for; 0: a query over UDP */
@@ -88,47 +90,52 @@ static __always_inline __u8 *name_at(struct name *name, __u32 at)
 	return &name->message[DNS_HEADER + (at & 255)];
 }
 
-static long name_next_label(__u32 round __attribute__((unused)), void *data)
+/* What bpf_loop() calls takes several labels: a call costs more than one of them. */
+#define LABELS_A_ROUND	 8
+#define SUFFIXES_A_ROUND 4
+
+static long name_next_labels(__u32 round __attribute__((unused)), void *data)
 {
 	struct name *name = *(struct name **)data;
-	__u32 length;
+	__u32 at = name->bytes, labels = name->labels, room = name->room;
+	enum xb_reason bad = XB_DNS_LONG;
+	int left = LABELS_A_ROUND;
 
-	if (name->bytes >= name->room) {
-		name->bad = XB_DNS_SHORT;
-		return 1;
+	for (; left > 0; left--) {
+		__u32 length;
+
+		bad = XB_DNS_SHORT;
+		if (at >= room)
+			break;
+		length = *name_at(name, at);
+		bad = XB_NAME_CLEAN;
+		if (!length)
+			break;
+		bad = length >= 0xc0 ? XB_DNS_COMPRESSED : XB_DNS_LABEL;
+		if (length > 63)
+			break;
+		/* 255 bytes with the root, RFC 1035, section 2.3.4. */
+		bad = XB_DNS_LONG;
+		if (at + length + 2 > 255)
+			break;
+		name->start[labels & 127] = at;
+		labels++;
+		at += length + 1;
 	}
-	length = *name_at(name, name->bytes);
-	if (!length) {
-		name->bad = XB_NAME_CLEAN;
-		return 1;
-	}
-	if (length > 63) {
-		name->bad = length >= 0xc0 ? XB_DNS_COMPRESSED : XB_DNS_LABEL;
-		return 1;
-	}
-	/* 255 bytes with the root, RFC 1035, section 2.3.4. */
-	if (name->bytes + length + 2 > 255) {
-		name->bad = XB_DNS_LONG;
-		return 1;
-	}
-	name->start[name->labels & 127] = name->bytes;
-	name->labels++;
-	name->bytes += length + 1;
-	return 0;
+	name->bytes = at;
+	name->labels = labels;
+	name->bad = bad;
+	return left > 0;
 }
 
 /* Finds the labels of the name that stands in the scratch. XB_NAME_CLEAN: it is whole. */
 static __always_inline enum xb_reason name_cut(struct name *name)
 {
-	name->bad = XB_DNS_LONG;
 	name->bytes = name->labels = 0;
-	bpf_loop(XB_NAME_LABELS + 1, name_next_label, &name, 0);
+	if (!name_next_labels(0, &name))
+		bpf_loop(XB_NAME_LABELS / LABELS_A_ROUND + 1, name_next_labels, &name, 0);
 	return name->bad;
 }
-
-/* What was computed goes to memory: the verifier, which does not follow it there, has one state
- * from here on for all the ways that led here. */
-#define STATES_MEET() asm volatile("" ::: "memory")
 
 /* Takes the next label, towards the first, into the hash. */
 static __always_inline void name_take_label(struct name *name)
@@ -136,13 +143,13 @@ static __always_inline void name_take_label(struct name *name)
 	__u32 start = name->start[(name->labels - 1 - name->depth) & 127];
 	__u8 *label = name_at(name, start);
 	__u32 length = *label & 63, last = xb_label_words(length) - 1;
+	struct xb_sip sip = name->sip;
 
 	name->depth++;
 	for (__u32 i = 0; i < 7 && i < last; i++)
-		xb_sip_take(&name->sip, xb_lower8(*(__u64 *)(label + 8 * i)));
-	STATES_MEET();
-	xb_sip_take(&name->sip,
-		    xb_lower8(*(__u64 *)(label + 8 * (last & 7))) & xb_label_mask(length));
+		xb_sip_take(&sip, xb_lower8(*(__u64 *)(label + 8 * i)));
+	xb_sip_take(&sip, xb_lower8(*(__u64 *)(label + 8 * (last & 7))) & xb_label_mask(length));
+	name->sip = sip;
 }
 
 /* A listed name's verdict, or XB_DOMAIN_VERDICTS. */
@@ -153,7 +160,7 @@ static __noinline int name_confirm(__u64 hash)
 	__u64 found = confirm_find(&confirm_names, &params.confirm_names, &key, fingerprint,
 				   SLOTS_NAME, fingerprint);
 
-	return found ? found & SLOT_VERDICT : XB_DOMAIN_VERDICTS;
+	return found ? found >> XB_DOMAIN_SHIFT : XB_DOMAIN_VERDICTS;
 }
 
 static __always_inline void name_look_up(struct name *name)
@@ -169,13 +176,17 @@ static __always_inline void name_look_up(struct name *name)
 		name->verdict = verdict;
 }
 
-static long name_next_suffix(__u32 round __attribute__((unused)), void *data)
+static long name_next_suffixes(__u32 round __attribute__((unused)), void *data)
 {
 	struct name *name = *(struct name **)data;
 
-	name_take_label(name);
-	if (name->depth >= name->first)
-		name_look_up(name);
+	for (int i = 0; i < SUFFIXES_A_ROUND; i++) {
+		if (name->depth >= name->last)
+			return 1;
+		name_take_label(name);
+		if (name->depth >= name->first)
+			name_look_up(name);
+	}
 	return 0;
 }
 
@@ -191,12 +202,14 @@ static __always_inline void name_rewind(struct name *name)
 static __always_inline __u32 name_listed(struct name *name, const struct xb_depths *depths)
 {
 	bool exact = name->labels <= depths->exact;
-	__u32 deepest = exact ? name->labels : depths->last;
+	__u32 last = exact ? name->labels : depths->last;
 
 	name->verdict = XB_DOMAIN_VERDICTS;
 	name->first = depths->first;
+	name->last = last < name->labels ? last : name->labels;
 	name_rewind(name);
-	bpf_loop(deepest < name->labels ? deepest : name->labels, name_next_suffix, &name, 0);
+	if (!name_next_suffixes(0, &name))
+		bpf_loop(XB_NAME_LABELS / SUFFIXES_A_ROUND + 1, name_next_suffixes, &name, 0);
 	if (exact) {
 		xb_sip_take(&name->sip, 0);
 		name_look_up(name);

@@ -15,6 +15,7 @@
 #define EXTENSIONS_MAX 8
 #define IPV4_FRAGMENT  0x3fff /* more to come, or an offset */
 #define IPV6_FRAGMENT  0xfff9
+#define IPV6_OFFSET    0xfff8
 
 /* What the IP header is followed by. */
 struct transport {
@@ -112,9 +113,13 @@ static long transport_next(__u32 round __attribute__((unused)), void *data)
 	transport->offset += protocol == IPPROTO_FRAGMENT ? 8
 			     : protocol == IPPROTO_AH	  ? (extension.length + 2) * 4
 							  : (extension.length + 1) * 8;
-	/* A fragment header of a packet that is whole is passed over (RFC 6946). */
-	if (protocol == IPPROTO_FRAGMENT && extension.fragment & bpf_htons(IPV6_FRAGMENT)) {
+	/* A fragment header of a packet that is whole is passed over (RFC 6946); only the first
+	 * fragment goes on with what is announced. */
+	if (protocol == IPPROTO_FRAGMENT && extension.fragment & bpf_htons(IPV6_FRAGMENT))
 		transport->reason = XB_DNS_FRAGMENT;
+	if (protocol == IPPROTO_FRAGMENT && extension.fragment & bpf_htons(IPV6_OFFSET)) {
+		if (transport->protocol != IPPROTO_UDP)
+			transport->protocol = IPPROTO_NONE;
 		return 1;
 	}
 	return 0;
@@ -128,10 +133,7 @@ static __always_inline void transport_skip(struct xdp_md *ctx, struct transport 
 		return;
 	transport->plain = false;
 	bpf_loop(EXTENSIONS_MAX, transport_next, &walk, 0);
-	/* What follows the header of a fragment is not to be known from a later one. */
-	if (transport->reason == XB_DNS_FRAGMENT && is_extension(transport->protocol))
-		transport->protocol = IPPROTO_UDP;
-	else if (is_extension(transport->protocol))
+	if (is_extension(transport->protocol))
 		transport->reason = XB_DNS_HEADERS;
 }
 

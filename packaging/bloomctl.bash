@@ -25,7 +25,7 @@ _bloomctl_status_names()
 _bloomctl()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-	local verbs='attach detach up status doctor add del test list allow policy commit flush import save
+	local verbs='attach detach up status doctor add del test list allow policy verdict ports commit flush import save
 		restore batch rotate stats watch plan'
 	local kinds='address gateway resolver loopback link-local ssh time dhcp all'
 	local verb= below= words= i
@@ -69,7 +69,8 @@ _bloomctl()
 
 	case $previous in
 	--mode) words='auto native skb' ;;
-	--format) words='plain netset spamhaus spamhaus-json ipsum ipset' ;;
+	--format) words='plain netset spamhaus spamhaus-json ipsum ipset hosts adblock dnsmasq unbound
+		rpz domains' ;;
 	--list) words=$(_bloomctl_status_names lists "${places[@]}") ;;
 	--refuse) words=$kinds ;;
 	--fpr) words='0.01 0.001 0.0001 0.00001' ;;
@@ -84,13 +85,14 @@ _bloomctl()
 		case ${below:-$verb} in
 		attach) words='--mode --refuse --rollback' ;;
 		detach) words='--all' ;;
-		add) words='--list --comment --timeout --exist' ;;
+		add) words='--list --comment --timeout --exist --force' ;;
 		del) words='--list --exist' ;;
 		list) words='--list' ;;
 		flush) words='--list --yes' ;;
 		import) words='--list --format --replace --include-bogons --force --dry-run
 			--rollback' ;;
 		policy) words='--force --rollback' ;;
+		verdict) words='--rollback' ;;
 		restore) words='--rollback' ;;
 		rotate) words='--fpr --capacity --confirm --no-confirm --rollback' ;;
 		stats) words='--watch' ;;
@@ -103,6 +105,17 @@ _bloomctl()
 		allow) words='add del list test refuse accept' ;;
 		refuse | accept) words=$kinds ;;
 		policy) words='enforce monitor allow-only' ;;
+		verdict)
+			if [[ $previous == verdict ]]; then
+				words=$(_bloomctl_status_names lists "${places[@]}")
+			else
+				words='drop refused nxdomain truncate count'
+			fi
+			;;
+		ports)
+			words='off'
+			[[ $previous != ports ]] || words='dns tls http'
+			;;
 		detach)
 			words=$(_bloomctl_status_names interfaces "${places[@]}")
 			[[ -n $words ]] || words=$(_bloomctl_interfaces)

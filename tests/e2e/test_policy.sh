@@ -239,7 +239,7 @@ t_empty_list()
 	ctl allow add 10.77.0.2
 	exits 2 policy allow-only
 	one_line
-	complains 'nothing is listed: allow-only would shut everybody out .--force'
+	complains 'no source is listed: allow-only would shut everybody out .--force'
 	passes 10.77.0.3
 	exits 0 policy allow-only --force
 	blocked 10.77.0.3

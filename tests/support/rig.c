@@ -177,7 +177,12 @@ bool rig_del(struct rig *rig, const char *text, const char *list)
 
 void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count)
 {
-	struct edit edit = {.entries = entries, .count = count, .list = "default"};
+	rig_add_all_to(rig, entries, count, "default");
+}
+
+void rig_add_all_to(struct rig *rig, const struct xb_entry *entries, size_t count, const char *list)
+{
+	struct edit edit = {.entries = entries, .count = count, .list = list};
 
 	must(xb_write(&rig->paths, false, add_body, &edit), "add");
 	xb_write_settle(&rig->paths);
@@ -216,6 +221,48 @@ static int policy_body(struct xb_writer *writer, void *context)
 void rig_policy(struct rig *rig, uint32_t policy)
 {
 	must(xb_write(&rig->paths, 0, policy_body, &policy), "policy");
+}
+
+struct judgement {
+	const char *list;
+	enum xb_domain_verdict verdict;
+};
+
+static int verdict_body(struct xb_writer *writer, void *context)
+{
+	const struct judgement *judgement = context;
+	struct xb_list *list;
+	int error = xb_list_need(writer->txn, judgement->list, &list);
+
+	if (error)
+		return error;
+	list->verdict = judgement->verdict;
+	xb_changes_set_bulk(&writer->txn->change);
+	writer->txn->edits++;
+	return 0;
+}
+
+void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdict)
+{
+	struct judgement judgement = {.list = list, .verdict = verdict};
+
+	must(xb_write(&rig->paths, XB_WRITE_HEAVY, verdict_body, &judgement), "verdict");
+}
+
+static int ports_body(struct xb_writer *writer, void *context)
+{
+	memcpy(writer->txn->meta.ports.dns, context, sizeof(writer->txn->meta.ports.dns));
+	xb_changes_set_bulk(&writer->txn->change);
+	writer->txn->edits++;
+	return 0;
+}
+
+void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS])
+{
+	uint16_t copy[XB_NAME_PORTS];
+
+	memcpy(copy, ports, sizeof(copy));
+	must(xb_write(&rig->paths, XB_WRITE_HEAVY, ports_body, copy), "ports");
 }
 
 void rig_confirm(struct rig *rig, bool confirm)
@@ -281,6 +328,19 @@ uint32_t rig_run(int program, const void *frame, uint32_t size)
 		fprintf(stderr, "test run of %u bytes: %s\n", size, strerror(errno));
 		exit(1);
 	}
+	return options.retval;
+}
+
+uint32_t rig_run_out(int program, const void *frame, uint32_t bytes, void *out, uint32_t *size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = bytes,
+		    .data_out = out, .data_size_out = *size, .repeat = 1);
+
+	if (bpf_prog_test_run_opts(program, &options)) {
+		fprintf(stderr, "test run of %u bytes: %s\n", bytes, strerror(errno));
+		exit(1);
+	}
+	*size = options.data_size_out;
 	return options.retval;
 }
 
@@ -460,6 +520,22 @@ uint64_t rig_moves(const struct xb_confirm *confirm)
 	return __atomic_load_n(&buckets[last].word[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
 }
 
+/* They may only lead to more look-ups. */
+static bool deep_enough(const struct xb_generation *now, const struct xb_generation *fresh)
+{
+	const struct xb_depths *a = (const struct xb_depths *)(const void *)now->depths.base;
+	const struct xb_depths *b = (const struct xb_depths *)(const void *)fresh->depths.base;
+
+	if (!now->params.names.blocks)
+		return true;
+	if ((!b->first || (a->first && a->first <= b->first)) && a->last >= b->last &&
+	    a->exact >= b->exact && a->allowed >= b->allowed)
+		return true;
+	fprintf(stderr, "depths: %u to %u, %u, %u; rebuilt %u to %u, %u, %u\n", a->first, a->last,
+		a->exact, a->allowed, b->first, b->last, b->exact, b->allowed);
+	return false;
+}
+
 static bool same(struct xb_generation *now, struct xb_generation *fresh)
 {
 	const struct xb_params *params = &now->params;
@@ -495,6 +571,9 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 	       same_bits(&now->names.bits, &fresh->names.bits, xb_map_bytes(XB_MAP_NAMES, params),
 			 "names") &&
 	       same_buckets(&now->confirm_names, &fresh->confirm_names, "confirm_names") &&
+	       same_trie(now->map[XB_MAP_ALLOW_NAMES], fresh->map[XB_MAP_ALLOW_NAMES],
+			 "allow_names") &&
+	       deep_enough(now, fresh) &&
 	       same_bits(&now->prefix4, &fresh->prefix4, xb_map_bytes(XB_MAP_PREFIX4, params),
 			 "prefix4") &&
 	       same_bits(&now->allow.gate, &fresh->allow.gate, XB_GATE_BYTES, "allow_gate") &&

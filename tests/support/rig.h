@@ -28,6 +28,8 @@ void rig_add(struct rig *rig, const char *entry, const char *list);
 bool rig_del(struct rig *rig, const char *entry, const char *list);
 /* Many at once, in one transaction. */
 void rig_add_all(struct rig *rig, const struct xb_entry *entries, size_t count);
+void rig_add_all_to(struct rig *rig, const struct xb_entry *entries, size_t count,
+		    const char *list);
 /* Both at once, without what follows the answer: the filter may stay fuller than it was sized for.
  */
 void rig_change_all(struct rig *rig, const struct xb_entry *entries, size_t count, bool listed);
@@ -39,6 +41,11 @@ bool rig_disallow(struct rig *rig, const char *entry);
 
 /* enum xb_policy, in force when it returns. */
 void rig_policy(struct rig *rig, uint32_t policy);
+
+/* What becomes of queries for the domains of a list, and the UDP ports that are DNS (0: none); in
+ * force when they return. */
+void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdict);
+void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS]);
 
 /* A rotation with or without the exact stage; it stays so until the next call. */
 void rig_confirm(struct rig *rig, bool confirm);
@@ -55,6 +62,9 @@ uint32_t rig_bytes(const char *hex, uint8_t *out);
 /* Verdict of one frame. */
 uint32_t rig_run(int program, const void *frame, uint32_t size);
 
+/* The same, and the frame that the program leaves; *size: room in out, then its bytes. */
+uint32_t rig_run_out(int program, const void *frame, uint32_t bytes, void *out, uint32_t *size);
+
 /* Verdicts of minimal frames from this source, host byte order. */
 uint32_t rig_run_ipv4(int program, uint32_t source);
 uint32_t rig_run_ipv6(int program, uint64_t hi, uint64_t lo);
@@ -69,7 +79,8 @@ uint64_t rig_moves(const struct xb_confirm *confirm);
 
 /*
  * Whether bits, counters, prefix words, buckets, allowlist and key counts equal those of a
- * generation built anew from the store with the same keys and size. Prints the first difference.
+ * generation built anew from the store with the same keys and size, and its names are looked up as
+ * deep. Prints the first difference.
  */
 bool rig_matches_rebuild(struct rig *rig);
 

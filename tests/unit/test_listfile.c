@@ -16,139 +16,15 @@
 
 #include "core/error.h"
 #include "core/listfile.h"
+#include "support/listrows.h"
 
-#define BOM   "\xef\xbb\xbf"
-#define NAMES "plain, netset, spamhaus, spamhaus-json, ipsum, ipset"
+#define BOM "\xef\xbb\xbf"
+#define NAMES                                                                                      \
+	"plain, netset, spamhaus, spamhaus-json, ipsum, ipset, hosts, adblock, dnsmasq, unbound, " \
+	"rpz, domains"
 #define KNOWN "; known: " NAMES
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-
-static char directory[] = "/tmp/xdp-bloom-listfile-XXXXXX";
-static char path[sizeof(directory) + 16];
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/list", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	(void)state;
-	return rmdir(directory);
-}
-
-static int remove_list(void **state)
-{
-	(void)state;
-	unlink(path);
-	return 0;
-}
-
-static void write_list(const void *bytes, size_t size)
-{
-	FILE *list = fopen(path, "w");
-
-	assert_non_null(list);
-	assert_int_equal(fwrite(bytes, 1, size, list), size);
-	assert_int_equal(fclose(list), 0);
-}
-
-static void append(char *out, size_t room, const char *format, ...)
-{
-	size_t used = strlen(out);
-	va_list arguments;
-
-	va_start(arguments, format);
-	assert_true((size_t)vsnprintf(out + used, room - used, format, arguments) < room - used);
-	va_end(arguments);
-}
-
-/* "FORMAT: ENTRY[ timeout N][ (COMMENT)], ...", and what else there was to count. */
-static void describe(const struct xb_listfile *file, char *out, size_t room)
-{
-	snprintf(out, room, "%s:", file->format);
-	for (size_t i = 0; i < file->count; i++) {
-		const struct xb_item *item = &file->items[i];
-		const char *comment = xb_listfile_comment(file, item);
-		char text[XB_ENTRY_TEXT];
-
-		append(out, room, "%s%s", i ? ", " : " ", xb_entry_format(&item->entry, text));
-		if (item->timeout)
-			append(out, room, " timeout %u", item->timeout);
-		if (*comment)
-			append(out, room, " (%s)", comment);
-	}
-	if (file->repeats)
-		append(out, room, "; %llu repeats", (unsigned long long)file->repeats);
-	if (file->host_bits)
-		append(out, room, "; %llu cut", (unsigned long long)file->host_bits);
-}
-
-static void assert_empty(const struct xb_listfile *file)
-{
-	static const struct xb_listfile empty;
-
-	assert_memory_equal(file, &empty, sizeof(empty));
-}
-
-static void check_refused(const char *told, const char *message)
-{
-	char expected[1024];
-	struct xb_listfile file;
-
-	snprintf(expected, sizeof(expected), "%s%s", path, message);
-	xb_error_clear();
-	memset(&file, 0x5a, sizeof(file));
-	assert_int_equal(xb_listfile_read(path, told, &file),
-			 strcmp(message, ": no entries") ? -EINVAL : -ENODATA);
-	assert_string_equal(xb_error_message(), expected);
-	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
-	assert_empty(&file);
-}
-
-static void check_read(const char *told, const char *text, const char *description)
-{
-	char found[1024];
-	uint64_t lines = *text && text[strlen(text) - 1] != '\n';
-	struct xb_listfile file;
-
-	while ((text = strchr(text, '\n'))) {
-		lines++;
-		text++;
-	}
-	xb_error_clear();
-	if (xb_listfile_read(path, told, &file))
-		fail_msg("%s", xb_error_message());
-	describe(&file, found, sizeof(found));
-	assert_string_equal(found, description);
-	assert_int_equal(file.lines, lines);
-	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
-	xb_listfile_free(&file);
-	assert_empty(&file);
-}
-
-/* A list and what becomes of it: what describe() says, or from a colon on the message behind its
- * path. */
-struct row {
-	const char *text;
-	const char *told; /* format; NULL: detected */
-	const char *outcome;
-};
-
-static void test_rows(void **state)
-{
-	for (const struct row *row = *state; row->text; row++) {
-		write_list(row->text, strlen(row->text));
-		if (*row->outcome == ':')
-			check_refused(row->told, row->outcome);
-		else
-			check_read(row->told, row->text, row->outcome);
-	}
-}
 
 static const struct row plain[] = {
 	{"192.0.2.1\n", NULL, "plain: 192.0.2.1"},
@@ -346,6 +222,9 @@ static const struct row refused_entries[] = {
 	 ":2: '192.0.2.1-192.0.2.9' is not an address or prefix"},
 	{"192.0.2.1\nexample.org # domain\n", NULL,
 	 ":2: 'example.org' is not an address or prefix"},
+	{"192.0.2.1\n! not a comment\n", NULL, ":2: '!' is not an address or prefix"},
+	{"example.org\n192.0.2.1\n", "plain", ":1: 'example.org' is not an address or prefix"},
+	{"=example.org\n", "netset", ":1: '=example.org' is not an address or prefix"},
 	{"192.0.2.1\n\n192.0.2.2\t5\n", NULL, ":3: '5' behind the entry is no comment"},
 	{"192.0.2.1\n192.0.2.2 192.0.2.3", NULL, ":2: '192.0.2.3' behind the entry is no comment"},
 	{"192.0.2.1\n1\x1b[2J\xc2\x9b!\x7f\n", NULL,
@@ -362,10 +241,14 @@ static const struct row refused_entries[] = {
 };
 
 static const struct row refused_formats[] = {
-	{"# hosts\n0.0.0.0 example.org\n", NULL,
-	 ":2: not a list format I know: '0.0.0.0 example.org'" KNOWN},
-	{"||example.org^\n192.0.2.1\n", NULL,
-	 ":1: not a list format I know: '||example.org^'" KNOWN},
+	{"# ranges\n192.0.2.1-192.0.2.9\n", NULL,
+	 ":2: not a list format I know: '192.0.2.1-192.0.2.9'" KNOWN},
+	{"192.0.2.1x\n192.0.2.1\n", NULL, ":1: not a list format I know: '192.0.2.1x'" KNOWN},
+	{"192.0.2.1 192.0.2.2\n", NULL,
+	 ":1: not a list format I know: '192.0.2.1 192.0.2.2'" KNOWN},
+	{"|example.org^\n192.0.2.1\n", NULL, ":1: not a list format I know: '|example.org^'" KNOWN},
+	{"<!DOCTYPE html>\n", NULL, ":1: not a list format I know: '<!DOCTYPE html>'" KNOWN},
+	{"example\n", NULL, ":1: not a list format I know: 'example'" KNOWN},
 	{"Name: a\nType: hash:ip\n", NULL, ":1: not a list format I know: 'Name: a'" KNOWN},
 	{"\n\n\x1b]0;title\x07 and so on until the forty are full\n", NULL,
 	 ":3: not a list format I know: '?]0;title? and so on until the forty are'" KNOWN},
@@ -407,6 +290,8 @@ static const struct row refused_json[] = {
 	 ":2: '192.0.2.0/33': the prefix length must be 0 to 32"},
 	{OBJECT "{\"cidr\":\"1\\u001b\"}\n", NULL, ":2: '1?' is not an address or prefix"},
 	{OBJECT "\n{\"cidr\":\"192.0.2.2\"\n", NULL, ":3: not JSON: '}' expected near end of file"},
+	{OBJECT "{\"cidr\":\"example.org\"}\n", NULL,
+	 ":2: 'example.org' is not an address or prefix"},
 	{OBJECT "192.0.2.2\n", NULL, ":2: not JSON: '[' or '{' expected near '192.0'"},
 	{OBJECT OBJECT "{\"cidr\":\"192.0.2.3\",\"cidr\":\"192.0.2.4\"}\n", NULL,
 	 ":3: not JSON: duplicate object key near '\"cidr\"'"},
@@ -431,6 +316,7 @@ static const struct row refused_ipset[] = {
 	{"create a hash:ip netmask 129\n", NULL, ":1: netmask '129' is not a number from 0 to 128"},
 	{"create a hash:ip timeout\n", NULL, ":1: timeout '' is not a number from 0 to 4294967295"},
 	{"add a\n", NULL, ":1: 'add' needs a set and an entry"},
+	{"add a example.org\n", NULL, ":1: 'example.org' is not an address or prefix"},
 	{"create a hash:net\nadd a 10.0.0.0/8 nomatch\n", NULL,
 	 ":2: 'nomatch' makes an exception, which cannot be expressed as a listed entry"},
 	{"add a 192.0.2.1,tcp:80\n", NULL, ":1: '192.0.2.1,tcp:80' is not an address or prefix"},
@@ -684,12 +570,6 @@ static void test_real_lists(void **state)
 		xb_listfile_free(&file);
 	}
 }
-
-#define TEST(name) cmocka_unit_test_teardown(name, remove_list)
-#define ROWS(rows)                                                                                 \
-	{                                                                                          \
-#rows, test_rows, NULL, remove_list, (void *)(rows)                                \
-	}
 
 int main(void)
 {

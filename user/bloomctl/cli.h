@@ -58,6 +58,7 @@ VERB(plan)
 VERB(allow)
 VERB(policy)
 VERB(verdict)
+VERB(ports)
 VERB(commit)
 #undef VERB
 

@@ -50,7 +50,7 @@ static int body(struct xb_writer *writer, void *context)
 	request->removed = 0;
 	if (request->list)
 		return flush_list(writer, request);
-	request->removed = totals->prefix4 + totals->host4 + totals->net6;
+	request->removed = totals->prefix4 + totals->host4 + totals->net6 + totals->names;
 	return request->removed ? xb_member_remove_listed(writer->txn) : 0;
 }
 

@@ -19,7 +19,9 @@ struct request {
 	const struct xb_listfile *file;
 	const char *list, *format;
 	bool replace, include_bogons, force, dry_run;
-	uint64_t bogons; /* left out of the file */
+	const char *source; /* the file, for messages */
+	uint64_t allowed;   /* of what is imported: for the allowlist */
+	uint64_t bogons;    /* left out of the file */
 	struct xb_entry first_bogon;
 	uint64_t added, renewed, unchanged, removed;
 };
@@ -28,9 +30,11 @@ struct request {
 static int read_file(const struct cli *cli, const char *path, struct request *request,
 		     struct xb_listfile *file)
 {
-	int error = xb_listfile_read_as(rollback_source(cli, path),
-					strcmp(path, "-") ? path : "stdin", request->format, file);
+	int error;
 
+	request->source = strcmp(path, "-") ? path : "stdin";
+	error = xb_listfile_read_as(rollback_source(cli, path), request->source, request->format,
+				    file);
 	if (error != -ENODATA || !request->replace)
 		return error;
 	if (!request->force)
@@ -54,6 +58,12 @@ static void leave_out_bogons(struct xb_listfile *file, struct request *request)
 			request->first_bogon = item->entry;
 	}
 	file->count = kept;
+}
+
+static void count_allowed(struct request *request)
+{
+	for (size_t i = 0; i < request->file->count; i++)
+		request->allowed += xb_entry_is_allow(&request->file->items[i].entry);
 }
 
 static int check_timeout(const struct xb_item *item, uint32_t now)
@@ -116,13 +126,14 @@ static int put_all(struct xb_writer *writer, struct request *request, uint32_t l
 }
 
 /* File and store are in the same order: one walk over both finds what the file does not have. */
-static int remove_others(struct xb_writer *writer, struct request *request, uint32_t list)
+static int remove_others(struct xb_writer *writer, struct request *request, uint32_t list,
+			 const struct xb_entry *side)
 {
 	const struct xb_listfile *file = request->file;
 	struct xb_membership member;
 	struct xb_walk walk;
 	size_t at = 0;
-	int more, error = xb_walk_begin(&walk, writer->txn, &XB_WALK_LISTED);
+	int more, error = xb_walk_begin(&walk, writer->txn, side);
 
 	if (error)
 		return error;
@@ -150,20 +161,67 @@ static int remove_others(struct xb_writer *writer, struct request *request, uint
 #define GUARD_FACTOR  2
 #define GUARD_ENTRIES 1000
 
-static int check_replacement(const struct request *request, uint64_t before)
+static bool is_near(uint64_t before, uint64_t after)
 {
-	uint64_t after = request->file->count,
-		 difference = after > before ? after - before : before - after;
-	bool near = difference < GUARD_ENTRIES ||
-		    (after * GUARD_FACTOR >= before && after <= before * GUARD_FACTOR);
+	uint64_t difference = after > before ? after - before : before - after;
 
-	if (after && near)
-		return 0;
-	return xb_input_error("list %s has %" PRIu64 " entries and would have %" PRIu64 " (%" PRIu64
+	return difference < GUARD_ENTRIES ||
+	       (after * GUARD_FACTOR >= before && after <= before * GUARD_FACTOR);
+}
+
+static int refuse_replacement(const struct request *request, const char *what, uint64_t before,
+			      uint64_t after)
+{
+	return xb_input_error("list %s has %" PRIu64 " %s and would have %" PRIu64 " (%" PRIu64
 			      " left out as bogons); emptying it, or shrinking or "
 			      "growing it more than %d-fold by %d entries or more, needs --force",
-			      request->list, before, after, request->bogons, GUARD_FACTOR,
+			      request->list, before, what, after, request->bogons, GUARD_FACTOR,
 			      GUARD_ENTRIES);
+}
+
+/* What of the list is on the allowlist. */
+static int count_on_allowlist(struct xb_txn *txn, uint32_t list, uint64_t *count)
+{
+	struct xb_membership member;
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
+
+	*count = 0;
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0)
+		*count += xb_members_have(walk.members, list, &member);
+	xb_walk_end(&walk);
+	return more;
+}
+
+/* Each side by itself: many exceptions do not make up for what is no longer listed. */
+static int check_replacement(struct xb_txn *txn, const struct request *request,
+			     const struct xb_list *list)
+{
+	uint64_t allowed, listed, left = request->file->count - request->allowed;
+	int error = count_on_allowlist(txn, list->id, &allowed);
+
+	if (error)
+		return error;
+	listed = list->members - allowed;
+	if ((listed && !left) || !is_near(listed, left))
+		return refuse_replacement(request, "entries", listed, left);
+	if (!request->file->count || !is_near(allowed, request->allowed))
+		return refuse_replacement(request, "allowed entries", allowed, request->allowed);
+	return 0;
+}
+
+static int replace(struct xb_writer *writer, struct request *request, const struct xb_list *list)
+{
+	uint32_t id = list->id;
+	int error = request->force ? 0 : check_replacement(writer->txn, request, list);
+
+	if (!error)
+		error = remove_others(writer, request, id, &XB_WALK_LISTED);
+	if (!error)
+		error = remove_others(writer, request, id, &XB_WALK_ALLOW);
+	return error;
 }
 
 static int body(struct xb_writer *writer, void *context)
@@ -177,11 +235,8 @@ static int body(struct xb_writer *writer, void *context)
 	if (error)
 		return error;
 	id = list->id;
-	if (request->replace && list->members) {
-		error = request->force ? 0 : check_replacement(request, list->members);
-		if (!error)
-			error = remove_others(writer, request, id);
-	}
+	if (request->replace && list->members)
+		error = replace(writer, request, list);
 	return error ? error : put_all(writer, request, id);
 }
 
@@ -219,17 +274,49 @@ static int try_out(const struct xb_paths *paths, struct request *request)
 	return error;
 }
 
+static json_t *unknown_json(const struct xb_listfile *file)
+{
+	json_t *lines = json_array();
+
+	for (size_t i = 0; i < file->unknown && i < XB_UNKNOWN_KEPT; i++)
+		json_array_append_new(lines, json_pack("{s:I,s:s}", "line",
+						       (json_int_t)file->first_unknown[i].line,
+						       "text", file->first_unknown[i].text));
+	return lines;
+}
+
 static json_t *answer_json(const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
 
-	return json_pack("{s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "list", request->list,
-			 "format", file->format, "dry_run", request->dry_run, "lines",
-			 (json_int_t)file->lines, "entries", (json_int_t)file->count, "repeats",
-			 (json_int_t)file->repeats, "host_bits", (json_int_t)file->host_bits,
-			 "bogons", (json_int_t)request->bogons, "added", (json_int_t)request->added,
-			 "renewed", (json_int_t)request->renewed, "unchanged",
-			 (json_int_t)request->unchanged, "removed", (json_int_t)request->removed);
+	return json_pack(
+		"{s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I}", "list",
+		request->list, "format", file->format, "dry_run", request->dry_run, "lines",
+		(json_int_t)file->lines, "entries", (json_int_t)file->count, "allowed",
+		(json_int_t)request->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
+		(json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons, "unknown_lines",
+		(json_int_t)file->unknown, "first_unknown_lines", unknown_json(file), "added",
+		(json_int_t)request->added, "renewed", (json_int_t)request->renewed, "unchanged",
+		(json_int_t)request->unchanged, "removed", (json_int_t)request->removed);
+}
+
+/* One line, however long the list of lines is. */
+static void tell_unknown(const struct cli *cli, const struct request *request)
+{
+	const struct xb_listfile *file = request->file;
+	char first[XB_UNKNOWN_KEPT * (sizeof(file->first_unknown[0].text) + 24)];
+	size_t used = 0;
+
+	for (size_t i = 0; i < file->unknown && i < XB_UNKNOWN_KEPT; i++)
+		used += (size_t)snprintf(first + used, sizeof(first) - used, "%s%" PRIu64 ": %s",
+					 i ? ", " : "", file->first_unknown[i].line,
+					 file->first_unknown[i].text);
+	if (file->unknown)
+		cli_note(cli,
+			 "bloomctl: %s: %" PRIu64 " lines were not understood and left out "
+			 "(first: %s%s)",
+			 request->source, file->unknown, first,
+			 file->unknown > XB_UNKNOWN_KEPT ? ", ..." : "");
 }
 
 static void tell_what_differs(const struct cli *cli, const struct request *request)
@@ -250,6 +337,7 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 			 request->bogons, xb_entry_format(&request->first_bogon, text),
 			 xb_bogon(&request->first_bogon));
 	}
+	tell_unknown(cli, request);
 }
 
 static int answer(const struct cli *cli, const struct request *request)
@@ -259,13 +347,15 @@ static int answer(const struct cli *cli, const struct request *request)
 	tell_what_differs(cli, request);
 	if (cli->json)
 		return cli_json(cli, answer_json(request));
-	if (!cli->quiet)
-		printf("%zu entries (%s) %s list %s: %" PRIu64 " added, %" PRIu64
-		       " renewed, %" PRIu64 " unchanged, %" PRIu64 " removed; %" PRIu64
-		       " repeated in the file\n",
-		       file->count, file->format, request->dry_run ? "would go into" : "into",
-		       request->list, request->added, request->renewed, request->unchanged,
-		       request->removed, file->repeats);
+	if (cli->quiet)
+		return cli_done(EXIT_DONE);
+	printf("%zu entries (%s", file->count, file->format);
+	if (request->allowed)
+		printf(", %" PRIu64 " of them to be allowed", request->allowed);
+	printf(") %s list %s: %" PRIu64 " added, %" PRIu64 " renewed, %" PRIu64
+	       " unchanged, %" PRIu64 " removed; %" PRIu64 " repeated in the file\n",
+	       request->dry_run ? "would go into" : "into", request->list, request->added,
+	       request->renewed, request->unchanged, request->removed, file->repeats);
 	return cli_done(EXIT_DONE);
 }
 
@@ -322,6 +412,7 @@ int verb_import(struct cli *cli, int argc, char **argv)
 	rollback_use_copy(cli, &argv[optind]);
 	if (!request.include_bogons)
 		leave_out_bogons(&file, &request);
+	count_allowed(&request);
 	error = request.dry_run
 			? try_out(&cli->paths, &request)
 			: rollback_write(

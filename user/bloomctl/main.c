@@ -22,17 +22,19 @@ const struct verb verbs[] = {
 	{"status", "status", "what is enforced where; non-zero while something is not",
 	 verb_status},
 	{"doctor", "doctor", "whether this machine is ready, and what to do", verb_doctor},
-	{"add", "add ENTRY... [--list NAME] [--comment TEXT] [--timeout SECONDS] [--exist]",
-	 "list addresses or prefixes", verb_add},
+	{"add",
+	 "add ENTRY... [--list NAME] [--comment TEXT] [--timeout SECONDS] [--exist] [--force]",
+	 "list addresses, prefixes or domains", verb_add},
 	{"del", "del ENTRY... [--list NAME] [--exist]", "take them out", verb_del},
 	{"test", "test ENTRY...", "whether they are listed, by what", verb_test},
 	{"list", "list [--list NAME]", "all that is listed", verb_list},
 	{"allow", "allow add|del|list|test|refuse|accept ...",
-	 "sources that are never dropped, and what is allowed by itself", verb_allow},
+	 "sources and domains that are never dropped, and what is allowed by itself", verb_allow},
 	{"policy", "policy [enforce|monitor|allow-only] [--force] [--rollback SECONDS]",
 	 "drop the listed, only count them, or drop all others", verb_policy},
 	{"verdict", "verdict [LIST [drop|refused|nxdomain|truncate|count]] [--rollback SECONDS]",
 	 "what becomes of queries for the domains of a list", verb_verdict},
+	{"ports", "ports [dns|tls|http [PORT,...|off]]", "where names are looked for", verb_ports},
 	{"flush", "flush [--list NAME] [--yes]", "empty a list, or all", verb_flush},
 	{"import",
 	 "import FILE|- [--list NAME] [--format F] [--replace] [--include-bogons] [--force] "
@@ -60,7 +62,9 @@ static void usage(FILE *stream)
 			"COMMAND\n");
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		fprintf(stream, "  %-78s %s\n", verb->usage, verb->summary);
-	fprintf(stream, "ENTRY: IPv4, IPv4/length, IPv6 or IPv6/length\n");
+	fprintf(stream,
+		"ENTRY: IPv4, IPv4/length, IPv6, IPv6/length, or a domain with all below it; "
+		"=NAME: that name alone\n");
 }
 
 static void notice(const char *message)

@@ -23,8 +23,8 @@ static int body(struct xb_writer *writer, void *context)
 
 	if (request->policy == XB_POLICY_ALLOW_ONLY) {
 		if (!(totals->host4 + totals->prefix4 + totals->net6) && !request->force)
-			return xb_input_error("nothing is listed: allow-only would shut everybody "
-					      "out (--force does it all the same)");
+			return xb_input_error("no source is listed: allow-only would shut "
+					      "everybody out (--force does it all the same)");
 	}
 	meta->policy = request->policy;
 	writer->txn->edits++;

@@ -10,7 +10,9 @@
 #include "core/lifeline.h"
 #include "core/membership.h"
 #include "core/policy.h"
+#include "core/ports.h"
 #include "core/sizing.h"
+#include "core/verdict.h"
 #include "core/wanted.h"
 #include "rollback.h"
 
@@ -55,6 +57,53 @@ static int restore_refused(struct xb_txn *txn, const json_t *names)
 	return 0;
 }
 
+static int restore_ports_of(const json_t *numbers, uint16_t ports[XB_NAME_PORTS])
+{
+	json_t *number;
+	size_t i;
+
+	json_array_foreach(numbers, i, number)
+	{
+		json_int_t port = json_integer_value(number);
+
+		if (xb_ports_add(ports, port < 0 ? 0 : (uint64_t)port))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Without any, it was saved by a version that knew no names. */
+static int restore_ports(struct xb_txn *txn, const json_t *saved)
+{
+	struct xb_name_ports *ports = &txn->meta.ports;
+
+	*ports = (struct xb_name_ports){0};
+	if (!saved)
+		ports->dns[0] = XB_DNS_PORT;
+	for (enum xb_carrier carrier = 0; saved && carrier < XB_CARRIERS; carrier++) {
+		const json_t *numbers = json_object_get(saved, xb_carrier_name(carrier));
+
+		if (!json_is_array(numbers))
+			return xb_input_error("\"ports\" lacks an array \"%s\"",
+					      xb_carrier_name(carrier));
+		if (restore_ports_of(numbers, xb_ports_of(ports, carrier)))
+			return -EINVAL;
+	}
+	return xb_ports_check(ports);
+}
+
+static int restore_verdict(struct xb_txn *txn, const json_t *line)
+{
+	const char *name = text_of(line, "list"), *verdict = text_of(line, "verdict");
+	struct xb_list *list;
+
+	if (!name || !verdict)
+		return xb_input_error("a verdict and its list are texts");
+	if (xb_list_need(txn, name, &list))
+		return -EINVAL;
+	return xb_domain_verdict_parse(verdict, &list->verdict);
+}
+
 static int restore_head(struct xb_txn *txn, const json_t *line)
 {
 	double rate = json_number_value(json_object_get(line, "fpr"));
@@ -72,7 +121,8 @@ static int restore_head(struct xb_txn *txn, const json_t *line)
 		return -EINVAL;
 	if (policy && xb_policy_parse(policy, &txn->meta.policy))
 		return -EINVAL;
-	if (restore_refused(txn, json_object_get(line, "refused")))
+	if (restore_refused(txn, json_object_get(line, "refused")) ||
+	    restore_ports(txn, json_object_get(line, "ports")))
 		return -EINVAL;
 	txn->meta.unconfirmed = json_is_false(json_object_get(line, "confirm"));
 	txn->meta.rate = rate;
@@ -147,6 +197,8 @@ static int restore_line(struct xb_writer *writer, const char *text, size_t size,
 		error = restore_head(writer->txn, line);
 	else if (json_object_get(line, "interface"))
 		error = restore_interface(writer->txn, line);
+	else if (json_object_get(line, "verdict"))
+		error = restore_verdict(writer->txn, line);
 	else
 		error = restore_entry(writer, line, request);
 	json_decref(line);
@@ -170,6 +222,12 @@ static int remove_interfaces(struct xb_txn *txn)
 	return error;
 }
 
+static void forget_verdicts(struct xb_txn *txn)
+{
+	for (size_t i = 0; i < txn->list_count; i++)
+		txn->lists[i].verdict = XB_DOMAIN_DROP;
+}
+
 static int body(struct xb_writer *writer, void *context)
 {
 	struct request *request = context;
@@ -184,6 +242,7 @@ static int body(struct xb_writer *writer, void *context)
 	error = xb_member_remove_all(writer->txn);
 	if (!error)
 		error = remove_interfaces(writer->txn);
+	forget_verdicts(writer->txn);
 	while (!error && (size = getline(&text, &room, request->file)) > 0) {
 		request->line++;
 		error = restore_line(writer, text, (size_t)size, request);

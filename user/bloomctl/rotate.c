@@ -41,10 +41,12 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 	if (xb_rotate(&cli->paths, &rotation, &params))
 		return cli_fail();
 	if (cli->json)
-		return cli_json(cli, json_pack("{s:b,s:b,s:I,s:I}", "enforced",
-					       params.generation != 0, "confirm", params.confirm,
-					       "host4_capacity", (json_int_t)params.host4.capacity,
-					       "net6_capacity", (json_int_t)params.net6.capacity));
+		return cli_json(cli,
+				json_pack("{s:b,s:b,s:I,s:I,s:I}", "enforced",
+					  params.generation != 0, "confirm", params.confirm,
+					  "host4_capacity", (json_int_t)params.host4.capacity,
+					  "net6_capacity", (json_int_t)params.net6.capacity,
+					  "names_capacity", (json_int_t)params.names.capacity));
 	if (!params.generation)
 		cli_note(cli, "bloomctl: nothing is attached; noted for the first attach");
 	return EXIT_DONE;

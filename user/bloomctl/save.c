@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/membership.h"
 #include "core/policy.h"
+#include "core/verdict.h"
 #include "core/wanted.h"
 #include "show.h"
 
@@ -31,6 +32,15 @@ static int save_interfaces(struct xb_txn *txn)
 				   xb_mode_name(wanted[i].mode)));
 	free(wanted);
 	return 0;
+}
+
+/* Lists that have no members are there by their verdict. */
+static void save_verdicts(const struct xb_txn *txn)
+{
+	for (size_t i = 0; i < txn->list_count; i++)
+		if (txn->lists[i].verdict)
+			put_line(json_pack("{s:s,s:s}", "list", txn->lists[i].name, "verdict",
+					   xb_domain_verdict_name(txn->lists[i].verdict)));
 }
 
 static void save_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members)
@@ -76,11 +86,13 @@ static int save(struct xb_txn *txn)
 	const struct xb_meta *meta = &txn->meta;
 	int error;
 
-	put_line(json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o}", "schema", 1, "saved", "xdp-bloom",
+	put_line(json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o}", "schema", 1, "saved", "xdp-bloom",
 			   "fpr", meta->rate, "capacity", (json_int_t)meta->capacity, "confirm",
 			   !meta->unconfirmed, "policy", xb_policy_name(meta->policy), "refused",
-			   show_kinds_json(meta->refused)));
+			   show_kinds_json(meta->refused), "ports",
+			   show_all_ports_json(meta->ports)));
 	error = save_interfaces(txn);
+	save_verdicts(txn);
 	if (!error)
 		error = save_side(txn, &XB_WALK_LISTED);
 	if (!error)

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "core/lifeline.h"
+#include "core/ports.h"
+#include "core/verdict.h"
 
 json_t *show_kinds_json(uint32_t kinds)
 {
@@ -18,12 +20,35 @@ json_t *show_kinds_json(uint32_t kinds)
 	return names;
 }
 
-static json_t *membership_json(const struct xb_list *list, const struct xb_membership *member)
+json_t *show_ports_json(const uint16_t ports[XB_NAME_PORTS])
 {
-	char when[32];
-	json_t *object =
-		json_pack("{s:s,s:s}", "name", list->name, "added", cli_time(member->added, when));
+	json_t *numbers = json_array();
 
+	for (int i = 0; i < XB_NAME_PORTS && ports[i]; i++)
+		json_array_append_new(numbers, json_integer(ports[i]));
+	return numbers;
+}
+
+json_t *show_all_ports_json(struct xb_name_ports ports)
+{
+	json_t *object = json_object();
+
+	for (enum xb_carrier carrier = 0; carrier < XB_CARRIERS; carrier++)
+		json_object_set_new(object, xb_carrier_name(carrier),
+				    show_ports_json(xb_ports_of(&ports, carrier)));
+	return object;
+}
+
+static json_t *membership_json(const struct xb_entry *entry, const struct xb_list *list,
+			       const struct xb_membership *member)
+{
+	json_t *object = json_pack("{s:s}", "name", list->name);
+	char when[32];
+
+	if (entry->kind == XB_NAME)
+		json_object_set_new(object, "verdict",
+				    json_string(xb_domain_verdict_name(list->verdict)));
+	json_object_set_new(object, "added", json_string(cli_time(member->added, when)));
 	if (member->expires)
 		json_object_set_new(object, "expires",
 				    json_string(cli_time(member->expires, when)));
@@ -44,7 +69,7 @@ json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct
 		const struct xb_list *list = xb_list_by_id(txn, member.list);
 
 		if (list && (only == XB_ANY_LIST || only == list->id))
-			json_array_append_new(lists, membership_json(list, &member));
+			json_array_append_new(lists, membership_json(entry, list, &member));
 	}
 	return json_pack("{s:s,s:o}", "entry", xb_entry_format(entry, text), "lists", lists);
 }
@@ -61,7 +86,10 @@ void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_memb
 
 		if (!list || (only != XB_ANY_LIST && only != list->id))
 			continue;
-		printf("%s list %s added %s", text, list->name, cli_time(member.added, when));
+		printf("%s list %s", text, list->name);
+		if (entry->kind == XB_NAME)
+			printf(" verdict %s", xb_domain_verdict_name(list->verdict));
+		printf(" added %s", cli_time(member.added, when));
 		if (member.expires)
 			printf(" expires %s", cli_time(member.expires, when));
 		if (member.comment_size)

@@ -6,8 +6,8 @@
 #include "cli.h"
 #include "core/membership.h"
 
-/* {"entry": ..., "lists": [{"name", "added", "expires"?, "comment"?}]}; `only`: XB_ANY_LIST or one
- * list. */
+/* {"entry": ..., "lists": [{"name", "verdict"?, "added", "expires"?, "comment"?}]}; the verdict: of
+ * a domain that is listed. `only`: XB_ANY_LIST or one list. */
 json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
 			uint32_t only);
 
@@ -17,6 +17,12 @@ void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_memb
 
 /* Names of kinds of lifelines, a bit each. */
 json_t *show_kinds_json(uint32_t kinds);
+
+/* Numbers of ports, packed to the front. */
+json_t *show_ports_json(const uint16_t ports[XB_NAME_PORTS]);
+
+/* {"dns": [...], "tls": [...], "http": [...]} */
+json_t *show_all_ports_json(struct xb_name_ports ports);
 
 /* The entries that cover one, itself included, the longest first. */
 struct covers {
@@ -35,7 +41,8 @@ int show_next_cover(struct xb_txn *txn, struct covers *covers, struct xb_members
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);
 
-/* `test` and `allow test`: every entry of the one side that covers those named from argv[1] on. */
+/* `test` and `allow test`: every entry of the one side that covers those named. argv[0] is "test".
+ */
 int show_test(struct cli *cli, int argc, char **argv, bool allow);
 
 #endif

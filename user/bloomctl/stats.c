@@ -20,7 +20,7 @@ static const char *const reason_names[] = {
 
 static const char *verdict_of(unsigned int reason)
 {
-	return xb_drop_reasons >> reason & 1 ? "drop" : "pass";
+	return xb_reason_drops(reason) ? "drop" : xb_reason_answers(reason) ? "answer" : "pass";
 }
 
 struct row {
@@ -118,7 +118,7 @@ static int print_text(const struct table *table, const struct table *before)
 
 			if (!count->packets)
 				continue;
-			printf("  %-4s %-20s %16llu packets %20llu bytes", verdict_of(reason),
+			printf("  %-6s %-20s %16llu packets %20llu bytes", verdict_of(reason),
 			       reason_names[reason], count->packets, count->bytes);
 			if (then)
 				printf(" %12llu packets/s",

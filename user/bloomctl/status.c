@@ -14,7 +14,9 @@
 #include "core/error.h"
 #include "core/membership.h"
 #include "core/policy.h"
+#include "core/ports.h"
 #include "core/trial.h"
+#include "core/verdict.h"
 #include "show.h"
 
 struct report {
@@ -199,8 +201,9 @@ static void check_generation(struct report *report)
 		problem(report,
 			"the filter is behind the store; the next command brings it up to date");
 	else if (!xb_generation_fits(active, &report->meta))
-		problem(report, "the filter in force was built for another rate or policy, or "
-				"confirms otherwise than wanted; the next command builds it anew");
+		problem(report, "the filter in force was built for another rate or policy, other "
+				"ports, or confirms otherwise than wanted; the next command builds "
+				"it anew");
 }
 
 /* Another store's filter has the policy of that store. */
@@ -239,13 +242,15 @@ static json_t *generation_json(const struct report *report)
 
 	if (!active)
 		return json_null();
-	return json_pack("{s:s,s:f,s:b,s:I,s:I,s:I,s:I,s:I,s:o}", "name", active->name, "fpr",
-			 xb_generation_rate(active), "confirm", active->params.confirm, "program",
-			 (json_int_t)xb_link_active(&report->view.link), "host4_keys",
+	return json_pack("{s:s,s:f,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "name", active->name,
+			 "fpr", xb_generation_rate(active), "confirm", active->params.confirm,
+			 "program", (json_int_t)xb_link_active(&report->view.link), "host4_keys",
 			 (json_int_t)(active->header ? active->header->host4_keys : 0),
 			 "host4_capacity", (json_int_t)active->params.host4.capacity, "net6_keys",
 			 (json_int_t)(active->header ? active->header->net6_keys : 0),
-			 "net6_capacity", (json_int_t)active->params.net6.capacity, "memory",
+			 "net6_capacity", (json_int_t)active->params.net6.capacity, "names_keys",
+			 (json_int_t)(active->header ? active->header->names_keys : 0),
+			 "names_capacity", (json_int_t)active->params.names.capacity, "memory",
 			 memory_json(active));
 }
 
@@ -302,8 +307,10 @@ static json_t *lists_json(const struct report *report)
 	for (size_t i = 0; i < report->list_count; i++)
 		if (!xb_list_is_auto(&report->lists[i]))
 			json_array_append_new(
-				lists, json_pack("{s:s,s:I}", "name", report->lists[i].name,
-						 "entries", (json_int_t)report->lists[i].members));
+				lists,
+				json_pack("{s:s,s:I,s:s}", "name", report->lists[i].name, "entries",
+					  (json_int_t)report->lists[i].members, "verdict",
+					  xb_domain_verdict_name(report->lists[i].verdict)));
 	return lists;
 }
 
@@ -319,21 +326,27 @@ static json_t *allowlist_json(const struct report *report)
 			 report->automatic, "refused", show_kinds_json(report->meta.refused));
 }
 
+static json_t *listed_json(const struct xb_totals *totals)
+{
+	return json_pack("{s:I,s:I,s:I,s:I}", "ipv4_prefixes", (json_int_t)totals->prefix4,
+			 "ipv4_hosts", (json_int_t)totals->host4, "ipv6_prefixes",
+			 (json_int_t)totals->net6, "domains", (json_int_t)totals->names);
+}
+
 static int answer_json(struct report *report)
 {
 	const struct xb_meta *meta = &report->meta;
 
-	return cli_json(
-		report->cli,
-		json_pack("{s:b,s:O,s:o,s:s,s:b,s:O,s:o,s:o,s:{s:I,s:I,s:I},s:o,s:f,s:I}", "ok",
-			  json_array_size(report->problems) == 0, "problems", report->problems,
-			  "trial", trial_json(report), "policy", xb_policy_name(meta->policy),
-			  "confirm", !meta->unconfirmed, "interfaces", report->interfaces,
-			  "generation", generation_json(report), "lists", lists_json(report),
-			  "listed", "ipv4_prefixes", (json_int_t)meta->totals.prefix4, "ipv4_hosts",
-			  (json_int_t)meta->totals.host4, "ipv6_prefixes",
-			  (json_int_t)meta->totals.net6, "allowlist", allowlist_json(report), "fpr",
-			  xb_meta_rate(meta), "sequence", (json_int_t)meta->sequence));
+	return cli_json(report->cli,
+			json_pack("{s:b,s:O,s:o,s:s,s:b,s:o,s:O,s:o,s:o,s:o,s:o,s:f,s:I}", "ok",
+				  json_array_size(report->problems) == 0, "problems",
+				  report->problems, "trial", trial_json(report), "policy",
+				  xb_policy_name(meta->policy), "confirm", !meta->unconfirmed,
+				  "ports", show_all_ports_json(meta->ports), "interfaces",
+				  report->interfaces, "generation", generation_json(report),
+				  "lists", lists_json(report), "listed", listed_json(&meta->totals),
+				  "allowlist", allowlist_json(report), "fpr", xb_meta_rate(meta),
+				  "sequence", (json_int_t)meta->sequence));
 }
 
 /* A count as printf wants it. */
@@ -369,6 +382,12 @@ static void print_generation(const struct report *report)
 		       cli_bytes(xb_map_bytes(XB_MAP_NET6, params) +
 				 xb_map_bytes(XB_MAP_CONFIRM6, params)),
 		       cli_bytes(xb_map_bytes(XB_MAP_LENGTHS6, params)));
+	if (active->params.names.blocks)
+		printf("  domains   %llu of %llu, %s\n",
+		       keys(active->header ? active->header->names_keys : 0),
+		       keys(active->params.names.capacity),
+		       cli_bytes(xb_map_bytes(XB_MAP_NAMES, params) +
+				 xb_map_bytes(XB_MAP_CONFIRM_NAMES, params)));
 	printf("  counters  %s\n", cli_bytes(xb_generation_file_bytes(params)));
 }
 
@@ -383,6 +402,21 @@ static void print_policy(uint32_t policy)
 	printf("policy      %s%s%s\n", xb_policy_name(policy),
 	       policy <= XB_POLICY_ALLOW_ONLY ? ": " : "",
 	       policy <= XB_POLICY_ALLOW_ONLY ? meanings[policy] : "");
+}
+
+/* Only what is not the default. */
+static void print_ports(struct xb_name_ports ports)
+{
+	static const struct xb_name_ports usual = {.dns = {XB_DNS_PORT}};
+	char text[XB_PORTS_TEXT];
+
+	if (!memcmp(&ports, &usual, sizeof(ports)))
+		return;
+	printf("ports      ");
+	for (enum xb_carrier carrier = 0; carrier < XB_CARRIERS; carrier++)
+		printf(" %s %s", xb_carrier_name(carrier),
+		       xb_ports_format(xb_ports_of(&ports, carrier), text));
+	putchar('\n');
 }
 
 static void print_trial(const struct report *report)
@@ -428,7 +462,10 @@ static void print_lists(const struct report *report)
 		if (first)
 			puts("lists");
 		first = false;
-		printf("  %-9s %llu entries\n", list->name, keys(list->members));
+		printf("  %-9s %llu entries", list->name, keys(list->members));
+		if (list->verdict)
+			printf(", domains: %s", xb_domain_verdict_name(list->verdict));
+		putchar('\n');
 	}
 }
 
@@ -448,8 +485,10 @@ static int answer_text(const struct report *report)
 	if (!report->wanted_count)
 		puts("no interface is attached");
 	print_generation(report);
-	printf("listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes\n",
-	       keys(totals->host4), keys(totals->prefix4), keys(totals->net6));
+	printf("listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes, %llu "
+	       "domains\n",
+	       keys(totals->host4), keys(totals->prefix4), keys(totals->net6), keys(totals->names));
+	print_ports(report->meta.ports);
 	print_allowlist(report);
 	print_lists(report);
 	json_array_foreach(report->problems, i, item)
@@ -462,6 +501,7 @@ int verb_status(struct cli *cli, int argc, char **argv)
 	struct report report = {
 		.cli = cli,
 		.view = {.paths = &cli->paths},
+		.meta = {.ports.dns = {XB_DNS_PORT}},
 	};
 	int error, code;
 

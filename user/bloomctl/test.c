@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl test: what, if anything, has this address or prefix blocked, and what the kernel would
- * do with it now. */
+/* bloomctl test: what, if anything, has this address, prefix or domain blocked, and what the kernel
+ * would do with it now. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,80 +42,203 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 	return more;
 }
 
-static const char *reason(enum xb_verdict verdict, uint32_t policy, bool listed, bool allowed)
+/* What is known of an entry when the kernel is asked. */
+struct asked {
+	struct xb_entry entry;
+	bool listed, allowed;
+};
+
+static uint32_t policy_of(const struct view *view)
 {
+	return view->txn ? view->txn->meta.policy : XB_POLICY_ENFORCE;
+}
+
+static const char *source_reason(const struct view *view, const struct asked *asked,
+				 enum xb_verdict verdict)
+{
+	uint32_t policy = policy_of(view);
+
 	if (verdict == XB_PROBE_NONE)
 		return "nothing is enforced";
 	if (policy == XB_POLICY_ALLOW_ONLY)
-		return listed	 ? "listed, and the policy is allow-only"
-		       : allowed ? "allowed"
-				 : "not listed, and the policy is allow-only";
-	if (listed && allowed)
+		return asked->listed	? "listed, and the policy is allow-only"
+		       : asked->allowed ? "allowed"
+					: "not listed, and the policy is allow-only";
+	if (asked->listed && asked->allowed)
 		return "allowed";
-	if (listed && policy == XB_POLICY_MONITOR)
+	if (asked->listed && policy == XB_POLICY_MONITOR)
 		return "the policy is monitor";
-	return listed ? "listed" : "not listed";
+	return asked->listed ? "listed" : "not listed";
 }
 
-/* What the kernel does with a single address. */
-static int tell_verdict(const struct view *view, const struct xb_entry *asked, bool listed,
-			bool allowed, json_t *answer)
+/* The strictest verdict of all that covers a listed name. */
+static int strictest(const struct view *view, const struct xb_entry *name, uint32_t *verdict)
 {
-	static const char *const names[] = {"none", "pass", "drop"};
-	uint32_t policy = view->txn ? view->txn->meta.policy : XB_POLICY_ENFORCE;
+	struct xb_members members;
+	struct covers covers;
+	int more;
+
+	*verdict = XB_DOMAIN_COUNT;
+	show_covers(name, &covers);
+	while ((more = show_next_cover(view->txn, &covers, &members)) > 0) {
+		enum xb_domain_verdict one = xb_members_verdict(view->txn, members);
+
+		if (one < *verdict)
+			*verdict = one;
+	}
+	return more;
+}
+
+static int name_reason(const struct view *view, const struct asked *asked, enum xb_verdict now,
+		       const char **why)
+{
+	uint32_t verdict = XB_DOMAIN_COUNT;
+	int error = asked->listed ? strictest(view, &asked->entry, &verdict) : 0;
+
+	*why = now == XB_PROBE_NONE		      ? "nothing is enforced"
+	       : !asked->listed			      ? "not listed"
+	       : asked->allowed			      ? "allowed"
+	       : !view->txn->meta.ports.dns[0]	      ? "listed, and the ports of dns are off"
+	       : verdict == XB_DOMAIN_COUNT	      ? "listed, and the verdict is count"
+	       : policy_of(view) == XB_POLICY_MONITOR ? "the policy is monitor"
+						      : "listed";
+	return error;
+}
+
+/*
+ * A source that the filter lets through, so that it is the name that decides: addresses nobody has
+ * (169.254.0.0/16 is allowed by itself), else one that is listed, for allow-only. 0: none was
+ * found.
+ */
+static int find_source(const struct view *view, struct xb_entry *source)
+{
+	static const uint32_t addresses[] = {0xa9fe0001, 0xc0000201, 0xc6336401, 0xcb007101};
+	const size_t count = sizeof(addresses) / sizeof(addresses[0]);
+	enum xb_verdict verdict = XB_PROBE_NONE;
+	struct xb_walk walk;
+	int error = 0;
+
+	*source = (struct xb_entry){.kind = XB_HOST4, .length = 32};
+	for (size_t i = 0; !error && i < count && verdict != XB_PROBE_PASS; i++) {
+		source->hi = (uint64_t)addresses[i] << 32;
+		error = xb_probe(&view->link, source, &verdict);
+	}
+	if (error || verdict == XB_PROBE_PASS || !view->txn)
+		return error ? error : verdict == XB_PROBE_PASS;
+	error = xb_walk_begin(&walk, view->txn, &XB_WALK_LISTED);
+	if (error)
+		return error;
+	error = xb_walk_next(&walk);
+	xb_walk_end(&walk);
+	if (error <= 0 || !xb_entry_is_ipv4(&walk.entry))
+		return error < 0 ? error : 0;
+	source->hi = walk.entry.hi;
+	error = xb_probe(&view->link, source, &verdict);
+	return error ? error : verdict == XB_PROBE_PASS;
+}
+
+/* What becomes of a query for the name. */
+static int ask_name(const struct view *view, const struct asked *asked, enum xb_verdict *verdict,
+		    const char **why)
+{
+	uint16_t port = view->txn ? view->txn->meta.ports.dns[0] : 0;
+	struct xb_entry source;
+	int found = view->linked ? find_source(view, &source) : 1, error = 0;
+
+	*verdict = XB_PROBE_NONE;
+	if (found < 0)
+		return found;
+	if (!found) {
+		*verdict = XB_PROBE_DROP;
+		*why = "no source was found that gets through, and the source decides first";
+		return 0;
+	}
+	if (view->linked)
+		error = xb_probe_name(&view->link, &source, port ? port : XB_DNS_PORT,
+				      &asked->entry, verdict);
+	return error ? error : name_reason(view, asked, *verdict, why);
+}
+
+static int ask_source(const struct view *view, const struct asked *asked, enum xb_verdict *verdict,
+		      const char **why)
+{
+	int error = view->linked ? xb_probe(&view->link, &asked->entry, verdict) : 0;
+
+	*why = source_reason(view, asked, *verdict);
+	return error;
+}
+
+/* Of what the kernel does: the name in JSON, and the words. */
+static const struct {
+	const char *name, *words;
+} verdicts[] = {
+	[XB_PROBE_NONE] = {"none", "passes"},
+	[XB_PROBE_PASS] = {"pass", "passes"},
+	[XB_PROBE_DROP] = {"drop", "is dropped"},
+	[XB_PROBE_REFUSED] = {"refused", "is answered REFUSED"},
+	[XB_PROBE_NXDOMAIN] = {"nxdomain", "is answered NXDOMAIN"},
+	[XB_PROBE_TRUNCATED] = {"truncate", "is answered truncated"},
+	[XB_PROBE_ANSWERED] = {"answer", "is answered"},
+};
+
+/* What the kernel does with a single address, or a query for a domain. */
+static int tell_verdict(const struct view *view, const struct asked *asked, json_t *answer)
+{
+	const struct xb_entry *entry = &asked->entry;
 	enum xb_verdict verdict = XB_PROBE_NONE;
 	char text[XB_ENTRY_TEXT];
 	const char *why;
 	int error;
 
-	if (xb_entry_is_name(asked) || asked->length != xb_entry_full_length(asked))
+	if (!xb_entry_is_name(entry) && entry->length != xb_entry_full_length(entry))
 		return 0;
-	error = view->linked ? xb_probe(&view->link, asked, &verdict) : 0;
+	error = xb_entry_is_name(entry) ? ask_name(view, asked, &verdict, &why)
+					: ask_source(view, asked, &verdict, &why);
 	if (error)
 		return error;
-	why = reason(verdict, policy, listed, allowed);
 	if (answer) {
-		json_object_set_new(answer, "kernel", json_string(names[verdict]));
+		json_object_set_new(answer, "kernel", json_string(verdicts[verdict].name));
 		json_object_set_new(answer, "reason", json_string(why));
 	} else if (!view->cli->quiet) {
-		printf("%s %s now: %s\n", xb_entry_format(asked, text),
-		       verdict == XB_PROBE_DROP ? "is dropped" : "passes", why);
+		printf("%s %s now: %s\n", xb_entry_format(entry, text), verdicts[verdict].words,
+		       why);
 	}
 	return 0;
 }
 
-static int answer_one(const struct view *view, const struct xb_entry *asked, bool *found)
+static int answer_one(const struct view *view, const struct xb_entry *entry, bool *found)
 {
 	json_t *answer = view->cli->json ? json_object() : NULL;
 	json_t *by = answer ? json_array() : NULL, *by_allow = answer ? json_array() : NULL;
-	struct xb_entry allow = xb_entry_allow(asked);
-	bool listed = false, allowed;
+	struct xb_entry allow = xb_entry_allow(entry);
+	struct asked asked = {.entry = *entry};
+	bool says = !answer && !view->cli->quiet;
 	char text[XB_ENTRY_TEXT];
-	int error = view->allow ? 0 : covering(view, asked, by, &listed);
+	int error = view->allow ? 0 : covering(view, entry, by, &asked.listed);
 
-	xb_entry_format(asked, text);
-	if (!error && !listed && !answer && !view->allow && !view->cli->quiet)
+	xb_entry_format(entry, text);
+	if (!error && !asked.listed && says && !view->allow)
 		printf("%s is not listed\n", text);
 	if (!error)
-		error = covering(view, &allow, by_allow, &allowed);
-	if (!error && !allowed && !answer && view->allow && !view->cli->quiet)
+		error = covering(view, &allow, by_allow, &asked.allowed);
+	if (!error && !asked.allowed && says && view->allow)
 		printf("%s is not allowed\n", text);
 	if (answer) {
 		json_object_set_new(answer, "entry", json_string(text));
 		if (!view->allow) {
-			json_object_set_new(answer, "listed", json_boolean(listed));
+			json_object_set_new(answer, "listed", json_boolean(asked.listed));
 			json_object_set(answer, "by", by);
 		}
-		json_object_set_new(answer, "allowed", json_boolean(allowed));
+		json_object_set_new(answer, "allowed", json_boolean(asked.allowed));
 		json_object_set(answer, "allowed_by", by_allow);
 		json_array_append(view->answers, answer);
 	}
 	if (!error && !view->allow)
-		error = tell_verdict(view, asked, listed, allowed, answer);
+		error = tell_verdict(view, &asked, answer);
 	json_decref(by);
 	json_decref(by_allow);
 	json_decref(answer);
-	*found = view->allow ? allowed : listed;
+	*found = view->allow ? asked.allowed : asked.listed;
 	return error;
 }
 
@@ -134,19 +257,23 @@ static int open_view(struct view *view)
 
 int show_test(struct cli *cli, int argc, char **argv, bool allow)
 {
-	struct view view = {.cli = cli, .allow = allow, .answers = json_array()};
+	static const struct option options[] = {{0}};
+	struct view view = {.cli = cli, .allow = allow};
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry asked;
 	bool absent = false;
 	int error, code;
 
-	if (argc < 2)
+	if (cli_option(cli, argc, argv, options) != -1)
+		return EXIT_USAGE;
+	if (optind == argc)
 		return cli_usage(cli, "%stest needs at least one entry", allow ? "allow " : "");
-	for (int i = 1; i < argc; i++)
+	for (int i = optind; i < argc; i++)
 		if (xb_entry_parse(argv[i], strlen(argv[i]), form, &asked, NULL))
 			return cli_fail();
+	view.answers = json_array();
 	error = open_view(&view);
-	for (int i = 1; !error && i < argc; i++) {
+	for (int i = optind; !error && i < argc; i++) {
 		bool found = false;
 
 		error = xb_entry_parse(argv[i], strlen(argv[i]), form, &asked, NULL);

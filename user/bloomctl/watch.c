@@ -15,6 +15,7 @@
 
 #include "cli.h"
 #include "core/error.h"
+#include "core/verdict.h"
 #include "core/watcher.h"
 #include "show.h"
 
@@ -53,7 +54,10 @@ struct session {
 struct told {
 	char time[32], interface[IF_NAMESIZE], source[INET6_ADDRSTRLEN], number[8];
 	const char *verdict, *protocol, *reason;
+	char name[XB_NAME_TEXT]; /* empty: the source was judged */
 	bool covered;
+	struct xb_entry asked; /* the source, or the name */
+	uint8_t form[XB_NAME_BYTES];
 	struct covers covers;
 	struct xb_members members;
 };
@@ -126,16 +130,51 @@ static void close_store(struct session *session)
 	session->opened = false;
 }
 
-static int find_entry(struct session *session, const struct xb_drop *drop, struct told *told)
+static int find_entry(struct session *session, struct told *told)
 {
-	struct xb_entry source = source_of(drop);
 	int error = session->opened ? 0 : open_store(session), found = 0;
 
-	show_covers(&source, &told->covers);
+	show_covers(&told->asked, &told->covers);
 	if (!error && session->txn)
 		found = show_next_cover(session->txn, &told->covers, &told->members);
 	told->covered = found > 0;
 	return found < 0 ? found : error;
+}
+
+/* The name as it was asked for goes into told->name; entries have no capitals. */
+static void find_name(const struct xb_drop *drop, struct told *told)
+{
+	const struct xb_name_drop *named = (const void *)drop;
+	uint8_t bytes;
+
+	told->asked = source_of(drop);
+	told->name[0] = '\0';
+	if (!drop->name_bytes ||
+	    !xb_name_from_wire(named->name, drop->name_bytes, told->form, &bytes))
+		return;
+	xb_name_format(told->form, bytes, told->name);
+	for (uint8_t i = 0; i < bytes; i++)
+		if (told->form[i] >= 'A' && told->form[i] <= 'Z')
+			told->form[i] = (uint8_t)(told->form[i] - 'A' + 'a');
+	told->asked = (struct xb_entry){.kind = XB_NAME, .name = told->form, .length = bytes};
+}
+
+static const char *verdict_of(const struct xb_drop *drop)
+{
+	if (drop->monitored)
+		return "would-drop";
+	switch (drop->reason) {
+	case XB_NAME_REFUSED:
+		return xb_domain_verdict_name(XB_DOMAIN_REFUSED);
+	case XB_NAME_NXDOMAIN:
+		return xb_domain_verdict_name(XB_DOMAIN_NXDOMAIN);
+	case XB_NAME_TRUNCATED:
+		return xb_domain_verdict_name(XB_DOMAIN_TRUNCATE);
+	case XB_NAME_COUNTED:
+		return xb_domain_verdict_name(XB_DOMAIN_COUNT);
+	default:
+		return "drop";
+	}
 }
 
 static int put_in_words(struct session *session, const struct xb_drop *drop, struct told *told)
@@ -148,9 +187,10 @@ static int put_in_words(struct session *session, const struct xb_drop *drop, str
 	snprintf(told->number, sizeof(told->number), "%u", drop->protocol);
 	told->protocol =
 		protocol_names[drop->protocol] ? protocol_names[drop->protocol] : told->number;
-	told->verdict = drop->monitored ? "would-drop" : "drop";
+	told->verdict = verdict_of(drop);
 	told->reason = drop->reason < XB_REASON_COUNT ? reason_names[drop->reason] : "unknown";
-	return find_entry(session, drop, told);
+	find_name(drop, told);
+	return find_entry(session, told);
 }
 
 static void print_lists(struct xb_txn *txn, struct xb_members members)
@@ -175,9 +215,9 @@ static void print_text(const struct session *session, const struct xb_drop *drop
 
 	if (drop->sport || drop->dport)
 		snprintf(ports, sizeof(ports), "%u>%u", ntohs(drop->sport), ntohs(drop->dport));
-	printf("%s %s %s %s %s %s %s %s", told->time, told->interface, told->verdict, told->source,
-	       told->protocol, ports, told->reason,
-	       told->covered ? xb_entry_format(&told->covers.entry, text) : "-");
+	printf("%s %s %s %s %s %s %s%s%s %s", told->time, told->interface, told->verdict,
+	       told->source, told->protocol, ports, told->reason, *told->name ? " " : "",
+	       told->name, told->covered ? xb_entry_format(&told->covers.entry, text) : "-");
 	if (told->covered)
 		print_lists(session->txn, told->members);
 	putchar('\n');
@@ -201,6 +241,8 @@ static int print_json(const struct session *session, const struct xb_drop *drop,
 		json_object_set_new(object, "destination_port", json_integer(ntohs(drop->dport)));
 	}
 	json_object_set_new(object, "reason", json_string(told->reason));
+	if (*told->name)
+		json_object_set_new(object, "name", json_string(told->name));
 	failed = !object || !by || json_object_update(object, by);
 	if (!failed) {
 		json_dumpf(object, stdout, session->cli->pretty ? JSON_INDENT(2) : JSON_COMPACT);

@@ -12,8 +12,7 @@
 /*
  * Why the entry must not be imported by accident, in a few words ("private (RFC 1918)"), or NULL:
  * it lies in a special-purpose range, is shorter than XB_WIDEST4 or XB_WIDEST6, or a domain of one
- * label. One that is long
- * enough and merely covers such a range is no bogon.
+ * label. One that is long enough and merely covers such a range is no bogon.
  */
 const char *xb_bogon(const struct xb_entry *entry);
 

@@ -22,6 +22,7 @@ struct source {
 	char *buffer;
 	size_t begin, end; /* what the buffer holds and no line has taken */
 	bool ended;
+	bool skipping; /* the rest of a line that is too long */
 	uint64_t done, total;
 };
 
@@ -74,21 +75,37 @@ static int refill(struct source *source)
 	return 0;
 }
 
-/* 1: a line, its end replaced by NUL; 0: none is left. A line that is too long may come in part,
- * but still too long. */
+/* Passes over what is held of a line that came in part. */
+static void skip_rest(struct source *source)
+{
+	char *start = source->buffer + source->begin,
+	     *newline = memchr(start, '\n', source->end - source->begin);
+
+	source->begin = newline ? (size_t)(newline + 1 - source->buffer) : source->end;
+	source->skipping = !newline;
+}
+
+/* 1: a line, its end replaced by NUL; 0: none is left. Of a line that is too long only a part may
+ * come, but one that is still too long. */
 static int next_line(struct source *source, char **line, size_t *size)
 {
 	int error = 0;
 
 	while (!error) {
-		size_t held = source->end - source->begin;
-		char *start = source->buffer + source->begin, *newline = memchr(start, '\n', held);
+		size_t held;
+		char *start, *newline;
 
+		if (source->skipping)
+			skip_rest(source);
+		held = source->end - source->begin;
+		start = source->buffer + source->begin;
+		newline = memchr(start, '\n', held);
 		if (newline || held > 2 * XB_LIST_LINE_BYTES || (source->ended && held)) {
 			*line = start;
 			*size = newline ? (size_t)(newline - start) : held;
 			start[*size] = '\0';
 			source->begin += *size + (newline ? 1 : 0);
+			source->skipping = !newline && !source->ended;
 			return 1;
 		}
 		if (source->ended)
@@ -96,6 +113,20 @@ static int next_line(struct source *source, char **line, size_t *size)
 		error = refill(source);
 	}
 	return error;
+}
+
+/* Perhaps another format, or no list at all: nothing that may empty one. */
+static int no_entries(const struct source *source, const struct xb_reading *reading)
+{
+	const struct xb_listfile *file = reading->file;
+
+	if (file->unknown)
+		return xb_input_error("%s: not a line of it is understood as %s (%llu: %s)",
+				      source->name, xb_listformat_name(reading),
+				      (unsigned long long)file->first_unknown[0].line,
+				      file->first_unknown[0].text);
+	xb_input_error("%s: no entries", source->name);
+	return -ENODATA;
 }
 
 static int read_lines(struct source *source, struct xb_reading *reading)
@@ -113,13 +144,22 @@ static int read_lines(struct source *source, struct xb_reading *reading)
 	}
 	if (got < 0)
 		return got;
-	if (!reading->file->count) {
-		xb_input_error("%s: no entries", source->name);
-		return -ENODATA;
-	}
+	if (!reading->file->count)
+		return no_entries(source, reading);
 	reading->file->format = xb_listformat_name(reading);
 	xb_progress("reading", source->done, source->done);
 	return 0;
+}
+
+/* Whether it says nothing beyond the one before it in order: the same, or a name alone whose domain
+ * is there with all below it. */
+static bool is_repeat(const struct xb_entry *before, const struct xb_entry *entry)
+{
+	return !xb_entry_compare(before, entry) ||
+	       (before->kind == entry->kind && xb_entry_is_name(entry) &&
+		xb_name_is_exact(entry->name, entry->length) &&
+		before->length == entry->length - 1 &&
+		!memcmp(before->name, entry->name, before->length));
 }
 
 /* Sorted and without repeats; the sort is stable, so the first line with an entry wins. */
@@ -136,7 +176,7 @@ static int settle(struct xb_listfile *file)
 	if (error)
 		return error;
 	for (size_t i = 1; i < file->count; i++)
-		if (xb_entry_compare(&file->items[kept - 1].entry, &file->items[i].entry))
+		if (!is_repeat(&file->items[kept - 1].entry, &file->items[i].entry))
 			file->items[kept++] = file->items[i];
 	file->repeats = file->count - kept;
 	file->count = kept;

@@ -16,6 +16,14 @@ struct xb_item {
 	uint32_t comment;      /* offset in comments, 0: none */
 };
 
+/* A line that was not understood. */
+struct xb_unknown_line {
+	uint64_t line;	/* its number */
+	char text[200]; /* its beginning in quotes, or what is wrong with it; safe for a terminal */
+};
+
+#define XB_UNKNOWN_KEPT 5
+
 struct xb_listfile {
 	struct xb_item *items; /* in store order, each entry once */
 	size_t count, room;
@@ -23,10 +31,12 @@ struct xb_listfile {
 	size_t comment_bytes, comment_room;
 	struct xb_arena names;	       /* of the items' entries */
 	uint64_t lines;		       /* read */
-	uint64_t repeats;	       /* items dropped since an earlier line had the entry */
+	uint64_t repeats;	       /* items dropped since another line says the same */
 	uint64_t host_bits;	       /* prefixes whose host bits were cut off */
 	uint64_t first_host_bits_line; /* 0: none */
 	char first_host_bits[XB_ENTRY_TEXT];
+	uint64_t unknown; /* lines left out since they were not understood */
+	struct xb_unknown_line first_unknown[XB_UNKNOWN_KEPT];
 	const char *format; /* name of the format it was read as */
 };
 
@@ -35,6 +45,10 @@ struct xb_listfile {
  * the first line that is neither blank nor a comment. All or nothing: after an error `file` is
  * empty; -ENODATA: all lines are right, but there is no entry. A comment that xb_comment_check
  * refuses is left out. The caller frees the file.
+ *
+ * In a list of addresses a wrong line is an error. Lists of domains hold rules that are more than
+ * names, for other programs: such lines are counted as unknown and left out. A file of which no
+ * line is understood is an error.
  */
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
 

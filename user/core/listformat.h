@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The formats list files come in: what one line says. listfile.h reads the lines. */
+/* The formats list files come in, and what one line says in the one at hand. listfile.h reads the
+ * lines; each family of formats has a file: listaddress, listname, listresolver, listzone. */
 #ifndef XB_CORE_LISTFORMAT_H
 #define XB_CORE_LISTFORMAT_H
 
@@ -8,15 +9,42 @@
 #define XB_LIST_LINE_BYTES 4096 /* at most, without the line end */
 
 struct xb_list_set;
+struct xb_list_zone;
 struct xb_list_format;
 
 /* A file while it is read. All zero but for `file` is a beginning. */
 struct xb_reading {
 	struct xb_listfile *file;
 	const struct xb_list_format *format; /* NULL: told by the first line that is one */
+	bool indented;			     /* the line had blanks in front */
 	struct xb_list_set *sets;	     /* of ipset */
 	size_t set_count, set_room;
+	struct xb_list_zone *zone; /* of rpz */
 };
+
+/* Not understood: to be counted, and nothing kept of the line. */
+#define XB_LINE_UNKNOWN 1
+
+/* Lines come without blanks around them, none empty or a comment; a parser may cut them up. */
+struct xb_list_format {
+	const char *name;
+	bool (*detect)(const char *line); /* NULL: only when asked for by name */
+	/*
+	 * 0, or an error. With `loose` an input error is told and counted with the line, as
+	 * XB_LINE_UNKNOWN is; else it ends the import.
+	 */
+	int (*parse)(struct xb_reading *reading, char *line);
+	const char *comments; /* what a line that is one begins with */
+	bool loose;
+	/* Tried on the untouched line. 1: taken; 0: the line is something else. May be NULL. */
+	int (*quick)(struct xb_reading *reading, const char *line, size_t size);
+};
+
+extern const struct xb_list_format xb_plain_format, xb_netset_format, xb_spamhaus_format,
+	xb_spamhaus_json_format, xb_ipsum_format, xb_ipset_format;
+extern const struct xb_list_format xb_domains_format, xb_hosts_format, xb_adblock_format;
+extern const struct xb_list_format xb_dnsmasq_format, xb_unbound_format;
+extern const struct xb_list_format xb_rpz_format;
 
 /* By name; an input error that lists the names otherwise. */
 int xb_listformat_choose(struct xb_reading *reading, const char *name);
@@ -31,5 +59,9 @@ const char *xb_listformat_name(const struct xb_reading *reading);
 int xb_listformat_take(struct xb_reading *reading, char *line, size_t size);
 
 void xb_listformat_end(struct xb_reading *reading);
+
+/* Free what their formats have put into it. */
+void xb_listaddress_end(struct xb_reading *reading);
+void xb_listzone_end(struct xb_reading *reading);
 
 #endif

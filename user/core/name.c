@@ -78,6 +78,14 @@ static bool is_number(const uint8_t *label)
 	return true;
 }
 
+static bool has_letter(const uint8_t *label)
+{
+	for (int i = 1; i <= label[0]; i++)
+		if (label[i] >= 'a' && label[i] <= 'z')
+			return true;
+	return false;
+}
+
 static int parse_ascii(const char *text, size_t size, const char *shown, size_t shown_size,
 		       uint8_t *form, size_t *used)
 {
@@ -88,6 +96,11 @@ static int parse_ascii(const char *text, size_t size, const char *shown, size_t 
 	why = put_labels(text, size, form, used);
 	if (!why && is_number(form))
 		why = "its last label is a number";
+	else if (!why && !has_letter(form))
+		why = "its last label has no letter";
+	/* No top-level domain does, and an option that is none of the verb would be a domain. */
+	if (!why && form[1] == '-')
+		why = "its last label begins with '-'";
 	return why ? bad(shown, shown_size, why) : 0;
 }
 

@@ -20,7 +20,8 @@
 /*
  * text: size bytes, a name in ASCII or UTF-8 (which becomes its A-labels, RFC 5890), perhaps with a
  * dot behind it; '=' in front: this name alone. Letters, digits, '-' and '_'; labels up to 63
- * bytes, the name up to 255 with its length bytes. Writes the form and *used, its bytes.
+ * bytes, the name up to 255 with its length bytes; the last label has a letter and does not begin
+ * with '-'. Writes the form and *used, its bytes.
  */
 int xb_name_parse(const char *text, size_t size, uint8_t form[XB_NAME_BYTES], uint8_t *used);
 

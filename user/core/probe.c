@@ -9,6 +9,8 @@
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,24 +50,130 @@ static struct frame frame_from(const struct xb_entry *entry)
 	return frame;
 }
 
-int xb_probe(const struct xb_link *link, const struct xb_entry *entry, enum xb_verdict *verdict)
+/* A frame, and what the program makes of it. */
+struct run {
+	uint8_t *in, *out;
+	uint32_t size, out_size;
+	uint32_t action; /* XDP_... */
+};
+
+/* 1: no filter is in force. */
+static int run_slot(const struct xb_link *link, struct run *run)
 {
-	struct frame frame = frame_from(entry);
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .data_size_in = sizeof(frame),
-		    .repeat = 1);
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = run->in, .data_size_in = run->size,
+		    .data_out = run->out, .data_size_out = run->out_size, .repeat = 1);
 	uint32_t id = xb_link_slot(link);
 	int error = 0, program;
 
-	*verdict = XB_PROBE_NONE;
 	if (!id)
-		return 0;
+		return 1;
 	program = bpf_prog_get_fd_by_id(id);
 	if (program < 0)
 		return xb_system_error(errno, "cannot open the filter in force");
 	if (bpf_prog_test_run_opts(program, &options))
 		error = xb_system_error(errno, "cannot ask the filter in force");
-	else
-		*verdict = options.retval == XDP_DROP ? XB_PROBE_DROP : XB_PROBE_PASS;
+	run->action = options.retval;
+	run->out_size = options.data_size_out;
 	close(program);
 	return error;
+}
+
+int xb_probe(const struct xb_link *link, const struct xb_entry *entry, enum xb_verdict *verdict)
+{
+	struct frame frame = frame_from(entry);
+	struct run run = {.in = (uint8_t *)&frame, .size = sizeof(frame)};
+	int error = run_slot(link, &run);
+
+	*verdict = XB_PROBE_NONE;
+	if (!error)
+		*verdict = run.action == XDP_DROP ? XB_PROBE_DROP : XB_PROBE_PASS;
+	return error < 0 ? error : 0;
+}
+
+/* RFC 1035, section 4.1.1: a header, then the question. */
+struct message {
+	uint16_t id, flags, questions, answers, authorities, additional;
+	uint8_t question[XB_NAME_BYTES + 4];
+} __attribute__((packed));
+
+#define FLAGS_TC 0x0200
+#define FLAGS_RD 0x0100
+#define RCODE	 0x000f
+#define NXDOMAIN 3
+#define REFUSED	 5
+#define TYPE_A	 1
+#define CLASS_IN 1
+
+/* Writes the name's labels, the first first, and what follows them; returns their bytes. */
+static size_t put_question(const struct xb_entry *name, uint8_t *question)
+{
+	const uint8_t fixed[] = {0, 0, TYPE_A, 0, CLASS_IN};
+	size_t bytes = name->length - (size_t)xb_name_is_exact(name->name, name->length);
+
+	for (size_t at = 0; at < bytes; at += name->name[at] + 1U)
+		memcpy(question + bytes - at - name->name[at] - 1, name->name + at,
+		       name->name[at] + 1U);
+	memcpy(question + bytes, fixed, sizeof(fixed));
+	return bytes + sizeof(fixed);
+}
+
+struct query {
+	struct ethhdr ethernet;
+	struct iphdr ip;
+	struct udphdr udp;
+	struct message message;
+} __attribute__((packed));
+
+#define RESOLVER   0xc0000235 /* 192.0.2.53, RFC 5737 */
+#define QUERY_PORT 40000      /* that it comes from: any */
+
+static uint32_t query_from(const struct xb_entry *source, uint16_t port,
+			   const struct xb_entry *name, struct query *query)
+{
+	uint16_t size;
+
+	*query = (struct query){.ethernet.h_proto = htons(ETH_P_IP),
+				.message = {.flags = htons(FLAGS_RD), .questions = htons(1)}};
+	size = (uint16_t)(offsetof(struct message, question) +
+			  put_question(name, query->message.question) + sizeof(query->udp));
+	query->udp = (struct udphdr){
+		.source = htons(QUERY_PORT), .dest = htons(port), .len = htons(size)};
+	query->ip = (struct iphdr){.version = 4,
+				   .ihl = 5,
+				   .tot_len = htons((uint16_t)(sizeof(query->ip) + size)),
+				   .ttl = 64,
+				   .protocol = IPPROTO_UDP,
+				   .saddr = htonl(xb_entry_ipv4(source)),
+				   .daddr = htonl(RESOLVER)};
+	return (uint32_t)offsetof(struct query, udp) + size;
+}
+
+static enum xb_verdict verdict_of(const struct run *run, const struct query *answer)
+{
+	uint16_t flags = ntohs(answer->message.flags);
+
+	if (run->action == XDP_DROP || run->action == XDP_ABORTED)
+		return XB_PROBE_DROP;
+	if (run->action != XDP_TX)
+		return XB_PROBE_PASS;
+	if (run->out_size < offsetof(struct query, message.question))
+		return XB_PROBE_ANSWERED;
+	return flags & FLAGS_TC		     ? XB_PROBE_TRUNCATED
+	       : (flags & RCODE) == NXDOMAIN ? XB_PROBE_NXDOMAIN
+	       : (flags & RCODE) == REFUSED  ? XB_PROBE_REFUSED
+					     : XB_PROBE_ANSWERED;
+}
+
+int xb_probe_name(const struct xb_link *link, const struct xb_entry *source, uint16_t port,
+		  const struct xb_entry *name, enum xb_verdict *verdict)
+{
+	struct query query, answer = {0};
+	struct run run = {.in = (uint8_t *)&query,
+			  .out = (uint8_t *)&answer,
+			  .size = query_from(source, port, name, &query),
+			  .out_size = sizeof(answer)};
+	int error = run_slot(link, &run);
+
+	*verdict = error ? XB_PROBE_NONE : verdict_of(&run, &answer);
+	return error < 0 ? error : 0;
 }

@@ -263,10 +263,11 @@ int xb_grow(const struct xb_paths *paths)
 	if (!error && builder.active && xb_generation_is_full(builder.active)) {
 		error = rotate(&builder, &as_it_is, &params);
 		if (!error)
-			xb_notice("the filter was full: rotated to one for %llu IPv4 addresses and "
-				  "%llu IPv6 prefixes",
+			xb_notice("the filter was full: rotated to one for %llu IPv4 addresses, "
+				  "%llu IPv6 prefixes and %llu domains",
 				  (unsigned long long)params.host4.capacity,
-				  (unsigned long long)params.net6.capacity);
+				  (unsigned long long)params.net6.capacity,
+				  (unsigned long long)params.names.capacity);
 	}
 	close_builder(&builder);
 	return error == -EINPROGRESS ? 0 : error;

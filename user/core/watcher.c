@@ -15,8 +15,10 @@
 
 #define TICK (XB_SECOND / XB_WATCHER_TICKS)
 
-/* Records that fit the ring, each behind a header of its own; more at once would be lost. */
-#define RING_RECORDS ((int64_t)(XB_DROPS_BYTES / (sizeof(struct xb_drop) + BPF_RINGBUF_HDR_SZ)))
+/* Records that fit the ring even if all are of names, each behind a header of its own; more at once
+ * would be lost. */
+#define RING_RECORDS                                                                               \
+	((int64_t)(XB_DROPS_BYTES / (sizeof(struct xb_name_drop) + BPF_RINGBUF_HDR_SZ)))
 
 static const struct xb_watched nothing = {.directory = -1, .ifaces = -1, .stats = -1, .drops = -1};
 
@@ -41,12 +43,20 @@ static bool is_attached(const struct xb_watched *watched, uint32_t ifindex)
 	return false;
 }
 
+static bool is_whole(const struct xb_drop *drop, size_t size)
+{
+	if (size < sizeof(*drop))
+		return false;
+	return !drop->name_bytes ||
+	       (size >= sizeof(struct xb_name_drop) && drop->name_bytes < XB_NAME_BYTES);
+}
+
 static int take_record(void *context, void *data, size_t size)
 {
 	struct xb_watcher *watcher = context;
 	const struct xb_drop *drop = data;
 
-	if (size < sizeof(*drop) || !is_attached(&watcher->now, drop->ifindex))
+	if (!is_whole(drop, size) || !is_attached(&watcher->now, drop->ifindex))
 		return 0;
 	watcher->untold--;
 	return watcher->see(drop, watcher->context);
@@ -210,6 +220,13 @@ static void refill(struct xb_watcher *watcher)
 	__atomic_add_fetch(budget, watcher->given - left, __ATOMIC_RELAXED);
 }
 
+/* What is told: see struct xb_name_drop. */
+static bool is_told(enum xb_reason reason)
+{
+	return xb_reason_drops(reason) || xb_reason_answers(reason) || reason == XB_MONITORED ||
+	       reason == XB_NAME_COUNTED;
+}
+
 static int count_drops(const struct xb_watched *watched, uint64_t *dropped)
 {
 	const struct xb_link link = {.ifaces = watched->ifaces, .stats = watched->stats};
@@ -223,7 +240,7 @@ static int count_drops(const struct xb_watched *watched, uint64_t *dropped)
 
 		error = xb_link_counts(&link, all[i].row, &counts);
 		for (int reason = 0; !error && reason < XB_REASON_COUNT; reason++)
-			if (xb_reason_drops(reason) || reason == XB_MONITORED)
+			if (is_told((enum xb_reason)reason))
 				*dropped += counts.reason[reason].packets;
 	}
 	free(all);

@@ -13,7 +13,8 @@
 #define XB_WATCHER_RATE_MAX 100000
 #define XB_WATCHER_TICKS    10 /* refills a second */
 
-/* A negative value ends the poll, which returns it. */
+/* drop: a struct xb_name_drop if name_bytes says so. A negative value ends the poll, which returns
+ * it. */
 typedef int xb_watcher_see(const struct xb_drop *drop, void *context);
 
 /* The link that is being watched. No program of it is kept open: what is replaced must be able to

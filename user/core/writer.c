@@ -191,7 +191,7 @@ static void warn_if_shut(const struct xb_meta *meta)
 
 	if (meta->policy == XB_POLICY_ALLOW_ONLY &&
 	    !(totals->host4 + totals->prefix4 + totals->net6))
-		xb_notice("warning: nothing is listed and the policy is allow-only: everybody is "
+		xb_notice("warning: no source is listed and the policy is allow-only: everybody is "
 			  "shut out but the allowlist");
 }
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bench_answers IFACE MAC FROM TO NAMES COUNT: asks COUNT questions for names of NAMES listed ones,
+ * as fast as they can be made, out of IFACE to the machine with this MAC and address, and counts
+ * what comes back. Prints one JSON object: nanoseconds of the generator alone, of all, and answers
+ * by response code. Runs in the namespace of IFACE.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <jansson.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/question.h"
+
+#include "ask.skel.h" /* behind the structures it names */
+
+#define BATCH 64
+#define CODES 16
+
+static void must(int error, const char *what)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "bench_answers: %s: %s\n", what, strerror(error < 0 ? -error : errno));
+	exit(1);
+}
+
+static double now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static void parse_mac(const char *text, uint8_t mac[6])
+{
+	must(sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &mac[0], &mac[1], &mac[2], &mac[3],
+		    &mac[4], &mac[5]) == 6
+		     ? 0
+		     : -EINVAL,
+	     text);
+}
+
+/* Wall time: the receiver's work is done by softirqs on the CPU that sends. */
+static double run(int program, const struct frame *frame, uint32_t size, uint32_t count)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = size,
+		    .repeat = (int)count, .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = BATCH);
+	double start = now_ns();
+
+	must(bpf_prog_test_run_opts(program, &options) ? -errno : 0, "live frames");
+	return now_ns() - start;
+}
+
+static void read_answers(int map, uint64_t answers[CODES])
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t *each = calloc((size_t)cpus, sizeof(*each));
+
+	must(each ? 0 : -ENOMEM, "answers");
+	for (uint32_t code = 0; code < CODES; code++) {
+		must(bpf_map_lookup_elem(map, &code, each) ? -errno : 0, "answers");
+		answers[code] = 0;
+		for (int cpu = 0; cpu < cpus; cpu++)
+			answers[code] += each[cpu];
+	}
+	free(each);
+}
+
+static void ask_all(struct ask_bpf *skeleton, const struct frame *frame, uint32_t size,
+		    uint32_t count)
+{
+	int map = bpf_map__fd(skeleton->maps.answers);
+	uint64_t before[CODES], after[CODES];
+	json_t *codes = json_object(), *all;
+	double alone, over;
+
+	alone = run(bpf_program__fd(skeleton->progs.ask_nobody), frame, size, count);
+	read_answers(map, before);
+	over = run(bpf_program__fd(skeleton->progs.ask_over), frame, size, count);
+	usleep(20000); /* what is still on the way */
+	read_answers(map, after);
+	for (int code = 0; code < CODES; code++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "%d", code);
+		if (after[code] > before[code])
+			json_object_set_new(codes, name,
+					    json_integer((json_int_t)(after[code] - before[code])));
+	}
+	all = json_pack("{s:I,s:f,s:f,s:o}", "asked", (json_int_t)count, "alone_ns", alone, "ns",
+			over, "answers", codes);
+	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	putchar('\n');
+	json_decref(all);
+}
+
+int main(int argc, char **argv)
+{
+	struct frame frame = {.ip.protocol = IPPROTO_UDP,
+			      .udp = {.source = htons(40000), .dest = htons(53)}};
+	struct ask_bpf *skeleton;
+	int ifindex;
+	uint32_t size;
+
+	if (argc != 7) {
+		fprintf(stderr, "usage: bench_answers IFACE MAC FROM TO NAMES COUNT; scripts/bench "
+				"does it\n");
+		return 2;
+	}
+	libbpf_set_print(NULL);
+	ifindex = (int)if_nametoindex(argv[1]);
+	must(ifindex ? 0 : -errno, argv[1]);
+	skeleton = ask_bpf__open_and_load();
+	must(skeleton ? 0 : -errno, "load");
+	parse_mac(argv[2], frame.ethernet.h_dest);
+	frame.ethernet.h_source[0] = 2;
+	must(inet_pton(AF_INET, argv[3], &frame.ip.saddr) == 1 ? 0 : -EINVAL, argv[3]);
+	must(inet_pton(AF_INET, argv[4], &frame.ip.daddr) == 1 ? 0 : -EINVAL, argv[4]);
+	size = put_question("????????.example.com", &frame, &skeleton->bss->ask);
+	skeleton->bss->ask.ifindex = (uint32_t)ifindex;
+	skeleton->bss->ask.first = 'n';
+	skeleton->bss->ask.count = (uint32_t)strtoul(argv[5], NULL, 10);
+	must(bpf_xdp_attach(ifindex, bpf_program__fd(skeleton->progs.collect), XDP_FLAGS_DRV_MODE,
+			    NULL),
+	     "attach");
+	ask_all(skeleton, &frame, size, (uint32_t)strtoul(argv[6], NULL, 10));
+	bpf_xdp_detach(ifindex, XDP_FLAGS_DRV_MODE, NULL);
+	ask_bpf__destroy(skeleton);
+	return 0;
+}

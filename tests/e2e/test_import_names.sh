@@ -1,0 +1,288 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Lists of domains: what import takes of each format, what goes to the allowlist, and what it says of
+# lines it does not understand.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# entries [allow] LIST: what the list has on that side, sorted, in one line.
+entries()
+{
+	local -a side=()
+
+	[[ $1 != allow ]] || side=(allow)
+	ctl -j "${side[@]}" list --list "${*: -1}" 2>/dev/null | python3 -c '
+import json, sys
+text = sys.stdin.read()
+print(*sorted(one["entry"] for one in json.loads(text)["entries"]) if text else ())'
+}
+
+# has LIST LISTED ALLOWED: that, and no more.
+has()
+{
+	local found
+
+	found=$(entries "$1")
+	[[ $found == "$2" ]] || fail "listed is '$found', not '$2'"
+	found=$(entries allow "$1")
+	[[ $found == "$3" ]] || fail "allowed is '$found', not '$3'"
+}
+
+# list LINE...: a file of these lines.
+list()
+{
+	printf '%s\n' "$@" >"$T/list"
+}
+
+# names COUNT [FIRST]: that many domains, one a line.
+names()
+{
+	seq -f 'n%.0f.example' "${2:-1}" $((${2:-1} + $1 - 1))
+}
+
+unchanged()
+{
+	ctl save >"$T/after" 2>&1 || true
+	cmp "$T/before" "$T/after" || fail "the store has changed"
+}
+
+refused()
+{
+	ctl save >"$T/before" 2>&1 || true
+	exits 2 "$@"
+	one_line
+	unchanged
+}
+
+t_formats()
+{
+	list 'a.example # spam' '*.b.example' '192.0.2.1'
+	exits 0 -j import "$T/list" --list domains --include-bogons
+	json 'd["format"] == "domains" and d["added"] == 3 and d["unknown_lines"] == 0'
+	has domains '192.0.2.1 a.example b.example' ''
+	list '127.0.0.1 localhost' '0.0.0.0 a.example b.example' ':: c.example'
+	exits 0 -j import "$T/list" --list hosts
+	json 'd["format"] == "hosts" and d["added"] == 3 and d["unknown_lines"] == 0'
+	has hosts 'a.example b.example c.example' ''
+	list '! Title: x' '||a.example^' '@@||www.a.example^'
+	exits 0 -j import "$T/list" --list adblock
+	json 'd["format"] == "adblock" and d["entries"] == d["added"] == 2 and d["allowed"] == 1'
+	has adblock 'a.example' 'www.a.example'
+	list 'address=/a.example/b.example/0.0.0.0' 'server=/c.example/'
+	exits 0 -j import "$T/list" --list dnsmasq
+	json 'd["format"] == "dnsmasq" and d["added"] == 3'
+	has dnsmasq 'a.example b.example c.example' ''
+	list 'server:' 'local-zone: "a.example" always_nxdomain' 'local-zone: "b.example" transparent'
+	exits 0 -j import "$T/list" --list unbound
+	json 'd["format"] == "unbound" and d["added"] == 2 and d["allowed"] == 1'
+	has unbound 'a.example' 'b.example'
+	# shellcheck disable=SC2016
+	list '$TTL 60' '@ SOA a. b. 1 2 3 4 5' ' NS c.' '*.a.example CNAME .' 'a.example CNAME .' \
+		'b.example CNAME .' 'www.a.example CNAME rpz-passthru.'
+	exits 0 -j import "$T/list" --list rpz
+	json 'd["format"] == "rpz" and d["added"] == 3 and d["allowed"] == 1 and d["repeats"] == 1'
+	has rpz '=b.example a.example' '=www.a.example'
+	exits 0 test www.deep.a.example
+	exits 0 allow test www.a.example
+}
+
+t_format_is_told()
+{
+	list 'a.example' '0.0.0.0 b.example'
+	exits 0 import "$T/list" --format hosts
+	complains 'list: 1 lines were not understood and left out \(first: 1: .a.example.\)$'
+	has default 'b.example' ''
+	refused import "$T/list" --format plain
+	complains "list:1: 'a.example' is not an address or prefix"
+	refused import "$T/list" --format nosuch
+	complains 'known: plain, .*, hosts, adblock, dnsmasq, unbound, rpz, domains$'
+}
+
+# A wrong address never becomes a domain.
+t_address_lists_stay_strict()
+{
+	list 192.0.2.1 192.0.2.1x
+	refused import "$T/list" --include-bogons
+	complains "list:2: '192.0.2.1x' is not an address or prefix"
+	list 192.0.2.1 example.org
+	refused import "$T/list" --include-bogons
+	complains "list:2: 'example.org' is not an address or prefix"
+	list 192.0.2.1x 192.0.2.1
+	refused import "$T/list" --include-bogons
+	complains 'list:1: not a list format I know'
+	list example.org 192.0.2.1x
+	exits 0 import "$T/list" --include-bogons
+	complains '1 lines were not understood'
+	has default example.org ''
+}
+
+t_unknown_lines_are_told()
+{
+	# shellcheck disable=SC2016
+	list '||a.example^' 'b.example##.ad' '||c.example^$third-party' "$(printf '||%064d.example^' 1)"
+	exits 0 import "$T/list"
+	[[ $(wc -l <"$T/err") -eq 1 ]] || fail "not one note: $(cat "$T/err")"
+	complains "^bloomctl: $T/list: 3 lines were not understood and left out \\(first: 2: 'b.example##.ad', 3: '\\|\\|c.example\\^.third-party', 4: '0+.*' is no domain: a label is longer than 63 characters\\)\$"
+	says '^1 entries \(adblock\) into list default: 1 added'
+	exits 0 -j import "$T/list" --dry-run
+	json 'd["unknown_lines"] == 3 and d["lines"] == 4'
+	json '[one["line"] for one in d["first_unknown_lines"]] == [2, 3, 4]'
+	json 'd["first_unknown_lines"][0]["text"] == "'"'b.example##.ad'"'"'
+	exits 0 -q import "$T/list"
+	[[ ! -s $T/err && ! -s $T/out ]] || fail "-q says: $(cat "$T/err" "$T/out")"
+	(echo '||a.example^'; seq 7) >"$T/list"
+	exits 0 -j import - <"$T/list"
+	complains "stdin: 7 lines .*first: 2: '1', 3: '2', 4: '3', 5: '4', 6: '5', \.\.\.\)\$"
+	json 'd["unknown_lines"] == 7 and len(d["first_unknown_lines"]) == 5'
+}
+
+t_nothing_understood()
+{
+	list '<html>' '<p>404</p>'
+	refused import "$T/list" --format hosts
+	complains "list: not a line of it is understood as hosts \\(1: '<html>'\\)\$"
+	names 3 >"$T/three"
+	exits 0 import "$T/three" --list feed
+	refused import "$T/list" --format hosts --list feed --replace --force
+	complains 'not a line of it is understood'
+	refused import "$T/list" --list feed --replace --force
+	complains 'not a list format I know'
+}
+
+t_single_labels_are_left_out()
+{
+	list 'a.example' 'com' '*.org'
+	exits 0 import "$T/list"
+	complains '2 entries left out .*first: com, a single label\); --include-bogons'
+	has default a.example ''
+	list '||a.example^' '@@||com^'
+	exits 0 -j import "$T/list"
+	json 'd["bogons"] == 1 and d["allowed"] == 0 and d["entries"] == 1'
+	exits 0 -j import "$T/list" --include-bogons
+	json 'd["bogons"] == 0 and d["allowed"] == 1'
+	has default a.example com
+}
+
+t_text_tells_what_is_allowed()
+{
+	list '||a.example^' '@@||b.a.example^'
+	exits 0 import "$T/list" --dry-run
+	says '^2 entries \(adblock, 1 of them to be allowed\) would go into list default: 2 added'
+	[[ ! -e $state ]] || fail "it has made a store"
+	exits 0 import "$T/list"
+	says '^2 entries \(adblock, 1 of them to be allowed\) into list default: 2 added'
+	exits 0 import "$T/list"
+	says ' 0 added, 0 renewed, 2 unchanged, 0 removed'
+}
+
+# Both sides of the list become what the file has, those of other lists stay.
+t_replace()
+{
+	list '||a.example^' '||b.example^' '@@||c.example^' '@@||d.example^'
+	exits 0 import "$T/list" --list feed
+	exits 0 add a.example x.example --list other
+	exits 0 allow add c.example y.example --list other
+	exits 0 allow add 192.0.2.1 --list feed
+	exits 0 add 192.0.2.2 --list feed
+	list '||b.example^' '||d.example^' '@@||d.example^' '@@||e.example^'
+	exits 0 -j import "$T/list" --list feed --replace --dry-run
+	mv "$T/out" "$T/dry"
+	has feed '192.0.2.2 a.example b.example' '192.0.2.1 c.example d.example'
+	exits 0 -j import "$T/list" --list feed --replace
+	json 'd["removed"] == 4 and d["added"] == 2 and d["unchanged"] == 2'
+	sed 's/"dry_run":true/"dry_run":false/' "$T/dry" | cmp - "$T/out" || fail "$(cat "$T/dry" "$T/out")"
+	has feed 'b.example d.example' 'd.example e.example'
+	has other 'a.example x.example' 'c.example y.example'
+	list 'b.example'
+	exits 0 -j import "$T/list" --list feed --replace
+	json 'd["removed"] == 3 and d["unchanged"] == 1'
+	has feed b.example ''
+}
+
+# Without --replace nothing goes, on neither side.
+t_import_adds()
+{
+	list '||a.example^' '@@||b.example^'
+	exits 0 import "$T/list"
+	list '||c.example^' '@@||d.example^'
+	exits 0 import "$T/list"
+	has default 'a.example c.example' 'b.example d.example'
+}
+
+t_replacement_is_guarded()
+{
+	names 2001 >"$T/feed"
+	exits 0 -q import "$T/feed" --list feed
+	names 1000 >"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'list feed has 2001 entries and would have 1000 '
+	names 1001 >"$T/list"
+	exits 0 -j import "$T/list" --list feed --replace
+	json 'd["removed"] == 1000'
+	# What is no longer listed is not made up for by exceptions.
+	(names 1001 | sed 's/.*/@@||&^/') >"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'list feed has 1001 entries and would have 0 '
+	(echo '||n1.example^'; names 1000 2 | sed 's/.*/@@||&^/') >"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'list feed has 1001 entries and would have 1 '
+	(names 1001 | sed 's/.*/||&^/'; names 1000 | sed 's/.*/@@||&^/') >"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'list feed has 0 allowed entries and would have 1000 '
+	exits 0 -j import "$T/list" --list feed --replace --force
+	json 'd["allowed"] == 1000 and d["removed"] == 0'
+	names 1001 >"$T/list"
+	refused import "$T/list" --list feed --replace
+	complains 'list feed has 1000 allowed entries and would have 0 '
+}
+
+# A list of exceptions only is one that can be emptied too.
+t_emptying_exceptions_is_refused()
+{
+	list '@@||a.example^'
+	exits 0 import "$T/list" --list feed
+	has feed '' a.example
+	list 'com'
+	refused import "$T/list" --list feed --replace --format domains
+	complains 'list feed has 1 allowed entries and would have 0 \(1 left out as bogons\)'
+	exits 0 -j import "$T/list" --list feed --replace --format domains --force
+	json 'd["removed"] == 1'
+}
+
+t_domains_and_addresses_are_both_replaced()
+{
+	list 'a.example' '8.8.8.8' '8.8.4.0/24' '2606:4700::1'
+	exits 0 import "$T/list" --list feed
+	list 'b.example' '8.8.8.8' '9.9.9.9'
+	exits 0 -j import "$T/list" --list feed --replace
+	json 'd["removed"] == 3 and d["added"] == 2 and d["unchanged"] == 1'
+	has feed '8.8.8.8 9.9.9.9 b.example' ''
+}
+
+t_on_trial()
+{
+	list '||a.example^' '@@||b.a.example^' 'x'
+	exits 0 attach x0
+	exits 0 import - --list feed --rollback 60 <"$T/list"
+	exits 2 list --list feed
+	exits 0 commit
+	has feed a.example b.a.example
+}
+
+t_published_lists()
+{
+	local data=${XB_SHARED:-$root/../shared}/data
+
+	[[ -d $data ]] || skip "no real lists in $data (set XB_SHARED)"
+	exits 0 -j import "$data/disposable-email-domains.txt" --list spam
+	json 'd["added"] == 8335 and d["unknown_lines"] == d["bogons"] == 0'
+	exits 0 -j import "$data/adservers.hosts" --list ads
+	json 'd["added"] == 42358 and d["repeats"] == 173 and d["unknown_lines"] == d["bogons"] == 0'
+	exits 0 -j import "$data/hagezi-light-20000.adblock" --list hagezi
+	json 'd["added"] == 19990 and d["unknown_lines"] == d["bogons"] == 0'
+	exits 0 -j import "$data/hagezi-light-20000.wildcard" --list hagezi
+	json 'd["unchanged"] == 19990 and d["added"] == d["unknown_lines"] == d["bogons"] == 0'
+	exits 0 test 0-mail.com sub.0-mail.com
+}
+
+run_tests

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists as rows of a table, with what becomes of each. */
+#ifndef XB_TESTS_LISTROWS_H
+#define XB_TESTS_LISTROWS_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/error.h"
+#include "core/listfile.h"
+
+/* The list a test reads, in a directory for all of them. */
+static char directory[] = "/tmp/xdp-bloom-listfile-XXXXXX";
+static char path[sizeof(directory) + 16];
+
+static inline int make_directory(void **state)
+{
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/list", directory);
+	return 0;
+}
+
+static inline int remove_directory(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+static inline int remove_list(void **state)
+{
+	(void)state;
+	unlink(path);
+	return 0;
+}
+
+static inline void write_list(const void *bytes, size_t size)
+{
+	FILE *list = fopen(path, "w");
+
+	assert_non_null(list);
+	assert_int_equal(fwrite(bytes, 1, size, list), size);
+	assert_int_equal(fclose(list), 0);
+}
+
+static inline void append(char *out, size_t room, const char *format, ...)
+{
+	size_t used = strlen(out);
+	va_list arguments;
+
+	va_start(arguments, format);
+	assert_true((size_t)vsnprintf(out + used, room - used, format, arguments) < room - used);
+	va_end(arguments);
+}
+
+static inline void describe_unknown(const struct xb_listfile *file, char *out, size_t room)
+{
+	append(out, room, "; %llu unknown (", (unsigned long long)file->unknown);
+	for (size_t i = 0; i < file->unknown && i < XB_UNKNOWN_KEPT; i++)
+		append(out, room, "%s%llu: %s", i ? ", " : "",
+		       (unsigned long long)file->first_unknown[i].line,
+		       file->first_unknown[i].text);
+	append(out, room, ")");
+}
+
+/* "FORMAT: [allow ]ENTRY[ timeout N][ (COMMENT)], ...", and what else there was to count. */
+static inline void describe(const struct xb_listfile *file, char *out, size_t room)
+{
+	snprintf(out, room, "%s:", file->format);
+	for (size_t i = 0; i < file->count; i++) {
+		const struct xb_item *item = &file->items[i];
+		const char *comment = xb_listfile_comment(file, item);
+		char text[XB_ENTRY_TEXT];
+
+		append(out, room, "%s%s%s", i ? ", " : " ",
+		       xb_entry_is_allow(&item->entry) ? "allow " : "",
+		       xb_entry_format(&item->entry, text));
+		if (item->timeout)
+			append(out, room, " timeout %u", item->timeout);
+		if (*comment)
+			append(out, room, " (%s)", comment);
+	}
+	if (file->repeats)
+		append(out, room, "; %llu repeats", (unsigned long long)file->repeats);
+	if (file->host_bits)
+		append(out, room, "; %llu cut", (unsigned long long)file->host_bits);
+	if (file->unknown)
+		describe_unknown(file, out, room);
+}
+
+static inline void assert_empty(const struct xb_listfile *file)
+{
+	static const struct xb_listfile empty;
+
+	assert_memory_equal(file, &empty, sizeof(empty));
+}
+
+static inline void check_refused(const char *told, const char *message)
+{
+	char expected[2048];
+	struct xb_listfile file;
+
+	snprintf(expected, sizeof(expected), "%s%s", path, message);
+	xb_error_clear();
+	memset(&file, 0x5a, sizeof(file));
+	assert_int_equal(xb_listfile_read(path, told, &file),
+			 strcmp(message, ": no entries") ? -EINVAL : -ENODATA);
+	assert_string_equal(xb_error_message(), expected);
+	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+	assert_empty(&file);
+}
+
+static inline void check_read(const char *told, const char *text, const char *description)
+{
+	char found[2048];
+	uint64_t lines = *text && text[strlen(text) - 1] != '\n';
+	struct xb_listfile file;
+
+	while ((text = strchr(text, '\n'))) {
+		lines++;
+		text++;
+	}
+	xb_error_clear();
+	if (xb_listfile_read(path, told, &file))
+		fail_msg("%s", xb_error_message());
+	describe(&file, found, sizeof(found));
+	assert_string_equal(found, description);
+	assert_int_equal(file.lines, lines);
+	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
+	xb_listfile_free(&file);
+	assert_empty(&file);
+}
+
+/* A list and what becomes of it: what describe() says, or from a colon on the message behind its
+ * path. */
+struct row {
+	const char *text;
+	const char *told; /* format; NULL: detected */
+	const char *outcome;
+};
+
+static inline void test_rows(void **state)
+{
+	for (const struct row *row = *state; row->text; row++) {
+		write_list(row->text, strlen(row->text));
+		if (*row->outcome == ':')
+			check_refused(row->told, row->outcome);
+		else
+			check_read(row->told, row->text, row->outcome);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, remove_list)
+#define ROWS(rows)                                                                                 \
+	{                                                                                          \
+#rows, test_rows, NULL, remove_list, (void *)(rows)                                \
+	}
+
+#endif

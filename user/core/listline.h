@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the list formats share: the words of a line, and how what it says is kept. */
+#ifndef XB_CORE_LISTLINE_H
+#define XB_CORE_LISTLINE_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "listfile.h"
+
+#define XB_DIGITS "0123456789"
+#define XB_BLANKS " \t\r"
+
+/* The text without blanks around it; what is behind is cut off. */
+char *xb_line_trim(char *text);
+
+/* Cuts the next word off, NULL at the end. */
+char *xb_line_word(char **rest);
+
+/* Cuts the text off at the first of `marks`. Returns what was behind, trimmed; "" if none is there.
+ */
+char *xb_line_comment(char *text, const char *marks);
+
+/* As much of the text as fits into out, safe for a terminal. */
+const char *xb_line_show(const char *text, char *out, size_t room);
+
+#define XB_LINE_SHOWN	   40 /* characters */
+#define XB_LINE_SHOW(text) xb_line_show(text, (char[XB_LINE_SHOWN + 1]){0}, XB_LINE_SHOWN + 1)
+
+/* Makes room for `need` elements; array is the address of the pointer. */
+static inline int xb_line_grow(void *array, size_t *room, size_t need, size_t size)
+{
+	size_t more = *room * 2 > need ? *room * 2 : need + 1024;
+	void *grown;
+
+	if (need <= *room)
+		return 0;
+	memcpy(&grown, array, sizeof(grown));
+	grown = reallocarray(grown, more, size);
+	if (!grown)
+		return xb_out_of_memory();
+	memcpy(array, &grown, sizeof(grown));
+	*room = more;
+	return 0;
+}
+
+static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *item)
+{
+	int error = xb_line_grow(&file->items, &file->room, file->count + 1, sizeof(*item));
+
+	if (!error)
+		file->items[file->count++] = *item;
+	return error;
+}
+
+int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment);
+
+/* An address or prefix, with its host bits cut off and noted. */
+int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry *entry);
+
+#define XB_LINE_EXACT 1U /* this name alone */
+#define XB_LINE_ALLOW 2U /* for the allowlist */
+
+/*
+ * Keeps a domain. how: XB_LINE_ bits. An input error also where the domain could be a wrong
+ * address: its last label begins with a digit, as that of no domain on the Internet does. `=` in
+ * front of the text is not taken.
+ */
+int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
+			const char *comment);
+
+/* Whether the address is one that lists give to names which are to lead nowhere: 0.0.0.0,
+ * 127.0.0.0/8, ::, ::1, fe80::1 of an interface. */
+bool xb_line_is_nowhere(const char *address);
+
+#endif

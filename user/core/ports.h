@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where names are looked for: ports of the protocols that carry them, in order, packed to the
+ * front. */
+#ifndef XB_CORE_PORTS_H
+#define XB_CORE_PORTS_H
+
+#include <stdint.h>
+
+#include "xdp_bloom/layout.h"
+
+enum xb_carrier { XB_CARRIER_DNS, XB_CARRIER_TLS, XB_CARRIER_HTTP, XB_CARRIERS };
+
+const char *xb_carrier_name(enum xb_carrier carrier);
+int xb_carrier_parse(const char *text, enum xb_carrier *carrier);
+
+uint16_t *xb_ports_of(struct xb_name_ports *ports, enum xb_carrier carrier);
+
+/* Puts one more among them, unless it is no port, is there, or there is no room. */
+int xb_ports_add(uint16_t ports[XB_NAME_PORTS], uint64_t port);
+
+/* PORT,... or "off". */
+int xb_ports_parse(const char *text, uint16_t ports[XB_NAME_PORTS]);
+
+#define XB_PORTS_TEXT 32 /* bytes, terminator included */
+
+/* The text of them; returns out. */
+const char *xb_ports_format(const uint16_t ports[XB_NAME_PORTS], char out[XB_PORTS_TEXT]);
+
+/* A connection is read as TLS or as HTTP: no port can be both. */
+int xb_ports_check(const struct xb_name_ports *ports);
+
+#endif
