@@ -220,8 +220,8 @@ capture()
 end_capture()
 {
 	sleep 0.1
-	kill $capturing
-	wait $capturing || true
+	kill "$capturing"
+	wait "$capturing" || true
 	tcpdump -r "$T/wire" -n -vv >"$T/wire.txt" 2>/dev/null
 	[[ $(grep -c '\.53 > ' "$T/wire.txt") -eq $1 ]] || fail "not $1 packets: $(cat "$T/wire.txt")"
 	! grep -iE 'bad|\|domain|malformed|truncated|invalid|no cksum' "$T/wire.txt" ||
@@ -270,6 +270,7 @@ t_drop_is_silent()
 # looks_up NAME: what getent says, in $T/getent.
 looks_up()
 {
+	# shellcheck disable=SC2016
 	in_client timeout 5 unshare --mount sh -c \
 		'mount --bind "$1/resolv.conf" /etc/resolv.conf && exec getent ahosts "$2"' - "$T" "$1" >"$T/getent"
 }
@@ -284,7 +285,7 @@ getents()
 	for to in $server4 $server6; do
 		printf '%s\n' "nameserver $to" "search ." "options attempts:1 timeout:2" >"$T/resolv.conf"
 		for one in a.other.example a.Truncate.example; do
-			looks_up $one || fail "getent does not find $one by $to"
+			looks_up "$one" || fail "getent does not find $one by $to"
 			grep -q "^$real4 " "$T/getent" && grep -q "^$real6 " "$T/getent" ||
 				fail "$one is $(cat "$T/getent")"
 		done
