@@ -1023,6 +1023,23 @@ static void monitor(void **state)
 	check_both("enforced", &(struct wrap){0}, true);
 }
 
+/* With addresses of both families listed the program is at its largest. */
+static void beside_addresses(void **state)
+{
+	static const char *const addresses[] = {"203.0.113.1", "203.0.114.0/24", "2001:db8:bad::1"};
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(addresses); i++)
+		rig_add(&rig, addresses[i], "default");
+	rig_rotate(&rig);
+	hello_names(state);
+	requests(state);
+	for (size_t i = 0; i < ROWS(addresses); i++)
+		assert_true(rig_del(&rig, addresses[i], NULL));
+	rig_rotate(&rig);
+	check_both("no addresses", &(struct wrap){0}, true);
+}
+
 /* ---- What is told ---- */
 
 struct seen {
@@ -1485,6 +1502,7 @@ int main(void)
 		cmocka_unit_test(other_ports),
 		cmocka_unit_test(off),
 		cmocka_unit_test_teardown(monitor, enforce),
+		cmocka_unit_test(beside_addresses),
 		cmocka_unit_test_setup_teardown(told, attach, detach),
 		cmocka_unit_test(mutated_hellos),
 		cmocka_unit_test(mutated_requests),
