@@ -158,7 +158,7 @@ static __noinline int tcp_name(struct xdp_md *ctx, struct name *name, __u32 foun
 		return found;
 	if (name->tcp == XB_DNS_TCP)
 		return XB_DNS_TCP;
-	if (bpf_xdp_load_bytes(ctx, offset, &tcp, sizeof(tcp)))
+	if (bpf_xdp_load_bytes(ctx, offset, &tcp, sizeof(tcp)) || tcp.doff * 4 < sizeof(tcp))
 		return found;
 	name->udp.source = tcp.source;
 	name->udp.dest = tcp.dest;

@@ -13,7 +13,7 @@
 #include "query.h"
 
 #define TEXT_AT	   (DNS_HEADER + 1) /* so that there is room for the first label's length */
-#define HOST_BYTES 253
+#define HOST_BYTES 254		    /* at most, of which the last is a dot then */
 
 /*
  * Makes labels of text that stands from TEXT_AT on: the length of each goes where the dot before it
@@ -47,7 +47,7 @@ static long host_next_label(__u32 round __attribute__((unused)), void *data)
 	return 0;
 }
 
-/* size: of the text at TEXT_AT, at most HOST_BYTES. False if it is no name. */
+/* size: of the text at TEXT_AT, 1 to HOST_BYTES. False if it is no name. */
 static __always_inline bool host_cut(struct name *name, __u32 size)
 {
 	__u8 *last = &name->message[TEXT_AT - 1 + (size & 255)];
@@ -56,6 +56,8 @@ static __always_inline bool host_cut(struct name *name, __u32 size)
 		last[1] = '.';
 		size++;
 	}
+	if (size > HOST_BYTES)
+		return false;
 	name->room = size;
 	name->bad = XB_DNS_LABEL;
 	name->bytes = name->labels = 0;
@@ -91,11 +93,24 @@ struct tls_start {
 #define TLS_HANDSHAKE  22
 #define TLS_HELLO      1
 #define TLS_RECORD     5  /* bytes of its header */
+#define TLS_MESSAGE    9  /* bytes up to what its length counts */
 #define TLS_EXTENSIONS 64 /* at most */
 
 static __always_inline __u32 u16_of(const __u8 bytes[2])
 {
 	return bytes[0] << 8 | bytes[1];
+}
+
+static __always_inline __u32 u24_of(const __u8 bytes[3])
+{
+	return bytes[0] << 16 | u16_of(bytes + 1);
+}
+
+/* Nothing behind this belongs to it: what a length says ends before what it lies in does. */
+static __always_inline void hello_end(struct hello *hello, __u32 end)
+{
+	if (end < hello->end)
+		hello->end = end;
 }
 
 static long tls_next_extension(__u32 round __attribute__((unused)), void *data)
@@ -114,6 +129,8 @@ static long tls_next_extension(__u32 round __attribute__((unused)), void *data)
 	if (hello->at + 9 > hello->end || bpf_xdp_load_bytes(walk->ctx, hello->at, bytes, 9) ||
 	    bytes[6])
 		return 1;
+	hello_end(hello, hello->at + 4 + u16_of(bytes + 2));
+	hello_end(hello, hello->at + 6 + u16_of(bytes + 4));
 	hello->host = hello->at + 9;
 	hello->size = u16_of(bytes + 7);
 	if (hello->host + hello->size > hello->end)
@@ -133,43 +150,58 @@ static __always_inline bool tls_skip(struct xdp_md *ctx, struct hello *hello, __
 	return true;
 }
 
+/* Into the vector of the extensions. */
+static __always_inline bool tls_enter(struct xdp_md *ctx, struct hello *hello)
+{
+	__u8 bytes[2];
+
+	if (hello->at + 2 > hello->end || bpf_xdp_load_bytes(ctx, hello->at, bytes, 2))
+		return false;
+	hello->at += 2;
+	hello_end(hello, hello->at + u16_of(bytes));
+	return true;
+}
+
 /* False: this is no hello. */
 static __noinline int tls_find(struct xdp_md *ctx, struct name *name)
 {
 	struct hello_walk walk = {.ctx = ctx, .name = name};
 	struct hello *hello = &name->hello;
 	struct tls_start start;
-	__u32 record;
 
 	if (hello->at + TLS_RECORD + 1 > hello->end ||
 	    bpf_xdp_load_bytes(ctx, hello->at, &start, TLS_RECORD + 1) ||
 	    start.type != TLS_HANDSHAKE || start.version[0] != 3 || start.message != TLS_HELLO)
 		return false;
 	/* What another record has of the hello would have a header in between. */
-	record = hello->at + TLS_RECORD + u16_of(start.length);
-	if (record < hello->end)
-		hello->end = record;
+	hello_end(hello, hello->at + TLS_RECORD + u16_of(start.length));
 	if (hello->at + sizeof(start) > hello->end ||
 	    bpf_xdp_load_bytes(ctx, hello->at, &start, sizeof(start)))
 		return true;
+	hello_end(hello, hello->at + TLS_MESSAGE + u24_of(start.message_length));
 	hello->at += (__u32)sizeof(start) + start.session_bytes;
-	if (!tls_skip(ctx, hello, 2) || !tls_skip(ctx, hello, 1))
+	if (!tls_skip(ctx, hello, 2) || !tls_skip(ctx, hello, 1) || !tls_enter(ctx, hello))
 		return true;
-	hello->at += 2;
 	bpf_loop(TLS_EXTENSIONS, tls_next_extension, &walk, 0);
 	return true;
 }
 
-#define WORD(a, b, c, d) ((__u32)(a) | (b) << 8 | (c) << 16 | (__u32)(d) << 24)
+#define WORD(a, b, c, d)	     ((__u32)(a) | (b) << 8 | (c) << 16 | (__u32)(d) << 24)
+#define TEXT(a, b, c, d, e, f, g, h) ((__u64)WORD(a, b, c, d) | (__u64)WORD(e, f, g, h) << 32)
+#define FIRST(bytes, word)	     ((word) & (~0ULL >> (64 - 8 * (bytes))))
 
-/* The methods of RFC 9110 and RFC 5789, by how they begin. */
-static __always_inline bool is_http_method(__u32 word)
+/* The methods of RFC 9110 and RFC 5789, with the blank behind them. */
+static __always_inline bool is_http_method(__u64 word)
 {
-	return word == WORD('G', 'E', 'T', ' ') || word == WORD('P', 'O', 'S', 'T') ||
-	       word == WORD('H', 'E', 'A', 'D') || word == WORD('P', 'U', 'T', ' ') ||
-	       word == WORD('D', 'E', 'L', 'E') || word == WORD('O', 'P', 'T', 'I') ||
-	       word == WORD('C', 'O', 'N', 'N') || word == WORD('P', 'A', 'T', 'C') ||
-	       word == WORD('T', 'R', 'A', 'C');
+	return FIRST(4, word) == TEXT('G', 'E', 'T', ' ', 0, 0, 0, 0) ||
+	       FIRST(5, word) == TEXT('P', 'O', 'S', 'T', ' ', 0, 0, 0) ||
+	       FIRST(5, word) == TEXT('H', 'E', 'A', 'D', ' ', 0, 0, 0) ||
+	       FIRST(4, word) == TEXT('P', 'U', 'T', ' ', 0, 0, 0, 0) ||
+	       FIRST(7, word) == TEXT('D', 'E', 'L', 'E', 'T', 'E', ' ', 0) ||
+	       word == TEXT('O', 'P', 'T', 'I', 'O', 'N', 'S', ' ') ||
+	       word == TEXT('C', 'O', 'N', 'N', 'E', 'C', 'T', ' ') ||
+	       FIRST(6, word) == TEXT('P', 'A', 'T', 'C', 'H', ' ', 0, 0) ||
+	       FIRST(6, word) == TEXT('T', 'R', 'A', 'C', 'E', ' ', 0, 0);
 }
 
 static __always_inline __u64 text_word(struct hello *hello, __u32 at)
@@ -177,7 +209,7 @@ static __always_inline __u64 text_word(struct hello *hello, __u32 at)
 	return *(__u64 *)&hello->text[at & (TEXT_BYTES - 1)];
 }
 
-#define HOST_FIELD (WORD('h', 'o', 's', 't') | (__u64)':' << 32)
+#define HOST_FIELD TEXT('h', 'o', 's', 't', ':', 0, 0, 0)
 
 /* To the next line, up to one that is the host's, or empty. */
 static long http_next_word(__u32 round __attribute__((unused)), void *data)
@@ -199,7 +231,7 @@ static long http_next_word(__u32 round __attribute__((unused)), void *data)
 	lines = text_word(hello, hello->at);
 	if ((lines & 0xff) == '\r' || (lines & 0xff) == '\n')
 		return 1;
-	if ((xb_lower8(lines) & 0xffffffffffULL) != HOST_FIELD)
+	if (FIRST(5, xb_lower8(lines)) != HOST_FIELD)
 		return 0;
 	hello->host = hello->at + 5;
 	return 1;
@@ -230,6 +262,9 @@ static long http_skip_blank(__u32 round __attribute__((unused)), void *data)
 }
 
 #define HTTP_BLANKS 8 /* at most */
+#define HTTP_LEAST  8 /* bytes in which a method can be told from other text */
+/* A line that is not empty has two bytes, and a round takes one line or eight bytes. */
+#define HTTP_WORDS (TEXT_BYTES / 2)
 
 /* False: this is no request. */
 static __noinline int http_find(struct xdp_md *ctx, struct name *name)
@@ -238,15 +273,15 @@ static __noinline int http_find(struct xdp_md *ctx, struct name *name)
 	struct hello *hello = &name->hello;
 	__u32 start = hello->at, size = hello->end - hello->at;
 
-	if (size < 4)
+	if (size < HTTP_LEAST)
 		return false;
-	size = bounded(size, 4, TEXT_BYTES);
+	size = bounded(size, HTTP_LEAST, TEXT_BYTES);
 	if (bpf_xdp_load_bytes(ctx, start, hello->text, size) ||
-	    !is_http_method((__u32)text_word(hello, 0)))
+	    !is_http_method(text_word(hello, 0)))
 		return false;
 	hello->at = 0;
 	hello->end = size;
-	bpf_loop(TEXT_BYTES / 4, http_next_word, &walk, 0);
+	bpf_loop(HTTP_WORDS, http_next_word, &walk, 0);
 	if (!hello->host)
 		return true;
 	bpf_loop(HTTP_BLANKS, http_skip_blank, &walk, 0);

@@ -265,6 +265,21 @@ void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS])
 	must(xb_write(&rig->paths, XB_WRITE_HEAVY, ports_body, copy), "ports");
 }
 
+static int all_ports_body(struct xb_writer *writer, void *context)
+{
+	writer->txn->meta.ports = *(const struct xb_name_ports *)context;
+	xb_changes_set_bulk(&writer->txn->change);
+	writer->txn->edits++;
+	return 0;
+}
+
+void rig_ports(struct rig *rig, const struct xb_name_ports *ports)
+{
+	struct xb_name_ports copy = *ports;
+
+	must(xb_write(&rig->paths, XB_WRITE_HEAVY, all_ports_body, &copy), "ports");
+}
+
 void rig_confirm(struct rig *rig, bool confirm)
 {
 	const struct xb_rotation rotation = {.set_confirm = true, .confirm = confirm};

@@ -46,6 +46,8 @@ void rig_policy(struct rig *rig, uint32_t policy);
  * force when they return. */
 void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdict);
 void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS]);
+/* All kinds of ports at once. */
+void rig_ports(struct rig *rig, const struct xb_name_ports *ports);
 
 /* A rotation with or without the exact stage; it stays so until the next call. */
 void rig_confirm(struct rig *rig, bool confirm);

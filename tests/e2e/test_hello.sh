@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Names in TLS hellos and HTTP requests: what real clients and servers see of it.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# listens PORT: whether a server does.
+listens() { in_server ss -Hltn "sport = :$1" | grep -q .; }
+
+make_certificate()
+{
+	command -v openssl >/dev/null || skip "no openssl"
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 \
+		-subj /CN=test -keyout "$T/key" -out "$T/cert" 2>/dev/null
+}
+
+serve_http()
+{
+	mkdir "$T/www"
+	echo found >"$T/www/index.html"
+	in_server python3 -c 'import functools, http.server, socket, sys
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[2])
+Server(("::", int(sys.argv[1])), handler).serve_forever()' "$1" "$T/www" >/dev/null 2>&1 &
+	wait_for 'the HTTP server' listens "$1"
+}
+
+# bracketed ADDRESS: as it stands before a port.
+bracketed()
+{
+	case $1 in
+	*:*) echo "[$1]" ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# shakes SECONDS PORT OPTION...: a TLS handshake that is completed in that time. With a server of its
+# own, since one that waits for the rest of a connection takes no other.
+shakes()
+{
+	local seconds=$1 port=$2 server_pid code=0
+
+	# Not in_server: the process that is ended must be the server.
+	nsenter --net="/run/netns/$server" openssl s_server -accept "$port" -key "$T/key" \
+		-cert "$T/cert" -quiet >/dev/null 2>&1 &
+	server_pid=$!
+	wait_for 'the TLS server' listens "$port"
+	in_client timeout "$seconds" openssl s_client "${@:3}" -quiet -no_ign_eof </dev/null \
+		>/dev/null 2>&1 || code=$?
+	kill "$server_pid" 2>/dev/null || true # it ends by itself after a handshake
+	wait "$server_pid" 2>/dev/null || true
+	return "$code"
+}
+
+# greets NAME SECONDS [PORT [VERSION [ADDRESS]]]
+greets()
+{
+	shakes "$2" "${3:-443}" -connect "$(bracketed "${5:-$server4}"):${3:-443}" -servername "$1" \
+		"${4:--tls1_3}"
+}
+
+# gets HOST SECONDS [PORT [ADDRESS]]: a page that comes in that time, asked for with that Host.
+gets()
+{
+	in_client python3 -c 'import http.client, sys
+host, seconds, port, address = sys.argv[1:]
+one = http.client.HTTPConnection(address, int(port), timeout=float(seconds))
+try:
+    one.request("GET", "/", headers={"Host": host})
+    sys.exit(one.getresponse().read() != b"found\n")
+except OSError:
+    sys.exit(1)' "$1" "$2" "${3:-80}" "${4:-$server4}"
+}
+
+let_in() { "$@" || fail "does not get through: $*"; }
+kept_out() { ! "$@" || fail "gets through: $*"; }
+
+# counted REASON: packets so far.
+counted()
+{
+	ctl -j stats | python3 -c 'import json, sys
+print(sum(r["packets"] for i in json.load(sys.stdin)["interfaces"] for r in i["reasons"]
+    if r["reason"] == sys.argv[1]))' "$1"
+}
+
+t_tls()
+{
+	make_certificate
+	ctl -q attach x0
+	ctl add example.com
+	let_in greets www.example.com 3
+	exits 0 ports tls 443
+	kept_out greets www.example.com 0.5
+	kept_out greets WWW.example.com 0.5 443 -tls1_2
+	kept_out greets example.com 0.5 443 -tls1_3 "$server6"
+	[[ $(counted tls_dropped) -ge 3 ]] || fail "$(counted tls_dropped) are counted"
+	let_in greets www.example.org 3
+	let_in greets aexample.com 3 443 -tls1_2
+	let_in greets aexample.com 3 443 -tls1_3 "$server6"
+	[[ $(counted name_clean) -eq 3 ]] || fail "$(counted name_clean) are clean"
+	let_in shakes 3 443 -connect "$server4:443" -noservername
+	[[ $(counted tls_nameless) -eq 1 ]] || fail "$(counted tls_nameless) are without a name"
+	exits 0 ports tls off
+	let_in greets www.example.com 3
+}
+
+t_tls_verdicts()
+{
+	make_certificate
+	ctl -q attach x0 --mode skb
+	ctl ports tls 8443
+	ctl add example.com
+	kept_out greets example.com 0.5 8443
+	ctl verdict default refused
+	kept_out greets example.com 0.5 8443
+	ctl verdict default count
+	let_in greets example.com 3 8443
+	# Once more for every hello that was dropped before and sent again.
+	[[ $(counted name_counted) -ge 1 ]] || fail "$(counted name_counted) are counted"
+	ctl verdict default drop
+	ctl policy monitor
+	let_in greets example.com 3 8443
+	ctl policy enforce
+	kept_out greets a.example.com 0.5 8443
+	ctl allow add a.example.com
+	let_in greets a.example.com 3 8443
+}
+
+t_http()
+{
+	serve_http 80
+	ctl -q attach x0
+	ctl add example.com
+	let_in gets www.example.com 3
+	exits 0 ports http 80
+	kept_out gets www.example.com 0.5
+	kept_out gets Example.COM:80 0.5
+	kept_out gets example.com. 0.5 80 "$server6"
+	[[ $(counted http_dropped) -ge 3 ]] || fail "$(counted http_dropped) are counted"
+	let_in gets www.example.org 3
+	let_in gets aexample.com 3 80 "$server6"
+	exits 0 ports http off
+	let_in gets www.example.com 3
+}
+
+t_http_with_curl()
+{
+	command -v curl >/dev/null || skip "no curl"
+	serve_http 80
+	ctl -q attach x0 --mode skb
+	ctl add example.com
+	ctl ports http 80
+	for one in www.example.com example.com; do
+		kept_out in_client curl -s -m 0.5 --noproxy '*' --resolve "$one:80:$server4" \
+			"http://$one/" >/dev/null
+	done
+	let_in in_client curl -s -m 3 --noproxy '*' --resolve "example.org:80:$server4" \
+		http://example.org/ >"$T/page"
+	[[ $(cat "$T/page") == found ]]
+}
+
+run_tests
