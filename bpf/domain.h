@@ -114,7 +114,8 @@ static __always_inline bool is_verdict(enum xb_reason reason)
 
 /* What comes of a verdict by the policy. tcp: the TLS or HTTP reason, nothing is answered; else 0.
  */
-static __noinline int domain_settle(struct xdp_md *ctx, struct name *name, __u32 reason, __u32 tcp)
+static __always_inline int domain_settle(struct xdp_md *ctx, struct name *name, __u32 reason,
+					 __u32 tcp)
 {
 	bool counted = reason == XB_NAME_COUNTED, watched = watch_wants();
 	bool monitored = !counted && policy_now() == XB_POLICY_MONITOR;
@@ -175,7 +176,7 @@ static __always_inline bool is_to_dns(struct xdp_md *ctx, const struct name *nam
 }
 
 /* The name of the question. XB_NAME_CLEAN: it is cut. */
-static __noinline int udp_name(struct xdp_md *ctx, struct name *name, __u32 found)
+static __always_inline int udp_name(struct xdp_md *ctx, struct name *name, __u32 found)
 {
 	__u32 reason;
 
