@@ -123,9 +123,6 @@ static long name_next_labels(__u32 round __attribute__((unused)), void *data)
 		name->start[labels & 127] = at;
 		labels++;
 		at += length + 1;
-		/* Else the compiler leaves name_at()'s mask out: it knows the bounds, where the
-		 * verifier of Linux 6.1 does not. */
-		asm volatile("" : "+r"(at));
 	}
 	name->bytes = at;
 	name->labels = labels;

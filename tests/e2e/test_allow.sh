@@ -187,7 +187,7 @@ t_bad_input()
 	refused 2 allow del
 	refused 2 allow test
 	complains 'allow test needs'
-	for one in '' 1.2.3 1.2.3.256 1.2.3.4/33 ::1/129 example.org auto:ssh $'\x01\xff'; do
+	for one in '' 1.2.3 1.2.3.256 1.2.3.4/33 ::1/129 exa_mple..org auto:ssh $'\x01\xff'; do
 		refused 2 allow add -- "$one"
 		refused 2 allow del -- "$one"
 		refused 2 allow test -- "$one"
