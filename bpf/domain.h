@@ -5,6 +5,7 @@
 
 #include "answer.h"
 #include "bits.h"
+#include "hits.h"
 #include "hello.h"
 #include "name.h"
 #include "policy.h"
@@ -226,7 +227,10 @@ static __noinline int domain_apply(struct xdp_md *ctx, __u32 found, __u32 networ
 	if (reason != XB_NAME_CLEAN)
 		return reason;
 	reason = name_judge(name);
-	return is_verdict(reason) ? domain_settle(ctx, name, reason, name->tcp) : reason;
+	if (!is_verdict(reason))
+		return reason;
+	hits_count(name);
+	return domain_settle(ctx, name, reason, name->tcp);
 }
 
 #endif

@@ -35,4 +35,11 @@ struct {
 	__uint(max_entries, XB_DROPS_BYTES);
 } drops SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XB_HITS_SLOTS);
+	__type(key, __u32);
+	__type(value, struct xb_hits);
+} hits SEC(".maps");
+
 #endif

@@ -34,7 +34,7 @@ struct {
 #define QUESTION_FIXED	4  /* type and class behind the name */
 #define OPT_FIXED	11 /* of an OPT record without its data */
 #define MESSAGE_BYTES	(DNS_HEADER + 255 + QUESTION_FIXED + OPT_FIXED)
-#define SCRATCH_MESSAGE 512 /* what a masked index can reach, and a label more */
+#define SCRATCH_MESSAGE 528 /* what a masked index can reach, and a name more */
 #define TEXT_BYTES	2048
 
 /* Looking for a name in the first data of a connection. */
@@ -42,6 +42,13 @@ struct hello {
 	__u32 at, end;	  /* what is left to look at */
 	__u32 host, size; /* the name in the packet; size 0: none was found */
 	__u8 text[TEXT_BYTES + 64];
+};
+
+/* The listed name that the strictest verdict is from. */
+struct hit {
+	__u64 fingerprint;
+	__u32 depth; /* its labels */
+	__u32 exact; /* 1: it is listed for itself alone */
 };
 
 /*
@@ -64,6 +71,7 @@ struct name {
 	__u32 first;   /* depth from which on suffixes are looked up */
 	__u32 last;    /* depth up to which they are */
 	__u32 verdict; /* the strictest found; XB_DOMAIN_VERDICTS: none */
+	struct hit hit;
 	struct xb_sip sip;
 	__u32 tcp; /* enum xb_reason a listed name is dropped for; 0: a query over UDP */
 	struct hello hello;
@@ -165,7 +173,7 @@ static __noinline int name_confirm(__u64 hash)
 	return found ? found >> XB_DOMAIN_SHIFT : XB_DOMAIN_VERDICTS;
 }
 
-static __always_inline void name_look_up(struct name *name)
+static __always_inline void name_look_up(struct name *name, __u32 exact)
 {
 	struct xb_key key = params_key();
 	__u64 hash = xb_hash_name(name->sip);
@@ -174,8 +182,10 @@ static __always_inline void name_look_up(struct name *name)
 	if (!bloom_contains(&names, &params.names, &key, hash))
 		return;
 	verdict = name_confirm(hash);
-	if (verdict < name->verdict)
-		name->verdict = verdict;
+	if (verdict >= name->verdict)
+		return;
+	name->verdict = verdict;
+	name->hit = (struct hit){xb_fingerprint(hash), name->depth, exact};
 }
 
 static long name_next_suffixes(__u32 round __attribute__((unused)), void *data)
@@ -187,7 +197,7 @@ static long name_next_suffixes(__u32 round __attribute__((unused)), void *data)
 			return 1;
 		name_take_label(name);
 		if (name->depth >= name->first)
-			name_look_up(name);
+			name_look_up(name, 0);
 	}
 	return 0;
 }
@@ -214,7 +224,7 @@ static __always_inline __u32 name_listed(struct name *name, const struct xb_dept
 		bpf_loop(XB_NAME_LABELS / SUFFIXES_A_ROUND + 1, name_next_suffixes, &name, 0);
 	if (exact) {
 		xb_sip_take(&name->sip, 0);
-		name_look_up(name);
+		name_look_up(name, 1);
 	}
 	return name->verdict;
 }

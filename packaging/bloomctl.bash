@@ -95,7 +95,7 @@ _bloomctl()
 		verdict) words='--rollback' ;;
 		restore) words='--rollback' ;;
 		rotate) words='--fpr --capacity --confirm --no-confirm --rollback' ;;
-		stats) words='--watch' ;;
+		stats) words='--watch --names' ;;
 		watch) words='--rate --count' ;;
 		plan) words='--entries --fpr --no-confirm' ;;
 		esac

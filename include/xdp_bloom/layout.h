@@ -11,7 +11,7 @@
 /* ---- The link: outlives generations. A change here raises XB_LINK_LAYOUT, and an upgrade replaces
  * the entry. ---- */
 
-#define XB_LINK_LAYOUT 3
+#define XB_LINK_LAYOUT 4
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -82,6 +82,24 @@ struct xb_name_drop {
 _Static_assert(sizeof(struct xb_name_drop) == 296, "a name's drop as told");
 
 #define XB_DROPS_BYTES 262144 /* ring buffer */
+
+/*
+ * Which listed names are hit most, on one CPU. A name has one slot it may stand in, by its hash;
+ * the packets there vote (Boyer, Moore, 1981): one for another name takes a vote from the name in
+ * the slot, one that finds none left takes the slot. So a name that gets more than half of the
+ * packets of its slot keeps it, and `packets` is never too high.
+ */
+#define XB_HITS_SLOTS 1024
+
+struct xb_hits {
+	__u64 fingerprint; /* of the listed name, by its generation's key; 0: free */
+	__u64 packets;	   /* since it has the slot */
+	__u64 votes;
+	__u32 bytes;		  /* of name; 0: not written yet */
+	__u32 exact;		  /* 1: it is listed for itself alone */
+	__u8 name[XB_NAME_BYTES]; /* as in a DNS message, without the root */
+};
+_Static_assert(sizeof(struct xb_hits) == 288, "hits layout");
 
 /*
  * A trial: while it lasts a guard stands in the slot, which hands packets to one of two programs by

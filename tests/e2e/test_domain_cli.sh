@@ -717,6 +717,33 @@ t_stats()
 	stats_say pass name_clean 1
 }
 
+t_stats_names()
+{
+	begin
+	exits 0 -j stats
+	json 'd["names"] == []'
+	ctl add example.com =example.net
+	asks www.example.com silence
+	asks Example.COM silence
+	asks example.net silence
+	asks example.org passed
+	exits 0 stats
+	says '^listed names, by packets$'
+	says '^  example.com +2 packets$'
+	says '^  =example.net +1 packets$'
+	exits 0 -j stats --names 1
+	json 'd["names"] == [{"entry": "example.com", "packets": 2}]'
+	exits 0 stats --names 0
+	! grep -q 'listed names' "$T/out" || fail 'names, though none was asked for'
+	ctl rotate
+	asks example.com silence
+	exits 0 -j stats
+	json 'd["names"][0]["packets"] == 3 and len(d["names"]) == 2'
+	exits 2 stats --names 1001
+	one_line
+	complains '--names'
+}
+
 # --- watch ------------------------------------------------------------------------------------------
 
 has_budget()

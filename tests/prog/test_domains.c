@@ -100,13 +100,9 @@ static void check_table(const struct row *rows, size_t count)
 /* A query for the name in text. */
 static void check_name(const char *name, enum xb_reason reason)
 {
-	const struct dns_shape shape = {0};
-	uint8_t message[512] = {0x12, 0x34, 1, 0, 0, 1};
-	uint32_t size = 12 + dns_labels(name, message + 12);
 	struct dns_frame frame;
 
-	memcpy(message + size, "\0\0\x01\0\x01", 5);
-	dns_wrap(&shape, message, size + 5, &frame);
+	dns_query(name, false, &frame);
 	check_reason(name, &frame, reason);
 }
 

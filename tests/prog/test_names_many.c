@@ -74,21 +74,11 @@ static void names_free(struct names *names)
 	free(names->forms);
 }
 
-static void query_frame(const char *name, struct dns_frame *frame)
-{
-	const struct dns_shape shape = {.ipv6 = name[0] & 1};
-	uint8_t message[512] = {0x12, 0x34, 1, 0, 0, 1};
-	uint32_t size = 12 + dns_labels(name, message + 12);
-
-	memcpy(message + size, "\0\0\x01\0\x01", 5);
-	dns_wrap(&shape, message, size + 5, frame);
-}
-
 static uint32_t ask(int program, const char *name)
 {
 	struct dns_frame frame;
 
-	query_frame(name, &frame);
+	dns_query(name, name[0] & 1, &frame);
 	return rig_run(program, frame.byte, frame.size);
 }
 
@@ -207,11 +197,11 @@ static void asker_begin(struct asker *asker, struct rig *rig)
 		char name[NAME_TEXT];
 
 		name_text(i, name);
-		query_frame(name, &asker->listed[i]);
+		dns_query(name, name[0] & 1, &asker->listed[i]);
 		name_text(MANY + i, name);
-		query_frame(name, &asker->unlisted[i]);
+		dns_query(name, name[0] & 1, &asker->unlisted[i]);
 	}
-	query_frame("a.joins.test", &asker->joining);
+	dns_query("a.joins.test", true, &asker->joining);
 	asker->program = rig_entry(rig);
 }
 

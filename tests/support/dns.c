@@ -156,6 +156,16 @@ void dns_wrap(const struct dns_shape *shape, const uint8_t *message, uint32_t si
 	frame->size += shape->fill;
 }
 
+void dns_query(const char *name, bool ipv6, struct dns_frame *frame)
+{
+	const struct dns_shape shape = {.ipv6 = ipv6};
+	uint8_t message[512] = {0x12, 0x34, 1, 0, 0, 1};
+	uint32_t size = 12 + dns_labels(name, message + 12);
+
+	memcpy(message + size, "\0\0\x01\0\x01", 5);
+	dns_wrap(&shape, message, size + 5, frame);
+}
+
 uint32_t dns_answer(const uint8_t *query, bool truncated, uint8_t code, uint8_t *out)
 {
 	uint32_t end = 12;

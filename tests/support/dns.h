@@ -39,6 +39,9 @@ uint32_t dns_labels(const char *text, uint8_t *out);
 void dns_wrap(const struct dns_shape *shape, const uint8_t *message, uint32_t size,
 	      struct dns_frame *frame);
 
+/* A query for the addresses of the name in text. */
+void dns_query(const char *name, bool ipv6, struct dns_frame *frame);
+
 /* The answer there has to be to a query that has one question and at most an OPT record. */
 uint32_t dns_answer(const uint8_t *query, bool truncated, uint8_t code, uint8_t *out);
 

@@ -10,7 +10,11 @@
 
 #include "cli.h"
 #include "core/error.h"
+#include "core/hits.h"
 #include "core/link.h"
+
+#define DEFAULT_NAMES 10
+#define NAMES_MAX     1000
 
 static const char *const reason_names[] = {
 #define X(symbol, name, verdict, meaning) [XB_##symbol] = name,
@@ -32,7 +36,15 @@ struct table {
 	const struct xb_link *link;
 	struct row *rows;
 	size_t count;
+	struct xb_hit *hits; /* most packets first */
+	size_t hit_count;
 };
+
+static void free_table(struct table *table)
+{
+	free(table->rows);
+	free(table->hits);
+}
 
 static int add_row(struct table *table, uint32_t ifindex, uint32_t row)
 {
@@ -46,8 +58,9 @@ static int add_row(struct table *table, uint32_t ifindex, uint32_t row)
 }
 
 /* Row 0 gathers interfaces that are not in the table; shown when it has anything. */
-static int read_table(const struct xb_link *link, struct table *table)
+static int read_rows(struct table *table)
 {
+	const struct xb_link *link = table->link;
 	struct xb_counts other;
 	struct xb_enrolled *all;
 	size_t count;
@@ -61,6 +74,17 @@ static int read_table(const struct xb_link *link, struct table *table)
 	for (int i = 0; !error && i < XB_REASON_COUNT; i++)
 		if (other.reason[i].packets)
 			return add_row(table, 0, 0);
+	return error;
+}
+
+static int read_table(struct table *table, uint64_t names)
+{
+	int error = read_rows(table);
+
+	if (!error && names)
+		error = xb_hits_read(table->link, &table->hits, &table->hit_count);
+	if (table->hit_count > names)
+		table->hit_count = names;
 	return error;
 }
 
@@ -90,11 +114,15 @@ static json_t *row_json(const struct row *row)
 
 static int print_json(const struct cli *cli, const struct table *table)
 {
-	json_t *interfaces = json_array();
+	json_t *interfaces = json_array(), *names = json_array();
 
 	for (size_t i = 0; i < table->count; i++)
 		json_array_append_new(interfaces, row_json(&table->rows[i]));
-	return cli_json(cli, json_pack("{s:o}", "interfaces", interfaces));
+	for (size_t i = 0; i < table->hit_count; i++)
+		json_array_append_new(names,
+				      json_pack("{s:s,s:I}", "entry", table->hits[i].name,
+						"packets", (json_int_t)table->hits[i].packets));
+	return cli_json(cli, json_pack("{s:o,s:o}", "interfaces", interfaces, "names", names));
 }
 
 static const struct xb_counts *earlier(const struct table *before, uint32_t ifindex)
@@ -103,6 +131,15 @@ static const struct xb_counts *earlier(const struct table *before, uint32_t ifin
 		if (before->rows[i].ifindex == ifindex)
 			return &before->rows[i].counts;
 	return NULL;
+}
+
+static void print_names(const struct table *table)
+{
+	if (table->hit_count)
+		puts("listed names, by packets");
+	for (size_t i = 0; i < table->hit_count; i++)
+		printf("  %-27s %16llu packets\n", table->hits[i].name,
+		       (unsigned long long)table->hits[i].packets);
 }
 
 static int print_text(const struct table *table, const struct table *before)
@@ -126,10 +163,11 @@ static int print_text(const struct table *table, const struct table *before)
 			putchar('\n');
 		}
 	}
+	print_names(table);
 	return cli_done(EXIT_DONE);
 }
 
-static int watch(const struct cli *cli, const struct xb_link *link)
+static int watch(const struct cli *cli, const struct xb_link *link, uint64_t names)
 {
 	struct table before = {.link = link};
 
@@ -137,13 +175,13 @@ static int watch(const struct cli *cli, const struct xb_link *link)
 		struct table now = {.link = link};
 		int code;
 
-		if (read_table(link, &now))
+		if (read_table(&now, names))
 			return cli_fail();
 		if (isatty(STDOUT_FILENO) && !cli->json)
 			fputs("\033[H\033[J", stdout);
 		code = cli->json ? print_json(cli, &now)
 				 : print_text(&now, before.rows ? &before : NULL);
-		free(before.rows);
+		free_table(&before);
 		before = now;
 		if (code)
 			return code;
@@ -153,17 +191,19 @@ static int watch(const struct cli *cli, const struct xb_link *link)
 
 int verb_stats(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"watch", no_argument, NULL, 'w'}, {0}};
+	static const struct option options[] = {
+		{"watch", no_argument, NULL, 'w'}, {"names", required_argument, NULL, 'n'}, {0}};
 	struct xb_link link;
 	struct table table = {.link = &link};
+	uint64_t names = DEFAULT_NAMES;
 	bool watching = false;
 	int option, error, code;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
-		if (option != 'w')
-			return EXIT_USAGE;
-		else
+		if (option == 'w')
 			watching = true;
+		else if (option != 'n' || !cli_number(cli, "--names", optarg, 0, NAMES_MAX, &names))
+			return EXIT_USAGE;
 	if (optind != argc)
 		return cli_usage(cli, "stats takes no interfaces");
 	error = xb_link_open(cli->paths.pins, &link);
@@ -176,12 +216,12 @@ int verb_stats(struct cli *cli, int argc, char **argv)
 	if (error)
 		return cli_fail();
 	if (watching)
-		code = watch(cli, &link);
-	else if (read_table(&link, &table))
+		code = watch(cli, &link, names);
+	else if (read_table(&table, names))
 		code = cli_fail();
 	else
 		code = cli->json ? print_json(cli, &table) : print_text(&table, NULL);
-	free(table.rows);
+	free_table(&table);
 	xb_link_close(&link);
 	return code;
 }

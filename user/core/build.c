@@ -234,13 +234,7 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 		return xb_system_error(errno, "cannot open the filter program");
 	skeleton->rodata_params->params = *params;
 	size_maps(skeleton, params);
-	error = bpf_map__reuse_fd(skeleton->maps.ifaces, build->link->ifaces);
-	if (!error)
-		error = bpf_map__reuse_fd(skeleton->maps.stats, build->link->stats);
-	if (!error)
-		error = bpf_map__reuse_fd(skeleton->maps.watch, build->link->watch);
-	if (!error)
-		error = bpf_map__reuse_fd(skeleton->maps.drops, build->link->drops);
+	error = xb_link_lend(build->link, skeleton->obj);
 	xb_link_set_flavour(build->link, skeleton->progs.xdp_bloom_filter);
 	if (!error)
 		error = filter_bpf__load(skeleton);

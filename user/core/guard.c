@@ -84,14 +84,8 @@ static int pin_all(const char *pins, const struct guard_bpf *skeleton)
 
 static int load(const struct xb_link *link, struct guard_bpf *skeleton)
 {
-	int error = bpf_map__reuse_fd(skeleton->maps.ifaces, link->ifaces);
+	int error = xb_link_lend(link, skeleton->obj);
 
-	if (!error)
-		error = bpf_map__reuse_fd(skeleton->maps.stats, link->stats);
-	if (!error)
-		error = bpf_map__reuse_fd(skeleton->maps.watch, link->watch);
-	if (!error)
-		error = bpf_map__reuse_fd(skeleton->maps.drops, link->drops);
 	xb_link_set_flavour(link, skeleton->progs.xdp_bloom_guard);
 	if (!error)
 		error = guard_bpf__load(skeleton);

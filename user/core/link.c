@@ -26,44 +26,65 @@ static const struct xb_link closed = {.identity = -1,
 				      .stats = -1,
 				      .watch = -1,
 				      .drops = -1,
+				      .hits = -1,
 				      .entry = -1,
 				      .guard = {.program = -1, .sides = -1, .cell = -1}};
 
+/* The maps that all programs share, by the names they are declared and pinned with. */
+static const struct {
+	const char *name;
+	size_t fd; /* where in struct xb_link */
+} shared[] = {
+	{"ifaces", offsetof(struct xb_link, ifaces)}, {"stats", offsetof(struct xb_link, stats)},
+	{"watch", offsetof(struct xb_link, watch)},   {"drops", offsetof(struct xb_link, drops)},
+	{"hits", offsetof(struct xb_link, hits)},
+};
+
+#define SHARED (sizeof(shared) / sizeof(shared[0]))
+
+static int *shared_fd(struct xb_link *link, size_t number)
+{
+	return (int *)(void *)((char *)link + shared[number].fd);
+}
+
 void xb_link_close(struct xb_link *link)
 {
-	int fds[] = {link->identity, link->slot,  link->ifaces, link->stats,
-		     link->watch,    link->drops, link->entry};
-
-	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	for (size_t i = 0; i < SHARED; i++)
+		if (*shared_fd(link, i) >= 0)
+			close(*shared_fd(link, i));
+	if (link->identity >= 0)
+		close(link->identity);
+	if (link->slot >= 0)
+		close(link->slot);
+	if (link->entry >= 0)
+		close(link->entry);
 	xb_guard_close(&link->guard);
 	*link = closed;
 }
 
 static int open_pins(const char *directory, struct xb_link *link)
 {
-	struct {
-		const char *name;
-		int *fd;
-	} pins[] = {
-		{"identity", &link->identity}, {"slot", &link->slot},	{"ifaces", &link->ifaces},
-		{"stats", &link->stats},       {"watch", &link->watch}, {"drops", &link->drops},
-	};
+	link->slot = xb_pin_open(directory, "slot");
+	if (link->slot < 0)
+		return link->slot;
+	for (size_t i = 0; i < SHARED; i++) {
+		int *fd = shared_fd(link, i);
 
-	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
-		*pins[i].fd = xb_pin_open(directory, pins[i].name);
-		if (*pins[i].fd < 0)
-			return *pins[i].fd;
+		*fd = xb_pin_open(directory, shared[i].name);
+		if (*fd < 0)
+			return *fd;
 	}
 	return 0;
 }
 
-static int read_identity(struct xb_link *link)
+static int read_identity(const char *directory, struct xb_link *link)
 {
 	struct xb_link_identity identity;
 	uint32_t zero = 0;
 
+	link->identity = xb_pin_open(directory, "identity");
+	if (link->identity < 0)
+		return link->identity;
 	if (bpf_map_lookup_elem(link->identity, &zero, &identity))
 		return xb_system_error(errno, "cannot read the link of %s", link->pins);
 	if (identity.layout != XB_LINK_LAYOUT)
@@ -84,9 +105,9 @@ int xb_link_open(const char *pins, struct xb_link *link)
 	*link = closed;
 	link->pins = pins;
 	if (!error)
-		error = open_pins(directory, link);
+		error = read_identity(directory, link);
 	if (!error)
-		error = read_identity(link);
+		error = open_pins(directory, link);
 	if (!error && link->flavour == XB_FLAVOUR_LINK) {
 		link->entry = xb_pin_open(directory, "entry");
 		error = link->entry < 0 ? link->entry : 0;
@@ -105,6 +126,17 @@ void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program
 		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
 	else
 		bpf_program__set_expected_attach_type(program, 0);
+}
+
+int xb_link_lend(const struct xb_link *link, struct bpf_object *object)
+{
+	struct xb_link from = *link;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < SHARED; i++)
+		error = bpf_map__reuse_fd(bpf_object__find_map_by_name(object, shared[i].name),
+					  *shared_fd(&from, i));
+	return error;
 }
 
 static int create_identity(enum xb_flavour flavour)
@@ -131,14 +163,9 @@ static int pin_all(const char *directory, int identity, const struct entry_bpf *
 
 	if (!error)
 		error = xb_pin(bpf_map__fd(skeleton->maps.slot), directory, "slot");
-	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.ifaces), directory, "ifaces");
-	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.stats), directory, "stats");
-	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.watch), directory, "watch");
-	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.drops), directory, "drops");
+	for (size_t i = 0; !error && i < SHARED; i++)
+		error = xb_pin(bpf_object__find_map_fd_by_name(skeleton->obj, shared[i].name),
+			       directory, shared[i].name);
 	if (!error && flavour == XB_FLAVOUR_LINK)
 		error = xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_entry), directory,
 			       "entry");

@@ -16,7 +16,8 @@
 struct xb_link {
 	const char *pins; /* the pin directory; not owned */
 	enum xb_flavour flavour;
-	int identity, slot, ifaces, stats, watch, drops;
+	int identity, slot;
+	int ifaces, stats, watch, drops, hits; /* shared by all programs */
 	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
 	struct xb_guard guard; /* of the trial that has the slot; program -1: there is no trial */
 };
@@ -36,6 +37,10 @@ void xb_link_destroy(const char *pins);
 enum xb_flavour xb_link_flavour(void);
 
 struct bpf_program;
+struct bpf_object;
+
+/* Gives the object the maps that all programs share, before it is loaded; a libbpf error. */
+int xb_link_lend(const struct xb_link *link, struct bpf_object *object);
 
 /* What a program needs to stand in the slot of this link, before it is loaded. */
 void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The listed names that packets hit, as `stats` tells them: which, and never too many. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <linux/bpf.h>
+
+#include "core/hits.h"
+#include "support/dns.h"
+#include "support/rig.h"
+
+struct found {
+	struct xb_hit *all;
+	size_t count;
+};
+
+static struct found read_hits(struct rig *rig)
+{
+	struct found found;
+	struct xb_link link;
+
+	assert_int_equal(xb_link_open(rig->pins, &link), 0);
+	assert_int_equal(xb_hits_read(&link, &found.all, &found.count), 0);
+	xb_link_close(&link);
+	return found;
+}
+
+static uint64_t packets_of(const struct found *found, const char *name)
+{
+	uint64_t packets = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		if (!strcmp(found->all[i].name, name))
+			packets += found->all[i].packets;
+	return packets;
+}
+
+static void expect(struct rig *rig, const char *name, uint64_t packets, size_t count)
+{
+	struct found found = read_hits(rig);
+
+	if (found.count != count || packets_of(&found, name) != packets)
+		fail_msg("%s: %lu packets, %zu names; expected %lu, %zu", name,
+			 packets_of(&found, name), found.count, packets, count);
+	free(found.all);
+}
+
+static void ask(int program, const char *name, int times)
+{
+	struct dns_frame frame;
+
+	for (int i = 0; i < times; i++) {
+		dns_query(name, i & 1, &frame);
+		rig_run(program, frame.byte, frame.size);
+	}
+}
+
+static void listed_names_are_counted(void **state)
+{
+	static const char longest[] =
+		"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz12345678901."
+		"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz12345678901."
+		"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz12345678901."
+		"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz123456789";
+	char most[254] = "", below[254];
+	struct rig rig;
+	int program;
+
+	(void)state;
+	for (int i = 0; i < 126; i++)
+		strcat(most, "m.");
+	strcat(most, "m");
+	rig_begin(&rig, "hits");
+	program = rig_entry(&rig);
+	rig_add(&rig, "example.com", "default");
+	expect(&rig, "example.com", 0, 0);
+	ask(program, "example.org", 1);
+	expect(&rig, "example.org", 0, 0);
+	ask(program, "example.com", 1);
+	expect(&rig, "example.com", 1, 1);
+	ask(program, "WWW.Example.COM", 2);
+	expect(&rig, "example.com", 3, 1);
+	rig_add(&rig, "=only.example.net", "default");
+	ask(program, "only.example.net", 1);
+	ask(program, "below.only.example.net", 1);
+	expect(&rig, "=only.example.net", 1, 2);
+	rig_add(&rig, longest, "default");
+	ask(program, longest, 2);
+	expect(&rig, longest, 2, 3);
+	rig_add(&rig, most, "default");
+	ask(program, most, 2);
+	expect(&rig, most, 2, 4);
+	rig_allow(&rig, "good.example.com");
+	ask(program, "good.example.com", 2);
+	expect(&rig, "example.com", 3, 4);
+	snprintf(below, sizeof(below), "x.%s", "example.com");
+	ask(program, below, 1);
+	rig_rotate(&rig);
+	expect(&rig, "example.com", 4, 4);
+	ask(program, below, 2);
+	expect(&rig, "example.com", 6, 4);
+	close(program);
+	rig_end(&rig);
+}
+
+/* Of several listed domains it is the one that the verdict is from. */
+static void the_decisive_name_counts(void **state)
+{
+	struct rig rig;
+	int program;
+
+	(void)state;
+	rig_begin(&rig, "hits-decisive");
+	program = rig_entry(&rig);
+	rig_add(&rig, "example.com", "weak");
+	rig_add(&rig, "www.example.com", "strong");
+	rig_verdict(&rig, "weak", XB_DOMAIN_COUNT);
+	rig_verdict(&rig, "strong", XB_DOMAIN_REFUSED);
+	ask(program, "a.www.example.com", 3);
+	expect(&rig, "www.example.com", 3, 1);
+	ask(program, "a.example.com", 2);
+	expect(&rig, "example.com", 2, 2);
+	rig_verdict(&rig, "weak", XB_DOMAIN_DROP);
+	ask(program, "www.example.com", 1);
+	expect(&rig, "example.com", 3, 2);
+	rig_policy(&rig, XB_POLICY_MONITOR);
+	ask(program, "www.example.com", 1);
+	expect(&rig, "example.com", 4, 2);
+	close(program);
+	rig_end(&rig);
+}
+
+#define CROWD 20000
+#define HEAVY 20
+#define TURNS 50
+
+static void crowd_name(int number, char out[32])
+{
+	snprintf(out, 32, "n%d.example.com", number);
+}
+
+/* Of 20 slots' worth of names in every slot, those with many packets are told. */
+static void a_crowd_hides_no_heavy_name(void **state)
+{
+	static uint8_t forms[CROWD][XB_NAME_BYTES];
+	struct xb_entry *entries = calloc(CROWD, sizeof(*entries));
+	uint64_t told = 0;
+	struct found found;
+	struct rig rig;
+	char name[32];
+	int program;
+
+	(void)state;
+	rig_begin(&rig, "hits-crowd");
+	program = rig_entry(&rig);
+	for (int i = 0; i < CROWD; i++) {
+		crowd_name(i, name);
+		assert_int_equal(xb_entry_parse(name, strlen(name), forms[i], &entries[i], NULL),
+				 0);
+	}
+	rig_add_all(&rig, entries, CROWD);
+	for (int turn = 0; turn < TURNS; turn++) {
+		for (int i = HEAVY + turn; i < CROWD; i += TURNS) {
+			crowd_name(i, name);
+			ask(program, name, 1);
+		}
+		for (int i = 0; i < HEAVY; i++) {
+			crowd_name(i, name);
+			ask(program, name, 40 + i);
+		}
+	}
+	found = read_hits(&rig);
+	for (size_t i = 0; i < found.count; i++) {
+		int number = atoi(found.all[i].name + 1);
+		uint64_t asked = number < HEAVY ? (uint64_t)TURNS * (40 + number) : 1;
+
+		if (found.all[i].packets > asked)
+			fail_msg("%s: %lu packets, of %lu", found.all[i].name, found.all[i].packets,
+				 asked);
+		assert_true(!i || found.all[i].packets <= found.all[i - 1].packets);
+		told += number < HEAVY;
+	}
+	/* Two of them may share a slot. */
+	assert_true(told >= HEAVY - 2);
+	for (size_t i = 0; i < HEAVY - 2; i++)
+		assert_true(found.all[i].packets > TURNS * 30);
+	free(found.all);
+	free(entries);
+	close(program);
+	rig_end(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(listed_names_are_counted),
+		cmocka_unit_test(the_decisive_name_counts),
+		cmocka_unit_test(a_crowd_hides_no_heavy_name),
+	};
+
+	return cmocka_run_group_tests_name("hits", tests, NULL, NULL);
+}
