@@ -35,6 +35,11 @@ static const struct row detection[] = {
 	{"! Title: x\na.example\n", NULL, "domains: a.example"},
 	{"[Adblock Plus 2.0]\n||a.example^\n", NULL, "adblock: a.example"},
 	{"@@||a.example^\n", NULL, "adblock: allow a.example"},
+	{"b.example##.ad\n||a.example^\n", NULL,
+	 "adblock: a.example; 1 unknown (1: 'b.example##.ad')"},
+	{"b.example,~c.b.example#@#.ad\n||a.example^\n", NULL,
+	 "adblock: a.example; 1 unknown (1: 'b.example,~c.b.example#@#.ad')"},
+	{"a.example ## why\nb.example#why\n", NULL, "domains: a.example (# why), b.example (why)"},
 	{"# x\naddress=/a.example/\n", NULL, "dnsmasq: a.example"},
 	{"server=/a.example/\n", NULL, "dnsmasq: a.example"},
 	{"local=/a.example/\n", NULL, "dnsmasq: a.example"},
@@ -96,6 +101,12 @@ static const struct row unknown_domains[] = {
 	 "characters than letters, digits, '-' and '_', 5: 'http://b.example/' is not an address "
 	 "or "
 	 "prefix)"},
+	/* Rules of which parts of pages to hide. */
+	{"a.example\nb.example##.ad\nb.example#@#.ad\nb.example#?#.ad\nb.example#$#.ad\n"
+	 "b.example#%#x\n",
+	 NULL,
+	 "domains: a.example; 5 unknown (2: 'b.example##.ad', 3: 'b.example#@#.ad', 4: "
+	 "'b.example#?#.ad', 5: 'b.example#$#.ad', 6: 'b.example#%#x')"},
 	{"a.example\nb.-example\n", NULL,
 	 "domains: a.example; 1 unknown (2: 'b.-example' is no domain: its last label begins with "
 	 "'-')"},

@@ -26,6 +26,17 @@ static bool looks_like_domain(const char *text, size_t size)
 	return last && last + 1 < text + size && !strchr(XB_DIGITS, last[1]);
 }
 
+#define COSMETIC "#@?$%" /* behind the first `#` of a rule */
+
+/* A rule of which parts of pages browsers hide: names, then `##`, `#@#`, `#?#`, `#$#` or `#%#`. No
+ * name in it is one to block, and what is behind it is no comment. */
+static bool is_cosmetic(const char *line)
+{
+	size_t size = strcspn(line, XB_BLANKS "=/:#");
+
+	return size && line[size] == '#' && line[size + 1] && strchr(COSMETIC, line[size + 1]);
+}
+
 static bool detect_domains(const char *line)
 {
 	const char *rest;
@@ -47,8 +58,12 @@ static int keep_address(struct xb_listfile *file, const char *text, const char *
 
 static int parse_domains(struct xb_reading *reading, char *line)
 {
-	const char *comment = xb_line_comment(line, "#;"), *word = xb_line_word(&line);
+	const char *comment, *word;
 
+	if (is_cosmetic(line))
+		return XB_LINE_UNKNOWN;
+	comment = xb_line_comment(line, "#;");
+	word = xb_line_word(&line);
 	if (!word || xb_line_word(&line))
 		return XB_LINE_UNKNOWN;
 	if (strchr(word, ':') || strchr(word, '/') || !word[strspn(word, XB_DIGITS ".")])
@@ -140,7 +155,8 @@ static bool is_header(const char *line)
 
 static bool detect_adblock(const char *line)
 {
-	return is_header(line) || !strncmp(line, "||", 2) || !strncmp(line, "@@||", 4);
+	return is_header(line) || !strncmp(line, "||", 2) || !strncmp(line, "@@||", 4) ||
+	       is_cosmetic(line);
 }
 
 /* `document` is not among them: it means pages of the domain, not what other pages load of it. */
@@ -165,8 +181,8 @@ static int parse_adblock(struct xb_reading *reading, char *line)
 	bool allow = !strncmp(line, "@@", 2);
 	char *domain = line + (allow ? 4 : 2), *end;
 
-	/* `#` begins a comment, but for rules of which parts of a page to hide: `##`, `#@#`... */
-	if (is_header(line) || (*line == '#' && !(line[1] && strchr("#@?$%", line[1]))))
+	/* `#` begins a comment, but for cosmetic rules of all pages. */
+	if (is_header(line) || (*line == '#' && !(line[1] && strchr(COSMETIC, line[1]))))
 		return 0;
 	if (strncmp(line + (allow ? 2 : 0), "||", 2))
 		return XB_LINE_UNKNOWN;
