@@ -52,7 +52,7 @@ const struct verb verbs[] = {
 	{"stats", "stats [--watch] [--names N]",
 	 "packets and bytes by reason and interface, and the names asked for most", verb_stats},
 	{"watch", "watch [--rate N] [--count N]", "drops as they happen", verb_watch},
-	{"plan", "plan --entries N [--fpr P] [--no-confirm]", "memory for so many entries",
+	{"plan", "plan --entries N [--fpr P] [--no-confirm]", "memory for so many IPv4 addresses",
 	 verb_plan},
 	{0},
 };
@@ -122,7 +122,7 @@ static int parse_options(struct cli *cli, int argc, char **argv)
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+jpqvhV", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+:jpqvhV", options, NULL)) != -1) {
 		switch (option) {
 		case 'p':
 			cli->pretty = true;
@@ -152,6 +152,10 @@ static int parse_options(struct cli *cli, int argc, char **argv)
 		case 'V':
 			puts("xdp-bloom 0.1");
 			return EXIT_DONE;
+		case ':':
+			fprintf(stderr, "bloomctl: option '%s' needs a directory\n",
+				argv[optind - 1]);
+			return EXIT_USAGE;
 		default:
 			fprintf(stderr, "bloomctl: wrong option '%s'; bloomctl --help lists them\n",
 				argv[optind - 1]);
