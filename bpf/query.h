@@ -141,14 +141,18 @@ static __always_inline struct transport transport_ipv6(struct xdp_md *ctx, __u32
 {
 	struct cursor cursor = cursor_at(ctx, network);
 	struct ipv6hdr *ip = cursor_take(&cursor, sizeof(*ip));
+	bool whole;
 
 	if (!ip)
 		return transport_none();
+	/* RFC 2675: hop-by-hop options say how long it is. Linux looks for none, and takes all. */
+	whole = !ip->payload_len && ip->nexthdr == IPPROTO_HOPOPTS;
 	return (struct transport){
 		.protocol = ip->nexthdr,
 		.plain = true,
 		.offset = network + (__u32)sizeof(*ip),
-		.end = network + (__u32)sizeof(*ip) + bpf_ntohs(ip->payload_len),
+		.end = whole ? (__u32)bpf_xdp_get_buff_len(ctx)
+			     : network + (__u32)sizeof(*ip) + bpf_ntohs(ip->payload_len),
 	};
 }
 

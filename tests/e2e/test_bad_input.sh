@@ -176,6 +176,8 @@ t_list_files()
 
 t_restore_files()
 {
+	local name
+
 	begin
 	sed 's/"schema":1/"schema":9/' "$T/before" >"$T/later"
 	refused 2 restore "$T/later"
@@ -186,6 +188,11 @@ t_restore_files()
 	refused 2 restore "$T/cut"
 	(cat "$T/before"; echo '{"entry":"1.2.3.4","list":"../a","added":1}') >"$T/name"
 	refused 2 restore "$T/name"
+	for name in '' . .. a/b ../../a a:b 'a b' '\u001b[1m' sixteen-letters-; do
+		(cat "$T/before"; echo "{\"interface\":\"$name\",\"mode\":\"auto\"}") >"$T/name"
+		refused 2 restore "$T/name"
+		complains 'is no interface name'
+	done
 	blocked 10.77.0.3
 }
 

@@ -417,6 +417,17 @@ static void no_ip_length(struct dns_frame *frame)
 	frame->byte[frame->network + 2] = frame->byte[frame->network + 3] = 0;
 }
 
+static void no_payload_length(struct dns_frame *frame)
+{
+	frame->byte[frame->network + 4] = frame->byte[frame->network + 5] = 0;
+}
+
+static void no_length_at_all(struct dns_frame *frame)
+{
+	no_payload_length(frame);
+	no_udp_length(frame);
+}
+
 /* What stands between IP and UDP. */
 static const struct row headers_table[] = {
 	{"4 bytes of options",
@@ -485,6 +496,38 @@ static const struct row headers_table[] = {
 	 XB_NAME_DROPPED,
 	 {.extensions = "00 " TO_UDP},
 	 .only = 6},
+	/* Linux takes all of the frame. */
+	{"hop-by-hop, no payload length",
+	 ASK("example.com"),
+	 XB_NAME_DROPPED,
+	 {.extensions = "00 " TO_UDP, .fill = 2},
+	 no_payload_length,
+	 .only = 6},
+	{"hop-by-hop, neither length",
+	 ASK("example.com"),
+	 XB_NAME_DROPPED,
+	 {.extensions = "00 " TO_UDP},
+	 no_length_at_all,
+	 .only = 6},
+	{"hop-by-hop, no payload length, not listed",
+	 ASK("example.org"),
+	 XB_NAME_CLEAN,
+	 {.extensions = "00 " TO_UDP},
+	 no_payload_length,
+	 .only = 6},
+	{"hop-by-hop, no payload length, answered",
+	 ASK("nxdomain.test"),
+	 XB_NAME_UNANSWERED,
+	 {.extensions = "00 " TO_UDP},
+	 no_payload_length,
+	 .only = 6},
+	{"destination options, no payload length",
+	 ASK("example.com"),
+	 XB_DNS_SHORT,
+	 {.extensions = "3c " TO_UDP},
+	 no_payload_length,
+	 .only = 6},
+	{"no payload length", ASK("example.com"), XB_DNS_SHORT, {0}, no_payload_length, .only = 6},
 	{"routing",
 	 ASK("example.com"),
 	 XB_NAME_DROPPED,

@@ -130,12 +130,25 @@ static int restore_head(struct xb_txn *txn, const json_t *line)
 	return 0;
 }
 
+/* What the kernel takes for one, without control characters. */
+static bool is_interface_name(const char *name)
+{
+	size_t size = strlen(name);
+
+	if (!size || size >= IF_NAMESIZE || !strcmp(name, ".") || !strcmp(name, ".."))
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)name[i] <= ' ' || strchr("/:\x7f", name[i]))
+			return false;
+	return true;
+}
+
 static int restore_interface(struct xb_txn *txn, const json_t *line)
 {
 	const char *name = text_of(line, "interface"), *mode = text_of(line, "mode");
 	struct xb_wanted wanted = {.mode = XB_MODE_AUTO};
 
-	if (!name || !name[0] || strlen(name) >= IF_NAMESIZE)
+	if (!name || !is_interface_name(name))
 		return xb_input_error("\"interface\" is no interface name");
 	if (mode && xb_mode_parse(mode, &wanted.mode))
 		return -EINVAL;
