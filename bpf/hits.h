@@ -9,42 +9,43 @@
 #include "name.h"
 
 /* The listed name is the last part of the one in the scratch. */
-static __always_inline void hits_write_name(struct xb_hits *slot, struct name *name)
+static __always_inline void hits_write_name(struct name *name, struct xb_hits *slot, __u32 index)
 {
+	struct xb_hits_name *out = bpf_map_lookup_elem(&hits_names, &index);
 	__u32 start = name->start[(name->labels - name->hit.depth) & 127] & 255;
 	__u32 bytes = (name->bytes - start) & 255;
-	__u64 *from = (__u64 *)name_at(name, start), *to = (__u64 *)slot->name;
+	__u64 *from = (__u64 *)name_at(name, start), *to = (__u64 *)out;
 
-	for (__u32 i = 0; i < XB_NAME_BYTES / 8 && 8 * i < bytes; i++)
+	for (__u32 i = 0; to && i < XB_NAME_BYTES / 8 && 8 * i < bytes; i++)
 		to[i] = from[i];
 	slot->exact = name->hit.exact;
 	slot->bytes = bytes;
 }
 
-/* A name that takes the slot from another is written down at its second packet: many names of few
- * packets pass through a slot. */
+/*
+ * A name that takes the slot from another is written down at its second packet: under a flood for
+ * many names slots change hands all the time. No branch on whose vote it is, for which way it goes
+ * is anybody's guess.
+ */
 static __always_inline void hits_count(struct name *name)
 {
 	__u32 index = (__u32)(name->hit.fingerprint >> 32) % XB_HITS_SLOTS;
 	struct xb_hits *slot = bpf_map_lookup_elem(&hits, &index);
-	bool first;
+	__u64 differ, other, against, takes, first;
 
 	if (!slot)
 		return;
 	first = !slot->fingerprint;
-	if (slot->fingerprint != name->hit.fingerprint) {
-		if (slot->votes) {
-			slot->votes--;
-			return;
-		}
-		slot->bytes = 0;
-		slot->packets = 0;
-		slot->fingerprint = name->hit.fingerprint;
-	}
-	slot->votes++;
-	slot->packets++;
-	if (!slot->bytes && (first || slot->packets > 1))
-		hits_write_name(slot, name);
+	differ = slot->fingerprint ^ name->hit.fingerprint;
+	other = (differ | -differ) >> 63;
+	against = other & ((slot->votes | -slot->votes) >> 63);
+	takes = other ^ against;
+	slot->fingerprint ^= differ & -takes;
+	slot->packets = (slot->packets & (takes - 1)) + (against ^ 1);
+	slot->votes += 1 - 2 * against;
+	slot->bytes &= takes - 1;
+	if (!slot->bytes && (first || slot->votes > 1))
+		hits_write_name(name, slot, index);
 }
 
 #endif

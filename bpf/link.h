@@ -42,4 +42,11 @@ struct {
 	__type(value, struct xb_hits);
 } hits SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XB_HITS_SLOTS);
+	__type(key, __u32);
+	__type(value, struct xb_hits_name);
+} hits_names SEC(".maps");
+
 #endif

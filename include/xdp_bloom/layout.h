@@ -89,17 +89,21 @@ _Static_assert(sizeof(struct xb_name_drop) == 296, "a name's drop as told");
  * the slot, one that finds none left takes the slot. So a name that gets more than half of the
  * packets of its slot keeps it, and `packets` is never too high.
  */
-#define XB_HITS_SLOTS 1024
+#define XB_HITS_SLOTS 512
 
 struct xb_hits {
 	__u64 fingerprint; /* of the listed name, by its generation's key; 0: free */
 	__u64 packets;	   /* since it has the slot */
 	__u64 votes;
-	__u32 bytes;		  /* of name; 0: not written yet */
-	__u32 exact;		  /* 1: it is listed for itself alone */
-	__u8 name[XB_NAME_BYTES]; /* as in a DNS message, without the root */
+	__u32 bytes; /* of its name, as in a DNS message, without the root; 0: not written yet */
+	__u32 exact; /* 1: it is listed for itself alone */
 };
-_Static_assert(sizeof(struct xb_hits) == 288, "hits layout");
+_Static_assert(sizeof(struct xb_hits) == 32, "hits layout");
+
+/* Apart, so that the slots stay in the nearest cache. */
+struct xb_hits_name {
+	__u8 byte[XB_NAME_BYTES];
+};
 
 /*
  * A trial: while it lasts a guard stands in the slot, which hands packets to one of two programs by

@@ -12,8 +12,14 @@
 
 #include "error.h"
 
+/* What stands in one slot, on each CPU. */
+struct slot {
+	struct xb_hits *hits;
+	struct xb_hits_name *names;
+};
+
 struct slots {
-	struct xb_hits *now, *again; /* of each CPU */
+	struct slot now, again;
 	size_t cpus;
 };
 
@@ -22,7 +28,7 @@ struct hit_list {
 	size_t count, room;
 };
 
-static int add(struct hit_list *list, const struct xb_hits *slot)
+static int add(struct hit_list *list, const struct xb_hits *slot, const struct xb_hits_name *name)
 {
 	uint8_t form[XB_NAME_BYTES], used;
 	struct xb_hit *hit;
@@ -36,7 +42,7 @@ static int add(struct hit_list *list, const struct xb_hits *slot)
 		list->all = grown;
 		list->room = room;
 	}
-	if (!xb_name_from_wire(slot->name, slot->bytes, form, &used))
+	if (!xb_name_from_wire(name->byte, slot->bytes, form, &used))
 		return 0;
 	if (slot->exact)
 		form[used++] = 0;
@@ -49,24 +55,56 @@ static int add(struct hit_list *list, const struct xb_hits *slot)
 }
 
 /* Whether the name is that of the fingerprint: the slot may change hands while it is read. */
-static bool is_steady(const struct xb_hits *now, const struct xb_hits *again)
+static bool is_steady(const struct slots *slots, size_t cpu)
 {
+	const struct xb_hits *now = &slots->now.hits[cpu], *again = &slots->again.hits[cpu];
+
 	return now->bytes && now->bytes < XB_NAME_BYTES && now->fingerprint == again->fingerprint &&
-	       now->bytes == again->bytes && !memcmp(now->name, again->name, now->bytes);
+	       now->bytes == again->bytes &&
+	       !memcmp(&slots->now.names[cpu], &slots->again.names[cpu], now->bytes);
+}
+
+static int look(const struct xb_link *link, uint32_t number, const struct slot *slot)
+{
+	if (bpf_map_lookup_elem(link->hits, &number, slot->hits) ||
+	    bpf_map_lookup_elem(link->hits_names, &number, slot->names))
+		return xb_system_error(errno, "cannot read the hits of names");
+	return 0;
+}
+
+static bool is_empty(const struct slots *slots)
+{
+	for (size_t cpu = 0; cpu < slots->cpus; cpu++)
+		if (slots->now.hits[cpu].bytes)
+			return false;
+	return true;
 }
 
 static int read_slot(const struct xb_link *link, uint32_t number, struct slots *slots,
 		     struct hit_list *list)
 {
-	int error = 0;
+	int error = look(link, number, &slots->now);
 
-	if (bpf_map_lookup_elem(link->hits, &number, slots->now) ||
-	    bpf_map_lookup_elem(link->hits, &number, slots->again))
-		return xb_system_error(errno, "cannot read the hits of names");
+	if (error || is_empty(slots))
+		return error;
+	error = look(link, number, &slots->again);
 	for (size_t cpu = 0; !error && cpu < slots->cpus; cpu++)
-		if (is_steady(&slots->now[cpu], &slots->again[cpu]))
-			error = add(list, &slots->now[cpu]);
+		if (is_steady(slots, cpu))
+			error = add(list, &slots->now.hits[cpu], &slots->now.names[cpu]);
 	return error;
+}
+
+static bool make_room(struct slot *slot, size_t cpus)
+{
+	slot->hits = calloc(cpus, sizeof(*slot->hits));
+	slot->names = calloc(cpus, sizeof(*slot->names));
+	return slot->hits && slot->names;
+}
+
+static void free_slot(struct slot *slot)
+{
+	free(slot->hits);
+	free(slot->names);
 }
 
 static int by_name(const void *a, const void *b)
@@ -106,14 +144,13 @@ int xb_hits_read(const struct xb_link *link, struct xb_hit **all, size_t *count)
 
 	*all = NULL;
 	*count = 0;
-	slots.now = calloc(slots.cpus, sizeof(*slots.now));
-	slots.again = calloc(slots.cpus, sizeof(*slots.again));
-	if (!slots.cpus || !slots.now || !slots.again)
+	if (!slots.cpus || !make_room(&slots.now, slots.cpus) ||
+	    !make_room(&slots.again, slots.cpus))
 		error = xb_out_of_memory();
 	for (uint32_t i = 0; !error && i < XB_HITS_SLOTS; i++)
 		error = read_slot(link, i, &slots, &list);
-	free(slots.now);
-	free(slots.again);
+	free_slot(&slots.now);
+	free_slot(&slots.again);
 	if (error) {
 		free(list.all);
 		return error;

@@ -27,6 +27,7 @@ static const struct xb_link closed = {.identity = -1,
 				      .watch = -1,
 				      .drops = -1,
 				      .hits = -1,
+				      .hits_names = -1,
 				      .entry = -1,
 				      .guard = {.program = -1, .sides = -1, .cell = -1}};
 
@@ -35,9 +36,12 @@ static const struct {
 	const char *name;
 	size_t fd; /* where in struct xb_link */
 } shared[] = {
-	{"ifaces", offsetof(struct xb_link, ifaces)}, {"stats", offsetof(struct xb_link, stats)},
-	{"watch", offsetof(struct xb_link, watch)},   {"drops", offsetof(struct xb_link, drops)},
+	{"ifaces", offsetof(struct xb_link, ifaces)},
+	{"stats", offsetof(struct xb_link, stats)},
+	{"watch", offsetof(struct xb_link, watch)},
+	{"drops", offsetof(struct xb_link, drops)},
 	{"hits", offsetof(struct xb_link, hits)},
+	{"hits_names", offsetof(struct xb_link, hits_names)},
 };
 
 #define SHARED (sizeof(shared) / sizeof(shared[0]))

@@ -17,7 +17,7 @@ struct xb_link {
 	const char *pins; /* the pin directory; not owned */
 	enum xb_flavour flavour;
 	int identity, slot;
-	int ifaces, stats, watch, drops, hits; /* shared by all programs */
+	int ifaces, stats, watch, drops, hits, hits_names; /* shared by all programs */
 	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
 	struct xb_guard guard; /* of the trial that has the slot; program -1: there is no trial */
 };
