@@ -203,6 +203,39 @@ t_batch()
 	passes 10.77.0.6
 }
 
+# Whatever order the store has: the first line that is wrong is told, what is said last of an entry
+# holds, and the later line does not find what only an earlier one would have left.
+t_batch_order()
+{
+	exits 0 attach x0
+	printf '%s\n' 'add 10.77.0.6' 'add 10.77.0.5' 'del 10.77.0.6' 'del 10.77.0.5' \
+		'add 10.77.0.6 10.77.0.3 --list two' 'add 10.77.0.6' 'del 10.77.0.6 --list two' \
+		>"$T/batch"
+	exits 0 -j batch "$T/batch"
+	json 'd["added"] == 5 and d["removed"] == 3'
+	blocked 10.77.0.6 10.77.0.3
+	passes 10.77.0.5
+	exits 0 -j test 10.77.0.6
+	json '[one["name"] for one in d["entries"][0]["by"][0]["lists"]] == ["default"]'
+	ctl save >"$T/before"
+	printf '%s\n' 'add 10.77.0.9' 'del 10.77.0.8 10.77.0.7' 'add 10.77.0.3 --list two' \
+		'add 10.77.0.6 --list x' 'del 10.77.0.1' >"$T/batch"
+	exits 1 batch "$T/batch"
+	one_line
+	complains 'batch:2: 10.77.0.[78] is not listed'
+	sed -i 2d "$T/batch"
+	exits 2 batch "$T/batch"
+	complains 'batch:2: 10.77.0.3 is in list two already'
+	sed -i 2d "$T/batch"
+	exits 1 batch "$T/batch"
+	complains 'batch:3: 10.77.0.1 is not listed'
+	printf '%s\n' 'add 10.77.0.9' 'del 10.77.0.3 --list none' 'add 10.77.0.9' >"$T/batch"
+	exits 2 batch "$T/batch"
+	complains 'batch:2: there is no list none'
+	ctl save >"$T/after"
+	cmp "$T/before" "$T/after"
+}
+
 t_import_formats()
 {
 	local format

@@ -133,19 +133,84 @@ static int read_all(const struct cli *cli, struct batch *batch, FILE *file)
 	return 0;
 }
 
+/* An entry of a line. */
+struct op {
+	struct xb_entry entry; /* first, for xb_entry_sort */
+	uint32_t line;
+};
+
+static struct op *ops_of(const struct batch *batch, size_t count)
+{
+	struct op *ops = reallocarray(NULL, count + 1, sizeof(*ops)), *op = ops;
+	void *scratch = reallocarray(NULL, count + 1, sizeof(*ops));
+
+	for (size_t i = 0; ops && i < batch->count; i++)
+		for (size_t j = 0; j < batch->lines[i].edit.count; j++)
+			*op++ = (struct op){batch->lines[i].edit.entries[j], (uint32_t)i};
+	if (!ops || !scratch || xb_entry_sort(ops, count, sizeof(*ops), scratch)) {
+		free(ops);
+		ops = NULL;
+		xb_out_of_memory();
+	}
+	free(scratch);
+	return ops;
+}
+
+static int at_line(const struct batch *batch, int error, size_t line)
+{
+	return xb_error_prefix(error, "%s:%lu", batch->name, batch->lines[line].number);
+}
+
+/*
+ * In the order of the store, so that each of its pages is written once; what is said of one entry
+ * stays in the order of the lines. Entries do not depend on each other, so the first line that
+ * fails is the one that would in order: all are tried, and nothing of them is kept.
+ */
+static int apply_sorted(struct xb_writer *writer, struct batch *batch, const struct op *ops,
+			size_t count)
+{
+	size_t worst = batch->count;
+	int failed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t line = ops[i].line;
+		int error = 0;
+
+		if (line < worst)
+			error = edit_apply(writer, &batch->lines[line].edit, &ops[i].entry,
+					   &batch->result);
+		if (!error)
+			continue;
+		worst = line;
+		failed = at_line(batch, error, line);
+		if (xb_error_class() != XB_ERROR_INPUT)
+			break;
+	}
+	return failed;
+}
+
 static int body(struct xb_writer *writer, void *context)
 {
 	struct batch *batch = context;
+	struct op *ops;
+	size_t count = 0;
+	int error = 0;
 
 	batch->result = (struct edit_result){0};
-	for (size_t i = 0; i < batch->count; i++) {
-		int error = edit_apply(writer, &batch->lines[i].edit, &batch->result);
-
+	for (size_t i = 0; !error && i < batch->count; i++) {
+		error = edit_begin(writer, &batch->lines[i].edit);
+		count += batch->lines[i].edit.count;
 		if (error)
-			return xb_error_prefix(error, "%s:%lu", batch->name,
-					       batch->lines[i].number);
+			error = at_line(batch, error, i);
 	}
-	return 0;
+	if (error)
+		return error;
+	ops = ops_of(batch, count);
+	if (!ops)
+		return -ENOMEM;
+	error = apply_sorted(writer, batch, ops, count);
+	free(ops);
+	return error;
 }
 
 static int run(struct cli *cli, struct batch *batch)

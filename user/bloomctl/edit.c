@@ -125,10 +125,16 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 	return code;
 }
 
-static int apply_add(struct xb_writer *writer, const struct edit *edit, struct edit_result *result)
+static const char *list_of(const struct edit *edit)
 {
-	const char *name = edit->list ? edit->list : edit->allow ? "allow" : "default";
-	struct xb_membership member = {
+	return edit->list ? edit->list : edit->allow ? "allow" : "default";
+}
+
+static int apply_add(struct xb_writer *writer, const struct edit *edit,
+		     const struct xb_entry *entry, struct edit_result *result)
+{
+	const struct xb_membership member = {
+		.list = edit->id,
 		.added = writer->now,
 		.expires = edit->timeout ? writer->now + edit->timeout : 0,
 		.comment = edit->comment,
@@ -136,28 +142,18 @@ static int apply_add(struct xb_writer *writer, const struct edit *edit, struct e
 	};
 	unsigned int given =
 		(edit->timeout ? XB_RENEW_EXPIRY : 0) | (edit->comment ? XB_RENEW_COMMENT : 0);
-	struct xb_list *list;
-	int error = xb_list_need(writer->txn, name, &list);
+	char text[XB_ENTRY_TEXT];
+	enum xb_put put;
+	int error = xb_member_put(writer->txn, entry, &member, edit->exist ? given : 0, &put);
 
 	if (error)
 		return error;
-	member.list = list->id;
-	for (size_t i = 0; i < edit->count; i++) {
-		unsigned int renew = edit->exist ? given : 0;
-		char text[XB_ENTRY_TEXT];
-		enum xb_put put;
-
-		error = xb_member_put(writer->txn, &edit->entries[i], &member, renew, &put);
-		if (error)
-			return error;
-		if (put == XB_PUT_SAME && !edit->exist)
-			return xb_input_error(
-				"%s is in list %s already (--exist makes that no error)",
-				xb_entry_format(&edit->entries[i], text), name);
-		result->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
-		result->renewed += put == XB_PUT_RENEWED;
-		result->unchanged += put == XB_PUT_SAME;
-	}
+	if (put == XB_PUT_SAME && !edit->exist)
+		return xb_input_error("%s is in list %s already (--exist makes that no error)",
+				      xb_entry_format(entry, text), list_of(edit));
+	result->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
+	result->renewed += put == XB_PUT_RENEWED;
+	result->unchanged += put == XB_PUT_SAME;
 	return 0;
 }
 
@@ -201,53 +197,63 @@ static int check_auto(struct xb_txn *txn, const struct edit *edit, const struct 
 	return 0;
 }
 
-static int apply_del(struct xb_writer *writer, const struct edit *edit, struct edit_result *result)
+static int apply_del(struct xb_writer *writer, const struct edit *edit,
+		     const struct xb_entry *entry, struct edit_result *result)
 {
-	uint32_t from = XB_ANY_LIST;
+	json_t *names = result->lists_left ? lists_of(writer->txn, entry, edit->id) : NULL;
+	enum xb_removal removal;
+	char text[XB_ENTRY_TEXT];
+	int error = check_auto(writer->txn, edit, entry);
 
-	if (edit->list) {
-		struct xb_list *list = xb_list_find(writer->txn, edit->list);
-
-		if (!list)
-			return xb_input_error("there is no list %s", edit->list);
-		from = list->id;
+	if (!error)
+		error = xb_member_remove(writer->txn, entry, edit->id, &removal);
+	xb_entry_format(entry, text);
+	if (names && !error && removal != XB_REMOVAL_ABSENT)
+		json_object_set(result->lists_left, text, names);
+	json_decref(names);
+	if (error)
+		return error;
+	if (removal == XB_REMOVAL_ABSENT && !edit->exist) {
+		xb_input_error("%s is not %s%s", text,
+			       edit->list    ? "in list "
+			       : edit->allow ? "on the allowlist"
+					     : "listed",
+			       edit->list ? edit->list : "");
+		return 1;
 	}
-	for (size_t i = 0; i < edit->count; i++) {
-		json_t *names =
-			result->lists_left ? lists_of(writer->txn, &edit->entries[i], from) : NULL;
-		enum xb_removal removal;
-		char text[XB_ENTRY_TEXT];
-		int error = check_auto(writer->txn, edit, &edit->entries[i]);
-
-		if (!error)
-			error = xb_member_remove(writer->txn, &edit->entries[i], from, &removal);
-		xb_entry_format(&edit->entries[i], text);
-		if (names && !error && removal != XB_REMOVAL_ABSENT)
-			json_object_set(result->lists_left, text, names);
-		json_decref(names);
-		if (error)
-			return error;
-		if (removal == XB_REMOVAL_ABSENT && !edit->exist) {
-			xb_input_error("%s is not %s%s", text,
-				       edit->list    ? "in list "
-				       : edit->allow ? "on the allowlist"
-						     : "listed",
-				       edit->list ? edit->list : "");
-			return 1;
-		}
-		result->absent += removal == XB_REMOVAL_ABSENT;
-		result->removed += removal != XB_REMOVAL_ABSENT;
-	}
+	result->absent += removal == XB_REMOVAL_ABSENT;
+	result->removed += removal != XB_REMOVAL_ABSENT;
 	return 0;
 }
 
-int edit_apply(struct xb_writer *writer, const struct edit *edit, struct edit_result *result)
+int edit_begin(struct xb_writer *writer, struct edit *edit)
 {
-	return edit->add ? apply_add(writer, edit, result) : apply_del(writer, edit, result);
+	struct xb_list *list = NULL;
+	int error = 0;
+
+	edit->id = XB_ANY_LIST;
+	if (edit->add)
+		error = xb_list_need(writer->txn, list_of(edit), &list);
+	else if (edit->list)
+		list = xb_list_by_name(writer->txn, edit->list);
+	if (error)
+		return error;
+	if (!list && edit->list)
+		return xb_input_error("there is no list %s", edit->list);
+	if (list)
+		edit->id = list->id;
+	return 0;
+}
+
+int edit_apply(struct xb_writer *writer, const struct edit *edit, const struct xb_entry *entry,
+	       struct edit_result *result)
+{
+	return edit->add ? apply_add(writer, edit, entry, result)
+			 : apply_del(writer, edit, entry, result);
 }
 
 struct run {
-	const struct edit *edit;
+	struct edit *edit;
 	struct edit_result result;
 };
 
@@ -255,11 +261,15 @@ static int body(struct xb_writer *writer, void *context)
 {
 	struct run *run = context;
 	json_t *lists = run->result.lists_left;
+	int error;
 
 	if (lists)
 		json_object_clear(lists);
 	run->result = (struct edit_result){.lists_left = lists};
-	return edit_apply(writer, run->edit, &run->result);
+	error = edit_begin(writer, run->edit);
+	for (size_t i = 0; !error && i < run->edit->count; i++)
+		error = edit_apply(writer, run->edit, &run->edit->entries[i], &run->result);
+	return error;
 }
 
 static void tell_lists(json_t *lists)

@@ -16,7 +16,8 @@ struct edit {
 	struct xb_entry *entries;
 	struct xb_arena names; /* of entries */
 	size_t count;
-	bool force; /* single labels too */
+	bool force;  /* single labels too */
+	uint32_t id; /* of the list, since edit_begin() */
 };
 
 /* What became of it. */
@@ -30,8 +31,12 @@ struct edit_result {
 int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit);
 void edit_free(struct edit *edit);
 
-/* Inside a write transaction. 1: something was absent and --exist was not given. */
-int edit_apply(struct xb_writer *writer, const struct edit *edit, struct edit_result *result);
+/* Inside a write transaction: makes or finds the list, before any of its entries is applied. */
+int edit_begin(struct xb_writer *writer, struct edit *edit);
+
+/* One of its entries. 1: it was absent and --exist was not given. */
+int edit_apply(struct xb_writer *writer, const struct edit *edit, const struct xb_entry *entry,
+	       struct edit_result *result);
 
 /* One edit in a transaction of its own, and the answer. */
 int edit_run(struct cli *cli, int argc, char **argv);

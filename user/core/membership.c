@@ -149,8 +149,8 @@ static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry)
 	return entry->kind == XB_NAME ? xb_changes_add(&txn->change, entry, XB_ALTERED) : 0;
 }
 
-static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct value *value,
-		       unsigned int flags)
+/* Writes what is left of an entry, or takes it out if nothing is. */
+static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct value *value)
 {
 	uint8_t bytes[XB_ENTRY_KEY_BYTES];
 	MDB_val key = {xb_entry_encode(entry, bytes), bytes}, data = {value->size, value->bytes};
@@ -158,32 +158,45 @@ static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct 
 
 	txn->edits++;
 	if (value->size) {
-		error = mdb_cursor_put(txn->write, &key, &data, flags);
-		if (error == MDB_KEYEXIST && flags == MDB_APPEND) {
-			txn->append = false;
-			error = mdb_cursor_put(txn->write, &key, &data, 0);
-		}
+		error = mdb_cursor_put(txn->write, &key, &data, 0);
 	} else {
 		error = mdb_del(txn->txn, txn->store->entries, &key, NULL);
 	}
 	return error ? write_error(error) : 0;
 }
 
+/*
+ * A record for an entry that has none. -EEXIST: it has, and *members is what stands there. One
+ * descent of the tree for both; in order, none.
+ */
 static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
-		     const struct xb_membership *member, unsigned int flags)
+		     const struct xb_membership *member, struct xb_members *members)
 {
+	uint8_t bytes[XB_ENTRY_KEY_BYTES];
+	MDB_val key = {xb_entry_encode(entry, bytes), bytes}, data;
 	struct value value;
 	int error;
 
 	value.size = 0;
 	error = value_append(&value, member);
-	if (!error)
-		error = write_value(txn, entry, &value, flags);
-	if (!error)
-		error = index_expiry(txn, entry, member, true);
-	if (!error)
-		error = tell(txn, entry, XB_LISTED);
-	return error;
+	if (error)
+		return error;
+	data = (MDB_val){value.size, value.bytes};
+	error = mdb_cursor_put(txn->write, &key, &data,
+			       txn->append ? MDB_APPEND : MDB_NOOVERWRITE);
+	if (error == MDB_KEYEXIST && txn->append) {
+		txn->append = false;
+		error = mdb_cursor_put(txn->write, &key, &data, MDB_NOOVERWRITE);
+	}
+	if (error == MDB_KEYEXIST) {
+		*members = members_in(&data);
+		return -EEXIST;
+	}
+	txn->edits++;
+	if (error)
+		return write_error(error);
+	error = index_expiry(txn, entry, member, true);
+	return error ? error : tell(txn, entry, XB_LISTED);
 }
 
 static bool same_terms(const struct xb_membership *a, const struct xb_membership *b)
@@ -232,7 +245,7 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 	if (!error)
 		error = value_append(&value, &renewed);
 	if (!error)
-		error = write_value(txn, entry, &value, 0);
+		error = write_value(txn, entry, &value);
 	if (!error)
 		error = index_expiry(txn, entry, &renewed, true);
 	if (!error && *result == XB_PUT_JOINED)
@@ -244,26 +257,11 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 		  const struct xb_membership *member, unsigned int renew, enum xb_put *result)
 {
 	struct xb_members members;
-	int error = txn->append ? -ENOENT : xb_members_of(txn, entry, &members);
+	int error = put_first(txn, entry, member, &members);
 
-	if (error == -ENOENT && txn->append) {
-		/* Out of order, the entry may be there already: look before the next try. */
-		struct xb_entry last;
-		MDB_val key, value;
-
-		if (!mdb_cursor_get(txn->write, &key, &value, MDB_LAST) &&
-		    xb_entry_decode(key.mv_data, key.mv_size, &last) &&
-		    xb_entry_compare(&last, entry) >= 0) {
-			txn->append = false;
-			error = xb_members_of(txn, entry, &members);
-		}
-	}
-	if (error == -ENOENT) {
-		*result = XB_PUT_LISTED;
-		error = put_first(txn, entry, member, txn->append ? MDB_APPEND : 0);
-	} else if (!error) {
+	*result = XB_PUT_LISTED;
+	if (error == -EEXIST)
 		error = put_among(txn, entry, member, renew, members, result);
-	}
 	if (!error && (*result == XB_PUT_LISTED || *result == XB_PUT_JOINED)) {
 		struct xb_list *list = xb_list_by_id(txn, member->list);
 
@@ -299,7 +297,7 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 	}
 	if (error || !found)
 		return error;
-	error = write_value(txn, entry, &value, 0);
+	error = write_value(txn, entry, &value);
 	if (error)
 		return error;
 	*result = value.size ? XB_REMOVAL_LEFT : XB_REMOVAL_UNLISTED;

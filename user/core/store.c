@@ -374,13 +374,19 @@ bool xb_list_name_ok(const char *name)
 	return true;
 }
 
-struct xb_list *xb_list_find(struct xb_txn *txn, const char *name)
+struct xb_list *xb_list_by_name(struct xb_txn *txn, const char *name)
 {
 	for (size_t i = 0; i < txn->list_count; i++)
-		if ((txn->lists[i].members || txn->lists[i].verdict) &&
-		    !strcmp(txn->lists[i].name, name))
+		if (!strcmp(txn->lists[i].name, name))
 			return &txn->lists[i];
 	return NULL;
+}
+
+struct xb_list *xb_list_find(struct xb_txn *txn, const char *name)
+{
+	struct xb_list *list = xb_list_by_name(txn, name);
+
+	return list && (list->members || list->verdict) ? list : NULL;
 }
 
 struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id)
@@ -395,12 +401,9 @@ static int need_list(struct xb_txn *txn, const char *name, struct xb_list **out)
 {
 	struct xb_list *list, *grown;
 
-	for (size_t i = 0; i < txn->list_count; i++) {
-		if (!strcmp(txn->lists[i].name, name)) {
-			*out = &txn->lists[i];
-			return 0;
-		}
-	}
+	*out = xb_list_by_name(txn, name);
+	if (*out)
+		return 0;
 	grown = realloc(txn->lists, (txn->list_count + 1) * sizeof(*grown));
 	if (!grown)
 		return xb_out_of_memory();

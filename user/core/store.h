@@ -97,6 +97,8 @@ int xb_store_error(int error, const char *doing);
 /* Lists. A list exists while it has members, or a verdict other than XB_DOMAIN_DROP. */
 bool xb_list_name_ok(const char *name);
 struct xb_list *xb_list_find(struct xb_txn *txn, const char *name);
+/* Also one that xb_list_need() made, or that was emptied, in this transaction. */
+struct xb_list *xb_list_by_name(struct xb_txn *txn, const char *name);
 struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id);
 int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list); /* creates it */
 
