@@ -182,8 +182,7 @@ static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
 	if (error)
 		return error;
 	data = (MDB_val){value.size, value.bytes};
-	error = mdb_cursor_put(txn->write, &key, &data,
-			       txn->append ? MDB_APPEND : MDB_NOOVERWRITE);
+	error = mdb_cursor_put(txn->write, &key, &data, txn->append ? MDB_APPEND : MDB_NOOVERWRITE);
 	if (error == MDB_KEYEXIST && txn->append) {
 		txn->append = false;
 		error = mdb_cursor_put(txn->write, &key, &data, MDB_NOOVERWRITE);
