@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How far the kernel's verifier has to go: it gives up at a million instructions, and later kernels
+ * may count otherwise. Prints the table of docs/design.md. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <bpf/bpf.h>
+#include <cmocka.h>
+
+#include "core/error.h"
+#include "support/rig.h"
+
+#define LIMIT 1000000
+#define SPARE 4 /* times below it */
+
+struct row {
+	const char *name;
+	bool addresses, names, ports, allow_only;
+};
+
+static const struct row rows[] = {
+	{"addresses", .addresses = true},
+	{"addresses, allow-only", .addresses = true, .allow_only = true},
+	{"domains", .names = true},
+	{"domains, addresses", .names = true, .addresses = true},
+	{"domains, addresses, allow-only", .names = true, .addresses = true, .allow_only = true},
+	{"domains, addresses, TLS and HTTP", .names = true, .addresses = true, .ports = true},
+	{"domains, addresses, TLS and HTTP, allow-only", true, true, true, true},
+};
+
+static void build(const struct row *row, struct rig *rig)
+{
+	const struct xb_name_ports ports = {.dns = {53}, .tls = {443}, .http = {80}};
+
+	rig_begin(rig, "verifier");
+	if (row->addresses) {
+		rig_add(rig, "198.51.100.7", "default");
+		rig_add(rig, "203.0.113.0/24", "default");
+		rig_add(rig, "2001:db8::/64", "default");
+		rig_allow(rig, "198.51.100.9");
+	}
+	if (row->names) {
+		rig_add(rig, "example.com", "default");
+		rig_allow(rig, "good.example.com");
+	}
+	if (row->ports)
+		rig_ports(rig, &ports);
+	if (row->allow_only)
+		rig_policy(rig, XB_POLICY_ALLOW_ONLY);
+	rig_rotate(rig);
+}
+
+static uint32_t verified(struct rig *rig)
+{
+	struct xb_generation *generation = rig_generation(rig);
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	int error = bpf_obj_get_info_by_fd(generation->program, &info, &size);
+
+	xb_generation_close(generation);
+	assert_int_equal(error, 0);
+	return info.verified_insns;
+}
+
+static void far_below_the_limit(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rig rig;
+		uint32_t count;
+
+		build(&rows[i], &rig);
+		count = verified(&rig);
+		rig_end(&rig);
+		printf("%-50s %u\n", rows[i].name, count);
+		assert_in_range(count, 1, LIMIT / SPARE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(far_below_the_limit)};
+
+	return cmocka_run_group_tests_name("verifier", tests, NULL, NULL);
+}
