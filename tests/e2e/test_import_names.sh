@@ -136,6 +136,21 @@ t_unknown_lines_are_told()
 	json 'd["unknown_lines"] == 7 and len(d["first_unknown_lines"]) == 5'
 }
 
+# A zone with local names is in use, wherever in the file they stand.
+t_unbound_zones_in_use()
+{
+	list 'local-data: "tv.lan.example A 192.168.1.3"' 'local-zone: "home.example" static' \
+		'local-data: "nas.home.example A 192.168.1.2"' 'local-zone: "lan.example" refuse' \
+		'local-zone: "ads.example" redirect' 'local-data: "ads.example A 0.0.0.0"' \
+		'local-data: "alone.example A 0.0.0.0"'
+	exits 0 -j import "$T/list"
+	json 'd["unknown_lines"] == 4 and d["added"] == 2 and d["repeats"] == 1'
+	json '[one["line"] for one in d["first_unknown_lines"]] == [1, 2, 3, 4]'
+	complains "2: 'home.example' has local data that leads somewhere, 3: "
+	has default '=alone.example ads.example' ''
+	exits 1 test nas.home.example
+}
+
 t_nothing_understood()
 {
 	list '<html>' '<p>404</p>'

@@ -304,7 +304,7 @@ static json_t *answer_json(const struct request *request)
 static void tell_unknown(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
-	char first[XB_UNKNOWN_KEPT * (sizeof(file->first_unknown[0].text) + 24)];
+	char first[XB_UNKNOWN_KEPT * (XB_UNKNOWN_TEXT + 24)];
 	size_t used = 0;
 
 	for (size_t i = 0; i < file->unknown && i < XB_UNKNOWN_KEPT; i++)

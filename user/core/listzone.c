@@ -49,22 +49,10 @@ void xb_listzone_end(struct xb_reading *reading)
 	reading->zone = NULL;
 }
 
-/* Time to live, "300" or "1h30m", or class: what may stand between owner and type. */
-static bool is_between(const char *word)
-{
-	if (!strcasecmp(word, "IN"))
-		return true;
-	if (!isdigit((unsigned char)*word))
-		return false;
-	return !word[strspn(word, XB_DIGITS "smhdwSMHDW")];
-}
-
 static bool read_record(char *line, bool indented, struct record *record)
 {
 	*record = (struct record){.owner = indented ? NULL : xb_line_word(&line)};
-	do
-		record->type = xb_line_word(&line);
-	while (record->type && is_between(record->type));
+	record->type = xb_line_record_type(&line);
 	record->data = line;
 	return record->type;
 }
