@@ -151,6 +151,18 @@ t_unbound_zones_in_use()
 	exits 1 test nas.home.example
 }
 
+# What is allowed below a listed domain does not let the domain pass.
+t_rpz_allows_below()
+{
+	list 'j.example CNAME .' '*.j.example CNAME rpz-passthru.' '*.k.example CNAME rpz-passthru.'
+	exits 0 -j import "$T/list" --format rpz
+	json 'd["unknown_lines"] == 1 and d["first_unknown_lines"][0]["line"] == 2'
+	complains "first: 2: 'j.example' is listed, and would pass with what is allowed below it\)\$"
+	has default '=j.example' 'k.example'
+	exits 0 test j.example
+	exits 1 allow test j.example
+}
+
 t_nothing_understood()
 {
 	list '<html>' '<p>404</p>'

@@ -387,6 +387,37 @@ static const struct row rpz[] = {
 	{0},
 };
 
+#define PASSES "' is listed, and would pass with what is allowed below it"
+
+/* What a wildcard allows lies below a domain, which may be listed itself. */
+static const struct row rpz_wildcards[] = {
+	{"j.example CNAME .\n*.j.example CNAME rpz-passthru.\n", "rpz",
+	 "rpz: =j.example; 1 unknown (2: 'j.example" PASSES ")"},
+	{"b CNAME x\n*.J.example CNAME rpz-passthru.\nj.example CNAME rpz-drop.\n"
+	 "*.k.example CNAME rpz-passthru.\nb CNAME y\n",
+	 "rpz",
+	 "rpz: =j.example, allow k.example; 3 unknown (1: 'b CNAME x', 2: 'j.example" PASSES
+	 ", 5: 'b CNAME y')"},
+	/* By a wider domain, and by its own. */
+	{"*.example CNAME .\n*.a.j.example CNAME rpz-passthru.\n", "rpz",
+	 "rpz: example; 1 unknown (2: 'a.j.example" PASSES ")"},
+	{"*.j.example CNAME .\n*.j.example CNAME rpz-passthru.\n", "rpz",
+	 "rpz: j.example; 1 unknown (2: 'j.example" PASSES ")"},
+	/* A nearer line says that it passes. */
+	{"*.example CNAME .\nj.example CNAME rpz-passthru.\n*.j.example CNAME rpz-passthru.\n",
+	 "rpz", "rpz: example, allow j.example; 1 repeats"},
+	{"k.example CNAME .\n*.k.example CNAME rpz-passthru.\n"
+	 "*.j.k.example CNAME rpz-passthru.\n",
+	 "rpz", "rpz: =k.example, allow j.k.example; 1 unknown (2: 'k.example" PASSES ")"},
+	/* What is listed below or beside it is another name. */
+	{"a.j.example CNAME .\n*.b.j.example CNAME .\nexample CNAME .\nj2.example CNAME .\n"
+	 "*.j.example CNAME rpz-passthru.\n",
+	 "rpz", "rpz: =example, =a.j.example, b.j.example, =j2.example, allow j.example"},
+	{"j.example CNAME .\na.j.example CNAME rpz-passthru.\n", "rpz",
+	 "rpz: =j.example, allow =a.j.example"},
+	{0},
+};
+
 static const struct row unknown_rpz[] = {
 	{SOA
 	 "a.example CNAME .\n32.1.2.0.192.rpz-ip CNAME .\n32.1.2.0.192.rpz-client-ip CNAME "
@@ -661,6 +692,7 @@ int main(void)
 		ROWS(unbound_data),
 		ROWS(unknown_unbound),
 		ROWS(rpz),
+		ROWS(rpz_wildcards),
 		ROWS(unknown_rpz),
 		ROWS(refused),
 		TEST(test_binary),
