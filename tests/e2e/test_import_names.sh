@@ -136,6 +136,31 @@ t_unknown_lines_are_told()
 	json 'd["unknown_lines"] == 7 and len(d["first_unknown_lines"]) == 5'
 }
 
+t_every_unknown_line_is_told()
+{
+	local -i i
+
+	(echo '||a.example^'; seq 1000) >"$T/list"
+	for ((i = 1; i <= 1000; i++)); do
+		echo "bloomctl: $T/list:$((i + 1)): '$i'"
+	done >"$T/wanted"
+	echo "bloomctl: $T/list: 1000 lines were not understood and left out" >>"$T/wanted"
+	exits 0 -v import "$T/list" --dry-run
+	cmp "$T/wanted" "$T/err" || fail "told: $(head "$T/err")"
+	exits 0 -v -j import "$T/list" --dry-run
+	json '[one["line"] for one in d["first_unknown_lines"]] == [*range(2, 1002)]'
+	json 'd["first_unknown_lines"][999]["text"] == "'"'1000'"'"'
+	exits 0 -v -q import "$T/list" --dry-run
+	[[ ! -s $T/err ]] || fail "-q says: $(cat "$T/err")"
+	# Lines that only the end of the file settles are among them, in their place.
+	list 'x' 'local-zone: "home.example" static' 'y' 'local-data: "home.example A 8.8.8.8"' \
+		'local-zone: "a.example" static'
+	exits 0 -v import - --format unbound --dry-run <"$T/list"
+	[[ $(cut -d: -f1-3 "$T/err") == "$(printf 'bloomctl: stdin:%d\n' 1 2 3 4
+		printf 'bloomctl: stdin: 4 lines were not understood and left out')" ]] ||
+		fail "told: $(cat "$T/err")"
+}
+
 # A zone with local names is in use, wherever in the file they stand.
 t_unbound_zones_in_use()
 {

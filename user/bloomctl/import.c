@@ -274,18 +274,24 @@ static int try_out(const struct xb_paths *paths, struct request *request)
 	return error;
 }
 
-static json_t *unknown_json(const struct xb_listfile *file)
+/* How many of the lines that were not understood are told one by one. */
+static size_t unknown_told(const struct cli *cli, const struct xb_listfile *file)
+{
+	return cli->verbose || file->unknown < XB_UNKNOWN_KEPT ? file->unknown : XB_UNKNOWN_KEPT;
+}
+
+static json_t *unknown_json(const struct cli *cli, const struct xb_listfile *file)
 {
 	json_t *lines = json_array();
 
-	for (size_t i = 0; i < file->unknown && i < XB_UNKNOWN_KEPT; i++)
+	for (size_t i = 0; i < unknown_told(cli, file); i++)
 		json_array_append_new(lines, json_pack("{s:I,s:s}", "line",
 						       (json_int_t)file->first_unknown[i].line,
 						       "text", file->first_unknown[i].text));
 	return lines;
 }
 
-static json_t *answer_json(const struct request *request)
+static json_t *answer_json(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
 
@@ -295,28 +301,36 @@ static json_t *answer_json(const struct request *request)
 		(json_int_t)file->lines, "entries", (json_int_t)file->count, "allowed",
 		(json_int_t)request->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
 		(json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons, "unknown_lines",
-		(json_int_t)file->unknown, "first_unknown_lines", unknown_json(file), "added",
+		(json_int_t)file->unknown, "first_unknown_lines", unknown_json(cli, file), "added",
 		(json_int_t)request->added, "renewed", (json_int_t)request->renewed, "unchanged",
 		(json_int_t)request->unchanged, "removed", (json_int_t)request->removed);
 }
 
+static void tell_every_unknown(const struct cli *cli, const struct request *request)
+{
+	const struct xb_listfile *file = request->file;
+
+	for (size_t i = 0; i < file->unknown; i++)
+		cli_note(cli, "bloomctl: %s:%" PRIu64 ": %s", request->source,
+			 file->first_unknown[i].line, file->first_unknown[i].text);
+	cli_note(cli, "bloomctl: %s: %zu lines were not understood and left out", request->source,
+		 file->unknown);
+}
+
 /* One line, however long the list of lines is. */
-static void tell_unknown(const struct cli *cli, const struct request *request)
+static void tell_first_unknown(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
 	char first[XB_UNKNOWN_KEPT * (XB_UNKNOWN_TEXT + 24)];
 	size_t used = 0;
 
-	for (size_t i = 0; i < file->unknown && i < XB_UNKNOWN_KEPT; i++)
+	for (size_t i = 0; i < unknown_told(cli, file); i++)
 		used += (size_t)snprintf(first + used, sizeof(first) - used, "%s%" PRIu64 ": %s",
 					 i ? ", " : "", file->first_unknown[i].line,
 					 file->first_unknown[i].text);
-	if (file->unknown)
-		cli_note(cli,
-			 "bloomctl: %s: %" PRIu64 " lines were not understood and left out "
-			 "(first: %s%s)",
-			 request->source, file->unknown, first,
-			 file->unknown > XB_UNKNOWN_KEPT ? ", ..." : "");
+	cli_note(cli, "bloomctl: %s: %zu lines were not understood and left out (first: %s%s)",
+		 request->source, file->unknown, first,
+		 file->unknown > XB_UNKNOWN_KEPT ? ", ..." : "");
 }
 
 static void tell_what_differs(const struct cli *cli, const struct request *request)
@@ -337,7 +351,10 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 			 request->bogons, xb_entry_format(&request->first_bogon, text),
 			 xb_bogon(&request->first_bogon));
 	}
-	tell_unknown(cli, request);
+	if (file->unknown && cli->verbose)
+		tell_every_unknown(cli, request);
+	else if (file->unknown)
+		tell_first_unknown(cli, request);
 }
 
 static int answer(const struct cli *cli, const struct request *request)
@@ -346,7 +363,7 @@ static int answer(const struct cli *cli, const struct request *request)
 
 	tell_what_differs(cli, request);
 	if (cli->json)
-		return cli_json(cli, answer_json(request));
+		return cli_json(cli, answer_json(cli, request));
 	if (cli->quiet)
 		return cli_done(EXIT_DONE);
 	printf("%zu entries (%s", file->count, file->format);

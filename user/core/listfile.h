@@ -25,7 +25,7 @@ struct xb_unknown_line {
 };
 
 #define XB_UNKNOWN_TEXT 200 /* bytes, terminator included */
-#define XB_UNKNOWN_KEPT 5   /* where room is kept for the first few only */
+#define XB_UNKNOWN_KEPT 5   /* where there is room for the first few only */
 
 struct xb_listfile {
 	struct xb_item *items; /* in store order, each entry once */
