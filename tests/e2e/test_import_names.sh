@@ -205,7 +205,7 @@ t_single_labels_are_left_out()
 {
 	list 'a.example' 'com' '*.org'
 	exits 0 import "$T/list"
-	complains '2 entries left out .*first: com, a single label\); --include-bogons'
+	complains "2 entries left out .*first: com, a single label, $T/list:2\\); --include-bogons"
 	has default a.example ''
 	list '||a.example^' '@@||com^'
 	exits 0 -j import "$T/list"
@@ -213,6 +213,23 @@ t_single_labels_are_left_out()
 	exits 0 -j import "$T/list" --include-bogons
 	json 'd["bogons"] == 0 and d["allowed"] == 1'
 	has default a.example com
+	# Those of hosts files are names of machines, not domains.
+	list '0.0.0.0 b.example localhost' '127.0.0.1 com'
+	exits 0 -j import "$T/list" --list hosts --include-bogons
+	[[ ! -s $T/err ]] || fail "it says: $(cat "$T/err")"
+	json 'd["entries"] == 1 and d["bogons"] == d["unknown_lines"] == 0'
+}
+
+# The first is the first of the file, whatever the order of the store.
+t_notes_say_where()
+{
+	list 'a.example' 'net' 'com' '10.0.0.0/8' '192.0.2.0/33' '8.8.8.8/24' '8.8.4.4/24'
+	exits 0 import "$T/list" --dry-run
+	complains "3 entries left out .*first: net, a single label, $T/list:2\\);"
+	complains "2 prefixes have host bits .*first: 8.8.8.8/24, $T/list:6\\)\$"
+	exits 0 import - --dry-run <"$T/list"
+	complains 'first: net, a single label, stdin:2\);'
+	complains 'first: 8.8.8.8/24, stdin:6\)$'
 }
 
 t_text_tells_what_is_allowed()

@@ -22,7 +22,7 @@ struct request {
 	const char *source; /* the file, for messages */
 	uint64_t allowed;   /* of what is imported: for the allowlist */
 	uint64_t bogons;    /* left out of the file */
-	struct xb_entry first_bogon;
+	struct xb_item first_bogon;
 	uint64_t added, renewed, unchanged, removed;
 };
 
@@ -54,8 +54,8 @@ static void leave_out_bogons(struct xb_listfile *file, struct request *request)
 
 		if (!xb_bogon(&item->entry))
 			file->items[kept++] = *item;
-		else if (!request->bogons++)
-			request->first_bogon = item->entry;
+		else if (!request->bogons++ || item->line < request->first_bogon.line)
+			request->first_bogon = *item;
 	}
 	file->count = kept;
 }
@@ -340,16 +340,18 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 	if (file->host_bits)
 		cli_note(cli,
 			 "bloomctl: %" PRIu64 " prefixes have host bits set and are taken as their "
-			 "networks (first: %s, line %" PRIu64 ")",
-			 file->host_bits, file->first_host_bits, file->first_host_bits_line);
+			 "networks (first: %s, %s:%" PRIu64 ")",
+			 file->host_bits, file->first_host_bits, request->source,
+			 file->first_host_bits_line);
 	if (request->bogons) {
+		const struct xb_item *first = &request->first_bogon;
 		char text[XB_ENTRY_TEXT];
 
 		cli_note(cli,
 			 "bloomctl: %" PRIu64 " entries left out as bogons or too wide (first: %s, "
-			 "%s); --include-bogons takes them",
-			 request->bogons, xb_entry_format(&request->first_bogon, text),
-			 xb_bogon(&request->first_bogon));
+			 "%s, %s:%" PRIu64 "); --include-bogons takes them",
+			 request->bogons, xb_entry_format(&first->entry, text),
+			 xb_bogon(&first->entry), request->source, (uint64_t)first->line);
 	}
 	if (file->unknown && cli->verbose)
 		tell_every_unknown(cli, request);
