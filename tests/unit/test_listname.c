@@ -173,6 +173,8 @@ static const struct row adblock[] = {
 	{"||b\xc3\xbc"
 	 "cher.example^\n",
 	 NULL, "adblock: xn--bcher-kva.example"},
+	/* `important` changes nothing: what is allowed passes. */
+	{"||a.example^$important\n@@||a.example^\n", NULL, "adblock: a.example, allow a.example"},
 	{"||com^\n@@||com^\n", NULL, "adblock: com, allow com"},
 	{0},
 };
