@@ -339,9 +339,9 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 
 	if (file->host_bits)
 		cli_note(cli,
-			 "bloomctl: %" PRIu64 " prefixes have host bits set and are taken as their "
-			 "networks (first: %s, %s:%" PRIu64 ")",
-			 file->host_bits, file->first_host_bits, request->source,
+			 "bloomctl: %s: %" PRIu64 " prefixes have host bits set and are taken as "
+			 "their networks (first: %s, line %" PRIu64 ")",
+			 request->source, file->host_bits, file->first_host_bits,
 			 file->first_host_bits_line);
 	if (request->bogons) {
 		const struct xb_item *first = &request->first_bogon;
