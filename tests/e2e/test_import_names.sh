@@ -136,6 +136,58 @@ t_unknown_lines_are_told()
 	json 'd["unknown_lines"] == 7 and len(d["first_unknown_lines"]) == 5'
 }
 
+t_every_unknown_line_is_told()
+{
+	local -i i
+
+	(echo '||a.example^'; seq 1000) >"$T/list"
+	for ((i = 1; i <= 1000; i++)); do
+		echo "bloomctl: $T/list:$((i + 1)): '$i'"
+	done >"$T/wanted"
+	echo "bloomctl: $T/list: 1000 lines were not understood and left out" >>"$T/wanted"
+	exits 0 -v import "$T/list" --dry-run
+	cmp "$T/wanted" "$T/err" || fail "told: $(head "$T/err")"
+	exits 0 -v -j import "$T/list" --dry-run
+	json '[one["line"] for one in d["first_unknown_lines"]] == [*range(2, 1002)]'
+	json 'd["first_unknown_lines"][999]["text"] == "'"'1000'"'"'
+	exits 0 -v -q import "$T/list" --dry-run
+	[[ ! -s $T/err ]] || fail "-q says: $(cat "$T/err")"
+	# Lines that only the end of the file settles are among them, in their place.
+	list 'x' 'local-zone: "home.example" static' 'y' 'local-data: "home.example A 8.8.8.8"' \
+		'local-zone: "a.example" static'
+	exits 0 -v import - --format unbound --dry-run <"$T/list"
+	[[ $(cut -d: -f1-3 "$T/err") == "$(printf 'bloomctl: stdin:%d\n' 1 2 3 4
+		printf 'bloomctl: stdin: 4 lines were not understood and left out')" ]] ||
+		fail "told: $(cat "$T/err")"
+}
+
+# A zone with local names is in use, wherever in the file they stand.
+t_unbound_zones_in_use()
+{
+	list 'local-data: "tv.lan.example A 192.168.1.3"' 'local-zone: "home.example" static' \
+		'local-data: "nas.home.example A 192.168.1.2"' 'local-zone: "lan.example" refuse' \
+		'local-zone: "ads.example" redirect' 'local-data: "ads.example A 0.0.0.0"' \
+		'local-data: "alone.example A 0.0.0.0"'
+	exits 0 -j import "$T/list"
+	json 'd["unknown_lines"] == 4 and d["added"] == 2 and d["repeats"] == 1'
+	json '[one["line"] for one in d["first_unknown_lines"]] == [1, 2, 3, 4]'
+	complains "2: 'home.example' has local data that leads somewhere, 3: "
+	has default '=alone.example ads.example' ''
+	exits 1 test nas.home.example
+}
+
+# What is allowed below a listed domain does not let the domain pass.
+t_rpz_allows_below()
+{
+	list 'j.example CNAME .' '*.j.example CNAME rpz-passthru.' '*.k.example CNAME rpz-passthru.'
+	exits 0 -j import "$T/list" --format rpz
+	json 'd["unknown_lines"] == 1 and d["first_unknown_lines"][0]["line"] == 2'
+	complains "first: 2: 'j.example' is listed, and would pass with what is allowed below it\)\$"
+	has default '=j.example' 'k.example'
+	exits 0 test j.example
+	exits 1 allow test j.example
+}
+
 t_nothing_understood()
 {
 	list '<html>' '<p>404</p>'
@@ -153,7 +205,7 @@ t_single_labels_are_left_out()
 {
 	list 'a.example' 'com' '*.org'
 	exits 0 import "$T/list"
-	complains '2 entries left out .*first: com, a single label\); --include-bogons'
+	complains "2 entries left out .*first: com, a single label, $T/list:2\\); --include-bogons"
 	has default a.example ''
 	list '||a.example^' '@@||com^'
 	exits 0 -j import "$T/list"
@@ -161,6 +213,23 @@ t_single_labels_are_left_out()
 	exits 0 -j import "$T/list" --include-bogons
 	json 'd["bogons"] == 0 and d["allowed"] == 1'
 	has default a.example com
+	# Those of hosts files are names of machines, not domains.
+	list '0.0.0.0 b.example localhost' '127.0.0.1 com'
+	exits 0 -j import "$T/list" --list hosts --include-bogons
+	[[ ! -s $T/err ]] || fail "it says: $(cat "$T/err")"
+	json 'd["entries"] == 1 and d["bogons"] == d["unknown_lines"] == 0'
+}
+
+# The first is the first of the file, whatever the order of the store.
+t_notes_say_where()
+{
+	list 'a.example' 'net' 'com' '10.0.0.0/8' '192.0.2.0/33' '8.8.8.8/24' '8.8.4.4/24'
+	exits 0 import "$T/list" --dry-run
+	complains "3 entries left out .*first: net, a single label, $T/list:2\\);"
+	complains "^bloomctl: $T/list: 2 prefixes have host bits .*first: 8.8.8.8/24, line 6\\)\$"
+	exits 0 import - --dry-run <"$T/list"
+	complains 'first: net, a single label, stdin:2\);'
+	complains '^bloomctl: stdin: 2 prefixes .*first: 8.8.8.8/24, line 6\)$'
 }
 
 t_text_tells_what_is_allowed()

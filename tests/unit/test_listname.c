@@ -173,6 +173,8 @@ static const struct row adblock[] = {
 	{"||b\xc3\xbc"
 	 "cher.example^\n",
 	 NULL, "adblock: xn--bcher-kva.example"},
+	/* `important` changes nothing: what is allowed passes. */
+	{"||a.example^$important\n@@||a.example^\n", NULL, "adblock: a.example, allow a.example"},
 	{"||com^\n@@||com^\n", NULL, "adblock: com, allow com"},
 	{0},
 };
@@ -260,15 +262,81 @@ static const struct row unbound[] = {
 	{"local-zone: \"a.example\" transparent\nlocal-zone: \"b.example\" typetransparent\r\n"
 	 "local-zone: \"c.example\" always_transparent\n",
 	 NULL, "unbound: allow a.example, allow b.example, allow c.example"},
+	/* Local data that leads nowhere lists that name, unless a zone has done so. */
+	{"local-data: \"c.example A 0.0.0.0\" # ads\nlocal-data: \"C.Example. 60 IN AAAA ::\"\n"
+	 "local-data: 'd.example. IN 1h aaaa ::1'\n",
+	 NULL, "unbound: =c.example (ads), =d.example; 1 repeats"},
+	{"local-data: \"a.example A 0.0.0.0\"\nlocal-zone: \"a.example\" redirect\n"
+	 "local-data: \"x.y.a.example A 127.0.0.1\"\nlocal-data: \"aa.example A 0.0.0.0\"\n"
+	 "local-data: \"x.b.example A 0.0.0.0\"\nlocal-zone: \"b.example\" always_null\n"
+	 "local-zone: \"y.b.example\" deny\nlocal-data: \"z.b.example A 0.0.0.0\"\n",
+	 NULL, "unbound: a.example, b.example, y.b.example, =aa.example; 4 repeats"},
+	{0},
+};
+
+#define NAS	   "local-data: \"nas.home.example A 192.168.1.2\"\n"
+#define IS_NAS	   ": 'local-data: \"nas.home.example A 192.168.'"
+#define HAS	   "' has local data that leads somewhere"
+#define ZONE(rest) "local-zone: " rest "\n"
+#define DATA(rest) "local-data: " rest "\n"
+
+/* Zones that answer local data, with local data to answer. */
+static const struct row unbound_data[] = {
+	{ZONE("home.example static") ZONE("a.example static") NAS, NULL,
+	 "unbound: a.example; 2 unknown (1: 'home.example" HAS ", 3" IS_NAS ")"},
+	{NAS ZONE("home.example refuse") ZONE("example deny") ZONE("nas.home.example redirect")
+		 ZONE("a.example refuse"),
+	 NULL,
+	 "unbound: a.example; 4 unknown (1" IS_NAS ", 2: 'home.example" HAS ", 3: 'example" HAS
+	 ", 4: 'nas.home.example" HAS ")"},
+	{NAS ZONE("home.example inform_deny") ZONE("a.example deny")
+		 ZONE("home.example inform_redirect"),
+	 NULL,
+	 "unbound: a.example; 3 unknown (1" IS_NAS ", 2: 'home.example" HAS ", 4: 'home.example" HAS
+	 ")"},
+	/* Types that answer none, and names beside it. */
+	{NAS ZONE("home.example always_refuse") ZONE("as.home.example static")
+		 ZONE("x.nas.home.example deny") ZONE("me.example static"),
+	 NULL,
+	 "unbound: me.example, home.example, as.home.example, x.nas.home.example; 1 unknown "
+	 "(1" IS_NAS ")"},
+	{NAS ZONE("home.example static") ZONE("home.example always_deny"), NULL,
+	 "unbound: home.example; 2 unknown (1" IS_NAS ", 2: 'home.example" HAS ")"},
+	/* Anything but an address that leads nowhere; names that no domain has; wrong quotes. */
+	{ZONE("a.example static") DATA("\"a.example TXT '#'\"") ZONE("b.example static"), NULL,
+	 "unbound: b.example; 2 unknown (1: 'a.example" HAS
+	 ", 2: 'local-data: \"a.example TXT '#'\"')"},
+	{ZONE("a.example static") DATA("'*.x.a.example. CNAME b.c.'") ZONE("b.example static"),
+	 NULL,
+	 "unbound: b.example; 2 unknown (1: 'a.example" HAS
+	 ", 2: 'local-data: '*.x.a.example. CNAME b.c.'')"},
+	{ZONE("a.example static") DATA("a.example A 0.0.0.0") ZONE("b.example static"), NULL,
+	 "unbound: b.example; 2 unknown (1: 'a.example" HAS
+	 ", 2: 'local-data: a.example A 0.0.0.0')"},
+	{ZONE("a.example static") DATA("\"a.example A 0.0.0.0 x\"") ZONE("b.example static"), NULL,
+	 "unbound: b.example; 2 unknown (1: 'a.example" HAS
+	 ", 2: 'local-data: \"a.example A 0.0.0.0 x\"')"},
+	/* A name with both kinds, and what is left of a zone that is not listed. */
+	{ZONE("a.example static") DATA("\"n.a.example A 8.8.8.8\"") DATA("\"n.a.example AAAA ::\"")
+		 DATA("\"o.a.example A 0.0.0.0\""),
+	 NULL,
+	 "unbound: =o.a.example; 3 unknown (1: 'a.example" HAS
+	 ", 2: 'local-data: \"n.a.example A 8.8.8.8\"', 3: '=n.a.example" HAS ")"},
+	{ZONE("a.example static") "local-data-ptr: \"8.8.8.8 n.a.example\"\n" DATA(
+		 "\". A 8.8.8.8\"") DATA(""),
+	 NULL,
+	 "unbound: a.example; 3 unknown (2: 'local-data-ptr: \"8.8.8.8 n.a.example\"', 3: "
+	 "'local-data: \". A 8.8.8.8\"', 4: 'local-data:')"},
 	{0},
 };
 
 static const struct row unknown_unbound[] = {
-	{"local-zone: \"a.example\" refuse\nlocal-data: \"a.example A 0.0.0.0\"\n"
+	{"local-zone: \"a.example\" refuse\nlocal-data: \"b.example A 192.0.2.1\"\n"
 	 "local-zone: \"b.example\" inform\nlocal-zone: \"b.example\"\n"
 	 "local-zone: \"b.example refuse\nlocal-zone: \"b.example\" refuse deny\n",
 	 NULL,
-	 "unbound: a.example; 5 unknown (2: 'local-data: \"a.example A 0.0.0.0\"', 3: 'local-zone: "
+	 "unbound: a.example; 5 unknown (2: 'local-data: \"b.example A 192.0.2.1\"', 3: "
+	 "'local-zone: "
 	 "\"b.example\" inform', 4: 'local-zone: \"b.example\"', 5: 'local-zone: \"b.example "
 	 "refuse', "
 	 "6: 'local-zone: \"b.example\" refuse deny')"},
@@ -318,6 +386,37 @@ static const struct row rpz[] = {
 	{BOM "$TTL 60\r\nB\xc3\xbc"
 	     "CHER.example CNAME .\r\n",
 	 NULL, "rpz: =xn--bcher-kva.example"},
+	{0},
+};
+
+#define PASSES "' is listed, and would pass with what is allowed below it"
+
+/* What a wildcard allows lies below a domain, which may be listed itself. */
+static const struct row rpz_wildcards[] = {
+	{"j.example CNAME .\n*.j.example CNAME rpz-passthru.\n", "rpz",
+	 "rpz: =j.example; 1 unknown (2: 'j.example" PASSES ")"},
+	{"b CNAME x\n*.J.example CNAME rpz-passthru.\nj.example CNAME rpz-drop.\n"
+	 "*.k.example CNAME rpz-passthru.\nb CNAME y\n",
+	 "rpz",
+	 "rpz: =j.example, allow k.example; 3 unknown (1: 'b CNAME x', 2: 'j.example" PASSES
+	 ", 5: 'b CNAME y')"},
+	/* By a wider domain, and by its own. */
+	{"*.example CNAME .\n*.a.j.example CNAME rpz-passthru.\n", "rpz",
+	 "rpz: example; 1 unknown (2: 'a.j.example" PASSES ")"},
+	{"*.j.example CNAME .\n*.j.example CNAME rpz-passthru.\n", "rpz",
+	 "rpz: j.example; 1 unknown (2: 'j.example" PASSES ")"},
+	/* A nearer line says that it passes. */
+	{"*.example CNAME .\nj.example CNAME rpz-passthru.\n*.j.example CNAME rpz-passthru.\n",
+	 "rpz", "rpz: example, allow j.example; 1 repeats"},
+	{"k.example CNAME .\n*.k.example CNAME rpz-passthru.\n"
+	 "*.j.k.example CNAME rpz-passthru.\n",
+	 "rpz", "rpz: =k.example, allow j.k.example; 1 unknown (2: 'k.example" PASSES ")"},
+	/* What is listed below or beside it is another name. */
+	{"a.j.example CNAME .\n*.b.j.example CNAME .\nexample CNAME .\nj2.example CNAME .\n"
+	 "*.j.example CNAME rpz-passthru.\n",
+	 "rpz", "rpz: =example, =a.j.example, b.j.example, =j2.example, allow j.example"},
+	{"j.example CNAME .\na.j.example CNAME rpz-passthru.\n", "rpz",
+	 "rpz: =j.example, allow =a.j.example"},
 	{0},
 };
 
@@ -381,6 +480,8 @@ static const struct row refused[] = {
 	{"127.0.0.1 localhost\n", NULL, ": no entries"},
 	{"! x\n", NULL, ": no entries"},
 	{"! x\n", "adblock", ": no entries"},
+	{ZONE("home.example static") NAS, NULL,
+	 ": not a line of it is understood as unbound (1: 'home.example" HAS ")"},
 	{"server:\n", NULL, ": no entries"},
 	{"$TTL 60\n" SOA, NULL, ": no entries"},
 	{0},
@@ -442,6 +543,28 @@ static void test_large_list(void **state)
 	xb_listfile_free(&file);
 }
 
+/* As many zones in use, each with its names; the lines come out in their order. */
+static void test_large_unbound(void **state)
+{
+	const unsigned int count = 100000;
+	FILE *list = fopen(path, "w");
+	struct xb_listfile file;
+
+	(void)state;
+	assert_non_null(list);
+	fprintf(list, "local-zone: a.example static\n");
+	for (unsigned int i = 0; i < count; i++)
+		fprintf(list, ZONE("n%u.example static") DATA("\"www.n%u.example A 8.8.8.8\""),
+			i * 7919U % count, i);
+	assert_int_equal(fclose(list), 0);
+	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
+	assert_int_equal(file.count, 1);
+	assert_int_equal(file.unknown, 2 * count);
+	for (size_t i = 0; i < file.unknown; i++)
+		assert_int_equal(file.first_unknown[i].line, i + 2);
+	xb_listfile_free(&file);
+}
+
 /* Lines put together from pieces of all formats, cut and damaged: never a crash, always an answer,
  * and every entry one that can be written and read again. */
 static void test_noise(void **state)
@@ -465,6 +588,10 @@ static void test_noise(void **state)
 					     ";",
 					     "!",
 					     "local-zone: ",
+					     "local-data: ",
+					     " A 0.0.0.0",
+					     "*.x CNAME .",
+					     "\n",
 					     "\"",
 					     " refuse",
 					     " CNAME .",
@@ -554,12 +681,27 @@ static void test_real_lists(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		ROWS(detection),       ROWS(domains),	      ROWS(unknown_domains),
-		ROWS(hosts),	       ROWS(unknown_hosts),   ROWS(adblock),
-		ROWS(unknown_adblock), ROWS(dnsmasq),	      ROWS(unknown_dnsmasq),
-		ROWS(unbound),	       ROWS(unknown_unbound), ROWS(rpz),
-		ROWS(unknown_rpz),     ROWS(refused),	      TEST(test_binary),
-		TEST(test_long_lines), TEST(test_large_list), TEST(test_noise),
+		ROWS(detection),
+		ROWS(domains),
+		ROWS(unknown_domains),
+		ROWS(hosts),
+		ROWS(unknown_hosts),
+		ROWS(adblock),
+		ROWS(unknown_adblock),
+		ROWS(dnsmasq),
+		ROWS(unknown_dnsmasq),
+		ROWS(unbound),
+		ROWS(unbound_data),
+		ROWS(unknown_unbound),
+		ROWS(rpz),
+		ROWS(rpz_wildcards),
+		ROWS(unknown_rpz),
+		ROWS(refused),
+		TEST(test_binary),
+		TEST(test_long_lines),
+		TEST(test_large_list),
+		TEST(test_large_unbound),
+		TEST(test_noise),
 		TEST(test_real_lists),
 	};
 

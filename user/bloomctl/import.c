@@ -22,7 +22,7 @@ struct request {
 	const char *source; /* the file, for messages */
 	uint64_t allowed;   /* of what is imported: for the allowlist */
 	uint64_t bogons;    /* left out of the file */
-	struct xb_entry first_bogon;
+	struct xb_item first_bogon;
 	uint64_t added, renewed, unchanged, removed;
 };
 
@@ -54,8 +54,8 @@ static void leave_out_bogons(struct xb_listfile *file, struct request *request)
 
 		if (!xb_bogon(&item->entry))
 			file->items[kept++] = *item;
-		else if (!request->bogons++)
-			request->first_bogon = item->entry;
+		else if (!request->bogons++ || item->line < request->first_bogon.line)
+			request->first_bogon = *item;
 	}
 	file->count = kept;
 }
@@ -274,18 +274,24 @@ static int try_out(const struct xb_paths *paths, struct request *request)
 	return error;
 }
 
-static json_t *unknown_json(const struct xb_listfile *file)
+/* How many of the lines that were not understood are told one by one. */
+static size_t unknown_told(const struct cli *cli, const struct xb_listfile *file)
+{
+	return cli->verbose || file->unknown < XB_UNKNOWN_KEPT ? file->unknown : XB_UNKNOWN_KEPT;
+}
+
+static json_t *unknown_json(const struct cli *cli, const struct xb_listfile *file)
 {
 	json_t *lines = json_array();
 
-	for (size_t i = 0; i < file->unknown && i < XB_UNKNOWN_KEPT; i++)
+	for (size_t i = 0; i < unknown_told(cli, file); i++)
 		json_array_append_new(lines, json_pack("{s:I,s:s}", "line",
 						       (json_int_t)file->first_unknown[i].line,
 						       "text", file->first_unknown[i].text));
 	return lines;
 }
 
-static json_t *answer_json(const struct request *request)
+static json_t *answer_json(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
 
@@ -295,28 +301,36 @@ static json_t *answer_json(const struct request *request)
 		(json_int_t)file->lines, "entries", (json_int_t)file->count, "allowed",
 		(json_int_t)request->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
 		(json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons, "unknown_lines",
-		(json_int_t)file->unknown, "first_unknown_lines", unknown_json(file), "added",
+		(json_int_t)file->unknown, "first_unknown_lines", unknown_json(cli, file), "added",
 		(json_int_t)request->added, "renewed", (json_int_t)request->renewed, "unchanged",
 		(json_int_t)request->unchanged, "removed", (json_int_t)request->removed);
 }
 
-/* One line, however long the list of lines is. */
-static void tell_unknown(const struct cli *cli, const struct request *request)
+static void tell_every_unknown(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
-	char first[XB_UNKNOWN_KEPT * (sizeof(file->first_unknown[0].text) + 24)];
+
+	for (size_t i = 0; i < file->unknown; i++)
+		cli_note(cli, "bloomctl: %s:%" PRIu64 ": %s", request->source,
+			 file->first_unknown[i].line, file->first_unknown[i].text);
+	cli_note(cli, "bloomctl: %s: %zu lines were not understood and left out", request->source,
+		 file->unknown);
+}
+
+/* One line, however long the list of lines is. */
+static void tell_first_unknown(const struct cli *cli, const struct request *request)
+{
+	const struct xb_listfile *file = request->file;
+	char first[XB_UNKNOWN_KEPT * (XB_UNKNOWN_TEXT + 24)];
 	size_t used = 0;
 
-	for (size_t i = 0; i < file->unknown && i < XB_UNKNOWN_KEPT; i++)
+	for (size_t i = 0; i < unknown_told(cli, file); i++)
 		used += (size_t)snprintf(first + used, sizeof(first) - used, "%s%" PRIu64 ": %s",
 					 i ? ", " : "", file->first_unknown[i].line,
 					 file->first_unknown[i].text);
-	if (file->unknown)
-		cli_note(cli,
-			 "bloomctl: %s: %" PRIu64 " lines were not understood and left out "
-			 "(first: %s%s)",
-			 request->source, file->unknown, first,
-			 file->unknown > XB_UNKNOWN_KEPT ? ", ..." : "");
+	cli_note(cli, "bloomctl: %s: %zu lines were not understood and left out (first: %s%s)",
+		 request->source, file->unknown, first,
+		 file->unknown > XB_UNKNOWN_KEPT ? ", ..." : "");
 }
 
 static void tell_what_differs(const struct cli *cli, const struct request *request)
@@ -325,19 +339,24 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 
 	if (file->host_bits)
 		cli_note(cli,
-			 "bloomctl: %" PRIu64 " prefixes have host bits set and are taken as their "
-			 "networks (first: %s, line %" PRIu64 ")",
-			 file->host_bits, file->first_host_bits, file->first_host_bits_line);
+			 "bloomctl: %s: %" PRIu64 " prefixes have host bits set and are taken as "
+			 "their networks (first: %s, line %" PRIu64 ")",
+			 request->source, file->host_bits, file->first_host_bits,
+			 file->first_host_bits_line);
 	if (request->bogons) {
+		const struct xb_item *first = &request->first_bogon;
 		char text[XB_ENTRY_TEXT];
 
 		cli_note(cli,
 			 "bloomctl: %" PRIu64 " entries left out as bogons or too wide (first: %s, "
-			 "%s); --include-bogons takes them",
-			 request->bogons, xb_entry_format(&request->first_bogon, text),
-			 xb_bogon(&request->first_bogon));
+			 "%s, %s:%" PRIu64 "); --include-bogons takes them",
+			 request->bogons, xb_entry_format(&first->entry, text),
+			 xb_bogon(&first->entry), request->source, (uint64_t)first->line);
 	}
-	tell_unknown(cli, request);
+	if (file->unknown && cli->verbose)
+		tell_every_unknown(cli, request);
+	else if (file->unknown)
+		tell_first_unknown(cli, request);
 }
 
 static int answer(const struct cli *cli, const struct request *request)
@@ -346,7 +365,7 @@ static int answer(const struct cli *cli, const struct request *request)
 
 	tell_what_differs(cli, request);
 	if (cli->json)
-		return cli_json(cli, answer_json(request));
+		return cli_json(cli, answer_json(cli, request));
 	if (cli->quiet)
 		return cli_done(EXIT_DONE);
 	printf("%zu entries (%s", file->count, file->format);

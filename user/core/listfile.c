@@ -142,13 +142,9 @@ static int read_lines(struct source *source, struct xb_reading *reading)
 			return xb_error_prefix(got, "%s:%llu", source->name,
 					       (unsigned long long)reading->file->lines);
 	}
-	if (got < 0)
-		return got;
-	if (!reading->file->count)
-		return no_entries(source, reading);
-	reading->file->format = xb_listformat_name(reading);
-	xb_progress("reading", source->done, source->done);
-	return 0;
+	if (!got)
+		xb_progress("reading", source->done, source->done);
+	return got;
 }
 
 /* Whether it says nothing beyond the one before it in order: the same, or a name alone whose domain
@@ -162,24 +158,29 @@ static bool is_repeat(const struct xb_entry *before, const struct xb_entry *entr
 		!memcmp(before->name, entry->name, before->length));
 }
 
-/* Sorted and without repeats; the sort is stable, so the first line with an entry wins. */
-static int settle(struct xb_listfile *file)
+/* Of items in order the first line with an entry wins. */
+static void drop_repeats(struct xb_listfile *file)
 {
-	void *scratch = reallocarray(NULL, file->count, sizeof(*file->items));
 	size_t kept = 1;
-	int error;
 
-	if (!scratch)
-		return xb_out_of_memory();
-	error = xb_entry_sort(file->items, file->count, sizeof(*file->items), scratch);
-	free(scratch);
-	if (error)
-		return error;
 	for (size_t i = 1; i < file->count; i++)
 		if (!is_repeat(&file->items[kept - 1].entry, &file->items[i].entry))
 			file->items[kept++] = file->items[i];
-	file->repeats = file->count - kept;
+	file->repeats += file->count - kept;
 	file->count = kept;
+}
+
+static int finish(const struct source *source, struct xb_reading *reading)
+{
+	struct xb_listfile *file = reading->file;
+	int error = xb_listformat_finish(reading);
+
+	if (error)
+		return error;
+	if (!file->count)
+		return no_entries(source, reading);
+	file->format = xb_listformat_name(reading);
+	drop_repeats(file);
 	return 0;
 }
 
@@ -202,10 +203,10 @@ int xb_listfile_read_as(const char *path, const char *name, const char *format,
 	error = open_source(path, name, &source);
 	if (!error)
 		error = read_lines(&source, &reading);
+	if (!error)
+		error = finish(&source, &reading);
 	close_source(&source);
 	xb_listformat_end(&reading);
-	if (!error)
-		error = settle(file);
 	if (error)
 		xb_listfile_free(file);
 	return error;
@@ -220,6 +221,7 @@ void xb_listfile_free(struct xb_listfile *file)
 {
 	free(file->items);
 	free(file->comments);
+	free(file->first_unknown);
 	xb_arena_free(&file->names);
 	memset(file, 0, sizeof(*file));
 }

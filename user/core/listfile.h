@@ -14,29 +14,32 @@ struct xb_item {
 	struct xb_entry entry; /* first, for xb_entry_sort */
 	uint32_t timeout;      /* seconds, 0: none */
 	uint32_t comment;      /* offset in comments, 0: none */
+	uint64_t line : 63;    /* its number */
+	uint64_t doubtful : 1; /* to be left out unless the end of the file settles it */
 };
 
 /* A line that was not understood. */
 struct xb_unknown_line {
-	uint64_t line;	/* its number */
-	char text[200]; /* its beginning in quotes, or what is wrong with it; safe for a terminal */
+	uint64_t line;	  /* its number */
+	const char *text; /* its beginning in quotes, or what is wrong; safe for a terminal */
 };
 
-#define XB_UNKNOWN_KEPT 5
+#define XB_UNKNOWN_TEXT 200 /* bytes, terminator included */
+#define XB_UNKNOWN_KEPT 5   /* where there is room for the first few only */
 
 struct xb_listfile {
 	struct xb_item *items; /* in store order, each entry once */
 	size_t count, room;
 	char *comments; /* NUL-terminated strings; offset 0 is the empty one */
 	size_t comment_bytes, comment_room;
-	struct xb_arena names;	       /* of the items' entries */
+	struct xb_arena names;	       /* of the items' entries, and the texts of unknown lines */
 	uint64_t lines;		       /* read */
 	uint64_t repeats;	       /* items dropped since another line says the same */
 	uint64_t host_bits;	       /* prefixes whose host bits were cut off */
 	uint64_t first_host_bits_line; /* 0: none */
 	char first_host_bits[XB_ENTRY_TEXT];
-	uint64_t unknown; /* lines left out since they were not understood */
-	struct xb_unknown_line first_unknown[XB_UNKNOWN_KEPT];
+	struct xb_unknown_line *first_unknown; /* of all that were left out, by number */
+	size_t unknown, unknown_room;
 	const char *format; /* name of the format it was read as */
 };
 

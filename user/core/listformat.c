@@ -58,22 +58,12 @@ static int detect_format(const char *line, const struct xb_list_format **format)
 			      xb_listfile_formats());
 }
 
+#define TOO_LONG "line longer than %d bytes"
+
 /* While the format is open, what is a comment in any. */
 static bool is_comment(const struct xb_reading *reading, const char *line)
 {
 	return strchr(reading->format ? reading->format->comments : "#;!", *line);
-}
-
-/* Counts the line, and keeps the first few; why: NULL if the line says it all. */
-static void note_unknown(struct xb_listfile *file, const char *shown, const char *why)
-{
-	struct xb_unknown_line *unknown;
-
-	if (file->unknown++ >= XB_UNKNOWN_KEPT)
-		return;
-	unknown = &file->first_unknown[file->unknown - 1];
-	unknown->line = file->lines;
-	snprintf(unknown->text, sizeof(unknown->text), why ? "%s" : "'%s'", why ? why : shown);
 }
 
 /* A line is taken as a whole or not at all. */
@@ -82,27 +72,27 @@ static int take_loosely(struct xb_reading *reading, char *line)
 	struct xb_listfile *file = reading->file;
 	size_t before = file->count;
 	char shown[XB_LINE_SHOWN + 1];
-	int error;
+	int error, noted;
 
 	xb_line_show(line, shown, sizeof(shown));
 	error = reading->format->parse(reading, line);
 	if (!error || (error != XB_LINE_UNKNOWN && error != -EINVAL))
 		return error;
 	file->count = before;
-	note_unknown(file, shown, error == -EINVAL ? xb_error_message() : NULL);
-	xb_error_clear();
-	return 0;
+	noted = error == -EINVAL ? xb_line_unknown(file, file->lines, "%s", xb_error_message())
+				 : xb_line_unknown(file, file->lines, "'%s'", shown);
+	if (!noted)
+		xb_error_clear();
+	return noted;
 }
 
 static int take_too_long(struct xb_reading *reading)
 {
-	int error = xb_input_error("line longer than %d bytes", XB_LIST_LINE_BYTES);
+	struct xb_listfile *file = reading->file;
 
-	if (!reading->format || !reading->format->loose)
-		return error;
-	note_unknown(reading->file, "", xb_error_message());
-	xb_error_clear();
-	return 0;
+	if (reading->format && reading->format->loose)
+		return xb_line_unknown(file, file->lines, TOO_LONG, XB_LIST_LINE_BYTES);
+	return xb_input_error(TOO_LONG, XB_LIST_LINE_BYTES);
 }
 
 static int take_line(struct xb_reading *reading, char *line, size_t size)
@@ -137,8 +127,19 @@ int xb_listformat_take(struct xb_reading *reading, char *line, size_t size)
 	return taken ? taken : take_line(reading, line, size);
 }
 
+int xb_listformat_finish(struct xb_reading *reading)
+{
+	struct xb_listfile *file = reading->file;
+	int error = xb_line_sort(file->items, file->count, sizeof(*file->items));
+
+	if (error || !reading->format || !reading->format->finish)
+		return error;
+	return reading->format->finish(reading);
+}
+
 void xb_listformat_end(struct xb_reading *reading)
 {
 	xb_listaddress_end(reading);
+	xb_listresolver_end(reading);
 	xb_listzone_end(reading);
 }

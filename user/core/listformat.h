@@ -10,6 +10,7 @@
 
 struct xb_list_set;
 struct xb_list_zone;
+struct xb_list_data;
 struct xb_list_format;
 
 /* A file while it is read. All zero but for `file` is a beginning. */
@@ -20,6 +21,7 @@ struct xb_reading {
 	struct xb_list_set *sets;	     /* of ipset */
 	size_t set_count, set_room;
 	struct xb_list_zone *zone; /* of rpz */
+	struct xb_list_data *data; /* of unbound */
 };
 
 /* Not understood: to be counted, and nothing kept of the line. */
@@ -38,6 +40,12 @@ struct xb_list_format {
 	bool loose;
 	/* Tried on the untouched line. 1: taken; 0: the line is something else. May be NULL. */
 	int (*quick)(struct xb_reading *reading, const char *line, size_t size);
+	/*
+	 * Called once after the last line, for what a line says only together with others; the
+	 * items are in store order, repeats among them. None may stay doubtful: xb_line_settle.
+	 * May be NULL.
+	 */
+	int (*finish)(struct xb_reading *reading);
 };
 
 extern const struct xb_list_format xb_plain_format, xb_netset_format, xb_spamhaus_format,
@@ -58,10 +66,14 @@ const char *xb_listformat_name(const struct xb_reading *reading);
  */
 int xb_listformat_take(struct xb_reading *reading, char *line, size_t size);
 
+/* After the last line: sorts the items, and lets the format look at all of them. */
+int xb_listformat_finish(struct xb_reading *reading);
+
 void xb_listformat_end(struct xb_reading *reading);
 
 /* Free what their formats have put into it. */
 void xb_listaddress_end(struct xb_reading *reading);
+void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
 
 #endif

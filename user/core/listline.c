@@ -4,6 +4,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
 
 #include "membership.h"
 
@@ -70,6 +73,91 @@ int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, co
 	return xb_line_keep(file, item);
 }
 
+int xb_line_unknown(struct xb_listfile *file, uint64_t line, const char *format, ...)
+{
+	struct xb_unknown_line unknown = {.line = line};
+	char text[XB_UNKNOWN_TEXT];
+	va_list arguments;
+	int error;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	unknown.text = xb_arena_copy(&file->names, text, strlen(text) + 1);
+	if (!unknown.text)
+		return -ENOMEM;
+	error = xb_line_grow(&file->first_unknown, &file->unknown_room, file->unknown + 1,
+			     sizeof(unknown));
+	if (!error)
+		file->first_unknown[file->unknown++] = unknown;
+	return error;
+}
+
+int xb_line_sort(void *records, size_t count, size_t size)
+{
+	void *scratch;
+	int error;
+
+	if (!count)
+		return 0;
+	scratch = reallocarray(NULL, count, size);
+	if (!scratch)
+		return xb_out_of_memory();
+	error = xb_entry_sort(records, count, size, scratch);
+	free(scratch);
+	return error;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct xb_unknown_line *first = a, *second = b;
+
+	return (first->line > second->line) - (first->line < second->line);
+}
+
+int xb_line_settle(struct xb_listfile *file, const char *why)
+{
+	size_t kept = 0, before = file->unknown;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < file->count; i++) {
+		const struct xb_item *item = &file->items[i];
+		char name[XB_ENTRY_TEXT];
+
+		if (item->doubtful)
+			error = xb_line_unknown(file, item->line, "'%s' %s",
+						XB_LINE_SHOW(xb_entry_format(&item->entry, name)),
+						why);
+		else
+			file->items[kept++] = *item;
+	}
+	file->count = kept;
+	if (file->unknown > before)
+		qsort(file->first_unknown, file->unknown, sizeof(*file->first_unknown),
+		      compare_lines);
+	return error;
+}
+
+/* Time to live, "300" or "1h30m", or class: what may stand between owner and type. */
+static bool is_between(const char *word)
+{
+	if (!strcasecmp(word, "IN"))
+		return true;
+	if (!isdigit((unsigned char)*word))
+		return false;
+	return !word[strspn(word, XB_DIGITS "smhdwSMHDW")];
+}
+
+char *xb_line_record_type(char **rest)
+{
+	char *word;
+
+	do
+		word = xb_line_word(rest);
+	while (word && is_between(word));
+	return word;
+}
+
 int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry *entry)
 {
 	char shown[XB_ENTRY_TEXT + 1] = "";
@@ -87,16 +175,21 @@ int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry 
 	return 0;
 }
 
+int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used)
+{
+	if (*text == '=')
+		return xb_input_error("'%s' is no domain: it begins with '='", XB_LINE_SHOW(text));
+	return xb_name_parse(text, strlen(text), form, used);
+}
+
 int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
 			const char *comment)
 {
 	uint8_t form[XB_NAME_BYTES + 1];
-	struct xb_item item = {.entry.kind = how & XB_LINE_ALLOW ? XB_ALLOW_NAME : XB_NAME};
-	int error;
+	struct xb_item item = {.entry.kind = how & XB_LINE_ALLOW ? XB_ALLOW_NAME : XB_NAME,
+			       .doubtful = (how & XB_LINE_DOUBTFUL) != 0};
+	int error = xb_line_domain(text, form, &item.entry.length);
 
-	if (*text == '=')
-		return xb_input_error("'%s' is no domain: it begins with '='", XB_LINE_SHOW(text));
-	error = xb_name_parse(text, strlen(text), form, &item.entry.length);
 	if (error)
 		return error;
 	if (isdigit(form[1]))

@@ -50,23 +50,43 @@ static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *i
 {
 	int error = xb_line_grow(&file->items, &file->room, file->count + 1, sizeof(*item));
 
-	if (!error)
-		file->items[file->count++] = *item;
-	return error;
+	if (error)
+		return error;
+	file->items[file->count] = *item;
+	file->items[file->count++].line = file->lines & INT64_MAX;
+	return 0;
 }
 
 int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment);
 
+/* Counts a line that was not understood, and keeps what is to be said of it. */
+__attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *file, uint64_t line,
+							  const char *format, ...);
+
+/* Sorts records that begin with a struct xb_entry, stable. */
+int xb_line_sort(void *records, size_t count, size_t size);
+
+/* Takes the doubtful items out and their lines as unknown; the domain in quotes and `why` tell the
+ * reason. */
+int xb_line_settle(struct xb_listfile *file, const char *why);
+
+/* The type of a resource record (RFC 1035, section 5.1), behind time to live and class; NULL at the
+ * end. */
+char *xb_line_record_type(char **rest);
+
 /* An address or prefix, with its host bits cut off and noted. */
 int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry *entry);
 
-#define XB_LINE_EXACT 1U /* this name alone */
-#define XB_LINE_ALLOW 2U /* for the allowlist */
+/* The form of a domain that stands for itself and all below it; `=` in front is an input error. */
+int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used);
+
+#define XB_LINE_EXACT	 1U /* this name alone */
+#define XB_LINE_ALLOW	 2U /* for the allowlist */
+#define XB_LINE_DOUBTFUL 4U /* see struct xb_item */
 
 /*
  * Keeps a domain. how: XB_LINE_ bits. An input error also where the domain could be a wrong
- * address: its last label begins with a digit, as that of no domain on the Internet does. `=` in
- * front of the text is not taken.
+ * address: its last label begins with a digit, as that of no domain on the Internet does.
  */
 int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
 			const char *comment);

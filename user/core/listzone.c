@@ -2,7 +2,8 @@
 /*
  * rpz: response policy zones as master files (RFC 1035, section 5.1). `domain CNAME .` is that name
  * alone, `*.domain CNAME .` what is below it. The latter is listed with the domain itself: zones
- * have both lines for what is bad, and the name alone then goes as a repeat.
+ * have both lines for what is bad, and the name alone then goes as a repeat. So is what a wildcard
+ * allows, unless the zone lists the domain itself, which is then not to pass.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -49,22 +50,10 @@ void xb_listzone_end(struct xb_reading *reading)
 	reading->zone = NULL;
 }
 
-/* Time to live, "300" or "1h30m", or class: what may stand between owner and type. */
-static bool is_between(const char *word)
-{
-	if (!strcasecmp(word, "IN"))
-		return true;
-	if (!isdigit((unsigned char)*word))
-		return false;
-	return !word[strspn(word, XB_DIGITS "smhdwSMHDW")];
-}
-
 static bool read_record(char *line, bool indented, struct record *record)
 {
 	*record = (struct record){.owner = indented ? NULL : xb_line_word(&line)};
-	do
-		record->type = xb_line_word(&line);
-	while (record->type && is_between(record->type));
+	record->type = xb_line_record_type(&line);
 	record->data = line;
 	return record->type;
 }
@@ -189,22 +178,25 @@ static bool is_other_trigger(const char *name)
 static int take_policy(struct xb_reading *reading, char *data, const char *comment)
 {
 	const char *target = xb_line_word(&data);
-	bool allow, wide;
+	unsigned int how = 0;
 	char name[NAME_ROOM];
+	bool wide;
 
 	if (!target || xb_line_word(&data))
 		return XB_LINE_UNKNOWN;
-	allow = !strcasecmp(target, "rpz-passthru.");
-	if (!allow && strcmp(target, ".") && strcmp(target, "*.") &&
-	    strcasecmp(target, "rpz-drop."))
+	if (!strcasecmp(target, "rpz-passthru."))
+		how = XB_LINE_ALLOW;
+	else if (strcmp(target, ".") && strcmp(target, "*.") && strcasecmp(target, "rpz-drop."))
 		return XB_LINE_UNKNOWN;
 	strcpy(name, reading->zone->owner);
 	if (!cut_zone(reading->zone, name) || is_other_trigger(name))
 		return XB_LINE_UNKNOWN;
 	wide = !strncmp(name, "*.", 2);
-	return xb_line_keep_domain(reading->file, name + (wide ? 2 : 0),
-				   (wide ? 0 : XB_LINE_EXACT) | (allow ? XB_LINE_ALLOW : 0),
-				   comment);
+	if (!wide)
+		how |= XB_LINE_EXACT;
+	else if (how & XB_LINE_ALLOW)
+		how |= XB_LINE_DOUBTFUL;
+	return xb_line_keep_domain(reading->file, name + (wide ? 2 : 0), how, comment);
 }
 
 static int take_record(struct xb_reading *reading, char *line, const char *comment)
@@ -237,5 +229,47 @@ static int parse_rpz(struct xb_reading *reading, char *line)
 	return *line == '$' ? take_directive(zone, line) : take_record(reading, line, comment);
 }
 
-const struct xb_list_format xb_rpz_format = {"rpz", detect_rpz, parse_rpz, .comments = "#;",
-					     .loose = true};
+static int compare(const void *entry, const void *item)
+{
+	return xb_entry_compare(entry, &((const struct xb_item *)item)->entry);
+}
+
+static bool has(const struct xb_listfile *file, uint8_t kind, const uint8_t *form, uint8_t length)
+{
+	struct xb_entry entry = {.name = form, .kind = kind, .length = length};
+
+	return bsearch(&entry, file->items, file->count, sizeof(*file->items), compare);
+}
+
+/* Whether the file lists the name of the domain itself. The nearest rule counts; of those that
+ * allow, the domain's own wildcard is none. */
+static bool lists_itself(const struct xb_listfile *file, const struct xb_entry *domain)
+{
+	uint8_t form[XB_NAME_BYTES + 1], length = (uint8_t)(domain->length + 1);
+
+	memcpy(form, domain->name, domain->length);
+	form[domain->length] = 0;
+	for (; length; length = xb_name_wider(form, length)) {
+		if (length != domain->length && has(file, XB_ALLOW_NAME, form, length))
+			return false;
+		if (has(file, XB_NAME, form, length))
+			return true;
+	}
+	return false;
+}
+
+static int finish_rpz(struct xb_reading *reading)
+{
+	struct xb_listfile *file = reading->file;
+
+	for (size_t i = 0; i < file->count; i++) {
+		struct xb_item *item = &file->items[i];
+
+		if (item->doubtful)
+			item->doubtful = lists_itself(file, &item->entry);
+	}
+	return xb_line_settle(file, "is listed, and would pass with what is allowed below it");
+}
+
+const struct xb_list_format xb_rpz_format = {
+	"rpz", detect_rpz, parse_rpz, .comments = "#;", .loose = true, .finish = finish_rpz};
