@@ -67,6 +67,23 @@ t_two_sides()
 	exits 0 allow test 192.0.2.1
 }
 
+# `test` tells of both sides, and which is which; the verbs of the allowlist tell of that alone.
+t_test_tells_the_sides_apart()
+{
+	exits 0 add 192.0.2.0/24
+	exits 0 allow add 192.0.2.1 --list bank
+	exits 0 allow add 192.0.2.1 --list friends
+	exits 0 test 192.0.2.1
+	says '^192.0.2.0/24 list default added'
+	says '^allow 192.0.2.1 list bank added'
+	says '^allow 192.0.2.1 list friends added'
+	[[ $(grep -c ' list ' "$T/out") -eq 3 ]]
+	exits 0 allow test 192.0.2.1
+	says '^192.0.2.1 list bank added'
+	exits 0 allow list
+	says '^192.0.2.1 list bank added'
+}
+
 t_prefixes()
 {
 	begin

@@ -568,7 +568,7 @@ t_test()
 	exits 0 allow add good.example.com
 	exits 0 test www.good.example.com
 	says '^example.com list one '
-	says '^good.example.com list allow '
+	says '^allow good.example.com list allow '
 	says '^www.good.example.com passes now: allowed$'
 	exits 1 test example.com example.org
 	exits 2 test --wrong example.com

@@ -25,7 +25,7 @@ static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_
 			cli_array_item(cli, show_entry_json(txn, &walk.entry, walk.members, only),
 				       first);
 		else
-			show_entry(txn, &walk.entry, walk.members, only);
+			show_entry(txn, "", &walk.entry, walk.members, only);
 		first = false;
 	}
 	xb_walk_end(&walk);
