@@ -340,11 +340,24 @@ t_single_label()
 	complains 'lines:2: com is a single label'
 	exits 0 add com --force
 	exits 0 test example.com
-	exits 0 allow add net
+	printf 'allow add example.org\nallow add net\n' >"$T/lines"
+	exits 2 batch "$T/lines"
+	one_line
+	complains 'lines:2: net is a single label'
+	for one in net =net; do
+		exits 2 allow add "$one"
+		one_line
+		complains "$one is a single label, perhaps a whole top-level domain .--force allows it"
+	done
+	exits 1 allow test example.org
+	exits 0 allow add net --force
 	exits 0 allow test example.net
+	exits 0 batch - <<<'allow add =org --force'
 	ctl save >"$T/saved"
 	exits 0 restore "$T/saved"
 	exits 0 test example.com
+	exits 0 allow test example.net
+	exits 0 allow del =org
 	exits 0 del com
 	exits 2 del example.com --force
 	one_line

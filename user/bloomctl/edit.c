@@ -35,12 +35,12 @@ static int check_label(const struct edit *edit, const struct xb_entry *entry)
 {
 	char text[XB_ENTRY_TEXT];
 
-	if (!edit->add || edit->allow || edit->force || !xb_entry_is_name(entry) ||
+	if (!edit->add || edit->force || !xb_entry_is_name(entry) ||
 	    xb_name_labels(entry->name, entry->length) > 1)
 		return 0;
 	return xb_input_error("%s is a single label, perhaps a whole top-level domain "
-			      "(--force lists it)",
-			      xb_entry_format(entry, text));
+			      "(--force %s it)",
+			      xb_entry_format(entry, text), edit->allow ? "allows" : "lists");
 }
 
 static int parse_entry(struct edit *edit, const char *text, bool *host_bits)
