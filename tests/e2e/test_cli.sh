@@ -85,6 +85,44 @@ t_text()
 	says 'listed'
 }
 
+# Wherever it stands, but not as the value of an option; nothing is done.
+t_help()
+{
+	local verb option
+
+	for option in -h --help; do
+		for verb in attach detach up status doctor add del test list policy verdict ports flush import \
+			commit save restore batch rotate stats watch plan; do
+			exits 0 $verb $option
+			says "^usage: bloomctl $verb"
+			[[ $(wc -l <"$T/out") -eq 1 && ! -s $T/err ]]
+		done
+		exits 0 allow $option
+		says '^       bloomctl allow add ENTRY'
+		says '^       bloomctl allow accept KIND'
+		[[ $(wc -l <"$T/out") -eq 7 ]]
+		for verb in add del list test refuse accept; do
+			exits 0 allow $verb $option
+			says "^usage: bloomctl allow $verb"
+			[[ $(wc -l <"$T/out") -eq 1 ]]
+		done
+	done
+	exits 0 add 192.0.2.1 --comment text --help
+	exits 0 policy monitor --rollback 5 -h
+	exits 1 test 192.0.2.1
+	exits 0 add 192.0.2.1 --comment --help
+	exits 0 add 192.0.2.2 --comm -h
+	exits 0 list
+	says '^192.0.2.1 list default .*comment "--help"$'
+	says '^192.0.2.2 list default .*comment "-h"$'
+	exits 2 add -- -h
+	one_line
+	exits 2 batch - <<<'add --help'
+	one_line
+	exits 2 allow add --wrong
+	complains 'usage: bloomctl allow add ENTRY'
+}
+
 t_all_or_nothing()
 {
 	exits 0 add 192.0.2.1

@@ -34,7 +34,10 @@ struct verb {
 		   char **argv); /* argv[0] is the verb; returns the exit code */
 };
 
-extern const struct verb verbs[]; /* ends with a NULL name */
+/* They end with a NULL name. Those of allow have no summary; they get the argv of allow. */
+extern const struct verb verbs[], allow_verbs[];
+
+const struct verb *verb_find(const struct verb *verbs, const char *name);
 
 #define VERB(name) int verb_##name(struct cli *cli, int argc, char **argv);
 VERB(attach)

@@ -12,14 +12,6 @@
 /* Time for the commit itself; should it be killed, the trial ends after it. */
 #define COMMIT_SECONDS 600
 
-static const struct verb *find(const char *name)
-{
-	for (const struct verb *verb = verbs; verb->name; verb++)
-		if (!strcmp(verb->name, name) && rollback_takes(verb))
-			return verb;
-	return NULL;
-}
-
 static int repeat(struct cli *cli, const struct xb_trial *trial)
 {
 	char **argv = calloc(trial->word_bytes + 1, sizeof(*argv));
@@ -31,8 +23,8 @@ static int repeat(struct cli *cli, const struct xb_trial *trial)
 	for (char *word = trial->words; word < trial->words + trial->word_bytes;
 	     word += strlen(word) + 1)
 		argv[argc++] = word;
-	verb = argc ? find(argv[0]) : NULL;
-	if (verb) {
+	verb = argc ? verb_find(verbs, argv[0]) : NULL;
+	if (verb && rollback_takes(verb)) {
 		cli->verb = verb->usage;
 		cli->commits = true;
 		optind = 0;
