@@ -232,7 +232,11 @@ t_ports_bad_input()
 		one_line
 	done
 	exits 2 ports dns 0
-	complains 'a port is a whole number from 1 to 65535'
+	complains "'0' is no port: whole numbers from 1 to 65535"
+	exits 2 ports dns 53,5353,70000
+	complains "'70000' is no port"
+	exits 2 ports dns 53,5353x,54
+	complains "'5353x' is no port"
 	exits 2 ports dns 1,2,3,4,5
 	complains 'at most 4 ports can be named'
 	exits 2 ports dns 53,53
@@ -240,6 +244,13 @@ t_ports_bad_input()
 	exits 2 ports http 80,443
 	one_line
 	complains 'port 443 cannot be both tls and http'
+	exits 2 ports tls 443,53
+	one_line
+	complains 'port 53 cannot be both dns and tls'
+	exits 2 ports http 53
+	complains 'port 53 cannot be both dns and http'
+	exits 2 ports dns 53,443
+	complains 'port 443 cannot be both dns and tls'
 	exits 2 ports udp
 	one_line
 	exits 2 ports udp 53
@@ -524,6 +535,19 @@ t_restore_of_old()
 	[[ $(cat "$T/out") == 'default drop' ]]
 	blocked 10.77.0.3
 	asks example.com passed
+}
+
+# Of a version that took a port of DNS for another kind too, which did nothing.
+t_restore_of_shared_ports()
+{
+	local head='{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0'
+
+	echo "$head,\"ports\":{\"dns\":[53],\"tls\":[53,443],\"http\":[53]}}" >"$T/old"
+	exits 0 restore "$T/old"
+	complains 'port 53 of tls is left out: it is a dns port'
+	complains 'port 53 of http is left out'
+	exits 0 ports
+	[[ $(cat "$T/out") == $'dns  53\ntls  443\nhttp off' ]] || fail "$(cat "$T/out")"
 }
 
 t_restore_bad_input()
