@@ -295,6 +295,26 @@ with_gateways()
 	ip -n "$server" route add default via fd77::4 dev x0
 }
 
+# Without interfaces, sessions and leases the automatic lists are empty, but known.
+t_automatic_lists_are_known()
+{
+	local kind
+
+	for kind in address gateway resolver loopback link-local ssh time dhcp; do
+		exits 0 allow list --list "auto:$kind"
+		[[ ! -s $T/out && ! -s $T/err ]]
+	done
+	exits 0 -j allow list --list auto:ssh
+	json 'd["entries"] == []'
+	exits 2 allow list --list auto:nosuch
+	one_line
+	complains 'there is no list auto:nosuch'
+	ctl -q attach x0
+	exits 0 allow list --list auto:ssh
+	exits 0 allow list --list auto:loopback
+	says '^127.0.0.0/8 list auto:loopback '
+}
+
 t_lifelines()
 {
 	with_gateways
