@@ -377,6 +377,10 @@ t_bad_input()
 	complains "nothing is enforced"
 	exits 2 policy monitor --rollback 5
 	one_line
+	complains "nothing is enforced.*attach. first"
+	exits 2 policy --rollback 5
+	one_line
+	complains "without a policy there is nothing to roll back"
 	echo "$other" >"$T/list"
 	exits 2 import "$T/list" --include-bogons --rollback 5
 	one_line

@@ -63,6 +63,8 @@ int verb_policy(struct cli *cli, int argc, char **argv)
 			return EXIT_USAGE;
 		else
 			request.force = true;
+	if (optind == argc && cli->wish.seconds)
+		return cli_usage(cli, "without a policy there is nothing to roll back");
 	if (optind == argc)
 		return show(cli);
 	if (argc - optind != 1)
