@@ -150,8 +150,16 @@ t_verdict_on_trial()
 	exits 0 -q verdict default nxdomain --rollback 2
 	asks example.com nxdomain
 	exits 0 verdict default
-	[[ $(cat "$T/out") == drop ]]
+	says '^nxdomain \(on trial until 20[0-9T:-]+Z, then drop\)$'
+	exits 0 verdict
+	says '^default nxdomain \(on trial until .*, then drop\)$'
+	exits 0 -j verdict default
+	json 'd["verdict"] == "drop" and d["trial"]["verdict"] == "nxdomain" and d["trial"]["seconds_left"] > 0'
 	sleep 2.2
+	exits 0 verdict default
+	[[ $(cat "$T/out") == drop ]]
+	exits 0 -j verdict default
+	json '"trial" not in d'
 	asks example.com silence
 	exits 0 -q verdict default refused --rollback 30
 	exits 0 commit
@@ -161,6 +169,14 @@ t_verdict_on_trial()
 	exits 0 -q verdict default refused --rollback 30
 	exits 0 commit
 	exits 0 status
+	exits 0 -q verdict other count --rollback 30
+	exits 0 verdict other
+	says '^count \(on trial until .*, then no such list\)$'
+	exits 0 -j verdict other
+	json 'd["verdict"] is None and d["trial"]["verdict"] == "count"'
+	exits 0 commit
+	exits 0 verdict other
+	[[ $(cat "$T/out") == count ]]
 }
 
 # Killed: as it was, or as it is to be once the next command has written.
