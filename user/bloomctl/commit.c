@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/rollback.h"
 #include "rollback.h"
+#include "tried.h"
 
 /* Time for the commit itself; should it be killed, the trial ends after it. */
 #define COMMIT_SECONDS 600
@@ -37,6 +38,17 @@ static int repeat(struct cli *cli, const struct xb_trial *trial)
 	return code;
 }
 
+static int tell(const struct cli *cli, const struct xb_trial *trial)
+{
+	char command[256];
+
+	if (cli->json || cli->quiet)
+		return EXIT_DONE;
+	tried_command(trial, command, sizeof(command));
+	printf("`%s` is kept\n", command);
+	return cli_done(EXIT_DONE);
+}
+
 int verb_commit(struct cli *cli, int argc, char **argv)
 {
 	struct xb_trial trial;
@@ -57,6 +69,8 @@ int verb_commit(struct cli *cli, int argc, char **argv)
 	code = repeat(cli, &trial);
 	if (code)
 		xb_rollback_set_deadline(&cli->paths, before);
+	else
+		code = tell(cli, &trial);
 	xb_trial_free(&trial);
 	return code;
 }
