@@ -75,6 +75,34 @@ t_verdict_shows()
 	json 'd["list"] == "one" and d["verdict"] == "drop"'
 }
 
+# The other end of this veth has no XDP program.
+t_verdict_note_of_veth()
+{
+	local note='^bloomctl: x0 is a veth in native mode: answers only arrive if .*attach x0 --mode skb. they do$'
+
+	exits 0 verdict ads drop
+	exits 0 attach x0 --mode native
+	[[ ! -s $T/err ]] || fail "$(cat "$T/err")"
+	for one in refused nxdomain truncate; do
+		exits 0 verdict ads "$one"
+		complains "$note"
+		[[ $(wc -l <"$T/err") -eq 1 ]]
+	done
+	exits 0 verdict ads count
+	[[ ! -s $T/err ]]
+	exits 0 -q verdict ads nxdomain
+	[[ ! -s $T/err ]]
+	exits 0 attach x0 --mode skb
+	[[ ! -s $T/err ]]
+	exits 0 verdict ads refused
+	[[ ! -s $T/err ]]
+	exits 0 attach x0 --mode native
+	complains "$note"
+	exits 0 detach x0
+	exits 0 attach x0 --mode native --rollback 60
+	complains "$note"
+}
+
 t_verdict_bad_input()
 {
 	begin

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "answers.h"
 #include "cli.h"
 #include "core/error.h"
 #include "core/membership.h"
@@ -150,6 +151,8 @@ int verb_verdict(struct cli *cli, int argc, char **argv)
 	if (xb_domain_verdict_parse(argv[optind + 1], &request.verdict) ||
 	    rollback_write(cli, 0, body, &request))
 		return cli_fail();
+	if (answers_by(request.verdict))
+		answers_note(cli, NULL, 0);
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:s,s:s}", "list", request.list, "verdict",
 					       xb_domain_verdict_name(request.verdict)));
