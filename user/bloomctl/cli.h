@@ -99,6 +99,12 @@ bool cli_number(const struct cli *cli, const char *option, const char *text, uin
 		uint64_t most, uint64_t *number);
 bool cli_rate(const struct cli *cli, const char *text, double *rate);
 
+/* Whether it can be the name of a list; a usage error otherwise. */
+bool cli_list_name(const struct cli *cli, const char *name);
+
+/* The error for a name that no list has; returns -EINVAL. */
+int cli_no_list(const char *name);
+
 /* "1.5 MiB" and the like, in one of a few static buffers. */
 const char *cli_bytes(uint64_t bytes);
 const char *cli_time(uint32_t seconds, char out[32]);

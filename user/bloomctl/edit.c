@@ -115,8 +115,8 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 			return EXIT_USAGE;
 		}
 	}
-	if (edit->list && !xb_list_name_ok(edit->list))
-		return cli_usage(cli, "'%s' is no list name", edit->list);
+	if (edit->list && !cli_list_name(cli, edit->list))
+		return EXIT_USAGE;
 	if (optind == argc)
 		return cli_usage(cli, "%s needs at least one entry", argv[0]);
 	code = parse_entries(cli, argc - optind, argv + optind, edit);
@@ -209,7 +209,7 @@ static int apply_del(struct xb_writer *writer, const struct edit *edit, struct e
 		struct xb_list *list = xb_list_find(writer->txn, edit->list);
 
 		if (!list)
-			return xb_input_error("there is no list %s", edit->list);
+			return cli_no_list(edit->list);
 		from = list->id;
 	}
 	for (size_t i = 0; i < edit->count; i++) {

@@ -55,7 +55,7 @@ static int print(const struct cli *cli, struct xb_txn *txn, const struct xb_entr
 	bool empty = !txn || (name && !list);
 
 	if (name && !list && !is_automatic(name))
-		return xb_input_error("there is no list %s", name);
+		return cli_no_list(name);
 	if (cli->json)
 		cli_array_begin(cli, "entries");
 	return !empty ? print_all(cli, txn, side, list ? list->id : XB_ANY_LIST) : 0;

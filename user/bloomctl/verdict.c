@@ -101,7 +101,7 @@ static int show_one(const struct cli *cli, struct xb_txn *txn, const char *name,
 	struct answer answer = answer_of(name, list, tried);
 
 	if (!list && !answer.tried) {
-		xb_input_error("there is no list %s", name);
+		cli_no_list(name);
 		return cli_fail();
 	}
 	if (cli->json)
@@ -141,8 +141,8 @@ int verb_verdict(struct cli *cli, int argc, char **argv)
 		return EXIT_USAGE;
 	if (argc - optind > 2)
 		return cli_usage(cli, "verdict takes a list and what becomes of its domains");
-	if (optind < argc && !xb_list_name_ok(argv[optind]))
-		return cli_usage(cli, "'%s' is no list name", argv[optind]);
+	if (optind < argc && !cli_list_name(cli, argv[optind]))
+		return EXIT_USAGE;
 	if (argc - optind < 2 && cli->wish.seconds)
 		return cli_usage(cli, "without a verdict there is nothing to roll back");
 	if (argc - optind < 2)
