@@ -28,7 +28,7 @@ _bloomctl()
 	local verbs='attach detach up status doctor add del test list allow policy verdict ports commit flush import save
 		restore batch rotate stats watch plan'
 	local kinds='address gateway resolver loopback link-local ssh time dhcp all'
-	local verb= below= words= i
+	local verb= below= words= given=0 i
 	local -a places=()
 
 	COMPREPLY=()
@@ -45,6 +45,18 @@ _bloomctl()
 			verb=${COMP_WORDS[i]}
 			[[ $verb == allow ]] || break
 			;;
+		esac
+	done
+
+	# Words behind the verb that are no options.
+	for ((i++; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--rollback)
+			[[ ${COMP_WORDS[i + 1]} == '=' ]] && ((i++))
+			((i++))
+			;;
+		-*) ;;
+		*) given=$((given + 1)) ;;
 		esac
 	done
 
@@ -104,17 +116,18 @@ _bloomctl()
 		attach) words=$(_bloomctl_interfaces) ;;
 		allow) words='add del list test refuse accept' ;;
 		refuse | accept) words=$kinds ;;
-		policy) words='enforce monitor allow-only' ;;
+		policy) ((given)) || words='enforce monitor allow-only' ;;
 		verdict)
-			if [[ $previous == verdict ]]; then
-				words=$(_bloomctl_status_names lists "${places[@]}")
-			else
-				words='drop refused nxdomain truncate count'
-			fi
+			case $given in
+			0) words=$(_bloomctl_status_names lists "${places[@]}") ;;
+			1) words='drop refused nxdomain truncate count' ;;
+			esac
 			;;
 		ports)
-			words='off'
-			[[ $previous != ports ]] || words='dns tls http'
+			case $given in
+			0) words='dns tls http' ;;
+			1) words='off' ;;
+			esac
 			;;
 		detach)
 			words=$(_bloomctl_status_names interfaces "${places[@]}")

@@ -67,6 +67,23 @@ t_two_sides()
 	exits 0 allow test 192.0.2.1
 }
 
+# `test` tells of both sides, and which is which; the verbs of the allowlist tell of that alone.
+t_test_tells_the_sides_apart()
+{
+	exits 0 add 192.0.2.0/24
+	exits 0 allow add 192.0.2.1 --list bank
+	exits 0 allow add 192.0.2.1 --list friends
+	exits 0 test 192.0.2.1
+	says '^192.0.2.0/24 list default added'
+	says '^allow 192.0.2.1 list bank added'
+	says '^allow 192.0.2.1 list friends added'
+	[[ $(grep -c ' list ' "$T/out") -eq 3 ]]
+	exits 0 allow test 192.0.2.1
+	says '^192.0.2.1 list bank added'
+	exits 0 allow list
+	says '^192.0.2.1 list bank added'
+}
+
 t_prefixes()
 {
 	begin
@@ -276,6 +293,26 @@ with_gateways()
 {
 	ip -n "$server" route add default via 10.77.0.6 dev x0
 	ip -n "$server" route add default via fd77::4 dev x0
+}
+
+# Without interfaces, sessions and leases the automatic lists are empty, but known.
+t_automatic_lists_are_known()
+{
+	local kind
+
+	for kind in address gateway resolver loopback link-local ssh time dhcp; do
+		exits 0 allow list --list "auto:$kind"
+		[[ ! -s $T/out && ! -s $T/err ]]
+	done
+	exits 0 -j allow list --list auto:ssh
+	json 'd["entries"] == []'
+	exits 2 allow list --list auto:nosuch
+	one_line
+	complains 'there is no list auto:nosuch'
+	ctl -q attach x0
+	exits 0 allow list --list auto:ssh
+	exits 0 allow list --list auto:loopback
+	says '^127.0.0.0/8 list auto:loopback '
 }
 
 t_lifelines()

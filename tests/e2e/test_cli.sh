@@ -85,6 +85,94 @@ t_text()
 	says 'listed'
 }
 
+# Wherever it stands, but not as the value of an option; nothing is done.
+t_help()
+{
+	local verb option
+
+	for option in -h --help; do
+		for verb in attach detach up status doctor add del test list policy verdict ports flush import \
+			commit save restore batch rotate stats watch plan; do
+			exits 0 $verb $option
+			says "^usage: bloomctl $verb"
+			[[ $(wc -l <"$T/out") -eq 1 && ! -s $T/err ]]
+		done
+		exits 0 allow $option
+		says '^       bloomctl allow add ENTRY'
+		says '^       bloomctl allow accept KIND'
+		[[ $(wc -l <"$T/out") -eq 7 ]]
+		for verb in add del list test refuse accept; do
+			exits 0 allow $verb $option
+			says "^usage: bloomctl allow $verb"
+			[[ $(wc -l <"$T/out") -eq 1 ]]
+		done
+	done
+	exits 0 add 192.0.2.1 --comment text --help
+	exits 0 policy monitor --rollback 5 -h
+	exits 1 test 192.0.2.1
+	exits 0 add 192.0.2.1 --comment --help
+	exits 0 add 192.0.2.2 --comm -h
+	exits 0 list
+	says '^192.0.2.1 list default .*comment "--help"$'
+	says '^192.0.2.2 list default .*comment "-h"$'
+	exits 2 add -- -h
+	one_line
+	exits 2 batch - <<<'add --help'
+	one_line
+	exits 2 allow add --wrong
+	complains 'usage: bloomctl allow add ENTRY'
+}
+
+t_man_page_has_the_counters()
+{
+	python3 - "$root" <<-'END'
+	import re, sys
+	reasons = re.findall(r'X\(\w+, "(\w+)", (\w+),[\s\\]*"([^"]*)"\)',
+	                     open(sys.argv[1] + "/include/xdp_bloom/reason.h").read())
+	page = open(sys.argv[1] + "/packaging/bloomctl.8").read()
+	section = page[page.index(".Sh COUNTERS\n"):page.index(".Sh FILES\n")]
+	told = re.findall(r"^\.It Cm (\w+) Pq (\w+)\n(.*)\n", section, re.M)
+	assert len(reasons) > 40 and told == [(n, v.lower(), m) for n, v, m in reasons]
+	END
+}
+
+# completes WANTED WORD...: what is offered for the last word.
+completes()
+{
+	COMP_WORDS=(bloomctl "${@:2}")
+	COMP_CWORD=$(($# - 1))
+	_bloomctl
+	[[ "${COMPREPLY[*]}" == "$1" ]] || fail "${*:2}: '${COMPREPLY[*]}', not '$1'"
+}
+
+t_completion()
+{
+	# compgen fails when it has nothing to offer.
+	trap - ERR
+	set +e
+	# shellcheck source=/dev/null
+	. "$root/packaging/bloomctl.bash"
+	bloomctl() { ctl "$@"; }
+	ctl add example.com --list ads
+	completes 'enforce monitor allow-only' policy ''
+	completes 'enforce monitor allow-only' policy --force ''
+	completes 'enforce monitor allow-only' policy --rollback 60 ''
+	completes 'enforce monitor allow-only' policy --rollback = 60 ''
+	completes monitor -q policy mon
+	completes '' policy monitor ''
+	completes '' policy monitor --force ''
+	completes '--force --rollback' policy monitor --
+	completes ads verdict ''
+	completes ads verdict --rollback 60 ''
+	completes 'drop refused nxdomain truncate count' verdict ads ''
+	completes '' verdict ads drop ''
+	completes '' verdict ads drop --rollback 60 ''
+	completes 'dns tls http' ports ''
+	completes off ports tls ''
+	completes '' ports tls off ''
+	completes 'add del list test refuse accept' allow ''
+}
+
 t_all_or_nothing()
 {
 	exits 0 add 192.0.2.1

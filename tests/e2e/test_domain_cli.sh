@@ -75,6 +75,34 @@ t_verdict_shows()
 	json 'd["list"] == "one" and d["verdict"] == "drop"'
 }
 
+# The other end of this veth has no XDP program.
+t_verdict_note_of_veth()
+{
+	local note='^bloomctl: x0 is a veth in native mode: answers only arrive if .*attach x0 --mode skb. they do$'
+
+	exits 0 verdict ads drop
+	exits 0 attach x0 --mode native
+	[[ ! -s $T/err ]] || fail "$(cat "$T/err")"
+	for one in refused nxdomain truncate; do
+		exits 0 verdict ads "$one"
+		complains "$note"
+		[[ $(wc -l <"$T/err") -eq 1 ]]
+	done
+	exits 0 verdict ads count
+	[[ ! -s $T/err ]]
+	exits 0 -q verdict ads nxdomain
+	[[ ! -s $T/err ]]
+	exits 0 attach x0 --mode skb
+	[[ ! -s $T/err ]]
+	exits 0 verdict ads refused
+	[[ ! -s $T/err ]]
+	exits 0 attach x0 --mode native
+	complains "$note"
+	exits 0 detach x0
+	exits 0 attach x0 --mode native --rollback 60
+	complains "$note"
+}
+
 t_verdict_bad_input()
 {
 	begin
@@ -150,8 +178,16 @@ t_verdict_on_trial()
 	exits 0 -q verdict default nxdomain --rollback 2
 	asks example.com nxdomain
 	exits 0 verdict default
-	[[ $(cat "$T/out") == drop ]]
+	says '^nxdomain \(on trial until 20[0-9T:-]+Z, then drop\)$'
+	exits 0 verdict
+	says '^default nxdomain \(on trial until .*, then drop\)$'
+	exits 0 -j verdict default
+	json 'd["verdict"] == "drop" and d["trial"]["verdict"] == "nxdomain" and d["trial"]["seconds_left"] > 0'
 	sleep 2.2
+	exits 0 verdict default
+	[[ $(cat "$T/out") == drop ]]
+	exits 0 -j verdict default
+	json '"trial" not in d'
 	asks example.com silence
 	exits 0 -q verdict default refused --rollback 30
 	exits 0 commit
@@ -161,6 +197,14 @@ t_verdict_on_trial()
 	exits 0 -q verdict default refused --rollback 30
 	exits 0 commit
 	exits 0 status
+	exits 0 -q verdict other count --rollback 30
+	exits 0 verdict other
+	says '^count \(on trial until .*, then no such list\)$'
+	exits 0 -j verdict other
+	json 'd["verdict"] is None and d["trial"]["verdict"] == "count"'
+	exits 0 commit
+	exits 0 verdict other
+	[[ $(cat "$T/out") == count ]]
 }
 
 # Killed: as it was, or as it is to be once the next command has written.
@@ -232,7 +276,11 @@ t_ports_bad_input()
 		one_line
 	done
 	exits 2 ports dns 0
-	complains 'a port is a whole number from 1 to 65535'
+	complains "'0' is no port: whole numbers from 1 to 65535"
+	exits 2 ports dns 53,5353,70000
+	complains "'70000' is no port"
+	exits 2 ports dns 53,5353x,54
+	complains "'5353x' is no port"
 	exits 2 ports dns 1,2,3,4,5
 	complains 'at most 4 ports can be named'
 	exits 2 ports dns 53,53
@@ -240,6 +288,13 @@ t_ports_bad_input()
 	exits 2 ports http 80,443
 	one_line
 	complains 'port 443 cannot be both tls and http'
+	exits 2 ports tls 443,53
+	one_line
+	complains 'port 53 cannot be both dns and tls'
+	exits 2 ports http 53
+	complains 'port 53 cannot be both dns and http'
+	exits 2 ports dns 53,443
+	complains 'port 443 cannot be both dns and tls'
 	exits 2 ports udp
 	one_line
 	exits 2 ports udp 53
@@ -340,11 +395,24 @@ t_single_label()
 	complains 'lines:2: com is a single label'
 	exits 0 add com --force
 	exits 0 test example.com
-	exits 0 allow add net
+	printf 'allow add example.org\nallow add net\n' >"$T/lines"
+	exits 2 batch "$T/lines"
+	one_line
+	complains 'lines:2: net is a single label'
+	for one in net =net; do
+		exits 2 allow add "$one"
+		one_line
+		complains "$one is a single label, perhaps a whole top-level domain .--force allows it"
+	done
+	exits 1 allow test example.org
+	exits 0 allow add net --force
 	exits 0 allow test example.net
+	exits 0 batch - <<<'allow add =org --force'
 	ctl save >"$T/saved"
 	exits 0 restore "$T/saved"
 	exits 0 test example.com
+	exits 0 allow test example.net
+	exits 0 allow del =org
 	exits 0 del com
 	exits 2 del example.com --force
 	one_line
@@ -513,6 +581,19 @@ t_restore_of_old()
 	asks example.com passed
 }
 
+# Of a version that took a port of DNS for another kind too, which did nothing.
+t_restore_of_shared_ports()
+{
+	local head='{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0'
+
+	echo "$head,\"ports\":{\"dns\":[53],\"tls\":[53,443],\"http\":[53]}}" >"$T/old"
+	exits 0 restore "$T/old"
+	complains 'port 53 of tls is left out: it is a dns port'
+	complains 'port 53 of http is left out'
+	exits 0 ports
+	[[ $(cat "$T/out") == $'dns  53\ntls  443\nhttp off' ]] || fail "$(cat "$T/out")"
+}
+
 t_restore_bad_input()
 {
 	local head='{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0' one
@@ -568,7 +649,7 @@ t_test()
 	exits 0 allow add good.example.com
 	exits 0 test www.good.example.com
 	says '^example.com list one '
-	says '^good.example.com list allow '
+	says '^allow good.example.com list allow '
 	says '^www.good.example.com passes now: allowed$'
 	exits 1 test example.com example.org
 	exits 2 test --wrong example.com

@@ -284,8 +284,28 @@ t_trial_shows()
 	says '^TRIAL +`policy monitor` goes back in [0-9]+ seconds; `bloomctl commit` keeps it$'
 	exits 0 -j status
 	json 'd["trial"]["command"] == "policy monitor" and 0 < d["trial"]["seconds_left"] <= 60'
-	json 'd["policy"] == "enforce"'
+	json 'd["policy"] == "enforce" and d["trial"]["policy"] == "monitor"'
+	exits 0 status
+	says '^policy +monitor: NOTHING IS DROPPED.* \(on trial until 20[0-9T:-]+Z, then enforce\)$'
+	exits 0 policy
+	says '^monitor \(on trial until 20[0-9T:-]+Z, then enforce\)$'
+	exits 0 -j policy
+	json 'd["policy"] == "enforce" and d["trial"]["policy"] == "monitor"'
+	json '0 < d["trial"]["seconds_left"] <= 60'
 	exits 0 commit
+	exits 0 policy
+	[[ $(cat "$T/out") == monitor ]]
+	exits 0 -j policy
+	json 'd["policy"] == "monitor" and "trial" not in d'
+	ctl save >"$T/saved"
+	sed -i 's/"policy":"monitor"/"policy":"enforce"/' "$T/saved"
+	exits 0 -q restore "$T/saved" --rollback 60
+	exits 0 policy
+	says '^enforce \(on trial until .*, then monitor\)$'
+	exits 0 status
+	says '^policy +enforce: .* \(on trial until .*, then monitor\)$'
+	exits 0 commit
+	exits 0 -q policy monitor
 	exits 0 -j status
 	json 'd["trial"] is None and d["policy"] == "monitor"'
 	ctl detach x0

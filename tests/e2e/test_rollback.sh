@@ -53,7 +53,8 @@ t_attach_stays_when_committed()
 {
 	ctl add "$listed"
 	ctl -q attach x0 --rollback 2 2>/dev/null
-	ctl -q commit
+	exits 0 commit
+	says '^`attach x0` is kept$'
 	until_over 2
 	blocked "$listed"
 	ctl up
@@ -100,9 +101,16 @@ t_policy_goes_back_or_stays()
 	exits 0 policy
 	says '^enforce$'
 	ctl -q policy monitor --rollback 2 2>/dev/null
-	ctl -q commit
+	exits 0 commit
+	[[ $(cat "$T/out") == '`policy monitor` is kept' ]]
 	until_over 2
 	passes "$listed" "$listed6"
+	exits 0 -q policy enforce --rollback 60
+	exits 0 -q commit
+	[[ ! -s $T/out ]]
+	exits 0 -q policy monitor --rollback 60
+	exits 0 -j commit
+	json 'd["policy"] == "monitor"'
 	exits 0 policy
 	says '^monitor$'
 	nothing_left
@@ -377,6 +385,10 @@ t_bad_input()
 	complains "nothing is enforced"
 	exits 2 policy monitor --rollback 5
 	one_line
+	complains "nothing is enforced.*attach. first"
+	exits 2 policy --rollback 5
+	one_line
+	complains "without a policy there is nothing to roll back"
 	echo "$other" >"$T/list"
 	exits 2 import "$T/list" --include-bogons --rollback 5
 	one_line

@@ -12,12 +12,12 @@
 
 static int allow_list(struct cli *cli, int argc, char **argv)
 {
-	return show_list(cli, argc, argv, &XB_WALK_ALLOW);
+	return show_list(cli, argc - 1, argv + 1, &XB_WALK_ALLOW);
 }
 
 static int allow_test(struct cli *cli, int argc, char **argv)
 {
-	return show_test(cli, argc, argv, true);
+	return show_test(cli, argc - 1, argv + 1, true);
 }
 
 struct refusal {
@@ -40,11 +40,11 @@ static int refuse_body(struct xb_writer *writer, void *context)
 /* refuse and accept */
 static int allow_kinds(struct cli *cli, int argc, char **argv)
 {
-	struct refusal refusal = {.refuse = !strcmp(argv[0], "refuse")};
+	struct refusal refusal = {.refuse = !strcmp(argv[1], "refuse")};
 
-	if (argc < 2)
-		return cli_usage(cli, "allow %s needs a kind", argv[0]);
-	for (int i = 1; i < argc; i++) {
+	if (argc < 3)
+		return cli_usage(cli, "allow %s needs a kind", argv[1]);
+	for (int i = 2; i < argc; i++) {
 		enum xb_lifeline_kind kind;
 
 		if (!strcmp(argv[i], "all"))
@@ -61,24 +61,28 @@ static int allow_kinds(struct cli *cli, int argc, char **argv)
 	return EXIT_DONE;
 }
 
+const struct verb allow_verbs[] = {
+	{"add",
+	 "allow add ENTRY... [--list NAME] [--comment TEXT] [--timeout SECONDS] [--exist] "
+	 "[--force]",
+	 NULL, edit_run},
+	{"del", "allow del ENTRY... [--list NAME] [--exist]", NULL, edit_run},
+	{"list", "allow list [--list NAME]", NULL, allow_list},
+	{"test", "allow test ENTRY...", NULL, allow_test},
+	{"refuse", "allow refuse KIND...|all", NULL, allow_kinds},
+	{"accept", "allow accept KIND...|all", NULL, allow_kinds},
+	{0},
+};
+
 int verb_allow(struct cli *cli, int argc, char **argv)
 {
-	const struct {
-		const char *name;
-		int (*run)(struct cli *, int, char **);
-	} verbs_below[] = {
-		{"list", allow_list},
-		{"test", allow_test},
-		{"refuse", allow_kinds},
-		{"accept", allow_kinds},
-	};
+	const struct verb *below;
 
 	if (argc < 2)
 		return cli_usage(cli, "allow needs add, del, list, test, refuse or accept");
-	if (!strcmp(argv[1], "add") || !strcmp(argv[1], "del"))
-		return edit_run(cli, argc, argv);
-	for (size_t i = 0; i < sizeof(verbs_below) / sizeof(verbs_below[0]); i++)
-		if (!strcmp(argv[1], verbs_below[i].name))
-			return verbs_below[i].run(cli, argc - 1, argv + 1);
-	return cli_usage(cli, "'%s' is nothing to do with the allowlist", argv[1]);
+	below = verb_find(allow_verbs, argv[1]);
+	if (!below)
+		return cli_usage(cli, "'%s' is nothing to do with the allowlist", argv[1]);
+	cli->verb = below->usage;
+	return below->run(cli, argc, argv);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answers.h"
 #include "cli.h"
 #include "core/autoallow.h"
 #include "core/enforce.h"
@@ -224,5 +225,7 @@ int verb_attach(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "at most 255 interfaces");
 	if (attach(cli, &request))
 		return cli_fail();
+	if (answers_wanted(cli))
+		answers_note(cli, request.names, request.count);
 	return answer(cli, &request);
 }

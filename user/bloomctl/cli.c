@@ -10,7 +10,9 @@
 #include <time.h>
 
 #include "core/error.h"
+#include "core/listline.h"
 #include "core/sizing.h"
+#include "core/store.h"
 
 static struct {
 	const char *file;
@@ -147,6 +149,32 @@ bool cli_rate(const struct cli *cli, const char *text, double *rate)
 		return false;
 	}
 	return true;
+}
+
+/* All of a name that could be one, safe for a terminal. */
+struct shown {
+	char text[sizeof(((struct xb_list *)0)->name)];
+};
+
+static struct shown show_name(const char *name)
+{
+	struct shown shown;
+
+	xb_line_show(name, shown.text, sizeof(shown.text));
+	return shown;
+}
+
+bool cli_list_name(const struct cli *cli, const char *name)
+{
+	if (xb_list_name_ok(name))
+		return true;
+	cli_usage(cli, "'%s' is no list name", show_name(name).text);
+	return false;
+}
+
+int cli_no_list(const char *name)
+{
+	return xb_input_error("there is no list %s", show_name(name).text);
 }
 
 const char *cli_bytes(uint64_t bytes)

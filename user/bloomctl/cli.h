@@ -34,7 +34,10 @@ struct verb {
 		   char **argv); /* argv[0] is the verb; returns the exit code */
 };
 
-extern const struct verb verbs[]; /* ends with a NULL name */
+/* They end with a NULL name. Those of allow have no summary; they get the argv of allow. */
+extern const struct verb verbs[], allow_verbs[];
+
+const struct verb *verb_find(const struct verb *verbs, const char *name);
 
 #define VERB(name) int verb_##name(struct cli *cli, int argc, char **argv);
 VERB(attach)
@@ -95,6 +98,12 @@ __attribute__((format(printf, 2, 3))) void cli_note(const struct cli *cli, const
 bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
 		uint64_t most, uint64_t *number);
 bool cli_rate(const struct cli *cli, const char *text, double *rate);
+
+/* Whether it can be the name of a list; a usage error otherwise. */
+bool cli_list_name(const struct cli *cli, const char *name);
+
+/* The error for a name that no list has; returns -EINVAL. */
+int cli_no_list(const char *name);
 
 /* "1.5 MiB" and the like, in one of a few static buffers. */
 const char *cli_bytes(uint64_t bytes);

@@ -8,17 +8,10 @@
 #include "core/error.h"
 #include "core/rollback.h"
 #include "rollback.h"
+#include "tried.h"
 
 /* Time for the commit itself; should it be killed, the trial ends after it. */
 #define COMMIT_SECONDS 600
-
-static const struct verb *find(const char *name)
-{
-	for (const struct verb *verb = verbs; verb->name; verb++)
-		if (!strcmp(verb->name, name) && rollback_takes(verb))
-			return verb;
-	return NULL;
-}
 
 static int repeat(struct cli *cli, const struct xb_trial *trial)
 {
@@ -31,8 +24,8 @@ static int repeat(struct cli *cli, const struct xb_trial *trial)
 	for (char *word = trial->words; word < trial->words + trial->word_bytes;
 	     word += strlen(word) + 1)
 		argv[argc++] = word;
-	verb = argc ? find(argv[0]) : NULL;
-	if (verb) {
+	verb = argc ? verb_find(verbs, argv[0]) : NULL;
+	if (verb && rollback_takes(verb)) {
 		cli->verb = verb->usage;
 		cli->commits = true;
 		optind = 0;
@@ -43,6 +36,17 @@ static int repeat(struct cli *cli, const struct xb_trial *trial)
 	}
 	free(argv);
 	return code;
+}
+
+static int tell(const struct cli *cli, const struct xb_trial *trial)
+{
+	char command[256];
+
+	if (cli->json || cli->quiet)
+		return EXIT_DONE;
+	tried_command(trial, command, sizeof(command));
+	printf("`%s` is kept\n", command);
+	return cli_done(EXIT_DONE);
 }
 
 int verb_commit(struct cli *cli, int argc, char **argv)
@@ -65,6 +69,8 @@ int verb_commit(struct cli *cli, int argc, char **argv)
 	code = repeat(cli, &trial);
 	if (code)
 		xb_rollback_set_deadline(&cli->paths, before);
+	else
+		code = tell(cli, &trial);
 	xb_trial_free(&trial);
 	return code;
 }

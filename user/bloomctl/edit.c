@@ -35,12 +35,12 @@ static int check_label(const struct edit *edit, const struct xb_entry *entry)
 {
 	char text[XB_ENTRY_TEXT];
 
-	if (!edit->add || edit->allow || edit->force || !xb_entry_is_name(entry) ||
+	if (!edit->add || edit->force || !xb_entry_is_name(entry) ||
 	    xb_name_labels(entry->name, entry->length) > 1)
 		return 0;
 	return xb_input_error("%s is a single label, perhaps a whole top-level domain "
-			      "(--force lists it)",
-			      xb_entry_format(entry, text));
+			      "(--force %s it)",
+			      xb_entry_format(entry, text), edit->allow ? "allows" : "lists");
 }
 
 static int parse_entry(struct edit *edit, const char *text, bool *host_bits)
@@ -115,8 +115,8 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 			return EXIT_USAGE;
 		}
 	}
-	if (edit->list && !xb_list_name_ok(edit->list))
-		return cli_usage(cli, "'%s' is no list name", edit->list);
+	if (edit->list && !cli_list_name(cli, edit->list))
+		return EXIT_USAGE;
 	if (optind == argc)
 		return cli_usage(cli, "%s needs at least one entry", argv[0]);
 	code = parse_entries(cli, argc - optind, argv + optind, edit);
@@ -239,7 +239,7 @@ int edit_begin(struct xb_writer *writer, struct edit *edit)
 	if (error)
 		return error;
 	if (!list && edit->list)
-		return xb_input_error("there is no list %s", edit->list);
+		return cli_no_list(edit->list);
 	if (list)
 		edit->id = list->id;
 	return 0;

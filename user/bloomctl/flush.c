@@ -22,7 +22,7 @@ static int flush_list(struct xb_writer *writer, struct request *request)
 	int more, error;
 
 	if (!list)
-		return xb_input_error("there is no list %s", request->list);
+		return cli_no_list(request->list);
 	id = list->id;
 	error = xb_walk_begin(&walk, writer->txn, &XB_WALK_LISTED);
 	if (error)

@@ -54,7 +54,7 @@ static void leave_out_bogons(struct xb_listfile *file, struct request *request)
 
 		if (!xb_bogon(&item->entry))
 			file->items[kept++] = *item;
-		else if (!request->bogons++ || item->line < request->first_bogon.line)
+		else if (!request->bogons++ || item->entry.line < request->first_bogon.entry.line)
 			request->first_bogon = *item;
 	}
 	file->count = kept;
@@ -351,7 +351,7 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 			 "bloomctl: %" PRIu64 " entries left out as bogons or too wide (first: %s, "
 			 "%s, %s:%" PRIu64 "); --include-bogons takes them",
 			 request->bogons, xb_entry_format(&first->entry, text),
-			 xb_bogon(&first->entry), request->source, (uint64_t)first->line);
+			 xb_bogon(&first->entry), request->source, (uint64_t)first->entry.line);
 	}
 	if (file->unknown && cli->verbose)
 		tell_every_unknown(cli, request);

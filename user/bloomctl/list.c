@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 #include "core/error.h"
+#include "core/lifeline.h"
 #include "show.h"
 
 static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_entry *side,
@@ -25,11 +27,24 @@ static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_
 			cli_array_item(cli, show_entry_json(txn, &walk.entry, walk.members, only),
 				       first);
 		else
-			show_entry(txn, &walk.entry, walk.members, only);
+			show_entry(txn, "", &walk.entry, walk.members, only);
 		first = false;
 	}
 	xb_walk_end(&walk);
 	return more;
+}
+
+/* A list that is there by itself may be empty. */
+static bool is_automatic(const char *name)
+{
+	enum xb_lifeline_kind kind;
+
+	if (strncmp(name, XB_LIST_AUTO, strlen(XB_LIST_AUTO)))
+		return false;
+	if (!xb_lifeline_parse(name + strlen(XB_LIST_AUTO), &kind))
+		return true;
+	xb_error_clear();
+	return false;
 }
 
 /* txn: NULL if there is no store; name: NULL for all. */
@@ -37,12 +52,13 @@ static int print(const struct cli *cli, struct xb_txn *txn, const struct xb_entr
 		 const char *name)
 {
 	const struct xb_list *list = txn && name ? xb_list_find(txn, name) : NULL;
+	bool empty = !txn || (name && !list);
 
-	if (name && !list)
-		return xb_input_error("there is no list %s", name);
+	if (name && !list && !is_automatic(name))
+		return cli_no_list(name);
 	if (cli->json)
 		cli_array_begin(cli, "entries");
-	return txn ? print_all(cli, txn, side, list ? list->id : XB_ANY_LIST) : 0;
+	return !empty ? print_all(cli, txn, side, list ? list->id : XB_ANY_LIST) : 0;
 }
 
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side)

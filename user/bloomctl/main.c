@@ -11,6 +11,7 @@
 #include "cli.h"
 #include "core/error.h"
 #include "core/writer.h"
+#include "help.h"
 #include "rollback.h"
 
 const struct verb verbs[] = {
@@ -93,9 +94,9 @@ static int libbpf_print(enum libbpf_print_level level, const char *format, va_li
 	return level <= LIBBPF_INFO ? vfprintf(stderr, format, arguments) : 0;
 }
 
-static const struct verb *find(const char *name)
+const struct verb *verb_find(const struct verb *table, const char *name)
 {
-	for (const struct verb *verb = verbs; verb->name; verb++)
+	for (const struct verb *verb = table; verb->name; verb++)
 		if (!strcmp(verb->name, name))
 			return verb;
 	return NULL;
@@ -180,12 +181,14 @@ int main(int argc, char **argv)
 		argc = 1;
 		argv = no_verb;
 	}
-	verb = find(argv[0]);
+	verb = verb_find(verbs, argv[0]);
 	if (!verb) {
 		fprintf(stderr, "bloomctl: unknown command '%s'; bloomctl --help lists them\n",
 			argv[0]);
 		return EXIT_USAGE;
 	}
+	if (help_wanted(verb, argc, argv))
+		return help(verb, argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	libbpf_set_print(cli.verbose ? libbpf_print : NULL);
 	xb_notice_sink(cli.quiet ? no_notice : notice);

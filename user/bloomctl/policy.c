@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "core/error.h"
 #include "rollback.h"
+#include "tried.h"
 
 struct request {
 	uint32_t policy;
@@ -31,25 +32,45 @@ static int body(struct xb_writer *writer, void *context)
 	return 0;
 }
 
+static int answer(const struct cli *cli, uint32_t stored, const struct tried *tried)
+{
+	const char *name = xb_policy_name(stored);
+
+	if (cli->json)
+		return cli_json(cli,
+				json_pack("{s:s,s:o*}", "policy", name, "trial",
+					  tried->left ? tried_json(tried, "policy",
+								   xb_policy_name(tried->policy))
+						      : NULL));
+	if (!tried->left || tried->policy == stored) {
+		puts(name);
+		return cli_done(EXIT_DONE);
+	}
+	fputs(xb_policy_name(tried->policy), stdout);
+	tried_print(tried->left, name);
+	putchar('\n');
+	return cli_done(EXIT_DONE);
+}
+
 static int show(const struct cli *cli)
 {
 	struct xb_store *store;
 	struct xb_txn *txn = NULL;
-	uint32_t policy = XB_POLICY_ENFORCE;
-	int error = xb_store_open(cli->paths.state, false, &store);
+	struct tried tried = {0};
+	int error = xb_store_open(cli->paths.state, false, &store), code;
 
 	if (!error)
 		error = xb_store_read(store, &txn);
 	if (!error)
-		policy = txn->meta.policy;
-	xb_txn_abort(txn);
-	xb_store_close(error == -ENOENT ? NULL : store);
+		error = tried_open(cli, txn, &tried);
 	if (error && error != -ENOENT)
-		return cli_fail();
-	if (cli->json)
-		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(policy)));
-	puts(xb_policy_name(policy));
-	return cli_done(EXIT_DONE);
+		code = cli_fail();
+	else
+		code = answer(cli, txn ? txn->meta.policy : XB_POLICY_ENFORCE, &tried);
+	tried_close(&tried);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	return code;
 }
 
 int verb_policy(struct cli *cli, int argc, char **argv)
@@ -63,6 +84,8 @@ int verb_policy(struct cli *cli, int argc, char **argv)
 			return EXIT_USAGE;
 		else
 			request.force = true;
+	if (optind == argc && cli->wish.seconds)
+		return cli_usage(cli, "without a policy there is nothing to roll back");
 	if (optind == argc)
 		return show(cli);
 	if (argc - optind != 1)

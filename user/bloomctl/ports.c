@@ -26,7 +26,7 @@ static int body(struct xb_writer *writer, void *context)
 		return 0;
 	memcpy(ports, request->ports, sizeof(request->ports));
 	writer->txn->edits++;
-	return xb_ports_check(all);
+	return xb_ports_check(all, request->carrier);
 }
 
 /* One kind of ports, or all if carrier is XB_CARRIERS. */

@@ -89,7 +89,9 @@ static int restore_ports(struct xb_txn *txn, const json_t *saved)
 		if (restore_ports_of(numbers, xb_ports_of(ports, carrier)))
 			return -EINVAL;
 	}
-	return xb_ports_check(ports);
+	xb_ports_yield(ports, XB_CARRIER_TLS);
+	xb_ports_yield(ports, XB_CARRIER_HTTP);
+	return xb_ports_check(ports, XB_CARRIER_TLS);
 }
 
 static int restore_verdict(struct xb_txn *txn, const json_t *line)

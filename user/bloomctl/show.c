@@ -74,8 +74,8 @@ json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct
 	return json_pack("{s:s,s:o}", "entry", xb_entry_format(entry, text), "lists", lists);
 }
 
-void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
-		uint32_t only)
+void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *entry,
+		struct xb_members members, uint32_t only)
 {
 	char text[XB_ENTRY_TEXT], when[32];
 	struct xb_membership member;
@@ -86,7 +86,7 @@ void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_memb
 
 		if (!list || (only != XB_ANY_LIST && only != list->id))
 			continue;
-		printf("%s list %s", text, list->name);
+		printf("%s%s list %s", before, text, list->name);
 		if (entry->kind == XB_NAME)
 			printf(" verdict %s", xb_domain_verdict_name(list->verdict));
 		printf(" added %s", cli_time(member.added, when));

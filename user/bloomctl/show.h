@@ -11,9 +11,9 @@
 json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
 			uint32_t only);
 
-/* The same as lines of text. */
-void show_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
-		uint32_t only);
+/* The same as lines of text, each with `before` in front. */
+void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *entry,
+		struct xb_members members, uint32_t only);
 
 /* Names of kinds of lifelines, a bit each. */
 json_t *show_kinds_json(uint32_t kinds);

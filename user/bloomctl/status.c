@@ -9,7 +9,6 @@
 
 #include "cli.h"
 #include "core/attach.h"
-#include "core/clock.h"
 #include "core/enforce.h"
 #include "core/error.h"
 #include "core/membership.h"
@@ -18,6 +17,7 @@
 #include "core/trial.h"
 #include "core/verdict.h"
 #include "show.h"
+#include "tried.h"
 
 struct report {
 	const struct cli *cli;
@@ -31,7 +31,8 @@ struct report {
 	json_t *automatic;	 /* what is allowed by itself */
 	uint64_t only_by_itself; /* entries of the allowlist that nobody added */
 	struct xb_trial trial;
-	bool tried; /* there is a trial, or one that is over and not cleared away */
+	bool tried;	 /* there is a trial, or one that is over and not cleared away */
+	uint32_t policy; /* in force, be it on trial */
 };
 
 __attribute__((format(printf, 2, 3))) static void problem(struct report *report, const char *format,
@@ -206,6 +207,22 @@ static void check_generation(struct report *report)
 				"it anew");
 }
 
+/* Seconds until the trial goes back; 0: it has. */
+static uint64_t trial_left(const struct report *report)
+{
+	return report->view.linked ? tried_left(&report->trial, &report->view.link.guard) : 0;
+}
+
+static int read_tried_policy(struct report *report)
+{
+	int error = -ENOENT;
+
+	report->policy = report->meta.policy;
+	if (report->tried && trial_left(report))
+		error = tried_policy(report->cli, &report->view.link, &report->policy);
+	return error == -ENOENT ? 0 : error;
+}
+
 /* Another store's filter has the policy of that store. */
 static int check_policy(struct report *report)
 {
@@ -254,38 +271,13 @@ static json_t *generation_json(const struct report *report)
 			 memory_json(active));
 }
 
-/* Seconds until the trial goes back; 0: it has. */
-static uint64_t trial_left(const struct report *report)
-{
-	const struct xb_guard *guard = &report->view.link.guard;
-	uint64_t now = xb_clock();
-
-	if (!report->view.linked || !xb_trial_lives(&report->trial, guard) ||
-	    guard->state.deadline <= now)
-		return 0;
-	return (guard->state.deadline - now + 999999999) / 1000000000;
-}
-
-/* The command on trial; bytes that are no printable ASCII become '?'. */
-static void trial_command(const struct report *report, char *text, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i + 1 < report->trial.word_bytes && used < size - 1; i++) {
-		char byte = report->trial.words[i];
-
-		text[used++] = !byte ? ' ' : byte < ' ' || byte > '~' ? '?' : byte;
-	}
-	text[used] = '\0';
-}
-
 static void check_trial(struct report *report)
 {
 	char command[256];
 
 	if (!report->tried || trial_left(report))
 		return;
-	trial_command(report, command, sizeof(command));
+	tried_command(&report->trial, command, sizeof(command));
 	problem(report, "the trial of `%s` is over; the next command clears it away", command);
 }
 
@@ -295,9 +287,9 @@ static json_t *trial_json(const struct report *report)
 
 	if (!report->tried)
 		return json_null();
-	trial_command(report, command, sizeof(command));
-	return json_pack("{s:s,s:I}", "command", command, "seconds_left",
-			 (json_int_t)trial_left(report));
+	tried_command(&report->trial, command, sizeof(command));
+	return json_pack("{s:s,s:I,s:s}", "command", command, "seconds_left",
+			 (json_int_t)trial_left(report), "policy", xb_policy_name(report->policy));
 }
 
 static json_t *lists_json(const struct report *report)
@@ -391,7 +383,7 @@ static void print_generation(const struct report *report)
 	printf("  counters  %s\n", cli_bytes(xb_generation_file_bytes(params)));
 }
 
-static void print_policy(uint32_t policy)
+static void print_policy(const struct report *report)
 {
 	static const char *const meanings[] = {
 		[XB_POLICY_ENFORCE] = "what is listed is dropped",
@@ -399,9 +391,14 @@ static void print_policy(uint32_t policy)
 		[XB_POLICY_ALLOW_ONLY] = "ALL BUT WHAT IS LISTED OR ALLOWED IS DROPPED",
 	};
 
-	printf("policy      %s%s%s\n", xb_policy_name(policy),
+	uint32_t policy = report->policy;
+
+	printf("policy      %s%s%s", xb_policy_name(policy),
 	       policy <= XB_POLICY_ALLOW_ONLY ? ": " : "",
 	       policy <= XB_POLICY_ALLOW_ONLY ? meanings[policy] : "");
+	if (policy != report->meta.policy)
+		tried_print(trial_left(report), xb_policy_name(report->meta.policy));
+	putchar('\n');
 }
 
 /* Only what is not the default. */
@@ -426,7 +423,7 @@ static void print_trial(const struct report *report)
 
 	if (!report->tried || !left)
 		return;
-	trial_command(report, command, sizeof(command));
+	tried_command(&report->trial, command, sizeof(command));
 	printf("TRIAL       `%s` goes back in %llu seconds; `bloomctl commit` keeps it\n", command,
 	       keys(left));
 }
@@ -476,7 +473,7 @@ static int answer_text(const struct report *report)
 	size_t i;
 
 	print_trial(report);
-	print_policy(report->meta.policy);
+	print_policy(report);
 	json_array_foreach(report->interfaces, i, item) printf(
 		"%-11s %s (mode %s, wanted %s)\n", json_string_value(json_object_get(item, "name")),
 		json_string_value(json_object_get(item, "state")),
@@ -524,6 +521,8 @@ int verb_status(struct cli *cli, int argc, char **argv)
 	}
 	if (!error)
 		error = check_policy(&report);
+	if (!error)
+		error = read_tried_policy(&report);
 	if (error)
 		code = cli_fail();
 	else

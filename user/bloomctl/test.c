@@ -25,6 +25,8 @@ struct view {
 /* Every entry of one side that covers the one asked for, itself included. by: NULL to print. */
 static int covering(const struct view *view, const struct xb_entry *asked, json_t *by, bool *found)
 {
+	/* `allow test` tells of this side alone. */
+	const char *before = xb_entry_is_allow(asked) && !view->allow ? "allow " : "";
 	struct xb_members members;
 	struct covers covers;
 	int more = 0;
@@ -37,7 +39,7 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 			json_array_append_new(by, show_entry_json(view->txn, &covers.entry, members,
 								  XB_ANY_LIST));
 		else if (!view->cli->quiet)
-			show_entry(view->txn, &covers.entry, members, XB_ANY_LIST);
+			show_entry(view->txn, before, &covers.entry, members, XB_ANY_LIST);
 	}
 	return more;
 }

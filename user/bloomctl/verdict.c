@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "answers.h"
 #include "cli.h"
 #include "core/error.h"
 #include "core/membership.h"
 #include "rollback.h"
+#include "tried.h"
 
 struct request {
 	const char *list;
@@ -33,25 +35,58 @@ static int body(struct xb_writer *writer, void *context)
 	return names < 0 ? names : 0;
 }
 
-static json_t *list_json(const struct xb_list *list)
+/* A list and what becomes of its domains now, which may be on trial. */
+struct answer {
+	const char *list, *stored; /* stored: NULL if there is no such list yet */
+	uint32_t now;
+	bool tried;
+};
+
+static struct answer answer_of(const char *name, const struct xb_list *list,
+			       const struct tried *tried)
 {
-	return json_pack("{s:s,s:s}", "list", list->name, "verdict",
-			 xb_domain_verdict_name(list->verdict));
+	struct answer answer = {.list = name};
+
+	if (list) {
+		answer.stored = xb_domain_verdict_name(list->verdict);
+		answer.now = list->verdict;
+	}
+	answer.tried = tried_verdict(tried, name, &answer.now);
+	return answer;
 }
 
-static int show_all(const struct cli *cli, const struct xb_txn *txn)
+static json_t *answer_json(const struct answer *answer, const struct tried *tried)
+{
+	const char *now = xb_domain_verdict_name(answer->now);
+
+	return json_pack("{s:s,s:s?,s:o*}", "list", answer->list, "verdict", answer->stored,
+			 "trial", answer->tried ? tried_json(tried, "verdict", now) : NULL);
+}
+
+static void print_answer(const struct answer *answer, const struct tried *tried)
+{
+	fputs(xb_domain_verdict_name(answer->now), stdout);
+	if (answer->tried)
+		tried_print(tried->left, answer->stored ? answer->stored : "no such list");
+	putchar('\n');
+}
+
+static int show_all(const struct cli *cli, const struct xb_txn *txn, const struct tried *tried)
 {
 	json_t *verdicts = json_array();
 
 	for (size_t i = 0; txn && i < txn->list_count; i++) {
 		const struct xb_list *list = &txn->lists[i];
+		struct answer answer = answer_of(list->name, list, tried);
 
 		if (xb_list_is_auto(list))
 			continue;
-		if (cli->json)
-			json_array_append_new(verdicts, list_json(list));
-		else
-			printf("%s %s\n", list->name, xb_domain_verdict_name(list->verdict));
+		if (cli->json) {
+			json_array_append_new(verdicts, answer_json(&answer, tried));
+		} else {
+			printf("%s ", list->name);
+			print_answer(&answer, tried);
+		}
 	}
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:o}", "verdicts", verdicts));
@@ -59,17 +94,19 @@ static int show_all(const struct cli *cli, const struct xb_txn *txn)
 	return cli_done(EXIT_DONE);
 }
 
-static int show_one(const struct cli *cli, struct xb_txn *txn, const char *name)
+static int show_one(const struct cli *cli, struct xb_txn *txn, const char *name,
+		    const struct tried *tried)
 {
 	const struct xb_list *list = txn ? xb_list_find(txn, name) : NULL;
+	struct answer answer = answer_of(name, list, tried);
 
-	if (!list) {
-		xb_input_error("there is no list %s", name);
+	if (!list && !answer.tried) {
+		cli_no_list(name);
 		return cli_fail();
 	}
 	if (cli->json)
-		return cli_json(cli, list_json(list));
-	puts(xb_domain_verdict_name(list->verdict));
+		return cli_json(cli, answer_json(&answer, tried));
+	print_answer(&answer, tried);
 	return cli_done(EXIT_DONE);
 }
 
@@ -78,14 +115,18 @@ static int show(const struct cli *cli, const char *name)
 {
 	struct xb_store *store;
 	struct xb_txn *txn = NULL;
+	struct tried tried = {0};
 	int error = xb_store_open(cli->paths.state, false, &store), code;
 
 	if (!error)
 		error = xb_store_read(store, &txn);
+	if (!error)
+		error = tried_open(cli, txn, &tried);
 	if (error && error != -ENOENT)
 		code = cli_fail();
 	else
-		code = name ? show_one(cli, txn, name) : show_all(cli, txn);
+		code = name ? show_one(cli, txn, name, &tried) : show_all(cli, txn, &tried);
+	tried_close(&tried);
 	xb_txn_abort(txn);
 	xb_store_close(store);
 	return code;
@@ -100,8 +141,8 @@ int verb_verdict(struct cli *cli, int argc, char **argv)
 		return EXIT_USAGE;
 	if (argc - optind > 2)
 		return cli_usage(cli, "verdict takes a list and what becomes of its domains");
-	if (optind < argc && !xb_list_name_ok(argv[optind]))
-		return cli_usage(cli, "'%s' is no list name", argv[optind]);
+	if (optind < argc && !cli_list_name(cli, argv[optind]))
+		return EXIT_USAGE;
 	if (argc - optind < 2 && cli->wish.seconds)
 		return cli_usage(cli, "without a verdict there is nothing to roll back");
 	if (argc - optind < 2)
@@ -110,6 +151,8 @@ int verb_verdict(struct cli *cli, int argc, char **argv)
 	if (xb_domain_verdict_parse(argv[optind + 1], &request.verdict) ||
 	    rollback_write(cli, 0, body, &request))
 		return cli_fail();
+	if (answers_by(request.verdict))
+		answers_note(cli, NULL, 0);
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:s,s:s}", "list", request.list, "verdict",
 					       xb_domain_verdict_name(request.verdict)));

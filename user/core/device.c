@@ -36,6 +36,7 @@ static void read_link_info(const struct nlattr **link, struct xb_device *device)
 	if (!info[IFLA_INFO_KIND])
 		return;
 	kind = mnl_attr_get_str(info[IFLA_INFO_KIND]);
+	device->veth = !strcmp(kind, "veth");
 	if (sits_on_its_link(kind) && !link[IFLA_LINK_NETNSID])
 		device->lower = xb_netlink_u32(link[IFLA_LINK]);
 	if (!strcmp(kind, "vrf")) {

@@ -35,6 +35,7 @@ struct xb_entry {
 	};
 	uint8_t kind;
 	uint8_t length;
+	uint32_t line; /* where it was read, 0: nowhere; no part of what it is */
 };
 _Static_assert(sizeof(struct xb_entry) == 24, "millions of them are in memory");
 

@@ -226,12 +226,11 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 	return error;
 }
 
-int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
-		       struct xb_generation **out)
+/* id: of its program; 0: there is none. */
+static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_generation **out)
 {
 	struct xb_generation *generation;
 	char directory[XB_PATH_MAX];
-	uint32_t id = xb_link_active(link);
 	int error;
 
 	*out = NULL;
@@ -256,6 +255,21 @@ int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
 	}
 	*out = generation;
 	return 0;
+}
+
+int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
+		       struct xb_generation **out)
+{
+	return open_by_program(paths, xb_link_active(link), out);
+}
+
+int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_link *link,
+			     struct xb_generation **out)
+{
+	const struct xb_guard *guard = &link->guard;
+	bool everywhere = guard->program >= 0 && guard->state.everywhere;
+
+	return open_by_program(paths, everywhere ? xb_guard_side(guard, XB_TRIED) : 0, out);
 }
 
 double xb_generation_rate(const struct xb_generation *generation)

@@ -48,6 +48,10 @@ struct xb_generation *xb_generation_new(void);
 int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
 		       struct xb_generation **generation);
 
+/* The same of the one that a trial has put in force for all interfaces. */
+int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_link *link,
+			     struct xb_generation **generation);
+
 void xb_generation_close(struct xb_generation *generation);
 
 /* Whether changes can be made in place: counters present and clean. */

@@ -13,10 +13,10 @@
 struct xb_item {
 	struct xb_entry entry; /* first, for xb_entry_sort */
 	uint32_t timeout;      /* seconds, 0: none */
-	uint32_t comment;      /* offset in comments, 0: none */
-	uint64_t line : 63;    /* its number */
-	uint64_t doubtful : 1; /* to be left out unless the end of the file settles it */
+	uint32_t comment : 31; /* offset in comments, 0: none */
+	uint32_t doubtful : 1; /* to be left out unless the end of the file settles it */
 };
+_Static_assert(sizeof(struct xb_item) == 32, "millions of them are in memory");
 
 /* A line that was not understood. */
 struct xb_unknown_line {

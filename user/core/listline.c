@@ -61,15 +61,15 @@ int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, co
 		xb_error_clear();
 		return xb_line_keep(file, item);
 	}
-	if (end > UINT32_MAX)
-		return xb_input_error("the comments up to here are more than 4 GiB");
+	if (end > INT32_MAX)
+		return xb_input_error("the comments up to here are more than 2 GiB");
 	error = xb_line_grow(&file->comments, &file->comment_room, end, 1);
 	if (error)
 		return error;
 	file->comments[0] = '\0';
 	strcpy(file->comments + start, comment);
 	file->comment_bytes = end;
-	item->comment = (uint32_t)start;
+	item->comment = start & INT32_MAX;
 	return xb_line_keep(file, item);
 }
 
@@ -125,7 +125,7 @@ int xb_line_settle(struct xb_listfile *file, const char *why)
 		char name[XB_ENTRY_TEXT];
 
 		if (item->doubtful)
-			error = xb_line_unknown(file, item->line, "'%s' %s",
+			error = xb_line_unknown(file, item->entry.line, "'%s' %s",
 						XB_LINE_SHOW(xb_entry_format(&item->entry, name)),
 						why);
 		else

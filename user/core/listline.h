@@ -53,7 +53,7 @@ static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *i
 	if (error)
 		return error;
 	file->items[file->count] = *item;
-	file->items[file->count++].line = file->lines & INT64_MAX;
+	file->items[file->count++].entry.line = (uint32_t)file->lines;
 	return 0;
 }
 

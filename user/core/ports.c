@@ -3,12 +3,14 @@
 #include "ports.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "error.h"
 
 #define PORT_MAX 65535
+#define SHOWN	 60 /* bytes of what is no port */
 
 static const char *const names[XB_CARRIERS] = {
 	[XB_CARRIER_DNS] = "dns",
@@ -77,11 +79,12 @@ int xb_ports_parse(const char *text, uint16_t ports[XB_NAME_PORTS])
 		return 0;
 	for (const char *end;; text = end + 1) {
 		uint64_t port = number_at(text, &end);
+		int size = (int)strcspn(text, ",");
 
-		if (*end && *end != ',')
-			return xb_input_error("'%.60s' is no port: whole numbers with ',' between "
-					      "them, or off",
-					      text);
+		if (end != text + size || !port || port > PORT_MAX)
+			return xb_input_error("'%.*s' is no port: whole numbers from 1 to %d with "
+					      "',' between them, or off",
+					      size < SHOWN ? size : SHOWN, text, PORT_MAX);
 		if (xb_ports_add(ports, port))
 			return -EINVAL;
 		if (!*end)
@@ -100,12 +103,47 @@ const char *xb_ports_format(const uint16_t ports[XB_NAME_PORTS], char out[XB_POR
 	return out;
 }
 
-int xb_ports_check(const struct xb_name_ports *ports)
+static bool has(const uint16_t ports[XB_NAME_PORTS], uint16_t port)
 {
-	for (int i = 0; i < XB_NAME_PORTS && ports->tls[i]; i++)
-		for (int j = 0; j < XB_NAME_PORTS && ports->http[j]; j++)
-			if (ports->tls[i] == ports->http[j])
-				return xb_input_error("port %u cannot be both tls and http",
-						      ports->tls[i]);
+	for (int i = 0; i < XB_NAME_PORTS && ports[i]; i++)
+		if (ports[i] == port)
+			return true;
+	return false;
+}
+
+static int check_pair(struct xb_name_ports *all, enum xb_carrier one, enum xb_carrier other)
+{
+	const uint16_t *ports = xb_ports_of(all, one);
+
+	for (int i = 0; i < XB_NAME_PORTS && ports[i]; i++)
+		if (has(xb_ports_of(all, other), ports[i]))
+			return xb_input_error("port %u cannot be both %s and %s: what comes to it "
+					      "is read as one of them",
+					      ports[i], names[one], names[other]);
 	return 0;
+}
+
+int xb_ports_check(struct xb_name_ports *ports, enum xb_carrier carrier)
+{
+	int error = 0;
+
+	for (enum xb_carrier other = 0; !error && other < XB_CARRIERS; other++)
+		if (other != carrier)
+			error = check_pair(ports, other < carrier ? other : carrier,
+					   other < carrier ? carrier : other);
+	return error;
+}
+
+void xb_ports_yield(struct xb_name_ports *all, enum xb_carrier carrier)
+{
+	uint16_t *ports = xb_ports_of(all, carrier);
+	int kept = 0;
+
+	for (int i = 0; i < XB_NAME_PORTS && ports[i]; i++)
+		if (has(all->dns, ports[i]))
+			xb_notice("port %u of %s is left out: it is a dns port", ports[i],
+				  names[carrier]);
+		else
+			ports[kept++] = ports[i];
+	memset(ports + kept, 0, (size_t)(XB_NAME_PORTS - kept) * sizeof(*ports));
 }

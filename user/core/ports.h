@@ -26,7 +26,14 @@ int xb_ports_parse(const char *text, uint16_t ports[XB_NAME_PORTS]);
 /* The text of them; returns out. */
 const char *xb_ports_format(const uint16_t ports[XB_NAME_PORTS], char out[XB_PORTS_TEXT]);
 
-/* A connection is read as TLS or as HTTP: no port can be both. */
-int xb_ports_check(const struct xb_name_ports *ports);
+/*
+ * A port carries names in one way: an error if one of this carrier is another's too. Of TLS and
+ * HTTP one is tried; and TCP to a port of DNS is taken for DNS before either.
+ */
+int xb_ports_check(struct xb_name_ports *ports, enum xb_carrier carrier);
+
+/* Leaves out, with a notice, ports of this carrier that are ports of DNS, where it finds nothing:
+ * earlier versions took them. */
+void xb_ports_yield(struct xb_name_ports *ports, enum xb_carrier carrier);
 
 #endif

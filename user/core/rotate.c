@@ -186,7 +186,8 @@ static int keep_wishes(struct xb_writer *builder, const struct xb_rotation *rota
 	int error;
 
 	if (rotation->wish)
-		return xb_input_error("nothing is enforced: there is nothing to roll back to");
+		return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
+				      "`bloomctl attach` first");
 	error = take_writer_lock(builder);
 	return error ? error : record_wishes(builder, rotation);
 }

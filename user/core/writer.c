@@ -169,7 +169,8 @@ static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
 	int error;
 
 	if (!writer->active)
-		return xb_input_error("nothing is enforced: there is nothing to roll back to");
+		return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
+				      "`bloomctl attach` first");
 	if (writer->builder_lock < 0)
 		return -EAGAIN;
 	error = xb_writer_rebuild(writer, writer->txn, writer->txn->meta.sequence, &built);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Looks at what is attached; a note is all that can come of it, so failures are passed over. */
+#include "answers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/attach.h"
+#include "core/device.h"
+#include "core/error.h"
+#include "core/store.h"
+
+bool answers_by(uint32_t verdict)
+{
+	return verdict == XB_DOMAIN_REFUSED || verdict == XB_DOMAIN_NXDOMAIN ||
+	       verdict == XB_DOMAIN_TRUNCATE;
+}
+
+bool answers_wanted(const struct cli *cli)
+{
+	struct xb_store *store;
+	struct xb_txn *txn = NULL;
+	bool wanted = false;
+
+	if (!xb_store_open(cli->paths.state, false, &store))
+		xb_store_read(store, &txn);
+	for (size_t i = 0; txn && i < txn->list_count; i++)
+		wanted |= answers_by(txn->lists[i].verdict);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	return wanted;
+}
+
+static bool is_among(const char *name, char **names, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return !names;
+}
+
+static bool is_native_veth(const struct xb_link *link, const struct xb_enrolled *one)
+{
+	const struct xb_device *device = NULL;
+	struct xb_devices devices;
+	struct xb_attachment now;
+	bool is;
+
+	if (!xb_devices_find(&one->ifindex, 1, &devices))
+		device = xb_device_chosen(&devices, one->ifindex);
+	is = device && device->veth && !xb_attachment_of(link, one->name, &now) && now.ours &&
+	     now.mode == XB_MODE_NATIVE;
+	xb_devices_free(&devices);
+	return is;
+}
+
+void answers_note(const struct cli *cli, char **names, int count)
+{
+	struct xb_enrolled *all = NULL;
+	size_t enrolled = 0, i = 0;
+	struct xb_link link;
+
+	if (cli->quiet || cli->commits || xb_link_open(cli->paths.pins, &link))
+		return;
+	if (xb_link_enrolled(&link, &all, &enrolled))
+		enrolled = 0;
+	while (i < enrolled &&
+	       !(is_among(all[i].name, names, count) && is_native_veth(&link, &all[i])))
+		i++;
+	if (i < enrolled)
+		cli_note(cli,
+			 "bloomctl: %s is a veth in native mode: answers only arrive if its other "
+			 "end has an XDP program too; with `bloomctl attach %s --mode skb` they do",
+			 all[i].name, all[i].name);
+	free(all);
+	xb_link_close(&link);
+}

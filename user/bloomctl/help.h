@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a command says about itself. */
+#ifndef XB_CLI_HELP_H
+#define XB_CLI_HELP_H
+
+#include "cli.h"
+
+/* Whether -h or --help is among the arguments: not as the value of an option, nor behind `--`. */
+bool help_wanted(const struct verb *verb, int argc, char **argv);
+
+/* Prints the usage line of the verb, or those of the verbs below it; returns the exit code. */
+int help(const struct verb *verb, int argc, char **argv);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A trial as the record in the store, the guard and the generation it tries tell of it. */
+#include "tried.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/generation.h"
+#include "core/verdict.h"
+
+uint64_t tried_left(const struct xb_trial *trial, const struct xb_guard *guard)
+{
+	uint64_t now = xb_clock();
+
+	if (!xb_trial_lives(trial, guard) || guard->state.deadline <= now)
+		return 0;
+	return (guard->state.deadline - now + XB_SECOND - 1) / XB_SECOND;
+}
+
+int tried_policy(const struct cli *cli, const struct xb_link *link, uint32_t *policy)
+{
+	struct xb_generation *generation;
+	int error = xb_generation_open_tried(&cli->paths, link, &generation);
+
+	if (error)
+		return error;
+	error = xb_generation_policy(generation, policy);
+	xb_generation_close(generation);
+	return error;
+}
+
+void tried_command(const struct xb_trial *trial, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i + 1 < trial->word_bytes && used < size - 1; i++) {
+		char byte = trial->words[i];
+
+		text[used++] = !byte ? ' ' : byte < ' ' || byte > '~' ? '?' : byte;
+	}
+	text[used] = '\0';
+}
+
+int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried)
+{
+	struct xb_link link;
+	int error;
+
+	*tried = (struct tried){0};
+	error = txn ? xb_trial_get(txn, &tried->trial) : -ENOENT;
+	if (!error)
+		error = xb_link_open(cli->paths.pins, &link);
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	error = tried_policy(cli, &link, &tried->policy);
+	if (!error)
+		tried->left = tried_left(&tried->trial, &link.guard);
+	xb_link_close(&link);
+	return error == -ENOENT ? 0 : error;
+}
+
+void tried_close(struct tried *tried)
+{
+	xb_trial_free(&tried->trial);
+}
+
+/* The word of the command that stands so many before its end; NULL: there is none. */
+static const char *word_from_end(const struct xb_trial *trial, int back)
+{
+	const char *word = trial->words + trial->word_bytes;
+
+	for (; back > 0 && word > trial->words; back--)
+		for (word--; word > trial->words && word[-1]; word--)
+			;
+	return back ? NULL : word;
+}
+
+bool tried_verdict(const struct tried *tried, const char *list, uint32_t *verdict)
+{
+	const char *of, *word;
+
+	if (!tried->left || strcmp(tried->trial.words, "verdict"))
+		return false;
+	of = word_from_end(&tried->trial, 2);
+	word = word_from_end(&tried->trial, 1);
+	return of && word && !strcmp(of, list) && !xb_domain_verdict_parse(word, verdict);
+}
+
+void tried_print(uint64_t left, const char *afterwards)
+{
+	char until[32];
+
+	printf(" (on trial until %s, then %s)",
+	       cli_time((uint32_t)((uint64_t)time(NULL) + left), until), afterwards);
+}
+
+json_t *tried_json(const struct tried *tried, const char *key, const char *word)
+{
+	return json_pack("{s:s,s:I}", key, word, "seconds_left", (json_int_t)tried->left);
+}

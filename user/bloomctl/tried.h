@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a trial has put in force for all interfaces, while the store says something else. */
+#ifndef XB_CLI_TRIED_H
+#define XB_CLI_TRIED_H
+
+#include "cli.h"
+#include "core/link.h"
+#include "core/store.h"
+
+struct tried {
+	struct xb_trial trial;
+	uint64_t left;	 /* seconds until it goes back; 0: nothing of this kind is on trial */
+	uint32_t policy; /* in force meanwhile */
+};
+
+/* Looks at the kernel, too. txn: NULL if there is no store. The caller closes it, in case of
+ * failure too. */
+int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried);
+void tried_close(struct tried *tried);
+
+/* The verdict on trial for a list; false: none is. */
+bool tried_verdict(const struct tried *tried, const char *list, uint32_t *verdict);
+
+/* " (on trial until TIME, then AFTERWARDS)" */
+void tried_print(uint64_t left, const char *afterwards);
+
+/* {KEY: WORD, "seconds_left": N} */
+json_t *tried_json(const struct tried *tried, const char *key, const char *word);
+
+/* Seconds until the trial of this record goes back; 0: it has. */
+uint64_t tried_left(const struct xb_trial *trial, const struct xb_guard *guard);
+
+/* The policy it has put in force for all interfaces; -ENOENT without a message: none. */
+int tried_policy(const struct cli *cli, const struct xb_link *link, uint32_t *policy);
+
+/* The command; bytes that are no printable ASCII become '?'. */
+void tried_command(const struct xb_trial *trial, char *text, size_t size);
+
+#endif
