@@ -226,10 +226,10 @@ t_notes_say_where()
 	list 'a.example' 'net' 'com' '10.0.0.0/8' '192.0.2.0/33' '8.8.8.8/24' '8.8.4.4/24'
 	exits 0 import "$T/list" --dry-run
 	complains "3 entries left out .*first: net, a single label, $T/list:2\\);"
-	complains "^bloomctl: $T/list: 2 prefixes have host bits .*first: 8.8.8.8/24, line 6\\)\$"
+	complains "^bloomctl: $T/list: 2 prefixes have host bits .*first: 8.8.8.8/24, $T/list:6\\)\$"
 	exits 0 import - --dry-run <"$T/list"
 	complains 'first: net, a single label, stdin:2\);'
-	complains '^bloomctl: stdin: 2 prefixes .*first: 8.8.8.8/24, line 6\)$'
+	complains '^bloomctl: stdin: 2 prefixes .*first: 8.8.8.8/24, stdin:6\)$'
 }
 
 t_text_tells_what_is_allowed()

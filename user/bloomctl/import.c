@@ -340,8 +340,8 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 	if (file->host_bits)
 		cli_note(cli,
 			 "bloomctl: %s: %" PRIu64 " prefixes have host bits set and are taken as "
-			 "their networks (first: %s, line %" PRIu64 ")",
-			 request->source, file->host_bits, file->first_host_bits,
+			 "their networks (first: %s, %s:%" PRIu64 ")",
+			 request->source, file->host_bits, file->first_host_bits, request->source,
 			 file->first_host_bits_line);
 	if (request->bogons) {
 		const struct xb_item *first = &request->first_bogon;
@@ -421,8 +421,8 @@ int verb_import(struct cli *cli, int argc, char **argv)
 		return EXIT_USAGE;
 	if (argc - optind != 1)
 		return cli_usage(cli, "import takes one file, or -");
-	if (!xb_list_name_ok(request.list))
-		return cli_usage(cli, "'%s' is no list name", request.list);
+	if (!cli_list_name(cli, request.list))
+		return EXIT_USAGE;
 	if (request.dry_run && cli->wish.seconds)
 		return cli_usage(cli, "a dry run changes nothing to roll back");
 	if (rollback_keep_input(cli, &argv[optind]) ||

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "listline.h"
 #include "lock.h"
 
 #define SCHEMA	    3
@@ -421,7 +422,7 @@ int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list)
 		return xb_input_error(
 			"'%s' is no list name: up to 64 letters, digits, '.', '_' and '-', "
 			"a letter or digit first",
-			name);
+			XB_LINE_SHOW(name));
 	return need_list(txn, name, list);
 }
 
