@@ -23,7 +23,7 @@ struct xb_change {
 };
 
 /* Beyond this many a change is "bulk": not told one by one, and answered by a new generation. */
-#define XB_CHANGES_MAX (1U << 20)
+#define XB_CHANGES_MAX (1U << 17)
 
 struct xb_changes {
 	struct xb_change *change;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Entries and the lists that name them. An entry's value is one record after the other, each
- * followed by its comment. */
+ * followed by its comment; values that are alike are stored once for their neighbourhood. */
 #include "membership.h"
 
 #include <endian.h>
@@ -15,8 +15,7 @@ struct record {
 };
 _Static_assert(sizeof(struct record) == 16, "store format");
 
-/* The largest value: LMDB gives a value its own pages when it is large, so this bounds only the
- * buffer. */
+/* The largest value: the store takes larger ones, so this bounds only the buffer. */
 #define VALUE_MAX 65536
 
 struct value {
@@ -72,16 +71,12 @@ static struct xb_members members_in(const MDB_val *value)
 
 int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members)
 {
-	uint8_t bytes[XB_ENTRY_KEY_BYTES];
-	MDB_val key = {xb_entry_encode(entry, bytes), bytes}, value;
-	int error = mdb_get(txn->txn, txn->store->entries, &key, &value);
+	MDB_val value;
+	int error = xb_entries_get(txn, entry, &value);
 
-	if (error == MDB_NOTFOUND)
-		return -ENOENT;
-	if (error)
-		return read_error(error);
-	*members = members_in(&value);
-	return 0;
+	if (!error)
+		*members = members_in(&value);
+	return error;
 }
 
 static int value_append(struct value *value, const struct xb_membership *member)
@@ -152,49 +147,23 @@ static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry)
 /* Writes what is left of an entry, or takes it out if nothing is. */
 static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct value *value)
 {
-	uint8_t bytes[XB_ENTRY_KEY_BYTES];
-	MDB_val key = {xb_entry_encode(entry, bytes), bytes}, data = {value->size, value->bytes};
-	int error;
-
-	txn->edits++;
-	if (value->size) {
-		error = mdb_cursor_put(txn->write, &key, &data, 0);
-	} else {
-		error = mdb_del(txn->txn, txn->store->entries, &key, NULL);
-	}
-	return error ? write_error(error) : 0;
+	return value->size ? xb_entries_put(txn, entry, &(MDB_val){value->size, value->bytes})
+			   : xb_entries_remove(txn, entry);
 }
 
-/*
- * A record for an entry that has none. -EEXIST: it has, and *members is what stands there. One
- * descent of the tree for both; in order, none.
- */
+/* A record for an entry that has none. */
 static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
-		     const struct xb_membership *member, struct xb_members *members)
+		     const struct xb_membership *member)
 {
-	uint8_t bytes[XB_ENTRY_KEY_BYTES];
-	MDB_val key = {xb_entry_encode(entry, bytes), bytes}, data;
 	struct value value;
 	int error;
 
 	value.size = 0;
 	error = value_append(&value, member);
-	if (error)
-		return error;
-	data = (MDB_val){value.size, value.bytes};
-	error = mdb_cursor_put(txn->write, &key, &data, txn->append ? MDB_APPEND : MDB_NOOVERWRITE);
-	if (error == MDB_KEYEXIST && txn->append) {
-		txn->append = false;
-		error = mdb_cursor_put(txn->write, &key, &data, MDB_NOOVERWRITE);
-	}
-	if (error == MDB_KEYEXIST) {
-		*members = members_in(&data);
-		return -EEXIST;
-	}
-	txn->edits++;
-	if (error)
-		return write_error(error);
-	error = index_expiry(txn, entry, member, true);
+	if (!error)
+		error = write_value(txn, entry, &value);
+	if (!error)
+		error = index_expiry(txn, entry, member, true);
 	return error ? error : tell(txn, entry, XB_LISTED);
 }
 
@@ -256,10 +225,12 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 		  const struct xb_membership *member, unsigned int renew, enum xb_put *result)
 {
 	struct xb_members members;
-	int error = put_first(txn, entry, member, &members);
+	int error = xb_members_of(txn, entry, &members);
 
 	*result = XB_PUT_LISTED;
-	if (error == -EEXIST)
+	if (error == -ENOENT)
+		error = put_first(txn, entry, member);
+	else if (!error)
 		error = put_among(txn, entry, member, renew, members, result);
 	if (!error && (*result == XB_PUT_LISTED || *result == XB_PUT_JOINED)) {
 		struct xb_list *list = xb_list_by_id(txn, member->list);
@@ -305,12 +276,11 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 
 int xb_member_remove_all(struct xb_txn *txn)
 {
-	int error = mdb_drop(txn->txn, txn->store->entries, 0);
+	int error = xb_entries_remove_all(txn);
 
-	txn->edits++;
-	txn->append = true;
-	if (!error)
-		error = mdb_drop(txn->txn, txn->store->expiry, 0);
+	if (error)
+		return error;
+	error = mdb_drop(txn->txn, txn->store->expiry, 0);
 	if (error)
 		return write_error(error);
 	for (size_t i = 0; i < txn->list_count; i++)
@@ -444,60 +414,44 @@ static uint8_t next_kind(bool allow, uint8_t kind)
 
 int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from)
 {
-	int error;
-
-	*walk = (struct xb_walk){.txn = txn, .edits = txn->edits};
+	*walk = (struct xb_walk){.txn = txn};
 	stand_on(walk, from);
-	error = mdb_cursor_open(txn->txn, txn->store->entries, &walk->cursor);
-	return error ? read_error(error) : 0;
+	return xb_scan_begin(&walk->scan, txn);
 }
 
 int xb_walk_next(struct xb_walk *walk)
 {
+	const struct xb_leaf_reader *reader = &walk->scan.reader;
 	uint8_t bytes[XB_ENTRY_KEY_BYTES];
-	MDB_val key = {0, bytes}, value;
 	bool allow = xb_entry_is_allow(&walk->entry);
 	struct xb_entry entry;
-	int error;
+	int more;
 
-	if (walk->started && walk->edits == walk->txn->edits) {
-		error = mdb_cursor_get(walk->cursor, &key, &value, MDB_NEXT);
-	} else {
-		/* A first step, or the tree changed under the cursor: find the place again. */
-		key.mv_size = xb_entry_encode(&walk->entry, bytes);
-		error = mdb_cursor_get(walk->cursor, &key, &value, MDB_SET_RANGE);
-		if (!error && walk->started &&
-		    key.mv_size == xb_entry_encode(&walk->entry, bytes) &&
-		    !memcmp(key.mv_data, bytes, key.mv_size))
-			error = mdb_cursor_get(walk->cursor, &key, &value, MDB_NEXT);
-	}
-	while (!error) {
-		if (!xb_entry_decode(key.mv_data, key.mv_size, &entry))
+	if (walk->started)
+		more = xb_scan_next(&walk->scan);
+	else
+		more = xb_scan_seek(&walk->scan, bytes, xb_entry_encode(&walk->entry, bytes));
+	while (more > 0) {
+		if (!xb_entry_decode(xb_leaf_key(reader), xb_leaf_key_size(reader), &entry))
 			return read_error(MDB_CORRUPTED);
 		if (xb_entry_is_allow(&entry) == allow)
 			break;
 		bytes[0] = next_kind(allow, entry.kind);
 		if (!bytes[0])
 			return 0;
-		key = (MDB_val){1, bytes};
-		error = mdb_cursor_get(walk->cursor, &key, &value, MDB_SET_RANGE);
+		more = xb_scan_seek(&walk->scan, bytes, 1);
 	}
-	if (error == MDB_NOTFOUND)
-		return 0;
-	if (error)
-		return read_error(error);
+	if (more <= 0)
+		return more;
 	walk->started = true;
-	walk->edits = walk->txn->edits;
 	stand_on(walk, &entry);
-	walk->members = members_in(&value);
+	walk->members = members_in(&(MDB_val){reader->value_size, (void *)(uintptr_t)reader->value});
 	return 1;
 }
 
 void xb_walk_end(struct xb_walk *walk)
 {
-	if (walk->cursor)
-		mdb_cursor_close(walk->cursor);
-	walk->cursor = NULL;
+	xb_scan_end(&walk->scan);
 }
 
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering)

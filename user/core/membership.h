@@ -68,10 +68,9 @@ bool xb_members_have(struct xb_members members, uint32_t list, struct xb_members
  */
 struct xb_walk {
 	struct xb_txn *txn;
-	MDB_cursor *cursor;
+	struct xb_scan scan;
 	struct xb_entry entry;
 	struct xb_members members;
-	uint64_t edits;
 	bool started;
 	uint8_t name[XB_NAME_BYTES];
 };

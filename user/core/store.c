@@ -15,7 +15,10 @@
 #include "listline.h"
 #include "lock.h"
 
-#define SCHEMA	    3
+#define SCHEMA	    4
+/* Had a record for each entry, in a table of that name. */
+#define SCHEMA_OF_RECORDS 3
+#define TABLE_OF_RECORDS  "entries"
 #define MAP_BYTES   ((size_t)64 << 30) /* address space only: the file grows as needed */
 #define MAX_READERS 1024
 
@@ -58,7 +61,7 @@ static int open_tables(struct xb_store *store, bool create)
 		MDB_dbi *dbi;
 		unsigned int flags;
 	} tables[] = {
-		{"meta", &store->meta, 0},	   {"entries", &store->entries, 0},
+		{"meta", &store->meta, 0},	   {"leaves", &store->leaves, 0},
 		{"lists", &store->lists, 0},	   {"expiry", &store->expiry, 0},
 		{"ifaces", &store->ifaces, 0},	   {"changes", &store->changes, 0},
 		{"sessions", &store->sessions, 0},
@@ -71,6 +74,8 @@ static int open_tables(struct xb_store *store, bool create)
 	for (size_t i = 0; !error && i < sizeof(tables) / sizeof(tables[0]); i++)
 		error = mdb_dbi_open(txn, tables[i].name,
 				     tables[i].flags | (create ? MDB_CREATE : 0), tables[i].dbi);
+	if (!error && !mdb_dbi_open(txn, TABLE_OF_RECORDS, 0, &store->records))
+		store->has_records = true;
 	if (error) {
 		mdb_txn_abort(txn);
 		return error;
@@ -98,68 +103,6 @@ static int fill_up(struct xb_store *store)
 	if (fstat(fd, &st) < 0)
 		return errno;
 	return st.st_size < whole && ftruncate(fd, whole) < 0 ? errno : 0;
-}
-
-int xb_store_open(const char *directory, bool create, struct xb_store **out)
-{
-	struct xb_store *store;
-	char path[4096];
-	bool exists;
-	int error;
-
-	*out = NULL;
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, XB_STORE_FILE) >= sizeof(path))
-		return xb_input_error("%s: path too long", directory);
-	exists = !access(path, F_OK);
-	if (!exists && errno == ENOTDIR)
-		return xb_input_error("%s is not a directory", directory);
-	if (!exists && !create)
-		return -ENOENT;
-	if (create) {
-		error = make_directory(directory);
-		if (error)
-			return error;
-	}
-	store = calloc(1, sizeof(*store));
-	if (!store)
-		return xb_out_of_memory();
-	store->namespace_lock = xb_lock_pid_namespace(directory);
-	if (store->namespace_lock < 0) {
-		error = store->namespace_lock;
-		goto fail;
-	}
-	error = mdb_env_create(&store->env);
-	if (!error)
-		error = mdb_env_set_maxdbs(store->env, 16);
-	if (!error)
-		error = mdb_env_set_maxreaders(store->env, MAX_READERS);
-	if (!error)
-		error = mdb_env_set_mapsize(store->env, MAP_BYTES);
-	if (!error)
-		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
-				     0600);
-	if (!error)
-		error = fill_up(store);
-	if (!error) {
-		int dead;
-
-		mdb_reader_check(store->env, &dead);
-		error = open_tables(store, false);
-		if (error == MDB_NOTFOUND)
-			error = open_tables(store, true);
-	}
-	if (error) {
-		char doing[4200];
-
-		snprintf(doing, sizeof(doing), "cannot open the store %s", path);
-		error = xb_store_error(error, doing);
-		goto fail;
-	}
-	*out = store;
-	return 0;
-fail:
-	xb_store_close(store);
-	return error;
 }
 
 void xb_store_close(struct xb_store *store)
@@ -207,8 +150,8 @@ static int upgrade_meta(struct xb_meta *meta, const MDB_val *value)
 	} else {
 		return xb_system_error(0, "the store is of another version of this program");
 	}
-	if (meta->schema < SCHEMA)
-		meta->schema = SCHEMA;
+	if (meta->schema < SCHEMA_OF_RECORDS)
+		meta->schema = SCHEMA_OF_RECORDS;
 	return 0;
 }
 
@@ -221,10 +164,12 @@ static int load_meta(struct xb_txn *txn)
 		return new_meta(&txn->meta);
 	if (error)
 		return xb_store_error(error, "cannot read the store");
+	if (value.mv_size != sizeof(txn->meta) && upgrade_meta(&txn->meta, &value))
+		return -EIO;
 	if (value.mv_size == sizeof(txn->meta))
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
-	else if (upgrade_meta(&txn->meta, &value))
-		return -EIO;
+	if (txn->meta.schema == SCHEMA_OF_RECORDS)
+		txn->meta.schema = SCHEMA;
 	if (txn->meta.schema != SCHEMA)
 		return xb_system_error(0, "the store has schema %u, this program knows %d",
 				       txn->meta.schema, SCHEMA);
@@ -295,6 +240,7 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 	if (!txn)
 		return xb_out_of_memory();
 	txn->store = store;
+	txn->writes = !(flags & MDB_RDONLY);
 	error = mdb_txn_begin(store->env, NULL, flags, &txn->txn);
 	if (error) {
 		free(txn);
@@ -303,15 +249,8 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 	error = load_meta(txn);
 	if (!error)
 		error = load_lists(txn);
-	if (!error && !(flags & MDB_RDONLY)) {
-		MDB_stat stat;
-
-		mdb_stat(txn->txn, store->entries, &stat);
-		txn->append = !stat.ms_entries;
-		error = mdb_cursor_open(txn->txn, store->entries, &txn->write);
-		if (error)
-			error = xb_store_error(error, "cannot begin a transaction");
-	}
+	if (!error)
+		error = xb_entries_open(txn);
 	if (error) {
 		xb_txn_abort(txn);
 		return error;
@@ -340,11 +279,16 @@ static void free_txn(struct xb_txn *txn)
 int xb_txn_commit(struct xb_txn *txn)
 {
 	MDB_val key = {4, "meta"}, value = {sizeof(txn->meta), &txn->meta};
-	int error = save_lists(txn);
+	int error = xb_entries_flush(txn);
 
+	if (error) {
+		xb_txn_abort(txn);
+		return error;
+	}
+	error = save_lists(txn);
 	if (!error)
 		error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
-	mdb_cursor_close(txn->write);
+	xb_entries_close(txn);
 	if (error)
 		mdb_txn_abort(txn->txn);
 	else
@@ -357,10 +301,123 @@ void xb_txn_abort(struct xb_txn *txn)
 {
 	if (!txn)
 		return;
-	if (txn->write)
-		mdb_cursor_close(txn->write);
+	xb_entries_close(txn);
 	mdb_txn_abort(txn->txn);
 	free_txn(txn);
+}
+
+static int move_records(struct xb_txn *txn)
+{
+	MDB_cursor *cursor;
+	MDB_val key, value;
+	int error = mdb_cursor_open(txn->txn, txn->store->records, &cursor);
+
+	if (error)
+		return xb_store_error(error, "cannot read the store");
+	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
+		struct xb_entry entry;
+
+		if (!xb_entry_decode(key.mv_data, key.mv_size, &entry)) {
+			error = MDB_CORRUPTED;
+			break;
+		}
+		error = xb_entries_put(txn, &entry, &value);
+		if (error) {
+			mdb_cursor_close(cursor);
+			return error;
+		}
+	}
+	mdb_cursor_close(cursor);
+	if (error == MDB_NOTFOUND)
+		error = mdb_drop(txn->txn, txn->store->records, 1);
+	return error ? xb_store_error(error, "cannot upgrade the store") : 0;
+}
+
+/* Of a store that an earlier version wrote: all of it, or nothing. */
+static int upgrade_records(struct xb_store *store)
+{
+	struct xb_txn *txn;
+	int error = xb_store_write(store, &txn);
+
+	if (error)
+		return error;
+	/* Somebody else may have done it. */
+	error = mdb_dbi_open(txn->txn, TABLE_OF_RECORDS, 0, &store->records);
+	if (error == MDB_NOTFOUND) {
+		xb_txn_abort(txn);
+		return 0;
+	}
+	error = error ? xb_store_error(error, "cannot upgrade the store") : move_records(txn);
+	if (error) {
+		xb_txn_abort(txn);
+		return error;
+	}
+	return xb_txn_commit(txn);
+}
+
+int xb_store_open(const char *directory, bool create, struct xb_store **out)
+{
+	struct xb_store *store;
+	char path[4096];
+	bool exists;
+	int error;
+
+	*out = NULL;
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, XB_STORE_FILE) >= sizeof(path))
+		return xb_input_error("%s: path too long", directory);
+	exists = !access(path, F_OK);
+	if (!exists && errno == ENOTDIR)
+		return xb_input_error("%s is not a directory", directory);
+	if (!exists && !create)
+		return -ENOENT;
+	if (create) {
+		error = make_directory(directory);
+		if (error)
+			return error;
+	}
+	store = calloc(1, sizeof(*store));
+	if (!store)
+		return xb_out_of_memory();
+	store->namespace_lock = xb_lock_pid_namespace(directory);
+	if (store->namespace_lock < 0) {
+		error = store->namespace_lock;
+		goto fail;
+	}
+	error = mdb_env_create(&store->env);
+	if (!error)
+		error = mdb_env_set_maxdbs(store->env, 16);
+	if (!error)
+		error = mdb_env_set_maxreaders(store->env, MAX_READERS);
+	if (!error)
+		error = mdb_env_set_mapsize(store->env, MAP_BYTES);
+	if (!error)
+		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
+				     0600);
+	if (!error)
+		error = fill_up(store);
+	if (!error) {
+		int dead;
+
+		mdb_reader_check(store->env, &dead);
+		error = open_tables(store, false);
+		if (error == MDB_NOTFOUND)
+			error = open_tables(store, true);
+	}
+	if (error) {
+		char doing[4200];
+
+		snprintf(doing, sizeof(doing), "cannot open the store %s", path);
+		error = xb_store_error(error, doing);
+		goto fail;
+	}
+	error = store->has_records ? upgrade_records(store) : 0;
+	if (error)
+		goto fail;
+	*out = store;
+	return 0;
+fail:
+	xb_store_close(store);
+	return error;
 }
 
 bool xb_list_name_ok(const char *name)

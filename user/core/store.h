@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "change.h"
+#include "entries.h"
 
 #define XB_STORE_FILE "store.mdb"
 
@@ -60,7 +61,9 @@ struct xb_list {
 
 struct xb_store {
 	MDB_env *env;
-	MDB_dbi meta, entries, lists, expiry, ifaces, changes, sessions;
+	MDB_dbi meta, leaves, lists, expiry, ifaces, changes, sessions;
+	MDB_dbi records; /* of an earlier version */
+	bool has_records;
 	int namespace_lock;
 };
 
@@ -69,9 +72,9 @@ struct xb_store {
 struct xb_txn {
 	struct xb_store *store;
 	MDB_txn *txn;
-	MDB_cursor *write; /* on entries; NULL in a snapshot */
-	bool append;	   /* the store was empty: sorted puts go straight to the end */
-	uint64_t edits; /* counts writes to entries, so that scans know to find their place again */
+	bool writes;	/* no snapshot */
+	uint64_t edits; /* counts what a commit has to keep */
+	struct xb_entries entries;
 	struct xb_meta meta;
 	struct xb_list *lists;
 	size_t list_count;
