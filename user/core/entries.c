@@ -304,53 +304,34 @@ static int get_from_record(struct xb_txn *txn, const uint8_t *key, size_t size, 
 
 int xb_entries_get(struct xb_txn *txn, const struct xb_entry *entry, MDB_val *value)
 {
-	const struct xb_leaf_reader *place = &txn->entries.leaf.place;
-	uint8_t key[XB_ENTRY_KEY_BYTES];
-	size_t size = xb_entry_encode(entry, key);
+	struct xb_entries *entries = &txn->entries;
 	int found;
 
+	entries->key_size = xb_entry_encode(entry, entries->key);
 	if (!txn->writes)
-		return get_from_record(txn, key, size, value);
-	found = find(txn, key, size);
+		return get_from_record(txn, entries->key, entries->key_size, value);
+	found = find(txn, entries->key, entries->key_size);
 	if (found <= 0)
 		return found ? found : -ENOENT;
-	*value = (MDB_val){place->value_size, (void *)(uintptr_t)place->value};
+	*value = (MDB_val){entries->leaf.place.value_size,
+			   (void *)(uintptr_t)entries->leaf.place.value};
 	return 0;
 }
 
-static void note_change(struct xb_txn *txn)
-{
-	txn->entries.changed = true;
-	txn->entries.version++;
-	txn->edits++;
-}
-
-int xb_entries_put(struct xb_txn *txn, const struct xb_entry *entry, const MDB_val *value)
+int xb_entries_set(struct xb_txn *txn, const MDB_val *value)
 {
 	struct xb_entries *entries = &txn->entries;
-	uint8_t key[XB_ENTRY_KEY_BYTES];
-	size_t size = xb_entry_encode(entry, key);
-	int error = find(txn, key, size);
+	int error;
 
-	if (error < 0)
-		return error;
-	note_change(txn);
-	error = xb_leaf_put(&entries->leaf, key, size, value->mv_data, value->mv_size);
+	entries->changed = true;
+	entries->version++;
+	txn->edits++;
+	error = value->mv_size ? xb_leaf_put(&entries->leaf, entries->key, entries->key_size,
+					     value->mv_data, value->mv_size)
+			       : xb_leaf_remove(&entries->leaf);
 	if (error)
 		return leaf_error(error);
 	return xb_leaf_bytes(&entries->leaf) < MEMORY_BYTES ? 0 : flush(txn);
-}
-
-int xb_entries_remove(struct xb_txn *txn, const struct xb_entry *entry)
-{
-	uint8_t key[XB_ENTRY_KEY_BYTES];
-	int error = find(txn, key, xb_entry_encode(entry, key));
-
-	if (error <= 0)
-		return error ? error : read_error(MDB_CORRUPTED);
-	note_change(txn);
-	error = xb_leaf_remove(&txn->entries.leaf);
-	return error ? leaf_error(error) : 0;
 }
 
 int xb_entries_remove_all(struct xb_txn *txn)

@@ -17,6 +17,8 @@ struct xb_entries {
 	uint8_t low[XB_LEAF_KEY_MAX], high[XB_LEAF_KEY_MAX];
 	size_t low_size, high_size; /* high_size 0: to the end */
 	bool open, changed, stored; /* stored: the table has a record of it */
+	uint8_t key[XB_LEAF_KEY_MAX]; /* asked for last */
+	size_t key_size;
 	MDB_cursor *cursor;	    /* of the table, for nothing that lasts */
 	uint64_t version;	    /* counts changes of all this, for scans to notice */
 };
@@ -31,11 +33,9 @@ int xb_entries_flush(struct xb_txn *txn);
  * message: there is no such entry. */
 int xb_entries_get(struct xb_txn *txn, const struct xb_entry *entry, MDB_val *value);
 
-/* Puts the entry there, or another value to it. */
-int xb_entries_put(struct xb_txn *txn, const struct xb_entry *entry, const MDB_val *value);
-
-/* Takes out an entry that is there. */
-int xb_entries_remove(struct xb_txn *txn, const struct xb_entry *entry);
+/* Gives the entry that was asked for last another value, and makes it if it is not there; with an
+ * empty value takes it out. */
+int xb_entries_set(struct xb_txn *txn, const MDB_val *value);
 
 int xb_entries_remove_all(struct xb_txn *txn);
 

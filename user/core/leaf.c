@@ -76,7 +76,7 @@ static int read_entry(struct xb_leaf_reader *reader)
 {
 	const uint8_t *before = reader->keys[reader->turn];
 	uint8_t *key = reader->keys[!reader->turn];
-	size_t at = reader->next, shared, rest;
+	size_t at = reader->next, shared, rest, value_place;
 
 	reader->at = at;
 	if (at == reader->entries_size)
@@ -89,9 +89,13 @@ static int read_entry(struct xb_leaf_reader *reader)
 	copy_few(key, before, shared);
 	copy_few(key + shared, reader->entries + at, rest);
 	at += rest;
-	if (!get_number(reader->entries, reader->entries_size, &at, &reader->value_place) ||
-	    !read_value(reader))
+	if (!get_number(reader->entries, reader->entries_size, &at, &value_place))
 		return -EUCLEAN;
+	if (value_place != reader->value_place || !reader->value) {
+		reader->value_place = value_place;
+		if (!read_value(reader))
+			return -EUCLEAN;
+	}
 	reader->turn = !reader->turn;
 	reader->sizes[reader->turn] = shared + rest;
 	reader->next = at;
@@ -102,6 +106,7 @@ static int rewind_to_first(struct xb_leaf_reader *reader)
 {
 	reader->next = 0;
 	reader->turn = 0;
+	reader->value = NULL;
 	reader->sizes[0] = reader->sizes[1] = 0;
 	return read_entry(reader);
 }
@@ -155,14 +160,18 @@ static int make_room(uint8_t **bytes, size_t *room, size_t size)
 	return 0;
 }
 
+/* The place stays where it is. */
 static int make_rooms(struct xb_leaf *leaf, size_t values, size_t entries)
 {
+	struct xb_leaf_reader *place = &leaf->place;
+	size_t value = place->value ? (size_t)(place->value - place->values) : 0;
 	int error = make_room(&leaf->values, &leaf->values_room, values);
 
 	if (!error)
 		error = make_room(&leaf->entries, &leaf->entries_room, entries);
-	leaf->place.values = leaf->values;
-	leaf->place.entries = leaf->entries;
+	place->values = leaf->values;
+	place->entries = leaf->entries;
+	place->value = place->value ? leaf->values + value : NULL;
 	return error;
 }
 
@@ -383,8 +392,14 @@ static bool take(struct record *record, const struct xb_leaf_reader *reader, siz
 		memcpy(record->values + place + more - reader->value_size, reader->value,
 		       reader->value_size);
 	}
-	size = put_entry(record->entries + record->entries_size, before, before_size,
-			 xb_leaf_key(reader), xb_leaf_key_size(reader), place);
+	/* Behind the one it was behind, with the same place of its value, it is as it was. */
+	if (record->entries_size && place == reader->value_place) {
+		size = reader->next - reader->at;
+		memcpy(record->entries + record->entries_size, reader->entries + reader->at, size);
+	} else {
+		size = put_entry(record->entries + record->entries_size, before, before_size,
+				 xb_leaf_key(reader), xb_leaf_key_size(reader), place);
+	}
 	if (record->entries_size &&
 	    record->values_size + more + record->entries_size + size > limit - NUMBER_MAX)
 		return false;

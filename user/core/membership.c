@@ -144,11 +144,10 @@ static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry)
 	return entry->kind == XB_NAME ? xb_changes_add(&txn->change, entry, XB_ALTERED) : 0;
 }
 
-/* Writes what is left of an entry, or takes it out if nothing is. */
-static int write_value(struct xb_txn *txn, const struct xb_entry *entry, struct value *value)
+/* Writes what is left of the entry that was asked for, or takes it out if nothing is. */
+static int write_value(struct xb_txn *txn, struct value *value)
 {
-	return value->size ? xb_entries_put(txn, entry, &(MDB_val){value->size, value->bytes})
-			   : xb_entries_remove(txn, entry);
+	return xb_entries_set(txn, &(MDB_val){value->size, value->bytes});
 }
 
 /* A record for an entry that has none. */
@@ -161,7 +160,7 @@ static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
 	value.size = 0;
 	error = value_append(&value, member);
 	if (!error)
-		error = write_value(txn, entry, &value);
+		error = write_value(txn, &value);
 	if (!error)
 		error = index_expiry(txn, entry, member, true);
 	return error ? error : tell(txn, entry, XB_LISTED);
@@ -213,7 +212,7 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 	if (!error)
 		error = value_append(&value, &renewed);
 	if (!error)
-		error = write_value(txn, entry, &value);
+		error = write_value(txn, &value);
 	if (!error)
 		error = index_expiry(txn, entry, &renewed, true);
 	if (!error && *result == XB_PUT_JOINED)
@@ -267,7 +266,7 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 	}
 	if (error || !found)
 		return error;
-	error = write_value(txn, entry, &value);
+	error = write_value(txn, &value);
 	if (error)
 		return error;
 	*result = value.size ? XB_REMOVAL_LEFT : XB_REMOVAL_UNLISTED;

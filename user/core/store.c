@@ -309,7 +309,7 @@ void xb_txn_abort(struct xb_txn *txn)
 static int move_records(struct xb_txn *txn)
 {
 	MDB_cursor *cursor;
-	MDB_val key, value;
+	MDB_val key, value, none;
 	int error = mdb_cursor_open(txn->txn, txn->store->records, &cursor);
 
 	if (error)
@@ -321,7 +321,9 @@ static int move_records(struct xb_txn *txn)
 			error = MDB_CORRUPTED;
 			break;
 		}
-		error = xb_entries_put(txn, &entry, &value);
+		error = xb_entries_get(txn, &entry, &none);
+		if (error == -ENOENT)
+			error = xb_entries_set(txn, &value);
 		if (error) {
 			mdb_cursor_close(cursor);
 			return error;
