@@ -91,7 +91,7 @@ static void text_and_back(void **state)
 static void keys_order_as_entries_do(void **state)
 {
 	enum { COUNT = 2000 };
-	struct xb_entry entries[COUNT], scratch[COUNT];
+	struct xb_entry *entries = calloc(COUNT, sizeof(*entries));
 	uint64_t seed = 1;
 
 	(void)state;
@@ -106,7 +106,7 @@ static void keys_order_as_entries_do(void **state)
 		entries[i] =
 			xb_entry_covering(&whole, (uint8_t)((seed >> 40) % (whole.length + 1U)));
 	}
-	xb_entry_sort(entries, COUNT, sizeof(entries[0]), scratch);
+	assert_int_equal(xb_entry_sort(&entries, COUNT, sizeof(*entries)), 0);
 	for (int i = 1; i < COUNT; i++) {
 		uint8_t left[XB_ENTRY_KEY_BYTES], right[XB_ENTRY_KEY_BYTES];
 		size_t size = xb_entry_encode(&entries[i - 1], left),
@@ -117,6 +117,7 @@ static void keys_order_as_entries_do(void **state)
 		assert_true(order <= 0);
 		assert_true(order ? bytes < 0 : !bytes);
 	}
+	free(entries);
 }
 
 static char directory[] = "/tmp/xb-store-XXXXXX";

@@ -243,7 +243,7 @@ static void sorting(void **state)
 	struct record {
 		struct xb_entry entry;
 		size_t number;
-	} records[COUNT], scratch[COUNT];
+	} *records = calloc(COUNT, sizeof(*records));
 	static uint8_t forms[COUNT][XB_NAME_BYTES];
 	char text[XB_ENTRY_TEXT];
 
@@ -254,10 +254,11 @@ static void sorting(void **state)
 				 0);
 		records[i].number = i;
 	}
-	assert_int_equal(xb_entry_sort(records, COUNT, sizeof(records[0]), scratch), 0);
+	assert_int_equal(xb_entry_sort(&records, COUNT, sizeof(*records)), 0);
 	for (size_t i = 0; i < COUNT; i++)
 		assert_string_equal(xb_entry_format(&records[i].entry, text), sorted[i]);
 	assert_true(records[2].number < records[3].number);
+	free(records);
 }
 
 /* The meta record as schema 1 and 2 wrote it. */

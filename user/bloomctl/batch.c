@@ -2,26 +2,35 @@
 /* bloomctl batch: lines of add and del, or allow add and allow del, one transaction, acknowledged
  * at its end. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/error.h"
 #include "edit.h"
 
 #define WORDS_MAX 1024
 
-/* A parsed line; the words of an edit point into its text. */
-struct line {
-	struct edit edit;
-	unsigned long number;
-	char *text;
+/* An entry of a line. */
+struct op {
+	struct xb_entry entry; /* first, for xb_entry_sort; with the number of its line */
+	uint32_t terms;	       /* index */
+};
+
+struct said {
+	struct edit_terms terms;
+	uint32_t first_line;
 };
 
 struct batch {
 	const char *name;
-	struct line *lines;
+	struct op *ops;
 	size_t count, room;
+	struct said *terms; /* each once for all lines in a row that have the same */
+	size_t terms_count, terms_room;
+	struct xb_arena texts; /* of terms and entries */
 	struct edit_result result;
 };
 
@@ -59,19 +68,64 @@ static int split(char *text, char **words)
 	}
 }
 
-static int keep(struct batch *batch, const struct line *line)
+static bool same_text(const char *a, const char *b)
 {
-	if (batch->count == batch->room) {
-		size_t room = batch->room ? 2 * batch->room : 256;
-		struct line *grown = realloc(batch->lines, room * sizeof(*grown));
+	return a && b ? !strcmp(a, b) : a == b;
+}
 
-		if (!grown)
-			return xb_out_of_memory();
-		batch->lines = grown;
-		batch->room = room;
-	}
-	batch->lines[batch->count++] = *line;
+static bool same_terms(const struct edit_terms *a, const struct edit_terms *b)
+{
+	return a->add == b->add && a->exist == b->exist && a->allow == b->allow &&
+	       a->force == b->force && a->timeout == b->timeout && same_text(a->list, b->list) &&
+	       same_text(a->comment, b->comment);
+}
+
+static int keep_text(struct batch *batch, const char **text)
+{
+	if (*text)
+		*text = xb_arena_copy(&batch->texts, *text, strlen(*text) + 1);
+	return *text ? 0 : -ENOMEM;
+}
+
+static int keep_terms(struct batch *batch, struct edit_terms terms, uint32_t line)
+{
+	size_t count = batch->terms_count;
+	int error = 0;
+
+	if (count && same_terms(&batch->terms[count - 1].terms, &terms))
+		return 0;
+	if (terms.list)
+		error = keep_text(batch, &terms.list);
+	if (!error && terms.comment)
+		error = keep_text(batch, &terms.comment);
+	if (!error)
+		error = xb_array_grow(&batch->terms, &batch->terms_room, count + 1,
+				      sizeof(*batch->terms));
+	if (error)
+		return error;
+	batch->terms[count] = (struct said){terms, line};
+	batch->terms_count++;
 	return 0;
+}
+
+static int keep(struct batch *batch, const struct edit *edit, uint32_t line)
+{
+	int error = keep_terms(batch, edit->terms, line);
+
+	for (size_t i = 0; !error && i < edit->count; i++) {
+		struct op op = {edit->entries[i], (uint32_t)batch->terms_count - 1};
+
+		op.entry.line = line;
+		if (xb_entry_is_name(&op.entry))
+			op.entry.name = xb_arena_copy(&batch->texts, op.entry.name,
+						      op.entry.length);
+		if (xb_entry_is_name(&op.entry) && !op.entry.name)
+			return -ENOMEM;
+		error = xb_array_grow(&batch->ops, &batch->room, batch->count + 1, sizeof(op));
+		if (!error)
+			batch->ops[batch->count++] = op;
+	}
+	return error;
 }
 
 static int bad_line(const char *why)
@@ -80,85 +134,58 @@ static int bad_line(const char *why)
 	return cli_fail();
 }
 
-static int parse_line(const struct cli *cli, struct batch *batch, char *text, unsigned long number)
+static int parse_line(const struct cli *cli, struct batch *batch, char *text, uint32_t number)
 {
-	struct line line = {.number = number, .text = text};
 	char *words[WORDS_MAX];
 	int count = split(text, words), verb, code;
+	struct edit edit;
 
 	if (count < 0)
 		return bad_line(count == -1 ? "a quote has no end" : "too many words");
-	if (!count) {
-		free(text);
+	if (!count)
 		return 0;
-	}
 	words[count] = NULL;
 	verb = !strcmp(words[0], "allow") && count > 1 ? 1 : 0;
 	if (strcmp(words[verb], "add") && strcmp(words[verb], "del"))
 		return bad_line("a batch has lines of `[allow] add ENTRY...` and `[allow] del "
 				"ENTRY...`");
-	code = edit_parse(cli, count, words, &line.edit);
+	code = edit_parse(cli, count, words, &edit);
 	if (code)
 		return code;
-	return keep(batch, &line) ? cli_fail() : 0;
+	if (keep(batch, &edit, number))
+		code = cli_fail();
+	edit_free(&edit);
+	return code;
 }
 
 static int read_all(const struct cli *cli, struct batch *batch, FILE *file)
 {
-	unsigned long number = 0;
+	char *text = NULL;
+	size_t room = 0;
+	uint32_t number = 0;
+	ssize_t size;
 	int code = 0;
 
-	for (;;) {
-		char *text = NULL;
-		size_t room = 0;
-		ssize_t size = getline(&text, &room, file);
-
-		if (size < 0) {
-			free(text);
-			break;
-		}
+	while (!code && (size = getline(&text, &room, file)) >= 0) {
 		cli_at(batch->name, ++number);
-		if (strlen(text) != (size_t)size) {
-			free(text);
-			return bad_line("binary data");
-		}
-		code = parse_line(cli, batch, text, number);
-		if (code)
-			return code;
+		if (number == UINT32_MAX)
+			code = bad_line("a batch has fewer than 2^32 lines");
+		else
+			code = strlen(text) == (size_t)size
+				       ? parse_line(cli, batch, text, number)
+				       : bad_line("binary data");
 	}
-	if (ferror(file)) {
+	free(text);
+	if (!code && ferror(file)) {
 		xb_system_error(errno, "cannot read %s", batch->name);
 		return cli_fail();
 	}
-	return 0;
+	return code;
 }
 
-/* An entry of a line. */
-struct op {
-	struct xb_entry entry; /* first, for xb_entry_sort */
-	uint32_t line;
-};
-
-static struct op *ops_of(const struct batch *batch, size_t count)
+static int at_line(const struct batch *batch, int error, uint32_t line)
 {
-	struct op *ops = reallocarray(NULL, count + 1, sizeof(*ops)), *op = ops;
-	void *scratch = reallocarray(NULL, count + 1, sizeof(*ops));
-
-	for (size_t i = 0; ops && i < batch->count; i++)
-		for (size_t j = 0; j < batch->lines[i].edit.count; j++)
-			*op++ = (struct op){batch->lines[i].edit.entries[j], (uint32_t)i};
-	if (!ops || !scratch || xb_entry_sort(ops, count, sizeof(*ops), scratch)) {
-		free(ops);
-		ops = NULL;
-		xb_out_of_memory();
-	}
-	free(scratch);
-	return ops;
-}
-
-static int at_line(const struct batch *batch, int error, size_t line)
-{
-	return xb_error_prefix(error, "%s:%lu", batch->name, batch->lines[line].number);
+	return xb_error_prefix(error, "%s:%" PRIu32, batch->name, line);
 }
 
 /*
@@ -166,23 +193,22 @@ static int at_line(const struct batch *batch, int error, size_t line)
  * stays in the order of the lines. Entries do not depend on each other, so the first line that
  * fails is the one that would in order: all are tried, and nothing of them is kept.
  */
-static int apply_sorted(struct xb_writer *writer, struct batch *batch, const struct op *ops,
-			size_t count)
+static int apply_sorted(struct xb_writer *writer, struct batch *batch)
 {
-	size_t worst = batch->count;
+	uint32_t worst = UINT32_MAX;
 	int failed = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		size_t line = ops[i].line;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct op *op = &batch->ops[i];
 		int error = 0;
 
-		if (line < worst)
-			error = edit_apply(writer, &batch->lines[line].edit, &ops[i].entry,
+		if (op->entry.line < worst)
+			error = edit_apply(writer, &batch->terms[op->terms].terms, &op->entry,
 					   &batch->result);
 		if (!error)
 			continue;
-		worst = line;
-		failed = at_line(batch, error, line);
+		worst = op->entry.line;
+		failed = at_line(batch, error, worst);
 		if (xb_error_class() != XB_ERROR_INPUT)
 			break;
 	}
@@ -192,25 +218,15 @@ static int apply_sorted(struct xb_writer *writer, struct batch *batch, const str
 static int body(struct xb_writer *writer, void *context)
 {
 	struct batch *batch = context;
-	struct op *ops;
-	size_t count = 0;
-	int error = 0;
 
 	batch->result = (struct edit_result){0};
-	for (size_t i = 0; !error && i < batch->count; i++) {
-		error = edit_begin(writer, &batch->lines[i].edit);
-		count += batch->lines[i].edit.count;
+	for (size_t i = 0; i < batch->terms_count; i++) {
+		int error = edit_begin(writer, &batch->terms[i].terms);
+
 		if (error)
-			error = at_line(batch, error, i);
+			return at_line(batch, error, batch->terms[i].first_line);
 	}
-	if (error)
-		return error;
-	ops = ops_of(batch, count);
-	if (!ops)
-		return -ENOMEM;
-	error = apply_sorted(writer, batch, ops, count);
-	free(ops);
-	return error;
+	return apply_sorted(writer, batch);
 }
 
 static int run(struct cli *cli, struct batch *batch)
@@ -251,13 +267,13 @@ int verb_batch(struct cli *cli, int argc, char **argv)
 	}
 	code = read_all(cli, &batch, file);
 	cli_at(NULL, 0);
+	if (!code && xb_entry_sort(&batch.ops, batch.count, sizeof(*batch.ops)))
+		code = cli_fail();
 	if (!code)
 		code = run(cli, &batch);
-	for (size_t i = 0; i < batch.count; i++) {
-		edit_free(&batch.lines[i].edit);
-		free(batch.lines[i].text);
-	}
-	free(batch.lines);
+	free(batch.ops);
+	free(batch.terms);
+	xb_arena_free(&batch.texts);
 	if (file != stdin)
 		fclose(file);
 	return code;

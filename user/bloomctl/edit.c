@@ -31,16 +31,16 @@ void edit_free(struct edit *edit)
 }
 
 /* A domain of one label is a top-level domain, and with it all that is below. */
-static int check_label(const struct edit *edit, const struct xb_entry *entry)
+static int check_label(const struct edit_terms *terms, const struct xb_entry *entry)
 {
 	char text[XB_ENTRY_TEXT];
 
-	if (!edit->add || edit->force || !xb_entry_is_name(entry) ||
+	if (!terms->add || terms->force || !xb_entry_is_name(entry) ||
 	    xb_name_labels(entry->name, entry->length) > 1)
 		return 0;
 	return xb_input_error("%s is a single label, perhaps a whole top-level domain "
 			      "(--force %s it)",
-			      xb_entry_format(entry, text), edit->allow ? "allows" : "lists");
+			      xb_entry_format(entry, text), terms->allow ? "allows" : "lists");
 }
 
 static int parse_entry(struct edit *edit, const char *text, bool *host_bits)
@@ -50,7 +50,7 @@ static int parse_entry(struct edit *edit, const char *text, bool *host_bits)
 	int error = xb_entry_parse(text, strlen(text), form, entry, host_bits);
 
 	if (!error)
-		error = check_label(edit, entry);
+		error = check_label(&edit->terms, entry);
 	if (!error && xb_entry_is_name(entry)) {
 		entry->name = xb_arena_copy(&edit->names, form, entry->length);
 		error = entry->name ? 0 : -ENOMEM;
@@ -73,50 +73,73 @@ static int parse_entries(const struct cli *cli, int argc, char **argv, struct ed
 		if (host_bits)
 			cli_note(cli, "bloomctl: %s has host bits set; taken as %s", argv[i],
 				 xb_entry_format(&edit->entries[i], text));
-		if (edit->allow)
+		if (edit->terms.allow)
 			edit->entries[i] = xb_entry_allow(&edit->entries[i]);
 	}
 	return 0;
 }
 
-int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
+static bool has_options(int argc, char **argv)
 {
-	int option, code;
+	for (int i = 1; i < argc; i++)
+		if (*argv[i] == '-')
+			return true;
+	return false;
+}
+
+static int take_options(const struct cli *cli, int argc, char **argv, struct edit_terms *terms)
+{
+	int option;
 	uint64_t number;
 
-	*edit = (struct edit){.allow = !strcmp(argv[0], "allow")};
-	argv += edit->allow;
-	argc -= edit->allow;
-	edit->add = !strcmp(argv[0], "add");
 	optind = 0;
-	while ((option = cli_option(cli, argc, argv, edit->add ? add_options : del_options)) !=
+	while ((option = cli_option(cli, argc, argv, terms->add ? add_options : del_options)) !=
 	       -1) {
 		switch (option) {
 		case 'l':
-			edit->list = optarg;
+			terms->list = optarg;
 			break;
 		case 'c':
-			edit->comment = optarg;
+			terms->comment = optarg;
 			if (xb_comment_check(optarg, strlen(optarg)))
 				return cli_fail();
 			break;
 		case 't':
 			if (!cli_number(cli, "--timeout", optarg, 1, 2000000000, &number))
 				return EXIT_USAGE;
-			edit->timeout = (uint32_t)number;
+			terms->timeout = (uint32_t)number;
 			break;
 		case 'e':
-			edit->exist = true;
+			terms->exist = true;
 			break;
 		case 'f':
-			edit->force = true;
+			terms->force = true;
 			break;
 		default:
 			return EXIT_USAGE;
 		}
 	}
-	if (edit->list && !cli_list_name(cli, edit->list))
+	if (terms->list && !cli_list_name(cli, terms->list))
 		return EXIT_USAGE;
+	return 0;
+}
+
+int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
+{
+	struct edit_terms *terms = &edit->terms;
+	int code = 0;
+
+	*edit = (struct edit){.terms.allow = !strcmp(argv[0], "allow")};
+	argv += terms->allow;
+	argc -= terms->allow;
+	terms->add = !strcmp(argv[0], "add");
+	/* Most lines of a long batch have none. */
+	if (has_options(argc, argv))
+		code = take_options(cli, argc, argv, terms);
+	else
+		optind = 1;
+	if (code)
+		return code;
 	if (optind == argc)
 		return cli_usage(cli, "%s needs at least one entry", argv[0]);
 	code = parse_entries(cli, argc - optind, argv + optind, edit);
@@ -125,32 +148,32 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 	return code;
 }
 
-static const char *list_of(const struct edit *edit)
+static const char *list_of(const struct edit_terms *terms)
 {
-	return edit->list ? edit->list : edit->allow ? "allow" : "default";
+	return terms->list ? terms->list : terms->allow ? "allow" : "default";
 }
 
-static int apply_add(struct xb_writer *writer, const struct edit *edit,
+static int apply_add(struct xb_writer *writer, const struct edit_terms *terms,
 		     const struct xb_entry *entry, struct edit_result *result)
 {
 	const struct xb_membership member = {
-		.list = edit->id,
+		.list = terms->id,
 		.added = writer->now,
-		.expires = edit->timeout ? writer->now + edit->timeout : 0,
-		.comment = edit->comment,
-		.comment_size = edit->comment ? (uint32_t)strlen(edit->comment) : 0,
+		.expires = terms->timeout ? writer->now + terms->timeout : 0,
+		.comment = terms->comment,
+		.comment_size = terms->comment ? (uint32_t)strlen(terms->comment) : 0,
 	};
 	unsigned int given =
-		(edit->timeout ? XB_RENEW_EXPIRY : 0) | (edit->comment ? XB_RENEW_COMMENT : 0);
+		(terms->timeout ? XB_RENEW_EXPIRY : 0) | (terms->comment ? XB_RENEW_COMMENT : 0);
 	char text[XB_ENTRY_TEXT];
 	enum xb_put put;
-	int error = xb_member_put(writer->txn, entry, &member, edit->exist ? given : 0, &put);
+	int error = xb_member_put(writer->txn, entry, &member, terms->exist ? given : 0, &put);
 
 	if (error)
 		return error;
-	if (put == XB_PUT_SAME && !edit->exist)
+	if (put == XB_PUT_SAME && !terms->exist)
 		return xb_input_error("%s is in list %s already (--exist makes that no error)",
-				      xb_entry_format(entry, text), list_of(edit));
+				      xb_entry_format(entry, text), list_of(terms));
 	result->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
 	result->renewed += put == XB_PUT_RENEWED;
 	result->unchanged += put == XB_PUT_SAME;
@@ -176,13 +199,13 @@ static json_t *lists_of(struct xb_txn *txn, const struct xb_entry *entry, uint32
 }
 
 /* What is allowed by itself would come back; it can only be refused as a kind. */
-static int check_auto(struct xb_txn *txn, const struct edit *edit, const struct xb_entry *entry)
+static int check_auto(struct xb_txn *txn, const struct edit_terms *terms, const struct xb_entry *entry)
 {
 	struct xb_membership member;
 	struct xb_members members;
 	char text[XB_ENTRY_TEXT];
 
-	if (!edit->allow || edit->list || xb_members_of(txn, entry, &members))
+	if (!terms->allow || terms->list || xb_members_of(txn, entry, &members))
 		return 0;
 	while (xb_members_next(&members, &member)) {
 		const struct xb_list *list = xb_list_by_id(txn, member.list);
@@ -197,28 +220,28 @@ static int check_auto(struct xb_txn *txn, const struct edit *edit, const struct 
 	return 0;
 }
 
-static int apply_del(struct xb_writer *writer, const struct edit *edit,
+static int apply_del(struct xb_writer *writer, const struct edit_terms *terms,
 		     const struct xb_entry *entry, struct edit_result *result)
 {
-	json_t *names = result->lists_left ? lists_of(writer->txn, entry, edit->id) : NULL;
+	json_t *names = result->lists_left ? lists_of(writer->txn, entry, terms->id) : NULL;
 	enum xb_removal removal;
 	char text[XB_ENTRY_TEXT];
-	int error = check_auto(writer->txn, edit, entry);
+	int error = check_auto(writer->txn, terms, entry);
 
 	if (!error)
-		error = xb_member_remove(writer->txn, entry, edit->id, &removal);
+		error = xb_member_remove(writer->txn, entry, terms->id, &removal);
 	xb_entry_format(entry, text);
 	if (names && !error && removal != XB_REMOVAL_ABSENT)
 		json_object_set(result->lists_left, text, names);
 	json_decref(names);
 	if (error)
 		return error;
-	if (removal == XB_REMOVAL_ABSENT && !edit->exist) {
+	if (removal == XB_REMOVAL_ABSENT && !terms->exist) {
 		xb_input_error("%s is not %s%s", text,
-			       edit->list    ? "in list "
-			       : edit->allow ? "on the allowlist"
+			       terms->list    ? "in list "
+			       : terms->allow ? "on the allowlist"
 					     : "listed",
-			       edit->list ? edit->list : "");
+			       terms->list ? terms->list : "");
 		return 1;
 	}
 	result->absent += removal == XB_REMOVAL_ABSENT;
@@ -226,30 +249,30 @@ static int apply_del(struct xb_writer *writer, const struct edit *edit,
 	return 0;
 }
 
-int edit_begin(struct xb_writer *writer, struct edit *edit)
+int edit_begin(struct xb_writer *writer, struct edit_terms *terms)
 {
 	struct xb_list *list = NULL;
 	int error = 0;
 
-	edit->id = XB_ANY_LIST;
-	if (edit->add)
-		error = xb_list_need(writer->txn, list_of(edit), &list);
-	else if (edit->list)
-		list = xb_list_by_name(writer->txn, edit->list);
+	terms->id = XB_ANY_LIST;
+	if (terms->add)
+		error = xb_list_need(writer->txn, list_of(terms), &list);
+	else if (terms->list)
+		list = xb_list_by_name(writer->txn, terms->list);
 	if (error)
 		return error;
-	if (!list && edit->list)
-		return cli_no_list(edit->list);
+	if (!list && terms->list)
+		return cli_no_list(terms->list);
 	if (list)
-		edit->id = list->id;
+		terms->id = list->id;
 	return 0;
 }
 
-int edit_apply(struct xb_writer *writer, const struct edit *edit, const struct xb_entry *entry,
-	       struct edit_result *result)
+int edit_apply(struct xb_writer *writer, const struct edit_terms *terms,
+	       const struct xb_entry *entry, struct edit_result *result)
 {
-	return edit->add ? apply_add(writer, edit, entry, result)
-			 : apply_del(writer, edit, entry, result);
+	return terms->add ? apply_add(writer, terms, entry, result)
+			  : apply_del(writer, terms, entry, result);
 }
 
 struct run {
@@ -266,9 +289,10 @@ static int body(struct xb_writer *writer, void *context)
 	if (lists)
 		json_object_clear(lists);
 	run->result = (struct edit_result){.lists_left = lists};
-	error = edit_begin(writer, run->edit);
+	error = edit_begin(writer, &run->edit->terms);
 	for (size_t i = 0; !error && i < run->edit->count; i++)
-		error = edit_apply(writer, run->edit, &run->edit->entries[i], &run->result);
+		error = edit_apply(writer, &run->edit->terms, &run->edit->entries[i],
+				   &run->result);
 	return error;
 }
 
@@ -294,7 +318,7 @@ int edit_run(struct cli *cli, int argc, char **argv)
 
 	if (code)
 		return code;
-	run.result.lists_left = edit.add ? NULL : json_object();
+	run.result.lists_left = edit.terms.add ? NULL : json_object();
 	error = xb_write(&cli->paths, 0, body, &run);
 	if (error == 1)
 		code = cli_fail(), code = EXIT_ABSENT;
@@ -302,7 +326,7 @@ int edit_run(struct cli *cli, int argc, char **argv)
 		code = cli_fail();
 	else if (cli->json)
 		code = cli_json(cli,
-				edit.add ? json_pack("{s:I,s:I,s:I}", "added",
+				edit.terms.add ? json_pack("{s:I,s:I,s:I}", "added",
 						     (json_int_t)run.result.added, "renewed",
 						     (json_int_t)run.result.renewed, "unchanged",
 						     (json_int_t)run.result.unchanged)
@@ -310,7 +334,7 @@ int edit_run(struct cli *cli, int argc, char **argv)
 						     (json_int_t)run.result.removed, "absent",
 						     (json_int_t)run.result.absent, "lists",
 						     run.result.lists_left));
-	else if (!edit.add && !cli->quiet)
+	else if (!edit.terms.add && !cli->quiet)
 		tell_lists(run.result.lists_left), code = cli_done(EXIT_DONE);
 	json_decref(run.result.lists_left);
 	edit_free(&edit);

@@ -7,17 +7,22 @@
 #include "core/entry.h"
 #include "core/writer.h"
 
-struct edit {
+/* What is to be done, whatever the entries are. */
+struct edit_terms {
 	bool add, exist;
 	bool allow;	  /* of the allowlist */
+	bool force;	  /* single labels too */
 	const char *list; /* NULL: "default" or "allow" for add, every list for del */
 	const char *comment;
 	uint32_t timeout; /* seconds, 0: none */
+	uint32_t id;	  /* of the list, since edit_begin() */
+};
+
+struct edit {
+	struct edit_terms terms;
 	struct xb_entry *entries;
 	struct xb_arena names; /* of entries */
 	size_t count;
-	bool force;  /* single labels too */
-	uint32_t id; /* of the list, since edit_begin() */
 };
 
 /* What became of it. */
@@ -32,11 +37,11 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit);
 void edit_free(struct edit *edit);
 
 /* Inside a write transaction: makes or finds the list, before any of its entries is applied. */
-int edit_begin(struct xb_writer *writer, struct edit *edit);
+int edit_begin(struct xb_writer *writer, struct edit_terms *terms);
 
-/* One of its entries. 1: it was absent and --exist was not given. */
-int edit_apply(struct xb_writer *writer, const struct edit *edit, const struct xb_entry *entry,
-	       struct edit_result *result);
+/* One entry. 1: it was absent and --exist was not given. */
+int edit_apply(struct xb_writer *writer, const struct edit_terms *terms,
+	       const struct xb_entry *entry, struct edit_result *result);
 
 /* One edit in a transaction of its own, and the answer. */
 int edit_run(struct cli *cli, int argc, char **argv);

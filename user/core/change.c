@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "error.h"
+#include "array.h"
 
 int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what)
 {
@@ -17,15 +17,8 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enu
 		xb_changes_set_bulk(changes);
 		return 0;
 	}
-	if (changes->count == changes->room) {
-		size_t room = changes->room ? 2 * changes->room : 64;
-		struct xb_change *grown = realloc(changes->change, room * sizeof(*grown));
-
-		if (!grown)
-			return xb_out_of_memory();
-		changes->change = grown;
-		changes->room = room;
-	}
+	if (xb_array_grow(&changes->change, &changes->room, changes->count + 1, sizeof(*change)))
+		return -ENOMEM;
 	change = &changes->change[changes->count];
 	*change = (struct xb_change){.entry = *entry, .what = what};
 	if (xb_entry_is_name(entry)) {

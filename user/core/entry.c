@@ -270,40 +270,100 @@ static inline uint8_t sort_digit(const struct xb_entry *entry, unsigned int digi
 
 #define SORT_DIGITS 18
 
-/* Least significant digit radix sort; digits that are the same in all records are passed over. */
-static void sort_addresses(uint8_t *records, size_t count, size_t size, uint8_t *scratch)
+/* What is moved while addresses are sorted: some digits of a record, and its place. */
+struct sorted {
+	uint32_t key[2], place; /* lower half first */
+};
+
+/* Digits in which the records differ, least significant first. Returns how many. */
+static unsigned int digits_that_differ(const uint8_t *records, size_t count, size_t size,
+				       uint8_t digits[SORT_DIGITS])
 {
-	static _Thread_local size_t histogram[SORT_DIGITS][256];
-	uint8_t *from = records, *to = scratch;
+	const struct xb_entry *first = (const void *)records;
+	struct xb_entry differ = {0};
+	unsigned int found = 0;
 
-	memset(histogram, 0, sizeof(histogram));
-	for (size_t i = 0; i < count; i++)
-		for (unsigned int digit = 0; digit < SORT_DIGITS; digit++)
-			histogram[digit][sort_digit((void *)(from + i * size), digit)]++;
-	for (unsigned int digit = 0; count && digit < SORT_DIGITS; digit++) {
-		size_t *place = histogram[digit], start = 0;
-		uint8_t *swap;
+	for (size_t i = 1; i < count; i++) {
+		const struct xb_entry *entry = (const void *)(records + i * size);
 
-		if (place[sort_digit((void *)from, digit)] == count)
-			continue;
-		for (unsigned int value = 0; value < 256; value++) {
-			size_t held = place[value];
+		differ.hi |= entry->hi ^ first->hi;
+		differ.lo |= entry->lo ^ first->lo;
+		differ.length |= entry->length ^ first->length;
+		differ.kind |= entry->kind ^ first->kind;
+	}
+	for (uint8_t digit = 0; digit < SORT_DIGITS; digit++)
+		if (sort_digit(&differ, digit))
+			digits[found++] = digit;
+	return found;
+}
+
+#define RADIX_BITS 11
+#define RADIX	   (1U << RADIX_BITS)
+
+static inline uint32_t radix_of(const struct sorted *one, unsigned int shift)
+{
+	uint64_t key = (uint64_t)one->key[1] << 32 | one->key[0];
+
+	return (uint32_t)(key >> shift) & (RADIX - 1);
+}
+
+/* By so many bits of the key, least significant first. Returns which of both has the outcome. */
+static struct sorted *radix_sort(struct sorted *from, struct sorted *to, size_t count,
+				 unsigned int bits)
+{
+	for (unsigned int shift = 0; shift < bits; shift += RADIX_BITS) {
+		uint32_t place[RADIX] = {0}, start = 0;
+		struct sorted *swap = from;
+
+		for (size_t i = 0; i < count; i++)
+			place[radix_of(&from[i], shift)]++;
+		for (uint32_t value = 0; value < RADIX; value++) {
+			uint32_t held = place[value];
 
 			place[value] = start;
 			start += held;
 		}
-		for (size_t i = 0; i < count; i++) {
-			const uint8_t *record = from + i * size;
-
-			memcpy(to + place[sort_digit((const void *)record, digit)]++ * size, record,
-			       size);
-		}
-		swap = from;
+		for (size_t i = 0; i < count; i++)
+			to[place[radix_of(&from[i], shift)]++] = from[i];
 		from = to;
 		to = swap;
 	}
-	if (from != records)
-		memcpy(records, from, count * size);
+	return from;
+}
+
+#define DIGITS_IN_KEY 8
+
+/* Copies them to `out` in order. */
+static int sort_addresses(const uint8_t *records, size_t count, size_t size, uint8_t *out)
+{
+	uint8_t digits[SORT_DIGITS];
+	unsigned int all = digits_that_differ(records, count, size, digits);
+	struct sorted *both = reallocarray(NULL, count, 2 * sizeof(*both)), *order = both;
+
+	if (!both)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < count; i++)
+		order[i].place = (uint32_t)i;
+	for (unsigned int first = 0; first < all; first += DIGITS_IN_KEY) {
+		unsigned int last = first + DIGITS_IN_KEY < all ? first + DIGITS_IN_KEY : all;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct xb_entry *entry =
+				(const void *)(records + order[i].place * size);
+			uint64_t key = 0;
+
+			for (unsigned int digit = last; digit-- > first;)
+				key = key << 8 | sort_digit(entry, digits[digit]);
+			order[i].key[0] = (uint32_t)key;
+			order[i].key[1] = (uint32_t)(key >> 32);
+		}
+		order = radix_sort(order, order == both ? both + count : both, count,
+				   8 * (last - first));
+	}
+	for (size_t i = 0; i < count; i++)
+		memcpy(out + i * size, records + order[i].place * size, size);
+	free(both);
+	return 0;
 }
 
 /* Of entries that are the same, the one that came first stays first. */
@@ -315,7 +375,7 @@ static int compare_records(const void *a, const void *b)
 	return order ? order : (*first > *second) - (*first < *second);
 }
 
-static int sort_names(uint8_t *records, size_t count, size_t size, uint8_t *scratch)
+static int sort_names(const uint8_t *records, size_t count, size_t size, uint8_t *out)
 {
 	const struct xb_entry **order = reallocarray(NULL, count, sizeof(*order));
 
@@ -325,14 +385,13 @@ static int sort_names(uint8_t *records, size_t count, size_t size, uint8_t *scra
 		order[i] = (const void *)(records + i * size);
 	qsort(order, count, sizeof(*order), compare_records);
 	for (size_t i = 0; i < count; i++)
-		memcpy(scratch + i * size, order[i], size);
-	memcpy(records, scratch, count * size);
+		memcpy(out + i * size, order[i], size);
 	free(order);
 	return 0;
 }
 
-/* Addresses come first, as their kinds do. Returns their number. */
-static size_t part_names(uint8_t *records, size_t count, size_t size, uint8_t *scratch)
+/* Addresses come first, as their kinds do. Returns their number. aside: as large as records. */
+static size_t part_names(uint8_t *records, size_t count, size_t size, uint8_t *aside)
 {
 	size_t addresses = 0, names = 0;
 
@@ -340,20 +399,43 @@ static size_t part_names(uint8_t *records, size_t count, size_t size, uint8_t *s
 		const uint8_t *record = records + i * size;
 
 		if (xb_entry_is_name((const void *)record))
-			memcpy(scratch + names++ * size, record, size);
+			memcpy(aside + names++ * size, record, size);
 		else if (addresses++ != i)
 			memmove(records + (addresses - 1) * size, record, size);
 	}
-	memcpy(records + addresses * size, scratch, names * size);
+	memcpy(records + addresses * size, aside, names * size);
 	return addresses;
 }
 
-int xb_entry_sort(void *records, size_t count, size_t size, void *scratch)
+static bool is_sorted(const uint8_t *records, size_t count, size_t size)
 {
-	size_t addresses = part_names(records, count, size, scratch);
+	for (size_t i = 1; i < count; i++)
+		if (xb_entry_compare((const void *)(records + (i - 1) * size),
+				     (const void *)(records + i * size)) > 0)
+			return false;
+	return true;
+}
 
-	sort_addresses(records, addresses, size, scratch);
-	return addresses < count ? sort_names((uint8_t *)records + addresses * size,
-					      count - addresses, size, scratch)
-				 : 0;
+int xb_entry_sort(void *array, size_t count, size_t size)
+{
+	uint8_t *records, *sorted;
+	size_t addresses;
+	int error = 0;
+
+	memcpy(&records, array, sizeof(records));
+	if (is_sorted(records, count, size))
+		return 0;
+	sorted = reallocarray(NULL, count, size);
+	if (!sorted)
+		return xb_out_of_memory();
+	addresses = part_names(records, count, size, sorted);
+	if (addresses)
+		error = sort_addresses(records, addresses, size, sorted);
+	if (!error && addresses < count)
+		error = sort_names(records + addresses * size, count - addresses, size,
+				   sorted + addresses * size);
+	free(error ? sorted : records);
+	if (!error)
+		memcpy(array, &sorted, sizeof(sorted));
+	return error;
 }

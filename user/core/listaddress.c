@@ -218,7 +218,7 @@ static int parse_create(struct xb_reading *reading, char *rest)
 				"the set has a bitmask, which prefixes cannot express");
 	}
 	if (!error)
-		error = xb_line_grow(&reading->sets, &reading->set_room, reading->set_count + 1,
+		error = xb_array_grow(&reading->sets, &reading->set_room, reading->set_count + 1,
 				     sizeof(set));
 	if (!error)
 		reading->sets[reading->set_count++] = set;

@@ -130,8 +130,9 @@ int xb_listformat_take(struct xb_reading *reading, char *line, size_t size)
 int xb_listformat_finish(struct xb_reading *reading)
 {
 	struct xb_listfile *file = reading->file;
-	int error = xb_line_sort(file->items, file->count, sizeof(*file->items));
+	int error = xb_entry_sort(&file->items, file->count, sizeof(*file->items));
 
+	file->room = file->count;
 	if (error || !reading->format || !reading->format->finish)
 		return error;
 	return reading->format->finish(reading);

@@ -63,7 +63,7 @@ int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, co
 	}
 	if (end > INT32_MAX)
 		return xb_input_error("the comments up to here are more than 2 GiB");
-	error = xb_line_grow(&file->comments, &file->comment_room, end, 1);
+	error = xb_array_grow(&file->comments, &file->comment_room, end, 1);
 	if (error)
 		return error;
 	file->comments[0] = '\0';
@@ -86,25 +86,10 @@ int xb_line_unknown(struct xb_listfile *file, uint64_t line, const char *format,
 	unknown.text = xb_arena_copy(&file->names, text, strlen(text) + 1);
 	if (!unknown.text)
 		return -ENOMEM;
-	error = xb_line_grow(&file->first_unknown, &file->unknown_room, file->unknown + 1,
+	error = xb_array_grow(&file->first_unknown, &file->unknown_room, file->unknown + 1,
 			     sizeof(unknown));
 	if (!error)
 		file->first_unknown[file->unknown++] = unknown;
-	return error;
-}
-
-int xb_line_sort(void *records, size_t count, size_t size)
-{
-	void *scratch;
-	int error;
-
-	if (!count)
-		return 0;
-	scratch = reallocarray(NULL, count, size);
-	if (!scratch)
-		return xb_out_of_memory();
-	error = xb_entry_sort(records, count, size, scratch);
-	free(scratch);
 	return error;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "listfile.h"
 
@@ -29,26 +30,9 @@ const char *xb_line_show(const char *text, char *out, size_t room);
 #define XB_LINE_SHOWN	   40 /* characters */
 #define XB_LINE_SHOW(text) xb_line_show(text, (char[XB_LINE_SHOWN + 1]){0}, XB_LINE_SHOWN + 1)
 
-/* Makes room for `need` elements; array is the address of the pointer. */
-static inline int xb_line_grow(void *array, size_t *room, size_t need, size_t size)
-{
-	size_t more = *room * 2 > need ? *room * 2 : need + 1024;
-	void *grown;
-
-	if (need <= *room)
-		return 0;
-	memcpy(&grown, array, sizeof(grown));
-	grown = reallocarray(grown, more, size);
-	if (!grown)
-		return xb_out_of_memory();
-	memcpy(array, &grown, sizeof(grown));
-	*room = more;
-	return 0;
-}
-
 static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *item)
 {
-	int error = xb_line_grow(&file->items, &file->room, file->count + 1, sizeof(*item));
+	int error = xb_array_grow(&file->items, &file->room, file->count + 1, sizeof(*item));
 
 	if (error)
 		return error;
@@ -62,9 +46,6 @@ int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, co
 /* Counts a line that was not understood, and keeps what is to be said of it. */
 __attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *file, uint64_t line,
 							  const char *format, ...);
-
-/* Sorts records that begin with a struct xb_entry, stable. */
-int xb_line_sort(void *records, size_t count, size_t size);
 
 /* Takes the doubtful items out and their lines as unknown; the domain in quotes and `why` tell the
  * reason. */

@@ -161,7 +161,7 @@ static int keep_data(struct xb_reading *reading, const uint8_t *form, uint8_t us
 		data = reading->data = calloc(1, sizeof(*data));
 	if (!data)
 		return xb_out_of_memory();
-	error = xb_line_grow(&data->entries, &data->room, data->count + 1, sizeof(entry));
+	error = xb_array_grow(&data->entries, &data->room, data->count + 1, sizeof(entry));
 	if (error)
 		return error;
 	entry.name = xb_arena_copy(&reading->file->names, form, used);
@@ -255,9 +255,8 @@ static void drop_names_in_zones(struct xb_listfile *file)
 
 static int finish_unbound(struct xb_reading *reading)
 {
-	static const struct xb_list_data none;
-	const struct xb_list_data *data = reading->data ? reading->data : &none;
-	int error = xb_line_sort(data->entries, data->count, sizeof(*data->entries));
+	struct xb_list_data none = {0}, *data = reading->data ? reading->data : &none;
+	int error = xb_entry_sort(&data->entries, data->count, sizeof(*data->entries));
 
 	if (error)
 		return error;
