@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Allocated arrays that grow. */
+/* Allocated arrays, perhaps large ones, perhaps growing. */
 #ifndef XB_CORE_ARRAY_H
 #define XB_CORE_ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "error.h"
+
+#define XB_HUGE_PAGE ((size_t)2 << 20)
+
+/* Not initialized; NULL without a message. A large one is on huge pages, where the kernel gives them
+ * to those who ask: else filling it is mostly page faults. free() ends it. */
+static inline void *xb_array_alloc(size_t count, size_t size)
+{
+	char *array = reallocarray(NULL, count, size);
+	uintptr_t first = ((uintptr_t)array + XB_HUGE_PAGE - 1) & ~(XB_HUGE_PAGE - 1);
+	uintptr_t last = ((uintptr_t)array + count * size) & ~(XB_HUGE_PAGE - 1);
+
+	if (array && first < last)
+		madvise((void *)first, last - first, MADV_HUGEPAGE);
+	return array;
+}
 
 /* Makes room for `need` elements; array is the address of the pointer. */
 static inline int xb_array_grow(void *array, size_t *room, size_t need, size_t size)

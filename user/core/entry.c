@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 
 static uint64_t leading_ones(unsigned int count)
@@ -332,36 +333,63 @@ static struct sorted *radix_sort(struct sorted *from, struct sorted *to, size_t 
 }
 
 #define DIGITS_IN_KEY 8
+#define FIRST_OF_HI   9
+
+/* Of addresses of one length and kind, IPv4 ones or IPv6 networks, all that differs is in a row. */
+static bool is_in_hi(const uint8_t *digits, unsigned int count)
+{
+	return digits[0] >= FIRST_OF_HI && digits[count - 1] < SORT_DIGITS - 1 &&
+	       digits[count - 1] - digits[0] < DIGITS_IN_KEY;
+}
+
+static inline uint64_t key_of(const struct xb_entry *entry, const uint8_t *digits,
+			      unsigned int count)
+{
+	uint64_t key = 0;
+
+	while (count--)
+		key = key << 8 | sort_digit(entry, digits[count]);
+	return key;
+}
+
+/* Records are of whole words, since entries begin them. */
+static inline void copy_record(uint8_t *out, const uint8_t *record, size_t size)
+{
+	for (size_t at = 0; at < size; at += sizeof(uint64_t))
+		memcpy(out + at, record + at, sizeof(uint64_t));
+}
 
 /* Copies them to `out` in order. */
 static int sort_addresses(const uint8_t *records, size_t count, size_t size, uint8_t *out)
 {
 	uint8_t digits[SORT_DIGITS];
 	unsigned int all = digits_that_differ(records, count, size, digits);
-	struct sorted *both = reallocarray(NULL, count, 2 * sizeof(*both)), *order = both;
+	struct sorted *both = xb_array_alloc(count, 2 * sizeof(*both)), *order = both;
 
 	if (!both)
 		return xb_out_of_memory();
 	for (size_t i = 0; i < count; i++)
 		order[i].place = (uint32_t)i;
 	for (unsigned int first = 0; first < all; first += DIGITS_IN_KEY) {
-		unsigned int last = first + DIGITS_IN_KEY < all ? first + DIGITS_IN_KEY : all;
+		unsigned int some = all - first < DIGITS_IN_KEY ? all - first : DIGITS_IN_KEY;
+		bool in_hi = is_in_hi(digits + first, some);
+		unsigned int shift = in_hi ? 8U * (digits[first] - FIRST_OF_HI) : 0,
+			     bits = in_hi ? 8U * (digits[first + some - 1] - digits[first] + 1U)
+					  : 8 * some;
 
 		for (size_t i = 0; i < count; i++) {
 			const struct xb_entry *entry =
 				(const void *)(records + order[i].place * size);
-			uint64_t key = 0;
+			uint64_t key = in_hi ? entry->hi >> shift
+					     : key_of(entry, digits + first, some);
 
-			for (unsigned int digit = last; digit-- > first;)
-				key = key << 8 | sort_digit(entry, digits[digit]);
 			order[i].key[0] = (uint32_t)key;
 			order[i].key[1] = (uint32_t)(key >> 32);
 		}
-		order = radix_sort(order, order == both ? both + count : both, count,
-				   8 * (last - first));
+		order = radix_sort(order, order == both ? both + count : both, count, bits);
 	}
 	for (size_t i = 0; i < count; i++)
-		memcpy(out + i * size, records + order[i].place * size, size);
+		copy_record(out + i * size, records + order[i].place * size, size);
 	free(both);
 	return 0;
 }
@@ -425,7 +453,7 @@ int xb_entry_sort(void *array, size_t count, size_t size)
 	memcpy(&records, array, sizeof(records));
 	if (is_sorted(records, count, size))
 		return 0;
-	sorted = reallocarray(NULL, count, size);
+	sorted = xb_array_alloc(count, size);
 	if (!sorted)
 		return xb_out_of_memory();
 	addresses = part_names(records, count, size, sorted);

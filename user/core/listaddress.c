@@ -41,6 +41,31 @@ static inline const char *read_ipv4(const char *text, struct xb_entry *entry)
 	return text;
 }
 
+/* The same of a line, behind which XB_LIST_SLACK bytes can be read: how many digits an octet has is
+ * no branch, since nobody can predict it. */
+static inline const char *read_ipv4_of_line(const char *text, struct xb_entry *entry)
+{
+	static const uint8_t weight[3][3] = {{1, 0, 0}, {10, 1, 0}, {100, 10, 1}};
+	uint32_t address = 0;
+
+	for (int octets = 0; octets < 4; octets++) {
+		uint32_t first = (uint32_t)(text[0] - '0'), second = (uint32_t)(text[1] - '0'),
+			 third = (uint32_t)(text[2] - '0');
+		uint32_t more = (second < 10) + ((second < 10) & (third < 10));
+		uint32_t octet = first * weight[more][0] + second * weight[more][1] +
+				 third * weight[more][2];
+
+		text += more + 1;
+		if ((first > 9) | (octet > 255) | (!first & (more > 0)) |
+		    ((octets < 3) & (*text != '.')))
+			return NULL;
+		text += octets < 3;
+		address = address << 8 | octet;
+	}
+	*entry = (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+	return text;
+}
+
 static int read_address(struct xb_listfile *file, const char *text, struct xb_entry *entry)
 {
 	const char *end = read_ipv4(text, entry);
@@ -90,9 +115,9 @@ static int parse_plain(struct xb_reading *reading, char *line)
 static int take_bare_ipv4(struct xb_reading *reading, const char *line, size_t size)
 {
 	struct xb_item item = {0};
-	const char *end = size <= XB_LIST_LINE_BYTES ? read_ipv4(line, &item.entry) : NULL;
+	const char *end = size <= XB_LIST_LINE_BYTES ? read_ipv4_of_line(line, &item.entry) : NULL;
 
-	if (!end || end + strspn(end, XB_BLANKS) != line + size)
+	if (!end || (end != line + size && end + strspn(end, XB_BLANKS) != line + size))
 		return 0;
 	return xb_line_keep(reading->file, &item) ?: 1;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "error.h"
 #include "listformat.h"
 
@@ -44,7 +45,7 @@ static int open_source(const char *path, const char *name, struct source *source
 	if (S_ISDIR(about.st_mode))
 		return xb_input_error("%s: this is a directory, not a list", source->name);
 	source->total = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
-	source->buffer = malloc(BUFFER_BYTES + 1);
+	source->buffer = malloc(BUFFER_BYTES + 1 + XB_LIST_SLACK);
 	return source->buffer ? 0 : xb_out_of_memory();
 }
 
@@ -129,6 +130,15 @@ static int no_entries(const struct source *source, const struct xb_reading *read
 	return -ENODATA;
 }
 
+/* Room for all there can be, so that it need not grow: what is not filled costs nothing. */
+static void reserve(const struct source *source, struct xb_listfile *file)
+{
+	size_t most = source->total / strlen("1.2.3.4\n");
+
+	file->items = most ? xb_array_alloc(most, sizeof(*file->items)) : NULL;
+	file->room = file->items ? most : 0;
+}
+
 static int read_lines(struct source *source, struct xb_reading *reading)
 {
 	char *line = NULL;
@@ -164,8 +174,8 @@ static void drop_repeats(struct xb_listfile *file)
 	size_t kept = 1;
 
 	for (size_t i = 1; i < file->count; i++)
-		if (!is_repeat(&file->items[kept - 1].entry, &file->items[i].entry))
-			file->items[kept++] = file->items[i];
+		if (!is_repeat(&file->items[kept - 1].entry, &file->items[i].entry) && kept++ != i)
+			file->items[kept - 1] = file->items[i];
 	file->repeats += file->count - kept;
 	file->count = kept;
 }
@@ -201,6 +211,8 @@ int xb_listfile_read_as(const char *path, const char *name, const char *format,
 	if (error)
 		return error;
 	error = open_source(path, name, &source);
+	if (!error)
+		reserve(&source, file);
 	if (!error)
 		error = read_lines(&source, &reading);
 	if (!error)
