@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/listfile.h"
 #include "core/membership.h"
+#include "core/merge.h"
 #include "core/writer.h"
 #include "rollback.h"
 
@@ -23,7 +24,7 @@ struct request {
 	uint64_t allowed;   /* of what is imported: for the allowlist */
 	uint64_t bogons;    /* left out of the file */
 	struct xb_item first_bogon;
-	uint64_t added, renewed, unchanged, removed;
+	struct xb_merge merge;
 };
 
 /* A file without entries is an error, unless it is meant to empty a list. */
@@ -64,96 +65,6 @@ static void count_allowed(struct request *request)
 {
 	for (size_t i = 0; i < request->file->count; i++)
 		request->allowed += xb_entry_is_allow(&request->file->items[i].entry);
-}
-
-static int check_timeout(const struct xb_item *item, uint32_t now)
-{
-	if (item->timeout > UINT32_MAX - now)
-		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106",
-				      item->timeout);
-	return 0;
-}
-
-static int prefix_entry(int error, const struct xb_item *item)
-{
-	char text[XB_ENTRY_TEXT];
-
-	return xb_error_prefix(error, "%s", xb_entry_format(&item->entry, text));
-}
-
-static int put_one(struct xb_writer *writer, struct request *request, const struct xb_item *item,
-		   uint32_t list)
-{
-	const char *comment = xb_listfile_comment(request->file, item);
-	struct xb_membership member = {
-		.list = list,
-		.added = writer->now,
-		.expires = item->timeout ? writer->now + item->timeout : 0,
-		.comment = comment,
-		.comment_size = (uint32_t)strlen(comment),
-	};
-	unsigned int renew = 0;
-	enum xb_put put = XB_PUT_SAME;
-	int error = check_timeout(item, writer->now);
-
-	if (error)
-		return error;
-	if (request->replace || member.expires)
-		renew |= XB_RENEW_EXPIRY;
-	if (request->replace || member.comment_size)
-		renew |= XB_RENEW_COMMENT;
-	error = xb_member_put(writer->txn, &item->entry, &member, renew, &put);
-	request->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
-	request->renewed += put == XB_PUT_RENEWED;
-	request->unchanged += put == XB_PUT_SAME;
-	return error;
-}
-
-static int put_all(struct xb_writer *writer, struct request *request, uint32_t list)
-{
-	const struct xb_listfile *file = request->file;
-
-	for (size_t i = 0; i < file->count; i++) {
-		int error = put_one(writer, request, &file->items[i], list);
-
-		if (error)
-			return prefix_entry(error, &file->items[i]);
-		if (i % 65536 == 0)
-			xb_progress("storing", i, file->count);
-	}
-	xb_progress("storing", file->count, file->count);
-	return 0;
-}
-
-/* File and store are in the same order: one walk over both finds what the file does not have. */
-static int remove_others(struct xb_writer *writer, struct request *request, uint32_t list,
-			 const struct xb_entry *side)
-{
-	const struct xb_listfile *file = request->file;
-	struct xb_membership member;
-	struct xb_walk walk;
-	size_t at = 0;
-	int more, error = xb_walk_begin(&walk, writer->txn, side);
-
-	if (error)
-		return error;
-	while ((more = xb_walk_next(&walk)) > 0) {
-		enum xb_removal removal;
-
-		while (at < file->count &&
-		       xb_entry_compare(&file->items[at].entry, &walk.entry) < 0)
-			at++;
-		if (at < file->count && !xb_entry_compare(&file->items[at].entry, &walk.entry))
-			continue;
-		if (!xb_members_have(walk.members, list, &member))
-			continue;
-		error = xb_member_remove(writer->txn, &walk.entry, list, &removal);
-		if (error)
-			break;
-		request->removed++;
-	}
-	xb_walk_end(&walk);
-	return error ? error : more;
 }
 
 /* What a list may become without --force: anything but empty within this factor, or within so many
@@ -212,46 +123,32 @@ static int check_replacement(struct xb_txn *txn, const struct request *request,
 	return 0;
 }
 
-static int replace(struct xb_writer *writer, struct request *request, const struct xb_list *list)
-{
-	uint32_t id = list->id;
-	int error = request->force ? 0 : check_replacement(writer->txn, request, list);
-
-	if (!error)
-		error = remove_others(writer, request, id, &XB_WALK_LISTED);
-	if (!error)
-		error = remove_others(writer, request, id, &XB_WALK_ALLOW);
-	return error;
-}
-
 static int body(struct xb_writer *writer, void *context)
 {
 	struct request *request = context;
+	struct xb_txn *txn = writer->txn;
 	struct xb_list *list;
-	uint32_t id;
-	int error = xb_list_need(writer->txn, request->list, &list);
+	bool replaces;
+	int error = xb_list_need(txn, request->list, &list);
 
-	request->added = request->renewed = request->unchanged = request->removed = 0;
 	if (error)
 		return error;
-	id = list->id;
-	if (request->replace && list->members)
-		error = replace(writer, request, list);
-	return error ? error : put_all(writer, request, id);
+	request->merge = (struct xb_merge){
+		.file = request->file, .list = list->id, .now = writer->now};
+	replaces = request->replace && list->members;
+	if (replaces && !request->force)
+		error = check_replacement(txn, request, list);
+	if (error)
+		return error;
+	return replaces ? xb_merge_replace(txn, &request->merge)
+			: xb_merge_add(txn, &request->merge);
 }
 
 static int count_as_added(struct request *request, uint32_t now)
 {
-	const struct xb_listfile *file = request->file;
-
-	for (size_t i = 0; i < file->count; i++) {
-		int error = check_timeout(&file->items[i], now);
-
-		if (error)
-			return prefix_entry(error, &file->items[i]);
-	}
-	request->added = file->count;
-	return 0;
+	request->merge =
+		(struct xb_merge){.file = request->file, .now = now, .added = request->file->count};
+	return xb_merge_check(&request->merge);
 }
 
 /* The same change in a transaction that is given up; without a store there is nothing to change. */
@@ -302,8 +199,8 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 		(json_int_t)request->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
 		(json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons, "unknown_lines",
 		(json_int_t)file->unknown, "first_unknown_lines", unknown_json(cli, file), "added",
-		(json_int_t)request->added, "renewed", (json_int_t)request->renewed, "unchanged",
-		(json_int_t)request->unchanged, "removed", (json_int_t)request->removed);
+		(json_int_t)request->merge.added, "renewed", (json_int_t)request->merge.renewed, "unchanged",
+		(json_int_t)request->merge.unchanged, "removed", (json_int_t)request->merge.removed);
 }
 
 static void tell_every_unknown(const struct cli *cli, const struct request *request)
@@ -373,8 +270,8 @@ static int answer(const struct cli *cli, const struct request *request)
 		printf(", %" PRIu64 " of them to be allowed", request->allowed);
 	printf(") %s list %s: %" PRIu64 " added, %" PRIu64 " renewed, %" PRIu64
 	       " unchanged, %" PRIu64 " removed; %" PRIu64 " repeated in the file\n",
-	       request->dry_run ? "would go into" : "into", request->list, request->added,
-	       request->renewed, request->unchanged, request->removed, file->repeats);
+	       request->dry_run ? "would go into" : "into", request->list, request->merge.added,
+	       request->merge.renewed, request->merge.unchanged, request->merge.removed, file->repeats);
 	return cli_done(EXIT_DONE);
 }
 

@@ -186,6 +186,17 @@ static struct xb_membership merged(const struct xb_membership *old, const struct
 	return both;
 }
 
+bool xb_members_stay(struct xb_members members, const struct xb_membership *member,
+		     unsigned int renew)
+{
+	struct xb_membership old, renewed;
+
+	if (!xb_members_have(members, member->list, &old))
+		return false;
+	renewed = merged(&old, member, renew);
+	return same_terms(&old, &renewed);
+}
+
 static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 		     const struct xb_membership *member, unsigned int renew,
 		     struct xb_members members, enum xb_put *result)

@@ -62,6 +62,10 @@ int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_me
 bool xb_members_next(struct xb_members *members, struct xb_membership *member);
 bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member);
 
+/* Whether xb_member_put() would change nothing in them. */
+bool xb_members_stay(struct xb_members members, const struct xb_membership *member,
+		     unsigned int renew);
+
 /*
  * A walk over the entries in store order: what is listed, or the allowlist. `entry` and `members`
  * are valid after a call that returned 1. The transaction may change between calls.
