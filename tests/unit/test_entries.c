@@ -76,8 +76,8 @@ static size_t fill_universe(void)
 
 	for (size_t i = 0; i < UNIVERSE; i++) {
 		make_text(i, text, sizeof(text));
-		assert_int_equal(
-			xb_entry_parse(text, strlen(text), forms[i], &universe[i], NULL), 0);
+		assert_int_equal(xb_entry_parse(text, strlen(text), forms[i], &universe[i], NULL),
+				 0);
 	}
 	qsort(universe, UNIVERSE, sizeof(universe[0]), compare);
 	for (size_t i = 0; i < UNIVERSE; i++)
@@ -166,8 +166,9 @@ static void scan_from(struct xb_txn *txn, size_t i, size_t count, uint32_t kinds
 						 xb_leaf_key_size(&scan.reader), &entry),
 				 xb_leaf_key_size(&scan.reader));
 		assert_int_equal(xb_entry_compare(&entry, &universe[i]), 0);
-		assert_value((MDB_val){scan.reader.value_size, (void *)(uintptr_t)scan.reader.value},
-			     &kept[i]);
+		assert_value(
+			(MDB_val){scan.reader.value_size, (void *)(uintptr_t)scan.reader.value},
+			&kept[i]);
 		if (edits && random_word() % 8 == 0)
 			remove_one(txn, i);
 		if (edits && random_word() % 8 == 0)
@@ -312,7 +313,8 @@ static size_t any_record(uint8_t *record)
 	return size;
 }
 
-/* Whatever the bytes are: an end, or -EUCLEAN. Their copy has no byte to spare, for the sanitizer. */
+/* Whatever the bytes are: an end, or -EUCLEAN. Their copy has no byte to spare, for the sanitizer.
+ */
 static void damage(void **state)
 {
 	static uint8_t record[4096];
@@ -362,8 +364,8 @@ static void write_old(struct xb_store *old, const char *const *texts, size_t cou
 		struct xb_entry entry;
 		MDB_val key = {0, bytes}, data = {sizeof(value), value};
 
-		assert_int_equal(
-			xb_entry_parse(texts[i], strlen(texts[i]), forms[0], &entry, NULL), 0);
+		assert_int_equal(xb_entry_parse(texts[i], strlen(texts[i]), forms[0], &entry, NULL),
+				 0);
 		key.mv_size = xb_entry_encode(&entry, bytes);
 		assert_int_equal(mdb_put(txn, entries, &key, &data, 0), 0);
 	}
@@ -393,9 +395,9 @@ static void upgrade(void **state)
 			struct xb_members members;
 			struct xb_entry entry;
 
-			assert_int_equal(xb_entry_parse(texts[i], strlen(texts[i]), forms[0],
-							&entry, NULL),
-					 0);
+			assert_int_equal(
+				xb_entry_parse(texts[i], strlen(texts[i]), forms[0], &entry, NULL),
+				0);
 			assert_int_equal(xb_members_of(txn, &entry, &members), 0);
 			assert_true(xb_members_have(members, 1, &member));
 			assert_int_equal(member.added, 1700000000);

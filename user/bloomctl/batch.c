@@ -117,8 +117,8 @@ static int keep(struct batch *batch, const struct edit *edit, uint32_t line)
 
 		op.entry.line = line;
 		if (xb_entry_is_name(&op.entry))
-			op.entry.name = xb_arena_copy(&batch->texts, op.entry.name,
-						      op.entry.length);
+			op.entry.name =
+				xb_arena_copy(&batch->texts, op.entry.name, op.entry.length);
 		if (xb_entry_is_name(&op.entry) && !op.entry.name)
 			return -ENOMEM;
 		error = xb_array_grow(&batch->ops, &batch->room, batch->count + 1, sizeof(op));
@@ -171,9 +171,8 @@ static int read_all(const struct cli *cli, struct batch *batch, FILE *file)
 		if (number == UINT32_MAX)
 			code = bad_line("a batch has fewer than 2^32 lines");
 		else
-			code = strlen(text) == (size_t)size
-				       ? parse_line(cli, batch, text, number)
-				       : bad_line("binary data");
+			code = strlen(text) == (size_t)size ? parse_line(cli, batch, text, number)
+							    : bad_line("binary data");
 	}
 	free(text);
 	if (!code && ferror(file)) {

@@ -199,7 +199,8 @@ static json_t *lists_of(struct xb_txn *txn, const struct xb_entry *entry, uint32
 }
 
 /* What is allowed by itself would come back; it can only be refused as a kind. */
-static int check_auto(struct xb_txn *txn, const struct edit_terms *terms, const struct xb_entry *entry)
+static int check_auto(struct xb_txn *txn, const struct edit_terms *terms,
+		      const struct xb_entry *entry)
 {
 	struct xb_membership member;
 	struct xb_members members;
@@ -240,7 +241,7 @@ static int apply_del(struct xb_writer *writer, const struct edit_terms *terms,
 		xb_input_error("%s is not %s%s", text,
 			       terms->list    ? "in list "
 			       : terms->allow ? "on the allowlist"
-					     : "listed",
+					      : "listed",
 			       terms->list ? terms->list : "");
 		return 1;
 	}
@@ -291,8 +292,7 @@ static int body(struct xb_writer *writer, void *context)
 	run->result = (struct edit_result){.lists_left = lists};
 	error = edit_begin(writer, &run->edit->terms);
 	for (size_t i = 0; !error && i < run->edit->count; i++)
-		error = edit_apply(writer, &run->edit->terms, &run->edit->entries[i],
-				   &run->result);
+		error = edit_apply(writer, &run->edit->terms, &run->edit->entries[i], &run->result);
 	return error;
 }
 
@@ -325,15 +325,15 @@ int edit_run(struct cli *cli, int argc, char **argv)
 	else if (error)
 		code = cli_fail();
 	else if (cli->json)
-		code = cli_json(cli,
-				edit.terms.add ? json_pack("{s:I,s:I,s:I}", "added",
-						     (json_int_t)run.result.added, "renewed",
-						     (json_int_t)run.result.renewed, "unchanged",
-						     (json_int_t)run.result.unchanged)
-					 : json_pack("{s:I,s:I,s:O}", "removed",
-						     (json_int_t)run.result.removed, "absent",
-						     (json_int_t)run.result.absent, "lists",
-						     run.result.lists_left));
+		code = cli_json(
+			cli, edit.terms.add ? json_pack("{s:I,s:I,s:I}", "added",
+							(json_int_t)run.result.added, "renewed",
+							(json_int_t)run.result.renewed, "unchanged",
+							(json_int_t)run.result.unchanged)
+					    : json_pack("{s:I,s:I,s:O}", "removed",
+							(json_int_t)run.result.removed, "absent",
+							(json_int_t)run.result.absent, "lists",
+							run.result.lists_left));
 	else if (!edit.terms.add && !cli->quiet)
 		tell_lists(run.result.lists_left), code = cli_done(EXIT_DONE);
 	json_decref(run.result.lists_left);

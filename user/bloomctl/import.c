@@ -133,8 +133,8 @@ static int body(struct xb_writer *writer, void *context)
 
 	if (error)
 		return error;
-	request->merge = (struct xb_merge){
-		.file = request->file, .list = list->id, .now = writer->now};
+	request->merge =
+		(struct xb_merge){.file = request->file, .list = list->id, .now = writer->now};
 	replaces = request->replace && list->members;
 	if (replaces && !request->force)
 		error = check_replacement(txn, request, list);
@@ -199,8 +199,9 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 		(json_int_t)request->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
 		(json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons, "unknown_lines",
 		(json_int_t)file->unknown, "first_unknown_lines", unknown_json(cli, file), "added",
-		(json_int_t)request->merge.added, "renewed", (json_int_t)request->merge.renewed, "unchanged",
-		(json_int_t)request->merge.unchanged, "removed", (json_int_t)request->merge.removed);
+		(json_int_t)request->merge.added, "renewed", (json_int_t)request->merge.renewed,
+		"unchanged", (json_int_t)request->merge.unchanged, "removed",
+		(json_int_t)request->merge.removed);
 }
 
 static void tell_every_unknown(const struct cli *cli, const struct request *request)
@@ -271,7 +272,8 @@ static int answer(const struct cli *cli, const struct request *request)
 	printf(") %s list %s: %" PRIu64 " added, %" PRIu64 " renewed, %" PRIu64
 	       " unchanged, %" PRIu64 " removed; %" PRIu64 " repeated in the file\n",
 	       request->dry_run ? "would go into" : "into", request->list, request->merge.added,
-	       request->merge.renewed, request->merge.unchanged, request->merge.removed, file->repeats);
+	       request->merge.renewed, request->merge.unchanged, request->merge.removed,
+	       file->repeats);
 	return cli_done(EXIT_DONE);
 }
 

@@ -99,8 +99,7 @@ static int find_high(struct xb_entries *entries)
 
 static bool has(const struct xb_entries *entries, const uint8_t *key, size_t size)
 {
-	return entries->open &&
-	       xb_leaf_compare(key, size, entries->low, entries->low_size) >= 0 &&
+	return entries->open && xb_leaf_compare(key, size, entries->low, entries->low_size) >= 0 &&
 	       (!entries->high_size ||
 		xb_leaf_compare(key, size, entries->high, entries->high_size) < 0);
 }
@@ -366,8 +365,8 @@ static int read_record(struct xb_scan *scan, const MDB_val *key, const MDB_val *
 	const struct xb_entries *entries = &scan->txn->entries;
 
 	scan->version = entries->version;
-	scan->in_memory = entries->open && !xb_leaf_compare(key->mv_data, key->mv_size, entries->low,
-							    entries->low_size);
+	scan->in_memory = entries->open && !xb_leaf_compare(key->mv_data, key->mv_size,
+							    entries->low, entries->low_size);
 	return scan->in_memory ? xb_leaf_begin(&entries->leaf, &scan->reader)
 			       : xb_leaf_first(&scan->reader, record->mv_data, record->mv_size);
 }

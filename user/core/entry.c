@@ -380,8 +380,8 @@ static int sort_addresses(const uint8_t *records, size_t count, size_t size, uin
 		for (size_t i = 0; i < count; i++) {
 			const struct xb_entry *entry =
 				(const void *)(records + order[i].place * size);
-			uint64_t key = in_hi ? entry->hi >> shift
-					     : key_of(entry, digits + first, some);
+			uint64_t key =
+				in_hi ? entry->hi >> shift : key_of(entry, digits + first, some);
 
 			order[i].key[0] = (uint32_t)key;
 			order[i].key[1] = (uint32_t)(key >> 32);

@@ -133,8 +133,8 @@ int xb_leaf_reach(struct xb_leaf_reader *reader, const uint8_t *key, size_t size
 {
 	int more = reader->at < reader->entries_size;
 
-	while (more > 0 && xb_leaf_compare(xb_leaf_key(reader), xb_leaf_key_size(reader), key,
-					   size) < 0)
+	while (more > 0 &&
+	       xb_leaf_compare(xb_leaf_key(reader), xb_leaf_key_size(reader), key, size) < 0)
 		more = xb_leaf_next(reader);
 	return more;
 }
@@ -217,7 +217,8 @@ int xb_leaf_find(struct xb_leaf *leaf, const uint8_t *key, size_t size)
 		more = xb_leaf_reach(place, key, size);
 	return more > 0 && !xb_leaf_compare(xb_leaf_key(place), xb_leaf_key_size(place), key, size)
 		       ? 1
-		       : more < 0 ? more : 0;
+	       : more < 0 ? more
+			  : 0;
 }
 
 /* Where the value stands among the values, which is made if there is none. */
@@ -281,8 +282,8 @@ static int insert(struct xb_leaf *leaf, const uint8_t *key, size_t size, size_t 
 	bool last = place->at == place->entries_size;
 	unsigned int before = last ? place->turn : !place->turn;
 	uint8_t bytes[2 * ENTRY_MAX];
-	size_t first = put_entry(bytes, place->keys[before], place->sizes[before], key, size,
-				 value_place);
+	size_t first =
+		put_entry(bytes, place->keys[before], place->sizes[before], key, size, value_place);
 	size_t all = first;
 	int error;
 
@@ -423,7 +424,8 @@ static int take_all(struct record *record, struct xb_leaf_reader *reader, size_t
 
 int xb_leaf_write(struct xb_leaf_reader *reader, size_t limit, uint8_t **out, size_t *size)
 {
-	/* Of an entry, which has three bytes at least, the place of its value may take four more. */
+	/* Of an entry, which has three bytes at least, the place of its value may take four more.
+	 */
 	size_t entries = 3 * (reader->entries_size - reader->at) + ENTRY_MAX;
 	size_t begin = reader->values_size + NUMBER_MAX;
 	uint8_t *bytes = malloc(begin + NUMBER_MAX + entries);

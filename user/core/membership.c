@@ -455,7 +455,8 @@ int xb_walk_next(struct xb_walk *walk)
 		return more;
 	walk->started = true;
 	stand_on(walk, &entry);
-	walk->members = members_in(&(MDB_val){reader->value_size, (void *)(uintptr_t)reader->value});
+	walk->members =
+		members_in(&(MDB_val){reader->value_size, (void *)(uintptr_t)reader->value});
 	return 1;
 }
 

@@ -2,11 +2,12 @@
 /* Names to and from text. */
 #include "name.h"
 
-#include <idn2.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
+#include "idn.h"
 
 #define LABEL_MAX 63
 #define TEXT_MAX  253 /* characters of text */
@@ -104,18 +105,20 @@ static int parse_ascii(const char *text, size_t size, const char *shown, size_t 
 	return why ? bad(shown, shown_size, why) : 0;
 }
 
-/* IDNA2008 with the mapping of UTS 46, as browsers do. */
 static int parse_unicode(const char *text, size_t size, uint8_t *form, size_t *used)
 {
-	char *copy = strndup(text, size), *ascii = NULL;
-	int error, code;
+	char *copy = strndup(text, size), *ascii;
+	const char *why;
+	int error;
 
 	if (!copy)
 		return xb_out_of_memory();
-	code = idn2_to_ascii_8z(copy, &ascii, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
-	error = code == IDN2_OK ? parse_ascii(ascii, strlen(ascii), text, size, form, used)
-				: bad(text, size, idn2_strerror(code));
-	idn2_free(ascii);
+	ascii = xb_idn_to_ascii(copy, &why);
+	if (ascii)
+		error = parse_ascii(ascii, strlen(ascii), text, size, form, used);
+	else
+		error = why ? bad(text, size, why) : -EIO;
+	free(ascii);
 	free(copy);
 	return error;
 }

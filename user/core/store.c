@@ -15,12 +15,12 @@
 #include "listline.h"
 #include "lock.h"
 
-#define SCHEMA	    4
+#define SCHEMA 4
 /* Had a record for each entry, in a table of that name. */
 #define SCHEMA_OF_RECORDS 3
 #define TABLE_OF_RECORDS  "entries"
-#define MAP_BYTES   ((size_t)64 << 30) /* address space only: the file grows as needed */
-#define MAX_READERS 1024
+#define MAP_BYTES	  ((size_t)64 << 30) /* address space only: the file grows as needed */
+#define MAX_READERS	  1024
 
 int xb_store_error(int error, const char *doing)
 {
