@@ -271,11 +271,6 @@ static inline uint8_t sort_digit(const struct xb_entry *entry, unsigned int digi
 
 #define SORT_DIGITS 18
 
-/* What is moved while addresses are sorted: some digits of a record, and its place. */
-struct sorted {
-	uint32_t key[2], place; /* lower half first */
-};
-
 /* Digits in which the records differ, least significant first. Returns how many. */
 static unsigned int digits_that_differ(const uint8_t *records, size_t count, size_t size,
 				       uint8_t digits[SORT_DIGITS])
@@ -298,54 +293,51 @@ static unsigned int digits_that_differ(const uint8_t *records, size_t count, siz
 	return found;
 }
 
-#define RADIX_BITS 11
-#define RADIX	   (1U << RADIX_BITS)
+#define RADIX_BITS    11
+#define RADIX	      (1U << RADIX_BITS)
+#define DIGITS_IN_KEY 4
+#define FIRST_OF_HI   9
 
-static inline uint32_t radix_of(const struct sorted *one, unsigned int shift)
+/* What is moved while addresses are sorted: a key in the upper half, a place in the lower. */
+static inline uint32_t radix_of(uint64_t one, unsigned int shift)
 {
-	uint64_t key = (uint64_t)one->key[1] << 32 | one->key[0];
-
-	return (uint32_t)(key >> shift) & (RADIX - 1);
+	return (uint32_t)(one >> (32 + shift)) & (RADIX - 1);
 }
 
 /* By so many bits of the key, least significant first. Returns which of both has the outcome. */
-static struct sorted *radix_sort(struct sorted *from, struct sorted *to, size_t count,
-				 unsigned int bits)
+static uint64_t *radix_sort(uint64_t *from, uint64_t *to, size_t count, unsigned int bits)
 {
 	for (unsigned int shift = 0; shift < bits; shift += RADIX_BITS) {
-		uint32_t place[RADIX] = {0}, start = 0;
-		struct sorted *swap = from;
+		size_t place[RADIX] = {0}, start = 0;
+		uint64_t *swap = from;
 
 		for (size_t i = 0; i < count; i++)
-			place[radix_of(&from[i], shift)]++;
+			place[radix_of(from[i], shift)]++;
 		for (uint32_t value = 0; value < RADIX; value++) {
-			uint32_t held = place[value];
+			size_t held = place[value];
 
 			place[value] = start;
 			start += held;
 		}
 		for (size_t i = 0; i < count; i++)
-			to[place[radix_of(&from[i], shift)]++] = from[i];
+			to[place[radix_of(from[i], shift)]++] = from[i];
 		from = to;
 		to = swap;
 	}
 	return from;
 }
 
-#define DIGITS_IN_KEY 8
-#define FIRST_OF_HI   9
-
-/* Of addresses of one length and kind, IPv4 ones or IPv6 networks, all that differs is in a row. */
+/* Of IPv4 addresses of one length, all that differs is in a row. */
 static bool is_in_hi(const uint8_t *digits, unsigned int count)
 {
 	return digits[0] >= FIRST_OF_HI && digits[count - 1] < SORT_DIGITS - 1 &&
 	       digits[count - 1] - digits[0] < DIGITS_IN_KEY;
 }
 
-static inline uint64_t key_of(const struct xb_entry *entry, const uint8_t *digits,
+static inline uint32_t key_of(const struct xb_entry *entry, const uint8_t *digits,
 			      unsigned int count)
 {
-	uint64_t key = 0;
+	uint32_t key = 0;
 
 	while (count--)
 		key = key << 8 | sort_digit(entry, digits[count]);
@@ -364,32 +356,31 @@ static int sort_addresses(const uint8_t *records, size_t count, size_t size, uin
 {
 	uint8_t digits[SORT_DIGITS];
 	unsigned int all = digits_that_differ(records, count, size, digits);
-	struct sorted *both = xb_array_alloc(count, 2 * sizeof(*both)), *order = both;
+	uint64_t *both = xb_array_alloc(count, 2 * sizeof(*both)), *order = both;
 
 	if (!both)
 		return xb_out_of_memory();
 	for (size_t i = 0; i < count; i++)
-		order[i].place = (uint32_t)i;
+		order[i] = i;
 	for (unsigned int first = 0; first < all; first += DIGITS_IN_KEY) {
 		unsigned int some = all - first < DIGITS_IN_KEY ? all - first : DIGITS_IN_KEY;
 		bool in_hi = is_in_hi(digits + first, some);
-		unsigned int shift = in_hi ? 8U * (digits[first] - FIRST_OF_HI) : 0,
-			     bits = in_hi ? 8U * (digits[first + some - 1] - digits[first] + 1U)
-					  : 8 * some;
+		unsigned int shift = in_hi ? 8U * (digits[first] - FIRST_OF_HI) : 0;
+		unsigned int bits =
+			8 * (in_hi ? digits[first + some - 1] - digits[first] + 1U : some);
 
 		for (size_t i = 0; i < count; i++) {
-			const struct xb_entry *entry =
-				(const void *)(records + order[i].place * size);
-			uint64_t key =
-				in_hi ? entry->hi >> shift : key_of(entry, digits + first, some);
+			uint32_t place = (uint32_t)order[i];
+			const struct xb_entry *entry = (const void *)(records + place * size);
+			uint64_t key = in_hi ? (uint32_t)(entry->hi >> shift)
+					     : key_of(entry, digits + first, some);
 
-			order[i].key[0] = (uint32_t)key;
-			order[i].key[1] = (uint32_t)(key >> 32);
+			order[i] = key << 32 | place;
 		}
 		order = radix_sort(order, order == both ? both + count : both, count, bits);
 	}
 	for (size_t i = 0; i < count; i++)
-		copy_record(out + i * size, records + order[i].place * size, size);
+		copy_record(out + i * size, records + (uint32_t)order[i] * size, size);
 	free(both);
 	return 0;
 }
