@@ -21,7 +21,6 @@ struct request {
 	const char *list, *format;
 	bool replace, include_bogons, force, dry_run;
 	const char *source; /* the file, for messages */
-	uint64_t allowed;   /* of what is imported: for the allowlist */
 	uint64_t bogons;    /* left out of the file */
 	struct xb_item first_bogon;
 	struct xb_merge merge;
@@ -53,18 +52,15 @@ static void leave_out_bogons(struct xb_listfile *file, struct request *request)
 	for (size_t i = 0; i < file->count; i++) {
 		const struct xb_item *item = &file->items[i];
 
-		if (!xb_bogon(&item->entry))
+		if (!xb_bogon(&item->entry)) {
 			file->items[kept++] = *item;
-		else if (!request->bogons++ || item->entry.line < request->first_bogon.entry.line)
+			continue;
+		}
+		file->allowed -= xb_entry_is_allow(&item->entry);
+		if (!request->bogons++ || item->entry.line < request->first_bogon.entry.line)
 			request->first_bogon = *item;
 	}
 	file->count = kept;
-}
-
-static void count_allowed(struct request *request)
-{
-	for (size_t i = 0; i < request->file->count; i++)
-		request->allowed += xb_entry_is_allow(&request->file->items[i].entry);
 }
 
 /* What a list may become without --force: anything but empty within this factor, or within so many
@@ -110,7 +106,7 @@ static int count_on_allowlist(struct xb_txn *txn, uint32_t list, uint64_t *count
 static int check_replacement(struct xb_txn *txn, const struct request *request,
 			     const struct xb_list *list)
 {
-	uint64_t allowed, listed, left = request->file->count - request->allowed;
+	uint64_t allowed, listed, left = request->file->count - request->file->allowed;
 	int error = count_on_allowlist(txn, list->id, &allowed);
 
 	if (error)
@@ -118,8 +114,9 @@ static int check_replacement(struct xb_txn *txn, const struct request *request,
 	listed = list->members - allowed;
 	if ((listed && !left) || !is_near(listed, left))
 		return refuse_replacement(request, "entries", listed, left);
-	if (!request->file->count || !is_near(allowed, request->allowed))
-		return refuse_replacement(request, "allowed entries", allowed, request->allowed);
+	if (!request->file->count || !is_near(allowed, request->file->allowed))
+		return refuse_replacement(request, "allowed entries", allowed,
+					  request->file->allowed);
 	return 0;
 }
 
@@ -192,16 +189,17 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
 
-	return json_pack(
-		"{s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I}", "list",
-		request->list, "format", file->format, "dry_run", request->dry_run, "lines",
-		(json_int_t)file->lines, "entries", (json_int_t)file->count, "allowed",
-		(json_int_t)request->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
-		(json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons, "unknown_lines",
-		(json_int_t)file->unknown, "first_unknown_lines", unknown_json(cli, file), "added",
-		(json_int_t)request->merge.added, "renewed", (json_int_t)request->merge.renewed,
-		"unchanged", (json_int_t)request->merge.unchanged, "removed",
-		(json_int_t)request->merge.removed);
+	return json_pack("{s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I}", "list",
+			 request->list, "format", file->format, "dry_run", request->dry_run,
+			 "lines", (json_int_t)file->lines, "entries", (json_int_t)file->count,
+			 "allowed", (json_int_t)request->file->allowed, "repeats",
+			 (json_int_t)file->repeats, "host_bits", (json_int_t)file->host_bits,
+			 "bogons", (json_int_t)request->bogons, "unknown_lines",
+			 (json_int_t)file->unknown, "first_unknown_lines", unknown_json(cli, file),
+			 "added", (json_int_t)request->merge.added, "renewed",
+			 (json_int_t)request->merge.renewed, "unchanged",
+			 (json_int_t)request->merge.unchanged, "removed",
+			 (json_int_t)request->merge.removed);
 }
 
 static void tell_every_unknown(const struct cli *cli, const struct request *request)
@@ -267,8 +265,8 @@ static int answer(const struct cli *cli, const struct request *request)
 	if (cli->quiet)
 		return cli_done(EXIT_DONE);
 	printf("%zu entries (%s", file->count, file->format);
-	if (request->allowed)
-		printf(", %" PRIu64 " of them to be allowed", request->allowed);
+	if (request->file->allowed)
+		printf(", %" PRIu64 " of them to be allowed", request->file->allowed);
 	printf(") %s list %s: %" PRIu64 " added, %" PRIu64 " renewed, %" PRIu64
 	       " unchanged, %" PRIu64 " removed; %" PRIu64 " repeated in the file\n",
 	       request->dry_run ? "would go into" : "into", request->list, request->merge.added,
@@ -330,7 +328,6 @@ int verb_import(struct cli *cli, int argc, char **argv)
 	rollback_use_copy(cli, &argv[optind]);
 	if (!request.include_bogons)
 		leave_out_bogons(&file, &request);
-	count_allowed(&request);
 	error = request.dry_run
 			? try_out(&cli->paths, &request)
 			: rollback_write(

@@ -271,7 +271,7 @@ static inline uint8_t sort_digit(const struct xb_entry *entry, unsigned int digi
 
 #define SORT_DIGITS 18
 
-/* Digits in which the records differ, least significant first. Returns how many. */
+/* Digits in which addresses differ, least significant first. Returns how many. */
 static unsigned int digits_that_differ(const uint8_t *records, size_t count, size_t size,
 				       uint8_t digits[SORT_DIGITS])
 {

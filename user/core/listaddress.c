@@ -244,7 +244,7 @@ static int parse_create(struct xb_reading *reading, char *rest)
 	}
 	if (!error)
 		error = xb_array_grow(&reading->sets, &reading->set_room, reading->set_count + 1,
-				     sizeof(set));
+				      sizeof(set));
 	if (!error)
 		reading->sets[reading->set_count++] = set;
 	return error;

@@ -171,11 +171,17 @@ static bool is_repeat(const struct xb_entry *before, const struct xb_entry *entr
 /* Of items in order the first line with an entry wins. */
 static void drop_repeats(struct xb_listfile *file)
 {
-	size_t kept = 1;
+	size_t kept = 0;
 
-	for (size_t i = 1; i < file->count; i++)
-		if (!is_repeat(&file->items[kept - 1].entry, &file->items[i].entry) && kept++ != i)
-			file->items[kept - 1] = file->items[i];
+	for (size_t i = 0; i < file->count; i++) {
+		const struct xb_item *item = &file->items[i];
+
+		if (kept && is_repeat(&file->items[kept - 1].entry, &item->entry))
+			continue;
+		file->allowed += xb_entry_is_allow(&item->entry);
+		if (kept++ != i)
+			file->items[kept - 1] = *item;
+	}
 	file->repeats += file->count - kept;
 	file->count = kept;
 }

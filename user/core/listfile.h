@@ -30,7 +30,8 @@ struct xb_unknown_line {
 struct xb_listfile {
 	struct xb_item *items; /* in store order, each entry once */
 	size_t count, room;
-	char *comments; /* NUL-terminated strings; offset 0 is the empty one */
+	uint64_t allowed; /* of the items: for the allowlist */
+	char *comments;	  /* NUL-terminated strings; offset 0 is the empty one */
 	size_t comment_bytes, comment_room;
 	struct xb_arena names;	       /* of the items' entries, and the texts of unknown lines */
 	uint64_t lines;		       /* read */

@@ -87,7 +87,7 @@ int xb_line_unknown(struct xb_listfile *file, uint64_t line, const char *format,
 	if (!unknown.text)
 		return -ENOMEM;
 	error = xb_array_grow(&file->first_unknown, &file->unknown_room, file->unknown + 1,
-			     sizeof(unknown));
+			      sizeof(unknown));
 	if (!error)
 		file->first_unknown[file->unknown++] = unknown;
 	return error;

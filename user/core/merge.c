@@ -51,8 +51,10 @@ static int put(struct xb_txn *txn, struct xb_merge *merge, const struct xb_item 
 	       const struct xb_membership *member, unsigned int renew)
 {
 	enum xb_put put = XB_PUT_SAME;
-	int error = xb_member_put(txn, &item->entry, member, renew, &put);
+	int error = check_timeout(item, merge->now);
 
+	if (!error)
+		error = xb_member_put(txn, &item->entry, member, renew, &put);
 	merge->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
 	merge->renewed += put == XB_PUT_RENEWED;
 	merge->unchanged += put == XB_PUT_SAME;
@@ -68,7 +70,7 @@ static void progress(const struct xb_merge *merge, size_t done)
 int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge)
 {
 	const struct xb_listfile *file = merge->file;
-	int error = xb_merge_check(merge);
+	int error = 0;
 
 	for (size_t i = 0; !error && i < file->count; i++) {
 		struct xb_membership member = membership_of(merge, &file->items[i]);
@@ -125,8 +127,11 @@ static int settle(struct xb_txn *txn, struct xb_merge *merge, struct place *plac
 	const struct xb_item *item = &merge->file->items[place->at++];
 	struct xb_membership member = membership_of(merge, item);
 	unsigned int renew = XB_RENEW_EXPIRY | XB_RENEW_COMMENT;
-	int error = refresh(txn, place);
+	int error = check_timeout(item, merge->now);
 
+	if (error)
+		return prefix_entry(error, item);
+	error = refresh(txn, place);
 	if (error)
 		return error;
 	if (xb_members_stay(place->walk.members, &member, renew))
@@ -176,9 +181,7 @@ static int merge_side(struct xb_txn *txn, struct xb_merge *merge, const struct x
 
 int xb_merge_replace(struct xb_txn *txn, struct xb_merge *merge)
 {
-	int error = xb_merge_check(merge);
+	int error = merge_side(txn, merge, &XB_WALK_LISTED);
 
-	if (!error)
-		error = merge_side(txn, merge, &XB_WALK_LISTED);
 	return error ? error : merge_side(txn, merge, &XB_WALK_ALLOW);
 }
