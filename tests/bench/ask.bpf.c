@@ -79,6 +79,12 @@ int drop_all(struct xdp_md *ctx __attribute__((unused)))
 }
 
 SEC("xdp")
+int pass_all(struct xdp_md *ctx __attribute__((unused)))
+{
+	return XDP_PASS;
+}
+
+SEC("xdp")
 int turn_all(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;

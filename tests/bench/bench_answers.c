@@ -7,55 +7,26 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <jansson.h>
 #include <linux/if_link.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench/live.h"
 #include "bench/question.h"
 
 #include "ask.skel.h" /* behind the structures it names */
 
-#define BATCH 64
 #define CODES 16
-
-static void must(int error, const char *what)
-{
-	if (!error)
-		return;
-	fprintf(stderr, "bench_answers: %s: %s\n", what, strerror(error < 0 ? -error : errno));
-	exit(1);
-}
-
-static double now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-static void parse_mac(const char *text, uint8_t mac[6])
-{
-	must(sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &mac[0], &mac[1], &mac[2], &mac[3],
-		    &mac[4], &mac[5]) == 6
-		     ? 0
-		     : -EINVAL,
-	     text);
-}
 
 /* Wall time: the receiver's work is done by softirqs on the CPU that sends. */
 static double run(int program, const struct frame *frame, uint32_t size, uint32_t count)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = size,
-		    .repeat = (int)count, .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = BATCH);
 	double start = now_ns();
 
-	must(bpf_prog_test_run_opts(program, &options) ? -errno : 0, "live frames");
+	live_run(program, frame, size, count);
 	return now_ns() - start;
 }
 

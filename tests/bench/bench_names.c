@@ -5,25 +5,14 @@
  * nanoseconds per run, one number for each round. Pins go below XB_TEST_BPFFS, counters below
  * XB_TEST_DIR.
  */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-#include <errno.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
+#include "bench/home.h"
 #include "bench/lists.h"
 #include "bench/question.h"
 #include "core/build.h"
-#include "core/error.h"
 
 #include "ask.skel.h" /* behind the structures it names */
 
-#define LOOPBACK 1
-#define HOSTS	 100000
+#define HOSTS 100000
 
 enum subject { PARSE_ALONE, WITHOUT_NAMES, WITH_NAMES, SUBJECTS };
 
@@ -50,12 +39,10 @@ static const struct traffic traffics[] = {
 	{"answered", IPPROTO_UDP, 53, 'n', "????????.example.com", XB_NAME_NXDOMAIN},
 };
 
-#define TRAFFICS (sizeof(traffics) / sizeof(traffics[0]))
+#define TRAFFICS COUNT_OF(traffics)
 
 struct bench {
-	char pins[256];
-	struct xb_paths paths;
-	struct xb_link link;
+	struct home home;
 	struct xb_keys keys;
 	struct xb_generation *generations[SUBJECTS];
 	struct ask_bpf *ask;
@@ -63,65 +50,53 @@ struct bench {
 	json_t *samples[SUBJECTS][TRAFFICS];
 };
 
-static void end(struct bench *bench)
+static struct bench bench;
+
+static void end(void)
 {
 	for (size_t i = 0; i < SUBJECTS; i++)
-		xb_generation_discard(&bench->paths, bench->generations[i]);
-	ask_bpf__destroy(bench->ask);
-	xb_link_close(&bench->link);
-	xb_link_destroy(bench->pins);
-	rmdir(bench->pins);
-	xb_keys_free(&bench->keys);
+		xb_generation_discard(&bench.home.paths, bench.generations[i]);
+	ask_bpf__destroy(bench.ask);
+	home_close(&bench.home);
+	xb_keys_free(&bench.keys);
 }
 
-static struct bench *running;
-
-static void must(int error, const char *what)
+static void list_name(const char *text, enum xb_domain_verdict verdict)
 {
-	if (!error)
-		return;
-	fprintf(stderr, "bench_names: %s: %s\n", what,
-		xb_error_class() ? xb_error_message() : strerror(-error));
-	end(running);
-	exit(1);
-}
-
-static void list_name(struct bench *bench, const char *text, enum xb_domain_verdict verdict)
-{
-	struct xb_named *named = &bench->keys.names[bench->keys.names_count++];
+	struct xb_named *named = &bench.keys.names[bench.keys.names_count++];
 	uint8_t form[XB_NAME_BYTES];
 
 	must(xb_entry_parse(text, strlen(text), form, &named->entry, NULL), "name");
-	named->entry.name = xb_arena_copy(&bench->keys.arena, form, named->entry.length);
+	named->entry.name = xb_arena_copy(&bench.keys.arena, form, named->entry.length);
 	must(named->entry.name ? 0 : -ENOMEM, "name");
 	named->verdict = verdict;
 }
 
 /* Three labels mostly, as lists have; some of two and of four, so that three depths are asked. */
-static void list_names(struct bench *bench)
+static void list_names(void)
 {
 	static const char *const tails[] = {".example.com", ".example.com", ".example.com", ".com",
 					    ".b.example.com"};
-	uint32_t each = bench->names / 5;
+	uint32_t each = bench.names / 5;
 
-	bench->keys.names = calloc(bench->names, sizeof(*bench->keys.names));
-	must(bench->keys.names ? 0 : -ENOMEM, "names");
+	bench.keys.names = calloc(bench.names, sizeof(*bench.keys.names));
+	must(bench.keys.names ? 0 : -ENOMEM, "names");
 	for (uint32_t i = 0; i < 5 * each; i++) {
 		char kind = "dneee"[i / each], text[64];
 		uint64_t label = ask_label(kind, i % each);
 
 		snprintf(text, sizeof(text), "%.8s%s", (const char *)&label,
 			 kind == 'e' ? tails[i / each] : tails[0]);
-		list_name(bench, text, kind == 'n' ? XB_DOMAIN_NXDOMAIN : XB_DOMAIN_DROP);
+		list_name(text, kind == 'n' ? XB_DOMAIN_NXDOMAIN : XB_DOMAIN_DROP);
 	}
 }
 
-static void build_generations(struct bench *bench)
+static void build_generations(void)
 {
 	for (enum subject i = WITHOUT_NAMES; i < SUBJECTS; i++) {
-		struct xb_keys keys = bench->keys;
-		struct xb_build build = {.paths = &bench->paths,
-					 .link = &bench->link,
+		struct xb_keys keys = bench.keys;
+		struct xb_build build = {.paths = &bench.home.paths,
+					 .link = &bench.home.link,
 					 .store = 1,
 					 .rate = XB_CONFIRMED_RATE,
 					 .confirm = true,
@@ -129,25 +104,19 @@ static void build_generations(struct bench *bench)
 					 .ports.dns[0] = XB_DNS_PORT};
 
 		keys.names_count = i == WITH_NAMES ? keys.names_count : 0;
-		must(xb_build(&build, &keys, &bench->generations[i]), "build");
+		must(xb_build(&build, &keys, &bench.generations[i]), "build");
 	}
 }
 
-static void load_ask(struct bench *bench)
+static void load_ask(void)
 {
-	struct bpf_program *program;
-
-	bench->ask = ask_bpf__open();
-	must(bench->ask ? 0 : -errno, "open");
-	must(bpf_map__reuse_fd(bench->ask->maps.ifaces, bench->link.ifaces), "reuse");
-	must(bpf_map__reuse_fd(bench->ask->maps.stats, bench->link.stats), "reuse");
-	bpf_object__for_each_program (program, bench->ask->obj)
-		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
-	must(ask_bpf__load(bench->ask), "load");
+	bench.ask = ask_bpf__open();
+	must(bench.ask ? 0 : -errno, "open");
+	home_count_into(&bench.home, bench.ask->obj, bench.ask->maps.ifaces, bench.ask->maps.stats);
+	must(ask_bpf__load(bench.ask), "load");
 }
 
-static uint32_t make_frame(const struct bench *bench, const struct traffic *traffic,
-			   struct frame *frame, struct ask *ask)
+static uint32_t make_frame(const struct traffic *traffic, struct frame *frame, struct ask *ask)
 {
 	*frame = (struct frame){
 		.ethernet = {.h_dest = {2}, .h_source = {2, 1}},
@@ -156,82 +125,66 @@ static uint32_t make_frame(const struct bench *bench, const struct traffic *traf
 		       .daddr = htonl(0xc0000202)},
 		.udp = {.source = htons(40000), .dest = htons(traffic->port)},
 	};
-	*ask = (struct ask){.count = bench->names / 5, .first = (uint8_t)traffic->first};
+	*ask = (struct ask){.count = bench.names / 5, .first = (uint8_t)traffic->first};
 	return put_question(traffic->ask, frame, ask);
 }
 
-static uint64_t counted(const struct bench *bench, enum xb_reason reason)
+static uint64_t counted(enum xb_reason reason)
 {
-	struct xb_iface_cell cell = {0};
-	uint32_t index = LOOPBACK;
-	struct xb_counts now;
-
-	must(bpf_map_lookup_elem(bench->link.ifaces, &index, &cell) ? -errno : 0, "row");
-	must(xb_link_counts(&bench->link, cell.row, &now), "statistics");
-	return now.reason[reason].packets;
+	return home_counts(&bench.home).reason[reason].packets;
 }
 
-static double now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-static double run(const struct bench *bench, const struct traffic *traffic)
+static double run(const struct traffic *traffic)
 {
 	struct frame frame;
 	struct xdp_md context = {.ingress_ifindex = LOOPBACK};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .ctx_in = &context,
-		    .ctx_size_in = sizeof(context), .repeat = (int)bench->repeats);
+		    .ctx_size_in = sizeof(context), .repeat = (int)bench.repeats);
 	double start;
 
-	options.data_size_in = context.data_end =
-		make_frame(bench, traffic, &frame, &bench->ask->bss->ask);
+	options.data_size_in = context.data_end = make_frame(traffic, &frame, &bench.ask->bss->ask);
 	start = now_ns();
-	must(bpf_prog_test_run_opts(bpf_program__fd(bench->ask->progs.ask_anew), &options) ? -errno
-											   : 0,
+	must(bpf_prog_test_run_opts(bpf_program__fd(bench.ask->progs.ask_anew), &options) ? -errno
+											  : 0,
 	     "run");
-	return (now_ns() - start) / bench->repeats;
+	return (now_ns() - start) / bench.repeats;
 }
 
 /* Names that are drawn as clean may be listed by no more than this. */
-static void measure(struct bench *bench, enum subject subject, size_t number, bool keep)
+static void measure(enum subject subject, size_t number, bool keep)
 {
 	const struct traffic *traffic = &traffics[number];
 	enum xb_reason reason = subject == WITH_NAMES ? traffic->reason : XB_CLEAN;
-	int slot = bpf_map__fd(bench->ask->maps.asked), program;
+	int slot = bpf_map__fd(bench.ask->maps.asked), program;
 	uint32_t zero = 0;
 	uint64_t before;
 	double ns;
 
-	program = subject == PARSE_ALONE ? bpf_program__fd(bench->ask->progs.parse_alone)
-					 : bench->generations[subject]->program;
+	program = subject == PARSE_ALONE ? bpf_program__fd(bench.ask->progs.parse_alone)
+					 : bench.generations[subject]->program;
 	must(bpf_map_update_elem(slot, &zero, &program, BPF_ANY) ? -errno : 0, "slot");
-	run(bench, traffic);
-	before = counted(bench, reason);
-	ns = run(bench, traffic);
-	if (counted(bench, reason) - before != bench->repeats) {
+	run(traffic);
+	before = counted(reason);
+	ns = run(traffic);
+	if (counted(reason) - before != bench.repeats) {
 		fprintf(stderr, "bench_names: %s, %s: not every run ended as %u\n",
 			subject_names[subject], traffic->name, reason);
-		end(bench);
 		exit(1);
 	}
 	if (keep)
-		json_array_append_new(bench->samples[subject][number], json_real(ns));
+		json_array_append_new(bench.samples[subject][number], json_real(ns));
 }
 
-static void measure_rounds(struct bench *bench, uint32_t rounds)
+static void measure_rounds(uint32_t rounds)
 {
 	for (enum subject subject = 0; subject < SUBJECTS; subject++)
 		for (size_t i = 0; i < TRAFFICS; i++)
-			bench->samples[subject][i] = json_array();
+			bench.samples[subject][i] = json_array();
 	for (uint32_t round = 0; round <= rounds; round++)
 		for (size_t i = 0; i < SUBJECTS * TRAFFICS; i++) {
 			size_t cell = (i + round) % (SUBJECTS * TRAFFICS);
 
-			measure(bench, (enum subject)(cell % SUBJECTS), cell / SUBJECTS, round);
+			measure((enum subject)(cell % SUBJECTS), cell / SUBJECTS, round);
 		}
 }
 
@@ -244,62 +197,44 @@ static uint32_t verified(int program)
 	return info.verified_insns;
 }
 
-static void print(const struct bench *bench)
+static void print(void)
 {
-	const struct xb_generation *with = bench->generations[WITH_NAMES];
+	const struct xb_generation *with = bench.generations[WITH_NAMES];
 	json_t *ns = json_object(), *all;
 
 	for (size_t i = 0; i < TRAFFICS; i++) {
 		json_t *row = json_object();
 
 		for (enum subject subject = 0; subject < SUBJECTS; subject++)
-			json_object_set_new(row, subject_names[subject],
-					    bench->samples[subject][i]);
+			json_object_set_new(row, subject_names[subject], bench.samples[subject][i]);
 		json_object_set_new(ns, traffics[i].name, row);
 	}
 	all = json_pack("{s:I,s:I,s:I,s:I,s:i,s:i,s:o}", "names",
-			(json_int_t)bench->keys.names_count, "repeats", (json_int_t)bench->repeats,
+			(json_int_t)bench.keys.names_count, "repeats", (json_int_t)bench.repeats,
 			"bits_bytes", (json_int_t)xb_map_bytes(XB_MAP_NAMES, &with->params),
 			"buckets_bytes",
 			(json_int_t)xb_map_bytes(XB_MAP_CONFIRM_NAMES, &with->params),
 			"verified_with", verified(with->program), "verified_without",
-			verified(bench->generations[WITHOUT_NAMES]->program), "ns", ns);
-	must(all ? 0 : -ENOMEM, "report");
-	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-	putchar('\n');
-	json_decref(all);
+			verified(bench.generations[WITHOUT_NAMES]->program), "ns", ns);
+	print_report(all);
 }
 
 int main(int argc, char **argv)
 {
-	const char *bpffs = getenv("XB_TEST_BPFFS"), *directory = getenv("XB_TEST_DIR");
-	struct bench bench = {.link = {.identity = -1,
-				       .slot = -1,
-				       .ifaces = -1,
-				       .stats = -1,
-				       .watch = -1,
-				       .drops = -1,
-				       .entry = -1}};
-
-	if (argc != 4 || !bpffs || !directory) {
+	if (argc != 4) {
 		fprintf(stderr, "usage: XB_TEST_BPFFS= XB_TEST_DIR= bench_names NAMES ROUNDS "
 				"REPEATS; scripts/bench does it\n");
 		return 2;
 	}
-	running = &bench;
-	libbpf_set_print(NULL);
-	snprintf(bench.pins, sizeof(bench.pins), "%s/bench-%d", bpffs, (int)getpid());
-	bench.paths = (struct xb_paths){directory, bench.pins, directory};
+	atexit(end);
 	bench.names = (uint32_t)strtoul(argv[1], NULL, 10);
 	bench.repeats = (uint32_t)strtoul(argv[3], NULL, 10);
-	must(xb_link_create(bench.pins, XB_FLAVOUR_LINK, &bench.link), "link");
-	must(xb_link_enrol(&bench.link, LOOPBACK, "lo"), "enrol");
+	home_open(&bench.home);
 	must(list_hosts(&bench.keys, HOSTS), "addresses");
-	list_names(&bench);
-	build_generations(&bench);
-	load_ask(&bench);
-	measure_rounds(&bench, (uint32_t)strtoul(argv[2], NULL, 10));
-	print(&bench);
-	end(&bench);
+	list_names();
+	build_generations();
+	load_ask();
+	measure_rounds((uint32_t)strtoul(argv[2], NULL, 10));
+	print();
 	return 0;
 }

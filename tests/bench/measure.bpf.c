@@ -5,8 +5,9 @@
 #include <bpf/bpf_helpers.h>
 #include "account.h"
 #include "parse.h"
-#include "xdp_bloom/hash.h"
+#include "xdp_bloom/layout.h"
 #include "measure.h"
+#include "table.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -14,14 +15,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } measured SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TABLES *TABLE_LINES);
-	__type(key, __u32);
-	__type(value, struct table_line);
-} table SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -38,10 +31,33 @@ struct {
 	__type(value, __u32);
 } exact SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_BLOOM_FILTER);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} bloom SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct xb_allow4_key);
+	__type(value, __u32);
+} trie SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} classic SEC(".maps");
+
 const volatile __u32 bare_lines;
+const volatile __u32 classic_bits;
+const volatile struct xb_key classic_key = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL};
 
 __u64 state = 0x9e3779b97f4a7c15ULL;
-__u32 drawn;
 __u32 table_first; /* line the table drawn from begins with */
 
 /* Hands the frame on with this source, host byte order. */
@@ -73,8 +89,8 @@ int from_anywhere(struct xdp_md *ctx)
 SEC("xdp")
 int from_table(struct xdp_md *ctx)
 {
-	__u32 number = drawn++ % TABLE_ADDRESSES, index = table_first + number / TABLE_LINE;
-	struct table_line *line = bpf_map_lookup_elem(&table, &index);
+	__u32 number = drawn++;
+	struct table_line *line = table_line(table_first, number, TABLE_LINE);
 
 	return line ? hand_on(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
 }
@@ -114,6 +130,58 @@ int bpf_hash(struct xdp_md *ctx)
 	enum xb_reason reason = parsed(&source);
 
 	if (source.family == SOURCE_IPV4 && bpf_map_lookup_elem(&exact, &address))
+		reason = XB_LISTED_IPV4_HOST;
+	return account(ctx, reason, source.claimed);
+}
+
+SEC("xdp")
+int bpf_bloom(struct xdp_md *ctx)
+{
+	struct source source = parse_source(ctx);
+	__u32 address = source.ipv4;
+	enum xb_reason reason = parsed(&source);
+
+	if (source.family == SOURCE_IPV4 && !bpf_map_peek_elem(&bloom, &address))
+		reason = XB_LISTED_IPV4_HOST;
+	return account(ctx, reason, source.claimed);
+}
+
+SEC("xdp")
+int lpm_trie(struct xdp_md *ctx)
+{
+	struct source source = parse_source(ctx);
+	struct xb_allow4_key key = {32, bpf_htonl(source.ipv4)};
+	enum xb_reason reason = parsed(&source);
+
+	if (source.family == SOURCE_IPV4 && bpf_map_lookup_elem(&trie, &key))
+		reason = XB_LISTED_IPV4_HOST;
+	return account(ctx, reason, source.claimed);
+}
+
+/* The first bit that is not set ends it: reading all of them costs more. */
+static __always_inline bool classic_contains(__u32 address)
+{
+	struct xb_key key = {.a = classic_key.a, .b = classic_key.b};
+	__u64 hash = xb_hash_ipv4(&key, address);
+
+#pragma unroll
+	for (__u32 i = 0; i < PEER_HASHES; i++) {
+		__u32 bit = classic_bit(hash, i, classic_bits), index = bit / 64;
+		__u64 *word = bpf_map_lookup_elem(&classic, &index);
+
+		if (!word || !(*word >> (bit % 64) & 1))
+			return false;
+	}
+	return true;
+}
+
+SEC("xdp")
+int classic_bloom(struct xdp_md *ctx)
+{
+	struct source source = parse_source(ctx);
+	enum xb_reason reason = parsed(&source);
+
+	if (source.family == SOURCE_IPV4 && classic_contains(source.ipv4))
 		reason = XB_LISTED_IPV4_HOST;
 	return account(ctx, reason, source.claimed);
 }

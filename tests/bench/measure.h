@@ -4,21 +4,24 @@
 #define XB_BENCH_MEASURE_H
 
 #include <linux/types.h>
+#include "xdp_bloom/hash.h"
 
-/* Tables of listed addresses, host byte order, in random order; drawn one after the other, so that
- * reading a table costs next to nothing. One of any, one of those next to an allowed prefix. */
-#define TABLES		2
-#define TABLE_LINES	(1024 * 64)
-#define TABLE_LINE	16
-#define TABLE_ADDRESSES (TABLE_LINES * TABLE_LINE)
-
-struct table_line {
-	__u32 address[TABLE_LINE];
-};
+/* Listed addresses: one table of any, one of those next to an allowed prefix. */
+#define TABLES 2
+#include "table.h"
 
 /* A cache line of what the shipped filter's bits are compared with. */
 struct bare_line {
 	__u64 word[8];
 };
+
+#define PEER_HASHES 7 /* of the unblocked Bloom filters */
+
+/* The i-th bit of a key in a classic Bloom filter: two hashes give them all (Kirsch, Mitzenmacher,
+ * Random Structures and Algorithms 2008). */
+XB_HASH_INLINE __u32 classic_bit(__u64 hash, __u32 i, __u32 bits)
+{
+	return xb_scale((__u32)hash + i * (__u32)(hash >> 32), bits);
+}
 
 #endif

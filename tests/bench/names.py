@@ -26,8 +26,9 @@ def listed(number):
 def program_cost(scratch, quick):
     say("program cost, names")
     environment = dict(os.environ, XB_TEST_BPFFS=scratch.pins, XB_TEST_DIR=scratch.run)
-    raw = json.loads(run(os.path.join(PROGRAMS, "bench_names"), str(NAMES), "9" if quick else "27",
-                         "500000", env=environment))
+    names, rounds, repeats = (ANSWERED, 9, 50000) if quick else (NAMES, 27, 500000)
+    raw = json.loads(run(os.path.join(PROGRAMS, "bench_names"), str(names), str(rounds),
+                         str(repeats), env=environment))
     ns = raw.pop("ns")
     raw["run_ns"] = {}
     raw["cost_ns"] = {}
@@ -196,7 +197,7 @@ def answers_of(samples, name, asked):
 
 
 def answers(scratch, quick, report):
-    pair = Pair("xbt-bench-%d-q" % os.getpid())
+    pair = Pair("xbt-bench-q")
     subjects = {}
     samples = Samples()
     try:
@@ -204,7 +205,7 @@ def answers(scratch, quick, report):
         for turn in range(3 if quick else 9):
             for name, subject in subjects.items():
                 say("answers, turn %d: %s" % (turn + 1, name))
-                answers_of(samples, name, subject.ask(1000000))
+                answers_of(samples, name, subject.ask(250000 if quick else 1000000))
     finally:
         for subject in subjects.values():
             subject.end()
@@ -220,6 +221,9 @@ def answers(scratch, quick, report):
 
 
 def measure(scratch, quick, report):
+    report["names"] = {}
+    if quick:
+        report["skipped"].append("names: more than %d (--quick)" % ANSWERED)
     for key, what in (("program_cost", lambda: program_cost(scratch, quick)),
                       ("answers", lambda: answers(scratch, quick, report))):
         try:
@@ -255,7 +259,8 @@ def print_answers(found):
 
 
 def print_text(report):
-    if report.get("program_cost"):
-        print_cost(report["program_cost"])
-    if report.get("answers"):
-        print_answers(report["answers"])
+    found = report.get("names", {})
+    if found.get("program_cost"):
+        print_cost(found["program_cost"])
+    if found.get("answers"):
+        print_answers(found["answers"])

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench/ask.h"
+#include "bench/checksum.h"
 #include "xdp_bloom/hash.h"
 
 struct frame {
@@ -42,19 +43,6 @@ static inline uint8_t *put_name(const char *text, uint8_t *at, uint8_t **drawn)
 	}
 	*at++ = 0;
 	return at;
-}
-
-/* RFC 791, section 3.1. */
-static inline uint16_t header_sum(const struct iphdr *ip)
-{
-	uint16_t words[sizeof(*ip) / 2];
-	uint32_t sum = 0;
-
-	memcpy(words, ip, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / 2; i++)
-		sum += words[i];
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t) ~(sum + (sum >> 16));
 }
 
 /*

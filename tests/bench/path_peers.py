@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What packets come by on the whole path: the filter that ships, its peers, and the limits."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from rig import BLOOMCTL, BUILD, Failed, run
+
+FAR = "xbtp"  # the subject's end of its veth
+SET = "xbt-bench"
+LIMITS = os.path.join(BUILD, "bpf", "ask.bpf.o")
+LOADED_WITHIN = 120  # seconds
+# What this machine would allow by itself. Loopback and link-local stay, and are never a source.
+REFUSED = "address,gateway,resolver,ssh,dhcp,time"
+
+
+class Skipped(Exception):
+    """A subject that is not there, or does not take what is listed."""
+
+
+def need(*tools):
+    for tool in tools:
+        if not shutil.which(tool):
+            raise Skipped("%s is not installed" % tool)
+
+
+class Place:
+    """A network namespace with the receiver's end of a veth; the other end, where packets are made,
+    is in the namespace of this process. GRO gives the veth its NAPI, without which it takes no
+    frames from XDP programs."""
+
+    def __init__(self, name, number):
+        self.name = name
+        self.near = "xbtp%d" % number
+        run("ip", "netns", "add", name)
+        run("ip", "link", "add", self.near, "type", "veth", "peer", "name", FAR, "netns", name)
+        # Nothing but the frames that are counted comes this way.
+        quiet = "/proc/sys/net/ipv6/conf/%s/disable_ipv6" % self.near
+        if os.path.exists(quiet):
+            with open(quiet, "w") as out:
+                out.write("1")
+        run("ip", "link", "set", self.near, "up")
+        run("ip", "-n", name, "link", "set", FAR, "up")
+        self.inside("ethtool", "-K", FAR, "gro", "on")
+        self.mac = json.loads(run("ip", "-n", name, "-j", "link", "show", FAR))[0]["address"]
+
+    def inside(self, *command, **options):
+        return run("nsenter", "--net=/run/netns/" + self.name, *command, **options)
+
+    def counts(self):
+        """Packets that came over the veth, and those that arrived at the IP layer."""
+        text = self.inside("sh", "-c", "ethtool -S %s; cat /proc/net/snmp; "
+                           "cat /proc/net/snmp6 2>/dev/null || true" % FAR)
+        came = sum(int(count) for count in re.findall(r"rx_queue_\d+_xdp_packets: (\d+)", text))
+        head, values = re.findall(r"^Ip: (.*)$", text, re.MULTILINE)
+        arrived = int(dict(zip(head.split(), values.split()))["InReceives"])
+        six = re.search(r"^Ip6InReceives\s+(\d+)", text, re.MULTILINE)
+        return came, arrived + (int(six.group(1)) if six else 0)
+
+    def remove(self):
+        subprocess.run(["ip", "link", "del", self.near], check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(["ip", "netns", "del", self.name], check=False)
+
+
+class Subject:
+    """What stands at the receiver's end. `drops`: "listed", "all" or "none". load() lists what the
+    workload has, or raises Skipped."""
+    drops = "listed"
+    peer = True  # may fail to load
+
+    def __init__(self, place, scratch):
+        self.place = place
+        self.scratch = scratch
+        self.before = 0  # what a rule of its own had counted
+
+    def label(self, _workload):
+        return self.name
+
+    def load(self, workload):
+        pass
+
+    def dropped(self, came, arrived):
+        """Of packets that came, when so many arrived at the IP layer: what drops before it."""
+        return came - arrived
+
+    def since(self, now):
+        before, self.before = self.before, now
+        return now - before
+
+    def end(self):
+        pass
+
+
+class Program(Subject):
+    """An XDP program that decides at once: a limit."""
+    peer = False
+
+    def load(self, _workload):
+        run("ip", "-n", self.place.name, "link", "set", "dev", FAR, "xdpdrv", "object", LIMITS,
+            "program", self.program)
+
+
+class DropAll(Program):
+    key, name, program, drops = "drop_all", "XDP_DROP at once", "drop_all", "all"
+
+
+class PassAll(Program):
+    key, name, program, drops = "pass_all", "XDP_PASS at once", "pass_all", "none"
+
+
+class Nothing(Subject):
+    key, name, drops, peer = "no_filter", "no filter", "none", False
+
+
+class Filter(Subject):
+    """What ships, attached and filled by the command that ships."""
+    key, name, peer = "filter", "xdp-bloom, confirmed", False
+
+    def __init__(self, place, scratch):
+        super().__init__(place, scratch)
+        self.base = (BLOOMCTL, "--state", scratch.path("paths-state"), "--pin",
+                     os.path.join(scratch.pins, "paths"), "--run",
+                     os.path.join(scratch.run, "paths"))
+
+    def load(self, workload):
+        self.place.inside(*self.base, "-q", "attach", FAR, "--mode", "native", "--refuse", REFUSED)
+        self.place.inside(*self.base, "-q", "import", workload.plain, "--include-bogons",
+                          "--format", "plain")
+        status = json.loads(self.place.inside(*self.base, "-j", "status"))
+        if not status["generation"]["confirm"]:
+            raise Failed("the filter does not confirm")
+
+    def end(self):
+        subprocess.run(["nsenter", "--net=/run/netns/" + self.place.name, *self.base, "-q",
+                        "detach", "--all"], check=False, stderr=subprocess.DEVNULL)
+        for directory in self.base[2::2]:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+class Iptables(Subject):
+    """The first rule of raw PREROUTING, which comes behind the IP layer's counter."""
+
+    def table(self, *words):
+        return self.place.inside(self.command, "-w", "-t", "raw", *words)
+
+    def begin(self, workload):
+        self.command = "iptables" if workload.family == 4 else "ip6tables"
+        need(self.command)
+
+    def dropped(self, _came, _arrived):
+        # Chain, head, then the rule: packets, bytes, target.
+        return self.since(int(self.table("-nvxL", "PREROUTING").splitlines()[2].split()[0]))
+
+
+class IptablesAll(Iptables):
+    key, name, drops = "iptables_drop", "iptables raw, drop all, no set", "all"
+
+    def load(self, workload):
+        self.begin(workload)
+        self.table("-A", "PREROUTING", "-j", "DROP")
+
+
+class Ipset(Iptables):
+    key = "ipset"
+
+    def label(self, workload):
+        return "iptables raw, ipset hash:%s" % ("net" if workload.prefixes else "ip")
+
+    def load(self, workload):
+        need("ipset")
+        self.begin(workload)
+        path = workload.write("ipset", "create %s hash:%s family %s maxelem %d\n" % (
+            SET, "net" if workload.prefixes else "ip", "inet" if workload.family == 4 else "inet6",
+            max(1024, workload.entries)), "add %s " % SET)
+        with open(path) as lines:
+            self.place.inside("ipset", "restore", stdin=lines, timeout=LOADED_WITHIN)
+        os.unlink(path)
+        self.table("-A", "PREROUTING", "-m", "set", "--match-set", SET, "src", "-j", "DROP")
+
+
+class Nftables(Subject):
+    """A rule in a table of its own, with a set of its own if it has one. An end of a block on each
+    line: nft 1.0.6 wants it so."""
+
+    def load(self, workload):
+        need("nft")
+        self.family = self.table or ("ip" if workload.family == 4 else "ip6")
+        path = self.scratch.path("nft")
+        with open(path, "w") as out:
+            out.write("table %s xbt {\n" % self.family)
+            if self.drops != "all":
+                self.write_set(workload, out)
+            out.write("chain drops {\ntype filter hook %s\n%s counter drop\n}\n}\n" % (
+                self.hook, "" if self.drops == "all" else
+                "%s saddr @listed" % ("ip" if workload.family == 4 else "ip6")))
+        self.place.inside("nft", "-f", path, timeout=LOADED_WITHIN)
+        os.unlink(path)
+
+    def write_set(self, workload, out):
+        # With a size the kernel takes the fastest of its hashes for single addresses.
+        out.write("set listed {\ntype %s\nsize %d\n%selements = {\n" % (
+            "ipv4_addr" if workload.family == 4 else "ipv6_addr",
+            2 * workload.entries if workload.prefixes else workload.entries,
+            "flags interval\nauto-merge\n" if workload.prefixes else ""))
+        with open(workload.plain) as lines:
+            for line in lines:
+                out.write(line.rstrip() + ",\n")
+        out.write("}\n}\n")
+
+
+class NftIngress(Nftables):
+    key, table = "nft_ingress", "netdev"
+    hook = 'ingress device "%s" priority 0' % FAR
+
+    def label(self, workload):
+        return "nftables %s, netdev ingress" % ("intervals" if workload.prefixes else "set")
+
+
+class NftAll(NftIngress):
+    key, drops = "nft_drop", "all"
+
+    def label(self, _workload):
+        return "nftables netdev, drop all, no set"
+
+
+class NftPrerouting(Nftables):
+    key, table = "nft_prerouting", None
+    hook = "prerouting priority raw"
+
+    def label(self, workload):
+        return "nftables %s, prerouting raw" % ("intervals" if workload.prefixes else "set")
+
+    def dropped(self, _came, _arrived):
+        """Behind the IP layer's counter: the rule has its own. -t: without the set."""
+        text = self.place.inside("nft", "-t", "list", "chain", self.family, "xbt", "drops")
+        return self.since(int(re.search(r"counter packets (\d+)", text).group(1)))
+
+
+class XdpFilter(Subject):
+    """xdp-filter of xdp-tools, with the features the others have: IPv4 and IPv6 sources. It takes
+    one address a process, and pins below /sys/fs/bpf, which is a directory of ours for it."""
+    key, name = "xdp_filter", "xdp-filter"
+    mounted = 'mount --bind "$1" /sys/fs/bpf || exit; shift; '
+
+    def __init__(self, place, scratch):
+        super().__init__(place, scratch)
+        self.pins = os.path.join(scratch.pins, "xdp-filter")
+
+    def shell(self, script, *words, **options):
+        return self.place.inside("unshare", "--mount", "sh", "-c", self.mounted + script, "sh",
+                                 self.pins, *words, **options)
+
+    def load(self, workload):
+        need("xdp-filter", "bpftool")
+        if workload.prefixes:
+            raise Skipped("it takes no prefixes")
+        os.makedirs(self.pins)
+        self.shell('xdp-filter load -m native -f ipv4,ipv6 "$1"', FAR)
+        table = json.loads(run("bpftool", "-j", "map", "show", "pinned", os.path.join(
+            self.pins, "xdp-filter", "filter_ipv%d" % workload.family)))
+        if workload.entries > table["max_entries"]:
+            raise Skipped("its map takes %d addresses" % table["max_entries"])
+        self.shell('while read -r address; do xdp-filter ip -m src "$address" || exit; done <"$1"',
+                   workload.plain, timeout=LOADED_WITHIN)
+
+    def end(self):
+        shutil.rmtree(self.pins, ignore_errors=True)
+
+
+# Limits of listed and of clean traffic first, then what ships, then peers.
+SUBJECTS = (DropAll, PassAll, Nothing, Filter, NftIngress, NftPrerouting, NftAll, Ipset,
+            IptablesAll, XdpFilter)
+ALONE = (DropAll, PassAll, Filter)  # where peers do not take part

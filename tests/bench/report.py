@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/performance.md and its plots, out of what scripts/bench -j printed. Who is ahead is computed
+from the figures; by hand is only docs/performance/tried.md, which the report takes in."""
+import json
+import os
+import re
+import sys
+
+import report_classic
+import report_commands
+import report_packets
+from plots import LICENCE, need_gnuplot, write_all
+from rig import ROOT, Failed, amount, limit_of
+from tables import Page, count, table
+
+DOCUMENT = os.path.join(ROOT, "docs", "performance.md")
+PLOTS = os.path.join(ROOT, "docs", "performance")
+TRIED = os.path.join(PLOTS, "tried.md")
+SCHEMA = 2
+INTRODUCTION = (
+    "Made by `scripts/bench --report` from what `scripts/bench -j` printed; do not edit. Subjects "
+    "take turns in one run. Figures are medians with minima in brackets: the machine is shared, a "
+    "figure alone means little, ratios within one run are what travels.")
+
+
+def tried(_data, _page):
+    """By hand."""
+    with open(TRIED) as file:
+        return [line.rstrip("\n") for line in file if not line.startswith("<!-- SPDX")] + [""]
+
+
+# Section of scripts/bench, key in its JSON, title, what writes it.
+CHAPTERS = (
+    ("cost", "program_cost", "Program cost", report_packets.program_cost),
+    ("paths", "paths", "Whole path", report_packets.paths),
+    ("commands", "commands", "Whole commands", report_commands.commands),
+    ("huge", "huge_import", "Import of 100M addresses", report_commands.huge),
+    ("cost", "memory", "Memory of the kernel's maps", report_commands.memory),
+    ("layouts", "layouts", "Layouts that were tried", report_packets.layouts),
+    (None, None, "What was tried", tried),
+    ("rates", "rates", "Cost by the rate of the Bloom stage", report_packets.rates),
+    ("names", "names", "Domains", report_packets.names),
+    ("classic", "classic", "Classic experiments", report_classic.chapter),
+)
+
+
+def read(paths):
+    """One report of several: of each section the last that was measured."""
+    data = {"runs": [], "goals": [], "skipped": [], "failed": []}
+    measured = set()
+    for path in paths:
+        with open(path) as file:
+            found = json.load(file)
+        if found.get("schema") != SCHEMA:
+            raise Failed("%s: not of this version of scripts/bench" % path)
+        data["runs"].append(found["run"])
+        sections = found["run"]["sections"]
+        for section, key, *_ in CHAPTERS:
+            if section in sections and key in found:
+                data[key] = found[key]
+        for name in ("goals", "skipped", "failed"):
+            data[name] = newer(data[name], found[name], sections, measured)
+        measured.update(sections)
+    return data
+
+
+def newer(before, after, sections, measured):
+    """What is told of sections: by the run that measured them last, of others by the last run."""
+    after = [each for each in after if each["section"] in sections or
+             each["section"] not in measured]
+    told = {each["section"] for each in after}.union(sections)
+    return [each for each in before if each["section"] not in told] + after
+
+
+def version(release):
+    """Of a kernel, without what a builder adds to it."""
+    return re.match(r"[\d.]*", release)[0].rstrip(".")
+
+
+def runs(data):
+    rows = []
+    for found in data["runs"]:
+        memory = found.get("memory_bytes")
+        rows.append([found["date"], "`%s`" % found["command"], version(found["kernel"]),
+                     "%d CPUs, %s%s" % (found["cpus"], found.get("cpu") or "not told",
+                                        ", %.0f GiB" % (memory / 2**30) if memory else ""),
+                     ", ".join(found["sections"])])
+    return table(["date", "command", "Linux", "machine", "sections"], rows, left=5)
+
+
+def missed_by(goal):
+    """How far off, whichever way the goal goes."""
+    low, high = sorted((goal["limit"], goal["value"]))
+    if low <= 0:
+        return "by %.3g" % (high - low)
+    return "by %.2f times" % (high / low) if high > 2 * low else "by %.2g %%" % (
+        100 * (high / low - 1))
+
+
+def misses(goals):
+    return ["**%s**: %s, the goal is %s: missed %s" % (goal["goal"], amount(goal["value"]),
+                                                       limit_of(goal), missed_by(goal))
+            for goal in goals if goal["reached"] is False]
+
+
+def goals_table(goals):
+    rows = [[goal["goal"], limit_of(goal), amount(goal["value"]),
+             {True: "yes", False: "**no**", None: "not measured"}[goal["reached"]]]
+            for goal in goals]
+    return table(["", "goal", "found", "reached"], rows)
+
+
+def items(lines, otherwise):
+    return ["- " + line for line in lines] + [""] if lines else [otherwise, ""]
+
+
+def front(data, page):
+    """What is worse, before anything that is good."""
+    known = [goal for goal in data["goals"] if goal["reached"] is not None]
+    losses = sorted(page.losses, key=lambda loss: -loss.times)
+    lines = ["## Worse than a peer", ""]
+    lines += items([loss.text for loss in losses],
+                   "Of %s comparisons with a peer in this run none was lost."
+                   % count(page.compared) if page.compared else "No peer was measured.")
+    if losses:
+        lines += ["%s of %s comparisons with a peer were lost." % (count(len(losses)),
+                                                                   count(page.compared)), ""]
+    lines += ["## Goals and promises missed", ""]
+    lines += items(misses(data["goals"]) + page.broken,
+                   "None of the %s that were measured." % count(len(known))
+                   if known else "No goal was measured.")
+    if data["failed"]:
+        lines += ["## Could not be measured", ""]
+        lines += items([each["reason"] for each in data["failed"]], "")
+    return lines
+
+
+def document(data):
+    """The Markdown, and the plots it shows."""
+    page = Page(os.path.basename(PLOTS))
+    body = []
+    for _, key, title, write in CHAPTERS:
+        lines = ["Not measured.", ""] if key and not data.get(key) else write(data, page)
+        body += ["## " + title, ""] + lines
+    lines = [LICENCE, "# Performance, as measured", "", INTRODUCTION, ""]
+    if any("--quick" in run["command"] for run in data["runs"]):
+        lines += ["**A hasty run (`--quick`) is among them: few rounds, small sizes.**", ""]
+    lines += runs(data) + front(data, page)
+    lines += ["## Goals", ""]
+    lines += goals_table(data["goals"]) if data["goals"] else ["Not measured.", ""]
+    lines += body
+    if data["skipped"]:
+        lines += ["## Left out", ""] + items([each["reason"] for each in data["skipped"]], "")
+    return "\n".join(lines).rstrip("\n") + "\n", page.plots
+
+
+def main(paths):
+    try:
+        need_gnuplot()
+        text, plots = document(read(paths))
+        write_all(plots, PLOTS)
+    except (Failed, OSError, json.JSONDecodeError) as failure:
+        print("scripts/bench: no report: %s" % failure, file=sys.stderr)
+        return 1
+    with open(DOCUMENT, "w") as out:
+        out.write(text)
+    return 0

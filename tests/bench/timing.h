@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * XDP programs timed in turns: each run gets a fresh source and is handed on to the program. Needs
+ * the counters of a link, by which it tells what became of the runs.
+ */
+#ifndef XB_BENCH_TIMING_H
+#define XB_BENCH_TIMING_H
+
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+
+#include "bench/home.h"
+#include "bench/lists.h"
+#include "bench/measure.h"
+#include "measure.skel.h"
+
+#define TIMED_MAX 32
+
+/* NEAR: listed sources for which the gate in front of the allowlist opens in vain. */
+enum traffic { CLEAN, HIT, NEAR, TRAFFICS };
+
+static const char *const traffic_names[] = {"clean", "hit", "near"};
+
+struct timed {
+	const char *name;
+	int program;
+	bool blind;	/* passes every source */
+	bool allows;	/* has an allowlist */
+	bool near;	/* timed with that traffic, too */
+	double rate;	/* of clean sources dropped by mistake */
+	uint32_t fewer; /* slow: only one in so many runs; 0: all */
+};
+
+/* One figure a round. */
+struct cell {
+	const struct timed *timed;
+	enum traffic traffic;
+	uint64_t runs, dropped;
+	json_t *samples;
+};
+
+struct timing {
+	struct home home;
+	struct measure_bpf *measure;
+	size_t near_count;
+	uint32_t repeats;
+	struct timed timed[TIMED_MAX];
+	size_t timed_count;
+	struct cell cells[TIMED_MAX * TRAFFICS];
+	size_t cell_count;
+};
+
+static inline void timing_end(struct timing *timing)
+{
+	measure_bpf__destroy(timing->measure);
+	home_close(&timing->home);
+}
+
+/* The maps of timing->measure can be sized until timing_load(). */
+static inline void timing_open(struct timing *timing, uint32_t repeats)
+{
+	home_open(&timing->home);
+	timing->repeats = repeats;
+	timing->measure = measure_bpf__open();
+	must(timing->measure ? 0 : -errno, "open");
+}
+
+static inline void timing_fill_table(const struct timing *timing, uint32_t first_line,
+				     const uint32_t *addresses, size_t count)
+{
+	int map = bpf_map__fd(timing->measure->maps.table);
+
+	for (uint32_t i = 0; i < TABLE_LINES; i++) {
+		uint32_t index = first_line + i;
+		struct table_line line;
+
+		for (uint32_t k = 0; k < TABLE_LINE; k++) {
+			uint32_t number = i * TABLE_LINE + k;
+
+			line.address[k] = addresses ? addresses[number % count]
+						    : address_number(number % (uint32_t)count);
+		}
+		must(bpf_map_update_elem(map, &index, &line, BPF_ANY) ? -errno : 0, "table");
+	}
+}
+
+/* Afterwards there are the programs of timing->measure, and sources that are listed. */
+static inline void timing_load(struct timing *timing, const struct xb_keys *keys)
+{
+	struct measure_bpf *measure = timing->measure;
+	uint32_t *near = calloc(TABLE_ADDRESSES, sizeof(*near));
+
+	must(near ? 0 : -ENOMEM, "addresses");
+	home_count_into(&timing->home, measure->obj, measure->maps.ifaces, measure->maps.stats);
+	must(measure_bpf__load(measure), "load");
+	timing->near_count = near_allowed(keys, near, TABLE_ADDRESSES);
+	timing_fill_table(timing, 0, NULL, keys->host4_count);
+	if (timing->near_count)
+		timing_fill_table(timing, TABLE_LINES, near, timing->near_count);
+	free(near);
+}
+
+static inline void timing_add(struct timing *timing, struct timed timed)
+{
+	must(timing->timed_count < TIMED_MAX ? 0 : -E2BIG, "programs");
+	timing->timed[timing->timed_count++] = timed;
+}
+
+struct verdicts {
+	uint64_t dropped, allowed, passed; /* allowed: those that passed by the allowlist */
+};
+
+/* Runs since the last call, by the statistics of the link. */
+static inline struct verdicts verdicts_since(const struct timing *timing)
+{
+	static struct xb_counts last;
+	struct verdicts since = {0};
+	struct xb_counts now = home_counts(&timing->home);
+
+	for (uint32_t i = 0; i < XB_REASON_COUNT; i++) {
+		uint64_t more = now.reason[i].packets - last.reason[i].packets;
+
+		if (xb_drop_reasons >> i & 1)
+			since.dropped += more;
+		else if (i == XB_ALLOWED)
+			since.allowed += more;
+		else
+			since.passed += more;
+	}
+	last = now;
+	return since;
+}
+
+/* The random prefixes and loopback allow one listed source in 200. */
+#define ALLOWED_SHARE 0.01
+#define DROPPED_SHARE 0.01 /* of clean traffic: some of it is listed */
+
+static inline bool as_named(const struct cell *cell, struct verdicts found, uint32_t runs)
+{
+	const struct timed *timed = cell->timed;
+	double all = runs;
+
+	if (found.dropped + found.allowed + found.passed != runs)
+		return false;
+	if ((double)found.allowed > (timed->allows ? ALLOWED_SHARE * all : 0))
+		return false;
+	if (timed->blind)
+		return !found.dropped;
+	if (cell->traffic == CLEAN)
+		return (double)found.dropped < (DROPPED_SHARE + 2 * timed->rate) * all;
+	return !found.passed;
+}
+
+/* Nanoseconds a run. */
+static inline double timing_run(const struct timing *timing, enum traffic traffic, uint32_t runs)
+{
+	struct {
+		struct ethhdr ethernet;
+		struct iphdr ip;
+		uint8_t rest[26];
+	} __attribute__((packed)) frame = {
+		.ethernet.h_proto = htons(ETH_P_IP),
+		.ip = {.version = 4, .ihl = 5, .tot_len = htons(46), .ttl = 64},
+	};
+	struct xdp_md context = {.data_end = sizeof(frame), .ingress_ifindex = LOOPBACK};
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .data_size_in = sizeof(frame),
+		    .ctx_in = &context, .ctx_size_in = sizeof(context), .repeat = (int)runs);
+	int program = bpf_program__fd(traffic == CLEAN ? timing->measure->progs.from_anywhere
+						       : timing->measure->progs.from_table);
+	double start;
+
+	timing->measure->bss->table_first = traffic == NEAR ? TABLE_LINES : 0;
+	start = now_ns();
+	must(bpf_prog_test_run_opts(program, &options) ? -errno : 0, "run");
+	return (now_ns() - start) / runs;
+}
+
+static inline void timing_measure(const struct timing *timing, struct cell *cell, bool keep)
+{
+	uint32_t zero = 0, fewer = cell->timed->fewer;
+	uint32_t runs = timing->repeats / (fewer ? fewer : 1);
+	int slot = bpf_map__fd(timing->measure->maps.measured);
+	struct verdicts found;
+	double ns;
+
+	must(bpf_map_update_elem(slot, &zero, &cell->timed->program, BPF_ANY) ? -errno : 0, "slot");
+	timing_run(timing, cell->traffic, runs); /* the last subject's lines leave the cache */
+	verdicts_since(timing);
+	ns = timing_run(timing, cell->traffic, runs);
+	found = verdicts_since(timing);
+	/* A figure is worth something only if every run went the way it is named for. */
+	if (!as_named(cell, found, runs)) {
+		fprintf(stderr, "%s: %s, %s: of %u runs %llu dropped, %llu allowed, %llu passed\n",
+			program_invocation_short_name, cell->timed->name,
+			traffic_names[cell->traffic], runs, (unsigned long long)found.dropped,
+			(unsigned long long)found.allowed, (unsigned long long)found.passed);
+		exit(1);
+	}
+	if (!keep)
+		return;
+	json_array_append_new(cell->samples, json_real(ns));
+	cell->runs += runs;
+	cell->dropped += found.dropped;
+}
+
+/* Everything takes its turn in each round. */
+static inline void timing_rounds(struct timing *timing, uint32_t rounds)
+{
+	for (enum traffic traffic = CLEAN; traffic < TRAFFICS; traffic++)
+		for (size_t i = 0; i < timing->timed_count; i++)
+			if (traffic != NEAR || (timing->timed[i].near && timing->near_count))
+				timing->cells[timing->cell_count++] =
+					(struct cell){.timed = &timing->timed[i],
+						      .traffic = traffic,
+						      .samples = json_array()};
+	/* Round 0 is not kept. Where a round begins moves on, so that no subject is always first.
+	 */
+	for (uint32_t round = 0; round <= rounds; round++)
+		for (size_t i = 0; i < timing->cell_count; i++)
+			timing_measure(timing, &timing->cells[(i + round) % timing->cell_count],
+				       round);
+}
+
+/* By traffic and name: nanoseconds per run, a number for each round, and the share dropped. */
+static inline void timing_report(const struct timing *timing, json_t *report)
+{
+	json_t *ns = json_object(), *dropped = json_object();
+
+	for (enum traffic traffic = CLEAN; traffic < TRAFFICS; traffic++) {
+		json_object_set_new(ns, traffic_names[traffic], json_object());
+		json_object_set_new(dropped, traffic_names[traffic], json_object());
+	}
+	for (size_t i = 0; i < timing->cell_count; i++) {
+		const struct cell *cell = &timing->cells[i];
+		const char *traffic = traffic_names[cell->traffic];
+
+		json_object_set_new(json_object_get(ns, traffic), cell->timed->name, cell->samples);
+		json_object_set_new(json_object_get(dropped, traffic), cell->timed->name,
+				    json_real((double)cell->dropped / (double)cell->runs));
+	}
+	json_object_set_new(report, "ns", ns);
+	json_object_set_new(report, "dropped", dropped);
+}
+
+#endif
