@@ -20,6 +20,14 @@ static __always_inline __u32 lowest_bit(__u64 x)
 	return position[((x & -x) * 0x03f79d71b4ca8b09ULL) >> 58];
 }
 
+/* value >> by % 64. A shift takes no more of `by` than that; C would say so with one more
+ * instruction. */
+static __always_inline __u64 shifted(__u64 value, __u64 by)
+{
+	asm("%0 >>= %1" : "+r"(value) : "r"(by));
+	return value;
+}
+
 #define EACH_BYTE(value) (0x0101010101010101ULL * (value))
 
 /* Of the lowest byte that is 0 (less than `than`, at most 0x80) the top bit is set; what is above

@@ -6,6 +6,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include "bits.h"
 #include "params.h"
 
 struct bloom_map {
@@ -23,13 +24,16 @@ static __always_inline bool bloom_probe(void *map, __u32 blocks, __u32 probes,
 	struct xb_probes decided = xb_probes_of(key, hash);
 	__u32 index = xb_scale(decided.place, blocks);
 	struct xb_block *block = bpf_map_lookup_elem(map, &index);
-	__u64 all = 1;
+	__u64 all = 1, bits = decided.low;
 
 	if (!block)
 		return false;
 #pragma unroll
-	for (__u32 i = 0; i < probes; i++)
-		all &= block->word[i % XB_BLOCK_WORDS] >> xb_probe_bit(&decided, i);
+	for (__u32 i = 0; i < probes; i++, bits >>= XB_PROBE_BITS) {
+		if (i == XB_BLOCK_WORDS)
+			bits = xb_probes_high(&decided);
+		all &= shifted(block->word[i % XB_BLOCK_WORDS], bits);
+	}
 	return all;
 }
 

@@ -89,7 +89,7 @@ static long net6_probe(__u32 round __attribute__((unused)), void *data)
 static __always_inline enum xb_reason net6_judge(__u64 hi, __u64 lo)
 {
 	struct xb_key key = params_key();
-	__u64 hash = xb_hash_ipv4(&key, hi >> 32);
+	__u64 hash = xb_hash_head(&key, hi >> 32);
 	__u32 first = 0;
 	__u32 index = 1 + xb_scale(hash >> 32, params.length_cells);
 	struct xb_lengths *always = bpf_map_lookup_elem(&lengths6, &first);

@@ -24,10 +24,22 @@ XB_HASH_INLINE __u64 xb_mix64(__u64 x)
 	return x ^ (x >> 31);
 }
 
-/* address: host byte order. Also used for the first 32 bits of an IPv6 address. */
+/*
+ * address: host byte order. A bijection. One multiplication, since the packet waits for it: what is
+ * cut out of it is multiplied once more, and both together have the false positives of a better
+ * hash, see docs/performance.md.
+ */
 XB_HASH_INLINE __u64 xb_hash_ipv4(const struct xb_key *key, __u32 address)
 {
-	return xb_mix64(key->a ^ address);
+	__u64 x = (key->a ^ address) * 0xbf58476d1ce4e5b9ULL;
+
+	return x ^ (x >> 32);
+}
+
+/* Of the first 32 bits of an IPv6 address, host byte order. */
+XB_HASH_INLINE __u64 xb_hash_head(const struct xb_key *key, __u32 head)
+{
+	return xb_mix64(key->a ^ head);
 }
 
 #define XB_ROTL64(x, n) (((x) << (n)) | ((x) >> (64 - (n))))
@@ -134,6 +146,8 @@ XB_HASH_INLINE __u64 xb_hash_name(struct xb_sip sip)
  * 6 bits of hash each. Probes 0 to 7 come from `low`, 8 to 15 from xb_probes_high(), the block from
  * `place`: three words, because one has only 64 bits.
  */
+#define XB_PROBE_BITS 6
+
 struct xb_probes {
 	__u64 low;
 	__u64 second;
@@ -166,7 +180,7 @@ XB_HASH_INLINE __u64 xb_probe_bit(const struct xb_probes *probes, __u32 i)
 {
 	__u64 word = i < 8 ? probes->low : xb_probes_high(probes);
 
-	return (word >> (6 * (i & 7))) & 63;
+	return (word >> (XB_PROBE_BITS * (i & 7))) & 63;
 }
 
 /*

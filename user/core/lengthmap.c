@@ -7,7 +7,7 @@ uint32_t xb_lengthmap_cell(const struct xb_key *key, uint32_t cells, const struc
 	if (entry->length < XB_LENGTH_SPLIT)
 		return 0;
 	return 1 +
-	       xb_scale((uint32_t)(xb_hash_ipv4(key, (uint32_t)(entry->hi >> 32)) >> 32), cells);
+	       xb_scale((uint32_t)(xb_hash_head(key, (uint32_t)(entry->hi >> 32)) >> 32), cells);
 }
 
 static uint32_t ones(const struct xb_lengths *lengths)
