@@ -31,8 +31,9 @@ def enter():
     must(libc.unshare(CLONE_NEWNS))
     must(libc.mount(None, b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None))
     mount(b"proc", b"/proc")
-    os.makedirs("/run/netns", exist_ok=True)
-    mount(b"tmpfs", b"/run/netns")
+    # Names of network namespaces, locks of xdp-filter and iptables.
+    mount(b"tmpfs", b"/run")
+    os.mkdir("/run/netns")
 
     def stop(number, _frame):
         for each in STOPPED_BY:
