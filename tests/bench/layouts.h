@@ -11,14 +11,15 @@
 #include "xdp_bloom/layout.h"
 
 enum layout_hash {
-	HASH_MIX, /* the shipped one: three multiplications */
-	HASH_TWO, /* two */
+	HASH_TWO, /* the shipped one: two multiplications */
+	HASH_MIX, /* three: SplitMix64's finalizer, and one */
 	HASH_ONE, /* one, for block and bits together */
 	HASH_SIP, /* SipHash-1-3, and one multiplication */
 };
 
 enum layout_order {
-	ORDER_UP,    /* word by word */
+	ORDER_NEXT,  /* word by word, the hash shifted on for each; as it ships */
+	ORDER_UP,    /* word by word, each bit's number cut out of the hash and masked */
 	ORDER_DOWN,  /* the last word first */
 	ORDER_FOURS, /* four words are loaded before the first is looked at */
 };
@@ -48,29 +49,30 @@ struct layout {
 
 /* X(name, text, words, sectors, halves, probes, step, hash, order, blocks) */
 #define LAYOUTS(X)                                                                                 \
-	X(ships, "8 words, 1 bit each (ships)", 8, 8, 0, 8, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)     \
-	X(again, "the same again", 8, 8, 0, 8, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)                  \
-	X(steps2, "steps of 2, 6 words", 8, 8, 0, 8, 2, HASH_MIX, ORDER_UP, BLOCKS_MAP)            \
-	X(steps4, "steps of 4, 4 words", 8, 8, 0, 8, 4, HASH_MIX, ORDER_UP, BLOCKS_MAP)            \
-	X(sectors4, "4 words of 8, 2 bits each", 8, 4, 0, 8, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)    \
-	X(sectors2, "2 words of 8, 4 bits each", 8, 2, 0, 8, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)    \
-	X(sectors1, "1 word of 8, 8 bits", 8, 1, 0, 8, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)          \
-	X(block4, "4 words, 2 bits each", 4, 4, 0, 8, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)           \
-	X(block2, "2 words, 4 bits each", 2, 2, 0, 8, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)           \
-	X(probes4, "4 probes, words in turn", 8, 0, 0, 4, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)       \
-	X(pairs4, "4 words of 8, 1 bit each", 8, 4, 0, 4, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)       \
-	X(probes5, "5 probes, words in turn", 8, 0, 0, 5, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)       \
-	X(probes6, "6 probes, words in turn", 8, 0, 0, 6, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)       \
-	X(probes10, "10 probes, 2 in two words", 8, 8, 0, 10, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)   \
-	X(probes16, "16 probes, 2 in each word", 8, 8, 0, 16, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)   \
-	X(halves16, "16 half words, 1 bit each", 8, 8, 1, 16, 0, HASH_MIX, ORDER_UP, BLOCKS_MAP)   \
-	X(one, "ships, 1 multiplication", 8, 8, 0, 8, 0, HASH_ONE, ORDER_UP, BLOCKS_MAP)           \
-	X(two, "ships, 2 multiplications", 8, 8, 0, 8, 0, HASH_TWO, ORDER_UP, BLOCKS_MAP)          \
-	X(sip, "ships, SipHash-1-3", 8, 8, 0, 8, 0, HASH_SIP, ORDER_UP, BLOCKS_MAP)                \
-	X(down, "ships, last word first", 8, 8, 0, 8, 0, HASH_MIX, ORDER_DOWN, BLOCKS_MAP)         \
-	X(fours, "ships, loads of four words first", 8, 8, 0, 8, 0, HASH_MIX, ORDER_FOURS,         \
+	X(ships, "8 words, 1 bit each (ships)", 8, 8, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)   \
+	X(again, "the same again", 8, 8, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)                \
+	X(steps2, "steps of 2, 6 words", 8, 8, 0, 8, 2, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)          \
+	X(steps4, "steps of 4, 4 words", 8, 8, 0, 8, 4, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)          \
+	X(sectors4, "4 words of 8, 2 bits each", 8, 4, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)  \
+	X(sectors2, "2 words of 8, 4 bits each", 8, 2, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)  \
+	X(sectors1, "1 word of 8, 8 bits", 8, 1, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)        \
+	X(block4, "4 words, 2 bits each", 4, 4, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)         \
+	X(block2, "2 words, 4 bits each", 2, 2, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)         \
+	X(probes4, "4 probes, words in turn", 8, 0, 0, 4, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)     \
+	X(pairs4, "4 words of 8, 1 bit each", 8, 4, 0, 4, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)     \
+	X(probes5, "5 probes, words in turn", 8, 0, 0, 5, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)     \
+	X(probes6, "6 probes, words in turn", 8, 0, 0, 6, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)     \
+	X(probes10, "10 probes, 2 in two words", 8, 8, 0, 10, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP) \
+	X(probes16, "16 probes, 2 in each word", 8, 8, 0, 16, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP) \
+	X(halves16, "16 half words, 1 bit each", 8, 8, 1, 16, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP) \
+	X(one, "ships, 1 multiplication", 8, 8, 0, 8, 0, HASH_ONE, ORDER_NEXT, BLOCKS_MAP)         \
+	X(mix, "ships, 3 multiplications", 8, 8, 0, 8, 0, HASH_MIX, ORDER_NEXT, BLOCKS_MAP)        \
+	X(masked, "ships, each bit cut out", 8, 8, 0, 8, 0, HASH_TWO, ORDER_UP, BLOCKS_MAP)        \
+	X(sip, "ships, SipHash-1-3", 8, 8, 0, 8, 0, HASH_SIP, ORDER_NEXT, BLOCKS_MAP)              \
+	X(down, "ships, last word first", 8, 8, 0, 8, 0, HASH_TWO, ORDER_DOWN, BLOCKS_MAP)         \
+	X(fours, "ships, loads of four words first", 8, 8, 0, 8, 0, HASH_TWO, ORDER_FOURS,         \
 	  BLOCKS_MAP)                                                                              \
-	X(value, "ships, one large value", 8, 8, 0, 8, 0, HASH_MIX, ORDER_UP, BLOCKS_VALUE)
+	X(value, "ships, one large value", 8, 8, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_VALUE)
 
 /* Which bits a key stands for. */
 XB_HASH_INLINE struct xb_probes layout_probes(struct layout layout, const struct xb_key *key,
@@ -78,8 +80,10 @@ XB_HASH_INLINE struct xb_probes layout_probes(struct layout layout, const struct
 {
 	__u64 hash;
 
-	if (layout.hash == HASH_MIX)
+	if (layout.hash == HASH_TWO)
 		return xb_probes_of(key, xb_hash_ipv4(key, address));
+	if (layout.hash == HASH_MIX)
+		return xb_probes_of(key, xb_mix64(key->a ^ address));
 	if (layout.hash == HASH_SIP) {
 		struct xb_sip sip = xb_sip_begin(key);
 
@@ -88,8 +92,6 @@ XB_HASH_INLINE struct xb_probes layout_probes(struct layout layout, const struct
 	}
 	hash = (key->a ^ address) * 0x9fb21c651e98df25ULL;
 	hash ^= hash >> 32;
-	if (layout.hash == HASH_TWO)
-		return xb_probes_of(key, hash);
 	/* Also the source of further bits, for layouts with more than eight probes. */
 	return (struct xb_probes){.low = hash, .second = hash, .place = (__u32)(hash >> 32)};
 }
@@ -115,6 +117,16 @@ XB_HASH_INLINE __u32 layout_bit(struct layout layout, const struct xb_probes *pr
 	return layout.halves ? bit % 32 + i % 2 * 32 : bit;
 }
 
+XB_HASH_INLINE __u64 layout_shifted(__u64 word, __u64 by)
+{
+#ifdef __bpf__
+	asm("%0 >>= %1" : "+r"(word) : "r"(by)); /* by 6 bits of it, without a mask */
+	return word;
+#else
+	return word >> (by & 63);
+#endif
+}
+
 /* In bit 0, whether all probes from first to last (not with it) find their bits. */
 XB_HASH_INLINE __u64 layout_holds(struct layout layout, const struct xb_probes *probes,
 				  const __u64 *block, __u32 first, __u32 last)
@@ -131,6 +143,17 @@ XB_HASH_INLINE __u64 layout_holds(struct layout layout, const struct xb_probes *
 			all &= b >> layout_bit(layout, probes, i + 1);
 			all &= c >> layout_bit(layout, probes, i + 2);
 			all &= d >> layout_bit(layout, probes, i + 3);
+		}
+		return all & 1;
+	}
+	if (layout.order == ORDER_NEXT && !layout.halves) {
+		__u64 bits = probes->low >> (XB_PROBE_BITS * first);
+
+		UNROLL
+		for (__u32 i = first; i < last; i++, bits >>= XB_PROBE_BITS) {
+			if (i == XB_BLOCK_WORDS)
+				bits = xb_probes_high(probes);
+			all &= layout_shifted(block[layout_word(layout, probes, i)], bits);
 		}
 		return all & 1;
 	}
