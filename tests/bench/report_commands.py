@@ -36,13 +36,13 @@ def ratios(found):
 
 def single_add(found):
     """One add, and what of it is waiting for the disk."""
-    facts = ("An empty process takes %s ms. 4 KiB written and synced (fdatasync) where bloomctl's "
-             "state is take %s ms, so one add less one sync takes %s ms; it waits for two, the pages "
-             "of the store and the one that makes them valid."
+    facts = ("An empty process takes %s ms. What an add writes and waits for, its pages of the store "
+             "and fdatasync, then the page that makes them valid, takes %s ms by itself where the "
+             "state is, so an add less its syncs takes %s ms."
              % (cell(found["empty_process"], 1e3, 2), cell(found["sync"], 1e3, 2),
                 cell(found["add_less_sync"], 1e3, 2)))
     if found["add_over_ipset"]:
-        facts += (" That is %s of `ipset add`; %s less one sync."
+        facts += (" That is %s of `ipset add`; %s less its syncs."
                   % (ranged(found["add_over_ipset"]), ranged(found["add_less_sync_over_ipset"])))
     return [facts, ""]
 
