@@ -15,12 +15,10 @@
 #include "core/error.h"
 #include "core/membership.h"
 #include "support/random.h"
+#include "support/scratch_store.h"
 
 #define UNIVERSE 6000
 #define LARGEST	 50000
-
-static char directory[] = "/tmp/xb-entries-XXXXXX";
-static struct xb_store *store;
 
 /* Every entry there can be, in order, and the value it has: a size and a seed, 0 and 0 for none. */
 struct kept {
@@ -30,24 +28,6 @@ struct kept {
 static struct xb_entry universe[UNIVERSE];
 static uint8_t forms[UNIVERSE][XB_NAME_BYTES];
 static struct kept kept[UNIVERSE], committed[UNIVERSE];
-
-static int begin(void **state)
-{
-	strcpy(directory, "/tmp/xb-entries-XXXXXX");
-	memset(kept, 0, sizeof(kept));
-	*state = NULL;
-	return mkdtemp(directory) && !xb_store_open(directory, true, &store) ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	char command[128];
-
-	(void)state;
-	xb_store_close(store);
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	return system(command);
-}
 
 static void make_text(size_t i, char *text, size_t room)
 {
@@ -246,6 +226,7 @@ static void against_an_array(uint32_t kinds)
 	size_t count;
 
 	random_begin();
+	memset(kept, 0, sizeof(kept));
 	count = fill_universe();
 	for (int round = 0; round < 150; round++)
 		transaction(count, kinds);

@@ -15,6 +15,7 @@
 #include "core/changelog.h"
 #include "core/error.h"
 #include "core/membership.h"
+#include "support/scratch_store.h"
 #include "core/wanted.h"
 
 static struct xb_entry parsed(const char *text)
@@ -118,25 +119,6 @@ static void keys_order_as_entries_do(void **state)
 		assert_true(order ? bytes < 0 : !bytes);
 	}
 	free(entries);
-}
-
-static char directory[] = "/tmp/xb-store-XXXXXX";
-static struct xb_store *store;
-
-static int begin(void **state)
-{
-	(void)state;
-	return mkdtemp(directory) && !xb_store_open(directory, true, &store) ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	char command[128];
-
-	(void)state;
-	xb_store_close(store);
-	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
-	return system(command);
 }
 
 static enum xb_put put(struct xb_txn *txn, const char *text, const char *name, uint32_t expires,

@@ -14,9 +14,8 @@
 #include "core/changelog.h"
 #include "core/error.h"
 #include "core/membership.h"
+#include "support/scratch_store.h"
 
-static char directory[] = "/tmp/xb-store-names-XXXXXX";
-static struct xb_store *store;
 static uint8_t form[XB_NAME_BYTES];
 
 /* A domain is good until the next call. '!' in front: on the allowlist. */
@@ -28,23 +27,6 @@ static struct xb_entry parsed(const char *text)
 	text += allow;
 	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
 	return allow ? xb_entry_allow(&entry) : entry;
-}
-
-static int begin(void **state)
-{
-	strcpy(directory, "/tmp/xb-store-names-XXXXXX");
-	*state = NULL;
-	return mkdtemp(directory) && !xb_store_open(directory, true, &store) ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	char command[128];
-
-	(void)state;
-	xb_store_close(store);
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	return system(command);
 }
 
 static enum xb_put put(struct xb_txn *txn, const char *text, const char *name)
