@@ -139,8 +139,9 @@ struct xb_geometry {
 };
 
 /* The exact map of IPv4 /24s: bit b of word w is the /24 number w * 64 + b, the first 24 bits of
- * the address. */
-#define XB_PREFIX4_WORDS (1U << 18)
+ * the address. Behind these words as many bits: bit w is on if word w is not 0. */
+#define XB_PREFIX4_WORDS     (1U << 18)
+#define XB_PREFIX4_TOP_WORDS (XB_PREFIX4_WORDS / 64)
 
 /*
  * Which IPv6 prefix lengths can match. Cell 0: lengths 0 to 31, bit = length, probed for every

@@ -35,7 +35,7 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 	case XB_MAP_LENGTHS6:
 		return params->net6.blocks ? params->length_cells + 1 : 0;
 	case XB_MAP_PREFIX4:
-		return params->prefix4 ? XB_PREFIX4_WORDS : 0;
+		return params->prefix4 ? XB_PREFIX4_WORDS + XB_PREFIX4_TOP_WORDS : 0;
 	case XB_MAP_CONFIRM4:
 		return bucket_entries(&params->confirm4);
 	case XB_MAP_CONFIRM6:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One bit a /24, 64 to a word; a word is a /18. */
+/* One bit a /24, 64 to a word; a word is a /18. Behind them a bit for each word, on when the word
+ * has any: it follows the word when that fills, and when it empties. */
 #include "prefixmap.h"
 
 #include <errno.h>
@@ -34,11 +35,33 @@ static uint64_t *word_at(const struct xb_window *words, uint32_t index)
 	return (uint64_t *)(void *)words->base + index;
 }
 
+static uint64_t *top_at(const struct xb_window *words, uint32_t index)
+{
+	return word_at(words, XB_PREFIX4_WORDS + index / 64);
+}
+
+static void add_to_word(struct xb_window *words, uint32_t index, uint64_t mask)
+{
+	__atomic_fetch_or(word_at(words, index), mask, __ATOMIC_RELEASE);
+	__atomic_fetch_or(top_at(words, index), 1ULL << (index % 64), __ATOMIC_RELEASE);
+}
+
+static void set_word(struct xb_window *words, uint32_t index, uint64_t now)
+{
+	__atomic_store_n(word_at(words, index), now, __ATOMIC_RELEASE);
+	if (!now)
+		__atomic_fetch_and(top_at(words, index), ~(1ULL << (index % 64)), __ATOMIC_RELEASE);
+}
+
 int xb_prefixmap_prepare(struct xb_window *words, const struct xb_entry *prefix)
 {
 	struct span span = span_of(prefix);
+	uint32_t top = span.first / 64, last = (span.first + span.count - 1) / 64;
+	int error = xb_window_map(words, (size_t)span.first * 8, (size_t)span.count * 8);
 
-	return xb_window_map(words, (size_t)span.first * 8, (size_t)span.count * 8);
+	return error ? error
+		     : xb_window_map(words, (size_t)(XB_PREFIX4_WORDS + top) * 8,
+				     (size_t)(last - top + 1) * 8);
 }
 
 void xb_prefixmap_add(struct xb_window *words, const struct xb_entry *prefix)
@@ -46,7 +69,7 @@ void xb_prefixmap_add(struct xb_window *words, const struct xb_entry *prefix)
 	struct span span = span_of(prefix);
 
 	for (uint32_t i = 0; i < span.count; i++)
-		__atomic_fetch_or(word_at(words, span.first + i), span.mask, __ATOMIC_RELEASE);
+		add_to_word(words, span.first + i, span.mask);
 }
 
 /* Collects the prefixes listed inside `prefix` into wanted, one word for each of the span. */
@@ -96,11 +119,11 @@ int xb_prefixmap_settle(struct xb_window *words, struct xb_txn *txn, const struc
 		return xb_out_of_memory();
 	error = wanted_inside(txn, prefix, &span, wanted);
 	for (uint32_t i = 0; !error && i < span.count; i++) {
-		uint64_t *word = word_at(words, span.first + i),
-			 now = (*word & ~span.mask) | (wanted[i] & span.mask);
+		uint64_t word = *word_at(words, span.first + i),
+			 now = (word & ~span.mask) | (wanted[i] & span.mask);
 
-		if (*word != now)
-			__atomic_store_n(word, now, __ATOMIC_RELEASE);
+		if (word != now)
+			set_word(words, span.first + i, now);
 	}
 	free(wanted);
 	return error;
@@ -108,5 +131,8 @@ int xb_prefixmap_settle(struct xb_window *words, struct xb_txn *txn, const struc
 
 bool xb_prefixmap_contains(const struct xb_window *words, uint32_t address)
 {
-	return (*word_at(words, address >> 14) >> ((address >> 8) & 63)) & 1;
+	uint32_t index = address >> 14;
+
+	return *top_at(words, index) >> (index % 64) & 1 &&
+	       *word_at(words, index) >> (address >> 8 & 63) & 1;
 }
