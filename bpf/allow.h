@@ -41,11 +41,16 @@ static __always_inline bool gate_open(__u32 region, __u32 bit)
 	return word && (*word >> (bit % 64)) & 1;
 }
 
+static __always_inline bool gate_open_ipv4(__u32 address)
+{
+	return gate_open(0, address >> (32 - XB_GATE_BITS));
+}
+
 static __always_inline bool allowed_ipv4(__u32 address)
 {
 	struct xb_allow4_key key = {.length = 32, .address = bpf_htonl(address)};
 
-	return gate_open(0, address >> (32 - XB_GATE_BITS)) && bpf_map_lookup_elem(&allow4, &key);
+	return gate_open_ipv4(address) && bpf_map_lookup_elem(&allow4, &key);
 }
 
 static __always_inline bool allowed_ipv6(__u64 hi, __u64 lo)

@@ -12,14 +12,14 @@
 #include "domain.h"
 #include "account.h"
 
-static __always_inline enum xb_reason judge(const struct source *source)
+static __always_inline enum xb_reason judge(const struct source *source, bool *at_gate)
 {
 	switch (source->family) {
 	case SOURCE_IPV4:
 		if (params.prefix4 && prefix4_listed(source->ipv4))
 			return XB_LISTED_IPV4_PREFIX;
 		if (params.host4.blocks)
-			return host4_judge(source->ipv4);
+			return host4_judge(source->ipv4, at_gate);
 		return XB_CLEAN;
 	case SOURCE_IPV6:
 		if (params.net6.blocks)
@@ -35,10 +35,11 @@ SEC("xdp")
 int xdp_bloom_filter(struct xdp_md *ctx)
 {
 	struct source source = parse_source(ctx);
-	enum xb_reason reason = judge(&source);
+	bool at_gate = true;
+	enum xb_reason reason = judge(&source, &at_gate);
 
 	if (params.allow_only || xb_reason_drops(reason))
-		reason = policy_apply(ctx, reason);
+		reason = policy_apply(ctx, reason, at_gate);
 	/* What is only monitored for its source would not have come as far as its name. */
 	if (params.names.blocks && !xb_reason_drops(reason) && reason != XB_MONITORED &&
 	    may_carry_name(ctx, &source))

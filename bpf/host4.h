@@ -3,32 +3,44 @@
 #ifndef XDP_BLOOM_HOST4_H
 #define XDP_BLOOM_HOST4_H
 
+#include "allow.h"
 #include "bloom.h"
 #include "confirm.h"
 
 struct bloom_map host4 SEC(".maps");
 
-/* Calls, for the registers' sake: see policy_apply(). hash: of the address, host byte order. */
+/* What is found of a source that the Bloom filter has. */
+#define HOST4_LISTED	 1
+#define HOST4_AT_GATE	 2 /* the allowlist may have it, too */
+#define HOST4_CANNOT_SAY (HOST4_LISTED | HOST4_AT_GATE)
+
+/* Calls, for the registers' sake: see policy_apply(). hash: of the address, host byte order. The
+ * gate's word is asked for with the buckets, so that memory brings all at once. */
 static __noinline int confirm_host4(__u64 hash, __u32 address)
 {
 	struct xb_key key = params_key();
+	int found = HOST4_LISTED | (gate_open_ipv4(address) ? HOST4_AT_GATE : 0);
 
+	asm volatile("" : "+r"(found));
 	if (!address)
-		return confirm_unspecified();
-	return !!confirm_find(&confirm4, &params.confirm4, &key, hash, SLOTS_ADDRESS, address);
+		return confirm_unspecified() ? found : 0;
+	return confirm_find(&confirm4, &params.confirm4, &key, hash, SLOTS_ADDRESS, address) ? found
+											     : 0;
 }
 
-/* address: host byte order. */
-static __always_inline enum xb_reason host4_judge(__u32 address)
+/* address: host byte order. *at_gate: whether the allowlist is to be asked for what is listed. */
+static __always_inline enum xb_reason host4_judge(__u32 address, bool *at_gate)
 {
 	struct xb_key key = params_key();
 	__u64 hash = xb_hash_ipv4(&key, address);
+	int found = HOST4_CANNOT_SAY;
 
 	if (!bloom_contains(&host4, &params.host4, &key, hash))
 		return XB_CLEAN;
-	if (params.confirm && !confirm_host4(hash, address))
-		return XB_UNCONFIRMED;
-	return XB_LISTED_IPV4_HOST;
+	if (params.confirm)
+		found = confirm_host4(hash, address);
+	*at_gate = found & HOST4_AT_GATE;
+	return found ? XB_LISTED_IPV4_HOST : XB_UNCONFIRMED;
 }
 
 #endif

@@ -77,15 +77,12 @@ static __always_inline struct xb_drop watch_begin(struct xdp_md *ctx, const stru
 	return drop;
 }
 
-static __noinline int watch_send(struct xdp_md *ctx, const struct source *source, __u32 reason,
-				 __u32 monitored)
+static __noinline int watch_send(struct xdp_md *ctx, __u32 reason, __u32 monitored)
 {
-	struct xb_drop drop;
+	struct source source = parse_source(ctx);
+	struct xb_drop drop = watch_begin(ctx, &source, reason, monitored);
 
-	if (!source)
-		return 0;
-	drop = watch_begin(ctx, source, reason, monitored);
-	watch_transport(ctx, source, &drop);
+	watch_transport(ctx, &source, &drop);
 	return bpf_ringbuf_output(&drops, &drop, sizeof(drop), 0);
 }
 
@@ -98,11 +95,10 @@ static __always_inline bool watch_wants(void)
 	return now && now->budget > 0 && __sync_fetch_and_add(&now->budget, -1) > 0;
 }
 
-static __always_inline void watch_tell(struct xdp_md *ctx, const struct source *source,
-				       enum xb_reason reason, bool monitored)
+static __always_inline void watch_tell(struct xdp_md *ctx, enum xb_reason reason, bool monitored)
 {
 	if (watch_wants())
-		watch_send(ctx, source, reason, monitored);
+		watch_send(ctx, reason, monitored);
 }
 
 #endif
