@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "support/rig.h"
+
 static uint64_t random_state;
 
 /* Prints the seed. */
@@ -18,16 +20,12 @@ static inline void random_begin(void)
 
 	printf("XB_SEED=%llu\n", (unsigned long long)seed);
 	fflush(stdout);
-	random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	random_state = seed;
 }
 
-/* xorshift64* (Vigna, ACM Transactions on Mathematical Software 42, 2016) */
 static inline uint32_t random_word(void)
 {
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (uint32_t)(random_state * 0x2545f4914f6cdd1dULL >> 32);
+	return (uint32_t)(rig_random(&random_state) >> 32);
 }
 
 #endif

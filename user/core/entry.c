@@ -441,6 +441,8 @@ int xb_entry_sort(void *array, size_t count, size_t size)
 	size_t addresses;
 	int error = 0;
 
+	if (count > UINT32_MAX)
+		return xb_input_error("more than %u entries at once", UINT32_MAX);
 	memcpy(&records, array, sizeof(records));
 	if (is_sorted(records, count, size))
 		return 0;

@@ -115,9 +115,11 @@ size_t xb_entry_encode(const struct xb_entry *entry, uint8_t key[XB_ENTRY_KEY_BY
 /* Returns the size taken, 0 if this is no key. A name is not copied: it stays in the key. */
 size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry);
 
-/* Sorts records of the given size that begin with a struct xb_entry, stable. array is the address
+/*
+ * Sorts records of the given size that begin with a struct xb_entry, stable. array is the address
  * of the pointer to them: they are allocated, and may be elsewhere afterwards, without room for
- * more. -ENOMEM with a message: nothing changed. */
+ * more. -ENOMEM, or -EINVAL for 2^32 of them, with a message: all are still there.
+ */
 int xb_entry_sort(void *array, size_t count, size_t size);
 
 #endif

@@ -59,8 +59,8 @@ static inline int xb_leaf_compare(const uint8_t *a, size_t a_size, const uint8_t
 struct xb_leaf {
 	uint8_t *values, *entries;
 	size_t values_room, entries_room;
-	struct xb_leaf_reader
-		place; /* where the last call left off: keys in order cost no search */
+	/* Where the last call left off: keys in order cost no search. */
+	struct xb_leaf_reader place;
 };
 
 void xb_leaf_free(struct xb_leaf *leaf);

@@ -46,11 +46,16 @@ static void add_to_word(struct xb_window *words, uint32_t index, uint64_t mask)
 	__atomic_fetch_or(top_at(words, index), 1ULL << (index % 64), __ATOMIC_RELEASE);
 }
 
+/* Not only fewer bits: a replay may meet here what a later change of the log lists. */
 static void set_word(struct xb_window *words, uint32_t index, uint64_t now)
 {
+	uint64_t bit = 1ULL << (index % 64);
+
 	__atomic_store_n(word_at(words, index), now, __ATOMIC_RELEASE);
-	if (!now)
-		__atomic_fetch_and(top_at(words, index), ~(1ULL << (index % 64)), __ATOMIC_RELEASE);
+	if (now)
+		__atomic_fetch_or(top_at(words, index), bit, __ATOMIC_RELEASE);
+	else
+		__atomic_fetch_and(top_at(words, index), ~bit, __ATOMIC_RELEASE);
 }
 
 int xb_prefixmap_prepare(struct xb_window *words, const struct xb_entry *prefix)
