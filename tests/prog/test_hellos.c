@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What becomes of the first data of a TCP connection: TLS hellos and HTTP requests, by the name in
- * them, however they are cut and whatever their lengths say; and against a second parser. */
+ * them, however they are cut and whatever their lengths say. Against a second parser: see
+ * test_hellos_oracle.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,76 +21,10 @@
 #include "core/error.h"
 #include "core/pin.h"
 #include "core/watcher.h"
-#include "support/dns.h"
-#include "support/rig.h"
+#include "support/hello_world.h"
 
 /* What a row leaves out is the plain case. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
-static struct rig rig;
-static int program;
-static struct xb_link counts_link;
-static uint32_t counts_row;
-
-#define DATA_MAX  3400 /* of a segment; what a test run takes */
-#define TLS_PORT  443
-#define HTTP_PORT 80
-
-/* ---- Segments ---- */
-
-/* How the data is wrapped. Zero is the plain case: IPv4, no tags, no options. */
-struct wrap {
-	struct dns_shape shape;
-	uint32_t words; /* of the TCP header; 0: 5 */
-	uint32_t lie;	/* words that the header says it has; 0: the truth */
-};
-
-/* The first eight bytes of a TCP header stand where those of UDP do. */
-static void wrap_tcp(const struct wrap *wrap, uint16_t port, const uint8_t *data, uint32_t size,
-		     struct dns_frame *frame)
-{
-	uint32_t words = wrap->words ? wrap->words : 5, more = (words - 5) * 4;
-	struct dns_shape shape = wrap->shape;
-	uint8_t segment[DNS_FRAME_MAX] = {0x12, 0x34, 0x56, 0x78, 0, 0x18, 0xfa, 0xf0};
-
-	segment[4] = (uint8_t)((wrap->lie ? wrap->lie - 1 : words) << 4);
-	memset(segment + 12, 1, more);
-	memcpy(segment + 12 + more, data, size);
-	shape.protocol = 6;
-	shape.port = shape.port ? shape.port : port;
-	dns_wrap(&shape, segment, 12 + more + size, frame);
-}
-
-static struct xb_counts last_counts;
-
-static void read_counts(struct xb_counts *counts)
-{
-	assert_int_equal(xb_link_counts(&counts_link, counts_row, counts), 0);
-}
-
-/* The reason that a frame was counted for, which must be one. */
-static enum xb_reason reason_for(const char *name, const struct dns_frame *frame)
-{
-	uint32_t verdict = rig_run(program, frame->byte, frame->size);
-	enum xb_reason reason = XB_REASON_COUNT;
-	struct xb_counts now;
-
-	read_counts(&now);
-	for (int i = 0; i < XB_REASON_COUNT; i++) {
-		uint64_t more = now.reason[i].packets - last_counts.reason[i].packets;
-
-		if (more > 1 || (more && reason != XB_REASON_COUNT))
-			fail_msg("%s: counted twice", name);
-		if (more)
-			reason = (enum xb_reason)i;
-	}
-	last_counts = now;
-	if (reason == XB_REASON_COUNT)
-		fail_msg("%s: not counted", name);
-	if (verdict != (xb_reason_drops(reason) ? XDP_DROP : XDP_PASS))
-		fail_msg("%s: verdict %u for reason %d", name, verdict, reason);
-	return reason;
-}
 
 static void check_frame(const char *name, const struct dns_frame *frame, enum xb_reason expected)
 {
@@ -122,109 +57,6 @@ static void check_data(const char *name, uint16_t port, const uint8_t *data, uin
 	}
 }
 
-/* ---- Hellos ---- */
-
-/* Zero: a short hello whose one extension is the server name. */
-struct hello_shape {
-	uint32_t session, ciphers; /* bytes */
-	uint32_t before, after;	   /* extensions around the server name */
-	uint32_t filler;	   /* bytes in each of them */
-	uint16_t version;	   /* of the record; 0: 0x0301 */
-	uint16_t inner;		   /* of the message; 0: 0x0303 */
-	bool nameless;
-};
-
-struct hello {
-	uint8_t byte[DATA_MAX];
-	uint32_t size;
-	uint32_t session, ciphers, methods, extensions, name; /* offsets of their lengths */
-};
-
-static void add_byte(struct hello *hello, uint32_t value)
-{
-	assert_true(hello->size < DATA_MAX);
-	hello->byte[hello->size++] = (uint8_t)value;
-}
-
-static void add16(struct hello *hello, uint32_t value)
-{
-	add_byte(hello, value >> 8);
-	add_byte(hello, value);
-}
-
-static void add_fill(struct hello *hello, uint8_t value, uint32_t size)
-{
-	while (size--)
-		add_byte(hello, value);
-}
-
-static void set16(uint8_t *at, uint32_t value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
-
-static void add_fillers(struct hello *hello, uint32_t count, uint32_t filler)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		add16(hello, 0x0a0a + 0x1010 * (i % 15));
-		add16(hello, filler);
-		add_fill(hello, 0, filler);
-	}
-}
-
-/* Gives the lengths of all that the name lies in their true values. */
-static void set_lengths(struct hello *hello)
-{
-	set16(hello->byte + 3, hello->size - 5);
-	hello->byte[6] = 0;
-	set16(hello->byte + 7, hello->size - 9);
-	set16(hello->byte + hello->extensions, hello->size - hello->extensions - 2);
-}
-
-static void make_hello(const struct hello_shape *shape, const void *name, uint32_t size,
-		       struct hello *hello)
-{
-	uint32_t ciphers = shape->ciphers ? shape->ciphers : 4;
-
-	hello->size = 0;
-	add_byte(hello, 22);
-	add16(hello, shape->version ? shape->version : 0x0301);
-	add16(hello, 0);
-	add_byte(hello, 1);
-	add_fill(hello, 0, 3);
-	add16(hello, shape->inner ? shape->inner : 0x0303);
-	add_fill(hello, 0x77, 32);
-	hello->session = hello->size;
-	add_byte(hello, shape->session);
-	add_fill(hello, 0x55, shape->session);
-	hello->ciphers = hello->size;
-	add16(hello, ciphers);
-	add_fill(hello, 0x13, ciphers);
-	hello->methods = hello->size;
-	add16(hello, 0x0100);
-	hello->extensions = hello->size;
-	add16(hello, 0);
-	add_fillers(hello, shape->before, shape->filler);
-	hello->name = hello->size + 7;
-	if (!shape->nameless) {
-		add16(hello, 0);
-		add16(hello, size + 5);
-		add16(hello, size + 3);
-		add_byte(hello, 0);
-		add16(hello, size);
-		for (uint32_t i = 0; i < size; i++)
-			add_byte(hello, ((const uint8_t *)name)[i]);
-	}
-	add_fillers(hello, shape->after, shape->filler);
-	set_lengths(hello);
-}
-
-static void make_named(const struct hello_shape *shape, const char *name, struct hello *hello)
-{
-	make_hello(shape, name, (uint32_t)strlen(name), hello);
-}
-
 static void check_hello(const char *name, const struct hello *hello, enum xb_reason reason)
 {
 	check_data(name, TLS_PORT, hello->byte, hello->size, reason);
@@ -236,17 +68,6 @@ struct name_row {
 	const char *text;
 	enum xb_reason reason; /* as of TLS */
 };
-
-#define L62 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define L63 L62 "a"
-#define L64 L63 "a"
-/* 252 bytes with the name behind it. */
-#define LONG                                                                                       \
-	L63 "." L63 "." L63 "."                                                                    \
-	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define TEN  "a.a.a.a.a.a.a.a.a.a."
-#define A60  TEN TEN TEN TEN TEN TEN
-#define A125 A60 A60 "a.a.a.a.a."
 
 static const struct name_row names_table[] = {
 	{"example.com", XB_TLS_DROPPED},
@@ -314,8 +135,6 @@ static const struct name_row names_table[] = {
 	{A125 "a.d.d", XB_TLS_NAMELESS},
 	{A125 "aa.d.d", XB_TLS_NAMELESS},
 };
-
-#define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 
 static void hello_names(void **state)
 {
@@ -966,9 +785,6 @@ static void other_ports(void **state)
 	check_data("no data", TLS_PORT, hello.byte, 0, XB_CLEAN);
 }
 
-static const struct xb_name_ports all_ports = {
-	.dns = {53}, .tls = {TLS_PORT, 8443}, .http = {HTTP_PORT, 65535}};
-
 static void off(void **state)
 {
 	static const struct xb_name_ports none = {.dns = {53}}, tls = {.dns = {53}, .tls = {443}};
@@ -1150,333 +966,6 @@ static void told(void **state)
 	xb_watcher_close(&watcher);
 }
 
-/* ---- A second parser ---- */
-
-/* What is left of a vector, or of the segment. */
-struct view {
-	const uint8_t *at, *end;
-	bool broken; /* more was taken than is there */
-};
-
-static const uint8_t *take(struct view *view, size_t size)
-{
-	const uint8_t *taken = view->at;
-
-	if (view->broken || (size_t)(view->end - view->at) < size) {
-		view->broken = true;
-		return NULL;
-	}
-	view->at += size;
-	return taken;
-}
-
-static size_t take_number(struct view *view, uint32_t bytes)
-{
-	const uint8_t *at = take(view, bytes);
-	size_t number = 0;
-
-	for (uint32_t i = 0; at && i < bytes; i++)
-		number = number << 8 | at[i];
-	return number;
-}
-
-/* A vector, as much of it as there is. */
-static struct view take_vector(struct view *view, uint32_t bytes)
-{
-	size_t size = take_number(view, bytes), left = (size_t)(view->end - view->at);
-	struct view inner = {.at = view->at, .end = view->at, .broken = view->broken};
-
-	if (view->broken)
-		return inner;
-	inner.end += size < left ? size : left;
-	if (size > left)
-		view->broken = true;
-	else
-		view->at += size;
-	return inner;
-}
-
-struct listed {
-	const char *domain, *list;
-};
-
-static const struct listed world[] = {
-	{"example.com", "default"}, {"=exact.test", "default"},	   {"child.parent.test", "default"},
-	{"d.d", "default"},	    {"refused.test", "refused"},   {"nxdomain.test", "nxdomain"},
-	{"count.test", "count"},    {"truncate.test", "truncate"},
-};
-
-static bool lies_in(const char *name, size_t size, const char *domain)
-{
-	bool exact = *domain == '=';
-	size_t length = strlen(domain + exact);
-
-	if (size < length || strncasecmp(name + size - length, domain + exact, length))
-		return false;
-	return size == length || (!exact && name[size - length - 1] == '.');
-}
-
-/* By RFC 1035, section 2.3.4. */
-static bool is_name(const char *name, size_t size)
-{
-	size_t label = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		label = name[i] == '.' ? 0 : label + 1;
-		if (label > 63 || (!label && (!i || name[i - 1] == '.')))
-			return false;
-	}
-	return label && size <= 253;
-}
-
-static enum xb_reason second_judge(const void *text, size_t size, enum xb_reason dropped)
-{
-	const char *name = text;
-
-	if (size && name[size - 1] == '.')
-		size--;
-	if (!is_name(name, size))
-		return dropped == XB_TLS_DROPPED ? XB_TLS_NAMELESS : XB_HTTP_NAMELESS;
-	for (size_t i = 0; i < ROWS(world); i++) {
-		if (!lies_in(name, size, world[i].domain))
-			continue;
-		if (lies_in(name, size, "allowed.example.com"))
-			return XB_NAME_ALLOWED;
-		return !strcmp(world[i].list, "count") ? XB_NAME_COUNTED : dropped;
-	}
-	return XB_NAME_CLEAN;
-}
-
-/* RFC 6066, section 3: the list's first, if it is a host's. */
-static enum xb_reason second_server_name(struct view extension)
-{
-	struct view list = take_vector(&extension, 2), name;
-	size_t kind = take_number(&list, 1);
-
-	name = take_vector(&list, 2);
-	if (list.broken || kind)
-		return XB_TLS_NAMELESS;
-	return second_judge(name.at, (size_t)(name.end - name.at), XB_TLS_DROPPED);
-}
-
-/* RFC 8446, sections 4.1.2 and 5.1. */
-static enum xb_reason second_tls(const uint8_t *data, size_t size)
-{
-	struct view segment = {.at = data, .end = data + size}, record, message, extensions;
-
-	if (size < 6 || data[0] != 22 || data[1] != 3 || data[5] != 1)
-		return XB_CLEAN;
-	take(&segment, 3);
-	record = take_vector(&segment, 2);
-	take(&record, 1);
-	message = take_vector(&record, 3);
-	take(&message, 2 + 32);
-	take_vector(&message, 1);
-	take_vector(&message, 2);
-	take_vector(&message, 1);
-	extensions = take_vector(&message, 2);
-	for (int i = 0; i < 64 && !extensions.broken; i++) {
-		size_t type = take_number(&extensions, 2);
-		struct view one = take_vector(&extensions, 2);
-
-		if (!one.broken && !type)
-			return second_server_name(one);
-	}
-	return XB_TLS_NAMELESS;
-}
-
-static bool is_request(const uint8_t *data, size_t size)
-{
-	static const char *const methods[] = {"GET ",	  "HEAD ",    "POST ",	"PUT ",	 "DELETE ",
-					      "CONNECT ", "OPTIONS ", "TRACE ", "PATCH "};
-
-	for (size_t i = 0; size >= 8 && i < ROWS(methods); i++)
-		if (!memcmp(data, methods[i], strlen(methods[i])))
-			return true;
-	return false;
-}
-
-/* RFC 9110, section 7.2; RFC 9112, section 5. */
-static enum xb_reason second_http(const uint8_t *data, size_t size)
-{
-	size_t at = 0, blanks = 0, end;
-
-	size = size < 2048 ? size : 2048;
-	if (!is_request(data, size))
-		return XB_CLEAN;
-	do {
-		while (at < size && data[at] != '\n')
-			at++;
-		at++;
-		if (at + 5 > size || data[at] == '\r' || data[at] == '\n')
-			return XB_HTTP_NAMELESS;
-	} while (strncasecmp((const char *)data + at, "host:", 5));
-	at += 5;
-	for (; at < size && blanks < 8 && (data[at] == ' ' || data[at] == '\t'); blanks++)
-		at++;
-	for (end = at; end < size && data[end] > ' ' && data[end] != ':'; end++)
-		;
-	if (end >= size)
-		return XB_HTTP_NAMELESS;
-	return second_judge(data + at, end - at, XB_HTTP_DROPPED);
-}
-
-static uint64_t numbers;
-
-static uint32_t random_below(uint32_t limit)
-{
-	return (uint32_t)(rig_random(&numbers) % limit);
-}
-
-static const char *random_name(void)
-{
-	static const char *const names[] = {
-		"example.com",	      "www.example.com", "a.allowed.example.com",
-		"x.refused.test",     "count.test.",	 "example.org",
-		"child.parent.test.", "EXACT.test",	 "aexample.com",
-		LONG "a.example.com", A125 "d.d",	 "www.exact.test"};
-
-	return names[random_below(ROWS(names))];
-}
-
-static void random_hello(struct hello *data)
-{
-	const struct hello_shape shape = {
-		.session = random_below(2) * 32,
-		.ciphers = 2 + 2 * random_below(20),
-		.before = random_below(8) ? random_below(6) : 60 + random_below(6),
-		.after = random_below(4),
-		.filler = random_below(12),
-	};
-
-	make_named(&shape, random_name(), data);
-}
-
-static void random_request(struct hello *data)
-{
-	static const char *const fields[] = {"Accept: */*\r\n", "X: host: a\r\n", "A:b\n",
-					     "User-Agent: some program/1.0\r\n"};
-	static const char *const methods[] = {"GET", "POST", "OPTIONS", "DELETE", "CONNECT"};
-	static const char *const hosts[] = {"Host: %s\r\n", "host:%s:80\r\n", "HOST: \t%s\n",
-					    "Host: %s \r\n"};
-	char *text = (char *)data->byte;
-
-	text += sprintf(text, "%s / HTTP/1.1\r\n", methods[random_below(ROWS(methods))]);
-	for (uint32_t i = random_below(random_below(16) ? 4 : 120); i > 0; i--)
-		text += sprintf(text, "%s", fields[random_below(ROWS(fields))]);
-	text += snprintf(text, 400, hosts[random_below(ROWS(hosts))], random_name());
-	for (uint32_t i = random_below(4); i > 0; i--)
-		text += sprintf(text, "%s", fields[random_below(ROWS(fields))]);
-	text += sprintf(text, "\r\n");
-	data->size = (uint32_t)(text - (char *)data->byte);
-}
-
-static void mutate(struct hello *data)
-{
-	static const uint8_t liked[] = {0,    1,    2,	 3,   5,  '.', ':',
-					'\r', '\n', ' ', 'H', 63, 127, 255};
-	/* Mostly where lengths stand. */
-	uint32_t at = random_below(random_below(2) ? 200 : data->size) % data->size;
-
-	switch (random_below(6)) {
-	case 0:
-		data->byte[at] = (uint8_t)random_below(256);
-		break;
-	case 1:
-		data->byte[at] = liked[random_below(ROWS(liked))];
-		break;
-	case 2:
-		data->byte[at] = (uint8_t)(data->byte[at] + random_below(7) - 3);
-		break;
-	case 3:
-		data->byte[at] ^= (uint8_t)(1U << random_below(8));
-		break;
-	case 4:
-		memmove(data->byte + at, data->byte + at + 1, data->size - at - 1);
-		data->size--;
-		break;
-	default:
-		data->size = random_below(3) ? data->size : at + 1;
-	}
-}
-
-static void fail_differs(const struct hello *data, enum xb_reason reason, enum xb_reason expected)
-{
-	for (uint32_t i = 0; i < data->size; i++)
-		fprintf(stderr, "%02x%s", data->byte[i], i % 32 == 31 ? "\n" : "");
-	fail_msg("%u bytes: reason %d, the second parser says %d", data->size, reason, expected);
-}
-
-static void differential(void make(struct hello *), uint16_t port,
-			 enum xb_reason second(const uint8_t *, size_t))
-{
-	const char *given = getenv("XB_SEED");
-	uint32_t by_reason[XB_REASON_COUNT] = {0};
-	struct hello data;
-
-	numbers = given ? strtoull(given, NULL, 0) : (uint64_t)getpid() << 20;
-	fprintf(stderr, "seed 0x%lx\n", numbers);
-	for (uint32_t i = 0; i < 50000; i++) {
-		const struct wrap wrap = {.shape = {.ipv6 = i & 1, .fill = i & 6}};
-		enum xb_reason reason, expected;
-		struct dns_frame frame;
-
-		make(&data);
-		for (uint32_t changes = random_below(4); changes > 0 && data.size > 1; changes--)
-			mutate(&data);
-		wrap_tcp(&wrap, port, data.byte, data.size, &frame);
-		expected = second(data.byte, data.size);
-		reason = reason_for("mutation", &frame);
-		if (reason != expected)
-			fail_differs(&data, reason, expected);
-		by_reason[reason]++;
-	}
-	for (int i = 0; i < XB_REASON_COUNT; i++)
-		if (by_reason[i])
-			fprintf(stderr, "reason %d: %u\n", i, by_reason[i]);
-}
-
-static void mutated_hellos(void **state)
-{
-	(void)state;
-	differential(random_hello, TLS_PORT, second_tls);
-}
-
-static void mutated_requests(void **state)
-{
-	(void)state;
-	differential(random_request, HTTP_PORT, second_http);
-}
-
-/* ---- The world ---- */
-
-static int begin(void **state)
-{
-	(void)state;
-	rig_begin(&rig, "hellos");
-	program = rig_entry(&rig);
-	rig_verdict(&rig, "refused", XB_DOMAIN_REFUSED);
-	rig_verdict(&rig, "nxdomain", XB_DOMAIN_NXDOMAIN);
-	rig_verdict(&rig, "truncate", XB_DOMAIN_TRUNCATE);
-	rig_verdict(&rig, "count", XB_DOMAIN_COUNT);
-	for (size_t i = 0; i < ROWS(world); i++)
-		rig_add(&rig, world[i].domain, world[i].list);
-	rig_allow(&rig, "allowed.example.com");
-	rig_ports(&rig, &all_ports);
-	assert_int_equal(xb_link_open(rig.pins, &counts_link), 0);
-	read_counts(&last_counts);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	xb_link_close(&counts_link);
-	close(program);
-	rig_end(&rig);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1504,8 +993,6 @@ int main(void)
 		cmocka_unit_test_teardown(monitor, enforce),
 		cmocka_unit_test(beside_addresses),
 		cmocka_unit_test_setup_teardown(told, attach, detach),
-		cmocka_unit_test(mutated_hellos),
-		cmocka_unit_test(mutated_requests),
 	};
 
 	return cmocka_run_group_tests_name("hellos", tests, begin, end);
