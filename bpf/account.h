@@ -7,16 +7,30 @@
 #include <bpf/bpf_helpers.h>
 #include "link.h"
 
+static __always_inline __u32 stats_row_at(__u32 index, __u32 ifindex)
+{
+	struct xb_iface_cell *cell;
+
+	index %= XB_IFACE_CELLS;
+	cell = bpf_map_lookup_elem(&ifaces, &index);
+	return cell && cell->ifindex == ifindex ? cell->row : 0;
+}
+
+/* A function of its own: nearly every interface stands in the first cell it may stand in. */
+static __noinline int stats_row_further(__u32 ifindex)
+{
+	__u32 row = 0;
+
+	for (__u32 i = 1; !row && i < XB_IFACE_PROBES; i++)
+		row = stats_row_at(ifindex + i, ifindex);
+	return row;
+}
+
 static __always_inline __u32 stats_row(__u32 ifindex)
 {
-	for (__u32 i = 0; i < XB_IFACE_PROBES; i++) {
-		__u32 index = (ifindex + i) % XB_IFACE_CELLS;
-		struct xb_iface_cell *cell = bpf_map_lookup_elem(&ifaces, &index);
+	__u32 row = stats_row_at(ifindex, ifindex);
 
-		if (cell && cell->ifindex == ifindex)
-			return cell->row;
-	}
-	return 0;
+	return row ? row : stats_row_further(ifindex);
 }
 
 /*

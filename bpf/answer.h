@@ -257,7 +257,7 @@ static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
  * rightly, and is to be dropped. The incoming checksum is not looked at: on virtual interfaces it
  * is not there yet.
  */
-static __noinline int answer(struct xdp_md *ctx, struct name *name, __u32 reason)
+static __always_inline int answer(struct xdp_md *ctx, struct name *name, __u32 reason)
 {
 	bool edns = name->message[11] & 1;
 	__u32 size;

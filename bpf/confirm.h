@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The exact look-up behind a Bloom hit: two buckets, a line each. Userspace moves keys between them
- * at any moment. */
+/* The exact look-up behind a Bloom hit: one bucket, a line, of a few keys and of what is not there
+ * two. Userspace moves keys between them at any moment. */
 #ifndef XDP_BLOOM_CONFIRM_H
 #define XDP_BLOOM_CONFIRM_H
 
@@ -70,24 +70,26 @@ static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 f
 }
 
 /* slots is a constant wherever this is inlined. 0: none has the value. */
+static __always_inline __u64 bucket_find(void *map, __u32 index, enum slots slots, __u64 value)
+{
+	struct xb_bucket *bucket = bpf_map_lookup_elem(map, &index);
+
+	if (!bucket)
+		return 0;
+	if (slots == SLOTS_NAME)
+		return bucket_name(bucket, value);
+	if (slots == SLOTS_HASH)
+		return bucket_has6(bucket, value);
+	return bucket_has4(bucket, value | value << 32);
+}
+
+/* One bucket after the other: nearly every key stands in its first. */
 static __always_inline __u64 buckets_find(void *map, const struct xb_choices *choices,
 					  enum slots slots, __u64 value)
 {
-	__u32 first = choices->first, second = choices->second;
-	struct xb_bucket *a = bpf_map_lookup_elem(map, &first);
-	struct xb_bucket *b = bpf_map_lookup_elem(map, &second);
+	__u64 found = bucket_find(map, choices->first, slots, value);
 
-	if (!a || !b)
-		return 0;
-	if (slots == SLOTS_NAME) {
-		__u64 found = bucket_name(a, value);
-
-		return found ? found : bucket_name(b, value);
-	}
-	if (slots == SLOTS_HASH)
-		return bucket_has6(a, value) | bucket_has6(b, value);
-	value |= value << 32;
-	return bucket_has4(a, value) | bucket_has4(b, value);
+	return found ? found : bucket_find(map, choices->second, slots, value);
 }
 
 #define CONFIRM_TRIES 8

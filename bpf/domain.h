@@ -84,6 +84,8 @@ static __noinline int domain_note(struct xdp_md *ctx, struct name *name)
 	struct xb_drop *drop = &name->told.drop;
 	struct source source = parse_source(ctx);
 
+	if (source.family == SOURCE_NONE)
+		return 0;
 	*drop = watch_begin(ctx, &source, 0, 0);
 	drop->protocol = name->transport.protocol;
 	drop->sport = name->udp.source;
@@ -95,7 +97,7 @@ static __noinline int domain_note(struct xdp_md *ctx, struct name *name)
 
 /* Of a name that is in the scratch and cut: XB_NAME_CLEAN, XB_NAME_ALLOWED, or the reason of its
  * verdict. */
-static __noinline int name_judge(struct name *name)
+static __always_inline int name_judge(struct name *name)
 {
 	__u32 zero = 0;
 	struct xb_depths *depths = bpf_map_lookup_elem(&name_depths, &zero);
@@ -198,7 +200,7 @@ static __always_inline int udp_name(struct xdp_md *ctx, struct name *name, __u32
 }
 
 /* Takes the packet apart. XB_NAME_CLEAN: there is a name, and it is cut. */
-static __noinline int domain_find(struct xdp_md *ctx, struct name *name, __u32 found)
+static __always_inline int domain_find(struct xdp_md *ctx, struct name *name, __u32 found)
 {
 	name->transport = name->ipv6 ? transport_ipv6(ctx, name->network)
 				     : transport_ipv4(ctx, name->network);

@@ -14,30 +14,26 @@
 
 static __always_inline enum xb_reason judge(const struct source *source, bool *at_gate)
 {
-	switch (source->family) {
-	case SOURCE_IPV4:
-		if (params.prefix4 && prefix4_listed(source->ipv4))
-			return XB_LISTED_IPV4_PREFIX;
-		if (params.host4.blocks)
-			return host4_judge(source->ipv4, at_gate);
-		return XB_CLEAN;
-	case SOURCE_IPV6:
-		if (params.net6.blocks)
-			return net6_judge(source->hi, source->lo);
-		return XB_CLEAN;
-	case SOURCE_NONE:
-		break;
-	}
-	return source->reason;
+	if (source->family == SOURCE_IPV6)
+		return params.net6.blocks ? net6_judge(source->hi, source->lo) : XB_CLEAN;
+	if (params.prefix4 && prefix4_listed(source->ipv4))
+		return XB_LISTED_IPV4_PREFIX;
+	return params.host4.blocks ? host4_judge(source->ipv4, at_gate) : XB_CLEAN;
 }
 
 SEC("xdp")
 int xdp_bloom_filter(struct xdp_md *ctx)
 {
 	struct source source = parse_source(ctx);
+	enum xb_reason reason;
 	bool at_gate = true;
-	enum xb_reason reason = judge(&source, &at_gate);
 
+	if (source.family == SOURCE_NONE)
+		return account(ctx, source.reason, 0);
+	reason = judge(&source, &at_gate);
+	/* By itself, so that what most packets come to has no test of the reason on its way. */
+	if (reason == XB_CLEAN && !params.allow_only && !params.names.blocks)
+		return account(ctx, XB_CLEAN, source.claimed);
 	if (params.allow_only || xb_reason_drops(reason))
 		reason = policy_apply(ctx, reason, at_gate);
 	/* What is only monitored for its source would not have come as far as its name. */

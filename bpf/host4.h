@@ -14,9 +14,9 @@ struct bloom_map host4 SEC(".maps");
 #define HOST4_AT_GATE	 2 /* the allowlist may have it, too */
 #define HOST4_CANNOT_SAY (HOST4_LISTED | HOST4_AT_GATE)
 
-/* Calls, for the registers' sake: see policy_apply(). hash: of the address, host byte order. The
- * gate's word is asked for with the buckets, so that memory brings all at once. */
-static __noinline int confirm_host4(__u64 hash, __u32 address)
+/* hash: of the address, host byte order. The gate's word is asked for with the bucket, so that
+ * memory brings both at once. */
+static __always_inline int confirm_host4(__u64 hash, __u32 address)
 {
 	struct xb_key key = params_key();
 	int found = HOST4_LISTED | (gate_open_ipv4(address) ? HOST4_AT_GATE : 0);

@@ -100,13 +100,14 @@ static __always_inline __u8 *name_at(struct name *name, __u32 at)
 	return &name->message[DNS_HEADER + (at & 255)];
 }
 
-/* What bpf_loop() calls takes several labels: a call costs more than one of them. */
+/* What bpf_loop() calls takes several labels, and the first round is no call: its return costs more
+ * than a label or two. */
 #define LABELS_A_ROUND	 8
 #define SUFFIXES_A_ROUND 4
 
-static long name_next_labels(__u32 round __attribute__((unused)), void *data)
+/* True: there are no more. */
+static __always_inline bool name_labels(struct name *name)
 {
-	struct name *name = *(struct name **)data;
 	__u32 at = name->bytes, labels = name->labels, room = name->room;
 	enum xb_reason bad = XB_DNS_LONG;
 	int left = LABELS_A_ROUND;
@@ -138,11 +139,16 @@ static long name_next_labels(__u32 round __attribute__((unused)), void *data)
 	return left > 0;
 }
 
+static long name_next_labels(__u32 round __attribute__((unused)), void *data)
+{
+	return name_labels(*(struct name **)data);
+}
+
 /* Finds the labels of the name that stands in the scratch. XB_NAME_CLEAN: it is whole. */
 static __always_inline enum xb_reason name_cut(struct name *name)
 {
 	name->bytes = name->labels = 0;
-	if (!name_next_labels(0, &name))
+	if (!name_labels(name))
 		bpf_loop(XB_NAME_LABELS / LABELS_A_ROUND + 1, name_next_labels, &name, 0);
 	return name->bad;
 }
@@ -163,7 +169,7 @@ static __always_inline void name_take_label(struct name *name)
 }
 
 /* A listed name's verdict, or XB_DOMAIN_VERDICTS. */
-static __noinline int name_confirm(__u64 hash)
+static __always_inline __u32 name_confirm(__u64 hash)
 {
 	struct xb_key key = params_key();
 	__u64 fingerprint = xb_fingerprint(hash);
@@ -188,18 +194,22 @@ static __always_inline void name_look_up(struct name *name, __u32 exact)
 	name->hit = (struct hit){xb_fingerprint(hash), name->depth, exact};
 }
 
-static long name_next_suffixes(__u32 round __attribute__((unused)), void *data)
+/* True: there are no more. */
+static __always_inline bool name_suffixes(struct name *name)
 {
-	struct name *name = *(struct name **)data;
-
 	for (int i = 0; i < SUFFIXES_A_ROUND; i++) {
 		if (name->depth >= name->last)
-			return 1;
+			return true;
 		name_take_label(name);
 		if (name->depth >= name->first)
 			name_look_up(name, 0);
 	}
-	return 0;
+	return false;
+}
+
+static long name_next_suffixes(__u32 round __attribute__((unused)), void *data)
+{
+	return name_suffixes(*(struct name **)data);
 }
 
 static __always_inline void name_rewind(struct name *name)
@@ -220,7 +230,7 @@ static __always_inline __u32 name_listed(struct name *name, const struct xb_dept
 	name->first = depths->first;
 	name->last = last < name->labels ? last : name->labels;
 	name_rewind(name);
-	if (!name_next_suffixes(0, &name))
+	if (!name_suffixes(name))
 		bpf_loop(XB_NAME_LABELS / SUFFIXES_A_ROUND + 1, name_next_suffixes, &name, 0);
 	if (exact) {
 		xb_sip_take(&name->sip, 0);

@@ -54,7 +54,7 @@ static __always_inline __u64 leading_ones(__u32 n)
 }
 
 /* hash: of prefix and length. */
-static __noinline int confirm_net6(__u64 hash)
+static __always_inline int confirm_net6(__u64 hash)
 {
 	struct xb_key key = params_key();
 	__u64 fingerprint = xb_fingerprint(hash);

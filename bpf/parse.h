@@ -21,9 +21,11 @@ struct vlan_tag {
 
 enum source_family { SOURCE_NONE, SOURCE_IPV4, SOURCE_IPV6 };
 
+/* What does not belong to the family is left as it was: setting it would be a fifth of what parsing
+ * takes. */
 struct source {
 	enum source_family family;
-	enum xb_reason reason; /* why there is none */
+	enum xb_reason reason; /* of none: why */
 	__u32 ipv4;	       /* host byte order */
 	__u64 hi, lo;	       /* IPv6, host byte order */
 	__u32 network;	       /* offset of the IP header */
@@ -48,13 +50,18 @@ static __always_inline void *cursor_take(struct cursor *cursor, __u32 size)
 
 static __always_inline struct source source_none(enum xb_reason reason)
 {
-	return (struct source){.family = SOURCE_NONE, .reason = reason};
+	struct source source;
+
+	source.family = SOURCE_NONE;
+	source.reason = reason;
+	return source;
 }
 
 static __always_inline struct source parse_ipv4(struct cursor *cursor)
 {
 	__u32 offset = (__u32)(cursor->pos - cursor->start);
 	struct iphdr *ip = cursor_take(cursor, sizeof(*ip));
+	struct source source;
 
 	if (!ip)
 		return source_none(XB_IPV4_SHORT);
@@ -62,18 +69,18 @@ static __always_inline struct source parse_ipv4(struct cursor *cursor)
 		return source_none(XB_IPV4_VERSION);
 	if (ip->ihl < 5)
 		return source_none(XB_IPV4_IHL);
-	return (struct source){
-		.family = SOURCE_IPV4,
-		.ipv4 = bpf_ntohl(ip->saddr),
-		.network = offset,
-		.claimed = offset + bpf_ntohs(ip->tot_len),
-	};
+	source.family = SOURCE_IPV4;
+	source.ipv4 = bpf_ntohl(ip->saddr);
+	source.network = offset;
+	source.claimed = offset + bpf_ntohs(ip->tot_len);
+	return source;
 }
 
 static __always_inline struct source parse_ipv6(struct cursor *cursor)
 {
 	__u32 offset = (__u32)(cursor->pos - cursor->start);
 	struct ipv6hdr *ip = cursor_take(cursor, sizeof(*ip));
+	struct source source;
 	__u32 *word;
 
 	if (!ip)
@@ -81,13 +88,12 @@ static __always_inline struct source parse_ipv6(struct cursor *cursor)
 	if (ip->version != 6)
 		return source_none(XB_IPV6_VERSION);
 	word = ip->saddr.in6_u.u6_addr32;
-	return (struct source){
-		.family = SOURCE_IPV6,
-		.hi = ((__u64)bpf_ntohl(word[0]) << 32) | bpf_ntohl(word[1]),
-		.lo = ((__u64)bpf_ntohl(word[2]) << 32) | bpf_ntohl(word[3]),
-		.network = offset,
-		.claimed = offset + (__u32)sizeof(*ip) + bpf_ntohs(ip->payload_len),
-	};
+	source.family = SOURCE_IPV6;
+	source.hi = ((__u64)bpf_ntohl(word[0]) << 32) | bpf_ntohl(word[1]);
+	source.lo = ((__u64)bpf_ntohl(word[2]) << 32) | bpf_ntohl(word[3]);
+	source.network = offset;
+	source.claimed = offset + (__u32)sizeof(*ip) + bpf_ntohs(ip->payload_len);
+	return source;
 }
 
 static __always_inline bool is_vlan(__be16 protocol)
@@ -107,7 +113,7 @@ static __always_inline struct source parse_source(struct xdp_md *ctx)
 
 	if (!ethernet)
 		return source_none(XB_ETHERNET_SHORT);
-	protocol = ethernet->h_proto;
+	protocol = *(__be16 *)(void *)&ethernet->h_proto; /* two bytes at once */
 #pragma unroll
 	for (int i = 0; i < VLAN_TAGS_MAX; i++) {
 		struct vlan_tag *tag;

@@ -62,12 +62,11 @@ static __noinline int not_admitted(struct xdp_md *ctx, __u32 found)
 }
 
 /*
- * What the policy makes of a look-up. at_gate: the allowlist may have the source. A function of its
- * own, and whatever needs the source parses once more: registers and stack for that would else be
- * taken from packets that never come here (measured: 40 ns of a clean one at 10M hosts, which waits
- * for memory and has fewer look-ups under way).
+ * What the policy makes of a look-up. at_gate: the allowlist may have the source. Inlined, for the
+ * way to a drop has no function to return from, which mitigations make dear (see docs/design.md);
+ * whatever is rare and needs the source is a function of its own, and parses once more.
  */
-static __noinline int policy_apply(struct xdp_md *ctx, __u32 found, __u32 at_gate)
+static __always_inline int policy_apply(struct xdp_md *ctx, __u32 found, __u32 at_gate)
 {
 	enum xb_reason reason = found;
 	__u32 now = policy_now();

@@ -80,8 +80,11 @@ static __always_inline struct xb_drop watch_begin(struct xdp_md *ctx, const stru
 static __noinline int watch_send(struct xdp_md *ctx, __u32 reason, __u32 monitored)
 {
 	struct source source = parse_source(ctx);
-	struct xb_drop drop = watch_begin(ctx, &source, reason, monitored);
+	struct xb_drop drop;
 
+	if (source.family == SOURCE_NONE)
+		return 0;
+	drop = watch_begin(ctx, &source, reason, monitored);
 	watch_transport(ctx, &source, &drop);
 	return bpf_ringbuf_output(&drops, &drop, sizeof(drop), 0);
 }

@@ -121,9 +121,10 @@ int parse_alone(struct xdp_md *ctx)
 {
 	struct source source = parse_source(ctx);
 
+	if (source.family != SOURCE_IPV4)
+		return XDP_ABORTED;
 	asm volatile("" ::"r"(source.ipv4));
-	return account(ctx, source.family == SOURCE_NONE ? source.reason : XB_CLEAN,
-		       source.claimed);
+	return account(ctx, XB_CLEAN, source.claimed);
 }
 
 char _license[] SEC("license") = "GPL";

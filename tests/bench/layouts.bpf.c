@@ -46,13 +46,10 @@ static __always_inline enum xb_reason judge(struct layout layout, __u32 address)
 static __always_inline int filter(struct xdp_md *ctx, struct layout layout)
 {
 	struct source source = parse_source(ctx);
-	enum xb_reason reason = source.reason;
 
-	if (source.family == SOURCE_IPV4)
-		reason = judge(layout, source.ipv4);
-	else if (source.family == SOURCE_IPV6)
-		reason = XB_CLEAN;
-	return account(ctx, reason, source.claimed);
+	if (source.family != SOURCE_IPV4)
+		return XDP_ABORTED;
+	return account(ctx, judge(layout, source.ipv4), source.claimed);
 }
 
 #define PROGRAM(name, text, ...)                                                                   \

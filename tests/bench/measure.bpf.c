@@ -95,71 +95,51 @@ int from_table(struct xdp_md *ctx)
 	return line ? hand_on(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
 }
 
-static __always_inline enum xb_reason parsed(const struct source *source)
+/* Every frame is IPv4, and every program counts as the filter does. */
+#define MEASURED(name, found)                                                                      \
+	SEC("xdp") int name(struct xdp_md *ctx)                                                    \
+	{                                                                                          \
+		struct source source = parse_source(ctx);                                          \
+                                                                                                   \
+		if (source.family != SOURCE_IPV4)                                                  \
+			return XDP_ABORTED;                                                        \
+		return account(ctx, found(source.ipv4) ? XB_LISTED_IPV4_HOST : XB_CLEAN,           \
+			       source.claimed);                                                    \
+	}
+
+static __always_inline bool in_nothing(__u32 address)
 {
-	return source->family == SOURCE_NONE ? source->reason : XB_CLEAN;
+	asm volatile("" ::"r"(address)); /* it is read, as the filter does */
+	return false;
 }
 
-SEC("xdp")
-int parse_only(struct xdp_md *ctx)
+static __always_inline bool in_line(__u32 address)
 {
-	struct source source = parse_source(ctx);
-
-	asm volatile("" ::"r"(source.ipv4)); /* the address is read, as the filter does */
-	return account(ctx, parsed(&source), source.claimed);
-}
-
-SEC("xdp")
-int line_read(struct xdp_md *ctx)
-{
-	struct source source = parse_source(ctx);
-	__u32 index = xb_scale(source.ipv4 * 0x9e3779b1U, bare_lines);
+	__u32 index = xb_scale(address * 0x9e3779b1U, bare_lines);
 	struct bare_line *line = bpf_map_lookup_elem(&bare, &index);
-	enum xb_reason reason = parsed(&source);
 
-	if (line && line->word[0])
-		reason = XB_LISTED_IPV4_HOST;
-	return account(ctx, reason, source.claimed);
+	return line && line->word[0];
 }
 
-SEC("xdp")
-int bpf_hash(struct xdp_md *ctx)
+static __always_inline bool in_hash(__u32 address)
 {
-	struct source source = parse_source(ctx);
-	__u32 address = source.ipv4;
-	enum xb_reason reason = parsed(&source);
-
-	if (source.family == SOURCE_IPV4 && bpf_map_lookup_elem(&exact, &address))
-		reason = XB_LISTED_IPV4_HOST;
-	return account(ctx, reason, source.claimed);
+	return bpf_map_lookup_elem(&exact, &address);
 }
 
-SEC("xdp")
-int bpf_bloom(struct xdp_md *ctx)
+static __always_inline bool in_bloom(__u32 address)
 {
-	struct source source = parse_source(ctx);
-	__u32 address = source.ipv4;
-	enum xb_reason reason = parsed(&source);
-
-	if (source.family == SOURCE_IPV4 && !bpf_map_peek_elem(&bloom, &address))
-		reason = XB_LISTED_IPV4_HOST;
-	return account(ctx, reason, source.claimed);
+	return !bpf_map_peek_elem(&bloom, &address);
 }
 
-SEC("xdp")
-int lpm_trie(struct xdp_md *ctx)
+static __always_inline bool in_trie(__u32 address)
 {
-	struct source source = parse_source(ctx);
-	struct xb_allow4_key key = {32, bpf_htonl(source.ipv4)};
-	enum xb_reason reason = parsed(&source);
+	struct xb_allow4_key key = {32, bpf_htonl(address)};
 
-	if (source.family == SOURCE_IPV4 && bpf_map_lookup_elem(&trie, &key))
-		reason = XB_LISTED_IPV4_HOST;
-	return account(ctx, reason, source.claimed);
+	return bpf_map_lookup_elem(&trie, &key);
 }
 
 /* The first bit that is not set ends it: reading all of them costs more. */
-static __always_inline bool classic_contains(__u32 address)
+static __always_inline bool in_classic(__u32 address)
 {
 	struct xb_key key = {.a = classic_key.a, .b = classic_key.b};
 	__u64 hash = xb_hash_ipv4(&key, address);
@@ -175,15 +155,11 @@ static __always_inline bool classic_contains(__u32 address)
 	return true;
 }
 
-SEC("xdp")
-int classic_bloom(struct xdp_md *ctx)
-{
-	struct source source = parse_source(ctx);
-	enum xb_reason reason = parsed(&source);
-
-	if (source.family == SOURCE_IPV4 && classic_contains(source.ipv4))
-		reason = XB_LISTED_IPV4_HOST;
-	return account(ctx, reason, source.claimed);
-}
+MEASURED(parse_only, in_nothing)
+MEASURED(line_read, in_line)
+MEASURED(bpf_hash, in_hash)
+MEASURED(bpf_bloom, in_bloom)
+MEASURED(lpm_trie, in_trie)
+MEASURED(classic_bloom, in_classic)
 
 char _license[] SEC("license") = "GPL";

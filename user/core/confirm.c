@@ -80,15 +80,6 @@ static int slot_find(struct xb_confirm *confirm, uint32_t bucket, uint64_t value
 	return -1;
 }
 
-static uint32_t slots_free(struct xb_confirm *confirm, uint32_t bucket)
-{
-	uint32_t count = 0;
-
-	for (uint32_t slot = 0; slot < slots_of(confirm->slots); slot++)
-		count += !slot_get(confirm, bucket, slot);
-	return count;
-}
-
 static struct xb_choices choices_of(const struct xb_confirm *confirm, uint64_t hash)
 {
 	return xb_choices_of(&confirm->key,
@@ -209,31 +200,7 @@ static int relocate(struct xb_confirm *confirm, struct xb_choices choices, uint6
 	return 0;
 }
 
-static void count_unspecified(struct xb_confirm *confirm, uint64_t one)
-{
-	__atomic_fetch_add(end_word(confirm, XB_BUCKET_ZERO), one, __ATOMIC_SEQ_CST);
-}
-
-int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
-{
-	struct xb_choices choices = choices_of(confirm, hash);
-	uint64_t value = value_of(confirm, hash, extra);
-	uint32_t bucket;
-
-	if (!value) {
-		count_unspecified(confirm, 1);
-		return 0;
-	}
-	bucket = slots_free(confirm, choices.first) >= slots_free(confirm, choices.second)
-			 ? choices.first
-			 : choices.second;
-	if (!slots_free(confirm, bucket))
-		return relocate(confirm, choices, value, &bucket);
-	slot_set(confirm, bucket, (uint32_t)slot_find(confirm, bucket, 0), value);
-	return 0;
-}
-
-/* Where the value stands; false if nowhere. */
+/* Where the value (0: a free slot) stands, in the first bucket if it can; false if nowhere. */
 static bool locate(struct xb_confirm *confirm, uint64_t hash, uint64_t value, uint32_t *bucket,
 		   int *slot)
 {
@@ -246,6 +213,27 @@ static bool locate(struct xb_confirm *confirm, uint64_t hash, uint64_t value, ui
 		*slot = slot_find(confirm, *bucket, value);
 	}
 	return *slot >= 0;
+}
+
+static void count_unspecified(struct xb_confirm *confirm, uint64_t one)
+{
+	__atomic_fetch_add(end_word(confirm, XB_BUCKET_ZERO), one, __ATOMIC_SEQ_CST);
+}
+
+int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
+{
+	uint64_t value = value_of(confirm, hash, extra);
+	uint32_t bucket;
+	int slot;
+
+	if (!value) {
+		count_unspecified(confirm, 1);
+		return 0;
+	}
+	if (!locate(confirm, hash, 0, &bucket, &slot))
+		return relocate(confirm, choices_of(confirm, hash), value, &bucket);
+	slot_set(confirm, bucket, (uint32_t)slot, value);
+	return 0;
 }
 
 int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
@@ -302,7 +290,7 @@ static int build_one(struct xb_confirm *confirm, const struct pending *key, uint
 		     uint8_t *used)
 {
 	uint32_t first = key->choices.first, second = key->choices.second;
-	uint32_t bucket = used[first - start] <= used[second - start] ? first : second;
+	uint32_t bucket = used[first - start] < slots_of(confirm->slots) ? first : second;
 	uint8_t *filled = &used[bucket - start];
 	struct xb_bucket *place = bucket_at(confirm, bucket);
 
