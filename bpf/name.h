@@ -194,9 +194,11 @@ static __always_inline void name_look_up(struct name *name, __u32 exact)
 	name->hit = (struct hit){xb_fingerprint(hash), name->depth, exact};
 }
 
-/* True: there are no more. */
+/* True: there are no more. Unrolled, or the loop may end where the verifier of Linux 6.1 takes
+ * none: by falling through. */
 static __always_inline bool name_suffixes(struct name *name)
 {
+#pragma unroll
 	for (int i = 0; i < SUFFIXES_A_ROUND; i++) {
 		if (name->depth >= name->last)
 			return true;
