@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import time
 
+from costs import cost_over
 from rig import BLOOMCTL, PROGRAMS, Failed, Samples, both, ratio, row, run, say
 
 NAMES = 1000000    # listed where the program alone is timed
@@ -33,12 +34,10 @@ def program_cost(scratch, quick):
     raw["run_ns"] = {}
     raw["cost_ns"] = {}
     for traffic, subjects in ns.items():
-        found = {subject: {"median": statistics.median(values), "min": min(values)}
-                 for subject, values in subjects.items()}
-        alone = found.pop("parse_alone")
-        raw["run_ns"][traffic] = alone
-        raw["cost_ns"][traffic] = {subject: {key: figure[key] - alone[key] for key in figure}
-                                   for subject, figure in found.items()}
+        alone = subjects.pop("parse_alone")
+        raw["run_ns"][traffic] = {"median": statistics.median(alone), "min": min(alone)}
+        raw["cost_ns"][traffic] = {subject: cost_over(values, alone)
+                                   for subject, values in subjects.items()}
     return raw
 
 

@@ -78,8 +78,8 @@ def cost_plots(costs, page):
 def program_cost(data, page):
     costs = data["program_cost"]
     lines = ["`BPF_PROG_TEST_RUN` of the program that ships, loaded by the code that ships; sources "
-             "are rewritten in the kernel, every subject counts alike. Cost is the median over that "
-             "of a program that parses and counts only.", ""]
+             "are rewritten in the kernel, every subject counts alike. Cost is the median of "
+             "what a round took longer than with a program that parses and counts only.", ""]
     lines += cost_plots(costs, page)
     for cost in costs:
         compare_costs(cost, page)
