@@ -97,24 +97,29 @@ static __always_inline __u64 buckets_find(void *map, const struct xb_choices *ch
 /*
  * A key that moves is copied, MOVES is raised, then the old place is overwritten. Who read the new
  * place before the copy and the old one after it missed the key, but then MOVES changed meanwhile:
- * not found counts only if it did not. The atomic addition of 0 is the full barrier that BPF has no
- * other word for; only Bloom false positives come here. A key that moved at every try is taken for
- * present (a name: with the strictest verdict, which is 0): nothing listed passes.
+ * not found counts only if it did not, or if no key has moved yet since it was built. The atomic
+ * addition of 0 is the full barrier that BPF has no other word for; only Bloom false positives come
+ * here. A key that moved at every try is taken for present (a name: with the strictest verdict,
+ * which is 0): nothing listed passes.
  */
 static __always_inline __u64 confirm_again(void *map, __u32 last, const struct xb_choices *choices,
 					   enum slots slots, __u64 value)
 {
 	struct xb_bucket *end = bpf_map_lookup_elem(map, &last);
+	__u64 moves;
 
 	if (!end)
 		return 0;
+	moves = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+	if (!moves)
+		return 0;
 	for (int i = 0; i < CONFIRM_TRIES; i++) {
-		__u64 before = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
-		__u64 found = buckets_find(map, choices, slots, value);
+		__u64 found = buckets_find(map, choices, slots, value), before = moves;
 
 		if (found)
 			return found;
-		if (__sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0) == before)
+		moves = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+		if (moves == before)
 			return 0;
 	}
 	return value;

@@ -164,8 +164,9 @@ struct xb_bucket {
 	__u64 word[8];
 };
 
-#define XB_BUCKET_ZERO	0 /* how often 0.0.0.0, which no slot can hold, is listed */
-#define XB_BUCKET_MOVES 1 /* raised between the copy and the removal of a key that moves */
+#define XB_BUCKET_ZERO 0 /* how often 0.0.0.0, which no slot can hold, is listed */
+/* Raised between the copy and the removal of a key that moves; 0: none has since it was built. */
+#define XB_BUCKET_MOVES 1
 
 struct xb_buckets {
 	__u32 parts; /* 0: nothing is confirmed */

@@ -513,6 +513,7 @@ static _Thread_local struct {
 	uint64_t random;
 	int buckets, ends;
 	struct xb_bucket copy[2];
+	void (*meanwhile)(struct xb_confirm *table); /* called once between its two buckets */
 } reader;
 
 /* Longer, and more often, once the first look has missed: the next one misses too only if the key
@@ -541,6 +542,12 @@ static void *map_look_up(void *map, const void *index)
 		return bucket;
 	}
 	reader.buckets++;
+	if (which && reader.meanwhile) {
+		void (*meanwhile)(struct xb_confirm *) = reader.meanwhile;
+
+		reader.meanwhile = NULL;
+		meanwhile(table);
+	}
 	if (reader.pace == AS_IT_IS)
 		return bucket;
 	if (which)
@@ -566,6 +573,63 @@ static bool kernel_has(struct race *race, uint32_t key)
 	race->retries += reader.buckets > 4;
 	race->exhausted += reader.buckets == 2 + 2 * CONFIRM_TRIES;
 	return found;
+}
+
+/* One key in its second bucket, which goes to its first while a packet is between the two. */
+static struct {
+	struct xb_choices choices;
+	uint64_t value;
+} mover;
+
+static void put_into(struct xb_confirm *table, uint32_t bucket, uint64_t value)
+{
+	uint64_t *word = words_of(table) + (size_t)8 * bucket;
+
+	if (table->slots)
+		*word = value;
+	else
+		*(uint32_t *)(void *)word = (uint32_t)value;
+}
+
+static void move(struct xb_confirm *table)
+{
+	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
+
+	put_into(table, mover.choices.first, mover.value);
+	end[XB_BUCKET_MOVES]++;
+	put_into(table, mover.choices.second, 0);
+}
+
+static void the_first_key_that_moves_is_found(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_buckets geometry = {.parts = 1, .size = 8};
+		static struct race race;
+		uint32_t key = 12345;
+		uint64_t hash;
+
+		race = (struct race){.table = make(geometry, wide)};
+		race.key = race.table.key;
+		do {
+			hash = hash_of(&race.table, ++key);
+			mover.value = wide ? xb_fingerprint(hash) : key;
+			mover.choices = xb_choices_of(&race.key, wide ? mover.value : hash,
+						      geometry.parts, geometry.size);
+		} while (mover.choices.first == mover.choices.second);
+		assert_false(kernel_has(&race, key));
+		assert_int_equal(reader.buckets, 2);
+		put_into(&race.table, mover.choices.second, mover.value);
+		assert_true(kernel_has(&race, key));
+		assert_int_equal(reader.ends, 0);
+		reader.meanwhile = move;
+		assert_true(kernel_has(&race, key));
+		assert_int_equal(reader.buckets, 3);
+		assert_int_equal(moves_of(&race.table), 1);
+		assert_true(kernel_has(&race, key));
+		assert_int_equal(reader.buckets, 1);
+		discard(&race.table);
+	}
 }
 
 static void pin_to(int cpu)
@@ -696,6 +760,7 @@ int main(void)
 		cmocka_unit_test(deleting_what_is_absent_changes_nothing),
 		cmocka_unit_test(filling_in_place),
 		cmocka_unit_test(churn_at_the_fullest),
+		cmocka_unit_test(the_first_key_that_moves_is_found),
 		cmocka_unit_test(a_key_that_moves_is_found),
 	};
 	const char *text = getenv("XB_SEED");

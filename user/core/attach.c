@@ -63,10 +63,37 @@ static int query(uint32_t ifindex, struct xb_attachment *attachment)
 	return 0;
 }
 
+/* Whether our pinned bpf_link is on the interface, with our entry: 1 or 0, or an error. */
+static int link_is_on(const struct xb_link *link, uint32_t ifindex)
+{
+	uint32_t on = 0, program = 0;
+	int fd = xb_pin_open(link->pins, pin_of(ifindex).name), error;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	error = link_info(fd, &on, &program);
+	close(fd);
+	return error ? error : on == ifindex && program == xb_program_id(link->entry);
+}
+
+int xb_is_attached(const struct xb_link *link, const char *name)
+{
+	struct xb_attachment now;
+	uint32_t ifindex;
+	int error;
+
+	if (link->flavour == XB_FLAVOUR_DISPATCHER) {
+		error = xb_attachment_of(link, name, &now);
+		return error ? error : now.ours;
+	}
+	ifindex = xb_link_ifindex(link, name);
+	return ifindex ? link_is_on(link, ifindex) : 0;
+}
+
 int xb_attachment_of(const struct xb_link *link, const char *name, struct xb_attachment *attachment)
 {
-	uint32_t ifindex = xb_link_ifindex(link, name), on = 0, program = 0;
-	int error, fd;
+	uint32_t ifindex = xb_link_ifindex(link, name);
+	int error;
 
 	*attachment = (struct xb_attachment){.ifindex = ifindex};
 	if (!ifindex)
@@ -78,13 +105,9 @@ int xb_attachment_of(const struct xb_link *link, const char *name, struct xb_att
 		attachment->ours = xb_dispatcher_has(link, ifindex);
 		return 0;
 	}
-	fd = xb_pin_open(link->pins, pin_of(ifindex).name);
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
-	error = link_info(fd, &on, &program);
-	close(fd);
-	attachment->ours = !error && on == ifindex && program == xb_program_id(link->entry);
-	return error;
+	error = link_is_on(link, ifindex);
+	attachment->ours = error > 0;
+	return error < 0 ? error : 0;
 }
 
 static bool has_lro(const char *name)

@@ -20,6 +20,10 @@ struct xb_attachment {
 int xb_attachment_of(const struct xb_link *link, const char *name,
 		     struct xb_attachment *attachment);
 
+/* Whether our entry program of this link is on the interface: 1 or 0, or an error. Asks for no more
+ * than that: every change of a list does. */
+int xb_is_attached(const struct xb_link *link, const char *name);
+
 /*
  * Attaches and enrols; *mode: what it got. Replaces the entry of an older link of ours in place.
  * Errors say what to do.

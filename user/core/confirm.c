@@ -171,7 +171,7 @@ static int search(struct xb_confirm *confirm, struct node *nodes, int count)
 
 /*
  * Moves keys along the path, its end first: each is copied, MOVES raised, and only then its old
- * slot overwritten by the next copy. See confirm_absent() in bpf/confirm.h for who reads meanwhile.
+ * slot overwritten by the next copy. See confirm_again() in bpf/confirm.h for who reads meanwhile.
  * *grown: the bucket that took one more.
  */
 static int relocate(struct xb_confirm *confirm, struct xb_choices choices, uint64_t value,
@@ -335,4 +335,9 @@ int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const u
 	while (!error && done < queued)
 		error = build_one(confirm, &ahead[done++ % AHEAD], start, used);
 	return error;
+}
+
+void xb_confirm_built(struct xb_confirm *confirm)
+{
+	*end_word(confirm, XB_BUCKET_MOVES) = 0;
 }

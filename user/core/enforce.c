@@ -107,13 +107,10 @@ static int attach_wanted(struct xb_writer *writer, const struct xb_wanted *wante
 			 uint32_t *missing)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct xb_attachment now;
 		enum xb_mode mode;
-		int error = xb_attachment_of(&writer->link, wanted[i].name, &now);
+		int is = xb_is_attached(&writer->link, wanted[i].name), error = is < 0 ? is : 0;
 
-		if (!error && now.ours)
-			continue;
-		if (!error)
+		if (!is)
 			error = xb_attach(&writer->link, wanted[i].name, wanted[i].mode, &mode);
 		if (error) {
 			++*missing;
