@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The exact look-up behind a Bloom hit: one bucket, a line, of a few keys and of what is not there
- * two. Userspace moves keys between them at any moment. */
+/* The exact look-up behind a Bloom hit: of nearly every key one bucket, a line; of the others, and
+ * of what is not there, two. Userspace moves keys between them at any moment. */
 #ifndef XDP_BLOOM_CONFIRM_H
 #define XDP_BLOOM_CONFIRM_H
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * check STATE PINS RUN: the independent checker of the torture. Reads lines, answers each with "ok"
- * or what is wrong:
- *   drop|pass ENTRY   what becomes of frames from its first and its last address (of queries for
- * the domain) in the generation that enforces agree             store and generation: the same as
- * one built anew, bit by bit
+ * or what is wrong.
+ *
+ * drop|pass ENTRY: what becomes of frames from its first and its last address (of queries for the
+ * domain) in the generation that enforces.
+ *
+ * agree: store and generation; it is the same as one built anew, bit by bit.
  */
 #include <bpf/bpf.h>
 #include <linux/bpf.h>

@@ -1,23 +1,19 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""torture.py BLOOMCTL FAULTY CHECK DIRECTORY PINS ROUNDS [SEED]
-
-Several processes at once change what is listed, allowed and wanted, and most of them are killed: with
+"""Several processes at once change what is listed, allowed and wanted, and most of them are killed: with
 -9 at any moment, or at a point where a change is half done. After each round
 
   - each change that was acknowledged is in the store, each that was not is in it whole or not at all;
   - what is listed drops, though nobody has repaired anything; after the next command all else passes;
   - now and then: the generation in force equals one built anew from the store.
 
-Runs in a network namespace with the interfaces xt0 and xt1. Prints the seed; ends at the first thing
-that is wrong, with the round and what was being done.
+Runs in a network namespace with the interfaces xt0 and xt1; ends at the first thing that is wrong,
+with the round and what was being done.
 """
 import json
 import os
 import random
 import signal
 import subprocess
-import sys
 import time
 
 WORKERS = 4
@@ -176,6 +172,7 @@ class Torture:
                         for number, kind in enumerate(kinds)]
         self.policy = "enforce"
         self.kills = self.rounds = self.done = 0
+        self.changes = []
 
     def run(self, *words):
         done = subprocess.run([self.bloomctl, *self.options, *words], stdout=subprocess.PIPE,
@@ -293,27 +290,20 @@ class Torture:
         self.rounds += 1
 
 
-def main():
-    bloomctl, faulty, check, directory, pins, rounds = sys.argv[1:7]
-    seed = int(sys.argv[7]) if len(sys.argv) > 7 else random.SystemRandom().randrange(2**32)
-    print("seed %d" % seed, flush=True)
-    torture = Torture(bloomctl, faulty, check, directory, pins, seed)
+def run(torture, rounds):
+    """0: nothing was wrong."""
     torture.run("attach", "xt0")
     try:
-        while torture.rounds < int(rounds):
+        while torture.rounds < rounds:
             torture.round()
             if torture.rounds % 100 == 0:
                 print("%d rounds, %d changes acknowledged, %d killed" %
                       (torture.rounds, torture.done, torture.kills), flush=True)
     except Wrong as wrong:
-        print("round %d of seed %d: %s" % (torture.rounds, seed, wrong))
+        print("round %d: %s" % (torture.rounds, wrong))
         print("changes: %s" % [" ".join(change.words)[:150] for change in torture.changes])
         return 1
     print("%d rounds, %d changes acknowledged, %d killed: nothing wrong" %
           (torture.rounds, torture.done, torture.kills))
     torture.run("detach", "--all")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

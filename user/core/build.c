@@ -394,12 +394,6 @@ static void *fill_share(void *context)
 #define SHARES_MAX	  64
 #define KEYS_WORTH_THREAD 50000
 
-static void settle(struct xb_confirm *confirm)
-{
-	if (confirm->geometry.parts)
-		xb_confirm_built(confirm);
-}
-
 static int fill_stages(struct xb_generation *generation, const struct xb_keys *keys)
 {
 	struct share shares[SHARES_MAX];
@@ -424,9 +418,9 @@ static int fill_stages(struct xb_generation *generation, const struct xb_keys *k
 		if (shares[i].error && !error)
 			error = shares[i].error;
 	}
-	settle(&generation->confirm4);
-	settle(&generation->confirm6);
-	settle(&generation->confirm_names);
+	xb_confirm_built(&generation->confirm4);
+	xb_confirm_built(&generation->confirm6);
+	xb_confirm_built(&generation->confirm_names);
 	return error;
 }
 

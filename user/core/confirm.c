@@ -339,5 +339,6 @@ int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const u
 
 void xb_confirm_built(struct xb_confirm *confirm)
 {
-	*end_word(confirm, XB_BUCKET_MOVES) = 0;
+	if (confirm->geometry.parts)
+		*end_word(confirm, XB_BUCKET_MOVES) = 0;
 }

@@ -65,8 +65,8 @@ bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t ext
 int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *extras,
 		     size_t count, uint32_t first, uint32_t last, uint8_t *used);
 
-/* All shares are built: what moved meanwhile moved before anyone read, and makes no packet look
- * twice. */
+/* All shares are built, if there is a table: what moved meanwhile moved before anyone read, and
+ * makes no packet look twice. */
 void xb_confirm_built(struct xb_confirm *confirm);
 
 #endif
