@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An exact table on plain memory, and its keys. */
+#ifndef XB_TESTS_CONFIRM_TABLE_H
+#define XB_TESTS_CONFIRM_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/confirm.h"
+
+static uint64_t seed;
+
+static inline void begin_random(void)
+{
+	const char *text = getenv("XB_SEED");
+
+	seed = text ? strtoull(text, NULL, 0) : 20261121;
+	printf("seed %lu\n", seed);
+}
+
+static inline uint64_t next_random(void)
+{
+	seed += 0x9e3779b97f4a7c15ULL;
+	return xb_mix64(seed);
+}
+
+static inline uint64_t slots_in(const struct xb_buckets *geometry, bool wide)
+{
+	return (uint64_t)geometry->parts * geometry->size * (wide ? 8 : 16);
+}
+
+static inline struct xb_confirm make(struct xb_buckets geometry, bool wide)
+{
+	struct xb_confirm table = {
+		.geometry = geometry, .slots = wide, .key = {next_random(), next_random()}};
+	size_t bytes = xb_confirm_bytes(&geometry);
+	int fd = memfd_create("buckets", MFD_CLOEXEC);
+
+	assert_int_equal(ftruncate(fd, (off_t)bytes + 4096), 0);
+	assert_int_equal(xb_window_open(&table.buckets, fd, bytes), 0);
+	assert_int_equal(xb_window_map_all(&table.buckets), 0);
+	close(fd);
+	return table;
+}
+
+static inline void discard(struct xb_confirm *table)
+{
+	xb_window_close(&table->buckets);
+}
+
+/* Keys are numbers: an address, or what a prefix would hash to. */
+static inline uint64_t hash_of(const struct xb_confirm *table, uint64_t key)
+{
+	return table->slots ? xb_mix64(table->key.a + key)
+			    : xb_hash_ipv4(&table->key, (uint32_t)key);
+}
+
+static inline int add(struct xb_confirm *table, uint64_t key)
+{
+	return xb_confirm_add(table, hash_of(table, key), (uint32_t)key);
+}
+
+static inline int del(struct xb_confirm *table, uint64_t key)
+{
+	return xb_confirm_delete(table, hash_of(table, key), (uint32_t)key);
+}
+
+static inline bool has(struct xb_confirm *table, uint64_t key)
+{
+	return xb_confirm_contains(table, hash_of(table, key), (uint32_t)key);
+}
+
+static inline uint64_t *words_of(const struct xb_confirm *table)
+{
+	return (uint64_t *)(void *)table->buckets.base;
+}
+
+static inline uint64_t moves_of(const struct xb_confirm *table)
+{
+	const uint64_t *end =
+		words_of(table) + (uint64_t)8 * table->geometry.parts * table->geometry.size;
+
+	return __atomic_load_n(&end[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
+}
+
+#endif
