@@ -61,6 +61,12 @@ $(OUT)/tests/%: tests/%.c $(CORE) $(SUPPORT) | $(SKELS) $(TESTSKEL)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -o $@ $< $(CORE) $(SUPPORT) $(XB_LIBS) -lcmocka -lldns
 
+# Preloaded by tests.
+$(OUT)/tests/%.so: tests/%.c Makefile
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -fPIC -shared -o $@ $<
+
 tests: $(TESTS)
 
 benches: $(OUT)/bloomctl $(BENCHES)

@@ -113,11 +113,12 @@ enum xb_trial_side { XB_TRIED, XB_FORMER, XB_TRIAL_SIDES };
 
 struct xb_trial_cell {
 	__u64 deadline;	  /* CLOCK_MONOTONIC, ns */
+	__u64 before;	  /* while it is committed: the deadline, should that come to nothing; 0 */
 	__u64 identity;	  /* random */
 	__u32 everywhere; /* 0: only for some interfaces, which had no filter before */
 	__u32 padding;
 };
-_Static_assert(sizeof(struct xb_trial_cell) == 24, "trial layout");
+_Static_assert(sizeof(struct xb_trial_cell) == 32, "trial layout");
 
 /* ---- The generation: built, published, replaced as a whole. ---- */
 

@@ -292,6 +292,44 @@ t_killed_while_committing()
 	done
 }
 
+# Others wait for a commit as long as it lives, however soon the trial would have ended; once it is
+# dead the trial has the time it had without it.
+t_others_do_not_wait_for_a_dead_commit()
+{
+	begin
+	ctl -q import - --replace --include-bogons --rollback 2 <<<"$other" 2>/dev/null
+	XB_FAULT=commit-before tool "$faulty" -q commit 2>/dev/null && fail "commit passes its fault point"
+	timeout 60 nsenter --net="/run/netns/$server" "$bloomctl" --state "$state" --pin "$pins" \
+		--run "$counters" add 10.77.0.5 2>/dev/null || fail "waits for a commit that is dead"
+	blocked "$listed" 10.77.0.5
+	passes "$other"
+	exits 1 test "$other"
+	exits 1 commit
+	nothing_left
+}
+
+t_others_wait_for_a_live_commit()
+{
+	local committing waiting
+
+	begin
+	ctl -q import - --replace --include-bogons --rollback 2 <<<"$other" 2>/dev/null
+	exec {turn}<>"$state/builder.lock"
+	flock "$turn"
+	ctl -q commit {turn}>&- &
+	committing=$!
+	sleep 0.5
+	ctl -q add 10.77.0.5 {turn}>&- 2>/dev/null &
+	waiting=$!
+	sleep 3
+	exec {turn}>&-
+	wait "$committing" || fail "commit: exit code $?"
+	wait "$waiting" || fail "add: exit code $?"
+	blocked "$other" 10.77.0.5
+	passes "$listed"
+	nothing_left
+}
+
 # Commands that look at the machine meanwhile see the interface on trial, too.
 t_what_must_not_be_blocked_stays_allowed_on_trial()
 {

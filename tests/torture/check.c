@@ -3,8 +3,8 @@
  * check STATE PINS RUN: the independent checker of the torture. Reads lines, answers each with "ok"
  * or what is wrong.
  *
- * drop|pass ENTRY: what becomes of frames from its first and its last address (of queries for the
- * domain) in the generation that enforces.
+ * drop|pass|answer ENTRY: what becomes of frames from its first and its last address (of queries for
+ * the domain) in the generation that enforces.
  *
  * agree: store and generation; it is the same as one built anew, bit by bit.
  */
@@ -65,6 +65,8 @@ static const char *answer(struct rig *rig, int program, char *line)
 		return judged(program, &entry, text, XDP_DROP) ? "ok" : "passes";
 	if (!strcmp(line, "pass"))
 		return judged(program, &entry, text, XDP_PASS) ? "ok" : "drops";
+	if (!strcmp(line, "answer"))
+		return judged(program, &entry, text, XDP_TX) ? "ok" : "is not answered";
 	return "no such line";
 }
 

@@ -140,6 +140,7 @@ static int attach_on_trial(const struct cli *cli, struct request *request)
 {
 	struct xb_wish wish = cli->wish;
 	char message[1024];
+	bool was_tried;
 	int error;
 
 	wish.names = request->names;
@@ -151,7 +152,7 @@ static int attach_on_trial(const struct cli *cli, struct request *request)
 	if (!error)
 		return 0;
 	snprintf(message, sizeof(message), "%s", xb_error_message());
-	xb_rollback_set_deadline(&cli->paths, 0);
+	xb_rollback_abandon(&cli->paths, NULL, &was_tried);
 	xb_write(&cli->paths, XB_WRITE_HEAVY, NULL, NULL);
 	return xb_system_error(0, "%s", message);
 }

@@ -6,11 +6,12 @@
 
 #include "cli.h"
 #include "core/error.h"
+#include "core/lock.h"
 #include "core/rollback.h"
 #include "rollback.h"
 #include "tried.h"
 
-/* Time for the commit itself; should it be killed, the trial ends after it. */
+/* Time for the commit itself. Should it be killed, the next command takes it back. */
 #define COMMIT_SECONDS 600
 
 static int repeat(struct cli *cli, const struct xb_trial *trial)
@@ -52,13 +53,14 @@ static int tell(const struct cli *cli, const struct xb_trial *trial)
 int verb_commit(struct cli *cli, int argc, char **argv)
 {
 	struct xb_trial trial;
-	uint64_t before;
-	int error, code;
+	int error, code, lock;
 
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "commit takes no arguments");
-	error = xb_rollback_extend(&cli->paths, COMMIT_SECONDS, &trial, &before);
+	error = xb_rollback_extend(&cli->paths, COMMIT_SECONDS, &trial, &lock);
+	if (error)
+		xb_unlock(lock);
 	if (error == 1) {
 		xb_input_error("there is nothing to commit: no trial was begun, or its time is "
 			       "over");
@@ -68,9 +70,10 @@ int verb_commit(struct cli *cli, int argc, char **argv)
 		return cli_fail();
 	code = repeat(cli, &trial);
 	if (code)
-		xb_rollback_set_deadline(&cli->paths, before);
+		xb_rollback_unextend(&cli->paths);
 	else
 		code = tell(cli, &trial);
 	xb_trial_free(&trial);
+	xb_unlock(lock);
 	return code;
 }

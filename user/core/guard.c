@@ -147,11 +147,12 @@ int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int
 	return 0;
 }
 
-int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline)
+int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline, uint64_t before)
 {
 	uint32_t first = 0;
 
 	guard->state.deadline = deadline;
+	guard->state.before = before;
 	if (bpf_map_update_elem(guard->cell, &first, &guard->state, BPF_ANY))
 		return xb_system_error(errno, "cannot move the end of the trial");
 	return 0;

@@ -35,7 +35,7 @@ void xb_guard_remove(const char *pins);
 uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side);
 int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program);
 
-/* Moves the end of the trial; see clock.h. */
-int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline);
+/* Moves the end of the trial; see clock.h. before: where to, if a commit dies; 0: none goes on. */
+int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline, uint64_t before);
 
 #endif

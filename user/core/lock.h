@@ -13,6 +13,8 @@
  */
 #define XB_WRITER_LOCK	"writer.lock"
 #define XB_BUILDER_LOCK "builder.lock"
+/* Taken before both; says that the trial's commit is alive. */
+#define XB_COMMIT_LOCK "commit.lock"
 
 /* Waits for the lock. Returns the descriptor or a negative errno. */
 int xb_lock(const char *directory, const char *name);

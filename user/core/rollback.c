@@ -132,6 +132,22 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 	return 0;
 }
 
+static int take_back(struct xb_guard *guard)
+{
+	return guard->state.before ? xb_guard_set_deadline(guard, guard->state.before, 0) : 0;
+}
+
+/* A commit that died leaves the trial the time it had without it. */
+static int forget_dead_commit(struct xb_writer *writer)
+{
+	uint64_t note;
+
+	if (!writer->link.guard.state.before || writer->how & XB_WRITE_COMMIT ||
+	    xb_lock_is_held(writer->paths->state, XB_COMMIT_LOCK, &note))
+		return 0;
+	return take_back(&writer->link.guard);
+}
+
 int xb_rollback_settle(struct xb_writer *writer)
 {
 	struct xb_trial trial;
@@ -141,6 +157,13 @@ int xb_rollback_settle(struct xb_writer *writer)
 
 	if (error && error != -ENOENT)
 		return error;
+	if (recorded) {
+		error = forget_dead_commit(writer);
+		if (error) {
+			xb_trial_free(&trial);
+			return error;
+		}
+	}
 	if (recorded && xb_trial_lives(&trial, &writer->link.guard)) {
 		if (writer->link.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
 			xb_trial_free(&trial);
@@ -260,7 +283,6 @@ static int with_guard(const struct xb_paths *paths,
 struct extension {
 	uint32_t seconds;
 	struct xb_trial *trial;
-	uint64_t before;
 };
 
 static int extend(struct xb_writer *writer, struct xb_guard *guard, void *context)
@@ -275,18 +297,18 @@ static int extend(struct xb_writer *writer, struct xb_guard *guard, void *contex
 		xb_trial_free(extension->trial);
 		return 1;
 	}
-	extension->before = guard->state.deadline;
-	return xb_guard_set_deadline(guard, xb_clock() + extension->seconds * XB_SECOND);
+	return xb_guard_set_deadline(guard, xb_clock() + extension->seconds * XB_SECOND,
+				     guard->state.before ? guard->state.before
+							 : guard->state.deadline);
 }
 
 int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,
-		       uint64_t *before)
+		       int *lock)
 {
 	struct extension extension = {.seconds = seconds, .trial = trial};
-	int error = with_guard(paths, extend, &extension);
 
-	*before = extension.before;
-	return error;
+	*lock = xb_lock(paths->state, XB_COMMIT_LOCK);
+	return *lock < 0 ? *lock : with_guard(paths, extend, &extension);
 }
 
 struct abandonment {
@@ -306,7 +328,7 @@ static int abandon(struct xb_writer *writer, struct xb_guard *guard, void *conte
 	asked->was_tried = asked->name && xb_trial_names(&trial, asked->name);
 	if (xb_trial_lives(&trial, guard) &&
 	    (!asked->name || guard->state.everywhere || asked->was_tried))
-		error = xb_guard_set_deadline(guard, 0);
+		error = xb_guard_set_deadline(guard, 0, 0);
 	xb_trial_free(&trial);
 	return error;
 }
@@ -320,15 +342,14 @@ int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *wa
 	return error < 0 ? error : 0;
 }
 
-static int set_deadline(struct xb_writer *writer, struct xb_guard *guard, void *context)
+static int unextend(struct xb_writer *writer, struct xb_guard *guard, void *context)
 {
-	const uint64_t *deadline = context;
-
 	(void)writer;
-	return guard->program < 0 ? 1 : xb_guard_set_deadline(guard, *deadline);
+	(void)context;
+	return guard->program < 0 ? 1 : take_back(guard);
 }
 
-int xb_rollback_set_deadline(const struct xb_paths *paths, uint64_t deadline)
+int xb_rollback_unextend(const struct xb_paths *paths)
 {
-	return with_guard(paths, set_deadline, &deadline);
+	return with_guard(paths, unextend, NULL);
 }

@@ -25,11 +25,12 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 int xb_rollback_end(struct xb_writer *writer, const struct xb_generation *in_force);
 
 /*
- * For `commit`: gives a trial that lives so many more seconds, from now on. 1: there is none, or it
- * is over. Else *trial is it, and the caller frees it; *before: its end until now.
+ * For `commit`: gives a trial that lives so many more seconds, from now on, as long as the lock is
+ * held: without it the next writer takes them back. 1: there is none, or it is over. Else *trial is
+ * it, and the caller frees it. *lock: to be released at the end, also on failure.
  */
 int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,
-		       uint64_t *before);
+		       int *lock);
 
 /*
  * Ends a trial at once, so that the former verdicts return: that of this interface (NULL: of any),
@@ -37,7 +38,7 @@ int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb
  */
 int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *was_tried);
 
-/* Moves its end, after a commit that failed. */
-int xb_rollback_set_deadline(const struct xb_paths *paths, uint64_t deadline);
+/* Its end is again what it was, after a commit that failed. */
+int xb_rollback_unextend(const struct xb_paths *paths);
 
 #endif

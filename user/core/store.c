@@ -4,9 +4,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,6 +54,81 @@ static int make_directory(const char *directory)
 	if (!S_ISDIR(st.st_mode))
 		return xb_input_error("%s is not a directory", directory);
 	return 0;
+}
+
+static int sync_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+
+	/* Some file systems have nothing to sync there. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		error = xb_system_error(errno, "cannot make %s last", path);
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+/* Of a store that has no tables yet: once it has, its beginning, its name and that of its directory
+ * survive a power loss. */
+static int sync_beginning(const struct xb_store *store, const char *directory)
+{
+	char parent[4096];
+	int error = mdb_env_sync(store->env, 1);
+
+	if (error)
+		return xb_store_error(error, "cannot make the store last");
+
+	if ((size_t)snprintf(parent, sizeof(parent), "%s/..", directory) >= sizeof(parent))
+		return xb_input_error("%s: path too long", directory);
+	return sync_directory(directory) || sync_directory(parent) ? -EIO : 0;
+}
+
+/* Either page of a file that LMDB began has this, at this place. */
+#define LMDB_MAGIC	 0xbeefc0deU
+#define LMDB_MAGIC_PLACE 16
+#define LMDB_PAGE	 4096
+
+/*
+ * A file that was begun when the power went: two pages, one of them never written. Nothing was
+ * acknowledged with it, so it is emptied, and LMDB begins again. Locked: another may be about to do
+ * the same. Returns 1 if the file may be opened again.
+ */
+static int empty_stillborn(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW), again = 0;
+	uint32_t magic[2] = {0};
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_EX) || fstat(fd, &st) < 0 || st.st_size > 2 * LMDB_PAGE)
+		goto out;
+	for (int i = 0; i < 2; i++)
+		if (pread(fd, &magic[i], sizeof(magic[i]), i * LMDB_PAGE + LMDB_MAGIC_PLACE) < 0)
+			goto out;
+	if (magic[0] && magic[1])
+		again = magic[0] == LMDB_MAGIC && magic[1] == LMDB_MAGIC;
+	else
+		again = !ftruncate(fd, 0);
+out:
+	close(fd);
+	return again;
+}
+
+static int open_environment(struct xb_store *store, const char *path)
+{
+	int error = mdb_env_create(&store->env);
+
+	if (!error)
+		error = mdb_env_set_maxdbs(store->env, 16);
+	if (!error)
+		error = mdb_env_set_maxreaders(store->env, MAX_READERS);
+	if (!error)
+		error = mdb_env_set_mapsize(store->env, MAP_BYTES);
+	if (!error)
+		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
+				     0600);
+	return error;
 }
 
 static int open_tables(struct xb_store *store, bool create)
@@ -385,16 +462,11 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 		error = store->namespace_lock;
 		goto fail;
 	}
-	error = mdb_env_create(&store->env);
-	if (!error)
-		error = mdb_env_set_maxdbs(store->env, 16);
-	if (!error)
-		error = mdb_env_set_maxreaders(store->env, MAX_READERS);
-	if (!error)
-		error = mdb_env_set_mapsize(store->env, MAP_BYTES);
-	if (!error)
-		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
-				     0600);
+	error = open_environment(store, path);
+	if (error == MDB_INVALID && empty_stillborn(path)) {
+		mdb_env_close(store->env);
+		error = open_environment(store, path);
+	}
 	if (!error)
 		error = fill_up(store);
 	if (!error) {
@@ -402,8 +474,12 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 
 		mdb_reader_check(store->env, &dead);
 		error = open_tables(store, false);
-		if (error == MDB_NOTFOUND)
+		if (error == MDB_NOTFOUND) {
+			error = sync_beginning(store, directory);
+			if (error)
+				goto fail;
 			error = open_tables(store, true);
+		}
 	}
 	if (error) {
 		char doing[4200];
