@@ -14,7 +14,7 @@ MULTIARCH := $(shell $(CC) -print-multiarch)
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror
 CFLAGS   ?= -O2 -g
 XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Iinclude -Iuser -isystem $(OUT)/skel -MD -MP $(CFLAGS) $(EXTRA)
-XB_LIBS   = -lxdp -lbpf -llmdb -ljansson -lmnl -lm -lpthread $(LIBS)
+XB_LIBS   = -lxdp -lbpf -llmdb -ljansson -lmnl -lz -lm -lpthread $(LIBS)
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Iinclude -I/usr/include/$(MULTIARCH) -MMD -MP
 
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/core/*.c))

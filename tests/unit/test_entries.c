@@ -353,6 +353,30 @@ static void write_old(struct xb_store *old, const char *const *texts, size_t cou
 	assert_int_equal(mdb_txn_commit(txn), 0);
 }
 
+/* The store as schema 4 had it: leaves without a seal, in a table of another name. */
+static void unseal(void)
+{
+	struct xb_txn *writes;
+	MDB_val key, record;
+	MDB_cursor *cursor;
+	MDB_dbi leaves;
+	MDB_txn *txn;
+
+	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "leaves", MDB_CREATE, &leaves), 0);
+	assert_int_equal(mdb_cursor_open(txn, store->leaves, &cursor), 0);
+	while (!mdb_cursor_get(cursor, &key, &record, MDB_NEXT)) {
+		record.mv_size -= 4;
+		assert_int_equal(mdb_put(txn, leaves, &key, &record, 0), 0);
+	}
+	mdb_cursor_close(cursor);
+	assert_int_equal(mdb_drop(txn, store->leaves, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &writes), 0);
+	writes->meta.schema = 4;
+	assert_int_equal(xb_txn_commit(writes), 0);
+}
+
 static void upgrade(void **state)
 {
 	static const char *const texts[] = {"192.0.2.1", "198.51.100.0/24", "2001:db8::/32",
@@ -365,11 +389,13 @@ static void upgrade(void **state)
 	txn->meta.identity = 77;
 	assert_int_equal(xb_txn_commit(txn), 0);
 	write_old(store, texts, 4);
-	for (int opened = 0; opened < 2; opened++) {
+	for (int opened = 0; opened < 3; opened++) {
+		if (opened == 2)
+			unseal();
 		xb_store_close(store);
 		assert_int_equal(xb_store_open(directory, false, &store), 0);
 		assert_int_equal(xb_store_read(store, &txn), 0);
-		assert_int_equal(txn->meta.schema, 4);
+		assert_int_equal(txn->meta.schema, 5);
 		assert_int_equal(txn->meta.identity, 77);
 		for (size_t i = 0; i < 4; i++) {
 			struct xb_membership member;

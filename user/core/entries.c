@@ -11,10 +11,13 @@
 #include <string.h>
 
 #include "error.h"
+#include "seal.h"
 #include "store.h"
 
-/* Four records to a page of 4 KiB, with what LMDB needs for each. */
-#define RECORD_BYTES 1000
+/* Each record ends with the seal of its key and of the leaf before it. */
+#define SEAL_BYTES sizeof(uint32_t)
+/* Of a leaf: four records to a page of 4 KiB, with what LMDB needs for each. */
+#define RECORD_BYTES (1000 - SEAL_BYTES)
 /* So much is kept in memory until it is written: records are full when keys come in order. */
 #define MEMORY_BYTES (4 * RECORD_BYTES - RECORD_BYTES / 8)
 /* A record smaller than this goes into the one before, if that has room. */
@@ -55,6 +58,22 @@ void xb_entries_close(struct xb_txn *txn)
 	*entries = (struct xb_entries){0};
 }
 
+static int get(MDB_cursor *cursor, MDB_val *key, MDB_val *leaf, MDB_cursor_op where)
+{
+	int error = mdb_cursor_get(cursor, key, leaf, where);
+	uint32_t seal;
+
+	if (error)
+		return error;
+	if (leaf->mv_size < SEAL_BYTES || !key->mv_size || key->mv_size > XB_LEAF_KEY_MAX)
+		return MDB_CORRUPTED;
+	leaf->mv_size -= SEAL_BYTES;
+	memcpy(&seal, (char *)leaf->mv_data + leaf->mv_size, SEAL_BYTES);
+	return seal == xb_seal(key->mv_data, key->mv_size, leaf->mv_data, leaf->mv_size)
+		       ? 0
+		       : MDB_CORRUPTED;
+}
+
 /* The cursor goes to the record that has the key; MDB_NOTFOUND: the table is empty. */
 static int find_record(MDB_cursor *cursor, const uint8_t *key, size_t size, MDB_val *at,
 		       MDB_val *record)
@@ -62,17 +81,16 @@ static int find_record(MDB_cursor *cursor, const uint8_t *key, size_t size, MDB_
 	int error;
 
 	*at = (MDB_val){size, (void *)(uintptr_t)key};
-	error = mdb_cursor_get(cursor, at, record, MDB_SET_RANGE);
+	error = get(cursor, at, record, MDB_SET_RANGE);
 	if (error && error != MDB_NOTFOUND)
 		return error;
 	if (!error && !xb_leaf_compare(at->mv_data, at->mv_size, key, size))
 		return 0;
-	return mdb_cursor_get(cursor, at, record, error ? MDB_LAST : MDB_PREV);
-}
-
-static bool is_key(const MDB_val *key)
-{
-	return key->mv_size && key->mv_size <= XB_LEAF_KEY_MAX;
+	error = get(cursor, at, record, error ? MDB_LAST : MDB_PREV);
+	/* The first record begins before all keys. */
+	if (!error && xb_leaf_compare(at->mv_data, at->mv_size, key, size) > 0)
+		return MDB_CORRUPTED;
+	return error;
 }
 
 static void set_low(struct xb_entries *entries, const uint8_t *key, size_t size)
@@ -85,13 +103,13 @@ static void set_low(struct xb_entries *entries, const uint8_t *key, size_t size)
 static int find_high(struct xb_entries *entries)
 {
 	MDB_val key, record;
-	int error = mdb_cursor_get(entries->cursor, &key, &record, MDB_NEXT);
+	int error = get(entries->cursor, &key, &record, MDB_NEXT);
 
 	entries->high_size = 0;
 	if (error == MDB_NOTFOUND)
 		return 0;
-	if (error || !is_key(&key))
-		return read_error(error ? error : MDB_CORRUPTED);
+	if (error)
+		return read_error(error);
 	memcpy(entries->high, key.mv_data, key.mv_size);
 	entries->high_size = key.mv_size;
 	return 0;
@@ -104,13 +122,19 @@ static bool has(const struct xb_entries *entries, const uint8_t *key, size_t siz
 		xb_leaf_compare(key, size, entries->high, entries->high_size) < 0);
 }
 
-static int put_record(struct xb_entries *entries, const uint8_t *key, size_t size, MDB_val *record,
-		      bool last)
+static int put_record(struct xb_entries *entries, const uint8_t *key, size_t size,
+		      const MDB_val *leaf, bool last)
 {
-	MDB_val at = {size, (void *)(uintptr_t)key};
-	int error = mdb_cursor_put(entries->cursor, &at, record, last ? MDB_APPEND : 0);
+	uint32_t seal = xb_seal(key, size, leaf->mv_data, leaf->mv_size);
+	MDB_val at = {size, (void *)(uintptr_t)key}, record = {leaf->mv_size + SEAL_BYTES, NULL};
+	int error = mdb_cursor_put(entries->cursor, &at, &record,
+				   MDB_RESERVE | (last ? MDB_APPEND : 0));
 
-	return error ? write_error(error) : 0;
+	if (error)
+		return write_error(error);
+	memcpy(record.mv_data, leaf->mv_data, leaf->mv_size);
+	memcpy((char *)record.mv_data + leaf->mv_size, &seal, SEAL_BYTES);
+	return 0;
 }
 
 /* As records of about the same size. */
@@ -181,8 +205,6 @@ static int load(struct xb_txn *txn, const uint8_t *key, size_t size)
 	if (error) {
 		at = (MDB_val){sizeof(first_key), (void *)(uintptr_t)first_key};
 		record = (MDB_val){sizeof(first_key), (void *)(uintptr_t)first_key}; /* no values */
-	} else if (!is_key(&at)) {
-		return read_error(MDB_CORRUPTED);
 	}
 	set_low(entries, at.mv_data, at.mv_size);
 	error = xb_leaf_load(&entries->leaf, record.mv_data, record.mv_size);
@@ -207,9 +229,9 @@ static int move_left(struct xb_txn *txn)
 
 	error = mdb_cursor_get(entries->cursor, &key, &record, MDB_SET);
 	if (!error)
-		error = mdb_cursor_get(entries->cursor, &key, &record, MDB_PREV);
-	if (error || !is_key(&key))
-		return read_error(error ? error : MDB_CORRUPTED);
+		error = get(entries->cursor, &key, &record, MDB_PREV);
+	if (error)
+		return read_error(error);
 	if (record.mv_size + xb_leaf_bytes(&rest) > RECORD_BYTES)
 		return write_records(entries);
 	before_size = key.mv_size;
@@ -383,14 +405,17 @@ static int go_on(struct xb_scan *scan, int more)
 			return 0;
 		if (scan->in_memory) {
 			key = (MDB_val){entries->high_size, (void *)(uintptr_t)entries->high};
-			error = mdb_cursor_get(scan->cursor, &key, &record, MDB_SET);
+			error = get(scan->cursor, &key, &record, MDB_SET);
 		} else {
-			error = mdb_cursor_get(scan->cursor, &key, &record, MDB_NEXT);
+			error = get(scan->cursor, &key, &record, MDB_NEXT);
 		}
 		if (error == MDB_NOTFOUND)
-			return 0;
+			return scan->in_memory ? read_error(MDB_CORRUPTED) : 0;
 		if (error)
 			return read_error(error);
+		if (xb_leaf_compare(key.mv_data, key.mv_size, xb_leaf_key(&scan->reader),
+				    xb_leaf_key_size(&scan->reader)) < 0)
+			return read_error(MDB_CORRUPTED);
 		more = read_record(scan, &key, &record);
 	}
 	return more < 0 ? read_error(more) : more;

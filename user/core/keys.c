@@ -92,6 +92,13 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 	return error ? error : more;
 }
 
+static bool is_all(const struct xb_keys *keys, const struct xb_totals *totals)
+{
+	return keys->prefix4_count == totals->prefix4 && keys->host4_count == totals->host4_keys &&
+	       keys->net6_count == totals->net6 && keys->names_count == totals->names &&
+	       keys->allow_count == totals->allow;
+}
+
 int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys)
 {
 	int error;
@@ -102,6 +109,8 @@ int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys)
 		error = take_from(txn, &XB_WALK_LISTED, keys);
 	if (!error)
 		error = take_from(txn, &XB_WALK_ALLOW, keys);
+	if (!error && !is_all(keys, &txn->meta.totals))
+		error = xb_store_error(MDB_CORRUPTED, "cannot read the store");
 	if (error)
 		xb_keys_free(keys);
 	return error;

@@ -13,16 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "damage.h"
 #include "error.h"
 #include "listline.h"
 #include "lock.h"
+#include "seal.h"
+#include "upgrade.h"
 
-#define SCHEMA 4
-/* Had a record for each entry, in a table of that name. */
-#define SCHEMA_OF_RECORDS 3
-#define TABLE_OF_RECORDS  "entries"
-#define MAP_BYTES	  ((size_t)64 << 30) /* address space only: the file grows as needed */
-#define MAX_READERS	  1024
+#define MAP_BYTES   ((size_t)64 << 30) /* address space only: the file grows as needed */
+#define MAX_READERS 1024
 
 int xb_store_error(int error, const char *doing)
 {
@@ -120,6 +119,8 @@ static int open_environment(struct xb_store *store, const char *path)
 	int error = mdb_env_create(&store->env);
 
 	if (!error)
+		xb_damage_watch(store->env, path);
+	if (!error)
 		error = mdb_env_set_maxdbs(store->env, 16);
 	if (!error)
 		error = mdb_env_set_maxreaders(store->env, MAX_READERS);
@@ -138,7 +139,7 @@ static int open_tables(struct xb_store *store, bool create)
 		MDB_dbi *dbi;
 		unsigned int flags;
 	} tables[] = {
-		{"meta", &store->meta, 0},	   {"leaves", &store->leaves, 0},
+		{"meta", &store->meta, 0},	   {"sealed", &store->leaves, 0},
 		{"lists", &store->lists, 0},	   {"expiry", &store->expiry, 0},
 		{"ifaces", &store->ifaces, 0},	   {"changes", &store->changes, 0},
 		{"sessions", &store->sessions, 0},
@@ -151,8 +152,8 @@ static int open_tables(struct xb_store *store, bool create)
 	for (size_t i = 0; !error && i < sizeof(tables) / sizeof(tables[0]); i++)
 		error = mdb_dbi_open(txn, tables[i].name,
 				     tables[i].flags | (create ? MDB_CREATE : 0), tables[i].dbi);
-	if (!error && !mdb_dbi_open(txn, TABLE_OF_RECORDS, 0, &store->records))
-		store->has_records = true;
+	if (!error)
+		store->outdated = xb_upgrade_is_due(txn);
 	if (error) {
 		mdb_txn_abort(txn);
 		return error;
@@ -194,7 +195,7 @@ void xb_store_close(struct xb_store *store)
 
 static int new_meta(struct xb_meta *meta)
 {
-	*meta = (struct xb_meta){.schema = SCHEMA, .next_list = 1, .ports.dns[0] = XB_DNS_PORT};
+	*meta = (struct xb_meta){.schema = XB_SCHEMA, .next_list = 1, .ports.dns[0] = XB_DNS_PORT};
 	while (!meta->identity)
 		if (getrandom(&meta->identity, sizeof(meta->identity), 0) < 0)
 			return xb_system_error(errno, "no random numbers");
@@ -207,50 +208,35 @@ double xb_meta_rate(const struct xb_meta *meta)
 			      : (meta->unconfirmed ? XB_DEFAULT_RATE : XB_CONFIRMED_RATE);
 }
 
-/* Schema 1 ended before the number of allowed entries, and had its default rate written out. Schema
- * 2 had no names: their number was not in the totals, and it ended before the ports. */
-static int upgrade_meta(struct xb_meta *meta, const MDB_val *value)
+/* Made while the seal itself is 0. */
+static uint32_t seal_meta(struct xb_meta *meta)
 {
-	const size_t first = offsetof(struct xb_meta, totals.allow),
-		     front = offsetof(struct xb_meta, totals.names),
-		     back = offsetof(struct xb_meta, ports) - offsetof(struct xb_meta, policy);
-	const char *bytes = value->mv_data;
-
-	*meta = (struct xb_meta){.ports.dns[0] = XB_DNS_PORT};
-	if (value->mv_size == first) {
-		memcpy(meta, bytes, first);
-		if (!(meta->rate > XB_DEFAULT_RATE) && !(meta->rate < XB_DEFAULT_RATE))
-			meta->rate = 0;
-	} else if (value->mv_size == front + back) {
-		memcpy(meta, bytes, front);
-		memcpy(&meta->policy, bytes + front, back);
-	} else {
-		return xb_system_error(0, "the store is of another version of this program");
-	}
-	if (meta->schema < SCHEMA_OF_RECORDS)
-		meta->schema = SCHEMA_OF_RECORDS;
-	return 0;
+	meta->seal = 0;
+	meta->seal = xb_seal(NULL, 0, meta, sizeof(*meta));
+	return meta->seal;
 }
 
 static int load_meta(struct xb_txn *txn)
 {
 	MDB_val key = {4, "meta"}, value;
 	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
+	uint32_t seal;
 
 	if (error == MDB_NOTFOUND)
 		return new_meta(&txn->meta);
 	if (error)
 		return xb_store_error(error, "cannot read the store");
-	if (value.mv_size != sizeof(txn->meta) && upgrade_meta(&txn->meta, &value))
-		return -EIO;
 	if (value.mv_size == sizeof(txn->meta))
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
-	if (txn->meta.schema == SCHEMA_OF_RECORDS)
-		txn->meta.schema = SCHEMA;
-	if (txn->meta.schema != SCHEMA)
+	if (txn->meta.schema > XB_SCHEMA)
 		return xb_system_error(0, "the store has schema %u, this program knows %d",
-				       txn->meta.schema, SCHEMA);
-	return 0;
+				       txn->meta.schema, XB_SCHEMA);
+	if (txn->meta.schema < XB_SCHEMA)
+		return xb_upgrade_meta(&txn->meta, &value);
+	seal = txn->meta.seal;
+	return seal == seal_meta(&txn->meta)
+		       ? 0
+		       : xb_store_error(MDB_CORRUPTED, "cannot read the store");
 }
 
 struct list_record {
@@ -362,6 +348,7 @@ int xb_txn_commit(struct xb_txn *txn)
 		xb_txn_abort(txn);
 		return error;
 	}
+	seal_meta(&txn->meta);
 	error = save_lists(txn);
 	if (!error)
 		error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
@@ -381,57 +368,6 @@ void xb_txn_abort(struct xb_txn *txn)
 	xb_entries_close(txn);
 	mdb_txn_abort(txn->txn);
 	free_txn(txn);
-}
-
-static int move_records(struct xb_txn *txn)
-{
-	MDB_cursor *cursor;
-	MDB_val key, value, none;
-	int error = mdb_cursor_open(txn->txn, txn->store->records, &cursor);
-
-	if (error)
-		return xb_store_error(error, "cannot read the store");
-	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		struct xb_entry entry;
-
-		if (!xb_entry_decode(key.mv_data, key.mv_size, &entry)) {
-			error = MDB_CORRUPTED;
-			break;
-		}
-		error = xb_entries_get(txn, &entry, &none);
-		if (error == -ENOENT)
-			error = xb_entries_set(txn, &value);
-		if (error) {
-			mdb_cursor_close(cursor);
-			return error;
-		}
-	}
-	mdb_cursor_close(cursor);
-	if (error == MDB_NOTFOUND)
-		error = mdb_drop(txn->txn, txn->store->records, 1);
-	return error ? xb_store_error(error, "cannot upgrade the store") : 0;
-}
-
-/* Of a store that an earlier version wrote: all of it, or nothing. */
-static int upgrade_records(struct xb_store *store)
-{
-	struct xb_txn *txn;
-	int error = xb_store_write(store, &txn);
-
-	if (error)
-		return error;
-	/* Somebody else may have done it. */
-	error = mdb_dbi_open(txn->txn, TABLE_OF_RECORDS, 0, &store->records);
-	if (error == MDB_NOTFOUND) {
-		xb_txn_abort(txn);
-		return 0;
-	}
-	error = error ? xb_store_error(error, "cannot upgrade the store") : move_records(txn);
-	if (error) {
-		xb_txn_abort(txn);
-		return error;
-	}
-	return xb_txn_commit(txn);
 }
 
 int xb_store_open(const char *directory, bool create, struct xb_store **out)
@@ -488,7 +424,7 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 		error = xb_store_error(error, doing);
 		goto fail;
 	}
-	error = store->has_records ? upgrade_records(store) : 0;
+	error = store->outdated ? xb_upgrade(store) : 0;
 	if (error)
 		goto fail;
 	*out = store;

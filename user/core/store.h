@@ -44,7 +44,7 @@ struct xb_meta {
 	uint32_t policy;      /* enum xb_policy */
 	uint32_t unconfirmed; /* 1: no confirm stage is wanted */
 	uint32_t refused;     /* kinds of lifelines not to be allowed, a bit each */
-	uint32_t reserved;
+	uint32_t seal;	      /* of the record, see seal.h */
 	struct xb_name_ports ports;
 };
 
@@ -62,8 +62,7 @@ struct xb_list {
 struct xb_store {
 	MDB_env *env;
 	MDB_dbi meta, leaves, lists, expiry, ifaces, changes, sessions;
-	MDB_dbi records; /* of an earlier version */
-	bool has_records;
+	bool outdated; /* has tables of an earlier version */
 	int namespace_lock;
 };
 
