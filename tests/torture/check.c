@@ -3,8 +3,8 @@
  * check STATE PINS RUN: the independent checker of the torture. Reads lines, answers each with "ok"
  * or what is wrong.
  *
- * drop|pass|answer ENTRY: what becomes of frames from its first and its last address (of queries for
- * the domain) in the generation that enforces.
+ * drop|pass|answer ENTRY: what becomes of frames from its first and its last address (of queries
+ * for the domain) in the generation that enforces.
  *
  * agree: store and generation; it is the same as one built anew, bit by bit.
  */
