@@ -44,7 +44,7 @@ $(OUT)/%.o: %.c Makefile | $(SKELS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) -c -o $@ $<
 
-vpath %.bpf.c bpf tests/bench tests/support
+vpath %.bpf.c bpf tests/bench tests/storm tests/support
 
 $(OUT)/bpf/%.bpf.o: %.bpf.c Makefile
 	$(say) BPF $<

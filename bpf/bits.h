@@ -42,6 +42,14 @@ static __always_inline __u64 bytes_less(__u64 bytes, __u8 than)
 	return (bytes - EACH_BYTE(than)) & ~bytes & EACH_BYTE(0x80);
 }
 
+/* Of each byte that has the value the top bit is set, nothing else. */
+static __always_inline __u64 bytes_equal(__u64 bytes, __u8 value)
+{
+	__u64 x = bytes ^ EACH_BYTE(value);
+
+	return ~(((x & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | x | EACH_BYTE(0x7f));
+}
+
 /* The number of the lowest byte marked, from 0. */
 static __always_inline __u32 lowest_byte(__u64 marked)
 {

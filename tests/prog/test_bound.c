@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The dearest packets there are, each on the dearest lists: what they cost is counted, and bounded
+ * as docs/design.md says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+#include <cmocka.h>
+#include <linux/bpf.h>
+
+#include "support/counted.h"
+#include "support/hello.h"
+#include "support/rig.h"
+
+#include "counted.skel.h"
+
+/* What docs/design.md states. A look-up in the Bloom filter is one of LOOKUP_MOST: it, two buckets,
+ * and whether keys have moved. */
+#define LENGTHS	    129
+#define SUFFIXES    128 /* of 127 labels, and the name alone */
+#define LOOKUP_MOST 4
+#define FIXED_MOST  24 /* statistics, policy, allowlist, places of names */
+#define LINES_MOST  (LENGTHS * LOOKUP_MOST + SUFFIXES * (LOOKUP_MOST + 1) + FIXED_MOST)
+/* Lengths, headers, a request with its host, suffixes, what is allowed. */
+#define ROUNDS_MOST (LENGTHS + 1 + 9 + 232 + 32 + 128)
+#define BYTES_MOST  (8 * 4 + 24 + 2048 + 254)
+
+#define LABELS	    127
+#define HOST_ROUNDS 64 /* blanks, its bytes, its labels */
+
+static struct rig rig;
+static struct xb_generation *generation;
+static struct counted_bpf *counted;
+static int program;
+
+static void load_counted(void)
+{
+	struct xb_link link;
+
+	counted = counted_bpf__open();
+	assert_non_null(counted);
+	counted->rodata_params->params = generation->params;
+	for (enum xb_map i = 0; i < XB_MAPS; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(counted->obj, xb_map_name(i));
+
+		if (generation->map[i] >= 0)
+			assert_int_equal(bpf_map__reuse_fd(map, generation->map[i]), 0);
+		else
+			bpf_map__set_autocreate(map, false);
+	}
+	assert_int_equal(xb_link_open(rig.pins, &link), 0);
+	assert_int_equal(xb_link_lend(&link, counted->obj), 0);
+	xb_link_set_flavour(&link, counted->progs.xdp_bloom_filter);
+	assert_int_equal(counted_bpf__load(counted), 0);
+	xb_link_close(&link);
+	program = bpf_program__fd(counted->progs.xdp_bloom_filter);
+}
+
+/* The first count labels of the letters of text, over and over. */
+static void letters(const char *text, int count, char name[256])
+{
+	for (int i = 0; i < count; i++)
+		snprintf(name + 2 * i, 3, "%c.", text[i % (int)strlen(text)]);
+	name[2 * count - 1] = '\0';
+}
+
+/* Each suffix of a.a.a..., and each for itself alone; nothing of it is allowed, which is told only
+ * after the last label. */
+static void list_names(void)
+{
+	char name[260] = "=", allowed[256];
+
+	for (int labels = 1; labels <= LABELS; labels++) {
+		letters("a", labels, name + 1);
+		rig_add(&rig, name + 1, "default");
+	}
+	rig_add(&rig, name, "default");
+	letters("a", LABELS, allowed);
+	allowed[0] = 'b';
+	rig_allow(&rig, allowed);
+}
+
+/* Beside the client of dns.h a prefix of each length, so that all are asked for it. */
+static void list_lengths(void)
+{
+	const uint64_t hi = 0x20010db800010002, lo = 0xff03fffe00000001;
+
+	for (int length = 1; length <= 128; length++) {
+		struct xb_entry beside = {.hi = hi, .lo = lo, .kind = XB_NET6, .length = 128};
+
+		if (length <= 64)
+			beside.hi ^= 1ULL << (64 - length);
+		else
+			beside.lo ^= 1ULL << (128 - length);
+		beside = xb_entry_covering(&beside, (uint8_t)length);
+		rig_add_all(&rig, &beside, 1);
+	}
+}
+
+static int begin(void **state)
+{
+	const struct xb_name_ports ports = {.dns = {53}, .tls = {TLS_PORT}, .http = {HTTP_PORT}};
+
+	(void)state;
+	rig_begin(&rig, "bound");
+	rig_add(&rig, "198.51.100.8", "default"); /* the client of dns.h */
+	rig_add(&rig, "203.0.113.0/24", "default");
+	rig_allow(&rig, "198.51.100.8");
+	list_lengths();
+	list_names();
+	rig_ports(&rig, &ports);
+	generation = rig_generation(&rig);
+	load_counted();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	counted_bpf__destroy(counted);
+	xb_generation_close(generation);
+	rig_end(&rig);
+	return 0;
+}
+
+/* What one frame costs, within what is stated. */
+static struct work work_of(const char *what, const struct dns_frame *frame)
+{
+	uint8_t copy[DNS_FRAME_MAX];
+	uint32_t verdict, shipped;
+	struct work work;
+
+	memset(&counted->bss->work, 0, sizeof(counted->bss->work));
+	memcpy(copy, frame->byte, frame->size);
+	verdict = rig_run(program, copy, frame->size);
+	work = counted->bss->work;
+	shipped = rig_run(generation->program, frame->byte, frame->size);
+	printf("%-52s %4llu lines, %4llu rounds, %3llu loads of %4llu bytes\n", what, work.lookups,
+	       work.rounds, work.loads, work.bytes);
+	assert_int_equal(verdict, shipped);
+	assert_true(work.lookups > 0);
+	assert_true(work.lookups <= LINES_MOST);
+	assert_true(work.rounds <= ROUNDS_MOST);
+	assert_true(work.bytes <= BYTES_MOST);
+	return work;
+}
+
+static struct work query(const char *what, const char *name, struct dns_shape shape)
+{
+	uint8_t message[512] = {0x12, 0x34, 1, 0, 0, 1};
+	uint32_t size = 12 + dns_labels(name, message + 12);
+	struct dns_frame frame;
+
+	memcpy(message + size, "\0\0\x01\0\x01", 5);
+	dns_wrap(&shape, message, size + 5, &frame);
+	return work_of(what, &frame);
+}
+
+static struct work data(const char *what, uint16_t port, const void *bytes, uint32_t size)
+{
+	const struct wrap wrap = {0};
+	struct dns_frame frame;
+
+	wrap_tcp(&wrap, port, bytes, size, &frame);
+	return work_of(what, &frame);
+}
+
+static const struct dns_shape plain4 = {0}, plain6 = {.ipv6 = true};
+
+/* A packet of no name: IPv4 in the cell of an allowed address, IPv6 with all lengths. */
+static void sources(void **state)
+{
+	const struct dns_shape other4 = {.port = 9}, other6 = {.ipv6 = true, .port = 9};
+	struct work work = query("IPv4, listed, allowed", "x", other4);
+
+	(void)state;
+	/* bits, two buckets, gate, trie, policy, statistics and more */
+	assert_true(work.lookups <= 3 + LOOKUP_MOST + FIXED_MOST);
+	work = query("IPv6, all lengths", "x", other6);
+	/* /32 beside it has another /32's cell */
+	assert_true(work.lookups >= LENGTHS - 2);
+	assert_true(work.lookups <= LENGTHS * LOOKUP_MOST + FIXED_MOST);
+	assert_true(work.rounds <= LENGTHS + 1);
+}
+
+static void names(void **state)
+{
+	char name[256], longest[256];
+	struct work work;
+
+	(void)state;
+	work = query("query, 3 labels, clean", "x.y.z", plain4);
+	assert_true(work.lookups <= 4 * LOOKUP_MOST + FIXED_MOST);
+	letters("c", LABELS, name);
+	work = query("query, 127 labels, clean", name, plain4);
+	assert_true(work.lookups >= LABELS);
+	assert_true(work.lookups <= SUFFIXES * LOOKUP_MOST + FIXED_MOST);
+	letters("a", LABELS, name);
+	work = query("query, 127 labels, each suffix listed", name, plain4);
+	assert_true(work.lookups >= 3 * LABELS);
+	assert_true(work.lookups <= SUFFIXES * (LOOKUP_MOST + 1) + FIXED_MOST);
+	memset(longest, 'x', sizeof(longest));
+	for (int i = 63; i < 253; i += 64)
+		longest[i] = '.';
+	longest[253] = '\0';
+	query("query, longest labels", longest, plain4);
+}
+
+static void everything_at_once(void **state)
+{
+	const struct dns_shape worst = {
+		.ipv6 = true,
+		.tags = 2,
+		.extensions = "3c 3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "
+			      "3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "
+			      "3c 00 0104 00000000 11 00 0104 00000000"};
+	struct work work;
+	char name[256];
+
+	(void)state;
+	letters("a", LABELS, name);
+	work = query("IPv6, all lengths, 8 headers, 2 tags, 127 suffixes", name, worst);
+	assert_true(work.lookups >= LENGTHS - 2 + 3 * LABELS);
+	query("IPv6, all lengths, 127 suffixes", name, plain6);
+}
+
+static void hellos(void **state)
+{
+	struct hello_shape many = {.before = 300};
+	struct hello hello;
+	struct work work;
+
+	(void)state;
+	make_named(&(struct hello_shape){0}, "x.y.z", &hello);
+	data("hello, one extension", TLS_PORT, hello.byte, hello.size);
+	make_named(&many, "x.y.z", &hello);
+	work = data("hello, 301 extensions, the name last", TLS_PORT, hello.byte, hello.size);
+	/* it looks at 64 of them */
+	assert_true(work.loads >= 64 && work.loads <= 64 + 8);
+}
+
+static void requests(void **state)
+{
+	static const char usual[] = "GET / HTTP/1.1\r\nHost: x.y.z\r\nAccept: */*\r\n\r\n";
+	char text[3000] = "GET / HTTP/1.1\n";
+	struct work work;
+
+	(void)state;
+	data("request, as usual", HTTP_PORT, usual, sizeof(usual) - 1);
+	memset(text + 15, 'x', sizeof(text) - 15);
+	work = data("request, one line", HTTP_PORT, text, sizeof(text));
+	assert_true(work.rounds >= 2048 / 32);
+	assert_true(work.rounds <= 2048 / 32 + HOST_ROUNDS);
+	for (uint32_t i = 15; i < sizeof(text); i += 2)
+		memcpy(text + i, "x\n", 2);
+	work = data("request, lines of one letter", HTTP_PORT, text, sizeof(text));
+	assert_true(work.rounds <= 2048 / 32 + HOST_ROUNDS);
+	for (uint32_t i = 15; i + 5 < sizeof(text); i += 5)
+		memcpy(text + i, "host\n", 5);
+	work = data("request, nearly a host in each line", HTTP_PORT, text, sizeof(text));
+	assert_true(work.rounds <= 2048 / 32 + HOST_ROUNDS);
+	memcpy(text + 1702, "\nHost:        ", 14);
+	letters("a", LABELS, text + 1716);
+	memcpy(text + 1716 + 2 * LABELS - 1, "\r\n", 2);
+	work = data("request, the host far away, 127 suffixes", HTTP_PORT, text, sizeof(text));
+	assert_true(work.lookups >= 3 * LABELS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sources),
+		cmocka_unit_test(names),
+		cmocka_unit_test(everything_at_once),
+		cmocka_unit_test(hellos),
+		cmocka_unit_test(requests),
+	};
+
+	return cmocka_run_group_tests_name("bound", tests, begin, end);
+}
