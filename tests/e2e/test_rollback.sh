@@ -241,7 +241,7 @@ t_killed_at_every_point_of_a_trial()
 		until_over 2
 		blocked "$listed"
 		passes "$other"
-		rm -f "$state"/trial.input.* # of the process that was killed
+		rm -f "$state"/trial/trial.input.* # of the process that was killed
 		ctl rotate
 		blocked "$listed"
 		nothing_left

@@ -3,6 +3,7 @@
 # Who works over ssh does not lock himself out: real connections, commands run through them alone.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/member.sh"
 
 declare -A door # by session: where its commands go in
 
@@ -270,6 +271,29 @@ t_real_sshd()
 	only_sessions 0
 	ctl add 192.0.2.1
 	exits 1 allow test 10.77.0.2
+	blocked 10.77.0.2
+}
+
+# A member of the group whose /proc shows nobody else's processes does not take them for gone.
+t_member_who_sees_nobody()
+{
+	share
+	serve_sessions
+	log_in_from one 10.77.0.2
+	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	in_server()
+	{
+		nsenter --net="/run/netns/$server" unshare --mount bash -c \
+			'mount -t proc -o hidepid=invisible proc /proc && exec "$@"' - "$@"
+	}
+	member_exits 0 add 0.0.0.0/0
+	blocked 10.77.0.3
+	works one
+	over one "$there allow list --list auto:ssh"
+	says '^10.77.0.2 list auto:ssh '
+	log_out one
+	only_sessions 0
+	member_exits 0 add 10.77.0.4
 	blocked 10.77.0.2
 }
 

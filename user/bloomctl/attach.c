@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl attach: all the interfaces or none. */
 #include "core/attach.h"
+#include "core/capability.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -159,8 +160,10 @@ static int attach_on_trial(const struct cli *cli, struct request *request)
 
 static int attach(const struct cli *cli, struct request *request)
 {
-	int error = xb_write(&cli->paths, XB_WRITE_HEAVY, allow_body, request);
+	int error = xb_capabilities_need();
 
+	if (!error)
+		error = xb_write(&cli->paths, XB_WRITE_HEAVY, allow_body, request);
 	if (error)
 		return error;
 	if (cli->wish.seconds)

@@ -2,20 +2,21 @@
 /* bloomctl doctor: is this machine ready, and what to do about the rest. */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <linux/magic.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "core/capability.h"
 #include "core/link.h"
+#include "core/memory.h"
+#include "core/store.h"
 
 enum level { GOOD, WORSE, BAD };
 
@@ -94,28 +95,14 @@ static void check_bpffs(const struct cli *cli, struct finding *finding)
 
 static void check_capabilities(const struct cli *cli, struct finding *finding)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2] = {0};
-	static const struct {
-		int number;
-		const char *name;
-	} needed[] = {{CAP_NET_ADMIN, "CAP_NET_ADMIN"},
-		      {CAP_BPF, "CAP_BPF"},
-		      {CAP_PERFMON, "CAP_PERFMON"}};
-	char missing[128] = "";
+	char missing[64];
 
 	(void)cli;
-	syscall(SYS_capget, &header, data);
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (data[needed[i].number / 32].effective >> (needed[i].number % 32) & 1)
-			continue;
-		strcat(missing, " ");
-		strcat(missing, needed[i].name);
-	}
+	xb_capabilities_missing(missing, sizeof(missing));
 	find(finding, missing[0] ? BAD : GOOD, "capabilities%s%s",
-	     missing[0] ? ", without" : " to load and attach", missing);
+	     missing[0] ? ", without " : " to load and attach", missing);
 	if (missing[0])
-		advise(finding, "run as root");
+		advise(finding, "run as root, or grant them (bloomctl(8), WITHOUT ROOT)");
 }
 
 static void check_xdp(const struct cli *cli, struct finding *finding)
@@ -136,16 +123,21 @@ static void check_dispatcher(const struct cli *cli, struct finding *finding)
 		     "shares interfaces with other XDP programs (libxdp dispatcher)");
 		return;
 	}
-	find(finding, WORSE, "the kernel refuses program extensions: one XDP program an interface");
+	find(finding, WORSE, "%s: one XDP program an interface",
+	     xb_capability_by_id() ? "the kernel refuses program extensions"
+				   : "libxdp needs CAP_SYS_ADMIN");
 	advise(finding, "interfaces where another XDP program runs cannot be attached");
 }
 
 static void check_state(const struct cli *cli, struct finding *finding)
 {
+	char store[4096];
 	struct stat st;
 
+	snprintf(store, sizeof(store), "%s/" XB_STORE_FILE, cli->paths.state);
+	/* A group may be let write to the store, and put nothing beside it. */
 	if (!stat(cli->paths.state, &st) && S_ISDIR(st.st_mode) &&
-	    !access(cli->paths.state, W_OK)) {
+	    !access(access(store, F_OK) ? cli->paths.state : store, W_OK)) {
 		find(finding, GOOD, "state directory %s", cli->paths.state);
 		return;
 	}
@@ -155,12 +147,12 @@ static void check_state(const struct cli *cli, struct finding *finding)
 		return;
 	}
 	find(finding, BAD, "state directory %s is not writable", cli->paths.state);
-	advise(finding, "run as root, or choose another with --state");
+	advise(finding, "run as root or as a member of its group, or choose another with --state");
 }
 
 static void check_memory(const struct cli *cli, struct finding *finding)
 {
-	uint64_t available = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t available = xb_memory_available();
 
 	(void)cli;
 	/* About 15 bytes an IPv4 address at the default rate, filter and counters. */

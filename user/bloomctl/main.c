@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl: a table of verbs, a look-up, done. */
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "core/error.h"
 #include "core/writer.h"
 #include "help.h"
+#include "inherited.h"
 #include "rollback.h"
 
 const struct verb verbs[] = {
@@ -170,9 +170,11 @@ int main(int argc, char **argv)
 {
 	struct cli cli = {.paths = {XB_STATE_DIRECTORY, XB_PIN_DIRECTORY, XB_RUN_DIRECTORY}};
 	static char status[] = "status", *no_verb[] = {status, NULL};
-	int code = parse_options(&cli, argc, argv);
 	const struct verb *verb;
+	int code;
 
+	inherited_settle();
+	code = parse_options(&cli, argc, argv);
 	if (code >= 0)
 		return code;
 	argc -= optind;
@@ -189,7 +191,6 @@ int main(int argc, char **argv)
 	}
 	if (help_wanted(verb, argc, argv))
 		return help(verb, argc, argv);
-	signal(SIGPIPE, SIG_IGN);
 	libbpf_set_print(cli.verbose ? libbpf_print : NULL);
 	xb_notice_sink(cli.quiet ? no_notice : notice);
 	if (isatty(STDERR_FILENO) && !cli.quiet)

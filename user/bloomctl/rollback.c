@@ -86,7 +86,7 @@ int rollback_keep_input(struct cli *cli, char **file)
 	from = standard ? STDIN_FILENO : open(*file, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
 		return xb_input_error("%s: %s", *file, strerror(errno));
-	to = open(copy_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	to = open(copy_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
 	error = to < 0 ? xb_system_error(errno, "cannot keep a copy of %s in %s", name,
 					 cli->paths.state)
 		       : copy(from, to, name);

@@ -167,7 +167,9 @@ static int explain(const char *name, enum xb_mode mode, int error)
 			0, "%s: another XDP program holds the interface; detach it first", name);
 	case EPERM:
 		return xb_system_error(
-			error, "%s: cannot attach (root, or CAP_BPF and CAP_NET_ADMIN, is needed)",
+			error,
+			"%s: cannot attach (root, or CAP_BPF and CAP_NET_ADMIN, and for libxdp's "
+			"dispatcher CAP_SYS_ADMIN, is needed)",
 			name);
 	case ERANGE:
 		return xb_system_error(0,
@@ -329,7 +331,8 @@ int xb_detach_unwanted(const struct xb_link *link, const struct xb_wanted *wante
 
 		for (size_t j = 0; j < count; j++)
 			keep |= !strcmp(wanted[j].name, all[i].name);
-		if (!keep || !if_indextoname(all[i].ifindex, now))
+		/* Not to be able to ask (descriptors, memory) is no sign that it is gone. */
+		if (!keep || (!if_indextoname(all[i].ifindex, now) && errno == ENXIO))
 			error = detach_index(link, all[i].ifindex);
 	}
 	free(all);

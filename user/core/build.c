@@ -15,10 +15,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "capability.h"
 #include "depths.h"
 #include "error.h"
 #include "filter.skel.h"
 #include "lengthmap.h"
+#include "memory.h"
 #include "pin.h"
 #include "prefixmap.h"
 #include "sizing.h"
@@ -89,25 +91,10 @@ int xb_build_size(const struct xb_demand *demand, struct xb_params *params)
 	return error ? error : size_names(demand, all, params);
 }
 
-static uint64_t memory_available(void)
-{
-	FILE *file = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
-	char line[128];
-
-	if (!file)
-		return UINT64_MAX;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	fclose(file);
-	return kib ? kib * 1024 : UINT64_MAX;
-}
-
 int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *params)
 {
 	uint64_t maps = xb_maps_bytes(params), counters = xb_generation_file_bytes(params);
-	uint64_t available = memory_available();
+	uint64_t available = xb_memory_available();
 	struct statfs fs;
 
 	if (maps + counters > available)
@@ -178,7 +165,7 @@ static int create_counters(const struct xb_paths *paths, struct xb_generation *g
 
 	if (error)
 		return error;
-	generation->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	generation->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
 	if (generation->file < 0)
 		return xb_system_error(errno, "cannot create %s", path);
 	error = posix_fallocate(generation->file, 0,
@@ -226,10 +213,13 @@ static int take_fds(const struct filter_bpf *skeleton, struct xb_generation *gen
 static int load(const struct xb_build *build, struct xb_generation *generation)
 {
 	const struct xb_params *params = &generation->params;
-	struct filter_bpf *skeleton = filter_bpf__open();
+	struct filter_bpf *skeleton;
 	char directory[XB_PATH_MAX];
-	int error;
+	int error = xb_capabilities_need();
 
+	if (error)
+		return error;
+	skeleton = filter_bpf__open();
 	if (!skeleton)
 		return xb_system_error(errno, "cannot open the filter program");
 	skeleton->rodata_params->params = *params;
@@ -246,8 +236,8 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	error = take_fds(skeleton, generation);
 	if (!error)
 		error = xb_pin_path(directory, build->paths->pins, generation->name);
-	if (!error && mkdir(directory, 0700) < 0)
-		error = xb_system_error(errno, "cannot make %s", directory);
+	if (!error)
+		error = xb_pin_subdirectory(directory);
 	if (!error)
 		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_params), directory, "params");
 out:

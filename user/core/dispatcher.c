@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "capability.h"
 #include "entry.skel.h"
 #include "error.h"
 
@@ -71,7 +72,7 @@ bool xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex)
 	bool found = false;
 
 	if (!programs)
-		return false;
+		return !xb_capability_by_id();
 	while (!found && (program = xdp_multiprog__next_prog(program, programs)))
 		found = is_entry(program) && uses_map(xdp_program__fd(program), slot);
 	xdp_multiprog__close(programs);
@@ -113,16 +114,26 @@ static bool is_dead(int fd)
 	return true;
 }
 
+static int need_by_id(void)
+{
+	return xb_capability_by_id()
+		       ? 0
+		       : xb_system_error(0, "libxdp's dispatcher is entered and left with "
+					    "CAP_SYS_ADMIN only; run as root");
+}
+
 int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
 {
 	struct xdp_multiprog *programs = programs_on(ifindex);
 	struct xdp_program *program = NULL, *ours[16];
 	size_t count = 0;
 	uint32_t slot = map_id(link->slot);
-	int error = 0;
+	int error = need_by_id();
 
-	if (!programs)
-		return 0;
+	if (error || !programs) {
+		xdp_multiprog__close(programs);
+		return error;
+	}
 	while (count < sizeof(ours) / sizeof(ours[0]) &&
 	       (program = xdp_multiprog__next_prog(program, programs)))
 		if (is_entry(program) &&
@@ -144,7 +155,8 @@ int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_m
 	int error;
 
 	libxdp_set_print(NULL);
-	xb_dispatcher_detach(link, ifindex);
+	if (xb_dispatcher_detach(link, ifindex) && !xb_capability_by_id())
+		return -EPERM;
 	skeleton = entry_bpf__open();
 	if (!skeleton)
 		return -errno;

@@ -8,7 +8,8 @@
 #include "link.h"
 #include "wanted.h"
 
-/* Whether our entry, with the slot of this link, is among the programs of the interface. */
+/* Whether our entry, with the slot of this link, is among the programs of the interface. Without
+ * CAP_SYS_ADMIN, which libxdp needs to look: whether there is any program. */
 bool xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
 
 /* Whether what is on the interface (or nothing) lets another program join. */

@@ -173,11 +173,11 @@ static int open_counters(const struct xb_paths *paths, const struct xb_generatio
 static int open_pins(const char *directory, struct xb_generation *generation)
 {
 	struct xb_params *params = &generation->params;
-	int error, fd = xb_pin_open(directory, "params");
+	int error, fd = xb_pin_open_map(directory, "params", BPF_MAP_TYPE_ARRAY, sizeof(*params));
 	uint32_t zero = 0;
 
 	if (fd < 0)
-		return fd;
+		return fd == -EBADF ? -ENOENT : fd; /* another version's, too */
 	error = bpf_map_lookup_elem(fd, &zero, params)
 			? xb_system_error(errno, "cannot read %s/params", directory)
 			: 0;
@@ -187,7 +187,10 @@ static int open_pins(const char *directory, struct xb_generation *generation)
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
 		if (!xb_map_entries(map, params))
 			continue;
-		generation->map[map] = xb_pin_open(directory, xb_map_name(map));
+		generation->map[map] =
+			map == XB_MAP_POLICY ? xb_pin_open_map(directory, xb_map_name(map),
+							       BPF_MAP_TYPE_ARRAY, sizeof(uint32_t))
+					     : xb_pin_open(directory, xb_map_name(map));
 		error = generation->map[map] < 0 ? generation->map[map] : 0;
 	}
 	return error;
@@ -224,6 +227,25 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 	}
 	closedir(listing);
 	return error;
+}
+
+int xb_generation_slot_program(const struct xb_link *link)
+{
+	uint32_t id = xb_link_slot(link);
+	char name[XB_GENERATION_NAME];
+	int program, error;
+
+	if (!id)
+		return -ENOENT;
+	if (link->guard.program >= 0 && xb_program_id(link->guard.program) == id) {
+		program = fcntl(link->guard.program, F_DUPFD_CLOEXEC, 3);
+		return program < 0 ? xb_system_error(errno, "cannot duplicate a descriptor")
+				   : program;
+	}
+	error = find_active(link->pins, id, name, sizeof(name), &program);
+	if (error == -ENOENT)
+		return xb_system_error(0, "the filter in force is not pinned in %s", link->pins);
+	return error ? error : program;
 }
 
 /* id: of its program; 0: there is none. */

@@ -52,6 +52,10 @@ int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
 int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_link *link,
 			     struct xb_generation **generation);
 
+/* A descriptor of the program in the slot: a generation's, or the guard of a trial. By its pin,
+ * since opening by number takes CAP_SYS_ADMIN. -ENOENT without a message: the slot is empty. */
+int xb_generation_slot_program(const struct xb_link *link);
+
 void xb_generation_close(struct xb_generation *generation);
 
 /* Whether changes can be made in place: counters present and clean. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capability.h"
 #include "error.h"
 #include "guard.skel.h"
 #include "link.h"
@@ -43,8 +44,10 @@ int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
 	} else if (!program || xb_program_id(guard->program) != program) {
 		error = -ENOENT;
 	} else {
-		guard->sides = xb_pin_open(directory, "sides");
-		guard->cell = xb_pin_open(directory, "cell");
+		guard->sides = xb_pin_open_map(directory, "sides", BPF_MAP_TYPE_PROG_ARRAY,
+					       sizeof(uint32_t));
+		guard->cell = xb_pin_open_map(directory, "cell", BPF_MAP_TYPE_ARRAY,
+					      sizeof(guard->state));
 		error = guard->sides < 0 ? guard->sides : guard->cell < 0 ? guard->cell : 0;
 	}
 	if (!error && bpf_map_lookup_elem(guard->cell, &first, &guard->state))
@@ -71,8 +74,8 @@ static int pin_all(const char *pins, const struct guard_bpf *skeleton)
 	char directory[XB_PATH_MAX];
 	int error = xb_pin_path(directory, pins, PINS);
 
-	if (!error && mkdir(directory, 0700) < 0)
-		error = xb_system_error(errno, "cannot make %s", directory);
+	if (!error)
+		error = xb_pin_subdirectory(directory);
 	if (!error)
 		error = xb_pin(bpf_map__fd(skeleton->maps.sides), directory, "sides");
 	if (!error)
@@ -95,11 +98,14 @@ static int load(const struct xb_link *link, struct guard_bpf *skeleton)
 int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *state, int tried,
 		    int former, const uint32_t *ifindexes, size_t count, struct xb_guard *guard)
 {
-	struct guard_bpf *skeleton = guard_bpf__open();
+	struct guard_bpf *skeleton;
 	uint32_t first = 0;
-	int error;
+	int error = xb_capabilities_need();
 
 	*guard = xb_no_guard;
+	if (error)
+		return error;
+	skeleton = guard_bpf__open();
 	if (!skeleton)
 		return xb_system_error(errno, "cannot open the program of the trial");
 	xb_guard_remove(link->pins);

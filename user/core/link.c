@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capability.h"
 #include "entry.skel.h"
 #include "error.h"
 #include "pin.h"
@@ -35,13 +36,17 @@ static const struct xb_link closed = {.identity = -1,
 static const struct {
 	const char *name;
 	size_t fd; /* where in struct xb_link */
+	uint32_t type, value_bytes;
 } shared[] = {
-	{"ifaces", offsetof(struct xb_link, ifaces)},
-	{"stats", offsetof(struct xb_link, stats)},
-	{"watch", offsetof(struct xb_link, watch)},
-	{"drops", offsetof(struct xb_link, drops)},
-	{"hits", offsetof(struct xb_link, hits)},
-	{"hits_names", offsetof(struct xb_link, hits_names)},
+	{"ifaces", offsetof(struct xb_link, ifaces), BPF_MAP_TYPE_ARRAY,
+	 sizeof(struct xb_iface_cell)},
+	{"stats", offsetof(struct xb_link, stats), BPF_MAP_TYPE_PERCPU_ARRAY,
+	 sizeof(struct xb_counts)},
+	{"watch", offsetof(struct xb_link, watch), BPF_MAP_TYPE_ARRAY, sizeof(struct xb_watch)},
+	{"drops", offsetof(struct xb_link, drops), BPF_MAP_TYPE_RINGBUF, 0},
+	{"hits", offsetof(struct xb_link, hits), BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_hits)},
+	{"hits_names", offsetof(struct xb_link, hits_names), BPF_MAP_TYPE_PERCPU_ARRAY,
+	 sizeof(struct xb_hits_name)},
 };
 
 #define SHARED (sizeof(shared) / sizeof(shared[0]))
@@ -68,13 +73,14 @@ void xb_link_close(struct xb_link *link)
 
 static int open_pins(const char *directory, struct xb_link *link)
 {
-	link->slot = xb_pin_open(directory, "slot");
+	link->slot = xb_pin_open_map(directory, "slot", BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
 	if (link->slot < 0)
 		return link->slot;
 	for (size_t i = 0; i < SHARED; i++) {
 		int *fd = shared_fd(link, i);
 
-		*fd = xb_pin_open(directory, shared[i].name);
+		*fd = xb_pin_open_map(directory, shared[i].name, shared[i].type,
+				      shared[i].value_bytes);
 		if (*fd < 0)
 			return *fd;
 	}
@@ -86,7 +92,8 @@ static int read_identity(const char *directory, struct xb_link *link)
 	struct xb_link_identity identity;
 	uint32_t zero = 0;
 
-	link->identity = xb_pin_open(directory, "identity");
+	link->identity =
+		xb_pin_open_map(directory, "identity", BPF_MAP_TYPE_ARRAY, sizeof(identity));
 	if (link->identity < 0)
 		return link->identity;
 	if (bpf_map_lookup_elem(link->identity, &zero, &identity))
@@ -151,8 +158,7 @@ static int create_identity(enum xb_flavour flavour)
 				NULL);
 
 	if (fd < 0)
-		return xb_system_error(errno,
-				       "cannot create a BPF map (root, or CAP_BPF, is needed)");
+		return xb_system_error(errno, "cannot create a BPF map");
 	if (bpf_map_update_elem(fd, &zero, &identity, 0)) {
 		close(fd);
 		return xb_system_error(errno, "cannot write a BPF map");
@@ -183,7 +189,9 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 	int identity = -1, error;
 
 	*link = closed;
-	error = xb_pin_directory(pins);
+	error = xb_capabilities_need();
+	if (!error)
+		error = xb_pin_directory(pins);
 	if (error)
 		return error;
 	error = xb_pin_path(staged, pins, NEW_PINS);
@@ -212,10 +220,9 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 			"the kernel refused the entry program (Linux 6.1 or later is needed)");
 		goto out;
 	}
-	if (mkdir(staged, 0700) < 0) {
-		error = xb_system_error(errno, "cannot make %s", staged);
+	error = xb_pin_subdirectory(staged);
+	if (error)
 		goto out;
-	}
 	error = pin_all(staged, identity, skeleton, flavour);
 	if (!error && rename(staged, final) < 0)
 		error = xb_system_error(errno, "cannot publish %s", final);
@@ -237,8 +244,9 @@ enum xb_flavour xb_link_flavour(void)
 {
 	/* libxdp joins programs with BPF_PROG_TYPE_EXT; where that is refused it would hold the
 	 * interface alone. */
-	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) == 1 ? XB_FLAVOUR_DISPATCHER
-									: XB_FLAVOUR_LINK;
+	return xb_capability_by_id() && libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) == 1
+		       ? XB_FLAVOUR_DISPATCHER
+		       : XB_FLAVOUR_LINK;
 }
 
 uint32_t xb_link_slot(const struct xb_link *link)

@@ -3,23 +3,21 @@
 #include "lock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "error.h"
+#include "ownfile.h"
 
 static int open_lock(const char *directory, const char *name)
 {
 	char path[4096];
-	int fd;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
 		return xb_input_error("%s: path too long", directory);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return fd < 0 ? xb_system_error(errno, "cannot open lock file %s", path) : fd;
+	return xb_ownfile_open(path);
 }
 
 static int take(int fd, int operation)
@@ -28,6 +26,19 @@ static int take(int fd, int operation)
 		if (errno != EINTR)
 			return -errno;
 	return 0;
+}
+
+void xb_locks_make(const char *directory)
+{
+	static const char *const names[] = {XB_WRITER_LOCK, XB_BUILDER_LOCK, XB_COMMIT_LOCK};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int fd = open_lock(directory, names[i]);
+
+		if (fd >= 0)
+			close(fd);
+	}
+	xb_error_clear();
 }
 
 int xb_lock(const char *directory, const char *name)

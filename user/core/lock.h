@@ -16,6 +16,9 @@
 /* Taken before both; says that the trial's commit is alive. */
 #define XB_COMMIT_LOCK "commit.lock"
 
+/* Makes those that are not there, as far as it may: others may be let use them and make none. */
+void xb_locks_make(const char *directory);
+
 /* Waits for the lock. Returns the descriptor or a negative errno. */
 int xb_lock(const char *directory, const char *name);
 

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -44,6 +45,11 @@ int xb_pin_directory(const char *directory)
 	return 0;
 }
 
+int xb_pin_subdirectory(const char *path)
+{
+	return mkdir(path, 0770) < 0 ? xb_system_error(errno, "cannot make %s", path) : 0;
+}
+
 int xb_pin(int fd, const char *directory, const char *name)
 {
 	char path[XB_PATH_MAX];
@@ -51,7 +57,7 @@ int xb_pin(int fd, const char *directory, const char *name)
 
 	if (error)
 		return error;
-	if (bpf_obj_pin(fd, path) < 0 || chmod(path, 0600) < 0)
+	if (bpf_obj_pin(fd, path) < 0 || fchmodat(AT_FDCWD, path, 0660, AT_SYMLINK_NOFOLLOW) < 0)
 		return xb_system_error(errno, "cannot pin %s", path);
 	return 0;
 }
@@ -60,15 +66,34 @@ int xb_pin_open(const char *directory, const char *name)
 {
 	char path[XB_PATH_MAX];
 	int error = xb_pin_path(path, directory, name), fd;
+	struct stat st;
 
 	if (error)
 		return error;
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		return xb_system_error(0, "%s is no pin of this program", path);
 	fd = bpf_obj_get(path);
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT || errno == ENOTDIR)
 		return -ENOENT;
 	return xb_system_error(errno, "cannot open the pin %s", path);
+}
+
+int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint32_t value_bytes)
+{
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+	int fd = xb_pin_open(directory, name);
+
+	if (fd < 0)
+		return fd;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == type &&
+	    info.value_size == value_bytes)
+		return fd;
+	close(fd);
+	xb_system_error(0, "%s/%s is no map of this program", directory, name);
+	return -EBADF;
 }
 
 void xb_unpin(const char *directory, const char *name)
@@ -84,15 +109,21 @@ void xb_unpin_directory(const char *directory, const char *name)
 	char path[XB_PATH_MAX];
 	struct dirent *item;
 	DIR *listing;
+	int fd;
 
 	if (xb_pin_path(path, directory, name))
 		return;
-	listing = opendir(path);
-	if (!listing)
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	listing = fd < 0 ? NULL : fdopendir(fd);
+	if (!listing) {
+		if (fd >= 0)
+			close(fd);
+		unlink(path); /* somebody's link, if it is anything */
 		return;
+	}
 	while ((item = readdir(listing)))
 		if (item->d_name[0] != '.')
-			xb_unpin(path, item->d_name);
+			unlinkat(fd, item->d_name, 0);
 	closedir(listing);
 	rmdir(path);
 }

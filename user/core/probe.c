@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "generation.h"
 
 #define PAYLOAD 26
 
@@ -62,14 +63,12 @@ static int run_slot(const struct xb_link *link, struct run *run)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = run->in, .data_size_in = run->size,
 		    .data_out = run->out, .data_size_out = run->out_size, .repeat = 1);
-	uint32_t id = xb_link_slot(link);
-	int error = 0, program;
+	int error = 0, program = xb_generation_slot_program(link);
 
-	if (!id)
+	if (program == -ENOENT)
 		return 1;
-	program = bpf_prog_get_fd_by_id(id);
 	if (program < 0)
-		return xb_system_error(errno, "cannot open the filter in force");
+		return program;
 	if (bpf_prog_test_run_opts(program, &options))
 		error = xb_system_error(errno, "cannot ask the filter in force");
 	run->action = options.retval;

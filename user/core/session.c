@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +62,10 @@ bool xb_session_lives(const struct xb_session *session)
 {
 	struct process now;
 
-	return read_process(session->pid, &now) && now.started == session->started &&
-	       now.state != 'Z' && now.state != 'X';
+	/* /proc mounted with hidepid shows nobody else's. */
+	if (!read_process(session->pid, &now))
+		return kill((pid_t)session->pid, 0) < 0 && errno == EPERM;
+	return now.started == session->started && now.state != 'Z' && now.state != 'X';
 }
 
 static bool is_server(const struct process *process)

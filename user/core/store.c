@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The LMDB environment, its transactions, the meta record, and the table of lists. */
+/* Transactions, the meta record, and the table of lists. */
 #include "store.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "damage.h"
 #include "error.h"
 #include "listline.h"
 #include "lock.h"
 #include "seal.h"
+#include "storefile.h"
+#include "trial.h"
 #include "upgrade.h"
-
-#define MAP_BYTES   ((size_t)64 << 30) /* address space only: the file grows as needed */
-#define MAX_READERS 1024
 
 int xb_store_error(int error, const char *doing)
 {
 	if (error == MDB_MAP_FULL)
 		return xb_system_error(
 			0, "%s: the store has reached %zu GiB, the size it is built for", doing,
-			MAP_BYTES >> 30);
+			XB_STORE_BYTES >> 30);
 	if (error == MDB_READERS_FULL)
 		return xb_system_error(0, "%s: %d processes read the store already", doing,
-				       MAX_READERS);
+				       XB_STORE_READERS);
+	if (error == ENOMEM)
+		return xb_system_error(0,
+				       "%s: too little memory, or less than %zu GiB of address "
+				       "space (ulimit -v)",
+				       doing, XB_STORE_BYTES >> 30);
 	if (error == ENOSPC)
 		return xb_system_error(0, "%s: no space left on the disk of the state directory",
 				       doing);
@@ -44,6 +45,7 @@ int xb_store_error(int error, const char *doing)
 
 static int make_directory(const char *directory)
 {
+	char trials[4096];
 	struct stat st;
 
 	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
@@ -52,84 +54,12 @@ static int make_directory(const char *directory)
 		return xb_system_error(errno, "cannot use the state directory %s", directory);
 	if (!S_ISDIR(st.st_mode))
 		return xb_input_error("%s is not a directory", directory);
+	/* Who may not make it is told when it is needed. */
+	if ((size_t)snprintf(trials, sizeof(trials), "%s/" XB_TRIAL_DIRECTORY, directory) <
+	    sizeof(trials))
+		mkdir(trials, 0770);
+	xb_locks_make(directory);
 	return 0;
-}
-
-static int sync_directory(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
-
-	/* Some file systems have nothing to sync there. */
-	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-		error = xb_system_error(errno, "cannot make %s last", path);
-	if (fd >= 0)
-		close(fd);
-	return error;
-}
-
-/* Of a store that has no tables yet: once it has, its beginning, its name and that of its directory
- * survive a power loss. */
-static int sync_beginning(const struct xb_store *store, const char *directory)
-{
-	char parent[4096];
-	int error = mdb_env_sync(store->env, 1);
-
-	if (error)
-		return xb_store_error(error, "cannot make the store last");
-
-	if ((size_t)snprintf(parent, sizeof(parent), "%s/..", directory) >= sizeof(parent))
-		return xb_input_error("%s: path too long", directory);
-	return sync_directory(directory) || sync_directory(parent) ? -EIO : 0;
-}
-
-/* Either page of a file that LMDB began has this, at this place. */
-#define LMDB_MAGIC	 0xbeefc0deU
-#define LMDB_MAGIC_PLACE 16
-#define LMDB_PAGE	 4096
-
-/*
- * A file that was begun when the power went: two pages, one of them never written. Nothing was
- * acknowledged with it, so it is emptied, and LMDB begins again. Locked: another may be about to do
- * the same. Returns 1 if the file may be opened again.
- */
-static int empty_stillborn(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW), again = 0;
-	uint32_t magic[2] = {0};
-	struct stat st;
-
-	if (fd < 0)
-		return 0;
-	if (flock(fd, LOCK_EX) || fstat(fd, &st) < 0 || st.st_size > 2 * LMDB_PAGE)
-		goto out;
-	for (int i = 0; i < 2; i++)
-		if (pread(fd, &magic[i], sizeof(magic[i]), i * LMDB_PAGE + LMDB_MAGIC_PLACE) < 0)
-			goto out;
-	if (magic[0] && magic[1])
-		again = magic[0] == LMDB_MAGIC && magic[1] == LMDB_MAGIC;
-	else
-		again = !ftruncate(fd, 0);
-out:
-	close(fd);
-	return again;
-}
-
-static int open_environment(struct xb_store *store, const char *path)
-{
-	int error = mdb_env_create(&store->env);
-
-	if (!error)
-		xb_damage_watch(store->env, path);
-	if (!error)
-		error = mdb_env_set_maxdbs(store->env, 16);
-	if (!error)
-		error = mdb_env_set_maxreaders(store->env, MAX_READERS);
-	if (!error)
-		error = mdb_env_set_mapsize(store->env, MAP_BYTES);
-	if (!error)
-		error = mdb_env_open(store->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
-				     0600);
-	return error;
 }
 
 static int open_tables(struct xb_store *store, bool create)
@@ -159,28 +89,6 @@ static int open_tables(struct xb_store *store, bool create)
 		return error;
 	}
 	return mdb_txn_commit(txn);
-}
-
-/*
- * A look-up in a file cut short would end in SIGBUS. Free pages at the end may rightly never have
- * been written, so the file is made long enough; zeros where there should be pages are told as
- * damage.
- */
-static int fill_up(struct xb_store *store)
-{
-	mdb_filehandle_t fd;
-	MDB_envinfo info;
-	struct stat st;
-	MDB_stat pages;
-	off_t whole;
-
-	mdb_env_info(store->env, &info);
-	mdb_env_stat(store->env, &pages);
-	mdb_env_get_fd(store->env, &fd);
-	whole = (off_t)((info.me_last_pgno + 1) * pages.ms_psize);
-	if (fstat(fd, &st) < 0)
-		return errno;
-	return st.st_size < whole && ftruncate(fd, whole) < 0 ? errno : 0;
 }
 
 void xb_store_close(struct xb_store *store)
@@ -383,6 +291,8 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 	exists = !access(path, F_OK);
 	if (!exists && errno == ENOTDIR)
 		return xb_input_error("%s is not a directory", directory);
+	if (!exists && errno != ENOENT)
+		return xb_system_error(errno, "cannot use the state directory %s", directory);
 	if (!exists && !create)
 		return -ENOENT;
 	if (create) {
@@ -398,20 +308,17 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 		error = store->namespace_lock;
 		goto fail;
 	}
-	error = open_environment(store, path);
-	if (error == MDB_INVALID && empty_stillborn(path)) {
-		mdb_env_close(store->env);
-		error = open_environment(store, path);
-	}
-	if (!error)
-		error = fill_up(store);
+	error = xb_storefile_check(path);
+	if (error)
+		goto fail;
+	error = xb_storefile_open(path, &store->env);
 	if (!error) {
 		int dead;
 
 		mdb_reader_check(store->env, &dead);
 		error = open_tables(store, false);
 		if (error == MDB_NOTFOUND) {
-			error = sync_beginning(store, directory);
+			error = xb_storefile_sync(store->env, directory);
 			if (error)
 				goto fail;
 			error = open_tables(store, true);

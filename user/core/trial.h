@@ -20,8 +20,10 @@ struct xb_wish {
 		*input; /* a copy of the text it read, which becomes XB_TRIAL_INPUT; NULL: none */
 };
 
-/* In the state directory: the text of the command on trial, for its commit. */
-#define XB_TRIAL_INPUT "trial.input"
+/* In the state directory: the text of the command on trial, for its commit. Its directory is open
+ * to the group, which need not be able to write to the state directory itself. */
+#define XB_TRIAL_DIRECTORY "trial"
+#define XB_TRIAL_INPUT	   XB_TRIAL_DIRECTORY "/trial.input"
 
 struct xb_trial {
 	uint64_t identity; /* of its guard */

@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A memory cgroup that is too small: one line says so, what is in force stays, and with more room
+# the next command works. Never is a command killed for it.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# A group of our own, of whichever version has the controller; empty and old ones of runs that were
+# killed go.
+open_group()
+{
+	local base
+
+	if grep -qw memory /sys/fs/cgroup/cgroup.subtree_control 2>/dev/null; then
+		base=/sys/fs/cgroup limit=memory.max
+	elif [[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]]; then
+		base=/sys/fs/cgroup/memory limit=memory.limit_in_bytes
+	else
+		skip "no memory controller of cgroups is mounted"
+	fi
+	find "$base" -maxdepth 1 -name 'xbt-*' -type d -mmin +60 -exec rmdir {} + 2>/dev/null || true
+	cgroup=$base/$XB_TEST_ID-memory
+	mkdir "$cgroup" 2>/dev/null || skip "no cgroup can be made in $base"
+	trap 'rmdir "$cgroup"' EXIT
+}
+
+# within MIB ARGUMENT...: in the group, with that much on top of what it has; the exit code in $code.
+within()
+{
+	local mib=$1 used
+
+	shift
+	used=$(cat "$cgroup"/memory.{current,usage_in_bytes} 2>/dev/null || true)
+	echo $((${used:-0} + (mib << 20))) >"$cgroup/$limit"
+	code=0
+	# shellcheck disable=SC2016
+	in_server bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$cgroup" "$bloomctl" \
+		--state "$state" --pin "$pins" --run "$counters" "$@" >"$T/out" 2>"$T/err" || code=$?
+	echo "$mib MiB: $1: $code $(cat "$T/err")"
+	[[ $code -eq 0 || $code -eq 3 ]] || fail "$* within $mib MiB: exit code $code: $(cat "$T/err")"
+	[[ $code -eq 0 ]] || one_line
+}
+
+begin()
+{
+	open_group
+	mount -t tmpfs xbt -o mode=0700 "$(mkdir -p "$T/disk" && echo "$T/disk")"
+	counters=$T/disk/run
+	ctl add 10.77.0.3 fd77::3
+	ctl -q attach x0
+	blocked 10.77.0.3
+}
+
+t_rotate()
+{
+	local mib
+
+	begin
+	ctl list >"$T/before"
+	within 32 rotate --capacity 20000000
+	[[ $code -eq 3 ]] || fail "so much does not fit"
+	complains 'MiB are available'
+	blocked 10.77.0.3
+	for mib in 2 4 6 8 12 16 20 24 28 29 30 31 32 40; do
+		within "$mib" rotate --capacity 2000000
+		blocked 10.77.0.3
+		exits 0 status
+	done
+	ctl list | diff "$T/before" - || fail "the list is another"
+	exits 0 rotate --capacity 2000000
+	blocked 10.77.0.3
+	within 64 add 10.77.0.4
+	[[ $code -eq 0 ]] || fail "add does not fit"
+	blocked 10.77.0.3 10.77.0.4
+}
+
+t_import()
+{
+	local mib refused=0
+
+	begin
+	python3 -c '
+import random
+for n in random.Random(1).sample(range(1 << 24, 10 << 24), 500000):
+    print("%d.%d.%d.%d" % (n >> 24, n >> 16 & 255, n >> 8 & 255, n & 255))' >"$T/list"
+	ctl save >"$T/before"
+	for mib in 2 4 8 12 16 20 24 28 32; do
+		within "$mib" import "$T/list" --list big
+		blocked 10.77.0.3
+		exits 0 status
+		if [[ $code -eq 0 ]]; then
+			exits 0 flush --list big --yes
+			continue
+		fi
+		refused=$((refused + 1))
+		ctl save | cmp - "$T/before" || fail "the list is another"
+	done
+	[[ $refused -gt 0 ]] || fail "so much does not fit"
+	exits 0 import "$T/list" --list big
+	exits 0 test "$(head -n 1 "$T/list")"
+	blocked 10.77.0.3
+}
+
+run_tests

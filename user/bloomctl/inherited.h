@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef XB_INHERITED_H
+#define XB_INHERITED_H
+
+/* Makes what a command does independent of descriptors, umask, signals and limits of its parent.
+ * First thing in main. */
+void inherited_settle(void);
+
+#endif

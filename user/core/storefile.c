@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What can be wrong with the file before it is a database: planted, never written, cut short. */
+#include "storefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "damage.h"
+#include "error.h"
+#include "ownfile.h"
+#include "store.h"
+
+int xb_storefile_check(const char *path)
+{
+	int error = xb_ownfile_check(path);
+	char lock[4200];
+
+	snprintf(lock, sizeof(lock), "%s-lock", path);
+	return error ? error : xb_ownfile_check(lock);
+}
+
+static int sync_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+
+	/* Some file systems have nothing to sync there. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		error = xb_system_error(errno, "cannot make %s last", path);
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+int xb_storefile_sync(MDB_env *env, const char *directory)
+{
+	char parent[4096];
+	int error = mdb_env_sync(env, 1);
+
+	if (error)
+		return xb_store_error(error, "cannot make the store last");
+	if ((size_t)snprintf(parent, sizeof(parent), "%s/..", directory) >= sizeof(parent))
+		return xb_input_error("%s: path too long", directory);
+	return sync_directory(directory) || sync_directory(parent) ? -EIO : 0;
+}
+
+/* Either page of a file that LMDB began has this, at this place. */
+#define LMDB_MAGIC	 0xbeefc0deU
+#define LMDB_MAGIC_PLACE 16
+#define LMDB_PAGE	 4096
+
+/*
+ * A file that was begun when the power went: two pages, one of them never written. Nothing was
+ * acknowledged with it, so it is emptied, and LMDB begins again. Locked: another may be about to do
+ * the same. Returns 1 if the file may be opened again.
+ */
+static int empty_stillborn(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW), again = 0;
+	uint32_t magic[2] = {0};
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_EX) || fstat(fd, &st) < 0 || st.st_size > 2 * LMDB_PAGE)
+		goto out;
+	for (int i = 0; i < 2; i++)
+		if (pread(fd, &magic[i], sizeof(magic[i]), i * LMDB_PAGE + LMDB_MAGIC_PLACE) < 0)
+			goto out;
+	if (magic[0] && magic[1])
+		again = magic[0] == LMDB_MAGIC && magic[1] == LMDB_MAGIC;
+	else
+		again = !ftruncate(fd, 0);
+out:
+	close(fd);
+	return again;
+}
+
+static int open_environment(const char *path, MDB_env **env)
+{
+	int error = mdb_env_create(env);
+	mdb_filehandle_t fd;
+
+	if (!error)
+		xb_damage_watch(*env, path);
+	if (!error)
+		error = mdb_env_set_maxdbs(*env, XB_STORE_TABLES);
+	if (!error)
+		error = mdb_env_set_maxreaders(*env, XB_STORE_READERS);
+	if (!error)
+		error = mdb_env_set_mapsize(*env, XB_STORE_BYTES);
+	if (!error)
+		error = mdb_env_open(*env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD, 0660);
+	if (error)
+		return error;
+	mdb_env_get_fd(*env, &fd);
+	return xb_ownfile_is(path, fd) ? 0 : EAGAIN; /* swapped since it was checked */
+}
+
+/*
+ * A look-up in a file cut short would end in SIGBUS. Free pages at the end may rightly never have
+ * been written, so the file is made long enough; zeros where there should be pages are told as
+ * damage.
+ */
+static int fill_up(MDB_env *env)
+{
+	mdb_filehandle_t fd;
+	MDB_envinfo info;
+	struct stat st;
+	MDB_stat pages;
+	off_t whole;
+
+	mdb_env_info(env, &info);
+	mdb_env_stat(env, &pages);
+	mdb_env_get_fd(env, &fd);
+	whole = (off_t)((info.me_last_pgno + 1) * pages.ms_psize);
+	if (fstat(fd, &st) < 0)
+		return errno;
+	return st.st_size < whole && ftruncate(fd, whole) < 0 ? errno : 0;
+}
+
+int xb_storefile_open(const char *path, MDB_env **env)
+{
+	int error = open_environment(path, env);
+
+	if (error == MDB_INVALID && empty_stillborn(path)) {
+		mdb_env_close(*env);
+		error = open_environment(path, env);
+	}
+	return error ? error : fill_up(*env);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The store's file: an LMDB environment. */
+#ifndef XB_CORE_STOREFILE_H
+#define XB_CORE_STOREFILE_H
+
+#include <lmdb.h>
+
+#define XB_STORE_BYTES	 ((size_t)64 << 30) /* address space only: the file grows as needed */
+#define XB_STORE_READERS 1024
+#define XB_STORE_TABLES	 16
+
+/* Whether file and lock are plain files, or not there: LMDB opens by name and follows links. 0, or
+ * an error with its message. */
+int xb_storefile_check(const char *path);
+
+/* Opens it, and begins it if need be. An error of LMDB or a positive errno, without a message; *env
+ * is the caller's to close then, too, unless it is NULL. */
+int xb_storefile_open(const char *path, MDB_env **env);
+
+/* Of a store that has no tables yet: once it has, its beginning, its name and that of its directory
+ * survive a power loss. 0, or an error with its message. */
+int xb_storefile_sync(MDB_env *env, const char *directory);
+
+#endif
