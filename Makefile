@@ -22,6 +22,7 @@ CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c))
 SKELS    := $(OUT)/skel/entry.skel.h $(OUT)/skel/filter.skel.h $(OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
 TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c tests/prog/test_*.c))
+FUZZERS  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
 TESTSKEL := $(patsubst %.bpf.c,$(OUT)/skel/%.skel.h,$(notdir $(wildcard tests/*/*.bpf.c)))
 
@@ -67,7 +68,18 @@ $(OUT)/tests/%.so: tests/%.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -fPIC -shared -o $@ $<
 
+# Of it a fuzzer takes all but main(), which is the engine's.
+$(OUT)/bloomctl.a: $(CORE) $(CLI)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a
+	$(say) FUZZER $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(XB_LIBS)
+
 tests: $(TESTS)
+
+fuzzers: $(FUZZERS)
 
 benches: $(OUT)/bloomctl $(BENCHES)
 
@@ -90,4 +102,4 @@ clean:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
 
 .SECONDARY:
-.PHONY: all tests benches test bench install clean
+.PHONY: all tests fuzzers benches test bench install clean

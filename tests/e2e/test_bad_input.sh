@@ -140,6 +140,9 @@ t_comments()
 	begin
 	refused 2 add 192.0.2.1 --comment $'two\nlines'
 	refused 2 add 192.0.2.1 --comment $'\xff\xfe'
+	refused 2 add 192.0.2.1 --comment $'\xc2\x9b31mred'
+	refused 2 add $'192.0.2.1/\x9b31m'
+	complains "192.0.2.1/[?]31m'"
 	refused 2 add 192.0.2.1 --comment "$(printf 'x%.0s' {1..5000})"
 }
 
@@ -206,6 +209,14 @@ t_restore_files()
 		refused 2 restore "$T/name"
 		complains 'is no interface name'
 	done
+	for name in '"comment":7' '"comment":null' '"allow":"1.2.3.5"' '"added":"1"'; do
+		(cat "$T/before"; echo "{\"entry\":\"1.2.3.4\",\"list\":\"a\",$name}") >"$T/type"
+		refused 2 restore "$T/type"
+	done
+	for name in '"fpr":"1e-2"' '"confirm":0' '"policy":[]' '"refused":"ssh"'; do
+		echo "{\"schema\":1,\"saved\":\"xdp-bloom\",$name}" >"$T/type"
+		refused 2 restore "$T/type"
+	done
 	blocked 10.77.0.3
 }
 
@@ -261,6 +272,17 @@ t_missing_interface()
 	refused 2 attach "$(printf 'x%.0s' {1..40})"
 	refused 2 attach ''
 	refused 2 attach x0/../x0
+}
+
+# The kernel takes such a name, JSON does not.
+t_interface_that_is_no_text()
+{
+	local name=$'\xff\x9b31m'
+
+	begin
+	ip -n "$server" link add "$name" type veth peer name y1 || skip "ip does not make one"
+	refused 2 attach "$name"
+	complains "'[?]+31m' is no interface name"
 }
 
 t_full_disk()

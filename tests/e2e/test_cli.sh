@@ -280,6 +280,10 @@ t_batch()
 	exits 1 batch "$T/batch"
 	one_line
 	complains 'batch:2: '
+	printf 'del 192.0.2.99\ndel 192.0.2.99 --list nosuch\n' >"$T/batch"
+	exits 1 batch "$T/batch"
+	one_line
+	complains 'batch:1: '
 	printf 'add 10.77.0.6\nadd 10.77.0.6\n' >"$T/batch"
 	exits 2 batch "$T/batch"
 	one_line

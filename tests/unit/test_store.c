@@ -282,6 +282,8 @@ static void names_and_comments(void **state)
 	assert_true(xb_comment_check("\xc0\x80", 2) < 0);
 	assert_true(xb_comment_check("\xed\xa0\x80", 3) < 0);
 	assert_true(xb_comment_check("\xe2\x82", 2) < 0);
+	assert_true(xb_comment_check("\xc2\x9b", 2) < 0);
+	assert_int_equal(xb_comment_check("\xc2\xa0", 2), 0);
 }
 
 int main(void)

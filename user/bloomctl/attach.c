@@ -71,6 +71,8 @@ static int allow_body(struct xb_writer *writer, void *context)
 		ifindexes[i] = if_nametoindex(request->names[i]);
 		if (!ifindexes[i])
 			return xb_input_error("%s: no such interface", request->names[i]);
+		if (xb_wanted_check(request->names[i]))
+			return -EINVAL;
 	}
 	writer->adopts = true;
 	return xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, ifindexes,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl batch: lines of add and del, or allow add and allow del, one transaction, acknowledged
  * at its end. */
+#include "batch.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,30 +11,8 @@
 
 #include "core/array.h"
 #include "core/error.h"
-#include "edit.h"
 
 #define WORDS_MAX 1024
-
-/* An entry of a line. */
-struct op {
-	struct xb_entry entry; /* first, for xb_entry_sort; with the number of its line */
-	uint32_t terms;	       /* index */
-};
-
-struct said {
-	struct edit_terms terms;
-	uint32_t first_line;
-};
-
-struct batch {
-	const char *name;
-	struct op *ops;
-	size_t count, room;
-	struct said *terms; /* each once for all lines in a row that have the same */
-	size_t terms_count, terms_room;
-	struct xb_arena texts; /* of terms and entries */
-	struct edit_result result;
-};
 
 /* Splits at blanks; double quotes keep them, a backslash inside quotes takes the next character.
  * -1: unended quote, -2: too many. */
@@ -158,7 +138,7 @@ static int parse_line(const struct cli *cli, struct batch *batch, char *text, ui
 	return code;
 }
 
-static int read_all(const struct cli *cli, struct batch *batch, FILE *file)
+static int read_lines(const struct cli *cli, struct batch *batch, FILE *file)
 {
 	char *text = NULL;
 	size_t room = 0;
@@ -182,6 +162,23 @@ static int read_all(const struct cli *cli, struct batch *batch, FILE *file)
 	return code;
 }
 
+int batch_read(const struct cli *cli, struct batch *batch, FILE *file)
+{
+	int code = read_lines(cli, batch, file);
+
+	cli_at(NULL, 0);
+	if (!code && xb_entry_sort(&batch->ops, batch->count, sizeof(*batch->ops)))
+		code = cli_fail();
+	return code;
+}
+
+void batch_free(struct batch *batch)
+{
+	free(batch->ops);
+	free(batch->terms);
+	xb_arena_free(&batch->texts);
+}
+
 static int at_line(const struct batch *batch, int error, uint32_t line)
 {
 	return xb_error_prefix(error, "%s:%" PRIu32, batch->name, line);
@@ -190,13 +187,11 @@ static int at_line(const struct batch *batch, int error, uint32_t line)
 /*
  * In the order of the store, so that each of its pages is written once; what is said of one entry
  * stays in the order of the lines. Entries do not depend on each other, so the first line that
- * fails is the one that would in order: all are tried, and nothing of them is kept.
+ * fails is the one that would in order: all in front of line `worst`, which failed before, are
+ * tried, and nothing of them is kept.
  */
-static int apply_sorted(struct xb_writer *writer, struct batch *batch)
+static int apply_sorted(struct xb_writer *writer, struct batch *batch, uint32_t worst, int failed)
 {
-	uint32_t worst = UINT32_MAX;
-	int failed = 0;
-
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct op *op = &batch->ops[i];
 		int error = 0;
@@ -214,24 +209,29 @@ static int apply_sorted(struct xb_writer *writer, struct batch *batch)
 	return failed;
 }
 
-static int body(struct xb_writer *writer, void *context)
+int batch_apply(struct xb_writer *writer, void *context)
 {
 	struct batch *batch = context;
+	uint32_t worst = UINT32_MAX;
+	int failed = 0;
 
 	batch->result = (struct edit_result){0};
-	for (size_t i = 0; i < batch->terms_count; i++) {
-		int error = edit_begin(writer, &batch->terms[i].terms);
+	for (size_t i = 0; !failed && i < batch->terms_count; i++) {
+		struct said *said = &batch->terms[i];
 
-		if (error)
-			return at_line(batch, error, batch->terms[i].first_line);
+		failed = edit_begin(writer, &said->terms);
+		if (!failed)
+			continue;
+		worst = said->first_line;
+		at_line(batch, failed, worst);
 	}
-	return apply_sorted(writer, batch);
+	return apply_sorted(writer, batch, worst, failed);
 }
 
 static int run(struct cli *cli, struct batch *batch)
 {
 	const struct edit_result *result = &batch->result;
-	int error = xb_write(&cli->paths, 0, body, batch);
+	int error = xb_write(&cli->paths, 0, batch_apply, batch);
 
 	if (error)
 		return cli_fail(), error == 1				? EXIT_ABSENT
@@ -264,15 +264,10 @@ int verb_batch(struct cli *cli, int argc, char **argv)
 			xb_system_error(errno, "cannot read %s", argv[1]);
 		return cli_fail();
 	}
-	code = read_all(cli, &batch, file);
-	cli_at(NULL, 0);
-	if (!code && xb_entry_sort(&batch.ops, batch.count, sizeof(*batch.ops)))
-		code = cli_fail();
+	code = batch_read(cli, &batch, file);
 	if (!code)
 		code = run(cli, &batch);
-	free(batch.ops);
-	free(batch.terms);
-	xb_arena_free(&batch.texts);
+	batch_free(&batch);
 	if (file != stdin)
 		fclose(file);
 	return code;

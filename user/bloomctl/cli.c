@@ -28,10 +28,8 @@ void cli_at(const char *file, unsigned long line)
 int cli_fail(void)
 {
 	if (place.file)
-		fprintf(stderr, "bloomctl: %s:%lu: %s\n", place.file, place.line,
-			xb_error_message());
-	else
-		fprintf(stderr, "bloomctl: %s\n", xb_error_message());
+		xb_error_prefix(0, "%s:%lu", place.file, place.line);
+	fprintf(stderr, "bloomctl: %s\n", xb_error_message());
 	return xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE : EXIT_SYSTEM;
 }
 

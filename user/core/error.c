@@ -7,16 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char message[1024];
-static _Thread_local enum xb_error_class class;
+#include "utf8.h"
 
 /* What is quoted from input must not break the line or the terminal. */
-static void make_printable(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
+static _Thread_local char message[1024];
+static _Thread_local enum xb_error_class class;
 
 static void notice_to_stderr(const char *text)
 {
@@ -33,7 +28,7 @@ int xb_input_error(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
-	make_printable(message);
+	xb_utf8_clean(message);
 	class = XB_ERROR_INPUT;
 	return -EINVAL;
 }
@@ -46,7 +41,7 @@ int xb_system_error(int errnum, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
-	make_printable(message);
+	xb_utf8_clean(message);
 	used = strlen(message);
 	if (errnum)
 		snprintf(message + used, sizeof(message) - used, ": %s", strerror(errnum));
@@ -71,6 +66,7 @@ int xb_error_prefix(int error, const char *format, ...)
 	va_end(arguments);
 	used = strlen(message);
 	snprintf(message + used, sizeof(message) - used, ": %.900s", rest);
+	xb_utf8_clean(message);
 	return error;
 }
 
@@ -98,7 +94,7 @@ void xb_notice(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	make_printable(text);
+	xb_utf8_clean(text);
 	notice_sink(text);
 }
 

@@ -381,17 +381,23 @@ struct record {
 	uint32_t *moved; /* where a value of the leaf is now, and 1; 0: nowhere */
 };
 
-/* Takes the entry into the record, unless that makes it larger than the limit. */
-static bool take(struct record *record, const struct xb_leaf_reader *reader, size_t limit,
-		 const uint8_t *before, size_t before_size)
+/* Takes the entry into the record. 0: that would make it larger than the limit; -EUCLEAN: values
+ * of the leaf overlap. */
+static int take(struct record *record, const struct xb_leaf_reader *reader, size_t limit,
+		const uint8_t *before, size_t before_size)
 {
 	uint32_t *moved = &record->moved[reader->value_place];
 	size_t place = *moved ? *moved - 1 : record->values_size, more = 0, size;
 
 	if (!*moved) {
-		more = put_number(record->values + place, reader->value_size) + reader->value_size;
-		memcpy(record->values + place + more - reader->value_size, reader->value,
-		       reader->value_size);
+		uint8_t head[NUMBER_MAX];
+		size_t head_size = put_number(head, reader->value_size);
+
+		more = head_size + reader->value_size;
+		if (more > reader->values_size - place)
+			return -EUCLEAN;
+		memcpy(record->values + place, head, head_size);
+		memcpy(record->values + place + head_size, reader->value, reader->value_size);
 	}
 	/* Behind the one it was behind, with the same place of its value, it is as it was. */
 	if (record->entries_size && place == reader->value_place) {
@@ -403,11 +409,11 @@ static bool take(struct record *record, const struct xb_leaf_reader *reader, siz
 	}
 	if (record->entries_size &&
 	    record->values_size + more + record->entries_size + size > limit - NUMBER_MAX)
-		return false;
+		return 0;
 	*moved = (uint32_t)place + 1;
 	record->values_size += more;
 	record->entries_size += size;
-	return true;
+	return 1;
 }
 
 static int take_all(struct record *record, struct xb_leaf_reader *reader, size_t limit)
@@ -415,8 +421,10 @@ static int take_all(struct record *record, struct xb_leaf_reader *reader, size_t
 	int more = reader->at < reader->entries_size;
 	size_t before_size = 0;
 
-	while (more > 0 && take(record, reader, limit, reader->keys[!reader->turn], before_size)) {
-		more = xb_leaf_next(reader);
+	while (more > 0) {
+		more = take(record, reader, limit, reader->keys[!reader->turn], before_size);
+		if (more > 0)
+			more = xb_leaf_next(reader);
 		before_size = reader->sizes[!reader->turn];
 	}
 	return more < 0 ? more : 0;

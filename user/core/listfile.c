@@ -86,8 +86,8 @@ static void skip_rest(struct source *source)
 	source->skipping = !newline;
 }
 
-/* 1: a line, its end replaced by NUL; 0: none is left. Of a line that is too long only a part may
- * come, but one that is still too long. */
+/* 1: a line, its end replaced by NUL; 0: none is left. Of one that is too long a part comes,
+ * however much of it was read. */
 static int next_line(struct source *source, char **line, size_t *size)
 {
 	int error = 0;
@@ -101,12 +101,14 @@ static int next_line(struct source *source, char **line, size_t *size)
 		held = source->end - source->begin;
 		start = source->buffer + source->begin;
 		newline = memchr(start, '\n', held);
-		if (newline || held > 2 * XB_LIST_LINE_BYTES || (source->ended && held)) {
+		if (newline || held > XB_LIST_LINE_PART || (source->ended && held)) {
+			size_t whole = newline ? (size_t)(newline - start) : held;
+
+			source->skipping = whole > XB_LIST_LINE_PART;
 			*line = start;
-			*size = newline ? (size_t)(newline - start) : held;
+			*size = source->skipping ? XB_LIST_LINE_PART : whole;
 			start[*size] = '\0';
-			source->begin += *size + (newline ? 1 : 0);
-			source->skipping = !newline && !source->ended;
+			source->begin += *size + (newline && !source->skipping);
 			return 1;
 		}
 		if (source->ended)

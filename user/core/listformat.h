@@ -7,6 +7,7 @@
 #include "listfile.h"
 
 #define XB_LIST_LINE_BYTES 4096 /* at most, without the line end */
+#define XB_LIST_LINE_PART  8192 /* what comes of a longer one: still too long */
 #define XB_LIST_SLACK	   4	/* bytes that can be read behind a line */
 
 struct xb_list_set;

@@ -181,8 +181,9 @@ static int take_data(struct xb_reading *reading, const char *name)
 	while ((error = xb_line_domain(name, form, &used)) == -EINVAL) {
 		xb_error_clear();
 		name = strchr(name, '.');
-		if (!name++)
+		if (!name)
 			return XB_LINE_UNKNOWN;
+		name++;
 	}
 	form[used++] = 0;
 	return error ?: keep_data(reading, form, used) ?: XB_LINE_UNKNOWN;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "utf8.h"
 
 struct record {
 	uint32_t list, added, expires, comment_size;
@@ -520,41 +521,19 @@ enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members 
 	return strictest;
 }
 
-/* Bytes that follow a leading byte of UTF-8 (RFC 3629), or -1. */
-static int continuation_bytes(unsigned char lead)
-{
-	if (lead < 0x80)
-		return 0;
-	if (lead >= 0xc2 && lead < 0xe0)
-		return 1;
-	if (lead >= 0xe0 && lead < 0xf0)
-		return 2;
-	if (lead >= 0xf0 && lead < 0xf5)
-		return 3;
-	return -1;
-}
-
 int xb_comment_check(const char *comment, size_t size)
 {
-	const unsigned char *byte = (const unsigned char *)comment, *end = byte + size;
-
 	if (size > XB_COMMENT_MAX)
 		return xb_input_error("a comment has at most %d bytes", XB_COMMENT_MAX);
-	while (byte < end) {
-		int more = continuation_bytes(*byte);
-		bool overlong = end - byte > 1 && ((byte[0] == 0xe0 && byte[1] < 0xa0) ||
-						   (byte[0] == 0xf0 && byte[1] < 0x90) ||
-						   (byte[0] == 0xed && byte[1] > 0x9f) ||
-						   (byte[0] == 0xf4 && byte[1] > 0x8f));
+	while (size) {
+		size_t bytes = xb_utf8_character(comment, size);
 
-		if (more < 0 || end - byte <= more || overlong)
+		if (!bytes)
 			return xb_input_error("a comment must be UTF-8");
-		if (*byte < 0x20 || *byte == 0x7f)
+		if (xb_utf8_is_control(comment, size))
 			return xb_input_error("a comment has no control characters");
-		for (int i = 1; i <= more; i++)
-			if ((byte[i] & 0xc0) != 0x80)
-				return xb_input_error("a comment must be UTF-8");
-		byte += more + 1;
+		comment += bytes;
+		size -= bytes;
 	}
 	return 0;
 }

@@ -17,6 +17,10 @@ struct xb_wanted {
 const char *xb_mode_name(enum xb_mode mode);
 int xb_mode_parse(const char *text, enum xb_mode *mode);
 
+/* Whether it can be the name of one: what the kernel takes, if it is UTF-8 without control
+ * characters. An input error otherwise. */
+int xb_wanted_check(const char *name);
+
 int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted);
 
 /* *found: whether it was there. */

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The text of a store, written and read. */
+#include "saved.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "core/error.h"
+#include "core/lifeline.h"
+#include "core/membership.h"
+#include "core/policy.h"
+#include "core/ports.h"
+#include "core/sizing.h"
+#include "core/verdict.h"
+#include "core/wanted.h"
+#include "show.h"
+
+static void put_line(FILE *out, json_t *object)
+{
+	json_dumpf(object, out, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+	putc('\n', out);
+	json_decref(object);
+}
+
+static int write_interfaces(struct xb_txn *txn, FILE *out)
+{
+	struct xb_wanted *wanted;
+	size_t count;
+	int error = xb_wanted_all(txn, &wanted, &count);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < count; i++)
+		put_line(out, json_pack("{s:s,s:s}", "interface", wanted[i].name, "mode",
+					xb_mode_name(wanted[i].mode)));
+	free(wanted);
+	return 0;
+}
+
+/* Lists that have no members are there by their verdict. */
+static void write_verdicts(const struct xb_txn *txn, FILE *out)
+{
+	for (size_t i = 0; i < txn->list_count; i++)
+		if (txn->lists[i].verdict)
+			put_line(out, json_pack("{s:s,s:s}", "list", txn->lists[i].name, "verdict",
+						xb_domain_verdict_name(txn->lists[i].verdict)));
+}
+
+static void write_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+			FILE *out)
+{
+	const char *side = xb_entry_is_allow(entry) ? "allow" : "entry";
+	char text[XB_ENTRY_TEXT];
+	struct xb_membership member;
+
+	xb_entry_format(entry, text);
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+		json_t *line;
+
+		/* What this machine allowed by itself, another finds out by itself. */
+		if (!list || xb_list_is_auto(list))
+			continue;
+		line = json_pack("{s:s,s:s,s:I}", side, text, "list", list->name, "added",
+				 (json_int_t)member.added);
+		if (member.expires)
+			json_object_set_new(line, "expires", json_integer(member.expires));
+		if (member.comment_size)
+			json_object_set_new(line, "comment",
+					    json_stringn(member.comment, member.comment_size));
+		put_line(out, line);
+	}
+}
+
+static int write_side(struct xb_txn *txn, const struct xb_entry *first, FILE *out)
+{
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, first);
+
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0)
+		write_entry(txn, &walk.entry, walk.members, out);
+	xb_walk_end(&walk);
+	return more;
+}
+
+int saved_write(struct xb_txn *txn, FILE *out)
+{
+	const struct xb_meta *meta = &txn->meta;
+	int error;
+
+	put_line(out,
+		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o}", "schema", 1, "saved", "xdp-bloom",
+			   "fpr", meta->rate, "capacity", (json_int_t)meta->capacity, "confirm",
+			   !meta->unconfirmed, "policy", xb_policy_name(meta->policy), "refused",
+			   show_kinds_json(meta->refused), "ports",
+			   show_all_ports_json(meta->ports)));
+	error = write_interfaces(txn, out);
+	write_verdicts(txn, out);
+	if (!error)
+		error = write_side(txn, &XB_WALK_LISTED, out);
+	if (!error)
+		error = write_side(txn, &XB_WALK_ALLOW, out);
+	return error;
+}
+
+/* NULL if there is none. */
+static int text_of(const json_t *object, const char *key, const char **text)
+{
+	const json_t *found = json_object_get(object, key);
+
+	*text = json_string_value(found);
+	return found && !*text ? xb_input_error("\"%s\" is no text", key) : 0;
+}
+
+static int integer_of(const json_t *object, const char *key, json_int_t most, json_int_t *value)
+{
+	const json_t *found = json_object_get(object, key);
+
+	*value = json_integer_value(found);
+	if (found && (!json_is_integer(found) || *value < 0 || *value > most))
+		return xb_input_error("\"%s\" is out of range", key);
+	return 0;
+}
+
+static int restore_refused(struct xb_txn *txn, const json_t *names)
+{
+	json_t *name;
+	size_t i;
+
+	txn->meta.refused = 0;
+	if (names && !json_is_array(names))
+		return xb_input_error("\"refused\" is no array");
+	json_array_foreach(names, i, name)
+	{
+		enum xb_lifeline_kind kind;
+
+		if (!json_is_string(name))
+			return xb_input_error("\"refused\" holds names of kinds");
+		if (xb_lifeline_parse(json_string_value(name), &kind))
+			return -EINVAL;
+		txn->meta.refused |= 1U << kind;
+	}
+	return 0;
+}
+
+static int restore_ports_of(const json_t *numbers, uint16_t ports[XB_NAME_PORTS])
+{
+	json_t *number;
+	size_t i;
+
+	json_array_foreach(numbers, i, number)
+	{
+		json_int_t port = json_integer_value(number);
+
+		if (xb_ports_add(ports, port < 0 ? 0 : (uint64_t)port))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Without any, it was saved by a version that knew no names. */
+static int restore_ports(struct xb_txn *txn, const json_t *saved)
+{
+	struct xb_name_ports *ports = &txn->meta.ports;
+
+	*ports = (struct xb_name_ports){0};
+	if (!saved)
+		ports->dns[0] = XB_DNS_PORT;
+	for (enum xb_carrier carrier = 0; saved && carrier < XB_CARRIERS; carrier++) {
+		const json_t *numbers = json_object_get(saved, xb_carrier_name(carrier));
+
+		if (!json_is_array(numbers))
+			return xb_input_error("\"ports\" lacks an array \"%s\"",
+					      xb_carrier_name(carrier));
+		if (restore_ports_of(numbers, xb_ports_of(ports, carrier)))
+			return -EINVAL;
+	}
+	xb_ports_yield(ports, XB_CARRIER_TLS);
+	xb_ports_yield(ports, XB_CARRIER_HTTP);
+	return xb_ports_check(ports, XB_CARRIER_TLS);
+}
+
+static int restore_verdict(struct xb_txn *txn, const json_t *line)
+{
+	const char *name, *verdict;
+	struct xb_list *list;
+
+	if (text_of(line, "list", &name) || text_of(line, "verdict", &verdict))
+		return -EINVAL;
+	if (!name)
+		return xb_input_error("a verdict needs a \"list\"");
+	if (xb_list_need(txn, name, &list))
+		return -EINVAL;
+	return xb_domain_verdict_parse(verdict, &list->verdict);
+}
+
+static int restore_head(struct xb_txn *txn, const json_t *line)
+{
+	const json_t *fpr = json_object_get(line, "fpr"),
+		     *confirm = json_object_get(line, "confirm");
+	const char *saved = json_string_value(json_object_get(line, "saved")), *policy;
+	double rate = json_number_value(fpr);
+	json_int_t capacity;
+
+	if (!saved || strcmp(saved, "xdp-bloom") ||
+	    json_integer_value(json_object_get(line, "schema")) != 1)
+		return xb_input_error(
+			"this was not written by `bloomctl save`, or by a later version of it");
+	/* 0: the default */
+	if ((fpr && !json_is_number(fpr)) || rate < 0 ||
+	    (rate > 0 && !(rate >= XB_RATE_MIN && rate <= XB_RATE_MAX)))
+		return xb_input_error("\"fpr\" is out of range");
+	if (confirm && !json_is_boolean(confirm))
+		return xb_input_error("\"confirm\" is neither true nor false");
+	if (integer_of(line, "capacity", UINT32_MAX * 16LL, &capacity) ||
+	    text_of(line, "policy", &policy))
+		return -EINVAL;
+	if (policy && xb_policy_parse(policy, &txn->meta.policy))
+		return -EINVAL;
+	if (restore_refused(txn, json_object_get(line, "refused")) ||
+	    restore_ports(txn, json_object_get(line, "ports")))
+		return -EINVAL;
+	txn->meta.unconfirmed = json_is_false(confirm);
+	txn->meta.rate = rate;
+	txn->meta.capacity = (uint64_t)capacity;
+	return 0;
+}
+
+static int restore_interface(struct xb_txn *txn, const json_t *line)
+{
+	struct xb_wanted wanted = {.mode = XB_MODE_AUTO};
+	const char *name, *mode;
+
+	if (text_of(line, "interface", &name) || text_of(line, "mode", &mode))
+		return -EINVAL;
+	if (xb_wanted_check(name) || (mode && xb_mode_parse(mode, &wanted.mode)))
+		return -EINVAL;
+	strcpy(wanted.name, name);
+	return xb_wanted_put(txn, &wanted);
+}
+
+/* *entry: its form is in `form`. */
+static int restore_terms(struct xb_txn *txn, const json_t *line, uint8_t form[XB_NAME_BYTES],
+			 struct xb_entry *entry, struct xb_membership *member)
+{
+	const char *allow, *text, *name, *comment;
+	json_int_t added, expires;
+	struct xb_list *list;
+
+	if (text_of(line, "allow", &allow) || text_of(line, "entry", &text) ||
+	    text_of(line, "list", &name) || text_of(line, "comment", &comment) ||
+	    integer_of(line, "added", UINT32_MAX, &added) ||
+	    integer_of(line, "expires", UINT32_MAX, &expires))
+		return -EINVAL;
+	if (!name || !allow == !text)
+		return xb_input_error(
+			"a line needs \"entry\" or \"allow\" and \"list\", or \"interface\"");
+	if (allow)
+		text = allow;
+	if (xb_entry_parse(text, strlen(text), form, entry, NULL) ||
+	    (comment && xb_comment_check(comment, strlen(comment))))
+		return -EINVAL;
+	if (allow)
+		*entry = xb_entry_allow(entry);
+	*member = (struct xb_membership){.added = (uint32_t)added,
+					 .expires = (uint32_t)expires,
+					 .comment = comment,
+					 .comment_size = comment ? (uint32_t)strlen(comment) : 0};
+	if (xb_list_need(txn, name, &list))
+		return -EINVAL;
+	member->list = list->id;
+	return 0;
+}
+
+static int restore_entry(struct xb_writer *writer, const json_t *line, struct saved *saved)
+{
+	uint8_t form[XB_NAME_BYTES];
+	struct xb_membership member;
+	struct xb_entry entry;
+	enum xb_put put;
+	int error = restore_terms(writer->txn, line, form, &entry, &member);
+
+	if (error)
+		return error;
+	if (member.expires && member.expires <= writer->now) {
+		saved->expired++;
+		return 0;
+	}
+	saved->entries++;
+	return xb_member_put(writer->txn, &entry, &member, XB_RENEW_EXPIRY | XB_RENEW_COMMENT,
+			     &put);
+}
+
+static int restore_line(struct xb_writer *writer, const char *text, size_t size,
+			struct saved *saved)
+{
+	json_error_t why;
+	json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+	int error;
+
+	if (!json_is_object(line))
+		error = xb_input_error("not a JSON object: %s", line ? "another value" : why.text);
+	else if (saved->line == 1)
+		error = restore_head(writer->txn, line);
+	else if (json_object_get(line, "interface"))
+		error = restore_interface(writer->txn, line);
+	else if (json_object_get(line, "verdict"))
+		error = restore_verdict(writer->txn, line);
+	else
+		error = restore_entry(writer, line, saved);
+	json_decref(line);
+	return error;
+}
+
+static int remove_interfaces(struct xb_txn *txn)
+{
+	struct xb_wanted *wanted;
+	size_t count;
+	int error = xb_wanted_all(txn, &wanted, &count);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < count; i++) {
+		bool found;
+
+		error = xb_wanted_remove(txn, wanted[i].name, &found);
+	}
+	free(wanted);
+	return error;
+}
+
+static void forget_verdicts(struct xb_txn *txn)
+{
+	for (size_t i = 0; i < txn->list_count; i++)
+		txn->lists[i].verdict = XB_DOMAIN_DROP;
+}
+
+int saved_read(struct xb_writer *writer, void *context)
+{
+	struct saved *saved = context;
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t size;
+	int error;
+
+	saved->line = saved->entries = saved->expired = 0;
+	writer->adopts = true;
+	rewind(saved->file);
+	error = xb_member_remove_all(writer->txn);
+	if (!error)
+		error = remove_interfaces(writer->txn);
+	forget_verdicts(writer->txn);
+	while (!error && (size = getline(&text, &room, saved->file)) > 0) {
+		saved->line++;
+		error = restore_line(writer, text, (size_t)size, saved);
+		if (error)
+			xb_error_prefix(error, "%s:%lu", saved->name, saved->line);
+	}
+	free(text);
+	if (!error && ferror(saved->file))
+		error = xb_system_error(errno, "cannot read %s", saved->name);
+	if (!error && !saved->line)
+		error = xb_input_error("%s: empty", saved->name);
+	return error;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text that comes from elsewhere: is it UTF-8, and is it safe for a terminal? */
+#ifndef XB_CORE_UTF8_H
+#define XB_CORE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Of a character beyond ASCII; see below. */
+size_t xb_utf8_long_character(const char *text, size_t size);
+
+/* Bytes of the character in front, by RFC 3629; 0: there is none. */
+static inline size_t xb_utf8_character(const char *text, size_t size)
+{
+	return size && !(*text & 0x80) ? 1 : xb_utf8_long_character(text, size);
+}
+
+/* Whether that character is a control character, of ASCII or beyond (U+0080 to U+009F). */
+static inline bool xb_utf8_is_control(const char *text, size_t size)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+
+	return size &&
+	       (*byte < 0x20 || *byte == 0x7f || (*byte == 0xc2 && size > 1 && byte[1] < 0xa0));
+}
+
+/* Puts '?' in the place of all bytes that are no UTF-8 and of control characters. */
+void xb_utf8_clean(char *text);
+
+#endif
