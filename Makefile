@@ -24,6 +24,7 @@ SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/supp
 TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c tests/prog/test_*.c))
 FUZZERS  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
+PACKETS  := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/packets/*.c))
 TESTSKEL := $(patsubst %.bpf.c,$(OUT)/skel/%.skel.h,$(notdir $(wildcard tests/*/*.bpf.c)))
 
 ifeq ($(V),1)
@@ -76,6 +77,12 @@ $(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a
 	$(say) FUZZER $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(XB_LIBS)
+
+$(OUT)/tests/packets/packets: $(PACKETS) $(CORE) $(SUPPORT)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS) -lcmocka
+
+$(PACKETS): XB_CFLAGS += -Itests
 
 tests: $(TESTS)
 

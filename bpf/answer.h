@@ -55,10 +55,9 @@ static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name,
 	if (!ethernet || (ethernet->h_dest[0] | ethernet->h_source[0]) & 1 || !name->udp.source)
 		return false;
 	/* All of it in one buffer, and headers of which none would have to be rebuilt. What the
-	 * frame has behind the packet could go on in more buffers. */
+	 * frame has behind the message, in the packet or behind it, could go on in more buffers. */
 	if (!name->transport.plain || name->query.message + name->query.size > first_buffer(ctx) ||
-	    (name->transport.end < first_buffer(ctx) &&
-	     bpf_xdp_get_buff_len(ctx) != first_buffer(ctx)))
+	    bpf_xdp_get_buff_len(ctx) != first_buffer(ctx))
 		return false;
 	/* No answers, no authorities; at most one additional record, see is_plain_opt(). */
 	if (message[6] | message[7] | message[8] | message[9] | message[10] | message[11] >> 1)

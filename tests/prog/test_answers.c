@@ -176,20 +176,26 @@ static void what_cannot_be_answered(void **state)
 	CHECK(unanswered_table);
 }
 
-/* A frame in several buffers, most of it behind the packet. */
-static void a_huge_frame(void **state)
+/* A frame in several buffers, most of it behind the packet, or in it behind the datagram. */
+static void check_huge_frame(int ip_more)
 {
-	const struct dns_shape shape = {.fill = 3800};
+	const struct dns_shape shape = {.fill = 3800, .ip_more = ip_more};
 	uint8_t query[512];
 	uint32_t bytes = dns_bytes(ASK("refused.test"), query);
 	struct dns_frame frame;
 
-	(void)state;
 	dns_wrap(&shape, query, bytes, &frame);
 	assert_int_equal(rig_run(program, frame.byte, frame.size), XDP_DROP);
 	bytes = dns_bytes(ASK("example.org"), query);
 	dns_wrap(&shape, query, bytes, &frame);
 	assert_int_equal(rig_run(program, frame.byte, frame.size), XDP_PASS);
+}
+
+static void a_huge_frame(void **state)
+{
+	(void)state;
+	check_huge_frame(0);
+	check_huge_frame(3800);
 }
 
 /* Sixteen times the same. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Mutated TLS hellos and HTTP requests, against a second parser that was written by the RFCs alone.
- */
+/* Mutated TLS hellos and HTTP requests, against the second parser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,53 +13,10 @@
 #include <cmocka.h>
 
 #include "support/hello_world.h"
+#include "support/second.h"
 
 /* What a shape leaves out is the plain case. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
-/* What is left of a vector, or of the segment. */
-struct view {
-	const uint8_t *at, *end;
-	bool broken; /* more was taken than is there */
-};
-
-static const uint8_t *take(struct view *view, size_t size)
-{
-	const uint8_t *taken = view->at;
-
-	if (view->broken || (size_t)(view->end - view->at) < size) {
-		view->broken = true;
-		return NULL;
-	}
-	view->at += size;
-	return taken;
-}
-
-static size_t take_number(struct view *view, uint32_t bytes)
-{
-	const uint8_t *at = take(view, bytes);
-	size_t number = 0;
-
-	for (uint32_t i = 0; at && i < bytes; i++)
-		number = number << 8 | at[i];
-	return number;
-}
-
-/* A vector, as much of it as there is. */
-static struct view take_vector(struct view *view, uint32_t bytes)
-{
-	size_t size = take_number(view, bytes), left = (size_t)(view->end - view->at);
-	struct view inner = {.at = view->at, .end = view->at, .broken = view->broken};
-
-	if (view->broken)
-		return inner;
-	inner.end += size < left ? size : left;
-	if (size > left)
-		view->broken = true;
-	else
-		view->at += size;
-	return inner;
-}
 
 static bool lies_in(const char *name, size_t size, const char *domain)
 {
@@ -72,109 +28,22 @@ static bool lies_in(const char *name, size_t size, const char *domain)
 	return size == length || (!exact && name[size - length - 1] == '.');
 }
 
-/* By RFC 1035, section 2.3.4. */
-static bool is_name(const char *name, size_t size)
+/* What becomes of a connection's first data, of which the second parser found this. */
+static enum xb_reason second_judge(enum second_found found, const struct second_name *name,
+				   enum xb_reason dropped)
 {
-	size_t label = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		label = name[i] == '.' ? 0 : label + 1;
-		if (label > 63 || (!label && (!i || name[i - 1] == '.')))
-			return false;
-	}
-	return label && size <= 253;
-}
-
-static enum xb_reason second_judge(const void *text, size_t size, enum xb_reason dropped)
-{
-	const char *name = text;
-
-	if (size && name[size - 1] == '.')
-		size--;
-	if (!is_name(name, size))
+	if (found == SECOND_NOTHING)
+		return XB_CLEAN;
+	if (found == SECOND_NAMELESS)
 		return dropped == XB_TLS_DROPPED ? XB_TLS_NAMELESS : XB_HTTP_NAMELESS;
 	for (size_t i = 0; i < ROWS(world); i++) {
-		if (!lies_in(name, size, world[i].domain))
+		if (!lies_in(name->text, name->size, world[i].domain))
 			continue;
-		if (lies_in(name, size, "allowed.example.com"))
+		if (lies_in(name->text, name->size, "allowed.example.com"))
 			return XB_NAME_ALLOWED;
 		return !strcmp(world[i].list, "count") ? XB_NAME_COUNTED : dropped;
 	}
 	return XB_NAME_CLEAN;
-}
-
-/* RFC 6066, section 3: the list's first, if it is a host's. */
-static enum xb_reason second_server_name(struct view extension)
-{
-	struct view list = take_vector(&extension, 2), name;
-	size_t kind = take_number(&list, 1);
-
-	name = take_vector(&list, 2);
-	if (list.broken || kind)
-		return XB_TLS_NAMELESS;
-	return second_judge(name.at, (size_t)(name.end - name.at), XB_TLS_DROPPED);
-}
-
-/* RFC 8446, sections 4.1.2 and 5.1. */
-static enum xb_reason second_tls(const uint8_t *data, size_t size)
-{
-	struct view segment = {.at = data, .end = data + size}, record, message, extensions;
-
-	if (size < 6 || data[0] != 22 || data[1] != 3 || data[5] != 1)
-		return XB_CLEAN;
-	take(&segment, 3);
-	record = take_vector(&segment, 2);
-	take(&record, 1);
-	message = take_vector(&record, 3);
-	take(&message, 2 + 32);
-	take_vector(&message, 1);
-	take_vector(&message, 2);
-	take_vector(&message, 1);
-	extensions = take_vector(&message, 2);
-	for (int i = 0; i < 64 && !extensions.broken; i++) {
-		size_t type = take_number(&extensions, 2);
-		struct view one = take_vector(&extensions, 2);
-
-		if (!one.broken && !type)
-			return second_server_name(one);
-	}
-	return XB_TLS_NAMELESS;
-}
-
-static bool is_request(const uint8_t *data, size_t size)
-{
-	static const char *const methods[] = {"GET ",	  "HEAD ",    "POST ",	"PUT ",	 "DELETE ",
-					      "CONNECT ", "OPTIONS ", "TRACE ", "PATCH "};
-
-	for (size_t i = 0; size >= 8 && i < ROWS(methods); i++)
-		if (!memcmp(data, methods[i], strlen(methods[i])))
-			return true;
-	return false;
-}
-
-/* RFC 9110, section 7.2; RFC 9112, section 5. */
-static enum xb_reason second_http(const uint8_t *data, size_t size)
-{
-	size_t at = 0, blanks = 0, end;
-
-	size = size < 2048 ? size : 2048;
-	if (!is_request(data, size))
-		return XB_CLEAN;
-	do {
-		while (at < size && data[at] != '\n')
-			at++;
-		at++;
-		if (at + 5 > size || data[at] == '\r' || data[at] == '\n')
-			return XB_HTTP_NAMELESS;
-	} while (strncasecmp((const char *)data + at, "host:", 5));
-	at += 5;
-	for (; at < size && blanks < 8 && (data[at] == ' ' || data[at] == '\t'); blanks++)
-		at++;
-	for (end = at; end < size && data[end] > ' ' && data[end] != ':'; end++)
-		;
-	if (end >= size)
-		return XB_HTTP_NAMELESS;
-	return second_judge(data + at, end - at, XB_HTTP_DROPPED);
 }
 
 static uint64_t numbers;
@@ -264,7 +133,8 @@ static void fail_differs(const struct hello *data, enum xb_reason reason, enum x
 }
 
 static void differential(void make(struct hello *), uint16_t port,
-			 enum xb_reason second(const uint8_t *, size_t))
+			 enum second_found second(const uint8_t *, size_t, struct second_name *),
+			 enum xb_reason dropped)
 {
 	const char *given = getenv("XB_SEED");
 	uint32_t by_reason[XB_REASON_COUNT] = {0};
@@ -275,13 +145,16 @@ static void differential(void make(struct hello *), uint16_t port,
 	for (uint32_t i = 0; i < 50000; i++) {
 		const struct wrap wrap = {.shape = {.ipv6 = i & 1, .fill = i & 6}};
 		enum xb_reason reason, expected;
+		enum second_found found;
+		struct second_name name;
 		struct dns_frame frame;
 
 		make(&data);
 		for (uint32_t changes = random_below(4); changes > 0 && data.size > 1; changes--)
 			mutate(&data);
 		wrap_tcp(&wrap, port, data.byte, data.size, &frame);
-		expected = second(data.byte, data.size);
+		found = second(data.byte, data.size, &name);
+		expected = second_judge(found, &name, dropped);
 		reason = reason_for("mutation", &frame);
 		if (reason != expected)
 			fail_differs(&data, reason, expected);
@@ -295,13 +168,13 @@ static void differential(void make(struct hello *), uint16_t port,
 static void mutated_hellos(void **state)
 {
 	(void)state;
-	differential(random_hello, TLS_PORT, second_tls);
+	differential(random_hello, TLS_PORT, second_tls, XB_TLS_DROPPED);
 }
 
 static void mutated_requests(void **state)
 {
 	(void)state;
-	differential(random_request, HTTP_PORT, second_http);
+	differential(random_request, HTTP_PORT, second_http, XB_HTTP_DROPPED);
 }
 
 int main(void)

@@ -66,8 +66,7 @@ static void set16(uint8_t *at, uint32_t value)
 	at[1] = (uint8_t)value;
 }
 
-/* The Internet checksum, RFC 1071: byte by byte, carries at the end. */
-static uint16_t checksum(const uint8_t *bytes, uint32_t size, uint32_t sum)
+uint16_t dns_checksum(const uint8_t *bytes, uint32_t size, uint32_t sum)
 {
 	for (uint32_t i = 0; i < size; i++)
 		sum += i & 1 ? bytes[i] : (uint32_t)bytes[i] << 8;
@@ -105,7 +104,7 @@ static void put_ipv4(const struct dns_shape *shape, uint32_t payload, struct dns
 	set16(ip + 6, shape->field);
 	ip[8] = shape->reply ? 64 : 57;
 	ip[9] = shape->protocol ? shape->protocol : 17;
-	set16(ip + 10, checksum(ip, 20 + more, 0));
+	set16(ip + 10, dns_checksum(ip, 20 + more, 0));
 }
 
 static void put_ipv6(const struct dns_shape *shape, uint32_t payload, struct dns_frame *frame)
@@ -137,8 +136,8 @@ static void put_udp(const struct dns_shape *shape, const uint8_t *message, uint3
 	set16(udp + 4, 8 + size + (uint32_t)shape->udp_more);
 	frame->message = frame->size;
 	put(frame, message, size);
-	pseudo = (uint16_t)~checksum(addresses, shape->ipv6 ? 32 : 8, 17 + 8 + size);
-	sum = checksum(udp, 8 + size, pseudo);
+	pseudo = (uint16_t)~dns_checksum(addresses, shape->ipv6 ? 32 : 8, 17 + 8 + size);
+	sum = dns_checksum(udp, 8 + size, pseudo);
 	set16(udp + 6, sum ? sum : 0xffff);
 }
 

@@ -45,4 +45,7 @@ void dns_query(const char *name, bool ipv6, struct dns_frame *frame);
 /* The answer there has to be to a query that has one question and at most an OPT record. */
 uint32_t dns_answer(const uint8_t *query, bool truncated, uint8_t code, uint8_t *out);
 
+/* The Internet checksum of the bytes and of `sum`, RFC 1071: byte by byte, carries at the end. */
+uint16_t dns_checksum(const uint8_t *bytes, uint32_t size, uint32_t sum);
+
 #endif

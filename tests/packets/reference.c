@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What has to become of a frame for its source. */
+#include "reference.h"
+
+#include <string.h>
+
+#define DOT1Q  0x8100
+#define DOT1AD 0x88a8
+#define IPV4   0x0800
+#define IPV6   0x86dd
+#define PPPOE  0x8864
+
+static enum reference_verdict verdict_of(enum xb_reason reason)
+{
+	switch (reason) {
+	case XB_LISTED_IPV4_HOST:
+	case XB_LISTED_IPV4_PREFIX:
+	case XB_LISTED_IPV6:
+	case XB_NOT_ADMITTED:
+	case XB_NAME_DROPPED:
+	case XB_NAME_UNANSWERED:
+	case XB_TLS_DROPPED:
+	case XB_HTTP_DROPPED:
+		return VERDICT_DROP;
+	case XB_NAME_REFUSED:
+	case XB_NAME_NXDOMAIN:
+	case XB_NAME_TRUNCATED:
+		return VERDICT_ANSWER;
+	default:
+		return VERDICT_PASS;
+	}
+}
+
+static bool is_tag(uint32_t type)
+{
+	return type == DOT1Q || type == DOT1AD;
+}
+
+/* Where the IP header begins, in the first buffer; 0: there is none, for this reason. */
+static uint32_t find_network(const struct frame *frame, bool *ipv6, enum xb_reason *reason)
+{
+	uint32_t at = 12, type;
+
+	*reason = XB_ETHERNET_SHORT;
+	if (frame->first < 14)
+		return 0;
+	type = get16(frame->byte + at);
+	for (at += 2; is_tag(type); at += 4) {
+		*reason = at == 22 ? XB_VLAN_DEPTH : XB_VLAN_SHORT;
+		if (at == 22 || at + 4 > frame->first)
+			return 0;
+		type = get16(frame->byte + at + 2);
+	}
+	*reason = type == PPPOE ? XB_PPPOE : XB_NOT_IP;
+	*ipv6 = type == IPV6;
+	return type == IPV4 || type == IPV6 ? at : 0;
+}
+
+static enum xb_reason check_header(const struct frame *frame, uint32_t network, bool ipv6)
+{
+	const uint8_t *ip = frame->byte + network;
+
+	if (network + (ipv6 ? 40 : 20) > frame->first)
+		return ipv6 ? XB_IPV6_SHORT : XB_IPV4_SHORT;
+	if (ip[0] / 16 != (ipv6 ? 6 : 4))
+		return ipv6 ? XB_IPV6_VERSION : XB_IPV4_VERSION;
+	return !ipv6 && ip[0] % 16 < 5 ? XB_IPV4_IHL : XB_CLEAN;
+}
+
+static struct address source_of(const struct packet *packet)
+{
+	const uint8_t *ip = packet->frame->byte + packet->network;
+	struct address source = {.ipv6 = packet->ipv6};
+
+	memcpy(source.byte, ip + (packet->ipv6 ? 8 : 12), packet->ipv6 ? 16 : 4);
+	return source;
+}
+
+static enum xb_reason look_up(const struct rules *rules, const struct address *source)
+{
+	switch (sources_find(rules->sources, source)) {
+	case SOURCE_IN_PREFIX4:
+		return XB_LISTED_IPV4_PREFIX;
+	case SOURCE_IS_HOST4:
+		return XB_LISTED_IPV4_HOST;
+	case SOURCE_IN_NET6:
+		return XB_LISTED_IPV6;
+	default:
+		return XB_CLEAN;
+	}
+}
+
+/* RFC 4861: solicitations, advertisements, redirects, that no router has passed on. */
+static bool is_neighbour(const struct packet *packet)
+{
+	const uint8_t *ip = packet->frame->byte + packet->network;
+
+	return packet->ipv6 && packet->network + 41 <= packet->frame->size && ip[6] == 58 &&
+	       ip[7] == 255 && ip[40] >= 133 && ip[40] <= 137;
+}
+
+/* What the policy makes of it. *goes_on: a name in it counts. */
+static enum xb_reason settle(const struct packet *packet, const struct address *source,
+			     enum xb_reason found, bool *goes_on)
+{
+	const struct rules *rules = packet->rules;
+	bool listed = verdict_of(found) == VERDICT_DROP;
+
+	*goes_on = true;
+	if (rules->policy == POLICY_ALLOW_ONLY) {
+		if (listed)
+			return XB_ADMITTED;
+		if (is_neighbour(packet))
+			return XB_NEIGHBOUR;
+		if (sources_allow(rules->sources, source))
+			return XB_ALLOWED;
+		*goes_on = false;
+		return XB_NOT_ADMITTED;
+	}
+	if (!listed)
+		return found;
+	if (sources_allow(rules->sources, source))
+		return XB_ALLOWED;
+	*goes_on = false;
+	return rules->policy == POLICY_MONITOR ? XB_MONITORED : found;
+}
+
+/* A wrong hit of the Bloom filter. */
+static enum xb_reason guessed(const struct rules *rules, bool ipv6)
+{
+	if (!rules->guesses)
+		return XB_UNCONFIRMED;
+	return ipv6 ? XB_LISTED_IPV6 : XB_LISTED_IPV4_HOST;
+}
+
+static enum xb_reason judge(struct packet *packet, bool guess, struct outcome *outcome)
+{
+	const struct rules *rules = packet->rules;
+	const uint8_t *ip = packet->frame->byte + packet->network;
+	enum xb_reason found;
+	bool goes_on;
+
+	packet->claimed = packet->network + (packet->ipv6 ? 40 + get16(ip + 4) : get16(ip + 2));
+	packet->end =
+		packet->ipv6 && !get16(ip + 4) && !ip[6] ? packet->frame->size : packet->claimed;
+	outcome->source = source_of(packet);
+	found = look_up(rules, &outcome->source);
+	outcome->can_guess = found == XB_CLEAN && sources_guess(rules->sources, packet->ipv6);
+	if (outcome->can_guess && guess)
+		found = guessed(rules, packet->ipv6);
+	found = settle(packet, &outcome->source, found, &goes_on);
+	if (!goes_on || !rules->listed.count)
+		return found;
+	packet->passes = found;
+	return reference_names(packet, &outcome->answer);
+}
+
+/* The first buffer is taken for all of the frame unless the IP header claims more. */
+static uint64_t bytes_counted(const struct frame *frame, uint32_t claimed)
+{
+	return claimed > frame->first ? frame->size : frame->first;
+}
+
+void reference(const struct rules *rules, const struct frame *frame, bool guess,
+	       struct outcome *outcome)
+{
+	struct packet packet = {.rules = rules, .frame = frame};
+
+	outcome->can_guess = false;
+	if (rules->slot == SLOT_FILTER) {
+		packet.network = find_network(frame, &packet.ipv6, &outcome->reason);
+		if (packet.network)
+			outcome->reason = check_header(frame, packet.network, packet.ipv6);
+		if (packet.network && outcome->reason == XB_CLEAN)
+			outcome->reason = judge(&packet, guess, outcome);
+	} else {
+		outcome->reason = rules->slot == SLOT_EMPTY ? XB_NO_GENERATION : XB_ROLLED_BACK;
+	}
+	outcome->verdict = verdict_of(outcome->reason);
+	outcome->counted = outcome->verdict == VERDICT_ANSWER
+				   ? outcome->answer.size
+				   : bytes_counted(frame, packet.claimed);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The configurations. */
+#include "world.h"
+
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "generate.h"
+
+/* What a row leaves out is the plain case. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+#define HAS_HOSTS    1U
+#define HAS_PREFIXES 2U
+#define HAS_NETS     4U
+#define HAS_ALLOWED  8U
+#define HAS_NAMES    16U
+#define HAS_EXEMPT   32U
+#define ALL_SOURCES  (HAS_HOSTS | HAS_PREFIXES | HAS_NETS)
+#define EVERYTHING   63U
+
+#define DNS                                                                                        \
+	{                                                                                          \
+		.dns = { PORTS_DNS }                                                               \
+	}
+#define ALL                                                                                        \
+	{                                                                                          \
+		.dns = {PORTS_DNS}, .tls = {PORTS_TLS}, .http = { PORTS_HTTP }                     \
+	}
+#define TLS                                                                                        \
+	{                                                                                          \
+		.tls = { PORTS_TLS }                                                               \
+	}
+#define HTTP                                                                                       \
+	{                                                                                          \
+		.dns = {53}, .http = { PORTS_HTTP }                                                \
+	}
+
+static const struct {
+	const char *name;
+	uint32_t has;
+	enum reference_policy policy;
+	struct xb_name_ports ports; /* none: as it comes */
+	bool guesses, watched;
+	enum reference_slot slot;
+} configurations[WORLDS] = {
+	{"hosts", HAS_HOSTS},
+	{"hosts, guessed", HAS_HOSTS, .guesses = true},
+	{"prefixes", HAS_HOSTS | HAS_PREFIXES},
+	{"ipv6", HAS_NETS},
+	{"sources, guessed", ALL_SOURCES | HAS_ALLOWED, .guesses = true},
+	{"allowed", ALL_SOURCES | HAS_ALLOWED},
+	{"monitor", EVERYTHING, .policy = POLICY_MONITOR, .ports = ALL, .watched = true},
+	{"allow-only", ALL_SOURCES | HAS_ALLOWED, .policy = POLICY_ALLOW_ONLY},
+	{"allow-only, names", EVERYTHING, .policy = POLICY_ALLOW_ONLY, .ports = ALL},
+	{"names", HAS_NAMES | HAS_EXEMPT, .ports = DNS},
+	{"names, none exempt", HAS_NETS | HAS_NAMES, .ports = HTTP},
+	{"names in tls", HAS_PREFIXES | HAS_NAMES | HAS_EXEMPT, .ports = TLS},
+	{"everything", EVERYTHING, .ports = ALL, .watched = true},
+	{"everything, guessed", EVERYTHING, .ports = ALL, .guesses = true},
+	{"no generation", ALL_SOURCES, .slot = SLOT_EMPTY},
+	{"rolled back", ALL_SOURCES, .slot = SLOT_ROLLED_BACK},
+};
+
+_Static_assert((int)POLICY_MONITOR == XB_POLICY_MONITOR &&
+		       (int)POLICY_ALLOW_ONLY == XB_POLICY_ALLOW_ONLY &&
+		       (int)DOMAIN_NONE == XB_DOMAIN_VERDICTS && (int)DOMAIN_REFUSED == 1,
+	       "numbers of policies and verdicts");
+
+static const char *const lists[] = {"default", "refused", "nxdomain", "truncate", "count"};
+
+static void must(int error, const char *what)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "%s: %s\n", what, xb_error_message());
+	exit(1);
+}
+
+static void list_sources(struct world *world, const struct xb_entry *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		sources_add(world->rules.sources, &entries[i]);
+	rig_add_all(&world->rig, entries, count);
+}
+
+/* Those of one verdict; of what is exempt, all. */
+static void list_names(struct world *world, const struct named *names, size_t count,
+		       enum domain_verdict verdict, bool exempt)
+{
+	struct xb_entry *entries = calloc(count, sizeof(*entries));
+	uint8_t(*forms)[XB_NAME_BYTES] = calloc(count, sizeof(*forms));
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *text = names[i].text;
+
+		if (!exempt && names[i].verdict != verdict)
+			continue;
+		must(xb_entry_parse(text, strlen(text), forms[used], &entries[used], NULL), text);
+		if (exempt)
+			entries[used] = xb_entry_allow(&entries[used]);
+		used++;
+		domains_add(exempt ? &world->rules.exempt : &world->rules.listed, text, verdict);
+	}
+	rig_add_all_to(&world->rig, entries, used, exempt ? "default" : lists[verdict]);
+	free(forms);
+	free(entries);
+}
+
+static void list_all(struct world *world, const struct universe *universe, uint32_t has)
+{
+	world->rules.sources = sources_new();
+	if (has & HAS_HOSTS)
+		list_sources(world, universe->hosts, HOSTS);
+	if (has & HAS_PREFIXES)
+		list_sources(world, universe->prefixes, PREFIXES);
+	if (has & HAS_NETS)
+		list_sources(world, universe->nets, NETS);
+	if (has & HAS_ALLOWED)
+		list_sources(world, universe->allowed, ALLOWED);
+	for (int verdict = DOMAIN_REFUSED; has & HAS_NAMES && verdict < DOMAIN_NONE; verdict++)
+		rig_verdict(&world->rig, lists[verdict], (enum xb_domain_verdict)verdict);
+	for (int verdict = DOMAIN_DROP; has & HAS_NAMES && verdict < DOMAIN_NONE; verdict++)
+		list_names(world, universe->names, NAMES, (enum domain_verdict)verdict, false);
+	if (has & HAS_EXEMPT)
+		list_names(world, universe->exempt, EXEMPT, DOMAIN_DROP, true);
+	sources_sort(world->rules.sources);
+	domains_sort(&world->rules.listed);
+	domains_sort(&world->rules.exempt);
+}
+
+static void set_ports(struct world *world, const struct xb_name_ports *ports)
+{
+	memcpy(world->rules.dns, ports->dns, sizeof(ports->dns));
+	memcpy(world->rules.tls, ports->tls, sizeof(ports->tls));
+	memcpy(world->rules.http, ports->http, sizeof(ports->http));
+	rig_ports(&world->rig, ports);
+}
+
+/* A trial of interfaces that had no filter, over since long ago. */
+static void roll_back(struct world *world)
+{
+	const struct xb_trial_cell over = {.deadline = 1, .everywhere = 1};
+	struct xb_generation *generation = rig_generation(&world->rig);
+
+	must(xb_guard_create(&world->link, &over, generation->program, -1, NULL, 0, &world->guard),
+	     "guard");
+	must(xb_link_set_slot(&world->link, world->guard.program), "slot");
+	xb_generation_close(generation);
+}
+
+static void empty_slot(struct world *world)
+{
+	uint32_t first = 0;
+
+	must(bpf_map_delete_elem(world->link.slot, &first), "slot");
+}
+
+/* Every drop is told, also when there is no room left to tell. */
+static void watch(struct world *world)
+{
+	const struct xb_watch all = {.budget = INT64_MAX};
+	uint32_t first = 0;
+
+	must(bpf_map_update_elem(world->link.watch, &first, &all, BPF_ANY), "watch");
+}
+
+static void begin(struct world *world, size_t number, const struct universe *universe)
+{
+	char name[32];
+
+	world->name = configurations[number].name;
+	world->rules.slot = configurations[number].slot;
+	world->rules.policy = configurations[number].policy;
+	world->rules.guesses = configurations[number].guesses;
+	world->guard = xb_no_guard;
+	snprintf(name, sizeof(name), "packets%zu", number);
+	rig_begin(&world->rig, name);
+	if (configurations[number].has & HAS_NAMES)
+		set_ports(world, &configurations[number].ports);
+	if (world->rules.guesses)
+		rig_confirm(&world->rig, false);
+	list_all(world, universe, configurations[number].has);
+	if (world->rules.policy != POLICY_ENFORCE)
+		rig_policy(&world->rig, world->rules.policy);
+	world->program = rig_entry(&world->rig);
+	must(xb_link_open(world->rig.pins, &world->link), "link");
+	if (configurations[number].watched)
+		watch(world);
+	if (world->rules.slot == SLOT_EMPTY)
+		empty_slot(world);
+	if (world->rules.slot == SLOT_ROLLED_BACK)
+		roll_back(world);
+}
+
+static void end(struct world *world)
+{
+	sources_free(world->rules.sources);
+	domains_free(&world->rules.listed);
+	domains_free(&world->rules.exempt);
+	xb_guard_close(&world->guard);
+	xb_link_close(&world->link);
+	close(world->program);
+	rig_end(&world->rig);
+}
+
+void worlds_begin(struct world worlds[WORLDS], const struct universe *universe)
+{
+	for (size_t i = 0; i < WORLDS; i++)
+		begin(&worlds[i], i, universe);
+}
+
+void worlds_end(struct world worlds[WORLDS])
+{
+	for (size_t i = 0; i < WORLDS; i++)
+		end(&worlds[i]);
+}
