@@ -11,11 +11,13 @@ BPFTOOL  ?= /usr/sbin/bpftool
 OUT      ?= build
 MULTIARCH := $(shell $(CC) -print-multiarch)
 
-WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror
+# Some tests have formats in tables.
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wformat=2 -Wno-format-nonliteral -Wdouble-promotion -Wundef -Wvla -Werror
 CFLAGS   ?= -O2 -g
 XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Iinclude -Iuser -isystem $(OUT)/skel -MD -MP $(CFLAGS) $(EXTRA)
 XB_LIBS   = -lxdp -lbpf -llmdb -ljansson -lmnl -lz -lm -lpthread $(LIBS)
-BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Iinclude -I/usr/include/$(MULTIARCH) -MMD -MP
+BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef -Werror -Iinclude -I/usr/include/$(MULTIARCH) -MMD -MP
 
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/core/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c))

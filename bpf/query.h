@@ -70,7 +70,7 @@ static __always_inline struct transport transport_ipv4(struct xdp_md *ctx, __u32
 	if (!ip)
 		return transport_none();
 	return (struct transport){
-		.reason = ip->frag_off & bpf_htons(IPV4_FRAGMENT) ? XB_DNS_FRAGMENT : XB_CLEAN,
+		.reason = (ip->frag_off & bpf_htons(IPV4_FRAGMENT)) ? XB_DNS_FRAGMENT : XB_CLEAN,
 		.protocol = ip->protocol,
 		.plain = ip->ihl == 5,
 		.offset = network + ip->ihl * 4,

@@ -28,7 +28,7 @@ _bloomctl()
 	local verbs='attach detach up status doctor add del test list allow policy verdict ports commit flush import save
 		restore batch rotate stats watch plan'
 	local kinds='address gateway resolver loopback link-local ssh time dhcp all'
-	local verb= below= words= given=0 i
+	local verb="" below="" words="" given=0 i
 	local -a places=()
 
 	COMPREPLY=()

@@ -168,7 +168,7 @@ static void measure(enum subject subject, size_t number, bool keep)
 	ns = run(traffic);
 	if (counted(reason) - before != bench.repeats) {
 		fprintf(stderr, "bench_names: %s, %s: not every run ended as %u\n",
-			subject_names[subject], traffic->name, reason);
+			subject_names[subject], traffic->name, (unsigned int)reason);
 		exit(1);
 	}
 	if (keep)

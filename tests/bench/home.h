@@ -43,6 +43,7 @@ static inline void home_open(struct home *home)
 {
 	const char *bpffs = getenv("XB_TEST_BPFFS"), *directory = getenv("XB_TEST_DIR");
 
+	must(bpffs && directory ? 0 : -ENOENT, "XB_TEST_BPFFS, XB_TEST_DIR");
 	libbpf_set_print(NULL);
 	snprintf(home->pins, sizeof(home->pins), "%s/bench-%d", bpffs, (int)getpid());
 	home->paths = (struct xb_paths){directory, home->pins, directory};
@@ -53,7 +54,6 @@ static inline void home_open(struct home *home)
 				      .watch = -1,
 				      .drops = -1,
 				      .entry = -1};
-	must(bpffs && directory ? 0 : -ENOENT, "XB_TEST_BPFFS, XB_TEST_DIR");
 	must(xb_link_create(home->pins, XB_FLAVOUR_LINK, &home->link), "link");
 	must(xb_link_enrol(&home->link, LOOPBACK, "lo"), "enrol");
 }

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import path_peers as peers
-from rig import PROGRAMS, ROOT, Failed, Samples, both, goal, row, run, say
+from rig import PROGRAMS, ROOT, Failed, Samples, both, goal, row, say
 
 K, MILLION = 1000, 1000000
 CLEAN, MIXED, LISTED = 0, 10, 100  # percent of the packets

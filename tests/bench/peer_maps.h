@@ -18,16 +18,13 @@
 /* A trie of random addresses grows by one update at a time, a microsecond or more each. */
 #define TRIE_MAX 1000000U
 
-_Static_assert((int)(1 / XB_CONFIRMED_RATE) <= 1 << PEER_HASHES &&
-		       (int)(1 / XB_CONFIRMED_RATE) > 1 << (PEER_HASHES - 1),
-	       "hashes of a Bloom filter with that rate");
-
 /* Of a classic filter with as many hashes: the rate is (1 - exp(-hashes * keys / bits)) ^ hashes
- * (Bloom, CACM 1970). */
+ * (Bloom, CACM 1970). As many hashes as a filter with that rate has. */
 static inline uint64_t classic_words(size_t keys)
 {
 	double full = pow(XB_CONFIRMED_RATE, 1.0 / PEER_HASHES);
 
+	must((int)ceil(-log2(XB_CONFIRMED_RATE)) != PEER_HASHES, "hashes");
 	return (uint64_t)ceil(-PEER_HASHES * (double)keys / log1p(-full) / 64);
 }
 

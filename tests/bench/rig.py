@@ -26,8 +26,8 @@ def say(text):
 
 
 def run(*command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          **options)
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, **options)
     if done.returncode:
         raise Failed("%s: exit %d: %s" % (" ".join(command), done.returncode,
                                           done.stderr.strip()[-500:]))

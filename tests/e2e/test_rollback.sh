@@ -246,6 +246,7 @@ t_killed_at_every_point_of_a_trial()
 		blocked "$listed"
 		nothing_left
 	done
+	# shellcheck disable=SC2043 # one of several there may be
 	for point in rollback-released; do
 		ctl -q policy monitor --rollback 1 2>/dev/null
 		until_over 1

@@ -273,7 +273,7 @@ class Torture:
             raise Wrong("the settings are %s, not %s" % (settings, expected))
         self.settings = settings
 
-    def finish_trial(self, change, code):
+    def finish_trial(self, code):
         """Some are committed; others end. Returns whether the wish is acknowledged."""
         committed = code == 0 and self.dice.random() < 0.7 and \
             self.let_run([Change(["commit"], refusal=1)])[0] == 0
@@ -318,7 +318,7 @@ class Torture:
                   if change.wish]
         for change, code in zip(self.changes, self.codes):
             if change.trial:
-                wishes = [(change.trial, self.finish_trial(change, code))]
+                wishes = [(change.trial, self.finish_trial(code))]
         self.settle(*(wishes or [(None, False)])[0])
         if self.settings == settings:
             self.world.ask(self.verdicts(before))

@@ -33,6 +33,14 @@ static void *map_look_up(void *map, const void *index);
 
 #define RACE_MICROSECONDS 1000000
 
+/* The kernel reads words as they are; ThreadSanitizer would have it do so atomically, and all is so
+ * slow then that a key may never move at the wrong moment. */
+#ifdef __SANITIZE_THREAD__
+#define READS_IN_PLACE false
+#else
+#define READS_IN_PLACE true
+#endif
+
 /* How the reader is delayed between its two buckets, so that keys move meanwhile. */
 enum pace { AS_IT_IS, SPINNING, YIELDING };
 
@@ -52,7 +60,7 @@ static _Thread_local struct {
 	enum pace pace;
 	uint64_t random;
 	int buckets, ends;
-	struct xb_bucket copy[2];
+	struct xb_bucket copy[3];		     /* two to choose from, the end */
 	void (*meanwhile)(struct xb_confirm *table); /* called once between its two buckets */
 } reader;
 
@@ -68,6 +76,13 @@ static void pause_reader(void)
 			__asm__ volatile("");
 }
 
+static struct xb_bucket *copy_of(const struct xb_bucket *bucket, int which)
+{
+	for (int i = 0; i < 8; i++)
+		reader.copy[which].word[i] = __atomic_load_n(&bucket->word[i], __ATOMIC_ACQUIRE);
+	return &reader.copy[which];
+}
+
 /* Buckets as they are now, or copies of them that are some time apart; the same to the reader. */
 static void *map_look_up(void *map, const void *index)
 {
@@ -79,7 +94,7 @@ static void *map_look_up(void *map, const void *index)
 	if (number == table->geometry.parts * table->geometry.size) {
 		reader.ends++;
 		pause_reader();
-		return bucket;
+		return READS_IN_PLACE ? bucket : copy_of(bucket, 2);
 	}
 	reader.buckets++;
 	if (which && reader.meanwhile) {
@@ -88,13 +103,11 @@ static void *map_look_up(void *map, const void *index)
 		reader.meanwhile = NULL;
 		meanwhile(table);
 	}
-	if (reader.pace == AS_IT_IS)
+	if (reader.pace == AS_IT_IS && READS_IN_PLACE)
 		return bucket;
 	if (which)
 		pause_reader();
-	for (int i = 0; i < 8; i++)
-		reader.copy[which].word[i] = __atomic_load_n(&bucket->word[i], __ATOMIC_ACQUIRE);
-	return &reader.copy[which];
+	return copy_of(bucket, which);
 }
 
 static bool kernel_has(struct race *race, uint32_t key)
@@ -110,7 +123,7 @@ static bool kernel_has(struct race *race, uint32_t key)
 					    SLOTS_ADDRESS, key);
 	race->looks++;
 	race->second_looks += reader.ends;
-	race->retries += reader.buckets > 4;
+	__atomic_fetch_add(&race->retries, reader.buckets > 4, __ATOMIC_RELAXED);
 	race->exhausted += reader.buckets == 2 + 2 * CONFIRM_TRIES;
 	return found;
 }
@@ -262,7 +275,8 @@ static void run_race(bool wide, enum pace pace)
 	/* On a busy machine it takes longer until both have met. */
 	for (int tries = 0; tries < 20; tries++) {
 		usleep(RACE_MICROSECONDS);
-		if (pace != SPINNING || (tries && __atomic_load_n(&race.retries, __ATOMIC_RELAXED)))
+		if (pace != SPINNING || !READS_IN_PLACE ||
+		    (tries && __atomic_load_n(&race.retries, __ATOMIC_RELAXED)))
 			break;
 	}
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
@@ -275,7 +289,7 @@ static void run_race(bool wide, enum pace pace)
 	assert_int_equal(race.misses, 0);
 	assert_true(moves_of(&race.table) > 1000);
 	assert_true(race.looks > 10000);
-	if (pace == SPINNING && race.cpu[0] != race.cpu[1])
+	if (pace == SPINNING && READS_IN_PLACE && race.cpu[0] != race.cpu[1])
 		assert_true(race.retries > 0);
 	discard(&race.table);
 }

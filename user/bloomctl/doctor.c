@@ -196,7 +196,7 @@ static void list_drivers(json_t *out)
 
 int verb_doctor(struct cli *cli, int argc, char **argv)
 {
-	json_t *findings = json_array(), *drivers = json_object(), *driver;
+	json_t *findings, *drivers, *driver;
 	const char *name;
 	bool bad = false;
 	int code = 0;
@@ -204,6 +204,8 @@ int verb_doctor(struct cli *cli, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "doctor takes no arguments");
+	findings = json_array();
+	drivers = json_object();
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		struct finding finding = {0};
 

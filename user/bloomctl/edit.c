@@ -321,7 +321,7 @@ int edit_run(struct cli *cli, int argc, char **argv)
 	run.result.lists_left = edit.terms.add ? NULL : json_object();
 	error = xb_write(&cli->paths, 0, body, &run);
 	if (error == 1)
-		code = cli_fail(), code = EXIT_ABSENT;
+		code = (cli_fail(), EXIT_ABSENT);
 	else if (error)
 		code = cli_fail();
 	else if (cli->json)

@@ -17,12 +17,14 @@ static FILE *copy_of(FILE *from)
 	size_t size;
 
 	while (copy && (size = fread(buffer, 1, sizeof(buffer), from)))
-		fwrite(buffer, 1, size, copy);
-	if (!copy || ferror(from) || fflush(copy)) {
-		xb_system_error(errno, "cannot keep a copy of standard input");
-		return NULL;
-	}
-	return copy;
+		if (fwrite(buffer, 1, size, copy) != size)
+			break;
+	if (copy && feof(from) && !fflush(copy))
+		return copy;
+	xb_system_error(errno, "cannot keep a copy of standard input");
+	if (copy)
+		fclose(copy);
+	return NULL;
 }
 
 int verb_restore(struct cli *cli, int argc, char **argv)

@@ -97,6 +97,7 @@ static int name_reason(const struct view *view, const struct asked *asked, enum 
 	uint32_t verdict = XB_DOMAIN_COUNT;
 	int error = asked->listed ? strictest(view, &asked->entry, &verdict) : 0;
 
+	/* NOLINTBEGIN(clang-analyzer-core.NullDereference): listed is only what a store has */
 	*why = now == XB_PROBE_NONE		      ? "nothing is enforced"
 	       : !asked->listed			      ? "not listed"
 	       : asked->allowed			      ? "allowed"
@@ -104,6 +105,7 @@ static int name_reason(const struct view *view, const struct asked *asked, enum 
 	       : verdict == XB_DOMAIN_COUNT	      ? "listed, and the verdict is count"
 	       : policy_of(view) == XB_POLICY_MONITOR ? "the policy is monitor"
 						      : "listed";
+	/* NOLINTEND(clang-analyzer-core.NullDereference) */
 	return error;
 }
 

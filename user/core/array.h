@@ -6,10 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-
-#include "error.h"
 
 #define XB_HUGE_PAGE ((size_t)2 << 20)
 #define XB_HUGE_MOST ((size_t)64 << 20)
@@ -31,21 +28,13 @@ static inline void *xb_array_alloc(size_t count, size_t size)
 	return array;
 }
 
+/* Makes more room than `need`. */
+int xb_array_grow_beyond(void *array, size_t *room, size_t need, size_t size);
+
 /* Makes room for `need` elements; array is the address of the pointer. */
 static inline int xb_array_grow(void *array, size_t *room, size_t need, size_t size)
 {
-	size_t more = *room * 2 > need ? *room * 2 : need + 1024;
-	void *grown;
-
-	if (need <= *room)
-		return 0;
-	memcpy(&grown, array, sizeof(grown));
-	grown = reallocarray(grown, more, size);
-	if (!grown)
-		return xb_out_of_memory();
-	memcpy(array, &grown, sizeof(grown));
-	*room = more;
-	return 0;
+	return need <= *room ? 0 : xb_array_grow_beyond(array, room, need, size);
 }
 
 #endif

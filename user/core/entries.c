@@ -216,16 +216,32 @@ static int load(struct xb_txn *txn, const uint8_t *key, size_t size)
 	return error;
 }
 
+/* All of one leaf into another. Returns as xb_leaf_put(). */
+static int put_all(struct xb_leaf *leaf, const struct xb_leaf *from)
+{
+	struct xb_leaf_reader reader;
+	int more = xb_leaf_begin(from, &reader);
+
+	while (more > 0) {
+		more = xb_leaf_find(leaf, xb_leaf_key(&reader), xb_leaf_key_size(&reader));
+		if (!more)
+			more = xb_leaf_put(leaf, xb_leaf_key(&reader), xb_leaf_key_size(&reader),
+					   reader.value, reader.value_size);
+		if (!more)
+			more = xb_leaf_next(&reader);
+	}
+	return more;
+}
+
 /* What is left of a record goes to the end of the one before. */
 static int move_left(struct xb_txn *txn)
 {
 	struct xb_entries *entries = &txn->entries;
 	struct xb_leaf rest = entries->leaf;
-	struct xb_leaf_reader reader;
 	uint8_t before[XB_LEAF_KEY_MAX];
 	MDB_val key = {entries->low_size, entries->low}, record;
 	size_t before_size;
-	int more, error;
+	int error;
 
 	error = mdb_cursor_get(entries->cursor, &key, &record, MDB_SET);
 	if (!error)
@@ -242,21 +258,12 @@ static int move_left(struct xb_txn *txn)
 	entries->leaf = (struct xb_leaf){0};
 	entries->changed = false;
 	error = load(txn, before, before_size);
-	more = error ? error : xb_leaf_begin(&rest, &reader);
-	while (more > 0) {
-		more = xb_leaf_find(&entries->leaf, xb_leaf_key(&reader),
-				    xb_leaf_key_size(&reader));
-		if (!more)
-			more = xb_leaf_put(&entries->leaf, xb_leaf_key(&reader),
-					   xb_leaf_key_size(&reader), reader.value,
-					   reader.value_size);
-		if (!more)
-			more = xb_leaf_next(&reader);
+	if (!error) {
+		error = put_all(&entries->leaf, &rest);
+		error = error ? leaf_error(error) : 0;
 	}
 	xb_leaf_free(&rest);
-	if (more < 0)
-		return error ? error : leaf_error(more);
-	return write_records(entries);
+	return error ? error : write_records(entries);
 }
 
 static int flush(struct xb_txn *txn)

@@ -396,13 +396,13 @@ static int compare_records(const void *a, const void *b)
 
 static int sort_names(const uint8_t *records, size_t count, size_t size, uint8_t *out)
 {
-	const struct xb_entry **order = reallocarray(NULL, count, sizeof(*order));
+	const struct xb_entry **order = reallocarray(NULL, count, sizeof(void *));
 
 	if (!order)
 		return xb_out_of_memory();
 	for (size_t i = 0; i < count; i++)
 		order[i] = (const void *)(records + i * size);
-	qsort(order, count, sizeof(*order), compare_records);
+	qsort(order, count, sizeof(void *), compare_records);
 	for (size_t i = 0; i < count; i++)
 		memcpy(out + i * size, order[i], size);
 	free(order);

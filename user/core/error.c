@@ -49,11 +49,6 @@ int xb_system_error(int errnum, const char *format, ...)
 	return errnum ? -errnum : -EIO;
 }
 
-int xb_out_of_memory(void)
-{
-	return xb_system_error(0, "out of memory");
-}
-
 int xb_error_prefix(int error, const char *format, ...)
 {
 	char rest[sizeof(message)];

@@ -4,6 +4,8 @@
 #ifndef XB_CORE_ERROR_H
 #define XB_CORE_ERROR_H
 
+#include <errno.h>
+
 enum xb_error_class {
 	XB_ERROR_NONE,
 	XB_ERROR_INPUT,	 /* what was asked for is wrong */
@@ -17,7 +19,12 @@ __attribute__((format(printf, 1, 2))) int xb_input_error(const char *format, ...
  * returns -errnum or -EIO. */
 __attribute__((format(printf, 2, 3))) int xb_system_error(int errnum, const char *format, ...);
 
-int xb_out_of_memory(void);
+/* Returns -EIO; here, so that who analyzes a caller sees it. */
+static inline int xb_out_of_memory(void)
+{
+	xb_system_error(0, "out of memory");
+	return -EIO;
+}
 
 /* Puts "prefix: " in front of the recorded message: the file and line it comes from. Returns error
  * unchanged. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 
 /* What stands in one slot, on each CPU. */
@@ -32,16 +33,10 @@ static int add(struct hit_list *list, const struct xb_hits *slot, const struct x
 {
 	uint8_t form[XB_NAME_BYTES], used;
 	struct xb_hit *hit;
+	int error = xb_array_grow(&list->all, &list->room, list->count + 1, sizeof(*hit));
 
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-		struct xb_hit *grown = realloc(list->all, room * sizeof(*grown));
-
-		if (!grown)
-			return xb_out_of_memory();
-		list->all = grown;
-		list->room = room;
-	}
+	if (error)
+		return error;
 	if (!xb_name_from_wire(name->byte, slot->bytes, form, &used))
 		return 0;
 	if (slot->exact)

@@ -107,6 +107,7 @@ static int rewind_to_first(struct xb_leaf_reader *reader)
 	reader->next = 0;
 	reader->turn = 0;
 	reader->value = NULL;
+	reader->value_place = 0;
 	reader->sizes[0] = reader->sizes[1] = 0;
 	return read_entry(reader);
 }

@@ -145,7 +145,7 @@ static int parse_ipsum(struct xb_reading *reading, char *line)
 	if (!detect_ipsum(line))
 		return xb_input_error("'%s' is not an address, a tab and a number",
 				      XB_LINE_SHOW(line));
-	*strchr(line, '\t') = '\0';
+	line[strcspn(line, "\t")] = '\0';
 	error = read_address(reading->file, line, &item.entry);
 	return error ? error : xb_line_keep(reading->file, &item);
 }

@@ -69,6 +69,7 @@ static int refill(struct source *source)
 		return xb_system_error(errno, "%s: reading", source->name);
 	source->ended = !got;
 	source->end += (size_t)got;
+	memset(source->buffer + source->end, 0, 1 + XB_LIST_SLACK);
 	source->done += (uint64_t)got;
 	if (source->done % PROGRESS_BYTES < (size_t)got &&
 	    (!source->total || source->done < source->total))
@@ -100,6 +101,7 @@ static int next_line(struct source *source, char **line, size_t *size)
 			skip_rest(source);
 		held = source->end - source->begin;
 		start = source->buffer + source->begin;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): no source, no line */
 		newline = memchr(start, '\n', held);
 		if (newline || held > XB_LIST_LINE_PART || (source->ended && held)) {
 			size_t whole = newline ? (size_t)(newline - start) : held;

@@ -148,7 +148,9 @@ static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry)
 /* Writes what is left of the entry that was asked for, or takes it out if nothing is. */
 static int write_value(struct xb_txn *txn, struct value *value)
 {
-	return xb_entries_set(txn, &(MDB_val){value->size, value->bytes});
+	MDB_val bytes = {value->size, value->bytes};
+
+	return xb_entries_set(txn, &bytes);
 }
 
 /* A record for an entry that has none. */

@@ -189,6 +189,7 @@ static int ifindexes_of(const struct xb_wish *wish, uint32_t **out)
 	if (!*out)
 		return xb_out_of_memory();
 	for (size_t i = 0; i < wish->name_count; i++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no names, no count */
 		(*out)[i] = if_nametoindex(wish->names[i]);
 		if (!(*out)[i])
 			return xb_input_error("%s: no such interface", wish->names[i]);

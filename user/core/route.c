@@ -74,7 +74,8 @@ static int add_multipath(struct search *search, int family, const struct nlattr 
 	const struct rtnexthop *hop = mnl_attr_get_payload(paths);
 	int left = mnl_attr_get_payload_len(paths), error = 0;
 
-	while (!error && RTNH_OK(hop, left)) {
+	/* RTNH_OK() reads the length first. */
+	while (!error && left >= (int)sizeof(*hop) && RTNH_OK(hop, left)) {
 		const struct nlattr *attribute = (const void *)RTNH_DATA(hop);
 		const struct nlattr *gateway = NULL, *via = NULL;
 		int bytes = hop->rtnh_len - (int)sizeof(*hop);

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks, each of some commands, run side by side; one line for each."""
+import concurrent.futures
+import glob
+import os
+import subprocess
+import tempfile
+
+LINES_SHOWN = 60
+BUILD = ["make", "-s", "-j%d" % os.cpu_count()]
+
+
+class Check:
+    """Commands that must all succeed, after what they need was built (arguments of make)."""
+
+    def __init__(self, name, commands, needs=(), environment=None, prepare=None, verdict=None):
+        self.name = "checks/" + name
+        self.commands = commands
+        self.needs = needs
+        self.environment = environment or {}
+        # prepare(directory): what else is in the environment of a command that has a directory
+        self.prepare = prepare or (lambda directory: {})
+        # verdict(code, output, directory): why it failed, "" if it has not, and names with reasons
+        # of what it skipped
+        self.verdict = verdict or (lambda code, output, directory: (
+            "" if code == 0 else "exit code %d" % code, []))
+
+
+def reports(directory):
+    """What sanitizers left there."""
+    said = []
+    for path in glob.glob(os.path.join(directory, "report.*")):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            said.append(file.read())
+    return "".join(said)
+
+
+def run_command(check, command, scratch):
+    """Why it failed, what it said, what it skipped."""
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        environment = {**os.environ, "TMPDIR": directory, **check.environment,
+                       **check.prepare(directory)}
+        with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            output = process.communicate()[0].decode(errors="replace")
+        why, skipped = check.verdict(process.returncode, output, directory)
+        output += reports(directory)
+        subprocess.run(["umount", "-q", "-l", "-R", directory + "/bpf"], check=False,
+                       stderr=subprocess.DEVNULL)
+    return why, output, skipped
+
+
+def tell(check, results):
+    """Prints the line of a check; whether it is well."""
+    failed = [(why, output) for why, output, _skipped in results if why]
+    for _why, _output, skipped in results:
+        for name, reason in skipped:
+            print("skip %s/%s: %s" % (check.name, name, reason))
+    if failed:
+        print("FAIL %s: %s" % (check.name, failed[0][0]))
+        for line in "\n".join(output.strip() for _why, output in failed).splitlines()[-LINES_SHOWN:]:
+            print("     | " + line)
+    else:
+        print("ok   " + check.name, flush=True)
+    return not failed
+
+
+def build(checks):
+    """Builds what is needed; the checks for which that went well, and whether it all did."""
+    bad = set()
+    for needs in dict.fromkeys(needs for check in checks for needs in check.needs):
+        done = subprocess.run(BUILD + list(needs), check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if done.returncode:
+            bad.add(needs)
+            print("FAIL checks/build: make %s" % " ".join(needs))
+            for line in done.stdout.decode(errors="replace").splitlines()[-LINES_SHOWN:]:
+                print("     | " + line)
+    return [check for check in checks if not bad.intersection(check.needs)], not bad
+
+
+def run(checks, scratch):
+    """The exit code."""
+    checks, well = build(checks)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        waiting = [(check, [pool.submit(run_command, check, command, scratch)
+                            for command in check.commands]) for check in checks]
+        for check, futures in waiting:
+            well = tell(check, [future.result() for future in futures]) and well
+    return 0 if well else 1

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks that read the sources and run nothing of them."""
+import glob
+import re
+import subprocess
+
+from jobs import BUILD, Check
+
+SKELETONS = ("all", "tests", "benches")
+USER = ["-std=gnu11", "-D_GNU_SOURCE", "-Iinclude", "-Iuser", "-Itests", "-isystem", "build/skel"]
+
+# With what only GCC warns of, and only where it optimizes without sanitizers.
+ANALYZER = ("-fanalyzer -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wjump-misses-init "
+            "-Wnull-dereference")
+
+
+def files(*patterns):
+    return sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
+
+
+def scripts_of(shell):
+    """Files with that interpreter in their first line."""
+    listed = subprocess.run(["git", "grep", "-lE", "^#!.*[/ ](%s)$" % shell, "--", ".ci", "scripts",
+                             "tests", "packaging"], check=True, stdout=subprocess.PIPE)
+    return listed.stdout.decode().split()
+
+
+def bpf_flags():
+    multiarch = subprocess.run(["gcc", "-print-multiarch"], check=True, stdout=subprocess.PIPE)
+    return ["-target", "bpf", "-O2", "-g", "-Iinclude", "-Ibpf",
+            "-I/usr/include/" + multiarch.stdout.decode().strip()]
+
+
+def clang_tidy():
+    bpf = bpf_flags()
+    return [["clang-tidy", "--quiet", path, "--"] + (bpf if path.endswith(".bpf.c") else USER)
+            for path in files("bpf/*.bpf.c", "user/*/*.c", "tests/*/*.c")]
+
+
+def tidy_verdict(code, output, _directory):
+    """Skeletons are bpftool's business, and the analyzer looks into them all the same."""
+    found = [line for line in output.splitlines() if re.match(r"\S+:\d+:\d+: (error|warning): ", line)]
+    ours = [line for line in found if "/skel/" not in line]
+    if ours or (code and not found):
+        return ours[0] if ours else "exit code %d" % code, []
+    return "", []
+
+
+def cppcheck():
+    return ["cppcheck", "--quiet", "--std=c11", "--inconclusive", "--inline-suppr",
+            "--enable=warning,style,performance,portability", "--error-exitcode=1",
+            "--suppressions-list=tests/checks/cppcheck.supp", "-D_GNU_SOURCE",
+            "--include=tests/checks/macros.h", "-Iinclude", "-Iuser", "-Itests", "-Ibpf", "bpf",
+            "user", "tests"]
+
+
+def checks():
+    python = files("tests/*/*.py") + scripts_of("python3")
+    return [
+        Check("clang-tidy", clang_tidy(), [SKELETONS], verdict=tidy_verdict),
+        Check("cppcheck", [cppcheck()]),
+        Check("gcc-analyzer", [BUILD + ["OUT=build/analyzer", "EXTRA=" + ANALYZER,
+                                        "build/analyzer/bloomctl"]]),
+        Check("shellcheck", [["shellcheck", "-x", "-a", "packaging/bloomctl.bash"] +
+                             scripts_of("sh|bash")]),
+        Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python]),
+    ]

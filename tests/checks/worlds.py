@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests under valgrind, ThreadSanitizer, and AddressSanitizer with UndefinedBehaviorSanitizer."""
+import glob
+import os
+import re
+import shutil
+
+import cage
+from jobs import Check, reports
+
+ASAN = "-fsanitize=address,undefined -fno-omit-frame-pointer"
+# Another exit code than any that tests expect, and the reports where nobody takes them for output.
+REPORTS = "exitcode=99:log_path=%s/report"
+
+VALGRIND = ["valgrind", "--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite,possible",
+            "--error-exitcode=99"]
+# GCC 12's ThreadSanitizer wants the addresses of a kernel that randomizes fewer bits of them.
+TSAN = ["setarch", "--addr-no-randomize"]
+
+# valgrind runs one thread at a time: this is for ThreadSanitizer.
+THE_RACE = "unit/test_confirm_race"
+
+# What starts threads, or builds so much that the product does.
+THREADS = ["unit/test_confirm", THE_RACE, "prog/test_innocent", "prog/test_swap",
+           "prog/test_names_many", "prog/test_watch"]
+
+# The end-to-end tests that say most about what is said to bloomctl.
+SCRIPTS = ["e2e/test_" + name for name in ("bad_input", "cli", "import", "import_names", "policy",
+                                           "rollback")]
+
+
+def tests(pattern):
+    return sorted(os.path.splitext(path[len("tests/"):])[0] for path in glob.glob("tests/" + pattern))
+
+
+def make_world(directory):
+    """What tests find where scripts/test runs them, too."""
+    bpf = os.path.join(directory, "bpf")
+    os.mkdir(bpf)
+    cage.mount(b"bpf", bpf.encode())
+    options = REPORTS % directory
+    return {
+        "XB_TEST_DIR": directory, "XB_TEST_BPFFS": bpf,
+        "XB_TEST_ID": "xbt-%s" % os.path.basename(directory), "CMOCKA_MESSAGE_OUTPUT": "STDOUT",
+        "ASAN_OPTIONS": "detect_leaks=1:" + options,
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:" + options,
+        "TSAN_OPTIONS": "history_size=7:" + options,
+    }
+
+
+def make_tools(directory):
+    """The same, with tools for the end-to-end tests."""
+    tools = os.path.join(directory, "bin")
+    os.mkdir(tools)
+    shutil.copy("build/san/bloomctl", tools)
+    shutil.copy("build/san-fault/bloomctl", os.path.join(tools, "bloomctl-fault"))
+    shutil.copy("build/bpf/pass.bpf.o", tools)
+    with open(os.path.join(directory, "resolv.conf"), "wb"):
+        pass
+    return make_world(directory)
+
+
+def first_error(text):
+    found = re.search(r"(ERROR: .*|WARNING: .*|.*runtime error: .*)", text)
+    return found[1] if found else text.strip().splitlines()[0]
+
+
+def judge(code, output, directory):
+    """Of a cmocka program."""
+    report = reports(directory)
+    skipped, last = [], "no reason given"
+    for line in output.splitlines():
+        if line.startswith("[  SKIPPED ] ") and ", listed below" not in line:
+            skipped.append((line.split("] ")[1], last))
+        elif not line.startswith("["):
+            last = line
+    skipped = list(dict(reversed(skipped)).items())
+    if report:
+        return first_error(report), skipped
+    if code or "[  PASSED  ]" not in output:
+        return "exit code %d" % code, skipped
+    return "", skipped
+
+
+def judge_script(code, output, directory):
+    """Of an end-to-end test."""
+    report = reports(directory)
+    lines = output.splitlines()
+    skipped = [line[len("skip "):].split(": ", 1) for line in lines if line.startswith("skip ")]
+    if report:
+        return first_error(report), skipped
+    bad = [line for line in lines if line.startswith("FAIL ")]
+    if bad or code or not any(line.startswith("ok ") for line in lines):
+        return bad[0][len("FAIL "):] if bad else "exit code %d" % code, skipped
+    return "", skipped
+
+
+def cmocka(name, test, out, extra, before):
+    return Check("%s/%s" % (name, test), [before + ["build/%s/tests/%s" % (out, test)]],
+                 [("OUT=build/" + out, "EXTRA=" + extra, "tests")], prepare=make_world,
+                 verdict=judge)
+
+
+def end_to_end(test):
+    """Names are asked of the file that the test writes."""
+    command = 'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test
+    return Check("asan/" + test, [["unshare", "--mount", "sh", "-c", command]],
+                 [("OUT=build/san", "EXTRA=" + ASAN, "build/san/bloomctl"),
+                  ("OUT=build/san-fault", "EXTRA=-DXB_FAULT_POINTS " + ASAN,
+                   "build/san-fault/bloomctl"), ("build/bpf/pass.bpf.o",)],
+                 prepare=make_tools, verdict=judge_script)
+
+
+def checks(everything):
+    """The short share leaves out what takes long, and end-to-end tests that are about traffic."""
+    scripts = tests("e2e/test_*.sh") if everything else SCRIPTS
+    return (
+        [cmocka("valgrind", test, "valgrind", "-DXB_STORE_GIB=4", VALGRIND)
+         for test in tests("unit/test_*.c") if test != THE_RACE] +
+        [cmocka("tsan", test, "tsan", "-fsanitize=thread", TSAN) for test in THREADS] +
+        [cmocka("asan", test, "san", ASAN, []) for test in tests("prog/test_*.c")] +
+        [end_to_end(test) for test in scripts])
