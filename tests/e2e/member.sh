@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 # A group that may use bloomctl, and commands run by one of it, with three capabilities and no
 # other. Neither user nor group is known to the machine. For sourcing behind lib.sh.
 

@@ -167,6 +167,7 @@ t_other_maps()
 	in_force
 	for name in link/identity link/slot link/stats link/ifaces link/hits link/hits_names link/drops \
 		"gen-*/params" "gen-*/policy"; do
+		# shellcheck disable=SC2086,SC2116
 		kept=$(echo "$pins"/$name)
 		mv "$kept" "$pins/aside"
 		/usr/sbin/bpftool map create "$kept" type array key 4 value 1000000 entries 1 name large

@@ -122,10 +122,12 @@ class Errors:
     def nothing_is_left(self):
         """One generation with its counters; no text of a trial."""
         self.world.run("up")
-        state, pins, run = (sorted(os.listdir(path)) for path in self.world.paths)
+        state, pins, run = self.world.paths
+        trial, pins, run = (sorted(os.listdir(path))
+                            for path in (os.path.join(state, "trial"), pins, run))
         if len([name for name in pins if name.startswith("gen-")]) != 1 or len(run) != 1 or \
-                [name for name in state if name.startswith("trial")]:
-            raise Wrong("left behind: %s, %s, %s" % (state, pins, run))
+                trial:
+            raise Wrong("left behind: %s, %s, %s" % (trial, pins, run))
         self.world.ask(["agree"])
 
 
