@@ -306,6 +306,7 @@ t_others_do_not_wait_for_a_dead_commit()
 	passes "$other"
 	exits 1 test "$other"
 	exits 1 commit
+	ctl -q up # it may take generations away, add may not
 	nothing_left
 }
 
