@@ -6,7 +6,7 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 suite=$(basename "$0" .sh)
-suite=e2e/${suite#test_}
+suite=$(basename "$(dirname "$(realpath "$0")")")/${suite#test_}
 
 # By hand, a test file runs through scripts/test, which makes the mounts.
 [[ -n ${XB_TEST_BPFFS:-} && -n ${XB_TEST_DIR:-} ]] || exec "$root/scripts/test" "^$suite/"
@@ -15,6 +15,9 @@ bloomctl=$XB_TEST_DIR/bin/bloomctl faulty=$XB_TEST_DIR/bin/bloomctl-fault
 
 # Nor must it decide what tests see that somebody runs them over ssh.
 unset SSH_CONNECTION SSH_CLIENT
+
+# On an emulated processor what must come may come late.
+patience=${XB_TEST_PATIENCE:-1}
 
 server4=10.77.0.1 server6=fd77::1
 # Addresses the client has; 10.77.3.0/24 and fd77:0:0:0:3::/80 for prefixes.
@@ -39,7 +42,7 @@ skip()
 # wait_for WHAT COMMAND...: until the command succeeds, five seconds at most.
 wait_for()
 {
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 100 * patience; i++)); do
 		! "${@:2}" >/dev/null 2>&1 || return 0
 		sleep 0.05
 	done
@@ -153,6 +156,15 @@ assert d["schema"] == 1
 sys.exit(not eval(sys.argv[2]))' "$T/out" "$1" || fail "not true: $1, of $(head -c 400 "$T/out")"
 }
 
+# is_dispatched IFACE: libxdp joins the programs of the server's interface.
+is_dispatched()
+{
+	local id
+
+	id=$(ip -n "$server" -d link show "$1" | grep -o 'prog/xdp id [0-9]*' | grep -o '[0-9]*$')
+	[[ $(bpftool prog show id "$id" 2>/dev/null) == *"name xdp_dispatcher "* ]]
+}
+
 # --- traffic ----------------------------------------------------------------------------------------
 
 to()
@@ -170,7 +182,7 @@ passes()
 	local one
 
 	for one; do
-		ping_from "$one" 2 || fail "$one does not get through"
+		ping_from "$one" $((2 * patience)) || fail "$one does not get through"
 	done
 }
 
@@ -190,7 +202,29 @@ blocked()
 	[[ -z $free ]] || fail "gets through:$free"
 }
 
-reaches() { in_client python3 "$root/tests/e2e/peer.py" "$1" "$2" "$(to "$2")" "${3:-2}"; }
+# Datagrams that came to the server, to ports where nobody listens.
+arrived() { in_server awk '/^Udp: [0-9]/ {print $3}' /proc/net/snmp; }
+
+# flood COMMAND...: 10.77.0.3 sends all the while, which is listed; not one packet of it may arrive.
+flood()
+{
+	local sender sent before
+
+	before=$(arrived)
+	# Not a function: the signal is for the sender itself.
+	nsenter --net="/run/netns/$client" python3 "$root/tests/e2e/flood.py" 10.77.0.3 $server4 9 >"$T/flood" &
+	sender=$!
+	wait_for "the flood" grep -q ready "$T/flood"
+	"$@"
+	sleep 0.1
+	kill -TERM $sender
+	wait $sender
+	sent=$(tail -n 1 "$T/flood")
+	[[ $(arrived) -eq $before ]] || fail "$(($(arrived) - before)) of $sent packets arrive"
+	[[ $sent -gt 50 ]] || fail "only $sent packets sent"
+}
+
+reaches() { in_client python3 "$root/tests/e2e/peer.py" "$1" "$2" "$(to "$2")" "${3:-$((2 * patience))}"; }
 
 # Whom the machine asks for names, as scripts/test covers /etc/resolv.conf.
 resolvers()
@@ -202,11 +236,7 @@ resolvers()
 serve()
 {
 	in_server python3 "$root/tests/e2e/peer.py" serve "$T/ready" >/dev/null 2>&1 &
-	for ((i = 0; i < 100; i++)); do
-		[[ ! -e $T/ready ]] || return 0
-		sleep 0.05
-	done
-	fail "the echo server did not start"
+	wait_for "the echo server" test -e "$T/ready"
 }
 
 # --- running ----------------------------------------------------------------------------------------

@@ -12,10 +12,7 @@ no_pins() { [[ -z $(find "$pins" -mindepth 1 2>/dev/null) ]] || fail "pins stay:
 
 make_foreign()
 {
-	printf '%s\n' '__attribute__((section("xdp"), used)) int foreign(void *c) { return 2; }' \
-		'__attribute__((section("license"), used)) char _license[] = "GPL";' >"$T/foreign.c"
-	clang -O2 -g -target bpf -c -o "$T/foreign.o" "$T/foreign.c"
-	in_server ip link set dev x0 xdpdrv obj "$T/foreign.o" sec xdp ||
+	in_server ip link set dev x0 xdpdrv obj "$XB_TEST_DIR/bin/pass.bpf.o" sec xdp ||
 		skip "ip cannot load an XDP object here"
 }
 
@@ -119,6 +116,9 @@ t_all_or_nothing_late()
 
 t_mtu_9000()
 {
+	ctl attach x0
+	! is_dispatched x0 || skip "libxdp's dispatcher takes no frames in several buffers"
+	ctl detach x0
 	ip -n "$server" link set x0 mtu 9000
 	ip -n "$client" link set x0 mtu 9000
 	exits 0 attach x0 --mode native

@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
@@ -242,13 +243,19 @@ static int take_over(const struct xb_link *link, uint32_t ifindex)
 	return error ? -ENOENT : 0;
 }
 
-static int refuse_other(const struct xb_link *link, const char *name,
+static int refuse_other(const struct xb_link *link, const char *name, enum xb_mode mode,
 			const struct xb_attachment *now)
 {
-	bool other = link->flavour == XB_FLAVOUR_DISPATCHER ? !xb_dispatcher_joins(now->ifindex)
-							    : now->program != 0;
-
-	return other && now->program ? held_by_other(name, now) : 0;
+	if (!now->program)
+		return 0;
+	if (link->flavour != XB_FLAVOUR_DISPATCHER || !xb_dispatcher_joins(now->ifindex))
+		return held_by_other(name, now);
+	if (mode == now->mode)
+		return 0;
+	return xb_system_error(0,
+			       "%s: other XDP programs are there in %s mode, and all of an "
+			       "interface have the same; use --mode auto or %s",
+			       name, xb_mode_name(now->mode), xb_mode_name(now->mode));
 }
 
 int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted, enum xb_mode *mode)
@@ -267,7 +274,9 @@ int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted,
 	*mode = now.mode;
 	if (now.ours || (link->flavour == XB_FLAVOUR_LINK && !take_over(link, now.ifindex)))
 		return 0;
-	error = refuse_other(link, name, &now);
+	if (wanted == XB_MODE_AUTO && now.program)
+		first = now.mode;
+	error = refuse_other(link, name, first, &now);
 	if (error)
 		goto fail;
 	*mode = first;
@@ -336,5 +345,49 @@ int xb_detach_unwanted(const struct xb_link *link, const struct xb_wanted *wante
 			error = detach_index(link, all[i].ifindex);
 	}
 	free(all);
+	return error;
+}
+
+/* Own links are replaced in place, so their pins say which still have a former entry. */
+static int detach_former_links(const struct xb_link *link, const char *pins)
+{
+	uint32_t entry = link ? xb_program_id(link->entry) : 0;
+	DIR *listing = opendir(pins);
+	struct dirent *item;
+	int error = 0;
+
+	while (listing && !error && (item = readdir(listing))) {
+		uint32_t ifindex, program = 0;
+		int fd;
+
+		if (strncmp(item->d_name, LINK_PREFIX, strlen(LINK_PREFIX)) != 0)
+			continue;
+		fd = xb_pin_open(pins, item->d_name);
+		error = fd < 0 ? fd : link_info(fd, &ifindex, &program);
+		if (!error && program != entry) {
+			bpf_link_detach(fd);
+			xb_unpin(pins, item->d_name);
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	if (listing)
+		closedir(listing);
+	return error;
+}
+
+int xb_detach_former(const struct xb_link *link, const struct xb_link *former)
+{
+	struct if_nameindex *all;
+	int error = 0;
+
+	if (former->flavour == XB_FLAVOUR_LINK)
+		return detach_former_links(link, former->pins);
+	all = if_nameindex();
+	if (!all)
+		return xb_system_error(errno, "cannot list the interfaces");
+	for (size_t i = 0; !error && all[i].if_index; i++)
+		error = xb_dispatcher_detach(former, all[i].if_index);
+	if_freenameindex(all);
 	return error;
 }

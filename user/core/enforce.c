@@ -10,12 +10,14 @@
 #include "attach.h"
 #include "error.h"
 #include "rollback.h"
+#include "upgrade.h"
 #include "wanted.h"
 
 int xb_enforce_open(struct xb_writer *writer)
 {
 	int error = xb_link_open(writer->paths->pins, &writer->link);
 
+	writer->outdated = error == -ESTALE;
 	if (error)
 		return error == -ENOENT ? 0 : error;
 	writer->linked = true;
@@ -78,6 +80,7 @@ int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn)
 		if (error)
 			return error;
 		writer->linked = true;
+		writer->outdated = false;
 	}
 	return catch_up(writer, txn);
 }
@@ -122,10 +125,15 @@ static int attach_wanted(struct xb_writer *writer, const struct xb_wanted *wante
 
 int xb_enforce_end(struct xb_writer *writer, uint64_t store)
 {
-	int error = writer->linked ? xb_detach_unwanted(&writer->link, NULL, 0) : 0;
+	int error = writer->outdated ? xb_link_set_aside(writer->paths->pins) : 0;
 
+	if (!error && writer->linked)
+		error = xb_detach_unwanted(&writer->link, NULL, 0);
+	if (!error)
+		error = xb_upgrade_finish(writer->paths->pins, NULL);
 	if (error)
 		return error;
+	writer->outdated = false;
 	xb_enforce_close(writer);
 	xb_link_destroy(writer->paths->pins);
 	xb_generation_sweep(writer->paths, store, NULL);
@@ -138,7 +146,8 @@ int xb_enforce_end(struct xb_writer *writer, uint64_t store)
  */
 static bool is_foreign(const struct xb_writer *writer, uint64_t identity)
 {
-	return writer->active && writer->active->params.store != identity;
+	/* Whose an older link is cannot be told: while nobody wants an interface it stays. */
+	return writer->outdated || (writer->active && writer->active->params.store != identity);
 }
 
 int xb_enforce(struct xb_writer *writer, uint32_t *missing)
@@ -165,7 +174,12 @@ int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 	if (!error && count)
 		error = xb_enforce_begin(writer, txn);
 	if (!error && count)
+		error = xb_upgrade_carry(&writer->link);
+	if (!error && count)
 		error = attach_wanted(writer, wanted, lasting, &absent);
+	/* What could not be attached anew had better keep the older entry. */
+	if (!error && count && !absent)
+		error = xb_upgrade_finish(writer->paths->pins, &writer->link);
 	if (!error && writer->linked && !writer->foreign)
 		error = count ? xb_detach_unwanted(&writer->link, wanted, count)
 			      : xb_enforce_end(writer, txn->meta.identity);

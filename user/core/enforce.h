@@ -5,7 +5,8 @@
 
 #include "writer.h"
 
-/* Opens link and generation as they are; what is missing stays NULL or unlinked. */
+/* Opens link and generation as they are; what is missing stays NULL or unlinked. -ESTALE: the link
+ * has an older layout; xb_enforce() replaces it. */
 int xb_enforce_open(struct xb_writer *writer);
 void xb_enforce_close(struct xb_writer *writer);
 

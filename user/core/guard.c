@@ -15,8 +15,6 @@
 #include "link.h"
 #include "pin.h"
 
-#define PINS "trial"
-
 const struct xb_guard xb_no_guard = {.program = -1, .sides = -1, .cell = -1};
 
 void xb_guard_close(struct xb_guard *guard)
@@ -33,7 +31,7 @@ int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
 {
 	char directory[XB_PATH_MAX];
 	uint32_t first = 0;
-	int error = xb_pin_path(directory, pins, PINS);
+	int error = xb_pin_path(directory, pins, XB_GUARD_PINS);
 
 	*guard = xb_no_guard;
 	if (error)
@@ -72,7 +70,7 @@ static int set_only(const struct guard_bpf *skeleton, const uint32_t *ifindexes,
 static int pin_all(const char *pins, const struct guard_bpf *skeleton)
 {
 	char directory[XB_PATH_MAX];
-	int error = xb_pin_path(directory, pins, PINS);
+	int error = xb_pin_path(directory, pins, XB_GUARD_PINS);
 
 	if (!error)
 		error = xb_pin_subdirectory(directory);
@@ -134,7 +132,7 @@ int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *stat
 
 void xb_guard_remove(const char *pins)
 {
-	xb_unpin_directory(pins, PINS);
+	xb_unpin_directory(pins, XB_GUARD_PINS);
 }
 
 uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side)

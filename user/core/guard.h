@@ -10,6 +10,8 @@
 
 struct xb_link;
 
+#define XB_GUARD_PINS "trial" /* directory below the pin directory */
+
 struct xb_guard {
 	int program, sides, cell; /* program -1: there is none */
 	struct xb_trial_cell state;

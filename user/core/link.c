@@ -17,6 +17,7 @@
 #include "capability.h"
 #include "entry.skel.h"
 #include "error.h"
+#include "fault.h"
 #include "pin.h"
 
 #define NEW_PINS "link-new"
@@ -98,11 +99,18 @@ static int read_identity(const char *directory, struct xb_link *link)
 		return link->identity;
 	if (bpf_map_lookup_elem(link->identity, &zero, &identity))
 		return xb_system_error(errno, "cannot read the link of %s", link->pins);
-	if (identity.layout != XB_LINK_LAYOUT)
+	if (identity.layout < XB_LINK_LAYOUT) {
+		xb_system_error(0,
+				"%s was put in force by an older bloomctl (layout %u, this one has "
+				"%d); it goes on enforcing, `bloomctl up` replaces it",
+				link->pins, identity.layout, XB_LINK_LAYOUT);
+		return -ESTALE;
+	}
+	if (identity.layout > XB_LINK_LAYOUT)
 		return xb_system_error(
 			0,
-			"%s holds a link of layout %u, this program knows %d: remove that "
-			"directory, then run `bloomctl up`",
+			"%s was put in force by a newer bloomctl (layout %u, this one has %d); use "
+			"that one, it goes on enforcing",
 			link->pins, identity.layout, XB_LINK_LAYOUT);
 	link->flavour = identity.flavour;
 	return 0;
@@ -182,6 +190,40 @@ static int pin_all(const char *directory, int identity, const struct entry_bpf *
 	return error;
 }
 
+int xb_link_set_aside(const char *pins)
+{
+	char final[XB_PATH_MAX], older[XB_PATH_MAX], trial[XB_PATH_MAX], moved[XB_PATH_MAX];
+	struct xb_link_identity identity;
+	uint32_t zero = 0;
+	char name[32];
+	int error = xb_pin_path(final, pins, XB_LINK_PINS), fd;
+
+	fd = error ? error : xb_pin_open(final, "identity");
+	if (fd >= 0) {
+		error = bpf_map_lookup_elem(fd, &zero, &identity);
+		close(fd);
+	} else if (fd != -ENOENT) {
+		return fd;
+	}
+	if (error)
+		return xb_system_error(errno, "cannot read the link of %s", pins);
+	if (fd < 0 || identity.layout == XB_LINK_LAYOUT) {
+		xb_unpin_directory(pins, XB_LINK_PINS); /* of which pins are missing */
+		return 0;
+	}
+	snprintf(name, sizeof(name), XB_LINK_OLDER "%u", identity.layout);
+	if (xb_pin_path(older, pins, name) || xb_pin_path(trial, pins, XB_GUARD_PINS) ||
+	    xb_pin_path(moved, final, XB_GUARD_PINS))
+		return -EINVAL;
+	if (rename(trial, moved) < 0 && errno != ENOENT)
+		return xb_system_error(errno, "cannot set %s aside", trial);
+	xb_fault("upgrade-trial");
+	if (rename(final, older) < 0)
+		return xb_system_error(errno, "cannot set %s aside", final);
+	xb_fault("upgrade-aside");
+	return 0;
+}
+
 int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link)
 {
 	char staged[XB_PATH_MAX], final[XB_PATH_MAX];
@@ -200,7 +242,6 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 	if (error)
 		return error;
 	xb_unpin_directory(pins, NEW_PINS);
-	xb_unpin_directory(pins, XB_LINK_PINS);
 	identity = create_identity(flavour);
 	if (identity < 0)
 		return identity;
@@ -224,6 +265,8 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 	if (error)
 		goto out;
 	error = pin_all(staged, identity, skeleton, flavour);
+	if (!error)
+		error = xb_link_set_aside(pins);
 	if (!error && rename(staged, final) < 0)
 		error = xb_system_error(errno, "cannot publish %s", final);
 	if (error)

@@ -12,6 +12,9 @@
 #include "xdp_bloom/layout.h"
 
 #define XB_LINK_PINS "link" /* directory below the pin directory */
+#define XB_LINK_OLDER                                                                              \
+	"link-older-" /* and its layout: one that is being replaced, see upgrade.h                 \
+		       */
 
 struct xb_link {
 	const char *pins; /* the pin directory; not owned */
@@ -22,11 +25,19 @@ struct xb_link {
 	struct xb_guard guard; /* of the trial that has the slot; program -1: there is no trial */
 };
 
-/* Opens what is pinned. -ENOENT without a message: no link. An incompatible layout is an error. */
+/* Opens what is pinned. -ENOENT without a message: no link. Another layout is an error, -ESTALE if
+ * it is an older one. */
 int xb_link_open(const char *pins, struct xb_link *link);
 
-/* Creates and pins all of it, or nothing. */
+/* Creates and pins all of it, or nothing. A link of an older layout is set aside, in force. */
 int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link);
+
+/*
+ * Makes room for another link: one of an older layout keeps its pins under another name, and so
+ * goes on enforcing. The guard of its trial, which stands in its slot, goes with it. What is left
+ * of a link that lost pins goes.
+ */
+int xb_link_set_aside(const char *pins);
 
 void xb_link_close(struct xb_link *link);
 

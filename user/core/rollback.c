@@ -278,7 +278,8 @@ static int with_guard(const struct xb_paths *paths,
 	}
 	xb_store_close(writer.store);
 	xb_unlock(writer.writer_lock);
-	return error == -ENOENT ? 1 : error;
+	/* What an older bloomctl tried ends when its link is replaced. */
+	return error == -ENOENT || error == -ESTALE ? 1 : error;
 }
 
 struct extension {

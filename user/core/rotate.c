@@ -202,7 +202,7 @@ static int open_builder(struct xb_writer *builder)
 	error = take_writer_lock(builder);
 	if (!error)
 		error = xb_enforce_open(builder);
-	if (!error)
+	if (!error || error == -ESTALE)
 		error = xb_enforce(builder, NULL);
 	drop_writer_lock(builder);
 	return error;

@@ -17,7 +17,7 @@
 #include "seal.h"
 #include "storefile.h"
 #include "trial.h"
-#include "upgrade.h"
+#include "schema.h"
 
 int xb_store_error(int error, const char *doing)
 {
@@ -83,7 +83,7 @@ static int open_tables(struct xb_store *store, bool create)
 		error = mdb_dbi_open(txn, tables[i].name,
 				     tables[i].flags | (create ? MDB_CREATE : 0), tables[i].dbi);
 	if (!error)
-		store->outdated = xb_upgrade_is_due(txn);
+		store->outdated = xb_schema_is_old(txn);
 	if (error) {
 		mdb_txn_abort(txn);
 		return error;
@@ -140,7 +140,7 @@ static int load_meta(struct xb_txn *txn)
 		return xb_system_error(0, "the store has schema %u, this program knows %d",
 				       txn->meta.schema, XB_SCHEMA);
 	if (txn->meta.schema < XB_SCHEMA)
-		return xb_upgrade_meta(&txn->meta, &value);
+		return xb_schema_upgrade_meta(&txn->meta, &value);
 	seal = txn->meta.seal;
 	return seal == seal_meta(&txn->meta)
 		       ? 0
@@ -331,7 +331,7 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 		error = xb_store_error(error, doing);
 		goto fail;
 	}
-	error = store->outdated ? xb_upgrade(store) : 0;
+	error = store->outdated ? xb_schema_upgrade(store) : 0;
 	if (error)
 		goto fail;
 	*out = store;

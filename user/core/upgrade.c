@@ -1,119 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stands aside while a new link takes over. Of it only this is read: its identity, its slot,
+ * and the table of interfaces if that is laid out as ours. */
 #include "upgrade.h"
 
+#include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "entries.h"
+#include "attach.h"
 #include "error.h"
+#include "fault.h"
+#include "pin.h"
 
-/* Until schema 3 a record for each entry; in schema 4 many to a record, without a seal. */
-#define TABLE_OF_RECORDS "entries"
-#define TABLE_OF_LEAVES	 "leaves"
-
-#define DOING "cannot upgrade the store"
-
-bool xb_upgrade_is_due(MDB_txn *txn)
+/* Does `what` with the directory of every older link. */
+static int for_each(const char *pins, const struct xb_link *link,
+		    int (*what)(const char *pins, const char *name, const struct xb_link *link))
 {
-	MDB_dbi table;
+	DIR *listing = opendir(pins);
+	struct dirent *item;
+	int error = 0;
 
-	return !mdb_dbi_open(txn, TABLE_OF_RECORDS, 0, &table) ||
-	       !mdb_dbi_open(txn, TABLE_OF_LEAVES, 0, &table);
+	while (listing && !error && (item = readdir(listing)))
+		if (!strncmp(item->d_name, XB_LINK_OLDER, strlen(XB_LINK_OLDER)))
+			error = what(pins, item->d_name, link);
+	if (listing)
+		closedir(listing);
+	return error;
 }
 
-static int put(struct xb_txn *txn, const uint8_t *key, size_t size, const void *value,
-	       size_t value_size)
+static bool is_our_table(int fd)
 {
-	MDB_val bytes = {value_size, (void *)(uintptr_t)value}, none;
-	struct xb_entry entry;
-	int error;
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
 
-	if (!xb_entry_decode(key, size, &entry))
-		return xb_store_error(MDB_CORRUPTED, DOING);
-	error = xb_entries_get(txn, &entry, &none);
-	return error == -ENOENT ? xb_entries_set(txn, &bytes) : error;
+	return !bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == BPF_MAP_TYPE_ARRAY &&
+	       info.value_size == sizeof(struct xb_iface_cell) &&
+	       info.max_entries == XB_IFACE_CELLS;
 }
 
-static int put_leaf(struct xb_txn *txn, const MDB_val *leaf)
+static int carry_names(const char *pins, const char *name, const struct xb_link *link)
 {
-	struct xb_leaf_reader reader;
-	int more = xb_leaf_first(&reader, leaf->mv_data, leaf->mv_size), error;
+	char directory[XB_PATH_MAX];
+	int error = xb_pin_path(directory, pins, name), fd;
 
-	for (; more > 0; more = xb_leaf_next(&reader)) {
-		error = put(txn, xb_leaf_key(&reader), xb_leaf_key_size(&reader), reader.value,
-			    reader.value_size);
-		if (error)
-			return error;
+	fd = error ? error : xb_pin_open(directory, "ifaces");
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	for (uint32_t i = 0; !error && is_our_table(fd) && i < XB_IFACE_CELLS; i++) {
+		struct xb_iface_cell cell;
+
+		if (!bpf_map_lookup_elem(fd, &i, &cell) && cell.ifindex)
+			error = xb_link_enrol(link, cell.ifindex, cell.name);
 	}
-	return more ? xb_store_error(MDB_CORRUPTED, DOING) : 0;
+	close(fd);
+	xb_fault("upgrade-carried");
+	return error;
 }
 
-static int move(struct xb_txn *txn, const char *name, bool leaves)
+int xb_upgrade_carry(const struct xb_link *link)
 {
-	MDB_cursor *cursor;
-	MDB_val key, value;
-	MDB_dbi table;
-	int error = mdb_dbi_open(txn->txn, name, 0, &table), failed = 0;
+	return for_each(link->pins, link, carry_names);
+}
 
-	/* Somebody else may have done it. */
-	if (error == MDB_NOTFOUND)
-		return 0;
-	if (!error)
-		error = mdb_cursor_open(txn->txn, table, &cursor);
+/* Only what xb_detach_former() needs of it. */
+static int open_older(const char *directory, struct xb_link *older)
+{
+	struct xb_link_identity identity;
+	uint32_t zero = 0;
+	int fd = xb_pin_open(directory, "identity"), error;
+
+	older->slot = -1;
+	if (fd < 0)
+		return fd;
+	error = bpf_map_lookup_elem(fd, &zero, &identity);
+	close(fd);
 	if (error)
-		return xb_store_error(error, DOING);
-	while (!failed && !(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)))
-		failed = leaves ? put_leaf(txn, &value)
-				: put(txn, key.mv_data, key.mv_size, value.mv_data, value.mv_size);
-	mdb_cursor_close(cursor);
-	if (failed)
-		return failed;
-	if (error == MDB_NOTFOUND)
-		error = mdb_drop(txn->txn, table, 1);
-	return error ? xb_store_error(error, DOING) : 0;
+		return xb_system_error(errno, "cannot read the link of %s", directory);
+	older->flavour = identity.flavour;
+	older->slot = xb_pin_open(directory, "slot");
+	return older->slot < 0 ? older->slot : 0;
 }
 
-int xb_upgrade(struct xb_store *store)
+static int end_one(const char *pins, const char *name, const struct xb_link *link)
 {
-	struct xb_txn *txn;
-	int error = xb_store_write(store, &txn);
+	struct xb_link older = {.pins = pins};
+	char directory[XB_PATH_MAX];
+	int error = xb_pin_path(directory, pins, name);
 
-	if (error)
-		return error;
-	error = move(txn, TABLE_OF_RECORDS, false);
+	xb_fault("upgrade-attached");
 	if (!error)
-		error = move(txn, TABLE_OF_LEAVES, true);
-	if (error) {
-		xb_txn_abort(txn);
+		error = open_older(directory, &older);
+	if (!error)
+		error = xb_detach_former(link, &older);
+	if (older.slot >= 0)
+		close(older.slot);
+	/* -ENOENT: somebody died while it was removed. */
+	if (error && error != -ENOENT)
 		return error;
-	}
-	return xb_txn_commit(txn);
-}
-
-/* Schema 1 ended before the number of allowed entries, and had its default rate written out. Schema
- * 2 had no names: their number was not in the totals, and it ended before the ports. */
-int xb_upgrade_meta(struct xb_meta *meta, const MDB_val *value)
-{
-	const size_t first = offsetof(struct xb_meta, totals.allow),
-		     front = offsetof(struct xb_meta, totals.names),
-		     back = offsetof(struct xb_meta, ports) - offsetof(struct xb_meta, policy);
-	const char *bytes = value->mv_data;
-
-	if (value->mv_size == sizeof(*meta)) {
-		meta->schema = XB_SCHEMA;
-		return 0;
-	}
-	*meta = (struct xb_meta){.ports.dns[0] = XB_DNS_PORT};
-	if (value->mv_size == first) {
-		memcpy(meta, bytes, first);
-		if (!(meta->rate > XB_DEFAULT_RATE) && !(meta->rate < XB_DEFAULT_RATE))
-			meta->rate = 0;
-	} else if (value->mv_size == front + back) {
-		memcpy(meta, bytes, front);
-		memcpy(&meta->policy, bytes + front, back);
-	} else {
-		return xb_system_error(0, "the store is of another version of this program");
-	}
-	meta->schema = XB_SCHEMA;
+	xb_fault("upgrade-detached");
+	xb_unpin_directory(directory, XB_GUARD_PINS);
+	xb_unpin_directory(pins, name);
 	return 0;
+}
+
+int xb_upgrade_finish(const char *pins, const struct xb_link *link)
+{
+	return for_each(pins, link, end_one);
 }

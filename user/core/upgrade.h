@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stores that earlier versions wrote. */
+/* A link of an older layout gives way to a new one without a gap: it is set aside with its pins,
+ * enforcing what it did, until every interface has the new entry. */
 #ifndef XB_CORE_UPGRADE_H
 #define XB_CORE_UPGRADE_H
 
-#include "store.h"
+#include "link.h"
 
-#define XB_SCHEMA 5
+/* The new link learns under which names interfaces are wanted, before they are attached. */
+int xb_upgrade_carry(const struct xb_link *link);
 
-/* Whether the store has tables of an earlier version. */
-bool xb_upgrade_is_due(MDB_txn *txn);
-
-/* Moves them into today's, in one transaction. */
-int xb_upgrade(struct xb_store *store);
-
-/* The meta record of an earlier version as if it were today's. Of one that had its size, *meta is
- * what is stored. */
-int xb_upgrade_meta(struct xb_meta *meta, const MDB_val *value);
+/*
+ * Ends it: takes older entries off where they still are, and removes older links. link may be NULL:
+ * nothing comes in their place. Does nothing where there are none.
+ */
+int xb_upgrade_finish(const char *pins, const struct xb_link *link);
 
 #endif

@@ -276,7 +276,7 @@ static int attempt(const struct change *change, bool *full)
 	}
 	if (!error)
 		error = xb_enforce_open(&writer);
-	if (!error)
+	if (!error || error == -ESTALE)
 		error = xb_enforce(&writer, NULL);
 	if (!error)
 		error = xb_store_write(writer.store, &writer.txn);

@@ -17,6 +17,7 @@ struct xb_writer {
 	struct xb_txn *txn;
 	struct xb_link link;
 	bool linked;		      /* link is open */
+	bool outdated;		      /* it is not, for it has an older layout */
 	struct xb_generation *active; /* NULL: nothing is enforced */
 	bool foreign;	  /* what is in force is another store's, and this one wants no interface */
 	bool adopts;	  /* set by a body that takes over what is in force */

@@ -1,0 +1,259 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What another version of bloomctl put in force: an older one gives way in place, a newer one is left alone.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# is_of LAYOUT: what is in force becomes what a bloomctl of that layout would have made, as far as another
+# may look at it: an older one lacks maps, and its table of interfaces may be laid out otherwise.
+is_of()
+{
+	local identity=$pins/link/identity flavour
+
+	flavour=$(bpftool -j map lookup pinned "$identity" key 0 0 0 0 |
+		python3 -c 'import json, sys; print(*json.load(sys.stdin)["value"][4:])')
+	# shellcheck disable=SC2086
+	bpftool map update pinned "$identity" key 0 0 0 0 value "$1" 0 0 0 $flavour
+	[[ $1 -gt 3 ]] || rm -f "$pins/link/hits" "$pins/link/hits_names"
+	[[ $1 -gt 2 ]] || rm -f "$pins/link/watch" "$pins/link/drops"
+	[[ $1 -gt 1 ]] || rm -f "$pins/link/ifaces"
+}
+
+# begin [LAYOUT [OPTION...]]: attached, 10.77.0.3 and more are listed.
+begin()
+{
+	local layout=${1:-3}
+
+	ctl -q attach x0 "${@:2}"
+	ctl add 10.77.0.3 10.77.3.0/24 fd77::3
+	is_of "$layout"
+}
+
+enforces()
+{
+	blocked 10.77.0.3 10.77.3.9 fd77::3 "$@"
+	passes 10.77.0.2 fd77::2
+}
+
+nothing_older() { [[ -z $(compgen -G "$pins/link-*") ]] || fail "stays: $(compgen -G "$pins/link-*")"; }
+
+upgrades()
+{
+	exits 0 "$@"
+	nothing_older
+	exits 0 status
+}
+
+t_flood_would_tell()
+{
+	ctl -q attach x0
+	! (flood sleep 0.1) || fail "what is not listed is not seen either"
+	grep -q 'packets arrive' "$T/why"
+}
+
+t_in_place()
+{
+	begin
+	flood upgrades add 10.77.0.4
+	enforces 10.77.0.4
+	exits 0 detach --all
+	passes 10.77.0.3 fd77::3
+	[[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"
+}
+
+t_in_place_skb()
+{
+	begin 3 --mode skb
+	flood upgrades add 10.77.0.4
+	enforces 10.77.0.4
+	exits 0 -j status
+	json 'd["interfaces"][0]["mode"] == "skb"'
+}
+
+t_by_any_command()
+{
+	local command
+
+	begin
+	for command in "up" "add 10.77.0.4" "del 10.77.0.4" "rotate" "allow add 10.77.0.5" "attach x0" \
+		"policy enforce --rollback 60" "commit"; do
+		# shellcheck disable=SC2086
+		[[ $command == commit ]] || { is_of 2 && flood upgrades $command; }
+		[[ $command != commit ]] || exits 0 commit
+		enforces
+	done
+}
+
+t_other_table_of_interfaces()
+{
+	begin 1
+	flood upgrades add 10.77.0.4
+	enforces 10.77.0.4
+}
+
+t_several_interfaces()
+{
+	join x1 1
+	join x2 2
+	begin
+	ctl -q detach x0 && ctl -q attach x0 x1 x2
+	is_of 3
+	flood upgrades add 10.77.0.4
+	exits 0 -j status
+	json 'len(d["interfaces"]) == 3'
+	enforces 10.77.0.4
+}
+
+t_policy_and_counters()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	ctl policy monitor
+	passes 10.77.0.3
+	is_of 3
+	upgrades add 10.77.0.4
+	exits 0 policy
+	says monitor
+	exits 0 -j stats
+	json 'not any(r["packets"] for r in d["interfaces"][0]["reasons"])'
+	passes 10.77.0.3 10.77.0.4
+	exits 0 -j stats
+	json 'sum(r["packets"] for r in d["interfaces"][0]["reasons"] if r["reason"] == "monitored") == 2'
+}
+
+t_renamed_interface()
+{
+	begin
+	ip -n "$server" link set x0 down
+	ip -n "$server" link set x0 name y0
+	ip -n "$server" link set y0 up
+	address y0 2>/dev/null || true
+	flood upgrades add 10.77.0.4
+	blocked 10.77.0.3 10.77.3.9 10.77.0.4
+	passes 10.77.0.2
+}
+
+# What can be read tells; it goes on enforcing.
+t_readers_refuse()
+{
+	local command
+
+	begin
+	for command in status stats "test 10.77.0.3" "watch --count 1"; do
+		# shellcheck disable=SC2086
+		exits 3 $command
+		complains 'older bloomctl \(layout 3, .*`bloomctl up`'
+		one_line
+	done
+	exits 0 list
+	enforces
+	[[ -e $pins/link && ! -e $pins/link-older-3 ]] || fail "changed: $(ls "$pins")"
+}
+
+t_detach()
+{
+	join x1 1
+	begin
+	ctl -q attach x1
+	is_of 3
+	exits 0 detach x0
+	passes 10.77.0.3
+	nothing_older
+	is_of 3
+	exits 0 detach x1
+	[[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"
+}
+
+t_trial()
+{
+	begin
+	exits 0 policy monitor --rollback 60
+	passes 10.77.0.3
+	is_of 3
+	upgrades add 10.77.0.4
+	enforces 10.77.0.4
+	exits 1 commit
+}
+
+# The guard of a trial has its own pins, without which it would let everything pass.
+t_trial_that_is_over()
+{
+	begin
+	ctl policy monitor --rollback 1
+	sleep 1.2
+	is_of 3
+	flood interrupted publish-before
+	flood interrupted publish-before
+	enforces
+	flood upgrades add 10.77.0.4
+	enforces 10.77.0.4
+}
+
+t_attach_on_trial()
+{
+	join x1 1
+	begin
+	ctl -q attach x1 --rollback 60
+	is_of 3
+	flood upgrades add 10.77.0.4
+	enforces 10.77.0.4
+	! ip -n "$server" link show x1 | grep -q xdp || fail "x1 is still filtered"
+}
+
+interrupted()
+{
+	local code=0
+
+	XB_FAULT=$1 tool "$faulty" up >"$T/out" 2>&1 || code=$?
+	[[ $code -eq 137 ]] || fail "not killed at $1: $code, $(cat "$T/out")"
+}
+
+t_killed_on_the_way()
+{
+	local point
+
+	begin
+	for point in upgrade-trial upgrade-aside publish-before publish-swapped upgrade-carried upgrade-attached \
+		upgrade-detached; do
+		is_of 3
+		flood interrupted $point
+		enforces
+		flood upgrades add 10.77.0.4 --exist
+		enforces 10.77.0.4
+	done
+}
+
+# Whose it is cannot be told from an older one: it is left in force until somebody takes over.
+t_state_was_lost()
+{
+	begin
+	rm -rf "$state"
+	exits 3 add 10.77.0.4
+	enforces
+	exits 0 detach --all
+	passes 10.77.0.3
+	[[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"
+}
+
+t_newer_is_left_alone()
+{
+	local command before
+
+	begin 99
+	before=$(ip -n "$server" -d link show x0 | grep -o 'prog/xdp id [0-9]*' && find "$pins" -printf '%i %p\n')
+	for command in status stats up "add 10.77.0.4" "del 10.77.0.3" "test 10.77.0.3" rotate "policy monitor" \
+		"attach x0" "detach x0" "detach --all" "flush --yes"; do
+		# shellcheck disable=SC2086
+		exits 3 $command
+		complains 'newer bloomctl \(layout 99, '
+		one_line
+	done
+	[[ $before == "$(ip -n "$server" -d link show x0 | grep -o 'prog/xdp id [0-9]*' &&
+		find "$pins" -printf '%i %p\n')" ]] || fail "something changed"
+	enforces
+	is_of 4
+	exits 0 status
+	exits 1 test 10.77.0.4
+}
+
+run_tests

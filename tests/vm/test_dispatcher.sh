@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Through libxdp's dispatcher, beside xdp-filter, which drops UDP to port 7777 here: whoever comes or goes
+# first, we enforce, and it does what it did.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/../e2e/lib.sh"
+
+filter() { in_server xdp-filter "$@" >"$T/filter" 2>&1 || fail "xdp-filter $*: $(tail -n 1 "$T/filter")"; }
+
+load_filter()
+{
+	filter load x0 -m "${1:-native}" -f udp
+	filter port 7777 -m dst -p udp
+	filter_at_work
+	programs >"$T/programs"
+}
+
+# Identity and maps of its program.
+programs()
+{
+	bpftool prog show | grep -A 3 'name xdpfilt_'
+}
+
+filter_at_work()
+{
+	! reaches udp 10.77.0.2 0.5 || fail "xdp-filter lets UDP through"
+	reaches tcp 10.77.0.2 || fail "no TCP beside xdp-filter"
+}
+
+filter_as_it_was()
+{
+	filter_at_work
+	diff "$T/programs" <(programs) || fail "xdp-filter is not what it was"
+}
+
+begin()
+{
+	serve
+	reaches udp 10.77.0.2 || fail "no UDP to begin with"
+	ctl add 10.77.0.3 fd77::3
+}
+
+attach()
+{
+	exits 0 attach x0
+	is_dispatched x0 || fail "no dispatcher on x0"
+	enforces
+}
+
+enforces()
+{
+	blocked 10.77.0.3 fd77::3
+	passes 10.77.0.2 fd77::2
+	exits 0 status
+}
+
+nobody_stays()
+{
+	! ip -n "$server" -d link show x0 | grep -q 'xdp' || fail "x0: $(ip -n "$server" -d link show x0)"
+	passes 10.77.0.3 fd77::3
+	reaches udp 10.77.0.2 || fail "no UDP in the end"
+}
+
+changes()
+{
+	ctl rotate
+	ctl add 10.77.0.4
+	ctl del 10.77.0.4
+}
+
+filter_comes() { load_filter && enforces && changes; }
+filter_goes() { filter unload x0 && enforces && changes; }
+both_stay() { filter_as_it_was && enforces && changes; }
+
+# Ours leaves the other alone with the interface.
+we_go()
+{
+	exits 0 detach x0
+	passes 10.77.0.3 fd77::3
+	filter_as_it_was
+}
+
+t_filter_first_then_it_goes_first()
+{
+	begin
+	load_filter
+	attach
+	flood both_stay
+	flood filter_goes
+	exits 0 detach x0
+	nobody_stays
+}
+
+t_filter_first_then_we_go_first()
+{
+	begin
+	load_filter
+	attach
+	flood both_stay
+	we_go
+	filter unload x0
+	nobody_stays
+}
+
+t_we_first_then_filter_goes_first()
+{
+	begin
+	attach
+	flood filter_comes
+	flood both_stay
+	flood filter_goes
+	exits 0 detach x0
+	nobody_stays
+}
+
+t_we_first_then_we_go_first()
+{
+	begin
+	attach
+	flood filter_comes
+	flood both_stay
+	we_go
+	filter unload x0
+	nobody_stays
+}
+
+t_beside_a_filter_in_skb_mode()
+{
+	begin
+	load_filter skb
+	exits 3 attach x0 --mode native
+	one_line
+	complains 'x0: other XDP programs are there in skb mode'
+	attach
+	exits 0 -j status
+	json 'd["interfaces"][0]["mode"] == "skb"'
+	both_stay
+	we_go
+	filter unload x0
+	nobody_stays
+}
+
+t_lost_pins()
+{
+	begin
+	load_filter
+	attach
+	rm -rf "$pins"
+	exits 3 status
+	says 'PROBLEM.*x0 is unfiltered'
+	exits 0 up
+	both_stay
+	[[ $(bpftool prog show | grep -c 'name xdp_bloom_entry') -eq 1 ]] || fail "more than one entry"
+	we_go
+}
+
+t_upgrade()
+{
+	local identity=$pins/link/identity
+
+	begin
+	load_filter
+	attach
+	bpftool map update pinned "$identity" key 0 0 0 0 value 3 0 0 0 2 0 0 0
+	flood ctl add 10.77.0.5
+	blocked 10.77.0.5
+	both_stay
+	[[ $(bpftool prog show | grep -c 'name xdp_bloom_entry') -eq 1 ]] || fail "more than one entry"
+	we_go
+	filter unload x0
+	nobody_stays
+}
+
+t_doctor()
+{
+	exits 0 doctor
+	says 'dispatcher'
+}
+
+run_tests
