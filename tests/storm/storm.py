@@ -34,9 +34,9 @@ GONE_WITHIN = 60    # seconds that the kernel has to free what is not used
 class Talker:
     """A process that answers each line with a line."""
 
-    def __init__(self, *words, nice=0):
+    def __init__(self, *words):
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, preexec_fn=lambda: os.nice(nice))
+                                        text=True)
 
     def say(self, line):
         self.process.stdin.write(line + "\n")
@@ -45,7 +45,7 @@ class Talker:
     def hear(self):
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError("%s has ended" % self.process.args[0])
+            raise RuntimeError("%s has ended" % " ".join(self.process.args))
         return line
 
     def ask(self, line):
@@ -92,7 +92,7 @@ class Storm:
         self.user = 0x58420000 + os.getpid()  # of nobody else
         self.user += self.dice.randrange(1000) << 8
         # It takes all that the commands leave it.
-        self.traffic = Talker(os.path.join(directory, "traffic"), str(seed), nice=10)
+        self.traffic = Talker("nice", os.path.join(directory, "traffic"), str(seed))
         self.census = Talker(os.path.join(directory, "census"), self.pins)
         self.wrong = {}         # check: the first time it did not hold
         self.seen = set()       # what was in force at some time
@@ -108,7 +108,7 @@ class Storm:
     def run(self, *words):
         done = subprocess.run([os.path.join(self.directory, "bloomctl"), *self.options, *words],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              preexec_fn=lambda: os.setresuid(self.user, 0, 0))
+                              check=False, preexec_fn=lambda: os.setresuid(self.user, 0, 0))
         if done.returncode:
             raise RuntimeError("%s: exit %d: %s" % (words, done.returncode, done.stderr))
         return done.stdout
@@ -261,6 +261,8 @@ class Storm:
                         LISTED + named + ((NAME,) if moving else ()))
 
     def begin(self):
+        # access() asks for the real user.
+        os.mkdir(os.path.join(self.directory, "state"), 0o711)
         path = os.path.join(self.directory, "list")
         with open(path, "w") as out:
             out.writelines(self.traffic.lines("list"))
