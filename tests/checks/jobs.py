@@ -7,23 +7,33 @@ import subprocess
 import tempfile
 
 LINES_SHOWN = 60
-BUILD = ["make", "-s", "-j%d" % os.cpu_count()]
 
 
 class Check:
-    """Commands that must all succeed, after what they need was built (arguments of make)."""
+    """Commands that must all succeed, after what they need was built: tuples of a folder below
+    build/, or none, EXTRA, and a target in it."""
 
-    def __init__(self, name, commands, needs=(), environment=None, prepare=None, verdict=None):
+    def __init__(self, name, commands, needs=(), prepare=None, verdict=None):
         self.name = "checks/" + name
         self.commands = commands
         self.needs = needs
-        self.environment = environment or {}
         # prepare(directory): what else is in the environment of a command that has a directory
         self.prepare = prepare or (lambda directory: {})
         # verdict(code, output, directory): why it failed, "" if it has not, and names with reasons
         # of what it skipped
         self.verdict = verdict or (lambda code, output, directory: (
             "" if code == 0 else "exit code %d" % code, []))
+
+
+def make(out, extra, *targets):
+    folder = os.path.join("build", out) if out else "build"
+    return ["make", "-s", "-j%d" % os.cpu_count(), "OUT=" + folder, "EXTRA=" + extra] + \
+        [os.path.join(folder, target) for target in targets]
+
+
+def show(text):
+    for line in text.strip().splitlines()[-LINES_SHOWN:]:
+        print("     | " + line)
 
 
 def reports(directory):
@@ -38,8 +48,7 @@ def reports(directory):
 def run_command(check, command, scratch):
     """Why it failed, what it said, what it skipped."""
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
-        environment = {**os.environ, "TMPDIR": directory, **check.environment,
-                       **check.prepare(directory)}
+        environment = {**os.environ, "TMPDIR": directory, **check.prepare(directory)}
         with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
             output = process.communicate()[0].decode(errors="replace")
@@ -58,8 +67,7 @@ def tell(check, results):
             print("skip %s/%s: %s" % (check.name, name, reason))
     if failed:
         print("FAIL %s: %s" % (check.name, failed[0][0]))
-        for line in "\n".join(output.strip() for _why, output in failed).splitlines()[-LINES_SHOWN:]:
-            print("     | " + line)
+        show("\n".join(output.strip() for _why, output in failed))
     else:
         print("ok   " + check.name, flush=True)
     return not failed
@@ -67,16 +75,18 @@ def tell(check, results):
 
 def build(checks):
     """Builds what is needed; the checks for which that went well, and whether it all did."""
-    bad = set()
-    for needs in dict.fromkeys(needs for check in checks for needs in check.needs):
-        done = subprocess.run(BUILD + list(needs), check=False, stdout=subprocess.PIPE,
+    wanted, bad = {}, set()
+    for out, extra, target in dict.fromkeys(need for check in checks for need in check.needs):
+        wanted.setdefault((out, extra), []).append(target)
+    for (out, extra), targets in wanted.items():
+        done = subprocess.run(make(out, extra, *targets), check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         if done.returncode:
-            bad.add(needs)
-            print("FAIL checks/build: make %s" % " ".join(needs))
-            for line in done.stdout.decode(errors="replace").splitlines()[-LINES_SHOWN:]:
-                print("     | " + line)
-    return [check for check in checks if not bad.intersection(check.needs)], not bad
+            bad.add((out, extra))
+            print("FAIL checks/build: make of build/%s fails" % out)
+            show(done.stdout.decode(errors="replace"))
+    return [check for check in checks if not bad.intersection(need[:2] for need in check.needs)], \
+        not bad
 
 
 def run(checks, scratch):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that read the sources and run nothing of them."""
 import glob
+import os
 import re
 import subprocess
 
-from jobs import BUILD, Check
+from jobs import Check, make
 
-SKELETONS = ("all", "tests", "benches")
 USER = ["-std=gnu11", "-D_GNU_SOURCE", "-Iinclude", "-Iuser", "-Itests", "-isystem", "build/skel"]
 
 # With what only GCC warns of, and only where it optimizes without sanitizers.
@@ -15,7 +15,13 @@ ANALYZER = ("-fanalyzer -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wj
 
 
 def files(*patterns):
-    return sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
+    return sorted(path for pattern in patterns for path in glob.glob(pattern))
+
+
+def skeletons():
+    """What programs for userspace include, and make makes."""
+    return [("", "", "skel/%s.skel.h" % os.path.basename(path)[:-len(".bpf.c")])
+            for path in files("bpf/*.bpf.c", "tests/*/*.bpf.c")]
 
 
 def scripts_of(shell):
@@ -39,7 +45,8 @@ def clang_tidy():
 
 def tidy_verdict(code, output, _directory):
     """Skeletons are bpftool's business, and the analyzer looks into them all the same."""
-    found = [line for line in output.splitlines() if re.match(r"\S+:\d+:\d+: (error|warning): ", line)]
+    found = [line for line in output.splitlines()
+             if re.match(r"\S+:\d+:\d+: (error|warning): ", line)]
     ours = [line for line in found if "/skel/" not in line]
     if ours or (code and not found):
         return ours[0] if ours else "exit code %d" % code, []
@@ -57,10 +64,9 @@ def cppcheck():
 def checks():
     python = files("tests/*/*.py") + scripts_of("python3")
     return [
-        Check("clang-tidy", clang_tidy(), [SKELETONS], verdict=tidy_verdict),
+        Check("clang-tidy", clang_tidy(), skeletons(), verdict=tidy_verdict),
         Check("cppcheck", [cppcheck()]),
-        Check("gcc-analyzer", [BUILD + ["OUT=build/analyzer", "EXTRA=" + ANALYZER,
-                                        "build/analyzer/bloomctl"]]),
+        Check("gcc-analyzer", [make("analyzer", ANALYZER, "bloomctl")]),
         Check("shellcheck", [["shellcheck", "-x", "-a", "packaging/bloomctl.bash"] +
                              scripts_of("sh|bash")]),
         Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python]),

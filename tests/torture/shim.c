@@ -144,7 +144,7 @@ static int do_open(int directory, const char *name, int flags, mode_t mode)
 
 static mode_t mode_of(int flags, va_list rest)
 {
-	return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+	return (flags & (O_CREAT | O_TMPFILE)) ? va_arg(rest, mode_t) : 0;
 }
 
 #define OPEN(name)                                                                                 \
