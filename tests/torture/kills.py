@@ -75,6 +75,7 @@ class Change:
         self.wish = wish        # the name of a setting, and its value
         self.refusal = refusal  # the exit code of one that found nothing to do
         self.trial = trial      # the wish that a commit makes
+        self.fate = ""          # what was done to it, and what came of it
 
 
 class Worker:
@@ -191,7 +192,8 @@ class Torture:
                         for number, kind in enumerate(kinds)]
         self.settings = {"policy": "enforce", "verdict": "drop"}
         self.kills = self.failures = self.rounds = self.done = 0
-        self.changes = []
+        self.changes, self.codes = [], []
+        self.repaired = False   # in this round
 
     def start(self, change):
         """The process, when it is to be killed (None: not by us), and whether a call may fail."""
@@ -199,12 +201,13 @@ class Torture:
         program, environment, when, fails = world.bloomctl, dict(os.environ), None, False
         if how < 0.25:
             program = world.faulty
-            environment["XB_FAULT"] = self.dice.choice(POINTS)
+            change.fate = self.dice.choice(POINTS)
+            environment["XB_FAULT"] = change.fate
         elif how < 0.35:
             fails = True
-            environment = world.shimmed(fail="%d%s:%d" % (
-                self.dice.randint(1, CALLS), self.dice.choice(["", "+"]),
-                self.dice.choice(ERRORS)))
+            change.fate = "%d%s:%d" % (self.dice.randint(1, CALLS), self.dice.choice(["", "+"]),
+                                       self.dice.choice(ERRORS))
+            environment = world.shimmed(fail=change.fate)
         elif how < 0.85:
             when = time.monotonic() + self.dice.random() ** 2 * 0.03
         process = subprocess.Popen([program, *world.options, *change.words], env=environment,
@@ -233,6 +236,7 @@ class Torture:
                 raise Wrong("%s hangs" % " ".join(process.args)) from late
             code = process.returncode
             codes.append(code)
+            change.fate = "%s exit %d %s" % (change.fate, code, errors.strip())
             self.done += code == 0
             self.kills += code < 0
             if fails and code == 3:
@@ -313,6 +317,7 @@ class Torture:
     def round(self):
         before, settings = [worker.state for worker in self.workers], self.settings
         self.changes = [worker.change() for worker in self.workers]
+        self.repaired = False
         self.codes = self.let_run(self.changes)
         wishes = [(change.wish, code == 0) for change, code in zip(self.changes, self.codes)
                   if change.wish]
@@ -322,6 +327,7 @@ class Torture:
         self.settle(*(wishes or [(None, False)])[0])
         if self.settings == settings:
             self.world.ask(self.verdicts(before))
+        self.repaired = True
         self.world.run("add", "192.0.2.%d" % (self.rounds % 200), "--exist")
         self.world.ask(self.verdicts(None))
         if self.rounds % AGREE_EVERY == 0:
@@ -343,8 +349,8 @@ def run(world, rounds, seed):
             if torture.rounds % 100 == 0:
                 print("# " + torture.told(), flush=True)
     except Wrong as wrong:
-        raise Wrong("round %d: %s; changes: %s" % (
-            torture.rounds, wrong,
-            [" ".join(change.words)[:150] for change in torture.changes])) from wrong
+        raise Wrong("round %d, %s the repair: %s; settings %s; changes: %s" % (
+            torture.rounds, "after" if torture.repaired else "before", wrong, torture.settings,
+            [(" ".join(change.words)[:60], change.fate) for change in torture.changes])) from wrong
     world.clear()
     return torture.told()
