@@ -98,22 +98,20 @@ t_rotate()
 	passes 10.77.0.3 10.77.0.2
 }
 
-# A listed source sends while the filter is replaced over and over; not one packet of it may arrive.
+rotations()
+{
+	local i
+
+	for ((i = 0; i < 10; i++)); do
+		ctl rotate
+	done
+}
+
 t_no_gap_in_rotation()
 {
-	local sender rotations=0
-
 	ctl attach x0
 	ctl add 10.77.0.3
-	in_client ping -q -n -i 0.002 -W 0.2 -w 3 -I 10.77.0.3 $server4 >"$T/ping" 2>&1 &
-	sender=$!
-	while kill -0 $sender 2>/dev/null; do
-		ctl rotate
-		rotations=$((rotations + 1))
-	done
-	grep -q ' 0 received' "$T/ping" || fail "$(grep transmitted "$T/ping")"
-	[[ $(grep -o '^[0-9]* packets' "$T/ping" | cut -d' ' -f1) -gt 50 ]] || fail "too few packets sent"
-	[[ $rotations -ge 5 ]] || fail "only $rotations rotations"
+	flood rotations
 }
 
 t_detach_and_attach()
