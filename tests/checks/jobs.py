@@ -92,9 +92,13 @@ def build(checks):
 def run(checks, scratch):
     """The exit code."""
     checks, well = build(checks)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+    try:
         waiting = [(check, [pool.submit(run_command, check, command, scratch)
                             for command in check.commands]) for check in checks]
         for check, futures in waiting:
             well = tell(check, [future.result() for future in futures]) and well
+    finally:
+        # Told to stop: what still runs ends with its namespace.
+        pool.shutdown(wait=False, cancel_futures=True)
     return 0 if well else 1
