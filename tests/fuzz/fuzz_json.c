@@ -76,9 +76,9 @@ static bool add(struct xb_writer *writer, const struct words *words, struct adde
 	return true;
 }
 
-static struct words next_words(char **at, char *end)
+static struct words next_words(char **at, const char *end)
 {
-	struct words words;
+	struct words words = {0};
 	char **each[] = {&words.text, &words.list, &words.comment};
 
 	for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {

@@ -126,16 +126,16 @@ static uint32_t put_hello(const struct universe *universe, uint64_t *chance, uin
 
 	make_hello(&shape, host, random_host(universe, chance, host), &hello);
 	if (one_in(chance, 8)) {
-		uint32_t lengths[] = {hello.session,
-				      hello.ciphers,
-				      hello.methods,
-				      hello.extensions,
-				      hello.name,
-				      hello.name - 4,
-				      hello.name - 5,
-				      3,
-				      6,
-				      7};
+		const uint32_t lengths[] = {hello.session,
+					    hello.ciphers,
+					    hello.methods,
+					    hello.extensions,
+					    hello.name,
+					    hello.name - 4,
+					    hello.name - 5,
+					    3,
+					    6,
+					    7};
 
 		hello.byte[lengths[below(chance, 10)] + below(chance, 2)] =
 			(uint8_t)below(chance, 256);
