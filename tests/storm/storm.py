@@ -164,12 +164,14 @@ class Storm:
         return Sums(self.traffic.ask(word), reasons or {})
 
     def await_all(self, before):
-        """A look by when frames of all kinds that pass have come on both interfaces."""
+        """A look by when frames of all kinds have left, and of those that pass have come, on both
+        interfaces. (What comes may have left before.)"""
         end = time.monotonic() + SEEN_WITHIN
         while True:
             now = self.look()
-            if time.monotonic() > end or all(side[kind] for side in now.since(before).passed
-                                             for kind in CLEAN + (ALLOWED,)):
+            since = now.since(before)
+            if time.monotonic() > end or all(all(side) for side in since.sent) and all(
+                    side[kind] for side in since.passed for kind in CLEAN + (ALLOWED,)):
                 return now
             time.sleep(0.005)
 
