@@ -9,7 +9,9 @@ AMOUNT: of all these failures so many, chosen at random; 0: all, which are thous
 import errno
 import os
 import random
+import signal
 import subprocess
+import time
 
 from world import Wrong
 
@@ -65,6 +67,11 @@ class Errors:
     def __init__(self, world):
         self.world = world
         self.failed = 0
+        self.numbers = 0
+
+    def next_number(self):
+        self.numbers += 1
+        return self.numbers
 
     def begin(self):
         self.world.clear()
@@ -152,6 +159,44 @@ def is_refused(world, *words, text=None):
     world.ask(drops(KEPT))
 
 
+def state_of(process):
+    """One letter, see proc(5); Z: it is dead."""
+    with open("/proc/%d/stat" % process.pid) as stat:
+        return stat.read().rpartition(") ")[2][0]
+
+
+def waits_for_a_lock(process):
+    with open("/proc/locks") as locks:
+        return any("->" in line and " %d " % process.pid in line for line in locks)
+
+
+def wait_until(condition):
+    while not condition():
+        time.sleep(0.005)
+
+
+def deaths_before_another(world):
+    """A command dies right after each of its calls, as LMDB's last write; another that has the store
+    open already waits for the writer lock, and goes on from what it finds."""
+    errors, case = Errors(world), CASES[0]
+    errors.begin()
+    for number in ["commit", *range(1, errors.calls_of(case) + 1)]:
+        errors.prepare(case)
+        first = world.start(*case.words, environment=world.shimmed(stop=number))
+        wait_until(lambda: state_of(first) in "TZ")
+        second = world.start("add", "192.0.%d.1" % errors.next_number(), "--exist")
+        wait_until(lambda: waits_for_a_lock(second) or state_of(second) == "Z")
+        first.kill()
+        said = [process.communicate()[1] for process in (first, second)]
+        try:
+            if first.returncode not in (0, -signal.SIGKILL) or second.returncode:
+                raise Wrong("exits %d and %d: %s" % (first.returncode, second.returncode, said))
+            errors.look(case, first.returncode)
+        except Wrong as wrong:
+            raise Wrong("%s, dead after call %s: %s" % (case, number, wrong)) from wrong
+    errors.nothing_is_left()
+
+
 def full_disk(world):
     """State and run directory on a small disk, each filled in turn."""
     errors = Errors(world)
@@ -208,6 +253,7 @@ def run(world, amount, seed):
     """Returns what was done; raises Wrong."""
     full_disk(world)
     read_only(world)
+    deaths_before_another(world)
     told = call_failures(world, amount, seed)
     world.clear()
     return told

@@ -4,6 +4,8 @@
  * they come.
  *
  * XB_SHIM_FAIL=CALL:ERRNO: the call of that number fails, from 1; CALL+:ERRNO: all from it on.
+ * XB_SHIM_STOP=CALL: the process stops right after that call, as by SIGSTOP; CALL commit: after the
+ * first write that is safe when it returns, LMDB's last of a transaction.
  * XB_SHIM_SEEN=FILE: gets a line for each call, its number and name.
  * XB_SHIM_TRACE=FILE: gets what reaches the disk and when it is safe there, for the test of power
  * loss: struct shim_record, the path, the bytes. See power.py.
@@ -12,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,6 +87,15 @@ static bool fails(const char *name)
 		return false;
 	errno = atoi(strchr(end, ':') + 1);
 	return true;
+}
+
+/* After a call, before anything else of the process. */
+static void done(bool safe)
+{
+	const char *wanted = getenv("XB_SHIM_STOP");
+
+	if (wanted && (strcmp(wanted, "commit") ? strtoul(wanted, NULL, 10) == calls : safe))
+		raise(SIGSTOP);
 }
 
 static void trace(enum shim_kind kind, const char *path, uint64_t offset, const void *bytes,
@@ -212,6 +224,7 @@ static ssize_t written(int fd, const struct iovec *parts, int count, off_t offse
 		offset += (off_t)part;
 		left -= part;
 	}
+	done(durable[fd]);
 	return size;
 }
 
@@ -286,6 +299,7 @@ PREAD(pread64)
 		error = NEXT(name)(fd, size);                                                      \
 		if (!error)                                                                        \
 			trace(SHIM_TRUNCATE, file(fd), 0, NULL, (uint64_t)size, false);            \
+		done(false);                                                                       \
 		return error;                                                                      \
 	}
 TRUNCATE(ftruncate)
@@ -313,6 +327,7 @@ ALLOCATE(posix_fallocate64)
 		error = NEXT(name)(fd);                                                            \
 		if (!error)                                                                        \
 			trace(SHIM_SYNC, file(fd), 0, NULL, 0, true);                              \
+		done(false);                                                                       \
 		return error;                                                                      \
 	}
 SYNC(fsync)
@@ -332,7 +347,7 @@ MAP(mmap64)
 long syscall(long number, ...)
 {
 	static long (*next)(long, ...);
-	long argument[6];
+	long argument[6], result;
 	va_list rest;
 
 	if (!next)
@@ -341,8 +356,13 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		argument[i] = va_arg(rest, long);
 	va_end(rest);
-	if (number == SYS_bpf && getenv("XB_SHIM_DIR") && fails("bpf"))
+	if (number != SYS_bpf || !getenv("XB_SHIM_DIR"))
+		return next(number, argument[0], argument[1], argument[2], argument[3], argument[4],
+			    argument[5]);
+	if (fails("bpf"))
 		return -1;
-	return next(number, argument[0], argument[1], argument[2], argument[3], argument[4],
-		    argument[5]);
+	result = next(number, argument[0], argument[1], argument[2], argument[3], argument[4],
+		      argument[5]);
+	done(false);
+	return result;
 }

@@ -45,6 +45,12 @@ class World:
             environment["XB_SHIM_" + name.upper()] = str(value)
         return environment
 
+    def start(self, *words, environment=None):
+        """A process that goes on."""
+        return subprocess.Popen([self.bloomctl, *self.options, *words], env=environment,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
+
     def attempt(self, *words, environment=None, text=None, state=None):
         """The exit code, stdout and stderr."""
         options = ["--state", state, *self.options[3:]] if state else self.options

@@ -39,5 +39,9 @@ int verb_up(struct cli *cli, int argc, char **argv)
 	if (cli->json)
 		cli_json(cli, json_pack("{s:b,s:i}", "up", missing == 0, "missing_interfaces",
 					(int)missing));
+	else if (missing) {
+		xb_system_error(0, "%u of the interfaces could not be attached", missing);
+		return cli_fail();
+	}
 	return missing ? EXIT_SYSTEM : EXIT_DONE;
 }

@@ -266,10 +266,8 @@ static int with_guard(const struct xb_paths *paths,
 	struct xb_writer writer = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
 	int error = xb_store_open(paths->state, false, &writer.store);
 
-	if (!error) {
-		writer.writer_lock = xb_lock(paths->state, XB_WRITER_LOCK);
-		error = writer.writer_lock < 0 ? writer.writer_lock : 0;
-	}
+	if (!error)
+		error = xb_writer_lock(&writer);
 	if (!error)
 		error = xb_link_open(paths->pins, &writer.link);
 	if (!error) {

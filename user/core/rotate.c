@@ -128,12 +128,6 @@ static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
 	return !error && rotation->commits ? xb_rollback_end(builder, built) : error;
 }
 
-static int take_writer_lock(struct xb_writer *builder)
-{
-	builder->writer_lock = xb_lock(builder->paths->state, XB_WRITER_LOCK);
-	return builder->writer_lock < 0 ? builder->writer_lock : 0;
-}
-
 static void drop_writer_lock(struct xb_writer *builder)
 {
 	xb_unlock(builder->writer_lock);
@@ -145,14 +139,14 @@ static int rotate_once(struct xb_writer *builder, const struct xb_rotation *rota
 		       bool hold_writers, struct xb_generation **out)
 {
 	struct xb_generation *built = NULL;
-	int error = hold_writers ? take_writer_lock(builder) : 0;
+	int error = hold_writers ? xb_writer_lock(builder) : 0;
 
 	if (!error)
 		error = build_from_snapshot(builder, rotation, &built);
 	if (!error && !hold_writers)
 		error = chase(builder, built);
 	if (!error && !hold_writers)
-		error = take_writer_lock(builder);
+		error = xb_writer_lock(builder);
 	if (!error)
 		error = finish(builder, rotation, built);
 	drop_writer_lock(builder);
@@ -188,7 +182,7 @@ static int keep_wishes(struct xb_writer *builder, const struct xb_rotation *rota
 	if (rotation->wish)
 		return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
 				      "`bloomctl attach` first");
-	error = take_writer_lock(builder);
+	error = xb_writer_lock(builder);
 	return error ? error : record_wishes(builder, rotation);
 }
 
@@ -199,7 +193,7 @@ static int open_builder(struct xb_writer *builder)
 
 	if (error)
 		return error;
-	error = take_writer_lock(builder);
+	error = xb_writer_lock(builder);
 	if (!error)
 		error = xb_enforce_open(builder);
 	if (!error || error == -ESTALE)

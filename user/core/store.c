@@ -202,6 +202,17 @@ static int save_lists(struct xb_txn *txn)
 	return 0;
 }
 
+int xb_store_recover(struct xb_store *store)
+{
+	MDB_txn *txn;
+	int error = mdb_txn_begin(store->env, NULL, 0, &txn);
+
+	if (error)
+		return xb_store_error(error, "cannot begin a transaction");
+	mdb_txn_abort(txn);
+	return 0;
+}
+
 static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out)
 {
 	struct xb_txn *txn = calloc(1, sizeof(*txn));

@@ -72,14 +72,24 @@ static int commit(struct xb_writer *writer)
 	return error;
 }
 
+int xb_writer_lock(struct xb_writer *writer)
+{
+	writer->writer_lock = xb_lock(writer->paths->state, XB_WRITER_LOCK);
+	return writer->writer_lock < 0 ? writer->writer_lock : xb_store_recover(writer->store);
+}
+
 /* The usual change: durable first, then bit by bit in the generation in force. */
 static int commit_in_place(struct xb_writer *writer)
 {
 	struct xb_changes changes = writer->txn->change;
 	struct xb_txn *after;
 	uint64_t sequence;
-	int error = xb_apply_prepare(writer->active, &changes);
+	int error;
 
+	if (writer->active->header->applied != writer->txn->meta.sequence)
+		return xb_system_error(0, "the filter is behind the list; the next command brings "
+					  "it up to date");
+	error = xb_apply_prepare(writer->active, &changes);
 	if (!error)
 		error = trim_log(writer);
 	if (!error)
@@ -270,10 +280,8 @@ static int attempt(const struct change *change, bool *full)
 		writer.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
 		error = writer.builder_lock < 0 ? writer.builder_lock : 0;
 	}
-	if (!error) {
-		writer.writer_lock = xb_lock(paths->state, XB_WRITER_LOCK);
-		error = writer.writer_lock < 0 ? writer.writer_lock : 0;
-	}
+	if (!error)
+		error = xb_writer_lock(&writer);
 	if (!error)
 		error = xb_enforce_open(&writer);
 	if (!error || error == -ESTALE)

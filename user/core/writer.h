@@ -55,6 +55,9 @@ int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb
  */
 void xb_write_settle(const struct xb_paths *paths);
 
+/* Takes the writer lock of a writer whose store is open, and sees all that was committed before. */
+int xb_writer_lock(struct xb_writer *writer);
+
 /* Replaces the generation by one built from what the writer's transaction sees, at its rate. Both
  * locks are held. */
 int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
