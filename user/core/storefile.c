@@ -104,6 +104,36 @@ static int open_environment(const char *path, MDB_env **env)
 	return xb_ownfile_is(path, fd) ? 0 : EAGAIN; /* swapped since it was checked */
 }
 
+static off_t whole_size(MDB_env *env)
+{
+	MDB_envinfo info;
+	MDB_stat pages;
+
+	mdb_env_info(env, &info);
+	mdb_env_stat(env, &pages);
+	return (off_t)((info.me_last_pgno + 1) * pages.ms_psize);
+}
+
+static int look(MDB_env *env, bool *is_short)
+{
+	mdb_filehandle_t fd;
+	struct stat st;
+
+	mdb_env_get_fd(env, &fd);
+	if (fstat(fd, &st) < 0)
+		return errno;
+	*is_short = st.st_size < whole_size(env);
+	return 0;
+}
+
+static int lengthen(MDB_env *env)
+{
+	mdb_filehandle_t fd;
+
+	mdb_env_get_fd(env, &fd);
+	return ftruncate(fd, whole_size(env)) < 0 ? errno : 0;
+}
+
 /*
  * A look-up in a file cut short would end in SIGBUS. Free pages at the end may rightly never have
  * been written, so the file is made long enough; zeros where there should be pages are told as
@@ -111,19 +141,21 @@ static int open_environment(const char *path, MDB_env **env)
  */
 static int fill_up(MDB_env *env)
 {
-	mdb_filehandle_t fd;
-	MDB_envinfo info;
-	struct stat st;
-	MDB_stat pages;
-	off_t whole;
+	MDB_txn *txn;
+	bool is_short;
+	int error = look(env, &is_short);
 
-	mdb_env_info(env, &info);
-	mdb_env_stat(env, &pages);
-	mdb_env_get_fd(env, &fd);
-	whole = (off_t)((info.me_last_pgno + 1) * pages.ms_psize);
-	if (fstat(fd, &st) < 0)
-		return errno;
-	return st.st_size < whole && ftruncate(fd, whole) < 0 ? errno : 0;
+	if (error || !is_short)
+		return error;
+	/* Nobody may write meanwhile: a file that grew would be cut. */
+	error = mdb_txn_begin(env, NULL, 0, &txn);
+	if (error)
+		return error;
+	error = look(env, &is_short);
+	if (!error && is_short)
+		error = lengthen(env);
+	mdb_txn_abort(txn);
+	return error;
 }
 
 int xb_storefile_open(const char *path, MDB_env **env)
