@@ -55,7 +55,7 @@ over()
 
 	before=$(answers "$name")
 	echo "${*:2}" >&"${door[$name]}"
-	for ((i = 0; i < ${patience:-200}; i++)); do
+	for ((i = 0; i < ${tries:-$((200 * patience))}; i++)); do
 		if [[ $(answers "$name") -gt $before ]]; then
 			awk -v skip="$before" '/^= / { n++; next } n == skip' "$T/$name.out" >"$T/out"
 			[[ $(tail -n 1 "$T/$name.out") == "= 0" ]]
@@ -69,7 +69,7 @@ over()
 works() { over "$1" echo still here && says '^still here$' || fail "session $1 is dead"; }
 
 # An answer that must not come.
-dead() { ! patience=16 over "$1" echo still here || fail "session $1 goes on"; }
+dead() { ! tries=$((16 * patience)) over "$1" echo still here || fail "session $1 goes on"; }
 
 # All sessions but those named are over for the server too.
 only_sessions() { wait_for "the end of a session" eval "[[ \$(pgrep -c -x sshd) -eq $((1 + $1)) ]]"; }
@@ -173,7 +173,7 @@ t_refused()
 	serve_sessions
 	log_in_from one 10.77.0.2
 	over one "$there add 10.77.0.2"
-	patience=16 over one "$there attach x0 --refuse ssh" || true
+	tries=$((16 * patience)) over one "$there attach x0 --refuse ssh" || true
 	wait_for "the interface" ctl status
 	dead one
 	blocked 10.77.0.2
