@@ -89,7 +89,8 @@ def judge_script(code, output, directory):
     """Of an end-to-end test."""
     report = reports(directory)
     lines = output.splitlines()
-    skipped = [line[len("skip "):].split(": ", 1) for line in lines if line.startswith("skip ")]
+    skipped = [re.match(r"skip \S*/(\S+): (.*)", line).groups()
+               for line in lines if line.startswith("skip ")]
     if report:
         return first_error(report), skipped
     bad = [line for line in lines if line.startswith("FAIL ")]

@@ -17,4 +17,4 @@ struct work work;
 		rounds;                                                                            \
 	})
 
-#include "filter.bpf.c"
+#include "filter.bpf.c" /* NOLINT(bugprone-suspicious-include): the same, counted */

@@ -33,7 +33,8 @@ static void *map_look_up(void *map, const void *index);
 
 #define RACE_MICROSECONDS 1000000
 
-/* The kernel reads keys as they are; ThreadSanitizer would have it do so atomically. */
+/* The kernel reads keys as they are; ThreadSanitizer would have it do so atomically, and is so slow
+ * that keys need not move at the wrong moment. */
 #ifdef __SANITIZE_THREAD__
 #define READS_IN_PLACE false
 #else
@@ -274,7 +275,8 @@ static void run_race(bool wide, enum pace pace)
 	/* On a busy machine it takes longer until both have met. */
 	for (int tries = 0; tries < 20; tries++) {
 		usleep(RACE_MICROSECONDS);
-		if (pace != SPINNING || (tries && __atomic_load_n(&race.retries, __ATOMIC_RELAXED)))
+		if (pace != SPINNING || !READS_IN_PLACE ||
+		    (tries && __atomic_load_n(&race.retries, __ATOMIC_RELAXED)))
 			break;
 	}
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
@@ -287,7 +289,7 @@ static void run_race(bool wide, enum pace pace)
 	assert_int_equal(race.misses, 0);
 	assert_true(moves_of(&race.table) > 1000);
 	assert_true(race.looks > 10000);
-	if (pace == SPINNING && race.cpu[0] != race.cpu[1])
+	if (pace == SPINNING && READS_IN_PLACE && race.cpu[0] != race.cpu[1])
 		assert_true(race.retries > 0);
 	discard(&race.table);
 }

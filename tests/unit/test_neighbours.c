@@ -107,7 +107,7 @@ static void measure(uint32_t distance, double times[32])
 	free(filter.blocks);
 	/* Bits of which nearly all neighbours are listed themselves say nothing. */
 	for (int bit = 0; bit < 32; bit++)
-		times[bit] = tried[bit] < LISTED * KEYS / 2 ? 1 : wrong[bit] / tried[bit] / RATE;
+		times[bit] = 2 * tried[bit] < LISTED * KEYS ? 1 : wrong[bit] / tried[bit] / RATE;
 }
 
 static void check(const char *what, uint32_t distance, double most, double most_of_all)
