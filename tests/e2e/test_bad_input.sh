@@ -220,6 +220,33 @@ t_restore_files()
 	blocked 10.77.0.3
 }
 
+# Lines of 128 bytes: what fits into a page of a full disk would be a whole text.
+t_restore_has_no_room_for_a_copy()
+{
+	local hold=/run/xbt-hold-$$
+
+	begin
+	head -n 1 "$T/before" >"$T/long"
+	python3 -c '
+for i in range(4000):
+    line = "{\"entry\":\"198.18.%d.%d\",\"list\":\"long\",\"added\":1}" % (i >> 8, i & 255)
+    print(line.ljust(127))' >>"$T/long"
+	# All but what the test has is without room.
+	bloomctl=$T/without_room
+	cat >"$bloomctl" <<-END
+		#!/bin/bash
+		exec unshare --mount bash -ec 'mkdir -p $hold; mount --rbind $XB_TEST_DIR $hold
+		mount -t tmpfs -o size=128k xbt /tmp
+		mkdir -p $XB_TEST_DIR; mount --rbind $hold $XB_TEST_DIR; exec "\$@"' \
+			-- $XB_TEST_DIR/bin/bloomctl "\$@"
+	END
+	chmod 755 "$bloomctl"
+	refused_stdin 3 "$T/long" restore -
+	complains 'cannot keep a copy of standard input: No space left on device'
+	rmdir "$hold"
+	blocked 10.77.0.3
+}
+
 # Root reads everything, so somebody else asks.
 t_unreadable_file()
 {

@@ -27,10 +27,24 @@ static FILE *copy_of(FILE *from)
 	return NULL;
 }
 
+/* name: for messages. NULL: with a message. */
+static FILE *open_text(const char *source, const char *name)
+{
+	FILE *file;
+
+	if (!strcmp(source, "-"))
+		return copy_of(stdin);
+	file = fopen(source, "re");
+	if (!file && errno == ENOENT)
+		xb_input_error("%s: no such file", name);
+	else if (!file)
+		xb_system_error(errno, "cannot read %s", name);
+	return file;
+}
+
 int verb_restore(struct cli *cli, int argc, char **argv)
 {
 	struct saved saved = {0};
-	const char *source;
 	int error;
 
 	if (argc != 2)
@@ -38,15 +52,9 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 	if (rollback_keep_input(cli, &argv[1]))
 		return cli_fail();
 	saved.name = strcmp(argv[1], "-") ? argv[1] : "stdin";
-	source = rollback_source(cli, argv[1]);
-	saved.file = strcmp(source, "-") ? fopen(source, "re") : copy_of(stdin);
-	if (!saved.file) {
-		if (errno == ENOENT)
-			xb_input_error("%s: no such file", argv[1]);
-		else
-			xb_system_error(errno, "cannot read %s", argv[1]);
+	saved.file = open_text(rollback_source(cli, argv[1]), argv[1]);
+	if (!saved.file)
 		return cli_fail();
-	}
 	rollback_use_copy(cli, &argv[1]);
 	error = rollback_write(cli, XB_WRITE_HEAVY | XB_WRITE_SURVEY, saved_read, &saved);
 	/* Now the interfaces it names. */
