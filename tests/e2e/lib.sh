@@ -211,6 +211,7 @@ flood()
 	local sender sent before
 
 	before=$(arrived)
+	rm -f "$T/flood" # of an earlier one, which is ready
 	# Not a function: the signal is for the sender itself.
 	nsenter --net="/run/netns/$client" python3 "$root/tests/e2e/flood.py" 10.77.0.3 $server4 9 >"$T/flood" &
 	sender=$!

@@ -115,7 +115,7 @@ t_policy_and_counters()
 	exits 0 policy
 	says monitor
 	exits 0 -j stats
-	json 'not any(r["packets"] for r in d["interfaces"][0]["reasons"])'
+	json 'not any(r["packets"] for r in d["interfaces"][0]["reasons"] if r["reason"] == "monitored")'
 	passes 10.77.0.3 10.77.0.4
 	exits 0 -j stats
 	json 'sum(r["packets"] for r in d["interfaces"][0]["reasons"] if r["reason"] == "monitored") == 2'
