@@ -80,8 +80,11 @@ we_go()
 	filter_as_it_was
 }
 
-# The kernel lets go of a program some time after it was taken off.
-is_alone() { [[ $(bpftool prog show | grep -c 'name xdp_bloom_entry') -eq 1 ]]; }
+one_entry()
+{
+	in_server xdp-loader status x0 >"$T/loader"
+	[[ $(grep -c 'xdp_bloom_entry' "$T/loader") -eq 1 ]] || fail "not one entry: $(cat "$T/loader")"
+}
 
 t_filter_first_then_it_goes_first()
 {
@@ -153,7 +156,7 @@ t_lost_pins()
 	says 'PROBLEM.*x0 is unfiltered'
 	exits 0 up
 	both_stay
-	wait_for "an end to the other entry" is_alone
+	one_entry
 	we_go
 }
 
@@ -168,7 +171,7 @@ t_upgrade()
 	flood ctl add 10.77.0.5
 	blocked 10.77.0.5
 	both_stay
-	wait_for "an end to the other entry" is_alone
+	one_entry
 	we_go
 	filter unload x0
 	nobody_stays
