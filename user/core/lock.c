@@ -87,8 +87,9 @@ bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note)
 	int fd = open_lock(directory, name);
 	bool held;
 
+	*note = 0;
 	if (fd < 0)
-		return false;
+		return true;
 	held = take(fd, LOCK_SH | LOCK_NB) == -EWOULDBLOCK;
 	if (pread(fd, note, sizeof(*note), 0) != sizeof(*note))
 		*note = 0;

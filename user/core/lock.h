@@ -31,7 +31,8 @@ void xb_unlock(int lock);
  * of its snapshot. */
 int xb_lock_note(int lock, uint64_t number);
 
-/* Whether somebody holds the lock, and the note (0 while there is none). */
+/* Whether somebody holds the lock, and the note (0 while there is none). True if that cannot be
+ * told. */
 bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note);
 
 /*
