@@ -350,10 +350,11 @@ static unsigned long long keys(uint64_t count)
 static void print_generation(const struct report *report)
 {
 	const struct xb_generation *active = report->view.active;
-	const struct xb_params *params = &active->params;
+	const struct xb_params *params;
 
 	if (!active)
 		return;
+	params = &active->params;
 	printf("filter      program %u, false-positive rate %g per packet%s\n",
 	       xb_link_active(&report->view.link), xb_generation_rate(active),
 	       params->confirm ? ", then confirmed exactly"
