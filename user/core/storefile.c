@@ -142,7 +142,7 @@ static int lengthen(MDB_env *env)
 static int fill_up(MDB_env *env)
 {
 	MDB_txn *txn;
-	bool is_short;
+	bool is_short = false;
 	int error = look(env, &is_short);
 
 	if (error || !is_short)
