@@ -175,6 +175,16 @@ def wait_until(condition):
         time.sleep(0.005)
 
 
+def first_and_waiting(errors, case, number):
+    """One stopped right after its call of that number, and one that waits for it."""
+    world = errors.world
+    first = world.start(*case.words, environment=world.shimmed(stop=number))
+    wait_until(lambda: state_of(first) in "TZ")
+    second = world.start("add", "192.0.%d.1" % errors.next_number(), "--exist")
+    wait_until(lambda: waits_for_a_lock(second) or state_of(second) == "Z")
+    return first, second
+
+
 def deaths_before_another(world):
     """A command dies right after each of its calls, as LMDB's last write; another that has the store
     open already waits for the writer lock, and goes on from what it finds."""
@@ -182,10 +192,7 @@ def deaths_before_another(world):
     errors.begin()
     for number in ["commit", *range(1, errors.calls_of(case) + 1)]:
         errors.prepare(case)
-        first = world.start(*case.words, environment=world.shimmed(stop=number))
-        wait_until(lambda: state_of(first) in "TZ")
-        second = world.start("add", "192.0.%d.1" % errors.next_number(), "--exist")
-        wait_until(lambda: waits_for_a_lock(second) or state_of(second) == "Z")
+        first, second = first_and_waiting(errors, case, number)
         first.kill()
         said = [process.communicate()[1] for process in (first, second)]
         try:
