@@ -24,11 +24,8 @@ XB_HASH_INLINE __u64 xb_mix64(__u64 x)
 	return x ^ (x >> 31);
 }
 
-/*
- * address: host byte order. A bijection. One multiplication, since the packet waits for it: what is
- * cut out of it is multiplied once more, and both together have the false positives of a better
- * hash, see docs/performance.md.
- */
+/* address: host byte order. A bijection. One multiplication, since the packet waits for it: what is
+ * cut out of it is multiplied again, see struct xb_probes. */
 XB_HASH_INLINE __u64 xb_hash_ipv4(const struct xb_key *key, __u32 address)
 {
 	__u64 x = (key->a ^ address) * 0xbf58476d1ce4e5b9ULL;
@@ -143,30 +140,35 @@ XB_HASH_INLINE __u64 xb_hash_name(struct xb_sip sip)
 
 /*
  * What one hash decides. A probe is one bit in one 64-bit word: probe i in word i % 8 of the block,
- * 6 bits of hash each. Probes 0 to 7 come from `low`, 8 to 15 from xb_probes_high(), the block from
- * `place`: three words, because one has only 64 bits.
+ * 6 bits of hash each. One word has only 64 bits: `place` tells the block, and comes first, since
+ * memory is asked with it. Probes 0 to 7 come from `low`, one multiplication further, meanwhile; 8
+ * to 15 from xb_probes_high(). With fewer, neighbours in lists that are regular hit more often than
+ * promised (tests/unit/test_neighbours), see docs/performance.md.
  */
 #define XB_PROBE_BITS 6
 
 struct xb_probes {
 	__u64 low;
-	__u64 second;
 	__u32 place;
 };
 
+XB_HASH_INLINE __u64 xb_next_word(__u64 word)
+{
+	word = (word ^ (word >> 32)) * 0xd6e8feb86659fd93ULL;
+	return word ^ (word >> 32);
+}
+
 XB_HASH_INLINE struct xb_probes xb_probes_of(const struct xb_key *key, __u64 hash)
 {
-	__u64 second = (hash ^ key->b) * 0x9fb21c651e98df25ULL;
+	__u64 word = (hash ^ key->b) * 0x9fb21c651e98df25ULL;
 
-	return (struct xb_probes){.low = hash, .second = second, .place = (__u32)(second >> 32)};
+	return (struct xb_probes){.low = xb_next_word(word), .place = (__u32)(word >> 32)};
 }
 
 /* The bits of probes 8 to 15; worth computing only for a filter that has them. */
 XB_HASH_INLINE __u64 xb_probes_high(const struct xb_probes *probes)
 {
-	__u64 third = (probes->second ^ (probes->second >> 32)) * 0xd6e8feb86659fd93ULL;
-
-	return third ^ (third >> 32);
+	return xb_next_word(probes->low);
 }
 
 /* Maps 32 uniform bits to 0 .. count-1 without division (Lemire, ACM TOMACS 2019). */

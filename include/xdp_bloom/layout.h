@@ -272,6 +272,6 @@ struct xb_params {
 };
 _Static_assert(sizeof(struct xb_params) == 168, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 4
+#define XB_GENERATION_LAYOUT 5
 
 #endif

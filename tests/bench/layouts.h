@@ -11,10 +11,11 @@
 #include "xdp_bloom/layout.h"
 
 enum layout_hash {
-	HASH_TWO, /* the shipped one: two multiplications */
-	HASH_MIX, /* three: SplitMix64's finalizer, and one */
-	HASH_ONE, /* one, for block and bits together */
-	HASH_SIP, /* SipHash-1-3, and one multiplication */
+	HASH_OURS, /* the shipped one: two multiplications for the block, a third for the bits */
+	HASH_MIX,  /* one more: SplitMix64's finalizer, and two */
+	HASH_TWO,  /* two for the block, the bits from the first of them */
+	HASH_ONE,  /* one, for block and bits together */
+	HASH_SIP,  /* SipHash-1-3, and two multiplications */
 };
 
 enum layout_order {
@@ -49,30 +50,34 @@ struct layout {
 
 /* X(name, text, words, sectors, halves, probes, step, hash, order, blocks) */
 #define LAYOUTS(X)                                                                                 \
-	X(ships, "8 words, 1 bit each (ships)", 8, 8, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)   \
-	X(again, "the same again", 8, 8, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)                \
-	X(steps2, "steps of 2, 6 words", 8, 8, 0, 8, 2, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)          \
-	X(steps4, "steps of 4, 4 words", 8, 8, 0, 8, 4, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)          \
-	X(sectors4, "4 words of 8, 2 bits each", 8, 4, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)  \
-	X(sectors2, "2 words of 8, 4 bits each", 8, 2, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)  \
-	X(sectors1, "1 word of 8, 8 bits", 8, 1, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)        \
-	X(block4, "4 words, 2 bits each", 4, 4, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)         \
-	X(block2, "2 words, 4 bits each", 2, 2, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)         \
-	X(probes4, "4 probes, words in turn", 8, 0, 0, 4, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)     \
-	X(pairs4, "4 words of 8, 1 bit each", 8, 4, 0, 4, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)     \
-	X(probes5, "5 probes, words in turn", 8, 0, 0, 5, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)     \
-	X(probes6, "6 probes, words in turn", 8, 0, 0, 6, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)     \
-	X(probes10, "10 probes, 2 in two words", 8, 8, 0, 10, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP) \
-	X(probes16, "16 probes, 2 in each word", 8, 8, 0, 16, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP) \
-	X(halves16, "16 half words, 1 bit each", 8, 8, 1, 16, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP) \
-	X(one, "ships, 1 multiplication", 8, 8, 0, 8, 0, HASH_ONE, ORDER_NEXT, BLOCKS_MAP)         \
-	X(mix, "ships, 3 multiplications", 8, 8, 0, 8, 0, HASH_MIX, ORDER_NEXT, BLOCKS_MAP)        \
-	X(masked, "ships, each bit cut out", 8, 8, 0, 8, 0, HASH_TWO, ORDER_UP, BLOCKS_MAP)        \
-	X(sip, "ships, SipHash-1-3", 8, 8, 0, 8, 0, HASH_SIP, ORDER_NEXT, BLOCKS_MAP)              \
-	X(down, "ships, last word first", 8, 8, 0, 8, 0, HASH_TWO, ORDER_DOWN, BLOCKS_MAP)         \
-	X(fours, "ships, loads of four words first", 8, 8, 0, 8, 0, HASH_TWO, ORDER_FOURS,         \
+	X(ships, "8 words, 1 bit each (ships)", 8, 8, 0, 8, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)  \
+	X(again, "the same again", 8, 8, 0, 8, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)               \
+	X(steps2, "steps of 2, 6 words", 8, 8, 0, 8, 2, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)         \
+	X(steps4, "steps of 4, 4 words", 8, 8, 0, 8, 4, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)         \
+	X(sectors4, "4 words of 8, 2 bits each", 8, 4, 0, 8, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP) \
+	X(sectors2, "2 words of 8, 4 bits each", 8, 2, 0, 8, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP) \
+	X(sectors1, "1 word of 8, 8 bits", 8, 1, 0, 8, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)       \
+	X(block4, "4 words, 2 bits each", 4, 4, 0, 8, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)        \
+	X(block2, "2 words, 4 bits each", 2, 2, 0, 8, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)        \
+	X(probes4, "4 probes, words in turn", 8, 0, 0, 4, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)    \
+	X(pairs4, "4 words of 8, 1 bit each", 8, 4, 0, 4, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)    \
+	X(probes5, "5 probes, words in turn", 8, 0, 0, 5, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)    \
+	X(probes6, "6 probes, words in turn", 8, 0, 0, 6, 0, HASH_OURS, ORDER_NEXT, BLOCKS_MAP)    \
+	X(probes10, "10 probes, 2 in two words", 8, 8, 0, 10, 0, HASH_OURS, ORDER_NEXT,            \
 	  BLOCKS_MAP)                                                                              \
-	X(value, "ships, one large value", 8, 8, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_VALUE)
+	X(probes16, "16 probes, 2 in each word", 8, 8, 0, 16, 0, HASH_OURS, ORDER_NEXT,            \
+	  BLOCKS_MAP)                                                                              \
+	X(halves16, "16 half words, 1 bit each", 8, 8, 1, 16, 0, HASH_OURS, ORDER_NEXT,            \
+	  BLOCKS_MAP)                                                                              \
+	X(one, "ships, 1 multiplication", 8, 8, 0, 8, 0, HASH_ONE, ORDER_NEXT, BLOCKS_MAP)         \
+	X(two, "ships, 2 multiplications", 8, 8, 0, 8, 0, HASH_TWO, ORDER_NEXT, BLOCKS_MAP)        \
+	X(mix, "ships, 4 multiplications", 8, 8, 0, 8, 0, HASH_MIX, ORDER_NEXT, BLOCKS_MAP)        \
+	X(masked, "ships, each bit cut out", 8, 8, 0, 8, 0, HASH_OURS, ORDER_UP, BLOCKS_MAP)       \
+	X(sip, "ships, SipHash-1-3", 8, 8, 0, 8, 0, HASH_SIP, ORDER_NEXT, BLOCKS_MAP)              \
+	X(down, "ships, last word first", 8, 8, 0, 8, 0, HASH_OURS, ORDER_DOWN, BLOCKS_MAP)        \
+	X(fours, "ships, loads of four words first", 8, 8, 0, 8, 0, HASH_OURS, ORDER_FOURS,        \
+	  BLOCKS_MAP)                                                                              \
+	X(value, "ships, one large value", 8, 8, 0, 8, 0, HASH_OURS, ORDER_NEXT, BLOCKS_VALUE)
 
 /* Which bits a key stands for. */
 XB_HASH_INLINE struct xb_probes layout_probes(struct layout layout, const struct xb_key *key,
@@ -80,8 +85,12 @@ XB_HASH_INLINE struct xb_probes layout_probes(struct layout layout, const struct
 {
 	__u64 hash;
 
-	if (layout.hash == HASH_TWO)
+	if (layout.hash == HASH_OURS)
 		return xb_probes_of(key, xb_hash_ipv4(key, address));
+	if (layout.hash == HASH_TWO) {
+		hash = xb_hash_ipv4(key, address);
+		return (struct xb_probes){.low = hash, .place = xb_probes_of(key, hash).place};
+	}
 	if (layout.hash == HASH_MIX)
 		return xb_probes_of(key, xb_mix64(key->a ^ address));
 	if (layout.hash == HASH_SIP) {
@@ -92,8 +101,7 @@ XB_HASH_INLINE struct xb_probes layout_probes(struct layout layout, const struct
 	}
 	hash = (key->a ^ address) * 0x9fb21c651e98df25ULL;
 	hash ^= hash >> 32;
-	/* Also the source of further bits, for layouts with more than eight probes. */
-	return (struct xb_probes){.low = hash, .second = hash, .place = (__u32)(hash >> 32)};
+	return (struct xb_probes){.low = hash, .place = (__u32)(hash >> 32)};
 }
 
 /* The top 16 bits of the first word are nobody's: they pick the word. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Does what lies a bit beside listed IPv4 addresses hit the Bloom filter more often than promised?
- * Their hash is one multiplication. Keys by chance; bounds so wide that chance does not reach them.
- */
+ * With the bits of the probes cut out of fewer multiplications they did, by a third. Keys by chance;
+ * bounds so wide that chance does not reach them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -110,7 +110,7 @@ static void measure(uint32_t distance, double times[32])
 		times[bit] = 2 * tried[bit] < LISTED * KEYS ? 1 : wrong[bit] / tried[bit] / RATE;
 }
 
-static void check(const char *what, uint32_t distance, double most, double most_of_all)
+static void check(const char *what, uint32_t distance)
 {
 	double times[32], worst = 0, sum = 0;
 
@@ -120,28 +120,29 @@ static void check(const char *what, uint32_t distance, double most, double most_
 		worst = times[bit] > worst ? times[bit] : worst;
 	}
 	printf("%s: %.3f times the promise, of the worst bit %.3f\n", what, sum, worst);
-	assert_true(worst <= most);
-	assert_true(sum <= most_of_all);
+	assert_true(worst <= 1.15);
+	assert_true(sum <= 1.05);
 	assert_true(sum > 0.5);
 }
 
 static void scattered(void **state)
 {
 	(void)state;
-	check("scattered", 0, 1.15, 1.05);
+	check("scattered", 0);
 }
 
 static void in_a_row(void **state)
 {
 	(void)state;
-	check("in a row", 2, 1.15, 1.05);
+	check("in a row", 2);
 }
 
-/* Known and told in docs/design.md: here the hash is not as good. */
 static void at_a_distance(void **state)
 {
 	(void)state;
-	check("at a distance of 256", 256, 2, 1.15);
+	check("256 apart", 256);
+	check("1024 apart", 1024);
+	check("65536 apart", 65536);
 }
 
 int main(void)
