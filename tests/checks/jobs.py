@@ -48,6 +48,7 @@ def reports(directory):
 def run_command(check, command, scratch):
     """Why it failed, what it said, what it skipped."""
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        os.chmod(directory, 0o755)  # tests also act as others than root
         environment = {**os.environ, "TMPDIR": directory, **check.prepare(directory)}
         with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:

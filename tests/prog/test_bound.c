@@ -257,7 +257,7 @@ static void requests(void **state)
 	work = data("request, one line", HTTP_PORT, text, sizeof(text));
 	assert_true(work.rounds >= 2048 / 32);
 	assert_true(work.rounds <= 2048 / 32 + HOST_ROUNDS);
-	for (uint32_t i = 15; i < sizeof(text); i += 2)
+	for (uint32_t i = 15; i + 2 <= sizeof(text); i += 2)
 		memcpy(text + i, "x\n", 2);
 	work = data("request, lines of one letter", HTTP_PORT, text, sizeof(text));
 	assert_true(work.rounds <= 2048 / 32 + HOST_ROUNDS);
