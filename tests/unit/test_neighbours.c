@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Does what lies a bit beside listed IPv4 addresses hit the Bloom filter more often than promised?
- * With the bits of the probes cut out of fewer multiplications they did, by a third. Keys by chance;
- * bounds so wide that chance does not reach them. */
+ * With the bits of the probes cut out of fewer multiplications they did, by a third. Keys by
+ * chance; bounds so wide that chance does not reach them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
