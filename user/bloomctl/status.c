@@ -184,7 +184,8 @@ static void check_generation(struct report *report)
 		problem(report, "nothing is enforced: no filter is in force");
 	else if (!active)
 		problem(report,
-			"the filter in force is not pinned; it can be rebuilt, not changed");
+			"the filter in force is not pinned, or another version's: it can only be "
+			"rebuilt");
 	else if (active->params.store != report->meta.identity)
 		problem(report, "the filter in force was built from another store");
 	else if (!report->wanted_count && report->tried)
