@@ -49,6 +49,7 @@ t_environment()
 {
 	local tool=$T/bloomctl verb
 
+	command -v "${CC:-cc}" >/dev/null || skip "no C compiler"
 	begin
 	install -d -m 0777 "$T/open"
 	"${CC:-cc}" -shared -fPIC -o "$T/open/trap.so" "$root/tests/e2e/trap.c"

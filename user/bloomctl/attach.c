@@ -13,6 +13,7 @@
 #include "core/autoallow.h"
 #include "core/enforce.h"
 #include "core/error.h"
+#include "core/ifname.h"
 #include "core/lifeline.h"
 #include "core/rollback.h"
 #include "rollback.h"
@@ -68,7 +69,10 @@ static int allow_body(struct xb_writer *writer, void *context)
 	uint32_t ifindexes[256];
 
 	for (int i = 0; i < request->count; i++) {
-		ifindexes[i] = if_nametoindex(request->names[i]);
+		int error = xb_ifindex(request->names[i], &ifindexes[i]);
+
+		if (error)
+			return error;
 		if (!ifindexes[i])
 			return xb_input_error("%s: no such interface", request->names[i]);
 		if (xb_wanted_check(request->names[i]))

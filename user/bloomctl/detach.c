@@ -8,6 +8,7 @@
 #include "core/attach.h"
 #include "core/enforce.h"
 #include "core/error.h"
+#include "core/ifname.h"
 #include "core/rollback.h"
 
 struct request {
@@ -37,11 +38,13 @@ static int take_all(struct xb_writer *writer)
 /* By the name it is wanted under, or the one it has now. */
 static int take_one(struct xb_writer *writer, const char *name, bool *found)
 {
-	uint32_t ifindex = if_nametoindex(name);
 	struct xb_enrolled *all;
+	uint32_t ifindex;
 	size_t count;
-	int error = xb_wanted_remove(writer->txn, name, found);
+	int error = xb_ifindex(name, &ifindex);
 
+	if (!error)
+		error = xb_wanted_remove(writer->txn, name, found);
 	if (error || *found || !writer->linked || !ifindex)
 		return error;
 	error = xb_link_enrolled(&writer->link, &all, &count);

@@ -11,6 +11,7 @@
 #include "core/attach.h"
 #include "core/enforce.h"
 #include "core/error.h"
+#include "core/ifname.h"
 #include "core/membership.h"
 #include "core/policy.h"
 #include "core/ports.h"
@@ -162,7 +163,8 @@ static int find_orphans(struct report *report)
 	for (size_t i = 0; !error && i < count; i++) {
 		char now[IF_NAMESIZE];
 
-		if (!if_indextoname(all[i].ifindex, now))
+		error = xb_ifname(all[i].ifindex, now);
+		if (!error && !now[0])
 			problem(report,
 				"interface %u, attached as %s, is gone; `bloomctl up` clears it "
 				"away",

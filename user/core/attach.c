@@ -18,6 +18,7 @@
 
 #include "dispatcher.h"
 #include "error.h"
+#include "ifname.h"
 #include "pin.h"
 
 #define LINK_PREFIX "iface-"
@@ -87,26 +88,23 @@ int xb_is_attached(const struct xb_link *link, const char *name)
 		error = xb_attachment_of(link, name, &now);
 		return error ? error : now.ours;
 	}
-	ifindex = xb_link_ifindex(link, name);
-	return ifindex ? link_is_on(link, ifindex) : 0;
+	error = xb_link_ifindex(link, name, &ifindex);
+	return error || !ifindex ? error : link_is_on(link, ifindex);
 }
 
 int xb_attachment_of(const struct xb_link *link, const char *name, struct xb_attachment *attachment)
 {
-	uint32_t ifindex = xb_link_ifindex(link, name);
 	int error;
 
-	*attachment = (struct xb_attachment){.ifindex = ifindex};
-	if (!ifindex)
-		return 0;
-	error = query(ifindex, attachment);
+	*attachment = (struct xb_attachment){0};
+	error = xb_link_ifindex(link, name, &attachment->ifindex);
+	if (!error && attachment->ifindex)
+		error = query(attachment->ifindex, attachment);
 	if (error || !attachment->program || !link)
 		return error;
-	if (link->flavour == XB_FLAVOUR_DISPATCHER) {
-		attachment->ours = xb_dispatcher_has(link, ifindex);
-		return 0;
-	}
-	error = link_is_on(link, ifindex);
+	error = link->flavour == XB_FLAVOUR_DISPATCHER
+			? xb_dispatcher_has(link, attachment->ifindex)
+			: link_is_on(link, attachment->ifindex);
 	attachment->ours = error > 0;
 	return error < 0 ? error : 0;
 }
@@ -243,13 +241,23 @@ static int take_over(const struct xb_link *link, uint32_t ifindex)
 	return error ? -ENOENT : 0;
 }
 
+/* Out of descriptors, the other mode is no way either; the rest is no matter of the mode. */
+static bool other_mode_may_do(int error)
+{
+	return error != -EBUSY && error != -EEXIST && error != -EPERM && error != -EMFILE &&
+	       error != -ENFILE;
+}
+
 static int refuse_other(const struct xb_link *link, const char *name, enum xb_mode mode,
 			const struct xb_attachment *now)
 {
+	int joins;
+
 	if (!now->program)
 		return 0;
-	if (link->flavour != XB_FLAVOUR_DISPATCHER || !xb_dispatcher_joins(now->ifindex))
-		return held_by_other(name, now);
+	joins = link->flavour == XB_FLAVOUR_DISPATCHER ? xb_dispatcher_joins(now->ifindex) : 0;
+	if (joins <= 0)
+		return joins ? joins : held_by_other(name, now);
 	if (mode == now->mode)
 		return 0;
 	return xb_system_error(0,
@@ -281,8 +289,7 @@ int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted,
 		goto fail;
 	*mode = first;
 	error = attach_mode(link, now.ifindex, first);
-	if (error && wanted == XB_MODE_AUTO && error != -EBUSY && error != -EEXIST &&
-	    error != -EPERM) {
+	if (error && wanted == XB_MODE_AUTO && other_mode_may_do(error)) {
 		explain(name, XB_MODE_NATIVE, -error);
 		xb_notice("warning: %s; %s is protected in skb mode, which is slower",
 			  xb_error_message(), name);
@@ -323,9 +330,10 @@ static int detach_index(const struct xb_link *link, uint32_t ifindex)
 
 int xb_detach(const struct xb_link *link, const char *name)
 {
-	uint32_t ifindex = xb_link_ifindex(link, name);
+	uint32_t ifindex;
+	int error = xb_link_ifindex(link, name, &ifindex);
 
-	return ifindex ? detach_index(link, ifindex) : 0;
+	return error || !ifindex ? error : detach_index(link, ifindex);
 }
 
 int xb_detach_unwanted(const struct xb_link *link, const struct xb_wanted *wanted, size_t count)
@@ -340,8 +348,8 @@ int xb_detach_unwanted(const struct xb_link *link, const struct xb_wanted *wante
 
 		for (size_t j = 0; j < count; j++)
 			keep |= !strcmp(wanted[j].name, all[i].name);
-		/* Not to be able to ask (descriptors, memory) is no sign that it is gone. */
-		if (!keep || (!if_indextoname(all[i].ifindex, now) && errno == ENXIO))
+		error = xb_ifname(all[i].ifindex, now);
+		if (!error && (!keep || !now[0]))
 			error = detach_index(link, all[i].ifindex);
 	}
 	free(all);

@@ -121,12 +121,12 @@ static int interfaces(struct xb_txn *txn, const struct xb_link *link, const uint
 		free(wanted);
 		return xb_out_of_memory();
 	}
-	for (size_t i = 0; i < wanted_count; i++)
-		(*out)[(*count)++] = xb_link_ifindex(link, wanted[i].name);
+	for (size_t i = 0; !error && i < wanted_count; i++)
+		error = xb_link_ifindex(link, wanted[i].name, &(*out)[(*count)++]);
 	for (size_t i = 0; i < extra_count; i++)
 		(*out)[(*count)++] = extra[i];
 	free(wanted);
-	return 0;
+	return error;
 }
 
 /* Kinds that are looked for: under allow-only also what the clock needs. */

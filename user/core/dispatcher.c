@@ -6,6 +6,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
@@ -16,13 +17,63 @@
 
 #define ENTRY_NAME "xdp_bloom_entry"
 
-static struct xdp_multiprog *programs_on(uint32_t ifindex)
-{
-	struct xdp_multiprog *programs;
+/* More than libxdp opens for a full dispatcher and the one that takes its place. */
+#define SPARE_DESCRIPTORS 64
 
+/*
+ * Out of descriptors libxdp takes a dispatcher for a program of somebody else's, or for none, and
+ * would put one of ours alone in its place.
+ */
+static int need_descriptors(void)
+{
+	int fd[SPARE_DESCRIPTORS], count = 0, error = 0;
+
+	while (!error && count < SPARE_DESCRIPTORS) {
+		fd[count] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+		error = fd[count] < 0 ? errno : 0;
+		count += !error;
+	}
+	while (count)
+		close(fd[--count]);
+	return error ? xb_system_error(error, "libxdp needs %d descriptors", SPARE_DESCRIPTORS) : 0;
+}
+
+/* A dispatcher without programs has some that could not be read. */
+static bool is_torn(const struct xdp_multiprog *programs)
+{
+	const struct xdp_program *first = xdp_multiprog__main_prog(programs);
+	const char *name = first ? xdp_program__name(first) : "xdp_dispatcher";
+
+	if (xdp_multiprog__next_prog(NULL, programs) || xdp_multiprog__hw_prog(programs))
+		return false;
+	return name && !strcmp(name, "xdp_dispatcher");
+}
+
+/* All that is on the interface, for the caller to close; NULL: nothing. Takes CAP_SYS_ADMIN. */
+static int look(uint32_t ifindex, struct xdp_multiprog **programs)
+{
+	int error = need_descriptors();
+
+	*programs = NULL;
+	if (error)
+		return error;
 	libxdp_set_print(NULL);
-	programs = xdp_multiprog__get_from_ifindex((int)ifindex);
-	return libxdp_get_error(programs) ? NULL : programs;
+	*programs = xdp_multiprog__get_from_ifindex((int)ifindex);
+	error = (int)libxdp_get_error(*programs);
+	if (error) {
+		*programs = NULL;
+		if (error == -ENOENT)
+			return 0;
+		return xb_system_error(-error, "libxdp cannot look at interface %u", ifindex);
+	}
+	if (!is_torn(*programs))
+		return 0;
+	xdp_multiprog__close(*programs);
+	*programs = NULL;
+	return xb_system_error(0,
+			       "libxdp cannot read the programs of the dispatcher on interface %u; "
+			       "if their pins are gone, `ip link set dev IFACE xdp off` frees it",
+			       ifindex);
 }
 
 static bool is_entry(const struct xdp_program *program)
@@ -64,28 +115,33 @@ static uint32_t map_id(int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
 }
 
-bool xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex)
+int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex)
 {
-	struct xdp_multiprog *programs = programs_on(ifindex);
+	struct xdp_multiprog *programs;
 	struct xdp_program *program = NULL;
 	uint32_t slot = map_id(link->slot);
 	bool found = false;
+	int error;
 
-	if (!programs)
-		return !xb_capability_by_id();
+	if (!xb_capability_by_id())
+		return 1;
+	error = look(ifindex, &programs);
+	if (error || !programs)
+		return error;
 	while (!found && (program = xdp_multiprog__next_prog(program, programs)))
 		found = is_entry(program) && uses_map(xdp_program__fd(program), slot);
 	xdp_multiprog__close(programs);
 	return found;
 }
 
-bool xb_dispatcher_joins(uint32_t ifindex)
+int xb_dispatcher_joins(uint32_t ifindex)
 {
-	struct xdp_multiprog *programs = programs_on(ifindex);
+	struct xdp_multiprog *programs;
+	int error = look(ifindex, &programs);
 	bool joins;
 
-	if (!programs)
-		return true;
+	if (error || !programs)
+		return error ? error : 1;
 	joins = !xdp_multiprog__is_legacy(programs);
 	xdp_multiprog__close(programs);
 	return joins;
@@ -124,16 +180,16 @@ static int need_by_id(void)
 
 int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
 {
-	struct xdp_multiprog *programs = programs_on(ifindex);
+	struct xdp_multiprog *programs;
 	struct xdp_program *program = NULL, *ours[16];
 	size_t count = 0;
 	uint32_t slot = map_id(link->slot);
 	int error = need_by_id();
 
-	if (error || !programs) {
-		xdp_multiprog__close(programs);
+	if (!error)
+		error = look(ifindex, &programs);
+	if (error || !programs)
 		return error;
-	}
 	while (count < sizeof(ours) / sizeof(ours[0]) &&
 	       (program = xdp_multiprog__next_prog(program, programs)))
 		if (is_entry(program) &&
@@ -154,9 +210,11 @@ int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_m
 	struct xdp_program *program;
 	int error;
 
-	libxdp_set_print(NULL);
-	if (xb_dispatcher_detach(link, ifindex) && !xb_capability_by_id())
+	if (!xb_capability_by_id())
 		return -EPERM;
+	error = xb_dispatcher_detach(link, ifindex);
+	if (error)
+		return error;
 	skeleton = entry_bpf__open();
 	if (!skeleton)
 		return -errno;

@@ -8,12 +8,12 @@
 #include "link.h"
 #include "wanted.h"
 
-/* Whether our entry, with the slot of this link, is among the programs of the interface. Without
- * CAP_SYS_ADMIN, which libxdp needs to look: whether there is any program. */
-bool xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
+/* Whether our entry, with the slot of this link, is among the programs that the interface has: 1 or
+ * 0, or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
+int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
 
-/* Whether what is on the interface (or nothing) lets another program join. */
-bool xb_dispatcher_joins(uint32_t ifindex);
+/* Whether what is on the interface (or nothing) lets another program join: 1 or 0, or an error. */
+int xb_dispatcher_joins(uint32_t ifindex);
 
 /* Native or skb. Replaces an entry of ours that lost its link. A negative errno without a message.
  */

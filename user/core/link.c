@@ -17,6 +17,7 @@
 #include "capability.h"
 #include "entry.skel.h"
 #include "error.h"
+#include "ifname.h"
 #include "fault.h"
 #include "pin.h"
 
@@ -452,20 +453,24 @@ int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **out, size_
 	return 0;
 }
 
-uint32_t xb_link_ifindex(const struct xb_link *link, const char *name)
+int xb_link_ifindex(const struct xb_link *link, const char *name, uint32_t *ifindex)
 {
-	char now[IF_NAMESIZE];
-	struct xb_enrolled *all;
-	uint32_t ifindex = 0;
-	size_t count;
+	struct xb_enrolled *all = NULL;
+	size_t count = 0;
+	int error = link ? xb_link_enrolled(link, &all, &count) : 0;
 
-	if (link && !xb_link_enrolled(link, &all, &count)) {
-		for (size_t i = 0; i < count; i++)
-			if (!strcmp(all[i].name, name) && if_indextoname(all[i].ifindex, now))
-				ifindex = all[i].ifindex;
-		free(all);
+	*ifindex = 0;
+	for (size_t i = 0; !error && i < count; i++) {
+		char now[IF_NAMESIZE];
+
+		if (strcmp(all[i].name, name) != 0)
+			continue;
+		error = xb_ifname(all[i].ifindex, now);
+		if (!error && now[0])
+			*ifindex = all[i].ifindex;
 	}
-	return ifindex ? ifindex : if_nametoindex(name);
+	free(all);
+	return error || *ifindex ? error : xb_ifindex(name, ifindex);
 }
 
 int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum)

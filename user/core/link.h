@@ -93,9 +93,9 @@ int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **all, size_
 
 /*
  * The interface wanted under this name: the one enrolled under it, though it may be called
- * otherwise by now, else the one called so. 0: there is none.
+ * otherwise by now, else the one called so. *ifindex 0: there is none. link may be NULL.
  */
-uint32_t xb_link_ifindex(const struct xb_link *link, const char *name);
+int xb_link_ifindex(const struct xb_link *link, const char *name, uint32_t *ifindex);
 
 /* Sums the row over all CPUs. */
 int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum);

@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "error.h"
 #include "fault.h"
+#include "ifname.h"
 #include "lock.h"
 #include "pin.h"
 #include "wanted.h"
@@ -190,7 +191,10 @@ static int ifindexes_of(const struct xb_wish *wish, uint32_t **out)
 		return xb_out_of_memory();
 	for (size_t i = 0; i < wish->name_count; i++) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no names, no count */
-		(*out)[i] = if_nametoindex(wish->names[i]);
+		int error = xb_ifindex(wish->names[i], &(*out)[i]);
+
+		if (error)
+			return error;
 		if (!(*out)[i])
 			return xb_input_error("%s: no such interface", wish->names[i]);
 	}

@@ -15,6 +15,7 @@
 #include "enforce.h"
 #include "error.h"
 #include "fault.h"
+#include "ifname.h"
 #include "keys.h"
 #include "lock.h"
 #include "membership.h"
@@ -245,14 +246,15 @@ static int allow_lifelines(struct xb_writer *writer)
 {
 	const struct xb_trial *trial = &writer->trial;
 	uint32_t *tried = calloc(trial->name_count + 1, sizeof(*tried));
-	int error;
+	int error = 0;
 
 	if (!tried)
 		return xb_out_of_memory();
-	for (uint32_t i = 0; i < trial->name_count; i++)
-		tried[i] = if_nametoindex(trial->names[i]);
-	error = xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, tried,
-			     trial->name_count, writer->how & XB_WRITE_SURVEY);
+	for (uint32_t i = 0; !error && i < trial->name_count; i++)
+		error = xb_ifindex(trial->names[i], &tried[i]);
+	if (!error)
+		error = xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, tried,
+				     trial->name_count, writer->how & XB_WRITE_SURVEY);
 	free(tried);
 	return error;
 }
