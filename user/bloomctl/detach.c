@@ -58,15 +58,16 @@ static int take_one(struct xb_writer *writer, const char *name, bool *found)
 static int body(struct xb_writer *writer, void *context)
 {
 	const struct request *request = context;
+	int error = 0;
 
 	if (request->all && writer->foreign)
 		return xb_enforce_end(writer, writer->txn->meta.identity);
 	if (request->all)
-		return take_all(writer);
-	for (int i = 0; i < request->count; i++) {
+		error = take_all(writer);
+	for (int i = 0; !error && i < request->count; i++) {
 		bool found;
-		int error = take_one(writer, request->names[i], &found);
 
+		error = take_one(writer, request->names[i], &found);
 		if (error)
 			return error;
 		if (!found && !request->on_trial) {
@@ -74,7 +75,7 @@ static int body(struct xb_writer *writer, void *context)
 			return 1;
 		}
 	}
-	return 0;
+	return error || !writer->linked ? error : xb_detach_allowed(&writer->link);
 }
 
 /* Detaching is what people do in need: it does not wait for the end of a trial. */

@@ -328,6 +328,11 @@ static int detach_index(const struct xb_link *link, uint32_t ifindex)
 	return error ? error : xb_link_dismiss(link, ifindex);
 }
 
+int xb_detach_allowed(const struct xb_link *link)
+{
+	return link->flavour == XB_FLAVOUR_DISPATCHER ? xb_dispatcher_allowed() : 0;
+}
+
 int xb_detach(const struct xb_link *link, const char *name)
 {
 	uint32_t ifindex;

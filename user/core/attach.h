@@ -34,6 +34,9 @@ int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted,
 /* Takes our program off; what else is on the interface stays. No error if it was not on it. */
 int xb_detach(const struct xb_link *link, const char *name);
 
+/* An error that names what is missing to take programs of this link off. */
+int xb_detach_allowed(const struct xb_link *link);
+
 /* Takes every entry of the former link, which gave way to this one, off all interfaces. link may be
  * NULL: nothing came in its place. */
 int xb_detach_former(const struct xb_link *link, const struct xb_link *former);

@@ -170,7 +170,7 @@ static bool is_dead(int fd)
 	return true;
 }
 
-static int need_by_id(void)
+int xb_dispatcher_allowed(void)
 {
 	return xb_capability_by_id()
 		       ? 0
@@ -184,7 +184,7 @@ int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
 	struct xdp_program *program = NULL, *ours[16];
 	size_t count = 0;
 	uint32_t slot = map_id(link->slot);
-	int error = need_by_id();
+	int error = xb_dispatcher_allowed();
 
 	if (!error)
 		error = look(ifindex, &programs);

@@ -8,6 +8,9 @@
 #include "link.h"
 #include "wanted.h"
 
+/* An error if CAP_SYS_ADMIN is missing. */
+int xb_dispatcher_allowed(void);
+
 /* Whether our entry, with the slot of this link, is among the programs that the interface has: 1 or
  * 0, or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
 int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
