@@ -219,10 +219,7 @@ def cases(family):
 
 def receive(link, asked, seconds):
     until = time.monotonic() + seconds
-    while True:
-        left = until - time.monotonic()
-        if left <= 0 or not select.select([link], [], [], left)[0]:
-            return
+    while select.select([link], [], [], max(until - time.monotonic(), 0))[0]:
         frame = link.recv(2048)
         if frame is None or UDP not in frame or frame.src != THERE or frame[UDP].sport != 53:
             continue
