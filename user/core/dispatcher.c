@@ -180,7 +180,7 @@ int xb_dispatcher_allowed(void)
 
 int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
 {
-	struct xdp_multiprog *programs;
+	struct xdp_multiprog *programs = NULL;
 	struct xdp_program *program = NULL, *ours[16];
 	size_t count = 0;
 	uint32_t slot = map_id(link->slot);
