@@ -343,6 +343,8 @@ def run(world, rounds, seed):
     """Returns what was done; raises Wrong."""
     torture = Torture(world, seed)
     world.run("attach", "xt0")
+    # allow-only is refused while nothing is listed.
+    world.run("add", "192.0.2.0")
     try:
         while torture.rounds < rounds:
             torture.round()
