@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What libc says, and what it leaves in errno. */
 #include "ifname.h"
 
 #include <errno.h>

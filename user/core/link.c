@@ -17,8 +17,8 @@
 #include "capability.h"
 #include "entry.skel.h"
 #include "error.h"
-#include "ifname.h"
 #include "fault.h"
+#include "ifname.h"
 #include "pin.h"
 
 #define NEW_PINS "link-new"
