@@ -49,7 +49,8 @@ static bool is_torn(const struct xdp_multiprog *programs)
 	return name && !strcmp(name, "xdp_dispatcher");
 }
 
-/* All that is on the interface, for the caller to close; NULL: nothing. Takes CAP_SYS_ADMIN. */
+/* All that is on the interface, for the caller to close. NULL: nothing, or it is gone. Takes
+ * CAP_SYS_ADMIN. */
 static int look(uint32_t ifindex, struct xdp_multiprog **programs)
 {
 	int error = need_descriptors();
@@ -62,7 +63,7 @@ static int look(uint32_t ifindex, struct xdp_multiprog **programs)
 	error = (int)libxdp_get_error(*programs);
 	if (error) {
 		*programs = NULL;
-		if (error == -ENOENT)
+		if (error == -ENOENT || error == -ENODEV)
 			return 0;
 		return xb_system_error(-error, "libxdp cannot look at interface %u", ifindex);
 	}
