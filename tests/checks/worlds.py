@@ -27,7 +27,8 @@ THREADS = ["unit/test_confirm", THE_RACE, "prog/test_innocent", "prog/test_swap"
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(
     r"checks/(valgrind/(?!unit/test_(confirm|listname)$)|tsan/unit/"
-    r"|asan/prog/test_(answers|domains|edits|hellos|hellos_oracle|hits|verdicts|verifier|watch)$"
+    r"|asan/prog/test_(answers|domains|edits|hello_frames|hellos|hellos_oracle|hits|requests"
+    r"|verdicts|verifier|watch)$"
     r"|asan/e2e/test_(bad_input|cli|import_names)$)")
 
 # In these the sanitizers themselves do not fit into the memory that is left, or are refused since
