@@ -241,7 +241,6 @@ t_killed_at_every_point_of_a_trial()
 		until_over 2
 		blocked "$listed"
 		passes "$other"
-		rm -f "$state"/trial/trial.input.* # of the process that was killed
 		ctl rotate
 		blocked "$listed"
 		nothing_left
@@ -408,6 +407,10 @@ t_commit_comes_too_late()
 
 t_bad_input()
 {
+	echo "$other" >"$T/list"
+	exits 2 import "$T/list" --include-bogons --rollback 5
+	one_line
+	complains "nothing is enforced.*attach. first"
 	ctl add "$listed"
 	exits 1 commit
 	one_line

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/rollback.h"
+#include "core/trialinput.h"
 
 #define OPTION	    "--rollback"
 #define SECONDS_MAX 86400
@@ -69,32 +70,29 @@ static int copy(int from, int to, const char *name)
 }
 
 /* The copy until a trial begins, and the name it has then. */
-static char copy_path[4096], kept_path[4096];
+static char copy_path[XB_PATH_MAX], kept_path[XB_PATH_MAX];
 
 int rollback_keep_input(struct cli *cli, char **file)
 {
 	bool standard = !strcmp(*file, "-");
-	const char *name = standard ? "stdin" : *file;
 	int from, to, error;
 
 	if (!cli->wish.seconds)
 		return 0;
-	if ((size_t)snprintf(copy_path, sizeof(copy_path), "%s/" XB_TRIAL_INPUT ".%d",
-			     cli->paths.state, (int)getpid()) >= sizeof(copy_path))
-		return xb_input_error("%s: path too long", cli->paths.state);
-	snprintf(kept_path, sizeof(kept_path), "%s/" XB_TRIAL_INPUT, cli->paths.state);
+	error = xb_trialinput_path(cli->paths.state, kept_path);
+	if (error)
+		return error;
 	from = standard ? STDIN_FILENO : open(*file, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
 		return xb_input_error("%s: %s", *file, strerror(errno));
-	to = open(copy_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
-	error = to < 0 ? xb_system_error(errno, "cannot keep a copy of %s in %s", name,
-					 cli->paths.state)
-		       : copy(from, to, name);
-	if (to >= 0)
+	to = xb_trialinput_create(cli->paths.state, copy_path);
+	error = to < 0 ? to : copy(from, to, standard ? "stdin" : *file);
+	if (to >= 0) {
 		close(to);
+		cli->wish.input = copy_path;
+	}
 	if (!standard)
 		close(from);
-	cli->wish.input = copy_path;
 	return error;
 }
 

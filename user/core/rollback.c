@@ -17,6 +17,7 @@
 #include "ifname.h"
 #include "lock.h"
 #include "pin.h"
+#include "trialinput.h"
 #include "wanted.h"
 
 static int read_trial(struct xb_writer *writer, struct xb_trial *trial, uint64_t *store)
@@ -65,30 +66,6 @@ static int clear_record(struct xb_writer *writer)
 	return error;
 }
 
-static bool input_path(const struct xb_paths *paths, char path[XB_PATH_MAX])
-{
-	return snprintf(path, XB_PATH_MAX, "%s/" XB_TRIAL_INPUT, paths->state) < XB_PATH_MAX;
-}
-
-static void remove_input(const struct xb_paths *paths)
-{
-	char path[XB_PATH_MAX];
-
-	if (input_path(paths, path))
-		unlink(path);
-}
-
-static int keep_input(const struct xb_paths *paths, const struct xb_wish *wish)
-{
-	char path[XB_PATH_MAX];
-
-	if (!wish->input)
-		return 0;
-	if (!input_path(paths, path))
-		return xb_input_error("%s: path too long", paths->state);
-	return rename(wish->input, path) < 0 ? xb_system_error(errno, "cannot keep %s", path) : 0;
-}
-
 /*
  * The program of the generation in force back into the slot, and everything else of the trial away.
  * Without such a generation the guard stays until one is published: its end would leave nothing.
@@ -125,7 +102,7 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 		error = clear_record(writer);
 	if (error)
 		return error;
-	remove_input(writer->paths);
+	xb_trialinput_remove(writer->paths->state);
 	/* Whoever builds holds the builder lock: only then is a second generation nobody's. */
 	if (writer->active && writer->builder_lock >= 0)
 		xb_generation_sweep(writer->paths, writer->active->params.store,
@@ -235,8 +212,8 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 					wish->name_count, &guard);
 	free(ifindexes);
 	xb_fault("trial-pinned");
-	if (!error)
-		error = keep_input(writer->paths, wish);
+	if (!error && wish->input)
+		error = xb_trialinput_keep(writer->paths->state, wish->input);
 	if (!error)
 		error = record(writer, state.identity, wish);
 	xb_fault("trial-recorded");
@@ -257,7 +234,7 @@ int xb_rollback_end(struct xb_writer *writer, const struct xb_generation *in_for
 {
 	int error = release_slot(writer, in_force);
 
-	remove_input(writer->paths);
+	xb_trialinput_remove(writer->paths->state);
 	if (!error && in_force && writer->builder_lock >= 0)
 		xb_generation_sweep(writer->paths, in_force->params.store, in_force->name);
 	return error;

@@ -180,8 +180,7 @@ static int keep_wishes(struct xb_writer *builder, const struct xb_rotation *rota
 	int error;
 
 	if (rotation->wish)
-		return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
-				      "`bloomctl attach` first");
+		return xb_trial_baseless();
 	error = xb_writer_lock(builder);
 	return error ? error : record_wishes(builder, rotation);
 }

@@ -16,7 +16,7 @@
 #include "lock.h"
 #include "seal.h"
 #include "storefile.h"
-#include "trial.h"
+#include "trialinput.h"
 #include "schema.h"
 
 int xb_store_error(int error, const char *doing)

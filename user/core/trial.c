@@ -22,6 +22,12 @@ static MDB_val record_key(void)
 	return (MDB_val){sizeof(name) - 1, name};
 }
 
+int xb_trial_baseless(void)
+{
+	return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
+			      "`bloomctl attach` first");
+}
+
 void xb_trial_free(struct xb_trial *trial)
 {
 	free(trial->names);

@@ -16,14 +16,8 @@ struct xb_wish {
 	char **argv;
 	char **names; /* interfaces it attaches; NULL: what is enforced everywhere is on trial */
 	size_t name_count;
-	const char
-		*input; /* a copy of the text it read, which becomes XB_TRIAL_INPUT; NULL: none */
+	const char *input; /* a copy of the text it read; see trialinput.h. NULL: none */
 };
-
-/* In the state directory: the text of the command on trial, for its commit. Its directory is open
- * to the group, which need not be able to write to the state directory itself. */
-#define XB_TRIAL_DIRECTORY "trial"
-#define XB_TRIAL_INPUT	   XB_TRIAL_DIRECTORY "/trial.input"
 
 struct xb_trial {
 	uint64_t identity; /* of its guard */
@@ -38,6 +32,9 @@ int xb_trial_get(struct xb_txn *txn, struct xb_trial *trial);
 int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_wish *wish);
 int xb_trial_delete(struct xb_txn *txn);
 void xb_trial_free(struct xb_trial *trial);
+
+/* The error that nothing is in force that a trial could go back to. */
+int xb_trial_baseless(void);
 
 /* Whether it is the interface of this name that is on trial. */
 bool xb_trial_names(const struct xb_trial *trial, const char *name);

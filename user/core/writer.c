@@ -180,8 +180,7 @@ static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
 	int error;
 
 	if (!writer->active)
-		return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
-				      "`bloomctl attach` first");
+		return xb_trial_baseless();
 	if (writer->builder_lock < 0)
 		return -EAGAIN;
 	error = xb_writer_rebuild(writer, writer->txn, writer->txn->meta.sequence, &built);
