@@ -39,9 +39,9 @@ static int open_directory(const char *state)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
-	/* It comes with the store. */
-	return errno == ENOENT ? xb_trial_baseless()
-			       : xb_system_error(errno, "cannot use the directory %s", path);
+	if (errno == ENOENT && access(state, F_OK) < 0)
+		return xb_trial_baseless();
+	return xb_system_error(errno, "cannot use the directory %s", path);
 }
 
 int xb_trialinput_create(const char *state, char copy[XB_PATH_MAX])
