@@ -61,7 +61,7 @@ t_rotate()
 	[[ $code -eq 3 ]] || fail "so much does not fit"
 	complains 'MiB are available'
 	blocked 10.77.0.3
-	for mib in 2 4 6 8 12 16 20 24 28 29 30 31 32 40; do
+	for mib in 2 4 6 8 12 16 20 24 28 29 30 31 32 34 35 36 37 40; do
 		within "$mib" rotate --capacity 2000000
 		blocked 10.77.0.3
 		exits 0 status
@@ -72,6 +72,21 @@ t_rotate()
 	within 64 add 10.77.0.4
 	[[ $code -eq 0 ]] || fail "add does not fit"
 	blocked 10.77.0.3 10.77.0.4
+}
+
+# The largest program, whose verification takes most.
+t_rotate_names()
+{
+	local mib
+
+	begin
+	ctl add example.org 203.0.113.0/24
+	for mib in 2 4 8 12 16 20 24 28 30 32 33 34 35 36 38 40 48; do
+		within "$mib" rotate
+		blocked 10.77.0.3
+		exits 0 status
+	done
+	[[ $code -eq 0 ]] || fail "it does not fit"
 }
 
 t_import()
