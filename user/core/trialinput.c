@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Others of the group write to the directory, too: names are made up, links not followed. */
 #include "trialinput.h"
 
 #include <dirent.h>
@@ -28,29 +29,27 @@ int xb_trialinput_path(const char *state, char path[XB_PATH_MAX])
 	return put_path(path, state, "");
 }
 
-/* A link would lead to other people's files. */
+/* A link would lead to other people's files. -1 and errno: it is no directory of ours. */
 static int open_directory(const char *state)
 {
 	char path[XB_PATH_MAX];
-	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/" XB_TRIAL_DIRECTORY, state) >= XB_PATH_MAX)
-		return xb_input_error("%s: path too long", state);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	if (errno == ENOENT && access(state, F_OK) < 0)
-		return xb_trial_baseless();
-	return xb_system_error(errno, "cannot use the directory %s", path);
+	if (snprintf(path, sizeof(path), "%s/" XB_TRIAL_DIRECTORY, state) < XB_PATH_MAX)
+		return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	errno = ENAMETOOLONG;
+	return -1;
 }
 
 int xb_trialinput_create(const char *state, char copy[XB_PATH_MAX])
 {
+	int fd = open_directory(state), error = errno;
 	char end[32];
-	int fd = open_directory(state), error;
 
+	/* It comes with the store. */
+	if (fd < 0 && error == ENOENT && access(state, F_OK) < 0)
+		return xb_trial_baseless();
 	if (fd < 0)
-		return fd;
+		return xb_system_error(error, "cannot use %s/" XB_TRIAL_DIRECTORY, state);
 	close(fd);
 	snprintf(end, sizeof(end), ".%d.XXXXXX", (int)getpid());
 	error = put_path(copy, state, end);
