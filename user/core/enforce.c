@@ -50,7 +50,7 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 	if (writer->active && is_current(writer->active, &txn->meta)) {
 		error = xb_apply_replay(writer->active, txn);
 		if (!error)
-			error = xb_generation_set_policy(writer->active, txn->meta.policy);
+			error = xb_generation_match(writer->active, &txn->meta);
 		if (error != -ENOENT)
 			return error;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fault points: in the test build, XB_FAULT=NAME in the environment kills the process there, as
- * kill -9 would. */
+/* Fault points of the test build. XB_FAULT=NAME in the environment kills the process there, as
+ * kill -9 would; XB_PAUSE=NAME stops it there until somebody sends SIGCONT. NAME:N means the N-th
+ * time that the process comes there. */
 #ifndef XB_CORE_FAULT_H
 #define XB_CORE_FAULT_H
 

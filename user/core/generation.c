@@ -336,6 +336,14 @@ int xb_generation_set_policy(const struct xb_generation *generation, uint32_t po
 	return 0;
 }
 
+int xb_generation_match(const struct xb_generation *generation, const struct xb_meta *meta)
+{
+	if (generation->params.store != meta->identity ||
+	    generation->header->applied != meta->sequence || !xb_generation_fits(generation, meta))
+		return -ENOENT;
+	return xb_generation_set_policy(generation, meta->policy);
+}
+
 bool xb_generation_is_full(const struct xb_generation *generation)
 {
 	const struct xb_params *params = &generation->params;

@@ -64,6 +64,13 @@ bool xb_generation_is_sound(const struct xb_generation *generation);
 /* Whether its program is what the store wants: rate, confirm stage, policy. */
 bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta);
 
+/*
+ * Under the writer lock, right before the generation is put in force, or to keep it there: holds
+ * what it was built from against what the store says now. The policy, which is only a word, is set.
+ * -ENOENT without a message: it lacks a change, or was built for other settings.
+ */
+int xb_generation_match(const struct xb_generation *generation, const struct xb_meta *meta);
+
 /* The policy in force, and for all interfaces from the next packet on. */
 int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy);
 int xb_generation_set_policy(const struct xb_generation *generation, uint32_t policy);

@@ -71,6 +71,23 @@ static int replay(struct xb_writer *builder, struct xb_generation *built, uint64
 	return error;
 }
 
+/* Under the writer lock: the changes that came last, then what the log does not have. */
+static int bring_up_to_date(struct xb_writer *builder, const struct xb_rotation *rotation,
+			    struct xb_generation *built)
+{
+	struct xb_txn *txn;
+	int error = xb_store_read(builder->store, &txn);
+
+	if (error)
+		return error;
+	apply_wishes(&txn->meta, rotation);
+	error = xb_apply_replay(built, txn);
+	if (!error)
+		error = xb_generation_match(built, &txn->meta);
+	xb_txn_abort(txn);
+	return error;
+}
+
 /* Follows the writers until they are close. */
 static int chase(struct xb_writer *builder, struct xb_generation *built)
 {
@@ -106,13 +123,12 @@ static int record_wishes(struct xb_writer *builder, const struct xb_rotation *ro
 static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
 		  struct xb_generation *built)
 {
-	uint64_t left;
 	int error = xb_link_find_guard(&builder->link);
 
 	if (!error && rotation->commits && builder->link.guard.program < 0)
 		error = xb_system_error(0, "the trial ended while it was being committed");
 	if (!error)
-		error = replay(builder, built, &left);
+		error = bring_up_to_date(builder, rotation, built);
 	if (error)
 		return error;
 	xb_fault("rotate-replayed");
@@ -134,7 +150,7 @@ static void drop_writer_lock(struct xb_writer *builder)
 	builder->writer_lock = -1;
 }
 
-/* -ENOENT without a message: the log has it in bulk, start over. */
+/* -ENOENT without a message: what the log does not tell one by one has changed, start over. */
 static int rotate_once(struct xb_writer *builder, const struct xb_rotation *rotation,
 		       bool hold_writers, struct xb_generation **out)
 {
