@@ -223,6 +223,43 @@ t_interface_renamed()
 	blocked 10.77.0.3
 }
 
+# Their packets begin with an IP header, or XDP sees none of them: attached, they would pass unjudged.
+t_devices_that_cannot_be_filtered()
+{
+	ctl add 198.51.100.1
+	ip -n "$server" tuntap add dev t0 mode tun
+	ip -n "$server" tuntap add dev e0 mode tap
+	ip -n "$server" link add i0 type ifb
+	ctl allow list >"$T/before"
+	exits 2 attach t0
+	complains '^bloomctl: t0: packets of this device \(tun\) have no Ethernet header, .* instead$'
+	exits 2 attach x0 t0 --mode skb
+	exits 2 attach t0 --rollback 60
+	exits 2 attach i0
+	complains '^bloomctl: i0: XDP sees no packet on ifb devices; attach the interface'
+	no_xdp t0
+	no_xdp i0
+	no_xdp x0
+	ctl allow list | diff "$T/before" -
+	exits 0 attach e0 lo --mode skb
+	# Those that were Ethernet when they were attached.
+	exits 0 status
+	in_server python3 -c '
+import fcntl, struct
+tap = open("/dev/net/tun", "rb+", buffering=0)
+fcntl.ioctl(tap, 0x400454ca, struct.pack("16sH22x", b"e0", 0x1002))  # TUNSETIFF: IFF_TAP, IFF_NO_PI
+fcntl.ioctl(tap, 0x400454cd, 65534)  # TUNSETLINK: ARPHRD_NONE'
+	exits 3 status
+	says 'unfiltered: e0: packets of this device'
+	exits 0 attach x0
+	ip -n "$server" link del e0
+	ip -n "$server" tuntap add dev e0 mode tun
+	exits 3 up
+	complains 'e0: packets of this device'
+	exits 3 status
+	says 'e0'
+}
+
 t_interface_down_and_up()
 {
 	ctl attach x0

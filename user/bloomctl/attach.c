@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/ifname.h"
 #include "core/lifeline.h"
+#include "core/medium.h"
 #include "core/rollback.h"
 #include "rollback.h"
 
@@ -77,6 +78,9 @@ static int allow_body(struct xb_writer *writer, void *context)
 			return xb_input_error("%s: no such interface", request->names[i]);
 		if (xb_wanted_check(request->names[i]))
 			return -EINVAL;
+		error = xb_medium_check(ifindexes[i], request->names[i]);
+		if (error)
+			return error;
 	}
 	writer->adopts = true;
 	return xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, ifindexes,

@@ -12,6 +12,7 @@
 #include "core/enforce.h"
 #include "core/error.h"
 #include "core/ifname.h"
+#include "core/medium.h"
 #include "core/membership.h"
 #include "core/policy.h"
 #include "core/ports.h"
@@ -130,16 +131,22 @@ static int check_interface(struct report *report, const struct xb_wanted *wanted
 {
 	struct xb_attachment now;
 	const char *state = "attached";
+	bool readable;
 	int error = xb_attachment_of(report->view.linked ? &report->view.link : NULL, wanted->name,
 				     &now);
 
 	if (error)
 		return error;
+	readable = !now.ours || !xb_medium_check(now.ifindex, wanted->name);
 	if (!now.ifindex)
 		state = "missing";
 	else if (!now.ours)
 		state = now.program ? "held by another program" : "not attached";
-	if (!now.ours)
+	else if (!readable)
+		state = "cannot be filtered";
+	if (!readable)
+		problem(report, "unfiltered: %s", xb_error_message());
+	else if (!now.ours)
 		problem(report, "%s is unfiltered: %s", wanted->name, state);
 	else if (wanted->mode != XB_MODE_AUTO && wanted->mode != now.mode)
 		problem(report,

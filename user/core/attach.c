@@ -19,6 +19,7 @@
 #include "dispatcher.h"
 #include "error.h"
 #include "ifname.h"
+#include "medium.h"
 #include "pin.h"
 
 #define LINK_PREFIX "iface-"
@@ -276,6 +277,9 @@ int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted,
 		return error;
 	if (!now.ifindex)
 		return xb_input_error("%s: no such interface", name);
+	error = xb_medium_check(now.ifindex, name);
+	if (error)
+		return error;
 	error = xb_link_enrol(link, now.ifindex, name);
 	if (error)
 		return error;
