@@ -384,11 +384,11 @@ t_lifelines_follow()
 	has 10.77.9.1 address 'on x0'
 	passes 10.77.0.6
 	ip -n "$server" addr del 10.77.9.1/24 dev x0
-	ip -n "$server" route del default
+	ip -n "$server" route replace default via 10.77.0.5
 	exits 0 up
 	lacks 10.77.9.1 address
 	blocked 10.77.0.6
-	passes fd77::4
+	passes 10.77.0.5 fd77::4
 }
 
 t_other_interfaces()

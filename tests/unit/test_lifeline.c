@@ -220,6 +220,7 @@ static void no_kinds_find_nothing(void **state)
 	assert_int_equal(xb_lifelines_find(NULL, 0, 0, &found), 0);
 	assert_int_equal(xb_lifelines_find(NULL, 0, ONLY(ADDRESS) | ONLY(GATEWAY), &found), 0);
 	assert_int_equal(found.count, 0);
+	xb_lifelines_free(&found);
 	EXPECT(find("out0", ONLY(LOOPBACK)), "127.0.0.0/8", "::1");
 	EXPECT(find("out0", ONLY(LINK_LOCAL)), "169.254.0.0/16", "fe80::/10");
 }
@@ -234,6 +235,56 @@ static void addresses_are_those_of_the_interface(void **state)
 	assert_non_null(look_up(&found, "10.77.0.2"));
 	assert_string_equal(look_up(&found, "10.77.0.2")->why, "on out0");
 	EXPECT(found, "10.77.0.1", "10.77.0.2", "10.78.0.1", "fd00:77::1", "fd00:77::2");
+}
+
+/* What was found before and is not now: gone where the survey saw something else. */
+static void a_survey_denies_where_it_looked(void **state)
+{
+	static const struct {
+		const char *address, *why;
+		enum xb_lifeline_kind kind;
+		bool denied;
+	} rows[] = {
+		{"10.99.0.7", "on br0", XB_LIFELINE_ADDRESS, true},
+		{"fd00:99::7", "on br0", XB_LIFELINE_ADDRESS, false},
+		{"10.99.0.7", "on br", XB_LIFELINE_ADDRESS, false},
+		{"10.99.0.7", "on br0", XB_LIFELINE_GATEWAY, false},
+		{"10.99.0.7", "default route of br0", XB_LIFELINE_GATEWAY, true},
+		{"fd00:99::7", "default route of br0", XB_LIFELINE_GATEWAY, false},
+		/* Not attached, nor above one that is. */
+		{"10.77.0.7", "on out0", XB_LIFELINE_ADDRESS, true},
+		{"fd00:77::7", "on out0", XB_LIFELINE_ADDRESS, true},
+		{"10.77.0.7", "default route of out0", XB_LIFELINE_GATEWAY, true},
+		{"10.77.0.7", "on far1", XB_LIFELINE_ADDRESS, false},
+		{"10.77.0.7", "on gone0", XB_LIFELINE_ADDRESS, false},
+		{"10.77.0.7", "default route of gone0", XB_LIFELINE_GATEWAY, false},
+		/* Any resolv.conf speaks for all. */
+		{"10.53.0.7", "/run/systemd/resolve/resolv.conf", XB_LIFELINE_RESOLVER, true},
+		{"10.53.0.7", "/run/systemd/netif/leases/7", XB_LIFELINE_DHCP, true},
+		{"10.53.0.7", "/run/systemd/netif/leases/8", XB_LIFELINE_DHCP, false},
+	};
+	struct xb_lifelines found;
+
+	(void)state;
+	write_file("/etc/resolv.conf", "nameserver 10.53.0.1\n");
+	write_file("/run/systemd/netif/leases/7", "SERVER_ADDRESS=10.53.0.2\n");
+	found = find("port0", ONLY(ADDRESS) | ONLY(GATEWAY) | ONLY(RESOLVER) | ONLY(DHCP));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct xb_entry entry;
+
+		assert_int_equal(xb_entry_parse(rows[i].address, strlen(rows[i].address), NULL,
+						&entry, NULL),
+				 0);
+		if (xb_lifelines_deny(&found, &entry, rows[i].kind, rows[i].why,
+				      strlen(rows[i].why)) != rows[i].denied)
+			fail_msg("row %zu: %s %s", i, rows[i].address, rows[i].why);
+	}
+	assert_true(found.network);
+	xb_lifelines_free(&found);
+	found = find("far1", ONLY(ADDRESS));
+	assert_false(found.network);
+	xb_lifelines_free(&found);
+	run("rm -r /run/systemd /etc/resolv.conf");
 }
 
 static void what_is_stacked_on_a_port_counts(void **state)
@@ -699,6 +750,7 @@ int main(void)
 		cmocka_unit_test(an_entry_is_listed_once_a_kind),
 		cmocka_unit_test(no_kinds_find_nothing),
 		cmocka_unit_test(addresses_are_those_of_the_interface),
+		cmocka_unit_test(a_survey_denies_where_it_looked),
 		cmocka_unit_test(what_is_stacked_on_a_port_counts),
 		cmocka_unit_test(gateways_of_all_tables_are_found),
 		cmocka_unit_test(resolvers_are_read),

@@ -77,6 +77,13 @@ bool xb_address_is_loopback(const struct xb_entry *entry)
 	return entry->hi == 0 && entry->lo == 1;
 }
 
+bool xb_address_is_link_local(const struct xb_entry *entry)
+{
+	if (xb_entry_is_ipv4(entry))
+		return xb_entry_ipv4(entry) >> 16 == (169 << 8 | 254);
+	return entry->hi >> 54 == 0xfe80 >> 6;
+}
+
 bool xb_address_is_unspecified(const struct xb_entry *entry)
 {
 	return entry->hi == 0 && entry->lo == 0;

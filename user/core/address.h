@@ -20,6 +20,7 @@ bool xb_address_from_socket(const struct sockaddr_storage *socket, struct xb_ent
 bool xb_address_parse(const char *text, struct xb_entry *entry);
 
 bool xb_address_is_loopback(const struct xb_entry *entry);
+bool xb_address_is_link_local(const struct xb_entry *entry);
 bool xb_address_is_unspecified(const struct xb_entry *entry);
 
 #endif

@@ -14,6 +14,10 @@
 
 #define SESSIONS_MAX 8
 
+/* How long a lifeline is kept that surveys did not find, nor anything in its place, while the
+ * machine had a network. */
+#define UNSEEN_SECONDS (7 * 24 * 3600U)
+
 /* A session as the store keeps it, while it lives. */
 struct session_record {
 	uint64_t started;
@@ -159,29 +163,66 @@ static bool has(const struct xb_lifelines *found, const struct xb_entry *entry,
 	return false;
 }
 
-/* One entry leaves the automatic lists that no longer have it. */
-static int drop_stale(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
-		      unsigned int kinds, const struct xb_lifelines *found)
+/* A survey: the kinds it speaks of, those that are wanted, and what it found. */
+struct finding {
+	unsigned int looked, wanted;
+	const struct xb_lifelines *found;
+	uint32_t now;
+};
+
+enum fate { KEPT, KEPT_FOR_NOW, GONE };
+
+/* What becomes of a lifeline that is known and was not found. */
+static enum fate fate_of(const struct finding *finding, const struct xb_entry *entry,
+			 enum xb_lifeline_kind kind, const struct xb_membership *member)
+{
+	if (!(finding->looked >> kind & 1))
+		return KEPT;
+	if (!(finding->wanted >> kind & 1))
+		return GONE;
+	if (has(finding->found, entry, kind))
+		return KEPT;
+	/* Sessions are sifted, not looked for. */
+	if (kind == XB_LIFELINE_SSH ||
+	    xb_lifelines_deny(finding->found, entry, kind, member->comment, member->comment_size))
+		return GONE;
+	return finding->found->network && !member->expires ? KEPT_FOR_NOW : KEPT;
+}
+
+/* One entry leaves the automatic lists that should not have it, now or later. */
+static int settle_one(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+		      const struct finding *finding)
 {
 	struct xb_membership member;
-	uint32_t stale[XB_LIFELINE_KINDS];
-	int count = 0, error = 0;
+	uint32_t leaves[XB_LIFELINE_KINDS], later[XB_LIFELINE_KINDS];
+	int leaving = 0, waiting = 0, error = 0;
 
 	while (xb_members_next(&members, &member)) {
 		enum xb_lifeline_kind kind = kind_of(xb_list_by_id(txn, member.list));
+		enum fate fate =
+			kind == XB_LIFELINE_KINDS ? KEPT : fate_of(finding, entry, kind, &member);
 
-		if (kind < XB_LIFELINE_KINDS && kinds >> kind & 1 && !has(found, entry, kind))
-			stale[count++] = member.list;
+		if (fate == GONE)
+			leaves[leaving++] = member.list;
+		else if (fate == KEPT_FOR_NOW)
+			later[waiting++] = member.list;
 	}
-	for (int i = 0; !error && i < count; i++) {
+	for (int i = 0; !error && i < leaving; i++) {
 		enum xb_removal removal;
 
-		error = xb_member_remove(txn, entry, stale[i], &removal);
+		error = xb_member_remove(txn, entry, leaves[i], &removal);
+	}
+	for (int i = 0; !error && i < waiting; i++) {
+		struct xb_membership until = {.list = later[i],
+					      .expires = finding->now + UNSEEN_SECONDS};
+		enum xb_put put;
+
+		error = xb_member_put(txn, entry, &until, XB_RENEW_EXPIRY, &put);
 	}
 	return error;
 }
 
-static int remove_stale(struct xb_txn *txn, unsigned int kinds, const struct xb_lifelines *found)
+static int settle(struct xb_txn *txn, const struct finding *finding)
 {
 	struct xb_walk walk;
 	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
@@ -189,7 +230,7 @@ static int remove_stale(struct xb_txn *txn, unsigned int kinds, const struct xb_
 	if (error)
 		return error;
 	while ((more = xb_walk_next(&walk)) > 0) {
-		more = drop_stale(txn, &walk.entry, walk.members, kinds, found);
+		more = settle_one(txn, &walk.entry, walk.members, finding);
 		if (more)
 			break;
 	}
@@ -215,7 +256,8 @@ static int put_found(struct xb_txn *txn, const struct xb_lifelines *found)
 		if (error)
 			break;
 		member.list = list->id;
-		error = xb_member_put(txn, &item->entry, &member, XB_RENEW_COMMENT, &put);
+		error = xb_member_put(txn, &item->entry, &member,
+				      XB_RENEW_EXPIRY | XB_RENEW_COMMENT, &put);
 	}
 	return error;
 }
@@ -224,6 +266,12 @@ static int put_found(struct xb_txn *txn, const struct xb_lifelines *found)
 static int record(struct xb_txn *txn, struct survey *survey, unsigned int kinds, bool all)
 {
 	struct xb_lifelines *found = &survey->found;
+	struct finding finding = {
+		.looked = all ? XB_LIFELINE_ALL : 1U << XB_LIFELINE_SSH,
+		.wanted = kinds,
+		.found = found,
+		.now = (uint32_t)time(NULL),
+	};
 	bool changed = false;
 	int error = 0;
 
@@ -235,8 +283,8 @@ static int record(struct xb_txn *txn, struct survey *survey, unsigned int kinds,
 		return error;
 	for (size_t i = 0; i < found->count; i++)
 		found->item[i].entry = xb_entry_allow(&found->item[i].entry);
-	error = remove_stale(txn, all ? XB_LIFELINE_ALL : 1U << XB_LIFELINE_SSH, found);
-	return error ? error : put_found(txn, found);
+	error = put_found(txn, found);
+	return error ? error : settle(txn, &finding);
 }
 
 int xb_autoallow(struct xb_txn *txn, const struct xb_link *link, const uint32_t *extra,
@@ -250,7 +298,8 @@ int xb_autoallow(struct xb_txn *txn, const struct xb_link *link, const uint32_t 
 
 	if (!error && !count && all) {
 		/* Nothing is filtered: nothing needs to be allowed. */
-		error = remove_stale(txn, XB_LIFELINE_ALL, &survey.found);
+		error = settle(
+			txn, &(struct finding){.looked = XB_LIFELINE_ALL, .found = &survey.found});
 	} else if (!error && count) {
 		/* Not to see is no reason to refuse a change; what is allowed stays so. */
 		if (look(ifindexes, count, kinds, all, &survey))

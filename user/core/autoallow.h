@@ -9,9 +9,11 @@
 
 /*
  * In a write transaction: allows what lifeline.h finds for the wanted interfaces and those in
- * `extra` and the SSH sessions that live, but for kinds that are refused; no more what it does not
- * find any more. Does nothing when there is no interface. all: look at everything; else only at
- * the SSH session that runs the command, which is quick.
+ * `extra` and the SSH sessions that live, but for kinds that are refused. What was found before and
+ * is not found now goes only when its place shows something else, or when it was not found for a
+ * week in which the machine had a network: before its network is up, a machine finds nothing.
+ * Without an interface nothing is allowed. all: look at everything; else only at the SSH session
+ * that runs the command, which is quick.
  */
 int xb_autoallow(struct xb_txn *txn, const struct xb_link *link, const uint32_t *extra,
 		 size_t extra_count, bool all);

@@ -62,7 +62,8 @@ static int on_link(const struct nlmsghdr *message, void *context)
 		devices->room = room;
 	}
 	device = &devices->item[devices->count++];
-	*device = (struct xb_device){.index = (uint32_t)header->ifi_index};
+	*device = (struct xb_device){.index = (uint32_t)header->ifi_index,
+				     .running = header->ifi_flags & IFF_RUNNING};
 	xb_netlink_attributes(message, sizeof(*header), link, IFLA_MAX);
 	device->master = xb_netlink_u32(link[IFLA_MASTER]);
 	if (link[IFLA_IFNAME])
@@ -136,6 +137,18 @@ const struct xb_device *xb_device_chosen(const struct xb_devices *devices, uint3
 	return device && device->chosen ? device : NULL;
 }
 
+static int see(const struct xb_device *device, const struct xb_entry *address,
+	       struct xb_lifelines *out)
+{
+	char why[sizeof(((struct xb_lifeline *)0)->why)];
+	int error;
+
+	snprintf(why, sizeof(why), XB_WHY_ADDRESS, device->name);
+	error = xb_lifelines_see(out, address, XB_LIFELINE_ADDRESS, why);
+	snprintf(why, sizeof(why), XB_WHY_GATEWAY, device->name);
+	return error ? error : xb_lifelines_see(out, address, XB_LIFELINE_GATEWAY, why);
+}
+
 struct search {
 	const struct xb_devices *devices;
 	struct xb_lifelines *out;
@@ -146,10 +159,10 @@ static int on_address(const struct nlmsghdr *message, void *context)
 	const struct ifaddrmsg *header = mnl_nlmsg_get_payload(message);
 	const struct nlattr *address[IFA_MAX + 1], *local;
 	const struct search *search = context;
-	const struct xb_device *device = xb_device_chosen(search->devices, header->ifa_index);
+	const struct xb_device *device = find(search->devices, header->ifa_index);
 	struct xb_entry entry;
 
-	if (!device)
+	if (!device || (!device->chosen && !device->running))
 		return 0;
 	xb_netlink_attributes(message, sizeof(*header), address, IFA_MAX);
 	/* On a point-to-point link IFA_ADDRESS is the other end. */
@@ -157,7 +170,10 @@ static int on_address(const struct nlmsghdr *message, void *context)
 	if (!local ||
 	    !xb_address_from_bytes(header->ifa_family, mnl_attr_get_payload(local), &entry))
 		return 0;
-	return xb_lifelines_add(search->out, &entry, XB_LIFELINE_ADDRESS, "on %s", device->name);
+	if (!device->chosen)
+		return xb_address_is_link_local(&entry) ? 0 : see(device, &entry, search->out);
+	return xb_lifelines_add(search->out, &entry, XB_LIFELINE_ADDRESS, XB_WHY_ADDRESS,
+				device->name);
 }
 
 int xb_device_addresses(const struct xb_devices *devices, struct xb_lifelines *out)

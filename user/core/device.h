@@ -18,6 +18,7 @@ struct xb_device {
 	uint32_t vrf_table; /* routing table, if it is a VRF; else 0 */
 	bool veth;	    /* what it sends comes in at its other end */
 	bool chosen;
+	bool running; /* up, with a carrier */
 	char name[IF_NAMESIZE];
 };
 
@@ -34,7 +35,8 @@ void xb_devices_free(struct xb_devices *devices);
 /* NULL: not a chosen one. */
 const struct xb_device *xb_device_chosen(const struct xb_devices *devices, uint32_t index);
 
-/* Adds the addresses of the chosen. */
+/* Adds the addresses of the chosen. Of others that run and have some it notes that they were seen:
+ * neither these addresses nor their gateways are lifelines. */
 int xb_device_addresses(const struct xb_devices *devices, struct xb_lifelines *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "address.h"
 #include "device.h"
 #include "error.h"
 #include "route.h"
@@ -52,18 +53,19 @@ static bool has(const struct xb_lifelines *lifelines, const struct xb_entry *ent
 	return false;
 }
 
-static int make_room(struct xb_lifelines *lifelines)
+static int append(struct xb_lifeline **array, size_t *count, size_t *room,
+		  const struct xb_lifeline *one)
 {
-	size_t room = lifelines->room ? 2 * lifelines->room : 16;
-	struct xb_lifeline *grown;
+	if (*count == *room) {
+		size_t more = *room ? 2 * *room : 16;
+		struct xb_lifeline *grown = realloc(*array, more * sizeof(*grown));
 
-	if (lifelines->count < lifelines->room)
-		return 0;
-	grown = realloc(lifelines->item, room * sizeof(*grown));
-	if (!grown)
-		return xb_out_of_memory();
-	lifelines->item = grown;
-	lifelines->room = room;
+		if (!grown)
+			return xb_out_of_memory();
+		*array = grown;
+		*room = more;
+	}
+	(*array)[(*count)++] = *one;
 	return 0;
 }
 
@@ -78,27 +80,59 @@ static void make_ascii(char *text)
 int xb_lifelines_add(struct xb_lifelines *lifelines, const struct xb_entry *entry,
 		     enum xb_lifeline_kind kind, const char *why_format, ...)
 {
-	struct xb_lifeline *added;
+	struct xb_lifeline added = {.entry = *entry, .kind = kind};
 	va_list arguments;
-	int error;
+	int error = 0;
 
-	if (has(lifelines, entry, kind))
-		return 0;
-	error = make_room(lifelines);
-	if (error)
-		return error;
-	added = &lifelines->item[lifelines->count++];
-	*added = (struct xb_lifeline){.entry = *entry, .kind = kind};
 	va_start(arguments, why_format);
-	vsnprintf(added->why, sizeof(added->why), why_format, arguments);
+	vsnprintf(added.why, sizeof(added.why), why_format, arguments);
 	va_end(arguments);
-	make_ascii(added->why);
-	return 0;
+	make_ascii(added.why);
+	if (kind != XB_LIFELINE_ADDRESS || !xb_address_is_link_local(entry)) {
+		lifelines->network |= kind == XB_LIFELINE_ADDRESS;
+		error = xb_lifelines_see(lifelines, entry, kind, added.why);
+	}
+	if (error || has(lifelines, entry, kind))
+		return error;
+	return append(&lifelines->item, &lifelines->count, &lifelines->room, &added);
+}
+
+static bool is_same_place(const struct xb_lifeline *place, const struct xb_entry *entry,
+			  enum xb_lifeline_kind kind, const char *why, size_t why_size)
+{
+	if (place->kind != kind)
+		return false;
+	if (kind == XB_LIFELINE_RESOLVER)
+		return true;
+	return xb_entry_is_ipv6(&place->entry) == xb_entry_is_ipv6(entry) &&
+	       strlen(place->why) == why_size && !memcmp(place->why, why, why_size);
+}
+
+int xb_lifelines_see(struct xb_lifelines *lifelines, const struct xb_entry *like,
+		     enum xb_lifeline_kind kind, const char *why)
+{
+	struct xb_lifeline place = {.entry = *like, .kind = kind};
+
+	snprintf(place.why, sizeof(place.why), "%s", why);
+	make_ascii(place.why);
+	if (xb_lifelines_deny(lifelines, like, kind, place.why, strlen(place.why)))
+		return 0;
+	return append(&lifelines->seen, &lifelines->seen_count, &lifelines->seen_room, &place);
+}
+
+bool xb_lifelines_deny(const struct xb_lifelines *found, const struct xb_entry *entry,
+		       enum xb_lifeline_kind kind, const char *why, size_t why_size)
+{
+	for (size_t i = 0; i < found->seen_count; i++)
+		if (is_same_place(&found->seen[i], entry, kind, why, why_size))
+			return true;
+	return false;
 }
 
 void xb_lifelines_free(struct xb_lifelines *lifelines)
 {
 	free(lifelines->item);
+	free(lifelines->seen);
 	*lifelines = (struct xb_lifelines){0};
 }
 

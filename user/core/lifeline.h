@@ -3,6 +3,7 @@
 #ifndef XB_CORE_LIFELINE_H
 #define XB_CORE_LIFELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,10 @@ enum xb_lifeline_kind {
 	XB_LIFELINE_KINDS,
 };
 
+/* Why of what an interface has, by its name: a later survey knows by it where to look again. */
+#define XB_WHY_ADDRESS "on %s"
+#define XB_WHY_GATEWAY "default route of %s"
+
 #define XB_LIFELINE_ALL ((1U << XB_LIFELINE_KINDS) - 1)
 
 struct xb_lifeline {
@@ -32,6 +37,9 @@ struct xb_lifeline {
 struct xb_lifelines {
 	struct xb_lifeline *item;
 	size_t count, room;
+	struct xb_lifeline *seen; /* one for each place that could be looked at */
+	size_t seen_count, seen_room;
+	bool network; /* an attached interface has an address that is good beyond its link */
 };
 
 const char *xb_lifeline_name(enum xb_lifeline_kind kind);
@@ -53,6 +61,22 @@ __attribute__((format(printf, 4, 5))) int xb_lifelines_add(struct xb_lifelines *
 							   const struct xb_entry *entry,
 							   enum xb_lifeline_kind kind,
 							   const char *why_format, ...);
+
+/*
+ * Notes that `why` can be looked at for lifelines of this kind and of the family of `like`, an
+ * address that was seen there. xb_lifelines_add() does so for what it is given, but for addresses
+ * of the link alone, which an interface has before it has a network.
+ */
+int xb_lifelines_see(struct xb_lifelines *lifelines, const struct xb_entry *like,
+		     enum xb_lifeline_kind kind, const char *why);
+
+/*
+ * Whether the survey looked where this one was found before, so that it would have found it again.
+ * Each interface speaks for its own addresses and gateways, each lease file for its servers; any
+ * resolv.conf that names a server speaks for all.
+ */
+bool xb_lifelines_deny(const struct xb_lifelines *found, const struct xb_entry *entry,
+		       enum xb_lifeline_kind kind, const char *why, size_t why_size);
 
 /* Leaves it empty. */
 void xb_lifelines_free(struct xb_lifelines *lifelines);

@@ -65,7 +65,7 @@ static int add_hop(struct search *search, int family, uint32_t ifindex,
 	if (!device || size < (family == AF_INET ? 4 : 16) ||
 	    !xb_address_from_bytes(family, bytes, &entry))
 		return 0;
-	return xb_lifelines_add(search->out, &entry, XB_LIFELINE_GATEWAY, "default route of %s",
+	return xb_lifelines_add(search->out, &entry, XB_LIFELINE_GATEWAY, XB_WHY_GATEWAY,
 				device->name);
 }
 

@@ -1,0 +1,191 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A machine that gets its network by DHCP, with a filter that is in force before the network: the order
+# of the units in packaging/, and what a survey keeps that found nothing.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+router=10.77.0.6 stranger=10.77.0.2
+
+# The client is the network: its router gives leases. The server is the machine: it has nothing.
+begin()
+{
+	[[ -n $(command -v dhclient) && -d /var/lib/dhcp ]] || skip "no dhclient"
+	mountpoint -q /var/lib/dhcp || mount -t tmpfs xbt /var/lib/dhcp
+	rm -f /var/lib/dhcp/*
+	resolvers
+	lose_network
+	ip -n "$client" addr flush dev x0 scope global
+	ip -n "$client" addr add $router/16 dev x0
+	ip -n "$client" addr add $stranger/16 dev x0
+	in_client dnsmasq --keep-in-foreground --conf-file=/dev/null --port=0 --user=root --pid-file= \
+		--interface=x0 --dhcp-range=10.77.9.1,10.77.9.9,255.255.0.0,1h --dhcp-option=3,$router \
+		--dhcp-option=6,$router --dhcp-leasefile="$T/given" --dhcp-authoritative \
+		>"$T/dnsmasq" 2>&1 &
+	cat >"$T/script" <<-'end'
+		#!/bin/sh
+		case $reason in
+		BOUND | REBOOT)
+			ip addr add "$new_ip_address/16" dev "$interface"
+			ip route add default via "$new_routers"
+			echo "nameserver $new_domain_name_servers" >/etc/resolv.conf
+			;;
+		esac
+	end
+	chmod +x "$T/script"
+	printf 'timeout 3;\nretry 1;\ninitial-interval 1;\nreboot 1;\nbackoff-cutoff 1;\n' >"$T/dhclient.conf"
+}
+
+lose_network()
+{
+	ip -n "$server" link set x0 down
+	ip -n "$server" addr flush dev x0
+	: >"$XB_TEST_DIR/resolv.conf"
+	ip -n "$server" link set x0 up
+}
+
+# What a power cut takes: pins, counters, the network, and the lease, which systemd-networkd keeps in /run.
+power_cut()
+{
+	rm -rf "$pins" "$counters" /var/lib/dhcp/*
+	lose_network
+}
+
+get_lease()
+{
+	local code=0
+
+	in_server dhclient -1 -cf "$T/dhclient.conf" -sf "$T/script" -lf /var/lib/dhcp/dhclient.x0.leases \
+		-pf "$T/dhclient.pid" x0 >"$T/dhclient" 2>&1 || code=$?
+	[[ ! -s $T/dhclient.pid ]] || kill -KILL "$(cat "$T/dhclient.pid")"
+	return $code
+}
+
+asks() { in_server ping -q -n -c 1 -W "$((2 * patience))" "$1" >/dev/null 2>&1; }
+
+has()
+{
+	exits 0 -j status
+	json "any(a['entry'] == '$1' and a['kind'] == '$2' for a in d['allowlist']['automatic'])"
+}
+
+lacks()
+{
+	exits 0 -j status
+	json "not any(a['entry'] == '$1' and a['kind'] == '$2' for a in d['allowlist']['automatic'])"
+}
+
+machine_address() { ip -n "$server" -4 -o addr show dev x0 scope global | awk '{sub("/.*", "", $4); print $4}'; }
+
+# boots POLICY: twice, for what the first boot finds the second begins with.
+boots()
+{
+	local i
+
+	for ((i = 0; i < 2; i++)); do
+		power_cut
+		exits 0 up
+		! asks $router || fail "it has a network before it has a lease"
+		get_lease || fail "no lease at boot $i under $1: $(cat "$T/dhclient")"
+		exits 0 up
+		has "$(machine_address)" address
+		has $router gateway
+		has $router resolver
+		has $router dhcp
+		asks $router || fail "$router does not answer at boot $i under $1"
+		! asks $stranger || fail "$stranger gets through at boot $i under $1"
+		exits 0 status
+	done
+}
+
+t_its_network_is_listed()
+{
+	begin
+	get_lease || fail "no lease without a filter: $(cat "$T/dhclient")"
+	ctl -q attach x0
+	ctl add 10.0.0.0/8 --force
+	boots enforce
+}
+
+# Without a network nothing is known and nothing is seen; all of it is kept for any length of time.
+t_kept_while_there_is_no_network()
+{
+	begin
+	get_lease
+	ctl -q attach x0
+	has $router gateway
+	power_cut
+	for ((i = 0; i < 3; i++)); do
+		exits 0 up
+		ctl policy monitor
+		ctl policy enforce
+	done
+	has $router gateway
+	has $router resolver
+	has $router dhcp
+	ip -n "$server" link set x0 down
+	exits 0 up
+	has $router gateway
+	exits 0 allow list
+	! grep -q ' expires ' "$T/out" || fail "something goes: $(cat "$T/out")"
+}
+
+# Of each kind: what stands in the same place takes the former one's place.
+t_gone_when_its_place_shows_another()
+{
+	begin
+	get_lease
+	ctl -q attach x0
+	lose_network
+	ip -n "$server" addr add 10.88.0.9/24 dev x0
+	exits 0 up
+	lacks 10.77.9.1 address
+	has $router gateway
+	has $router resolver
+	ip -n "$server" route add default via 10.88.0.1
+	exits 0 up
+	has 10.88.0.1 gateway
+	lacks $router gateway
+	has $router resolver
+	resolvers 10.88.0.2
+	exits 0 up
+	has 10.88.0.2 resolver
+	lacks $router resolver
+	has $router dhcp
+	printf 'lease {\n  option dhcp-server-identifier 10.88.0.3;\n}\n' >>/var/lib/dhcp/dhclient.x0.leases
+	exits 0 up
+	has 10.88.0.3 dhcp
+	lacks $router dhcp
+	! [[ $(ip -n "$server" -6 route show default) ]] || fail "an IPv6 route"
+	ip -n "$server" addr add fd88::9/64 dev x0 nodad
+	ip -n "$server" route add default via fd88::1 dev x0
+	exits 0 up
+	has fd88::1 gateway
+	has 10.88.0.1 gateway
+}
+
+# What went without another in its place goes in a week, unless it comes back.
+t_gone_after_a_week_on_the_network()
+{
+	local at hours
+
+	begin
+	get_lease
+	ctl -q attach x0
+	exits 0 allow list --list auto:gateway
+	! grep -q ' expires ' "$T/out" || fail "$(cat "$T/out")"
+	ip -n "$server" route del default
+	exits 0 up
+	exits 0 -j allow list --list auto:gateway
+	at=$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["entries"][0]["lists"][0]["expires"])' "$T/out")
+	hours=$((($(date -d "$at" +%s) - $(date +%s) + 1800) / 3600))
+	[[ $hours -eq 168 ]] || fail "it goes in $hours hours: $(cat "$T/out")"
+	asks $router || fail "$router does not answer"
+	ip -n "$server" route add default via $router
+	exits 0 up
+	exits 0 allow list --list auto:gateway
+	! grep -q ' expires ' "$T/out" || fail "$(cat "$T/out")"
+}
+
+run_tests
