@@ -39,6 +39,7 @@ _bloomctl()
 			((i + 1 < COMP_CWORD)) && places+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
 			((i++))
 			;;
+		--wait) ((i++)) ;;
 		-*) ;;
 		*)
 			[[ -n $verb ]] && below=${COMP_WORDS[i]} && break
@@ -67,11 +68,12 @@ _bloomctl()
 			return
 		fi
 		;;
+	--wait) [[ -n $verb ]] || return ;;
 	esac
 	if [[ -z $verb ]]; then
 		if [[ $current == -* ]]; then
 			words='-j --json -p --pretty -q --quiet -v --verbose -h --help -V --version
-				--state --pin --run'
+				--state --pin --run --wait'
 		else
 			words=$verbs
 		fi

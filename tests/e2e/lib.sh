@@ -165,6 +165,33 @@ is_dispatched()
 	[[ $(bpftool prog show id "$id" 2>/dev/null) == *"name xdp_dispatcher "* ]]
 }
 
+# --- a command that stands still --------------------------------------------------------------------
+
+is_stopped() { [[ $(ps -o state= -p "$1") == T* ]]; }
+
+# stands_at POINT COMMAND...: starts it, and returns when it stands still at this fault point. $paused
+# is its number; its output is in $T/paused.out and $T/paused.err.
+stands_at()
+{
+	local point=$1
+
+	shift
+	XB_PAUSE=$point nsenter --net="/run/netns/$server" "$faulty" --state "$state" --pin "$pins" \
+		--run "$counters" -q "$@" >"$T/paused.out" 2>"$T/paused.err" &
+	paused=$!
+	wait_for "$1 to $point" is_stopped $paused
+}
+
+# goes_on CODE: it ends with this code.
+goes_on()
+{
+	local code=0
+
+	kill -CONT $paused
+	wait $paused || code=$?
+	[[ $code -eq $1 ]] || fail "ends with $code, not $1: $(cat "$T/paused.err")"
+}
+
 # --- traffic ----------------------------------------------------------------------------------------
 
 to()

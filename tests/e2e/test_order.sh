@@ -4,30 +4,6 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-is_stopped() { [[ $(ps -o state= -p "$1") == T* ]]; }
-
-# stands_at POINT COMMAND...: starts it, and returns when it stands still there.
-stands_at()
-{
-	local point=$1
-
-	shift
-	XB_PAUSE=$point nsenter --net="/run/netns/$server" "$faulty" --state "$state" --pin "$pins" \
-		--run "$counters" -q "$@" >"$T/paused.out" 2>"$T/paused.err" &
-	paused=$!
-	wait_for "$1 to $point" is_stopped $paused
-}
-
-# goes_on CODE: it ends with this code.
-goes_on()
-{
-	local code=0
-
-	kill -CONT $paused
-	wait $paused || code=$?
-	[[ $code -eq $1 ]] || fail "ends with $code, not $1: $(cat "$T/paused.err")"
-}
-
 # A policy that was acknowledged while a filter was built is in force with that filter, too.
 t_policy_while_a_filter_is_built()
 {

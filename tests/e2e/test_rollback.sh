@@ -201,7 +201,7 @@ t_changes_wait_for_the_end()
 	begin
 	ctl -q rotate --rollback 2 2>/dev/null
 	ctl add "$other" 2>"$T/err"
-	complains "waiting for the trial"
+	complains "waiting, for another .*on trial for another"
 	blocked "$listed" "$other"
 	echo "10.77.0.5" | ctl -q import - --include-bogons --rollback 30 2>/dev/null
 	ctl -q del "$other" 2>/dev/null &

@@ -45,7 +45,7 @@ static int tell(const struct cli *cli, const struct xb_trial *trial)
 
 	if (cli->json || cli->quiet)
 		return EXIT_DONE;
-	tried_command(trial, command, sizeof(command));
+	xb_trial_command(trial, command, sizeof(command));
 	printf("`%s` is kept\n", command);
 	return cli_done(EXIT_DONE);
 }

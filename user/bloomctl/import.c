@@ -11,6 +11,7 @@
 #include "core/bogon.h"
 #include "core/error.h"
 #include "core/listfile.h"
+#include "core/lock.h"
 #include "core/membership.h"
 #include "core/merge.h"
 #include "core/writer.h"
@@ -157,6 +158,9 @@ static int try_out(const struct xb_paths *paths, struct request *request)
 
 	if (error == -ENOENT)
 		return count_as_added(request, writer.now);
+	/* Whoever writes waits for this lock, where it is told for whom. */
+	if (!error)
+		error = xb_writer_lock(&writer);
 	if (!error)
 		error = xb_store_write(writer.store, &writer.txn);
 	if (!error)
@@ -165,6 +169,7 @@ static int try_out(const struct xb_paths *paths, struct request *request)
 		error = body(&writer, request);
 	xb_txn_abort(writer.txn);
 	xb_store_close(writer.store);
+	xb_unlock(writer.writer_lock);
 	return error;
 }
 

@@ -9,6 +9,8 @@
 
 #include "cli.h"
 #include "core/error.h"
+#include "core/holder.h"
+#include "core/patience.h"
 #include "core/writer.h"
 #include "help.h"
 #include "inherited.h"
@@ -60,8 +62,9 @@ const struct verb verbs[] = {
 
 static void usage(FILE *stream)
 {
-	fprintf(stream, "usage: bloomctl [-j] [-p] [-q|-v] [--state DIR] [--pin DIR] [--run DIR] "
-			"COMMAND\n");
+	fprintf(stream,
+		"usage: bloomctl [-j] [-p] [-q|-v] [--wait SECONDS] [--state DIR] [--pin DIR] "
+		"[--run DIR] COMMAND\n");
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		fprintf(stream, "  %-78s %s\n", verb->usage, verb->summary);
 	fprintf(stream,
@@ -102,7 +105,7 @@ const struct verb *verb_find(const struct verb *table, const char *name)
 	return NULL;
 }
 
-enum { OPTION_STATE = 256, OPTION_PIN, OPTION_RUN };
+enum { OPTION_STATE = 256, OPTION_PIN, OPTION_RUN, OPTION_WAIT };
 
 static const struct option options[] = {
 	{"json", no_argument, NULL, 'j'},
@@ -114,8 +117,19 @@ static const struct option options[] = {
 	{"state", required_argument, NULL, OPTION_STATE},
 	{"pin", required_argument, NULL, OPTION_PIN},
 	{"run", required_argument, NULL, OPTION_RUN},
+	{"wait", required_argument, NULL, OPTION_WAIT},
 	{0},
 };
+
+static bool take_patience(const struct cli *cli, const char *text)
+{
+	uint64_t seconds;
+
+	if (!cli_number(cli, "--wait", text, 0, XB_PATIENCE_MAX, &seconds))
+		return false;
+	xb_patience_set((uint32_t)seconds);
+	return true;
+}
 
 /* Returns -1 to go on, or the exit code. */
 static int parse_options(struct cli *cli, int argc, char **argv)
@@ -147,6 +161,10 @@ static int parse_options(struct cli *cli, int argc, char **argv)
 		case OPTION_RUN:
 			cli->paths.run = optarg;
 			break;
+		case OPTION_WAIT:
+			if (!take_patience(cli, optarg))
+				return EXIT_USAGE;
+			break;
 		case 'h':
 			usage(stdout);
 			return EXIT_DONE;
@@ -154,8 +172,7 @@ static int parse_options(struct cli *cli, int argc, char **argv)
 			puts("xdp-bloom 0.1");
 			return EXIT_DONE;
 		case ':':
-			fprintf(stderr, "bloomctl: option '%s' needs a directory\n",
-				argv[optind - 1]);
+			fprintf(stderr, "bloomctl: option '%s' needs a value\n", argv[optind - 1]);
 			return EXIT_USAGE;
 		default:
 			fprintf(stderr, "bloomctl: wrong option '%s'; bloomctl --help lists them\n",
@@ -168,7 +185,8 @@ static int parse_options(struct cli *cli, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct cli cli = {.paths = {XB_STATE_DIRECTORY, XB_PIN_DIRECTORY, XB_RUN_DIRECTORY}};
+	struct cli cli = {.paths = {XB_STATE_DIRECTORY, XB_PIN_DIRECTORY, XB_RUN_DIRECTORY},
+			  .verb = "--wait SECONDS COMMAND"};
 	static char status[] = "status", *no_verb[] = {status, NULL};
 	const struct verb *verb;
 	int code;
@@ -196,6 +214,7 @@ int main(int argc, char **argv)
 	if (isatty(STDERR_FILENO) && !cli.quiet)
 		xb_progress_sink(progress);
 	cli.verb = verb->usage;
+	xb_holder_sign(argc, argv);
 	code = rollback_takes(verb) ? rollback_take(&cli, &argc, argv) : 0;
 	optind = 0;
 	if (!code)

@@ -3,14 +3,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "core/error.h"
 #include "rollback.h"
 #include "saved.h"
 
-/* The transaction may have to read the text twice. */
-static FILE *copy_of(FILE *from)
+/* The transaction may have to read the text twice, and others wait meanwhile: not for whoever
+ * writes it. */
+static FILE *copy_of(FILE *from, const char *name)
 {
 	FILE *copy = tmpfile();
 	char buffer[65536];
@@ -21,7 +23,7 @@ static FILE *copy_of(FILE *from)
 			break;
 	if (copy && feof(from) && !fflush(copy))
 		return copy;
-	xb_system_error(errno, "cannot keep a copy of standard input");
+	xb_system_error(errno, "cannot keep a copy of %s", name);
 	if (copy)
 		fclose(copy);
 	return NULL;
@@ -30,16 +32,24 @@ static FILE *copy_of(FILE *from)
 /* name: for messages. NULL: with a message. */
 static FILE *open_text(const char *source, const char *name)
 {
-	FILE *file;
+	FILE *file, *copy;
+	struct stat st;
 
 	if (!strcmp(source, "-"))
-		return copy_of(stdin);
+		return copy_of(stdin, "standard input");
 	file = fopen(source, "re");
-	if (!file && errno == ENOENT)
-		xb_input_error("%s: no such file", name);
-	else if (!file)
-		xb_system_error(errno, "cannot read %s", name);
-	return file;
+	if (!file) {
+		if (errno == ENOENT)
+			xb_input_error("%s: no such file", name);
+		else
+			xb_system_error(errno, "cannot read %s", name);
+		return NULL;
+	}
+	if (!fstat(fileno(file), &st) && S_ISREG(st.st_mode))
+		return file;
+	copy = copy_of(file, name);
+	fclose(file);
+	return copy;
 }
 
 int verb_restore(struct cli *cli, int argc, char **argv)

@@ -220,7 +220,7 @@ static void check_generation(struct report *report)
 /* Seconds until the trial goes back; 0: it has. */
 static uint64_t trial_left(const struct report *report)
 {
-	return report->view.linked ? tried_left(&report->trial, &report->view.link.guard) : 0;
+	return report->view.linked ? xb_trial_left(&report->trial, &report->view.link.guard) : 0;
 }
 
 static int read_tried_policy(struct report *report)
@@ -287,7 +287,7 @@ static void check_trial(struct report *report)
 
 	if (!report->tried || trial_left(report))
 		return;
-	tried_command(&report->trial, command, sizeof(command));
+	xb_trial_command(&report->trial, command, sizeof(command));
 	problem(report, "the trial of `%s` is over; the next command clears it away", command);
 }
 
@@ -297,7 +297,7 @@ static json_t *trial_json(const struct report *report)
 
 	if (!report->tried)
 		return json_null();
-	tried_command(&report->trial, command, sizeof(command));
+	xb_trial_command(&report->trial, command, sizeof(command));
 	return json_pack("{s:s,s:I,s:s}", "command", command, "seconds_left",
 			 (json_int_t)trial_left(report), "policy", xb_policy_name(report->policy));
 }
@@ -434,7 +434,7 @@ static void print_trial(const struct report *report)
 
 	if (!report->tried || !left)
 		return;
-	tried_command(&report->trial, command, sizeof(command));
+	xb_trial_command(&report->trial, command, sizeof(command));
 	printf("TRIAL       `%s` goes back in %llu seconds; `bloomctl commit` keeps it\n", command,
 	       keys(left));
 }

@@ -7,19 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/generation.h"
 #include "core/verdict.h"
-
-uint64_t tried_left(const struct xb_trial *trial, const struct xb_guard *guard)
-{
-	uint64_t now = xb_clock();
-
-	if (!xb_trial_lives(trial, guard) || guard->state.deadline <= now)
-		return 0;
-	return (guard->state.deadline - now + XB_SECOND - 1) / XB_SECOND;
-}
 
 int tried_policy(const struct cli *cli, const struct xb_link *link, uint32_t *policy)
 {
@@ -31,18 +21,6 @@ int tried_policy(const struct cli *cli, const struct xb_link *link, uint32_t *po
 	error = xb_generation_policy(generation, policy);
 	xb_generation_close(generation);
 	return error;
-}
-
-void tried_command(const struct xb_trial *trial, char *text, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i + 1 < trial->word_bytes && used < size - 1; i++) {
-		char byte = trial->words[i];
-
-		text[used++] = !byte ? ' ' : byte < ' ' || byte > '~' ? '?' : byte;
-	}
-	text[used] = '\0';
 }
 
 int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried)
@@ -58,7 +36,7 @@ int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried)
 		return error == -ENOENT ? 0 : error;
 	error = tried_policy(cli, &link, &tried->policy);
 	if (!error)
-		tried->left = tried_left(&tried->trial, &link.guard);
+		tried->left = xb_trial_left(&tried->trial, &link.guard);
 	xb_link_close(&link);
 	return error == -ENOENT ? 0 : error;
 }

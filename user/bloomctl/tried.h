@@ -27,13 +27,7 @@ void tried_print(uint64_t left, const char *afterwards);
 /* {KEY: WORD, "seconds_left": N} */
 json_t *tried_json(const struct tried *tried, const char *key, const char *word);
 
-/* Seconds until the trial of this record goes back; 0: it has. */
-uint64_t tried_left(const struct xb_trial *trial, const struct xb_guard *guard);
-
 /* The policy it has put in force for all interfaces; -ENOENT without a message: none. */
 int tried_policy(const struct cli *cli, const struct xb_link *link, uint32_t *policy);
-
-/* The command; bytes that are no printable ASCII become '?'. */
-void tried_command(const struct xb_trial *trial, char *text, size_t size);
 
 #endif

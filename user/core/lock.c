@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "holder.h"
 #include "ownfile.h"
+#include "patience.h"
+
+#define LOCK_PATH 4096
 
 static int open_lock(const char *directory, const char *name)
 {
-	char path[4096];
+	char path[LOCK_PATH];
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
 		return xb_input_error("%s: path too long", directory);
@@ -41,17 +45,62 @@ void xb_locks_make(const char *directory)
 	xb_error_clear();
 }
 
+/* Whoever only looks whether it is held has it for a moment. */
+static int take_soon(int fd, int operation)
+{
+	int error = take(fd, operation | LOCK_NB);
+
+	for (int tries = 0; tries < 5 && error == -EWOULDBLOCK; tries++) {
+		usleep(1000);
+		error = take(fd, operation | LOCK_NB);
+	}
+	return error;
+}
+
+static bool wait_more(struct xb_wait *wait, int fd, const char *path)
+{
+	char holder[256], whom[LOCK_PATH + sizeof(holder) + 16];
+
+	snprintf(whom, sizeof(whom), "%s holds %s", xb_holder_describe(fd, holder, sizeof(holder)),
+		 path);
+	return xb_wait_on(wait, whom);
+}
+
+int xb_lock_wait(int fd, int operation, const char *path)
+{
+	struct xb_wait wait = {0};
+	int error = take_soon(fd, operation);
+
+	if (error != -EWOULDBLOCK)
+		return error ? xb_system_error(-error, "cannot lock %s", path) : 0;
+	if (!wait_more(&wait, fd, path))
+		return -EBUSY;
+	/* In the kernel's queue, so that who came first is first. */
+	xb_wait_wake(true);
+	do
+		error = flock(fd, operation) < 0 ? -errno : 0;
+	while (error == -EINTR && wait_more(&wait, fd, path));
+	xb_wait_wake(false);
+	xb_wait_end(&wait);
+	if (error == -EINTR)
+		return -EBUSY;
+	return error ? xb_system_error(-error, "cannot lock %s", path) : 0;
+}
+
 int xb_lock(const char *directory, const char *name)
 {
 	int fd = open_lock(directory, name), error;
+	char path[LOCK_PATH];
 
 	if (fd < 0)
 		return fd;
-	error = take(fd, LOCK_EX);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	error = xb_lock_wait(fd, LOCK_EX, path);
 	if (error) {
 		close(fd);
-		return xb_system_error(-error, "cannot lock %s/%s", directory, name);
+		return error;
 	}
+	xb_holder_note(fd);
 	return fd;
 }
 
@@ -66,6 +115,7 @@ int xb_try_lock(const char *directory, const char *name)
 		close(fd);
 		return error;
 	}
+	xb_holder_note(fd);
 	return fd;
 }
 

@@ -19,7 +19,13 @@
 /* Makes those that are not there, as far as it may: others may be let use them and make none. */
 void xb_locks_make(const char *directory);
 
-/* Waits for the lock. Returns the descriptor or a negative errno. */
+/*
+ * flock(2) that waits as long as the command has patience, see patience.h, and says for whom; path:
+ * of the file, for messages. -EBUSY: others have it still.
+ */
+int xb_lock_wait(int fd, int operation, const char *path);
+
+/* Waits for the lock like that. Returns the descriptor or a negative errno. */
 int xb_lock(const char *directory, const char *name);
 
 /* Does not wait: -EWOULDBLOCK (no message) when somebody has it. */

@@ -126,6 +126,16 @@ static int forget_dead_commit(struct xb_writer *writer)
 	return take_back(&writer->link.guard);
 }
 
+static int refuse_change(const struct xb_writer *writer, const struct xb_trial *trial)
+{
+	char command[128];
+
+	xb_trial_command(trial, command, sizeof(command));
+	xb_system_error(0, "`%s` is on trial for another %llu s", command,
+			(unsigned long long)xb_trial_left(trial, &writer->link.guard));
+	return -EINPROGRESS;
+}
+
 int xb_rollback_settle(struct xb_writer *writer)
 {
 	struct xb_trial trial;
@@ -144,8 +154,9 @@ int xb_rollback_settle(struct xb_writer *writer)
 	}
 	if (recorded && xb_trial_lives(&trial, &writer->link.guard)) {
 		if (writer->link.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
+			error = refuse_change(writer, &trial);
 			xb_trial_free(&trial);
-			return -EINPROGRESS;
+			return error;
 		}
 		xb_trial_free(&writer->trial);
 		writer->trial = trial;

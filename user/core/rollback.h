@@ -8,8 +8,9 @@
 
 /*
  * Under the writer lock, link and generation open: looks at the trial there is. One that is over is
- * cleared away, so that the kernel is what the store says. -EINPROGRESS without a message: one goes
- * on that has a second generation, and this writer does not commit it; changes have to wait.
+ * cleared away, so that the kernel is what the store says. -EINPROGRESS: one goes on that has a
+ * second generation, and this writer does not commit it; changes have to wait. The message says for
+ * what.
  */
 int xb_rollback_settle(struct xb_writer *writer);
 

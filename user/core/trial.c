@@ -105,6 +105,27 @@ int xb_trial_delete(struct xb_txn *txn)
 	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
 }
 
+void xb_trial_command(const struct xb_trial *trial, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i + 1 < trial->word_bytes && used < size - 1; i++) {
+		char byte = trial->words[i];
+
+		text[used++] = !byte ? ' ' : byte < ' ' || byte > '~' ? '?' : byte;
+	}
+	text[used] = '\0';
+}
+
+uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_guard *guard)
+{
+	uint64_t now = xb_clock();
+
+	if (!xb_trial_lives(trial, guard) || guard->state.deadline <= now)
+		return 0;
+	return (guard->state.deadline - now + XB_SECOND - 1) / XB_SECOND;
+}
+
 bool xb_trial_names(const struct xb_trial *trial, const char *name)
 {
 	for (uint32_t i = 0; i < trial->name_count; i++)

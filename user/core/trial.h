@@ -36,6 +36,12 @@ void xb_trial_free(struct xb_trial *trial);
 /* The error that nothing is in force that a trial could go back to. */
 int xb_trial_baseless(void);
 
+/* The command as it was typed, cut to the size, safe for a terminal. */
+void xb_trial_command(const struct xb_trial *trial, char *text, size_t size);
+
+/* Seconds until the trial goes back, if this guard is its own; 0: it has. */
+uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_guard *guard);
+
 /* Whether it is the interface of this name that is on trial. */
 bool xb_trial_names(const struct xb_trial *trial, const char *name);
 

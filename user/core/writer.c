@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 #include "keys.h"
 #include "lock.h"
 #include "membership.h"
+#include "patience.h"
 #include "policy.h"
 #include "rollback.h"
 #include "rotate.h"
@@ -306,17 +308,29 @@ static bool growth_due;
 
 #define WAIT_STEP 100000 /* us */
 
-static int write_change(struct change change)
+/* Until no trial stands in the way. */
+static int attempt_in_turn(const struct change *change, bool *full)
 {
-	bool full, told = false;
+	struct xb_wait wait = {0};
+	char whom[256];
 	int error;
 
-	while ((error = attempt(&change, &full)) == -EINPROGRESS) {
-		if (!told)
-			xb_notice("waiting for the trial that goes on to be committed or to end");
-		told = true;
+	while ((error = attempt(change, full)) == -EINPROGRESS) {
+		snprintf(whom, sizeof(whom), "%s", xb_error_message());
+		if (!xb_wait_on(&wait, whom))
+			return -EBUSY;
 		usleep(WAIT_STEP);
+		/* What the attempt waits for is counted there. */
+		xb_wait_end(&wait);
 	}
+	return error;
+}
+
+static int write_change(struct change change)
+{
+	bool full;
+	int error = attempt_in_turn(&change, &full);
+
 	if (error == -EAGAIN && !(change.how & XB_WRITE_HEAVY)) {
 		change.how |= XB_WRITE_HEAVY;
 		return write_change(change);

@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Whoever finds a lock taken waits as long as it was told to, and says for whom.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+since="since 20[0-9-]+T[0-9:]+Z"
+
+# gives_up COMMAND...: at once, with one line that names the process that stands still.
+gives_up()
+{
+	exits 3 "$@"
+	one_line
+	complains "process $paused \(\`bloomctl .*$since, stopped\) holds $state/"
+}
+
+t_a_writer_that_stands_still()
+{
+	ctl add 10.77.0.3
+	ctl -q attach x0
+	stands_at commit-before add 10.77.0.4 --comment 'a `'
+	gives_up --wait 0 add 10.77.0.5
+	complains 'bloomctl add 10.77.0.4 --comment .*writer.lock$'
+	gives_up -q --wait 0 add 10.77.0.5
+	for one in "del 10.77.0.3" "allow add 10.77.0.3" "policy monitor" "flush --yes" "up" "detach x0" \
+		"verdict default count" "ports dns off" "rotate" "attach x0" "import $T/list --dry-run"; do
+		echo 192.0.2.1 >"$T/list"
+		# shellcheck disable=SC2086
+		gives_up --wait 0 $one
+	done
+	# Readers do not wait.
+	exits 0 --wait 0 test 10.77.0.3
+	exits 0 --wait 0 list
+	blocked 10.77.0.3
+	goes_on 0
+	exits 1 test 10.77.0.5
+	exits 0 test 10.77.0.4
+}
+
+t_it_is_waited_for()
+{
+	ctl add 10.77.0.3
+	stands_at commit-before add 10.77.0.4
+	ctl --wait 30 add 10.77.0.5 2>"$T/err" &
+	wait_for "the notice" grep -q "waiting, for another" "$T/err"
+	complains "at most: process $paused "
+	goes_on 0
+	wait $!
+	[[ $(wc -l <"$T/err") -eq 1 ]] || fail "$(cat "$T/err")"
+	exits 0 test 10.77.0.4 10.77.0.5
+	stands_at commit-before add 10.77.0.6
+	exits 3 --wait 1 add 10.77.0.2
+	complains "gave up after waiting 1 s"
+	kill -KILL $paused
+	exits 0 --wait 0 add 10.77.0.2
+}
+
+t_a_builder_that_stands_still()
+{
+	ctl add 10.77.0.3
+	ctl -q attach x0
+	stands_at rotate-built rotate
+	gives_up --wait 0 rotate
+	complains 'builder.lock$'
+	exits 0 --wait 0 add 10.77.0.4
+	blocked 10.77.0.4
+	goes_on 0
+	blocked 10.77.0.4
+}
+
+t_a_trial()
+{
+	ctl add 10.77.0.3
+	ctl -q attach x0
+	ctl -q policy monitor --rollback 40
+	exits 3 --wait 0 add 10.77.0.4
+	one_line
+	complains '`policy monitor` is on trial for another [34][0-9] s$'
+	exits 3 -q --wait 1 add 10.77.0.4
+	one_line
+	exits 1 test 10.77.0.4
+	stands_at commit-before commit
+	gives_up --wait 0 commit
+	complains 'commit.lock$'
+	goes_on 0
+	exits 0 --wait 0 add 10.77.0.4
+}
+
+# The note of one who is no more, and of another PID namespace; a lock without one.
+t_who_cannot_be_told()
+{
+	ctl add 10.77.0.3
+	flock "$state/writer.lock" sleep 20 &
+	wait_for "the lock" flock --nonblock --conflict-exit-code 0 "$state/writer.lock" false
+	exits 3 --wait 0 add 10.77.0.4
+	one_line
+	complains ': another process holds .*writer.lock$'
+	kill $! || true
+}
+
+# Nobody waits for whoever writes what is read.
+t_input_is_read_before_locks_are_taken()
+{
+	local one writer
+
+	ctl add 10.77.0.3
+	ctl -q attach x0
+	mkfifo "$T/fifo"
+	ctl save >"$T/saved"
+	echo 'add 10.77.0.6' >"$T/batch"
+	echo 10.77.0.6 >"$T/list"
+	for one in "restore:$T/saved" "batch:$T/batch" "import:$T/list" "restore --rollback 1:$T/saved"; do
+		for source in "$T/fifo" -; do
+			# shellcheck disable=SC2086
+			ctl -q ${one%%:*} "$source" <>"$T/fifo" >/dev/null 2>&1 &
+			reader=$!
+			sleep 60 3<>"$T/fifo" >"$T/fifo" &
+			writer=$!
+			head -c 10 "${one##*:}" >"$T/fifo"
+			sleep 0.2
+			exits 0 --wait 0 add 10.77.0.4
+			kill -0 $reader || fail "${one%%:*} did not wait for $source"
+			kill -KILL $reader $writer
+			wait $reader $writer || true
+			rm "$T/fifo"
+			mkfifo "$T/fifo"
+			exits 0 del 10.77.0.4
+		done
+	done
+}
+
+t_the_option()
+{
+	exits 2 --wait
+	one_line
+	exits 2 --wait x add 10.77.0.3
+	one_line
+	exits 2 --wait -1 add 10.77.0.3
+	exits 2 --wait 86401 add 10.77.0.3
+	exits 0 --wait=5 add 10.77.0.3
+}
+
+run_tests

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The note may be old, since a full disk takes no new one, or another's who may write to the
+ * directory: it is believed only of a process that is there since before it was written. */
+#include "holder.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Behind the number that xb_lock_note() keeps. */
+#define PLACE 64
+#define MAGIC 0x316f68576f6c4258ULL /* "XBloWho1" */
+
+struct note {
+	uint64_t magic;
+	uint64_t namespace; /* inode of the PID namespace; 0: not known */
+	uint64_t taken;	    /* CLOCK_BOOTTIME, in ticks of the clock that /proc tells */
+	int64_t since;	    /* seconds since 1970 */
+	uint32_t process;
+	char command[100];
+};
+
+static char command[sizeof(((struct note *)0)->command)] = "bloomctl";
+
+void xb_holder_sign(int argc, char *const *argv)
+{
+	size_t used = strlen("bloomctl");
+
+	for (int i = 0; i < argc && used < sizeof(command) - 1; i++)
+		used += (size_t)snprintf(command + used, sizeof(command) - used, " %s", argv[i]);
+}
+
+static uint64_t pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+}
+
+static uint64_t ticks_now(void)
+{
+	uint64_t rate = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * rate + (uint64_t)now.tv_nsec * rate / 1000000000;
+}
+
+void xb_holder_note(int lock)
+{
+	struct note note = {
+		.magic = MAGIC,
+		.namespace = pid_namespace(),
+		.taken = ticks_now(),
+		.since = time(NULL),
+		.process = (uint32_t)getpid(),
+	};
+
+	memcpy(note.command, command, sizeof(note.command));
+	if (pwrite(lock, &note, sizeof(note), PLACE) != sizeof(note))
+		return;
+}
+
+/* When the process was started, and its state letter; false: there is none. */
+static bool look_up(uint32_t process, uint64_t *started, char *state)
+{
+	char path[64], text[1024], *behind;
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", process);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	/* Its name may have blanks and parentheses. */
+	behind = strrchr(text, ')');
+	return behind && sscanf(behind,
+				") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+				"%*d %*d %*d %*d %*d %" SCNu64,
+				state, started) == 2;
+}
+
+static void show(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~' || *text == '`')
+			*text = '?';
+}
+
+const char *xb_holder_describe(int lock, char *text, size_t size)
+{
+	uint64_t started, ours = pid_namespace();
+	struct note note;
+	char when[32], state = '?';
+	time_t since;
+	struct tm parts;
+
+	snprintf(text, size, "another process");
+	if (pread(lock, &note, sizeof(note), PLACE) != sizeof(note) || note.magic != MAGIC)
+		return text;
+	note.command[sizeof(note.command) - 1] = '\0';
+	show(note.command);
+	since = (time_t)note.since;
+	if (!gmtime_r(&since, &parts) || !strftime(when, sizeof(when), "%FT%TZ", &parts))
+		return text;
+	if (ours && note.namespace && note.namespace != ours)
+		snprintf(text, size,
+			 "process %" PRIu32 " of another PID namespace (`%s`, since %s)",
+			 note.process, note.command, when);
+	else if (look_up(note.process, &started, &state) && started <= note.taken)
+		snprintf(text, size, "process %" PRIu32 " (`%s`, since %s%s)", note.process,
+			 note.command, when, state == 'T' || state == 't' ? ", stopped" : "");
+	return text;
+}

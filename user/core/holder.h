@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who holds a lock: a note in the lock's file, for those who find it taken. */
+#ifndef XB_CORE_HOLDER_H
+#define XB_CORE_HOLDER_H
+
+#include <stddef.h>
+
+/* The command of this process, as its notes give it. */
+void xb_holder_sign(int argc, char *const *argv);
+
+/* Leaves the note of this process in a lock that it has just taken. A disk that does not take it is
+ * no error: then others cannot say who it is. */
+void xb_holder_note(int lock);
+
+/* "process 812 (`bloomctl import x`, since 2026-11-22T14:00:00Z)", or as much of it as is known.
+ * Returns text. */
+const char *xb_holder_describe(int lock, char *text, size_t size);
+
+#endif
