@@ -22,6 +22,16 @@ _bloomctl_status_names()
 		grep -o '"name":"[^"]*"' | cut -d '"' -f 4
 }
 
+# The lists that a verb can name: the allowlist's own is none to fill with what is to be dropped.
+_bloomctl_lists()
+{
+	local verb=$1
+
+	shift
+	_bloomctl_status_names lists "$@" |
+		if [[ $verb =~ ^(add|import|verdict)$ ]]; then grep -vx allow; else cat; fi
+}
+
 _bloomctl()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -85,7 +95,7 @@ _bloomctl()
 	--mode) words='auto native skb' ;;
 	--format) words='plain netset spamhaus spamhaus-json ipsum ipset hosts adblock dnsmasq unbound
 		rpz domains' ;;
-	--list) words=$(_bloomctl_status_names lists "${places[@]}") ;;
+	--list) words=$(_bloomctl_lists "$verb" "${places[@]}") ;;
 	--refuse) words=$kinds ;;
 	--fpr) words='0.01 0.001 0.0001 0.00001' ;;
 	--comment | --timeout | --capacity | --entries | --rate | --count | --rollback) return ;;
@@ -121,7 +131,7 @@ _bloomctl()
 		policy) ((given)) || words='enforce monitor allow-only' ;;
 		verdict)
 			case $given in
-			0) words=$(_bloomctl_status_names lists "${places[@]}") ;;
+			0) words=$(_bloomctl_lists verdict "${places[@]}") ;;
 			1) words='drop refused nxdomain truncate count' ;;
 			esac
 			;;

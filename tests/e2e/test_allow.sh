@@ -35,7 +35,7 @@ t_verbs()
 	says '^10.77.0.4 is dropped now: listed'
 	exits 2 allow add 10.77.0.3
 	one_line
-	complains '10.77.0.3 is in list allow already'
+	complains '10.77.0.3 is already in list allow'
 	exits 0 allow add 10.77.0.3 --exist
 	exits 0 allow del 10.77.0.3
 	says '10.77.0.3 taken out of allow'
@@ -95,10 +95,10 @@ t_prefixes()
 	blocked 10.77.3.200
 	exits 0 allow del 10.77.0.2/31
 	blocked 10.77.0.2 10.77.0.3
-	exits 0 allow add 0.0.0.0/0
+	exits 0 allow add 0.0.0.0/0 --force
 	passes 10.77.0.2 10.77.0.4 10.77.3.200
 	blocked fd77::2
-	exits 0 allow add ::/0
+	exits 0 allow add ::/0 --force
 	passes fd77::2 fd77::3
 	exits 0 allow del 0.0.0.0/0 ::/0
 	blocked 10.77.0.2 10.77.3.200 fd77::2 fd77::3

@@ -123,11 +123,11 @@ t_list_names()
 	# U+009B begins a control sequence, and so may a byte that is no UTF-8.
 	for one in $'\xc2\x9b31mred' $'\x9b31mred'; do
 		refused 2 add 192.0.2.1 --list "$one"
-		complains "'[?]+31mred' is no list name"
+		complains "invalid list name '[?]+31mred'"
 		refused 2 allow del 10.77.0.3 --list "$one"
-		complains "'[?]+31mred' is no list name"
+		complains "invalid list name '[?]+31mred'"
 		refused 2 verdict "$one" drop
-		complains "'[?]+31mred' is no list name"
+		complains "invalid list name '[?]+31mred'"
 		refused 2 list --list "$one"
 		complains 'there is no list [?]+31mred$'
 		refused 2 flush --list "$one" --yes

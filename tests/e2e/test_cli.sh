@@ -16,7 +16,7 @@ t_add_and_del()
 	says '192.0.2.2 is not listed'
 	exits 2 add 192.0.2.1
 	one_line
-	complains '192.0.2.1 is in list default already'
+	complains '192.0.2.1 is already in list default'
 	exits 0 add 192.0.2.1 --exist
 	exits 0 del 192.0.2.1
 	says '192.0.2.1 taken out of default'
@@ -154,6 +154,10 @@ t_completion()
 	. "$root/packaging/bloomctl.bash"
 	bloomctl() { ctl "$@"; }
 	ctl add example.com --list ads
+	ctl allow add 198.51.100.1
+	completes ads add 192.0.2.1 --list ''
+	completes ads import file --list ''
+	completes 'ads allow' allow add 192.0.2.1 --list ''
 	completes 'enforce monitor allow-only' policy ''
 	completes 'enforce monitor allow-only' policy --force ''
 	completes 'enforce monitor allow-only' policy --rollback 60 ''
@@ -317,7 +321,7 @@ t_batch_order()
 	complains 'batch:2: 10.77.0.[78] is not listed'
 	sed -i 2d "$T/batch"
 	exits 2 batch "$T/batch"
-	complains 'batch:2: 10.77.0.3 is in list two already'
+	complains 'batch:2: 10.77.0.3 is already in list two'
 	sed -i 2d "$T/batch"
 	exits 1 batch "$T/batch"
 	complains 'batch:3: 10.77.0.1 is not listed'

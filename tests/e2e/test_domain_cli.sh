@@ -360,7 +360,7 @@ t_entries()
 	asks www.alone.example.net passed
 	exits 2 add EXAMPLE.com.
 	one_line
-	complains '^bloomctl: example.com is in list default already'
+	complains '^bloomctl: example.com is already in list default'
 	exits 0 add EXAMPLE.com. --exist
 	exits 0 list
 	says '^example.com list default verdict drop added .* expires .* comment "why"$'
@@ -384,7 +384,7 @@ t_single_label()
 {
 	exits 2 add com
 	one_line
-	complains 'com is a single label, perhaps a whole top-level domain .--force lists it'
+	complains 'com has no dot and may be a whole top-level domain; use --force'
 	exits 2 add =com
 	one_line
 	exits 2 add example.org com
@@ -392,17 +392,17 @@ t_single_label()
 	printf 'add example.org\nadd com\n' >"$T/lines"
 	exits 2 batch "$T/lines"
 	one_line
-	complains 'lines:2: com is a single label'
+	complains 'lines:2: com has no dot'
 	exits 0 add com --force
 	exits 0 test example.com
 	printf 'allow add example.org\nallow add net\n' >"$T/lines"
 	exits 2 batch "$T/lines"
 	one_line
-	complains 'lines:2: net is a single label'
+	complains 'lines:2: net has no dot'
 	for one in net =net; do
 		exits 2 allow add "$one"
 		one_line
-		complains "$one is a single label, perhaps a whole top-level domain .--force allows it"
+		complains "$one has no dot and may be a whole top-level domain; use --force"
 	done
 	exits 1 allow test example.org
 	exits 0 allow add net --force
@@ -718,7 +718,7 @@ t_test_whatever_the_sources()
 	begin
 	ctl add example.com
 	ctl verdict default nxdomain
-	ctl add 0.0.0.0/0 --list all
+	ctl add 0.0.0.0/0 --force --list all
 	exits 0 test example.com
 	says '^example.com is answered NXDOMAIN now: listed$'
 	ctl allow refuse link-local

@@ -334,7 +334,7 @@ t_others_wait_for_a_live_commit()
 # Commands that look at the machine meanwhile see the interface on trial, too.
 t_what_must_not_be_blocked_stays_allowed_on_trial()
 {
-	ctl add 0.0.0.0/0
+	ctl add 0.0.0.0/0 --force
 	ctl -q attach x0 --rollback 600 2>/dev/null
 	blocked "$listed"
 	ctl up

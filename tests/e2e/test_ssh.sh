@@ -108,7 +108,7 @@ t_everything_listed()
 	log_in_from four 10.77.0.2
 	log_in_from six fd77::2
 	over four "$there attach x0" || fail "attach: $(cat "$T/out")"
-	over six "$there add 0.0.0.0/0 ::/0" || fail "add: $(cat "$T/out")"
+	over six "$there add 0.0.0.0/0 ::/0 --force" || fail "add: $(cat "$T/out")"
 	works four
 	works six
 	blocked 10.77.0.3 fd77::3
@@ -286,7 +286,7 @@ t_member_who_sees_nobody()
 		nsenter --net="/run/netns/$server" unshare --mount bash -c \
 			'mount -t proc -o hidepid=invisible proc /proc && exec "$@"' - "$@"
 	}
-	member_exits 0 add 0.0.0.0/0
+	member_exits 0 add 0.0.0.0/0 --force
 	blocked 10.77.0.3
 	works one
 	over one "$there allow list --list auto:ssh"

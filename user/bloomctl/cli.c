@@ -166,7 +166,17 @@ bool cli_list_name(const struct cli *cli, const char *name)
 {
 	if (xb_list_name_ok(name))
 		return true;
-	cli_usage(cli, "'%s' is no list name", show_name(name).text);
+	cli_usage(cli, "invalid list name '%s': letters, digits, . _ - only", show_name(name).text);
+	return false;
+}
+
+bool cli_list_to_fill(const struct cli *cli, const char *name)
+{
+	if (strcmp(name, XB_LIST_ALLOW))
+		return cli_list_name(cli, name);
+	cli_usage(cli,
+		  "'%s' is the name of the allowlist's own list; `bloomctl allow add` fills it",
+		  name);
 	return false;
 }
 

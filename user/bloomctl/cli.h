@@ -102,6 +102,9 @@ bool cli_rate(const struct cli *cli, const char *text, double *rate);
 /* Whether it can be the name of a list; a usage error otherwise. */
 bool cli_list_name(const struct cli *cli, const char *name);
 
+/* The same for a list of what is to be blocked: the name of the allowlist's own is not for it. */
+bool cli_list_to_fill(const struct cli *cli, const char *name);
+
 /* The error for a name that no list has; returns -EINVAL. */
 int cli_no_list(const char *name);
 

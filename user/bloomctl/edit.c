@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "absent.h"
+#include "core/array.h"
+#include "core/bogon.h"
 #include "core/error.h"
 #include "core/membership.h"
 
@@ -30,17 +33,18 @@ void edit_free(struct edit *edit)
 	edit->entries = NULL;
 }
 
-/* A domain of one label is a top-level domain, and with it all that is below. */
-static int check_label(const struct edit_terms *terms, const struct xb_entry *entry)
+/* What import leaves out is not to be typed by accident either. */
+static int check_width(const struct edit_terms *terms, const struct xb_entry *entry)
 {
+	const char *why = terms->add && !terms->force ? xb_too_wide(entry) : NULL;
 	char text[XB_ENTRY_TEXT];
 
-	if (!terms->add || terms->force || !xb_entry_is_name(entry) ||
-	    xb_name_labels(entry->name, entry->length) > 1)
+	if (!why)
 		return 0;
-	return xb_input_error("%s is a single label, perhaps a whole top-level domain "
-			      "(--force %s it)",
-			      xb_entry_format(entry, text), terms->allow ? "allows" : "lists");
+	if (xb_entry_is_name(entry))
+		why = "has no dot and may be a whole top-level domain";
+	return xb_input_error("%s %s%s; use --force if it is meant", xb_entry_format(entry, text),
+			      xb_entry_is_name(entry) ? "" : "is a prefix ", why);
 }
 
 static int parse_entry(struct edit *edit, const char *text, bool *host_bits)
@@ -50,7 +54,7 @@ static int parse_entry(struct edit *edit, const char *text, bool *host_bits)
 	int error = xb_entry_parse(text, strlen(text), form, entry, host_bits);
 
 	if (!error)
-		error = check_label(&edit->terms, entry);
+		error = check_width(&edit->terms, entry);
 	if (!error && xb_entry_is_name(entry)) {
 		entry->name = xb_arena_copy(&edit->names, form, entry->length);
 		error = entry->name ? 0 : -ENOMEM;
@@ -77,6 +81,28 @@ static int parse_entries(const struct cli *cli, int argc, char **argv, struct ed
 			edit->entries[i] = xb_entry_allow(&edit->entries[i]);
 	}
 	return 0;
+}
+
+/* Else the second of the two would be told as already listed, or as absent. */
+static int refuse_repeats(const struct edit *edit)
+{
+	struct xb_entry *sorted = NULL;
+	char text[XB_ENTRY_TEXT];
+	int error;
+
+	if (edit->count < 2 || edit->terms.exist)
+		return 0;
+	sorted = xb_array_alloc(edit->count, sizeof(*sorted));
+	if (!sorted)
+		return xb_out_of_memory();
+	memcpy(sorted, edit->entries, edit->count * sizeof(*sorted));
+	error = xb_entry_sort(&sorted, edit->count, sizeof(*sorted));
+	for (size_t i = 1; !error && i < edit->count; i++)
+		if (!xb_entry_compare(&sorted[i - 1], &sorted[i]))
+			error = xb_input_error("%s is named twice",
+					       xb_entry_format(&sorted[i], text));
+	free(sorted);
+	return error;
 }
 
 static bool has_options(int argc, char **argv)
@@ -119,9 +145,11 @@ static int take_options(const struct cli *cli, int argc, char **argv, struct edi
 			return EXIT_USAGE;
 		}
 	}
-	if (terms->list && !cli_list_name(cli, terms->list))
-		return EXIT_USAGE;
-	return 0;
+	if (!terms->list)
+		return 0;
+	if (terms->add && !terms->allow)
+		return cli_list_to_fill(cli, terms->list) ? 0 : EXIT_USAGE;
+	return cli_list_name(cli, terms->list) ? 0 : EXIT_USAGE;
 }
 
 int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
@@ -143,6 +171,8 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit)
 	if (optind == argc)
 		return cli_usage(cli, "%s needs at least one entry", argv[0]);
 	code = parse_entries(cli, argc - optind, argv + optind, edit);
+	if (!code && refuse_repeats(edit))
+		code = cli_fail();
 	if (code)
 		edit_free(edit);
 	return code;
@@ -172,7 +202,7 @@ static int apply_add(struct xb_writer *writer, const struct edit_terms *terms,
 	if (error)
 		return error;
 	if (put == XB_PUT_SAME && !terms->exist)
-		return xb_input_error("%s is in list %s already (--exist makes that no error)",
+		return xb_input_error("%s is already in list %s; --exist ignores this",
 				      xb_entry_format(entry, text), list_of(terms));
 	result->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
 	result->renewed += put == XB_PUT_RENEWED;
@@ -232,19 +262,15 @@ static int apply_del(struct xb_writer *writer, const struct edit_terms *terms,
 	if (!error)
 		error = xb_member_remove(writer->txn, entry, terms->id, &removal);
 	xb_entry_format(entry, text);
-	if (names && !error && removal != XB_REMOVAL_ABSENT)
+	if (names && !error && removal != XB_REMOVAL_ABSENT) {
 		json_object_set(result->lists_left, text, names);
+		json_object_set_new(result->covered, text, absent_cover(writer->txn, entry));
+	}
 	json_decref(names);
 	if (error)
 		return error;
-	if (removal == XB_REMOVAL_ABSENT && !terms->exist) {
-		xb_input_error("%s is not %s%s", text,
-			       terms->list    ? "in list "
-			       : terms->allow ? "on the allowlist"
-					      : "listed",
-			       terms->list ? terms->list : "");
-		return 1;
-	}
+	if (removal == XB_REMOVAL_ABSENT && !terms->exist)
+		return absent_error(writer->txn, entry, terms->list);
 	result->absent += removal == XB_REMOVAL_ABSENT;
 	result->removed += removal != XB_REMOVAL_ABSENT;
 	return 0;
@@ -262,10 +288,12 @@ int edit_begin(struct xb_writer *writer, struct edit_terms *terms)
 		list = xb_list_by_name(writer->txn, terms->list);
 	if (error)
 		return error;
-	if (!list && terms->list)
+	if (!list && terms->list && !terms->exist)
 		return cli_no_list(terms->list);
 	if (list)
 		terms->id = list->id;
+	else if (terms->list)
+		terms->id = XB_NO_LIST;
 	return 0;
 }
 
@@ -284,59 +312,72 @@ struct run {
 static int body(struct xb_writer *writer, void *context)
 {
 	struct run *run = context;
-	json_t *lists = run->result.lists_left;
+	json_t *lists = run->result.lists_left, *covered = run->result.covered;
 	int error;
 
-	if (lists)
-		json_object_clear(lists);
-	run->result = (struct edit_result){.lists_left = lists};
+	json_object_clear(lists);
+	json_object_clear(covered);
+	run->result = (struct edit_result){.lists_left = lists, .covered = covered};
 	error = edit_begin(writer, &run->edit->terms);
 	for (size_t i = 0; !error && i < run->edit->count; i++)
 		error = edit_apply(writer, &run->edit->terms, &run->edit->entries[i], &run->result);
 	return error;
 }
 
-static void tell_lists(json_t *lists)
+static int tell_added(const struct cli *cli, const struct edit_result *result)
+{
+	if (!cli->json)
+		return EXIT_DONE;
+	return cli_json(cli, json_pack("{s:I,s:I,s:I}", "added", (json_int_t)result->added,
+				       "renewed", (json_int_t)result->renewed, "unchanged",
+				       (json_int_t)result->unchanged));
+}
+
+static int tell_removed(const struct cli *cli, const struct edit_result *result)
 {
 	const char *entry;
 	json_t *names, *name;
 	size_t i;
 
-	json_object_foreach(lists, entry, names)
+	json_object_foreach(result->covered, entry, name)
+		cli_note(cli, "bloomctl: %s has no entry of its own any more, but %s", entry,
+			 json_string_value(name));
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:I,s:I,s:O,s:O}", "removed",
+					       (json_int_t)result->removed, "absent",
+					       (json_int_t)result->absent, "lists",
+					       result->lists_left, "covered", result->covered));
+	if (cli->quiet)
+		return EXIT_DONE;
+	json_object_foreach(result->lists_left, entry, names)
 	{
 		printf("%s taken out of", entry);
 		json_array_foreach(names, i, name) printf(" %s", json_string_value(name));
 		putchar('\n');
 	}
+	return cli_done(EXIT_DONE);
 }
 
 int edit_run(struct cli *cli, int argc, char **argv)
 {
 	struct edit edit;
 	struct run run = {.edit = &edit};
+	struct edit_result *result = &run.result;
 	int code = edit_parse(cli, argc, argv, &edit), error;
 
 	if (code)
 		return code;
-	run.result.lists_left = edit.terms.add ? NULL : json_object();
+	if (!edit.terms.add) {
+		result->lists_left = json_object();
+		result->covered = json_object();
+	}
 	error = xb_write(&cli->paths, 0, body, &run);
-	if (error == 1)
-		code = (cli_fail(), EXIT_ABSENT);
-	else if (error)
+	if (error)
 		code = cli_fail();
-	else if (cli->json)
-		code = cli_json(
-			cli, edit.terms.add ? json_pack("{s:I,s:I,s:I}", "added",
-							(json_int_t)run.result.added, "renewed",
-							(json_int_t)run.result.renewed, "unchanged",
-							(json_int_t)run.result.unchanged)
-					    : json_pack("{s:I,s:I,s:O}", "removed",
-							(json_int_t)run.result.removed, "absent",
-							(json_int_t)run.result.absent, "lists",
-							run.result.lists_left));
-	else if (!edit.terms.add && !cli->quiet)
-		tell_lists(run.result.lists_left), code = cli_done(EXIT_DONE);
-	json_decref(run.result.lists_left);
+	else
+		code = edit.terms.add ? tell_added(cli, result) : tell_removed(cli, result);
+	json_decref(result->lists_left);
+	json_decref(result->covered);
 	edit_free(&edit);
-	return code;
+	return error == 1 ? EXIT_ABSENT : code;
 }

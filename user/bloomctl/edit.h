@@ -11,7 +11,7 @@
 struct edit_terms {
 	bool add, exist;
 	bool allow;	  /* of the allowlist */
-	bool force;	  /* single labels too */
+	bool force;	  /* what is too wide, too */
 	const char *list; /* NULL: "default" or "allow" for add, every list for del */
 	const char *comment;
 	uint32_t timeout; /* seconds, 0: none */
@@ -29,6 +29,7 @@ struct edit {
 struct edit_result {
 	uint64_t added, renewed, removed, unchanged, absent;
 	json_t *lists_left; /* entry to names of the lists a del took it out of; NULL: not wanted */
+	json_t *covered;    /* entry to what still covers it; with lists_left */
 };
 
 /* argv[0] is "add" or "del", or "allow" and argv[1] is. The texts stay the caller's. Returns 0, or

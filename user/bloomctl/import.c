@@ -323,7 +323,7 @@ int verb_import(struct cli *cli, int argc, char **argv)
 		return EXIT_USAGE;
 	if (argc - optind != 1)
 		return cli_usage(cli, "import takes one file, or -");
-	if (!cli_list_name(cli, request.list))
+	if (!cli_list_to_fill(cli, request.list))
 		return EXIT_USAGE;
 	if (request.dry_run && cli->wish.seconds)
 		return cli_usage(cli, "a dry run changes nothing to roll back");

@@ -148,6 +148,8 @@ int verb_verdict(struct cli *cli, int argc, char **argv)
 	if (argc - optind < 2)
 		return show(cli, optind < argc ? argv[optind] : NULL);
 	request.list = argv[optind];
+	if (!cli_list_to_fill(cli, request.list))
+		return EXIT_USAGE;
 	if (xb_domain_verdict_parse(argv[optind + 1], &request.verdict) ||
 	    rollback_write(cli, 0, body, &request))
 		return cli_fail();

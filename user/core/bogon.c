@@ -53,7 +53,6 @@ static const struct range ipv6[] = {
 	IPV6(0, 0, 0, 0, 0, 96, "IPv4-compatible, deprecated (RFC 4291)"),
 	IPV6(0, 0, 0, 0, 0, 128, "unspecified (RFC 4291)"),
 	IPV6(0, 0, 0, 0, 1, 128, "loopback (RFC 4291)"),
-	IPV6(0, 0, 0, 0, 0xffff00000000, 96, "IPv4-mapped (RFC 4291)"),
 	IPV6(0x64, 0xff9b, 1, 0, 0, 48, "local NAT64 (RFC 8215)"),
 	IPV6(0x100, 0, 0, 0, 0, 64, "discard-only (RFC 6666)"),
 	IPV6(0x100, 0, 0, 1, 0, 64, "dummy prefix (RFC 9780)"),
@@ -98,20 +97,22 @@ static const char *why(const struct range *ranges, size_t count, const struct xb
 	return reason;
 }
 
-const char *xb_bogon(const struct xb_entry *entry)
+const char *xb_too_wide(const struct xb_entry *entry)
 {
-	bool is_ipv4 = xb_entry_is_ipv4(entry);
-	const char *reason;
-
 	if (xb_entry_is_name(entry))
 		return xb_name_labels(entry->name, entry->length) == 1 ? "a single label" : NULL;
-	reason = is_ipv4 ? why(ipv4, sizeof(ipv4) / sizeof(ipv4[0]), entry)
-			 : why(ipv6, sizeof(ipv6) / sizeof(ipv6[0]), entry);
+	if (xb_entry_is_ipv4(entry))
+		return entry->length < XB_WIDEST4 ? "shorter than /" TEXT_OF(XB_WIDEST4) : NULL;
+	return entry->length < XB_WIDEST6 ? "shorter than /" TEXT_OF(XB_WIDEST6) : NULL;
+}
 
-	if (reason)
-		return reason;
-	if (entry->length < (is_ipv4 ? XB_WIDEST4 : XB_WIDEST6))
-		return is_ipv4 ? "shorter than /" TEXT_OF(XB_WIDEST4)
-			       : "shorter than /" TEXT_OF(XB_WIDEST6);
-	return NULL;
+const char *xb_bogon(const struct xb_entry *entry)
+{
+	const char *reason = NULL;
+
+	if (xb_entry_is_ipv4(entry))
+		reason = why(ipv4, sizeof(ipv4) / sizeof(ipv4[0]), entry);
+	else if (xb_entry_is_ipv6(entry))
+		reason = why(ipv6, sizeof(ipv6) / sizeof(ipv6[0]), entry);
+	return reason ? reason : xb_too_wide(entry);
 }

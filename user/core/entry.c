@@ -71,6 +71,20 @@ static int no_entry(const char *text, size_t size, bool names)
 			      names ? ", prefix or domain" : " or prefix");
 }
 
+/* ::ffff:a.b.c.d (RFC 4291, section 2.5.5.2) is how programs write an IPv4 address on an IPv6
+ * socket: no packet has it, so what is meant is the IPv4 address. */
+static bool is_mapped(const struct xb_entry *entry)
+{
+	return entry->length >= 96 && !entry->hi && entry->lo >> 32 == 0xffff;
+}
+
+static void unmap(struct xb_entry *entry)
+{
+	entry->hi = entry->lo << 32;
+	entry->lo = 0;
+	entry->length = (uint8_t)(entry->length - 96);
+}
+
 static int parse_address(const char *text, size_t size, bool names, struct xb_entry *entry,
 			 bool *host_bits)
 {
@@ -99,6 +113,10 @@ static int parse_address(const char *text, size_t size, bool names, struct xb_en
 	if (slash && parse_length(slash + 1, entry->length, &entry->length))
 		return xb_input_error("'%.*s': the prefix length must be 0 to %d", (int)size, text,
 				      ipv4 ? 32 : 128);
+	if (!ipv4 && is_mapped(entry)) {
+		unmap(entry);
+		ipv4 = true;
+	}
 	whole = *entry;
 	cut(entry, entry->length);
 	entry->kind = kind_of(ipv4, entry->length);

@@ -44,9 +44,10 @@ _Static_assert(sizeof(struct xb_entry) == 24, "millions of them are in memory");
 #define XB_ENTRY_KEY_BYTES   256 /* at most */
 
 /*
- * ADDRESS, ADDRESS/LENGTH or DOMAIN of size bytes. name: where the form of a domain goes, which the
- * entry then points to; NULL: only addresses are taken. *host_bits (may be NULL) tells whether bits
- * behind the length were cut off.
+ * ADDRESS, ADDRESS/LENGTH or DOMAIN of size bytes; ::ffff:192.0.2.1 is 192.0.2.1, and so are
+ * prefixes of /96 and longer. name: where the form of a domain goes, which the entry then points
+ * to; NULL: only addresses are taken. *host_bits (may be NULL) tells whether bits behind the length
+ * were cut off.
  */
 int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
 		   struct xb_entry *entry, bool *host_bits);

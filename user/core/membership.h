@@ -32,6 +32,7 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 		  const struct xb_membership *member, unsigned int renew, enum xb_put *result);
 
 #define XB_ANY_LIST 0
+#define XB_NO_LIST  UINT32_MAX /* the identity of none */
 
 enum xb_removal {
 	XB_REMOVAL_ABSENT,   /* it was not there; nothing changed */

@@ -409,7 +409,7 @@ int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list)
 {
 	if (!xb_list_name_ok(name))
 		return xb_input_error(
-			"'%s' is no list name: up to 64 letters, digits, '.', '_' and '-', "
+			"invalid list name '%s': up to 64 letters, digits, '.', '_' and '-', "
 			"a letter or digit first",
 			XB_LINE_SHOW(name));
 	return need_list(txn, name, list);

@@ -112,7 +112,8 @@ struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id);
 int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list); /* creates it */
 
 /* Lists of what the machine allows by itself; their names cannot be typed. */
-#define XB_LIST_AUTO "auto:"
+#define XB_LIST_AUTO  "auto:"
+#define XB_LIST_ALLOW "allow" /* where `allow add` puts what names no list */
 bool xb_list_is_auto(const struct xb_list *list);
 int xb_list_need_auto(struct xb_txn *txn, const char *kind, struct xb_list **list);
 
