@@ -25,6 +25,8 @@ POINTS = ("apply-dirty", "apply-half", "apply-done", "commit-before", "commit-af
           "rotate-replayed", "trial-pinned", "trial-recorded", "trial-begun", "rollback-released")
 ERRORS = (errno.EIO, errno.ENOSPC, errno.ENOMEM)
 CALLS = 150         # that a change makes, about
+OPENING = 30        # of these are of the opening of the store
+SLEEPS = (0, 5, 20) # milliseconds
 AGREE_EVERY = 10    # rounds
 POLICIES = ("enforce", "enforce", "monitor", "allow-only")
 TRIAL = 1           # seconds
@@ -208,7 +210,12 @@ class Torture:
             change.fate = "%d%s:%d" % (self.dice.randint(1, CALLS), self.dice.choice(["", "+"]),
                                        self.dice.choice(ERRORS))
             environment = world.shimmed(fail=change.fate)
-        elif how < 0.85:
+        elif how < 0.5:
+            # While it opens the store, and others wait for it to have done so.
+            call = self.dice.randint(1, OPENING)
+            change.fate = "dies at call %d" % call
+            environment = world.shimmed(die=call, sleep="%d:%d" % (call, self.dice.choice(SLEEPS)))
+        elif how < 0.9:
             when = time.monotonic() + self.dice.random() ** 2 * 0.03
         process = subprocess.Popen([program, *world.options, *change.words], env=environment,
                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,

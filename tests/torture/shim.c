@@ -4,6 +4,8 @@
  * they come.
  *
  * XB_SHIM_FAIL=CALL:ERRNO: the call of that number fails, from 1; CALL+:ERRNO: all from it on.
+ * XB_SHIM_DIE=CALL: the process dies by -9 before the call of that number.
+ * XB_SHIM_SLEEP=CALL:MILLISECONDS: it sleeps before that call, and before it fails or dies there.
  * XB_SHIM_STOP=CALL: the process stops right after that call, as by SIGSTOP; CALL commit: after the
  * first write that is safe when it returns, LMDB's last of a transaction.
  * XB_SHIM_SEEN=FILE: gets a line for each call, its number and name.
@@ -14,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -69,6 +73,17 @@ static void append(const char *variable, const void *bytes, size_t size)
 	close(fd);
 }
 
+/* What the variable has behind "CALL:", if this is that call (of CALL alone: 0); else -1. */
+static int wish(const char *variable)
+{
+	const char *wanted = getenv(variable);
+	char *end;
+
+	if (!wanted || strtoul(wanted, &end, 10) != calls)
+		return -1;
+	return *end ? atoi(end + 1) : 0;
+}
+
 /* Counts the call; errno is set if it is to fail. */
 static bool fails(const char *name)
 {
@@ -80,6 +95,10 @@ static bool fails(const char *name)
 	calls++;
 	size = snprintf(line, sizeof(line), "%u %s\n", calls, name);
 	append("XB_SHIM_SEEN", line, (size_t)size);
+	if (wish("XB_SHIM_SLEEP") > 0)
+		usleep((useconds_t)wish("XB_SHIM_SLEEP") * 1000);
+	if (!wish("XB_SHIM_DIE"))
+		raise(SIGKILL);
 	if (!wanted)
 		return false;
 	number = strtoul(wanted, &end, 10);
@@ -342,6 +361,33 @@ SYNC(fdatasync)
 	}
 MAP(mmap)
 MAP(mmap64)
+
+#define CONTROL(name)                                                                              \
+	int name(int fd, int what, ...)                                                            \
+	{                                                                                          \
+		va_list rest;                                                                      \
+		long argument;                                                                     \
+                                                                                                   \
+		va_start(rest, what);                                                              \
+		argument = va_arg(rest, long);                                                     \
+		va_end(rest);                                                                      \
+		return file(fd) && fails("fcntl") ? -1 : NEXT(name)(fd, what, argument);           \
+	}
+CONTROL(fcntl)
+CONTROL(fcntl64)
+
+int flock(int fd, int operation)
+{
+	return file(fd) && fails("flock") ? -1 : NEXT(flock)(fd, operation);
+}
+
+/* LMDB makes its two before it says whose they are. Returns the error, as the real one does. */
+int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *how)
+{
+	return how && getenv("XB_SHIM_DIR") && fails("mutex")
+		       ? errno
+		       : NEXT(pthread_mutex_init)(mutex, how);
+}
 
 /* libbpf calls bpf(2) by it. */
 long syscall(long number, ...)

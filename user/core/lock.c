@@ -3,6 +3,7 @@
 #include "lock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -116,6 +117,20 @@ int xb_try_lock(const char *directory, const char *name)
 		return error;
 	}
 	xb_holder_note(fd);
+	return fd;
+}
+
+int xb_lock_opening(const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return xb_system_error(errno, "cannot use the state directory %s", directory);
+	error = take(fd, LOCK_EX);
+	if (error) {
+		close(fd);
+		return xb_system_error(-error, "cannot lock %s", directory);
+	}
 	return fd;
 }
 

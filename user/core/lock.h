@@ -31,6 +31,13 @@ int xb_lock(const char *directory, const char *name);
 /* Does not wait: -EWOULDBLOCK (no message) when somebody has it. */
 int xb_try_lock(const char *directory, const char *name);
 
+/*
+ * Whoever opens the store, to read or to write, holds this one meanwhile. It is the directory
+ * itself: that is there for those who may make no file in it, and on a file system that cannot be
+ * written.
+ */
+int xb_lock_opening(const char *directory);
+
 void xb_unlock(int lock);
 
 /* A number kept in the lock file for those who find it taken. The builder keeps the sequence number

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "latest.h"
 #include "listline.h"
 #include "lock.h"
 #include "seal.h"
@@ -35,6 +36,11 @@ int xb_store_error(int error, const char *doing)
 				       doing, XB_STORE_BYTES >> 30);
 	if (error == ENOSPC)
 		return xb_system_error(0, "%s: no space left on the disk of the state directory",
+				       doing);
+	if (error == XB_NOT_LATEST)
+		return xb_system_error(0,
+				       "%s: a process that has it open goes by an old state of it "
+				       "(an older bloomctl?); try again when that has ended",
 				       doing);
 	if (error > 0)
 		return xb_system_error(error, "%s", doing);
@@ -75,7 +81,7 @@ static int open_tables(struct xb_store *store, bool create)
 		{"sessions", &store->sessions, 0},
 	};
 	MDB_txn *txn;
-	int error = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
+	int error = xb_latest_begin(store->env, create ? 0 : MDB_RDONLY, &txn);
 
 	if (error)
 		return error;
@@ -95,8 +101,7 @@ void xb_store_close(struct xb_store *store)
 {
 	if (!store)
 		return;
-	if (store->env)
-		mdb_env_close(store->env);
+	xb_storefile_close(store->env);
 	xb_unlock(store->namespace_lock);
 	free(store);
 }
@@ -205,7 +210,7 @@ static int save_lists(struct xb_txn *txn)
 int xb_store_recover(struct xb_store *store)
 {
 	MDB_txn *txn;
-	int error = mdb_txn_begin(store->env, NULL, 0, &txn);
+	int error = xb_latest_begin(store->env, 0, &txn);
 
 	if (error)
 		return xb_store_error(error, "cannot begin a transaction");
@@ -223,7 +228,7 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 		return xb_out_of_memory();
 	txn->store = store;
 	txn->writes = !(flags & MDB_RDONLY);
-	error = mdb_txn_begin(store->env, NULL, flags, &txn->txn);
+	error = xb_latest_begin(store->env, flags, &txn->txn);
 	if (error) {
 		free(txn);
 		return xb_store_error(error, "cannot begin a transaction");
@@ -289,66 +294,90 @@ void xb_txn_abort(struct xb_txn *txn)
 	free_txn(txn);
 }
 
+/* Whether there is one: 1, 0, or an error. */
+static int find_store(const char *directory, const char *path)
+{
+	if (!access(path, F_OK))
+		return 1;
+	if (errno == ENOTDIR)
+		return xb_input_error("%s is not a directory", directory);
+	if (errno != ENOENT)
+		return xb_system_error(errno, "cannot use the state directory %s", directory);
+	return 0;
+}
+
+static int cannot_open(int error, const char *path)
+{
+	char doing[4200];
+
+	snprintf(doing, sizeof(doing), "cannot open the store %s", path);
+	return xb_store_error(error, doing);
+}
+
+static int open_file(struct xb_store *store, const char *directory, const char *path)
+{
+	int lock = xb_lock_opening(directory), error;
+
+	if (lock < 0)
+		return lock;
+	error = xb_storefile_check(path);
+	if (!error) {
+		error = xb_storefile_open(path, &store->env);
+		error = error ? cannot_open(error, path) : 0;
+	}
+	xb_unlock(lock);
+	return error;
+}
+
+/* With the file open: the tables, and what earlier versions and processes left. */
+static int open_contents(struct xb_store *store, const char *directory, const char *path)
+{
+	int dead, error = xb_storefile_fill_up(store->env);
+
+	mdb_reader_check(store->env, &dead);
+	if (!error)
+		error = open_tables(store, false);
+	if (error == MDB_NOTFOUND) {
+		error = xb_storefile_sync(store->env, directory);
+		if (error)
+			return error;
+		error = open_tables(store, true);
+	}
+	if (error)
+		return cannot_open(error, path);
+	return store->outdated ? xb_schema_upgrade(store) : 0;
+}
+
 int xb_store_open(const char *directory, bool create, struct xb_store **out)
 {
 	struct xb_store *store;
 	char path[4096];
-	bool exists;
 	int error;
 
 	*out = NULL;
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, XB_STORE_FILE) >= sizeof(path))
 		return xb_input_error("%s: path too long", directory);
-	exists = !access(path, F_OK);
-	if (!exists && errno == ENOTDIR)
-		return xb_input_error("%s is not a directory", directory);
-	if (!exists && errno != ENOENT)
-		return xb_system_error(errno, "cannot use the state directory %s", directory);
-	if (!exists && !create)
+	error = find_store(directory, path);
+	if (error < 0)
+		return error;
+	if (!error && !create)
 		return -ENOENT;
-	if (create) {
-		error = make_directory(directory);
-		if (error)
-			return error;
-	}
+	error = create ? make_directory(directory) : 0;
+	if (error)
+		return error;
 	store = calloc(1, sizeof(*store));
 	if (!store)
 		return xb_out_of_memory();
 	store->namespace_lock = xb_lock_pid_namespace(directory);
-	if (store->namespace_lock < 0) {
-		error = store->namespace_lock;
-		goto fail;
-	}
-	error = xb_storefile_check(path);
+	error = store->namespace_lock < 0 ? store->namespace_lock : 0;
+	if (!error)
+		error = open_file(store, directory, path);
+	if (!error)
+		error = open_contents(store, directory, path);
 	if (error)
-		goto fail;
-	error = xb_storefile_open(path, &store->env);
-	if (!error) {
-		int dead;
-
-		mdb_reader_check(store->env, &dead);
-		error = open_tables(store, false);
-		if (error == MDB_NOTFOUND) {
-			error = xb_storefile_sync(store->env, directory);
-			if (error)
-				goto fail;
-			error = open_tables(store, true);
-		}
-	}
-	if (error) {
-		char doing[4200];
-
-		snprintf(doing, sizeof(doing), "cannot open the store %s", path);
-		error = xb_store_error(error, doing);
-		goto fail;
-	}
-	error = store->outdated ? xb_schema_upgrade(store) : 0;
-	if (error)
-		goto fail;
-	*out = store;
-	return 0;
-fail:
-	xb_store_close(store);
+		xb_store_close(store);
+	else
+		*out = store;
 	return error;
 }
 

@@ -85,11 +85,8 @@ struct xb_txn {
 int xb_store_open(const char *directory, bool create, struct xb_store **store);
 void xb_store_close(struct xb_store *store);
 
-/*
- * Under the writer lock, before anything is read: LMDB has the number of the last transaction in
- * memory, too, and readers go by that. A writer killed between its last write and that number left
- * a transaction that readers do not see, but the next one that writes does.
- */
+/* Under the writer lock, before anything is read: what a writer that was killed had committed is
+ * seen by readers from now on, too. See latest.h. */
 int xb_store_recover(struct xb_store *store);
 
 /* Both are ended by commit or abort, which free them. A write waits for the other writer. */

@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "damage.h"
 #include "error.h"
+#include "latest.h"
 #include "ownfile.h"
 #include "store.h"
 
@@ -58,8 +58,8 @@ int xb_storefile_sync(MDB_env *env, const char *directory)
 
 /*
  * A file that was begun when the power went: two pages, one of them never written. Nothing was
- * acknowledged with it, so it is emptied, and LMDB begins again. Locked: another may be about to do
- * the same. Returns 1 if the file may be opened again.
+ * acknowledged with it, so it is emptied, and LMDB begins again. Returns 1 if the file may be
+ * opened again.
  */
 static int empty_stillborn(const char *path)
 {
@@ -69,7 +69,7 @@ static int empty_stillborn(const char *path)
 
 	if (fd < 0)
 		return 0;
-	if (flock(fd, LOCK_EX) || fstat(fd, &st) < 0 || st.st_size > 2 * LMDB_PAGE)
+	if (fstat(fd, &st) < 0 || st.st_size > 2 * LMDB_PAGE)
 		goto out;
 	for (int i = 0; i < 2; i++)
 		if (pread(fd, &magic[i], sizeof(magic[i]), i * LMDB_PAGE + LMDB_MAGIC_PLACE) < 0)
@@ -83,25 +83,69 @@ out:
 	return again;
 }
 
-static int open_environment(const char *path, MDB_env **env)
-{
-	int error = mdb_env_create(env);
-	mdb_filehandle_t fd;
+static bool is_open;
 
+void xb_storefile_close(MDB_env *env)
+{
+	if (!env)
+		return;
+	mdb_env_close(env);
+	is_open = false;
+}
+
+static int set_up(MDB_env *env, const char *path)
+{
+	mdb_filehandle_t fd;
+	int error = mdb_env_set_maxdbs(env, XB_STORE_TABLES);
+
+	xb_damage_watch(env, path);
 	if (!error)
-		xb_damage_watch(*env, path);
+		error = mdb_env_set_maxreaders(env, XB_STORE_READERS);
 	if (!error)
-		error = mdb_env_set_maxdbs(*env, XB_STORE_TABLES);
+		error = mdb_env_set_mapsize(env, XB_STORE_BYTES);
 	if (!error)
-		error = mdb_env_set_maxreaders(*env, XB_STORE_READERS);
-	if (!error)
-		error = mdb_env_set_mapsize(*env, XB_STORE_BYTES);
-	if (!error)
-		error = mdb_env_open(*env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD, 0660);
+		error = mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD, 0660);
 	if (error)
 		return error;
-	mdb_env_get_fd(*env, &fd);
+	mdb_env_get_fd(env, &fd);
 	return xb_ownfile_is(path, fd) ? 0 : EAGAIN; /* swapped since it was checked */
+}
+
+static int open_environment(const char *path, MDB_env **env)
+{
+	MDB_txn *txn;
+	int error = mdb_env_create(env);
+
+	if (error) {
+		*env = NULL;
+		return error;
+	}
+	error = set_up(*env, path);
+	if (!error)
+		error = xb_latest_begin(*env, MDB_RDONLY, &txn);
+	if (!error) {
+		mdb_txn_abort(txn);
+		return 0;
+	}
+	mdb_env_close(*env);
+	*env = NULL;
+	return error;
+}
+
+#define TRIES 20
+#define PAUSE 10000 /* us */
+
+/* Whoever is alone with a lock file makes it anew, so a lag is put right once those who brought it
+ * about are gone. */
+static int open_latest(const char *path, MDB_env **env)
+{
+	int error = open_environment(path, env);
+
+	for (int i = 0; error == XB_NOT_LATEST && i < TRIES; i++) {
+		usleep(PAUSE);
+		error = open_environment(path, env);
+	}
+	return error;
 }
 
 static off_t whole_size(MDB_env *env)
@@ -134,12 +178,9 @@ static int lengthen(MDB_env *env)
 	return ftruncate(fd, whole_size(env)) < 0 ? errno : 0;
 }
 
-/*
- * A look-up in a file cut short would end in SIGBUS. Free pages at the end may rightly never have
- * been written, so the file is made long enough; zeros where there should be pages are told as
- * damage.
- */
-static int fill_up(MDB_env *env)
+/* Free pages at the end may rightly never have been written; zeros where there should be pages are
+ * told as damage. */
+int xb_storefile_fill_up(MDB_env *env)
 {
 	MDB_txn *txn;
 	bool is_short = false;
@@ -148,7 +189,7 @@ static int fill_up(MDB_env *env)
 	if (error || !is_short)
 		return error;
 	/* Nobody may write meanwhile: a file that grew would be cut. */
-	error = mdb_txn_begin(env, NULL, 0, &txn);
+	error = xb_latest_begin(env, 0, &txn);
 	if (error)
 		return error;
 	error = look(env, &is_short);
@@ -160,11 +201,14 @@ static int fill_up(MDB_env *env)
 
 int xb_storefile_open(const char *path, MDB_env **env)
 {
-	int error = open_environment(path, env);
+	int error;
 
-	if (error == MDB_INVALID && empty_stillborn(path)) {
-		mdb_env_close(*env);
-		error = open_environment(path, env);
-	}
-	return error ? error : fill_up(*env);
+	*env = NULL;
+	if (is_open)
+		return EBUSY;
+	error = open_latest(path, env);
+	if (error == MDB_INVALID && empty_stillborn(path))
+		error = open_latest(path, env);
+	is_open = !error;
+	return error;
 }

@@ -17,9 +17,16 @@
  * an error with its message. */
 int xb_storefile_check(const char *path);
 
-/* Opens it, and begins it if need be. An error of LMDB or a positive errno, without a message; *env
- * is the caller's to close then, too, unless it is NULL. */
+/*
+ * Opens it, and begins it if need be. Under xb_lock_opening(), and once in a process: the kernel
+ * drops LMDB's locks when the process closes any descriptor of the lock file. An error of LMDB or a
+ * positive errno, without a message; nothing is open then.
+ */
 int xb_storefile_open(const char *path, MDB_env **env);
+void xb_storefile_close(MDB_env *env);
+
+/* A look-up in a file cut short would end in SIGBUS: makes it long enough. Errors as above. */
+int xb_storefile_fill_up(MDB_env *env);
 
 /* Of a store that has no tables yet: once it has, its beginning, its name and that of its directory
  * survive a power loss. 0, or an error with its message. */
