@@ -11,8 +11,8 @@ router=10.77.0.6 stranger=10.77.0.2
 begin()
 {
 	[[ -n $(command -v dhclient) && -d /var/lib/dhcp ]] || skip "no dhclient"
-	mountpoint -q /var/lib/dhcp || mount -t tmpfs xbt /var/lib/dhcp
-	rm -f /var/lib/dhcp/*
+	mount -t tmpfs xbt /var/lib/dhcp
+	trap 'umount -l /var/lib/dhcp' EXIT
 	resolvers
 	lose_network
 	ip -n "$client" addr flush dev x0 scope global
@@ -186,6 +186,48 @@ print(json.load(open(sys.argv[1]))["entries"][0]["lists"][0]["expires"])' "$T/ou
 	exits 0 up
 	exits 0 allow list --list auto:gateway
 	! grep -q ' expires ' "$T/out" || fail "$(cat "$T/out")"
+}
+
+# comes_back_at FAULT COMMAND...: with another network than the one the store knows, and killed. Fails if it was
+# not killed.
+comes_back_at()
+{
+	local code=0
+
+	rm -rf "$pins" "$counters" "$state"
+	ip -n "$server" route replace default via 10.77.0.5
+	resolvers
+	ctl -q attach x0
+	ctl add 10.77.0.0/24
+	rm -rf "$pins" "$counters"
+	ip -n "$server" route replace default via 10.77.0.3
+	resolvers 10.77.0.4
+	XB_FAULT=$1 tool "$faulty" "${@:2}" >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq 137 ]] || return 1
+	passes 10.77.0.3 10.77.0.4
+	exits 0 up
+	passes 10.77.0.3 10.77.0.4
+	blocked 10.77.0.5 10.77.0.6
+}
+
+# Whoever is first after a boot, and wherever it dies: what is in force knows the machine's network of now.
+t_killed_on_its_way_back()
+{
+	local point command points
+
+	for command in up "add 10.77.0.6 --exist"; do
+		rm -f "$T/seen"
+		# shellcheck disable=SC2086
+		XB_FAULT_SEEN=$T/seen comes_back_at none $command && fail "killed at no point"
+		points=$(sort -u "$T/seen")
+		echo "$command passes" $points
+		for point in $points; do
+			# shellcheck disable=SC2086
+			comes_back_at "$point" $command || fail "$command is not killed at $point"
+			# shellcheck disable=SC2086
+			comes_back_at "$point:2" $command || true
+		done
+	done
 }
 
 run_tests

@@ -8,7 +8,11 @@
 
 #include "apply.h"
 #include "attach.h"
+#include "autoallow.h"
+#include "changelog.h"
 #include "error.h"
+#include "fault.h"
+#include "ifname.h"
 #include "rollback.h"
 #include "upgrade.h"
 #include "wanted.h"
@@ -150,19 +154,93 @@ static bool is_foreign(const struct xb_writer *writer, uint64_t identity)
 	return writer->outdated || (writer->active && writer->active->params.store != identity);
 }
 
+int xb_enforce_allow(struct xb_writer *writer, bool all)
+{
+	const struct xb_trial *trial = &writer->trial;
+	uint32_t *tried = calloc(trial->name_count + 1, sizeof(*tried));
+	int error = 0;
+
+	if (!tried)
+		return xb_out_of_memory();
+	for (uint32_t i = 0; !error && i < trial->name_count; i++)
+		error = xb_ifindex(trial->names[i], &tried[i]);
+	if (!error)
+		error = xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, tried,
+				     trial->name_count, all);
+	free(tried);
+	return error;
+}
+
+/* Whether repair has to publish a generation, or to attach an interface that is there. */
+static bool puts_in_force(const struct xb_writer *writer, const struct xb_meta *meta,
+			  const struct xb_wanted *wanted, size_t count)
+{
+	if (!writer->linked || !writer->active || !is_current(writer->active, meta))
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t ifindex;
+
+		if (xb_is_attached(&writer->link, wanted[i].name) == 0 &&
+		    !xb_link_ifindex(&writer->link, wanted[i].name, &ifindex) && ifindex)
+			return true;
+	}
+	return false;
+}
+
+/* Commits the lifelines of now. What is in force learns of them as of any change: from the log. */
+static int allow_first(struct xb_writer *writer)
+{
+	int error = xb_store_write(writer->store, &writer->txn);
+
+	if (error)
+		return error;
+	error = xb_enforce_allow(writer, true);
+	if (!error && writer->txn->edits) {
+		struct xb_txn *txn = writer->txn;
+
+		error = xb_changes_any(&txn->change) ? xb_changelog_append(txn, false) : 0;
+		if (!error) {
+			writer->txn = NULL;
+			error = xb_txn_commit(txn);
+		}
+	}
+	xb_txn_abort(writer->txn);
+	writer->txn = NULL;
+	xb_fault("lifelines-known");
+	return error;
+}
+
+/* A snapshot of what the store wants now. */
+static int read_wishes(struct xb_writer *writer, struct xb_txn **txn, struct xb_wanted **wanted,
+		       size_t *count)
+{
+	int error = xb_store_read(writer->store, txn);
+
+	if (error)
+		return error;
+	error = xb_wanted_all(*txn, wanted, count);
+	if (!error && *count && puts_in_force(writer, &(*txn)->meta, *wanted, *count)) {
+		xb_txn_abort(*txn);
+		*txn = NULL;
+		/* A disk that cannot be written keeps nothing from being enforced. */
+		if (allow_first(writer))
+			xb_notice("warning: the automatic allowlist is not brought up to date: %s",
+				  xb_error_message());
+		error = xb_store_read(writer->store, txn);
+	}
+	return error;
+}
+
 int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 {
 	struct xb_wanted *wanted = NULL;
-	size_t lasting = 0, count = 0;
-	struct xb_txn *txn;
+	size_t lasting = 0, count;
+	struct xb_txn *txn = NULL;
 	uint32_t absent = 0;
 	int error = xb_rollback_settle(writer);
 
 	if (!error)
-		error = xb_store_read(writer->store, &txn);
-	if (error)
-		return error;
-	error = xb_wanted_all(txn, &wanted, &lasting);
+		error = read_wishes(writer, &txn, &wanted, &lasting);
 	count = lasting;
 	if (!error)
 		error = add_tried(writer, &wanted, &count);

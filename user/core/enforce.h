@@ -11,11 +11,16 @@ int xb_enforce_open(struct xb_writer *writer);
 void xb_enforce_close(struct xb_writer *writer);
 
 /*
- * Makes link, generation and interfaces what the store wants. -EAGAIN without a message: that takes
+ * Makes link, generation and interfaces what the store wants; before anything is put in force that
+ * was not, the store learns the lifelines of now. -EAGAIN without a message: that takes
  * the builder lock. Interfaces that cannot be attached are told as notices, *missing (may be NULL)
  * counts them.
  */
 int xb_enforce(struct xb_writer *writer, uint32_t *missing);
+
+/* In the writer's transaction: the lifelines of the wanted interfaces and of those on trial, see
+ * autoallow.h. */
+int xb_enforce_allow(struct xb_writer *writer, bool all);
 
 /* Creates the link and a generation for it where there is none. Both locks are held. */
 int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn);

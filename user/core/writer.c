@@ -10,13 +10,11 @@
 #include <unistd.h>
 
 #include "apply.h"
-#include "autoallow.h"
 #include "build.h"
 #include "changelog.h"
 #include "enforce.h"
 #include "error.h"
 #include "fault.h"
-#include "ifname.h"
 #include "keys.h"
 #include "lock.h"
 #include "membership.h"
@@ -242,24 +240,6 @@ static void close_writer(struct xb_writer *writer)
 	xb_unlock(writer->builder_lock);
 }
 
-/* The lifelines of the wanted interfaces, and of those on trial. */
-static int allow_lifelines(struct xb_writer *writer)
-{
-	const struct xb_trial *trial = &writer->trial;
-	uint32_t *tried = calloc(trial->name_count + 1, sizeof(*tried));
-	int error = 0;
-
-	if (!tried)
-		return xb_out_of_memory();
-	for (uint32_t i = 0; !error && i < trial->name_count; i++)
-		error = xb_ifindex(trial->names[i], &tried[i]);
-	if (!error)
-		error = xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, tried,
-				     trial->name_count, writer->how & XB_WRITE_SURVEY);
-	free(tried);
-	return error;
-}
-
 /* A change and how it is to be made. */
 struct change {
 	const struct xb_paths *paths;
@@ -296,7 +276,7 @@ static int attempt(const struct change *change, bool *full)
 	if (!error)
 		error = change->body ? change->body(&writer, change->context) : 0;
 	if (!error && writer.txn)
-		error = allow_lifelines(&writer);
+		error = xb_enforce_allow(&writer, writer.how & XB_WRITE_SURVEY);
 	if (!error && writer.txn)
 		error = finish(&writer, change->wish);
 	*full = !error && writer.active && xb_generation_is_full(writer.active);
