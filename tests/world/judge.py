@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What must hold after each step: interfaces as frames find them, against what was acknowledged and what
+status says of it."""
+from ground import Ground, Wrong
+from model import SOURCES, Model, Wish
+
+ALL = set(range(len(SOURCES)))
+# Commands that look at the machine as a whole, for what it cannot do without.
+SURVEYS = ("attach", "detach", "up", "import", "restore", "rotate", "policy")
+
+
+class Judge:
+    def __init__(self, directory, programs, tell, without):
+        """tell(line): what is done is said there; without: what is not to happen."""
+        self.model, self.tell, self.without = Model(), tell, without
+        self.ground = Ground(directory, programs, [source for source, _ in SOURCES])
+        self.dispatched = False     # libxdp's dispatcher joins programs
+        self.filtering = 0          # interfaces that were seen to filter
+        self.begin_step()
+
+    def begin_step(self):
+        self.acknowledged = self.incomplete = None      # a command of the step
+        self.unsure = []            # of these wishes some may be gone
+        self.raced = False          # something happened while a command ran
+
+    def look(self):
+        return self.ground.judge(self.model.at_home())
+
+    def compare(self, seen):
+        """What must filter does, what must not does not, whatever has been said. Returns the numbers of
+        those that do as the store says."""
+        sure, maybe = self.model.passing()
+        right = set()
+        for device in self.model.at_home():
+            if device.number not in seen:
+                continue
+            came = seen[device.number]
+            if came is None:
+                raise Wrong("%s lets nothing through" % device)
+            fits, is_open = sure <= came <= maybe, came == ALL
+            if fits:
+                right.add(device.number)
+                self.filtering += not is_open
+            if not fits and not is_open:
+                raise Wrong("%s neither filters nor is open: passes %s, should %s" % (
+                    device, [SOURCES[one][0] for one in sorted(came)],
+                    [SOURCES[one][0] for one in sorted(sure)]))
+            if device.filters is True and not fits:
+                raise Wrong("%s was filtered, and is not any more" % device)
+            if device.filters is False and not is_open and not self.model.may_inherit(device):
+                raise Wrong("%s filters, and nobody wants it to" % device)
+        return right
+
+    def bare_wishes(self, right):
+        """Wishes whose interface is not filtered, or not here."""
+        bare = []
+        for wish in self.model.wishes:
+            device = self.model.device_of(wish)
+            if not device or device.up and device.number not in right:
+                bare.append(wish)
+        return bare
+
+    @staticmethod
+    def unnamed(bare, text):
+        return [str(wish) for wish in bare if not any(name in text for name in wish.names())]
+
+    def bind(self, right, done):
+        """A command has said that all it does not name is as wanted."""
+        wanted = self.model.wanted()
+        for device in self.model.at_home():
+            wish = wanted.get(device.number)
+            named = wish and any(name in done.errors for name in wish.names())
+            if not wish:
+                device.filters = False
+            elif device.up and self.model.store.tells():
+                device.filters = device.number in right
+            else:
+                device.filters = None if named or done.code else True
+            if wish and device.filters:
+                wish.device, wish.used = device, {wish.name} | device.names()
+
+    def reconcile(self, names):
+        """What status says is wanted, against what was acknowledged."""
+        left = set(names)
+        for wish in list(self.model.wishes):
+            mine = [name for name in left if name == wish.name] or \
+                [name for name in left if name in wish.names()]
+            if mine:
+                wish.name = mine[0]
+                left.discard(mine[0])
+            elif any(wish is one for one in self.unsure):
+                self.model.wishes = [one for one in self.model.wishes if one is not wish]
+            else:
+                raise Wrong("forgotten: %s; status knows %s" % (wish, sorted(names)))
+        for name in left:
+            if not self.model.wishes_named(name):
+                raise Wrong("status wants %s, which nobody asked for" % name)
+            heir = self.model.called(name)
+            if heir and heir.number not in self.model.wanted():
+                self.model.wishes.append(Wish(name, device=heir))
+
+    def is_certain(self):
+        """Whether each wanted interface is here, and can be told to filter."""
+        return self.model.store.tells() and all(
+            device and device.up and not device.foreign
+            for device in map(self.model.device_of, self.model.wishes))
+
+    def check_words(self, bare):
+        """What the command said of the interfaces: all those that do not filter by name."""
+        done = self.acknowledged or self.incomplete
+        silent = self.unnamed(bare, done.errors)
+        if bare and done.code == 0 and done.words[0] == "up":
+            silent = list(map(str, bare))
+        if silent:
+            raise Wrong("said to be %s, but does not filter: %s; %s" % (
+                "incomplete" if done.code else "done", ", ".join(silent), done))
+        if done.code and not bare and self.is_certain() and done.words[0] == "up":
+            raise Wrong("all filters, and yet: %s" % done)
+
+    def check(self):
+        code, said, done = self.ground.status()
+        if code not in (0, 3) or not said:
+            raise Wrong("status: %s" % done)
+        spoken = self.acknowledged or self.incomplete
+        if spoken or self.unsure or self.raced:
+            self.reconcile([one["name"] for one in said["interfaces"]])
+        if spoken:
+            # What it has taken off is looked at now.
+            wanted = self.model.wanted()
+            for device in self.model.at_home():
+                if device.number not in wanted:
+                    device.filters = False
+            if self.model.gate and not self.model.gate.filters:
+                self.model.knows_gateway = False
+        right = self.compare(self.look())
+        bare = self.bare_wishes(right)
+        if spoken:
+            self.check_words(bare)
+            self.bind(right, spoken)
+            if self.acknowledged and spoken.words[0] in SURVEYS:
+                self.model.surveyed()
+        self.check_status(code, said, bare)
+
+    def check_status(self, code, said, bare):
+        problems = "; ".join(said["problems"])
+        if not code and bare:
+            raise Wrong("status says all is well, but does not filter: %s" %
+                        ", ".join(map(str, bare)))
+        silent = self.unnamed(bare, problems)
+        if silent:
+            raise Wrong("status does not name %s, but says: %s" % (", ".join(silent), problems))
+        if code and not bare and self.acknowledged and self.is_certain() and \
+                " mode" not in problems:
+            raise Wrong("after %s all filters, but status says: %s" % (
+                self.acknowledged, problems))
