@@ -115,8 +115,10 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 	error = xb_write(&cli->paths, XB_WRITE_HEAVY, body, &request);
 	if (error == 1)
 		return cli_fail(), EXIT_ABSENT;
-	if (!error)
+	if (!error || error == XB_UNMET)
 		error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
+	if (error == XB_UNMET)
+		xb_error_prefix(error, "detached, but for the other interfaces");
 	if (error)
 		return cli_fail();
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;

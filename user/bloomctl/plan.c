@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "core/build.h"
+#include "core/demand.h"
+#include "core/generation.h"
 #include "core/sizing.h"
 
 int verb_plan(struct cli *cli, int argc, char **argv)
@@ -34,7 +35,7 @@ int verb_plan(struct cli *cli, int argc, char **argv)
 	demand.host4_keys = entries;
 	if (!(demand.rate > 0))
 		demand.rate = demand.confirm ? XB_CONFIRMED_RATE : XB_DEFAULT_RATE;
-	if (xb_build_size(&demand, &params))
+	if (xb_demand_size(&demand, &params))
 		return cli_fail();
 	bits = xb_map_bytes(XB_MAP_HOST4, &params);
 	buckets = xb_map_bytes(XB_MAP_CONFIRM4, &params);

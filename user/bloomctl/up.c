@@ -20,7 +20,8 @@ static int body(struct xb_writer *writer, void *context)
 	for (size_t i = 0; !error && i < count; i++) {
 		struct xb_attachment now;
 
-		error = xb_attachment_of(&writer->link, wanted[i].name, &now);
+		error = xb_attachment_of(writer->linked ? &writer->link : NULL, wanted[i].name,
+					 &now);
 		*missing += !error && !now.ours;
 	}
 	free(wanted);

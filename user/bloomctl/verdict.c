@@ -30,8 +30,10 @@ static int body(struct xb_writer *writer, void *context)
 	txn->edits++;
 	names = xb_member_has_names(txn, list);
 	/* The verdict stands beside each name, so all are written anew. */
-	if (names > 0)
+	if (names > 0) {
 		xb_changes_set_bulk(&txn->change);
+		txn->change.tightens = true;
+	}
 	return names < 0 ? names : 0;
 }
 

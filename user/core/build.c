@@ -12,112 +12,18 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "capability.h"
+#include "demand.h"
 #include "depths.h"
 #include "error.h"
 #include "filter.skel.h"
 #include "lengthmap.h"
-#include "memory.h"
 #include "pin.h"
 #include "prefixmap.h"
-#include "sizing.h"
 
-#define MIB		(1024.0 * 1024)
-#define ALLOW_NAMES_MIN 1024
-
-/* A stage's share of the wanted capacity, at least its keys and some room to grow. */
-static uint64_t stage_capacity(uint64_t keys, uint64_t all, uint64_t wanted)
-{
-	uint64_t needed = keys + xb_size_headroom(keys);
-	double share = (double)wanted * (double)keys / (double)all;
-
-	return share > (double)needed ? (uint64_t)share : needed;
-}
-
-static uint64_t slackened(uint64_t keys, uint32_t slack)
-{
-	return keys + keys / 8 * slack;
-}
-
-/* Names are always confirmed, since the verdict of each stands there; so the rate is only a matter
- * of cost. */
-static int size_names(const struct xb_demand *demand, uint64_t all, struct xb_params *params)
-{
-	int error;
-
-	if (!demand->names_keys)
-		return 0;
-	error = xb_size_bloom(stage_capacity(demand->names_keys, all, demand->capacity),
-			      XB_CONFIRMED_RATE, &params->names);
-	if (error)
-		return error;
-	params->confirm_names =
-		xb_size_confirm(slackened(params->names.capacity, demand->slack), XB_SLOTS_NAME);
-	params->allow_names = (uint32_t)(demand->allow_names * 2 + ALLOW_NAMES_MIN);
-	return 0;
-}
-
-int xb_build_size(const struct xb_demand *demand, struct xb_params *params)
-{
-	uint64_t all = demand->host4_keys + demand->net6_keys + demand->names_keys;
-	int error = 0;
-
-	params->host4 = params->net6 = params->names = (struct xb_geometry){0};
-	params->confirm4 = params->confirm6 = params->confirm_names = (struct xb_buckets){0};
-	params->allow_names = 0;
-	params->prefix4 = demand->prefix4;
-	params->confirm = demand->confirm;
-	params->length_cells = params->length_probes = 0;
-	params->layout = XB_GENERATION_LAYOUT;
-	if (demand->host4_keys)
-		error = xb_size_bloom(stage_capacity(demand->host4_keys, all, demand->capacity),
-				      demand->rate, &params->host4);
-	if (!error && demand->net6_keys) {
-		params->length_cells = demand->length_cells;
-		/* Room for lengths to come, so that the next one is no reason to build anew. */
-		params->length_probes = demand->length_probes + demand->length_probes / 4 + 1;
-		error = xb_size_bloom(stage_capacity(demand->net6_keys, all, demand->capacity),
-				      demand->rate / params->length_probes, &params->net6);
-	}
-	if (!error && demand->confirm && params->host4.blocks)
-		params->confirm4 = xb_size_confirm(slackened(params->host4.capacity, demand->slack),
-						   XB_SLOTS_ADDRESS);
-	if (!error && demand->confirm && params->net6.blocks)
-		params->confirm6 = xb_size_confirm(slackened(params->net6.capacity, demand->slack),
-						   XB_SLOTS_HASH);
-	return error ? error : size_names(demand, all, params);
-}
-
-/* What verifying the largest program takes, on whose account it is loaded: 7 MiB and 29 were
- * measured on Linux 6.18. */
-static uint64_t verification_bytes(const struct xb_params *params)
-{
-	return (params->names.blocks ? 32ULL : 8ULL) << 20;
-}
-
-int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *params)
-{
-	uint64_t maps = xb_maps_bytes(params), counters = xb_generation_file_bytes(params);
-	uint64_t verification = verification_bytes(params), available = xb_memory_available();
-	struct statfs fs;
-
-	if (maps + counters + verification > available)
-		return xb_system_error(0,
-				       "the filter needs %.0f MiB, its counters %.0f MiB and its "
-				       "verification %.0f MiB; %.0f MiB are available",
-				       (double)maps / MIB, (double)counters / MIB,
-				       (double)verification / MIB, (double)available / MIB);
-	if (mkdir(paths->run, 0700) < 0 && errno != EEXIST)
-		return xb_system_error(errno, "cannot make the run directory %s", paths->run);
-	if (!statfs(paths->run, &fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < counters)
-		return xb_system_error(0, "the counters need %.0f MiB in %s; %.0f MiB are free",
-				       (double)counters / MIB, paths->run,
-				       (double)fs.f_bavail * (double)fs.f_bsize / MIB);
-	return 0;
-}
+#define MIB (1024.0 * 1024)
 
 static int random_params(const struct xb_build *build, struct xb_params *params)
 {
@@ -172,6 +78,8 @@ static int create_counters(const struct xb_paths *paths, struct xb_generation *g
 
 	if (error)
 		return error;
+	if (mkdir(paths->run, 0700) < 0 && errno != EEXIST)
+		return xb_system_error(errno, "cannot make the run directory %s", paths->run);
 	generation->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
 	if (generation->file < 0)
 		return xb_system_error(errno, "cannot create %s", path);
@@ -479,7 +387,7 @@ static int size_generation(const struct xb_build *build, const struct xb_keys *k
 	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
 	params->ports = build->ports;
 	if (!build->size)
-		return xb_build_size(&demand, params);
+		return xb_demand_size(&demand, params);
 	*params = *build->size;
 	params->generation = own.generation;
 	params->store = own.store;
@@ -488,12 +396,38 @@ static int size_generation(const struct xb_build *build, const struct xb_keys *k
 	return 0;
 }
 
+/* Draws keys and decides sizes. *table: which lengths can match, to be freed by the caller. */
+static int lay_out(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
+		   struct xb_params *params, struct xb_lengths **table)
+{
+	uint32_t cells = build->size ? build->size->length_cells : count_cells(keys);
+	int error = random_params(build, params);
+
+	if (error)
+		return error;
+	*table = length_table(keys, &params->key, cells);
+	if (!*table)
+		return xb_out_of_memory();
+	error = size_generation(build, keys, slack, xb_lengthmap_most(*table, cells), cells,
+				params);
+	return error ? error : xb_demand_check(build->paths, params);
+}
+
+int xb_build_rehearse(const struct xb_build *build, const struct xb_keys *keys)
+{
+	struct xb_lengths *table = NULL;
+	struct xb_params params = {0};
+	int error = lay_out(build, keys, 0, &params, &table);
+
+	free(table);
+	return error;
+}
+
 static int build_once(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
 		      struct xb_generation **out)
 {
 	struct xb_generation *generation = xb_generation_new();
 	struct xb_lengths *table = NULL;
-	uint32_t cells = build->size ? build->size->length_cells : count_cells(keys);
 	struct xb_params *params;
 	int error;
 
@@ -501,21 +435,15 @@ static int build_once(const struct xb_build *build, const struct xb_keys *keys, 
 	if (!generation)
 		return -ENOMEM;
 	params = &generation->params;
-	error = random_params(build, params);
-	if (error)
-		goto fail;
+	error = lay_out(build, keys, slack, params, &table);
+	if (error) {
+		free(table);
+		xb_generation_close(generation);
+		return error;
+	}
 	snprintf(generation->name, sizeof(generation->name), XB_GENERATION_PREFIX "%016llx",
 		 (unsigned long long)params->generation);
-	table = length_table(keys, &params->key, cells);
-	if (!table) {
-		error = xb_out_of_memory();
-		goto fail;
-	}
-	error = size_generation(build, keys, slack, xb_lengthmap_most(table, cells), cells, params);
-	if (!error)
-		error = xb_build_check_room(build->paths, params);
-	if (!error)
-		error = load(build, generation);
+	error = load(build, generation);
 	if (!error)
 		error = create_counters(build->paths, generation);
 	if (!error)

@@ -3,6 +3,8 @@
 #ifndef XB_CORE_BUILD_H
 #define XB_CORE_BUILD_H
 
+#include <errno.h>
+
 #include "generation.h"
 #include "keys.h"
 
@@ -21,27 +23,20 @@ struct xb_build {
 		*size; /* of an earlier generation, to compare with; NULL: by the keys */
 };
 
-/* What decides the size of a generation. */
-struct xb_demand {
-	uint64_t host4_keys, net6_keys, names_keys, allow_names;
-	bool prefix4;
-	uint32_t length_probes; /* the most probes an IPv6 source costs */
-	uint32_t length_cells;
-	double rate;
-	bool confirm;
-	uint32_t slack;	   /* eighths by which the exact look-up is larger than it need be */
-	uint64_t capacity; /* keys in all to make room for; 0: by what is listed */
-};
-
-/* Sets all that is about size; leaves generation, store, key, ports and allow_only alone. */
-int xb_build_size(const struct xb_demand *demand, struct xb_params *params);
-
-/* Says what is missing when the machine cannot hold such a generation. */
-int xb_build_check_room(const struct xb_paths *paths, const struct xb_params *params);
-
-/* Maps, counters and program, complete and in force nowhere. The caller publishes or discards it.
+/*
+ * Maps, counters and program, complete and in force nowhere. The caller publishes or discards it.
+ * xb_build_lacks_room() tells errors that a smaller one might not have.
  */
 int xb_build(const struct xb_build *build, const struct xb_keys *keys,
 	     struct xb_generation **generation);
+
+static inline bool xb_build_lacks_room(int error)
+{
+	return error == -ENOSPC || error == -ENOMEM || error == -E2BIG;
+}
+
+/* Whether this machine could hold what xb_build() would make, with the same errors. Makes nothing.
+ */
+int xb_build_rehearse(const struct xb_build *build, const struct xb_keys *keys);
 
 #endif

@@ -11,6 +11,7 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enu
 {
 	struct xb_change *change;
 
+	changes->tightens |= what == XB_LISTED && !xb_entry_is_allow(entry);
 	if (changes->bulk)
 		return 0;
 	if (changes->count == XB_CHANGES_MAX) {
@@ -32,8 +33,11 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enu
 
 void xb_changes_set_bulk(struct xb_changes *changes)
 {
+	bool tightens = changes->tightens;
+
 	xb_changes_free(changes);
 	changes->bulk = true;
+	changes->tightens = tightens;
 }
 
 void xb_changes_free(struct xb_changes *changes)

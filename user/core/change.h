@@ -30,6 +30,7 @@ struct xb_changes {
 	size_t count, room;
 	struct xb_arena names;
 	bool bulk;
+	bool tightens; /* something may be dropped now that was not before; kept in bulk, too */
 };
 
 /* Copies the name of an entry. */

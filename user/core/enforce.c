@@ -3,6 +3,7 @@
 #include "enforce.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "error.h"
 #include "fault.h"
 #include "ifname.h"
+#include "relief.h"
 #include "rollback.h"
 #include "upgrade.h"
 #include "wanted.h"
@@ -45,6 +47,15 @@ static bool is_current(const struct xb_generation *active, const struct xb_meta 
 	       xb_generation_fits(active, meta);
 }
 
+/* Counters that no change can use any more give way to those of the generation to come. */
+static void free_room(struct xb_writer *writer, uint64_t store)
+{
+	if (!writer->active)
+		xb_generation_sweep_counters(writer->paths, store, NULL);
+	else if (writer->active->params.store == store)
+		xb_generation_forget_counters(writer->paths, writer->active);
+}
+
 /* Brings the generation in force up to the store, from the log where that is possible. */
 static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 {
@@ -60,6 +71,7 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 	}
 	if (writer->builder_lock < 0)
 		return -EAGAIN;
+	free_room(writer, txn->meta.identity);
 	error = xb_writer_rebuild(writer, txn, txn->meta.sequence, &built);
 	if (error)
 		return error;
@@ -89,6 +101,16 @@ int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn)
 	return catch_up(writer, txn);
 }
 
+/* A machine that cannot make the filter is no reason to refuse the way out of it. */
+static int go_without(struct xb_writer *writer, struct xb_txn *txn)
+{
+	writer->unmet = true;
+	snprintf(writer->why_unmet, sizeof(writer->why_unmet), "%s", xb_error_message());
+	return writer->active && writer->active->params.store == txn->meta.identity
+		       ? xb_relief_apply(writer->active, txn)
+		       : 0;
+}
+
 /* Interfaces on trial: wanted while it goes on, by nobody but the trial. */
 static int add_tried(const struct xb_writer *writer, struct xb_wanted **wanted, size_t *count)
 {
@@ -110,9 +132,14 @@ static int add_tried(const struct xb_writer *writer, struct xb_wanted **wanted, 
 	return 0;
 }
 
+/* Without any filter in force an interface is as good without a program. */
 static int attach_wanted(struct xb_writer *writer, const struct xb_wanted *wanted, size_t count,
 			 uint32_t *missing)
 {
+	if (!writer->linked || !xb_link_active(&writer->link)) {
+		*missing = (uint32_t)count;
+		return 0;
+	}
 	for (size_t i = 0; i < count; i++) {
 		enum xb_mode mode;
 		int is = xb_is_attached(&writer->link, wanted[i].name), error = is < 0 ? is : 0;
@@ -239,6 +266,7 @@ int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 	uint32_t absent = 0;
 	int error = xb_rollback_settle(writer);
 
+	writer->unmet = false;
 	if (!error)
 		error = read_wishes(writer, &txn, &wanted, &lasting);
 	count = lasting;
@@ -249,14 +277,17 @@ int xb_enforce(struct xb_writer *writer, uint32_t *missing)
 		xb_generation_close(writer->active);
 		writer->active = NULL;
 	}
-	if (!error && count)
+	if (!error && count) {
 		error = xb_enforce_begin(writer, txn);
-	if (!error && count)
+		if (error && error != -EAGAIN)
+			error = go_without(writer, txn);
+	}
+	if (!error && count && writer->linked)
 		error = xb_upgrade_carry(&writer->link);
 	if (!error && count)
 		error = attach_wanted(writer, wanted, lasting, &absent);
 	/* What could not be attached anew had better keep the older entry. */
-	if (!error && count && !absent)
+	if (!error && count && writer->linked && !absent)
 		error = xb_upgrade_finish(writer->paths->pins, &writer->link);
 	if (!error && writer->linked && !writer->foreign)
 		error = count ? xb_detach_unwanted(&writer->link, wanted, count)

@@ -14,7 +14,8 @@ void xb_enforce_close(struct xb_writer *writer);
  * Makes link, generation and interfaces what the store wants; before anything is put in force that
  * was not, the store learns the lifelines of now. -EAGAIN without a message: that takes
  * the builder lock. Interfaces that cannot be attached are told as notices, *missing (may be NULL)
- * counts them.
+ * counts them. A filter that cannot be made is no error: writer->unmet says so, the one in force
+ * goes on.
  */
 int xb_enforce(struct xb_writer *writer, uint32_t *missing);
 

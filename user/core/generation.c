@@ -78,6 +78,17 @@ int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, co
 	return 0;
 }
 
+static void close_counters(struct xb_generation *generation)
+{
+	if (generation->header)
+		munmap(generation->header, generation->file_bytes);
+	if (generation->file >= 0)
+		close(generation->file);
+	generation->header = NULL;
+	generation->host4.counters = generation->net6.counters = generation->names.counters = NULL;
+	generation->file = -1;
+}
+
 void xb_generation_close(struct xb_generation *generation)
 {
 	if (!generation)
@@ -88,12 +99,9 @@ void xb_generation_close(struct xb_generation *generation)
 		if (generation->map[map] >= 0)
 			close(generation->map[map]);
 	}
-	if (generation->header)
-		munmap(generation->header, generation->file_bytes);
+	close_counters(generation);
 	if (generation->program >= 0)
 		close(generation->program);
-	if (generation->file >= 0)
-		close(generation->file);
 	free(generation);
 }
 
@@ -407,7 +415,7 @@ static void remove_pins(const struct xb_paths *paths, const char *keep)
 	closedir(listing);
 }
 
-static void remove_counters(const struct xb_paths *paths, uint64_t store, const char *keep)
+void xb_generation_sweep_counters(const struct xb_paths *paths, uint64_t store, const char *keep)
 {
 	char ours[32], kept[XB_PATH_MAX] = "";
 	DIR *listing = opendir(paths->run);
@@ -424,21 +432,33 @@ static void remove_counters(const struct xb_paths *paths, uint64_t store, const 
 	closedir(listing);
 }
 
-void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation)
+static void remove_own_counters(const struct xb_paths *paths,
+				const struct xb_generation *generation)
 {
 	char path[XB_PATH_MAX];
 
-	if (!generation)
-		return;
-	xb_unpin_directory(paths->pins, generation->name);
 	if (!xb_generation_counters_path(paths, generation->params.store, generation->name, path,
 					 sizeof(path)))
 		unlink(path);
+}
+
+void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation)
+{
+	if (!generation)
+		return;
+	xb_unpin_directory(paths->pins, generation->name);
+	remove_own_counters(paths, generation);
 	xb_generation_close(generation);
+}
+
+void xb_generation_forget_counters(const struct xb_paths *paths, struct xb_generation *generation)
+{
+	remove_own_counters(paths, generation);
+	close_counters(generation);
 }
 
 void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const char *keep)
 {
 	remove_pins(paths, keep);
-	remove_counters(paths, store, keep);
+	xb_generation_sweep_counters(paths, store, keep);
 }

@@ -93,8 +93,15 @@ int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *li
 /* Removes what was built and not published. */
 void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation);
 
+/* Gives up counters that are of no use any more, and their room; it goes on enforcing, but is
+ * changed no more. */
+void xb_generation_forget_counters(const struct xb_paths *paths, struct xb_generation *generation);
+
 /* Removes every generation of this store but the one named (NULL: all), and their counters. */
 void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const char *keep);
+
+/* Only the counters, of generations that nobody can change any more. */
+void xb_generation_sweep_counters(const struct xb_paths *paths, uint64_t store, const char *keep);
 
 /* Opens windows and counters of maps and files the generation has open. For builders. */
 int xb_generation_map(struct xb_generation *generation);

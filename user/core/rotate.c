@@ -108,8 +108,11 @@ static int record_wishes(struct xb_writer *builder, const struct xb_rotation *ro
 
 	if (error)
 		return error;
+	builder->before = builder->txn->meta;
 	apply_wishes(&builder->txn->meta, rotation);
 	error = xb_policy_check(builder->txn->meta.policy, !builder->txn->meta.unconfirmed);
+	if (!error && !builder->linked)
+		error = xb_writer_check_room(builder);
 	if (!error && rotation->commits)
 		error = xb_trial_delete(builder->txn);
 	if (!error) {
@@ -227,20 +230,31 @@ static void close_builder(struct xb_writer *builder)
 	xb_unlock(builder->builder_lock);
 }
 
+/* Nothing is in force, but only because it could not be made as it was wanted. */
+static bool is_awaited(const struct xb_writer *builder, const struct xb_rotation *rotation)
+{
+	return builder->unmet && builder->linked && !rotation->wish;
+}
+
 static int rotate_now(const struct xb_paths *paths, const struct xb_rotation *rotation,
 		      struct xb_params *params)
 {
 	struct xb_writer builder = {.paths = paths,
 				    .builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK),
 				    .writer_lock = -1,
-				    .how = rotation->commits ? XB_WRITE_COMMIT : 0};
+				    .how = rotation->commits ? XB_WRITE_COMMIT : 0,
+				    .exact = rotation->set_capacity};
+	bool unmet;
 	int error = builder.builder_lock < 0 ? builder.builder_lock : open_builder(&builder);
 
 	if (!error)
-		error = builder.active ? rotate(&builder, rotation, params)
-				       : keep_wishes(&builder, rotation);
+		error = builder.active || is_awaited(&builder, rotation)
+				? rotate(&builder, rotation, params)
+				: keep_wishes(&builder, rotation);
+	unmet = builder.unmet;
 	close_builder(&builder);
-	return error;
+	/* Interfaces may have waited for a filter. */
+	return error || !unmet ? error : xb_write(paths, XB_WRITE_HEAVY, NULL, NULL);
 }
 
 int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
@@ -253,7 +267,7 @@ int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
 	do {
 		/* A commit has to keep the trial until its own swap; nobody else goes on before. */
 		error = rotation->commits ? 0 : xb_write(paths, XB_WRITE_SURVEY, NULL, NULL);
-		if (!error)
+		if (!error || error == XB_UNMET)
 			error = rotate_now(paths, rotation, params);
 	} while (error == -EINPROGRESS);
 	return error;
@@ -270,7 +284,7 @@ int xb_grow(const struct xb_paths *paths)
 	if (builder.builder_lock < 0)
 		return builder.builder_lock == -EWOULDBLOCK ? 0 : builder.builder_lock;
 	error = open_builder(&builder);
-	if (!error && builder.active && xb_generation_is_full(builder.active)) {
+	if (!error && !builder.unmet && builder.active && xb_generation_is_full(builder.active)) {
 		error = rotate(&builder, &as_it_is, &params);
 		if (!error)
 			xb_notice("the filter was full: rotated to one for %llu IPv4 addresses, "

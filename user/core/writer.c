@@ -12,6 +12,7 @@
 #include "apply.h"
 #include "build.h"
 #include "changelog.h"
+#include "demand.h"
 #include "enforce.h"
 #include "error.h"
 #include "fault.h"
@@ -20,11 +21,38 @@
 #include "membership.h"
 #include "patience.h"
 #include "policy.h"
+#include "relief.h"
 #include "rollback.h"
 #include "rotate.h"
 
-int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
-		      struct xb_generation **built)
+/* With `built` NULL only asks whether there is room. */
+static int try_build(const struct xb_build *build, const struct xb_keys *keys,
+		     struct xb_generation **built)
+{
+	return built ? xb_build(build, keys, built) : xb_build_rehearse(build, keys);
+}
+
+static int build_within_room(const struct xb_writer *writer, struct xb_build *build,
+			     const struct xb_keys *keys, struct xb_generation **built)
+{
+	uint64_t wanted = build->capacity;
+	int error = try_build(build, keys, built);
+	char why[512];
+
+	if (!xb_build_lacks_room(error) || !wanted || writer->exact)
+		return error;
+	snprintf(why, sizeof(why), "%s", xb_error_message());
+	build->capacity = 0;
+	error = try_build(build, keys, built);
+	if (!error)
+		xb_notice("warning: no room for a filter of %llu entries (%s); it is sized by what "
+			  "is listed",
+			  (unsigned long long)wanted, why);
+	return error;
+}
+
+static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
+		   struct xb_generation **built)
 {
 	struct xb_build build = {
 		.paths = writer->paths,
@@ -42,16 +70,35 @@ int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t seq
 
 	if (error)
 		return error;
-	error = xb_build(&build, &keys, built);
+	error = build_within_room(writer, &build, &keys, built);
 	xb_keys_free(&keys);
 	return error;
+}
+
+int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
+		      struct xb_generation **built)
+{
+	return rebuild(writer, txn, sequence, built);
+}
+
+int xb_writer_check_room(struct xb_writer *writer)
+{
+	const struct xb_meta *meta = &writer->txn->meta;
+	const struct xb_totals *totals = &meta->totals;
+	uint64_t keys = totals->host4_keys + totals->net6 + totals->names;
+
+	if (xb_relief_is(&writer->before, writer->txn) ||
+	    xb_demand_is_met(writer->paths,
+			     totals->allow + (keys > meta->capacity ? keys : meta->capacity)))
+		return 0;
+	return rebuild(writer, writer->txn, meta->sequence, NULL);
 }
 
 /* What no builder and no generation needs any more. */
 static int trim_log(struct xb_writer *writer)
 {
-	uint64_t floor = writer->active ? writer->active->header->applied
-					: writer->txn->meta.sequence,
+	bool replays = writer->active && writer->active->header;
+	uint64_t floor = replays ? writer->active->header->applied : writer->txn->meta.sequence,
 		 snapshot;
 
 	if (writer->builder_lock < 0 &&
@@ -110,19 +157,11 @@ static int commit_in_place(struct xb_writer *writer)
 	return error;
 }
 
-/* The large change: a generation that has it is complete before anything is durable, in force right
- * after. */
-static int commit_with_new_generation(struct xb_writer *writer)
+/* A generation that has the change is complete: durable, then in force right after. */
+static int commit_built(struct xb_writer *writer, struct xb_generation *built)
 {
-	struct xb_generation *built;
-	int error;
+	int error = trim_log(writer);
 
-	if (writer->builder_lock < 0)
-		return -EAGAIN;
-	error = xb_writer_rebuild(writer, writer->txn, writer->txn->meta.sequence + 1, &built);
-	if (error)
-		return error;
-	error = trim_log(writer);
 	if (!error)
 		error = xb_changelog_append(writer->txn, true);
 	if (!error)
@@ -138,6 +177,74 @@ static int commit_with_new_generation(struct xb_writer *writer)
 	return 0;
 }
 
+/* The large change: nothing is durable before it is clear that it can be in force. */
+static int commit_with_new_generation(struct xb_writer *writer)
+{
+	struct xb_generation *built;
+	int error;
+
+	if (writer->builder_lock < 0)
+		return -EAGAIN;
+	error = xb_writer_rebuild(writer, writer->txn, writer->txn->meta.sequence + 1, &built);
+	return error ? error : commit_built(writer, built);
+}
+
+/* The change in the store alone. */
+static int commit_listed(struct xb_writer *writer)
+{
+	int error = 0;
+
+	if (xb_changes_any(&writer->txn->change)) {
+		writer->txn->meta.sequence++;
+		error = xb_changelog_trim(writer->txn, writer->txn->meta.sequence);
+	}
+	return error ? error : commit(writer);
+}
+
+static int apply_relief(struct xb_writer *writer)
+{
+	struct xb_txn *after;
+	int error;
+
+	if (!writer->active)
+		return 0;
+	error = xb_store_read(writer->store, &after);
+	if (!error) {
+		error = xb_relief_apply(writer->active, after);
+		xb_txn_abort(after);
+	}
+	return error;
+}
+
+/*
+ * The filter that the store wants could not be made. Perhaps the change is the cure; else it is
+ * made all the same if it asks for less, so that nobody is locked in by what the machine lacks.
+ */
+static int commit_unmet(struct xb_writer *writer)
+{
+	struct xb_generation *built;
+	int error;
+
+	if (!writer->txn->edits)
+		return xb_system_error(0, "%s", writer->why_unmet), XB_UNMET;
+	error = writer->linked ? xb_writer_rebuild(writer, writer->txn,
+						   writer->txn->meta.sequence + 1, &built)
+			       : xb_system_error(0, "%s", writer->why_unmet);
+	if (!error)
+		return commit_built(writer, built);
+	if (!xb_relief_is(&writer->before, writer->txn))
+		return error;
+	snprintf(writer->why_unmet, sizeof(writer->why_unmet), "%s", xb_error_message());
+	error = commit_listed(writer);
+	if (!error)
+		error = apply_relief(writer);
+	if (error)
+		return error;
+	xb_system_error(0, "the change is kept, but the filter that is wanted cannot be made: %s",
+			writer->why_unmet);
+	return XB_UNMET;
+}
+
 /* Whether a new generation has to be built for what the transaction wants. */
 static bool needs_generation(const struct xb_writer *writer)
 {
@@ -150,6 +257,9 @@ static int commit_changes(struct xb_writer *writer)
 	uint32_t policy = writer->txn->meta.policy;
 	int error = 0;
 
+	writer->exact = writer->txn->meta.capacity != writer->before.capacity;
+	if (writer->unmet)
+		return commit_unmet(writer);
 	if (!writer->txn->edits)
 		return 0;
 	if (writer->foreign && !writer->adopts && xb_changes_any(&writer->txn->change))
@@ -160,14 +270,12 @@ static int commit_changes(struct xb_writer *writer)
 			writer->paths->pins);
 	if (writer->active && needs_generation(writer))
 		return commit_with_new_generation(writer);
-	if (writer->active && xb_changes_any(&writer->txn->change))
+	if (!writer->active)
+		error = xb_writer_check_room(writer);
+	else if (xb_changes_any(&writer->txn->change))
 		error = commit_in_place(writer);
-	else if (xb_changes_any(&writer->txn->change)) {
-		writer->txn->meta.sequence++;
-		error = xb_changelog_trim(writer->txn, writer->txn->meta.sequence);
-	}
 	if (!error && writer->txn)
-		error = commit(writer);
+		error = commit_listed(writer);
 	if (!error && writer->active)
 		error = xb_generation_set_policy(writer->active, policy);
 	return error;
@@ -214,6 +322,8 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 	if (error)
 		return error;
 	warn_if_shut(meta);
+	if (wish && writer->unmet)
+		return xb_system_error(0, "%s", writer->why_unmet);
 	if (wish && !wish->names)
 		return try_generation(writer, wish);
 	if (writer->how & XB_WRITE_COMMIT)
@@ -240,6 +350,13 @@ static void close_writer(struct xb_writer *writer)
 	xb_unlock(writer->builder_lock);
 }
 
+/* The change was the cure: what waited for a filter, interfaces among it, can have it now. */
+static int enforce_cured(struct xb_writer *writer)
+{
+	writer->how &= ~XB_WRITE_COMMIT;
+	return xb_enforce(writer, NULL);
+}
+
 /* A change and how it is to be made. */
 struct change {
 	const struct xb_paths *paths;
@@ -257,6 +374,7 @@ static int attempt(const struct change *change, bool *full)
 				   .writer_lock = -1,
 				   .how = change->how,
 				   .now = (uint32_t)time(NULL)};
+	bool unmet;
 	int error = xb_store_open(paths->state, true, &writer.store);
 
 	if (!error && change->how & XB_WRITE_HEAVY) {
@@ -272,13 +390,18 @@ static int attempt(const struct change *change, bool *full)
 	if (!error)
 		error = xb_store_write(writer.store, &writer.txn);
 	if (!error)
+		writer.before = writer.txn->meta;
+	if (!error)
 		error = xb_member_sweep(writer.txn, writer.now, &writer.expired);
 	if (!error)
 		error = change->body ? change->body(&writer, change->context) : 0;
 	if (!error && writer.txn)
 		error = xb_enforce_allow(&writer, writer.how & XB_WRITE_SURVEY);
+	unmet = writer.unmet;
 	if (!error && writer.txn)
 		error = finish(&writer, change->wish);
+	if (!error && unmet)
+		error = enforce_cured(&writer);
 	*full = !error && writer.active && xb_generation_is_full(writer.active);
 	close_writer(&writer);
 	return error;

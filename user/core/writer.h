@@ -3,6 +3,8 @@
 #ifndef XB_CORE_WRITER_H
 #define XB_CORE_WRITER_H
 
+#include <errno.h>
+
 #include "generation.h"
 #include "link.h"
 #include "paths.h"
@@ -15,6 +17,7 @@ struct xb_writer {
 	int builder_lock, writer_lock; /* -1: not held */
 	struct xb_store *store;
 	struct xb_txn *txn;
+	struct xb_meta before; /* as the transaction found it */
 	struct xb_link link;
 	bool linked;		      /* link is open */
 	bool outdated;		      /* it is not, for it has an older layout */
@@ -25,6 +28,9 @@ struct xb_writer {
 	struct xb_trial trial; /* the one that goes on, if any */
 	uint32_t now;	       /* seconds since 1970 */
 	uint64_t expired;      /* memberships swept */
+	bool unmet;	       /* the filter the store wants could not be made; see relief.h */
+	char why_unmet[512];
+	bool exact; /* the command asks for this capacity: no smaller one will do */
 };
 
 #define XB_WRITE_HEAVY	1U /* needs the builder lock, or is likely to need a new generation */
@@ -32,10 +38,14 @@ struct xb_writer {
 
 #define XB_WRITE_COMMIT 4U /* makes lasting what is on trial: it ends with this write */
 
+/* Returned by xb_write(), with a message: the change, if any, is made and durable, but the machine
+ * cannot make the filter that is wanted. What it could take of the change is in force. */
+#define XB_UNMET (-ENOTRECOVERABLE)
+
 /*
- * Runs the body in a write transaction, with the kernel made to match the store before. The body
- * returns 0 to commit; anything else gives up the transaction and is returned. The body may run
- * twice, so it must begin from nothing. how: XB_WRITE_ bits.
+ * Runs the body in a write transaction, with the kernel made to match the store before, as far as
+ * that is possible. The body returns 0 to commit; anything else gives up the transaction and is
+ * returned. The body may run twice, so it must begin from nothing. how: XB_WRITE_ bits.
  */
 int xb_write(const struct xb_paths *paths, unsigned int how,
 	     int (*body)(struct xb_writer *writer, void *context), void *context);
@@ -58,9 +68,16 @@ void xb_write_settle(const struct xb_paths *paths);
 /* Takes the writer lock of a writer whose store is open, and sees all that was committed before. */
 int xb_writer_lock(struct xb_writer *writer);
 
-/* Replaces the generation by one built from what the writer's transaction sees, at its rate. Both
- * locks are held. */
+/*
+ * Builds a generation from what the transaction sees, at its rate. Both locks are held. Without
+ * room for the wanted capacity it is sized by what is listed, with a warning, unless the writer is
+ * exact.
+ */
 int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
 		      struct xb_generation **built);
+
+/* Before a commit while nothing is enforced: whether this machine could enforce what the
+ * transaction wants. A change that asks for less is always in order. */
+int xb_writer_check_room(struct xb_writer *writer);
 
 #endif
