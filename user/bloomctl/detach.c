@@ -2,6 +2,7 @@
 /* bloomctl detach: the interfaces become what they were; with the last, everything leaves the
  * kernel. */
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli.h"
@@ -10,6 +11,7 @@
 #include "core/error.h"
 #include "core/ifname.h"
 #include "core/rollback.h"
+#include "core/takeoff.h"
 
 struct request {
 	char **names;
@@ -93,6 +95,47 @@ static int abandon_trial(const struct cli *cli, struct request *request)
 	return error;
 }
 
+/* The store cannot be written, or something else keeps the usual way from its end. recorded: the
+ * store no longer wants them. */
+static int detach_anyway(const struct cli *cli, const struct request *request, bool recorded)
+{
+	char why[1024];
+	int taken, error;
+
+	snprintf(why, sizeof(why), "%s", xb_error_message());
+	error = xb_take_off(&cli->paths, request->all ? NULL : request->names, request->count,
+			    &taken);
+	if (!error && recorded)
+		return xb_system_error(0, "detached, but not all that follows from it was done: %s",
+				       why);
+	if (error || !taken)
+		return xb_system_error(0, "%s", why);
+	return xb_system_error(
+		0,
+		"detached, but the store could not record it (%s): the next command that changes "
+		"something, also `up` at boot, attaches again what is recorded; cure that and "
+		"detach once more",
+		why);
+}
+
+static int detach(const struct cli *cli, struct request *request)
+{
+	int error = abandon_trial(cli, request);
+	bool recorded;
+
+	/* The wish first: then every command that follows works towards it. */
+	if (!error)
+		error = xb_write(&cli->paths, XB_WRITE_HEAVY, body, request);
+	recorded = !error || error == XB_UNMET;
+	if (recorded)
+		error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
+	if (error == XB_UNMET)
+		return xb_error_prefix(error, "detached, but for the other interfaces");
+	return error < 0 && xb_error_class() == XB_ERROR_SYSTEM
+		       ? detach_anyway(cli, request, recorded)
+		       : error;
+}
+
 int verb_detach(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {{"all", no_argument, NULL, 'a'}, {0}};
@@ -108,17 +151,9 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 	request.count = argc - optind;
 	if (request.all == (request.count > 0))
 		return cli_usage(cli, "detach takes interfaces, or --all");
-	error = abandon_trial(cli, &request);
-	if (error)
-		return cli_fail();
-	/* The wish first: then every command that follows works towards it. */
-	error = xb_write(&cli->paths, XB_WRITE_HEAVY, body, &request);
+	error = detach(cli, &request);
 	if (error == 1)
 		return cli_fail(), EXIT_ABSENT;
-	if (!error || error == XB_UNMET)
-		error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
-	if (error == XB_UNMET)
-		xb_error_prefix(error, "detached, but for the other interfaces");
 	if (error)
 		return cli_fail();
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;

@@ -146,6 +146,13 @@ static void check_state(const struct cli *cli, struct finding *finding)
 		     cli->paths.state);
 		return;
 	}
+	if (errno == EROFS) {
+		find(finding, BAD, "state directory %s is on a read-only file system",
+		     cli->paths.state);
+		advise(finding, "reading and `detach` work; make it writable, or choose another "
+				"with --state");
+		return;
+	}
 	find(finding, BAD, "state directory %s is not writable", cli->paths.state);
 	advise(finding, "run as root or as a member of its group, or choose another with --state");
 }

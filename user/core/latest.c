@@ -22,6 +22,9 @@ static int begin_write(MDB_env *env, MDB_txn **txn)
 {
 	int error = mdb_txn_begin(env, NULL, 0, txn);
 
+	/* LMDB's word for an environment that is for reading. */
+	if (error == EACCES)
+		return EROFS;
 	if (error || mdb_txn_id(*txn) == newest_meta_page(env) + 1)
 		return error;
 	mdb_txn_abort(*txn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* flock(2) on small files. */
+/* flock(2) on small files. One that cannot be written is locked all the same. */
 #include "lock.h"
 
 #include <errno.h>
@@ -126,12 +126,27 @@ int xb_lock_opening(const char *directory)
 
 	if (fd < 0)
 		return xb_system_error(errno, "cannot use the state directory %s", directory);
-	error = take(fd, LOCK_EX);
+	error = xb_lock_wait(fd, LOCK_EX, directory);
 	if (error) {
 		close(fd);
-		return xb_system_error(-error, "cannot lock %s", directory);
+		return error;
 	}
 	return fd;
+}
+
+int xb_lock_out_writers(const char *directory, int *lock)
+{
+	int error;
+
+	*lock = open_lock(directory, XB_WRITER_LOCK);
+	if (*lock < 0)
+		return *lock == -EROFS ? 0 : *lock;
+	error = xb_lock_wait(*lock, LOCK_SH, XB_WRITER_LOCK);
+	if (error) {
+		close(*lock);
+		*lock = -1;
+	}
+	return error;
 }
 
 void xb_unlock(int lock)
@@ -162,44 +177,68 @@ bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note)
 	return held;
 }
 
-int xb_lock_pid_namespace(const char *directory)
+/* Alone, we say which namespace is in use. Where that cannot be said we stay alone. */
+static int claim(int fd, uint64_t ours, bool *alone)
 {
-	int fd = open_lock(directory, "namespace.lock"), error;
-	uint64_t theirs = 0;
-	struct stat ours;
+	uint64_t said = 0;
+	int error = take(fd, LOCK_EX | LOCK_NB);
 
-	if (fd < 0)
-		return fd;
-	if (stat("/proc/self/ns/pid", &ours) < 0) {
-		error = xb_system_error(errno, "cannot read /proc/self/ns/pid (is /proc mounted?)");
-		goto fail;
-	}
+	*alone = false;
+	if (error)
+		return error == -EWOULDBLOCK ? 0 : error;
+	if (pread(fd, &said, sizeof(said), 0) == sizeof(said) && said == ours)
+		return 0;
+	*alone = pwrite(fd, &ours, sizeof(ours), 0) != sizeof(ours);
+	return 0;
+}
+
+/* Shared, what is said stays true. 1: it is ours. */
+static int share(int fd, uint64_t ours, const char *directory)
+{
+	uint64_t theirs = 0;
+	int error = xb_lock_wait(fd, LOCK_SH, directory);
+
+	if (error)
+		return error;
+	return pread(fd, &theirs, sizeof(theirs), 0) == sizeof(theirs) && theirs == ours;
+}
+
+static int enter_namespace(int fd, uint64_t ours, const char *directory)
+{
 	for (;;) {
-		/* Alone, we say which namespace is in use; shared, what is said stays true. */
-		if (!take(fd, LOCK_EX | LOCK_NB)) {
-			error = xb_lock_note(fd, ours.st_ino);
-			if (error)
-				goto fail;
-		}
-		error = take(fd, LOCK_SH);
-		if (error) {
-			error = xb_system_error(-error, "cannot lock %s", directory);
-			goto fail;
-		}
-		if (pread(fd, &theirs, sizeof(theirs), 0) == sizeof(theirs) &&
-		    theirs == ours.st_ino)
-			return fd;
+		bool alone;
+		int error = claim(fd, ours, &alone);
+
+		if (!error && alone)
+			return 0;
+		error = error ? xb_system_error(-error, "cannot lock %s", directory)
+			      : share(fd, ours, directory);
+		if (error)
+			return error < 0 ? error : 0;
 		/* Between the two locks somebody of another namespace may have come and gone. */
-		error = take(fd, LOCK_EX | LOCK_NB);
-		if (error) {
-			error = xb_system_error(0,
-						"%s is in use from another PID namespace; use one "
-						"namespace per state directory",
-						directory);
-			goto fail;
-		}
+		if (take(fd, LOCK_EX | LOCK_NB))
+			return xb_system_error(0,
+					       "%s is in use from another PID namespace; use one "
+					       "namespace per state directory",
+					       directory);
 	}
-fail:
-	close(fd);
+}
+
+int xb_lock_pid_namespace(const char *directory, int *lock)
+{
+	struct stat ours;
+	int error;
+
+	*lock = -1;
+	if (stat("/proc/self/ns/pid", &ours) < 0)
+		return xb_system_error(errno, "cannot read /proc/self/ns/pid (is /proc mounted?)");
+	*lock = open_lock(directory, "namespace.lock");
+	if (*lock < 0)
+		return *lock == -EROFS ? 0 : *lock;
+	error = enter_namespace(*lock, ours.st_ino, directory);
+	if (error) {
+		close(*lock);
+		*lock = -1;
+	}
 	return error;
 }

@@ -50,8 +50,13 @@ bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note);
 
 /*
  * The store's reader table knows processes by number, so all users of a state directory must share
- * a PID namespace. Returns a descriptor to keep while the store is open, or an error that says so.
+ * a PID namespace. *lock is to be kept while the store is open; -1: on a file system that cannot be
+ * written it is missing. Or an error that says what is the matter.
  */
-int xb_lock_pid_namespace(const char *directory);
+int xb_lock_pid_namespace(const char *directory, int *lock);
+
+/* For a reader without a place in that table: nobody writes while *lock is held, which others like
+ * it may have, too. *lock and errors as above. */
+int xb_lock_out_writers(const char *directory, int *lock);
 
 #endif

@@ -22,9 +22,15 @@ static int refuse(const char *path)
 
 int xb_ownfile_open(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0660);
+	const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	int fd = open(path, O_RDWR | O_CREAT | flags, 0660);
 	struct stat st;
 
+	if (fd < 0 && errno == EROFS) {
+		fd = open(path, O_RDONLY | flags);
+		if (fd < 0 && errno == ENOENT)
+			errno = EROFS;
+	}
 	if (fd < 0)
 		return errno == ELOOP || errno == ENXIO || errno == EISDIR
 			       ? refuse(path)

@@ -102,6 +102,7 @@ void xb_store_close(struct xb_store *store)
 	if (!store)
 		return;
 	xb_storefile_close(store->env);
+	xb_unlock(store->out_writers);
 	xb_unlock(store->namespace_lock);
 	free(store);
 }
@@ -323,6 +324,7 @@ static int open_file(struct xb_store *store, const char *directory, const char *
 	error = xb_storefile_check(path);
 	if (!error) {
 		error = xb_storefile_open(path, &store->env);
+		store->read_only = !error && xb_storefile_is_read_only(store->env);
 		error = error ? cannot_open(error, path) : 0;
 	}
 	xb_unlock(lock);
@@ -368,10 +370,12 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 	store = calloc(1, sizeof(*store));
 	if (!store)
 		return xb_out_of_memory();
-	store->namespace_lock = xb_lock_pid_namespace(directory);
-	error = store->namespace_lock < 0 ? store->namespace_lock : 0;
+	store->out_writers = -1;
+	error = xb_lock_pid_namespace(directory, &store->namespace_lock);
 	if (!error)
 		error = open_file(store, directory, path);
+	if (!error && store->read_only)
+		error = xb_lock_out_writers(directory, &store->out_writers);
 	if (!error)
 		error = open_contents(store, directory, path);
 	if (error)

@@ -62,8 +62,9 @@ struct xb_list {
 struct xb_store {
 	MDB_env *env;
 	MDB_dbi meta, leaves, lists, expiry, ifaces, changes, sessions;
-	bool outdated; /* has tables of an earlier version */
-	int namespace_lock;
+	bool outdated;			 /* has tables of an earlier version */
+	bool read_only;			 /* on a file system that cannot be written */
+	int namespace_lock, out_writers; /* -1: not held */
 };
 
 /* A transaction: a snapshot to read, or the one write. Everything that was changed is in `change`,
@@ -80,8 +81,11 @@ struct xb_txn {
 	struct xb_changes change;
 };
 
-/* Opens, and with create makes, the store in the directory. The caller closes it. -ENOENT without
- * message: there is none. */
+/*
+ * Opens, and with create makes, the store in the directory. The caller closes it. -ENOENT without
+ * message: there is none. One that cannot be written can be read; nobody writes it then by another
+ * way while it is open.
+ */
 int xb_store_open(const char *directory, bool create, struct xb_store **store);
 void xb_store_close(struct xb_store *store);
 

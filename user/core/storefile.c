@@ -93,7 +93,7 @@ void xb_storefile_close(MDB_env *env)
 	is_open = false;
 }
 
-static int set_up(MDB_env *env, const char *path)
+static int set_up(MDB_env *env, const char *path, unsigned int flags)
 {
 	mdb_filehandle_t fd;
 	int error = mdb_env_set_maxdbs(env, XB_STORE_TABLES);
@@ -104,14 +104,15 @@ static int set_up(MDB_env *env, const char *path)
 	if (!error)
 		error = mdb_env_set_mapsize(env, XB_STORE_BYTES);
 	if (!error)
-		error = mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD, 0660);
+		error = mdb_env_open(env, path, flags | MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
+				     0660);
 	if (error)
 		return error;
 	mdb_env_get_fd(env, &fd);
 	return xb_ownfile_is(path, fd) ? 0 : EAGAIN; /* swapped since it was checked */
 }
 
-static int open_environment(const char *path, MDB_env **env)
+static int open_as(const char *path, unsigned int flags, MDB_env **env)
 {
 	MDB_txn *txn;
 	int error = mdb_env_create(env);
@@ -120,7 +121,7 @@ static int open_environment(const char *path, MDB_env **env)
 		*env = NULL;
 		return error;
 	}
-	error = set_up(*env, path);
+	error = set_up(*env, path, flags);
 	if (!error)
 		error = xb_latest_begin(*env, MDB_RDONLY, &txn);
 	if (!error) {
@@ -130,6 +131,20 @@ static int open_environment(const char *path, MDB_env **env)
 	mdb_env_close(*env);
 	*env = NULL;
 	return error;
+}
+
+static int open_environment(const char *path, MDB_env **env)
+{
+	int error = open_as(path, 0, env);
+
+	return error == EROFS ? open_as(path, MDB_RDONLY, env) : error;
+}
+
+bool xb_storefile_is_read_only(MDB_env *env)
+{
+	unsigned int flags;
+
+	return !mdb_env_get_flags(env, &flags) && (flags & MDB_RDONLY);
 }
 
 #define TRIES 20
@@ -186,7 +201,7 @@ int xb_storefile_fill_up(MDB_env *env)
 	bool is_short = false;
 	int error = look(env, &is_short);
 
-	if (error || !is_short)
+	if (error || !is_short || xb_storefile_is_read_only(env))
 		return error;
 	/* Nobody may write meanwhile: a file that grew would be cut. */
 	error = xb_latest_begin(env, 0, &txn);

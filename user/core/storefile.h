@@ -4,6 +4,7 @@
 #define XB_CORE_STOREFILE_H
 
 #include <lmdb.h>
+#include <stdbool.h>
 
 #ifndef XB_STORE_GIB /* valgrind has no room for so much */
 #define XB_STORE_GIB 64
@@ -23,6 +24,11 @@ int xb_storefile_check(const char *path);
  * positive errno, without a message; nothing is open then.
  */
 int xb_storefile_open(const char *path, MDB_env **env);
+
+/* Whether it is on a file system that cannot be written. LMDB has no lock file then: no table of
+ * readers keeps what they read from being used again. */
+bool xb_storefile_is_read_only(MDB_env *env);
+
 void xb_storefile_close(MDB_env *env);
 
 /* A look-up in a file cut short would end in SIGBUS: makes it long enough. Errors as above. */

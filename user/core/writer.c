@@ -122,6 +122,8 @@ static int commit(struct xb_writer *writer)
 
 int xb_writer_lock(struct xb_writer *writer)
 {
+	if (writer->store->read_only)
+		return xb_system_error(EROFS, "cannot write the store");
 	writer->writer_lock = xb_lock(writer->paths->state, XB_WRITER_LOCK);
 	return writer->writer_lock < 0 ? writer->writer_lock : xb_store_recover(writer->store);
 }

@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The state directory on a disk that is full, or cannot be written: reading needs no writing, and there
+# is a way off.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+readers=("status" "test 10.77.0.3" "list" "save" "stats" "policy" "allow list" "verdict" "ports")
+
+begin()
+{
+	mkdir "$T/disk"
+	mount -t tmpfs -o size=1m xbt "$T/disk"
+	state=$T/disk/state
+	join x1 1
+	ctl add 10.77.0.3
+	ctl -q attach x0
+	ctl -q attach x1
+	blocked 10.77.0.3
+}
+
+# stand: a command that reads the store and does not go on; its rest comes from $from.
+stand()
+{
+	python3 -c '
+for i in range(9000):
+    print("172.16.%d.%d" % (i >> 8, i & 255))' >"$T/list"
+	exits 0 import "$T/list" --include-bogons
+	mkfifo "$T/fifo"
+	in_server "$bloomctl" --state "$1" --pin "$pins" --run "$counters" list >"$T/fifo" &
+	reader=$!
+	exec {from}<"$T/fifo"
+	read -r -u "$from"
+}
+
+# What is free in the store is used up, since somebody reads what was there before.
+fill()
+{
+	local number
+
+	stand "$state"
+	! head -c 2000000 /dev/zero >"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	for number in {1..100}; do
+		ctl -q verdict other count 2>"$T/err" && ctl -q verdict other drop 2>"$T/err" || break
+	done
+	echo "full after $number changes"
+	grep -q "no space left" "$T/err" || fail "the disk is not full"
+}
+
+make_read_only() { mount --bind "$state" "$state" && mount -o remount,bind,ro "$state"; }
+
+make_writable() { umount "$state"; }
+
+program_on() { ip -n "$server" -d link show "$1" | grep -q 'prog/xdp'; }
+
+all_read()
+{
+	local words
+
+	for words in "${readers[@]}"; do
+		# shellcheck disable=SC2086
+		exits 0 $words
+		[[ ! -s $T/err ]] || fail "$words: $(cat "$T/err")"
+	done
+	exits 1 test 10.77.0.4
+}
+
+refuses_changes()
+{
+	local words
+
+	for words in "add 10.77.0.4" "del 10.77.0.3" "policy monitor" "flush --yes" "allow add 10.77.0.3"; do
+		# shellcheck disable=SC2086
+		exits 3 $words
+		one_line
+		complains "$1"
+	done
+	blocked 10.77.0.3
+}
+
+# the_way_off WHY: one interface, then all; what is said; and what attaches again.
+the_way_off()
+{
+	exits 3 detach x0
+	one_line
+	complains "detached, but the store could not record it \(.*$1"
+	passes 10.77.0.3
+	! program_on x0 || fail "x0 has a program"
+	program_on x1 || fail "x1 has none"
+	exits 3 status
+	says 'x0 .*not attached'
+	exits 3 detach --all
+	one_line
+	complains "attaches again"
+	! program_on x1 || fail "x1 has a program"
+	exits 3 detach --all
+	one_line
+	complains "$1"
+	passes 10.77.0.3
+}
+
+after_it()
+{
+	exits 0 up
+	blocked 10.77.0.3
+	program_on x1 || fail "x1 has none"
+	exits 0 detach --all
+	passes 10.77.0.3
+	exits 0 status
+}
+
+t_full_disk()
+{
+	begin
+	fill
+	all_read
+	the_way_off "no space left"
+	exec {from}<&-
+	wait $reader || true
+	rm "$T/disk/filler"
+	after_it
+}
+
+t_read_only_disk()
+{
+	begin
+	make_read_only
+	all_read
+	refuses_changes "Read-only file system"
+	exits 3 doctor
+	says "read-only file system"
+	the_way_off "Read-only file system"
+	make_writable
+	after_it
+}
+
+# Nobody's place in a table keeps what such a reader reads: writers wait for it.
+t_read_only_beside_a_writer()
+{
+	local number
+
+	begin
+	mkdir "$T/disk/view"
+	mount --bind "$state" "$T/disk/view"
+	mount -o remount,bind,ro "$T/disk/view"
+	stand "$T/disk/view"
+	for number in 1 2 3; do
+		exits 3 --wait 1 del "172.16.0.$number"
+		complains "gave up after waiting"
+	done
+	[[ $(cat <&"$from" | wc -l) -eq 9000 ]] || fail "the reader did not read all"
+	wait $reader
+	exec {from}<&-
+	exits 0 del 172.16.0.1
+	umount "$T/disk/view"
+}
+
+# Of an interface on trial, too.
+t_trial_on_a_read_only_disk()
+{
+	begin
+	ctl detach x0
+	ctl -q attach x0 --rollback 60
+	blocked 10.77.0.3
+	make_read_only
+	exits 3 detach x0
+	one_line
+	passes 10.77.0.3
+	program_on x1 || fail "x1 has none"
+	make_writable
+}
+
+run_tests
