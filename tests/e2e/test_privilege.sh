@@ -218,6 +218,39 @@ t_outsider()
 	exits 0 status
 }
 
+# What root commits is what the member had open, whatever stands in its place by then.
+t_trial_text()
+{
+	local text=$state/trial/trial.input put
+
+	prepare
+	exits 0 attach x0
+	echo 203.0.113.77 >"$T/mine"
+	chmod 0644 "$T/mine"
+	install -m 0600 /dev/null "$T/root-only"
+	echo 203.0.113.99 >"$T/root-only"
+	for put in "ln -sf $T/root-only $text" "mkfifo -m 0666 $text" "ln $T/root-only $text" \
+		"mv $T/moved $text" "mkdir $text" "true"; do
+		member_exits 0 import "$T/mine" --list tried --include-bogons --rollback 60
+		cp -p "$T/root-only" "$T/moved"
+		rm -f "$text"
+		$put
+		exits 3 commit
+		one_line
+		exits 1 test 203.0.113.99
+		rm -rf "$text"
+		member_exits 0 detach --all
+		exits 0 attach x0
+	done
+	# Nor does the name that was given lead anywhere now.
+	member_exits 0 import "$T/mine" --list tried --include-bogons --rollback 60
+	ln -sf "$T/root-only" "$T/mine"
+	exits 0 commit
+	exits 0 test 203.0.113.77
+	exits 1 test 203.0.113.99
+	blocked "${listed[@]}"
+}
+
 # As the packaged unit runs it: as root without what root can do, also over files of the group.
 t_unit()
 {

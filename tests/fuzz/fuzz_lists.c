@@ -123,7 +123,7 @@ static int read_whole(const char *format, const uint8_t *data, size_t size,
 	must(list >= 0 && !ftruncate(list, 0));
 	must(pwrite(list, data, size, 0) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", list);
-	return xb_listfile_read_as(path, "list", format, file);
+	return xb_listfile_read_as(-1, path, "list", format, file);
 }
 
 #define PIECES 50 /* fewer than a pipe holds */
@@ -144,7 +144,7 @@ static int read_in_pieces(const char *format, const uint8_t *data, size_t size,
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", dup2(ends[0], ends[0]));
 	close(ends[1]);
-	error = xb_listfile_read_as(path, "list", format, file);
+	error = xb_listfile_read_as(-1, path, "list", format, file);
 	close(ends[0]);
 	return error;
 }

@@ -28,14 +28,15 @@ struct request {
 };
 
 /* A file without entries is an error, unless it is meant to empty a list. */
-static int read_file(const struct cli *cli, const char *path, struct request *request,
+static int read_file(struct cli *cli, const char *path, struct request *request,
 		     struct xb_listfile *file)
 {
-	int error;
+	int fd, error = rollback_input(cli, path, &fd);
 
+	if (error)
+		return error;
 	request->source = strcmp(path, "-") ? path : "stdin";
-	error = xb_listfile_read_as(rollback_source(cli, path), request->source, request->format,
-				    file);
+	error = xb_listfile_read_as(fd, path, request->source, request->format, file);
 	if (error != -ENODATA || !request->replace)
 		return error;
 	if (!request->force)
@@ -327,10 +328,8 @@ int verb_import(struct cli *cli, int argc, char **argv)
 		return EXIT_USAGE;
 	if (request.dry_run && cli->wish.seconds)
 		return cli_usage(cli, "a dry run changes nothing to roll back");
-	if (rollback_keep_input(cli, &argv[optind]) ||
-	    read_file(cli, argv[optind], &request, &file))
+	if (read_file(cli, argv[optind], &request, &file))
 		return cli_fail();
-	rollback_use_copy(cli, &argv[optind]);
 	if (!request.include_bogons)
 		leave_out_bogons(&file, &request);
 	error = request.dry_run

@@ -29,15 +29,18 @@ static FILE *copy_of(FILE *from, const char *name)
 	return NULL;
 }
 
-/* name: for messages. NULL: with a message. */
-static FILE *open_text(const char *source, const char *name)
+/* NULL: with a message. */
+static FILE *open_text(struct cli *cli, const char *name)
 {
 	FILE *file, *copy;
 	struct stat st;
+	int kept;
 
-	if (!strcmp(source, "-"))
+	if (rollback_input(cli, name, &kept))
+		return NULL;
+	if (kept < 0 && !strcmp(name, "-"))
 		return copy_of(stdin, "standard input");
-	file = fopen(source, "re");
+	file = kept < 0 ? fopen(name, "re") : fdopen(kept, "r");
 	if (!file) {
 		if (errno == ENOENT)
 			xb_input_error("%s: no such file", name);
@@ -59,13 +62,10 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 
 	if (argc != 2)
 		return cli_usage(cli, "restore takes one file, or -");
-	if (rollback_keep_input(cli, &argv[1]))
-		return cli_fail();
 	saved.name = strcmp(argv[1], "-") ? argv[1] : "stdin";
-	saved.file = open_text(rollback_source(cli, argv[1]), argv[1]);
+	saved.file = open_text(cli, argv[1]);
 	if (!saved.file)
 		return cli_fail();
-	rollback_use_copy(cli, &argv[1]);
 	error = rollback_write(cli, XB_WRITE_HEAVY | XB_WRITE_SURVEY, saved_read, &saved);
 	/* Now the interfaces it names. */
 	if (!error && !cli->wish.seconds)

@@ -69,48 +69,48 @@ static int copy(int from, int to, const char *name)
 	return size < 0 ? xb_system_error(errno, "cannot read %s", name) : 0;
 }
 
-/* The copy until a trial begins, and the name it has then. */
-static char copy_path[XB_PATH_MAX], kept_path[XB_PATH_MAX];
+static char copy_name[XB_TRIAL_COPY];
 
-int rollback_keep_input(struct cli *cli, char **file)
+static int keep_input(struct cli *cli, const char *file)
 {
-	bool standard = !strcmp(*file, "-");
-	int from, to, error;
+	bool standard = !strcmp(file, "-");
+	int from = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC), to, error;
 
-	if (!cli->wish.seconds)
-		return 0;
-	error = xb_trialinput_path(cli->paths.state, kept_path);
-	if (error)
-		return error;
-	from = standard ? STDIN_FILENO : open(*file, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
-		return xb_input_error("%s: %s", *file, strerror(errno));
-	to = xb_trialinput_create(cli->paths.state, copy_path);
-	error = to < 0 ? to : copy(from, to, standard ? "stdin" : *file);
+		return xb_input_error("%s: %s", file, strerror(errno));
+	to = xb_trialinput_create(cli->paths.state, copy_name);
+	error = to < 0 ? to : copy(from, to, standard ? "stdin" : file);
 	if (to >= 0) {
-		close(to);
-		cli->wish.input = copy_path;
+		cli->wish.input = copy_name;
+		cli->wish.input_fd = to;
 	}
+	if (!error && lseek(to, 0, SEEK_SET) < 0)
+		error = xb_system_error(errno, "cannot read the copy of %s", file);
 	if (!standard)
 		close(from);
 	return error;
 }
 
-const char *rollback_source(const struct cli *cli, const char *file)
+int rollback_input(struct cli *cli, const char *file, int *fd)
 {
-	return cli->wish.input ? cli->wish.input : file;
-}
+	int error = 0;
 
-void rollback_use_copy(const struct cli *cli, char **file)
-{
+	*fd = -1;
+	if (cli->commits) {
+		*fd = xb_trialinput_open(cli->paths.state);
+		return *fd < 0 ? *fd : 0;
+	}
+	if (cli->wish.seconds)
+		error = keep_input(cli, file);
 	if (cli->wish.input)
-		*file = kept_path;
+		*fd = cli->wish.input_fd;
+	return error;
 }
 
 void rollback_forget_copy(const struct cli *cli)
 {
 	if (cli->wish.input)
-		unlink(copy_path);
+		xb_trialinput_forget(cli->paths.state, cli->wish.input);
 }
 
 void rollback_tell(const struct cli *cli)

@@ -18,16 +18,11 @@ int rollback_write(const struct cli *cli, unsigned int how,
 		   int (*body)(struct xb_writer *writer, void *context), void *context);
 
 /*
- * For a command whose text may be gone when it is committed: keeps a copy, from which it reads
- * itself. *file: the argument, "-" is standard input.
+ * What a command reads whose text may be gone when it is committed: the copy that it keeps for
+ * that, or, in a commit, the text that was kept. *fd: open until the end of the process; -1:
+ * neither, read the file itself. file: the argument, "-" is standard input.
  */
-int rollback_keep_input(struct cli *cli, char **file);
-
-/* The copy, or the file itself when nothing is tried. */
-const char *rollback_source(const struct cli *cli, const char *file);
-
-/* From now on `commit` reads the copy: call it when the text has been read. */
-void rollback_use_copy(const struct cli *cli, char **file);
+int rollback_input(struct cli *cli, const char *file, int *fd);
 
 /* Removes a copy that no trial took over. */
 void rollback_forget_copy(const struct cli *cli);

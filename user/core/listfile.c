@@ -20,6 +20,7 @@
 struct source {
 	const char *name;
 	int fd;
+	bool owned; /* fd is */
 	char *buffer;
 	size_t begin, end; /* what the buffer holds and no line has taken */
 	bool ended;
@@ -27,7 +28,7 @@ struct source {
 	uint64_t done, total;
 };
 
-static int open_source(const char *path, const char *name, struct source *source)
+static int open_source(int fd, const char *path, const char *name, struct source *source)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct stat about;
@@ -35,8 +36,9 @@ static int open_source(const char *path, const char *name, struct source *source
 	*source = (struct source){.name = name	     ? name
 					  : is_stdin ? "stdin"
 						     : path,
-				  .fd = STDIN_FILENO};
-	if (!is_stdin)
+				  .fd = fd >= 0 ? fd : STDIN_FILENO,
+				  .owned = fd < 0 && !is_stdin};
+	if (source->owned)
 		source->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (source->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return xb_input_error("%s: %s", source->name, strerror(errno));
@@ -51,7 +53,7 @@ static int open_source(const char *path, const char *name, struct source *source
 
 static void close_source(struct source *source)
 {
-	if (source->fd > STDIN_FILENO)
+	if (source->owned && source->fd >= 0)
 		close(source->fd);
 	free(source->buffer);
 }
@@ -206,10 +208,10 @@ static int finish(const struct source *source, struct xb_reading *reading)
 
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file)
 {
-	return xb_listfile_read_as(path, NULL, format, file);
+	return xb_listfile_read_as(-1, path, NULL, format, file);
 }
 
-int xb_listfile_read_as(const char *path, const char *name, const char *format,
+int xb_listfile_read_as(int fd, const char *path, const char *name, const char *format,
 			struct xb_listfile *file)
 {
 	struct xb_reading reading = {.file = file};
@@ -220,7 +222,7 @@ int xb_listfile_read_as(const char *path, const char *name, const char *format,
 	error = format ? xb_listformat_choose(&reading, format) : 0;
 	if (error)
 		return error;
-	error = open_source(path, name, &source);
+	error = open_source(fd, path, name, &source);
 	if (!error)
 		reserve(&source, file);
 	if (!error)

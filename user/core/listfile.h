@@ -56,8 +56,9 @@ struct xb_listfile {
  */
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
 
-/* The same; messages speak of `name` (NULL: of the path). */
-int xb_listfile_read_as(const char *path, const char *name, const char *format,
+/* The same; messages speak of `name` (NULL: of the path). fd: what is open already and stays so,
+ * instead of the path; -1: nothing. */
+int xb_listfile_read_as(int fd, const char *path, const char *name, const char *format,
 			struct xb_listfile *file);
 
 /* "" if there is none; owned by the file. */

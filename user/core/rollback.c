@@ -224,7 +224,7 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 	free(ifindexes);
 	xb_fault("trial-pinned");
 	if (!error && wish->input)
-		error = xb_trialinput_keep(writer->paths->state, wish->input);
+		error = xb_trialinput_keep(writer->paths->state, wish->input, wish->input_fd);
 	if (!error)
 		error = record(writer, state.identity, wish);
 	xb_fault("trial-recorded");

@@ -16,7 +16,9 @@ struct xb_wish {
 	char **argv;
 	char **names; /* interfaces it attaches; NULL: what is enforced everywhere is on trial */
 	size_t name_count;
-	const char *input; /* a copy of the text it read; see trialinput.h. NULL: none */
+	/* A copy of the text it read, by name and as a descriptor; see trialinput.h. NULL: none */
+	const char *input;
+	int input_fd;
 };
 
 struct xb_trial {

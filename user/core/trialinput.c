@@ -6,75 +6,140 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "error.h"
+#include "pin.h"
 #include "trial.h"
 
 #define INPUT "trial.input"
 
-static int put_path(char path[XB_PATH_MAX], const char *state, const char *end)
-{
-	int size = snprintf(path, XB_PATH_MAX, "%s/" XB_TRIAL_DIRECTORY "/" INPUT "%s", state, end);
-
-	return size < XB_PATH_MAX ? 0 : xb_input_error("%s: path too long", state);
-}
-
-int xb_trialinput_path(const char *state, char path[XB_PATH_MAX])
-{
-	return put_path(path, state, "");
-}
-
-/* A link would lead to other people's files. -1 and errno: it is no directory of ours. */
-static int open_directory(const char *state)
+/* A link would lead to other people's files. A descriptor, or a negative errno without a message.
+ */
+static int look_for_directory(const char *state)
 {
 	char path[XB_PATH_MAX];
+	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/" XB_TRIAL_DIRECTORY, state) < XB_PATH_MAX)
-		return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	errno = ENAMETOOLONG;
-	return -1;
+	if (snprintf(path, sizeof(path), "%s/" XB_TRIAL_DIRECTORY, state) >= XB_PATH_MAX)
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
-int xb_trialinput_create(const char *state, char copy[XB_PATH_MAX])
+static int open_directory(const char *state)
 {
-	int fd = open_directory(state), error = errno;
-	char end[32];
+	int fd = look_for_directory(state);
 
 	/* It comes with the store. */
-	if (fd < 0 && error == ENOENT && access(state, F_OK) < 0)
+	if (fd == -ENOENT && access(state, F_OK) < 0)
 		return xb_trial_baseless();
-	if (fd < 0)
-		return xb_system_error(error, "cannot use %s/" XB_TRIAL_DIRECTORY, state);
-	close(fd);
-	snprintf(end, sizeof(end), ".%d.XXXXXX", (int)getpid());
-	error = put_path(copy, state, end);
-	if (error)
-		return error;
-	fd = mkostemp(copy, O_CLOEXEC);
-	/* Who commits may be another of the group. */
-	if (fd >= 0 && !fchmod(fd, 0660))
-		return fd;
-	error = xb_system_error(errno, "cannot make a file in %s/" XB_TRIAL_DIRECTORY, state);
-	if (fd >= 0) {
-		close(fd);
-		unlink(copy);
+	return fd < 0 ? xb_system_error(-fd, "cannot use %s/" XB_TRIAL_DIRECTORY, state) : fd;
+}
+
+/* Who commits may be another of the group, of which the maker need not have been a member. */
+static int open_to_group(int directory, int fd)
+{
+	struct stat ours, st;
+
+	if (fstat(directory, &ours) < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_gid != ours.st_gid && fchown(fd, (uid_t)-1, ours.st_gid) < 0)
+		return -errno;
+	return fchmod(fd, 0660) < 0 ? -errno : 0;
+}
+
+int xb_trialinput_create(const char *state, char copy[XB_TRIAL_COPY])
+{
+	int directory = open_directory(state), error = 0, fd;
+	uint64_t random;
+
+	if (directory < 0)
+		return directory;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random)) {
+		close(directory);
+		return xb_system_error(errno, "no random numbers");
 	}
+	snprintf(copy, XB_TRIAL_COPY, INPUT ".%d.%016llx", (int)getpid(),
+		 (unsigned long long)random);
+	fd = openat(directory, copy, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	error = fd < 0 ? -errno : open_to_group(directory, fd);
+	if (error && fd >= 0) {
+		close(fd);
+		unlinkat(directory, copy, 0);
+	}
+	close(directory);
+	return error ? xb_system_error(-error, "cannot make a file in %s/" XB_TRIAL_DIRECTORY,
+				       state)
+		     : fd;
+}
+
+int xb_trialinput_keep(const char *state, const char *copy, int fd)
+{
+	int directory = open_directory(state), error = 0;
+	struct stat ours, kept;
+
+	if (directory < 0)
+		return directory;
+	if (renameat(directory, copy, directory, INPUT) < 0)
+		error = xb_system_error(errno, "cannot keep the text in %s/" XB_TRIAL_DIRECTORY,
+					state);
+	else if (fstat(fd, &ours) < 0 ||
+		 fstatat(directory, INPUT, &kept, AT_SYMLINK_NOFOLLOW) < 0 ||
+		 ours.st_dev != kept.st_dev || ours.st_ino != kept.st_ino)
+		error = xb_system_error(0, "the text in %s/" XB_TRIAL_DIRECTORY " was replaced",
+					state);
+	close(directory);
 	return error;
 }
 
-int xb_trialinput_keep(const char *state, const char *copy)
+void xb_trialinput_forget(const char *state, const char *copy)
 {
-	char path[XB_PATH_MAX];
-	int error = xb_trialinput_path(state, path);
+	int directory = look_for_directory(state);
 
-	if (error)
-		return error;
-	return rename(copy, path) < 0 ? xb_system_error(errno, "cannot keep %s", path) : 0;
+	if (directory < 0)
+		return;
+	unlinkat(directory, copy, 0);
+	close(directory);
+}
+
+/* Whether members could read it themselves, and it is not in a place of its own, too. */
+static bool is_readable_by_all(int directory, int fd)
+{
+	struct stat ours, st;
+
+	return !fstat(directory, &ours) && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       st.st_nlink == 1 && st.st_gid == ours.st_gid && st.st_mode & S_IRGRP;
+}
+
+int xb_trialinput_open(const char *state)
+{
+	int directory = open_directory(state), fd, error = 0;
+
+	if (directory < 0)
+		return directory;
+	/* Without waiting: a pipe of somebody's has no writer. */
+	fd = openat(directory, INPUT, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		error = xb_system_error(
+			0, "the text that was on trial is gone from %s/" XB_TRIAL_DIRECTORY, state);
+	else if (fd < 0 && errno != ELOOP)
+		error = xb_system_error(errno, "cannot read %s/" XB_TRIAL_DIRECTORY "/" INPUT,
+					state);
+	else if (fd < 0 || !is_readable_by_all(directory, fd))
+		error = xb_system_error(0,
+					"%s/" XB_TRIAL_DIRECTORY "/" INPUT
+					" is not the text that was kept there, and is not read",
+					state);
+	if (error && fd >= 0)
+		close(fd);
+	close(directory);
+	return error ? error : fd;
 }
 
 /* Whether it is the copy of a process that is no more. */
@@ -88,7 +153,7 @@ static bool is_orphan(const char *name)
 
 void xb_trialinput_remove(const char *state)
 {
-	int fd = open_directory(state);
+	int fd = look_for_directory(state);
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 

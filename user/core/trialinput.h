@@ -4,19 +4,27 @@
 #ifndef XB_CORE_TRIALINPUT_H
 #define XB_CORE_TRIALINPUT_H
 
-#include "pin.h"
-
 /* Open to the group, which need not be able to write to the state directory itself. */
 #define XB_TRIAL_DIRECTORY "trial"
 
-/* The name of the text of the trial that goes on. */
-int xb_trialinput_path(const char *state, char path[XB_PATH_MAX]);
+#define XB_TRIAL_COPY 64 /* bytes of the name of a copy */
 
-/* Makes an empty copy, and its name. Returns a descriptor to write to or a negative errno. */
-int xb_trialinput_create(const char *state, char copy[XB_PATH_MAX]);
+/* Makes an empty copy, and its name in the directory. Returns a descriptor to write and read it, or
+ * a negative errno. */
+int xb_trialinput_create(const char *state, char copy[XB_TRIAL_COPY]);
 
-/* The copy becomes the text of the trial. */
-int xb_trialinput_keep(const char *state, const char *copy);
+/* The copy, which is still open as fd, becomes the text of the trial. */
+int xb_trialinput_keep(const char *state, const char *copy, int fd);
+
+/* Removes a copy that was not kept. */
+void xb_trialinput_forget(const char *state, const char *copy);
+
+/*
+ * Opens the text of the trial to be read, by whoever commits: a plain file with one name that the
+ * group of the directory may read, so nobody has root read for him what he may not. Returns a
+ * descriptor or a negative errno.
+ */
+int xb_trialinput_open(const char *state);
 
 /* Removes the text of the trial, and copies whose commands have died. For whoever has the store
  * open: process numbers are those of its users. */
