@@ -20,7 +20,7 @@ from world import Wrong
 
 WORKERS = 4
 UNIVERSE = 300      # entries of a worker
-POINTS = ("apply-dirty", "apply-half", "apply-done", "commit-before", "commit-after",
+POINTS = ("apply-dirty", "apply-half", "apply-step", "apply-step:2", "apply-done", "commit-before", "commit-after",
           "publish-before", "publish-swapped", "rotate-built", "rotate-recorded",
           "rotate-replayed", "trial-pinned", "trial-recorded", "trial-begun", "rollback-released")
 ERRORS = (errno.EIO, errno.ENOSPC, errno.ENOMEM)

@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "lengthmap.h"
 #include "membership.h"
+#include "phase.h"
 #include "prefixmap.h"
 
 bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_changes *changes)
@@ -222,8 +223,21 @@ static int verdict_of(struct xb_txn *txn, const struct xb_entry *entry, uint32_t
 	return error == -ENOENT ? 0 : error;
 }
 
+/* Of a name that stays: what is stricter comes into force early, what is less strict late. */
+static int alter_name(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict,
+		      enum xb_phase phase)
+{
+	uint32_t now;
+
+	if (xb_confirm_verdict(confirm, hash, &now))
+		return mismatch();
+	if (now == verdict || (phase == XB_PHASE_LIST && now < verdict))
+		return 0;
+	return xb_confirm_alter(confirm, hash, verdict) ? mismatch() : 0;
+}
+
 static int apply_name(struct xb_generation *generation, struct xb_txn *txn,
-		      const struct xb_change *change)
+		      const struct xb_change *change, enum xb_phase phase)
 {
 	const struct stage stage = {
 		.bloom = &generation->names,
@@ -237,7 +251,7 @@ static int apply_name(struct xb_generation *generation, struct xb_txn *txn,
 	if (error)
 		return error;
 	if (change->what == XB_ALTERED)
-		return xb_confirm_alter(stage.confirm, hash, verdict) ? mismatch() : 0;
+		return alter_name(stage.confirm, hash, verdict, phase);
 	if (change->what == XB_LISTED)
 		xb_depths_list((struct xb_depths *)(void *)generation->depths.base, &change->entry);
 	return change_key(&stage, hash, verdict, change->what == XB_LISTED);
@@ -253,7 +267,7 @@ static int apply_prefix4(struct xb_generation *generation, struct xb_txn *txn,
 }
 
 static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
-			const struct xb_change *change, bool *disallowed)
+			const struct xb_change *change, enum xb_phase phase)
 {
 	bool listed = change->what == XB_LISTED;
 
@@ -265,30 +279,76 @@ static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
 	case XB_NET6:
 		return apply_net6(generation, &change->entry, listed);
 	case XB_NAME:
-		return apply_name(generation, txn, change);
+		return apply_name(generation, txn, change, phase);
 	default:
-		*disallowed |= !listed && !xb_entry_is_name(&change->entry);
 		return listed ? xb_allow_add(&generation->allow, &change->entry)
 			      : xb_allow_delete(&generation->allow, txn, &change->entry);
 	}
 }
 
+void (*xb_apply_stepped)(void);
+
+/* A change on its way into a generation. */
+struct application {
+	struct xb_generation *generation;
+	struct xb_txn *txn;
+	const struct xb_changes *changes;
+	size_t steps; /* done */
+};
+
+static int apply_step(struct application *application, const struct xb_change *change,
+		      enum xb_phase phase)
+{
+	int error;
+
+	if (application->steps++ == application->changes->count / 2)
+		xb_fault("apply-half");
+	error = apply_change(application->generation, application->txn, change, phase);
+	xb_fault("apply-step");
+	if (xb_apply_stepped)
+		xb_apply_stepped();
+	return error;
+}
+
+static int apply_phase(struct application *application, enum xb_phase phase)
+{
+	const struct xb_changes *changes = application->changes;
+	struct xb_generation *generation = application->generation;
+	bool disallowed = false;
+	int error = 0;
+
+	/* Nobody waits for packets that are judged by another generation. */
+	if (generation->in_force && xb_phase_meets_earlier(changes, phase))
+		xb_link_quiesce();
+	for (size_t i = 0; !error && i < changes->count; i++) {
+		const struct xb_change *change = &changes->change[i];
+
+		if (!xb_phase_has(phase, change))
+			continue;
+		error = apply_step(application, change, phase);
+		disallowed |= phase == XB_PHASE_DISALLOW && !xb_entry_is_name(&change->entry);
+	}
+	return !error && disallowed ? xb_allow_settle(&generation->allow, application->txn) : error;
+}
+
 int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
 	     uint64_t sequence)
 {
+	struct application application = {generation, txn, changes, 0};
 	struct xb_counters_header *header = generation->header;
-	bool disallowed = false;
+	uint32_t policy = txn->meta.policy;
 	int error = 0;
 
 	__atomic_store_n(&header->dirty, 1, __ATOMIC_SEQ_CST);
 	xb_fault("apply-dirty");
-	for (size_t i = 0; !error && i < changes->count; i++) {
-		if (i == changes->count / 2)
-			xb_fault("apply-half");
-		error = apply_change(generation, txn, &changes->change[i], &disallowed);
-	}
-	if (!error && disallowed)
-		error = xb_allow_settle(&generation->allow, txn);
+	/* Nothing is dropped any more before the allowlist loses what is allowed no more, and
+	 * nothing is dropped yet before it has what is. */
+	if (policy == XB_POLICY_MONITOR)
+		error = xb_generation_set_policy(generation, policy);
+	for (enum xb_phase phase = 0; !error && phase < XB_PHASES; phase++)
+		error = apply_phase(&application, phase);
+	if (!error)
+		error = xb_generation_set_policy(generation, policy);
 	if (error)
 		return error;
 	xb_fault("apply-done");
@@ -297,25 +357,57 @@ int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct 
 	return 0;
 }
 
-int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn)
+/*
+ * Records of the log up to *sequence, at least one, as one change: a record by itself would be
+ * applied with a transaction that may have later ones.
+ */
+static int read_records(struct xb_txn *txn, uint64_t *sequence, struct xb_changes *changes)
 {
-	while (generation->header->applied < txn->meta.sequence) {
-		uint64_t next = generation->header->applied + 1;
-		struct xb_changes changes;
-		int error = xb_changelog_read(txn, next, &changes);
+	*changes = (struct xb_changes){0};
+	while (*sequence < txn->meta.sequence) {
+		struct xb_changes record;
+		bool is_last;
+		int error = xb_changelog_read(txn, *sequence + 1, &record);
 
 		if (error)
 			return error;
-		if (!xb_apply_accepts(generation, &changes)) {
-			xb_changes_free(&changes);
-			return -ENOENT;
+		is_last = changes->count && changes->count + record.count > XB_CHANGES_MAX;
+		if (!is_last) {
+			error = xb_changes_append(changes, &record);
+			++*sequence;
 		}
+		xb_changes_free(&record);
+		if (error || is_last || changes->bulk)
+			return error;
+	}
+	return 0;
+}
+
+static int replay_some(struct xb_generation *generation, struct xb_txn *txn)
+{
+	uint64_t sequence = generation->header->applied;
+	struct xb_changes changes;
+	int error = read_records(txn, &sequence, &changes);
+
+	if (!error)
+		error = xb_changes_settle(&changes);
+	if (!error && !xb_apply_accepts(generation, &changes))
+		error = -ENOENT;
+	if (!error)
 		error = xb_apply_prepare(generation, &changes);
-		if (!error)
-			error = xb_apply(generation, txn, &changes, next);
-		xb_changes_free(&changes);
+	if (!error)
+		error = xb_apply(generation, txn, &changes, sequence);
+	xb_changes_free(&changes);
+	return error == -EXFULL ? -ENOENT : error;
+}
+
+int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn)
+{
+	while (generation->header->applied < txn->meta.sequence) {
+		int error = replay_some(generation, txn);
+
 		if (error)
-			return error == -EXFULL ? -ENOENT : error;
+			return error;
 	}
 	return generation->header->applied == txn->meta.sequence ? 0 : -ENOENT;
 }

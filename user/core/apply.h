@@ -12,9 +12,10 @@ bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_ch
 int xb_apply_prepare(struct xb_generation *generation, const struct xb_changes *changes);
 
 /*
- * Applies the changes of one sequence number, in force for the next packet. txn: a transaction that
- * has them. On failure the generation stays marked dirty; -EXFULL without a message: the confirm
- * stage has no place for a key, a new generation has.
+ * Applies settled changes, the last of which has this sequence number, in the order of phase.h, in
+ * force for the next packet. txn: a transaction that has them. On failure the generation stays
+ * marked dirty; -EXFULL without a message: the confirm stage has no place for a key, a new
+ * generation has.
  */
 int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
 	     uint64_t sequence);
@@ -24,5 +25,8 @@ int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct 
  * message: the log does not have it all, or has it in bulk.
  */
 int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn);
+
+/* For tests: called after each single change of xb_apply(); NULL: nobody wants to know. */
+extern void (*xb_apply_stepped)(void);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a transaction changed in what is listed: the list of entries that came and went, in order.
- */
+/* What a transaction changed in what is listed: the entries that came and went. */
 #ifndef XB_CORE_CHANGE_H
 #define XB_CORE_CHANGE_H
 
@@ -35,6 +34,15 @@ struct xb_changes {
 
 /* Copies the name of an entry. */
 int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what);
+/* Adds those of another at the end. Bulk, or too many, make it bulk. */
+int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more);
+
+/*
+ * Leaves of what was told in order what it comes to, in store order, each entry once: what came and
+ * went again is no change. -EIO with a message: out of memory.
+ */
+int xb_changes_settle(struct xb_changes *changes);
+
 void xb_changes_set_bulk(struct xb_changes *changes);
 void xb_changes_free(struct xb_changes *changes);
 

@@ -254,6 +254,17 @@ int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
 	return 0;
 }
 
+int xb_confirm_verdict(struct xb_confirm *confirm, uint64_t hash, uint32_t *verdict)
+{
+	uint32_t bucket;
+	int slot;
+
+	if (!locate(confirm, hash, value_of(confirm, hash, 0), &bucket, &slot))
+		return -EUCLEAN;
+	*verdict = (uint32_t)(slot_get(confirm, bucket, (uint32_t)slot) >> XB_DOMAIN_SHIFT);
+	return 0;
+}
+
 int xb_confirm_alter(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict)
 {
 	uint64_t value = value_of(confirm, hash, verdict);

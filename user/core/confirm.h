@@ -49,6 +49,9 @@ int xb_confirm_prepare(struct xb_confirm *confirm, uint64_t hash);
  */
 int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
 
+/* The verdict of a name that is there. -EUCLEAN without a message: it is not there. */
+int xb_confirm_verdict(struct xb_confirm *confirm, uint64_t hash, uint32_t *verdict);
+
 /* Gives a name that is there another verdict. -EUCLEAN without a message: it is not there. */
 int xb_confirm_alter(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict);
 

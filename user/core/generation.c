@@ -283,6 +283,7 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 		xb_generation_close(generation);
 		return error;
 	}
+	generation->in_force = true;
 	*out = generation;
 	return 0;
 }
@@ -395,6 +396,7 @@ int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *li
 	error = xb_link_swap(link, generation->program);
 	if (error)
 		return error;
+	generation->in_force = true;
 	xb_fault("publish-swapped");
 	xb_link_quiesce();
 	xb_generation_sweep(paths, generation->params.store, generation->name);

@@ -29,6 +29,7 @@ struct xb_generation {
 	struct xb_params params;
 	char name[XB_GENERATION_NAME]; /* of its pin directory */
 	int program, map[XB_MAPS];     /* -1: not open */
+	bool in_force;		       /* packets are judged by it */
 	int file;		       /* counters; -1: lost, or another generation's */
 	struct xb_counters_header *header;
 	size_t file_bytes;

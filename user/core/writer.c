@@ -257,13 +257,16 @@ static bool needs_generation(const struct xb_writer *writer)
 static int commit_changes(struct xb_writer *writer)
 {
 	uint32_t policy = writer->txn->meta.policy;
-	int error = 0;
+	int error;
 
 	writer->exact = writer->txn->meta.capacity != writer->before.capacity;
 	if (writer->unmet)
 		return commit_unmet(writer);
 	if (!writer->txn->edits)
 		return 0;
+	error = xb_changes_settle(&writer->txn->change);
+	if (error)
+		return error;
 	if (writer->foreign && !writer->adopts && xb_changes_any(&writer->txn->change))
 		return xb_system_error(
 			0,
