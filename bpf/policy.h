@@ -7,6 +7,7 @@
 #include <linux/in.h>
 #include <bpf/bpf_helpers.h>
 #include "allow.h"
+#include "dhcp.h"
 #include "params.h"
 #include "parse.h"
 #include "watch.h"
@@ -58,7 +59,9 @@ static __noinline int not_admitted(struct xdp_md *ctx, __u32 found)
 		return found;
 	if (is_neighbour_discovery(ctx, &source))
 		return XB_NEIGHBOUR;
-	return allowed(&source) ? XB_ALLOWED : XB_NOT_ADMITTED;
+	if (allowed(&source))
+		return XB_ALLOWED;
+	return is_dhcp(ctx, &source) ? XB_DHCP : XB_NOT_ADMITTED;
 }
 
 /*

@@ -52,7 +52,8 @@
 	X(TLS_DROPPED, "tls_dropped", DROP, "a TLS server name that is listed")                    \
 	X(TLS_NAMELESS, "tls_nameless", PASS, "a TLS hello without a whole server name in it")     \
 	X(HTTP_DROPPED, "http_dropped", DROP, "an HTTP host that is listed")                       \
-	X(HTTP_NAMELESS, "http_nameless", PASS, "an HTTP request without a whole host in it")
+	X(HTTP_NAMELESS, "http_nameless", PASS, "an HTTP request without a whole host in it")      \
+	X(DHCP, "dhcp", PASS, "a DHCP server's message to a client, under allow-only")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,

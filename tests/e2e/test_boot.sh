@@ -18,10 +18,11 @@ begin()
 	ip -n "$client" addr flush dev x0 scope global
 	ip -n "$client" addr add $router/16 dev x0
 	ip -n "$client" addr add $stranger/16 dev x0
-	in_client dnsmasq --keep-in-foreground --conf-file=/dev/null --port=0 --user=root --pid-file= \
+	in_client dnsmasq --keep-in-foreground --log-facility=- --conf-file=/dev/null --port=0 --user=root --pid-file= \
 		--interface=x0 --dhcp-range=10.77.9.1,10.77.9.9,255.255.0.0,1h --dhcp-option=3,$router \
 		--dhcp-option=6,$router --dhcp-leasefile="$T/given" --dhcp-authoritative \
 		>"$T/dnsmasq" 2>&1 &
+	wait_for dnsmasq grep -q 'IP range' "$T/dnsmasq"
 	cat >"$T/script" <<-'end'
 		#!/bin/sh
 		case $reason in
@@ -33,7 +34,7 @@ begin()
 		esac
 	end
 	chmod +x "$T/script"
-	printf 'timeout 3;\nretry 1;\ninitial-interval 1;\nreboot 1;\nbackoff-cutoff 1;\n' >"$T/dhclient.conf"
+	printf 'timeout 15;\nretry 1;\ninitial-interval 1;\nreboot 1;\nbackoff-cutoff 1;\n' >"$T/dhclient.conf"
 }
 
 lose_network()
@@ -105,6 +106,24 @@ t_its_network_is_listed()
 	ctl -q attach x0
 	ctl add 10.0.0.0/8 --force
 	boots enforce
+}
+
+# The first lease ever, of a server nobody has heard of: offers pass, whatever else it sends does not.
+t_only_the_listed_pass()
+{
+	begin
+	ctl -q attach x0
+	ctl add 192.0.2.1
+	ctl -q policy allow-only
+	ip -n "$server" addr add 10.77.0.9/16 dev x0
+	! asks $router || fail "$router gets through before it is known"
+	lose_network
+	get_lease || fail "no first lease: $(cat "$T/dhclient")"
+	exits 0 -j stats
+	json 'sum(r["packets"] for i in d["interfaces"] for r in i["reasons"] if r["reason"] == "dhcp") >= 2'
+	exits 0 up
+	asks $router || fail "$router does not answer"
+	boots allow-only
 }
 
 # Without a network nothing is known and nothing is seen; all of it is kept for any length of time.

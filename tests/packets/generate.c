@@ -100,6 +100,31 @@ static uint16_t source_port(uint64_t *chance)
 	return (uint16_t)(one_in(chance, 100) ? 0 : 1 + below(chance, 0xffff));
 }
 
+/* What a DHCP server says to a client, nearly always; the headers in front are made to fit, if they
+ * have neither options nor extensions. */
+static void put_dhcp(struct frame *frame, uint64_t *chance, bool ipv6)
+{
+	static const uint8_t ours[] = {2, 0, 0, 0, 0, 1};
+	uint8_t *behind = frame->byte + frame->size;
+
+	if (ipv6 && below(chance, 8)) {
+		memcpy(behind - 32, "\xfe\x80", 2);
+		memcpy(behind - 16, one_in(chance, 8) ? "\xff\2" : "\xfe\xbf", 2);
+	} else if (!ipv6 && below(chance, 2)) {
+		memset(frame->byte, 255, one_in(chance, 8) ? 5 : 6);
+		memset(behind - 4, 255, one_in(chance, 8) ? 3 : 4);
+	}
+	put16(frame, PICK(chance, ipv6 ? 547 : 67, ipv6 ? 547 : 67, 68, 53));
+	put16(frame, one_in(chance, 8) ? 67 : ipv6 ? 546 : 68);
+	put_random(frame, chance, 4);
+	put8(frame, one_in(chance, 8) ? 1 : 2);
+	put8(frame, one_in(chance, 16) ? 6 : 1);
+	put8(frame, one_in(chance, 16) ? 8 : 6);
+	put_random(frame, chance, 25);
+	put(frame, ours, one_in(chance, 8) ? below(chance, 6) : 6);
+	put_random(frame, chance, below(chance, 2) ? 0 : below(chance, 300));
+}
+
 static void put_udp(struct frame *frame, const struct universe *universe, uint64_t *chance)
 {
 	uint8_t message[FRAME_BYTES];
@@ -133,9 +158,11 @@ static void put_tcp(struct frame *frame, const struct universe *universe, uint64
 }
 
 static void put_payload(struct frame *frame, const struct universe *universe, uint64_t *chance,
-			uint8_t protocol)
+			uint8_t protocol, bool ipv6)
 {
-	if (protocol == 17)
+	if (protocol == 17 && one_in(chance, 24))
+		put_dhcp(frame, chance, ipv6);
+	else if (protocol == 17)
 		put_udp(frame, universe, chance);
 	else if (protocol == 6)
 		put_tcp(frame, universe, chance);
@@ -197,7 +224,7 @@ static void put_ipv4(struct frame *frame, const struct universe *universe, uint6
 	put_source(frame, universe, chance, false);
 	put_destination(frame, universe, chance, false);
 	put_random(frame, chance, options * 4);
-	put_payload(frame, universe, chance, protocol);
+	put_payload(frame, universe, chance, protocol, false);
 	set16(ip + 2, said(chance, frame->size - start));
 }
 
@@ -246,7 +273,7 @@ static void put_ipv6(struct frame *frame, const struct universe *universe, uint6
 		put_extension(frame, chance, kind);
 	}
 	frame->byte[next] = protocol;
-	put_payload(frame, universe, chance, protocol);
+	put_payload(frame, universe, chance, protocol, true);
 	set16(ip + 4, one_in(chance, 12) ? 0 : said(chance, frame->size - start - 40));
 }
 

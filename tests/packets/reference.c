@@ -99,6 +99,31 @@ static bool is_neighbour(const struct packet *packet)
 	       ip[7] == 255 && ip[40] >= 133 && ip[40] <= 137;
 }
 
+/* An offer or acknowledgement of DHCP (RFC 2131) to the MAC address it is for, or to all of the
+ * link; a message of DHCPv6 (RFC 8415) from an address of the link to another. */
+static bool is_dhcp(const struct packet *packet)
+{
+	static const uint8_t all[6] = {255, 255, 255, 255, 255, 255};
+	const uint8_t *frame = packet->frame->byte, *ip = frame + packet->network;
+	const uint8_t *udp = ip + (packet->ipv6 ? 40 : 20), *message = udp + 8;
+	uint32_t from, to;
+
+	if (udp + 4 > frame + packet->frame->first || ip[packet->ipv6 ? 6 : 9] != 17)
+		return false;
+	from = udp[0] * 256U + udp[1];
+	to = udp[2] * 256U + udp[3];
+	if (packet->ipv6)
+		return from == 547 && to == 546 && ip[8] == 0xfe && ip[9] / 64 == 2 &&
+		       ip[24] == 0xfe && ip[25] / 64 == 2;
+	if (from != 67 || to != 68 || ip[0] != 0x45 || (ip[6] & 0x3f) || ip[7] ||
+	    message + 34 > frame + packet->frame->size)
+		return false;
+	if (message[0] != 2 || message[1] != 1 || message[2] != 6)
+		return false;
+	return !memcmp(frame, message + 28, 6) ||
+	       (!memcmp(frame, all, 6) && !memcmp(ip + 16, all, 4));
+}
+
 /* What the policy makes of it. *goes_on: a name in it counts. */
 static enum xb_reason settle(const struct packet *packet, const struct address *source,
 			     enum xb_reason found, bool *goes_on)
@@ -114,6 +139,8 @@ static enum xb_reason settle(const struct packet *packet, const struct address *
 			return XB_NEIGHBOUR;
 		if (sources_allow(rules->sources, source))
 			return XB_ALLOWED;
+		if (is_dhcp(packet))
+			return XB_DHCP;
 		*goes_on = false;
 		return XB_NOT_ADMITTED;
 	}

@@ -173,6 +173,86 @@ static const struct row monitor_table[] = {
 	 XB_NOT_IP},
 };
 
+/* A DHCP server's message: ports, then BOOTREPLY over Ethernet, as far as the client's MAC address.
+ */
+#define ALL4			  "ffffffff"
+#define DHCP_IP(frag, source, to) "45 00 0060 0001 " frag " 40 11 0000 " source " " to " "
+#define DHCP_PORTS		  "0043 0044 004c 0000 "
+#define BOOTP(op, mac)                                                                             \
+	op " 01 06 00 12345678 0000 8000 00000000 c0000209 00000000 00000000 " mac " "
+#define OURS		       "020000000001"
+#define THEIRS		       "020000000003"
+#define ALL_MAC		       "ffffffffffff 020000000002 "
+#define DHCP6(from, to, ports) "60000000 0028 11 40 " from " " to " " ports " 0028 0000 "
+#define LINK6		       "fe8000000000000000000000000000aa"
+#define LINK6TO		       "fe8000000000000000000000000000bb"
+
+static const struct row dhcp_table[] = {
+	{"unicast to the client",
+	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
+	 XB_DHCP},
+	{"broadcast",
+	 ALL_MAC IPV4 DHCP_IP("0000", CLEAN4, ALL4) DHCP_PORTS BOOTP("02", THEIRS) PAYLOAD,
+	 XB_DHCP},
+	{"broadcast, don't fragment, two VLAN tags",
+	 ALL_MAC ADTAG QTAG IPV4 DHCP_IP("4000", CLEAN4, ALL4) DHCP_PORTS BOOTP("02", THEIRS)
+		 PAYLOAD,
+	 XB_DHCP},
+	{"from a listed source",
+	 ETHERNET IPV4 DHCP_IP("0000", LISTED4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
+	 XB_ADMITTED},
+	{"from an allowed source",
+	 ETHERNET IPV4 DHCP_IP("0000", ALLOW4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
+	 XB_ALLOWED},
+	{"for another client",
+	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", THEIRS) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"to everybody, in a frame to us",
+	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, ALL4) DHCP_PORTS BOOTP("02", THEIRS) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"to the broadcast of a subnet",
+	 ALL_MAC IPV4 DHCP_IP("0000", CLEAN4, "c00002ff") DHCP_PORTS BOOTP("02", THEIRS) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"a request",
+	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("01", OURS) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"to a server",
+	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, ALL4) "0044 0043 004c 0000 " BOOTP("02", OURS)
+		 PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"from another port",
+	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, ALL4) "0035 0044 004c 0000 " BOOTP("02", OURS)
+		 PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"a first fragment",
+	 ETHERNET IPV4 DHCP_IP("2000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"a later fragment",
+	 ETHERNET IPV4 DHCP_IP("0001", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"TCP",
+	 ETHERNET IPV4 "45 00 0060 0001 0000 40 06 0000 " CLEAN4
+		       " c0000209 " DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"behind options",
+	 ETHERNET IPV4 "46 00 0060 0001 0000 40 11 0000 " CLEAN4
+		       " c0000209 01010101 " DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"nothing behind the client's address",
+	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", OURS), XB_DHCP},
+	{"cut inside the client's address",
+	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", "0200000000"),
+	 XB_NOT_ADMITTED},
+	{"DHCPv6", ETHERNET IPV6 DHCP6(LINK6, LINK6TO, "0223 0222") PAYLOAD, XB_DHCP},
+	{"DHCPv6, VLAN", ETHERNET QTAG IPV6 DHCP6(LINK6, LINK6TO, "0223 0222") PAYLOAD, XB_DHCP},
+	{"DHCPv6 from afar", ETHERNET IPV6 DHCP6(CLEAN6, LINK6TO, "0223 0222") PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"DHCPv6 to afar", ETHERNET IPV6 DHCP6(LINK6, CLEAN6, "0223 0222") PAYLOAD,
+	 XB_NOT_ADMITTED},
+	{"DHCPv6 to a server", ETHERNET IPV6 DHCP6(LINK6, LINK6TO, "0222 0223") PAYLOAD,
+	 XB_NOT_ADMITTED},
+};
+
 /* The policy is allow-only: only what is listed passes, and what a link needs to work. */
 static const struct row allow_only_table[] = {
 	{"host", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_ADMITTED},
@@ -316,6 +396,7 @@ static void under_allow_only(void **state)
 	(void)state;
 	rig_policy(&rig, XB_POLICY_ALLOW_ONLY);
 	CHECK(allow_only_table);
+	CHECK(dhcp_table);
 	rig_policy(&rig, XB_POLICY_ENFORCE);
 	CHECK(table);
 }

@@ -96,7 +96,8 @@ int verb_policy(struct cli *cli, int argc, char **argv)
 		return cli_fail();
 	if (request.policy == XB_POLICY_ALLOW_ONLY)
 		cli_note(cli, "bloomctl: from now on only listed sources pass, with ARP, neighbour "
-			      "discovery and what `bloomctl allow list` shows (name, time and DHCP "
+			      "discovery, DHCP leases and what `bloomctl allow list` shows (name, "
+			      "time and DHCP "
 			      "servers in use among it); replies to connections this machine opens "
 			      "to others are dropped too");
 	if (cli->json)
