@@ -98,12 +98,14 @@ test:
 bench:
 	scripts/bench
 
+UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path
+
 install: $(OUT)/bloomctl
 	install -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
 	install -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
 	install -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
 	install -d $(DESTDIR)$(UNITDIR)
-	sed 's|@SBINDIR@|$(SBINDIR)|' packaging/xdp-bloom.service >$(DESTDIR)$(UNITDIR)/xdp-bloom.service
+	for unit in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|' packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
 
 clean:
 	rm -rf $(OUT)

@@ -249,4 +249,25 @@ t_killed_on_its_way_back()
 	done
 }
 
+# The units say what systemd takes, and the order that the tests above go by.
+t_units()
+{
+	local unit
+
+	[[ -n $(command -v systemd-analyze) ]] || skip "no systemd-analyze"
+	mkdir "$T/units"
+	for unit in xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path; do
+		sed "s|@SBINDIR@/bloomctl|$bloomctl|" "$root/packaging/$unit" >"$T/units/$unit"
+		systemd-analyze --man=no verify "$T/units/$unit" >"$T/verified" 2>&1 ||
+			fail "$unit: $(head -n 1 "$T/verified")"
+		! grep . "$T/verified" || fail "$unit: $(head -n 1 "$T/verified")"
+	done
+	grep -q '^Before=network-pre.target$' "$T/units/xdp-bloom.service"
+	grep -qx "ExecStart=$bloomctl up" "$T/units/xdp-bloom.service"
+	grep -qx "ExecReload=$bloomctl up" "$T/units/xdp-bloom.service"
+	grep -q '^After=network-online.target xdp-bloom.service$' "$T/units/xdp-bloom-online.service"
+	grep -q '^ExecStart=.*systemctl reload-or-restart xdp-bloom.service$' "$T/units/xdp-bloom-online.service"
+	grep -q '^Also=xdp-bloom-online.service xdp-bloom-online.path$' "$T/units/xdp-bloom.service"
+}
+
 run_tests
