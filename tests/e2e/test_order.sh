@@ -141,4 +141,64 @@ t_listed_and_allowed_and_killed()
 	kill_at_every_step "$T/batch" "passes 10.77.3.9"
 }
 
+# write_on NUMBER COMMAND...: again and again, in the background; @ is a number that goes round.
+write_on()
+{
+	local i
+
+	while true; do
+		for i in {1..9}; do
+			ctl -q "${@//@/$i}" >/dev/null 2>&1 || true
+		done
+	done
+}
+
+t_status_beside_writers()
+{
+	local i writers
+
+	replacements
+	ctl add 10.77.0.0/24 192.0.2.1
+	ctl -q attach x0
+	write_on add 198.51.100.@ --exist &
+	writers=$!
+	(while true; do alternate; done) >/dev/null 2>&1 &
+	writers+=" $!"
+	write_on del 198.51.100.@ --exist &
+	writers+=" $!"
+	for ((i = 0; i < 80; i++)); do
+		exits 0 status
+	done
+	# shellcheck disable=SC2086
+	kill $writers
+}
+
+# A change that goes on is not amiss, one that nobody goes on with is.
+t_status_beside_one_who_stands_still()
+{
+	local asked
+
+	ctl add 10.77.0.3
+	ctl -q attach x0
+	for point in commit-after apply-dirty apply-half apply-done; do
+		stands_at $point add 10.77.0.4
+		ctl status >/dev/null &
+		asked=$!
+		sleep 0.5
+		goes_on 0
+		wait $asked || fail "$point: status ends with $?"
+		ctl del 10.77.0.4
+	done
+	stands_at apply-half add 10.77.0.4
+	exits 3 status
+	says "PROBLEM +a change was interrupted"
+	says "PROBLEM +process $paused \(\`bloomctl add 10.77.0.4\`, since .*, stopped\) is in the middle"
+	kill -KILL $paused
+	exits 3 status
+	says "PROBLEM +a change was interrupted"
+	[[ $(grep -c PROBLEM "$T/out") -eq 1 ]] || fail "$(cat "$T/out")"
+	exits 0 up
+	exits 0 status
+}
+
 run_tests

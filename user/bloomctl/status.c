@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "core/attach.h"
@@ -18,6 +19,7 @@
 #include "core/ports.h"
 #include "core/trial.h"
 #include "core/verdict.h"
+#include "moment.h"
 #include "show.h"
 #include "tried.h"
 
@@ -504,48 +506,102 @@ static int answer_text(const struct report *report)
 	return cli_done(EXIT_DONE);
 }
 
-int verb_status(struct cli *cli, int argc, char **argv)
+static void begin_report(struct report *report, const struct cli *cli)
 {
-	struct report report = {
+	*report = (struct report){
 		.cli = cli,
 		.view = {.paths = &cli->paths},
 		.meta = {.ports.dns = {XB_DNS_PORT}},
+		.problems = json_array(),
+		.interfaces = json_array(),
+		.automatic = json_array(),
 	};
+}
+
+static void free_report(struct report *report)
+{
+	xb_enforce_close(&report->view);
+	json_decref(report->problems);
+	json_decref(report->interfaces);
+	json_decref(report->automatic);
+	free(report->lists);
+	free(report->wanted);
+	xb_trial_free(&report->trial);
+}
+
+static int look(struct report *report)
+{
+	int error = read_store(report);
+
+	if (!error)
+		error = xb_enforce_open(&report->view);
+	for (size_t i = 0; !error && i < report->wanted_count; i++)
+		error = check_interface(report, &report->wanted[i]);
+	if (!error && report->view.linked)
+		error = find_orphans(report);
+	if (!error) {
+		check_generation(report);
+		check_trial(report);
+	}
+	if (!error)
+		error = check_policy(report);
+	return error ? error : read_tried_policy(report);
+}
+
+/* How long a change may be in the making while status looks on. */
+#define IN_THE_MAKING 5000 /* ms */
+#define LOOK_AGAIN    20   /* ms */
+
+/*
+ * What is amiss may be a change that somebody is making. It is looked at again until nobody holds
+ * the writer lock and nothing moves meanwhile: then a writer left it who is dead.
+ */
+static int look_until_settled(struct report *report)
+{
+	const struct cli *cli = report->cli;
+	struct moment before, after;
+	char holder[256];
+	bool busy = false;
+	int error = look(report);
+
+	for (int waited = 0; error || json_array_size(report->problems); waited += LOOK_AGAIN) {
+		if (waited >= IN_THE_MAKING) {
+			if (busy)
+				problem(report,
+					"%s is in the middle of a change and does not finish it",
+					holder);
+			break;
+		}
+		free_report(report);
+		begin_report(report, cli);
+		error = moment_take(cli, &before);
+		if (!error)
+			error = look(report);
+		busy = moment_is_busy(cli, holder, sizeof(holder));
+		if (!busy &&
+		    (error || (!moment_take(cli, &after) && moment_is_same(&before, &after))))
+			break;
+		usleep(LOOK_AGAIN * 1000);
+	}
+	return error;
+}
+
+int verb_status(struct cli *cli, int argc, char **argv)
+{
+	struct report report;
 	int error, code;
 
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "status takes no arguments");
-	report.problems = json_array();
-	report.interfaces = json_array();
-	report.automatic = json_array();
-	error = read_store(&report);
-	if (!error)
-		error = xb_enforce_open(&report.view);
-	for (size_t i = 0; !error && i < report.wanted_count; i++)
-		error = check_interface(&report, &report.wanted[i]);
-	if (!error && report.view.linked)
-		error = find_orphans(&report);
-	if (!error) {
-		check_generation(&report);
-		check_trial(&report);
-	}
-	if (!error)
-		error = check_policy(&report);
-	if (!error)
-		error = read_tried_policy(&report);
+	begin_report(&report, cli);
+	error = look_until_settled(&report);
 	if (error)
 		code = cli_fail();
 	else
 		code = cli->json ? answer_json(&report) : answer_text(&report);
 	if (!code && json_array_size(report.problems))
 		code = EXIT_SYSTEM;
-	xb_enforce_close(&report.view);
-	json_decref(report.problems);
-	json_decref(report.interfaces);
-	json_decref(report.automatic);
-	free(report.lists);
-	free(report.wanted);
-	xb_trial_free(&report.trial);
+	free_report(&report);
 	return code;
 }

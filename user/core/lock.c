@@ -177,6 +177,24 @@ bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note)
 	return held;
 }
 
+bool xb_lock_holder(const char *directory, const char *name, char *text, size_t size)
+{
+	char path[LOCK_PATH];
+	bool held;
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	held = take_soon(fd, LOCK_SH) == -EWOULDBLOCK;
+	if (held)
+		xb_holder_describe(fd, text, size);
+	close(fd);
+	return held;
+}
+
 /* Alone, we say which namespace is in use. Where that cannot be said we stay alone. */
 static int claim(int fd, uint64_t ours, bool *alone)
 {

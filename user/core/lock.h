@@ -5,6 +5,7 @@
 #define XB_CORE_LOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -47,6 +48,12 @@ int xb_lock_note(int lock, uint64_t number);
 /* Whether somebody holds the lock, and the note (0 while there is none). True if that cannot be
  * told. */
 bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note);
+
+/*
+ * For those who only read, and make no file: whether somebody holds the lock now, and then who, see
+ * holder.h. False if there is no such file, or it may not be read.
+ */
+bool xb_lock_holder(const char *directory, const char *name, char *text, size_t size);
 
 /*
  * The store's reader table knows processes by number, so all users of a state directory must share
