@@ -111,7 +111,7 @@ t_wins_whatever_is_listed()
 	ctl allow add 10.77.0.3 fd77::3
 	ctl add 10.77.0.3 fd77::3
 	passes 10.77.0.3 fd77::3
-	ctl add 10.77.0.0/24 0.0.0.0/0 fd77::/64 ::/0
+	ctl add --force 10.77.0.0/24 0.0.0.0/0 fd77::/64 ::/0
 	passes 10.77.0.3 fd77::3
 	blocked 10.77.0.4 fd77::4
 	ctl rotate
