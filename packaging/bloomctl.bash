@@ -96,9 +96,11 @@ _bloomctl()
 	--format) words='plain netset spamhaus spamhaus-json ipsum ipset hosts adblock dnsmasq unbound
 		rpz domains' ;;
 	--list) words=$(_bloomctl_lists "$verb" "${places[@]}") ;;
+	--verdict) words='drop refused nxdomain truncate count' ;;
 	--refuse) words=$kinds ;;
 	--fpr) words='0.01 0.001 0.0001 0.00001' ;;
-	--comment | --timeout | --capacity | --entries | --rate | --count | --rollback) return ;;
+	--comment | --timeout | --capacity | --entries | --rate | --count | --rollback | \
+		--max-change | --min-entries | --min-bytes | --expect-end) return ;;
 	esac
 	if [[ -n $words || $previous == --list ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
@@ -113,8 +115,8 @@ _bloomctl()
 		del) words='--list --exist' ;;
 		list) words='--list' ;;
 		flush) words='--list --yes' ;;
-		import) words='--list --format --replace --include-bogons --force --dry-run
-			--rollback' ;;
+		import) words='--list --verdict --format --replace --max-change --min-entries --min-bytes
+			--expect-end --include-bogons --force --dry-run --rollback' ;;
 		policy) words='--force --rollback' ;;
 		verdict) words='--rollback' ;;
 		restore) words='--rollback' ;;

@@ -124,7 +124,7 @@ t_emptying_is_refused()
 	feed 3
 	printf '10.0.0.0/8\n192.168.0.0/16\n' >"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'list feed has 3 entries and would have 0 \(2 left out as bogons\).*--force'
+	complains 'list feed would shrink from 3 to 0 entries \(2 left out as bogons\).*--force'
 	exits 0 -j import "$T/list" --list feed --replace --force
 	json 'd["removed"] == 3 and d["entries"] == 0'
 	exits 2 list --list feed
@@ -149,7 +149,7 @@ t_shrinking_is_refused()
 	numbers 999 >"$T/list"
 	echo 9.9.9.9/31 >>"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'list feed has 2001 entries and would have 1000 .*2-fold by 1000 entries .*--force'
+	complains 'list feed would shrink from 2001 to 1000 entries .*more than 2-fold; --max-change FACTOR allows more, --force anything'
 	numbers 1001 >"$T/list"
 	exits 0 -j import "$T/list" --list feed --replace
 	json 'd["removed"] == 1000'
@@ -173,7 +173,7 @@ t_shrinking_by_bogons_is_refused()
 	feed 2001
 	(numbers 1000; printf '10.0.%d.0/24\n' {1..200}) >"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'would have 1000 \(200 left out as bogons\)'
+	complains 'to 1000 entries \(200 left out as bogons\)'
 	exits 0 import "$T/list" --list feed --replace --include-bogons
 }
 
@@ -182,7 +182,7 @@ t_growing_is_refused()
 	feed 1000
 	numbers 2001 >"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'list feed has 1000 entries and would have 2001 .*--force'
+	complains 'list feed would grow from 1000 to 2001 entries .*--force'
 	numbers 2000 >"$T/list"
 	exits 0 -j import "$T/list" --list feed --replace
 	json 'd["added"] == 1000'
@@ -196,6 +196,55 @@ t_growing_is_refused()
 	feed 1
 	numbers 1001 >"$T/list"
 	refused import "$T/list" --list feed --replace
+}
+
+# A factor that is given holds for lists of any size.
+t_factor_of_a_change()
+{
+	feed 10
+	numbers 12 >"$T/list"
+	refused import "$T/list" --list feed --replace --max-change 1.1
+	complains 'list feed would grow from 10 to 12 entries .*more than 1.1-fold'
+	exits 0 import "$T/list" --list feed --replace --max-change 1.2
+	feed 3000
+	numbers 1 >"$T/list"
+	refused import "$T/list" --list feed --replace --max-change 10
+	exits 0 import "$T/list" --list feed --replace --max-change 3000
+	ctl save >"$T/before"
+	refused import "$T/list" --list feed --max-change 2
+	complains 'max-change is for --replace'
+	refused import "$T/list" --list feed --replace --force --max-change 2
+	refused import "$T/list" --list feed --replace --max-change 0.5
+	complains 'a factor of 1 or more'
+	refused import "$T/list" --list feed --replace --max-change nan
+}
+
+# A file that was cut off in transfer reads as a shorter list.
+t_cut_off_files_are_refused()
+{
+	(numbers 100; echo '# END'; echo) >"$T/whole"
+	head -n 60 "$T/whole" >"$T/cut"
+	exits 0 import "$T/whole" --list feed --expect-end ' # END' --min-entries 100 --min-bytes 800
+	ctl save >"$T/before"
+	refused import "$T/cut" --list feed --replace --expect-end '# END'
+	complains "cut: the last line is not '# END', so the file may have been cut off"
+	refused import "$T/cut" --list feed --replace --min-entries 61
+	complains 'cut has 60 entries to take, and --min-entries asks for 61'
+	refused import "$T/cut" --list feed --replace --min-bytes "$(($(wc -c <"$T/cut") + 1))"
+	complains 'bytes, and --min-bytes asks for'
+	: >"$T/cut"
+	refused import "$T/cut" --list feed --replace --force --expect-end '# END'
+	refused import "$T/cut" --list feed --replace --force --min-entries 1
+	printf '8.8.8.8\n# EN' >"$T/cut"
+	refused import "$T/cut" --list feed --replace --force --expect-end '# END'
+	printf '8.8.8.8\n  # END  \r\n \r\n' >"$T/cut"
+	exits 0 import "$T/cut" --list feed --replace --expect-end '# END'
+	exits 0 attach x0
+	exits 0 -j import "$T/whole" --list feed --replace --max-change 100 --rollback 60 --min-entries 100
+	json "d['bytes'] == $(wc -c <"$T/whole")"
+	exits 0 commit
+	exits 0 -j list --list feed
+	json 'len(d["entries"]) == 100'
 }
 
 # A new list, and import without --replace, take any number.
@@ -287,7 +336,7 @@ t_dry_run_is_refused_as_well()
 	tree >"$T/tree"
 	numbers 1000 >"$T/list"
 	refused import "$T/list" --list feed --replace --dry-run
-	complains 'has 2001 entries and would have 1000'
+	complains 'would shrink from 2001 to 1000 entries'
 	exits 0 -j import "$T/list" --list feed --replace --force --dry-run
 	json 'd["removed"] == 1001'
 	echo 10.0.0.0/8 >"$T/list"

@@ -245,6 +245,59 @@ t_text_tells_what_is_allowed()
 }
 
 # Both sides of the list become what the file has, those of other lists stay.
+# The verdict of a list decides whether clients wait.
+t_verdict_of_the_list()
+{
+	list a.example b.example
+	exits 0 import "$T/list" --list ads
+	says '; verdict drop \(clients wait; to answer them: bloomctl verdict ads nxdomain\)$'
+	exits 0 -j import "$T/list" --list ads --verdict nxdomain
+	json 'd["verdict"] == "nxdomain" and d["unchanged"] == 2'
+	exits 0 verdict ads
+	says nxdomain
+	exits 0 import "$T/list" --list ads
+	says '; verdict nxdomain$'
+	exits 0 import "$T/list" --list ads --verdict drop
+	says '; verdict drop$'
+
+	ctl save >"$T/before"
+	exits 0 -j import "$T/list" --list new --verdict refused --dry-run
+	json 'd["verdict"] == "refused"'
+	unchanged
+	refused import "$T/list" --list new --verdict maybe
+	complains "'maybe' is no verdict"
+	list a.example c.example '*bad'
+	refused import "$T/list" --list ads --verdict count --format ipset
+	echo 8.8.8.8 >"$T/list"
+	exits 0 import "$T/list" --list addresses
+	! grep -q verdict "$T/out" "$T/err" || fail "of addresses: $(cat "$T/out" "$T/err")"
+}
+
+# Where the format says that the narrower rule wins.
+t_narrower_rule_wins()
+{
+	list 'local-zone: "example.com" transparent' 'local-zone: "bad.example.com" always_nxdomain'
+	exits 0 import "$T/list" --list unbound
+	complains "first: 1: 'example.com' would let pass what the file lists below it"
+	has unbound bad.example.com ''
+	list '*.example.com CNAME rpz-passthru.' 'bad.example.com CNAME .'
+	exits 0 import "$T/list" --list rpz --format rpz
+	has rpz '=bad.example.com' ''
+	list 'address=/example.org/' 'server=/good.example.org/#' 'address=/www.example.org/93.184.216.34'
+	exits 0 import "$T/list" --list dnsmasq
+	has dnsmasq example.org 'good.example.org www.example.org'
+	exits 0 attach x0
+	exits 0 test a.example.org
+	says '^a.example.org is dropped now'
+	exits 0 test x.good.example.org
+	says '^x.good.example.org passes now: allowed'
+	exits 0 test bad.example.com
+	says '^bad.example.com is dropped now'
+	list '||example.net^' '@@||good.example.net^' '||bad.good.example.net^$important'
+	exits 0 import "$T/list" --list adblock
+	has adblock 'bad.good.example.net example.net' good.example.net
+}
+
 t_replace()
 {
 	list '||a.example^' '||b.example^' '@@||c.example^' '@@||d.example^'
@@ -284,25 +337,25 @@ t_replacement_is_guarded()
 	exits 0 -q import "$T/feed" --list feed
 	names 1000 >"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'list feed has 2001 entries and would have 1000 '
+	complains 'list feed would shrink from 2001 to 1000 entries '
 	names 1001 >"$T/list"
 	exits 0 -j import "$T/list" --list feed --replace
 	json 'd["removed"] == 1000'
 	# What is no longer listed is not made up for by exceptions.
 	(names 1001 | sed 's/.*/@@||&^/') >"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'list feed has 1001 entries and would have 0 '
+	complains 'list feed would shrink from 1001 to 0 entries '
 	(echo '||n1.example^'; names 1000 2 | sed 's/.*/@@||&^/') >"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'list feed has 1001 entries and would have 1 '
+	complains 'list feed would shrink from 1001 to 1 entries '
 	(names 1001 | sed 's/.*/||&^/'; names 1000 | sed 's/.*/@@||&^/') >"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'list feed has 0 allowed entries and would have 1000 '
+	complains 'list feed would grow from 0 to 1000 allowed entries '
 	exits 0 -j import "$T/list" --list feed --replace --force
 	json 'd["allowed"] == 1000 and d["removed"] == 0'
 	names 1001 >"$T/list"
 	refused import "$T/list" --list feed --replace
-	complains 'list feed has 1000 allowed entries and would have 0 '
+	complains 'list feed would shrink from 1000 to 0 allowed entries '
 }
 
 # A list of exceptions only is one that can be emptied too.
@@ -313,7 +366,7 @@ t_emptying_exceptions_is_refused()
 	has feed '' a.example
 	list 'com'
 	refused import "$T/list" --list feed --replace --format domains
-	complains 'list feed has 1 allowed entries and would have 0 \(1 left out as bogons\)'
+	complains 'list feed would shrink from 1 to 0 allowed entries \(1 left out as bogons\)'
 	exits 0 -j import "$T/list" --list feed --replace --format domains --force
 	json 'd["removed"] == 1'
 }

@@ -226,13 +226,38 @@ static const struct row dnsmasq[] = {
 	{0},
 };
 
+#define NO_EXCEPTION "' is no exception: the file lists nothing wider"
+#define HIDES	     "' would let pass what the file lists below it"
+#define INSIDE	     "' lies in an exception, which would have to have an exception"
+
+/* More specific domains take precedence. */
+static const struct row dnsmasq_exceptions[] = {
+	{"address=/example.com/\nserver=/good.example.com/#\n"
+	 "address=/www.example.com/93.184.216.34\nlocal=/l.example.com/192.0.2.1\n"
+	 "server=/s.example.com/192.0.2.1#5353\n",
+	 NULL,
+	 "dnsmasq: example.com, allow l.example.com, allow s.example.com, allow www.example.com, "
+	 "allow good.example.com"},
+	{"server=/good.example.com/#\nserver=/example.com/\nserver=/example.com/#\n", NULL,
+	 "dnsmasq: example.com, allow good.example.com; 1 unknown (3: 'example.com" NO_EXCEPTION
+	 ")"},
+	{"server=/a.example/b.other/#\nlocal=/example/\n", NULL,
+	 "dnsmasq: example, allow a.example; 1 unknown (1: 'b.other" NO_EXCEPTION ")"},
+	/* Inside an exception that is needed. */
+	{"local=/example/\nserver=/a.example/#\naddress=/b.a.example/#\n"
+	 "address=/c.a.example/c.example/#\nserver=/x.c.a.example/#\naddress=/aa.example/\n",
+	 NULL,
+	 "dnsmasq: example, c.example, aa.example, allow a.example, allow x.c.a.example; "
+	 "2 unknown (3: 'b.a.example" INSIDE ", 4: 'c.a.example" INSIDE ")"},
+	{0},
+};
+
 static const struct row unknown_dnsmasq[] = {
 	{"address=/a.example/\nserver=/b.example/192.0.2.1\nserver=/b.example/#\n"
 	 "local=/b.example/192.0.2.1\naddress=/b.example/192.0.2.1\naddress=/#/\n",
 	 NULL,
-	 "dnsmasq: a.example; 5 unknown (2: 'server=/b.example/192.0.2.1', 3: "
-	 "'server=/b.example/#', "
-	 "4: 'local=/b.example/192.0.2.1', 5: 'address=/b.example/192.0.2.1', 6: '#' is no domain: "
+	 "dnsmasq: a.example; 5 unknown (2: 'b.example" NO_EXCEPTION ", 3: 'b.example" NO_EXCEPTION
+	 ", 4: 'b.example" NO_EXCEPTION ", 5: 'b.example" NO_EXCEPTION ", 6: '#' is no domain: "
 	 "it "
 	 "has other characters than letters, digits, '-' and '_')"},
 	{"address=/a.example/\naddress=//0.0.0.0\naddress=/b.example/*.c.example/\n"
@@ -271,6 +296,26 @@ static const struct row unbound[] = {
 	 "local-data: \"x.b.example A 0.0.0.0\"\nlocal-zone: \"b.example\" always_null\n"
 	 "local-zone: \"y.b.example\" deny\nlocal-data: \"z.b.example A 0.0.0.0\"\n",
 	 NULL, "unbound: a.example, b.example, y.b.example, =aa.example; 4 repeats"},
+	{0},
+};
+
+/* The nearest zone decides. */
+static const struct row unbound_exceptions[] = {
+	{"local-zone: \"example.com\" transparent\n"
+	 "local-zone: \"bad.example.com\" always_nxdomain\n",
+	 NULL, "unbound: bad.example.com; 1 unknown (1: 'example.com" HIDES ")"},
+	{"local-zone: \"a.b.example\" always_nxdomain\nlocal-zone: \"b.example\" transparent\n"
+	 "local-zone: \"c.example\" transparent\nlocal-data: \"c.example A 0.0.0.0\"\n"
+	 "local-zone: \"d.example\" transparent\nlocal-zone: \"dd.example\" always_null\n",
+	 NULL,
+	 "unbound: a.b.example, =c.example, dd.example, allow d.example; 2 unknown "
+	 "(2: 'b.example" HIDES ", 3: 'c.example" HIDES ")"},
+	{"local-zone: \"example\" refuse\nlocal-zone: \"b.example\" transparent\n"
+	 "local-zone: \"a.b.example\" refuse\nlocal-data: \"c.b.example A 0.0.0.0\"\n"
+	 "local-zone: \"x.a.b.example\" transparent\n",
+	 NULL,
+	 "unbound: example, allow b.example, allow x.a.b.example; 2 unknown (3: "
+	 "'a.b.example" INSIDE ", 4: '=c.b.example" INSIDE ")"},
 	{0},
 };
 
@@ -391,6 +436,18 @@ static const struct row rpz[] = {
 
 #define PASSES "' is listed, and would pass with what is allowed below it"
 
+/* The nearest rule decides. */
+static const struct row rpz_exceptions[] = {
+	{"*.example.com CNAME rpz-passthru.\nbad.example.com CNAME .\n", "rpz",
+	 "rpz: =bad.example.com; 1 unknown (1: 'example.com" HIDES ")"},
+	{"*.example CNAME .\ngood.example CNAME rpz-passthru.\n*.good.example CNAME "
+	 "rpz-passthru.\n*.bad.good.example CNAME .\nbad.good.example CNAME .\n",
+	 "rpz",
+	 "rpz: example, allow good.example; 1 repeats; 2 unknown (4: 'bad.good.example" INSIDE
+	 ", 5: '=bad.good.example" INSIDE ")"},
+	{0},
+};
+
 /* What a wildcard allows lies below a domain, which may be listed itself. */
 static const struct row rpz_wildcards[] = {
 	{"j.example CNAME .\n*.j.example CNAME rpz-passthru.\n", "rpz",
@@ -414,7 +471,9 @@ static const struct row rpz_wildcards[] = {
 	/* What is listed below or beside it is another name. */
 	{"a.j.example CNAME .\n*.b.j.example CNAME .\nexample CNAME .\nj2.example CNAME .\n"
 	 "*.j.example CNAME rpz-passthru.\n",
-	 "rpz", "rpz: =example, =a.j.example, b.j.example, =j2.example, allow j.example"},
+	 "rpz",
+	 "rpz: =example, =a.j.example, b.j.example, =j2.example; 1 unknown (5: 'j.example" HIDES
+	 ")"},
 	{"j.example CNAME .\na.j.example CNAME rpz-passthru.\n", "rpz",
 	 "rpz: =j.example, allow =a.j.example"},
 	{0},
@@ -690,11 +749,14 @@ int main(void)
 		ROWS(unknown_adblock),
 		ROWS(dnsmasq),
 		ROWS(unknown_dnsmasq),
+		ROWS(dnsmasq_exceptions),
 		ROWS(unbound),
 		ROWS(unbound_data),
+		ROWS(unbound_exceptions),
 		ROWS(unknown_unbound),
 		ROWS(rpz),
 		ROWS(rpz_wildcards),
+		ROWS(rpz_exceptions),
 		ROWS(unknown_rpz),
 		ROWS(refused),
 		TEST(test_binary),

@@ -4,9 +4,11 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "answers.h"
 #include "cli.h"
 #include "core/bogon.h"
 #include "core/error.h"
@@ -14,13 +16,18 @@
 #include "core/lock.h"
 #include "core/membership.h"
 #include "core/merge.h"
+#include "core/verdict.h"
 #include "core/writer.h"
 #include "rollback.h"
 
 struct request {
 	const struct xb_listfile *file;
-	const char *list, *format;
+	const char *list, *format, *end;
 	bool replace, include_bogons, force, dry_run;
+	bool judges;	  /* --verdict */
+	uint32_t verdict; /* after: of the list */
+	uint64_t least_entries, least_bytes;
+	double factor;	    /* the list may grow or shrink by, 0: not given */
 	const char *source; /* the file, for messages */
 	uint64_t bogons;    /* left out of the file */
 	struct xb_item first_bogon;
@@ -36,7 +43,11 @@ static int read_file(struct cli *cli, const char *path, struct request *request,
 	if (error)
 		return error;
 	request->source = strcmp(path, "-") ? path : "stdin";
-	error = xb_listfile_read_as(fd, path, request->source, request->format, file);
+	error = xb_listfile_read_as(fd, path,
+				    &(struct xb_listfile_terms){.name = request->source,
+								.format = request->format,
+								.end = request->end},
+				    file);
 	if (error != -ENODATA || !request->replace)
 		return error;
 	if (!request->force)
@@ -65,27 +76,51 @@ static void leave_out_bogons(struct xb_listfile *file, struct request *request)
 	file->count = kept;
 }
 
+/* What is asked of the file whatever the list has. */
+static int check_size(const struct request *request)
+{
+	const struct xb_listfile *file = request->file;
+
+	if (file->bytes < request->least_bytes)
+		return xb_input_error("%s has %" PRIu64 " bytes, and --min-bytes asks for %" PRIu64
+				      ": it may have been cut off",
+				      request->source, file->bytes, request->least_bytes);
+	if (file->count < request->least_entries)
+		return xb_input_error(
+			"%s has %zu entries to take, and --min-entries asks for %" PRIu64
+			": it may have been cut off",
+			request->source, file->count, request->least_entries);
+	return 0;
+}
+
 /* What a list may become without --force: anything but empty within this factor, or within so many
- * entries. */
-#define GUARD_FACTOR  2
+ * entries. A factor that is given holds for any number. */
+#define GUARD_FACTOR  2.0
 #define GUARD_ENTRIES 1000
 
-static bool is_near(uint64_t before, uint64_t after)
+static double factor_of(const struct request *request)
+{
+	return request->factor > 0 ? request->factor : GUARD_FACTOR;
+}
+
+static bool is_near(const struct request *request, uint64_t before, uint64_t after)
 {
 	uint64_t difference = after > before ? after - before : before - after;
+	double factor = factor_of(request);
 
-	return difference < GUARD_ENTRIES ||
-	       (after * GUARD_FACTOR >= before && after <= before * GUARD_FACTOR);
+	return (request->factor <= 0 && difference < GUARD_ENTRIES) ||
+	       ((double)after * factor >= (double)before &&
+		(double)after <= (double)before * factor);
 }
 
 static int refuse_replacement(const struct request *request, const char *what, uint64_t before,
 			      uint64_t after)
 {
-	return xb_input_error("list %s has %" PRIu64 " %s and would have %" PRIu64 " (%" PRIu64
-			      " left out as bogons); emptying it, or shrinking or "
-			      "growing it more than %d-fold by %d entries or more, needs --force",
-			      request->list, before, what, after, request->bogons, GUARD_FACTOR,
-			      GUARD_ENTRIES);
+	return xb_input_error("list %s would %s from %" PRIu64 " to %" PRIu64 " %s (%" PRIu64
+			      " left out as bogons), more than %g-fold; --max-change FACTOR allows "
+			      "more, --force anything",
+			      request->list, after < before ? "shrink" : "grow", before, after,
+			      what, request->bogons, factor_of(request));
 }
 
 /* What of the list is on the allowlist. */
@@ -114,9 +149,9 @@ static int check_replacement(struct xb_txn *txn, const struct request *request,
 	if (error)
 		return error;
 	listed = list->members - allowed;
-	if ((listed && !left) || !is_near(listed, left))
+	if ((listed && !left) || !is_near(request, listed, left))
 		return refuse_replacement(request, "entries", listed, left);
-	if (!request->file->count || !is_near(allowed, request->file->allowed))
+	if (!request->file->count || !is_near(request, allowed, request->file->allowed))
 		return refuse_replacement(request, "allowed entries", allowed,
 					  request->file->allowed);
 	return 0;
@@ -139,8 +174,14 @@ static int body(struct xb_writer *writer, void *context)
 		error = check_replacement(txn, request, list);
 	if (error)
 		return error;
-	return replaces ? xb_merge_replace(txn, &request->merge)
-			: xb_merge_add(txn, &request->merge);
+	error = replaces ? xb_merge_replace(txn, &request->merge)
+			 : xb_merge_add(txn, &request->merge);
+	if (!error && request->judges)
+		error = xb_domain_verdict_set(txn, xb_list_by_name(txn, request->list),
+					      request->verdict);
+	if (!error)
+		request->verdict = xb_list_by_name(txn, request->list)->verdict;
+	return error;
 }
 
 static int count_as_added(struct request *request, uint32_t now)
@@ -195,15 +236,16 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
 
-	return json_pack("{s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I}", "list",
-			 request->list, "format", file->format, "dry_run", request->dry_run,
-			 "lines", (json_int_t)file->lines, "entries", (json_int_t)file->count,
-			 "allowed", (json_int_t)request->file->allowed, "repeats",
-			 (json_int_t)file->repeats, "host_bits", (json_int_t)file->host_bits,
-			 "bogons", (json_int_t)request->bogons, "unknown_lines",
-			 (json_int_t)file->unknown, "first_unknown_lines", unknown_json(cli, file),
-			 "added", (json_int_t)request->merge.added, "renewed",
-			 (json_int_t)request->merge.renewed, "unchanged",
+	return json_pack("{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I}",
+			 "list", request->list, "verdict", xb_domain_verdict_name(request->verdict),
+			 "format", file->format, "dry_run", request->dry_run, "lines",
+			 (json_int_t)file->lines, "bytes", (json_int_t)file->bytes, "entries",
+			 (json_int_t)file->count, "allowed", (json_int_t)request->file->allowed,
+			 "repeats", (json_int_t)file->repeats, "host_bits",
+			 (json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons,
+			 "unknown_lines", (json_int_t)file->unknown, "first_unknown_lines",
+			 unknown_json(cli, file), "added", (json_int_t)request->merge.added,
+			 "renewed", (json_int_t)request->merge.renewed, "unchanged",
 			 (json_int_t)request->merge.unchanged, "removed",
 			 (json_int_t)request->merge.removed);
 }
@@ -261,11 +303,31 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 		tell_first_unknown(cli, request);
 }
 
+static bool has_domains(const struct xb_listfile *file)
+{
+	for (size_t i = 0; i < file->count; i++)
+		if (file->items[i].entry.kind == XB_NAME)
+			return true;
+	return false;
+}
+
+static void print_verdict(const struct request *request)
+{
+	printf("; verdict %s", xb_domain_verdict_name(request->verdict));
+	/* Nobody expects of a list of domains that clients wait. */
+	if (!request->judges && request->verdict == XB_DOMAIN_DROP)
+		printf(" (clients wait; to answer them: bloomctl verdict %s nxdomain)",
+		       request->list);
+}
+
 static int answer(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
+	bool domains = has_domains(file);
 
 	tell_what_differs(cli, request);
+	if (domains && request->judges && answers_by(request->verdict))
+		answers_note(cli, NULL, 0);
 	if (cli->json)
 		return cli_json(cli, answer_json(cli, request));
 	if (cli->quiet)
@@ -274,40 +336,85 @@ static int answer(const struct cli *cli, const struct request *request)
 	if (request->file->allowed)
 		printf(", %" PRIu64 " of them to be allowed", request->file->allowed);
 	printf(") %s list %s: %" PRIu64 " added, %" PRIu64 " renewed, %" PRIu64
-	       " unchanged, %" PRIu64 " removed; %" PRIu64 " repeated in the file\n",
+	       " unchanged, %" PRIu64 " removed; %" PRIu64 " repeated in the file",
 	       request->dry_run ? "would go into" : "into", request->list, request->merge.added,
 	       request->merge.renewed, request->merge.unchanged, request->merge.removed,
 	       file->repeats);
+	if (domains)
+		print_verdict(request);
+	putchar('\n');
 	return cli_done(EXIT_DONE);
+}
+
+static bool take_factor(const struct cli *cli, const char *text, double *factor)
+{
+	char *end;
+
+	*factor = strtod(text, &end);
+	if (end != text && !*end && *factor >= 1 && *factor <= 1e9)
+		return true;
+	cli_usage(cli, "--max-change takes a factor of 1 or more, such as 1.5, not '%s'", text);
+	return false;
+}
+
+static bool take_option(const struct cli *cli, int option, struct request *request)
+{
+	switch (option) {
+	case 'l':
+		request->list = optarg;
+		return true;
+	case 'f':
+		request->format = optarg;
+		return true;
+	case 'v':
+		request->judges = true;
+		return !xb_domain_verdict_parse(optarg, &request->verdict) || (cli_fail(), false);
+	case 'e':
+		request->end = optarg;
+		return true;
+	case 'm':
+		return cli_number(cli, "--min-entries", optarg, 1, UINT32_MAX,
+				  &request->least_entries);
+	case 'y':
+		return cli_number(cli, "--min-bytes", optarg, 1, INT64_MAX, &request->least_bytes);
+	case 'c':
+		return take_factor(cli, optarg, &request->factor);
+	case 'r':
+		return request->replace = true;
+	case 'b':
+		return request->include_bogons = true;
+	case 'F':
+		return request->force = true;
+	case 'n':
+		return request->dry_run = true;
+	default:
+		return false;
+	}
 }
 
 static bool take_options(const struct cli *cli, int argc, char **argv, struct request *request)
 {
 	static const struct option options[] = {{"list", required_argument, NULL, 'l'},
+						{"verdict", required_argument, NULL, 'v'},
 						{"format", required_argument, NULL, 'f'},
 						{"replace", no_argument, NULL, 'r'},
+						{"max-change", required_argument, NULL, 'c'},
+						{"min-entries", required_argument, NULL, 'm'},
+						{"min-bytes", required_argument, NULL, 'y'},
+						{"expect-end", required_argument, NULL, 'e'},
 						{"include-bogons", no_argument, NULL, 'b'},
 						{"force", no_argument, NULL, 'F'},
 						{"dry-run", no_argument, NULL, 'n'},
 						{0}};
 	int option;
 
-	while ((option = cli_option(cli, argc, argv, options)) != -1) {
-		if (option == 'l')
-			request->list = optarg;
-		else if (option == 'f')
-			request->format = optarg;
-		else if (option == 'r')
-			request->replace = true;
-		else if (option == 'b')
-			request->include_bogons = true;
-		else if (option == 'F')
-			request->force = true;
-		else if (option == 'n')
-			request->dry_run = true;
-		else
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
+		if (!take_option(cli, option, request))
 			return false;
-	}
+	if (request->factor > 0 && !request->replace)
+		return cli_usage(cli, "--max-change is for --replace"), false;
+	if (request->factor > 0 && request->force)
+		return cli_usage(cli, "--force allows any change: leave out --max-change"), false;
 	return true;
 }
 
@@ -332,6 +439,10 @@ int verb_import(struct cli *cli, int argc, char **argv)
 		return cli_fail();
 	if (!request.include_bogons)
 		leave_out_bogons(&file, &request);
+	if (check_size(&request)) {
+		xb_listfile_free(&file);
+		return cli_fail();
+	}
 	error = request.dry_run
 			? try_out(&cli->paths, &request)
 			: rollback_write(

@@ -40,8 +40,9 @@ const struct verb verbs[] = {
 	{"ports", "ports [dns|tls|http [PORT,...|off]]", "where names are looked for", verb_ports},
 	{"flush", "flush [--list NAME] [--yes]", "empty a list, or all", verb_flush},
 	{"import",
-	 "import FILE|- [--list NAME] [--format F] [--replace] [--include-bogons] [--force] "
-	 "[--dry-run] [--rollback SECONDS]",
+	 "import FILE|- [--list NAME] [--verdict VERDICT] [--format F] [--replace] "
+	 "[--max-change FACTOR] [--min-entries N] [--min-bytes N] [--expect-end LINE] "
+	 "[--include-bogons] [--force] [--dry-run] [--rollback SECONDS]",
 	 "list what a file lists", verb_import},
 	{"commit", "commit",
 	 "keep what is on trial (--rollback SECONDS of attach, policy, verdict, import, "

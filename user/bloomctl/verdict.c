@@ -20,21 +20,10 @@ struct request {
 static int body(struct xb_writer *writer, void *context)
 {
 	const struct request *request = context;
-	struct xb_txn *txn = writer->txn;
 	struct xb_list *list;
-	int names, error = xb_list_need(txn, request->list, &list);
+	int error = xb_list_need(writer->txn, request->list, &list);
 
-	if (error || list->verdict == request->verdict)
-		return error;
-	list->verdict = request->verdict;
-	txn->edits++;
-	names = xb_member_has_names(txn, list);
-	/* The verdict stands beside each name, so all are written anew. */
-	if (names > 0) {
-		xb_changes_set_bulk(&txn->change);
-		txn->change.tightens = true;
-	}
-	return names < 0 ? names : 0;
+	return error ? error : xb_domain_verdict_set(writer->txn, list, request->verdict);
 }
 
 /* A list and what becomes of its domains now, which may be on trial. */

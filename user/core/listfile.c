@@ -12,6 +12,7 @@
 #include "array.h"
 #include "error.h"
 #include "listformat.h"
+#include "listline.h"
 
 #define BUFFER_BYTES   (1U << 20)
 #define PROGRESS_BYTES (8U << 20)
@@ -145,7 +146,47 @@ static void reserve(const struct source *source, struct xb_listfile *file)
 	file->room = file->items ? most : 0;
 }
 
-static int read_lines(struct source *source, struct xb_reading *reading)
+/* How the file was to end, and whether what was read so far does. */
+struct ending {
+	const char *line; /* NULL: any way */
+	size_t size;
+	bool met;
+};
+
+static struct ending ending_of(const char *line)
+{
+	struct ending ending = {.line = line};
+
+	if (line) {
+		ending.line += strspn(line, XB_BLANKS);
+		ending.size = strlen(ending.line);
+		while (ending.size && strchr(XB_BLANKS, ending.line[ending.size - 1]))
+			ending.size--;
+	}
+	return ending;
+}
+
+static void look_at_end(struct ending *ending, const char *line, size_t size)
+{
+	while (size && strchr(XB_BLANKS, *line)) {
+		line++;
+		size--;
+	}
+	while (size && strchr(XB_BLANKS, line[size - 1]))
+		size--;
+	if (size)
+		ending->met = size == ending->size && !memcmp(line, ending->line, size);
+}
+
+static int check_end(const struct source *source, const struct ending *ending)
+{
+	if (!ending->line || ending->met)
+		return 0;
+	return xb_input_error("%s: the last line is not '%s', so the file may have been cut off",
+			      source->name, XB_LINE_SHOW(ending->line));
+}
+
+static int read_lines(struct source *source, struct xb_reading *reading, struct ending *ending)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -153,6 +194,8 @@ static int read_lines(struct source *source, struct xb_reading *reading)
 
 	while ((got = next_line(source, &line, &size)) > 0) {
 		reading->file->lines++;
+		if (ending->line)
+			look_at_end(ending, line, size);
 		got = xb_listformat_take(reading, line, size);
 		if (got < 0)
 			return xb_error_prefix(got, "%s:%llu", source->name,
@@ -208,25 +251,29 @@ static int finish(const struct source *source, struct xb_reading *reading)
 
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file)
 {
-	return xb_listfile_read_as(-1, path, NULL, format, file);
+	return xb_listfile_read_as(-1, path, &(struct xb_listfile_terms){.format = format}, file);
 }
 
-int xb_listfile_read_as(int fd, const char *path, const char *name, const char *format,
+int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms *terms,
 			struct xb_listfile *file)
 {
+	struct ending ending = ending_of(terms->end);
 	struct xb_reading reading = {.file = file};
 	struct source source;
 	int error;
 
 	memset(file, 0, sizeof(*file));
-	error = format ? xb_listformat_choose(&reading, format) : 0;
+	error = terms->format ? xb_listformat_choose(&reading, terms->format) : 0;
 	if (error)
 		return error;
-	error = open_source(fd, path, name, &source);
+	error = open_source(fd, path, terms->name, &source);
 	if (!error)
 		reserve(&source, file);
 	if (!error)
-		error = read_lines(&source, &reading);
+		error = read_lines(&source, &reading, &ending);
+	file->bytes = source.done;
+	if (!error)
+		error = check_end(&source, &ending);
 	if (!error)
 		error = finish(&source, &reading);
 	close_source(&source);

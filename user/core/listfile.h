@@ -34,7 +34,7 @@ struct xb_listfile {
 	char *comments;	  /* NUL-terminated strings; offset 0 is the empty one */
 	size_t comment_bytes, comment_room;
 	struct xb_arena names;	       /* of the items' entries, and the texts of unknown lines */
-	uint64_t lines;		       /* read */
+	uint64_t lines, bytes;	       /* read */
 	uint64_t repeats;	       /* items dropped since another line says the same */
 	uint64_t host_bits;	       /* prefixes whose host bits were cut off */
 	uint64_t first_host_bits_line; /* 0: none */
@@ -56,9 +56,16 @@ struct xb_listfile {
  */
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
 
-/* The same; messages speak of `name` (NULL: of the path). fd: what is open already and stays so,
- * instead of the path; -1: nothing. */
-int xb_listfile_read_as(int fd, const char *path, const char *name, const char *format,
+/* What else there is to say of a file; NULL: nothing. */
+struct xb_listfile_terms {
+	const char *name;   /* for messages, instead of the path */
+	const char *format; /* as above */
+	const char *end;    /* the last line that is not blank must be this, blanks around it aside:
+			       of a file that was cut off in transfer it is another */
+};
+
+/* The same. fd: what is open already and stays so, instead of the path; -1: nothing. */
+int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms *terms,
 			struct xb_listfile *file);
 
 /* "" if there is none; owned by the file. */

@@ -51,6 +51,16 @@ __attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *fi
  * reason. */
 int xb_line_settle(struct xb_listfile *file, const char *why);
 
+/*
+ * For formats in which the narrower rule wins, with the items in store order, repeats among them:
+ * takes out either an exception that would hide what the file lists below it, or, where something
+ * wider is listed too, what is listed below the exception. Each is told as unknown.
+ */
+int xb_line_narrower_wins(struct xb_listfile *file);
+
+/* Whether the file lists something wider than the domain, or, with `itself`, the domain. */
+bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *domain, bool itself);
+
 /* The type of a resource record (RFC 1035, section 5.1), behind time to live and class; NULL at the
  * end. */
 char *xb_line_record_type(char **rest);

@@ -9,8 +9,12 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* dnsmasq: `address=/a/b/` and an address, or none; `server=/a/b/` and `local=/a/b/` without a
- * server to ask. */
+/*
+ * dnsmasq: `address=/a/b/` and an address, or none; `server=/a/b/` and `local=/a/b/` without a
+ * server to ask. More specific domains take precedence (dnsmasq(8)), so below what the file lists,
+ * an address that leads somewhere and a server to ask are exceptions; elsewhere they are a
+ * resolver's own business.
+ */
 
 /* What stands behind `word` and an equals sign, with or without blanks; NULL: something else. */
 static char *value_of(char *line, const char *word)
@@ -45,6 +49,7 @@ static int parse_dnsmasq(struct xb_reading *reading, char *line)
 {
 	const char *comment = cut_comment(line), *domain;
 	char *address = value_of(line, "address"), *domains = address, *target;
+	unsigned int how = 0;
 	int error = 0;
 
 	domains = domains ? domains : value_of(line, "server");
@@ -58,19 +63,36 @@ static int parse_dnsmasq(struct xb_reading *reading, char *line)
 	*target = '\0';
 	target = xb_line_trim(target + 1);
 	if (*target && !(address && (!strcmp(target, "#") || xb_line_is_nowhere(target))))
-		return XB_LINE_UNKNOWN;
+		how = XB_LINE_ALLOW | XB_LINE_DOUBTFUL;
 	while (!error && (domain = strsep(&domains, "/")))
-		error = xb_line_keep_domain(reading->file, domain, 0, comment);
+		error = xb_line_keep_domain(reading->file, domain, how, comment);
 	return error;
 }
 
-const struct xb_list_format xb_dnsmasq_format = {"dnsmasq", detect_dnsmasq, parse_dnsmasq,
-						 .comments = "#", .loose = true};
+static int finish_dnsmasq(struct xb_reading *reading)
+{
+	struct xb_listfile *file = reading->file;
+	int error;
+
+	for (size_t i = 0; i < file->count; i++) {
+		struct xb_item *item = &file->items[i];
+
+		if (item->doubtful)
+			item->doubtful = !xb_line_is_listed(file, &item->entry, false);
+	}
+	error = xb_line_settle(file, "is no exception: the file lists nothing wider");
+	return error ? error : xb_line_narrower_wins(file);
+}
+
+const struct xb_list_format xb_dnsmasq_format = {"dnsmasq",	detect_dnsmasq,
+						 parse_dnsmasq, .comments = "#",
+						 .loose = true, .finish = finish_dnsmasq};
 
 /*
  * unbound: `local-zone: "d" TYPE` and `local-data: "d A 0.0.0.0"`. What the types answer:
- * unbound.conf(5). Those that yield answer local data where there is some, so a zone of theirs with
- * names that lead somewhere is one to use, not to block. Lists write local data that leads nowhere.
+ * unbound.conf(5); the zone nearest to a name decides. Those that yield answer local data where
+ * there is some, so a zone of theirs with names that lead somewhere is one to use, not to block.
+ * Lists write local data that leads nowhere.
  */
 
 static const char *const blocking[] = {"always_nxdomain", "always_refuse", "always_deny",
@@ -263,6 +285,8 @@ static int finish_unbound(struct xb_reading *reading)
 		return error;
 	clear_doubts(reading->file, data);
 	error = xb_line_settle(reading->file, "has local data that leads somewhere");
+	if (!error)
+		error = xb_line_narrower_wins(reading->file);
 	if (!error)
 		drop_names_in_zones(reading->file);
 	return error;

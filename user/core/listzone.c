@@ -261,6 +261,7 @@ static bool lists_itself(const struct xb_listfile *file, const struct xb_entry *
 static int finish_rpz(struct xb_reading *reading)
 {
 	struct xb_listfile *file = reading->file;
+	int error;
 
 	for (size_t i = 0; i < file->count; i++) {
 		struct xb_item *item = &file->items[i];
@@ -268,7 +269,8 @@ static int finish_rpz(struct xb_reading *reading)
 		if (item->doubtful)
 			item->doubtful = lists_itself(file, &item->entry);
 	}
-	return xb_line_settle(file, "is listed, and would pass with what is allowed below it");
+	error = xb_line_settle(file, "is listed, and would pass with what is allowed below it");
+	return error ? error : xb_line_narrower_wins(file);
 }
 
 const struct xb_list_format xb_rpz_format = {
