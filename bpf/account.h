@@ -22,13 +22,13 @@ static __noinline int stats_row_further(__u32 ifindex)
 	__u32 row = 0;
 
 	for (__u32 i = 1; !row && i < XB_IFACE_PROBES; i++)
-		row = stats_row_at(ifindex + i, ifindex);
+		row = stats_row_at(xb_iface_cell_first(ifindex) + i, ifindex);
 	return row;
 }
 
 static __always_inline __u32 stats_row(__u32 ifindex)
 {
-	__u32 row = stats_row_at(ifindex, ifindex);
+	__u32 row = stats_row_at(xb_iface_cell_first(ifindex), ifindex);
 
 	return row ? row : stats_row_further(ifindex);
 }

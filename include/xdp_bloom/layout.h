@@ -11,7 +11,7 @@
 /* ---- The link: outlives generations. A change here raises XB_LINK_LAYOUT, and an upgrade replaces
  * the entry. ---- */
 
-#define XB_LINK_LAYOUT 4
+#define XB_LINK_LAYOUT 5
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -23,20 +23,36 @@ struct xb_link_identity {
 	__u32 layout;
 	__u32 flavour;
 };
+_Static_assert(sizeof(struct xb_link_identity) == 8, "read by every version");
+
+/* The map "identity": the structure above, then 64-bit numbers that older versions do not have. */
+enum {
+	XB_IDENTITY_LAYOUT,
+	XB_IDENTITY_NETNS_COOKIE, /* the network namespace of the interfaces */
+	XB_IDENTITY_NETNS_INODE,
+	XB_IDENTITY_CELLS,
+};
 
 /*
  * Which row of the statistics an interface has. Open addressing: an interface stands in one of the
- * XB_IFACE_PROBES cells from ifindex % XB_IFACE_CELLS on. An array, because a hash map look-up
- * costs a packet ten times as much.
+ * XB_IFACE_PROBES cells from xb_iface_cell_first() on. An array, because a hash map look-up costs a
+ * packet ten times as much.
  */
 #define XB_IFACE_CELLS	4096
 #define XB_IFACE_PROBES 8
-#define XB_IFACE_ROWS	256 /* row 0: any interface that is not in the table */
+
+/* Neighbours stay neighbours, and what is 4096 apart does not meet. */
+static inline __attribute__((always_inline)) __u32 xb_iface_cell_first(__u32 ifindex)
+{
+	return ifindex ^ ifindex >> 12;
+}
+
+#define XB_IFACE_ROWS 256 /* row 0: any interface that is not in the table */
 
 struct xb_iface_cell {
 	__u32 ifindex; /* 0: free */
 	__u32 row;
-	char name[16]; /* by which the interface is wanted, whatever it is called now */
+	char name[16]; /* that the interface had when a command last looked */
 };
 _Static_assert(sizeof(struct xb_iface_cell) == 24, "interface layout");
 

@@ -262,7 +262,7 @@ t_restore_detaches_and_attaches()
 	exits 0 restore "$T/saved"
 	blocked 10.77.0.3
 	sed '/"interface"/d' "$T/saved" >"$T/bare"
-	exits 0 restore "$T/bare"
+	exits 0 restore --interfaces "$T/bare"
 	passes 10.77.0.3
 	exits 0 test 10.77.0.3
 }

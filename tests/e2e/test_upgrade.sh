@@ -251,7 +251,7 @@ t_newer_is_left_alone()
 	[[ $before == "$(ip -n "$server" -d link show x0 | grep -o 'prog/xdp id [0-9]*' &&
 		find "$pins" -printf '%i %p\n')" ]] || fail "something changed"
 	enforces
-	is_of 4
+	is_of 5
 	exits 0 status
 	exits 1 test 10.77.0.4
 }

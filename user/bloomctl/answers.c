@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/attach.h"
 #include "core/device.h"
 #include "core/error.h"
+#include "core/link.h"
+#include "core/netdev.h"
 #include "core/store.h"
 
 bool answers_by(uint32_t verdict)
@@ -39,16 +40,16 @@ static bool is_among(const char *name, char **names, int count)
 	return !names;
 }
 
-static bool is_native_veth(const struct xb_link *link, const struct xb_enrolled *one)
+static bool is_native_veth(const struct xb_enrolled *one)
 {
 	const struct xb_device *device = NULL;
 	struct xb_devices devices;
-	struct xb_attachment now;
+	struct xb_netdev now;
 	bool is;
 
 	if (!xb_devices_find(&one->ifindex, 1, &devices))
 		device = xb_device_chosen(&devices, one->ifindex);
-	is = device && device->veth && !xb_attachment_of(link, one->name, &now) && now.ours &&
+	is = device && device->veth && !xb_netdev_by_index(one->ifindex, &now) && now.program &&
 	     now.mode == XB_MODE_NATIVE;
 	xb_devices_free(&devices);
 	return is;
@@ -64,8 +65,7 @@ void answers_note(const struct cli *cli, char **names, int count)
 		return;
 	if (xb_link_enrolled(&link, &all, &enrolled))
 		enrolled = 0;
-	while (i < enrolled &&
-	       !(is_among(all[i].name, names, count) && is_native_veth(&link, &all[i])))
+	while (i < enrolled && !(is_among(all[i].name, names, count) && is_native_veth(&all[i])))
 		i++;
 	if (i < enrolled)
 		cli_note(cli,

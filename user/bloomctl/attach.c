@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl attach: all the interfaces or none. */
-#include "core/attach.h"
-#include "core/capability.h"
-
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -11,52 +8,115 @@
 #include "answers.h"
 #include "cli.h"
 #include "core/autoallow.h"
+#include "core/capability.h"
 #include "core/enforce.h"
 #include "core/error.h"
-#include "core/ifname.h"
 #include "core/lifeline.h"
 #include "core/medium.h"
 #include "core/rollback.h"
 #include "rollback.h"
 
 struct request {
-	char **names;
+	char **names; /* as they were given; resolve() makes them the primary ones */
 	int count;
 	unsigned int refuse; /* kinds of lifelines */
 	enum xb_mode wanted;
-	enum xb_mode got[256];
+	struct xb_netdev device[256];
+	enum xb_mode got[256], had[256];
+	bool had_any[256];  /* our filter, in mode `had` */
+	uint64_t open[256]; /* microseconds that a change of mode left it unfiltered */
 };
 
-static void undo(struct xb_writer *writer, const struct request *request, int done, const bool *had)
+static void forget_twin(struct request *request, int i)
+{
+	for (int j = 0; j < i; j++) {
+		if (request->device[j].ifindex != request->device[i].ifindex)
+			continue;
+		request->names[i] = request->names[--request->count];
+		return;
+	}
+}
+
+static int find_device(struct request *request, int i)
+{
+	struct xb_netdev now;
+	int error = xb_netdev_by_name(request->names[i], &now);
+
+	if (error)
+		return error;
+	if (!now.ifindex)
+		return xb_input_error("%s: no such interface", request->names[i]);
+	request->device[i] = now;
+	return 0;
+}
+
+/* What the kernel calls them, each once. */
+static int resolve(struct request *request)
+{
+	for (int i = 0; i < request->count; i++) {
+		int count = request->count, error = find_device(request, i);
+
+		if (error)
+			return error;
+		if (xb_wanted_check(request->device[i].name) ||
+		    xb_medium_check(&request->device[i]))
+			return -EINVAL;
+		request->names[i] = request->device[i].name;
+		forget_twin(request, i);
+		i -= request->count < count;
+	}
+	return 0;
+}
+
+/* As it was: the former mode, or no filter. */
+static void undo_one(struct xb_writer *writer, struct request *request, int i)
+{
+	struct xb_netdev now;
+	uint64_t open;
+
+	if (!request->had_any[i])
+		xb_detach(&writer->link, request->device[i].ifindex);
+	else if (request->had[i] != request->got[i] &&
+		 !xb_netdev_by_index(request->device[i].ifindex, &now) && now.program)
+		xb_change_mode(&writer->link, &now, request->had[i], &open);
+}
+
+static void undo(struct xb_writer *writer, struct request *request, int done)
 {
 	char message[1024];
 
 	snprintf(message, sizeof(message), "%s", xb_error_message());
-	for (int i = 0; i < done; i++)
-		if (!had[i])
-			xb_detach(&writer->link, request->names[i]);
+	while (done > 0)
+		undo_one(writer, request, --done);
 	xb_system_error(0, "%s", message);
+}
+
+static int attach_one(struct xb_writer *writer, struct request *request, int i)
+{
+	struct xb_netdev *device = &request->device[i];
+	const struct xb_interface *item;
+	int error = find_device(request, i);
+
+	if (error)
+		return error;
+	item = xb_interfaces_find(&writer->interfaces, device->name);
+	request->had_any[i] = item && item->now.ifindex == device->ifindex &&
+			      item->hold == XB_HOLD_OURS && device->program;
+	request->got[i] = request->had[i] = device->mode;
+	if (!request->had_any[i] || request->wanted == XB_MODE_AUTO ||
+	    request->wanted == device->mode)
+		return xb_attach(&writer->link, device, request->wanted, &request->got[i]);
+	request->got[i] = request->wanted;
+	return xb_change_mode(&writer->link, device, request->wanted, &request->open[i]);
 }
 
 static int attach_all(struct xb_writer *writer, struct request *request)
 {
-	bool had[256];
-
 	for (int i = 0; i < request->count; i++) {
-		struct xb_attachment now;
-		int error = xb_attachment_of(&writer->link, request->names[i], &now);
+		int error = attach_one(writer, request, i);
 
-		had[i] = now.ours;
-		if (!error && now.ours && request->wanted != XB_MODE_AUTO &&
-		    request->wanted != now.mode) {
-			error = xb_detach(&writer->link, request->names[i]);
-			had[i] = false;
-		}
-		if (!error)
-			error = xb_attach(&writer->link, request->names[i], request->wanted,
-					  &request->got[i]);
 		if (error) {
-			undo(writer, request, i, had);
+			undo(writer, request, i);
 			return error;
 		}
 	}
@@ -66,25 +126,16 @@ static int attach_all(struct xb_writer *writer, struct request *request)
 /* Before anything is filtered: what must not be. */
 static int allow_body(struct xb_writer *writer, void *context)
 {
-	const struct request *request = context;
+	struct request *request = context;
 	uint32_t ifindexes[256];
+	int error = resolve(request);
 
-	for (int i = 0; i < request->count; i++) {
-		int error = xb_ifindex(request->names[i], &ifindexes[i]);
-
-		if (error)
-			return error;
-		if (!ifindexes[i])
-			return xb_input_error("%s: no such interface", request->names[i]);
-		if (xb_wanted_check(request->names[i]))
-			return -EINVAL;
-		error = xb_medium_check(ifindexes[i], request->names[i]);
-		if (error)
-			return error;
-	}
+	if (error)
+		return error;
+	for (int i = 0; i < request->count; i++)
+		ifindexes[i] = request->device[i].ifindex;
 	writer->adopts = true;
-	return xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, ifindexes,
-			    (size_t)request->count, true);
+	return xb_autoallow(writer->txn, ifindexes, (size_t)request->count, true);
 }
 
 static int body(struct xb_writer *writer, void *context)
@@ -104,7 +155,7 @@ static int body(struct xb_writer *writer, void *context)
 	for (int i = 0; !error && i < request->count; i++) {
 		struct xb_wanted wanted = {.mode = request->wanted};
 
-		strcpy(wanted.name, request->names[i]);
+		snprintf(wanted.name, sizeof(wanted.name), "%s", request->names[i]);
 		error = xb_wanted_put(writer->txn, &wanted);
 	}
 	/* Only now: a trial, or an attach that fails, refuses nothing. */
@@ -117,17 +168,13 @@ static int body(struct xb_writer *writer, void *context)
 /* Only a filter; the guard is put in front of it when this has returned. */
 static int prepare_body(struct xb_writer *writer, void *context)
 {
-	struct request *request = context;
+	const struct request *request = context;
 
 	for (int i = 0; i < request->count; i++) {
-		struct xb_attachment now = {0};
-		int error = writer->linked
-				    ? xb_attachment_of(&writer->link, request->names[i], &now)
-				    : 0;
+		const struct xb_interface *item =
+			xb_interfaces_find(&writer->interfaces, request->names[i]);
 
-		if (error)
-			return error;
-		if (now.ours)
+		if (item && item->hold == XB_HOLD_OURS)
 			return xb_input_error("%s is attached already: there is nothing to try",
 					      request->names[i]);
 	}
@@ -146,6 +193,8 @@ static int attach_body(struct xb_writer *writer, void *context)
 	return attach_all(writer, request);
 }
 
+#define HOW (XB_WRITE_HEAVY | XB_WRITE_ADOPT)
+
 /* Interfaces are attached behind the guard only: killed at any moment, none stays filtered. */
 static int attach_on_trial(const struct cli *cli, struct request *request)
 {
@@ -156,16 +205,30 @@ static int attach_on_trial(const struct cli *cli, struct request *request)
 
 	wish.names = request->names;
 	wish.name_count = (size_t)request->count;
-	error = xb_write_try(&cli->paths, XB_WRITE_HEAVY, &wish, prepare_body, request);
+	error = xb_write_try(&cli->paths, HOW, &wish, prepare_body, request);
 	if (error)
 		return error;
-	error = xb_write(&cli->paths, XB_WRITE_HEAVY, attach_body, request);
+	error = xb_write(&cli->paths, HOW, attach_body, request);
 	if (!error)
 		return 0;
 	snprintf(message, sizeof(message), "%s", xb_error_message());
 	xb_rollback_abandon(&cli->paths, NULL, &was_tried);
-	xb_write(&cli->paths, XB_WRITE_HEAVY, NULL, NULL);
 	return xb_system_error(0, "%s", message);
+}
+
+/* What was allowed for interfaces that could not be attached is so no more. */
+static int forget_allowed(const struct cli *cli, int error)
+{
+	enum xb_error_class class = xb_error_class();
+	char message[1024];
+
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
+	if (class == XB_ERROR_INPUT)
+		xb_input_error("%s", message);
+	else
+		xb_system_error(0, "%s", message);
+	return error;
 }
 
 static int attach(const struct cli *cli, struct request *request)
@@ -173,12 +236,14 @@ static int attach(const struct cli *cli, struct request *request)
 	int error = xb_capabilities_need();
 
 	if (!error)
-		error = xb_write(&cli->paths, XB_WRITE_HEAVY, allow_body, request);
+		error = xb_write(&cli->paths, HOW, allow_body, request);
 	if (error)
 		return error;
 	if (cli->wish.seconds)
-		return attach_on_trial(cli, request);
-	return rollback_write(cli, XB_WRITE_HEAVY | XB_WRITE_SURVEY, body, request);
+		error = attach_on_trial(cli, request);
+	else
+		error = rollback_write(cli, HOW | XB_WRITE_SURVEY, body, request);
+	return error ? forget_allowed(cli, error) : 0;
 }
 
 static int answer(const struct cli *cli, const struct request *request)
@@ -187,11 +252,19 @@ static int answer(const struct cli *cli, const struct request *request)
 
 	for (int i = 0; i < request->count; i++) {
 		const char *mode = xb_mode_name(request->got[i]);
+		json_t *one = json_pack("{s:s,s:s}", "name", request->names[i], "mode", mode);
 
-		json_array_append_new(interfaces, json_pack("{s:s,s:s}", "name", request->names[i],
-							    "mode", mode));
-		if (!cli->json && !cli->quiet)
-			printf("%s attached in %s mode\n", request->names[i], mode);
+		if (request->open[i])
+			json_object_set_new(one, "unfiltered_microseconds",
+					    json_integer((json_int_t)request->open[i]));
+		json_array_append_new(interfaces, one);
+		if (cli->json || cli->quiet)
+			continue;
+		printf("%s attached in %s mode", request->names[i], mode);
+		if (request->open[i])
+			printf(", before in %s; unfiltered for %.1f ms between them",
+			       xb_mode_name(request->had[i]), (double)request->open[i] / 1000);
+		putchar('\n');
 	}
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:o}", "interfaces", interfaces));

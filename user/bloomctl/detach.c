@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl detach: the interfaces become what they were; with the last, everything leaves the
  * kernel. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +10,19 @@
 #include "core/attach.h"
 #include "core/enforce.h"
 #include "core/error.h"
-#include "core/ifname.h"
+#include "core/interfaces.h"
 #include "core/rollback.h"
 #include "core/takeoff.h"
 
 struct request {
 	char **names;
+	uint32_t *ifindexes; /* of each that is filtered */
 	int count;
 	bool all;
 	bool on_trial; /* what was named was on trial, and is no more */
 };
+
+#define HOW (XB_WRITE_HEAVY | XB_WRITE_LEAVE)
 
 static int take_all(struct xb_writer *writer)
 {
@@ -37,24 +41,33 @@ static int take_all(struct xb_writer *writer)
 	return error;
 }
 
-/* By the name it is wanted under, or the one it has now. */
-static int take_one(struct xb_writer *writer, const char *name, bool *found)
+static const struct xb_interface *find(const struct xb_interfaces *all, const char *name,
+				       uint32_t ifindex)
 {
-	struct xb_enrolled *all;
-	uint32_t ifindex;
-	size_t count;
-	int error = xb_ifindex(name, &ifindex);
+	const struct xb_interface *item = xb_interfaces_find(all, name);
 
-	if (!error)
-		error = xb_wanted_remove(writer->txn, name, found);
-	if (error || *found || !writer->linked || !ifindex)
+	for (size_t i = 0; !item && ifindex && i < all->count; i++)
+		if (all->item[i].now.ifindex == ifindex)
+			item = &all->item[i];
+	return item;
+}
+
+/* By the name it is wanted under, or any other it has or had when the command began. */
+static int take_one(struct xb_writer *writer, const char *name, uint32_t ifindex, bool *found)
+{
+	const struct xb_interface *item;
+	int error = xb_wanted_remove(writer->txn, name, found);
+
+	if (error || *found)
 		return error;
-	error = xb_link_enrolled(&writer->link, &all, &count);
-	for (size_t i = 0; !error && i < count; i++)
-		if (all[i].ifindex == ifindex)
-			error = xb_wanted_remove(writer->txn, all[i].name, found);
-	free(all);
-	return error;
+	item = find(&writer->interfaces, name, ifindex);
+	return item && item->wanted[0] ? xb_wanted_remove(writer->txn, item->wanted, found) : 0;
+}
+
+static int absent(const char *name)
+{
+	xb_input_error("%s is not attached", name);
+	return 1;
 }
 
 static int body(struct xb_writer *writer, void *context)
@@ -69,15 +82,78 @@ static int body(struct xb_writer *writer, void *context)
 	for (int i = 0; !error && i < request->count; i++) {
 		bool found;
 
-		error = take_one(writer, request->names[i], &found);
+		error = take_one(writer, request->names[i], request->ifindexes[i], &found);
 		if (error)
 			return error;
-		if (!found && !request->on_trial) {
-			xb_input_error("%s is not attached", request->names[i]);
-			return 1;
-		}
+		if (!found && !request->on_trial)
+			return absent(request->names[i]);
 	}
 	return error || !writer->linked ? error : xb_detach_allowed(&writer->link);
+}
+
+/* Each of the names must be that of an interface that is wanted, filtered or on trial. */
+static int match(const struct xb_interfaces *all, struct request *request)
+{
+	for (int i = 0; i < request->count; i++) {
+		const struct xb_interface *item = xb_interfaces_find(all, request->names[i]);
+
+		if (!item || item->difference == XB_IFACE_STALE)
+			return absent(request->names[i]);
+		request->ifindexes[i] = item->now.ifindex;
+	}
+	return 0;
+}
+
+/* What is wanted, and what is on trial. */
+static int read_wanted(const struct cli *cli, struct xb_wanted **wanted, size_t *count,
+		       struct xb_trial *trial)
+{
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_open(cli->paths.state, false, &store);
+
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	error = xb_store_read(store, &txn);
+	if (!error) {
+		error = xb_wanted_all(txn, wanted, count);
+		if (!error && xb_trial_get(txn, trial) == -EIO)
+			error = -EIO;
+		xb_txn_abort(txn);
+	}
+	xb_store_close(store);
+	return error;
+}
+
+/* A name that means nothing is refused before a trial is ended for it. */
+static int check(const struct cli *cli, struct request *request)
+{
+	struct xb_interfaces all = {0};
+	struct xb_wanted *wanted = NULL;
+	struct xb_trial trial = {0};
+	struct xb_link link;
+	size_t count = 0;
+	bool linked;
+	int error = read_wanted(cli, &wanted, &count, &trial);
+
+	if (error)
+		return error;
+	error = xb_link_open(cli->paths.pins, &link);
+	linked = !error;
+	if (error == -ENOENT || error == -ESTALE)
+		error = 0;
+	if (linked)
+		error = xb_link_at_home(&link);
+	if (!error)
+		error = xb_interfaces_look(linked ? &link : NULL, wanted, count, &trial, &all);
+	if (!error)
+		error = match(&all, request);
+	xb_interfaces_free(&all);
+	if (linked)
+		xb_link_close(&link);
+	xb_trial_free(&trial);
+	free(wanted);
+	return error;
 }
 
 /* Detaching is what people do in need: it does not wait for the end of a trial. */
@@ -120,15 +196,17 @@ static int detach_anyway(const struct cli *cli, const struct request *request, b
 
 static int detach(const struct cli *cli, struct request *request)
 {
-	int error = abandon_trial(cli, request);
+	int error = request->all ? 0 : check(cli, request);
 	bool recorded;
 
+	if (!error)
+		error = abandon_trial(cli, request);
 	/* The wish first: then every command that follows works towards it. */
 	if (!error)
-		error = xb_write(&cli->paths, XB_WRITE_HEAVY, body, request);
+		error = xb_write(&cli->paths, HOW, body, request);
 	recorded = !error || error == XB_UNMET;
 	if (recorded)
-		error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
+		error = xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, NULL, NULL);
 	if (error == XB_UNMET)
 		return xb_error_prefix(error, "detached, but for the other interfaces");
 	return error < 0 && xb_error_class() == XB_ERROR_SYSTEM
@@ -151,7 +229,9 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 	request.count = argc - optind;
 	if (request.all == (request.count > 0))
 		return cli_usage(cli, "detach takes interfaces, or --all");
-	error = detach(cli, &request);
+	request.ifindexes = calloc((size_t)request.count + 1, sizeof(*request.ifindexes));
+	error = request.ifindexes ? detach(cli, &request) : xb_out_of_memory();
+	free(request.ifindexes);
 	if (error == 1)
 		return cli_fail(), EXIT_ABSENT;
 	if (error)

@@ -49,7 +49,8 @@ const struct verb verbs[] = {
 	 "restore, rotate)",
 	 verb_commit},
 	{"save", "save", "everything, as text for restore", verb_save},
-	{"restore", "restore FILE|- [--rollback SECONDS]", "become what was saved", verb_restore},
+	{"restore", "restore FILE|- [--interfaces] [--rollback SECONDS]", "become what was saved",
+	 verb_restore},
 	{"batch", "batch FILE|-", "many adds and dels in one transaction", verb_batch},
 	{"rotate", "rotate [--fpr P] [--capacity N] [--[no-]confirm] [--rollback SECONDS]",
 	 "a new filter, keys and all, without a gap", verb_rotate},
@@ -221,8 +222,10 @@ int main(int argc, char **argv)
 	if (!code)
 		code = verb->run(&cli, argc, argv);
 	rollback_forget_copy(&cli);
-	if (!code)
+	if (!code) {
 		rollback_tell(&cli);
+		xb_write_tell_open();
+	}
 	xb_write_settle(&cli.paths);
 	return code;
 }

@@ -55,26 +55,49 @@ static FILE *open_text(struct cli *cli, const char *name)
 	return copy;
 }
 
-int verb_restore(struct cli *cli, int argc, char **argv)
+static int answer(const struct cli *cli, const struct saved *saved, uint32_t open)
 {
-	struct saved saved = {0};
-	int error;
+	int code = EXIT_DONE;
 
-	if (argc != 2)
-		return cli_usage(cli, "restore takes one file, or -");
-	saved.name = strcmp(argv[1], "-") ? argv[1] : "stdin";
-	saved.file = open_text(cli, argv[1]);
-	if (!saved.file)
-		return cli_fail();
-	error = rollback_write(cli, XB_WRITE_HEAVY | XB_WRITE_SURVEY, saved_read, &saved);
+	if (cli->json)
+		code = cli_json(cli,
+				json_pack("{s:I,s:I,s:i}", "entries", (json_int_t)saved->entries,
+					  "expired", (json_int_t)saved->expired,
+					  "missing_interfaces", (int)open));
+	if (!open || code)
+		return code;
+	xb_system_error(0, "restored, but %u of the wanted interfaces are not protected", open);
+	return cli_fail();
+}
+
+static int restore(const struct cli *cli, struct saved *saved)
+{
+	unsigned int how = XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_ADOPT;
+	int error = rollback_write(cli, how, saved_read, saved);
+
 	/* Now the interfaces it names. */
 	if (!error && !cli->wish.seconds)
-		error = xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
-	fclose(saved.file);
-	if (error)
-		return cli_fail();
-	if (cli->json)
-		return cli_json(cli, json_pack("{s:I,s:I}", "entries", (json_int_t)saved.entries,
-					       "expired", (json_int_t)saved.expired));
-	return EXIT_DONE;
+		error = xb_write(&cli->paths, how, NULL, NULL);
+	fclose(saved->file);
+	return error ? cli_fail() : answer(cli, saved, xb_write_tell_open());
+}
+
+int verb_restore(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {{"interfaces", no_argument, NULL, 'i'}, {0}};
+	struct saved saved = {0};
+	const char *file;
+	int option;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
+		if (option != 'i')
+			return EXIT_USAGE;
+		else
+			saved.interfaces = true;
+	if (argc != optind + 1)
+		return cli_usage(cli, "restore takes one file, or -");
+	file = argv[optind];
+	saved.name = strcmp(file, "-") ? file : "stdin";
+	saved.file = open_text(cli, file);
+	return saved.file ? restore(cli, &saved) : cli_fail();
 }

@@ -234,11 +234,16 @@ static int restore_interface(struct xb_txn *txn, const json_t *line)
 {
 	struct xb_wanted wanted = {.mode = XB_MODE_AUTO};
 	const char *name, *mode;
+	bool found;
+	int error;
 
 	if (text_of(line, "interface", &name) || text_of(line, "mode", &mode))
 		return -EINVAL;
 	if (xb_wanted_check(name) || (mode && xb_mode_parse(mode, &wanted.mode)))
 		return -EINVAL;
+	error = xb_wanted_has(txn, name, &found);
+	if (error || found)
+		return error;
 	strcpy(wanted.name, name);
 	return xb_wanted_put(txn, &wanted);
 }
@@ -351,7 +356,7 @@ int saved_read(struct xb_writer *writer, void *context)
 	writer->adopts = true;
 	rewind(saved->file);
 	error = xb_member_remove_all(writer->txn);
-	if (!error)
+	if (!error && saved->interfaces)
 		error = remove_interfaces(writer->txn);
 	forget_verdicts(writer->txn);
 	while (!error && (size = getline(&text, &room, saved->file)) > 0) {

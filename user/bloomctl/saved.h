@@ -14,6 +14,7 @@ int saved_write(struct xb_txn *txn, FILE *out);
 struct saved {
 	const char *name; /* for messages */
 	FILE *file;	  /* can be rewound */
+	bool interfaces;  /* become those of the text; else those that are wanted stay so */
 	/* What came of it. */
 	unsigned long line;
 	uint64_t entries, expired;

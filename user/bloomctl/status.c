@@ -9,12 +9,11 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "core/attach.h"
 #include "core/enforce.h"
 #include "core/error.h"
-#include "core/ifname.h"
-#include "core/medium.h"
+#include "core/interfaces.h"
 #include "core/membership.h"
+#include "core/pin.h"
 #include "core/policy.h"
 #include "core/ports.h"
 #include "core/trial.h"
@@ -129,58 +128,94 @@ static int read_store(struct report *report)
 	return error;
 }
 
-static int check_interface(struct report *report, const struct xb_wanted *wanted)
+static void check_wanted(struct report *report, const struct xb_interface *item)
 {
-	struct xb_attachment now;
-	const char *state = "attached";
-	bool readable;
-	int error = xb_attachment_of(report->view.linked ? &report->view.link : NULL, wanted->name,
-				     &now);
-
-	if (error)
-		return error;
-	readable = !now.ours || !xb_medium_check(now.ifindex, wanted->name);
-	if (!now.ifindex)
-		state = "missing";
-	else if (!now.ours)
-		state = now.program ? "held by another program" : "not attached";
-	else if (!readable)
-		state = "cannot be filtered";
-	if (!readable)
-		problem(report, "unfiltered: %s", xb_error_message());
-	else if (!now.ours)
-		problem(report, "%s is unfiltered: %s", wanted->name, state);
-	else if (wanted->mode != XB_MODE_AUTO && wanted->mode != now.mode)
+	if (xb_interface_is_open(item) && item->why[0])
+		problem(report, "unfiltered: %s", item->why);
+	else if (xb_interface_is_open(item))
+		problem(report, "%s is unfiltered: %s", item->wanted, xb_interface_state(item));
+	else if (item->renamed)
+		problem(report, "%s is called %s now; the next command keeps it under that name",
+			item->wanted, item->now.name);
+	else if (item->mode != XB_MODE_AUTO && item->mode != item->now.mode)
 		problem(report,
 			"%s is attached in %s mode, wanted is %s; `bloomctl attach %s --mode %s` "
 			"tries again",
-			wanted->name, xb_mode_name(now.mode), xb_mode_name(wanted->mode),
-			wanted->name, xb_mode_name(wanted->mode));
-	json_array_append_new(report->interfaces,
-			      json_pack("{s:s,s:s,s:s,s:s}", "name", wanted->name, "wanted",
-					xb_mode_name(wanted->mode), "state", state, "mode",
-					now.ours ? xb_mode_name(now.mode) : "none"));
-	return 0;
+			item->wanted, xb_mode_name(item->now.mode), xb_mode_name(item->mode),
+			item->wanted, xb_mode_name(item->mode));
 }
 
-static int find_orphans(struct report *report)
+static void check_unwanted(struct report *report, const struct xb_interface *item)
 {
-	struct xb_enrolled *all;
-	size_t count;
-	int error = xb_link_enrolled(&report->view.link, &all, &count);
+	const char *name = item->enrolled.name;
 
-	for (size_t i = 0; !error && i < count; i++) {
-		char now[IF_NAMESIZE];
+	if (item->difference == XB_IFACE_STALE && item->now.ifindex)
+		problem(report,
+			"interface %u, attached as %s, is %s now and has no filter; `bloomctl up` "
+			"clears it away",
+			item->enrolled.ifindex, name, item->now.name);
+	else if (item->difference == XB_IFACE_STALE)
+		problem(report,
+			"interface %u, attached as %s, is gone; `bloomctl up` clears it away",
+			item->enrolled.ifindex, name);
+	else if (item->difference == XB_IFACE_HEIR)
+		problem(report,
+			"%s is called %s now, and another interface is %s; the next command "
+			"protects both",
+			name, item->now.name, name);
+	else if (item->difference == XB_IFACE_UNWANTED)
+		problem(report, "%s is filtered, and nobody wants it; the next command ends that",
+			item->now.ifindex ? item->now.name : name);
+}
 
-		error = xb_ifname(all[i].ifindex, now);
-		if (!error && !now[0])
-			problem(report,
-				"interface %u, attached as %s, is gone; `bloomctl up` clears it "
-				"away",
-				all[i].ifindex, all[i].name);
+static void add_interface(struct report *report, const struct xb_interface *item)
+{
+	const char *name = item->wanted[0]     ? item->wanted
+			   : item->now.ifindex ? item->now.name
+					       : item->enrolled.name;
+	bool ours = item->now.ifindex && item->hold == XB_HOLD_OURS;
+	json_t *one = json_pack("{s:s,s:s,s:s,s:s}", "name", name, "wanted",
+				item->wanted[0] ? xb_mode_name(item->mode) : "no", "state",
+				xb_interface_state(item), "mode",
+				ours ? xb_mode_name(item->now.mode) : "none");
+
+	if (item->now.ifindex)
+		json_object_set_new(one, "ifindex", json_integer(item->now.ifindex));
+	if (item->renamed)
+		json_object_set_new(one, "now", json_string(item->now.name));
+	json_array_append_new(report->interfaces, one);
+}
+
+/* Interfaces on trial are told with the trial. */
+static int check_interfaces(struct report *report)
+{
+	const struct xb_link *link = report->view.linked ? &report->view.link : NULL;
+	struct xb_interfaces all;
+	int error = xb_interfaces_look(link, report->wanted, report->wanted_count, &report->trial,
+				       &all);
+
+	for (size_t i = 0; !error && i < all.count; i++) {
+		const struct xb_interface *item = &all.item[i];
+
+		if (item->wanted[0] && item->lasting)
+			check_wanted(report, item);
+		else if (!item->wanted[0])
+			check_unwanted(report, item);
+		if ((item->wanted[0] && item->lasting) || item->difference == XB_IFACE_ELSEWHERE)
+			add_interface(report, item);
 	}
-	free(all);
+	xb_interfaces_free(&all);
 	return error;
+}
+
+/* In another network namespace nothing can be said of interfaces. */
+static int check_namespace(struct report *report)
+{
+	if (!report->view.linked || !report->view.link.elsewhere)
+		return check_interfaces(report);
+	xb_link_at_home(&report->view.link);
+	problem(report, "%s", xb_error_message());
+	return 0;
 }
 
 static void check_generation(struct report *report)
@@ -189,7 +224,9 @@ static void check_generation(struct report *report)
 
 	if (!report->wanted_count && !report->view.linked)
 		return;
-	if (!report->view.linked)
+	if (!report->view.linked && xb_pin_check_place(report->cli->paths.pins))
+		problem(report, "nothing can be seen of what is enforced: %s", xb_error_message());
+	else if (!report->view.linked)
 		problem(report, "nothing is enforced: the pin directory is empty");
 	else if (!xb_link_active(&report->view.link))
 		problem(report, "nothing is enforced: no filter is in force");
@@ -535,10 +572,8 @@ static int look(struct report *report)
 
 	if (!error)
 		error = xb_enforce_open(&report->view);
-	for (size_t i = 0; !error && i < report->wanted_count; i++)
-		error = check_interface(report, &report->wanted[i]);
-	if (!error && report->view.linked)
-		error = find_orphans(report);
+	if (!error)
+		error = check_namespace(report);
 	if (!error) {
 		check_generation(report);
 		check_trial(report);

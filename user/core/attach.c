@@ -2,409 +2,370 @@
 /* One flavour each: a bpf_link of our own, or a component of libxdp's dispatcher. */
 #include "attach.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
-#include <linux/ethtool.h>
-#include <linux/if_link.h>
-#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "dispatcher.h"
 #include "error.h"
-#include "ifname.h"
 #include "medium.h"
 #include "pin.h"
+#include "refusal.h"
 
-#define LINK_PREFIX "iface-"
-
-struct link_pin {
-	char name[32];
-};
-
-static struct link_pin pin_of(uint32_t ifindex)
+static bool is_dispatched(const struct xb_link *link)
 {
-	struct link_pin pin;
-
-	snprintf(pin.name, sizeof(pin.name), LINK_PREFIX "%u", ifindex);
-	return pin;
+	return link->flavour == XB_FLAVOUR_DISPATCHER;
 }
 
-/* The interface a bpf_link is on (0: it is gone) and its program. */
-static int link_info(int fd, uint32_t *ifindex, uint32_t *program)
+static enum xb_hold own_hold(const struct xb_link *link, const struct xb_ifpins *pins,
+			     const struct xb_netdev *device)
 {
-	struct bpf_link_info info = {0};
-	uint32_t size = sizeof(info);
+	const struct xb_ifpin *pin = xb_ifpins_of(pins, device->ifindex);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
-		return xb_system_error(errno, "cannot ask the kernel about an attached program");
-	*ifindex = info.xdp.ifindex;
-	*program = info.prog_id;
-	return 0;
+	if (device->program == xb_program_id(link->entry))
+		return XB_HOLD_OURS;
+	return pin && pin->ifindex == device->ifindex && pin->program == device->program
+		       ? XB_HOLD_FORMER
+		       : XB_HOLD_OTHER;
 }
 
-static enum xb_mode mode_of(int attach_mode)
+int xb_hold_of(const struct xb_link *link, const struct xb_ifpins *pins,
+	       const struct xb_netdev *device, enum xb_hold *hold)
 {
-	return attach_mode == XDP_ATTACHED_SKB ? XB_MODE_SKB : XB_MODE_NATIVE;
-}
+	int found;
 
-static int query(uint32_t ifindex, struct xb_attachment *attachment)
-{
-	LIBBPF_OPTS(bpf_xdp_query_opts, options);
-	int error = bpf_xdp_query((int)ifindex, 0, &options);
-
-	if (error)
-		return xb_system_error(-error, "cannot ask the kernel what is attached");
-	attachment->mode = mode_of(options.attach_mode);
-	attachment->program = options.prog_id;
-	return 0;
-}
-
-/* Whether our pinned bpf_link is on the interface, with our entry: 1 or 0, or an error. */
-static int link_is_on(const struct xb_link *link, uint32_t ifindex)
-{
-	uint32_t on = 0, program = 0;
-	int fd = xb_pin_open(link->pins, pin_of(ifindex).name), error;
-
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
-	error = link_info(fd, &on, &program);
-	close(fd);
-	return error ? error : on == ifindex && program == xb_program_id(link->entry);
-}
-
-int xb_is_attached(const struct xb_link *link, const char *name)
-{
-	struct xb_attachment now;
-	uint32_t ifindex;
-	int error;
-
-	if (link->flavour == XB_FLAVOUR_DISPATCHER) {
-		error = xb_attachment_of(link, name, &now);
-		return error ? error : now.ours;
-	}
-	error = xb_link_ifindex(link, name, &ifindex);
-	return error || !ifindex ? error : link_is_on(link, ifindex);
-}
-
-int xb_attachment_of(const struct xb_link *link, const char *name, struct xb_attachment *attachment)
-{
-	int error;
-
-	*attachment = (struct xb_attachment){0};
-	error = xb_link_ifindex(link, name, &attachment->ifindex);
-	if (!error && attachment->ifindex)
-		error = query(attachment->ifindex, attachment);
-	if (error || !attachment->program || !link)
-		return error;
-	error = link->flavour == XB_FLAVOUR_DISPATCHER
-			? xb_dispatcher_has(link, attachment->ifindex)
-			: link_is_on(link, attachment->ifindex);
-	attachment->ours = error > 0;
-	return error < 0 ? error : 0;
-}
-
-static bool has_lro(const char *name)
-{
-	struct ethtool_value value = {.cmd = ETHTOOL_GFLAGS};
-	struct ifreq request = {0};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool on;
-
-	if (fd < 0)
-		return false;
-	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
-	request.ifr_data = (void *)&value;
-	on = !ioctl(fd, SIOCETHTOOL, &request) && (value.data & ETH_FLAG_LRO);
-	close(fd);
-	return on;
-}
-
-static int device_mtu(const char *name)
-{
-	struct ifreq request = {0};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), mtu = 0;
-
-	if (fd < 0)
+	*hold = device->program ? XB_HOLD_OTHER : XB_HOLD_NONE;
+	if (!device->program || !link)
 		return 0;
-	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
-	if (!ioctl(fd, SIOCGIFMTU, &request))
-		mtu = request.ifr_mtu;
-	close(fd);
-	return mtu;
-}
-
-static int held_by_other(const char *name, const struct xb_attachment *attachment)
-{
-	struct bpf_prog_info info = {0};
-	uint32_t size = sizeof(info);
-	int fd = bpf_prog_get_fd_by_id(attachment->program);
-
-	if (fd >= 0) {
-		bpf_obj_get_info_by_fd(fd, &info, &size);
-		close(fd);
+	if (!is_dispatched(link)) {
+		*hold = own_hold(link, pins, device);
+		return 0;
 	}
-	return xb_system_error(
-		0,
-		"%s: another XDP program holds the interface (%s, id %u); detach it first: "
-		"ip link set dev %s xdp off, or with the tool that attached it",
-		name, info.name[0] ? info.name : "no name", attachment->program, name);
+	found = xb_dispatcher_has(link, device->ifindex);
+	if (found < 0)
+		return found;
+	*hold = found == 1 ? XB_HOLD_OURS : found ? XB_HOLD_FORMER : XB_HOLD_OTHER;
+	return 0;
 }
 
-/* What a driver's refusal of native XDP means to the person. */
-static int explain(const char *name, enum xb_mode mode, int error)
+static int hold_now(const struct xb_link *link, const struct xb_netdev *device, enum xb_hold *hold)
 {
-	switch (error) {
-	case EBUSY:
-	case EEXIST:
-		return xb_system_error(
-			0, "%s: another XDP program holds the interface; detach it first", name);
-	case EPERM:
-		return xb_system_error(
-			error,
-			"%s: cannot attach (root, or CAP_BPF and CAP_NET_ADMIN, and for libxdp's "
-			"dispatcher CAP_SYS_ADMIN, is needed)",
-			name);
-	case ERANGE:
-		return xb_system_error(0,
-				       "%s: the driver has no XDP at MTU %d; lower it (ip link set "
-				       "dev %s mtu 1500) or use --mode skb",
-				       name, device_mtu(name), name);
-	case ENOSPC:
-	case ENOMEM:
-		return xb_system_error(
-			0,
-			"%s: the driver has no queues left for XDP; use fewer channels (ethtool -L "
-			"%s combined N; on "
-			"veth, as many rx queues as the peer has tx queues) or use --mode skb",
-			name, name);
-	case EOPNOTSUPP:
-	case EINVAL:
-		if (has_lro(name))
-			return xb_system_error(0,
-					       "%s: XDP and LRO exclude each other; turn it off: "
-					       "ethtool -K %s lro off",
-					       name, name);
-		if (mode == XB_MODE_NATIVE)
-			return xb_system_error(
-				0, "%s: the driver has no native XDP (%s); use --mode auto or skb",
-				name, strerror(error));
-		break;
-	default:
-		break;
-	}
-	return xb_system_error(error, "%s: cannot attach", name);
-}
+	struct xb_ifpins pins = {0};
+	int error = is_dispatched(link) ? 0 : xb_ifpins_read(link->pins, &pins);
 
-/* Attaches in exactly this mode; returns a negative errno without a message. */
-static int attach_link(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, options,
-		    .flags = mode == XB_MODE_SKB ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
-	int fd = bpf_link_create(link->entry, (int)ifindex, BPF_XDP, &options), error;
-
-	if (fd < 0)
-		return -errno;
-	error = xb_pin(fd, link->pins, pin_of(ifindex).name);
-	close(fd);
+	if (!error)
+		error = xb_hold_of(link, &pins, device, hold);
+	xb_ifpins_free(&pins);
 	return error;
 }
 
-static int attach_mode(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode)
+/* Attaches in exactly this mode. A negative errno; *told: it has a message. */
+static int attach_mode(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode, bool *told)
 {
-	return link->flavour == XB_FLAVOUR_DISPATCHER ? xb_dispatcher_attach(link, ifindex, mode)
-						      : attach_link(link, ifindex, mode);
-}
-
-/* A pinned bpf_link left by an earlier link of ours takes the new entry without a gap. */
-static int take_over(const struct xb_link *link, uint32_t ifindex)
-{
-	struct link_pin pin = pin_of(ifindex);
-	uint32_t on = 0, program = 0;
-	int fd = xb_pin_open(link->pins, pin.name), error;
-
-	if (fd < 0)
-		return fd;
-	error = link_info(fd, &on, &program);
-	if (!error && on == ifindex)
-		error = bpf_link_update(fd, link->entry, NULL) ? -errno : 0;
-	else
-		error = -ENOENT;
-	close(fd);
-	if (error)
-		xb_unpin(link->pins, pin.name);
-	return error ? -ENOENT : 0;
+	*told = false;
+	return is_dispatched(link) ? xb_dispatcher_attach(link, ifindex, mode)
+				   : xb_ifpin_attach(link->pins, ifindex, link->entry,
+						     mode == XB_MODE_SKB, told);
 }
 
 /* Out of descriptors, the other mode is no way either; the rest is no matter of the mode. */
 static bool other_mode_may_do(int error)
 {
 	return error != -EBUSY && error != -EEXIST && error != -EPERM && error != -EMFILE &&
-	       error != -ENFILE;
+	       error != -ENFILE && error != -ENODEV;
 }
 
-static int refuse_other(const struct xb_link *link, const char *name, enum xb_mode mode,
-			const struct xb_attachment *now)
+static int refuse_mixture(const struct xb_netdev *device, enum xb_mode mode)
 {
-	int joins;
-
-	if (!now->program)
-		return 0;
-	joins = link->flavour == XB_FLAVOUR_DISPATCHER ? xb_dispatcher_joins(now->ifindex) : 0;
-	if (joins <= 0)
-		return joins ? joins : held_by_other(name, now);
-	if (mode == now->mode)
+	if (mode == device->mode)
 		return 0;
 	return xb_system_error(0,
 			       "%s: other XDP programs are there in %s mode, and all of an "
 			       "interface have the same; use --mode auto or %s",
-			       name, xb_mode_name(now->mode), xb_mode_name(now->mode));
+			       device->name, xb_mode_name(device->mode),
+			       xb_mode_name(device->mode));
 }
 
-int xb_attach(const struct xb_link *link, const char *name, enum xb_mode wanted, enum xb_mode *mode)
+static int refuse_other(const struct xb_link *link, const struct xb_netdev *device,
+			enum xb_mode mode)
 {
-	enum xb_mode first = wanted == XB_MODE_SKB ? XB_MODE_SKB : XB_MODE_NATIVE;
-	struct xb_attachment now;
-	int error = xb_attachment_of(link, name, &now);
+	int joins;
 
-	if (error)
-		return error;
-	if (!now.ifindex)
-		return xb_input_error("%s: no such interface", name);
-	error = xb_medium_check(now.ifindex, name);
-	if (error)
-		return error;
-	error = xb_link_enrol(link, now.ifindex, name);
-	if (error)
-		return error;
-	*mode = now.mode;
-	if (now.ours || (link->flavour == XB_FLAVOUR_LINK && !take_over(link, now.ifindex)))
+	if (!device->program)
 		return 0;
-	if (wanted == XB_MODE_AUTO && now.program)
-		first = now.mode;
-	error = refuse_other(link, name, first, &now);
-	if (error)
-		goto fail;
-	*mode = first;
-	error = attach_mode(link, now.ifindex, first);
-	if (error && wanted == XB_MODE_AUTO && other_mode_may_do(error)) {
-		explain(name, XB_MODE_NATIVE, -error);
-		xb_notice("warning: %s; %s is protected in skb mode, which is slower",
-			  xb_error_message(), name);
-		*mode = XB_MODE_SKB;
-		error = attach_mode(link, now.ifindex, XB_MODE_SKB);
-	}
-	if (!error)
-		return 0;
-	error = explain(name, *mode, -error);
-fail:
-	xb_link_dismiss(link, now.ifindex);
+	joins = is_dispatched(link) ? xb_dispatcher_joins(device->ifindex) : 0;
+	if (joins <= 0)
+		return joins ? joins : xb_refusal_held(device);
+	return refuse_mixture(device, mode);
+}
+
+/* The pin that the interface's bpf_link will have may be that of an interface which is gone. */
+static int vacate(const struct xb_link *link, uint32_t ifindex)
+{
+	const struct xb_ifpin *pin;
+	struct xb_ifpins pins;
+	int error = is_dispatched(link) ? 0 : xb_ifpins_read(link->pins, &pins);
+
+	if (error || is_dispatched(link))
+		return error;
+	pin = xb_ifpins_of(&pins, ifindex);
+	error = pin ? xb_ifpin_vacate(link->pins, pin) : 0;
+	xb_ifpins_free(&pins);
 	return error;
 }
 
-/* Unpinning alone would detach some time later. */
-static void detach_link(const struct xb_link *link, uint32_t ifindex)
+/* A pinned bpf_link left by an earlier link of ours takes the new entry without a gap. */
+static int take_over(const struct xb_link *link, uint32_t ifindex)
 {
-	struct link_pin pin = pin_of(ifindex);
-	int fd = xb_pin_open(link->pins, pin.name);
+	const struct xb_ifpin *pin;
+	struct xb_ifpins pins;
+	int error = xb_ifpins_read(link->pins, &pins);
 
-	if (fd < 0)
-		return;
-	bpf_link_detach(fd);
-	close(fd);
-	xb_unpin(link->pins, pin.name);
+	if (error)
+		return error;
+	pin = xb_ifpins_of(&pins, ifindex);
+	error = pin ? xb_ifpin_update(link->pins, pin, link->entry) : -ENOENT;
+	xb_ifpins_free(&pins);
+	return error;
 }
 
-static int detach_index(const struct xb_link *link, uint32_t ifindex)
+static int attach_anew(const struct xb_link *link, const struct xb_netdev *device,
+		       enum xb_mode wanted, enum xb_mode *mode)
 {
-	int error = 0;
+	bool told;
+	int error;
 
-	if (link->flavour == XB_FLAVOUR_DISPATCHER)
-		error = xb_dispatcher_detach(link, ifindex);
-	else
-		detach_link(link, ifindex);
+	*mode = wanted == XB_MODE_SKB ? XB_MODE_SKB : XB_MODE_NATIVE;
+	if (wanted == XB_MODE_AUTO && device->program)
+		*mode = device->mode;
+	error = refuse_other(link, device, *mode);
+	if (!error)
+		error = vacate(link, device->ifindex);
+	if (error)
+		return error;
+	error = attach_mode(link, device->ifindex, *mode, &told);
+	if (error && !told && wanted == XB_MODE_AUTO && other_mode_may_do(error)) {
+		xb_refusal_explain(device->name, XB_MODE_NATIVE, -error);
+		xb_notice("warning: %s; %s is protected in skb mode, which is slower",
+			  xb_error_message(), device->name);
+		*mode = XB_MODE_SKB;
+		error = attach_mode(link, device->ifindex, XB_MODE_SKB, &told);
+	}
+	return error && !told ? xb_refusal_explain(device->name, *mode, -error) : error;
+}
+
+/* Whether what bears the name now has our entry; *mode: the mode it has. */
+static int verify(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode *mode)
+{
+	struct xb_netdev now;
+	enum xb_hold hold = XB_HOLD_NONE;
+	int error = xb_netdev_by_name(device->name, &now);
+
+	if (!error)
+		error = hold_now(link, &now, &hold);
+	if (error)
+		return error;
+	if (now.ifindex != device->ifindex)
+		return xb_system_error(
+			0,
+			"%s: the interface was removed or renamed while it was being "
+			"attached",
+			device->name);
+	if (hold != XB_HOLD_OURS)
+		return xb_system_error(0,
+				       "%s: the kernel does not show the filter on the interface",
+				       device->name);
+	*mode = now.mode;
+	return 0;
+}
+
+int xb_attach(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode wanted,
+	      enum xb_mode *mode)
+{
+	enum xb_hold hold;
+	int error = xb_medium_check(device);
+
+	if (!error)
+		error = hold_now(link, device, &hold);
+	if (!error)
+		error = xb_link_enrol(link, device->ifindex, device->name);
+	if (error)
+		return error;
+	if (hold == XB_HOLD_FORMER && !is_dispatched(link))
+		error = take_over(link, device->ifindex);
+	else if (hold != XB_HOLD_OURS)
+		error = -ENOENT;
+	if (error == -ENOENT)
+		error = attach_anew(link, device, wanted, mode);
+	if (!error)
+		error = verify(link, device, mode);
+	if (error)
+		xb_link_dismiss(link, device->ifindex);
+	return error;
+}
+
+static int take_off(const struct xb_link *link, uint32_t ifindex)
+{
+	const struct xb_ifpin *pin;
+	struct xb_ifpins pins;
+	int error;
+
+	if (is_dispatched(link))
+		return xb_dispatcher_detach(link, ifindex);
+	error = xb_ifpins_read(link->pins, &pins);
+	pin = error ? NULL : xb_ifpins_of(&pins, ifindex);
+	if (pin)
+		error = xb_ifpin_detach(link->pins, pin);
+	xb_ifpins_free(&pins);
+	return error;
+}
+
+int xb_detach(const struct xb_link *link, uint32_t ifindex)
+{
+	struct xb_netdev now;
+	enum xb_hold hold = XB_HOLD_NONE;
+	int error = take_off(link, ifindex);
+
+	if (!error)
+		error = xb_netdev_by_index(ifindex, &now);
+	if (!error)
+		error = hold_now(link, &now, &hold);
+	if (!error && hold == XB_HOLD_OURS && !is_dispatched(link))
+		error = xb_system_error(0,
+					"%s: the filter is on the interface, but its pin is lost; "
+					"`ip link set dev %s xdp off` takes it off",
+					now.name, now.name);
 	return error ? error : xb_link_dismiss(link, ifindex);
 }
 
-int xb_detach_allowed(const struct xb_link *link)
+static bool is_enrolled(const struct xb_link *link, uint32_t ifindex)
 {
-	return link->flavour == XB_FLAVOUR_DISPATCHER ? xb_dispatcher_allowed() : 0;
+	struct xb_enrolled *all = NULL;
+	size_t count = 0;
+	bool is = false;
+
+	if (!xb_link_enrolled(link, &all, &count))
+		for (size_t i = 0; i < count; i++)
+			is |= all[i].ifindex == ifindex;
+	free(all);
+	return is;
 }
 
-int xb_detach(const struct xb_link *link, const char *name)
+/* What libxdp cannot read on an interface that is not ours is no matter of ours. */
+static int detach_dispatched(const struct xb_link *link, bool former)
 {
-	uint32_t ifindex;
-	int error = xb_link_ifindex(link, name, &ifindex);
+	struct xb_netdev *all;
+	size_t count;
+	int error = xb_netdev_all(&all, &count);
 
-	return error || !ifindex ? error : detach_index(link, ifindex);
-}
-
-int xb_detach_unwanted(const struct xb_link *link, const struct xb_wanted *wanted, size_t count)
-{
-	struct xb_enrolled *all;
-	size_t enrolled;
-	int error = xb_link_enrolled(link, &all, &enrolled);
-
-	for (size_t i = 0; !error && i < enrolled; i++) {
-		char now[IF_NAMESIZE];
-		bool keep = false;
-
-		for (size_t j = 0; j < count; j++)
-			keep |= !strcmp(wanted[j].name, all[i].name);
-		error = xb_ifname(all[i].ifindex, now);
-		if (!error && (!keep || !now[0]))
-			error = detach_index(link, all[i].ifindex);
+	for (size_t i = 0; !error && i < count; i++) {
+		if (!all[i].program)
+			continue;
+		error = xb_dispatcher_detach(link, all[i].ifindex);
+		if (error && !former && !is_enrolled(link, all[i].ifindex))
+			error = 0;
 	}
 	free(all);
 	return error;
 }
 
+int xb_detach_all(const struct xb_link *link)
+{
+	struct xb_ifpins pins;
+	int error;
+
+	if (is_dispatched(link))
+		return detach_dispatched(link, false);
+	error = xb_ifpins_read(link->pins, &pins);
+	for (size_t i = 0; !error && i < pins.count; i++)
+		error = xb_ifpin_detach(link->pins, &pins.item[i]);
+	xb_ifpins_free(&pins);
+	return error;
+}
+
+int xb_detach_allowed(const struct xb_link *link)
+{
+	return is_dispatched(link) ? xb_dispatcher_allowed() : 0;
+}
+
+static uint64_t microseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* What can be known before anything is taken off. */
+static int refuse_change(const struct xb_link *link, const struct xb_netdev *device,
+			 enum xb_mode mode)
+{
+	int shared = is_dispatched(link) ? xb_dispatcher_is_shared(link, device->ifindex) : 0;
+
+	if (shared)
+		return shared < 0 ? shared : refuse_mixture(device, mode);
+	return mode == XB_MODE_NATIVE && xb_netdev_has_native(device->ifindex) == XB_SUPPORT_NO
+		       ? xb_refusal_explain(device->name, mode, EOPNOTSUPP)
+		       : 0;
+}
+
+static int put_back(const struct xb_link *link, const struct xb_netdev *device)
+{
+	char message[512];
+	bool told;
+	int error;
+
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	error = attach_mode(link, device->ifindex, device->mode, &told);
+	if (!error)
+		return xb_system_error(0, "%s; it is in %s mode as before", message,
+				       xb_mode_name(device->mode));
+	return xb_system_error(0, "%s; nor could %s mode be put back: %s IS UNFILTERED", message,
+			       xb_mode_name(device->mode), device->name);
+}
+
+int xb_change_mode(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode mode,
+		   uint64_t *open)
+{
+	enum xb_mode got;
+	uint64_t begun;
+	bool told;
+	int error = refuse_change(link, device, mode);
+
+	*open = 0;
+	if (error)
+		return error;
+	begun = microseconds();
+	error = take_off(link, device->ifindex);
+	if (error)
+		return error;
+	error = attach_mode(link, device->ifindex, mode, &told);
+	if (error && !told)
+		xb_refusal_explain(device->name, mode, -error);
+	if (error)
+		error = put_back(link, device);
+	*open = microseconds() - begun;
+	return error ? error : verify(link, device, &got);
+}
+
 /* Own links are replaced in place, so their pins say which still have a former entry. */
-static int detach_former_links(const struct xb_link *link, const char *pins)
+static int detach_former_links(const struct xb_link *link, const char *directory)
 {
 	uint32_t entry = link ? xb_program_id(link->entry) : 0;
-	DIR *listing = opendir(pins);
-	struct dirent *item;
-	int error = 0;
+	struct xb_ifpins pins;
+	int error = xb_ifpins_read(directory, &pins);
 
-	while (listing && !error && (item = readdir(listing))) {
-		uint32_t ifindex, program = 0;
-		int fd;
-
-		if (strncmp(item->d_name, LINK_PREFIX, strlen(LINK_PREFIX)) != 0)
-			continue;
-		fd = xb_pin_open(pins, item->d_name);
-		error = fd < 0 ? fd : link_info(fd, &ifindex, &program);
-		if (!error && program != entry) {
-			bpf_link_detach(fd);
-			xb_unpin(pins, item->d_name);
-		}
-		if (fd >= 0)
-			close(fd);
-	}
-	if (listing)
-		closedir(listing);
+	for (size_t i = 0; !error && i < pins.count; i++)
+		if (pins.item[i].program != entry)
+			error = xb_ifpin_detach(directory, &pins.item[i]);
+	xb_ifpins_free(&pins);
 	return error;
 }
 
 int xb_detach_former(const struct xb_link *link, const struct xb_link *former)
 {
-	struct if_nameindex *all;
-	int error = 0;
-
-	if (former->flavour == XB_FLAVOUR_LINK)
-		return detach_former_links(link, former->pins);
-	all = if_nameindex();
-	if (!all)
-		return xb_system_error(errno, "cannot list the interfaces");
-	for (size_t i = 0; !error && all[i].if_index; i++)
-		error = xb_dispatcher_detach(former, all[i].if_index);
-	if_freenameindex(all);
-	return error;
+	return is_dispatched(former) ? detach_dispatched(former, true)
+				     : detach_former_links(link, former->pins);
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "error.h"
+#include "ifname.h"
 #include "lifeline.h"
 #include "membership.h"
 #include "session.h"
@@ -109,8 +110,8 @@ static int look(const uint32_t *ifindexes, size_t count, unsigned int kinds, boo
 	return all ? xb_lifelines_find(ifindexes, count, kinds, &survey->found) : 0;
 }
 
-static int interfaces(struct xb_txn *txn, const struct xb_link *link, const uint32_t *extra,
-		      size_t extra_count, uint32_t **out, size_t *count)
+static int interfaces(struct xb_txn *txn, const uint32_t *extra, size_t extra_count, uint32_t **out,
+		      size_t *count)
 {
 	struct xb_wanted *wanted;
 	size_t wanted_count;
@@ -126,7 +127,7 @@ static int interfaces(struct xb_txn *txn, const struct xb_link *link, const uint
 		return xb_out_of_memory();
 	}
 	for (size_t i = 0; !error && i < wanted_count; i++)
-		error = xb_link_ifindex(link, wanted[i].name, &(*out)[(*count)++]);
+		error = xb_ifindex(wanted[i].name, &(*out)[(*count)++]);
 	for (size_t i = 0; i < extra_count; i++)
 		(*out)[(*count)++] = extra[i];
 	free(wanted);
@@ -287,14 +288,13 @@ static int record(struct xb_txn *txn, struct survey *survey, unsigned int kinds,
 	return error ? error : settle(txn, &finding);
 }
 
-int xb_autoallow(struct xb_txn *txn, const struct xb_link *link, const uint32_t *extra,
-		 size_t extra_count, bool all)
+int xb_autoallow(struct xb_txn *txn, const uint32_t *extra, size_t extra_count, bool all)
 {
 	unsigned int kinds = kinds_wanted(&txn->meta);
 	struct survey survey = {0};
 	uint32_t *ifindexes;
 	size_t count;
-	int error = interfaces(txn, link, extra, extra_count, &ifindexes, &count);
+	int error = interfaces(txn, extra, extra_count, &ifindexes, &count);
 
 	if (!error && !count && all) {
 		/* Nothing is filtered: nothing needs to be allowed. */

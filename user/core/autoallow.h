@@ -15,7 +15,6 @@
  * Without an interface nothing is allowed. all: look at everything; else only at the SSH session
  * that runs the command, which is quick.
  */
-int xb_autoallow(struct xb_txn *txn, const struct xb_link *link, const uint32_t *extra,
-		 size_t extra_count, bool all);
+int xb_autoallow(struct xb_txn *txn, const uint32_t *extra, size_t extra_count, bool all);
 
 #endif

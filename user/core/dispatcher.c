@@ -121,18 +121,36 @@ int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex)
 	struct xdp_multiprog *programs;
 	struct xdp_program *program = NULL;
 	uint32_t slot = map_id(link->slot);
-	bool found = false;
-	int error;
+	int found = 0, error;
 
 	if (!xb_capability_by_id())
 		return 1;
 	error = look(ifindex, &programs);
 	if (error || !programs)
 		return error;
-	while (!found && (program = xdp_multiprog__next_prog(program, programs)))
-		found = is_entry(program) && uses_map(xdp_program__fd(program), slot);
+	while (found != 1 && (program = xdp_multiprog__next_prog(program, programs)))
+		if (is_entry(program))
+			found = uses_map(xdp_program__fd(program), slot) ? 1 : 2;
 	xdp_multiprog__close(programs);
 	return found;
+}
+
+int xb_dispatcher_is_shared(const struct xb_link *link, uint32_t ifindex)
+{
+	struct xdp_multiprog *programs;
+	struct xdp_program *program = NULL;
+	uint32_t slot = map_id(link->slot);
+	bool shared = false;
+	int error = xb_dispatcher_allowed();
+
+	if (!error)
+		error = look(ifindex, &programs);
+	if (error || !programs)
+		return error;
+	while (!shared && (program = xdp_multiprog__next_prog(program, programs)))
+		shared = !is_entry(program) || !uses_map(xdp_program__fd(program), slot);
+	xdp_multiprog__close(programs);
+	return shared;
 }
 
 int xb_dispatcher_joins(uint32_t ifindex)

@@ -11,9 +11,12 @@
 /* An error if CAP_SYS_ADMIN is missing. */
 int xb_dispatcher_allowed(void);
 
-/* Whether our entry, with the slot of this link, is among the programs that the interface has: 1 or
- * 0, or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
+/* Whether our entry is among the programs that the interface has: 1: with the slot of this link, 2:
+ * with another, 0: it is not; or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
 int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
+
+/* Whether there are others beside it: 1 or 0, or an error. */
+int xb_dispatcher_is_shared(const struct xb_link *link, uint32_t ifindex);
 
 /* Whether what is on the interface (or nothing) lets another program join: 1 or 0, or an error. */
 int xb_dispatcher_joins(uint32_t ifindex);

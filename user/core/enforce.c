@@ -14,6 +14,7 @@
 #include "error.h"
 #include "fault.h"
 #include "ifname.h"
+#include "reconcile.h"
 #include "relief.h"
 #include "rollback.h"
 #include "upgrade.h"
@@ -59,6 +60,8 @@ static void free_room(struct xb_writer *writer, uint64_t store)
 /* Brings the generation in force up to the store, from the log where that is possible. */
 static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 {
+	bool takes_over = writer->foreign ||
+			  (writer->active && writer->active->params.store != txn->meta.identity);
 	struct xb_generation *built;
 	int error;
 
@@ -82,6 +85,11 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 	}
 	xb_generation_close(writer->active);
 	writer->active = built;
+	writer->foreign = false;
+	if (takes_over)
+		xb_notice("%s had the list of another store in force; that of %s has taken its "
+			  "place",
+			  writer->paths->pins, writer->paths->state);
 	return 0;
 }
 
@@ -111,55 +119,12 @@ static int go_without(struct xb_writer *writer, struct xb_txn *txn)
 		       : 0;
 }
 
-/* Interfaces on trial: wanted while it goes on, by nobody but the trial. */
-static int add_tried(const struct xb_writer *writer, struct xb_wanted **wanted, size_t *count)
-{
-	const struct xb_trial *trial = &writer->trial;
-	struct xb_wanted *grown;
-
-	if (!trial->name_count)
-		return 0;
-	grown = realloc(*wanted, (*count + trial->name_count) * sizeof(*grown));
-	if (!grown)
-		return xb_out_of_memory();
-	*wanted = grown;
-	for (uint32_t i = 0; i < trial->name_count; i++) {
-		struct xb_wanted one = {.mode = XB_MODE_AUTO};
-
-		memcpy(one.name, trial->names[i], sizeof(one.name));
-		grown[(*count)++] = one;
-	}
-	return 0;
-}
-
-/* Without any filter in force an interface is as good without a program. */
-static int attach_wanted(struct xb_writer *writer, const struct xb_wanted *wanted, size_t count,
-			 uint32_t *missing)
-{
-	if (!writer->linked || !xb_link_active(&writer->link)) {
-		*missing = (uint32_t)count;
-		return 0;
-	}
-	for (size_t i = 0; i < count; i++) {
-		enum xb_mode mode;
-		int is = xb_is_attached(&writer->link, wanted[i].name), error = is < 0 ? is : 0;
-
-		if (!is)
-			error = xb_attach(&writer->link, wanted[i].name, wanted[i].mode, &mode);
-		if (error) {
-			++*missing;
-			xb_notice("warning: %s", xb_error_message());
-		}
-	}
-	return 0;
-}
-
 int xb_enforce_end(struct xb_writer *writer, uint64_t store)
 {
 	int error = writer->outdated ? xb_link_set_aside(writer->paths->pins) : 0;
 
 	if (!error && writer->linked)
-		error = xb_detach_unwanted(&writer->link, NULL, 0);
+		error = xb_detach_all(&writer->link);
 	if (!error)
 		error = xb_upgrade_finish(writer->paths->pins, NULL);
 	if (error)
@@ -175,10 +140,11 @@ int xb_enforce_end(struct xb_writer *writer, uint64_t store)
  * A fresh store must neither switch off nor change what a lost one put in force: that goes on until
  * the state is back, or an attach, a restore or `detach --all` takes over.
  */
-static bool is_foreign(const struct xb_writer *writer, uint64_t identity)
+static bool is_foreign(const struct xb_writer *writer, uint64_t identity, size_t wanted)
 {
 	/* Whose an older link is cannot be told: while nobody wants an interface it stays. */
-	return writer->outdated || (writer->active && writer->active->params.store != identity);
+	return (writer->outdated && !wanted) ||
+	       (writer->active && writer->active->params.store != identity);
 }
 
 int xb_enforce_allow(struct xb_writer *writer, bool all)
@@ -192,26 +158,9 @@ int xb_enforce_allow(struct xb_writer *writer, bool all)
 	for (uint32_t i = 0; !error && i < trial->name_count; i++)
 		error = xb_ifindex(trial->names[i], &tried[i]);
 	if (!error)
-		error = xb_autoallow(writer->txn, writer->linked ? &writer->link : NULL, tried,
-				     trial->name_count, all);
+		error = xb_autoallow(writer->txn, tried, trial->name_count, all);
 	free(tried);
 	return error;
-}
-
-/* Whether repair has to publish a generation, or to attach an interface that is there. */
-static bool puts_in_force(const struct xb_writer *writer, const struct xb_meta *meta,
-			  const struct xb_wanted *wanted, size_t count)
-{
-	if (!writer->linked || !writer->active || !is_current(writer->active, meta))
-		return true;
-	for (size_t i = 0; i < count; i++) {
-		uint32_t ifindex;
-
-		if (xb_is_attached(&writer->link, wanted[i].name) == 0 &&
-		    !xb_link_ifindex(&writer->link, wanted[i].name, &ifindex) && ifindex)
-			return true;
-	}
-	return false;
 }
 
 /* Commits the lifelines of now. What is in force learns of them as of any change: from the log. */
@@ -237,64 +186,157 @@ static int allow_first(struct xb_writer *writer)
 	return error;
 }
 
-/* A snapshot of what the store wants now. */
-static int read_wishes(struct xb_writer *writer, struct xb_txn **txn, struct xb_wanted **wanted,
-		       size_t *count)
+static int refuse_foreign(const struct xb_writer *writer)
 {
-	int error = xb_store_read(writer->store, txn);
+	return xb_system_error(
+		0,
+		"%s enforces the list of another store (was its state directory lost?); bring that "
+		"back, or take over with restore or attach",
+		writer->paths->pins);
+}
 
-	if (error)
-		return error;
-	error = xb_wanted_all(*txn, wanted, count);
-	if (!error && *count && puts_in_force(writer, &(*txn)->meta, *wanted, *count)) {
-		xb_txn_abort(*txn);
-		*txn = NULL;
-		/* A disk that cannot be written keeps nothing from being enforced. */
-		if (allow_first(writer))
-			xb_notice("warning: the automatic allowlist is not brought up to date: %s",
-				  xb_error_message());
-		error = xb_store_read(writer->store, txn);
-	}
+/* With another store's filter in force: to take it over, to let it alone, or to be refused. */
+static int choose_side(struct xb_writer *writer, const struct xb_txn *txn, size_t wanted)
+{
+	if (!is_foreign(writer, txn->meta.identity, wanted))
+		return 0;
+	if (wanted && !(writer->how & (XB_WRITE_ADOPT | XB_WRITE_LEAVE)))
+		return refuse_foreign(writer);
+	if (wanted && writer->how & XB_WRITE_ADOPT)
+		return 0;
+	writer->foreign = true;
+	xb_generation_close(writer->active);
+	writer->active = NULL;
+	return 0;
+}
+
+/* A bpf_link dies with its device, so the own flavour can tell that all of a namespace is gone. */
+static bool is_dead(const struct xb_link *link)
+{
+	struct xb_ifpins pins;
+	bool dead = link->flavour == XB_FLAVOUR_LINK && !xb_ifpins_read(link->pins, &pins);
+
+	for (size_t i = 0; dead && i < pins.count; i++)
+		dead = !pins.item[i].ifindex;
+	if (link->flavour == XB_FLAVOUR_LINK)
+		xb_ifpins_free(&pins);
+	return dead;
+}
+
+int xb_enforce_at_home(struct xb_writer *writer)
+{
+	int error;
+
+	if (!writer->linked || !writer->link.elsewhere)
+		return 0;
+	if (!is_dead(&writer->link))
+		return xb_link_at_home(&writer->link);
+	error = xb_detach_all(&writer->link);
+	xb_enforce_close(writer);
+	if (!error)
+		xb_link_destroy(writer->paths->pins);
 	return error;
 }
 
-int xb_enforce(struct xb_writer *writer, uint32_t *missing)
+/* Whether an interface that is there has to be attached. */
+static bool any_bare(const struct xb_interfaces *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].difference == XB_IFACE_BARE ||
+		    all->item[i].difference == XB_IFACE_HELD)
+			return true;
+	return false;
+}
+
+/* How many interfaces are wanted, by the store or by the trial; whether what is in force is what
+ * the store wants, but for the log. */
+static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count, bool *current)
 {
 	struct xb_wanted *wanted = NULL;
-	size_t lasting = 0, count;
-	struct xb_txn *txn = NULL;
-	uint32_t absent = 0;
-	int error = xb_rollback_settle(writer);
+	struct xb_txn *txn;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	*store = txn->meta.identity;
+	error = xb_wanted_all(txn, &wanted, count);
+	free(wanted);
+	*count += writer->trial.name_count;
+	if (!error)
+		error = choose_side(writer, txn, *count);
+	*current = writer->linked && writer->active && is_current(writer->active, &txn->meta);
+	xb_txn_abort(txn);
+	return error;
+}
+
+/* Link and generation; before them, and before an interface is attached, the lifelines. */
+static int begin_wanted(struct xb_writer *writer, bool current)
+{
+	bool fresh = !writer->linked;
+	struct xb_txn *txn;
+	int error;
+
+	if (!fresh) {
+		error = xb_upgrade_carry(&writer->link);
+		if (!error)
+			error = xb_reconcile_look(writer);
+		if (error)
+			return error;
+	}
+	/* A disk that cannot be written keeps nothing from being enforced. */
+	if ((!current || any_bare(&writer->interfaces)) && allow_first(writer))
+		xb_notice("warning: the automatic allowlist is not brought up to date: %s",
+			  xb_error_message());
+	error = xb_store_read(writer->store, &txn);
+	if (error)
+		return error;
+	error = xb_enforce_begin(writer, txn);
+	if (error && error != -EAGAIN)
+		error = go_without(writer, txn);
+	xb_txn_abort(txn);
+	if (error || !fresh)
+		return error;
+	if (writer->linked)
+		error = xb_upgrade_carry(&writer->link);
+	return error ? error : xb_reconcile_look(writer);
+}
+
+static bool any_open(const struct xb_interfaces *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (xb_interface_is_open(&all->item[i]))
+			return true;
+	return false;
+}
+
+static int match_interfaces(struct xb_writer *writer)
+{
+	int error = writer->linked ? xb_reconcile(writer) : 0;
+
+	if (!writer->linked)
+		return 0;
+	/* What could not be attached anew had better keep the older entry. */
+	if (!error && !any_open(&writer->interfaces))
+		error = xb_upgrade_finish(writer->paths->pins, &writer->link);
+	return error;
+}
+
+int xb_enforce(struct xb_writer *writer)
+{
+	bool current = false;
+	uint64_t store = 0;
+	size_t count = 0;
+	int error = xb_enforce_at_home(writer);
 
 	writer->unmet = false;
 	if (!error)
-		error = read_wishes(writer, &txn, &wanted, &lasting);
-	count = lasting;
+		error = xb_rollback_settle(writer);
 	if (!error)
-		error = add_tried(writer, &wanted, &count);
-	if (!error && !count && is_foreign(writer, txn->meta.identity)) {
-		writer->foreign = true;
-		xb_generation_close(writer->active);
-		writer->active = NULL;
-	}
-	if (!error && count) {
-		error = xb_enforce_begin(writer, txn);
-		if (error && error != -EAGAIN)
-			error = go_without(writer, txn);
-	}
-	if (!error && count && writer->linked)
-		error = xb_upgrade_carry(&writer->link);
-	if (!error && count)
-		error = attach_wanted(writer, wanted, lasting, &absent);
-	/* What could not be attached anew had better keep the older entry. */
-	if (!error && count && writer->linked && !absent)
-		error = xb_upgrade_finish(writer->paths->pins, &writer->link);
-	if (!error && writer->linked && !writer->foreign)
-		error = count ? xb_detach_unwanted(&writer->link, wanted, count)
-			      : xb_enforce_end(writer, txn->meta.identity);
-	if (missing)
-		*missing = absent;
-	free(wanted);
-	xb_txn_abort(txn);
-	return error;
+		error = read_wishes(writer, &store, &count, &current);
+	if (error || writer->foreign)
+		return error;
+	if (!count)
+		return writer->linked ? xb_enforce_end(writer, store) : 0;
+	error = begin_wanted(writer, current);
+	return error ? error : match_interfaces(writer);
 }

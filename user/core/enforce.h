@@ -13,11 +13,15 @@ void xb_enforce_close(struct xb_writer *writer);
 /*
  * Makes link, generation and interfaces what the store wants; before anything is put in force that
  * was not, the store learns the lifelines of now. -EAGAIN without a message: that takes
- * the builder lock. Interfaces that cannot be attached are told as notices, *missing (may be NULL)
- * counts them. A filter that cannot be made is no error: writer->unmet says so, the one in force
- * goes on.
+ * the builder lock. Refused in another network namespace than that of the link, and to another
+ * store than the one whose filter is in force. Interfaces that cannot be attached are no error:
+ * writer->interfaces has them. A filter that cannot be made is no error: writer->unmet says so,
+ * the one in force goes on.
  */
-int xb_enforce(struct xb_writer *writer, uint32_t *missing);
+int xb_enforce(struct xb_writer *writer);
+
+/* Nothing may be changed from another network namespace: an error that says where to go. */
+int xb_enforce_at_home(struct xb_writer *writer);
 
 /* In the writer's transaction: the lifelines of the wanted interfaces and of those on trial, see
  * autoallow.h. */

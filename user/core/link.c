@@ -6,7 +6,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #include "entry.skel.h"
 #include "error.h"
 #include "fault.h"
-#include "ifname.h"
 #include "pin.h"
 
 #define NEW_PINS "link-new"
@@ -89,6 +87,17 @@ static int open_pins(const char *directory, struct xb_link *link)
 	return 0;
 }
 
+static void read_netns(struct xb_link *link)
+{
+	uint32_t cookie = XB_IDENTITY_NETNS_COOKIE, inode = XB_IDENTITY_NETNS_INODE;
+	struct xb_netns self = xb_netns_self();
+
+	if (bpf_map_lookup_elem(link->identity, &cookie, &link->netns.cookie) ||
+	    bpf_map_lookup_elem(link->identity, &inode, &link->netns.inode))
+		link->netns = (struct xb_netns){0};
+	link->elsewhere = !xb_netns_same(&self, &link->netns);
+}
+
 static int read_identity(const char *directory, struct xb_link *link)
 {
 	struct xb_link_identity identity;
@@ -114,6 +123,7 @@ static int read_identity(const char *directory, struct xb_link *link)
 			"that one, it goes on enforcing",
 			link->pins, identity.layout, XB_LINK_LAYOUT);
 	link->flavour = identity.flavour;
+	read_netns(link);
 	return 0;
 }
 
@@ -162,15 +172,20 @@ int xb_link_lend(const struct xb_link *link, struct bpf_object *object)
 static int create_identity(enum xb_flavour flavour)
 {
 	struct xb_link_identity identity = {.layout = XB_LINK_LAYOUT, .flavour = flavour};
-	uint32_t zero = 0;
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "identity", sizeof(zero), sizeof(identity), 1,
-				NULL);
+	struct xb_netns self = xb_netns_self();
+	const void *cells[XB_IDENTITY_CELLS] = {[XB_IDENTITY_LAYOUT] = &identity,
+						[XB_IDENTITY_NETNS_COOKIE] = &self.cookie,
+						[XB_IDENTITY_NETNS_INODE] = &self.inode};
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "identity", sizeof(uint32_t), sizeof(identity),
+				XB_IDENTITY_CELLS, NULL);
 
 	if (fd < 0)
 		return xb_system_error(errno, "cannot create a BPF map");
-	if (bpf_map_update_elem(fd, &zero, &identity, 0)) {
-		close(fd);
-		return xb_system_error(errno, "cannot write a BPF map");
+	for (uint32_t i = 0; i < XB_IDENTITY_CELLS; i++) {
+		if (bpf_map_update_elem(fd, &i, cells[i], 0)) {
+			close(fd);
+			return xb_system_error(errno, "cannot write a BPF map");
+		}
 	}
 	return fd;
 }
@@ -341,155 +356,18 @@ void xb_link_quiesce(void)
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-static int open_cells(const struct xb_link *link, struct xb_window *window)
+int xb_link_at_home(const struct xb_link *link)
 {
-	int error =
-		xb_window_open(window, link->ifaces, XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
+	char enter[XB_NETNS_ENTER];
+	bool named;
 
-	return error ? error : xb_window_map_all(window);
-}
-
-static int clear_row(const struct xb_link *link, uint32_t row)
-{
-	int cpus = libbpf_num_possible_cpus();
-	struct xb_counts *zeros = cpus > 0 ? calloc((size_t)cpus, sizeof(*zeros)) : NULL;
-	int error = 0;
-
-	if (!zeros)
-		return xb_out_of_memory();
-	if (bpf_map_update_elem(link->stats, &row, zeros, BPF_ANY))
-		error = xb_system_error(errno, "cannot reset statistics");
-	free(zeros);
-	return error;
-}
-
-int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name)
-{
-	uint8_t used[XB_IFACE_ROWS] = {1};
-	struct xb_iface_cell *cells, *free_cell = NULL;
-	struct xb_window window;
-	uint32_t row = 0;
-	int error = open_cells(link, &window);
-
-	if (error)
-		return error;
-	cells = (struct xb_iface_cell *)(void *)window.base;
-	for (uint32_t i = XB_IFACE_PROBES; i-- > 0;) {
-		struct xb_iface_cell *cell = &cells[(ifindex + i) % XB_IFACE_CELLS];
-
-		if (cell->ifindex == ifindex)
-			goto out;
-		if (!cell->ifindex)
-			free_cell = cell;
-	}
-	for (uint32_t i = 0; i < XB_IFACE_CELLS; i++)
-		if (cells[i].ifindex)
-			used[cells[i].row % XB_IFACE_ROWS] = 1;
-	while (row < XB_IFACE_ROWS && used[row])
-		row++;
-	if (!free_cell || row == XB_IFACE_ROWS) {
-		error = xb_system_error(0,
-					"no room for statistics: %d interfaces can be attached "
-					"under one pin directory",
-					XB_IFACE_ROWS - 1);
-		goto out;
-	}
-	error = clear_row(link, row);
-	if (error)
-		goto out;
-	free_cell->row = row;
-	memset(free_cell->name, 0, sizeof(free_cell->name));
-	memcpy(free_cell->name, name, strnlen(name, sizeof(free_cell->name) - 1));
-	__atomic_store_n(&free_cell->ifindex, ifindex, __ATOMIC_RELEASE);
-out:
-	xb_window_close(&window);
-	return error;
-}
-
-int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex)
-{
-	struct xb_window window;
-	struct xb_iface_cell *cells;
-	int error = open_cells(link, &window);
-
-	if (error)
-		return error;
-	cells = (struct xb_iface_cell *)(void *)window.base;
-	for (uint32_t i = 0; i < XB_IFACE_CELLS; i++)
-		if (cells[i].ifindex == ifindex)
-			__atomic_store_n(&cells[i].ifindex, 0, __ATOMIC_RELEASE);
-	xb_window_close(&window);
-	return 0;
-}
-
-int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **out, size_t *count)
-{
-	struct xb_enrolled *all = calloc(XB_IFACE_ROWS, sizeof(*all));
-	struct xb_iface_cell *cells;
-	struct xb_window window;
-	int error;
-
-	*out = NULL;
-	*count = 0;
-	if (!all)
-		return xb_out_of_memory();
-	error = open_cells(link, &window);
-	if (error) {
-		free(all);
-		return error;
-	}
-	cells = (struct xb_iface_cell *)(void *)window.base;
-	for (uint32_t i = 0; i < XB_IFACE_CELLS && *count < XB_IFACE_ROWS; i++) {
-		struct xb_enrolled *one = &all[*count];
-
-		if (!cells[i].ifindex)
-			continue;
-		*one = (struct xb_enrolled){.ifindex = cells[i].ifindex, .row = cells[i].row};
-		memcpy(one->name, cells[i].name, sizeof(one->name) - 1);
-		++*count;
-	}
-	xb_window_close(&window);
-	*out = all;
-	return 0;
-}
-
-int xb_link_ifindex(const struct xb_link *link, const char *name, uint32_t *ifindex)
-{
-	struct xb_enrolled *all = NULL;
-	size_t count = 0;
-	int error = link ? xb_link_enrolled(link, &all, &count) : 0;
-
-	*ifindex = 0;
-	for (size_t i = 0; !error && i < count; i++) {
-		char now[IF_NAMESIZE];
-
-		if (strcmp(all[i].name, name) != 0)
-			continue;
-		error = xb_ifname(all[i].ifindex, now);
-		if (!error && now[0])
-			*ifindex = all[i].ifindex;
-	}
-	free(all);
-	return error || *ifindex ? error : xb_ifindex(name, ifindex);
-}
-
-int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum)
-{
-	int cpus = libbpf_num_possible_cpus();
-	struct xb_counts *each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
-	int error = 0;
-
-	if (!each)
-		return xb_out_of_memory();
-	memset(sum, 0, sizeof(*sum));
-	if (bpf_map_lookup_elem(link->stats, &row, each))
-		error = xb_system_error(errno, "cannot read statistics");
-	for (int cpu = 0; !error && cpu < cpus; cpu++) {
-		for (int reason = 0; reason < XB_REASON_SLOTS; reason++) {
-			sum->reason[reason].packets += each[cpu].reason[reason].packets;
-			sum->reason[reason].bytes += each[cpu].reason[reason].bytes;
-		}
-	}
-	free(each);
-	return error;
+	if (!link->elsewhere)
+		return 0;
+	named = xb_netns_enter(&link->netns, enter);
+	return xb_system_error(
+		0,
+		"%s filters interfaces of another network namespace; run this there: "
+		"%s bloomctl ... (not `ip netns exec`, which hides the pins)%s%s",
+		link->pins, enter, named ? "" : "; if that namespace is gone: rm -r ",
+		named ? "" : link->pins);
 }

@@ -4,10 +4,12 @@
 #ifndef XB_CORE_LINK_H
 #define XB_CORE_LINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "guard.h"
+#include "netns.h"
 #include "window.h"
 #include "xdp_bloom/layout.h"
 
@@ -19,6 +21,8 @@
 struct xb_link {
 	const char *pins; /* the pin directory; not owned */
 	enum xb_flavour flavour;
+	struct xb_netns netns; /* of the interfaces it filters */
+	bool elsewhere;	       /* that is not the one this process is in */
 	int identity, slot;
 	int ifaces, stats, watch, drops, hits, hits_names; /* shared by all programs */
 	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
@@ -40,6 +44,9 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 int xb_link_set_aside(const char *pins);
 
 void xb_link_close(struct xb_link *link);
+
+/* An error that says where to go if the link is of another network namespace. */
+int xb_link_at_home(const struct xb_link *link);
 
 /* Unpins it. Interfaces must be detached first. */
 void xb_link_destroy(const char *pins);
@@ -77,25 +84,19 @@ int xb_link_find_guard(struct xb_link *link);
 void xb_link_quiesce(void);
 
 /*
- * Gives the interface a row of statistics (zeroed), or keeps the one it has. name: by which it is
- * wanted.
+ * Gives the interface a row of statistics (zeroed), or keeps the one it has. name: what it is
+ * called now; by it a later command finds out that it was renamed.
  */
 int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name);
 int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex);
 
 struct xb_enrolled {
 	uint32_t ifindex, row;
-	char name[16];
+	char name[16]; /* at the last look of a command that writes */
 };
 
 /* Every enrolled interface; the caller frees *all. */
 int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **all, size_t *count);
-
-/*
- * The interface wanted under this name: the one enrolled under it, though it may be called
- * otherwise by now, else the one called so. *ifindex 0: there is none. link may be NULL.
- */
-int xb_link_ifindex(const struct xb_link *link, const char *name, uint32_t *ifindex);
 
 /* Sums the row over all CPUs. */
 int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum);

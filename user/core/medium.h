@@ -4,9 +4,9 @@
 #ifndef XB_CORE_MEDIUM_H
 #define XB_CORE_MEDIUM_H
 
-#include <stdint.h>
+#include "netdev.h"
 
 /* 0, or an error that says why not and what to attach instead. */
-int xb_medium_check(uint32_t ifindex, const char *name);
+int xb_medium_check(const struct xb_netdev *device);
 
 #endif

@@ -41,9 +41,9 @@ static int on_message(const struct nlmsghdr *message, void *context)
 	return result ? MNL_CB_STOP : MNL_CB_OK;
 }
 
-static struct mnl_socket *open_strict(void)
+static struct mnl_socket *open_strict(int bus)
 {
-	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	struct mnl_socket *socket = mnl_socket_open2(bus, SOCK_CLOEXEC);
 	int on = 1;
 
 	if (!socket)
@@ -57,10 +57,10 @@ static struct mnl_socket *open_strict(void)
 }
 
 /* A socket of its own: one that was left in the middle of a dump is busy. */
-static int ask_once(const struct nlmsghdr *request, struct answers *answers)
+static int ask_once(int bus, const struct nlmsghdr *request, struct answers *answers)
 {
 	_Alignas(struct nlmsghdr) char answer[ANSWER_BYTES];
-	struct mnl_socket *socket = open_strict();
+	struct mnl_socket *socket = open_strict(bus);
 	int result = MNL_CB_OK, errnum;
 
 	if (!socket)
@@ -79,7 +79,7 @@ static int ask_once(const struct nlmsghdr *request, struct answers *answers)
 	return result < 0 ? -errnum : 0;
 }
 
-int xb_netlink_ask(struct xb_netlink_request *request, xb_netlink_each *each, void *context)
+static int ask(int bus, struct xb_netlink_request *request, xb_netlink_each *each, void *context)
 {
 	struct answers answers = {.each = each, .context = context};
 	struct nlmsghdr *header = (struct nlmsghdr *)request->bytes;
@@ -88,13 +88,23 @@ int xb_netlink_ask(struct xb_netlink_request *request, xb_netlink_each *each, vo
 	if (!(header->nlmsg_flags & NLM_F_DUMP))
 		header->nlmsg_flags |= NLM_F_ACK;
 	for (int i = 0; i < TRIES && error == -EINTR; i++) {
-		error = ask_once(header, &answers);
+		error = ask_once(bus, header, &answers);
 		if (answers.error)
 			return answers.error;
 	}
 	if (!error || error == -ENOENT || error == -ENODEV || error == -EOPNOTSUPP)
 		return error;
 	return xb_system_error(-error, "cannot ask the kernel about interfaces and routes");
+}
+
+int xb_netlink_ask(struct xb_netlink_request *request, xb_netlink_each *each, void *context)
+{
+	return ask(NETLINK_ROUTE, request, each, context);
+}
+
+int xb_netlink_ask_generic(struct xb_netlink_request *request, xb_netlink_each *each, void *context)
+{
+	return ask(NETLINK_GENERIC, request, each, context);
 }
 
 struct table {

@@ -25,6 +25,10 @@ typedef int xb_netlink_each(const struct nlmsghdr *message, void *context);
  */
 int xb_netlink_ask(struct xb_netlink_request *request, xb_netlink_each *each, void *context);
 
+/* The same to a family of generic netlink. */
+int xb_netlink_ask_generic(struct xb_netlink_request *request, xb_netlink_each *each,
+			   void *context);
+
 /* Puts the attributes of a message, behind its header of header_size bytes, or of a nested
  * attribute into table[0..most] by type; absent ones are NULL. */
 void xb_netlink_attributes(const struct nlmsghdr *message, size_t header_size,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "netns.h"
 
 int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name)
 {
@@ -23,7 +24,24 @@ int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name)
 	return 0;
 }
 
-int xb_pin_directory(const char *directory)
+static int explain_place(const char *directory)
+{
+	struct xb_netns self = xb_netns_self();
+	char enter[XB_NETNS_ENTER];
+
+	if (!xb_netns_hides_sys())
+		return xb_system_error(
+			0,
+			"%s is not on a bpf file system; mount one: mount -t bpf bpf /sys/fs/bpf",
+			directory);
+	xb_netns_enter(&self, enter);
+	return xb_system_error(0,
+			       "%s is hidden here, as by `ip netns exec`; use `%s bloomctl ...` "
+			       "instead, for a filter that is pinned here ends with this shell",
+			       directory, enter);
+}
+
+int xb_pin_check_place(const char *directory)
 {
 	char copy[XB_PATH_MAX];
 	struct statfs fs;
@@ -35,11 +53,15 @@ int xb_pin_directory(const char *directory)
 	parent = dirname(copy);
 	if (statfs(directory, &fs) < 0 && (errno != ENOENT || statfs(parent, &fs) < 0))
 		return xb_system_error(errno, "cannot use the pin directory %s", directory);
-	if (fs.f_type != BPF_FS_MAGIC)
-		return xb_system_error(
-			0,
-			"%s is not on a bpf file system; mount one: mount -t bpf bpf /sys/fs/bpf",
-			directory);
+	return fs.f_type == BPF_FS_MAGIC ? 0 : explain_place(directory);
+}
+
+int xb_pin_directory(const char *directory)
+{
+	int error = xb_pin_check_place(directory);
+
+	if (error)
+		return error;
 	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
 		return xb_system_error(errno, "cannot make the pin directory %s", directory);
 	return 0;

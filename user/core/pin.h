@@ -8,6 +8,9 @@
 
 #define XB_PATH_MAX 4096
 
+/* An error that says what to do if the directory, there or not, is not on a bpf file system. */
+int xb_pin_check_place(const char *directory);
+
 /* Makes the directory (0700) if need be; explains itself when there is no bpf file system. Its mode
  * and group say who may use it: what is made in it is open to its group. */
 int xb_pin_directory(const char *directory);

@@ -10,15 +10,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "attach.h"
 #include "clock.h"
 #include "error.h"
 #include "fault.h"
 #include "ifname.h"
 #include "lock.h"
 #include "pin.h"
+#include "reconcile.h"
 #include "trialinput.h"
-#include "wanted.h"
 
 static int read_trial(struct xb_writer *writer, struct xb_trial *trial, uint64_t *store)
 {
@@ -29,25 +28,6 @@ static int read_trial(struct xb_writer *writer, struct xb_trial *trial, uint64_t
 		return error;
 	*store = txn->meta.identity;
 	error = xb_trial_get(txn, trial);
-	xb_txn_abort(txn);
-	return error;
-}
-
-/* Interfaces that were on trial are let go before the plain program, which filters all of them,
- * stands in the slot again. */
-static int detach_tried(struct xb_writer *writer)
-{
-	struct xb_wanted *wanted = NULL;
-	struct xb_txn *txn;
-	size_t count;
-	int error = xb_store_read(writer->store, &txn);
-
-	if (error)
-		return error;
-	error = xb_wanted_all(txn, &wanted, &count);
-	if (!error)
-		error = xb_detach_unwanted(&writer->link, wanted, count);
-	free(wanted);
 	xb_txn_abort(txn);
 	return error;
 }
@@ -91,7 +71,8 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 	int error = 0;
 
 	if (writer->link.guard.program >= 0) {
-		error = detach_tried(writer);
+		/* Before the plain program, which filters all of them, stands in the slot. */
+		error = xb_reconcile_release(writer);
 		if (!error)
 			error = release_slot(writer, writer->active);
 	} else if (writer->linked) {
@@ -262,10 +243,13 @@ static int with_guard(const struct xb_paths *paths,
 		error = xb_writer_lock(&writer);
 	if (!error)
 		error = xb_link_open(paths->pins, &writer.link);
-	if (!error) {
+	writer.linked = !error;
+	if (!error)
+		error = xb_link_at_home(&writer.link);
+	if (!error)
 		error = what(&writer, &writer.link.guard, context);
+	if (writer.linked)
 		xb_link_close(&writer.link);
-	}
 	xb_store_close(writer.store);
 	xb_unlock(writer.writer_lock);
 	/* What an older bloomctl tried ends when its link is replaced. */

@@ -215,7 +215,7 @@ static int open_builder(struct xb_writer *builder)
 	if (!error)
 		error = xb_enforce_open(builder);
 	if (!error || error == -ESTALE)
-		error = xb_enforce(builder, NULL);
+		error = xb_enforce(builder);
 	drop_writer_lock(builder);
 	return error;
 }
@@ -224,6 +224,7 @@ static void close_builder(struct xb_writer *builder)
 {
 	xb_txn_abort(builder->txn);
 	xb_trial_free(&builder->trial);
+	xb_interfaces_free(&builder->interfaces);
 	xb_enforce_close(builder);
 	xb_store_close(builder->store);
 	xb_unlock(builder->writer_lock);

@@ -3,44 +3,40 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "attach.h"
 #include "error.h"
-#include "ifname.h"
 #include "lock.h"
+#include "reconcile.h"
 #include "upgrade.h"
 
-static bool is_named(const struct xb_enrolled *one, char *const *names, int count)
+static bool is_named(const struct xb_interfaces *all, const struct xb_interface *item,
+		     char *const *names, int count)
 {
-	for (int i = 0; i < count; i++) {
-		uint32_t ifindex;
-
-		if (!strcmp(one->name, names[i]) ||
-		    (!xb_ifindex(names[i], &ifindex) && ifindex == one->ifindex))
+	for (int i = 0; i < count; i++)
+		if (xb_interfaces_find(all, names[i]) == item)
 			return true;
-	}
 	return !names;
 }
 
 static int take_off(const struct xb_link *link, char *const *names, int count, int *taken)
 {
-	struct xb_enrolled *all;
-	size_t enrolled;
-	int error = xb_link_enrolled(link, &all, &enrolled), first = 0;
+	struct xb_interfaces all;
+	int error = xb_link_at_home(link), first = 0;
 
+	if (!error)
+		error = xb_interfaces_look(link, NULL, 0, NULL, &all);
 	if (error)
 		return error;
 	/* One that cannot be taken off does not keep the others. */
-	for (size_t i = 0; i < enrolled; i++) {
-		if (!is_named(&all[i], names, count))
+	for (size_t i = 0; i < all.count; i++) {
+		if (all.item[i].difference == XB_IFACE_STALE ||
+		    !is_named(&all, &all.item[i], names, count))
 			continue;
-		error = xb_detach(link, all[i].name);
+		error = xb_reconcile_let_go(link, &all, &all.item[i]);
 		*taken += !error;
 		first = first ? first : error;
 	}
-	free(all);
+	xb_interfaces_free(&all);
 	return first;
 }
 

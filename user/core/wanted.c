@@ -62,6 +62,15 @@ int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted)
 	return error ? xb_store_error(error, "cannot write the store") : 0;
 }
 
+int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found)
+{
+	MDB_val key = {strlen(name), (void *)name}, value;
+	int error = mdb_get(txn->txn, txn->store->ifaces, &key, &value);
+
+	*found = !error;
+	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot read the store") : 0;
+}
+
 int xb_wanted_remove(struct xb_txn *txn, const char *name, bool *found)
 {
 	MDB_val key = {strlen(name), (void *)name};

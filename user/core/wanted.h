@@ -23,6 +23,8 @@ int xb_wanted_check(const char *name);
 
 int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted);
 
+int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found);
+
 /* *found: whether it was there. */
 int xb_wanted_remove(struct xb_txn *txn, const char *name, bool *found);
 

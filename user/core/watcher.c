@@ -38,7 +38,7 @@ static bool is_attached(const struct xb_watched *watched, uint32_t ifindex)
 	const struct xb_iface_cell *cells = (const void *)watched->cells.base;
 
 	for (uint32_t i = 0; i < XB_IFACE_PROBES; i++)
-		if (cells[(ifindex + i) % XB_IFACE_CELLS].ifindex == ifindex)
+		if (cells[(xb_iface_cell_first(ifindex) + i) % XB_IFACE_CELLS].ifindex == ifindex)
 			return true;
 	return false;
 }

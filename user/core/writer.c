@@ -21,6 +21,7 @@
 #include "membership.h"
 #include "patience.h"
 #include "policy.h"
+#include "reconcile.h"
 #include "relief.h"
 #include "rollback.h"
 #include "rotate.h"
@@ -345,9 +346,48 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 	return error;
 }
 
+/* Of the last write. */
+static struct xb_interfaces standing;
+
+uint32_t xb_write_tell_open(void)
+{
+	uint32_t open = 0, wanted = 0;
+
+	for (size_t i = 0; i < standing.count; i++) {
+		const struct xb_interface *item = &standing.item[i];
+
+		wanted += item->wanted[0] != '\0';
+		if (!xb_interface_is_open(item))
+			continue;
+		open++;
+		if (item->why[0])
+			xb_notice("warning: unfiltered: %s", item->why);
+		else
+			xb_notice("warning: %s is unfiltered: %s", item->wanted,
+				  xb_interface_state(item));
+	}
+	if (open > 1 && open == wanted)
+		xb_notice("warning: nothing is filtered: none of the %u wanted interfaces is",
+			  wanted);
+	xb_interfaces_free(&standing);
+	return open;
+}
+
+/* Attaching and detaching happens in commands that are heavy; to others it is as repair left it. */
+static void keep_interfaces(struct xb_writer *writer, bool failed)
+{
+	xb_interfaces_free(&standing);
+	if (failed || writer->foreign ||
+	    (writer->how & XB_WRITE_HEAVY && xb_reconcile_look_again(writer)))
+		return;
+	standing = writer->interfaces;
+	writer->interfaces = (struct xb_interfaces){0};
+}
+
 static void close_writer(struct xb_writer *writer)
 {
 	xb_txn_abort(writer->txn);
+	xb_interfaces_free(&writer->interfaces);
 	xb_trial_free(&writer->trial);
 	xb_enforce_close(writer);
 	xb_store_close(writer->store);
@@ -359,7 +399,7 @@ static void close_writer(struct xb_writer *writer)
 static int enforce_cured(struct xb_writer *writer)
 {
 	writer->how &= ~XB_WRITE_COMMIT;
-	return xb_enforce(writer, NULL);
+	return xb_enforce(writer);
 }
 
 /* A change and how it is to be made. */
@@ -378,6 +418,7 @@ static int attempt(const struct change *change, bool *full)
 				   .builder_lock = -1,
 				   .writer_lock = -1,
 				   .how = change->how,
+				   .adopts = change->how & XB_WRITE_ADOPT,
 				   .now = (uint32_t)time(NULL)};
 	bool unmet;
 	int error = xb_store_open(paths->state, true, &writer.store);
@@ -391,7 +432,7 @@ static int attempt(const struct change *change, bool *full)
 	if (!error)
 		error = xb_enforce_open(&writer);
 	if (!error || error == -ESTALE)
-		error = xb_enforce(&writer, NULL);
+		error = xb_enforce(&writer);
 	if (!error)
 		error = xb_store_write(writer.store, &writer.txn);
 	if (!error)
@@ -400,7 +441,7 @@ static int attempt(const struct change *change, bool *full)
 		error = xb_member_sweep(writer.txn, writer.now, &writer.expired);
 	if (!error)
 		error = change->body ? change->body(&writer, change->context) : 0;
-	if (!error && writer.txn)
+	if (!error && writer.txn && (!writer.foreign || writer.adopts))
 		error = xb_enforce_allow(&writer, writer.how & XB_WRITE_SURVEY);
 	unmet = writer.unmet;
 	if (!error && writer.txn)
@@ -408,6 +449,7 @@ static int attempt(const struct change *change, bool *full)
 	if (!error && unmet)
 		error = enforce_cured(&writer);
 	*full = !error && writer.active && xb_generation_is_full(writer.active);
+	keep_interfaces(&writer, error);
 	close_writer(&writer);
 	return error;
 }

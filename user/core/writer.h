@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "generation.h"
+#include "interfaces.h"
 #include "link.h"
 #include "paths.h"
 #include "store.h"
@@ -19,12 +20,13 @@ struct xb_writer {
 	struct xb_txn *txn;
 	struct xb_meta before; /* as the transaction found it */
 	struct xb_link link;
-	bool linked;		      /* link is open */
-	bool outdated;		      /* it is not, for it has an older layout */
-	struct xb_generation *active; /* NULL: nothing is enforced */
-	bool foreign;	  /* what is in force is another store's, and this one wants no interface */
-	bool adopts;	  /* set by a body that takes over what is in force */
-	unsigned int how; /* XB_WRITE_ bits */
+	bool linked;			 /* link is open */
+	bool outdated;			 /* it is not, for it has an older layout */
+	struct xb_generation *active;	 /* NULL: nothing is enforced */
+	struct xb_interfaces interfaces; /* wanted, and as the kernel has them */
+	bool foreign;	       /* what is in force is another store's, and is left alone */
+	bool adopts;	       /* set by a body that takes over what is in force */
+	unsigned int how;      /* XB_WRITE_ bits */
 	struct xb_trial trial; /* the one that goes on, if any */
 	uint32_t now;	       /* seconds since 1970 */
 	uint64_t expired;      /* memberships swept */
@@ -36,7 +38,9 @@ struct xb_writer {
 #define XB_WRITE_HEAVY	1U /* needs the builder lock, or is likely to need a new generation */
 #define XB_WRITE_SURVEY 2U /* looks at all the lifelines of the machine, see autoallow.h */
 
-#define XB_WRITE_COMMIT 4U /* makes lasting what is on trial: it ends with this write */
+#define XB_WRITE_COMMIT 4U  /* makes lasting what is on trial: it ends with this write */
+#define XB_WRITE_ADOPT	8U  /* takes over what another store has put in force */
+#define XB_WRITE_LEAVE	16U /* lets that alone; others are refused then */
 
 /* Returned by xb_write(), with a message: the change, if any, is made and durable, but the machine
  * cannot make the filter that is wanted. What it could take of the change is in force. */
@@ -58,6 +62,12 @@ int xb_write(const struct xb_paths *paths, unsigned int how,
  */
 int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
 		 int (*body)(struct xb_writer *writer, void *context), void *context);
+
+/*
+ * Says of each interface that is wanted and not protected why, as it was at the end of the last
+ * xb_write() that went well; once. How many there are.
+ */
+uint32_t xb_write_tell_open(void);
 
 /*
  * What may follow the acknowledgement: a filter that a change left full is grown. Call it after the
