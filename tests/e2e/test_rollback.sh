@@ -116,6 +116,25 @@ t_policy_goes_back_or_stays()
 	nothing_left
 }
 
+# The program in the kernel knows no time namespaces.
+t_from_another_time_namespace()
+{
+	[[ -e /proc/self/timens_offsets ]] || skip "no time namespaces"
+	begin
+	in_server unshare --time --monotonic 3600 --boottime 3600 --fork "$bloomctl" --state "$state" --pin "$pins" \
+		--run "$counters" -q policy monitor --rollback 2 2>/dev/null
+	passes "$listed"
+	exits 0 -j status
+	json 'd["trial"]["seconds_left"] <= 2'
+	until_over 2
+	blocked "$listed"
+	exits 0 -q policy monitor --rollback 60
+	in_server unshare --time --monotonic 3600 --fork "$bloomctl" --state "$state" --pin "$pins" \
+		--run "$counters" -q commit
+	exits 0 policy
+	says '^monitor$'
+}
+
 # The fatal one: only listed sources pass, and one's own is not among them.
 t_allow_only_goes_back()
 {

@@ -135,6 +135,59 @@ t_session_ends()
 	blocked 10.77.0.2
 }
 
+# elsewhere NAMESPACE-OPTIONS... COMMAND...
+elsewhere() { in_server unshare "$@"; }
+
+# A command from another PID or time namespace sees no session, or one that began at another time: the peer
+# stays. A command from here finds that it ended.
+t_from_another_namespace()
+{
+	serve_sessions
+	log_in_from one 10.77.0.2
+	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	over one "$there add 10.77.0.0/24"
+	# shellcheck disable=SC2086
+	elsewhere --pid --fork --mount-proc $there add 192.0.2.1
+	passes 10.77.0.2
+	# shellcheck disable=SC2086
+	elsewhere --pid --fork --mount-proc $there rotate
+	works one
+	# /proc is still that of the outer namespace.
+	# shellcheck disable=SC2086
+	elsewhere --pid --fork $there add 192.0.2.2 2>"$T/err"
+	complains 'the automatic allowlist is not brought up to date: /proc .* another PID namespace'
+	works one
+	if [[ -e /proc/self/timens_offsets ]]; then
+		# shellcheck disable=SC2086
+		elsewhere --time --boottime 3600 --monotonic 3600 --fork $there add 192.0.2.3
+		works one
+	fi
+	exits 0 allow list --list auto:ssh
+	says '^10.77.0.2 '
+	log_out one
+	only_sessions 0
+	# shellcheck disable=SC2086
+	elsewhere --pid --fork --mount-proc $there add 192.0.2.4
+	exits 0 allow test 10.77.0.2
+	ctl add 192.0.2.5
+	exits 1 allow test 10.77.0.2
+}
+
+# A process of this boot may have the number and the start time of one before it.
+t_from_another_boot()
+{
+	serve_sessions
+	log_in_from one 10.77.0.2
+	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	ctl add 192.0.2.1
+	exits 0 allow test 10.77.0.2
+	echo 01234567-89ab-cdef-0123-456789abcdef >"$T/boot_id"
+	mount --bind "$T/boot_id" /proc/sys/kernel/random/boot_id
+	trap 'umount -l /proc/sys/kernel/random/boot_id' EXIT
+	ctl add 192.0.2.2
+	exits 1 allow test 10.77.0.2
+}
+
 t_session_killed()
 {
 	serve_sessions

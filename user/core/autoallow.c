@@ -10,6 +10,7 @@
 #include "ifname.h"
 #include "lifeline.h"
 #include "membership.h"
+#include "peers.h"
 #include "session.h"
 #include "wanted.h"
 
@@ -18,81 +19,6 @@
 /* How long a lifeline is kept that surveys did not find, nor anything in its place, while the
  * machine had a network. */
 #define UNSEEN_SECONDS (7 * 24 * 3600U)
-
-/* A session as the store keeps it, while it lives. */
-struct session_record {
-	uint64_t started;
-	uint32_t pid;
-	uint16_t port;
-	uint8_t entry_bytes;
-	uint8_t entry[XB_ADDRESS_KEY_BYTES];
-};
-
-static int write_error(int error)
-{
-	return xb_store_error(error, "cannot write the store");
-}
-
-static int put_session(struct xb_txn *txn, const struct xb_session *session, bool *changed)
-{
-	struct session_record record;
-	MDB_val key = {sizeof(record), &record}, nothing = {0, NULL};
-	uint8_t key_of_peer[XB_ENTRY_KEY_BYTES] = {0};
-	int error;
-
-	memset(&record, 0, sizeof(record));
-	record.started = session->started;
-	record.pid = session->pid;
-	record.port = session->peer_port;
-	record.entry_bytes = (uint8_t)xb_entry_encode(&session->peer, key_of_peer);
-	memcpy(record.entry, key_of_peer, sizeof(record.entry));
-	error = mdb_put(txn->txn, txn->store->sessions, &key, &nothing, MDB_NOOVERWRITE);
-	if (error == MDB_KEYEXIST)
-		return 0;
-	txn->edits++;
-	*changed = true;
-	return error ? write_error(error) : 0;
-}
-
-static bool read_session(const MDB_val *key, struct xb_session *session)
-{
-	struct session_record record;
-
-	if (key->mv_size != sizeof(record))
-		return false;
-	memcpy(&record, key->mv_data, sizeof(record));
-	*session = (struct xb_session){
-		.pid = record.pid, .started = record.started, .peer_port = record.port};
-	return xb_entry_decode(record.entry, record.entry_bytes, &session->peer);
-}
-
-/* Takes out the sessions that ended, and appends those that live to found (NULL: none). */
-static int sift_sessions(struct xb_txn *txn, struct xb_lifelines *found, bool *changed)
-{
-	MDB_cursor *cursor;
-	MDB_val key, value;
-	int error = mdb_cursor_open(txn->txn, txn->store->sessions, &cursor);
-
-	if (error)
-		return write_error(error);
-	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		struct xb_session session;
-
-		if (!read_session(&key, &session) || !xb_session_lives(&session)) {
-			*changed = true;
-			txn->edits++;
-			error = mdb_cursor_del(cursor, 0);
-		} else if (found) {
-			error = xb_lifelines_add(found, &session.peer, XB_LIFELINE_SSH,
-						 "process %u, from port %u", session.pid,
-						 session.peer_port);
-		}
-		if (error)
-			break;
-	}
-	mdb_cursor_close(cursor);
-	return error == MDB_NOTFOUND ? 0 : error > 0 || error < -30000 ? write_error(error) : error;
-}
 
 /* What the machine says now. */
 struct survey {
@@ -277,9 +203,9 @@ static int record(struct xb_txn *txn, struct survey *survey, unsigned int kinds,
 	int error = 0;
 
 	for (int i = 0; !error && i < survey->session_count; i++)
-		error = put_session(txn, &survey->sessions[i], &changed);
+		error = xb_peers_put(txn, &survey->sessions[i], &changed);
 	if (!error)
-		error = sift_sessions(txn, kinds >> XB_LIFELINE_SSH & 1 ? found : NULL, &changed);
+		error = xb_peers_sift(txn, kinds >> XB_LIFELINE_SSH & 1 ? found : NULL, &changed);
 	if (error || (!all && !changed))
 		return error;
 	for (size_t i = 0; i < found->count; i++)

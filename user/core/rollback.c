@@ -127,7 +127,9 @@ int xb_rollback_settle(struct xb_writer *writer)
 	if (error && error != -ENOENT)
 		return error;
 	if (recorded) {
-		error = forget_dead_commit(writer);
+		error = xb_clock_check();
+		if (!error)
+			error = forget_dead_commit(writer);
 		if (error) {
 			xb_trial_free(&trial);
 			return error;
@@ -195,6 +197,9 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 	if (writer->link.guard.program >= 0)
 		return xb_system_error(0,
 				       "a trial goes on already: commit it, or wait for its end");
+	error = xb_clock_check();
+	if (error)
+		return error;
 	if (getrandom(&state.identity, sizeof(state.identity), 0) < 0)
 		return xb_system_error(errno, "no random numbers");
 	state.deadline = xb_clock() + wish->seconds * XB_SECOND;
@@ -265,8 +270,10 @@ static int extend(struct xb_writer *writer, struct xb_guard *guard, void *contex
 {
 	struct extension *extension = context;
 	uint64_t store;
-	int error = read_trial(writer, extension->trial, &store);
+	int error = xb_clock_check();
 
+	if (!error)
+		error = read_trial(writer, extension->trial, &store);
 	if (error)
 		return error;
 	if (!xb_trial_lives(extension->trial, guard)) {

@@ -11,12 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "address.h"
+#include "clock.h"
 #include "error.h"
 
+#define TICK	  (int64_t)(XB_SECOND / 100) /* USER_HZ, the same on all machines */
 #define ANCESTORS 4096 /* more than a tree is deep; ids may be used anew while we go up */
 
 struct process {
@@ -55,7 +58,41 @@ static bool read_process(uint32_t pid, struct process *process)
 	fclose(file);
 	text[size] = '\0';
 	process->pid = pid;
-	return parse_stat(text, process);
+	if (!parse_stat(text, process))
+		return false;
+	process->started -= (uint64_t)(xb_clock_boot_shift() / TICK);
+	return true;
+}
+
+/* 32 hexadecimal digits, with dashes among them. */
+static void read_boot(uint8_t boot[16])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	unsigned int byte;
+
+	for (int i = 0; file && i < 16; i++)
+		if (fscanf(file, "%2x-", &byte) == 1)
+			boot[i] = (uint8_t)byte;
+	if (file)
+		fclose(file);
+}
+
+/* /proc may have been mounted for another PID namespace, where we have another number or none. */
+static bool proc_is_ours(void)
+{
+	char target[16] = "";
+
+	return readlink("/proc/self", target, sizeof(target) - 1) > 0 && atoi(target) == getpid();
+}
+
+void xb_vantage_here(struct xb_vantage *vantage)
+{
+	struct stat ours;
+
+	*vantage = (struct xb_vantage){0};
+	read_boot(vantage->boot);
+	if (proc_is_ours() && !stat("/proc/self/ns/pid", &ours))
+		vantage->pid_namespace = ours.st_ino;
 }
 
 bool xb_session_lives(const struct xb_session *session)
@@ -65,7 +102,8 @@ bool xb_session_lives(const struct xb_session *session)
 	/* /proc mounted with hidepid shows nobody else's. */
 	if (!read_process(session->pid, &now))
 		return kill((pid_t)session->pid, 0) < 0 && errno == EPERM;
-	return now.started == session->started && now.state != 'Z' && now.state != 'X';
+	/* Shifts of a time namespace may round to the next tick. */
+	return now.started - session->started + 1 <= 2 && now.state != 'Z' && now.state != 'X';
 }
 
 static bool is_server(const struct process *process)
@@ -194,6 +232,9 @@ int xb_session_current(struct xb_session *sessions, size_t room)
 	bool server_seen = false;
 	size_t count = 0;
 
+	if (!proc_is_ours())
+		return xb_system_error(0, "/proc is missing or shows another PID namespace: mount "
+					  "it anew (unshare --mount-proc)");
 	if (!read_process((uint32_t)getpid(), &process))
 		return xb_system_error(errno, "cannot read /proc/%d/stat (is /proc mounted?)",
 				       getpid());
