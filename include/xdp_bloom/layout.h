@@ -288,6 +288,6 @@ struct xb_params {
 };
 _Static_assert(sizeof(struct xb_params) == 168, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 5
+#define XB_GENERATION_LAYOUT 6
 
 #endif

@@ -170,4 +170,38 @@ t_trial_on_a_read_only_disk()
 	make_writable
 }
 
+# The same store, the same number of changes, other changes: the filter is not that of this one.
+t_diverged_copy()
+{
+	begin
+	ctl add 10.77.0.4
+	cp "$state/store.mdb" "$T/copy"
+	ctl add 10.77.0.5
+	blocked 10.77.0.5
+	mkdir "$T/other"
+	cp "$T/copy" "$T/other/store.mdb"
+	"$bloomctl" --state "$T/other" --pin "$pins-other" --run "$T/other-run" add 10.77.0.6
+	exits 0 status
+	cp "$T/other/store.mdb" "$state/store.mdb"
+	exits 3 status
+	says "does not have what the store has"
+	exits 0 up
+	exits 0 status
+	blocked 10.77.0.3 10.77.0.4 10.77.0.6
+	passes 10.77.0.5
+	# One that is a change further, and whose log begins behind the same number.
+	cp "$T/copy" "$state/store.mdb"
+	exits 0 up
+	cp "$T/other/store.mdb" "$T/copy"
+	ctl add 10.77.0.5
+	blocked 10.77.0.5
+	"$bloomctl" --state "$T/other" --pin "$pins-other" --run "$T/other-run" add fd77::3
+	cp "$T/other/store.mdb" "$state/store.mdb"
+	exits 3 status
+	exits 0 add fd77::4
+	exits 0 status
+	blocked 10.77.0.6 fd77::3 fd77::4
+	passes 10.77.0.5
+}
+
 run_tests

@@ -614,9 +614,9 @@ bool rig_matches_rebuild(struct rig *rig)
 	must(xb_store_read(store, &txn), "store");
 	must(xb_keys_collect(txn, &keys), "keys");
 	must(xb_build(&build, &keys, &fresh), "build");
-	equal = now->header->applied == txn->meta.sequence && !now->header->dirty &&
+	equal = xb_generation_is_current(now, &txn->meta) && !now->header->dirty &&
 		same(now, fresh);
-	if (now->header->applied != txn->meta.sequence)
+	if (!xb_generation_is_current(now, &txn->meta))
 		fprintf(stderr, "applied %lu of %lu\n", now->header->applied, txn->meta.sequence);
 	xb_keys_free(&keys);
 	xb_txn_abort(txn);

@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/membership.h"
 #include "support/random.h"
+#include "core/schema.h"
 #include "support/scratch_store.h"
 
 #define UNIVERSE 6000
@@ -395,7 +396,7 @@ static void upgrade(void **state)
 		xb_store_close(store);
 		assert_int_equal(xb_store_open(directory, false, &store), 0);
 		assert_int_equal(xb_store_read(store, &txn), 0);
-		assert_int_equal(txn->meta.schema, 5);
+		assert_int_equal(txn->meta.schema, XB_SCHEMA);
 		assert_int_equal(txn->meta.identity, 77);
 		for (size_t i = 0; i < 4; i++) {
 			struct xb_membership member;

@@ -213,31 +213,37 @@ static void expiry_takes_out_what_is_due(void **state)
 static void the_log_tells_what_changed(void **state)
 {
 	struct xb_changes changes;
+	struct xb_step step;
 	struct xb_txn *txn;
-	uint64_t sequence;
+	uint64_t sequence, mark, first;
 
 	(void)state;
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	put(txn, "192.0.2.1", "a", 0, NULL, 0);
 	put(txn, "2001:db8::/32", "a", 0, NULL, 0);
 	take(txn, "192.0.2.1", NULL);
+	first = txn->meta.mark;
 	assert_int_equal(xb_changelog_append(txn, false), 0);
 	sequence = txn->meta.sequence;
+	mark = txn->meta.mark;
+	assert_true(mark != first);
 	assert_int_equal(xb_txn_commit(txn), 0);
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	assert_int_equal(txn->meta.sequence, sequence);
-	assert_int_equal(xb_changelog_read(txn, sequence, &changes), 0);
+	assert_int_equal(xb_changelog_read(txn, sequence, &step, &changes), 0);
 	assert_int_equal(changes.count, 3);
+	assert_true(step.from == first && step.to == mark);
 	assert_true(changes.change[0].what == XB_LISTED && changes.change[1].what == XB_LISTED &&
 		    changes.change[2].what == XB_GONE);
 	assert_int_equal(changes.change[1].entry.kind, XB_NET6);
 	xb_changes_free(&changes);
 	assert_int_equal(xb_changelog_append(txn, true), 0);
-	assert_int_equal(xb_changelog_read(txn, sequence + 1, &changes), 0);
+	assert_int_equal(xb_changelog_read(txn, sequence + 1, &step, &changes), 0);
 	assert_true(changes.bulk);
+	assert_true(step.from == mark && step.to == txn->meta.mark && step.to != mark);
 	assert_int_equal(xb_changelog_trim(txn, sequence), 0);
-	assert_int_equal(xb_changelog_read(txn, sequence, &changes), -ENOENT);
-	assert_int_equal(xb_changelog_read(txn, sequence + 1, &changes), 0);
+	assert_int_equal(xb_changelog_read(txn, sequence, &step, &changes), -ENOENT);
+	assert_int_equal(xb_changelog_read(txn, sequence + 1, &step, &changes), 0);
 	xb_txn_abort(txn);
 }
 

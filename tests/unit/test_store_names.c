@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Domains in the store: order, walks on both sides, verdicts, the change log; and stores of
  * versions that knew no domains. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,8 @@
 #include "core/changelog.h"
 #include "core/error.h"
 #include "core/membership.h"
+#include "core/schema.h"
+#include "core/seal.h"
 #include "support/scratch_store.h"
 
 static uint8_t form[XB_NAME_BYTES];
@@ -160,6 +163,7 @@ static void verdicts(void **state)
 	static const enum xb_what expected[] = {XB_LISTED, XB_ALTERED, XB_ALTERED, XB_ALTERED,
 						XB_GONE,   XB_LISTED,  XB_GONE};
 	struct xb_changes changes;
+	struct xb_step step;
 	struct xb_txn *txn;
 
 	(void)state;
@@ -179,7 +183,7 @@ static void verdicts(void **state)
 	put(txn, "192.0.2.1", "nx");
 	take(txn, "192.0.2.1", NULL);
 	assert_int_equal(xb_changelog_append(txn, false), 0);
-	assert_int_equal(xb_changelog_read(txn, txn->meta.sequence, &changes), 0);
+	assert_int_equal(xb_changelog_read(txn, txn->meta.sequence, &step, &changes), 0);
 	assert_int_equal(changes.count, sizeof(expected) / sizeof(expected[0]));
 	for (size_t i = 0; i < changes.count; i++)
 		assert_int_equal(changes.change[i].what, expected[i]);
@@ -193,6 +197,7 @@ static void the_log_keeps_names_apart(void **state)
 	static const char *const all[] = {"example.com",   "192.0.2.1", "=a.b.c.example.org",
 					  "2001:db8::/32", "x.org",	"!good.example.com"};
 	struct xb_changes changes;
+	struct xb_step step;
 	char text[XB_ENTRY_TEXT];
 	struct xb_txn *txn;
 
@@ -201,7 +206,7 @@ static void the_log_keeps_names_apart(void **state)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		put(txn, all[i], "a");
 	assert_int_equal(xb_changelog_append(txn, false), 0);
-	assert_int_equal(xb_changelog_read(txn, txn->meta.sequence, &changes), 0);
+	assert_int_equal(xb_changelog_read(txn, txn->meta.sequence, &step, &changes), 0);
 	assert_int_equal(changes.count, sizeof(all) / sizeof(all[0]));
 	for (size_t i = 0; i < changes.count; i++) {
 		const struct xb_entry *entry = &changes.change[i].entry;
@@ -318,6 +323,51 @@ static void upgrades(void **state)
 	assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
 }
 
+static void put_raw(struct xb_meta *meta, size_t size)
+{
+	MDB_val key = {4, "meta"}, value = {size, meta};
+	MDB_txn *txn;
+
+	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_put(txn, store->meta, &key, &value, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+}
+
+/* Schema 5: sealed, without the mark; its log has no steps. */
+static void upgrades_what_has_no_mark(void **state)
+{
+	struct xb_changes changes;
+	struct xb_step step;
+	struct xb_meta old;
+	struct xb_txn *txn;
+
+	(void)state;
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	put(txn, "example.com", "a");
+	assert_int_equal(xb_changelog_append(txn, false), 0);
+	old = txn->meta;
+	assert_int_equal(xb_txn_commit(txn), 0);
+	old.schema = 5;
+	old.seal = 0;
+	old.seal = xb_seal(NULL, 0, &old, XB_META_WITHOUT_MARK);
+	put_raw(&old, XB_META_WITHOUT_MARK);
+	for (int written = 0; written < 2; written++) {
+		assert_int_equal(xb_store_read(store, &txn), 0);
+		assert_int_equal(txn->meta.schema, XB_SCHEMA);
+		assert_int_equal(txn->meta.sequence, old.sequence);
+		assert_int_equal(txn->meta.totals.names, 1);
+		assert_int_equal(txn->meta.mark, 0);
+		assert_int_equal(xb_changelog_read(txn, old.sequence, &step, &changes), -ENOENT);
+		xb_txn_abort(txn);
+		assert_int_equal(xb_store_write(store, &txn), 0);
+		assert_int_equal(xb_txn_commit(txn), 0);
+	}
+	put_raw(&old, XB_META_WITHOUT_MARK);
+	old.capacity++;
+	put_raw(&old, XB_META_WITHOUT_MARK);
+	assert_true(xb_store_read(store, &txn) < 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -329,6 +379,7 @@ int main(void)
 		TEST(the_log_keeps_names_apart),
 		TEST(sorting),
 		TEST(upgrades),
+		TEST(upgrades_what_has_no_mark),
 	};
 
 	return cmocka_run_group_tests_name("store_names", tests, NULL, NULL);

@@ -247,9 +247,9 @@ static void check_generation(struct report *report)
 	else if (active->header->dirty)
 		problem(report,
 			"a change was interrupted; the next command builds the filter anew");
-	else if (active->header->applied != report->meta.sequence)
-		problem(report,
-			"the filter is behind the store; the next command brings it up to date");
+	else if (!xb_generation_is_current(active, &report->meta))
+		problem(report, "the filter does not have what the store has now; the next command "
+				"brings it up to date");
 	else if (!xb_generation_fits(active, &report->meta))
 		problem(report, "the filter in force was built for another rate or policy, other "
 				"ports, or confirms otherwise than wanted; the next command builds "

@@ -358,23 +358,31 @@ int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct 
 }
 
 /*
- * Records of the log up to *sequence, at least one, as one change: a record by itself would be
- * applied with a transaction that may have later ones.
+ * Records of the log behind *sequence and *mark, at least one, as one change, and where they end: a
+ * record by itself would be applied with a transaction that may have later ones. -ENOENT: the log
+ * does not go on from there.
  */
-static int read_records(struct xb_txn *txn, uint64_t *sequence, struct xb_changes *changes)
+static int read_records(struct xb_txn *txn, uint64_t *sequence, uint64_t *mark,
+			struct xb_changes *changes)
 {
 	*changes = (struct xb_changes){0};
 	while (*sequence < txn->meta.sequence) {
 		struct xb_changes record;
+		struct xb_step step;
 		bool is_last;
-		int error = xb_changelog_read(txn, *sequence + 1, &record);
+		int error = xb_changelog_read(txn, *sequence + 1, &step, &record);
 
 		if (error)
 			return error;
+		if (step.from != *mark) {
+			xb_changes_free(&record);
+			return -ENOENT;
+		}
 		is_last = changes->count && changes->count + record.count > XB_CHANGES_MAX;
 		if (!is_last) {
 			error = xb_changes_append(changes, &record);
 			++*sequence;
+			*mark = step.to;
 		}
 		xb_changes_free(&record);
 		if (error || is_last || changes->bulk)
@@ -385,9 +393,9 @@ static int read_records(struct xb_txn *txn, uint64_t *sequence, struct xb_change
 
 static int replay_some(struct xb_generation *generation, struct xb_txn *txn)
 {
-	uint64_t sequence = generation->header->applied;
+	uint64_t sequence = generation->header->applied, mark = generation->header->mark;
 	struct xb_changes changes;
-	int error = read_records(txn, &sequence, &changes);
+	int error = read_records(txn, &sequence, &mark, &changes);
 
 	if (!error)
 		error = xb_changes_settle(&changes);
@@ -395,8 +403,10 @@ static int replay_some(struct xb_generation *generation, struct xb_txn *txn)
 		error = -ENOENT;
 	if (!error)
 		error = xb_apply_prepare(generation, &changes);
-	if (!error)
+	if (!error) {
+		generation->header->mark = mark;
 		error = xb_apply(generation, txn, &changes, sequence);
+	}
 	xb_changes_free(&changes);
 	return error == -EXFULL ? -ENOENT : error;
 }
@@ -409,5 +419,5 @@ int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn)
 		if (error)
 			return error;
 	}
-	return generation->header->applied == txn->meta.sequence ? 0 : -ENOENT;
+	return xb_generation_is_current(generation, &txn->meta) ? 0 : -ENOENT;
 }

@@ -455,6 +455,7 @@ static int build_once(const struct xb_build *build, const struct xb_keys *keys, 
 	if (error)
 		goto fail;
 	generation->header->applied = build->sequence;
+	generation->header->mark = build->mark;
 	__atomic_store_n(&generation->header->dirty, 0, __ATOMIC_SEQ_CST);
 	error = xb_generation_pin(build->paths, generation);
 	if (error)

@@ -13,6 +13,7 @@ struct xb_build {
 	const struct xb_link *link;
 	uint64_t store;	   /* identity */
 	uint64_t sequence; /* of the last change the keys have */
+	uint64_t mark;	   /* that goes with it */
 	uint64_t capacity; /* wanted at least, in keys; 0: by the keys */
 	double rate;	   /* of the Bloom stage, per packet */
 	bool confirm;	   /* with the exact stage behind it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One record a transaction, under its sequence number, big-endian: (1 byte enum xb_what, key of the
- * entry) repeated; empty: bulk. The key of a name does not say where it ends: NAMED is added to the
- * first byte, and the bytes of the name follow it. */
+/* One record a transaction, under its sequence number, big-endian: struct xb_step, (1 byte enum
+ * xb_what, key of the entry) repeated; nothing behind the step: bulk. The key of a name does not
+ * say where it ends: NAMED is added to the first byte, and the bytes of the name follow it. */
 #include "changelog.h"
 
 #include <endian.h>
@@ -42,7 +42,7 @@ static const uint8_t *get_change(const uint8_t *next, const uint8_t *end, struct
 
 static size_t bytes_at_most(const struct xb_changes *changes)
 {
-	size_t bytes = 1;
+	size_t bytes = sizeof(struct xb_step);
 
 	for (size_t i = 0; i < changes->count; i++)
 		bytes += 2 + (xb_entry_is_name(&changes->change[i].entry)
@@ -51,22 +51,29 @@ static size_t bytes_at_most(const struct xb_changes *changes)
 	return bytes;
 }
 
+void xb_changelog_advance(struct xb_txn *txn)
+{
+	txn->meta.sequence++;
+	txn->meta.mark = txn->next_mark;
+}
+
 int xb_changelog_append(struct xb_txn *txn, bool bulk)
 {
-	uint64_t sequence = htobe64(++txn->meta.sequence);
-	MDB_val key = {sizeof(sequence), &sequence}, value = {0, NULL};
+	const struct xb_step step = {txn->meta.mark, txn->next_mark};
+	uint64_t sequence = htobe64(txn->meta.sequence + 1);
+	MDB_val key = {sizeof(sequence), &sequence}, value;
 	const struct xb_changes *changes = &txn->change;
-	uint8_t *bytes = NULL, *end;
+	uint8_t *bytes = malloc(bytes_at_most(changes)), *end;
 	int error;
 
-	if (!bulk && !changes->bulk) {
-		end = bytes = malloc(bytes_at_most(changes));
-		if (!bytes)
-			return xb_out_of_memory();
-		for (size_t i = 0; i < changes->count; i++)
-			end = put_change(&changes->change[i], end);
-		value = (MDB_val){(size_t)(end - bytes), bytes};
-	}
+	if (!bytes)
+		return xb_out_of_memory();
+	memcpy(bytes, &step, sizeof(step));
+	end = bytes + sizeof(step);
+	for (size_t i = 0; !bulk && !changes->bulk && i < changes->count; i++)
+		end = put_change(&changes->change[i], end);
+	value = (MDB_val){(size_t)(end - bytes), bytes};
+	xb_changelog_advance(txn);
 	error = mdb_put(txn->txn, txn->store->changes, &key, &value, 0);
 	free(bytes);
 	return error ? xb_store_error(error, "cannot write the store") : 0;
@@ -98,7 +105,8 @@ int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence)
 	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
 }
 
-int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_changes *changes)
+int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_step *step,
+		      struct xb_changes *changes)
 {
 	uint64_t order = htobe64(sequence);
 	MDB_val key = {sizeof(order), &order}, value;
@@ -106,14 +114,18 @@ int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_changes *
 	int error = mdb_get(txn->txn, txn->store->changes, &key, &value);
 
 	*changes = (struct xb_changes){0};
-	if (error == MDB_NOTFOUND)
+	if (error == MDB_NOTFOUND || txn->unmarked)
 		return -ENOENT;
+	if (!error && value.mv_size < sizeof(*step))
+		error = MDB_CORRUPTED;
 	if (error)
 		return xb_store_error(error, "cannot read the store");
-	if (!value.mv_size)
+	memcpy(step, value.mv_data, sizeof(*step));
+	if (value.mv_size == sizeof(*step))
 		xb_changes_set_bulk(changes);
 	next = value.mv_data;
 	end = next + value.mv_size;
+	next += sizeof(*step);
 	while (next < end) {
 		struct xb_entry entry;
 		enum xb_what what;

@@ -345,10 +345,16 @@ int xb_generation_set_policy(const struct xb_generation *generation, uint32_t po
 	return 0;
 }
 
+bool xb_generation_is_current(const struct xb_generation *generation, const struct xb_meta *meta)
+{
+	return generation->header->applied == meta->sequence &&
+	       generation->header->mark == meta->mark;
+}
+
 int xb_generation_match(const struct xb_generation *generation, const struct xb_meta *meta)
 {
 	if (generation->params.store != meta->identity ||
-	    generation->header->applied != meta->sequence || !xb_generation_fits(generation, meta))
+	    !xb_generation_is_current(generation, meta) || !xb_generation_fits(generation, meta))
 		return -ENOENT;
 	return xb_generation_set_policy(generation, meta->policy);
 }

@@ -20,6 +20,7 @@ struct xb_counters_header {
 	uint64_t host4_keys, net6_keys, names_keys;
 	uint32_t length_probes; /* the most any source costs now */
 	uint32_t dirty;		/* 1: a change was begun and did not end */
+	uint64_t mark;		/* of the store at that number, see struct xb_meta */
 };
 
 #define XB_GENERATION_PREFIX "gen-"
@@ -61,6 +62,9 @@ void xb_generation_close(struct xb_generation *generation);
 
 /* Whether changes can be made in place: counters present and clean. */
 bool xb_generation_is_sound(const struct xb_generation *generation);
+
+/* Whether it has all that the store lists, and nothing of another history of it. */
+bool xb_generation_is_current(const struct xb_generation *generation, const struct xb_meta *meta);
 
 /* Whether its program is what the store wants: rate, confirm stage, policy. */
 bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta);

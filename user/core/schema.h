@@ -5,7 +5,7 @@
 
 #include "store.h"
 
-#define XB_SCHEMA 5
+#define XB_SCHEMA 6
 
 /* Whether the store has tables of an earlier version. */
 bool xb_schema_is_old(MDB_txn *txn);

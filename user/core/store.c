@@ -107,13 +107,20 @@ void xb_store_close(struct xb_store *store)
 	free(store);
 }
 
+/* Never 0. */
+static int draw(uint64_t *number)
+{
+	*number = 0;
+	while (!*number)
+		if (getrandom(number, sizeof(*number), 0) < 0)
+			return xb_system_error(errno, "no random numbers");
+	return 0;
+}
+
 static int new_meta(struct xb_meta *meta)
 {
 	*meta = (struct xb_meta){.schema = XB_SCHEMA, .next_list = 1, .ports.dns[0] = XB_DNS_PORT};
-	while (!meta->identity)
-		if (getrandom(&meta->identity, sizeof(meta->identity), 0) < 0)
-			return xb_system_error(errno, "no random numbers");
-	return 0;
+	return draw(&meta->identity);
 }
 
 double xb_meta_rate(const struct xb_meta *meta)
@@ -145,8 +152,10 @@ static int load_meta(struct xb_txn *txn)
 	if (txn->meta.schema > XB_SCHEMA)
 		return xb_system_error(0, "the store has schema %u, this program knows %d",
 				       txn->meta.schema, XB_SCHEMA);
-	if (txn->meta.schema < XB_SCHEMA)
+	if (txn->meta.schema < XB_SCHEMA) {
+		txn->unmarked = true;
 		return xb_schema_upgrade_meta(&txn->meta, &value);
+	}
 	seal = txn->meta.seal;
 	return seal == seal_meta(&txn->meta)
 		       ? 0
@@ -219,6 +228,14 @@ int xb_store_recover(struct xb_store *store)
 	return 0;
 }
 
+/* What an earlier schema logged cannot be joined to a filter of this one. */
+static int begin_history(struct xb_txn *txn)
+{
+	int error = txn->unmarked ? mdb_drop(txn->txn, txn->store->changes, 0) : 0;
+
+	return error ? xb_store_error(error, "cannot write the store") : draw(&txn->next_mark);
+}
+
 static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out)
 {
 	struct xb_txn *txn = calloc(1, sizeof(*txn));
@@ -235,6 +252,8 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 		return xb_store_error(error, "cannot begin a transaction");
 	}
 	error = load_meta(txn);
+	if (!error && txn->writes)
+		error = begin_history(txn);
 	if (!error)
 		error = load_lists(txn);
 	if (!error)

@@ -46,7 +46,11 @@ struct xb_meta {
 	uint32_t refused;     /* kinds of lifelines not to be allowed, a bit each */
 	uint32_t seal;	      /* of the record, see seal.h */
 	struct xb_name_ports ports;
+	uint64_t mark; /* random, drawn with each sequence number: of two stores that went different
+			  ways from the same one, the numbers may agree, the marks do not */
 };
+
+#define XB_META_WITHOUT_MARK offsetof(struct xb_meta, mark) /* bytes, of earlier schemas */
 
 #define XB_DNS_PORT 53 /* by default the only one */
 
@@ -76,6 +80,8 @@ struct xb_txn {
 	uint64_t edits; /* counts what a commit has to keep */
 	struct xb_entries entries;
 	struct xb_meta meta;
+	uint64_t next_mark; /* of a write: what goes with the next sequence number */
+	bool unmarked;	    /* the change log is of an earlier schema, and of no use */
 	struct xb_list *lists;
 	size_t list_count;
 	struct xb_changes change;

@@ -60,6 +60,7 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 		.link = &writer->link,
 		.store = txn->meta.identity,
 		.sequence = sequence,
+		.mark = sequence == txn->meta.sequence ? txn->meta.mark : txn->next_mark,
 		.capacity = txn->meta.capacity,
 		.rate = xb_meta_rate(&txn->meta),
 		.confirm = !txn->meta.unconfirmed,
@@ -137,7 +138,7 @@ static int commit_in_place(struct xb_writer *writer)
 	uint64_t sequence;
 	int error;
 
-	if (writer->active->header->applied != writer->txn->meta.sequence)
+	if (!xb_generation_is_current(writer->active, &writer->txn->meta))
 		return xb_system_error(0, "the filter is behind the list; the next command brings "
 					  "it up to date");
 	error = xb_apply_prepare(writer->active, &changes);
@@ -153,6 +154,7 @@ static int commit_in_place(struct xb_writer *writer)
 	if (!error)
 		error = xb_store_read(writer->store, &after);
 	if (!error) {
+		writer->active->header->mark = after->meta.mark;
 		error = xb_apply(writer->active, after, &changes, sequence);
 		xb_txn_abort(after);
 	}
@@ -198,7 +200,7 @@ static int commit_listed(struct xb_writer *writer)
 	int error = 0;
 
 	if (xb_changes_any(&writer->txn->change)) {
-		writer->txn->meta.sequence++;
+		xb_changelog_advance(writer->txn);
 		error = xb_changelog_trim(writer->txn, writer->txn->meta.sequence);
 	}
 	return error ? error : commit(writer);
