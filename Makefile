@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make [V=1], make test, make bench, make install [DESTDIR= PREFIX=], make clean
+# make [V=1], make test, make bench, make install [DESTDIR= PREFIX=],
+# make uninstall, make clean
 
 PREFIX   ?= /usr/local
 SBINDIR  ?= $(PREFIX)/sbin
@@ -98,7 +99,7 @@ test:
 bench:
 	scripts/bench
 
-UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path
+UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer
 
 install: $(OUT)/bloomctl
 	install -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
@@ -107,10 +108,15 @@ install: $(OUT)/bloomctl
 	install -d $(DESTDIR)$(UNITDIR)
 	for unit in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|' packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
 
+# The list in /var/lib/xdp-bloom and what is attached stay: `bloomctl detach --all` first.
+uninstall:
+	rm -f $(DESTDIR)$(SBINDIR)/bloomctl $(DESTDIR)$(MANDIR)/man8/bloomctl.8 $(DESTDIR)$(COMPDIR)/bloomctl
+	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
+
 clean:
 	rm -rf $(OUT)
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
 
 .SECONDARY:
-.PHONY: all tests fuzzers benches test bench install clean
+.PHONY: all tests fuzzers benches test bench install uninstall clean

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli.h"
 #include "core/error.h"
@@ -21,7 +22,8 @@ static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_
 	if (error)
 		return error;
 	while ((more = xb_walk_next(&walk)) > 0) {
-		if (only != XB_ANY_LIST && !xb_members_have(walk.members, only, &member))
+		if (only == XB_ANY_LIST ? !xb_members_any(walk.members)
+					: !xb_members_have(walk.members, only, &member))
 			continue;
 		if (cli->json)
 			cli_array_item(cli, show_entry_json(txn, &walk.entry, walk.members, only),
@@ -67,6 +69,7 @@ int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *sid
 	struct xb_store *store = NULL;
 	struct xb_txn *txn = NULL;
 	const char *name = NULL;
+	uint64_t expired;
 	int option, error;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
@@ -79,6 +82,8 @@ int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *sid
 	error = xb_store_open(cli->paths.state, false, &store);
 	if (!error)
 		error = xb_store_read(store, &txn);
+	if (!error)
+		error = xb_member_overlook(txn, (uint32_t)time(NULL), &expired);
 	if (!error || error == -ENOENT)
 		error = print(cli, txn, side, name);
 	xb_txn_abort(txn);

@@ -38,6 +38,7 @@ const struct verb verbs[] = {
 	{"verdict", "verdict [LIST [drop|refused|nxdomain|truncate|count]] [--rollback SECONDS]",
 	 "what becomes of queries for the domains of a list", verb_verdict},
 	{"ports", "ports [dns|tls|http [PORT,...|off]]", "where names are looked for", verb_ports},
+	{"expire", "expire", "take out what has expired, now", verb_expire},
 	{"flush", "flush [--list NAME] [--yes]", "empty a list, or all", verb_flush},
 	{"import",
 	 "import FILE|- [--list NAME] [--verdict VERDICT] [--format F] [--replace] "

@@ -2,16 +2,18 @@
 /* bloomctl save: everything, a JSON object a line; restore reads it back. */
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "cli.h"
 #include "core/error.h"
-#include "core/store.h"
+#include "core/membership.h"
 #include "saved.h"
 
 int verb_save(struct cli *cli, int argc, char **argv)
 {
 	struct xb_store *store = NULL;
 	struct xb_txn *txn = NULL;
+	uint64_t expired;
 	int error;
 
 	(void)argv;
@@ -23,6 +25,8 @@ int verb_save(struct cli *cli, int argc, char **argv)
 				       cli->paths.state);
 	if (!error)
 		error = xb_store_read(store, &txn);
+	if (!error)
+		error = xb_member_overlook(txn, (uint32_t)time(NULL), &expired);
 	if (!error)
 		error = saved_write(txn, stdout);
 	xb_txn_abort(txn);

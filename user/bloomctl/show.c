@@ -117,8 +117,10 @@ int show_next_cover(struct xb_txn *txn, struct covers *covers, struct xb_members
 		covers->entry = covers->next;
 		covers->more = xb_entry_widen(&covers->next);
 		error = xb_members_of(txn, &covers->entry, members);
-		if (error != -ENOENT)
-			return error ? error : 1;
+		if (error && error != -ENOENT)
+			return error;
+		if (!error && xb_members_any(*members))
+			return 1;
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -26,6 +27,7 @@ struct report {
 	const struct cli *cli;
 	struct xb_writer view; /* link and generation as they are; no locks */
 	struct xb_meta meta;
+	uint64_t expired; /* memberships that are no longer listed, but enforced */
 	struct xb_list *lists;
 	size_t list_count;
 	struct xb_wanted *wanted;
@@ -113,8 +115,10 @@ static int read_store(struct report *report)
 		return error == -ENOENT ? 0 : error;
 	error = xb_store_read(store, &txn);
 	if (!error) {
+		error = xb_member_overlook(txn, (uint32_t)time(NULL), &report->expired);
 		report->meta = txn->meta;
-		error = read_allowlist(report, txn);
+		if (!error)
+			error = read_allowlist(report, txn);
 		report->lists = txn->lists;
 		report->list_count = txn->list_count;
 		txn->lists = NULL;
@@ -379,7 +383,7 @@ static int answer_json(struct report *report)
 	const struct xb_meta *meta = &report->meta;
 
 	return cli_json(report->cli,
-			json_pack("{s:b,s:O,s:o,s:s,s:b,s:o,s:O,s:o,s:o,s:o,s:o,s:f,s:I}", "ok",
+			json_pack("{s:b,s:O,s:o,s:s,s:b,s:o,s:O,s:o,s:o,s:o,s:o,s:f,s:I,s:I}", "ok",
 				  json_array_size(report->problems) == 0, "problems",
 				  report->problems, "trial", trial_json(report), "policy",
 				  xb_policy_name(meta->policy), "confirm", !meta->unconfirmed,
@@ -387,7 +391,8 @@ static int answer_json(struct report *report)
 				  report->interfaces, "generation", generation_json(report),
 				  "lists", lists_json(report), "listed", listed_json(&meta->totals),
 				  "allowlist", allowlist_json(report), "fpr", xb_meta_rate(meta),
-				  "sequence", (json_int_t)meta->sequence));
+				  "sequence", (json_int_t)meta->sequence, "expired",
+				  (json_int_t)report->expired));
 }
 
 /* A count as printf wants it. */
@@ -535,6 +540,10 @@ static int answer_text(const struct report *report)
 	printf("listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes, %llu "
 	       "domains\n",
 	       keys(totals->host4), keys(totals->prefix4), keys(totals->net6), keys(totals->names));
+	if (report->expired)
+		printf("expired     %llu entries, to be taken out by `bloomctl expire` or another "
+		       "command that writes\n",
+		       keys(report->expired));
 	print_ports(report->meta.ports);
 	print_allowlist(report);
 	print_lists(report);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli.h"
 #include "core/error.h"
@@ -19,6 +20,8 @@ struct view {
 	struct xb_txn *txn; /* NULL: there is no store */
 	struct xb_link link;
 	bool linked, allow;
+	uint32_t now;	  /* what is listed is told as of */
+	uint64_t expired; /* memberships that are not swept yet */
 	json_t *answers;
 };
 
@@ -48,12 +51,44 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 struct asked {
 	struct xb_entry entry;
 	bool listed, allowed;
+	bool expired, allow_expired; /* was, and is enforced until the store is swept */
 };
+
+/* Tells of the entry that covered this one until it expired; `key`: its time in JSON. */
+static int look_for_expired(const struct view *view, const struct xb_entry *entry, json_t *answer,
+			    const char *key, bool *expired)
+{
+	struct xb_membership member;
+	struct xb_members members;
+	struct covers covers;
+	char text[XB_ENTRY_TEXT], when[32];
+	int more;
+
+	if (!view->txn || !view->expired)
+		return 0;
+	view->txn->as_of = 0;
+	show_covers(entry, &covers);
+	more = show_next_cover(view->txn, &covers, &members);
+	view->txn->as_of = view->now;
+	if (more <= 0 || !xb_members_next(&members, &member))
+		return more < 0 ? more : 0;
+	*expired = true;
+	cli_time(member.expires, when);
+	if (answer)
+		json_object_set_new(answer, key, json_string(when));
+	else if (!view->cli->quiet)
+		printf("%s%s expired %s\n",
+		       xb_entry_is_allow(entry) && !view->allow ? "allow " : "",
+		       xb_entry_format(&covers.entry, text), when);
+	return 0;
+}
 
 static uint32_t policy_of(const struct view *view)
 {
 	return view->txn ? view->txn->meta.policy : XB_POLICY_ENFORCE;
 }
+
+#define EXPIRED "expired, and enforced until `bloomctl expire` or another command that writes"
 
 static const char *source_reason(const struct view *view, const struct asked *asked,
 				 enum xb_verdict verdict)
@@ -62,6 +97,11 @@ static const char *source_reason(const struct view *view, const struct asked *as
 
 	if (verdict == XB_PROBE_NONE)
 		return "nothing is enforced";
+	if (verdict == XB_PROBE_PASS && asked->listed && !asked->allowed && asked->allow_expired)
+		return EXPIRED;
+	if (verdict == XB_PROBE_DROP && !asked->listed && asked->expired &&
+	    policy != XB_POLICY_ALLOW_ONLY)
+		return EXPIRED;
 	if (policy == XB_POLICY_ALLOW_ONLY)
 		return asked->listed	? "listed, and the policy is allow-only"
 		       : asked->allowed ? "allowed"
@@ -98,7 +138,10 @@ static int name_reason(const struct view *view, const struct asked *asked, enum 
 	int error = asked->listed ? strictest(view, &asked->entry, &verdict) : 0;
 
 	/* NOLINTBEGIN(clang-analyzer-core.NullDereference): listed is only what a store has */
-	*why = now == XB_PROBE_NONE		      ? "nothing is enforced"
+	*why = now == XB_PROBE_NONE					  ? "nothing is enforced"
+	       : !asked->listed && asked->expired && now != XB_PROBE_PASS ? EXPIRED
+	       : asked->listed && !asked->allowed && asked->allow_expired && now == XB_PROBE_PASS
+		       ? EXPIRED
 	       : !asked->listed			      ? "not listed"
 	       : asked->allowed			      ? "allowed"
 	       : !view->txn->meta.ports.dns[0]	      ? "listed, and the ports of dns are off"
@@ -223,10 +266,15 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 	xb_entry_format(entry, text);
 	if (!error && !asked.listed && says && !view->allow)
 		printf("%s is not listed\n", text);
+	if (!error && !asked.listed && !view->allow)
+		error = look_for_expired(view, entry, answer, "expired", &asked.expired);
 	if (!error)
 		error = covering(view, &allow, by_allow, &asked.allowed);
 	if (!error && !asked.allowed && says && view->allow)
 		printf("%s is not allowed\n", text);
+	if (!error && !asked.allowed)
+		error = look_for_expired(view, &allow, answer, "allow_expired",
+					 &asked.allow_expired);
 	if (answer) {
 		json_object_set_new(answer, "entry", json_string(text));
 		if (!view->allow) {
@@ -252,6 +300,8 @@ static int open_view(struct view *view)
 
 	if (!error)
 		error = xb_store_read(view->store, &view->txn);
+	if (!error)
+		error = xb_member_overlook(view->txn, view->now, &view->expired);
 	if (error && error != -ENOENT)
 		return error;
 	error = xb_link_open(view->cli->paths.pins, &view->link);
@@ -262,7 +312,7 @@ static int open_view(struct view *view)
 int show_test(struct cli *cli, int argc, char **argv, bool allow)
 {
 	static const struct option options[] = {{0}};
-	struct view view = {.cli = cli, .allow = allow};
+	struct view view = {.cli = cli, .allow = allow, .now = (uint32_t)time(NULL)};
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry asked;
 	bool absent = false;

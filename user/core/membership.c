@@ -34,7 +34,7 @@ static int write_error(int error)
 	return xb_store_error(error, "cannot write the store");
 }
 
-bool xb_members_next(struct xb_members *members, struct xb_membership *member)
+static bool next_of_all(struct xb_members *members, struct xb_membership *member)
 {
 	struct record record;
 
@@ -55,6 +55,21 @@ bool xb_members_next(struct xb_members *members, struct xb_membership *member)
 	return true;
 }
 
+bool xb_members_next(struct xb_members *members, struct xb_membership *member)
+{
+	while (next_of_all(members, member))
+		if (!member->expires || member->expires > members->as_of)
+			return true;
+	return false;
+}
+
+bool xb_members_any(struct xb_members members)
+{
+	struct xb_membership member;
+
+	return xb_members_next(&members, &member);
+}
+
 bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member)
 {
 	while (xb_members_next(&members, member))
@@ -63,11 +78,12 @@ bool xb_members_have(struct xb_members members, uint32_t list, struct xb_members
 	return false;
 }
 
-static struct xb_members members_in(const MDB_val *value)
+static struct xb_members members_in(const struct xb_txn *txn, const MDB_val *value)
 {
 	const uint8_t *bytes = value->mv_data;
 
-	return (struct xb_members){.next = bytes, .end = bytes + value->mv_size};
+	return (struct xb_members){
+		.next = bytes, .end = bytes + value->mv_size, .as_of = txn->as_of};
 }
 
 int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members)
@@ -76,7 +92,7 @@ int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_me
 	int error = xb_entries_get(txn, entry, &value);
 
 	if (!error)
-		*members = members_in(&value);
+		*members = members_in(txn, &value);
 	return error;
 }
 
@@ -113,12 +129,8 @@ static int index_expiry(struct xb_txn *txn, const struct xb_entry *entry,
 	return error && error != MDB_NOTFOUND ? write_error(error) : 0;
 }
 
-/* Entries that came or went: totals and the list of changes. */
-static int tell(struct xb_txn *txn, const struct xb_entry *entry, enum xb_what what)
+void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uint64_t one)
 {
-	struct xb_totals *totals = &txn->meta.totals;
-	uint64_t one = what == XB_LISTED ? 1 : (uint64_t)-1;
-
 	switch (entry->kind) {
 	case XB_PREFIX4:
 		totals->prefix4 += one;
@@ -136,6 +148,12 @@ static int tell(struct xb_txn *txn, const struct xb_entry *entry, enum xb_what w
 	default:
 		totals->allow += one;
 	}
+}
+
+/* Entries that came or went: totals and the list of changes. */
+static int tell(struct xb_txn *txn, const struct xb_entry *entry, enum xb_what what)
+{
+	xb_totals_count(&txn->meta.totals, entry, what == XB_LISTED ? 1 : (uint64_t)-1);
 	return xb_changes_add(&txn->change, entry, what);
 }
 
@@ -366,48 +384,6 @@ int xb_member_remove_listed(struct xb_txn *txn)
 	return error;
 }
 
-int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
-{
-	uint64_t swept = 0;
-
-	for (;;) {
-		enum xb_removal result;
-		struct xb_entry entry;
-		uint32_t order[2];
-		uint8_t copy[sizeof(order) + XB_ENTRY_KEY_BYTES];
-		MDB_cursor *cursor;
-		MDB_val key, value;
-		int error = mdb_cursor_open(txn->txn, txn->store->expiry, &cursor);
-
-		if (error)
-			return read_error(error);
-		error = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
-		if (!error && key.mv_size > sizeof(order) && key.mv_size <= sizeof(copy))
-			memcpy(copy, key.mv_data, key.mv_size);
-		mdb_cursor_close(cursor);
-		if (error == MDB_NOTFOUND)
-			break;
-		if (error)
-			return read_error(error);
-		if (key.mv_size <= sizeof(order) || key.mv_size > sizeof(copy))
-			return read_error(MDB_CORRUPTED);
-		memcpy(order, copy, sizeof(order));
-		if (be32toh(order[0]) > now)
-			break;
-		if (!xb_entry_decode(copy + sizeof(order), key.mv_size - sizeof(order), &entry))
-			return read_error(MDB_CORRUPTED);
-		error = xb_member_remove(txn, &entry, be32toh(order[1]), &result);
-		if (error)
-			return error;
-		if (result == XB_REMOVAL_ABSENT)
-			return read_error(MDB_CORRUPTED);
-		swept++;
-	}
-	if (count)
-		*count = swept;
-	return 0;
-}
-
 static void stand_on(struct xb_walk *walk, const struct xb_entry *entry)
 {
 	walk->entry = *entry;
@@ -458,8 +434,8 @@ int xb_walk_next(struct xb_walk *walk)
 		return more;
 	walk->started = true;
 	stand_on(walk, &entry);
-	walk->members =
-		members_in(&(MDB_val){reader->value_size, (void *)(uintptr_t)reader->value});
+	walk->members = members_in(
+		walk->txn, &(MDB_val){reader->value_size, (void *)(uintptr_t)reader->value});
 	return 1;
 }
 

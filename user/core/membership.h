@@ -50,17 +50,30 @@ int xb_member_remove_all(struct xb_txn *txn);
 /* Removes everything that is listed. */
 int xb_member_remove_listed(struct xb_txn *txn);
 
+/* Counts an entry among the totals. one: 1, or its negative to take it out. */
+void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uint64_t one);
+
 /* Takes out every membership that has expired by now. *count (may be NULL): how many. */
 int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
+
+/*
+ * In a transaction that reads, to tell people what is listed: what has expired by now is no longer
+ * seen, as if it had been swept, in memberships, totals and lists. *count: how many memberships
+ * those are, which the kernel still enforces. An entry whose memberships have all expired is found
+ * with none.
+ */
+int xb_member_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count);
 
 /* The memberships of one entry, to be read until the transaction changes or ends. */
 struct xb_members {
 	const uint8_t *next, *end;
+	uint32_t as_of; /* of the transaction */
 };
 
 /* -ENOENT without a message if the entry is not listed. */
 int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members);
 bool xb_members_next(struct xb_members *members, struct xb_membership *member);
+bool xb_members_any(struct xb_members members);
 bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member);
 
 /* Whether xb_member_put() would change nothing in them. */
