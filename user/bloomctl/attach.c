@@ -7,7 +7,6 @@
 
 #include "answers.h"
 #include "cli.h"
-#include "core/autoallow.h"
 #include "core/capability.h"
 #include "core/enforce.h"
 #include "core/error.h"
@@ -135,7 +134,7 @@ static int allow_body(struct xb_writer *writer, void *context)
 	for (int i = 0; i < request->count; i++)
 		ifindexes[i] = request->device[i].ifindex;
 	writer->adopts = true;
-	return xb_autoallow(writer->txn, ifindexes, (size_t)request->count, true);
+	return xb_enforce_allow(writer, ifindexes, (size_t)request->count, true);
 }
 
 static int body(struct xb_writer *writer, void *context)

@@ -79,6 +79,8 @@ int verb_flush(struct cli *cli, int argc, char **argv)
 		else
 			return EXIT_USAGE;
 	}
+	if (request.list && !cli_list_name(cli, request.list))
+		return EXIT_USAGE;
 	if (optind != argc)
 		return cli_usage(cli, "flush takes no entries");
 	if (!yes && !isatty(STDIN_FILENO))

@@ -147,19 +147,21 @@ static bool is_foreign(const struct xb_writer *writer, uint64_t identity, size_t
 	       (writer->active && writer->active->params.store != identity);
 }
 
-int xb_enforce_allow(struct xb_writer *writer, bool all)
+int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t count, bool all)
 {
 	const struct xb_trial *trial = &writer->trial;
-	uint32_t *tried = calloc(trial->name_count + 1, sizeof(*tried));
+	uint32_t *extra = calloc(trial->name_count + count + 1, sizeof(*extra));
 	int error = 0;
 
-	if (!tried)
+	if (!extra)
 		return xb_out_of_memory();
 	for (uint32_t i = 0; !error && i < trial->name_count; i++)
-		error = xb_ifindex(trial->names[i], &tried[i]);
+		error = xb_ifindex(trial->names[i], &extra[i]);
+	for (size_t i = 0; i < count; i++)
+		extra[trial->name_count + i] = more[i];
 	if (!error)
-		error = xb_autoallow(writer->txn, tried, trial->name_count, all);
-	free(tried);
+		error = xb_autoallow(writer->txn, extra, trial->name_count + count, all);
+	free(extra);
 	return error;
 }
 
@@ -170,7 +172,7 @@ static int allow_first(struct xb_writer *writer)
 
 	if (error)
 		return error;
-	error = xb_enforce_allow(writer, true);
+	error = xb_enforce_allow(writer, NULL, 0, true);
 	if (!error && writer->txn->edits) {
 		struct xb_txn *txn = writer->txn;
 

@@ -23,9 +23,9 @@ int xb_enforce(struct xb_writer *writer);
 /* Nothing may be changed from another network namespace: an error that says where to go. */
 int xb_enforce_at_home(struct xb_writer *writer);
 
-/* In the writer's transaction: the lifelines of the wanted interfaces and of those on trial, see
- * autoallow.h. */
-int xb_enforce_allow(struct xb_writer *writer, bool all);
+/* In the writer's transaction: the lifelines of the wanted interfaces, of those on trial, and of
+ * `count` more, by number; see autoallow.h. */
+int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t count, bool all);
 
 /* Creates the link and a generation for it where there is none. Both locks are held. */
 int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn);

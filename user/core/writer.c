@@ -444,7 +444,7 @@ static int attempt(const struct change *change, bool *full)
 	if (!error)
 		error = change->body ? change->body(&writer, change->context) : 0;
 	if (!error && writer.txn && (!writer.foreign || writer.adopts))
-		error = xb_enforce_allow(&writer, writer.how & XB_WRITE_SURVEY);
+		error = xb_enforce_allow(&writer, NULL, 0, writer.how & XB_WRITE_SURVEY);
 	unmet = writer.unmet;
 	if (!error && writer.txn)
 		error = finish(&writer, change->wish);
