@@ -49,6 +49,12 @@ $(OUT)/%.o: %.c Makefile | $(SKELS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) -c -o $@ $<
 
+# Two paths and a little: whoever starts us may have set a limit of 64 KiB for the stack. (The
+# sanitizers make frames larger.)
+ifeq (,$(findstring sanitize,$(EXTRA)))
+$(CORE) $(CLI): XB_CFLAGS += -Wframe-larger-than=8704
+endif
+
 vpath %.bpf.c bpf tests/bench tests/storm tests/support
 
 $(OUT)/bpf/%.bpf.o: %.bpf.c Makefile

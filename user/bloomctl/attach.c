@@ -294,7 +294,7 @@ int verb_attach(struct cli *cli, int argc, char **argv)
 	static const struct option options[] = {{"mode", required_argument, NULL, 'm'},
 						{"refuse", required_argument, NULL, 'r'},
 						{0}};
-	struct request request = {.wanted = XB_MODE_AUTO};
+	static struct request request = {.wanted = XB_MODE_AUTO}; /* too large for the stack */
 	int option;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)

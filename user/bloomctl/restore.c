@@ -15,7 +15,7 @@
 static FILE *copy_of(FILE *from, const char *name)
 {
 	FILE *copy = tmpfile();
-	char buffer[65536];
+	static char buffer[65536];
 	size_t size;
 
 	while (copy && (size = fread(buffer, 1, sizeof(buffer), from)))

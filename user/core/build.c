@@ -181,6 +181,8 @@ struct fill {
 	struct xb_counting *bloom;
 	struct xb_confirm *confirm; /* NULL: there is none */
 	uint8_t *used;
+	uint64_t *hashes; /* of a chunk; threads may have small stacks */
+	uint32_t *extras; /* addresses or verdicts of it */
 	uint32_t first_block, last_block, first_part, last_part;
 };
 
@@ -199,14 +201,22 @@ static int fill_begin(const struct share *share, struct xb_counting *bloom,
 	};
 	fill->used = calloc(
 		(size_t)(fill->last_part - fill->first_part) * confirm->geometry.size + 1, 1);
-	return fill->used ? 0 : xb_out_of_memory();
+	fill->hashes = calloc(CHUNK, sizeof(*fill->hashes));
+	fill->extras = calloc(CHUNK, sizeof(*fill->extras));
+	return fill->used && fill->hashes && fill->extras ? 0 : xb_out_of_memory();
 }
 
-static int fill_chunk(const struct fill *fill, const uint64_t *hashes, const uint32_t *extras,
-		      size_t count)
+static void fill_end(struct fill *fill)
 {
-	xb_counting_build(fill->bloom, hashes, count, fill->first_block, fill->last_block);
-	return fill->confirm ? xb_confirm_build(fill->confirm, hashes, extras, count,
+	free(fill->used);
+	free(fill->hashes);
+	free(fill->extras);
+}
+
+static int fill_chunk(const struct fill *fill, const uint32_t *extras, size_t count)
+{
+	xb_counting_build(fill->bloom, fill->hashes, count, fill->first_block, fill->last_block);
+	return fill->confirm ? xb_confirm_build(fill->confirm, fill->hashes, extras, count,
 						fill->first_part, fill->last_part, fill->used)
 			     : 0;
 }
@@ -215,7 +225,6 @@ static int fill_host4(const struct share *share)
 {
 	struct xb_generation *generation = share->generation;
 	const struct xb_keys *keys = share->keys;
-	uint64_t hashes[CHUNK];
 	struct fill fill;
 	int error = fill_begin(share, &generation->host4, &generation->confirm4, &fill);
 
@@ -224,14 +233,15 @@ static int fill_host4(const struct share *share)
 			keys->host4_count - start < CHUNK ? keys->host4_count - start : CHUNK;
 
 		for (size_t i = 0; i < count; i++)
-			hashes[i] = xb_hash_ipv4(&generation->params.key, keys->host4[start + i]);
-		error = fill_chunk(&fill, hashes, &keys->host4[start], count);
+			fill.hashes[i] =
+				xb_hash_ipv4(&generation->params.key, keys->host4[start + i]);
+		error = fill_chunk(&fill, &keys->host4[start], count);
 		if (!share->part && start / CHUNK % 64 == 0)
 			xb_progress("building the filter", start, keys->host4_count);
 	}
 	if (!share->part)
 		xb_progress("building the filter", keys->host4_count, keys->host4_count);
-	free(fill.used);
+	fill_end(&fill);
 	return error;
 }
 
@@ -239,7 +249,6 @@ static int fill_net6(const struct share *share)
 {
 	struct xb_generation *generation = share->generation;
 	const struct xb_keys *keys = share->keys;
-	uint64_t hashes[CHUNK];
 	struct fill fill;
 	int error = fill_begin(share, &generation->net6, &generation->confirm6, &fill);
 
@@ -249,12 +258,12 @@ static int fill_net6(const struct share *share)
 		for (size_t i = 0; i < count; i++) {
 			const struct xb_entry *entry = &keys->net6[start + i];
 
-			hashes[i] = xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo,
-						 entry->length);
+			fill.hashes[i] = xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo,
+						      entry->length);
 		}
-		error = fill_chunk(&fill, hashes, NULL, count);
+		error = fill_chunk(&fill, NULL, count);
 	}
-	free(fill.used);
+	fill_end(&fill);
 	return error;
 }
 
@@ -262,8 +271,6 @@ static int fill_names(const struct share *share)
 {
 	struct xb_generation *generation = share->generation;
 	const struct xb_keys *keys = share->keys;
-	uint64_t hashes[CHUNK];
-	uint32_t verdicts[CHUNK];
 	struct fill fill;
 	int error = fill_begin(share, &generation->names, &generation->confirm_names, &fill);
 
@@ -274,13 +281,13 @@ static int fill_names(const struct share *share)
 		for (size_t i = 0; i < count; i++) {
 			const struct xb_named *named = &keys->names[start + i];
 
-			hashes[i] = xb_name_hash(&generation->params.key, named->entry.name,
-						 named->entry.length);
-			verdicts[i] = named->verdict;
+			fill.hashes[i] = xb_name_hash(&generation->params.key, named->entry.name,
+						      named->entry.length);
+			fill.extras[i] = named->verdict;
 		}
-		error = fill_chunk(&fill, hashes, verdicts, count);
+		error = fill_chunk(&fill, fill.extras, count);
 	}
-	free(fill.used);
+	fill_end(&fill);
 	return error;
 }
 

@@ -325,10 +325,13 @@ static inline uint32_t radix_of(uint64_t one, unsigned int shift)
 /* By so many bits of the key, least significant first. Returns which of both has the outcome. */
 static uint64_t *radix_sort(uint64_t *from, uint64_t *to, size_t count, unsigned int bits)
 {
+	static size_t place[RADIX];
+
 	for (unsigned int shift = 0; shift < bits; shift += RADIX_BITS) {
-		size_t place[RADIX] = {0}, start = 0;
+		size_t start = 0;
 		uint64_t *swap = from;
 
+		memset(place, 0, sizeof(place));
 		for (size_t i = 0; i < count; i++)
 			place[radix_of(from[i], shift)]++;
 		for (uint32_t value = 0; value < RADIX; value++) {

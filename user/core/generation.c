@@ -67,12 +67,10 @@ size_t xb_generation_file_bytes(const struct xb_params *params)
 		       sizeof(struct xb_counters);
 }
 
-#define COUNTERS_SUFFIX ".counters"
-
 int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name,
 				char *path, size_t size)
 {
-	if ((size_t)snprintf(path, size, "%s/%016llx-%s" COUNTERS_SUFFIX, paths->run,
+	if ((size_t)snprintf(path, size, "%s/%016llx-%s" XB_COUNTERS_SUFFIX, paths->run,
 			     (unsigned long long)store, name) >= size)
 		return xb_input_error("%s: path too long", paths->run);
 	return 0;
@@ -153,7 +151,14 @@ int xb_generation_map(struct xb_generation *generation)
 	return error ? error : map_file(generation);
 }
 
-/* A file of the right size that names this generation, or -1. */
+/* What says nothing of the counters, only of this process or the machine. */
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* A file of the right size that names this generation. -1: there is none. Else a negative errno
+ * below that, with a message. */
 static int open_counters(const struct xb_paths *paths, const struct xb_generation *generation)
 {
 	struct xb_counters_header header;
@@ -164,9 +169,9 @@ static int open_counters(const struct xb_paths *paths, const struct xb_generatio
 	if (xb_generation_counters_path(paths, generation->params.store, generation->name, path,
 					sizeof(path)))
 		return -1;
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		return -1;
+		return is_shortage(errno) ? xb_system_error(errno, "cannot open %s", path) : -1;
 	if (fstat(fd, &st) < 0 ||
 	    (size_t)st.st_size != xb_generation_file_bytes(&generation->params) ||
 	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
@@ -192,14 +197,16 @@ static int open_pins(const char *directory, struct xb_generation *generation)
 	close(fd);
 	if (!error && params->layout != XB_GENERATION_LAYOUT)
 		return -ENOENT; /* another version's: to be built anew */
+	if (!error && !xb_params_are_sound(params))
+		return -ENOENT; /* nobody's */
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
 		if (!xb_map_entries(map, params))
 			continue;
-		generation->map[map] =
-			map == XB_MAP_POLICY ? xb_pin_open_map(directory, xb_map_name(map),
-							       BPF_MAP_TYPE_ARRAY, sizeof(uint32_t))
-					     : xb_pin_open(directory, xb_map_name(map));
-		error = generation->map[map] < 0 ? generation->map[map] : 0;
+		generation->map[map] = xb_pin_open(directory, xb_map_name(map));
+		if (generation->map[map] < 0)
+			error = generation->map[map];
+		else if (!xb_map_is(generation->map[map], map, params))
+			error = -ENOENT;
 	}
 	return error;
 }
@@ -223,8 +230,12 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 		if (xb_pin_path(directory, pins, item->d_name))
 			continue;
 		fd = xb_pin_open(directory, "program");
-		if (fd < 0)
+		if (fd == -ENOENT)
 			continue;
+		if (fd < 0) {
+			error = fd;
+			break;
+		}
 		if (xb_program_id(fd) != id) {
 			close(fd);
 			continue;
@@ -277,7 +288,7 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 		error = open_pins(directory, generation);
 	if (!error) {
 		generation->file = open_counters(paths, generation);
-		error = xb_generation_map(generation);
+		error = generation->file < -1 ? generation->file : xb_generation_map(generation);
 	}
 	if (error) {
 		xb_generation_close(generation);
@@ -433,7 +444,7 @@ void xb_generation_sweep_counters(const struct xb_paths *paths, uint64_t store, 
 		return;
 	snprintf(ours, sizeof(ours), "%016llx-", (unsigned long long)store);
 	if (keep)
-		snprintf(kept, sizeof(kept), "%s%s" COUNTERS_SUFFIX, ours, keep);
+		snprintf(kept, sizeof(kept), "%s%s" XB_COUNTERS_SUFFIX, ours, keep);
 	while ((item = readdir(listing)))
 		if (!strncmp(item->d_name, ours, strlen(ours)) && strcmp(item->d_name, kept))
 			unlinkat(dirfd(listing), item->d_name, 0);

@@ -125,4 +125,6 @@ size_t xb_generation_file_bytes(const struct xb_params *params);
 #define XB_COUNTERS_MAGIC 0x31746e756f436258ULL /* "XbCount1" */
 #define XB_COUNTERS_PAGE  4096
 
+#define XB_COUNTERS_SUFFIX ".counters" /* of the name of the file */
+
 #endif

@@ -206,9 +206,21 @@ static int pin_all(const char *directory, int identity, const struct entry_bpf *
 	return error;
 }
 
+/* Gives a directory of pins another name. There may be none. */
+static int move_pins(const char *pins, const char *name, const char *to)
+{
+	char from[XB_PATH_MAX], moved[XB_PATH_MAX];
+
+	if (xb_pin_path(from, pins, name) || xb_pin_path(moved, pins, to))
+		return -EINVAL;
+	return rename(from, moved) < 0 && errno != ENOENT
+		       ? xb_system_error(errno, "cannot set %s aside", from)
+		       : 0;
+}
+
 int xb_link_set_aside(const char *pins)
 {
-	char final[XB_PATH_MAX], older[XB_PATH_MAX], trial[XB_PATH_MAX], moved[XB_PATH_MAX];
+	char final[XB_PATH_MAX];
 	struct xb_link_identity identity;
 	uint32_t zero = 0;
 	char name[32];
@@ -228,16 +240,12 @@ int xb_link_set_aside(const char *pins)
 		return 0;
 	}
 	snprintf(name, sizeof(name), XB_LINK_OLDER "%u", identity.layout);
-	if (xb_pin_path(older, pins, name) || xb_pin_path(trial, pins, XB_GUARD_PINS) ||
-	    xb_pin_path(moved, final, XB_GUARD_PINS))
-		return -EINVAL;
-	if (rename(trial, moved) < 0 && errno != ENOENT)
-		return xb_system_error(errno, "cannot set %s aside", trial);
+	error = move_pins(pins, XB_GUARD_PINS, XB_LINK_PINS "/" XB_GUARD_PINS);
 	xb_fault("upgrade-trial");
-	if (rename(final, older) < 0)
-		return xb_system_error(errno, "cannot set %s aside", final);
+	if (!error)
+		error = move_pins(pins, XB_LINK_PINS, name);
 	xb_fault("upgrade-aside");
-	return 0;
+	return error;
 }
 
 int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link)

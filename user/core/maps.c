@@ -2,22 +2,45 @@
 /* Names and sizes of the maps of a generation. */
 #include "maps.h"
 
+#include <bpf/bpf.h>
+#include <stdint.h>
+
 #include "confirm.h"
 
-static const char *const map_names[XB_MAPS] = {
-	[XB_MAP_HOST4] = "host4",	   [XB_MAP_NET6] = "net6",
-	[XB_MAP_LENGTHS6] = "lengths6",	   [XB_MAP_PREFIX4] = "prefix4",
-	[XB_MAP_CONFIRM4] = "confirm4",	   [XB_MAP_CONFIRM6] = "confirm6",
-	[XB_MAP_GATE] = "allow_gate",	   [XB_MAP_ALLOW4] = "allow4",
-	[XB_MAP_ALLOW6] = "allow6",	   [XB_MAP_POLICY] = "policy",
-	[XB_MAP_NAMES] = "names",	   [XB_MAP_CONFIRM_NAMES] = "confirm_names",
-	[XB_MAP_DEPTHS] = "name_depths",   [XB_MAP_ALLOW_NAMES] = "allow_names",
-	[XB_MAP_SCRATCH] = "name_scratch",
+#define ARRAY(map_name, map_value)                                                                 \
+	{                                                                                          \
+		.name = map_name, .type = BPF_MAP_TYPE_ARRAY, .key_bytes = sizeof(uint32_t),       \
+		.value_bytes = sizeof(map_value)                                                   \
+	}
+
+/* As bpf/ declares them; a size of 0 is known there only. */
+static const struct shape {
+	const char *name;
+	uint32_t type, key_bytes, value_bytes;
+} shapes[XB_MAPS] = {
+	[XB_MAP_HOST4] = ARRAY("host4", struct xb_block),
+	[XB_MAP_NET6] = ARRAY("net6", struct xb_block),
+	[XB_MAP_LENGTHS6] = ARRAY("lengths6", struct xb_lengths),
+	[XB_MAP_PREFIX4] = ARRAY("prefix4", uint64_t),
+	[XB_MAP_CONFIRM4] = ARRAY("confirm4", struct xb_bucket),
+	[XB_MAP_CONFIRM6] = ARRAY("confirm6", struct xb_bucket),
+	[XB_MAP_GATE] = ARRAY("allow_gate", uint64_t),
+	[XB_MAP_ALLOW4] = {"allow4", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct xb_allow4_key),
+			   sizeof(uint32_t)},
+	[XB_MAP_ALLOW6] = {"allow6", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct xb_allow6_key),
+			   sizeof(uint32_t)},
+	[XB_MAP_POLICY] = ARRAY("policy", uint32_t),
+	[XB_MAP_NAMES] = ARRAY("names", struct xb_block),
+	[XB_MAP_CONFIRM_NAMES] = ARRAY("confirm_names", struct xb_bucket),
+	[XB_MAP_DEPTHS] = ARRAY("name_depths", struct xb_depths),
+	[XB_MAP_ALLOW_NAMES] = {"allow_names", BPF_MAP_TYPE_HASH, sizeof(uint64_t),
+				sizeof(uint32_t)},
+	[XB_MAP_SCRATCH] = {"name_scratch", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), 0},
 };
 
 const char *xb_map_name(enum xb_map map)
 {
-	return map_names[map];
+	return shapes[map].name;
 }
 
 static uint32_t bucket_entries(const struct xb_buckets *buckets)
@@ -64,21 +87,9 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 
 uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params)
 {
-	static const uint32_t value_bytes[XB_MAPS] = {
-		[XB_MAP_HOST4] = sizeof(struct xb_block),
-		[XB_MAP_NET6] = sizeof(struct xb_block),
-		[XB_MAP_LENGTHS6] = sizeof(struct xb_lengths),
-		[XB_MAP_PREFIX4] = sizeof(uint64_t),
-		[XB_MAP_CONFIRM4] = sizeof(struct xb_bucket),
-		[XB_MAP_CONFIRM6] = sizeof(struct xb_bucket),
-		[XB_MAP_GATE] = sizeof(uint64_t),
-		[XB_MAP_POLICY] = sizeof(uint32_t),
-		[XB_MAP_NAMES] = sizeof(struct xb_block),
-		[XB_MAP_CONFIRM_NAMES] = sizeof(struct xb_bucket),
-		[XB_MAP_DEPTHS] = sizeof(struct xb_depths),
-	};
-
-	return (uint64_t)xb_map_entries(map, params) * value_bytes[map];
+	return shapes[map].type == BPF_MAP_TYPE_ARRAY
+		       ? (uint64_t)xb_map_entries(map, params) * shapes[map].value_bytes
+		       : 0;
 }
 
 uint64_t xb_maps_bytes(const struct xb_params *params)
@@ -88,4 +99,35 @@ uint64_t xb_maps_bytes(const struct xb_params *params)
 	for (enum xb_map map = 0; map < XB_MAPS; map++)
 		bytes += xb_map_bytes(map, params);
 	return bytes;
+}
+
+bool xb_map_is(int fd, enum xb_map map, const struct xb_params *params)
+{
+	const struct shape *shape = &shapes[map];
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == shape->type &&
+	       info.key_size == shape->key_bytes &&
+	       (!shape->value_bytes || info.value_size == shape->value_bytes) &&
+	       info.max_entries == xb_map_entries(map, params);
+}
+
+/* A stage's blocks and buckets; confirmed: it has to have buckets. */
+static bool is_stage(const struct xb_geometry *bloom, const struct xb_buckets *buckets,
+		     bool confirmed)
+{
+	if (!bloom->blocks)
+		return !buckets->parts;
+	return (bloom->probes == XB_PROBES_FEW || bloom->probes == XB_PROBES_MANY) &&
+	       (buckets->parts != 0) == confirmed && (buckets->size != 0) == confirmed &&
+	       (uint64_t)buckets->parts * buckets->size < UINT32_MAX;
+}
+
+bool xb_params_are_sound(const struct xb_params *params)
+{
+	return is_stage(&params->host4, &params->confirm4, params->confirm) &&
+	       is_stage(&params->net6, &params->confirm6, params->confirm) &&
+	       is_stage(&params->names, &params->confirm_names, true) &&
+	       params->length_cells < UINT32_MAX && (!params->names.blocks || params->allow_names);
 }

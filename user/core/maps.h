@@ -3,6 +3,7 @@
 #ifndef XB_CORE_MAPS_H
 #define XB_CORE_MAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "xdp_bloom/layout.h"
@@ -38,5 +39,12 @@ uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params);
 
 /* Bytes of all arrays: the packet path. */
 uint64_t xb_maps_bytes(const struct xb_params *params);
+
+/* Whether parameters that were read, as from a pin, agree with themselves: whoever goes by them
+ * stays within the maps they ask for. */
+bool xb_params_are_sound(const struct xb_params *params);
+
+/* Whether the map behind the descriptor is the one that the parameters ask for. */
+bool xb_map_is(int fd, enum xb_map map, const struct xb_params *params);
 
 #endif

@@ -19,6 +19,7 @@ _Static_assert(sizeof(struct record) == 16, "store format");
 /* The largest value: the store takes larger ones, so this bounds only the buffer. */
 #define VALUE_MAX 65536
 
+/* The functions that have one keep it off the stack, which may be small. */
 struct value {
 	size_t size;
 	uint8_t bytes[VALUE_MAX];
@@ -175,7 +176,7 @@ static int write_value(struct xb_txn *txn, struct value *value)
 static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
 		     const struct xb_membership *member)
 {
-	struct value value;
+	static struct value value;
 	int error;
 
 	value.size = 0;
@@ -223,7 +224,7 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 		     struct xb_members members, enum xb_put *result)
 {
 	struct xb_membership old, renewed = *member;
-	struct value value;
+	static struct value value;
 	int error = 0;
 
 	value.size = 0;
@@ -276,7 +277,7 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 {
 	struct xb_members members;
 	struct xb_membership old;
-	struct value value;
+	static struct value value;
 	bool found = false;
 	int error = xb_members_of(txn, entry, &members);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
@@ -59,16 +60,18 @@ static struct mnl_socket *open_strict(int bus)
 /* A socket of its own: one that was left in the middle of a dump is busy. */
 static int ask_once(int bus, const struct nlmsghdr *request, struct answers *answers)
 {
-	_Alignas(struct nlmsghdr) char answer[ANSWER_BYTES];
-	struct mnl_socket *socket = open_strict(bus);
-	int result = MNL_CB_OK, errnum;
+	char *answer = malloc(ANSWER_BYTES);
+	struct mnl_socket *socket = answer ? open_strict(bus) : NULL;
+	int result = MNL_CB_OK, errnum = errno;
 
-	if (!socket)
-		return -errno;
+	if (!socket) {
+		free(answer);
+		return -errnum;
+	}
 	if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
 		result = MNL_CB_ERROR;
 	while (result > MNL_CB_STOP) {
-		ssize_t size = mnl_socket_recvfrom(socket, answer, sizeof(answer));
+		ssize_t size = mnl_socket_recvfrom(socket, answer, ANSWER_BYTES);
 
 		result = size < 0 ? MNL_CB_ERROR
 				  : mnl_cb_run(answer, (size_t)size, 0,
@@ -76,6 +79,7 @@ static int ask_once(int bus, const struct nlmsghdr *request, struct answers *ans
 	}
 	errnum = errno;
 	mnl_socket_close(socket);
+	free(answer);
 	return result < 0 ? -errnum : 0;
 }
 

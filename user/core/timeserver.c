@@ -150,7 +150,7 @@ static pid_t spawn_chronyc(int fd)
 /* chronyd's sockets come and go; what it asks, only it knows. No chronyd: nothing found. */
 static int ask_chrony(struct xb_lifelines *out)
 {
-	char text[16384];
+	static char text[16384];
 	int ends[2];
 	pid_t pid;
 

@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Pinned parameters that lie, counters that are cut off, too few descriptors, a small stack: a line
+# and an exit code, never a signal, and nothing that is in force is lost.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+in_force()
+{
+	ctl -q add 10.77.0.3 10.77.3.0/25 fd77::3
+	ctl -q attach x0
+	blocked 10.77.0.3 fd77::3
+}
+
+# lie OFFSET NUMBER...: the parameters in the pin of the generation, changed there.
+lie()
+{
+	local pin value offset
+
+	pin=$(echo "$pins"/gen-*/params)
+	value=$(bpftool -j map dump pinned "$pin" | python3 -c '
+import json, struct, sys
+value = bytes(int(x, 16) for x in json.load(sys.stdin)[0]["value"])
+for offset, number in zip(sys.argv[1::2], sys.argv[2::2]):
+    value = value[:int(offset)] + struct.pack("<I", int(number, 0)) + value[int(offset) + 4:]
+print(len(value), *value)' "$@")
+	rm "$pin"
+	# shellcheck disable=SC2086
+	bpftool map create "$pin" type array key 4 value ${value%% *} entries 1 name params
+	# shellcheck disable=SC2086
+	bpftool map update pinned "$pin" key 0 0 0 0 value ${value#* }
+	echo "lie: $*"
+}
+
+# found_out LIE...: by the next command, which builds a filter by what is listed.
+found_out()
+{
+	local one
+
+	for one; do
+		# shellcheck disable=SC2086
+		lie $one
+		exits 3 status
+		blocked 10.77.0.3
+		exits 0 add 10.77.0.4 fd77::4 --exist
+		blocked 10.77.0.3 10.77.0.4 fd77::3 fd77::4
+		exits 0 status
+	done
+}
+
+# Offsets of struct xb_params.
+t_params()
+{
+	local lies=(
+		"44 0xffffffff"            # host4.probes
+		"40 0x80000001"            # host4.blocks
+		"60 9"                     # net6.probes
+		"72 2 76 0x80000001"       # confirm4, whose product is 2 modulo 2^32
+		"80 0xffffffff 84 1"       # confirm6
+		"148 0xffffffff"           # length_cells
+		"148 0xfffffffe"
+		"160 0"                    # confirm
+	)
+
+	in_force
+	found_out "${lies[@]}"
+	lie 148 0xffffffff
+	exits 0 detach x0
+	passes 10.77.0.3
+}
+
+t_params_of_names()
+{
+	local lies=(
+		"92 0"                     # names.probes
+		"104 0 108 0"              # confirm_names
+		"136 0"                    # allow_names
+	)
+
+	ctl -q add ads.example
+	in_force
+	found_out "${lies[@]}"
+}
+
+# The commands stop while they have the counters mapped, and go on without their pages.
+t_counters_cut_off()
+{
+	in_force
+	stands_at commit-after add 10.77.0.4
+	truncate -s 0 "$counters"/*.counters
+	goes_on 3
+	mv "$T/paused.out" "$T/out"
+	mv "$T/paused.err" "$T/err"
+	one_line
+	complains 'counters of the filter were cut off'
+	blocked 10.77.0.3
+	exits 0 add 10.77.0.5
+	blocked 10.77.0.3 10.77.0.4 10.77.0.5
+	exits 0 status
+}
+
+# limited SHELL-LIMIT ARGUMENT...: exit code in $code.
+limited()
+{
+	code=0
+	# shellcheck disable=SC2016
+	in_server bash -c 'ulimit $0; exec "$@"' "$1" "$bloomctl" --state "$state" --pin "$pins" \
+		--run "$counters" "${@:2}" >"$T/out" 2>"$T/err" </dev/null || code=$?
+}
+
+t_stack()
+{
+	local verb
+
+	printf '10.77.0.4\n2001:db8::/48\n' >"$T/list"
+	printf 'add 10.77.0.5\ndel 10.77.0.5\n' >"$T/batch"
+	ctl -q add ads.example
+	in_force
+	ctl save >"$T/saved"
+	for verb in "add 10.77.0.4" "test 10.77.0.4" "del 10.77.0.4" list status stats "up" \
+		"import $T/list" "batch $T/batch" "rotate" "rotate --capacity 100000" "allow add 10.77.0.3" \
+		"allow del 10.77.0.3" "allow list" "policy monitor" "policy enforce" "verdict ads refused" \
+		"ports tls 443" "ports tls off" doctor save "restore $T/saved" "policy enforce --rollback 60" \
+		commit "import $T/list --rollback 60" commit "flush --list default --yes" "detach x0" \
+		"attach x0" "detach --all"; do
+		# shellcheck disable=SC2086
+		limited "-s 64" $verb
+		[[ $code -eq 0 ]] || fail "$verb: exit code $code: $(cat "$T/err")"
+	done
+	passes 10.77.0.3
+}
+
+# Too few to look: that is what is said, and not that something is wrong with the filter.
+t_descriptors()
+{
+	local few
+
+	in_force
+	for few in 4 8 11 12 13 14 15 16 17 18 20 22 24 26 28 30 32 34 36 40; do
+		limited "-n $few" status
+		echo "$few: $code $(cat "$T/err")"
+		[[ $code -eq 0 || $code -eq 3 ]] || fail "status with $few descriptors: exit code $code"
+		! grep -E "another version|lost|not pinned" "$T/out" "$T/err" || fail "with $few descriptors"
+		[[ $code -eq 0 ]] || one_line
+		limited "-n $few" add 10.77.0.4 --exist
+		echo "$few: add: $code $(cat "$T/err")"
+		[[ $code -eq 0 || $code -eq 3 ]] || fail "add with $few descriptors: exit code $code"
+		[[ $code -eq 0 ]] || complains 'Too many open files'
+		blocked 10.77.0.3
+	done
+	[[ $code -eq 0 ]] || fail "$few are not few"
+	exits 0 status
+	blocked 10.77.0.3 10.77.0.4
+}
+
+run_tests
