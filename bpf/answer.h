@@ -227,6 +227,30 @@ static __always_inline bool turn_opt(struct xdp_md *ctx, struct name *name)
 	return true;
 }
 
+/*
+ * The length of a PPPoE session's payload: the PPP protocol, of one byte or two, and the packet.
+ * Only behind such a header is the IP header further back than behind two VLAN tags, or as far; and
+ * then its EtherType stands where else a tag or its type does.
+ */
+static __always_inline bool turn_pppoe(struct xdp_md *ctx, __u32 network, __u32 packet)
+{
+	__u32 one = network & 1, header = network - sizeof(struct pppoe_session) + one;
+	struct cursor cursor;
+	struct pppoe_session *session;
+	__be16 *type;
+
+	if (network < sizeof(struct ethhdr) + sizeof(struct pppoe_session) - 1)
+		return true;
+	cursor = cursor_at(ctx, header - sizeof(*type));
+	type = cursor_take(&cursor, sizeof(*type));
+	session = cursor_take(&cursor, sizeof(*session));
+	if (!type || !session)
+		return false;
+	if (*type == bpf_htons(ETH_P_PPP_SES))
+		session->length = bpf_htons(sizeof(session->protocol) - one + packet);
+	return true;
+}
+
 static __always_inline bool turn(struct xdp_md *ctx, const struct name *name, __u32 size)
 {
 	struct cursor cursor = cursor_at(ctx, 0);
@@ -238,7 +262,8 @@ static __always_inline bool turn(struct xdp_md *ctx, const struct name *name, __
 				      : turn_ipv4(&cursor, size, &addresses)))
 		return false;
 	turn_ethernet(ethernet);
-	return turn_udp(&cursor, name, size, addresses);
+	return turn_udp(&cursor, name, size, addresses) &&
+	       turn_pppoe(ctx, name->network, name->query.message - name->network + size);
 }
 
 /* Behind the answer nothing is left but what short frames are filled up with. */

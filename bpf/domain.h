@@ -82,7 +82,7 @@ static __always_inline enum xb_reason reason_of(__u32 verdict)
 static __noinline int domain_note(struct xdp_md *ctx, struct name *name)
 {
 	struct xb_drop *drop = &name->told.drop;
-	struct source source = parse_source(ctx);
+	struct source source = source_at(ctx, name->network, name->ipv6);
 
 	if (source.family == SOURCE_NONE)
 		return 0;

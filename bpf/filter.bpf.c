@@ -35,7 +35,7 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 	if (reason == XB_CLEAN && !params.allow_only && !params.names.blocks)
 		return account(ctx, XB_CLEAN, source.claimed);
 	if (params.allow_only || xb_reason_drops(reason))
-		reason = policy_apply(ctx, reason, at_gate);
+		reason = policy_apply(ctx, &source, reason, at_gate);
 	/* What is only monitored for its source would not have come as far as its name. */
 	if (params.names.blocks && !xb_reason_drops(reason) && reason != XB_MONITORED &&
 	    may_carry_name(ctx, &source))

@@ -43,17 +43,17 @@ static __always_inline bool is_neighbour_discovery(struct xdp_md *ctx, const str
 }
 
 /* Whether the source is on the allowlist. */
-static __noinline int is_allowed(struct xdp_md *ctx)
+static __noinline int is_allowed(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 {
-	struct source source = parse_source(ctx);
+	struct source source = source_at(ctx, network, ipv6);
 
 	return allowed(&source);
 }
 
 /* What becomes under allow-only of what is not listed. */
-static __noinline int not_admitted(struct xdp_md *ctx, __u32 found)
+static __noinline int not_admitted(struct xdp_md *ctx, __u32 found, __u32 network, __u32 ipv6)
 {
-	struct source source = parse_source(ctx);
+	struct source source = source_at(ctx, network, ipv6);
 
 	if (source.family == SOURCE_NONE)
 		return found;
@@ -67,23 +67,25 @@ static __noinline int not_admitted(struct xdp_md *ctx, __u32 found)
 /*
  * What the policy makes of a look-up. at_gate: the allowlist may have the source. Inlined, for the
  * way to a drop has no function to return from, which mitigations make dear (see docs/design.md);
- * whatever is rare and needs the source is a function of its own, and parses once more.
+ * whatever is rare and needs the source is a function of its own, and reads it once more.
  */
-static __always_inline int policy_apply(struct xdp_md *ctx, __u32 found, __u32 at_gate)
+static __always_inline int policy_apply(struct xdp_md *ctx, const struct source *source,
+					__u32 found, __u32 at_gate)
 {
+	__u32 network = source->network, ipv6 = source->family == SOURCE_IPV6;
 	enum xb_reason reason = found;
 	__u32 now = policy_now();
 
 	if (now == XB_POLICY_ALLOW_ONLY) {
 		if (xb_reason_drops(reason))
 			return XB_ADMITTED;
-		reason = not_admitted(ctx, reason);
-	} else if (xb_reason_drops(reason) && at_gate && is_allowed(ctx)) {
+		reason = not_admitted(ctx, reason, network, ipv6);
+	} else if (xb_reason_drops(reason) && at_gate && is_allowed(ctx, network, ipv6)) {
 		reason = XB_ALLOWED;
 	}
 	if (!xb_reason_drops(reason))
 		return reason;
-	watch_tell(ctx, reason, now == XB_POLICY_MONITOR);
+	watch_tell(ctx, network, ipv6, reason, now == XB_POLICY_MONITOR);
 	return now == XB_POLICY_MONITOR ? XB_MONITORED : reason;
 }
 

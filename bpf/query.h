@@ -49,14 +49,6 @@ static __always_inline bool is_tcp_wanted(void)
 	return params.ports.tls[0] || params.ports.http[0];
 }
 
-static __always_inline struct cursor cursor_at(struct xdp_md *ctx, __u32 offset)
-{
-	void *start = (void *)(long)ctx->data;
-
-	return (struct cursor){
-		.start = start, .pos = start + (offset & 63), .end = (void *)(long)ctx->data_end};
-}
-
 static __always_inline struct transport transport_none(void)
 {
 	return (struct transport){.protocol = IPPROTO_NONE};

@@ -77,9 +77,10 @@ static __always_inline struct xb_drop watch_begin(struct xdp_md *ctx, const stru
 	return drop;
 }
 
-static __noinline int watch_send(struct xdp_md *ctx, __u32 reason, __u32 monitored)
+static __noinline int watch_send(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32 reason,
+				 __u32 monitored)
 {
-	struct source source = parse_source(ctx);
+	struct source source = source_at(ctx, network, ipv6);
 	struct xb_drop drop;
 
 	if (source.family == SOURCE_NONE)
@@ -98,10 +99,11 @@ static __always_inline bool watch_wants(void)
 	return now && now->budget > 0 && __sync_fetch_and_add(&now->budget, -1) > 0;
 }
 
-static __always_inline void watch_tell(struct xdp_md *ctx, enum xb_reason reason, bool monitored)
+static __always_inline void watch_tell(struct xdp_md *ctx, __u32 network, __u32 ipv6,
+				       enum xb_reason reason, bool monitored)
 {
 	if (watch_wants())
-		watch_send(ctx, reason, monitored);
+		watch_send(ctx, network, ipv6, reason, monitored);
 }
 
 #endif

@@ -14,7 +14,7 @@
 	X(LISTED_IPV6, "listed_ipv6", DROP, "the source is in a listed IPv6 prefix")               \
 	X(NOT_IP, "not_ip", PASS, "neither IPv4 nor IPv6 (ARP, LLDP, ...)")                        \
 	X(NO_GENERATION, "no_generation", PASS, "no filter was in force")                          \
-	X(PPPOE, "pppoe", PASS, "PPPoE: the source is not looked for inside")                      \
+	X(PPPOE, "pppoe", PASS, "a PPPoE session, with neither IPv4 nor IPv6 in it")               \
 	X(VLAN_DEPTH, "vlan_depth", PASS, "more than two VLAN tags")                               \
 	X(ETHERNET_SHORT, "ethernet_short", PASS, "cut inside the Ethernet header")                \
 	X(VLAN_SHORT, "vlan_short", PASS, "cut inside a VLAN tag")                                 \
@@ -53,7 +53,9 @@
 	X(TLS_NAMELESS, "tls_nameless", PASS, "a TLS hello without a whole server name in it")     \
 	X(HTTP_DROPPED, "http_dropped", DROP, "an HTTP host that is listed")                       \
 	X(HTTP_NAMELESS, "http_nameless", PASS, "an HTTP request without a whole host in it")      \
-	X(DHCP, "dhcp", PASS, "a DHCP server's message to a client, under allow-only")
+	X(DHCP, "dhcp", PASS, "a DHCP server's message to a client, under allow-only")             \
+	X(PPPOE_SHORT, "pppoe_short", PASS, "cut inside the header of a PPPoE session")            \
+	X(PPPOE_HEADER, "pppoe_header", PASS, "PPPoE of another version, type or code")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,

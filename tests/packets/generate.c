@@ -48,6 +48,22 @@ static uint32_t pick(uint64_t *chance, const uint32_t *from, uint32_t count)
 	pick(chance, (const uint32_t[]){__VA_ARGS__},                                              \
 	     sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
+/* A PPPoE session whose length nobody has to believe. */
+static void put_session(struct frame *frame, uint64_t *chance, bool ipv6)
+{
+	put16(frame, 0x8864);
+	put8(frame, one_in(chance, 20) ? below(chance, 256) : 0x11);
+	put8(frame, one_in(chance, 20) ? below(chance, 256) : 0);
+	put_random(frame, chance, 4);
+	if (!below(chance, 10))
+		put16(frame, PICK(chance, 0xc021, 0x8021, 0x0121, 0x2100, 0x00fd, 0x0000,
+				  below(chance, 0x10000)));
+	else if (below(chance, 3))
+		put16(frame, ipv6 ? 0x0057 : 0x0021);
+	else
+		put8(frame, ipv6 ? 0x57 : 0x21);
+}
+
 static void put_ethernet(struct frame *frame, uint64_t *chance, bool ipv6)
 {
 	uint32_t tags = below(chance, 10) < 6 ? 0 : below(chance, 8) ? 1 + below(chance, 2) : 3;
@@ -59,7 +75,9 @@ static void put_ethernet(struct frame *frame, uint64_t *chance, bool ipv6)
 		put16(frame, PICK(chance, 0x8100, 0x8100, 0x88a8));
 		put16(frame, below(chance, 0x10000));
 	}
-	if (below(chance, 25))
+	if (one_in(chance, 6))
+		put_session(frame, chance, ipv6);
+	else if (below(chance, 25))
 		put16(frame, ipv6 ? 0x86dd : 0x0800);
 	else
 		put16(frame, PICK(chance, 0x0806, 0x8864, 0x8863, 0x88cc, 0x8847, 0x9100, 0x05dc,

@@ -36,9 +36,31 @@ static bool is_tag(uint32_t type)
 	return type == DOT1Q || type == DOT1AD;
 }
 
-/* Where the IP header begins, in the first buffer; 0: there is none, for this reason. */
-static uint32_t find_network(const struct frame *frame, bool *ipv6, enum xb_reason *reason)
+/* Where the IP header begins behind a PPPoE header at packet->session, 0: nowhere, for *reason. */
+static uint32_t find_in_session(struct packet *packet, enum xb_reason *reason)
 {
+	const uint8_t *session = packet->frame->byte + packet->session;
+	uint32_t protocol = session[6], bytes = 1;
+
+	*reason = XB_PPPOE_SHORT;
+	if (packet->session + 8 > packet->frame->first)
+		return 0;
+	*reason = XB_PPPOE_HEADER;
+	if (session[0] != 0x11 || session[1])
+		return 0;
+	if (!(protocol & 1)) {
+		protocol = get16(session + 6);
+		bytes = 2;
+	}
+	*reason = XB_PPPOE;
+	packet->ipv6 = protocol == 0x57;
+	return protocol == 0x21 || protocol == 0x57 ? packet->session + 6 + bytes : 0;
+}
+
+/* Where the IP header begins, in the first buffer; 0: there is none, for this reason. */
+static uint32_t find_network(struct packet *packet, enum xb_reason *reason)
+{
+	const struct frame *frame = packet->frame;
 	uint32_t at = 12, type;
 
 	*reason = XB_ETHERNET_SHORT;
@@ -51,8 +73,12 @@ static uint32_t find_network(const struct frame *frame, bool *ipv6, enum xb_reas
 			return 0;
 		type = get16(frame->byte + at + 2);
 	}
-	*reason = type == PPPOE ? XB_PPPOE : XB_NOT_IP;
-	*ipv6 = type == IPV6;
+	if (type == PPPOE) {
+		packet->session = at;
+		return find_in_session(packet, reason);
+	}
+	*reason = XB_NOT_IP;
+	packet->ipv6 = type == IPV6;
 	return type == IPV4 || type == IPV6 ? at : 0;
 }
 
@@ -195,7 +221,7 @@ void reference(const struct rules *rules, const struct frame *frame, bool guess,
 
 	outcome->can_guess = false;
 	if (rules->slot == SLOT_FILTER) {
-		packet.network = find_network(frame, &packet.ipv6, &outcome->reason);
+		packet.network = find_network(&packet, &outcome->reason);
 		if (packet.network)
 			outcome->reason = check_header(frame, packet.network, packet.ipv6);
 		if (packet.network && outcome->reason == XB_CLEAN)

@@ -63,6 +63,7 @@ struct packet {
 	const struct frame *frame;
 	bool ipv6;
 	uint32_t network;      /* offset of the IP header */
+	uint32_t session;      /* offset of a PPPoE header; 0: there is none */
 	uint32_t claimed;      /* where the packet ends, by that header's length */
 	uint32_t end;	       /* the same, or of the frame for one that says 0 by RFC 2675 */
 	enum xb_reason passes; /* unless there is a name in it */

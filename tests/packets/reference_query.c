@@ -128,6 +128,8 @@ bool reference_answer(const struct packet *packet, uint32_t udp, uint32_t size, 
 					 frame + message);
 	exchange(frame, frame + 6, 6);
 	answer_ip(frame + packet->network, packet->ipv6, payload);
+	if (packet->session)
+		put16(frame + packet->session + 4, udp + payload - packet->session - 6);
 	answer_udp(frame + packet->network, packet->ipv6, frame + udp, payload);
 	answer->size = udp + payload;
 	if (answer->size < FLOOR)

@@ -245,8 +245,8 @@ static void check_answer(const struct dns_shape *shape, const uint8_t *query, ui
 	assert_int_equal(rig_run_out(program, frame.byte, frame.size, out, &size), XDP_TX);
 	for (uint32_t i = 0; i < expected.size; i++)
 		if (out[i] != expected.byte[i])
-			fail_msg("%s, IPv%d, %u tags: byte %u is %02x, expected %02x",
-				 answering[verdict].list, shape->ipv6 ? 6 : 4, shape->tags, i,
+			fail_msg("%s, IPv%d, link %u: byte %u is %02x, expected %02x",
+				 answering[verdict].list, shape->ipv6 ? 6 : 4, shape->link, i,
 				 out[i], expected.byte[i]);
 	assert_int_equal(size, expected.size);
 	check_reason(answering[verdict].list, &frame, answering[verdict].reason);
@@ -264,10 +264,10 @@ static void check_answers(const char *name, size_t verdict)
 
 		snprintf(text, sizeof(text), questions[i], name);
 		bytes = dns_bytes(text, query);
-		for (uint32_t kind = 0; kind < 30; kind++) {
+		for (uint32_t kind = 0; kind < 10 * DNS_LINKS; kind++) {
 			const struct dns_shape shape = {.ipv6 = kind & 1,
-							.tags = kind / 2 % 3,
-							.fill = fills[kind / 6],
+							.link = kind / 2 % DNS_LINKS,
+							.fill = fills[kind / 2 / DNS_LINKS],
 							.field = kind % 5 ? 0 : 0x4000};
 
 			check_answer(&shape, query, bytes, verdict);

@@ -495,8 +495,8 @@ static void cut_frames(void **state)
 	uint32_t size = dns_bytes(ASK("www.example.com"), message);
 
 	(void)state;
-	for (uint32_t kind = 0; kind < 6; kind++) {
-		const struct dns_shape shape = {.ipv6 = kind & 1, .tags = kind / 2};
+	for (uint32_t kind = 0; kind < 2 * DNS_LINKS; kind++) {
+		const struct dns_shape shape = {.ipv6 = kind & 1, .link = kind / 2};
 		struct dns_frame frame;
 		uint32_t whole;
 

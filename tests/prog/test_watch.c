@@ -78,6 +78,8 @@ static const struct row table[] = {
 	{"VLAN", ETHERNET QTAG IPV4 HEADER4("5", "001c", "0000", "11") PORTS REST, 4, 17, true},
 	{"two VLAN tags", ETHERNET QTAG QTAG IPV4 HEADER4("6", "0020", "0000", "06") REST PORTS, 4,
 	 6, false},
+	{"PPPoE", ETHERNET "8864 11000001 001e 0021 " HEADER4("5", "001c", "0000", "11") PORTS REST,
+	 4, 17, true},
 	{"IPv6 TCP", ETHERNET IPV6 HEADER6("0014", "06") PORTS REST, 6, 6, true},
 	{"IPv6 UDP", ETHERNET IPV6 HEADER6("0008", "11") PORTS REST, 6, 17, true},
 	{"ICMPv6", ETHERNET IPV6 HEADER6("0008", "3a") PORTS REST, 6, 58, false},

@@ -85,10 +85,24 @@ uint16_t dns_checksum(const uint8_t *bytes, uint32_t size, uint32_t sum)
 static void put_ethernet(const struct dns_shape *shape, struct dns_frame *frame)
 {
 	put_text(frame, shape->reply ? CLIENT SERVER : SERVER CLIENT);
-	for (uint32_t i = shape->tags; i > 0; i--)
+	for (uint32_t i = shape->link % 3; i > 0; i--)
 		put_text(frame, i == 2 ? "88a8 2064" : "8100 6065");
-	put_text(frame, shape->ipv6 ? "86dd" : "0800");
+	put_text(frame, shape->link >= 3 ? "8864 1100 0007 0000" : shape->ipv6 ? "86dd" : "0800");
+	if (shape->link >= 3 && shape->link < 6)
+		put_text(frame, "00");
+	if (shape->link >= 3)
+		put_text(frame, shape->ipv6 ? "57" : "21");
 	frame->network = frame->size;
+}
+
+/* The length of a session's payload, when all of it is there. */
+static void end_ethernet(const struct dns_shape *shape, struct dns_frame *frame)
+{
+	uint32_t protocol = shape->link < 6 ? 2 : 1;
+
+	if (shape->link >= 3)
+		set16(frame->byte + frame->network - protocol - 2,
+		      frame->size - frame->network + protocol);
 }
 
 static void put_ipv4(const struct dns_shape *shape, uint32_t payload, struct dns_frame *frame)
@@ -151,6 +165,7 @@ void dns_wrap(const struct dns_shape *shape, const uint8_t *message, uint32_t si
 	else
 		put_ipv4(shape, 8 + size, frame);
 	put_udp(shape, message, size, frame);
+	end_ethernet(shape, frame);
 	memset(frame->byte + frame->size, 0x5a, shape->fill);
 	frame->size += shape->fill;
 }

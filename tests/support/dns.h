@@ -15,11 +15,15 @@ struct dns_frame {
 	uint32_t network, udp, message; /* offsets */
 };
 
+/* No VLAN tag, one, two; the same with a PPPoE session behind them; with the PPP protocol in one
+ * byte there. */
+#define DNS_LINKS 9
+
 /* How a message is wrapped. Zero is the plain case: IPv4, no tags, UDP to port 53. */
 struct dns_shape {
 	bool ipv6;
 	bool reply;	/* from the server to the client, as the filter answers */
-	uint32_t tags;	/* VLAN */
+	uint32_t link;	/* what is below IP, one of DNS_LINKS */
 	uint16_t port;	/* of the server */
 	uint16_t field; /* IPv4: flags and fragment offset */
 	uint8_t protocol;

@@ -35,15 +35,15 @@ static inline void check_wrapped(const char *name, const struct wrap *wrap, uint
 	check_frame(name, &frame, reason);
 }
 
-/* In both families, with every number of tags. */
+/* In both families, behind everything that may stand below. */
 static inline void check_data(const char *name, uint16_t port, const uint8_t *data, uint32_t size,
 			      enum xb_reason reason)
 {
-	for (uint32_t kind = 0; kind < 6; kind++) {
-		struct wrap wrap = {.shape = {.ipv6 = kind & 1, .tags = kind / 2}};
+	for (uint32_t kind = 0; kind < 2 * DNS_LINKS; kind++) {
+		struct wrap wrap = {.shape = {.ipv6 = kind & 1, .link = kind / 2}};
 		char text[512];
 
-		snprintf(text, sizeof(text), "%s, IPv%d, %u tags", name, kind & 1 ? 6 : 4,
+		snprintf(text, sizeof(text), "%s, IPv%d, link %u", name, kind & 1 ? 6 : 4,
 			 kind / 2);
 		check_wrapped(text, &wrap, port, data, size, reason);
 	}
@@ -169,8 +169,8 @@ static inline void cut_data(uint16_t port, const uint8_t *data, uint32_t whole, 
 /* The frame ends at every byte, and all lengths say it is whole: never worse than it is. */
 static inline void cut_frames(uint16_t port, const uint8_t *data, uint32_t size)
 {
-	for (uint32_t kind = 0; kind < 6; kind++) {
-		const struct wrap wrap = {.shape = {.ipv6 = kind & 1, .tags = kind / 2}};
+	for (uint32_t kind = 0; kind < 2 * DNS_LINKS; kind++) {
+		const struct wrap wrap = {.shape = {.ipv6 = kind & 1, .link = kind / 2}};
 		uint32_t start, named = 0, passed = 0;
 		struct dns_frame frame;
 
