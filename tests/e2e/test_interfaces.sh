@@ -197,8 +197,17 @@ t_alternative_name_in_a_file()
 	ctl save | sed 's/"interface":"x0"/"interface":"wan"/' >"$T/saved"
 	ctl detach x0
 	exits 0 restore "$T/saved"
-	wanted x0
+	wanted wan
 	filters x0
+	exits 0 attach x0
+	wanted x0
+	exits 0 restore "$T/saved"
+	wanted x0 wan
+	exits 0 up
+	[[ ! -s $T/err ]] || fail "a note: $(cat "$T/err")"
+	exits 0 detach x0
+	wanted
+	lets_pass x0
 }
 
 t_moved_away_and_back()

@@ -146,6 +146,44 @@ t_beside_a_filter_in_skb_mode()
 	nobody_stays
 }
 
+t_change_of_mode_beside_a_filter()
+{
+	begin
+	load_filter
+	attach
+	exits 3 attach x0 --mode skb
+	one_line
+	complains 'x0: other XDP programs are there in native mode'
+	both_stay
+	exits 0 -j status
+	json 'd["interfaces"][0]["mode"] == "native"'
+	filter unload x0
+	exits 0 attach x0 --mode skb
+	says 'before in native; unfiltered for'
+	enforces
+	one_entry
+}
+
+# The new x0 has no program, though the store has had an x0 all the time.
+t_renamed_and_another_has_its_name()
+{
+	begin
+	load_filter
+	attach
+	ip -n "$server" link set x0 down
+	ip -n "$server" link set x0 name wan0
+	ip -n "$server" link set wan0 up
+	ip -n "$client" link set x0 name wan0
+	join x0 0
+	exits 0 attach x0
+	complains 'x0 is called wan0 now, and another interface is x0'
+	in_server xdp-loader status x0 >"$T/loader"
+	grep -q xdp_bloom_entry "$T/loader" || fail "x0 has no entry: $(cat "$T/loader")"
+	in_server xdp-loader status wan0 >"$T/loader"
+	grep -q xdp_bloom_entry "$T/loader" || fail "wan0 lost its entry: $(cat "$T/loader")"
+	exits 0 status
+}
+
 t_lost_pins()
 {
 	begin

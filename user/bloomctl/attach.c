@@ -137,6 +137,24 @@ static int allow_body(struct xb_writer *writer, void *context)
 	return xb_enforce_allow(writer, ifindexes, (size_t)request->count, true);
 }
 
+/* By its own name, and by no alternative one. */
+static int want(struct xb_writer *writer, const struct request *request, int i)
+{
+	const struct xb_interfaces *all = &writer->interfaces;
+	struct xb_wanted wanted = {.mode = request->wanted};
+	int error = 0;
+
+	for (size_t j = 0; !error && j < all->count; j++) {
+		bool found;
+
+		if (all->item[j].wanted[0] &&
+		    all->item[j].now.ifindex == request->device[i].ifindex)
+			error = xb_wanted_remove(writer->txn, all->item[j].wanted, &found);
+	}
+	snprintf(wanted.name, sizeof(wanted.name), "%s", request->names[i]);
+	return error ? error : xb_wanted_put(writer->txn, &wanted);
+}
+
 static int body(struct xb_writer *writer, void *context)
 {
 	struct request *request = context;
@@ -151,12 +169,8 @@ static int body(struct xb_writer *writer, void *context)
 	error = xb_enforce_begin(writer, writer->txn);
 	if (!error)
 		error = attach_all(writer, request);
-	for (int i = 0; !error && i < request->count; i++) {
-		struct xb_wanted wanted = {.mode = request->wanted};
-
-		snprintf(wanted.name, sizeof(wanted.name), "%s", request->names[i]);
-		error = xb_wanted_put(writer->txn, &wanted);
-	}
+	for (int i = 0; !error && i < request->count; i++)
+		error = want(writer, request, i);
 	/* Only now: a trial, or an attach that fails, refuses nothing. */
 	writer->txn->meta.refused |= request->refuse;
 	if (error && fresh)

@@ -52,16 +52,22 @@ static const struct xb_interface *find(const struct xb_interfaces *all, const ch
 	return item;
 }
 
-/* By the name it is wanted under, or any other it has or had when the command began. */
+/* Under each name by which the interface is wanted; it may be given by any other it has, or had
+ * when the command began. */
 static int take_one(struct xb_writer *writer, const char *name, uint32_t ifindex, bool *found)
 {
-	const struct xb_interface *item;
+	const struct xb_interfaces *all = &writer->interfaces;
+	const struct xb_interface *item = find(all, name, ifindex);
 	int error = xb_wanted_remove(writer->txn, name, found);
 
-	if (error || *found)
-		return error;
-	item = find(&writer->interfaces, name, ifindex);
-	return item && item->wanted[0] ? xb_wanted_remove(writer->txn, item->wanted, found) : 0;
+	for (size_t i = 0; !error && item && item->now.ifindex && i < all->count; i++) {
+		bool removed = false;
+
+		if (all->item[i].wanted[0] && all->item[i].now.ifindex == item->now.ifindex)
+			error = xb_wanted_remove(writer->txn, all->item[i].wanted, &removed);
+		*found |= removed;
+	}
+	return error;
 }
 
 static int absent(const char *name)

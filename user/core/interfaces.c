@@ -85,7 +85,6 @@ static int add_wanted(struct look *look, const char *name, enum xb_mode mode, bo
 	if (error)
 		return error;
 	snprintf(item.wanted, sizeof(item.wanted), "%s", name);
-	item.renamed = lasting && item.now.ifindex && strcmp(name, item.now.name) != 0;
 	item.difference = difference_of(&item);
 	return append(look, &item);
 }

@@ -23,7 +23,7 @@ struct xb_interface {
 	char wanted[IF_NAMESIZE]; /* "": nobody wants it */
 	enum xb_mode mode;	  /* wanted; of an heir that of the name it had */
 	bool lasting;		  /* false: wanted by the trial alone */
-	bool renamed;		  /* it is wanted, and now.name is its name from now on */
+	bool renamed;		  /* it lost the wanted name, and stays wanted as now.name */
 	struct xb_netdev now;
 	enum xb_hold hold;
 	struct xb_enrolled enrolled; /* ifindex 0: it is not */

@@ -58,13 +58,8 @@ static void tell_rename(const struct xb_interface *item)
 		xb_notice("%s is called %s now, and another interface is %s: both are protected "
 			  "from now on",
 			  item->enrolled.name, item->now.name, item->enrolled.name);
-	else if (item->hold == XB_HOLD_OURS && item->enrolled.ifindex &&
-		 !strcmp(item->enrolled.name, item->wanted))
-		xb_notice("%s is called %s now, and is protected under that name from now on",
-			  item->wanted, item->now.name);
 	else
-		xb_notice("%s is another name of %s, which is protected under that name from now "
-			  "on",
+		xb_notice("%s is called %s now, and is protected under that name from now on",
 			  item->wanted, item->now.name);
 }
 
@@ -135,13 +130,30 @@ static int renumber(const struct xb_writer *writer, const struct xb_interface *i
 	return error;
 }
 
+/* Whether it is wanted by the name its row has, though perhaps by another one, too. */
+static bool is_enrolled(const struct xb_interfaces *all, const struct xb_interface *item)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct xb_interface *other = &all->item[i];
+
+		if (other->now.ifindex != item->now.ifindex ||
+		    other->enrolled.ifindex != item->now.ifindex)
+			continue;
+		for (size_t j = 0; j < all->count; j++)
+			if (all->item[j].now.ifindex == item->now.ifindex &&
+			    !strcmp(all->item[j].wanted, other->enrolled.name))
+				return true;
+	}
+	return false;
+}
+
 /* The row of a filtered interface has the name by which it is wanted. */
 static int enrol_again(const struct xb_writer *writer, const struct xb_interface *item)
 {
 	const struct xb_enrolled *enrolled = &item->enrolled;
 	int error = 0;
 
-	if (enrolled->ifindex == item->now.ifindex && !strcmp(enrolled->name, item->wanted))
+	if (is_enrolled(&writer->interfaces, item))
 		return 0;
 	if (writer->link.flavour == XB_FLAVOUR_LINK)
 		error = renumber(writer, item);
