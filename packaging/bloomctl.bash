@@ -119,7 +119,7 @@ _bloomctl()
 			--expect-end --include-bogons --force --dry-run --rollback' ;;
 		policy) words='--force --rollback' ;;
 		verdict) words='--rollback' ;;
-		restore) words='--rollback' ;;
+		restore) words='--interfaces --rollback' ;;
 		rotate) words='--fpr --capacity --confirm --no-confirm --rollback' ;;
 		stats) words='--watch --names' ;;
 		watch) words='--rate --count' ;;

@@ -150,7 +150,7 @@ static int add_nameless(struct look *look, const struct xb_enrolled *enrolled,
 		return append(look, &item);
 	if (wanted->now.ifindex) {
 		item.mode = wanted->mode;
-		item.lasting = wanted->lasting;
+		item.lasting = wanted->lasting && !is_passing(device->name);
 		item.difference = XB_IFACE_HEIR;
 		return append(look, &item);
 	}
