@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -98,6 +99,67 @@ static void show(char *text)
 			*text = '?';
 }
 
+/* Of a lock without a note: the process in the kernel's table of locks; 0: it is not there. */
+static uint32_t locker(int lock)
+{
+	FILE *table = fopen("/proc/locks", "re");
+	char wanted[64], line[256], place[64];
+	uint32_t process = 0, found;
+	struct stat st;
+
+	if (!table)
+		return 0;
+	if (!fstat(lock, &st))
+		snprintf(wanted, sizeof(wanted), "%02x:%02x:%ju", major(st.st_dev),
+			 minor(st.st_dev), (uintmax_t)st.st_ino);
+	else
+		*wanted = '\0';
+	while (!process && fgets(line, sizeof(line), table))
+		if (sscanf(line, "%*d: FLOCK %*s %*s %" SCNu32 " %63s", &found, place) == 2 &&
+		    !strcmp(place, wanted))
+			process = found;
+	fclose(table);
+	return process;
+}
+
+/* Its words, up to the size of a note's. */
+static void command_of(uint32_t process, char out[sizeof(((struct note *)0)->command)])
+{
+	char path[64];
+	ssize_t size = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cmdline", process);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		size = read(fd, out, sizeof(((struct note *)0)->command) - 1);
+		close(fd);
+	}
+	if (size < 0)
+		size = 0;
+	while (size && !out[size - 1])
+		size--;
+	out[size] = '\0';
+	for (ssize_t i = 0; i < size; i++)
+		if (!out[i])
+			out[i] = ' ';
+	show(out);
+}
+
+static void describe_unsigned(int lock, char *text, size_t size)
+{
+	uint32_t process = locker(lock);
+	uint64_t started;
+	char words[sizeof(((struct note *)0)->command)], state;
+
+	snprintf(text, size, "another process");
+	if (!process || !look_up(process, &started, &state))
+		return;
+	command_of(process, words);
+	snprintf(text, size, "process %" PRIu32 " (`%s`%s)", process, words,
+		 state == 'T' || state == 't' ? ", stopped" : "");
+}
+
 const char *xb_holder_describe(int lock, char *text, size_t size)
 {
 	uint64_t started, ours = pid_namespace();
@@ -106,7 +168,7 @@ const char *xb_holder_describe(int lock, char *text, size_t size)
 	time_t since;
 	struct tm parts;
 
-	snprintf(text, size, "another process");
+	describe_unsigned(lock, text, size);
 	if (pread(lock, &note, sizeof(note), PLACE) != sizeof(note) || note.magic != MAGIC)
 		return text;
 	note.command[sizeof(note.command) - 1] = '\0';

@@ -12,8 +12,8 @@ void xb_holder_sign(int argc, char *const *argv);
  * no error: then others cannot say who it is. */
 void xb_holder_note(int lock);
 
-/* "process 812 (`bloomctl import x`, since 2026-11-22T14:00:00Z)", or as much of it as is known.
- * Returns text. */
+/* "process 812 (`bloomctl import x`, since 2026-11-22T14:00:00Z)", or as much of it as is known: of
+ * a lock without a note what /proc says of it. Returns text. */
 const char *xb_holder_describe(int lock, char *text, size_t size);
 
 #endif
