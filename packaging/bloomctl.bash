@@ -36,7 +36,7 @@ _bloomctl()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 	local verbs='attach detach up status doctor add del test list allow policy verdict ports commit expire flush import save
-		restore batch rotate stats watch plan'
+		restore batch rotate stats watch plan help'
 	local kinds='address gateway resolver loopback link-local ssh time dhcp all'
 	local verb="" below="" words="" given=0 i
 	local -a places=()
@@ -128,6 +128,7 @@ _bloomctl()
 	else
 		case ${below:-$verb} in
 		attach) words=$(_bloomctl_interfaces) ;;
+		help) ((given)) || words=$verbs ;;
 		allow) words='add del list test refuse accept' ;;
 		refuse | accept) words=$kinds ;;
 		policy) ((given)) || words='enforce monitor allow-only' ;;

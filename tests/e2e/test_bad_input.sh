@@ -131,7 +131,7 @@ t_list_names()
 		refused 2 list --list "$one"
 		complains 'there is no list [?]+31mred$'
 		refused 2 flush --list "$one" --yes
-		complains 'there is no list [?]+31mred$'
+		complains "invalid list name '[?]+31mred'"
 	done
 }
 

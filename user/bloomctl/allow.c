@@ -9,6 +9,7 @@
 #include "core/lifeline.h"
 #include "edit.h"
 #include "show.h"
+#include "suggest.h"
 
 static int allow_list(struct cli *cli, int argc, char **argv)
 {
@@ -65,24 +66,55 @@ const struct verb allow_verbs[] = {
 	{"add",
 	 "allow add ENTRY... [--list NAME] [--comment TEXT] [--timeout SECONDS] [--exist] "
 	 "[--force]",
-	 NULL, edit_run},
-	{"del", "allow del ENTRY... [--list NAME] [--exist]", NULL, edit_run},
-	{"list", "allow list [--list NAME]", NULL, allow_list},
-	{"test", "allow test ENTRY...", NULL, allow_test},
-	{"refuse", "allow refuse KIND...|all", NULL, allow_kinds},
-	{"accept", "allow accept KIND...|all", NULL, allow_kinds},
+	 NULL,
+	 edit_run,
+	 {"allow add 198.51.100.0/24 --comment \"the office\"",
+	  "allow add 203.0.113.9 --timeout 1d"}},
+	{"del",
+	 "allow del ENTRY... [--list NAME] [--exist]",
+	 NULL,
+	 edit_run,
+	 {"allow del 203.0.113.9", "allow del 203.0.113.9 --list allow --exist"}},
+	{"list",
+	 "allow list [--list NAME]",
+	 NULL,
+	 allow_list,
+	 {"allow list", "allow list --list auto:ssh"}},
+	{"test",
+	 "allow test ENTRY...",
+	 NULL,
+	 allow_test,
+	 {"allow test 198.51.100.7", "allow test good.example.com"}},
+	{"refuse",
+	 "allow refuse KIND...|all",
+	 NULL,
+	 allow_kinds,
+	 {"allow refuse dhcp", "allow refuse all"}},
+	{"accept",
+	 "allow accept KIND...|all",
+	 NULL,
+	 allow_kinds,
+	 {"allow accept ssh", "allow accept all"}},
 	{0},
 };
 
 int verb_allow(struct cli *cli, int argc, char **argv)
 {
 	const struct verb *below;
+	uint8_t form[XB_NAME_BYTES];
+	struct xb_entry entry;
+	char hint[SUGGEST_BYTES];
 
 	if (argc < 2)
 		return cli_usage(cli, "allow needs add, del, list, test, refuse or accept");
 	below = verb_find(allow_verbs, argv[1]);
+	if (!below && !xb_entry_parse(argv[1], strlen(argv[1]), form, &entry, NULL) &&
+	    !*suggest_verb(allow_verbs, argv[1], hint))
+		return cli_usage(cli, "unknown command 'allow %s' (did you mean 'allow add %s'?)",
+				 argv[1], argv[1]);
 	if (!below)
-		return cli_usage(cli, "'%s' is nothing to do with the allowlist", argv[1]);
+		return cli_usage(cli, "unknown command 'allow %s'%s", argv[1],
+				 suggest_verb(allow_verbs, argv[1], hint));
 	cli->verb = below->usage;
 	return below->run(cli, argc, argv);
 }

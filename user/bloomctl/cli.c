@@ -3,16 +3,20 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/error.h"
 #include "core/listline.h"
 #include "core/sizing.h"
 #include "core/store.h"
+#include "globals.h"
+#include "suggest.h"
 
 static struct {
 	const char *file;
@@ -25,12 +29,39 @@ void cli_at(const char *file, unsigned long line)
 	place.line = line;
 }
 
+static bool errors_as_json;
+
+void cli_errors_as_json(void)
+{
+	errors_as_json = true;
+}
+
+static void print_error(bool input)
+{
+	json_t *error = json_pack("{s:s,s:s}", "class", input ? "input" : "system", "message",
+				  xb_error_message());
+
+	if (place.file) {
+		json_object_set_new(error, "file", json_string(place.file));
+		json_object_set_new(error, "line", json_integer((json_int_t)place.line));
+	}
+	error = json_pack("{s:i,s:o}", "schema", 1, "error", error);
+	json_dumpf(error, stderr, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	fputc('\n', stderr);
+	json_decref(error);
+}
+
 int cli_fail(void)
 {
+	bool input = xb_error_class() == XB_ERROR_INPUT;
+
 	if (place.file)
 		xb_error_prefix(0, "%s:%lu", place.file, place.line);
-	fprintf(stderr, "bloomctl: %s\n", xb_error_message());
-	return xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE : EXIT_SYSTEM;
+	if (errors_as_json)
+		print_error(input);
+	else
+		fprintf(stderr, "bloomctl: %s\n", xb_error_message());
+	return input ? EXIT_USAGE : EXIT_SYSTEM;
 }
 
 int cli_usage(const struct cli *cli, const char *format, ...)
@@ -45,6 +76,15 @@ int cli_usage(const struct cli *cli, const char *format, ...)
 	return cli_fail();
 }
 
+static void wrong_option(const struct cli *cli, const char *option)
+{
+	char hint[SUGGEST_BYTES];
+
+	if (!*suggest_option(cli->verb, option, hint))
+		suggest_option(GLOBALS_NAMES, option, hint);
+	cli_usage(cli, "unknown option '%s'%s", option, hint);
+}
+
 int cli_option(const struct cli *cli, int argc, char **argv, const struct option *options)
 {
 	int option, first;
@@ -55,17 +95,26 @@ int cli_option(const struct cli *cli, int argc, char **argv, const struct option
 	if (option == ':')
 		cli_usage(cli, "option '%s' needs a value", argv[optind - 1]);
 	else if (option == '?')
-		cli_usage(cli, "wrong option '%s'", argv[optind > first ? optind - 1 : first]);
+		wrong_option(cli, argv[optind > first ? optind - 1 : first]);
 	return option == ':' ? '?' : option;
+}
+
+/* As `head` does to what writes to it. */
+static bool is_unread(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	return poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLHUP);
 }
 
 int cli_done(int code)
 {
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "bloomctl: cannot write the answer: %s\n", strerror(errno));
-		return EXIT_SYSTEM;
-	}
-	return code;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	if (errno == EPIPE || is_unread())
+		return EXIT_UNREAD;
+	xb_system_error(errno, "cannot write the answer");
+	return cli_fail();
 }
 
 static size_t json_flags(const struct cli *cli)
@@ -134,6 +183,32 @@ bool cli_number(const struct cli *cli, const char *option, const char *text, uin
 	}
 	*number = value;
 	return true;
+}
+
+bool cli_seconds(const struct cli *cli, const char *option, const char *text, uint64_t least,
+		 uint64_t most, uint64_t *seconds)
+{
+	static const struct {
+		const char *unit;
+		uint64_t seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].unit) || text[0] < '0' || text[0] > '9' || errno ||
+		    value > most / units[i].seconds || value * units[i].seconds < least)
+			continue;
+		*seconds = value * units[i].seconds;
+		return true;
+	}
+	cli_usage(cli,
+		  "%s takes a whole number of seconds, or one with a unit (90s, 15m, 1h, 30d, 2w), "
+		  "from %llu to %llu seconds, not '%s'",
+		  option, (unsigned long long)least, (unsigned long long)most, text);
+	return false;
 }
 
 bool cli_rate(const struct cli *cli, const char *text, double *rate)

@@ -5,6 +5,7 @@
 
 #include <getopt.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ enum {
 	EXIT_ABSENT = 1,
 	EXIT_USAGE = 2,
 	EXIT_SYSTEM = 3,
+	EXIT_UNREAD = 128 + SIGPIPE,
 };
 
 struct cli {
@@ -32,6 +34,7 @@ struct verb {
 	const char *summary;
 	int (*run)(struct cli *cli, int argc,
 		   char **argv); /* argv[0] is the verb; returns the exit code */
+	const char *examples[2]; /* without "bloomctl" */
 };
 
 /* They end with a NULL name. Those of allow have no summary; they get the argv of allow. */
@@ -64,7 +67,12 @@ VERB(policy)
 VERB(verdict)
 VERB(ports)
 VERB(commit)
+VERB(help)
 #undef VERB
+
+/* From now on an error is an object on stderr: {"schema":1,"error":{"class","message","file"?,
+ * "line"?}}, its class "input" or "system". */
+void cli_errors_as_json(void);
 
 /* From now on errors come from this line of this file; NULL: from the command line. */
 void cli_at(const char *file, unsigned long line);
@@ -89,7 +97,7 @@ void cli_array_item(const struct cli *cli, json_t *item, bool first);
 int cli_array_end(const struct cli *cli);
 
 /* Flushes stdout; the exit code `code`, or EXIT_SYSTEM with a message if what was printed got lost.
- */
+ * If nobody reads it any more, the code of a program that ended by SIGPIPE, without a word. */
 int cli_done(int code);
 
 /* A line on stderr unless -q. */
@@ -98,6 +106,9 @@ __attribute__((format(printf, 2, 3))) void cli_note(const struct cli *cli, const
 /* Reads a number option; a usage error otherwise (returns false). */
 bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
 		uint64_t most, uint64_t *number);
+/* Seconds, perhaps with a unit: 90s, 15m, 1h, 30d, 2w. */
+bool cli_seconds(const struct cli *cli, const char *option, const char *text, uint64_t least,
+		 uint64_t most, uint64_t *seconds);
 bool cli_rate(const struct cli *cli, const char *text, double *rate);
 
 /* Whether it can be the name of a list; a usage error otherwise. */

@@ -131,7 +131,7 @@ static int take_options(const struct cli *cli, int argc, char **argv, struct edi
 				return cli_fail();
 			break;
 		case 't':
-			if (!cli_number(cli, "--timeout", optarg, 1, 2000000000, &number))
+			if (!cli_seconds(cli, "--timeout", optarg, 1, 2000000000, &number))
 				return EXIT_USAGE;
 			terms->timeout = (uint32_t)number;
 			break;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Help on one command, from its usage line. */
+/* Help on all commands and on one, from their usage lines and examples. */
 #include "help.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "core/error.h"
+#include "suggest.h"
 
 static const struct verb *verbs_below(const struct verb *verb)
 {
@@ -29,6 +32,11 @@ static bool takes_value(const struct verb *verb, const char *option)
 	return found[strcspn(found, " ]")] == ' ';
 }
 
+bool help_takes_value(const struct verb *verb, int argc, char **argv, const char *option)
+{
+	return takes_value(named(verb, argc, argv), option);
+}
+
 bool help_wanted(const struct verb *verb, int argc, char **argv)
 {
 	verb = named(verb, argc, argv);
@@ -40,14 +48,58 @@ bool help_wanted(const struct verb *verb, int argc, char **argv)
 	return false;
 }
 
+static void print_usage(const struct verb *verb)
+{
+	printf("usage: bloomctl %s\n", verb->usage);
+	if (verb->summary)
+		printf("\n%s\n", verb->summary);
+	puts("\nexamples:");
+	for (size_t i = 0; i < sizeof(verb->examples) / sizeof(verb->examples[0]); i++)
+		printf("  bloomctl %s\n", verb->examples[i]);
+}
+
 int help(const struct verb *verb, int argc, char **argv)
 {
 	const struct verb *below;
 
 	verb = named(verb, argc, argv);
 	below = verbs_below(verb);
-	printf("usage: bloomctl %s\n", verb->usage);
+	print_usage(verb);
+	if (below)
+		puts("\ncommands:");
 	for (; below && below->name; below++)
-		printf("       bloomctl %s\n", below->usage);
+		printf("  bloomctl %s\n", below->usage);
 	return cli_done(EXIT_DONE);
+}
+
+int help_all(void)
+{
+	puts("usage: bloomctl [-j] [-p] [-q|-v] [--wait SECONDS] [--state DIR] [--pin DIR] "
+	     "[--run DIR] COMMAND\n");
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		printf("  %-8s %s\n", verb->name, verb->summary);
+	puts("\n`bloomctl help COMMAND` shows its options and two examples.\n"
+	     "ENTRY: IPv4, IPv4/length, IPv6, IPv6/length, or a domain with all below it; "
+	     "=NAME: that name alone\n"
+	     "SECONDS: a number, also with a unit: 90s, 15m, 1h, 30d, 2w");
+	return cli_done(EXIT_DONE);
+}
+
+int verb_help(struct cli *cli, int argc, char **argv)
+{
+	const struct verb *verb = argc > 1 ? verb_find(verbs, argv[1]) : NULL;
+	char hint[SUGGEST_BYTES];
+
+	(void)cli;
+	if (argc == 1)
+		return help_all();
+	if (verb && (argc == 2 ||
+		     (argc == 3 && verbs_below(verb) && verb_find(verbs_below(verb), argv[2]))))
+		return help(verb, argc - 1, argv + 1);
+	if (!verb)
+		xb_input_error("unknown command '%s'%s", argv[1],
+			       suggest_verb(verbs, argv[1], hint));
+	else
+		xb_input_error("'%s' has no command '%s'", argv[1], argv[2]);
+	return cli_fail();
 }

@@ -8,7 +8,13 @@
 /* Whether -h or --help is among the arguments: not as the value of an option, nor behind `--`. */
 bool help_wanted(const struct verb *verb, int argc, char **argv);
 
-/* Prints the usage line of the verb, or those of the verbs below it; returns the exit code. */
+/* Whether the option, which may be shortened, is one of the verb's whose value is the next word. */
+bool help_takes_value(const struct verb *verb, int argc, char **argv, const char *option);
+
+/* Prints usage and examples of the verb, or of those below it; returns the exit code. */
 int help(const struct verb *verb, int argc, char **argv);
+
+/* Prints all commands; returns the exit code. */
+int help_all(void);
 
 #endif

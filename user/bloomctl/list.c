@@ -17,11 +17,11 @@ static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_
 	struct xb_membership member;
 	struct xb_walk walk;
 	bool first = true;
-	int more, error = xb_walk_begin(&walk, txn, side);
+	int more = 0, error = xb_walk_begin(&walk, txn, side);
 
 	if (error)
 		return error;
-	while ((more = xb_walk_next(&walk)) > 0) {
+	while (!ferror(stdout) && (more = xb_walk_next(&walk)) > 0) {
 		if (only == XB_ANY_LIST ? !xb_members_any(walk.members)
 					: !xb_members_have(walk.members, only, &member))
 			continue;
@@ -33,7 +33,7 @@ static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_
 		first = false;
 	}
 	xb_walk_end(&walk);
-	return more;
+	return more < 0 ? more : 0;
 }
 
 /* A list that is there by itself may be empty. */

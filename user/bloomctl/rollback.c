@@ -36,8 +36,8 @@ int rollback_take(struct cli *cli, int *argc, char **argv)
 		}
 		if (!joined && i + 1 == *argc)
 			return cli_usage(cli, "option '" OPTION "' needs a value");
-		if (!cli_number(cli, OPTION, joined ? argv[i] + strlen(OPTION "=") : argv[++i], 1,
-				SECONDS_MAX, &seconds))
+		if (!cli_seconds(cli, OPTION, joined ? argv[i] + strlen(OPTION "=") : argv[++i], 1,
+				 SECONDS_MAX, &seconds))
 			return EXIT_USAGE;
 	}
 	argv[kept] = NULL;

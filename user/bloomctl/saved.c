@@ -77,14 +77,14 @@ static void write_entry(struct xb_txn *txn, const struct xb_entry *entry, struct
 static int write_side(struct xb_txn *txn, const struct xb_entry *first, FILE *out)
 {
 	struct xb_walk walk;
-	int more, error = xb_walk_begin(&walk, txn, first);
+	int more = 0, error = xb_walk_begin(&walk, txn, first);
 
 	if (error)
 		return error;
-	while ((more = xb_walk_next(&walk)) > 0)
+	while (!ferror(out) && (more = xb_walk_next(&walk)) > 0)
 		write_entry(txn, &walk.entry, walk.members, out);
 	xb_walk_end(&walk);
-	return more;
+	return more < 0 ? more : 0;
 }
 
 int saved_write(struct xb_txn *txn, FILE *out)

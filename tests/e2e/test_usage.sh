@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How commands are typed: options anywhere, durations, words that are nearly right; how errors and
+# broken pipes look to a script.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# verbs: those that help lists.
+verbs() { ctl help | awk '/^$/ {n++; next} n == 1 {print $1}'; }
+
+t_options_anywhere()
+{
+	exits 0 add --comment 'in front' 192.0.2.1 --list one
+	exits 0 list -j --list one
+	json 'd["entries"][0]["lists"][0]["comment"] == "in front"'
+	exits 0 list --list=one --pretty
+	json 'len(d["entries"]) == 1'
+	exits 0 allow list -j
+	json 'd["entries"] == []'
+	exits 0 -q test 192.0.2.1
+	[[ ! -s $T/out ]]
+	exits 0 test 192.0.2.1 -q
+	[[ ! -s $T/out ]]
+	exits 0 add 192.0.2.2 --comment -j
+	[[ ! -s $T/out ]] || fail "a value is taken as an option"
+	exits 0 list
+	says '192.0.2.2 .* comment "-j"$'
+	exits 2 add -- -j
+	in_server "$bloomctl" list --state "$state" --pin="$pins" --run "$counters" -j >"$T/out"
+	json 'len(d["entries"]) == 2'
+	exits 2 list --state
+	one_line
+}
+
+t_durations()
+{
+	local text seconds
+
+	while read -r text seconds; do
+		exits 0 -q add 192.0.2.1 --exist --timeout "$text"
+		exits 0 -j list
+		json "-3 <= (__import__('calendar').timegm(__import__('time').strptime(
+			d['entries'][0]['lists'][0]['expires'], '%Y-%m-%dT%H:%M:%SZ')) - $(date +%s)) - $seconds <= 1"
+	done <<-END
+		90 90
+		90s 90
+		15m 900
+		1h 3600
+		30d 2592000
+		2w 1209600
+	END
+	for text in 0 0s -1 1.5h 1y 1hh h 99999999999w 1h30m '1 h' 18446744073709551616s; do
+		exits 2 add 192.0.2.2 --timeout "$text"
+		one_line
+		complains '90s, 15m, 1h, 30d, 2w'
+	done
+	exits 0 attach x0 --rollback 1m
+	complains 'within 60 seconds'
+	exits 0 commit
+	exits 2 policy monitor --rollback 2d
+	exits 0 --wait 1m status
+}
+
+t_did_you_mean()
+{
+	exits 2 adn 192.0.2.1
+	one_line
+	complains "^bloomctl: unknown command 'adn' \(did you mean 'add'\?\)"
+	exits 2 imoprt x
+	complains "did you mean 'import'"
+	exits 2 frobnicate
+	! grep -q 'did you mean' "$T/err" || fail "$(cat "$T/err")"
+	exits 2 allow lits
+	complains "unknown command 'allow lits' \(did you mean 'list'\?\)"
+	exits 2 allow 192.0.2.1
+	complains "did you mean 'allow add 192.0.2.1'"
+	exits 2 add 192.0.2.1 --timout=5
+	complains "unknown option '--timout=5' \(did you mean '--timeout'\?\); usage: bloomctl add"
+	exits 2 list --jsno
+	complains "did you mean '--json'"
+	exits 2 --quite list
+	complains "did you mean '--quiet'"
+	exits 2 help imprt
+	complains "did you mean 'import'"
+	exits 2 help allow x
+	one_line
+}
+
+t_help_has_examples()
+{
+	local verb
+
+	[[ $(verbs | wc -l) -gt 20 ]]
+	for verb in $(verbs); do
+		exits 0 help "$verb"
+		[[ $(sed -n '/^examples:$/,/^$/p' "$T/out" | grep -c '^  bloomctl ') -eq 2 ]] ||
+			fail "not two examples of $verb: $(cat "$T/out")"
+	done
+	exits 0 help allow add
+	says '^usage: bloomctl allow add ENTRY'
+	exits 0 help
+	cp "$T/out" "$T/help"
+	exits 0 --help
+	cmp "$T/out" "$T/help"
+}
+
+# Usage lines, completion and manual page have the same options.
+t_options_are_told_everywhere()
+{
+	python3 - "$root" "$bloomctl" <<-'END'
+	import re, subprocess, sys
+	root, tool = sys.argv[1:]
+	def ask(*words):
+	    return subprocess.run([tool, *words], check=True, text=True, stdout=subprocess.PIPE).stdout
+	verbs = [line.split()[0] for line in ask("help").split("\n\n")[1].splitlines()]
+	bash = open(root + "/packaging/bloomctl.bash").read()
+	page = open(root + "/packaging/bloomctl.8").read()
+	page = page[page.index(".Sh COMMANDS"):page.index(".Sh LIFELINES")]
+	offered = re.search(r"local verbs='([^']*)'", bash)[1].split()
+	assert sorted(offered) == sorted(verbs), set(offered) ^ set(verbs)
+	verbs.remove("allow")
+	for verb in verbs + ["allow add", "allow del", "allow list"]:
+	    usage = ask("help", *verb.split()).splitlines()[0].replace("--[no-]confirm", "--confirm --no-confirm")
+	    options = set(re.findall(r"--[a-z-]+", usage))
+	    found = re.search(r"^\t\t%s\) words='(--[^']*)'" % verb.split()[-1], bash, re.M)
+	    completed = set(found[1].split()) if found else set()
+	    assert completed == options, "completion of %s: %s" % (verb, completed ^ options)
+	    told = set("--" + one for line in re.findall(r"^\.It Cm %s\b.*" % verb, page, re.M)
+	               for one in re.findall(r"Fl -([a-z-]+)", line))
+	    assert told == options, "manual page of %s: %s" % (verb, told ^ options)
+	END
+}
+
+t_errors_as_json()
+{
+	exits 2 -j add 192.0.2.300
+	[[ ! -s $T/out && $(wc -l <"$T/err") -eq 1 ]]
+	cp "$T/err" "$T/out"
+	json 'd["error"]["class"] == "input" and "192.0.2.300" in d["error"]["message"]'
+	printf 'add 192.0.2.1\ndel 192.0.2.9\n' >"$T/batch"
+	exits 1 -j batch "$T/batch"
+	cp "$T/err" "$T/out"
+	json '"batch:2: 192.0.2.9 is not listed" in d["error"]["message"]'
+	printf 'add x y\n' >"$T/batch"
+	exits 2 -j batch "$T/batch"
+	cp "$T/err" "$T/out"
+	json 'd["error"]["line"] == 1 and d["error"]["file"].endswith("/batch")'
+	exits 2 -j frobnicate
+	cp "$T/err" "$T/out"
+	json 'd["error"]["class"] == "input"'
+	ctl -j list >/dev/full 2>"$T/out" && fail "a full disk is no error"
+	json 'd["error"]["class"] == "system"'
+}
+
+# The reader has what it wanted.
+t_closed_pipe_is_no_error()
+{
+	local verb codes
+
+	seq -f 'n%.0f.example' 20000 >"$T/list"
+	exits 0 -q import "$T/list"
+	for verb in list 'list -j' save; do
+		# shellcheck disable=SC2086
+		{ ctl $verb 2>"$T/err" || echo $? >"$T/code"; } | head -n 1 >"$T/out" || true
+		[[ -s $T/out && ! -s $T/err ]] || fail "$verb: $(cat "$T/err")"
+		codes=$(cat "$T/code")
+		[[ $codes -eq 141 ]] || fail "$verb: exit code $codes"
+	done
+	ctl list >/dev/full 2>"$T/err" && fail "a full disk is no error"
+	complains 'cannot write the answer: No space left'
+}
+
+run_tests

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options of every command, in front of it or behind. */
+#include "globals.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/patience.h"
+#include "help.h"
+#include "suggest.h"
+
+enum { OPTION_STATE = 256, OPTION_PIN, OPTION_RUN, OPTION_WAIT };
+
+static const struct option options[] = {
+	{"json", no_argument, NULL, 'j'},
+	{"pretty", no_argument, NULL, 'p'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{"state", required_argument, NULL, OPTION_STATE},
+	{"pin", required_argument, NULL, OPTION_PIN},
+	{"run", required_argument, NULL, OPTION_RUN},
+	{"wait", required_argument, NULL, OPTION_WAIT},
+	{0},
+};
+
+static bool take_patience(const struct cli *cli, const char *text)
+{
+	uint64_t seconds;
+
+	if (!cli_seconds(cli, "--wait", text, 0, XB_PATIENCE_MAX, &seconds))
+		return false;
+	xb_patience_set((uint32_t)seconds);
+	return true;
+}
+
+/* Whether the option is one that sets something. */
+static bool take(struct cli *cli, int option, const char *value, bool *right)
+{
+	switch (option) {
+	case 'p':
+		cli->pretty = true;
+		/* fallthrough */
+	case 'j':
+		cli->json = true;
+		cli_errors_as_json();
+		return true;
+	case 'q':
+		cli->quiet = true;
+		return true;
+	case 'v':
+		cli->verbose = true;
+		return true;
+	case OPTION_STATE:
+		cli->paths.state = value;
+		return true;
+	case OPTION_PIN:
+		cli->paths.pins = value;
+		return true;
+	case OPTION_RUN:
+		cli->paths.run = value;
+		return true;
+	case OPTION_WAIT:
+		*right = take_patience(cli, value);
+		return true;
+	default:
+		return false;
+	}
+}
+
+int globals_parse(struct cli *cli, int argc, char **argv)
+{
+	char hint[SUGGEST_BYTES];
+	bool right = true;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:jpqvhV", options, NULL)) != -1) {
+		if (take(cli, option, optarg, &right)) {
+			if (!right)
+				return EXIT_USAGE;
+			continue;
+		}
+		if (option == 'h')
+			return help_all();
+		if (option == 'V') {
+			puts("xdp-bloom 0.1");
+			return cli_done(EXIT_DONE);
+		}
+		if (option == ':')
+			xb_input_error("option '%s' needs a value", argv[optind - 1]);
+		else
+			xb_input_error("unknown option '%s'%s; bloomctl --help lists them",
+				       argv[optind - 1],
+				       suggest_option(GLOBALS_NAMES, argv[optind - 1], hint));
+		return cli_fail();
+	}
+	return -1;
+}
+
+/* The long option that the word is, its value behind "=" in *value. */
+static const struct option *find_long(const char *word, const char **value)
+{
+	size_t size = strcspn(word, "=");
+
+	*value = word[size] ? word + size + 1 : NULL;
+	for (const struct option *option = options; option->name; option++)
+		if (!strncmp(word, "--", 2) && strlen(option->name) == size - 2 &&
+		    !strncmp(word + 2, option->name, size - 2))
+			return option;
+	return NULL;
+}
+
+/* How many words of argv, from i on, are options of every command. -1: a wrong one, which is told.
+ */
+static int take_here(struct cli *cli, int argc, char **argv, int i)
+{
+	const char *word = argv[i], *value;
+	const struct option *option = find_long(word, &value);
+	bool right = true;
+	int words = 1;
+
+	if (word[0] == '-' && word[1] && !word[1 + strspn(word + 1, "jpqv")]) {
+		for (const char *letter = word + 1; *letter; letter++)
+			take(cli, *letter, NULL, &right);
+		return 1;
+	}
+	if (!option || (value && !option->has_arg))
+		return 0;
+	if (option->has_arg && !value) {
+		if (i + 1 == argc)
+			return cli_usage(cli, "option '%s' needs a value", word), -1;
+		value = argv[i + 1];
+		words = 2;
+	}
+	if (!take(cli, option->val, value, &right))
+		return 0;
+	return right ? words : -1;
+}
+
+int globals_take(struct cli *cli, const struct verb *verb, int *argc, char **argv)
+{
+	int kept = 1;
+
+	for (int i = 1; i < *argc;) {
+		bool ended = !strcmp(argv[i], "--");
+		int words = ended ? 0 : take_here(cli, *argc, argv, i);
+
+		if (words < 0)
+			return EXIT_USAGE;
+		i += words;
+		if (words)
+			continue;
+		/* A value that looks like an option is a value. */
+		words = ended ? *argc - i : 1 + help_takes_value(verb, *argc, argv, argv[i]);
+		for (; words && i < *argc; words--)
+			argv[kept++] = argv[i++];
+	}
+	argv[kept] = NULL;
+	*argc = kept;
+	return 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The nearest word: fewest letters to change, add, leave out or swap with the next. */
+#include "suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WORD_MAX 24
+
+static uint8_t least(size_t a, size_t b)
+{
+	return (uint8_t)(a < b ? a : b);
+}
+
+/* Optimal string alignment distance (Damerau 1964, with each letter edited once). */
+static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+	uint8_t rows[WORD_MAX + 1][WORD_MAX + 1];
+
+	for (size_t i = 0; i <= a_size; i++) {
+		for (size_t j = 0; j <= b_size; j++) {
+			if (!i || !j) {
+				rows[i][j] = (uint8_t)(i + j);
+				continue;
+			}
+			rows[i][j] = least(rows[i - 1][j] + 1U, rows[i][j - 1] + 1U);
+			rows[i][j] = least(rows[i][j], rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				rows[i][j] = least(rows[i][j], rows[i - 2][j - 2] + 1U);
+		}
+	}
+	return rows[a_size][b_size];
+}
+
+struct nearest {
+	const char *word; /* what was typed */
+	size_t size;
+	const char *found;
+	size_t found_size, distance;
+};
+
+/* A third of the letters may be wrong. */
+static struct nearest nearest_to(const char *word, size_t size)
+{
+	return (struct nearest){.word = word, .size = size, .distance = size / 3 + 2};
+}
+
+static void try_word(struct nearest *nearest, const char *word, size_t size)
+{
+	size_t far;
+
+	if (size > WORD_MAX || nearest->size > WORD_MAX)
+		return;
+	far = distance(nearest->word, nearest->size, word, size);
+	if (far < least(nearest->distance, size)) {
+		nearest->found = word;
+		nearest->found_size = size;
+		nearest->distance = far;
+	}
+}
+
+static const char *ask(const struct nearest *nearest, char out[SUGGEST_BYTES])
+{
+	out[0] = '\0';
+	if (nearest->found)
+		snprintf(out, SUGGEST_BYTES, " (did you mean '%.*s'?)", (int)nearest->found_size,
+			 nearest->found);
+	return out;
+}
+
+const char *suggest_verb(const struct verb *table, const char *word, char out[SUGGEST_BYTES])
+{
+	struct nearest nearest = nearest_to(word, strlen(word));
+
+	for (const struct verb *verb = table; verb->name; verb++)
+		try_word(&nearest, verb->name, strlen(verb->name));
+	return ask(&nearest, out);
+}
+
+const char *suggest_option(const char *usage, const char *word, char out[SUGGEST_BYTES])
+{
+	struct nearest nearest = nearest_to(word, strcspn(word, "="));
+
+	while ((usage = strstr(usage, "--"))) {
+		size_t size = strcspn(usage, " ]|");
+
+		try_word(&nearest, usage, size);
+		usage += size;
+	}
+	return ask(&nearest, out);
+}
