@@ -391,6 +391,42 @@ t_lifelines_follow()
 	passes 10.77.0.5 fd77::4
 }
 
+# Who lists what will not be dropped hears of it.
+t_listing_what_is_allowed_is_told()
+{
+	local row
+	local rows=(
+		"10.77.0.1|10.77.0.1 will not be dropped: it is on the allowlist \\(address, on x0\\)"
+		"10.77.0.6|10.77.0.6 will not be dropped: it is on the allowlist \\(gateway, default route of x0\\)"
+		"fd77::4|fd77::4 will not be dropped: it is on the allowlist \\(gateway, default route of x0\\)"
+		"203.0.113.7|203.0.113.7 will not be dropped: 203.0.113.0/24 is on the allowlist \\(list office\\)"
+		"10.77.0.0/29|10.77.0.1 will not be dropped, though 10.77.0.0/29 covers it: .*; 1 more are like it"
+		"127.0.0.1|127.0.0.1 will not be dropped: 127.0.0.0/8 is on the allowlist \\(loopback, "
+	)
+
+	with_gateways
+	ctl -q attach x0
+	ctl allow add 203.0.113.0/24 --list office
+	for row in "${rows[@]}"; do
+		exits 0 add "${row%%|*}"
+		complains "^bloomctl: ${row#*|}"
+		[[ $(wc -l <"$T/err") -eq 1 ]]
+	done
+	exits 0 add 192.0.2.7 10.77.0.3 fd77::3
+	[[ ! -s $T/err ]] || fail "$(cat "$T/err")"
+	exits 0 -q add 203.0.113.8
+	[[ ! -s $T/err ]]
+	exits 0 -j add 203.0.113.9 192.0.2.8
+	json 'd["exempt"] == 1'
+	printf '10.77.0.0/24\n192.0.2.1\n203.0.113.10\n' >"$T/list"
+	exits 0 import "$T/list" --list feed --include-bogons
+	complains '10.77.0.1 will not be dropped, though 10.77.0.0/24 covers it: .*; 1 more are like it$'
+	ctl add 192.0.2.0/24
+	ctl -q policy allow-only
+	exits 0 add 203.0.113.11
+	[[ ! -s $T/err ]]
+}
+
 t_other_interfaces()
 {
 	join x1 1

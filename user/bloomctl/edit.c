@@ -13,6 +13,7 @@
 #include "core/bogon.h"
 #include "core/error.h"
 #include "core/membership.h"
+#include "exempted.h"
 
 static const struct option add_options[] = {
 	{"list", required_argument, NULL, 'l'},	   {"comment", required_argument, NULL, 'c'},
@@ -321,16 +322,22 @@ static int body(struct xb_writer *writer, void *context)
 	error = edit_begin(writer, &run->edit->terms);
 	for (size_t i = 0; !error && i < run->edit->count; i++)
 		error = edit_apply(writer, &run->edit->terms, &run->edit->entries[i], &run->result);
+	for (size_t i = 0; !error && run->edit->terms.add && i < run->edit->count; i++)
+		if (!xb_entry_is_allow(&run->edit->entries[i]))
+			error = xb_exempt_entry(writer->txn, &run->edit->entries[i],
+						&run->result.exempt);
 	return error;
 }
 
 static int tell_added(const struct cli *cli, const struct edit_result *result)
 {
+	exempted_note(cli, &result->exempt);
 	if (!cli->json)
 		return EXIT_DONE;
-	return cli_json(cli, json_pack("{s:I,s:I,s:I}", "added", (json_int_t)result->added,
+	return cli_json(cli, json_pack("{s:I,s:I,s:I,s:I}", "added", (json_int_t)result->added,
 				       "renewed", (json_int_t)result->renewed, "unchanged",
-				       (json_int_t)result->unchanged));
+				       (json_int_t)result->unchanged, "exempt",
+				       (json_int_t)result->exempt.count));
 }
 
 static int tell_removed(const struct cli *cli, const struct edit_result *result)

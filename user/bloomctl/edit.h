@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "core/entry.h"
+#include "core/exempt.h"
 #include "core/writer.h"
 
 /* What is to be done, whatever the entries are. */
@@ -29,7 +30,8 @@ struct edit {
 struct edit_result {
 	uint64_t added, renewed, removed, unchanged, absent;
 	json_t *lists_left; /* entry to names of the lists a del took it out of; NULL: not wanted */
-	json_t *covered;    /* entry to what still covers it; with lists_left */
+	struct xb_exemptions exempt; /* of what edit_run() added */
+	json_t *covered;	     /* entry to what still covers it; with lists_left */
 };
 
 /* argv[0] is "add" or "del", or "allow" and argv[1] is. The texts stay the caller's. Returns 0, or

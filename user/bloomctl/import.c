@@ -18,6 +18,7 @@
 #include "core/merge.h"
 #include "core/verdict.h"
 #include "core/writer.h"
+#include "exempted.h"
 #include "rollback.h"
 
 struct request {
@@ -31,6 +32,7 @@ struct request {
 	const char *source; /* the file, for messages */
 	uint64_t bogons;    /* left out of the file */
 	struct xb_item first_bogon;
+	struct xb_exemptions exempt; /* of the list */
 	struct xb_merge merge;
 };
 
@@ -181,7 +183,8 @@ static int body(struct xb_writer *writer, void *context)
 					      request->verdict);
 	if (!error)
 		request->verdict = xb_list_by_name(txn, request->list)->verdict;
-	return error;
+	request->exempt = (struct xb_exemptions){0};
+	return error ? error : xb_exempt_list(txn, request->merge.list, &request->exempt);
 }
 
 static int count_as_added(struct request *request, uint32_t now)
@@ -236,18 +239,18 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = request->file;
 
-	return json_pack("{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I}",
-			 "list", request->list, "verdict", xb_domain_verdict_name(request->verdict),
-			 "format", file->format, "dry_run", request->dry_run, "lines",
-			 (json_int_t)file->lines, "bytes", (json_int_t)file->bytes, "entries",
-			 (json_int_t)file->count, "allowed", (json_int_t)request->file->allowed,
-			 "repeats", (json_int_t)file->repeats, "host_bits",
-			 (json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons,
-			 "unknown_lines", (json_int_t)file->unknown, "first_unknown_lines",
-			 unknown_json(cli, file), "added", (json_int_t)request->merge.added,
-			 "renewed", (json_int_t)request->merge.renewed, "unchanged",
-			 (json_int_t)request->merge.unchanged, "removed",
-			 (json_int_t)request->merge.removed);
+	return json_pack(
+		"{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I}", "list",
+		request->list, "verdict", xb_domain_verdict_name(request->verdict), "format",
+		file->format, "dry_run", request->dry_run, "lines", (json_int_t)file->lines,
+		"bytes", (json_int_t)file->bytes, "entries", (json_int_t)file->count, "allowed",
+		(json_int_t)request->file->allowed, "repeats", (json_int_t)file->repeats,
+		"host_bits", (json_int_t)file->host_bits, "bogons", (json_int_t)request->bogons,
+		"unknown_lines", (json_int_t)file->unknown, "first_unknown_lines",
+		unknown_json(cli, file), "added", (json_int_t)request->merge.added, "renewed",
+		(json_int_t)request->merge.renewed, "unchanged",
+		(json_int_t)request->merge.unchanged, "removed", (json_int_t)request->merge.removed,
+		"exempt", (json_int_t)request->exempt.count);
 }
 
 static void tell_every_unknown(const struct cli *cli, const struct request *request)
@@ -328,6 +331,7 @@ static int answer(const struct cli *cli, const struct request *request)
 	tell_what_differs(cli, request);
 	if (domains && request->judges && answers_by(request->verdict))
 		answers_note(cli, NULL, 0);
+	exempted_note(cli, &request->exempt);
 	if (cli->json)
 		return cli_json(cli, answer_json(cli, request));
 	if (cli->quiet)

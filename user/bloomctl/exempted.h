@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The note of those who list what the allowlist has. */
+#ifndef XB_CLI_EXEMPTED_H
+#define XB_CLI_EXEMPTED_H
+
+#include "cli.h"
+#include "core/exempt.h"
+
+/* One line on stderr, unless there is nothing to say. */
+void exempted_note(const struct cli *cli, const struct xb_exemptions *exemptions);
+
+#endif
