@@ -215,6 +215,7 @@ int verb_stats(struct cli *cli, int argc, char **argv)
 	}
 	if (error)
 		return cli_fail();
+	xb_link_note_elsewhere(&link);
 	if (watching)
 		code = watch(cli, &link, names);
 	else if (read_table(&table, names))

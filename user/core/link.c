@@ -381,3 +381,15 @@ int xb_link_at_home(const struct xb_link *link)
 		link->pins, enter, named ? "" : "; if that namespace is gone: rm -r ",
 		named ? "" : link->pins);
 }
+
+void xb_link_note_elsewhere(const struct xb_link *link)
+{
+	char enter[XB_NETNS_ENTER];
+
+	if (!link->elsewhere)
+		return;
+	xb_netns_enter(&link->netns, enter);
+	xb_notice("warning: %s filters interfaces of another network namespace; names shown here "
+		  "may be those of others: %s bloomctl ... shows the right ones",
+		  link->pins, enter);
+}

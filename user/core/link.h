@@ -48,6 +48,9 @@ void xb_link_close(struct xb_link *link);
 /* An error that says where to go if the link is of another network namespace. */
 int xb_link_at_home(const struct xb_link *link);
 
+/* For who only reads: a notice in that case, for what he shows by name may be another one here. */
+void xb_link_note_elsewhere(const struct xb_link *link);
+
 /* Unpins it. Interfaces must be detached first. */
 void xb_link_destroy(const char *pins);
 

@@ -179,6 +179,7 @@ static int enter(struct xb_watcher *watcher, struct xb_watched *watched)
 		return watched->directory;
 	error = xb_link_open(watcher->pins, &link);
 	if (!error) {
+		xb_link_note_elsewhere(&link);
 		error = take_maps(watched, &link);
 		xb_link_close(&link);
 	}
