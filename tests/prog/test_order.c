@@ -118,7 +118,7 @@ struct verdicts {
 
 static struct verdicts look(void)
 {
-	struct verdicts now;
+	struct verdicts now = {{0}};
 
 	for (size_t i = 0; i < probe_count; i++) {
 		const struct probe *one = &probes[i];

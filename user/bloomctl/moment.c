@@ -44,6 +44,7 @@ int moment_take(const struct cli *cli, struct moment *moment)
 	}
 	if (view.active && view.active->header) {
 		moment->applied = view.active->header->applied;
+		moment->mark = view.active->header->mark;
 		moment->dirty = view.active->header->dirty;
 	}
 	xb_enforce_close(&view);
@@ -53,8 +54,8 @@ int moment_take(const struct cli *cli, struct moment *moment)
 bool moment_is_same(const struct moment *a, const struct moment *b)
 {
 	return a->transaction == b->transaction && a->generation == b->generation &&
-	       a->applied == b->applied && a->slot == b->slot && a->dirty == b->dirty &&
-	       a->policy == b->policy;
+	       a->applied == b->applied && a->mark == b->mark && a->slot == b->slot &&
+	       a->dirty == b->dirty && a->policy == b->policy;
 }
 
 bool moment_is_busy(const struct cli *cli, char *holder, size_t size)

@@ -10,7 +10,7 @@
 struct moment {
 	uint64_t transaction; /* the last one of the store; 0: there is no store */
 	uint64_t generation;  /* identity of the one in force; 0: none */
-	uint64_t applied;
+	uint64_t applied, mark;
 	uint32_t slot, dirty, policy;
 };
 
