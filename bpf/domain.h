@@ -229,6 +229,8 @@ static __noinline int domain_apply(struct xdp_md *ctx, __u32 found, __u32 networ
 	if (reason != XB_NAME_CLEAN)
 		return reason;
 	reason = name_judge(name);
+	if (reason == XB_NAME_CLEAN && name->tcp == XB_HTTP_DROPPED && name->hello.doubt)
+		return XB_HTTP_AMBIGUOUS;
 	if (!is_verdict(reason))
 		return reason;
 	hits_count(name);

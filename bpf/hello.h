@@ -213,10 +213,10 @@ static __always_inline __u64 text_word(struct hello *hello, __u32 at)
 
 /* Of 8 bytes, the line feeds before the host's line and before an empty one; text: readable 13
  * bytes from there on. All at once, so that short lines cost no more than long ones. */
-static __always_inline __u64 http_lines(const __u8 *text)
+static __always_inline __u64 http_lines(const __u8 *text, bool folded)
 {
 #define FROM(at) (*(const __u64 *)(text + (at)))
-	__u64 feeds = bytes_equal(FROM(0), '\n'), empty, host;
+	__u64 feeds = bytes_equal(FROM(0), '\n'), empty, host, fold = 0;
 
 	if (!feeds)
 		return 0;
@@ -224,7 +224,9 @@ static __always_inline __u64 http_lines(const __u8 *text)
 	host = bytes_equal(FROM(1) | SMALL, 'h') & bytes_equal(FROM(2) | SMALL, 'o') &
 	       bytes_equal(FROM(3) | SMALL, 's') & bytes_equal(FROM(4) | SMALL, 't') &
 	       bytes_equal(FROM(5), ':');
-	return feeds & (empty | host);
+	if (folded)
+		fold = bytes_equal(FROM(1), ' ') | bytes_equal(FROM(1), '\t');
+	return feeds & (empty | host | fold);
 #undef FROM
 }
 
@@ -237,21 +239,25 @@ static __always_inline bool http_word(struct hello *hello)
 
 	if (at >= hello->end)
 		return true;
-	lines = http_lines(&hello->text[at & (TEXT_BYTES - 1)]);
+	lines = http_lines(&hello->text[at & (TEXT_BYTES - 1)], hello->seen);
 	if (!lines) {
 		hello->at = at + 8;
 		return false;
 	}
 	at += lowest_byte(lines) + 1;
 	first = (__u8)text_word(hello, at);
-	if (at < hello->end && first != '\r' && first != '\n')
+	if (at >= hello->end || first == '\r' || first == '\n')
+		return true;
+	if (hello->seen)
+		hello->doubt = 1;
+	else
 		hello->host = at + 5;
 	return true;
 }
 
 #define WORDS_A_ROUND 4
 
-/* On to the host's line, or an empty one. */
+/* On to the host's line, or an empty one; behind the first host also to a folded one. */
 static long http_next_words(__u32 round __attribute__((unused)), void *data)
 {
 	struct hello_walk *walk = data;
@@ -263,7 +269,7 @@ static long http_next_words(__u32 round __attribute__((unused)), void *data)
 	return 0;
 }
 
-/* Measures the name: up to a blank, a line's end, or the port. */
+/* Measures the name: up to a blank, a line's end, or the port; in a target to the path, too. */
 static long http_next_host_word(__u32 round __attribute__((unused)), void *data)
 {
 	struct hello_walk *walk = data;
@@ -271,6 +277,9 @@ static long http_next_host_word(__u32 round __attribute__((unused)), void *data)
 	__u64 word = text_word(hello, hello->host + hello->size);
 	__u64 ends = bytes_less(word, '!') | bytes_zero(word ^ EACH_BYTE(':'));
 
+	if (hello->target)
+		ends |= bytes_equal(word, '/') | bytes_equal(word, '?') | bytes_equal(word, '#') |
+			bytes_equal(word, '@');
 	hello->size += ends ? lowest_byte(ends) : 8;
 	return ends || hello->host + hello->size >= hello->end;
 }
@@ -287,9 +296,130 @@ static long http_skip_blank(__u32 round __attribute__((unused)), void *data)
 	return 0;
 }
 
-#define HTTP_BLANKS 8 /* at most */
-#define HTTP_LEAST  8 /* bytes in which a method can be told from other text */
+static long http_skip_line(__u32 round __attribute__((unused)), void *data)
+{
+	struct hello_walk *walk = data;
+	struct hello *hello = &walk->name->hello;
+	__u8 byte = (__u8)text_word(hello, hello->at);
+
+	if (byte != '\r' && byte != '\n')
+		return 1;
+	hello->at++;
+	return 0;
+}
+
+/* On to the first line feed, which hello->at then is; or to the end. */
+static long http_next_feed(__u32 round __attribute__((unused)), void *data)
+{
+	struct hello_walk *walk = data;
+	struct hello *hello = &walk->name->hello;
+
+#pragma unroll
+	for (int i = 0; i < WORDS_A_ROUND; i++) {
+		__u64 feeds = bytes_zero(text_word(hello, hello->at) ^ EACH_BYTE('\n'));
+
+		hello->at += feeds ? lowest_byte(feeds) : 8;
+		if (feeds || hello->at >= hello->end)
+			return 1;
+	}
+	return 0;
+}
+
+#define HTTP_BLANKS 64 /* at most */
+#define HTTP_EMPTY  16 /* bytes of empty lines before a request, at most */
+#define HTTP_LEAST  8  /* bytes in which a method can be told from other text */
+#define HTTP_METHOD 24 /* bytes of a method, at most */
 #define HTTP_ROUNDS (TEXT_BYTES / 8 / WORDS_A_ROUND)
+
+/* Bytes of the first word up to its blank; 0: it is none, or too long. */
+static __always_inline __u32 http_method(struct hello *hello, __u32 at)
+{
+#pragma unroll
+	for (__u32 i = 0; i < HTTP_METHOD; i += 8) {
+		__u64 word = text_word(hello, at + i), ends = bytes_less(word, '!');
+		__u32 bytes = i + lowest_byte(ends);
+		__u8 end;
+
+		if (!ends)
+			continue;
+		end = (__u8)text_word(hello, at + bytes);
+		return end == ' ' || end == '\t' ? bytes : 0;
+	}
+	return 0;
+}
+
+static __always_inline bool is_letter(__u8 byte)
+{
+	return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+}
+
+/* Whether the line at `at` begins with a letter, and behind a word of these bytes and a target ends
+ * in a version of HTTP: data that goes on from an earlier segment hardly does. */
+static __always_inline bool http_has_version(struct hello_walk *walk, __u32 at, __u32 bytes)
+{
+	const __u64 any_digit = TEXT(0, 0, 0, 0, 0, 15, 0, 15);
+	struct hello *hello = &walk->name->hello;
+	__u32 end;
+
+	if (!is_letter((__u8)text_word(hello, at)))
+		return false;
+	hello->at = at;
+	bpf_loop(HTTP_ROUNDS, http_next_feed, walk, 0);
+	end = hello->at;
+	if (end >= hello->end || end < at + bytes + 11)
+		return false;
+	if ((__u8)text_word(hello, end - 1) == '\r')
+		end--;
+	at = (__u8)text_word(hello, end - 9);
+	return (text_word(hello, end - 8) | any_digit) ==
+		       (TEXT('H', 'T', 'T', 'P', '/', '0', '.', '0') | any_digit) &&
+	       (at == ' ' || at == '\t');
+}
+
+/* To the target of a request, at hello->host. False: this is none. */
+static __always_inline bool http_enter(struct hello_walk *walk)
+{
+	struct hello *hello = &walk->name->hello;
+	__u32 at, bytes;
+
+	/* RFC 9112, section 2.2: empty lines before a request are passed over. */
+	bpf_loop(HTTP_EMPTY, http_skip_line, walk, 0);
+	at = hello->at;
+	bytes = http_method(hello, at);
+	if (!bytes || at + HTTP_LEAST > hello->end)
+		return false;
+	if (!is_http_method(text_word(hello, at)) && !http_has_version(walk, at, bytes))
+		return false;
+	hello->target = bytes == 7 && FIRST(7, text_word(hello, at)) ==
+					      TEXT('C', 'O', 'N', 'N', 'E', 'C', 'T', 0);
+	hello->at = at;
+	hello->host = at + bytes;
+	bpf_loop(HTTP_BLANKS, http_skip_blank, walk, 0);
+	return true;
+}
+
+/* RFC 9112, section 3.2: a target that has a host is what counts, whatever the Host says. */
+static __always_inline void http_target(struct hello *hello)
+{
+	__u32 at = hello->host;
+	__u64 word = text_word(hello, at), colons = bytes_zero(word ^ EACH_BYTE(':'));
+
+	if (hello->target || !colons || !is_letter((__u8)word))
+		return;
+	at += lowest_byte(colons);
+	hello->target = FIRST(3, text_word(hello, at)) == TEXT(':', '/', '/', 0, 0, 0, 0, 0);
+	hello->host = at + 3;
+}
+
+/* Behind the name, or what stands there for want of one. */
+static __always_inline void http_look_behind(struct hello_walk *walk)
+{
+	struct hello *hello = &walk->name->hello;
+
+	hello->at = hello->host + hello->size;
+	hello->seen = 1;
+	bpf_loop(HTTP_ROUNDS, http_next_words, walk, 0);
+}
 
 /* False: this is no request. */
 static __noinline int http_find(struct xdp_md *ctx, struct name *name)
@@ -301,19 +431,27 @@ static __noinline int http_find(struct xdp_md *ctx, struct name *name)
 	if (size < HTTP_LEAST)
 		return false;
 	size = bounded(size, HTTP_LEAST, TEXT_BYTES);
-	if (bpf_xdp_load_bytes(ctx, start, hello->text, size) ||
-	    !is_http_method(text_word(hello, 0)))
+	if (bpf_xdp_load_bytes(ctx, start, hello->text, size))
 		return false;
-	hello->at = 0;
+	hello->at = hello->seen = 0;
 	hello->end = size;
-	bpf_loop(HTTP_ROUNDS, http_next_words, &walk, 0);
+	if (!http_enter(&walk))
+		return false;
+	http_target(hello);
+	if (!hello->target) {
+		hello->host = 0;
+		bpf_loop(HTTP_ROUNDS, http_next_words, &walk, 0);
+	}
 	if (!hello->host)
 		return true;
 	bpf_loop(HTTP_BLANKS, http_skip_blank, &walk, 0);
 	bpf_loop(HOST_BYTES / 8 + 1, http_next_host_word, &walk, 0);
-	/* A name that ends with the segment may go on in the next. */
-	if (hello->host + hello->size >= hello->end)
+	/* A name that ends with the segment may go on in the next; one before an @ is a user's. */
+	if (hello->host + hello->size >= hello->end ||
+	    (hello->target && (__u8)text_word(hello, hello->host + hello->size) == '@'))
 		hello->size = 0;
+	if (!hello->target)
+		http_look_behind(&walk);
 	hello->host += start;
 	return true;
 }
@@ -331,6 +469,7 @@ static __always_inline enum xb_reason hello_name(struct xdp_md *ctx, struct name
 	name->hello.at = at;
 	name->hello.end = name->transport.end;
 	name->hello.host = name->hello.size = 0;
+	name->hello.target = name->hello.doubt = 0;
 	if (!(tls ? tls_find(ctx, name) : http_find(ctx, name)))
 		return XB_CLEAN;
 	if (!host_load(ctx, name, name->hello.host, name->hello.size) ||

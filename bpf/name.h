@@ -41,6 +41,9 @@ struct {
 struct hello {
 	__u32 at, end;	  /* what is left to look at */
 	__u32 host, size; /* the name in the packet; size 0: none was found */
+	__u32 target;	  /* 1: it is in the target of an HTTP request, else in its Host */
+	__u32 seen;	  /* 1: what is looked for now stands behind the Host */
+	__u32 doubt;	  /* 1: servers may take another name: a second Host, a folded line */
 	__u8 text[TEXT_BYTES + 64];
 };
 

@@ -148,6 +148,8 @@ static uint32_t put_request(const struct universe *universe, uint64_t *chance, u
 {
 	static const char *const methods[] = {"GET",	 "HEAD",    "POST",  "PUT",   "DELETE",
 					      "CONNECT", "OPTIONS", "TRACE", "PATCH", "BREW"};
+	static const char *const targets[] = {"http://", "HTTPS://", "/", "a@", "ws://", ""};
+	static const char *const behind[] = {"Host: a.b\r\n", " a\r\n", "\tHost: b\n"};
 	static const char *const fields[] = {"Accept: */*\r\n", "X: host: a\r\n", "A:b\n",
 					     "User-Agent: some program/1.0\r\n", "Hos: b\r\n"};
 	static const char *const hosts[] = {"Host: ",	     "host:",	       "HOST: \t",
@@ -156,7 +158,14 @@ static uint32_t put_request(const struct universe *universe, uint64_t *chance, u
 	uint32_t many = one_in(chance, 16) ? 60 : 4;
 	char *text = (char *)at;
 
-	text += sprintf(text, "%s / HTTP/1.1%s", methods[below(chance, 10)],
+	if (one_in(chance, 8))
+		text += sprintf(text, "%s", below(chance, 2) ? "\r\n" : "\n\n");
+	text += sprintf(text, "%s ", methods[below(chance, 10)]);
+	if (one_in(chance, 4)) {
+		text += sprintf(text, "%s", targets[below(chance, 6)]);
+		text += random_host(universe, chance, text);
+	}
+	text += sprintf(text, "%s HTTP/1.1%s", below(chance, 4) ? "/" : "",
 			below(chance, 8) ? "\r\n" : "\n");
 	for (uint32_t i = below(chance, many); i > 0; i--)
 		text += sprintf(text, "%s", fields[below(chance, 5)]);
@@ -164,6 +173,8 @@ static uint32_t put_request(const struct universe *universe, uint64_t *chance, u
 		text += sprintf(text, "%s", hosts[below(chance, 6)]);
 		text += random_host(universe, chance, text);
 		text += sprintf(text, "%s", ends[below(chance, below(chance, 2) ? 2 : 6)]);
+		if (one_in(chance, 6))
+			text += sprintf(text, "%s", behind[below(chance, 3)]);
 	}
 	for (uint32_t i = below(chance, many); i > 0; i--)
 		text += sprintf(text, "%s", fields[below(chance, 5)]);

@@ -111,6 +111,8 @@ static enum xb_reason judge_host(const struct packet *packet, const struct secon
 	uint32_t size = domains_wire(host->text, host->size, wire);
 	enum xb_reason reason = reference_name(packet->rules, wire, size);
 
+	if (reason == XB_NAME_CLEAN && host->doubt)
+		return XB_HTTP_AMBIGUOUS;
 	if (reason == XB_NAME_CLEAN || reason == XB_NAME_ALLOWED || reason == XB_NAME_COUNTED)
 		return reason;
 	return packet->rules->policy == POLICY_MONITOR ? XB_MONITORED : dropped;

@@ -43,7 +43,7 @@ static enum xb_reason second_judge(enum second_found found, const struct second_
 			return XB_NAME_ALLOWED;
 		return !strcmp(world[i].list, "count") ? XB_NAME_COUNTED : dropped;
 	}
-	return XB_NAME_CLEAN;
+	return name->doubt ? XB_HTTP_AMBIGUOUS : XB_NAME_CLEAN;
 }
 
 static uint64_t numbers;
@@ -81,17 +81,35 @@ static void random_request(struct hello *data)
 {
 	static const char *const fields[] = {"Accept: */*\r\n", "X: host: a\r\n", "A:b\n",
 					     "User-Agent: some program/1.0\r\n"};
-	static const char *const methods[] = {"GET", "POST", "OPTIONS", "DELETE", "CONNECT"};
+	static const char *const methods[] = {"GET",	  "POST",    "OPTIONS",
+					      "DELETE",	  "CONNECT", "PROPFIND",
+					      "x-method", "\r\nGET", "\n\r\nM-SEARCH"};
+	static const char *const targets[] = {"/",
+					      "/",
+					      "/",
+					      "*",
+					      " /a:80://b",
+					      "http://%s/a",
+					      "HTTPS://%s:443",
+					      "ws://%s?a",
+					      "%s:443",
+					      "http:///",
+					      "http://a@%s/",
+					      "/http://%s/"};
+	static const char *const behind[] = {"Accept: */*\r\n", "X: host: a\r\n", "A:b\n", " a\n",
+					     "Host: a.b\r\n"};
 	static const char *const hosts[] = {"Host: %s\r\n", "host:%s:80\r\n", "HOST: \t%s\n",
 					    "Host: %s \r\n"};
 	char *text = (char *)data->byte;
 
-	text += sprintf(text, "%s / HTTP/1.1\r\n", methods[random_below(ROWS(methods))]);
+	text += sprintf(text, "%s ", methods[random_below(ROWS(methods))]);
+	text += snprintf(text, 400, targets[random_below(ROWS(targets))], random_name());
+	text += sprintf(text, " HTTP/1.1\r\n");
 	for (uint32_t i = random_below(random_below(16) ? 4 : 120); i > 0; i--)
 		text += sprintf(text, "%s", fields[random_below(ROWS(fields))]);
 	text += snprintf(text, 400, hosts[random_below(ROWS(hosts))], random_name());
 	for (uint32_t i = random_below(4); i > 0; i--)
-		text += sprintf(text, "%s", fields[random_below(ROWS(fields))]);
+		text += sprintf(text, "%s", behind[random_below(ROWS(behind))]);
 	text += sprintf(text, "\r\n");
 	data->size = (uint32_t)(text - (char *)data->byte);
 }

@@ -39,6 +39,8 @@ struct text_row {
 	enum xb_reason reason;
 };
 
+#define BLANKS8	 "        "
+#define BLANKS64 BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8
 #define UNLISTED "Host: www.example.org\r\n"
 
 static const struct text_row requests_table[] = {
@@ -62,8 +64,9 @@ static const struct text_row requests_table[] = {
 	{LINE "HOST: WWW.EXAMPLE.COM\r\n\r\n", XB_HTTP_DROPPED},
 	{LINE "host:www.example.com\r\n\r\n", XB_HTTP_DROPPED},
 	{LINE "hOsT:\t \twww.example.com\t\r\n\r\n", XB_HTTP_DROPPED},
-	{LINE "Host:        www.example.com\r\n\r\n", XB_HTTP_DROPPED},	  /* 8 blanks */
-	{LINE "Host:         www.example.com\r\n\r\n", XB_HTTP_NAMELESS}, /* 9 */
+	{LINE "Host:         www.example.com\r\n\r\n", XB_HTTP_DROPPED}, /* 9 blanks */
+	{LINE "Host:" BLANKS64 "www.example.com\r\n\r\n", XB_HTTP_DROPPED},
+	{LINE "Host:" BLANKS64 " www.example.com\r\n\r\n", XB_HTTP_NAMELESS},
 	{LINE "Host: www.example.com:8080\r\n\r\n", XB_HTTP_DROPPED},
 	{LINE "Host: www.example.com.:8080\r\n\r\n", XB_HTTP_DROPPED},
 	{LINE "Host: :8080\r\n\r\n", XB_HTTP_NAMELESS},
@@ -84,7 +87,9 @@ static const struct text_row requests_table[] = {
 	{LINE "X-Long: a\r\n Host: www.example.com\r\n\r\n", XB_HTTP_NAMELESS},
 	{LINE "X-Long: a\r\n\tHost: www.example.com\r\n" UNLISTED EMPTY, XB_NAME_CLEAN},
 	{LINE "Host:\r\n www.example.com\r\n\r\n", XB_HTTP_NAMELESS},
-	{LINE "Host: www\r\n .example.com\r\n\r\n", XB_NAME_CLEAN},
+	{LINE "Host: www\r\n .example.com\r\n\r\n", XB_HTTP_AMBIGUOUS},
+	{LINE UNLISTED "A: b\r\n\tc\r\n\r\n", XB_HTTP_AMBIGUOUS},
+	{LINE LISTED " \r\n\r\n", XB_HTTP_DROPPED},
 	/* Only line feeds. */
 	{"GET / HTTP/1.1\nHost: www.example.com\n\n", XB_HTTP_DROPPED},
 	{"GET / HTTP/1.1\nA: b\nHost: www.example.com\nC: d\n\n", XB_HTTP_DROPPED},
@@ -92,7 +97,9 @@ static const struct text_row requests_table[] = {
 	{"GET / HTTP/1.1\rHost: www.example.com\r\r", XB_HTTP_NAMELESS},
 	/* The first of two. */
 	{LINE LISTED UNLISTED EMPTY, XB_HTTP_DROPPED},
-	{LINE UNLISTED LISTED EMPTY, XB_NAME_CLEAN},
+	{LINE UNLISTED LISTED EMPTY, XB_HTTP_AMBIGUOUS},
+	{LINE UNLISTED "A: b\r\nhost:www.example.com\r\n\r\n", XB_HTTP_AMBIGUOUS},
+	{LINE UNLISTED EMPTY LISTED, XB_NAME_CLEAN},
 	{LINE "Host:\r\n" LISTED EMPTY, XB_HTTP_NAMELESS},
 	/* What stands behind the empty line is no field. */
 	{LINE EMPTY LISTED EMPTY, XB_HTTP_NAMELESS},
@@ -103,11 +110,22 @@ static const struct text_row requests_table[] = {
 	{LINE "Host: 192.0.2.1\r\n\r\n", XB_NAME_CLEAN},
 	{LINE "Host: [2001:db8::1]\r\n\r\n", XB_NAME_CLEAN},
 	{LINE "Host: [2001:db8::1]:80\r\n\r\n", XB_NAME_CLEAN},
-	/* The target does not count. */
-	{"GET http://www.example.com/ HTTP/1.1\r\n" UNLISTED EMPTY, XB_NAME_CLEAN},
-	{"GET http://www.example.org/ HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
-	{"GET http://www.example.com/ HTTP/1.1\r\n\r\n", XB_HTTP_NAMELESS},
-	{"CONNECT www.example.com:443 HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	/* A target that has a host counts, whatever the Host says (RFC 9112, section 3.2). */
+	{"GET http://www.example.com/ HTTP/1.1\r\n" UNLISTED EMPTY, XB_HTTP_DROPPED},
+	{"GET http://www.example.org/ HTTP/1.1\r\n" LISTED EMPTY, XB_NAME_CLEAN},
+	{"GET http://www.example.com/ HTTP/1.1\r\n\r\n", XB_HTTP_DROPPED},
+	{"GET  \tHTTP://WWW.EXAMPLE.COM:80 HTTP/1.1\r\n" UNLISTED EMPTY, XB_HTTP_DROPPED},
+	{"GET https://www.example.com?a HTTP/1.1\r\n" UNLISTED EMPTY, XB_HTTP_DROPPED},
+	{"GET ws://www.example.com.#a HTTP/1.1\r\n" UNLISTED EMPTY, XB_HTTP_DROPPED},
+	{"GET http://www.example.com HTTP/1.1\r\n\r\n", XB_HTTP_DROPPED},
+	{"GET http://www.example.com", XB_HTTP_NAMELESS},
+	{"GET http:///www.example.com HTTP/1.1\r\n" UNLISTED EMPTY, XB_HTTP_NAMELESS},
+	{"GET http://a@www.example.com/ HTTP/1.1\r\n" UNLISTED EMPTY, XB_HTTP_NAMELESS},
+	{"GET /http://www.example.com/ HTTP/1.1\r\n" UNLISTED EMPTY, XB_NAME_CLEAN},
+	{"GET /a://www.example.com/ HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"GET a:/www.example.org/ HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"CONNECT www.example.com:443 HTTP/1.1\r\n" UNLISTED EMPTY, XB_HTTP_DROPPED},
+	{"CONNECT www.example.org:443 HTTP/1.1\r\n" LISTED EMPTY, XB_NAME_CLEAN},
 	{"OPTIONS * HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
 	/* Methods. */
 	{"HEAD / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
@@ -116,20 +134,32 @@ static const struct text_row requests_table[] = {
 	{"DELETE / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
 	{"TRACE / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
 	{"PATCH / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
-	{"GETS / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
-	{"get / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
-	{"GET\t/ HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
+	{"GETS / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"get / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"GET\t/ HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
 	{" GET / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
-	{"\r\nGET / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
-	{"POSTED / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
+	{"\r\nGET / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"\n\r\n\nGET / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"POSTED / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"M-SEARCH / HTTP/1.1\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"BASELINE-CONTROL-AND-23 / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"BASELINE-CONTROL-AND-24- / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
+	{"FOO / HTTP/1.1"
+	 "\r\r\n" LISTED EMPTY,
+	 XB_CLEAN},
+	{"FOO / HTTP/1.x\r\n" LISTED EMPTY, XB_CLEAN},
+	{"FOO HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
+	{"/ / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
+	{"FOO / HTTP/1.1", XB_CLEAN},
 	{"HEADING\r\n" LISTED EMPTY, XB_CLEAN},
 	{"DELETED a\r\n" LISTED EMPTY, XB_CLEAN},
-	{"OPTION  / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
+	{"OPTION  / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
 	{"CONNECTED\r\n" LISTED EMPTY, XB_CLEAN},
 	{"PATCHES\r\n" LISTED EMPTY, XB_CLEAN},
 	{"TRACES of\r\n" LISTED EMPTY, XB_CLEAN},
-	{"PROPFIND / HTTP/1.1\r\n" LISTED EMPTY, XB_CLEAN},
-	{"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", XB_CLEAN},
+	{"PROPFIND / HTTP/1.1\r\n" LISTED EMPTY, XB_HTTP_DROPPED},
+	{"PROPFIND http://www.example.com/ HTTP/1.1\r\n" UNLISTED EMPTY, XB_HTTP_DROPPED},
+	{"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", XB_HTTP_NAMELESS},
 	/* Later segments, and what is no request. */
 	{"some data\r\n" LISTED EMPTY, XB_CLEAN},
 	{"\n" LISTED EMPTY, XB_CLEAN},

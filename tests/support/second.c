@@ -109,38 +109,122 @@ enum second_found second_tls(const uint8_t *data, size_t size, struct second_nam
 	return SECOND_NAMELESS;
 }
 
-static bool is_request(const uint8_t *data, size_t size)
+/* A character of the data, or 0 behind its end. */
+static char at_of(const uint8_t *data, size_t size, size_t at)
+{
+	return at < size ? (char)data[at] : '\0';
+}
+
+static bool is_blank(char sign)
+{
+	return sign == ' ' || sign == '\t';
+}
+
+static bool is_usual(const uint8_t *data, size_t size, size_t at)
 {
 	static const char *const methods[] = {"GET ",	  "HEAD ",    "POST ",	"PUT ",	 "DELETE ",
 					      "CONNECT ", "OPTIONS ", "TRACE ", "PATCH "};
 
-	for (size_t i = 0; size >= 8 && i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (!memcmp(data, methods[i], strlen(methods[i])))
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (at + strlen(methods[i]) <= size &&
+		    !memcmp(data + at, methods[i], strlen(methods[i])))
 			return true;
 	return false;
 }
 
-/* RFC 9110, section 7.2; RFC 9112, section 5. */
+/* Whether the first line is whole, has a word up to `end` of it and one more, and ends like
+ * "... HTTP/1.1". */
+static bool has_version(const uint8_t *data, size_t size, size_t at, size_t word)
+{
+	const uint8_t *end = at < size ? memchr(data + at, '\n', size - at) : NULL;
+	const char *text;
+
+	if (!end || end < data + word + 11 || (data[at] | 0x20) < 'a' || (data[at] | 0x20) > 'z')
+		return false;
+	end -= end[-1] == '\r';
+	text = (const char *)end - 9;
+	return is_blank(text[0]) && !memcmp(text + 1, "HTTP/", 5) && (text[6] & 0xf0) == '0' &&
+	       text[7] == '.' && (text[8] & 0xf0) == '0';
+}
+
+/* Behind the method, 0: this is no request. */
+static size_t behind_method(const uint8_t *data, size_t size, size_t at)
+{
+	size_t end = at;
+
+	if (at + 8 > size)
+		return 0;
+	while (end < size && data[end] > ' ')
+		end++;
+	if (end == at || end - at >= 24 || !is_blank(at_of(data, size, end)))
+		return 0;
+	return is_usual(data, size, at) || has_version(data, size, at, end) ? end : 0;
+}
+
+/* A host from `at` on, that one of the signs or a blank ends. */
+static enum second_found host_at(const uint8_t *data, size_t size, size_t at, const char *signs,
+				 struct second_name *name)
+{
+	size_t end;
+
+	for (size_t blanks = 0; blanks < 64 && is_blank(at_of(data, size, at)); blanks++)
+		at++;
+	for (end = at; end < size && data[end] > ' ' && !strchr(signs, data[end]); end++)
+		;
+	if (end >= size || data[end] == '@')
+		end = at;
+	return second_whole(data + at, end - at, name);
+}
+
+/* On to the next line that is a Host's, 0: there is none. *folded: one before it went on from
+ * another. */
+static size_t next_host(const uint8_t *data, size_t size, size_t at, bool *folded)
+{
+	for (;;) {
+		const uint8_t *feed = at < size ? memchr(data + at, '\n', size - at) : NULL;
+
+		if (!feed)
+			return 0;
+		at = (size_t)(feed - data) + 1;
+		if (at >= size || data[at] == '\r' || data[at] == '\n')
+			return 0;
+		*folded |= is_blank((char)data[at]);
+		if (at + 5 <= size && !strncasecmp((const char *)data + at, "host:", 5))
+			return at + 5;
+	}
+}
+
+/* RFC 9110, section 7.2; RFC 9112, sections 2.2, 3.2 and 5. */
 enum second_found second_http(const uint8_t *data, size_t size, struct second_name *name)
 {
-	size_t at = 0, blanks = 0, end;
+	size_t start = 0, at, colon = 0;
+	enum second_found found;
+	bool folded = false;
 
 	size = size < 2048 ? size : 2048;
-	if (!is_request(data, size))
+	while (size >= 8 && start < 16 && start < size &&
+	       (data[start] == '\r' || data[start] == '\n'))
+		start++;
+	at = behind_method(data, size, start);
+	if (!at)
 		return SECOND_NOTHING;
-	do {
-		while (at < size && data[at] != '\n')
-			at++;
+	colon = at;
+	for (size_t blanks = 0; blanks < 64 && is_blank(at_of(data, size, at)); blanks++)
 		at++;
-		if (at + 5 > size || data[at] == '\r' || data[at] == '\n')
-			return SECOND_NAMELESS;
-	} while (strncasecmp((const char *)data + at, "host:", 5));
-	at += 5;
-	for (; at < size && blanks < 8 && (data[at] == ' ' || data[at] == '\t'); blanks++)
-		at++;
-	for (end = at; end < size && data[end] > ' ' && data[end] != ':'; end++)
+	if (colon == start + 7 && !memcmp(data + start, "CONNECT", 7))
+		return host_at(data, size, at, ":/?#@", name);
+	for (colon = at; colon < at + 8 && at_of(data, size, colon) != ':'; colon++)
 		;
-	if (end >= size)
+	if (colon < at + 8 && colon + 3 <= size && !memcmp(data + colon, "://", 3) &&
+	    (data[at] | 0x20) >= 'a' && (data[at] | 0x20) <= 'z')
+		return host_at(data, size, colon + 3, ":/?#@", name);
+	at = next_host(data, size, start, &folded);
+	if (!at)
 		return SECOND_NAMELESS;
-	return second_whole(data + at, end - at, name);
+	found = host_at(data, size, at, ":", name);
+	folded = false;
+	name->doubt =
+		next_host(data, size, (size_t)((const uint8_t *)name->text - data), &folded) ||
+		folded;
+	return found;
 }

@@ -17,6 +17,7 @@ enum second_found {
 struct second_name {
 	const char *text;
 	size_t size;
+	bool doubt; /* of a Host: another follows, or a folded line */
 };
 
 enum second_found second_tls(const uint8_t *data, size_t size, struct second_name *name);
