@@ -113,12 +113,17 @@ bad_usage()
 		ports dns 0
 		ports dns 53,x
 		ports dns 65536
+		expire x
+		help nonsense
 		flush x
 		flush --list a/b --yes
 		import
 		import $T/list $T/list
 		import $T/list --format nonsense
 		import $T/list --list a/b
+		import $T/list --verdict perhaps
+		import $T/list --min-entries 10
+		import $T/list --expect-end nothing
 		import $T/list --dry-run --rollback 5
 		import $T/nosuch
 		import $T/words
