@@ -216,6 +216,50 @@ t_lists()
 	exits 1 test 192.0.2.2
 }
 
+# As many as one batch can name; what looks for each among all the others takes most of a minute.
+t_many_lists()
+{
+	local before=$SECONDS
+
+	python3 -c '
+for i in range(100000):
+    print("add 10.%d.%d.%d --list l%d" % (i >> 16, i >> 8 & 255, i & 255, i))' >"$T/batch"
+	exits 0 batch "$T/batch"
+	exits 0 add 192.0.2.1 --list l70000
+	exits 0 list --list l99999
+	says '^10.1.134.159 list l99999'
+	exits 0 save
+	[[ $(sort "$T/out" -u | wc -l) -eq 100002 ]] || fail "$(wc -l <"$T/out") lines saved"
+	sed -i 's/^add/del/' "$T/batch"
+	exits 0 batch "$T/batch"
+	exits 0 list
+	[[ $(cat "$T/out") == "192.0.2.1 list l70000 "* ]] || fail "left: $(head -c 300 "$T/out")"
+	exits 0 list --list l70000
+	[[ $((SECONDS - before)) -lt $((25 * patience)) ]] || fail "it takes $((SECONDS - before)) s"
+}
+
+# later ARGUMENT...: in 2096; the last second that can be told is in 2106.
+later() { XB_CLOCK=4000000000 LD_PRELOAD=$T/clock.so exits "$@"; }
+
+t_timeout_beyond_2106()
+{
+	"${CC:-cc}" -shared -fPIC -o "$T/clock.so" "$root/tests/e2e/clock.c"
+	ctl add 192.0.2.1
+	later 2 add 10.77.0.3 --timeout 300000000
+	one_line
+	complains 'a timeout of 300000000 seconds ends after 2106'
+	later 2 allow add 10.77.0.3 --timeout 300000000
+	printf 'add 10.77.0.4\nadd 10.77.0.3 --timeout 300000000\n' >"$T/batch"
+	later 2 batch "$T/batch"
+	complains 'batch:2: a timeout of 300000000 seconds'
+	exits 0 list
+	[[ $(wc -l <"$T/out") -eq 1 ]] || fail "something was listed: $(cat "$T/out")"
+	printf '{"schema":1,"saved":"xdp-bloom"}\n{"entry":"10.77.0.3","list":"a","expires":4294967296}\n' >"$T/saved"
+	exits 2 restore "$T/saved"
+	complains 'saved:2: .*expires'
+	later 0 add 10.77.0.3 --timeout 200000000
+}
+
 t_comment_and_timeout()
 {
 	exits 0 add 192.0.2.1 --comment 'first "quoted"' --timeout 3600

@@ -13,8 +13,9 @@ from world import Wrong
 PAGE = 4096
 HOSTS = ["10.%d.%d.%d" % (1 + i // 20000, i // 100 % 200, i % 100) for i in range(3000)]
 OTHERS = ["2001:db8:%x::/48" % i for i in range(1, 500)] + ["d%d.example" % i for i in range(500)]
+DELETED = HOSTS[-1]     # by a command of ours
 COMMANDS = (["save"], ["list"], ["test", HOSTS[7]], ["status"], ["add", "192.0.2.1", "--exist"],
-            ["del", HOSTS[-1], "--exist"], ["allow", "add", "198.51.100.1", "--exist"],
+            ["del", DELETED, "--exist"], ["allow", "add", "198.51.100.1", "--exist"],
             ["import", "-", "--list", "more", "--include-bogons"], ["rotate"], ["up"],
             ["policy", "enforce"], ["attach", "xt1"])
 
@@ -24,7 +25,7 @@ class Damage:
         self.world, self.dice = world, random.Random(seed)
         self.file = os.path.join(world.paths[0], "store.mdb")
         self.seen = self.unseen = 0
-        self.sample = self.dice.sample(HOSTS + OTHERS, 200)
+        self.sample = self.dice.sample([one for one in HOSTS + OTHERS if one != DELETED], 200)
 
     def read(self):
         with open(self.file, "rb") as store:
@@ -87,7 +88,10 @@ class Damage:
                 raise Wrong("%s: exit %d: %s" % (what, code, errors))
             else:
                 self.unseen += 1
-            self.world.ask(["drop " + entry for entry in self.sample])
+            try:
+                self.world.ask(["drop " + entry for entry in self.sample])
+            except Wrong as wrong:
+                raise Wrong("%s (exit %d): %s" % (what, code, wrong)) from wrong
 
     def once(self):
         told = self.spoil()

@@ -363,6 +363,9 @@ static void unseal(void)
 	MDB_dbi leaves;
 	MDB_txn *txn;
 
+	assert_int_equal(xb_store_write(store, &writes), 0);
+	writes->meta.schema = 4;
+	assert_int_equal(xb_txn_commit(writes), 0);
 	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
 	assert_int_equal(mdb_dbi_open(txn, "leaves", MDB_CREATE, &leaves), 0);
 	assert_int_equal(mdb_cursor_open(txn, store->leaves, &cursor), 0);
@@ -373,9 +376,6 @@ static void unseal(void)
 	mdb_cursor_close(cursor);
 	assert_int_equal(mdb_drop(txn, store->leaves, 0), 0);
 	assert_int_equal(mdb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &writes), 0);
-	writes->meta.schema = 4;
-	assert_int_equal(xb_txn_commit(writes), 0);
 }
 
 static void upgrade(void **state)

@@ -187,10 +187,9 @@ static const char *list_of(const struct edit_terms *terms)
 static int apply_add(struct xb_writer *writer, const struct edit_terms *terms,
 		     const struct xb_entry *entry, struct edit_result *result)
 {
-	const struct xb_membership member = {
+	struct xb_membership member = {
 		.list = terms->id,
 		.added = writer->now,
-		.expires = terms->timeout ? writer->now + terms->timeout : 0,
 		.comment = terms->comment,
 		.comment_size = terms->comment ? (uint32_t)strlen(terms->comment) : 0,
 	};
@@ -198,8 +197,10 @@ static int apply_add(struct xb_writer *writer, const struct edit_terms *terms,
 		(terms->timeout ? XB_RENEW_EXPIRY : 0) | (terms->comment ? XB_RENEW_COMMENT : 0);
 	char text[XB_ENTRY_TEXT];
 	enum xb_put put;
-	int error = xb_member_put(writer->txn, entry, &member, terms->exist ? given : 0, &put);
+	int error = xb_expiry(writer->now, terms->timeout, &member.expires);
 
+	if (!error)
+		error = xb_member_put(writer->txn, entry, &member, terms->exist ? given : 0, &put);
 	if (error)
 		return error;
 	if (put == XB_PUT_SAME && !terms->exist)

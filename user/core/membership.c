@@ -5,6 +5,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -498,6 +499,14 @@ enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members 
 			strictest = verdict;
 	}
 	return strictest;
+}
+
+int xb_expiry(uint32_t now, uint32_t seconds, uint32_t *expires)
+{
+	if (seconds > UINT32_MAX - now)
+		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106", seconds);
+	*expires = seconds ? now + seconds : 0;
+	return 0;
 }
 
 int xb_comment_check(const char *comment, size_t size)

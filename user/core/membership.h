@@ -16,6 +16,10 @@ struct xb_membership {
 	const char *comment; /* UTF-8, not terminated; owned by the transaction when read from it */
 };
 
+/* When what lasts so many seconds from now ends; 0 lasts for ever. An input error if that is not
+ * told any more. */
+int xb_expiry(uint32_t now, uint32_t seconds, uint32_t *expires);
+
 enum xb_put {
 	XB_PUT_LISTED,	/* the entry was in no list before */
 	XB_PUT_JOINED,	/* it was in others */

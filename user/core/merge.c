@@ -3,7 +3,6 @@
 #include "merge.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "error.h"
@@ -11,10 +10,9 @@
 
 static int check_timeout(const struct xb_item *item, uint32_t now)
 {
-	if (item->timeout > UINT32_MAX - now)
-		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106",
-				      item->timeout);
-	return 0;
+	uint32_t expires;
+
+	return xb_expiry(now, item->timeout, &expires);
 }
 
 static int prefix_entry(int error, const struct xb_item *item)

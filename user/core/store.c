@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Transactions, the meta record, and the table of lists. */
+/* Transactions and the meta record. */
 #include "store.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 #include "error.h"
 #include "latest.h"
-#include "listline.h"
+#include "lists.h"
 #include "lock.h"
 #include "seal.h"
 #include "storefile.h"
@@ -137,6 +136,27 @@ static uint32_t seal_meta(struct xb_meta *meta)
 	return meta->seal;
 }
 
+bool xb_store_has_all(struct xb_txn *txn, MDB_dbi table, size_t found)
+{
+	MDB_stat stat;
+
+	return !mdb_stat(txn->txn, table, &stat) && stat.ms_entries == found;
+}
+
+/* Tables are made by the first transaction, or by a few if that was cut off in earlier versions. */
+#define NEW_STORE 4
+
+/* The number of the last transaction before this one, or of the one that it sees. */
+static uint64_t last_commit(const struct xb_txn *txn)
+{
+	return mdb_txn_id(txn->txn) - txn->writes;
+}
+
+static int damaged(void)
+{
+	return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+}
+
 static int load_meta(struct xb_txn *txn)
 {
 	MDB_val key = {4, "meta"}, value;
@@ -144,7 +164,7 @@ static int load_meta(struct xb_txn *txn)
 	uint32_t seal;
 
 	if (error == MDB_NOTFOUND)
-		return new_meta(&txn->meta);
+		return last_commit(txn) <= NEW_STORE ? new_meta(&txn->meta) : damaged();
 	if (error)
 		return xb_store_error(error, "cannot read the store");
 	if (value.mv_size == sizeof(txn->meta))
@@ -157,64 +177,9 @@ static int load_meta(struct xb_txn *txn)
 		return xb_schema_upgrade_meta(&txn->meta, &value);
 	}
 	seal = txn->meta.seal;
-	return seal == seal_meta(&txn->meta)
+	return seal == seal_meta(&txn->meta) && txn->meta.transaction == last_commit(txn)
 		       ? 0
-		       : xb_store_error(MDB_CORRUPTED, "cannot read the store");
-}
-
-struct list_record {
-	uint32_t id;
-	uint32_t verdict;
-	uint64_t members;
-};
-
-static int load_lists(struct xb_txn *txn)
-{
-	MDB_cursor *cursor;
-	MDB_val key, value;
-	int error = mdb_cursor_open(txn->txn, txn->store->lists, &cursor);
-
-	if (error)
-		return xb_store_error(error, "cannot read the store");
-	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		struct xb_list *grown = realloc(txn->lists, (txn->list_count + 1) * sizeof(*grown)),
-			       *list;
-		struct list_record record;
-
-		if (!grown) {
-			error = ENOMEM;
-			break;
-		}
-		txn->lists = grown;
-		if (value.mv_size != sizeof(record) || key.mv_size >= sizeof(list->name)) {
-			error = MDB_CORRUPTED;
-			break;
-		}
-		memcpy(&record, value.mv_data, sizeof(record));
-		list = &txn->lists[txn->list_count++];
-		*list = (struct xb_list){
-			.id = record.id, .verdict = record.verdict, .members = record.members};
-		memcpy(list->name, key.mv_data, key.mv_size);
-	}
-	mdb_cursor_close(cursor);
-	return error == MDB_NOTFOUND ? 0 : xb_store_error(error, "cannot read the store");
-}
-
-static int save_lists(struct xb_txn *txn)
-{
-	for (size_t i = 0; i < txn->list_count; i++) {
-		struct xb_list *list = &txn->lists[i];
-		struct list_record record = {
-			.id = list->id, .verdict = list->verdict, .members = list->members};
-		MDB_val key = {strlen(list->name), list->name}, value = {sizeof(record), &record};
-		int error = list->members || list->verdict
-				    ? mdb_put(txn->txn, txn->store->lists, &key, &value, 0)
-				    : mdb_del(txn->txn, txn->store->lists, &key, NULL);
-
-		if (error && error != MDB_NOTFOUND)
-			return error;
-	}
-	return 0;
+		       : damaged();
 }
 
 int xb_store_recover(struct xb_store *store)
@@ -255,7 +220,7 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 	if (!error && txn->writes)
 		error = begin_history(txn);
 	if (!error)
-		error = load_lists(txn);
+		error = xb_lists_load(txn);
 	if (!error)
 		error = xb_entries_open(txn);
 	if (error) {
@@ -279,7 +244,7 @@ int xb_store_write(struct xb_store *store, struct xb_txn **txn)
 static void free_txn(struct xb_txn *txn)
 {
 	xb_changes_free(&txn->change);
-	free(txn->lists);
+	xb_lists_free(txn);
 	free(txn);
 }
 
@@ -292,8 +257,9 @@ int xb_txn_commit(struct xb_txn *txn)
 		xb_txn_abort(txn);
 		return error;
 	}
+	txn->meta.transaction = mdb_txn_id(txn->txn);
 	seal_meta(&txn->meta);
-	error = save_lists(txn);
+	error = xb_lists_save(txn);
 	if (!error)
 		error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
 	xb_entries_close(txn);
@@ -402,80 +368,4 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 	else
 		*out = store;
 	return error;
-}
-
-bool xb_list_name_ok(const char *name)
-{
-	size_t size = strlen(name);
-
-	if (!size || size > 64 || !isalnum((unsigned char)name[0]))
-		return false;
-	for (size_t i = 0; i < size; i++)
-		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
-			return false;
-	return true;
-}
-
-struct xb_list *xb_list_by_name(struct xb_txn *txn, const char *name)
-{
-	for (size_t i = 0; i < txn->list_count; i++)
-		if (!strcmp(txn->lists[i].name, name))
-			return &txn->lists[i];
-	return NULL;
-}
-
-struct xb_list *xb_list_find(struct xb_txn *txn, const char *name)
-{
-	struct xb_list *list = xb_list_by_name(txn, name);
-
-	return list && (list->members || list->verdict) ? list : NULL;
-}
-
-struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id)
-{
-	for (size_t i = 0; i < txn->list_count; i++)
-		if (txn->lists[i].id == id)
-			return &txn->lists[i];
-	return NULL;
-}
-
-static int need_list(struct xb_txn *txn, const char *name, struct xb_list **out)
-{
-	struct xb_list *list, *grown;
-
-	*out = xb_list_by_name(txn, name);
-	if (*out)
-		return 0;
-	grown = realloc(txn->lists, (txn->list_count + 1) * sizeof(*grown));
-	if (!grown)
-		return xb_out_of_memory();
-	txn->lists = grown;
-	list = &txn->lists[txn->list_count++];
-	*list = (struct xb_list){.id = txn->meta.next_list++};
-	memcpy(list->name, name, strlen(name) + 1);
-	*out = list;
-	return 0;
-}
-
-int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list)
-{
-	if (!xb_list_name_ok(name))
-		return xb_input_error(
-			"invalid list name '%s': up to 64 letters, digits, '.', '_' and '-', "
-			"a letter or digit first",
-			XB_LINE_SHOW(name));
-	return need_list(txn, name, list);
-}
-
-bool xb_list_is_auto(const struct xb_list *list)
-{
-	return !strncmp(list->name, XB_LIST_AUTO, strlen(XB_LIST_AUTO));
-}
-
-int xb_list_need_auto(struct xb_txn *txn, const char *kind, struct xb_list **list)
-{
-	char name[sizeof((*list)->name)];
-
-	snprintf(name, sizeof(name), XB_LIST_AUTO "%s", kind);
-	return need_list(txn, name, list);
 }

@@ -48,6 +48,8 @@ struct xb_meta {
 	struct xb_name_ports ports;
 	uint64_t mark; /* random, drawn with each sequence number: of two stores that went different
 			  ways from the same one, the numbers may agree, the marks do not */
+	uint64_t transaction; /* LMDB's number of the one that wrote this, the last that committed
+				 anything: an older page in place of a newer one shows */
 };
 
 #define XB_META_WITHOUT_MARK offsetof(struct xb_meta, mark) /* bytes, of earlier schemas */
@@ -61,6 +63,14 @@ struct xb_list {
 	uint32_t verdict; /* enum xb_domain_verdict, of its domains */
 	uint64_t members;
 	char name[65];
+	bool stored; /* as the rest says, when the transaction began */
+	uint32_t stored_verdict;
+	uint64_t stored_members;
+};
+
+struct xb_list_index {
+	uint32_t *slot;
+	size_t room; /* a power of two */
 };
 
 struct xb_store {
@@ -84,7 +94,8 @@ struct xb_txn {
 	uint64_t next_mark; /* of a write: what goes with the next sequence number */
 	bool unmarked;	    /* the change log is of an earlier schema, and of no use */
 	struct xb_list *lists;
-	size_t list_count;
+	size_t list_count, list_room;
+	struct xb_list_index by_name, by_id;
 	struct xb_changes change;
 };
 
@@ -107,6 +118,10 @@ int xb_store_write(struct xb_store *store, struct xb_txn **txn);
 /* Durable when it returns 0. Frees the transaction in either case. */
 int xb_txn_commit(struct xb_txn *txn);
 void xb_txn_abort(struct xb_txn *txn);
+
+/* Whether so many records are all that the table should have: pages of it may be damaged, or
+ * another table's, with nothing wrong in them. */
+bool xb_store_has_all(struct xb_txn *txn, MDB_dbi table, size_t found);
 
 /* A message for a failure of LMDB: full disk, full map, damage. */
 int xb_store_error(int error, const char *doing);
