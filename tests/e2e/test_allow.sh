@@ -580,7 +580,7 @@ t_save_and_restore()
 	blocked 10.77.0.4 fd77::2
 	# An empty one takes everything back.
 	head -n 1 "$T/saved" | sed 's/"refused":\[[^]]*\]/"refused":[]/' >"$T/empty"
-	exits 0 restore "$T/empty"
+	exits 0 restore --interfaces "$T/empty"
 	exits 0 allow list
 	[[ ! -s $T/out ]] || fail "$(cat "$T/out")"
 }

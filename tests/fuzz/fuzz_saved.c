@@ -10,6 +10,7 @@ static int restore(struct xb_writer *writer, const void *text, size_t size, stru
 	int error;
 
 	*saved = (struct saved){.name = "saved",
+				.interfaces = true,
 				.file = fmemopen((void *)(uintptr_t)text, size, "r")};
 	must(saved->file);
 	error = saved_read(writer, saved);
