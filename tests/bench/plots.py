@@ -9,8 +9,11 @@ import subprocess
 from rig import Failed
 
 LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
-# Told apart also by who does not see all colours (Okabe, Ito, 2008).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+# Told apart also by who does not see all colours: of Okabe and Ito, 2008, then of Tol, 2018. With more
+# lines than colours, the rest is dashed.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999",
+           "#882255", "#117733", "#332288", "#999933")
+MARKS = range(4, 16)
 SETTINGS = """set terminal svg size 820,520 noenhanced font 'sans-serif,13' background '#ffffff'
 set key outside below left Left reverse samplen 2 width 2
 set grid back linecolor '#dddddd'
@@ -51,17 +54,16 @@ class Plot:
             lines.append("set logscale %s 10" % self.log)
         if "x" in self.log:
             lines.append("set xrange [%.6g:%.6g]" % (min(places) / 1.6, max(places) * 1.6))
-        for axis in "xy":
-            lines.append("set format %s '%s'" % (axis, "%.0e" if axis == "y" and self.small()
-                                                 else "%.0s%c"))
+        for number, axis in enumerate("xy"):
+            lines.append("set format %s '%s'" % (axis, self.number_format(number)))
         drawn = []
         for number, (label, points, ours, line, bare) in enumerate(self.series):
             lines.append("$s%d << END" % number)
             lines += [" ".join("%.6g" % value for value in point) for point in points]
             lines.append("END")
-            style = "linecolor '%s' linewidth %g" % (COLOURS[number % len(COLOURS)],
-                                                     3 if ours else 1.5)
-            mark = " pointtype %d pointsize 0.8" % (5 + number % 9)
+            style = "linecolor '%s' linewidth %g dashtype %d" % (
+                COLOURS[number % len(COLOURS)], 3 if ours else 1.5, 1 + number // len(COLOURS))
+            mark = " pointtype %d pointsize 0.8" % MARKS[(1 + number) % len(MARKS)]
             if len(points[0]) == 4:
                 drawn.append("$s%d with yerrorbars %s%s notitle" % (number, style, mark))
             how = "lines" if bare else "linespoints" if line else "points"
@@ -70,9 +72,13 @@ class Plot:
         lines.append("plot " + ", ".join(drawn))
         return "\n".join(lines) + "\n"
 
-    def small(self):
-        return "y" in self.log and min(point[1] for _, points, *_ in self.series
-                                       for point in points) < 0.01
+    def number_format(self, axis):
+        """As a person reads it: rates as powers of ten, 0.1 and not 100m (which is minutes to
+        some), large numbers as 10k."""
+        least = min(point[axis] for _, points, *_ in self.series for point in points)
+        if axis and "y" in self.log and least < 0.01:
+            return "%.0e"
+        return "%g" if least < 1 else "%.0s%c"
 
     def write(self, directory):
         done = subprocess.run(["gnuplot"], check=False, input=self.script(), stdout=subprocess.PIPE,

@@ -67,7 +67,7 @@ def cost_plots(costs, page):
         found = [cost for cost in sorted(costs, key=lambda cost: cost["hosts"])
                  if traffic in cost["cost_ns"]]
         names = dict.fromkeys(name for cost in found for name in cost["cost_ns"][traffic]
-                              if name in SHIPS or not is_ours(name))
+                              if not is_ours(name) or name in compared(cost["cost_ns"][traffic]))
         for name in sorted(names, key=lambda name: (not is_ours(name), not is_limit(name))):
             plot.add(label(name), [(cost["hosts"], middle(cost["cost_ns"][traffic].get(name)))
                                    for cost in found], ours=is_ours(name))
