@@ -27,7 +27,8 @@ for i in range(9000):
     print("172.16.%d.%d" % (i >> 8, i & 255))' >"$T/list"
 	exits 0 import "$T/list" --include-bogons
 	mkfifo "$T/fifo"
-	in_server "$bloomctl" --state "$1" --pin "$pins" --run "$counters" list >"$T/fifo" &
+	# Not a function: the number is to be the command's own.
+	nsenter --net="/run/netns/$server" "$bloomctl" --state "$1" --pin "$pins" --run "$counters" list >"$T/fifo" &
 	reader=$!
 	exec {from}<"$T/fifo"
 	read -r -u "$from"
@@ -168,6 +169,32 @@ t_trial_on_a_read_only_disk()
 	passes 10.77.0.3
 	program_on x1 || fail "x1 has none"
 	make_writable
+}
+
+# What was there when it began cannot be used again: the file grows, and doctor says because of whom.
+t_standing_reader()
+{
+	local number before
+
+	begin
+	stand "$state"
+	for number in 1 2 3; do
+		ctl -q verdict other count
+		ctl -q verdict other drop
+	done
+	exits 0 doctor
+	says "process $reader reads the store as it was [0-9]+ transactions ago"
+	kill -KILL $reader
+	exec {from}<&-
+	wait $reader || true
+	exits 0 doctor
+	says "no reader keeps the store"
+	before=$(stat -c %s "$state/store.mdb")
+	for number in {1..20}; do
+		ctl -q verdict other count
+		ctl -q verdict other drop
+	done
+	[[ $(stat -c %s "$state/store.mdb") -eq $before ]] || fail "the file grows"
 }
 
 # The same store, the same number of changes, other changes: the filter is not that of this one.

@@ -14,8 +14,10 @@
 
 #include "cli.h"
 #include "core/capability.h"
+#include "core/error.h"
 #include "core/link.h"
 #include "core/memory.h"
+#include "core/readers.h"
 #include "core/store.h"
 
 enum level { GOOD, WORSE, BAD };
@@ -157,6 +159,32 @@ static void check_state(const struct cli *cli, struct finding *finding)
 	advise(finding, "run as root or as a member of its group, or choose another with --state");
 }
 
+/* A command whose output nobody takes, or that was stopped. */
+static void check_readers(const struct cli *cli, struct finding *finding)
+{
+	struct xb_reader last = {0};
+	struct xb_store *store;
+	int error = xb_store_open(cli->paths.state, false, &store);
+
+	if (error && error != -ENOENT) {
+		find(finding, WORSE, "who reads the store cannot be told: %s", xb_error_message());
+		xb_error_clear();
+		return;
+	}
+	if (!error)
+		last = xb_readers_last(store);
+	xb_store_close(store);
+	if (!last.behind) {
+		find(finding, GOOD, "no reader keeps the store from using its room again");
+		return;
+	}
+	find(finding, WORSE,
+	     "process %d reads the store as it was %zu transactions ago; until it ends, the file "
+	     "grows with each change",
+	     last.process, last.behind);
+	advise(finding, "end it if it does not go on");
+}
+
 static void check_memory(const struct cli *cli, struct finding *finding)
 {
 	uint64_t available = xb_memory_available();
@@ -177,7 +205,8 @@ static const struct {
 	{"kernel", check_kernel}, {"jit", check_jit},
 	{"bpffs", check_bpffs},	  {"capabilities", check_capabilities},
 	{"xdp", check_xdp},	  {"dispatcher", check_dispatcher},
-	{"state", check_state},	  {"memory", check_memory},
+	{"state", check_state},	  {"readers", check_readers},
+	{"memory", check_memory},
 };
 
 /* The driver of each real interface; XDP support itself shows only on attach. */
