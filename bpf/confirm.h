@@ -92,15 +92,40 @@ static __always_inline __u64 buckets_find(void *map, const struct xb_choices *ch
 	return found ? found : bucket_find(map, choices->second, slots, value);
 }
 
-#define CONFIRM_TRIES 8
+#define CONFIRM_TRIES 4
+#define CONFIRM_HELD  3
+
+/*
+ * The writer begins no move while READERS is not 0, so at most the one it is in the middle of comes
+ * between two looks: of three looks one is certain.
+ */
+static __always_inline __u64 confirm_held(void *map, struct xb_bucket *end,
+					  const struct xb_choices *choices, enum slots slots,
+					  __u64 value)
+{
+	__u64 found = value, moves;
+
+	__sync_fetch_and_add(&end->word[XB_BUCKET_READERS], 1);
+	moves = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+	for (int i = 0; i < CONFIRM_HELD; i++) {
+		__u64 before = moves, now = buckets_find(map, choices, slots, value);
+
+		moves = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+		if (now || moves == before) {
+			found = now;
+			break;
+		}
+	}
+	__sync_fetch_and_add(&end->word[XB_BUCKET_READERS], -1);
+	return found;
+}
 
 /*
  * A key that moves is copied, MOVES is raised, then the old place is overwritten. Who read the new
  * place before the copy and the old one after it missed the key, but then MOVES changed meanwhile:
  * not found counts only if it did not, or if no key has moved yet since it was built. The atomic
  * addition of 0 is the full barrier that BPF has no other word for; only Bloom false positives come
- * here. A key that moved at every try is taken for present (a name: with the strictest verdict,
- * which is 0): nothing listed passes.
+ * here. After moves at every try the writer is asked to wait.
  */
 static __always_inline __u64 confirm_again(void *map, __u32 last, const struct xb_choices *choices,
 					   enum slots slots, __u64 value)
@@ -122,7 +147,7 @@ static __always_inline __u64 confirm_again(void *map, __u32 last, const struct x
 		if (moves == before)
 			return 0;
 	}
-	return value;
+	return confirm_held(map, end, choices, slots, value);
 }
 
 /* Not 0: it is there; of a name the whole word. */

@@ -183,7 +183,8 @@ struct xb_bucket {
 
 #define XB_BUCKET_ZERO 0 /* how often 0.0.0.0, which no slot can hold, is listed */
 /* Raised between the copy and the removal of a key that moves; 0: none has since it was built. */
-#define XB_BUCKET_MOVES 1
+#define XB_BUCKET_MOVES	  1
+#define XB_BUCKET_READERS 2 /* packets that wait for no key to move; the writer lets them pass */
 
 struct xb_buckets {
 	__u32 parts; /* 0: nothing is confirmed */

@@ -124,7 +124,7 @@ static bool kernel_has(struct race *race, uint32_t key)
 	race->looks++;
 	race->second_looks += reader.ends;
 	__atomic_fetch_add(&race->retries, reader.buckets > 4, __ATOMIC_RELAXED);
-	race->exhausted += reader.buckets == 2 + 2 * CONFIRM_TRIES;
+	race->exhausted += reader.buckets > 2 + 2 * CONFIRM_TRIES;
 	return found;
 }
 
@@ -183,6 +183,69 @@ static void the_first_key_that_moves_is_found(void **state)
 		assert_int_equal(reader.buckets, 1);
 		discard(&race.table);
 	}
+}
+
+/* A writer that moves other keys between all looks, but lets readers through; the move it is in the
+ * middle of it ends. */
+static uint64_t *storm_moves;
+
+static void storm(struct xb_confirm *table)
+{
+	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
+
+	if (!end[XB_BUCKET_READERS] || ++*storm_moves == 1)
+		end[XB_BUCKET_MOVES]++;
+	reader.meanwhile = storm;
+}
+
+static void a_storm_of_moves_condemns_nobody(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		static struct race race;
+		uint64_t in_flight = 0, *end;
+
+		race = (struct race){
+			.table = make((struct xb_buckets){.parts = 1, .size = 8}, wide)};
+		race.key = race.table.key;
+		end = words_of(&race.table) + 8 * 8;
+		end[XB_BUCKET_MOVES] = 1;
+		storm_moves = &in_flight;
+		reader.meanwhile = storm;
+		assert_false(kernel_has(&race, 12345));
+		assert_int_equal(reader.buckets, 2 + 2 * CONFIRM_TRIES + 4);
+		assert_int_equal(end[XB_BUCKET_READERS], 0);
+		assert_int_equal(add(&race.table, 12345), 0);
+		assert_true(kernel_has(&race, 12345));
+		reader.meanwhile = NULL;
+		discard(&race.table);
+	}
+}
+
+static void *add_until_full(void *context)
+{
+	struct xb_confirm *table = context;
+
+	for (uint32_t key = 1; !add(table, key); key++)
+		;
+	return NULL;
+}
+
+static void the_writer_lets_readers_through(void **state)
+{
+	struct xb_confirm table = make((struct xb_buckets){.parts = 1, .size = 8}, 0);
+	uint64_t *end = words_of(&table) + 8 * 8;
+	pthread_t writer;
+
+	(void)state;
+	__atomic_store_n(&end[XB_BUCKET_READERS], 1, __ATOMIC_SEQ_CST);
+	assert_int_equal(pthread_create(&writer, NULL, add_until_full, &table), 0);
+	usleep(100000);
+	assert_int_equal(moves_of(&table), 0);
+	__atomic_store_n(&end[XB_BUCKET_READERS], 0, __ATOMIC_SEQ_CST);
+	pthread_join(writer, NULL);
+	assert_true(moves_of(&table) > 0);
+	discard(&table);
 }
 
 static void pin_to(int cpu)
@@ -305,6 +368,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_key_that_moves_is_found),
+		cmocka_unit_test(a_storm_of_moves_condemns_nobody),
+		cmocka_unit_test(the_writer_lets_readers_through),
 		cmocka_unit_test(a_key_that_moves_is_found),
 	};
 

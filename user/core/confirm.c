@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
+#include <time.h>
 
 /* Buckets of a part: small enough that a part stays in the cache while it is built, large enough
  * that parts fill evenly. */
@@ -169,6 +171,24 @@ static int search(struct xb_confirm *confirm, struct node *nodes, int count)
 	return -1;
 }
 
+#define READERS_SECONDS 1 /* a packet that looks again takes microseconds */
+
+/* Lets packets look that have seen keys move at every try. */
+static void wait_for_readers(struct xb_confirm *confirm)
+{
+	time_t start = 0;
+
+	while (__atomic_load_n(end_word(confirm, XB_BUCKET_READERS), __ATOMIC_SEQ_CST)) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		start = start ? start : now.tv_sec;
+		if (now.tv_sec > start + READERS_SECONDS)
+			return;
+		sched_yield();
+	}
+}
+
 /*
  * Moves keys along the path, its end first: each is copied, MOVES raised, and only then its old
  * slot overwritten by the next copy. See confirm_again() in bpf/confirm.h for who reads meanwhile.
@@ -191,6 +211,7 @@ static int relocate(struct xb_confirm *confirm, struct xb_choices choices, uint6
 	for (; nodes[at].parent >= 0; at = nodes[at].parent) {
 		uint32_t from = nodes[nodes[at].parent].bucket;
 
+		wait_for_readers(confirm);
 		slot_set(confirm, bucket, slot, slot_get(confirm, from, nodes[at].slot));
 		__atomic_fetch_add(end_word(confirm, XB_BUCKET_MOVES), 1, __ATOMIC_SEQ_CST);
 		bucket = from;
