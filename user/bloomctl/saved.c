@@ -300,6 +300,68 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct sa
 			     &put);
 }
 
+/* Lines by the key that only they have; the first line of a text is the head, any other without
+ * such a key an entry. */
+enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_VERDICT, LINE_ENTRY };
+
+static const char *const keys_of[] = {
+	[LINE_HEAD] = "schema saved fpr capacity confirm policy refused ports",
+	[LINE_INTERFACE] = "interface mode",
+	[LINE_VERDICT] = "list verdict",
+	[LINE_ENTRY] = "entry allow list added expires comment",
+};
+
+static bool is_among(const char *key, const char *words)
+{
+	size_t size = strlen(key);
+
+	for (; *words; words += strcspn(words, " ") + (words[strcspn(words, " ")] == ' '))
+		if (strcspn(words, " ") == size && !strncmp(words, key, size))
+			return true;
+	return false;
+}
+
+/* A key that is misspelt must not be one that is not there. What later versions add comes with
+ * another schema. */
+static int check_keys(const json_t *line, enum line_kind kind)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(
+		(json_t *)line, key,
+		value) if (!is_among(key,
+				     keys_of[kind])) return xb_input_error("unknown key \"%.64s\"; "
+									   "here are known: %s",
+									   key, keys_of[kind]);
+	return 0;
+}
+
+static enum line_kind kind_of(const json_t *line, const struct saved *saved)
+{
+	if (saved->line == 1)
+		return LINE_HEAD;
+	if (json_object_get(line, "interface"))
+		return LINE_INTERFACE;
+	return json_object_get(line, "verdict") ? LINE_VERDICT : LINE_ENTRY;
+}
+
+static int restore_object(struct xb_writer *writer, const json_t *line, struct saved *saved)
+{
+	enum line_kind kind = kind_of(line, saved);
+	/* Of a head the schema is looked at first: keys are unknown because it is another. */
+	int error = kind == LINE_HEAD ? restore_head(writer->txn, line) : 0;
+
+	if (!error)
+		error = check_keys(line, kind);
+	if (error || kind == LINE_HEAD)
+		return error;
+	if (kind == LINE_INTERFACE)
+		return restore_interface(writer->txn, line);
+	return kind == LINE_VERDICT ? restore_verdict(writer->txn, line)
+				    : restore_entry(writer, line, saved);
+}
+
 static int restore_line(struct xb_writer *writer, const char *text, size_t size,
 			struct saved *saved)
 {
@@ -309,14 +371,8 @@ static int restore_line(struct xb_writer *writer, const char *text, size_t size,
 
 	if (!json_is_object(line))
 		error = xb_input_error("not a JSON object: %s", line ? "another value" : why.text);
-	else if (saved->line == 1)
-		error = restore_head(writer->txn, line);
-	else if (json_object_get(line, "interface"))
-		error = restore_interface(writer->txn, line);
-	else if (json_object_get(line, "verdict"))
-		error = restore_verdict(writer->txn, line);
 	else
-		error = restore_entry(writer, line, saved);
+		error = restore_object(writer, line, saved);
 	json_decref(line);
 	return error;
 }

@@ -6,9 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ifname.h"
 #include "core/lifeline.h"
 #include "core/ports.h"
+#include "core/utf8.h"
 #include "core/verdict.h"
+
+const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE])
+{
+	if (xb_ifname(ifindex, name) || !name[0])
+		snprintf(name, IF_NAMESIZE, "if%u", ifindex);
+	xb_utf8_clean(name);
+	return name;
+}
 
 json_t *show_kinds_json(uint32_t kinds)
 {

@@ -3,6 +3,8 @@
 #ifndef XB_CLI_SHOW_H
 #define XB_CLI_SHOW_H
 
+#include <net/if.h>
+
 #include "cli.h"
 #include "core/membership.h"
 
@@ -14,6 +16,9 @@ json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct
 /* The same as lines of text, each with `before` in front. */
 void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *entry,
 		struct xb_members members, uint32_t only);
+
+/* What an interface is called, clean, or "ifN" if there is none of this number. Returns name. */
+const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE]);
 
 /* Names of kinds of lifelines, a bit each. */
 json_t *show_kinds_json(uint32_t kinds);

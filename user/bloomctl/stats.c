@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/hits.h"
 #include "core/link.h"
+#include "show.h"
 
 #define DEFAULT_NAMES 10
 #define NAMES_MAX     1000
@@ -33,7 +34,8 @@ struct row {
 };
 
 struct table {
-	const struct xb_link *link;
+	const struct xb_link *link; /* while it is read */
+	bool attached;
 	struct row *rows;
 	size_t count;
 	struct xb_hit *hits; /* most packets first */
@@ -92,9 +94,7 @@ static const char *name_of(uint32_t ifindex, char name[IF_NAMESIZE])
 {
 	if (!ifindex)
 		return "other";
-	if (!if_indextoname(ifindex, name))
-		snprintf(name, IF_NAMESIZE, "if%u", ifindex);
-	return name;
+	return show_interface(ifindex, name);
 }
 
 static json_t *row_json(const struct row *row)
@@ -133,6 +133,15 @@ static const struct xb_counts *earlier(const struct table *before, uint32_t ifin
 	return NULL;
 }
 
+/* What was attached anew counts from 0. */
+static unsigned long long earlier_packets(const struct xb_counts *then, unsigned int reason,
+					  const struct xb_count *now)
+{
+	unsigned long long packets = then->reason[reason].packets;
+
+	return packets > now->packets ? 0 : packets;
+}
+
 static void print_names(const struct table *table)
 {
 	if (table->hit_count)
@@ -159,7 +168,7 @@ static int print_text(const struct table *table, const struct table *before)
 			       reason_names[reason], count->packets, count->bytes);
 			if (then)
 				printf(" %12llu packets/s",
-				       count->packets - then->reason[reason].packets);
+				       count->packets - earlier_packets(then, reason, count));
 			putchar('\n');
 		}
 	}
@@ -167,20 +176,50 @@ static int print_text(const struct table *table, const struct table *before)
 	return cli_done(EXIT_DONE);
 }
 
-static int watch(const struct cli *cli, const struct xb_link *link, uint64_t names)
+/* Without a link an empty table: nothing is attached. */
+static int read_now(const struct cli *cli, struct table *table, uint64_t names)
 {
-	struct table before = {.link = link};
+	static bool noted;
+	struct xb_link link;
+	int error = xb_link_open(cli->paths.pins, &link);
+
+	*table = (struct table){.link = NULL};
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	if (!noted)
+		xb_link_note_elsewhere(&link);
+	noted = true;
+	table->link = &link;
+	table->attached = true;
+	error = read_table(table, names);
+	table->link = NULL;
+	xb_link_close(&link);
+	return error;
+}
+
+static int print(const struct cli *cli, const struct table *now, const struct table *before)
+{
+	if (cli->json)
+		return print_json(cli, now);
+	if (!now->attached)
+		cli_note(cli, "bloomctl: nothing is attached");
+	return print_text(now, before);
+}
+
+/* Looks for the link each time: it is another one after a detach and an attach. */
+static int watch(const struct cli *cli, uint64_t names)
+{
+	struct table before = {0};
 
 	for (;;) {
-		struct table now = {.link = link};
+		struct table now;
 		int code;
 
-		if (read_table(&now, names))
+		if (read_now(cli, &now, names))
 			return cli_fail();
 		if (isatty(STDOUT_FILENO) && !cli->json)
 			fputs("\033[H\033[J", stdout);
-		code = cli->json ? print_json(cli, &now)
-				 : print_text(&now, before.rows ? &before : NULL);
+		code = print(cli, &now, before.rows ? &before : NULL);
 		free_table(&before);
 		before = now;
 		if (code)
@@ -193,11 +232,10 @@ int verb_stats(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"watch", no_argument, NULL, 'w'}, {"names", required_argument, NULL, 'n'}, {0}};
-	struct xb_link link;
-	struct table table = {.link = &link};
+	struct table table;
 	uint64_t names = DEFAULT_NAMES;
 	bool watching = false;
-	int option, error, code;
+	int option, code;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option == 'w')
@@ -206,23 +244,9 @@ int verb_stats(struct cli *cli, int argc, char **argv)
 			return EXIT_USAGE;
 	if (optind != argc)
 		return cli_usage(cli, "stats takes no interfaces");
-	error = xb_link_open(cli->paths.pins, &link);
-	if (error == -ENOENT) {
-		if (cli->json)
-			return print_json(cli, &table);
-		cli_note(cli, "bloomctl: nothing is attached");
-		return EXIT_DONE;
-	}
-	if (error)
-		return cli_fail();
-	xb_link_note_elsewhere(&link);
 	if (watching)
-		code = watch(cli, &link, names);
-	else if (read_table(&table, names))
-		code = cli_fail();
-	else
-		code = cli->json ? print_json(cli, &table) : print_text(&table, NULL);
+		return watch(cli, names);
+	code = read_now(cli, &table, names) ? cli_fail() : print(cli, &table, NULL);
 	free_table(&table);
-	xb_link_close(&link);
 	return code;
 }

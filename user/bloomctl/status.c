@@ -18,6 +18,7 @@
 #include "core/policy.h"
 #include "core/ports.h"
 #include "core/trial.h"
+#include "core/utf8.h"
 #include "core/verdict.h"
 #include "moment.h"
 #include "show.h"
@@ -49,6 +50,7 @@ __attribute__((format(printf, 2, 3))) static void problem(struct report *report,
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	xb_utf8_clean(text);
 	json_array_append_new(report->problems, json_string(text));
 }
 
@@ -132,12 +134,15 @@ static int read_store(struct report *report)
 	return error;
 }
 
-static void check_wanted(struct report *report, const struct xb_interface *item)
+static void check_wanted(struct report *report, const struct xb_interface *item, bool keepable)
 {
 	if (xb_interface_is_open(item) && item->why[0])
 		problem(report, "unfiltered: %s", item->why);
 	else if (xb_interface_is_open(item))
 		problem(report, "%s is unfiltered: %s", item->wanted, xb_interface_state(item));
+	else if (!keepable)
+		problem(report, "%s is called %s now, which no command takes: give it another name",
+			item->wanted, item->now.name);
 	else if (item->renamed)
 		problem(report, "%s is called %s now; the next command keeps it under that name",
 			item->wanted, item->now.name);
@@ -199,10 +204,14 @@ static int check_interfaces(struct report *report)
 				       &all);
 
 	for (size_t i = 0; !error && i < all.count; i++) {
-		const struct xb_interface *item = &all.item[i];
+		struct xb_interface *item = &all.item[i];
+		bool keepable = !item->renamed || !xb_wanted_check(item->now.name);
 
+		xb_utf8_clean(item->wanted);
+		xb_utf8_clean(item->now.name);
+		xb_utf8_clean(item->enrolled.name);
 		if (item->wanted[0] && item->lasting)
-			check_wanted(report, item);
+			check_wanted(report, item, keepable);
 		else if (!item->wanted[0])
 			check_unwanted(report, item);
 		if ((item->wanted[0] && item->lasting) || item->difference == XB_IFACE_ELSEWHERE)

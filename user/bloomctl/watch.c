@@ -180,8 +180,7 @@ static const char *verdict_of(const struct xb_drop *drop)
 static int put_in_words(struct session *session, const struct xb_drop *drop, struct told *told)
 {
 	format_time(drop->time, told->time);
-	if (!if_indextoname(drop->ifindex, told->interface))
-		snprintf(told->interface, sizeof(told->interface), "if%u", drop->ifindex);
+	show_interface(drop->ifindex, told->interface);
 	inet_ntop(drop->family == 6 ? AF_INET6 : AF_INET, drop->source, told->source,
 		  sizeof(told->source));
 	snprintf(told->number, sizeof(told->number), "%u", drop->protocol);

@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "error.h"
+#include "utf8.h"
 
 static uint64_t leading_ones(unsigned int count)
 {
@@ -62,11 +63,8 @@ static bool looks_like_address(const char *text, size_t size)
 static int no_entry(const char *text, size_t size, bool names)
 {
 	char shown[SHOWN + 1];
-	size_t count = size < SHOWN ? size : SHOWN;
 
-	for (size_t i = 0; i < count; i++)
-		shown[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
-	shown[count] = '\0';
+	xb_utf8_show(text, size, shown, sizeof(shown));
 	return xb_input_error("'%s%s' is not an address%s", shown, size > SHOWN ? "..." : "",
 			      names ? ", prefix or domain" : " or prefix");
 }

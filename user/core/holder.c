@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "utf8.h"
+
 /* Behind the number that xb_lock_note() keeps. */
 #define PLACE 64
 #define MAGIC 0x316f68576f6c4258ULL /* "XBloWho1" */
@@ -94,8 +96,9 @@ static bool look_up(uint32_t process, uint64_t *started, char *state)
 
 static void show(char *text)
 {
+	xb_utf8_clean(text);
 	for (; *text; text++)
-		if (*text < ' ' || *text > '~' || *text == '`')
+		if (*text == '`')
 			*text = '?';
 }
 

@@ -13,6 +13,7 @@
 #include "route.h"
 #include "server.h"
 #include "timeserver.h"
+#include "utf8.h"
 
 static const char *const names[XB_LIFELINE_KINDS] = {
 	[XB_LIFELINE_ADDRESS] = "address",
@@ -69,14 +70,6 @@ static int append(struct xb_lifeline **array, size_t *count, size_t *room,
 	return 0;
 }
 
-/* Interface names and paths may hold any byte. */
-static void make_ascii(char *text)
-{
-	for (; *text; text++)
-		if (*text < 0x20 || *text > 0x7e)
-			*text = '?';
-}
-
 int xb_lifelines_add(struct xb_lifelines *lifelines, const struct xb_entry *entry,
 		     enum xb_lifeline_kind kind, const char *why_format, ...)
 {
@@ -87,7 +80,7 @@ int xb_lifelines_add(struct xb_lifelines *lifelines, const struct xb_entry *entr
 	va_start(arguments, why_format);
 	vsnprintf(added.why, sizeof(added.why), why_format, arguments);
 	va_end(arguments);
-	make_ascii(added.why);
+	xb_utf8_clean(added.why);
 	if (kind != XB_LIFELINE_ADDRESS || !xb_address_is_link_local(entry)) {
 		lifelines->network |= kind == XB_LIFELINE_ADDRESS;
 		error = xb_lifelines_see(lifelines, entry, kind, added.why);
@@ -114,7 +107,7 @@ int xb_lifelines_see(struct xb_lifelines *lifelines, const struct xb_entry *like
 	struct xb_lifeline place = {.entry = *like, .kind = kind};
 
 	snprintf(place.why, sizeof(place.why), "%s", why);
-	make_ascii(place.why);
+	xb_utf8_clean(place.why);
 	if (xb_lifelines_deny(lifelines, like, kind, place.why, strlen(place.why)))
 		return 0;
 	return append(&lifelines->seen, &lifelines->seen_count, &lifelines->seen_room, &place);

@@ -30,7 +30,7 @@ enum xb_lifeline_kind {
 struct xb_lifeline {
 	struct xb_entry entry;
 	enum xb_lifeline_kind kind;
-	char why[96]; /* "on eth0", "/etc/resolv.conf"; printable ASCII */
+	char why[96]; /* "on eth0", "/etc/resolv.conf"; clean, see utf8.h */
 };
 
 /* All zero is an empty one. */
@@ -55,8 +55,7 @@ int xb_lifeline_parse(const char *text, enum xb_lifeline_kind *kind);
 int xb_lifelines_find(const uint32_t *ifindexes, size_t count, unsigned int kinds,
 		      struct xb_lifelines *out);
 
-/* Appends one unless (entry, kind) is there. `why` is cut to its room, other bytes than printable
- * ASCII become '?'. */
+/* Appends one unless (entry, kind) is there. `why` is cut to its room, and cleaned. */
 __attribute__((format(printf, 4, 5))) int xb_lifelines_add(struct xb_lifelines *lifelines,
 							   const struct xb_entry *entry,
 							   enum xb_lifeline_kind kind,

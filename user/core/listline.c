@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "membership.h"
+#include "utf8.h"
 
 char *xb_line_trim(char *text)
 {
@@ -43,12 +44,7 @@ char *xb_line_comment(char *text, const char *marks)
 
 const char *xb_line_show(const char *text, char *out, size_t room)
 {
-	size_t size = strnlen(text, room - 1);
-
-	for (size_t i = 0; i < size; i++)
-		out[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
-	out[size] = '\0';
-	return out;
+	return xb_utf8_show(text, room, out, room);
 }
 
 int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)

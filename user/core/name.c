@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "idn.h"
+#include "utf8.h"
 
 #define LABEL_MAX 63
 #define TEXT_MAX  253 /* characters of text */
@@ -16,11 +17,8 @@
 static int bad(const char *text, size_t size, const char *why)
 {
 	char shown[SHOWN + 1];
-	size_t count = size < SHOWN ? size : SHOWN;
 
-	for (size_t i = 0; i < count; i++)
-		shown[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
-	shown[count] = '\0';
+	xb_utf8_show(text, size, shown, sizeof(shown));
 	return xb_input_error("'%s%s' is no domain: %s", shown, size > SHOWN ? "..." : "", why);
 }
 

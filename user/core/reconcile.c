@@ -63,9 +63,13 @@ static void tell_rename(const struct xb_interface *item)
 			  item->wanted, item->now.name);
 }
 
+/* A name that cannot be typed or saved is not kept: the former one goes on to mean the interface.
+ */
 static bool is_renamed(const struct xb_interface *item)
 {
-	return item->renamed || (item->difference == XB_IFACE_HEIR && item->lasting);
+	bool renamed = item->renamed || (item->difference == XB_IFACE_HEIR && item->lasting);
+
+	return renamed && !xb_wanted_check(item->now.name);
 }
 
 static int write_names(struct xb_writer *writer)

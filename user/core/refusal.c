@@ -43,6 +43,8 @@ static int device_mtu(const char *name)
 	return mtu;
 }
 
+#define OUR_PROGRAMS "xdp_bloom"
+
 int xb_refusal_held(const struct xb_netdev *device)
 {
 	struct bpf_prog_info info = {0};
@@ -53,6 +55,14 @@ int xb_refusal_held(const struct xb_netdev *device)
 		bpf_obj_get_info_by_fd(fd, &info, &size);
 		close(fd);
 	}
+	/* To take that off by hand would open a filter that somebody wants. */
+	if (!strncmp(info.name, OUR_PROGRAMS, strlen(OUR_PROGRAMS)))
+		return xb_system_error(
+			0,
+			"%s: another XDP program holds the interface (%s, id %u), xdp-bloom's own, "
+			"of another pin directory or version: it goes on filtering; `bloomctl "
+			"detach` of that one takes it off",
+			device->name, info.name, device->program);
 	return xb_system_error(
 		0,
 		"%s: another XDP program holds the interface (%s, id %u); detach it first: "

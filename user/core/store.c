@@ -170,7 +170,10 @@ static int load_meta(struct xb_txn *txn)
 	if (value.mv_size == sizeof(txn->meta))
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
 	if (txn->meta.schema > XB_SCHEMA)
-		return xb_system_error(0, "the store has schema %u, this program knows %d",
+		return xb_system_error(0,
+				       "the store was written by a newer bloomctl (schema %u, "
+				       "this one has %d): use that one; what is in force stays. "
+				       "The way back: DOWNGRADE in bloomctl(8)",
 				       txn->meta.schema, XB_SCHEMA);
 	if (txn->meta.schema < XB_SCHEMA) {
 		txn->unmarked = true;

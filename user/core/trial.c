@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "utf8.h"
 
 struct head {
 	uint64_t identity;
@@ -110,11 +111,10 @@ void xb_trial_command(const struct xb_trial *trial, char *text, size_t size)
 	size_t used = 0;
 
 	for (size_t i = 0; i + 1 < trial->word_bytes && used < size - 1; i++) {
-		char byte = trial->words[i];
-
-		text[used++] = !byte ? ' ' : byte < ' ' || byte > '~' ? '?' : byte;
+		text[used++] = trial->words[i] ? trial->words[i] : ' ';
 	}
 	text[used] = '\0';
+	xb_utf8_clean(text);
 }
 
 uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_guard *guard)

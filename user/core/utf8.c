@@ -34,6 +34,23 @@ size_t xb_utf8_long_character(const char *text, size_t size)
 	return bytes > 2 && is_outside(byte) ? 0 : bytes;
 }
 
+/* A byte order mark, blanks of no width, what turns the direction of a line: U+FEFF, U+200B to
+ * U+200F, U+202A to U+202E, U+2060 to U+206F. What nobody sees misleads whoever reads it. */
+static bool is_invisible(const char *text, size_t bytes)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+
+	if (bytes != 3)
+		return false;
+	if (byte[0] == 0xef)
+		return byte[1] == 0xbb && byte[2] == 0xbf;
+	if (byte[0] != 0xe2)
+		return false;
+	return byte[1] == 0x80 ? (byte[2] >= 0x8b && byte[2] <= 0x8f) ||
+					 (byte[2] >= 0xaa && byte[2] <= 0xae)
+			       : byte[1] == 0x81 && byte[2] >= 0xa0 && byte[2] <= 0xaf;
+}
+
 void xb_utf8_clean(char *text)
 {
 	size_t size = strlen(text);
@@ -41,11 +58,24 @@ void xb_utf8_clean(char *text)
 	while (size) {
 		size_t bytes = xb_utf8_character(text, size);
 
-		if (!bytes || xb_utf8_is_control(text, size)) {
+		if (!bytes || xb_utf8_is_control(text, size) || is_invisible(text, bytes)) {
 			bytes = bytes ? bytes : 1;
 			memset(text, '?', bytes);
 		}
 		text += bytes;
 		size -= bytes;
 	}
+}
+
+const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room)
+{
+	size_t length = strnlen(text, size), kept = length < room ? length : room - 1;
+
+	/* Not in the middle of a character. */
+	while (kept && kept < length && ((unsigned char)text[kept] & 0xc0) == 0x80)
+		kept--;
+	memcpy(out, text, kept);
+	out[kept] = '\0';
+	xb_utf8_clean(out);
+	return out;
 }

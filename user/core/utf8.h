@@ -24,7 +24,15 @@ static inline bool xb_utf8_is_control(const char *text, size_t size)
 	       (*byte < 0x20 || *byte == 0x7f || (*byte == 0xc2 && size > 1 && byte[1] < 0xa0));
 }
 
-/* Puts '?' in the place of all bytes that are no UTF-8 and of control characters. */
+/*
+ * Whatever goes to a terminal, into a message or into JSON and was not checked when it was read
+ * goes through one of these: '?' stands for bytes that are no UTF-8, for control characters and for
+ * others that cannot be seen.
+ */
 void xb_utf8_clean(char *text);
+
+/* A clean copy of the text, which ends after size bytes or with a NUL, as much of it as has room.
+ * Returns out. */
+const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room);
 
 #endif
