@@ -173,7 +173,9 @@ t_renamed_and_another_has_its_name()
 	ip -n "$server" link set x0 down
 	ip -n "$server" link set x0 name wan0
 	ip -n "$server" link set wan0 up
+	ip -n "$client" link set x0 down
 	ip -n "$client" link set x0 name wan0
+	ip -n "$client" link set wan0 up
 	join x0 0
 	exits 0 attach x0
 	complains 'x0 is called wan0 now, and another interface is x0'
