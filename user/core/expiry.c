@@ -59,7 +59,7 @@ static int first_expired(struct xb_txn *txn, uint32_t now, struct expiry *expiry
 
 int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
 {
-	struct expiry expiry;
+	struct expiry expiry = {0};
 	uint64_t swept = 0;
 	int found;
 
@@ -100,7 +100,7 @@ static int overlook(struct xb_txn *txn, const struct expiry *expiry)
 
 int xb_member_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count)
 {
-	struct expiry expiry;
+	struct expiry expiry = {0};
 	MDB_cursor *cursor;
 	int found, error = mdb_cursor_open(txn->txn, txn->store->expiry, &cursor);
 
