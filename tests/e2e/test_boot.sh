@@ -149,6 +149,20 @@ t_kept_while_there_is_no_network()
 	! grep -q ' expires ' "$T/out" || fail "something goes: $(cat "$T/out")"
 }
 
+# Another state takes the place of what people listed and allowed, not of what the machine needs.
+t_kept_by_restore()
+{
+	begin
+	get_lease
+	ctl -q attach x0
+	ctl save >"$T/saved"
+	power_cut
+	exits 0 restore "$T/saved"
+	has $router gateway
+	has $router dhcp
+	exits 0 status
+}
+
 # Of each kind: what stands in the same place takes the former one's place.
 t_gone_when_its_place_shows_another()
 {

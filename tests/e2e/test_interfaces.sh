@@ -107,6 +107,32 @@ t_renamed_is_detached_by_the_old_name()
 	wanted
 }
 
+# Each gets a name by which the next one was wanted.
+t_renamed_one_after_another()
+{
+	join x1 0
+	begin x0 x1
+	rename x1 x2
+	rename x0 x1
+	exits 0 add 10.77.0.4
+	wanted x1 x2
+	filters x1 x2
+	exits 0 status
+}
+
+# A command that is refused elsewhere, where the pins were lost, leaves nothing that hides what is wrong here.
+t_lost_pins_and_a_refusal_elsewhere()
+{
+	begin
+	rm -rf "$pins"
+	! unshare --net "$bloomctl" --state "$state" --pin "$pins" --run "$counters" attach nosuch0 2>"$T/err" ||
+		fail "nosuch0 is attached"
+	exits 3 status
+	says 'x0 is unfiltered'
+	exits 0 up
+	filters x0
+}
+
 # udev gives such a name for a moment.
 t_passing_name_is_not_followed()
 {

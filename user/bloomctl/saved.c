@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "core/autoallow.h"
 #include "core/error.h"
 #include "core/lifeline.h"
 #include "core/membership.h"
@@ -411,7 +412,7 @@ int saved_read(struct xb_writer *writer, void *context)
 	saved->line = saved->entries = saved->expired = 0;
 	writer->adopts = true;
 	rewind(saved->file);
-	error = xb_member_remove_all(writer->txn);
+	error = xb_autoallow_keep_only(writer->txn);
 	if (!error && saved->interfaces)
 		error = remove_interfaces(writer->txn);
 	forget_verdicts(writer->txn);

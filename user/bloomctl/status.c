@@ -198,7 +198,8 @@ static void add_interface(struct report *report, const struct xb_interface *item
 /* Interfaces on trial are told with the trial. */
 static int check_interfaces(struct report *report)
 {
-	const struct xb_link *link = report->view.linked ? &report->view.link : NULL;
+	const struct xb_link *link =
+		report->view.linked && !report->view.link.elsewhere ? &report->view.link : NULL;
 	struct xb_interfaces all;
 	int error = xb_interfaces_look(link, report->wanted, report->wanted_count, &report->trial,
 				       &all);
@@ -224,9 +225,11 @@ static int check_interfaces(struct report *report)
 /* In another network namespace nothing can be said of interfaces. */
 static int check_namespace(struct report *report)
 {
-	if (!report->view.linked || !report->view.link.elsewhere)
+	const struct xb_link *link = &report->view.link;
+
+	if (!report->view.linked || !link->elsewhere || xb_enforce_is_dead(link))
 		return check_interfaces(report);
-	xb_link_at_home(&report->view.link);
+	xb_link_at_home(link);
 	problem(report, "%s", xb_error_message());
 	return 0;
 }

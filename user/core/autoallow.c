@@ -238,3 +238,72 @@ int xb_autoallow(struct xb_txn *txn, const uint32_t *extra, size_t extra_count, 
 	free(ifindexes);
 	return error;
 }
+
+/* A lifeline as it stands in the store. */
+struct kept {
+	struct xb_entry entry;
+	struct xb_membership member;
+	char comment[XB_COMMENT_MAX];
+};
+
+struct keeping {
+	struct kept *item;
+	size_t count;
+};
+
+static int keep_members(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+			struct keeping *keeping)
+{
+	struct xb_membership member;
+
+	while (xb_members_next(&members, &member)) {
+		struct kept *grown;
+
+		if (kind_of(xb_list_by_id(txn, member.list)) == XB_LIFELINE_KINDS)
+			continue;
+		grown = realloc(keeping->item, (keeping->count + 1) * sizeof(*grown));
+		if (!grown)
+			return xb_out_of_memory();
+		keeping->item = grown;
+		grown += keeping->count++;
+		grown->entry = *entry;
+		grown->member = member;
+		memcpy(grown->comment, member.comment, member.comment_size);
+	}
+	return 0;
+}
+
+static int read_kept(struct xb_txn *txn, struct keeping *keeping)
+{
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
+
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0) {
+		more = keep_members(txn, &walk.entry, walk.members, keeping);
+		if (more)
+			break;
+	}
+	xb_walk_end(&walk);
+	return more;
+}
+
+int xb_autoallow_keep_only(struct xb_txn *txn)
+{
+	struct keeping keeping = {0};
+	int error = read_kept(txn, &keeping);
+
+	if (!error)
+		error = xb_member_remove_all(txn);
+	for (size_t i = 0; !error && i < keeping.count; i++) {
+		struct kept *kept = &keeping.item[i];
+		enum xb_put put;
+
+		kept->member.comment = kept->comment;
+		error = xb_member_put(txn, &kept->entry, &kept->member,
+				      XB_RENEW_EXPIRY | XB_RENEW_COMMENT, &put);
+	}
+	free(keeping.item);
+	return error;
+}

@@ -17,4 +17,7 @@
  */
 int xb_autoallow(struct xb_txn *txn, const uint32_t *extra, size_t extra_count, bool all);
 
+/* Removes all that is listed or allowed, but what was found so: a survey may see no network now. */
+int xb_autoallow_keep_only(struct xb_txn *txn);
+
 #endif

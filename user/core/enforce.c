@@ -212,15 +212,16 @@ static int choose_side(struct xb_writer *writer, const struct xb_txn *txn, size_
 	return 0;
 }
 
-/* A bpf_link dies with its device, so the own flavour can tell that all of a namespace is gone. */
-static bool is_dead(const struct xb_link *link)
+/* A bpf_link dies with its device, so the own flavour can tell. */
+bool xb_enforce_is_dead(const struct xb_link *link)
 {
 	struct xb_ifpins pins;
-	bool dead = link->flavour == XB_FLAVOUR_LINK && !xb_ifpins_read(link->pins, &pins);
+	bool dead = link->elsewhere && link->flavour == XB_FLAVOUR_LINK &&
+		    !xb_ifpins_read(link->pins, &pins);
 
 	for (size_t i = 0; dead && i < pins.count; i++)
 		dead = !pins.item[i].ifindex;
-	if (link->flavour == XB_FLAVOUR_LINK)
+	if (link->elsewhere && link->flavour == XB_FLAVOUR_LINK)
 		xb_ifpins_free(&pins);
 	return dead;
 }
@@ -231,7 +232,7 @@ int xb_enforce_at_home(struct xb_writer *writer)
 
 	if (!writer->linked || !writer->link.elsewhere)
 		return 0;
-	if (!is_dead(&writer->link))
+	if (!xb_enforce_is_dead(&writer->link))
 		return xb_link_at_home(&writer->link);
 	error = xb_detach_all(&writer->link);
 	xb_enforce_close(writer);

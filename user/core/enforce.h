@@ -23,6 +23,10 @@ int xb_enforce(struct xb_writer *writer);
 /* Nothing may be changed from another network namespace: an error that says where to go. */
 int xb_enforce_at_home(struct xb_writer *writer);
 
+/* Whether the link is of another network namespace and on none of its interfaces: the next command
+ * that writes here replaces it. */
+bool xb_enforce_is_dead(const struct xb_link *link);
+
 /* In the writer's transaction: the lifelines of the wanted interfaces, of those on trial, and of
  * `count` more, by number; see autoallow.h. */
 int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t count, bool all);

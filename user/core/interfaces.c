@@ -162,6 +162,21 @@ static int add_nameless(struct look *look, const struct xb_enrolled *enrolled,
 	return 0;
 }
 
+/* It was renamed to a name that is wanted as well, as when two swap theirs: the name it had is
+ * nobody's any more, and nothing is missing. */
+static void follow_to(struct look *look, const struct xb_interface *item)
+{
+	struct xb_interface *former = wanted_as(look, item->enrolled.name);
+
+	if (!former || former->now.ifindex || item->hold != XB_HOLD_OURS)
+		return;
+	former->now = item->now;
+	former->hold = item->hold;
+	former->enrolled = item->enrolled;
+	former->renamed = former->lasting;
+	former->difference = item->difference;
+}
+
 static int add_enrolled(struct look *look, const struct xb_enrolled *enrolled)
 {
 	struct xb_netdev device;
@@ -177,6 +192,7 @@ static int add_enrolled(struct look *look, const struct xb_enrolled *enrolled)
 	if (!item)
 		return add_nameless(look, enrolled, &device);
 	item->enrolled = *enrolled;
+	follow_to(look, item);
 	return 0;
 }
 
