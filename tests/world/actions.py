@@ -2,18 +2,19 @@
 """What people do: commands, from home or from elsewhere, that end or are killed. As events they take three
 numbers, of which the third says how the command fares."""
 import json
+import re
 import signal
 import time
 
 from events import Events, pick
-from ground import AWAY, FAR, Wrong
+from ground import AWAY, FAR, LIBXDP_PINS, PATIENCE, Wrong
 from model import ALWAYS_LISTED, BY_ENTRY, DYNAMIC, POLICIES, SOURCES, Store, Wish
 
 POINTS = ("apply-dirty", "apply-half", "apply-done", "commit-before", "commit-after",
           "publish-before", "publish-swapped", "rotate-built", "rotate-recorded",
           "rotate-replayed", "trial-pinned", "trial-recorded", "trial-begun", "rollback-released")
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
-KILL_WITHIN = 0.04      # seconds
+KILL_WITHIN = 0.04 * PATIENCE   # seconds
 # What runs a command elsewhere. A hidden /proc is what a container sees.
 ELSEWHERE = (("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),
              ("unshare", "--time", "--monotonic", "3600", "--boottime", "3600", "--fork",
@@ -77,29 +78,29 @@ class Actions(Events):
         elif done.code not in (1, 2, 3) or done.code == 1 and not attempt.may_lack:
             raise Wrong("no exit code for this: %s" % done)
         else:
-            self.refused(attempt, done, elsewhere or special)
+            self.refused(attempt, done, elsewhere or special, elsewhere)
         if done.code != 0:
             self.one_line(done)
 
     def one_line(self, done):
         if done.code in KILLED or done.words[0] in ("up", "restore"):
             return
-        said = [line for line in done.errors.splitlines() if not line.startswith("bloomctl: warning")
-                and not line.startswith("bloomctl: waiting")]
+        said = [line for line in done.errors.splitlines()
+                if not re.match("bloomctl: (warning|[Ww]aiting|.* from now on$)", line)]
         if len(said) != 1 or not done.errors.startswith("bloomctl: "):
             raise Wrong("not one line on stderr: %s" % done)
 
-    def refused(self, attempt, done, expected):
+    def refused(self, attempt, done, expected, elsewhere):
         """It changed nothing, or, where that is allowed, said what it could not do."""
         if not (attempt.may_fail or attempt.may_lack or expected) and \
                 not (attempt.partial or done.words[0] == "up"):
             raise Wrong("refused without a cause: %s" % done)
         if attempt.partial and done.code == 3:
             self.settle(attempt, done)
-            self.incomplete = done
+            self.incomplete = None if elsewhere else done
             return
         if done.words[0] == "up":
-            self.incomplete = None if expected else done
+            self.incomplete = None if elsewhere else done
             return
         before = Attempt(attempt.words)
         self.settle(before, done, cut_off=False)
@@ -141,23 +142,16 @@ class Actions(Events):
                 if device.filters is False and model.wishes:
                     device.filters = None
         model.store = found
-        known = {wish.name for wish in model.wishes}
-        if attempt.wishes and cut_off and set(names) != known:
+        before = list(model.wishes)
+        try:
+            self.reconcile(names)
+        except Wrong as wrong:
+            if not attempt.wishes or not cut_off:
+                raise Wrong("%s; %s" % (wrong, done)) from wrong
+            model.wishes = before
             attempt.wishes()
             self.unsure = attempt.unsure
-        elif set(names) != known and not self.names_fit(names):
-            raise Wrong("the store wants %s, not %s: %s" % (
-                sorted(names), [str(wish) for wish in model.wishes], done))
-
-    def names_fit(self, names):
-        """Whether what the store wants can be what is wanted, by other names."""
-        left = list(names)
-        for wish in self.model.wishes:
-            mine = [name for name in left if name in wish.names()]
-            if not mine:
-                return False
-            left = [name for name in left if name not in mine]
-        return not left
+            self.reconcile(names)
 
     def run_beside(self, attempt, number):
         """Something happens to an interface while it runs."""
@@ -180,6 +174,8 @@ class Actions(Events):
         for device in {*devices, *self.model.devices.values()}:
             device.filters = None
         self.raced = True
+        if attempt.words[0] == "detach":
+            self.unsure = list(self.model.wishes)
 
     # --- what is listed -----------------------------------------------------------------------------
 
@@ -236,13 +232,14 @@ class Actions(Events):
 
     def restore(self, a, b, c):
         """What another machine saved: nobody's interfaces, or all that was here."""
-        kept = [line for line in self.ground.saved()
-                if "interface" not in line and line.get("entry") not in
+        saved = self.ground.saved()
+        kept = [line for line in saved if "interface" not in line and line.get("entry") not in
                 {SOURCES[one][1] for one in DYNAMIC}]
         some = self.chosen(a)
         kept += [{"entry": SOURCES[one][1], "list": "dyn"} for one in some]
         if b % 2:
-            kept[1:1] = [{"interface": wish.name, "mode": "auto"} for wish in self.model.wishes]
+            kept[1:1] = [line for line in saved if "interface" in line]
+            self.offered = {line["interface"] for line in saved if "interface" in line}
         after = self.model.store.copy()
         after.listed = ALWAYS_LISTED | set(some)
         attempt = Attempt(["restore", "-"], after,
@@ -288,8 +285,10 @@ class Actions(Events):
                 for wish in self.model.wishes)
 
     def wish(self, name, device, mode="auto"):
+        if device.number not in self.model.devices:
+            device = None   # it went while it was attached
         for wish in self.model.wishes:
-            if self.model.device_of(wish) is device or \
+            if device and self.model.device_of(wish) is device or \
                     wish.name == name and not self.model.device_of(wish):
                 wish.device, wish.mode = device, mode
                 wish.used.add(name)
@@ -338,9 +337,11 @@ class Actions(Events):
         model, former = self.model, list(self.model.devices.values())
         known = model.knows_gateway or model.booting
         names = [line["interface"] for line in self.ground.saved() if "interface" in line]
+        self.reconcile(names)
         for device in former:
             self.destroy(device)
-        self.ground.lose(self.ground.pins, self.ground.files)
+        self.ground.lose(self.ground.pins, self.ground.files,
+                         *([LIBXDP_PINS] if self.dispatched else []))
         self.ground.new_boot()
         model.others = []
         model.booting = model.knows_gateway = known

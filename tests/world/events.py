@@ -76,6 +76,9 @@ class Events(Judge):
         self.ground.links_of(device).rename(device.name, name)
         self.model.network_gone(device)     # it was down
         self.tell("rename %s to %s" % (device, name))
+        for wish in self.model.wishes:
+            if wish.device is device:
+                wish.used |= {device.name, name}
         device.name, device.up = name, True
 
     def swap(self, a, b, _c):
@@ -120,8 +123,8 @@ class Events(Judge):
         self.ground.move(device, name)
         self.model.network_gone(device)
         # Whether the filter comes with it is not promised; that it is told when it is not here is.
-        if device.filters:
-            device.filters = None
+        if device.filters is not False:
+            device.filters, device.strayed = None, True
         self.tell("move %s: %s" % (before, device))
 
     def up_or_down(self, a, b, _c):
@@ -194,4 +197,7 @@ class Events(Judge):
         self.ground.lose(self.ground.pins)
         for device in self.model.devices.values():
             device.filters = None if device.filters is not False else False
+        for wish in self.model.wishes:
+            # From now on it is looked for by its name.
+            wish.used, wish.device = wish.names(), None
         self.tell("the pins are lost")

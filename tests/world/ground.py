@@ -17,6 +17,10 @@ HOME, AWAY, FAR = "home", "away", "far"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
+PATIENCE = int(os.environ.get("XB_TEST_PATIENCE", "1"))    # more where a processor is emulated
+LIBXDP_PINS = "/sys/fs/bpf/xdp"
+
+
 class Wrong(Exception):
     """A promise that is not kept."""
 
@@ -67,6 +71,7 @@ class Ground:
                        stdout=subprocess.DEVNULL)
         self.environment = {name: value for name, value in os.environ.items()
                             if name not in ("SSH_CONNECTION", "SSH_CLIENT", "XB_FAULT")}
+        self.heard = ""     # what commands have said on stderr
         self.boots = 0
         self.boot_id = os.path.join(directory, "boot_id")
         self.new_boot()
@@ -160,13 +165,14 @@ class Ground:
 
     def finish(self, process, words, how="", kill_after=None):
         try:
-            out, errors = process.communicate(timeout=kill_after or 60)
+            out, errors = process.communicate(timeout=kill_after or 60 * PATIENCE)
         except subprocess.TimeoutExpired as late:
             os.killpg(process.pid, signal.SIGKILL)
             out, errors = process.communicate()
             if kill_after is None:
                 raise Wrong("%s hangs: %s%s" % (" ".join(words), out, errors)) from late
         process.stdout, process.stderr = out, errors
+        self.heard += errors
         return Done(words, process, how)
 
     def run(self, *words, how="", kill_after=None, **more):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What must hold after each step: interfaces as frames find them, against what was acknowledged and what
 status says of it."""
+import re
+
 from ground import Ground, Wrong
 from model import SOURCES, Model, Wish
 
@@ -10,11 +12,12 @@ SURVEYS = ("attach", "detach", "up", "import", "restore", "rotate", "policy")
 
 
 class Judge:
-    def __init__(self, directory, programs, tell, without):
-        """tell(line): what is done is said there; without: what is not to happen."""
+    def __init__(self, directory, programs, tell, without, dispatched):
+        """tell(line): what is done is said there; without: what is not to happen; dispatched: libxdp's
+        dispatcher joins programs."""
         self.model, self.tell, self.without = Model(), tell, without
         self.ground = Ground(directory, programs, [source for source, _ in SOURCES])
-        self.dispatched = False     # libxdp's dispatcher joins programs
+        self.dispatched = dispatched
         self.filtering = 0          # interfaces that were seen to filter
         self.begin_step()
 
@@ -22,6 +25,8 @@ class Judge:
         self.acknowledged = self.incomplete = None      # a command of the step
         self.unsure = []            # of these wishes some may be gone
         self.raced = False          # something happened while a command ran
+        self.offered = set()        # names of interfaces that a command was given to want
+        self.ground.heard = ""
 
     def look(self):
         return self.ground.judge(self.model.at_home())
@@ -60,9 +65,9 @@ class Judge:
                 bare.append(wish)
         return bare
 
-    @staticmethod
-    def unnamed(bare, text):
-        return [str(wish) for wish in bare if not any(name in text for name in wish.names())]
+    def unnamed(self, bare, text):
+        return [str(wish) for wish in bare
+                if not any(name in text for name in wish.names() | self.names_here(wish))]
 
     def bind(self, right, done):
         """A command has said that all it does not name is as wanted."""
@@ -77,26 +82,67 @@ class Judge:
             else:
                 device.filters = None if named or done.code else True
             if wish and device.filters:
-                wish.device, wish.used = device, {wish.name} | device.names()
+                former = wish.used if self.raced else set()
+                wish.device, wish.used = device, {wish.name} | device.names() | former
+
+    def followed(self, names):
+        """Whether a command has said that an interface got another name, one of these among the two."""
+        told = re.findall("bloomctl: (\\S+) is (?:called|another name of) (\\S+?),? ", self.ground.heard)
+        return any(set(pair) & set(names) for pair in told)
+
+    def is_detached(self, wish, name):
+        """A name that was its own may be that of another interface, which goes on to be wanted."""
+        other = self.model.called(name)
+        return self.acknowledged and wish in self.unsure and self.is_here(wish) and \
+            other not in (None, wish.device)
+
+    def names_here(self, wish):
+        device = self.model.device_of(wish)
+        return device.names() if device else set()
+
+    @staticmethod
+    def is_here(wish):
+        return wish.device and wish.device.home
 
     def reconcile(self, names):
-        """What status says is wanted, against what was acknowledged."""
-        left = set(names)
-        for wish in list(self.model.wishes):
-            mine = [name for name in left if name == wish.name] or \
-                [name for name in left if name in wish.names()]
-            if mine:
-                wish.name = mine[0]
-                left.discard(mine[0])
-            elif any(wish is one for one in self.unsure):
-                self.model.wishes = [one for one in self.model.wishes if one is not wish]
-            else:
-                raise Wrong("forgotten: %s; status knows %s" % (wish, sorted(names)))
+        """What is said to be wanted, against what was acknowledged. An interface that took the name of a
+        wanted one, which was renamed, may be wanted, too."""
+        if self.raced and self.unsure:
+            # Which interface a name meant at that moment is not told.
+            self.model.wishes = [Wish(name, device=self.model.called(name)) for name in names]
+            return
+        left, found = set(names), {}
+        for names_of in (lambda wish: {wish.device.name} if self.is_here(wish) else set(),
+                         lambda wish: {wish.name}, Wish.names, self.names_here):
+            for wish in self.model.wishes:
+                mine = sorted(name for name in names_of(wish) & left
+                              if not self.is_detached(wish, name))
+                if mine and wish not in found:
+                    found[wish] = mine[0]
+                    left.discard(mine[0])
+        # Two that became one by name: which of them is called missing is the same.
+        for wish in self.model.wishes:
+            some = sorted(name for name in left if self.model.wishes_named(name) and
+                          not self.model.called(name))
+            if wish not in found and some:
+                found[wish] = some[0]
+                left.discard(some[0])
+        joined = {device.number for device in map(self.model.device_of, found) if device}
+        for wish in self.model.wishes:
+            device = self.model.device_of(wish)
+            if wish not in found and wish not in self.unsure and not self.followed(wish.names()) and \
+                    not (device and device.number in joined):
+                raise Wrong("forgotten: %s; known are %s" % (wish, sorted(names)))
         for name in left:
-            if not self.model.wishes_named(name):
-                raise Wrong("status wants %s, which nobody asked for" % name)
+            if not (self.model.wishes_named(name) or self.model.strayed(name) or
+                    name in self.offered or self.followed({name})):
+                raise Wrong("%s is wanted, which nobody asked for" % name)
+        self.model.wishes = list(found)
+        for wish, name in found.items():
+            wish.name = name
+        for name in left:
             heir = self.model.called(name)
-            if heir and heir.number not in self.model.wanted():
+            if heir and heir.number not in self.model.wanted() or name in self.offered:
                 self.model.wishes.append(Wish(name, device=heir))
 
     def is_certain(self):
@@ -123,13 +169,15 @@ class Judge:
             raise Wrong("status: %s" % done)
         spoken = self.acknowledged or self.incomplete
         if spoken or self.unsure or self.raced:
-            self.reconcile([one["name"] for one in said["interfaces"]])
+            self.reconcile([one["name"] for one in said["interfaces"] if one["wanted"] != "no"])
         if spoken:
             # What it has taken off is looked at now.
             wanted = self.model.wanted()
             for device in self.model.at_home():
                 if device.number not in wanted:
                     device.filters = False
+                elif device.filters is False:
+                    device.filters = None
             if self.model.gate and not self.model.gate.filters:
                 self.model.knows_gateway = False
         right = self.compare(self.look())

@@ -52,6 +52,7 @@ class Device:
         self.others = set()             # alternative names
         self.home, self.up, self.foreign = True, True, False
         self.filters = False            # None: it may or may not
+        self.strayed = False            # was filtered, and went to another namespace
 
     @property
     def far(self):
@@ -116,11 +117,20 @@ class Model:
 
     def wishes_named(self, name):
         """All that a command may mean by it."""
-        return [wish for wish in self.wishes if name in wish.names()]
+        devices = [self.called(name)] + [self.device_of(wish) for wish in self.wishes
+                                         if name in wish.names()]
+        return [wish for wish in self.wishes
+                if name in wish.names() or self.device_of(wish) in devices and
+                self.device_of(wish)]
 
     def may_inherit(self, device):
         """Whether it has a name by which another, renamed one is wanted: then it may be so, too."""
-        return any(device.names() & wish.used for wish in self.wishes)
+        return device.strayed or any(device.names() & (wish.used | {wish.name})
+                                      for wish in self.wishes)
+
+    def strayed(self, name):
+        """Whether one that has it was filtered, and has been away."""
+        return any(device.strayed and name in device.names() for device in self.at_home())
 
     def gone(self, device):
         self.network_gone(device)
@@ -145,3 +155,10 @@ class Model:
         """A command has looked at the machine as a whole."""
         if self.gate:
             self.knows_gateway = bool(self.gate.filters)
+
+    def told(self):
+        return "policy %s; wanted: %s; interfaces: %s; network: %s%s" % (
+            self.store.policy, ", ".join(map(str, self.wishes)) or "nothing",
+            ", ".join("%s %s" % (device, {True: "filters", False: "is open", None: "?"}[
+                device.filters]) for device in self.devices.values()),
+            self.gate, ", known" if self.knows_gateway else "")

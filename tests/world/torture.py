@@ -37,11 +37,15 @@ class Torture(Trials):
         self.check()
 
 
-def run(directory, programs, some, tell, without=()):
+def run(directory, programs, some, tell, without=(), dispatched=False):
     """Does the steps, and raises Wrong. Returns how often an interface was seen to filter."""
-    torture = Torture(directory, programs, tell, without)
+    torture = Torture(directory, programs, tell, without, dispatched)
     torture.begin()
     for number, step in enumerate(some):
         tell("-- %d: %s %d %d %d" % (number, *step))
-        torture.step(*step)
+        try:
+            torture.step(*step)
+        except Wrong:
+            tell("== " + torture.model.told())
+            raise
     return torture.filtering

@@ -4,11 +4,11 @@ import time
 
 from actions import ELSEWHERE, KILLED, KILL_WITHIN, Actions, Attempt
 from events import pick
-from ground import Wrong
+from ground import PATIENCE, Wrong
 from judge import ALL
 from model import POLICIES
 
-TRIAL = 1               # second
+TRIAL = 1 if PATIENCE == 1 else 6      # seconds
 
 
 class Trials(Actions):
@@ -21,11 +21,15 @@ class Trials(Actions):
         before = ELSEWHERE[1] if b % 5 == 4 and "elsewhere" not in self.without else ()
         begun = time.monotonic()
         done = self.ground.run("policy", tried.policy, "--rollback", str(TRIAL), before=before)
+        end = time.monotonic() + TRIAL + 0.15
         self.tell(str(done) + (" (in another time namespace)" if before else ""))
         if done.code:
             if not before:
                 raise Wrong("no trial: %s" % done)
             return self.settle(Attempt(["policy"]), done, cut_off=False)
+        for device in self.model.at_home():
+            if device.filters is False and self.model.may_inherit(device):
+                device.filters = None
         self.model.others, self.model.store = [], tried
         if time.monotonic() - begun < TRIAL * 0.5:
             seen = self.look()
@@ -41,10 +45,11 @@ class Trials(Actions):
             self.event(c)
         if not self.model.others:
             return None
-        time.sleep(max(0, begun + TRIAL + 0.15 - time.monotonic()))
+        time.sleep(max(0, end - time.monotonic()))
         self.model.others = []
         self.tell("the trial is over")
         self.compare(self.look())
+        self.run(Attempt(["up"]))
         return None
 
     def commit(self, tried, begun, c):
@@ -87,6 +92,7 @@ class Trials(Actions):
             return
         begun, name = time.monotonic(), device.name
         done = self.ground.run("attach", name, "--rollback", str(TRIAL))
+        end = time.monotonic() + TRIAL + 0.15
         self.tell(str(done))
         if done.code:
             raise Wrong("no trial: %s" % done)
@@ -103,7 +109,7 @@ class Trials(Actions):
                 return
             if time.monotonic() - begun < TRIAL:
                 raise Wrong("not committed: %s" % done)
-        time.sleep(max(0, begun + TRIAL + 0.15 - time.monotonic()))
+        time.sleep(max(0, end - time.monotonic()))
         self.tell("the trial is over")
         if device.number in self.model.devices and self.model.store.tells() and device.up:
             came = self.look().get(device.number)
