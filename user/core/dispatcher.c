@@ -137,7 +137,7 @@ int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex)
 
 int xb_dispatcher_is_shared(const struct xb_link *link, uint32_t ifindex)
 {
-	struct xdp_multiprog *programs;
+	struct xdp_multiprog *programs = NULL;
 	struct xdp_program *program = NULL;
 	uint32_t slot = map_id(link->slot);
 	bool shared = false;

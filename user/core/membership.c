@@ -416,6 +416,7 @@ int xb_walk_next(struct xb_walk *walk)
 	uint8_t bytes[XB_ENTRY_KEY_BYTES];
 	bool allow = xb_entry_is_allow(&walk->entry);
 	struct xb_entry entry;
+	MDB_val value;
 	int more;
 
 	if (walk->started)
@@ -436,8 +437,8 @@ int xb_walk_next(struct xb_walk *walk)
 		return more;
 	walk->started = true;
 	stand_on(walk, &entry);
-	walk->members = members_in(
-		walk->txn, &(MDB_val){reader->value_size, (void *)(uintptr_t)reader->value});
+	value = (MDB_val){reader->value_size, (void *)(uintptr_t)reader->value};
+	walk->members = members_in(walk->txn, &value);
 	return 1;
 }
 
