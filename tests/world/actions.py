@@ -28,6 +28,7 @@ class Attempt:
     def __init__(self, words, store=None, wishes=None, text=None):
         self.words, self.store, self.text = words, store, text
         self.wishes = wishes        # a function that changes the model's
+        self.about = []             # devices that it names
         self.touched = []           # devices that may filter or not when it is cut off
         self.may_fail = self.may_lack = False
         self.partial = False        # done, though it may say that something is not protected
@@ -44,6 +45,8 @@ class Actions(Events):
         if fate >= 70 and (set(self.without) & {
                 "kills" if fate < 86 else "races" if fate < 92 else "elsewhere"}):
             fate = 0
+        if fate >= 92 and not self.protected():
+            fate = 0    # whose the filter is has not been said yet
         if fate < 70:
             return self.run(attempt)
         if fate < 78:
@@ -59,6 +62,10 @@ class Actions(Events):
             return self.run(attempt, where=where, how="in another network namespace")
         runner = pick(ELSEWHERE, c // 100)
         return self.run(attempt, before=runner, how=" ".join(runner[:2]))
+
+    def protected(self):
+        """Whether something is surely in force."""
+        return not self.model.others and any(device.filters for device in self.model.at_home())
 
     def run(self, attempt, how="", kill_after=None, **more):
         done = self.ground.run(*attempt.words, how=how, kill_after=kill_after, text=attempt.text,
@@ -171,6 +178,10 @@ class Actions(Events):
             self.acknowledge(attempt)
         else:
             self.settle(attempt, done)
+        for wish in self.model.wishes:
+            if attempt.words[0] == "attach" and wish.device in attempt.about:
+                # Which of them it was then is known by name only.
+                wish.used, wish.device = wish.names(), None
         for device in {*devices, *self.model.devices.values()}:
             device.filters = None
         self.raced = True
@@ -263,8 +274,6 @@ class Actions(Events):
         mode = pick(("auto", "auto", "auto", "native", "skb"), b // 4)
         if "modes" in self.without:
             mode = "auto"
-        if c % 100 >= 92 and not self.model.wishes:
-            return      # whose the filter is has not been said yet
 
         def wish():
             for name, device in zip(words, some):
@@ -272,6 +281,7 @@ class Actions(Events):
 
         attempt = Attempt(["attach", *words, *(["--mode", mode] if mode != "auto" else [])],
                           wishes=wish)
+        attempt.about = some
         attempt.touched = [device for device in some
                            if device.filters is not True or mode != "auto"]
         attempt.may_fail = any(self.may_refuse(name, device, mode)

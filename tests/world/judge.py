@@ -25,6 +25,7 @@ class Judge:
         self.acknowledged = self.incomplete = None      # a command of the step
         self.unsure = []            # of these wishes some may be gone
         self.raced = False          # something happened while a command ran
+        self.problems = ""          # that status told of
         self.offered = set()        # names of interfaces that a command was given to want
         self.ground.heard = ""
 
@@ -84,6 +85,9 @@ class Judge:
             if wish and device.filters:
                 former = wish.used if self.raced else set()
                 wish.device, wish.used = device, {wish.name} | device.names() | former
+            elif wish and device.filters is False:
+                # Nothing on it tells whose it was: only its name does.
+                wish.used, wish.device = wish.names(), None
 
     def followed(self, names):
         """Whether a command has said that an interface got another name, one of these among the two."""
@@ -131,18 +135,21 @@ class Judge:
         for wish in self.model.wishes:
             device = self.model.device_of(wish)
             if wish not in found and wish not in self.unsure and not self.followed(wish.names()) and \
-                    not (device and device.number in joined):
+                    not (device and (device.number in joined or device.name in self.problems)):
                 raise Wrong("forgotten: %s; known are %s" % (wish, sorted(names)))
         for name in left:
             if not (self.model.wishes_named(name) or self.model.strayed(name) or
-                    name in self.offered or self.followed({name})):
+                    name in self.offered or self.followed({name}) or
+                    not self.model.called(name)):
                 raise Wrong("%s is wanted, which nobody asked for" % name)
-        self.model.wishes = list(found)
+        told = [wish for wish in self.model.wishes if wish not in found and
+                wish not in self.unsure and self.is_here(wish) and wish.device.name in self.problems]
+        self.model.wishes = list(found) + told
         for wish, name in found.items():
             wish.name = name
         for name in left:
             heir = self.model.called(name)
-            if heir and heir.number not in self.model.wanted() or name in self.offered:
+            if heir and heir.number not in self.model.wanted() or not heir:
                 self.model.wishes.append(Wish(name, device=heir))
 
     def is_certain(self):
@@ -167,6 +174,7 @@ class Judge:
         code, said, done = self.ground.status()
         if code not in (0, 3) or not said:
             raise Wrong("status: %s" % done)
+        self.problems = "; ".join(said["problems"])
         spoken = self.acknowledged or self.incomplete
         if spoken or self.unsure or self.raced:
             self.reconcile([one["name"] for one in said["interfaces"] if one["wanted"] != "no"])
@@ -187,10 +195,10 @@ class Judge:
             self.bind(right, spoken)
             if self.acknowledged and spoken.words[0] in SURVEYS:
                 self.model.surveyed()
-        self.check_status(code, said, bare)
+        self.check_status(code, bare)
 
-    def check_status(self, code, said, bare):
-        problems = "; ".join(said["problems"])
+    def check_status(self, code, bare):
+        problems = self.problems
         if not code and bare:
             raise Wrong("status says all is well, but does not filter: %s" %
                         ", ".join(map(str, bare)))
