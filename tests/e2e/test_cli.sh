@@ -272,6 +272,26 @@ t_comment_and_timeout()
 	says 'second'
 }
 
+# A text may be cut off between two lines, where nothing else shows it.
+t_saved_and_cut_off()
+{
+	exits 0 add 10.77.0.3 fd77::3 example.com
+	exits 0 add 10.77.0.3 --list other
+	exits 0 allow add 10.77.0.4
+	ctl save >"$T/whole"
+	ctl del fd77::3
+	ctl save >"$T/now"
+	head -n -1 "$T/whole" >"$T/cut"
+	exits 2 restore "$T/cut"
+	one_line
+	complains 'cut: has 4 entries, but its first line says 5'
+	ctl save | cmp - "$T/now" || fail "the refused restore changed something"
+	sed -i 's/,"memberships":5//' "$T/cut"
+	exits 0 restore "$T/cut"
+	exits 0 restore "$T/whole"
+	ctl save | cmp - "$T/whole" || fail "not what was saved"
+}
+
 t_save_and_restore()
 {
 	exits 0 attach x0

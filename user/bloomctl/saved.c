@@ -88,17 +88,28 @@ static int write_side(struct xb_txn *txn, const struct xb_entry *first, FILE *ou
 	return more < 0 ? more : 0;
 }
 
+/* As many lines of entries as write_entry() writes. */
+static uint64_t memberships(const struct xb_txn *txn)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < txn->list_count; i++)
+		count += xb_list_is_auto(&txn->lists[i]) ? 0 : txn->lists[i].members;
+	return count;
+}
+
 int saved_write(struct xb_txn *txn, FILE *out)
 {
 	const struct xb_meta *meta = &txn->meta;
 	int error;
 
 	put_line(out,
-		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o}", "schema", 1, "saved", "xdp-bloom",
-			   "fpr", meta->rate, "capacity", (json_int_t)meta->capacity, "confirm",
-			   !meta->unconfirmed, "policy", xb_policy_name(meta->policy), "refused",
-			   show_kinds_json(meta->refused), "ports",
-			   show_all_ports_json(meta->ports)));
+		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o,s:I}", "schema", 1, "saved",
+			   "xdp-bloom", "fpr", meta->rate, "capacity", (json_int_t)meta->capacity,
+			   "confirm", !meta->unconfirmed, "policy", xb_policy_name(meta->policy),
+			   "refused", show_kinds_json(meta->refused), "ports",
+			   show_all_ports_json(meta->ports), "memberships",
+			   (json_int_t)memberships(txn)));
 	error = write_interfaces(txn, out);
 	write_verdicts(txn, out);
 	if (!error)
@@ -199,15 +210,26 @@ static int restore_verdict(struct xb_txn *txn, const json_t *line)
 	return xb_domain_verdict_parse(verdict, &list->verdict);
 }
 
-static int restore_head(struct xb_txn *txn, const json_t *line)
+/* Without the key, an earlier version wrote it. */
+static int restore_memberships(const json_t *line, struct saved *saved)
+{
+	json_int_t count;
+	int error = integer_of(line, "memberships", INT64_MAX, &count);
+
+	saved->counted = json_object_get(line, "memberships");
+	saved->memberships = (uint64_t)count;
+	return error;
+}
+
+static int restore_head(struct xb_txn *txn, const json_t *line, struct saved *saved)
 {
 	const json_t *fpr = json_object_get(line, "fpr"),
 		     *confirm = json_object_get(line, "confirm");
-	const char *saved = json_string_value(json_object_get(line, "saved")), *policy;
+	const char *by = json_string_value(json_object_get(line, "saved")), *policy;
 	double rate = json_number_value(fpr);
 	json_int_t capacity;
 
-	if (!saved || strcmp(saved, "xdp-bloom") ||
+	if (!by || strcmp(by, "xdp-bloom") ||
 	    json_integer_value(json_object_get(line, "schema")) != 1)
 		return xb_input_error(
 			"this was not written by `bloomctl save`, or by a later version of it");
@@ -223,7 +245,7 @@ static int restore_head(struct xb_txn *txn, const json_t *line)
 	if (policy && xb_policy_parse(policy, &txn->meta.policy))
 		return -EINVAL;
 	if (restore_refused(txn, json_object_get(line, "refused")) ||
-	    restore_ports(txn, json_object_get(line, "ports")))
+	    restore_ports(txn, json_object_get(line, "ports")) || restore_memberships(line, saved))
 		return -EINVAL;
 	txn->meta.unconfirmed = json_is_false(confirm);
 	txn->meta.rate = rate;
@@ -306,7 +328,7 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct sa
 enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_VERDICT, LINE_ENTRY };
 
 static const char *const keys_of[] = {
-	[LINE_HEAD] = "schema saved fpr capacity confirm policy refused ports",
+	[LINE_HEAD] = "schema saved fpr capacity confirm policy refused ports memberships",
 	[LINE_INTERFACE] = "interface mode",
 	[LINE_VERDICT] = "list verdict",
 	[LINE_ENTRY] = "entry allow list added expires comment",
@@ -351,7 +373,7 @@ static int restore_object(struct xb_writer *writer, const json_t *line, struct s
 {
 	enum line_kind kind = kind_of(line, saved);
 	/* Of a head the schema is looked at first: keys are unknown because it is another. */
-	int error = kind == LINE_HEAD ? restore_head(writer->txn, line) : 0;
+	int error = kind == LINE_HEAD ? restore_head(writer->txn, line, saved) : 0;
 
 	if (!error)
 		error = check_keys(line, kind);
@@ -401,6 +423,21 @@ static void forget_verdicts(struct xb_txn *txn)
 		txn->lists[i].verdict = XB_DOMAIN_DROP;
 }
 
+/* A text may be cut off at the end of a line, which no line shows. */
+static int check_count(const struct saved *saved)
+{
+	uint64_t found = saved->entries + saved->expired;
+
+	if (!saved->line)
+		return xb_input_error("%s: empty", saved->name);
+	if (!saved->counted || found == saved->memberships)
+		return 0;
+	return xb_input_error("%s: has %llu entries, but its first line says %llu; is it cut off? "
+			      "(if it was edited, take \"memberships\" out of that line)",
+			      saved->name, (unsigned long long)found,
+			      (unsigned long long)saved->memberships);
+}
+
 int saved_read(struct xb_writer *writer, void *context)
 {
 	struct saved *saved = context;
@@ -410,6 +447,7 @@ int saved_read(struct xb_writer *writer, void *context)
 	int error;
 
 	saved->line = saved->entries = saved->expired = 0;
+	saved->counted = false;
 	writer->adopts = true;
 	rewind(saved->file);
 	error = xb_autoallow_keep_only(writer->txn);
@@ -425,7 +463,5 @@ int saved_read(struct xb_writer *writer, void *context)
 	free(text);
 	if (!error && ferror(saved->file))
 		error = xb_system_error(errno, "cannot read %s", saved->name);
-	if (!error && !saved->line)
-		error = xb_input_error("%s: empty", saved->name);
-	return error;
+	return error ? error : check_count(saved);
 }

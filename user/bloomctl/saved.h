@@ -18,6 +18,8 @@ struct saved {
 	/* What came of it. */
 	unsigned long line;
 	uint64_t entries, expired;
+	bool counted; /* its head says how many lines of entries follow */
+	uint64_t memberships;
 };
 
 /* Inside a write transaction, the body of it: all that was there goes. Begins at the beginning of
