@@ -192,7 +192,7 @@ class Limits:
         self.known = {}     # limits under which no program of ours begins
         self.limits = [
             Limit("descriptors", list(range(3, 33)), prlimit("nofile")),
-            Limit("bytes of stack", [kib * KIB for kib in (16, 24, 32, 48, 64, 80, 96, 128, 256)],
+            Limit("bytes of stack", [kib * KIB for kib in (32, 40, 48, 64, 80, 96, 128, 256)],
                   prlimit("stack"), 4 * KIB),
             Limit("bytes of address space", steps_to(6 * MIB, 1 << 38, 1.5), prlimit("as"), 64 * KIB),
             Limit("bytes of the run directory", [0] + steps_to(4 * KIB, 8 * MIB, 2), None, 4 * KIB)]
