@@ -301,6 +301,26 @@ t_another_network_namespace()
 	filters x0
 }
 
+# Its only interface is gone for a while; the namespace is not.
+t_its_network_namespace_has_no_interface()
+{
+	exits 0 attach x0
+	ctl add 10.77.0.3
+	ip -n "$server" link del x0
+	ip -n "$client" link add x0 type veth peer name x0p
+	in_client "$bloomctl" --state "$state" --pin "$pins" --run "$counters" add 10.77.0.4 \
+		>"$T/out" 2>"$T/err" && fail "taken over from another network namespace"
+	complains 'network namespace'
+	ip -n "$client" link del x0
+	join x0 0
+	address x0
+	exits 0 up
+	wanted x0
+	filters x0
+	blocked 10.77.0.3
+	passes 10.77.0.4
+}
+
 t_its_network_namespace_is_gone()
 {
 	ip netns add "$server-g"

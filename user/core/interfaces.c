@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "medium.h"
 
@@ -27,18 +28,11 @@ void xb_interfaces_free(struct xb_interfaces *all)
 static int append(struct look *look, const struct xb_interface *item)
 {
 	struct xb_interfaces *all = look->all;
+	int error = xb_array_grow(&all->item, &look->room, all->count + 1, sizeof(*all->item));
 
-	if (all->count == look->room) {
-		size_t room = look->room ? 2 * look->room : 8;
-		struct xb_interface *grown = realloc(all->item, room * sizeof(*grown));
-
-		if (!grown)
-			return xb_out_of_memory();
-		all->item = grown;
-		look->room = room;
-	}
-	all->item[all->count++] = *item;
-	return 0;
+	if (!error)
+		all->item[all->count++] = *item;
+	return error;
 }
 
 static struct xb_interface *wanted_as(const struct look *look, const char *name)

@@ -38,7 +38,12 @@ static int open_source(int fd, const char *path, const char *name, struct source
 					  : is_stdin ? "stdin"
 						     : path,
 				  .fd = fd >= 0 ? fd : STDIN_FILENO,
-				  .owned = fd < 0 && !is_stdin};
+				  .owned = fd < 0 && !is_stdin,
+				  .buffer = malloc(BUFFER_BYTES + 1 + XB_LIST_SLACK)};
+	if (!source->buffer) {
+		xb_out_of_memory();
+		return -ENOMEM;
+	}
 	if (source->owned)
 		source->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (source->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -48,8 +53,7 @@ static int open_source(int fd, const char *path, const char *name, struct source
 	if (S_ISDIR(about.st_mode))
 		return xb_input_error("%s: this is a directory, not a list", source->name);
 	source->total = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
-	source->buffer = malloc(BUFFER_BYTES + 1 + XB_LIST_SLACK);
-	return source->buffer ? 0 : xb_out_of_memory();
+	return 0;
 }
 
 static void close_source(struct source *source)

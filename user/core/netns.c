@@ -45,6 +45,24 @@ bool xb_netns_same(const struct xb_netns *one, const struct xb_netns *other)
 	return !one->cookie || !other->cookie || one->cookie == other->cookie;
 }
 
+bool xb_netns_is_gone(const struct xb_netns *netns)
+{
+	char text[XB_NETNS_ENTER];
+	DIR *listing = netns->inode ? opendir("/proc") : NULL;
+	bool gone = listing && !xb_netns_enter(netns, text);
+	struct dirent *item;
+
+	while (gone && (item = readdir(listing))) {
+		char path[sizeof("/proc//ns/net") + sizeof(item->d_name)];
+
+		snprintf(path, sizeof(path), "/proc/%s/ns/net", item->d_name);
+		gone = inode_of(path) != netns->inode;
+	}
+	if (listing)
+		closedir(listing);
+	return gone;
+}
+
 bool xb_netns_enter(const struct xb_netns *netns, char text[XB_NETNS_ENTER])
 {
 	DIR *listing = netns->inode ? opendir(NAMED) : NULL;
