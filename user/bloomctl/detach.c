@@ -20,6 +20,7 @@ struct request {
 	int count;
 	bool all;
 	bool on_trial; /* what was named was on trial, and is no more */
+	bool filtered; /* what was named is, though nobody wants it, as after a killed detach */
 };
 
 #define HOW (XB_WRITE_HEAVY | XB_WRITE_LEAVE)
@@ -91,7 +92,7 @@ static int body(struct xb_writer *writer, void *context)
 		error = take_one(writer, request->names[i], request->ifindexes[i], &found);
 		if (error)
 			return error;
-		if (!found && !request->on_trial)
+		if (!found && !request->on_trial && !request->filtered)
 			return absent(request->names[i]);
 	}
 	return error || !writer->linked ? error : xb_detach_allowed(&writer->link);
@@ -106,6 +107,7 @@ static int match(const struct xb_interfaces *all, struct request *request)
 		if (!item || item->difference == XB_IFACE_STALE)
 			return absent(request->names[i]);
 		request->ifindexes[i] = item->now.ifindex;
+		request->filtered |= !item->wanted[0];
 	}
 	return 0;
 }

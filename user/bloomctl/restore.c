@@ -76,8 +76,12 @@ static int restore(const struct cli *cli, struct saved *saved)
 	int error = rollback_write(cli, how, saved_read, saved);
 
 	/* Now the interfaces it names. */
-	if (!error && !cli->wish.seconds)
+	if (!error && !cli->wish.seconds) {
 		error = xb_write(&cli->paths, how, NULL, NULL);
+		if (error)
+			xb_error_prefix(error,
+					"restored, but its interfaces wait for the next command");
+	}
 	fclose(saved->file);
 	return error ? cli_fail() : answer(cli, saved, xb_write_tell_open());
 }

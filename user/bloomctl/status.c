@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "core/clock.h"
 #include "core/enforce.h"
 #include "core/error.h"
 #include "core/interfaces.h"
@@ -605,8 +606,8 @@ static int look(struct report *report)
 }
 
 /* How long a change may be in the making while status looks on. */
-#define IN_THE_MAKING 5000 /* ms */
-#define LOOK_AGAIN    20   /* ms */
+#define IN_THE_MAKING (5 * XB_SECOND)
+#define LOOK_AGAIN    20000 /* us */
 
 /*
  * What is amiss may be a change that somebody is making. It is looked at again until nobody holds
@@ -616,15 +617,17 @@ static int look_until_settled(struct report *report)
 {
 	const struct cli *cli = report->cli;
 	struct moment before, after;
+	uint64_t end = xb_clock() + IN_THE_MAKING;
 	char holder[256];
 	bool busy = false;
 	int error = look(report);
 
-	for (int waited = 0; error || json_array_size(report->problems); waited += LOOK_AGAIN) {
-		if (waited >= IN_THE_MAKING) {
+	while (error || json_array_size(report->problems)) {
+		if (xb_clock() >= end) {
 			if (busy)
 				problem(report,
-					"%s is in the middle of a change and does not finish it",
+					"%s is in the middle of a change that takes more than 5 "
+					"seconds",
 					holder);
 			break;
 		}
@@ -637,7 +640,7 @@ static int look_until_settled(struct report *report)
 		if (!busy &&
 		    (error || (!moment_take(cli, &after) && moment_is_same(&before, &after))))
 			break;
-		usleep(LOOK_AGAIN * 1000);
+		usleep(LOOK_AGAIN);
 	}
 	return error;
 }

@@ -212,20 +212,24 @@ static int choose_side(struct xb_writer *writer, const struct xb_txn *txn, size_
 	return 0;
 }
 
-/* A bpf_link dies with its device, so the own flavour can tell that no interface is filtered; one
- * that is there again soon may belong to a namespace that lives. */
+/*
+ * Whether the link of another network namespace filters nothing there any more. In its own flavour
+ * it can tell: a bpf_link dies with its device. But an interface that is missed may come back, so
+ * the namespace that misses it has to be gone as well.
+ */
 bool xb_enforce_is_dead(const struct xb_link *link)
 {
 	struct xb_ifpins pins = {0};
-	bool dead;
+	bool dead, waited_for;
 
 	if (!link->elsewhere || link->flavour != XB_FLAVOUR_LINK)
 		return false;
-	dead = !xb_ifpins_read(link->pins, &pins) && pins.count;
+	dead = !xb_ifpins_read(link->pins, &pins);
+	waited_for = pins.count;
 	for (size_t i = 0; dead && i < pins.count; i++)
 		dead = !pins.item[i].ifindex;
 	xb_ifpins_free(&pins);
-	return dead && xb_netns_is_gone(&link->netns);
+	return dead && (!waited_for || xb_netns_is_gone(&link->netns));
 }
 
 int xb_enforce_at_home(struct xb_writer *writer)

@@ -23,8 +23,8 @@ bool xb_netns_same(const struct xb_netns *one, const struct xb_netns *other);
 bool xb_netns_enter(const struct xb_netns *netns, char text[XB_NETNS_ENTER]);
 
 /*
- * Whether no process that /proc shows and no name in /run/netns is of it any more. A number that was
- * used again counts as it: then this says false.
+ * Whether no process that /proc shows and no name in /run/netns is of it any more. A number that
+ * was used again counts as it: then this says false.
  */
 bool xb_netns_is_gone(const struct xb_netns *netns);
 
