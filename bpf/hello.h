@@ -248,8 +248,10 @@ static __always_inline bool http_word(struct hello *hello)
 	first = (__u8)text_word(hello, at);
 	if (at >= hello->end || first == '\r' || first == '\n')
 		return true;
+	/* A host's line that the segment cuts off is none: what stands behind its end is of
+	 * another. */
 	if (hello->seen)
-		hello->doubt = 1;
+		hello->doubt = first == ' ' || first == '\t' || at + 5 <= hello->end;
 	else
 		hello->host = at + 5;
 	return true;

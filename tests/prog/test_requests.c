@@ -99,6 +99,8 @@ static const struct text_row requests_table[] = {
 	{LINE LISTED UNLISTED EMPTY, XB_HTTP_DROPPED},
 	{LINE UNLISTED LISTED EMPTY, XB_HTTP_AMBIGUOUS},
 	{LINE UNLISTED "A: b\r\nhost:www.example.com\r\n\r\n", XB_HTTP_AMBIGUOUS},
+	/* Cut off where the one before, which lies in the same place, went on. */
+	{LINE UNLISTED "A: b\r\nhos", XB_NAME_CLEAN},
 	{LINE UNLISTED EMPTY LISTED, XB_NAME_CLEAN},
 	{LINE "Host:\r\n" LISTED EMPTY, XB_HTTP_NAMELESS},
 	/* What stands behind the empty line is no field. */
