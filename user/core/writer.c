@@ -227,7 +227,7 @@ static int apply_relief(struct xb_writer *writer)
  */
 static int commit_unmet(struct xb_writer *writer)
 {
-	struct xb_generation *built;
+	struct xb_generation *built = NULL;
 	int error;
 
 	if (!writer->txn->edits)
