@@ -202,7 +202,8 @@ t_signals()
 	for verb in list save; do
 		code=0
 		ctl $verb 2>"$T/err" 1> >(exec true) || code=$?
-		[[ $code -eq 0 || $code -eq 3 ]] || fail "$verb to nobody: exit code $code"
+		[[ $code -eq 0 || $code -eq 141 ]] || fail "$verb to nobody: exit code $code"
+		[[ ! -s $T/err ]] || fail "$verb to nobody: $(cat "$T/err")"
 	done
 	sound
 }
