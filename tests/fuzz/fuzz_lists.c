@@ -211,8 +211,10 @@ static void check_lines(const char *format, const uint8_t *data, size_t size, in
 	xb_listfile_free(&letters);
 }
 
-/* Of lists with an entry a line: what the parser of entries says of it. */
-static void check_addresses(const uint8_t *data, size_t size, const struct xb_listfile *file)
+/* Every line of a list of addresses is an entry that the parser of entries takes, and is in the
+ * list. Lines that begin with '!' are comments until the format has been recognised. */
+static void check_addresses(const uint8_t *data, size_t size, bool recognised,
+			    const struct xb_listfile *file)
 {
 	uint64_t number = 0;
 
@@ -230,8 +232,9 @@ static void check_addresses(const uint8_t *data, size_t size, const struct xb_li
 			;
 		while (word + bytes < (const char *)data + end && !strchr(" \t\r#;", word[bytes]))
 			bytes++;
-		if (!bytes)
+		if (!bytes || (!recognised && *word == '!'))
 			continue;
+		recognised = true;
 		must(!xb_entry_parse(word, bytes, NULL, &entry, NULL));
 		for (size_t i = 0; !found && i < file->count; i++)
 			found = !xb_entry_compare(&file->items[i].entry, &entry);
@@ -288,7 +291,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check(&whole);
 	if (!strcmp(whole.format, "plain"))
-		check_addresses(data, size, &whole);
+		check_addresses(data, size, format, &whole);
 	check_merge(&whole);
 	xb_listfile_free(&whole);
 	xb_listfile_free(&pieces);
