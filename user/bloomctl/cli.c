@@ -15,7 +15,6 @@
 #include "core/listline.h"
 #include "core/sizing.h"
 #include "core/store.h"
-#include "globals.h"
 #include "suggest.h"
 
 static struct {
@@ -81,7 +80,7 @@ static void wrong_option(const struct cli *cli, const char *option)
 	char hint[SUGGEST_BYTES];
 
 	if (!*suggest_option(cli->verb, option, hint))
-		suggest_option(GLOBALS_NAMES, option, hint);
+		suggest_option(CLI_OPTIONS, option, hint);
 	cli_usage(cli, "unknown option '%s'%s", option, hint);
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/paths.h"
 #include "core/trial.h"
+#include "verb.h"
 
 enum {
 	EXIT_DONE = 0,
@@ -21,6 +22,7 @@ enum {
 };
 
 struct cli {
+	const struct verb *verbs; /* all of them */
 	struct xb_paths paths;
 	bool json, pretty, quiet, verbose;
 	const char *verb;    /* its usage line, for messages */
@@ -28,19 +30,11 @@ struct cli {
 	bool commits;	     /* makes what is on trial lasting */
 };
 
-struct verb {
-	const char *name;
-	const char *usage;
-	const char *summary;
-	int (*run)(struct cli *cli, int argc,
-		   char **argv); /* argv[0] is the verb; returns the exit code */
-	const char *examples[2]; /* without "bloomctl" */
-};
+/* The commands of allow. They have no summary, and get the argv of allow. */
+extern const struct verb allow_verbs[];
 
-/* They end with a NULL name. Those of allow have no summary; they get the argv of allow. */
-extern const struct verb verbs[], allow_verbs[];
-
-const struct verb *verb_find(const struct verb *verbs, const char *name);
+/* The options of every command, for suggest_option(). */
+#define CLI_OPTIONS "--json --pretty --quiet --verbose --help --version --state --pin --run --wait"
 
 #define VERB(name) int verb_##name(struct cli *cli, int argc, char **argv);
 VERB(attach)

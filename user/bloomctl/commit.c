@@ -25,7 +25,7 @@ static int repeat(struct cli *cli, const struct xb_trial *trial)
 	for (char *word = trial->words; word < trial->words + trial->word_bytes;
 	     word += strlen(word) + 1)
 		argv[argc++] = word;
-	verb = argc ? verb_find(verbs, argv[0]) : NULL;
+	verb = argc ? verb_find(cli->verbs, argv[0]) : NULL;
 	if (verb && rollback_takes(verb)) {
 		cli->verb = verb->usage;
 		cli->commits = true;

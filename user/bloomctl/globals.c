@@ -85,7 +85,7 @@ int globals_parse(struct cli *cli, int argc, char **argv)
 			continue;
 		}
 		if (option == 'h')
-			return help_all();
+			return help_all(cli->verbs);
 		if (option == 'V') {
 			puts("xdp-bloom 0.1");
 			return cli_done(EXIT_DONE);
@@ -95,7 +95,7 @@ int globals_parse(struct cli *cli, int argc, char **argv)
 		else
 			xb_input_error("unknown option '%s'%s; bloomctl --help lists them",
 				       argv[optind - 1],
-				       suggest_option(GLOBALS_NAMES, argv[optind - 1], hint));
+				       suggest_option(CLI_OPTIONS, argv[optind - 1], hint));
 		return cli_fail();
 	}
 	return -1;

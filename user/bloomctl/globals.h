@@ -5,10 +5,6 @@
 
 #include "cli.h"
 
-/* Their names, for suggest_option(). */
-#define GLOBALS_NAMES                                                                              \
-	"--json --pretty --quiet --verbose --help --version --state --pin --run --wait"
-
 /* Takes those in front of the command; optind is behind them then. Returns -1 to go on, or the exit
  * code. */
 int globals_parse(struct cli *cli, int argc, char **argv);

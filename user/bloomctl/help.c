@@ -72,7 +72,7 @@ int help(const struct verb *verb, int argc, char **argv)
 	return cli_done(EXIT_DONE);
 }
 
-int help_all(void)
+int help_all(const struct verb *verbs)
 {
 	puts("usage: bloomctl [-j] [-p] [-q|-v] [--wait SECONDS] [--state DIR] [--pin DIR] "
 	     "[--run DIR] COMMAND\n");
@@ -87,18 +87,17 @@ int help_all(void)
 
 int verb_help(struct cli *cli, int argc, char **argv)
 {
-	const struct verb *verb = argc > 1 ? verb_find(verbs, argv[1]) : NULL;
+	const struct verb *verb = argc > 1 ? verb_find(cli->verbs, argv[1]) : NULL;
 	char hint[SUGGEST_BYTES];
 
-	(void)cli;
 	if (argc == 1)
-		return help_all();
+		return help_all(cli->verbs);
 	if (verb && (argc == 2 ||
 		     (argc == 3 && verbs_below(verb) && verb_find(verbs_below(verb), argv[2]))))
 		return help(verb, argc - 1, argv + 1);
 	if (!verb)
 		xb_input_error("unknown command '%s'%s", argv[1],
-			       suggest_verb(verbs, argv[1], hint));
+			       suggest_verb(cli->verbs, argv[1], hint));
 	else
 		xb_input_error("'%s' has no command '%s'", argv[1], argv[2]);
 	return cli_fail();

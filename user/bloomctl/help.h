@@ -15,6 +15,6 @@ bool help_takes_value(const struct verb *verb, int argc, char **argv, const char
 int help(const struct verb *verb, int argc, char **argv);
 
 /* Prints all commands; returns the exit code. */
-int help_all(void);
+int help_all(const struct verb *verbs);
 
 #endif

@@ -18,7 +18,7 @@
 #include "rollback.h"
 #include "suggest.h"
 
-const struct verb verbs[] = {
+static const struct verb verbs[] = {
 	{"attach",
 	 "attach IFACE... [--mode auto|native|skb] [--refuse KIND,...] [--rollback SECONDS]",
 	 "protect interfaces",
@@ -173,17 +173,10 @@ static int libbpf_print(enum libbpf_print_level level, const char *format, va_li
 	return level <= LIBBPF_INFO ? vfprintf(stderr, format, arguments) : 0;
 }
 
-const struct verb *verb_find(const struct verb *table, const char *name)
-{
-	for (const struct verb *verb = table; verb->name; verb++)
-		if (!strcmp(verb->name, name))
-			return verb;
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
-	struct cli cli = {.paths = {XB_STATE_DIRECTORY, XB_PIN_DIRECTORY, XB_RUN_DIRECTORY},
+	struct cli cli = {.verbs = verbs,
+			  .paths = {XB_STATE_DIRECTORY, XB_PIN_DIRECTORY, XB_RUN_DIRECTORY},
 			  .verb = "--wait SECONDS COMMAND"};
 	static char status[] = "status", *no_verb[] = {status, NULL};
 	const struct verb *verb;

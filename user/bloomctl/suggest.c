@@ -2,6 +2,8 @@
 /* The nearest word: fewest letters to change, add, leave out or swap with the next. */
 #include "suggest.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

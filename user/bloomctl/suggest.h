@@ -3,9 +3,7 @@
 #ifndef XB_CLI_SUGGEST_H
 #define XB_CLI_SUGGEST_H
 
-#include <stddef.h>
-
-#include "cli.h"
+#include "verb.h"
 
 #define SUGGEST_BYTES 64
 
