@@ -14,6 +14,7 @@
 #include "core/medium.h"
 #include "core/rollback.h"
 #include "rollback.h"
+#include "core/wanted.h"
 
 struct request {
 	char **names; /* as they were given; resolve() makes them the primary ones */

@@ -13,6 +13,7 @@
 #include "core/interfaces.h"
 #include "core/rollback.h"
 #include "core/takeoff.h"
+#include "core/wanted.h"
 
 struct request {
 	char **names;

@@ -24,6 +24,7 @@
 #include "moment.h"
 #include "show.h"
 #include "tried.h"
+#include "core/wanted.h"
 
 struct report {
 	const struct cli *cli;

@@ -8,7 +8,7 @@
 #include "ifpins.h"
 #include "link.h"
 #include "netdev.h"
-#include "wanted.h"
+#include "interface.h"
 
 /* Who has the device's XDP hook. */
 enum xb_hold {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "link.h"
-#include "wanted.h"
+#include "interface.h"
 
 /* An error if CAP_SYS_ADMIN is missing. */
 int xb_dispatcher_allowed(void);

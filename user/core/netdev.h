@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wanted.h"
+#include "interface.h"
 
 struct xb_netdev {
 	uint32_t ifindex;	/* 0: there is no such device */

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "fault.h"
 #include "pin.h"
+#include "wanted.h"
 
 static int look(struct xb_writer *writer, const struct xb_trial *trial, struct xb_interfaces *all)
 {

@@ -3,23 +3,8 @@
 #ifndef XB_CORE_WANTED_H
 #define XB_CORE_WANTED_H
 
-#include <net/if.h>
-
+#include "interface.h"
 #include "store.h"
-
-enum xb_mode { XB_MODE_AUTO, XB_MODE_NATIVE, XB_MODE_SKB };
-
-struct xb_wanted {
-	char name[IF_NAMESIZE];
-	enum xb_mode mode;
-};
-
-const char *xb_mode_name(enum xb_mode mode);
-int xb_mode_parse(const char *text, enum xb_mode *mode);
-
-/* Whether it can be the name of one: what the kernel takes, if it is UTF-8 without control
- * characters. An input error otherwise. */
-int xb_wanted_check(const char *name);
 
 int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted);
 
