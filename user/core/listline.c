@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "membership.h"
+#include "comment.h"
 #include "utf8.h"
 
 char *xb_line_trim(char *text)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "error.h"
-#include "utf8.h"
 
 struct record {
 	uint32_t list, added, expires, comment_size;
@@ -507,22 +506,5 @@ int xb_expiry(uint32_t now, uint32_t seconds, uint32_t *expires)
 	if (seconds > UINT32_MAX - now)
 		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106", seconds);
 	*expires = seconds ? now + seconds : 0;
-	return 0;
-}
-
-int xb_comment_check(const char *comment, size_t size)
-{
-	if (size > XB_COMMENT_MAX)
-		return xb_input_error("a comment has at most %d bytes", XB_COMMENT_MAX);
-	while (size) {
-		size_t bytes = xb_utf8_character(comment, size);
-
-		if (!bytes)
-			return xb_input_error("a comment must be UTF-8");
-		if (xb_utf8_is_control(comment, size))
-			return xb_input_error("a comment has no control characters");
-		comment += bytes;
-		size -= bytes;
-	}
 	return 0;
 }

@@ -3,9 +3,8 @@
 #ifndef XB_CORE_MEMBERSHIP_H
 #define XB_CORE_MEMBERSHIP_H
 
+#include "comment.h"
 #include "store.h"
-
-#define XB_COMMENT_MAX 255
 
 /* An entry in a list. Times are seconds since 1970, up to 2106. */
 struct xb_membership {
@@ -116,8 +115,5 @@ int xb_member_has_names(struct xb_txn *txn, const struct xb_list *list);
 
 /* What becomes of queries for the domain: the strictest verdict of the lists among members. */
 enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members);
-
-/* Valid UTF-8 without control characters, at most XB_COMMENT_MAX bytes. */
-int xb_comment_check(const char *comment, size_t size);
 
 #endif
