@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "core/error.h"
-#include "core/listline.h"
 #include "core/sizing.h"
 #include "core/store.h"
 #include "suggest.h"
+#include "core/utf8.h"
 
 static struct {
 	const char *file;
@@ -232,7 +232,7 @@ static struct shown show_name(const char *name)
 {
 	struct shown shown;
 
-	xb_line_show(name, shown.text, sizeof(shown.text));
+	xb_utf8_show(name, sizeof(shown.text), shown.text, sizeof(shown.text));
 	return shown;
 }
 

@@ -11,7 +11,7 @@
 
 /* What a set of ipset says of all its entries. */
 struct xb_list_set {
-	char name[XB_LINE_SHOWN + 1];
+	char name[XB_SHOWN + 1];
 	uint32_t netmask, timeout; /* 0: none */
 };
 
@@ -107,7 +107,7 @@ static int parse_plain(struct xb_reading *reading, char *line)
 	if (error)
 		return error;
 	if (*rest && !commented)
-		return xb_input_error("'%s' behind the entry is no comment", XB_LINE_SHOW(rest));
+		return xb_input_error("'%s' behind the entry is no comment", XB_SHOW(rest));
 	return xb_line_keep_with_comment(reading->file, &item, xb_line_trim(rest));
 }
 
@@ -143,8 +143,7 @@ static int parse_ipsum(struct xb_reading *reading, char *line)
 	int error;
 
 	if (!detect_ipsum(line))
-		return xb_input_error("'%s' is not an address, a tab and a number",
-				      XB_LINE_SHOW(line));
+		return xb_input_error("'%s' is not an address, a tab and a number", XB_SHOW(line));
 	line[strcspn(line, "\t")] = '\0';
 	error = read_address(reading->file, line, &item.entry);
 	return error ? error : xb_line_keep(reading->file, &item);
@@ -183,8 +182,8 @@ static int parse_json(struct xb_reading *reading, char *line)
 	int error;
 
 	if (!object)
-		return xb_input_error("not JSON: %s",
-				      xb_line_show(cause.text, reason, sizeof(reason)));
+		return xb_input_error("not JSON: %s", xb_utf8_show(cause.text, sizeof(reason),
+								   reason, sizeof(reason)));
 	error = take_object(reading->file, object);
 	json_decref(object);
 	return error;
@@ -215,7 +214,7 @@ static int take_number(const char *what, char **rest, uint32_t most, uint32_t *n
 
 	if (!digits || word[digits] || value > most)
 		return xb_input_error("%s '%s' is not a number from 0 to %u", what,
-				      XB_LINE_SHOW(word ? word : ""), most);
+				      XB_SHOW(word ? word : ""), most);
 	*number = (uint32_t)value;
 	return 0;
 }
@@ -231,8 +230,8 @@ static int parse_create(struct xb_reading *reading, char *rest)
 	if (strcmp(type, "hash:ip") && strcmp(type, "hash:net") && strcmp(type, "bitmap:ip"))
 		return xb_input_error(
 			"cannot read sets of type %s, only hash:ip, hash:net and bitmap:ip",
-			XB_LINE_SHOW(type));
-	xb_line_show(name, set.name, sizeof(set.name));
+			XB_SHOW(type));
+	xb_utf8_show(name, sizeof(set.name), set.name, sizeof(set.name));
 	while (!error && (option = xb_line_word(&rest))) {
 		if (!strcmp(option, "netmask"))
 			error = take_number(option, &rest, 128, &set.netmask);
@@ -281,7 +280,7 @@ static int take_add_option(const char *option, char **rest, struct xb_item *item
 		if (!strcmp(option, unused[i]))
 			return xb_line_word(rest) ? 0
 						  : xb_input_error("'%s' without a value", option);
-	return xb_input_error("'%s' is not an option of an entry", XB_LINE_SHOW(option));
+	return xb_input_error("'%s' is not an option of an entry", XB_SHOW(option));
 }
 
 static int parse_add(struct xb_reading *reading, char *rest)
@@ -297,7 +296,7 @@ static int parse_add(struct xb_reading *reading, char *rest)
 	error = read_address(reading->file, entry, &item.entry);
 	if (error)
 		return error;
-	set = find_set(reading, XB_LINE_SHOW(name));
+	set = find_set(reading, XB_SHOW(name));
 	if (set)
 		item.timeout = set->timeout;
 	/* A set with a netmask holds networks, and ipset prints their addresses only. */
@@ -317,7 +316,7 @@ static int parse_ipset(struct xb_reading *reading, char *line)
 	if (!strcmp(verb, "add"))
 		return parse_add(reading, line);
 	return xb_input_error("'%s' is neither 'create' nor 'add', all that ipset save writes",
-			      XB_LINE_SHOW(verb));
+			      XB_SHOW(verb));
 }
 
 const struct xb_list_format xb_ipset_format = {"ipset", detect_ipset, parse_ipset,

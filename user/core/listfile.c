@@ -187,7 +187,7 @@ static int check_end(const struct source *source, const struct ending *ending)
 	if (!ending->line || ending->met)
 		return 0;
 	return xb_input_error("%s: the last line is not '%s', so the file may have been cut off",
-			      source->name, XB_LINE_SHOW(ending->line));
+			      source->name, XB_SHOW(ending->line));
 }
 
 static int read_lines(struct source *source, struct xb_reading *reading, struct ending *ending)

@@ -37,7 +37,7 @@ int xb_listformat_choose(struct xb_reading *reading, const char *name)
 		if (!strcmp(reading->format->name, name))
 			return 0;
 	}
-	return xb_input_error("unknown list format '%s'; known: %s", XB_LINE_SHOW(name),
+	return xb_input_error("unknown list format '%s'; known: %s", XB_SHOW(name),
 			      xb_listfile_formats());
 }
 
@@ -54,7 +54,7 @@ static int detect_format(const char *line, const struct xb_list_format **format)
 			return 0;
 	}
 	*format = NULL;
-	return xb_input_error("not a list format I know: '%s'; known: %s", XB_LINE_SHOW(line),
+	return xb_input_error("not a list format I know: '%s'; known: %s", XB_SHOW(line),
 			      xb_listfile_formats());
 }
 
@@ -71,10 +71,10 @@ static int take_loosely(struct xb_reading *reading, char *line)
 {
 	struct xb_listfile *file = reading->file;
 	size_t before = file->count;
-	char shown[XB_LINE_SHOWN + 1];
+	char shown[XB_SHOWN + 1];
 	int error, noted;
 
-	xb_line_show(line, shown, sizeof(shown));
+	xb_utf8_show(line, sizeof(shown), shown, sizeof(shown));
 	error = reading->format->parse(reading, line);
 	if (!error || (error != XB_LINE_UNKNOWN && error != -EINVAL))
 		return error;

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "comment.h"
-#include "utf8.h"
 
 char *xb_line_trim(char *text)
 {
@@ -40,11 +39,6 @@ char *xb_line_comment(char *text, const char *marks)
 		return mark;
 	*mark = '\0';
 	return xb_line_trim(mark + 1);
-}
-
-const char *xb_line_show(const char *text, char *out, size_t room)
-{
-	return xb_utf8_show(text, room, out, room);
 }
 
 int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)
@@ -107,8 +101,7 @@ int xb_line_settle(struct xb_listfile *file, const char *why)
 
 		if (item->doubtful)
 			error = xb_line_unknown(file, item->entry.line, "'%s' %s",
-						XB_LINE_SHOW(xb_entry_format(&item->entry, name)),
-						why);
+						XB_SHOW(xb_entry_format(&item->entry, name)), why);
 		else
 			file->items[kept++] = *item;
 	}
@@ -145,7 +138,7 @@ int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry 
 	bool host_bits;
 	int error;
 
-	xb_line_show(text, shown, sizeof(shown));
+	xb_utf8_show(text, sizeof(shown), shown, sizeof(shown));
 	error = xb_entry_parse(shown, strlen(shown), NULL, entry, &host_bits);
 	if (error || !host_bits)
 		return error;
@@ -159,7 +152,7 @@ int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry 
 int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used)
 {
 	if (*text == '=')
-		return xb_input_error("'%s' is no domain: it begins with '='", XB_LINE_SHOW(text));
+		return xb_input_error("'%s' is no domain: it begins with '='", XB_SHOW(text));
 	return xb_name_parse(text, strlen(text), form, used);
 }
 
@@ -176,7 +169,7 @@ int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int
 	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): set without an error */
 	if (isdigit(form[1]))
 		return xb_input_error("'%s' is no domain: its last label begins with a digit",
-				      XB_LINE_SHOW(text));
+				      XB_SHOW(text));
 	if (how & XB_LINE_EXACT)
 		form[item.entry.length++] = 0;
 	item.entry.name = xb_arena_copy(&file->names, form, item.entry.length);

@@ -10,6 +10,7 @@
 #include "array.h"
 #include "error.h"
 #include "listfile.h"
+#include "utf8.h"
 
 #define XB_DIGITS "0123456789"
 #define XB_BLANKS " \t\r"
@@ -23,12 +24,6 @@ char *xb_line_word(char **rest);
 /* Cuts the text off at the first of `marks`. Returns what was behind, trimmed; "" if none is there.
  */
 char *xb_line_comment(char *text, const char *marks);
-
-/* As much of the text as fits into out, safe for a terminal. */
-const char *xb_line_show(const char *text, char *out, size_t room);
-
-#define XB_LINE_SHOWN	   40 /* characters */
-#define XB_LINE_SHOW(text) xb_line_show(text, (char[XB_LINE_SHOWN + 1]){0}, XB_LINE_SHOWN + 1)
 
 static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *item)
 {

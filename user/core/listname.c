@@ -97,9 +97,9 @@ static bool detect_hosts(const char *line)
 {
 	size_t size = strcspn(line, XB_BLANKS);
 	const char *name = line + size + strspn(line + size, XB_BLANKS);
-	char address[XB_LINE_SHOWN + 1];
+	char address[XB_SHOWN + 1];
 
-	if (size > XB_LINE_SHOWN || !*name || strchr("#;", *name))
+	if (size > XB_SHOWN || !*name || strchr("#;", *name))
 		return false;
 	memcpy(address, line, size);
 	address[size] = '\0';

@@ -11,7 +11,7 @@
 
 #include "array.h"
 #include "error.h"
-#include "listline.h"
+#include "utf8.h"
 
 struct list_record {
 	uint32_t id;
@@ -241,7 +241,7 @@ int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list)
 		return xb_input_error(
 			"invalid list name '%s': up to 64 letters, digits, '.', '_' and '-', "
 			"a letter or digit first",
-			XB_LINE_SHOW(name));
+			XB_SHOW(name));
 	return need_list(txn, name, list);
 }
 

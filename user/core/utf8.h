@@ -35,4 +35,10 @@ void xb_utf8_clean(char *text);
  * Returns out. */
 const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room);
 
+#define XB_SHOWN 40 /* bytes of a word in a message */
+
+/* The beginning of a text that ends with a NUL, as a message may have it; it lasts to the end of
+ * the block. */
+#define XB_SHOW(text) xb_utf8_show(text, XB_SHOWN + 1, (char[XB_SHOWN + 1]){0}, XB_SHOWN + 1)
+
 #endif
