@@ -20,6 +20,7 @@
 #include "core/writer.h"
 #include "exempted.h"
 #include "rollback.h"
+#include "core/listverdict.h"
 
 struct request {
 	const struct xb_listfile *file;

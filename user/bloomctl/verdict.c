@@ -11,6 +11,7 @@
 #include "core/membership.h"
 #include "rollback.h"
 #include "tried.h"
+#include "core/listverdict.h"
 
 struct request {
 	const char *list;

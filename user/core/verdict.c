@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Verdicts by name, and the verdict of a list. */
 #include "verdict.h"
 
 #include <string.h>
 
 #include "error.h"
-#include "membership.h"
 
 static const char *const names[] = {
 	[XB_DOMAIN_DROP] = "drop",	   [XB_DOMAIN_REFUSED] = "refused",
@@ -29,19 +27,4 @@ int xb_domain_verdict_parse(const char *text, uint32_t *verdict)
 	}
 	return xb_input_error("'%s' is no verdict: drop, refused, nxdomain, truncate or count",
 			      text);
-}
-
-int xb_domain_verdict_set(struct xb_txn *txn, struct xb_list *list, uint32_t verdict)
-{
-	int found;
-
-	if (list->verdict == verdict)
-		return 0;
-	list->verdict = verdict;
-	txn->edits++;
-	found = xb_member_has_names(txn, list);
-	/* The verdict stands beside each name, so all are written anew. */
-	if (found > 0)
-		xb_changes_set_bulk(&txn->change);
-	return found < 0 ? found : 0;
 }
