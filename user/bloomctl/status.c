@@ -277,7 +277,8 @@ static void check_generation(struct report *report)
 /* Seconds until the trial goes back; 0: it has. */
 static uint64_t trial_left(const struct report *report)
 {
-	return report->view.linked ? xb_trial_left(&report->trial, &report->view.link.guard) : 0;
+	return report->view.linked ? xb_trial_left(&report->trial, &report->view.link.guard.state)
+				   : 0;
 }
 
 static int read_tried_policy(struct report *report)

@@ -36,7 +36,7 @@ int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried)
 		return error == -ENOENT ? 0 : error;
 	error = tried_policy(cli, &link, &tried->policy);
 	if (!error)
-		tried->left = xb_trial_left(&tried->trial, &link.guard);
+		tried->left = xb_trial_left(&tried->trial, &link.guard.state);
 	xb_link_close(&link);
 	return error == -ENOENT ? 0 : error;
 }

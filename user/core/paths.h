@@ -3,6 +3,8 @@
 #ifndef XB_CORE_PATHS_H
 #define XB_CORE_PATHS_H
 
+#define XB_PATH_MAX 4096 /* bytes, terminator included */
+
 #define XB_STATE_DIRECTORY "/var/lib/xdp-bloom"
 #define XB_PIN_DIRECTORY   "/sys/fs/bpf/xdp-bloom"
 #define XB_RUN_DIRECTORY   "/run/xdp-bloom"

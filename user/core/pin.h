@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define XB_PATH_MAX 4096
+#include "paths.h"
 
 /* An error that says what to do if the directory, there or not, is not on a bpf file system. */
 int xb_pin_check_place(const char *directory);

@@ -113,7 +113,7 @@ static int refuse_change(const struct xb_writer *writer, const struct xb_trial *
 
 	xb_trial_command(trial, command, sizeof(command));
 	xb_system_error(0, "`%s` is on trial for another %llu s", command,
-			(unsigned long long)xb_trial_left(trial, &writer->link.guard));
+			(unsigned long long)xb_trial_left(trial, &writer->link.guard.state));
 	return -EINPROGRESS;
 }
 
@@ -135,7 +135,7 @@ int xb_rollback_settle(struct xb_writer *writer)
 			return error;
 		}
 	}
-	if (recorded && xb_trial_lives(&trial, &writer->link.guard)) {
+	if (recorded && xb_trial_lives(&trial, &writer->link.guard.state)) {
 		if (writer->link.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
 			error = refuse_change(writer, &trial);
 			xb_trial_free(&trial);
@@ -276,7 +276,7 @@ static int extend(struct xb_writer *writer, struct xb_guard *guard, void *contex
 		error = read_trial(writer, extension->trial, &store);
 	if (error)
 		return error;
-	if (!xb_trial_lives(extension->trial, guard)) {
+	if (!xb_trial_lives(extension->trial, &guard->state)) {
 		xb_trial_free(extension->trial);
 		return 1;
 	}
@@ -309,7 +309,7 @@ static int abandon(struct xb_writer *writer, struct xb_guard *guard, void *conte
 	if (error)
 		return error;
 	asked->was_tried = asked->name && xb_trial_names(&trial, asked->name);
-	if (xb_trial_lives(&trial, guard) &&
+	if (xb_trial_lives(&trial, &guard->state) &&
 	    (!asked->name || guard->state.everywhere || asked->was_tried))
 		error = xb_guard_set_deadline(guard, 0, 0);
 	xb_trial_free(&trial);

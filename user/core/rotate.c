@@ -15,6 +15,7 @@
 #include "policy.h"
 #include "rollback.h"
 #include "wanted.h"
+#include "trialinput.h"
 
 /* A change in bulk makes a build start over; after so many times the writers wait. */
 #define PATIENCE 3

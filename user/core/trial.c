@@ -23,12 +23,6 @@ static MDB_val record_key(void)
 	return (MDB_val){sizeof(name) - 1, name};
 }
 
-int xb_trial_baseless(void)
-{
-	return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
-			      "`bloomctl attach` first");
-}
-
 void xb_trial_free(struct xb_trial *trial)
 {
 	free(trial->names);
@@ -117,13 +111,13 @@ void xb_trial_command(const struct xb_trial *trial, char *text, size_t size)
 	xb_utf8_clean(text);
 }
 
-uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_guard *guard)
+uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_trial_cell *guard)
 {
 	uint64_t now = xb_clock();
 
-	if (!xb_trial_lives(trial, guard) || guard->state.deadline <= now)
+	if (!xb_trial_lives(trial, guard) || guard->deadline <= now)
 		return 0;
-	return (guard->state.deadline - now + XB_SECOND - 1) / XB_SECOND;
+	return (guard->deadline - now + XB_SECOND - 1) / XB_SECOND;
 }
 
 bool xb_trial_names(const struct xb_trial *trial, const char *name)
@@ -134,8 +128,7 @@ bool xb_trial_names(const struct xb_trial *trial, const char *name)
 	return false;
 }
 
-bool xb_trial_lives(const struct xb_trial *trial, const struct xb_guard *guard)
+bool xb_trial_lives(const struct xb_trial *trial, const struct xb_trial_cell *guard)
 {
-	return guard->program >= 0 && guard->state.identity == trial->identity &&
-	       xb_clock() < guard->state.deadline;
+	return guard->identity == trial->identity && xb_clock() < guard->deadline;
 }

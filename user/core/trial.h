@@ -6,8 +6,8 @@
 
 #include <net/if.h>
 
-#include "guard.h"
 #include "store.h"
+#include "xdp_bloom/layout.h"
 
 /* What a command asks for with --rollback. */
 struct xb_wish {
@@ -35,19 +35,17 @@ int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_wish *wi
 int xb_trial_delete(struct xb_txn *txn);
 void xb_trial_free(struct xb_trial *trial);
 
-/* The error that nothing is in force that a trial could go back to. */
-int xb_trial_baseless(void);
-
 /* The command as it was typed, cut to the size, safe for a terminal. */
 void xb_trial_command(const struct xb_trial *trial, char *text, size_t size);
 
-/* Seconds until the trial goes back, if this guard is its own; 0: it has. */
-uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_guard *guard);
+/* Seconds until the trial goes back, if the guard of this state is its own; 0: it has. */
+uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_trial_cell *guard);
 
 /* Whether it is the interface of this name that is on trial. */
 bool xb_trial_names(const struct xb_trial *trial, const char *name);
 
-/* Whether this guard is the trial's, and its time is not over. */
-bool xb_trial_lives(const struct xb_trial *trial, const struct xb_guard *guard);
+/* Whether the guard of this state, which is all zero if there is none, is the trial's, and its time
+ * is not over. */
+bool xb_trial_lives(const struct xb_trial *trial, const struct xb_trial_cell *guard);
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +15,15 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "pin.h"
-#include "trial.h"
+#include "paths.h"
 
 #define INPUT "trial.input"
+
+int xb_trial_baseless(void)
+{
+	return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
+			      "`bloomctl attach` first");
+}
 
 /* A link would lead to other people's files. A descriptor, or a negative errno without a message.
  */

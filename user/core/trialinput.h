@@ -7,6 +7,9 @@
 /* Open to the group, which need not be able to write to the state directory itself. */
 #define XB_TRIAL_DIRECTORY "trial"
 
+/* The error that nothing is in force that a trial could go back to. */
+int xb_trial_baseless(void);
+
 #define XB_TRIAL_COPY 64 /* bytes of the name of a copy */
 
 /* Makes an empty copy, and its name in the directory. Returns a descriptor to write and read it, or

@@ -25,6 +25,7 @@
 #include "relief.h"
 #include "rollback.h"
 #include "rotate.h"
+#include "trialinput.h"
 
 /* With `built` NULL only asks whether there is room. */
 static int try_build(const struct xb_build *build, const struct xb_keys *keys,
