@@ -3,12 +3,9 @@
 #ifndef XB_CORE_GUARD_H
 #define XB_CORE_GUARD_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "xdp_bloom/layout.h"
-
-struct xb_link;
 
 #define XB_GUARD_PINS "trial" /* directory below the pin directory */
 
@@ -22,13 +19,6 @@ extern const struct xb_guard xb_no_guard;
 /* Opens the guard that has this program identity. -ENOENT without a message: none has. */
 int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard);
 void xb_guard_close(struct xb_guard *guard);
-
-/*
- * Loads and pins one, in force nowhere yet. tried, former: programs, former -1: packets pass
- * unfiltered. With everywhere 0 in `state` only the interfaces named go back.
- */
-int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *state, int tried,
-		    int former, const uint32_t *ifindexes, size_t count, struct xb_guard *guard);
 
 /* Unpins it. It must not stand in the slot any more. */
 void xb_guard_remove(const char *pins);

@@ -18,6 +18,7 @@
 #include "pin.h"
 #include "reconcile.h"
 #include "trialinput.h"
+#include "guardload.h"
 
 static int read_trial(struct xb_writer *writer, struct xb_trial *trial, uint64_t *store)
 {
