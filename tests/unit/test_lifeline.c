@@ -28,6 +28,7 @@
 #include "core/error.h"
 #include "core/lifeline.h"
 #include "core/session.h"
+#include "core/survey.h"
 
 #define ONLY(kind) (1U << XB_LIFELINE_##kind)
 

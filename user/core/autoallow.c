@@ -13,6 +13,7 @@
 #include "peers.h"
 #include "session.h"
 #include "wanted.h"
+#include "survey.h"
 
 #define SESSIONS_MAX 8
 

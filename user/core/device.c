@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Links and addresses by rtnetlink. */
+/* Links by rtnetlink. */
 #include "device.h"
 
-#include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "address.h"
 #include "error.h"
-#include "lifeline.h"
 #include "netlink.h"
 
 /* Of these IFLA_LINK names the device below. Elsewhere it is the other end (veth), or the packets
@@ -73,7 +70,7 @@ static int on_link(const struct nlmsghdr *message, void *context)
 	return 0;
 }
 
-static struct xb_device *find(const struct xb_devices *devices, uint32_t index)
+struct xb_device *xb_device_find(const struct xb_devices *devices, uint32_t index)
 {
 	for (size_t i = 0; index && i < devices->count; i++)
 		if (devices->item[i].index == index)
@@ -99,7 +96,7 @@ static bool choose_above(struct xb_devices *devices)
 		struct xb_device *device = &devices->item[i];
 
 		if (device->chosen)
-			news |= choose(find(devices, device->master));
+			news |= choose(xb_device_find(devices, device->master));
 		else if (xb_device_chosen(devices, device->lower))
 			news |= choose(device);
 	}
@@ -118,7 +115,7 @@ int xb_devices_find(const uint32_t *ifindexes, size_t count, struct xb_devices *
 	if (error)
 		return error;
 	for (size_t i = 0; i < count; i++)
-		choose(find(devices, ifindexes[i]));
+		choose(xb_device_find(devices, ifindexes[i]));
 	while (choose_above(devices))
 		;
 	return 0;
@@ -132,55 +129,7 @@ void xb_devices_free(struct xb_devices *devices)
 
 const struct xb_device *xb_device_chosen(const struct xb_devices *devices, uint32_t index)
 {
-	const struct xb_device *device = find(devices, index);
+	const struct xb_device *device = xb_device_find(devices, index);
 
 	return device && device->chosen ? device : NULL;
-}
-
-static int see(const struct xb_device *device, const struct xb_entry *address,
-	       struct xb_lifelines *out)
-{
-	char why[sizeof(((struct xb_lifeline *)0)->why)];
-	int error;
-
-	snprintf(why, sizeof(why), XB_WHY_ADDRESS, device->name);
-	error = xb_lifelines_see(out, address, XB_LIFELINE_ADDRESS, why);
-	snprintf(why, sizeof(why), XB_WHY_GATEWAY, device->name);
-	return error ? error : xb_lifelines_see(out, address, XB_LIFELINE_GATEWAY, why);
-}
-
-struct search {
-	const struct xb_devices *devices;
-	struct xb_lifelines *out;
-};
-
-static int on_address(const struct nlmsghdr *message, void *context)
-{
-	const struct ifaddrmsg *header = mnl_nlmsg_get_payload(message);
-	const struct nlattr *address[IFA_MAX + 1], *local;
-	const struct search *search = context;
-	const struct xb_device *device = find(search->devices, header->ifa_index);
-	struct xb_entry entry;
-
-	if (!device || (!device->chosen && !device->running))
-		return 0;
-	xb_netlink_attributes(message, sizeof(*header), address, IFA_MAX);
-	/* On a point-to-point link IFA_ADDRESS is the other end. */
-	local = address[IFA_LOCAL] ? address[IFA_LOCAL] : address[IFA_ADDRESS];
-	if (!local ||
-	    !xb_address_from_bytes(header->ifa_family, mnl_attr_get_payload(local), &entry))
-		return 0;
-	if (!device->chosen)
-		return xb_address_is_link_local(&entry) ? 0 : see(device, &entry, search->out);
-	return xb_lifelines_add(search->out, &entry, XB_LIFELINE_ADDRESS, XB_WHY_ADDRESS,
-				device->name);
-}
-
-int xb_device_addresses(const struct xb_devices *devices, struct xb_lifelines *out)
-{
-	struct search search = {devices, out};
-	struct xb_netlink_request request;
-
-	xb_netlink_begin(&request, RTM_GETADDR, NLM_F_DUMP, sizeof(struct ifaddrmsg));
-	return xb_netlink_ask(&request, on_address, &search);
 }

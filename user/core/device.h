@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct xb_lifelines;
-
 struct xb_device {
 	uint32_t index;
 	uint32_t master;    /* bridge, bond, VRF it belongs to; 0: none */
@@ -32,11 +30,10 @@ struct xb_devices {
 int xb_devices_find(const uint32_t *ifindexes, size_t count, struct xb_devices *devices);
 void xb_devices_free(struct xb_devices *devices);
 
+/* NULL: there is none of this number. */
+struct xb_device *xb_device_find(const struct xb_devices *devices, uint32_t index);
+
 /* NULL: not a chosen one. */
 const struct xb_device *xb_device_chosen(const struct xb_devices *devices, uint32_t index);
-
-/* Adds the addresses of the chosen. Of others that run and have some it notes that they were seen:
- * neither these addresses nor their gateways are lifelines. */
-int xb_device_addresses(const struct xb_devices *devices, struct xb_lifelines *out);
 
 #endif

@@ -45,16 +45,6 @@ struct xb_lifelines {
 const char *xb_lifeline_name(enum xb_lifeline_kind kind);
 int xb_lifeline_parse(const char *text, enum xb_lifeline_kind *kind);
 
-/*
- * Appends what the machine's configuration and state say now. ifindexes: the attached interfaces,
- * which count with all that is stacked on them (bridge, bond, VLAN, macvlan). kinds: a bit 1U <<
- * kind each; XB_LIFELINE_SSH finds nothing here. A missing file is nothing found; an unreadable one
- * is a notice. Looks no names up. On failure out holds what was found so far; the caller frees it
- * in either case.
- */
-int xb_lifelines_find(const uint32_t *ifindexes, size_t count, unsigned int kinds,
-		      struct xb_lifelines *out);
-
 /* Appends one unless (entry, kind) is there. `why` is cut to its room, and cleaned. */
 __attribute__((format(printf, 4, 5))) int xb_lifelines_add(struct xb_lifelines *lifelines,
 							   const struct xb_entry *entry,
