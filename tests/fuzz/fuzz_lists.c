@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "core/listfile.h"
-#include "core/listformat.h"
 #include "core/membership.h"
+#include "core/listtable.h"
 #include "core/merge.h"
 #include "fuzz.h"
 

@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "core/listfile.h"
 #include "support/listrows.h"
+#include "core/listtable.h"
 
 #define BOM "\xef\xbb\xbf"
 #define NAMES                                                                                      \

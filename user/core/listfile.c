@@ -11,8 +11,8 @@
 
 #include "array.h"
 #include "error.h"
-#include "listformat.h"
 #include "listline.h"
+#include "listtable.h"
 
 #define BUFFER_BYTES   (1U << 20)
 #define PROGRESS_BYTES (8U << 20)
@@ -285,18 +285,4 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 	if (error)
 		xb_listfile_free(file);
 	return error;
-}
-
-const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item)
-{
-	return item->comment ? file->comments + item->comment : "";
-}
-
-void xb_listfile_free(struct xb_listfile *file)
-{
-	free(file->items);
-	free(file->comments);
-	free(file->first_unknown);
-	xb_arena_free(&file->names);
-	memset(file, 0, sizeof(*file));
 }

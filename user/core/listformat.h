@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The formats list files come in, and what one line says in the one at hand. listfile.h reads the
- * lines; each family of formats has a file: listaddress, listname, listresolver, listzone. */
+/* A format that list files come in: what one line says in it. Each family of formats has a file:
+ * listaddress, listname, listresolver, listzone. */
 #ifndef XB_CORE_LISTFORMAT_H
 #define XB_CORE_LISTFORMAT_H
 
-#include "listfile.h"
+#include <stdbool.h>
+
+#include "listitem.h"
 
 #define XB_LIST_LINE_BYTES 4096 /* at most, without the line end */
 #define XB_LIST_LINE_PART  8192 /* what comes of a longer one: still too long */
@@ -55,23 +57,6 @@ extern const struct xb_list_format xb_plain_format, xb_netset_format, xb_spamhau
 extern const struct xb_list_format xb_domains_format, xb_hosts_format, xb_adblock_format;
 extern const struct xb_list_format xb_dnsmasq_format, xb_unbound_format;
 extern const struct xb_list_format xb_rpz_format;
-
-/* By name; an input error that lists the names otherwise. */
-int xb_listformat_choose(struct xb_reading *reading, const char *name);
-
-/* Of the format; NULL while none is known. */
-const char *xb_listformat_name(const struct xb_reading *reading);
-
-/*
- * Takes what the line says into reading->file. line: size bytes and a NUL, without line end; it may
- * be cut up. reading->file->lines: its number, from 1.
- */
-int xb_listformat_take(struct xb_reading *reading, char *line, size_t size);
-
-/* After the last line: sorts the items, and lets the format look at all of them. */
-int xb_listformat_finish(struct xb_reading *reading);
-
-void xb_listformat_end(struct xb_reading *reading);
 
 /* Free what their formats have put into it. */
 void xb_listaddress_end(struct xb_reading *reading);

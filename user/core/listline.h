@@ -9,7 +9,7 @@
 
 #include "array.h"
 #include "error.h"
-#include "listfile.h"
+#include "listitem.h"
 #include "utf8.h"
 
 #define XB_DIGITS "0123456789"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of formats, how one is told from its first line, and what becomes of each line. */
-#include "listformat.h"
+#include "listtable.h"
 
 #include <errno.h>
 #include <stdio.h>
