@@ -9,12 +9,16 @@
  */
 #define XB_REASONS(X)                                                                              \
 	X(CLEAN, "clean", PASS, "the source is not listed")                                        \
-	X(LISTED_IPV4_HOST, "listed_ipv4_host", DROP, "the source is a listed IPv4 address")       \
-	X(LISTED_IPV4_PREFIX, "listed_ipv4_prefix", DROP, "the source is in a listed IPv4 prefix") \
+	X(LISTED_IPV4_HOST, "listed_ipv4_host", DROP,                                              \
+	  "the source is a listed IPv4 address, or in a listed /25 to /31")                        \
+	X(LISTED_IPV4_PREFIX, "listed_ipv4_prefix", DROP,                                          \
+	  "the source is in a listed IPv4 prefix up to /24")                                       \
 	X(LISTED_IPV6, "listed_ipv6", DROP, "the source is in a listed IPv6 prefix")               \
 	X(NOT_IP, "not_ip", PASS, "neither IPv4 nor IPv6 (ARP, LLDP, ...)")                        \
-	X(NO_GENERATION, "no_generation", PASS, "no filter was in force")                          \
-	X(PPPOE, "pppoe", PASS, "a PPPoE session, with neither IPv4 nor IPv6 in it")               \
+	X(NO_GENERATION, "no_generation", PASS,                                                    \
+	  "no filter was in force; bloomctl up repairs this")                                      \
+	X(PPPOE, "pppoe", PASS,                                                                    \
+	  "a PPPoE session, with neither IPv4 nor IPv6 in it (LCP, IPCP, ...)")                    \
 	X(VLAN_DEPTH, "vlan_depth", PASS, "more than two VLAN tags")                               \
 	X(ETHERNET_SHORT, "ethernet_short", PASS, "cut inside the Ethernet header")                \
 	X(VLAN_SHORT, "vlan_short", PASS, "cut inside a VLAN tag")                                 \
@@ -57,7 +61,7 @@
 	X(PPPOE_SHORT, "pppoe_short", PASS, "cut inside the header of a PPPoE session")            \
 	X(PPPOE_HEADER, "pppoe_header", PASS, "PPPoE of another version, type or code")            \
 	X(HTTP_AMBIGUOUS, "http_ambiguous", PASS,                                                  \
-	  "an HTTP host that is not listed, before a second one or a folded line")
+	  "an HTTP host that is not listed, but a second one or a folded line follows")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,

@@ -69,5 +69,6 @@ def checks():
         Check("gcc-analyzer", [make("analyzer", ANALYZER, "bloomctl")]),
         Check("shellcheck", [["shellcheck", "-x", "-a", "packaging/bloomctl.bash"] +
                              scripts_of("sh|bash")]),
+        Check("counters", [["scripts/counters", "--check"]]),
         Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python]),
     ]
