@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What has to become of a frame, by README.md and docs/design.md: a parser of its own, and lists
- * that are searched entry by entry. It knows of no filter and shares nothing with the program but
- * the numbers of the counters.
+ * What has to become of a frame, by docs/domains.md and docs/design.md: a parser of its own, and
+ * lists that are searched entry by entry. It knows of no filter and shares nothing with the program
+ * but the numbers of the counters.
  */
 #ifndef XB_PACKETS_REFERENCE_H
 #define XB_PACKETS_REFERENCE_H
