@@ -92,6 +92,7 @@ t_include_bogons()
 t_no_note_without_bogons()
 {
 	printf '%s\n' "${usable[@]}" >"$T/list"
+	ctl -q attach x0
 	exits 0 -j import "$T/list"
 	[[ ! -s $T/err ]] || fail "something on stderr: $(cat "$T/err")"
 	json 'd["bogons"] == 0 and d["dry_run"] == False'

@@ -120,6 +120,7 @@ t_unknown_lines_are_told()
 {
 	# shellcheck disable=SC2016
 	list '||a.example^' 'b.example##.ad' '||c.example^$third-party' "$(printf '||%064d.example^' 1)"
+	ctl -q attach x0
 	exits 0 import "$T/list"
 	[[ $(wc -l <"$T/err") -eq 1 ]] || fail "not one note: $(cat "$T/err")"
 	complains "^bloomctl: $T/list: 3 lines were not understood and left out \\(first: 2: 'b.example##.ad', 3: '\\|\\|c.example\\^.third-party', 4: '0+.*' is no domain: a label is longer than 63 characters\\)\$"
@@ -215,6 +216,7 @@ t_single_labels_are_left_out()
 	has default a.example com
 	# Those of hosts files are names of machines, not domains.
 	list '0.0.0.0 b.example localhost' '127.0.0.1 com'
+	ctl -q attach x0
 	exits 0 -j import "$T/list" --list hosts --include-bogons
 	[[ ! -s $T/err ]] || fail "it says: $(cat "$T/err")"
 	json 'd["entries"] == 1 and d["bogons"] == d["unknown_lines"] == 0'

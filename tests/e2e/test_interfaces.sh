@@ -484,9 +484,32 @@ t_what_is_open_is_told()
 		complains 'warning: x0 is unfiltered: missing'
 		[[ $(wc -l <"$T/err") -eq 1 ]] || fail "$command: told twice: $(cat "$T/err")"
 	done
+	exits 0 -q add 10.77.0.5
+	complains 'warning: x0 is unfiltered: missing'
+	exits 0 -j add 10.77.0.6
+	grep -qx '{"schema":1,"warning":"x0 is unfiltered: missing"}' "$T/err" || fail "$(cat "$T/err")"
 	ip -n "$server" link del x1
-	exits 0 add 10.77.0.5
+	exits 0 add 10.77.0.7
 	complains 'nothing is filtered'
+}
+
+t_nothing_attached_is_told()
+{
+	local command
+
+	begin x0
+	for command in "detach x0" "add 10.77.0.5" "policy enforce" "flush --yes"; do
+		# shellcheck disable=SC2086
+		exits 0 $command
+		complains '^bloomctl: nothing is filtered: no interface is attached$'
+		[[ $(wc -l <"$T/err") -eq 1 ]] || fail "$command: told twice: $(cat "$T/err")"
+	done
+	exits 0 -q add 10.77.0.6
+	[[ ! -s $T/err ]] || fail "a note with -q: $(cat "$T/err")"
+	exits 1 del 10.77.0.99
+	! grep -q 'nothing is filtered' "$T/err" || fail "it changed nothing: $(cat "$T/err")"
+	exits 0 attach x0
+	[[ ! -s $T/err ]] || fail "it is attached: $(cat "$T/err")"
 }
 
 run_tests

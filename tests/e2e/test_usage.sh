@@ -78,6 +78,8 @@ t_did_you_mean()
 	complains "unknown option '--timout=5' \(did you mean '--timeout'\?\); usage: bloomctl add"
 	exits 2 list --jsno
 	complains "did you mean '--json'"
+	exits 2 list --frob
+	! grep -q 'did you mean' "$T/err" || fail "$(cat "$T/err")"
 	exits 2 --quite list
 	complains "did you mean '--quiet'"
 	exits 2 help imprt

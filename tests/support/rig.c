@@ -34,8 +34,9 @@ static void must(int error, const char *what)
 	exit(1);
 }
 
-static void quiet(const char *message)
+static void quiet(enum xb_notice_kind kind, const char *message)
 {
+	(void)kind;
 	(void)message;
 }
 

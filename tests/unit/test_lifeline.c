@@ -115,8 +115,9 @@ static void cover(const char *folder)
 
 static char notice[256];
 
-static void keep_notice(const char *message)
+static void keep_notice(enum xb_notice_kind kind, const char *message)
 {
+	(void)kind;
 	snprintf(notice, sizeof(notice), "%s", message);
 }
 

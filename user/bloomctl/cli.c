@@ -35,6 +35,23 @@ void cli_errors_as_json(void)
 	errors_as_json = true;
 }
 
+static void print_object(const char *name, json_t *value)
+{
+	json_t *object = json_pack("{s:i,s:o}", "schema", 1, name, value);
+
+	json_dumpf(object, stderr, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	fputc('\n', stderr);
+	json_decref(object);
+}
+
+void cli_notice(enum xb_notice_kind kind, const char *message)
+{
+	if (errors_as_json)
+		print_object(kind == XB_WARNING ? "warning" : "note", json_string(message));
+	else
+		fprintf(stderr, "bloomctl: %s%s\n", kind == XB_WARNING ? "warning: " : "", message);
+}
+
 static void print_error(bool input)
 {
 	json_t *error = json_pack("{s:s,s:s}", "class", input ? "input" : "system", "message",
@@ -44,10 +61,7 @@ static void print_error(bool input)
 		json_object_set_new(error, "file", json_string(place.file));
 		json_object_set_new(error, "line", json_integer((json_int_t)place.line));
 	}
-	error = json_pack("{s:i,s:o}", "schema", 1, "error", error);
-	json_dumpf(error, stderr, JSON_COMPACT | JSON_PRESERVE_ORDER);
-	fputc('\n', stderr);
-	json_decref(error);
+	print_object("error", error);
 }
 
 int cli_fail(void)

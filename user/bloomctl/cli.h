@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/error.h"
 #include "core/paths.h"
 #include "core/trial.h"
 #include "verb.h"
@@ -73,6 +74,9 @@ void cli_at(const char *file, unsigned long line);
 
 /* Prints the recorded error; returns its exit code. */
 int cli_fail(void);
+
+/* Prints a note or a warning, as errors are printed. */
+void cli_notice(enum xb_notice_kind kind, const char *message);
 
 /* A usage error, with the verb's usage line; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct cli *cli, const char *format, ...);

@@ -148,14 +148,10 @@ static const struct verb verbs[] = {
 	{0},
 };
 
-static void notice(const char *message)
+static void warning(enum xb_notice_kind kind, const char *message)
 {
-	fprintf(stderr, "bloomctl: %s\n", message);
-}
-
-static void no_notice(const char *message)
-{
-	(void)message;
+	if (kind == XB_WARNING)
+		cli_notice(kind, message);
 }
 
 static void progress(const char *what, unsigned long long done, unsigned long long total)
@@ -205,7 +201,7 @@ int main(int argc, char **argv)
 	if (globals_take(&cli, verb, &argc, argv))
 		return EXIT_USAGE;
 	libbpf_set_print(cli.verbose ? libbpf_print : NULL);
-	xb_notice_sink(cli.quiet ? no_notice : notice);
+	xb_notice_sink(cli.quiet ? warning : cli_notice);
 	if (isatty(STDERR_FILENO) && !cli.quiet)
 		xb_progress_sink(progress);
 	xb_holder_sign(argc, argv);

@@ -48,6 +48,6 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 					  "net6_capacity", (json_int_t)params.net6.capacity,
 					  "names_capacity", (json_int_t)params.names.capacity));
 	if (!params.generation)
-		cli_note(cli, "bloomctl: nothing is attached; noted for the first attach");
+		cli_note(cli, "bloomctl: noted for the first attach");
 	return EXIT_DONE;
 }

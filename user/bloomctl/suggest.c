@@ -41,10 +41,13 @@ struct nearest {
 	size_t found_size, distance;
 };
 
-/* A third of the letters may be wrong. */
+/* A third of the letters may be wrong, and one of fewer than three. */
 static struct nearest nearest_to(const char *word, size_t size)
 {
-	return (struct nearest){.word = word, .size = size, .distance = size / 3 + 2};
+	size_t letters = size - strspn(word, "-");
+
+	return (struct nearest){
+		.word = word, .size = size, .distance = letters < 3 ? 2 : letters / 3 + 1};
 }
 
 static void try_word(struct nearest *nearest, const char *word, size_t size)

@@ -148,8 +148,8 @@ static int attach_anew(const struct xb_link *link, const struct xb_netdev *devic
 	error = attach_mode(link, device->ifindex, *mode, &told);
 	if (error && !told && wanted == XB_MODE_AUTO && other_mode_may_do(error)) {
 		xb_refusal_explain(device->name, XB_MODE_NATIVE, -error);
-		xb_notice("warning: %s; %s is protected in skb mode, which is slower",
-			  xb_error_message(), device->name);
+		xb_warning("%s; %s is protected in skb mode, which is slower", xb_error_message(),
+			   device->name);
 		*mode = XB_MODE_SKB;
 		error = attach_mode(link, device->ifindex, XB_MODE_SKB, &told);
 	}

@@ -230,8 +230,8 @@ int xb_autoallow(struct xb_txn *txn, const uint32_t *extra, size_t extra_count, 
 	} else if (!error && count) {
 		/* Not to see is no reason to refuse a change; what is allowed stays so. */
 		if (look(ifindexes, count, kinds, all, &survey))
-			xb_notice("warning: the automatic allowlist is not brought up to date: %s",
-				  xb_error_message());
+			xb_warning("the automatic allowlist is not brought up to date: %s",
+				   xb_error_message());
 		else
 			error = record(txn, &survey, kinds, all);
 	}

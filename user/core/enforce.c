@@ -294,8 +294,8 @@ static int begin_wanted(struct xb_writer *writer, bool current)
 	}
 	/* A disk that cannot be written keeps nothing from being enforced. */
 	if ((!current || any_bare(&writer->interfaces)) && allow_first(writer))
-		xb_notice("warning: the automatic allowlist is not brought up to date: %s",
-			  xb_error_message());
+		xb_warning("the automatic allowlist is not brought up to date: %s",
+			   xb_error_message());
 	error = xb_store_read(writer->store, &txn);
 	if (error)
 		return error;

@@ -13,12 +13,12 @@
 static _Thread_local char message[1024];
 static _Thread_local enum xb_error_class class;
 
-static void notice_to_stderr(const char *text)
+static void notice_to_stderr(enum xb_notice_kind kind, const char *text)
 {
-	fprintf(stderr, "%s\n", text);
+	fprintf(stderr, "%s%s\n", kind == XB_WARNING ? "warning: " : "", text);
 }
 
-static void (*notice_sink)(const char *) = notice_to_stderr;
+static void (*notice_sink)(enum xb_notice_kind, const char *) = notice_to_stderr;
 static void (*progress_sink)(const char *, unsigned long long, unsigned long long);
 
 int xb_input_error(const char *format, ...)
@@ -81,19 +81,34 @@ void xb_error_clear(void)
 	message[0] = '\0';
 }
 
-void xb_notice(const char *format, ...)
+static void tell(enum xb_notice_kind kind, const char *format, va_list arguments)
 {
 	char text[sizeof(message)];
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	xb_utf8_clean(text);
+	notice_sink(kind, text);
+}
+
+void xb_notice(const char *format, ...)
+{
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	tell(XB_NOTE, format, arguments);
 	va_end(arguments);
-	xb_utf8_clean(text);
-	notice_sink(text);
 }
 
-void xb_notice_sink(void (*sink)(const char *))
+void xb_warning(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	tell(XB_WARNING, format, arguments);
+	va_end(arguments);
+}
+
+void xb_notice_sink(void (*sink)(enum xb_notice_kind, const char *))
 {
 	notice_sink = sink;
 }

@@ -34,10 +34,18 @@ enum xb_error_class xb_error_class(void);
 const char *xb_error_message(void);
 void xb_error_clear(void);
 
-/* What the person should know though nothing failed. Goes to the sink; by default a line on stderr.
+/*
+ * What the person should know though nothing failed; a warning says that something is not
+ * protected, not as well as asked for, or will not last. Both go to the sink; by default a line on
+ * stderr.
  */
+enum xb_notice_kind {
+	XB_NOTE,
+	XB_WARNING,
+};
 __attribute__((format(printf, 1, 2))) void xb_notice(const char *format, ...);
-void xb_notice_sink(void (*sink)(const char *message));
+__attribute__((format(printf, 1, 2))) void xb_warning(const char *format, ...);
+void xb_notice_sink(void (*sink)(enum xb_notice_kind kind, const char *message));
 
 /* Long work reports here; total 0: unknown; done == total: finished. The default sink is silence.
  */

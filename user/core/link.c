@@ -389,7 +389,7 @@ void xb_link_note_elsewhere(const struct xb_link *link)
 	if (!link->elsewhere)
 		return;
 	xb_netns_enter(&link->netns, enter);
-	xb_notice("warning: %s filters interfaces of another network namespace; names shown here "
-		  "may be those of others: %s bloomctl ... shows the right ones",
-		  link->pins, enter);
+	xb_warning("%s filters interfaces of another network namespace; names shown here "
+		   "may be those of others: %s bloomctl ... shows the right ones",
+		   link->pins, enter);
 }

@@ -103,8 +103,8 @@ static int follow_names(struct xb_writer *writer)
 	if (!any)
 		return 0;
 	if (write_names(writer)) {
-		xb_notice("warning: interfaces were renamed, and that cannot be kept: %s",
-			  xb_error_message());
+		xb_warning("interfaces were renamed, and that cannot be kept: %s",
+			   xb_error_message());
 		return 0;
 	}
 	for (size_t i = 0; i < all->count; i++)

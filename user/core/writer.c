@@ -47,9 +47,9 @@ static int build_within_room(const struct xb_writer *writer, struct xb_build *bu
 	build->capacity = 0;
 	error = try_build(build, keys, built);
 	if (!error)
-		xb_notice("warning: no room for a filter of %llu entries (%s); it is sized by what "
-			  "is listed",
-			  (unsigned long long)wanted, why);
+		xb_warning("no room for a filter of %llu entries (%s); it is sized by what "
+			   "is listed",
+			   (unsigned long long)wanted, why);
 	return error;
 }
 
@@ -319,8 +319,8 @@ static void warn_if_shut(const struct xb_meta *meta)
 
 	if (meta->policy == XB_POLICY_ALLOW_ONLY &&
 	    !(totals->host4 + totals->prefix4 + totals->net6))
-		xb_notice("warning: no source is listed and the policy is allow-only: everybody is "
-			  "shut out but the allowlist");
+		xb_warning("no source is listed and the policy is allow-only: everybody is "
+			   "shut out but the allowlist");
 }
 
 static int finish(struct xb_writer *writer, const struct xb_wish *wish)
@@ -351,6 +351,7 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 
 /* Of the last write. */
 static struct xb_interfaces standing;
+static bool stands;
 
 uint32_t xb_write_tell_open(void)
 {
@@ -364,15 +365,16 @@ uint32_t xb_write_tell_open(void)
 			continue;
 		open++;
 		if (item->why[0])
-			xb_notice("warning: unfiltered: %s", item->why);
+			xb_warning("unfiltered: %s", item->why);
 		else
-			xb_notice("warning: %s is unfiltered: %s", item->wanted,
-				  xb_interface_state(item));
+			xb_warning("%s is unfiltered: %s", item->wanted, xb_interface_state(item));
 	}
+	if (stands && !wanted)
+		xb_notice("nothing is filtered: no interface is attached");
 	if (open > 1 && open == wanted)
-		xb_notice("warning: nothing is filtered: none of the %u wanted interfaces is",
-			  wanted);
+		xb_warning("nothing is filtered: none of the %u wanted interfaces is", wanted);
 	xb_interfaces_free(&standing);
+	stands = false;
 	return open;
 }
 
@@ -380,10 +382,12 @@ uint32_t xb_write_tell_open(void)
 static void keep_interfaces(struct xb_writer *writer, bool failed)
 {
 	xb_interfaces_free(&standing);
+	stands = false;
 	if (failed || writer->foreign ||
 	    (writer->how & XB_WRITE_HEAVY && xb_reconcile_look_again(writer)))
 		return;
 	standing = writer->interfaces;
+	stands = true;
 	writer->interfaces = (struct xb_interfaces){0};
 }
 
@@ -514,8 +518,8 @@ void xb_write_settle(const struct xb_paths *paths)
 	/* The change stands; growing keeps the promised rate, and its failure is not the change's.
 	 */
 	if (growth_due && xb_grow(paths))
-		xb_notice("warning: the filter is full and could not be grown, its false-positive "
-			  "rate rises: %s",
-			  xb_error_message());
+		xb_warning("the filter is full and could not be grown, its false-positive "
+			   "rate rises: %s",
+			   xb_error_message());
 	growth_due = false;
 }
