@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds what the chosen tests need. The suites build what they need when they begin."""
+import glob
+import os
+import shutil
+import subprocess
+
+SANITIZERS = "-fsanitize=address,undefined -fno-omit-frame-pointer"
+
+
+def names(kind, choice):
+    """KIND/test_NAME of the chosen test programs."""
+    found = sorted(os.path.splitext(path)[0][len("tests/"):]
+                   for path in glob.glob("tests/%s/**/test_*.c" % kind, recursive=True))
+    return [name for name in found if choice.takes(name)]
+
+
+def make(out, extra, targets):
+    return ["make", "-j%d" % os.cpu_count(), "OUT=" + out, "EXTRA=" + extra] + \
+        [os.path.join(out, target) for target in targets]
+
+
+def build(choice, directory):
+    """What make said if it failed, or None. Tools are copied to directory/bin: whoever builds
+    meanwhile does not disturb the tests."""
+    wanted = [make("build", "", ["bloomctl", "bpf/pass.bpf.o"] +
+                   ["tests/" + name for name in names("prog", choice)]),
+              make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl"])]
+    units = names("unit", choice)
+    if units:
+        wanted.append(make("build/san", SANITIZERS, ["tests/" + name for name in units]))
+    for words in wanted:
+        done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            return done.stdout.decode(errors="replace")
+    tools = os.path.join(directory, "bin")
+    os.mkdir(tools)
+    shutil.copy("build/bloomctl", tools)
+    shutil.copy("build/bpf/pass.bpf.o", tools)
+    shutil.copy("build/fault/bloomctl", os.path.join(tools, "bloomctl-fault"))
+    return None

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which tests are wanted."""
+import re
+
+QUICK = r"^(style|unit|prog/test_(verdicts|edits)|e2e)/"
+
+
+class Choice:
+    """option: "", --quick or --all; pattern: an extended regular expression, "" for everything."""
+
+    def __init__(self, option, pattern):
+        self.quick, self.everything = option == "--quick", option == "--all"
+        self.pattern = pattern
+        try:
+            self.wanted = re.compile(pattern)
+        except re.error as error:
+            raise ValueError("'%s' is not a regular expression: %s" % (pattern, error)) from error
+
+    def takes(self, name):
+        """A test program, or one test."""
+        return bool(self.wanted.search(name)) and (not self.quick or bool(re.search(QUICK, name)))
+
+    def of_file(self, names):
+        """The names of the tests of one file that are wanted; --quick takes the first of them."""
+        found = [name for name in names if self.takes(name)]
+        return found[:1] if self.quick else found
+
+    def takes_suite(self, name):
+        return not self.quick and (not self.pattern or name + "/" in self.pattern)

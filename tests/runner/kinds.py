@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kinds of tests, and how a program of each kind is run. Each prints, or is made to print, lines
+that begin with "ok", "FAIL" and "skip"."""
+import glob
+import os
+import re
+import shutil
+
+import building
+
+TIMEOUT = os.environ.get("XB_TEST_TIMEOUT", "300")      # seconds of a test program
+# It counts the programs, maps and links of the whole machine.
+ALONE = ("storm",)
+SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1",
+             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+
+
+class Program:
+    """command, run with environment in a directory of its own."""
+
+    def __init__(self, name, command, scratch, environment=None):
+        self.name, self.command = name, command
+        self.environment = environment or {}
+        self.directory = os.path.join(scratch, re.sub(r"[^a-z0-9_]", "-", name))
+
+    def prepare(self):
+        """The whole environment."""
+        os.mkdir(self.directory, 0o755)     # tests also act as others than root
+        return {**os.environ, **self.environment}
+
+    def translate(self, line):
+        """What it printed, as a line of ours; None: a line that belongs to the next."""
+        return line
+
+    def end(self, code, told):
+        """Whether a line must say that it failed; told: some line said so."""
+        return "ended with exit code %d" % code if code and not told else ""
+
+    def clean_up(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Grounded(Program):
+    """One that finds a bpf file system, a resolv.conf and the tools where the environment says."""
+
+    def __init__(self, name, command, scratch, environment=None):
+        command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+                   'mount -t bpf bpf "$XB_TEST_BPFFS" && '
+                   '{ [ ! -e /etc/resolv.conf ] || '
+                   'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf; } && exec "$@"',
+                   "sh"] + command
+        super().__init__(name, command, scratch, environment)
+        self.scratch = scratch
+
+    def prepare(self):
+        environment = super().prepare()
+        pins = os.path.join(self.directory, "bpf")
+        os.mkdir(pins)
+        with open(os.path.join(self.directory, "resolv.conf"), "wb"):
+            pass
+        shutil.copytree(os.path.join(self.scratch, "bin"), os.path.join(self.directory, "bin"))
+        return {**environment, "XB_TEST_DIR": self.directory, "XB_TEST_BPFFS": pins,
+                "XB_TEST_ID": "xbt-%d-%s" % (os.getpid(), os.path.basename(self.directory))[-40:],
+                "TMPDIR": self.directory}
+
+
+class Cmocka(Grounded):
+    """A program of cmocka's."""
+
+    def __init__(self, name, folder, scratch):
+        super().__init__(name, ["timeout", "-k", "5", TIMEOUT, os.path.join(folder, "tests", name)],
+                         scratch, {"CMOCKA_MESSAGE_OUTPUT": "STDOUT", **SANITIZED})
+        self.last, self.lines, self.failed, self.seen, self.over = "", [], False, False, False
+
+    def translate(self, line):
+        self.lines.append(line)
+        self.over |= bool(re.match(r"\[==========\] .* run\.$", line))
+        found = re.match(r"\[ +(OK|FAILED|SKIPPED) +\] (\S+)$", line)
+        if self.over or not found:
+            if not line.startswith("["):
+                self.last = line
+            return None
+        self.seen = True
+        self.failed |= found[1] == "FAILED"
+        name = "%s/%s" % (self.name, found[2])
+        return {"OK": "ok   " + name, "FAILED": "FAIL " + name,
+                "SKIPPED": "skip %s: %s" % (name, self.last or "no reason given")}[found[1]]
+
+    def end(self, code, told):
+        if not code and self.seen and not self.failed:
+            return ""
+        said = "\n".join("     | " + line for line in self.lines[-60:])
+        return ("exit code %d" % code if not self.failed else "") + "\n" + said
+
+
+def scripts(choice, scratch):
+    """The end-to-end tests, a program for each file."""
+    for path in sorted(glob.glob("tests/e2e/test_*.sh")):
+        name = "e2e/" + os.path.basename(path)[len("test_"):-len(".sh")]
+        with open(path, encoding="utf-8") as file:
+            names = ["%s/%s" % (name, test) for test in re.findall(r"^t_(\w+)\(\)", file.read(), re.M)]
+        wanted = choice.of_file(names)
+        if wanted:
+            yield Grounded(name, [path], scratch, {"XB_TEST_PATTERN": "^(%s)$" % "|".join(wanted)})
+
+
+def suites():
+    return sorted(os.path.basename(os.path.dirname(path)) for path in glob.glob("tests/*/run"))
+
+
+def find(choice, scratch):
+    """Programs: tests, suites, and suites during which nothing else may run."""
+    tests = [Program("style/clang-format", ["tests/runner/format"], scratch)] \
+        if choice.takes("style/clang-format") else []
+    tests += [Cmocka(name, "build/san", scratch) for name in building.names("unit", choice)]
+    tests += [Cmocka(name, "build", scratch) for name in building.names("prog", choice)]
+    tests += scripts(choice, scratch)
+    wanted = [name for name in suites() if choice.takes_suite(name)]
+    share = ["--all"] if choice.everything else []
+    programs = {name: Program(name, ["tests/%s/run" % name] + share, scratch) for name in wanted}
+    return (tests, [programs[name] for name in wanted if name not in ALONE],
+            [programs[name] for name in wanted if name in ALONE])

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs side by side. Suites follow each other, since they build when they begin."""
+import collections
+import os
+import subprocess
+import threading
+
+
+def perform(program, report):
+    lines = report.lines(program.name)
+    try:
+        environment = program.prepare()
+        with subprocess.Popen(program.command, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            for line in process.stdout:
+                line = program.translate(line.decode(errors="replace").rstrip("\n"))
+                if line is not None:
+                    lines.take(line)
+        why = program.end(process.returncode, lines.failed)
+    except OSError as error:
+        why = str(error)
+    lines.end(why)
+    program.clean_up()
+
+
+def run(tests, suites, report, workers=None):
+    """One worker begins with the suites, all do the tests."""
+    waiting, lock = collections.deque(tests), threading.Lock()
+
+    def work(first):
+        for program in first:
+            perform(program, report)
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                program = waiting.popleft()
+            perform(program, report)
+
+    count = workers or max(os.cpu_count(), 2)
+    threads = [threading.Thread(target=work, args=(suites if not number else [],))
+               for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is shown: lines that begin with "ok", "FAIL" or "skip", each with how long it took, and what
+belongs to them; at the end the slowest, and how many there were of each."""
+import re
+import threading
+import time
+
+SLOWEST = 10
+KINDS = ("ok", "FAIL", "skip")
+TOOK = re.compile(r" \((\d+\.\d) s\)$")
+
+
+class Lines:
+    """The lines of one program: a line and what follows it stay together."""
+
+    def __init__(self, report, name):
+        self.report, self.name = report, name
+        self.group, self.failed = [], False
+        self.last = time.monotonic()
+
+    def flush(self):
+        self.report.print(self.group)
+        self.group = []
+
+    def take(self, line):
+        if line.split(" ", 1)[0] in KINDS:
+            self.flush()
+            now = time.monotonic()
+            if line.startswith("ok ") and not TOOK.search(line):
+                line += " (%.1f s)" % (now - self.last)
+            self.last = now
+            self.failed |= line.startswith("FAIL")
+        self.group.append(line)
+
+    def end(self, why):
+        """why: a reason why it failed that no line gave, and lines that show it; or "". """
+        reason, _, shown = why.partition("\n")
+        if reason:
+            self.take("FAIL %s: %s" % (self.name, reason))
+        self.group += shown.splitlines()
+        self.flush()
+
+
+class Report:
+    def __init__(self):
+        self.counts = dict.fromkeys(KINDS, 0)
+        self.times, self.lock, self.begun = [], threading.Lock(), time.monotonic()
+
+    def lines(self, name):
+        return Lines(self, name)
+
+    def tell(self, line):
+        self.print([line])
+
+    def show(self, text):
+        self.print(["     | " + line for line in text.splitlines()[-60:]])
+
+    def print(self, group):
+        with self.lock:
+            for line in group:
+                kind = line.split(" ", 1)[0]
+                if kind in KINDS:
+                    self.counts[kind] += 1
+                    took = TOOK.search(line)
+                    if took:
+                        self.times.append((float(took[1]), line.split()[1]))
+                print(line, flush=True)
+
+    def end(self):
+        """The exit code."""
+        slow = sorted(self.times, reverse=True)[:SLOWEST]
+        if len(self.times) > SLOWEST:
+            print("the slowest:")
+            for took, name in slow:
+                print("  %6.1f s  %s" % (took, name.rstrip(":")))
+        print("%.0f s in all" % (time.monotonic() - self.begun))
+        print("%d passed, %d failed, %d skipped" % tuple(self.counts[kind] for kind in KINDS),
+              flush=True)
+        return 1 if self.counts["FAIL"] else 0
