@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli.h"
+#include "core/mapfault.h"
 #include "core/memory.h"
 
 /* A closed one would be taken by the next file that is opened, and answers would go into the store.
@@ -28,5 +30,6 @@ void inherited_settle(void)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
+	xb_mapfault_watch(EXIT_SYSTEM);
 	xb_memory_bound();
 }

@@ -5,11 +5,8 @@
 
 #include <lmdb.h>
 
-/*
- * From now on this process ends with a line on stderr that says so, and exit code 3, when LMDB does
- * that with this file, or when the counters of a filter are cut off while they are mapped. What was
- * half done is as after kill -9: the next command repairs it. One environment at a time.
- */
-void xb_damage_watch(MDB_env *env, const char *path);
+/* Says what the person should know when LMDB does that with this file, see mapfault.h. What was
+ * half done the next command repairs. */
+void xb_damage_expect(MDB_env *env, const char *path);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "error.h"
 #include "fault.h"
+#include "mapfault.h"
 #include "pin.h"
 
 /* The mapping of a map that userspace changes by memory; NULL: it has none. */
@@ -114,6 +115,9 @@ static int map_file(struct xb_generation *generation)
 		     generation->file, 0);
 	if (place == MAP_FAILED)
 		return xb_system_error(errno, "cannot map the counters");
+	xb_mapfault_expect(XB_COUNTERS_SUFFIX,
+			   "the counters of the filter were cut off while they were in use; the "
+			   "next command builds the filter anew");
 	generation->header = place;
 	generation->host4.counters =
 		(struct xb_counters *)(void *)((uint8_t *)place + XB_COUNTERS_PAGE);

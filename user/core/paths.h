@@ -9,6 +9,8 @@
 #define XB_PIN_DIRECTORY   "/sys/fs/bpf/xdp-bloom"
 #define XB_RUN_DIRECTORY   "/run/xdp-bloom"
 
+#define XB_STORE_FILE "store.mdb" /* in the state directory */
+
 struct xb_paths {
 	const char *state; /* store and locks */
 	const char *pins;  /* on a bpf file system */

@@ -11,8 +11,7 @@
 
 #include "change.h"
 #include "entries.h"
-
-#define XB_STORE_FILE "store.mdb"
+#include "paths.h"
 
 /*
  * Rate of the Bloom stage, per packet, when none is asked for. Alone it decides, so few may be hit

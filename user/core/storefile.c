@@ -98,7 +98,7 @@ static int set_up(MDB_env *env, const char *path, unsigned int flags)
 	mdb_filehandle_t fd;
 	int error = mdb_env_set_maxdbs(env, XB_STORE_TABLES);
 
-	xb_damage_watch(env, path);
+	xb_damage_expect(env, path);
 	if (!error)
 		error = mdb_env_set_maxreaders(env, XB_STORE_READERS);
 	if (!error)
