@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/performance.md and its plots, out of what scripts/bench -j printed. Who is ahead is computed
-from the figures; by hand is only docs/performance/tried.md, which the report takes in."""
+"""docs/performance/report.md and its plots, out of what scripts/bench -j printed. Who is ahead is
+computed from the figures; by hand is only docs/performance/tried.md, which the report takes in."""
 import json
 import os
 import re
@@ -13,14 +13,15 @@ from plots import LICENCE, need_gnuplot, write_all
 from rig import ROOT, Failed, amount, limit_of
 from tables import Page, count, table
 
-DOCUMENT = os.path.join(ROOT, "docs", "performance.md")
-PLOTS = os.path.join(ROOT, "docs", "performance")
-TRIED = os.path.join(PLOTS, "tried.md")
+FOLDER = os.path.join(ROOT, "docs", "performance")
+DOCUMENT = os.path.join(FOLDER, "report.md")
+TRIED = os.path.join(FOLDER, "tried.md")
 SCHEMA = 2
 INTRODUCTION = (
-    "Made by `scripts/bench --report` from what `scripts/bench -j` printed; do not edit. Subjects "
-    "take turns in one run. Figures are medians with minima in brackets: the machine is shared, a "
-    "figure alone means little, ratios within one run are what travels.")
+    "`scripts/bench --report` makes this page from what `scripts/bench -j` printed; do not edit it. "
+    "[The summary](../performance.md) is written by hand. Subjects take turns in one run. Figures "
+    "are medians with minima in brackets: the machine is shared, so a figure alone means little, "
+    "and only ratios within one run carry over to other machines.")
 
 
 def tried(_data, _page):
@@ -137,7 +138,7 @@ def front(data, page):
 
 def document(data):
     """The Markdown, and the plots it shows."""
-    page = Page(os.path.basename(PLOTS))
+    page = Page()
     body = []
     for _, key, title, write in CHAPTERS:
         lines = ["Not measured.", ""] if key and not data.get(key) else write(data, page)
@@ -158,7 +159,7 @@ def main(paths):
     try:
         need_gnuplot()
         text, plots = document(read(paths))
-        write_all(plots, PLOTS)
+        write_all(plots, FOLDER)
     except (Failed, OSError, json.JSONDecodeError) as failure:
         print("scripts/bench: no report: %s" % failure, file=sys.stderr)
         return 1

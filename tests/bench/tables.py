@@ -115,8 +115,7 @@ class Loss:
 class Page:
     """What sections add to besides their lines."""
 
-    def __init__(self, directory):
-        self.directory = directory
+    def __init__(self):
         self.plots = []
         self.losses = []
         self.broken = []  # promises
@@ -146,4 +145,4 @@ class Page:
         if not plot.series:
             return []
         self.plots.append(plot)
-        return ["![%s](%s/%s.svg)" % (plot.title, self.directory, plot.name), ""]
+        return ["![%s](%s.svg)" % (plot.title, plot.name), ""]
