@@ -26,9 +26,8 @@ struct pppoe_session {
 	__u8 protocol[2];
 };
 
-#define PPPOE_VERSION_TYPE 0x11
-#define PPP_IPV4	   0x21
-#define PPP_IPV6	   0x57
+#define PPP_IPV4 0x21
+#define PPP_IPV6 0x57
 
 enum source_family { SOURCE_NONE, SOURCE_IPV4, SOURCE_IPV6 };
 
@@ -115,28 +114,42 @@ static __always_inline struct source parse_ipv6(struct cursor *cursor)
 	return source;
 }
 
+/* Whether the frame has as much behind the cursor; it is asked for all buffers only if need be. */
+static __always_inline bool cursor_has(struct xdp_md *ctx, const struct cursor *cursor, __u32 size)
+{
+	__u32 end = (__u32)(cursor->pos - cursor->start) + size;
+
+	return end <= (__u32)(cursor->end - cursor->start) || end <= bpf_xdp_get_buff_len(ctx);
+}
+
 /*
  * Into a PPPoE session: *protocol becomes the EtherType that what follows would have, or 0: neither
- * IPv4 nor IPv6. A protocol may be cut to its second byte if that is odd (RFC 1661, section 6.5);
- * RFC 2516 advises against it, but Linux takes it without having been asked.
+ * IPv4 nor IPv6. As Linux, asks neither for version and type nor for the code; the protocol has to
+ * be within the length, and the length within the frame. A protocol may be cut to its second byte
+ * if that is odd (RFC 1661, section 6.5); RFC 2516 advises against it, but Linux takes it without
+ * having been asked.
  */
-static __always_inline enum xb_reason pppoe_enter(struct cursor *cursor, __be16 *protocol)
+static __always_inline enum xb_reason pppoe_enter(struct xdp_md *ctx, struct cursor *cursor,
+						  __be16 *protocol)
 {
 	struct pppoe_session *session = cursor_take(cursor, sizeof(*session));
+	__u32 length, bytes;
 	__u8 high, low;
 
 	if (!session)
 		return XB_PPPOE_SHORT;
-	if (session->version_type != PPPOE_VERSION_TYPE || session->code)
-		return XB_PPPOE_HEADER;
+	length = bpf_ntohs(session->length);
 	high = session->protocol[0];
 	low = session->protocol[1];
-	if (high & 1) {
-		cursor->pos--;
+	bytes = high & 1 ? 1 : 2;
+	cursor->pos -= sizeof(session->protocol);
+	if (length < bytes || !cursor_has(ctx, cursor, length))
+		return XB_PPPOE_HEADER;
+	cursor->pos += bytes;
+	if (high & 1)
 		low = high;
-	} else if (high) {
+	else if (high)
 		low = 0;
-	}
 	*protocol = low == PPP_IPV4   ? bpf_htons(ETH_P_IP)
 		    : low == PPP_IPV6 ? bpf_htons(ETH_P_IPV6)
 				      : 0;
@@ -155,7 +168,8 @@ static __always_inline bool is_ip(__be16 protocol)
 
 /* Past what may stand between Ethernet and IP. *protocol: an EtherType, that of IPv4 or IPv6 when
  * XB_CLEAN is returned; else why there is none. */
-static __always_inline enum xb_reason link_enter(struct cursor *cursor, __be16 *protocol)
+static __always_inline enum xb_reason link_enter(struct xdp_md *ctx, struct cursor *cursor,
+						 __be16 *protocol)
 {
 	enum xb_reason reason = XB_NOT_IP;
 
@@ -173,7 +187,7 @@ static __always_inline enum xb_reason link_enter(struct cursor *cursor, __be16 *
 	if (is_vlan(*protocol))
 		return XB_VLAN_DEPTH;
 	if (*protocol == bpf_htons(ETH_P_PPP_SES))
-		reason = pppoe_enter(cursor, protocol);
+		reason = pppoe_enter(ctx, cursor, protocol);
 	return is_ip(*protocol) ? XB_CLEAN : reason;
 }
 
@@ -192,7 +206,7 @@ static __always_inline struct source parse_source(struct xdp_md *ctx)
 		return source_none(XB_ETHERNET_SHORT);
 	protocol = *(__be16 *)(void *)&ethernet->h_proto; /* two bytes at once */
 	if (!is_ip(protocol)) {
-		enum xb_reason reason = link_enter(&cursor, &protocol);
+		enum xb_reason reason = link_enter(ctx, &cursor, &protocol);
 
 		if (reason != XB_CLEAN)
 			return source_none(reason);

@@ -59,7 +59,8 @@
 	X(HTTP_NAMELESS, "http_nameless", PASS, "an HTTP request without a whole host in it")      \
 	X(DHCP, "dhcp", PASS, "a DHCP server's message to a client, under allow-only")             \
 	X(PPPOE_SHORT, "pppoe_short", PASS, "cut inside the header of a PPPoE session")            \
-	X(PPPOE_HEADER, "pppoe_header", PASS, "PPPoE of another version, type or code")            \
+	X(PPPOE_HEADER, "pppoe_header", PASS,                                                      \
+	  "a PPPoE session longer than the frame, or too short for its protocol")                  \
 	X(HTTP_AMBIGUOUS, "http_ambiguous", PASS,                                                  \
 	  "an HTTP host that is not listed, but a second one or a folded line follows")
 

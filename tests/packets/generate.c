@@ -48,13 +48,16 @@ static uint32_t pick(uint64_t *chance, const uint32_t *from, uint32_t count)
 	pick(chance, (const uint32_t[]){__VA_ARGS__},                                              \
 	     sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
-/* A PPPoE session whose length nobody has to believe. */
-static void put_session(struct frame *frame, uint64_t *chance, bool ipv6)
+/* A PPPoE session of any version, type and code. Returns where its length stands. */
+static uint32_t put_session(struct frame *frame, uint64_t *chance, bool ipv6)
 {
+	uint32_t length;
+
 	put16(frame, 0x8864);
 	put8(frame, one_in(chance, 20) ? below(chance, 256) : 0x11);
 	put8(frame, one_in(chance, 20) ? below(chance, 256) : 0);
 	put_random(frame, chance, 4);
+	length = frame->size - 2;
 	if (!below(chance, 10))
 		put16(frame, PICK(chance, 0xc021, 0x8021, 0x0121, 0x2100, 0x00fd, 0x0000,
 				  below(chance, 0x10000)));
@@ -62,9 +65,11 @@ static void put_session(struct frame *frame, uint64_t *chance, bool ipv6)
 		put16(frame, ipv6 ? 0x0057 : 0x0021);
 	else
 		put8(frame, ipv6 ? 0x57 : 0x21);
+	return length;
 }
 
-static void put_ethernet(struct frame *frame, uint64_t *chance, bool ipv6)
+/* Returns where the length of its session stands, 0: nowhere. */
+static uint32_t put_ethernet(struct frame *frame, uint64_t *chance, bool ipv6)
 {
 	uint32_t tags = below(chance, 10) < 6 ? 0 : below(chance, 8) ? 1 + below(chance, 2) : 3;
 
@@ -76,12 +81,13 @@ static void put_ethernet(struct frame *frame, uint64_t *chance, bool ipv6)
 		put16(frame, below(chance, 0x10000));
 	}
 	if (one_in(chance, 6))
-		put_session(frame, chance, ipv6);
-	else if (below(chance, 25))
+		return put_session(frame, chance, ipv6);
+	if (below(chance, 25))
 		put16(frame, ipv6 ? 0x86dd : 0x0800);
 	else
 		put16(frame, PICK(chance, 0x0806, 0x8864, 0x8863, 0x88cc, 0x8847, 0x9100, 0x05dc,
 				  below(chance, 0x10000)));
+	return 0;
 }
 
 /* The length a header says: true mostly. */
@@ -298,13 +304,16 @@ static void put_ipv6(struct frame *frame, const struct universe *universe, uint6
 void generate(const struct universe *universe, uint64_t *chance, struct frame *frame)
 {
 	bool ipv6 = below(chance, 2);
+	uint32_t session;
 
 	frame->size = 0;
-	put_ethernet(frame, chance, ipv6);
+	session = put_ethernet(frame, chance, ipv6);
 	if (ipv6)
 		put_ipv6(frame, universe, chance);
 	else
 		put_ipv4(frame, universe, chance);
+	if (session)
+		set16(frame->byte + session, said(chance, frame->size - session - 2));
 	/* What Ethernet fills short frames up to, or more. */
 	if (frame->size < 60 && below(chance, 2))
 		put_random(frame, chance, 60 - frame->size);

@@ -40,18 +40,18 @@ static bool is_tag(uint32_t type)
 static uint32_t find_in_session(struct packet *packet, enum xb_reason *reason)
 {
 	const uint8_t *session = packet->frame->byte + packet->session;
-	uint32_t protocol = session[6], bytes = 1;
+	uint32_t protocol = session[6], length = get16(session + 4), bytes = 1;
 
 	*reason = XB_PPPOE_SHORT;
 	if (packet->session + 8 > packet->frame->first)
-		return 0;
-	*reason = XB_PPPOE_HEADER;
-	if (session[0] != 0x11 || session[1])
 		return 0;
 	if (!(protocol & 1)) {
 		protocol = get16(session + 6);
 		bytes = 2;
 	}
+	*reason = XB_PPPOE_HEADER;
+	if (length < bytes || packet->session + 6 + length > packet->frame->size)
+		return 0;
 	*reason = XB_PPPOE;
 	packet->ipv6 = protocol == 0x57;
 	return protocol == 0x21 || protocol == 0x57 ? packet->session + 6 + bytes : 0;

@@ -488,7 +488,7 @@ static void headers(void **state)
 	CHECK(headers_table);
 }
 
-/* The frame is cut at every byte, while all lengths say it was whole. */
+/* The frame is cut at every byte, while all lengths say it was whole; that of a session may not. */
 static void cut_frames(void **state)
 {
 	uint8_t message[512];
@@ -510,6 +510,9 @@ static void cut_frames(void **state)
 			char name[64];
 
 			snprintf(name, sizeof(name), "kind %u cut at %u", kind, frame.size);
+			if (shape.link >= 3 && frame.size < whole)
+				check_reason(name, &frame, XB_PPPOE_HEADER);
+			dns_end_session(&shape, &frame);
 			check_reason(name, &frame, reason);
 		}
 	}

@@ -166,7 +166,8 @@ static inline void cut_data(uint16_t port, const uint8_t *data, uint32_t whole, 
 	}
 }
 
-/* The frame ends at every byte, and all lengths say it is whole: never worse than it is. */
+/* The frame ends at every byte, and all lengths of the packet say it is whole: never worse than it
+ * is. */
 static inline void cut_frames(uint16_t port, const uint8_t *data, uint32_t size)
 {
 	for (uint32_t kind = 0; kind < 2 * DNS_LINKS; kind++) {
@@ -177,8 +178,10 @@ static inline void cut_frames(uint16_t port, const uint8_t *data, uint32_t size)
 		wrap_tcp(&wrap, port, data, size, &frame);
 		start = frame.udp;
 		for (; frame.size >= start; frame.size--) {
-			enum xb_reason reason = reason_for("cut", &frame);
+			enum xb_reason reason;
 
+			dns_end_session(&wrap.shape, &frame);
+			reason = reason_for("cut", &frame);
 			if (xb_reason_drops(reason) && passed)
 				fail_msg("dropped, but not when there was more of it");
 			named += xb_reason_drops(reason) != 0;
