@@ -135,6 +135,20 @@ t_read_only_disk()
 	after_it
 }
 
+# Of an older version, too, which cannot be brought up to date there.
+t_older_store_on_a_read_only_disk()
+{
+	begin
+	"$root/tests/e2e/older.py" "$state"
+	make_read_only
+	readers=("${readers[@]:1}")
+	all_read
+	refuses_changes "Read-only file system"
+	the_way_off "Read-only file system"
+	make_writable
+	after_it
+}
+
 # Nobody's place in a table keeps what such a reader reads: writers wait for it.
 t_read_only_beside_a_writer()
 {

@@ -133,6 +133,43 @@ t_input_is_read_before_locks_are_taken()
 	done
 }
 
+# It is brought up to date by writers, under the lock that others are told of.
+t_a_store_of_an_older_version()
+{
+	local one
+
+	ctl add 10.77.0.3
+	ctl -q attach x0
+	"$root/tests/e2e/older.py" "$state"
+	stands_at store-older add 10.77.0.4
+	for one in "add 10.77.0.5" "up" "commit" "import $T/list --dry-run"; do
+		echo 192.0.2.1 >"$T/list"
+		# shellcheck disable=SC2086
+		gives_up --wait 0 $one
+		complains 'bloomctl add 10.77.0.4`.*writer.lock$'
+	done
+	# Readers neither wait nor write.
+	for one in "test 10.77.0.3" list save policy stats "allow list" doctor; do
+		# shellcheck disable=SC2086
+		exits 0 --wait 0 $one
+	done
+	exits 1 --wait 0 test 10.77.0.4
+	goes_on 0
+	exits 0 test 10.77.0.3 10.77.0.4
+	blocked 10.77.0.3 10.77.0.4
+}
+
+# So it is with one that is made.
+t_a_store_that_is_made()
+{
+	stands_at store-older add 10.77.0.4
+	gives_up --wait 0 add 10.77.0.5
+	exits 0 --wait 0 list
+	goes_on 0
+	exits 0 test 10.77.0.4
+	exits 1 test 10.77.0.5
+}
+
 t_the_option()
 {
 	exits 2 --wait

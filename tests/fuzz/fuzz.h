@@ -78,7 +78,7 @@ static inline struct xb_writer fuzz_begin(void)
 	struct xb_writer writer = {.builder_lock = -1, .writer_lock = -1, .now = FUZZ_NOW};
 
 	if (!store)
-		must(!xb_store_open(fuzz_directory(), true, &store));
+		must(!xb_store_open(fuzz_directory(), XB_STORE_CREATE, &store));
 	writer.store = store;
 	must(!xb_store_write(store, &writer.txn));
 	return writer;

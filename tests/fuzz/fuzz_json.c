@@ -304,7 +304,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(text);
 	memcpy(text, data, size);
 	text[size] = '\0';
-	must(!xb_store_open(cli.paths.state, true, &writer.store));
+	must(!xb_store_open(cli.paths.state, XB_STORE_CREATE, &writer.store));
 	must(!xb_store_write(writer.store, &writer.txn));
 	must(!xb_member_remove_all(writer.txn));
 	count = add_all(&writer, text, size, added);

@@ -178,7 +178,7 @@ static void check_verdicts(struct rig *rig)
 	struct xb_walk walk;
 	uint32_t entries = 0, passed = 0;
 
-	assert_int_equal(xb_store_open(rig->state, false, &store), 0);
+	assert_int_equal(xb_store_open(rig->state, XB_STORE_READ, &store), 0);
 	assert_int_equal(xb_store_read(store, &txn), 0);
 	assert_int_equal(xb_walk_begin(&walk, txn, &XB_WALK_ALLOW), 0);
 	while (xb_walk_next(&walk) > 0)

@@ -611,7 +611,7 @@ bool rig_matches_rebuild(struct rig *rig)
 	bool equal;
 
 	must(xb_link_open(rig->pins, &link), "link");
-	must(xb_store_open(rig->state, false, &store), "store");
+	must(xb_store_open(rig->state, XB_STORE_READ, &store), "store");
 	must(xb_store_read(store, &txn), "store");
 	must(xb_keys_collect(txn, &keys), "keys");
 	must(xb_build(&build, &keys, &fresh), "build");

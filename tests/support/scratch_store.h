@@ -16,7 +16,7 @@ static inline int begin(void **state)
 {
 	strcpy(directory, "/tmp/xb-store-XXXXXX");
 	*state = NULL;
-	return mkdtemp(directory) && !xb_store_open(directory, true, &store) ? 0 : -1;
+	return mkdtemp(directory) && !xb_store_open(directory, XB_STORE_CREATE, &store) ? 0 : -1;
 }
 
 static inline int end(void **state)

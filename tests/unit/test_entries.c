@@ -390,11 +390,13 @@ static void upgrade(void **state)
 	txn->meta.identity = 77;
 	assert_int_equal(xb_txn_commit(txn), 0);
 	write_old(store, texts, 4);
-	for (int opened = 0; opened < 3; opened++) {
-		if (opened == 2)
+	for (int opened = 0; opened < 6; opened++) {
+		if (opened == 3)
 			unseal();
 		xb_store_close(store);
-		assert_int_equal(xb_store_open(directory, false, &store), 0);
+		assert_int_equal(xb_store_open(directory,
+					       opened % 3 ? XB_STORE_WRITE : XB_STORE_READ, &store),
+				 0);
 		assert_int_equal(xb_store_read(store, &txn), 0);
 		assert_int_equal(txn->meta.schema, XB_SCHEMA);
 		assert_int_equal(txn->meta.identity, 77);

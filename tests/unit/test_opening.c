@@ -5,16 +5,20 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/error.h"
+#include "core/lock.h"
 #include "core/membership.h"
+#include "core/patience.h"
 #include "support/scratch_store.h"
 
 /* Of the lock file of LMDB 0.9 on 64 bits: two words, a mutex, the number of the last transaction.
@@ -118,7 +122,7 @@ static void a_lag_is_met_by_nobody(void **state)
 	assert_int_equal(xb_store_read(store, &txn), 0);
 	xb_txn_abort(txn);
 	xb_store_close(store);
-	assert_int_equal(xb_store_open(directory, false, &store), 0);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 	assert_int_equal(*number_in_lock_file, last);
 	assert_all_there();
 	add("203.0.113.1");
@@ -135,7 +139,7 @@ static pid_t holder(void)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
-		if (!xb_store_open(directory, false, &store) && write(ready[1], "", 1) == 1)
+		if (!xb_store_open(directory, XB_STORE_READ, &store) && write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
 	}
@@ -160,13 +164,13 @@ static void a_lag_that_somebody_holds_is_refused(void **state)
 	xb_store_close(store);
 	store = NULL;
 	pid = holder();
-	assert_int_equal(xb_store_open(directory, false, &store), 0);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 	xb_store_close(store);
 	*number_in_lock_file = 0;
-	assert_refused(xb_store_open(directory, false, &store));
-	assert_refused(xb_store_open(directory, true, &store));
+	assert_refused(xb_store_open(directory, XB_STORE_READ, &store));
+	assert_refused(xb_store_open(directory, XB_STORE_CREATE, &store));
 	end_holder(pid);
-	assert_int_equal(xb_store_open(directory, false, &store), 0);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 	assert_int_equal(*number_in_lock_file, last);
 	assert_all_there();
 }
@@ -177,9 +181,160 @@ static void once_in_a_process(void **state)
 	struct xb_store *second;
 
 	(void)state;
-	assert_true(xb_store_open(directory, false, &second) < 0);
+	assert_true(xb_store_open(directory, XB_STORE_READ, &second) < 0);
 	assert_null(second);
 	xb_error_clear();
+}
+
+/* A writer that stands still: it has our lock, and LMDB's mutex. */
+static pid_t writer(void)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		struct xb_txn *txn;
+
+		if (xb_store_open(directory, XB_STORE_READ, &store) ||
+		    xb_lock(directory, XB_WRITER_LOCK) < 0 ||
+		    mdb_txn_begin(store->env, NULL, 0, (MDB_txn **)&txn))
+			_exit(1);
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void assert_waited(int error)
+{
+	char message[64];
+
+	assert_int_equal(error, -EBUSY);
+	assert_null(store);
+	snprintf(message, sizeof(message), "holds %s/" XB_WRITER_LOCK, directory);
+	assert_non_null(strstr(xb_error_message(), message));
+	xb_error_clear();
+}
+
+/* Readers go by; writers wait for our lock, where a limit is kept, and a name is told. */
+static void assert_nobody_waits_in_lmdb(void)
+{
+	pid_t pid;
+
+	xb_store_close(store);
+	store = NULL;
+	pid = writer();
+	xb_patience_set(0);
+	alarm(10);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	assert_all_there();
+	xb_store_close(store);
+	assert_waited(xb_store_open(directory, XB_STORE_WRITE, &store));
+	assert_waited(xb_store_open(directory, XB_STORE_CREATE, &store));
+	end_holder(pid);
+	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
+	alarm(0);
+	assert_all_there();
+}
+
+/* Leaves without a seal, in a table of another name, as schema 4 had them. */
+static void make_older(void)
+{
+	MDB_val key = {4, "meta"}, record;
+	struct xb_meta meta;
+	MDB_cursor *cursor;
+	MDB_dbi leaves;
+	MDB_txn *txn;
+
+	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_get(txn, store->meta, &key, &record), 0);
+	memcpy(&meta, record.mv_data, sizeof(meta));
+	meta.schema = 4;
+	record = (MDB_val){XB_META_WITHOUT_MARK, &meta};
+	assert_int_equal(mdb_put(txn, store->meta, &key, &record, 0), 0);
+	assert_int_equal(mdb_dbi_open(txn, "leaves", MDB_CREATE, &leaves), 0);
+	assert_int_equal(mdb_cursor_open(txn, store->leaves, &cursor), 0);
+	while (!mdb_cursor_get(cursor, &key, &record, MDB_NEXT)) {
+		record.mv_size -= 4;
+		assert_int_equal(mdb_put(txn, leaves, &key, &record, 0), 0);
+	}
+	mdb_cursor_close(cursor);
+	assert_int_equal(mdb_drop(txn, store->leaves, 1), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+}
+
+static void an_older_schema(void **state)
+{
+	(void)state;
+	fill();
+	make_older();
+	assert_nobody_waits_in_lmdb();
+}
+
+/* Readers leave it as it is, however often they come. */
+static void readers_do_not_upgrade(void **state)
+{
+	char path[128];
+	struct stat before, after;
+
+	(void)state;
+	fill();
+	make_older();
+	xb_store_close(store);
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	assert_int_equal(stat(path, &before), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+		assert_all_there();
+		xb_store_close(store);
+	}
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
+	assert_all_there();
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_not_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+}
+
+/* A page at the end that nobody has use for was never written. */
+static void a_short_file(void **state)
+{
+	MDB_envinfo info;
+	char path[128];
+
+	(void)state;
+	fill();
+	mdb_env_info(store->env, &info);
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	assert_int_equal(truncate(path, (off_t)(info.me_last_pgno + 1) * 4096 - 1), 0);
+	assert_nobody_waits_in_lmdb();
+}
+
+/* Its maker died before it had tables. */
+static void an_empty_file(void **state)
+{
+	MDB_env *env;
+	char path[128];
+
+	(void)state;
+	xb_store_close(store);
+	store = NULL;
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR, 0600), 0);
+	mdb_env_close(env);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), -ENOENT);
+	assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), 0);
+	fill();
+	assert_all_there();
 }
 
 int main(void)
@@ -188,6 +343,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_lag_is_met_by_nobody, begin, end),
 		cmocka_unit_test_setup_teardown(a_lag_that_somebody_holds_is_refused, begin, end),
 		cmocka_unit_test_setup_teardown(once_in_a_process, begin, end),
+		cmocka_unit_test_setup_teardown(an_older_schema, begin, end),
+		cmocka_unit_test_setup_teardown(readers_do_not_upgrade, begin, end),
+		cmocka_unit_test_setup_teardown(a_short_file, begin, end),
+		cmocka_unit_test_setup_teardown(an_empty_file, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

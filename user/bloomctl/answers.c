@@ -23,7 +23,7 @@ bool answers_wanted(const struct cli *cli)
 	struct xb_txn *txn = NULL;
 	bool wanted = false;
 
-	if (!xb_store_open(cli->paths.state, false, &store))
+	if (!xb_store_open(cli->paths.state, XB_STORE_READ, &store))
 		xb_store_read(store, &txn);
 	for (size_t i = 0; txn && i < txn->list_count; i++)
 		wanted |= answers_by(txn->lists[i].verdict);

@@ -119,7 +119,7 @@ static int read_wanted(const struct cli *cli, struct xb_wanted **wanted, size_t 
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
-	int error = xb_store_open(cli->paths.state, false, &store);
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 
 	if (error)
 		return error == -ENOENT ? 0 : error;

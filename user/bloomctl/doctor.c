@@ -164,7 +164,7 @@ static void check_readers(const struct cli *cli, struct finding *finding)
 {
 	struct xb_reader last = {0};
 	struct xb_store *store;
-	int error = xb_store_open(cli->paths.state, false, &store);
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 
 	if (error && error != -ENOENT) {
 		find(finding, WORSE, "who reads the store cannot be told: %s", xb_error_message());

@@ -15,7 +15,7 @@ static int count_due(const struct cli *cli, uint64_t *due)
 {
 	struct xb_store *store = NULL;
 	struct xb_txn *txn = NULL;
-	int error = xb_store_open(cli->paths.state, false, &store);
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 
 	*due = 0;
 	if (error)

@@ -200,7 +200,7 @@ static int try_out(const struct xb_paths *paths, struct request *request)
 {
 	struct xb_writer writer = {
 		.paths = paths, .builder_lock = -1, .writer_lock = -1, .now = (uint32_t)time(NULL)};
-	int error = xb_store_open(paths->state, false, &writer.store);
+	int error = xb_store_open(paths->state, XB_STORE_WRITE, &writer.store);
 
 	if (error == -ENOENT)
 		return count_as_added(request, writer.now);

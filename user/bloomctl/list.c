@@ -79,7 +79,7 @@ int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *sid
 			name = optarg;
 	if (optind != argc)
 		return cli_usage(cli, "list takes no entries");
-	error = xb_store_open(cli->paths.state, false, &store);
+	error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 	if (!error)
 		error = xb_store_read(store, &txn);
 	if (!error)

@@ -12,7 +12,7 @@ static int read_transaction(const struct cli *cli, uint64_t *number)
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
-	int error = xb_store_open(cli->paths.state, false, &store);
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 
 	if (error)
 		return error == -ENOENT ? 0 : error;

@@ -55,7 +55,7 @@ static int show(const struct cli *cli, enum xb_carrier carrier)
 	struct xb_name_ports ports = {.dns = {XB_DNS_PORT}};
 	struct xb_store *store;
 	struct xb_txn *txn = NULL;
-	int error = xb_store_open(cli->paths.state, false, &store);
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 
 	if (!error)
 		error = xb_store_read(store, &txn);

@@ -19,7 +19,7 @@ int verb_save(struct cli *cli, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "save writes to standard output and takes no arguments");
-	error = xb_store_open(cli->paths.state, false, &store);
+	error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 	if (error == -ENOENT)
 		error = xb_input_error("nothing to save: there is no store in %s",
 				       cli->paths.state);

@@ -113,7 +113,7 @@ static int read_store(struct report *report)
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
-	int error = xb_store_open(report->cli->paths.state, false, &store);
+	int error = xb_store_open(report->cli->paths.state, XB_STORE_READ, &store);
 
 	if (error)
 		return error == -ENOENT ? 0 : error;

@@ -296,7 +296,7 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 
 static int open_view(struct view *view)
 {
-	int error = xb_store_open(view->cli->paths.state, false, &view->store);
+	int error = xb_store_open(view->cli->paths.state, XB_STORE_READ, &view->store);
 
 	if (!error)
 		error = xb_store_read(view->store, &view->txn);

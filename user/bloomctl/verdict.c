@@ -108,7 +108,7 @@ static int show(const struct cli *cli, const char *name)
 	struct xb_store *store;
 	struct xb_txn *txn = NULL;
 	struct tried tried = {0};
-	int error = xb_store_open(cli->paths.state, false, &store), code;
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store), code;
 
 	if (!error)
 		error = xb_store_read(store, &txn);

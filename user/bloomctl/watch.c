@@ -113,7 +113,7 @@ static struct xb_entry source_of(const struct xb_drop *drop)
 
 static int open_store(struct session *session)
 {
-	int error = xb_store_open(session->cli->paths.state, false, &session->store);
+	int error = xb_store_open(session->cli->paths.state, XB_STORE_READ, &session->store);
 
 	session->opened = true;
 	if (!error)

@@ -243,7 +243,7 @@ static int with_guard(const struct xb_paths *paths,
 		      int (*what)(struct xb_writer *, struct xb_guard *, void *), void *context)
 {
 	struct xb_writer writer = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
-	int error = xb_store_open(paths->state, false, &writer.store);
+	int error = xb_store_open(paths->state, XB_STORE_WRITE, &writer.store);
 
 	if (!error)
 		error = xb_writer_lock(&writer);

@@ -208,7 +208,7 @@ static int keep_wishes(struct xb_writer *builder, const struct xb_rotation *rota
 /* Opens all, mends what is broken first: a rotation starts from a link that stands. */
 static int open_builder(struct xb_writer *builder)
 {
-	int error = xb_store_open(builder->paths->state, true, &builder->store);
+	int error = xb_store_open(builder->paths->state, XB_STORE_CREATE, &builder->store);
 
 	if (error)
 		return error;

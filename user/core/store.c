@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "fault.h"
 #include "latest.h"
 #include "lists.h"
 #include "lock.h"
@@ -319,26 +320,95 @@ static int open_file(struct xb_store *store, const char *directory, const char *
 	return error;
 }
 
-/* With the file open: the tables, and what earlier versions and processes left. */
-static int open_contents(struct xb_store *store, const char *directory, const char *path)
+static int fill_up(struct xb_store *store, const char *directory, const char *path)
 {
-	int dead, error = xb_storefile_fill_up(store->env);
+	bool is_short;
+	int error = xb_storefile_is_short(store->env, &is_short), lock;
 
-	mdb_reader_check(store->env, &dead);
-	if (!error)
-		error = open_tables(store, false);
-	if (error == MDB_NOTFOUND) {
-		error = xb_storefile_sync(store->env, directory);
-		if (error)
-			return error;
+	if (error || !is_short)
+		return error ? cannot_open(error, path) : 0;
+	lock = xb_lock(directory, XB_WRITER_LOCK);
+	if (lock < 0)
+		return lock;
+	xb_fault("store-short");
+	error = xb_storefile_fill_up(store->env);
+	xb_unlock(lock);
+	return error ? cannot_open(error, path) : 0;
+}
+
+/* Tables that are not there yet, and what is in those of an earlier version. */
+static int bring_up_to_date(struct xb_store *store, const char *directory, const char *path)
+{
+	int lock = xb_lock(directory, XB_WRITER_LOCK), error;
+
+	if (lock < 0)
+		return lock;
+	xb_fault("store-older");
+	error = xb_storefile_sync(store->env, directory);
+	if (!error) {
 		error = open_tables(store, true);
+		error = error ? cannot_open(error, path) : 0;
 	}
+	if (!error && store->outdated)
+		error = xb_schema_upgrade(store);
+	xb_unlock(lock);
+	return error;
+}
+
+/* Whether anything was committed: a file whose maker died has no tables. */
+static int find_contents(struct xb_store *store)
+{
+	MDB_val key = {4, "meta"}, value;
+	MDB_txn *txn;
+	MDB_dbi meta;
+	int error = xb_latest_begin(store->env, MDB_RDONLY, &txn);
+
+	if (error)
+		return error;
+	error = mdb_dbi_open(txn, "meta", 0, &meta);
+	if (!error)
+		error = mdb_get(txn, meta, &key, &value);
+	if (error == MDB_NOTFOUND)
+		error = mdb_txn_id(txn) <= NEW_STORE ? ENOENT : MDB_CORRUPTED;
+	mdb_txn_abort(txn);
+	return error;
+}
+
+/* As a copy that may be written. */
+static int read_older(struct xb_store *store, const char *path)
+{
+	int error = find_contents(store);
+
+	if (error == ENOENT)
+		return -ENOENT;
+	if (!error)
+		error = xb_storefile_copy(path, &store->env);
+	if (!error)
+		error = open_tables(store, true);
 	if (error)
 		return cannot_open(error, path);
 	return store->outdated ? xb_schema_upgrade(store) : 0;
 }
 
-int xb_store_open(const char *directory, bool create, struct xb_store **out)
+/* With the file open: the tables, and what earlier versions and processes left. */
+static int open_contents(struct xb_store *store, const char *directory, const char *path,
+			 enum xb_store_use use)
+{
+	bool writes = use != XB_STORE_READ && !store->read_only;
+	int dead, error = writes ? fill_up(store, directory, path) : 0;
+
+	if (error)
+		return error;
+	mdb_reader_check(store->env, &dead);
+	error = open_tables(store, false);
+	if (error && error != MDB_NOTFOUND)
+		return cannot_open(error, path);
+	if (!error && !store->outdated)
+		return 0;
+	return writes ? bring_up_to_date(store, directory, path) : read_older(store, path);
+}
+
+int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **out)
 {
 	struct xb_store *store;
 	char path[4096];
@@ -350,9 +420,9 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 	error = find_store(directory, path);
 	if (error < 0)
 		return error;
-	if (!error && !create)
+	if (!error && use != XB_STORE_CREATE)
 		return -ENOENT;
-	error = create ? make_directory(directory) : 0;
+	error = use == XB_STORE_CREATE ? make_directory(directory) : 0;
 	if (error)
 		return error;
 	store = calloc(1, sizeof(*store));
@@ -365,7 +435,7 @@ int xb_store_open(const char *directory, bool create, struct xb_store **out)
 	if (!error && store->read_only)
 		error = xb_lock_out_writers(directory, &store->out_writers);
 	if (!error)
-		error = open_contents(store, directory, path);
+		error = open_contents(store, directory, path, use);
 	if (error)
 		xb_store_close(store);
 	else

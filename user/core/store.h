@@ -98,12 +98,16 @@ struct xb_txn {
 	struct xb_changes change;
 };
 
+/* Readers write nothing: one of an earlier schema they read as a copy in memory. Writers bring it
+ * up to date, under the writer lock, which they must not hold yet. */
+enum xb_store_use { XB_STORE_READ, XB_STORE_WRITE, XB_STORE_CREATE };
+
 /*
- * Opens, and with create makes, the store in the directory. The caller closes it. -ENOENT without
- * message: there is none. One that cannot be written can be read; nobody writes it then by another
- * way while it is open.
+ * Opens, and with XB_STORE_CREATE makes, the store in the directory. The caller closes it. -ENOENT
+ * without message: there is none. One that cannot be written can be read; nobody writes it then by
+ * another way while it is open.
  */
-int xb_store_open(const char *directory, bool create, struct xb_store **store);
+int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **store);
 void xb_store_close(struct xb_store *store);
 
 /* Under the writer lock, before anything is read: what a writer that was killed had committed is

@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "damage.h"
 #include "error.h"
 #include "latest.h"
+#include "memory.h"
 #include "ownfile.h"
 #include "store.h"
 
@@ -173,7 +175,7 @@ static off_t whole_size(MDB_env *env)
 	return (off_t)((info.me_last_pgno + 1) * pages.ms_psize);
 }
 
-static int look(MDB_env *env, bool *is_short)
+int xb_storefile_is_short(MDB_env *env, bool *is)
 {
 	mdb_filehandle_t fd;
 	struct stat st;
@@ -181,7 +183,7 @@ static int look(MDB_env *env, bool *is_short)
 	mdb_env_get_fd(env, &fd);
 	if (fstat(fd, &st) < 0)
 		return errno;
-	*is_short = st.st_size < whole_size(env);
+	*is = st.st_size < whole_size(env);
 	return 0;
 }
 
@@ -199,18 +201,60 @@ int xb_storefile_fill_up(MDB_env *env)
 {
 	MDB_txn *txn;
 	bool is_short = false;
-	int error = look(env, &is_short);
+	/* Nobody may write meanwhile, also an older bloomctl, which knows no other lock for it: a
+	 * file that grew would be cut. */
+	int error = xb_latest_begin(env, 0, &txn);
 
-	if (error || !is_short || xb_storefile_is_read_only(env))
-		return error;
-	/* Nobody may write meanwhile: a file that grew would be cut. */
-	error = xb_latest_begin(env, 0, &txn);
 	if (error)
 		return error;
-	error = look(env, &is_short);
+	error = xb_storefile_is_short(env, &is_short);
 	if (!error && is_short)
 		error = lengthen(env);
 	mdb_txn_abort(txn);
+	return error;
+}
+
+static int open_copy(const char *path, int fd, MDB_env **env)
+{
+	char place[64];
+	int error = mdb_env_create(env);
+
+	if (error) {
+		*env = NULL;
+		return error;
+	}
+	snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
+	xb_damage_expect(*env, path);
+	error = mdb_env_set_maxdbs(*env, XB_STORE_TABLES);
+	if (!error)
+		error = mdb_env_set_mapsize(*env, XB_STORE_BYTES);
+	if (!error)
+		error = mdb_env_open(*env, place,
+				     MDB_NOSUBDIR | MDB_NOTLS | MDB_NOLOCK | MDB_NOSYNC, 0600);
+	if (!error)
+		return 0;
+	mdb_env_close(*env);
+	*env = NULL;
+	return error;
+}
+
+int xb_storefile_copy(const char *path, MDB_env **env)
+{
+	int fd = memfd_create("store", MFD_CLOEXEC), error;
+
+	if (fd < 0)
+		error = errno;
+	else if ((uint64_t)whole_size(*env) > xb_memory_available())
+		error = ENOMEM;
+	else /* any other than a compact one takes LMDB's mutex of writers */
+		error = mdb_env_copyfd2(*env, fd, MDB_CP_COMPACT);
+	xb_storefile_close(*env);
+	*env = NULL;
+	if (!error)
+		error = open_copy(path, fd, env);
+	is_open = !error;
+	if (fd >= 0)
+		close(fd);
 	return error;
 }
 

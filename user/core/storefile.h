@@ -31,8 +31,15 @@ bool xb_storefile_is_read_only(MDB_env *env);
 
 void xb_storefile_close(MDB_env *env);
 
-/* A look-up in a file cut short would end in SIGBUS: makes it long enough. Errors as above. */
+/* A look-up in a file cut short would end in SIGBUS. Errors as above. */
+int xb_storefile_is_short(MDB_env *env, bool *is);
+
+/* Makes it long enough. Under the writer lock. */
 int xb_storefile_fill_up(MDB_env *env);
+
+/* In place of *env, which is closed: what is in it, in memory, where nobody else sees changes.
+ * *env: NULL after an error. Errors as above. */
+int xb_storefile_copy(const char *path, MDB_env **env);
 
 /* Of a store that has no tables yet: once it has, its beginning, its name and that of its directory
  * survive a power loss. 0, or an error with its message. */

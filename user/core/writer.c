@@ -428,7 +428,7 @@ static int attempt(const struct change *change, bool *full)
 				   .adopts = change->how & XB_WRITE_ADOPT,
 				   .now = (uint32_t)time(NULL)};
 	bool unmet;
-	int error = xb_store_open(paths->state, true, &writer.store);
+	int error = xb_store_open(paths->state, XB_STORE_CREATE, &writer.store);
 
 	if (!error && change->how & XB_WRITE_HEAVY) {
 		writer.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
