@@ -273,7 +273,7 @@ t_moved_away_and_detached()
 
 elsewhere() { in_client "$bloomctl" --state "$state" --pin "$pins" --run "$counters" "$@" >"$T/out" 2>"$T/err"; }
 
-everything() { program_on x0 && ctl save && find "$pins" -printf '%i %p\n' | sort; }
+everything() { program_on x0 && ctl save && find "$pins" -printf "%i %p\n" 2>/dev/null | sort; }
 
 t_another_network_namespace()
 {
@@ -337,6 +337,161 @@ t_its_network_namespace_is_gone()
 }
 
 takes_over() { ctl attach x0; }
+
+# refused_elsewhere: whatever would write is, and nothing comes to be or goes there.
+refused_elsewhere()
+{
+	local command code before
+
+	before=$(everything || true)
+	ctl save >"$T/saved"
+	for command in up "add 10.77.0.4" "del 10.77.0.3" "attach x0" "attach x0 --rollback 9" "attach nosuch0" rotate \
+		"policy monitor" "flush --yes" "allow add 10.77.0.3" "restore $T/saved"; do
+		code=0
+		# shellcheck disable=SC2086
+		elsewhere $command || code=$?
+		[[ $code -eq 3 ]] || fail "$command: exit code $code"
+		one_line
+		complains "another network namespace.*nsenter --net=/run/netns/$server "
+	done
+	[[ $before == "$(everything || true)" ]] || fail "something has changed"
+	[[ -z $(ip -n "$client" -d link show | grep prog/xdp) ]] || fail "there is a program"
+	! elsewhere status || fail "status finds nothing wrong"
+	says "PROBLEM.*another network namespace.*nsenter --net=/run/netns/$server "
+}
+
+# Only the store knows where interfaces are wanted. The other namespace has one of the same name.
+t_elsewhere_after_the_pins_were_lost()
+{
+	begin
+	rm -r "$pins"
+	refused_elsewhere
+	[[ ! -e $pins ]] || fail "pins were made"
+	exits 0 up
+	filters x0
+	blocked 10.77.0.3
+}
+
+# A command at home has seen that its only interface is gone: no pin tells that it may come back.
+t_elsewhere_after_the_interface_was_deleted()
+{
+	begin
+	ip -n "$server" link del x0
+	exits 0 add 10.77.0.5
+	ip -n "$client" link add x0 type veth peer name x0p
+	refused_elsewhere
+	ip -n "$client" link del x0
+	join x0 0
+	address x0
+	exits 0 up
+	filters x0
+	blocked 10.77.0.3 10.77.0.5
+}
+
+# It asks the kernel for nothing that is not there.
+t_detach_elsewhere_after_the_pins_were_lost()
+{
+	begin
+	join x1 0
+	exits 0 attach x1
+	rm -r "$pins"
+	elsewhere detach x0
+	[[ $(ctl save | grep -c '"interface": *"x') -eq 1 ]] || fail "not one is left: $(ctl save)"
+	elsewhere detach --all
+	wanted
+	[[ ! -e $pins ]] || fail "pins were made"
+	elsewhere attach x0
+	elsewhere status
+	ip -n "$client" -d link show x0 | grep -q prog/xdp || fail "not attached"
+	elsewhere detach x0
+}
+
+# What was saved is wanted wherever it is restored.
+t_restored_elsewhere()
+{
+	begin
+	ctl save >"$T/saved"
+	exits 0 detach x0
+	rm -r "$state"
+	elsewhere restore "$T/saved"
+	elsewhere status
+	ip -n "$client" -d link show x0 | grep -q prog/xdp || fail "not attached"
+	elsewhere detach x0
+}
+
+boots()
+{
+	rm -rf "$pins" "$counters"
+	echo "01234567-89ab-cdef-0123-456789abcde$1" >"$T/boot_id"
+	mountpoint -q /proc/sys/kernel/random/boot_id ||
+		mount --bind "$T/boot_id" /proc/sys/kernel/random/boot_id
+	trap 'umount -l /proc/sys/kernel/random/boot_id' EXIT
+}
+
+# After a boot no namespace is the one of before, but for the initial one; who goes on says so.
+t_home_after_a_boot()
+{
+	local command code
+
+	begin
+	ctl save >"$T/saved"
+	boots 1
+	for command in "add 10.77.0.4" rotate "policy monitor" "attach nosuch0"; do
+		code=0
+		# shellcheck disable=SC2086
+		elsewhere $command || code=$?
+		[[ $code -eq 3 || $command == "attach nosuch0" && $code -eq 2 ]] ||
+			fail "$command: exit code $code"
+		one_line
+		[[ ! -e $pins ]] || fail "$command: pins were made"
+	done
+	exits 3 status
+	says 'PROBLEM.*namespace in which .* wants interfaces is gone; `bloomctl up` goes on'
+	exits 3 add 10.77.0.4
+	complains 'namespace in which .* wants interfaces is gone; `bloomctl up` goes on'
+	exits 0 up
+	complains 'they are wanted in this one from now on'
+	filters x0
+	blocked 10.77.0.3
+	exits 0 up
+	[[ ! -s $T/err ]] || fail "a note: $(cat "$T/err")"
+	boots 2
+	join x1 0
+	exits 0 attach x1
+	filters x1
+	exits 0 up
+	filters x0 x1
+	blocked 10.77.0.3
+	boots 3
+	exits 0 restore "$T/saved"
+	filters x0 x1
+	boots 4
+	exits 0 detach x0
+	exits 0 up
+	wanted x1
+	filters x1
+}
+
+t_home_is_gone_without_pins()
+{
+	ip netns add "$server-g"
+	ip -n "$server-g" link add g0 type veth peer name g1
+	nsenter --net="/run/netns/$server-g" "$bloomctl" --state "$state" --pin "$pins" --run "$counters" attach g0 \
+		>"$T/out"
+	rm -r "$pins"
+	exits 3 up
+	complains "another network namespace.*nsenter --net=/run/netns/$server-g "
+	ip netns del "$server-g"
+	exits 3 add 10.77.0.3
+	complains 'namespace in which .* wants interfaces is gone; `bloomctl up` goes on'
+	[[ ! -e $pins ]] || fail "pins were made"
+	exits 3 up
+	complains 'they are wanted in this one from now on'
+	complains 'g0 is unfiltered: missing'
+	exits 0 attach x0
+	exits 0 add 10.77.0.3
+	filters x0
+}
 
 t_hidden_file_system()
 {

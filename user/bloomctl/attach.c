@@ -168,6 +168,7 @@ static int body(struct xb_writer *writer, void *context)
 					      request->names[i]);
 	writer->adopts = true;
 	error = xb_enforce_begin(writer, writer->txn);
+	writer->away = false;
 	if (!error)
 		error = attach_all(writer, request);
 	for (int i = 0; !error && i < request->count; i++)
@@ -237,7 +238,7 @@ static int forget_allowed(const struct cli *cli, int error)
 	char message[1024];
 
 	snprintf(message, sizeof(message), "%s", xb_error_message());
-	xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL);
+	xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, NULL, NULL);
 	if (class == XB_ERROR_INPUT)
 		xb_input_error("%s", message);
 	else

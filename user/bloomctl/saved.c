@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "core/autoallow.h"
 #include "core/error.h"
+#include "core/home.h"
 #include "core/lifeline.h"
 #include "core/membership.h"
 #include "core/policy.h"
@@ -463,5 +464,7 @@ int saved_read(struct xb_writer *writer, void *context)
 	free(text);
 	if (!error && ferror(saved->file))
 		error = xb_system_error(errno, "cannot read %s", saved->name);
+	if (!error && writer->away)
+		error = xb_home_put(writer->txn);
 	return error ? error : check_count(saved);
 }

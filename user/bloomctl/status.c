@@ -35,6 +35,7 @@ struct report {
 	size_t list_count;
 	struct xb_wanted *wanted;
 	size_t wanted_count;
+	struct xb_home home;
 	json_t *problems, *interfaces;
 	json_t *automatic;	 /* what is allowed by itself */
 	uint64_t only_by_itself; /* entries of the allowlist that nobody added */
@@ -128,6 +129,8 @@ static int read_store(struct report *report)
 		txn->lists = NULL;
 		if (!error)
 			error = xb_wanted_all(txn, &report->wanted, &report->wanted_count);
+		if (!error)
+			error = xb_home_get(txn, &report->home);
 		if (!error)
 			error = read_trial(report, txn);
 		xb_txn_abort(txn);
@@ -228,10 +231,19 @@ static int check_interfaces(struct report *report)
 static int check_namespace(struct report *report)
 {
 	const struct xb_link *link = &report->view.link;
+	bool linked = report->view.linked, wanted = report->wanted_count;
+	enum xb_place place = XB_PLACE_HOME;
 
-	if (!report->view.linked || !link->elsewhere || xb_enforce_is_dead(link))
+	if (linked && link->elsewhere && !xb_enforce_is_dead(link, wanted)) {
+		xb_link_at_home(link);
+		problem(report, "%s", xb_error_message());
+		return 0;
+	}
+	if (wanted)
+		place = xb_enforce_place(&report->view, report->meta.identity, &report->home);
+	if (place != XB_PLACE_AWAY && place != XB_PLACE_HEIR)
 		return check_interfaces(report);
-	xb_link_at_home(link);
+	xb_home_refuse(&report->home, place, report->cli->paths.state);
 	problem(report, "%s", xb_error_message());
 	return 0;
 }

@@ -12,7 +12,7 @@ int verb_up(struct cli *cli, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "up takes no arguments");
-	if (xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL))
+	if (xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_SETTLE, NULL, NULL))
 		return cli_fail();
 	open = xb_write_tell_open();
 	if (cli->json)

@@ -213,33 +213,128 @@ static int choose_side(struct xb_writer *writer, const struct xb_txn *txn, size_
 }
 
 /*
- * Whether the link of another network namespace filters nothing there any more. In its own flavour
- * it can tell: a bpf_link dies with its device. But an interface that is missed may come back, so
- * the namespace that misses it has to be gone as well.
+ * In its own flavour a link can tell that it filters nothing: a bpf_link dies with its device. But
+ * an interface that is missed may come back, so the namespace that misses it has to be gone as
+ * well.
  */
-bool xb_enforce_is_dead(const struct xb_link *link)
+bool xb_enforce_is_dead(const struct xb_link *link, bool wanted)
 {
 	struct xb_ifpins pins = {0};
-	bool dead, waited_for;
+	bool dead;
 
 	if (!link->elsewhere || link->flavour != XB_FLAVOUR_LINK)
 		return false;
 	dead = !xb_ifpins_read(link->pins, &pins);
-	waited_for = pins.count;
+	wanted |= pins.count;
 	for (size_t i = 0; dead && i < pins.count; i++)
 		dead = !pins.item[i].ifindex;
 	xb_ifpins_free(&pins);
-	return dead && (!waited_for || xb_netns_is_gone(&link->netns));
+	return dead && (!wanted || xb_netns_is_gone(&link->netns));
 }
 
-int xb_enforce_at_home(struct xb_writer *writer)
+enum xb_place xb_enforce_place(const struct xb_writer *writer, uint64_t store,
+			       const struct xb_home *home)
 {
-	int error;
+	bool ours = writer->linked && writer->active && writer->active->params.store == store;
 
-	if (!writer->linked || !writer->link.elsewhere)
+	return ours && !writer->link.elsewhere ? XB_PLACE_HOME : xb_home_place(home);
+}
+
+/* What the store says of the wanted interfaces without a look at them. */
+struct wishes {
+	uint64_t store;
+	struct xb_home home;
+	bool any;
+};
+
+static int read_home(struct xb_writer *writer, struct wishes *wishes)
+{
+	struct xb_wanted *wanted = NULL;
+	struct xb_txn *txn;
+	size_t count = 0;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	wishes->store = txn->meta.identity;
+	error = xb_home_get(txn, &wishes->home);
+	if (!error)
+		error = xb_wanted_all(txn, &wanted, &count);
+	wishes->any = count;
+	free(wanted);
+	xb_txn_abort(txn);
+	return error;
+}
+
+/* A disk that cannot be written keeps nothing from being enforced. */
+static void write_home(struct xb_writer *writer)
+{
+	int error = xb_store_write(writer->store, &writer->txn);
+	struct xb_txn *txn = writer->txn;
+
+	if (!error)
+		error = xb_home_put(txn);
+	if (!error) {
+		writer->txn = NULL;
+		error = xb_txn_commit(txn);
+	}
+	xb_txn_abort(writer->txn);
+	writer->txn = NULL;
+	if (error)
+		xb_warning("in which network namespace interfaces are wanted cannot be kept: %s",
+			   xb_error_message());
+}
+
+/* A filter of another store that is in force here is none of it. */
+static void go_away(struct xb_writer *writer, uint64_t store)
+{
+	writer->away = true;
+	writer->foreign = writer->how & XB_WRITE_LEAVE && writer->active &&
+			  writer->active->params.store != store;
+	if (!writer->foreign)
+		return;
+	xb_generation_close(writer->active);
+	writer->active = NULL;
+}
+
+static int choose_home(struct xb_writer *writer, const struct wishes *wishes)
+{
+	enum xb_place place;
+	unsigned int how = writer->how;
+
+	if (!wishes->any)
 		return 0;
-	if (!xb_enforce_is_dead(&writer->link))
+	place = xb_enforce_place(writer, wishes->store, &wishes->home);
+	if ((place == XB_PLACE_AWAY && how & XB_WRITE_LEAVE) ||
+	    (place == XB_PLACE_HEIR && how & (XB_WRITE_LEAVE | XB_WRITE_ADOPT))) {
+		go_away(writer, wishes->store);
+		return 0;
+	}
+	if (place == XB_PLACE_AWAY || (place == XB_PLACE_HEIR && !(how & XB_WRITE_SETTLE)))
+		return xb_home_refuse(&wishes->home, place, writer->paths->state);
+	if (place == XB_PLACE_HEIR)
+		xb_notice("the network namespace in which interfaces were wanted is gone: they are "
+			  "wanted in this one from now on");
+	if (!xb_home_is_here(&wishes->home))
+		write_home(writer);
+	return 0;
+}
+
+static int choose_place(struct xb_writer *writer)
+{
+	struct wishes wishes = {0};
+	bool elsewhere = writer->linked && writer->link.elsewhere;
+	int error = read_home(writer, &wishes);
+
+	writer->away = false;
+	if (error)
+		return error;
+	if (elsewhere &&
+	    !xb_enforce_is_dead(&writer->link, wishes.any && !(writer->how & XB_WRITE_LEAVE)))
 		return xb_link_at_home(&writer->link);
+	error = choose_home(writer, &wishes);
+	if (error || !elsewhere)
+		return error;
 	error = xb_detach_all(&writer->link);
 	xb_enforce_close(writer);
 	if (!error)
@@ -335,11 +430,12 @@ int xb_enforce(struct xb_writer *writer)
 	bool current = false;
 	uint64_t store = 0;
 	size_t count = 0;
-	int error = xb_enforce_at_home(writer);
+	int error = choose_place(writer);
 
 	writer->unmet = false;
-	if (!error)
-		error = xb_rollback_settle(writer);
+	if (error || writer->away)
+		return error;
+	error = xb_rollback_settle(writer);
 	if (!error)
 		error = read_wishes(writer, &store, &count, &current);
 	if (error || writer->foreign)

@@ -3,6 +3,7 @@
 #ifndef XB_CORE_ENFORCE_H
 #define XB_CORE_ENFORCE_H
 
+#include "home.h"
 #include "writer.h"
 
 /* Opens link and generation as they are; what is missing stays NULL or unlinked. -ESTALE: the link
@@ -13,19 +14,21 @@ void xb_enforce_close(struct xb_writer *writer);
 /*
  * Makes link, generation and interfaces what the store wants; before anything is put in force that
  * was not, the store learns the lifelines of now. -EAGAIN without a message: that takes
- * the builder lock. Refused in another network namespace than that of the link, and to another
- * store than the one whose filter is in force. Interfaces that cannot be attached are no error:
- * writer->interfaces has them. A filter that cannot be made is no error: writer->unmet says so,
- * the one in force goes on.
+ * the builder lock. Refused, before anything is changed, in another network namespace than that of
+ * the link or the home of the wanted interfaces, and to another store than the one whose filter is
+ * in force. Who may write the store alone is not refused away from home, and has writer->away.
+ * Interfaces that cannot be attached are no error: writer->interfaces has them. A filter that
+ * cannot be made is no error: writer->unmet says so, the one in force goes on.
  */
 int xb_enforce(struct xb_writer *writer);
 
-/* Nothing may be changed from another network namespace: an error that says where to go. */
-int xb_enforce_at_home(struct xb_writer *writer);
+/* Where this process is; interfaces are wanted. What filters here tells best. */
+enum xb_place xb_enforce_place(const struct xb_writer *writer, uint64_t store,
+			       const struct xb_home *home);
 
-/* Whether the link is of another network namespace and on none of its interfaces: the next command
- * that writes here replaces it. */
-bool xb_enforce_is_dead(const struct xb_link *link);
+/* Whether the link is of another network namespace and on none of its interfaces, nor will be.
+ * wanted: some are. */
+bool xb_enforce_is_dead(const struct xb_link *link, bool wanted);
 
 /* In the writer's transaction: the lifelines of the wanted interfaces, of those on trial, and of
  * `count` more, by number; see autoallow.h. */

@@ -3,6 +3,8 @@
 #include "netns.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +22,14 @@ static uint64_t inode_of(const char *path)
 
 	return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
+
+/*
+ * Cookies are drawn in order, the first for the initial namespace. Since Linux 6.18 they are drawn
+ * together with the numbers of other kinds of namespaces, but there its inode has a number of its
+ * own (NET_NS_INIT_INO).
+ */
+#define INITIAL_COOKIE 1
+#define INITIAL_INODE  0xEFFFFFF9U
 
 static uint64_t own_cookie(void)
 {
@@ -45,19 +55,35 @@ bool xb_netns_same(const struct xb_netns *one, const struct xb_netns *other)
 	return !one->cookie || !other->cookie || one->cookie == other->cookie;
 }
 
+bool xb_netns_is_initial(const struct xb_netns *netns)
+{
+	return netns->cookie == INITIAL_COOKIE || netns->inode == INITIAL_INODE;
+}
+
+/* Whether the process of this name in /proc is of it, for all that can be seen. */
+static bool may_have(const char *process, uint64_t inode)
+{
+	char path[sizeof("/proc//ns/net") + NAME_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/net", process);
+	return stat(path, &st) < 0 ? errno == EACCES || errno == EPERM : st.st_ino == inode;
+}
+
 bool xb_netns_is_gone(const struct xb_netns *netns)
 {
+	struct xb_netns self = xb_netns_self();
 	char text[XB_NETNS_ENTER];
-	DIR *listing = netns->inode ? opendir("/proc") : NULL;
-	bool gone = listing && !xb_netns_enter(netns, text);
 	struct dirent *item;
+	DIR *listing;
+	bool gone;
 
-	while (gone && (item = readdir(listing))) {
-		char path[sizeof("/proc//ns/net") + sizeof(item->d_name)];
-
-		snprintf(path, sizeof(path), "/proc/%s/ns/net", item->d_name);
-		gone = inode_of(path) != netns->inode;
-	}
+	if (self.inode == netns->inode && !xb_netns_same(&self, netns))
+		return true;
+	listing = netns->inode ? opendir("/proc") : NULL;
+	gone = listing && !xb_netns_enter(netns, text);
+	while (gone && (item = readdir(listing)))
+		gone = !may_have(item->d_name, netns->inode);
 	if (listing)
 		closedir(listing);
 	return gone;

@@ -16,6 +16,9 @@ struct xb_netns xb_netns_self(void);
 /* Whether they are the same; true if it cannot be told. */
 bool xb_netns_same(const struct xb_netns *one, const struct xb_netns *other);
 
+/* Whether it is the one that the kernel begins with, of which it never has another. */
+bool xb_netns_is_initial(const struct xb_netns *netns);
+
 #define XB_NETNS_ENTER 320
 
 /* The command that enters it, as "nsenter --net=/run/netns/NAME". false: nothing here names it, and
@@ -23,8 +26,9 @@ bool xb_netns_same(const struct xb_netns *one, const struct xb_netns *other);
 bool xb_netns_enter(const struct xb_netns *netns, char text[XB_NETNS_ENTER]);
 
 /*
- * Whether no process that /proc shows and no name in /run/netns is of it any more. A number that
- * was used again counts as it: then this says false.
+ * Whether no process that /proc shows and no name in /run/netns is of it any more. false, too, if
+ * that of some process may not be looked at, or if another one has its number by now, unless that
+ * is this process's.
  */
 bool xb_netns_is_gone(const struct xb_netns *netns);
 

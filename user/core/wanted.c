@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "home.h"
 
 int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted)
 {
@@ -14,7 +15,7 @@ int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted)
 	int error = mdb_put(txn->txn, txn->store->ifaces, &key, &value, 0);
 
 	txn->edits++;
-	return error ? xb_store_error(error, "cannot write the store") : 0;
+	return error ? xb_store_error(error, "cannot write the store") : xb_home_put(txn);
 }
 
 int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found)

@@ -6,6 +6,7 @@
 #include "interface.h"
 #include "store.h"
 
+/* Of the network namespace of this process, which is their home from now on. */
 int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted);
 
 int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found);

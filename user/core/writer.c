@@ -383,7 +383,7 @@ static void keep_interfaces(struct xb_writer *writer, bool failed)
 {
 	xb_interfaces_free(&standing);
 	stands = false;
-	if (failed || writer->foreign ||
+	if (failed || writer->foreign || writer->away ||
 	    (writer->how & XB_WRITE_HEAVY && xb_reconcile_look_again(writer)))
 		return;
 	standing = writer->interfaces;
@@ -448,7 +448,7 @@ static int attempt(const struct change *change, bool *full)
 		error = xb_member_sweep(writer.txn, writer.now, &writer.expired);
 	if (!error)
 		error = change->body ? change->body(&writer, change->context) : 0;
-	if (!error && writer.txn && (!writer.foreign || writer.adopts))
+	if (!error && writer.txn && ((!writer.foreign && !writer.away) || writer.adopts))
 		error = xb_enforce_allow(&writer, NULL, 0, writer.how & XB_WRITE_SURVEY);
 	unmet = writer.unmet;
 	if (!error && writer.txn)

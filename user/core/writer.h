@@ -25,6 +25,7 @@ struct xb_writer {
 	struct xb_generation *active;	 /* NULL: nothing is enforced */
 	struct xb_interfaces interfaces; /* wanted, and as the kernel has them */
 	bool foreign;	       /* what is in force is another store's, and is left alone */
+	bool away;	       /* not where interfaces are wanted: nothing is enforced */
 	bool adopts;	       /* set by a body that takes over what is in force */
 	unsigned int how;      /* XB_WRITE_ bits */
 	struct xb_trial trial; /* the one that goes on, if any */
@@ -41,6 +42,7 @@ struct xb_writer {
 #define XB_WRITE_COMMIT 4U  /* makes lasting what is on trial: it ends with this write */
 #define XB_WRITE_ADOPT	8U  /* takes over what another store has put in force */
 #define XB_WRITE_LEAVE	16U /* lets that alone; others are refused then */
+#define XB_WRITE_SETTLE 32U /* goes on here if the network namespace of before is gone */
 
 /* Returned by xb_write(), with a message: the change, if any, is made and durable, but the machine
  * cannot make the filter that is wanted. What it could take of the change is in force. */
