@@ -7,7 +7,7 @@ import signal
 import time
 
 from events import Events, pick
-from ground import AWAY, FAR, LIBXDP_PINS, PATIENCE, Wrong
+from ground import AWAY, BOOT_ID, FAR, LIBXDP_PINS, PATIENCE, Wrong
 from model import ALWAYS_LISTED, BY_ENTRY, DYNAMIC, POLICIES, SOURCES, Store, Wish
 
 POINTS = ("apply-dirty", "apply-half", "apply-done", "commit-before", "commit-after",
@@ -16,7 +16,8 @@ POINTS = ("apply-dirty", "apply-half", "apply-done", "commit-before", "commit-af
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 KILL_WITHIN = 0.04 * PATIENCE   # seconds
 # What runs a command elsewhere. A hidden /proc is what a container sees.
-ELSEWHERE = (("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),
+ELSEWHERE = (("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+              "mount --bind $XB_WORLD_BOOT %s && exec \"$@\"" % BOOT_ID, "sh"),
              ("unshare", "--time", "--monotonic", "3600", "--boottime", "3600", "--fork",
               "--kill-child"),
              ("unshare", "--net"))
@@ -45,8 +46,8 @@ class Actions(Events):
         if fate >= 70 and (set(self.without) & {
                 "kills" if fate < 86 else "races" if fate < 92 else "elsewhere"}):
             fate = 0
-        if fate >= 92 and not self.protected():
-            fate = 0    # whose the filter is has not been said yet
+        if fate >= 92 and not self.model.wishes:
+            fate = 0    # where interfaces are wanted has not been said yet
         if fate < 70:
             return self.run(attempt)
         if fate < 78:
@@ -59,9 +60,10 @@ class Actions(Events):
             return self.run_beside(attempt, c // 100)
         if fate < 96:
             where = AWAY if fate % 2 else FAR
-            return self.run(attempt, where=where, how="in another network namespace")
+            return self.run_elsewhere(attempt, where=where, how="in another network namespace")
         runner = pick(ELSEWHERE, c // 100)
-        return self.run(attempt, before=runner, how=" ".join(runner[:2]))
+        run = self.run_elsewhere if "--net" in runner else self.run
+        return run(attempt, before=runner, how=" ".join(runner[:2]))
 
     def protected(self):
         """Whether something is surely in force."""
@@ -71,43 +73,60 @@ class Actions(Events):
         done = self.ground.run(*attempt.words, how=how, kill_after=kill_after, text=attempt.text,
                                **more)
         self.tell(str(done))
-        elsewhere = "network" in how or "--net" in how
-        self.conclude(attempt, done, elsewhere, bool(how))
+        self.conclude(attempt, done, bool(how))
         return done
 
-    def conclude(self, attempt, done, elsewhere, special):
+    def run_elsewhere(self, attempt, **more):
+        """In another network namespace than that of the wanted interfaces: refused, and nothing comes to
+        be. But what is not in force may be detached."""
+        pins = self.ground.pinned()
+        detached = attempt.words[0] == "detach" and \
+            not any(device.filters for device in self.model.devices.values())
+        done = self.ground.run(*attempt.words, text=attempt.text, **more)
+        self.tell(str(done))
+        if done.code == 0 and detached:
+            self.acknowledge(attempt)
+            return done
+        if not (done.code == 3 and "network namespace" in done.errors or
+                done.code == 1 and detached):
+            raise Wrong("not refused elsewhere: %s" % done)
+        self.one_line(done)
+        if self.ground.pinned() != pins:
+            raise Wrong("refused elsewhere, and pins are others: %s" % done)
+        self.settle(Attempt(attempt.words), done, cut_off=False)
+        return done
+
+    def conclude(self, attempt, done, special):
         if done.code == 0:
             self.acknowledge(attempt)
-            # Of another namespace only what it says is judged.
-            self.acknowledged = None if elsewhere else done
+            self.acknowledged = done
         elif done.code in KILLED:
             self.settle(attempt, done)
         elif done.code not in (1, 2, 3) or done.code == 1 and not attempt.may_lack:
             raise Wrong("no exit code for this: %s" % done)
         else:
-            self.refused(attempt, done, elsewhere or special, elsewhere)
-        if done.code != 0:
+            self.refused(attempt, done, special)
+        if done.code != 0 and done.code not in KILLED and done.words[0] not in ("up", "restore"):
             self.one_line(done)
 
-    def one_line(self, done):
-        if done.code in KILLED or done.words[0] in ("up", "restore"):
-            return
+    @staticmethod
+    def one_line(done):
         said = [line for line in done.errors.splitlines()
                 if not re.match("bloomctl: (warning|[Ww]aiting|.* from now on$)", line)]
         if len(said) != 1 or not done.errors.startswith("bloomctl: "):
             raise Wrong("not one line on stderr: %s" % done)
 
-    def refused(self, attempt, done, expected, elsewhere):
+    def refused(self, attempt, done, expected):
         """It changed nothing, or, where that is allowed, said what it could not do."""
         if not (attempt.may_fail or attempt.may_lack or expected) and \
                 not (attempt.partial or done.words[0] == "up"):
             raise Wrong("refused without a cause: %s" % done)
         if attempt.partial and done.code == 3:
             self.settle(attempt, done)
-            self.incomplete = None if elsewhere else done
+            self.incomplete = done
             return
         if done.words[0] == "up":
-            self.incomplete = None if elsewhere else done
+            self.incomplete = done
             return
         before = Attempt(attempt.words)
         self.settle(before, done, cut_off=False)

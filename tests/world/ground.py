@@ -74,6 +74,7 @@ class Ground:
         self.heard = ""     # what commands have said on stderr
         self.boots = 0
         self.boot_id = os.path.join(directory, "boot_id")
+        self.environment["XB_WORLD_BOOT"] = self.boot_id
         self.new_boot()
         subprocess.run(["mount", "--bind", self.boot_id, BOOT_ID], check=True)
 
@@ -124,6 +125,11 @@ class Ground:
     def lose(self, *paths):
         for path in paths:
             shutil.rmtree(path, ignore_errors=True)
+
+    def pinned(self):
+        """What is pinned, each by name and number."""
+        return sorted((os.path.join(at, name), os.stat(os.path.join(at, name)).st_ino)
+                      for at, folders, files in os.walk(self.pins) for name in folders + files)
 
     # --- what filters -------------------------------------------------------------------------------
 
