@@ -271,6 +271,46 @@ t_moved_away_and_detached()
 	! ip -n "$client" -d link show m0 | grep -q prog/xdp || fail "the filter stays on it"
 }
 
+# Each network namespace has numbers of its own.
+t_moved_away_to_a_number_that_is_filtered_here()
+{
+	begin
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	ip -n "$server" link set x0 netns "$client" name m0
+	join c0 0 "index $(ip -n "$client" -o link show m0 | cut -d: -f1)"
+	exits 0 attach c0
+	filters c0
+	exits 3 status
+	says 'x0 is unfiltered: in another network namespace'
+	exits 0 detach c0
+	ip -n "$client" -d link show m0 | grep -q prog/xdp || fail "the other one lost its filter"
+	exits 0 attach c0
+	exits 0 detach x0
+	! ip -n "$client" -d link show m0 | grep -q prog/xdp || fail "the filter stays on it"
+	wanted c0
+	filters c0
+}
+
+# It comes back without its name, and without a row, which another one has that got its number.
+t_moved_away_and_back_by_another_name()
+{
+	local number
+
+	begin
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	number=$(index_of x0)
+	ip -n "$server" link set x0 netns "$client" name m0
+	join c0 0 "index $number"
+	exits 0 attach c0
+	ip -n "$client" link set m0 netns "$server" name y0
+	ip -n "$server" link set y0 up
+	exits 3 status
+	says 'y0 is filtered, and nobody wants it'
+	exits 0 add 10.77.0.4
+	[[ -z $(program_on y0) ]] || fail "a program stays"
+	filters c0
+}
+
 elsewhere() { in_client "$bloomctl" --state "$state" --pin "$pins" --run "$counters" "$@" >"$T/out" 2>"$T/err"; }
 
 everything() { program_on x0 && ctl save && find "$pins" -printf "%i %p\n" 2>/dev/null | sort; }

@@ -206,16 +206,31 @@ int xb_attach(const struct xb_link *link, const struct xb_netdev *device, enum x
 	return error;
 }
 
+/* Also the pin of one that had the number and is gone. */
+static const struct xb_ifpin *pin_to_end(const struct xb_ifpins *pins,
+					 const struct xb_netdev *device, uint32_t ifindex)
+{
+	const struct xb_ifpin *pin = xb_ifpins_on(pins, ifindex, device->program);
+
+	if (!pin)
+		pin = xb_ifpins_of(pins, ifindex);
+	return pin && (!pin->ifindex || pin->ifindex == ifindex) ? pin : NULL;
+}
+
 static int take_off(const struct xb_link *link, uint32_t ifindex)
 {
 	const struct xb_ifpin *pin;
+	struct xb_netdev device;
 	struct xb_ifpins pins;
 	int error;
 
 	if (is_dispatched(link))
 		return xb_dispatcher_detach(link, ifindex);
+	error = xb_netdev_by_index(ifindex, &device);
+	if (error)
+		return error;
 	error = xb_ifpins_read(link->pins, &pins);
-	pin = error ? NULL : xb_ifpins_of(&pins, ifindex);
+	pin = error ? NULL : pin_to_end(&pins, &device, ifindex);
 	if (pin)
 		error = xb_ifpin_detach(link->pins, pin);
 	xb_ifpins_free(&pins);

@@ -100,6 +100,19 @@ const struct xb_ifpin *xb_ifpins_of(const struct xb_ifpins *all, uint32_t ifinde
 	return NULL;
 }
 
+/* Whoever was attached here by this number has it more likely than who brought it along. */
+const struct xb_ifpin *xb_ifpins_on(const struct xb_ifpins *all, uint32_t ifindex, uint32_t program)
+{
+	const struct xb_ifpin *found = xb_ifpins_of(all, ifindex);
+
+	if (!program || (found && found->ifindex == ifindex))
+		return program ? found : NULL;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].ifindex == ifindex && all->item[i].program == program)
+			return &all->item[i];
+	return NULL;
+}
+
 static void name_pin(uint32_t ifindex, char name[32])
 {
 	snprintf(name, 32, PREFIX "%u", ifindex);

@@ -28,6 +28,11 @@ void xb_ifpins_free(struct xb_ifpins *all);
 /* The one pinned for the ifindex; NULL: there is none. */
 const struct xb_ifpin *xb_ifpins_of(const struct xb_ifpins *all, uint32_t ifindex);
 
+/* The one that holds the program on the interface of this number in this network namespace; NULL:
+ * there is none. Others may hold it on one that has the same number elsewhere. */
+const struct xb_ifpin *xb_ifpins_on(const struct xb_ifpins *all, uint32_t ifindex,
+				    uint32_t program);
+
 /* A bpf_link with this program on the interface, in this network namespace. A negative errno, with
  * a message only if that could be done and the rest failed (*told). */
 int xb_ifpin_attach(const char *pins, uint32_t ifindex, int program, bool skb, bool *told);

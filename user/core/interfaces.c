@@ -92,6 +92,14 @@ static bool is_passing(const char *name)
 	       strspn(name + size, "0123456789") == strlen(name + size);
 }
 
+/* A number is that of one interface here: if two links have it, one of them has it elsewhere. */
+static bool is_here(const struct look *look, const struct xb_ifpin *pin,
+		    const struct xb_netdev *device)
+{
+	return device->program == pin->program &&
+	       xb_ifpins_on(&look->all->pins, pin->ifindex, pin->program) == pin;
+}
+
 /*
  * The device that was enrolled, as it is now. *elsewhere: it left this network namespace with our
  * entry. Only a bpf_link can tell: of a number the device may be another one by now.
@@ -106,7 +114,7 @@ static int device_of(const struct look *look, const struct xb_enrolled *enrolled
 	if (!pin || !pin->ifindex)
 		return xb_netdev_by_index(enrolled->ifindex, device);
 	error = xb_netdev_by_index(pin->ifindex, device);
-	*elsewhere = !error && device->program != pin->program;
+	*elsewhere = !error && !is_here(look, pin, device);
 	if (*elsewhere)
 		*device = (struct xb_netdev){0};
 	return error;
