@@ -311,6 +311,22 @@ t_moved_away_and_back_by_another_name()
 	filters c0
 }
 
+# Its wish went to one here that is also called by its name, and is attached by its own.
+t_moved_away_and_its_name_was_taken()
+{
+	begin
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	ip -n "$server" link set x0 netns "$client" name m0
+	join c0 0 "index 4711"
+	ip -n "$server" link property add dev c0 altname x0
+	exits 0 add 10.77.0.4
+	exits 0 status
+	exits 0 attach c0
+	wanted c0
+	! ip -n "$client" -d link show m0 | grep -q prog/xdp || fail "the filter stays on it"
+	filters c0
+}
+
 elsewhere() { in_client "$bloomctl" --state "$state" --pin "$pins" --run "$counters" "$@" >"$T/out" 2>"$T/err"; }
 
 everything() { program_on x0 && ctl save && find "$pins" -printf "%i %p\n" 2>/dev/null | sort; }

@@ -25,6 +25,7 @@ struct request {
 	enum xb_mode got[256], had[256];
 	bool had_any[256];  /* our filter, in mode `had` */
 	uint64_t open[256]; /* microseconds that a change of mode left it unfiltered */
+	bool renamed;	    /* one was wanted by another name, and is so no more */
 };
 
 static void forget_twin(struct request *request, int i)
@@ -139,7 +140,7 @@ static int allow_body(struct xb_writer *writer, void *context)
 }
 
 /* By its own name, and by no alternative one. */
-static int want(struct xb_writer *writer, const struct request *request, int i)
+static int want(struct xb_writer *writer, struct request *request, int i)
 {
 	const struct xb_interfaces *all = &writer->interfaces;
 	struct xb_wanted wanted = {.mode = request->wanted};
@@ -148,9 +149,11 @@ static int want(struct xb_writer *writer, const struct request *request, int i)
 	for (size_t j = 0; !error && j < all->count; j++) {
 		bool found;
 
-		if (all->item[j].wanted[0] &&
-		    all->item[j].now.ifindex == request->device[i].ifindex)
-			error = xb_wanted_remove(writer->txn, all->item[j].wanted, &found);
+		if (!all->item[j].wanted[0] ||
+		    all->item[j].now.ifindex != request->device[i].ifindex)
+			continue;
+		request->renamed |= strcmp(all->item[j].wanted, request->names[i]) != 0;
+		error = xb_wanted_remove(writer->txn, all->item[j].wanted, &found);
 	}
 	snprintf(wanted.name, sizeof(wanted.name), "%s", request->names[i]);
 	return error ? error : xb_wanted_put(writer->txn, &wanted);
@@ -246,6 +249,15 @@ static int forget_allowed(const struct cli *cli, int error)
 	return error;
 }
 
+/* An interface that is in another network namespace was wanted by the former name, and is so by
+ * none now. */
+static void let_go(const struct cli *cli)
+{
+	if (xb_write(&cli->paths, HOW, NULL, NULL))
+		xb_warning("attached, but not all that follows from it was done: %s",
+			   xb_error_message());
+}
+
 static int attach(const struct cli *cli, struct request *request)
 {
 	int error = xb_capabilities_need();
@@ -258,7 +270,11 @@ static int attach(const struct cli *cli, struct request *request)
 		error = attach_on_trial(cli, request);
 	else
 		error = rollback_write(cli, HOW | XB_WRITE_SURVEY, body, request);
-	return error ? forget_allowed(cli, error) : 0;
+	if (error)
+		return forget_allowed(cli, error);
+	if (request->renamed)
+		let_go(cli);
+	return 0;
 }
 
 static int answer(const struct cli *cli, const struct request *request)
