@@ -12,7 +12,8 @@
 
 #include "error.h"
 #include "seal.h"
-#include "store.h"
+#include "lmdberror.h"
+#include "table.h"
 
 /* Each record ends with the seal of its key and of the leaf before it. */
 #define SEAL_BYTES sizeof(uint32_t)

@@ -4,24 +4,7 @@
 #ifndef XB_CORE_ENTRIES_H
 #define XB_CORE_ENTRIES_H
 
-#include <lmdb.h>
-
-#include "entry.h"
-#include "leaf.h"
-
-struct xb_txn;
-
-/* The part of the table that a transaction changes, kept in memory until it goes on elsewhere. */
-struct xb_entries {
-	struct xb_leaf leaf; /* what is in the table from `low` to right before `high` */
-	uint8_t low[XB_LEAF_KEY_MAX], high[XB_LEAF_KEY_MAX];
-	size_t low_size, high_size;   /* high_size 0: to the end */
-	bool open, changed, stored;   /* stored: the table has a record of it */
-	uint8_t key[XB_LEAF_KEY_MAX]; /* asked for last */
-	size_t key_size;
-	MDB_cursor *cursor; /* of the table, for nothing that lasts */
-	uint64_t version;   /* counts changes of all this, for scans to notice */
-};
+#include "storetypes.h"
 
 int xb_entries_open(struct xb_txn *txn);
 void xb_entries_close(struct xb_txn *txn);

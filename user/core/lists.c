@@ -11,6 +11,8 @@
 
 #include "array.h"
 #include "error.h"
+#include "lmdberror.h"
+#include "table.h"
 #include "utf8.h"
 
 struct list_record {
@@ -128,7 +130,7 @@ int xb_lists_load(struct xb_txn *txn)
 	mdb_cursor_close(cursor);
 	if (failed)
 		return failed;
-	if (error == MDB_NOTFOUND && !xb_store_has_all(txn, txn->store->lists, txn->list_count))
+	if (error == MDB_NOTFOUND && !xb_table_has_all(txn, txn->store->lists, txn->list_count))
 		error = MDB_CORRUPTED;
 	return error == MDB_NOTFOUND ? index_all(txn)
 				     : xb_store_error(error, "cannot read the store");

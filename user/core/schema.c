@@ -6,7 +6,7 @@
 
 #include "entries.h"
 #include "error.h"
-#include "seal.h"
+#include "lmdberror.h"
 
 /* Until schema 3 a record for each entry; in schema 4 many to a record, without a seal. */
 #define TABLE_OF_RECORDS "entries"
@@ -89,53 +89,4 @@ int xb_schema_upgrade(struct xb_store *store)
 		return error;
 	}
 	return xb_txn_commit(txn);
-}
-
-/* Schemas 3 to 5 ended before the mark; 5 was the first with a seal. */
-static int upgrade_unmarked(struct xb_meta *meta, const MDB_val *value)
-{
-	uint32_t seal;
-
-	*meta = (struct xb_meta){0};
-	memcpy(meta, value->mv_data, XB_META_WITHOUT_MARK);
-	if (meta->schema == 5) {
-		seal = meta->seal;
-		meta->seal = 0;
-		if (seal != xb_seal(NULL, 0, meta, XB_META_WITHOUT_MARK))
-			return xb_store_error(MDB_CORRUPTED, "cannot read the store");
-	}
-	if (meta->schema < 3 || meta->schema > 5)
-		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
-	meta->schema = XB_SCHEMA;
-	return 0;
-}
-
-/* Schema 1 ended before the number of allowed entries, and had its default rate written out. Schema
- * 2 had no names: their number was not in the totals, and it ended before the ports. */
-int xb_schema_upgrade_meta(struct xb_meta *meta, const MDB_val *value)
-{
-	const size_t first = offsetof(struct xb_meta, totals.allow),
-		     front = offsetof(struct xb_meta, totals.names),
-		     back = offsetof(struct xb_meta, ports) - offsetof(struct xb_meta, policy);
-	const char *bytes = value->mv_data;
-
-	if (value->mv_size == sizeof(*meta)) {
-		meta->schema = XB_SCHEMA;
-		return 0;
-	}
-	if (value->mv_size == XB_META_WITHOUT_MARK)
-		return upgrade_unmarked(meta, value);
-	*meta = (struct xb_meta){.ports.dns[0] = XB_DNS_PORT};
-	if (value->mv_size == first) {
-		memcpy(meta, bytes, first);
-		if (!(meta->rate > XB_DEFAULT_RATE) && !(meta->rate < XB_DEFAULT_RATE))
-			meta->rate = 0;
-	} else if (value->mv_size == front + back) {
-		memcpy(meta, bytes, front);
-		memcpy(&meta->policy, bytes + front, back);
-	} else {
-		return xb_system_error(0, "the store is of another version of this program");
-	}
-	meta->schema = XB_SCHEMA;
-	return 0;
 }

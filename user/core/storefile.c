@@ -15,7 +15,7 @@
 #include "latest.h"
 #include "memory.h"
 #include "ownfile.h"
-#include "store.h"
+#include "lmdberror.h"
 
 int xb_storefile_check(const char *path)
 {

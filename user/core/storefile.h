@@ -6,13 +6,7 @@
 #include <lmdb.h>
 #include <stdbool.h>
 
-#ifndef XB_STORE_GIB /* valgrind has no room for so much */
-#define XB_STORE_GIB 64
-#endif
-#define XB_STORE_BYTES                                                                             \
-	((size_t)XB_STORE_GIB << 30) /* address space only: the file grows as needed */
-#define XB_STORE_READERS 1024
-#define XB_STORE_TABLES	 16
+#define XB_STORE_TABLES 16
 
 /* Whether file and lock are plain files, or not there: LMDB opens by name and follows links. 0, or
  * an error with its message. */

@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "home.h"
+#include "table.h"
 
 int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted)
 {
@@ -65,7 +66,7 @@ int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **out, size_t *count)
 		memcpy(&mode, value.mv_data, sizeof(mode));
 		all[used++].mode = mode > XB_MODE_SKB ? XB_MODE_AUTO : mode;
 	}
-	if (error == MDB_NOTFOUND && !xb_store_has_all(txn, txn->store->ifaces, used))
+	if (error == MDB_NOTFOUND && !xb_table_has_all(txn, txn->store->ifaces, used))
 		error = MDB_CORRUPTED;
 	error = error == MDB_NOTFOUND ? 0 : xb_store_error(error, "cannot read the store");
 out:

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lmdberror.h"
+
+#include <errno.h>
+#include <lmdb.h>
+
+#include "error.h"
+#include "latest.h"
+
+int xb_store_error(int error, const char *doing)
+{
+	if (error == MDB_MAP_FULL)
+		return xb_system_error(
+			0, "%s: the store has reached %zu GiB, the size it is built for", doing,
+			XB_STORE_BYTES >> 30);
+	if (error == MDB_READERS_FULL)
+		return xb_system_error(0, "%s: %d processes read the store already", doing,
+				       XB_STORE_READERS);
+	if (error == ENOMEM)
+		return xb_system_error(0,
+				       "%s: too little memory, or less than %zu GiB of address "
+				       "space (ulimit -v)",
+				       doing, XB_STORE_BYTES >> 30);
+	if (error == ENOSPC)
+		return xb_system_error(0, "%s: no space left on the disk of the state directory",
+				       doing);
+	if (error == XB_NOT_LATEST)
+		return xb_system_error(0,
+				       "%s: a process that has it open goes by an old state of it "
+				       "(an older bloomctl?); try again when that has ended",
+				       doing);
+	if (error > 0)
+		return xb_system_error(error, "%s", doing);
+	return xb_system_error(
+		0, "%s: %s; the store file is damaged: move it away and restore a `save`", doing,
+		mdb_strerror(error));
+}
