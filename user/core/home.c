@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "boot.h"
 #include "error.h"
 #include "seal.h"
-#include "session.h"
 
 struct record {
 	uint8_t boot[16];
@@ -54,12 +54,10 @@ int xb_home_get(struct xb_txn *txn, struct xb_home *home)
 static struct xb_home here(void)
 {
 	struct xb_home home = {.netns = xb_netns_self()};
-	struct xb_vantage vantage;
 
 	home.known = home.netns.cookie;
 	home.initial = xb_netns_is_initial(&home.netns);
-	xb_vantage_here(&vantage);
-	memcpy(home.boot, vantage.boot, sizeof(home.boot));
+	xb_boot_identity(home.boot);
 	return home;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "boot.h"
 #include "clock.h"
 #include "error.h"
 
@@ -64,19 +65,6 @@ static bool read_process(uint32_t pid, struct process *process)
 	return true;
 }
 
-/* 32 hexadecimal digits, with dashes among them. */
-static void read_boot(uint8_t boot[16])
-{
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-	unsigned int byte;
-
-	for (int i = 0; file && i < 16; i++)
-		if (fscanf(file, "%2x-", &byte) == 1)
-			boot[i] = (uint8_t)byte;
-	if (file)
-		fclose(file);
-}
-
 /* /proc may have been mounted for another PID namespace, where we have another number or none. */
 static bool proc_is_ours(void)
 {
@@ -90,7 +78,7 @@ void xb_vantage_here(struct xb_vantage *vantage)
 	struct stat ours;
 
 	*vantage = (struct xb_vantage){0};
-	read_boot(vantage->boot);
+	xb_boot_identity(vantage->boot);
 	if (proc_is_ours() && !stat("/proc/self/ns/pid", &ours))
 		vantage->pid_namespace = ours.st_ino;
 }
