@@ -164,6 +164,14 @@ static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry)
 	return entry->kind == XB_NAME ? xb_changes_add(&txn->change, entry, XB_ALTERED) : 0;
 }
 
+/* Whether a name that is in these lists is judged more strictly in this one, too. */
+static bool is_stricter(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+			uint32_t list)
+{
+	return entry->kind == XB_NAME &&
+	       xb_list_by_id(txn, list)->verdict < xb_members_verdict(txn, members);
+}
+
 /* Writes what is left of the entry that was asked for, or takes it out if nothing is. */
 static int write_value(struct xb_txn *txn, struct value *value)
 {
@@ -223,6 +231,7 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 		     const struct xb_membership *member, unsigned int renew,
 		     struct xb_members members, enum xb_put *result)
 {
+	bool stricter = is_stricter(txn, entry, members, member->list);
 	struct xb_membership old, renewed = *member;
 	static struct value value;
 	int error = 0;
@@ -248,8 +257,10 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 		error = write_value(txn, &value);
 	if (!error)
 		error = index_expiry(txn, entry, &renewed, true);
-	if (!error && *result == XB_PUT_JOINED)
+	if (!error && *result == XB_PUT_JOINED) {
+		txn->change.tightens |= stricter;
 		error = tell_lists(txn, entry);
+	}
 	return error;
 }
 
