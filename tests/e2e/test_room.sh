@@ -54,6 +54,19 @@ t_refused_beyond_addresses()
 	complains 'more than one exact table can be addressed for'
 }
 
+# While another store's filter is in force, too.
+t_refused_beside_another_store()
+{
+	ctl add 10.77.0.3 fd77::3 example.org
+	ctl save >"$T/before"
+	tool "$bloomctl" --state "$T/other" -q attach x0
+	exits 3 rotate --capacity "$huge"
+	one_line
+	complains 'MiB'
+	same_store "$T/before"
+	exits 0 rotate --capacity 1000
+}
+
 # A list that fits nowhere, by its entries alone, while nothing is attached.
 t_refused_import()
 {

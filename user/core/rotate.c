@@ -103,7 +103,9 @@ static int chase(struct xb_writer *builder, struct xb_generation *built)
 	return 0;
 }
 
-static int record_wishes(struct xb_writer *builder, const struct xb_rotation *rotation)
+/* built: what makes them true; NULL: nothing of this store is in force. */
+static int record_wishes(struct xb_writer *builder, const struct xb_rotation *rotation,
+			 const struct xb_generation *built)
 {
 	int error = xb_store_write(builder->store, &builder->txn);
 
@@ -112,7 +114,7 @@ static int record_wishes(struct xb_writer *builder, const struct xb_rotation *ro
 	builder->before = builder->txn->meta;
 	apply_wishes(&builder->txn->meta, rotation);
 	error = xb_policy_check(builder->txn->meta.policy, !builder->txn->meta.unconfirmed);
-	if (!error && !builder->linked)
+	if (!error && !built)
 		error = xb_writer_check_room(builder);
 	if (!error && rotation->commits)
 		error = xb_trial_delete(builder->txn);
@@ -139,7 +141,7 @@ static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
 	if (rotation->wish)
 		return xb_rollback_begin(builder, built, rotation->wish);
 	if (has_wishes(rotation) || rotation->commits) {
-		error = record_wishes(builder, rotation);
+		error = record_wishes(builder, rotation, built);
 		if (error)
 			return error;
 		xb_fault("rotate-recorded");
@@ -202,7 +204,7 @@ static int keep_wishes(struct xb_writer *builder, const struct xb_rotation *rota
 	if (rotation->wish)
 		return xb_trial_baseless();
 	error = xb_writer_lock(builder);
-	return error ? error : record_wishes(builder, rotation);
+	return error ? error : record_wishes(builder, rotation, NULL);
 }
 
 /* Opens all, mends what is broken first: a rotation starts from a link that stands. */
