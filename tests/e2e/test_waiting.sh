@@ -22,7 +22,7 @@ t_a_writer_that_stands_still()
 	gives_up --wait 0 add 10.77.0.5
 	complains 'bloomctl add 10.77.0.4 --comment .*writer.lock$'
 	gives_up -q --wait 0 add 10.77.0.5
-	for one in "del 10.77.0.3" "allow add 10.77.0.3" "policy monitor" "flush --yes" "up" "detach x0" \
+	for one in "del 10.77.0.3" "allow add 10.77.0.3" "policy monitor" "flush --yes" "up" \
 		"verdict default count" "ports dns off" "rotate" "attach x0" "import $T/list --dry-run"; do
 		echo 192.0.2.1 >"$T/list"
 		# shellcheck disable=SC2086
@@ -37,6 +37,41 @@ t_a_writer_that_stands_still()
 	exits 0 test 10.77.0.4
 }
 
+# The way off waits for nobody who does not go on.
+t_detach_beside_one_that_stands_still()
+{
+	local point words
+
+	join x1 1
+	ctl add 10.77.0.3
+	ctl -q attach x0 x1
+	for words in "commit-before:add 10.77.0.4" "rotate-built:rotate"; do
+		point=${words%%:*}
+		# shellcheck disable=SC2086
+		stands_at "$point" ${words#*:}
+		exits 3 --wait 0 detach x0
+		one_line
+		complains "detached, but .*process $paused .*stopped\) holds .*attach again .*kill -9"
+		passes 10.77.0.3
+		ip -n "$server" -d link show x1 | grep -q prog/xdp || fail "x1 has no program"
+		exits 3 status
+		exits 3 --wait 0 detach --all
+		one_line
+		complains "detached, but"
+		! ip -n "$server" -d link show x1 | grep -q prog/xdp || fail "x1 has a program"
+		# It does not attach them again unless it is asked to.
+		goes_on 0
+		exits 0 up
+		blocked 10.77.0.3
+	done
+	stands_at commit-before add 10.77.0.5
+	exits 3 --wait 0 detach --all
+	kill -KILL $paused
+	exits 0 detach --all
+	passes 10.77.0.3
+	exits 0 status
+}
+
 t_it_is_waited_for()
 {
 	ctl add 10.77.0.3
@@ -46,7 +81,7 @@ t_it_is_waited_for()
 	complains "at most: process $paused "
 	goes_on 0
 	wait $!
-	[[ $(wc -l <"$T/err") -eq 1 ]] || fail "$(cat "$T/err")"
+	[[ $(grep -c waiting "$T/err") -eq 1 ]] || fail "$(cat "$T/err")"
 	exits 0 test 10.77.0.4 10.77.0.5
 	stands_at commit-before add 10.77.0.6
 	exits 3 --wait 1 add 10.77.0.2

@@ -182,7 +182,8 @@ static int abandon_trial(const struct cli *cli, struct request *request)
 
 /* The store cannot be written, or something else keeps the usual way from its end. recorded: the
  * store no longer wants them. */
-static int detach_anyway(const struct cli *cli, const struct request *request, bool recorded)
+static int detach_anyway(const struct cli *cli, const struct request *request, bool recorded,
+			 bool held)
 {
 	char why[1024];
 	int taken, error;
@@ -195,6 +196,14 @@ static int detach_anyway(const struct cli *cli, const struct request *request, b
 				       why);
 	if (error || !taken)
 		return xb_system_error(0, "%s", why);
+	if (held)
+		return xb_system_error(
+			0,
+			"detached, but the store could not record it (%s): that "
+			"process if it goes on, and the next command that changes "
+			"something, attach again what is recorded; end it (kill -9), "
+			"and detach once more",
+			why);
 	return xb_system_error(
 		0,
 		"detached, but the store could not record it (%s): the next command that changes "
@@ -219,7 +228,7 @@ static int detach(const struct cli *cli, struct request *request)
 	if (error == XB_UNMET)
 		return xb_error_prefix(error, "detached, but for the other interfaces");
 	return error < 0 && xb_error_class() == XB_ERROR_SYSTEM
-		       ? detach_anyway(cli, request, recorded)
+		       ? detach_anyway(cli, request, recorded, error == -EBUSY)
 		       : error;
 }
 

@@ -54,12 +54,10 @@ static int take_off_older(const struct xb_paths *paths, int *taken)
 int xb_take_off(const struct xb_paths *paths, char *const *names, int count, int *taken)
 {
 	struct xb_link link;
-	int lock = xb_lock(paths->state, XB_WRITER_LOCK), error;
+	/* Who holds the lock may never go on: what is asked for in need is done without it, too. */
+	int lock = xb_lock(paths->state, XB_WRITER_LOCK), error = xb_link_open(paths->pins, &link);
 
 	*taken = 0;
-	if (lock == -EBUSY)
-		return lock;
-	error = xb_link_open(paths->pins, &link);
 	if (!error) {
 		error = take_off(&link, names, count, taken);
 		xb_link_close(&link);
