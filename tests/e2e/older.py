@@ -63,7 +63,10 @@ def main():
     for key, value in list(records(txn, sealed)):
         put(txn, leaves, key, value[:-SEAL])
     for key, value in list(records(txn, meta)):
-        put(txn, meta, key, struct.pack("I", 4) + value[4:MARK])
+        if key == b"meta":
+            put(txn, meta, key, struct.pack("I", 4) + value[4:MARK])
+        else:
+            call("mdb_del", txn, meta, ctypes.byref(val(key)), None)
     call("mdb_drop", txn, sealed, 1)
     call("mdb_txn_commit", txn)
     call("mdb_env_close", env)

@@ -221,7 +221,7 @@ t_diverged_copy()
 	blocked 10.77.0.5
 	mkdir "$T/other"
 	cp "$T/copy" "$T/other/store.mdb"
-	"$bloomctl" --state "$T/other" --pin "$pins-other" --run "$T/other-run" add 10.77.0.6
+	in_server "$bloomctl" --state "$T/other" --pin "$pins-other" --run "$T/other-run" add 10.77.0.6
 	exits 0 status
 	cp "$T/other/store.mdb" "$state/store.mdb"
 	exits 3 status
@@ -236,7 +236,7 @@ t_diverged_copy()
 	cp "$T/other/store.mdb" "$T/copy"
 	ctl add 10.77.0.5
 	blocked 10.77.0.5
-	"$bloomctl" --state "$T/other" --pin "$pins-other" --run "$T/other-run" add fd77::3
+	in_server "$bloomctl" --state "$T/other" --pin "$pins-other" --run "$T/other-run" add fd77::3
 	cp "$T/other/store.mdb" "$state/store.mdb"
 	exits 3 status
 	exits 0 add fd77::4

@@ -167,6 +167,8 @@ class Actions(Events):
             for device in model.devices.values():
                 if device.filters is False and model.wishes:
                     device.filters = None
+            if model.gate in attempt.touched:
+                model.knows_gateway = False     # the last survey may have gone by
         model.store = found
         before = list(model.wishes)
         try:
