@@ -41,11 +41,12 @@ class Program:
 
 
 class Grounded(Program):
-    """One that finds a bpf file system, a resolv.conf and the tools where the environment says."""
+    """One that finds a bpf file system, a resolv.conf and the tools where the environment says, and no
+    names of other programs' network namespaces."""
 
     def __init__(self, name, command, scratch, environment=None):
         command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-                   'mount -t bpf bpf "$XB_TEST_BPFFS" && '
+                   'mount -t bpf bpf "$XB_TEST_BPFFS" && mount -t tmpfs netns /run/netns && '
                    '{ [ ! -e /etc/resolv.conf ] || '
                    'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf; } && exec "$@"',
                    "sh"] + command
