@@ -411,7 +411,8 @@ static void a_killed_writer_leaves_nothing_behind(void **state)
 	rig_counts(&rig, &before);
 	traffic[0] = start_traffic(&rig, true);
 	traffic[1] = start_traffic(&rig, false);
-	for (int i = 0; i < KILLS; i++) {
+	/* On a busy machine most die while they wait for their turn. */
+	for (int i = 0; i < KILLS || (dirty <= KILLS / 8 && i < 16 * KILLS); i++) {
 		pid_t writer;
 
 		start_over(&churn, &rig, i & 1);
@@ -425,7 +426,7 @@ static void a_killed_writer_leaves_nothing_behind(void **state)
 	}
 	stop_traffic(traffic[0]);
 	stop_traffic(traffic[1]);
-	printf("%d kills, %d in the middle of a change, %lu frames dropped\n", KILLS, dirty,
+	printf("%d in the middle of a change, %lu frames dropped\n", dirty,
 	       check_traffic(&rig, &before, "writers die"));
 	assert_true(dirty > KILLS / 8);
 	rig_end(&rig);

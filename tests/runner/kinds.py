@@ -8,7 +8,7 @@ import shutil
 
 import building
 
-TIMEOUT = os.environ.get("XB_TEST_TIMEOUT", "300")      # seconds of a test program
+TIMEOUT = os.environ.get("XB_TEST_TIMEOUT", "900")      # seconds of a test program
 # It counts the programs, maps and links of the whole machine.
 ALONE = ("storm",)
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1",
