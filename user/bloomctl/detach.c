@@ -14,6 +14,7 @@
 #include "core/rollback.h"
 #include "core/takeoff.h"
 #include "core/wanted.h"
+#include "core/writer.h"
 
 struct request {
 	char **names;

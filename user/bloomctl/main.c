@@ -17,6 +17,7 @@
 #include "inherited.h"
 #include "rollback.h"
 #include "suggest.h"
+#include "core/rotate.h"
 
 static const struct verb verbs[] = {
 	{"attach",

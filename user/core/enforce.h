@@ -4,7 +4,7 @@
 #define XB_CORE_ENFORCE_H
 
 #include "home.h"
-#include "writer.h"
+#include "context.h"
 
 /* Opens link and generation as they are; what is missing stays NULL or unlinked. -ESTALE: the link
  * has an older layout; xb_enforce() replaces it. */

@@ -4,7 +4,7 @@
 #define XB_CORE_RECONCILE_H
 
 #include "interfaces.h"
-#include "writer.h"
+#include "context.h"
 
 /* writer->interfaces: what is wanted, by the store or by the trial, and what the kernel says now.
  */

@@ -4,7 +4,7 @@
 #define XB_CORE_ROLLBACK_H
 
 #include "trial.h"
-#include "writer.h"
+#include "context.h"
 
 /*
  * Under the writer lock, link and generation open: looks at the trial there is. One that is over is

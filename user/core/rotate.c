@@ -16,6 +16,7 @@
 #include "rollback.h"
 #include "wanted.h"
 #include "trialinput.h"
+#include "writer.h"
 
 /* A change in bulk makes a build start over; after so many times the writers wait. */
 #define PATIENCE 3
@@ -277,7 +278,8 @@ int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
 	return error;
 }
 
-int xb_grow(const struct xb_paths *paths)
+/* Rotates if the filter in force is full and nobody else is building. */
+static int grow(const struct xb_paths *paths)
 {
 	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
 	const struct xb_rotation as_it_is = {0};
@@ -299,4 +301,14 @@ int xb_grow(const struct xb_paths *paths)
 	}
 	close_builder(&builder);
 	return error == -EINPROGRESS ? 0 : error;
+}
+
+void xb_write_settle(const struct xb_paths *paths)
+{
+	/* The change stands; growing keeps the promised rate, and its failure is not the change's.
+	 */
+	if (xb_write_growth_due() && grow(paths))
+		xb_warning("the filter is full and could not be grown, its false-positive "
+			   "rate rises: %s",
+			   xb_error_message());
 }

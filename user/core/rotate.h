@@ -24,7 +24,10 @@ struct xb_rotation {
 int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
 	      struct xb_params *params);
 
-/* Rotates if the filter in force is full and nobody else is building. */
-int xb_grow(const struct xb_paths *paths);
+/*
+ * What may follow the acknowledgement: a filter that a change left full is grown. Call it after the
+ * answer is out; it does nothing when no change of this process asked for it.
+ */
+void xb_write_settle(const struct xb_paths *paths);
 
 #endif

@@ -10,13 +10,10 @@
 #include <unistd.h>
 
 #include "apply.h"
-#include "build.h"
 #include "changelog.h"
-#include "demand.h"
 #include "enforce.h"
 #include "error.h"
 #include "fault.h"
-#include "keys.h"
 #include "lock.h"
 #include "membership.h"
 #include "patience.h"
@@ -24,78 +21,7 @@
 #include "reconcile.h"
 #include "relief.h"
 #include "rollback.h"
-#include "rotate.h"
 #include "trialinput.h"
-
-/* With `built` NULL only asks whether there is room. */
-static int try_build(const struct xb_build *build, const struct xb_keys *keys,
-		     struct xb_generation **built)
-{
-	return built ? xb_build(build, keys, built) : xb_build_rehearse(build, keys);
-}
-
-static int build_within_room(const struct xb_writer *writer, struct xb_build *build,
-			     const struct xb_keys *keys, struct xb_generation **built)
-{
-	uint64_t wanted = build->capacity;
-	int error = try_build(build, keys, built);
-	char why[512];
-
-	if (!xb_build_lacks_room(error) || !wanted || writer->exact)
-		return error;
-	snprintf(why, sizeof(why), "%s", xb_error_message());
-	build->capacity = 0;
-	error = try_build(build, keys, built);
-	if (!error)
-		xb_warning("no room for a filter of %llu entries (%s); it is sized by what "
-			   "is listed",
-			   (unsigned long long)wanted, why);
-	return error;
-}
-
-static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
-		   struct xb_generation **built)
-{
-	struct xb_build build = {
-		.paths = writer->paths,
-		.link = &writer->link,
-		.store = txn->meta.identity,
-		.sequence = sequence,
-		.mark = sequence == txn->meta.sequence ? txn->meta.mark : txn->next_mark,
-		.capacity = txn->meta.capacity,
-		.rate = xb_meta_rate(&txn->meta),
-		.confirm = !txn->meta.unconfirmed,
-		.policy = txn->meta.policy,
-		.ports = txn->meta.ports,
-	};
-	struct xb_keys keys;
-	int error = xb_keys_collect(txn, &keys);
-
-	if (error)
-		return error;
-	error = build_within_room(writer, &build, &keys, built);
-	xb_keys_free(&keys);
-	return error;
-}
-
-int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
-		      struct xb_generation **built)
-{
-	return rebuild(writer, txn, sequence, built);
-}
-
-int xb_writer_check_room(struct xb_writer *writer)
-{
-	const struct xb_meta *meta = &writer->txn->meta;
-	const struct xb_totals *totals = &meta->totals;
-	uint64_t keys = totals->host4_keys + totals->net6 + totals->names;
-
-	if (xb_relief_is(&writer->before, writer->txn) ||
-	    xb_demand_is_met(writer->paths,
-			     totals->allow + (keys > meta->capacity ? keys : meta->capacity)))
-		return 0;
-	return rebuild(writer, writer->txn, meta->sequence, NULL);
-}
 
 /* What no builder and no generation needs any more. */
 static int trim_log(struct xb_writer *writer)
@@ -121,14 +47,6 @@ static int commit(struct xb_writer *writer)
 	error = xb_txn_commit(txn);
 	xb_fault("commit-after");
 	return error;
-}
-
-int xb_writer_lock(struct xb_writer *writer)
-{
-	if (writer->store->read_only)
-		return xb_system_error(EROFS, "cannot write the store");
-	writer->writer_lock = xb_lock(writer->paths->state, XB_WRITER_LOCK);
-	return writer->writer_lock < 0 ? writer->writer_lock : xb_store_recover(writer->store);
 }
 
 /* The usual change: durable first, then bit by bit in the generation in force. */
@@ -513,13 +431,10 @@ int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb
 		.paths = paths, .how = how, .wish = wish, .body = body, .context = context});
 }
 
-void xb_write_settle(const struct xb_paths *paths)
+bool xb_write_growth_due(void)
 {
-	/* The change stands; growing keeps the promised rate, and its failure is not the change's.
-	 */
-	if (growth_due && xb_grow(paths))
-		xb_warning("the filter is full and could not be grown, its false-positive "
-			   "rate rises: %s",
-			   xb_error_message());
+	bool due = growth_due;
+
 	growth_due = false;
+	return due;
 }
