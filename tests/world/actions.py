@@ -368,7 +368,7 @@ class Actions(Events):
         model, former = self.model, list(self.model.devices.values())
         known = model.knows_gateway or model.booting
         names = [line["interface"] for line in self.ground.saved() if "interface" in line]
-        self.reconcile(names)
+        self.reconcile(names, followed=False)
         for device in former:
             self.destroy(device)
         self.ground.lose(self.ground.pins, self.ground.files,

@@ -108,16 +108,19 @@ class Judge:
     def is_here(wish):
         return wish.device and wish.device.home
 
-    def reconcile(self, names):
+    def reconcile(self, names, followed=True):
         """What is said to be wanted, against what was acknowledged. An interface that took the name of a
-        wanted one, which was renamed, may be wanted, too."""
+        wanted one, which was renamed, may be wanted, too. followed: somebody has looked since at what
+        interfaces are called."""
         if self.raced and self.unsure:
             # Which interface a name meant at that moment is not told.
             self.model.wishes = [Wish(name, device=self.model.called(name)) for name in names]
             return
         left, found = set(names), {}
-        for names_of in (lambda wish: {wish.device.name} if self.is_here(wish) else set(),
-                         lambda wish: {wish.name}, Wish.names, self.names_here):
+        by_now, by_wish = \
+            lambda wish: {wish.device.name} if self.is_here(wish) else set(), lambda wish: {wish.name}
+        for names_of in (*((by_now, by_wish) if followed else (by_wish, by_now)), Wish.names,
+                         self.names_here):
             for wish in self.model.wishes:
                 mine = sorted(name for name in names_of(wish) & left
                               if not self.is_detached(wish, name))
