@@ -23,6 +23,7 @@
 #define OPT_OUR_SIZE   1232 /* bytes of UDP we take: DNS flag day 2020 */
 #define ANSWER_TTL     64
 #define FRAME_MIN      60
+#define SECOND	       1000000000ULL /* ns */
 
 static __always_inline __u8 *message_at(struct name *name, __u32 at)
 {
@@ -277,9 +278,31 @@ static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
 }
 
 /*
+ * Whether one more answer is within the limit: the generic cell rate algorithm (ITU-T I.371, annex
+ * A), a token bucket of which only the time is kept. As many as in a second may come at once. Each
+ * CPU counts its own, so nobody waits for a line of another.
+ */
+static __always_inline bool within_limit(struct name *name)
+{
+	__u64 now, due;
+
+	if (!params.answer_limit)
+		return true;
+	now = bpf_ktime_get_coarse_ns();
+	due = name->answer_due;
+	if (due < now)
+		due = now;
+	due += SECOND / params.answer_limit;
+	if (due > now + SECOND)
+		return false;
+	name->answer_due = due;
+	return true;
+}
+
+/*
  * Makes the frame the answer that the reason says. XB_NAME_UNANSWERED: it cannot be answered
- * rightly, and is to be dropped. The incoming checksum is not looked at: on virtual interfaces it
- * is not there yet.
+ * rightly, XB_NAME_LIMITED: it is one too many; both are to be dropped. The incoming checksum is
+ * not looked at: on virtual interfaces it is not there yet.
  */
 static __always_inline int answer(struct xdp_md *ctx, struct name *name, __u32 reason)
 {
@@ -289,10 +312,12 @@ static __always_inline int answer(struct xdp_md *ctx, struct name *name, __u32 r
 	if (!is_answerable(ctx, name, edns))
 		return XB_NAME_UNANSWERED;
 	size = answer_message(name, reason, edns);
-	if ((edns && !turn_opt(ctx, name)) || !turn(ctx, name, size) ||
-	    !trim(ctx, name->query.message + size))
+	if ((edns && !turn_opt(ctx, name)) || !turn(ctx, name, size))
 		return XB_NAME_UNANSWERED;
-	return reason;
+	/* Now it is known to be one that somebody gets. */
+	if (!within_limit(name))
+		return XB_NAME_LIMITED;
+	return trim(ctx, name->query.message + size) ? reason : XB_NAME_UNANSWERED;
 }
 
 #endif

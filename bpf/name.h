@@ -76,7 +76,8 @@ struct name {
 	__u32 verdict; /* the strictest found; XB_DOMAIN_VERDICTS: none */
 	struct hit hit;
 	struct xb_sip sip;
-	__u32 tcp; /* enum xb_reason a listed name is dropped for; 0: a query over UDP */
+	__u64 answer_due; /* when the next answer would come if all had kept the limit's pace */
+	__u32 tcp;	  /* enum xb_reason a listed name is dropped for; 0: a query over UDP */
 	struct hello hello;
 	struct xb_name_drop told;
 };

@@ -35,7 +35,7 @@ _bloomctl_lists()
 _bloomctl()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-	local verbs='attach detach up status doctor add del test list allow policy verdict ports commit expire flush import save
+	local verbs='attach detach up status doctor add del test list allow policy verdict ports limit commit expire flush import save
 		restore batch rotate stats watch plan help'
 	local kinds='address gateway resolver loopback link-local ssh time dhcp all'
 	local verb="" below="" words="" given=0 i
@@ -144,6 +144,7 @@ _bloomctl()
 			1) words='off' ;;
 			esac
 			;;
+		limit) ((given)) || words='off' ;;
 		detach)
 			words=$(_bloomctl_status_names interfaces "${places[@]}")
 			[[ -n $words ]] || words=$(_bloomctl_interfaces)

@@ -278,8 +278,8 @@ struct xb_params {
 	struct xb_geometry names;
 	struct xb_buckets confirm_names; /* always there if names is */
 	struct xb_name_ports ports;
-	__u32 allow_names; /* that the hash map of allowed names has room for */
-	__u32 reserved;
+	__u32 allow_names;   /* that the hash map of allowed names has room for */
+	__u32 answer_limit;  /* answers a second on each CPU; 0: any number */
 	__u32 prefix4;	     /* 1: IPv4 prefixes are looked up */
 	__u32 length_cells;  /* without cell 0 */
 	__u32 length_probes; /* most probes an IPv6 packet may cost at the promised rate */

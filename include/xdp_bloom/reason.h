@@ -62,7 +62,9 @@
 	X(PPPOE_HEADER, "pppoe_header", PASS,                                                      \
 	  "a PPPoE session longer than the frame, or too short for its protocol")                  \
 	X(HTTP_AMBIGUOUS, "http_ambiguous", PASS,                                                  \
-	  "an HTTP host that is not listed, but a second one or a folded line follows")
+	  "an HTTP host that is not listed, but a second one or a folded line follows")            \
+	X(NAME_LIMITED, "name_limited", DROP,                                                      \
+	  "a query for a listed domain that is over the limit of answers")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,

@@ -100,6 +100,7 @@ class Filter:
                      os.path.join(scratch.run, "names"), "-q")
         run(*self.base, "import", names, "--list", "names", "--format", "domains")
         run(*self.base, "verdict", "names", "refused")
+        run(*self.base, "limit", "off")
 
     def ask(self, count):
         run(*self.base, "attach", SERVER)

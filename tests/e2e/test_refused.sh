@@ -111,6 +111,8 @@ bad_usage()
 		verdict nosuch
 		ports nowhere 53
 		ports dns 0
+		limit 0
+		limit x
 		ports dns 53,x
 		ports dns 65536
 		expire x

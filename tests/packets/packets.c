@@ -4,12 +4,14 @@
  * number N of a seed is the same whatever comes before it; it goes to configuration N % WORLDS.
  */
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/error.h"
@@ -125,14 +127,14 @@ static bool is_verdict(int verdict, enum reference_verdict expected)
 	return verdict == verdicts[expected];
 }
 
-/* One that is dropped for want of an answer may have been turned round in part: nobody sees it. */
+/* One that is dropped instead of answered may have been turned round in part: nobody sees it. */
 static bool is_left(const struct frame *frame, const struct frame *left,
 		    const struct outcome *expected)
 {
 	const struct frame *wanted =
 		expected->verdict == VERDICT_ANSWER ? &expected->answer : frame;
 
-	return expected->reason == XB_NAME_UNANSWERED ||
+	return expected->reason == XB_NAME_UNANSWERED || expected->reason == XB_NAME_LIMITED ||
 	       (left->size == wanted->size && !memcmp(left->byte, wanted->byte, wanted->size));
 }
 
@@ -160,6 +162,8 @@ static void check_frame(uint64_t number)
 		if (hit)
 			expected = guessed;
 	}
+	if (world->rules.limit && expected.verdict == VERDICT_ANSWER && reason == XB_NAME_LIMITED)
+		reference_limited(&frame, &expected);
 	if (reason != (int)expected.reason) {
 		snprintf(what, sizeof(what), "%s, the reference says %s", name_of(reason),
 			 name_of((int)expected.reason));
@@ -291,6 +295,31 @@ static bool check_guesses(void)
 	return tell("few_wrong_hits", strlen(why) == fine, why);
 }
 
+/* As many as in a second at once, and then at the limit's pace, on each CPU. */
+static bool check_limits(double seconds)
+{
+	char why[512] = "too many in:";
+	size_t fine = strlen(why);
+	double cpus = (double)libbpf_num_possible_cpus();
+
+	for (int i = 0; i < WORLDS; i++) {
+		double limit = worlds[i].rules.limit * (seconds + 1) * cpus;
+
+		if (worlds[i].rules.limit && (double)tallies[i].verdicts[VERDICT_ANSWER] > limit)
+			snprintf(why + strlen(why), sizeof(why) - strlen(why), " \"%s\"",
+				 worlds[i].name);
+	}
+	return tell("limited_answers", strlen(why) == fine, why);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 static uint64_t number_of(const char *text)
 {
 	char *end;
@@ -305,6 +334,7 @@ static uint64_t number_of(const char *text)
 int main(int argc, char **argv)
 {
 	uint64_t frames, done;
+	double start;
 	bool fine;
 
 	if (argc != 4) {
@@ -319,6 +349,7 @@ int main(int argc, char **argv)
 	find_out_buffers();
 	for (int i = 0; i < WORLDS; i++)
 		xb_link_counts(&worlds[i].link, 0, &tallies[i].counts);
+	start = now();
 	done = check_frames(frames, number_of(argv[3]));
 	print_reached();
 	printf("%" PRIu64 " frames in %d configurations\n", done, WORLDS);
@@ -326,6 +357,7 @@ int main(int argc, char **argv)
 	fine = check_reasons(done) && fine;
 	fine = check_verdicts(done) && fine;
 	fine = check_guesses() && fine;
+	fine = check_limits(now() - start) && fine;
 	worlds_end(worlds);
 	corpus_free(&corpus);
 	free(universe);

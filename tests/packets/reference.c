@@ -19,6 +19,7 @@ static enum reference_verdict verdict_of(enum xb_reason reason)
 	case XB_NOT_ADMITTED:
 	case XB_NAME_DROPPED:
 	case XB_NAME_UNANSWERED:
+	case XB_NAME_LIMITED:
 	case XB_TLS_DROPPED:
 	case XB_HTTP_DROPPED:
 		return VERDICT_DROP;
@@ -233,4 +234,11 @@ void reference(const struct rules *rules, const struct frame *frame, bool guess,
 	outcome->counted = outcome->verdict == VERDICT_ANSWER
 				   ? outcome->answer.size
 				   : bytes_counted(frame, packet.claimed);
+}
+
+void reference_limited(const struct frame *frame, struct outcome *outcome)
+{
+	outcome->reason = XB_NAME_LIMITED;
+	outcome->verdict = verdict_of(outcome->reason);
+	outcome->counted = frame->size;
 }

@@ -31,7 +31,8 @@ struct rules {
 	struct sources *sources;
 	struct domains listed, exempt;
 	enum reference_policy policy;
-	bool guesses; /* there is no exact look-up */
+	bool guesses;	/* there is no exact look-up */
+	uint32_t limit; /* answers a second on each CPU; 0: any number */
 	uint16_t dns[REFERENCE_PORTS], tls[REFERENCE_PORTS], http[REFERENCE_PORTS]; /* 0: none */
 };
 
@@ -49,6 +50,9 @@ struct outcome {
 /* guess: a Bloom filter hits the source, if it has it not. */
 void reference(const struct rules *rules, const struct frame *frame, bool guess,
 	       struct outcome *outcome);
+
+/* The frame has an answer by the outcome: what becomes of it when it is one too many. */
+void reference_limited(const struct frame *frame, struct outcome *outcome);
 
 /* ---- Between its files ---- */
 

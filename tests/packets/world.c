@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/guardload.h"
 #include "generate.h"
 
 /* What a row leaves out is the plain case. */
@@ -47,6 +48,7 @@ static const struct {
 	struct xb_name_ports ports; /* none: as it comes */
 	bool guesses, watched;
 	enum reference_slot slot;
+	uint32_t limit;
 } configurations[WORLDS] = {
 	{"hosts", HAS_HOSTS},
 	{"hosts, guessed", HAS_HOSTS, .guesses = true},
@@ -58,7 +60,7 @@ static const struct {
 	{"allow-only", ALL_SOURCES | HAS_ALLOWED, .policy = POLICY_ALLOW_ONLY},
 	{"allow-only, names", EVERYTHING, .policy = POLICY_ALLOW_ONLY, .ports = ALL},
 	{"names", HAS_NAMES | HAS_EXEMPT, .ports = DNS},
-	{"names, none exempt", HAS_NETS | HAS_NAMES, .ports = HTTP},
+	{"names, none exempt", HAS_NETS | HAS_NAMES, .ports = HTTP, .limit = 1},
 	{"names in tls", HAS_PREFIXES | HAS_NAMES | HAS_EXEMPT, .ports = TLS},
 	{"everything", EVERYTHING, .ports = ALL, .watched = true},
 	{"everything, guessed", EVERYTHING, .ports = ALL, .guesses = true},
@@ -183,6 +185,9 @@ static void begin(struct world *world, size_t number, const struct universe *uni
 	rig_begin(&world->rig, name);
 	if (configurations[number].has & HAS_NAMES)
 		set_ports(world, &configurations[number].ports);
+	world->rules.limit = configurations[number].limit;
+	if (world->rules.limit)
+		rig_answer_limit(&world->rig, world->rules.limit);
 	if (world->rules.guesses)
 		rig_confirm(&world->rig, false);
 	list_all(world, universe, configurations[number].has);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Answers to DNS queries, byte by byte, and what cannot be answered. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -344,6 +346,88 @@ static void every_sum(void **state)
 	assert_true(ones > 0);
 }
 
+/* So many queries for a refused name, as fast as they can be asked: how many are answered. */
+static uint32_t ask_many(uint32_t queries)
+{
+	uint32_t answered = 0;
+	struct dns_frame frame;
+
+	dns_query("refused.test", false, &frame);
+	for (uint32_t i = 0; i < queries; i++) {
+		uint8_t out[DNS_FRAME_MAX];
+		uint32_t size = sizeof(out), verdict;
+
+		verdict = rig_run_out(program, frame.byte, frame.size, out, &size);
+		answered += verdict == XDP_TX;
+		if (verdict == XDP_TX)
+			continue;
+		assert_int_equal(verdict, XDP_DROP);
+		assert_int_equal(size, frame.size);
+	}
+	return answered;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The program's clock goes on by a tick of at most 10 ms. */
+#define TICK 0.01
+
+static void check_pace(uint32_t limit)
+{
+	uint32_t most, answered;
+	double start;
+
+	rig_answer_limit(&rig, limit);
+	start = seconds();
+	answered = ask_many(2 * limit);
+	most = (uint32_t)(limit * (1 + seconds() - start + TICK)) + 1;
+	assert_in_range(answered, limit, most);
+	usleep(500000);
+	answered += ask_many(2 * limit);
+	most = (uint32_t)(limit * (1 + seconds() - start + TICK)) + 1;
+	assert_in_range(answered, (uint32_t)(limit * (1.5 - TICK)) - 1, most);
+}
+
+/* The limit is each CPU's own: the test stays on one. */
+static void limits(void **state)
+{
+	struct xb_counts before, after;
+	cpu_set_t all, one;
+
+	(void)state;
+	CPU_ZERO(&one);
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	check_pace(50);
+	check_pace(2000);
+	rig_answer_limit(&rig, 1);
+	rig_counts(&rig, &before);
+	assert_in_range(ask_many(10), 1, 9);
+	rig_counts(&rig, &after);
+	assert_in_range(after.reason[XB_NAME_LIMITED].packets -
+				before.reason[XB_NAME_LIMITED].packets,
+			1, 9);
+	/* What is not answered has no part in it. */
+	check_name("example.com", XB_NAME_DROPPED);
+	check_name("count.test", XB_NAME_COUNTED);
+	check_name("good.test", XB_NAME_CLEAN);
+	check_name("ok.refused.test", XB_NAME_ALLOWED);
+	rig_policy(&rig, XB_POLICY_MONITOR);
+	check_name("refused.test", XB_MONITORED);
+	rig_policy(&rig, XB_POLICY_ENFORCE);
+	CHECK(unanswered_table);
+	rig_answer_limit(&rig, 0);
+	assert_int_equal(ask_many(5000), 5000);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +437,7 @@ int main(void)
 		cmocka_unit_test(long_answers),
 		cmocka_unit_test(short_answers),
 		cmocka_unit_test(every_sum),
+		cmocka_unit_test(limits),
 	};
 
 	return cmocka_run_group_tests_name("answers", tests, begin, end);

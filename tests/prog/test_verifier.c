@@ -47,6 +47,7 @@ static void build(const struct row *row, struct rig *rig)
 		rig_add(rig, "example.com", "default");
 		rig_allow(rig, "good.example.com");
 	}
+	rig_answer_limit(rig, XB_ANSWER_LIMIT);
 	if (row->ports)
 		rig_ports(rig, &ports);
 	if (row->allow_only)

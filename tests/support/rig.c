@@ -47,6 +47,7 @@ static int want_absent_interface(struct xb_writer *writer, void *context)
 	(void)context;
 	/* The machine the tests run on must not decide what they see. */
 	writer->txn->meta.refused = XB_LIFELINE_ALL;
+	writer->txn->meta.answer_limit = 0; /* test runs come as fast as they can */
 	return xb_wanted_put(writer->txn, &wanted);
 }
 
@@ -264,6 +265,19 @@ void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS])
 
 	memcpy(copy, ports, sizeof(copy));
 	must(xb_write(&rig->paths, XB_WRITE_HEAVY, ports_body, copy), "ports");
+}
+
+static int limit_body(struct xb_writer *writer, void *context)
+{
+	writer->txn->meta.answer_limit = *(const uint32_t *)context;
+	xb_changes_set_bulk(&writer->txn->change);
+	writer->txn->edits++;
+	return 0;
+}
+
+void rig_answer_limit(struct rig *rig, uint32_t limit)
+{
+	must(xb_write(&rig->paths, XB_WRITE_HEAVY, limit_body, &limit), "limit");
 }
 
 static int all_ports_body(struct xb_writer *writer, void *context)

@@ -46,6 +46,8 @@ void rig_policy(struct rig *rig, uint32_t policy);
  * force when they return. */
 void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdict);
 void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS]);
+/* Answers a second on each CPU; 0: any number, as it is until the first call. */
+void rig_answer_limit(struct rig *rig, uint32_t limit);
 /* All kinds of ports at once. */
 void rig_ports(struct rig *rig, const struct xb_name_ports *ports);
 

@@ -420,6 +420,48 @@ static void what_asks_for_less(void **state)
 	assert_true(is_relief(txn, &before));
 }
 
+/* Schema 6: sealed, without the limit of answers. Its log goes on; a page before is not taken. */
+static void upgrades_what_has_no_limit(void **state)
+{
+	struct xb_changes changes = {0};
+	struct xb_step step;
+	struct xb_meta old;
+	struct xb_txn *txn;
+
+	(void)state;
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	put(txn, "example.com", "a");
+	txn->meta.answer_limit = 7;
+	assert_int_equal(xb_changelog_append(txn, false), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_read(store, &txn), 0);
+	assert_int_equal(txn->meta.answer_limit, 7);
+	old = txn->meta;
+	xb_txn_abort(txn);
+	old.schema = 6;
+	old.transaction++; /* put_raw() is one */
+	old.seal = 0;
+	old.seal = xb_seal(NULL, 0, &old, XB_META_WITHOUT_LIMIT);
+	put_raw(&old, XB_META_WITHOUT_LIMIT);
+	for (int written = 0; written < 2; written++) {
+		assert_int_equal(xb_store_read(store, &txn), 0);
+		assert_int_equal(txn->meta.schema, XB_SCHEMA);
+		assert_int_equal(txn->meta.answer_limit, XB_ANSWER_LIMIT);
+		assert_int_equal(txn->meta.mark, old.mark);
+		assert_int_equal(xb_changelog_read(txn, old.sequence, &step, &changes), 0);
+		xb_changes_free(&changes);
+		xb_txn_abort(txn);
+		assert_int_equal(xb_store_write(store, &txn), 0);
+		txn->edits++;
+		assert_int_equal(xb_txn_commit(txn), 0);
+	}
+	put_raw(&old, XB_META_WITHOUT_LIMIT);
+	assert_true(xb_store_read(store, &txn) < 0);
+	old.capacity++;
+	put_raw(&old, XB_META_WITHOUT_LIMIT);
+	assert_true(xb_store_read(store, &txn) < 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -433,6 +475,7 @@ int main(void)
 		TEST(what_asks_for_less),
 		TEST(upgrades),
 		TEST(upgrades_what_has_no_mark),
+		TEST(upgrades_what_has_no_limit),
 	};
 
 	return cmocka_run_group_tests_name("store_names", tests, NULL, NULL);

@@ -61,6 +61,7 @@ VERB(allow)
 VERB(policy)
 VERB(verdict)
 VERB(ports)
+VERB(limit)
 VERB(commit)
 VERB(help)
 #undef VERB

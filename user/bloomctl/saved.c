@@ -105,11 +105,12 @@ int saved_write(struct xb_txn *txn, FILE *out)
 	int error;
 
 	put_line(out,
-		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o,s:I}", "schema", 1, "saved",
+		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o,s:I,s:I}", "schema", 1, "saved",
 			   "xdp-bloom", "fpr", meta->rate, "capacity", (json_int_t)meta->capacity,
 			   "confirm", !meta->unconfirmed, "policy", xb_policy_name(meta->policy),
 			   "refused", show_kinds_json(meta->refused), "ports",
-			   show_all_ports_json(meta->ports), "memberships",
+			   show_all_ports_json(meta->ports), "answer_limit",
+			   (json_int_t)meta->answer_limit, "memberships",
 			   (json_int_t)memberships(txn)));
 	error = write_interfaces(txn, out);
 	write_verdicts(txn, out);
@@ -228,7 +229,7 @@ static int restore_head(struct xb_txn *txn, const json_t *line, struct saved *sa
 		     *confirm = json_object_get(line, "confirm");
 	const char *by = json_string_value(json_object_get(line, "saved")), *policy;
 	double rate = json_number_value(fpr);
-	json_int_t capacity;
+	json_int_t capacity, limit;
 
 	if (!by || strcmp(by, "xdp-bloom") ||
 	    json_integer_value(json_object_get(line, "schema")) != 1)
@@ -243,6 +244,9 @@ static int restore_head(struct xb_txn *txn, const json_t *line, struct saved *sa
 	if (integer_of(line, "capacity", UINT32_MAX * 16LL, &capacity) ||
 	    text_of(line, "policy", &policy))
 		return -EINVAL;
+	/* Without it, it was saved by a version that had none to set. */
+	if (integer_of(line, "answer_limit", XB_ANSWER_LIMIT_MAX, &limit))
+		return -EINVAL;
 	if (policy && xb_policy_parse(policy, &txn->meta.policy))
 		return -EINVAL;
 	if (restore_refused(txn, json_object_get(line, "refused")) ||
@@ -250,6 +254,8 @@ static int restore_head(struct xb_txn *txn, const json_t *line, struct saved *sa
 		return -EINVAL;
 	txn->meta.unconfirmed = json_is_false(confirm);
 	txn->meta.rate = rate;
+	txn->meta.answer_limit =
+		json_object_get(line, "answer_limit") ? (uint32_t)limit : XB_ANSWER_LIMIT;
 	txn->meta.capacity = (uint64_t)capacity;
 	return 0;
 }
@@ -329,7 +335,8 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct sa
 enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_VERDICT, LINE_ENTRY };
 
 static const char *const keys_of[] = {
-	[LINE_HEAD] = "schema saved fpr capacity confirm policy refused ports memberships",
+	[LINE_HEAD] =
+		"schema saved fpr capacity confirm policy refused ports answer_limit memberships",
 	[LINE_INTERFACE] = "interface mode",
 	[LINE_VERDICT] = "list verdict",
 	[LINE_ENTRY] = "entry allow list added expires comment",

@@ -409,17 +409,17 @@ static int answer_json(struct report *report)
 {
 	const struct xb_meta *meta = &report->meta;
 
-	return cli_json(report->cli,
-			json_pack("{s:b,s:O,s:o,s:s,s:b,s:o,s:O,s:o,s:o,s:o,s:o,s:f,s:I,s:I}", "ok",
-				  json_array_size(report->problems) == 0, "problems",
-				  report->problems, "trial", trial_json(report), "policy",
-				  xb_policy_name(meta->policy), "confirm", !meta->unconfirmed,
-				  "ports", show_all_ports_json(meta->ports), "interfaces",
-				  report->interfaces, "generation", generation_json(report),
-				  "lists", lists_json(report), "listed", listed_json(&meta->totals),
-				  "allowlist", allowlist_json(report), "fpr", xb_meta_rate(meta),
-				  "sequence", (json_int_t)meta->sequence, "expired",
-				  (json_int_t)report->expired));
+	return cli_json(
+		report->cli,
+		json_pack("{s:b,s:O,s:o,s:s,s:b,s:o,s:I,s:O,s:o,s:o,s:o,s:o,s:f,s:I,s:I}", "ok",
+			  json_array_size(report->problems) == 0, "problems", report->problems,
+			  "trial", trial_json(report), "policy", xb_policy_name(meta->policy),
+			  "confirm", !meta->unconfirmed, "ports", show_all_ports_json(meta->ports),
+			  "answer_limit", (json_int_t)meta->answer_limit, "interfaces",
+			  report->interfaces, "generation", generation_json(report), "lists",
+			  lists_json(report), "listed", listed_json(&meta->totals), "allowlist",
+			  allowlist_json(report), "fpr", xb_meta_rate(meta), "sequence",
+			  (json_int_t)meta->sequence, "expired", (json_int_t)report->expired));
 }
 
 /* A count as printf wants it. */
@@ -498,6 +498,14 @@ static void print_ports(struct xb_name_ports ports)
 	putchar('\n');
 }
 
+static void print_limit(uint32_t limit)
+{
+	if (!limit)
+		puts("limit       off: any number of answers");
+	else if (limit != XB_ANSWER_LIMIT)
+		printf("limit       %u answers a second on each CPU\n", limit);
+}
+
 static void print_trial(const struct report *report)
 {
 	uint64_t left = trial_left(report);
@@ -572,6 +580,7 @@ static int answer_text(const struct report *report)
 		       "command that writes\n",
 		       keys(report->expired));
 	print_ports(report->meta.ports);
+	print_limit(report->meta.answer_limit);
 	print_allowlist(report);
 	print_lists(report);
 	json_array_foreach(report->problems, i, item)
@@ -584,7 +593,7 @@ static void begin_report(struct report *report, const struct cli *cli)
 	*report = (struct report){
 		.cli = cli,
 		.view = {.paths = &cli->paths},
-		.meta = {.ports.dns = {XB_DNS_PORT}},
+		.meta = {.ports.dns = {XB_DNS_PORT}, .answer_limit = XB_ANSWER_LIMIT},
 		.problems = json_array(),
 		.interfaces = json_array(),
 		.automatic = json_array(),

@@ -393,6 +393,7 @@ static int size_generation(const struct xb_build *build, const struct xb_keys *k
 
 	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
 	params->ports = build->ports;
+	params->answer_limit = build->answer_limit;
 	if (!build->size)
 		return xb_demand_size(&demand, params);
 	*params = *build->size;

@@ -19,6 +19,7 @@ struct xb_build {
 	bool confirm;	   /* with the exact stage behind it */
 	uint32_t policy;   /* enum xb_policy */
 	struct xb_name_ports ports;
+	uint32_t answer_limit;	  /* answers a second on each CPU; 0: any number */
 	const struct xb_key *key; /* NULL: random */
 	const struct xb_params
 		*size; /* of an earlier generation, to compare with; NULL: by the keys */

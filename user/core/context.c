@@ -51,6 +51,7 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 		.confirm = !txn->meta.unconfirmed,
 		.policy = txn->meta.policy,
 		.ports = txn->meta.ports,
+		.answer_limit = txn->meta.answer_limit,
 	};
 	struct xb_keys keys;
 	int error = xb_keys_collect(txn, &keys);

@@ -339,7 +339,8 @@ bool xb_generation_fits(const struct xb_generation *generation, const struct xb_
 	return !(rate > wanted) && !(rate < wanted) && params->confirm == !meta->unconfirmed &&
 	       params->allow_only == (meta->policy == XB_POLICY_ALLOW_ONLY) &&
 	       (!params->names.blocks ||
-		!memcmp(&params->ports, &meta->ports, sizeof(params->ports)));
+		(params->answer_limit == meta->answer_limit &&
+		 !memcmp(&params->ports, &meta->ports, sizeof(params->ports))));
 }
 
 int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy)

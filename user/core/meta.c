@@ -21,7 +21,10 @@ int xb_meta_draw(uint64_t *number)
 
 int xb_meta_new(struct xb_meta *meta)
 {
-	*meta = (struct xb_meta){.schema = XB_SCHEMA, .next_list = 1, .ports.dns[0] = XB_DNS_PORT};
+	*meta = (struct xb_meta){.schema = XB_SCHEMA,
+				 .next_list = 1,
+				 .ports.dns[0] = XB_DNS_PORT,
+				 .answer_limit = XB_ANSWER_LIMIT};
 	return xb_meta_draw(&meta->identity);
 }
 
@@ -55,6 +58,22 @@ static int upgrade_unmarked(struct xb_meta *meta, const MDB_val *value)
 	if (meta->schema < 3 || meta->schema > 5)
 		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
 	meta->schema = XB_SCHEMA;
+	meta->answer_limit = XB_ANSWER_LIMIT;
+	return 0;
+}
+
+int xb_meta_upgrade_unlimited(struct xb_meta *meta, const MDB_val *value)
+{
+	uint32_t seal;
+
+	*meta = (struct xb_meta){0};
+	memcpy(meta, value->mv_data, XB_META_WITHOUT_LIMIT);
+	seal = meta->seal;
+	meta->seal = 0;
+	if (meta->schema != 6 || seal != xb_seal(NULL, 0, meta, XB_META_WITHOUT_LIMIT))
+		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+	meta->schema = XB_SCHEMA;
+	meta->answer_limit = XB_ANSWER_LIMIT;
 	return 0;
 }
 
@@ -73,7 +92,7 @@ int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value)
 	}
 	if (value->mv_size == XB_META_WITHOUT_MARK)
 		return upgrade_unmarked(meta, value);
-	*meta = (struct xb_meta){.ports.dns[0] = XB_DNS_PORT};
+	*meta = (struct xb_meta){.ports.dns[0] = XB_DNS_PORT, .answer_limit = XB_ANSWER_LIMIT};
 	if (value->mv_size == first) {
 		memcpy(meta, bytes, first);
 		if (!(meta->rate > XB_DEFAULT_RATE) && !(meta->rate < XB_DEFAULT_RATE))

@@ -9,7 +9,7 @@
 
 #include "xdp_bloom/layout.h"
 
-#define XB_SCHEMA 6
+#define XB_SCHEMA 7
 
 /*
  * Rate of the Bloom stage, per packet, when none is asked for. Alone it decides, so few may be hit
@@ -45,13 +45,21 @@ struct xb_meta {
 	struct xb_name_ports ports;
 	uint64_t mark; /* random, drawn with each sequence number: of two stores that went different
 			  ways from the same one, the numbers may agree, the marks do not */
-	uint64_t transaction; /* LMDB's number of the one that wrote this, the last that committed
-				 anything: an older page in place of a newer one shows */
+	uint64_t transaction;  /* LMDB's number of the one that wrote this, the last that committed
+				  anything: an older page in place of a newer one shows */
+	uint32_t answer_limit; /* answers a second on each CPU; 0: any number */
+	uint32_t reserved;
 };
 
-#define XB_META_WITHOUT_MARK offsetof(struct xb_meta, mark) /* bytes, of earlier schemas */
+#define XB_META_WITHOUT_MARK  offsetof(struct xb_meta, mark) /* bytes, of earlier schemas */
+#define XB_META_WITHOUT_LIMIT offsetof(struct xb_meta, answer_limit)
 
 #define XB_DNS_PORT 53 /* by default the only one */
+
+/* By default. Of listed names a network of a thousand clients asks for less, even where a single
+ * CPU takes all queries; and nobody forges sources to have so little sent to them. */
+#define XB_ANSWER_LIMIT	    1000
+#define XB_ANSWER_LIMIT_MAX 1000000 /* more than this is none */
 
 double xb_meta_rate(const struct xb_meta *meta);
 
@@ -67,5 +75,8 @@ uint32_t xb_meta_seal(struct xb_meta *meta);
 /* The record of an earlier version as if it were today's. Of one that had its size, *meta is what
  * is stored. */
 int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value);
+
+/* The same of schema 6, which only lacked the limit of answers: its seal is looked at. */
+int xb_meta_upgrade_unlimited(struct xb_meta *meta, const MDB_val *value);
 
 #endif

@@ -22,6 +22,7 @@ bool xb_relief_is(const struct xb_meta *before, const struct xb_txn *txn)
 	       (!after->capacity || after->capacity <= before->capacity) &&
 	       !(xb_meta_rate(after) < xb_meta_rate(before)) &&
 	       after->unconfirmed == before->unconfirmed &&
+	       after->answer_limit == before->answer_limit &&
 	       !memcmp(&after->ports, &before->ports, sizeof(after->ports));
 }
 

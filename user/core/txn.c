@@ -34,6 +34,10 @@ static int load_meta(struct xb_txn *txn)
 		return xb_store_error(error, "cannot read the store");
 	if (value.mv_size == sizeof(txn->meta))
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
+	if (value.mv_size == XB_META_WITHOUT_LIMIT) {
+		error = xb_meta_upgrade_unlimited(&txn->meta, &value);
+		return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
+	}
 	if (txn->meta.schema > XB_SCHEMA)
 		return xb_system_error(0,
 				       "the store was written by a newer bloomctl (schema %u, "
