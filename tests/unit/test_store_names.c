@@ -16,7 +16,6 @@
 #include "core/listverdict.h"
 #include "core/error.h"
 #include "core/membership.h"
-#include "core/relief.h"
 #include "core/schema.h"
 #include "core/seal.h"
 #include "support/scratch_store.h"
@@ -370,56 +369,6 @@ static void upgrades_what_has_no_mark(void **state)
 	assert_true(xb_store_read(store, &txn) < 0);
 }
 
-static bool is_relief(struct xb_txn *txn, const struct xb_meta *before)
-{
-	bool is = xb_relief_is(before, txn);
-
-	xb_txn_abort(txn);
-	return is;
-}
-
-static struct xb_txn *writes(struct xb_meta *before)
-{
-	struct xb_txn *txn;
-
-	assert_int_equal(xb_store_write(store, &txn), 0);
-	*before = txn->meta;
-	return txn;
-}
-
-static void judge(struct xb_txn *txn, const char *list, uint32_t verdict)
-{
-	assert_int_equal(xb_domain_verdict_set(txn, xb_list_by_name(txn, list), verdict), 0);
-}
-
-/* A stricter verdict asks for more, whether a list gets it or a name by one more list. */
-static void what_asks_for_less(void **state)
-{
-	struct xb_meta before;
-	struct xb_txn *txn = writes(&before);
-
-	(void)state;
-	put(txn, "example.com", "lenient");
-	judge(txn, "lenient", XB_DOMAIN_REFUSED);
-	put(txn, "example.org", "strict");
-	put(txn, "example.net", "counted");
-	judge(txn, "counted", XB_DOMAIN_COUNT);
-	assert_int_equal(xb_txn_commit(txn), 0);
-
-	txn = writes(&before);
-	judge(txn, "lenient", XB_DOMAIN_DROP);
-	assert_false(is_relief(txn, &before));
-	txn = writes(&before);
-	judge(txn, "lenient", XB_DOMAIN_COUNT);
-	assert_true(is_relief(txn, &before));
-	txn = writes(&before);
-	put(txn, "example.com", "strict");
-	assert_false(is_relief(txn, &before));
-	txn = writes(&before);
-	put(txn, "example.com", "counted");
-	assert_true(is_relief(txn, &before));
-}
-
 /* Schema 6: sealed, without the limit of answers. Its log goes on; a page before is not taken. */
 static void upgrades_what_has_no_limit(void **state)
 {
@@ -472,7 +421,6 @@ int main(void)
 		TEST(verdicts),
 		TEST(the_log_keeps_names_apart),
 		TEST(sorting),
-		TEST(what_asks_for_less),
 		TEST(upgrades),
 		TEST(upgrades_what_has_no_mark),
 		TEST(upgrades_what_has_no_limit),
