@@ -46,6 +46,7 @@ fill()
 	done
 	echo "full after $number changes"
 	grep -q "no space left" "$T/err" || fail "the disk is not full"
+	complains "process $reader \(\`.*bloomctl --state.*\`, since 20.*\) reads the store as it was .* end it"
 }
 
 make_read_only() { mount --bind "$state" "$state" && mount -o remount,bind,ro "$state"; }
@@ -197,12 +198,20 @@ t_standing_reader()
 		ctl -q verdict other drop
 	done
 	exits 0 doctor
-	says "process $reader reads the store as it was [0-9]+ transactions ago"
+	says "process $reader \(\`.*bloomctl --state.*\`, since 20[0-9T:Z-]+\) reads the store as it was [0-9]+ transactions ago"
+	kill -STOP $reader
+	exits 0 status
+	says "^reader +process $reader \(\`.*bloomctl --state.*\`, since 20[0-9T:Z-]+, stopped\) reads .*up to 64 GiB"
+	exits 0 -j status
+	json "d['reader']['process'] == $reader and d['reader']['stopped'] and d['reader']['transactions'] >= 3"
+	json '"bloomctl --state" in d["reader"]["command"] and d["reader"]["since"].startswith("20")'
 	kill -KILL $reader
 	exec {from}<&-
 	wait $reader || true
 	exits 0 doctor
 	says "no reader keeps the store"
+	exits 0 -j status
+	json 'd["reader"] is None'
 	before=$(stat -c %s "$state/store.mdb")
 	for number in {1..20}; do
 		ctl -q verdict other count

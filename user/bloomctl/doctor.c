@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "core/capability.h"
 #include "core/error.h"
+#include "core/holder.h"
 #include "core/link.h"
 #include "core/memory.h"
 #include "core/readers.h"
@@ -164,6 +165,7 @@ static void check_readers(const struct cli *cli, struct finding *finding)
 {
 	struct xb_reader last = {0};
 	struct xb_store *store;
+	char text[256];
 	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 
 	if (error && error != -ENOENT) {
@@ -172,16 +174,16 @@ static void check_readers(const struct cli *cli, struct finding *finding)
 		return;
 	}
 	if (!error)
-		last = xb_readers_last(store);
+		last = xb_readers_last(store->env);
 	xb_store_close(store);
 	if (!last.behind) {
 		find(finding, GOOD, "no reader keeps the store from using its room again");
 		return;
 	}
 	find(finding, WORSE,
-	     "process %d reads the store as it was %zu transactions ago; until it ends, the file "
-	     "grows with each change",
-	     last.process, last.behind);
+	     "%s reads the store as it was %zu transactions ago; until it ends, the file grows "
+	     "with each change",
+	     xb_process_describe((uint32_t)last.process, text, sizeof(text)), last.behind);
 	advise(finding, "end it if it does not go on");
 }
 

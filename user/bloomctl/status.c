@@ -13,11 +13,14 @@
 #include "core/clock.h"
 #include "core/enforce.h"
 #include "core/error.h"
+#include "core/holder.h"
 #include "core/interfaces.h"
 #include "core/membership.h"
 #include "core/pin.h"
 #include "core/policy.h"
 #include "core/ports.h"
+#include "core/readers.h"
+#include "core/storefile.h"
 #include "core/trial.h"
 #include "core/utf8.h"
 #include "core/verdict.h"
@@ -39,6 +42,7 @@ struct report {
 	json_t *problems, *interfaces;
 	json_t *automatic;	 /* what is allowed by itself */
 	uint64_t only_by_itself; /* entries of the allowlist that nobody added */
+	struct xb_reader reader;
 	struct xb_trial trial;
 	bool tried;	 /* there is a trial, or one that is over and not cleared away */
 	uint32_t policy; /* in force, be it on trial */
@@ -118,6 +122,7 @@ static int read_store(struct report *report)
 
 	if (error)
 		return error == -ENOENT ? 0 : error;
+	report->reader = xb_readers_last(store->env);
 	error = xb_store_read(store, &txn);
 	if (!error) {
 		error = xb_member_overlook(txn, (uint32_t)time(NULL), &report->expired);
@@ -405,13 +410,26 @@ static json_t *listed_json(const struct xb_totals *totals)
 			 (json_int_t)totals->net6, "domains", (json_int_t)totals->names);
 }
 
+static json_t *reader_json(const struct report *report)
+{
+	const struct xb_reader *reader = &report->reader;
+	struct xb_process process;
+
+	if (!reader->behind)
+		return json_null();
+	xb_process_look((uint32_t)reader->process, &process);
+	return json_pack("{s:i,s:s,s:s,s:b,s:I}", "process", reader->process, "command",
+			 process.command, "since", process.since, "stopped", process.stopped,
+			 "transactions", (json_int_t)reader->behind);
+}
+
 static int answer_json(struct report *report)
 {
 	const struct xb_meta *meta = &report->meta;
 
 	return cli_json(
 		report->cli,
-		json_pack("{s:b,s:O,s:o,s:s,s:b,s:o,s:I,s:O,s:o,s:o,s:o,s:o,s:f,s:I,s:I}", "ok",
+		json_pack("{s:b,s:O,s:o,s:s,s:b,s:o,s:I,s:O,s:o,s:o,s:o,s:o,s:f,s:I,s:I,s:o}", "ok",
 			  json_array_size(report->problems) == 0, "problems", report->problems,
 			  "trial", trial_json(report), "policy", xb_policy_name(meta->policy),
 			  "confirm", !meta->unconfirmed, "ports", show_all_ports_json(meta->ports),
@@ -419,7 +437,8 @@ static int answer_json(struct report *report)
 			  report->interfaces, "generation", generation_json(report), "lists",
 			  lists_json(report), "listed", listed_json(&meta->totals), "allowlist",
 			  allowlist_json(report), "fpr", xb_meta_rate(meta), "sequence",
-			  (json_int_t)meta->sequence, "expired", (json_int_t)report->expired));
+			  (json_int_t)meta->sequence, "expired", (json_int_t)report->expired,
+			  "reader", reader_json(report)));
 }
 
 /* A count as printf wants it. */
@@ -537,6 +556,18 @@ static void print_allowlist(const struct report *report)
 	json_decref(refused);
 }
 
+static void print_reader(const struct report *report)
+{
+	const struct xb_reader *reader = &report->reader;
+	char text[256];
+
+	if (reader->behind)
+		printf("reader      %s reads the store as it was %llu transactions ago: until it "
+		       "ends, the file grows with each change, up to %zu GiB\n",
+		       xb_process_describe((uint32_t)reader->process, text, sizeof(text)),
+		       keys(reader->behind), XB_STORE_BYTES >> 30);
+}
+
 static void print_lists(const struct report *report)
 {
 	bool first = true;
@@ -583,6 +614,7 @@ static int answer_text(const struct report *report)
 	print_limit(report->meta.answer_limit);
 	print_allowlist(report);
 	print_lists(report);
+	print_reader(report);
 	json_array_foreach(report->problems, i, item)
 		printf("PROBLEM     %s\n", json_string_value(item));
 	return cli_done(EXIT_DONE);

@@ -26,10 +26,10 @@ struct note {
 	uint64_t taken;	    /* CLOCK_BOOTTIME, in ticks of the clock that /proc tells */
 	int64_t since;	    /* seconds since 1970 */
 	uint32_t process;
-	char command[100];
+	char command[XB_COMMAND_TEXT];
 };
 
-static char command[sizeof(((struct note *)0)->command)] = "bloomctl";
+static char command[XB_COMMAND_TEXT] = "bloomctl";
 
 void xb_holder_sign(int argc, char *const *argv)
 {
@@ -126,7 +126,7 @@ static uint32_t locker(int lock)
 }
 
 /* Its words, up to the size of a note's. */
-static void command_of(uint32_t process, char out[sizeof(((struct note *)0)->command)])
+static void command_of(uint32_t process, char out[XB_COMMAND_TEXT])
 {
 	char path[64];
 	ssize_t size = 0;
@@ -135,7 +135,7 @@ static void command_of(uint32_t process, char out[sizeof(((struct note *)0)->com
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cmdline", process);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		size = read(fd, out, sizeof(((struct note *)0)->command) - 1);
+		size = read(fd, out, XB_COMMAND_TEXT - 1);
 		close(fd);
 	}
 	if (size < 0)
@@ -149,11 +149,42 @@ static void command_of(uint32_t process, char out[sizeof(((struct note *)0)->com
 	show(out);
 }
 
+bool xb_process_look(uint32_t number, struct xb_process *process)
+{
+	uint64_t started;
+	struct tm parts;
+	char state;
+	time_t since;
+
+	*process = (struct xb_process){.number = number};
+	if (!look_up(number, &started, &state))
+		return false;
+	since = time(NULL) - (time_t)((ticks_now() - started) / (uint64_t)sysconf(_SC_CLK_TCK));
+	command_of(number, process->command);
+	process->stopped = state == 'T' || state == 't';
+	if (!gmtime_r(&since, &parts) ||
+	    !strftime(process->since, sizeof(process->since), "%FT%TZ", &parts))
+		process->since[0] = '\0';
+	return true;
+}
+
+const char *xb_process_describe(uint32_t number, char *text, size_t size)
+{
+	struct xb_process process;
+
+	if (xb_process_look(number, &process))
+		snprintf(text, size, "process %" PRIu32 " (`%s`, since %s%s)", number,
+			 process.command, process.since, process.stopped ? ", stopped" : "");
+	else
+		snprintf(text, size, "process %" PRIu32, number);
+	return text;
+}
+
 static void describe_unsigned(int lock, char *text, size_t size)
 {
 	uint32_t process = locker(lock);
 	uint64_t started;
-	char words[sizeof(((struct note *)0)->command)], state;
+	char words[XB_COMMAND_TEXT], state;
 
 	snprintf(text, size, "another process");
 	if (!process || !look_up(process, &started, &state))

@@ -3,7 +3,24 @@
 #ifndef XB_CORE_HOLDER_H
 #define XB_CORE_HOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#define XB_COMMAND_TEXT 100
+
+/* What /proc says of a process of our PID namespace; since: when it was started. */
+struct xb_process {
+	uint32_t number;
+	char command[XB_COMMAND_TEXT], since[32];
+	bool stopped;
+};
+
+/* False: there is none of that number. */
+bool xb_process_look(uint32_t number, struct xb_process *process);
+
+/* "process 812 (`bloomctl list`, since 2026-11-22T14:00:00Z, stopped)". Returns text. */
+const char *xb_process_describe(uint32_t number, char *text, size_t size);
 
 /* The command of this process, as its notes give it. */
 void xb_holder_sign(int argc, char *const *argv);

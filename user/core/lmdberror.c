@@ -5,14 +5,33 @@
 #include <lmdb.h>
 
 #include "error.h"
+#include "holder.h"
 #include "latest.h"
+#include "readers.h"
+#include "storefile.h"
+
+/* Whoever keeps freed room from being used again, in front of a message that there is none. */
+static int blame_reader(int error)
+{
+	MDB_env *env = xb_storefile_current();
+	struct xb_reader last = env ? xb_readers_last(env) : (struct xb_reader){0};
+	char text[256];
+
+	return last.behind ? xb_error_prefix(error,
+					     "%s reads the store as it was %zu transactions ago, "
+					     "and keeps what was freed since: end it",
+					     xb_process_describe((uint32_t)last.process, text,
+								 sizeof(text)),
+					     last.behind)
+			   : error;
+}
 
 int xb_store_error(int error, const char *doing)
 {
 	if (error == MDB_MAP_FULL)
-		return xb_system_error(
+		return blame_reader(xb_system_error(
 			0, "%s: the store has reached %zu GiB, the size it is built for", doing,
-			XB_STORE_BYTES >> 30);
+			XB_STORE_BYTES >> 30));
 	if (error == MDB_READERS_FULL)
 		return xb_system_error(0, "%s: %d processes read the store already", doing,
 				       XB_STORE_READERS);
@@ -22,8 +41,8 @@ int xb_store_error(int error, const char *doing)
 				       "space (ulimit -v)",
 				       doing, XB_STORE_BYTES >> 30);
 	if (error == ENOSPC)
-		return xb_system_error(0, "%s: no space left on the disk of the state directory",
-				       doing);
+		return blame_reader(xb_system_error(
+			0, "%s: no space left on the disk of the state directory", doing));
 	if (error == XB_NOT_LATEST)
 		return xb_system_error(0,
 				       "%s: a process that has it open goes by an old state of it "

@@ -25,13 +25,13 @@ static int look(const char *line, void *context)
 	return 0;
 }
 
-struct xb_reader xb_readers_last(const struct xb_store *store)
+struct xb_reader xb_readers_last(MDB_env *env)
 {
 	struct search search = {0};
 	MDB_envinfo info;
 
-	mdb_env_info(store->env, &info);
+	mdb_env_info(env, &info);
 	search.newest = info.me_last_txnid;
-	mdb_reader_list(store->env, look, &search);
+	mdb_reader_list(env, look, &search);
 	return search.last;
 }

@@ -4,7 +4,8 @@
 #ifndef XB_CORE_READERS_H
 #define XB_CORE_READERS_H
 
-#include "store.h"
+#include <lmdb.h>
+#include <stddef.h>
 
 struct xb_reader {
 	int process;
@@ -13,6 +14,6 @@ struct xb_reader {
 
 /* The one that is furthest behind, other than this process; behind is 0 if there is none. Those
  * that died are none: opening the store cleared them. */
-struct xb_reader xb_readers_last(const struct xb_store *store);
+struct xb_reader xb_readers_last(MDB_env *env);
 
 #endif

@@ -85,14 +85,19 @@ out:
 	return again;
 }
 
-static bool is_open;
+static MDB_env *current;
 
 void xb_storefile_close(MDB_env *env)
 {
 	if (!env)
 		return;
 	mdb_env_close(env);
-	is_open = false;
+	current = NULL;
+}
+
+MDB_env *xb_storefile_current(void)
+{
+	return current;
 }
 
 static int set_up(MDB_env *env, const char *path, unsigned int flags)
@@ -252,7 +257,7 @@ int xb_storefile_copy(const char *path, MDB_env **env)
 	*env = NULL;
 	if (!error)
 		error = open_copy(path, fd, env);
-	is_open = !error;
+	current = error ? NULL : *env;
 	if (fd >= 0)
 		close(fd);
 	return error;
@@ -263,11 +268,11 @@ int xb_storefile_open(const char *path, MDB_env **env)
 	int error;
 
 	*env = NULL;
-	if (is_open)
+	if (current)
 		return EBUSY;
 	error = open_latest(path, env);
 	if (error == MDB_INVALID && empty_stillborn(path))
 		error = open_latest(path, env);
-	is_open = !error;
+	current = error ? NULL : *env;
 	return error;
 }
