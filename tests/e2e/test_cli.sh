@@ -177,6 +177,18 @@ t_completion()
 	completes off ports tls ''
 	completes '' ports tls off ''
 	completes 'add del list test refuse accept' allow ''
+	completes "$(ctl help | awk '/^$/ {n++; next} n == 1 {printf "%s%s", sep, $1; sep = " "}')" ''
+	completes 'auto native skb' attach --mode ''
+	completes native attach --mode = n
+	completes 'auto native skb' attach --mode =
+	completes '' add --comment ''
+	completes dhcp allow refuse ssh dh
+	echo >"$T/listed"
+	completes "$T/listed" import "$T/lis"
+	completes "$T" list --state "$T"
+	# What is typed is not run.
+	completes '' list "\$(touch $T/run)" "a[\$(touch $T/run)]" ''
+	[[ ! -e $T/run ]] || fail "completion runs what is typed"
 }
 
 t_all_or_nothing()

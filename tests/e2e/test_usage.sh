@@ -106,30 +106,75 @@ t_help_has_examples()
 	cmp "$T/out" "$T/help"
 }
 
-# Usage lines, completion and manual page have the same options.
-t_options_are_told_everywhere()
+# offered COMMAND...: a line each of the command, ":", and the options that completion offers for it.
+offered()
 {
-	python3 - "$root" "$bloomctl" <<-'END'
+	local COMP_WORDS COMP_CWORD COMPREPLY command
+
+	# compgen fails when it has nothing to offer.
+	trap - ERR
+	set +e
+	# shellcheck source=/dev/null
+	. "$root/packaging/bloomctl.bash"
+	bloomctl() { ctl "$@"; }
+	for command; do
+		# shellcheck disable=SC2206
+		COMP_WORDS=(bloomctl $command -)
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_bloomctl
+		echo "$command: ${COMPREPLY[*]}"
+	done
+}
+
+# Usage lines, help, manual page and completion have the same options, and the parser takes them.
+t_all_four_agree()
+{
+	local -a commands
+
+	"$root/scripts/synopses" --check "$bloomctl"
+	mapfile -t commands < <(verbs | grep -vx allow)
+	mapfile -t -O ${#commands[@]} commands < <(ctl help allow | awk '/^commands:/ {on = 1} on && $2 {print $2, $3}')
+	[[ ${#commands[@]} -gt 28 ]] || fail "too few commands: ${commands[*]}"
+	(offered "${commands[@]}") >"$T/offered"
+	python3 - "$root" "$bloomctl" "$T" <<-'END' || fail "they differ"
 	import re, subprocess, sys
-	root, tool = sys.argv[1:]
-	def ask(*words):
-	    return subprocess.run([tool, *words], check=True, text=True, stdout=subprocess.PIPE).stdout
-	verbs = [line.split()[0] for line in ask("help").split("\n\n")[1].splitlines()]
-	bash = open(root + "/packaging/bloomctl.bash").read()
+	root, tool, scratch = sys.argv[1:]
 	page = open(root + "/packaging/bloomctl.8").read()
 	page = page[page.index(".Sh COMMANDS"):page.index(".Sh LIFELINES")]
-	offered = re.search(r"local verbs='([^']*)'", bash)[1].split()
-	assert sorted(offered) == sorted(verbs), set(offered) ^ set(verbs)
-	verbs.remove("allow")
-	for verb in verbs + ["allow add", "allow del", "allow list"]:
-	    usage = ask("help", *verb.split()).splitlines()[0].replace("--[no-]confirm", "--confirm --no-confirm")
-	    options = set(re.findall(r"--[a-z-]+", usage))
-	    found = re.search(r"^\t\t%s\) words='(--[^']*)'" % verb.split()[-1], bash, re.M)
-	    completed = set(found[1].split()) if found else set()
-	    assert completed == options, "completion of %s: %s" % (verb, completed ^ options)
-	    told = set("--" + one for line in re.findall(r"^\.It Cm %s\b.*" % verb, page, re.M)
-	               for one in re.findall(r"Fl -([a-z-]+)", line))
-	    assert told == options, "manual page of %s: %s" % (verb, told ^ options)
+	def run(*words):
+	    return subprocess.run([tool, "--state", scratch + "/none", *words], stdin=subprocess.DEVNULL,
+	                          capture_output=True, text=True)
+	def complaint(*words):
+	    done = run(*words)
+	    assert done.returncode == 2, (words, done)
+	    return done.stderr
+	def options_in(usage):
+	    """Name to whether it takes a value."""
+	    return {name: bool(value) for name, value in re.findall(r"(--[a-z-]+)( [A-Za-z])?", usage)}
+	def check(command, completed):
+	    words = command.split()
+	    usage, rest = run("help", *words).stdout.split("\n", 1)
+	    wanted = options_in(usage)
+	    listed = rest.partition("options:\n")[2].partition("\n\n")[0]
+	    helped = {}
+	    for line in listed.splitlines():
+	        typed, told = re.fullmatch(r"  (\S+(?: \S+)?)  +(\S.*)", line).groups()
+	        helped.update(options_in(typed))
+	        assert len(line) < 100 and len(told) > 2, line
+	    assert helped == wanted, "help of %s: %s, not %s" % (command, helped, wanted)
+	    assert set(completed) == set(wanted), "completion of %s: %s" % (command, completed)
+	    lines = re.findall(r"^\.It Cm %s\b.*" % command, page, re.M)
+	    told = {"--" + name: bool(value) for line in lines
+	            for name, value in re.findall(r"Fl -([a-z-]+)( (?:Ar|Cm))?", line)}
+	    assert len(lines) == 1 and told == wanted, "manual page of %s: %s" % (command, told)
+	    for name, value in wanted.items():
+	        if value:
+	            assert "option '%s' needs a value" % name in complaint(*words, name), (command, name)
+	        else:
+	            assert "unknown option '--frob'" in complaint(*words, name, "--frob"), (command, name)
+	for line in open(scratch + "/offered"):
+	    command, options = line.rstrip("\n").split(": ", 1)
+	    check(command, options.split())
 	END
 }
 

@@ -33,7 +33,7 @@ static void read_message(const char *message, uint64_t first, struct outcome *ou
 static int read_batch(const uint8_t *text, size_t size, uint64_t first, struct batch *batch,
 		      struct outcome *outcome)
 {
-	const struct cli cli = {.verb = "batch FILE|-", .quiet = true};
+	const struct cli cli = {.verb = &verb_batch, .quiet = true};
 	FILE *file = fmemopen((void *)(uintptr_t)text, size, "r");
 	struct heard heard;
 

@@ -28,7 +28,7 @@ static bool parse(const struct words *words, struct edit *edit)
 {
 	static char allow[] = "allow", add[] = "add", exist[] = "--exist", force[] = "--force",
 		    list[] = "--list", comment[] = "--comment", end[] = "--";
-	const struct cli cli = {.verb = "add ENTRY...", .quiet = true};
+	const struct cli cli = {.verb = &verb_add, .quiet = true};
 	char *argv[12], *line;
 	int argc = 0;
 	struct heard heard;
@@ -230,7 +230,7 @@ static void check_test(struct cli *cli, struct added *added, size_t count)
 	}
 	if (!count)
 		return;
-	json = json_of(verb_test, cli, argv, all ? EXIT_DONE : EXIT_ABSENT);
+	json = json_of(verb_test.run, cli, argv, all ? EXIT_DONE : EXIT_ABSENT);
 	for (size_t i = 0; i < count; i++) {
 		const char *by = added[i].words.allow ? "allowed_by" : "by";
 		const json_t *answer = json_array_get(json_object_get(json, "entries"), i);
@@ -259,7 +259,7 @@ static void check_save(struct cli *cli, const struct added *added, size_t count)
 	char *argv[] = {word, NULL}, *text, *line, *rest;
 	size_t size, found = 0, wanted = 0;
 
-	text = answer_of(verb_save, cli, argv, EXIT_DONE, &size);
+	text = answer_of(verb_save.run, cli, argv, EXIT_DONE, &size);
 	must(strlen(text) == size && size && text[size - 1] == '\n');
 	for (rest = text; (line = strsep(&rest, "\n")) && rest;) {
 		json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
@@ -293,7 +293,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cli cli = {
 		.paths = {.state = fuzz_directory(), .pins = "/nowhere", .run = "/nowhere"},
-		.verb = "add ENTRY...",
+		.verb = &verb_add,
 		.json = true,
 		.pretty = size & 1};
 	struct xb_writer writer = {.builder_lock = -1, .writer_lock = -1, .now = FUZZ_NOW};

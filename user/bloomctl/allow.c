@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl allow: the allowlist, which wins over every entry. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,59 +61,92 @@ static int allow_kinds(struct cli *cli, int argc, char **argv)
 	return EXIT_DONE;
 }
 
-const struct verb allow_verbs[] = {
-	{"add",
-	 "allow add ENTRY... [--list NAME] [--comment TEXT] [--timeout SECONDS] [--exist] "
-	 "[--force]",
-	 NULL,
-	 edit_run,
-	 {"allow add 198.51.100.0/24 --comment \"the office\"",
-	  "allow add 203.0.113.9 --timeout 1d"}},
-	{"del",
-	 "allow del ENTRY... [--list NAME] [--exist]",
-	 NULL,
-	 edit_run,
-	 {"allow del 203.0.113.9", "allow del 203.0.113.9 --list allow --exist"}},
-	{"list",
-	 "allow list [--list NAME]",
-	 NULL,
-	 allow_list,
-	 {"allow list", "allow list --list auto:ssh"}},
-	{"test",
-	 "allow test ENTRY...",
-	 NULL,
-	 allow_test,
-	 {"allow test 198.51.100.7", "allow test good.example.com"}},
-	{"refuse",
-	 "allow refuse KIND...|all",
-	 NULL,
-	 allow_kinds,
-	 {"allow refuse dhcp", "allow refuse all"}},
-	{"accept",
-	 "allow accept KIND...|all",
-	 NULL,
-	 allow_kinds,
-	 {"allow accept ssh", "allow accept all"}},
-	{0},
+static const struct verb allow_add_verb = {
+	.above = "allow",
+	.name = "add",
+	.operands = {{.name = "ENTRY..."}},
+	.options = edit_allow_options,
+	.run = edit_run,
+	.examples = {"allow add 198.51.100.0/24 --comment \"the office\"",
+		     "allow add 203.0.113.9 --timeout 1d"},
 };
 
-int verb_allow(struct cli *cli, int argc, char **argv)
+static const struct verb allow_del_verb = {
+	.above = "allow",
+	.name = "del",
+	.operands = {{.name = "ENTRY..."}},
+	.options = edit_del_options,
+	.run = edit_run,
+	.examples = {"allow del 203.0.113.9", "allow del 203.0.113.9 --list allow --exist"},
+};
+
+static const struct verb allow_list_verb = {
+	.above = "allow",
+	.name = "list",
+	.options = show_list_options,
+	.run = allow_list,
+	.examples = {"allow list", "allow list --list auto:ssh"},
+};
+
+static const struct verb allow_test_verb = {
+	.above = "allow",
+	.name = "test",
+	.operands = {{.name = "ENTRY..."}},
+	.run = allow_test,
+	.examples = {"allow test 198.51.100.7", "allow test good.example.com"},
+};
+
+static const struct verb allow_refuse_verb = {
+	.above = "allow",
+	.name = "refuse",
+	.operands = {{"KIND...|all", .offers = OFFER_KINDS}},
+	.run = allow_kinds,
+	.examples = {"allow refuse dhcp", "allow refuse all"},
+};
+
+static const struct verb allow_accept_verb = {
+	.above = "allow",
+	.name = "accept",
+	.operands = {{"KIND...|all", .offers = OFFER_KINDS}},
+	.run = allow_kinds,
+	.examples = {"allow accept ssh", "allow accept all"},
+};
+
+static const struct verb *const below[] = {
+	&allow_add_verb,
+	&allow_del_verb,
+	&allow_list_verb,
+	&allow_test_verb,
+	&allow_refuse_verb,
+	&allow_accept_verb,
+	NULL,
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	const struct verb *below;
+	const struct verb *verb;
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry entry;
 	char hint[SUGGEST_BYTES];
 
 	if (argc < 2)
 		return cli_usage(cli, "allow needs add, del, list, test, refuse or accept");
-	below = verb_find(allow_verbs, argv[1]);
-	if (!below && !xb_entry_parse(argv[1], strlen(argv[1]), form, &entry, NULL) &&
-	    !*suggest_verb(allow_verbs, argv[1], hint))
+	verb = verb_find(below, argv[1]);
+	if (!verb && !xb_entry_parse(argv[1], strlen(argv[1]), form, &entry, NULL) &&
+	    !*suggest_verb(below, argv[1], hint))
 		return cli_usage(cli, "unknown command 'allow %s' (did you mean 'allow add %s'?)",
 				 argv[1], argv[1]);
-	if (!below)
+	if (!verb)
 		return cli_usage(cli, "unknown command 'allow %s'%s", argv[1],
-				 suggest_verb(allow_verbs, argv[1], hint));
-	cli->verb = below->usage;
-	return below->run(cli, argc, argv);
+				 suggest_verb(below, argv[1], hint));
+	cli->verb = verb;
+	return verb->run(cli, argc, argv);
 }
+
+const struct verb verb_allow = {
+	.name = "allow",
+	.summary = "sources and domains that are never dropped, and what is allowed by itself",
+	.below = below,
+	.run = run,
+	.examples = {"allow add 198.51.100.0/24 --comment \"the office\"", "allow list"},
+};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl attach: all the interfaces or none. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -321,11 +320,17 @@ static int parse_kinds(char *text, unsigned int *kinds)
 	return 0;
 }
 
-int verb_attach(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"mode", "auto|native|skb", 'm',
+	 .help = "where XDP runs; auto: native if that can be, else skb"},
+	{"refuse", "KIND,...", 'r', .help = "kinds that are not to be allowed automatically",
+	 .offers = OFFER_KINDS},
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"mode", required_argument, NULL, 'm'},
-						{"refuse", required_argument, NULL, 'r'},
-						{0}};
 	static struct request request = {.wanted = XB_MODE_AUTO}; /* too large for the stack */
 	int option;
 
@@ -347,3 +352,12 @@ int verb_attach(struct cli *cli, int argc, char **argv)
 		answers_note(cli, request.names, request.count);
 	return answer(cli, &request);
 }
+
+const struct verb verb_attach = {
+	.name = "attach",
+	.summary = "protect interfaces",
+	.operands = {{"INTERFACE...", .offers = OFFER_INTERFACES}},
+	.options = options,
+	.run = run,
+	.examples = {"attach eth0", "attach eth0 eth1 --mode native --rollback 60"},
+};

@@ -228,7 +228,7 @@ int batch_apply(struct xb_writer *writer, void *context)
 	return apply_sorted(writer, batch, worst, failed);
 }
 
-static int run(struct cli *cli, struct batch *batch)
+static int apply(struct cli *cli, struct batch *batch)
 {
 	const struct edit_result *result = &batch->result;
 	int error = xb_write(&cli->paths, 0, batch_apply, batch);
@@ -247,7 +247,7 @@ static int run(struct cli *cli, struct batch *batch)
 	return EXIT_DONE;
 }
 
-int verb_batch(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	struct batch batch = {0};
 	FILE *file;
@@ -266,9 +266,17 @@ int verb_batch(struct cli *cli, int argc, char **argv)
 	}
 	code = batch_read(cli, &batch, file);
 	if (!code)
-		code = run(cli, &batch);
+		code = apply(cli, &batch);
 	batch_free(&batch);
 	if (file != stdin)
 		fclose(file);
 	return code;
 }
+
+const struct verb verb_batch = {
+	.name = "batch",
+	.summary = "many adds and dels in one transaction",
+	.operands = {{"FILE|-", .offers = OFFER_FILES}},
+	.run = run,
+	.examples = {"batch changes.txt", "batch - <changes.txt"},
+};

@@ -14,8 +14,10 @@
 #include "core/error.h"
 #include "core/sizing.h"
 #include "core/store.h"
-#include "suggest.h"
 #include "core/utf8.h"
+#include "globals.h"
+#include "suggest.h"
+#include "usage.h"
 
 static struct {
 	const char *file;
@@ -79,36 +81,37 @@ int cli_fail(void)
 
 int cli_usage(const struct cli *cli, const char *format, ...)
 {
-	char text[512];
+	char text[512], usage[USAGE_BYTES];
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	xb_input_error("%s; usage: bloomctl %s", text, cli->verb);
+	xb_input_error("%s; usage: bloomctl %s", text, usage_line(cli->verb, usage));
 	return cli_fail();
 }
 
-static void wrong_option(const struct cli *cli, const char *option)
+static void wrong_option(const struct cli *cli, const struct option_spec *options,
+			 const char *option)
 {
 	char hint[SUGGEST_BYTES];
 
-	if (!*suggest_option(cli->verb, option, hint))
-		suggest_option(CLI_OPTIONS, option, hint);
+	if (!*suggest_option(options, option, hint))
+		suggest_option(global_options, option, hint);
 	cli_usage(cli, "unknown option '%s'%s", option, hint);
 }
 
-int cli_option(const struct cli *cli, int argc, char **argv, const struct option *options)
+int cli_option(const struct cli *cli, int argc, char **argv, const struct option_spec *options)
 {
 	int option, first;
 
 	opterr = 0;
 	first = optind ? optind : 1;
-	option = getopt_long(argc, argv, ":", options, NULL);
+	option = option_next(options, ":", argc, argv);
 	if (option == ':')
 		cli_usage(cli, "option '%s' needs a value", argv[optind - 1]);
 	else if (option == '?')
-		wrong_option(cli, argv[optind > first ? optind - 1 : first]);
+		wrong_option(cli, options, argv[optind > first ? optind - 1 : first]);
 	return option == ':' ? '?' : option;
 }
 

@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "core/paths.h"
 #include "core/trial.h"
-#include "verb.h"
+#include "verbs.h"
 
 enum {
 	EXIT_DONE = 0,
@@ -23,48 +23,13 @@ enum {
 };
 
 struct cli {
-	const struct verb *verbs; /* all of them */
+	const struct verb *const *verbs; /* all of them */
 	struct xb_paths paths;
 	bool json, pretty, quiet, verbose;
-	const char *verb;    /* its usage line, for messages */
-	struct xb_wish wish; /* seconds 0: the change is to last */
-	bool commits;	     /* makes what is on trial lasting */
+	const struct verb *verb; /* what is being done, for messages */
+	struct xb_wish wish;	 /* seconds 0: the change is to last */
+	bool commits;		 /* makes what is on trial lasting */
 };
-
-/* The commands of allow. They have no summary, and get the argv of allow. */
-extern const struct verb allow_verbs[];
-
-/* The options of every command, for suggest_option(). */
-#define CLI_OPTIONS "--json --pretty --quiet --verbose --help --version --state --pin --run --wait"
-
-#define VERB(name) int verb_##name(struct cli *cli, int argc, char **argv);
-VERB(attach)
-VERB(detach)
-VERB(up)
-VERB(status)
-VERB(doctor)
-VERB(add)
-VERB(del)
-VERB(test)
-VERB(list)
-VERB(expire)
-VERB(flush)
-VERB(import)
-VERB(save)
-VERB(restore)
-VERB(batch)
-VERB(rotate)
-VERB(stats)
-VERB(watch)
-VERB(plan)
-VERB(allow)
-VERB(policy)
-VERB(verdict)
-VERB(ports)
-VERB(limit)
-VERB(commit)
-VERB(help)
-#undef VERB
 
 /* From now on an error is an object on stderr: {"schema":1,"error":{"class","message","file"?,
  * "line"?}}, its class "input" or "system". */
@@ -82,8 +47,8 @@ void cli_notice(enum xb_notice_kind kind, const char *message);
 /* A usage error, with the verb's usage line; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct cli *cli, const char *format, ...);
 
-/* The next long option of a verb, -1 at the end; '?' after a wrong one, which is told. */
-int cli_option(const struct cli *cli, int argc, char **argv, const struct option *options);
+/* The id of the next option of a verb, -1 at the end; '?' after a wrong one, which is told. */
+int cli_option(const struct cli *cli, int argc, char **argv, const struct option_spec *options);
 
 /* Prints the object with "schema": 1 in front and frees it; returns 0, or EXIT_SYSTEM when stdout
  * is broken. */

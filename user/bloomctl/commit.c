@@ -27,7 +27,7 @@ static int repeat(struct cli *cli, const struct xb_trial *trial)
 		argv[argc++] = word;
 	verb = argc ? verb_find(cli->verbs, argv[0]) : NULL;
 	if (verb && rollback_takes(verb)) {
-		cli->verb = verb->usage;
+		cli->verb = verb;
 		cli->commits = true;
 		optind = 0;
 		code = verb->run(cli, argc, argv);
@@ -50,7 +50,7 @@ static int tell(const struct cli *cli, const struct xb_trial *trial)
 	return cli_done(EXIT_DONE);
 }
 
-int verb_commit(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_trial trial;
 	int error, code, lock;
@@ -77,3 +77,10 @@ int verb_commit(struct cli *cli, int argc, char **argv)
 	xb_unlock(lock);
 	return code;
 }
+
+const struct verb verb_commit = {
+	.name = "commit",
+	.summary = "keep what is on trial (--rollback SECONDS)",
+	.run = run,
+	.examples = {"commit", "-j commit"},
+};

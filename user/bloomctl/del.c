@@ -2,7 +2,11 @@
 /* bloomctl del */
 #include "edit.h"
 
-int verb_del(struct cli *cli, int argc, char **argv)
-{
-	return edit_run(cli, argc, argv);
-}
+const struct verb verb_del = {
+	.name = "del",
+	.summary = "take them out",
+	.operands = {{.name = "ENTRY..."}},
+	.options = edit_del_options,
+	.run = edit_run,
+	.examples = {"del 192.0.2.7", "del example.com --list mine --exist"},
+};

@@ -2,7 +2,6 @@
 /* bloomctl detach: the interfaces become what they were; with the last, everything leaves the
  * kernel. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -233,9 +232,13 @@ static int detach(const struct cli *cli, struct request *request)
 		       : error;
 }
 
-int verb_detach(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"all", NULL, 'a', .help = "all interfaces", .instead = true},
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"all", no_argument, NULL, 'a'}, {0}};
 	struct request request = {0};
 	int option, error;
 
@@ -257,3 +260,12 @@ int verb_detach(struct cli *cli, int argc, char **argv)
 		return cli_fail();
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;
 }
+
+const struct verb verb_detach = {
+	.name = "detach",
+	.summary = "stop protecting them",
+	.operands = {{"INTERFACE...", .offers = OFFER_ATTACHED}},
+	.options = options,
+	.run = run,
+	.examples = {"detach eth0", "detach --all"},
+};

@@ -232,7 +232,7 @@ static void list_drivers(json_t *out)
 	if_freenameindex(all);
 }
 
-int verb_doctor(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	json_t *findings, *drivers, *driver;
 	const char *name;
@@ -270,3 +270,10 @@ int verb_doctor(struct cli *cli, int argc, char **argv)
 	code = code ? code : cli_done(EXIT_DONE);
 	return code ? code : bad ? EXIT_SYSTEM : EXIT_DONE;
 }
+
+const struct verb verb_doctor = {
+	.name = "doctor",
+	.summary = "whether this machine is ready, and what to do",
+	.run = run,
+	.examples = {"doctor", "-p doctor"},
+};

@@ -3,7 +3,6 @@
 #include "edit.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,30 @@
 #include "core/membership.h"
 #include "exempted.h"
 
-static const struct option add_options[] = {
-	{"list", required_argument, NULL, 'l'},	   {"comment", required_argument, NULL, 'c'},
-	{"timeout", required_argument, NULL, 't'}, {"exist", no_argument, NULL, 'e'},
-	{"force", no_argument, NULL, 'f'},	   {0},
+#define ADD_OPTIONS                                                                                \
+	{"comment", "TEXT", 'c', .help = "what is to be told with the entries"},                   \
+		{"timeout", "SECONDS", 't', .help = "take them out then"},                         \
+		{"exist", NULL, 'e', .help = "what is in the list already is no error"},           \
+	{                                                                                          \
+		"force", NULL, 'f', .help = "also a very short prefix or a single label"           \
+	}
+
+const struct option_spec edit_add_options[] = {
+	{"list", "NAME", 'l', .help = "the list; default if none is named",
+	 .offers = OFFER_LISTS_TO_FILL},
+	ADD_OPTIONS,
+	{0},
 };
 
-static const struct option del_options[] = {
-	{"list", required_argument, NULL, 'l'},
-	{"exist", no_argument, NULL, 'e'},
+const struct option_spec edit_allow_options[] = {
+	{"list", "NAME", 'l', .help = "the list; allow if none is named", .offers = OFFER_LISTS},
+	ADD_OPTIONS,
+	{0},
+};
+
+const struct option_spec edit_del_options[] = {
+	{"list", "NAME", 'l', .help = "every list if none is named", .offers = OFFER_LISTS},
+	{"exist", NULL, 'e', .help = "what is not there is no error"},
 	{0},
 };
 
@@ -116,12 +130,14 @@ static bool has_options(int argc, char **argv)
 
 static int take_options(const struct cli *cli, int argc, char **argv, struct edit_terms *terms)
 {
+	const struct option_spec *options = !terms->add	   ? edit_del_options
+					    : terms->allow ? edit_allow_options
+							   : edit_add_options;
 	int option;
 	uint64_t number;
 
 	optind = 0;
-	while ((option = cli_option(cli, argc, argv, terms->add ? add_options : del_options)) !=
-	       -1) {
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
 		switch (option) {
 		case 'l':
 			terms->list = optarg;

@@ -34,6 +34,9 @@ struct edit_result {
 	json_t *covered;	     /* entry to what still covers it; with lists_left */
 };
 
+/* Of `add`, `allow add`, and both dels. */
+extern const struct option_spec edit_add_options[], edit_allow_options[], edit_del_options[];
+
 /* argv[0] is "add" or "del", or "allow" and argv[1] is. The texts stay the caller's. Returns 0, or
  * EXIT_USAGE with the message printed. */
 int edit_parse(const struct cli *cli, int argc, char **argv, struct edit *edit);

@@ -34,7 +34,7 @@ static int body(struct xb_writer *writer, void *context)
 	return 0;
 }
 
-int verb_expire(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	uint64_t count;
 
@@ -51,3 +51,10 @@ int verb_expire(struct cli *cli, int argc, char **argv)
 		printf("%" PRIu64 " expired\n", count);
 	return cli_done(EXIT_DONE);
 }
+
+const struct verb verb_expire = {
+	.name = "expire",
+	.summary = "take out what has expired, now",
+	.run = run,
+	.examples = {"expire", "-j expire"},
+};

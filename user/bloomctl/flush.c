@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl flush */
-#include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -63,10 +62,14 @@ static bool confirmed(const char *list)
 	return answer == 'y' || answer == 'Y';
 }
 
-int verb_flush(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"list", "NAME", 'l', .help = "the list; all if none is named", .offers = OFFER_LISTS},
+	{"yes", NULL, 'y', .help = "do not ask"},
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"list", required_argument, NULL, 'l'}, {"yes", no_argument, NULL, 'y'}, {0}};
 	struct request request = {0};
 	bool yes = false;
 	int option;
@@ -93,3 +96,11 @@ int verb_flush(struct cli *cli, int argc, char **argv)
 		return cli_json(cli, json_pack("{s:I}", "removed", (json_int_t)request.removed));
 	return EXIT_DONE;
 }
+
+const struct verb verb_flush = {
+	.name = "flush",
+	.summary = "empty a list, or all",
+	.options = options,
+	.run = run,
+	.examples = {"flush --list mine", "flush --yes"},
+};

@@ -13,17 +13,21 @@
 
 enum { OPTION_STATE = 256, OPTION_PIN, OPTION_RUN, OPTION_WAIT };
 
-static const struct option options[] = {
-	{"json", no_argument, NULL, 'j'},
-	{"pretty", no_argument, NULL, 'p'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{"state", required_argument, NULL, OPTION_STATE},
-	{"pin", required_argument, NULL, OPTION_PIN},
-	{"run", required_argument, NULL, OPTION_RUN},
-	{"wait", required_argument, NULL, OPTION_WAIT},
+const struct option_spec global_options[] = {
+	{"json", NULL, 'j', .help = "answer in JSON", .letter = 'j'},
+	{"pretty", NULL, 'p', .help = "answer in readable JSON", .letter = 'p'},
+	{"quiet", NULL, 'q', .help = "no notes, less text", .letter = 'q'},
+	{"verbose", NULL, 'v', .help = "also what libbpf says, and lines of files not understood",
+	 .letter = 'v'},
+	{"state", "DIR", OPTION_STATE, .help = "where the list is", .offers = OFFER_DIRECTORIES},
+	{"pin", "DIR", OPTION_PIN, .help = "where the kernel objects are pinned",
+	 .offers = OFFER_DIRECTORIES},
+	{"run", "DIR", OPTION_RUN, .help = "where the counters are", .offers = OFFER_DIRECTORIES},
+	{"wait", "SECONDS", OPTION_WAIT,
+	 .help = "how long to wait for other commands and trials; 60 if not given"},
+	{"help", NULL, 'h', .help = "list the commands; behind one, show how it is used",
+	 .letter = 'h', .instead = true},
+	{"version", NULL, 'V', .help = "print the version", .letter = 'V', .instead = true},
 	{0},
 };
 
@@ -78,7 +82,7 @@ int globals_parse(struct cli *cli, int argc, char **argv)
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:jpqvhV", options, NULL)) != -1) {
+	while ((option = option_next(global_options, "+:jpqvhV", argc, argv)) != -1) {
 		if (take(cli, option, optarg, &right)) {
 			if (!right)
 				return EXIT_USAGE;
@@ -95,19 +99,19 @@ int globals_parse(struct cli *cli, int argc, char **argv)
 		else
 			xb_input_error("unknown option '%s'%s; bloomctl --help lists them",
 				       argv[optind - 1],
-				       suggest_option(CLI_OPTIONS, argv[optind - 1], hint));
+				       suggest_option(global_options, argv[optind - 1], hint));
 		return cli_fail();
 	}
 	return -1;
 }
 
 /* The long option that the word is, its value behind "=" in *value. */
-static const struct option *find_long(const char *word, const char **value)
+static const struct option_spec *find_long(const char *word, const char **value)
 {
 	size_t size = strcspn(word, "=");
 
 	*value = word[size] ? word + size + 1 : NULL;
-	for (const struct option *option = options; option->name; option++)
+	for (const struct option_spec *option = global_options; option->name; option++)
 		if (!strncmp(word, "--", 2) && strlen(option->name) == size - 2 &&
 		    !strncmp(word + 2, option->name, size - 2))
 			return option;
@@ -119,7 +123,7 @@ static const struct option *find_long(const char *word, const char **value)
 static int take_here(struct cli *cli, int argc, char **argv, int i)
 {
 	const char *word = argv[i], *value;
-	const struct option *option = find_long(word, &value);
+	const struct option_spec *option = find_long(word, &value);
 	bool right = true;
 	int words = 1;
 
@@ -128,21 +132,22 @@ static int take_here(struct cli *cli, int argc, char **argv, int i)
 			take(cli, *letter, NULL, &right);
 		return 1;
 	}
-	if (!option || (value && !option->has_arg))
+	if (!option || (value && !option->value))
 		return 0;
-	if (option->has_arg && !value) {
+	if (option->value && !value) {
 		if (i + 1 == argc)
 			return cli_usage(cli, "option '%s' needs a value", word), -1;
 		value = argv[i + 1];
 		words = 2;
 	}
-	if (!take(cli, option->val, value, &right))
+	if (!take(cli, option->id, value, &right))
 		return 0;
 	return right ? words : -1;
 }
 
 int globals_take(struct cli *cli, const struct verb *verb, int *argc, char **argv)
 {
+	const struct option_spec *options = verb_named(verb, *argc, argv)->options;
 	int kept = 1;
 
 	for (int i = 1; i < *argc;) {
@@ -155,7 +160,7 @@ int globals_take(struct cli *cli, const struct verb *verb, int *argc, char **arg
 		if (words)
 			continue;
 		/* A value that looks like an option is a value. */
-		words = ended ? *argc - i : 1 + help_takes_value(verb, *argc, argv, argv[i]);
+		words = ended ? *argc - i : 1 + option_takes_next(options, argv[i]);
 		for (; words && i < *argc; words--)
 			argv[kept++] = argv[i++];
 	}

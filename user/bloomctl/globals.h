@@ -5,6 +5,8 @@
 
 #include "cli.h"
 
+extern const struct option_spec global_options[];
+
 /* Takes those in front of the command; optind is behind them then. Returns -1 to go on, or the exit
  * code. */
 int globals_parse(struct cli *cli, int argc, char **argv);

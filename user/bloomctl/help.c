@@ -1,83 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Help on all commands and on one, from their usage lines and examples. */
+/* bloomctl help: on all commands and on one. */
 #include "help.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "completion.h"
 #include "core/error.h"
+#include "globals.h"
 #include "suggest.h"
-
-static const struct verb *verbs_below(const struct verb *verb)
-{
-	return verb->run == verb_allow ? allow_verbs : NULL;
-}
-
-/* The verb itself, or the one below it that the arguments name. */
-static const struct verb *named(const struct verb *verb, int argc, char **argv)
-{
-	const struct verb *below = verbs_below(verb);
-
-	below = below && argc > 1 ? verb_find(below, argv[1]) : NULL;
-	return below ? below : verb;
-}
-
-/* By the usage line: behind the option, which may be shortened, stands a value. */
-static bool takes_value(const struct verb *verb, const char *option)
-{
-	const char *found = strncmp(option, "--", 2) ? NULL : strstr(verb->usage, option);
-
-	if (!found)
-		return false;
-	return found[strcspn(found, " ]")] == ' ';
-}
-
-bool help_takes_value(const struct verb *verb, int argc, char **argv, const char *option)
-{
-	return takes_value(named(verb, argc, argv), option);
-}
+#include "usage.h"
 
 bool help_wanted(const struct verb *verb, int argc, char **argv)
 {
-	verb = named(verb, argc, argv);
+	verb = verb_named(verb, argc, argv);
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
 		if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
 			return true;
-		i += takes_value(verb, argv[i]);
+		i += option_takes_next(verb->options, argv[i]);
 	}
 	return false;
 }
 
-static void print_usage(const struct verb *verb)
+int help(const struct verb *verb, int argc, char **argv)
 {
-	printf("usage: bloomctl %s\n", verb->usage);
+	char usage[USAGE_BYTES];
+
+	verb = verb_named(verb, argc, argv);
+	printf("usage: bloomctl %s\n", usage_line(verb, usage));
 	if (verb->summary)
 		printf("\n%s\n", verb->summary);
+	if (verb->options) {
+		puts("\noptions:");
+		usage_print_options(verb->options);
+	}
 	puts("\nexamples:");
 	for (size_t i = 0; i < sizeof(verb->examples) / sizeof(verb->examples[0]); i++)
 		printf("  bloomctl %s\n", verb->examples[i]);
-}
-
-int help(const struct verb *verb, int argc, char **argv)
-{
-	const struct verb *below;
-
-	verb = named(verb, argc, argv);
-	below = verbs_below(verb);
-	print_usage(verb);
-	if (below)
+	if (verb->below)
 		puts("\ncommands:");
-	for (; below && below->name; below++)
-		printf("  bloomctl %s\n", below->usage);
+	for (const struct verb *const *below = verb->below; below && *below; below++)
+		printf("  bloomctl %s\n", usage_line(*below, usage));
 	return cli_done(EXIT_DONE);
 }
 
-int help_all(const struct verb *verbs)
+int help_all(const struct verb *const *verbs)
 {
-	puts("usage: bloomctl [-j] [-p] [-q|-v] [--wait SECONDS] [--state DIR] [--pin DIR] "
-	     "[--run DIR] COMMAND\n");
-	for (const struct verb *verb = verbs; verb->name; verb++)
-		printf("  %-8s %s\n", verb->name, verb->summary);
+	char usage[USAGE_BYTES];
+
+	printf("usage: bloomctl %s COMMAND\n\n", usage_in_front(global_options, usage));
+	for (; *verbs; verbs++)
+		printf("  %-8s %s\n", (*verbs)->name, (*verbs)->summary);
+	puts("\noptions, in front of the command or behind it:");
+	usage_print_options(global_options);
 	puts("\n`bloomctl help COMMAND` shows its options and two examples.\n"
 	     "ENTRY: IPv4, IPv4/length, IPv6, IPv6/length, or a domain with all below it; "
 	     "=NAME: that name alone\n"
@@ -85,15 +60,16 @@ int help_all(const struct verb *verbs)
 	return cli_done(EXIT_DONE);
 }
 
-int verb_help(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	const struct verb *verb = argc > 1 ? verb_find(cli->verbs, argv[1]) : NULL;
 	char hint[SUGGEST_BYTES];
 
 	if (argc == 1)
 		return help_all(cli->verbs);
-	if (verb && (argc == 2 ||
-		     (argc == 3 && verbs_below(verb) && verb_find(verbs_below(verb), argv[2]))))
+	if (argc == 2 && !strcmp(argv[1], "--completion"))
+		return completion_print(cli->verbs);
+	if (verb && (argc == 2 || (argc == 3 && verb_named(verb, 2, argv + 1) != verb)))
 		return help(verb, argc - 1, argv + 1);
 	if (!verb)
 		xb_input_error("unknown command '%s'%s", argv[1],
@@ -102,3 +78,11 @@ int verb_help(struct cli *cli, int argc, char **argv)
 		xb_input_error("'%s' has no command '%s'", argv[1], argv[2]);
 	return cli_fail();
 }
+
+const struct verb verb_help = {
+	.name = "help",
+	.summary = "this list, or how a command is used",
+	.operands = {{"COMMAND", .optional = true, .offers = OFFER_COMMANDS}},
+	.run = run,
+	.examples = {"help", "help import"},
+};

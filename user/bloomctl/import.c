@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl import: one file, one list, one transaction. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -397,20 +396,30 @@ static bool take_option(const struct cli *cli, int option, struct request *reque
 	}
 }
 
+static const struct option_spec options[] = {
+	{"list", "NAME", 'l', .help = "the list to fill; default if none is named",
+	 .offers = OFFER_LISTS_TO_FILL},
+	{"verdict", "VERDICT", 'v', .help = "what becomes of queries for its domains",
+	 .offers = OFFER_VERDICTS},
+	{"format", "FORMAT", 'f',
+	 .help = "the format of the file; without it, its first line tells",
+	 .offers = OFFER_FORMATS},
+	{"replace", NULL, 'r', .help = "take out what the file does not have"},
+	{"max-change", "FACTOR", 'c',
+	 .help = "by how much --replace may change the size of the list"},
+	{"min-entries", "NUMBER", 'm', .help = "refuse a file with fewer entries to take"},
+	{"min-bytes", "NUMBER", 'y', .help = "refuse a file with fewer bytes"},
+	{"expect-end", "LINE", 'e', .help = "refuse a file that ends with another line"},
+	{"include-bogons", NULL, 'b',
+	 .help = "special ranges, very short prefixes, single labels too"},
+	{"force", NULL, 'F', .help = "empty the list or change its size, however much"},
+	{"dry-run", NULL, 'n', .help = "say what would change, change nothing"},
+	ROLLBACK_OPTION,
+	{0},
+};
+
 static bool take_options(const struct cli *cli, int argc, char **argv, struct request *request)
 {
-	static const struct option options[] = {{"list", required_argument, NULL, 'l'},
-						{"verdict", required_argument, NULL, 'v'},
-						{"format", required_argument, NULL, 'f'},
-						{"replace", no_argument, NULL, 'r'},
-						{"max-change", required_argument, NULL, 'c'},
-						{"min-entries", required_argument, NULL, 'm'},
-						{"min-bytes", required_argument, NULL, 'y'},
-						{"expect-end", required_argument, NULL, 'e'},
-						{"include-bogons", no_argument, NULL, 'b'},
-						{"force", no_argument, NULL, 'F'},
-						{"dry-run", no_argument, NULL, 'n'},
-						{0}};
 	int option;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
@@ -426,7 +435,7 @@ static bool take_options(const struct cli *cli, int argc, char **argv, struct re
 /* From so many entries on, a new generation is likely. */
 #define HEAVY 50000
 
-int verb_import(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_listfile file = {0};
 	struct request request = {.file = &file, .list = "default"};
@@ -457,3 +466,13 @@ int verb_import(struct cli *cli, int argc, char **argv)
 	xb_listfile_free(&file);
 	return code;
 }
+
+const struct verb verb_import = {
+	.name = "import",
+	.summary = "list what a file lists",
+	.operands = {{"FILE|-", .offers = OFFER_FILES}},
+	.options = options,
+	.run = run,
+	.examples = {"import firehol_level1.netset --list level1 --replace",
+		     "import hosts.txt --list ads --verdict nxdomain"},
+};

@@ -47,13 +47,12 @@ static int show(const struct cli *cli)
 	return error && error != -ENOENT ? cli_fail() : answer(cli, limit);
 }
 
-int verb_limit(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{0}};
 	uint64_t number = 0;
 	uint32_t limit;
 
-	if (cli_option(cli, argc, argv, options) != -1)
+	if (cli_option(cli, argc, argv, NULL) != -1)
 		return EXIT_USAGE;
 	argc -= optind;
 	argv += optind;
@@ -69,3 +68,11 @@ int verb_limit(struct cli *cli, int argc, char **argv)
 		return cli_fail();
 	return cli->json ? answer(cli, limit) : EXIT_DONE;
 }
+
+const struct verb verb_limit = {
+	.name = "limit",
+	.summary = "answers a second on each CPU to queries for listed domains",
+	.operands = {{"ANSWERS|off", .optional = true}},
+	.run = run,
+	.examples = {"limit", "limit 5000"},
+};

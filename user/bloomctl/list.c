@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl list */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -63,16 +62,20 @@ static int print(const struct cli *cli, struct xb_txn *txn, const struct xb_entr
 	return !empty ? print_all(cli, txn, side, list ? list->id : XB_ANY_LIST) : 0;
 }
 
+const struct option_spec show_list_options[] = {
+	{"list", "NAME", 'l', .help = "of this list only", .offers = OFFER_LISTS},
+	{0},
+};
+
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side)
 {
-	static const struct option options[] = {{"list", required_argument, NULL, 'l'}, {0}};
 	struct xb_store *store = NULL;
 	struct xb_txn *txn = NULL;
 	const char *name = NULL;
 	uint64_t expired;
 	int option, error;
 
-	while ((option = cli_option(cli, argc, argv, options)) != -1)
+	while ((option = cli_option(cli, argc, argv, show_list_options)) != -1)
 		if (option != 'l')
 			return EXIT_USAGE;
 		else
@@ -93,7 +96,15 @@ int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *sid
 	return cli->json ? cli_array_end(cli) : cli_done(EXIT_DONE);
 }
 
-int verb_list(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	return show_list(cli, argc, argv, &XB_WALK_LISTED);
 }
+
+const struct verb verb_list = {
+	.name = "list",
+	.summary = "all that is listed",
+	.options = show_list_options,
+	.run = run,
+	.examples = {"list", "list --list mine"},
+};

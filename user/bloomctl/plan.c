@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl plan: what so many IPv4 addresses would take, before anything is listed. */
-#include <getopt.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -8,12 +7,16 @@
 #include "core/generation.h"
 #include "core/sizing.h"
 
-int verb_plan(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"entries", "NUMBER", 'n', .help = "how many addresses", .needed = true},
+	{"fpr", "RATE", 'f', .help = "false positives of the Bloom filter, 1e-9 to 0.1",
+	 .offers = OFFER_RATES},
+	{"no-confirm", NULL, 'u', .help = "without the exact look-up"},
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"entries", required_argument, NULL, 'n'},
-						{"fpr", required_argument, NULL, 'f'},
-						{"no-confirm", no_argument, NULL, 'u'},
-						{0}};
 	struct xb_demand demand = {.confirm = true};
 	struct xb_params params = {0};
 	uint64_t bits, buckets, counters;
@@ -63,3 +66,11 @@ int verb_plan(struct cli *cli, int argc, char **argv)
 	printf("  capacity  %llu before it grows\n", (unsigned long long)params.host4.capacity);
 	return cli_done(EXIT_DONE);
 }
+
+const struct verb verb_plan = {
+	.name = "plan",
+	.summary = "memory for so many IPv4 addresses",
+	.options = options,
+	.run = run,
+	.examples = {"plan --entries 1000000", "plan --entries 1000000 --fpr 0.001"},
+};

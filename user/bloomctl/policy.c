@@ -3,7 +3,6 @@
 #include "core/policy.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -73,9 +72,14 @@ static int show(const struct cli *cli)
 	return code;
 }
 
-int verb_policy(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"force", NULL, 'f', .help = "allow-only even while nothing is listed"},
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"force", no_argument, NULL, 'f'}, {0}};
 	struct request request = {0};
 	int option;
 
@@ -104,3 +108,12 @@ int verb_policy(struct cli *cli, int argc, char **argv)
 		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(request.policy)));
 	return EXIT_DONE;
 }
+
+const struct verb verb_policy = {
+	.name = "policy",
+	.summary = "drop the listed, only count them, or drop all others",
+	.operands = {{"enforce|monitor|allow-only", .optional = true}},
+	.options = options,
+	.run = run,
+	.examples = {"policy", "policy enforce --rollback 60"},
+};

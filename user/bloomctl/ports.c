@@ -66,13 +66,12 @@ static int show(const struct cli *cli, enum xb_carrier carrier)
 	return error && error != -ENOENT ? cli_fail() : answer(cli, &ports, carrier);
 }
 
-int verb_ports(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{0}};
 	struct request request = {.carrier = XB_CARRIERS};
 	struct xb_name_ports set = {0};
 
-	if (cli_option(cli, argc, argv, options) != -1)
+	if (cli_option(cli, argc, argv, NULL) != -1)
 		return EXIT_USAGE;
 	argc -= optind;
 	argv += optind;
@@ -87,3 +86,11 @@ int verb_ports(struct cli *cli, int argc, char **argv)
 	memcpy(xb_ports_of(&set, request.carrier), request.ports, sizeof(request.ports));
 	return cli->json ? answer(cli, &set, request.carrier) : EXIT_DONE;
 }
+
+const struct verb verb_ports = {
+	.name = "ports",
+	.summary = "where names are looked for",
+	.operands = {{"dns|tls|http", .optional = true}, {"PORT,...|off", .optional = true}},
+	.run = run,
+	.examples = {"ports", "ports tls 443"},
+};

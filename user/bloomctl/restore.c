@@ -86,9 +86,15 @@ static int restore(const struct cli *cli, struct saved *saved)
 	return error ? cli_fail() : answer(cli, saved, xb_write_tell_open());
 }
 
-int verb_restore(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"interfaces", NULL, 'i',
+	 .help = "detach those that the file does not name, and take its modes"},
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"interfaces", no_argument, NULL, 'i'}, {0}};
 	struct saved saved = {0};
 	const char *file;
 	int option;
@@ -105,3 +111,12 @@ int verb_restore(struct cli *cli, int argc, char **argv)
 	saved.file = open_text(cli, file);
 	return saved.file ? restore(cli, &saved) : cli_fail();
 }
+
+const struct verb verb_restore = {
+	.name = "restore",
+	.summary = "become what was saved",
+	.operands = {{"FILE|-", .offers = OFFER_FILES}},
+	.options = options,
+	.run = run,
+	.examples = {"restore saved.json", "restore saved.json --rollback 60"},
+};

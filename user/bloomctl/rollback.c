@@ -14,12 +14,13 @@
 #include "core/rollback.h"
 #include "core/trialinput.h"
 
-#define OPTION	    "--rollback"
+#define NAME	    "rollback"
+#define OPTION	    "--" NAME
 #define SECONDS_MAX 86400
 
 bool rollback_takes(const struct verb *verb)
 {
-	return strstr(verb->usage, OPTION);
+	return option_known(verb->options, NAME);
 }
 
 int rollback_take(struct cli *cli, int *argc, char **argv)

@@ -6,7 +6,14 @@
 #include "cli.h"
 #include "core/writer.h"
 
-/* Whether the verb takes --rollback: its usage line says so. */
+/* For the table of a verb that takes it. */
+#define ROLLBACK_OPTION                                                                            \
+	{                                                                                          \
+		"rollback", "SECONDS", 0,                                                          \
+			.help = "take it back after so long, unless `commit` comes first"          \
+	}
+
+/* Whether the verb takes --rollback: its options say so. */
 bool rollback_takes(const struct verb *verb);
 
 /* Takes --rollback out of the arguments and notes the rest as what `commit` will repeat. Returns 0,

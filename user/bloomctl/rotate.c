@@ -2,18 +2,23 @@
 /* bloomctl rotate */
 #include "core/rotate.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include "cli.h"
+#include "rollback.h"
 
-int verb_rotate(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"fpr", "RATE", 'f', .help = "false positives of the Bloom filter, 1e-9 to 0.1",
+	 .offers = OFFER_RATES},
+	{"capacity", "KEYS", 'c', .help = "room for so many at least; 0: as many as are needed"},
+	{"confirm", NULL, 'x', .help = "look up exactly what the filter hits"},
+	{"no-confirm", NULL, 'u', .help = "drop on the filter's guess alone", .instead = true},
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"fpr", required_argument, NULL, 'f'},
-						{"capacity", required_argument, NULL, 'c'},
-						{"confirm", no_argument, NULL, 'x'},
-						{"no-confirm", no_argument, NULL, 'u'},
-						{0}};
 	struct xb_rotation rotation = {0};
 	struct xb_params params;
 	int option;
@@ -51,3 +56,11 @@ int verb_rotate(struct cli *cli, int argc, char **argv)
 		cli_note(cli, "bloomctl: noted for the first attach");
 	return EXIT_DONE;
 }
+
+const struct verb verb_rotate = {
+	.name = "rotate",
+	.summary = "a new filter, keys and all, without a gap",
+	.options = options,
+	.run = run,
+	.examples = {"rotate", "rotate --capacity 1000000"},
+};

@@ -9,7 +9,7 @@
 #include "core/membership.h"
 #include "saved.h"
 
-int verb_save(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_store *store = NULL;
 	struct xb_txn *txn = NULL;
@@ -33,3 +33,10 @@ int verb_save(struct cli *cli, int argc, char **argv)
 	xb_store_close(store);
 	return error ? cli_fail() : cli_done(EXIT_DONE);
 }
+
+const struct verb verb_save = {
+	.name = "save",
+	.summary = "everything, as text for restore",
+	.run = run,
+	.examples = {"save >saved.json", "save | gzip >saved.json.gz"},
+};

@@ -44,6 +44,7 @@ void show_covers(const struct xb_entry *asked, struct covers *covers);
 int show_next_cover(struct xb_txn *txn, struct covers *covers, struct xb_members *members);
 
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
+extern const struct option_spec show_list_options[];
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);
 
 /* `test` and `allow test`: every entry of the one side that covers those named. argv[0] is "test".

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl stats */
 #include <errno.h>
-#include <getopt.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,10 +227,14 @@ static int watch(const struct cli *cli, uint64_t names)
 	}
 }
 
-int verb_stats(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"watch", NULL, 'w', .help = "every second, with rates"},
+	{"names", "NUMBER", 'n', .help = "how many names to show, 0 to 1000; 10 if not given"},
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"watch", no_argument, NULL, 'w'}, {"names", required_argument, NULL, 'n'}, {0}};
 	struct table table;
 	uint64_t names = DEFAULT_NAMES;
 	bool watching = false;
@@ -250,3 +253,11 @@ int verb_stats(struct cli *cli, int argc, char **argv)
 	free_table(&table);
 	return code;
 }
+
+const struct verb verb_stats = {
+	.name = "stats",
+	.summary = "packets and bytes by reason and interface, and the names asked for most",
+	.options = options,
+	.run = run,
+	.examples = {"stats", "stats --watch"},
+};

@@ -700,7 +700,7 @@ static int look_until_settled(struct report *report)
 	return error;
 }
 
-int verb_status(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	struct report report;
 	int error, code;
@@ -719,3 +719,10 @@ int verb_status(struct cli *cli, int argc, char **argv)
 	free_report(&report);
 	return code;
 }
+
+const struct verb verb_status = {
+	.name = "status",
+	.summary = "what is enforced where; non-zero while something is not",
+	.run = run,
+	.examples = {"status", "-p status"},
+};

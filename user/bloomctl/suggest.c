@@ -37,8 +37,8 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
 struct nearest {
 	const char *word; /* what was typed */
 	size_t size;
-	const char *found;
-	size_t found_size, distance;
+	char found[WORD_MAX + 1]; /* "" if nothing is near */
+	size_t distance;
 };
 
 /* A third of the letters may be wrong, and one of fewer than three. */
@@ -50,16 +50,15 @@ static struct nearest nearest_to(const char *word, size_t size)
 		.word = word, .size = size, .distance = letters < 3 ? 2 : letters / 3 + 1};
 }
 
-static void try_word(struct nearest *nearest, const char *word, size_t size)
+static void try_word(struct nearest *nearest, const char *word)
 {
-	size_t far;
+	size_t size = strlen(word), far;
 
 	if (size > WORD_MAX || nearest->size > WORD_MAX)
 		return;
 	far = distance(nearest->word, nearest->size, word, size);
 	if (far < least(nearest->distance, size)) {
-		nearest->found = word;
-		nearest->found_size = size;
+		memcpy(nearest->found, word, size + 1);
 		nearest->distance = far;
 	}
 }
@@ -67,30 +66,29 @@ static void try_word(struct nearest *nearest, const char *word, size_t size)
 static const char *ask(const struct nearest *nearest, char out[SUGGEST_BYTES])
 {
 	out[0] = '\0';
-	if (nearest->found)
-		snprintf(out, SUGGEST_BYTES, " (did you mean '%.*s'?)", (int)nearest->found_size,
-			 nearest->found);
+	if (nearest->found[0])
+		snprintf(out, SUGGEST_BYTES, " (did you mean '%s'?)", nearest->found);
 	return out;
 }
 
-const char *suggest_verb(const struct verb *table, const char *word, char out[SUGGEST_BYTES])
+const char *suggest_verb(const struct verb *const *verbs, const char *word, char out[SUGGEST_BYTES])
 {
 	struct nearest nearest = nearest_to(word, strlen(word));
 
-	for (const struct verb *verb = table; verb->name; verb++)
-		try_word(&nearest, verb->name, strlen(verb->name));
+	for (; *verbs; verbs++)
+		try_word(&nearest, (*verbs)->name);
 	return ask(&nearest, out);
 }
 
-const char *suggest_option(const char *usage, const char *word, char out[SUGGEST_BYTES])
+const char *suggest_option(const struct option_spec *table, const char *word,
+			   char out[SUGGEST_BYTES])
 {
 	struct nearest nearest = nearest_to(word, strcspn(word, "="));
+	char name[WORD_MAX + 2];
 
-	while ((usage = strstr(usage, "--"))) {
-		size_t size = strcspn(usage, " ]|");
-
-		try_word(&nearest, usage, size);
-		usage += size;
+	for (; table && table->name; table++) {
+		snprintf(name, sizeof(name), "--%s", table->name);
+		try_word(&nearest, name);
 	}
 	return ask(&nearest, out);
 }

@@ -7,10 +7,12 @@
 
 #define SUGGEST_BYTES 64
 
-/* " (did you mean 'add'?)" in out, or "" if no name of the table is near; returns out. */
-const char *suggest_verb(const struct verb *table, const char *word, char out[SUGGEST_BYTES]);
+/* " (did you mean 'add'?)" in out, or "" if no name of the list is near; returns out. */
+const char *suggest_verb(const struct verb *const *verbs, const char *word,
+			 char out[SUGGEST_BYTES]);
 
-/* The same of the options in a usage line; what is behind "=" does not count. */
-const char *suggest_option(const char *usage, const char *word, char out[SUGGEST_BYTES]);
+/* The same of the options in a table, which may be NULL; what is behind "=" does not count. */
+const char *suggest_option(const struct option_spec *table, const char *word,
+			   char out[SUGGEST_BYTES]);
 
 #endif

@@ -311,14 +311,13 @@ static int open_view(struct view *view)
 
 int show_test(struct cli *cli, int argc, char **argv, bool allow)
 {
-	static const struct option options[] = {{0}};
 	struct view view = {.cli = cli, .allow = allow, .now = (uint32_t)time(NULL)};
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry asked;
 	bool absent = false;
 	int error, code;
 
-	if (cli_option(cli, argc, argv, options) != -1)
+	if (cli_option(cli, argc, argv, NULL) != -1)
 		return EXIT_USAGE;
 	if (optind == argc)
 		return cli_usage(cli, "%stest needs at least one entry", allow ? "allow " : "");
@@ -349,7 +348,15 @@ int show_test(struct cli *cli, int argc, char **argv, bool allow)
 	return code ? code : absent ? EXIT_ABSENT : EXIT_DONE;
 }
 
-int verb_test(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	return show_test(cli, argc, argv, false);
 }
+
+const struct verb verb_test = {
+	.name = "test",
+	.summary = "whether they are listed, by what",
+	.operands = {{.name = "ENTRY..."}},
+	.run = run,
+	.examples = {"test 192.0.2.7", "test www.example.com"},
+};

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/writer.h"
 
-int verb_up(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, int argc, char **argv)
 {
 	uint32_t open;
 
@@ -24,3 +24,10 @@ int verb_up(struct cli *cli, int argc, char **argv)
 	}
 	return open ? EXIT_SYSTEM : EXIT_DONE;
 }
+
+const struct verb verb_up = {
+	.name = "up",
+	.summary = "make the kernel match the store (boot, repair)",
+	.run = run,
+	.examples = {"up", "-q up"},
+};

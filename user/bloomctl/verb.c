@@ -3,10 +3,17 @@
 
 #include <string.h>
 
-const struct verb *verb_find(const struct verb *table, const char *name)
+const struct verb *verb_find(const struct verb *const *verbs, const char *name)
 {
-	for (const struct verb *verb = table; verb->name; verb++)
-		if (!strcmp(verb->name, name))
-			return verb;
+	for (; *verbs; verbs++)
+		if (!strcmp((*verbs)->name, name))
+			return *verbs;
 	return NULL;
+}
+
+const struct verb *verb_named(const struct verb *verb, int argc, char **argv)
+{
+	const struct verb *below = verb->below && argc > 1 ? verb_find(verb->below, argv[1]) : NULL;
+
+	return below ? below : verb;
 }

@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A command, by name: the table of them is main.c's, those below a command are its own. */
+/* A command as its own file describes it. The parser, the usage line, help and completion are made
+ * from this; scripts/synopses makes those of the man page from the usage lines. */
 #ifndef XB_CLI_VERB_H
 #define XB_CLI_VERB_H
 
+#include "options.h"
+
 struct cli;
 
+/* What stands behind the verb and is no option. */
+struct verb_operand {
+	const char *name;  /* "ENTRY...", "on|off" */
+	bool optional;	   /* with all behind it */
+	enum offer offers; /* nothing said: the words of the name */
+};
+
 struct verb {
+	const char *above; /* the command that this one is a command of; NULL: of bloomctl */
 	const char *name;
-	const char *usage;
-	const char *summary;
+	const char *summary; /* NULL: that of the command above does */
+	struct verb_operand operands[2];
+	const struct option_spec *options;
+	const struct verb *const *below; /* its commands, which get its argv */
 	int (*run)(struct cli *cli, int argc,
 		   char **argv); /* argv[0] is the verb; returns the exit code */
 	const char *examples[2]; /* without "bloomctl" */
 };
 
-/* In a table that ends with a NULL name; NULL: none is called so. */
-const struct verb *verb_find(const struct verb *table, const char *name);
+#define VERB_OPERANDS 2
+
+/* In a list that ends with NULL; NULL: none is called so. */
+const struct verb *verb_find(const struct verb *const *verbs, const char *name);
+
+/* The verb itself, or the one below it that argv[1] names. */
+const struct verb *verb_named(const struct verb *verb, int argc, char **argv);
 
 #endif

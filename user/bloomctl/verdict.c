@@ -124,9 +124,13 @@ static int show(const struct cli *cli, const char *name)
 	return code;
 }
 
-int verb_verdict(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{0}};
 	struct request request = {0};
 
 	if (cli_option(cli, argc, argv, options) != -1)
@@ -152,3 +156,13 @@ int verb_verdict(struct cli *cli, int argc, char **argv)
 					       xb_domain_verdict_name(request.verdict)));
 	return EXIT_DONE;
 }
+
+const struct verb verb_verdict = {
+	.name = "verdict",
+	.summary = "what becomes of queries for the domains of a list",
+	.operands = {{"LIST", .optional = true, .offers = OFFER_LISTS_TO_FILL},
+		     {"drop|refused|nxdomain|truncate|count", .optional = true}},
+	.options = options,
+	.run = run,
+	.examples = {"verdict", "verdict ads nxdomain"},
+};

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
-#include <getopt.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -328,11 +327,14 @@ static int watch(struct session *session)
 	return 0;
 }
 
-int verb_watch(struct cli *cli, int argc, char **argv)
+static const struct option_spec options[] = {
+	{"rate", "NUMBER", 'r', .help = "at most so many drops a second; 10 if not given"},
+	{"count", "NUMBER", 'c', .help = "end after so many lines"},
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"rate", required_argument, NULL, 'r'},
-						{"count", required_argument, NULL, 'c'},
-						{0}};
 	struct session session = {.cli = cli, .rate = DEFAULT_RATE};
 	int option, error;
 
@@ -357,3 +359,11 @@ int verb_watch(struct cli *cli, int argc, char **argv)
 	xb_watcher_close(&session.watcher);
 	return error ? cli_fail() : EXIT_DONE;
 }
+
+const struct verb verb_watch = {
+	.name = "watch",
+	.summary = "drops as they happen",
+	.options = options,
+	.run = run,
+	.examples = {"watch", "watch --rate 100 --count 20"},
+};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "completion.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/lifeline.h"
+#include "core/listtable.h"
+#include "core/verdict.h"
+#include "globals.h"
+
+static void print_names(const struct verb *const *verbs)
+{
+	for (; *verbs; verbs++)
+		printf("%s ", (*verbs)->name);
+}
+
+/* Those in small letters: names for what is to be typed are in capitals. */
+static void print_words(const char *name)
+{
+	for (; *name; name += strspn(name, "|")) {
+		size_t size = strcspn(name, "|");
+
+		if (islower((unsigned char)*name))
+			printf("%.*s ", (int)size, name);
+		name += size;
+	}
+}
+
+static void print_kinds(void)
+{
+	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
+		printf("%s ", xb_lifeline_name(kind));
+	printf("all");
+}
+
+static void print_verdicts(void)
+{
+	for (uint32_t verdict = 0; verdict < XB_DOMAIN_VERDICTS; verdict++)
+		printf("%s ", xb_domain_verdict_name(verdict));
+}
+
+static void print_formats(void)
+{
+	for (const char *name = xb_listfile_formats(); *name; name++)
+		if (*name != ',')
+			putchar(*name);
+}
+
+static void print_offers(const struct verb *const *verbs, enum offer offer, const char *name)
+{
+	static const char *const asked[] = {
+		[OFFER_FILES] = "<files>",
+		[OFFER_DIRECTORIES] = "<directories>",
+		[OFFER_INTERFACES] = "<interfaces>",
+		[OFFER_ATTACHED] = "<attached>",
+		[OFFER_LISTS] = "<lists>",
+		[OFFER_LISTS_TO_FILL] = "<lists-to-fill>",
+		[OFFER_RATES] = "0.01 0.001 0.0001 0.00001",
+	};
+
+	switch (offer) {
+	case OFFER_WORDS:
+		print_words(name);
+		break;
+	case OFFER_COMMANDS:
+		print_names(verbs);
+		break;
+	case OFFER_KINDS:
+		print_kinds();
+		break;
+	case OFFER_VERDICTS:
+		print_verdicts();
+		break;
+	case OFFER_FORMATS:
+		print_formats();
+		break;
+	default:
+		fputs(asked[offer], stdout);
+	}
+	putchar('\n');
+}
+
+static void print_options(const struct verb *const *verbs, const char *command,
+			  const struct option_spec *options)
+{
+	for (; options && options->name; options++) {
+		if (options->letter)
+			printf("%s;-%c;\n", command, options->letter);
+		printf("%s;--%s%s;", command, options->name, options->value ? "=" : "");
+		if (options->value)
+			print_offers(verbs, options->offers, options->value);
+		else
+			putchar('\n');
+	}
+}
+
+/* "ENTRY...", but not "PORT,...", which is one word. */
+static bool is_many(const char *name)
+{
+	const char *dots = strstr(name, "...");
+
+	return dots && dots > name && dots[-1] != ',';
+}
+
+static void print_verb(const struct verb *const *verbs, const struct verb *verb)
+{
+	char command[32];
+
+	snprintf(command, sizeof(command), "%s%s%s", verb->above ? verb->above : "",
+		 verb->above ? " " : "", verb->name);
+	printf("%s;;\n", command);
+	for (int i = 0; i < VERB_OPERANDS && verb->operands[i].name; i++) {
+		const struct verb_operand *operand = &verb->operands[i];
+
+		if (is_many(operand->name))
+			printf("%s;*;", command);
+		else
+			printf("%s;%d;", command, i + 1);
+		print_offers(verbs, operand->offers, operand->name);
+	}
+	print_options(verbs, command, verb->options);
+	if (!verb->below)
+		return;
+	printf("%s;1;", command);
+	print_names(verb->below);
+	putchar('\n');
+	for (const struct verb *const *below = verb->below; *below; below++)
+		print_verb(verbs, *below);
+}
+
+int completion_print(const struct verb *const *verbs)
+{
+	printf(";1;");
+	print_names(verbs);
+	putchar('\n');
+	print_options(verbs, "", global_options);
+	for (const struct verb *const *verb = verbs; *verb; verb++)
+		print_verb(verbs, *verb);
+	return cli_done(EXIT_DONE);
+}

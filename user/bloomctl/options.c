@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+int option_next(const struct option_spec *table, const char *letters, int argc, char **argv)
+{
+	struct option options[OPTIONS_MAX + 1] = {0};
+	size_t count = 0;
+
+	for (; table && table->name && count < OPTIONS_MAX; table++)
+		if (table->id)
+			options[count++] = (struct option){
+				table->name, table->value ? required_argument : no_argument, NULL,
+				table->id};
+	return getopt_long(argc, argv, letters, options, NULL);
+}
+
+static const struct option_spec *find(const struct option_spec *table, const char *name)
+{
+	const struct option_spec *shortened = NULL;
+	size_t size = strlen(name);
+
+	for (; table && table->name; table++) {
+		if (strncmp(table->name, name, size))
+			continue;
+		if (!table->name[size])
+			return table;
+		if (!shortened)
+			shortened = table;
+	}
+	return shortened;
+}
+
+bool option_takes_next(const struct option_spec *table, const char *word)
+{
+	const struct option_spec *option = strncmp(word, "--", 2) ? NULL : find(table, word + 2);
+
+	return option && option->value;
+}
+
+bool option_known(const struct option_spec *table, const char *name)
+{
+	const struct option_spec *option = find(table, name);
+
+	return option && !strcmp(option->name, name);
+}

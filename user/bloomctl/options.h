@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options as tables: getopt_long reads them, and whoever tells people about them. */
+#ifndef XB_CLI_OPTIONS_H
+#define XB_CLI_OPTIONS_H
+
+#include <stdbool.h>
+
+#define OPTIONS_MAX 16
+
+/* What completion has to offer for a word. */
+enum offer {
+	OFFER_WORDS, /* those of its name that are in small letters: on and off of "on|off" */
+	OFFER_FILES,
+	OFFER_DIRECTORIES,
+	OFFER_INTERFACES,
+	OFFER_ATTACHED, /* interfaces that are, or are wanted */
+	OFFER_LISTS,
+	OFFER_LISTS_TO_FILL, /* all but the allowlist's own */
+	OFFER_COMMANDS,
+	OFFER_KINDS, /* of what is allowed automatically */
+	OFFER_VERDICTS,
+	OFFER_FORMATS, /* of files to import */
+	OFFER_RATES,
+};
+
+/* One of a table, which ends with a NULL name. */
+struct option_spec {
+	const char *name;  /* without "--" */
+	const char *value; /* its name in the usage line; NULL: the option takes none */
+	int id;		   /* what option_next() returns; 0: never, it is taken before */
+	const char *help;  /* what it is for, on one line */
+	enum offer offers; /* for the value; nothing said: the words of its name */
+	char letter;	   /* 'j' of "-j"; 0: it has none */
+	bool needed;
+	bool instead; /* of the option before it, or of the operands */
+};
+
+/* As getopt_long(): the id of the next, '?' and ':' as `letters` say. A table may be NULL. */
+int option_next(const struct option_spec *table, const char *letters, int argc, char **argv);
+
+/* Whether the word is an option of the table, perhaps shortened, whose value is the next word. */
+bool option_takes_next(const struct option_spec *table, const char *word);
+
+/* By its whole name. */
+bool option_known(const struct option_spec *table, const char *name);
+
+#endif

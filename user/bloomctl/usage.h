@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A verb in one line, and its options in one line each. */
+#ifndef XB_CLI_USAGE_H
+#define XB_CLI_USAGE_H
+
+#include "verb.h"
+
+#define USAGE_BYTES 512
+
+/* "add ENTRY... [--list NAME] ..."; returns out. */
+const char *usage_line(const struct verb *verb, char out[USAGE_BYTES]);
+
+/* "[-jpq] [--state DIR] ...": options that stand in front of a verb, but those that only print
+ * something; returns out. */
+const char *usage_in_front(const struct option_spec *options, char out[USAGE_BYTES]);
+
+/* Prints each option with what it is for. */
+void usage_print_options(const struct option_spec *options);
+
+#endif

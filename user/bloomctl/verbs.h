@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All commands, in the order in which help lists them. */
+#ifndef XB_CLI_VERBS_H
+#define XB_CLI_VERBS_H
+
+#include "verb.h"
+
+#define VERBS(X)                                                                                   \
+	X(attach)                                                                                  \
+	X(detach)                                                                                  \
+	X(up)                                                                                      \
+	X(status)                                                                                  \
+	X(doctor)                                                                                  \
+	X(add)                                                                                     \
+	X(del)                                                                                     \
+	X(test)                                                                                    \
+	X(list)                                                                                    \
+	X(allow)                                                                                   \
+	X(policy)                                                                                  \
+	X(verdict)                                                                                 \
+	X(ports)                                                                                   \
+	X(limit)                                                                                   \
+	X(expire)                                                                                  \
+	X(flush)                                                                                   \
+	X(import)                                                                                  \
+	X(commit)                                                                                  \
+	X(save)                                                                                    \
+	X(restore)                                                                                 \
+	X(batch)                                                                                   \
+	X(rotate)                                                                                  \
+	X(stats)                                                                                   \
+	X(watch)                                                                                   \
+	X(plan)                                                                                    \
+	X(help)
+
+#define VERB_DECLARE(name) extern const struct verb verb_##name;
+VERBS(VERB_DECLARE)
+#undef VERB_DECLARE
+
+#endif
