@@ -128,8 +128,11 @@ class Actions(Events):
         if done.words[0] == "up":
             self.incomplete = done
             return
-        before = Attempt(attempt.words)
-        self.settle(before, done, cut_off=False)
+        # It may have put on what was wanted and bare before it looked at what it was asked for.
+        for device in map(self.model.device_of, self.model.wishes):
+            if device and device.filters is False:
+                device.filters = None
+        self.settle(Attempt(attempt.words), done, cut_off=False)
 
     def acknowledge(self, attempt):
         model = self.model
@@ -267,6 +270,7 @@ class Actions(Events):
         saved = self.ground.saved()
         kept = [line for line in saved if "interface" not in line and line.get("entry") not in
                 {SOURCES[one][1] for one in DYNAMIC}]
+        kept[0].pop("memberships", None)    # of what was saved
         some = self.chosen(a)
         kept += [{"entry": SOURCES[one][1], "list": "dyn"} for one in some]
         if b % 2:

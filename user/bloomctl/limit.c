@@ -36,7 +36,7 @@ static int show(const struct cli *cli)
 	uint32_t limit = XB_ANSWER_LIMIT;
 	struct xb_store *store;
 	struct xb_txn *txn = NULL;
-	int error = xb_store_open(cli->paths.state, false, &store);
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 
 	if (!error)
 		error = xb_store_read(store, &txn);
