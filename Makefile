@@ -20,11 +20,13 @@ XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Iinclude -Iuser -isystem $(OUT
 XB_LIBS   = -lxdp -lbpf -llmdb -ljansson -lmnl -lz -lm -lpthread $(LIBS)
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef -Werror -Iinclude -I/usr/include/$(MULTIARCH) -MMD -MP
 
-CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/core/*.c))
-CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c))
+# Each stands on those before it: tests/checks/includes.
+FOLDERS  := base model bloom lists machine store attach filter engine
+CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
+CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(OUT)/skel/entry.skel.h $(OUT)/skel/filter.skel.h $(OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
-TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c tests/prog/test_*.c))
+TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/*/test_*.c tests/prog/test_*.c))
 FUZZERS  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
 PACKETS  := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/packets/*.c))

@@ -143,7 +143,7 @@ XB_HASH_INLINE __u64 xb_hash_name(struct xb_sip sip)
  * 6 bits of hash each. One word has only 64 bits: `place` tells the block, and comes first, since
  * memory is asked with it. Probes 0 to 7 come from `low`, multiplied once more while memory is
  * waited for; 8 to 15 from xb_probes_high(). Cut out of fewer multiplications, neighbours in
- * regular lists hit more often than promised (tests/unit/test_neighbours), see
+ * regular lists hit more often than promised (tests/unit/bloom/test_neighbours), see
  * docs/performance/tried.md.
  */
 #define XB_PROBE_BITS 6

@@ -15,8 +15,8 @@
 #include "bench/filter.h"
 #include "bench/users.h"
 #include "bench/vectors.h"
-#include "core/confirm.h"
-#include "core/store.h"
+#include "bloom/exact.h"
+#include "store/store.h"
 
 #define MILLION 1000000U
 #define CHUNK	4096

@@ -8,7 +8,7 @@
  */
 #include "bench/peer_maps.h"
 #include "bench/timing.h"
-#include "core/build.h"
+#include "filter/build.h"
 
 enum kind { PARSE_ONLY, LINE_READ, BPF_BLOOM, CLASSIC_BLOOM, BPF_HASH, LPM_TRIE, FILTER };
 

@@ -9,7 +9,7 @@
 
 #include "bench/layouts.h"
 #include "bench/timing.h"
-#include "core/sizing.h"
+#include "bloom/sizing.h"
 #include "layouts.skel.h"
 
 #define CLEAN_KEYS (1U << 22)

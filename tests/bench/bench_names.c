@@ -8,7 +8,7 @@
 #include "bench/home.h"
 #include "bench/lists.h"
 #include "bench/question.h"
-#include "core/build.h"
+#include "filter/build.h"
 
 #include "ask.skel.h" /* behind the structures it names */
 

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "core/counting.h"
-#include "core/error.h"
-#include "core/sizing.h"
+#include "base/error.h"
+#include "bloom/bloom.h"
+#include "bloom/sizing.h"
 
 struct filter {
 	struct xb_counting counting;

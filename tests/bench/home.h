@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/link.h"
-#include "core/paths.h"
+#include "attach/anchor.h"
+#include "base/error.h"
+#include "base/paths.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define LOOPBACK	1

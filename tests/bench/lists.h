@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "bench/addresses.h"
-#include "core/keys.h"
+#include "filter/snapshot.h"
 #include "xdp_bloom/layout.h"
 
 #define ALLOW_FEW  8

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bench/timing.h"
-#include "core/store.h"
+#include "store/store.h"
 
 /* A trie of random addresses grows by one update at a time, a microsecond or more each. */
 #define TRIE_MAX 1000000U

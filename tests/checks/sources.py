@@ -15,7 +15,7 @@ ANALYZER = ("-fanalyzer -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wj
 
 
 def files(*patterns):
-    return sorted(path for pattern in patterns for path in glob.glob(pattern))
+    return sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
 
 
 def skeletons():
@@ -40,7 +40,7 @@ def bpf_flags():
 def clang_tidy():
     bpf = bpf_flags()
     return [["clang-tidy", "--quiet", path, "--"] + (bpf if path.endswith(".bpf.c") else USER)
-            for path in files("bpf/*.bpf.c", "user/*/*.c", "tests/*/*.c")]
+            for path in files("bpf/*.bpf.c", "user/**/*.c", "tests/**/*.c")]
 
 
 def tidy_verdict(code, output, _directory):
@@ -70,5 +70,6 @@ def checks():
         Check("shellcheck", [["shellcheck", "-x", "-a", "packaging/bloomctl.bash"] +
                              scripts_of("sh|bash")]),
         Check("counters", [["scripts/counters", "--check"]]),
+        Check("includes", [["tests/checks/includes"]]),
         Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python]),
     ]

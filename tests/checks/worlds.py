@@ -18,15 +18,15 @@ VALGRIND = ["valgrind", "--quiet", "--leak-check=full", "--errors-for-leak-kinds
 TSAN = ["setarch", "--addr-no-randomize"]
 
 # valgrind runs one thread at a time: this is for ThreadSanitizer.
-THE_RACE = "unit/test_confirm_race"
+THE_RACE = "unit/bloom/test_exact_race"
 
 # What starts threads, or builds so much that the product does.
-THREADS = ["unit/test_confirm", THE_RACE, "prog/test_innocent", "prog/test_swap",
+THREADS = ["unit/bloom/test_exact", THE_RACE, "prog/test_innocent", "prog/test_swap",
            "prog/test_names_many", "prog/test_watch"]
 
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(
-    r"checks/(valgrind/(?!unit/test_(confirm|listname)$)|tsan/unit/"
+    r"checks/(valgrind/(?!unit/(bloom/test_exact|lists/test_domains)$)|tsan/unit/"
     r"|asan/prog/test_(answers|domains|edits|hello_frames|hellos|hellos_oracle|hits|requests"
     r"|verdicts|verifier|watch)$"
     r"|asan/e2e/test_(bad_input|cli|import_names)$)")
@@ -126,7 +126,7 @@ def checks(everything):
     found = (
         [cmocka("tsan", test, "tsan", "-fsanitize=thread", TSAN) for test in THREADS] +
         [cmocka("valgrind", test, "valgrind", "-DXB_STORE_GIB=4", VALGRIND)
-         for test in tests("unit/test_*.c") if test != THE_RACE] +
+         for test in tests("unit/*/test_*.c") if test != THE_RACE] +
         [end_to_end(test) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +
         [cmocka("asan", test, "san", ASAN, []) for test in tests("prog/test_*.c")])
     return [check for check in found if everything or SHORT.match(check.name)]

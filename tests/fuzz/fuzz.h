@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/writer.h"
+#include "base/error.h"
+#include "engine/write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

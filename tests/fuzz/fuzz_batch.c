@@ -3,10 +3,10 @@
  * Batches: all lines as one change do what they do one by one. The oracle is a batch of each line
  * by itself, all of them parsed before the first is applied; it stops at the first that fails.
  */
-#include "bloomctl/batch.h"
 #include "bloomctl/saved.h"
-#include "core/membership.h"
+#include "bloomctl/verbs/batch.h"
 #include "fuzz.h"
+#include "store/membership.h"
 
 #define LINES 64
 

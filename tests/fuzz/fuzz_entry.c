@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines of entries: what parses has one text and one key, both lead back to it, and order, key and
  * what lies in what agree. */
-#include "core/array.h"
-#include "core/entry.h"
-#include "core/leaf.h"
+#include "base/array.h"
 #include "fuzz.h"
+#include "model/entry.h"
+#include "store/leaf.h"
 
 #define ENTRIES 8
 

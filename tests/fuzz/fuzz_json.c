@@ -8,8 +8,8 @@
 
 #include "bloomctl/edit.h"
 #include "bloomctl/show.h"
-#include "core/membership.h"
 #include "fuzz.h"
+#include "store/membership.h"
 
 #define ADDS 8
 

@@ -3,8 +3,8 @@
  * in one that can be read can be read again. */
 #include <errno.h>
 
-#include "core/leaf.h"
 #include "fuzz.h"
+#include "store/leaf.h"
 
 static int count(const uint8_t *bytes, size_t size)
 {

@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/listfile.h"
-#include "core/membership.h"
-#include "core/listtable.h"
-#include "core/merge.h"
+#include "engine/import.h"
 #include "fuzz.h"
+#include "lists/reader.h"
+#include "lists/table.h"
+#include "store/membership.h"
 
 /* 'a' is the first of "plain, netset, ..."; NULL behind the last: told by the file. */
 static const char *format_of(uint8_t byte)

@@ -2,8 +2,8 @@
 /* Texts for restore: what is accepted becomes what the text says, by jansson's reading of it, and
  * is, saved and restored, the same again. */
 #include "bloomctl/saved.h"
-#include "core/membership.h"
 #include "fuzz.h"
+#include "store/membership.h"
 
 static int restore(struct xb_writer *writer, const void *text, size_t size, struct saved *saved)
 {

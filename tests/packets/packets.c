@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "corpus.h"
 #include "generate.h"
 #include "guesses.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/guardload.h"
+#include "attach/guardload.h"
+#include "base/error.h"
 #include "generate.h"
 
 /* What a row leaves out is the plain case. */

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
-#include "core/hits.h"
+#include "attach/topnames.h"
 #include "support/crowd.h"
 #include "support/dns.h"
 #include "support/mapbytes.h"

@@ -16,9 +16,9 @@
 #include <linux/bpf.h>
 #include <net/if.h>
 
-#include "core/error.h"
-#include "core/pin.h"
-#include "core/watcher.h"
+#include "attach/drops.h"
+#include "attach/pin.h"
+#include "base/error.h"
 #include "support/hello_checks.h"
 
 /* ---- Headers before the data ---- */

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
-#include "core/name.h"
-#include "core/rotate.h"
+#include "engine/rotate.h"
+#include "model/name.h"
 #include "support/dns.h"
 #include "support/random.h"
 #include "support/rig.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
-#include "core/sizing.h"
+#include "bloom/sizing.h"
 #include "support/oracle.h"
 #include "support/rig.h"
 

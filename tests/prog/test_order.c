@@ -13,9 +13,9 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
-#include "core/apply.h"
-#include "core/error.h"
-#include "core/membership.h"
+#include "base/error.h"
+#include "filter/apply.h"
+#include "store/membership.h"
 #include "support/dns.h"
 #include "support/rig.h"
 

@@ -25,8 +25,8 @@
 #include <linux/ip.h>
 #include <net/if.h>
 
-#include "core/wanted.h"
 #include "sender.skel.h"
+#include "store/wanted.h"
 #include "support/rig.h"
 
 #define INTERFACES 2

@@ -15,8 +15,8 @@
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 
-#include "core/error.h"
-#include "core/rotate.h"
+#include "base/error.h"
+#include "engine/rotate.h"
 #include "support/rig.h"
 
 /* Frames are written as hex; blanks are ignored. S and C stand for the listed and the clean source.

@@ -11,7 +11,7 @@
 #include <bpf/bpf.h>
 #include <cmocka.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "support/rig.h"
 
 #define LIMIT 1000000

@@ -16,9 +16,9 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "core/error.h"
-#include "core/pin.h"
-#include "core/watcher.h"
+#include "attach/drops.h"
+#include "attach/pin.h"
+#include "base/error.h"
 #include "support/rig.h"
 
 #define ETHERNET "020000000001 020000000002 "

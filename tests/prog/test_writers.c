@@ -16,7 +16,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
-#include "core/membership.h"
+#include "store/membership.h"
 #include "support/oracle.h"
 #include "support/rig.h"
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/confirm.h"
+#include "bloom/exact.h"
 
 static uint64_t seed;
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "core/error.h"
-#include "core/listfile.h"
+#include "base/error.h"
+#include "lists/reader.h"
 
 /* The list a test reads, in a directory for all of them. */
 static char directory[] = "/tmp/xdp-bloom-listfile-XXXXXX";

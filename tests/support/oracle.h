@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/entry.h"
+#include "model/entry.h"
 
 /* Networks of each family and length, sorted, found by binary search. */
 struct oracle {

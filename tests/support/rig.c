@@ -16,15 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/build.h"
-#include "core/enforce.h"
-#include "core/error.h"
-#include "core/keys.h"
-#include "core/lifeline.h"
-#include "core/membership.h"
-#include "core/pin.h"
-#include "core/rotate.h"
-#include "core/wanted.h"
+#include "attach/pin.h"
+#include "base/error.h"
+#include "engine/repair.h"
+#include "engine/rotate.h"
+#include "filter/build.h"
+#include "filter/snapshot.h"
+#include "machine/lifelines.h"
+#include "store/membership.h"
+#include "store/wanted.h"
 
 static void must(int error, const char *what)
 {

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/generation.h"
-#include "core/writer.h"
+#include "engine/write.h"
+#include "filter/generation.h"
 
 struct rig {
 	struct xb_paths paths;

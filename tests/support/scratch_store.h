@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/store.h"
+#include "store/store.h"
 
 static char directory[sizeof("/tmp/xb-store-XXXXXX")];
 static struct xb_store *store;

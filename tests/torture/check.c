@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/entry.h"
-#include "core/error.h"
+#include "base/error.h"
+#include "model/entry.h"
 #include "support/dns.h"
 #include "support/rig.h"
 

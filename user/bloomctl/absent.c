@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a del did not find: the wider entry that covers it, and the command for what is wanted. */
-#include "absent.h"
+#include "bloomctl/absent.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "show.h"
+#include "base/error.h"
+#include "bloomctl/show.h"
 
 /* Lists have names of 64 characters at most. */
 #define WHERE_BYTES 160

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "core/entry.h"
-#include "core/store.h"
+#include "model/entry.h"
+#include "store/store.h"
 
 /*
  * Makes the message for an entry that a del did not find: which entry covers it, in which lists,

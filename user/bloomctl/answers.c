@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Looks at what is attached; a note is all that can come of it, so failures are passed over. */
-#include "answers.h"
+#include "bloomctl/answers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/device.h"
-#include "core/error.h"
-#include "core/link.h"
-#include "core/netdev.h"
-#include "core/store.h"
+#include "attach/anchor.h"
+#include "attach/netdev.h"
+#include "base/error.h"
+#include "machine/devices.h"
+#include "store/store.h"
 
 bool answers_by(uint32_t verdict)
 {

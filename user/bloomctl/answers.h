@@ -3,7 +3,7 @@
 #ifndef XB_CLI_ANSWERS_H
 #define XB_CLI_ANSWERS_H
 
-#include "cli.h"
+#include "bloomctl/cli.h"
 
 /* Whether queries are answered by this verdict; by that of any list. */
 bool answers_by(uint32_t verdict);

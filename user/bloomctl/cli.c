@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Answers and complaints, the same for all verbs. */
-#include "cli.h"
+#include "bloomctl/cli.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/sizing.h"
-#include "core/store.h"
-#include "core/utf8.h"
-#include "globals.h"
-#include "suggest.h"
-#include "usage.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "bloom/sizing.h"
+#include "bloomctl/globals.h"
+#include "bloomctl/suggest.h"
+#include "bloomctl/usage.h"
+#include "store/store.h"
 
 static struct {
 	const char *file;

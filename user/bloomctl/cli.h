@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/error.h"
-#include "core/paths.h"
-#include "core/trial.h"
-#include "verbs.h"
+#include "base/error.h"
+#include "base/paths.h"
+#include "bloomctl/verbs.h"
+#include "store/trialrecord.h"
 
 enum {
 	EXIT_DONE = 0,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "completion.h"
+#include "bloomctl/completion.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/lifeline.h"
-#include "core/listtable.h"
-#include "core/verdict.h"
-#include "globals.h"
+#include "bloomctl/globals.h"
+#include "lists/table.h"
+#include "machine/lifelines.h"
+#include "model/verdict.h"
 
 static void print_names(const struct verb *const *verbs)
 {

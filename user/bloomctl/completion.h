@@ -2,7 +2,7 @@
 #ifndef XB_CLI_COMPLETION_H
 #define XB_CLI_COMPLETION_H
 
-#include "cli.h"
+#include "bloomctl/cli.h"
 
 /*
  * Prints what packaging/bloomctl.bash asks for, a line each of COMMAND;WORD;OFFERS. COMMAND: "" for

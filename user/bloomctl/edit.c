@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* add and del: parse, apply, answer. */
-#include "edit.h"
+#include "bloomctl/edit.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "absent.h"
-#include "core/array.h"
-#include "core/bogon.h"
-#include "core/error.h"
-#include "core/membership.h"
-#include "exempted.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "bloomctl/absent.h"
+#include "bloomctl/exempted.h"
+#include "model/bogon.h"
+#include "store/membership.h"
 
 #define ADD_OPTIONS                                                                                \
 	{"comment", "TEXT", 'c', .help = "what is to be told with the entries"},                   \

@@ -3,10 +3,10 @@
 #ifndef XB_CLI_EDIT_H
 #define XB_CLI_EDIT_H
 
-#include "cli.h"
-#include "core/entry.h"
-#include "core/exempt.h"
-#include "core/writer.h"
+#include "bloomctl/cli.h"
+#include "engine/write.h"
+#include "model/entry.h"
+#include "store/exempt.h"
 
 /* What is to be done, whatever the entries are. */
 struct edit_terms {

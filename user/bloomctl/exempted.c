@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "exempted.h"
+#include "bloomctl/exempted.h"
 
 #include <inttypes.h>
 #include <stdio.h>

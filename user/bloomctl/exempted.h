@@ -3,8 +3,8 @@
 #ifndef XB_CLI_EXEMPTED_H
 #define XB_CLI_EXEMPTED_H
 
-#include "cli.h"
-#include "core/exempt.h"
+#include "bloomctl/cli.h"
+#include "store/exempt.h"
 
 /* One line on stderr, unless there is nothing to say. */
 void exempted_note(const struct cli *cli, const struct xb_exemptions *exemptions);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options of every command, in front of it or behind. */
-#include "globals.h"
+#include "bloomctl/globals.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/patience.h"
-#include "help.h"
-#include "suggest.h"
+#include "base/error.h"
+#include "base/patience.h"
+#include "bloomctl/help.h"
+#include "bloomctl/suggest.h"
 
 enum { OPTION_STATE = 256, OPTION_PIN, OPTION_RUN, OPTION_WAIT };
 

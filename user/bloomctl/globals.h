@@ -3,7 +3,7 @@
 #ifndef XB_CLI_GLOBALS_H
 #define XB_CLI_GLOBALS_H
 
-#include "cli.h"
+#include "bloomctl/cli.h"
 
 extern const struct option_spec global_options[];
 

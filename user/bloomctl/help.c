@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl help: on all commands and on one. */
-#include "help.h"
+#include "bloomctl/help.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "completion.h"
-#include "core/error.h"
-#include "globals.h"
-#include "suggest.h"
-#include "usage.h"
+#include "base/error.h"
+#include "bloomctl/completion.h"
+#include "bloomctl/globals.h"
+#include "bloomctl/suggest.h"
+#include "bloomctl/usage.h"
 
 bool help_wanted(const struct verb *verb, int argc, char **argv)
 {

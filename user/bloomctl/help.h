@@ -3,7 +3,7 @@
 #ifndef XB_CLI_HELP_H
 #define XB_CLI_HELP_H
 
-#include "cli.h"
+#include "bloomctl/cli.h"
 
 /* Whether -h or --help is among the arguments: not as the value of an option, nor behind `--`. */
 bool help_wanted(const struct verb *verb, int argc, char **argv);

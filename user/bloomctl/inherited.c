@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a process gets from whoever starts it. */
-#include "inherited.h"
+#include "bloomctl/inherited.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "core/mapfault.h"
-#include "core/memory.h"
+#include "base/mapfault.h"
+#include "base/memory.h"
+#include "bloomctl/cli.h"
 
 /* A closed one would be taken by the next file that is opened, and answers would go into the store.
  * The wrong way round: whoever reads or writes it gets an error. */

@@ -7,17 +7,17 @@
 
 #include <bpf/libbpf.h>
 
-#include "cli.h"
-#include "core/error.h"
-#include "core/holder.h"
-#include "core/patience.h"
-#include "core/writer.h"
-#include "globals.h"
-#include "help.h"
-#include "inherited.h"
-#include "rollback.h"
-#include "suggest.h"
-#include "core/rotate.h"
+#include "base/error.h"
+#include "base/holder.h"
+#include "base/patience.h"
+#include "bloomctl/cli.h"
+#include "bloomctl/globals.h"
+#include "bloomctl/help.h"
+#include "bloomctl/inherited.h"
+#include "bloomctl/rollback.h"
+#include "bloomctl/suggest.h"
+#include "engine/rotate.h"
+#include "engine/write.h"
 
 #define VERB_ADDRESS(name) &verb_##name,
 static const struct verb *const verbs[] = {VERBS(VERB_ADDRESS) NULL};

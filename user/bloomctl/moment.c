@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The writer lock is only looked at: status must not keep anybody waiting. */
-#include "moment.h"
+#include "bloomctl/moment.h"
 
 #include <errno.h>
 
-#include "core/enforce.h"
-#include "core/lock.h"
-#include "core/store.h"
+#include "base/lock.h"
+#include "engine/repair.h"
+#include "store/store.h"
 
 static int read_transaction(const struct cli *cli, uint64_t *number)
 {

@@ -4,7 +4,7 @@
 #ifndef XB_CLI_MOMENT_H
 #define XB_CLI_MOMENT_H
 
-#include "cli.h"
+#include "bloomctl/cli.h"
 
 /* Every change moves at least one of these. */
 struct moment {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the commands that can be tried share. */
-#include "rollback.h"
+#include "bloomctl/rollback.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/rollback.h"
-#include "core/trialinput.h"
+#include "base/error.h"
+#include "engine/trial.h"
+#include "store/trialtext.h"
 
 #define NAME	    "rollback"
 #define OPTION	    "--" NAME

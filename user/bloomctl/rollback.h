@@ -3,8 +3,8 @@
 #ifndef XB_CLI_ROLLBACK_H
 #define XB_CLI_ROLLBACK_H
 
-#include "cli.h"
-#include "core/writer.h"
+#include "bloomctl/cli.h"
+#include "engine/write.h"
 
 /* For the table of a verb that takes it. */
 #define ROLLBACK_OPTION                                                                            \

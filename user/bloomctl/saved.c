@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text of a store, written and read. */
-#include "saved.h"
+#include "bloomctl/saved.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "core/autoallow.h"
-#include "core/error.h"
-#include "core/home.h"
-#include "core/lifeline.h"
-#include "core/membership.h"
-#include "core/policy.h"
-#include "core/ports.h"
-#include "core/sizing.h"
-#include "core/verdict.h"
-#include "core/wanted.h"
-#include "show.h"
+#include "base/error.h"
+#include "bloom/sizing.h"
+#include "bloomctl/cli.h"
+#include "bloomctl/show.h"
+#include "engine/autoallow.h"
+#include "machine/lifelines.h"
+#include "model/policy.h"
+#include "model/ports.h"
+#include "model/verdict.h"
+#include "store/home.h"
+#include "store/membership.h"
+#include "store/wanted.h"
 
 static void put_line(FILE *out, json_t *object)
 {

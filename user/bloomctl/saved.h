@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/writer.h"
+#include "engine/write.h"
 
 /* What the transaction sees. */
 int saved_write(struct xb_txn *txn, FILE *out);

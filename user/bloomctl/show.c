@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Entries as JSON and as text. */
-#include "show.h"
+#include "bloomctl/show.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/ifname.h"
-#include "core/lifeline.h"
-#include "core/ports.h"
-#include "core/utf8.h"
-#include "core/verdict.h"
+#include "base/ifname.h"
+#include "base/text.h"
+#include "machine/lifelines.h"
+#include "model/ports.h"
+#include "model/verdict.h"
 
 const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE])
 {

@@ -5,8 +5,8 @@
 
 #include <net/if.h>
 
-#include "cli.h"
-#include "core/membership.h"
+#include "bloomctl/cli.h"
+#include "store/membership.h"
 
 /* {"entry": ..., "lists": [{"name", "verdict"?, "added", "expires"?, "comment"?}]}; the verdict: of
  * a domain that is listed. `only`: XB_ANY_LIST or one list. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A trial as the record in the store, the guard and the generation it tries tell of it. */
-#include "tried.h"
+#include "bloomctl/tried.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "core/error.h"
-#include "core/generation.h"
-#include "core/verdict.h"
+#include "base/error.h"
+#include "filter/generation.h"
+#include "model/verdict.h"
 
 int tried_policy(const struct cli *cli, const struct xb_link *link, uint32_t *policy)
 {

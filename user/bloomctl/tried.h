@@ -3,9 +3,9 @@
 #ifndef XB_CLI_TRIED_H
 #define XB_CLI_TRIED_H
 
-#include "cli.h"
-#include "core/link.h"
-#include "core/store.h"
+#include "attach/anchor.h"
+#include "bloomctl/cli.h"
+#include "store/store.h"
 
 struct tried {
 	struct xb_trial trial;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "usage.h"
+#include "bloomctl/usage.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "verb.h"
+#include "bloomctl/verb.h"
 
 #include <string.h>
 

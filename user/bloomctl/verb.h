@@ -4,7 +4,7 @@
 #ifndef XB_CLI_VERB_H
 #define XB_CLI_VERB_H
 
-#include "options.h"
+#include "bloomctl/options.h"
 
 struct cli;
 

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The kernel's reader of the exact table beside a writer that moves keys all the time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* The reader is the kernel's own code; only where a map is looked up is ours. */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+static void *map_look_up(void *map, const void *index);
+#define bpf_map_lookup_elem map_look_up
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#include "../../../bpf/confirm.h"
+#pragma GCC diagnostic pop
+
+#include "support/confirm_table.h"
+
+#define STABLE 30  /* keys that are never deleted */
+#define CHURN  512 /* keys that come and go */
+#define SLOTS  64  /* so few that the same keys move all the time */
+#define FULL   ((int)(SLOTS * 0.98))
+
+#define RACE_MICROSECONDS 1000000
+
+/* The kernel reads keys as they are; ThreadSanitizer would have it do so atomically, and is so slow
+ * that keys need not move at the wrong moment. */
+#ifdef __SANITIZE_THREAD__
+#define READS_IN_PLACE false
+#else
+#define READS_IN_PLACE true
+#endif
+
+/* How the reader is delayed between its two buckets, so that keys move meanwhile. */
+enum pace { AS_IT_IS, SPINNING, YIELDING };
+
+struct race {
+	struct xb_confirm table;
+	struct xb_key key;
+	uint32_t stable[STABLE], churn[CHURN];
+	bool listed[CHURN];
+	enum pace pace;
+	int cpu[2];
+	bool stop;
+	uint64_t looks, misses, second_looks, retries, exhausted, changes, refused;
+};
+
+/* What one question costs the reader: looks at both buckets, and questions for MOVES. */
+static _Thread_local struct {
+	enum pace pace;
+	uint64_t random;
+	int buckets, ends;
+	struct xb_bucket copy[2];
+	void (*meanwhile)(struct xb_confirm *table); /* called once between its two buckets */
+} reader;
+
+/* Longer, and more often, once the first look has missed: the next one misses too only if the key
+ * has gone back and comes once more. */
+static void pause_reader(void)
+{
+	reader.random = xb_mix64(reader.random + 1);
+	if (reader.pace == YIELDING && (reader.ends || reader.random % 64 == 0))
+		sched_yield();
+	if (reader.pace == SPINNING)
+		for (uint64_t i = reader.random % (reader.ends ? 65536 : 4096); i; i--)
+			__asm__ volatile("");
+}
+
+static struct xb_bucket *copy_of(const struct xb_bucket *bucket, int which)
+{
+	for (int i = 0; i < 8; i++)
+		reader.copy[which].word[i] = __atomic_load_n(&bucket->word[i], __ATOMIC_ACQUIRE);
+	return &reader.copy[which];
+}
+
+/* Buckets as they are now, or copies of them that are some time apart; the same to the reader. */
+static void *map_look_up(void *map, const void *index)
+{
+	struct xb_confirm *table = map;
+	uint32_t number = *(const uint32_t *)index;
+	struct xb_bucket *bucket = (struct xb_bucket *)(void *)table->buckets.base + number;
+	int which = reader.buckets % 2;
+
+	if (number == table->geometry.parts * table->geometry.size) {
+		reader.ends++;
+		pause_reader();
+		return bucket;
+	}
+	reader.buckets++;
+	if (which && reader.meanwhile) {
+		void (*meanwhile)(struct xb_confirm *) = reader.meanwhile;
+
+		reader.meanwhile = NULL;
+		meanwhile(table);
+	}
+	if (reader.pace == AS_IT_IS && READS_IN_PLACE)
+		return bucket;
+	if (which)
+		pause_reader();
+	return copy_of(bucket, which);
+}
+
+static bool kernel_has(struct race *race, uint32_t key)
+{
+	struct xb_confirm *table = &race->table;
+	uint64_t hash = hash_of(table, key);
+	bool found;
+
+	reader.buckets = reader.ends = 0;
+	found = table->slots ? confirm_find(table, &table->geometry, &race->key,
+					    xb_fingerprint(hash), SLOTS_HASH, xb_fingerprint(hash))
+			     : confirm_find(table, &table->geometry, &race->key, hash,
+					    SLOTS_ADDRESS, key);
+	race->looks++;
+	race->second_looks += reader.ends;
+	__atomic_fetch_add(&race->retries, reader.buckets > 4, __ATOMIC_RELAXED);
+	race->exhausted += reader.buckets > 2 + 2 * CONFIRM_TRIES;
+	return found;
+}
+
+/* One key in its second bucket, which goes to its first while a packet is between the two. */
+static struct {
+	struct xb_choices choices;
+	uint64_t value;
+} mover;
+
+static void put_into(struct xb_confirm *table, uint32_t bucket, uint64_t value)
+{
+	uint64_t *word = words_of(table) + (size_t)8 * bucket;
+
+	if (table->slots)
+		*word = value;
+	else
+		*(uint32_t *)(void *)word = (uint32_t)value;
+}
+
+static void move(struct xb_confirm *table)
+{
+	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
+
+	put_into(table, mover.choices.first, mover.value);
+	end[XB_BUCKET_MOVES]++;
+	put_into(table, mover.choices.second, 0);
+}
+
+static void the_first_key_that_moves_is_found(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_buckets geometry = {.parts = 1, .size = 8};
+		static struct race race;
+		uint32_t key = 12345;
+		uint64_t hash;
+
+		race = (struct race){.table = make(geometry, wide)};
+		race.key = race.table.key;
+		do {
+			hash = hash_of(&race.table, ++key);
+			mover.value = wide ? xb_fingerprint(hash) : key;
+			mover.choices = xb_choices_of(&race.key, wide ? mover.value : hash,
+						      geometry.parts, geometry.size);
+		} while (mover.choices.first == mover.choices.second);
+		assert_false(kernel_has(&race, key));
+		assert_int_equal(reader.buckets, 2);
+		put_into(&race.table, mover.choices.second, mover.value);
+		assert_true(kernel_has(&race, key));
+		assert_int_equal(reader.ends, 0);
+		reader.meanwhile = move;
+		assert_true(kernel_has(&race, key));
+		assert_int_equal(reader.buckets, 3);
+		assert_int_equal(moves_of(&race.table), 1);
+		assert_true(kernel_has(&race, key));
+		assert_int_equal(reader.buckets, 1);
+		discard(&race.table);
+	}
+}
+
+/* A writer that moves other keys between all looks, but lets readers through; the move it is in the
+ * middle of it ends. */
+static uint64_t *storm_moves;
+
+static void storm(struct xb_confirm *table)
+{
+	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
+
+	if (!end[XB_BUCKET_READERS] || ++*storm_moves == 1)
+		end[XB_BUCKET_MOVES]++;
+	reader.meanwhile = storm;
+}
+
+static void a_storm_of_moves_condemns_nobody(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		static struct race race;
+		uint64_t in_flight = 0, *end;
+
+		race = (struct race){
+			.table = make((struct xb_buckets){.parts = 1, .size = 8}, wide)};
+		race.key = race.table.key;
+		end = words_of(&race.table) + 8 * 8;
+		end[XB_BUCKET_MOVES] = 1;
+		storm_moves = &in_flight;
+		reader.meanwhile = storm;
+		assert_false(kernel_has(&race, 12345));
+		assert_int_equal(reader.buckets, 2 + 2 * CONFIRM_TRIES + 4);
+		assert_int_equal(end[XB_BUCKET_READERS], 0);
+		assert_int_equal(add(&race.table, 12345), 0);
+		assert_true(kernel_has(&race, 12345));
+		reader.meanwhile = NULL;
+		discard(&race.table);
+	}
+}
+
+static void *add_until_full(void *context)
+{
+	struct xb_confirm *table = context;
+
+	for (uint32_t key = 1; !add(table, key); key++)
+		;
+	return NULL;
+}
+
+static void the_writer_lets_readers_through(void **state)
+{
+	struct xb_confirm table = make((struct xb_buckets){.parts = 1, .size = 8}, 0);
+	uint64_t *end = words_of(&table) + 8 * 8;
+	pthread_t writer;
+
+	(void)state;
+	__atomic_store_n(&end[XB_BUCKET_READERS], 1, __ATOMIC_SEQ_CST);
+	assert_int_equal(pthread_create(&writer, NULL, add_until_full, &table), 0);
+	usleep(100000);
+	assert_int_equal(moves_of(&table), 0);
+	__atomic_store_n(&end[XB_BUCKET_READERS], 0, __ATOMIC_SEQ_CST);
+	pthread_join(writer, NULL);
+	assert_true(moves_of(&table) > 0);
+	discard(&table);
+}
+
+static void pin_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+static void *read_stable(void *context)
+{
+	struct race *race = context;
+
+	pin_to(race->cpu[0]);
+	reader.pace = race->pace;
+	while (!__atomic_load_n(&race->stop, __ATOMIC_RELAXED))
+		for (int i = 0; i < STABLE; i++)
+			race->misses += !kernel_has(race, race->stable[i]);
+	return NULL;
+}
+
+static void *change_others(void *context)
+{
+	struct race *race = context;
+	int count = STABLE;
+	uint64_t random = 1;
+
+	pin_to(race->cpu[1]);
+	while (!__atomic_load_n(&race->stop, __ATOMIC_RELAXED)) {
+		uint32_t which;
+		int error;
+
+		random = xb_mix64(random + 0x9e3779b97f4a7c15ULL);
+		which = (uint32_t)(random % CHURN);
+		if (!race->listed[which] && count >= FULL)
+			continue;
+		error = (race->listed[which] ? del : add)(&race->table, race->churn[which]);
+		race->changes++;
+		if (error == -EXFULL) {
+			race->refused++;
+			continue;
+		}
+		if (error)
+			abort();
+		race->listed[which] = !race->listed[which];
+		count += race->listed[which] ? 1 : -1;
+	}
+	return NULL;
+}
+
+/* The CPUs the threads get: the first two this process may use, or the first for both. */
+static void choose_cpus(struct race *race)
+{
+	cpu_set_t set;
+	int found = 0;
+
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			race->cpu[found++] = cpu;
+	if (race->pace == YIELDING || found < 2)
+		race->cpu[1] = race->cpu[0];
+}
+
+static void begin_race(struct race *race, bool wide, enum pace pace)
+{
+	*race = (struct race){.pace = pace};
+	race->table = make((struct xb_buckets){1, wide ? SLOTS / 8 : SLOTS / 16}, wide);
+	race->key = race->table.key;
+	choose_cpus(race);
+	for (int i = 0; i < STABLE; i++) {
+		race->stable[i] = (uint32_t)i + 1;
+		assert_int_equal(add(&race->table, race->stable[i]), 0);
+	}
+	for (int i = 0; i < CHURN; i++)
+		race->churn[i] = (uint32_t)i + 0x10000;
+}
+
+static void run_race(bool wide, enum pace pace)
+{
+	static const char *const paces[] = {"two CPUs", "two CPUs, slow reader", "one CPU"};
+	static struct race race;
+	pthread_t threads[2];
+
+	begin_race(&race, wide, pace);
+	assert_int_equal(pthread_create(&threads[0], NULL, read_stable, &race), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, change_others, &race), 0);
+	/* On a busy machine it takes longer until both have met. */
+	for (int tries = 0; tries < 20; tries++) {
+		usleep(RACE_MICROSECONDS);
+		if (pace != SPINNING || !READS_IN_PLACE ||
+		    (tries && __atomic_load_n(&race.retries, __ATOMIC_RELAXED)))
+			break;
+	}
+	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	printf("%s, %s: %lu looks, %lu not found at first, %lu tried again since a key had moved, "
+	       "%lu to the last try, %lu misses; %lu changes (%lu without a place), %lu moves\n",
+	       wide ? "wide" : "narrow", paces[pace], race.looks, race.second_looks, race.retries,
+	       race.exhausted, race.misses, race.changes, race.refused, moves_of(&race.table));
+	assert_int_equal(race.misses, 0);
+	assert_true(moves_of(&race.table) > 1000);
+	assert_true(race.looks > 10000);
+	if (pace == SPINNING && READS_IN_PLACE && race.cpu[0] != race.cpu[1])
+		assert_true(race.retries > 0);
+	discard(&race.table);
+}
+
+static void a_key_that_moves_is_found(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		run_race(i & 1, (enum pace)(i / 2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_key_that_moves_is_found),
+		cmocka_unit_test(a_storm_of_moves_condemns_nobody),
+		cmocka_unit_test(the_writer_lets_readers_through),
+		cmocka_unit_test(a_key_that_moves_is_found),
+	};
+
+	begin_random();
+	return cmocka_run_group_tests_name("confirm race", tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Does what lies a bit beside listed IPv4 addresses hit the Bloom filter more often than promised?
+ * With the bits of the probes cut out of fewer multiplications they did, by a third. Keys by
+ * chance; bounds so wide that chance does not reach them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <cmocka.h>
+
+#include "bloom/sizing.h"
+
+#define LISTED 50000
+#define KEYS   8
+#define RATE   1e-2
+
+struct filter {
+	struct xb_geometry geometry;
+	struct xb_key key;
+	struct xb_block *blocks;
+};
+
+static struct xb_probes probes_of(const struct filter *filter, uint32_t address)
+{
+	return xb_probes_of(&filter->key, xb_hash_ipv4(&filter->key, address));
+}
+
+static struct xb_block *block_of(const struct filter *filter, const struct xb_probes *probes)
+{
+	return &filter->blocks[xb_scale(probes->place, filter->geometry.blocks)];
+}
+
+static void add(struct filter *filter, uint32_t address)
+{
+	struct xb_probes probes = probes_of(filter, address);
+
+	for (uint32_t i = 0; i < filter->geometry.probes; i++)
+		block_of(filter, &probes)->word[i % XB_BLOCK_WORDS] |= 1ULL
+								       << xb_probe_bit(&probes, i);
+}
+
+static bool hits(const struct filter *filter, uint32_t address)
+{
+	struct xb_probes probes = probes_of(filter, address);
+	uint64_t all = 1;
+
+	for (uint32_t i = 0; i < filter->geometry.probes; i++)
+		all &= block_of(filter, &probes)->word[i % XB_BLOCK_WORDS] >>
+		       xb_probe_bit(&probes, i);
+	return all & 1;
+}
+
+static uint64_t draw(void)
+{
+	uint64_t random;
+
+	assert_int_equal(getrandom(&random, sizeof(random), 0), sizeof(random));
+	return random;
+}
+
+/* Addresses at a distance from each other, or anywhere (0). */
+static uint32_t address_at(uint32_t base, uint32_t distance, uint32_t number)
+{
+	return distance ? base + number * distance
+			: (uint32_t)xb_mix64(((uint64_t)base << 32) + number);
+}
+
+static bool is_listed(uint32_t base, uint32_t distance, uint32_t address)
+{
+	uint32_t from = address - base;
+
+	return distance && from % distance == 0 && from / distance < LISTED;
+}
+
+/* Wrong hits of all neighbours whose bit is turned round, times the promise: of each bit. */
+static void measure(uint32_t distance, double times[32])
+{
+	double tried[32] = {0}, wrong[32] = {0};
+	struct filter filter;
+
+	assert_int_equal(xb_size_bloom(LISTED, RATE, &filter.geometry), 0);
+	filter.blocks = calloc(filter.geometry.blocks, sizeof(*filter.blocks));
+	for (int turn = 0; turn < KEYS; turn++) {
+		uint32_t base = (uint32_t)draw();
+
+		filter.key = (struct xb_key){.a = draw(), .b = draw()};
+		memset(filter.blocks, 0, filter.geometry.blocks * sizeof(*filter.blocks));
+		for (uint32_t i = 0; i < LISTED; i++)
+			add(&filter, address_at(base, distance, i));
+		for (uint32_t i = 0; i < LISTED; i++) {
+			for (int bit = 0; bit < 32; bit++) {
+				uint32_t beside = address_at(base, distance, i) ^ 1U << bit;
+
+				if (is_listed(base, distance, beside))
+					continue;
+				tried[bit]++;
+				wrong[bit] += hits(&filter, beside);
+			}
+		}
+	}
+	free(filter.blocks);
+	/* Bits of which nearly all neighbours are listed themselves say nothing. */
+	for (int bit = 0; bit < 32; bit++)
+		times[bit] = 2 * tried[bit] < LISTED * KEYS ? 1 : wrong[bit] / tried[bit] / RATE;
+}
+
+static void check(const char *what, uint32_t distance)
+{
+	double times[32], worst = 0, sum = 0;
+
+	measure(distance, times);
+	for (int bit = 0; bit < 32; bit++) {
+		sum += times[bit] / 32;
+		worst = times[bit] > worst ? times[bit] : worst;
+	}
+	printf("%s: %.3f times the promise, of the worst bit %.3f\n", what, sum, worst);
+	assert_true(worst <= 1.15);
+	assert_true(sum <= 1.05);
+	assert_true(sum > 0.5);
+}
+
+static void scattered(void **state)
+{
+	(void)state;
+	check("scattered", 0);
+}
+
+static void in_a_row(void **state)
+{
+	(void)state;
+	check("in a row", 2);
+}
+
+static void at_a_distance(void **state)
+{
+	(void)state;
+	check("256 apart", 256);
+	check("1024 apart", 1024);
+	check("65536 apart", 65536);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scattered),
+		cmocka_unit_test(in_a_row),
+		cmocka_unit_test(at_a_distance),
+	};
+
+	return cmocka_run_group_tests_name("neighbours", tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What single changes come to, and which of them wait for the packets in work. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "filter/phase.h"
+
+/* "+ENTRY" came, "-ENTRY" went, "~ENTRY" was altered; "a" in front: of the allowlist. */
+static void add_word(struct xb_changes *changes, const char *word)
+{
+	bool allow = *word == 'a';
+	char sign = word[allow];
+	const char *text = word + allow + 1;
+	uint8_t form[XB_NAME_BYTES];
+	struct xb_entry entry;
+
+	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
+	if (allow)
+		entry = xb_entry_allow(&entry);
+	assert_int_equal(xb_changes_add(changes, &entry,
+					sign == '+'   ? XB_LISTED
+					: sign == '-' ? XB_GONE
+						      : XB_ALTERED),
+			 0);
+}
+
+static struct xb_changes changes_of(const char *words)
+{
+	struct xb_changes changes = {0};
+	char copy[512], *rest = copy, *word;
+
+	snprintf(copy, sizeof(copy), "%s", words);
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			add_word(&changes, word);
+	return changes;
+}
+
+static void write_words(const struct xb_changes *changes, char *out, size_t size)
+{
+	*out = '\0';
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct xb_change *change = &changes->change[i];
+		static const char signs[] = {
+			[XB_GONE] = '-', [XB_LISTED] = '+', [XB_ALTERED] = '~'};
+		char text[XB_ENTRY_TEXT];
+		size_t used = strlen(out);
+
+		snprintf(out + used, size - used, "%s%s%c%s", i ? " " : "",
+			 xb_entry_is_allow(&change->entry) ? "a" : "", signs[change->what],
+			 xb_entry_format(&change->entry, text));
+	}
+}
+
+static void what_changes_come_to(void **state)
+{
+	static const struct {
+		const char *words, *net;
+	} table[] = {
+		{"", ""},
+		{"+10.0.0.1", "+10.0.0.1"},
+		{"+10.0.0.1 -10.0.0.1", ""},
+		{"-10.0.0.1 +10.0.0.1", ""},
+		{"-10.0.0.1 +10.0.0.1 -10.0.0.1", "-10.0.0.1"},
+		{"+10.0.0.1 -10.0.0.1 +10.0.0.1", "+10.0.0.1"},
+		{"+10.0.0.2 -10.0.0.0/24 +10.0.0.1", "-10.0.0.0/24 +10.0.0.1 +10.0.0.2"},
+		{"-10.0.0.1 +10.0.0.2 +10.0.0.1", "+10.0.0.2"},
+		{"a+10.0.0.1 +10.0.0.1 a-10.0.0.1", "+10.0.0.1"},
+		{"-a.example +a.example", "~a.example"},
+		{"~a.example ~a.example", "~a.example"},
+		{"~a.example -a.example", "-a.example"},
+		{"+a.example ~a.example", "+a.example"},
+		{"+a.example ~a.example -a.example", ""},
+		{"-a.example +=a.example +a.example", "~a.example +=a.example"},
+		{"a-a.example a+a.example", ""},
+		{"-2001:db8::/32 +2001:db8::/33 +2001:db8::/32", "+2001:db8::/33"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct xb_changes changes = changes_of(table[i].words);
+		char net[512];
+
+		assert_int_equal(xb_changes_settle(&changes), 0);
+		write_words(&changes, net, sizeof(net));
+		if (strcmp(net, table[i].net))
+			fail_msg("'%s' comes to '%s', not '%s'", table[i].words, net, table[i].net);
+		xb_changes_free(&changes);
+	}
+}
+
+static void which_phases_meet(void **state)
+{
+	static const struct {
+		const char *words;
+		bool meets[XB_PHASES];
+	} table[] = {
+		{"+10.0.0.1", {false}},
+		{"~a.example", {false}},
+		{"~a.example -b.example", {false}},
+		{"+10.0.0.1 -10.0.0.2 a+10.0.0.3 a-10.0.0.4", {false}},
+		{"-10.0.0.0/24 +10.0.0.0/25", {[XB_PHASE_UNLIST] = true}},
+		{"+10.0.0.0/24 -10.0.0.0/25", {[XB_PHASE_UNLIST] = true}},
+		{"a+10.0.0.1 +10.0.0.0/8", {[XB_PHASE_LIST] = true}},
+		{"a+10.0.0.1 a-10.0.0.0/8", {[XB_PHASE_DISALLOW] = true}},
+		{"-10.0.0.1 a-10.0.0.0/8", {[XB_PHASE_DISALLOW] = true}},
+		{"+0.0.0.0/0 a+::/0", {false}},
+		{"+b.a.example ~a.example", {[XB_PHASE_UNLIST] = true}},
+		{"+2001:db8::/48 -2001:db8::/64 -2001:db9::/64", {[XB_PHASE_UNLIST] = true}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct xb_changes changes = changes_of(table[i].words);
+
+		for (enum xb_phase phase = 0; phase < XB_PHASES; phase++)
+			if (xb_phase_meets_earlier(&changes, phase) != table[i].meets[phase])
+				fail_msg("%s: phase %d", table[i].words, phase);
+		xb_changes_free(&changes);
+	}
+}
+
+/* So many that nobody compares them: they wait, and at once. */
+static void too_many_to_compare(void **state)
+{
+	struct xb_changes changes = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 100000; i++) {
+		const struct xb_entry entry = {
+			.hi = (uint64_t)i << 32, .kind = XB_HOST4, .length = 32};
+
+		assert_int_equal(xb_changes_add(&changes, &entry, i % 2 ? XB_LISTED : XB_GONE), 0);
+	}
+	assert_true(xb_phase_meets_earlier(&changes, XB_PHASE_UNLIST));
+	assert_false(xb_phase_meets_earlier(&changes, XB_PHASE_LIST));
+	xb_changes_free(&changes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_changes_come_to),
+		cmocka_unit_test(which_phases_meet),
+		cmocka_unit_test(too_many_to_compare),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names: text to form and back, what is refused, how far they go, and that both sides hash alike.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "model/name.h"
+
+struct parsed {
+	uint8_t form[XB_NAME_BYTES], used;
+};
+
+static struct parsed parse(const char *text)
+{
+	struct parsed name;
+
+	memset(&name, 0xa5, sizeof(name));
+	if (xb_name_parse(text, strlen(text), name.form, &name.used))
+		fail_msg("%s: %s", text, xb_error_message());
+	return name;
+}
+
+static void is_form(const char *text, const char *form, size_t bytes)
+{
+	struct parsed name = parse(text);
+
+	assert_int_equal(name.used, bytes);
+	assert_memory_equal(name.form, form, bytes);
+}
+
+#define IS_FORM(text, form) is_form(text, form, sizeof(form) - 1)
+
+static void the_last_label_comes_first(void **state)
+{
+	(void)state;
+	IS_FORM("example.com", "\3com\7example");
+	IS_FORM("com", "\3com");
+	IS_FORM("a.b.c.d", "\1d\1c\1b\1a");
+	IS_FORM("=www.example.com", "\3com\7example\3www\0");
+	IS_FORM("_dmarc.0-9.example", "\7example\0030-9\6_dmarc");
+}
+
+static void is_text(const char *text, const char *canonical)
+{
+	char out[XB_NAME_TEXT];
+	struct parsed name = parse(text);
+
+	assert_string_equal(xb_name_format(name.form, name.used, out), canonical);
+}
+
+static void text_is_canonical(void **state)
+{
+	(void)state;
+	is_text("example.com", "example.com");
+	is_text("EXAMPLE.Com", "example.com");
+	is_text("example.com.", "example.com");
+	is_text("=Example.com.", "=example.com");
+	is_text("com", "com");
+	is_text("4.example", "4.example");
+}
+
+static void unicode_becomes_ascii(void **state)
+{
+	(void)state;
+	is_text("bücher.example", "xn--bcher-kva.example");
+	is_text("BÜCHER.Example", "xn--bcher-kva.example");
+	is_text("=bu\xcc\x88"
+		"cher.example.",
+		"=xn--bcher-kva.example");
+	is_text("straße.de", "xn--strae-oqa.de");
+	is_text("例え.テスト", "xn--r8jz45g.xn--zckzah");
+	is_text("www。example。com", "www.example.com");
+	is_text("xn--bcher-kva.example", "xn--bcher-kva.example");
+}
+
+static void refused(const char *text, size_t size, const char *why)
+{
+	struct parsed name;
+	char shown[1024];
+
+	if (!xb_name_parse(text, size, name.form, &name.used))
+		fail_msg("'%s' is taken", text);
+	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+	if (!strstr(xb_error_message(), why))
+		fail_msg("'%s': \"%s\" lacks \"%s\"", text, xb_error_message(), why);
+	xb_utf8_show(xb_error_message(), SIZE_MAX, shown, sizeof(shown));
+	if (strcmp(shown, xb_error_message()) != 0)
+		fail_msg("'%s': the message is not safe for a terminal", text);
+}
+
+static void bad_names_are_refused(void **state)
+{
+	static const char *const rows[][2] = {
+		{"", "it is empty"},
+		{"=", "it is empty"},
+		{".", "it is empty"},
+		{"=.", "it is empty"},
+		{"..", "an empty label"},
+		{".com", "an empty label"},
+		{"example..com", "an empty label"},
+		{"example.com..", "an empty label"},
+		{"exa mple.com", "other characters"},
+		{"*.example.com", "other characters"},
+		{"==example.com", "other characters"},
+		{"example.com/24", "other characters"},
+		{"example.com\n", "other characters"},
+		{"1.2.3.4", "its last label is a number"},
+		{"example.123", "its last label is a number"},
+		{"--", "its last label has no letter"},
+		{"example.1-2_3", "its last label has no letter"},
+		{"\xff.example", "is no domain"},
+		{"\xc3.example", "is no domain"},
+		{"ü..example", "is no domain"},
+		{"\xe2\x98\x83\xe2\x80\xae.example", "is no domain"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		refused(rows[i][0], strlen(rows[i][0]), rows[i][1]);
+	refused("exam\0ple.com", 12, "a zero byte");
+}
+
+/* labels of 63 bytes, then one that makes it so many characters. */
+static size_t long_name(char *text, size_t size)
+{
+	memset(text, 'x', size);
+	for (size_t at = 63; at + 1 < size; at += 64)
+		text[at] = '.';
+	text[size] = '\0';
+	return size;
+}
+
+static void labels_have_63_bytes(void **state)
+{
+	char text[128] = "", label[65];
+
+	(void)state;
+	memset(label, 'x', 64);
+	label[64] = '\0';
+	snprintf(text, sizeof(text), "%s.com", label + 1);
+	is_text(text, text);
+	snprintf(text, sizeof(text), "%s.com", label);
+	refused(text, strlen(text), "a label is longer than 63");
+	snprintf(text, sizeof(text), "com.%s", label);
+	refused(text, strlen(text), "a label is longer than 63");
+	snprintf(text, sizeof(text), "%sü.com", label);
+	refused(text, strlen(text), "is no domain");
+}
+
+static void names_have_253_characters(void **state)
+{
+	char text[300];
+
+	(void)state;
+	long_name(text, 253);
+	is_text(text, text);
+	assert_int_equal(parse(text).used, 254);
+	strcpy(text + 253, ".");
+	assert_int_equal(parse(text).used, 254);
+	memmove(text + 1, text, 253);
+	text[0] = '=';
+	text[254] = '\0';
+	is_text(text, text);
+	assert_int_equal(parse(text).used, 255);
+	refused(text, long_name(text, 254), "longer than 253");
+	refused(text, long_name(text, 299), "longer than 253");
+}
+
+static void many_labels(void **state)
+{
+	char text[300] = "";
+	struct parsed name;
+
+	(void)state;
+	for (int i = 0; i < 126; i++)
+		strcat(text, "a.");
+	strcat(text, "b");
+	name = parse(text);
+	assert_int_equal(name.used, 254);
+	assert_int_equal(xb_name_labels(name.form, name.used), XB_NAME_LABELS);
+	is_text(text, text);
+}
+
+static void exact_is_told(void **state)
+{
+	struct parsed plain = parse("www.example.com"), exact = parse("=www.example.com");
+
+	(void)state;
+	assert_false(xb_name_is_exact(plain.form, plain.used));
+	assert_true(xb_name_is_exact(exact.form, exact.used));
+	assert_false(xb_name_is_exact(plain.form, 0));
+	assert_int_equal(xb_name_labels(plain.form, plain.used), 3);
+	assert_int_equal(xb_name_labels(exact.form, exact.used), 3);
+}
+
+static void wider_goes_label_by_label(void **state)
+{
+	static const char *const steps[] = {"www.example.com", "example.com", "com"};
+	struct parsed name = parse("=www.example.com");
+	char out[XB_NAME_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		name.used = xb_name_wider(name.form, name.used);
+		assert_string_equal(xb_name_format(name.form, name.used, out), steps[i]);
+	}
+	assert_int_equal(xb_name_wider(name.form, name.used), 0);
+}
+
+static bool from_wire(const char *wire, size_t size, char out[XB_NAME_TEXT])
+{
+	struct parsed name;
+
+	if (!xb_name_from_wire((const uint8_t *)wire, size, name.form, &name.used))
+		return false;
+	assert_int_equal(name.used, size);
+	xb_name_format(name.form, name.used, out);
+	return true;
+}
+
+static void the_wire_is_shown(void **state)
+{
+	char out[XB_NAME_TEXT], wire[256];
+
+	(void)state;
+	assert_true(from_wire("\3wWw\7Example\3com", 16, out));
+	assert_string_equal(out, "wWw.Example.com");
+	assert_true(from_wire("\3com", 4, out));
+	assert_string_equal(out, "com");
+	assert_true(from_wire("\6a.b\0\x1b\xff\3com", 11, out));
+	assert_string_equal(out, "a?b???.com");
+	assert_true(from_wire("", 0, out));
+	assert_string_equal(out, "");
+	for (int i = 0; i < 127; i++)
+		memcpy(wire + 2 * i, "\1x", 2);
+	assert_true(from_wire(wire, 254, out));
+	assert_int_equal(strlen(out), 253);
+}
+
+static void what_is_no_wire_is_refused(void **state)
+{
+	char out[XB_NAME_TEXT], wire[512];
+
+	(void)state;
+	memset(wire, 64, sizeof(wire));
+	assert_false(from_wire(wire, 65, out));
+	wire[0] = 63;
+	assert_true(from_wire(wire, 64, out));
+	assert_false(from_wire(wire, 63, out));
+	assert_false(from_wire("\3com\0", 5, out));
+	assert_false(from_wire("\3com\3ne", 7, out));
+	assert_false(from_wire("\xc0\x0c", 2, out));
+	for (int i = 0; i < 256; i++)
+		memcpy(wire + 2 * i, "\1x", 2);
+	assert_false(from_wire(wire, 256, out));
+}
+
+/* As the program does it: from a message, eight bytes at a time, whatever stands behind a label. */
+static void take_label(struct xb_sip *sip, const uint8_t *label)
+{
+	uint32_t words = xb_label_words(*label);
+
+	for (uint32_t i = 0; i < words; i++) {
+		uint64_t word;
+
+		memcpy(&word, label + 8 * i, 8);
+		word = xb_lower8(word);
+		xb_sip_take(sip, i + 1 == words ? word & xb_label_mask(*label) : word);
+	}
+}
+
+static size_t wire_of(const char *text, uint8_t *wire, uint8_t starts[XB_NAME_LABELS])
+{
+	size_t count = 0, at = 0;
+
+	for (const char *end; *text; text = *end ? end + 1 : end) {
+		end = strchrnul(text, '.');
+		starts[count++] = (uint8_t)at;
+		wire[at] = (uint8_t)(end - text);
+		memcpy(wire + at + 1, text, wire[at]);
+		at += wire[at] + 1U;
+	}
+	return count;
+}
+
+static void hashes_alike(const char *text)
+{
+	const struct xb_key key = {0x0123456789abcdefULL, 0xfedcba9876543210ULL};
+	struct xb_sip sip = xb_sip_begin(&key);
+	uint8_t wire[512], starts[XB_NAME_LABELS];
+	size_t count;
+
+	memset(wire, 0x5a, sizeof(wire));
+	count = wire_of(text, wire, starts);
+	for (size_t left = count; left > 0; left--) {
+		struct parsed suffix = parse(text + starts[left - 1]);
+
+		take_label(&sip, wire + starts[left - 1]);
+		assert_int_equal(xb_name_hash(&key, suffix.form, suffix.used), xb_hash_name(sip));
+	}
+	xb_sip_take(&sip, 0);
+	memmove(wire + 1, text, strlen(text) + 1);
+	wire[0] = '=';
+	{
+		struct parsed exact = parse((const char *)wire);
+
+		assert_int_equal(xb_name_hash(&key, exact.form, exact.used), xb_hash_name(sip));
+	}
+}
+
+static void both_sides_hash_alike(void **state)
+{
+	char text[300];
+
+	(void)state;
+	hashes_alike("com");
+	hashes_alike("www.example.com");
+	hashes_alike("WwW.eXaMpLe.CoM");
+	hashes_alike("_a.1-2.xn--bcher-kva.example");
+	for (size_t length = 1; length <= 63; length++) {
+		memset(text, 'A' + (int)(length % 26), length);
+		strcpy(text + length, ".Z.aZ");
+		hashes_alike(text);
+	}
+	long_name(text, 253);
+	hashes_alike(text);
+}
+
+static uint64_t hash(const char *text)
+{
+	const struct xb_key key = {1, 2};
+	struct parsed name = parse(text);
+
+	return xb_name_hash(&key, name.form, name.used);
+}
+
+static void others_hash_otherwise(void **state)
+{
+	static const char *const names[] = {
+		"ab.c",	      "a.bc",	     "a.b.c",	    "abc",	    "c.ab",
+		"=abc",	      "=ab.c",	     "aaaaaaa.c",   "aaaaaaaa.c",   "aaaaaaaaa.c",
+		"xaaaaaaa.c", "aaaaaaaax.c", "example.com", "=example.com", "example.net",
+	};
+	const size_t count = sizeof(names) / sizeof(names[0]);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (hash(names[i]) == hash(names[j]))
+				fail_msg("%s and %s hash alike", names[i], names[j]);
+	assert_int_equal(hash("example.com") >> 61, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_label_comes_first),
+		cmocka_unit_test(text_is_canonical),
+		cmocka_unit_test(unicode_becomes_ascii),
+		cmocka_unit_test(bad_names_are_refused),
+		cmocka_unit_test(labels_have_63_bytes),
+		cmocka_unit_test(names_have_253_characters),
+		cmocka_unit_test(many_labels),
+		cmocka_unit_test(exact_is_told),
+		cmocka_unit_test(wider_goes_label_by_label),
+		cmocka_unit_test(the_wire_is_shown),
+		cmocka_unit_test(what_is_no_wire_is_refused),
+		cmocka_unit_test(both_sides_hash_alike),
+		cmocka_unit_test(others_hash_otherwise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A lock file of LMDB that lags behind the store: nobody reads or writes by it, and whoever is
+ * alone puts it right. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/patience.h"
+#include "store/membership.h"
+#include "support/scratch_store.h"
+
+/* Of the lock file of LMDB 0.9 on 64 bits: two words, a mutex, the number of the last transaction.
+ */
+#define NUMBER_PLACE 48
+
+static const char *const texts[] = {"192.0.2.1", "198.51.100.0/24", "2001:db8::/32"};
+
+static struct xb_entry parsed(const char *text)
+{
+	struct xb_entry entry;
+
+	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
+	return entry;
+}
+
+static void add(const char *text)
+{
+	struct xb_membership member = {.added = 1};
+	struct xb_entry entry = parsed(text);
+	enum xb_put result;
+	struct xb_list *list;
+	struct xb_txn *txn;
+
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_int_equal(xb_list_need(txn, "default", &list), 0);
+	member.list = list->id;
+	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+}
+
+static void assert_all_there(void)
+{
+	struct xb_txn *txn;
+
+	assert_int_equal(xb_store_read(store, &txn), 0);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct xb_entry entry = parsed(texts[i]);
+		struct xb_members members;
+
+		assert_int_equal(xb_members_of(txn, &entry, &members), 0);
+	}
+	xb_txn_abort(txn);
+}
+
+static volatile uint64_t *number_in_lock_file;
+
+/* The descriptor stays: with it would go LMDB's locks. */
+static void look_into_lock_file(void)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE "-lock", directory);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	number_in_lock_file = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(number_in_lock_file != MAP_FAILED);
+	number_in_lock_file += NUMBER_PLACE / sizeof(*number_in_lock_file);
+}
+
+static uint64_t fill(void)
+{
+	MDB_envinfo info;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		add(texts[i]);
+	mdb_env_info(store->env, &info);
+	look_into_lock_file();
+	assert_int_equal(*number_in_lock_file, info.me_last_txnid);
+	return info.me_last_txnid;
+}
+
+static void assert_refused(int error)
+{
+	assert_true(error < 0);
+	assert_non_null(strstr(xb_error_message(), "old state"));
+	xb_error_clear();
+}
+
+/* However far behind: an odd and an even number, so that either meta page would be overwritten. */
+static void a_lag_is_met_by_nobody(void **state)
+{
+	static const uint64_t numbers[] = {0, 1, 2};
+	uint64_t last = fill();
+	struct xb_txn *txn;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		*number_in_lock_file = numbers[i];
+		assert_refused(xb_store_write(store, &txn));
+		assert_refused(xb_store_read(store, &txn));
+		assert_refused(xb_store_recover(store));
+	}
+	*number_in_lock_file = last + 2;
+	assert_refused(xb_store_write(store, &txn));
+	assert_refused(xb_store_read(store, &txn));
+	/* A process that made the newest one and is not done: what was before it can be read. */
+	*number_in_lock_file = last - 1;
+	assert_refused(xb_store_write(store, &txn));
+	assert_int_equal(xb_store_read(store, &txn), 0);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	assert_int_equal(*number_in_lock_file, last);
+	assert_all_there();
+	add("203.0.113.1");
+	assert_all_there();
+}
+
+/* A process that has the store open; returns when it has. */
+static pid_t holder(void)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		if (!xb_store_open(directory, XB_STORE_READ, &store) && write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void end_holder(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void a_lag_that_somebody_holds_is_refused(void **state)
+{
+	uint64_t last = fill();
+	pid_t pid;
+
+	(void)state;
+	xb_store_close(store);
+	store = NULL;
+	pid = holder();
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	xb_store_close(store);
+	*number_in_lock_file = 0;
+	assert_refused(xb_store_open(directory, XB_STORE_READ, &store));
+	assert_refused(xb_store_open(directory, XB_STORE_CREATE, &store));
+	end_holder(pid);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	assert_int_equal(*number_in_lock_file, last);
+	assert_all_there();
+}
+
+/* LMDB's locks would go with the second. */
+static void once_in_a_process(void **state)
+{
+	struct xb_store *second;
+
+	(void)state;
+	assert_true(xb_store_open(directory, XB_STORE_READ, &second) < 0);
+	assert_null(second);
+	xb_error_clear();
+}
+
+/* A writer that stands still: it has our lock, and LMDB's mutex. */
+static pid_t writer(void)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		struct xb_txn *txn;
+
+		if (xb_store_open(directory, XB_STORE_READ, &store) ||
+		    xb_lock(directory, XB_WRITER_LOCK) < 0 ||
+		    mdb_txn_begin(store->env, NULL, 0, (MDB_txn **)&txn))
+			_exit(1);
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void assert_waited(int error)
+{
+	char message[64];
+
+	assert_int_equal(error, -EBUSY);
+	assert_null(store);
+	snprintf(message, sizeof(message), "holds %s/" XB_WRITER_LOCK, directory);
+	assert_non_null(strstr(xb_error_message(), message));
+	xb_error_clear();
+}
+
+/* Readers go by; writers wait for our lock, where a limit is kept, and a name is told. */
+static void assert_nobody_waits_in_lmdb(void)
+{
+	pid_t pid;
+
+	xb_store_close(store);
+	store = NULL;
+	pid = writer();
+	xb_patience_set(0);
+	alarm(10);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	assert_all_there();
+	xb_store_close(store);
+	assert_waited(xb_store_open(directory, XB_STORE_WRITE, &store));
+	assert_waited(xb_store_open(directory, XB_STORE_CREATE, &store));
+	end_holder(pid);
+	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
+	alarm(0);
+	assert_all_there();
+}
+
+/* Leaves without a seal, in a table of another name, as schema 4 had them. */
+static void make_older(void)
+{
+	MDB_val key = {4, "meta"}, record;
+	struct xb_meta meta;
+	MDB_cursor *cursor;
+	MDB_dbi leaves;
+	MDB_txn *txn;
+
+	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_get(txn, store->meta, &key, &record), 0);
+	memcpy(&meta, record.mv_data, sizeof(meta));
+	meta.schema = 4;
+	record = (MDB_val){XB_META_WITHOUT_MARK, &meta};
+	assert_int_equal(mdb_put(txn, store->meta, &key, &record, 0), 0);
+	assert_int_equal(mdb_dbi_open(txn, "leaves", MDB_CREATE, &leaves), 0);
+	assert_int_equal(mdb_cursor_open(txn, store->leaves, &cursor), 0);
+	while (!mdb_cursor_get(cursor, &key, &record, MDB_NEXT)) {
+		record.mv_size -= 4;
+		assert_int_equal(mdb_put(txn, leaves, &key, &record, 0), 0);
+	}
+	mdb_cursor_close(cursor);
+	assert_int_equal(mdb_drop(txn, store->leaves, 1), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+}
+
+static void an_older_schema(void **state)
+{
+	(void)state;
+	fill();
+	make_older();
+	assert_nobody_waits_in_lmdb();
+}
+
+/* Readers leave it as it is, however often they come. */
+static void readers_do_not_upgrade(void **state)
+{
+	char path[128];
+	struct stat before, after;
+
+	(void)state;
+	fill();
+	make_older();
+	xb_store_close(store);
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	assert_int_equal(stat(path, &before), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+		assert_all_there();
+		xb_store_close(store);
+	}
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
+	assert_all_there();
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_not_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+}
+
+/* A page at the end that nobody has use for was never written. */
+static void a_short_file(void **state)
+{
+	MDB_envinfo info;
+	char path[128];
+
+	(void)state;
+	fill();
+	mdb_env_info(store->env, &info);
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	assert_int_equal(truncate(path, (off_t)(info.me_last_pgno + 1) * 4096 - 1), 0);
+	assert_nobody_waits_in_lmdb();
+}
+
+/* Its maker died before it had tables. */
+static void an_empty_file(void **state)
+{
+	MDB_env *env;
+	char path[128];
+
+	(void)state;
+	xb_store_close(store);
+	store = NULL;
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR, 0600), 0);
+	mdb_env_close(env);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), -ENOENT);
+	assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), 0);
+	fill();
+	assert_all_there();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_lag_is_met_by_nobody, begin, end),
+		cmocka_unit_test_setup_teardown(a_lag_that_somebody_holds_is_refused, begin, end),
+		cmocka_unit_test_setup_teardown(once_in_a_process, begin, end),
+		cmocka_unit_test_setup_teardown(an_older_schema, begin, end),
+		cmocka_unit_test_setup_teardown(readers_do_not_upgrade, begin, end),
+		cmocka_unit_test_setup_teardown(a_short_file, begin, end),
+		cmocka_unit_test_setup_teardown(an_empty_file, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The maps of the link and the entry program. */
+#include "attach/anchor.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/pin.h"
+#include "base/capability.h"
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "entry.skel.h"
+
+#define NEW_PINS "link-new"
+
+static const struct xb_link closed = {.identity = -1,
+				      .slot = -1,
+				      .ifaces = -1,
+				      .stats = -1,
+				      .watch = -1,
+				      .drops = -1,
+				      .hits = -1,
+				      .hits_names = -1,
+				      .entry = -1,
+				      .guard = {.program = -1, .sides = -1, .cell = -1}};
+
+/* The maps that all programs share, by the names they are declared and pinned with. */
+static const struct {
+	const char *name;
+	size_t fd; /* where in struct xb_link */
+	uint32_t type, value_bytes;
+} shared[] = {
+	{"ifaces", offsetof(struct xb_link, ifaces), BPF_MAP_TYPE_ARRAY,
+	 sizeof(struct xb_iface_cell)},
+	{"stats", offsetof(struct xb_link, stats), BPF_MAP_TYPE_PERCPU_ARRAY,
+	 sizeof(struct xb_counts)},
+	{"watch", offsetof(struct xb_link, watch), BPF_MAP_TYPE_ARRAY, sizeof(struct xb_watch)},
+	{"drops", offsetof(struct xb_link, drops), BPF_MAP_TYPE_RINGBUF, 0},
+	{"hits", offsetof(struct xb_link, hits), BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_hits)},
+	{"hits_names", offsetof(struct xb_link, hits_names), BPF_MAP_TYPE_PERCPU_ARRAY,
+	 sizeof(struct xb_hits_name)},
+};
+
+#define SHARED (sizeof(shared) / sizeof(shared[0]))
+
+static int *shared_fd(struct xb_link *link, size_t number)
+{
+	return (int *)(void *)((char *)link + shared[number].fd);
+}
+
+void xb_link_close(struct xb_link *link)
+{
+	for (size_t i = 0; i < SHARED; i++)
+		if (*shared_fd(link, i) >= 0)
+			close(*shared_fd(link, i));
+	if (link->identity >= 0)
+		close(link->identity);
+	if (link->slot >= 0)
+		close(link->slot);
+	if (link->entry >= 0)
+		close(link->entry);
+	xb_guard_close(&link->guard);
+	*link = closed;
+}
+
+static int open_pins(const char *directory, struct xb_link *link)
+{
+	link->slot = xb_pin_open_map(directory, "slot", BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
+	if (link->slot < 0)
+		return link->slot;
+	for (size_t i = 0; i < SHARED; i++) {
+		int *fd = shared_fd(link, i);
+
+		*fd = xb_pin_open_map(directory, shared[i].name, shared[i].type,
+				      shared[i].value_bytes);
+		if (*fd < 0)
+			return *fd;
+	}
+	return 0;
+}
+
+static void read_netns(struct xb_link *link)
+{
+	uint32_t cookie = XB_IDENTITY_NETNS_COOKIE, inode = XB_IDENTITY_NETNS_INODE;
+	struct xb_netns self = xb_netns_self();
+
+	if (bpf_map_lookup_elem(link->identity, &cookie, &link->netns.cookie) ||
+	    bpf_map_lookup_elem(link->identity, &inode, &link->netns.inode))
+		link->netns = (struct xb_netns){0};
+	link->elsewhere = !xb_netns_same(&self, &link->netns);
+}
+
+static int read_identity(const char *directory, struct xb_link *link)
+{
+	struct xb_link_identity identity;
+	uint32_t zero = 0;
+
+	link->identity =
+		xb_pin_open_map(directory, "identity", BPF_MAP_TYPE_ARRAY, sizeof(identity));
+	if (link->identity < 0)
+		return link->identity;
+	if (bpf_map_lookup_elem(link->identity, &zero, &identity))
+		return xb_system_error(errno, "cannot read the link of %s", link->pins);
+	if (identity.layout < XB_LINK_LAYOUT) {
+		xb_system_error(0,
+				"%s was put in force by an older bloomctl (layout %u, this one has "
+				"%d); it goes on enforcing, `bloomctl up` replaces it",
+				link->pins, identity.layout, XB_LINK_LAYOUT);
+		return -ESTALE;
+	}
+	if (identity.layout > XB_LINK_LAYOUT)
+		return xb_system_error(
+			0,
+			"%s was put in force by a newer bloomctl (layout %u, this one has %d); use "
+			"that one, it goes on enforcing",
+			link->pins, identity.layout, XB_LINK_LAYOUT);
+	link->flavour = identity.flavour;
+	read_netns(link);
+	return 0;
+}
+
+int xb_link_open(const char *pins, struct xb_link *link)
+{
+	char directory[XB_PATH_MAX];
+	int error = xb_pin_path(directory, pins, XB_LINK_PINS);
+
+	*link = closed;
+	link->pins = pins;
+	if (!error)
+		error = read_identity(directory, link);
+	if (!error)
+		error = open_pins(directory, link);
+	if (!error && link->flavour == XB_FLAVOUR_LINK) {
+		link->entry = xb_pin_open(directory, "entry");
+		error = link->entry < 0 ? link->entry : 0;
+	}
+	if (!error)
+		error = xb_link_find_guard(link);
+	if (error)
+		xb_link_close(link);
+	return error;
+}
+
+void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program)
+{
+	/* A program array takes programs of its entry's flavour only. */
+	if (link->flavour == XB_FLAVOUR_LINK)
+		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
+	else
+		bpf_program__set_expected_attach_type(program, 0);
+}
+
+int xb_link_lend(const struct xb_link *link, struct bpf_object *object)
+{
+	struct xb_link from = *link;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < SHARED; i++)
+		error = bpf_map__reuse_fd(bpf_object__find_map_by_name(object, shared[i].name),
+					  *shared_fd(&from, i));
+	return error;
+}
+
+static int create_identity(enum xb_flavour flavour)
+{
+	struct xb_link_identity identity = {.layout = XB_LINK_LAYOUT, .flavour = flavour};
+	struct xb_netns self = xb_netns_self();
+	const void *cells[XB_IDENTITY_CELLS] = {[XB_IDENTITY_LAYOUT] = &identity,
+						[XB_IDENTITY_NETNS_COOKIE] = &self.cookie,
+						[XB_IDENTITY_NETNS_INODE] = &self.inode};
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "identity", sizeof(uint32_t), sizeof(identity),
+				XB_IDENTITY_CELLS, NULL);
+
+	if (fd < 0)
+		return xb_system_error(errno, "cannot create a BPF map");
+	for (uint32_t i = 0; i < XB_IDENTITY_CELLS; i++) {
+		if (bpf_map_update_elem(fd, &i, cells[i], 0)) {
+			close(fd);
+			return xb_system_error(errno, "cannot write a BPF map");
+		}
+	}
+	return fd;
+}
+
+static int pin_all(const char *directory, int identity, const struct entry_bpf *skeleton,
+		   enum xb_flavour flavour)
+{
+	int error = xb_pin(identity, directory, "identity");
+
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.slot), directory, "slot");
+	for (size_t i = 0; !error && i < SHARED; i++)
+		error = xb_pin(bpf_object__find_map_fd_by_name(skeleton->obj, shared[i].name),
+			       directory, shared[i].name);
+	if (!error && flavour == XB_FLAVOUR_LINK)
+		error = xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_entry), directory,
+			       "entry");
+	return error;
+}
+
+/* Gives a directory of pins another name. There may be none. */
+static int move_pins(const char *pins, const char *name, const char *to)
+{
+	char from[XB_PATH_MAX], moved[XB_PATH_MAX];
+
+	if (xb_pin_path(from, pins, name) || xb_pin_path(moved, pins, to))
+		return -EINVAL;
+	return rename(from, moved) < 0 && errno != ENOENT
+		       ? xb_system_error(errno, "cannot set %s aside", from)
+		       : 0;
+}
+
+int xb_link_set_aside(const char *pins)
+{
+	char final[XB_PATH_MAX];
+	struct xb_link_identity identity;
+	uint32_t zero = 0;
+	char name[32];
+	int error = xb_pin_path(final, pins, XB_LINK_PINS), fd;
+
+	fd = error ? error : xb_pin_open(final, "identity");
+	if (fd >= 0) {
+		error = bpf_map_lookup_elem(fd, &zero, &identity);
+		close(fd);
+	} else if (fd != -ENOENT) {
+		return fd;
+	}
+	if (error)
+		return xb_system_error(errno, "cannot read the link of %s", pins);
+	if (fd < 0 || identity.layout == XB_LINK_LAYOUT) {
+		xb_unpin_directory(pins, XB_LINK_PINS); /* of which pins are missing */
+		return 0;
+	}
+	snprintf(name, sizeof(name), XB_LINK_OLDER "%u", identity.layout);
+	error = move_pins(pins, XB_GUARD_PINS, XB_LINK_PINS "/" XB_GUARD_PINS);
+	xb_fault("upgrade-trial");
+	if (!error)
+		error = move_pins(pins, XB_LINK_PINS, name);
+	xb_fault("upgrade-aside");
+	return error;
+}
+
+int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link)
+{
+	char staged[XB_PATH_MAX], final[XB_PATH_MAX];
+	struct entry_bpf *skeleton = NULL;
+	int identity = -1, error;
+
+	*link = closed;
+	error = xb_capabilities_need();
+	if (!error)
+		error = xb_pin_directory(pins);
+	if (error)
+		return error;
+	error = xb_pin_path(staged, pins, NEW_PINS);
+	if (!error)
+		error = xb_pin_path(final, pins, XB_LINK_PINS);
+	if (error)
+		return error;
+	xb_unpin_directory(pins, NEW_PINS);
+	identity = create_identity(flavour);
+	if (identity < 0)
+		return identity;
+	skeleton = entry_bpf__open();
+	if (!skeleton) {
+		error = xb_system_error(errno, "cannot open the entry program");
+		goto out;
+	}
+	if (flavour == XB_FLAVOUR_LINK)
+		bpf_program__set_flags(skeleton->progs.xdp_bloom_entry, BPF_F_XDP_HAS_FRAGS);
+	else
+		bpf_program__set_autoload(skeleton->progs.xdp_bloom_entry, false);
+	error = entry_bpf__load(skeleton);
+	if (error) {
+		error = xb_system_error(
+			-error,
+			"the kernel refused the entry program (Linux 6.1 or later is needed)");
+		goto out;
+	}
+	error = xb_pin_subdirectory(staged);
+	if (error)
+		goto out;
+	error = pin_all(staged, identity, skeleton, flavour);
+	if (!error)
+		error = xb_link_set_aside(pins);
+	if (!error && rename(staged, final) < 0)
+		error = xb_system_error(errno, "cannot publish %s", final);
+	if (error)
+		xb_unpin_directory(pins, NEW_PINS);
+out:
+	entry_bpf__destroy(skeleton);
+	close(identity);
+	return error ? error : xb_link_open(pins, link);
+}
+
+void xb_link_destroy(const char *pins)
+{
+	xb_unpin_directory(pins, NEW_PINS);
+	xb_unpin_directory(pins, XB_LINK_PINS);
+}
+
+enum xb_flavour xb_link_flavour(void)
+{
+	/* libxdp joins programs with BPF_PROG_TYPE_EXT; where that is refused it would hold the
+	 * interface alone. */
+	return xb_capability_by_id() && libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) == 1
+		       ? XB_FLAVOUR_DISPATCHER
+		       : XB_FLAVOUR_LINK;
+}
+
+uint32_t xb_link_slot(const struct xb_link *link)
+{
+	uint32_t zero = 0, id = 0;
+
+	return bpf_map_lookup_elem(link->slot, &zero, &id) ? 0 : id;
+}
+
+uint32_t xb_link_active(const struct xb_link *link)
+{
+	const struct xb_guard *guard = &link->guard;
+
+	if (guard->program < 0)
+		return xb_link_slot(link);
+	return xb_guard_side(guard, guard->state.everywhere ? XB_FORMER : XB_TRIED);
+}
+
+int xb_link_set_slot(const struct xb_link *link, int program)
+{
+	uint32_t zero = 0;
+
+	if (bpf_map_update_elem(link->slot, &zero, &program, BPF_ANY))
+		return xb_system_error(errno, "cannot put the new filter in force");
+	return 0;
+}
+
+int xb_link_swap(const struct xb_link *link, int program)
+{
+	const struct xb_guard *guard = &link->guard;
+
+	if (guard->program >= 0 && !guard->state.everywhere)
+		return xb_guard_set_side(guard, XB_TRIED, program);
+	return xb_link_set_slot(link, program);
+}
+
+int xb_link_find_guard(struct xb_link *link)
+{
+	int error;
+
+	xb_guard_close(&link->guard);
+	error = xb_guard_open(link->pins, xb_link_slot(link), &link->guard);
+	return error == -ENOENT ? 0 : error;
+}
+
+void xb_link_quiesce(void)
+{
+	/* Refused where processors run without a tick (nohz_full): no packet takes so long. */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(100000);
+}
+
+int xb_link_at_home(const struct xb_link *link)
+{
+	char enter[XB_NETNS_ENTER];
+	bool named;
+
+	if (!link->elsewhere)
+		return 0;
+	named = xb_netns_enter(&link->netns, enter);
+	return xb_system_error(
+		0,
+		"%s filters interfaces of another network namespace; run this there: "
+		"%s bloomctl ... (not `ip netns exec`, which hides the pins)%s%s",
+		link->pins, enter, named ? "" : "; if that namespace is gone: rm -r ",
+		named ? "" : link->pins);
+}
+
+void xb_link_note_elsewhere(const struct xb_link *link)
+{
+	char enter[XB_NETNS_ENTER];
+
+	if (!link->elsewhere)
+		return;
+	xb_netns_enter(&link->netns, enter);
+	xb_warning("%s filters interfaces of another network namespace; names shown here "
+		   "may be those of others: %s bloomctl ... shows the right ones",
+		   link->pins, enter);
+}

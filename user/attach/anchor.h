@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The link: what outlives generations. The slot all interfaces tail-call through, and their
+ * statistics. */
+#ifndef XB_ATTACH_ANCHOR_H
+#define XB_ATTACH_ANCHOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/guard.h"
+#include "base/mapping.h"
+#include "base/netns.h"
+#include "xdp_bloom/layout.h"
+
+#define XB_LINK_PINS "link" /* directory below the pin directory */
+#define XB_LINK_OLDER                                                                              \
+	"link-older-" /* and its layout: one that is being replaced, see attach/upgrade.h          \
+		       */
+
+struct xb_link {
+	const char *pins; /* the pin directory; not owned */
+	enum xb_flavour flavour;
+	struct xb_netns netns; /* of the interfaces it filters */
+	bool elsewhere;	       /* that is not the one this process is in */
+	int identity, slot;
+	int ifaces, stats, watch, drops, hits, hits_names; /* shared by all programs */
+	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
+	struct xb_guard guard; /* of the trial that has the slot; program -1: there is no trial */
+};
+
+/* Opens what is pinned. -ENOENT without a message: no link. Another layout is an error, -ESTALE if
+ * it is an older one. */
+int xb_link_open(const char *pins, struct xb_link *link);
+
+/* Creates and pins all of it, or nothing. A link of an older layout is set aside, in force. */
+int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link);
+
+/*
+ * Makes room for another link: one of an older layout keeps its pins under another name, and so
+ * goes on enforcing. The guard of its trial, which stands in its slot, goes with it. What is left
+ * of a link that lost pins goes.
+ */
+int xb_link_set_aside(const char *pins);
+
+void xb_link_close(struct xb_link *link);
+
+/* An error that says where to go if the link is of another network namespace. */
+int xb_link_at_home(const struct xb_link *link);
+
+/* For who only reads: a notice in that case, for what he shows by name may be another one here. */
+void xb_link_note_elsewhere(const struct xb_link *link);
+
+/* Unpins it. Interfaces must be detached first. */
+void xb_link_destroy(const char *pins);
+
+/* The flavour this kernel and libxdp offer. */
+enum xb_flavour xb_link_flavour(void);
+
+struct bpf_program;
+struct bpf_object;
+
+/* Gives the object the maps that all programs share, before it is loaded; a libbpf error. */
+int xb_link_lend(const struct xb_link *link, struct bpf_object *object);
+
+/* What a program needs to stand in the slot of this link, before it is loaded. */
+void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program);
+
+/* Identity of the program in the slot; 0: empty. */
+uint32_t xb_link_slot(const struct xb_link *link);
+
+/* Identity of the program of the generation in force. During a trial: of the one the store is for,
+ * which is the former one, or that of the interfaces that were filtered before. */
+uint32_t xb_link_active(const struct xb_link *link);
+
+/* From the moment it returns, every packet goes to the program, on the interfaces on trial until
+ * its end. */
+int xb_link_swap(const struct xb_link *link, int program);
+
+/* The same, for any program whatever stands in the slot. */
+int xb_link_set_slot(const struct xb_link *link, int program);
+
+/* Looks again which trial has the slot, after the writer lock was not held for a while. */
+int xb_link_find_guard(struct xb_link *link);
+
+/* Waits until no packet is in a program that was in the slot before. */
+void xb_link_quiesce(void);
+
+/*
+ * Gives the interface a row of statistics (zeroed), or keeps the one it has. name: what it is
+ * called now; by it a later command finds out that it was renamed.
+ */
+int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name);
+int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex);
+
+struct xb_enrolled {
+	uint32_t ifindex, row;
+	char name[16]; /* at the last look of a command that writes */
+};
+
+/* Every enrolled interface; the caller frees *all. */
+int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **all, size_t *count);
+
+/* Sums the row over all CPUs. */
+int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Interfaces: putting the entry program on one, taking it off, and saying what is on it. */
+#ifndef XB_ATTACH_ATTACH_H
+#define XB_ATTACH_ATTACH_H
+
+#include <stdbool.h>
+
+#include "attach/anchor.h"
+#include "attach/ifpins.h"
+#include "attach/netdev.h"
+#include "model/interface.h"
+
+/* Who has the device's XDP hook. */
+enum xb_hold {
+	XB_HOLD_NONE,
+	XB_HOLD_OURS,	/* our entry with the slot of this link */
+	XB_HOLD_FORMER, /* an entry of ours that leads into another link; it gives way to this one
+			 */
+	XB_HOLD_OTHER,
+};
+
+/* As the kernel says of the device now. link NULL: nothing is ours. */
+int xb_hold_of(const struct xb_link *link, const struct xb_ifpins *pins,
+	       const struct xb_netdev *device, enum xb_hold *hold);
+
+/*
+ * Attaches and enrols the device, under its present name; *mode: what it got. 0 only if the kernel
+ * then says that the bearer of that name has our entry. Replaces the entry of an older link of ours
+ * in place. Errors say what to do.
+ */
+int xb_attach(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode wanted,
+	      enum xb_mode *mode);
+
+/*
+ * Gives a device that has our entry another mode. The kernel allows no overlap: *open is how long
+ * it was unfiltered, in microseconds; 0: not at all. What can be tested before is; if it fails, the
+ * former mode is back. Statistics stay.
+ */
+int xb_change_mode(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode mode,
+		   uint64_t *open);
+
+/* Takes our program off; what else is on the interface stays. No error if it was not on it. 0 only
+ * if the kernel then says that it is not. */
+int xb_detach(const struct xb_link *link, uint32_t ifindex);
+
+/* Takes our program off all interfaces. */
+int xb_detach_all(const struct xb_link *link);
+
+/* An error that names what is missing to take programs of this link off. */
+int xb_detach_allowed(const struct xb_link *link);
+
+/* Takes every entry of the former link, which gave way to this one, off all interfaces. link may be
+ * NULL: nothing came in its place. */
+int xb_detach_former(const struct xb_link *link, const struct xb_link *former);
+
+#endif

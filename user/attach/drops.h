@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Watching drops as they happen: a budget for the kernel to tell them by, and the ring they come
+ * through. */
+#ifndef XB_ATTACH_DROPS_H
+#define XB_ATTACH_DROPS_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/anchor.h"
+
+#define XB_WATCHER_RATE_MAX 100000
+#define XB_WATCHER_TICKS    10 /* refills a second */
+
+/* drop: a struct xb_name_drop if name_bytes says so. A negative value ends the poll, which returns
+ * it. */
+typedef int xb_watcher_see(const struct xb_drop *drop, void *context);
+
+/* The link that is being watched. No program of it is kept open: what is replaced must be able to
+ * go. */
+struct xb_watched {
+	int directory; /* of its pins; locked, so that there is one watcher */
+	int ifaces, stats, drops;
+	struct xb_window budget, cells;
+	struct ring_buffer *ring;
+};
+
+struct xb_watcher {
+	struct xb_watched now;
+	const char *pins; /* not owned */
+	xb_watcher_see *see;
+	void *context;
+	uint32_t rate;
+	uint64_t refill;		/* when to, CLOCK_MONOTONIC ns */
+	uint64_t gone;			/* since when the pins are gone; 0: they are there */
+	int64_t given;			/* at the last refill */
+	int64_t used[XB_WATCHER_TICKS]; /* of the last refills, one after the other */
+	unsigned int tick;
+	bool dry, was_dry; /* the budget was used up since the last refill, the last count */
+	uint64_t dropped;  /* at the last count */
+	int64_t untold;
+};
+
+/*
+ * From now on the kernel tells drops, at most `rate` in any second, and each goes to see() during
+ * xb_watcher_poll(). The watcher must stay where it is in memory. -ENOENT without a message: there
+ * is no link. An error if there is another watcher.
+ */
+int xb_watcher_open(struct xb_watcher *watcher, const char *pins, uint32_t rate,
+		    xb_watcher_see *see, void *context);
+
+/*
+ * Waits for drops until the next refill is due; a signal ends the wait. Has to be called again
+ * within a tenth of a second, or the kernel may fall silent. A link that takes the place of the
+ * watched one is watched instead. -ENOENT without a message: the link has been gone for a second.
+ */
+int xb_watcher_poll(struct xb_watcher *watcher);
+
+/*
+ * How many more were dropped since the last call than see() was shown. Counted only when the rate
+ * was used up meanwhile, else 0.
+ */
+int xb_watcher_untold(struct xb_watcher *watcher, uint64_t *count);
+
+/* The kernel falls silent at once. */
+void xb_watcher_close(struct xb_watcher *watcher);
+
+#endif

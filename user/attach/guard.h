@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The program of a trial, as pinned: see bpf/guard.bpf.c. */
+#ifndef XB_ATTACH_GUARD_H
+#define XB_ATTACH_GUARD_H
+
+#include <stdint.h>
+
+#include "xdp_bloom/layout.h"
+
+#define XB_GUARD_PINS "trial" /* directory below the pin directory */
+
+struct xb_guard {
+	int program, sides, cell; /* program -1: there is none */
+	struct xb_trial_cell state;
+};
+
+extern const struct xb_guard xb_no_guard;
+
+/* Opens the guard that has this program identity. -ENOENT without a message: none has. */
+int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard);
+void xb_guard_close(struct xb_guard *guard);
+
+/* Unpins it. It must not stand in the slot any more. */
+void xb_guard_remove(const char *pins);
+
+/* Identity of the program on a side; 0: none. */
+uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side);
+int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program);
+
+/* Moves the end of the trial; see base/clock.h. before: where to, if a commit dies; 0: none goes
+ * on. */
+int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline, uint64_t before);
+
+#endif

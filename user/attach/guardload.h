@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Making the guard of a trial for a link. */
+#ifndef XB_ATTACH_GUARDLOAD_H
+#define XB_ATTACH_GUARDLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/anchor.h"
+#include "attach/guard.h"
+
+/*
+ * Loads and pins one, in force nowhere yet. tried, former: programs, former -1: packets pass
+ * unfiltered. With everywhere 0 in `state` only the interfaces named go back.
+ */
+int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *state, int tried,
+		    int former, const uint32_t *ifindexes, size_t count, struct xb_guard *guard);
+
+#endif

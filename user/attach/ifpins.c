@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pinned bpf_links: found by name, told apart by what the kernel says of them. */
+#include "attach/ifpins.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/pin.h"
+#include "base/error.h"
+
+#define PREFIX "iface-"
+#define ASIDE  "iface-aside-" /* and the identity of the bpf_link */
+
+static int info_of(int fd, struct bpf_link_info *info)
+{
+	uint32_t size = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	if (bpf_obj_get_info_by_fd(fd, info, &size))
+		return xb_system_error(errno, "cannot ask the kernel about an attached program");
+	if (info->type != BPF_LINK_TYPE_XDP)
+		return xb_system_error(0, "a pin of an interface is no link of this program");
+	return 0;
+}
+
+static int read_pin(const char *pins, const char *name, struct xb_ifpin *pin)
+{
+	struct bpf_link_info info;
+	int fd = xb_pin_open(pins, name), error;
+
+	*pin = (struct xb_ifpin){0};
+	if (fd < 0)
+		return fd;
+	error = info_of(fd, &info);
+	close(fd);
+	if (error)
+		return error;
+	snprintf(pin->pin, sizeof(pin->pin), "%s", name);
+	pin->of = (uint32_t)strtoul(name + strlen(PREFIX), NULL, 10);
+	pin->ifindex = info.xdp.ifindex;
+	pin->program = info.prog_id;
+	return 0;
+}
+
+static int append(struct xb_ifpins *all, const struct xb_ifpin *pin)
+{
+	struct xb_ifpin *grown = realloc(all->item, (all->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return xb_out_of_memory();
+	all->item = grown;
+	grown[all->count++] = *pin;
+	return 0;
+}
+
+int xb_ifpins_read(const char *pins, struct xb_ifpins *all)
+{
+	DIR *listing = opendir(pins);
+	struct dirent *item;
+	int error = 0;
+
+	*all = (struct xb_ifpins){0};
+	if (!listing)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? 0
+			       : xb_system_error(errno, "cannot read %s", pins);
+	while (!error && (item = readdir(listing))) {
+		struct xb_ifpin pin;
+
+		if (strncmp(item->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+		    strlen(item->d_name) >= sizeof(pin.pin))
+			continue;
+		error = read_pin(pins, item->d_name, &pin);
+		if (!error)
+			error = append(all, &pin);
+		else if (error == -ENOENT) /* taken off meanwhile */
+			error = 0;
+	}
+	closedir(listing);
+	return error;
+}
+
+void xb_ifpins_free(struct xb_ifpins *all)
+{
+	free(all->item);
+	*all = (struct xb_ifpins){0};
+}
+
+const struct xb_ifpin *xb_ifpins_of(const struct xb_ifpins *all, uint32_t ifindex)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (ifindex && all->item[i].of == ifindex)
+			return &all->item[i];
+	return NULL;
+}
+
+/* Whoever was attached here by this number has it more likely than who brought it along. */
+const struct xb_ifpin *xb_ifpins_on(const struct xb_ifpins *all, uint32_t ifindex, uint32_t program)
+{
+	const struct xb_ifpin *found = xb_ifpins_of(all, ifindex);
+
+	if (!program || (found && found->ifindex == ifindex))
+		return program ? found : NULL;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].ifindex == ifindex && all->item[i].program == program)
+			return &all->item[i];
+	return NULL;
+}
+
+static void name_pin(uint32_t ifindex, char name[32])
+{
+	snprintf(name, 32, PREFIX "%u", ifindex);
+}
+
+int xb_ifpin_attach(const char *pins, uint32_t ifindex, int program, bool skb, bool *told)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options,
+		    .flags = skb ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
+	int fd = bpf_link_create(program, (int)ifindex, BPF_XDP, &options), error;
+	char name[32];
+
+	*told = false;
+	if (fd < 0)
+		return -errno;
+	name_pin(ifindex, name);
+	error = xb_pin(fd, pins, name);
+	*told = error;
+	close(fd);
+	return error;
+}
+
+int xb_ifpin_update(const char *pins, const struct xb_ifpin *pin, int program)
+{
+	int fd = xb_pin_open(pins, pin->pin), error;
+
+	if (fd < 0)
+		return fd;
+	error = bpf_link_update(fd, program, NULL) ? -ENOENT : 0;
+	close(fd);
+	return error;
+}
+
+int xb_ifpin_detach(const char *pins, const struct xb_ifpin *pin)
+{
+	int fd = xb_pin_open(pins, pin->pin), error = 0;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	/* ENOLINK: its device is gone. */
+	if (bpf_link_detach(fd) && errno != ENOLINK)
+		error = xb_system_error(errno, "cannot take the filter off interface %u",
+					pin->ifindex);
+	close(fd);
+	if (!error)
+		xb_unpin(pins, pin->pin);
+	return error;
+}
+
+static int rename_pin(const char *pins, const char *from, const char *to)
+{
+	char old[XB_PATH_MAX], new[XB_PATH_MAX];
+	int error = xb_pin_path(old, pins, from);
+
+	if (!error)
+		error = xb_pin_path(new, pins, to);
+	if (!error && rename(old, new) < 0 && errno != ENOENT)
+		error = xb_system_error(errno, "cannot rename the pin %s", old);
+	return error;
+}
+
+int xb_ifpin_rename(const char *pins, struct xb_ifpin *pin)
+{
+	char name[32];
+	int error;
+
+	name_pin(pin->ifindex, name);
+	error = rename_pin(pins, pin->pin, name);
+	if (error)
+		return error;
+	snprintf(pin->pin, sizeof(pin->pin), "%s", name);
+	pin->of = pin->ifindex;
+	return 0;
+}
+
+int xb_ifpin_vacate(const char *pins, const struct xb_ifpin *pin)
+{
+	struct bpf_link_info info;
+	char name[32];
+	int fd, error;
+
+	if (!pin->ifindex) {
+		xb_unpin(pins, pin->pin);
+		return 0;
+	}
+	fd = xb_pin_open(pins, pin->pin);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	error = info_of(fd, &info);
+	close(fd);
+	snprintf(name, sizeof(name), ASIDE "%u", info.id);
+	return error ? error : rename_pin(pins, pin->pin, name);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bpffs: directories, pins, look-ups. */
+#include "attach/pin.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/netns.h"
+
+int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name)
+{
+	if (snprintf(path, XB_PATH_MAX, "%s/%s", directory, name) >= XB_PATH_MAX)
+		return xb_input_error("%s: path too long", directory);
+	return 0;
+}
+
+static int explain_place(const char *directory)
+{
+	struct xb_netns self = xb_netns_self();
+	char enter[XB_NETNS_ENTER];
+
+	if (!xb_netns_hides_sys())
+		return xb_system_error(
+			0,
+			"%s is not on a bpf file system; mount one: mount -t bpf bpf /sys/fs/bpf",
+			directory);
+	xb_netns_enter(&self, enter);
+	return xb_system_error(0,
+			       "%s is hidden here, as by `ip netns exec`; use `%s bloomctl ...` "
+			       "instead, for a filter that is pinned here ends with this shell",
+			       directory, enter);
+}
+
+int xb_pin_check_place(const char *directory)
+{
+	char copy[XB_PATH_MAX];
+	struct statfs fs;
+	const char *parent;
+
+	if (strlen(directory) >= sizeof(copy))
+		return xb_input_error("%.64s...: path too long", directory);
+	strcpy(copy, directory);
+	parent = dirname(copy);
+	if (statfs(directory, &fs) < 0 && (errno != ENOENT || statfs(parent, &fs) < 0))
+		return xb_system_error(errno, "cannot use the pin directory %s", directory);
+	return fs.f_type == BPF_FS_MAGIC ? 0 : explain_place(directory);
+}
+
+int xb_pin_directory(const char *directory)
+{
+	int error = xb_pin_check_place(directory);
+
+	if (error)
+		return error;
+	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+		return xb_system_error(errno, "cannot make the pin directory %s", directory);
+	return 0;
+}
+
+int xb_pin_subdirectory(const char *path)
+{
+	return mkdir(path, 0770) < 0 ? xb_system_error(errno, "cannot make %s", path) : 0;
+}
+
+int xb_pin(int fd, const char *directory, const char *name)
+{
+	char path[XB_PATH_MAX];
+	int error = xb_pin_path(path, directory, name);
+
+	if (error)
+		return error;
+	if (bpf_obj_pin(fd, path) < 0 || fchmodat(AT_FDCWD, path, 0660, AT_SYMLINK_NOFOLLOW) < 0)
+		return xb_system_error(errno, "cannot pin %s", path);
+	return 0;
+}
+
+int xb_pin_open(const char *directory, const char *name)
+{
+	char path[XB_PATH_MAX];
+	int error = xb_pin_path(path, directory, name), fd;
+	struct stat st;
+
+	if (error)
+		return error;
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		return xb_system_error(0, "%s is no pin of this program", path);
+	fd = bpf_obj_get(path);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return -ENOENT;
+	return xb_system_error(errno, "cannot open the pin %s", path);
+}
+
+int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint32_t value_bytes)
+{
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+	int fd = xb_pin_open(directory, name);
+
+	if (fd < 0)
+		return fd;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == type &&
+	    info.value_size == value_bytes)
+		return fd;
+	close(fd);
+	xb_system_error(0, "%s/%s is no map of this program", directory, name);
+	return -EBADF;
+}
+
+void xb_unpin(const char *directory, const char *name)
+{
+	char path[XB_PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) < XB_PATH_MAX)
+		unlink(path);
+}
+
+void xb_unpin_directory(const char *directory, const char *name)
+{
+	char path[XB_PATH_MAX];
+	struct dirent *item;
+	DIR *listing;
+	int fd;
+
+	if (xb_pin_path(path, directory, name))
+		return;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	listing = fd < 0 ? NULL : fdopendir(fd);
+	if (!listing) {
+		if (fd >= 0)
+			close(fd);
+		unlink(path); /* somebody's link, if it is anything */
+		return;
+	}
+	while ((item = readdir(listing)))
+		if (item->d_name[0] != '.')
+			unlinkat(fd, item->d_name, 0);
+	closedir(listing);
+	rmdir(path);
+}
+
+uint32_t xb_program_id(int fd)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
+}

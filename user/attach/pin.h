@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pins: kernel objects that live on under a path of the bpf file system. */
+#ifndef XB_ATTACH_PIN_H
+#define XB_ATTACH_PIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/paths.h"
+
+/* An error that says what to do if the directory, there or not, is not on a bpf file system. */
+int xb_pin_check_place(const char *directory);
+
+/* Makes the directory (0700) if need be; explains itself when there is no bpf file system. Its mode
+ * and group say who may use it: what is made in it is open to its group. */
+int xb_pin_directory(const char *directory);
+
+/* Writes "directory/name" to path. */
+int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name);
+
+/* Makes a directory of pins below it. */
+int xb_pin_subdirectory(const char *path);
+
+/* Pins with mode 0660. */
+int xb_pin(int fd, const char *directory, const char *name);
+
+/* A descriptor of the pinned object; -ENOENT without a message if there is none. No link is
+ * followed. */
+int xb_pin_open(const char *directory, const char *name);
+
+/* The same for a map that is read by look-ups: the kernel writes as much as the map says. -EBADF
+ * with a message: it is of another type (BPF_MAP_TYPE_...), or its values of another size. */
+int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint32_t value_bytes);
+
+/* Removes a pin, or a directory of pins. What is not there is no error. */
+void xb_unpin(const char *directory, const char *name);
+void xb_unpin_directory(const char *directory, const char *name);
+
+/* Identity of the program behind fd; 0 if it cannot be told. */
+uint32_t xb_program_id(int fd);
+
+#endif

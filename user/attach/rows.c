@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of enrolled interfaces, and the rows of statistics they have. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/anchor.h"
+#include "base/error.h"
+#include "base/mapping.h"
+
+static int open_cells(const struct xb_link *link, struct xb_window *window)
+{
+	int error =
+		xb_window_open(window, link->ifaces, XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
+
+	return error ? error : xb_window_map_all(window);
+}
+
+static int clear_row(const struct xb_link *link, uint32_t row)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct xb_counts *zeros = cpus > 0 ? calloc((size_t)cpus, sizeof(*zeros)) : NULL;
+	int error = 0;
+
+	if (!zeros)
+		return xb_out_of_memory();
+	if (bpf_map_update_elem(link->stats, &row, zeros, BPF_ANY))
+		error = xb_system_error(errno, "cannot reset statistics");
+	free(zeros);
+	return error;
+}
+
+static void name_cell(struct xb_iface_cell *cell, const char *name)
+{
+	char whole[sizeof(cell->name)] = {0};
+
+	memcpy(whole, name, strnlen(name, sizeof(whole) - 1));
+	if (memcmp(whole, cell->name, sizeof(whole)) != 0)
+		memcpy(cell->name, whole, sizeof(whole));
+}
+
+int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name)
+{
+	uint8_t used[XB_IFACE_ROWS] = {1};
+	struct xb_iface_cell *cells, *free_cell = NULL;
+	struct xb_window window;
+	uint32_t row = 0;
+	int error = open_cells(link, &window);
+
+	if (error)
+		return error;
+	cells = (struct xb_iface_cell *)(void *)window.base;
+	for (uint32_t i = XB_IFACE_PROBES; i-- > 0;) {
+		struct xb_iface_cell *cell =
+			&cells[(xb_iface_cell_first(ifindex) + i) % XB_IFACE_CELLS];
+
+		if (cell->ifindex == ifindex) {
+			name_cell(cell, name);
+			goto out;
+		}
+		if (!cell->ifindex)
+			free_cell = cell;
+	}
+	for (uint32_t i = 0; i < XB_IFACE_CELLS; i++)
+		if (cells[i].ifindex)
+			used[cells[i].row % XB_IFACE_ROWS] = 1;
+	while (row < XB_IFACE_ROWS && used[row])
+		row++;
+	if (row == XB_IFACE_ROWS)
+		error = xb_system_error(0,
+					"%s: %d interfaces are attached, more cannot be under one "
+					"pin directory",
+					name, XB_IFACE_ROWS - 1);
+	else if (!free_cell)
+		error = xb_system_error(0,
+					"%s: no room for its statistics, the numbers of %d "
+					"interfaces are too alike (ifindex %u); make it anew for "
+					"another number",
+					name, XB_IFACE_PROBES, ifindex);
+	if (error)
+		goto out;
+	error = clear_row(link, row);
+	if (error)
+		goto out;
+	free_cell->row = row;
+	name_cell(free_cell, name);
+	__atomic_store_n(&free_cell->ifindex, ifindex, __ATOMIC_RELEASE);
+out:
+	xb_window_close(&window);
+	return error;
+}
+
+int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex)
+{
+	struct xb_window window;
+	struct xb_iface_cell *cells;
+	int error = open_cells(link, &window);
+
+	if (error)
+		return error;
+	cells = (struct xb_iface_cell *)(void *)window.base;
+	for (uint32_t i = 0; i < XB_IFACE_CELLS; i++)
+		if (cells[i].ifindex == ifindex)
+			__atomic_store_n(&cells[i].ifindex, 0, __ATOMIC_RELEASE);
+	xb_window_close(&window);
+	return 0;
+}
+
+int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **out, size_t *count)
+{
+	struct xb_enrolled *all = calloc(XB_IFACE_ROWS, sizeof(*all));
+	struct xb_iface_cell *cells;
+	struct xb_window window;
+	int error;
+
+	*out = NULL;
+	*count = 0;
+	if (!all)
+		return xb_out_of_memory();
+	error = open_cells(link, &window);
+	if (error) {
+		free(all);
+		return error;
+	}
+	cells = (struct xb_iface_cell *)(void *)window.base;
+	for (uint32_t i = 0; i < XB_IFACE_CELLS && *count < XB_IFACE_ROWS; i++) {
+		struct xb_enrolled *one = &all[*count];
+
+		if (!cells[i].ifindex)
+			continue;
+		*one = (struct xb_enrolled){.ifindex = cells[i].ifindex, .row = cells[i].row};
+		memcpy(one->name, cells[i].name, sizeof(one->name) - 1);
+		++*count;
+	}
+	xb_window_close(&window);
+	*out = all;
+	return 0;
+}
+
+int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct xb_counts *each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
+	int error = 0;
+
+	if (!each)
+		return xb_out_of_memory();
+	memset(sum, 0, sizeof(*sum));
+	if (bpf_map_lookup_elem(link->stats, &row, each))
+		error = xb_system_error(errno, "cannot read statistics");
+	for (int cpu = 0; !error && cpu < cpus; cpu++) {
+		for (int reason = 0; reason < XB_REASON_SLOTS; reason++) {
+			sum->reason[reason].packets += each[cpu].reason[reason].packets;
+			sum->reason[reason].bytes += each[cpu].reason[reason].bytes;
+		}
+	}
+	free(each);
+	return error;
+}

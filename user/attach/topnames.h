@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which listed names packets hit most. */
+#ifndef XB_ATTACH_TOPNAMES_H
+#define XB_ATTACH_TOPNAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/anchor.h"
+#include "model/name.h"
+
+struct xb_hit {
+	uint64_t packets;	 /* at least so many, since the link is up */
+	char name[XB_NAME_TEXT]; /* as it is listed */
+};
+
+/*
+ * The listed names that were hit, most packets first; the caller frees *all. A name that others
+ * crowd out of its slot (see struct xb_hits) has too few packets, or is missing.
+ */
+int xb_hits_read(const struct xb_link *link, struct xb_hit **all, size_t *count);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stands aside while a new link takes over. Of it only this is read: its identity, its slot,
+ * and the table of interfaces if that is laid out as ours. */
+#include "attach/upgrade.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/attach.h"
+#include "attach/pin.h"
+#include "base/error.h"
+#include "base/faultpoint.h"
+
+/* Does `what` with the directory of every older link. */
+static int for_each(const char *pins, const struct xb_link *link,
+		    int (*what)(const char *pins, const char *name, const struct xb_link *link))
+{
+	DIR *listing = opendir(pins);
+	struct dirent *item;
+	int error = 0;
+
+	while (listing && !error && (item = readdir(listing)))
+		if (!strncmp(item->d_name, XB_LINK_OLDER, strlen(XB_LINK_OLDER)))
+			error = what(pins, item->d_name, link);
+	if (listing)
+		closedir(listing);
+	return error;
+}
+
+static bool is_our_table(int fd)
+{
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == BPF_MAP_TYPE_ARRAY &&
+	       info.value_size == sizeof(struct xb_iface_cell) &&
+	       info.max_entries == XB_IFACE_CELLS;
+}
+
+static int carry_names(const char *pins, const char *name, const struct xb_link *link)
+{
+	char directory[XB_PATH_MAX];
+	int error = xb_pin_path(directory, pins, name), fd;
+
+	fd = error ? error : xb_pin_open(directory, "ifaces");
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	for (uint32_t i = 0; !error && is_our_table(fd) && i < XB_IFACE_CELLS; i++) {
+		struct xb_iface_cell cell;
+
+		if (!bpf_map_lookup_elem(fd, &i, &cell) && cell.ifindex)
+			error = xb_link_enrol(link, cell.ifindex, cell.name);
+	}
+	close(fd);
+	xb_fault("upgrade-carried");
+	return error;
+}
+
+int xb_upgrade_carry(const struct xb_link *link)
+{
+	return for_each(link->pins, link, carry_names);
+}
+
+/* Only what xb_detach_former() needs of it. */
+static int open_older(const char *directory, struct xb_link *older)
+{
+	struct xb_link_identity identity;
+	uint32_t zero = 0;
+	int fd = xb_pin_open(directory, "identity"), error;
+
+	older->slot = -1;
+	if (fd < 0)
+		return fd;
+	error = bpf_map_lookup_elem(fd, &zero, &identity);
+	close(fd);
+	if (error)
+		return xb_system_error(errno, "cannot read the link of %s", directory);
+	older->flavour = identity.flavour;
+	older->slot = xb_pin_open(directory, "slot");
+	return older->slot < 0 ? older->slot : 0;
+}
+
+static int end_one(const char *pins, const char *name, const struct xb_link *link)
+{
+	struct xb_link older = {.pins = pins};
+	char directory[XB_PATH_MAX];
+	int error = xb_pin_path(directory, pins, name);
+
+	xb_fault("upgrade-attached");
+	if (!error)
+		error = open_older(directory, &older);
+	if (!error)
+		error = xb_detach_former(link, &older);
+	if (older.slot >= 0)
+		close(older.slot);
+	/* -ENOENT: somebody died while it was removed. */
+	if (error && error != -ENOENT)
+		return error;
+	xb_fault("upgrade-detached");
+	xb_unpin_directory(directory, XB_GUARD_PINS);
+	xb_unpin_directory(pins, name);
+	return 0;
+}
+
+int xb_upgrade_finish(const char *pins, const struct xb_link *link)
+{
+	return for_each(pins, link, end_one);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Allocated arrays, perhaps large ones, perhaps growing. */
+#ifndef XB_BASE_ARRAY_H
+#define XB_BASE_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define XB_HUGE_PAGE ((size_t)2 << 20)
+#define XB_HUGE_MOST ((size_t)64 << 20)
+
+/*
+ * Not initialized; NULL without a message. free() ends it. A large one is on huge pages, where the
+ * kernel gives them to those who ask: filling it would be mostly page faults. Not a very large one:
+ * in a virtual machine whose host takes free memory back, so many huge pages cost more than they
+ * save.
+ */
+static inline void *xb_array_alloc(size_t count, size_t size)
+{
+	char *array = reallocarray(NULL, count, size);
+	uintptr_t first = ((uintptr_t)array + XB_HUGE_PAGE - 1) & ~(XB_HUGE_PAGE - 1);
+	uintptr_t last = ((uintptr_t)array + count * size) & ~(XB_HUGE_PAGE - 1);
+
+	if (array && first < last && last - first <= XB_HUGE_MOST)
+		madvise((void *)first, last - first, MADV_HUGEPAGE);
+	return array;
+}
+
+/* Makes more room than `need`. */
+int xb_array_grow_beyond(void *array, size_t *room, size_t need, size_t size);
+
+/* Makes room for `need` elements; array is the address of the pointer. */
+static inline int xb_array_grow(void *array, size_t *room, size_t need, size_t size)
+{
+	return need <= *room ? 0 : xb_array_grow_beyond(array, room, need, size);
+}
+
+#endif

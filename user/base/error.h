@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a failure reaches the person: one message, made where the cause is known, and a class that
+ * gives the exit code. */
+#ifndef XB_BASE_ERROR_H
+#define XB_BASE_ERROR_H
+
+#include <errno.h>
+
+enum xb_error_class {
+	XB_ERROR_NONE,
+	XB_ERROR_INPUT,	 /* what was asked for is wrong */
+	XB_ERROR_SYSTEM, /* the machine could not do it */
+};
+
+/* Records the message; returns -EINVAL. */
+__attribute__((format(printf, 1, 2))) int xb_input_error(const char *format, ...);
+
+/* Records the message followed by the text of errnum (positive; 0: the message says it all);
+ * returns -errnum or -EIO. */
+__attribute__((format(printf, 2, 3))) int xb_system_error(int errnum, const char *format, ...);
+
+/* Returns -EIO; here, so that who analyzes a caller sees it. */
+static inline int xb_out_of_memory(void)
+{
+	xb_system_error(0, "out of memory");
+	return -EIO;
+}
+
+/* Puts "prefix: " in front of the recorded message: the file and line it comes from. Returns error
+ * unchanged. */
+__attribute__((format(printf, 2, 3))) int xb_error_prefix(int error, const char *format, ...);
+
+enum xb_error_class xb_error_class(void);
+const char *xb_error_message(void);
+void xb_error_clear(void);
+
+/*
+ * What the person should know though nothing failed; a warning says that something is not
+ * protected, not as well as asked for, or will not last. Both go to the sink; by default a line on
+ * stderr.
+ */
+enum xb_notice_kind {
+	XB_NOTE,
+	XB_WARNING,
+};
+__attribute__((format(printf, 1, 2))) void xb_notice(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void xb_warning(const char *format, ...);
+void xb_notice_sink(void (*sink)(enum xb_notice_kind kind, const char *message));
+
+/* Long work reports here; total 0: unknown; done == total: finished. The default sink is silence.
+ */
+void xb_progress(const char *what, unsigned long long done, unsigned long long total);
+void xb_progress_sink(void (*sink)(const char *what, unsigned long long done,
+				   unsigned long long total));
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who holds a lock: a note in the lock's file, for those who find it taken. */
+#ifndef XB_BASE_HOLDER_H
+#define XB_BASE_HOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define XB_COMMAND_TEXT 100
+
+/* What /proc says of a process of our PID namespace; since: when it was started. */
+struct xb_process {
+	uint32_t number;
+	char command[XB_COMMAND_TEXT], since[32];
+	bool stopped;
+};
+
+/* False: there is none of that number. */
+bool xb_process_look(uint32_t number, struct xb_process *process);
+
+/* "process 812 (`bloomctl list`, since 2026-11-22T14:00:00Z, stopped)". Returns text. */
+const char *xb_process_describe(uint32_t number, char *text, size_t size);
+
+/* The command of this process, as its notes give it. */
+void xb_holder_sign(int argc, char *const *argv);
+
+/* Leaves the note of this process in a lock that it has just taken. A disk that does not take it is
+ * no error: then others cannot say who it is. */
+void xb_holder_note(int lock);
+
+/* "process 812 (`bloomctl import x`, since 2026-11-22T14:00:00Z)", or as much of it as is known: of
+ * a lock without a note what /proc says of it. Returns text. */
+const char *xb_holder_describe(int lock, char *text, size_t size);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* flock(2) on small files. One that cannot be written is locked all the same. */
+#include "base/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/holder.h"
+#include "base/patience.h"
+#include "base/plainfile.h"
+
+#define LOCK_PATH 4096
+
+static int open_lock(const char *directory, const char *name)
+{
+	char path[LOCK_PATH];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return xb_input_error("%s: path too long", directory);
+	return xb_ownfile_open(path);
+}
+
+static int take(int fd, int operation)
+{
+	while (flock(fd, operation) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+void xb_locks_make(const char *directory)
+{
+	static const char *const names[] = {XB_WRITER_LOCK, XB_BUILDER_LOCK, XB_COMMIT_LOCK};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int fd = open_lock(directory, names[i]);
+
+		if (fd >= 0)
+			close(fd);
+	}
+	xb_error_clear();
+}
+
+/* Whoever only looks whether it is held has it for a moment. */
+static int take_soon(int fd, int operation)
+{
+	int error = take(fd, operation | LOCK_NB);
+
+	for (int tries = 0; tries < 5 && error == -EWOULDBLOCK; tries++) {
+		usleep(1000);
+		error = take(fd, operation | LOCK_NB);
+	}
+	return error;
+}
+
+static bool wait_more(struct xb_wait *wait, int fd, const char *path)
+{
+	char holder[256], whom[LOCK_PATH + sizeof(holder) + 16];
+
+	snprintf(whom, sizeof(whom), "%s holds %s", xb_holder_describe(fd, holder, sizeof(holder)),
+		 path);
+	return xb_wait_on(wait, whom);
+}
+
+int xb_lock_wait(int fd, int operation, const char *path)
+{
+	struct xb_wait wait = {0};
+	int error = take_soon(fd, operation);
+
+	if (error != -EWOULDBLOCK)
+		return error ? xb_system_error(-error, "cannot lock %s", path) : 0;
+	if (!wait_more(&wait, fd, path))
+		return -EBUSY;
+	/* In the kernel's queue, so that who came first is first. */
+	xb_wait_wake(true);
+	do
+		error = flock(fd, operation) < 0 ? -errno : 0;
+	while (error == -EINTR && wait_more(&wait, fd, path));
+	xb_wait_wake(false);
+	xb_wait_end(&wait);
+	if (error == -EINTR)
+		return -EBUSY;
+	return error ? xb_system_error(-error, "cannot lock %s", path) : 0;
+}
+
+int xb_lock(const char *directory, const char *name)
+{
+	int fd = open_lock(directory, name), error;
+	char path[LOCK_PATH];
+
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	error = xb_lock_wait(fd, LOCK_EX, path);
+	if (error) {
+		close(fd);
+		return error;
+	}
+	xb_holder_note(fd);
+	return fd;
+}
+
+int xb_try_lock(const char *directory, const char *name)
+{
+	int fd = open_lock(directory, name), error;
+
+	if (fd < 0)
+		return fd;
+	error = take(fd, LOCK_EX | LOCK_NB);
+	if (error) {
+		close(fd);
+		return error;
+	}
+	xb_holder_note(fd);
+	return fd;
+}
+
+int xb_lock_opening(const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return xb_system_error(errno, "cannot use the state directory %s", directory);
+	error = xb_lock_wait(fd, LOCK_EX, directory);
+	if (error) {
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+int xb_lock_out_writers(const char *directory, int *lock)
+{
+	int error;
+
+	*lock = open_lock(directory, XB_WRITER_LOCK);
+	if (*lock < 0)
+		return *lock == -EROFS ? 0 : *lock;
+	error = xb_lock_wait(*lock, LOCK_SH, XB_WRITER_LOCK);
+	if (error) {
+		close(*lock);
+		*lock = -1;
+	}
+	return error;
+}
+
+void xb_unlock(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
+
+int xb_lock_note(int lock, uint64_t number)
+{
+	if (pwrite(lock, &number, sizeof(number), 0) != sizeof(number))
+		return xb_system_error(errno, "cannot write a lock file");
+	return 0;
+}
+
+bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note)
+{
+	int fd = open_lock(directory, name);
+	bool held;
+
+	*note = 0;
+	if (fd < 0)
+		return true;
+	held = take(fd, LOCK_SH | LOCK_NB) == -EWOULDBLOCK;
+	if (pread(fd, note, sizeof(*note), 0) != sizeof(*note))
+		*note = 0;
+	close(fd);
+	return held;
+}
+
+bool xb_lock_holder(const char *directory, const char *name, char *text, size_t size)
+{
+	char path[LOCK_PATH];
+	bool held;
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	held = take_soon(fd, LOCK_SH) == -EWOULDBLOCK;
+	if (held)
+		xb_holder_describe(fd, text, size);
+	close(fd);
+	return held;
+}
+
+/* Alone, we say which namespace is in use. Where that cannot be said we stay alone. */
+static int claim(int fd, uint64_t ours, bool *alone)
+{
+	uint64_t said = 0;
+	int error = take(fd, LOCK_EX | LOCK_NB);
+
+	*alone = false;
+	if (error)
+		return error == -EWOULDBLOCK ? 0 : error;
+	if (pread(fd, &said, sizeof(said), 0) == sizeof(said) && said == ours)
+		return 0;
+	*alone = pwrite(fd, &ours, sizeof(ours), 0) != sizeof(ours);
+	return 0;
+}
+
+/* Shared, what is said stays true. 1: it is ours. */
+static int share(int fd, uint64_t ours, const char *directory)
+{
+	uint64_t theirs = 0;
+	int error = xb_lock_wait(fd, LOCK_SH, directory);
+
+	if (error)
+		return error;
+	return pread(fd, &theirs, sizeof(theirs), 0) == sizeof(theirs) && theirs == ours;
+}
+
+static int enter_namespace(int fd, uint64_t ours, const char *directory)
+{
+	for (;;) {
+		bool alone;
+		int error = claim(fd, ours, &alone);
+
+		if (!error && alone)
+			return 0;
+		error = error ? xb_system_error(-error, "cannot lock %s", directory)
+			      : share(fd, ours, directory);
+		if (error)
+			return error < 0 ? error : 0;
+		/* Between the two locks somebody of another namespace may have come and gone. */
+		if (take(fd, LOCK_EX | LOCK_NB))
+			return xb_system_error(0,
+					       "%s is in use from another PID namespace; use one "
+					       "namespace per state directory",
+					       directory);
+	}
+}
+
+int xb_lock_pid_namespace(const char *directory, int *lock)
+{
+	struct stat ours;
+	int error;
+
+	*lock = -1;
+	if (stat("/proc/self/ns/pid", &ours) < 0)
+		return xb_system_error(errno, "cannot read /proc/self/ns/pid (is /proc mounted?)");
+	*lock = open_lock(directory, "namespace.lock");
+	if (*lock < 0)
+		return *lock == -EROFS ? 0 : *lock;
+	error = enter_namespace(*lock, ours.st_ino, directory);
+	if (error) {
+		close(*lock);
+		*lock = -1;
+	}
+	return error;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/mapfault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Made beforehand, for a signal handler to write. */
+struct line {
+	const char *part;
+	char text[4400];
+	size_t size;
+};
+
+#define LINES 4
+
+static struct line lines[LINES];
+static int exit_code = -1; /* -1: nobody watches */
+
+/* The one of this part, or one that is free. */
+static struct line *line_of(const char *part)
+{
+	for (size_t i = 0; i < LINES; i++)
+		if (!lines[i].part || !strcmp(lines[i].part, part))
+			return &lines[i];
+	return NULL;
+}
+
+void xb_mapfault_expect(const char *part, const char *format, ...)
+{
+	struct line *line = line_of(part);
+	va_list arguments;
+	size_t used;
+	int size;
+
+	if (!line)
+		return;
+	size = snprintf(line->text, sizeof(line->text), "%s: ", program_invocation_short_name);
+	used = size < 0 || (size_t)size >= sizeof(line->text) ? 0 : (size_t)size;
+	va_start(arguments, format);
+	vsnprintf(line->text + used, sizeof(line->text) - 1 - used, format, arguments);
+	va_end(arguments);
+	line->size = strlen(line->text);
+	line->text[line->size++] = '\n';
+	line->part = part;
+}
+
+static void give_up(const struct line *line)
+{
+	/* Nobody is left to be told that it cannot be told. */
+	if (write(STDERR_FILENO, line->text, line->size) < 0)
+		_exit(exit_code);
+	_exit(exit_code);
+}
+
+/* The line for a file of this path; NULL: none is expected of it. */
+static const struct line *line_for_path(const char *path)
+{
+	for (size_t i = 0; i < LINES && lines[i].part; i++)
+		if (strstr(path, lines[i].part))
+			return &lines[i];
+	return NULL;
+}
+
+/* The line for what is mapped at this address, of which LMDB does not say where it is. */
+static const struct line *line_for(uintptr_t place)
+{
+	static char maps[1 << 18];
+	size_t size = 0;
+	ssize_t got;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	while (fd >= 0 && (got = read(fd, maps + size, sizeof(maps) - 1 - size)) > 0)
+		size += (size_t)got;
+	maps[size] = '\0';
+	for (char *at = maps, *end; (end = strchr(at, '\n')); at = end + 1) {
+		char *rest;
+
+		*end = '\0';
+		if (place >= strtoull(at, &rest, 16) && *rest == '-' &&
+		    place < strtoull(rest + 1, NULL, 16))
+			return line_for_path(at);
+	}
+	return NULL;
+}
+
+/* A fault elsewhere is not the file's; the default action, which is back, takes it. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	const struct line *line = line_for((uintptr_t)info->si_addr);
+
+	(void)number;
+	(void)context;
+	if (line)
+		give_up(line);
+}
+
+void xb_mapfault_watch(int code)
+{
+	struct sigaction action = {.sa_sigaction = on_signal,
+				   .sa_flags = SA_SIGINFO | SA_RESETHAND};
+
+	exit_code = code;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+}
+
+void xb_mapfault_end(const char *part)
+{
+	const struct line *line = line_of(part);
+
+	if (exit_code >= 0 && line && line->part)
+		give_up(line);
+}

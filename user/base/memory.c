@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* /proc/meminfo; memory.max of cgroup v2 and memory.limit_in_bytes of v1, from our own group up. */
+#include "base/memory.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const struct controller {
+	const char *root, *limit, *usage;
+} controllers[] = {
+	{"/sys/fs/cgroup", "memory.max", "memory.current"},
+	{"/sys/fs/cgroup/unified", "memory.max", "memory.current"},
+	{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
+};
+
+/* The number behind the word in the file, "" : the first one. UINT64_MAX: none is there ("max"). */
+static uint64_t read_number(const char *directory, const char *name, const char *word)
+{
+	char path[PATH_MAX], line[256];
+	uint64_t number = UINT64_MAX;
+	FILE *file;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return UINT64_MAX;
+	file = fopen(path, "re");
+	if (!file)
+		return UINT64_MAX;
+	while (number == UINT64_MAX && fgets(line, sizeof(line), file)) {
+		unsigned long long found;
+
+		if (!strncmp(line, word, strlen(word)) &&
+		    sscanf(line + strlen(word), " %llu", &found) == 1)
+			number = found;
+	}
+	fclose(file);
+	return number;
+}
+
+/* Pages of files are given back when memory is short; those of memory-backed files are not among
+ * them. */
+static uint64_t reclaimable(const char *directory)
+{
+	uint64_t inactive = read_number(directory, "memory.stat", "inactive_file "),
+		 active = read_number(directory, "memory.stat", "active_file ");
+
+	return (inactive == UINT64_MAX ? 0 : inactive) + (active == UINT64_MAX ? 0 : active);
+}
+
+static uint64_t room_in(const char *directory, const struct controller *controller)
+{
+	uint64_t limit = read_number(directory, controller->limit, ""),
+		 used = read_number(directory, controller->usage, ""), free;
+
+	if (limit == UINT64_MAX || used == UINT64_MAX)
+		return UINT64_MAX;
+	free = reclaimable(directory);
+	used = used > free ? used - free : 0;
+	return limit > used ? limit - used : 0;
+}
+
+static uint64_t least_room(const struct controller *controller, const char *group)
+{
+	char directory[PATH_MAX];
+	uint64_t least = UINT64_MAX;
+	size_t root = strlen(controller->root);
+	int size = snprintf(directory, sizeof(directory), "%s%s", controller->root, group);
+
+	if ((size_t)size >= sizeof(directory))
+		return UINT64_MAX;
+	while (strlen(directory) >= root) {
+		uint64_t room = room_in(directory, controller);
+
+		if (room < least)
+			least = room;
+		*strrchr(directory, '/') = '\0';
+	}
+	return least;
+}
+
+/* Lines are NUMBER:CONTROLLERS:PATH; version 2 has number 0 and no controllers. */
+static uint64_t cgroup_room(void)
+{
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	uint64_t least = UINT64_MAX;
+	char line[PATH_MAX];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
+
+		if (!group)
+			continue;
+		*group++ = '\0';
+		group[strcspn(group, "\n")] = '\0';
+		if (names[1] && strcmp(names + 1, "memory"))
+			continue;
+		for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++) {
+			uint64_t room = least_room(&controllers[i], group);
+
+			if (room < least)
+				least = room;
+		}
+	}
+	if (file)
+		fclose(file);
+	return least;
+}
+
+uint64_t xb_memory_available(void)
+{
+	uint64_t kib = read_number("/proc", "meminfo", "MemAvailable:"), room = cgroup_room(),
+		 machine = kib == UINT64_MAX ? kib : kib * 1024;
+
+	return room < machine ? room : machine;
+}
+
+void xb_memory_bound(void)
+{
+	uint64_t room = cgroup_room(), data = read_number("/proc/self", "status", "VmData:");
+	struct rlimit limit;
+
+	if (room == UINT64_MAX || data == UINT64_MAX || getrlimit(RLIMIT_DATA, &limit))
+		return;
+	room += data * 1024;
+	if (room >= limit.rlim_cur)
+		return;
+	limit.rlim_cur = room;
+	setrlimit(RLIMIT_DATA, &limit);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where an installation lives. */
+#ifndef XB_BASE_PATHS_H
+#define XB_BASE_PATHS_H
+
+#define XB_PATH_MAX 4096 /* bytes, terminator included */
+
+#define XB_STATE_DIRECTORY "/var/lib/xdp-bloom"
+#define XB_PIN_DIRECTORY   "/sys/fs/bpf/xdp-bloom"
+#define XB_RUN_DIRECTORY   "/run/xdp-bloom"
+
+#define XB_STORE_FILE "store.mdb" /* in the state directory */
+
+struct xb_paths {
+	const char *state; /* store and locks */
+	const char *pins;  /* on a bpf file system */
+	const char *run;   /* counters; memory-backed, lost at reboot */
+};
+
+#endif

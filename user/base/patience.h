@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long a command waits for others, in all, and what it says of them. */
+#ifndef XB_BASE_PATIENCE_H
+#define XB_BASE_PATIENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define XB_PATIENCE	60 /* seconds, unless the command says otherwise */
+#define XB_PATIENCE_MAX 86400
+
+/* From now on this process waits so many seconds, all its waits together; 0: not at all. */
+void xb_patience_set(uint32_t seconds);
+
+/* One wait; all zero is one that has not begun. */
+struct xb_wait {
+	uint64_t begun;	 /* xb_clock(); 0: not waiting now */
+	uint64_t before; /* ns it took until xb_wait_end() */
+	bool told;
+};
+
+/*
+ * Called again and again while something is in the way. whom: a clause that says what ("process 812
+ * holds ..."). Tells it once, after a second, as a notice. False when the time is used up: it is
+ * recorded as an error then.
+ */
+bool xb_wait_on(struct xb_wait *wait, const char *whom);
+
+/* It is in the way no more, or is looked at again. */
+void xb_wait_end(struct xb_wait *wait);
+
+/* Wakes up a system call of this thread every second, which then fails with EINTR; false: no more.
+ */
+void xb_wait_wake(bool wake);
+
+#endif

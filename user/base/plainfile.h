@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files of ours in a directory that others of a group may write to: they may have put something
+ * else under the name. */
+#ifndef XB_BASE_PLAINFILE_H
+#define XB_BASE_PLAINFILE_H
+
+#include <stdbool.h>
+
+/* Opens it for reading and writing, made with mode 0660 if it is not there. Anything but a plain
+ * file with one name is an error that says so. A descriptor or a negative errno. */
+int xb_ownfile_open(const char *path);
+
+/* For files that a library opens by name, or that need not be there: 0, or the same error. */
+int xb_ownfile_check(const char *path);
+
+/* Whether this is the file that xb_ownfile_check() saw, or would see. */
+bool xb_ownfile_is(const char *path, int fd);
+
+#endif

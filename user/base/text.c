@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* UTF-8, a character at a time. */
+#include "base/text.h"
+
+#include <string.h>
+
+/* Bytes that a leading byte announces, itself included, or 0. */
+static size_t announced(unsigned char lead)
+{
+	if (lead >= 0xc2 && lead < 0xe0)
+		return 2;
+	if (lead >= 0xe0 && lead < 0xf0)
+		return 3;
+	return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+}
+
+/* Longer than need be, a surrogate, or beyond U+10FFFF: the second byte tells. */
+static bool is_outside(const unsigned char *byte)
+{
+	return (byte[0] == 0xe0 && byte[1] < 0xa0) || (byte[0] == 0xf0 && byte[1] < 0x90) ||
+	       (byte[0] == 0xed && byte[1] > 0x9f) || (byte[0] == 0xf4 && byte[1] > 0x8f);
+}
+
+size_t xb_utf8_long_character(const char *text, size_t size)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+	size_t bytes = size ? announced(*byte) : 0;
+
+	if (bytes > size)
+		return 0;
+	for (size_t i = 1; i < bytes; i++)
+		if ((byte[i] & 0xc0) != 0x80)
+			return 0;
+	return bytes > 2 && is_outside(byte) ? 0 : bytes;
+}
+
+/* A byte order mark, blanks of no width, what turns the direction of a line: U+FEFF, U+200B to
+ * U+200F, U+202A to U+202E, U+2060 to U+206F. What nobody sees misleads whoever reads it. */
+static bool is_invisible(const char *text, size_t bytes)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+
+	if (bytes != 3)
+		return false;
+	if (byte[0] == 0xef)
+		return byte[1] == 0xbb && byte[2] == 0xbf;
+	if (byte[0] != 0xe2)
+		return false;
+	return byte[1] == 0x80 ? (byte[2] >= 0x8b && byte[2] <= 0x8f) ||
+					 (byte[2] >= 0xaa && byte[2] <= 0xae)
+			       : byte[1] == 0x81 && byte[2] >= 0xa0 && byte[2] <= 0xaf;
+}
+
+void xb_utf8_clean(char *text)
+{
+	size_t size = strlen(text);
+
+	while (size) {
+		size_t bytes = xb_utf8_character(text, size);
+
+		if (!bytes || xb_utf8_is_control(text, size) || is_invisible(text, bytes)) {
+			bytes = bytes ? bytes : 1;
+			memset(text, '?', bytes);
+		}
+		text += bytes;
+		size -= bytes;
+	}
+}
+
+const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room)
+{
+	size_t length = strnlen(text, size), kept = length < room ? length : room - 1;
+
+	/* Not in the middle of a character. */
+	while (kept && kept < length && ((unsigned char)text[kept] & 0xc0) == 0x80)
+		kept--;
+	memcpy(out, text, kept);
+	out[kept] = '\0';
+	xb_utf8_clean(out);
+	return out;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text that comes from elsewhere: is it UTF-8, and is it safe for a terminal? */
+#ifndef XB_BASE_TEXT_H
+#define XB_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Of a character beyond ASCII; see below. */
+size_t xb_utf8_long_character(const char *text, size_t size);
+
+/* Bytes of the character in front, by RFC 3629; 0: there is none. */
+static inline size_t xb_utf8_character(const char *text, size_t size)
+{
+	return size && !(*text & 0x80) ? 1 : xb_utf8_long_character(text, size);
+}
+
+/* Whether that character is a control character, of ASCII or beyond (U+0080 to U+009F). */
+static inline bool xb_utf8_is_control(const char *text, size_t size)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+
+	return size &&
+	       (*byte < 0x20 || *byte == 0x7f || (*byte == 0xc2 && size > 1 && byte[1] < 0xa0));
+}
+
+/*
+ * Whatever goes to a terminal, into a message or into JSON and was not checked when it was read
+ * goes through one of these: '?' stands for bytes that are no UTF-8, for control characters and for
+ * others that cannot be seen.
+ */
+void xb_utf8_clean(char *text);
+
+/* A clean copy of the text, which ends after size bytes or with a NUL, as much of it as has room.
+ * Returns out. */
+const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room);
+
+#define XB_SHOWN 40 /* bytes of a word in a message */
+
+/* The beginning of a text that ends with a NUL, as a message may have it; it lasts to the end of
+ * the block. */
+#define XB_SHOW(text) xb_utf8_show(text, XB_SHOWN + 1, (char[XB_SHOWN + 1]){0}, XB_SHOWN + 1)
+
+#endif

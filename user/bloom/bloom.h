@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A Bloom filter whose bits have 4-bit counters behind them, so that keys can be deleted. Only
+ * userspace sees the counters. */
+#ifndef XB_BLOOM_BLOOM_H
+#define XB_BLOOM_BLOOM_H
+
+#include "base/mapping.h"
+#include "xdp_bloom/layout.h"
+
+#define XB_COUNTER_STUCK 15
+
+/* Two counters a byte: bit b of a block has the low half of byte b / 2 when b is even. */
+struct xb_counters {
+	uint8_t byte[XB_BLOCK_BITS / 2];
+};
+
+/* The bits are the kernel's to read at any moment; counters and calls belong to one writer at a
+ * time. */
+struct xb_counting {
+	struct xb_geometry geometry;
+	struct xb_key key;
+	struct xb_window bits; /* struct xb_block each */
+	struct xb_counters *counters;
+};
+
+/* Maps what a change of this key will touch, so that the change itself cannot fail. hash: see
+ * xdp_bloom/hash.h. */
+int xb_counting_prepare(struct xb_counting *filter, uint64_t hash);
+
+/* Counters up, then bits on. A counter that reaches XB_COUNTER_STUCK stays there. */
+void xb_counting_add(struct xb_counting *filter, uint64_t hash);
+
+/*
+ * Counters down, bits off at zero. Only for keys that were added. Returns -EUCLEAN (no message) and
+ * changes nothing if a counter says the key cannot have been.
+ */
+int xb_counting_delete(struct xb_counting *filter, uint64_t hash);
+
+bool xb_counting_contains(struct xb_counting *filter, uint64_t hash);
+
+/* The block the key falls on. */
+uint32_t xb_counting_block(const struct xb_counting *filter, uint64_t hash);
+
+/* Adds the keys of blocks first to last - 1, for building with a thread for each range. */
+void xb_counting_build(struct xb_counting *filter, const uint64_t *hashes, size_t count,
+		       uint32_t first, uint32_t last);
+
+#endif

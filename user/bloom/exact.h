@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exact table behind the Bloom filter: two buckets for each key (Pagh, Rodler, 2004; buckets:
+ * Dietzfelbinger, Weidling, 2007), changed while the kernel reads it. */
+#ifndef XB_BLOOM_EXACT_H
+#define XB_BLOOM_EXACT_H
+
+#include "base/mapping.h"
+#include "xdp_bloom/layout.h"
+
+/*
+ * Buckets are the kernel's to read at any moment; calls belong to one writer at a time. A key that
+ * is there is found at every moment, also while it moves. A key may be there several times (ranges
+ * that overlap); a delete takes one.
+ */
+/* What stands in a bucket. */
+enum xb_slots {
+	XB_SLOTS_ADDRESS, /* 16 IPv4 addresses */
+	XB_SLOTS_HASH,	  /* 8 fingerprints, the whole hash */
+	XB_SLOTS_NAME,	  /* 8 fingerprints of XB_NAME_HASH, each with a verdict */
+};
+
+struct xb_confirm {
+	struct xb_buckets geometry;
+	struct xb_key key;
+	struct xb_window buckets; /* struct xb_bucket each, and the one behind the last */
+	enum xb_slots slots;
+};
+
+/* How full a table is made that has all the keys it is sized for, and how full it may get. A key
+ * stands in its first bucket unless that is full: at FILL 97 of 100 addresses, 93 of 100
+ * fingerprints do, so that they cost a packet one line. */
+#define XB_CONFIRM_FILL 0.80
+#define XB_CONFIRM_FULL 0.97
+
+struct xb_buckets xb_size_confirm(uint64_t keys, enum xb_slots slots);
+
+/* Keys that fit before XB_CONFIRM_FULL. */
+uint64_t xb_confirm_room(const struct xb_buckets *geometry, enum xb_slots slots);
+
+/* Bytes of the whole table. */
+uint64_t xb_confirm_bytes(const struct xb_buckets *geometry);
+
+/* Maps the two buckets of the key. hash: see xdp_bloom/hash.h. */
+int xb_confirm_prepare(struct xb_confirm *confirm, uint64_t hash);
+
+/*
+ * extra: the address in host byte order, or the verdict of a name; of a plain fingerprint nothing.
+ * -EXFULL without a message: no place was found, nothing changed but where other keys stand.
+ */
+int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
+
+/* The verdict of a name that is there. -EUCLEAN without a message: it is not there. */
+int xb_confirm_verdict(struct xb_confirm *confirm, uint64_t hash, uint32_t *verdict);
+
+/* Gives a name that is there another verdict. -EUCLEAN without a message: it is not there. */
+int xb_confirm_alter(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict);
+
+/* -EUCLEAN without a message: it is not there. */
+int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
+
+bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
+
+/*
+ * One builder's share of a table nobody reads yet: the keys of parts first to last - 1. Everything
+ * must be mapped. used: a zeroed byte for each bucket of these parts, kept between the calls of one
+ * builder.
+ */
+int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *extras,
+		     size_t count, uint32_t first, uint32_t last, uint8_t *used);
+
+/* All shares are built, if there is a table: what moved meanwhile moved before anyone read, and
+ * makes no packet look twice. */
+void xb_confirm_built(struct xb_confirm *confirm);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl detach: the interfaces become what they were; with the last, everything leaves the
+ * kernel. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "attach/attach.h"
+#include "base/error.h"
+#include "bloomctl/cli.h"
+#include "engine/interfaces.h"
+#include "engine/repair.h"
+#include "engine/takeoff.h"
+#include "engine/trial.h"
+#include "engine/write.h"
+#include "store/wanted.h"
+
+struct request {
+	char **names;
+	uint32_t *ifindexes; /* of each that is filtered */
+	int count;
+	bool all;
+	bool on_trial; /* what was named was on trial, and is no more */
+	bool filtered; /* what was named is, though nobody wants it, as after a killed detach */
+};
+
+#define HOW (XB_WRITE_HEAVY | XB_WRITE_LEAVE)
+
+static int take_all(struct xb_writer *writer)
+{
+	struct xb_wanted *wanted;
+	size_t count;
+	int error = xb_wanted_all(writer->txn, &wanted, &count);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < count; i++) {
+		bool found;
+
+		error = xb_wanted_remove(writer->txn, wanted[i].name, &found);
+	}
+	free(wanted);
+	return error;
+}
+
+static const struct xb_interface *find(const struct xb_interfaces *all, const char *name,
+				       uint32_t ifindex)
+{
+	const struct xb_interface *item = xb_interfaces_find(all, name);
+
+	for (size_t i = 0; !item && ifindex && i < all->count; i++)
+		if (all->item[i].now.ifindex == ifindex)
+			item = &all->item[i];
+	return item;
+}
+
+/* Under each name by which the interface is wanted; it may be given by any other it has, or had
+ * when the command began. */
+static int take_one(struct xb_writer *writer, const char *name, uint32_t ifindex, bool *found)
+{
+	const struct xb_interfaces *all = &writer->interfaces;
+	const struct xb_interface *item = find(all, name, ifindex);
+	int error = xb_wanted_remove(writer->txn, name, found);
+
+	for (size_t i = 0; !error && item && item->now.ifindex && i < all->count; i++) {
+		bool removed = false;
+
+		if (all->item[i].wanted[0] && all->item[i].now.ifindex == item->now.ifindex)
+			error = xb_wanted_remove(writer->txn, all->item[i].wanted, &removed);
+		*found |= removed;
+	}
+	return error;
+}
+
+static int absent(const char *name)
+{
+	xb_input_error("%s is not attached", name);
+	return 1;
+}
+
+static int body(struct xb_writer *writer, void *context)
+{
+	const struct request *request = context;
+	int error = 0;
+
+	if (request->all && writer->foreign)
+		return xb_enforce_end(writer, writer->txn->meta.identity);
+	if (request->all)
+		error = take_all(writer);
+	for (int i = 0; !error && i < request->count; i++) {
+		bool found;
+
+		error = take_one(writer, request->names[i], request->ifindexes[i], &found);
+		if (error)
+			return error;
+		if (!found && !request->on_trial && !request->filtered)
+			return absent(request->names[i]);
+	}
+	return error || !writer->linked ? error : xb_detach_allowed(&writer->link);
+}
+
+/* Each of the names must be that of an interface that is wanted, filtered or on trial. */
+static int match(const struct xb_interfaces *all, struct request *request)
+{
+	for (int i = 0; i < request->count; i++) {
+		const struct xb_interface *item = xb_interfaces_find(all, request->names[i]);
+
+		if (!item || item->difference == XB_IFACE_STALE)
+			return absent(request->names[i]);
+		request->ifindexes[i] = item->now.ifindex;
+		request->filtered |= !item->wanted[0];
+	}
+	return 0;
+}
+
+/* What is wanted, and what is on trial. */
+static int read_wanted(const struct cli *cli, struct xb_wanted **wanted, size_t *count,
+		       struct xb_trial *trial)
+{
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
+
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	error = xb_store_read(store, &txn);
+	if (!error) {
+		error = xb_wanted_all(txn, wanted, count);
+		if (!error && xb_trial_get(txn, trial) == -EIO)
+			error = -EIO;
+		xb_txn_abort(txn);
+	}
+	xb_store_close(store);
+	return error;
+}
+
+/* A name that means nothing is refused before a trial is ended for it. */
+static int check(const struct cli *cli, struct request *request)
+{
+	struct xb_interfaces all = {0};
+	struct xb_wanted *wanted = NULL;
+	struct xb_trial trial = {0};
+	struct xb_link link;
+	size_t count = 0;
+	bool linked;
+	int error = read_wanted(cli, &wanted, &count, &trial);
+
+	if (error)
+		return error;
+	error = xb_link_open(cli->paths.pins, &link);
+	linked = !error;
+	if (error == -ENOENT || error == -ESTALE)
+		error = 0;
+	if (linked)
+		error = xb_link_at_home(&link);
+	if (!error)
+		error = xb_interfaces_look(linked ? &link : NULL, wanted, count, &trial, &all);
+	if (!error)
+		error = match(&all, request);
+	xb_interfaces_free(&all);
+	if (linked)
+		xb_link_close(&link);
+	xb_trial_free(&trial);
+	free(wanted);
+	return error;
+}
+
+/* Detaching is what people do in need: it does not wait for the end of a trial. */
+static int abandon_trial(const struct cli *cli, struct request *request)
+{
+	bool was_tried;
+	int error = 0;
+
+	if (request->all)
+		return xb_rollback_abandon(&cli->paths, NULL, &was_tried);
+	for (int i = 0; !error && i < request->count; i++) {
+		error = xb_rollback_abandon(&cli->paths, request->names[i], &was_tried);
+		request->on_trial |= was_tried;
+	}
+	return error;
+}
+
+/* The store cannot be written, or something else keeps the usual way from its end. recorded: the
+ * store no longer wants them. */
+static int detach_anyway(const struct cli *cli, const struct request *request, bool recorded,
+			 bool held)
+{
+	char why[1024];
+	int taken, error;
+
+	snprintf(why, sizeof(why), "%s", xb_error_message());
+	error = xb_take_off(&cli->paths, request->all ? NULL : request->names, request->count,
+			    &taken);
+	if (!error && recorded)
+		return xb_system_error(0, "detached, but not all that follows from it was done: %s",
+				       why);
+	if (error || !taken)
+		return xb_system_error(0, "%s", why);
+	if (held)
+		return xb_system_error(
+			0,
+			"detached, but the store could not record it (%s): that "
+			"process if it goes on, and the next command that changes "
+			"something, attach again what is recorded; end it (kill -9), "
+			"and detach once more",
+			why);
+	return xb_system_error(
+		0,
+		"detached, but the store could not record it (%s): the next command that changes "
+		"something, also `up` at boot, attaches again what is recorded; cure that and "
+		"detach once more",
+		why);
+}
+
+static int detach(const struct cli *cli, struct request *request)
+{
+	int error = request->all ? 0 : check(cli, request);
+	bool recorded;
+
+	if (!error)
+		error = abandon_trial(cli, request);
+	/* The wish first: then every command that follows works towards it. */
+	if (!error)
+		error = xb_write(&cli->paths, HOW, body, request);
+	recorded = !error || error == XB_UNMET;
+	if (recorded)
+		error = xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, NULL, NULL);
+	if (error == XB_UNMET)
+		return xb_error_prefix(error, "detached, but for the other interfaces");
+	return error < 0 && xb_error_class() == XB_ERROR_SYSTEM
+		       ? detach_anyway(cli, request, recorded, error == -EBUSY)
+		       : error;
+}
+
+static const struct option_spec options[] = {
+	{"all", NULL, 'a', .help = "all interfaces", .instead = true},
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct request request = {0};
+	int option, error;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
+		if (option != 'a')
+			return EXIT_USAGE;
+		else
+			request.all = true;
+	request.names = argv + optind;
+	request.count = argc - optind;
+	if (request.all == (request.count > 0))
+		return cli_usage(cli, "detach takes interfaces, or --all");
+	request.ifindexes = calloc((size_t)request.count + 1, sizeof(*request.ifindexes));
+	error = request.ifindexes ? detach(cli, &request) : xb_out_of_memory();
+	free(request.ifindexes);
+	if (error == 1)
+		return cli_fail(), EXIT_ABSENT;
+	if (error)
+		return cli_fail();
+	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;
+}
+
+const struct verb verb_detach = {
+	.name = "detach",
+	.summary = "stop protecting them",
+	.operands = {{"INTERFACE...", .offers = OFFER_ATTACHED}},
+	.options = options,
+	.run = run,
+	.examples = {"detach eth0", "detach --all"},
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl flush */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bloomctl/cli.h"
+#include "engine/write.h"
+#include "store/membership.h"
+
+struct request {
+	const char *list;
+	uint64_t removed;
+};
+
+static int flush_list(struct xb_writer *writer, struct request *request)
+{
+	struct xb_list *list = xb_list_find(writer->txn, request->list);
+	struct xb_walk walk;
+	uint32_t id;
+	int more, error;
+
+	if (!list)
+		return cli_no_list(request->list);
+	id = list->id;
+	error = xb_walk_begin(&walk, writer->txn, &XB_WALK_LISTED);
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0) {
+		struct xb_membership member;
+		enum xb_removal removal;
+
+		if (!xb_members_have(walk.members, id, &member))
+			continue;
+		error = xb_member_remove(writer->txn, &walk.entry, id, &removal);
+		if (error)
+			break;
+		request->removed++;
+	}
+	xb_walk_end(&walk);
+	return error ? error : more;
+}
+
+static int body(struct xb_writer *writer, void *context)
+{
+	struct request *request = context;
+	const struct xb_totals *totals = &writer->txn->meta.totals;
+
+	request->removed = 0;
+	if (request->list)
+		return flush_list(writer, request);
+	request->removed = totals->prefix4 + totals->host4 + totals->net6 + totals->names;
+	return request->removed ? xb_member_remove_listed(writer->txn) : 0;
+}
+
+static bool confirmed(const char *list)
+{
+	int answer;
+
+	fprintf(stderr, "Empty %s%s? [y/N] ", list ? "list " : "all lists", list ? list : "");
+	answer = getchar();
+	return answer == 'y' || answer == 'Y';
+}
+
+static const struct option_spec options[] = {
+	{"list", "NAME", 'l', .help = "the list; all if none is named", .offers = OFFER_LISTS},
+	{"yes", NULL, 'y', .help = "do not ask"},
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct request request = {0};
+	bool yes = false;
+	int option;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
+		if (option == 'l')
+			request.list = optarg;
+		else if (option == 'y')
+			yes = true;
+		else
+			return EXIT_USAGE;
+	}
+	if (request.list && !cli_list_name(cli, request.list))
+		return EXIT_USAGE;
+	if (optind != argc)
+		return cli_usage(cli, "flush takes no entries");
+	if (!yes && !isatty(STDIN_FILENO))
+		return cli_usage(cli, "flush asks on a terminal; without one it needs --yes");
+	if (!yes && !confirmed(request.list))
+		return EXIT_USAGE;
+	if (xb_write(&cli->paths, 0, body, &request))
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:I}", "removed", (json_int_t)request.removed));
+	return EXIT_DONE;
+}
+
+const struct verb verb_flush = {
+	.name = "flush",
+	.summary = "empty a list, or all",
+	.options = options,
+	.run = run,
+	.examples = {"flush --list mine", "flush --yes"},
+};

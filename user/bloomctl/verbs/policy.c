@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl policy */
+#include "model/policy.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "bloomctl/cli.h"
+#include "bloomctl/rollback.h"
+#include "bloomctl/tried.h"
+
+struct request {
+	uint32_t policy;
+	bool force;
+};
+
+static int body(struct xb_writer *writer, void *context)
+{
+	const struct request *request = context;
+	struct xb_meta *meta = &writer->txn->meta;
+	const struct xb_totals *totals = &meta->totals;
+
+	if (request->policy == XB_POLICY_ALLOW_ONLY) {
+		if (!(totals->host4 + totals->prefix4 + totals->net6) && !request->force)
+			return xb_input_error("no source is listed: allow-only would shut "
+					      "everybody out (--force does it all the same)");
+	}
+	meta->policy = request->policy;
+	writer->txn->edits++;
+	return 0;
+}
+
+static int answer(const struct cli *cli, uint32_t stored, const struct tried *tried)
+{
+	const char *name = xb_policy_name(stored);
+
+	if (cli->json)
+		return cli_json(cli,
+				json_pack("{s:s,s:o*}", "policy", name, "trial",
+					  tried->left ? tried_json(tried, "policy",
+								   xb_policy_name(tried->policy))
+						      : NULL));
+	if (!tried->left || tried->policy == stored) {
+		puts(name);
+		return cli_done(EXIT_DONE);
+	}
+	fputs(xb_policy_name(tried->policy), stdout);
+	tried_print(tried->left, name);
+	putchar('\n');
+	return cli_done(EXIT_DONE);
+}
+
+static int show(const struct cli *cli)
+{
+	struct xb_store *store;
+	struct xb_txn *txn = NULL;
+	struct tried tried = {0};
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store), code;
+
+	if (!error)
+		error = xb_store_read(store, &txn);
+	if (!error)
+		error = tried_open(cli, txn, &tried);
+	if (error && error != -ENOENT)
+		code = cli_fail();
+	else
+		code = answer(cli, txn ? txn->meta.policy : XB_POLICY_ENFORCE, &tried);
+	tried_close(&tried);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	return code;
+}
+
+static const struct option_spec options[] = {
+	{"force", NULL, 'f', .help = "allow-only even while nothing is listed"},
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct request request = {0};
+	int option;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
+		if (option != 'f')
+			return EXIT_USAGE;
+		else
+			request.force = true;
+	if (optind == argc && cli->wish.seconds)
+		return cli_usage(cli, "without a policy there is nothing to roll back");
+	if (optind == argc)
+		return show(cli);
+	if (argc - optind != 1)
+		return cli_usage(cli, "policy takes one of enforce, monitor, allow-only");
+	if (xb_policy_parse(argv[optind], &request.policy))
+		return cli_fail();
+	if (rollback_write(cli, XB_WRITE_SURVEY, body, &request))
+		return cli_fail();
+	if (request.policy == XB_POLICY_ALLOW_ONLY)
+		cli_note(cli, "bloomctl: from now on only listed sources pass, with ARP, neighbour "
+			      "discovery, DHCP leases and what `bloomctl allow list` shows (name, "
+			      "time and DHCP "
+			      "servers in use among it); replies to connections this machine opens "
+			      "to others are dropped too");
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(request.policy)));
+	return EXIT_DONE;
+}
+
+const struct verb verb_policy = {
+	.name = "policy",
+	.summary = "drop the listed, only count them, or drop all others",
+	.operands = {{"enforce|monitor|allow-only", .optional = true}},
+	.options = options,
+	.run = run,
+	.examples = {"policy", "policy enforce --rollback 60"},
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl restore: the store becomes what was saved, then the kernel follows. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "bloomctl/cli.h"
+#include "bloomctl/rollback.h"
+#include "bloomctl/saved.h"
+
+/* The transaction may have to read the text twice, and others wait meanwhile: not for whoever
+ * writes it. */
+static FILE *copy_of(FILE *from, const char *name)
+{
+	FILE *copy = tmpfile();
+	static char buffer[65536];
+	size_t size;
+
+	while (copy && (size = fread(buffer, 1, sizeof(buffer), from)))
+		if (fwrite(buffer, 1, size, copy) != size)
+			break;
+	if (copy && feof(from) && !fflush(copy))
+		return copy;
+	xb_system_error(errno, "cannot keep a copy of %s", name);
+	if (copy)
+		fclose(copy);
+	return NULL;
+}
+
+/* NULL: with a message. */
+static FILE *open_text(struct cli *cli, const char *name)
+{
+	FILE *file, *copy;
+	struct stat st;
+	int kept;
+
+	if (rollback_input(cli, name, &kept))
+		return NULL;
+	if (kept < 0 && !strcmp(name, "-"))
+		return copy_of(stdin, "standard input");
+	file = kept < 0 ? fopen(name, "re") : fdopen(kept, "r");
+	if (!file) {
+		if (errno == ENOENT)
+			xb_input_error("%s: no such file", name);
+		else
+			xb_system_error(errno, "cannot read %s", name);
+		return NULL;
+	}
+	if (!fstat(fileno(file), &st) && S_ISREG(st.st_mode))
+		return file;
+	copy = copy_of(file, name);
+	fclose(file);
+	return copy;
+}
+
+static int answer(const struct cli *cli, const struct saved *saved, uint32_t open)
+{
+	int code = EXIT_DONE;
+
+	if (cli->json)
+		code = cli_json(cli,
+				json_pack("{s:I,s:I,s:i}", "entries", (json_int_t)saved->entries,
+					  "expired", (json_int_t)saved->expired,
+					  "missing_interfaces", (int)open));
+	if (!open || code)
+		return code;
+	xb_system_error(0, "restored, but %u of the wanted interfaces are not protected", open);
+	return cli_fail();
+}
+
+static int restore(const struct cli *cli, struct saved *saved)
+{
+	unsigned int how = XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_ADOPT;
+	int error = rollback_write(cli, how, saved_read, saved);
+
+	/* Now the interfaces it names. */
+	if (!error && !cli->wish.seconds) {
+		error = xb_write(&cli->paths, how, NULL, NULL);
+		if (error)
+			xb_error_prefix(error,
+					"restored, but its interfaces wait for the next command");
+	}
+	fclose(saved->file);
+	return error ? cli_fail() : answer(cli, saved, xb_write_tell_open());
+}
+
+static const struct option_spec options[] = {
+	{"interfaces", NULL, 'i',
+	 .help = "detach those that the file does not name, and take its modes"},
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct saved saved = {0};
+	const char *file;
+	int option;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
+		if (option != 'i')
+			return EXIT_USAGE;
+		else
+			saved.interfaces = true;
+	if (argc != optind + 1)
+		return cli_usage(cli, "restore takes one file, or -");
+	file = argv[optind];
+	saved.name = strcmp(file, "-") ? file : "stdin";
+	saved.file = open_text(cli, file);
+	return saved.file ? restore(cli, &saved) : cli_fail();
+}
+
+const struct verb verb_restore = {
+	.name = "restore",
+	.summary = "become what was saved",
+	.operands = {{"FILE|-", .offers = OFFER_FILES}},
+	.options = options,
+	.run = run,
+	.examples = {"restore saved.json", "restore saved.json --rollback 60"},
+};

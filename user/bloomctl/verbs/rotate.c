@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl rotate */
+#include "engine/rotate.h"
+
+#include <stdio.h>
+
+#include "bloomctl/cli.h"
+#include "bloomctl/rollback.h"
+
+static const struct option_spec options[] = {
+	{"fpr", "RATE", 'f', .help = "false positives of the Bloom filter, 1e-9 to 0.1",
+	 .offers = OFFER_RATES},
+	{"capacity", "KEYS", 'c', .help = "room for so many at least; 0: as many as are needed"},
+	{"confirm", NULL, 'x', .help = "look up exactly what the filter hits"},
+	{"no-confirm", NULL, 'u', .help = "drop on the filter's guess alone", .instead = true},
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct xb_rotation rotation = {0};
+	struct xb_params params;
+	int option;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
+		if (option == 'f') {
+			if (!cli_rate(cli, optarg, &rotation.rate))
+				return EXIT_USAGE;
+		} else if (option == 'c') {
+			if (!cli_number(cli, "--capacity", optarg, 0, UINT32_MAX * 16ULL,
+					&rotation.capacity))
+				return EXIT_USAGE;
+			rotation.set_capacity = true;
+		} else if (option == 'x' || option == 'u') {
+			rotation.set_confirm = true;
+			rotation.confirm = option == 'x';
+		} else {
+			return EXIT_USAGE;
+		}
+	}
+	if (optind != argc)
+		return cli_usage(cli, "rotate takes no entries");
+	rotation.wish = cli->wish.seconds ? &cli->wish : NULL;
+	rotation.commits = cli->commits;
+	if (xb_rotate(&cli->paths, &rotation, &params))
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli,
+				json_pack("{s:b,s:b,s:I,s:I,s:I}", "enforced",
+					  params.generation != 0, "confirm", params.confirm,
+					  "host4_capacity", (json_int_t)params.host4.capacity,
+					  "net6_capacity", (json_int_t)params.net6.capacity,
+					  "names_capacity", (json_int_t)params.names.capacity));
+	if (!params.generation)
+		cli_note(cli, "bloomctl: noted for the first attach");
+	return EXIT_DONE;
+}
+
+const struct verb verb_rotate = {
+	.name = "rotate",
+	.summary = "a new filter, keys and all, without a gap",
+	.options = options,
+	.run = run,
+	.examples = {"rotate", "rotate --capacity 1000000"},
+};

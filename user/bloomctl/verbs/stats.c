@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl stats */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/anchor.h"
+#include "attach/topnames.h"
+#include "base/error.h"
+#include "bloomctl/cli.h"
+#include "bloomctl/show.h"
+
+#define DEFAULT_NAMES 10
+#define NAMES_MAX     1000
+
+static const char *const reason_names[] = {
+#define X(symbol, name, verdict, meaning) [XB_##symbol] = name,
+	XB_REASONS(X)
+#undef X
+};
+
+static const char *verdict_of(unsigned int reason)
+{
+	return xb_reason_drops(reason) ? "drop" : xb_reason_answers(reason) ? "answer" : "pass";
+}
+
+struct row {
+	uint32_t ifindex;
+	struct xb_counts counts;
+};
+
+struct table {
+	const struct xb_link *link; /* while it is read */
+	bool attached;
+	struct row *rows;
+	size_t count;
+	struct xb_hit *hits; /* most packets first */
+	size_t hit_count;
+};
+
+static void free_table(struct table *table)
+{
+	free(table->rows);
+	free(table->hits);
+}
+
+static int add_row(struct table *table, uint32_t ifindex, uint32_t row)
+{
+	struct row *grown = realloc(table->rows, (table->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return xb_out_of_memory();
+	table->rows = grown;
+	grown[table->count].ifindex = ifindex;
+	return xb_link_counts(table->link, row, &grown[table->count++].counts);
+}
+
+/* Row 0 gathers interfaces that are not in the table; shown when it has anything. */
+static int read_rows(struct table *table)
+{
+	const struct xb_link *link = table->link;
+	struct xb_counts other;
+	struct xb_enrolled *all;
+	size_t count;
+	int error = xb_link_enrolled(link, &all, &count);
+
+	for (size_t i = 0; !error && i < count; i++)
+		error = add_row(table, all[i].ifindex, all[i].row);
+	free(all);
+	if (!error)
+		error = xb_link_counts(link, 0, &other);
+	for (int i = 0; !error && i < XB_REASON_COUNT; i++)
+		if (other.reason[i].packets)
+			return add_row(table, 0, 0);
+	return error;
+}
+
+static int read_table(struct table *table, uint64_t names)
+{
+	int error = read_rows(table);
+
+	if (!error && names)
+		error = xb_hits_read(table->link, &table->hits, &table->hit_count);
+	if (table->hit_count > names)
+		table->hit_count = names;
+	return error;
+}
+
+static const char *name_of(uint32_t ifindex, char name[IF_NAMESIZE])
+{
+	if (!ifindex)
+		return "other";
+	return show_interface(ifindex, name);
+}
+
+static json_t *row_json(const struct row *row)
+{
+	json_t *reasons = json_array();
+	char name[IF_NAMESIZE];
+
+	for (unsigned int i = 0; i < XB_REASON_COUNT; i++)
+		json_array_append_new(reasons,
+				      json_pack("{s:s,s:s,s:I,s:I}", "reason", reason_names[i],
+						"verdict", verdict_of(i), "packets",
+						(json_int_t)row->counts.reason[i].packets, "bytes",
+						(json_int_t)row->counts.reason[i].bytes));
+	return json_pack("{s:s,s:I,s:o}", "name", name_of(row->ifindex, name), "ifindex",
+			 (json_int_t)row->ifindex, "reasons", reasons);
+}
+
+static int print_json(const struct cli *cli, const struct table *table)
+{
+	json_t *interfaces = json_array(), *names = json_array();
+
+	for (size_t i = 0; i < table->count; i++)
+		json_array_append_new(interfaces, row_json(&table->rows[i]));
+	for (size_t i = 0; i < table->hit_count; i++)
+		json_array_append_new(names,
+				      json_pack("{s:s,s:I}", "entry", table->hits[i].name,
+						"packets", (json_int_t)table->hits[i].packets));
+	return cli_json(cli, json_pack("{s:o,s:o}", "interfaces", interfaces, "names", names));
+}
+
+static const struct xb_counts *earlier(const struct table *before, uint32_t ifindex)
+{
+	for (size_t i = 0; before && i < before->count; i++)
+		if (before->rows[i].ifindex == ifindex)
+			return &before->rows[i].counts;
+	return NULL;
+}
+
+/* What was attached anew counts from 0. */
+static unsigned long long earlier_packets(const struct xb_counts *then, unsigned int reason,
+					  const struct xb_count *now)
+{
+	unsigned long long packets = then->reason[reason].packets;
+
+	return packets > now->packets ? 0 : packets;
+}
+
+static void print_names(const struct table *table)
+{
+	if (table->hit_count)
+		puts("listed names, by packets");
+	for (size_t i = 0; i < table->hit_count; i++)
+		printf("  %-27s %16llu packets\n", table->hits[i].name,
+		       (unsigned long long)table->hits[i].packets);
+}
+
+static int print_text(const struct table *table, const struct table *before)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+		const struct xb_counts *then = earlier(before, row->ifindex);
+		char name[IF_NAMESIZE];
+
+		printf("%s\n", name_of(row->ifindex, name));
+		for (unsigned int reason = 0; reason < XB_REASON_COUNT; reason++) {
+			const struct xb_count *count = &row->counts.reason[reason];
+
+			if (!count->packets)
+				continue;
+			printf("  %-6s %-20s %16llu packets %20llu bytes", verdict_of(reason),
+			       reason_names[reason], count->packets, count->bytes);
+			if (then)
+				printf(" %12llu packets/s",
+				       count->packets - earlier_packets(then, reason, count));
+			putchar('\n');
+		}
+	}
+	print_names(table);
+	return cli_done(EXIT_DONE);
+}
+
+/* Without a link an empty table: nothing is attached. */
+static int read_now(const struct cli *cli, struct table *table, uint64_t names)
+{
+	static bool noted;
+	struct xb_link link;
+	int error = xb_link_open(cli->paths.pins, &link);
+
+	*table = (struct table){.link = NULL};
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	if (!noted)
+		xb_link_note_elsewhere(&link);
+	noted = true;
+	table->link = &link;
+	table->attached = true;
+	error = read_table(table, names);
+	table->link = NULL;
+	xb_link_close(&link);
+	return error;
+}
+
+static int print(const struct cli *cli, const struct table *now, const struct table *before)
+{
+	if (cli->json)
+		return print_json(cli, now);
+	if (!now->attached)
+		cli_note(cli, "bloomctl: nothing is attached");
+	return print_text(now, before);
+}
+
+/* Looks for the link each time: it is another one after a detach and an attach. */
+static int watch(const struct cli *cli, uint64_t names)
+{
+	struct table before = {0};
+
+	for (;;) {
+		struct table now;
+		int code;
+
+		if (read_now(cli, &now, names))
+			return cli_fail();
+		if (isatty(STDOUT_FILENO) && !cli->json)
+			fputs("\033[H\033[J", stdout);
+		code = print(cli, &now, before.rows ? &before : NULL);
+		free_table(&before);
+		before = now;
+		if (code)
+			return code;
+		sleep(1);
+	}
+}
+
+static const struct option_spec options[] = {
+	{"watch", NULL, 'w', .help = "every second, with rates"},
+	{"names", "NUMBER", 'n', .help = "how many names to show, 0 to 1000; 10 if not given"},
+	{0},
+};
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct table table;
+	uint64_t names = DEFAULT_NAMES;
+	bool watching = false;
+	int option, code;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
+		if (option == 'w')
+			watching = true;
+		else if (option != 'n' || !cli_number(cli, "--names", optarg, 0, NAMES_MAX, &names))
+			return EXIT_USAGE;
+	if (optind != argc)
+		return cli_usage(cli, "stats takes no interfaces");
+	if (watching)
+		return watch(cli, names);
+	code = read_now(cli, &table, names) ? cli_fail() : print(cli, &table, NULL);
+	free_table(&table);
+	return code;
+}
+
+const struct verb verb_stats = {
+	.name = "stats",
+	.summary = "packets and bytes by reason and interface, and the names asked for most",
+	.options = options,
+	.run = run,
+	.examples = {"stats", "stats --watch"},
+};

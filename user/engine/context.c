@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/context.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "engine/relief.h"
+#include "filter/build.h"
+#include "filter/demand.h"
+#include "filter/snapshot.h"
+
+/* With `built` NULL only asks whether there is room. */
+static int try_build(const struct xb_build *build, const struct xb_keys *keys,
+		     struct xb_generation **built)
+{
+	return built ? xb_build(build, keys, built) : xb_build_rehearse(build, keys);
+}
+
+static int build_within_room(const struct xb_writer *writer, struct xb_build *build,
+			     const struct xb_keys *keys, struct xb_generation **built)
+{
+	uint64_t wanted = build->capacity;
+	int error = try_build(build, keys, built);
+	char why[512];
+
+	if (!xb_build_lacks_room(error) || !wanted || writer->exact)
+		return error;
+	snprintf(why, sizeof(why), "%s", xb_error_message());
+	build->capacity = 0;
+	error = try_build(build, keys, built);
+	if (!error)
+		xb_warning("no room for a filter of %llu entries (%s); it is sized by what "
+			   "is listed",
+			   (unsigned long long)wanted, why);
+	return error;
+}
+
+static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
+		   struct xb_generation **built)
+{
+	struct xb_build build = {
+		.paths = writer->paths,
+		.link = &writer->link,
+		.store = txn->meta.identity,
+		.sequence = sequence,
+		.mark = sequence == txn->meta.sequence ? txn->meta.mark : txn->next_mark,
+		.capacity = txn->meta.capacity,
+		.rate = xb_meta_rate(&txn->meta),
+		.confirm = !txn->meta.unconfirmed,
+		.policy = txn->meta.policy,
+		.ports = txn->meta.ports,
+		.answer_limit = txn->meta.answer_limit,
+	};
+	struct xb_keys keys;
+	int error = xb_keys_collect(txn, &keys);
+
+	if (error)
+		return error;
+	error = build_within_room(writer, &build, &keys, built);
+	xb_keys_free(&keys);
+	return error;
+}
+
+int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
+		      struct xb_generation **built)
+{
+	return rebuild(writer, txn, sequence, built);
+}
+
+int xb_writer_check_room(struct xb_writer *writer)
+{
+	const struct xb_meta *meta = &writer->txn->meta;
+	const struct xb_totals *totals = &meta->totals;
+	uint64_t keys = totals->host4_keys + totals->net6 + totals->names;
+
+	if (xb_relief_is(&writer->before, writer->txn) ||
+	    xb_demand_is_met(writer->paths,
+			     totals->allow + (keys > meta->capacity ? keys : meta->capacity)))
+		return 0;
+	return rebuild(writer, writer->txn, meta->sequence, NULL);
+}
+
+int xb_writer_lock(struct xb_writer *writer)
+{
+	if (writer->store->read_only)
+		return xb_system_error(EROFS, "cannot write the store");
+	writer->writer_lock = xb_lock(writer->paths->state, XB_WRITER_LOCK);
+	return writer->writer_lock < 0 ? writer->writer_lock : xb_store_recover(writer->store);
+}

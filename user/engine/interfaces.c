@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names are resolved by the kernel; what is behind a name may have changed since it was attached,
+ * so that is found by its bpf_link, or by its number together with the program on it. */
+#include "engine/interfaces.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/medium.h"
+#include "base/array.h"
+#include "base/error.h"
+
+struct look {
+	const struct xb_link *link;
+	struct xb_interfaces *all;
+	size_t room;
+};
+
+void xb_interfaces_free(struct xb_interfaces *all)
+{
+	free(all->item);
+	xb_ifpins_free(&all->pins);
+	*all = (struct xb_interfaces){0};
+}
+
+static int append(struct look *look, const struct xb_interface *item)
+{
+	struct xb_interfaces *all = look->all;
+	int error = xb_array_grow(&all->item, &look->room, all->count + 1, sizeof(*all->item));
+
+	if (!error)
+		all->item[all->count++] = *item;
+	return error;
+}
+
+static struct xb_interface *wanted_as(const struct look *look, const char *name)
+{
+	for (size_t i = 0; i < look->all->count; i++)
+		if (!strcmp(look->all->item[i].wanted, name))
+			return &look->all->item[i];
+	return NULL;
+}
+
+static struct xb_interface *at_index(const struct look *look, uint32_t ifindex)
+{
+	for (size_t i = 0; i < look->all->count; i++)
+		if (ifindex && look->all->item[i].now.ifindex == ifindex)
+			return &look->all->item[i];
+	return NULL;
+}
+
+static int hold_of(const struct look *look, const struct xb_netdev *device, enum xb_hold *hold)
+{
+	return xb_hold_of(look->link, &look->all->pins, device, hold);
+}
+
+static enum xb_difference difference_of(struct xb_interface *item)
+{
+	if (!item->now.ifindex)
+		return XB_IFACE_MISSING;
+	if (item->hold == XB_HOLD_OURS && xb_medium_check(&item->now)) {
+		snprintf(item->why, sizeof(item->why), "%s", xb_error_message());
+		return XB_IFACE_BLIND;
+	}
+	return item->hold == XB_HOLD_OURS    ? XB_IFACE_SAME
+	       : item->hold == XB_HOLD_OTHER ? XB_IFACE_HELD
+					     : XB_IFACE_BARE;
+}
+
+static int add_wanted(struct look *look, const char *name, enum xb_mode mode, bool lasting)
+{
+	struct xb_interface item = {.mode = mode, .lasting = lasting};
+	int error = xb_netdev_by_name(name, &item.now);
+
+	if (!error)
+		error = hold_of(look, &item.now, &item.hold);
+	if (error)
+		return error;
+	snprintf(item.wanted, sizeof(item.wanted), "%s", name);
+	item.difference = difference_of(&item);
+	return append(look, &item);
+}
+
+/* udev gives such a name to an interface whose own one is still taken. */
+static bool is_passing(const char *name)
+{
+	size_t size = strlen("rename");
+
+	return !strncmp(name, "rename", size) && name[size] &&
+	       strspn(name + size, "0123456789") == strlen(name + size);
+}
+
+/* A number is that of one interface here: if two links have it, one of them has it elsewhere. */
+static bool is_here(const struct look *look, const struct xb_ifpin *pin,
+		    const struct xb_netdev *device)
+{
+	return device->program == pin->program &&
+	       xb_ifpins_on(&look->all->pins, pin->ifindex, pin->program) == pin;
+}
+
+/*
+ * The device that was enrolled, as it is now. *elsewhere: it left this network namespace with our
+ * entry. Only a bpf_link can tell: of a number the device may be another one by now.
+ */
+static int device_of(const struct look *look, const struct xb_enrolled *enrolled,
+		     struct xb_netdev *device, bool *elsewhere)
+{
+	const struct xb_ifpin *pin = xb_ifpins_of(&look->all->pins, enrolled->ifindex);
+	int error;
+
+	*elsewhere = false;
+	if (!pin || !pin->ifindex)
+		return xb_netdev_by_index(enrolled->ifindex, device);
+	error = xb_netdev_by_index(pin->ifindex, device);
+	*elsewhere = !error && !is_here(look, pin, device);
+	if (*elsewhere)
+		*device = (struct xb_netdev){0};
+	return error;
+}
+
+static int add_elsewhere(struct look *look, const struct xb_enrolled *enrolled)
+{
+	struct xb_interface item = {.enrolled = *enrolled, .difference = XB_IFACE_ELSEWHERE};
+	struct xb_interface *wanted = wanted_as(look, enrolled->name);
+
+	if (!wanted)
+		item.difference = XB_IFACE_UNWANTED;
+	if (!wanted || wanted->now.ifindex)
+		return append(look, &item);
+	wanted->enrolled = *enrolled;
+	wanted->difference = XB_IFACE_ELSEWHERE;
+	return 0;
+}
+
+/* An enrolled device that does not have a wanted name. */
+static int add_nameless(struct look *look, const struct xb_enrolled *enrolled,
+			const struct xb_netdev *device)
+{
+	struct xb_interface item = {.now = *device, .enrolled = *enrolled};
+	struct xb_interface *wanted = wanted_as(look, enrolled->name);
+	int error = hold_of(look, device, &item.hold);
+
+	if (error)
+		return error;
+	item.difference = XB_IFACE_STALE;
+	if (item.hold != XB_HOLD_OURS && item.hold != XB_HOLD_FORMER)
+		return append(look, &item);
+	item.difference = XB_IFACE_UNWANTED;
+	if (!wanted)
+		return append(look, &item);
+	if (wanted->now.ifindex) {
+		item.mode = wanted->mode;
+		item.lasting = wanted->lasting && !is_passing(device->name);
+		item.difference = XB_IFACE_HEIR;
+		return append(look, &item);
+	}
+	wanted->now = *device;
+	wanted->hold = item.hold;
+	wanted->enrolled = *enrolled;
+	wanted->renamed = wanted->lasting && !is_passing(device->name);
+	wanted->difference = difference_of(wanted);
+	return 0;
+}
+
+/* It was renamed to a name that is wanted as well, as when two swap theirs: the name it had is
+ * nobody's any more, and nothing is missing. */
+static void follow_to(struct look *look, const struct xb_interface *item)
+{
+	struct xb_interface *former = wanted_as(look, item->enrolled.name);
+
+	if (!former || former->now.ifindex || item->hold != XB_HOLD_OURS)
+		return;
+	former->now = item->now;
+	former->hold = item->hold;
+	former->enrolled = item->enrolled;
+	former->renamed = former->lasting;
+	former->difference = item->difference;
+}
+
+static int add_enrolled(struct look *look, const struct xb_enrolled *enrolled)
+{
+	struct xb_netdev device;
+	struct xb_interface *item;
+	bool elsewhere;
+	int error = device_of(look, enrolled, &device, &elsewhere);
+
+	if (error)
+		return error;
+	if (elsewhere)
+		return add_elsewhere(look, enrolled);
+	item = at_index(look, device.ifindex);
+	if (!item)
+		return add_nameless(look, enrolled, &device);
+	item->enrolled = *enrolled;
+	follow_to(look, item);
+	return 0;
+}
+
+/* A bpf_link that no row leads to, as when its number went to another interface. */
+static int add_pinned(struct look *look, const struct xb_ifpin *pin)
+{
+	struct xb_interface item = {.hold = XB_HOLD_OURS, .difference = XB_IFACE_UNWANTED};
+	int error;
+
+	for (size_t i = 0; pin->of && i < look->all->count; i++)
+		if (look->all->item[i].enrolled.ifindex == pin->of)
+			return 0;
+	error = xb_netdev_by_index(pin->ifindex, &item.now);
+	if (error || at_index(look, item.now.ifindex))
+		return error;
+	if (item.now.program != pin->program) {
+		item.now = (struct xb_netdev){0};
+		item.difference = XB_IFACE_ELSEWHERE;
+	}
+	return append(look, &item);
+}
+
+int xb_interfaces_look(const struct xb_link *link, const struct xb_wanted *wanted, size_t count,
+		       const struct xb_trial *trial, struct xb_interfaces *all)
+{
+	struct look look = {.link = link, .all = all};
+	struct xb_enrolled *enrolled = NULL;
+	size_t rows = 0;
+	int error = 0;
+
+	*all = (struct xb_interfaces){0};
+	if (link && link->flavour == XB_FLAVOUR_LINK)
+		error = xb_ifpins_read(link->pins, &all->pins);
+	for (size_t i = 0; !error && i < count; i++)
+		error = add_wanted(&look, wanted[i].name, wanted[i].mode, true);
+	for (uint32_t i = 0; !error && trial && i < trial->name_count; i++)
+		if (!wanted_as(&look, trial->names[i]))
+			error = add_wanted(&look, trial->names[i], XB_MODE_AUTO, false);
+	if (!error && link)
+		error = xb_link_enrolled(link, &enrolled, &rows);
+	for (size_t i = 0; !error && i < rows; i++)
+		error = add_enrolled(&look, &enrolled[i]);
+	for (size_t i = 0; !error && i < all->pins.count; i++)
+		if (all->pins.item[i].ifindex)
+			error = add_pinned(&look, &all->pins.item[i]);
+	free(enrolled);
+	return error;
+}
+
+struct xb_interface *xb_interfaces_find(const struct xb_interfaces *all, const char *name)
+{
+	struct look look = {.all = (struct xb_interfaces *)all};
+	struct xb_interface *item = wanted_as(&look, name);
+	struct xb_netdev device;
+
+	if (item || !name[0])
+		return item;
+	if (!xb_netdev_by_name(name, &device) && device.ifindex)
+		item = at_index(&look, device.ifindex);
+	for (size_t i = 0; !item && i < all->count; i++)
+		if (all->item[i].enrolled.ifindex && !strcmp(all->item[i].enrolled.name, name))
+			item = &all->item[i];
+	return item;
+}
+
+bool xb_interface_is_open(const struct xb_interface *item)
+{
+	return item->wanted[0] && item->difference != XB_IFACE_SAME;
+}
+
+const char *xb_interface_state(const struct xb_interface *item)
+{
+	static const char *const states[] = {
+		[XB_IFACE_SAME] = "attached",
+		[XB_IFACE_BARE] = "not attached",
+		[XB_IFACE_HELD] = "held by another program",
+		[XB_IFACE_BLIND] = "cannot be filtered",
+		[XB_IFACE_MISSING] = "missing",
+		[XB_IFACE_ELSEWHERE] = "in another network namespace",
+		[XB_IFACE_HEIR] = "attached, renamed",
+		[XB_IFACE_UNWANTED] = "attached, wanted by nobody",
+		[XB_IFACE_STALE] = "gone",
+	};
+
+	return states[item->difference];
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The order: names first, so that what is filtered stays wanted; what is added before what goes. */
+#include "engine/reconcile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/pin.h"
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "store/wanted.h"
+
+static int look(struct xb_writer *writer, const struct xb_trial *trial, struct xb_interfaces *all)
+{
+	struct xb_wanted *wanted = NULL;
+	struct xb_txn *txn;
+	size_t count = 0;
+	int error = xb_store_read(writer->store, &txn);
+
+	*all = (struct xb_interfaces){0};
+	if (error)
+		return error;
+	error = xb_wanted_all(txn, &wanted, &count);
+	xb_txn_abort(txn);
+	if (!error)
+		error = xb_interfaces_look(writer->linked ? &writer->link : NULL, wanted, count,
+					   trial, all);
+	free(wanted);
+	return error;
+}
+
+int xb_reconcile_look(struct xb_writer *writer)
+{
+	xb_interfaces_free(&writer->interfaces);
+	return look(writer, &writer->trial, &writer->interfaces);
+}
+
+/* The interface is wanted under the name it has. One that is wanted by that name already keeps the
+ * mode of that. */
+static int move_wish(struct xb_txn *txn, const struct xb_interface *item)
+{
+	struct xb_wanted wanted = {.mode = item->mode};
+	bool found;
+	int error = 0;
+
+	snprintf(wanted.name, sizeof(wanted.name), "%s", item->now.name);
+	if (item->wanted[0])
+		error = xb_wanted_remove(txn, item->wanted, &found);
+	if (!error)
+		error = xb_wanted_has(txn, wanted.name, &found);
+	return error || found ? error : xb_wanted_put(txn, &wanted);
+}
+
+static void tell_rename(const struct xb_interface *item)
+{
+	if (item->difference == XB_IFACE_HEIR)
+		xb_notice("%s is called %s now, and another interface is %s: both are protected "
+			  "from now on",
+			  item->enrolled.name, item->now.name, item->enrolled.name);
+	else
+		xb_notice("%s is called %s now, and is protected under that name from now on",
+			  item->wanted, item->now.name);
+}
+
+/* A name that cannot be typed or saved is not kept: the former one goes on to mean the interface.
+ */
+static bool is_renamed(const struct xb_interface *item)
+{
+	bool renamed = item->renamed || (item->difference == XB_IFACE_HEIR && item->lasting);
+
+	return renamed && !xb_wanted_check(item->now.name);
+}
+
+static int write_names(struct xb_writer *writer)
+{
+	struct xb_interfaces *all = &writer->interfaces;
+	struct xb_txn *txn;
+	int error = xb_store_write(writer->store, &txn);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < all->count; i++)
+		if (is_renamed(&all->item[i]))
+			error = move_wish(txn, &all->item[i]);
+	if (error)
+		xb_txn_abort(txn);
+	else
+		error = xb_txn_commit(txn);
+	xb_fault("names-followed");
+	return error;
+}
+
+/* Not to be able to write them down is no reason to stop: what is filtered stays so. */
+static int follow_names(struct xb_writer *writer)
+{
+	struct xb_interfaces *all = &writer->interfaces;
+	bool any = false;
+
+	for (size_t i = 0; i < all->count; i++)
+		any |= is_renamed(&all->item[i]);
+	if (!any)
+		return 0;
+	if (write_names(writer)) {
+		xb_warning("interfaces were renamed, and that cannot be kept: %s",
+			   xb_error_message());
+		return 0;
+	}
+	for (size_t i = 0; i < all->count; i++)
+		if (is_renamed(&all->item[i]))
+			tell_rename(&all->item[i]);
+	return xb_reconcile_look(writer);
+}
+
+/* Numbers that the kernel changed on the way through another network namespace. */
+static int renumber(const struct xb_writer *writer, const struct xb_interface *item)
+{
+	const struct xb_interfaces *all = &writer->interfaces;
+	const struct xb_ifpin *there = xb_ifpins_of(&all->pins, item->now.ifindex);
+	int error = 0;
+
+	if (there && there->ifindex == item->now.ifindex)
+		return 0;
+	for (size_t i = 0; !error && i < all->pins.count; i++) {
+		struct xb_ifpin *pin = &all->pins.item[i];
+
+		if (pin == there || pin->ifindex != item->now.ifindex)
+			continue;
+		error = there ? xb_ifpin_vacate(writer->link.pins, there) : 0;
+		if (!error)
+			error = xb_ifpin_rename(writer->link.pins, pin);
+		break;
+	}
+	return error;
+}
+
+/* Whether it is wanted by the name its row has, though perhaps by another one, too. */
+static bool is_enrolled(const struct xb_interfaces *all, const struct xb_interface *item)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct xb_interface *other = &all->item[i];
+
+		if (other->now.ifindex != item->now.ifindex ||
+		    other->enrolled.ifindex != item->now.ifindex)
+			continue;
+		for (size_t j = 0; j < all->count; j++)
+			if (all->item[j].now.ifindex == item->now.ifindex &&
+			    !strcmp(all->item[j].wanted, other->enrolled.name))
+				return true;
+	}
+	return false;
+}
+
+/* The row of a filtered interface has the name by which it is wanted. */
+static int enrol_again(const struct xb_writer *writer, const struct xb_interface *item)
+{
+	const struct xb_enrolled *enrolled = &item->enrolled;
+	int error = 0;
+
+	if (is_enrolled(&writer->interfaces, item))
+		return 0;
+	if (writer->link.flavour == XB_FLAVOUR_LINK)
+		error = renumber(writer, item);
+	if (!error && enrolled->ifindex && enrolled->ifindex != item->now.ifindex)
+		error = xb_link_dismiss(&writer->link, enrolled->ifindex);
+	return error ? error : xb_link_enrol(&writer->link, item->now.ifindex, item->wanted);
+}
+
+/* What is counted for it so far was another's, whose number it has. */
+static int forget_row(const struct xb_writer *writer, const struct xb_interface *item)
+{
+	return item->enrolled.ifindex && strcmp(item->enrolled.name, item->wanted) != 0
+		       ? xb_link_dismiss(&writer->link, item->enrolled.ifindex)
+		       : 0;
+}
+
+static int attach(const struct xb_writer *writer, struct xb_interface *item)
+{
+	enum xb_mode mode;
+	int error = item->hold == XB_HOLD_FORMER ? 0 : forget_row(writer, item);
+
+	if (!error && xb_attach(&writer->link, &item->now, item->mode, &mode))
+		snprintf(item->why, sizeof(item->why), "%s", xb_error_message());
+	return error;
+}
+
+/* Where it is, it gets the entry of a newer link as well. */
+static int update_elsewhere(const struct xb_writer *writer, const struct xb_interface *item)
+{
+	const struct xb_ifpin *pin = xb_ifpins_of(&writer->interfaces.pins, item->enrolled.ifindex);
+
+	return pin && pin->program != xb_program_id(writer->link.entry)
+		       ? xb_ifpin_update(writer->link.pins, pin, writer->link.entry)
+		       : 0;
+}
+
+static int settle(const struct xb_writer *writer, struct xb_interface *item, bool *changed)
+{
+	switch (item->difference) {
+	case XB_IFACE_SAME:
+		return enrol_again(writer, item);
+	case XB_IFACE_BARE:
+	case XB_IFACE_HELD:
+		/* Without any filter in force it is as good without a program. */
+		if (!xb_link_active(&writer->link))
+			return 0;
+		*changed = true;
+		return attach(writer, item);
+	case XB_IFACE_ELSEWHERE:
+		return update_elsewhere(writer, item);
+	default:
+		return 0;
+	}
+}
+
+static int drop_stale(const struct xb_writer *writer)
+{
+	const struct xb_interfaces *all = &writer->interfaces;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < all->count; i++)
+		if (all->item[i].difference == XB_IFACE_STALE)
+			error = xb_link_dismiss(&writer->link, all->item[i].enrolled.ifindex);
+	for (size_t i = 0; !error && i < all->pins.count; i++)
+		if (!all->pins.item[i].ifindex)
+			error = xb_ifpin_vacate(writer->link.pins, &all->pins.item[i]);
+	return error;
+}
+
+int xb_reconcile_let_go(const struct xb_link *link, const struct xb_interfaces *all,
+			const struct xb_interface *item)
+{
+	const struct xb_ifpin *pin = xb_ifpins_of(&all->pins, item->enrolled.ifindex);
+	int error = 0;
+
+	if (item->now.ifindex)
+		error = xb_detach(link, item->now.ifindex);
+	else if (pin) /* it is in another network namespace */
+		error = xb_ifpin_detach(link->pins, pin);
+	return error || !item->enrolled.ifindex ? error
+						: xb_link_dismiss(link, item->enrolled.ifindex);
+}
+
+static int detach_unwanted(const struct xb_link *link, const struct xb_interfaces *all)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < all->count; i++)
+		if (all->item[i].difference == XB_IFACE_UNWANTED)
+			error = xb_reconcile_let_go(link, all, &all->item[i]);
+	return error;
+}
+
+int xb_reconcile_look_again(struct xb_writer *writer)
+{
+	struct xb_interfaces before = writer->interfaces;
+	int error;
+
+	writer->interfaces = (struct xb_interfaces){0};
+	error = xb_reconcile_look(writer);
+	for (size_t i = 0; !error && i < before.count; i++) {
+		struct xb_interface *now =
+			before.item[i].why[0]
+				? xb_interfaces_find(&writer->interfaces, before.item[i].wanted)
+				: NULL;
+
+		if (now && xb_interface_is_open(now))
+			memcpy(now->why, before.item[i].why, sizeof(now->why));
+	}
+	xb_interfaces_free(&before);
+	return error;
+}
+
+int xb_reconcile(struct xb_writer *writer)
+{
+	struct xb_interfaces *all = &writer->interfaces;
+	bool changed = false;
+	int error = follow_names(writer);
+
+	if (!error)
+		error = drop_stale(writer);
+	for (size_t i = 0; !error && i < all->count; i++)
+		error = settle(writer, &all->item[i], &changed);
+	if (!error)
+		error = detach_unwanted(&writer->link, all);
+	return error || !changed ? error : xb_reconcile_look_again(writer);
+}
+
+int xb_reconcile_release(struct xb_writer *writer)
+{
+	struct xb_interfaces all;
+	int error = look(writer, NULL, &all);
+
+	if (!error)
+		error = detach_unwanted(&writer->link, &all);
+	xb_interfaces_free(&all);
+	return error;
+}

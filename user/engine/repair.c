@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Repair is the same work as starting: whatever is missing gets made. */
+#include "engine/repair.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/attach.h"
+#include "attach/upgrade.h"
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "base/ifname.h"
+#include "engine/autoallow.h"
+#include "engine/reconcile.h"
+#include "engine/relief.h"
+#include "engine/trial.h"
+#include "filter/apply.h"
+#include "store/changelog.h"
+#include "store/wanted.h"
+
+int xb_enforce_open(struct xb_writer *writer)
+{
+	int error = xb_link_open(writer->paths->pins, &writer->link);
+
+	writer->outdated = error == -ESTALE;
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	writer->linked = true;
+	error = xb_generation_open(writer->paths, &writer->link, &writer->active);
+	return error == -ENOENT ? 0 : error;
+}
+
+void xb_enforce_close(struct xb_writer *writer)
+{
+	xb_generation_close(writer->active);
+	writer->active = NULL;
+	if (writer->linked)
+		xb_link_close(&writer->link);
+	writer->linked = false;
+}
+
+/* Whether the generation can be brought up to date by replaying the log. */
+static bool is_current(const struct xb_generation *active, const struct xb_meta *meta)
+{
+	return xb_generation_is_sound(active) && active->params.store == meta->identity &&
+	       xb_generation_fits(active, meta);
+}
+
+/* Counters that no change can use any more give way to those of the generation to come. */
+static void free_room(struct xb_writer *writer, uint64_t store)
+{
+	if (!writer->active)
+		xb_generation_sweep_counters(writer->paths, store, NULL);
+	else if (writer->active->params.store == store)
+		xb_generation_forget_counters(writer->paths, writer->active);
+}
+
+/* Brings the generation in force up to the store, from the log where that is possible. */
+static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
+{
+	bool takes_over = writer->foreign ||
+			  (writer->active && writer->active->params.store != txn->meta.identity);
+	struct xb_generation *built;
+	int error;
+
+	if (writer->active && is_current(writer->active, &txn->meta)) {
+		error = xb_apply_replay(writer->active, txn);
+		if (!error)
+			error = xb_generation_match(writer->active, &txn->meta);
+		if (error != -ENOENT)
+			return error;
+	}
+	if (writer->builder_lock < 0)
+		return -EAGAIN;
+	free_room(writer, txn->meta.identity);
+	error = xb_writer_rebuild(writer, txn, txn->meta.sequence, &built);
+	if (error)
+		return error;
+	error = xb_generation_publish(writer->paths, &writer->link, built);
+	if (error) {
+		xb_generation_discard(writer->paths, built);
+		return error;
+	}
+	xb_generation_close(writer->active);
+	writer->active = built;
+	writer->foreign = false;
+	if (takes_over)
+		xb_notice("%s had the list of another store in force; that of %s has taken its "
+			  "place",
+			  writer->paths->pins, writer->paths->state);
+	return 0;
+}
+
+int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn)
+{
+	int error;
+
+	if (!writer->linked) {
+		if (writer->builder_lock < 0)
+			return -EAGAIN;
+		error = xb_link_create(writer->paths->pins, xb_link_flavour(), &writer->link);
+		if (error)
+			return error;
+		writer->linked = true;
+		writer->outdated = false;
+	}
+	return catch_up(writer, txn);
+}
+
+/* A machine that cannot make the filter is no reason to refuse the way out of it. */
+static int go_without(struct xb_writer *writer, struct xb_txn *txn)
+{
+	writer->unmet = true;
+	snprintf(writer->why_unmet, sizeof(writer->why_unmet), "%s", xb_error_message());
+	return writer->active && writer->active->params.store == txn->meta.identity
+		       ? xb_relief_apply(writer->active, txn)
+		       : 0;
+}
+
+int xb_enforce_end(struct xb_writer *writer, uint64_t store)
+{
+	int error = writer->outdated ? xb_link_set_aside(writer->paths->pins) : 0;
+
+	if (!error && writer->linked)
+		error = xb_detach_all(&writer->link);
+	if (!error)
+		error = xb_upgrade_finish(writer->paths->pins, NULL);
+	if (error)
+		return error;
+	writer->outdated = false;
+	xb_enforce_close(writer);
+	xb_link_destroy(writer->paths->pins);
+	xb_generation_sweep(writer->paths, store, NULL);
+	return 0;
+}
+
+/*
+ * A fresh store must neither switch off nor change what a lost one put in force: that goes on until
+ * the state is back, or an attach, a restore or `detach --all` takes over.
+ */
+static bool is_foreign(const struct xb_writer *writer, uint64_t identity, size_t wanted)
+{
+	/* Whose an older link is cannot be told: while nobody wants an interface it stays. */
+	return (writer->outdated && !wanted) ||
+	       (writer->active && writer->active->params.store != identity);
+}
+
+int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t count, bool all)
+{
+	const struct xb_trial *trial = &writer->trial;
+	uint32_t *extra = calloc(trial->name_count + count + 1, sizeof(*extra));
+	int error = 0;
+
+	if (!extra)
+		return xb_out_of_memory();
+	for (uint32_t i = 0; !error && i < trial->name_count; i++)
+		error = xb_ifindex(trial->names[i], &extra[i]);
+	for (size_t i = 0; i < count; i++)
+		extra[trial->name_count + i] = more[i];
+	if (!error)
+		error = xb_autoallow(writer->txn, extra, trial->name_count + count, all);
+	free(extra);
+	return error;
+}
+
+/* Commits the lifelines of now. What is in force learns of them as of any change: from the log. */
+static int allow_first(struct xb_writer *writer)
+{
+	int error = xb_store_write(writer->store, &writer->txn);
+
+	if (error)
+		return error;
+	error = xb_enforce_allow(writer, NULL, 0, true);
+	if (!error && writer->txn->edits) {
+		struct xb_txn *txn = writer->txn;
+
+		error = xb_changes_any(&txn->change) ? xb_changelog_append(txn, false) : 0;
+		if (!error) {
+			writer->txn = NULL;
+			error = xb_txn_commit(txn);
+		}
+	}
+	xb_txn_abort(writer->txn);
+	writer->txn = NULL;
+	xb_fault("lifelines-known");
+	return error;
+}
+
+static int refuse_foreign(const struct xb_writer *writer)
+{
+	return xb_system_error(
+		0,
+		"%s enforces the list of another store (was its state directory lost?); bring that "
+		"back, or take over with restore or attach",
+		writer->paths->pins);
+}
+
+/* With another store's filter in force: to take it over, to let it alone, or to be refused. */
+static int choose_side(struct xb_writer *writer, const struct xb_txn *txn, size_t wanted)
+{
+	if (!is_foreign(writer, txn->meta.identity, wanted))
+		return 0;
+	if (wanted && !(writer->how & (XB_WRITE_ADOPT | XB_WRITE_LEAVE)))
+		return refuse_foreign(writer);
+	if (wanted && writer->how & XB_WRITE_ADOPT)
+		return 0;
+	writer->foreign = true;
+	xb_generation_close(writer->active);
+	writer->active = NULL;
+	return 0;
+}
+
+/*
+ * In its own flavour a link can tell that it filters nothing: a bpf_link dies with its device. But
+ * an interface that is missed may come back, so the namespace that misses it has to be gone as
+ * well.
+ */
+bool xb_enforce_is_dead(const struct xb_link *link, bool wanted)
+{
+	struct xb_ifpins pins = {0};
+	bool dead;
+
+	if (!link->elsewhere || link->flavour != XB_FLAVOUR_LINK)
+		return false;
+	dead = !xb_ifpins_read(link->pins, &pins);
+	wanted |= pins.count;
+	for (size_t i = 0; dead && i < pins.count; i++)
+		dead = !pins.item[i].ifindex;
+	xb_ifpins_free(&pins);
+	return dead && (!wanted || xb_netns_is_gone(&link->netns));
+}
+
+enum xb_place xb_enforce_place(const struct xb_writer *writer, uint64_t store,
+			       const struct xb_home *home)
+{
+	bool ours = writer->linked && writer->active && writer->active->params.store == store;
+
+	return ours && !writer->link.elsewhere ? XB_PLACE_HOME : xb_home_place(home);
+}
+
+/* What the store says of the wanted interfaces without a look at them. */
+struct wishes {
+	uint64_t store;
+	struct xb_home home;
+	bool any;
+};
+
+static int read_home(struct xb_writer *writer, struct wishes *wishes)
+{
+	struct xb_wanted *wanted = NULL;
+	struct xb_txn *txn;
+	size_t count = 0;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	wishes->store = txn->meta.identity;
+	error = xb_home_get(txn, &wishes->home);
+	if (!error)
+		error = xb_wanted_all(txn, &wanted, &count);
+	wishes->any = count;
+	free(wanted);
+	xb_txn_abort(txn);
+	return error;
+}
+
+/* A disk that cannot be written keeps nothing from being enforced. */
+static void write_home(struct xb_writer *writer)
+{
+	int error = xb_store_write(writer->store, &writer->txn);
+	struct xb_txn *txn = writer->txn;
+
+	if (!error)
+		error = xb_home_put(txn);
+	if (!error) {
+		writer->txn = NULL;
+		error = xb_txn_commit(txn);
+	}
+	xb_txn_abort(writer->txn);
+	writer->txn = NULL;
+	if (error)
+		xb_warning("in which network namespace interfaces are wanted cannot be kept: %s",
+			   xb_error_message());
+}
+
+/* A filter of another store that is in force here is none of it. */
+static void go_away(struct xb_writer *writer, uint64_t store)
+{
+	writer->away = true;
+	writer->foreign = writer->how & XB_WRITE_LEAVE && writer->active &&
+			  writer->active->params.store != store;
+	if (!writer->foreign)
+		return;
+	xb_generation_close(writer->active);
+	writer->active = NULL;
+}
+
+static int choose_home(struct xb_writer *writer, const struct wishes *wishes)
+{
+	enum xb_place place;
+	unsigned int how = writer->how;
+
+	if (!wishes->any)
+		return 0;
+	place = xb_enforce_place(writer, wishes->store, &wishes->home);
+	if ((place == XB_PLACE_AWAY && how & XB_WRITE_LEAVE) ||
+	    (place == XB_PLACE_HEIR && how & (XB_WRITE_LEAVE | XB_WRITE_ADOPT))) {
+		go_away(writer, wishes->store);
+		return 0;
+	}
+	if (place == XB_PLACE_AWAY || (place == XB_PLACE_HEIR && !(how & XB_WRITE_SETTLE)))
+		return xb_home_refuse(&wishes->home, place, writer->paths->state);
+	if (place == XB_PLACE_HEIR)
+		xb_notice("the network namespace in which interfaces were wanted is gone: they are "
+			  "wanted in this one from now on");
+	if (!xb_home_is_here(&wishes->home))
+		write_home(writer);
+	return 0;
+}
+
+static int choose_place(struct xb_writer *writer)
+{
+	struct wishes wishes = {0};
+	bool elsewhere = writer->linked && writer->link.elsewhere;
+	int error = read_home(writer, &wishes);
+
+	writer->away = false;
+	if (error)
+		return error;
+	if (elsewhere &&
+	    !xb_enforce_is_dead(&writer->link, wishes.any && !(writer->how & XB_WRITE_LEAVE)))
+		return xb_link_at_home(&writer->link);
+	error = choose_home(writer, &wishes);
+	if (error || !elsewhere)
+		return error;
+	error = xb_detach_all(&writer->link);
+	xb_enforce_close(writer);
+	if (!error)
+		xb_link_destroy(writer->paths->pins);
+	return error;
+}
+
+/* Whether an interface that is there has to be attached. */
+static bool any_bare(const struct xb_interfaces *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].difference == XB_IFACE_BARE ||
+		    all->item[i].difference == XB_IFACE_HELD)
+			return true;
+	return false;
+}
+
+/* How many interfaces are wanted, by the store or by the trial; whether what is in force is what
+ * the store wants, but for the log. */
+static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count, bool *current)
+{
+	struct xb_wanted *wanted = NULL;
+	struct xb_txn *txn;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	*store = txn->meta.identity;
+	error = xb_wanted_all(txn, &wanted, count);
+	free(wanted);
+	*count += writer->trial.name_count;
+	if (!error)
+		error = choose_side(writer, txn, *count);
+	*current = writer->linked && writer->active && is_current(writer->active, &txn->meta);
+	xb_txn_abort(txn);
+	return error;
+}
+
+/* Link and generation; before them, and before an interface is attached, the lifelines. */
+static int begin_wanted(struct xb_writer *writer, bool current)
+{
+	bool fresh = !writer->linked;
+	struct xb_txn *txn;
+	int error;
+
+	if (!fresh) {
+		error = xb_upgrade_carry(&writer->link);
+		if (!error)
+			error = xb_reconcile_look(writer);
+		if (error)
+			return error;
+	}
+	/* A disk that cannot be written keeps nothing from being enforced. */
+	if ((!current || any_bare(&writer->interfaces)) && allow_first(writer))
+		xb_warning("the automatic allowlist is not brought up to date: %s",
+			   xb_error_message());
+	error = xb_store_read(writer->store, &txn);
+	if (error)
+		return error;
+	error = xb_enforce_begin(writer, txn);
+	if (error && error != -EAGAIN)
+		error = go_without(writer, txn);
+	xb_txn_abort(txn);
+	if (error || !fresh)
+		return error;
+	if (writer->linked)
+		error = xb_upgrade_carry(&writer->link);
+	return error ? error : xb_reconcile_look(writer);
+}
+
+static bool any_open(const struct xb_interfaces *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (xb_interface_is_open(&all->item[i]))
+			return true;
+	return false;
+}
+
+static int match_interfaces(struct xb_writer *writer)
+{
+	int error = writer->linked ? xb_reconcile(writer) : 0;
+
+	if (!writer->linked)
+		return 0;
+	/* What could not be attached anew had better keep the older entry. */
+	if (!error && !any_open(&writer->interfaces))
+		error = xb_upgrade_finish(writer->paths->pins, &writer->link);
+	return error;
+}
+
+int xb_enforce(struct xb_writer *writer)
+{
+	bool current = false;
+	uint64_t store = 0;
+	size_t count = 0;
+	int error = choose_place(writer);
+
+	writer->unmet = false;
+	if (error || writer->away)
+		return error;
+	error = xb_rollback_settle(writer);
+	if (!error)
+		error = read_wishes(writer, &store, &count, &current);
+	if (error || writer->foreign)
+		return error;
+	if (!count)
+		return writer->linked ? xb_enforce_end(writer, store) : 0;
+	error = begin_wanted(writer, current);
+	return error ? error : match_interfaces(writer);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/takeoff.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "attach/upgrade.h"
+#include "base/error.h"
+#include "base/lock.h"
+#include "engine/reconcile.h"
+
+static bool is_named(const struct xb_interfaces *all, const struct xb_interface *item,
+		     char *const *names, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (xb_interfaces_find(all, names[i]) == item)
+			return true;
+	return !names;
+}
+
+static int take_off(const struct xb_link *link, char *const *names, int count, int *taken)
+{
+	struct xb_interfaces all;
+	int error = xb_link_at_home(link), first = 0;
+
+	if (!error)
+		error = xb_interfaces_look(link, NULL, 0, NULL, &all);
+	if (error)
+		return error;
+	/* One that cannot be taken off does not keep the others. */
+	for (size_t i = 0; i < all.count; i++) {
+		if (all.item[i].difference == XB_IFACE_STALE ||
+		    !is_named(&all, &all.item[i], names, count))
+			continue;
+		error = xb_reconcile_let_go(link, &all, &all.item[i]);
+		*taken += !error;
+		first = first ? first : error;
+	}
+	xb_interfaces_free(&all);
+	return first;
+}
+
+/* Of a link of an older layout no interface can be told from another. */
+static int take_off_older(const struct xb_paths *paths, int *taken)
+{
+	int error = xb_link_set_aside(paths->pins);
+
+	if (!error)
+		error = xb_upgrade_finish(paths->pins, NULL);
+	*taken = !error;
+	return error;
+}
+
+int xb_take_off(const struct xb_paths *paths, char *const *names, int count, int *taken)
+{
+	struct xb_link link;
+	/* Who holds the lock may never go on: what is asked for in need is done without it, too. */
+	int lock = xb_lock(paths->state, XB_WRITER_LOCK), error = xb_link_open(paths->pins, &link);
+
+	*taken = 0;
+	if (!error) {
+		error = take_off(&link, names, count, taken);
+		xb_link_close(&link);
+	} else if (error == -ESTALE && !names) {
+		error = take_off_older(paths, taken);
+	}
+	xb_unlock(lock);
+	return error == -ENOENT ? 0 : error;
+}

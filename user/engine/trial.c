@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Order matters here: whoever dies in between, the kernel goes back by its clock, and the next
+ * command finds out by comparing the record with what stands in the slot. */
+#include "engine/trial.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "attach/guardload.h"
+#include "attach/pin.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "base/ifname.h"
+#include "base/lock.h"
+#include "engine/reconcile.h"
+#include "store/trialtext.h"
+
+static int read_trial(struct xb_writer *writer, struct xb_trial *trial, uint64_t *store)
+{
+	struct xb_txn *txn;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	*store = txn->meta.identity;
+	error = xb_trial_get(txn, trial);
+	xb_txn_abort(txn);
+	return error;
+}
+
+static int clear_record(struct xb_writer *writer)
+{
+	struct xb_txn *txn;
+	int error = xb_store_write(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_trial_delete(txn);
+	if (!error)
+		return xb_txn_commit(txn);
+	xb_txn_abort(txn);
+	return error;
+}
+
+/*
+ * The program of the generation in force back into the slot, and everything else of the trial away.
+ * Without such a generation the guard stays until one is published: its end would leave nothing.
+ */
+static int release_slot(struct xb_writer *writer, const struct xb_generation *in_force)
+{
+	int error;
+
+	if (!in_force)
+		return 0;
+	xb_guard_close(&writer->link.guard);
+	error = xb_link_set_slot(&writer->link, in_force->program);
+	if (error)
+		return error;
+	xb_link_quiesce();
+	xb_guard_remove(writer->paths->pins);
+	return 0;
+}
+
+/* Also what somebody left who was killed at the beginning or the end of a trial. */
+static int clear_away(struct xb_writer *writer, bool recorded)
+{
+	int error = 0;
+
+	if (writer->link.guard.program >= 0) {
+		/* Before the plain program, which filters all of them, stands in the slot. */
+		error = xb_reconcile_release(writer);
+		if (!error)
+			error = release_slot(writer, writer->active);
+	} else if (writer->linked) {
+		xb_guard_remove(writer->paths->pins);
+	}
+	xb_fault("rollback-released");
+	if (!error && recorded)
+		error = clear_record(writer);
+	if (error)
+		return error;
+	xb_trialinput_remove(writer->paths->state);
+	/* Whoever builds holds the builder lock: only then is a second generation nobody's. */
+	if (writer->active && writer->builder_lock >= 0)
+		xb_generation_sweep(writer->paths, writer->active->params.store,
+				    writer->active->name);
+	return 0;
+}
+
+static int take_back(struct xb_guard *guard)
+{
+	return guard->state.before ? xb_guard_set_deadline(guard, guard->state.before, 0) : 0;
+}
+
+/* A commit that died leaves the trial the time it had without it. */
+static int forget_dead_commit(struct xb_writer *writer)
+{
+	uint64_t note;
+
+	if (!writer->link.guard.state.before || writer->how & XB_WRITE_COMMIT ||
+	    xb_lock_is_held(writer->paths->state, XB_COMMIT_LOCK, &note))
+		return 0;
+	return take_back(&writer->link.guard);
+}
+
+static int refuse_change(const struct xb_writer *writer, const struct xb_trial *trial)
+{
+	char command[128];
+
+	xb_trial_command(trial, command, sizeof(command));
+	xb_system_error(0, "`%s` is on trial for another %llu s", command,
+			(unsigned long long)xb_trial_left(trial, &writer->link.guard.state));
+	return -EINPROGRESS;
+}
+
+int xb_rollback_settle(struct xb_writer *writer)
+{
+	struct xb_trial trial;
+	uint64_t store = 0;
+	int error = read_trial(writer, &trial, &store);
+	bool recorded = !error;
+
+	if (error && error != -ENOENT)
+		return error;
+	if (recorded) {
+		error = xb_clock_check();
+		if (!error)
+			error = forget_dead_commit(writer);
+		if (error) {
+			xb_trial_free(&trial);
+			return error;
+		}
+	}
+	if (recorded && xb_trial_lives(&trial, &writer->link.guard.state)) {
+		if (writer->link.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
+			error = refuse_change(writer, &trial);
+			xb_trial_free(&trial);
+			return error;
+		}
+		xb_trial_free(&writer->trial);
+		writer->trial = trial;
+		return 0;
+	}
+	xb_trial_free(&trial);
+	/* What another store put in force is not this one's to end. */
+	if (writer->active && writer->active->params.store != store)
+		return 0;
+	error = clear_away(writer, recorded);
+	if (!error && writer->how & XB_WRITE_COMMIT)
+		error = xb_system_error(0, "the trial ended before it was committed");
+	return error;
+}
+
+static int ifindexes_of(const struct xb_wish *wish, uint32_t **out)
+{
+	*out = calloc(wish->name_count + 1, sizeof(**out));
+	if (!*out)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < wish->name_count; i++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no names, no count */
+		int error = xb_ifindex(wish->names[i], &(*out)[i]);
+
+		if (error)
+			return error;
+		if (!(*out)[i])
+			return xb_input_error("%s: no such interface", wish->names[i]);
+	}
+	return 0;
+}
+
+static int record(struct xb_writer *writer, uint64_t identity, const struct xb_wish *wish)
+{
+	struct xb_txn *txn;
+	int error = xb_store_write(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_trial_put(txn, identity, wish);
+	if (!error)
+		return xb_txn_commit(txn);
+	xb_txn_abort(txn);
+	return error;
+}
+
+int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *tried,
+		      const struct xb_wish *wish)
+{
+	struct xb_trial_cell state = {.everywhere = !wish->names};
+	int former = wish->names ? -1 : writer->active->program, error;
+	struct xb_guard guard = xb_no_guard;
+	uint32_t *ifindexes = NULL;
+
+	if (writer->link.guard.program >= 0)
+		return xb_system_error(0,
+				       "a trial goes on already: commit it, or wait for its end");
+	error = xb_clock_check();
+	if (error)
+		return error;
+	if (getrandom(&state.identity, sizeof(state.identity), 0) < 0)
+		return xb_system_error(errno, "no random numbers");
+	state.deadline = xb_clock() + wish->seconds * XB_SECOND;
+	error = ifindexes_of(wish, &ifindexes);
+	if (!error)
+		error = xb_guard_create(&writer->link, &state, tried->program, former, ifindexes,
+					wish->name_count, &guard);
+	free(ifindexes);
+	xb_fault("trial-pinned");
+	if (!error && wish->input)
+		error = xb_trialinput_keep(writer->paths->state, wish->input, wish->input_fd);
+	if (!error)
+		error = record(writer, state.identity, wish);
+	xb_fault("trial-recorded");
+	if (!error)
+		error = xb_link_set_slot(&writer->link, guard.program);
+	xb_fault("trial-begun");
+	if (error) {
+		xb_guard_close(&guard);
+		if (writer->link.pins)
+			xb_guard_remove(writer->link.pins);
+		return error;
+	}
+	writer->link.guard = guard;
+	return 0;
+}
+
+int xb_rollback_end(struct xb_writer *writer, const struct xb_generation *in_force)
+{
+	int error = release_slot(writer, in_force);
+
+	xb_trialinput_remove(writer->paths->state);
+	if (!error && in_force && writer->builder_lock >= 0)
+		xb_generation_sweep(writer->paths, in_force->params.store, in_force->name);
+	return error;
+}
+
+/* Runs `what` on the guard in the slot under the writer lock. */
+static int with_guard(const struct xb_paths *paths,
+		      int (*what)(struct xb_writer *, struct xb_guard *, void *), void *context)
+{
+	struct xb_writer writer = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
+	int error = xb_store_open(paths->state, XB_STORE_WRITE, &writer.store);
+
+	if (!error)
+		error = xb_writer_lock(&writer);
+	if (!error)
+		error = xb_link_open(paths->pins, &writer.link);
+	writer.linked = !error;
+	if (!error)
+		error = xb_link_at_home(&writer.link);
+	if (!error)
+		error = what(&writer, &writer.link.guard, context);
+	if (writer.linked)
+		xb_link_close(&writer.link);
+	xb_store_close(writer.store);
+	xb_unlock(writer.writer_lock);
+	/* What an older bloomctl tried ends when its link is replaced. */
+	return error == -ENOENT || error == -ESTALE ? 1 : error;
+}
+
+struct extension {
+	uint32_t seconds;
+	struct xb_trial *trial;
+};
+
+static int extend(struct xb_writer *writer, struct xb_guard *guard, void *context)
+{
+	struct extension *extension = context;
+	uint64_t store;
+	int error = xb_clock_check();
+
+	if (!error)
+		error = read_trial(writer, extension->trial, &store);
+	if (error)
+		return error;
+	if (!xb_trial_lives(extension->trial, &guard->state)) {
+		xb_trial_free(extension->trial);
+		return 1;
+	}
+	return xb_guard_set_deadline(guard, xb_clock() + extension->seconds * XB_SECOND,
+				     guard->state.before ? guard->state.before
+							 : guard->state.deadline);
+}
+
+int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,
+		       int *lock)
+{
+	struct extension extension = {.seconds = seconds, .trial = trial};
+
+	*lock = xb_lock(paths->state, XB_COMMIT_LOCK);
+	return *lock < 0 ? *lock : with_guard(paths, extend, &extension);
+}
+
+struct abandonment {
+	const char *name;
+	bool was_tried;
+};
+
+static int abandon(struct xb_writer *writer, struct xb_guard *guard, void *context)
+{
+	struct abandonment *asked = context;
+	struct xb_trial trial;
+	uint64_t store;
+	int error = read_trial(writer, &trial, &store);
+
+	if (error)
+		return error;
+	asked->was_tried = asked->name && xb_trial_names(&trial, asked->name);
+	if (xb_trial_lives(&trial, &guard->state) &&
+	    (!asked->name || guard->state.everywhere || asked->was_tried))
+		error = xb_guard_set_deadline(guard, 0, 0);
+	xb_trial_free(&trial);
+	return error;
+}
+
+int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *was_tried)
+{
+	struct abandonment asked = {.name = name};
+	int error = with_guard(paths, abandon, &asked);
+
+	*was_tried = asked.was_tried;
+	return error < 0 ? error : 0;
+}
+
+static int unextend(struct xb_writer *writer, struct xb_guard *guard, void *context)
+{
+	(void)writer;
+	(void)context;
+	return guard->program < 0 ? 1 : take_back(guard);
+}
+
+int xb_rollback_unextend(const struct xb_paths *paths)
+{
+	return with_guard(paths, unextend, NULL);
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Locks, transaction, kernel, acknowledgement: in this order, and safe to die anywhere. */
+#include "engine/write.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "base/lock.h"
+#include "base/patience.h"
+#include "engine/reconcile.h"
+#include "engine/relief.h"
+#include "engine/repair.h"
+#include "engine/trial.h"
+#include "filter/apply.h"
+#include "model/policy.h"
+#include "store/changelog.h"
+#include "store/membership.h"
+#include "store/trialtext.h"
+
+/* What no builder and no generation needs any more. */
+static int trim_log(struct xb_writer *writer)
+{
+	bool replays = writer->active && writer->active->header;
+	uint64_t floor = replays ? writer->active->header->applied : writer->txn->meta.sequence,
+		 snapshot;
+
+	if (writer->builder_lock < 0 &&
+	    xb_lock_is_held(writer->paths->state, XB_BUILDER_LOCK, &snapshot) && snapshot < floor)
+		floor = snapshot;
+	return xb_changelog_trim(writer->txn, floor);
+}
+
+/* Ends the transaction; the writer has none after it. */
+static int commit(struct xb_writer *writer)
+{
+	struct xb_txn *txn = writer->txn;
+	int error;
+
+	xb_fault("commit-before");
+	writer->txn = NULL;
+	error = xb_txn_commit(txn);
+	xb_fault("commit-after");
+	return error;
+}
+
+/* The usual change: durable first, then bit by bit in the generation in force. */
+static int commit_in_place(struct xb_writer *writer)
+{
+	struct xb_changes changes = writer->txn->change;
+	struct xb_txn *after;
+	uint64_t sequence;
+	int error;
+
+	if (!xb_generation_is_current(writer->active, &writer->txn->meta))
+		return xb_system_error(0, "the filter is behind the list; the next command brings "
+					  "it up to date");
+	error = xb_apply_prepare(writer->active, &changes);
+	if (!error)
+		error = trim_log(writer);
+	if (!error)
+		error = xb_changelog_append(writer->txn, false);
+	if (error)
+		return error;
+	sequence = writer->txn->meta.sequence;
+	writer->txn->change = (struct xb_changes){0};
+	error = commit(writer);
+	if (!error)
+		error = xb_store_read(writer->store, &after);
+	if (!error) {
+		writer->active->header->mark = after->meta.mark;
+		error = xb_apply(writer->active, after, &changes, sequence);
+		xb_txn_abort(after);
+	}
+	xb_changes_free(&changes);
+	return error;
+}
+
+/* A generation that has the change is complete: durable, then in force right after. */
+static int commit_built(struct xb_writer *writer, struct xb_generation *built)
+{
+	int error = trim_log(writer);
+
+	if (!error)
+		error = xb_changelog_append(writer->txn, true);
+	if (!error)
+		error = commit(writer);
+	if (!error)
+		error = xb_generation_publish(writer->paths, &writer->link, built);
+	if (error) {
+		xb_generation_discard(writer->paths, built);
+		return error;
+	}
+	xb_generation_close(writer->active);
+	writer->active = built;
+	return 0;
+}
+
+/* The large change: nothing is durable before it is clear that it can be in force. */
+static int commit_with_new_generation(struct xb_writer *writer)
+{
+	struct xb_generation *built;
+	int error;
+
+	if (writer->builder_lock < 0)
+		return -EAGAIN;
+	error = xb_writer_rebuild(writer, writer->txn, writer->txn->meta.sequence + 1, &built);
+	return error ? error : commit_built(writer, built);
+}
+
+/* The change in the store alone. */
+static int commit_listed(struct xb_writer *writer)
+{
+	int error = 0;
+
+	if (xb_changes_any(&writer->txn->change)) {
+		xb_changelog_advance(writer->txn);
+		error = xb_changelog_trim(writer->txn, writer->txn->meta.sequence);
+	}
+	return error ? error : commit(writer);
+}
+
+static int apply_relief(struct xb_writer *writer)
+{
+	struct xb_txn *after;
+	int error;
+
+	if (!writer->active)
+		return 0;
+	error = xb_store_read(writer->store, &after);
+	if (!error) {
+		error = xb_relief_apply(writer->active, after);
+		xb_txn_abort(after);
+	}
+	return error;
+}
+
+/*
+ * The filter that the store wants could not be made. Perhaps the change is the cure; else it is
+ * made all the same if it asks for less, so that nobody is locked in by what the machine lacks.
+ */
+static int commit_unmet(struct xb_writer *writer)
+{
+	struct xb_generation *built = NULL;
+	int error;
+
+	if (!writer->txn->edits)
+		return xb_system_error(0, "%s", writer->why_unmet), XB_UNMET;
+	error = writer->linked ? xb_writer_rebuild(writer, writer->txn,
+						   writer->txn->meta.sequence + 1, &built)
+			       : xb_system_error(0, "%s", writer->why_unmet);
+	if (!error)
+		return commit_built(writer, built);
+	if (!xb_relief_is(&writer->before, writer->txn))
+		return error;
+	snprintf(writer->why_unmet, sizeof(writer->why_unmet), "%s", xb_error_message());
+	error = commit_listed(writer);
+	if (!error)
+		error = apply_relief(writer);
+	if (error)
+		return error;
+	xb_system_error(0, "the change is kept, but the filter that is wanted cannot be made: %s",
+			writer->why_unmet);
+	return XB_UNMET;
+}
+
+/* Whether a new generation has to be built for what the transaction wants. */
+static bool needs_generation(const struct xb_writer *writer)
+{
+	return !xb_generation_fits(writer->active, &writer->txn->meta) ||
+	       !xb_apply_accepts(writer->active, &writer->txn->change);
+}
+
+static int commit_changes(struct xb_writer *writer)
+{
+	uint32_t policy = writer->txn->meta.policy;
+	int error;
+
+	writer->exact = writer->txn->meta.capacity != writer->before.capacity;
+	if (writer->unmet)
+		return commit_unmet(writer);
+	if (!writer->txn->edits)
+		return 0;
+	error = xb_changes_settle(&writer->txn->change);
+	if (error)
+		return error;
+	if (writer->foreign && !writer->adopts && xb_changes_any(&writer->txn->change))
+		return xb_system_error(
+			0,
+			"%s enforces the list of another store (was its state directory lost?); "
+			"bring that back, or take over with restore or attach",
+			writer->paths->pins);
+	if (writer->active && needs_generation(writer))
+		return commit_with_new_generation(writer);
+	if (!writer->active)
+		error = xb_writer_check_room(writer);
+	else if (xb_changes_any(&writer->txn->change))
+		error = commit_in_place(writer);
+	if (!error && writer->txn)
+		error = commit_listed(writer);
+	if (!error && writer->active)
+		error = xb_generation_set_policy(writer->active, policy);
+	return error;
+}
+
+/* The change in a generation of its own, which the store does not know of. */
+static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
+{
+	struct xb_generation *built;
+	int error;
+
+	if (!writer->active)
+		return xb_trial_baseless();
+	if (writer->builder_lock < 0)
+		return -EAGAIN;
+	error = xb_writer_rebuild(writer, writer->txn, writer->txn->meta.sequence, &built);
+	if (error)
+		return error;
+	xb_txn_abort(writer->txn);
+	writer->txn = NULL;
+	error = xb_rollback_begin(writer, built, wish);
+	if (error)
+		xb_generation_discard(writer->paths, built);
+	else
+		xb_generation_close(built);
+	return error;
+}
+
+static void warn_if_shut(const struct xb_meta *meta)
+{
+	const struct xb_totals *totals = &meta->totals;
+
+	if (meta->policy == XB_POLICY_ALLOW_ONLY &&
+	    !(totals->host4 + totals->prefix4 + totals->net6))
+		xb_warning("no source is listed and the policy is allow-only: everybody is "
+			   "shut out but the allowlist");
+}
+
+static int finish(struct xb_writer *writer, const struct xb_wish *wish)
+{
+	const struct xb_meta *meta = &writer->txn->meta;
+	int error = xb_policy_check(meta->policy, !meta->unconfirmed);
+
+	if (error)
+		return error;
+	warn_if_shut(meta);
+	if (wish && writer->unmet)
+		return xb_system_error(0, "%s", writer->why_unmet);
+	if (wish && !wish->names)
+		return try_generation(writer, wish);
+	if (writer->how & XB_WRITE_COMMIT)
+		error = xb_trial_delete(writer->txn);
+	if (!error)
+		error = commit_changes(writer);
+	if (!error && writer->how & XB_WRITE_COMMIT)
+		error = xb_rollback_end(writer, writer->active);
+	if (!error && wish) {
+		xb_txn_abort(writer->txn);
+		writer->txn = NULL;
+		error = xb_rollback_begin(writer, writer->active, wish);
+	}
+	return error;
+}
+
+/* Of the last write. */
+static struct xb_interfaces standing;
+static bool stands;
+
+uint32_t xb_write_tell_open(void)
+{
+	uint32_t open = 0, wanted = 0;
+
+	for (size_t i = 0; i < standing.count; i++) {
+		const struct xb_interface *item = &standing.item[i];
+
+		wanted += item->wanted[0] != '\0';
+		if (!xb_interface_is_open(item))
+			continue;
+		open++;
+		if (item->why[0])
+			xb_warning("unfiltered: %s", item->why);
+		else
+			xb_warning("%s is unfiltered: %s", item->wanted, xb_interface_state(item));
+	}
+	if (stands && !wanted)
+		xb_notice("nothing is filtered: no interface is attached");
+	if (open > 1 && open == wanted)
+		xb_warning("nothing is filtered: none of the %u wanted interfaces is", wanted);
+	xb_interfaces_free(&standing);
+	stands = false;
+	return open;
+}
+
+/* Attaching and detaching happens in commands that are heavy; to others it is as repair left it. */
+static void keep_interfaces(struct xb_writer *writer, bool failed)
+{
+	xb_interfaces_free(&standing);
+	stands = false;
+	if (failed || writer->foreign || writer->away ||
+	    (writer->how & XB_WRITE_HEAVY && xb_reconcile_look_again(writer)))
+		return;
+	standing = writer->interfaces;
+	stands = true;
+	writer->interfaces = (struct xb_interfaces){0};
+}
+
+static void close_writer(struct xb_writer *writer)
+{
+	xb_txn_abort(writer->txn);
+	xb_interfaces_free(&writer->interfaces);
+	xb_trial_free(&writer->trial);
+	xb_enforce_close(writer);
+	xb_store_close(writer->store);
+	xb_unlock(writer->writer_lock);
+	xb_unlock(writer->builder_lock);
+}
+
+/* The change was the cure: what waited for a filter, interfaces among it, can have it now. */
+static int enforce_cured(struct xb_writer *writer)
+{
+	writer->how &= ~XB_WRITE_COMMIT;
+	return xb_enforce(writer);
+}
+
+/* A change and how it is to be made. */
+struct change {
+	const struct xb_paths *paths;
+	unsigned int how;
+	const struct xb_wish *wish;
+	int (*body)(struct xb_writer *writer, void *context);
+	void *context;
+};
+
+static int attempt(const struct change *change, bool *full)
+{
+	const struct xb_paths *paths = change->paths;
+	struct xb_writer writer = {.paths = paths,
+				   .builder_lock = -1,
+				   .writer_lock = -1,
+				   .how = change->how,
+				   .adopts = change->how & XB_WRITE_ADOPT,
+				   .now = (uint32_t)time(NULL)};
+	bool unmet;
+	int error = xb_store_open(paths->state, XB_STORE_CREATE, &writer.store);
+
+	if (!error && change->how & XB_WRITE_HEAVY) {
+		writer.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
+		error = writer.builder_lock < 0 ? writer.builder_lock : 0;
+	}
+	if (!error)
+		error = xb_writer_lock(&writer);
+	if (!error)
+		error = xb_enforce_open(&writer);
+	if (!error || error == -ESTALE)
+		error = xb_enforce(&writer);
+	if (!error)
+		error = xb_store_write(writer.store, &writer.txn);
+	if (!error)
+		writer.before = writer.txn->meta;
+	if (!error)
+		error = xb_member_sweep(writer.txn, writer.now, &writer.expired);
+	if (!error)
+		error = change->body ? change->body(&writer, change->context) : 0;
+	if (!error && writer.txn && ((!writer.foreign && !writer.away) || writer.adopts))
+		error = xb_enforce_allow(&writer, NULL, 0, writer.how & XB_WRITE_SURVEY);
+	unmet = writer.unmet;
+	if (!error && writer.txn)
+		error = finish(&writer, change->wish);
+	if (!error && unmet)
+		error = enforce_cured(&writer);
+	*full = !error && writer.active && xb_generation_is_full(writer.active);
+	keep_interfaces(&writer, error);
+	close_writer(&writer);
+	return error;
+}
+
+static bool growth_due;
+
+#define WAIT_STEP 100000 /* us */
+
+/* Until no trial stands in the way. */
+static int attempt_in_turn(const struct change *change, bool *full)
+{
+	struct xb_wait wait = {0};
+	char whom[256];
+	int error;
+
+	while ((error = attempt(change, full)) == -EINPROGRESS) {
+		snprintf(whom, sizeof(whom), "%s", xb_error_message());
+		if (!xb_wait_on(&wait, whom))
+			return -EBUSY;
+		usleep(WAIT_STEP);
+		/* What the attempt waits for is counted there. */
+		xb_wait_end(&wait);
+	}
+	return error;
+}
+
+static int write_change(struct change change)
+{
+	bool full;
+	int error = attempt_in_turn(&change, &full);
+
+	if (error == -EAGAIN && !(change.how & XB_WRITE_HEAVY)) {
+		change.how |= XB_WRITE_HEAVY;
+		return write_change(change);
+	}
+	/* Durable, but without a place in the generation: repair builds one that has it. */
+	if (error == -EXFULL)
+		return write_change((struct change){.paths = change.paths, .how = XB_WRITE_HEAVY});
+	growth_due |= full;
+	return error;
+}
+
+int xb_write(const struct xb_paths *paths, unsigned int how,
+	     int (*body)(struct xb_writer *, void *), void *context)
+{
+	return write_change(
+		(struct change){.paths = paths, .how = how, .body = body, .context = context});
+}
+
+int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
+		 int (*body)(struct xb_writer *, void *), void *context)
+{
+	return write_change((struct change){
+		.paths = paths, .how = how, .wish = wish, .body = body, .context = context});
+}
+
+bool xb_write_growth_due(void)
+{
+	bool due = growth_due;
+
+	growth_due = false;
+	return due;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One change of what is listed, from store to kernel: durable, in force, acknowledged. */
+#ifndef XB_ENGINE_WRITE_H
+#define XB_ENGINE_WRITE_H
+
+#include "engine/context.h"
+
+/*
+ * Runs the body in a write transaction, with the kernel made to match the store before, as far as
+ * that is possible. The body returns 0 to commit; anything else gives up the transaction and is
+ * returned. The body may run twice, so it must begin from nothing. how: XB_WRITE_ bits.
+ */
+int xb_write(const struct xb_paths *paths, unsigned int how,
+	     int (*body)(struct xb_writer *writer, void *context), void *context);
+
+/*
+ * The same, but the change goes back by itself after wish->seconds, unless the command is committed
+ * (run again with XB_WRITE_COMMIT). The store stays as it was. With wish->names the body's changes
+ * are lasting ones, and what is on trial is filtering these interfaces, which are attached after
+ * it.
+ */
+int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
+		 int (*body)(struct xb_writer *writer, void *context), void *context);
+
+/*
+ * Says of each interface that is wanted and not protected why, as it was at the end of the last
+ * xb_write() that went well; once. How many there are.
+ */
+uint32_t xb_write_tell_open(void);
+
+/* Whether a change of this process, since the last time this was asked, left the filter full. */
+bool xb_write_growth_due(void);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The allowlist of a generation: two tries and the gate of bits in front of them, and the names. */
+#ifndef XB_FILTER_ALLOWMAPS_H
+#define XB_FILTER_ALLOWMAPS_H
+
+#include "base/mapping.h"
+#include "store/store.h"
+#include "xdp_bloom/layout.h"
+
+/* All for entries of the allowlist. Descriptors are not owned. */
+struct xb_allow {
+	int trie4, trie6;
+	int names; /* -1: the generation has no stage for names, and needs none allowed */
+	struct xb_key key;
+	struct xb_window *depths;
+	struct xb_window gate;
+};
+
+#define XB_GATE_BYTES ((size_t)XB_GATE_ALL_WORDS * 8)
+
+/* In force when it returns. -EXFULL without a message: there is no room for another name. */
+int xb_allow_add(struct xb_allow *allow, const struct xb_entry *entry);
+
+/* Takes the entry out, unless the transaction has it. */
+int xb_allow_delete(struct xb_allow *allow, struct xb_txn *txn, const struct xb_entry *entry);
+
+/* Makes the gate what the entries of the transaction need, after deletes. */
+int xb_allow_settle(struct xb_allow *allow, struct xb_txn *txn);
+
+#endif

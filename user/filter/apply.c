@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A generation that enforces, changed key by key. */
+#include "filter/apply.h"
+
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "filter/lengthmap.h"
+#include "filter/namedepths.h"
+#include "filter/phase.h"
+#include "filter/prefixmap.h"
+#include "store/changelog.h"
+#include "store/membership.h"
+
+bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_changes *changes)
+{
+	const struct xb_params *params = &generation->params;
+	uint64_t host4 = generation->header->host4_keys, net6 = generation->header->net6_keys;
+	uint64_t names = generation->header->names_keys;
+
+	if (changes->bulk)
+		return false;
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct xb_entry *entry = &changes->change[i].entry;
+		uint64_t keys = changes->change[i].what == XB_LISTED ? xb_entry_keys(entry) : 0;
+
+		if (entry->kind == XB_PREFIX4 && !params->prefix4)
+			return false;
+		if (entry->kind == XB_HOST4 && !params->host4.blocks)
+			return false;
+		if (entry->kind == XB_NET6 && !params->net6.blocks)
+			return false;
+		if (entry->kind == XB_NAME && !params->names.blocks)
+			return false;
+		if (entry->kind == XB_NAME)
+			names += keys;
+		if (entry->kind == XB_HOST4)
+			host4 += keys;
+		if (entry->kind == XB_NET6)
+			net6 += keys;
+	}
+	return host4 <= params->host4.capacity + params->host4.capacity / 8 &&
+	       net6 <= params->net6.capacity + params->net6.capacity / 8 &&
+	       names <= params->names.capacity + params->names.capacity / 8 &&
+	       names <= xb_confirm_room(&params->confirm_names, XB_SLOTS_NAME) &&
+	       (!params->confirm ||
+		(host4 <= xb_confirm_room(&params->confirm4, XB_SLOTS_ADDRESS) &&
+		 net6 <= xb_confirm_room(&params->confirm6, XB_SLOTS_HASH)));
+}
+
+static uint64_t hash_net6(const struct xb_generation *generation, const struct xb_entry *entry)
+{
+	return xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo, entry->length);
+}
+
+static int prepare_net6(struct xb_generation *generation, const struct xb_entry *entry)
+{
+	uint32_t cell =
+		xb_lengthmap_cell(&generation->params.key, generation->params.length_cells, entry);
+	uint64_t hash = hash_net6(generation, entry);
+	int error = xb_counting_prepare(&generation->net6, hash);
+
+	if (!error && generation->params.confirm)
+		error = xb_confirm_prepare(&generation->confirm6, hash);
+	if (!error)
+		error = xb_window_map(&generation->lengths6, 0, sizeof(struct xb_lengths));
+	if (!error)
+		error = xb_window_map(&generation->lengths6, cell * sizeof(struct xb_lengths),
+				      sizeof(struct xb_lengths));
+	return error;
+}
+
+static int prepare_host4(struct xb_generation *generation, const struct xb_entry *entry)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++) {
+		uint64_t hash = xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i);
+
+		error = xb_counting_prepare(&generation->host4, hash);
+		if (!error && generation->params.confirm)
+			error = xb_confirm_prepare(&generation->confirm4, hash);
+	}
+	return error;
+}
+
+static uint64_t hash_name(const struct xb_generation *generation, const struct xb_entry *entry)
+{
+	return xb_name_hash(&generation->params.key, entry->name, entry->length);
+}
+
+static int prepare_name(struct xb_generation *generation, const struct xb_entry *entry)
+{
+	uint64_t hash = hash_name(generation, entry);
+	int error = xb_counting_prepare(&generation->names, hash);
+
+	if (!error)
+		error = xb_confirm_prepare(&generation->confirm_names, hash);
+	return error ? error : xb_window_map_all(&generation->depths);
+}
+
+/* From so many changes on, mapping everything is cheaper than page by page. */
+#define MANY_CHANGES 256
+
+int xb_apply_prepare(struct xb_generation *generation, const struct xb_changes *changes)
+{
+	int error = 0;
+
+	if (changes->count >= MANY_CHANGES)
+		return xb_generation_map_all(generation);
+	for (size_t i = 0; !error && i < changes->count; i++) {
+		const struct xb_entry *entry = &changes->change[i].entry;
+
+		switch (entry->kind) {
+		case XB_PREFIX4:
+			error = xb_prefixmap_prepare(&generation->prefix4, entry);
+			break;
+		case XB_HOST4:
+			error = prepare_host4(generation, entry);
+			break;
+		case XB_NET6:
+			error = prepare_net6(generation, entry);
+			break;
+		case XB_NAME:
+			error = prepare_name(generation, entry);
+			break;
+		case XB_ALLOW_NAME:
+			error = generation->params.names.blocks
+					? xb_window_map_all(&generation->depths)
+					: 0;
+			break;
+		default:
+			error = xb_window_map_all(&generation->allow.gate);
+		}
+	}
+	return error;
+}
+
+static int mismatch(void)
+{
+	return xb_system_error(0, "the filter does not match the list; it is built anew by the "
+				  "next command");
+}
+
+/* One stage pair, and the count of its keys. */
+struct stage {
+	struct xb_counting *bloom;
+	struct xb_confirm *confirm; /* NULL: there is none */
+	uint64_t *keys;
+};
+
+/* A bit that is on must find its key behind it: confirm comes first on the way in, last on the way
+ * out. */
+static int change_key(const struct stage *stage, uint64_t hash, uint32_t extra, bool listed)
+{
+	int error;
+
+	if (listed) {
+		error = stage->confirm ? xb_confirm_add(stage->confirm, hash, extra) : 0;
+		if (error)
+			return error;
+		xb_counting_add(stage->bloom, hash);
+		++*stage->keys;
+		return 0;
+	}
+	if (xb_counting_delete(stage->bloom, hash) ||
+	    (stage->confirm && xb_confirm_delete(stage->confirm, hash, extra)))
+		return mismatch();
+	--*stage->keys;
+	return 0;
+}
+
+static int apply_net6(struct xb_generation *generation, const struct xb_entry *entry, bool listed)
+{
+	struct xb_counters_header *header = generation->header;
+	struct xb_lengths *table = (struct xb_lengths *)(void *)generation->lengths6.base;
+	uint32_t cells = generation->params.length_cells, probes;
+	uint32_t cell = xb_lengthmap_cell(&generation->params.key, cells, entry);
+	const struct stage stage = {
+		.bloom = &generation->net6,
+		.confirm = generation->params.confirm ? &generation->confirm6 : NULL,
+		.keys = &header->net6_keys,
+	};
+	int error = change_key(&stage, hash_net6(generation, entry), 0, listed);
+
+	if (error || !listed)
+		return error;
+	/* A length below /32 costs every source a probe more, unless it was there. */
+	if (!cell && !(table[0].bits[0] >> entry->length & 1))
+		header->length_probes++;
+	probes = xb_lengthmap_mark(table, cell, entry);
+	if (probes > header->length_probes)
+		header->length_probes = probes;
+	return 0;
+}
+
+static int apply_host4(struct xb_generation *generation, const struct xb_entry *entry, bool listed)
+{
+	const struct stage stage = {
+		.bloom = &generation->host4,
+		.confirm = generation->params.confirm ? &generation->confirm4 : NULL,
+		.keys = &generation->header->host4_keys,
+	};
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++) {
+		uint32_t address = xb_entry_ipv4(entry) + i;
+
+		error = change_key(&stage, xb_hash_ipv4(&generation->params.key, address), address,
+				   listed);
+	}
+	return error;
+}
+
+/* By what the transaction says of it: when a change is replayed, later ones may have come. */
+static int verdict_of(struct xb_txn *txn, const struct xb_entry *entry, uint32_t *verdict)
+{
+	struct xb_members members;
+	int error = xb_members_of(txn, entry, &members);
+
+	*verdict = error ? XB_DOMAIN_DROP : xb_members_verdict(txn, members);
+	return error == -ENOENT ? 0 : error;
+}
+
+/* Of a name that stays: what is stricter comes into force early, what is less strict late. */
+static int alter_name(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict,
+		      enum xb_phase phase)
+{
+	uint32_t now;
+
+	if (xb_confirm_verdict(confirm, hash, &now))
+		return mismatch();
+	if (now == verdict || (phase == XB_PHASE_LIST && now < verdict))
+		return 0;
+	return xb_confirm_alter(confirm, hash, verdict) ? mismatch() : 0;
+}
+
+static int apply_name(struct xb_generation *generation, struct xb_txn *txn,
+		      const struct xb_change *change, enum xb_phase phase)
+{
+	const struct stage stage = {
+		.bloom = &generation->names,
+		.confirm = &generation->confirm_names,
+		.keys = &generation->header->names_keys,
+	};
+	uint64_t hash = hash_name(generation, &change->entry);
+	uint32_t verdict;
+	int error = verdict_of(txn, &change->entry, &verdict);
+
+	if (error)
+		return error;
+	if (change->what == XB_ALTERED)
+		return alter_name(stage.confirm, hash, verdict, phase);
+	if (change->what == XB_LISTED)
+		xb_depths_list((struct xb_depths *)(void *)generation->depths.base, &change->entry);
+	return change_key(&stage, hash, verdict, change->what == XB_LISTED);
+}
+
+static int apply_prefix4(struct xb_generation *generation, struct xb_txn *txn,
+			 const struct xb_change *change)
+{
+	if (change->what == XB_GONE)
+		return xb_prefixmap_settle(&generation->prefix4, txn, &change->entry);
+	xb_prefixmap_add(&generation->prefix4, &change->entry);
+	return 0;
+}
+
+static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
+			const struct xb_change *change, enum xb_phase phase)
+{
+	bool listed = change->what == XB_LISTED;
+
+	switch (change->entry.kind) {
+	case XB_PREFIX4:
+		return apply_prefix4(generation, txn, change);
+	case XB_HOST4:
+		return apply_host4(generation, &change->entry, listed);
+	case XB_NET6:
+		return apply_net6(generation, &change->entry, listed);
+	case XB_NAME:
+		return apply_name(generation, txn, change, phase);
+	default:
+		return listed ? xb_allow_add(&generation->allow, &change->entry)
+			      : xb_allow_delete(&generation->allow, txn, &change->entry);
+	}
+}
+
+void (*xb_apply_stepped)(void);
+
+/* A change on its way into a generation. */
+struct application {
+	struct xb_generation *generation;
+	struct xb_txn *txn;
+	const struct xb_changes *changes;
+	size_t steps; /* done */
+};
+
+static int apply_step(struct application *application, const struct xb_change *change,
+		      enum xb_phase phase)
+{
+	int error;
+
+	if (application->steps++ == application->changes->count / 2)
+		xb_fault("apply-half");
+	error = apply_change(application->generation, application->txn, change, phase);
+	xb_fault("apply-step");
+	if (xb_apply_stepped)
+		xb_apply_stepped();
+	return error;
+}
+
+static int apply_phase(struct application *application, enum xb_phase phase)
+{
+	const struct xb_changes *changes = application->changes;
+	struct xb_generation *generation = application->generation;
+	bool disallowed = false;
+	int error = 0;
+
+	/* Nobody waits for packets that are judged by another generation. */
+	if (generation->in_force && xb_phase_meets_earlier(changes, phase))
+		xb_link_quiesce();
+	for (size_t i = 0; !error && i < changes->count; i++) {
+		const struct xb_change *change = &changes->change[i];
+
+		if (!xb_phase_has(phase, change))
+			continue;
+		error = apply_step(application, change, phase);
+		disallowed |= phase == XB_PHASE_DISALLOW && !xb_entry_is_name(&change->entry);
+	}
+	return !error && disallowed ? xb_allow_settle(&generation->allow, application->txn) : error;
+}
+
+int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
+	     uint64_t sequence)
+{
+	struct application application = {generation, txn, changes, 0};
+	struct xb_counters_header *header = generation->header;
+	uint32_t policy = txn->meta.policy;
+	int error = 0;
+
+	__atomic_store_n(&header->dirty, 1, __ATOMIC_SEQ_CST);
+	xb_fault("apply-dirty");
+	/* Nothing is dropped any more before the allowlist loses what is allowed no more, and
+	 * nothing is dropped yet before it has what is. */
+	if (policy == XB_POLICY_MONITOR)
+		error = xb_generation_set_policy(generation, policy);
+	for (enum xb_phase phase = 0; !error && phase < XB_PHASES; phase++)
+		error = apply_phase(&application, phase);
+	if (!error)
+		error = xb_generation_set_policy(generation, policy);
+	if (error)
+		return error;
+	xb_fault("apply-done");
+	__atomic_store_n(&header->applied, sequence, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&header->dirty, 0, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+/*
+ * Records of the log behind *sequence and *mark, at least one, as one change, and where they end: a
+ * record by itself would be applied with a transaction that may have later ones. -ENOENT: the log
+ * does not go on from there.
+ */
+static int read_records(struct xb_txn *txn, uint64_t *sequence, uint64_t *mark,
+			struct xb_changes *changes)
+{
+	*changes = (struct xb_changes){0};
+	while (*sequence < txn->meta.sequence) {
+		struct xb_changes record;
+		struct xb_step step;
+		bool is_last;
+		int error = xb_changelog_read(txn, *sequence + 1, &step, &record);
+
+		if (error)
+			return error;
+		if (step.from != *mark) {
+			xb_changes_free(&record);
+			return -ENOENT;
+		}
+		is_last = changes->count && changes->count + record.count > XB_CHANGES_MAX;
+		if (!is_last) {
+			error = xb_changes_append(changes, &record);
+			++*sequence;
+			*mark = step.to;
+		}
+		xb_changes_free(&record);
+		if (error || is_last || changes->bulk)
+			return error;
+	}
+	return 0;
+}
+
+static int replay_some(struct xb_generation *generation, struct xb_txn *txn)
+{
+	uint64_t sequence = generation->header->applied, mark = generation->header->mark;
+	struct xb_changes changes;
+	int error = read_records(txn, &sequence, &mark, &changes);
+
+	if (!error)
+		error = xb_changes_settle(&changes);
+	if (!error && !xb_apply_accepts(generation, &changes))
+		error = -ENOENT;
+	if (!error)
+		error = xb_apply_prepare(generation, &changes);
+	if (!error) {
+		generation->header->mark = mark;
+		error = xb_apply(generation, txn, &changes, sequence);
+	}
+	xb_changes_free(&changes);
+	return error == -EXFULL ? -ENOENT : error;
+}
+
+int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn)
+{
+	while (generation->header->applied < txn->meta.sequence) {
+		int error = replay_some(generation, txn);
+
+		if (error)
+			return error;
+	}
+	return xb_generation_is_current(generation, &txn->meta) ? 0 : -ENOENT;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changes in place: into a generation that enforces meanwhile. */
+#ifndef XB_FILTER_APPLY_H
+#define XB_FILTER_APPLY_H
+
+#include "filter/generation.h"
+
+/* Whether these changes fit: every stage they need is there, and the promised rate stays near. */
+bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_changes *changes);
+
+/* Maps all that the changes touch, so that applying them cannot fail for want of memory. */
+int xb_apply_prepare(struct xb_generation *generation, const struct xb_changes *changes);
+
+/*
+ * Applies settled changes, the last of which has this sequence number, in the order of
+ * filter/phase.h, in force for the next packet. txn: a transaction that has them. On failure the
+ * generation stays marked dirty; -EXFULL without a message: the confirm stage has no place for a
+ * key, a new generation has.
+ */
+int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
+	     uint64_t sequence);
+
+/*
+ * Brings the generation to the transaction's sequence number from the log. -ENOENT without a
+ * message: the log does not have it all, or has it in bulk.
+ */
+int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn);
+
+/* For tests: called after each single change of xb_apply(); NULL: nobody wants to know. */
+extern void (*xb_apply_stepped)(void);
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From keys to a generation: size it, check that it fits, load it, fill it. */
+#include "filter/build.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/pin.h"
+#include "base/capability.h"
+#include "base/error.h"
+#include "filter.skel.h"
+#include "filter/demand.h"
+#include "filter/lengthmap.h"
+#include "filter/namedepths.h"
+#include "filter/prefixmap.h"
+
+#define MIB (1024.0 * 1024)
+
+static int random_params(const struct xb_build *build, struct xb_params *params)
+{
+	params->store = build->store;
+	memcpy(&params->rate, &build->rate, sizeof(params->rate));
+	while (!params->generation)
+		if (getrandom(&params->generation, sizeof(params->generation), 0) < 0)
+			return xb_system_error(errno, "no random numbers");
+	if (build->key)
+		params->key = *build->key;
+	else if (getrandom(&params->key, sizeof(params->key), 0) != sizeof(params->key))
+		return xb_system_error(errno, "no random numbers");
+	return 0;
+}
+
+/* Cells enough that a clean source seldom falls on a listed /32's cell: four for each /32 in the
+ * list. */
+static uint32_t count_cells(const struct xb_keys *keys)
+{
+	uint64_t distinct = 0, last = UINT64_MAX;
+
+	for (size_t i = 0; i < keys->net6_count; i++) {
+		if (keys->net6[i].length >= XB_LENGTH_SPLIT && keys->net6[i].hi >> 32 != last) {
+			last = keys->net6[i].hi >> 32;
+			distinct++;
+		}
+	}
+	return distinct > UINT32_MAX / 8 ? UINT32_MAX / 2 : (uint32_t)(4 * distinct + 1024);
+}
+
+static struct xb_lengths *length_table(const struct xb_keys *keys, const struct xb_key *key,
+				       uint32_t cells)
+{
+	struct xb_lengths *table = calloc((size_t)cells + 1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	for (size_t i = 0; i < keys->net6_count; i++)
+		xb_lengthmap_mark(table, xb_lengthmap_cell(key, cells, &keys->net6[i]),
+				  &keys->net6[i]);
+	return table;
+}
+
+static int create_counters(const struct xb_paths *paths, struct xb_generation *generation)
+{
+	struct xb_counters_header header = {.magic = XB_COUNTERS_MAGIC,
+					    .generation = generation->params.generation,
+					    .dirty = 1};
+	char path[XB_PATH_MAX];
+	int error = xb_generation_counters_path(paths, generation->params.store, generation->name,
+						path, sizeof(path));
+
+	if (error)
+		return error;
+	if (mkdir(paths->run, 0700) < 0 && errno != EEXIST)
+		return xb_system_error(errno, "cannot make the run directory %s", paths->run);
+	generation->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
+	if (generation->file < 0)
+		return xb_system_error(errno, "cannot create %s", path);
+	error = posix_fallocate(generation->file, 0,
+				(off_t)xb_generation_file_bytes(&generation->params));
+	if (error)
+		return xb_system_error(error, "cannot allocate the counters in %s", paths->run);
+	if (pwrite(generation->file, &header, sizeof(header), 0) != sizeof(header))
+		return xb_system_error(errno, "cannot write %s", path);
+	return 0;
+}
+
+static void size_maps(const struct filter_bpf *skeleton, const struct xb_params *params)
+{
+	for (enum xb_map i = 0; i < XB_MAPS; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(skeleton->obj, xb_map_name(i));
+		uint32_t entries = xb_map_entries(i, params);
+
+		if (entries)
+			bpf_map__set_max_entries(map, entries);
+		else
+			bpf_map__set_autocreate(map, false);
+	}
+}
+
+static int take_fd(int fd, int *out)
+{
+	*out = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return *out < 0 ? xb_system_error(errno, "cannot duplicate a descriptor") : 0;
+}
+
+static int take_fds(const struct filter_bpf *skeleton, struct xb_generation *generation)
+{
+	int error =
+		take_fd(bpf_program__fd(skeleton->progs.xdp_bloom_filter), &generation->program);
+
+	for (enum xb_map i = 0; !error && i < XB_MAPS; i++)
+		if (xb_map_entries(i, &generation->params))
+			error = take_fd(
+				bpf_object__find_map_fd_by_name(skeleton->obj, xb_map_name(i)),
+				&generation->map[i]);
+	return error;
+}
+
+/* Loads the program and its maps; pins the parameters, which userspace reads back from there. */
+static int load(const struct xb_build *build, struct xb_generation *generation)
+{
+	const struct xb_params *params = &generation->params;
+	struct filter_bpf *skeleton;
+	char directory[XB_PATH_MAX];
+	int error = xb_capabilities_need();
+
+	if (error)
+		return error;
+	skeleton = filter_bpf__open();
+	if (!skeleton)
+		return xb_system_error(errno, "cannot open the filter program");
+	skeleton->rodata_params->params = *params;
+	size_maps(skeleton, params);
+	error = xb_link_lend(build->link, skeleton->obj);
+	xb_link_set_flavour(build->link, skeleton->progs.xdp_bloom_filter);
+	if (!error)
+		error = filter_bpf__load(skeleton);
+	if (error) {
+		error = xb_system_error(-error, "the kernel refused a filter of %.1f MiB",
+					(double)xb_maps_bytes(params) / MIB);
+		goto out;
+	}
+	error = take_fds(skeleton, generation);
+	if (!error)
+		error = xb_pin_path(directory, build->paths->pins, generation->name);
+	if (!error)
+		error = xb_pin_subdirectory(directory);
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_params), directory, "params");
+out:
+	filter_bpf__destroy(skeleton);
+	return error;
+}
+
+/* One thread's work: the keys that fall on its share of the blocks and buckets. */
+struct share {
+	struct xb_generation *generation;
+	const struct xb_keys *keys;
+	uint32_t part, parts;
+	int error;
+	pthread_t thread;
+};
+
+#define CHUNK 4096
+
+static uint32_t share_start(uint32_t all, uint32_t part, uint32_t parts)
+{
+	return (uint32_t)((uint64_t)all * part / parts);
+}
+
+/* What a thread fills of one address family. */
+struct fill {
+	struct xb_counting *bloom;
+	struct xb_confirm *confirm; /* NULL: there is none */
+	uint8_t *used;
+	uint64_t *hashes; /* of a chunk; threads may have small stacks */
+	uint32_t *extras; /* addresses or verdicts of it */
+	uint32_t first_block, last_block, first_part, last_part;
+};
+
+static int fill_begin(const struct share *share, struct xb_counting *bloom,
+		      struct xb_confirm *confirm, struct fill *fill)
+{
+	uint32_t blocks = bloom->geometry.blocks, parts = confirm->geometry.parts;
+
+	*fill = (struct fill){
+		.bloom = bloom,
+		.confirm = parts ? confirm : NULL,
+		.first_block = share_start(blocks, share->part, share->parts),
+		.last_block = share_start(blocks, share->part + 1, share->parts),
+		.first_part = share_start(parts, share->part, share->parts),
+		.last_part = share_start(parts, share->part + 1, share->parts),
+	};
+	fill->used = calloc(
+		(size_t)(fill->last_part - fill->first_part) * confirm->geometry.size + 1, 1);
+	fill->hashes = calloc(CHUNK, sizeof(*fill->hashes));
+	fill->extras = calloc(CHUNK, sizeof(*fill->extras));
+	return fill->used && fill->hashes && fill->extras ? 0 : xb_out_of_memory();
+}
+
+static void fill_end(struct fill *fill)
+{
+	free(fill->used);
+	free(fill->hashes);
+	free(fill->extras);
+}
+
+static int fill_chunk(const struct fill *fill, const uint32_t *extras, size_t count)
+{
+	xb_counting_build(fill->bloom, fill->hashes, count, fill->first_block, fill->last_block);
+	return fill->confirm ? xb_confirm_build(fill->confirm, fill->hashes, extras, count,
+						fill->first_part, fill->last_part, fill->used)
+			     : 0;
+}
+
+static int fill_host4(const struct share *share)
+{
+	struct xb_generation *generation = share->generation;
+	const struct xb_keys *keys = share->keys;
+	struct fill fill;
+	int error = fill_begin(share, &generation->host4, &generation->confirm4, &fill);
+
+	for (size_t start = 0; !error && start < keys->host4_count; start += CHUNK) {
+		size_t count =
+			keys->host4_count - start < CHUNK ? keys->host4_count - start : CHUNK;
+
+		for (size_t i = 0; i < count; i++)
+			fill.hashes[i] =
+				xb_hash_ipv4(&generation->params.key, keys->host4[start + i]);
+		error = fill_chunk(&fill, &keys->host4[start], count);
+		if (!share->part && start / CHUNK % 64 == 0)
+			xb_progress("building the filter", start, keys->host4_count);
+	}
+	if (!share->part)
+		xb_progress("building the filter", keys->host4_count, keys->host4_count);
+	fill_end(&fill);
+	return error;
+}
+
+static int fill_net6(const struct share *share)
+{
+	struct xb_generation *generation = share->generation;
+	const struct xb_keys *keys = share->keys;
+	struct fill fill;
+	int error = fill_begin(share, &generation->net6, &generation->confirm6, &fill);
+
+	for (size_t start = 0; !error && start < keys->net6_count; start += CHUNK) {
+		size_t count = keys->net6_count - start < CHUNK ? keys->net6_count - start : CHUNK;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct xb_entry *entry = &keys->net6[start + i];
+
+			fill.hashes[i] = xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo,
+						      entry->length);
+		}
+		error = fill_chunk(&fill, NULL, count);
+	}
+	fill_end(&fill);
+	return error;
+}
+
+static int fill_names(const struct share *share)
+{
+	struct xb_generation *generation = share->generation;
+	const struct xb_keys *keys = share->keys;
+	struct fill fill;
+	int error = fill_begin(share, &generation->names, &generation->confirm_names, &fill);
+
+	for (size_t start = 0; !error && start < keys->names_count; start += CHUNK) {
+		size_t count =
+			keys->names_count - start < CHUNK ? keys->names_count - start : CHUNK;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct xb_named *named = &keys->names[start + i];
+
+			fill.hashes[i] = xb_name_hash(&generation->params.key, named->entry.name,
+						      named->entry.length);
+			fill.extras[i] = named->verdict;
+		}
+		error = fill_chunk(&fill, fill.extras, count);
+	}
+	fill_end(&fill);
+	return error;
+}
+
+static void *fill_share(void *context)
+{
+	struct share *share = context;
+
+	share->error = share->keys->host4_count ? fill_host4(share) : 0;
+	if (!share->error && share->keys->net6_count)
+		share->error = fill_net6(share);
+	if (!share->error && share->keys->names_count)
+		share->error = fill_names(share);
+	return NULL;
+}
+
+#define SHARES_MAX	  64
+#define KEYS_WORTH_THREAD 50000
+
+static int fill_stages(struct xb_generation *generation, const struct xb_keys *keys)
+{
+	struct share shares[SHARES_MAX];
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t parts = cpus > SHARES_MAX ? SHARES_MAX : cpus < 1 ? 1 : (uint32_t)cpus;
+	bool started[SHARES_MAX] = {false};
+	int error = 0;
+
+	if (keys->host4_count + keys->net6_count + keys->names_count < KEYS_WORTH_THREAD)
+		parts = 1;
+	for (uint32_t i = 0; i < parts; i++) {
+		shares[i] = (struct share){
+			.generation = generation, .keys = keys, .part = i, .parts = parts};
+		started[i] = i && !pthread_create(&shares[i].thread, NULL, fill_share, &shares[i]);
+	}
+	for (uint32_t i = 0; i < parts; i++)
+		if (!started[i])
+			fill_share(&shares[i]);
+	for (uint32_t i = 0; i < parts; i++) {
+		if (started[i])
+			pthread_join(shares[i].thread, NULL);
+		if (shares[i].error && !error)
+			error = shares[i].error;
+	}
+	xb_confirm_built(&generation->confirm4);
+	xb_confirm_built(&generation->confirm6);
+	xb_confirm_built(&generation->confirm_names);
+	return error;
+}
+
+static int fill(struct xb_generation *generation, const struct xb_keys *keys,
+		const struct xb_lengths *table)
+{
+	const struct xb_params *params = &generation->params;
+	int error = xb_generation_map_all(generation);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < keys->prefix4_count; i++)
+		xb_prefixmap_add(&generation->prefix4, &keys->prefix4[i]);
+	for (size_t i = 0; !error && i < keys->allow_count; i++)
+		error = xb_allow_add(&generation->allow, &keys->allow[i]);
+	if (params->net6.blocks) {
+		memcpy(generation->lengths6.base, table,
+		       ((size_t)params->length_cells + 1) * sizeof(*table));
+		generation->header->length_probes = xb_lengthmap_most(table, params->length_cells);
+	}
+	for (size_t i = 0; i < keys->names_count; i++)
+		xb_depths_list((struct xb_depths *)(void *)generation->depths.base,
+			       &keys->names[i].entry);
+	if (!error)
+		error = fill_stages(generation, keys);
+	generation->header->host4_keys = keys->host4_count;
+	generation->header->net6_keys = keys->net6_count;
+	generation->header->names_keys = keys->names_count;
+	return error;
+}
+
+static uint64_t count_allowed_names(const struct xb_keys *keys)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < keys->allow_count; i++)
+		count += xb_entry_is_name(&keys->allow[i]);
+	return count;
+}
+
+static int size_generation(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
+			   uint32_t probes, uint32_t cells, struct xb_params *params)
+{
+	const struct xb_demand demand = {
+		.host4_keys = keys->host4_count,
+		.net6_keys = keys->net6_count,
+		.names_keys = keys->names_count,
+		.allow_names = count_allowed_names(keys),
+		.prefix4 = keys->prefix4_count,
+		.length_probes = probes,
+		.length_cells = cells,
+		.rate = build->rate,
+		.confirm = build->confirm,
+		.slack = slack,
+		.capacity = build->capacity,
+	};
+	const struct xb_params own = *params;
+
+	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
+	params->ports = build->ports;
+	params->answer_limit = build->answer_limit;
+	if (!build->size)
+		return xb_demand_size(&demand, params);
+	*params = *build->size;
+	params->generation = own.generation;
+	params->store = own.store;
+	params->rate = own.rate;
+	params->key = own.key;
+	return 0;
+}
+
+/* Draws keys and decides sizes. *table: which lengths can match, to be freed by the caller. */
+static int lay_out(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
+		   struct xb_params *params, struct xb_lengths **table)
+{
+	uint32_t cells = build->size ? build->size->length_cells : count_cells(keys);
+	int error = random_params(build, params);
+
+	if (error)
+		return error;
+	*table = length_table(keys, &params->key, cells);
+	if (!*table)
+		return xb_out_of_memory();
+	error = size_generation(build, keys, slack, xb_lengthmap_most(*table, cells), cells,
+				params);
+	return error ? error : xb_demand_check(build->paths, params);
+}
+
+int xb_build_rehearse(const struct xb_build *build, const struct xb_keys *keys)
+{
+	struct xb_lengths *table = NULL;
+	struct xb_params params = {0};
+	int error = lay_out(build, keys, 0, &params, &table);
+
+	free(table);
+	return error;
+}
+
+static int build_once(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
+		      struct xb_generation **out)
+{
+	struct xb_generation *generation = xb_generation_new();
+	struct xb_lengths *table = NULL;
+	struct xb_params *params;
+	int error;
+
+	*out = NULL;
+	if (!generation)
+		return -ENOMEM;
+	params = &generation->params;
+	error = lay_out(build, keys, slack, params, &table);
+	if (error) {
+		free(table);
+		xb_generation_close(generation);
+		return error;
+	}
+	snprintf(generation->name, sizeof(generation->name), XB_GENERATION_PREFIX "%016llx",
+		 (unsigned long long)params->generation);
+	error = load(build, generation);
+	if (!error)
+		error = create_counters(build->paths, generation);
+	if (!error)
+		error = xb_generation_map(generation);
+	if (!error)
+		error = fill(generation, keys, table);
+	if (!error)
+		error = xb_generation_set_policy(generation, build->policy);
+	if (error)
+		goto fail;
+	generation->header->applied = build->sequence;
+	generation->header->mark = build->mark;
+	__atomic_store_n(&generation->header->dirty, 0, __ATOMIC_SEQ_CST);
+	error = xb_generation_pin(build->paths, generation);
+	if (error)
+		goto fail;
+	free(table);
+	*out = generation;
+	return 0;
+fail:
+	free(table);
+	xb_generation_discard(build->paths, generation);
+	return error;
+}
+
+/* A key the exact look-up had no place for, though it is not full, as when most addresses are
+ * listed by several ranges: a larger one will have. */
+#define BUILD_TRIES 6
+
+int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb_generation **out)
+{
+	int error = -EXFULL;
+
+	for (uint32_t tries = 0; error == -EXFULL && tries < BUILD_TRIES; tries++)
+		error = build_once(build, keys, tries, out);
+	return error == -EXFULL ? xb_system_error(0,
+						  "the exact look-up could not be built: no "
+						  "place for a key in %d tries",
+						  BUILD_TRIES)
+				: error;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Building a generation from what is listed, on all cores. */
+#ifndef XB_FILTER_BUILD_H
+#define XB_FILTER_BUILD_H
+
+#include <errno.h>
+
+#include "filter/generation.h"
+#include "filter/snapshot.h"
+
+struct xb_build {
+	const struct xb_paths *paths;
+	const struct xb_link *link;
+	uint64_t store;	   /* identity */
+	uint64_t sequence; /* of the last change the keys have */
+	uint64_t mark;	   /* that goes with it */
+	uint64_t capacity; /* wanted at least, in keys; 0: by the keys */
+	double rate;	   /* of the Bloom stage, per packet */
+	bool confirm;	   /* with the exact stage behind it */
+	uint32_t policy;   /* enum xb_policy */
+	struct xb_name_ports ports;
+	uint32_t answer_limit;	  /* answers a second on each CPU; 0: any number */
+	const struct xb_key *key; /* NULL: random */
+	const struct xb_params
+		*size; /* of an earlier generation, to compare with; NULL: by the keys */
+};
+
+/*
+ * Maps, counters and program, complete and in force nowhere. The caller publishes or discards it.
+ * xb_build_lacks_room() tells errors that a smaller one might not have.
+ */
+int xb_build(const struct xb_build *build, const struct xb_keys *keys,
+	     struct xb_generation **generation);
+
+static inline bool xb_build_lacks_room(int error)
+{
+	return error == -ENOSPC || error == -ENOMEM || error == -E2BIG;
+}
+
+/* Whether this machine could hold what xb_build() would make, with the same errors. Makes nothing.
+ */
+int xb_build_rehearse(const struct xb_build *build, const struct xb_keys *keys);
+
+#endif

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening the generation in force, changing it in place, publishing and removing. */
+#include "filter/generation.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/pin.h"
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "base/mapfault.h"
+
+/* The mapping of a map that userspace changes by memory; NULL: it has none. */
+static struct xb_window *window_of(struct xb_generation *generation, enum xb_map map)
+{
+	switch (map) {
+	case XB_MAP_HOST4:
+		return &generation->host4.bits;
+	case XB_MAP_NET6:
+		return &generation->net6.bits;
+	case XB_MAP_LENGTHS6:
+		return &generation->lengths6;
+	case XB_MAP_PREFIX4:
+		return &generation->prefix4;
+	case XB_MAP_CONFIRM4:
+		return &generation->confirm4.buckets;
+	case XB_MAP_CONFIRM6:
+		return &generation->confirm6.buckets;
+	case XB_MAP_NAMES:
+		return &generation->names.bits;
+	case XB_MAP_CONFIRM_NAMES:
+		return &generation->confirm_names.buckets;
+	case XB_MAP_DEPTHS:
+		return &generation->depths;
+	case XB_MAP_GATE:
+		return &generation->allow.gate;
+	default:
+		return NULL;
+	}
+}
+
+struct xb_generation *xb_generation_new(void)
+{
+	struct xb_generation *generation = calloc(1, sizeof(*generation));
+
+	if (!generation) {
+		xb_out_of_memory();
+		return NULL;
+	}
+	generation->program = generation->file = -1;
+	for (enum xb_map map = 0; map < XB_MAPS; map++)
+		generation->map[map] = -1;
+	return generation;
+}
+
+size_t xb_generation_file_bytes(const struct xb_params *params)
+{
+	return XB_COUNTERS_PAGE +
+	       ((size_t)params->host4.blocks + params->net6.blocks + params->names.blocks) *
+		       sizeof(struct xb_counters);
+}
+
+int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name,
+				char *path, size_t size)
+{
+	if ((size_t)snprintf(path, size, "%s/%016llx-%s" XB_COUNTERS_SUFFIX, paths->run,
+			     (unsigned long long)store, name) >= size)
+		return xb_input_error("%s: path too long", paths->run);
+	return 0;
+}
+
+static void close_counters(struct xb_generation *generation)
+{
+	if (generation->header)
+		munmap(generation->header, generation->file_bytes);
+	if (generation->file >= 0)
+		close(generation->file);
+	generation->header = NULL;
+	generation->host4.counters = generation->net6.counters = generation->names.counters = NULL;
+	generation->file = -1;
+}
+
+void xb_generation_close(struct xb_generation *generation)
+{
+	if (!generation)
+		return;
+	for (enum xb_map map = 0; map < XB_MAPS; map++) {
+		if (window_of(generation, map))
+			xb_window_close(window_of(generation, map));
+		if (generation->map[map] >= 0)
+			close(generation->map[map]);
+	}
+	close_counters(generation);
+	if (generation->program >= 0)
+		close(generation->program);
+	free(generation);
+}
+
+static int map_file(struct xb_generation *generation)
+{
+	void *place;
+
+	if (generation->file < 0)
+		return 0;
+	generation->file_bytes = xb_generation_file_bytes(&generation->params);
+	place = mmap(NULL, generation->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		     generation->file, 0);
+	if (place == MAP_FAILED)
+		return xb_system_error(errno, "cannot map the counters");
+	xb_mapfault_expect(XB_COUNTERS_SUFFIX,
+			   "the counters of the filter were cut off while they were in use; the "
+			   "next command builds the filter anew");
+	generation->header = place;
+	generation->host4.counters =
+		(struct xb_counters *)(void *)((uint8_t *)place + XB_COUNTERS_PAGE);
+	generation->net6.counters = generation->host4.counters + generation->params.host4.blocks;
+	generation->names.counters = generation->net6.counters + generation->params.net6.blocks;
+	return 0;
+}
+
+int xb_generation_map(struct xb_generation *generation)
+{
+	const struct xb_params *params = &generation->params;
+	int error = 0;
+
+	generation->host4.geometry = params->host4;
+	generation->net6.geometry = params->net6;
+	generation->confirm4.geometry = params->confirm4;
+	generation->confirm6.geometry = params->confirm6;
+	generation->confirm6.slots = XB_SLOTS_HASH;
+	generation->host4.key = generation->net6.key = params->key;
+	generation->confirm4.key = generation->confirm6.key = params->key;
+	generation->names.geometry = params->names;
+	generation->names.key = params->key;
+	generation->confirm_names.geometry = params->confirm_names;
+	generation->confirm_names.slots = XB_SLOTS_NAME;
+	generation->confirm_names.key = params->key;
+	generation->allow.names = generation->map[XB_MAP_ALLOW_NAMES];
+	generation->allow.key = params->key;
+	generation->allow.depths = &generation->depths;
+	generation->allow.trie4 = generation->map[XB_MAP_ALLOW4];
+	generation->allow.trie6 = generation->map[XB_MAP_ALLOW6];
+	for (enum xb_map map = 0; !error && map < XB_MAPS; map++)
+		if (window_of(generation, map) && xb_map_entries(map, params))
+			error = xb_window_open(window_of(generation, map), generation->map[map],
+					       xb_map_bytes(map, params));
+	return error ? error : map_file(generation);
+}
+
+/* What says nothing of the counters, only of this process or the machine. */
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* A file of the right size that names this generation. -1: there is none. Else a negative errno
+ * below that, with a message. */
+static int open_counters(const struct xb_paths *paths, const struct xb_generation *generation)
+{
+	struct xb_counters_header header;
+	char path[XB_PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if (xb_generation_counters_path(paths, generation->params.store, generation->name, path,
+					sizeof(path)))
+		return -1;
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return is_shortage(errno) ? xb_system_error(errno, "cannot open %s", path) : -1;
+	if (fstat(fd, &st) < 0 ||
+	    (size_t)st.st_size != xb_generation_file_bytes(&generation->params) ||
+	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    header.magic != XB_COUNTERS_MAGIC ||
+	    header.generation != generation->params.generation) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int open_pins(const char *directory, struct xb_generation *generation)
+{
+	struct xb_params *params = &generation->params;
+	int error, fd = xb_pin_open_map(directory, "params", BPF_MAP_TYPE_ARRAY, sizeof(*params));
+	uint32_t zero = 0;
+
+	if (fd < 0)
+		return fd == -EBADF ? -ENOENT : fd; /* another version's, too */
+	error = bpf_map_lookup_elem(fd, &zero, params)
+			? xb_system_error(errno, "cannot read %s/params", directory)
+			: 0;
+	close(fd);
+	if (!error && params->layout != XB_GENERATION_LAYOUT)
+		return -ENOENT; /* another version's: to be built anew */
+	if (!error && !xb_params_are_sound(params))
+		return -ENOENT; /* nobody's */
+	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
+		if (!xb_map_entries(map, params))
+			continue;
+		generation->map[map] = xb_pin_open(directory, xb_map_name(map));
+		if (generation->map[map] < 0)
+			error = generation->map[map];
+		else if (!xb_map_is(generation->map[map], map, params))
+			error = -ENOENT;
+	}
+	return error;
+}
+
+/* The name of the pin directory whose program has this identity. *program: a descriptor of it. */
+static int find_active(const char *pins, uint32_t id, char *name, size_t size, int *program)
+{
+	struct dirent *item;
+	DIR *listing = opendir(pins);
+	int error = -ENOENT;
+
+	if (!listing)
+		return errno == ENOENT ? -ENOENT : xb_system_error(errno, "cannot read %s", pins);
+	while (error == -ENOENT && (item = readdir(listing))) {
+		char directory[XB_PATH_MAX];
+		int fd;
+
+		if (strncmp(item->d_name, XB_GENERATION_PREFIX, strlen(XB_GENERATION_PREFIX)) ||
+		    strlen(item->d_name) >= size)
+			continue;
+		if (xb_pin_path(directory, pins, item->d_name))
+			continue;
+		fd = xb_pin_open(directory, "program");
+		if (fd == -ENOENT)
+			continue;
+		if (fd < 0) {
+			error = fd;
+			break;
+		}
+		if (xb_program_id(fd) != id) {
+			close(fd);
+			continue;
+		}
+		strcpy(name, item->d_name);
+		*program = fd;
+		error = 0;
+	}
+	closedir(listing);
+	return error;
+}
+
+int xb_generation_slot_program(const struct xb_link *link)
+{
+	uint32_t id = xb_link_slot(link);
+	char name[XB_GENERATION_NAME];
+	int program, error;
+
+	if (!id)
+		return -ENOENT;
+	if (link->guard.program >= 0 && xb_program_id(link->guard.program) == id) {
+		program = fcntl(link->guard.program, F_DUPFD_CLOEXEC, 3);
+		return program < 0 ? xb_system_error(errno, "cannot duplicate a descriptor")
+				   : program;
+	}
+	error = find_active(link->pins, id, name, sizeof(name), &program);
+	if (error == -ENOENT)
+		return xb_system_error(0, "the filter in force is not pinned in %s", link->pins);
+	return error ? error : program;
+}
+
+/* id: of its program; 0: there is none. */
+static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_generation **out)
+{
+	struct xb_generation *generation;
+	char directory[XB_PATH_MAX];
+	int error;
+
+	*out = NULL;
+	if (!id)
+		return -ENOENT;
+	generation = xb_generation_new();
+	if (!generation)
+		return -ENOMEM;
+	error = find_active(paths->pins, id, generation->name, sizeof(generation->name),
+			    &generation->program);
+	if (!error)
+		error = xb_pin_path(directory, paths->pins, generation->name);
+	if (!error)
+		error = open_pins(directory, generation);
+	if (!error) {
+		generation->file = open_counters(paths, generation);
+		error = generation->file < -1 ? generation->file : xb_generation_map(generation);
+	}
+	if (error) {
+		xb_generation_close(generation);
+		return error;
+	}
+	generation->in_force = true;
+	*out = generation;
+	return 0;
+}
+
+int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
+		       struct xb_generation **out)
+{
+	return open_by_program(paths, xb_link_active(link), out);
+}
+
+int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_link *link,
+			     struct xb_generation **out)
+{
+	const struct xb_guard *guard = &link->guard;
+	bool everywhere = guard->program >= 0 && guard->state.everywhere;
+
+	return open_by_program(paths, everywhere ? xb_guard_side(guard, XB_TRIED) : 0, out);
+}
+
+double xb_generation_rate(const struct xb_generation *generation)
+{
+	double rate;
+
+	memcpy(&rate, &generation->params.rate, sizeof(rate));
+	return rate;
+}
+
+bool xb_generation_is_sound(const struct xb_generation *generation)
+{
+	return generation->header && !generation->header->dirty;
+}
+
+bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta)
+{
+	const struct xb_params *params = &generation->params;
+	double rate = xb_generation_rate(generation), wanted = xb_meta_rate(meta);
+
+	return !(rate > wanted) && !(rate < wanted) && params->confirm == !meta->unconfirmed &&
+	       params->allow_only == (meta->policy == XB_POLICY_ALLOW_ONLY) &&
+	       (!params->names.blocks ||
+		(params->answer_limit == meta->answer_limit &&
+		 !memcmp(&params->ports, &meta->ports, sizeof(params->ports))));
+}
+
+int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy)
+{
+	uint32_t first = 0;
+
+	if (bpf_map_lookup_elem(generation->map[XB_MAP_POLICY], &first, policy))
+		return xb_system_error(errno, "cannot read the policy");
+	return 0;
+}
+
+int xb_generation_set_policy(const struct xb_generation *generation, uint32_t policy)
+{
+	uint32_t first = 0;
+
+	if (bpf_map_update_elem(generation->map[XB_MAP_POLICY], &first, &policy, BPF_ANY))
+		return xb_system_error(errno, "cannot set the policy");
+	return 0;
+}
+
+bool xb_generation_is_current(const struct xb_generation *generation, const struct xb_meta *meta)
+{
+	return generation->header->applied == meta->sequence &&
+	       generation->header->mark == meta->mark;
+}
+
+int xb_generation_match(const struct xb_generation *generation, const struct xb_meta *meta)
+{
+	if (generation->params.store != meta->identity ||
+	    !xb_generation_is_current(generation, meta) || !xb_generation_fits(generation, meta))
+		return -ENOENT;
+	return xb_generation_set_policy(generation, meta->policy);
+}
+
+bool xb_generation_is_full(const struct xb_generation *generation)
+{
+	const struct xb_params *params = &generation->params;
+
+	return generation->header->host4_keys > params->host4.capacity ||
+	       generation->header->net6_keys > params->net6.capacity ||
+	       generation->header->names_keys > params->names.capacity ||
+	       (params->net6.blocks && generation->header->length_probes > params->length_probes);
+}
+
+int xb_generation_map_all(struct xb_generation *generation)
+{
+	int error = 0;
+
+	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
+		struct xb_window *window = window_of(generation, map);
+
+		if (window && window->base)
+			error = xb_window_map_all(window);
+	}
+	return error;
+}
+
+int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation)
+{
+	char directory[XB_PATH_MAX];
+	int error = xb_pin_path(directory, paths->pins, generation->name);
+
+	for (enum xb_map map = 0; !error && map < XB_MAPS; map++)
+		if (generation->map[map] >= 0)
+			error = xb_pin(generation->map[map], directory, xb_map_name(map));
+	return error ? error : xb_pin(generation->program, directory, "program");
+}
+
+int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,
+			  struct xb_generation *generation)
+{
+	int error;
+
+	xb_fault("publish-before");
+	error = xb_link_swap(link, generation->program);
+	if (error)
+		return error;
+	generation->in_force = true;
+	xb_fault("publish-swapped");
+	xb_link_quiesce();
+	xb_generation_sweep(paths, generation->params.store, generation->name);
+	return 0;
+}
+
+static void remove_pins(const struct xb_paths *paths, const char *keep)
+{
+	DIR *listing = opendir(paths->pins);
+	struct dirent *item;
+
+	if (!listing)
+		return;
+	while ((item = readdir(listing)))
+		if (!strncmp(item->d_name, XB_GENERATION_PREFIX, strlen(XB_GENERATION_PREFIX)) &&
+		    (!keep || strcmp(item->d_name, keep)))
+			xb_unpin_directory(paths->pins, item->d_name);
+	closedir(listing);
+}
+
+void xb_generation_sweep_counters(const struct xb_paths *paths, uint64_t store, const char *keep)
+{
+	char ours[32], kept[XB_PATH_MAX] = "";
+	DIR *listing = opendir(paths->run);
+	struct dirent *item;
+
+	if (!listing)
+		return;
+	snprintf(ours, sizeof(ours), "%016llx-", (unsigned long long)store);
+	if (keep)
+		snprintf(kept, sizeof(kept), "%s%s" XB_COUNTERS_SUFFIX, ours, keep);
+	while ((item = readdir(listing)))
+		if (!strncmp(item->d_name, ours, strlen(ours)) && strcmp(item->d_name, kept))
+			unlinkat(dirfd(listing), item->d_name, 0);
+	closedir(listing);
+}
+
+static void remove_own_counters(const struct xb_paths *paths,
+				const struct xb_generation *generation)
+{
+	char path[XB_PATH_MAX];
+
+	if (!xb_generation_counters_path(paths, generation->params.store, generation->name, path,
+					 sizeof(path)))
+		unlink(path);
+}
+
+void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation)
+{
+	if (!generation)
+		return;
+	xb_unpin_directory(paths->pins, generation->name);
+	remove_own_counters(paths, generation);
+	xb_generation_close(generation);
+}
+
+void xb_generation_forget_counters(const struct xb_paths *paths, struct xb_generation *generation)
+{
+	remove_own_counters(paths, generation);
+	close_counters(generation);
+}
+
+void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const char *keep)
+{
+	remove_pins(paths, keep);
+	xb_generation_sweep_counters(paths, store, keep);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A generation: maps, one program specialised for them, and the file with the counters behind their
+ * bits. */
+#ifndef XB_FILTER_GENERATION_H
+#define XB_FILTER_GENERATION_H
+
+#include "attach/anchor.h"
+#include "base/paths.h"
+#include "bloom/bloom.h"
+#include "bloom/exact.h"
+#include "filter/allowmaps.h"
+#include "filter/maps.h"
+#include "store/store.h"
+
+/* First page of the counters file. What stands behind it: counters of host4, of net6, of names. */
+struct xb_counters_header {
+	uint64_t magic;
+	uint64_t generation;
+	uint64_t applied; /* sequence number of the last change that is in the filter */
+	uint64_t host4_keys, net6_keys, names_keys;
+	uint32_t length_probes; /* the most any source costs now */
+	uint32_t dirty;		/* 1: a change was begun and did not end */
+	uint64_t mark;		/* of the store at that number, see struct xb_meta */
+};
+
+#define XB_GENERATION_PREFIX "gen-"
+#define XB_GENERATION_NAME   32 /* bytes */
+
+struct xb_generation {
+	struct xb_params params;
+	char name[XB_GENERATION_NAME]; /* of its pin directory */
+	int program, map[XB_MAPS];     /* -1: not open */
+	bool in_force;		       /* packets are judged by it */
+	int file;		       /* counters; -1: lost, or another generation's */
+	struct xb_counters_header *header;
+	size_t file_bytes;
+	struct xb_counting host4, net6, names;
+	struct xb_confirm confirm4, confirm6, confirm_names;
+	struct xb_window lengths6, prefix4, depths;
+	struct xb_allow allow;
+};
+
+/* One with nothing open; NULL with a message. */
+struct xb_generation *xb_generation_new(void);
+
+/*
+ * Opens the generation in force. -ENOENT without a message: none is. Without its counters it can be
+ * looked at (file is -1), not changed.
+ */
+int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
+		       struct xb_generation **generation);
+
+/* The same of the one that a trial has put in force for all interfaces. */
+int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_link *link,
+			     struct xb_generation **generation);
+
+/* A descriptor of the program in the slot: a generation's, or the guard of a trial. By its pin,
+ * since opening by number takes CAP_SYS_ADMIN. -ENOENT without a message: the slot is empty. */
+int xb_generation_slot_program(const struct xb_link *link);
+
+void xb_generation_close(struct xb_generation *generation);
+
+/* Whether changes can be made in place: counters present and clean. */
+bool xb_generation_is_sound(const struct xb_generation *generation);
+
+/* Whether it has all that the store lists, and nothing of another history of it. */
+bool xb_generation_is_current(const struct xb_generation *generation, const struct xb_meta *meta);
+
+/* Whether its program is what the store wants: rate, confirm stage, policy. */
+bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta);
+
+/*
+ * Under the writer lock, right before the generation is put in force, or to keep it there: holds
+ * what it was built from against what the store says now. The policy, which is only a word, is set.
+ * -ENOENT without a message: it lacks a change, or was built for other settings.
+ */
+int xb_generation_match(const struct xb_generation *generation, const struct xb_meta *meta);
+
+/* The policy in force, and for all interfaces from the next packet on. */
+int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy);
+int xb_generation_set_policy(const struct xb_generation *generation, uint32_t policy);
+
+/* Whether it holds more than it was sized for. */
+bool xb_generation_is_full(const struct xb_generation *generation);
+
+/* The pins of a built generation; the program last, so that half a directory is never taken for a
+ * generation. */
+int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation);
+
+/* Rate it was sized for. */
+double xb_generation_rate(const struct xb_generation *generation);
+
+/* Makes it the one in force and removes all others once no packet is in them. Under writer and
+ * builder lock. */
+int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,
+			  struct xb_generation *generation);
+
+/* Removes what was built and not published. */
+void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation);
+
+/* Gives up counters that are of no use any more, and their room; it goes on enforcing, but is
+ * changed no more. */
+void xb_generation_forget_counters(const struct xb_paths *paths, struct xb_generation *generation);
+
+/* Removes every generation of this store but the one named (NULL: all), and their counters. */
+void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const char *keep);
+
+/* Only the counters, of generations that nobody can change any more. */
+void xb_generation_sweep_counters(const struct xb_paths *paths, uint64_t store, const char *keep);
+
+/* Opens windows and counters of maps and files the generation has open. For builders. */
+int xb_generation_map(struct xb_generation *generation);
+
+/* Maps all of it at once. */
+int xb_generation_map_all(struct xb_generation *generation);
+
+/* Path of a generation's counters file: the run directory may be shared, so the name says whose it
+ * is. */
+int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name,
+				char *path, size_t size);
+
+/* Size of the counters file. */
+size_t xb_generation_file_bytes(const struct xb_params *params);
+
+#define XB_COUNTERS_MAGIC 0x31746e756f436258ULL /* "XbCount1" */
+#define XB_COUNTERS_PAGE  4096
+
+#define XB_COUNTERS_SUFFIX ".counters" /* of the name of the file */
+
+#endif

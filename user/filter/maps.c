@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names and sizes of the maps of a generation. */
+#include "filter/maps.h"
+
+#include <bpf/bpf.h>
+#include <stdint.h>
+
+#include "bloom/exact.h"
+
+#define ARRAY(map_name, map_value)                                                                 \
+	{                                                                                          \
+		.name = map_name, .type = BPF_MAP_TYPE_ARRAY, .key_bytes = sizeof(uint32_t),       \
+		.value_bytes = sizeof(map_value)                                                   \
+	}
+
+/* As bpf/ declares them; a size of 0 is known there only. */
+static const struct shape {
+	const char *name;
+	uint32_t type, key_bytes, value_bytes;
+} shapes[XB_MAPS] = {
+	[XB_MAP_HOST4] = ARRAY("host4", struct xb_block),
+	[XB_MAP_NET6] = ARRAY("net6", struct xb_block),
+	[XB_MAP_LENGTHS6] = ARRAY("lengths6", struct xb_lengths),
+	[XB_MAP_PREFIX4] = ARRAY("prefix4", uint64_t),
+	[XB_MAP_CONFIRM4] = ARRAY("confirm4", struct xb_bucket),
+	[XB_MAP_CONFIRM6] = ARRAY("confirm6", struct xb_bucket),
+	[XB_MAP_GATE] = ARRAY("allow_gate", uint64_t),
+	[XB_MAP_ALLOW4] = {"allow4", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct xb_allow4_key),
+			   sizeof(uint32_t)},
+	[XB_MAP_ALLOW6] = {"allow6", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct xb_allow6_key),
+			   sizeof(uint32_t)},
+	[XB_MAP_POLICY] = ARRAY("policy", uint32_t),
+	[XB_MAP_NAMES] = ARRAY("names", struct xb_block),
+	[XB_MAP_CONFIRM_NAMES] = ARRAY("confirm_names", struct xb_bucket),
+	[XB_MAP_DEPTHS] = ARRAY("name_depths", struct xb_depths),
+	[XB_MAP_ALLOW_NAMES] = {"allow_names", BPF_MAP_TYPE_HASH, sizeof(uint64_t),
+				sizeof(uint32_t)},
+	[XB_MAP_SCRATCH] = {"name_scratch", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), 0},
+};
+
+const char *xb_map_name(enum xb_map map)
+{
+	return shapes[map].name;
+}
+
+static uint32_t bucket_entries(const struct xb_buckets *buckets)
+{
+	return (uint32_t)(xb_confirm_bytes(buckets) / sizeof(struct xb_bucket));
+}
+
+uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
+{
+	switch (map) {
+	case XB_MAP_HOST4:
+		return params->host4.blocks;
+	case XB_MAP_NET6:
+		return params->net6.blocks;
+	case XB_MAP_LENGTHS6:
+		return params->net6.blocks ? params->length_cells + 1 : 0;
+	case XB_MAP_PREFIX4:
+		return params->prefix4 ? XB_PREFIX4_WORDS + XB_PREFIX4_TOP_WORDS : 0;
+	case XB_MAP_CONFIRM4:
+		return bucket_entries(&params->confirm4);
+	case XB_MAP_CONFIRM6:
+		return bucket_entries(&params->confirm6);
+	case XB_MAP_GATE:
+		return XB_GATE_ALL_WORDS;
+	case XB_MAP_ALLOW4:
+	case XB_MAP_ALLOW6:
+		return XB_ALLOW_MAX;
+	case XB_MAP_POLICY:
+		return 1;
+	case XB_MAP_NAMES:
+		return params->names.blocks;
+	case XB_MAP_CONFIRM_NAMES:
+		return bucket_entries(&params->confirm_names);
+	case XB_MAP_DEPTHS:
+	case XB_MAP_SCRATCH:
+		return params->names.blocks ? 1 : 0;
+	case XB_MAP_ALLOW_NAMES:
+		return params->allow_names;
+	case XB_MAPS:
+		break;
+	}
+	return 0;
+}
+
+uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params)
+{
+	return shapes[map].type == BPF_MAP_TYPE_ARRAY
+		       ? (uint64_t)xb_map_entries(map, params) * shapes[map].value_bytes
+		       : 0;
+}
+
+uint64_t xb_maps_bytes(const struct xb_params *params)
+{
+	uint64_t bytes = 0;
+
+	for (enum xb_map map = 0; map < XB_MAPS; map++)
+		bytes += xb_map_bytes(map, params);
+	return bytes;
+}
+
+bool xb_map_is(int fd, enum xb_map map, const struct xb_params *params)
+{
+	const struct shape *shape = &shapes[map];
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == shape->type &&
+	       info.key_size == shape->key_bytes &&
+	       (!shape->value_bytes || info.value_size == shape->value_bytes) &&
+	       info.max_entries == xb_map_entries(map, params);
+}
+
+/* A stage's blocks and buckets; confirmed: it has to have buckets. */
+static bool is_stage(const struct xb_geometry *bloom, const struct xb_buckets *buckets,
+		     bool confirmed)
+{
+	if (!bloom->blocks)
+		return !buckets->parts;
+	return (bloom->probes == XB_PROBES_FEW || bloom->probes == XB_PROBES_MANY) &&
+	       (buckets->parts != 0) == confirmed && (buckets->size != 0) == confirmed &&
+	       (uint64_t)buckets->parts * buckets->size < UINT32_MAX;
+}
+
+bool xb_params_are_sound(const struct xb_params *params)
+{
+	return is_stage(&params->host4, &params->confirm4, params->confirm) &&
+	       is_stage(&params->net6, &params->confirm6, params->confirm) &&
+	       is_stage(&params->names, &params->confirm_names, true) &&
+	       params->length_cells < UINT32_MAX && (!params->names.blocks || params->allow_names);
+}

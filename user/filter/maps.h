@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which maps a generation of given parameters has, and how large they are. */
+#ifndef XB_FILTER_MAPS_H
+#define XB_FILTER_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "xdp_bloom/layout.h"
+
+/* The maps of a generation; one that a generation has no use for does not exist. */
+enum xb_map {
+	XB_MAP_HOST4,
+	XB_MAP_NET6,
+	XB_MAP_LENGTHS6,
+	XB_MAP_PREFIX4,
+	XB_MAP_CONFIRM4,
+	XB_MAP_CONFIRM6,
+	XB_MAP_GATE,
+	XB_MAP_ALLOW4,
+	XB_MAP_ALLOW6,
+	XB_MAP_POLICY,
+	XB_MAP_NAMES,
+	XB_MAP_CONFIRM_NAMES,
+	XB_MAP_DEPTHS,
+	XB_MAP_ALLOW_NAMES,
+	XB_MAP_SCRATCH,
+	XB_MAPS,
+};
+
+/* In the program and as a pin. */
+const char *xb_map_name(enum xb_map map);
+
+/* 0: a generation of these parameters does not have it. */
+uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params);
+
+/* Of an array; the tries take memory as they grow: 0. */
+uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params);
+
+/* Bytes of all arrays: the packet path. */
+uint64_t xb_maps_bytes(const struct xb_params *params);
+
+/* Whether parameters that were read, as from a pin, agree with themselves: whoever goes by them
+ * stays within the maps they ask for. */
+bool xb_params_are_sound(const struct xb_params *params);
+
+/* Whether the map behind the descriptor is the one that the parameters ask for. */
+bool xb_map_is(int fd, enum xb_map map, const struct xb_params *params);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Asking the filter in force what it would do, with a frame of our own that no interface sees. */
+#ifndef XB_FILTER_TESTRUN_H
+#define XB_FILTER_TESTRUN_H
+
+#include "attach/anchor.h"
+#include "model/entry.h"
+
+enum xb_verdict {
+	XB_PROBE_NONE,
+	XB_PROBE_PASS,
+	XB_PROBE_DROP,
+	XB_PROBE_REFUSED, /* sent back: the answers to a query */
+	XB_PROBE_NXDOMAIN,
+	XB_PROBE_TRUNCATED,
+	XB_PROBE_ANSWERED, /* in another way */
+};
+
+/*
+ * entry: a single address. XB_PROBE_NONE: no filter is in force. The frame is counted with those of
+ * interfaces that are not attached.
+ */
+int xb_probe(const struct xb_link *link, const struct xb_entry *entry, enum xb_verdict *verdict);
+
+/* The same with a DNS query for the name, sent by an IPv4 address to that port. */
+int xb_probe_name(const struct xb_link *link, const struct xb_entry *source, uint16_t port,
+		  const struct xb_entry *name, enum xb_verdict *verdict);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The formats of lists of addresses. A wrong line is an error: an address list has no reason to
+ * hold anything else. */
+#include <jansson.h>
+#include <stdio.h>
+
+#include "lists/format.h"
+#include "lists/line.h"
+
+#define PLAIN_END XB_BLANKS "#;"
+
+/* What a set of ipset says of all its entries. */
+struct xb_list_set {
+	char name[XB_SHOWN + 1];
+	uint32_t netmask, timeout; /* 0: none */
+};
+
+static bool is_comment(const char *text)
+{
+	return *text == '#' || *text == ';';
+}
+
+/* A dotted quad in front, by the rules of inet_pton. Returns its end, NULL if there is none. */
+static inline const char *read_ipv4(const char *text, struct xb_entry *entry)
+{
+	uint32_t address = 0;
+
+	for (int octets = 0; octets < 4; octets++) {
+		uint32_t octet = 0;
+		const char *start;
+
+		if (octets && *text++ != '.')
+			return NULL;
+		for (start = text; text < start + 4 && *text >= '0' && *text <= '9'; text++)
+			octet = octet * 10 + (uint32_t)(*text - '0');
+		if (text == start || octet > 255 || (*start == '0' && text > start + 1))
+			return NULL;
+		address = address << 8 | octet;
+	}
+	*entry = (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+	return text;
+}
+
+/* The same of a line, behind which XB_LIST_SLACK bytes can be read: how many digits an octet has is
+ * no branch, since nobody can predict it. */
+static inline const char *read_ipv4_of_line(const char *text, struct xb_entry *entry)
+{
+	static const uint8_t weight[3][3] = {{1, 0, 0}, {10, 1, 0}, {100, 10, 1}};
+	uint32_t address = 0;
+
+	for (int octets = 0; octets < 4; octets++) {
+		uint32_t first = (uint32_t)(text[0] - '0'), second = (uint32_t)(text[1] - '0'),
+			 third = (uint32_t)(text[2] - '0');
+		uint32_t more = (second < 10) + ((second < 10) & (third < 10));
+		uint32_t octet = first * weight[more][0] + second * weight[more][1] +
+				 third * weight[more][2];
+
+		text += more + 1;
+		if ((first > 9) | (octet > 255) | (!first & (more > 0)) |
+		    ((octets < 3) & (*text != '.')))
+			return NULL;
+		text += octets < 3;
+		address = address << 8 | octet;
+	}
+	*entry = (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+	return text;
+}
+
+static int read_address(struct xb_listfile *file, const char *text, struct xb_entry *entry)
+{
+	const char *end = read_ipv4(text, entry);
+
+	return end && !*end ? 0 : xb_line_address(file, text, entry);
+}
+
+/* plain: an entry a line, and perhaps a comment behind it. FireHOL's netsets and Spamhaus's DROP
+ * are written so. */
+
+/* By shape only, so that a wrong address in the first line is told as such. */
+static bool looks_like_entry(const char *text, const char *end)
+{
+	size_t size = strcspn(text, end);
+	bool ipv6 = memchr(text, ':', size);
+
+	return (ipv6 || memchr(text, '.', size)) &&
+	       strspn(text, ipv6 ? XB_DIGITS "abcdefABCDEF.:/" : XB_DIGITS "./") == size;
+}
+
+static bool detect_plain(const char *line)
+{
+	const char *rest = line + strcspn(line, PLAIN_END);
+
+	rest += strspn(rest, XB_BLANKS);
+	return looks_like_entry(line, PLAIN_END) && (!*rest || is_comment(rest));
+}
+
+static int parse_plain(struct xb_reading *reading, char *line)
+{
+	char *end = line + strcspn(line, PLAIN_END), *rest = end + strspn(end, XB_BLANKS);
+	bool commented = is_comment(rest);
+	struct xb_item item = {0};
+	int error;
+
+	rest += commented;
+	*end = '\0';
+	error = read_address(reading->file, line, &item.entry);
+	if (error)
+		return error;
+	if (*rest && !commented)
+		return xb_input_error("'%s' behind the entry is no comment", XB_SHOW(rest));
+	return xb_line_keep_with_comment(reading->file, &item, xb_line_trim(rest));
+}
+
+/* What long lists are made of. 1: taken; 0: the line is something else. */
+static int take_bare_ipv4(struct xb_reading *reading, const char *line, size_t size)
+{
+	struct xb_item item = {0};
+	const char *end = size <= XB_LIST_LINE_BYTES ? read_ipv4_of_line(line, &item.entry) : NULL;
+
+	if (!end || (end != line + size && end + strspn(end, XB_BLANKS) != line + size))
+		return 0;
+	return xb_line_keep(reading->file, &item) ?: 1;
+}
+
+const struct xb_list_format xb_plain_format = {"plain", detect_plain, parse_plain, .comments = "#;",
+					       .quick = take_bare_ipv4};
+const struct xb_list_format xb_netset_format = {"netset", NULL, parse_plain, .comments = "#;",
+						.quick = take_bare_ipv4};
+const struct xb_list_format xb_spamhaus_format = {"spamhaus", NULL, parse_plain, .comments = "#;",
+						  .quick = take_bare_ipv4};
+
+/* ipsum: an address, a tab, and the number of lists that name it. */
+static bool detect_ipsum(const char *line)
+{
+	const char *tab = strchr(line, '\t');
+
+	return tab && looks_like_entry(line, "\t") && !tab[1 + strspn(tab + 1, XB_DIGITS)];
+}
+
+static int parse_ipsum(struct xb_reading *reading, char *line)
+{
+	struct xb_item item = {0};
+	int error;
+
+	if (!detect_ipsum(line))
+		return xb_input_error("'%s' is not an address, a tab and a number", XB_SHOW(line));
+	line[strcspn(line, "\t")] = '\0';
+	error = read_address(reading->file, line, &item.entry);
+	return error ? error : xb_line_keep(reading->file, &item);
+}
+
+const struct xb_list_format xb_ipsum_format = {"ipsum", detect_ipsum, parse_ipsum,
+					       .comments = "#;"};
+
+/* spamhaus-json: an object a line; one of them tells about the list itself. */
+static bool detect_json(const char *line)
+{
+	return *line == '{';
+}
+
+static int take_object(struct xb_listfile *file, const json_t *object)
+{
+	const char *type = json_string_value(json_object_get(object, "type"));
+	const char *cidr = json_string_value(json_object_get(object, "cidr"));
+	const char *sblid = json_string_value(json_object_get(object, "sblid"));
+	struct xb_item item = {0};
+	int error;
+
+	if (type && !strcmp(type, "metadata"))
+		return 0;
+	if (!cidr)
+		return xb_input_error("not an object with a text \"cidr\"");
+	error = read_address(file, cidr, &item.entry);
+	return error ? error : xb_line_keep_with_comment(file, &item, sblid ? sblid : "");
+}
+
+static int parse_json(struct xb_reading *reading, char *line)
+{
+	char reason[JSON_ERROR_TEXT_LENGTH];
+	json_error_t cause;
+	json_t *object = json_loadb(line, strlen(line), JSON_REJECT_DUPLICATES, &cause);
+	int error;
+
+	if (!object)
+		return xb_input_error("not JSON: %s", xb_utf8_show(cause.text, sizeof(reason),
+								   reason, sizeof(reason)));
+	error = take_object(reading->file, object);
+	json_decref(object);
+	return error;
+}
+
+const struct xb_list_format xb_spamhaus_json_format = {"spamhaus-json", detect_json, parse_json,
+						       .comments = "#;"};
+
+/* ipset: what `ipset save` writes, any number of sets. */
+static bool detect_ipset(const char *line)
+{
+	return !strncmp(line, "create ", 7) || !strncmp(line, "add ", 4);
+}
+
+static const struct xb_list_set *find_set(const struct xb_reading *reading, const char *name)
+{
+	for (size_t i = reading->set_count; i > 0; i--)
+		if (!strcmp(reading->sets[i - 1].name, name))
+			return &reading->sets[i - 1];
+	return NULL;
+}
+
+static int take_number(const char *what, char **rest, uint32_t most, uint32_t *number)
+{
+	const char *word = xb_line_word(rest);
+	size_t digits = word ? strspn(word, XB_DIGITS) : 0;
+	unsigned long long value = digits ? strtoull(word, NULL, 10) : 0;
+
+	if (!digits || word[digits] || value > most)
+		return xb_input_error("%s '%s' is not a number from 0 to %u", what,
+				      XB_SHOW(word ? word : ""), most);
+	*number = (uint32_t)value;
+	return 0;
+}
+
+static int parse_create(struct xb_reading *reading, char *rest)
+{
+	const char *name = xb_line_word(&rest), *type = xb_line_word(&rest), *option;
+	struct xb_list_set set = {0};
+	int error = 0;
+
+	if (!type)
+		return xb_input_error("'create' needs a name and a type");
+	if (strcmp(type, "hash:ip") && strcmp(type, "hash:net") && strcmp(type, "bitmap:ip"))
+		return xb_input_error(
+			"cannot read sets of type %s, only hash:ip, hash:net and bitmap:ip",
+			XB_SHOW(type));
+	xb_utf8_show(name, sizeof(set.name), set.name, sizeof(set.name));
+	while (!error && (option = xb_line_word(&rest))) {
+		if (!strcmp(option, "netmask"))
+			error = take_number(option, &rest, 128, &set.netmask);
+		else if (!strcmp(option, "timeout"))
+			error = take_number(option, &rest, UINT32_MAX, &set.timeout);
+		else if (!strcmp(option, "bitmask"))
+			error = xb_input_error(
+				"the set has a bitmask, which prefixes cannot express");
+	}
+	if (!error)
+		error = xb_array_grow(&reading->sets, &reading->set_room, reading->set_count + 1,
+				      sizeof(set));
+	if (!error)
+		reading->sets[reading->set_count++] = set;
+	return error;
+}
+
+static int take_comment(char **rest, const char **comment)
+{
+	char *start = *rest + strspn(*rest, XB_BLANKS),
+	     *end = *start == '"' ? strchr(start + 1, '"') : NULL;
+
+	if (!end)
+		return xb_input_error("the comment is not in double quotes");
+	*end = '\0';
+	*comment = start + 1;
+	*rest = end + 1;
+	return 0;
+}
+
+static int take_add_option(const char *option, char **rest, struct xb_item *item,
+			   const char **comment)
+{
+	static const char *const unused[] = {"packets", "bytes", "skbmark", "skbprio", "skbqueue"};
+
+	if (!strcmp(option, "timeout"))
+		return take_number(option, rest, UINT32_MAX, &item->timeout);
+	if (!strcmp(option, "comment"))
+		return take_comment(rest, comment);
+	if (!strcmp(option, "-exist"))
+		return 0;
+	if (!strcmp(option, "nomatch"))
+		return xb_input_error("'nomatch' makes an exception, which cannot be expressed as "
+				      "a listed entry");
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
+		if (!strcmp(option, unused[i]))
+			return xb_line_word(rest) ? 0
+						  : xb_input_error("'%s' without a value", option);
+	return xb_input_error("'%s' is not an option of an entry", XB_SHOW(option));
+}
+
+static int parse_add(struct xb_reading *reading, char *rest)
+{
+	const char *name = xb_line_word(&rest), *entry = xb_line_word(&rest), *option,
+		   *comment = "";
+	struct xb_item item = {0};
+	const struct xb_list_set *set;
+	int error;
+
+	if (!entry)
+		return xb_input_error("'add' needs a set and an entry");
+	error = read_address(reading->file, entry, &item.entry);
+	if (error)
+		return error;
+	set = find_set(reading, XB_SHOW(name));
+	if (set)
+		item.timeout = set->timeout;
+	/* A set with a netmask holds networks, and ipset prints their addresses only. */
+	if (set && set->netmask && set->netmask < item.entry.length)
+		item.entry = xb_entry_covering(&item.entry, (uint8_t)set->netmask);
+	while (!error && (option = xb_line_word(&rest)))
+		error = take_add_option(option, &rest, &item, &comment);
+	return error ? error : xb_line_keep_with_comment(reading->file, &item, comment);
+}
+
+static int parse_ipset(struct xb_reading *reading, char *line)
+{
+	const char *verb = xb_line_word(&line);
+
+	if (!strcmp(verb, "create"))
+		return parse_create(reading, line);
+	if (!strcmp(verb, "add"))
+		return parse_add(reading, line);
+	return xb_input_error("'%s' is neither 'create' nor 'add', all that ipset save writes",
+			      XB_SHOW(verb));
+}
+
+const struct xb_list_format xb_ipset_format = {"ipset", detect_ipset, parse_ipset,
+					       .comments = "#;"};
+
+void xb_listaddress_end(struct xb_reading *reading)
+{
+	free(reading->sets);
+	reading->sets = NULL;
+}

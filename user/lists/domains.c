@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The formats of lists of domains: a domain a line, hosts files, Adblock rules. */
+#include <strings.h>
+
+#include "lists/format.h"
+#include "lists/line.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* domains: a domain a line, which stands for all below it too, as does `*.` in front. Addresses may
+ * be among them, and `=` in front is this name alone, as everywhere here. */
+
+#define WORD_END    XB_BLANKS "#;"
+#define LABEL_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_" XB_DIGITS
+
+/* By shape: labels, of which the last begins as that of no address does. */
+static bool looks_like_domain(const char *text, size_t size)
+{
+	const char *last;
+
+	size -= size && text[size - 1] == '.';
+	last = memrchr(text, '.', size);
+	for (size_t i = 0; i < size; i++)
+		if (!(text[i] & 0x80) && !strchr(LABEL_CHARS ".", text[i]))
+			return false;
+	return last && last + 1 < text + size && !strchr(XB_DIGITS, last[1]);
+}
+
+#define COSMETIC "#@?$%" /* behind the first `#` of a rule */
+
+/* A rule of which parts of pages browsers hide: names, then `##`, `#@#`, `#?#`, `#$#` or `#%#`. No
+ * name in it is one to block, and what is behind it is no comment. */
+static bool is_cosmetic(const char *line)
+{
+	size_t size = strcspn(line, XB_BLANKS "=/:#");
+
+	return size && line[size] == '#' && line[size + 1] && strchr(COSMETIC, line[size + 1]);
+}
+
+static bool detect_domains(const char *line)
+{
+	const char *rest;
+	size_t size;
+
+	line += *line == '=' ? 1 : !strncmp(line, "*.", 2) ? 2 : 0;
+	size = strcspn(line, WORD_END);
+	rest = line + size + strspn(line + size, XB_BLANKS);
+	return looks_like_domain(line, size) && (!*rest || strchr("#;", *rest));
+}
+
+static int keep_address(struct xb_listfile *file, const char *text, const char *comment)
+{
+	struct xb_item item = {0};
+	int error = xb_line_address(file, text, &item.entry);
+
+	return error ? error : xb_line_keep_with_comment(file, &item, comment);
+}
+
+static int parse_domains(struct xb_reading *reading, char *line)
+{
+	const char *comment, *word;
+
+	if (is_cosmetic(line))
+		return XB_LINE_UNKNOWN;
+	comment = xb_line_comment(line, "#;");
+	word = xb_line_word(&line);
+	if (!word || xb_line_word(&line))
+		return XB_LINE_UNKNOWN;
+	if (strchr(word, ':') || strchr(word, '/') || !word[strspn(word, XB_DIGITS ".")])
+		return keep_address(reading->file, word, comment);
+	if (*word == '=')
+		return xb_line_keep_domain(reading->file, word + 1, XB_LINE_EXACT, comment);
+	return xb_line_keep_domain(reading->file, word + (strncmp(word, "*.", 2) ? 0 : 2), 0,
+				   comment);
+}
+
+const struct xb_list_format xb_domains_format = {"domains", detect_domains, parse_domains,
+						 .comments = "#;!", .loose = true};
+
+/*
+ * hosts: an address and names. A name is blocked that leads nowhere; one with a real address is a
+ * mapping. A hosts file speaks of single names, but those who publish blocklists as hosts files
+ * mean domains, and so do those who take them: all below is listed too.
+ */
+
+static bool is_address(const char *text)
+{
+	struct xb_entry entry;
+
+	if (!xb_entry_parse(text, strlen(text), NULL, &entry, NULL))
+		return !strchr(text, '/');
+	xb_error_clear();
+	return false;
+}
+
+static bool detect_hosts(const char *line)
+{
+	size_t size = strcspn(line, XB_BLANKS);
+	const char *name = line + size + strspn(line + size, XB_BLANKS);
+	char address[XB_SHOWN + 1];
+
+	if (size > XB_SHOWN || !*name || strchr("#;", *name))
+		return false;
+	memcpy(address, line, size);
+	address[size] = '\0';
+	return xb_line_is_nowhere(address) ||
+	       (is_address(address) && looks_like_domain(name, strcspn(name, WORD_END)));
+}
+
+/* Single labels, addresses, and what else hosts files call the machine itself: no business of a
+ * list. */
+static bool is_local(const char *name)
+{
+	static const char *const local[] = {"localhost.localdomain", "localhost4.localdomain4",
+					    "localhost6.localdomain6"};
+	size_t label = strspn(name, LABEL_CHARS);
+
+	if (label && !name[label + (name[label] == '.')])
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
+		if (!strcasecmp(name, local[i]))
+			return true;
+	return is_address(name);
+}
+
+static int parse_hosts(struct xb_reading *reading, char *line)
+{
+	const char *comment = xb_line_comment(line, "#"), *address = xb_line_word(&line), *name;
+	bool nowhere = address && xb_line_is_nowhere(address);
+	size_t names = 0;
+	int error = 0;
+
+	if (!nowhere && (!address || !is_address(address)))
+		return XB_LINE_UNKNOWN;
+	for (; !error && (name = xb_line_word(&line)); names++)
+		if (!is_local(name))
+			error = nowhere ? xb_line_keep_domain(reading->file, name, 0, comment)
+					: XB_LINE_UNKNOWN;
+	return names ? error : XB_LINE_UNKNOWN;
+}
+
+const struct xb_list_format xb_hosts_format = {"hosts", detect_hosts, parse_hosts,
+					       .comments = "#;!", .loose = true};
+
+/*
+ * adblock: `||domain^` lists a domain and all below it, `@@||domain^` allows it. Options that leave
+ * it at that may follow; all else that this language can say is for browsers.
+ */
+
+static bool is_header(const char *line)
+{
+	return !strncasecmp(line, "[adblock", 8) || !strncasecmp(line, "[ublock", 7) ||
+	       !strncasecmp(line, "[adguard", 8);
+}
+
+static bool detect_adblock(const char *line)
+{
+	return is_header(line) || !strncmp(line, "||", 2) || !strncmp(line, "@@||", 4) ||
+	       is_cosmetic(line);
+}
+
+/* `document` is not among them: it means pages of the domain, not what other pages load of it. */
+static bool is_for_all(char *options)
+{
+	static const char *const harmless[] = {"important", "all"};
+	const char *option;
+
+	while ((option = strsep(&options, ","))) {
+		bool known = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
+			known |= !strcmp(option, harmless[i]);
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+static int parse_adblock(struct xb_reading *reading, char *line)
+{
+	bool allow = !strncmp(line, "@@", 2);
+	char *domain = line + (allow ? 4 : 2), *end;
+
+	/* `#` begins a comment, but for cosmetic rules of all pages. */
+	if (is_header(line) || (*line == '#' && !(line[1] && strchr(COSMETIC, line[1]))))
+		return 0;
+	if (strncmp(line + (allow ? 2 : 0), "||", 2))
+		return XB_LINE_UNKNOWN;
+	end = strchr(domain, '^');
+	if (!end || (end[1] && (end[1] != '$' || !is_for_all(end + 2))))
+		return XB_LINE_UNKNOWN;
+	*end = '\0';
+	return xb_line_keep_domain(reading->file, domain, allow ? XB_LINE_ALLOW : 0, "");
+}
+
+const struct xb_list_format xb_adblock_format = {"adblock", detect_adblock, parse_adblock,
+						 .comments = "!", .loose = true};

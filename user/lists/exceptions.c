@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Exceptions inside a list whose format says that the narrower rule wins. The allowlist wins over
+ * every entry, so an exception that holds narrower listings of its own file would hide them. One
+ * that nothing wider in the file needs is left out in their favour; of one that is needed, the
+ * listings inside are: no one who is excepted is dropped, and whoever imports is told.
+ */
+#include "lists/line.h"
+
+static int compare(const void *entry, const void *item)
+{
+	return xb_entry_compare(entry, &((const struct xb_item *)item)->entry);
+}
+
+static bool has(const struct xb_listfile *file, const struct xb_entry *entry)
+{
+	return bsearch(entry, file->items, file->count, sizeof(*file->items), compare);
+}
+
+bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *domain, bool itself)
+{
+	struct xb_entry wider = {.name = domain->name, .kind = XB_NAME, .length = domain->length};
+
+	if (itself && has(file, &wider))
+		return true;
+	while (xb_entry_widen(&wider))
+		if (has(file, &wider))
+			return true;
+	return false;
+}
+
+/* The first item behind the entry and all that is the same. */
+static size_t find_behind(const struct xb_listfile *file, const struct xb_entry *entry)
+{
+	size_t low = 0, high = file->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (xb_entry_compare(&file->items[middle].entry, entry) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Whether the item is there, and a listing inside the domain. */
+static bool is_inside(const struct xb_listfile *file, size_t at, const struct xb_entry *domain)
+{
+	return at < file->count && file->items[at].entry.kind == XB_NAME &&
+	       xb_entry_inside(domain, &file->items[at].entry);
+}
+
+/* needed: marks what lies inside exceptions that are needed; else marks the others, if they hide
+ * something. A long file is gone through once: exceptions inside the last one have nothing to add.
+ */
+static void mark(struct xb_listfile *file, bool needed)
+{
+	const struct xb_entry *last = NULL;
+
+	for (size_t i = 0; i < file->count; i++) {
+		const struct xb_entry *exception = &file->items[i].entry;
+		struct xb_entry domain = *exception;
+		size_t at;
+
+		if (exception->kind != XB_ALLOW_NAME ||
+		    (needed && last && xb_entry_inside(last, exception)))
+			continue;
+		domain.kind = XB_NAME;
+		at = find_behind(file, &domain);
+		if (!is_inside(file, at, &domain) ||
+		    xb_line_is_listed(file, &domain, true) != needed)
+			continue;
+		last = exception;
+		file->items[i].doubtful = !needed;
+		for (; needed && is_inside(file, at, &domain); at++)
+			file->items[at].doubtful = true;
+	}
+}
+
+int xb_line_narrower_wins(struct xb_listfile *file)
+{
+	int error;
+
+	mark(file, false);
+	error = xb_line_settle(file, "would let pass what the file lists below it");
+	if (error)
+		return error;
+	mark(file, true);
+	return xb_line_settle(file, "lies in an exception, which would have to have an exception");
+}

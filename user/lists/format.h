@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A format that list files come in: what one line says in it. Each family of formats has a file:
+ * addresses, domains, resolvers, rpz. */
+#ifndef XB_LISTS_FORMAT_H
+#define XB_LISTS_FORMAT_H
+
+#include <stdbool.h>
+
+#include "lists/items.h"
+
+#define XB_LIST_LINE_BYTES 4096 /* at most, without the line end */
+#define XB_LIST_LINE_PART  8192 /* what comes of a longer one: still too long */
+#define XB_LIST_SLACK	   4	/* bytes that can be read behind a line */
+
+struct xb_list_set;
+struct xb_list_zone;
+struct xb_list_data;
+struct xb_list_format;
+
+/* A file while it is read. All zero but for `file` is a beginning. */
+struct xb_reading {
+	struct xb_listfile *file;
+	const struct xb_list_format *format; /* NULL: told by the first line that is one */
+	bool indented;			     /* the line had blanks in front */
+	struct xb_list_set *sets;	     /* of ipset */
+	size_t set_count, set_room;
+	struct xb_list_zone *zone; /* of rpz */
+	struct xb_list_data *data; /* of unbound */
+};
+
+/* Not understood: to be counted, and nothing kept of the line. */
+#define XB_LINE_UNKNOWN 1
+
+/* Lines come without blanks around them, none empty or a comment; a parser may cut them up. */
+struct xb_list_format {
+	const char *name;
+	bool (*detect)(const char *line); /* NULL: only when asked for by name */
+	/*
+	 * 0, or an error. With `loose` an input error is told and counted with the line, as
+	 * XB_LINE_UNKNOWN is; else it ends the import.
+	 */
+	int (*parse)(struct xb_reading *reading, char *line);
+	const char *comments; /* what a line that is one begins with */
+	bool loose;
+	/* Tried on the untouched line. 1: taken; 0: the line is something else. May be NULL. */
+	int (*quick)(struct xb_reading *reading, const char *line, size_t size);
+	/*
+	 * Called once after the last line, for what a line says only together with others; the
+	 * items are in store order, repeats among them. None may stay doubtful: xb_line_settle.
+	 * May be NULL.
+	 */
+	int (*finish)(struct xb_reading *reading);
+};
+
+extern const struct xb_list_format xb_plain_format, xb_netset_format, xb_spamhaus_format,
+	xb_spamhaus_json_format, xb_ipsum_format, xb_ipset_format;
+extern const struct xb_list_format xb_domains_format, xb_hosts_format, xb_adblock_format;
+extern const struct xb_list_format xb_dnsmasq_format, xb_unbound_format;
+extern const struct xb_list_format xb_rpz_format;
+
+/* Free what their formats have put into it. */
+void xb_listaddress_end(struct xb_reading *reading);
+void xb_listresolver_end(struct xb_reading *reading);
+void xb_listzone_end(struct xb_reading *reading);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a list file says, line by line, in memory. */
+#ifndef XB_LISTS_ITEMS_H
+#define XB_LISTS_ITEMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/entry.h"
+
+/* One entry and what its line says of it. */
+struct xb_item {
+	struct xb_entry entry; /* first, for xb_entry_sort */
+	uint32_t timeout;      /* seconds, 0: none */
+	uint32_t comment : 31; /* offset in comments, 0: none */
+	uint32_t doubtful : 1; /* to be left out unless the end of the file settles it */
+};
+_Static_assert(sizeof(struct xb_item) == 32, "millions of them are in memory");
+
+/* A line that was not understood. */
+struct xb_unknown_line {
+	uint64_t line;	  /* its number */
+	const char *text; /* its beginning in quotes, or what is wrong; safe for a terminal */
+};
+
+#define XB_UNKNOWN_TEXT 200 /* bytes, terminator included */
+#define XB_UNKNOWN_KEPT 5   /* where there is room for the first few only */
+
+struct xb_listfile {
+	struct xb_item *items; /* in store order, each entry once */
+	size_t count, room;
+	uint64_t allowed; /* of the items: for the allowlist */
+	char *comments;	  /* NUL-terminated strings; offset 0 is the empty one */
+	size_t comment_bytes, comment_room;
+	struct xb_arena names;	       /* of the items' entries, and the texts of unknown lines */
+	uint64_t lines, bytes;	       /* read */
+	uint64_t repeats;	       /* items dropped since another line says the same */
+	uint64_t host_bits;	       /* prefixes whose host bits were cut off */
+	uint64_t first_host_bits_line; /* 0: none */
+	char first_host_bits[XB_ENTRY_TEXT];
+	struct xb_unknown_line *first_unknown; /* of all that were left out, by number */
+	size_t unknown, unknown_room;
+	const char *format; /* name of the format it was read as */
+};
+
+/* "" if there is none; owned by the file. */
+const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item);
+
+void xb_listfile_free(struct xb_listfile *file);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Words, comments, addresses and domains of list lines. */
+#include "lists/line.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "model/comment.h"
+
+char *xb_line_trim(char *text)
+{
+	size_t size;
+
+	text += strspn(text, XB_BLANKS);
+	size = strlen(text);
+	while (size && strchr(XB_BLANKS, text[size - 1]))
+		size--;
+	text[size] = '\0';
+	return text;
+}
+
+char *xb_line_word(char **rest)
+{
+	char *word = *rest + strspn(*rest, XB_BLANKS), *end = word + strcspn(word, XB_BLANKS);
+
+	*rest = *end ? end + 1 : end;
+	*end = '\0';
+	return *word ? word : NULL;
+}
+
+char *xb_line_comment(char *text, const char *marks)
+{
+	char *mark = text + strcspn(text, marks);
+
+	if (!*mark)
+		return mark;
+	*mark = '\0';
+	return xb_line_trim(mark + 1);
+}
+
+int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)
+{
+	size_t start = file->comment_bytes ? file->comment_bytes : 1,
+	       end = start + strlen(comment) + 1;
+	int error;
+
+	if (!*comment || xb_comment_check(comment, strlen(comment))) {
+		xb_error_clear();
+		return xb_line_keep(file, item);
+	}
+	if (end > INT32_MAX)
+		return xb_input_error("the comments up to here are more than 2 GiB");
+	error = xb_array_grow(&file->comments, &file->comment_room, end, 1);
+	if (error)
+		return error;
+	file->comments[0] = '\0';
+	strcpy(file->comments + start, comment);
+	file->comment_bytes = end;
+	item->comment = start & INT32_MAX;
+	return xb_line_keep(file, item);
+}
+
+int xb_line_unknown(struct xb_listfile *file, uint64_t line, const char *format, ...)
+{
+	struct xb_unknown_line unknown = {.line = line};
+	char text[XB_UNKNOWN_TEXT];
+	va_list arguments;
+	int error;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	unknown.text = xb_arena_copy(&file->names, text, strlen(text) + 1);
+	if (!unknown.text)
+		return -ENOMEM;
+	error = xb_array_grow(&file->first_unknown, &file->unknown_room, file->unknown + 1,
+			      sizeof(unknown));
+	if (!error)
+		file->first_unknown[file->unknown++] = unknown;
+	return error;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct xb_unknown_line *first = a, *second = b;
+
+	return (first->line > second->line) - (first->line < second->line);
+}
+
+int xb_line_settle(struct xb_listfile *file, const char *why)
+{
+	size_t kept = 0, before = file->unknown;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < file->count; i++) {
+		const struct xb_item *item = &file->items[i];
+		char name[XB_ENTRY_TEXT];
+
+		if (item->doubtful)
+			error = xb_line_unknown(file, item->entry.line, "'%s' %s",
+						XB_SHOW(xb_entry_format(&item->entry, name)), why);
+		else
+			file->items[kept++] = *item;
+	}
+	file->count = kept;
+	if (file->unknown > before)
+		qsort(file->first_unknown, file->unknown, sizeof(*file->first_unknown),
+		      compare_lines);
+	return error;
+}
+
+/* Time to live, "300" or "1h30m", or class: what may stand between owner and type. */
+static bool is_between(const char *word)
+{
+	if (!strcasecmp(word, "IN"))
+		return true;
+	if (!isdigit((unsigned char)*word))
+		return false;
+	return !word[strspn(word, XB_DIGITS "smhdwSMHDW")];
+}
+
+char *xb_line_record_type(char **rest)
+{
+	char *word;
+
+	do
+		word = xb_line_word(rest);
+	while (word && is_between(word));
+	return word;
+}
+
+int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry *entry)
+{
+	char shown[XB_ENTRY_TEXT + 1] = "";
+	bool host_bits;
+	int error;
+
+	xb_utf8_show(text, sizeof(shown), shown, sizeof(shown));
+	error = xb_entry_parse(shown, strlen(shown), NULL, entry, &host_bits);
+	if (error || !host_bits)
+		return error;
+	if (!file->host_bits++) {
+		file->first_host_bits_line = file->lines;
+		memcpy(file->first_host_bits, shown, sizeof(file->first_host_bits));
+	}
+	return 0;
+}
+
+int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used)
+{
+	if (*text == '=')
+		return xb_input_error("'%s' is no domain: it begins with '='", XB_SHOW(text));
+	return xb_name_parse(text, strlen(text), form, used);
+}
+
+int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
+			const char *comment)
+{
+	uint8_t form[XB_NAME_BYTES + 1];
+	struct xb_item item = {.entry.kind = how & XB_LINE_ALLOW ? XB_ALLOW_NAME : XB_NAME,
+			       .doubtful = (how & XB_LINE_DOUBTFUL) != 0};
+	int error = xb_line_domain(text, form, &item.entry.length);
+
+	if (error)
+		return error;
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): set without an error */
+	if (isdigit(form[1]))
+		return xb_input_error("'%s' is no domain: its last label begins with a digit",
+				      XB_SHOW(text));
+	if (how & XB_LINE_EXACT)
+		form[item.entry.length++] = 0;
+	item.entry.name = xb_arena_copy(&file->names, form, item.entry.length);
+	return item.entry.name ? xb_line_keep_with_comment(file, &item, comment) : -ENOMEM;
+}
+
+bool xb_line_is_nowhere(const char *address)
+{
+	size_t size = strcspn(address, "%");
+	struct xb_entry entry;
+
+	if (xb_entry_parse(address, size, NULL, &entry, NULL)) {
+		xb_error_clear();
+		return false;
+	}
+	if (memchr(address, '/', size))
+		return false;
+	if (address[size])
+		return entry.hi == 0xfe80ULL << 48 && entry.lo == 1;
+	if (xb_entry_is_ipv4(&entry))
+		return !entry.hi || entry.hi >> 56 == 127;
+	return !entry.hi && entry.lo <= 1;
+}

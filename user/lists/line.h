@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the list formats share: the words of a line, and how what it says is kept. */
+#ifndef XB_LISTS_LINE_H
+#define XB_LISTS_LINE_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "lists/items.h"
+
+#define XB_DIGITS "0123456789"
+#define XB_BLANKS " \t\r"
+
+/* The text without blanks around it; what is behind is cut off. */
+char *xb_line_trim(char *text);
+
+/* Cuts the next word off, NULL at the end. */
+char *xb_line_word(char **rest);
+
+/* Cuts the text off at the first of `marks`. Returns what was behind, trimmed; "" if none is there.
+ */
+char *xb_line_comment(char *text, const char *marks);
+
+static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *item)
+{
+	int error = xb_array_grow(&file->items, &file->room, file->count + 1, sizeof(*item));
+
+	if (error)
+		return error;
+	file->items[file->count] = *item;
+	file->items[file->count++].entry.line = (uint32_t)file->lines;
+	return 0;
+}
+
+int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment);
+
+/* Counts a line that was not understood, and keeps what is to be said of it. */
+__attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *file, uint64_t line,
+							  const char *format, ...);
+
+/* Takes the doubtful items out and their lines as unknown; the domain in quotes and `why` tell the
+ * reason. */
+int xb_line_settle(struct xb_listfile *file, const char *why);
+
+/*
+ * For formats in which the narrower rule wins, with the items in store order, repeats among them:
+ * takes out either an exception that would hide what the file lists below it, or, where something
+ * wider is listed too, what is listed below the exception. Each is told as unknown.
+ */
+int xb_line_narrower_wins(struct xb_listfile *file);
+
+/* Whether the file lists something wider than the domain, or, with `itself`, the domain. */
+bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *domain, bool itself);
+
+/* The type of a resource record (RFC 1035, section 5.1), behind time to live and class; NULL at the
+ * end. */
+char *xb_line_record_type(char **rest);
+
+/* An address or prefix, with its host bits cut off and noted. */
+int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry *entry);
+
+/* The form of a domain that stands for itself and all below it; `=` in front is an input error. */
+int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used);
+
+#define XB_LINE_EXACT	 1U /* this name alone */
+#define XB_LINE_ALLOW	 2U /* for the allowlist */
+#define XB_LINE_DOUBTFUL 4U /* see struct xb_item */
+
+/*
+ * Keeps a domain. how: XB_LINE_ bits. An input error also where the domain could be a wrong
+ * address: its last label begins with a digit, as that of no domain on the Internet does.
+ */
+int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
+			const char *comment);
+
+/* Whether the address is one that lists give to names which are to lead nowhere: 0.0.0.0,
+ * 127.0.0.0/8, ::, ::1, fe80::1 of an interface. */
+bool xb_line_is_nowhere(const char *address);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading list files: lines, and one sorted array of what they say. */
+#include "lists/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "lists/line.h"
+#include "lists/table.h"
+
+#define BUFFER_BYTES   (1U << 20)
+#define PROGRESS_BYTES (8U << 20)
+
+/* Where lines come from. */
+struct source {
+	const char *name;
+	int fd;
+	bool owned; /* fd is */
+	char *buffer;
+	size_t begin, end; /* what the buffer holds and no line has taken */
+	bool ended;
+	bool skipping; /* the rest of a line that is too long */
+	uint64_t done, total;
+};
+
+static int open_source(int fd, const char *path, const char *name, struct source *source)
+{
+	bool is_stdin = !strcmp(path, "-");
+	struct stat about;
+
+	*source = (struct source){.name = name	     ? name
+					  : is_stdin ? "stdin"
+						     : path,
+				  .fd = fd >= 0 ? fd : STDIN_FILENO,
+				  .owned = fd < 0 && !is_stdin,
+				  .buffer = malloc(BUFFER_BYTES + 1 + XB_LIST_SLACK)};
+	if (!source->buffer) {
+		xb_out_of_memory();
+		return -ENOMEM;
+	}
+	if (source->owned)
+		source->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (source->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return xb_input_error("%s: %s", source->name, strerror(errno));
+	if (source->fd < 0 || fstat(source->fd, &about))
+		return xb_system_error(errno, "%s", source->name);
+	if (S_ISDIR(about.st_mode))
+		return xb_input_error("%s: this is a directory, not a list", source->name);
+	source->total = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
+	return 0;
+}
+
+static void close_source(struct source *source)
+{
+	if (source->owned && source->fd >= 0)
+		close(source->fd);
+	free(source->buffer);
+}
+
+static int refill(struct source *source)
+{
+	ssize_t got;
+
+	memmove(source->buffer, source->buffer + source->begin, source->end - source->begin);
+	source->end -= source->begin;
+	source->begin = 0;
+	got = TEMP_FAILURE_RETRY(
+		read(source->fd, source->buffer + source->end, BUFFER_BYTES - source->end));
+	if (got < 0)
+		return xb_system_error(errno, "%s: reading", source->name);
+	source->ended = !got;
+	source->end += (size_t)got;
+	memset(source->buffer + source->end, 0, 1 + XB_LIST_SLACK);
+	source->done += (uint64_t)got;
+	if (source->done % PROGRESS_BYTES < (size_t)got &&
+	    (!source->total || source->done < source->total))
+		xb_progress("reading", source->done, source->total);
+	return 0;
+}
+
+/* Passes over what is held of a line that came in part. */
+static void skip_rest(struct source *source)
+{
+	char *start = source->buffer + source->begin,
+	     *newline = memchr(start, '\n', source->end - source->begin);
+
+	source->begin = newline ? (size_t)(newline + 1 - source->buffer) : source->end;
+	source->skipping = !newline;
+}
+
+/* 1: a line, its end replaced by NUL; 0: none is left. Of one that is too long a part comes,
+ * however much of it was read. */
+static int next_line(struct source *source, char **line, size_t *size)
+{
+	int error = 0;
+
+	while (!error) {
+		size_t held;
+		char *start, *newline;
+
+		if (source->skipping)
+			skip_rest(source);
+		held = source->end - source->begin;
+		start = source->buffer + source->begin;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): no source, no line */
+		newline = memchr(start, '\n', held);
+		if (newline || held > XB_LIST_LINE_PART || (source->ended && held)) {
+			size_t whole = newline ? (size_t)(newline - start) : held;
+
+			source->skipping = whole > XB_LIST_LINE_PART;
+			*line = start;
+			*size = source->skipping ? XB_LIST_LINE_PART : whole;
+			start[*size] = '\0';
+			source->begin += *size + (newline && !source->skipping);
+			return 1;
+		}
+		if (source->ended)
+			return 0;
+		error = refill(source);
+	}
+	return error;
+}
+
+/* Perhaps another format, or no list at all: nothing that may empty one. */
+static int no_entries(const struct source *source, const struct xb_reading *reading)
+{
+	const struct xb_listfile *file = reading->file;
+
+	if (file->unknown)
+		return xb_input_error("%s: not a line of it is understood as %s (%llu: %s)",
+				      source->name, xb_listformat_name(reading),
+				      (unsigned long long)file->first_unknown[0].line,
+				      file->first_unknown[0].text);
+	xb_input_error("%s: no entries", source->name);
+	return -ENODATA;
+}
+
+/* Room for all there can be, so that it need not grow: what is not filled costs nothing. */
+static void reserve(const struct source *source, struct xb_listfile *file)
+{
+	size_t most = source->total / strlen("1.2.3.4\n");
+
+	file->items = most ? xb_array_alloc(most, sizeof(*file->items)) : NULL;
+	file->room = file->items ? most : 0;
+}
+
+/* How the file was to end, and whether what was read so far does. */
+struct ending {
+	const char *line; /* NULL: any way */
+	size_t size;
+	bool met;
+};
+
+static struct ending ending_of(const char *line)
+{
+	struct ending ending = {.line = line};
+
+	if (line) {
+		ending.line += strspn(line, XB_BLANKS);
+		ending.size = strlen(ending.line);
+		while (ending.size && strchr(XB_BLANKS, ending.line[ending.size - 1]))
+			ending.size--;
+	}
+	return ending;
+}
+
+static void look_at_end(struct ending *ending, const char *line, size_t size)
+{
+	while (size && strchr(XB_BLANKS, *line)) {
+		line++;
+		size--;
+	}
+	while (size && strchr(XB_BLANKS, line[size - 1]))
+		size--;
+	if (size)
+		ending->met = size == ending->size && !memcmp(line, ending->line, size);
+}
+
+static int check_end(const struct source *source, const struct ending *ending)
+{
+	if (!ending->line || ending->met)
+		return 0;
+	return xb_input_error("%s: the last line is not '%s', so the file may have been cut off",
+			      source->name, XB_SHOW(ending->line));
+}
+
+static int read_lines(struct source *source, struct xb_reading *reading, struct ending *ending)
+{
+	char *line = NULL;
+	size_t size = 0;
+	int got;
+
+	while ((got = next_line(source, &line, &size)) > 0) {
+		reading->file->lines++;
+		if (ending->line)
+			look_at_end(ending, line, size);
+		got = xb_listformat_take(reading, line, size);
+		if (got < 0)
+			return xb_error_prefix(got, "%s:%llu", source->name,
+					       (unsigned long long)reading->file->lines);
+	}
+	if (!got)
+		xb_progress("reading", source->done, source->done);
+	return got;
+}
+
+/* Whether it says nothing beyond the one before it in order: the same, or a name alone whose domain
+ * is there with all below it. */
+static bool is_repeat(const struct xb_entry *before, const struct xb_entry *entry)
+{
+	return !xb_entry_compare(before, entry) ||
+	       (before->kind == entry->kind && xb_entry_is_name(entry) &&
+		xb_name_is_exact(entry->name, entry->length) &&
+		before->length == entry->length - 1 &&
+		!memcmp(before->name, entry->name, before->length));
+}
+
+/* Of items in order the first line with an entry wins. */
+static void drop_repeats(struct xb_listfile *file)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < file->count; i++) {
+		const struct xb_item *item = &file->items[i];
+
+		if (kept && is_repeat(&file->items[kept - 1].entry, &item->entry))
+			continue;
+		file->allowed += xb_entry_is_allow(&item->entry);
+		if (kept++ != i)
+			file->items[kept - 1] = *item;
+	}
+	file->repeats += file->count - kept;
+	file->count = kept;
+}
+
+static int finish(const struct source *source, struct xb_reading *reading)
+{
+	struct xb_listfile *file = reading->file;
+	int error = xb_listformat_finish(reading);
+
+	if (error)
+		return error;
+	if (!file->count)
+		return no_entries(source, reading);
+	file->format = xb_listformat_name(reading);
+	drop_repeats(file);
+	return 0;
+}
+
+int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file)
+{
+	return xb_listfile_read_as(-1, path, &(struct xb_listfile_terms){.format = format}, file);
+}
+
+int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms *terms,
+			struct xb_listfile *file)
+{
+	struct ending ending = ending_of(terms->end);
+	struct xb_reading reading = {.file = file};
+	struct source source;
+	int error;
+
+	memset(file, 0, sizeof(*file));
+	error = terms->format ? xb_listformat_choose(&reading, terms->format) : 0;
+	if (error)
+		return error;
+	error = open_source(fd, path, terms->name, &source);
+	if (!error)
+		reserve(&source, file);
+	if (!error)
+		error = read_lines(&source, &reading, &ending);
+	file->bytes = source.done;
+	if (!error)
+		error = check_end(&source, &ending);
+	if (!error)
+		error = finish(&source, &reading);
+	close_source(&source);
+	xb_listformat_end(&reading);
+	if (error)
+		xb_listfile_free(file);
+	return error;
+}

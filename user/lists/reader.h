@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* List files as people publish them, read into memory: what `bloomctl import` takes. */
+#ifndef XB_LISTS_READER_H
+#define XB_LISTS_READER_H
+
+#include "lists/items.h"
+
+/*
+ * Reads the whole file ("-": standard input). format: one of lists/table.h, NULL: told by
+ * the first line that is neither blank nor a comment. All or nothing: after an error `file` is
+ * empty; -ENODATA: all lines are right, but there is no entry. A comment that xb_comment_check
+ * refuses is left out. The caller frees the file.
+ *
+ * In a list of addresses a wrong line is an error. Lists of domains hold rules that are more than
+ * names, for other programs: such lines are counted as unknown and left out. A file of which no
+ * line is understood is an error.
+ */
+int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
+
+/* What else there is to say of a file; NULL: nothing. */
+struct xb_listfile_terms {
+	const char *name;   /* for messages, instead of the path */
+	const char *format; /* as above */
+	const char *end;    /* the last line that is not blank must be this, blanks around it aside:
+			       of a file that was cut off in transfer it is another */
+};
+
+/* The same. fd: what is open already and stays so, instead of the path; -1: nothing. */
+int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms *terms,
+			struct xb_listfile *file);
+
+#endif

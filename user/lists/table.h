@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All formats: which one a file is in, and its lines handed to that. */
+#ifndef XB_LISTS_TABLE_H
+#define XB_LISTS_TABLE_H
+
+#include "lists/format.h"
+
+/* The names of the formats, for messages: "plain, ...". */
+const char *xb_listfile_formats(void);
+
+/* By name; an input error that lists the names otherwise. */
+int xb_listformat_choose(struct xb_reading *reading, const char *name);
+
+/* Of the format; NULL while none is known. */
+const char *xb_listformat_name(const struct xb_reading *reading);
+
+/*
+ * Takes what the line says into reading->file. line: size bytes and a NUL, without line end; it may
+ * be cut up. reading->file->lines: its number, from 1.
+ */
+int xb_listformat_take(struct xb_reading *reading, char *line, size_t size);
+
+/* After the last line: sorts the items, and lets the format look at all of them. */
+int xb_listformat_finish(struct xb_reading *reading);
+
+void xb_listformat_end(struct xb_reading *reading);
+
+#endif

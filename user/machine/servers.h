@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The servers that make a machine part of its network: name servers and DHCP. */
+#ifndef XB_MACHINE_SERVERS_H
+#define XB_MACHINE_SERVERS_H
+
+struct xb_lifelines;
+
+/* Of resolv.conf; behind a resolver on this machine also those systemd-resolved asks. */
+int xb_resolvers_find(struct xb_lifelines *out);
+
+/* Of the leases of systemd-networkd, and of the last lease in each file of dhclient. */
+int xb_dhcp_servers_find(struct xb_lifelines *out);
+
+#endif

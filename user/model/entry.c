@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Entries: text, order, keys. */
+#include "model/entry.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+
+static uint64_t leading_ones(unsigned int count)
+{
+	return count ? ~0ULL << (64 - count) : 0;
+}
+
+static void cut(struct xb_entry *entry, uint8_t length)
+{
+	entry->hi &= leading_ones(length < 64 ? length : 64);
+	entry->lo &= leading_ones(length > 64 ? length - 64U : 0);
+	entry->length = length;
+}
+
+static uint8_t kind_of(bool ipv4, uint8_t length)
+{
+	return (uint8_t)(!ipv4 ? XB_NET6 : length <= 24 ? XB_PREFIX4 : XB_HOST4);
+}
+
+static int parse_length(const char *text, uint8_t most, uint8_t *length)
+{
+	unsigned int value = 0;
+	size_t digits = strspn(text, "0123456789");
+
+	if (!digits || digits > 3 || text[digits] || (digits > 1 && text[0] == '0'))
+		return -1;
+	for (size_t i = 0; i < digits; i++)
+		value = value * 10 + (unsigned int)(text[i] - '0');
+	if (value > most)
+		return -1;
+	*length = (uint8_t)value;
+	return 0;
+}
+
+#define ADDRESS_TEXT 64
+#define SHOWN	     60
+
+/* What only addresses are written with. */
+static bool looks_like_address(const char *text, size_t size)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == ':' || text[i] == '/')
+			return true;
+		digits += (text[i] >= '0' && text[i] <= '9') || text[i] == '.';
+	}
+	return digits == size;
+}
+
+static int no_entry(const char *text, size_t size, bool names)
+{
+	char shown[SHOWN + 1];
+
+	xb_utf8_show(text, size, shown, sizeof(shown));
+	return xb_input_error("'%s%s' is not an address%s", shown, size > SHOWN ? "..." : "",
+			      names ? ", prefix or domain" : " or prefix");
+}
+
+/* ::ffff:a.b.c.d (RFC 4291, section 2.5.5.2) is how programs write an IPv4 address on an IPv6
+ * socket: no packet has it, so what is meant is the IPv4 address. */
+static bool is_mapped(const struct xb_entry *entry)
+{
+	return entry->length >= 96 && !entry->hi && entry->lo >> 32 == 0xffff;
+}
+
+static void unmap(struct xb_entry *entry)
+{
+	entry->hi = entry->lo << 32;
+	entry->lo = 0;
+	entry->length = (uint8_t)(entry->length - 96);
+}
+
+static int parse_address(const char *text, size_t size, bool names, struct xb_entry *entry,
+			 bool *host_bits)
+{
+	char copy[ADDRESS_TEXT];
+	struct xb_entry whole;
+	uint8_t bytes[16] = {0};
+	char *slash;
+	bool ipv4;
+
+	if (!size || size >= sizeof(copy) || memchr(text, '\0', size))
+		return no_entry(text, size, names);
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	slash = strchr(copy, '/');
+	if (slash)
+		*slash = '\0';
+	ipv4 = !strchr(copy, ':');
+	if (inet_pton(ipv4 ? AF_INET : AF_INET6, copy, bytes) != 1)
+		return no_entry(text, size, names);
+	memset(entry, 0, sizeof(*entry));
+	memcpy(&entry->hi, bytes, 8);
+	memcpy(&entry->lo, bytes + 8, 8);
+	entry->hi = be64toh(entry->hi);
+	entry->lo = be64toh(entry->lo);
+	entry->length = ipv4 ? 32 : 128;
+	if (slash && parse_length(slash + 1, entry->length, &entry->length))
+		return xb_input_error("'%.*s': the prefix length must be 0 to %d", (int)size, text,
+				      ipv4 ? 32 : 128);
+	if (!ipv4 && is_mapped(entry)) {
+		unmap(entry);
+		ipv4 = true;
+	}
+	whole = *entry;
+	cut(entry, entry->length);
+	entry->kind = kind_of(ipv4, entry->length);
+	if (host_bits)
+		*host_bits = whole.hi != entry->hi || whole.lo != entry->lo;
+	return 0;
+}
+
+int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
+		   struct xb_entry *entry, bool *host_bits)
+{
+	if (!name || looks_like_address(text, size))
+		return parse_address(text, size, name, entry, host_bits);
+	memset(entry, 0, sizeof(*entry));
+	entry->kind = XB_NAME;
+	entry->name = name;
+	if (host_bits)
+		*host_bits = false;
+	return xb_name_parse(text, size, name, &entry->length);
+}
+
+const char *xb_entry_format(const struct xb_entry *entry, char out[XB_ENTRY_TEXT])
+{
+	uint64_t parts[2];
+	size_t used;
+
+	if (xb_entry_is_name(entry))
+		return xb_name_format(entry->name, entry->length, out);
+	parts[0] = htobe64(entry->hi);
+	parts[1] = htobe64(entry->lo);
+	inet_ntop(xb_entry_is_ipv4(entry) ? AF_INET : AF_INET6, parts, out, XB_ENTRY_TEXT);
+	used = strlen(out);
+	if (entry->length != xb_entry_full_length(entry))
+		snprintf(out + used, XB_ENTRY_TEXT - used, "/%u", entry->length);
+	return out;
+}
+
+static int compare_names(const struct xb_entry *a, const struct xb_entry *b)
+{
+	int order = memcmp(a->name, b->name, a->length < b->length ? a->length : b->length);
+
+	return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+int xb_entry_compare(const struct xb_entry *a, const struct xb_entry *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (xb_entry_is_name(a))
+		return compare_names(a, b);
+	if (a->hi != b->hi)
+		return a->hi < b->hi ? -1 : 1;
+	if (a->lo != b->lo)
+		return a->lo < b->lo ? -1 : 1;
+	return (a->length > b->length) - (a->length < b->length);
+}
+
+struct xb_entry xb_entry_allow(const struct xb_entry *entry)
+{
+	struct xb_entry allow = *entry;
+
+	allow.kind = xb_entry_is_name(entry)   ? XB_ALLOW_NAME
+		     : xb_entry_is_ipv6(entry) ? XB_ALLOW6
+					       : XB_ALLOW4;
+	return allow;
+}
+
+struct xb_entry xb_entry_covering(const struct xb_entry *entry, uint8_t length)
+{
+	struct xb_entry covering = *entry;
+
+	cut(&covering, length);
+	if (!xb_entry_is_allow(entry))
+		covering.kind = kind_of(xb_entry_is_ipv4(entry), length);
+	return covering;
+}
+
+bool xb_entry_widen(struct xb_entry *entry)
+{
+	if (xb_entry_is_name(entry)) {
+		entry->length = xb_name_wider(entry->name, entry->length);
+		return entry->length;
+	}
+	if (!entry->length)
+		return false;
+	*entry = xb_entry_covering(entry, (uint8_t)(entry->length - 1));
+	return true;
+}
+
+bool xb_entry_inside(const struct xb_entry *outer, const struct xb_entry *inner)
+{
+	struct xb_entry covering;
+
+	if (xb_entry_is_ipv4(outer) != xb_entry_is_ipv4(inner) ||
+	    xb_entry_is_name(outer) != xb_entry_is_name(inner) || inner->length < outer->length)
+		return false;
+	if (xb_entry_is_name(outer))
+		return !memcmp(outer->name, inner->name, outer->length);
+	covering = xb_entry_covering(inner, outer->length);
+	return covering.hi == outer->hi && covering.lo == outer->lo;
+}
+
+static size_t address_bytes(const struct xb_entry *entry)
+{
+	return xb_entry_is_ipv6(entry) ? 16 : 4;
+}
+
+size_t xb_entry_encode(const struct xb_entry *entry, uint8_t key[XB_ENTRY_KEY_BYTES])
+{
+	size_t bytes = address_bytes(entry);
+	uint64_t parts[2];
+
+	key[0] = entry->kind;
+	if (xb_entry_is_name(entry)) {
+		memcpy(key + 1, entry->name, entry->length);
+		return entry->length + 1U;
+	}
+	parts[0] = htobe64(entry->hi);
+	parts[1] = htobe64(entry->lo);
+	memcpy(key + 1, parts, bytes);
+	key[1 + bytes] = entry->length;
+	return bytes + 2;
+}
+
+/* A name ends where its labels end: with one of no bytes, or with the key. */
+static size_t decode_name(const uint8_t *key, size_t size, struct xb_entry *entry)
+{
+	if (size < 2 || size > XB_ENTRY_KEY_BYTES)
+		return 0;
+	for (size_t at = 1; at < size; at += key[at] + 1U)
+		if (key[at] >= size - at || (!key[at] && (at == 1 || at + 1 < size)))
+			return 0;
+	entry->name = key + 1;
+	entry->length = (uint8_t)(size - 1);
+	return size;
+}
+
+size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry)
+{
+	uint64_t parts[2] = {0};
+	size_t bytes;
+
+	memset(entry, 0, sizeof(*entry));
+	if (!size || key[0] < XB_PREFIX4 || key[0] > XB_ALLOW_NAME)
+		return 0;
+	entry->kind = key[0];
+	if (xb_entry_is_name(entry))
+		return decode_name(key, size, entry);
+	bytes = address_bytes(entry);
+	if (size < bytes + 2)
+		return 0;
+	memcpy(parts, key + 1, bytes);
+	entry->hi = be64toh(parts[0]);
+	entry->lo = be64toh(parts[1]);
+	entry->length = key[1 + bytes];
+	return bytes + 2;
+}
+
+/* Byte number `digit` of the sort key, least significant first: length, lo, hi, kind. */
+static inline uint8_t sort_digit(const struct xb_entry *entry, unsigned int digit)
+{
+	if (digit == 0)
+		return entry->length;
+	if (digit <= 8)
+		return (uint8_t)(entry->lo >> (8 * (digit - 1)));
+	if (digit <= 16)
+		return (uint8_t)(entry->hi >> (8 * (digit - 9)));
+	return entry->kind;
+}
+
+#define SORT_DIGITS 18
+
+/* Digits in which addresses differ, least significant first. Returns how many. */
+static unsigned int digits_that_differ(const uint8_t *records, size_t count, size_t size,
+				       uint8_t digits[SORT_DIGITS])
+{
+	const struct xb_entry *first = (const void *)records;
+	struct xb_entry differ = {0};
+	unsigned int found = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		const struct xb_entry *entry = (const void *)(records + i * size);
+
+		differ.hi |= entry->hi ^ first->hi;
+		differ.lo |= entry->lo ^ first->lo;
+		differ.length |= entry->length ^ first->length;
+		differ.kind |= entry->kind ^ first->kind;
+	}
+	for (uint8_t digit = 0; digit < SORT_DIGITS; digit++)
+		if (sort_digit(&differ, digit))
+			digits[found++] = digit;
+	return found;
+}
+
+#define RADIX_BITS    11
+#define RADIX	      (1U << RADIX_BITS)
+#define DIGITS_IN_KEY 4
+#define FIRST_OF_HI   9
+
+/* What is moved while addresses are sorted: a key in the upper half, a place in the lower. */
+static inline uint32_t radix_of(uint64_t one, unsigned int shift)
+{
+	return (uint32_t)(one >> (32 + shift)) & (RADIX - 1);
+}
+
+/* By so many bits of the key, least significant first. Returns which of both has the outcome. */
+static uint64_t *radix_sort(uint64_t *from, uint64_t *to, size_t count, unsigned int bits)
+{
+	static size_t place[RADIX];
+
+	for (unsigned int shift = 0; shift < bits; shift += RADIX_BITS) {
+		size_t start = 0;
+		uint64_t *swap = from;
+
+		memset(place, 0, sizeof(place));
+		for (size_t i = 0; i < count; i++)
+			place[radix_of(from[i], shift)]++;
+		for (uint32_t value = 0; value < RADIX; value++) {
+			size_t held = place[value];
+
+			place[value] = start;
+			start += held;
+		}
+		for (size_t i = 0; i < count; i++)
+			to[place[radix_of(from[i], shift)]++] = from[i];
+		from = to;
+		to = swap;
+	}
+	return from;
+}
+
+/* Of IPv4 addresses of one length, all that differs is in a row. */
+static bool is_in_hi(const uint8_t *digits, unsigned int count)
+{
+	return digits[0] >= FIRST_OF_HI && digits[count - 1] < SORT_DIGITS - 1 &&
+	       digits[count - 1] - digits[0] < DIGITS_IN_KEY;
+}
+
+static inline uint32_t key_of(const struct xb_entry *entry, const uint8_t *digits,
+			      unsigned int count)
+{
+	uint32_t key = 0;
+
+	while (count--)
+		key = key << 8 | sort_digit(entry, digits[count]);
+	return key;
+}
+
+/* Records are of whole words, since entries begin them. */
+static inline void copy_record(uint8_t *out, const uint8_t *record, size_t size)
+{
+	for (size_t at = 0; at < size; at += sizeof(uint64_t))
+		memcpy(out + at, record + at, sizeof(uint64_t));
+}
+
+/* Copies them to `out` in order. */
+static int sort_addresses(const uint8_t *records, size_t count, size_t size, uint8_t *out)
+{
+	uint8_t digits[SORT_DIGITS];
+	unsigned int all = digits_that_differ(records, count, size, digits);
+	uint64_t *both = xb_array_alloc(count, 2 * sizeof(*both)), *order = both;
+
+	if (!both)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	for (unsigned int first = 0; first < all; first += DIGITS_IN_KEY) {
+		unsigned int some = all - first < DIGITS_IN_KEY ? all - first : DIGITS_IN_KEY;
+		bool in_hi = is_in_hi(digits + first, some);
+		unsigned int shift = in_hi ? 8U * (digits[first] - FIRST_OF_HI) : 0;
+		unsigned int bits =
+			8 * (in_hi ? digits[first + some - 1] - digits[first] + 1U : some);
+
+		for (size_t i = 0; i < count; i++) {
+			uint32_t place = (uint32_t)order[i];
+			const struct xb_entry *entry = (const void *)(records + place * size);
+			uint64_t key = in_hi ? (uint32_t)(entry->hi >> shift)
+					     : key_of(entry, digits + first, some);
+
+			order[i] = key << 32 | place;
+		}
+		order = radix_sort(order, order == both ? both + count : both, count, bits);
+	}
+	for (size_t i = 0; i < count; i++)
+		copy_record(out + i * size, records + (uint32_t)order[i] * size, size);
+	free(both);
+	return 0;
+}
+
+/* Of entries that are the same, the one that came first stays first. */
+static int compare_records(const void *a, const void *b)
+{
+	const struct xb_entry *const *first = a, *const *second = b;
+	int order = xb_entry_compare(*first, *second);
+
+	return order ? order : (*first > *second) - (*first < *second);
+}
+
+static int sort_names(const uint8_t *records, size_t count, size_t size, uint8_t *out)
+{
+	const struct xb_entry **order = reallocarray(NULL, count, sizeof(void *));
+
+	if (!order)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < count; i++)
+		order[i] = (const void *)(records + i * size);
+	qsort(order, count, sizeof(void *), compare_records);
+	for (size_t i = 0; i < count; i++)
+		memcpy(out + i * size, order[i], size);
+	free(order);
+	return 0;
+}
+
+/* Addresses come first, as their kinds do. Returns their number. aside: as large as records. */
+static size_t part_names(uint8_t *records, size_t count, size_t size, uint8_t *aside)
+{
+	size_t addresses = 0, names = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *record = records + i * size;
+
+		if (xb_entry_is_name((const void *)record))
+			memcpy(aside + names++ * size, record, size);
+		else if (addresses++ != i)
+			memmove(records + (addresses - 1) * size, record, size);
+	}
+	memcpy(records + addresses * size, aside, names * size);
+	return addresses;
+}
+
+static bool is_sorted(const uint8_t *records, size_t count, size_t size)
+{
+	for (size_t i = 1; i < count; i++)
+		if (xb_entry_compare((const void *)(records + (i - 1) * size),
+				     (const void *)(records + i * size)) > 0)
+			return false;
+	return true;
+}
+
+int xb_entry_sort(void *array, size_t count, size_t size)
+{
+	uint8_t *records, *sorted;
+	size_t addresses;
+	int error = 0;
+
+	if (count > UINT32_MAX)
+		return xb_input_error("more than %u entries at once", UINT32_MAX);
+	memcpy(&records, array, sizeof(records));
+	if (is_sorted(records, count, size))
+		return 0;
+	sorted = xb_array_alloc(count, size);
+	if (!sorted)
+		return xb_out_of_memory();
+	addresses = part_names(records, count, size, sorted);
+	if (addresses)
+		error = sort_addresses(records, addresses, size, sorted);
+	if (!error && addresses < count)
+		error = sort_names(records + addresses * size, count - addresses, size,
+				   sorted + addresses * size);
+	free(error ? sorted : records);
+	if (!error)
+		memcpy(array, &sorted, sizeof(sorted));
+	return error;
+}

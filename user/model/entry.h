@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What can be listed or allowed: an address, a prefix or a domain, its text, its order, and its key
+ * in the store. */
+#ifndef XB_MODEL_ENTRY_H
+#define XB_MODEL_ENTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/name.h"
+
+/* The numbers are the first byte of the key in the store; each kind is a key range of its own. */
+enum xb_kind {
+	XB_PREFIX4 = 1, /* IPv4 /0 to /24 */
+	XB_HOST4 = 2,	/* IPv4 /25 to /32 */
+	XB_NET6 = 3,	/* IPv6 /0 to /128 */
+	XB_ALLOW4 = 4,	/* on the allowlist: IPv4 /0 to /32 */
+	XB_ALLOW6 = 5,	/* on the allowlist: IPv6 /0 to /128 */
+	XB_NAME = 6,	/* a domain */
+	XB_ALLOW_NAME = 7,
+};
+
+/*
+ * An address: the network, left-aligned in hi:lo, host byte order, bits beyond the length zero;
+ * IPv4 fills the top 32. A domain: `length` bytes of its form, see model/name.h; whoever holds the
+ * entry says who owns them.
+ */
+struct xb_entry {
+	union {
+		struct {
+			uint64_t hi, lo;
+		};
+		const uint8_t *name;
+	};
+	uint8_t kind;
+	uint8_t length;
+	uint32_t line; /* where it was read, 0: nowhere; no part of what it is */
+};
+_Static_assert(sizeof(struct xb_entry) == 24, "millions of them are in memory");
+
+#define XB_ENTRY_TEXT	     256 /* bytes, terminator included */
+#define XB_ADDRESS_KEY_BYTES 18	 /* at most */
+#define XB_ENTRY_KEY_BYTES   256 /* at most */
+
+/*
+ * ADDRESS, ADDRESS/LENGTH or DOMAIN of size bytes; ::ffff:192.0.2.1 is 192.0.2.1, and so are
+ * prefixes of /96 and longer. name: where the form of a domain goes, which the entry then points
+ * to; NULL: only addresses are taken. *host_bits (may be NULL) tells whether bits behind the length
+ * were cut off.
+ */
+int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
+		   struct xb_entry *entry, bool *host_bits);
+
+/* Writes the canonical text (no length for single addresses) and returns out. */
+const char *xb_entry_format(const struct xb_entry *entry, char out[XB_ENTRY_TEXT]);
+
+/* Order of the store: kind, then address and length, or the form of the name. */
+int xb_entry_compare(const struct xb_entry *a, const struct xb_entry *b);
+
+static inline bool xb_entry_is_name(const struct xb_entry *entry)
+{
+	return entry->kind >= XB_NAME;
+}
+
+static inline bool xb_entry_is_ipv6(const struct xb_entry *entry)
+{
+	return entry->kind == XB_NET6 || entry->kind == XB_ALLOW6;
+}
+
+static inline bool xb_entry_is_ipv4(const struct xb_entry *entry)
+{
+	return !xb_entry_is_name(entry) && !xb_entry_is_ipv6(entry);
+}
+
+static inline bool xb_entry_is_allow(const struct xb_entry *entry)
+{
+	return entry->kind == XB_ALLOW4 || entry->kind == XB_ALLOW6 || entry->kind == XB_ALLOW_NAME;
+}
+
+/* The same address, prefix or domain, as an entry of the allowlist. */
+struct xb_entry xb_entry_allow(const struct xb_entry *entry);
+
+/* The address as IPv4, host byte order. */
+static inline uint32_t xb_entry_ipv4(const struct xb_entry *entry)
+{
+	return (uint32_t)(entry->hi >> 32);
+}
+
+static inline uint8_t xb_entry_full_length(const struct xb_entry *entry)
+{
+	return xb_entry_is_ipv4(entry) ? 32 : 128;
+}
+
+/* Keys the entry takes in its Bloom filter: up to 128 for an expanded XB_HOST4, 0 for what has
+ * none.
+ */
+static inline uint32_t xb_entry_keys(const struct xb_entry *entry)
+{
+	return entry->kind == XB_HOST4 ? 1U << (32 - entry->length)
+				       : entry->kind == XB_NET6 || entry->kind == XB_NAME;
+}
+
+/* The entry of the given length, at most its own, that covers it. Addresses only. */
+struct xb_entry xb_entry_covering(const struct xb_entry *entry, uint8_t length);
+
+/* Makes it the next wider one that covers it; false: there is none. A name stays where it is. */
+bool xb_entry_widen(struct xb_entry *entry);
+
+/* Whether inner lies within outer, or is the same; both of one family. */
+bool xb_entry_inside(const struct xb_entry *outer, const struct xb_entry *inner);
+
+/* Writes the key and returns its size; keys compare as entries do. */
+size_t xb_entry_encode(const struct xb_entry *entry, uint8_t key[XB_ENTRY_KEY_BYTES]);
+
+/* Returns the size taken, 0 if this is no key. A name is not copied: it stays in the key. */
+size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry);
+
+/*
+ * Sorts records of the given size that begin with a struct xb_entry, stable. array is the address
+ * of the pointer to them: they are allocated, and may be elsewhere afterwards, without room for
+ * more. -ENOMEM, or -EINVAL for 2^32 of them, with a message: all are still there.
+ */
+int xb_entry_sort(void *array, size_t count, size_t size);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of interfaces and of modes. */
+#include "model/interface.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+static const char *const mode_names[] = {
+	[XB_MODE_AUTO] = "auto",
+	[XB_MODE_NATIVE] = "native",
+	[XB_MODE_SKB] = "skb",
+};
+
+const char *xb_mode_name(enum xb_mode mode)
+{
+	return mode_names[mode];
+}
+
+int xb_mode_parse(const char *text, enum xb_mode *mode)
+{
+	for (unsigned int i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++) {
+		if (!strcmp(text, mode_names[i])) {
+			*mode = i;
+			return 0;
+		}
+	}
+	return xb_input_error("'%s' is no mode: auto, native or skb", text);
+}
+
+static bool is_name(const char *name)
+{
+	size_t size = strlen(name);
+
+	if (!size || size >= IF_NAMESIZE || !strcmp(name, ".") || !strcmp(name, ".."))
+		return false;
+	while (size) {
+		size_t bytes = xb_utf8_character(name, size);
+
+		if (!bytes || xb_utf8_is_control(name, size) || strchr(" /:", *name))
+			return false;
+		name += bytes;
+		size -= bytes;
+	}
+	return true;
+}
+
+int xb_wanted_check(const char *name)
+{
+	return is_name(name) ? 0 : xb_input_error("'%s' is no interface name", name);
+}

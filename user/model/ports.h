@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where names are looked for: ports of the protocols that carry them, in order, packed to the
+ * front. */
+#ifndef XB_MODEL_PORTS_H
+#define XB_MODEL_PORTS_H
+
+#include <stdint.h>
+
+#include "xdp_bloom/layout.h"
+
+enum xb_carrier { XB_CARRIER_DNS, XB_CARRIER_TLS, XB_CARRIER_HTTP, XB_CARRIERS };
+
+const char *xb_carrier_name(enum xb_carrier carrier);
+int xb_carrier_parse(const char *text, enum xb_carrier *carrier);
+
+uint16_t *xb_ports_of(struct xb_name_ports *ports, enum xb_carrier carrier);
+
+/* Puts one more among them, unless it is no port, is there, or there is no room. */
+int xb_ports_add(uint16_t ports[XB_NAME_PORTS], uint64_t port);
+
+/* PORT,... or "off". */
+int xb_ports_parse(const char *text, uint16_t ports[XB_NAME_PORTS]);
+
+#define XB_PORTS_TEXT 32 /* bytes, terminator included */
+
+/* The text of them; returns out. */
+const char *xb_ports_format(const uint16_t ports[XB_NAME_PORTS], char out[XB_PORTS_TEXT]);
+
+/*
+ * A port carries names in one way: an error if one of this carrier is another's too. Of TLS and
+ * HTTP one is tried; and TCP to a port of DNS is taken for DNS before either.
+ */
+int xb_ports_check(struct xb_name_ports *ports, enum xb_carrier carrier);
+
+/* Leaves out, with a notice, ports of this carrier that are ports of DNS, where it finds nothing:
+ * earlier versions took them. */
+void xb_ports_yield(struct xb_name_ports *ports, enum xb_carrier carrier);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The names of what becomes of queries for listed domains: enum xb_domain_verdict, which is in
+ * xdp_bloom/layout.h. */
+#ifndef XB_MODEL_VERDICT_H
+#define XB_MODEL_VERDICT_H
+
+#include <stdint.h>
+
+#include "xdp_bloom/layout.h"
+
+const char *xb_domain_verdict_name(uint32_t verdict);
+int xb_domain_verdict_parse(const char *text, uint32_t *verdict);
+
+#endif

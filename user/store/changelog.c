@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One record a transaction, under its sequence number, big-endian: struct xb_step, (1 byte enum
+ * xb_what, key of the entry) repeated; nothing behind the step: bulk. The key of a name does not
+ * say where it ends: NAMED is added to the first byte, and the bytes of the name follow it. */
+#include "store/changelog.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define NAMED 0x80
+
+static uint8_t *put_change(const struct xb_change *change, uint8_t *end)
+{
+	*end++ = (uint8_t)change->what;
+	if (xb_entry_is_name(&change->entry)) {
+		end[-1] |= NAMED;
+		*end++ = change->entry.length;
+	}
+	return end + xb_entry_encode(&change->entry, end);
+}
+
+/* Returns its end; NULL if it is damaged. */
+static const uint8_t *get_change(const uint8_t *next, const uint8_t *end, struct xb_entry *entry,
+				 enum xb_what *what)
+{
+	bool named = *next & NAMED;
+	size_t size, taken;
+
+	*what = *next++ & ~NAMED;
+	if (named && next == end)
+		return NULL;
+	size = named ? *next++ + 1U : (size_t)(end - next);
+	if (size > (size_t)(end - next) || *what > XB_ALTERED)
+		return NULL;
+	taken = xb_entry_decode(next, size, entry);
+	return taken && named == xb_entry_is_name(entry) ? next + taken : NULL;
+}
+
+static size_t bytes_at_most(const struct xb_changes *changes)
+{
+	size_t bytes = sizeof(struct xb_step);
+
+	for (size_t i = 0; i < changes->count; i++)
+		bytes += 2 + (xb_entry_is_name(&changes->change[i].entry)
+				      ? changes->change[i].entry.length + 1U
+				      : XB_ADDRESS_KEY_BYTES);
+	return bytes;
+}
+
+void xb_changelog_advance(struct xb_txn *txn)
+{
+	txn->meta.sequence++;
+	txn->meta.mark = txn->next_mark;
+}
+
+int xb_changelog_append(struct xb_txn *txn, bool bulk)
+{
+	const struct xb_step step = {txn->meta.mark, txn->next_mark};
+	uint64_t sequence = htobe64(txn->meta.sequence + 1);
+	MDB_val key = {sizeof(sequence), &sequence}, value;
+	const struct xb_changes *changes = &txn->change;
+	uint8_t *bytes = malloc(bytes_at_most(changes)), *end;
+	int error;
+
+	if (!bytes)
+		return xb_out_of_memory();
+	memcpy(bytes, &step, sizeof(step));
+	end = bytes + sizeof(step);
+	for (size_t i = 0; !bulk && !changes->bulk && i < changes->count; i++)
+		end = put_change(&changes->change[i], end);
+	value = (MDB_val){(size_t)(end - bytes), bytes};
+	xb_changelog_advance(txn);
+	error = mdb_put(txn->txn, txn->store->changes, &key, &value, 0);
+	free(bytes);
+	return error ? xb_store_error(error, "cannot write the store") : 0;
+}
+
+int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence)
+{
+	MDB_cursor *cursor;
+	MDB_val key, value;
+	int error = mdb_cursor_open(txn->txn, txn->store->changes, &cursor);
+
+	if (error)
+		return xb_store_error(error, "cannot write the store");
+	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_FIRST))) {
+		uint64_t held;
+
+		if (key.mv_size != sizeof(held)) {
+			error = MDB_CORRUPTED;
+			break;
+		}
+		memcpy(&held, key.mv_data, sizeof(held));
+		if (be64toh(held) > sequence)
+			break;
+		error = mdb_cursor_del(cursor, 0);
+		if (error)
+			break;
+	}
+	mdb_cursor_close(cursor);
+	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
+}
+
+int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_step *step,
+		      struct xb_changes *changes)
+{
+	uint64_t order = htobe64(sequence);
+	MDB_val key = {sizeof(order), &order}, value;
+	const uint8_t *next, *end;
+	int error = mdb_get(txn->txn, txn->store->changes, &key, &value);
+
+	*changes = (struct xb_changes){0};
+	if (error == MDB_NOTFOUND || txn->unmarked)
+		return -ENOENT;
+	if (!error && value.mv_size < sizeof(*step))
+		error = MDB_CORRUPTED;
+	if (error)
+		return xb_store_error(error, "cannot read the store");
+	memcpy(step, value.mv_data, sizeof(*step));
+	if (value.mv_size == sizeof(*step))
+		xb_changes_set_bulk(changes);
+	next = value.mv_data;
+	end = next + value.mv_size;
+	next += sizeof(*step);
+	while (next < end) {
+		struct xb_entry entry;
+		enum xb_what what;
+
+		next = get_change(next, end, &entry, &what);
+		if (!next) {
+			xb_changes_free(changes);
+			return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+		}
+		error = xb_changes_add(changes, &entry, what);
+		if (error) {
+			xb_changes_free(changes);
+			return error;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a transaction changed in what is listed: the entries that came and went. */
+#ifndef XB_STORE_CHANGES_H
+#define XB_STORE_CHANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/entry.h"
+
+enum xb_what {
+	XB_GONE,    /* is listed (allowed) no more */
+	XB_LISTED,  /* is listed (allowed) now */
+	XB_ALTERED, /* a name of which the lists, and so perhaps the verdict, changed */
+};
+
+struct xb_change {
+	struct xb_entry entry; /* names are in the arena of the changes */
+	enum xb_what what;
+};
+
+/* Beyond this many a change is "bulk": not told one by one, and answered by a new generation. */
+#define XB_CHANGES_MAX (1U << 17)
+
+struct xb_changes {
+	struct xb_change *change;
+	size_t count, room;
+	struct xb_arena names;
+	bool bulk;
+	bool tightens; /* something may be dropped now that was not before; kept in bulk, too */
+};
+
+/* Copies the name of an entry. */
+int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what);
+/* Adds those of another at the end. Bulk, or too many, make it bulk. */
+int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more);
+
+/*
+ * Leaves of what was told in order what it comes to, in store order, each entry once: what came and
+ * went again is no change. -EIO with a message: out of memory.
+ */
+int xb_changes_settle(struct xb_changes *changes);
+
+void xb_changes_set_bulk(struct xb_changes *changes);
+void xb_changes_free(struct xb_changes *changes);
+
+static inline bool xb_changes_any(const struct xb_changes *changes)
+{
+	return changes->bulk || changes->count;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of entries in the store, in order, each with a value that is not empty; many to a
+ * record of LMDB, see store/leaf.h. */
+#ifndef XB_STORE_ENTRYTABLE_H
+#define XB_STORE_ENTRYTABLE_H
+
+#include "store/types.h"
+
+int xb_entries_open(struct xb_txn *txn);
+void xb_entries_close(struct xb_txn *txn);
+
+/* Writes what is kept in memory: before a commit. */
+int xb_entries_flush(struct xb_txn *txn);
+
+/* The value, to be read until the next call for this transaction but a scan's. -ENOENT without a
+ * message: there is no such entry. */
+int xb_entries_get(struct xb_txn *txn, const struct xb_entry *entry, MDB_val *value);
+
+/* Gives the entry that was asked for last another value, and makes it if it is not there; with an
+ * empty value takes it out. */
+int xb_entries_set(struct xb_txn *txn, const MDB_val *value);
+
+int xb_entries_remove_all(struct xb_txn *txn);
+
+/* Where in the table one reads. The transaction may change meanwhile. */
+struct xb_scan {
+	struct xb_txn *txn;
+	MDB_cursor *cursor;
+	struct xb_leaf_reader reader;
+	bool in_memory; /* reads what the transaction keeps there */
+	uint64_t version;
+};
+
+int xb_scan_begin(struct xb_scan *scan, struct xb_txn *txn);
+void xb_scan_end(struct xb_scan *scan);
+
+/* To the first entry not before the key; to the next one. 1: it stands at one, its key and value
+ * are in scan->reader; 0: there is none; negative: error. */
+int xb_scan_seek(struct xb_scan *scan, const uint8_t *key, size_t size);
+int xb_scan_next(struct xb_scan *scan);
+
+#endif

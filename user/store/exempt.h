@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is listed and will not be dropped all the same, for the allowlist has it. */
+#ifndef XB_STORE_EXEMPT_H
+#define XB_STORE_EXEMPT_H
+
+#include "store/store.h"
+
+struct xb_exemptions {
+	uint64_t count;
+	/* The first of them. */
+	struct xb_entry listed, allowed;
+	char why[160]; /* "gateway, default route of eth0", "list office" */
+};
+
+/* All zero before; adds the sources of the allowlist that cover this listed address or prefix, or
+ * lie in it. Names are not looked for, and under allow-only nothing is: what is listed passes. */
+int xb_exempt_entry(struct xb_txn *txn, const struct xb_entry *listed,
+		    struct xb_exemptions *exemptions);
+
+/* The same, of all that a list has: those that are in what it lists. */
+int xb_exempt_list(struct xb_txn *txn, uint32_t list, struct xb_exemptions *exemptions);
+
+#endif

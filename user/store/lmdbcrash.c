@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/lmdbcrash.h"
+
+#include "base/mapfault.h"
+#include "base/paths.h"
+
+#define PART "/" XB_STORE_FILE
+
+static void on_assertion(MDB_env *env, const char *message)
+{
+	(void)env;
+	(void)message;
+	xb_mapfault_end(PART);
+}
+
+void xb_damage_expect(MDB_env *env, const char *path)
+{
+	xb_mapfault_expect(PART,
+			   "cannot read the store %s: the file is damaged, or its disk fails: "
+			   "move it away and restore a `save`",
+			   path);
+	mdb_env_set_assert(env, on_assertion);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/lmdberror.h"
+
+#include <errno.h>
+#include <lmdb.h>
+
+#include "base/error.h"
+#include "base/holder.h"
+#include "store/latest.h"
+#include "store/lmdbfile.h"
+#include "store/readers.h"
+
+/* Whoever keeps freed room from being used again, in front of a message that there is none. */
+static int blame_reader(int error)
+{
+	MDB_env *env = xb_storefile_current();
+	struct xb_reader last = env ? xb_readers_last(env) : (struct xb_reader){0};
+	char text[256];
+
+	return last.behind ? xb_error_prefix(error,
+					     "%s reads the store as it was %zu transactions ago, "
+					     "and keeps what was freed since: end it",
+					     xb_process_describe((uint32_t)last.process, text,
+								 sizeof(text)),
+					     last.behind)
+			   : error;
+}
+
+int xb_store_error(int error, const char *doing)
+{
+	if (error == MDB_MAP_FULL)
+		return blame_reader(xb_system_error(
+			0, "%s: the store has reached %zu GiB, the size it is built for", doing,
+			XB_STORE_BYTES >> 30));
+	if (error == MDB_READERS_FULL)
+		return xb_system_error(0, "%s: %d processes read the store already", doing,
+				       XB_STORE_READERS);
+	if (error == ENOMEM)
+		return xb_system_error(0,
+				       "%s: too little memory, or less than %zu GiB of address "
+				       "space (ulimit -v)",
+				       doing, XB_STORE_BYTES >> 30);
+	if (error == ENOSPC)
+		return blame_reader(xb_system_error(
+			0, "%s: no space left on the disk of the state directory", doing));
+	if (error == XB_NOT_LATEST)
+		return xb_system_error(0,
+				       "%s: a process that has it open goes by an old state of it "
+				       "(an older bloomctl?); try again when that has ended",
+				       doing);
+	if (error > 0)
+		return xb_system_error(error, "%s", doing);
+	return xb_system_error(
+		0, "%s: %s; the store file is damaged: move it away and restore a `save`", doing,
+		mdb_strerror(error));
+}

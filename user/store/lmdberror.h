@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What LMDB fails with, said to the person; and how much the store is built for. */
+#ifndef XB_STORE_LMDBERROR_H
+#define XB_STORE_LMDBERROR_H
+
+#include <stddef.h>
+
+#ifndef XB_STORE_GIB /* valgrind has no room for so much */
+#define XB_STORE_GIB 64
+#endif
+#define XB_STORE_BYTES                                                                             \
+	((size_t)XB_STORE_GIB << 30) /* address space only: the file grows as needed */
+#define XB_STORE_READERS 1024
+
+/* A message for a failure of LMDB: full disk, full map, damage. */
+int xb_store_error(int error, const char *doing);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What can be wrong with the file before it is a database: planted, never written, cut short. */
+#include "store/lmdbfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/plainfile.h"
+#include "store/latest.h"
+#include "store/lmdbcrash.h"
+#include "store/lmdberror.h"
+
+int xb_storefile_check(const char *path)
+{
+	int error = xb_ownfile_check(path);
+	char lock[4200];
+
+	snprintf(lock, sizeof(lock), "%s-lock", path);
+	return error ? error : xb_ownfile_check(lock);
+}
+
+static int sync_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+
+	/* One that may not be read was made by somebody else, long ago. */
+	if (fd < 0 && errno == EACCES)
+		return 0;
+	/* Some file systems have nothing to sync there. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		error = xb_system_error(errno, "cannot make %s last", path);
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+int xb_storefile_sync(MDB_env *env, const char *directory)
+{
+	char parent[4096];
+	int error = mdb_env_sync(env, 1);
+
+	if (error)
+		return xb_store_error(error, "cannot make the store last");
+	if ((size_t)snprintf(parent, sizeof(parent), "%s/..", directory) >= sizeof(parent))
+		return xb_input_error("%s: path too long", directory);
+	return sync_directory(directory) || sync_directory(parent) ? -EIO : 0;
+}
+
+/* Either page of a file that LMDB began has this, at this place. */
+#define LMDB_MAGIC	 0xbeefc0deU
+#define LMDB_MAGIC_PLACE 16
+#define LMDB_PAGE	 4096
+
+/*
+ * A file that was begun when the power went: two pages, one of them never written. Nothing was
+ * acknowledged with it, so it is emptied, and LMDB begins again. Returns 1 if the file may be
+ * opened again.
+ */
+static int empty_stillborn(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW), again = 0;
+	uint32_t magic[2] = {0};
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) < 0 || st.st_size > 2 * LMDB_PAGE)
+		goto out;
+	for (int i = 0; i < 2; i++)
+		if (pread(fd, &magic[i], sizeof(magic[i]), i * LMDB_PAGE + LMDB_MAGIC_PLACE) < 0)
+			goto out;
+	if (magic[0] && magic[1])
+		again = magic[0] == LMDB_MAGIC && magic[1] == LMDB_MAGIC;
+	else
+		again = !ftruncate(fd, 0);
+out:
+	close(fd);
+	return again;
+}
+
+static MDB_env *current;
+
+void xb_storefile_close(MDB_env *env)
+{
+	if (!env)
+		return;
+	mdb_env_close(env);
+	current = NULL;
+}
+
+MDB_env *xb_storefile_current(void)
+{
+	return current;
+}
+
+static int set_up(MDB_env *env, const char *path, unsigned int flags)
+{
+	mdb_filehandle_t fd;
+	int error = mdb_env_set_maxdbs(env, XB_STORE_TABLES);
+
+	xb_damage_expect(env, path);
+	if (!error)
+		error = mdb_env_set_maxreaders(env, XB_STORE_READERS);
+	if (!error)
+		error = mdb_env_set_mapsize(env, XB_STORE_BYTES);
+	if (!error)
+		error = mdb_env_open(env, path, flags | MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
+				     0660);
+	if (error)
+		return error;
+	mdb_env_get_fd(env, &fd);
+	return xb_ownfile_is(path, fd) ? 0 : EAGAIN; /* swapped since it was checked */
+}
+
+static int open_as(const char *path, unsigned int flags, MDB_env **env)
+{
+	MDB_txn *txn;
+	int error = mdb_env_create(env);
+
+	if (error) {
+		*env = NULL;
+		return error;
+	}
+	error = set_up(*env, path, flags);
+	if (!error)
+		error = xb_latest_begin(*env, MDB_RDONLY, &txn);
+	if (!error) {
+		mdb_txn_abort(txn);
+		return 0;
+	}
+	mdb_env_close(*env);
+	*env = NULL;
+	return error;
+}
+
+static int open_environment(const char *path, MDB_env **env)
+{
+	int error = open_as(path, 0, env);
+
+	return error == EROFS ? open_as(path, MDB_RDONLY, env) : error;
+}
+
+bool xb_storefile_is_read_only(MDB_env *env)
+{
+	unsigned int flags;
+
+	return !mdb_env_get_flags(env, &flags) && (flags & MDB_RDONLY);
+}
+
+#define TRIES 20
+#define PAUSE 10000 /* us */
+
+/* Whoever is alone with a lock file makes it anew, so a lag is put right once those who brought it
+ * about are gone. */
+static int open_latest(const char *path, MDB_env **env)
+{
+	int error = open_environment(path, env);
+
+	for (int i = 0; error == XB_NOT_LATEST && i < TRIES; i++) {
+		usleep(PAUSE);
+		error = open_environment(path, env);
+	}
+	return error;
+}
+
+static off_t whole_size(MDB_env *env)
+{
+	MDB_envinfo info;
+	MDB_stat pages;
+
+	mdb_env_info(env, &info);
+	mdb_env_stat(env, &pages);
+	return (off_t)((info.me_last_pgno + 1) * pages.ms_psize);
+}
+
+int xb_storefile_is_short(MDB_env *env, bool *is)
+{
+	mdb_filehandle_t fd;
+	struct stat st;
+
+	mdb_env_get_fd(env, &fd);
+	if (fstat(fd, &st) < 0)
+		return errno;
+	*is = st.st_size < whole_size(env);
+	return 0;
+}
+
+static int lengthen(MDB_env *env)
+{
+	mdb_filehandle_t fd;
+
+	mdb_env_get_fd(env, &fd);
+	return ftruncate(fd, whole_size(env)) < 0 ? errno : 0;
+}
+
+/* Free pages at the end may rightly never have been written; zeros where there should be pages are
+ * told as damage. */
+int xb_storefile_fill_up(MDB_env *env)
+{
+	MDB_txn *txn;
+	bool is_short = false;
+	/* Nobody may write meanwhile, also an older bloomctl, which knows no other lock for it: a
+	 * file that grew would be cut. */
+	int error = xb_latest_begin(env, 0, &txn);
+
+	if (error)
+		return error;
+	error = xb_storefile_is_short(env, &is_short);
+	if (!error && is_short)
+		error = lengthen(env);
+	mdb_txn_abort(txn);
+	return error;
+}
+
+static int open_copy(const char *path, int fd, MDB_env **env)
+{
+	char place[64];
+	int error = mdb_env_create(env);
+
+	if (error) {
+		*env = NULL;
+		return error;
+	}
+	snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
+	xb_damage_expect(*env, path);
+	error = mdb_env_set_maxdbs(*env, XB_STORE_TABLES);
+	if (!error)
+		error = mdb_env_set_mapsize(*env, XB_STORE_BYTES);
+	if (!error)
+		error = mdb_env_open(*env, place,
+				     MDB_NOSUBDIR | MDB_NOTLS | MDB_NOLOCK | MDB_NOSYNC, 0600);
+	if (!error)
+		return 0;
+	mdb_env_close(*env);
+	*env = NULL;
+	return error;
+}
+
+int xb_storefile_copy(const char *path, MDB_env **env)
+{
+	int fd = memfd_create("store", MFD_CLOEXEC), error;
+
+	if (fd < 0)
+		error = errno;
+	else if ((uint64_t)whole_size(*env) > xb_memory_available())
+		error = ENOMEM;
+	else /* any other than a compact one takes LMDB's mutex of writers */
+		error = mdb_env_copyfd2(*env, fd, MDB_CP_COMPACT);
+	xb_storefile_close(*env);
+	*env = NULL;
+	if (!error)
+		error = open_copy(path, fd, env);
+	current = error ? NULL : *env;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+int xb_storefile_open(const char *path, MDB_env **env)
+{
+	int error;
+
+	*env = NULL;
+	if (current)
+		return EBUSY;
+	error = open_latest(path, env);
+	if (error == MDB_INVALID && empty_stillborn(path))
+		error = open_latest(path, env);
+	current = error ? NULL : *env;
+	return error;
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Entries and the lists that name them. An entry's value is one record after the other, each
+ * followed by its comment; values that are alike are stored once for their neighbourhood. */
+#include "store/membership.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+struct record {
+	uint32_t list, added, expires, comment_size;
+};
+_Static_assert(sizeof(struct record) == 16, "store format");
+
+/* The largest value: the store takes larger ones, so this bounds only the buffer. */
+#define VALUE_MAX 65536
+
+/* The functions that have one keep it off the stack, which may be small. */
+struct value {
+	size_t size;
+	uint8_t bytes[VALUE_MAX];
+};
+
+static int read_error(int error)
+{
+	return xb_store_error(error, "cannot read the store");
+}
+
+static int write_error(int error)
+{
+	return xb_store_error(error, "cannot write the store");
+}
+
+static bool next_of_all(struct xb_members *members, struct xb_membership *member)
+{
+	struct record record;
+
+	if ((size_t)(members->end - members->next) < sizeof(record))
+		return false;
+	memcpy(&record, members->next, sizeof(record));
+	members->next += sizeof(record);
+	if ((size_t)(members->end - members->next) < record.comment_size)
+		return false;
+	*member = (struct xb_membership){
+		.list = record.list,
+		.added = record.added,
+		.expires = record.expires,
+		.comment_size = record.comment_size,
+		.comment = (const char *)members->next,
+	};
+	members->next += record.comment_size;
+	return true;
+}
+
+bool xb_members_next(struct xb_members *members, struct xb_membership *member)
+{
+	while (next_of_all(members, member))
+		if (!member->expires || member->expires > members->as_of)
+			return true;
+	return false;
+}
+
+bool xb_members_any(struct xb_members members)
+{
+	struct xb_membership member;
+
+	return xb_members_next(&members, &member);
+}
+
+bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member)
+{
+	while (xb_members_next(&members, member))
+		if (member->list == list)
+			return true;
+	return false;
+}
+
+static struct xb_members members_in(const struct xb_txn *txn, const MDB_val *value)
+{
+	const uint8_t *bytes = value->mv_data;
+
+	return (struct xb_members){
+		.next = bytes, .end = bytes + value->mv_size, .as_of = txn->as_of};
+}
+
+int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members)
+{
+	MDB_val value;
+	int error = xb_entries_get(txn, entry, &value);
+
+	if (!error)
+		*members = members_in(txn, &value);
+	return error;
+}
+
+static int value_append(struct value *value, const struct xb_membership *member)
+{
+	struct record record = {member->list, member->added, member->expires, member->comment_size};
+
+	if (value->size + sizeof(record) + record.comment_size > VALUE_MAX)
+		return xb_input_error("an entry can be in at most %zu lists (fewer with comments)",
+				      VALUE_MAX / sizeof(record));
+	memcpy(value->bytes + value->size, &record, sizeof(record));
+	value->size += sizeof(record);
+	if (record.comment_size)
+		memcpy(value->bytes + value->size, member->comment, record.comment_size);
+	value->size += record.comment_size;
+	return 0;
+}
+
+/* The expiry index: big-endian time, list, then the entry's key. */
+static int index_expiry(struct xb_txn *txn, const struct xb_entry *entry,
+			const struct xb_membership *member, bool present)
+{
+	uint32_t order[2] = {htobe32(member->expires), htobe32(member->list)};
+	uint8_t bytes[sizeof(order) + XB_ENTRY_KEY_BYTES];
+	MDB_val key = {0, bytes}, nothing = {0, NULL};
+	int error;
+
+	if (!member->expires)
+		return 0;
+	memcpy(bytes, order, sizeof(order));
+	key.mv_size = sizeof(order) + xb_entry_encode(entry, bytes + sizeof(order));
+	error = present ? mdb_put(txn->txn, txn->store->expiry, &key, &nothing, 0)
+			: mdb_del(txn->txn, txn->store->expiry, &key, NULL);
+	return error && error != MDB_NOTFOUND ? write_error(error) : 0;
+}
+
+void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uint64_t one)
+{
+	switch (entry->kind) {
+	case XB_PREFIX4:
+		totals->prefix4 += one;
+		break;
+	case XB_HOST4:
+		totals->host4 += one;
+		totals->host4_keys += one * xb_entry_keys(entry);
+		break;
+	case XB_NET6:
+		totals->net6 += one;
+		break;
+	case XB_NAME:
+		totals->names += one;
+		break;
+	default:
+		totals->allow += one;
+	}
+}
+
+/* Entries that came or went: totals and the list of changes. */
+static int tell(struct xb_txn *txn, const struct xb_entry *entry, enum xb_what what)
+{
+	xb_totals_count(&txn->meta.totals, entry, what == XB_LISTED ? 1 : (uint64_t)-1);
+	return xb_changes_add(&txn->change, entry, what);
+}
+
+/* Other lists name the entry now: to names that matters. */
+static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry)
+{
+	return entry->kind == XB_NAME ? xb_changes_add(&txn->change, entry, XB_ALTERED) : 0;
+}
+
+/* Whether a name that is in these lists is judged more strictly in this one, too. */
+static bool is_stricter(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+			uint32_t list)
+{
+	return entry->kind == XB_NAME &&
+	       xb_list_by_id(txn, list)->verdict < xb_members_verdict(txn, members);
+}
+
+/* Writes what is left of the entry that was asked for, or takes it out if nothing is. */
+static int write_value(struct xb_txn *txn, struct value *value)
+{
+	MDB_val bytes = {value->size, value->bytes};
+
+	return xb_entries_set(txn, &bytes);
+}
+
+/* A record for an entry that has none. */
+static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
+		     const struct xb_membership *member)
+{
+	static struct value value;
+	int error;
+
+	value.size = 0;
+	error = value_append(&value, member);
+	if (!error)
+		error = write_value(txn, &value);
+	if (!error)
+		error = index_expiry(txn, entry, member, true);
+	return error ? error : tell(txn, entry, XB_LISTED);
+}
+
+static bool same_terms(const struct xb_membership *a, const struct xb_membership *b)
+{
+	return a->expires == b->expires && a->comment_size == b->comment_size &&
+	       (!a->comment_size || !memcmp(a->comment, b->comment, a->comment_size));
+}
+
+static struct xb_membership merged(const struct xb_membership *old, const struct xb_membership *new,
+				   unsigned int renew)
+{
+	struct xb_membership both = *old;
+
+	if (renew & XB_RENEW_EXPIRY)
+		both.expires = new->expires;
+	if (renew & XB_RENEW_COMMENT) {
+		both.comment = new->comment;
+		both.comment_size = new->comment_size;
+	}
+	return both;
+}
+
+bool xb_members_stay(struct xb_members members, const struct xb_membership *member,
+		     unsigned int renew)
+{
+	struct xb_membership old, renewed;
+
+	if (!xb_members_have(members, member->list, &old))
+		return false;
+	renewed = merged(&old, member, renew);
+	return same_terms(&old, &renewed);
+}
+
+static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
+		     const struct xb_membership *member, unsigned int renew,
+		     struct xb_members members, enum xb_put *result)
+{
+	bool stricter = is_stricter(txn, entry, members, member->list);
+	struct xb_membership old, renewed = *member;
+	static struct value value;
+	int error = 0;
+
+	value.size = 0;
+	*result = XB_PUT_JOINED;
+	while (!error && xb_members_next(&members, &old)) {
+		if (old.list != member->list) {
+			error = value_append(&value, &old);
+			continue;
+		}
+		renewed = merged(&old, member, renew);
+		if (same_terms(&old, &renewed)) {
+			*result = XB_PUT_SAME;
+			return 0;
+		}
+		*result = XB_PUT_RENEWED;
+		error = index_expiry(txn, entry, &old, false);
+	}
+	if (!error)
+		error = value_append(&value, &renewed);
+	if (!error)
+		error = write_value(txn, &value);
+	if (!error)
+		error = index_expiry(txn, entry, &renewed, true);
+	if (!error && *result == XB_PUT_JOINED) {
+		txn->change.tightens |= stricter;
+		error = tell_lists(txn, entry);
+	}
+	return error;
+}
+
+int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
+		  const struct xb_membership *member, unsigned int renew, enum xb_put *result)
+{
+	struct xb_members members;
+	int error = xb_members_of(txn, entry, &members);
+
+	*result = XB_PUT_LISTED;
+	if (error == -ENOENT)
+		error = put_first(txn, entry, member);
+	else if (!error)
+		error = put_among(txn, entry, member, renew, members, result);
+	if (!error && (*result == XB_PUT_LISTED || *result == XB_PUT_JOINED)) {
+		struct xb_list *list = xb_list_by_id(txn, member->list);
+
+		list->members++;
+	}
+	return error;
+}
+
+int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
+		     enum xb_removal *result)
+{
+	struct xb_members members;
+	struct xb_membership old;
+	static struct value value;
+	bool found = false;
+	int error = xb_members_of(txn, entry, &members);
+
+	*result = XB_REMOVAL_ABSENT;
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	value.size = 0;
+	while (!error && xb_members_next(&members, &old)) {
+		struct xb_list *of = xb_list_by_id(txn, old.list);
+
+		if (list != XB_ANY_LIST && old.list != list) {
+			error = value_append(&value, &old);
+			continue;
+		}
+		found = true;
+		if (of)
+			of->members--;
+		error = index_expiry(txn, entry, &old, false);
+	}
+	if (error || !found)
+		return error;
+	error = write_value(txn, &value);
+	if (error)
+		return error;
+	*result = value.size ? XB_REMOVAL_LEFT : XB_REMOVAL_UNLISTED;
+	return value.size ? tell_lists(txn, entry) : tell(txn, entry, XB_GONE);
+}
+
+int xb_member_remove_all(struct xb_txn *txn)
+{
+	int error = xb_entries_remove_all(txn);
+
+	if (error)
+		return error;
+	error = mdb_drop(txn->txn, txn->store->expiry, 0);
+	if (error)
+		return write_error(error);
+	for (size_t i = 0; i < txn->list_count; i++)
+		txn->lists[i].members = 0;
+	txn->meta.totals = (struct xb_totals){0};
+	xb_changes_set_bulk(&txn->change);
+	return 0;
+}
+
+/* What stands in the store for one entry. */
+struct kept {
+	struct xb_entry entry;
+	uint8_t *value;
+	size_t size;
+};
+
+static int keep_allowed(struct xb_txn *txn, struct xb_arena *arena, struct kept *kept,
+			size_t *count)
+{
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
+
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0 && *count < txn->meta.totals.allow) {
+		struct kept *one = &kept[*count];
+
+		one->entry = walk.entry;
+		one->size = (size_t)(walk.members.end - walk.members.next);
+		one->value = xb_arena_copy(arena, walk.members.next, one->size);
+		if (one->value && xb_entry_is_name(&one->entry))
+			one->entry.name = xb_arena_copy(arena, walk.entry.name, walk.entry.length);
+		if (!one->value || (xb_entry_is_name(&one->entry) && !one->entry.name)) {
+			more = -ENOMEM;
+			break;
+		}
+		++*count;
+	}
+	xb_walk_end(&walk);
+	return more < 0 ? more : 0;
+}
+
+static int put_back(struct xb_txn *txn, const struct kept *kept)
+{
+	struct xb_members members = {.next = kept->value, .end = kept->value + kept->size};
+	struct xb_membership member;
+	int error = 0;
+
+	while (!error && xb_members_next(&members, &member)) {
+		enum xb_put put;
+
+		error = xb_member_put(txn, &kept->entry, &member, 0, &put);
+	}
+	return error;
+}
+
+int xb_member_remove_listed(struct xb_txn *txn)
+{
+	struct kept *kept = calloc(txn->meta.totals.allow + 1, sizeof(*kept));
+	struct xb_arena arena = {0};
+	size_t count = 0;
+	int error = kept ? keep_allowed(txn, &arena, kept, &count) : xb_out_of_memory();
+
+	if (!error)
+		error = xb_member_remove_all(txn);
+	for (size_t i = 0; !error && i < count; i++)
+		error = put_back(txn, &kept[i]);
+	xb_arena_free(&arena);
+	free(kept);
+	return error;
+}
+
+static void stand_on(struct xb_walk *walk, const struct xb_entry *entry)
+{
+	walk->entry = *entry;
+	if (xb_entry_is_name(entry)) {
+		memcpy(walk->name, entry->name, entry->length);
+		walk->entry.name = walk->name;
+	}
+}
+
+/* Kinds of both sides alternate: where this side goes on behind a kind of the other. 0: nowhere. */
+static uint8_t next_kind(bool allow, uint8_t kind)
+{
+	if (allow)
+		return kind < XB_ALLOW4 ? XB_ALLOW4 : kind < XB_ALLOW_NAME ? XB_ALLOW_NAME : 0;
+	return kind < XB_NAME ? XB_NAME : 0;
+}
+
+int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from)
+{
+	*walk = (struct xb_walk){.txn = txn};
+	stand_on(walk, from);
+	return xb_scan_begin(&walk->scan, txn);
+}
+
+int xb_walk_next(struct xb_walk *walk)
+{
+	const struct xb_leaf_reader *reader = &walk->scan.reader;
+	uint8_t bytes[XB_ENTRY_KEY_BYTES];
+	bool allow = xb_entry_is_allow(&walk->entry);
+	struct xb_entry entry;
+	MDB_val value;
+	int more;
+
+	if (walk->started)
+		more = xb_scan_next(&walk->scan);
+	else
+		more = xb_scan_seek(&walk->scan, bytes, xb_entry_encode(&walk->entry, bytes));
+	while (more > 0) {
+		if (!xb_entry_decode(xb_leaf_key(reader), xb_leaf_key_size(reader), &entry))
+			return read_error(MDB_CORRUPTED);
+		if (xb_entry_is_allow(&entry) == allow)
+			break;
+		bytes[0] = next_kind(allow, entry.kind);
+		if (!bytes[0])
+			return 0;
+		more = xb_scan_seek(&walk->scan, bytes, 1);
+	}
+	if (more <= 0)
+		return more;
+	walk->started = true;
+	stand_on(walk, &entry);
+	value = (MDB_val){reader->value_size, (void *)(uintptr_t)reader->value};
+	walk->members = members_in(walk->txn, &value);
+	return 1;
+}
+
+void xb_walk_end(struct xb_walk *walk)
+{
+	xb_scan_end(&walk->scan);
+}
+
+int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering)
+{
+	struct xb_entry candidate = *entry;
+
+	while (xb_entry_widen(&candidate)) {
+		struct xb_members members;
+		int error;
+
+		if (candidate.kind != entry->kind)
+			continue;
+		error = xb_members_of(txn, &candidate, &members);
+		if (error == -ENOENT)
+			continue;
+		if (error)
+			return error;
+		if (covering)
+			*covering = candidate;
+		return 1;
+	}
+	return 0;
+}
+
+int xb_member_has_names(struct xb_txn *txn, const struct xb_list *list)
+{
+	struct xb_membership member;
+	struct xb_walk walk;
+	int more, error;
+
+	if (!list->members || !txn->meta.totals.names)
+		return 0;
+	error = xb_walk_begin(&walk, txn, &XB_WALK_NAMES);
+	if (error)
+		return error;
+	do
+		more = xb_walk_next(&walk);
+	while (more > 0 && !xb_members_have(walk.members, list->id, &member));
+	xb_walk_end(&walk);
+	return more;
+}
+
+enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members)
+{
+	enum xb_domain_verdict strictest = XB_DOMAIN_COUNT;
+	struct xb_membership member;
+
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+		enum xb_domain_verdict verdict = list ? list->verdict : XB_DOMAIN_DROP;
+
+		if (verdict < strictest)
+			strictest = verdict;
+	}
+	return strictest;
+}
+
+int xb_expiry(uint32_t now, uint32_t seconds, uint32_t *expires)
+{
+	if (seconds > UINT32_MAX - now)
+		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106", seconds);
+	*expires = seconds ? now + seconds : 0;
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which lists name an entry, since when, until when, and why: the heart of the store. */
+#ifndef XB_STORE_MEMBERSHIP_H
+#define XB_STORE_MEMBERSHIP_H
+
+#include "model/comment.h"
+#include "store/store.h"
+
+/* An entry in a list. Times are seconds since 1970, up to 2106. */
+struct xb_membership {
+	uint32_t list; /* identity of the list */
+	uint32_t added;
+	uint32_t expires; /* 0: never */
+	uint32_t comment_size;
+	const char *comment; /* UTF-8, not terminated; owned by the transaction when read from it */
+};
+
+/* When what lasts so many seconds from now ends; 0 lasts for ever. An input error if that is not
+ * told any more. */
+int xb_expiry(uint32_t now, uint32_t seconds, uint32_t *expires);
+
+enum xb_put {
+	XB_PUT_LISTED,	/* the entry was in no list before */
+	XB_PUT_JOINED,	/* it was in others */
+	XB_PUT_RENEWED, /* it was in this one; expiry or comment changed */
+	XB_PUT_SAME,	/* it was in this one, and stays as it was */
+};
+
+/* What an existing membership takes from a new one. */
+#define XB_RENEW_EXPIRY	 1U
+#define XB_RENEW_COMMENT 2U
+
+/* Puts the entry into the list. renew: XB_RENEW_ bits. *result tells what came of it. */
+int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
+		  const struct xb_membership *member, unsigned int renew, enum xb_put *result);
+
+#define XB_ANY_LIST 0
+#define XB_NO_LIST  UINT32_MAX /* the identity of none */
+
+enum xb_removal {
+	XB_REMOVAL_ABSENT,   /* it was not there; nothing changed */
+	XB_REMOVAL_LEFT,     /* other lists still name it */
+	XB_REMOVAL_UNLISTED, /* it is in no list any more */
+};
+
+/* Takes the entry out of the list, or out of all (XB_ANY_LIST). */
+int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
+		     enum xb_removal *result);
+
+/* Removes everything, the allowlist too. */
+int xb_member_remove_all(struct xb_txn *txn);
+
+/* Removes everything that is listed. */
+int xb_member_remove_listed(struct xb_txn *txn);
+
+/* Counts an entry among the totals. one: 1, or its negative to take it out. */
+void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uint64_t one);
+
+/* Takes out every membership that has expired by now. *count (may be NULL): how many. */
+int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
+
+/*
+ * In a transaction that reads, to tell people what is listed: what has expired by now is no longer
+ * seen, as if it had been swept, in memberships, totals and lists. *count: how many memberships
+ * those are, which the kernel still enforces. An entry whose memberships have all expired is found
+ * with none.
+ */
+int xb_member_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count);
+
+/* The memberships of one entry, to be read until the transaction changes or ends. */
+struct xb_members {
+	const uint8_t *next, *end;
+	uint32_t as_of; /* of the transaction */
+};
+
+/* -ENOENT without a message if the entry is not listed. */
+int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members);
+bool xb_members_next(struct xb_members *members, struct xb_membership *member);
+bool xb_members_any(struct xb_members members);
+bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member);
+
+/* Whether xb_member_put() would change nothing in them. */
+bool xb_members_stay(struct xb_members members, const struct xb_membership *member,
+		     unsigned int renew);
+
+/*
+ * A walk over the entries in store order: what is listed, or the allowlist. `entry` and `members`
+ * are valid after a call that returned 1. The transaction may change between calls.
+ */
+struct xb_walk {
+	struct xb_txn *txn;
+	struct xb_scan scan;
+	struct xb_entry entry;
+	struct xb_members members;
+	bool started;
+	uint8_t name[XB_NAME_BYTES];
+};
+
+#define XB_WALK_LISTED ((struct xb_entry){.kind = XB_PREFIX4})
+#define XB_WALK_ALLOW  ((struct xb_entry){.kind = XB_ALLOW4})
+#define XB_WALK_NAMES  ((struct xb_entry){.kind = XB_NAME, .name = (const uint8_t *)""})
+
+/* Starts at the first entry not before `from`, and stays on its side: listed or allowed. Of a name,
+ * the entry of the walk has a copy that lasts to the next step. */
+int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from);
+int xb_walk_next(struct xb_walk *walk); /* 1: an entry; 0: the end; negative: error */
+void xb_walk_end(struct xb_walk *walk);
+
+/* Whether any listed entry other than itself, of the same kind, covers it. *covering: the longest,
+ * if not NULL. */
+int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering);
+
+/* 1: the list has domains that are listed; 0: none; negative: error. */
+int xb_member_has_names(struct xb_txn *txn, const struct xb_list *list);
+
+/* What becomes of queries for the domain: the strictest verdict of the lists among members. */
+enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening the store: the directory, the file, its tables. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "base/lock.h"
+#include "store/latest.h"
+#include "store/lmdbfile.h"
+#include "store/schema.h"
+#include "store/trialtext.h"
+
+static int make_directory(const char *directory)
+{
+	char trials[4096];
+	struct stat st;
+
+	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+		return xb_system_error(errno, "cannot make the state directory %s", directory);
+	if (stat(directory, &st) < 0)
+		return xb_system_error(errno, "cannot use the state directory %s", directory);
+	if (!S_ISDIR(st.st_mode))
+		return xb_input_error("%s is not a directory", directory);
+	/* Who may not make it is told when it is needed. */
+	if ((size_t)snprintf(trials, sizeof(trials), "%s/" XB_TRIAL_DIRECTORY, directory) <
+	    sizeof(trials))
+		mkdir(trials, 0770);
+	xb_locks_make(directory);
+	return 0;
+}
+
+static int open_tables(struct xb_store *store, bool create)
+{
+	const struct {
+		const char *name;
+		MDB_dbi *dbi;
+		unsigned int flags;
+	} tables[] = {
+		{"meta", &store->meta, 0},	   {"sealed", &store->leaves, 0},
+		{"lists", &store->lists, 0},	   {"expiry", &store->expiry, 0},
+		{"ifaces", &store->ifaces, 0},	   {"changes", &store->changes, 0},
+		{"sessions", &store->sessions, 0},
+	};
+	MDB_txn *txn;
+	int error = xb_latest_begin(store->env, create ? 0 : MDB_RDONLY, &txn);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < sizeof(tables) / sizeof(tables[0]); i++)
+		error = mdb_dbi_open(txn, tables[i].name,
+				     tables[i].flags | (create ? MDB_CREATE : 0), tables[i].dbi);
+	if (!error)
+		store->outdated = xb_schema_is_old(txn);
+	if (error) {
+		mdb_txn_abort(txn);
+		return error;
+	}
+	return mdb_txn_commit(txn);
+}
+
+void xb_store_close(struct xb_store *store)
+{
+	if (!store)
+		return;
+	xb_storefile_close(store->env);
+	xb_unlock(store->out_writers);
+	xb_unlock(store->namespace_lock);
+	free(store);
+}
+
+int xb_store_recover(struct xb_store *store)
+{
+	MDB_txn *txn;
+	int error = xb_latest_begin(store->env, 0, &txn);
+
+	if (error)
+		return xb_store_error(error, "cannot begin a transaction");
+	mdb_txn_abort(txn);
+	return 0;
+}
+
+/* Whether there is one: 1, 0, or an error. */
+static int find_store(const char *directory, const char *path)
+{
+	if (!access(path, F_OK))
+		return 1;
+	if (errno == ENOTDIR)
+		return xb_input_error("%s is not a directory", directory);
+	if (errno != ENOENT)
+		return xb_system_error(errno, "cannot use the state directory %s", directory);
+	return 0;
+}
+
+static int cannot_open(int error, const char *path)
+{
+	char doing[4200];
+
+	snprintf(doing, sizeof(doing), "cannot open the store %s", path);
+	return xb_store_error(error, doing);
+}
+
+static int open_file(struct xb_store *store, const char *directory, const char *path)
+{
+	int lock = xb_lock_opening(directory), error;
+
+	if (lock < 0)
+		return lock;
+	error = xb_storefile_check(path);
+	if (!error) {
+		error = xb_storefile_open(path, &store->env);
+		store->read_only = !error && xb_storefile_is_read_only(store->env);
+		error = error ? cannot_open(error, path) : 0;
+	}
+	xb_unlock(lock);
+	return error;
+}
+
+static int fill_up(struct xb_store *store, const char *directory, const char *path)
+{
+	bool is_short;
+	int error = xb_storefile_is_short(store->env, &is_short), lock;
+
+	if (error || !is_short)
+		return error ? cannot_open(error, path) : 0;
+	lock = xb_lock(directory, XB_WRITER_LOCK);
+	if (lock < 0)
+		return lock;
+	xb_fault("store-short");
+	error = xb_storefile_fill_up(store->env);
+	xb_unlock(lock);
+	return error ? cannot_open(error, path) : 0;
+}
+
+/* Tables that are not there yet, and what is in those of an earlier version. */
+static int bring_up_to_date(struct xb_store *store, const char *directory, const char *path)
+{
+	int lock = xb_lock(directory, XB_WRITER_LOCK), error;
+
+	if (lock < 0)
+		return lock;
+	xb_fault("store-older");
+	error = xb_storefile_sync(store->env, directory);
+	if (!error) {
+		error = open_tables(store, true);
+		error = error ? cannot_open(error, path) : 0;
+	}
+	if (!error && store->outdated)
+		error = xb_schema_upgrade(store);
+	xb_unlock(lock);
+	return error;
+}
+
+/* Whether anything was committed: a file whose maker died has no tables. */
+static int find_contents(struct xb_store *store)
+{
+	MDB_val key = {4, "meta"}, value;
+	MDB_txn *txn;
+	MDB_dbi meta;
+	int error = xb_latest_begin(store->env, MDB_RDONLY, &txn);
+
+	if (error)
+		return error;
+	error = mdb_dbi_open(txn, "meta", 0, &meta);
+	if (!error)
+		error = mdb_get(txn, meta, &key, &value);
+	if (error == MDB_NOTFOUND)
+		error = mdb_txn_id(txn) <= XB_NEW_STORE ? ENOENT : MDB_CORRUPTED;
+	mdb_txn_abort(txn);
+	return error;
+}
+
+/* As a copy that may be written. */
+static int read_older(struct xb_store *store, const char *path)
+{
+	int error = find_contents(store);
+
+	if (error == ENOENT)
+		return -ENOENT;
+	if (!error)
+		error = xb_storefile_copy(path, &store->env);
+	if (!error)
+		error = open_tables(store, true);
+	if (error)
+		return cannot_open(error, path);
+	return store->outdated ? xb_schema_upgrade(store) : 0;
+}
+
+/* With the file open: the tables, and what earlier versions and processes left. */
+static int open_contents(struct xb_store *store, const char *directory, const char *path,
+			 enum xb_store_use use)
+{
+	bool writes = use != XB_STORE_READ && !store->read_only;
+	int dead, error = writes ? fill_up(store, directory, path) : 0;
+
+	if (error)
+		return error;
+	mdb_reader_check(store->env, &dead);
+	error = open_tables(store, false);
+	if (error && error != MDB_NOTFOUND)
+		return cannot_open(error, path);
+	if (!error && !store->outdated)
+		return 0;
+	return writes ? bring_up_to_date(store, directory, path) : read_older(store, path);
+}
+
+int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **out)
+{
+	struct xb_store *store;
+	char path[4096];
+	int error;
+
+	*out = NULL;
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, XB_STORE_FILE) >= sizeof(path))
+		return xb_input_error("%s: path too long", directory);
+	error = find_store(directory, path);
+	if (error < 0)
+		return error;
+	if (!error && use != XB_STORE_CREATE)
+		return -ENOENT;
+	error = use == XB_STORE_CREATE ? make_directory(directory) : 0;
+	if (error)
+		return error;
+	store = calloc(1, sizeof(*store));
+	if (!store)
+		return xb_out_of_memory();
+	store->out_writers = -1;
+	error = xb_lock_pid_namespace(directory, &store->namespace_lock);
+	if (!error)
+		error = open_file(store, directory, path);
+	if (!error && store->read_only)
+		error = xb_lock_out_writers(directory, &store->out_writers);
+	if (!error)
+		error = open_contents(store, directory, path, use);
+	if (error)
+		xb_store_close(store);
+	else
+		*out = store;
+	return error;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The text that a command on trial has read, kept in the state directory for its commit. Until the
+ * trial begins it is a copy of the command's own, with its process number in the name. */
+#ifndef XB_STORE_TRIALTEXT_H
+#define XB_STORE_TRIALTEXT_H
+
+/* Open to the group, which need not be able to write to the state directory itself. */
+#define XB_TRIAL_DIRECTORY "trial"
+
+/* The error that nothing is in force that a trial could go back to. */
+int xb_trial_baseless(void);
+
+#define XB_TRIAL_COPY 64 /* bytes of the name of a copy */
+
+/* Makes an empty copy, and its name in the directory. Returns a descriptor to write and read it, or
+ * a negative errno. */
+int xb_trialinput_create(const char *state, char copy[XB_TRIAL_COPY]);
+
+/* The copy, which is still open as fd, becomes the text of the trial. */
+int xb_trialinput_keep(const char *state, const char *copy, int fd);
+
+/* Removes a copy that was not kept. */
+void xb_trialinput_forget(const char *state, const char *copy);
+
+/*
+ * Opens the text of the trial to be read, by whoever commits: a plain file with one name that the
+ * group of the directory may read, so nobody has root read for him what he may not. Returns a
+ * descriptor or a negative errno.
+ */
+int xb_trialinput_open(const char *state);
+
+/* Removes the text of the trial, and copies whose commands have died. For whoever has the store
+ * open: process numbers are those of its users. */
+void xb_trialinput_remove(const char *state);
+
+#endif

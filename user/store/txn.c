@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/txn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/entrytable.h"
+#include "store/latest.h"
+#include "store/lists.h"
+#include "store/lmdberror.h"
+
+/* The number of the last transaction before this one, or of the one that it sees. */
+static uint64_t last_commit(const struct xb_txn *txn)
+{
+	return mdb_txn_id(txn->txn) - txn->writes;
+}
+
+static int damaged(void)
+{
+	return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+}
+
+static int load_meta(struct xb_txn *txn)
+{
+	MDB_val key = {4, "meta"}, value;
+	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
+	uint32_t seal;
+
+	if (error == MDB_NOTFOUND)
+		return last_commit(txn) <= XB_NEW_STORE ? xb_meta_new(&txn->meta) : damaged();
+	if (error)
+		return xb_store_error(error, "cannot read the store");
+	if (value.mv_size == sizeof(txn->meta))
+		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
+	if (value.mv_size == XB_META_WITHOUT_LIMIT) {
+		error = xb_meta_upgrade_unlimited(&txn->meta, &value);
+		return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
+	}
+	if (txn->meta.schema > XB_SCHEMA)
+		return xb_system_error(0,
+				       "the store was written by a newer bloomctl (schema %u, "
+				       "this one has %d): use that one; what is in force stays. "
+				       "The way back: DOWNGRADE in bloomctl(8)",
+				       txn->meta.schema, XB_SCHEMA);
+	if (txn->meta.schema < XB_SCHEMA) {
+		txn->unmarked = true;
+		return xb_meta_upgrade(&txn->meta, &value);
+	}
+	seal = txn->meta.seal;
+	return seal == xb_meta_seal(&txn->meta) && txn->meta.transaction == last_commit(txn)
+		       ? 0
+		       : damaged();
+}
+
+/* What an earlier schema logged cannot be joined to a filter of this one. */
+static int begin_history(struct xb_txn *txn)
+{
+	int error = txn->unmarked ? mdb_drop(txn->txn, txn->store->changes, 0) : 0;
+
+	return error ? xb_store_error(error, "cannot write the store")
+		     : xb_meta_draw(&txn->next_mark);
+}
+
+static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out)
+{
+	struct xb_txn *txn = calloc(1, sizeof(*txn));
+	int error;
+
+	*out = NULL;
+	if (!txn)
+		return xb_out_of_memory();
+	txn->store = store;
+	txn->writes = !(flags & MDB_RDONLY);
+	error = xb_latest_begin(store->env, flags, &txn->txn);
+	if (error) {
+		free(txn);
+		return xb_store_error(error, "cannot begin a transaction");
+	}
+	error = load_meta(txn);
+	if (!error && txn->writes)
+		error = begin_history(txn);
+	if (!error)
+		error = xb_lists_load(txn);
+	if (!error)
+		error = xb_entries_open(txn);
+	if (error) {
+		xb_txn_abort(txn);
+		return error;
+	}
+	*out = txn;
+	return 0;
+}
+
+int xb_store_read(struct xb_store *store, struct xb_txn **txn)
+{
+	return begin(store, MDB_RDONLY, txn);
+}
+
+int xb_store_write(struct xb_store *store, struct xb_txn **txn)
+{
+	return begin(store, 0, txn);
+}
+
+static void free_txn(struct xb_txn *txn)
+{
+	xb_changes_free(&txn->change);
+	xb_lists_free(txn);
+	free(txn);
+}
+
+int xb_txn_commit(struct xb_txn *txn)
+{
+	MDB_val key = {4, "meta"}, value = {sizeof(txn->meta), &txn->meta};
+	int error = xb_entries_flush(txn);
+
+	if (error) {
+		xb_txn_abort(txn);
+		return error;
+	}
+	txn->meta.transaction = mdb_txn_id(txn->txn);
+	xb_meta_seal(&txn->meta);
+	error = xb_lists_save(txn);
+	if (!error)
+		error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
+	xb_entries_close(txn);
+	if (error)
+		mdb_txn_abort(txn->txn);
+	else
+		error = mdb_txn_commit(txn->txn);
+	free_txn(txn);
+	return error ? xb_store_error(error, "cannot write the store") : 0;
+}
+
+void xb_txn_abort(struct xb_txn *txn)
+{
+	if (!txn)
+		return;
+	xb_entries_close(txn);
+	mdb_txn_abort(txn->txn);
+	free_txn(txn);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the store share: an open store, and a transaction in it. */
+#ifndef XB_STORE_TYPES_H
+#define XB_STORE_TYPES_H
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/changes.h"
+#include "store/leaf.h"
+#include "store/meta.h"
+
+struct xb_list {
+	uint32_t id;
+	uint32_t verdict; /* enum xb_domain_verdict, of its domains */
+	uint64_t members;
+	char name[65];
+	bool stored; /* as the rest says, when the transaction began */
+	uint32_t stored_verdict;
+	uint64_t stored_members;
+};
+
+struct xb_list_index {
+	uint32_t *slot;
+	size_t room; /* a power of two */
+};
+
+struct xb_store {
+	MDB_env *env;
+	MDB_dbi meta, leaves, lists, expiry, ifaces, changes, sessions;
+	bool outdated;			 /* has tables of an earlier version */
+	bool read_only;			 /* on a file system that cannot be written */
+	int namespace_lock, out_writers; /* -1: not held */
+};
+
+/* The part of the table that a transaction changes, kept in memory until it goes on elsewhere. */
+struct xb_entries {
+	struct xb_leaf leaf; /* what is in the table from `low` to right before `high` */
+	uint8_t low[XB_LEAF_KEY_MAX], high[XB_LEAF_KEY_MAX];
+	size_t low_size, high_size;   /* high_size 0: to the end */
+	bool open, changed, stored;   /* stored: the table has a record of it */
+	uint8_t key[XB_LEAF_KEY_MAX]; /* asked for last */
+	size_t key_size;
+	MDB_cursor *cursor; /* of the table, for nothing that lasts */
+	uint64_t version;   /* counts changes of all this, for scans to notice */
+};
+
+/* A transaction: a snapshot to read, or the one write. Everything that was changed is in `change`,
+ * in order. */
+struct xb_txn {
+	struct xb_store *store;
+	MDB_txn *txn;
+	bool writes;	/* no snapshot */
+	uint64_t edits; /* counts what a commit has to keep */
+	uint32_t as_of; /* what has expired by then is not seen: xb_member_overlook(); 0: all is */
+	struct xb_entries entries;
+	struct xb_meta meta;
+	uint64_t next_mark; /* of a write: what goes with the next sequence number */
+	bool unmarked;	    /* the change log is of an earlier schema, and of no use */
+	struct xb_list *lists;
+	size_t list_count, list_room;
+	struct xb_list_index by_name, by_id;
+	struct xb_changes change;
+};
+
+#endif

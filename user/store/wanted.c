@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of wanted interfaces. */
+#include "store/wanted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/home.h"
+#include "store/table.h"
+
+int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted)
+{
+	uint32_t mode = wanted->mode;
+	MDB_val key = {strlen(wanted->name), (void *)wanted->name}, value = {sizeof(mode), &mode};
+	int error = mdb_put(txn->txn, txn->store->ifaces, &key, &value, 0);
+
+	txn->edits++;
+	return error ? xb_store_error(error, "cannot write the store") : xb_home_put(txn);
+}
+
+int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found)
+{
+	MDB_val key = {strlen(name), (void *)name}, value;
+	int error = mdb_get(txn->txn, txn->store->ifaces, &key, &value);
+
+	*found = !error;
+	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot read the store") : 0;
+}
+
+int xb_wanted_remove(struct xb_txn *txn, const char *name, bool *found)
+{
+	MDB_val key = {strlen(name), (void *)name};
+	int error = mdb_del(txn->txn, txn->store->ifaces, &key, NULL);
+
+	*found = !error;
+	txn->edits += *found;
+	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
+}
+
+int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **out, size_t *count)
+{
+	struct xb_wanted *all = NULL;
+	MDB_cursor *cursor;
+	MDB_val key, value;
+	size_t used = 0;
+	int error = mdb_cursor_open(txn->txn, txn->store->ifaces, &cursor);
+
+	if (error)
+		return xb_store_error(error, "cannot read the store");
+	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
+		struct xb_wanted *grown = realloc(all, (used + 1) * sizeof(*grown));
+		uint32_t mode;
+
+		if (!grown) {
+			error = xb_out_of_memory();
+			goto out;
+		}
+		all = grown;
+		if (key.mv_size >= IF_NAMESIZE || value.mv_size != sizeof(mode)) {
+			error = xb_store_error(MDB_CORRUPTED, "cannot read the store");
+			goto out;
+		}
+		memset(&all[used], 0, sizeof(all[used]));
+		memcpy(all[used].name, key.mv_data, key.mv_size);
+		memcpy(&mode, value.mv_data, sizeof(mode));
+		all[used++].mode = mode > XB_MODE_SKB ? XB_MODE_AUTO : mode;
+	}
+	if (error == MDB_NOTFOUND && !xb_table_has_all(txn, txn->store->ifaces, used))
+		error = MDB_CORRUPTED;
+	error = error == MDB_NOTFOUND ? 0 : xb_store_error(error, "cannot read the store");
+out:
+	mdb_cursor_close(cursor);
+	if (error) {
+		free(all);
+		return error;
+	}
+	*out = all;
+	*count = used;
+	return 0;
+}

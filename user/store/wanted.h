@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The interfaces that should be protected, as the store has them. */
+#ifndef XB_STORE_WANTED_H
+#define XB_STORE_WANTED_H
+
+#include "model/interface.h"
+#include "store/store.h"
+
+/* Of the network namespace of this process, which is their home from now on. */
+int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted);
+
+int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found);
+
+/* *found: whether it was there. */
+int xb_wanted_remove(struct xb_txn *txn, const char *name, bool *found);
+
+/* All of them, by name; the caller frees *wanted. */
+int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **wanted, size_t *count);
+
+#endif
