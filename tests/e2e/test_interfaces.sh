@@ -629,6 +629,52 @@ t_failed_attach_leaves_nothing_allowed()
 	json 'd["allowlist"]["automatic"] == []'
 }
 
+nothing_is_allowed_for()
+{
+	exits 0 -j status
+	json "not any('$1' in a['why'] for a in d['allowlist']['automatic'])"
+	json "any('x0' in a['why'] for a in d['allowlist']['automatic'])"
+}
+
+t_failed_attach_beside_another_leaves_nothing_allowed()
+{
+	join q0 5 "numtxqueues 1 numrxqueues 1" "numtxqueues 4 numrxqueues 1"
+	ip -n "$server" addr add 192.0.2.1/24 dev q0
+	ip -n "$server" -6 addr add fe80::5/64 dev q0 nodad
+	ctl -q attach x0
+	exits 3 attach q0 --mode native
+	nothing_is_allowed_for q0
+}
+
+# What is attached keeps what it had, though it is not found now.
+t_failed_change_of_mode_leaves_all_allowed()
+{
+	join q0 5 "numtxqueues 1 numrxqueues 1" "numtxqueues 4 numrxqueues 1"
+	ip -n "$server" addr add 192.0.2.1/24 dev q0
+	ip -n "$server" route add default via 192.0.2.9 dev q0
+	ctl -q attach x0 q0
+	ip -n "$server" link set q0 down
+	exits 3 attach q0 --mode native
+	exits 0 -j status
+	json 'any(a["entry"] == "192.0.2.9" for a in d["allowlist"]["automatic"])'
+}
+
+t_detach_leaves_nothing_allowed()
+{
+	join x1 1
+	ip -n "$server" -6 addr add fe80::5/64 dev x1 nodad
+	ctl -q attach x0
+	ctl -q attach x1 --rollback 60
+	exits 0 -j status
+	json 'any("x1" in a["why"] for a in d["allowlist"]["automatic"])'
+	exits 0 detach x1
+	nothing_is_allowed_for x1
+	ctl -q attach x1
+	ip -n "$server" link set x1 netns "$client" name m1
+	exits 0 detach x1
+	nothing_is_allowed_for x1
+}
+
 other() { tool "$bloomctl" --state "$T/other" "$@" >"$T/out" 2>"$T/err"; }
 
 t_two_state_directories()

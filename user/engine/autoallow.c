@@ -37,7 +37,7 @@ static int look(const uint32_t *ifindexes, size_t count, unsigned int kinds, boo
 	return all ? xb_lifelines_find(ifindexes, count, kinds, &survey->found) : 0;
 }
 
-static int interfaces(struct xb_txn *txn, const uint32_t *extra, size_t extra_count, uint32_t **out,
+static int interfaces(struct xb_txn *txn, const struct xb_autoallow *asked, uint32_t **out,
 		      size_t *count)
 {
 	struct xb_wanted *wanted;
@@ -48,16 +48,47 @@ static int interfaces(struct xb_txn *txn, const uint32_t *extra, size_t extra_co
 	*count = 0;
 	if (error)
 		return error;
-	*out = calloc(wanted_count + extra_count + 1, sizeof(**out));
+	*out = calloc(wanted_count + asked->extra_count + 1, sizeof(**out));
 	if (!*out) {
 		free(wanted);
 		return xb_out_of_memory();
 	}
 	for (size_t i = 0; !error && i < wanted_count; i++)
 		error = xb_ifindex(wanted[i].name, &(*out)[(*count)++]);
-	for (size_t i = 0; i < extra_count; i++)
-		(*out)[(*count)++] = extra[i];
+	for (size_t i = 0; i < asked->extra_count; i++)
+		(*out)[(*count)++] = asked->extra[i];
 	free(wanted);
+	return error;
+}
+
+/* Whether it is wanted or on trial, perhaps by another name. */
+static int is_filtered(struct xb_txn *txn, const uint32_t *ifindexes, size_t count,
+		       const char *name, bool *is)
+{
+	uint32_t ifindex;
+	int error = xb_wanted_has(txn, name, is);
+
+	if (!error)
+		error = xb_ifindex(name, &ifindex);
+	for (size_t i = 0; !error && ifindex && i < count; i++)
+		*is |= ifindexes[i] == ifindex;
+	return error;
+}
+
+/* Nothing is to be found on interfaces that were left. */
+static int see_left(struct xb_txn *txn, const struct xb_autoallow *asked, const uint32_t *ifindexes,
+		    size_t count, struct xb_lifelines *found)
+{
+	static const struct xb_entry families[] = {{.kind = XB_ALLOW4}, {.kind = XB_ALLOW6}};
+	int error = 0;
+
+	for (size_t i = 0; !error && i < asked->left_count; i++) {
+		bool stays;
+
+		error = is_filtered(txn, ifindexes, count, asked->left[i], &stays);
+		for (size_t j = 0; !error && !stays && j < 2; j++)
+			error = xb_lifelines_see_device(found, &families[j], asked->left[i]);
+	}
 	return error;
 }
 
@@ -215,25 +246,26 @@ static int record(struct xb_txn *txn, struct survey *survey, unsigned int kinds,
 	return error ? error : settle(txn, &finding);
 }
 
-int xb_autoallow(struct xb_txn *txn, const uint32_t *extra, size_t extra_count, bool all)
+int xb_autoallow(struct xb_txn *txn, const struct xb_autoallow *asked)
 {
 	unsigned int kinds = kinds_wanted(&txn->meta);
 	struct survey survey = {0};
 	uint32_t *ifindexes;
 	size_t count;
-	int error = interfaces(txn, extra, extra_count, &ifindexes, &count);
+	int error = interfaces(txn, asked, &ifindexes, &count);
 
-	if (!error && !count && all) {
+	if (!error && !count && asked->all) {
 		/* Nothing is filtered: nothing needs to be allowed. */
 		error = settle(
 			txn, &(struct finding){.looked = XB_LIFELINE_ALL, .found = &survey.found});
 	} else if (!error && count) {
 		/* Not to see is no reason to refuse a change; what is allowed stays so. */
-		if (look(ifindexes, count, kinds, all, &survey))
+		if (look(ifindexes, count, kinds, asked->all, &survey) ||
+		    see_left(txn, asked, ifindexes, count, &survey.found))
 			xb_warning("the automatic allowlist is not brought up to date: %s",
 				   xb_error_message());
 		else
-			error = record(txn, &survey, kinds, all);
+			error = record(txn, &survey, kinds, asked->all);
 	}
 	xb_lifelines_free(&survey.found);
 	free(ifindexes);

@@ -24,9 +24,11 @@ struct xb_writer {
 	bool outdated;			 /* it is not, for it has an older layout */
 	struct xb_generation *active;	 /* NULL: nothing is enforced */
 	struct xb_interfaces interfaces; /* wanted, and as the kernel has them */
-	bool foreign;	       /* what is in force is another store's, and is left alone */
-	bool away;	       /* not where interfaces are wanted: nothing is enforced */
-	bool adopts;	       /* set by a body that takes over what is in force */
+	bool foreign;	   /* what is in force is another store's, and is left alone */
+	bool away;	   /* not where interfaces are wanted: nothing is enforced */
+	bool adopts;	   /* set by a body that takes over what is in force */
+	char *const *left; /* set by a body: interfaces that are not filtered, or no more */
+	size_t left_count;
 	unsigned int how;      /* XB_WRITE_ bits */
 	struct xb_trial trial; /* the one that goes on, if any */
 	uint32_t now;	       /* seconds since 1970 */

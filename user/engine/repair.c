@@ -151,6 +151,13 @@ int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t coun
 {
 	const struct xb_trial *trial = &writer->trial;
 	uint32_t *extra = calloc(trial->name_count + count + 1, sizeof(*extra));
+	struct xb_autoallow asked = {
+		.extra = extra,
+		.extra_count = trial->name_count + count,
+		.left = writer->left,
+		.left_count = writer->left_count,
+		.all = all,
+	};
 	int error = 0;
 
 	if (!extra)
@@ -160,7 +167,7 @@ int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t coun
 	for (size_t i = 0; i < count; i++)
 		extra[trial->name_count + i] = more[i];
 	if (!error)
-		error = xb_autoallow(writer->txn, extra, trial->name_count + count, all);
+		error = xb_autoallow(writer->txn, &asked);
 	free(extra);
 	return error;
 }

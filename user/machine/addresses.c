@@ -4,22 +4,9 @@
 
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
-#include <stdio.h>
 
 #include "base/netlink.h"
 #include "machine/sockaddr.h"
-
-static int see(const struct xb_device *device, const struct xb_entry *address,
-	       struct xb_lifelines *out)
-{
-	char why[sizeof(((struct xb_lifeline *)0)->why)];
-	int error;
-
-	snprintf(why, sizeof(why), XB_WHY_ADDRESS, device->name);
-	error = xb_lifelines_see(out, address, XB_LIFELINE_ADDRESS, why);
-	snprintf(why, sizeof(why), XB_WHY_GATEWAY, device->name);
-	return error ? error : xb_lifelines_see(out, address, XB_LIFELINE_GATEWAY, why);
-}
 
 struct search {
 	const struct xb_devices *devices;
@@ -43,7 +30,9 @@ static int on_address(const struct nlmsghdr *message, void *context)
 	    !xb_address_from_bytes(header->ifa_family, mnl_attr_get_payload(local), &entry))
 		return 0;
 	if (!device->chosen)
-		return xb_address_is_link_local(&entry) ? 0 : see(device, &entry, search->out);
+		return xb_address_is_link_local(&entry)
+			       ? 0
+			       : xb_lifelines_see_device(search->out, &entry, device->name);
 	return xb_lifelines_add(search->out, &entry, XB_LIFELINE_ADDRESS, XB_WHY_ADDRESS,
 				device->name);
 }

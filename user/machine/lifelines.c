@@ -109,6 +109,18 @@ int xb_lifelines_see(struct xb_lifelines *lifelines, const struct xb_entry *like
 	return append(&lifelines->seen, &lifelines->seen_count, &lifelines->seen_room, &place);
 }
 
+int xb_lifelines_see_device(struct xb_lifelines *lifelines, const struct xb_entry *like,
+			    const char *name)
+{
+	char why[sizeof(((struct xb_lifeline *)0)->why)];
+	int error;
+
+	snprintf(why, sizeof(why), XB_WHY_ADDRESS, name);
+	error = xb_lifelines_see(lifelines, like, XB_LIFELINE_ADDRESS, why);
+	snprintf(why, sizeof(why), XB_WHY_GATEWAY, name);
+	return error ? error : xb_lifelines_see(lifelines, like, XB_LIFELINE_GATEWAY, why);
+}
+
 bool xb_lifelines_deny(const struct xb_lifelines *found, const struct xb_entry *entry,
 		       enum xb_lifeline_kind kind, const char *why, size_t why_size)
 {

@@ -59,6 +59,11 @@ __attribute__((format(printf, 4, 5))) int xb_lifelines_add(struct xb_lifelines *
 int xb_lifelines_see(struct xb_lifelines *lifelines, const struct xb_entry *like,
 		     enum xb_lifeline_kind kind, const char *why);
 
+/* The same of all that an interface of this name has, for the family of `like`: its addresses and
+ * gateways are what is found there, or none. */
+int xb_lifelines_see_device(struct xb_lifelines *lifelines, const struct xb_entry *like,
+			    const char *name);
+
 /*
  * Whether the survey looked where this one was found before, so that it would have found it again.
  * Each interface speaks for its own addresses and gateways, each lease file for its servers; any

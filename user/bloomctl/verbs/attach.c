@@ -233,14 +233,23 @@ static int attach_on_trial(const struct cli *cli, struct request *request)
 	return xb_system_error(0, "%s", message);
 }
 
+static int left_body(struct xb_writer *writer, void *context)
+{
+	const struct request *request = context;
+
+	writer->left = request->names;
+	writer->left_count = (size_t)request->count;
+	return 0;
+}
+
 /* What was allowed for interfaces that could not be attached is so no more. */
-static int forget_allowed(const struct cli *cli, int error)
+static int forget_allowed(const struct cli *cli, struct request *request, int error)
 {
 	enum xb_error_class class = xb_error_class();
 	char message[1024];
 
 	snprintf(message, sizeof(message), "%s", xb_error_message());
-	xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, NULL, NULL);
+	xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, left_body, request);
 	if (class == XB_ERROR_INPUT)
 		xb_input_error("%s", message);
 	else
@@ -270,7 +279,7 @@ static int attach(const struct cli *cli, struct request *request)
 	else
 		error = rollback_write(cli, HOW | XB_WRITE_SURVEY, body, request);
 	if (error)
-		return forget_allowed(cli, error);
+		return forget_allowed(cli, request, error);
 	if (request->renamed)
 		let_go(cli);
 	return 0;

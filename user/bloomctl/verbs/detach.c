@@ -17,7 +17,9 @@
 
 struct request {
 	char **names;
-	uint32_t *ifindexes; /* of each that is filtered */
+	uint32_t *ifindexes;	  /* of each that is filtered */
+	char (*now)[IF_NAMESIZE]; /* what the kernel calls each, or called it at the last look */
+	char **left;		  /* under both names */
 	int count;
 	bool all;
 	bool on_trial; /* what was named was on trial, and is no more */
@@ -99,6 +101,15 @@ static int body(struct xb_writer *writer, void *context)
 	return error || !writer->linked ? error : xb_detach_allowed(&writer->link);
 }
 
+static int left_body(struct xb_writer *writer, void *context)
+{
+	const struct request *request = context;
+
+	writer->left = request->left;
+	writer->left_count = request->all ? 0 : 2 * (size_t)request->count;
+	return 0;
+}
+
 /* Each of the names must be that of an interface that is wanted, filtered or on trial. */
 static int match(const struct xb_interfaces *all, struct request *request)
 {
@@ -108,6 +119,10 @@ static int match(const struct xb_interfaces *all, struct request *request)
 		if (!item || item->difference == XB_IFACE_STALE)
 			return absent(request->names[i]);
 		request->ifindexes[i] = item->now.ifindex;
+		snprintf(request->now[i], sizeof(request->now[i]), "%s",
+			 item->now.ifindex ? item->now.name : item->enrolled.name);
+		request->left[2 * i] = request->names[i];
+		request->left[2 * i + 1] = request->now[i];
 		request->filtered |= !item->wanted[0];
 	}
 	return 0;
@@ -224,12 +239,22 @@ static int detach(const struct cli *cli, struct request *request)
 		error = xb_write(&cli->paths, HOW, body, request);
 	recorded = !error || error == XB_UNMET;
 	if (recorded)
-		error = xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, NULL, NULL);
+		error = xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, left_body, request);
 	if (error == XB_UNMET)
 		return xb_error_prefix(error, "detached, but for the other interfaces");
 	return error < 0 && xb_error_class() == XB_ERROR_SYSTEM
 		       ? detach_anyway(cli, request, recorded, error == -EBUSY)
 		       : error;
+}
+
+static int make_room(struct request *request)
+{
+	size_t count = (size_t)request->count;
+
+	request->ifindexes = calloc(count + 1, sizeof(*request->ifindexes));
+	request->now = calloc(count + 1, sizeof(*request->now));
+	request->left = calloc(2 * count + 1, sizeof(*request->left));
+	return request->ifindexes && request->now && request->left ? 0 : xb_out_of_memory();
 }
 
 static const struct option_spec options[] = {
@@ -251,9 +276,12 @@ static int run(struct cli *cli, int argc, char **argv)
 	request.count = argc - optind;
 	if (request.all == (request.count > 0))
 		return cli_usage(cli, "detach takes interfaces, or --all");
-	request.ifindexes = calloc((size_t)request.count + 1, sizeof(*request.ifindexes));
-	error = request.ifindexes ? detach(cli, &request) : xb_out_of_memory();
+	error = make_room(&request);
+	if (!error)
+		error = detach(cli, &request);
 	free(request.ifindexes);
+	free(request.now);
+	free(request.left);
 	if (error == 1)
 		return cli_fail(), EXIT_ABSENT;
 	if (error)
