@@ -205,6 +205,28 @@ t_a_store_that_is_made()
 	exits 1 test 10.77.0.5
 }
 
+# Who waits comes behind the last step of a command, not between two.
+t_steps_are_one()
+{
+	local words other
+
+	ctl add 10.77.0.3
+	for words in "attach x0 --rollback 60" "commit" "detach x0" "attach x0" "detach --all"; do
+		# shellcheck disable=SC2086
+		stands_at commit-after:1 --wait 1 $words
+		XB_PAUSE=commit-before nsenter --net="/run/netns/$server" "$faulty" --state "$state" --pin "$pins" \
+			--run "$counters" -q add 10.77.0.9 2>"$T/other.err" &
+		other=$!
+		wait_for "the queue" grep -q -- "-> FLOCK .* $other " /proc/locks
+		goes_on 0
+		wait_for "the other command" is_stopped $other
+		kill -CONT $other
+		wait $other || fail "$(cat "$T/other.err")"
+		exits 0 del 10.77.0.9
+	done
+	exits 0 status
+}
+
 t_the_option()
 {
 	exits 2 --wait

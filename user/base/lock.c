@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,11 +89,57 @@ int xb_lock_wait(int fd, int operation, const char *path)
 	return error ? xb_system_error(-error, "cannot lock %s", path) : 0;
 }
 
+/* One a name; a process has one state directory. */
+static struct {
+	const char *name;
+	int fd;
+} kept[2];
+
+void xb_lock_keep(const char *name, int lock)
+{
+	for (size_t i = 0; lock >= 0 && i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (kept[i].name && !strcmp(kept[i].name, name))
+			break;
+		if (kept[i].name)
+			continue;
+		kept[i].name = name;
+		kept[i].fd = lock;
+		return;
+	}
+	xb_unlock(lock);
+}
+
+void xb_locks_drop(void)
+{
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (kept[i].name)
+			close(kept[i].fd);
+		kept[i].name = NULL;
+	}
+}
+
+/* A descriptor that was opened anew would wait for the other one. -ENOENT: it is not kept. */
+static int take_kept(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		int fd;
+
+		if (!kept[i].name || strcmp(kept[i].name, name))
+			continue;
+		fd = fcntl(kept[i].fd, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? xb_system_error(errno, "cannot use %s", name) : fd;
+	}
+	return -ENOENT;
+}
+
 int xb_lock(const char *directory, const char *name)
 {
-	int fd = open_lock(directory, name), error;
+	int fd = take_kept(name), error;
 	char path[LOCK_PATH];
 
+	if (fd != -ENOENT)
+		return fd;
+	fd = open_lock(directory, name);
 	if (fd < 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
@@ -138,6 +185,9 @@ int xb_lock_out_writers(const char *directory, int *lock)
 {
 	int error;
 
+	*lock = take_kept(XB_WRITER_LOCK);
+	if (*lock != -ENOENT)
+		return *lock < 0 ? *lock : 0;
 	*lock = open_lock(directory, XB_WRITER_LOCK);
 	if (*lock < 0)
 		return *lock == -EROFS ? 0 : *lock;

@@ -29,6 +29,13 @@ int xb_lock_wait(int fd, int operation, const char *path);
 /* Waits for the lock like that. Returns the descriptor or a negative errno. */
 int xb_lock(const char *directory, const char *name);
 
+/*
+ * For a command of several steps: instead of xb_unlock(). Until xb_locks_drop() a lock of this
+ * name, a constant, stays taken, and xb_lock() gives this process another descriptor of it at once.
+ */
+void xb_lock_keep(const char *name, int lock);
+void xb_locks_drop(void);
+
 /* Does not wait: -EWOULDBLOCK (no message) when somebody has it. */
 int xb_try_lock(const char *directory, const char *name);
 

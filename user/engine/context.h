@@ -45,6 +45,7 @@ struct xb_writer {
 #define XB_WRITE_ADOPT	8U  /* takes over what another store has put in force */
 #define XB_WRITE_LEAVE	16U /* lets that alone; others are refused then */
 #define XB_WRITE_SETTLE 32U /* goes on here if the network namespace of before is gone */
+#define XB_WRITE_FIRST	64U /* others follow, see xb_write_last() */
 
 /* Returned by xb_write(), with a message: the change, if any, is made and durable, but the machine
  * cannot make the filter that is wanted. What it could take of the change is in force. */

@@ -309,15 +309,25 @@ static void keep_interfaces(struct xb_writer *writer, bool failed)
 	writer->interfaces = (struct xb_interfaces){0};
 }
 
-static void close_writer(struct xb_writer *writer)
+void xb_write_last(void)
+{
+	xb_locks_drop();
+}
+
+static void close_writer(struct xb_writer *writer, bool keeps_locks)
 {
 	xb_txn_abort(writer->txn);
 	xb_interfaces_free(&writer->interfaces);
 	xb_trial_free(&writer->trial);
 	xb_enforce_close(writer);
 	xb_store_close(writer->store);
-	xb_unlock(writer->writer_lock);
-	xb_unlock(writer->builder_lock);
+	if (keeps_locks) {
+		xb_lock_keep(XB_WRITER_LOCK, writer->writer_lock);
+		xb_lock_keep(XB_BUILDER_LOCK, writer->builder_lock);
+	} else {
+		xb_unlock(writer->writer_lock);
+		xb_unlock(writer->builder_lock);
+	}
 }
 
 /* The change was the cure: what waited for a filter, interfaces among it, can have it now. */
@@ -375,7 +385,7 @@ static int attempt(const struct change *change, bool *full)
 		error = enforce_cured(&writer);
 	*full = !error && writer.active && xb_generation_is_full(writer.active);
 	keep_interfaces(&writer, error);
-	close_writer(&writer);
+	close_writer(&writer, change->how & XB_WRITE_FIRST && (!error || error == XB_UNMET));
 	return error;
 }
 
@@ -412,7 +422,9 @@ static int write_change(struct change change)
 	}
 	/* Durable, but without a place in the generation: repair builds one that has it. */
 	if (error == -EXFULL)
-		return write_change((struct change){.paths = change.paths, .how = XB_WRITE_HEAVY});
+		return write_change(
+			(struct change){.paths = change.paths,
+					.how = XB_WRITE_HEAVY | (change.how & XB_WRITE_FIRST)});
 	growth_due |= full;
 	return error;
 }

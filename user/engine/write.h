@@ -23,6 +23,12 @@ int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb
 		 int (*body)(struct xb_writer *writer, void *context), void *context);
 
 /*
+ * After a write that went well with XB_WRITE_FIRST its locks stay taken, so that nobody comes
+ * between the steps of a command; until this is called. No step may wait for the end of a trial.
+ */
+void xb_write_last(void);
+
+/*
  * Says of each interface that is wanted and not protected why, as it was at the end of the last
  * xb_write() that went well; once. How many there are.
  */

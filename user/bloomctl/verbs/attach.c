@@ -266,12 +266,12 @@ static void let_go(const struct cli *cli)
 			   xb_error_message());
 }
 
-static int attach(const struct cli *cli, struct request *request)
+static int attach_in_steps(const struct cli *cli, struct request *request)
 {
 	int error = xb_capabilities_need();
 
 	if (!error)
-		error = xb_write(&cli->paths, HOW, allow_body, request);
+		error = xb_write(&cli->paths, HOW | XB_WRITE_FIRST, allow_body, request);
 	if (error)
 		return error;
 	if (cli->wish.seconds)
@@ -283,6 +283,14 @@ static int attach(const struct cli *cli, struct request *request)
 	if (request->renamed)
 		let_go(cli);
 	return 0;
+}
+
+static int attach(const struct cli *cli, struct request *request)
+{
+	int error = attach_in_steps(cli, request);
+
+	xb_write_last();
+	return error;
 }
 
 static int answer(const struct cli *cli, const struct request *request)

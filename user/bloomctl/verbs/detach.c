@@ -227,7 +227,7 @@ static int detach_anyway(const struct cli *cli, const struct request *request, b
 		why);
 }
 
-static int detach(const struct cli *cli, struct request *request)
+static int detach_in_steps(const struct cli *cli, struct request *request)
 {
 	int error = request->all ? 0 : check(cli, request);
 	bool recorded;
@@ -236,7 +236,7 @@ static int detach(const struct cli *cli, struct request *request)
 		error = abandon_trial(cli, request);
 	/* The wish first: then every command that follows works towards it. */
 	if (!error)
-		error = xb_write(&cli->paths, HOW, body, request);
+		error = xb_write(&cli->paths, HOW | XB_WRITE_FIRST, body, request);
 	recorded = !error || error == XB_UNMET;
 	if (recorded)
 		error = xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, left_body, request);
@@ -245,6 +245,14 @@ static int detach(const struct cli *cli, struct request *request)
 	return error < 0 && xb_error_class() == XB_ERROR_SYSTEM
 		       ? detach_anyway(cli, request, recorded, error == -EBUSY)
 		       : error;
+}
+
+static int detach(const struct cli *cli, struct request *request)
+{
+	int error = detach_in_steps(cli, request);
+
+	xb_write_last();
+	return error;
 }
 
 static int make_room(struct request *request)
