@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make [V=1], make test, make bench, make install [DESTDIR= PREFIX=],
-# make uninstall, make clean
+# `make help` lists the targets and the variables.
 
 PREFIX   ?= /usr/local
 SBINDIR  ?= $(PREFIX)/sbin
@@ -9,20 +8,31 @@ UNITDIR  ?= $(PREFIX)/lib/systemd/system
 COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
 CLANG    ?= clang
 BPFTOOL  ?= /usr/sbin/bpftool
+PKG_CONFIG ?= pkg-config
+INSTALL  ?= install
 OUT      ?= build
 MULTIARCH := $(shell $(CC) -print-multiarch)
+PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 
 # Some tests have formats in tables.
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes \
-	-Wold-style-definition -Wformat=2 -Wno-format-nonliteral -Wdouble-promotion -Wundef -Wvla -Werror
+	-Wold-style-definition -Wformat=2 -Wno-format-nonliteral -Wdouble-promotion -Wundef -Wvla
+# Another compiler may warn of more: that stops nobody but the continuous integration.
+WERROR   ?= $(if $(CI),-Werror)
 CFLAGS   ?= -O2 -g
-XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Iinclude -Iuser -isystem $(OUT)/skel -MD -MP $(CFLAGS) $(EXTRA)
-XB_LIBS   = -lxdp -lbpf -llmdb -ljansson -lmnl -lz -lm -lpthread $(LIBS)
-BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef -Werror -Iinclude -I/usr/include/$(MULTIARCH) -MMD -MP
+XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(WERROR) -Iinclude -Iuser -isystem $(OUT)/skel \
+	$(PACKAGES_CFLAGS) $(CFLAGS) $(EXTRA)
+XB_LIBS   = $(PACKAGES_LIBS) -lm -lpthread $(LIBS)
+BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef $(WERROR) -Iinclude -I/usr/include/$(MULTIARCH)
+DEPENDENCIES = -MD -MP
+# Asked once, and only by what compiles.
+PACKAGES_CFLAGS = $(eval PACKAGES_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PACKAGES)))$(PACKAGES_CFLAGS)
+PACKAGES_LIBS = $(eval PACKAGES_LIBS := $$(shell $(PKG_CONFIG) --libs $(PACKAGES)))$(PACKAGES_LIBS)
 
 # Each stands on those before it: tests/checks/includes.
 FOLDERS  := base model bloom lists machine store attach filter engine
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
+LIBRARY  := $(OUT)/libxdp-bloom.a
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(OUT)/skel/entry.skel.h $(OUT)/skel/filter.skel.h $(OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
@@ -42,14 +52,19 @@ endif
 
 all: $(OUT)/bloomctl
 
-$(OUT)/bloomctl: $(CORE) $(CLI)
+# What every program stands on.
+$(LIBRARY): $(CORE)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/bloomctl: $(CLI) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS)
 
 $(OUT)/%.o: %.c Makefile | $(SKELS)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -c -o $@ $<
 
 # Two paths and a little: whoever starts us may have set a limit of 64 KiB for the stack. (The
 # sanitizers make frames larger.)
@@ -62,34 +77,34 @@ vpath %.bpf.c bpf tests/bench tests/storm tests/support
 $(OUT)/bpf/%.bpf.o: %.bpf.c Makefile
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -Ibpf -c -o $@ $<
+	$(Q)$(CLANG) $(BPF_CFLAGS) $(DEPENDENCIES) -Ibpf -c -o $@ $<
 
 $(OUT)/skel/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(say) SKEL $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
 
-$(OUT)/tests/%: tests/%.c $(CORE) $(SUPPORT) | $(SKELS) $(TESTSKEL)
+$(OUT)/tests/%: tests/%.c $(SUPPORT) $(LIBRARY) | $(SKELS) $(TESTSKEL)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -o $@ $< $(CORE) $(SUPPORT) $(XB_LIBS) -lcmocka -lldns
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(LIBRARY) $(XB_LIBS) -lcmocka -lldns
 
 # Preloaded by tests.
 $(OUT)/tests/%.so: tests/%.c Makefile
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -fPIC -shared -o $@ $<
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -fPIC -shared -o $@ $<
 
-# Of it a fuzzer takes all but main(), which is the engine's.
-$(OUT)/bloomctl.a: $(CORE) $(CLI)
+# Of it a fuzzer takes all but main(), which is libFuzzer's.
+$(OUT)/bloomctl.a: $(CLI)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a
+$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(LIBRARY)
 	$(say) FUZZER $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(XB_LIBS)
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(LIBRARY) $(XB_LIBS)
 
-$(OUT)/tests/packets/packets: $(PACKETS) $(CORE) $(SUPPORT)
+$(OUT)/tests/packets/packets: $(PACKETS) $(SUPPORT) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS) -lcmocka
 
@@ -101,6 +116,31 @@ fuzzers: $(FUZZERS)
 
 benches: $(OUT)/bloomctl $(BENCHES)
 
+# For editors and language servers.
+compile_commands.json: Makefile
+	$(say) JSON $@
+	$(Q){ echo '['; \
+	for file in $(COMPILED); do printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' "$(CURDIR)" $$file \
+		"$(strip $(CC) $(XB_CFLAGS)) -Itests -c $$file"; done; \
+	for file in $(wildcard bpf/*.bpf.c tests/*/*.bpf.c); do printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' \
+		"$(CURDIR)" $$file "$(strip $(CLANG) $(BPF_CFLAGS)) -Ibpf -c $$file"; done; } | sed '$$s/,$$//' >$@
+	$(Q)echo ']' >>$@
+
+COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/bloomctl/*.c user/bloomctl/verbs/*.c \
+	tests/*/*.c tests/unit/*/*.c))
+
+help:
+	@echo "make                        $(OUT)/bloomctl, and $(LIBRARY), on which programs stand"
+	@echo "make test                   scripts/test: builds and runs the tests, as root"
+	@echo "make bench                  scripts/bench: measures, beside others, as root"
+	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= MANDIR= UNITDIR= COMPDIR="
+	@echo "make compile_commands.json  for editors"
+	@echo "make tests fuzzers benches  build them, and run nothing"
+	@echo "make clean                  takes $(OUT)/ away"
+	@echo
+	@echo "V=1 shows the commands. CC, CLANG, BPFTOOL, PKG_CONFIG, CFLAGS, EXTRA (more flags), LIBS, OUT"
+	@echo "(where to build), WERROR=-Werror (as in the continuous integration)."
+
 test:
 	scripts/test
 
@@ -110,10 +150,10 @@ bench:
 UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer
 
 install: $(OUT)/bloomctl
-	install -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
-	install -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
-	install -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
-	install -d $(DESTDIR)$(UNITDIR)
+	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
+	$(INSTALL) -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
+	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
+	$(INSTALL) -d $(DESTDIR)$(UNITDIR)
 	for unit in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|' packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
 
 # The list in /var/lib/xdp-bloom and what is attached stay: `bloomctl detach --all` first.
@@ -122,9 +162,9 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
 
 clean:
-	rm -rf $(OUT)
+	rm -rf $(OUT) compile_commands.json
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
 
 .SECONDARY:
-.PHONY: all tests fuzzers benches test bench install uninstall clean
+.PHONY: all help tests fuzzers benches test bench install uninstall clean

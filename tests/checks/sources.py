@@ -11,7 +11,7 @@ USER = ["-std=gnu11", "-D_GNU_SOURCE", "-Iinclude", "-Iuser", "-Itests", "-isyst
 
 # With what only GCC warns of, and only where it optimizes without sanitizers.
 ANALYZER = ("-fanalyzer -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wjump-misses-init "
-            "-Wnull-dereference")
+            "-Wnull-dereference -Werror")
 
 
 def files(*patterns):
