@@ -222,4 +222,69 @@ t_boot()
 	blocked 10.77.0.3 10.77.0.4
 }
 
+# large_filter: one that is allowed to err more would be much smaller.
+large_filter()
+{
+	small_run 16
+	python3 -c '
+for i in range(60000):
+    print("20.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255))' >"$T/list"
+	ctl -q add 10.77.0.3
+	ctl -q import "$T/list"
+	ctl -q attach x0
+	ctl -q rotate --fpr 0.000001
+}
+
+# After a boot x0 waits for a filter, and there is room for that smaller one.
+waiting_for_room()
+{
+	large_filter
+	rm -rf "${pins:?}"/* "${counters:?}"/*
+	free_run 1
+	exits 3 up
+	exits 3 status
+}
+
+# Interfaces that waited for a filter have it.
+t_rotate_for_those_that_wait()
+{
+	waiting_for_room
+	exits 0 rotate --fpr 0.1
+	exits 0 status
+	blocked 10.77.0.3
+}
+
+# Or are told of, if somebody else comes before they have.
+t_rotate_beside_another()
+{
+	local rotation other
+
+	waiting_for_room
+	stands_at rotate-unlocked --wait 0 rotate --fpr 0.1
+	rotation=$paused
+	stands_at commit-before add 10.77.0.4
+	other=$paused paused=$rotation
+	goes_on 3
+	grep -q "^bloomctl: rotated, but .*process $other " "$T/paused.err" || fail "$(cat "$T/paused.err")"
+	kill -KILL $other
+	exits 0 up
+	exits 0 status
+	blocked 10.77.0.3
+}
+
+# The trial of a filter that fits does not wait for its own end.
+t_rotate_on_trial()
+{
+	large_filter
+	XB_FAULT=apply-half tool "$faulty" add 10.77.0.4 2>/dev/null || true
+	rm -rf "${counters:?}"/*
+	free_run 1
+	exits 3 up
+	exits 0 --wait 1 rotate --fpr 0.1 --rollback 60
+	blocked 10.77.0.3 10.77.0.4
+	exits 0 commit
+	exits 0 status
+	blocked 10.77.0.3 10.77.0.4
+}
+
 run_tests

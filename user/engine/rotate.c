@@ -241,6 +241,18 @@ static bool is_awaited(const struct xb_writer *builder, const struct xb_rotation
 	return builder->unmet && builder->linked && !rotation->wish;
 }
 
+/* Interfaces may have waited for a filter. */
+static int serve_waiting(const struct xb_paths *paths)
+{
+	int error;
+
+	xb_fault("rotate-unlocked");
+	error = xb_write(paths, XB_WRITE_HEAVY, NULL, NULL);
+	return error ? xb_error_prefix(error, "rotated, but interfaces may still wait for the "
+					      "filter (`bloomctl up` attaches them)")
+		     : 0;
+}
+
 static int rotate_now(const struct xb_paths *paths, const struct xb_rotation *rotation,
 		      struct xb_params *params)
 {
@@ -258,8 +270,7 @@ static int rotate_now(const struct xb_paths *paths, const struct xb_rotation *ro
 				: keep_wishes(&builder, rotation);
 	unmet = builder.unmet;
 	close_builder(&builder);
-	/* Interfaces may have waited for a filter. */
-	return error || !unmet ? error : xb_write(paths, XB_WRITE_HEAVY, NULL, NULL);
+	return error || !unmet || rotation->wish ? error : serve_waiting(paths);
 }
 
 int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
