@@ -1,14 +1,22 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """older.py STATE: the store becomes what a bloomctl of schema 4 would have written: leaves without a
-seal in a table of another name, and a meta record without a mark. Nobody may have it open."""
+seal in a table of another name, and a meta record without a mark. Nobody may have it open.
+
+older.py STATE mapped: what one of schema 6 would have written, which kept ::ffff:10.77.0.3 as it was
+typed. What is listed as ::fffe:10.77.x.y, or as ::fffe:0:0/96 or /97, is in that form then."""
 import ctypes
+import re
 import struct
 import sys
+import zlib
 
 NOSUBDIR, CREATE, NEXT = 0x4000, 0x40000, 8
 MARK = 128  # where the mark begins, which schema 4 did not have
+LIMIT = 144  # where the limit of answers begins, which schema 6 did not have
 SEAL = 4
+SEAL_OF_META = 100  # where it is, and where the number of the transaction is
+TRANSACTION = 136
 
 
 class Val(ctypes.Structure):
@@ -19,6 +27,7 @@ class Val(ctypes.Structure):
 
 
 LMDB = ctypes.CDLL("liblmdb.so.0")
+LMDB.mdb_txn_id.restype = ctypes.c_size_t
 
 
 def call(name, *arguments):
@@ -51,15 +60,33 @@ def records(txn, table):
     call("mdb_cursor_close", cursor)
 
 
-def main():
-    env, txn = ctypes.c_void_p(), ctypes.c_void_p()
-    call("mdb_env_create", ctypes.byref(env))
-    call("mdb_env_set_maxdbs", env, 16)
-    call("mdb_env_set_mapsize", env, ctypes.c_size_t(1 << 30))
-    call("mdb_env_open", env, f"{sys.argv[1]}/store.mdb".encode(), NOSUBDIR, 0o600)
-    call("mdb_txn_begin", env, None, 0, ctypes.byref(txn))
-    meta, sealed = table_of(txn, b"meta"), table_of(txn, b"sealed")
-    leaves = table_of(txn, b"leaves", CREATE)
+def map_keys(text):
+    return re.sub(rb"\xff\xfe(?=\x0a\x4d|\0\0\0\0[\x60\x61])", b"\xff\xff", text)
+
+
+def map_table(txn, table, sealed):
+    for key, value in list(records(txn, table)):
+        call("mdb_del", txn, table, ctypes.byref(val(key)), None)
+        key = map_keys(key)
+        if sealed:
+            value = map_keys(value[:-SEAL])
+            value += struct.pack("I", zlib.crc32(value, zlib.crc32(key)))
+        put(txn, table, key, value)
+
+
+def make_6(txn, meta):
+    map_table(txn, table_of(txn, b"sealed"), True)
+    map_table(txn, table_of(txn, b"expiry"), False)
+    record = bytearray(next(value for key, value in records(txn, meta) if key == b"meta")[:LIMIT])
+    record[:4] = struct.pack("I", 6)
+    record[TRANSACTION:TRANSACTION + 8] = struct.pack("Q", LMDB.mdb_txn_id(txn))
+    record[SEAL_OF_META:SEAL_OF_META + SEAL] = bytes(SEAL)
+    record[SEAL_OF_META:SEAL_OF_META + SEAL] = struct.pack("I", zlib.crc32(record))
+    put(txn, meta, b"meta", bytes(record))
+
+
+def make_4(txn, meta):
+    sealed, leaves = table_of(txn, b"sealed"), table_of(txn, b"leaves", CREATE)
     for key, value in list(records(txn, sealed)):
         put(txn, leaves, key, value[:-SEAL])
     for key, value in list(records(txn, meta)):
@@ -68,6 +95,19 @@ def main():
         else:
             call("mdb_del", txn, meta, ctypes.byref(val(key)), None)
     call("mdb_drop", txn, sealed, 1)
+
+
+def main():
+    env, txn = ctypes.c_void_p(), ctypes.c_void_p()
+    call("mdb_env_create", ctypes.byref(env))
+    call("mdb_env_set_maxdbs", env, 16)
+    call("mdb_env_set_mapsize", env, ctypes.c_size_t(1 << 30))
+    call("mdb_env_open", env, f"{sys.argv[1]}/store.mdb".encode(), NOSUBDIR, 0o600)
+    call("mdb_txn_begin", env, None, 0, ctypes.byref(txn))
+    if sys.argv[2:] == ["mapped"]:
+        make_6(txn, table_of(txn, b"meta"))
+    else:
+        make_4(txn, table_of(txn, b"meta"))
     call("mdb_txn_commit", txn)
     call("mdb_env_close", env)
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "attach/attach.h"
 #include "attach/upgrade.h"
@@ -18,6 +19,7 @@
 #include "engine/trial.h"
 #include "filter/apply.h"
 #include "store/changelog.h"
+#include "store/mapped.h"
 #include "store/wanted.h"
 
 int xb_enforce_open(struct xb_writer *writer)
@@ -172,27 +174,69 @@ int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t coun
 	return error;
 }
 
-/* Commits the lifelines of now. What is in force learns of them as of any change: from the log. */
-static int allow_first(struct xb_writer *writer)
+/* Commits the lifelines of now with what the transaction has, or gives it up. What is in force
+ * learns of both as of any change: from the log. */
+static int commit_with_lifelines(struct xb_writer *writer)
 {
-	int error = xb_store_write(writer->store, &writer->txn);
+	struct xb_txn *txn = writer->txn;
+	int error = xb_enforce_allow(writer, NULL, 0, true);
 
-	if (error)
-		return error;
-	error = xb_enforce_allow(writer, NULL, 0, true);
-	if (!error && writer->txn->edits) {
-		struct xb_txn *txn = writer->txn;
-
-		error = xb_changes_any(&txn->change) ? xb_changelog_append(txn, false) : 0;
+	if (!error && txn->edits) {
+		error = xb_changes_settle(&txn->change);
+		if (!error && xb_changes_any(&txn->change))
+			error = xb_changelog_append(txn, false);
 		if (!error) {
 			writer->txn = NULL;
 			error = xb_txn_commit(txn);
 		}
 	}
+	return error;
+}
+
+static void give_up(struct xb_writer *writer)
+{
 	xb_txn_abort(writer->txn);
 	writer->txn = NULL;
+}
+
+static int allow_first(struct xb_writer *writer)
+{
+	int error = xb_store_write(writer->store, &writer->txn);
+
+	if (!error)
+		error = commit_with_lifelines(writer);
+	give_up(writer);
 	xb_fault("lifelines-known");
 	return error;
+}
+
+/* What begins to match must not lock anybody out, nor must what has expired. A disk that cannot be
+ * written keeps nothing from being enforced. */
+static void move_mapped(struct xb_writer *writer)
+{
+	struct xb_mapped mapped = {0};
+	int error = xb_store_write(writer->store, &writer->txn);
+
+	if (!error)
+		error = xb_member_sweep(writer->txn, (uint32_t)time(NULL), NULL);
+	if (!error)
+		error = xb_mapped_move(writer->txn, &mapped);
+	xb_fault("mapped-before");
+	if (!error)
+		error = commit_with_lifelines(writer);
+	give_up(writer);
+	xb_fault("mapped-after");
+	if (error) {
+		xb_warning("entries in the form ::ffff:192.0.2.1 match nothing until the store "
+			   "can be written: %s",
+			   xb_error_message());
+		return;
+	}
+	if (mapped.moved)
+		xb_notice("%llu entries in the form ::ffff:192.0.2.1, which matched nothing so "
+			  "far, are the IPv4 entries they mean from now on",
+			  (unsigned long long)mapped.moved);
+	xb_mapped_tell_left_out(&mapped);
 }
 
 static int refuse_foreign(const struct xb_writer *writer)
@@ -360,8 +404,9 @@ static bool any_bare(const struct xb_interfaces *all)
 }
 
 /* How many interfaces are wanted, by the store or by the trial; whether what is in force is what
- * the store wants, but for the log. */
-static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count, bool *current)
+ * the store wants, but for the log; whether it has entries that an earlier version left. */
+static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count, bool *current,
+		       bool *mapped)
 {
 	struct xb_wanted *wanted = NULL;
 	struct xb_txn *txn;
@@ -376,6 +421,7 @@ static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count,
 	if (!error)
 		error = choose_side(writer, txn, *count);
 	*current = writer->linked && writer->active && is_current(writer->active, &txn->meta);
+	*mapped = !error && !writer->foreign && xb_mapped_any(txn);
 	xb_txn_abort(txn);
 	return error;
 }
@@ -434,7 +480,7 @@ static int match_interfaces(struct xb_writer *writer)
 
 int xb_enforce(struct xb_writer *writer)
 {
-	bool current = false;
+	bool current = false, mapped = false;
 	uint64_t store = 0;
 	size_t count = 0;
 	int error = choose_place(writer);
@@ -444,9 +490,11 @@ int xb_enforce(struct xb_writer *writer)
 		return error;
 	error = xb_rollback_settle(writer);
 	if (!error)
-		error = read_wishes(writer, &store, &count, &current);
+		error = read_wishes(writer, &store, &count, &current, &mapped);
 	if (error || writer->foreign)
 		return error;
+	if (mapped)
+		move_mapped(writer);
 	if (!count)
 		return writer->linked ? xb_enforce_end(writer, store) : 0;
 	error = begin_wanted(writer, current);

@@ -83,6 +83,19 @@ static void unmap(struct xb_entry *entry)
 	entry->length = (uint8_t)(entry->length - 96);
 }
 
+bool xb_entry_unmap(struct xb_entry *entry)
+{
+	bool allow = entry->kind == XB_ALLOW6;
+
+	if (!xb_entry_is_ipv6(entry) || !is_mapped(entry))
+		return false;
+	unmap(entry);
+	entry->kind = kind_of(true, entry->length);
+	if (allow)
+		*entry = xb_entry_allow(entry);
+	return true;
+}
+
 static int parse_address(const char *text, size_t size, bool names, struct xb_entry *entry,
 			 bool *host_bits)
 {

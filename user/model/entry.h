@@ -52,6 +52,10 @@ _Static_assert(sizeof(struct xb_entry) == 24, "millions of them are in memory");
 int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
 		   struct xb_entry *entry, bool *host_bits);
 
+/* Of one in the form ::ffff:192.0.2.1, which earlier versions kept as it was: makes it the IPv4
+ * entry, on the side where it was; false: it is another one. */
+bool xb_entry_unmap(struct xb_entry *entry);
+
 /* Writes the canonical text (no length for single addresses) and returns out. */
 const char *xb_entry_format(const struct xb_entry *entry, char out[XB_ENTRY_TEXT]);
 
