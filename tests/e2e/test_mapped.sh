@@ -35,6 +35,7 @@ t_by_the_next_command_that_writes()
 	older
 	exits 0 save
 	[[ $(grep -c '"::ffff:' "$T/out") -eq 7 ]] || fail "not as it was: $(cat "$T/out")"
+	cp "$T/out" "$T/saved"
 	exits 0 list
 	says '^::ffff:10.77.0.3 '
 	exits 0 attach x0
@@ -43,6 +44,30 @@ t_by_the_next_command_that_writes()
 	are_moved
 	exits 0 up
 	[[ ! -s $T/err ]] || fail "said again: $(cat "$T/err")"
+
+	# The text of such a store, too.
+	exits 0 flush --yes
+	exits 0 restore "$T/saved"
+	complains '^bloomctl: 2 .* would be too wide as IPv4'
+	are_moved
+}
+
+# What the text says of both is one entry: the later end, and the comment that was there.
+t_restore_of_both()
+{
+	cat >"$T/saved" <<-END
+		{"schema":1,"saved":"xdp-bloom","memberships":4}
+		{"entry":"10.77.0.3","list":"a","added":1,"comment":"own"}
+		{"entry":"::ffff:10.77.0.3","list":"a","added":2,"expires":4000000000,"comment":"mapped"}
+		{"entry":"::ffff:0.0.0.0/96","list":"a","added":2}
+		{"entry":"128.0.0.0/1","list":"a","added":2}
+	END
+	exits 0 -j restore "$T/saved"
+	json 'd["entries"] == 3'
+	exits 0 save
+	says '^.*"10.77.0.3","list":"a","added":1,"comment":"own"}$'
+	says '"128.0.0.0/1"'
+	! grep -q 'entry":"0.0.0.0/0"\|::' "$T/out" || fail "taken: $(cat "$T/out")"
 }
 
 t_import()

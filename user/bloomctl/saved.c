@@ -311,6 +311,24 @@ static int restore_terms(struct xb_txn *txn, const json_t *line, uint8_t form[XB
 	return 0;
 }
 
+static bool is_written_as_ipv6(const json_t *line)
+{
+	const json_t *entry = json_object_get(line, "entry");
+
+	return strchr(json_string_value(entry ? entry : json_object_get(line, "allow")), ':');
+}
+
+/* An earlier version wrote ::ffff:192.0.2.1, which no packet has. */
+static int restore_mapped(struct xb_txn *txn, const struct xb_entry *entry,
+			  const struct xb_membership *member, struct saved *saved)
+{
+	uint64_t before = saved->mapped.moved;
+	int error = xb_mapped_put(txn, entry, member, &saved->mapped);
+
+	saved->entries += saved->mapped.moved - before;
+	return error;
+}
+
 static int restore_entry(struct xb_writer *writer, const json_t *line, struct saved *saved)
 {
 	uint8_t form[XB_NAME_BYTES];
@@ -325,6 +343,8 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct sa
 		saved->expired++;
 		return 0;
 	}
+	if (xb_entry_is_ipv4(&entry) && is_written_as_ipv6(line))
+		return restore_mapped(writer->txn, &entry, &member, saved);
 	saved->entries++;
 	return xb_member_put(writer->txn, &entry, &member, XB_RENEW_EXPIRY | XB_RENEW_COMMENT,
 			     &put);
@@ -434,7 +454,7 @@ static void forget_verdicts(struct xb_txn *txn)
 /* A text may be cut off at the end of a line, which no line shows. */
 static int check_count(const struct saved *saved)
 {
-	uint64_t found = saved->entries + saved->expired;
+	uint64_t found = saved->entries + saved->expired + saved->mapped.left_out;
 
 	if (!saved->line)
 		return xb_input_error("%s: empty", saved->name);
@@ -456,6 +476,7 @@ int saved_read(struct xb_writer *writer, void *context)
 
 	saved->line = saved->entries = saved->expired = 0;
 	saved->counted = false;
+	saved->mapped = (struct xb_mapped){0};
 	writer->adopts = true;
 	rewind(saved->file);
 	error = xb_autoallow_keep_only(writer->txn);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "engine/write.h"
+#include "store/mapped.h"
 
 /* What the transaction sees. */
 int saved_write(struct xb_txn *txn, FILE *out);
@@ -18,7 +19,8 @@ struct saved {
 	/* What came of it. */
 	unsigned long line;
 	uint64_t entries, expired;
-	bool counted; /* its head says how many lines of entries follow */
+	struct xb_mapped mapped; /* those left out are not among the entries */
+	bool counted;		 /* its head says how many lines of entries follow */
 	uint64_t memberships;
 };
 

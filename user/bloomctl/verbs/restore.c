@@ -83,6 +83,8 @@ static int restore(const struct cli *cli, struct saved *saved)
 					"restored, but its interfaces wait for the next command");
 	}
 	fclose(saved->file);
+	if (!error)
+		xb_mapped_tell_left_out(&saved->mapped);
 	return error ? cli_fail() : answer(cli, saved, xb_write_tell_open());
 }
 
