@@ -276,7 +276,7 @@ bool xb_enforce_is_dead(const struct xb_link *link, bool wanted)
 	if (!link->elsewhere || link->flavour != XB_FLAVOUR_LINK)
 		return false;
 	dead = !xb_ifpins_read(link->pins, &pins);
-	wanted |= pins.count;
+	wanted = wanted || pins.count;
 	for (size_t i = 0; dead && i < pins.count; i++)
 		dead = !pins.item[i].ifindex;
 	xb_ifpins_free(&pins);

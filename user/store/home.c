@@ -51,14 +51,12 @@ int xb_home_get(struct xb_txn *txn, struct xb_home *home)
 	return 0;
 }
 
-static struct xb_home here(void)
+static void look_here(struct xb_home *home)
 {
-	struct xb_home home = {.netns = xb_netns_self()};
-
-	home.known = home.netns.cookie;
-	home.initial = xb_netns_is_initial(&home.netns);
-	xb_boot_identity(home.boot);
-	return home;
+	*home = (struct xb_home){.netns = xb_netns_self()};
+	home->known = home->netns.cookie;
+	home->initial = xb_netns_is_initial(&home->netns);
+	xb_boot_identity(home->boot);
 }
 
 static bool is_same_boot(const struct xb_home *one, const struct xb_home *other)
@@ -75,21 +73,25 @@ static bool is_same(const struct xb_home *one, const struct xb_home *other)
 
 bool xb_home_is_here(const struct xb_home *home)
 {
-	struct xb_home now = here();
+	struct xb_home now;
 
+	look_here(&now);
 	return !now.known || (home->known && is_same(home, &now));
 }
 
 int xb_home_put(struct xb_txn *txn)
 {
-	struct xb_home now = here(), known;
-	struct record record = {
-		.cookie = now.netns.cookie, .inode = now.netns.inode, .initial = now.initial};
+	struct xb_home now, known;
+	struct record record = {0};
 	MDB_val key = record_key(), value = {sizeof(record), &record};
 	int error = xb_home_get(txn, &known);
 
 	if (error || xb_home_is_here(&known))
 		return error;
+	look_here(&now);
+	record.cookie = now.netns.cookie;
+	record.inode = now.netns.inode;
+	record.initial = now.initial;
 	memcpy(record.boot, now.boot, sizeof(record.boot));
 	record.seal = seal_of(record);
 	txn->edits++;
@@ -99,7 +101,7 @@ int xb_home_put(struct xb_txn *txn)
 
 enum xb_place xb_home_place(const struct xb_home *home)
 {
-	struct xb_home now = here();
+	struct xb_home now;
 
 	if (!home->known)
 		return XB_PLACE_NEW;
@@ -107,6 +109,7 @@ enum xb_place xb_home_place(const struct xb_home *home)
 		return XB_PLACE_HOME;
 	if (home->initial)
 		return XB_PLACE_AWAY;
+	look_here(&now);
 	return !is_same_boot(home, &now) || xb_netns_is_gone(&home->netns) ? XB_PLACE_HEIR
 									   : XB_PLACE_AWAY;
 }

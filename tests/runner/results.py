@@ -41,7 +41,7 @@ class Lines:
         self.flush()
 
 
-class Report:
+class Results:
     def __init__(self):
         self.counts = dict.fromkeys(KINDS, 0)
         self.times, self.lock, self.begun = [], threading.Lock(), time.monotonic()
