@@ -13,14 +13,14 @@ t_expired_is_not_listed()
 	exits 0 add 10.77.0.6 10.77.0.5 10.77.0.7 fine.example
 	exits 0 add 10.77.0.4 --timeout 3000
 	cat >"$T/batch" <<-END
-		allow add 10.77.0.6 --timeout 2
-		add 10.77.0.3 old.example --timeout 2
-		add 10.77.0.5 10.77.3.0/24 --list short --timeout 2
+		allow add 10.77.0.6 --timeout 8
+		add 10.77.0.3 old.example --timeout 8
+		add 10.77.0.5 10.77.3.0/24 --list short --timeout 8
 	END
 	exits 0 batch "$T/batch"
 	exits 0 expire
 	says '^0 expired$'
-	sleep 2.1
+	sleep 8.1
 
 	exits 1 test 10.77.0.3
 	says '^10.77.0.3 is not listed$'

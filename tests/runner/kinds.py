@@ -61,6 +61,8 @@ class Grounded(Program):
             pass
         shutil.copytree(os.path.join(self.scratch, "bin"), os.path.join(self.directory, "bin"))
         return {**environment, "XB_TEST_DIR": self.directory, "XB_TEST_BPFFS": pins,
+                # Side by side, what must come may come late.
+                "XB_TEST_PATIENCE": os.environ.get("XB_TEST_PATIENCE", "3"),
                 "XB_TEST_ID": "xbt-%d-%s" % (os.getpid(), os.path.basename(self.directory))[-40:],
                 "TMPDIR": self.directory}
 
