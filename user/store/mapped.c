@@ -12,7 +12,7 @@
 /* ::ffff:0:0/96, before which none of them stands. */
 static struct xb_entry first_of(enum xb_kind kind)
 {
-	return (struct xb_entry){.lo = 0xffffULL << 32, .length = 96, .kind = kind};
+	return (struct xb_entry){.lo = 0xffffULL << 32, .length = 96, .kind = (uint8_t)kind};
 }
 
 /* They stand one behind the other: 1 for the next, which is *meant; 0 behind the last. */
