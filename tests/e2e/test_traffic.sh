@@ -181,8 +181,9 @@ t_two_lists()
 t_timeout()
 {
 	ctl attach x0
-	ctl add 10.77.0.3 --timeout 1
 	ctl add 10.77.0.4 --timeout 600
+	# The last that writes: until another does it is enforced, however long that takes.
+	ctl add 10.77.0.3 --timeout 1
 	blocked 10.77.0.3 10.77.0.4
 	sleep 1.8
 	ctl add 10.77.0.5
