@@ -63,7 +63,9 @@ class Grounded(Program):
         return {**environment, "XB_TEST_DIR": self.directory, "XB_TEST_BPFFS": pins,
                 # Side by side, what must come may come late.
                 "XB_TEST_PATIENCE": os.environ.get("XB_TEST_PATIENCE", "3"),
-                "XB_TEST_ID": "xbt-%d-%s" % (os.getpid(), os.path.basename(self.directory))[-40:],
+                # Some names are the whole machine's: those of control groups.
+                "XB_TEST_ID": "%s-%s" % (os.path.basename(self.scratch),
+                                         os.path.basename(self.directory)),
                 "TMPDIR": self.directory}
 
 
