@@ -93,7 +93,7 @@ class Actions(Events):
         self.one_line(done)
         if self.ground.pinned() != pins:
             raise Wrong("refused elsewhere, and pins are others: %s" % done)
-        self.settle(Attempt(attempt.words), done, cut_off=False)
+        self.settle(Attempt(attempt.words), done, cut_off=False, followed=False)
         return done
 
     def conclude(self, attempt, done, special):
@@ -145,8 +145,9 @@ class Actions(Events):
             device.filters = None
         self.unsure = attempt.unsure
 
-    def settle(self, attempt, done, cut_off=True):
-        """Killed: the store has the change, or has it not; what is in force may be either."""
+    def settle(self, attempt, done, cut_off=True, followed=True):
+        """Killed: the store has the change, or has it not; what is in force may be either. followed: it
+        may have looked at what interfaces are called."""
         model, found, names = self.model, Store(), []
         found.listed, found.allowed = set(), set()
         for line in self.ground.saved():
@@ -175,7 +176,7 @@ class Actions(Events):
         model.store = found
         before = list(model.wishes)
         try:
-            self.reconcile(names)
+            self.reconcile(names, followed)
         except Wrong as wrong:
             if not attempt.wishes or not cut_off:
                 raise Wrong("%s; %s" % (wrong, done)) from wrong
