@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bloom/sizing.h"
-#include "bloomctl/globals.h"
+#include "bloomctl/globaloptions.h"
 #include "bloomctl/suggest.h"
 #include "bloomctl/usage.h"
 #include "store/store.h"

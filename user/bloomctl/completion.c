@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bloomctl/globals.h"
+#include "bloomctl/globaloptions.h"
 #include "lists/table.h"
 #include "machine/lifelines.h"
 #include "model/verdict.h"

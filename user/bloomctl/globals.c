@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options of every command, in front of it or behind. */
 #include "bloomctl/globals.h"
 
 #include <getopt.h>
@@ -8,28 +7,9 @@
 
 #include "base/error.h"
 #include "base/patience.h"
+#include "bloomctl/globaloptions.h"
 #include "bloomctl/help.h"
 #include "bloomctl/suggest.h"
-
-enum { OPTION_STATE = 256, OPTION_PIN, OPTION_RUN, OPTION_WAIT };
-
-const struct option_spec global_options[] = {
-	{"json", NULL, 'j', .help = "answer in JSON", .letter = 'j'},
-	{"pretty", NULL, 'p', .help = "answer in readable JSON", .letter = 'p'},
-	{"quiet", NULL, 'q', .help = "no notes, less text", .letter = 'q'},
-	{"verbose", NULL, 'v', .help = "also what libbpf says, and lines of files not understood",
-	 .letter = 'v'},
-	{"state", "DIR", OPTION_STATE, .help = "where the list is", .offers = OFFER_DIRECTORIES},
-	{"pin", "DIR", OPTION_PIN, .help = "where the kernel objects are pinned",
-	 .offers = OFFER_DIRECTORIES},
-	{"run", "DIR", OPTION_RUN, .help = "where the counters are", .offers = OFFER_DIRECTORIES},
-	{"wait", "SECONDS", OPTION_WAIT,
-	 .help = "how long to wait for other commands and trials; 60 if not given"},
-	{"help", NULL, 'h', .help = "list the commands; behind one, show how it is used",
-	 .letter = 'h', .instead = true},
-	{"version", NULL, 'V', .help = "print the version", .letter = 'V', .instead = true},
-	{0},
-};
 
 static bool take_patience(const struct cli *cli, const char *text)
 {

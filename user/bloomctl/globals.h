@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options of every command. */
+/* Takes the options of every command out of the arguments. */
 #ifndef XB_CLI_GLOBALS_H
 #define XB_CLI_GLOBALS_H
 
 #include "bloomctl/cli.h"
-
-extern const struct option_spec global_options[];
 
 /* Takes those in front of the command; optind is behind them then. Returns -1 to go on, or the exit
  * code. */

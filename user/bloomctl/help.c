@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "bloomctl/completion.h"
-#include "bloomctl/globals.h"
+#include "bloomctl/globaloptions.h"
 #include "bloomctl/suggest.h"
 #include "bloomctl/usage.h"
 

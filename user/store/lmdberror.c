@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "base/holder.h"
 #include "store/latest.h"
-#include "store/lmdbfile.h"
+#include "store/openenv.h"
 #include "store/readers.h"
 
 /* Whoever keeps freed room from being used again, in front of a message that there is none. */
 static int blame_reader(int error)
 {
-	MDB_env *env = xb_storefile_current();
+	MDB_env *env = xb_openenv();
 	struct xb_reader last = env ? xb_readers_last(env) : (struct xb_reader){0};
 	char text[256];
 

@@ -16,6 +16,7 @@
 #include "store/latest.h"
 #include "store/lmdbcrash.h"
 #include "store/lmdberror.h"
+#include "store/openenv.h"
 
 int xb_storefile_check(const char *path)
 {
@@ -85,19 +86,12 @@ out:
 	return again;
 }
 
-static MDB_env *current;
-
 void xb_storefile_close(MDB_env *env)
 {
 	if (!env)
 		return;
 	mdb_env_close(env);
-	current = NULL;
-}
-
-MDB_env *xb_storefile_current(void)
-{
-	return current;
+	xb_openenv_set(NULL);
 }
 
 static int set_up(MDB_env *env, const char *path, unsigned int flags)
@@ -257,7 +251,7 @@ int xb_storefile_copy(const char *path, MDB_env **env)
 	*env = NULL;
 	if (!error)
 		error = open_copy(path, fd, env);
-	current = error ? NULL : *env;
+	xb_openenv_set(*env);
 	if (fd >= 0)
 		close(fd);
 	return error;
@@ -268,11 +262,11 @@ int xb_storefile_open(const char *path, MDB_env **env)
 	int error;
 
 	*env = NULL;
-	if (current)
+	if (xb_openenv())
 		return EBUSY;
 	error = open_latest(path, env);
 	if (error == MDB_INVALID && empty_stillborn(path))
 		error = open_latest(path, env);
-	current = error ? NULL : *env;
+	xb_openenv_set(*env);
 	return error;
 }

@@ -25,9 +25,6 @@ bool xb_storefile_is_read_only(MDB_env *env);
 
 void xb_storefile_close(MDB_env *env);
 
-/* The one this process has open; NULL: none. */
-MDB_env *xb_storefile_current(void);
-
 /* A look-up in a file cut short would end in SIGBUS. Errors as above. */
 int xb_storefile_is_short(MDB_env *env, bool *is);
 

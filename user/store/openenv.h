@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The LMDB environment that this process has open. There is one at most: the kernel drops LMDB's
+ * locks when the process closes any descriptor of the lock file. */
+#ifndef XB_STORE_OPENENV_H
+#define XB_STORE_OPENENV_H
+
+#include <lmdb.h>
+
+/* NULL: none. */
+MDB_env *xb_openenv(void);
+void xb_openenv_set(MDB_env *env);
+
+#endif
