@@ -8,20 +8,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "filter/generation.h"
+#include "engine/trial.h"
 #include "model/verdict.h"
-
-int tried_policy(const struct cli *cli, const struct xb_link *link, uint32_t *policy)
-{
-	struct xb_generation *generation;
-	int error = xb_generation_open_tried(&cli->paths, link, &generation);
-
-	if (error)
-		return error;
-	error = xb_generation_policy(generation, policy);
-	xb_generation_close(generation);
-	return error;
-}
 
 int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried)
 {
@@ -34,7 +22,7 @@ int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried)
 		error = xb_link_open(cli->paths.pins, &link);
 	if (error)
 		return error == -ENOENT ? 0 : error;
-	error = tried_policy(cli, &link, &tried->policy);
+	error = xb_rollback_policy(&cli->paths, &link, &tried->policy);
 	if (!error)
 		tried->left = xb_trial_left(&tried->trial, &link.guard.state);
 	xb_link_close(&link);

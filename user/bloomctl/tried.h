@@ -3,7 +3,6 @@
 #ifndef XB_CLI_TRIED_H
 #define XB_CLI_TRIED_H
 
-#include "attach/anchor.h"
 #include "bloomctl/cli.h"
 #include "store/store.h"
 
@@ -26,8 +25,5 @@ void tried_print(uint64_t left, const char *afterwards);
 
 /* {KEY: WORD, "seconds_left": N} */
 json_t *tried_json(const struct tried *tried, const char *key, const char *word);
-
-/* The policy it has put in force for all interfaces; -ENOENT without a message: none. */
-int tried_policy(const struct cli *cli, const struct xb_link *link, uint32_t *policy);
 
 #endif

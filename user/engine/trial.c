@@ -337,3 +337,15 @@ int xb_rollback_unextend(const struct xb_paths *paths)
 {
 	return with_guard(paths, unextend, NULL);
 }
+
+int xb_rollback_policy(const struct xb_paths *paths, const struct xb_link *link, uint32_t *policy)
+{
+	struct xb_generation *generation;
+	int error = xb_generation_open_tried(paths, link, &generation);
+
+	if (error)
+		return error;
+	error = xb_generation_policy(generation, policy);
+	xb_generation_close(generation);
+	return error;
+}

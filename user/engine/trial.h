@@ -42,4 +42,8 @@ int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *wa
 /* Its end is again what it was, after a commit that failed. */
 int xb_rollback_unextend(const struct xb_paths *paths);
 
+/* For who only looks: the policy that the trial has put in force for all interfaces; -ENOENT
+ * without a message: none is on trial there. */
+int xb_rollback_policy(const struct xb_paths *paths, const struct xb_link *link, uint32_t *policy);
+
 #endif

@@ -15,11 +15,12 @@
 #include "base/holder.h"
 #include "base/text.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/moment.h"
 #include "bloomctl/show.h"
 #include "bloomctl/tried.h"
 #include "engine/interfaces.h"
+#include "engine/moment.h"
 #include "engine/repair.h"
+#include "engine/trial.h"
 #include "model/policy.h"
 #include "model/ports.h"
 #include "model/verdict.h"
@@ -304,7 +305,8 @@ static int read_tried_policy(struct report *report)
 
 	report->policy = report->meta.policy;
 	if (report->tried && trial_left(report))
-		error = tried_policy(report->cli, &report->view.link, &report->policy);
+		error = xb_rollback_policy(&report->cli->paths, &report->view.link,
+					   &report->policy);
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -671,7 +673,7 @@ static int look(struct report *report)
 static int look_until_settled(struct report *report)
 {
 	const struct cli *cli = report->cli;
-	struct moment before, after;
+	struct xb_moment before, after;
 	uint64_t end = xb_clock() + IN_THE_MAKING;
 	char holder[256];
 	bool busy = false;
@@ -688,12 +690,12 @@ static int look_until_settled(struct report *report)
 		}
 		free_report(report);
 		begin_report(report, cli);
-		error = moment_take(cli, &before);
+		error = xb_moment_take(&cli->paths, &before);
 		if (!error)
 			error = look(report);
-		busy = moment_is_busy(cli, holder, sizeof(holder));
-		if (!busy &&
-		    (error || (!moment_take(cli, &after) && moment_is_same(&before, &after))))
+		busy = xb_moment_is_busy(&cli->paths, holder, sizeof(holder));
+		if (!busy && (error || (!xb_moment_take(&cli->paths, &after) &&
+					xb_moment_is_same(&before, &after))))
 			break;
 		usleep(LOOK_AGAIN);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The writer lock is only looked at: status must not keep anybody waiting. */
-#include "bloomctl/moment.h"
+/* The writer lock is only looked at: who asks must not keep anybody waiting. */
+#include "engine/moment.h"
 
 #include <errno.h>
 
@@ -8,11 +8,11 @@
 #include "engine/repair.h"
 #include "store/store.h"
 
-static int read_transaction(const struct cli *cli, uint64_t *number)
+static int read_transaction(const struct xb_paths *paths, uint64_t *number)
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
-	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
+	int error = xb_store_open(paths->state, XB_STORE_READ, &store);
 
 	if (error)
 		return error == -ENOENT ? 0 : error;
@@ -25,13 +25,13 @@ static int read_transaction(const struct cli *cli, uint64_t *number)
 	return error;
 }
 
-int moment_take(const struct cli *cli, struct moment *moment)
+int xb_moment_take(const struct xb_paths *paths, struct xb_moment *moment)
 {
-	struct xb_writer view = {.paths = &cli->paths};
+	struct xb_writer view = {.paths = paths};
 	int error;
 
-	*moment = (struct moment){0};
-	error = read_transaction(cli, &moment->transaction);
+	*moment = (struct xb_moment){0};
+	error = read_transaction(paths, &moment->transaction);
 	if (!error)
 		error = xb_enforce_open(&view);
 	if (error)
@@ -51,14 +51,14 @@ int moment_take(const struct cli *cli, struct moment *moment)
 	return error;
 }
 
-bool moment_is_same(const struct moment *a, const struct moment *b)
+bool xb_moment_is_same(const struct xb_moment *a, const struct xb_moment *b)
 {
 	return a->transaction == b->transaction && a->generation == b->generation &&
 	       a->applied == b->applied && a->mark == b->mark && a->slot == b->slot &&
 	       a->dirty == b->dirty && a->policy == b->policy;
 }
 
-bool moment_is_busy(const struct cli *cli, char *holder, size_t size)
+bool xb_moment_is_busy(const struct xb_paths *paths, char *holder, size_t size)
 {
-	return xb_lock_holder(cli->paths.state, XB_WRITER_LOCK, holder, size);
+	return xb_lock_holder(paths->state, XB_WRITER_LOCK, holder, size);
 }
