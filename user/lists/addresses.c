@@ -107,7 +107,10 @@ static int parse_plain(struct xb_reading *reading, char *line)
 	if (error)
 		return error;
 	if (*rest && !commented)
-		return xb_input_error("'%s' behind the entry is no comment", XB_SHOW(rest));
+		return xb_input_error(
+			"unexpected text after the entry: '%s'; a comment begins with "
+			"'#' or ';'",
+			XB_SHOW(rest));
 	return xb_line_keep_with_comment(reading->file, &item, xb_line_trim(rest));
 }
 

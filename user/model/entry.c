@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "model/nearmiss.h"
 
 static uint64_t leading_ones(unsigned int count)
 {
@@ -139,14 +140,19 @@ static int parse_address(const char *text, size_t size, bool names, struct xb_en
 int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
 		   struct xb_entry *entry, bool *host_bits)
 {
-	if (!name || looks_like_address(text, size))
-		return parse_address(text, size, name, entry, host_bits);
-	memset(entry, 0, sizeof(*entry));
-	entry->kind = XB_NAME;
-	entry->name = name;
-	if (host_bits)
-		*host_bits = false;
-	return xb_name_parse(text, size, name, &entry->length);
+	int error;
+
+	if (!name || looks_like_address(text, size)) {
+		error = parse_address(text, size, name, entry, host_bits);
+	} else {
+		*entry = (struct xb_entry){.kind = XB_NAME, .name = name};
+		if (host_bits)
+			*host_bits = false;
+		error = xb_name_parse(text, size, name, &entry->length);
+	}
+	if (error == -EINVAL)
+		xb_near_miss_explain(text, size, name);
+	return error;
 }
 
 const char *xb_entry_format(const struct xb_entry *entry, char out[XB_ENTRY_TEXT])

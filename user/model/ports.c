@@ -31,7 +31,7 @@ int xb_carrier_parse(const char *text, enum xb_carrier *carrier)
 			return 0;
 		}
 	}
-	return xb_input_error("'%s' is nothing that carries names: dns, tls or http", text);
+	return xb_input_error("unknown protocol '%s': dns, tls or http", text);
 }
 
 uint16_t *xb_ports_of(struct xb_name_ports *ports, enum xb_carrier carrier)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is said about text that is nearly an entry. */
+#include "model/nearmiss.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "model/entry.h"
+
+static void says(const char *text, bool names, const char *why)
+{
+	uint8_t form[XB_NAME_BYTES];
+	struct xb_entry entry;
+
+	if (!xb_entry_parse(text, strlen(text), names ? form : NULL, &entry, NULL))
+		fail_msg("'%s' is taken", text);
+	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+	if (!strstr(xb_error_message(), why))
+		fail_msg("'%s': \"%s\" lacks \"%s\"", text, xb_error_message(), why);
+}
+
+static void ranges_want_prefixes(void **state)
+{
+	(void)state;
+	for (int names = 0; names < 2; names++) {
+		says("192.0.2.1-192.0.2.9", names,
+		     "'192.0.2.1-192.0.2.9': ranges of addresses are not supported; use prefixes");
+		says("2001:db8::1-2001:db8::9", names, "use prefixes");
+	}
+	says("192.0.2.1-", true, "is no domain");
+	says("-192.0.2.1", true, "is no domain");
+	says("192.0.2.1-9", true, "is no domain");
+}
+
+static void urls_name_their_host(void **state)
+{
+	static const char *const rows[][2] = {
+		{"https://evil.example.com/a?b", "to list its host: evil.example.com"},
+		{"http://evil.example.com", "to list its host: evil.example.com"},
+		{"http://u:p@evil.example.com:8080/a@b", "to list its host: evil.example.com"},
+		{"http://[2001:db8::1]:80/", "to list its host: 2001:db8::1"},
+		{"http://[2001:db8::1", "to list its host: 2001:db8::1"},
+		{"http://\x1b[31m.example/", "to list its host: ?[31m.example"},
+		{"http://", "is not an address"},
+		{"http:///path", "is not an address"},
+		{"http://user@/", "is not an address"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		says(rows[i][0], true, rows[i][1]);
+	says("http://evil.example.com/", false, "is not an address or prefix");
+}
+
+static void wildcards_are_left_out(void **state)
+{
+	(void)state;
+	says("*.example.net", true,
+	     "'*.example.net': leave out \"*.\"; example.net stands for all names below it too");
+	says("*.", true, "is no domain");
+	says("*.*.example.net", true, "is no domain");
+	says("*.example.net", false, "is not an address or prefix");
+}
+
+/* The text need not end with a zero byte. */
+static void no_byte_behind_it_is_read(void **state)
+{
+	static const char text[] = {'h', 't', 't', 'p', ':', '/', '/', 'a'};
+
+	(void)state;
+	xb_input_error("before");
+	xb_near_miss_explain(text, sizeof(text) - 1, true);
+	assert_string_equal(xb_error_message(), "before");
+	xb_near_miss_explain(text, sizeof(text), true);
+	assert_string_equal(xb_error_message(), "'http://a' is a URL; to list its host: a");
+	xb_input_error("before");
+	xb_near_miss_explain(text, 0, true);
+	assert_string_equal(xb_error_message(), "before");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranges_want_prefixes),
+		cmocka_unit_test(urls_name_their_host),
+		cmocka_unit_test(wildcards_are_left_out),
+		cmocka_unit_test(no_byte_behind_it_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
