@@ -73,12 +73,20 @@ t_verdict_shows()
 	[[ $(cat "$T/out") == truncate ]]
 	exits 0 -j verdict one
 	json 'd["list"] == "one" and d["verdict"] == "drop"'
+	ctl allow add good.example
+	exits 0 verdict
+	[[ $(cat "$T/out") == $'one drop\ntwo truncate' ]] || fail "$(cat "$T/out")"
+	exits 0 -j verdict
+	json '[v["list"] for v in d["verdicts"]] == ["one", "two"]'
+	exits 2 verdict allow
+	one_line
+	complains 'list allow has no verdict: what it allows passes'
 }
 
 # The other end of this veth has no XDP program.
 t_verdict_note_of_veth()
 {
-	local note='^bloomctl: x0 is a veth in native mode: answers only arrive if .*attach x0 --mode skb. they do$'
+	local note='^bloomctl: x0 is a veth in native mode: answers arrive only if .*attach x0 --mode skb.$'
 
 	exits 0 verdict ads drop
 	exits 0 attach x0 --mode native

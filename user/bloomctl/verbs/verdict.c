@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl verdict: what becomes of queries for the domains of a list. */
+/* bloomctl verdict: what happens to queries for the domains of a list. */
 #include "model/verdict.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "bloomctl/answers.h"
@@ -27,7 +28,13 @@ static int body(struct xb_writer *writer, void *context)
 	return error ? error : xb_domain_verdict_set(writer->txn, list, request->verdict);
 }
 
-/* A list and what becomes of its domains now, which may be on trial. */
+/* What is allowed passes whatever its list says; and no list is called so but the allowlist's. */
+static bool has_verdict(const struct xb_list *list)
+{
+	return !xb_list_is_auto(list) && strcmp(list->name, XB_LIST_ALLOW) != 0;
+}
+
+/* A list and what happens to queries for its domains now, which may be on trial. */
 struct answer {
 	const char *list, *stored; /* stored: NULL if there is no such list yet */
 	uint32_t now;
@@ -71,7 +78,7 @@ static int show_all(const struct cli *cli, const struct xb_txn *txn, const struc
 		const struct xb_list *list = &txn->lists[i];
 		struct answer answer = answer_of(list->name, list, tried);
 
-		if (xb_list_is_auto(list))
+		if (!has_verdict(list))
 			continue;
 		if (cli->json) {
 			json_array_append_new(verdicts, answer_json(&answer, tried));
@@ -92,6 +99,10 @@ static int show_one(const struct cli *cli, struct xb_txn *txn, const char *name,
 	const struct xb_list *list = txn ? xb_list_find(txn, name) : NULL;
 	struct answer answer = answer_of(name, list, tried);
 
+	if (list && !has_verdict(list)) {
+		xb_input_error("list %s has no verdict: what it allows passes", name);
+		return cli_fail();
+	}
 	if (!list && !answer.tried) {
 		cli_no_list(name);
 		return cli_fail();
@@ -136,7 +147,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (cli_option(cli, argc, argv, options) != -1)
 		return EXIT_USAGE;
 	if (argc - optind > 2)
-		return cli_usage(cli, "verdict takes a list and what becomes of its domains");
+		return cli_usage(cli, "verdict takes a list and a verdict for its domains");
 	if (optind < argc && !cli_list_name(cli, argv[optind]))
 		return EXIT_USAGE;
 	if (argc - optind < 2 && cli->wish.seconds)
@@ -159,7 +170,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_verdict = {
 	.name = "verdict",
-	.summary = "what becomes of queries for the domains of a list",
+	.summary = "set what happens to queries for the domains of a list",
 	.operands = {{"LIST", .optional = true, .offers = OFFER_LISTS_TO_FILL},
 		     {"drop|refused|nxdomain|truncate|count", .optional = true}},
 	.options = options,
