@@ -68,10 +68,9 @@ void answers_note(const struct cli *cli, char **names, int count)
 	while (i < enrolled && !(is_among(all[i].name, names, count) && is_native_veth(&all[i])))
 		i++;
 	if (i < enrolled)
-		cli_note(cli,
-			 "bloomctl: %s is a veth in native mode: answers only arrive if its other "
-			 "end has an XDP program too; with `bloomctl attach %s --mode skb` they do",
-			 all[i].name, all[i].name);
+		xb_notice("%s is a veth in native mode: answers arrive only if its other end has "
+			  "an XDP program too, or after `bloomctl attach %s --mode skb`",
+			  all[i].name, all[i].name);
 	free(all);
 	xb_link_close(&link);
 }

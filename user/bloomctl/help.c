@@ -51,12 +51,13 @@ int help_all(const struct verb *const *verbs)
 	printf("usage: bloomctl %s COMMAND\n\n", usage_in_front(global_options, usage));
 	for (; *verbs; verbs++)
 		printf("  %-8s %s\n", (*verbs)->name, (*verbs)->summary);
-	puts("\noptions, in front of the command or behind it:");
+	puts("\noptions, before or after the command:");
 	usage_print_options(global_options);
 	puts("\n`bloomctl help COMMAND` shows its options and two examples.\n"
-	     "ENTRY: IPv4, IPv4/length, IPv6, IPv6/length, or a domain with all below it; "
-	     "=NAME: that name alone\n"
-	     "SECONDS: a number, also with a unit: 90s, 15m, 1h, 30d, 2w");
+	     "ENTRY: an address, ADDRESS/LENGTH, or a domain, which stands for all names below it "
+	     "too;\n"
+	     "       =NAME: that name alone\n"
+	     "SECONDS: a number, or one with a unit: 90s, 15m, 1h, 30d, 2w");
 	return cli_done(EXIT_DONE);
 }
 
@@ -81,7 +82,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_help = {
 	.name = "help",
-	.summary = "this list, or how a command is used",
+	.summary = "show this list, or how to use a command",
 	.operands = {{"COMMAND", .optional = true, .offers = OFFER_COMMANDS}},
 	.run = run,
 	.examples = {"help", "help import"},

@@ -145,7 +145,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_allow = {
 	.name = "allow",
-	.summary = "sources and domains that are never dropped, and what is allowed by itself",
+	.summary = "exempt sources and domains, and show what is allowed automatically",
 	.below = below,
 	.run = run,
 	.examples = {"allow add 198.51.100.0/24 --comment \"the office\"", "allow list"},

@@ -339,7 +339,7 @@ static int parse_kinds(char *text, unsigned int *kinds)
 
 static const struct option_spec options[] = {
 	{"mode", "auto|native|skb", 'm',
-	 .help = "where XDP runs; auto: native if that can be, else skb"},
+	 .help = "where XDP runs; auto (the default): native if possible, else skb"},
 	{"refuse", "KIND,...", 'r', .help = "kinds that are not to be allowed automatically",
 	 .offers = OFFER_KINDS},
 	ROLLBACK_OPTION,

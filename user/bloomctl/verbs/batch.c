@@ -275,7 +275,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_batch = {
 	.name = "batch",
-	.summary = "many adds and dels in one transaction",
+	.summary = "run many adds and dels in one transaction",
 	.operands = {{"FILE|-", .offers = OFFER_FILES}},
 	.run = run,
 	.examples = {"batch changes.txt", "batch - <changes.txt"},

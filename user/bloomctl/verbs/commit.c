@@ -62,8 +62,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (error)
 		xb_unlock(lock);
 	if (error == 1) {
-		xb_input_error("there is nothing to commit: no trial was begun, or its time is "
-			       "over");
+		xb_input_error("nothing to commit: no trial is running; it may have expired");
 		return cli_fail(), EXIT_ABSENT;
 	}
 	if (error)
@@ -80,7 +79,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_commit = {
 	.name = "commit",
-	.summary = "keep what is on trial (--rollback SECONDS)",
+	.summary = "keep the change that is on trial (--rollback SECONDS)",
 	.run = run,
 	.examples = {"commit", "-j commit"},
 };

@@ -4,7 +4,7 @@
 
 const struct verb verb_del = {
 	.name = "del",
-	.summary = "take them out",
+	.summary = "take entries out of a list, or out of all",
 	.operands = {{.name = "ENTRY..."}},
 	.options = edit_del_options,
 	.run = edit_run,

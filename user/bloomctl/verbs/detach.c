@@ -299,7 +299,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_detach = {
 	.name = "detach",
-	.summary = "stop protecting them",
+	.summary = "stop protecting interfaces",
 	.operands = {{"INTERFACE...", .offers = OFFER_ATTACHED}},
 	.options = options,
 	.run = run,

@@ -126,10 +126,10 @@ static void check_dispatcher(const struct cli *cli, struct finding *finding)
 		     "shares interfaces with other XDP programs (libxdp dispatcher)");
 		return;
 	}
-	find(finding, WORSE, "%s: one XDP program an interface",
-	     xb_capability_by_id() ? "the kernel refuses program extensions"
-				   : "libxdp needs CAP_SYS_ADMIN");
-	advise(finding, "interfaces where another XDP program runs cannot be attached");
+	find(finding, WORSE, "%s allows one XDP program per interface",
+	     xb_capability_by_id() ? "this kernel, which has no program extensions,"
+				   : "libxdp without CAP_SYS_ADMIN");
+	advise(finding, "`attach` refuses an interface on which another XDP program runs");
 }
 
 static void check_state(const struct cli *cli, struct finding *finding)
@@ -273,7 +273,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.summary = "whether this machine is ready, and what to do",
+	.summary = "check whether this machine is ready, and say what to do",
 	.run = run,
 	.examples = {"doctor", "-p doctor"},
 };

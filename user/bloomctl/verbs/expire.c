@@ -54,7 +54,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_expire = {
 	.name = "expire",
-	.summary = "take out what has expired, now",
+	.summary = "take out the entries that have expired",
 	.run = run,
 	.examples = {"expire", "-j expire"},
 };

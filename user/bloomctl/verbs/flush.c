@@ -99,7 +99,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_flush = {
 	.name = "flush",
-	.summary = "empty a list, or all",
+	.summary = "empty one list, or all of them",
 	.options = options,
 	.run = run,
 	.examples = {"flush --list mine", "flush --yes"},

@@ -71,7 +71,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_limit = {
 	.name = "limit",
-	.summary = "answers a second on each CPU to queries for listed domains",
+	.summary = "set how many queries for listed domains each CPU answers a second",
 	.operands = {{"ANSWERS|off", .optional = true}},
 	.run = run,
 	.examples = {"limit", "limit 5000"},

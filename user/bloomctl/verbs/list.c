@@ -63,7 +63,7 @@ static int print(const struct cli *cli, struct xb_txn *txn, const struct xb_entr
 }
 
 const struct option_spec show_list_options[] = {
-	{"list", "NAME", 'l', .help = "of this list only", .offers = OFFER_LISTS},
+	{"list", "NAME", 'l', .help = "show this list only", .offers = OFFER_LISTS},
 	{0},
 };
 
@@ -103,7 +103,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_list = {
 	.name = "list",
-	.summary = "all that is listed",
+	.summary = "show all that is listed",
 	.options = show_list_options,
 	.run = run,
 	.examples = {"list", "list --list mine"},

@@ -69,7 +69,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_plan = {
 	.name = "plan",
-	.summary = "memory for so many IPv4 addresses",
+	.summary = "show how much memory a number of IPv4 addresses takes",
 	.options = options,
 	.run = run,
 	.examples = {"plan --entries 1000000", "plan --entries 1000000 --fpr 0.001"},

@@ -73,7 +73,7 @@ static int show(const struct cli *cli)
 }
 
 static const struct option_spec options[] = {
-	{"force", NULL, 'f', .help = "allow-only even while nothing is listed"},
+	{"force", NULL, 'f', .help = "set allow-only even while nothing is listed"},
 	ROLLBACK_OPTION,
 	{0},
 };
@@ -99,11 +99,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (rollback_write(cli, XB_WRITE_SURVEY, body, &request))
 		return cli_fail();
 	if (request.policy == XB_POLICY_ALLOW_ONLY)
-		cli_note(cli, "bloomctl: from now on only listed sources pass, with ARP, neighbour "
-			      "discovery, DHCP leases and what `bloomctl allow list` shows (name, "
-			      "time and DHCP "
-			      "servers in use among it); replies to connections this machine opens "
-			      "to others are dropped too");
+		xb_notice("from now on only listed sources pass, with ARP, neighbour discovery, "
+			  "DHCP leases and what `bloomctl allow list` shows (including the name, "
+			  "time and DHCP servers in use); replies to connections that this machine "
+			  "opens to others are dropped too");
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(request.policy)));
 	return EXIT_DONE;
@@ -111,7 +110,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_policy = {
 	.name = "policy",
-	.summary = "drop the listed, only count them, or drop all others",
+	.summary = "drop listed sources, only count them, or drop all others",
 	.operands = {{"enforce|monitor|allow-only", .optional = true}},
 	.options = options,
 	.run = run,

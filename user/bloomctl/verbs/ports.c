@@ -89,7 +89,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_ports = {
 	.name = "ports",
-	.summary = "where names are looked for",
+	.summary = "set the ports on which the filter looks for names",
 	.operands = {{"dns|tls|http", .optional = true}, {"PORT,...|off", .optional = true}},
 	.run = run,
 	.examples = {"ports", "ports tls 443"},

@@ -90,7 +90,7 @@ static int restore(const struct cli *cli, struct saved *saved)
 
 static const struct option_spec options[] = {
 	{"interfaces", NULL, 'i',
-	 .help = "detach those that the file does not name, and take its modes"},
+	 .help = "detach interfaces that the file does not name, and use its modes"},
 	ROLLBACK_OPTION,
 	{0},
 };
@@ -116,7 +116,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_restore = {
 	.name = "restore",
-	.summary = "become what was saved",
+	.summary = "replace everything with a saved state",
 	.operands = {{"FILE|-", .offers = OFFER_FILES}},
 	.options = options,
 	.run = run,

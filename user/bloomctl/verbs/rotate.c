@@ -10,9 +10,11 @@
 static const struct option_spec options[] = {
 	{"fpr", "RATE", 'f', .help = "false positives of the Bloom filter, 1e-9 to 0.1",
 	 .offers = OFFER_RATES},
-	{"capacity", "KEYS", 'c', .help = "room for so many at least; 0: as many as are needed"},
-	{"confirm", NULL, 'x', .help = "look up exactly what the filter hits"},
-	{"no-confirm", NULL, 'u', .help = "drop on the filter's guess alone", .instead = true},
+	{"capacity", "KEYS", 'c',
+	 .help = "make room for at least this many; 0: for what is listed"},
+	{"confirm", NULL, 'x', .help = "look up each hit exactly before the packet is dropped"},
+	{"no-confirm", NULL, 'u',
+	 .help = "drop on the filter's guess alone, without the exact look-up", .instead = true},
 	ROLLBACK_OPTION,
 	{0},
 };
@@ -53,13 +55,13 @@ static int run(struct cli *cli, int argc, char **argv)
 					  "net6_capacity", (json_int_t)params.net6.capacity,
 					  "names_capacity", (json_int_t)params.names.capacity));
 	if (!params.generation)
-		cli_note(cli, "bloomctl: noted for the first attach");
+		xb_notice("these settings take effect with the first attach");
 	return EXIT_DONE;
 }
 
 const struct verb verb_rotate = {
 	.name = "rotate",
-	.summary = "a new filter, keys and all, without a gap",
+	.summary = "rebuild the filter with new keys, without interruption",
 	.options = options,
 	.run = run,
 	.examples = {"rotate", "rotate --capacity 1000000"},

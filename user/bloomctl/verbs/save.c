@@ -36,7 +36,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_save = {
 	.name = "save",
-	.summary = "everything, as text for restore",
+	.summary = "write everything as text that restore reads",
 	.run = run,
 	.examples = {"save >saved.json", "save | gzip >saved.json.gz"},
 };

@@ -201,7 +201,7 @@ static int print(const struct cli *cli, const struct table *now, const struct ta
 	if (cli->json)
 		return print_json(cli, now);
 	if (!now->attached)
-		cli_note(cli, "bloomctl: nothing is attached");
+		xb_notice("nothing is attached");
 	return print_text(now, before);
 }
 
@@ -228,8 +228,8 @@ static int watch(const struct cli *cli, uint64_t names)
 }
 
 static const struct option_spec options[] = {
-	{"watch", NULL, 'w', .help = "every second, with rates"},
-	{"names", "NUMBER", 'n', .help = "how many names to show, 0 to 1000; 10 if not given"},
+	{"watch", NULL, 'w', .help = "show them every second, with rates"},
+	{"names", "NUMBER", 'n', .help = "how many names to show, 0 to 1000 (default 10)"},
 	{0},
 };
 
@@ -256,7 +256,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_stats = {
 	.name = "stats",
-	.summary = "packets and bytes by reason and interface, and the names asked for most",
+	.summary = "show packets and bytes by reason and interface, and the names asked for most",
 	.options = options,
 	.run = run,
 	.examples = {"stats", "stats --watch"},

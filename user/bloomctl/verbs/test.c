@@ -355,7 +355,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_test = {
 	.name = "test",
-	.summary = "whether they are listed, by what",
+	.summary = "show whether entries are listed, and by what",
 	.operands = {{.name = "ENTRY..."}},
 	.run = run,
 	.examples = {"test 192.0.2.7", "test www.example.com"},

@@ -27,7 +27,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_up = {
 	.name = "up",
-	.summary = "make the kernel match the store (boot, repair)",
+	.summary = "make the kernel match the store (at boot, or to repair)",
 	.run = run,
 	.examples = {"up", "-q up"},
 };

@@ -299,8 +299,8 @@ static int tell_untold(struct session *session)
 	int error = xb_watcher_untold(&session->watcher, &count);
 
 	if (!error && count)
-		cli_note(session->cli, "bloomctl: %llu more drops not shown (--rate %llu)",
-			 (unsigned long long)count, (unsigned long long)session->rate);
+		xb_notice("%llu more drops not shown (--rate %llu)", (unsigned long long)count,
+			  (unsigned long long)session->rate);
 	return error;
 }
 
@@ -328,8 +328,8 @@ static int watch(struct session *session)
 }
 
 static const struct option_spec options[] = {
-	{"rate", "NUMBER", 'r', .help = "at most so many drops a second; 10 if not given"},
-	{"count", "NUMBER", 'c', .help = "end after so many lines"},
+	{"rate", "NUMBER", 'r', .help = "show at most this many drops a second (default 10)"},
+	{"count", "NUMBER", 'c', .help = "stop after this many lines"},
 	{0},
 };
 
@@ -362,7 +362,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_watch = {
 	.name = "watch",
-	.summary = "drops as they happen",
+	.summary = "show drops as they happen",
 	.options = options,
 	.run = run,
 	.examples = {"watch", "watch --rate 100 --count 20"},
