@@ -77,7 +77,7 @@ int xb_lock_wait(int fd, int operation, const char *path)
 		return error ? xb_system_error(-error, "cannot lock %s", path) : 0;
 	if (!wait_more(&wait, fd, path))
 		return -EBUSY;
-	/* In the kernel's queue, so that who came first is first. */
+	/* Asleep in the kernel, which wakes all that wait when the lock is free. */
 	xb_wait_wake(true);
 	do
 		error = flock(fd, operation) < 0 ? -errno : 0;

@@ -17,7 +17,8 @@
 /* Taken before both; says that the trial's commit is alive. */
 #define XB_COMMIT_LOCK "commit.lock"
 
-/* Makes those that are not there, as far as it may: others may be let use them and make none. */
+/* Creates missing lock files as far as it may: a group may have the right to use lock files, but
+ * not to create any. */
 void xb_locks_make(const char *directory);
 
 /*
