@@ -174,6 +174,8 @@ class Events(Judge):
         try:
             self.ground.other_program(device, b % 2 == 0)
             device.foreign = True
+            if not device.filters:
+                self.model.bare(device)     # a command that was killed had taken ours off
             self.tell("%s has another program" % device)
         except OSError as error:
             self.tell("%s takes no other program: %s" % (device, error))

@@ -65,6 +65,8 @@ class Ground:
                 sender = packet_socket(0)
             else:
                 receivers.append(packet_socket())
+        # Whoever is quick must not find home empty while a command is begun elsewhere.
+        self.resident = subprocess.Popen(["sleep", "infinity"])     # pylint: disable=consider-using-with
         self.frames = Frames(sender, receivers, sources)
         self.pass_pin = os.path.join(directory, "bpf", "other")
         subprocess.run(["bpftool", "prog", "load", programs[2], self.pass_pin], check=True,

@@ -78,7 +78,7 @@ class Judge:
             named = wish and any(name in done.errors for name in wish.names())
             if not wish:
                 device.filters = False
-            elif device.up and self.model.store.tells():
+            elif device.up and self.model.tells():
                 device.filters = device.number in right
             else:
                 device.filters = None if named or done.code else True
@@ -86,8 +86,7 @@ class Judge:
                 former = wish.used if self.raced else set()
                 wish.device, wish.used = device, {wish.name} | device.names() | former
             elif wish and device.filters is False:
-                # Nothing on it tells whose it was: only its name does.
-                wish.used, wish.device = wish.names(), None
+                self.model.bare(device)
 
     def followed(self, names):
         """Whether a command has said that an interface got another name, one of these among the two."""
@@ -157,7 +156,7 @@ class Judge:
 
     def is_certain(self):
         """Whether each wanted interface is here, and can be told to filter."""
-        return self.model.store.tells() and all(
+        return self.model.tells() and all(
             device and device.up and not device.foreign
             for device in map(self.model.device_of, self.model.wishes))
 

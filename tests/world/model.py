@@ -38,10 +38,6 @@ class Store:
             return self.listed | self.allowed
         return set(range(len(SOURCES))) - self.listed | self.allowed
 
-    def tells(self):
-        """Whether frames tell a filter from none."""
-        return self.policy != "monitor"
-
 
 class Device:
     """An interface, from when it is made until it is gone, whatever it is called meanwhile."""
@@ -134,10 +130,13 @@ class Model:
 
     def gone(self, device):
         self.network_gone(device)
+        self.bare(device)
+
+    def bare(self, device):
+        """Nothing on it tells any more by which wish it was filtered: only its names do."""
         for wish in self.wishes:
             if wish.device is device:
-                wish.used |= device.names()
-                wish.device = None
+                wish.used, wish.device = wish.names(), None
 
     def passing(self):
         """Sources that pass a filter for sure, and such as may."""
@@ -145,6 +144,11 @@ class Model:
         sure = set.intersection(*(store.passing() for store in stores))
         maybe = set.union(*(store.passing() for store in stores)) | {GATEWAY}
         return sure | {GATEWAY} if self.knows_gateway else sure - {GATEWAY}, maybe
+
+    def tells(self):
+        """Whether frames tell a filter from none: not when the stores that may be in force let pass each
+        source between them."""
+        return self.passing()[1] != set(range(len(SOURCES)))
 
     def network_gone(self, device=None):
         """With this interface, if it is the one."""

@@ -108,7 +108,7 @@ class Trials(Actions):
                 raise Wrong("not committed: %s" % done)
         time.sleep(max(0, end - time.monotonic()))
         self.tell("the trial is over")
-        if device.number in self.model.devices and self.model.store.tells() and device.up:
+        if device.number in self.model.devices and self.model.tells() and device.up:
             came = self.look().get(device.number)
             if device.home and came != ALL:
                 raise Wrong("%s still filters after its trial" % device)
