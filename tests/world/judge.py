@@ -155,9 +155,12 @@ class Judge:
                 self.model.wishes.append(Wish(name, device=heir))
 
     def is_certain(self):
-        """Whether each wanted interface is here, and can be told to filter."""
+        """Whether each wanted interface is here, and can be told to filter. Of one that comes back from
+        another namespace under another name the dispatcher does not tell whose it is: it filters, and
+        its name is missing."""
         return self.model.tells() and all(
-            device and device.up and not device.foreign
+            device and device.up and not device.foreign and
+            not (self.dispatched and device.strayed)
             for device in map(self.model.device_of, self.model.wishes))
 
     def check_words(self, bare):
