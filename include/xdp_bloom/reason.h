@@ -42,8 +42,9 @@
 	X(NAME_COUNTED, "name_counted", PASS, "for a listed domain, and the verdict is count")     \
 	X(NAME_ALLOWED, "name_allowed", PASS, "for a listed domain that is on the allowlist")      \
 	X(NAME_UNANSWERED, "name_unanswered", DROP,                                                \
-	  "a query for a listed domain that cannot be answered rightly")                           \
-	X(DNS_SHORT, "dns_short", PASS, "cut inside a DNS query, or its lengths contradict")       \
+	  "a query for a listed domain that cannot be answered correctly")                         \
+	X(DNS_SHORT, "dns_short", PASS,                                                            \
+	  "cut inside a DNS query, or its lengths contradict each other")                          \
 	X(DNS_RESPONSE, "dns_response", PASS, "a DNS response sent to a DNS port")                 \
 	X(DNS_OPCODE, "dns_opcode", PASS, "a DNS operation other than a query")                    \
 	X(DNS_QUESTIONS, "dns_questions", PASS, "a DNS query with no question or several")         \
