@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "support/amount.h"
 #include "support/crowd.h"
 #include "support/oracle.h"
 #include "support/rig.h"
@@ -505,7 +506,7 @@ static pid_t start_judge(struct board *board, int side)
 	_exit(1);
 }
 
-#define FLIPS 600
+#define FLIPS amount(150, 600)
 
 static void flips_hold_for_all_at_once(void **state)
 {
@@ -519,7 +520,7 @@ static void flips_hold_for_all_at_once(void **state)
 	begin_policies();
 	for (int side = 0; side < 2; side++)
 		judges[side] = start_judge(board, side);
-	for (int i = 0; i < FLIPS; i++) {
+	for (uint32_t i = 0; i < FLIPS; i++) {
 		/* to and from allow-only is another program, the others are one word */
 		uint32_t policy = (uint32_t)(rig_random(&seed) % (i % 8 ? 2 : 3));
 

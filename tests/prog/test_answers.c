@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "support/amount.h"
 #include "support/domain_world.h"
 
 static void no_source_port(struct dns_frame *frame)
@@ -254,8 +255,9 @@ static void check_answer(const struct dns_shape *shape, const uint8_t *query, ui
 	check_reason(answering[verdict].list, &frame, answering[verdict].reason);
 }
 
-/* Every question in every shape, for a name that is the list's. */
-static void check_answers(const char *name, size_t verdict)
+/* Every question in every shape that is a multiple of pace after first, for a name that is the
+ * list's. */
+static void check_answers(const char *name, size_t verdict, uint32_t first, uint32_t pace)
 {
 	static const uint32_t fills[] = {0, 1, 2, 3, 300};
 
@@ -266,7 +268,7 @@ static void check_answers(const char *name, size_t verdict)
 
 		snprintf(text, sizeof(text), questions[i], name);
 		bytes = dns_bytes(text, query);
-		for (uint32_t kind = 0; kind < 10 * DNS_LINKS; kind++) {
+		for (uint32_t kind = first % pace; kind < 10 * DNS_LINKS; kind += pace) {
 			const struct dns_shape shape = {.ipv6 = kind & 1,
 							.link = kind / 2 % DNS_LINKS,
 							.fill = fills[kind / 2 / DNS_LINKS],
@@ -288,7 +290,7 @@ static void answers(void **state)
 
 			snprintf(name, sizeof(name), "%s%s.TeSt", below[i],
 				 answering[verdict].list);
-			check_answers(name, verdict);
+			check_answers(name, verdict, 0, 1);
 		}
 	}
 }
@@ -307,7 +309,7 @@ static void long_answers(void **state)
 						 ? '.'
 						 : 'A' + i % 52 + i % 52 / 26 * 6);
 		strcpy(name + length, ".refused.test");
-		check_answers(name, 0);
+		check_answers(name, 0, (uint32_t)length, amount(11, 1));
 	}
 }
 

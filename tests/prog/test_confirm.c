@@ -18,6 +18,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "support/amount.h"
 #include "support/crowd.h"
 #include "support/source.h"
 
@@ -250,7 +251,7 @@ static void crowd_together(const struct xb_params *params, bool ipv4, uint32_t b
 static void move_all_the_time(struct xb_confirm *table, const struct xb_key *key, bool ipv4,
 			      const uint64_t *sources)
 {
-	time_t until = time(NULL) + 3;
+	time_t until = time(NULL) + amount(2, 3);
 	bool listed[FEW_CHURN] = {false};
 	int count = FEW_STABLE;
 

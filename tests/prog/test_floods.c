@@ -14,6 +14,7 @@
 #include <linux/bpf.h>
 
 #include "attach/topnames.h"
+#include "support/amount.h"
 #include "support/crowd.h"
 #include "support/dns.h"
 #include "support/mapbytes.h"
@@ -23,7 +24,7 @@
 #define HOSTS	100000
 #define NETS6	20000
 #define NAMES	5000
-#define FRAMES	4000000
+#define FRAMES	amount(1000000, 4000000)
 #define QUERIES 200000
 
 static struct rig rig;

@@ -15,12 +15,13 @@
 #include <ldns/ldns.h>
 #include <linux/bpf.h>
 
+#include "support/amount.h"
 #include "support/dns.h"
 #include "support/rig.h"
 
 #define LISTED	6000
 #define ALLOWED 600
-#define PACKETS 1000000
+#define PACKETS amount(200000, 1000000)
 
 static const char *const lists[] = {"default", "refused", "nxdomain", "truncate", "count"};
 

@@ -27,11 +27,12 @@
 
 #include "sender.skel.h"
 #include "store/wanted.h"
+#include "support/amount.h"
 #include "support/rig.h"
 
 #define INTERFACES 2
-#define SWAPS	   1000
-#define FLIPS	   40
+#define SWAPS	   amount(200, 1000)
+#define FLIPS	   amount(12, 40)
 #define LISTED	   1024
 
 static struct rig rig;
@@ -382,8 +383,8 @@ static void policies_under_traffic(void **state)
 
 	(void)state;
 	begin_watch(&watch);
-	for (int flip = 0; flip < FLIPS; flip++) {
-		int which = flip % 4;
+	for (uint32_t flip = 0; flip < FLIPS; flip++) {
+		uint32_t which = flip % 4;
 
 		rig_policy(&rig, expected[which].policy);
 		await_frames(512);

@@ -17,11 +17,11 @@
 #include <linux/bpf.h>
 
 #include "store/membership.h"
+#include "support/amount.h"
 #include "support/oracle.h"
 #include "support/rig.h"
 
-#define OPERATIONS 10000
-#define KEYS	   3000 /* so few that adds and deletes of one key meet often */
+#define KEYS 3000 /* so few that adds and deletes of one key meet often */
 
 /* The key number of a writer: its own half of the numbers, all kinds among them. */
 static void entry_text(int writer, uint32_t key, char text[64])
@@ -96,9 +96,10 @@ static uint64_t first_seed(void)
 static void write_much(struct rig *rig, int writer)
 {
 	uint64_t seed = first_seed() + (uint64_t)writer;
+	uint32_t operations = amount(4000, 10000);
 	int program = rig_entry(rig);
 
-	for (int i = 0; i < OPERATIONS; i++) {
+	for (uint32_t i = 0; i < operations; i++) {
 		uint64_t random = rig_random(&seed);
 		char text[64];
 
