@@ -73,6 +73,16 @@ static inline bool has(struct xb_confirm *table, uint64_t key)
 	return xb_confirm_contains(table, hash_of(table, key), (uint32_t)key);
 }
 
+/* Distinct, in random order: an odd multiple is a bijection. */
+static inline uint32_t *make_keys(size_t count)
+{
+	uint32_t *keys = calloc(count, sizeof(*keys)), shift = (uint32_t)next_random();
+
+	for (size_t i = 0; i < count; i++)
+		keys[i] = ((uint32_t)i + shift) * 0x9e3779b1U;
+	return keys;
+}
+
 static inline uint64_t *words_of(const struct xb_confirm *table)
 {
 	return (uint64_t *)(void *)table->buckets.base;

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exact table built by several threads, on plain memory: how full it is, and what is in it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bloom/sizing.h"
+#include "support/amount.h"
+#include "support/confirm_table.h"
+
+static int compare_words(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Every slot, sorted, and behind them how often 0.0.0.0 is there. */
+static uint64_t *contents_of(const struct xb_confirm *table, size_t *count)
+{
+	const uint64_t *words = words_of(table);
+	const uint32_t *halves = (const uint32_t *)(const void *)words;
+	uint64_t *contents;
+
+	*count = slots_in(&table->geometry, table->slots) + 1;
+	contents = calloc(*count, sizeof(*contents));
+	for (size_t i = 0; i + 1 < *count; i++)
+		contents[i] = table->slots ? words[i] : halves[i];
+	qsort(contents, *count - 1, sizeof(*contents), compare_words);
+	contents[*count - 1] =
+		words[(size_t)8 * table->geometry.parts * table->geometry.size + XB_BUCKET_ZERO];
+	return contents;
+}
+
+static void assert_same_contents(const struct xb_confirm *a, const struct xb_confirm *b)
+{
+	size_t left, right;
+	uint64_t *in_a = contents_of(a, &left), *in_b = contents_of(b, &right);
+
+	assert_int_equal(left, right);
+	assert_memory_equal(in_a, in_b, left * sizeof(*in_a));
+	free(in_a);
+	free(in_b);
+}
+
+struct shares {
+	struct xb_confirm *table;
+	const uint64_t *hashes;
+	const uint32_t *addresses;
+	size_t count;
+	uint32_t part, parts;
+	int error;
+};
+
+static uint32_t share_start(const struct shares *share, uint32_t part)
+{
+	return (uint32_t)((uint64_t)share->table->geometry.parts * part / share->parts);
+}
+
+/* As a builder does: its parts, the keys in chunks. */
+static void *build_share(void *context)
+{
+	struct shares *share = context;
+	uint32_t first = share_start(share, share->part),
+		 last = share_start(share, share->part + 1);
+	uint8_t *used = calloc((size_t)(last - first) * share->table->geometry.size + 1, 1);
+
+	for (size_t at = 0; !share->error && at < share->count; at += 4096) {
+		size_t chunk = share->count - at < 4096 ? share->count - at : 4096;
+
+		share->error = xb_confirm_build(share->table, share->hashes + at,
+						share->addresses + at, chunk, first, last, used);
+	}
+	free(used);
+	return NULL;
+}
+
+#define THREADS_MAX 4
+
+/* 0 or -EXFULL */
+static int build(struct xb_confirm *table, const uint32_t *keys, size_t count, uint32_t threads)
+{
+	struct shares shares[THREADS_MAX];
+	pthread_t thread[THREADS_MAX];
+	uint64_t *hashes = calloc(count, sizeof(*hashes));
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++)
+		hashes[i] = hash_of(table, keys[i]);
+	for (uint32_t i = 0; i < threads; i++) {
+		shares[i] = (struct shares){table, hashes, keys, count, i, threads, 0};
+		assert_int_equal(pthread_create(&thread[i], NULL, build_share, &shares[i]), 0);
+	}
+	for (uint32_t i = 0; i < threads; i++) {
+		pthread_join(thread[i], NULL);
+		error = error ? error : shares[i].error;
+	}
+	free(hashes);
+	return error;
+}
+
+/* How many of a hundred stand in their first bucket. */
+static double first_of(struct xb_confirm *table, const uint32_t *keys, size_t count)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t hash = hash_of(table, keys[i]);
+		uint64_t value = table->slots ? xb_fingerprint(hash) : keys[i];
+		struct xb_choices choices =
+			xb_choices_of(&table->key, table->slots ? value : hash,
+				      table->geometry.parts, table->geometry.size);
+		const uint64_t *bucket = words_of(table) + (size_t)8 * choices.first;
+		const uint32_t *halves = (const uint32_t *)(const void *)bucket;
+		int slot = 0, slots = table->slots ? 8 : 16;
+
+		while (slot < slots && (table->slots ? bucket[slot] : halves[slot]) != value)
+			slot++;
+		first += slot < slots;
+	}
+	return 100 * (double)first / (double)count;
+}
+
+/* The size asked for is for the keys and the room to grow; both are built, with so few parts and
+ * slots left over, and nearly all stand where a packet looks first. */
+static void many_keys_fill_the_first_buckets(void **state)
+{
+	const uint64_t keys = amount(500000, 1000000), capacity = keys + xb_size_headroom(keys);
+	uint32_t *all = make_keys(capacity);
+
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_buckets geometry = xb_size_confirm(capacity, wide);
+		double slots = (double)slots_in(&geometry, wide);
+
+		printf("%s: %u parts of %u buckets, %.1f %% full with %lu keys, %.2f bytes each\n",
+		       wide ? "wide" : "narrow", geometry.parts, geometry.size,
+		       100 * (double)keys / slots, keys,
+		       (double)xb_confirm_bytes(&geometry) / (double)keys);
+		assert_true((double)keys / slots >= 0.98 * XB_CONFIRM_FILL);
+		assert_true(geometry.parts > 4 && geometry.size >= 4096);
+		assert_true(capacity <= xb_confirm_room(&geometry, wide));
+		for (int whole = 0; whole < 2; whole++) {
+			struct xb_confirm table = make(geometry, wide);
+			size_t count = whole ? capacity : keys;
+			double first;
+
+			assert_int_equal(build(&table, all, count, 2), 0);
+			for (size_t i = 0; i < count; i++)
+				assert_true(has(&table, all[i]));
+			first = first_of(&table, all, count);
+			printf("%zu keys: %.2f %% in their first bucket\n", count, first);
+			assert_true(first > (wide ? 92 : 96));
+			discard(&table);
+		}
+	}
+	free(all);
+}
+
+/* What is sized for few keys has a place for each of them, and one part. */
+static void every_small_size_holds_its_keys(void **state)
+{
+	(void)state;
+	for (uint64_t count = 1; count < 3000; count += 1 + count / 7) {
+		for (int wide = 0; wide < 2; wide++) {
+			struct xb_buckets geometry = xb_size_confirm(count, wide);
+			struct xb_confirm table = make(geometry, wide);
+			uint32_t *keys = make_keys(count);
+
+			assert_int_equal(geometry.parts, 1);
+			assert_int_equal(build(&table, keys, count, 1), 0);
+			for (uint64_t i = 0; i < count; i++)
+				assert_true(has(&table, keys[i]));
+			free(keys);
+			discard(&table);
+		}
+	}
+}
+
+static void building_equals_adding(void **state)
+{
+	const size_t count = 150000;
+
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct xb_buckets geometry = xb_size_confirm(count, wide);
+		struct xb_confirm one = make(geometry, wide);
+		uint32_t *keys = make_keys(count);
+
+		keys[7] = keys[8] = keys[9] = keys[count - 1]; /* ranges that overlap */
+		if (!wide)
+			keys[10] = keys[11] = 0; /* 0.0.0.0 */
+		for (size_t i = 0; i < count; i++)
+			assert_int_equal(add(&one, keys[i]), 0);
+		for (uint32_t threads = 1; threads <= THREADS_MAX; threads++) {
+			struct xb_confirm built = make(geometry, wide);
+
+			built.key = one.key;
+			assert_true(geometry.parts > 1);
+			assert_int_equal(build(&built, keys, count, threads), 0);
+			assert_same_contents(&one, &built);
+			for (size_t i = 0; i < count; i++)
+				assert_true(has(&built, keys[i]));
+			discard(&built);
+		}
+		discard(&one);
+		free(keys);
+	}
+}
+
+/* Both buckets of a key lie in one part: threads that have a part each never meet. */
+static void both_choices_lie_in_one_part(void **state)
+{
+	const struct xb_buckets geometry = {.parts = 7, .size = 4099};
+	const struct xb_key key = {next_random(), next_random()};
+	uint32_t seen[7] = {0};
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		struct xb_choices choices =
+			xb_choices_of(&key, next_random(), geometry.parts, geometry.size);
+
+		assert_true(choices.first < geometry.parts * geometry.size);
+		assert_int_equal(choices.first / geometry.size, choices.second / geometry.size);
+		seen[choices.first / geometry.size]++;
+	}
+	for (int part = 0; part < 7; part++)
+		assert_in_range(seen[part], 100000 / 7 - 800, 100000 / 7 + 800);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_keys_fill_the_first_buckets),
+		cmocka_unit_test(every_small_size_holds_its_keys),
+		cmocka_unit_test(building_equals_adding),
+		cmocka_unit_test(both_choices_lie_in_one_part),
+	};
+
+	begin_random();
+	return cmocka_run_group_tests_name("confirm build", tests, NULL, NULL);
+}
