@@ -11,6 +11,8 @@ BPFTOOL  ?= /usr/sbin/bpftool
 PKG_CONFIG ?= pkg-config
 INSTALL  ?= install
 OUT      ?= build
+# Of the same sources, programs that are compiled otherwise may have the same skeletons.
+BPF_OUT  ?= $(OUT)
 MULTIARCH := $(shell $(CC) -print-multiarch)
 PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 
@@ -20,7 +22,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-pr
 # Another compiler may warn of more: that stops nobody but the continuous integration.
 WERROR   ?= $(if $(CI),-Werror)
 CFLAGS   ?= -O2 -g
-XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(WERROR) -Iinclude -Iuser -isystem $(OUT)/skel \
+XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(WERROR) -Iinclude -Iuser -isystem $(BPF_OUT)/skel \
 	$(PACKAGES_CFLAGS) $(CFLAGS) $(EXTRA)
 XB_LIBS   = $(PACKAGES_LIBS) -lm -lpthread $(LIBS)
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef $(WERROR) -Iinclude -I/usr/include/$(MULTIARCH)
@@ -34,13 +36,13 @@ FOLDERS  := base model bloom lists machine store attach filter engine
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/verbs/*.c))
-SKELS    := $(OUT)/skel/entry.skel.h $(OUT)/skel/filter.skel.h $(OUT)/skel/guard.skel.h
+SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
 TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/*/test_*.c tests/prog/test_*.c))
 FUZZERS  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
 PACKETS  := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/packets/*.c))
-TESTSKEL := $(patsubst %.bpf.c,$(OUT)/skel/%.skel.h,$(notdir $(wildcard tests/*/*.bpf.c)))
+TESTSKEL := $(patsubst %.bpf.c,$(BPF_OUT)/skel/%.skel.h,$(notdir $(wildcard tests/*/*.bpf.c)))
 
 ifeq ($(V),1)
 Q :=
@@ -74,12 +76,12 @@ endif
 
 vpath %.bpf.c bpf tests/bench tests/storm tests/support
 
-$(OUT)/bpf/%.bpf.o: %.bpf.c Makefile
+$(BPF_OUT)/bpf/%.bpf.o: %.bpf.c Makefile
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) $(DEPENDENCIES) -Ibpf -c -o $@ $<
 
-$(OUT)/skel/%.skel.h: $(OUT)/bpf/%.bpf.o
+$(BPF_OUT)/skel/%.skel.h: $(BPF_OUT)/bpf/%.bpf.o
 	$(say) SKEL $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
@@ -139,7 +141,8 @@ help:
 	@echo "make clean                  takes $(OUT)/ away"
 	@echo
 	@echo "V=1 shows the commands. CC, CLANG, BPFTOOL, PKG_CONFIG, CFLAGS, EXTRA (more flags), LIBS, OUT"
-	@echo "(where to build), WERROR=-Werror (as in the continuous integration)."
+	@echo "(where to build), BPF_OUT (where the programs of the kernel), WERROR=-Werror (as in the continuous"
+	@echo "integration)."
 
 test:
 	scripts/test
@@ -164,7 +167,7 @@ uninstall:
 clean:
 	rm -rf $(OUT) compile_commands.json
 
--include $(shell find $(OUT) -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) -name '*.d' 2>/dev/null)
 
 .SECONDARY:
 .PHONY: all help tests fuzzers benches test bench install uninstall clean

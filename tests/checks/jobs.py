@@ -5,6 +5,7 @@ import glob
 import os
 import subprocess
 import tempfile
+import time
 
 LINES_SHOWN = 60
 
@@ -27,7 +28,7 @@ class Check:
 
 def make(out, extra, *targets):
     folder = os.path.join("build", out) if out else "build"
-    return ["make", "-s", "-j%d" % os.cpu_count(), "OUT=" + folder, "EXTRA=" + extra] + \
+    return ["make", "-s", "-j%d" % os.cpu_count(), "OUT=" + folder, "BPF_OUT=build", "EXTRA=" + extra] + \
         [os.path.join(folder, target) for target in targets]
 
 
@@ -46,7 +47,8 @@ def reports(directory):
 
 
 def run_command(check, command, scratch):
-    """Why it failed, what it said, what it skipped."""
+    """Why it failed, what it said, what it skipped; when it began and when it ended."""
+    begun = time.monotonic()
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         os.chmod(directory, 0o755)  # tests also act as others than root
         environment = {**os.environ, "TMPDIR": directory, **check.prepare(directory)}
@@ -57,20 +59,21 @@ def run_command(check, command, scratch):
         output += reports(directory)
         subprocess.run(["umount", "-q", "-l", "-R", directory + "/bpf"], check=False,
                        stderr=subprocess.DEVNULL)
-    return why, output, skipped
+    return why, output, skipped, (begun, time.monotonic())
 
 
 def tell(check, results):
     """Prints the line of a check; whether it is well."""
-    failed = [(why, output) for why, output, _skipped in results if why]
-    for _why, _output, skipped in results:
+    failed = [(why, output) for why, output, _skipped, _when in results if why]
+    for _why, _output, skipped, _when in results:
         for name, reason in skipped:
             print("skip %s/%s: %s" % (check.name, name, reason))
     if failed:
         print("FAIL %s: %s" % (check.name, failed[0][0]))
         show("\n".join(output.strip() for _why, output in failed))
     else:
-        print("ok   " + check.name, flush=True)
+        begun, ended = zip(*(when for _why, _output, _skipped, when in results))
+        print("ok   %s (%.1f s)" % (check.name, max(ended) - min(begun)), flush=True)
     return not failed
 
 

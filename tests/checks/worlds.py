@@ -8,7 +8,8 @@ import shutil
 import cage
 from jobs import Check, reports
 
-ASAN = "-fsanitize=address,undefined -fno-omit-frame-pointer"
+# The same as of tests/runner/building.py.
+ASAN = "-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer"
 # Another exit code than any that tests expect, and the reports where nobody takes them for output.
 REPORTS = "exitcode=99:log_path=%s/report"
 
@@ -21,12 +22,12 @@ TSAN = ["setarch", "--addr-no-randomize"]
 THE_RACE = "unit/bloom/test_exact_race"
 
 # What starts threads, or builds so much that the product does.
-THREADS = ["unit/bloom/test_exact", THE_RACE, "prog/test_innocent", "prog/test_swap",
+THREADS = ["unit/bloom/test_exact_build", THE_RACE, "prog/test_innocent", "prog/test_swap",
            "prog/test_names_many", "prog/test_watch"]
 
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(
-    r"checks/(valgrind/(?!unit/(bloom/test_exact|lists/test_domains)$)|tsan/unit/"
+    r"checks/(valgrind/(?!unit/(bloom/test_exact(_build)?|lists/test_domains)$)|tsan/unit/"
     r"|asan/prog/test_(answers|domains|edits|hello_frames|hellos|hellos_oracle|hits|requests"
     r"|verdicts|verifier|watch)$"
     r"|asan/e2e/test_(bad_input|cli|import_names)$)")
@@ -60,8 +61,8 @@ def make_tools(directory):
     """The same, with tools for the end-to-end tests."""
     tools = os.path.join(directory, "bin")
     os.mkdir(tools)
-    shutil.copy("build/san/bloomctl", tools)
-    shutil.copy("build/san-fault/bloomctl", os.path.join(tools, "bloomctl-fault"))
+    for name in ("bloomctl", "bloomctl-fault"):
+        shutil.copy("build/asan/bloomctl", os.path.join(tools, name))
     shutil.copy("build/bpf/pass.bpf.o", tools)
     with open(os.path.join(directory, "resolv.conf"), "wb"):
         pass
@@ -115,9 +116,7 @@ def end_to_end(test):
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test]
     return Check("asan/" + test, [command],
-                 [("san", ASAN, "bloomctl"),
-                  ("san-fault", "-DXB_FAULT_POINTS " + ASAN, "bloomctl"),
-                  ("", "", "bpf/pass.bpf.o")],
+                 [("asan", ASAN, "bloomctl"), ("", "", "bpf/pass.bpf.o")],
                  prepare=make_tools, verdict=judge_script)
 
 
@@ -128,5 +127,5 @@ def checks(everything):
         [cmocka("valgrind", test, "valgrind", "-DXB_STORE_GIB=4", VALGRIND)
          for test in tests("unit/*/test_*.c") if test != THE_RACE] +
         [end_to_end(test) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +
-        [cmocka("asan", test, "san", ASAN, []) for test in tests("prog/test_*.c")])
+        [cmocka("asan", test, "asan", ASAN, []) for test in tests("prog/test_*.c")])
     return [check for check in found if everything or SHORT.match(check.name)]

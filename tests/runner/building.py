@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 
-SANITIZERS = "-fsanitize=address,undefined -fno-omit-frame-pointer"
+# The same as of tests/checks, which runs bloomctl with them and kills it at its fault points.
+SANITIZERS = "-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer"
 
 
 def names(kind, choice):
@@ -16,7 +17,7 @@ def names(kind, choice):
 
 
 def make(out, extra, targets):
-    return ["make", "-j%d" % os.cpu_count(), "OUT=" + out, "EXTRA=" + extra] + \
+    return ["make", "-j%d" % os.cpu_count(), "OUT=" + out, "BPF_OUT=build", "EXTRA=" + extra] + \
         [os.path.join(out, target) for target in targets]
 
 
@@ -28,7 +29,7 @@ def build(choice, directory):
               make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl"])]
     units = names("unit", choice)
     if units:
-        wanted.append(make("build/san", SANITIZERS, ["tests/" + name for name in units]))
+        wanted.append(make("build/asan", SANITIZERS, ["tests/" + name for name in units]))
     for words in wanted:
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:

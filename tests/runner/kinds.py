@@ -117,7 +117,7 @@ def find(choice, scratch):
     """Programs: tests, suites, and suites during which nothing else may run."""
     tests = [Program("style/clang-format", ["tests/runner/format"], scratch)] \
         if choice.takes("style/clang-format") else []
-    tests += [Cmocka(name, "build/san", scratch) for name in building.names("unit", choice)]
+    tests += [Cmocka(name, "build/asan", scratch) for name in building.names("unit", choice)]
     tests += [Cmocka(name, "build", scratch) for name in building.names("prog", choice)]
     tests += scripts(choice, scratch)
     wanted = [name for name in suites() if choice.takes_suite(name)]
