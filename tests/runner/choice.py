@@ -2,6 +2,8 @@
 """Which tests are wanted."""
 import re
 
+# Of these a pattern may take some; a suite is taken whole.
+KINDS = ("style", "unit", "prog", "e2e")
 QUICK = r"^(style|unit|prog/test_(verdicts|edits)|e2e)/"
 
 
@@ -27,3 +29,9 @@ class Choice:
 
     def takes_suite(self, name):
         return not self.quick and (not self.pattern or name + "/" in self.pattern)
+
+    def takes_all_of(self, kind):
+        """Whether the long run does all that there is of a suite, or of a kind of tests."""
+        if kind in KINDS:
+            return self.everything and self.pattern.lstrip("^") in ("", kind + "/")
+        return self.everything and self.takes_suite(kind)

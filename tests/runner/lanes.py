@@ -24,21 +24,23 @@ def perform(program, report):
 
 
 def run(tests, suites, report, workers=None):
-    """One worker begins with the suites, all do the tests."""
+    """One worker begins with the suites, all do the tests. There is one more than processors, and it
+    takes the tests from their end: those wait for packets more than they compute."""
     waiting, lock = collections.deque(tests), threading.Lock()
 
-    def work(first):
+    def work(first, take):
         for program in first:
             perform(program, report)
         while True:
             with lock:
                 if not waiting:
                     return
-                program = waiting.popleft()
+                program = take()
             perform(program, report)
 
-    count = workers or max(os.cpu_count(), 2)
-    threads = [threading.Thread(target=work, args=(suites if not number else [],))
+    count = workers or max(os.cpu_count(), 2) + 1
+    threads = [threading.Thread(target=work, args=(
+        [] if number else suites, waiting.popleft if number < count - 1 else waiting.pop))
                for number in range(count)]
     for thread in threads:
         thread.start()

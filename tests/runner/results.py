@@ -8,6 +8,16 @@ import time
 SLOWEST = 10
 KINDS = ("ok", "FAIL", "skip")
 TOOK = re.compile(r" \((\d+\.\d) s\)$")
+# What a suite says when it begins: the seed that repeats it, and how much it does.
+SEED = re.compile(r"seed (\d+)(?:, (.*))?$")
+
+
+class Part:
+    """A suite, or all programs of a kind of tests."""
+
+    def __init__(self):
+        self.counts = dict.fromkeys(KINDS, 0)
+        self.seconds, self.seed, self.amount = 0.0, "", ""
 
 
 class Lines:
@@ -16,15 +26,22 @@ class Lines:
     def __init__(self, report, name):
         self.report, self.name = report, name
         self.group, self.failed = [], False
-        self.last = time.monotonic()
+        self.begun = self.last = time.monotonic()
+        self.part = report.part(name)
 
     def flush(self):
         self.report.print(self.group)
         self.group = []
 
     def take(self, line):
-        if line.split(" ", 1)[0] in KINDS:
+        seed = SEED.match(line)
+        if seed and not self.part.seed:
+            self.part.seed, self.part.amount = seed[1], seed[2] or ""
+        kind = line.split(" ", 1)[0]
+        if kind in KINDS:
             self.flush()
+            with self.report.lock:
+                self.part.counts[kind] += 1
             now = time.monotonic()
             if line.startswith("ok ") and not TOOK.search(line):
                 line += " (%.1f s)" % (now - self.last)
@@ -39,15 +56,23 @@ class Lines:
             self.take("FAIL %s: %s" % (self.name, reason))
         self.group += shown.splitlines()
         self.flush()
+        with self.report.lock:
+            self.part.seconds += time.monotonic() - self.begun
 
 
 class Results:
     def __init__(self):
         self.counts = dict.fromkeys(KINDS, 0)
         self.times, self.lock, self.begun = [], threading.Lock(), time.monotonic()
+        self.parts = {}
 
     def lines(self, name):
         return Lines(self, name)
+
+    def part(self, name):
+        """That to which a program belongs."""
+        with self.lock:
+            return self.parts.setdefault(name.split("/")[0] + "/", Part())
 
     def tell(self, line):
         self.print([line])
