@@ -95,7 +95,7 @@ static struct xb_writer begin(void)
 	return writer;
 }
 
-static void add_up(struct edit_result *sum, const struct edit_result *one)
+static void add_up(struct xb_edit_result *sum, const struct xb_edit_result *one)
 {
 	sum->added += one->added;
 	sum->renewed += one->renewed;
@@ -109,7 +109,7 @@ struct oracle {
 	struct batch batches[LINES];
 	uint64_t count;
 	struct outcome outcome;
-	struct edit_result result;
+	struct xb_edit_result result;
 };
 
 static void read_each(const uint8_t *data, size_t size, struct oracle *oracle)
@@ -148,7 +148,7 @@ static size_t count_lines(const uint8_t *data, size_t size)
 	return lines;
 }
 
-static bool same_counts(const struct edit_result *one, const struct edit_result *other)
+static bool same_counts(const struct xb_edit_result *one, const struct xb_edit_result *other)
 {
 	return one->added == other->added && one->renewed == other->renewed &&
 	       one->removed == other->removed && one->unchanged == other->unchanged &&

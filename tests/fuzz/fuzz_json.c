@@ -24,7 +24,7 @@ struct added {
 };
 
 /* Refused: one line on stderr. */
-static bool parse(const struct words *words, struct edit *edit)
+static bool parse(const struct words *words, struct xb_edit *edit)
 {
 	static char allow[] = "allow", add[] = "add", exist[] = "--exist", force[] = "--force",
 		    list[] = "--list", comment[] = "--comment", end[] = "--";
@@ -62,17 +62,18 @@ static bool parse(const struct words *words, struct edit *edit)
 
 static bool add(struct xb_writer *writer, const struct words *words, struct added *added)
 {
-	struct edit_result result = {0};
-	struct edit edit;
+	struct xb_edit_result result = {0};
+	struct xb_edit_refusal refusal;
+	struct xb_edit edit;
 
 	if (!parse(words, &edit))
 		return false;
 	must(edit.count == 1);
-	must(!edit_begin(writer, &edit.terms));
-	must(!edit_apply(writer, &edit.terms, &edit.entries[0], &result));
+	must(!xb_edit_begin(writer, &edit.terms, &refusal));
+	must(!xb_edit_apply(writer, &edit.terms, &edit.entries[0], &result, &refusal));
 	added->words = *words;
 	xb_entry_format(&edit.entries[0], added->entry);
-	edit_free(&edit);
+	xb_edit_free(&edit);
 	return true;
 }
 

@@ -3,19 +3,16 @@
 #ifndef XB_CLI_ABSENT_H
 #define XB_CLI_ABSENT_H
 
-#include <jansson.h>
+#include "engine/absence.h"
 
-#include "model/entry.h"
-#include "store/store.h"
+/* Makes the message for an entry that a del did not find. list: where it was looked for, NULL: in
+ * all of its side. */
+void absent_error(const struct xb_absence *absence, const struct xb_entry *entry, const char *list);
 
-/*
- * Makes the message for an entry that a del did not find: which entry covers it, in which lists,
- * and what to do about that. list: where it was looked for, NULL: in all of its side. Returns 1.
- */
-int absent_error(struct xb_txn *txn, const struct xb_entry *entry, const char *list);
+#define ABSENT_HOW 800 /* bytes, terminator included */
 
-/* For an entry that a del has just taken out: which wider one still covers it, and what to do, in
- * words; NULL: none does. */
-json_t *absent_cover(struct xb_txn *txn, const struct xb_entry *entry);
+/* What covers the entry, in which lists, and which command ends that for it. Returns how. */
+const char *absent_cover(const struct xb_cover *cover, const struct xb_entry *entry,
+			 char how[ABSENT_HOW]);
 
 #endif

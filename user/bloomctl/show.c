@@ -2,9 +2,7 @@
 /* Entries as JSON and as text. */
 #include "bloomctl/show.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/ifname.h"
 #include "base/text.h"
@@ -106,31 +104,4 @@ void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *e
 			printf(" comment \"%.*s\"", (int)member.comment_size, member.comment);
 		putchar('\n');
 	}
-}
-
-void show_covers(const struct xb_entry *asked, struct covers *covers)
-{
-	*covers = (struct covers){.next = *asked, .more = true};
-	if (!xb_entry_is_name(asked))
-		return;
-	memcpy(covers->form, asked->name, asked->length);
-	covers->next.name = covers->form;
-	if (!xb_name_is_exact(asked->name, asked->length))
-		covers->form[covers->next.length++] = 0;
-}
-
-int show_next_cover(struct xb_txn *txn, struct covers *covers, struct xb_members *members)
-{
-	while (covers->more) {
-		int error;
-
-		covers->entry = covers->next;
-		covers->more = xb_entry_widen(&covers->next);
-		error = xb_members_of(txn, &covers->entry, members);
-		if (error && error != -ENOENT)
-			return error;
-		if (!error && xb_members_any(*members))
-			return 1;
-	}
-	return 0;
 }

@@ -29,20 +29,6 @@ json_t *show_ports_json(const uint16_t ports[XB_NAME_PORTS]);
 /* {"dns": [...], "tls": [...], "http": [...]} */
 json_t *show_all_ports_json(struct xb_name_ports ports);
 
-/* The entries that cover one, itself included, the longest first. */
-struct covers {
-	struct xb_entry entry; /* after a step */
-	struct xb_entry next;
-	bool more;
-	uint8_t form[XB_NAME_BYTES];
-};
-
-/* A domain asks for its name: what is listed alone covers it, too. */
-void show_covers(const struct xb_entry *asked, struct covers *covers);
-
-/* 1: an entry; 0: no more; negative: error. */
-int show_next_cover(struct xb_txn *txn, struct covers *covers, struct xb_members *members);
-
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
 extern const struct option_spec show_list_options[];
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);

@@ -8,6 +8,7 @@
 #include "bloomctl/edit.h"
 #include "bloomctl/show.h"
 #include "bloomctl/suggest.h"
+#include "engine/write.h"
 #include "machine/lifelines.h"
 
 static int allow_list(struct cli *cli, int argc, char **argv)

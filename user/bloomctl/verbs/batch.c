@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "engine/write.h"
 
 #define WORDS_MAX 1024
 
@@ -53,7 +54,7 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool same_terms(const struct edit_terms *a, const struct edit_terms *b)
+static bool same_terms(const struct xb_edit_terms *a, const struct xb_edit_terms *b)
 {
 	return a->add == b->add && a->exist == b->exist && a->allow == b->allow &&
 	       a->force == b->force && a->timeout == b->timeout && same_text(a->list, b->list) &&
@@ -67,7 +68,7 @@ static int keep_text(struct batch *batch, const char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
-static int keep_terms(struct batch *batch, struct edit_terms terms, uint32_t line)
+static int keep_terms(struct batch *batch, struct xb_edit_terms terms, uint32_t line)
 {
 	size_t count = batch->terms_count;
 	int error = 0;
@@ -88,7 +89,7 @@ static int keep_terms(struct batch *batch, struct edit_terms terms, uint32_t lin
 	return 0;
 }
 
-static int keep(struct batch *batch, const struct edit *edit, uint32_t line)
+static int keep(struct batch *batch, const struct xb_edit *edit, uint32_t line)
 {
 	int error = keep_terms(batch, edit->terms, line);
 
@@ -118,7 +119,7 @@ static int parse_line(const struct cli *cli, struct batch *batch, char *text, ui
 {
 	char *words[WORDS_MAX];
 	int count = split(text, words), verb, code;
-	struct edit edit;
+	struct xb_edit edit;
 
 	if (count < 0)
 		return bad_line(count == -1 ? "a quote has no end" : "too many words");
@@ -134,7 +135,7 @@ static int parse_line(const struct cli *cli, struct batch *batch, char *text, ui
 		return code;
 	if (keep(batch, &edit, number))
 		code = cli_fail();
-	edit_free(&edit);
+	xb_edit_free(&edit);
 	return code;
 }
 
@@ -192,13 +193,17 @@ static int at_line(const struct batch *batch, int error, uint32_t line)
  */
 static int apply_sorted(struct xb_writer *writer, struct batch *batch, uint32_t worst, int failed)
 {
+	struct xb_edit_refusal refusal;
+
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct op *op = &batch->ops[i];
 		int error = 0;
 
 		if (op->entry.line < worst)
-			error = edit_apply(writer, &batch->terms[op->terms].terms, &op->entry,
-					   &batch->result);
+			error = xb_edit_apply(writer, &batch->terms[op->terms].terms, &op->entry,
+					      &batch->result, &refusal);
+		if (error == XB_EDIT_REFUSED)
+			error = edit_refused(&refusal);
 		if (!error)
 			continue;
 		worst = op->entry.line;
@@ -212,14 +217,17 @@ static int apply_sorted(struct xb_writer *writer, struct batch *batch, uint32_t 
 int batch_apply(struct xb_writer *writer, void *context)
 {
 	struct batch *batch = context;
+	struct xb_edit_refusal refusal;
 	uint32_t worst = UINT32_MAX;
 	int failed = 0;
 
-	batch->result = (struct edit_result){0};
+	batch->result = (struct xb_edit_result){0};
 	for (size_t i = 0; !failed && i < batch->terms_count; i++) {
 		struct said *said = &batch->terms[i];
 
-		failed = edit_begin(writer, &said->terms);
+		failed = xb_edit_begin(writer, &said->terms, &refusal);
+		if (failed == XB_EDIT_REFUSED)
+			failed = edit_refused(&refusal);
 		if (!failed)
 			continue;
 		worst = said->first_line;
@@ -230,7 +238,7 @@ int batch_apply(struct xb_writer *writer, void *context)
 
 static int apply(struct cli *cli, struct batch *batch)
 {
-	const struct edit_result *result = &batch->result;
+	const struct xb_edit_result *result = &batch->result;
 	int error = xb_write(&cli->paths, 0, batch_apply, batch);
 
 	if (error)

@@ -14,7 +14,7 @@ struct op {
 };
 
 struct said {
-	struct edit_terms terms;
+	struct xb_edit_terms terms;
 	uint32_t first_line;
 };
 
@@ -25,7 +25,7 @@ struct batch {
 	struct said *terms; /* each once for all lines in a row that have the same */
 	size_t terms_count, terms_room;
 	struct xb_arena texts; /* of terms and entries */
-	struct edit_result result;
+	struct xb_edit_result result;
 };
 
 /* The batch has a name, all else is zero. Returns 0, or the exit code with the message printed. The

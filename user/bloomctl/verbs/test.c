@@ -12,6 +12,7 @@
 #include "filter/generation.h"
 #include "filter/testrun.h"
 #include "model/policy.h"
+#include "store/covers.h"
 
 /* What all the answers are taken from. */
 struct view {
@@ -31,12 +32,12 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 	/* `allow test` tells of this side alone. */
 	const char *before = xb_entry_is_allow(asked) && !view->allow ? "allow " : "";
 	struct xb_members members;
-	struct covers covers;
+	struct xb_covers covers;
 	int more = 0;
 
 	*found = false;
-	show_covers(asked, &covers);
-	while (view->txn && (more = show_next_cover(view->txn, &covers, &members)) > 0) {
+	xb_covers_begin(asked, &covers);
+	while (view->txn && (more = xb_covers_next(view->txn, &covers, &members)) > 0) {
 		*found = true;
 		if (by)
 			json_array_append_new(by, show_entry_json(view->txn, &covers.entry, members,
@@ -60,15 +61,15 @@ static int look_for_expired(const struct view *view, const struct xb_entry *entr
 {
 	struct xb_membership member;
 	struct xb_members members;
-	struct covers covers;
+	struct xb_covers covers;
 	char text[XB_ENTRY_TEXT], when[32];
 	int more;
 
 	if (!view->txn || !view->expired)
 		return 0;
 	view->txn->as_of = 0;
-	show_covers(entry, &covers);
-	more = show_next_cover(view->txn, &covers, &members);
+	xb_covers_begin(entry, &covers);
+	more = xb_covers_next(view->txn, &covers, &members);
 	view->txn->as_of = view->now;
 	if (more <= 0 || !xb_members_next(&members, &member))
 		return more < 0 ? more : 0;
@@ -117,12 +118,12 @@ static const char *source_reason(const struct view *view, const struct asked *as
 static int strictest(const struct view *view, const struct xb_entry *name, uint32_t *verdict)
 {
 	struct xb_members members;
-	struct covers covers;
+	struct xb_covers covers;
 	int more;
 
 	*verdict = XB_DOMAIN_COUNT;
-	show_covers(name, &covers);
-	while ((more = show_next_cover(view->txn, &covers, &members)) > 0) {
+	xb_covers_begin(name, &covers);
+	while ((more = xb_covers_next(view->txn, &covers, &members)) > 0) {
 		enum xb_domain_verdict one = xb_members_verdict(view->txn, members);
 
 		if (one < *verdict)

@@ -17,6 +17,7 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/show.h"
 #include "model/verdict.h"
+#include "store/covers.h"
 
 #define DEFAULT_RATE 10
 #define STOP	     (-ECANCELED)
@@ -57,7 +58,7 @@ struct told {
 	bool covered;
 	struct xb_entry asked; /* the source, or the name */
 	uint8_t form[XB_NAME_BYTES];
-	struct covers covers;
+	struct xb_covers covers;
 	struct xb_members members;
 };
 
@@ -133,9 +134,9 @@ static int find_entry(struct session *session, struct told *told)
 {
 	int error = session->opened ? 0 : open_store(session), found = 0;
 
-	show_covers(&told->asked, &told->covers);
+	xb_covers_begin(&told->asked, &told->covers);
 	if (!error && session->txn)
-		found = show_next_cover(session->txn, &told->covers, &told->members);
+		found = xb_covers_next(session->txn, &told->covers, &told->members);
 	told->covered = found > 0;
 	return found < 0 ? found : error;
 }
