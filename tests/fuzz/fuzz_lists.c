@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/import.h"
+#include "engine/merge.h"
 #include "fuzz.h"
 #include "lists/reader.h"
 #include "lists/table.h"

@@ -1,185 +1,195 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* File and store are in the same order, so neither is searched. */
 #include "engine/import.h"
 
 #include <errno.h>
-#include <string.h>
+#include <time.h>
 
 #include "base/error.h"
+#include "base/lock.h"
+#include "model/bogon.h"
+#include "store/listverdict.h"
 #include "store/membership.h"
 
-static int check_timeout(const struct xb_item *item, uint32_t now)
+static int refuse(struct xb_import_refusal *refusal, struct xb_import_refusal why)
 {
-	uint32_t expires;
-
-	return xb_expiry(now, item->timeout, &expires);
+	*refusal = why;
+	return XB_IMPORT_REFUSED;
 }
 
-static int prefix_entry(int error, const struct xb_item *item)
+static void leave_out_bogons(struct xb_import *import)
 {
-	char text[XB_ENTRY_TEXT];
+	struct xb_listfile *file = import->file;
+	size_t kept = 0;
 
-	return error ? xb_error_prefix(error, "%s", xb_entry_format(&item->entry, text)) : 0;
-}
+	for (size_t i = 0; i < file->count; i++) {
+		const struct xb_item *item = &file->items[i];
 
-int xb_merge_check(const struct xb_merge *merge)
-{
-	const struct xb_listfile *file = merge->file;
-	int error = 0;
-
-	for (size_t i = 0; !error && i < file->count; i++)
-		error = prefix_entry(check_timeout(&file->items[i], merge->now), &file->items[i]);
-	return error;
-}
-
-static struct xb_membership membership_of(const struct xb_merge *merge, const struct xb_item *item)
-{
-	const char *comment = xb_listfile_comment(merge->file, item);
-
-	return (struct xb_membership){
-		.list = merge->list,
-		.added = merge->now,
-		.expires = item->timeout ? merge->now + item->timeout : 0,
-		.comment = comment,
-		.comment_size = (uint32_t)strlen(comment),
-	};
-}
-
-static int put(struct xb_txn *txn, struct xb_merge *merge, const struct xb_item *item,
-	       const struct xb_membership *member, unsigned int renew)
-{
-	enum xb_put put = XB_PUT_SAME;
-	int error = check_timeout(item, merge->now);
-
-	if (!error)
-		error = xb_member_put(txn, &item->entry, member, renew, &put);
-	merge->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
-	merge->renewed += put == XB_PUT_RENEWED;
-	merge->unchanged += put == XB_PUT_SAME;
-	return prefix_entry(error, item);
-}
-
-static void progress(const struct xb_merge *merge, size_t done)
-{
-	if (done % 65536 == 0 || done == merge->file->count)
-		xb_progress("storing", done, merge->file->count);
-}
-
-int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge)
-{
-	const struct xb_listfile *file = merge->file;
-	int error = 0;
-
-	for (size_t i = 0; !error && i < file->count; i++) {
-		struct xb_membership member = membership_of(merge, &file->items[i]);
-
-		error = put(txn, merge, &file->items[i], &member,
-			    (member.expires ? XB_RENEW_EXPIRY : 0) |
-				    (member.comment_size ? XB_RENEW_COMMENT : 0));
-		progress(merge, i + 1);
-	}
-	return error;
-}
-
-/* Where both stand on one side, what is listed or the allowlist. */
-struct place {
-	struct xb_walk walk;
-	int more;   /* as of the walk */
-	bool stale; /* the members of the walk's entry are to be read again */
-	size_t at;  /* in the file */
-};
-
-/* A walk's members are good until the store changes. */
-static int refresh(struct xb_txn *txn, struct place *place)
-{
-	int error = place->stale ? xb_members_of(txn, &place->walk.entry, &place->walk.members) : 0;
-
-	place->stale = false;
-	return error;
-}
-
-static int step(struct place *place)
-{
-	place->more = xb_walk_next(&place->walk);
-	place->stale = false;
-	return place->more < 0 ? place->more : 0;
-}
-
-/* What only the store has. */
-static int take_out(struct xb_txn *txn, struct xb_merge *merge, struct place *place)
-{
-	struct xb_membership member;
-	enum xb_removal removal;
-	int error = refresh(txn, place);
-
-	if (error || !xb_members_have(place->walk.members, merge->list, &member))
-		return error ? error : step(place);
-	error = xb_member_remove(txn, &place->walk.entry, merge->list, &removal);
-	merge->removed++;
-	return error ? error : step(place);
-}
-
-/* What both have: as the file says. */
-static int settle(struct xb_txn *txn, struct xb_merge *merge, struct place *place)
-{
-	const struct xb_item *item = &merge->file->items[place->at++];
-	struct xb_membership member = membership_of(merge, item);
-	unsigned int renew = XB_RENEW_EXPIRY | XB_RENEW_COMMENT;
-	int error = check_timeout(item, merge->now);
-
-	if (error)
-		return prefix_entry(error, item);
-	error = refresh(txn, place);
-	if (error)
-		return error;
-	if (xb_members_stay(place->walk.members, &member, renew))
-		merge->unchanged++;
-	else
-		error = put(txn, merge, item, &member, renew);
-	return error ? error : step(place);
-}
-
-static int add_new(struct xb_txn *txn, struct xb_merge *merge, struct place *place)
-{
-	const struct xb_item *item = &merge->file->items[place->at++];
-	struct xb_membership member = membership_of(merge, item);
-
-	place->stale = true;
-	return put(txn, merge, item, &member, 0);
-}
-
-static int merge_side(struct xb_txn *txn, struct xb_merge *merge, const struct xb_entry *side)
-{
-	const struct xb_listfile *file = merge->file;
-	struct place place = {0};
-	int error = xb_walk_begin(&place.walk, txn, side);
-
-	if (error)
-		return error;
-	error = step(&place);
-	while (!error && (place.more || place.at < file->count)) {
-		const struct xb_entry *next =
-			place.at < file->count ? &file->items[place.at].entry : NULL;
-		int order;
-
-		if (next && xb_entry_is_allow(next) != xb_entry_is_allow(side)) {
-			place.at++;
+		if (!xb_bogon(&item->entry)) {
+			file->items[kept++] = *item;
 			continue;
 		}
-		order = !next ? 1 : !place.more ? -1 : xb_entry_compare(next, &place.walk.entry);
-		error = order < 0   ? add_new(txn, merge, &place)
-			: order > 0 ? take_out(txn, merge, &place)
-				    : settle(txn, merge, &place);
-		if (order <= 0)
-			progress(merge, place.at);
+		file->allowed -= xb_entry_is_allow(&item->entry);
+		if (!import->bogons++ || item->entry.line < import->first_bogon.entry.line)
+			import->first_bogon = *item;
 	}
-	xb_walk_end(&place.walk);
-	return error;
+	file->count = kept;
 }
 
-int xb_merge_replace(struct xb_txn *txn, struct xb_merge *merge)
+/* What is asked of the file whatever the list has. */
+static int check_size(const struct xb_import *import, struct xb_import_refusal *refusal)
 {
-	int error = merge_side(txn, merge, &XB_WALK_LISTED);
+	const struct xb_listfile *file = import->file;
 
-	return error ? error : merge_side(txn, merge, &XB_WALK_ALLOW);
+	if (file->bytes < import->least_bytes)
+		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_FEW_BYTES,
+								  .has = file->bytes,
+								  .least = import->least_bytes});
+	if (file->count < import->least_entries)
+		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_FEW_ENTRIES,
+								  .has = file->count,
+								  .least = import->least_entries});
+	return 0;
+}
+
+int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *terms,
+		   struct xb_import *import, struct xb_import_refusal *refusal)
+{
+	int error = xb_listfile_read_as(fd, path, terms, import->file);
+
+	if (error == -ENODATA && import->replace) {
+		xb_error_clear();
+		if (!import->force)
+			return refuse(refusal,
+				      (struct xb_import_refusal){.why = XB_IMPORT_EMPTIES});
+		import->file->format = "empty";
+		error = 0;
+	}
+	if (error)
+		return error;
+	if (!import->include_bogons)
+		leave_out_bogons(import);
+	return check_size(import, refusal);
+}
+
+static double factor_of(const struct xb_import *import)
+{
+	return import->factor > 0 ? import->factor : XB_IMPORT_FACTOR;
+}
+
+static bool is_near(const struct xb_import *import, uint64_t before, uint64_t after)
+{
+	uint64_t difference = after > before ? after - before : before - after;
+	double factor = factor_of(import);
+
+	return (import->factor <= 0 && difference < XB_IMPORT_ENTRIES) ||
+	       ((double)after * factor >= (double)before &&
+		(double)after <= (double)before * factor);
+}
+
+/* How many entries of the list are on the allowlist. */
+static int count_on_allowlist(struct xb_txn *txn, uint32_t list, uint64_t *count)
+{
+	struct xb_membership member;
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
+
+	*count = 0;
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0)
+		*count += xb_members_have(walk.members, list, &member);
+	xb_walk_end(&walk);
+	return more;
+}
+
+/* Each side by itself: many exceptions do not make up for what is no longer listed. */
+static int check_replacement(struct xb_txn *txn, const struct xb_import *import,
+			     const struct xb_list *list, struct xb_import_refusal *refusal)
+{
+	const struct xb_listfile *file = import->file;
+	uint64_t allowed, listed, left = file->count - file->allowed;
+	int error = count_on_allowlist(txn, list->id, &allowed);
+
+	if (error)
+		return error;
+	listed = list->members - allowed;
+	if ((listed && !left) || !is_near(import, listed, left))
+		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_LISTED,
+								  .before = listed,
+								  .after = left,
+								  .factor = factor_of(import)});
+	if (!file->count || !is_near(import, allowed, file->allowed))
+		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_ALLOWED,
+								  .before = allowed,
+								  .after = file->allowed,
+								  .factor = factor_of(import)});
+	return 0;
+}
+
+/* From so many entries on, a new generation is likely. */
+#define HEAVY 50000
+
+unsigned int xb_import_how(const struct xb_import *import)
+{
+	return (import->file->count > HEAVY ? XB_WRITE_HEAVY : 0) | XB_WRITE_SURVEY;
+}
+
+int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
+		    struct xb_import_refusal *refusal)
+{
+	struct xb_txn *txn = writer->txn;
+	struct xb_list *list;
+	bool replaces;
+	int error = xb_list_need(txn, import->list, &list);
+
+	if (error)
+		return error;
+	import->merge =
+		(struct xb_merge){.file = import->file, .list = list->id, .now = writer->now};
+	replaces = import->replace && list->members;
+	if (replaces && !import->force)
+		error = check_replacement(txn, import, list, refusal);
+	if (error)
+		return error;
+	error = replaces ? xb_merge_replace(txn, &import->merge)
+			 : xb_merge_add(txn, &import->merge);
+	if (!error && import->judges)
+		error = xb_domain_verdict_set(txn, xb_list_by_name(txn, import->list),
+					      import->verdict);
+	if (!error)
+		import->verdict = xb_list_by_name(txn, import->list)->verdict;
+	import->exempt = (struct xb_exemptions){0};
+	return error ? error : xb_exempt_list(txn, import->merge.list, &import->exempt);
+}
+
+static int count_as_added(struct xb_import *import, uint32_t now)
+{
+	import->merge =
+		(struct xb_merge){.file = import->file, .now = now, .added = import->file->count};
+	return xb_merge_check(&import->merge);
+}
+
+int xb_import_rehearse(const struct xb_paths *paths, struct xb_import *import,
+		       struct xb_import_refusal *refusal)
+{
+	struct xb_writer writer = {
+		.paths = paths, .builder_lock = -1, .writer_lock = -1, .now = (uint32_t)time(NULL)};
+	int error = xb_store_open(paths->state, XB_STORE_WRITE, &writer.store);
+
+	/* Without a store there is nothing to change. */
+	if (error == -ENOENT)
+		return count_as_added(import, writer.now);
+	/* Whoever writes waits for this lock, where it is told for whom. */
+	if (!error)
+		error = xb_writer_lock(&writer);
+	if (!error)
+		error = xb_store_write(writer.store, &writer.txn);
+	if (!error)
+		error = xb_member_sweep(writer.txn, writer.now, NULL);
+	if (!error)
+		error = xb_import_apply(&writer, import, refusal);
+	xb_txn_abort(writer.txn);
+	xb_store_close(writer.store);
+	xb_unlock(writer.writer_lock);
+	return error;
 }

@@ -1,26 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A list file goes into a list of the store. */
+/* One file, one list, one transaction; and the guards that refuse a file which is not what it
+ * should be. */
 #ifndef XB_ENGINE_IMPORT_H
 #define XB_ENGINE_IMPORT_H
 
+#include "engine/context.h"
+#include "engine/merge.h"
 #include "lists/reader.h"
-#include "store/store.h"
+#include "store/exempt.h"
 
-struct xb_merge {
-	const struct xb_listfile *file;
-	uint32_t list;
-	uint32_t now; /* seconds since 1970 */
+/* How a list may change by a replacement: anything but empty within this factor, or by fewer
+ * entries than this. A factor that is given holds for any number. */
+#define XB_IMPORT_FACTOR  2.0
+#define XB_IMPORT_ENTRIES 1000
+
+struct xb_import {
+	struct xb_listfile *file;
+	const char *list;
+	bool replace;	     /* takes out what the file does not have */
+	bool force;	     /* a replacement may empty the list or change its size, however much */
+	bool include_bogons; /* see model/bogon.h */
+	bool judges;	     /* gives the list this verdict */
+	uint32_t verdict;    /* after the import: of the list */
+	uint64_t least_entries, least_bytes; /* of the file */
+	double factor; /* by which a replacement may change the list, 0: not given */
 	/* What came of it. */
-	uint64_t added, renewed, unchanged, removed;
+	uint64_t bogons; /* left out of the file */
+	struct xb_item first_bogon;
+	struct xb_exemptions exempt; /* of the list */
+	struct xb_merge merge;
 };
 
-/* Whether every timeout ends before the store's time does. */
-int xb_merge_check(const struct xb_merge *merge);
+enum xb_import_why {
+	XB_IMPORT_EMPTIES,     /* the file has no entries, and would replace the list */
+	XB_IMPORT_FEW_BYTES,   /* has, least */
+	XB_IMPORT_FEW_ENTRIES, /* has, least */
+	XB_IMPORT_LISTED,      /* before, after, factor: of what the list has */
+	XB_IMPORT_ALLOWED,     /* the same, of what it has on the allowlist */
+};
 
-/* Puts into the list what the file has. */
-int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge);
+/* Why a function returned XB_IMPORT_REFUSED, without a message. */
+#define XB_IMPORT_REFUSED 1
+struct xb_import_refusal {
+	enum xb_import_why why;
+	uint64_t has, least;
+	uint64_t before, after;
+	double factor;
+};
 
-/* Makes the list what the file is: the same, and takes out all else. */
-int xb_merge_replace(struct xb_txn *txn, struct xb_merge *merge);
+/*
+ * Reads the file as xb_listfile_read_as() does, leaves out bogons, and checks its size. 0,
+ * XB_IMPORT_REFUSED, or an error with its message; the caller frees the file in any case.
+ */
+int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *terms,
+		   struct xb_import *import, struct xb_import_refusal *refusal);
+
+/* The bits for the write that imports it: XB_WRITE_. */
+unsigned int xb_import_how(const struct xb_import *import);
+
+/* Inside a write transaction: the body of it. Returns the same; the caller gives up the transaction
+ * of one that is refused. */
+int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
+		    struct xb_import_refusal *refusal);
+
+/* The same in a transaction that is given up: says what would come of it, changes nothing. */
+int xb_import_rehearse(const struct xb_paths *paths, struct xb_import *import,
+		       struct xb_import_refusal *refusal);
 
 #endif

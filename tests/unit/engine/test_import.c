@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which files an import refuses, and by which numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "engine/import.h"
+#include "store/membership.h"
+#include "support/scratch_store.h"
+
+#define NOW 1000
+
+static struct xb_writer writer;
+static struct xb_listfile file;
+static struct xb_import_refusal refusal;
+
+static int open_writer(void **state)
+{
+	int error = begin(state);
+
+	writer = (struct xb_writer){.builder_lock = -1, .writer_lock = -1, .now = NOW};
+	return error ? error : xb_store_write(store, &writer.txn);
+}
+
+static int close_writer(void **state)
+{
+	xb_listfile_free(&file);
+	xb_txn_abort(writer.txn);
+	return end(state);
+}
+
+/* Reads this text for an import into list feed. */
+static int read_text(const char *text, struct xb_import *import)
+{
+	int fd = memfd_create("list", MFD_CLOEXEC), error;
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	xb_listfile_free(&file);
+	file = (struct xb_listfile){0};
+	import->file = &file;
+	import->list = "feed";
+	error = xb_import_read(fd, "list", &(struct xb_listfile_terms){.name = "list"}, import,
+			       &refusal);
+	close(fd);
+	return error;
+}
+
+/* So many addresses. */
+static int import_addresses(int count, struct xb_import *import)
+{
+	char *text = malloc((size_t)count * 16 + 1), *at = text;
+	int error;
+
+	assert_non_null(text);
+	*at = '\0';
+	for (int i = 0; i < count; i++)
+		at += sprintf(at, "5.9.%d.%d\n", i >> 8, i & 255);
+	error = read_text(text, import);
+	free(text);
+	return error ? error : xb_import_apply(&writer, import, &refusal);
+}
+
+static void bogons_are_left_out(void **state)
+{
+	struct xb_import import = {0}, with_them = {.include_bogons = true};
+	char text[XB_ENTRY_TEXT];
+
+	(void)state;
+	assert_int_equal(read_text("9.9.9.9\n192.168.0.1\n10.0.0.0/8\n", &import), 0);
+	assert_int_equal(import.bogons, 2);
+	assert_int_equal(file.count, 1);
+	assert_string_equal(xb_entry_format(&import.first_bogon.entry, text), "192.168.0.1");
+	assert_int_equal(import.first_bogon.entry.line, 2);
+	assert_int_equal(read_text("9.9.9.9\n192.168.0.1\n", &with_them), 0);
+	assert_int_equal(with_them.bogons, 0);
+	assert_int_equal(file.count, 2);
+}
+
+/* What is left out does not count. */
+static void a_file_too_small(void **state)
+{
+	struct xb_import bytes = {.least_bytes = 9}, entries = {.least_entries = 2};
+
+	(void)state;
+	assert_int_equal(read_text("9.9.9.9\n", &bytes), XB_IMPORT_REFUSED);
+	assert_int_equal(refusal.why, XB_IMPORT_FEW_BYTES);
+	assert_int_equal(refusal.has, 8);
+	assert_int_equal(refusal.least, 9);
+	assert_int_equal(read_text("9.9.9.9\n\n", &bytes), 0);
+	assert_int_equal(read_text("9.9.9.9\n10.0.0.1\n", &entries), XB_IMPORT_REFUSED);
+	assert_int_equal(refusal.why, XB_IMPORT_FEW_ENTRIES);
+	assert_int_equal(refusal.has, 1);
+	assert_int_equal(read_text("9.9.9.9\n9.9.9.10\n", &entries), 0);
+}
+
+static void a_file_without_entries(void **state)
+{
+	struct xb_import import = {0}, replacing = {.replace = true},
+			 forced = {.replace = true, .force = true};
+
+	(void)state;
+	assert_int_equal(read_text("# nothing\n", &import), -ENODATA);
+	assert_int_equal(read_text("# nothing\n", &replacing), XB_IMPORT_REFUSED);
+	assert_int_equal(refusal.why, XB_IMPORT_EMPTIES);
+	assert_int_equal(read_text("# nothing\n", &forced), 0);
+	assert_string_equal(file.format, "empty");
+}
+
+static void refused_from_to(struct xb_import import, int count, uint64_t before)
+{
+	assert_int_equal(import_addresses(count, &import), XB_IMPORT_REFUSED);
+	assert_int_equal(refusal.why, XB_IMPORT_LISTED);
+	assert_int_equal(refusal.before, before);
+	assert_int_equal(refusal.after, count);
+}
+
+static void a_replacement_of_another_size(void **state)
+{
+	const struct xb_import replace = {.replace = true};
+	struct xb_import import = replace;
+
+	(void)state;
+	/* A new list may have any size. */
+	assert_int_equal(import_addresses(2001, &import), 0);
+	assert_int_equal(import.merge.added, 2001);
+	refused_from_to(replace, 1000, 2001);
+	assert_true(refusal.factor == XB_IMPORT_FACTOR);
+	refused_from_to(replace, 4003, 2001);
+	refused_from_to((struct xb_import){.replace = true, .factor = 1.5}, 1333, 2001);
+	assert_true(refusal.factor == 1.5);
+
+	import = (struct xb_import){.replace = true, .factor = 2.5};
+	assert_int_equal(import_addresses(1000, &import), 0);
+	assert_int_equal(import.merge.removed, 1001);
+	import = (struct xb_import){.replace = true, .force = true};
+	assert_int_equal(import_addresses(1, &import), 0);
+}
+
+/* Few entries may come and go, unless a factor was given; but not all. */
+static void a_small_list(void **state)
+{
+	struct xb_import import = {.replace = true};
+
+	(void)state;
+	assert_int_equal(import_addresses(10, &import), 0);
+	refused_from_to((struct xb_import){.replace = true, .factor = 1.1}, 12, 10);
+	assert_int_equal(import_addresses(900, &import), 0);
+	assert_int_equal(import_addresses(1, &import), 0);
+	assert_int_equal(read_text("192.168.0.1\n", &import), 0);
+	assert_int_equal(xb_import_apply(&writer, &import, &refusal), XB_IMPORT_REFUSED);
+	assert_int_equal(refusal.before, 1);
+	assert_int_equal(refusal.after, 0);
+}
+
+static const char *exceptions(int count, int listed)
+{
+	static char text[1 << 17];
+	char *at = text;
+
+	at += sprintf(at, "||evil.example^\n");
+	for (int i = 0; i < count; i++)
+		at += sprintf(at, "%sn%d.example^\n", i < listed ? "||" : "@@||", i);
+	return text;
+}
+
+/* Many exceptions do not make up for what is no longer listed. */
+static void each_side_counts_by_itself(void **state)
+{
+	struct xb_import import = {.replace = true};
+
+	(void)state;
+	assert_int_equal(read_text(exceptions(3000, 1500), &import), 0);
+	assert_int_equal(file.allowed, 1500);
+	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
+	assert_int_equal(read_text(exceptions(3000, 3000), &import), 0);
+	assert_int_equal(xb_import_apply(&writer, &import, &refusal), XB_IMPORT_REFUSED);
+	assert_int_equal(refusal.why, XB_IMPORT_ALLOWED);
+	assert_int_equal(refusal.before, 1500);
+	assert_int_equal(refusal.after, 0);
+	assert_int_equal(read_text(exceptions(3000, 400), &import), 0);
+	assert_int_equal(xb_import_apply(&writer, &import, &refusal), XB_IMPORT_REFUSED);
+	assert_int_equal(refusal.why, XB_IMPORT_LISTED);
+	assert_int_equal(refusal.before, 1501);
+	assert_int_equal(refusal.after, 401);
+}
+
+static void a_list_gets_its_verdict(void **state)
+{
+	struct xb_import import = {.judges = true, .verdict = XB_DOMAIN_REFUSED}, next = {0};
+
+	(void)state;
+	assert_int_equal(read_text("evil.example\n", &import), 0);
+	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
+	assert_int_equal(read_text("evil2.example\n", &next), 0);
+	assert_int_equal(xb_import_apply(&writer, &next, &refusal), 0);
+	assert_int_equal(next.verdict, XB_DOMAIN_REFUSED);
+}
+
+/* Says what would come of it; without a store, too. */
+static void a_rehearsal_changes_nothing(void **state)
+{
+	const struct xb_paths none = {.state = "/nonexistent/xdp-bloom"};
+	const struct xb_paths paths = {.state = directory};
+	struct xb_import import = {0};
+
+	(void)state;
+	assert_int_equal(read_text("9.9.9.9\n9.9.9.10\n", &import), 0);
+	assert_int_equal(xb_import_rehearse(&none, &import, &refusal), 0);
+	assert_int_equal(import.merge.added, 2);
+	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
+	assert_int_equal(xb_txn_commit(writer.txn), 0);
+	xb_store_close(store);
+	assert_int_equal(read_text("9.9.9.10\n9.9.9.11\n", &import), 0);
+	assert_int_equal(xb_import_rehearse(&paths, &import, &refusal), 0);
+	assert_int_equal(import.merge.added, 1);
+	assert_int_equal(import.merge.unchanged, 1);
+	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
+	assert_int_equal(xb_store_write(store, &writer.txn), 0);
+	assert_int_equal(xb_list_find(writer.txn, "feed")->members, 2);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_writer, close_writer)
+	const struct CMUnitTest tests[] = {
+		TEST(bogons_are_left_out),
+		TEST(a_file_too_small),
+		TEST(a_file_without_entries),
+		TEST(a_replacement_of_another_size),
+		TEST(a_small_list),
+		TEST(each_side_counts_by_itself),
+		TEST(a_list_gets_its_verdict),
+		TEST(a_rehearsal_changes_nothing),
+	};
+
+	return cmocka_run_group_tests_name("import", tests, NULL, NULL);
+}
