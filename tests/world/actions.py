@@ -11,8 +11,8 @@ from ground import AWAY, BOOT_ID, FAR, LIBXDP_PINS, PATIENCE, Wrong
 from model import ALWAYS_LISTED, BY_ENTRY, DYNAMIC, POLICIES, SOURCES, Store, Wish
 
 POINTS = ("apply-dirty", "apply-half", "apply-done", "commit-before", "commit-after",
-          "publish-before", "publish-swapped", "rotate-built", "rotate-recorded",
-          "rotate-replayed", "trial-pinned", "trial-recorded", "trial-begun", "rollback-released")
+          "publish-before", "publish-swapped", "rotate-built", "rotate-unlocked", "rotate-recorded",
+          "rotate-replayed", "lifelines-known", "names-followed", "trial-pinned", "trial-recorded", "trial-begun", "rollback-released")
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 KILL_WITHIN = 0.04 * PATIENCE   # seconds
 # What runs a command elsewhere. A hidden /proc is what a container sees.
