@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is found amiss, without a filter in the kernel: each difference as a problem of its kind,
+ * and the figures of the store. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/checks.h"
+#include "engine/health.h"
+#include "engine/moment.h"
+#include "model/policy.h"
+#include "store/membership.h"
+#include "store/wanted.h"
+#include "support/scratch_store.h"
+
+#define NOW 1000
+
+static void must_find(struct xb_problems *problems, size_t at, enum xb_problem_kind kind,
+		      const char *text)
+{
+	assert_true(at < problems->count);
+	assert_int_equal(problems->item[at].kind, kind);
+	assert_string_equal(problems->item[at].text, text);
+}
+
+/* The only one of them, which is freed. */
+static void must_be(struct xb_problems *problems, enum xb_problem_kind kind, const char *text)
+{
+	must_find(problems, 0, kind, text);
+	assert_int_equal(problems->count, 1);
+	xb_problems_free(problems);
+}
+
+static struct xb_problems problems_of(struct xb_interface *item)
+{
+	struct xb_interfaces all = {.item = item, .count = 1};
+	struct xb_problems problems = {0};
+
+	xb_check_interfaces(&all, &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		assert_ptr_equal(problems.item[i].interface, item);
+	return problems;
+}
+
+static const struct xb_interface filtered = {
+	.wanted = "x0",
+	.lasting = true,
+	.mode = XB_MODE_AUTO,
+	.now = {.ifindex = 7, .name = "x0", .mode = XB_MODE_SKB},
+	.hold = XB_HOLD_OURS,
+	.difference = XB_IFACE_SAME,
+};
+
+static void wanted_interfaces(void **state)
+{
+	struct xb_interface item = filtered;
+	struct xb_problems problems = problems_of(&item);
+
+	(void)state;
+	assert_int_equal(problems.count, 0);
+	item.mode = XB_MODE_NATIVE;
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_MODE, "x0 is attached in skb mode, wanted is native");
+	item.lasting = false;
+	problems = problems_of(&item);
+	assert_int_equal(problems.count, 0);
+
+	item = filtered;
+	item.renamed = true;
+	strcpy(item.now.name, "y0");
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_RENAMED, "x0 is called y0 now");
+	strcpy(item.now.name, "y\033");
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_NAME_UNUSABLE, "x0 is called y? now");
+
+	item = filtered;
+	item.difference = XB_IFACE_MISSING;
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_UNFILTERED, "x0 is unfiltered: missing");
+	strcpy(item.why, "x0 is a tunnel");
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_UNFILTERED, "unfiltered: x0 is a tunnel");
+}
+
+static void unwanted_interfaces(void **state)
+{
+	struct xb_interface item = {.now = {.ifindex = 7, .name = "y0"},
+				    .enrolled = {.ifindex = 7, .name = "x0"},
+				    .difference = XB_IFACE_STALE};
+	struct xb_problems problems = problems_of(&item);
+
+	(void)state;
+	must_be(&problems, XB_PROBLEM_STALE,
+		"interface 7, attached as x0, is y0 now and has no filter");
+	item.difference = XB_IFACE_HEIR;
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_NAME_TAKEN,
+		"x0 is called y0 now, and another interface is x0");
+	item.difference = XB_IFACE_UNWANTED;
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_UNWANTED, "y0 is filtered, and nobody wants it");
+	item.now.ifindex = 0;
+	item.difference = XB_IFACE_STALE;
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_STALE, "interface 7, attached as x0, is gone");
+}
+
+/* A store that wants an interface, and the generation that it wants. */
+struct pair {
+	struct xb_storeview wishes;
+	struct xb_counters_header header;
+	struct xb_generation active;
+};
+
+static void pair(struct pair *pair)
+{
+	double rate = XB_CONFIRMED_RATE;
+
+	*pair = (struct pair){
+		.wishes = {.meta = {.identity = 1, .sequence = 5, .mark = 9}, .wanted_count = 1},
+		.header = {.applied = 5, .mark = 9},
+		.active = {.params = {.store = 1, .confirm = 1}, .header = &pair->header},
+	};
+	memcpy(&pair->active.params.rate, &rate, sizeof(rate));
+}
+
+static struct xb_problems differences(const struct pair *pair)
+{
+	struct xb_problems problems = {0};
+
+	xb_check_generation(&pair->active, &pair->wishes, &problems);
+	return problems;
+}
+
+/* The first of these is told: what comes after it follows from it. */
+static void generations(void **state)
+{
+	struct xb_problems problems;
+	struct pair now;
+
+	(void)state;
+	pair(&now);
+	problems = differences(&now);
+	assert_int_equal(problems.count, 0);
+
+	now.wishes.meta.policy = XB_POLICY_ALLOW_ONLY;
+	problems = differences(&now);
+	must_be(&problems, XB_PROBLEM_FILTER_UNFIT,
+		"the filter in force was built for another rate or policy, other ports, or "
+		"confirms otherwise than wanted");
+	now.wishes.meta.mark++;
+	problems = differences(&now);
+	must_be(&problems, XB_PROBLEM_FILTER_BEHIND,
+		"the filter does not have what the store has now");
+	now.header.dirty = 1;
+	problems = differences(&now);
+	must_be(&problems, XB_PROBLEM_INTERRUPTED, "a change was interrupted");
+	now.active.header = NULL;
+	problems = differences(&now);
+	must_be(&problems, XB_PROBLEM_COUNTERS_LOST, "the counters of the filter are lost");
+	now.wishes.wanted_count = 0;
+	problems = differences(&now);
+	must_be(&problems, XB_PROBLEM_FILTER_IDLE, "a filter is in force for no interface");
+	now.wishes.tried = true;
+	problems = differences(&now);
+	assert_int_equal(problems.count, 0);
+	now.active.params.store++;
+	problems = differences(&now);
+	must_be(&problems, XB_PROBLEM_FILTER_FOREIGN,
+		"the filter in force was built from another store");
+}
+
+static void policies_and_trials(void **state)
+{
+	char words[] = "attach\0x0";
+	struct xb_storeview wishes = {.meta.policy = XB_POLICY_MONITOR};
+	struct xb_problems problems = {0};
+
+	(void)state;
+	xb_check_policy(XB_POLICY_MONITOR, &wishes, &problems);
+	xb_check_trial(0, &wishes, &problems);
+	assert_int_equal(problems.count, 0);
+	xb_check_policy(XB_POLICY_ENFORCE, &wishes, &problems);
+	must_be(&problems, XB_PROBLEM_POLICY, "the policy in force is enforce, wanted is monitor");
+
+	wishes.tried = true;
+	wishes.trial = (struct xb_trial){.words = words, .word_bytes = sizeof(words)};
+	xb_check_trial(1, &wishes, &problems);
+	assert_int_equal(problems.count, 0);
+	xb_check_trial(0, &wishes, &problems);
+	must_be(&problems, XB_PROBLEM_TRIAL_OVER, "the trial of `attach x0` is over");
+}
+
+static void many_problems(void **state)
+{
+	struct xb_problems problems = {0};
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		xb_problem_add(&problems, XB_PROBLEM_POLICY, NULL, "%d\n", i);
+	assert_int_equal(problems.count, 100);
+	assert_false(problems.lost);
+	must_find(&problems, 0, XB_PROBLEM_POLICY, "0?");
+	must_find(&problems, 99, XB_PROBLEM_POLICY, "99?");
+	xb_problems_free(&problems);
+	assert_int_equal(problems.count, 0);
+}
+
+static void put(struct xb_txn *txn, const char *text, bool allow, const struct xb_list *list,
+		const char *comment, uint32_t expires)
+{
+	struct xb_membership member = {
+		.list = list->id,
+		.added = 1,
+		.expires = expires,
+		.comment = comment,
+		.comment_size = (uint32_t)strlen(comment),
+	};
+	uint8_t form[XB_NAME_BYTES];
+	struct xb_entry entry;
+	enum xb_put result;
+
+	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
+	if (allow)
+		entry = xb_entry_allow(&entry);
+	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
+}
+
+static const struct xb_list *list_of(struct xb_txn *txn, const char *name, bool automatic)
+{
+	struct xb_list *list;
+
+	assert_int_equal(automatic ? xb_list_need_auto(txn, name, &list)
+				   : xb_list_need(txn, name, &list),
+			 0);
+	return list;
+}
+
+/* Who looks opens the store by itself. */
+static void commit(struct xb_txn *txn)
+{
+	assert_int_equal(xb_txn_commit(txn), 0);
+	xb_store_close(store);
+	store = NULL;
+}
+
+static struct xb_txn *change(void)
+{
+	struct xb_txn *txn;
+
+	if (!store)
+		assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	return txn;
+}
+
+/* Two entries are listed, one of them until NOW; three are allowed, two of them by somebody. */
+static void fill(void)
+{
+	struct xb_txn *txn = change();
+
+	put(txn, "192.0.2.1", false, list_of(txn, "ads", false), "", 0);
+	put(txn, "192.0.2.2", false, list_of(txn, "ads", false), "", NOW);
+	put(txn, "198.51.100.1", true, list_of(txn, XB_LIST_ALLOW, false), "", 0);
+	put(txn, "198.51.100.2", true, list_of(txn, "gateway", true), "default route of x0", 0);
+	put(txn, "198.51.100.3", true, list_of(txn, XB_LIST_ALLOW, false), "", 0);
+	put(txn, "198.51.100.3", true, list_of(txn, "ssh", true), "", 0);
+	commit(txn);
+}
+
+static void figures_of_the_store(void **state)
+{
+	struct xb_storeview view;
+
+	(void)state;
+	fill();
+	assert_int_equal(xb_storeview_read(directory, NOW - 1, &view), 0);
+	assert_int_equal(view.expired, 0);
+	xb_storeview_free(&view);
+
+	assert_int_equal(xb_storeview_read(directory, NOW, &view), 0);
+	assert_int_equal(view.expired, 1);
+	assert_int_equal(view.meta.totals.host4, 1);
+	assert_int_equal(view.meta.totals.allow, 3);
+	assert_int_equal(view.manual, 2);
+	assert_int_equal(view.list_count, 4);
+	assert_int_equal(view.wanted_count, 0);
+	assert_false(view.tried);
+	assert_int_equal(view.automatic_count, 2);
+	assert_string_equal(view.automatic[0].entry, "198.51.100.2");
+	assert_string_equal(view.automatic[0].kind, "gateway");
+	assert_string_equal(view.automatic[0].why, "default route of x0");
+	assert_string_equal(view.automatic[1].entry, "198.51.100.3");
+	assert_string_equal(view.automatic[1].kind, "ssh");
+	assert_string_equal(view.automatic[1].why, "");
+	xb_storeview_free(&view);
+	assert_null(view.automatic);
+}
+
+static void no_store(void **state)
+{
+	struct xb_storeview view;
+
+	(void)state;
+	assert_int_equal(xb_storeview_read("/nonexistent", NOW, &view), 0);
+	assert_int_equal(view.meta.ports.dns[0], XB_DNS_PORT);
+	assert_int_equal(view.meta.answer_limit, XB_ANSWER_LIMIT);
+	assert_int_equal(view.list_count, 0);
+	xb_storeview_free(&view);
+}
+
+static void want(const char *name)
+{
+	struct xb_wanted wanted = {.mode = XB_MODE_AUTO};
+	struct xb_txn *txn = change();
+
+	strcpy(wanted.name, name);
+	txn->meta.policy = XB_POLICY_MONITOR;
+	assert_int_equal(xb_wanted_put(txn, &wanted), 0);
+	commit(txn);
+}
+
+static void nothing_in_the_kernel(void **state)
+{
+	struct xb_paths paths = {.state = directory, .run = directory};
+	char pins[4096];
+	struct xb_health health;
+
+	(void)state;
+	snprintf(pins, sizeof(pins), "%s/none", getenv("XB_TEST_BPFFS") ?: "/sys/fs/bpf");
+	paths.pins = pins;
+	fill();
+	assert_int_equal(xb_health_look(&paths, &health), 0);
+	assert_int_equal(health.problems.count, 0);
+	assert_false(health.filter.known);
+	xb_health_free(&health);
+
+	want("nonesuch");
+	assert_int_equal(xb_health_look(&paths, &health), 0);
+	assert_int_equal(health.problems.count, 2);
+	must_find(&health.problems, 0, XB_PROBLEM_UNFILTERED, "nonesuch is unfiltered: missing");
+	assert_string_equal(health.problems.item[0].interface->wanted, "nonesuch");
+	must_find(&health.problems, 1, XB_PROBLEM_NOT_ENFORCED,
+		  "nothing is enforced: the pin directory is empty");
+	assert_null(health.problems.item[1].interface);
+	assert_int_equal(health.store.wanted_count, 1);
+	assert_int_equal(health.interfaces.count, 1);
+	assert_int_equal(health.policy, XB_POLICY_MONITOR);
+	xb_health_free(&health);
+
+	paths.pins = directory;
+	assert_int_equal(xb_health_look(&paths, &health), 0);
+	assert_int_equal(health.problems.count, 2);
+	assert_int_equal(health.problems.item[1].kind, XB_PROBLEM_HIDDEN);
+	xb_health_free(&health);
+}
+
+static void moments(void **state)
+{
+	struct xb_paths paths = {.state = directory, .pins = directory, .run = directory};
+	struct xb_moment before, after;
+
+	(void)state;
+	fill();
+	assert_int_equal(xb_moment_take(&paths, &before), 0);
+	assert_int_equal(xb_moment_take(&paths, &after), 0);
+	assert_true(xb_moment_is_same(&before, &after));
+	want("nonesuch");
+	assert_int_equal(xb_moment_take(&paths, &after), 0);
+	assert_false(xb_moment_is_same(&before, &after));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wanted_interfaces),
+		cmocka_unit_test(unwanted_interfaces),
+		cmocka_unit_test(generations),
+		cmocka_unit_test(policies_and_trials),
+		cmocka_unit_test(many_problems),
+		cmocka_unit_test_setup_teardown(figures_of_the_store, begin, end),
+		cmocka_unit_test(no_store),
+		cmocka_unit_test_setup_teardown(nothing_in_the_kernel, begin, end),
+		cmocka_unit_test_setup_teardown(moments, begin, end),
+	};
+
+	return cmocka_run_group_tests_name("health", tests, NULL, NULL);
+}

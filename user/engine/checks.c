@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/checks.h"
+
+#include "model/policy.h"
+#include "store/wanted.h"
+
+static void check_wanted(const struct xb_interface *item, struct xb_problems *problems)
+{
+	if (xb_interface_is_open(item) && item->why[0])
+		xb_problem_add(problems, XB_PROBLEM_UNFILTERED, item, "unfiltered: %s", item->why);
+	else if (xb_interface_is_open(item))
+		xb_problem_add(problems, XB_PROBLEM_UNFILTERED, item, "%s is unfiltered: %s",
+			       item->wanted, xb_interface_state(item));
+	else if (item->renamed)
+		xb_problem_add(problems,
+			       xb_wanted_check(item->now.name) ? XB_PROBLEM_NAME_UNUSABLE
+							       : XB_PROBLEM_RENAMED,
+			       item, "%s is called %s now", item->wanted, item->now.name);
+	else if (item->mode != XB_MODE_AUTO && item->mode != item->now.mode)
+		xb_problem_add(problems, XB_PROBLEM_MODE, item,
+			       "%s is attached in %s mode, wanted is %s", item->wanted,
+			       xb_mode_name(item->now.mode), xb_mode_name(item->mode));
+}
+
+static void check_unwanted(const struct xb_interface *item, struct xb_problems *problems)
+{
+	const char *name = item->enrolled.name;
+
+	if (item->difference == XB_IFACE_STALE && item->now.ifindex)
+		xb_problem_add(problems, XB_PROBLEM_STALE, item,
+			       "interface %u, attached as %s, is %s now and has no filter",
+			       item->enrolled.ifindex, name, item->now.name);
+	else if (item->difference == XB_IFACE_STALE)
+		xb_problem_add(problems, XB_PROBLEM_STALE, item,
+			       "interface %u, attached as %s, is gone", item->enrolled.ifindex,
+			       name);
+	else if (item->difference == XB_IFACE_HEIR)
+		xb_problem_add(problems, XB_PROBLEM_NAME_TAKEN, item,
+			       "%s is called %s now, and another interface is %s", name,
+			       item->now.name, name);
+	else if (item->difference == XB_IFACE_UNWANTED)
+		xb_problem_add(problems, XB_PROBLEM_UNWANTED, item,
+			       "%s is filtered, and nobody wants it",
+			       item->now.ifindex ? item->now.name : name);
+}
+
+void xb_check_interfaces(const struct xb_interfaces *all, struct xb_problems *problems)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct xb_interface *item = &all->item[i];
+
+		if (!item->wanted[0])
+			check_unwanted(item, problems);
+		else if (item->lasting)
+			check_wanted(item, problems);
+	}
+}
+
+void xb_check_generation(const struct xb_generation *active, const struct xb_storeview *store,
+			 struct xb_problems *problems)
+{
+	if (active->params.store != store->meta.identity)
+		xb_problem_add(problems, XB_PROBLEM_FILTER_FOREIGN, NULL,
+			       "the filter in force was built from another store");
+	else if (!store->wanted_count && store->tried)
+		return;
+	else if (!store->wanted_count)
+		xb_problem_add(problems, XB_PROBLEM_FILTER_IDLE, NULL,
+			       "a filter is in force for no interface");
+	else if (!active->header)
+		xb_problem_add(problems, XB_PROBLEM_COUNTERS_LOST, NULL,
+			       "the counters of the filter are lost");
+	else if (active->header->dirty)
+		xb_problem_add(problems, XB_PROBLEM_INTERRUPTED, NULL, "a change was interrupted");
+	else if (!xb_generation_is_current(active, &store->meta))
+		xb_problem_add(problems, XB_PROBLEM_FILTER_BEHIND, NULL,
+			       "the filter does not have what the store has now");
+	else if (!xb_generation_fits(active, &store->meta))
+		xb_problem_add(problems, XB_PROBLEM_FILTER_UNFIT, NULL,
+			       "the filter in force was built for another rate or policy, other "
+			       "ports, or confirms otherwise than wanted");
+}
+
+/* Another store's filter has the policy of that store: it is a problem of its own. */
+void xb_check_policy(uint32_t in_force, const struct xb_storeview *store,
+		     struct xb_problems *problems)
+{
+	if (in_force != store->meta.policy)
+		xb_problem_add(problems, XB_PROBLEM_POLICY, NULL,
+			       "the policy in force is %s, wanted is %s", xb_policy_name(in_force),
+			       xb_policy_name(store->meta.policy));
+}
+
+void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_problems *problems)
+{
+	char command[256];
+
+	if (!store->tried || left)
+		return;
+	xb_trial_command(&store->trial, command, sizeof(command));
+	xb_problem_add(problems, XB_PROBLEM_TRIAL_OVER, NULL, "the trial of `%s` is over", command);
+}

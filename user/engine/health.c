@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/health.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/pin.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/checks.h"
+#include "engine/moment.h"
+#include "engine/repair.h"
+#include "engine/trial.h"
+
+static int check_interfaces(const struct xb_writer *kernel, struct xb_health *health)
+{
+	const struct xb_storeview *store = &health->store;
+	const struct xb_link *link =
+		kernel->linked && !kernel->link.elsewhere ? &kernel->link : NULL;
+	struct xb_interfaces *all = &health->interfaces;
+	int error =
+		xb_interfaces_look(link, store->wanted, store->wanted_count, &store->trial, all);
+
+	if (error)
+		return error;
+	xb_check_interfaces(all, &health->problems);
+	for (size_t i = 0; i < all->count; i++) {
+		xb_utf8_clean(all->item[i].wanted);
+		xb_utf8_clean(all->item[i].now.name);
+		xb_utf8_clean(all->item[i].enrolled.name);
+	}
+	return 0;
+}
+
+/* In another network namespace nothing can be said of interfaces. */
+static int check_namespace(const struct xb_writer *kernel, struct xb_health *health)
+{
+	const struct xb_storeview *store = &health->store;
+	bool wanted = store->wanted_count;
+	enum xb_place place = XB_PLACE_HOME;
+
+	if (kernel->linked && kernel->link.elsewhere &&
+	    !xb_enforce_is_dead(&kernel->link, wanted)) {
+		xb_link_at_home(&kernel->link);
+		xb_problem_add(&health->problems, XB_PROBLEM_NAMESPACE, NULL, "%s",
+			       xb_error_message());
+		return 0;
+	}
+	if (wanted)
+		place = xb_enforce_place(kernel, store->meta.identity, &store->home);
+	if (place != XB_PLACE_AWAY && place != XB_PLACE_HEIR)
+		return check_interfaces(kernel, health);
+	xb_home_refuse(&store->home, place, kernel->paths->state);
+	xb_problem_add(&health->problems, XB_PROBLEM_NAMESPACE, NULL, "%s", xb_error_message());
+	return 0;
+}
+
+static void check_filter(const struct xb_writer *kernel, struct xb_health *health)
+{
+	struct xb_problems *problems = &health->problems;
+
+	if (!health->store.wanted_count && !kernel->linked)
+		return;
+	if (!kernel->linked && xb_pin_check_place(kernel->paths->pins))
+		xb_problem_add(problems, XB_PROBLEM_HIDDEN, NULL,
+			       "nothing can be seen of what is enforced: %s", xb_error_message());
+	else if (!kernel->linked)
+		xb_problem_add(problems, XB_PROBLEM_NOT_ENFORCED, NULL,
+			       "nothing is enforced: the pin directory is empty");
+	else if (!xb_link_active(&kernel->link))
+		xb_problem_add(problems, XB_PROBLEM_NOT_ENFORCED, NULL,
+			       "nothing is enforced: no filter is in force");
+	else if (!kernel->active)
+		xb_problem_add(problems, XB_PROBLEM_FILTER_UNKNOWN, NULL,
+			       "the filter in force is not pinned, or another version's: it can "
+			       "only be rebuilt");
+	else
+		xb_check_generation(kernel->active, &health->store, problems);
+}
+
+/* Another store's filter has the policy of that store. */
+static int check_policy(const struct xb_writer *kernel, struct xb_health *health)
+{
+	const struct xb_generation *active = kernel->active;
+	uint32_t policy;
+	int error;
+
+	if (!active || active->params.store != health->store.meta.identity)
+		return 0;
+	error = xb_generation_policy(active, &policy);
+	if (!error)
+		xb_check_policy(policy, &health->store, &health->problems);
+	return error;
+}
+
+static void view_filter(const struct xb_writer *kernel, struct xb_filterview *view)
+{
+	const struct xb_generation *active = kernel->active;
+
+	if (!active)
+		return;
+	*view = (struct xb_filterview){
+		.known = true,
+		.program = xb_link_active(&kernel->link),
+		.rate = xb_generation_rate(active),
+		.params = active->params,
+	};
+	view->params.key = (struct xb_key){0};
+	memcpy(view->name, active->name, sizeof(view->name));
+	if (!active->header)
+		return;
+	view->host4_keys = active->header->host4_keys;
+	view->net6_keys = active->header->net6_keys;
+	view->names_keys = active->header->names_keys;
+}
+
+static int view_trial(const struct xb_writer *kernel, struct xb_health *health)
+{
+	const struct xb_storeview *store = &health->store;
+	int error;
+
+	health->policy = store->meta.policy;
+	if (!store->tried || !kernel->linked)
+		return 0;
+	health->trial_left = xb_trial_left(&store->trial, &kernel->link.guard.state);
+	if (!health->trial_left)
+		return 0;
+	error = xb_rollback_policy(kernel->paths, &kernel->link, &health->policy);
+	return error == -ENOENT ? 0 : error;
+}
+
+static int compare(const struct xb_writer *kernel, struct xb_health *health)
+{
+	int error = view_trial(kernel, health);
+
+	if (error)
+		return error;
+	view_filter(kernel, &health->filter);
+	error = check_namespace(kernel, health);
+	if (error)
+		return error;
+	check_filter(kernel, health);
+	xb_check_trial(health->trial_left, &health->store, &health->problems);
+	return check_policy(kernel, health);
+}
+
+static int look(const struct xb_paths *paths, struct xb_health *health)
+{
+	struct xb_writer kernel = {.paths = paths};
+	int error = xb_storeview_read(paths->state, (uint32_t)time(NULL), &health->store);
+
+	if (!error)
+		error = xb_enforce_open(&kernel);
+	if (!error)
+		error = compare(&kernel, health);
+	xb_enforce_close(&kernel);
+	return error;
+}
+
+/* How long a change may be in the making while somebody looks on. */
+#define IN_THE_MAKING (5 * XB_SECOND)
+#define LOOK_AGAIN    20000 /* us */
+
+/* Until nobody holds the writer lock and nothing moves during a look: then what is amiss was left
+ * by a writer who is dead. */
+static int look_until_settled(const struct xb_paths *paths, struct xb_health *health)
+{
+	struct xb_moment before, after;
+	uint64_t end = xb_clock() + IN_THE_MAKING;
+	char holder[256];
+	bool busy = false;
+	int error = look(paths, health);
+
+	while (error || health->problems.count) {
+		if (xb_clock() >= end) {
+			if (busy)
+				xb_problem_add(&health->problems, XB_PROBLEM_CHANGE_LASTS, NULL,
+					       "%s is in the middle of a change that takes more "
+					       "than 5 seconds",
+					       holder);
+			break;
+		}
+		xb_health_free(health);
+		error = xb_moment_take(paths, &before);
+		if (!error)
+			error = look(paths, health);
+		busy = xb_moment_is_busy(paths, holder, sizeof(holder));
+		if (!busy && (error || (!xb_moment_take(paths, &after) &&
+					xb_moment_is_same(&before, &after))))
+			break;
+		usleep(LOOK_AGAIN);
+	}
+	return error;
+}
+
+int xb_health_look(const struct xb_paths *paths, struct xb_health *health)
+{
+	int error;
+
+	*health = (struct xb_health){0};
+	error = look_until_settled(paths, health);
+	return !error && health->problems.lost ? xb_out_of_memory() : error;
+}
+
+void xb_health_free(struct xb_health *health)
+{
+	xb_storeview_free(&health->store);
+	xb_interfaces_free(&health->interfaces);
+	xb_problems_free(&health->problems);
+	*health = (struct xb_health){0};
+}
