@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The link: what outlives generations. The slot all interfaces tail-call through, and their
- * statistics. */
+/* The link, which outlives generations: the slot through which all interfaces make their tail
+ * call, and their statistics. */
 #ifndef XB_ATTACH_ANCHOR_H
 #define XB_ATTACH_ANCHOR_H
 
@@ -37,9 +37,9 @@ int xb_link_open(const char *pins, struct xb_link *link);
 int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link);
 
 /*
- * Makes room for another link: one of an older layout keeps its pins under another name, and so
- * goes on enforcing. The guard of its trial, which stands in its slot, goes with it. What is left
- * of a link that lost pins goes.
+ * Makes room for another link. A link of an older layout keeps its pins under another name, and so
+ * continues to enforce. The guard of its trial, which stands in its slot, goes with it. What is
+ * left of a link that lost pins is removed.
  */
 int xb_link_set_aside(const char *pins);
 
@@ -48,7 +48,8 @@ void xb_link_close(struct xb_link *link);
 /* An error that says where to go if the link is of another network namespace. */
 int xb_link_at_home(const struct xb_link *link);
 
-/* For who only reads: a notice in that case, for what he shows by name may be another one here. */
+/* For commands that only read: a notice in that case, because an interface that they show by
+ * name may be another one here. */
 void xb_link_note_elsewhere(const struct xb_link *link);
 
 /* Unpins it. Interfaces must be detached first. */
@@ -69,27 +70,25 @@ void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program
 /* Identity of the program in the slot; 0: empty. */
 uint32_t xb_link_slot(const struct xb_link *link);
 
-/* Identity of the program of the generation in force. During a trial: of the one the store is for,
- * which is the former one, or that of the interfaces that were filtered before. */
+/* Identity of the program of the generation in force. During a trial it is the generation that
+ * belongs to the store: the former one, or the one that filtered interfaces before. */
 uint32_t xb_link_active(const struct xb_link *link);
 
-/* From the moment it returns, every packet goes to the program, on the interfaces on trial until
- * its end. */
+/* Puts the program into force: from the moment this returns, every packet goes to it. On
+ * interfaces on trial it serves until the end of the trial. */
 int xb_link_swap(const struct xb_link *link, int program);
 
 /* The same, for any program whatever stands in the slot. */
 int xb_link_set_slot(const struct xb_link *link, int program);
 
-/* Looks again which trial has the slot, after the writer lock was not held for a while. */
+/* Reads again which trial has the slot, after the writer lock was not held for a while. */
 int xb_link_find_guard(struct xb_link *link);
 
 /* Waits until no packet is in a program that was in the slot before. */
 void xb_link_quiesce(void);
 
-/*
- * Gives the interface a row of statistics (zeroed), or keeps the one it has. name: what it is
- * called now; by it a later command finds out that it was renamed.
- */
+/* Gives the interface a row of statistics (zeroed), or keeps the one it has. name: its present
+ * name; a later command finds out by it that the interface was renamed. */
 int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name);
 int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex);
 

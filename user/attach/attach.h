@@ -10,7 +10,7 @@
 #include "attach/netdev.h"
 #include "model/interface.h"
 
-/* Who has the device's XDP hook. */
+/* What is in the device's XDP hook. */
 enum xb_hold {
 	XB_HOLD_NONE,
 	XB_HOLD_OURS,	/* our entry with the slot of this link */
@@ -33,24 +33,24 @@ int xb_attach(const struct xb_link *link, const struct xb_netdev *device, enum x
 
 /*
  * Gives a device that has our entry another mode. The kernel allows no overlap: *open is how long
- * it was unfiltered, in microseconds; 0: not at all. What can be tested before is; if it fails, the
- * former mode is back. Statistics stay.
+ * the device was unfiltered, in microseconds; 0: not at all. What can be checked in advance is
+ * checked; if the change fails, the former mode is back. The statistics are kept.
  */
 int xb_change_mode(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode mode,
 		   uint64_t *open);
 
-/* Takes our program off; what else is on the interface stays. No error if it was not on it. 0 only
- * if the kernel then says that it is not. */
+/* Takes our program off and leaves others on the interface. No error if ours was not there. 0
+ * only if the kernel then says that it is not there. */
 int xb_detach(const struct xb_link *link, uint32_t ifindex);
 
 /* Takes our program off all interfaces. */
 int xb_detach_all(const struct xb_link *link);
 
-/* An error that names what is missing to take programs of this link off. */
+/* An error that names the capabilities that are missing to take programs of this link off. */
 int xb_detach_allowed(const struct xb_link *link);
 
-/* Takes every entry of the former link, which gave way to this one, off all interfaces. link may be
- * NULL: nothing came in its place. */
+/* Takes every entry of the former link, which was replaced by this one, off all interfaces. link
+ * may be NULL: nothing replaced it. */
 int xb_detach_former(const struct xb_link *link, const struct xb_link *former);
 
 #endif

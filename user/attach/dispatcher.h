@@ -11,14 +11,14 @@
 /* An error if CAP_SYS_ADMIN is missing. */
 int xb_dispatcher_allowed(void);
 
-/* Whether our entry is among the programs that the interface has: 1: with the slot of this link, 2:
- * with another, 0: it is not; or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
+/* Whether our entry is among the programs on the interface: 1: with the slot of this link, 2:
+ * with another slot, 0: no; or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
 int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
 
 /* Whether there are others beside it: 1 or 0, or an error. */
 int xb_dispatcher_is_shared(const struct xb_link *link, uint32_t ifindex);
 
-/* Whether what is on the interface (or nothing) lets another program join: 1 or 0, or an error. */
+/* Whether another program can join what is on the interface (or nothing): 1 or 0, or an error. */
 int xb_dispatcher_joins(uint32_t ifindex);
 
 /* Native or skb. Replaces an entry of ours that lost its link. A negative errno without a message.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Watching drops as they happen: a budget for the kernel to tell them by, and the ring they come
- * through. */
+/* Watching drops as they happen: a budget of reports for the kernel, and the ring through which
+ * they come. */
 #ifndef XB_ATTACH_DROPS_H
 #define XB_ATTACH_DROPS_H
 
@@ -17,8 +17,8 @@
  * it. */
 typedef int xb_watcher_see(const struct xb_drop *drop, void *context);
 
-/* The link that is being watched. No program of it is kept open: what is replaced must be able to
- * go. */
+/* The link that is watched. None of its programs is kept open, because a replaced program must
+ * be able to go. */
 struct xb_watched {
 	int directory; /* of its pins; locked, so that there is one watcher */
 	int ifaces, stats, drops;
@@ -43,27 +43,26 @@ struct xb_watcher {
 };
 
 /*
- * From now on the kernel tells drops, at most `rate` in any second, and each goes to see() during
- * xb_watcher_poll(). The watcher must stay where it is in memory. -ENOENT without a message: there
- * is no link. An error if there is another watcher.
+ * From now on the kernel reports drops, at most `rate` in any second, and xb_watcher_poll() passes
+ * each to see(). The watcher must not move in memory. -ENOENT without a message: there is no link.
+ * An error if there is another watcher.
  */
 int xb_watcher_open(struct xb_watcher *watcher, const char *pins, uint32_t rate,
 		    xb_watcher_see *see, void *context);
 
 /*
- * Waits for drops until the next refill is due; a signal ends the wait. Has to be called again
- * within a tenth of a second, or the kernel may fall silent. A link that takes the place of the
- * watched one is watched instead. -ENOENT without a message: the link has been gone for a second.
+ * Waits for drops until the next refill is due; a signal ends the wait. The caller must call it
+ * again within a tenth of a second, or the kernel may stop reporting. If another link takes the
+ * place of the watched one, that one is watched from then on. -ENOENT without a message: the link
+ * has been gone for a second.
  */
 int xb_watcher_poll(struct xb_watcher *watcher);
 
-/*
- * How many more were dropped since the last call than see() was shown. Counted only when the rate
- * was used up meanwhile, else 0.
- */
+/* How many drops since the last call were not passed to see(). They are counted only if the
+ * budget was used up meanwhile, otherwise 0. */
 int xb_watcher_untold(struct xb_watcher *watcher, uint64_t *count);
 
-/* The kernel falls silent at once. */
+/* Ends the reports at once. */
 void xb_watcher_close(struct xb_watcher *watcher);
 
 #endif

@@ -33,17 +33,21 @@ const struct xb_ifpin *xb_ifpins_of(const struct xb_ifpins *all, uint32_t ifinde
 const struct xb_ifpin *xb_ifpins_on(const struct xb_ifpins *all, uint32_t ifindex,
 				    uint32_t program);
 
-/* A bpf_link with this program on the interface, in this network namespace. A negative errno, with
- * a message only if that could be done and the rest failed (*told). */
+/*
+ * Creates a bpf_link with this program on the interface, in this network namespace. A negative
+ * errno; *told: whether there is a message, which is so only if the bpf_link could be created and a
+ * later step failed.
+ */
 int xb_ifpin_attach(const char *pins, uint32_t ifindex, int program, bool skb, bool *told);
 
-/* The link gets another program, without a gap. -ENOENT without a message: it does not take it. */
+/* Gives the bpf_link another program, without interruption. -ENOENT without a message: it does
+ * not accept it. */
 int xb_ifpin_update(const char *pins, const struct xb_ifpin *pin, int program);
 
 /* Takes the program off now; unpinning alone would do it some time later. */
 int xb_ifpin_detach(const char *pins, const struct xb_ifpin *pin);
 
-/* The pin is to be called after the ifindex its device has now. */
+/* Renames the pin after the ifindex that its device has now. */
 int xb_ifpin_rename(const char *pins, struct xb_ifpin *pin);
 
 /* Makes room for another interface that got the ifindex of one which is gone, or which is in

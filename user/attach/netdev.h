@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel says of a network device now: one question, one answer. */
+/* The kernel's present view of a network device: one question, one answer. */
 #ifndef XB_ATTACH_NETDEV_H
 #define XB_ATTACH_NETDEV_H
 
@@ -29,8 +29,8 @@ int xb_netdev_all(struct xb_netdev **all, size_t *count);
 
 enum xb_support { XB_SUPPORT_UNKNOWN, XB_SUPPORT_NO, XB_SUPPORT_YES };
 
-/* Whether its driver has native XDP as things are (its queues, its peer). Kernels before 6.3 do not
- * tell. */
+/* Whether its driver supports native XDP at present (its queues, its peer). Kernels before 6.3
+ * do not say. */
 enum xb_support xb_netdev_has_native(uint32_t ifindex);
 
 #endif

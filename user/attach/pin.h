@@ -11,8 +11,11 @@
 /* An error that says what to do if the directory, there or not, is not on a bpf file system. */
 int xb_pin_check_place(const char *directory);
 
-/* Makes the directory (0700) if need be; explains itself when there is no bpf file system. Its mode
- * and group say who may use it: what is made in it is open to its group. */
+/*
+ * Creates the directory (0700) if need be; an error says what to do if there is no bpf file system.
+ * Mode and group of the directory decide who may use it: what is created in it is open to its
+ * group.
+ */
 int xb_pin_directory(const char *directory);
 
 /* Writes "directory/name" to path. */
@@ -28,8 +31,8 @@ int xb_pin(int fd, const char *directory, const char *name);
  * followed. */
 int xb_pin_open(const char *directory, const char *name);
 
-/* The same for a map that is read by look-ups: the kernel writes as much as the map says. -EBADF
- * with a message: it is of another type (BPF_MAP_TYPE_...), or its values of another size. */
+/* The same for a map that is read by look-ups: the kernel writes as many bytes as the map says.
+ * -EBADF with a message: the map has another type (BPF_MAP_TYPE_...) or another size of values. */
 int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint32_t value_bytes);
 
 /* Removes a pin, or a directory of pins. What is not there is no error. */

@@ -10,14 +10,12 @@
 #include "model/name.h"
 
 struct xb_hit {
-	uint64_t packets;	 /* at least so many, since the link is up */
+	uint64_t packets;	 /* a lower bound, since the link is up */
 	char name[XB_NAME_TEXT]; /* as it is listed */
 };
 
-/*
- * The listed names that were hit, most packets first; the caller frees *all. A name that others
- * crowd out of its slot (see struct xb_hits) has too few packets, or is missing.
- */
+/* Reads the listed names that were hit, most packets first; the caller frees *all. A name that
+ * shares its slot with others (see struct xb_hits) may have too few packets, or be missing. */
 int xb_hits_read(const struct xb_link *link, struct xb_hit **all, size_t *count);
 
 #endif

@@ -12,10 +12,10 @@
 #define XB_HUGE_MOST ((size_t)64 << 20)
 
 /*
- * Not initialized; NULL without a message. free() ends it. A large one is on huge pages, where the
- * kernel gives them to those who ask: filling it would be mostly page faults. Not a very large one:
- * in a virtual machine whose host takes free memory back, so many huge pages cost more than they
- * save.
+ * Allocates without initializing; NULL without a message. The caller frees it with free(). A large
+ * array gets huge pages if the kernel gives them on request, because filling it would otherwise be
+ * mostly page faults. A very large one does not: in a virtual machine whose host takes free memory
+ * back, so many huge pages cost more than they save.
  */
 static inline void *xb_array_alloc(size_t count, size_t size)
 {
@@ -28,7 +28,7 @@ static inline void *xb_array_alloc(size_t count, size_t size)
 	return array;
 }
 
-/* Makes more room than `need`. */
+/* Grows the array to more than `need` elements, so that appending stays cheap. */
 int xb_array_grow_beyond(void *array, size_t *room, size_t need, size_t size);
 
 /* Makes room for `need` elements; array is the address of the pointer. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Random, of this boot alone; zero where it cannot be told. */
+/* A random identity of this boot; zero where it cannot be determined. */
 void xb_boot_identity(uint8_t boot[16]);
 
 #endif

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names those of CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON that are missing, with blanks between; ""
- * if none is. */
+/* Writes the names of the missing ones among CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, separated
+ * by blanks; "" if none is missing. */
 void xb_capabilities_missing(char *names, size_t size);
 
-/* For who makes maps or loads programs: an error that names what is missing. What exists already is
- * opened, changed and put in force with the rights to its pins alone. */
+/* For callers that create maps or load programs: an error that names the missing capabilities.
+ * To open, change and put in force what exists already, the rights to its pins are enough. */
 int xb_capabilities_need(void);
 
-/* CAP_SYS_ADMIN, without which the kernel opens no program, map or BTF by its number: libxdp does
- * nothing else. */
+/* Whether this process has CAP_SYS_ADMIN. Without it the kernel opens no program, map or BTF by
+ * its number, and libxdp always opens them so. */
 bool xb_capability_by_id(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The clocks that programs in the kernel read, too: those of a process differ from them in a time
- * namespace. */
+/* The clocks that programs in the kernel read; in a time namespace, those of a process differ
+ * from them. */
 #ifndef XB_BASE_CLOCK_H
 #define XB_BASE_CLOCK_H
 
@@ -11,8 +11,8 @@
 /* What bpf_ktime_get_ns() says now: CLOCK_MONOTONIC of the initial time namespace, ns. */
 uint64_t xb_clock(void);
 
-/* By how much this process sees the time since boot (/proc/PID/stat, CLOCK_BOOTTIME) shifted, ns.
- */
+/* By how much this process sees the time since boot (/proc/PID/stat, CLOCK_BOOTTIME) shifted, in
+ * ns. */
 int64_t xb_clock_boot_shift(void);
 
 /* Whether xb_clock() can tell, or an error that says why not. */

@@ -8,7 +8,7 @@
 
 enum xb_error_class {
 	XB_ERROR_NONE,
-	XB_ERROR_INPUT,	 /* what was asked for is wrong */
+	XB_ERROR_INPUT,	 /* the request is wrong */
 	XB_ERROR_SYSTEM, /* the machine could not do it */
 };
 
@@ -19,7 +19,7 @@ __attribute__((format(printf, 1, 2))) int xb_input_error(const char *format, ...
  * returns -errnum or -EIO. */
 __attribute__((format(printf, 2, 3))) int xb_system_error(int errnum, const char *format, ...);
 
-/* Returns -EIO; here, so that who analyzes a caller sees it. */
+/* Returns -EIO. Inline, so that static analysis of a caller sees it. */
 static inline int xb_out_of_memory(void)
 {
 	xb_system_error(0, "out of memory");
@@ -35,9 +35,9 @@ const char *xb_error_message(void);
 void xb_error_clear(void);
 
 /*
- * What the person should know though nothing failed; a warning says that something is not
- * protected, not as well as asked for, or will not last. Both go to the sink; by default a line on
- * stderr.
+ * What the user should know although nothing failed. A warning says that something is not
+ * protected, not as well as asked for, or not for long. Both go to the sink; by default that prints
+ * a line on stderr.
  */
 enum xb_notice_kind {
 	XB_NOTE,

@@ -22,15 +22,15 @@ bool xb_process_look(uint32_t number, struct xb_process *process);
 /* "process 812 (`bloomctl list`, since 2026-11-22T14:00:00Z, stopped)". Returns text. */
 const char *xb_process_describe(uint32_t number, char *text, size_t size);
 
-/* The command of this process, as its notes give it. */
+/* Sets the command of this process that its notes will show. */
 void xb_holder_sign(int argc, char *const *argv);
 
-/* Leaves the note of this process in a lock that it has just taken. A disk that does not take it is
- * no error: then others cannot say who it is. */
+/* Writes the note of this process into a lock that it has just taken. If the disk does not take
+ * the note, that is no error: other processes then cannot say who holds the lock. */
 void xb_holder_note(int lock);
 
-/* "process 812 (`bloomctl import x`, since 2026-11-22T14:00:00Z)", or as much of it as is known: of
- * a lock without a note what /proc says of it. Returns text. */
+/* "process 812 (`bloomctl import x`, since 2026-11-22T14:00:00Z)", or as much of it as is known;
+ * for a lock without a note, what /proc says of its holder. Returns text. */
 const char *xb_holder_describe(int lock, char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names and numbers of interfaces, where "there is none" is not "it cannot be told", as when no
- * descriptor is left. */
+/* Names and numbers of interfaces. "There is none" is told apart from "it cannot be determined",
+ * as when no descriptor is left. */
 #ifndef XB_BASE_IFNAME_H
 #define XB_BASE_IFNAME_H
 

@@ -21,18 +21,16 @@
  * not to create any. */
 void xb_locks_make(const char *directory);
 
-/*
- * flock(2) that waits as long as the command has patience, see base/patience.h, and says for whom;
- * path: of the file, for messages. -EBUSY: others have it still.
- */
+/* A flock(2) that waits as long as the command has patience (base/patience.h), and says which
+ * process it waits for. path: of the file, for messages. -EBUSY: others still hold the lock. */
 int xb_lock_wait(int fd, int operation, const char *path);
 
 /* Waits for the lock like that. Returns the descriptor or a negative errno. */
 int xb_lock(const char *directory, const char *name);
 
 /*
- * For a command of several steps: instead of xb_unlock(). Until xb_locks_drop() a lock of this
- * name, a constant, stays taken, and xb_lock() gives this process another descriptor of it at once.
+ * For a command of several steps, instead of xb_unlock(): until xb_locks_drop(), the lock of this
+ * name (a constant) stays taken, and xb_lock() gives this process another descriptor of it at once.
  */
 void xb_lock_keep(const char *name, int lock);
 void xb_locks_drop(void);
@@ -41,37 +39,35 @@ void xb_locks_drop(void);
 int xb_try_lock(const char *directory, const char *name);
 
 /*
- * Whoever opens the store, to read or to write, holds this one meanwhile. It is the directory
- * itself: that is there for those who may make no file in it, and on a file system that cannot be
- * written.
+ * Every process that opens the store, to read or to write, holds this lock meanwhile. The lock is
+ * on the directory itself, which is there also for users who may create no file in it, and on a
+ * file system that cannot be written.
  */
 int xb_lock_opening(const char *directory);
 
 void xb_unlock(int lock);
 
-/* A number kept in the lock file for those who find it taken. The builder keeps the sequence number
- * of its snapshot. */
+/* Writes a number into the lock file, for processes that find the lock taken. The builder keeps
+ * the sequence number of its snapshot there. */
 int xb_lock_note(int lock, uint64_t number);
 
-/* Whether somebody holds the lock, and the note (0 while there is none). True if that cannot be
- * told. */
+/* Whether somebody holds the lock, and its number (0 while there is none). True if that cannot
+ * be determined. */
 bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note);
 
-/*
- * For those who only read, and make no file: whether somebody holds the lock now, and then who, see
- * base/holder.h. False if there is no such file, or it may not be read.
- */
+/* For readers, which create no file: whether somebody holds the lock now, and who
+ * (base/holder.h). False if there is no such file, or if this process may not read it. */
 bool xb_lock_holder(const char *directory, const char *name, char *text, size_t size);
 
 /*
  * The store's reader table knows processes by number, so all users of a state directory must share
- * a PID namespace. *lock is to be kept while the store is open; -1: on a file system that cannot be
- * written it is missing. Or an error that says what is the matter.
+ * a PID namespace. The caller keeps *lock while the store is open; it is -1 if it is missing on a
+ * file system that cannot be written. An error says what is wrong.
  */
 int xb_lock_pid_namespace(const char *directory, int *lock);
 
-/* For a reader without a place in that table: nobody writes while *lock is held, which others like
- * it may have, too. *lock and errors as above. */
+/* For a reader without a place in that table: nobody writes while it holds *lock, which other
+ * such readers may hold too. *lock and errors as above. */
 int xb_lock_out_writers(const char *directory, int *lock);
 
 #endif

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A mapped file that is cut short, or that leads astray, ends whoever reads it by a signal. Who
- * maps such a file says what the person should know; what a process does then is for its main() to
- * say. */
+/*
+ * A mapped file that is cut short, or that points to addresses where nothing is, ends its reader by
+ * a signal. The module that maps such a file provides the message; main() decides what the process
+ * then does.
+ */
 #ifndef XB_BASE_MAPFAULT_H
 #define XB_BASE_MAPFAULT_H
 
-/* For a fault in a file that has `part` in its path: the line for it, made now, since a signal
- * handler cannot. part stays valid; the last line for one counts. */
+/* Sets the message for a fault in a file whose path contains `part`. It is made now, because a
+ * signal handler cannot make it. part must stay valid; the last message for one part counts. */
 __attribute__((format(printf, 2, 3))) void xb_mapfault_expect(const char *part, const char *format,
 							      ...);
 
 /*
- * For main(): from now on SIGSEGV and SIGBUS in such a file end the process with its line on stderr
- * and this exit code. What was half done is as after kill -9. Faults elsewhere take the default
- * action.
+ * For main(): from now on, SIGSEGV and SIGBUS in such a file end the process with its message on
+ * stderr and this exit code. The interrupted work is as after kill -9. Faults elsewhere take the
+ * default action.
  */
 void xb_mapfault_watch(int code);
 
-/* The same end, for damage that was found in another way; it returns if nobody watches. */
+/* Ends the process in the same way, for damage that was found otherwise. Returns if main() did
+ * not ask for this. */
 void xb_mapfault_end(const char *part);
 
 #endif

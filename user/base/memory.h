@@ -9,8 +9,8 @@
  * is less. */
 uint64_t xb_memory_available(void);
 
-/* In a memory cgroup: lets allocations fail where its limit is, so that a command says what it
- * lacks. At the limit itself the kernel would kill it without a word. */
+/* In a memory cgroup: makes allocations fail at the limit of the cgroup, so that the command can
+ * say what is missing. Otherwise the kernel would kill it at the limit without a message. */
 void xb_memory_bound(void);
 
 #endif

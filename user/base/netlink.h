@@ -19,9 +19,10 @@ void *xb_netlink_begin(struct xb_netlink_request *request, uint16_t type, uint16
 typedef int xb_netlink_each(const struct nlmsghdr *message, void *context);
 
 /*
- * Sends the request with NETLINK_GET_STRICT_CHK (filters in dumps count, Linux 4.20) and hands over
- * the answers. A dump the kernel calls inconsistent is asked for again: each must bear the same
- * answer twice. -ENOENT, -ENODEV, -EOPNOTSUPP without message: the kernel has no such thing.
+ * Sends the request with NETLINK_GET_STRICT_CHK (Linux 4.20 then applies filters in dumps) and
+ * hands over the answers. It repeats a dump that the kernel calls inconsistent, so each() must
+ * tolerate the same answer twice. -ENOENT, -ENODEV, -EOPNOTSUPP without a message: the kernel has
+ * no such thing.
  */
 int xb_netlink_ask(struct xb_netlink_request *request, xb_netlink_each *each, void *context);
 

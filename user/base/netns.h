@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 struct xb_netns {
-	uint64_t cookie; /* never the same again until the machine boots; 0: cannot be told */
-	uint64_t inode;	 /* of its file in /proc, to find it by; may be used again */
+	uint64_t cookie; /* unique until the machine boots; 0: cannot be determined */
+	uint64_t inode;	 /* inode of its file in /proc, to find it by; may be used again */
 };
 
 struct xb_netns xb_netns_self(void);
 
-/* Whether they are the same; true if it cannot be told. */
+/* Whether they are the same; true if that cannot be determined. */
 bool xb_netns_same(const struct xb_netns *one, const struct xb_netns *other);
 
-/* Whether it is the one that the kernel begins with, of which it never has another. */
+/* Whether it is the initial namespace, of which the kernel has only one. */
 bool xb_netns_is_initial(const struct xb_netns *netns);
 
 #define XB_NETNS_ENTER 320
@@ -26,13 +26,13 @@ bool xb_netns_is_initial(const struct xb_netns *netns);
 bool xb_netns_enter(const struct xb_netns *netns, char text[XB_NETNS_ENTER]);
 
 /*
- * Whether no process that /proc shows and no name in /run/netns is of it any more. false, too, if
- * that of some process may not be looked at, or if another one has its number by now, unless that
- * is this process's.
+ * Whether neither a process that /proc shows nor a name in /run/netns is in this namespace any
+ * more. False also if this process may not look at some process, or if another namespace has its
+ * inode by now (other than the one of this process).
  */
 bool xb_netns_is_gone(const struct xb_netns *netns);
 
-/* Whether /sys is hidden, as `ip netns exec` does it, from what the first process sees. */
+/* Whether this process sees another /sys than the first process does, as under `ip netns exec`. */
 bool xb_netns_hides_sys(void);
 
 #endif

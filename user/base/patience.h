@@ -9,7 +9,7 @@
 #define XB_PATIENCE	60 /* seconds, unless the command says otherwise */
 #define XB_PATIENCE_MAX 86400
 
-/* From now on this process waits so many seconds, all its waits together; 0: not at all. */
+/* Sets how many seconds this process waits for others, all its waits together; 0: not at all. */
 void xb_patience_set(uint32_t seconds);
 
 /* One wait; all zero is one that has not begun. */
@@ -20,17 +20,17 @@ struct xb_wait {
 };
 
 /*
- * Called again and again while something is in the way. whom: a clause that says what ("process 812
- * holds ..."). Tells it once, after a second, as a notice. False when the time is used up: it is
- * recorded as an error then.
+ * Called again and again while something is in the way. whom: a clause that names it ("process 812
+ * holds ..."). Prints it once, as a notice, after a second. False when the time is used up; that is
+ * then recorded as an error.
  */
 bool xb_wait_on(struct xb_wait *wait, const char *whom);
 
-/* It is in the way no more, or is looked at again. */
+/* Ends a wait: the obstacle is gone, or the caller will look at it again. */
 void xb_wait_end(struct xb_wait *wait);
 
-/* Wakes up a system call of this thread every second, which then fails with EINTR; false: no more.
- */
+/* true: interrupts system calls of this thread every second, which then fail with EINTR. false:
+ * no longer. */
 void xb_wait_wake(bool wake);
 
 #endif

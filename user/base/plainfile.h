@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files of ours in a directory that others of a group may write to: they may have put something
+/* Our files in a directory to which members of a group may write: they may have put something
  * else under the name. */
 #ifndef XB_BASE_PLAINFILE_H
 #define XB_BASE_PLAINFILE_H
 
 #include <stdbool.h>
 
-/* Opens it for reading and writing, made with mode 0660 if it is not there. Anything but a plain
- * file with one name is an error that says so. A descriptor or a negative errno. */
+/*
+ * Opens the file for reading and writing; creates it with mode 0660 if it is not there. Anything
+ * but a plain file with one name is an error that says so. Returns a descriptor or a negative
+ * errno.
+ */
 int xb_ownfile_open(const char *path);
 
 /* For files that a library opens by name, or that need not be there: 0, or the same error. */

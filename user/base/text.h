@@ -25,9 +25,9 @@ static inline bool xb_utf8_is_control(const char *text, size_t size)
 }
 
 /*
- * Whatever goes to a terminal, into a message or into JSON and was not checked when it was read
- * goes through one of these: '?' stands for bytes that are no UTF-8, for control characters and for
- * others that cannot be seen.
+ * All text that goes to a terminal, into a message or into JSON and was not checked when it was
+ * read goes through one of these functions. They write '?' for bytes that are no UTF-8, for control
+ * characters, and for other characters that cannot be seen.
  */
 void xb_utf8_clean(char *text);
 

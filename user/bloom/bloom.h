@@ -14,8 +14,8 @@ struct xb_counters {
 	uint8_t byte[XB_BLOCK_BITS / 2];
 };
 
-/* The bits are the kernel's to read at any moment; counters and calls belong to one writer at a
- * time. */
+/* The kernel may read the bits at any moment; the counters, and calls of these functions, belong
+ * to one writer at a time. */
 struct xb_counting {
 	struct xb_geometry geometry;
 	struct xb_key key;

@@ -8,8 +8,8 @@
 #include "xdp_bloom/layout.h"
 
 /*
- * Buckets are the kernel's to read at any moment; calls belong to one writer at a time. A key that
- * is there is found at every moment, also while it moves. A key may be there several times (ranges
+ * The kernel may read buckets at any moment; calls belong to one writer at a time. A key in the
+ * table is found at every moment, also while it moves. A key may be there several times (ranges
  * that overlap); a delete takes one.
  */
 /* What stands in a bucket. */
@@ -61,15 +61,15 @@ int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
 bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
 
 /*
- * One builder's share of a table nobody reads yet: the keys of parts first to last - 1. Everything
- * must be mapped. used: a zeroed byte for each bucket of these parts, kept between the calls of one
- * builder.
+ * Adds one builder's share to a table that nobody reads yet: the keys of parts first to last - 1.
+ * Everything must be mapped. used: a zeroed byte for each bucket of these parts, kept between the
+ * calls of one builder.
  */
 int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *extras,
 		     size_t count, uint32_t first, uint32_t last, uint8_t *used);
 
-/* All shares are built, if there is a table: what moved meanwhile moved before anyone read, and
- * makes no packet look twice. */
+/* Called when all shares are built, if there is a table: resets the count of moves, because
+ * nobody read the table meanwhile and no packet needs a second look. */
 void xb_confirm_built(struct xb_confirm *confirm);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a del did not find, and what covers it all the same. */
+/* Messages for an entry that a del did not find, and for a wider entry that covers it. */
 #ifndef XB_CLI_ABSENT_H
 #define XB_CLI_ABSENT_H
 

@@ -5,7 +5,7 @@
 
 #include "bloomctl/cli.h"
 
-/* Whether queries are answered by this verdict; by that of any list. */
+/* Whether this verdict answers queries, and whether that of any list does. */
 bool answers_by(uint32_t verdict);
 bool answers_wanted(const struct cli *cli);
 

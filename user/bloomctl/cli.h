@@ -47,7 +47,8 @@ void cli_notice(enum xb_notice_kind kind, const char *message);
 /* A usage error, with the verb's usage line; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct cli *cli, const char *format, ...);
 
-/* The id of the next option of a verb, -1 at the end; '?' after a wrong one, which is told. */
+/* The id of the next option of a verb, -1 at the end; '?' after a wrong option, for which a
+ * message was printed. */
 int cli_option(const struct cli *cli, int argc, char **argv, const struct option_spec *options);
 
 /* Prints the object with "schema": 1 in front and frees it; returns 0, or EXIT_SYSTEM when stdout
@@ -60,8 +61,8 @@ void cli_array_begin(const struct cli *cli, const char *name);
 void cli_array_item(const struct cli *cli, json_t *item, bool first);
 int cli_array_end(const struct cli *cli);
 
-/* Flushes stdout; the exit code `code`, or EXIT_SYSTEM with a message if what was printed got lost.
- * If nobody reads it any more, the code of a program that ended by SIGPIPE, without a word. */
+/* Flushes stdout. Returns `code`, or EXIT_SYSTEM with a message if output was lost. If nobody
+ * reads the output any more, the code of a program that ended by SIGPIPE, without a message. */
 int cli_done(int code);
 
 /* A line on stderr unless -q. */
@@ -78,7 +79,8 @@ bool cli_rate(const struct cli *cli, const char *text, double *rate);
 /* Whether it can be the name of a list; a usage error otherwise. */
 bool cli_list_name(const struct cli *cli, const char *name);
 
-/* The same for a list of what is to be blocked: the name of the allowlist's own is not for it. */
+/* The same for a list that is to be filled with listed entries: the allowlist's own name is
+ * refused. */
 bool cli_list_to_fill(const struct cli *cli, const char *name);
 
 /* The error for a name that no list has; returns -EINVAL. */

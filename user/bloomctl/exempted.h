@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The note of those who list what the allowlist has. */
+/* The note for somebody who lists what is on the allowlist. */
 #ifndef XB_CLI_EXEMPTED_H
 #define XB_CLI_EXEMPTED_H
 

@@ -9,11 +9,11 @@
 
 /* What completion has to offer for a word. */
 enum offer {
-	OFFER_WORDS, /* those of its name that are in small letters: on and off of "on|off" */
+	OFFER_WORDS, /* the words of its name that are in small letters: on and off of "on|off" */
 	OFFER_FILES,
 	OFFER_DIRECTORIES,
 	OFFER_INTERFACES,
-	OFFER_ATTACHED, /* interfaces that are, or are wanted */
+	OFFER_ATTACHED, /* interfaces that exist or are wanted */
 	OFFER_LISTS,
 	OFFER_LISTS_TO_FILL, /* all but the allowlist's own */
 	OFFER_COMMANDS,

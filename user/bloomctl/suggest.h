@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What somebody meant who typed a word that is none. */
+/* Finds the word that somebody probably meant who typed an unknown one. */
 #ifndef XB_CLI_SUGGEST_H
 #define XB_CLI_SUGGEST_H
 

@@ -10,8 +10,8 @@
 /* "add ENTRY... [--list NAME] ..."; returns out. */
 const char *usage_line(const struct verb *verb, char out[USAGE_BYTES]);
 
-/* "[-jpq] [--state DIR] ...": options that stand in front of a verb, but those that only print
- * something; returns out. */
+/* "[-jpq] [--state DIR] ...": the options that may stand before a command, without those that
+ * only print something; returns out. */
 const char *usage_in_front(const struct option_spec *options, char out[USAGE_BYTES]);
 
 /* Prints each option with what it is for. */

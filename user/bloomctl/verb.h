@@ -8,7 +8,7 @@
 
 struct cli;
 
-/* What stands behind the verb and is no option. */
+/* An operand: what stands behind the verb and is no option. */
 struct verb_operand {
 	const char *name;  /* "ENTRY...", "on|off" */
 	bool optional;	   /* with all behind it */

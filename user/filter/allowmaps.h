@@ -21,10 +21,10 @@ struct xb_allow {
 /* In force when it returns. -EXFULL without a message: there is no room for another name. */
 int xb_allow_add(struct xb_allow *allow, const struct xb_entry *entry);
 
-/* Takes the entry out, unless the transaction has it. */
+/* Removes the entry, unless the transaction still has it. */
 int xb_allow_delete(struct xb_allow *allow, struct xb_txn *txn, const struct xb_entry *entry);
 
-/* Makes the gate what the entries of the transaction need, after deletes. */
+/* Rebuilds the gate from the entries of the transaction, after deletes. */
 int xb_allow_settle(struct xb_allow *allow, struct xb_txn *txn);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changes in place: into a generation that enforces meanwhile. */
+/* Changes in place, in a generation that enforces meanwhile. */
 #ifndef XB_FILTER_APPLY_H
 #define XB_FILTER_APPLY_H
 
 #include "filter/generation.h"
 
-/* Whether these changes fit: every stage they need is there, and the promised rate stays near. */
+/* Whether these changes fit: the generation has every stage they need, and its rate stays near
+ * the promise. */
 bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_changes *changes);
 
 /* Maps all that the changes touch, so that applying them cannot fail for want of memory. */
@@ -26,7 +27,7 @@ int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct 
  */
 int xb_apply_replay(struct xb_generation *generation, struct xb_txn *txn);
 
-/* For tests: called after each single change of xb_apply(); NULL: nobody wants to know. */
+/* For tests: called after each single change of xb_apply(); NULL: not at all. */
 extern void (*xb_apply_stepped)(void);
 
 #endif

@@ -25,10 +25,8 @@ struct xb_build {
 		*size; /* of an earlier generation, to compare with; NULL: by the keys */
 };
 
-/*
- * Maps, counters and program, complete and in force nowhere. The caller publishes or discards it.
- * xb_build_lacks_room() tells errors that a smaller one might not have.
- */
+/* Makes maps, counters and program, complete but not in force. The caller publishes or discards
+ * them. xb_build_lacks_room() says whether a smaller generation might avoid the error. */
 int xb_build(const struct xb_build *build, const struct xb_keys *keys,
 	     struct xb_generation **generation);
 
@@ -37,8 +35,8 @@ static inline bool xb_build_lacks_room(int error)
 	return error == -ENOSPC || error == -ENOMEM || error == -E2BIG;
 }
 
-/* Whether this machine could hold what xb_build() would make, with the same errors. Makes nothing.
- */
+/* Whether this machine has room for what xb_build() would make, with the same errors. Makes
+ * nothing. */
 int xb_build_rehearse(const struct xb_build *build, const struct xb_keys *keys);
 
 #endif

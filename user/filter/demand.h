@@ -21,15 +21,15 @@ struct xb_demand {
 	uint64_t capacity; /* keys in all to make room for; 0: by what is listed */
 };
 
-/* Sets all that is about size; leaves generation, store, key, ports and allow_only alone. -E2BIG:
- * no filter can be so large. */
+/* Sets all parameters that concern size; leaves generation, store, key, ports and allow_only
+ * alone. -E2BIG: no filter can be so large. */
 int xb_demand_size(const struct xb_demand *demand, struct xb_params *params);
 
 /* -ENOSPC with a message that says what is missing: memory, or room in the run directory. */
 int xb_demand_check(const struct xb_paths *paths, const struct xb_params *params);
 
-/* Whether a generation for so many keys, of whatever kind and at whatever rate, has room here
- * without doubt. Takes no time; false says nothing. */
+/* Whether there is certainly room for a generation with this many keys, of whatever kind and at
+ * whatever rate. Takes no time; false means that nothing is known. */
 bool xb_demand_is_met(const struct xb_paths *paths, uint64_t keys);
 
 /* What xb_demand_is_met() counts for a key, and for a generation without any. */

@@ -63,16 +63,17 @@ void xb_generation_close(struct xb_generation *generation);
 /* Whether changes can be made in place: counters present and clean. */
 bool xb_generation_is_sound(const struct xb_generation *generation);
 
-/* Whether it has all that the store lists, and nothing of another history of it. */
+/* Whether the generation has everything that the store lists, and comes from the same history of
+ * the store. */
 bool xb_generation_is_current(const struct xb_generation *generation, const struct xb_meta *meta);
 
 /* Whether its program is what the store wants: rate, confirm stage, policy. */
 bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta);
 
 /*
- * Under the writer lock, right before the generation is put in force, or to keep it there: holds
- * what it was built from against what the store says now. The policy, which is only a word, is set.
- * -ENOENT without a message: it lacks a change, or was built for other settings.
+ * Called with the writer lock held, right before the generation is put in force, or to keep it
+ * there: compares what it was built from with what the store says now, and sets the policy, which
+ * is only a word. -ENOENT without a message: it lacks a change, or was built for other settings.
  */
 int xb_generation_match(const struct xb_generation *generation, const struct xb_meta *meta);
 
@@ -90,22 +91,22 @@ int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *genera
 /* Rate it was sized for. */
 double xb_generation_rate(const struct xb_generation *generation);
 
-/* Makes it the one in force and removes all others once no packet is in them. Under writer and
- * builder lock. */
+/* Puts the generation in force, and removes all others once no packet is in them. The caller
+ * holds writer and builder lock. */
 int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,
 			  struct xb_generation *generation);
 
 /* Removes what was built and not published. */
 void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation);
 
-/* Gives up counters that are of no use any more, and their room; it goes on enforcing, but is
- * changed no more. */
+/* Gives up counters that are of no use any more, and their room. The generation continues to
+ * enforce, but cannot be changed any more. */
 void xb_generation_forget_counters(const struct xb_paths *paths, struct xb_generation *generation);
 
 /* Removes every generation of this store but the one named (NULL: all), and their counters. */
 void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const char *keep);
 
-/* Only the counters, of generations that nobody can change any more. */
+/* Removes only the counters of generations that nobody can change any more. */
 void xb_generation_sweep_counters(const struct xb_paths *paths, uint64_t store, const char *keep);
 
 /* Opens windows and counters of maps and files the generation has open. For builders. */

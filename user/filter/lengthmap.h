@@ -11,8 +11,8 @@
  * without cell 0. */
 uint32_t xb_lengthmap_cell(const struct xb_key *key, uint32_t cells, const struct xb_entry *entry);
 
-/* Marks the entry's length; atomic. Returns the probes that a source on this cell now costs at
- * most. */
+/* Marks the entry's length, atomically. Returns the largest number of probes that a source on
+ * this cell now costs. */
 uint32_t xb_lengthmap_mark(struct xb_lengths *table, uint32_t cell, const struct xb_entry *entry);
 
 /* The most probes any source costs. */

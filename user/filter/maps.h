@@ -40,8 +40,8 @@ uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params);
 /* Bytes of all arrays: the packet path. */
 uint64_t xb_maps_bytes(const struct xb_params *params);
 
-/* Whether parameters that were read, as from a pin, agree with themselves: whoever goes by them
- * stays within the maps they ask for. */
+/* Whether parameters that were read, for example from a pin, agree with themselves. Code that
+ * relies on them then stays within the maps for which they ask. */
 bool xb_params_are_sound(const struct xb_params *params);
 
 /* Whether the map behind the descriptor is the one that the parameters ask for. */

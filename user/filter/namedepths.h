@@ -5,8 +5,8 @@
 
 #include "model/entry.h"
 
-/* Makes room for the listed (allowed) name, in force when it returns. Nothing is ever taken back
- * until the next generation. */
+/* Extends the depths to the listed (allowed) name; in force when it returns. Depths shrink only
+ * with the next generation. */
 void xb_depths_list(struct xb_depths *depths, const struct xb_entry *entry);
 void xb_depths_allow(struct xb_depths *depths, const struct xb_entry *entry);
 

@@ -6,9 +6,10 @@
 #include "store/changes.h"
 
 /*
- * What allows comes first, what drops after it; then what dropped goes, and what allowed goes last.
- * So each source meets, at every moment, what it met before, or what it meets afterwards; and never
- * anything else if that is the same, also where other entries cover it before and after.
+ * New allowlist entries come first, new listed entries second; then listed entries are removed, and
+ * allowlist entries last. So at every moment each source gets the verdict that it had before or the
+ * one that it has afterwards. If both are the same, it never gets another, also if different
+ * entries cover it before and after.
  */
 enum xb_phase {
 	XB_PHASE_ALLOW,
@@ -22,10 +23,10 @@ enum xb_phase {
 bool xb_phase_has(enum xb_phase phase, const struct xb_change *change);
 
 /*
- * Whether a packet may come from a source that this phase and an earlier one both touch. Such a
- * packet, when it has read the place of the one before that was changed, must not read that of the
- * other after it: all packets in work have to be waited for between the two. True also if there are
- * too many to tell.
+ * Whether a packet may come from a source that both this phase and an earlier one touch. Such a
+ * packet could have read the earlier place before its change and the later place after it; so
+ * between the two phases, the writer must wait until all packets in work are done. True also if
+ * there are too many changes to tell.
  */
 bool xb_phase_meets_earlier(const struct xb_changes *changes, enum xb_phase phase);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The exact map of IPv4 prefixes up to /24. It has no counters: what a delete leaves is asked from
- * the store. */
+/* The exact map of IPv4 prefixes up to /24. It has no counters: a delete looks into the store
+ * for what is left. */
 #ifndef XB_FILTER_PREFIXMAP_H
 #define XB_FILTER_PREFIXMAP_H
 
@@ -12,7 +12,7 @@ int xb_prefixmap_prepare(struct xb_window *words, const struct xb_entry *prefix)
 
 void xb_prefixmap_add(struct xb_window *words, const struct xb_entry *prefix);
 
-/* Makes the words under the prefix what the prefixes still listed in the transaction say. May be
+/* Sets the words under the prefix from the prefixes that the transaction still lists. May be
  * repeated. */
 int xb_prefixmap_settle(struct xb_window *words, struct xb_txn *txn, const struct xb_entry *prefix);
 

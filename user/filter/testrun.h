@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Asking the filter in force what it would do, with a frame of our own that no interface sees. */
+/* Asks the filter in force what it would do, with a frame that no interface sees. */
 #ifndef XB_FILTER_TESTRUN_H
 #define XB_FILTER_TESTRUN_H
 

@@ -9,7 +9,7 @@
 #include "lists/items.h"
 
 #define XB_LIST_LINE_BYTES 4096 /* at most, without the line end */
-#define XB_LIST_LINE_PART  8192 /* what comes of a longer one: still too long */
+#define XB_LIST_LINE_PART  8192 /* bytes kept of a longer line: still too long */
 #define XB_LIST_SLACK	   4	/* bytes that can be read behind a line */
 
 struct xb_list_set;
@@ -17,10 +17,10 @@ struct xb_list_zone;
 struct xb_list_data;
 struct xb_list_format;
 
-/* A file while it is read. All zero but for `file` is a beginning. */
+/* The state of reading a file. All zero but for `file` is the beginning. */
 struct xb_reading {
 	struct xb_listfile *file;
-	const struct xb_list_format *format; /* NULL: told by the first line that is one */
+	const struct xb_list_format *format; /* NULL: the first line with an entry decides */
 	bool indented;			     /* the line had blanks in front */
 	struct xb_list_set *sets;	     /* of ipset */
 	size_t set_count, set_room;
@@ -28,17 +28,15 @@ struct xb_reading {
 	struct xb_list_data *data; /* of unbound */
 };
 
-/* Not understood: to be counted, and nothing kept of the line. */
+/* The line was not understood: it is counted, and nothing of it is kept. */
 #define XB_LINE_UNKNOWN 1
 
 /* Lines come without blanks around them, none empty or a comment; a parser may cut them up. */
 struct xb_list_format {
 	const char *name;
 	bool (*detect)(const char *line); /* NULL: only when asked for by name */
-	/*
-	 * 0, or an error. With `loose` an input error is told and counted with the line, as
-	 * XB_LINE_UNKNOWN is; else it ends the import.
-	 */
+	/* 0, or an error. With `loose`, an input error is counted and kept with the line, as
+	 * XB_LINE_UNKNOWN is; otherwise it ends the import. */
 	int (*parse)(struct xb_reading *reading, char *line);
 	const char *comments; /* what a line that is one begins with */
 	bool loose;

@@ -38,18 +38,19 @@ static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *i
 
 int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment);
 
-/* Counts a line that was not understood, and keeps what is to be said of it. */
+/* Counts a line that was not understood, and keeps the text to show for it. */
 __attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *file, uint64_t line,
 							  const char *format, ...);
 
-/* Takes the doubtful items out and their lines as unknown; the domain in quotes and `why` tell the
- * reason. */
+/* Removes the doubtful items and counts their lines as unknown, with the domain in quotes and
+ * `why` as the reason. */
 int xb_line_settle(struct xb_listfile *file, const char *why);
 
 /*
- * For formats in which the narrower rule wins, with the items in store order, repeats among them:
- * takes out either an exception that would hide what the file lists below it, or, where something
- * wider is listed too, what is listed below the exception. Each is told as unknown.
+ * For formats in which the narrower rule wins, with the items in store order, repeats among them.
+ * An exception would hide what the file lists below it, so this function removes it; but where the
+ * file lists something wider too, it keeps the exception and removes what is listed below. Each
+ * removed item counts as unknown.
  */
 int xb_line_narrower_wins(struct xb_listfile *file);
 
@@ -77,8 +78,8 @@ int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used)
 int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
 			const char *comment);
 
-/* Whether the address is one that lists give to names which are to lead nowhere: 0.0.0.0,
- * 127.0.0.0/8, ::, ::1, fe80::1 of an interface. */
+/* Whether lists give this address to names that should lead nowhere: 0.0.0.0, 127.0.0.0/8, ::,
+ * ::1, fe80::1 of an interface. */
 bool xb_line_is_nowhere(const char *address);
 
 #endif

@@ -21,8 +21,8 @@ int xb_listfile_read(const char *path, const char *format, struct xb_listfile *f
 struct xb_listfile_terms {
 	const char *name;   /* for messages, instead of the path */
 	const char *format; /* as above */
-	const char *end;    /* the last line that is not blank must be this, blanks around it aside:
-			       of a file that was cut off in transfer it is another */
+	const char *end;    /* the last line that is not blank must be this one, apart from blanks
+			       around it: if the file was cut off in transfer, it is another */
 };
 
 /* The same. fd: what is open already and stays so, instead of the path; -1: nothing. */

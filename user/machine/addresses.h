@@ -6,8 +6,8 @@
 #include "machine/devices.h"
 #include "machine/lifelines.h"
 
-/* Adds the addresses of the chosen. Of others that run and have some it notes that they were seen:
- * neither these addresses nor their gateways are lifelines. */
+/* Adds the addresses of the chosen devices. Other devices that run and have addresses are noted
+ * as seen: neither their addresses nor their gateways are lifelines. */
 int xb_device_addresses(const struct xb_devices *devices, struct xb_lifelines *out);
 
 #endif

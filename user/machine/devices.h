@@ -14,7 +14,7 @@ struct xb_device {
 	uint32_t master;    /* bridge, bond, VRF it belongs to; 0: none */
 	uint32_t lower;	    /* the device a VLAN or macvlan sits on; 0: none */
 	uint32_t vrf_table; /* routing table, if it is a VRF; else 0 */
-	bool veth;	    /* what it sends comes in at its other end */
+	bool veth;	    /* what it sends arrives at its other end */
 	bool chosen;
 	bool running; /* up, with a carrier */
 	char name[IF_NAMESIZE];

@@ -21,7 +21,8 @@ enum xb_lifeline_kind {
 	XB_LIFELINE_KINDS,
 };
 
-/* Why of what an interface has, by its name: a later survey knows by it where to look again. */
+/* The reason text for addresses and gateways of an interface, with its name; a later survey
+ * finds by it where to look again. */
 #define XB_WHY_ADDRESS "on %s"
 #define XB_WHY_GATEWAY "default route of %s"
 
@@ -52,22 +53,22 @@ __attribute__((format(printf, 4, 5))) int xb_lifelines_add(struct xb_lifelines *
 							   const char *why_format, ...);
 
 /*
- * Notes that `why` can be looked at for lifelines of this kind and of the family of `like`, an
- * address that was seen there. xb_lifelines_add() does so for what it is given, but for addresses
- * of the link alone, which an interface has before it has a network.
+ * Notes that the survey could look at `why` for lifelines of this kind and of the family of `like`,
+ * an address that was seen there. xb_lifelines_add() does this for each address that it adds,
+ * except addresses of the link alone, which an interface has before it has a network.
  */
 int xb_lifelines_see(struct xb_lifelines *lifelines, const struct xb_entry *like,
 		     enum xb_lifeline_kind kind, const char *why);
 
-/* The same of all that an interface of this name has, for the family of `like`: its addresses and
- * gateways are what is found there, or none. */
+/* Notes the same for all addresses and gateways of the interface of this name, for the family of
+ * `like`: what the survey does not find there is not there. */
 int xb_lifelines_see_device(struct xb_lifelines *lifelines, const struct xb_entry *like,
 			    const char *name);
 
 /*
- * Whether the survey looked where this one was found before, so that it would have found it again.
- * Each interface speaks for its own addresses and gateways, each lease file for its servers; any
- * resolv.conf that names a server speaks for all.
+ * Whether the survey looked at the place where this lifeline was found before, so that it would
+ * have found it again. Each interface speaks for its own addresses and gateways, each lease file
+ * for its servers; any resolv.conf that names a server speaks for all.
  */
 bool xb_lifelines_deny(const struct xb_lifelines *found, const struct xb_entry *entry,
 		       enum xb_lifeline_kind kind, const char *why, size_t why_size);

@@ -5,10 +5,12 @@
 
 struct xb_lifelines;
 
-/* Of resolv.conf; behind a resolver on this machine also those systemd-resolved asks. */
+/* Adds the name servers in resolv.conf; behind a resolver on this machine, also those that
+ * systemd-resolved asks. */
 int xb_resolvers_find(struct xb_lifelines *out);
 
-/* Of the leases of systemd-networkd, and of the last lease in each file of dhclient. */
+/* Adds the DHCP servers in the leases of systemd-networkd, and in the last lease of each file of
+ * dhclient. */
 int xb_dhcp_servers_find(struct xb_lifelines *out);
 
 #endif

@@ -23,7 +23,8 @@ struct xb_session {
  */
 int xb_session_current(struct xb_session *sessions, size_t room);
 
-/* From where a process sees others. What was seen from elsewhere cannot be looked at from here. */
+/* The place from which a process sees others. A session that was seen from another place cannot
+ * be looked at from here. */
 struct xb_vantage {
 	uint8_t boot[16];	/* random, of this boot of the machine */
 	uint64_t pid_namespace; /* inode; 0: /proc shows another one, so nobody can be looked at */

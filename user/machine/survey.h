@@ -6,11 +6,11 @@
 #include "machine/lifelines.h"
 
 /*
- * Appends what the machine's configuration and state say now. ifindexes: the attached interfaces,
- * which count with all that is stacked on them (bridge, bond, VLAN, macvlan). kinds: a bit 1U <<
- * kind each; XB_LIFELINE_SSH finds nothing here. A missing file is nothing found; an unreadable one
- * is a notice. Looks no names up. On failure out holds what was found so far; the caller frees it
- * in either case.
+ * Appends the lifelines that the machine's configuration and state show now. ifindexes: the
+ * attached interfaces; all devices that are stacked on them (bridge, bond, VLAN, macvlan) count
+ * too. kinds: a bit 1U << kind each; XB_LIFELINE_SSH finds nothing here. A missing file counts as
+ * nothing found; an unreadable one causes a notice. Names are not looked up. On failure, out holds
+ * what was found so far; the caller frees it in either case.
  */
 int xb_lifelines_find(const uint32_t *ifindexes, size_t count, unsigned int kinds,
 		      struct xb_lifelines *out);

@@ -5,8 +5,8 @@
 
 struct xb_lifelines;
 
-/* Those configured by address for chrony, ntpd and systemd-timesyncd, those connected UDP sockets
- * lead to, and those a running chronyd names within a second. */
+/* Adds the servers that chrony, ntpd and systemd-timesyncd configure by address, those to which
+ * connected UDP sockets lead, and those that a running chronyd names within a second. */
 int xb_time_servers_find(struct xb_lifelines *out);
 
 #endif

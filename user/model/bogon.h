@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What no list should name by accident: addresses that are nobody's on the Internet, prefixes and
- * domains too wide to be meant. */
+/* Entries that no list should hold by accident: addresses that belong to nobody on the Internet,
+ * and prefixes and domains that are too wide. */
 #ifndef XB_MODEL_BOGON_H
 #define XB_MODEL_BOGON_H
 
 #include "model/entry.h"
 
-#define XB_WIDEST4 8  /* shortest IPv4 prefix that is believed */
-#define XB_WIDEST6 16 /* shortest IPv6 prefix that is believed */
+#define XB_WIDEST4 8  /* shortest IPv4 prefix that is taken without doubt */
+#define XB_WIDEST6 16 /* shortest IPv6 prefix that is taken without doubt */
 
 /*
- * Why the entry is wider than anybody lists without meaning it, or NULL: shorter than XB_WIDEST4 or
- * XB_WIDEST6, or a domain of one label, perhaps a whole top-level domain. Of either side.
+ * Why the entry is too wide to be meant, or NULL: a prefix shorter than XB_WIDEST4 or XB_WIDEST6,
+ * or a domain of one label, which may be a whole top-level domain. For listed and allowed entries.
  */
 const char *xb_too_wide(const struct xb_entry *entry);
 

@@ -44,16 +44,16 @@ _Static_assert(sizeof(struct xb_entry) == 24, "millions of them are in memory");
 #define XB_ENTRY_KEY_BYTES   256 /* at most */
 
 /*
- * ADDRESS, ADDRESS/LENGTH or DOMAIN of size bytes; ::ffff:192.0.2.1 is 192.0.2.1, and so are
- * prefixes of /96 and longer. name: where the form of a domain goes, which the entry then points
- * to; NULL: only addresses are taken. *host_bits (may be NULL) tells whether bits behind the length
+ * Parses ADDRESS, ADDRESS/LENGTH or DOMAIN of size bytes. ::ffff:192.0.2.1 becomes 192.0.2.1, and
+ * so do prefixes of /96 and longer. name: room for the form of a domain, to which the entry then
+ * points; NULL: only addresses are taken. *host_bits (may be NULL): whether bits behind the length
  * were cut off.
  */
 int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
 		   struct xb_entry *entry, bool *host_bits);
 
-/* Of one in the form ::ffff:192.0.2.1, which earlier versions kept as it was: makes it the IPv4
- * entry, on the side where it was; false: it is another one. */
+/* Makes an entry in the form ::ffff:192.0.2.1, which earlier versions kept as typed, the IPv4
+ * entry that it means, listed or allowed as it was. False: it has another form. */
 bool xb_entry_unmap(struct xb_entry *entry);
 
 /* Writes the canonical text (no length for single addresses) and returns out. */
@@ -96,9 +96,8 @@ static inline uint8_t xb_entry_full_length(const struct xb_entry *entry)
 	return xb_entry_is_ipv4(entry) ? 32 : 128;
 }
 
-/* Keys the entry takes in its Bloom filter: up to 128 for an expanded XB_HOST4, 0 for what has
- * none.
- */
+/* How many keys the entry has in its Bloom filter: up to 128 for an expanded XB_HOST4, 0 for
+ * kinds that have no filter. */
 static inline uint32_t xb_entry_keys(const struct xb_entry *entry)
 {
 	return entry->kind == XB_HOST4 ? 1U << (32 - entry->length)
@@ -108,7 +107,8 @@ static inline uint32_t xb_entry_keys(const struct xb_entry *entry)
 /* The entry of the given length, at most its own, that covers it. Addresses only. */
 struct xb_entry xb_entry_covering(const struct xb_entry *entry, uint8_t length);
 
-/* Makes it the next wider one that covers it; false: there is none. A name stays where it is. */
+/* Widens the entry to the next one that covers it; false: there is none. A name stays where it
+ * is in memory. */
 bool xb_entry_widen(struct xb_entry *entry);
 
 /* Whether inner lies within outer, or is the same; both of one family. */
@@ -121,9 +121,10 @@ size_t xb_entry_encode(const struct xb_entry *entry, uint8_t key[XB_ENTRY_KEY_BY
 size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry);
 
 /*
- * Sorts records of the given size that begin with a struct xb_entry, stable. array is the address
- * of the pointer to them: they are allocated, and may be elsewhere afterwards, without room for
- * more. -ENOMEM, or -EINVAL for 2^32 of them, with a message: all are still there.
+ * Sorts records of the given size that begin with a struct xb_entry; the sort is stable. array: the
+ * address of the pointer to the records, which must be allocated; afterwards they may be elsewhere,
+ * without room for more. -ENOMEM, or -EINVAL for 2^32 records, with a message; all records are then
+ * unchanged.
  */
 int xb_entry_sort(void *array, size_t count, size_t size);
 

@@ -15,8 +15,8 @@ struct xb_wanted {
 const char *xb_mode_name(enum xb_mode mode);
 int xb_mode_parse(const char *text, enum xb_mode *mode);
 
-/* Whether it can be the name of one: what the kernel takes, if it is UTF-8 without control
- * characters. An input error otherwise. */
+/* Checks whether the text can be the name of an interface: the kernel takes it, and it is UTF-8
+ * without control characters. Otherwise an input error. */
 int xb_wanted_check(const char *name);
 
 #endif

@@ -29,9 +29,9 @@ int xb_name_parse(const char *text, size_t size, uint8_t form[XB_NAME_BYTES], ui
 const char *xb_name_format(const uint8_t *form, uint8_t used, char out[XB_NAME_TEXT]);
 
 /*
- * The form of a name as it stands in a DNS message: size bytes of labels, without the root. For
- * showing what was told; false if these are no labels. Capitals stay; '?' stands for bytes that do
- * not print, and for dots.
+ * Makes the form of a name as it stands in a DNS message: size bytes of labels, without the root.
+ * For display; false if these are no labels. Capitals stay; '?' stands for bytes that do not print,
+ * and for dots.
  */
 bool xb_name_from_wire(const uint8_t *wire, size_t size, uint8_t form[XB_NAME_BYTES],
 		       uint8_t *used);

@@ -11,7 +11,8 @@
 const char *xb_policy_name(uint32_t policy);
 int xb_policy_parse(const char *text, uint32_t *policy);
 
-/* Whether it can be had: allow-only needs the confirm stage, or wrong hits would be let in. */
+/* Checks whether the policy is possible: allow-only needs the exact look-up, because otherwise
+ * wrong hits would pass. */
 int xb_policy_check(uint32_t policy, bool confirm);
 
 #endif

@@ -15,7 +15,7 @@ int xb_carrier_parse(const char *text, enum xb_carrier *carrier);
 
 uint16_t *xb_ports_of(struct xb_name_ports *ports, enum xb_carrier carrier);
 
-/* Puts one more among them, unless it is no port, is there, or there is no room. */
+/* Adds a port. An error if it is no port, is there already, or if there is no room. */
 int xb_ports_add(uint16_t ports[XB_NAME_PORTS], uint64_t port);
 
 /* PORT,... or "off". */
@@ -26,14 +26,12 @@ int xb_ports_parse(const char *text, uint16_t ports[XB_NAME_PORTS]);
 /* The text of them; returns out. */
 const char *xb_ports_format(const uint16_t ports[XB_NAME_PORTS], char out[XB_PORTS_TEXT]);
 
-/*
- * A port carries names in one way: an error if one of this carrier is another's too. Of TLS and
- * HTTP one is tried; and TCP to a port of DNS is taken for DNS before either.
- */
+/* An error if a port of this carrier belongs to another carrier too. The filter would try only
+ * one of TLS and HTTP, and takes TCP to a port of DNS for DNS before either. */
 int xb_ports_check(struct xb_name_ports *ports, enum xb_carrier carrier);
 
-/* Leaves out, with a notice, ports of this carrier that are ports of DNS, where it finds nothing:
- * earlier versions took them. */
+/* Leaves out, with a notice, ports of this carrier that are ports of DNS. Earlier versions
+ * accepted them, but the filter finds nothing there. */
 void xb_ports_yield(struct xb_name_ports *ports, enum xb_carrier carrier);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names of what becomes of queries for listed domains: enum xb_domain_verdict, which is in
+/* The names of the verdicts for queries for listed domains: enum xb_domain_verdict, which is in
  * xdp_bloom/layout.h. */
 #ifndef XB_MODEL_VERDICT_H
 #define XB_MODEL_VERDICT_H

@@ -6,12 +6,12 @@
 
 #include "store/store.h"
 
-/* The next sequence number, and the mark that goes with it: a filter that has the changes up to it
- * carries both. */
+/* Draws the next sequence number and the mark that goes with it. A filter that has all changes
+ * up to it carries both. */
 void xb_changelog_advance(struct xb_txn *txn);
 
-/* Advances, and logs the transaction's changes under the new number, told one by one unless they
- * are bulk. */
+/* Advances the sequence, and logs the transaction's changes under the new number, one by one
+ * unless they are bulk. */
 int xb_changelog_append(struct xb_txn *txn, bool bulk);
 
 /* Drops what is logged up to and including `sequence`. */

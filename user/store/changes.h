@@ -21,7 +21,8 @@ struct xb_change {
 	enum xb_what what;
 };
 
-/* Beyond this many a change is "bulk": not told one by one, and answered by a new generation. */
+/* A transaction with more changes than this is "bulk": its changes are not kept one by one, and
+ * a new generation is built for it. */
 #define XB_CHANGES_MAX (1U << 17)
 
 struct xb_changes {
@@ -38,8 +39,9 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enu
 int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more);
 
 /*
- * Leaves of what was told in order what it comes to, in store order, each entry once: what came and
- * went again is no change. -EIO with a message: out of memory.
+ * Reduces the changes, which are in the order in which they were made, to their net result: each
+ * entry once, in store order. An entry that came and went again is no change. -EIO with a message:
+ * out of memory.
  */
 int xb_changes_settle(struct xb_changes *changes);
 

@@ -13,7 +13,8 @@ struct xb_covers {
 	uint8_t form[XB_NAME_BYTES];
 };
 
-/* A domain asks for its name: what is listed alone covers it, too. A name stays the caller's. */
+/* A domain stands for a query for its name, so an entry for that name alone covers it too. A name
+ * stays the caller's. */
 void xb_covers_begin(const struct xb_entry *asked, struct xb_covers *covers);
 
 /* 1: an entry, in any list, and its memberships; 0: no more; negative: error. */

@@ -9,15 +9,15 @@
 int xb_entries_open(struct xb_txn *txn);
 void xb_entries_close(struct xb_txn *txn);
 
-/* Writes what is kept in memory: before a commit. */
+/* Writes the changes that are kept in memory. Called before a commit. */
 int xb_entries_flush(struct xb_txn *txn);
 
-/* The value, to be read until the next call for this transaction but a scan's. -ENOENT without a
- * message: there is no such entry. */
+/* Gets the value, which is valid until the next call for this transaction other than a scan's.
+ * -ENOENT without a message: there is no such entry. */
 int xb_entries_get(struct xb_txn *txn, const struct xb_entry *entry, MDB_val *value);
 
-/* Gives the entry that was asked for last another value, and makes it if it is not there; with an
- * empty value takes it out. */
+/* Gives the entry that was last asked for another value, and creates it if it is not there; an
+ * empty value removes it. */
 int xb_entries_set(struct xb_txn *txn, const MDB_val *value);
 
 int xb_entries_remove_all(struct xb_txn *txn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is listed and will not be dropped all the same, for the allowlist has it. */
+/* Listed entries that will not be dropped, because they are on the allowlist. */
 #ifndef XB_STORE_EXEMPT_H
 #define XB_STORE_EXEMPT_H
 

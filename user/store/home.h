@@ -28,12 +28,12 @@ int xb_home_get(struct xb_txn *txn, struct xb_home *home);
 /* Whether it is what xb_home_put() would keep. */
 bool xb_home_is_here(const struct xb_home *home);
 
-/* The namespace of this process is the home. Nothing is written if that is known. */
+/* Makes the namespace of this process the home. Writes nothing if it is the home already. */
 int xb_home_put(struct xb_txn *txn);
 
 enum xb_place xb_home_place(const struct xb_home *home);
 
-/* The error for whoever is at such a place, AWAY or HEIR, that says where to go. */
+/* The error for a process at such a place (AWAY or HEIR): it says where to go. */
 int xb_home_refuse(const struct xb_home *home, enum xb_place place, const char *state);
 
 #endif

@@ -14,9 +14,9 @@
 #define XB_NOT_LATEST ESTALE
 
 /*
- * As mdb_txn_begin() without a parent: 0, or an error of LMDB or a positive errno, no message;
- * XB_NOT_LATEST: the lock file lags. A reader may get the transaction before the newest one while
- * the process that made that is not done with it, or died there; nobody has been told of it.
+ * As mdb_txn_begin() without a parent. Returns 0, an error of LMDB, or a positive errno, without a
+ * message. XB_NOT_LATEST: the lock file lags. While a writer is finishing its transaction, or after
+ * it died there, a reader may get the transaction before it; that one was not acknowledged.
  */
 int xb_latest_begin(MDB_env *env, unsigned int flags, MDB_txn **txn);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What LMDB fails with, said to the person; and how much the store is built for. */
+/* Messages for failures of LMDB, and the size that the store is built for. */
 #ifndef XB_STORE_LMDBERROR_H
 #define XB_STORE_LMDBERROR_H
 

@@ -13,30 +13,30 @@
 int xb_storefile_check(const char *path);
 
 /*
- * Opens it, and begins it if need be. Under xb_lock_opening(), and once in a process: the kernel
- * drops LMDB's locks when the process closes any descriptor of the lock file. An error of LMDB or a
- * positive errno, without a message; nothing is open then.
+ * Opens the file, and creates it if need be. The caller holds xb_lock_opening(). Only once in a
+ * process: the kernel drops LMDB's locks when the process closes any descriptor of the lock file.
+ * Returns an error of LMDB or a positive errno, without a message; nothing is open then.
  */
 int xb_storefile_open(const char *path, MDB_env **env);
 
-/* Whether it is on a file system that cannot be written. LMDB has no lock file then: no table of
- * readers keeps what they read from being used again. */
+/* Whether the file is on a file system that cannot be written. LMDB then has no lock file, and
+ * no table of readers protects the pages that they read from being used again. */
 bool xb_storefile_is_read_only(MDB_env *env);
 
 void xb_storefile_close(MDB_env *env);
 
-/* A look-up in a file cut short would end in SIGBUS. Errors as above. */
+/* Whether the file was cut short; a look-up in it would end in SIGBUS. Errors as above. */
 int xb_storefile_is_short(MDB_env *env, bool *is);
 
-/* Makes it long enough. Under the writer lock. */
+/* Lengthens a file that was cut short. The caller holds the writer lock. */
 int xb_storefile_fill_up(MDB_env *env);
 
-/* In place of *env, which is closed: what is in it, in memory, where nobody else sees changes.
- * *env: NULL after an error. Errors as above. */
+/* Closes *env and replaces it by a copy of the file in memory, in which nobody else sees
+ * changes. *env: NULL after an error. Errors as above. */
 int xb_storefile_copy(const char *path, MDB_env **env);
 
-/* Of a store that has no tables yet: once it has, its beginning, its name and that of its directory
- * survive a power loss. 0, or an error with its message. */
+/* For a store that has no tables yet: syncs its first pages, its name and that of its directory,
+ * so that they survive a power loss before it gets tables. 0, or an error with its message. */
 int xb_storefile_sync(MDB_env *env, const char *directory);
 
 #endif

@@ -15,8 +15,8 @@ struct xb_membership {
 	const char *comment; /* UTF-8, not terminated; owned by the transaction when read from it */
 };
 
-/* When what lasts so many seconds from now ends; 0 lasts for ever. An input error if that is not
- * told any more. */
+/* The time at which something that lasts this many seconds from now ends; 0 lasts for ever. An
+ * input error if the time is too late to be stored. */
 int xb_expiry(uint32_t now, uint32_t seconds, uint32_t *expires);
 
 enum xb_put {
@@ -30,7 +30,7 @@ enum xb_put {
 #define XB_RENEW_EXPIRY	 1U
 #define XB_RENEW_COMMENT 2U
 
-/* Puts the entry into the list. renew: XB_RENEW_ bits. *result tells what came of it. */
+/* Puts the entry into the list. renew: XB_RENEW_ bits. *result: what changed. */
 int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 		  const struct xb_membership *member, unsigned int renew, enum xb_put *result);
 
@@ -60,10 +60,10 @@ void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uin
 int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
 
 /*
- * In a transaction that reads, to tell people what is listed: what has expired by now is no longer
- * seen, as if it had been swept, in memberships, totals and lists. *count: how many memberships
- * those are, which the kernel still enforces. An entry whose memberships have all expired is found
- * with none.
+ * For a transaction that reads in order to show what is listed: hides what has expired by now, as
+ * if it had been swept, from memberships, totals and lists. *count: the number of hidden
+ * memberships, which the kernel still enforces. An entry whose memberships have all expired is
+ * found with none.
  */
 int xb_member_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count);
 
@@ -113,7 +113,7 @@ int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct x
 /* 1: the list has domains that are listed; 0: none; negative: error. */
 int xb_member_has_names(struct xb_txn *txn, const struct xb_list *list);
 
-/* What becomes of queries for the domain: the strictest verdict of the lists among members. */
+/* The verdict for queries for the domain: the strictest of the lists among members. */
 enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The meta record: what the store says of itself and of what is wanted, but for lists and entries.
- */
+/* The meta record: the store's identity, settings and totals; everything except lists and
+ * entries. */
 #ifndef XB_STORE_META_H
 #define XB_STORE_META_H
 
@@ -12,9 +12,9 @@
 #define XB_SCHEMA 7
 
 /*
- * Rate of the Bloom stage, per packet, when none is asked for. Alone it decides, so few may be hit
- * wrongly; with confirm behind it a wrong hit only costs time, and memory counts: see
- * docs/design.md for the measurement.
+ * The default rate of the Bloom stage, per packet. Without confirm this rate alone decides who is
+ * dropped, so it must be low. With confirm a wrong hit only costs time, and memory counts:
+ * docs/design.md has the measurement.
  */
 #define XB_DEFAULT_RATE	  1e-4
 #define XB_CONFIRMED_RATE 1e-2
@@ -43,10 +43,11 @@ struct xb_meta {
 	uint32_t refused;     /* kinds of lifelines not to be allowed, a bit each */
 	uint32_t seal;	      /* of the record, see store/checksum.h */
 	struct xb_name_ports ports;
-	uint64_t mark; /* random, drawn with each sequence number: of two stores that went different
-			  ways from the same one, the numbers may agree, the marks do not */
-	uint64_t transaction;  /* LMDB's number of the one that wrote this, the last that committed
-				  anything: an older page in place of a newer one shows */
+	uint64_t mark;	       /* random, drawn with each sequence number: two stores that developed
+				  differently from one copy may have the same numbers, but not the same
+				  marks */
+	uint64_t transaction;  /* number of the LMDB transaction that wrote this record, which every
+				  transaction does: shows an older page in place of a newer one */
 	uint32_t answer_limit; /* answers a second on each CPU; 0: any number */
 	uint32_t reserved;
 };
@@ -56,27 +57,27 @@ struct xb_meta {
 
 #define XB_DNS_PORT 53 /* by default the only one */
 
-/* By default. Of listed names a network of a thousand clients asks for less, even where a single
- * CPU takes all queries; and nobody forges sources to have so little sent to them. */
+/* The default. A network of a thousand clients asks for fewer listed names than this, even if a
+ * single CPU takes all queries; and so few answers are not worth forging sources for. */
 #define XB_ANSWER_LIMIT	    1000
-#define XB_ANSWER_LIMIT_MAX 1000000 /* more than this is none */
+#define XB_ANSWER_LIMIT_MAX 1000000 /* larger numbers are not accepted */
 
 double xb_meta_rate(const struct xb_meta *meta);
 
 /* A random number, never 0. */
 int xb_meta_draw(uint64_t *number);
 
-/* Of a store that has none yet. */
+/* Fills in the record of a store that has none yet. */
 int xb_meta_new(struct xb_meta *meta);
 
 /* Puts the check sum into the record, and returns it. */
 uint32_t xb_meta_seal(struct xb_meta *meta);
 
-/* The record of an earlier version as if it were today's. Of one that had its size, *meta is what
- * is stored. */
+/* Converts the record of an earlier version to the present layout. If the sizes are equal, *meta
+ * is the stored record. */
 int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value);
 
-/* The same of schema 6, which only lacked the limit of answers: its seal is looked at. */
+/* The same for schema 6, which lacked only the limit of answers: checks its CRC. */
 int xb_meta_upgrade_unlimited(struct xb_meta *meta, const MDB_val *value);
 
 #endif

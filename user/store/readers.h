@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who reads the store as it was some transactions ago: nothing freed since then can be used again,
- * so that the file grows. */
+/* Readers that hold an old state of the store: pages that were freed since cannot be used again,
+ * so the file grows. */
 #ifndef XB_STORE_READERS_H
 #define XB_STORE_READERS_H
 
@@ -12,8 +12,8 @@ struct xb_reader {
 	size_t behind; /* transactions */
 };
 
-/* The one that is furthest behind, other than this process; behind is 0 if there is none. Those
- * that died are none: opening the store cleared them. */
+/* The reader that is furthest behind, other than this process; behind is 0 if there is none.
+ * Dead readers do not count: opening the store cleared them. */
 struct xb_reader xb_readers_last(MDB_env *env);
 
 #endif

@@ -8,7 +8,7 @@
 /* Whether the store has tables of an earlier version. */
 bool xb_schema_is_old(MDB_txn *txn);
 
-/* Moves them into today's, in one transaction. */
+/* Moves them into the present tables, in one transaction. */
 int xb_schema_upgrade(struct xb_store *store);
 
 #endif

@@ -10,20 +10,20 @@
 #include "store/lmdberror.h"
 #include "store/txn.h"
 
-/* Readers write nothing: one of an earlier schema they read as a copy in memory. Writers bring it
- * up to date, under the writer lock, which they must not hold yet. */
+/* Readers write nothing: if the store has an earlier schema, they read a copy in memory. Writers
+ * upgrade it; for that they take the writer lock, which they must not hold yet. */
 enum xb_store_use { XB_STORE_READ, XB_STORE_WRITE, XB_STORE_CREATE };
 
 /*
- * Opens, and with XB_STORE_CREATE makes, the store in the directory. The caller closes it. -ENOENT
- * without message: there is none. One that cannot be written can be read; nobody writes it then by
- * another way while it is open.
+ * Opens the store in the directory, and creates it with XB_STORE_CREATE. The caller closes it.
+ * -ENOENT without a message: there is none. A store on a read-only file system can be read; while
+ * it is open, nobody can write it through another mount.
  */
 int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **store);
 void xb_store_close(struct xb_store *store);
 
-/* Under the writer lock, before anything is read: what a writer that was killed had committed is
- * seen by readers from now on, too. See store/latest.h. */
+/* Called with the writer lock held, before anything is read: makes readers see what a killed
+ * writer had committed. See store/latest.h. */
 int xb_store_recover(struct xb_store *store);
 
 #endif

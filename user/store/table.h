@@ -5,8 +5,8 @@
 
 #include "store/types.h"
 
-/* Whether so many records are all that the table should have: pages of it may be damaged, or
- * another table's, with nothing wrong in them. */
+/* Whether the table should have exactly this many records. If not, pages of it may be lost, or
+ * belong to another table, although nothing in them is wrong. */
 bool xb_table_has_all(struct xb_txn *txn, MDB_dbi table, size_t found);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the store knows of a trial: which command it was, and for which interfaces. The change
+/* The store's record of a trial: which command it was, and for which interfaces. The change
  * itself is not in the store before it is committed. */
 #ifndef XB_STORE_TRIALRECORD_H
 #define XB_STORE_TRIALRECORD_H
@@ -16,8 +16,8 @@ struct xb_wish {
 	char **argv;
 	char **names; /* interfaces it attaches; NULL: what is enforced everywhere is on trial */
 	size_t name_count;
-	/* A copy of the text it read, by name and as a descriptor; see store/trialtext.h. NULL:
-	 * none */
+	/* A copy of the text that the command read, by name and as a descriptor; see
+	 * store/trialtext.h. NULL: none */
 	const char *input;
 	int input_fd;
 };
@@ -39,14 +39,14 @@ void xb_trial_free(struct xb_trial *trial);
 /* The command as it was typed, cut to the size, safe for a terminal. */
 void xb_trial_command(const struct xb_trial *trial, char *text, size_t size);
 
-/* Seconds until the trial goes back, if the guard of this state is its own; 0: it has. */
+/* Seconds until the trial ends, if the guard of this state belongs to it; 0: it has ended. */
 uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_trial_cell *guard);
 
 /* Whether it is the interface of this name that is on trial. */
 bool xb_trial_names(const struct xb_trial *trial, const char *name);
 
-/* Whether the guard of this state, which is all zero if there is none, is the trial's, and its time
- * is not over. */
+/* Whether the guard of this state belongs to the trial and its time is not over. The state is
+ * all zero if there is no guard. */
 bool xb_trial_lives(const struct xb_trial *trial, const struct xb_trial_cell *guard);
 
 #endif

@@ -4,10 +4,11 @@
 #ifndef XB_STORE_TRIALTEXT_H
 #define XB_STORE_TRIALTEXT_H
 
-/* Open to the group, which need not be able to write to the state directory itself. */
+/* Its directory is open to the group, which need not be able to write to the state directory
+ * itself. */
 #define XB_TRIAL_DIRECTORY "trial"
 
-/* The error that nothing is in force that a trial could go back to. */
+/* The error for a trial while nothing is in force that it could return to. */
 int xb_trial_baseless(void);
 
 #define XB_TRIAL_COPY 64 /* bytes of the name of a copy */
@@ -23,14 +24,14 @@ int xb_trialinput_keep(const char *state, const char *copy, int fd);
 void xb_trialinput_forget(const char *state, const char *copy);
 
 /*
- * Opens the text of the trial to be read, by whoever commits: a plain file with one name that the
- * group of the directory may read, so nobody has root read for him what he may not. Returns a
- * descriptor or a negative errno.
+ * Opens the text of the trial for the process that commits. It must be a plain file with one name
+ * that the group of the directory may read, so that nobody makes root read a file that he may not
+ * read himself. Returns a descriptor or a negative errno.
  */
 int xb_trialinput_open(const char *state);
 
-/* Removes the text of the trial, and copies whose commands have died. For whoever has the store
- * open: process numbers are those of its users. */
+/* Removes the text of the trial, and copies whose commands have died. The caller has the store
+ * open, so that process numbers are those of its users. */
 void xb_trialinput_remove(const char *state);
 
 #endif

@@ -54,7 +54,8 @@ struct xb_txn {
 	MDB_txn *txn;
 	bool writes;	/* no snapshot */
 	uint64_t edits; /* counts what a commit has to keep */
-	uint32_t as_of; /* what has expired by then is not seen: xb_member_overlook(); 0: all is */
+	uint32_t as_of; /* memberships that have expired by this time are hidden, see
+			   xb_member_overlook(); 0: none is */
 	struct xb_entries entries;
 	struct xb_meta meta;
 	uint64_t next_mark; /* of a write: what goes with the next sequence number */

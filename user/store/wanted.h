@@ -6,7 +6,7 @@
 #include "model/interface.h"
 #include "store/store.h"
 
-/* Of the network namespace of this process, which is their home from now on. */
+/* Makes the interface wanted in the network namespace of this process, which becomes the home. */
 int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted);
 
 int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found);
