@@ -4,7 +4,10 @@
 seal in a table of another name, and a meta record without a mark. Nobody may have it open.
 
 older.py STATE mapped: what one of schema 6 would have written, which kept ::ffff:10.77.0.3 as it was
-typed. What is listed as ::fffe:10.77.x.y, or as ::fffe:0:0/96 or /97, is in that form then."""
+typed. What is listed as ::fffe:10.77.x.y, or as ::fffe:0:0/96 or /97, is in that form then.
+
+older.py STATE words: what one of schema 7 would have written, which recorded a trial as its command, word
+by word."""
 import ctypes
 import re
 import struct
@@ -74,15 +77,28 @@ def map_table(txn, table, sealed):
         put(txn, table, key, value)
 
 
-def make_6(txn, meta):
-    map_table(txn, table_of(txn, b"sealed"), True)
-    map_table(txn, table_of(txn, b"expiry"), False)
-    record = bytearray(next(value for key, value in records(txn, meta) if key == b"meta")[:LIMIT])
-    record[:4] = struct.pack("I", 6)
+def make_sealed(txn, meta, schema, size):
+    record = bytearray(next(value for key, value in records(txn, meta) if key == b"meta")[:size])
+    record[:4] = struct.pack("I", schema)
     record[TRANSACTION:TRANSACTION + 8] = struct.pack("Q", LMDB.mdb_txn_id(txn))
     record[SEAL_OF_META:SEAL_OF_META + SEAL] = bytes(SEAL)
     record[SEAL_OF_META:SEAL_OF_META + SEAL] = struct.pack("I", zlib.crc32(record))
     put(txn, meta, b"meta", bytes(record))
+
+
+def make_6(txn, meta):
+    map_table(txn, table_of(txn, b"sealed"), True)
+    map_table(txn, table_of(txn, b"expiry"), False)
+    make_sealed(txn, meta, 6, LIMIT)
+
+
+def make_7(txn, meta):
+    for key, value in list(records(txn, meta)):
+        if key == b"trial request":
+            words = b"policy\0monitor\0"
+            call("mdb_del", txn, meta, ctypes.byref(val(key)), None)
+            put(txn, meta, b"trial", value[8:16] + struct.pack("II", 0, len(words)) + words)
+    make_sealed(txn, meta, 7, None)
 
 
 def make_4(txn, meta):
@@ -104,10 +120,8 @@ def main():
     call("mdb_env_set_mapsize", env, ctypes.c_size_t(1 << 30))
     call("mdb_env_open", env, f"{sys.argv[1]}/store.mdb".encode(), NOSUBDIR, 0o600)
     call("mdb_txn_begin", env, None, 0, ctypes.byref(txn))
-    if sys.argv[2:] == ["mapped"]:
-        make_6(txn, table_of(txn, b"meta"))
-    else:
-        make_4(txn, table_of(txn, b"meta"))
+    make = {"mapped": make_6, "words": make_7}.get(sys.argv[-1], make_4)
+    make(txn, table_of(txn, b"meta"))
     call("mdb_txn_commit", txn)
     call("mdb_env_close", env)
 

@@ -424,6 +424,38 @@ t_commit_comes_too_late()
 	exits 1 test "$other"
 }
 
+# An older bloomctl recorded it in words that nobody reads any more: it ends with the first change, and
+# without one when its time is over.
+t_a_trial_of_an_older_store()
+{
+	local command
+
+	begin
+	for command in "add $other" up rotate "policy enforce --rollback 60"; do
+		ctl -q policy monitor --rollback 600 2>/dev/null
+		passes "$listed"
+		"$root/tests/e2e/older.py" "$state" words
+		exits 0 list
+		exits 1 commit
+		# shellcheck disable=SC2086
+		exits 0 -q $command
+		blocked "$listed"
+	done
+	exits 0 commit
+	ctl -q policy monitor --rollback 2 2>/dev/null
+	"$root/tests/e2e/older.py" "$state" words
+	until_over 2
+	blocked "$listed"
+	ctl detach x0
+	ctl -q attach x0 --rollback 600 2>/dev/null
+	blocked "$listed"
+	"$root/tests/e2e/older.py" "$state" words
+	ctl -q add 10.77.0.5
+	passes "$listed"
+	exits 0 status
+	nothing_left 0
+}
+
 t_bad_input()
 {
 	echo "$other" >"$T/list"

@@ -141,7 +141,8 @@ static uint32_t dropped(uint32_t count)
 
 static void rotate(bool confirm)
 {
-	const struct xb_rotation rotation = {.rate = RATE, .set_confirm = true, .confirm = confirm};
+	const struct xb_rotate_request rotation = {
+		.rate = RATE, .set_confirm = true, .confirm = confirm};
 
 	assert_int_equal(xb_rotate(&rig.paths, &rotation, NULL), 0);
 }

@@ -503,7 +503,7 @@ static void every_combination_of_stages(void **state)
 	rig_begin(&other, "stages");
 	program = rig_entry(&other);
 	for (unsigned int kind = 0; kind < 8 * 2 * 2 * 2; kind++) {
-		const struct xb_rotation rotation = {
+		const struct xb_rotate_request rotation = {
 			.rate = kind & 8 ? 1e-4 : 1e-6, .set_confirm = true, .confirm = kind & 16};
 		bool allow_only = kind & 32;
 		uint32_t listed = allow_only ? XDP_PASS : XDP_DROP;

@@ -297,14 +297,14 @@ void rig_ports(struct rig *rig, const struct xb_name_ports *ports)
 
 void rig_confirm(struct rig *rig, bool confirm)
 {
-	const struct xb_rotation rotation = {.set_confirm = true, .confirm = confirm};
+	const struct xb_rotate_request rotation = {.set_confirm = true, .confirm = confirm};
 
 	must(xb_rotate(&rig->paths, &rotation, NULL), "rotate");
 }
 
 void rig_rotate(struct rig *rig)
 {
-	const struct xb_rotation rotation = {0};
+	const struct xb_rotate_request rotation = {0};
 
 	must(xb_rotate(&rig->paths, &rotation, NULL), "rotate");
 }

@@ -61,7 +61,7 @@ void answers_note(const struct cli *cli, char **names, int count)
 	size_t enrolled = 0, i = 0;
 	struct xb_link link;
 
-	if (cli->quiet || cli->commits || xb_link_open(cli->paths.pins, &link))
+	if (cli->quiet || cli->wish.commits || xb_link_open(cli->paths.pins, &link))
 		return;
 	if (xb_link_enrolled(&link, &all, &enrolled))
 		enrolled = 0;

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "bloomctl/verbs.h"
-#include "store/trialrecord.h"
+#include "engine/wish.h"
 
 enum {
 	EXIT_DONE = 0,
@@ -27,8 +27,7 @@ struct cli {
 	struct xb_paths paths;
 	bool json, pretty, quiet, verbose;
 	const struct verb *verb; /* what is being done, for messages */
-	struct xb_wish wish;	 /* seconds 0: the change is to last */
-	bool commits;		 /* makes what is on trial lasting */
+	struct xb_wish wish;	 /* of a command that can be tried */
 };
 
 /* From now on an error is an object on stderr: {"schema":1,"error":{"class","message","file"?,

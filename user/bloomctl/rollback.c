@@ -43,17 +43,8 @@ int rollback_take(struct cli *cli, int *argc, char **argv)
 	}
 	argv[kept] = NULL;
 	*argc = kept;
-	cli->wish = (struct xb_wish){.seconds = (uint32_t)seconds, .argc = kept, .argv = argv};
+	cli->wish.seconds = (uint32_t)seconds;
 	return 0;
-}
-
-int rollback_write(const struct cli *cli, unsigned int how,
-		   int (*body)(struct xb_writer *writer, void *context), void *context)
-{
-	if (cli->wish.seconds)
-		return xb_write_try(&cli->paths, how, &cli->wish, body, context);
-	return xb_write(&cli->paths, how | (cli->commits ? XB_WRITE_COMMIT | XB_WRITE_HEAVY : 0),
-			body, context);
 }
 
 static int copy(int from, int to, const char *name)
@@ -97,7 +88,7 @@ int rollback_input(struct cli *cli, const char *file, int *fd)
 	int error = 0;
 
 	*fd = -1;
-	if (cli->commits) {
+	if (cli->wish.commits) {
 		*fd = xb_trialinput_open(cli->paths.state);
 		return *fd < 0 ? *fd : 0;
 	}

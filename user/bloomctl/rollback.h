@@ -4,7 +4,6 @@
 #define XB_CLI_ROLLBACK_H
 
 #include "bloomctl/cli.h"
-#include "engine/write.h"
 
 /* For the table of a verb that takes it. */
 #define ROLLBACK_OPTION                                                                            \
@@ -16,13 +15,8 @@
 /* Whether the verb takes --rollback: its options say so. */
 bool rollback_takes(const struct verb *verb);
 
-/* Takes --rollback out of the arguments and notes the rest as what `commit` will repeat. Returns 0,
- * or the exit code. */
+/* Takes --rollback out of the arguments. Returns 0, or the exit code. */
 int rollback_take(struct cli *cli, int *argc, char **argv);
-
-/* xb_write(), on trial if that is asked for, as a commit if it is one. */
-int rollback_write(const struct cli *cli, unsigned int how,
-		   int (*body)(struct xb_writer *writer, void *context), void *context);
 
 /*
  * What a command reads whose text may be gone when it is committed: the copy that it keeps for

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "engine/trial.h"
-#include "model/verdict.h"
 
 int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried)
 {
@@ -34,26 +33,15 @@ void tried_close(struct tried *tried)
 	xb_trial_free(&tried->trial);
 }
 
-/* The word of the command that stands so many before its end; NULL: there is none. */
-static const char *word_from_end(const struct xb_trial *trial, int back)
-{
-	const char *word = trial->words + trial->word_bytes;
-
-	for (; back > 0 && word > trial->words; back--)
-		for (word--; word > trial->words && word[-1]; word--)
-			;
-	return back ? NULL : word;
-}
-
 bool tried_verdict(const struct tried *tried, const char *list, uint32_t *verdict)
 {
-	const char *of, *word;
+	const struct xb_request *request = &tried->trial.request;
 
-	if (!tried->left || strcmp(tried->trial.words, "verdict"))
+	if (!tried->left || request->kind != XB_REQUEST_VERDICT ||
+	    strcmp(request->verdict.list, list))
 		return false;
-	of = word_from_end(&tried->trial, 2);
-	word = word_from_end(&tried->trial, 1);
-	return of && word && !strcmp(of, list) && !xb_domain_verdict_parse(word, verdict);
+	*verdict = request->verdict.verdict;
+	return true;
 }
 
 void tried_print(uint64_t left, const char *afterwards)

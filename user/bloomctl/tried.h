@@ -5,6 +5,7 @@
 
 #include "bloomctl/cli.h"
 #include "store/store.h"
+#include "store/trialrecord.h"
 
 struct tried {
 	struct xb_trial trial;

@@ -24,6 +24,9 @@ struct verb {
 	const struct verb *const *below; /* its commands, which get its argv */
 	int (*run)(struct cli *cli, int argc,
 		   char **argv); /* argv[0] is the verb; returns the exit code */
+	/* Of one with --rollback: makes the request in cli->wish, and answers; returns the exit
+	 * code */
+	int (*make)(struct cli *cli);
 	const char *examples[2]; /* without "bloomctl" */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/checks.h"
+#include "engine/requesttext.h"
 
 #include "model/policy.h"
 #include "store/wanted.h"
@@ -97,6 +98,6 @@ void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_p
 
 	if (!store->tried || left)
 		return;
-	xb_trial_command(&store->trial, command, sizeof(command));
+	xb_request_command(&store->trial.request, command, sizeof(command));
 	xb_problem_add(problems, XB_PROBLEM_TRIAL_OVER, NULL, "the trial of `%s` is over", command);
 }

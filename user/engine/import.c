@@ -40,14 +40,16 @@ static int check_size(const struct xb_import *import, struct xb_import_refusal *
 {
 	const struct xb_listfile *file = import->file;
 
-	if (file->bytes < import->least_bytes)
-		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_FEW_BYTES,
-								  .has = file->bytes,
-								  .least = import->least_bytes});
-	if (file->count < import->least_entries)
-		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_FEW_ENTRIES,
-								  .has = file->count,
-								  .least = import->least_entries});
+	if (file->bytes < import->asked.least_bytes)
+		return refuse(refusal,
+			      (struct xb_import_refusal){.why = XB_IMPORT_FEW_BYTES,
+							 .has = file->bytes,
+							 .least = import->asked.least_bytes});
+	if (file->count < import->asked.least_entries)
+		return refuse(refusal,
+			      (struct xb_import_refusal){.why = XB_IMPORT_FEW_ENTRIES,
+							 .has = file->count,
+							 .least = import->asked.least_entries});
 	return 0;
 }
 
@@ -56,9 +58,9 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 {
 	int error = xb_listfile_read_as(fd, path, terms, import->file);
 
-	if (error == -ENODATA && import->replace) {
+	if (error == -ENODATA && import->asked.replace) {
 		xb_error_clear();
-		if (!import->force)
+		if (!import->asked.force)
 			return refuse(refusal,
 				      (struct xb_import_refusal){.why = XB_IMPORT_EMPTIES});
 		import->file->format = "empty";
@@ -66,14 +68,14 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 	}
 	if (error)
 		return error;
-	if (!import->include_bogons)
+	if (!import->asked.include_bogons)
 		leave_out_bogons(import);
 	return check_size(import, refusal);
 }
 
 static double factor_of(const struct xb_import *import)
 {
-	return import->factor > 0 ? import->factor : XB_IMPORT_FACTOR;
+	return import->asked.factor > 0 ? import->asked.factor : XB_IMPORT_FACTOR;
 }
 
 static bool is_near(const struct xb_import *import, uint64_t before, uint64_t after)
@@ -81,7 +83,7 @@ static bool is_near(const struct xb_import *import, uint64_t before, uint64_t af
 	uint64_t difference = after > before ? after - before : before - after;
 	double factor = factor_of(import);
 
-	return (import->factor <= 0 && difference < XB_IMPORT_ENTRIES) ||
+	return (import->asked.factor <= 0 && difference < XB_IMPORT_ENTRIES) ||
 	       ((double)after * factor >= (double)before &&
 		(double)after <= (double)before * factor);
 }
@@ -140,24 +142,24 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 	struct xb_txn *txn = writer->txn;
 	struct xb_list *list;
 	bool replaces;
-	int error = xb_list_need(txn, import->list, &list);
+	int error = xb_list_need(txn, import->asked.list, &list);
 
 	if (error)
 		return error;
 	import->merge =
 		(struct xb_merge){.file = import->file, .list = list->id, .now = writer->now};
-	replaces = import->replace && list->members;
-	if (replaces && !import->force)
+	replaces = import->asked.replace && list->members;
+	if (replaces && !import->asked.force)
 		error = check_replacement(txn, import, list, refusal);
 	if (error)
 		return error;
 	error = replaces ? xb_merge_replace(txn, &import->merge)
 			 : xb_merge_add(txn, &import->merge);
-	if (!error && import->judges)
-		error = xb_domain_verdict_set(txn, xb_list_by_name(txn, import->list),
-					      import->verdict);
+	if (!error && import->asked.judges)
+		error = xb_domain_verdict_set(txn, xb_list_by_name(txn, import->asked.list),
+					      import->asked.verdict);
 	if (!error)
-		import->verdict = xb_list_by_name(txn, import->list)->verdict;
+		import->verdict = xb_list_by_name(txn, import->asked.list)->verdict;
 	import->exempt = (struct xb_exemptions){0};
 	return error ? error : xb_exempt_list(txn, import->merge.list, &import->exempt);
 }

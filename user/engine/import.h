@@ -7,6 +7,7 @@
 #include "engine/context.h"
 #include "engine/merge.h"
 #include "lists/reader.h"
+#include "model/request.h"
 #include "store/exempt.h"
 
 /* How a list may change by a replacement: anything but empty within this factor, or by fewer
@@ -15,17 +16,11 @@
 #define XB_IMPORT_ENTRIES 1000
 
 struct xb_import {
+	struct xb_import_request asked;
 	struct xb_listfile *file;
-	const char *list;
-	bool replace;	     /* takes out what the file does not have */
-	bool force;	     /* a replacement may empty the list or change its size, however much */
-	bool include_bogons; /* see model/bogon.h */
-	bool judges;	     /* gives the list this verdict */
-	uint32_t verdict;    /* after the import: of the list */
-	uint64_t least_entries, least_bytes; /* of the file */
-	double factor; /* by which a replacement may change the list, 0: not given */
 	/* What came of it. */
-	uint64_t bogons; /* left out of the file */
+	uint32_t verdict; /* of the list */
+	uint64_t bogons;  /* left out of the file */
 	struct xb_item first_bogon;
 	struct xb_exemptions exempt; /* of the list */
 	struct xb_merge merge;

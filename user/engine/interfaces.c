@@ -222,7 +222,8 @@ int xb_interfaces_look(const struct xb_link *link, const struct xb_wanted *wante
 {
 	struct look look = {.link = link, .all = all};
 	struct xb_enrolled *enrolled = NULL;
-	size_t rows = 0;
+	char *const *tried;
+	size_t rows = 0, tried_count = trial ? xb_trial_interfaces(trial, &tried) : 0;
 	int error = 0;
 
 	*all = (struct xb_interfaces){0};
@@ -230,9 +231,9 @@ int xb_interfaces_look(const struct xb_link *link, const struct xb_wanted *wante
 		error = xb_ifpins_read(link->pins, &all->pins);
 	for (size_t i = 0; !error && i < count; i++)
 		error = add_wanted(&look, wanted[i].name, wanted[i].mode, true);
-	for (uint32_t i = 0; !error && trial && i < trial->name_count; i++)
-		if (!wanted_as(&look, trial->names[i]))
-			error = add_wanted(&look, trial->names[i], XB_MODE_AUTO, false);
+	for (size_t i = 0; !error && i < tried_count; i++)
+		if (!wanted_as(&look, tried[i]))
+			error = add_wanted(&look, tried[i], XB_MODE_AUTO, false);
 	if (!error && link)
 		error = xb_link_enrolled(link, &enrolled, &rows);
 	for (size_t i = 0; !error && i < rows; i++)

@@ -151,11 +151,12 @@ static bool is_foreign(const struct xb_writer *writer, uint64_t identity, size_t
 
 int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t count, bool all)
 {
-	const struct xb_trial *trial = &writer->trial;
-	uint32_t *extra = calloc(trial->name_count + count + 1, sizeof(*extra));
+	char *const *tried;
+	size_t tried_count = xb_trial_interfaces(&writer->trial, &tried);
+	uint32_t *extra = calloc(tried_count + count + 1, sizeof(*extra));
 	struct xb_autoallow asked = {
 		.extra = extra,
-		.extra_count = trial->name_count + count,
+		.extra_count = tried_count + count,
 		.left = writer->left,
 		.left_count = writer->left_count,
 		.all = all,
@@ -164,10 +165,10 @@ int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t coun
 
 	if (!extra)
 		return xb_out_of_memory();
-	for (uint32_t i = 0; !error && i < trial->name_count; i++)
-		error = xb_ifindex(trial->names[i], &extra[i]);
+	for (size_t i = 0; !error && i < tried_count; i++)
+		error = xb_ifindex(tried[i], &extra[i]);
 	for (size_t i = 0; i < count; i++)
-		extra[trial->name_count + i] = more[i];
+		extra[tried_count + i] = more[i];
 	if (!error)
 		error = xb_autoallow(writer->txn, &asked);
 	free(extra);
@@ -409,6 +410,7 @@ static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count,
 		       bool *mapped)
 {
 	struct xb_wanted *wanted = NULL;
+	char *const *tried;
 	struct xb_txn *txn;
 	int error = xb_store_read(writer->store, &txn);
 
@@ -417,7 +419,7 @@ static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count,
 	*store = txn->meta.identity;
 	error = xb_wanted_all(txn, &wanted, count);
 	free(wanted);
-	*count += writer->trial.name_count;
+	*count += xb_trial_interfaces(&writer->trial, &tried);
 	if (!error)
 		error = choose_side(writer, txn, *count);
 	*current = writer->linked && writer->active && is_current(writer->active, &txn->meta);

@@ -21,22 +21,22 @@
 /* A change in bulk makes a build start over; after so many times the writers wait. */
 #define PATIENCE 3
 
-static void apply_wishes(struct xb_meta *meta, const struct xb_rotation *rotation)
+static void apply_request(struct xb_meta *meta, const struct xb_rotate_request *request)
 {
-	if (rotation->rate > 0)
-		meta->rate = rotation->rate;
-	if (rotation->set_capacity)
-		meta->capacity = rotation->capacity;
-	if (rotation->set_confirm)
-		meta->unconfirmed = !rotation->confirm;
+	if (request->rate > 0)
+		meta->rate = request->rate;
+	if (request->set_capacity)
+		meta->capacity = request->capacity;
+	if (request->set_confirm)
+		meta->unconfirmed = !request->confirm;
 }
 
-static bool has_wishes(const struct xb_rotation *rotation)
+static bool asks_anything(const struct xb_rotate_request *request)
 {
-	return rotation->rate > 0 || rotation->set_capacity || rotation->set_confirm;
+	return request->rate > 0 || request->set_capacity || request->set_confirm;
 }
 
-static int build_from_snapshot(struct xb_writer *builder, const struct xb_rotation *rotation,
+static int build_from_snapshot(struct xb_writer *builder, const struct xb_wish *wish,
 			       struct xb_generation **built)
 {
 	struct xb_txn *txn;
@@ -49,7 +49,7 @@ static int build_from_snapshot(struct xb_writer *builder, const struct xb_rotati
 		return error;
 	/* From here on writers keep in the log what comes after this number. */
 	error = xb_lock_note(builder->builder_lock, txn->meta.sequence);
-	apply_wishes(&txn->meta, rotation);
+	apply_request(&txn->meta, &wish->request->rotate);
 	if (!error)
 		error = xb_policy_check(txn->meta.policy, !txn->meta.unconfirmed);
 	if (!error)
@@ -74,7 +74,7 @@ static int replay(struct xb_writer *builder, struct xb_generation *built, uint64
 }
 
 /* Under the writer lock: the changes that came last, then what the log does not have. */
-static int bring_up_to_date(struct xb_writer *builder, const struct xb_rotation *rotation,
+static int bring_up_to_date(struct xb_writer *builder, const struct xb_wish *wish,
 			    struct xb_generation *built)
 {
 	struct xb_txn *txn;
@@ -82,7 +82,7 @@ static int bring_up_to_date(struct xb_writer *builder, const struct xb_rotation 
 
 	if (error)
 		return error;
-	apply_wishes(&txn->meta, rotation);
+	apply_request(&txn->meta, &wish->request->rotate);
 	error = xb_apply_replay(built, txn);
 	if (!error)
 		error = xb_generation_match(built, &txn->meta);
@@ -105,7 +105,7 @@ static int chase(struct xb_writer *builder, struct xb_generation *built)
 }
 
 /* built: what makes them true; NULL: nothing of this store is in force. */
-static int record_wishes(struct xb_writer *builder, const struct xb_rotation *rotation,
+static int record_wishes(struct xb_writer *builder, const struct xb_wish *wish,
 			 const struct xb_generation *built)
 {
 	int error = xb_store_write(builder->store, &builder->txn);
@@ -113,11 +113,11 @@ static int record_wishes(struct xb_writer *builder, const struct xb_rotation *ro
 	if (error)
 		return error;
 	builder->before = builder->txn->meta;
-	apply_wishes(&builder->txn->meta, rotation);
+	apply_request(&builder->txn->meta, &wish->request->rotate);
 	error = xb_policy_check(builder->txn->meta.policy, !builder->txn->meta.unconfirmed);
 	if (!error && !built)
 		error = xb_writer_check_room(builder);
-	if (!error && rotation->commits)
+	if (!error && wish->commits)
 		error = xb_trial_delete(builder->txn);
 	if (!error) {
 		error = xb_txn_commit(builder->txn);
@@ -127,28 +127,28 @@ static int record_wishes(struct xb_writer *builder, const struct xb_rotation *ro
 }
 
 /* Under the writer lock. */
-static int finish(struct xb_writer *builder, const struct xb_rotation *rotation,
+static int finish(struct xb_writer *builder, const struct xb_wish *wish,
 		  struct xb_generation *built)
 {
 	int error = xb_link_find_guard(&builder->link);
 
-	if (!error && rotation->commits && builder->link.guard.program < 0)
+	if (!error && wish->commits && builder->link.guard.program < 0)
 		error = xb_system_error(0, "the trial ended while it was being committed");
 	if (!error)
-		error = bring_up_to_date(builder, rotation, built);
+		error = bring_up_to_date(builder, wish, built);
 	if (error)
 		return error;
 	xb_fault("rotate-replayed");
-	if (rotation->wish)
-		return xb_rollback_begin(builder, built, rotation->wish);
-	if (has_wishes(rotation) || rotation->commits) {
-		error = record_wishes(builder, rotation, built);
+	if (wish->seconds)
+		return xb_rollback_begin(builder, built, wish);
+	if (asks_anything(&wish->request->rotate) || wish->commits) {
+		error = record_wishes(builder, wish, built);
 		if (error)
 			return error;
 		xb_fault("rotate-recorded");
 	}
 	error = xb_generation_publish(builder->paths, &builder->link, built);
-	return !error && rotation->commits ? xb_rollback_end(builder, built) : error;
+	return !error && wish->commits ? xb_rollback_end(builder, built) : error;
 }
 
 static void drop_writer_lock(struct xb_writer *builder)
@@ -158,20 +158,20 @@ static void drop_writer_lock(struct xb_writer *builder)
 }
 
 /* -ENOENT without a message: what the log does not tell one by one has changed, start over. */
-static int rotate_once(struct xb_writer *builder, const struct xb_rotation *rotation,
-		       bool hold_writers, struct xb_generation **out)
+static int rotate_once(struct xb_writer *builder, const struct xb_wish *wish, bool hold_writers,
+		       struct xb_generation **out)
 {
 	struct xb_generation *built = NULL;
 	int error = hold_writers ? xb_writer_lock(builder) : 0;
 
 	if (!error)
-		error = build_from_snapshot(builder, rotation, &built);
+		error = build_from_snapshot(builder, wish, &built);
 	if (!error && !hold_writers)
 		error = chase(builder, built);
 	if (!error && !hold_writers)
 		error = xb_writer_lock(builder);
 	if (!error)
-		error = finish(builder, rotation, built);
+		error = finish(builder, wish, built);
 	drop_writer_lock(builder);
 	if (error) {
 		xb_generation_discard(builder->paths, built);
@@ -181,14 +181,13 @@ static int rotate_once(struct xb_writer *builder, const struct xb_rotation *rota
 	return 0;
 }
 
-static int rotate(struct xb_writer *builder, const struct xb_rotation *rotation,
-		  struct xb_params *params)
+static int rotate(struct xb_writer *builder, const struct xb_wish *wish, struct xb_params *params)
 {
 	struct xb_generation *built;
 	int error = -ENOENT;
 
 	for (int tries = 0; error == -ENOENT && tries <= PATIENCE; tries++)
-		error = rotate_once(builder, rotation, tries == PATIENCE, &built);
+		error = rotate_once(builder, wish, tries == PATIENCE, &built);
 	if (error)
 		return error;
 	if (params)
@@ -198,14 +197,14 @@ static int rotate(struct xb_writer *builder, const struct xb_rotation *rotation,
 }
 
 /* Nothing is attached: only the wish is kept. */
-static int keep_wishes(struct xb_writer *builder, const struct xb_rotation *rotation)
+static int keep_wishes(struct xb_writer *builder, const struct xb_wish *wish)
 {
 	int error;
 
-	if (rotation->wish)
+	if (wish->seconds)
 		return xb_trial_baseless();
 	error = xb_writer_lock(builder);
-	return error ? error : record_wishes(builder, rotation, NULL);
+	return error ? error : record_wishes(builder, wish, NULL);
 }
 
 /* Opens all, mends what is broken first: a rotation starts from a link that stands. */
@@ -236,9 +235,9 @@ static void close_builder(struct xb_writer *builder)
 }
 
 /* Nothing is in force, but only because it could not be made as it was wanted. */
-static bool is_awaited(const struct xb_writer *builder, const struct xb_rotation *rotation)
+static bool is_awaited(const struct xb_writer *builder, const struct xb_wish *wish)
 {
-	return builder->unmet && builder->linked && !rotation->wish;
+	return builder->unmet && builder->linked && !wish->seconds;
 }
 
 /* Interfaces may have waited for a filter. */
@@ -253,28 +252,28 @@ static int serve_waiting(const struct xb_paths *paths)
 		     : 0;
 }
 
-static int rotate_now(const struct xb_paths *paths, const struct xb_rotation *rotation,
+static int rotate_now(const struct xb_paths *paths, const struct xb_wish *wish,
 		      struct xb_params *params)
 {
 	struct xb_writer builder = {.paths = paths,
 				    .builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK),
 				    .writer_lock = -1,
-				    .how = rotation->commits ? XB_WRITE_COMMIT : 0,
-				    .exact = rotation->set_capacity};
+				    .how = wish->commits ? XB_WRITE_COMMIT : 0,
+				    .exact = wish->request->rotate.set_capacity};
 	bool unmet;
 	int error = builder.builder_lock < 0 ? builder.builder_lock : open_builder(&builder);
 
 	if (!error)
-		error = builder.active || is_awaited(&builder, rotation)
-				? rotate(&builder, rotation, params)
-				: keep_wishes(&builder, rotation);
+		error = builder.active || is_awaited(&builder, wish)
+				? rotate(&builder, wish, params)
+				: keep_wishes(&builder, wish);
 	unmet = builder.unmet;
 	close_builder(&builder);
-	return error || !unmet || rotation->wish ? error : serve_waiting(paths);
+	return error || !unmet || wish->seconds ? error : serve_waiting(paths);
 }
 
-int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
-	      struct xb_params *params)
+int xb_rotate_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		   struct xb_params *params)
 {
 	int error;
 
@@ -282,18 +281,27 @@ int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
 		*params = (struct xb_params){0};
 	do {
 		/* A commit has to keep the trial until its own swap; nobody else goes on before. */
-		error = rotation->commits ? 0 : xb_write(paths, XB_WRITE_SURVEY, NULL, NULL);
+		error = wish->commits ? 0 : xb_write(paths, XB_WRITE_SURVEY, NULL, NULL);
 		if (!error || error == XB_UNMET)
-			error = rotate_now(paths, rotation, params);
+			error = rotate_now(paths, wish, params);
 	} while (error == -EINPROGRESS);
 	return error;
+}
+
+int xb_rotate(const struct xb_paths *paths, const struct xb_rotate_request *request,
+	      struct xb_params *params)
+{
+	const struct xb_request whole = {.kind = XB_REQUEST_ROTATE, .rotate = *request};
+
+	return xb_rotate_wish(paths, &(struct xb_wish){.request = &whole}, params);
 }
 
 /* Rotates if the filter in force is full and nobody else is building. */
 static int grow(const struct xb_paths *paths)
 {
 	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
-	const struct xb_rotation as_it_is = {0};
+	const struct xb_request request = {.kind = XB_REQUEST_ROTATE};
+	const struct xb_wish as_it_is = {.request = &request};
 	struct xb_params params;
 	int error;
 

@@ -3,26 +3,18 @@
 #ifndef XB_ENGINE_ROTATE_H
 #define XB_ENGINE_ROTATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/paths.h"
-#include "store/trialrecord.h"
+#include "engine/wish.h"
 #include "xdp_bloom/layout.h"
 
-struct xb_rotation {
-	double rate;	   /* 0: as it is */
-	uint64_t capacity; /* with set_capacity: keys to make room for, 0: by what is listed */
-	bool set_capacity;
-	bool set_confirm, confirm;  /* with set_confirm: whether hits are confirmed */
-	const struct xb_wish *wish; /* NULL: lasting; else on trial */
-	bool commits;		    /* the trial that goes on, which was this rotation */
-};
-
-/* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the wish is
- * kept for then. */
-int xb_rotate(const struct xb_paths *paths, const struct xb_rotation *rotation,
+/* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the request
+ * is kept for then. */
+int xb_rotate(const struct xb_paths *paths, const struct xb_rotate_request *request,
 	      struct xb_params *params);
+
+/* The same as the wish says; its request is one to rotate. */
+int xb_rotate_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		   struct xb_params *params);
 
 /*
  * What may follow the acknowledgement: a filter that a change left full is grown. Call it after the

@@ -18,6 +18,7 @@
 #include "base/ifname.h"
 #include "base/lock.h"
 #include "engine/reconcile.h"
+#include "engine/requesttext.h"
 #include "store/trialtext.h"
 
 static int read_trial(struct xb_writer *writer, struct xb_trial *trial, uint64_t *store)
@@ -112,7 +113,7 @@ static int refuse_change(const struct xb_writer *writer, const struct xb_trial *
 {
 	char command[128];
 
-	xb_trial_command(trial, command, sizeof(command));
+	xb_request_command(&trial->request, command, sizeof(command));
 	xb_system_error(0, "`%s` is on trial for another %llu s", command,
 			(unsigned long long)xb_trial_left(trial, &writer->link.guard.state));
 	return -EINPROGRESS;
@@ -156,31 +157,49 @@ int xb_rollback_settle(struct xb_writer *writer)
 	return error;
 }
 
-static int ifindexes_of(const struct xb_wish *wish, uint32_t **out)
+static int ifindexes_of(const struct xb_attach_request *attach, uint32_t **out)
 {
-	*out = calloc(wish->name_count + 1, sizeof(**out));
+	*out = calloc(attach->count, sizeof(**out));
 	if (!*out)
 		return xb_out_of_memory();
-	for (size_t i = 0; i < wish->name_count; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no names, no count */
-		int error = xb_ifindex(wish->names[i], &(*out)[i]);
+	for (uint32_t i = 0; i < attach->count; i++) {
+		int error = xb_ifindex(attach->names[i], &(*out)[i]);
 
 		if (error)
 			return error;
 		if (!(*out)[i])
-			return xb_input_error("%s: no such interface", wish->names[i]);
+			return xb_input_error("%s: no such interface", attach->names[i]);
 	}
 	return 0;
 }
 
-static int record(struct xb_writer *writer, uint64_t identity, const struct xb_wish *wish)
+/* Of what is enforced everywhere the former side is what is in force; interfaces have none. */
+static int create_guard(struct xb_writer *writer, const struct xb_trial_cell *state,
+			const struct xb_generation *tried, const struct xb_request *request,
+			struct xb_guard *guard)
+{
+	uint32_t *ifindexes = NULL;
+	int error;
+
+	if (state->everywhere)
+		return xb_guard_create(&writer->link, state, tried->program,
+				       writer->active->program, NULL, 0, guard);
+	error = ifindexes_of(&request->attach, &ifindexes);
+	if (!error)
+		error = xb_guard_create(&writer->link, state, tried->program, -1, ifindexes,
+					request->attach.count, guard);
+	free(ifindexes);
+	return error;
+}
+
+static int record(struct xb_writer *writer, uint64_t identity, const struct xb_request *request)
 {
 	struct xb_txn *txn;
 	int error = xb_store_write(writer->store, &txn);
 
 	if (error)
 		return error;
-	error = xb_trial_put(txn, identity, wish);
+	error = xb_trial_put(txn, identity, request);
 	if (!error)
 		return xb_txn_commit(txn);
 	xb_txn_abort(txn);
@@ -190,10 +209,9 @@ static int record(struct xb_writer *writer, uint64_t identity, const struct xb_w
 int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *tried,
 		      const struct xb_wish *wish)
 {
-	struct xb_trial_cell state = {.everywhere = !wish->names};
-	int former = wish->names ? -1 : writer->active->program, error;
+	struct xb_trial_cell state = {.everywhere = wish->request->kind != XB_REQUEST_ATTACH};
 	struct xb_guard guard = xb_no_guard;
-	uint32_t *ifindexes = NULL;
+	int error;
 
 	if (writer->link.guard.program >= 0)
 		return xb_system_error(0,
@@ -204,16 +222,12 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 	if (getrandom(&state.identity, sizeof(state.identity), 0) < 0)
 		return xb_system_error(errno, "no random numbers");
 	state.deadline = xb_clock() + wish->seconds * XB_SECOND;
-	error = ifindexes_of(wish, &ifindexes);
-	if (!error)
-		error = xb_guard_create(&writer->link, &state, tried->program, former, ifindexes,
-					wish->name_count, &guard);
-	free(ifindexes);
+	error = create_guard(writer, &state, tried, wish->request, &guard);
 	xb_fault("trial-pinned");
 	if (!error && wish->input)
 		error = xb_trialinput_keep(writer->paths->state, wish->input, wish->input_fd);
 	if (!error)
-		error = record(writer, state.identity, wish);
+		error = record(writer, state.identity, wish->request);
 	xb_fault("trial-recorded");
 	if (!error)
 		error = xb_link_set_slot(&writer->link, guard.program);
@@ -262,37 +276,52 @@ static int with_guard(const struct xb_paths *paths,
 	return error == -ENOENT || error == -ESTALE ? 1 : error;
 }
 
-struct extension {
-	uint32_t seconds;
-	struct xb_trial *trial;
-};
+/* Time for a commit. Should it be killed, the next writer takes it back. */
+#define COMMIT_SECONDS 600
 
 static int extend(struct xb_writer *writer, struct xb_guard *guard, void *context)
 {
-	struct extension *extension = context;
+	struct xb_trial *trial = context;
 	uint64_t store;
 	int error = xb_clock_check();
 
 	if (!error)
-		error = read_trial(writer, extension->trial, &store);
+		error = read_trial(writer, trial, &store);
 	if (error)
 		return error;
-	if (!xb_trial_lives(extension->trial, &guard->state)) {
-		xb_trial_free(extension->trial);
+	if (!xb_trial_lives(trial, &guard->state))
 		return 1;
-	}
-	return xb_guard_set_deadline(guard, xb_clock() + extension->seconds * XB_SECOND,
+	return xb_guard_set_deadline(guard, xb_clock() + COMMIT_SECONDS * XB_SECOND,
 				     guard->state.before ? guard->state.before
 							 : guard->state.deadline);
 }
 
-int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,
-		       int *lock)
+int xb_rollback_commit_begin(const struct xb_paths *paths, struct xb_commit *commit)
 {
-	struct extension extension = {.seconds = seconds, .trial = trial};
+	int error;
 
-	*lock = xb_lock(paths->state, XB_COMMIT_LOCK);
-	return *lock < 0 ? *lock : with_guard(paths, extend, &extension);
+	*commit = (struct xb_commit){.paths = paths, .lock = xb_lock(paths->state, XB_COMMIT_LOCK)};
+	error = commit->lock < 0 ? commit->lock : with_guard(paths, extend, &commit->trial);
+	if (error) {
+		xb_trial_free(&commit->trial);
+		xb_unlock(commit->lock);
+	}
+	return error;
+}
+
+static int unextend(struct xb_writer *writer, struct xb_guard *guard, void *context)
+{
+	(void)writer;
+	(void)context;
+	return guard->program < 0 ? 1 : take_back(guard);
+}
+
+void xb_rollback_commit_end(struct xb_commit *commit, bool done)
+{
+	if (!done)
+		with_guard(commit->paths, unextend, NULL);
+	xb_trial_free(&commit->trial);
+	xb_unlock(commit->lock);
 }
 
 struct abandonment {
@@ -324,18 +353,6 @@ int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *wa
 
 	*was_tried = asked.was_tried;
 	return error < 0 ? error : 0;
-}
-
-static int unextend(struct xb_writer *writer, struct xb_guard *guard, void *context)
-{
-	(void)writer;
-	(void)context;
-	return guard->program < 0 ? 1 : take_back(guard);
-}
-
-int xb_rollback_unextend(const struct xb_paths *paths)
-{
-	return with_guard(paths, unextend, NULL);
 }
 
 int xb_rollback_policy(const struct xb_paths *paths, const struct xb_link *link, uint32_t *policy)

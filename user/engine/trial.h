@@ -4,6 +4,7 @@
 #define XB_ENGINE_TRIAL_H
 
 #include "engine/context.h"
+#include "engine/wish.h"
 #include "store/trialrecord.h"
 
 /*
@@ -25,22 +26,28 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 /* What was tried is in the store and in the generation in force: the guard leaves. */
 int xb_rollback_end(struct xb_writer *writer, const struct xb_generation *in_force);
 
+/* Somebody makes the request of a trial once more, to last. */
+struct xb_commit {
+	const struct xb_paths *paths;
+	struct xb_trial trial;
+	int lock;
+};
+
 /*
- * For `commit`: gives a trial that lives so many more seconds, from now on, as long as the lock is
- * held: without it the next writer takes them back. 1: there is none, or it is over. Else *trial is
- * it, and the caller frees it. *lock: to be released at the end, also on failure.
+ * Gives a trial that lives the time that its commit takes. Should this process die, the next one
+ * that writes takes the time back. 1: there is none, or it is over. Only after 0 the caller makes
+ * commit->trial.request with a wish that commits, and then calls xb_rollback_commit_end().
  */
-int xb_rollback_extend(const struct xb_paths *paths, uint32_t seconds, struct xb_trial *trial,
-		       int *lock);
+int xb_rollback_commit_begin(const struct xb_paths *paths, struct xb_commit *commit);
+
+/* done: the change is made; else the trial ends when it would have ended without the commit. */
+void xb_rollback_commit_end(struct xb_commit *commit, bool done);
 
 /*
  * Ends a trial at once, so that the former verdicts return: that of this interface (NULL: of any),
  * or one that keeps writers waiting. *was_tried: the interface was on trial.
  */
 int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *was_tried);
-
-/* Its end is again what it was, after a commit that failed. */
-int xb_rollback_unextend(const struct xb_paths *paths);
 
 /* For who only looks: the policy that the trial has put in force for all interfaces; -ENOENT
  * without a message: none is on trial there. */

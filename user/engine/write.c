@@ -251,7 +251,7 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 	warn_if_shut(meta);
 	if (wish && writer->unmet)
 		return xb_system_error(0, "%s", writer->why_unmet);
-	if (wish && !wish->names)
+	if (wish && wish->request->kind != XB_REQUEST_ATTACH)
 		return try_generation(writer, wish);
 	if (writer->how & XB_WRITE_COMMIT)
 		error = xb_trial_delete(writer->txn);
@@ -436,11 +436,16 @@ int xb_write(const struct xb_paths *paths, unsigned int how,
 		(struct change){.paths = paths, .how = how, .body = body, .context = context});
 }
 
-int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
-		 int (*body)(struct xb_writer *, void *), void *context)
+int xb_write_wish(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
+		  int (*body)(struct xb_writer *, void *), void *context)
 {
-	return write_change((struct change){
-		.paths = paths, .how = how, .wish = wish, .body = body, .context = context});
+	if (wish->commits)
+		how |= XB_WRITE_COMMIT | XB_WRITE_HEAVY;
+	return write_change((struct change){.paths = paths,
+					    .how = how,
+					    .wish = wish->seconds ? wish : NULL,
+					    .body = body,
+					    .context = context});
 }
 
 bool xb_write_growth_due(void)

@@ -4,6 +4,7 @@
 #define XB_ENGINE_WRITE_H
 
 #include "engine/context.h"
+#include "engine/wish.h"
 
 /*
  * Runs the body in a write transaction, with the kernel made to match the store before, as far as
@@ -14,13 +15,13 @@ int xb_write(const struct xb_paths *paths, unsigned int how,
 	     int (*body)(struct xb_writer *writer, void *context), void *context);
 
 /*
- * The same, but the change goes back by itself after wish->seconds, unless the command is committed
- * (run again with XB_WRITE_COMMIT). The store stays as it was. With wish->names the body's changes
- * are lasting ones, and what is on trial is filtering these interfaces, which are attached after
- * it.
+ * The same as the wish says. With wish->seconds the store stays as it was, and the change goes back
+ * by itself after that time, unless the same request is made again as the commit of the trial. Of a
+ * request to attach the body's changes are lasting ones, and what is on trial is filtering its
+ * interfaces, which are attached after it.
  */
-int xb_write_try(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
-		 int (*body)(struct xb_writer *writer, void *context), void *context);
+int xb_write_wish(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
+		  int (*body)(struct xb_writer *writer, void *context), void *context);
 
 /*
  * After a write that went well with XB_WRITE_FIRST its locks stay taken, so that nobody comes

@@ -2,6 +2,7 @@
 #include "store/meta.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
@@ -62,18 +63,20 @@ static int upgrade_unmarked(struct xb_meta *meta, const MDB_val *value)
 	return 0;
 }
 
-int xb_meta_upgrade_unlimited(struct xb_meta *meta, const MDB_val *value)
+int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value)
 {
+	bool limited = value->mv_size == sizeof(*meta);
 	uint32_t seal;
 
 	*meta = (struct xb_meta){0};
-	memcpy(meta, value->mv_data, XB_META_WITHOUT_LIMIT);
+	memcpy(meta, value->mv_data, value->mv_size);
 	seal = meta->seal;
 	meta->seal = 0;
-	if (meta->schema != 6 || seal != xb_seal(NULL, 0, meta, XB_META_WITHOUT_LIMIT))
+	if (meta->schema != (limited ? 7 : 6) || seal != xb_seal(NULL, 0, meta, value->mv_size))
 		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
 	meta->schema = XB_SCHEMA;
-	meta->answer_limit = XB_ANSWER_LIMIT;
+	if (!limited)
+		meta->answer_limit = XB_ANSWER_LIMIT;
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include "xdp_bloom/layout.h"
 
-#define XB_SCHEMA 7
+#define XB_SCHEMA 8
 
 /*
  * The default rate of the Bloom stage, per packet. Without confirm this rate alone decides who is
@@ -77,7 +77,8 @@ uint32_t xb_meta_seal(struct xb_meta *meta);
  * is the stored record. */
 int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value);
 
-/* The same for schema 6, which lacked only the limit of answers: checks its CRC. */
-int xb_meta_upgrade_unlimited(struct xb_meta *meta, const MDB_val *value);
+/* The same for schemas 6 and 7, of which 6 lacked only the limit of answers: checks the CRC. Their
+ * change log stays valid. */
+int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value);
 
 #endif

@@ -34,8 +34,9 @@ static int load_meta(struct xb_txn *txn)
 		return xb_store_error(error, "cannot read the store");
 	if (value.mv_size == sizeof(txn->meta))
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
-	if (value.mv_size == XB_META_WITHOUT_LIMIT) {
-		error = xb_meta_upgrade_unlimited(&txn->meta, &value);
+	if (value.mv_size == XB_META_WITHOUT_LIMIT || txn->meta.schema == 7) {
+		txn->upgrades = true;
+		error = xb_meta_upgrade_sealed(&txn->meta, &value);
 		return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
 	}
 	if (txn->meta.schema > XB_SCHEMA)
@@ -45,7 +46,7 @@ static int load_meta(struct xb_txn *txn)
 				       "The way back: DOWNGRADE in bloomctl(8)",
 				       txn->meta.schema, XB_SCHEMA);
 	if (txn->meta.schema < XB_SCHEMA) {
-		txn->unmarked = true;
+		txn->unmarked = txn->upgrades = true;
 		return xb_meta_upgrade(&txn->meta, &value);
 	}
 	seal = txn->meta.seal;
@@ -54,13 +55,25 @@ static int load_meta(struct xb_txn *txn)
 		       : damaged();
 }
 
+/* Until schema 7 a trial was recorded as its command, word by word, which nobody reads any more: it
+ * ends, as one does whose record is lost; see docs/design.md. */
+static int forget_words(struct xb_txn *txn)
+{
+	MDB_val key = {5, "trial"};
+	int error = mdb_del(txn->txn, txn->store->meta, &key, NULL);
+
+	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
+}
+
 /* What an earlier schema logged cannot be joined to a filter of this one. */
 static int begin_history(struct xb_txn *txn)
 {
 	int error = txn->unmarked ? mdb_drop(txn->txn, txn->store->changes, 0) : 0;
 
-	return error ? xb_store_error(error, "cannot write the store")
-		     : xb_meta_draw(&txn->next_mark);
+	if (error)
+		return xb_store_error(error, "cannot write the store");
+	error = txn->upgrades ? forget_words(txn) : 0;
+	return error ? error : xb_meta_draw(&txn->next_mark);
 }
 
 static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out)

@@ -59,6 +59,7 @@ struct xb_txn {
 	struct xb_entries entries;
 	struct xb_meta meta;
 	uint64_t next_mark; /* of a write: what goes with the next sequence number */
+	bool upgrades;	    /* the store is of an earlier schema */
 	bool unmarked;	    /* the change log is of an earlier schema, and of no use */
 	struct xb_list *lists;
 	size_t list_count, list_room;

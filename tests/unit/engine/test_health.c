@@ -177,7 +177,7 @@ static void generations(void **state)
 
 static void policies_and_trials(void **state)
 {
-	char words[] = "attach\0x0";
+	static char x0[] = "x0", *const names[] = {x0};
 	struct xb_storeview wishes = {.meta.policy = XB_POLICY_MONITOR};
 	struct xb_problems problems = {0};
 
@@ -189,7 +189,7 @@ static void policies_and_trials(void **state)
 	must_be(&problems, XB_PROBLEM_POLICY, "the policy in force is enforce, wanted is monitor");
 
 	wishes.tried = true;
-	wishes.trial = (struct xb_trial){.words = words, .word_bytes = sizeof(words)};
+	wishes.trial.request = (struct xb_request){.kind = XB_REQUEST_ATTACH, .attach = {names, 1}};
 	xb_check_trial(1, &wishes, &problems);
 	assert_int_equal(problems.count, 0);
 	xb_check_trial(0, &wishes, &problems);

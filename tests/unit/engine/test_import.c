@@ -45,7 +45,7 @@ static int read_text(const char *text, struct xb_import *import)
 	xb_listfile_free(&file);
 	file = (struct xb_listfile){0};
 	import->file = &file;
-	import->list = "feed";
+	import->asked.list = "feed";
 	error = xb_import_read(fd, "list", &(struct xb_listfile_terms){.name = "list"}, import,
 			       &refusal);
 	close(fd);
@@ -69,7 +69,7 @@ static int import_addresses(int count, struct xb_import *import)
 
 static void bogons_are_left_out(void **state)
 {
-	struct xb_import import = {0}, with_them = {.include_bogons = true};
+	struct xb_import import = {0}, with_them = {.asked.include_bogons = true};
 	char text[XB_ENTRY_TEXT];
 
 	(void)state;
@@ -86,7 +86,7 @@ static void bogons_are_left_out(void **state)
 /* What is left out does not count. */
 static void a_file_too_small(void **state)
 {
-	struct xb_import bytes = {.least_bytes = 9}, entries = {.least_entries = 2};
+	struct xb_import bytes = {.asked.least_bytes = 9}, entries = {.asked.least_entries = 2};
 
 	(void)state;
 	assert_int_equal(read_text("9.9.9.9\n", &bytes), XB_IMPORT_REFUSED);
@@ -102,8 +102,8 @@ static void a_file_too_small(void **state)
 
 static void a_file_without_entries(void **state)
 {
-	struct xb_import import = {0}, replacing = {.replace = true},
-			 forced = {.replace = true, .force = true};
+	struct xb_import import = {0}, replacing = {.asked.replace = true},
+			 forced = {.asked.replace = true, .asked.force = true};
 
 	(void)state;
 	assert_int_equal(read_text("# nothing\n", &import), -ENODATA);
@@ -123,7 +123,7 @@ static void refused_from_to(struct xb_import import, int count, uint64_t before)
 
 static void a_replacement_of_another_size(void **state)
 {
-	const struct xb_import replace = {.replace = true};
+	const struct xb_import replace = {.asked.replace = true};
 	struct xb_import import = replace;
 
 	(void)state;
@@ -133,24 +133,24 @@ static void a_replacement_of_another_size(void **state)
 	refused_from_to(replace, 1000, 2001);
 	assert_true(refusal.factor == XB_IMPORT_FACTOR);
 	refused_from_to(replace, 4003, 2001);
-	refused_from_to((struct xb_import){.replace = true, .factor = 1.5}, 1333, 2001);
+	refused_from_to((struct xb_import){.asked.replace = true, .asked.factor = 1.5}, 1333, 2001);
 	assert_true(refusal.factor == 1.5);
 
-	import = (struct xb_import){.replace = true, .factor = 2.5};
+	import = (struct xb_import){.asked.replace = true, .asked.factor = 2.5};
 	assert_int_equal(import_addresses(1000, &import), 0);
 	assert_int_equal(import.merge.removed, 1001);
-	import = (struct xb_import){.replace = true, .force = true};
+	import = (struct xb_import){.asked.replace = true, .asked.force = true};
 	assert_int_equal(import_addresses(1, &import), 0);
 }
 
 /* Few entries may come and go, unless a factor was given; but not all. */
 static void a_small_list(void **state)
 {
-	struct xb_import import = {.replace = true};
+	struct xb_import import = {.asked.replace = true};
 
 	(void)state;
 	assert_int_equal(import_addresses(10, &import), 0);
-	refused_from_to((struct xb_import){.replace = true, .factor = 1.1}, 12, 10);
+	refused_from_to((struct xb_import){.asked.replace = true, .asked.factor = 1.1}, 12, 10);
 	assert_int_equal(import_addresses(900, &import), 0);
 	assert_int_equal(import_addresses(1, &import), 0);
 	assert_int_equal(read_text("192.168.0.1\n", &import), 0);
@@ -173,7 +173,7 @@ static const char *exceptions(int count, int listed)
 /* Many exceptions do not make up for what is no longer listed. */
 static void each_side_counts_by_itself(void **state)
 {
-	struct xb_import import = {.replace = true};
+	struct xb_import import = {.asked.replace = true};
 
 	(void)state;
 	assert_int_equal(read_text(exceptions(3000, 1500), &import), 0);
@@ -193,7 +193,8 @@ static void each_side_counts_by_itself(void **state)
 
 static void a_list_gets_its_verdict(void **state)
 {
-	struct xb_import import = {.judges = true, .verdict = XB_DOMAIN_REFUSED}, next = {0};
+	struct xb_import import = {.asked.judges = true, .asked.verdict = XB_DOMAIN_REFUSED},
+			 next = {0};
 
 	(void)state;
 	assert_int_equal(read_text("evil.example\n", &import), 0);

@@ -19,9 +19,8 @@
 struct request {
 	struct xb_import import;
 	struct xb_listfile file;
-	const char *format, *end;
 	bool dry_run;
-	const char *path, *source; /* the file; as messages call it */
+	const char *source; /* the file, as messages call it */
 };
 
 static int refuse_replacement(const struct request *request,
@@ -30,7 +29,7 @@ static int refuse_replacement(const struct request *request,
 	return xb_input_error("list %s would %s from %" PRIu64 " to %" PRIu64 " %s (%" PRIu64
 			      " left out as bogons), more than %g-fold; --max-change FACTOR allows "
 			      "more, --force anything",
-			      request->import.list,
+			      request->import.asked.list,
 			      refusal->after < refusal->before ? "shrink" : "grow", refusal->before,
 			      refusal->after, what, request->import.bogons, refusal->factor);
 }
@@ -41,7 +40,7 @@ static int refused(const struct request *request, const struct xb_import_refusal
 	switch (refusal->why) {
 	case XB_IMPORT_EMPTIES:
 		return xb_input_error("%s: no entries; emptying list %s by it needs --force",
-				      request->path, request->import.list);
+				      request->import.asked.file, request->import.asked.list);
 	case XB_IMPORT_FEW_BYTES:
 		return xb_input_error("%s has %" PRIu64 " bytes, and --min-bytes asks for %" PRIu64
 				      ": it may have been cut off",
@@ -59,19 +58,20 @@ static int refused(const struct request *request, const struct xb_import_refusal
 	return -EINVAL;
 }
 
-static int read_file(struct cli *cli, const char *path, struct request *request)
+static int read_file(struct cli *cli, struct request *request)
 {
+	const struct xb_import_request *asked = &request->import.asked;
+	const char *path = asked->file;
 	struct xb_import_refusal refusal;
 	int fd, error = rollback_input(cli, path, &fd);
 
 	if (error)
 		return error;
-	request->path = path;
 	request->source = strcmp(path, "-") ? path : "stdin";
 	error = xb_import_read(fd, path,
 			       &(struct xb_listfile_terms){.name = request->source,
-							   .format = request->format,
-							   .end = request->end},
+							   .format = asked->format,
+							   .end = asked->end},
 			       &request->import, &refusal);
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
 }
@@ -116,15 +116,15 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 
 	return json_pack(
 		"{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I}", "list",
-		request->import.list, "verdict", xb_domain_verdict_name(request->import.verdict),
-		"format", file->format, "dry_run", request->dry_run, "lines",
-		(json_int_t)file->lines, "bytes", (json_int_t)file->bytes, "entries",
-		(json_int_t)file->count, "allowed", (json_int_t)file->allowed, "repeats",
-		(json_int_t)file->repeats, "host_bits", (json_int_t)file->host_bits, "bogons",
-		(json_int_t)request->import.bogons, "unknown_lines", (json_int_t)file->unknown,
-		"first_unknown_lines", unknown_json(cli, file), "added",
-		(json_int_t)request->import.merge.added, "renewed",
-		(json_int_t)request->import.merge.renewed, "unchanged",
+		request->import.asked.list, "verdict",
+		xb_domain_verdict_name(request->import.verdict), "format", file->format, "dry_run",
+		request->dry_run, "lines", (json_int_t)file->lines, "bytes",
+		(json_int_t)file->bytes, "entries", (json_int_t)file->count, "allowed",
+		(json_int_t)file->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
+		(json_int_t)file->host_bits, "bogons", (json_int_t)request->import.bogons,
+		"unknown_lines", (json_int_t)file->unknown, "first_unknown_lines",
+		unknown_json(cli, file), "added", (json_int_t)request->import.merge.added,
+		"renewed", (json_int_t)request->import.merge.renewed, "unchanged",
 		(json_int_t)request->import.merge.unchanged, "removed",
 		(json_int_t)request->import.merge.removed, "exempt",
 		(json_int_t)request->import.exempt.count);
@@ -195,9 +195,9 @@ static void print_verdict(const struct request *request)
 {
 	printf("; verdict %s", xb_domain_verdict_name(request->import.verdict));
 	/* Nobody expects of a list of domains that clients wait. */
-	if (!request->import.judges && request->import.verdict == XB_DOMAIN_DROP)
+	if (!request->import.asked.judges && request->import.verdict == XB_DOMAIN_DROP)
 		printf(" (clients wait; to answer them: bloomctl verdict %s nxdomain)",
-		       request->import.list);
+		       request->import.asked.list);
 }
 
 static int answer(const struct cli *cli, const struct request *request)
@@ -206,7 +206,7 @@ static int answer(const struct cli *cli, const struct request *request)
 	bool domains = has_domains(file);
 
 	tell_what_differs(cli, request);
-	if (domains && request->import.judges && answers_by(request->import.verdict))
+	if (domains && request->import.asked.judges && answers_by(request->import.verdict))
 		answers_note(cli, NULL, 0);
 	exempted_note(cli, &request->import.exempt);
 	if (cli->json)
@@ -218,7 +218,7 @@ static int answer(const struct cli *cli, const struct request *request)
 		printf(", %" PRIu64 " of them to be allowed", file->allowed);
 	printf(") %s list %s: %" PRIu64 " added, %" PRIu64 " renewed, %" PRIu64
 	       " unchanged, %" PRIu64 " removed; %" PRIu64 " repeated in the file",
-	       request->dry_run ? "would go into" : "into", request->import.list,
+	       request->dry_run ? "would go into" : "into", request->import.asked.list,
 	       request->import.merge.added, request->import.merge.renewed,
 	       request->import.merge.unchanged, request->import.merge.removed, file->repeats);
 	if (domains)
@@ -238,38 +238,37 @@ static bool take_factor(const struct cli *cli, const char *text, double *factor)
 	return false;
 }
 
-static bool take_option(const struct cli *cli, int option, struct request *request)
+static bool take_option(const struct cli *cli, int option, struct xb_import_request *request,
+			bool *dry_run)
 {
 	switch (option) {
 	case 'l':
-		request->import.list = optarg;
+		request->list = optarg;
 		return true;
 	case 'f':
 		request->format = optarg;
 		return true;
 	case 'v':
-		request->import.judges = true;
-		return !xb_domain_verdict_parse(optarg, &request->import.verdict) ||
-		       (cli_fail(), false);
+		request->judges = true;
+		return !xb_domain_verdict_parse(optarg, &request->verdict) || (cli_fail(), false);
 	case 'e':
 		request->end = optarg;
 		return true;
 	case 'm':
 		return cli_number(cli, "--min-entries", optarg, 1, UINT32_MAX,
-				  &request->import.least_entries);
+				  &request->least_entries);
 	case 'y':
-		return cli_number(cli, "--min-bytes", optarg, 1, INT64_MAX,
-				  &request->import.least_bytes);
+		return cli_number(cli, "--min-bytes", optarg, 1, INT64_MAX, &request->least_bytes);
 	case 'c':
-		return take_factor(cli, optarg, &request->import.factor);
+		return take_factor(cli, optarg, &request->factor);
 	case 'r':
-		return request->import.replace = true;
+		return request->replace = true;
 	case 'b':
-		return request->import.include_bogons = true;
+		return request->include_bogons = true;
 	case 'F':
-		return request->import.force = true;
+		return request->force = true;
 	case 'n':
-		return request->dry_run = true;
+		return *dry_run = true;
 	default:
 		return false;
 	}
@@ -297,41 +296,59 @@ static const struct option_spec options[] = {
 	{0},
 };
 
-static bool take_options(const struct cli *cli, int argc, char **argv, struct request *request)
+static bool take_options(const struct cli *cli, int argc, char **argv,
+			 struct xb_import_request *request, bool *dry_run)
 {
 	int option;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
-		if (!take_option(cli, option, request))
+		if (!take_option(cli, option, request, dry_run))
 			return false;
-	if (request->import.factor > 0 && !request->import.replace)
+	if (request->factor > 0 && !request->replace)
 		return cli_usage(cli, "--max-change is for --replace"), false;
-	if (request->import.factor > 0 && request->import.force)
+	if (request->factor > 0 && request->force)
 		return cli_usage(cli, "--force allows any change: leave out --max-change"), false;
 	return true;
 }
 
+static int make_or_try(struct cli *cli, bool dry_run)
+{
+	struct request request = {
+		.import = {.file = &request.file, .asked = cli->wish.request->import},
+		.dry_run = dry_run,
+	};
+	int code, error = read_file(cli, &request);
+
+	if (!error)
+		error = dry_run ? try_out(cli, &request)
+				: xb_write_wish(&cli->paths, xb_import_how(&request.import),
+						&cli->wish, body, &request);
+	code = error ? cli_fail() : answer(cli, &request);
+	xb_listfile_free(&request.file);
+	return code;
+}
+
+static int make(struct cli *cli)
+{
+	return make_or_try(cli, false);
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct request request = {.import = {.file = &request.file, .list = "default"}};
-	int code, error;
+	struct xb_request request = {.kind = XB_REQUEST_IMPORT, .import.list = XB_DEFAULT_LIST};
+	bool dry_run = false;
 
-	if (!take_options(cli, argc, argv, &request))
+	if (!take_options(cli, argc, argv, &request.import, &dry_run))
 		return EXIT_USAGE;
 	if (argc - optind != 1)
 		return cli_usage(cli, "import takes one file, or -");
 	if (!cli_list_to_fill(cli, request.import.list))
 		return EXIT_USAGE;
-	if (request.dry_run && cli->wish.seconds)
+	if (dry_run && cli->wish.seconds)
 		return cli_usage(cli, "a dry run changes nothing to roll back");
-	error = read_file(cli, argv[optind], &request);
-	if (!error)
-		error = request.dry_run ? try_out(cli, &request)
-					: rollback_write(cli, xb_import_how(&request.import), body,
-							 &request);
-	code = error ? cli_fail() : answer(cli, &request);
-	xb_listfile_free(&request.file);
-	return code;
+	request.import.file = argv[optind];
+	cli->wish.request = &request;
+	return make_or_try(cli, dry_run);
 }
 
 const struct verb verb_import = {
@@ -340,6 +357,7 @@ const struct verb verb_import = {
 	.operands = {{"FILE|-", .offers = OFFER_FILES}},
 	.options = options,
 	.run = run,
+	.make = make,
 	.examples = {"import firehol_level1.netset --list level1 --replace",
 		     "import hosts.txt --list ads --verdict nxdomain"},
 };

@@ -9,27 +9,7 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/rollback.h"
 #include "bloomctl/tried.h"
-
-struct request {
-	uint32_t policy;
-	bool force;
-};
-
-static int body(struct xb_writer *writer, void *context)
-{
-	const struct request *request = context;
-	struct xb_meta *meta = &writer->txn->meta;
-	const struct xb_totals *totals = &meta->totals;
-
-	if (request->policy == XB_POLICY_ALLOW_ONLY) {
-		if (!(totals->host4 + totals->prefix4 + totals->net6) && !request->force)
-			return xb_input_error("no source is listed: allow-only would shut "
-					      "everybody out (--force does it all the same)");
-	}
-	meta->policy = request->policy;
-	writer->txn->edits++;
-	return 0;
-}
+#include "engine/settings.h"
 
 static int answer(const struct cli *cli, uint32_t stored, const struct tried *tried)
 {
@@ -78,34 +58,42 @@ static const struct option_spec options[] = {
 	{0},
 };
 
+static int make(struct cli *cli)
+{
+	uint32_t policy = cli->wish.request->policy.policy;
+
+	if (xb_policy_wish(&cli->paths, &cli->wish))
+		return cli_fail();
+	if (policy == XB_POLICY_ALLOW_ONLY)
+		xb_notice("from now on only listed sources pass, with ARP, neighbour discovery, "
+			  "DHCP leases and what `bloomctl allow list` shows (including the name, "
+			  "time and DHCP servers in use); replies to connections that this machine "
+			  "opens to others are dropped too");
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(policy)));
+	return EXIT_DONE;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct request request = {0};
+	struct xb_request request = {.kind = XB_REQUEST_POLICY};
 	int option;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option != 'f')
 			return EXIT_USAGE;
 		else
-			request.force = true;
+			request.policy.force = true;
 	if (optind == argc && cli->wish.seconds)
 		return cli_usage(cli, "without a policy there is nothing to roll back");
 	if (optind == argc)
 		return show(cli);
 	if (argc - optind != 1)
 		return cli_usage(cli, "policy takes one of enforce, monitor, allow-only");
-	if (xb_policy_parse(argv[optind], &request.policy))
+	if (xb_policy_parse(argv[optind], &request.policy.policy))
 		return cli_fail();
-	if (rollback_write(cli, XB_WRITE_SURVEY, body, &request))
-		return cli_fail();
-	if (request.policy == XB_POLICY_ALLOW_ONLY)
-		xb_notice("from now on only listed sources pass, with ARP, neighbour discovery, "
-			  "DHCP leases and what `bloomctl allow list` shows (including the name, "
-			  "time and DHCP servers in use); replies to connections that this machine "
-			  "opens to others are dropped too");
-	if (cli->json)
-		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(request.policy)));
-	return EXIT_DONE;
+	cli->wish.request = &request;
+	return make(cli);
 }
 
 const struct verb verb_policy = {
@@ -114,5 +102,6 @@ const struct verb verb_policy = {
 	.operands = {{"enforce|monitor|allow-only", .optional = true}},
 	.options = options,
 	.run = run,
+	.make = make,
 	.examples = {"policy", "policy enforce --rollback 60"},
 };

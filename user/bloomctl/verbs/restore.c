@@ -73,7 +73,7 @@ static int answer(const struct cli *cli, const struct saved *saved, uint32_t ope
 static int restore(const struct cli *cli, struct saved *saved)
 {
 	unsigned int how = XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_ADOPT;
-	int error = rollback_write(cli, how, saved_read, saved);
+	int error = xb_write_wish(&cli->paths, how, &cli->wish, saved_read, saved);
 
 	/* Now the interfaces it names. */
 	if (!error && !cli->wish.seconds) {
@@ -95,23 +95,33 @@ static const struct option_spec options[] = {
 	{0},
 };
 
+static int make(struct cli *cli)
+{
+	const struct xb_restore_request *request = &cli->wish.request->restore;
+	struct saved saved = {
+		.name = strcmp(request->file, "-") ? request->file : "stdin",
+		.interfaces = request->interfaces,
+	};
+
+	saved.file = open_text(cli, request->file);
+	return saved.file ? restore(cli, &saved) : cli_fail();
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct saved saved = {0};
-	const char *file;
+	struct xb_request request = {.kind = XB_REQUEST_RESTORE};
 	int option;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option != 'i')
 			return EXIT_USAGE;
 		else
-			saved.interfaces = true;
+			request.restore.interfaces = true;
 	if (argc != optind + 1)
 		return cli_usage(cli, "restore takes one file, or -");
-	file = argv[optind];
-	saved.name = strcmp(file, "-") ? file : "stdin";
-	saved.file = open_text(cli, file);
-	return saved.file ? restore(cli, &saved) : cli_fail();
+	request.restore.file = argv[optind];
+	cli->wish.request = &request;
+	return make(cli);
 }
 
 const struct verb verb_restore = {
@@ -120,5 +130,6 @@ const struct verb verb_restore = {
 	.operands = {{"FILE|-", .offers = OFFER_FILES}},
 	.options = options,
 	.run = run,
+	.make = make,
 	.examples = {"restore saved.json", "restore saved.json --rollback 60"},
 };

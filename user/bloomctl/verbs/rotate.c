@@ -19,33 +19,30 @@ static const struct option_spec options[] = {
 	{0},
 };
 
-static int run(struct cli *cli, int argc, char **argv)
+static bool take_option(const struct cli *cli, int option, struct xb_rotate_request *rotate)
 {
-	struct xb_rotation rotation = {0};
-	struct xb_params params;
-	int option;
-
-	while ((option = cli_option(cli, argc, argv, options)) != -1) {
-		if (option == 'f') {
-			if (!cli_rate(cli, optarg, &rotation.rate))
-				return EXIT_USAGE;
-		} else if (option == 'c') {
-			if (!cli_number(cli, "--capacity", optarg, 0, UINT32_MAX * 16ULL,
-					&rotation.capacity))
-				return EXIT_USAGE;
-			rotation.set_capacity = true;
-		} else if (option == 'x' || option == 'u') {
-			rotation.set_confirm = true;
-			rotation.confirm = option == 'x';
-		} else {
-			return EXIT_USAGE;
-		}
+	switch (option) {
+	case 'f':
+		return cli_rate(cli, optarg, &rotate->rate);
+	case 'c':
+		rotate->set_capacity = true;
+		return cli_number(cli, "--capacity", optarg, 0, UINT32_MAX * 16ULL,
+				  &rotate->capacity);
+	case 'x':
+	case 'u':
+		rotate->set_confirm = true;
+		rotate->confirm = option == 'x';
+		return true;
+	default:
+		return false;
 	}
-	if (optind != argc)
-		return cli_usage(cli, "rotate takes no entries");
-	rotation.wish = cli->wish.seconds ? &cli->wish : NULL;
-	rotation.commits = cli->commits;
-	if (xb_rotate(&cli->paths, &rotation, &params))
+}
+
+static int make(struct cli *cli)
+{
+	struct xb_params params;
+
+	if (xb_rotate_wish(&cli->paths, &cli->wish, &params))
 		return cli_fail();
 	if (cli->json)
 		return cli_json(cli,
@@ -59,10 +56,25 @@ static int run(struct cli *cli, int argc, char **argv)
 	return EXIT_DONE;
 }
 
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct xb_request request = {.kind = XB_REQUEST_ROTATE};
+	int option;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
+		if (!take_option(cli, option, &request.rotate))
+			return EXIT_USAGE;
+	if (optind != argc)
+		return cli_usage(cli, "rotate takes no entries");
+	cli->wish.request = &request;
+	return make(cli);
+}
+
 const struct verb verb_rotate = {
 	.name = "rotate",
 	.summary = "rebuild the filter with new keys, without interruption",
 	.options = options,
 	.run = run,
+	.make = make,
 	.examples = {"rotate", "rotate --capacity 1000000"},
 };

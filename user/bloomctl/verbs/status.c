@@ -10,6 +10,7 @@
 #include "bloomctl/show.h"
 #include "bloomctl/tried.h"
 #include "engine/health.h"
+#include "engine/requesttext.h"
 #include "machine/lifelines.h"
 #include "model/policy.h"
 #include "model/ports.h"
@@ -108,7 +109,7 @@ static json_t *trial_json(const struct xb_health *health)
 
 	if (!health->store.tried)
 		return json_null();
-	xb_trial_command(&health->store.trial, command, sizeof(command));
+	xb_request_command(&health->store.trial.request, command, sizeof(command));
 	return json_pack("{s:s,s:I,s:s}", "command", command, "seconds_left",
 			 (json_int_t)health->trial_left, "policy", xb_policy_name(health->policy));
 }
@@ -268,7 +269,7 @@ static void print_trial(const struct xb_health *health)
 
 	if (!health->trial_left)
 		return;
-	xb_trial_command(&health->store.trial, command, sizeof(command));
+	xb_request_command(&health->store.trial.request, command, sizeof(command));
 	printf("TRIAL       `%s` goes back in %llu seconds; `bloomctl commit` keeps it\n", command,
 	       keys(health->trial_left));
 }

@@ -11,22 +11,8 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/rollback.h"
 #include "bloomctl/tried.h"
-#include "store/listverdict.h"
+#include "engine/settings.h"
 #include "store/membership.h"
-
-struct request {
-	const char *list;
-	uint32_t verdict;
-};
-
-static int body(struct xb_writer *writer, void *context)
-{
-	const struct request *request = context;
-	struct xb_list *list;
-	int error = xb_list_need(writer->txn, request->list, &list);
-
-	return error ? error : xb_domain_verdict_set(writer->txn, list, request->verdict);
-}
 
 /* What is allowed passes whatever its list says; and no list is called so but the allowlist's. */
 static bool has_verdict(const struct xb_list *list)
@@ -140,9 +126,23 @@ static const struct option_spec options[] = {
 	{0},
 };
 
+static int make(struct cli *cli)
+{
+	const struct xb_verdict_request *request = &cli->wish.request->verdict;
+
+	if (xb_verdict_wish(&cli->paths, &cli->wish))
+		return cli_fail();
+	if (answers_by(request->verdict))
+		answers_note(cli, NULL, 0);
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:s,s:s}", "list", request->list, "verdict",
+					       xb_domain_verdict_name(request->verdict)));
+	return EXIT_DONE;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct request request = {0};
+	struct xb_request request = {.kind = XB_REQUEST_VERDICT};
 
 	if (cli_option(cli, argc, argv, options) != -1)
 		return EXIT_USAGE;
@@ -154,18 +154,13 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "without a verdict there is nothing to roll back");
 	if (argc - optind < 2)
 		return show(cli, optind < argc ? argv[optind] : NULL);
-	request.list = argv[optind];
-	if (!cli_list_to_fill(cli, request.list))
+	request.verdict.list = argv[optind];
+	if (!cli_list_to_fill(cli, request.verdict.list))
 		return EXIT_USAGE;
-	if (xb_domain_verdict_parse(argv[optind + 1], &request.verdict) ||
-	    rollback_write(cli, 0, body, &request))
+	if (xb_domain_verdict_parse(argv[optind + 1], &request.verdict.verdict))
 		return cli_fail();
-	if (answers_by(request.verdict))
-		answers_note(cli, NULL, 0);
-	if (cli->json)
-		return cli_json(cli, json_pack("{s:s,s:s}", "list", request.list, "verdict",
-					       xb_domain_verdict_name(request.verdict)));
-	return EXIT_DONE;
+	cli->wish.request = &request;
+	return make(cli);
 }
 
 const struct verb verb_verdict = {
@@ -175,5 +170,6 @@ const struct verb verb_verdict = {
 		     {"drop|refused|nxdomain|truncate|count", .optional = true}},
 	.options = options,
 	.run = run,
+	.make = make,
 	.examples = {"verdict", "verdict ads nxdomain"},
 };

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A request as a command: every option is said, nothing that was not asked for is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/requesttext.h"
+#include "machine/lifelines.h"
+#include "xdp_bloom/layout.h"
+
+static char eth0[] = "eth0", eth1[] = "eth1";
+static char *const names[] = {eth0, eth1};
+
+static const struct {
+	struct xb_request request;
+	const char *command;
+} cases[] = {
+	{{.kind = XB_REQUEST_ATTACH, .attach = {names, 1}}, "attach eth0"},
+	{{.kind = XB_REQUEST_ATTACH,
+	  .attach = {names, 2, XB_MODE_SKB, 1U << XB_LIFELINE_GATEWAY | 1U << XB_LIFELINE_SSH}},
+	 "attach eth0 eth1 --mode skb --refuse gateway,ssh"},
+	{{.kind = XB_REQUEST_POLICY, .policy = {XB_POLICY_MONITOR}}, "policy monitor"},
+	{{.kind = XB_REQUEST_POLICY, .policy = {XB_POLICY_ALLOW_ONLY, true}},
+	 "policy allow-only --force"},
+	{{.kind = XB_REQUEST_VERDICT, .verdict = {"ads", XB_DOMAIN_NXDOMAIN}},
+	 "verdict ads nxdomain"},
+	{{.kind = XB_REQUEST_ROTATE}, "rotate"},
+	{{.kind = XB_REQUEST_ROTATE, .rotate = {.confirm = true}}, "rotate"},
+	{{.kind = XB_REQUEST_ROTATE,
+	  .rotate = {.rate = 1e-5, .set_capacity = true, .set_confirm = true}},
+	 "rotate --fpr 1e-05 --capacity 0 --no-confirm"},
+	{{.kind = XB_REQUEST_ROTATE, .rotate = {.set_confirm = true, .confirm = true}},
+	 "rotate --confirm"},
+	{{.kind = XB_REQUEST_IMPORT, .import = {.file = "-", .list = XB_DEFAULT_LIST}}, "import -"},
+	{{.kind = XB_REQUEST_IMPORT,
+	  .import = {.file = "ads.txt",
+		     .list = "ads",
+		     .format = "hosts",
+		     .end = "# end",
+		     .replace = true,
+		     .include_bogons = true,
+		     .judges = true,
+		     .verdict = XB_DOMAIN_COUNT,
+		     .least_entries = 7,
+		     .least_bytes = 8,
+		     .factor = 1.5}},
+	 "import ads.txt --list ads --verdict count --format hosts --replace --max-change 1.5 "
+	 "--min-entries 7 --min-bytes 8 --expect-end # end --include-bogons"},
+	{{.kind = XB_REQUEST_IMPORT,
+	  .import = {.file = "a\nb", .list = XB_DEFAULT_LIST, .force = true}},
+	 "import a?b --force"},
+	{{.kind = XB_REQUEST_RESTORE, .restore = {"saved", false}}, "restore saved"},
+	{{.kind = XB_REQUEST_RESTORE, .restore = {"-", true}}, "restore - --interfaces"},
+	{{0}, ""},
+};
+
+static void every_option(void **state)
+{
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		xb_request_command(&cases[i].request, text, sizeof(text));
+		assert_string_equal(text, cases[i].command);
+	}
+}
+
+static void is_cut(void **state)
+{
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t size = 1; size <= sizeof(text); size++) {
+			size_t length = strlen(cases[i].command);
+
+			memset(text, 'x', sizeof(text));
+			xb_request_command(&cases[i].request, text, size);
+			assert_int_equal(strlen(text), length < size ? length : size - 1);
+			assert_memory_equal(text, cases[i].command, strlen(text));
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_option),
+		cmocka_unit_test(is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

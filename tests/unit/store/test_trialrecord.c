@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The record of a trial: every kind comes back as it was put, nothing that was damaged does, and
+ * what an earlier schema had recorded is forgotten. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "store/changelog.h"
+#include "store/requestcodec.h"
+#include "store/trialrecord.h"
+#include "support/scratch_store.h"
+
+#define IDENTITY 0x1122334455667788ULL
+
+static char first_name[] = "eth0", second_name[] = "a-name-of-15-ch";
+static char *const names[] = {first_name, second_name};
+
+static const struct xb_request requests[] = {
+	{.kind = XB_REQUEST_ATTACH,
+	 .attach = {.names = names, .count = 2, .mode = XB_MODE_SKB, .refuse = 5}},
+	{.kind = XB_REQUEST_POLICY, .policy = {XB_POLICY_ALLOW_ONLY, true}},
+	{.kind = XB_REQUEST_VERDICT, .verdict = {"ads", XB_DOMAIN_NXDOMAIN}},
+	{.kind = XB_REQUEST_ROTATE,
+	 .rotate = {.rate = 1e-5, .capacity = 1ULL << 33, .set_capacity = true, .confirm = true}},
+	{.kind = XB_REQUEST_ROTATE},
+	{.kind = XB_REQUEST_IMPORT,
+	 .import = {.file = "/tmp/a list",
+		    .list = "level1",
+		    .end = "# end",
+		    .replace = true,
+		    .judges = true,
+		    .verdict = XB_DOMAIN_COUNT,
+		    .least_entries = 7,
+		    .least_bytes = 1ULL << 40,
+		    .factor = 1.5}},
+	{.kind = XB_REQUEST_IMPORT,
+	 .import = {.file = "-", .list = "default", .format = "hosts", .force = true}},
+	{.kind = XB_REQUEST_RESTORE, .restore = {"saved.json", true}},
+};
+
+#define COUNT (sizeof(requests) / sizeof(requests[0]))
+
+static void assert_text(const char *text, const char *expected)
+{
+	if (expected)
+		assert_string_equal(text, expected);
+	else
+		assert_null(text);
+}
+
+static void assert_same_rotate(const struct xb_rotate_request *one,
+			       const struct xb_rotate_request *other)
+{
+	assert_memory_equal(&one->rate, &other->rate, sizeof(one->rate));
+	assert_int_equal(one->capacity, other->capacity);
+	assert_int_equal(one->set_capacity, other->set_capacity);
+	assert_int_equal(one->set_confirm, other->set_confirm);
+	assert_int_equal(one->confirm, other->confirm);
+}
+
+static void assert_same_import(const struct xb_import_request *one,
+			       const struct xb_import_request *other)
+{
+	assert_text(one->file, other->file);
+	assert_text(one->list, other->list);
+	assert_text(one->format, other->format);
+	assert_text(one->end, other->end);
+	assert_int_equal(one->replace, other->replace);
+	assert_int_equal(one->include_bogons, other->include_bogons);
+	assert_int_equal(one->force, other->force);
+	assert_int_equal(one->judges, other->judges);
+	assert_int_equal(one->verdict, other->verdict);
+	assert_int_equal(one->least_entries, other->least_entries);
+	assert_int_equal(one->least_bytes, other->least_bytes);
+	assert_memory_equal(&one->factor, &other->factor, sizeof(one->factor));
+}
+
+static void assert_same(const struct xb_request *one, const struct xb_request *other)
+{
+	assert_int_equal(one->kind, other->kind);
+	switch (one->kind) {
+	case XB_REQUEST_ATTACH:
+		assert_int_equal(one->attach.count, other->attach.count);
+		for (uint32_t i = 0; i < one->attach.count; i++)
+			assert_text(one->attach.names[i], other->attach.names[i]);
+		assert_int_equal(one->attach.mode, other->attach.mode);
+		assert_int_equal(one->attach.refuse, other->attach.refuse);
+		break;
+	case XB_REQUEST_POLICY:
+		assert_int_equal(one->policy.policy, other->policy.policy);
+		assert_int_equal(one->policy.force, other->policy.force);
+		break;
+	case XB_REQUEST_VERDICT:
+		assert_text(one->verdict.list, other->verdict.list);
+		assert_int_equal(one->verdict.verdict, other->verdict.verdict);
+		break;
+	case XB_REQUEST_ROTATE:
+		assert_same_rotate(&one->rotate, &other->rotate);
+		break;
+	case XB_REQUEST_IMPORT:
+		assert_same_import(&one->import, &other->import);
+		break;
+	case XB_REQUEST_RESTORE:
+		assert_text(one->restore.file, other->restore.file);
+		assert_int_equal(one->restore.interfaces, other->restore.interfaces);
+		break;
+	case XB_REQUEST_NONE:
+	case XB_REQUEST_KINDS:
+		fail();
+	}
+}
+
+static void put(const struct xb_request *request)
+{
+	struct xb_txn *txn;
+
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_int_equal(xb_trial_put(txn, IDENTITY, request), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+}
+
+static int get(struct xb_trial *trial)
+{
+	struct xb_txn *txn;
+	int error;
+
+	assert_int_equal(xb_store_read(store, &txn), 0);
+	error = xb_trial_get(txn, trial);
+	xb_txn_abort(txn);
+	return error;
+}
+
+static void every_kind_comes_back(void **state)
+{
+	struct xb_trial trial;
+
+	(void)state;
+	assert_int_equal(get(&trial), -ENOENT);
+	for (size_t i = 0; i < COUNT; i++) {
+		put(&requests[i]);
+		assert_int_equal(get(&trial), 0);
+		assert_int_equal(trial.identity, IDENTITY);
+		assert_same(&trial.request, &requests[i]);
+		assert_int_equal(xb_trial_names(&trial, "eth0"), i == 0);
+		assert_int_equal(xb_trial_names(&trial, second_name), i == 0);
+		assert_false(xb_trial_names(&trial, "eth"));
+		xb_trial_free(&trial);
+	}
+}
+
+static void is_deleted(void **state)
+{
+	struct xb_trial trial;
+	struct xb_txn *txn;
+
+	(void)state;
+	put(&requests[0]);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_int_equal(xb_trial_delete(txn), 0);
+	assert_int_equal(xb_trial_delete(txn), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(get(&trial), -ENOENT);
+}
+
+static MDB_val key_of(const char *name)
+{
+	return (MDB_val){strlen(name), (void *)(uintptr_t)name};
+}
+
+#define RECORD "trial request"
+
+/* What the meta table has under this name; 0: nothing. */
+static size_t read_raw(const char *name, uint8_t *bytes, size_t room)
+{
+	MDB_val key = key_of(name), value;
+	struct xb_txn *txn;
+	size_t size = 0;
+
+	assert_int_equal(xb_store_read(store, &txn), 0);
+	if (!mdb_get(txn->txn, store->meta, &key, &value)) {
+		size = value.mv_size;
+		assert_true(size <= room);
+		memcpy(bytes, value.mv_data, size);
+	}
+	xb_txn_abort(txn);
+	return size;
+}
+
+/* In a transaction that is given up. */
+static int get_instead(const uint8_t *bytes, size_t size)
+{
+	MDB_val key = key_of(RECORD), value = {size, (void *)(uintptr_t)bytes};
+	struct xb_trial trial;
+	struct xb_txn *txn;
+	int error;
+
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_int_equal(mdb_put(txn->txn, store->meta, &key, &value, 0), 0);
+	error = xb_trial_get(txn, &trial);
+	xb_trial_free(&trial);
+	xb_txn_abort(txn);
+	return error;
+}
+
+static void assert_damaged(const uint8_t *bytes, size_t size)
+{
+	assert_int_equal(get_instead(bytes, size), -EIO);
+	assert_non_null(strstr(xb_error_message(), "damaged"));
+	xb_error_clear();
+}
+
+static void damage_is_noticed(void **state)
+{
+	uint8_t bytes[256];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		size_t size;
+
+		put(&requests[i]);
+		size = read_raw(RECORD, bytes, sizeof(bytes) - 1);
+		assert_int_equal(get_instead(bytes, size), 0);
+		for (size_t cut = 0; cut < size; cut++)
+			assert_damaged(bytes, cut);
+		bytes[size] = 0;
+		assert_damaged(bytes, size + 1);
+		for (size_t bit = 0; bit < size * 8; bit++) {
+			bytes[bit / 8] ^= 1U << bit % 8;
+			assert_damaged(bytes, size);
+			bytes[bit / 8] ^= 1U << bit % 8;
+		}
+	}
+}
+
+/* In memory of just this size, so that a step beyond it shows under ASan and valgrind. */
+static int decode(const uint8_t *bytes, size_t size)
+{
+	uint8_t *exact = malloc(size + !size);
+	struct xb_request request;
+	int error;
+
+	assert_non_null(exact);
+	memcpy(exact, bytes, size);
+	error = xb_request_decode(exact, size, &request);
+	xb_request_clear(&request);
+	free(exact);
+	return error;
+}
+
+/* What no seal keeps away: whoever wrote it counted wrong. */
+static void any_bytes_are_checked(void **state)
+{
+	static const uint8_t others[] = {0, 1, 2, 6, 7, 0x10, 0x7f, 0x80, 0xff};
+	uint8_t bytes[256];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		size_t size = xb_request_size(&requests[i]);
+
+		assert_true(size <= sizeof(bytes));
+		xb_request_encode(&requests[i], bytes);
+		assert_int_equal(decode(bytes, size), 0);
+		for (size_t cut = 0; cut < size; cut++)
+			assert_int_equal(decode(bytes, cut), -EINVAL);
+		for (size_t at = 0; at < size; at++) {
+			uint8_t right = bytes[at];
+
+			for (size_t other = 0; other < sizeof(others); other++) {
+				bytes[at] = others[other];
+				decode(bytes, size);
+			}
+			bytes[at] = right;
+		}
+	}
+}
+
+static void assert_refused(struct xb_request request)
+{
+	size_t size = xb_request_size(&request);
+	uint8_t bytes[256];
+
+	assert_true(size <= sizeof(bytes));
+	xb_request_encode(&request, bytes);
+	assert_int_equal(decode(bytes, size), -EINVAL);
+}
+
+static void what_no_request_has(void **state)
+{
+	static char long_name[] = "a-name-of-16-cha", no_name[] = "";
+	static char *const too_long[] = {long_name}, *const empty[] = {no_name};
+	struct xb_request request;
+
+	(void)state;
+	assert_refused((struct xb_request){0});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_KINDS});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_ATTACH});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_ATTACH, .attach = {too_long, 1}});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_ATTACH, .attach = {empty, 1}});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_ATTACH,
+					   .attach = {names, 2, XB_MODE_SKB + 1}});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_POLICY,
+					   .policy = {XB_POLICY_ALLOW_ONLY + 1}});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_VERDICT,
+					   .verdict = {"ads", XB_DOMAIN_VERDICTS}});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_VERDICT});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = -1});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = 2});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = 0.0 / 0.0});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_RESTORE});
+	request = requests[5];
+	request.import.verdict = XB_DOMAIN_VERDICTS;
+	assert_refused(request);
+	request = requests[5];
+	request.import.factor = 0.5;
+	assert_refused(request);
+	request = requests[5];
+	request.import.list = NULL;
+	assert_refused(request);
+}
+
+static void put_raw(const char *name, const void *bytes, size_t size)
+{
+	MDB_val key = key_of(name), value = {size, (void *)(uintptr_t)bytes};
+	MDB_txn *txn;
+
+	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_put(txn, store->meta, &key, &value, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+}
+
+/* The store as schema 7 left it: the command of a trial, word by word. */
+static struct xb_meta make_7(void)
+{
+	MDB_val key = key_of("trial"), words = {15, "policy\0monitor"};
+	struct xb_txn *txn;
+	struct xb_meta old;
+
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	txn->meta.answer_limit = 7;
+	assert_int_equal(mdb_put(txn->txn, store->meta, &key, &words, 0), 0);
+	assert_int_equal(xb_changelog_append(txn, true), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_read(store, &txn), 0);
+	old = txn->meta;
+	xb_txn_abort(txn);
+	old.schema = 7;
+	old.transaction++; /* put_raw() is one */
+	xb_meta_seal(&old);
+	put_raw("meta", &old, sizeof(old));
+	return old;
+}
+
+static void words_are_forgotten(void **state)
+{
+	struct xb_meta old = make_7();
+	struct xb_trial trial;
+	struct xb_txn *txn;
+	uint8_t bytes[64];
+
+	(void)state;
+	for (int written = 0; written < 2; written++) {
+		assert_int_equal(get(&trial), -ENOENT);
+		assert_int_equal(read_raw("trial", bytes, sizeof(bytes)), written ? 0 : 15);
+		assert_int_equal(xb_store_read(store, &txn), 0);
+		assert_int_equal(txn->meta.schema, XB_SCHEMA);
+		assert_int_equal(txn->meta.answer_limit, 7);
+		assert_int_equal(txn->meta.mark, old.mark);
+		assert_int_equal(txn->meta.sequence, old.sequence);
+		xb_txn_abort(txn);
+		put(&requests[1]);
+		assert_int_equal(get(&trial), 0);
+		xb_trial_free(&trial);
+		assert_int_equal(xb_store_write(store, &txn), 0);
+		assert_int_equal(xb_trial_delete(txn), 0);
+		assert_int_equal(xb_txn_commit(txn), 0);
+	}
+}
+
+static void its_log_goes_on(void **state)
+{
+	struct xb_meta old = make_7();
+	struct xb_changes changes;
+	struct xb_step step;
+	struct xb_txn *txn;
+
+	(void)state;
+	for (int written = 0; written < 2; written++) {
+		assert_int_equal(xb_store_read(store, &txn), 0);
+		assert_int_equal(xb_changelog_read(txn, old.sequence, &step, &changes), 0);
+		xb_changes_free(&changes);
+		xb_txn_abort(txn);
+		assert_int_equal(xb_store_write(store, &txn), 0);
+		assert_int_equal(xb_txn_commit(txn), 0);
+	}
+}
+
+static void its_seal_is_checked(void **state)
+{
+	struct xb_meta old = make_7();
+	struct xb_txn *txn;
+
+	(void)state;
+	old.transaction++;
+	xb_meta_seal(&old);
+	put_raw("meta", &old, sizeof(old));
+	assert_int_equal(xb_store_read(store, &txn), 0);
+	xb_txn_abort(txn);
+	old.transaction++;
+	put_raw("meta", &old, sizeof(old));
+	assert_int_equal(xb_store_read(store, &txn), -EIO);
+}
+
+/* An older page in place of the newest. */
+static void its_transaction_is_checked(void **state)
+{
+	struct xb_meta old = make_7();
+	struct xb_txn *txn;
+
+	(void)state;
+	put_raw("meta", &old, sizeof(old));
+	assert_int_equal(xb_store_read(store, &txn), -EIO);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_kind_comes_back),
+		TEST(is_deleted),
+		TEST(damage_is_noticed),
+		TEST(any_bytes_are_checked),
+		TEST(what_no_request_has),
+		TEST(words_are_forgotten),
+		TEST(its_log_goes_on),
+		TEST(its_seal_is_checked),
+		TEST(its_transaction_is_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

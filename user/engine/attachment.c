@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All the interfaces or none. */
+#include "engine/attachment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/medium.h"
+#include "base/capability.h"
+#include "base/error.h"
+#include "engine/repair.h"
+#include "engine/trial.h"
+#include "engine/write.h"
+#include "store/wanted.h"
+
+static void forget_twin(struct xb_attachment *attachment, int i)
+{
+	for (int j = 0; j < i; j++) {
+		if (attachment->device[j].ifindex != attachment->device[i].ifindex)
+			continue;
+		attachment->names[i] = attachment->names[--attachment->count];
+		return;
+	}
+}
+
+static int find_device(struct xb_attachment *attachment, int i)
+{
+	struct xb_netdev now;
+	int error = xb_netdev_by_name(attachment->names[i], &now);
+
+	if (error)
+		return error;
+	if (!now.ifindex)
+		return xb_input_error("%s: no such interface", attachment->names[i]);
+	attachment->device[i] = now;
+	return 0;
+}
+
+/* What the kernel calls them, each once. */
+static int resolve(struct xb_attachment *attachment)
+{
+	for (int i = 0; i < attachment->count; i++) {
+		int count = attachment->count, error = find_device(attachment, i);
+
+		if (error)
+			return error;
+		if (xb_wanted_check(attachment->device[i].name) ||
+		    xb_medium_check(&attachment->device[i]))
+			return -EINVAL;
+		attachment->names[i] = attachment->device[i].name;
+		forget_twin(attachment, i);
+		i -= attachment->count < count;
+	}
+	return 0;
+}
+
+/* As it was: the former mode, or no filter. */
+static void undo_one(struct xb_writer *writer, struct xb_attachment *attachment, int i)
+{
+	struct xb_netdev now;
+	uint64_t open;
+
+	if (!attachment->had_any[i])
+		xb_detach(&writer->link, attachment->device[i].ifindex);
+	else if (attachment->had[i] != attachment->got[i] &&
+		 !xb_netdev_by_index(attachment->device[i].ifindex, &now) && now.program)
+		xb_change_mode(&writer->link, &now, attachment->had[i], &open);
+}
+
+static void undo(struct xb_writer *writer, struct xb_attachment *attachment, int done)
+{
+	char message[1024];
+
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	while (done > 0)
+		undo_one(writer, attachment, --done);
+	xb_system_error(0, "%s", message);
+}
+
+static int attach_one(struct xb_writer *writer, struct xb_attachment *attachment, int i)
+{
+	struct xb_netdev *device = &attachment->device[i];
+	const struct xb_interface *item;
+	int error = find_device(attachment, i);
+
+	if (error)
+		return error;
+	item = xb_interfaces_find(&writer->interfaces, device->name);
+	attachment->had_any[i] = item && item->now.ifindex == device->ifindex &&
+				 item->hold == XB_HOLD_OURS && device->program;
+	attachment->got[i] = attachment->had[i] = device->mode;
+	if (!attachment->had_any[i] || attachment->asked->mode == XB_MODE_AUTO ||
+	    attachment->asked->mode == device->mode)
+		return xb_attach(&writer->link, device, attachment->asked->mode,
+				 &attachment->got[i]);
+	attachment->got[i] = attachment->asked->mode;
+	return xb_change_mode(&writer->link, device, attachment->asked->mode, &attachment->open[i]);
+}
+
+static int attach_all(struct xb_writer *writer, struct xb_attachment *attachment)
+{
+	for (int i = 0; i < attachment->count; i++) {
+		int error = attach_one(writer, attachment, i);
+
+		if (error) {
+			undo(writer, attachment, i);
+			return error;
+		}
+	}
+	return 0;
+}
+
+/* Before anything is filtered: what must not be. */
+static int allow_body(struct xb_writer *writer, void *context)
+{
+	struct xb_attachment *attachment = context;
+	uint32_t ifindexes[XB_ATTACHMENT_MAX];
+	int error = resolve(attachment);
+
+	if (error)
+		return error;
+	for (int i = 0; i < attachment->count; i++)
+		ifindexes[i] = attachment->device[i].ifindex;
+	writer->adopts = true;
+	return xb_enforce_allow(writer, ifindexes, (size_t)attachment->count, true);
+}
+
+/* By its own name, and by no alternative one. */
+static int want(struct xb_writer *writer, struct xb_attachment *attachment, int i)
+{
+	const struct xb_interfaces *all = &writer->interfaces;
+	struct xb_wanted wanted = {.mode = attachment->asked->mode};
+	int error = 0;
+
+	for (size_t j = 0; !error && j < all->count; j++) {
+		bool found;
+
+		if (!all->item[j].wanted[0] ||
+		    all->item[j].now.ifindex != attachment->device[i].ifindex)
+			continue;
+		attachment->renamed |= strcmp(all->item[j].wanted, attachment->names[i]) != 0;
+		error = xb_wanted_remove(writer->txn, all->item[j].wanted, &found);
+	}
+	snprintf(wanted.name, sizeof(wanted.name), "%s", attachment->names[i]);
+	return error ? error : xb_wanted_put(writer->txn, &wanted);
+}
+
+static int body(struct xb_writer *writer, void *context)
+{
+	struct xb_attachment *attachment = context;
+	bool fresh = !writer->linked;
+	int error;
+
+	for (int i = 0; i < attachment->count && !(writer->how & XB_WRITE_COMMIT); i++)
+		if (xb_trial_names(&writer->trial, attachment->names[i]))
+			return xb_input_error("%s is on trial; `bloomctl commit` keeps it",
+					      attachment->names[i]);
+	writer->adopts = true;
+	error = xb_enforce_begin(writer, writer->txn);
+	writer->away = false;
+	if (!error)
+		error = attach_all(writer, attachment);
+	for (int i = 0; !error && i < attachment->count; i++)
+		error = want(writer, attachment, i);
+	/* Only now: a trial, or an attach that fails, refuses nothing. */
+	writer->txn->meta.refused |= attachment->asked->refuse;
+	if (error && fresh)
+		xb_enforce_end(writer, writer->txn->meta.identity);
+	return error;
+}
+
+/* Only a filter; the guard is put in front of it when this has returned. */
+static int prepare_body(struct xb_writer *writer, void *context)
+{
+	const struct xb_attachment *attachment = context;
+
+	for (int i = 0; i < attachment->count; i++) {
+		const struct xb_interface *item =
+			xb_interfaces_find(&writer->interfaces, attachment->names[i]);
+
+		if (item && item->hold == XB_HOLD_OURS)
+			return xb_input_error("%s is attached already: there is nothing to try",
+					      attachment->names[i]);
+	}
+	writer->adopts = true;
+	return xb_enforce_begin(writer, writer->txn);
+}
+
+static int attach_body(struct xb_writer *writer, void *context)
+{
+	struct xb_attachment *attachment = context;
+
+	for (int i = 0; i < attachment->count; i++)
+		if (!xb_trial_names(&writer->trial, attachment->names[i]))
+			return xb_system_error(0, "the trial ended before %s was attached",
+					       attachment->names[i]);
+	return attach_all(writer, attachment);
+}
+
+#define HOW (XB_WRITE_HEAVY | XB_WRITE_ADOPT)
+
+/* Interfaces are attached behind the guard only: killed at any moment, none stays filtered. */
+static int attach_on_trial(const struct xb_paths *paths, const struct xb_wish *asked,
+			   struct xb_attachment *attachment)
+{
+	struct xb_request request = *asked->request;
+	struct xb_wish wish = *asked;
+	char message[1024];
+	bool was_tried;
+	int error;
+
+	request.attach.names = attachment->names;
+	request.attach.count = (uint32_t)attachment->count;
+	wish.request = &request;
+	error = xb_write_wish(paths, HOW, &wish, prepare_body, attachment);
+	if (error)
+		return error;
+	error = xb_write(paths, HOW, attach_body, attachment);
+	if (!error)
+		return 0;
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	xb_rollback_abandon(paths, NULL, &was_tried);
+	return xb_system_error(0, "%s", message);
+}
+
+static int left_body(struct xb_writer *writer, void *context)
+{
+	const struct xb_attachment *attachment = context;
+
+	writer->left = attachment->names;
+	writer->left_count = (size_t)attachment->count;
+	return 0;
+}
+
+/* What was allowed for interfaces that could not be attached is so no more. */
+static int forget_allowed(const struct xb_paths *paths, struct xb_attachment *attachment, int error)
+{
+	enum xb_error_class class = xb_error_class();
+	char message[1024];
+
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	xb_write(paths, HOW | XB_WRITE_SURVEY, left_body, attachment);
+	if (class == XB_ERROR_INPUT)
+		xb_input_error("%s", message);
+	else
+		xb_system_error(0, "%s", message);
+	return error;
+}
+
+/* An interface that is in another network namespace was wanted by the former name, and is so by
+ * none now. */
+static void let_go(const struct xb_paths *paths)
+{
+	if (xb_write(paths, HOW, NULL, NULL))
+		xb_warning("attached, but not all that follows from it was done: %s",
+			   xb_error_message());
+}
+
+static int attach_in_steps(const struct xb_paths *paths, const struct xb_wish *wish,
+			   struct xb_attachment *attachment)
+{
+	int error = xb_capabilities_need();
+
+	if (!error)
+		error = xb_write(paths, HOW | XB_WRITE_FIRST, allow_body, attachment);
+	if (error)
+		return error;
+	if (wish->seconds)
+		error = attach_on_trial(paths, wish, attachment);
+	else
+		error = xb_write_wish(paths, HOW | XB_WRITE_SURVEY, wish, body, attachment);
+	if (error)
+		return forget_allowed(paths, attachment, error);
+	if (attachment->renamed)
+		let_go(paths);
+	return 0;
+}
+
+int xb_attach_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		   struct xb_attachment *attachment)
+{
+	const struct xb_attach_request *asked = &wish->request->attach;
+	int error;
+
+	*attachment = (struct xb_attachment){.asked = asked};
+	if (asked->count > XB_ATTACHMENT_MAX)
+		return xb_input_error("at most %d interfaces", XB_ATTACHMENT_MAX);
+	for (uint32_t i = 0; i < asked->count; i++)
+		attachment->names[i] = asked->names[i];
+	attachment->count = (int)asked->count;
+	error = attach_in_steps(paths, wish, attachment);
+	xb_write_last();
+	return error;
+}

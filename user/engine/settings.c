@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/settings.h"
+
+#include "base/error.h"
+#include "engine/write.h"
+#include "store/listverdict.h"
+#include "store/lists.h"
+
+static int set_policy(struct xb_writer *writer, void *context)
+{
+	const struct xb_policy_request *request = context;
+	struct xb_meta *meta = &writer->txn->meta;
+	const struct xb_totals *totals = &meta->totals;
+
+	if (request->policy == XB_POLICY_ALLOW_ONLY) {
+		if (!(totals->host4 + totals->prefix4 + totals->net6) && !request->force)
+			return xb_input_error("no source is listed: allow-only would shut "
+					      "everybody out (--force does it all the same)");
+	}
+	meta->policy = request->policy;
+	writer->txn->edits++;
+	return 0;
+}
+
+int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish)
+{
+	struct xb_policy_request request = wish->request->policy;
+
+	return xb_write_wish(paths, XB_WRITE_SURVEY, wish, set_policy, &request);
+}
+
+static int set_verdict(struct xb_writer *writer, void *context)
+{
+	const struct xb_verdict_request *request = context;
+	struct xb_list *list;
+	int error = xb_list_need(writer->txn, request->list, &list);
+
+	return error ? error : xb_domain_verdict_set(writer->txn, list, request->verdict);
+}
+
+int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish)
+{
+	struct xb_verdict_request request = wish->request->verdict;
+
+	return xb_write_wish(paths, 0, wish, set_verdict, &request);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The policy, and the verdicts of lists. */
+#ifndef XB_ENGINE_SETTINGS_H
+#define XB_ENGINE_SETTINGS_H
+
+#include "base/paths.h"
+#include "engine/wish.h"
+
+/* Each makes a request of its kind. */
+int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish);
+int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each kind is described once, by a function that passes over its fields to count, write or read
+ * them. */
+#include "store/requestcodec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "xdp_bloom/layout.h"
+
+struct codec {
+	enum { COUNTS, WRITES, READS } does;
+	uint8_t *bytes; /* to write to, or what is left to read */
+	size_t size;	/* of what is left to read; else of what was passed over */
+	bool wrong;	/* what was read */
+	bool starved;	/* there is too little memory */
+};
+
+static void pass(struct codec *codec, void *field, size_t size)
+{
+	if (codec->does != READS) {
+		if (codec->does == WRITES && size)
+			memcpy(codec->bytes + codec->size, field, size);
+		codec->size += size;
+		return;
+	}
+	if (codec->wrong || codec->size < size) {
+		codec->wrong = true;
+		memset(field, 0, size);
+		return;
+	}
+	memcpy(field, codec->bytes, size);
+	codec->bytes += size;
+	codec->size -= size;
+}
+
+static void pass_number(struct codec *codec, uint32_t *number, uint32_t most)
+{
+	pass(codec, number, sizeof(*number));
+	codec->wrong |= *number > most;
+}
+
+static void pass_flag(struct codec *codec, bool *flag)
+{
+	uint8_t byte = *flag;
+
+	pass(codec, &byte, sizeof(byte));
+	codec->wrong |= byte > 1;
+	*flag = byte == 1;
+}
+
+/* 0, or from least to most. */
+static void pass_factor(struct codec *codec, double *factor, double least, double most)
+{
+	pass(codec, factor, sizeof(*factor));
+	if (*factor >= least && *factor <= most)
+		return;
+	codec->wrong |= !(*factor >= 0 && *factor <= 0);
+}
+
+/* A text that stays where it is. */
+static char *read_text(struct codec *codec, size_t size)
+{
+	char *text = (char *)codec->bytes;
+
+	if (codec->wrong || codec->size < size || strnlen(text, size) != size - 1) {
+		codec->wrong = true;
+		return NULL;
+	}
+	codec->bytes += size;
+	codec->size -= size;
+	return text;
+}
+
+/* How many bytes it has with the NUL at its end, 0 for none, stands in front. */
+static void pass_optional_text(struct codec *codec, const char **text)
+{
+	uint32_t size = *text ? (uint32_t)strlen(*text) + 1 : 0;
+
+	pass_number(codec, &size, UINT32_MAX);
+	if (codec->does != READS)
+		pass(codec, (void *)(uintptr_t)*text, size);
+	else
+		*text = size ? read_text(codec, size) : NULL;
+}
+
+static void pass_text(struct codec *codec, const char **text)
+{
+	pass_optional_text(codec, text);
+	codec->wrong |= !*text || !**text;
+}
+
+static void read_names(struct codec *codec, struct xb_attach_request *attach)
+{
+	char **names;
+
+	attach->names = NULL;
+	/* Each takes more than a byte. */
+	codec->wrong |= attach->count > codec->size;
+	if (codec->wrong)
+		return;
+	names = calloc(attach->count, sizeof(*names));
+	codec->starved = !names;
+	for (uint32_t i = 0; names && i < attach->count; i++) {
+		const char *name = NULL;
+
+		pass_text(codec, &name);
+		codec->wrong |= name && strlen(name) >= IF_NAMESIZE;
+		names[i] = (char *)(uintptr_t)name;
+	}
+	attach->names = names;
+}
+
+static void pass_attach(struct codec *codec, struct xb_attach_request *attach)
+{
+	uint32_t mode = attach->mode;
+
+	pass_number(codec, &mode, XB_MODE_SKB);
+	attach->mode = mode;
+	pass_number(codec, &attach->refuse, UINT32_MAX);
+	pass_number(codec, &attach->count, UINT32_MAX);
+	codec->wrong |= !attach->count;
+	if (codec->does == READS)
+		return read_names(codec, attach);
+	for (uint32_t i = 0; i < attach->count; i++) {
+		const char *name = attach->names[i];
+
+		pass_text(codec, &name);
+	}
+}
+
+static void pass_policy(struct codec *codec, struct xb_policy_request *policy)
+{
+	pass_number(codec, &policy->policy, XB_POLICY_ALLOW_ONLY);
+	pass_flag(codec, &policy->force);
+}
+
+static void pass_verdict(struct codec *codec, struct xb_verdict_request *verdict)
+{
+	pass_text(codec, &verdict->list);
+	pass_number(codec, &verdict->verdict, XB_DOMAIN_VERDICTS - 1);
+}
+
+static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
+{
+	pass_factor(codec, &rotate->rate, 0, 1);
+	pass_flag(codec, &rotate->set_capacity);
+	pass(codec, &rotate->capacity, sizeof(rotate->capacity));
+	pass_flag(codec, &rotate->set_confirm);
+	pass_flag(codec, &rotate->confirm);
+}
+
+static void pass_import(struct codec *codec, struct xb_import_request *import)
+{
+	pass_text(codec, &import->file);
+	pass_text(codec, &import->list);
+	pass_optional_text(codec, &import->format);
+	pass_optional_text(codec, &import->end);
+	pass_flag(codec, &import->replace);
+	pass_flag(codec, &import->include_bogons);
+	pass_flag(codec, &import->force);
+	pass_flag(codec, &import->judges);
+	pass_number(codec, &import->verdict, XB_DOMAIN_VERDICTS - 1);
+	pass(codec, &import->least_entries, sizeof(import->least_entries));
+	pass(codec, &import->least_bytes, sizeof(import->least_bytes));
+	pass_factor(codec, &import->factor, 1, 1e9);
+}
+
+static void pass_restore(struct codec *codec, struct xb_restore_request *restore)
+{
+	pass_text(codec, &restore->file);
+	pass_flag(codec, &restore->interfaces);
+}
+
+static void pass_request(struct codec *codec, struct xb_request *request)
+{
+	uint32_t kind = request->kind;
+
+	pass_number(codec, &kind, XB_REQUEST_KINDS - 1);
+	request->kind = codec->wrong ? XB_REQUEST_NONE : kind;
+	switch (request->kind) {
+	case XB_REQUEST_ATTACH:
+		return pass_attach(codec, &request->attach);
+	case XB_REQUEST_POLICY:
+		return pass_policy(codec, &request->policy);
+	case XB_REQUEST_VERDICT:
+		return pass_verdict(codec, &request->verdict);
+	case XB_REQUEST_ROTATE:
+		return pass_rotate(codec, &request->rotate);
+	case XB_REQUEST_IMPORT:
+		return pass_import(codec, &request->import);
+	case XB_REQUEST_RESTORE:
+		return pass_restore(codec, &request->restore);
+	case XB_REQUEST_NONE:
+	case XB_REQUEST_KINDS:
+		break;
+	}
+	codec->wrong = true;
+}
+
+size_t xb_request_size(const struct xb_request *request)
+{
+	struct codec codec = {.does = COUNTS};
+	struct xb_request copy = *request;
+
+	pass_request(&codec, &copy);
+	return codec.size;
+}
+
+void xb_request_encode(const struct xb_request *request, uint8_t *bytes)
+{
+	struct codec codec = {.does = WRITES, .bytes = bytes};
+	struct xb_request copy = *request;
+
+	pass_request(&codec, &copy);
+}
+
+int xb_request_decode(uint8_t *bytes, size_t size, struct xb_request *request)
+{
+	struct codec codec = {.does = READS, .bytes = bytes, .size = size};
+
+	*request = (struct xb_request){0};
+	pass_request(&codec, request);
+	if (!codec.starved && !codec.wrong && !codec.size)
+		return 0;
+	xb_request_clear(request);
+	return codec.starved ? xb_out_of_memory() : -EINVAL;
+}
+
+void xb_request_clear(struct xb_request *request)
+{
+	if (request->kind == XB_REQUEST_ATTACH)
+		free((void *)(uintptr_t)request->attach.names);
+	*request = (struct xb_request){0};
+}
