@@ -128,6 +128,16 @@ t_stack()
 		[[ $code -eq 0 ]] || fail "$verb: exit code $code: $(cat "$T/err")"
 	done
 	passes 10.77.0.3
+	exits 0 add 10.77.0.3
+	limited "-S -s 32" import "$T/list" --list other --replace --force
+	[[ $code -eq 0 ]] || fail "32 KiB: exit code $code: $(cat "$T/err")"
+	code=0
+	# shellcheck disable=SC2016
+	in_server setpriv --bounding-set -sys_resource --inh-caps -sys_resource bash -c 'ulimit -s 32; exec "$@"' _ \
+		"$bloomctl" --state "$state" --pin "$pins" --run "$counters" del 10.77.0.3 >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq 3 && $(cat "$T/err") == *"the stack may not grow to 64 KiB"* ]] ||
+		fail "32 KiB, not to be raised: exit code $code: $(cat "$T/err")"
+	exits 0 test 10.77.0.3
 }
 
 # Too few to look: that is what is said, and not that something is wrong with the filter.

@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/mapfault.h"
 #include "base/memory.h"
 #include "bloomctl/cli.h"
@@ -32,4 +34,22 @@ void inherited_settle(void)
 	signal(SIGCHLD, SIG_DFL);
 	xb_mapfault_watch(EXIT_SYSTEM);
 	xb_memory_bound();
+}
+
+#define STACK (64 << 10) /* bytes that are enough for each verb; LMDB takes most of them */
+
+int inherited_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK)
+		return 0;
+	limit.rlim_cur = STACK;
+	if (limit.rlim_max < STACK)
+		limit.rlim_max = STACK;
+	if (!setrlimit(RLIMIT_STACK, &limit))
+		return 0;
+	return xb_system_error(0,
+			       "the stack may not grow to %d KiB, which bloomctl needs (ulimit -s)",
+			       STACK >> 10);
 }

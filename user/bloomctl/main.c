@@ -58,6 +58,8 @@ int main(int argc, char **argv)
 	code = globals_parse(&cli, argc, argv);
 	if (code >= 0)
 		return code;
+	if (inherited_stack())
+		return cli_fail();
 	argc -= optind;
 	argv += optind;
 	if (!argc) {
