@@ -179,11 +179,13 @@ t_verdict_of_an_empty_list()
 	exits 2 list --list one
 }
 
+drops_again() { [[ $(ctl verdict default) == drop ]]; }
+
 t_verdict_on_trial()
 {
 	begin
 	ctl add example.com
-	exits 0 -q verdict default nxdomain --rollback 2
+	exits 0 -q verdict default nxdomain --rollback $((2 * patience))
 	asks example.com nxdomain
 	exits 0 verdict default
 	says '^nxdomain \(on trial until 20[0-9T:-]+Z, then drop\)$'
@@ -191,9 +193,7 @@ t_verdict_on_trial()
 	says '^default nxdomain \(on trial until .*, then drop\)$'
 	exits 0 -j verdict default
 	json 'd["verdict"] == "drop" and d["trial"]["verdict"] == "nxdomain" and d["trial"]["seconds_left"] > 0'
-	sleep 2.2
-	exits 0 verdict default
-	[[ $(cat "$T/out") == drop ]]
+	wait_for "the end of the trial" drops_again
 	exits 0 -j verdict default
 	json '"trial" not in d'
 	asks example.com silence

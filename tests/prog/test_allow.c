@@ -137,7 +137,7 @@ static void it_wins_at_every_length(void **state)
 /* ---- Many of them, against an oracle ---- */
 
 #define ALLOWED 10000
-#define ROUNDS	4
+#define ROUNDS	amount(2, 4)
 
 struct allowlist {
 	struct xb_entry entry[2 * ALLOWED];
@@ -246,7 +246,7 @@ static void ten_thousand_of_each_family(void **state)
 	drop_twins(&allowlist);
 	change_allowed(&allowlist, 1);
 	check_against_oracle(&allowlist, "all");
-	for (int round = 0; round < ROUNDS; round++) {
+	for (uint32_t round = 0; round < ROUNDS; round++) {
 		change_allowed(&allowlist, 2);
 		check_against_oracle(&allowlist, "turned over in place");
 		assert_true(rig_matches_rebuild(&rig));

@@ -86,7 +86,7 @@ static uint32_t ask(int program, const char *name)
 /* Every so many of them is asked for. */
 static uint64_t pace(void)
 {
-	return amount(7, 1);
+	return amount(11, 1);
 }
 
 static void ask_all_listed(int program)
@@ -241,7 +241,7 @@ static void change_and_look(struct rig *rig, int program, const struct names *ch
 static void churn_names(struct rig *rig, const struct names *churn)
 {
 	uint8_t form[XB_NAME_BYTES];
-	int rounds = (int)amount(500, 1500);
+	int rounds = (int)amount(300, 1500);
 	struct xb_entry joins;
 
 	assert_int_equal(xb_entry_parse("joins.test", 10, form, &joins, NULL), 0);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "store/membership.h"
 #include "store/schema.h"
+#include "support/amount.h"
 #include "support/random.h"
 #include "support/scratch_store.h"
 
@@ -229,7 +230,7 @@ static void against_an_array(uint32_t kinds)
 	random_begin();
 	memset(kept, 0, sizeof(kept));
 	count = fill_universe();
-	for (int round = 0; round < 150; round++)
+	for (uint32_t round = 0; round < amount(50, 150); round++)
 		transaction(count, kinds);
 }
 
@@ -305,7 +306,7 @@ static void damage(void **state)
 	(void)state;
 	random_begin();
 	size = any_record(record);
-	for (int round = 0; round < 20000; round++) {
+	for (uint32_t round = 0; round < amount(6000, 20000); round++) {
 		size_t cut = round % 3 ? size : random_word() % size;
 		uint8_t *bytes = malloc(cut + 1);
 		struct xb_leaf_reader reader;
@@ -313,7 +314,7 @@ static void damage(void **state)
 		int more;
 
 		memcpy(bytes, record, cut);
-		for (int i = round % 4; i && cut; i--)
+		for (uint32_t i = round % 4; i && cut; i--)
 			bytes[random_word() % cut] = (uint8_t)random_word();
 		more = xb_leaf_first(&reader, bytes, cut);
 		while (more > 0)
