@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 
+from choice import Choice
+
 # The same as of tests/checks, which runs bloomctl with them and kills it at its fault points.
 SANITIZERS = "-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer"
 
@@ -24,8 +26,11 @@ def make(out, extra, targets):
 def build(choice, directory):
     """What make said if it failed, or None. Tools are copied to directory/bin: whoever builds
     meanwhile does not disturb the tests."""
+    programs = set(names("prog", choice))
+    if choice.takes_suite("vm"):
+        programs.update(names("prog", Choice("", "")))
     wanted = [make("build", "", ["bloomctl", "bpf/pass.bpf.o"] +
-                   ["tests/" + name for name in names("prog", choice)]),
+                   ["tests/" + name for name in sorted(programs)]),
               make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl"])]
     units = names("unit", choice)
     if units:

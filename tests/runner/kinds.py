@@ -11,6 +11,8 @@ import building
 TIMEOUT = os.environ.get("XB_TEST_TIMEOUT", "900")      # seconds of a test program
 # It counts the programs, maps and links of the whole machine.
 ALONE = ("storm",)
+# It builds nothing that is not built before, and each of its machines has one processor.
+BESIDE = ("vm",)
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1",
              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
@@ -114,7 +116,8 @@ def suites():
 
 
 def find(choice, scratch):
-    """Programs: tests, suites, and suites during which nothing else may run."""
+    """Programs: tests; chains of suites, which build when they begin and so follow each other; suites
+    during which nothing else may run."""
     tests = [Program("style/clang-format", ["tests/runner/format"], scratch)] \
         if choice.takes("style/clang-format") else []
     tests += [Cmocka(name, "build/asan", scratch) for name in building.names("unit", choice)]
@@ -123,5 +126,9 @@ def find(choice, scratch):
     wanted = [name for name in suites() if choice.takes_suite(name)]
     share = ["--all"] if choice.everything else []
     programs = {name: Program(name, ["tests/%s/run" % name] + share, scratch) for name in wanted}
-    return (tests, [programs[name] for name in wanted if name not in ALONE],
-            [programs[name] for name in wanted if name in ALONE])
+
+    def those(names):
+        return [program for name, program in programs.items() if name in names]
+
+    others = set(wanted) - {*ALONE, *BESIDE}
+    return tests, [chain for chain in (those(others), those(BESIDE)) if chain], those(ALONE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs side by side. Suites follow each other, since they build when they begin."""
+"""Programs side by side."""
 import collections
 import os
 import subprocess
@@ -23,9 +23,9 @@ def perform(program, report):
     program.clean_up()
 
 
-def run(tests, suites, report, workers=None):
-    """One worker begins with the suites, all do the tests. There is one more than processors, and it
-    takes the tests from their end: those wait for packets more than they compute."""
+def run(tests, chains, report, workers=None):
+    """A worker begins with each chain of suites, all do the tests. There are more than processors, and
+    the last takes the tests from their end: those wait for packets more than they compute."""
     waiting, lock = collections.deque(tests), threading.Lock()
 
     def work(first, take):
@@ -38,10 +38,11 @@ def run(tests, suites, report, workers=None):
                 program = take()
             perform(program, report)
 
-    count = workers or max(os.cpu_count(), 2) + 1
-    threads = [threading.Thread(target=work, args=(
-        [] if number else suites, waiting.popleft if number < count - 1 else waiting.pop))
-               for number in range(count)]
+    count = workers or max(os.cpu_count() + 1, len(chains) + 2)
+    chains = chains + [[]] * (count - len(chains))
+    threads = [threading.Thread(target=work, args=(chain, waiting.popleft))
+               for chain in chains[:-1]]
+    threads.append(threading.Thread(target=work, args=(chains[-1], waiting.pop)))
     for thread in threads:
         thread.start()
     for thread in threads:
