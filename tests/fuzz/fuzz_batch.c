@@ -3,7 +3,7 @@
  * Batches: all lines as one change do what they do one by one. The oracle is a batch of each line
  * by itself, all of them parsed before the first is applied; it stops at the first that fails.
  */
-#include "bloomctl/saved.h"
+#include "engine/dump.h"
 #include "bloomctl/verbs/batch.h"
 #include "fuzz.h"
 #include "store/membership.h"
@@ -74,7 +74,7 @@ static char *save(struct xb_txn *txn)
 	char *text;
 	FILE *out = open_memstream(&text, &size);
 
-	must(out && !saved_write(txn, out));
+	must(out && !xb_dump(txn, out));
 	fclose(out);
 	return text;
 }

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Texts for restore: what is accepted becomes what the text says, by jansson's reading of it, and
  * is, saved and restored, the same again. */
-#include "bloomctl/saved.h"
+#include "engine/dump.h"
+#include "engine/restore.h"
 #include "fuzz.h"
 #include "store/membership.h"
 
-static int restore(struct xb_writer *writer, const void *text, size_t size, struct saved *saved)
+static int restore(struct xb_writer *writer, const void *text, size_t size,
+		   struct xb_restore *saved)
 {
 	int error;
 
-	*saved = (struct saved){.name = "saved",
-				.interfaces = true,
-				.file = fmemopen((void *)(uintptr_t)text, size, "r")};
+	*saved = (struct xb_restore){.name = "saved",
+				     .maker = "`save`",
+				     .interfaces = true,
+				     .file = fmemopen((void *)(uintptr_t)text, size, "r")};
 	must(saved->file);
-	error = saved_read(writer, saved);
+	error = xb_restore(writer, saved);
 	fclose(saved->file);
 	return error;
 }
@@ -23,7 +26,7 @@ static char *save(struct xb_txn *txn, size_t *size)
 	char *text;
 	FILE *out = open_memstream(&text, size);
 
-	must(out && !saved_write(txn, out));
+	must(out && !xb_dump(txn, out));
 	fclose(out);
 	return text;
 }
@@ -123,7 +126,7 @@ static void check(struct xb_txn *txn, const char *text, size_t size)
 	size_t once_size, twice_size;
 	char *once = save(txn, &once_size), *twice;
 	struct xb_writer again;
-	struct saved saved;
+	struct xb_restore saved;
 
 	must_say_the_same(text, size, once, once_size);
 	/* As records of the table, too. */
@@ -151,7 +154,7 @@ static void quiet(enum xb_notice_kind kind, const char *notice)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct xb_writer writer = fuzz_begin();
-	struct saved saved;
+	struct xb_restore saved;
 
 	xb_notice_sink(quiet);
 	xb_error_clear();

@@ -6,8 +6,6 @@
 
 #include "base/ifname.h"
 #include "base/text.h"
-#include "machine/lifelines.h"
-#include "model/ports.h"
 #include "model/verdict.h"
 
 const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE])
@@ -16,35 +14,6 @@ const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE])
 		snprintf(name, IF_NAMESIZE, "if%u", ifindex);
 	xb_utf8_clean(name);
 	return name;
-}
-
-json_t *show_kinds_json(uint32_t kinds)
-{
-	json_t *names = json_array();
-
-	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
-		if (kinds >> kind & 1)
-			json_array_append_new(names, json_string(xb_lifeline_name(kind)));
-	return names;
-}
-
-json_t *show_ports_json(const uint16_t ports[XB_NAME_PORTS])
-{
-	json_t *numbers = json_array();
-
-	for (int i = 0; i < XB_NAME_PORTS && ports[i]; i++)
-		json_array_append_new(numbers, json_integer(ports[i]));
-	return numbers;
-}
-
-json_t *show_all_ports_json(struct xb_name_ports ports)
-{
-	json_t *object = json_object();
-
-	for (enum xb_carrier carrier = 0; carrier < XB_CARRIERS; carrier++)
-		json_object_set_new(object, xb_carrier_name(carrier),
-				    show_ports_json(xb_ports_of(&ports, carrier)));
-	return object;
 }
 
 static json_t *membership_json(const struct xb_entry *entry, const struct xb_list *list,

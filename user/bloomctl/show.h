@@ -20,15 +20,6 @@ void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *e
 /* What an interface is called, clean, or "ifN" if there is none of this number. Returns name. */
 const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE]);
 
-/* Names of kinds of lifelines, a bit each. */
-json_t *show_kinds_json(uint32_t kinds);
-
-/* Numbers of ports, packed to the front. */
-json_t *show_ports_json(const uint16_t ports[XB_NAME_PORTS]);
-
-/* {"dns": [...], "tls": [...], "http": [...]} */
-json_t *show_all_ports_json(struct xb_name_ports ports);
-
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
 extern const struct option_spec show_list_options[];
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/checks.h"
-#include "engine/requesttext.h"
 
+#include "engine/requesttext.h"
 #include "model/policy.h"
 #include "store/wanted.h"
 

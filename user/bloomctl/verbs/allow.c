@@ -8,6 +8,7 @@
 #include "bloomctl/edit.h"
 #include "bloomctl/show.h"
 #include "bloomctl/suggest.h"
+#include "engine/settingsjson.h"
 #include "engine/write.h"
 #include "machine/lifelines.h"
 
@@ -58,7 +59,7 @@ static int allow_kinds(struct cli *cli, int argc, char **argv)
 	if (xb_write(&cli->paths, XB_WRITE_SURVEY, refuse_body, &refusal))
 		return cli_fail();
 	if (cli->json)
-		return cli_json(cli, json_pack("{s:o}", "refused", show_kinds_json(refusal.after)));
+		return cli_json(cli, json_pack("{s:o}", "refused", xb_kinds_json(refusal.after)));
 	return EXIT_DONE;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/show.h"
+#include "engine/settingsjson.h"
 #include "engine/write.h"
 
 struct request {
@@ -40,7 +40,7 @@ static int answer(const struct cli *cli, struct xb_name_ports *ports, enum xb_ca
 			continue;
 		if (object)
 			json_object_set_new(object, xb_carrier_name(one),
-					    show_ports_json(xb_ports_of(ports, one)));
+					    xb_ports_json(xb_ports_of(ports, one)));
 		else if (carrier == XB_CARRIERS)
 			printf("%-4s %s\n", xb_carrier_name(one),
 			       xb_ports_format(xb_ports_of(ports, one), text));

@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/rollback.h"
-#include "bloomctl/saved.h"
+#include "engine/restore.h"
+#include "engine/write.h"
 
 /* The transaction may have to read the text twice, and others wait meanwhile: not for whoever
  * writes it. */
@@ -55,7 +56,7 @@ static FILE *open_text(struct cli *cli, const char *name)
 	return copy;
 }
 
-static int answer(const struct cli *cli, const struct saved *saved, uint32_t open)
+static int answer(const struct cli *cli, const struct xb_restore *saved, uint32_t open)
 {
 	int code = EXIT_DONE;
 
@@ -70,10 +71,10 @@ static int answer(const struct cli *cli, const struct saved *saved, uint32_t ope
 	return cli_fail();
 }
 
-static int restore(const struct cli *cli, struct saved *saved)
+static int restore(const struct cli *cli, struct xb_restore *saved)
 {
 	unsigned int how = XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_ADOPT;
-	int error = xb_write_wish(&cli->paths, how, &cli->wish, saved_read, saved);
+	int error = xb_write_wish(&cli->paths, how, &cli->wish, xb_restore, saved);
 
 	/* Now the interfaces it names. */
 	if (!error && !cli->wish.seconds) {
@@ -98,8 +99,9 @@ static const struct option_spec options[] = {
 static int make(struct cli *cli)
 {
 	const struct xb_restore_request *request = &cli->wish.request->restore;
-	struct saved saved = {
+	struct xb_restore saved = {
 		.name = strcmp(request->file, "-") ? request->file : "stdin",
+		.maker = "`bloomctl save`",
 		.interfaces = request->interfaces,
 	};
 

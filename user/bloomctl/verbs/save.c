@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/saved.h"
+#include "engine/dump.h"
 #include "store/membership.h"
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -28,7 +28,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!error)
 		error = xb_member_overlook(txn, (uint32_t)time(NULL), &expired);
 	if (!error)
-		error = saved_write(txn, stdout);
+		error = xb_dump(txn, stdout);
 	xb_txn_abort(txn);
 	xb_store_close(store);
 	return error ? cli_fail() : cli_done(EXIT_DONE);

@@ -7,10 +7,10 @@
 #include "base/holder.h"
 #include "bloomctl/advice.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/show.h"
 #include "bloomctl/tried.h"
 #include "engine/health.h"
 #include "engine/requesttext.h"
+#include "engine/settingsjson.h"
 #include "machine/lifelines.h"
 #include "model/policy.h"
 #include "model/ports.h"
@@ -143,7 +143,7 @@ static json_t *allowlist_json(const struct xb_storeview *store)
 {
 	return json_pack("{s:I,s:I,s:o,s:o}", "entries", (json_int_t)store->meta.totals.allow,
 			 "manual", (json_int_t)store->manual, "automatic", automatic_json(store),
-			 "refused", show_kinds_json(store->meta.refused));
+			 "refused", xb_kinds_json(store->meta.refused));
 }
 
 static json_t *listed_json(const struct xb_totals *totals)
@@ -175,7 +175,7 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 		json_pack("{s:b,s:o,s:o,s:s,s:b,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:f,s:I,s:I,s:o}", "ok",
 			  !health->problems.count, "problems", problems_json(&health->problems),
 			  "trial", trial_json(health), "policy", xb_policy_name(meta->policy),
-			  "confirm", !meta->unconfirmed, "ports", show_all_ports_json(meta->ports),
+			  "confirm", !meta->unconfirmed, "ports", xb_all_ports_json(meta->ports),
 			  "answer_limit", (json_int_t)meta->answer_limit, "interfaces",
 			  interfaces_json(&health->interfaces), "generation",
 			  generation_json(&health->filter), "lists", lists_json(store), "listed",

@@ -1,125 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text of a store, written and read. */
-#include "bloomctl/saved.h"
+#include "engine/restore.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "bloom/sizing.h"
-#include "bloomctl/cli.h"
-#include "bloomctl/show.h"
 #include "engine/autoallow.h"
 #include "machine/lifelines.h"
+#include "model/comment.h"
 #include "model/policy.h"
 #include "model/ports.h"
 #include "model/verdict.h"
 #include "store/home.h"
 #include "store/membership.h"
 #include "store/wanted.h"
-
-static void put_line(FILE *out, json_t *object)
-{
-	json_dumpf(object, out, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
-	putc('\n', out);
-	json_decref(object);
-}
-
-static int write_interfaces(struct xb_txn *txn, FILE *out)
-{
-	struct xb_wanted *wanted;
-	size_t count;
-	int error = xb_wanted_all(txn, &wanted, &count);
-
-	if (error)
-		return error;
-	for (size_t i = 0; i < count; i++)
-		put_line(out, json_pack("{s:s,s:s}", "interface", wanted[i].name, "mode",
-					xb_mode_name(wanted[i].mode)));
-	free(wanted);
-	return 0;
-}
-
-/* Lists that have no members are there by their verdict. */
-static void write_verdicts(const struct xb_txn *txn, FILE *out)
-{
-	for (size_t i = 0; i < txn->list_count; i++)
-		if (txn->lists[i].verdict)
-			put_line(out, json_pack("{s:s,s:s}", "list", txn->lists[i].name, "verdict",
-						xb_domain_verdict_name(txn->lists[i].verdict)));
-}
-
-static void write_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
-			FILE *out)
-{
-	const char *side = xb_entry_is_allow(entry) ? "allow" : "entry";
-	char text[XB_ENTRY_TEXT];
-	struct xb_membership member;
-
-	xb_entry_format(entry, text);
-	while (xb_members_next(&members, &member)) {
-		const struct xb_list *list = xb_list_by_id(txn, member.list);
-		json_t *line;
-
-		/* What this machine allowed by itself, another finds out by itself. */
-		if (!list || xb_list_is_auto(list))
-			continue;
-		line = json_pack("{s:s,s:s,s:I}", side, text, "list", list->name, "added",
-				 (json_int_t)member.added);
-		if (member.expires)
-			json_object_set_new(line, "expires", json_integer(member.expires));
-		if (member.comment_size)
-			json_object_set_new(line, "comment",
-					    json_stringn(member.comment, member.comment_size));
-		put_line(out, line);
-	}
-}
-
-static int write_side(struct xb_txn *txn, const struct xb_entry *first, FILE *out)
-{
-	struct xb_walk walk;
-	int more = 0, error = xb_walk_begin(&walk, txn, first);
-
-	if (error)
-		return error;
-	while (!ferror(out) && (more = xb_walk_next(&walk)) > 0)
-		write_entry(txn, &walk.entry, walk.members, out);
-	xb_walk_end(&walk);
-	return more < 0 ? more : 0;
-}
-
-/* As many lines of entries as write_entry() writes. */
-static uint64_t memberships(const struct xb_txn *txn)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < txn->list_count; i++)
-		count += xb_list_is_auto(&txn->lists[i]) ? 0 : txn->lists[i].members;
-	return count;
-}
-
-int saved_write(struct xb_txn *txn, FILE *out)
-{
-	const struct xb_meta *meta = &txn->meta;
-	int error;
-
-	put_line(out,
-		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o,s:I,s:I}", "schema", 1, "saved",
-			   "xdp-bloom", "fpr", meta->rate, "capacity", (json_int_t)meta->capacity,
-			   "confirm", !meta->unconfirmed, "policy", xb_policy_name(meta->policy),
-			   "refused", show_kinds_json(meta->refused), "ports",
-			   show_all_ports_json(meta->ports), "answer_limit",
-			   (json_int_t)meta->answer_limit, "memberships",
-			   (json_int_t)memberships(txn)));
-	error = write_interfaces(txn, out);
-	write_verdicts(txn, out);
-	if (!error)
-		error = write_side(txn, &XB_WALK_LISTED, out);
-	if (!error)
-		error = write_side(txn, &XB_WALK_ALLOW, out);
-	return error;
-}
 
 /* NULL if there is none. */
 static int text_of(const json_t *object, const char *key, const char **text)
@@ -213,17 +110,17 @@ static int restore_verdict(struct xb_txn *txn, const json_t *line)
 }
 
 /* Without the key, an earlier version wrote it. */
-static int restore_memberships(const json_t *line, struct saved *saved)
+static int restore_memberships(const json_t *line, struct xb_restore *restore)
 {
 	json_int_t count;
 	int error = integer_of(line, "memberships", INT64_MAX, &count);
 
-	saved->counted = json_object_get(line, "memberships");
-	saved->memberships = (uint64_t)count;
+	restore->counted = json_object_get(line, "memberships");
+	restore->memberships = (uint64_t)count;
 	return error;
 }
 
-static int restore_head(struct xb_txn *txn, const json_t *line, struct saved *saved)
+static int restore_head(struct xb_txn *txn, const json_t *line, struct xb_restore *restore)
 {
 	const json_t *fpr = json_object_get(line, "fpr"),
 		     *confirm = json_object_get(line, "confirm");
@@ -233,8 +130,8 @@ static int restore_head(struct xb_txn *txn, const json_t *line, struct saved *sa
 
 	if (!by || strcmp(by, "xdp-bloom") ||
 	    json_integer_value(json_object_get(line, "schema")) != 1)
-		return xb_input_error(
-			"this was not written by `bloomctl save`, or by a later version of it");
+		return xb_input_error("this was not written by %s, or by a later version of it",
+				      restore->maker);
 	/* 0: the default */
 	if ((fpr && !json_is_number(fpr)) || rate < 0 ||
 	    (rate > 0 && !(rate >= XB_RATE_MIN && rate <= XB_RATE_MAX)))
@@ -250,7 +147,8 @@ static int restore_head(struct xb_txn *txn, const json_t *line, struct saved *sa
 	if (policy && xb_policy_parse(policy, &txn->meta.policy))
 		return -EINVAL;
 	if (restore_refused(txn, json_object_get(line, "refused")) ||
-	    restore_ports(txn, json_object_get(line, "ports")) || restore_memberships(line, saved))
+	    restore_ports(txn, json_object_get(line, "ports")) ||
+	    restore_memberships(line, restore))
 		return -EINVAL;
 	txn->meta.unconfirmed = json_is_false(confirm);
 	txn->meta.rate = rate;
@@ -320,16 +218,16 @@ static bool is_written_as_ipv6(const json_t *line)
 
 /* An earlier version wrote ::ffff:192.0.2.1, which no packet has. */
 static int restore_mapped(struct xb_txn *txn, const struct xb_entry *entry,
-			  const struct xb_membership *member, struct saved *saved)
+			  const struct xb_membership *member, struct xb_restore *restore)
 {
-	uint64_t before = saved->mapped.moved;
-	int error = xb_mapped_put(txn, entry, member, &saved->mapped);
+	uint64_t before = restore->mapped.moved;
+	int error = xb_mapped_put(txn, entry, member, &restore->mapped);
 
-	saved->entries += saved->mapped.moved - before;
+	restore->entries += restore->mapped.moved - before;
 	return error;
 }
 
-static int restore_entry(struct xb_writer *writer, const json_t *line, struct saved *saved)
+static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb_restore *restore)
 {
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_membership member;
@@ -340,12 +238,12 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct sa
 	if (error)
 		return error;
 	if (member.expires && member.expires <= writer->now) {
-		saved->expired++;
+		restore->expired++;
 		return 0;
 	}
 	if (xb_entry_is_ipv4(&entry) && is_written_as_ipv6(line))
-		return restore_mapped(writer->txn, &entry, &member, saved);
-	saved->entries++;
+		return restore_mapped(writer->txn, &entry, &member, restore);
+	restore->entries++;
 	return xb_member_put(writer->txn, &entry, &member, XB_RENEW_EXPIRY | XB_RENEW_COMMENT,
 			     &put);
 }
@@ -388,20 +286,20 @@ static int check_keys(const json_t *line, enum line_kind kind)
 	return 0;
 }
 
-static enum line_kind kind_of(const json_t *line, const struct saved *saved)
+static enum line_kind kind_of(const json_t *line, const struct xb_restore *restore)
 {
-	if (saved->line == 1)
+	if (restore->line == 1)
 		return LINE_HEAD;
 	if (json_object_get(line, "interface"))
 		return LINE_INTERFACE;
 	return json_object_get(line, "verdict") ? LINE_VERDICT : LINE_ENTRY;
 }
 
-static int restore_object(struct xb_writer *writer, const json_t *line, struct saved *saved)
+static int restore_object(struct xb_writer *writer, const json_t *line, struct xb_restore *restore)
 {
-	enum line_kind kind = kind_of(line, saved);
+	enum line_kind kind = kind_of(line, restore);
 	/* Of a head the schema is looked at first: keys are unknown because it is another. */
-	int error = kind == LINE_HEAD ? restore_head(writer->txn, line, saved) : 0;
+	int error = kind == LINE_HEAD ? restore_head(writer->txn, line, restore) : 0;
 
 	if (!error)
 		error = check_keys(line, kind);
@@ -410,11 +308,11 @@ static int restore_object(struct xb_writer *writer, const json_t *line, struct s
 	if (kind == LINE_INTERFACE)
 		return restore_interface(writer->txn, line);
 	return kind == LINE_VERDICT ? restore_verdict(writer->txn, line)
-				    : restore_entry(writer, line, saved);
+				    : restore_entry(writer, line, restore);
 }
 
 static int restore_line(struct xb_writer *writer, const char *text, size_t size,
-			struct saved *saved)
+			struct xb_restore *restore)
 {
 	json_error_t why;
 	json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
@@ -423,7 +321,7 @@ static int restore_line(struct xb_writer *writer, const char *text, size_t size,
 	if (!json_is_object(line))
 		error = xb_input_error("not a JSON object: %s", line ? "another value" : why.text);
 	else
-		error = restore_object(writer, line, saved);
+		error = restore_object(writer, line, restore);
 	json_decref(line);
 	return error;
 }
@@ -452,47 +350,47 @@ static void forget_verdicts(struct xb_txn *txn)
 }
 
 /* A text may be cut off at the end of a line, which no line shows. */
-static int check_count(const struct saved *saved)
+static int check_count(const struct xb_restore *restore)
 {
-	uint64_t found = saved->entries + saved->expired + saved->mapped.left_out;
+	uint64_t found = restore->entries + restore->expired + restore->mapped.left_out;
 
-	if (!saved->line)
-		return xb_input_error("%s: empty", saved->name);
-	if (!saved->counted || found == saved->memberships)
+	if (!restore->line)
+		return xb_input_error("%s: empty", restore->name);
+	if (!restore->counted || found == restore->memberships)
 		return 0;
 	return xb_input_error("%s: has %llu entries, but its first line says %llu; is it cut off? "
 			      "(if it was edited, take \"memberships\" out of that line)",
-			      saved->name, (unsigned long long)found,
-			      (unsigned long long)saved->memberships);
+			      restore->name, (unsigned long long)found,
+			      (unsigned long long)restore->memberships);
 }
 
-int saved_read(struct xb_writer *writer, void *context)
+int xb_restore(struct xb_writer *writer, void *context)
 {
-	struct saved *saved = context;
+	struct xb_restore *restore = context;
 	char *text = NULL;
 	size_t room = 0;
 	ssize_t size;
 	int error;
 
-	saved->line = saved->entries = saved->expired = 0;
-	saved->counted = false;
-	saved->mapped = (struct xb_mapped){0};
+	restore->line = restore->entries = restore->expired = 0;
+	restore->counted = false;
+	restore->mapped = (struct xb_mapped){0};
 	writer->adopts = true;
-	rewind(saved->file);
+	rewind(restore->file);
 	error = xb_autoallow_keep_only(writer->txn);
-	if (!error && saved->interfaces)
+	if (!error && restore->interfaces)
 		error = remove_interfaces(writer->txn);
 	forget_verdicts(writer->txn);
-	while (!error && (size = getline(&text, &room, saved->file)) > 0) {
-		saved->line++;
-		error = restore_line(writer, text, (size_t)size, saved);
+	while (!error && (size = getline(&text, &room, restore->file)) > 0) {
+		restore->line++;
+		error = restore_line(writer, text, (size_t)size, restore);
 		if (error)
-			xb_error_prefix(error, "%s:%lu", saved->name, saved->line);
+			xb_error_prefix(error, "%s:%lu", restore->name, restore->line);
 	}
 	free(text);
-	if (!error && ferror(saved->file))
-		error = xb_system_error(errno, "cannot read %s", saved->name);
+	if (!error && ferror(restore->file))
+		error = xb_system_error(errno, "cannot read %s", restore->name);
 	if (!error && writer->away)
 		error = xb_home_put(writer->txn);
-	return error ? error : check_count(saved);
+	return error ? error : check_count(restore);
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the text of a store has, line by line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/lifelines.h"
+#include "model/policy.h"
+#include "model/verdict.h"
+#include "store/listverdict.h"
+#include "store/membership.h"
+#include "store/wanted.h"
+#include "support/dumped.h"
+#include "support/scratch_store.h"
+
+static struct xb_txn *txn;
+
+static int open_txn(void **state)
+{
+	int error = begin(state);
+
+	return error ? error : xb_store_write(store, &txn);
+}
+
+static int close_txn(void **state)
+{
+	xb_txn_abort(txn);
+	return end(state);
+}
+
+static void must_be(const char *text)
+{
+	char *found = dumped(txn);
+
+	assert_non_null(found);
+	assert_string_equal(found, text);
+	free(found);
+}
+
+static void put(const char *text, bool allow, struct xb_list *list, const char *comment,
+		uint32_t expires)
+{
+	struct xb_membership member = {
+		.list = list->id,
+		.added = 5,
+		.expires = expires,
+		.comment = comment,
+		.comment_size = (uint32_t)strlen(comment),
+	};
+	uint8_t form[XB_NAME_BYTES];
+	struct xb_entry entry;
+	enum xb_put result;
+
+	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
+	if (allow)
+		entry = xb_entry_allow(&entry);
+	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
+}
+
+static struct xb_list *list_of(const char *name)
+{
+	struct xb_list *list;
+
+	assert_int_equal(xb_list_need(txn, name, &list), 0);
+	return list;
+}
+
+static struct xb_list *automatic(void)
+{
+	struct xb_list *list;
+
+	assert_int_equal(xb_list_need_auto(txn, "gateway", &list), 0);
+	return list;
+}
+
+#define DEFAULTS                                                                                   \
+	"{\"schema\":1,\"saved\":\"xdp-bloom\",\"fpr\":0.0,\"capacity\":0,\"confirm\":true,"       \
+	"\"policy\":\"enforce\",\"refused\":[],\"ports\":{\"dns\":[53],\"tls\":[],\"http\":[]},"   \
+	"\"answer_limit\":1000,\"memberships\":0}\n"
+
+static void an_empty_store(void **state)
+{
+	(void)state;
+	must_be(DEFAULTS);
+}
+
+static void settings(void **state)
+{
+	struct xb_wanted wanted = {.name = "x0", .mode = XB_MODE_SKB};
+
+	(void)state;
+	txn->meta.rate = 0.001;
+	txn->meta.capacity = 1000;
+	txn->meta.unconfirmed = 1;
+	txn->meta.policy = XB_POLICY_MONITOR;
+	txn->meta.refused = 1U << XB_LIFELINE_SSH;
+	txn->meta.ports.tls[0] = 443;
+	txn->meta.answer_limit = 0;
+	assert_int_equal(xb_wanted_put(txn, &wanted), 0);
+	assert_int_equal(xb_domain_verdict_set(txn, list_of("ads"), XB_DOMAIN_NXDOMAIN), 0);
+	must_be("{\"schema\":1,\"saved\":\"xdp-bloom\",\"fpr\":0.001,\"capacity\":1000,"
+		"\"confirm\":false,\"policy\":\"monitor\",\"refused\":[\"ssh\"],\"ports\":{\"dns\":"
+		"[53],\"tls\":[443],\"http\":[]},\"answer_limit\":0,\"memberships\":0}\n"
+		"{\"interface\":\"x0\",\"mode\":\"skb\"}\n"
+		"{\"list\":\"ads\",\"verdict\":\"nxdomain\"}\n");
+}
+
+/* Each membership has a line; what the machine allowed automatically has none. */
+static void entries(void **state)
+{
+	char text[2048];
+
+	(void)state;
+	put("192.0.2.1", false, list_of("feed"), "", 0);
+	put("192.0.2.1", false, list_of("more"), "it \"scans\"", 9);
+	put("example.com", false, list_of("feed"), "", 0);
+	put("198.51.100.1", true, list_of(XB_LIST_ALLOW), "", 0);
+	put("198.51.100.1", true, automatic(), "", 0);
+	put("198.51.100.2", true, automatic(), "", 0);
+	strcpy(text, DEFAULTS);
+
+	strcpy(strstr(text, "\"memberships\":0"),
+	       "\"memberships\":4}\n"
+	       "{\"entry\":\"192.0.2.1\",\"list\":\"feed\",\"added\":5}\n"
+	       "{\"entry\":\"192.0.2.1\",\"list\":\"more\",\"added\":5,\"expires\":9,"
+	       "\"comment\":\"it \\\"scans\\\"\"}\n"
+	       "{\"entry\":\"example.com\",\"list\":\"feed\",\"added\":5}\n"
+	       "{\"allow\":\"198.51.100.1\",\"list\":\"allow\",\"added\":5}\n");
+	must_be(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_empty_store, open_txn, close_txn),
+		cmocka_unit_test_setup_teardown(settings, open_txn, close_txn),
+		cmocka_unit_test_setup_teardown(entries, open_txn, close_txn),
+	};
+
+	return cmocka_run_group_tests_name("dump", tests, NULL, NULL);
+}

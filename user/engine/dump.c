@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/dump.h"
+
+#include <stdlib.h>
+
+#include "engine/settingsjson.h"
+#include "model/policy.h"
+#include "model/verdict.h"
+#include "store/membership.h"
+#include "store/wanted.h"
+
+static void put_line(FILE *out, json_t *object)
+{
+	json_dumpf(object, out, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+	putc('\n', out);
+	json_decref(object);
+}
+
+static int write_interfaces(struct xb_txn *txn, FILE *out)
+{
+	struct xb_wanted *wanted;
+	size_t count;
+	int error = xb_wanted_all(txn, &wanted, &count);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < count; i++)
+		put_line(out, json_pack("{s:s,s:s}", "interface", wanted[i].name, "mode",
+					xb_mode_name(wanted[i].mode)));
+	free(wanted);
+	return 0;
+}
+
+/* Lists that have no members are there by their verdict. */
+static void write_verdicts(const struct xb_txn *txn, FILE *out)
+{
+	for (size_t i = 0; i < txn->list_count; i++)
+		if (txn->lists[i].verdict)
+			put_line(out, json_pack("{s:s,s:s}", "list", txn->lists[i].name, "verdict",
+						xb_domain_verdict_name(txn->lists[i].verdict)));
+}
+
+static void write_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
+			FILE *out)
+{
+	const char *side = xb_entry_is_allow(entry) ? "allow" : "entry";
+	char text[XB_ENTRY_TEXT];
+	struct xb_membership member;
+
+	xb_entry_format(entry, text);
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+		json_t *line;
+
+		/* What this machine allowed automatically, another finds out automatically. */
+		if (!list || xb_list_is_auto(list))
+			continue;
+		line = json_pack("{s:s,s:s,s:I}", side, text, "list", list->name, "added",
+				 (json_int_t)member.added);
+		if (member.expires)
+			json_object_set_new(line, "expires", json_integer(member.expires));
+		if (member.comment_size)
+			json_object_set_new(line, "comment",
+					    json_stringn(member.comment, member.comment_size));
+		put_line(out, line);
+	}
+}
+
+static int write_side(struct xb_txn *txn, const struct xb_entry *first, FILE *out)
+{
+	struct xb_walk walk;
+	int more = 0, error = xb_walk_begin(&walk, txn, first);
+
+	if (error)
+		return error;
+	while (!ferror(out) && (more = xb_walk_next(&walk)) > 0)
+		write_entry(txn, &walk.entry, walk.members, out);
+	xb_walk_end(&walk);
+	return more < 0 ? more : 0;
+}
+
+/* As many lines of entries as write_entry() writes. */
+static uint64_t memberships(const struct xb_txn *txn)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < txn->list_count; i++)
+		count += xb_list_is_auto(&txn->lists[i]) ? 0 : txn->lists[i].members;
+	return count;
+}
+
+int xb_dump(struct xb_txn *txn, FILE *out)
+{
+	const struct xb_meta *meta = &txn->meta;
+	int error;
+
+	put_line(out,
+		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o,s:I,s:I}", "schema", 1, "saved",
+			   "xdp-bloom", "fpr", meta->rate, "capacity", (json_int_t)meta->capacity,
+			   "confirm", !meta->unconfirmed, "policy", xb_policy_name(meta->policy),
+			   "refused", xb_kinds_json(meta->refused), "ports",
+			   xb_all_ports_json(meta->ports), "answer_limit",
+			   (json_int_t)meta->answer_limit, "memberships",
+			   (json_int_t)memberships(txn)));
+	error = write_interfaces(txn, out);
+	write_verdicts(txn, out);
+	if (!error)
+		error = write_side(txn, &XB_WALK_LISTED, out);
+	if (!error)
+		error = write_side(txn, &XB_WALK_ALLOW, out);
+	return error;
+}

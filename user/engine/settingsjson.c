@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/settingsjson.h"
+
+#include "machine/lifelines.h"
+#include "model/ports.h"
+
+json_t *xb_kinds_json(uint32_t kinds)
+{
+	json_t *names = json_array();
+
+	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
+		if (kinds >> kind & 1)
+			json_array_append_new(names, json_string(xb_lifeline_name(kind)));
+	return names;
+}
+
+json_t *xb_ports_json(const uint16_t ports[XB_NAME_PORTS])
+{
+	json_t *numbers = json_array();
+
+	for (int i = 0; i < XB_NAME_PORTS && ports[i]; i++)
+		json_array_append_new(numbers, json_integer(ports[i]));
+	return numbers;
+}
+
+json_t *xb_all_ports_json(struct xb_name_ports ports)
+{
+	json_t *object = json_object();
+
+	for (enum xb_carrier carrier = 0; carrier < XB_CARRIERS; carrier++)
+		json_object_set_new(object, xb_carrier_name(carrier),
+				    xb_ports_json(xb_ports_of(&ports, carrier)));
+	return object;
+}
