@@ -832,7 +832,7 @@ t_status()
 stats_say()
 {
 	exits 0 stats
-	says "^  $1 +$2 +$3 packets"
+	says "^  $1 +$2 +$3 +[0-9]+$"
 	exits 0 -j stats
 	json "[r['packets'] for i in d['interfaces'] if i['name'] == 'x0' for r in i['reasons']
 		if r['reason'] == '$2' and r['verdict'] == '$1'] == [$3]"
@@ -871,8 +871,8 @@ t_stats_names()
 	asks Example.COM silence
 	asks example.org passed
 	exits 0 stats
-	says '^listed names, by packets$'
-	says '^  example.com +2 packets$'
+	says '^listed names +packets$'
+	says '^  example.com +2$'
 	exits 0 -j stats --names 1
 	json 'd["names"] == [{"entry": "example.com", "packets": 2}]'
 	exits 0 stats --names 0
@@ -885,7 +885,7 @@ t_stats_names()
 	ctl add =example.net
 	for _ in 1 2 3 4 5 6 7 8; do asks example.net silence; done
 	exits 0 stats
-	says '^  =example.net +[4-8] packets$'
+	says '^  =example.net +[4-8]$'
 	exits 2 stats --names 1001
 	one_line
 	complains '--names'

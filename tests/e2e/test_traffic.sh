@@ -212,6 +212,11 @@ t_stats_count()
 	json 'sum(r["packets"] for r in d["interfaces"][0]["reasons"] if r["verdict"] == "drop") == 2'
 	json 'sum(r["bytes"] for r in d["interfaces"][0]["reasons"] if r["verdict"] == "drop") == 196'
 	json 'sum(r["packets"] for r in d["interfaces"][0]["reasons"] if r["verdict"] == "pass") >= 1'
+	exits 0 stats
+	says '^x0 +packets +bytes$'
+	says '^  drop   listed_ipv4_host +2 +196$'
+	[[ $(awk '/^  total/ {print $2}' "$T/out") -eq $(awk '/^  (pass|drop)/ {n += $3} END {print n}' "$T/out") ]] ||
+		fail "$(cat "$T/out")"
 }
 
 run_tests

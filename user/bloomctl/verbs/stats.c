@@ -144,33 +144,49 @@ static unsigned long long earlier_packets(const struct xb_counts *then, unsigned
 static void print_names(const struct table *table)
 {
 	if (table->hit_count)
-		puts("listed names, by packets");
+		printf("%-29s %16s\n", "listed names", "packets");
 	for (size_t i = 0; i < table->hit_count; i++)
-		printf("  %-27s %16llu packets\n", table->hits[i].name,
+		printf("  %-27s %16llu\n", table->hits[i].name,
 		       (unsigned long long)table->hits[i].packets);
+}
+
+/* A line of the table; rate: NULL without an earlier table. */
+static void print_counts(const char *what, const struct xb_count *count,
+			 const unsigned long long *rate)
+{
+	printf("  %-27s %16llu %20llu", what, count->packets, count->bytes);
+	if (rate)
+		printf(" %12llu", *rate);
+	putchar('\n');
+}
+
+static void print_row(const struct row *row, const struct xb_counts *then)
+{
+	unsigned long long rate, rates = 0;
+	struct xb_count total = {0};
+	char text[64];
+
+	printf("%-29s %16s %20s", name_of(row->ifindex, text), "packets", "bytes");
+	puts(then ? "    packets/s" : "");
+	for (unsigned int reason = 0; reason < XB_REASON_COUNT; reason++) {
+		const struct xb_count *count = &row->counts.reason[reason];
+
+		if (!count->packets)
+			continue;
+		rate = then ? count->packets - earlier_packets(then, reason, count) : 0;
+		snprintf(text, sizeof(text), "%-6s %s", verdict_of(reason), reason_names[reason]);
+		print_counts(text, count, then ? &rate : NULL);
+		total.packets += count->packets;
+		total.bytes += count->bytes;
+		rates += rate;
+	}
+	print_counts("total", &total, then ? &rates : NULL);
 }
 
 static int print_text(const struct table *table, const struct table *before)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		const struct row *row = &table->rows[i];
-		const struct xb_counts *then = earlier(before, row->ifindex);
-		char name[IF_NAMESIZE];
-
-		printf("%s\n", name_of(row->ifindex, name));
-		for (unsigned int reason = 0; reason < XB_REASON_COUNT; reason++) {
-			const struct xb_count *count = &row->counts.reason[reason];
-
-			if (!count->packets)
-				continue;
-			printf("  %-6s %-20s %16llu packets %20llu bytes", verdict_of(reason),
-			       reason_names[reason], count->packets, count->bytes);
-			if (then)
-				printf(" %12llu packets/s",
-				       count->packets - earlier_packets(then, reason, count));
-			putchar('\n');
-		}
-	}
+	for (size_t i = 0; i < table->count; i++)
+		print_row(&table->rows[i], earlier(before, table->rows[i].ifindex));
 	print_names(table);
 	return cli_done(EXIT_DONE);
 }
