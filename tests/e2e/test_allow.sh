@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The allowlist: by hand, and by itself; what it says, what it lets through, and what outlives what.
+# The allowlist: by hand, and automatic; what it says, what it lets through, and what outlives what.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
 everybody=(10.77.0.0/24 10.77.3.0/24 fd77::/64)
 
-# All that the client has is listed, but for what the machine allows by itself.
+# All that the client has is listed, but for what is allowed automatically.
 begin()
 {
 	ctl attach x0
@@ -221,7 +221,7 @@ t_bad_input()
 	refused 1 allow del 10.77.0.3 192.0.2.1
 	refused 2 allow del 10.77.0.3 --list nosuch
 	refused 2 allow del 127.0.0.0/8
-	complains '127.0.0.0/8 is allowed by itself .*allow refuse loopback'
+	complains '127.0.0.0/8 is allowed automatically .*allow refuse loopback'
 	refused 2 allow del 10.77.0.3 127.0.0.0/8
 	refused 2 allow list 192.0.2.1
 	refused 2 allow list --list nosuch
@@ -282,9 +282,9 @@ t_bad_restore()
 	blocked 10.77.0.4
 }
 
-# --- by itself --------------------------------------------------------------------------------------
+# --- automatic -------------------------------------------------------------------------------------
 
-# has ENTRY KIND WHY, lacks ENTRY KIND: of what is allowed by itself.
+# has ENTRY KIND WHY, lacks ENTRY KIND: of what is allowed automatically.
 automatic() { exits 0 -j status; json "$1 any(a['entry'] == '$2' and a['kind'] == '$3' $4 for a in d['allowlist']['automatic'])"; }
 has() { automatic '' "$1" "$2" "and a['why'] == '$3'"; }
 lacks() { automatic not "$1" "$2" ''; }
@@ -649,7 +649,7 @@ t_status()
 {
 	exits 0 status
 	says '^policy +enforce: what is listed is dropped$'
-	says '^allowed +0 entries by hand, 0 by itself$'
+	says '^allowed +0 entries by hand, 0 automatically$'
 	exits 0 attach x0 --mode skb
 	exits 0 add 10.77.0.3
 	exits 0 status

@@ -133,7 +133,7 @@ t_unknown_lines_are_told()
 	[[ ! -s $T/err && ! -s $T/out ]] || fail "-q says: $(cat "$T/err" "$T/out")"
 	(echo '||a.example^'; seq 7) >"$T/list"
 	exits 0 -j import - <"$T/list"
-	complains "stdin: 7 lines .*first: 2: '1', 3: '2', 4: '3', 5: '4', 6: '5', \.\.\.\)\$"
+	complains "stdin: 7 lines .*first: 2: '1', 3: '2', 4: '3', 5: '4', 6: '5', \.\.\.\)\"[}]\$"
 	json 'd["unknown_lines"] == 7 and len(d["first_unknown_lines"]) == 5'
 }
 
@@ -183,7 +183,7 @@ t_rpz_allows_below()
 	list 'j.example CNAME .' '*.j.example CNAME rpz-passthru.' '*.k.example CNAME rpz-passthru.'
 	exits 0 -j import "$T/list" --format rpz
 	json 'd["unknown_lines"] == 1 and d["first_unknown_lines"][0]["line"] == 2'
-	complains "first: 2: 'j.example' is listed, and would pass with what is allowed below it\)\$"
+	complains "first: 2: 'j.example' is listed, and would pass with what is allowed below it\)\"[}]\$"
 	has default '=j.example' 'k.example'
 	exits 0 test j.example
 	exits 1 allow test j.example

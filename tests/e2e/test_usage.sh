@@ -199,6 +199,36 @@ t_errors_as_json()
 	json 'd["error"]["class"] == "system"'
 }
 
+# notes TEXT COMMAND...: in JSON its only note is an object with this text.
+notes()
+{
+	local text=$1
+
+	shift
+	exits 0 -j "$@"
+	[[ $(wc -l <"$T/err") -eq 1 ]] || fail "$*: $(cat "$T/err")"
+	cp "$T/err" "$T/out"
+	json "'$text' in d['note']"
+}
+
+t_notes_as_json()
+{
+	ctl attach x0
+	notes 'has host bits set; taken as 192.0.2.0/24' add 192.0.2.7/24
+	notes '10.77.0.1 will not be dropped: it is on the allowlist' add 10.77.0.1
+	ctl add 192.0.2.1
+	notes '192.0.2.1 has no entry of its own any more' del 192.0.2.1
+	printf 'a.example\n.b.example\n' >"$T/list"
+	notes '1 lines were not understood' import "$T/list" --list one
+	notes '1 lines were not understood' import "$T/list" --list one --dry-run
+	notes '3 entries left out as bogons' import - --list two <<<$'203.0.113.1\n10.0.0.1\n198.18.0.1'
+	notes 'within 60 seconds keeps it' policy monitor --rollback 60
+	exits 0 -q commit
+	notes 'replies to connections' policy allow-only
+	exits 0 -q -j policy allow-only
+	[[ ! -s $T/err ]] || fail "$(cat "$T/err")"
+}
+
 # The reader has what it wanted.
 t_closed_pipe_is_no_error()
 {

@@ -83,7 +83,7 @@ void xb_error_clear(void)
 
 static void tell(enum xb_notice_kind kind, const char *format, va_list arguments)
 {
-	char text[sizeof(message)];
+	char text[2 * sizeof(message)]; /* first lines of a file, quoted */
 
 	vsnprintf(text, sizeof(text), format, arguments);
 	xb_utf8_clean(text);

@@ -172,18 +172,6 @@ int cli_array_end(const struct cli *cli)
 	return cli_done(EXIT_DONE);
 }
 
-void cli_note(const struct cli *cli, const char *format, ...)
-{
-	va_list arguments;
-
-	if (cli->quiet)
-		return;
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-}
-
 bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
 		uint64_t most, uint64_t *number)
 {

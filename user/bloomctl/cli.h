@@ -64,9 +64,6 @@ int cli_array_end(const struct cli *cli);
  * reads the output any more, the code of a program that ended by SIGPIPE, without a message. */
 int cli_done(int code);
 
-/* A line on stderr unless -q. */
-__attribute__((format(printf, 2, 3))) void cli_note(const struct cli *cli, const char *format, ...);
-
 /* Reads a number option; a usage error otherwise (returns false). */
 bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
 		uint64_t most, uint64_t *number);

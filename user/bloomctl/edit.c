@@ -12,29 +12,30 @@
 #include "model/comment.h"
 
 #define ADD_OPTIONS                                                                                \
-	{"comment", "TEXT", 'c', .help = "what is to be told with the entries"},                   \
-		{"timeout", "SECONDS", 't', .help = "take them out then"},                         \
-		{"exist", NULL, 'e', .help = "what is in the list already is no error"},           \
+	{"comment", "TEXT", 'c', .help = "a text to show with the entries"},                       \
+		{"timeout", "SECONDS", 't', .help = "take the entries out after this time"},       \
+		{"exist", NULL, 'e', .help = "ignore entries that are in the list already"},       \
 	{                                                                                          \
-		"force", NULL, 'f', .help = "also a very short prefix or a single label"           \
+		"force", NULL, 'f', .help = "take very short prefixes and single labels too"       \
 	}
 
 const struct option_spec edit_add_options[] = {
-	{"list", "NAME", 'l', .help = "the list; default if none is named",
+	{"list", "NAME", 'l', .help = "the list to add to (default: default)",
 	 .offers = OFFER_LISTS_TO_FILL},
 	ADD_OPTIONS,
 	{0},
 };
 
 const struct option_spec edit_allow_options[] = {
-	{"list", "NAME", 'l', .help = "the list; allow if none is named", .offers = OFFER_LISTS},
+	{"list", "NAME", 'l', .help = "the list to add to (default: allow)", .offers = OFFER_LISTS},
 	ADD_OPTIONS,
 	{0},
 };
 
 const struct option_spec edit_del_options[] = {
-	{"list", "NAME", 'l', .help = "every list if none is named", .offers = OFFER_LISTS},
-	{"exist", NULL, 'e', .help = "what is not there is no error"},
+	{"list", "NAME", 'l', .help = "the list to take them out of (default: all)",
+	 .offers = OFFER_LISTS},
+	{"exist", NULL, 'e', .help = "ignore entries and lists that are not there"},
 	{0},
 };
 
@@ -64,7 +65,7 @@ static int make_message(const struct xb_edit_refusal *refusal)
 		return xb_input_error("%s is already in list %s; --exist ignores this",
 				      xb_entry_format(&refusal->entry, text), refusal->list);
 	case XB_EDIT_AUTOMATIC:
-		return xb_input_error("%s is allowed by itself (%.*s); `bloomctl allow "
+		return xb_input_error("%s is allowed automatically (%.*s); `bloomctl allow "
 				      "refuse %s` ends that",
 				      xb_entry_format(&refusal->entry, text),
 				      (int)refusal->reason_size, refusal->reason, refusal->kind);
@@ -82,7 +83,7 @@ int edit_refused(struct xb_edit_refusal *refusal)
 	return error;
 }
 
-static int parse_entry(const struct cli *cli, const char *word, struct xb_edit *edit)
+static int parse_entry(const char *word, struct xb_edit *edit)
 {
 	struct xb_edit_refusal refusal;
 	uint8_t form[XB_NAME_BYTES];
@@ -96,18 +97,17 @@ static int parse_entry(const struct cli *cli, const char *word, struct xb_edit *
 	if (error == XB_EDIT_REFUSED)
 		error = edit_refused(&refusal);
 	if (!error && host_bits)
-		cli_note(cli, "bloomctl: %s has host bits set; taken as %s", word,
-			 xb_entry_format(&entry, text));
+		xb_notice("%s has host bits set; taken as %s", word, xb_entry_format(&entry, text));
 	return error;
 }
 
-static int parse_entries(const struct cli *cli, int argc, char **argv, struct xb_edit *edit)
+static int parse_entries(int argc, char **argv, struct xb_edit *edit)
 {
 	struct xb_edit_refusal refusal;
 	int error = 0;
 
 	for (int i = 0; !error && i < argc; i++)
-		error = parse_entry(cli, argv[i], edit);
+		error = parse_entry(argv[i], edit);
 	if (!error && xb_edit_check(edit, &refusal) == XB_EDIT_REFUSED)
 		error = edit_refused(&refusal);
 	return error ? cli_fail() : 0;
@@ -180,7 +180,7 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct xb_edit *edi
 		return code;
 	if (optind == argc)
 		return cli_usage(cli, "%s needs at least one entry", argv[0]);
-	code = parse_entries(cli, argc - optind, argv + optind, edit);
+	code = parse_entries(argc - optind, argv + optind, edit);
 	if (code)
 		xb_edit_free(edit);
 	return code;
@@ -202,7 +202,7 @@ static int body(struct xb_writer *writer, void *context)
 
 static int tell_added(const struct cli *cli, const struct xb_edit_result *result)
 {
-	exempted_note(cli, &result->exempt);
+	exempted_note(&result->exempt);
 	if (!cli->json)
 		return EXIT_DONE;
 	return cli_json(cli, json_pack("{s:I,s:I,s:I,s:I}", "added", (json_int_t)result->added,
@@ -257,9 +257,9 @@ static int tell_removed(const struct cli *cli, const struct xb_edit_result *resu
 		const struct xb_edit_removed *item = &result->item[i];
 
 		if (item->cover.found)
-			cli_note(cli, "bloomctl: %s has no entry of its own any more, but %s",
-				 xb_entry_format(item->entry, text),
-				 absent_cover(&item->cover, item->entry, how));
+			xb_notice("%s has no entry of its own any more, but %s",
+				  xb_entry_format(item->entry, text),
+				  absent_cover(&item->cover, item->entry, how));
 	}
 	if (cli->json)
 		return cli_json(cli, removed_json(result));

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void exempted_note(const struct cli *cli, const struct xb_exemptions *exemptions)
+#include "base/error.h"
+
+void exempted_note(const struct xb_exemptions *exemptions)
 {
 	char listed[XB_ENTRY_TEXT], allowed[XB_ENTRY_TEXT], more[64] = "";
 	const struct xb_entry same = xb_entry_allow(&exemptions->listed);
@@ -17,14 +19,13 @@ void exempted_note(const struct cli *cli, const struct xb_exemptions *exemptions
 		snprintf(more, sizeof(more), "; %" PRIu64 " more are like it",
 			 exemptions->count - 1);
 	if (!xb_entry_compare(&same, &exemptions->allowed))
-		cli_note(cli, "bloomctl: %s will not be dropped: it is on the allowlist (%s)%s",
-			 listed, exemptions->why, more);
+		xb_notice("%s will not be dropped: it is on the allowlist (%s)%s", listed,
+			  exemptions->why, more);
 	else if (exemptions->allowed.length < exemptions->listed.length)
-		cli_note(cli, "bloomctl: %s will not be dropped: %s is on the allowlist (%s)%s",
-			 listed, allowed, exemptions->why, more);
+		xb_notice("%s will not be dropped: %s is on the allowlist (%s)%s", listed, allowed,
+			  exemptions->why, more);
 	else
-		cli_note(cli,
-			 "bloomctl: %s will not be dropped, though %s covers it: it is on the "
-			 "allowlist (%s)%s",
-			 allowed, listed, exemptions->why, more);
+		xb_notice("%s will not be dropped, though %s covers it: it is on the "
+			  "allowlist (%s)%s",
+			  allowed, listed, exemptions->why, more);
 }

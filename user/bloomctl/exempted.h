@@ -3,10 +3,9 @@
 #ifndef XB_CLI_EXEMPTED_H
 #define XB_CLI_EXEMPTED_H
 
-#include "bloomctl/cli.h"
 #include "store/exempt.h"
 
 /* One line on stderr, unless there is nothing to say. */
-void exempted_note(const struct cli *cli, const struct xb_exemptions *exemptions);
+void exempted_note(const struct xb_exemptions *exemptions);
 
 #endif

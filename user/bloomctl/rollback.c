@@ -108,6 +108,6 @@ void rollback_forget_copy(const struct cli *cli)
 void rollback_tell(const struct cli *cli)
 {
 	if (cli->wish.seconds)
-		cli_note(cli, "bloomctl: on trial; `bloomctl commit` within %u seconds keeps it",
-			 cli->wish.seconds);
+		xb_notice("on trial; `bloomctl commit` within %u seconds keeps it",
+			  cli->wish.seconds);
 }

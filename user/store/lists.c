@@ -252,6 +252,11 @@ bool xb_list_is_auto(const struct xb_list *list)
 	return !strncmp(list->name, XB_LIST_AUTO, strlen(XB_LIST_AUTO));
 }
 
+bool xb_list_has_verdict(const struct xb_list *list)
+{
+	return !xb_list_is_auto(list) && strcmp(list->name, XB_LIST_ALLOW) != 0;
+}
+
 int xb_list_need_auto(struct xb_txn *txn, const char *kind, struct xb_list **list)
 {
 	char name[sizeof((*list)->name)];

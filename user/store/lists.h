@@ -13,10 +13,12 @@ struct xb_list *xb_list_by_name(struct xb_txn *txn, const char *name);
 struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id);
 int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list); /* creates it */
 
-/* Lists of what the machine allows by itself; their names cannot be typed. */
+/* Lists of what is allowed automatically; their names cannot be typed. */
 #define XB_LIST_AUTO  "auto:"
 #define XB_LIST_ALLOW "allow" /* where `allow add` puts what names no list */
 bool xb_list_is_auto(const struct xb_list *list);
+/* False for automatic lists and for XB_LIST_ALLOW: what is allowed passes. */
+bool xb_list_has_verdict(const struct xb_list *list);
 int xb_list_need_auto(struct xb_txn *txn, const char *kind, struct xb_list **list);
 
 /* From the begin of a transaction to its commit. */

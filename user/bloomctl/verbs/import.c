@@ -130,15 +130,14 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 		(json_int_t)request->import.exempt.count);
 }
 
-static void tell_every_unknown(const struct cli *cli, const struct request *request)
+static void tell_every_unknown(const struct request *request)
 {
 	const struct xb_listfile *file = &request->file;
 
 	for (size_t i = 0; i < file->unknown; i++)
-		cli_note(cli, "bloomctl: %s:%" PRIu64 ": %s", request->source,
-			 file->first_unknown[i].line, file->first_unknown[i].text);
-	cli_note(cli, "bloomctl: %s: %zu lines were not understood and left out", request->source,
-		 file->unknown);
+		xb_notice("%s:%" PRIu64 ": %s", request->source, file->first_unknown[i].line,
+			  file->first_unknown[i].text);
+	xb_notice("%s: %zu lines were not understood and left out", request->source, file->unknown);
 }
 
 /* One line, however long the list of lines is. */
@@ -152,9 +151,8 @@ static void tell_first_unknown(const struct cli *cli, const struct request *requ
 		used += (size_t)snprintf(first + used, sizeof(first) - used, "%s%" PRIu64 ": %s",
 					 i ? ", " : "", file->first_unknown[i].line,
 					 file->first_unknown[i].text);
-	cli_note(cli, "bloomctl: %s: %zu lines were not understood and left out (first: %s%s)",
-		 request->source, file->unknown, first,
-		 file->unknown > XB_UNKNOWN_KEPT ? ", ..." : "");
+	xb_notice("%s: %zu lines were not understood and left out (first: %s%s)", request->source,
+		  file->unknown, first, file->unknown > XB_UNKNOWN_KEPT ? ", ..." : "");
 }
 
 static void tell_what_differs(const struct cli *cli, const struct request *request)
@@ -162,23 +160,21 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 	const struct xb_listfile *file = &request->file;
 
 	if (file->host_bits)
-		cli_note(cli,
-			 "bloomctl: %s: %" PRIu64 " prefixes have host bits set and are taken as "
-			 "their networks (first: %s, %s:%" PRIu64 ")",
-			 request->source, file->host_bits, file->first_host_bits, request->source,
-			 file->first_host_bits_line);
+		xb_notice("%s: %" PRIu64 " prefixes have host bits set and are taken as "
+			  "their networks (first: %s, %s:%" PRIu64 ")",
+			  request->source, file->host_bits, file->first_host_bits, request->source,
+			  file->first_host_bits_line);
 	if (request->import.bogons) {
 		const struct xb_item *first = &request->import.first_bogon;
 		char text[XB_ENTRY_TEXT];
 
-		cli_note(cli,
-			 "bloomctl: %" PRIu64 " entries left out as bogons or too wide (first: %s, "
-			 "%s, %s:%" PRIu64 "); --include-bogons takes them",
-			 request->import.bogons, xb_entry_format(&first->entry, text),
-			 xb_bogon(&first->entry), request->source, (uint64_t)first->entry.line);
+		xb_notice("%" PRIu64 " entries left out as bogons or too wide (first: %s, "
+			  "%s, %s:%" PRIu64 "); --include-bogons takes them",
+			  request->import.bogons, xb_entry_format(&first->entry, text),
+			  xb_bogon(&first->entry), request->source, (uint64_t)first->entry.line);
 	}
 	if (file->unknown && cli->verbose)
-		tell_every_unknown(cli, request);
+		tell_every_unknown(request);
 	else if (file->unknown)
 		tell_first_unknown(cli, request);
 }
@@ -208,7 +204,7 @@ static int answer(const struct cli *cli, const struct request *request)
 	tell_what_differs(cli, request);
 	if (domains && request->import.asked.judges && answers_by(request->import.verdict))
 		answers_note(cli, NULL, 0);
-	exempted_note(cli, &request->import.exempt);
+	exempted_note(&request->import.exempt);
 	if (cli->json)
 		return cli_json(cli, answer_json(cli, request));
 	if (cli->quiet)
@@ -275,23 +271,24 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 }
 
 static const struct option_spec options[] = {
-	{"list", "NAME", 'l', .help = "the list to fill; default if none is named",
+	{"list", "NAME", 'l', .help = "the list to fill (default: default)",
 	 .offers = OFFER_LISTS_TO_FILL},
-	{"verdict", "VERDICT", 'v', .help = "what becomes of queries for its domains",
+	{"verdict", "VERDICT", 'v', .help = "set the verdict for queries for its domains",
 	 .offers = OFFER_VERDICTS},
 	{"format", "FORMAT", 'f',
-	 .help = "the format of the file; without it, its first line tells",
+	 .help = "the format of the file; without it, the first line decides",
 	 .offers = OFFER_FORMATS},
-	{"replace", NULL, 'r', .help = "take out what the file does not have"},
+	{"replace", NULL, 'r', .help = "take out entries that the file does not have"},
 	{"max-change", "FACTOR", 'c',
-	 .help = "by how much --replace may change the size of the list"},
+	 .help = "the factor by which --replace may change the size of the list"},
 	{"min-entries", "NUMBER", 'm', .help = "refuse a file with fewer entries to take"},
 	{"min-bytes", "NUMBER", 'y', .help = "refuse a file with fewer bytes"},
 	{"expect-end", "LINE", 'e', .help = "refuse a file that ends with another line"},
 	{"include-bogons", NULL, 'b',
-	 .help = "special ranges, very short prefixes, single labels too"},
-	{"force", NULL, 'F', .help = "empty the list or change its size, however much"},
-	{"dry-run", NULL, 'n', .help = "say what would change, change nothing"},
+	 .help = "take special ranges, very short prefixes and single labels too"},
+	{"force", NULL, 'F',
+	 .help = "let --replace empty the list or change its size by any factor"},
+	{"dry-run", NULL, 'n', .help = "say what would change, but change nothing"},
 	ROLLBACK_OPTION,
 	{0},
 };
@@ -353,7 +350,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_import = {
 	.name = "import",
-	.summary = "list what a file lists",
+	.summary = "add the entries of a file to a list",
 	.operands = {{"FILE|-", .offers = OFFER_FILES}},
 	.options = options,
 	.run = run,

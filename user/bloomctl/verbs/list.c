@@ -35,7 +35,7 @@ static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_
 	return more < 0 ? more : 0;
 }
 
-/* A list that is there by itself may be empty. */
+/* An automatic list may be empty. */
 static bool is_automatic(const char *name)
 {
 	enum xb_lifeline_kind kind;

@@ -118,13 +118,16 @@ static json_t *lists_json(const struct xb_storeview *store)
 {
 	json_t *lists = json_array();
 
-	for (size_t i = 0; i < store->list_count; i++)
-		if (!xb_list_is_auto(&store->lists[i]))
-			json_array_append_new(
-				lists,
-				json_pack("{s:s,s:I,s:s}", "name", store->lists[i].name, "entries",
-					  (json_int_t)store->lists[i].members, "verdict",
-					  xb_domain_verdict_name(store->lists[i].verdict)));
+	for (size_t i = 0; i < store->list_count; i++) {
+		const struct xb_list *list = &store->lists[i];
+		const char *verdict =
+			xb_list_has_verdict(list) ? xb_domain_verdict_name(list->verdict) : NULL;
+
+		if (!xb_list_is_auto(list))
+			json_array_append_new(lists, json_pack("{s:s,s:I,s:s*}", "name", list->name,
+							       "entries", (json_int_t)list->members,
+							       "verdict", verdict));
+	}
 	return lists;
 }
 
@@ -289,7 +292,7 @@ static void print_refused(uint32_t kinds)
 
 static void print_allowlist(const struct xb_storeview *store)
 {
-	printf("allowed     %llu entries by hand, %llu by itself\n", keys(store->manual),
+	printf("allowed     %llu entries by hand, %llu automatically\n", keys(store->manual),
 	       keys(store->automatic_count));
 	for (size_t i = 0; i < store->automatic_count; i++)
 		printf("  %-25s %-10s %s\n", store->automatic[i].entry, store->automatic[i].kind,
@@ -393,7 +396,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_status = {
 	.name = "status",
-	.summary = "what is enforced where; non-zero while something is not",
+	.summary = "show what is enforced where; exit 3 if something is not",
 	.run = run,
 	.examples = {"status", "-p status"},
 };

@@ -155,7 +155,7 @@ static int name_reason(const struct view *view, const struct asked *asked, enum 
 
 /*
  * A source that the filter lets through, so that it is the name that decides: addresses nobody has
- * (169.254.0.0/16 is allowed by itself), else one that is listed, for allow-only. 0: none was
+ * (169.254.0.0/16 is allowed automatically), else one that is listed, for allow-only. 0: none was
  * found.
  */
 static int find_source(const struct view *view, struct xb_entry *source)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "bloomctl/answers.h"
@@ -13,12 +12,6 @@
 #include "bloomctl/tried.h"
 #include "engine/settings.h"
 #include "store/membership.h"
-
-/* What is allowed passes whatever its list says; and no list is called so but the allowlist's. */
-static bool has_verdict(const struct xb_list *list)
-{
-	return !xb_list_is_auto(list) && strcmp(list->name, XB_LIST_ALLOW) != 0;
-}
 
 /* A list and what happens to queries for its domains now, which may be on trial. */
 struct answer {
@@ -64,7 +57,7 @@ static int show_all(const struct cli *cli, const struct xb_txn *txn, const struc
 		const struct xb_list *list = &txn->lists[i];
 		struct answer answer = answer_of(list->name, list, tried);
 
-		if (!has_verdict(list))
+		if (!xb_list_has_verdict(list))
 			continue;
 		if (cli->json) {
 			json_array_append_new(verdicts, answer_json(&answer, tried));
@@ -85,7 +78,7 @@ static int show_one(const struct cli *cli, struct xb_txn *txn, const char *name,
 	const struct xb_list *list = txn ? xb_list_find(txn, name) : NULL;
 	struct answer answer = answer_of(name, list, tried);
 
-	if (list && !has_verdict(list)) {
+	if (list && !xb_list_has_verdict(list)) {
 		xb_input_error("list %s has no verdict: what it allows passes", name);
 		return cli_fail();
 	}
