@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
+#include "engine/write.h"
 #include "model/bogon.h"
 #include "store/listverdict.h"
 #include "store/membership.h"
@@ -128,14 +129,6 @@ static int check_replacement(struct xb_txn *txn, const struct xb_import *import,
 	return 0;
 }
 
-/* From so many entries on, a new generation is likely. */
-#define HEAVY 50000
-
-unsigned int xb_import_how(const struct xb_import *import)
-{
-	return (import->file->count > HEAVY ? XB_WRITE_HEAVY : 0) | XB_WRITE_SURVEY;
-}
-
 int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		    struct xb_import_refusal *refusal)
 {
@@ -162,6 +155,29 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		import->verdict = xb_list_by_name(txn, import->asked.list)->verdict;
 	import->exempt = (struct xb_exemptions){0};
 	return error ? error : xb_exempt_list(txn, import->merge.list, &import->exempt);
+}
+
+struct change {
+	struct xb_import *import;
+	struct xb_import_refusal *refusal;
+};
+
+static int apply(struct xb_writer *writer, void *context)
+{
+	const struct change *change = context;
+
+	return xb_import_apply(writer, change->import, change->refusal);
+}
+
+/* From so many entries on, a new generation is likely. */
+#define HEAVY 50000
+
+int xb_import_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		   struct xb_import *import, struct xb_import_refusal *refusal)
+{
+	unsigned int how = (import->file->count > HEAVY ? XB_WRITE_HEAVY : 0) | XB_WRITE_SURVEY;
+
+	return xb_write_wish(paths, how, wish, apply, &(struct change){import, refusal});
 }
 
 static int count_as_added(struct xb_import *import, uint32_t now)

@@ -6,6 +6,7 @@
 
 #include "engine/context.h"
 #include "engine/merge.h"
+#include "engine/wish.h"
 #include "lists/reader.h"
 #include "model/request.h"
 #include "store/exempt.h"
@@ -50,15 +51,17 @@ struct xb_import_refusal {
 int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *terms,
 		   struct xb_import *import, struct xb_import_refusal *refusal);
 
-/* The bits for the write that imports it: XB_WRITE_. */
-unsigned int xb_import_how(const struct xb_import *import);
-
 /* Inside a write transaction: the body of it. Returns the same; the caller gives up the transaction
  * of one that is refused. */
 int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		    struct xb_import_refusal *refusal);
 
-/* The same in a transaction that is given up: says what would come of it, changes nothing. */
+/* Imports a file that was read, as the wish says, whose request is import->asked. Returns what
+ * xb_import_apply() does. */
+int xb_import_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		   struct xb_import *import, struct xb_import_refusal *refusal);
+
+/* Does the same in a transaction that is given up: says what would come of it, changes nothing. */
 int xb_import_rehearse(const struct xb_paths *paths, struct xb_import *import,
 		       struct xb_import_refusal *refusal);
 

@@ -12,7 +12,6 @@
 #include "bloomctl/exempted.h"
 #include "bloomctl/rollback.h"
 #include "engine/import.h"
-#include "engine/write.h"
 #include "model/bogon.h"
 #include "model/verdict.h"
 
@@ -76,19 +75,12 @@ static int read_file(struct cli *cli, struct request *request)
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
 }
 
-static int body(struct xb_writer *writer, void *context)
-{
-	struct request *request = context;
-	struct xb_import_refusal refusal;
-	int error = xb_import_apply(writer, &request->import, &refusal);
-
-	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
-}
-
-static int try_out(const struct cli *cli, struct request *request)
+static int change(const struct cli *cli, struct request *request)
 {
 	struct xb_import_refusal refusal;
-	int error = xb_import_rehearse(&cli->paths, &request->import, &refusal);
+	int error = request->dry_run
+			    ? xb_import_rehearse(&cli->paths, &request->import, &refusal)
+			    : xb_import_wish(&cli->paths, &cli->wish, &request->import, &refusal);
 
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
 }
@@ -314,12 +306,10 @@ static int make_or_try(struct cli *cli, bool dry_run)
 		.import = {.file = &request.file, .asked = cli->wish.request->import},
 		.dry_run = dry_run,
 	};
-	int code, error = read_file(cli, &request);
+	int error = read_file(cli, &request), code;
 
 	if (!error)
-		error = dry_run ? try_out(cli, &request)
-				: xb_write_wish(&cli->paths, xb_import_how(&request.import),
-						&cli->wish, body, &request);
+		error = change(cli, &request);
 	code = error ? cli_fail() : answer(cli, &request);
 	xb_listfile_free(&request.file);
 	return code;
