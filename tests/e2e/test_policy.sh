@@ -148,7 +148,7 @@ t_allow_only()
 	ctl attach x0
 	ctl add 10.77.0.3 10.77.3.0/24 fd77::3
 	exits 0 policy allow-only
-	complains 'only listed sources pass.* replies to connections this machine opens to others are dropped'
+	complains 'only listed sources pass.* replies to connections that this machine opens to others are dropped'
 	[[ $(wc -l <"$T/err") -eq 1 ]]
 	passes 10.77.0.3 10.77.3.9 fd77::3
 	blocked 10.77.0.2 fd77::2 10.77.0.4
