@@ -4,6 +4,7 @@
 #define XB_TESTS_LISTROWS_H
 
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -163,5 +164,25 @@ static inline void test_rows(void **state)
 	{                                                                                          \
 #rows, test_rows, NULL, remove_list, (void *)(rows)                                \
 	}
+
+/* A published list, in this format and of so many entries; without the folder, the test is skipped.
+ */
+static inline void read_published(const char *name, const char *format, size_t count,
+				  struct xb_listfile *file)
+{
+	const char *shared = getenv("XB_SHARED") ?: "../shared";
+	char at[PATH_MAX];
+
+	snprintf(at, sizeof(at), "%s/data", shared);
+	if (access(at, R_OK)) {
+		print_message("no real lists in %s (set XB_SHARED)\n", at);
+		skip();
+	}
+	snprintf(at, sizeof(at), "%s/data/%s", shared, name);
+	if (xb_listfile_read(at, NULL, file))
+		fail_msg("%s", xb_error_message());
+	assert_string_equal(file->format, format);
+	assert_int_equal(file->count, count);
+}
 
 #endif

@@ -129,8 +129,8 @@ static void a_lag_is_met_by_nobody(void **state)
 	assert_all_there();
 }
 
-/* A process that has the store open; returns when it has. */
-static pid_t holder(void)
+/* A process that has got so far, and stands still; returns when it does. */
+static pid_t one_that(bool (*gets)(void))
 {
 	int ready[2];
 	pid_t pid;
@@ -139,7 +139,7 @@ static pid_t holder(void)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
-		if (!xb_store_open(directory, XB_STORE_READ, &store) && write(ready[1], "", 1) == 1)
+		if (gets() && write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
 	}
@@ -147,6 +147,11 @@ static pid_t holder(void)
 	close(ready[0]);
 	close(ready[1]);
 	return pid;
+}
+
+static bool opens(void)
+{
+	return !xb_store_open(directory, XB_STORE_READ, &store);
 }
 
 static void end_holder(pid_t pid)
@@ -163,7 +168,7 @@ static void a_lag_that_somebody_holds_is_refused(void **state)
 	(void)state;
 	xb_store_close(store);
 	store = NULL;
-	pid = holder();
+	pid = one_that(opens);
 	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 	xb_store_close(store);
 	*number_in_lock_file = 0;
@@ -186,30 +191,13 @@ static void once_in_a_process(void **state)
 	xb_error_clear();
 }
 
-/* A writer that stands still: it has our lock, and LMDB's mutex. */
-static pid_t writer(void)
+/* It has our lock, and LMDB's mutex. */
+static bool writes(void)
 {
-	int ready[2];
-	pid_t pid;
-	char byte;
+	MDB_txn *txn;
 
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		struct xb_txn *txn;
-
-		if (xb_store_open(directory, XB_STORE_READ, &store) ||
-		    xb_lock(directory, XB_WRITER_LOCK) < 0 ||
-		    mdb_txn_begin(store->env, NULL, 0, (MDB_txn **)&txn))
-			_exit(1);
-		if (write(ready[1], "", 1) == 1)
-			pause();
-		_exit(1);
-	}
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	close(ready[1]);
-	return pid;
+	return opens() && xb_lock(directory, XB_WRITER_LOCK) >= 0 &&
+	       !mdb_txn_begin(store->env, NULL, 0, &txn);
 }
 
 static void assert_waited(int error)
@@ -230,7 +218,7 @@ static void assert_nobody_waits_in_lmdb(void)
 
 	xb_store_close(store);
 	store = NULL;
-	pid = writer();
+	pid = one_that(writes);
 	xb_patience_set(0);
 	alarm(10);
 	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
@@ -244,13 +232,11 @@ static void assert_nobody_waits_in_lmdb(void)
 	assert_all_there();
 }
 
-/* Leaves without a seal, in a table of another name, as schema 4 had them. */
+/* The store as schema 4 had it. */
 static void make_older(void)
 {
 	MDB_val key = {4, "meta"}, record;
 	struct xb_meta meta;
-	MDB_cursor *cursor;
-	MDB_dbi leaves;
 	MDB_txn *txn;
 
 	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
@@ -259,14 +245,7 @@ static void make_older(void)
 	meta.schema = 4;
 	record = (MDB_val){XB_META_WITHOUT_MARK, &meta};
 	assert_int_equal(mdb_put(txn, store->meta, &key, &record, 0), 0);
-	assert_int_equal(mdb_dbi_open(txn, "leaves", MDB_CREATE, &leaves), 0);
-	assert_int_equal(mdb_cursor_open(txn, store->leaves, &cursor), 0);
-	while (!mdb_cursor_get(cursor, &key, &record, MDB_NEXT)) {
-		record.mv_size -= 4;
-		assert_int_equal(mdb_put(txn, leaves, &key, &record, 0), 0);
-	}
-	mdb_cursor_close(cursor);
-	assert_int_equal(mdb_drop(txn, store->leaves, 1), 0);
+	unseal_leaves(txn);
 	assert_int_equal(mdb_txn_commit(txn), 0);
 }
 
