@@ -8,6 +8,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 bin=$XB_TEST_DIR/bin
 # A failure says all that led to it.
 # shellcheck disable=SC2086
-tests/world/run --dispatched --programs "$bin/bloomctl" "$bin/bloomctl-fault" "$bin/pass.bpf.o" \
+tests/world/run --dispatched --without races --programs "$bin/bloomctl" "$bin/bloomctl-fault" "$bin/pass.bpf.o" \
 	${XB_WORLD_STEPS:-40} ${XB_WORLD_SEED:-}
 exit 0
