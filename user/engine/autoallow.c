@@ -259,7 +259,7 @@ int xb_autoallow(struct xb_txn *txn, const struct xb_autoallow *asked)
 		error = settle(
 			txn, &(struct finding){.looked = XB_LIFELINE_ALL, .found = &survey.found});
 	} else if (!error && count) {
-		/* Not to see is no reason to refuse a change; what is allowed stays so. */
+		/* A failed survey must not block the change; what is allowed stays allowed. */
 		if (look(ifindexes, count, kinds, asked->all, &survey) ||
 		    see_left(txn, asked, ifindexes, count, &survey.found))
 			xb_warning("the automatic allowlist is not brought up to date: %s",

@@ -4,6 +4,7 @@
 #include "engine/rotate.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/faultpoint.h"
@@ -296,6 +297,27 @@ int xb_rotate(const struct xb_paths *paths, const struct xb_rotate_request *requ
 	return xb_rotate_wish(paths, &(struct xb_wish){.request = &whole}, params);
 }
 
+static void tell_grown(const struct xb_params *params)
+{
+	const struct {
+		uint64_t capacity;
+		const char *what;
+	} stages[] = {
+		{params->host4.capacity, "IPv4 addresses"},
+		{params->net6.capacity, "IPv6 prefixes"},
+		{params->names.capacity, "domains"},
+	};
+	char text[128] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+		if (stages[i].capacity)
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used, "%s%llu %s", used ? ", " : "",
+				(unsigned long long)stages[i].capacity, stages[i].what);
+	xb_notice("the filter was full; it now has room for %s", text);
+}
+
 /* Rotates if the filter in force is full and nobody else is building. */
 static int grow(const struct xb_paths *paths)
 {
@@ -312,11 +334,7 @@ static int grow(const struct xb_paths *paths)
 	if (!error && !builder.unmet && builder.active && xb_generation_is_full(builder.active)) {
 		error = rotate(&builder, &as_it_is, &params);
 		if (!error)
-			xb_notice("the filter was full: rotated to one for %llu IPv4 addresses, "
-				  "%llu IPv6 prefixes and %llu domains",
-				  (unsigned long long)params.host4.capacity,
-				  (unsigned long long)params.net6.capacity,
-				  (unsigned long long)params.names.capacity);
+			tell_grown(&params);
 	}
 	close_builder(&builder);
 	return error == -EINPROGRESS ? 0 : error;

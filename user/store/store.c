@@ -28,7 +28,7 @@ static int make_directory(const char *directory)
 		return xb_system_error(errno, "cannot use the state directory %s", directory);
 	if (!S_ISDIR(st.st_mode))
 		return xb_input_error("%s is not a directory", directory);
-	/* Who may not make it is told when it is needed. */
+	/* A failure is reported on first use. */
 	if ((size_t)snprintf(trials, sizeof(trials), "%s/" XB_TRIAL_DIRECTORY, directory) <
 	    sizeof(trials))
 		mkdir(trials, 0770);
