@@ -88,6 +88,9 @@ uint64_t rig_moves(const struct xb_confirm *confirm);
  */
 bool rig_matches_rebuild(struct rig *rig);
 
+/* Exits with the error's message, unless it is 0. */
+void rig_must(int error, const char *what);
+
 /* A repeatable source of numbers. */
 uint64_t rig_random(uint64_t *state);
 

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The generation in force beside one that is built anew from the store. */
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter/build.h"
+#include "filter/snapshot.h"
+#include "rig.h"
+
+/* Counters that stuck may differ: a stuck one is at its end however it got there. */
+static bool same_counters(const struct xb_counters *a, const struct xb_counters *b, uint32_t blocks,
+			  const char *stage)
+{
+	for (uint32_t block = 0; block < blocks; block++) {
+		for (int i = 0; i < XB_BLOCK_BITS / 2; i++) {
+			for (int shift = 0; shift < 8; shift += 4) {
+				int left = a[block].byte[i] >> shift & 15,
+				    right = b[block].byte[i] >> shift & 15;
+
+				if (left != right && left != XB_COUNTER_STUCK) {
+					fprintf(stderr,
+						"%s: counter of block %u, place %d: %d, rebuilt "
+						"%d\n",
+						stage, block, 2 * i + shift / 4, left, right);
+					return false;
+				}
+			}
+		}
+	}
+	return true;
+}
+
+static bool same_bits(const struct xb_window *a, const struct xb_window *b, size_t bytes,
+		      const char *stage)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (a->base[i] != b->base[i]) {
+			fprintf(stderr, "%s: byte %zu: %02x, rebuilt %02x\n", stage, i, a->base[i],
+				b->base[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct xb_allow6_key));
+}
+
+/* Every slot of the table, sorted; and how often 0.0.0.0 stands in it. */
+static uint64_t *slots_of(struct xb_confirm *confirm, size_t *count)
+{
+	uint32_t buckets = confirm->geometry.parts * confirm->geometry.size;
+	const uint64_t *words = (const uint64_t *)(void *)confirm->buckets.base;
+	const uint32_t *halves = (const uint32_t *)(void *)confirm->buckets.base;
+	uint64_t *slots;
+
+	*count = (size_t)buckets * (confirm->slots == XB_SLOTS_ADDRESS ? 16 : 8) + 1;
+	slots = calloc(*count, sizeof(*slots));
+	for (size_t i = 0; i + 1 < *count; i++)
+		slots[i] = confirm->slots == XB_SLOTS_ADDRESS ? halves[i] : words[i];
+	slots[*count - 1] = ~words[(size_t)buckets * 8 + XB_BUCKET_ZERO];
+	qsort(slots, *count, sizeof(*slots), compare_words);
+	return slots;
+}
+
+/* As multisets: where a key stands depends on the order in which they came. */
+static bool same_buckets(struct xb_confirm *a, struct xb_confirm *b, const char *stage)
+{
+	size_t left, right;
+	uint64_t *in_a, *in_b;
+	bool equal;
+
+	if (!a->geometry.parts && !b->geometry.parts)
+		return true;
+	in_a = slots_of(a, &left);
+	in_b = slots_of(b, &right);
+	equal = left == right && !memcmp(in_a, in_b, left * sizeof(*in_a));
+	if (!equal)
+		fprintf(stderr, "%s: other keys than a rebuilt one\n", stage);
+	free(in_a);
+	free(in_b);
+	return equal;
+}
+
+/* Every key of a trie, sorted; each as large as the larger kind. */
+static struct xb_allow6_key *keys_of(int trie, size_t *count)
+{
+	struct xb_allow6_key *keys = NULL, key, next;
+	size_t room = 0;
+
+	memset(&key, 0, sizeof(key));
+	memset(&next, 0, sizeof(next));
+	*count = 0;
+	while (!bpf_map_get_next_key(trie, *count ? &key : NULL, &next)) {
+		if (*count == room) {
+			room = room ? 2 * room : 64;
+			keys = realloc(keys, room * sizeof(*keys));
+		}
+		keys[(*count)++] = key = next;
+	}
+	if (*count)
+		qsort(keys, *count, sizeof(*keys), compare_keys);
+	return keys;
+}
+
+static bool same_trie(int a, int b, const char *stage)
+{
+	size_t left, right;
+	struct xb_allow6_key *in_a = keys_of(a, &left), *in_b = keys_of(b, &right);
+	bool equal = left == right && (!left || !memcmp(in_a, in_b, left * sizeof(*in_a)));
+
+	if (!equal)
+		fprintf(stderr, "%s: %zu keys, rebuilt %zu\n", stage, left, right);
+	free(in_a);
+	free(in_b);
+	return equal;
+}
+
+uint64_t rig_moves(const struct xb_confirm *confirm)
+{
+	const struct xb_bucket *buckets =
+		(const struct xb_bucket *)(const void *)confirm->buckets.base;
+	uint32_t last = xb_buckets_count(confirm->geometry.parts, confirm->geometry.size);
+
+	return __atomic_load_n(&buckets[last].word[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
+}
+
+/* They may only lead to more look-ups. */
+static bool deep_enough(const struct xb_generation *now, const struct xb_generation *fresh)
+{
+	const struct xb_depths *a = (const struct xb_depths *)(const void *)now->depths.base;
+	const struct xb_depths *b = (const struct xb_depths *)(const void *)fresh->depths.base;
+
+	if (!now->params.names.blocks)
+		return true;
+	if ((!b->first || (a->first && a->first <= b->first)) && a->last >= b->last &&
+	    a->exact >= b->exact && a->allowed >= b->allowed)
+		return true;
+	fprintf(stderr, "depths: %u to %u, %u, %u; rebuilt %u to %u, %u, %u\n", a->first, a->last,
+		a->exact, a->allowed, b->first, b->last, b->exact, b->allowed);
+	return false;
+}
+
+static bool same(struct xb_generation *now, struct xb_generation *fresh)
+{
+	const struct xb_params *params = &now->params;
+
+	if (memcmp(&now->params.host4, &fresh->params.host4, sizeof(now->params.host4)) ||
+	    memcmp(&now->params.net6, &fresh->params.net6, sizeof(now->params.net6)) ||
+	    memcmp(&now->params.names, &fresh->params.names, sizeof(now->params.names)) ||
+	    now->params.prefix4 != fresh->params.prefix4) {
+		fprintf(stderr, "the rebuilt generation has another size\n");
+		return false;
+	}
+	if (now->header->host4_keys != fresh->header->host4_keys ||
+	    now->header->net6_keys != fresh->header->net6_keys ||
+	    now->header->names_keys != fresh->header->names_keys) {
+		fprintf(stderr, "keys: %lu, %lu and %lu, rebuilt %lu, %lu and %lu\n",
+			now->header->host4_keys, now->header->net6_keys, now->header->names_keys,
+			fresh->header->host4_keys, fresh->header->net6_keys,
+			fresh->header->names_keys);
+		return false;
+	}
+	rig_must(xb_generation_map_all(now), "map");
+	rig_must(xb_generation_map_all(fresh), "map");
+	return same_counters(now->host4.counters, fresh->host4.counters, now->params.host4.blocks,
+			     "host4") &&
+	       same_counters(now->net6.counters, fresh->net6.counters, now->params.net6.blocks,
+			     "net6") &&
+	       same_bits(&now->host4.bits, &fresh->host4.bits, xb_map_bytes(XB_MAP_HOST4, params),
+			 "host4") &&
+	       same_bits(&now->net6.bits, &fresh->net6.bits, xb_map_bytes(XB_MAP_NET6, params),
+			 "net6") &&
+	       same_counters(now->names.counters, fresh->names.counters, now->params.names.blocks,
+			     "names") &&
+	       same_bits(&now->names.bits, &fresh->names.bits, xb_map_bytes(XB_MAP_NAMES, params),
+			 "names") &&
+	       same_buckets(&now->confirm_names, &fresh->confirm_names, "confirm_names") &&
+	       same_trie(now->map[XB_MAP_ALLOW_NAMES], fresh->map[XB_MAP_ALLOW_NAMES],
+			 "allow_names") &&
+	       deep_enough(now, fresh) &&
+	       same_bits(&now->prefix4, &fresh->prefix4, xb_map_bytes(XB_MAP_PREFIX4, params),
+			 "prefix4") &&
+	       same_bits(&now->allow.gate, &fresh->allow.gate, XB_GATE_BYTES, "allow_gate") &&
+	       same_trie(now->map[XB_MAP_ALLOW4], fresh->map[XB_MAP_ALLOW4], "allow4") &&
+	       same_trie(now->map[XB_MAP_ALLOW6], fresh->map[XB_MAP_ALLOW6], "allow6") &&
+	       same_buckets(&now->confirm4, &fresh->confirm4, "confirm4") &&
+	       same_buckets(&now->confirm6, &fresh->confirm6, "confirm6");
+}
+
+bool rig_matches_rebuild(struct rig *rig)
+{
+	struct xb_generation *now = rig_generation(rig), *fresh = NULL;
+	struct xb_store *store;
+	struct xb_keys keys;
+	struct xb_link link;
+	struct xb_txn *txn;
+	struct xb_build build = {
+		.paths = &rig->paths, .link = &link, .key = &now->params.key, .size = &now->params};
+	bool equal;
+
+	rig_must(xb_link_open(rig->pins, &link), "link");
+	rig_must(xb_store_open(rig->state, XB_STORE_READ, &store), "store");
+	rig_must(xb_store_read(store, &txn), "store");
+	rig_must(xb_keys_collect(txn, &keys), "keys");
+	rig_must(xb_build(&build, &keys, &fresh), "build");
+	equal = xb_generation_is_current(now, &txn->meta) && !now->header->dirty &&
+		same(now, fresh);
+	if (!xb_generation_is_current(now, &txn->meta))
+		fprintf(stderr, "applied %lu of %lu\n", now->header->applied, txn->meta.sequence);
+	xb_keys_free(&keys);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	xb_link_close(&link);
+	xb_generation_discard(&rig->paths, fresh);
+	xb_generation_close(now);
+	return equal;
+}
