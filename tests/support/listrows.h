@@ -159,6 +159,10 @@ static inline void test_rows(void **state)
 	}
 }
 
+/* Lines of Unbound's configuration. */
+#define ZONE(rest) "local-zone: " rest "\n"
+#define DATA(rest) "local-data: " rest "\n"
+
 #define TEST(name) cmocka_unit_test_teardown(name, remove_list)
 #define ROWS(rows)                                                                                 \
 	{                                                                                          \
