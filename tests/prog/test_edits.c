@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "engine/rotate.h"
 #include "support/rig.h"
 
 static struct rig rig;
@@ -260,6 +261,37 @@ static void a_full_filter_grows(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
+static uint64_t capacity(void)
+{
+	struct xb_generation *generation = rig_generation(&rig);
+	uint64_t now = generation->params.host4.capacity;
+
+	xb_generation_close(generation);
+	return now;
+}
+
+static void who_filled_the_filter_is_told(void **state)
+{
+	struct xb_written other = {0};
+	struct xb_entry entries[256];
+	uint64_t before = capacity();
+	uint32_t next = 0x0c000000;
+
+	(void)state;
+	while (!rig.written.growth_due) {
+		for (uint32_t i = 0; i < 256; i++)
+			entries[i] = (struct xb_entry){
+				.hi = (uint64_t)next++ << 32, .kind = XB_HOST4, .length = 32};
+		rig_change_all(&rig, entries, 256, true);
+		assert_true(next < 0x0c000000 + before + 512);
+	}
+	xb_write_settle(&rig.paths, &other);
+	assert_int_equal(capacity(), before);
+	xb_write_settle(&rig.paths, &rig.written);
+	assert_true(capacity() > before);
+	assert_false(rig.written.growth_due);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +301,7 @@ int main(void)
 		cmocka_unit_test(deleting_what_is_absent_changes_no_counter),
 		cmocka_unit_test(a_full_counter_sticks_until_rotation),
 		cmocka_unit_test(a_full_filter_grows),
+		cmocka_unit_test(who_filled_the_filter_is_told),
 	};
 
 	return cmocka_run_group_tests_name("edits", tests, begin, end);

@@ -72,20 +72,22 @@ void rig_begin(struct rig *rig, const char *name)
 	snprintf(rig->state, sizeof(rig->state), "%s/%s-%d", directory, name, (int)getpid());
 	snprintf(rig->run, sizeof(rig->run), "%s/%s-%d-run", directory, name, (int)getpid());
 	snprintf(rig->pins, sizeof(rig->pins), "%s/%s-%d", bpffs, name, (int)getpid());
+	rig->written = (struct xb_written){0};
 	rig->paths = (struct xb_paths){rig->state, rig->pins, rig->run};
-	rig_must(xb_write(&rig->paths, true, want_absent_interface, NULL), "begin");
+	rig_must(xb_write(&rig->paths, true, want_absent_interface, NULL, &rig->written), "begin");
 	/* Test runs need an entry of our own; the dispatcher has it as an extension. */
 	rig_must(xb_link_create(rig->pins, XB_FLAVOUR_LINK, &link), "link");
 	xb_link_close(&link);
-	rig_must(xb_write(&rig->paths, true, NULL, NULL), "begin");
+	rig_must(xb_write(&rig->paths, true, NULL, NULL, &rig->written), "begin");
 }
 
 void rig_end(struct rig *rig)
 {
 	char command[1024];
 
-	rig_must(xb_write(&rig->paths, true, want_nothing, NULL), "end");
-	rig_must(xb_write(&rig->paths, true, NULL, NULL), "end");
+	rig_must(xb_write(&rig->paths, true, want_nothing, NULL, &rig->written), "end");
+	rig_must(xb_write(&rig->paths, true, NULL, NULL, &rig->written), "end");
+	xb_written_free(&rig->written);
 	rmdir(rig->pins);
 	snprintf(command, sizeof(command), "rm -rf '%s' '%s'", rig->state, rig->run);
 	if (system(command))
@@ -162,8 +164,8 @@ void rig_add(struct rig *rig, const char *text, const char *list)
 	struct xb_entry entry = parsed(text);
 	struct edit edit = {.entries = &entry, .count = 1, .list = list};
 
-	rig_must(xb_write(&rig->paths, false, add_body, &edit), "add");
-	xb_write_settle(&rig->paths);
+	rig_must(xb_write(&rig->paths, false, add_body, &edit, &rig->written), "add");
+	xb_write_settle(&rig->paths, &rig->written);
 }
 
 bool rig_del(struct rig *rig, const char *text, const char *list)
@@ -171,7 +173,7 @@ bool rig_del(struct rig *rig, const char *text, const char *list)
 	struct xb_entry entry = parsed(text);
 	struct edit edit = {.entries = &entry, .count = 1, .list = list};
 
-	rig_must(xb_write(&rig->paths, false, del_body, &edit), "del");
+	rig_must(xb_write(&rig->paths, false, del_body, &edit, &rig->written), "del");
 	return edit.removed;
 }
 
@@ -184,15 +186,16 @@ void rig_add_all_to(struct rig *rig, const struct xb_entry *entries, size_t coun
 {
 	struct edit edit = {.entries = entries, .count = count, .list = list};
 
-	rig_must(xb_write(&rig->paths, false, add_body, &edit), "add");
-	xb_write_settle(&rig->paths);
+	rig_must(xb_write(&rig->paths, false, add_body, &edit, &rig->written), "add");
+	xb_write_settle(&rig->paths, &rig->written);
 }
 
 void rig_change_all(struct rig *rig, const struct xb_entry *entries, size_t count, bool listed)
 {
 	struct edit edit = {.entries = entries, .count = count, .list = "default"};
 
-	rig_must(xb_write(&rig->paths, 0, listed ? add_body : del_all_body, &edit), "change");
+	rig_must(xb_write(&rig->paths, 0, listed ? add_body : del_all_body, &edit, &rig->written),
+		 "change");
 }
 
 void rig_allow(struct rig *rig, const char *text)
@@ -207,7 +210,7 @@ bool rig_disallow(struct rig *rig, const char *text)
 	struct xb_entry listed = parsed(text), entry = xb_entry_allow(&listed);
 	struct edit edit = {.entries = &entry, .count = 1};
 
-	rig_must(xb_write(&rig->paths, 0, del_body, &edit), "disallow");
+	rig_must(xb_write(&rig->paths, 0, del_body, &edit, &rig->written), "disallow");
 	return edit.removed;
 }
 
@@ -220,7 +223,7 @@ static int policy_body(struct xb_writer *writer, void *context)
 
 void rig_policy(struct rig *rig, uint32_t policy)
 {
-	rig_must(xb_write(&rig->paths, 0, policy_body, &policy), "policy");
+	rig_must(xb_write(&rig->paths, 0, policy_body, &policy, &rig->written), "policy");
 }
 
 struct judgement {
@@ -246,7 +249,8 @@ void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdi
 {
 	struct judgement judgement = {.list = list, .verdict = verdict};
 
-	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, verdict_body, &judgement), "verdict");
+	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, verdict_body, &judgement, &rig->written),
+		 "verdict");
 }
 
 static int ports_body(struct xb_writer *writer, void *context)
@@ -262,7 +266,7 @@ void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS])
 	uint16_t copy[XB_NAME_PORTS];
 
 	memcpy(copy, ports, sizeof(copy));
-	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, ports_body, copy), "ports");
+	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, ports_body, copy, &rig->written), "ports");
 }
 
 static int limit_body(struct xb_writer *writer, void *context)
@@ -275,7 +279,7 @@ static int limit_body(struct xb_writer *writer, void *context)
 
 void rig_answer_limit(struct rig *rig, uint32_t limit)
 {
-	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, limit_body, &limit), "limit");
+	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, limit_body, &limit, &rig->written), "limit");
 }
 
 static int all_ports_body(struct xb_writer *writer, void *context)
@@ -290,21 +294,22 @@ void rig_ports(struct rig *rig, const struct xb_name_ports *ports)
 {
 	struct xb_name_ports copy = *ports;
 
-	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, all_ports_body, &copy), "ports");
+	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, all_ports_body, &copy, &rig->written),
+		 "ports");
 }
 
 void rig_confirm(struct rig *rig, bool confirm)
 {
 	const struct xb_rotate_request rotation = {.set_confirm = true, .confirm = confirm};
 
-	rig_must(xb_rotate(&rig->paths, &rotation, NULL), "rotate");
+	rig_must(xb_rotate(&rig->paths, &rotation, NULL, &rig->written), "rotate");
 }
 
 void rig_rotate(struct rig *rig)
 {
 	const struct xb_rotate_request rotation = {0};
 
-	rig_must(xb_rotate(&rig->paths, &rotation, NULL), "rotate");
+	rig_must(xb_rotate(&rig->paths, &rotation, NULL, &rig->written), "rotate");
 }
 
 struct xb_generation *rig_generation(struct rig *rig)

@@ -12,6 +12,7 @@
 struct rig {
 	struct xb_paths paths;
 	char state[256], pins[256], run[256];
+	struct xb_written written;
 };
 
 /*

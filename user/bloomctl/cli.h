@@ -26,8 +26,9 @@ struct cli {
 	const struct verb *const *verbs; /* all of them */
 	struct xb_paths paths;
 	bool json, pretty, quiet, verbose;
-	const struct verb *verb; /* what is being done, for messages */
-	struct xb_wish wish;	 /* of a command that can be tried */
+	const struct verb *verb;    /* what is being done, for messages */
+	struct xb_wish wish;	    /* of a command that can be tried */
+	struct xb_written *written; /* what writes leave for the end of the command */
 };
 
 /* From now on an error is an object on stderr: {"schema":1,"error":{"class","message","file"?,

@@ -279,7 +279,7 @@ int edit_run(struct cli *cli, int argc, char **argv)
 	if (code)
 		return code;
 	run.result.itemizes = !edit.terms.add;
-	error = xb_write(&cli->paths, 0, body, &run);
+	error = xb_write(&cli->paths, 0, body, &run, cli->written);
 	if (error)
 		code = cli_fail();
 	else

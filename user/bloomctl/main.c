@@ -46,9 +46,11 @@ static int libbpf_print(enum libbpf_print_level level, const char *format, va_li
 int main(int argc, char **argv)
 {
 	static const struct verb in_front = {.name = "--wait SECONDS COMMAND"};
+	struct xb_written written = {0};
 	struct cli cli = {.verbs = verbs,
 			  .paths = {XB_STATE_DIRECTORY, XB_PIN_DIRECTORY, XB_RUN_DIRECTORY},
-			  .verb = &in_front};
+			  .verb = &in_front,
+			  .written = &written};
 	static char status[] = "status", *no_verb[] = {status, NULL};
 	const struct verb *verb;
 	char hint[SUGGEST_BYTES];
@@ -89,8 +91,9 @@ int main(int argc, char **argv)
 	rollback_forget_copy(&cli);
 	if (!code) {
 		rollback_tell(&cli);
-		xb_write_tell_open();
+		xb_write_tell_open(&written);
 	}
-	xb_write_settle(&cli.paths);
+	xb_write_settle(&cli.paths, &written);
+	xb_written_free(&written);
 	return code;
 }

@@ -202,7 +202,7 @@ static int attach_body(struct xb_writer *writer, void *context)
 
 /* Interfaces are attached behind the guard only: killed at any moment, none stays filtered. */
 static int attach_on_trial(const struct xb_paths *paths, const struct xb_wish *asked,
-			   struct xb_attachment *attachment)
+			   struct xb_attachment *attachment, struct xb_written *written)
 {
 	struct xb_request request = *asked->request;
 	struct xb_wish wish = *asked;
@@ -213,10 +213,10 @@ static int attach_on_trial(const struct xb_paths *paths, const struct xb_wish *a
 	request.attach.names = attachment->names;
 	request.attach.count = (uint32_t)attachment->count;
 	wish.request = &request;
-	error = xb_write_wish(paths, HOW, &wish, prepare_body, attachment);
+	error = xb_write_wish(paths, HOW, &wish, prepare_body, attachment, written);
 	if (error)
 		return error;
-	error = xb_write(paths, HOW, attach_body, attachment);
+	error = xb_write(paths, HOW, attach_body, attachment, written);
 	if (!error)
 		return 0;
 	snprintf(message, sizeof(message), "%s", xb_error_message());
@@ -234,13 +234,14 @@ static int left_body(struct xb_writer *writer, void *context)
 }
 
 /* What was allowed for interfaces that could not be attached is so no more. */
-static int forget_allowed(const struct xb_paths *paths, struct xb_attachment *attachment, int error)
+static int forget_allowed(const struct xb_paths *paths, struct xb_attachment *attachment, int error,
+			  struct xb_written *written)
 {
 	enum xb_error_class class = xb_error_class();
 	char message[1024];
 
 	snprintf(message, sizeof(message), "%s", xb_error_message());
-	xb_write(paths, HOW | XB_WRITE_SURVEY, left_body, attachment);
+	xb_write(paths, HOW | XB_WRITE_SURVEY, left_body, attachment, written);
 	if (class == XB_ERROR_INPUT)
 		xb_input_error("%s", message);
 	else
@@ -250,35 +251,36 @@ static int forget_allowed(const struct xb_paths *paths, struct xb_attachment *at
 
 /* An interface that is in another network namespace was wanted by the former name, and is so by
  * none now. */
-static void let_go(const struct xb_paths *paths)
+static void let_go(const struct xb_paths *paths, struct xb_written *written)
 {
-	if (xb_write(paths, HOW, NULL, NULL))
+	if (xb_write(paths, HOW, NULL, NULL, written))
 		xb_warning("attached, but not all that follows from it was done: %s",
 			   xb_error_message());
 }
 
 static int attach_in_steps(const struct xb_paths *paths, const struct xb_wish *wish,
-			   struct xb_attachment *attachment)
+			   struct xb_attachment *attachment, struct xb_written *written)
 {
 	int error = xb_capabilities_need();
 
 	if (!error)
-		error = xb_write(paths, HOW | XB_WRITE_FIRST, allow_body, attachment);
+		error = xb_write(paths, HOW | XB_WRITE_FIRST, allow_body, attachment, written);
 	if (error)
 		return error;
 	if (wish->seconds)
-		error = attach_on_trial(paths, wish, attachment);
+		error = attach_on_trial(paths, wish, attachment, written);
 	else
-		error = xb_write_wish(paths, HOW | XB_WRITE_SURVEY, wish, body, attachment);
+		error = xb_write_wish(paths, HOW | XB_WRITE_SURVEY, wish, body, attachment,
+				      written);
 	if (error)
-		return forget_allowed(paths, attachment, error);
+		return forget_allowed(paths, attachment, error, written);
 	if (attachment->renamed)
-		let_go(paths);
+		let_go(paths, written);
 	return 0;
 }
 
 int xb_attach_wish(const struct xb_paths *paths, const struct xb_wish *wish,
-		   struct xb_attachment *attachment)
+		   struct xb_attachment *attachment, struct xb_written *written)
 {
 	const struct xb_attach_request *asked = &wish->request->attach;
 	int error;
@@ -289,7 +291,7 @@ int xb_attach_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 	for (uint32_t i = 0; i < asked->count; i++)
 		attachment->names[i] = asked->names[i];
 	attachment->count = (int)asked->count;
-	error = attach_in_steps(paths, wish, attachment);
+	error = attach_in_steps(paths, wish, attachment, written);
 	xb_write_last();
 	return error;
 }

@@ -24,6 +24,6 @@ struct xb_attachment {
 
 /* Makes a request to attach. */
 int xb_attach_wish(const struct xb_paths *paths, const struct xb_wish *wish,
-		   struct xb_attachment *attachment);
+		   struct xb_attachment *attachment, struct xb_written *written);
 
 #endif

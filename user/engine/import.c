@@ -173,11 +173,12 @@ static int apply(struct xb_writer *writer, void *context)
 #define HEAVY 50000
 
 int xb_import_wish(const struct xb_paths *paths, const struct xb_wish *wish,
-		   struct xb_import *import, struct xb_import_refusal *refusal)
+		   struct xb_import *import, struct xb_import_refusal *refusal,
+		   struct xb_written *written)
 {
 	unsigned int how = (import->file->count > HEAVY ? XB_WRITE_HEAVY : 0) | XB_WRITE_SURVEY;
 
-	return xb_write_wish(paths, how, wish, apply, &(struct change){import, refusal});
+	return xb_write_wish(paths, how, wish, apply, &(struct change){import, refusal}, written);
 }
 
 static int count_as_added(struct xb_import *import, uint32_t now)

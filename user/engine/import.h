@@ -59,7 +59,8 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 /* Imports a file that was read, as the wish says, whose request is import->asked. Returns what
  * xb_import_apply() does. */
 int xb_import_wish(const struct xb_paths *paths, const struct xb_wish *wish,
-		   struct xb_import *import, struct xb_import_refusal *refusal);
+		   struct xb_import *import, struct xb_import_refusal *refusal,
+		   struct xb_written *written);
 
 /* Does the same in a transaction that is given up: says what would come of it, changes nothing. */
 int xb_import_rehearse(const struct xb_paths *paths, struct xb_import *import,

@@ -242,19 +242,19 @@ static bool is_awaited(const struct xb_writer *builder, const struct xb_wish *wi
 }
 
 /* Interfaces may have waited for a filter. */
-static int serve_waiting(const struct xb_paths *paths)
+static int serve_waiting(const struct xb_paths *paths, struct xb_written *written)
 {
 	int error;
 
 	xb_fault("rotate-unlocked");
-	error = xb_write(paths, XB_WRITE_HEAVY, NULL, NULL);
+	error = xb_write(paths, XB_WRITE_HEAVY, NULL, NULL, written);
 	return error ? xb_error_prefix(error, "rotated, but interfaces may still wait for the "
 					      "filter (`bloomctl up` attaches them)")
 		     : 0;
 }
 
 static int rotate_now(const struct xb_paths *paths, const struct xb_wish *wish,
-		      struct xb_params *params)
+		      struct xb_params *params, struct xb_written *written)
 {
 	struct xb_writer builder = {.paths = paths,
 				    .builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK),
@@ -270,11 +270,11 @@ static int rotate_now(const struct xb_paths *paths, const struct xb_wish *wish,
 				: keep_wishes(&builder, wish);
 	unmet = builder.unmet;
 	close_builder(&builder);
-	return error || !unmet || wish->seconds ? error : serve_waiting(paths);
+	return error || !unmet || wish->seconds ? error : serve_waiting(paths, written);
 }
 
 int xb_rotate_wish(const struct xb_paths *paths, const struct xb_wish *wish,
-		   struct xb_params *params)
+		   struct xb_params *params, struct xb_written *written)
 {
 	int error;
 
@@ -282,19 +282,19 @@ int xb_rotate_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 		*params = (struct xb_params){0};
 	do {
 		/* A commit has to keep the trial until its own swap; nobody else goes on before. */
-		error = wish->commits ? 0 : xb_write(paths, XB_WRITE_SURVEY, NULL, NULL);
+		error = wish->commits ? 0 : xb_write(paths, XB_WRITE_SURVEY, NULL, NULL, written);
 		if (!error || error == XB_UNMET)
-			error = rotate_now(paths, wish, params);
+			error = rotate_now(paths, wish, params, written);
 	} while (error == -EINPROGRESS);
 	return error;
 }
 
 int xb_rotate(const struct xb_paths *paths, const struct xb_rotate_request *request,
-	      struct xb_params *params)
+	      struct xb_params *params, struct xb_written *written)
 {
 	const struct xb_request whole = {.kind = XB_REQUEST_ROTATE, .rotate = *request};
 
-	return xb_rotate_wish(paths, &(struct xb_wish){.request = &whole}, params);
+	return xb_rotate_wish(paths, &(struct xb_wish){.request = &whole}, params, written);
 }
 
 static void tell_grown(const struct xb_params *params)
@@ -340,11 +340,14 @@ static int grow(const struct xb_paths *paths)
 	return error == -EINPROGRESS ? 0 : error;
 }
 
-void xb_write_settle(const struct xb_paths *paths)
+void xb_write_settle(const struct xb_paths *paths, struct xb_written *written)
 {
+	bool due = written->growth_due;
+
+	written->growth_due = false;
 	/* The change stands; growing keeps the promised rate, and its failure is not the change's.
 	 */
-	if (xb_write_growth_due() && grow(paths))
+	if (due && grow(paths))
 		xb_warning("the filter is full and could not be grown, its false-positive "
 			   "rate rises: %s",
 			   xb_error_message());

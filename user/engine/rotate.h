@@ -10,16 +10,16 @@
 /* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the request
  * is kept for then. */
 int xb_rotate(const struct xb_paths *paths, const struct xb_rotate_request *request,
-	      struct xb_params *params);
+	      struct xb_params *params, struct xb_written *written);
 
 /* The same as the wish says; its request is one to rotate. */
 int xb_rotate_wish(const struct xb_paths *paths, const struct xb_wish *wish,
-		   struct xb_params *params);
+		   struct xb_params *params, struct xb_written *written);
 
 /*
  * What may follow the acknowledgement: a filter that a change left full is grown. Call it after the
- * answer is out; it does nothing when no change of this process asked for it.
+ * answer is out; it does nothing if no write asked for it.
  */
-void xb_write_settle(const struct xb_paths *paths);
+void xb_write_settle(const struct xb_paths *paths, struct xb_written *written);
 
 #endif

@@ -22,11 +22,12 @@ static int set_policy(struct xb_writer *writer, void *context)
 	return 0;
 }
 
-int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish)
+int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		   struct xb_written *written)
 {
 	struct xb_policy_request request = wish->request->policy;
 
-	return xb_write_wish(paths, XB_WRITE_SURVEY, wish, set_policy, &request);
+	return xb_write_wish(paths, XB_WRITE_SURVEY, wish, set_policy, &request, written);
 }
 
 static int set_verdict(struct xb_writer *writer, void *context)
@@ -38,9 +39,10 @@ static int set_verdict(struct xb_writer *writer, void *context)
 	return error ? error : xb_domain_verdict_set(writer->txn, list, request->verdict);
 }
 
-int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish)
+int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		    struct xb_written *written)
 {
 	struct xb_verdict_request request = wish->request->verdict;
 
-	return xb_write_wish(paths, 0, wish, set_verdict, &request);
+	return xb_write_wish(paths, 0, wish, set_verdict, &request, written);
 }

@@ -7,7 +7,9 @@
 #include "engine/wish.h"
 
 /* Each makes a request of its kind. */
-int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish);
-int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish);
+int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		   struct xb_written *written);
+int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		    struct xb_written *written);
 
 #endif

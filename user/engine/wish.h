@@ -5,6 +5,10 @@
 
 #include "model/request.h"
 
+/* What a write leaves to who asked for it, see engine/write.h. May be NULL where it is asked for.
+ */
+struct xb_written;
+
 struct xb_wish {
 	const struct xb_request *request;
 	uint32_t seconds; /* on trial for so long; 0: it is to last */

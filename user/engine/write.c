@@ -267,16 +267,19 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 	return error;
 }
 
-/* Of the last write. */
-static struct xb_interfaces standing;
-static bool stands;
-
-uint32_t xb_write_tell_open(void)
+void xb_written_free(struct xb_written *written)
 {
+	xb_interfaces_free(&written->interfaces);
+	written->looked = false;
+}
+
+uint32_t xb_write_tell_open(struct xb_written *written)
+{
+	const struct xb_interfaces *all = &written->interfaces;
 	uint32_t open = 0, wanted = 0;
 
-	for (size_t i = 0; i < standing.count; i++) {
-		const struct xb_interface *item = &standing.item[i];
+	for (size_t i = 0; i < all->count; i++) {
+		const struct xb_interface *item = &all->item[i];
 
 		wanted += item->wanted[0] != '\0';
 		if (!xb_interface_is_open(item))
@@ -287,25 +290,25 @@ uint32_t xb_write_tell_open(void)
 		else
 			xb_warning("%s is unfiltered: %s", item->wanted, xb_interface_state(item));
 	}
-	if (stands && !wanted)
+	if (written->looked && !wanted)
 		xb_notice("nothing is filtered: no interface is attached");
 	if (open > 1 && open == wanted)
 		xb_warning("nothing is filtered: none of the %u wanted interfaces is", wanted);
-	xb_interfaces_free(&standing);
-	stands = false;
+	xb_written_free(written);
 	return open;
 }
 
 /* Attaching and detaching happens in commands that are heavy; to others it is as repair left it. */
-static void keep_interfaces(struct xb_writer *writer, bool failed)
+static void note_outcome(struct xb_writer *writer, bool failed, struct xb_written *written)
 {
-	xb_interfaces_free(&standing);
-	stands = false;
+	if (!failed && writer->active && xb_generation_is_full(writer->active))
+		written->growth_due = true;
+	xb_written_free(written);
 	if (failed || writer->foreign || writer->away ||
 	    (writer->how & XB_WRITE_HEAVY && xb_reconcile_look_again(writer)))
 		return;
-	standing = writer->interfaces;
-	stands = true;
+	written->interfaces = writer->interfaces;
+	written->looked = true;
 	writer->interfaces = (struct xb_interfaces){0};
 }
 
@@ -344,9 +347,10 @@ struct change {
 	const struct xb_wish *wish;
 	int (*body)(struct xb_writer *writer, void *context);
 	void *context;
+	struct xb_written *written;
 };
 
-static int attempt(const struct change *change, bool *full)
+static int attempt(const struct change *change)
 {
 	const struct xb_paths *paths = change->paths;
 	struct xb_writer writer = {.paths = paths,
@@ -383,24 +387,22 @@ static int attempt(const struct change *change, bool *full)
 		error = finish(&writer, change->wish);
 	if (!error && unmet)
 		error = enforce_cured(&writer);
-	*full = !error && writer.active && xb_generation_is_full(writer.active);
-	keep_interfaces(&writer, error);
+	if (change->written)
+		note_outcome(&writer, error, change->written);
 	close_writer(&writer, change->how & XB_WRITE_FIRST && (!error || error == XB_UNMET));
 	return error;
 }
 
-static bool growth_due;
-
 #define WAIT_STEP 100000 /* us */
 
 /* Until no trial stands in the way. */
-static int attempt_in_turn(const struct change *change, bool *full)
+static int attempt_in_turn(const struct change *change)
 {
 	struct xb_wait wait = {0};
 	char whom[256];
 	int error;
 
-	while ((error = attempt(change, full)) == -EINPROGRESS) {
+	while ((error = attempt(change)) == -EINPROGRESS) {
 		snprintf(whom, sizeof(whom), "%s", xb_error_message());
 		if (!xb_wait_on(&wait, whom))
 			return -EBUSY;
@@ -413,8 +415,7 @@ static int attempt_in_turn(const struct change *change, bool *full)
 
 static int write_change(struct change change)
 {
-	bool full;
-	int error = attempt_in_turn(&change, &full);
+	int error = attempt_in_turn(&change);
 
 	if (error == -EAGAIN && !(change.how & XB_WRITE_HEAVY)) {
 		change.how |= XB_WRITE_HEAVY;
@@ -424,20 +425,21 @@ static int write_change(struct change change)
 	if (error == -EXFULL)
 		return write_change(
 			(struct change){.paths = change.paths,
-					.how = XB_WRITE_HEAVY | (change.how & XB_WRITE_FIRST)});
-	growth_due |= full;
+					.how = XB_WRITE_HEAVY | (change.how & XB_WRITE_FIRST),
+					.written = change.written});
 	return error;
 }
 
 int xb_write(const struct xb_paths *paths, unsigned int how,
-	     int (*body)(struct xb_writer *, void *), void *context)
+	     int (*body)(struct xb_writer *, void *), void *context, struct xb_written *written)
 {
-	return write_change(
-		(struct change){.paths = paths, .how = how, .body = body, .context = context});
+	return write_change((struct change){
+		.paths = paths, .how = how, .body = body, .context = context, .written = written});
 }
 
 int xb_write_wish(const struct xb_paths *paths, unsigned int how, const struct xb_wish *wish,
-		  int (*body)(struct xb_writer *, void *), void *context)
+		  int (*body)(struct xb_writer *, void *), void *context,
+		  struct xb_written *written)
 {
 	if (wish->commits)
 		how |= XB_WRITE_COMMIT | XB_WRITE_HEAVY;
@@ -445,13 +447,6 @@ int xb_write_wish(const struct xb_paths *paths, unsigned int how, const struct x
 					    .how = how,
 					    .wish = wish->seconds ? wish : NULL,
 					    .body = body,
-					    .context = context});
-}
-
-bool xb_write_growth_due(void)
-{
-	bool due = growth_due;
-
-	growth_due = false;
-	return due;
+					    .context = context,
+					    .written = written});
 }

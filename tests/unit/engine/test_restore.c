@@ -150,7 +150,7 @@ static void must_refuse(const struct xb_paths *paths, const struct refusal *refu
 	struct xb_restore restore = {.interfaces = true};
 
 	read_from(refusal->text, &restore);
-	assert_int_equal(xb_write(paths, XB_WRITE_HEAVY, xb_restore, &restore), -EINVAL);
+	assert_int_equal(xb_write(paths, XB_WRITE_HEAVY, xb_restore, &restore, NULL), -EINVAL);
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	if (strncmp(xb_error_message(), refusal->message, strlen(refusal->message)))
 		assert_string_equal(xb_error_message(), refusal->message);
@@ -170,7 +170,7 @@ static void refused_as_a_whole(void **state)
 	xb_store_close(store);
 	store = NULL;
 	read_from(HEAD_OF(5) VERDICT ENTRIES, &restore);
-	assert_int_equal(xb_write(&paths, XB_WRITE_HEAVY, xb_restore, &restore), 0);
+	assert_int_equal(xb_write(&paths, XB_WRITE_HEAVY, xb_restore, &restore, NULL), 0);
 	fclose(restore.file);
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++)
 		must_refuse(&paths, &refusals[i]);

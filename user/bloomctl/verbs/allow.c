@@ -56,7 +56,7 @@ static int allow_kinds(struct cli *cli, int argc, char **argv)
 		else
 			refusal.kinds |= 1U << kind;
 	}
-	if (xb_write(&cli->paths, XB_WRITE_SURVEY, refuse_body, &refusal))
+	if (xb_write(&cli->paths, XB_WRITE_SURVEY, refuse_body, &refusal, cli->written))
 		return cli_fail();
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:o}", "refused", xb_kinds_json(refusal.after)));

@@ -70,7 +70,7 @@ static int make(struct cli *cli)
 {
 	static struct xb_attachment attachment;
 
-	if (xb_attach_wish(&cli->paths, &cli->wish, &attachment))
+	if (xb_attach_wish(&cli->paths, &cli->wish, &attachment, cli->written))
 		return cli_fail();
 	if (answers_wanted(cli))
 		answers_note(cli, attachment.names, attachment.count);

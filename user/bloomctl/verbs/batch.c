@@ -239,7 +239,7 @@ int batch_apply(struct xb_writer *writer, void *context)
 static int apply(struct cli *cli, struct batch *batch)
 {
 	const struct xb_edit_result *result = &batch->result;
-	int error = xb_write(&cli->paths, 0, batch_apply, batch);
+	int error = xb_write(&cli->paths, 0, batch_apply, batch, cli->written);
 
 	if (error)
 		return cli_fail(), error == 1				? EXIT_ABSENT

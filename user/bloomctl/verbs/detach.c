@@ -236,10 +236,11 @@ static int detach_in_steps(const struct cli *cli, struct request *request)
 		error = abandon_trial(cli, request);
 	/* The wish first: then every command that follows works towards it. */
 	if (!error)
-		error = xb_write(&cli->paths, HOW | XB_WRITE_FIRST, body, request);
+		error = xb_write(&cli->paths, HOW | XB_WRITE_FIRST, body, request, cli->written);
 	recorded = !error || error == XB_UNMET;
 	if (recorded)
-		error = xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, left_body, request);
+		error = xb_write(&cli->paths, HOW | XB_WRITE_SURVEY, left_body, request,
+				 cli->written);
 	if (error == XB_UNMET)
 		return xb_error_prefix(error, "detached, but for the other interfaces");
 	return error < 0 && xb_error_class() == XB_ERROR_SYSTEM

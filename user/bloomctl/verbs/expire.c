@@ -43,7 +43,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "expire takes no arguments");
 	if (count_due(cli, &count))
 		return cli_fail();
-	if (count && xb_write(&cli->paths, 0, body, &count))
+	if (count && xb_write(&cli->paths, 0, body, &count, cli->written))
 		return cli_fail();
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:I}", "expired", (json_int_t)count));

@@ -90,7 +90,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "flush asks on a terminal; without one it needs --yes");
 	if (!yes && !confirmed(request.list))
 		return EXIT_USAGE;
-	if (xb_write(&cli->paths, 0, body, &request))
+	if (xb_write(&cli->paths, 0, body, &request, cli->written))
 		return cli_fail();
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:I}", "removed", (json_int_t)request.removed));

@@ -78,9 +78,9 @@ static int read_file(struct cli *cli, struct request *request)
 static int change(const struct cli *cli, struct request *request)
 {
 	struct xb_import_refusal refusal;
-	int error = request->dry_run
-			    ? xb_import_rehearse(&cli->paths, &request->import, &refusal)
-			    : xb_import_wish(&cli->paths, &cli->wish, &request->import, &refusal);
+	int error = request->dry_run ? xb_import_rehearse(&cli->paths, &request->import, &refusal)
+				     : xb_import_wish(&cli->paths, &cli->wish, &request->import,
+						      &refusal, cli->written);
 
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
 }

@@ -64,7 +64,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	    !cli_number(cli, "limit", argv[0], 1, XB_ANSWER_LIMIT_MAX, &number))
 		return EXIT_USAGE;
 	limit = (uint32_t)number;
-	if (xb_write(&cli->paths, 0, body, &limit))
+	if (xb_write(&cli->paths, 0, body, &limit, cli->written))
 		return cli_fail();
 	return cli->json ? answer(cli, limit) : EXIT_DONE;
 }

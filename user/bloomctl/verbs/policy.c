@@ -62,7 +62,7 @@ static int make(struct cli *cli)
 {
 	uint32_t policy = cli->wish.request->policy.policy;
 
-	if (xb_policy_wish(&cli->paths, &cli->wish))
+	if (xb_policy_wish(&cli->paths, &cli->wish, cli->written))
 		return cli_fail();
 	if (policy == XB_POLICY_ALLOW_ONLY)
 		xb_notice("from now on only listed sources pass, with ARP, neighbour discovery, "

@@ -81,7 +81,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_fail();
 	if (argc < 2)
 		return show(cli, request.carrier);
-	if (xb_ports_parse(argv[1], request.ports) || xb_write(&cli->paths, 0, body, &request))
+	if (xb_ports_parse(argv[1], request.ports) ||
+	    xb_write(&cli->paths, 0, body, &request, cli->written))
 		return cli_fail();
 	memcpy(xb_ports_of(&set, request.carrier), request.ports, sizeof(request.ports));
 	return cli->json ? answer(cli, &set, request.carrier) : EXIT_DONE;

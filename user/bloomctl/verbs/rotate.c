@@ -42,7 +42,7 @@ static int make(struct cli *cli)
 {
 	struct xb_params params;
 
-	if (xb_rotate_wish(&cli->paths, &cli->wish, &params))
+	if (xb_rotate_wish(&cli->paths, &cli->wish, &params, cli->written))
 		return cli_fail();
 	if (cli->json)
 		return cli_json(cli,

@@ -12,9 +12,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "up takes no arguments");
-	if (xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_SETTLE, NULL, NULL))
+	if (xb_write(&cli->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_SETTLE, NULL, NULL,
+		     cli->written))
 		return cli_fail();
-	open = xb_write_tell_open();
+	open = xb_write_tell_open(cli->written);
 	if (cli->json)
 		cli_json(cli,
 			 json_pack("{s:b,s:i}", "up", open == 0, "missing_interfaces", (int)open));

@@ -123,7 +123,7 @@ static int make(struct cli *cli)
 {
 	const struct xb_verdict_request *request = &cli->wish.request->verdict;
 
-	if (xb_verdict_wish(&cli->paths, &cli->wish))
+	if (xb_verdict_wish(&cli->paths, &cli->wish, cli->written))
 		return cli_fail();
 	if (answers_by(request->verdict))
 		answers_note(cli, NULL, 0);
