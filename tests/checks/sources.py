@@ -72,5 +72,6 @@ def checks(everything):
                              scripts_of("sh|bash")]),
         Check("counters", [["scripts/counters", "--check"]]),
         Check("includes", [["tests/checks/includes"]]),
+        Check("words", [["tests/checks/words"]]),
         Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python]),
     ]

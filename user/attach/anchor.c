@@ -17,6 +17,7 @@
 #include "base/capability.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
+#include "base/program.h"
 #include "entry.skel.h"
 
 #define NEW_PINS "link-new"
@@ -111,17 +112,18 @@ static int read_identity(const char *directory, struct xb_link *link)
 		return xb_system_error(errno, "cannot read the link of %s", link->pins);
 	if (identity.layout < XB_LINK_LAYOUT) {
 		xb_system_error(0,
-				"%s was put in force by an older bloomctl (layout %u, this one has "
-				"%d); it goes on enforcing, `bloomctl up` replaces it",
-				link->pins, identity.layout, XB_LINK_LAYOUT);
+				"%s was put in force by an older %s (layout %u, this one has "
+				"%d); it goes on enforcing%s",
+				link->pins, xb_program(), identity.layout, XB_LINK_LAYOUT,
+				xb_advice(XB_ADVICE_REPLACE_OLD));
 		return -ESTALE;
 	}
 	if (identity.layout > XB_LINK_LAYOUT)
 		return xb_system_error(
 			0,
-			"%s was put in force by a newer bloomctl (layout %u, this one has %d); use "
+			"%s was put in force by a newer %s (layout %u, this one has %d); use "
 			"that one, it goes on enforcing",
-			link->pins, identity.layout, XB_LINK_LAYOUT);
+			link->pins, xb_program(), identity.layout, XB_LINK_LAYOUT);
 	link->flavour = identity.flavour;
 	read_netns(link);
 	return 0;
@@ -377,9 +379,9 @@ int xb_link_at_home(const struct xb_link *link)
 	return xb_system_error(
 		0,
 		"%s filters interfaces of another network namespace; run this there: "
-		"%s bloomctl ... (not `ip netns exec`, which hides the pins)%s%s",
-		link->pins, enter, named ? "" : "; if that namespace is gone: rm -r ",
-		named ? "" : link->pins);
+		"%s%s (not `ip netns exec`, which hides the pins)%s%s",
+		link->pins, enter, xb_advice(XB_ADVICE_RUN_THERE),
+		named ? "" : "; if that namespace is gone: rm -r ", named ? "" : link->pins);
 }
 
 void xb_link_note_elsewhere(const struct xb_link *link)
@@ -390,6 +392,6 @@ void xb_link_note_elsewhere(const struct xb_link *link)
 		return;
 	xb_netns_enter(&link->netns, enter);
 	xb_warning("%s filters interfaces of another network namespace; names shown here "
-		   "may be those of others: %s bloomctl ... shows the right ones",
-		   link->pins, enter);
+		   "may be those of others: %s%s shows the right ones",
+		   link->pins, enter, xb_advice(XB_ADVICE_RUN_THERE));
 }

@@ -13,6 +13,7 @@
 #include "attach/pin.h"
 #include "attach/refusal.h"
 #include "base/error.h"
+#include "base/program.h"
 
 static bool is_dispatched(const struct xb_link *link)
 {
@@ -83,9 +84,11 @@ static int refuse_mixture(const struct xb_netdev *device, enum xb_mode mode)
 		return 0;
 	return xb_system_error(0,
 			       "%s: other XDP programs are there in %s mode, and all of an "
-			       "interface have the same; use --mode auto or %s",
+			       "interface have the same%s",
 			       device->name, xb_mode_name(device->mode),
-			       xb_mode_name(device->mode));
+			       xb_advice(device->mode == XB_MODE_NATIVE
+						 ? XB_ADVICE_MODE_NATIVE_OR_AUTO
+						 : XB_ADVICE_MODE_SKB_OR_AUTO));
 }
 
 static int refuse_other(const struct xb_link *link, const struct xb_netdev *device,

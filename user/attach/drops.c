@@ -94,11 +94,11 @@ static int lock_directory(const char *pins)
 			       : xb_system_error(errno, "cannot open %s", path);
 	if (!flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
-	error = errno == EWOULDBLOCK
-			? xb_system_error(0, "another `bloomctl watch` is running on %s", pins)
-			: xb_system_error(errno, "cannot lock %s", path);
+	error = errno;
 	close(fd);
-	return error;
+	if (error == EWOULDBLOCK)
+		return xb_system_error(0, "another process reads the drops of %s", pins), -EBUSY;
+	return xb_system_error(error, "cannot lock %s", path);
 }
 
 /* 1: the pins are those of this link; 0: of another one; -ENOENT: there are none. */

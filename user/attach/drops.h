@@ -45,7 +45,7 @@ struct xb_watcher {
 /*
  * From now on the kernel reports drops, at most `rate` in any second, and xb_watcher_poll() passes
  * each to see(). The watcher must not move in memory. -ENOENT without a message: there is no link.
- * An error if there is another watcher.
+ * -EBUSY: there is another watcher.
  */
 int xb_watcher_open(struct xb_watcher *watcher, const char *pins, uint32_t rate,
 		    xb_watcher_see *see, void *context);
@@ -54,7 +54,7 @@ int xb_watcher_open(struct xb_watcher *watcher, const char *pins, uint32_t rate,
  * Waits for drops until the next refill is due; a signal ends the wait. The caller must call it
  * again within a tenth of a second, or the kernel may stop reporting. If another link takes the
  * place of the watched one, that one is watched from then on. -ENOENT without a message: the link
- * has been gone for a second.
+ * has been gone for a second. -EBUSY: the one in its place has another watcher.
  */
 int xb_watcher_poll(struct xb_watcher *watcher);
 

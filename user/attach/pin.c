@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/netns.h"
+#include "base/program.h"
 
 int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name)
 {
@@ -36,9 +37,9 @@ static int explain_place(const char *directory)
 			directory);
 	xb_netns_enter(&self, enter);
 	return xb_system_error(0,
-			       "%s is hidden here, as by `ip netns exec`; use `%s bloomctl ...` "
+			       "%s is hidden here, as by `ip netns exec`; use `%s%s` "
 			       "instead, for a filter that is pinned here ends with this shell",
-			       directory, enter);
+			       directory, enter, xb_advice(XB_ADVICE_RUN_THERE));
 }
 
 int xb_pin_check_place(const char *directory)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/program.h"
 
 static bool has_lro(const char *name)
 {
@@ -60,9 +61,9 @@ int xb_refusal_held(const struct xb_netdev *device)
 		return xb_system_error(
 			0,
 			"%s: another XDP program holds the interface (%s, id %u), xdp-bloom's own, "
-			"of another pin directory or version: it goes on filtering; `bloomctl "
-			"detach` of that one takes it off",
-			device->name, info.name, device->program);
+			"of another pin directory or version: it goes on filtering%s",
+			device->name, info.name, device->program,
+			xb_advice(XB_ADVICE_DETACH_THERE));
 	return xb_system_error(
 		0,
 		"%s: another XDP program holds the interface (%s, id %u); detach it first: "
@@ -88,16 +89,16 @@ int xb_refusal_explain(const char *name, enum xb_mode mode, int error)
 	case ERANGE:
 		return xb_system_error(0,
 				       "%s: the driver has no XDP at MTU %d; lower it (ip link set "
-				       "dev %s mtu 1500) or use --mode skb",
-				       name, device_mtu(name), name);
+				       "dev %s mtu 1500)%s",
+				       name, device_mtu(name), name, xb_advice(XB_ADVICE_MODE_SKB));
 	case ENOSPC:
 	case ENOMEM:
 		return xb_system_error(
 			0,
 			"%s: the driver has no queues left for XDP; use fewer channels (ethtool -L "
 			"%s combined N; on "
-			"veth, as many rx queues as the peer has tx queues) or use --mode skb",
-			name, name);
+			"veth, as many rx queues as the peer has tx queues)%s",
+			name, name, xb_advice(XB_ADVICE_MODE_SKB));
 	case EOPNOTSUPP:
 	case EINVAL:
 		if (has_lro(name))
@@ -106,9 +107,9 @@ int xb_refusal_explain(const char *name, enum xb_mode mode, int error)
 					       "ethtool -K %s lro off",
 					       name, name);
 		if (mode == XB_MODE_NATIVE)
-			return xb_system_error(
-				0, "%s: the driver has no native XDP (%s); use --mode auto or skb",
-				name, strerror(error));
+			return xb_system_error(0, "%s: the driver has no native XDP (%s)%s", name,
+					       strerror(error),
+					       xb_advice(XB_ADVICE_MODE_SKB_OR_AUTO));
 		break;
 	default:
 		break;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "base/text.h"
 
 /* Behind the number that xb_lock_note() keeps. */
@@ -29,14 +30,15 @@ struct note {
 	char command[XB_COMMAND_TEXT];
 };
 
-static char command[XB_COMMAND_TEXT] = "bloomctl";
+static char arguments[XB_COMMAND_TEXT];
 
 void xb_holder_sign(int argc, char *const *argv)
 {
-	size_t used = strlen("bloomctl");
+	size_t used = 0;
 
-	for (int i = 0; i < argc && used < sizeof(command) - 1; i++)
-		used += (size_t)snprintf(command + used, sizeof(command) - used, " %s", argv[i]);
+	for (int i = 0; i < argc && used < sizeof(arguments) - 1; i++)
+		used += (size_t)snprintf(arguments + used, sizeof(arguments) - used, " %s",
+					 argv[i]);
 }
 
 static uint64_t pid_namespace(void)
@@ -65,7 +67,7 @@ void xb_holder_note(int lock)
 		.process = (uint32_t)getpid(),
 	};
 
-	memcpy(note.command, command, sizeof(note.command));
+	snprintf(note.command, sizeof(note.command), "%s%s", xb_program(), arguments);
 	if (pwrite(lock, &note, sizeof(note), PLACE) != sizeof(note))
 		return;
 }

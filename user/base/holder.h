@@ -22,7 +22,7 @@ bool xb_process_look(uint32_t number, struct xb_process *process);
 /* "process 812 (`bloomctl list`, since 2026-11-22T14:00:00Z, stopped)". Returns text. */
 const char *xb_process_describe(uint32_t number, char *text, size_t size);
 
-/* Sets the command of this process that its notes will show. */
+/* Sets the command of this process that its notes will show, behind the name of the program. */
 void xb_holder_sign(int argc, char *const *argv);
 
 /* Writes the note of this process into a lock that it has just taken. If the disk does not take

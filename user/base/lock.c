@@ -68,19 +68,34 @@ static bool wait_more(struct xb_wait *wait, int fd, const char *path)
 	return xb_wait_on(wait, whom);
 }
 
+#define WAIT_STEP 20000 /* us */
+
+/* -EINTR: somebody else has it still. */
+static int wait_a_little(int fd, int operation, bool wakes)
+{
+	int error;
+
+	/* Asleep in the kernel, which wakes all that wait when the lock is free. */
+	if (wakes)
+		return flock(fd, operation) < 0 ? -errno : 0;
+	usleep(WAIT_STEP);
+	error = take(fd, operation | LOCK_NB);
+	return error == -EWOULDBLOCK ? -EINTR : error;
+}
+
 int xb_lock_wait(int fd, int operation, const char *path)
 {
 	struct xb_wait wait = {0};
 	int error = take_soon(fd, operation);
+	bool wakes;
 
 	if (error != -EWOULDBLOCK)
 		return error ? xb_system_error(-error, "cannot lock %s", path) : 0;
 	if (!wait_more(&wait, fd, path))
 		return -EBUSY;
-	/* Asleep in the kernel, which wakes all that wait when the lock is free. */
-	xb_wait_wake(true);
+	wakes = xb_wait_wake(true);
 	do
-		error = flock(fd, operation) < 0 ? -errno : 0;
+		error = wait_a_little(fd, operation, wakes);
 	while (error == -EINTR && wait_more(&wait, fd, path));
 	xb_wait_wake(false);
 	xb_wait_end(&wait);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/program.h"
 
 static size_t page_bytes(void)
 {
@@ -68,10 +69,8 @@ int xb_window_map(struct xb_window *window, size_t offset, size_t size)
 	size_t page = page_bytes();
 
 	if (!size || offset >= window->size || size > window->size - offset)
-		return xb_system_error(0,
-				       "the filter has no %zu bytes at %zu: `bloomctl rotate` "
-				       "builds it anew",
-				       size, offset);
+		return xb_system_error(0, "the filter has no %zu bytes at %zu%s", size, offset,
+				       xb_advice(XB_ADVICE_REBUILD));
 	if (!window->mapped)
 		return 0;
 	for (size_t i = offset / page; i <= (offset + size - 1) / page; i++) {

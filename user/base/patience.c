@@ -2,13 +2,14 @@
 /* One budget of time for all that a process waits for. */
 #include "base/patience.h"
 
-#include <signal.h>
-#include <sys/time.h>
+#include <stddef.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/program.h"
 
 static uint64_t allowed = XB_PATIENCE * XB_SECOND, spent;
+static void (*waker_of_program)(bool wake);
 
 void xb_patience_set(uint32_t seconds)
 {
@@ -30,8 +31,8 @@ bool xb_wait_on(struct xb_wait *wait, const char *whom)
 	waited = now - wait->begun;
 	if (spent + waited >= allowed) {
 		xb_wait_end(wait);
-		xb_system_error(0, "gave up after waiting %llu s (--wait SECONDS changes that): %s",
-				seconds_of(spent), whom);
+		xb_system_error(0, "gave up after waiting %llu s%s: %s", seconds_of(spent),
+				xb_advice(XB_ADVICE_WAIT_LONGER), whom);
 		return false;
 	}
 	if (!wait->told && wait->before + waited >= XB_SECOND) {
@@ -51,23 +52,14 @@ void xb_wait_end(struct xb_wait *wait)
 	wait->begun = 0;
 }
 
-static void ignore(int number)
+void xb_wait_waker(void (*waker)(bool wake))
 {
-	(void)number;
+	waker_of_program = waker;
 }
 
-void xb_wait_wake(bool wake)
+bool xb_wait_wake(bool wake)
 {
-	const struct itimerval every = {.it_value.tv_sec = wake, .it_interval.tv_sec = wake};
-	const struct sigaction action = {.sa_handler = wake ? ignore : SIG_DFL};
-	sigset_t alarm;
-
-	sigemptyset(&alarm);
-	sigaddset(&alarm, SIGALRM);
-	if (!wake)
-		setitimer(ITIMER_REAL, &every, NULL);
-	sigaction(SIGALRM, &action, NULL);
-	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
-	if (wake)
-		setitimer(ITIMER_REAL, &every, NULL);
+	if (waker_of_program)
+		waker_of_program(wake);
+	return waker_of_program != NULL;
 }

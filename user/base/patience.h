@@ -29,8 +29,11 @@ bool xb_wait_on(struct xb_wait *wait, const char *whom);
 /* Ends a wait: the obstacle is gone, or the caller will look at it again. */
 void xb_wait_end(struct xb_wait *wait);
 
-/* true: interrupts system calls of this thread every second, which then fail with EINTR. false:
- * no longer. */
-void xb_wait_wake(bool wake);
+/* For main(): sets what interrupts system calls of this thread every second, which then fail with
+ * EINTR (wake true), and stops that (false). */
+void xb_wait_waker(void (*waker)(bool wake));
+
+/* Calls it. Returns false if the program set none: then no call may wait for long. */
+bool xb_wait_wake(bool wake);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* It follows the text of the problem. */
-static const char *const advice[XB_PROBLEM_KINDS] = {
+static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_RENAMED] = "; the next command keeps it under that name",
 	[XB_PROBLEM_NAME_UNUSABLE] = ", which no command takes: give it another name",
 	[XB_PROBLEM_NAME_TAKEN] = "; the next command protects both",
@@ -27,6 +27,52 @@ const char *advice_for(const struct xb_problem *problem, char text[ADVICE_TEXT])
 		snprintf(text, ADVICE_TEXT, "%s; `bloomctl attach %s --mode %s` tries again",
 			 problem->text, item->wanted, xb_mode_name(item->mode));
 	else
-		snprintf(text, ADVICE_TEXT, "%s%s", problem->text, advice[problem->kind] ?: "");
+		snprintf(text, ADVICE_TEXT, "%s%s", problem->text, behind[problem->kind] ?: "");
 	return text;
+}
+
+/* Without a default, so that the compiler finds what is missing. */
+const char *advice_words(enum xb_advice advice)
+{
+	switch (advice) {
+	case XB_ADVICE_WAIT_LONGER:
+		return " (--wait SECONDS changes that)";
+	case XB_ADVICE_REBUILD:
+		return ": `bloomctl rotate` builds it anew";
+	case XB_ADVICE_CONFIRM:
+		return " (`bloomctl rotate --confirm`)";
+	case XB_ADVICE_COMMIT:
+		return "; `bloomctl commit` keeps it";
+	case XB_ADVICE_SHUT_OUT:
+		return " (--force does it all the same)";
+	case XB_ADVICE_ATTACH_FIRST:
+		return ": `bloomctl attach` first";
+	case XB_ADVICE_ATTACH_WAITING:
+		return " (`bloomctl up` attaches them)";
+	case XB_ADVICE_REPLACE_OLD:
+		return ", `bloomctl up` replaces it";
+	case XB_ADVICE_TAKE_OVER:
+		return ", or take over with restore or attach";
+	case XB_ADVICE_DETACH_THERE:
+		return "; `bloomctl detach` of that one takes it off";
+	case XB_ADVICE_MODE_SKB:
+		return " or use --mode skb";
+	case XB_ADVICE_MODE_SKB_OR_AUTO:
+		return "; use --mode auto or skb";
+	case XB_ADVICE_MODE_NATIVE_OR_AUTO:
+		return "; use --mode auto or native";
+	case XB_ADVICE_RUN_THERE:
+		return " bloomctl ...";
+	case XB_ADVICE_MOVE_HERE:
+		return "; to go on in this one: `bloomctl detach --all`, then attach";
+	case XB_ADVICE_GO_ON_HERE:
+		return "; `bloomctl up` goes on in this one";
+	case XB_ADVICE_RESTORE_SAVED:
+		return " and restore a `save`";
+	case XB_ADVICE_GO_BACK:
+		return ". The way back: DOWNGRADE in bloomctl(8)";
+	case XB_ADVICE_TAKE_LEFT_OUT:
+		return "; --force adds them as such";
+	}
+	return "";
 }

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/mapfault.h"
 #include "base/memory.h"
+#include "base/patience.h"
 #include "bloomctl/cli.h"
 
 /* A closed one would be taken by the next file that is opened, and answers would go into the store.
@@ -25,6 +27,28 @@ static void fill_descriptors(void)
 			_exit(EXIT_FAILURE);
 }
 
+static void ignore(int number)
+{
+	(void)number;
+}
+
+/* Every second, whatever was blocked or ignored before. */
+static void wake_up(bool wake)
+{
+	const struct itimerval every = {.it_value.tv_sec = wake, .it_interval.tv_sec = wake};
+	const struct sigaction action = {.sa_handler = wake ? ignore : SIG_DFL};
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	if (!wake)
+		setitimer(ITIMER_REAL, &every, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	if (wake)
+		setitimer(ITIMER_REAL, &every, NULL);
+}
+
 void inherited_settle(void)
 {
 	fill_descriptors();
@@ -33,6 +57,7 @@ void inherited_settle(void)
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 	xb_mapfault_watch(EXIT_SYSTEM);
+	xb_wait_waker(wake_up);
 	xb_memory_bound();
 }
 

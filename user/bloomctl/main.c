@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/holder.h"
 #include "base/patience.h"
+#include "bloomctl/advice.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/globals.h"
 #include "bloomctl/help.h"
@@ -57,6 +58,7 @@ int main(int argc, char **argv)
 	int code;
 
 	inherited_settle();
+	xb_program_set("bloomctl", advice_words);
 	code = globals_parse(&cli, argc, argv);
 	if (code >= 0)
 		return code;

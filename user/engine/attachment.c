@@ -9,6 +9,7 @@
 #include "attach/medium.h"
 #include "base/capability.h"
 #include "base/error.h"
+#include "base/program.h"
 #include "engine/repair.h"
 #include "engine/trial.h"
 #include "engine/write.h"
@@ -154,8 +155,8 @@ static int body(struct xb_writer *writer, void *context)
 
 	for (int i = 0; i < attachment->count && !(writer->how & XB_WRITE_COMMIT); i++)
 		if (xb_trial_names(&writer->trial, attachment->names[i]))
-			return xb_input_error("%s is on trial; `bloomctl commit` keeps it",
-					      attachment->names[i]);
+			return xb_input_error("%s is on trial%s", attachment->names[i],
+					      xb_advice(XB_ADVICE_COMMIT));
 	writer->adopts = true;
 	error = xb_enforce_begin(writer, writer->txn);
 	writer->away = false;

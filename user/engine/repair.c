@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/ifname.h"
+#include "base/program.h"
 #include "engine/autoallow.h"
 #include "engine/reconcile.h"
 #include "engine/relief.h"
@@ -245,8 +246,8 @@ static int refuse_foreign(const struct xb_writer *writer)
 	return xb_system_error(
 		0,
 		"%s enforces the list of another store (was its state directory lost?); bring that "
-		"back, or take over with restore or attach",
-		writer->paths->pins);
+		"back%s",
+		writer->paths->pins, xb_advice(XB_ADVICE_TAKE_OVER));
 }
 
 /* With another store's filter in force: to take it over, to let it alone, or to be refused. */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/lock.h"
+#include "base/program.h"
 #include "engine/repair.h"
 #include "engine/trial.h"
 #include "engine/write.h"
@@ -248,8 +249,10 @@ static int serve_waiting(const struct xb_paths *paths, struct xb_written *writte
 
 	xb_fault("rotate-unlocked");
 	error = xb_write(paths, XB_WRITE_HEAVY, NULL, NULL, written);
-	return error ? xb_error_prefix(error, "rotated, but interfaces may still wait for the "
-					      "filter (`bloomctl up` attaches them)")
+	return error ? xb_error_prefix(error,
+				       "rotated, but interfaces may still wait for the "
+				       "filter%s",
+				       xb_advice(XB_ADVICE_ATTACH_WAITING))
 		     : 0;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/settings.h"
 
 #include "base/error.h"
+#include "base/program.h"
 #include "engine/write.h"
 #include "store/listverdict.h"
 #include "store/lists.h"
@@ -15,7 +16,8 @@ static int set_policy(struct xb_writer *writer, void *context)
 	if (request->policy == XB_POLICY_ALLOW_ONLY) {
 		if (!(totals->host4 + totals->prefix4 + totals->net6) && !request->force)
 			return xb_input_error("no source is listed: allow-only would shut "
-					      "everybody out (--force does it all the same)");
+					      "everybody out%s",
+					      xb_advice(XB_ADVICE_SHUT_OUT));
 	}
 	meta->policy = request->policy;
 	writer->txn->edits++;

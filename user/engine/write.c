@@ -13,6 +13,7 @@
 #include "base/faultpoint.h"
 #include "base/lock.h"
 #include "base/patience.h"
+#include "base/program.h"
 #include "engine/reconcile.h"
 #include "engine/relief.h"
 #include "engine/repair.h"
@@ -193,8 +194,8 @@ static int commit_changes(struct xb_writer *writer)
 		return xb_system_error(
 			0,
 			"%s enforces the list of another store (was its state directory lost?); "
-			"bring that back, or take over with restore or attach",
-			writer->paths->pins);
+			"bring that back%s",
+			writer->paths->pins, xb_advice(XB_ADVICE_TAKE_OVER));
 	if (writer->active && needs_generation(writer))
 		return commit_with_new_generation(writer);
 	if (!writer->active)

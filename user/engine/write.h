@@ -36,7 +36,9 @@ int xb_write_wish(const struct xb_paths *paths, unsigned int how, const struct x
 
 /*
  * After a write that went well with XB_WRITE_FIRST its locks stay taken, so that nobody comes
- * between the steps of a command; until this is called. No step may wait for the end of a trial.
+ * between the steps of a command; until this is called. The process has them, see xb_lock_keep(),
+ * for those who open the store between the steps need them, too. No step may wait for the end of a
+ * trial.
  */
 void xb_write_last(void);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/program.h"
 
 static const char *const names[] = {
 	[XB_POLICY_ENFORCE] = "enforce",
@@ -35,6 +36,6 @@ int xb_policy_check(uint32_t policy, bool confirm)
 	if (policy != XB_POLICY_ALLOW_ONLY || confirm)
 		return 0;
 	return xb_input_error(
-		"allow-only needs the exact look-up (`bloomctl rotate --confirm`), or "
-		"sources that are not listed would pass");
+		"allow-only needs the exact look-up%s, or sources that are not listed would pass",
+		xb_advice(XB_ADVICE_CONFIRM));
 }

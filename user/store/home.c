@@ -6,6 +6,7 @@
 
 #include "base/boot.h"
 #include "base/error.h"
+#include "base/program.h"
 #include "store/checksum.h"
 
 struct record {
@@ -121,13 +122,13 @@ int xb_home_refuse(const struct xb_home *home, enum xb_place place, const char *
 	if (place == XB_PLACE_HEIR)
 		return xb_system_error(0,
 				       "the network namespace in which %s wants interfaces is "
-				       "gone; `bloomctl up` goes on in this one",
-				       state);
+				       "gone%s",
+				       state, xb_advice(XB_ADVICE_GO_ON_HERE));
 	if (!home->initial)
 		xb_netns_enter(&home->netns, enter);
 	return xb_system_error(0,
 			       "%s wants interfaces of another network namespace; run this there: "
-			       "%s bloomctl ... (not `ip netns exec`, which hides the pins); to go "
-			       "on in this one: `bloomctl detach --all`, then attach",
-			       state, enter);
+			       "%s%s (not `ip netns exec`, which hides the pins)%s",
+			       state, enter, xb_advice(XB_ADVICE_RUN_THERE),
+			       xb_advice(XB_ADVICE_MOVE_HERE));
 }

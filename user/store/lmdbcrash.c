@@ -3,6 +3,7 @@
 
 #include "base/mapfault.h"
 #include "base/paths.h"
+#include "base/program.h"
 
 #define PART "/" XB_STORE_FILE
 
@@ -17,7 +18,7 @@ void xb_damage_expect(MDB_env *env, const char *path)
 {
 	xb_mapfault_expect(PART,
 			   "cannot read the store %s: the file is damaged, or its disk fails: "
-			   "move it away and restore a `save`",
-			   path);
+			   "move it away%s",
+			   path, xb_advice(XB_ADVICE_RESTORE_SAVED));
 	mdb_env_set_assert(env, on_assertion);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/holder.h"
+#include "base/program.h"
 #include "store/latest.h"
 #include "store/openenv.h"
 #include "store/readers.h"
@@ -46,11 +47,10 @@ int xb_store_error(int error, const char *doing)
 	if (error == XB_NOT_LATEST)
 		return xb_system_error(0,
 				       "%s: a process that has it open goes by an old state of it "
-				       "(an older bloomctl?); try again when that has ended",
-				       doing);
+				       "(an older %s?); try again when that has ended",
+				       doing, xb_program());
 	if (error > 0)
 		return xb_system_error(error, "%s", doing);
-	return xb_system_error(
-		0, "%s: %s; the store file is damaged: move it away and restore a `save`", doing,
-		mdb_strerror(error));
+	return xb_system_error(0, "%s: %s; the store file is damaged: move it away%s", doing,
+			       mdb_strerror(error), xb_advice(XB_ADVICE_RESTORE_SAVED));
 }

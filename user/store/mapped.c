@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/program.h"
 #include "model/bogon.h"
 
 /* ::ffff:0:0/96, before which none of them stands. */
@@ -148,10 +149,8 @@ void xb_mapped_tell_left_out(const struct xb_mapped *mapped)
 	char text[XB_ENTRY_TEXT];
 
 	if (mapped->left_out)
-		xb_notice(
-			"%" PRIu64 " entries in the form ::ffff:0:0/96 are left out: they never "
-			"matched a packet, and would be too wide as IPv4 (first: %s, %s); --force "
-			"adds them as such",
-			mapped->left_out, xb_entry_format(&mapped->first, text),
-			xb_too_wide(&mapped->first));
+		xb_notice("%" PRIu64 " entries in the form ::ffff:0:0/96 are left out: they never "
+			  "matched a packet, and would be too wide as IPv4 (first: %s, %s)%s",
+			  mapped->left_out, xb_entry_format(&mapped->first, text),
+			  xb_too_wide(&mapped->first), xb_advice(XB_ADVICE_TAKE_LEFT_OUT));
 }

@@ -30,6 +30,8 @@ enum xb_put {
 #define XB_RENEW_EXPIRY	 1U
 #define XB_RENEW_COMMENT 2U
 
+/* Changes of memberships share a buffer of the process: only one thread at a time may make them. */
+
 /* Puts the entry into the list. renew: XB_RENEW_ bits. *result: what changed. */
 int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 		  const struct xb_membership *member, unsigned int renew, enum xb_put *result);

@@ -16,13 +16,14 @@
 
 #include "base/error.h"
 #include "base/paths.h"
+#include "base/program.h"
 
 #define INPUT "trial.input"
 
 int xb_trial_baseless(void)
 {
-	return xb_input_error("nothing is enforced, so there is nothing to roll back to: "
-			      "`bloomctl attach` first");
+	return xb_input_error("nothing is enforced, so there is nothing to roll back to%s",
+			      xb_advice(XB_ADVICE_ATTACH_FIRST));
 }
 
 /* A link would lead to other people's files. A descriptor, or a negative errno without a message.

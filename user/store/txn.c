@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/program.h"
 #include "store/entrytable.h"
 #include "store/latest.h"
 #include "store/lists.h"
@@ -41,10 +42,10 @@ static int load_meta(struct xb_txn *txn)
 	}
 	if (txn->meta.schema > XB_SCHEMA)
 		return xb_system_error(0,
-				       "the store was written by a newer bloomctl (schema %u, "
-				       "this one has %d): use that one; what is in force stays. "
-				       "The way back: DOWNGRADE in bloomctl(8)",
-				       txn->meta.schema, XB_SCHEMA);
+				       "the store was written by a newer %s (schema %u, "
+				       "this one has %d): use that one; what is in force stays%s",
+				       xb_program(), txn->meta.schema, XB_SCHEMA,
+				       xb_advice(XB_ADVICE_GO_BACK));
 	if (txn->meta.schema < XB_SCHEMA) {
 		txn->unmarked = txn->upgrades = true;
 		return xb_meta_upgrade(&txn->meta, &value);

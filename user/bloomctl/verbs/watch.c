@@ -328,6 +328,14 @@ static int watch(struct session *session)
 	return 0;
 }
 
+static int fail(const struct session *session, int error)
+{
+	if (error == -EBUSY)
+		xb_system_error(0, "another `bloomctl watch` is running on %s",
+				session->cli->paths.pins);
+	return cli_fail();
+}
+
 static const struct option_spec options[] = {
 	{"rate", "NUMBER", 'r', .help = "show at most this many drops a second (default 10)"},
 	{"count", "NUMBER", 'c', .help = "stop after this many lines"},
@@ -355,10 +363,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (error == -ENOENT)
 		xb_system_error(0, "nothing is attached: there are no drops to watch");
 	if (error)
-		return cli_fail();
+		return fail(&session, error);
 	error = watch(&session);
 	xb_watcher_close(&session.watcher);
-	return error ? cli_fail() : EXIT_DONE;
+	return error ? fail(&session, error) : EXIT_DONE;
 }
 
 const struct verb verb_watch = {

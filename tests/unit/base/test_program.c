@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages of the library name no command, unless the program gives it the words. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/patience.h"
+#include "base/program.h"
+
+static const char *words(enum xb_advice advice)
+{
+	return advice == XB_ADVICE_WAIT_LONGER ? " (--longer)" : "";
+}
+
+static void quiet(enum xb_notice_kind kind, const char *message)
+{
+	(void)kind;
+	(void)message;
+}
+
+/* Of a lock that another descriptor has. */
+static const char *message_of_a_wait(void)
+{
+	char path[] = "/tmp/xb-lock-XXXXXX";
+	int held = mkstemp(path), other = open(path, O_RDWR | O_CLOEXEC);
+
+	assert_true(held >= 0 && other >= 0);
+	assert_int_equal(flock(held, LOCK_EX), 0);
+	xb_patience_set(1);
+	assert_int_equal(xb_lock_wait(other, LOCK_EX, "the lock"), -EBUSY);
+	close(held);
+	xb_patience_set(1);
+	assert_int_equal(xb_lock_wait(other, LOCK_EX, "the lock"), 0);
+	close(other);
+	unlink(path);
+	return xb_error_message();
+}
+
+static void words_of_the_program(void **state)
+{
+	(void)state;
+	assert_string_equal(xb_program(), "xdp-bloom");
+	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), "");
+	xb_program_set("program", words);
+	assert_string_equal(xb_program(), "program");
+	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), " (--longer)");
+	assert_string_equal(xb_advice(XB_ADVICE_REBUILD), "");
+	assert_non_null(strstr(message_of_a_wait(), "gave up after waiting 1 s (--longer): "));
+}
+
+static int wakes;
+
+static void wake(bool on)
+{
+	wakes += on;
+}
+
+/* The library installs no signal handler to end a wait: the program may, else it looks again. */
+static void a_wait_ends_without_signals(void **state)
+{
+	struct sigaction before, after;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGALRM, NULL, &before), 0);
+	message_of_a_wait();
+	assert_int_equal(sigaction(SIGALRM, NULL, &after), 0);
+	assert_ptr_equal(before.sa_handler, after.sa_handler);
+	assert_false(xb_wait_wake(true));
+	xb_wait_waker(wake);
+	assert_true(xb_wait_wake(true));
+	assert_int_equal(wakes, 1);
+	xb_wait_waker(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_of_the_program),
+		cmocka_unit_test(a_wait_ends_without_signals),
+	};
+
+	xb_notice_sink(quiet);
+	return cmocka_run_group_tests_name("program", tests, NULL, NULL);
+}

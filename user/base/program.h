@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What messages say of the program that runs: its name, and what its user can do about them. */
+#ifndef XB_BASE_PROGRAM_H
+#define XB_BASE_PROGRAM_H
+
+/* Each ends a clause of a message: the words begin with what joins them to it. */
+enum xb_advice {
+	XB_ADVICE_WAIT_LONGER,	    /* others were in the way for too long */
+	XB_ADVICE_REBUILD,	    /* the filter in force is of no use */
+	XB_ADVICE_CONFIRM,	    /* the exact look-up is missing */
+	XB_ADVICE_COMMIT,	    /* an interface is on trial */
+	XB_ADVICE_SHUT_OUT,	    /* a policy would shut everybody out */
+	XB_ADVICE_ATTACH_FIRST,	    /* nothing is enforced */
+	XB_ADVICE_ATTACH_WAITING,   /* wanted interfaces may still be open */
+	XB_ADVICE_REPLACE_OLD,	    /* what is in force has an older layout */
+	XB_ADVICE_TAKE_OVER,	    /* what is in force is another store's */
+	XB_ADVICE_DETACH_THERE,	    /* another installation has the interface */
+	XB_ADVICE_MODE_SKB,	    /* native mode cannot be, for its own reasons */
+	XB_ADVICE_MODE_SKB_OR_AUTO, /* only skb mode can be */
+	XB_ADVICE_MODE_NATIVE_OR_AUTO,
+	XB_ADVICE_RUN_THERE,	 /* behind a command that enters another network namespace */
+	XB_ADVICE_MOVE_HERE,	 /* interfaces are wanted in another network namespace */
+	XB_ADVICE_GO_ON_HERE,	 /* the same, and that one is gone */
+	XB_ADVICE_RESTORE_SAVED, /* the store is damaged */
+	XB_ADVICE_GO_BACK,	 /* the store is that of a newer version */
+	XB_ADVICE_TAKE_LEFT_OUT, /* entries were left out */
+};
+
+/* For main(): the name from now on, and what gives the words for each advice. */
+void xb_program_set(const char *name, const char *(*words)(enum xb_advice advice));
+
+/* "xdp-bloom" unless it was set. */
+const char *xb_program(void);
+
+/* "" unless the program has words. */
+const char *xb_advice(enum xb_advice advice);
+
+#endif
