@@ -101,7 +101,7 @@ t_del_names_what_covers()
 	exits 0 del 192.0.2.10 --exist
 
 	exits 0 -j del 192.0.2.0/25
-	complains '^bloomctl: 192.0.2.0/25 has no entry of its own any more, but 192.0.2.0/24 \(list wide\) covers it'
+	complains '"note":"192.0.2.0/25 has no entry of its own any more, but 192.0.2.0/24 \(list wide\) covers it'
 	json 'list(d["covered"]) == ["192.0.2.0/25"] and d["lists"] == {"192.0.2.0/25": ["default"]}'
 
 	exits 0 allow add 198.51.100.0/24
