@@ -6,6 +6,8 @@
 
 t_expired_is_not_listed()
 {
+	local seconds=$((5 * patience))
+
 	exits 0 -j expire
 	json 'd["expired"] == 0'
 	[[ ! -e $state/store.mdb ]] || fail "expire made a store"
@@ -13,14 +15,14 @@ t_expired_is_not_listed()
 	exits 0 add 10.77.0.6 10.77.0.5 10.77.0.7 fine.example
 	exits 0 add 10.77.0.4 --timeout 3000
 	cat >"$T/batch" <<-END
-		allow add 10.77.0.6 --timeout 8
-		add 10.77.0.3 old.example --timeout 8
-		add 10.77.0.5 10.77.3.0/24 --list short --timeout 8
+		allow add 10.77.0.6 --timeout $seconds
+		add 10.77.0.3 old.example --timeout $seconds
+		add 10.77.0.5 10.77.3.0/24 --list short --timeout $seconds
 	END
 	exits 0 batch "$T/batch"
 	exits 0 expire
 	says '^0 expired$'
-	sleep 8.1
+	sleep $seconds.1
 
 	exits 1 test 10.77.0.3
 	says '^10.77.0.3 is not listed$'
