@@ -394,3 +394,17 @@ int xb_restore(struct xb_writer *writer, void *context)
 		error = xb_home_put(writer->txn);
 	return error ? error : check_count(restore);
 }
+
+int xb_restore_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		    struct xb_restore *restore, struct xb_written *written)
+{
+	unsigned int how = XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_ADOPT;
+	int error = xb_write_wish(paths, how, wish, xb_restore, restore, written);
+
+	if (error || wish->seconds)
+		return error;
+	error = xb_write(paths, how, NULL, NULL, written);
+	return error ? xb_error_prefix(error,
+				       "restored, but its interfaces wait for the next command")
+		     : 0;
+}

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "engine/context.h"
+#include "engine/write.h"
 #include "store/mapped.h"
 
 struct xb_restore {
@@ -27,5 +27,10 @@ struct xb_restore {
  * is to be given up.
  */
 int xb_restore(struct xb_writer *writer, void *restore);
+
+/* Restores as the wish says, then attaches the interfaces that the text names, unless it is on
+ * trial. */
+int xb_restore_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		    struct xb_restore *restore, struct xb_written *written);
 
 #endif

@@ -73,16 +73,8 @@ static int answer(const struct cli *cli, const struct xb_restore *saved, uint32_
 
 static int restore(const struct cli *cli, struct xb_restore *saved)
 {
-	unsigned int how = XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_ADOPT;
-	int error = xb_write_wish(&cli->paths, how, &cli->wish, xb_restore, saved, cli->written);
+	int error = xb_restore_wish(&cli->paths, &cli->wish, saved, cli->written);
 
-	/* Now the interfaces it names. */
-	if (!error && !cli->wish.seconds) {
-		error = xb_write(&cli->paths, how, NULL, NULL, cli->written);
-		if (error)
-			xb_error_prefix(error,
-					"restored, but its interfaces wait for the next command");
-	}
 	fclose(saved->file);
 	if (!error)
 		xb_mapped_tell_left_out(&saved->mapped);
