@@ -188,6 +188,7 @@ class Events(Judge):
             device.foreign = False
             if device.filters and self.dispatched:
                 device.filters = None
+                self.model.bare(device)
             self.tell("%s: xdp off" % device)
 
     def lose(self, _a, b, _c):

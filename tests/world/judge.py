@@ -62,9 +62,17 @@ class Judge:
         bare = []
         for wish in self.model.wishes:
             device = self.model.device_of(wish)
+            if self.is_lost(device):
+                continue
             if not device or device.up and device.number not in right:
                 bare.append(wish)
         return bare
+
+    def is_lost(self, device):
+        """Of one that comes back from another namespace under another name the dispatcher does not tell
+        for which wish it was filtered: it goes on filtering, and its former name is missing, or that of
+        another one."""
+        return self.dispatched and device and device.strayed
 
     def unnamed(self, bare, text):
         return [str(wish) for wish in bare
@@ -155,12 +163,9 @@ class Judge:
                 self.model.wishes.append(Wish(name, device=heir))
 
     def is_certain(self):
-        """Whether each wanted interface is here, and can be told to filter. Of one that comes back from
-        another namespace under another name the dispatcher does not tell whose it is: it filters, and
-        its name is missing."""
+        """Whether each wanted interface is here, and can be told to filter."""
         return self.model.tells() and all(
-            device and device.up and not device.foreign and
-            not (self.dispatched and device.strayed)
+            device and device.up and not device.foreign and not self.is_lost(device)
             for device in map(self.model.device_of, self.model.wishes))
 
     def check_words(self, bare):
