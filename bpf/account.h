@@ -5,7 +5,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "link.h"
+#include "anchor.h"
 
 static __always_inline __u32 stats_row_at(__u32 index, __u32 ifindex)
 {

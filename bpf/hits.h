@@ -5,7 +5,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "link.h"
+#include "anchor.h"
 #include "name.h"
 
 /* The listed name is the last part of the one in the scratch. */

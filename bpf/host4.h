@@ -5,7 +5,7 @@
 
 #include "allow.h"
 #include "bloom.h"
-#include "confirm.h"
+#include "exact.h"
 
 struct bloom_map host4 SEC(".maps");
 
@@ -23,9 +23,9 @@ static __always_inline int confirm_host4(__u64 hash, __u32 address)
 
 	asm volatile("" : "+r"(found));
 	if (!address)
-		return confirm_unspecified() ? found : 0;
-	return confirm_find(&confirm4, &params.confirm4, &key, hash, SLOTS_ADDRESS, address) ? found
-											     : 0;
+		return exact_unspecified() ? found : 0;
+	return exact_find(&confirm4, &params.confirm4, &key, hash, SLOTS_ADDRESS, address) ? found
+											   : 0;
 }
 
 /* address: host byte order. *at_gate: whether the allowlist is to be asked for what is listed. */

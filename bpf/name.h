@@ -8,7 +8,7 @@
 #include <linux/udp.h>
 #include <bpf/bpf_helpers.h>
 #include "bloom.h"
-#include "confirm.h"
+#include "exact.h"
 #include "query.h"
 
 struct bloom_map names SEC(".maps");
@@ -177,8 +177,8 @@ static __always_inline __u32 name_confirm(__u64 hash)
 {
 	struct xb_key key = params_key();
 	__u64 fingerprint = xb_fingerprint(hash);
-	__u64 found = confirm_find(&confirm_names, &params.confirm_names, &key, fingerprint,
-				   SLOTS_NAME, fingerprint);
+	__u64 found = exact_find(&confirm_names, &params.confirm_names, &key, fingerprint,
+				 SLOTS_NAME, fingerprint);
 
 	return found ? found >> XB_DOMAIN_SHIFT : XB_DOMAIN_VERDICTS;
 }

@@ -5,7 +5,7 @@
 
 #include "bits.h"
 #include "bloom.h"
-#include "confirm.h"
+#include "exact.h"
 
 struct bloom_map net6 SEC(".maps");
 
@@ -59,8 +59,8 @@ static __always_inline int confirm_net6(__u64 hash)
 	struct xb_key key = params_key();
 	__u64 fingerprint = xb_fingerprint(hash);
 
-	return !!confirm_find(&confirm6, &params.confirm6, &key, fingerprint, SLOTS_HASH,
-			      fingerprint);
+	return !!exact_find(&confirm6, &params.confirm6, &key, fingerprint, SLOTS_HASH,
+			    fingerprint);
 }
 
 static long net6_probe(__u32 round __attribute__((unused)), void *data)

@@ -7,7 +7,7 @@
 #include <linux/in.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
-#include "link.h"
+#include "anchor.h"
 #include "parse.h"
 
 static __always_inline bool has_ports(__u8 protocol)

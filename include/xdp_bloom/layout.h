@@ -8,10 +8,10 @@
 #include "xdp_bloom/hash.h"
 #include "xdp_bloom/reason.h"
 
-/* ---- The link: outlives generations. A change here raises XB_LINK_LAYOUT, and an upgrade replaces
- * the entry. ---- */
+/* ---- The anchor: outlives generations. A change here raises XB_ANCHOR_LAYOUT, and an upgrade
+ * replaces the entry. ---- */
 
-#define XB_LINK_LAYOUT 5
+#define XB_ANCHOR_LAYOUT 5
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -19,11 +19,11 @@ enum xb_flavour {
 	XB_FLAVOUR_DISPATCHER = 2, /* a component of libxdp's dispatcher */
 };
 
-struct xb_link_identity {
+struct xb_anchor_identity {
 	__u32 layout;
 	__u32 flavour;
 };
-_Static_assert(sizeof(struct xb_link_identity) == 8, "read by every version");
+_Static_assert(sizeof(struct xb_anchor_identity) == 8, "read by every version");
 
 /* The map "identity": the structure above, then 64-bit numbers that older versions do not have. */
 enum {

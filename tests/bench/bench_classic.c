@@ -70,7 +70,7 @@ static void check_listed(struct filter *filter, uint32_t keys)
 {
 	for (uint32_t i = 0; i < keys; i++)
 		if (!filter_contains(filter, hash_at(filter, i)) ||
-		    !xb_counting_contains(&filter->counting, hash_at(filter, i)))
+		    !xb_bloom_contains(&filter->counting, hash_at(filter, i)))
 			give_up("addresses: a false negative");
 }
 
@@ -172,7 +172,7 @@ static json_t *by_load(const struct effort *effort)
 /* What the sizing needs for so many keys; nothing is allocated. */
 static json_t *memory_of(uint64_t keys, double rate)
 {
-	struct xb_buckets buckets = xb_size_confirm(keys, XB_SLOTS_ADDRESS);
+	struct xb_buckets buckets = xb_size_exact(keys, XB_SLOTS_ADDRESS);
 	struct xb_geometry geometry, confirmed;
 
 	if (xb_size_bloom(keys, rate, &geometry) ||
@@ -185,7 +185,7 @@ static json_t *memory_of(uint64_t keys, double rate)
 			 (json_int_t)geometry.blocks * (json_int_t)sizeof(struct xb_counters),
 			 "confirmed_rate", XB_CONFIRMED_RATE, "confirmed_bits_bytes",
 			 (json_int_t)confirmed.blocks * (json_int_t)sizeof(struct xb_block),
-			 "confirmed_buckets_bytes", (json_int_t)xb_confirm_bytes(&buckets));
+			 "confirmed_buckets_bytes", (json_int_t)xb_exact_bytes(&buckets));
 }
 
 static json_int_t peak_bytes(void)

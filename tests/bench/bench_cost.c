@@ -71,7 +71,7 @@ static const struct subject rates[] = {
 
 struct bench {
 	struct timing timing;
-	struct xb_keys keys;
+	struct xb_snapshot keys;
 	const struct subject *subjects;
 	size_t subject_count;
 	struct xb_generation *generations[TIMED_MAX]; /* of the filters, else NULL */
@@ -84,16 +84,16 @@ static void end(void)
 	for (size_t i = 0; i < bench.subject_count; i++)
 		xb_generation_discard(&bench.timing.home.paths, bench.generations[i]);
 	timing_end(&bench.timing);
-	xb_keys_free(&bench.keys);
+	xb_snapshot_free(&bench.keys);
 }
 
 static void build_generations(void)
 {
 	for (size_t i = 0; i < bench.subject_count; i++) {
 		const struct subject *subject = &bench.subjects[i];
-		struct xb_keys keys = bench.keys;
+		struct xb_snapshot keys = bench.keys;
 		struct xb_build build = {.paths = &bench.timing.home.paths,
-					 .link = &bench.timing.home.link,
+					 .anchor = &bench.timing.home.anchor,
 					 .store = 1,
 					 .rate = subject->rate,
 					 .confirm = subject->confirm,

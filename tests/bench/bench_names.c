@@ -43,7 +43,7 @@ static const struct traffic traffics[] = {
 
 struct bench {
 	struct home home;
-	struct xb_keys keys;
+	struct xb_snapshot keys;
 	struct xb_generation *generations[SUBJECTS];
 	struct ask_bpf *ask;
 	uint32_t names, repeats;
@@ -58,7 +58,7 @@ static void end(void)
 		xb_generation_discard(&bench.home.paths, bench.generations[i]);
 	ask_bpf__destroy(bench.ask);
 	home_close(&bench.home);
-	xb_keys_free(&bench.keys);
+	xb_snapshot_free(&bench.keys);
 }
 
 static void list_name(const char *text, enum xb_domain_verdict verdict)
@@ -94,9 +94,9 @@ static void list_names(void)
 static void build_generations(void)
 {
 	for (enum subject i = WITHOUT_NAMES; i < SUBJECTS; i++) {
-		struct xb_keys keys = bench.keys;
+		struct xb_snapshot keys = bench.keys;
 		struct xb_build build = {.paths = &bench.home.paths,
-					 .link = &bench.home.link,
+					 .anchor = &bench.home.anchor,
 					 .store = 1,
 					 .rate = XB_CONFIRMED_RATE,
 					 .confirm = true,

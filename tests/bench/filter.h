@@ -14,7 +14,7 @@
 #include "bloom/sizing.h"
 
 struct filter {
-	struct xb_counting counting;
+	struct xb_bloom counting;
 	size_t bits_bytes;
 	size_t counters_bytes;
 };
@@ -46,7 +46,7 @@ static inline struct filter filter_open(uint64_t keys, double rate, uint64_t see
 	filter.bits_bytes = (size_t)filter.counting.geometry.blocks * sizeof(struct xb_block);
 	filter.counters_bytes =
 		(size_t)filter.counting.geometry.blocks * sizeof(struct xb_counters);
-	filter.counting.bits = (struct xb_window){
+	filter.counting.bits = (struct xb_mapping){
 		.base = zeroed(filter.bits_bytes), .size = filter.bits_bytes, .fd = -1};
 	filter.counting.counters = zeroed(filter.counters_bytes);
 	return filter;
@@ -60,12 +60,12 @@ static inline void filter_close(struct filter *filter)
 
 static inline void filter_build(struct filter *filter, const uint64_t *hashes, size_t count)
 {
-	xb_counting_build(&filter->counting, hashes, count, 0, filter->counting.geometry.blocks);
+	xb_bloom_build(&filter->counting, hashes, count, 0, filter->counting.geometry.blocks);
 }
 
 /*
  * A look-up as the packet path has it: unrolled, without branches within 8 probes. (Userspace has
- * xb_counting_contains() for single questions, which takes its number of probes as it comes.)
+ * xb_bloom_contains() for single questions, which takes its number of probes as it comes.)
  */
 static inline bool filter_contains(const struct filter *filter, uint64_t hash)
 {

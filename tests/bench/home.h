@@ -25,7 +25,7 @@
 struct home {
 	char pins[256];
 	struct xb_paths paths;
-	struct xb_link link;
+	struct xb_anchor anchor;
 };
 
 /* Ends the process; what is to be removed is left to atexit(). */
@@ -47,21 +47,21 @@ static inline void home_open(struct home *home)
 	libbpf_set_print(NULL);
 	snprintf(home->pins, sizeof(home->pins), "%s/bench-%d", bpffs, (int)getpid());
 	home->paths = (struct xb_paths){directory, home->pins, directory};
-	home->link = (struct xb_link){.identity = -1,
-				      .slot = -1,
-				      .ifaces = -1,
-				      .stats = -1,
-				      .watch = -1,
-				      .drops = -1,
-				      .entry = -1};
-	must(xb_link_create(home->pins, XB_FLAVOUR_LINK, &home->link), "link");
-	must(xb_link_enrol(&home->link, LOOPBACK, "lo"), "enrol");
+	home->anchor = (struct xb_anchor){.identity = -1,
+					  .slot = -1,
+					  .ifaces = -1,
+					  .stats = -1,
+					  .watch = -1,
+					  .drops = -1,
+					  .entry = -1};
+	must(xb_anchor_create(home->pins, XB_FLAVOUR_LINK, &home->anchor), "link");
+	must(xb_anchor_enrol(&home->anchor, LOOPBACK, "lo"), "enrol");
 }
 
 static inline void home_close(struct home *home)
 {
-	xb_link_close(&home->link);
-	xb_link_destroy(home->pins);
+	xb_anchor_close(&home->anchor);
+	xb_anchor_destroy(home->pins);
 	rmdir(home->pins);
 }
 
@@ -72,8 +72,8 @@ static inline void home_count_into(const struct home *home, struct bpf_object *o
 {
 	struct bpf_program *program;
 
-	must(bpf_map__reuse_fd(ifaces, home->link.ifaces), "reuse");
-	must(bpf_map__reuse_fd(stats, home->link.stats), "reuse");
+	must(bpf_map__reuse_fd(ifaces, home->anchor.ifaces), "reuse");
+	must(bpf_map__reuse_fd(stats, home->anchor.stats), "reuse");
 	bpf_object__for_each_program (program, object)
 		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
 }
@@ -85,9 +85,9 @@ static inline struct xb_counts home_counts(const struct home *home)
 	uint32_t index = LOOPBACK;
 	struct xb_counts counts;
 
-	must(bpf_map_lookup_elem(home->link.ifaces, &index, &cell) ? -errno : 0, "row");
+	must(bpf_map_lookup_elem(home->anchor.ifaces, &index, &cell) ? -errno : 0, "row");
 	must(cell.ifindex == LOOPBACK ? 0 : -ENOENT, "row");
-	must(xb_link_counts(&home->link, cell.row, &counts), "statistics");
+	must(xb_anchor_counts(&home->anchor, cell.row, &counts), "statistics");
 	return counts;
 }
 

@@ -33,7 +33,7 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-static inline int list_hosts(struct xb_keys *keys, size_t count)
+static inline int list_hosts(struct xb_snapshot *keys, size_t count)
 {
 	keys->host4 = malloc(count * sizeof(*keys->host4));
 	if (!keys->host4)
@@ -46,7 +46,7 @@ static inline int list_hosts(struct xb_keys *keys, size_t count)
 }
 
 /* /24s, so that random traffic stays clean. */
-static inline int list_prefixes(struct xb_keys *keys, size_t count)
+static inline int list_prefixes(struct xb_snapshot *keys, size_t count)
 {
 	uint32_t step = (uint32_t)((1U << 24) / count);
 
@@ -61,7 +61,7 @@ static inline int list_prefixes(struct xb_keys *keys, size_t count)
 }
 
 /* The few, then random prefixes of /20 to /32: ALLOW_MANY in all. */
-static inline int list_allowed(struct xb_keys *keys)
+static inline int list_allowed(struct xb_snapshot *keys)
 {
 	keys->allow = calloc(ALLOW_MANY, sizeof(*keys->allow));
 	if (!keys->allow)
@@ -79,7 +79,7 @@ static inline int list_allowed(struct xb_keys *keys)
 	return 0;
 }
 
-static inline bool is_allowed(const struct xb_keys *keys, uint32_t address)
+static inline bool is_allowed(const struct xb_snapshot *keys, uint32_t address)
 {
 	for (size_t i = 0; i < keys->allow_count; i++) {
 		const struct xb_entry *entry = &keys->allow[i];
@@ -95,7 +95,7 @@ static inline bool is_allowed(const struct xb_keys *keys, uint32_t address)
  * Listed addresses for which the gate in front of the allowlist opens in vain: next to one of the
  * random prefixes, in none. At most max of them, in random order; returns how many.
  */
-static inline size_t near_allowed(const struct xb_keys *keys, uint32_t *near, size_t max)
+static inline size_t near_allowed(const struct xb_snapshot *keys, uint32_t *near, size_t max)
 {
 	uint8_t *open = calloc(1U << XB_GATE_BITS, 1);
 	size_t count = 0;

@@ -86,7 +86,7 @@ static inline void timing_fill_table(const struct timing *timing, uint32_t first
 }
 
 /* Afterwards there are the programs of timing->measure, and sources that are listed. */
-static inline void timing_load(struct timing *timing, const struct xb_keys *keys)
+static inline void timing_load(struct timing *timing, const struct xb_snapshot *keys)
 {
 	struct measure_bpf *measure = timing->measure;
 	uint32_t *near = calloc(TABLE_ADDRESSES, sizeof(*near));

@@ -161,7 +161,7 @@ static inline json_t *vectors_json(uint32_t rounds)
 	for (size_t i = 0; i < VECTOR_HASHES; i++) {
 		filters[i] = filter_open(VECTOR_MEMBERS, VECTOR_RATE, 1);
 		for (size_t number = 0; number < VECTOR_MEMBERS; number++)
-			xb_counting_add(
+			xb_bloom_add(
 				&filters[i].counting,
 				vector_hashes[i].of(&filters[i].counting.key, &vectors[number]));
 	}

@@ -105,7 +105,7 @@ static int reason_counted(const struct world *world, struct tally *tally, uint64
 	struct xb_counts before = tally->counts;
 	int reason = -1, reasons = 0;
 
-	if (xb_link_counts(&world->link, 0, &tally->counts)) {
+	if (xb_anchor_counts(&world->anchor, 0, &tally->counts)) {
 		fprintf(stderr, "counts: %s\n", xb_error_message());
 		exit(1);
 	}
@@ -348,7 +348,7 @@ int main(int argc, char **argv)
 	worlds_begin(worlds, universe);
 	find_out_buffers();
 	for (int i = 0; i < WORLDS; i++)
-		xb_link_counts(&worlds[i].link, 0, &tallies[i].counts);
+		xb_anchor_counts(&worlds[i].anchor, 0, &tallies[i].counts);
 	start = now();
 	done = check_frames(frames, number_of(argv[3]));
 	print_reached();

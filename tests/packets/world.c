@@ -150,9 +150,10 @@ static void roll_back(struct world *world)
 	const struct xb_trial_cell over = {.deadline = 1, .everywhere = 1};
 	struct xb_generation *generation = rig_generation(&world->rig);
 
-	must(xb_guard_create(&world->link, &over, generation->program, -1, NULL, 0, &world->guard),
+	must(xb_guard_create(&world->anchor, &over, generation->program, -1, NULL, 0,
+			     &world->guard),
 	     "guard");
-	must(xb_link_set_slot(&world->link, world->guard.program), "slot");
+	must(xb_anchor_set_slot(&world->anchor, world->guard.program), "slot");
 	xb_generation_close(generation);
 }
 
@@ -160,7 +161,7 @@ static void empty_slot(struct world *world)
 {
 	uint32_t first = 0;
 
-	must(bpf_map_delete_elem(world->link.slot, &first), "slot");
+	must(bpf_map_delete_elem(world->anchor.slot, &first), "slot");
 }
 
 /* Every drop is told, also when there is no room left to tell. */
@@ -169,7 +170,7 @@ static void watch(struct world *world)
 	const struct xb_watch all = {.budget = INT64_MAX};
 	uint32_t first = 0;
 
-	must(bpf_map_update_elem(world->link.watch, &first, &all, BPF_ANY), "watch");
+	must(bpf_map_update_elem(world->anchor.watch, &first, &all, BPF_ANY), "watch");
 }
 
 static void begin(struct world *world, size_t number, const struct universe *universe)
@@ -194,7 +195,7 @@ static void begin(struct world *world, size_t number, const struct universe *uni
 	if (world->rules.policy != POLICY_ENFORCE)
 		rig_policy(&world->rig, world->rules.policy);
 	world->program = rig_entry(&world->rig);
-	must(xb_link_open(world->rig.pins, &world->link), "link");
+	must(xb_anchor_open(world->rig.pins, &world->anchor), "link");
 	if (configurations[number].watched)
 		watch(world);
 	if (world->rules.slot == SLOT_EMPTY)
@@ -209,7 +210,7 @@ static void end(struct world *world)
 	domains_free(&world->rules.listed);
 	domains_free(&world->rules.exempt);
 	xb_guard_close(&world->guard);
-	xb_link_close(&world->link);
+	xb_anchor_close(&world->anchor);
 	close(world->program);
 	rig_end(&world->rig);
 }

@@ -11,7 +11,7 @@ struct world {
 	const char *name;
 	struct rules rules;
 	struct rig rig;
-	struct xb_link link;
+	struct xb_anchor anchor;
 	struct xb_guard guard;
 	int program; /* the entry */
 };

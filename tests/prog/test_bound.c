@@ -41,7 +41,7 @@ static int program;
 
 static void load_counted(void)
 {
-	struct xb_link link;
+	struct xb_anchor anchor;
 
 	counted = counted_bpf__open();
 	assert_non_null(counted);
@@ -54,11 +54,11 @@ static void load_counted(void)
 		else
 			bpf_map__set_autocreate(map, false);
 	}
-	assert_int_equal(xb_link_open(rig.pins, &link), 0);
-	assert_int_equal(xb_link_lend(&link, counted->obj), 0);
-	xb_link_set_flavour(&link, counted->progs.xdp_bloom_filter);
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	assert_int_equal(xb_anchor_lend(&anchor, counted->obj), 0);
+	xb_anchor_set_flavour(&anchor, counted->progs.xdp_bloom_filter);
 	assert_int_equal(counted_bpf__load(counted), 0);
-	xb_link_close(&link);
+	xb_anchor_close(&anchor);
 	program = bpf_program__fd(counted->progs.xdp_bloom_filter);
 }
 
@@ -216,7 +216,7 @@ static void everything_at_once(void **state)
 {
 	const struct dns_shape worst = {
 		.ipv6 = true,
-		.link = 2,
+		.anchor = 2,
 		.extensions = "3c 3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "
 			      "3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "
 			      "3c 00 0104 00000000 11 00 0104 00000000"};

@@ -142,11 +142,11 @@ static void change_some(struct churn *churn, uint32_t most, bool listed)
 	churn->count += listed ? count : -count;
 }
 
-static struct xb_confirm *table_of(struct xb_generation *generation, bool ipv4)
+static struct xb_exact *table_of(struct xb_generation *generation, bool ipv4)
 {
-	struct xb_confirm *table = ipv4 ? &generation->confirm4 : &generation->confirm6;
+	struct xb_exact *table = ipv4 ? &generation->confirm4 : &generation->confirm6;
 
-	assert_int_equal(xb_window_map_all(&table->buckets), 0);
+	assert_int_equal(xb_mapping_map_all(&table->buckets), 0);
 	return table;
 }
 
@@ -167,7 +167,7 @@ static void churn_under_traffic(bool ipv4)
 	static struct churn churn;
 	struct xb_generation *generation, *after;
 	struct xb_counts before;
-	struct xb_confirm *table;
+	struct xb_exact *table;
 	uint32_t rounds = amount(1000, 3000);
 	uint64_t moves, frames;
 	struct rig rig;
@@ -249,7 +249,7 @@ static void crowd_together(const struct xb_params *params, bool ipv4, uint32_t b
 }
 
 /* Adds and deletes in the table itself, nothing else, for some time: nobody writes as fast. */
-static void move_all_the_time(struct xb_confirm *table, const struct xb_key *key, bool ipv4,
+static void move_all_the_time(struct xb_exact *table, const struct xb_key *key, bool ipv4,
 			      const uint64_t *sources)
 {
 	time_t until = time(NULL) + amount(2, 3);
@@ -263,8 +263,8 @@ static void move_all_the_time(struct xb_confirm *table, const struct xb_key *key
 			uint32_t address = (uint32_t)sources[which];
 
 			if (listed[which])
-				assert_int_equal(xb_confirm_delete(table, hash, address), 0);
-			else if (count >= FEW_SLOTS - 2 || xb_confirm_add(table, hash, address))
+				assert_int_equal(xb_exact_delete(table, hash, address), 0);
+			else if (count >= FEW_SLOTS - 2 || xb_exact_add(table, hash, address))
 				continue;
 			listed[which] = !listed[which];
 			count += listed[which] ? 1 : -1;
@@ -272,8 +272,8 @@ static void move_all_the_time(struct xb_confirm *table, const struct xb_key *key
 	}
 	for (int i = 0; i < FEW_CHURN; i++)
 		if (listed[i])
-			xb_confirm_delete(table, hash_of(key, sources[i], ipv4),
-					  (uint32_t)sources[i]);
+			xb_exact_delete(table, hash_of(key, sources[i], ipv4),
+					(uint32_t)sources[i]);
 }
 
 /* One CPU for the traffic and us, where a half-done move lasts as long as a time slice; or one
@@ -301,7 +301,7 @@ static void few_keys_under_traffic(bool ipv4)
 	struct xb_entry entries[FEW_STABLE];
 	struct xb_generation *generation;
 	struct xb_counts before;
-	struct xb_confirm *table;
+	struct xb_exact *table;
 	cpu_set_t cpus;
 	struct rig rig;
 	pid_t traffic;

@@ -54,15 +54,15 @@ static uint64_t memory(void)
 {
 	struct xb_generation *generation = rig_generation(&rig);
 	uint64_t bytes = 0;
-	struct xb_link link;
+	struct xb_anchor anchor;
 
 	for (int i = 0; i < XB_MAPS; i++)
 		bytes += generation->map[i] >= 0 ? map_bytes(generation->map[i]) : 0;
 	xb_generation_close(generation);
-	assert_int_equal(xb_link_open(rig.pins, &link), 0);
-	bytes += map_bytes(link.ifaces) + map_bytes(link.stats) + map_bytes(link.watch) +
-		 map_bytes(link.drops) + map_bytes(link.hits) + map_bytes(link.hits_names);
-	xb_link_close(&link);
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	bytes += map_bytes(anchor.ifaces) + map_bytes(anchor.stats) + map_bytes(anchor.watch) +
+		 map_bytes(anchor.drops) + map_bytes(anchor.hits) + map_bytes(anchor.hits_names);
+	xb_anchor_close(&anchor);
 	return bytes;
 }
 
@@ -146,8 +146,8 @@ static void random_names(const char *domain, uint32_t verdict)
 
 static void subdomains(void **state)
 {
-	struct xb_hit *hits;
-	struct xb_link link;
+	struct xb_topname *hits;
+	struct xb_anchor anchor;
 	size_t count;
 
 	(void)state;
@@ -164,21 +164,21 @@ static void subdomains(void **state)
 	assert_int_equal(counted(XB_NAME_CLEAN), QUERIES);
 	flood_ends();
 	/* Names are told as they are listed, not as they were asked for. */
-	assert_int_equal(xb_link_open(rig.pins, &link), 0);
-	assert_int_equal(xb_hits_read(&link, &hits, &count), 0);
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	assert_int_equal(xb_topnames_read(&anchor, &hits, &count), 0);
 	assert_int_equal(count, 2);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(hits[i].packets, QUERIES);
 	free(hits);
-	xb_link_close(&link);
+	xb_anchor_close(&anchor);
 }
 
 /* More listed names than there are places to count them in. */
 static void many_listed_names(void **state)
 {
 	int program = rig_entry(&rig);
-	struct xb_hit *hits;
-	struct xb_link link;
+	struct xb_topname *hits;
+	struct xb_anchor anchor;
 	size_t count;
 
 	(void)state;
@@ -193,13 +193,13 @@ static void many_listed_names(void **state)
 	}
 	assert_int_equal(counted(XB_NAME_DROPPED), QUERIES);
 	flood_ends();
-	assert_int_equal(xb_link_open(rig.pins, &link), 0);
-	assert_int_equal(xb_hits_read(&link, &hits, &count), 0);
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	assert_int_equal(xb_topnames_read(&anchor, &hits, &count), 0);
 	printf("%zu of %d listed names told\n", count, NAMES);
 	assert_true(count > 2);
 	assert_true(count <= XB_HITS_SLOTS * (size_t)sysconf(_SC_NPROCESSORS_CONF));
 	free(hits);
-	xb_link_close(&link);
+	xb_anchor_close(&anchor);
 	close(program);
 }
 

@@ -38,33 +38,33 @@ static void ip_headers(void **state)
 	for (uint32_t tags = 0; tags < 3; tags++) {
 		for (size_t i = 0; i < ROWS(options); i++)
 			check_both(options[i],
-				   &(struct wrap){.shape = {.link = tags, .options = options[i]}},
+				   &(struct wrap){.shape = {.anchor = tags, .options = options[i]}},
 				   true);
 		for (size_t i = 0; i < ROWS(extensions); i++)
 			check_both(extensions[i],
 				   &(struct wrap){.shape = {.ipv6 = true,
-							    .link = tags,
+							    .anchor = tags,
 							    .extensions = extensions[i]}},
 				   true);
 		check_both("first fragment",
-			   &(struct wrap){.shape = {.link = tags, .field = 0x2000}}, false);
+			   &(struct wrap){.shape = {.anchor = tags, .field = 0x2000}}, false);
 		check_both("last fragment",
-			   &(struct wrap){.shape = {.link = tags, .field = 0x0001}}, false);
+			   &(struct wrap){.shape = {.anchor = tags, .field = 0x0001}}, false);
 		check_both("first fragment",
 			   &(struct wrap){.shape = {.ipv6 = true,
-						    .link = tags,
+						    .anchor = tags,
 						    .extensions = "2c 06 00 0001 00000001"}},
 			   false);
 		check_both("later fragment",
 			   &(struct wrap){.shape = {.ipv6 = true,
-						    .link = tags,
+						    .anchor = tags,
 						    .extensions = "2c 06 00 0008 00000001"}},
 			   false);
-		check_both(
-			"UDP",
-			&(struct wrap){
-				.shape = {.ipv6 = true, .link = tags, .extensions = "00 11" PADS}},
-			false);
+		check_both("UDP",
+			   &(struct wrap){.shape = {.ipv6 = true,
+						    .anchor = tags,
+						    .extensions = "00 11" PADS}},
+			   false);
 	}
 }
 
@@ -224,8 +224,8 @@ static int attach(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(xb_link_enrol(&counts_link, if_nametoindex("lo"), "lo"), 0);
-	assert_int_equal(xb_link_enrolled(&counts_link, &all, &count), 0);
+	assert_int_equal(xb_anchor_enrol(&counts_link, if_nametoindex("lo"), "lo"), 0);
+	assert_int_equal(xb_anchor_enrolled(&counts_link, &all, &count), 0);
 	assert_int_equal(count, 1);
 	counts_row = all[0].row;
 	free(all);
@@ -236,13 +236,13 @@ static int attach(void **state)
 static int detach(void **state)
 {
 	(void)state;
-	assert_int_equal(xb_link_dismiss(&counts_link, if_nametoindex("lo")), 0);
+	assert_int_equal(xb_anchor_dismiss(&counts_link, if_nametoindex("lo")), 0);
 	counts_row = 0;
 	read_counts(&last_counts);
 	return 0;
 }
 
-static void check_told(struct xb_watcher *watcher, struct seen *seen, const char *name,
+static void check_told(struct xb_drops *watcher, struct seen *seen, const char *name,
 		       enum xb_reason reason, uint16_t port)
 {
 	uint8_t labels[512];
@@ -250,7 +250,7 @@ static void check_told(struct xb_watcher *watcher, struct seen *seen, const char
 	const struct xb_drop *drop = &seen->last.drop;
 
 	for (int i = 0; !seen->count && i < 20; i++)
-		assert_int_equal(xb_watcher_poll(watcher), 0);
+		assert_int_equal(xb_drops_poll(watcher), 0);
 	if (seen->count != 1)
 		fail_msg("%s: told %u times", name, seen->count);
 	seen->count = 0;
@@ -274,12 +274,12 @@ static void told(void **state)
 					    LONG "a.example.com",
 					    A125 "d.d"};
 	struct seen seen = {0};
-	struct xb_watcher watcher;
+	struct xb_drops watcher;
 	struct hello hello;
 	char text[1024];
 
 	(void)state;
-	if (xb_watcher_open(&watcher, rig.pins, 1000, see, &seen))
+	if (xb_drops_open(&watcher, rig.pins, 1000, see, &seen))
 		fail_msg("%s", xb_error_message());
 	for (size_t i = 0; i < ROWS(names); i++) {
 		bool counted = !strcmp(names[i], "count.test");
@@ -305,9 +305,9 @@ static void told(void **state)
 	make_named(&(struct hello_shape){0}, "example.org", &hello);
 	check_wrapped("not listed", &(struct wrap){0}, TLS_PORT, hello.byte, hello.size,
 		      XB_NAME_CLEAN);
-	assert_int_equal(xb_watcher_poll(&watcher), 0);
+	assert_int_equal(xb_drops_poll(&watcher), 0);
 	assert_int_equal(seen.count, 0);
-	xb_watcher_close(&watcher);
+	xb_drops_close(&watcher);
 }
 
 int main(void)

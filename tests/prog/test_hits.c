@@ -18,18 +18,18 @@
 #include "support/rig.h"
 
 struct found {
-	struct xb_hit *all;
+	struct xb_topname *all;
 	size_t count;
 };
 
 static struct found read_hits(struct rig *rig)
 {
 	struct found found;
-	struct xb_link link;
+	struct xb_anchor anchor;
 
-	assert_int_equal(xb_link_open(rig->pins, &link), 0);
-	assert_int_equal(xb_hits_read(&link, &found.all, &found.count), 0);
-	xb_link_close(&link);
+	assert_int_equal(xb_anchor_open(rig->pins, &anchor), 0);
+	assert_int_equal(xb_topnames_read(&anchor, &found.all, &found.count), 0);
+	xb_anchor_close(&anchor);
 	return found;
 }
 

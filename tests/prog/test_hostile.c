@@ -93,13 +93,13 @@ static void name_text(uint32_t number, bool listed, char text[64])
 static bool hits(struct xb_generation *known, const struct xb_entry *address)
 {
 	if (xb_entry_is_ipv4(address))
-		return xb_counting_contains(
-			&known->host4, xb_hash_ipv4(&known->params.key, xb_entry_ipv4(address)));
+		return xb_bloom_contains(&known->host4,
+					 xb_hash_ipv4(&known->params.key, xb_entry_ipv4(address)));
 	for (size_t i = 0; i < sizeof(lengths6); i++) {
 		struct xb_entry covering = xb_entry_covering(address, lengths6[i]);
 
-		if (xb_counting_contains(&known->net6, xb_hash_ipv6(&known->params.key, covering.hi,
-								    covering.lo, lengths6[i])))
+		if (xb_bloom_contains(&known->net6, xb_hash_ipv6(&known->params.key, covering.hi,
+								 covering.lo, lengths6[i])))
 			return true;
 	}
 	return false;
@@ -250,8 +250,7 @@ static void known_keys_of_names(void **state)
 
 		name_text(number, false, text);
 		assert_int_equal(xb_name_parse(text, strlen(text), form, &used), 0);
-		if (!xb_counting_contains(&known->names,
-					  xb_name_hash(&known->params.key, form, used)))
+		if (!xb_bloom_contains(&known->names, xb_name_hash(&known->params.key, form, used)))
 			continue;
 		found++;
 		dns_query(text, number & 1, &frame);

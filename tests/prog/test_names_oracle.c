@@ -26,7 +26,7 @@
 static const char *const lists[] = {"default", "refused", "nxdomain", "truncate", "count"};
 
 static struct rig rig;
-static struct xb_link link_of_rig;
+static struct xb_anchor link_of_rig;
 static int program;
 static uint64_t seed;
 
@@ -466,7 +466,8 @@ static uint64_t random_packet(struct packet *packet)
 	struct dns_shape *shape = &packet->shape;
 	uint32_t said;
 
-	*shape = (struct dns_shape){.ipv6 = below(2), .link = below(DNS_LINKS), .fill = below(12)};
+	*shape =
+		(struct dns_shape){.ipv6 = below(2), .anchor = below(DNS_LINKS), .fill = below(12)};
 	packet->size = said = random_message(packet->message);
 	if (below(40) == 0)
 		shape->udp_more = (int)below(8) - 4;
@@ -485,7 +486,7 @@ static int reason_that_counted(struct xb_counts *before)
 	struct xb_counts after;
 	int found = -1;
 
-	assert_int_equal(xb_link_counts(&link_of_rig, 0, &after), 0);
+	assert_int_equal(xb_anchor_counts(&link_of_rig, 0, &after), 0);
 	for (int i = 0; i < XB_REASON_COUNT; i++)
 		if (after.reason[i].packets != before->reason[i].packets)
 			found = i;
@@ -553,7 +554,7 @@ static void the_same_as_the_reference(void **state)
 	struct xb_counts counts;
 
 	(void)state;
-	assert_int_equal(xb_link_counts(&link_of_rig, 0, &counts), 0);
+	assert_int_equal(xb_anchor_counts(&link_of_rig, 0, &counts), 0);
 	for (uint64_t i = 0; i < packets; i++) {
 		uint64_t reasons = random_packet(packet);
 		uint32_t size = sizeof(out);
@@ -600,13 +601,13 @@ static int begin(void **state)
 	list_all(allowed, ALLOWED, 0, true);
 	qsort(listed, LISTED, sizeof(listed[0]), compare_known);
 	qsort(allowed, ALLOWED, sizeof(allowed[0]), compare_known);
-	return xb_link_open(rig.pins, &link_of_rig);
+	return xb_anchor_open(rig.pins, &link_of_rig);
 }
 
 static int end(void **state)
 {
 	(void)state;
-	xb_link_close(&link_of_rig);
+	xb_anchor_close(&link_of_rig);
 	close(program);
 	rig_end(&rig);
 	return 0;

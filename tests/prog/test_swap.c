@@ -135,16 +135,16 @@ static void *send_all(void *context)
 }
 
 /* The statistics of in0 and in1. */
-static void read_counts(const struct xb_link *link, struct xb_counts counts[INTERFACES])
+static void read_counts(const struct xb_anchor *anchor, struct xb_counts counts[INTERFACES])
 {
 	struct xb_enrolled *all;
 	size_t count;
 
-	assert_int_equal(xb_link_enrolled(link, &all, &count), 0);
+	assert_int_equal(xb_anchor_enrolled(anchor, &all, &count), 0);
 	assert_int_equal(count, INTERFACES);
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(xb_link_counts(link, all[i].row, &counts[all[i].name[2] - '0']),
-				 0);
+		assert_int_equal(
+			xb_anchor_counts(anchor, all[i].row, &counts[all[i].name[2] - '0']), 0);
 	free(all);
 }
 
@@ -233,11 +233,11 @@ struct watch {
 
 static void read_all_counts(struct xb_counts counts[INTERFACES])
 {
-	struct xb_link link;
+	struct xb_anchor anchor;
 
-	assert_int_equal(xb_link_open(rig.pins, &link), 0);
-	read_counts(&link, counts);
-	xb_link_close(&link);
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	read_counts(&anchor, counts);
+	xb_anchor_close(&anchor);
 }
 
 static void begin_watch(struct watch *watch)

@@ -56,18 +56,18 @@ static void assert_nothing_to_commit(void)
 {
 	struct xb_commit commit;
 
-	assert_int_equal(xb_rollback_commit_begin(&rig.paths, &commit), 1);
+	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 1);
 }
 
 /* Whether the trial has more time, for its commit. */
 static bool is_extended(void)
 {
-	struct xb_link link;
+	struct xb_anchor anchor;
 	bool extended;
 
-	assert_int_equal(xb_link_open(rig.paths.pins, &link), 0);
-	extended = link.guard.state.before;
-	xb_link_close(&link);
+	assert_int_equal(xb_anchor_open(rig.paths.pins, &anchor), 0);
+	extended = anchor.guard.state.before;
+	xb_anchor_close(&anchor);
 	return extended;
 }
 
@@ -79,11 +79,11 @@ static void is_kept(void **state)
 	(void)state;
 	assert_nothing_to_commit();
 	try_monitor();
-	assert_int_equal(xb_rollback_commit_begin(&rig.paths, &commit), 0);
+	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
 	assert_int_equal(commit.trial.request.kind, XB_REQUEST_POLICY);
 	assert_int_equal(commit.trial.request.policy.policy, XB_POLICY_MONITOR);
 	assert_int_equal(xb_policy_wish(&rig.paths, &wish, NULL), 0);
-	xb_rollback_commit_end(&commit, true);
+	xb_trial_commit_end(&commit, true);
 	assert_nothing_to_commit();
 	assert_verdict(XDP_PASS);
 	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, NULL), 0);
@@ -101,12 +101,12 @@ static void goes_back(void **state)
 	(void)state;
 	try_monitor();
 	assert_false(is_extended());
-	assert_int_equal(xb_rollback_commit_begin(&rig.paths, &commit), 0);
+	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
 	assert_true(is_extended());
-	xb_rollback_commit_end(&commit, false);
+	xb_trial_commit_end(&commit, false);
 	assert_false(is_extended());
 	assert_verdict(XDP_PASS);
-	assert_int_equal(xb_rollback_abandon(&rig.paths, NULL, &was_tried), 0);
+	assert_int_equal(xb_trial_abandon(&rig.paths, NULL, &was_tried), 0);
 	assert_verdict(XDP_DROP);
 	assert_nothing_to_commit();
 	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, NULL), 0);

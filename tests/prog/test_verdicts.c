@@ -530,19 +530,19 @@ static void without_a_generation(void **state)
 {
 	struct xb_counts before, after;
 	uint32_t zero = 0;
-	struct xb_link link;
+	struct xb_anchor anchor;
 	int program = rig_entry(&rig);
 
 	(void)state;
-	assert_int_equal(xb_link_open(rig.pins, &link), 0);
-	assert_int_equal(bpf_map_delete_elem(link.slot, &zero), 0);
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	assert_int_equal(bpf_map_delete_elem(anchor.slot, &zero), 0);
 	rig_counts(&rig, &before);
 	assert_int_equal(rig_run_ipv4(program, 0xc6336407), XDP_PASS);
 	rig_counts(&rig, &after);
 	assert_int_equal(after.reason[XB_NO_GENERATION].packets -
 				 before.reason[XB_NO_GENERATION].packets,
 			 1);
-	xb_link_close(&link);
+	xb_anchor_close(&anchor);
 	rig_add(&rig, "192.0.2.77", "default");
 	assert_int_equal(rig_run_ipv4(program, 0xc6336407), XDP_DROP);
 	close(program);

@@ -97,7 +97,7 @@ static const struct row table[] = {
 
 static struct rig rig;
 static int program;
-static struct xb_watcher watcher;
+static struct xb_drops watcher;
 static bool watching;
 
 struct seen {
@@ -117,27 +117,27 @@ static int see(const struct xb_drop *drop, void *context)
 static void pretend_attached(bool attached)
 {
 	uint32_t loopback = if_nametoindex("lo");
-	struct xb_link link;
+	struct xb_anchor anchor;
 
-	assert_int_equal(xb_link_open(rig.pins, &link), 0);
-	assert_int_equal(attached ? xb_link_enrol(&link, loopback, "lo")
-				  : xb_link_dismiss(&link, loopback),
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	assert_int_equal(attached ? xb_anchor_enrol(&anchor, loopback, "lo")
+				  : xb_anchor_dismiss(&anchor, loopback),
 			 0);
-	xb_link_close(&link);
+	xb_anchor_close(&anchor);
 }
 
 static void start(uint32_t rate, struct seen *seen)
 {
 	*seen = (struct seen){0};
 	pretend_attached(true);
-	if (xb_watcher_open(&watcher, rig.pins, rate, see, seen))
+	if (xb_drops_open(&watcher, rig.pins, rate, see, seen))
 		fail_msg("%s", xb_error_message());
 	watching = true;
 }
 
 static void stop(void)
 {
-	xb_watcher_close(&watcher);
+	xb_drops_close(&watcher);
 	watching = false;
 }
 
@@ -163,7 +163,7 @@ static void poll_for(unsigned int milliseconds)
 	uint64_t end = now() + milliseconds * 1000000ULL;
 
 	while (now() < end)
-		assert_int_equal(xb_watcher_poll(&watcher), 0);
+		assert_int_equal(xb_drops_poll(&watcher), 0);
 }
 
 static void check_row(const struct row *row, struct seen *seen)
@@ -176,7 +176,7 @@ static void check_row(const struct row *row, struct seen *seen)
 	seen->count = 0;
 	assert_int_equal(rig_run(program, frame, size), XDP_DROP);
 	for (int i = 0; !seen->count && i < 20; i++)
-		assert_int_equal(xb_watcher_poll(&watcher), 0);
+		assert_int_equal(xb_drops_poll(&watcher), 0);
 	if (seen->count != 1)
 		fail_msg("%s: told %u times", row->name, seen->count);
 	rig_bytes(row->family == 4 ? LISTED4 : LISTED6, source);
@@ -232,7 +232,7 @@ static void the_rate(void **state)
 	drop_many(100);
 	poll_for(50);
 	assert_int_equal(seen.count, 50);
-	assert_int_equal(xb_watcher_untold(&watcher, &untold), 0);
+	assert_int_equal(xb_drops_untold(&watcher, &untold), 0);
 	assert_int_equal(untold, 350);
 	for (int i = 0; i < 5; i++) {
 		told = seen.count;
@@ -241,7 +241,7 @@ static void the_rate(void **state)
 		assert_in_range(seen.count - told, 0, 50);
 	}
 	/* Each wait holds a refill; the first second's budget comes back after eleven. */
-	for (int i = 0; i < 2 + XB_WATCHER_TICKS; i++)
+	for (int i = 0; i < 2 + XB_DROPS_TICKS; i++)
 		poll_for(101);
 	told = seen.count;
 	drop_many(60);
@@ -298,11 +298,11 @@ static void nothing_untold(void **state)
 	start(1000, &seen);
 	drop_many(500);
 	/* They are on the way. */
-	assert_int_equal(xb_watcher_untold(&watcher, &untold), 0);
+	assert_int_equal(xb_drops_untold(&watcher, &untold), 0);
 	assert_int_equal(untold, 0);
 	poll_for(150);
 	assert_int_equal(seen.count, 500);
-	assert_int_equal(xb_watcher_untold(&watcher, &untold), 0);
+	assert_int_equal(xb_drops_untold(&watcher, &untold), 0);
 	assert_int_equal(untold, 0);
 	stop();
 }
@@ -350,7 +350,7 @@ static void full_ring(void **state)
 	uint64_t untold;
 
 	(void)state;
-	start(XB_WATCHER_RATE_MAX, &seen);
+	start(XB_DROPS_RATE_MAX, &seen);
 	drop_many(9000);
 	poll_for(50);
 	assert_in_range(seen.count, 5000, 5500);
@@ -359,7 +359,7 @@ static void full_ring(void **state)
 	assert_in_range(seen.count, 5100, 5600);
 	drop_many(100000);
 	poll_for(150);
-	assert_int_equal(xb_watcher_untold(&watcher, &untold), 0);
+	assert_int_equal(xb_drops_untold(&watcher, &untold), 0);
 	assert_int_equal(untold + seen.count, 109100);
 	stop();
 }
@@ -372,15 +372,15 @@ static void see_ends_the_poll(void **state)
 	start(100, &seen);
 	seen.end = 2;
 	drop_many(5);
-	assert_int_equal(xb_watcher_poll(&watcher), -ECANCELED);
+	assert_int_equal(xb_drops_poll(&watcher), -ECANCELED);
 	assert_int_equal(seen.count, 2);
 	stop();
 }
 
 static void one_watcher(void **state)
 {
-	struct xb_watcher second;
-	struct xb_link link;
+	struct xb_drops second;
+	struct xb_anchor anchor;
 	struct seen seen;
 	uint32_t zero = 0;
 	int64_t budget;
@@ -388,18 +388,18 @@ static void one_watcher(void **state)
 	(void)state;
 	start(100, &seen);
 	xb_error_clear();
-	assert_true(xb_watcher_open(&second, rig.pins, 100, see, &seen) < 0);
+	assert_true(xb_drops_open(&second, rig.pins, 100, see, &seen) < 0);
 	assert_non_null(strstr(xb_error_message(), "another"));
 	drop_one();
 	poll_for(50);
 	assert_int_equal(seen.count, 1);
-	assert_int_equal(xb_link_open(rig.pins, &link), 0);
-	assert_int_equal(bpf_map_lookup_elem(link.watch, &zero, &budget), 0);
-	xb_link_close(&link);
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	assert_int_equal(bpf_map_lookup_elem(anchor.watch, &zero, &budget), 0);
+	xb_anchor_close(&anchor);
 	assert_int_equal(budget, 99);
 	stop();
-	assert_int_equal(xb_watcher_open(&second, rig.pins, 100, see, &seen), 0);
-	xb_watcher_close(&second);
+	assert_int_equal(xb_drops_open(&second, rig.pins, 100, see, &seen), 0);
+	xb_drops_close(&second);
 }
 
 static void no_link(void **state)
@@ -408,7 +408,7 @@ static void no_link(void **state)
 
 	(void)state;
 	xb_error_clear();
-	assert_int_equal(xb_watcher_open(&watcher, rig.state, 100, see, &seen), -ENOENT);
+	assert_int_equal(xb_drops_open(&watcher, rig.state, 100, see, &seen), -ENOENT);
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 }
 

@@ -32,45 +32,45 @@ static inline uint64_t slots_in(const struct xb_buckets *geometry, bool wide)
 	return (uint64_t)geometry->parts * geometry->size * (wide ? 8 : 16);
 }
 
-static inline struct xb_confirm make(struct xb_buckets geometry, bool wide)
+static inline struct xb_exact make(struct xb_buckets geometry, bool wide)
 {
-	struct xb_confirm table = {
+	struct xb_exact table = {
 		.geometry = geometry, .slots = wide, .key = {next_random(), next_random()}};
-	size_t bytes = xb_confirm_bytes(&geometry);
+	size_t bytes = xb_exact_bytes(&geometry);
 	int fd = memfd_create("buckets", MFD_CLOEXEC);
 
 	assert_int_equal(ftruncate(fd, (off_t)bytes + 4096), 0);
-	assert_int_equal(xb_window_open(&table.buckets, fd, bytes), 0);
-	assert_int_equal(xb_window_map_all(&table.buckets), 0);
+	assert_int_equal(xb_mapping_open(&table.buckets, fd, bytes), 0);
+	assert_int_equal(xb_mapping_map_all(&table.buckets), 0);
 	close(fd);
 	return table;
 }
 
-static inline void discard(struct xb_confirm *table)
+static inline void discard(struct xb_exact *table)
 {
-	xb_window_close(&table->buckets);
+	xb_mapping_close(&table->buckets);
 }
 
 /* Keys are numbers: an address, or what a prefix would hash to. */
-static inline uint64_t hash_of(const struct xb_confirm *table, uint64_t key)
+static inline uint64_t hash_of(const struct xb_exact *table, uint64_t key)
 {
 	return table->slots ? xb_mix64(table->key.a + key)
 			    : xb_hash_ipv4(&table->key, (uint32_t)key);
 }
 
-static inline int add(struct xb_confirm *table, uint64_t key)
+static inline int add(struct xb_exact *table, uint64_t key)
 {
-	return xb_confirm_add(table, hash_of(table, key), (uint32_t)key);
+	return xb_exact_add(table, hash_of(table, key), (uint32_t)key);
 }
 
-static inline int del(struct xb_confirm *table, uint64_t key)
+static inline int del(struct xb_exact *table, uint64_t key)
 {
-	return xb_confirm_delete(table, hash_of(table, key), (uint32_t)key);
+	return xb_exact_delete(table, hash_of(table, key), (uint32_t)key);
 }
 
-static inline bool has(struct xb_confirm *table, uint64_t key)
+static inline bool has(struct xb_exact *table, uint64_t key)
 {
-	return xb_confirm_contains(table, hash_of(table, key), (uint32_t)key);
+	return xb_exact_contains(table, hash_of(table, key), (uint32_t)key);
 }
 
 /* Distinct, in random order: an odd multiple is a bijection. */
@@ -83,12 +83,12 @@ static inline uint32_t *make_keys(size_t count)
 	return keys;
 }
 
-static inline uint64_t *words_of(const struct xb_confirm *table)
+static inline uint64_t *words_of(const struct xb_exact *table)
 {
 	return (uint64_t *)(void *)table->buckets.base;
 }
 
-static inline uint64_t moves_of(const struct xb_confirm *table)
+static inline uint64_t moves_of(const struct xb_exact *table)
 {
 	const uint64_t *end =
 		words_of(table) + (uint64_t)8 * table->geometry.parts * table->geometry.size;

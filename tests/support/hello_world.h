@@ -14,7 +14,7 @@
 
 static struct rig rig;
 static int program;
-static struct xb_link counts_link;
+static struct xb_anchor counts_link;
 static uint32_t counts_row;
 
 static const struct xb_name_ports all_ports = {
@@ -24,7 +24,7 @@ static struct xb_counts last_counts;
 
 static inline void read_counts(struct xb_counts *counts)
 {
-	assert_int_equal(xb_link_counts(&counts_link, counts_row, counts), 0);
+	assert_int_equal(xb_anchor_counts(&counts_link, counts_row, counts), 0);
 }
 
 /* The reason that a frame was counted for, which must be one. */
@@ -74,7 +74,7 @@ static inline int begin(void **state)
 		rig_add(&rig, world[i].domain, world[i].list);
 	rig_allow(&rig, "allowed.example.com");
 	rig_ports(&rig, &all_ports);
-	assert_int_equal(xb_link_open(rig.pins, &counts_link), 0);
+	assert_int_equal(xb_anchor_open(rig.pins, &counts_link), 0);
 	read_counts(&last_counts);
 	return 0;
 }
@@ -82,7 +82,7 @@ static inline int begin(void **state)
 static inline int end(void **state)
 {
 	(void)state;
-	xb_link_close(&counts_link);
+	xb_anchor_close(&counts_link);
 	close(program);
 	rig_end(&rig);
 	return 0;

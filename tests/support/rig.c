@@ -60,7 +60,7 @@ static int want_nothing(struct xb_writer *writer, void *context)
 void rig_begin(struct rig *rig, const char *name)
 {
 	const char *bpffs = getenv("XB_TEST_BPFFS"), *directory = getenv("XB_TEST_DIR");
-	struct xb_link link;
+	struct xb_anchor anchor;
 
 	if (!bpffs || !directory) {
 		fprintf(stderr,
@@ -76,8 +76,8 @@ void rig_begin(struct rig *rig, const char *name)
 	rig->paths = (struct xb_paths){rig->state, rig->pins, rig->run};
 	rig_must(xb_write(&rig->paths, true, want_absent_interface, NULL, &rig->written), "begin");
 	/* Test runs need an entry of our own; the dispatcher has it as an extension. */
-	rig_must(xb_link_create(rig->pins, XB_FLAVOUR_LINK, &link), "link");
-	xb_link_close(&link);
+	rig_must(xb_anchor_create(rig->pins, XB_FLAVOUR_LINK, &anchor), "link");
+	xb_anchor_close(&anchor);
 	rig_must(xb_write(&rig->paths, true, NULL, NULL, &rig->written), "begin");
 }
 
@@ -315,11 +315,11 @@ void rig_rotate(struct rig *rig)
 struct xb_generation *rig_generation(struct rig *rig)
 {
 	struct xb_generation *generation;
-	struct xb_link link;
+	struct xb_anchor anchor;
 
-	rig_must(xb_link_open(rig->pins, &link), "link");
-	rig_must(xb_generation_open(&rig->paths, &link, &generation), "generation");
-	xb_link_close(&link);
+	rig_must(xb_anchor_open(rig->pins, &anchor), "link");
+	rig_must(xb_generation_open(&rig->paths, &anchor, &generation), "generation");
+	xb_anchor_close(&anchor);
 	return generation;
 }
 
@@ -328,7 +328,7 @@ int rig_entry(struct rig *rig)
 	char directory[XB_PATH_MAX];
 	int fd;
 
-	xb_pin_path(directory, rig->pins, XB_LINK_PINS);
+	xb_pin_path(directory, rig->pins, XB_ANCHOR_PINS);
 	fd = xb_pin_open(directory, "entry");
 	rig_must(fd < 0, "entry");
 	return fd;
@@ -419,11 +419,11 @@ uint32_t rig_run_from(int program, const struct xb_entry *address)
 
 void rig_counts(struct rig *rig, struct xb_counts *counts)
 {
-	struct xb_link link;
+	struct xb_anchor anchor;
 
-	rig_must(xb_link_open(rig->pins, &link), "link");
-	rig_must(xb_link_counts(&link, 0, counts), "counts");
-	xb_link_close(&link);
+	rig_must(xb_anchor_open(rig->pins, &anchor), "link");
+	rig_must(xb_anchor_counts(&anchor, 0, counts), "counts");
+	xb_anchor_close(&anchor);
 }
 
 uint64_t rig_random(uint64_t *state)

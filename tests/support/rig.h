@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An installation of a test's own: directories, pins, a link, packets through the entry program. */
+/* An installation of a test's own: directories, pins, an anchor, packets through the entry program.
+ */
 #ifndef XB_TESTS_RIG_H
 #define XB_TESTS_RIG_H
 
@@ -80,7 +81,7 @@ uint32_t rig_run_from(int program, const struct xb_entry *address);
 void rig_counts(struct rig *rig, struct xb_counts *counts);
 
 /* How often the exact stage has moved a key in this generation. */
-uint64_t rig_moves(const struct xb_confirm *confirm);
+uint64_t rig_moves(const struct xb_exact *confirm);
 
 /*
  * Whether bits, counters, prefix words, buckets, allowlist and key counts equal those of a

@@ -32,7 +32,7 @@ static bool same_counters(const struct xb_counters *a, const struct xb_counters 
 	return true;
 }
 
-static bool same_bits(const struct xb_window *a, const struct xb_window *b, size_t bytes,
+static bool same_bits(const struct xb_mapping *a, const struct xb_mapping *b, size_t bytes,
 		      const char *stage)
 {
 	for (size_t i = 0; i < bytes; i++) {
@@ -58,7 +58,7 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Every slot of the table, sorted; and how often 0.0.0.0 stands in it. */
-static uint64_t *slots_of(struct xb_confirm *confirm, size_t *count)
+static uint64_t *slots_of(struct xb_exact *confirm, size_t *count)
 {
 	uint32_t buckets = confirm->geometry.parts * confirm->geometry.size;
 	const uint64_t *words = (const uint64_t *)(void *)confirm->buckets.base;
@@ -75,7 +75,7 @@ static uint64_t *slots_of(struct xb_confirm *confirm, size_t *count)
 }
 
 /* As multisets: where a key stands depends on the order in which they came. */
-static bool same_buckets(struct xb_confirm *a, struct xb_confirm *b, const char *stage)
+static bool same_buckets(struct xb_exact *a, struct xb_exact *b, const char *stage)
 {
 	size_t left, right;
 	uint64_t *in_a, *in_b;
@@ -127,7 +127,7 @@ static bool same_trie(int a, int b, const char *stage)
 	return equal;
 }
 
-uint64_t rig_moves(const struct xb_confirm *confirm)
+uint64_t rig_moves(const struct xb_exact *confirm)
 {
 	const struct xb_bucket *buckets =
 		(const struct xb_bucket *)(const void *)confirm->buckets.base;
@@ -203,26 +203,28 @@ bool rig_matches_rebuild(struct rig *rig)
 {
 	struct xb_generation *now = rig_generation(rig), *fresh = NULL;
 	struct xb_store *store;
-	struct xb_keys keys;
-	struct xb_link link;
+	struct xb_snapshot keys;
+	struct xb_anchor anchor;
 	struct xb_txn *txn;
-	struct xb_build build = {
-		.paths = &rig->paths, .link = &link, .key = &now->params.key, .size = &now->params};
+	struct xb_build build = {.paths = &rig->paths,
+				 .anchor = &anchor,
+				 .key = &now->params.key,
+				 .size = &now->params};
 	bool equal;
 
-	rig_must(xb_link_open(rig->pins, &link), "link");
+	rig_must(xb_anchor_open(rig->pins, &anchor), "link");
 	rig_must(xb_store_open(rig->state, XB_STORE_READ, &store), "store");
 	rig_must(xb_store_read(store, &txn), "store");
-	rig_must(xb_keys_collect(txn, &keys), "keys");
+	rig_must(xb_snapshot_take(txn, &keys), "keys");
 	rig_must(xb_build(&build, &keys, &fresh), "build");
 	equal = xb_generation_is_current(now, &txn->meta) && !now->header->dirty &&
 		same(now, fresh);
 	if (!xb_generation_is_current(now, &txn->meta))
 		fprintf(stderr, "applied %lu of %lu\n", now->header->applied, txn->meta.sequence);
-	xb_keys_free(&keys);
+	xb_snapshot_free(&keys);
 	xb_txn_abort(txn);
 	xb_store_close(store);
-	xb_link_close(&link);
+	xb_anchor_close(&anchor);
 	xb_generation_discard(&rig->paths, fresh);
 	xb_generation_close(now);
 	return equal;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The maps of the link and the entry program. */
+/* The maps of the anchor and the entry program. */
 #include "attach/anchor.h"
 
 #include <bpf/bpf.h>
@@ -22,63 +22,65 @@
 
 #define NEW_PINS "link-new"
 
-static const struct xb_link closed = {.identity = -1,
-				      .slot = -1,
-				      .ifaces = -1,
-				      .stats = -1,
-				      .watch = -1,
-				      .drops = -1,
-				      .hits = -1,
-				      .hits_names = -1,
-				      .entry = -1,
-				      .guard = {.program = -1, .sides = -1, .cell = -1}};
+static const struct xb_anchor closed = {.identity = -1,
+					.slot = -1,
+					.ifaces = -1,
+					.stats = -1,
+					.watch = -1,
+					.drops = -1,
+					.hits = -1,
+					.hits_names = -1,
+					.entry = -1,
+					.guard = {.program = -1, .sides = -1, .cell = -1}};
 
 /* The maps that all programs share, by the names they are declared and pinned with. */
 static const struct {
 	const char *name;
-	size_t fd; /* where in struct xb_link */
+	size_t fd; /* where in struct xb_anchor */
 	uint32_t type, value_bytes;
 } shared[] = {
-	{"ifaces", offsetof(struct xb_link, ifaces), BPF_MAP_TYPE_ARRAY,
+	{"ifaces", offsetof(struct xb_anchor, ifaces), BPF_MAP_TYPE_ARRAY,
 	 sizeof(struct xb_iface_cell)},
-	{"stats", offsetof(struct xb_link, stats), BPF_MAP_TYPE_PERCPU_ARRAY,
+	{"stats", offsetof(struct xb_anchor, stats), BPF_MAP_TYPE_PERCPU_ARRAY,
 	 sizeof(struct xb_counts)},
-	{"watch", offsetof(struct xb_link, watch), BPF_MAP_TYPE_ARRAY, sizeof(struct xb_watch)},
-	{"drops", offsetof(struct xb_link, drops), BPF_MAP_TYPE_RINGBUF, 0},
-	{"hits", offsetof(struct xb_link, hits), BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_hits)},
-	{"hits_names", offsetof(struct xb_link, hits_names), BPF_MAP_TYPE_PERCPU_ARRAY,
+	{"watch", offsetof(struct xb_anchor, watch), BPF_MAP_TYPE_ARRAY, sizeof(struct xb_watch)},
+	{"drops", offsetof(struct xb_anchor, drops), BPF_MAP_TYPE_RINGBUF, 0},
+	{"hits", offsetof(struct xb_anchor, hits), BPF_MAP_TYPE_PERCPU_ARRAY,
+	 sizeof(struct xb_hits)},
+	{"hits_names", offsetof(struct xb_anchor, hits_names), BPF_MAP_TYPE_PERCPU_ARRAY,
 	 sizeof(struct xb_hits_name)},
 };
 
 #define SHARED (sizeof(shared) / sizeof(shared[0]))
 
-static int *shared_fd(struct xb_link *link, size_t number)
+static int *shared_fd(struct xb_anchor *anchor, size_t number)
 {
-	return (int *)(void *)((char *)link + shared[number].fd);
+	return (int *)(void *)((char *)anchor + shared[number].fd);
 }
 
-void xb_link_close(struct xb_link *link)
+void xb_anchor_close(struct xb_anchor *anchor)
 {
 	for (size_t i = 0; i < SHARED; i++)
-		if (*shared_fd(link, i) >= 0)
-			close(*shared_fd(link, i));
-	if (link->identity >= 0)
-		close(link->identity);
-	if (link->slot >= 0)
-		close(link->slot);
-	if (link->entry >= 0)
-		close(link->entry);
-	xb_guard_close(&link->guard);
-	*link = closed;
+		if (*shared_fd(anchor, i) >= 0)
+			close(*shared_fd(anchor, i));
+	if (anchor->identity >= 0)
+		close(anchor->identity);
+	if (anchor->slot >= 0)
+		close(anchor->slot);
+	if (anchor->entry >= 0)
+		close(anchor->entry);
+	xb_guard_close(&anchor->guard);
+	*anchor = closed;
 }
 
-static int open_pins(const char *directory, struct xb_link *link)
+static int open_pins(const char *directory, struct xb_anchor *anchor)
 {
-	link->slot = xb_pin_open_map(directory, "slot", BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
-	if (link->slot < 0)
-		return link->slot;
+	anchor->slot =
+		xb_pin_open_map(directory, "slot", BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
+	if (anchor->slot < 0)
+		return anchor->slot;
 	for (size_t i = 0; i < SHARED; i++) {
-		int *fd = shared_fd(link, i);
+		int *fd = shared_fd(anchor, i);
 
 		*fd = xb_pin_open_map(directory, shared[i].name, shared[i].type,
 				      shared[i].value_bytes);
@@ -88,81 +90,81 @@ static int open_pins(const char *directory, struct xb_link *link)
 	return 0;
 }
 
-static void read_netns(struct xb_link *link)
+static void read_netns(struct xb_anchor *anchor)
 {
 	uint32_t cookie = XB_IDENTITY_NETNS_COOKIE, inode = XB_IDENTITY_NETNS_INODE;
 	struct xb_netns self = xb_netns_self();
 
-	if (bpf_map_lookup_elem(link->identity, &cookie, &link->netns.cookie) ||
-	    bpf_map_lookup_elem(link->identity, &inode, &link->netns.inode))
-		link->netns = (struct xb_netns){0};
-	link->elsewhere = !xb_netns_same(&self, &link->netns);
+	if (bpf_map_lookup_elem(anchor->identity, &cookie, &anchor->netns.cookie) ||
+	    bpf_map_lookup_elem(anchor->identity, &inode, &anchor->netns.inode))
+		anchor->netns = (struct xb_netns){0};
+	anchor->elsewhere = !xb_netns_same(&self, &anchor->netns);
 }
 
-static int read_identity(const char *directory, struct xb_link *link)
+static int read_identity(const char *directory, struct xb_anchor *anchor)
 {
-	struct xb_link_identity identity;
+	struct xb_anchor_identity identity;
 	uint32_t zero = 0;
 
-	link->identity =
+	anchor->identity =
 		xb_pin_open_map(directory, "identity", BPF_MAP_TYPE_ARRAY, sizeof(identity));
-	if (link->identity < 0)
-		return link->identity;
-	if (bpf_map_lookup_elem(link->identity, &zero, &identity))
-		return xb_system_error(errno, "cannot read the link of %s", link->pins);
-	if (identity.layout < XB_LINK_LAYOUT) {
+	if (anchor->identity < 0)
+		return anchor->identity;
+	if (bpf_map_lookup_elem(anchor->identity, &zero, &identity))
+		return xb_system_error(errno, "cannot read the link of %s", anchor->pins);
+	if (identity.layout < XB_ANCHOR_LAYOUT) {
 		xb_system_error(0,
 				"%s was put in force by an older %s (layout %u, this one has "
 				"%d); it goes on enforcing%s",
-				link->pins, xb_program(), identity.layout, XB_LINK_LAYOUT,
+				anchor->pins, xb_program(), identity.layout, XB_ANCHOR_LAYOUT,
 				xb_advice(XB_ADVICE_REPLACE_OLD));
 		return -ESTALE;
 	}
-	if (identity.layout > XB_LINK_LAYOUT)
+	if (identity.layout > XB_ANCHOR_LAYOUT)
 		return xb_system_error(
 			0,
 			"%s was put in force by a newer %s (layout %u, this one has %d); use "
 			"that one, it goes on enforcing",
-			link->pins, xb_program(), identity.layout, XB_LINK_LAYOUT);
-	link->flavour = identity.flavour;
-	read_netns(link);
+			anchor->pins, xb_program(), identity.layout, XB_ANCHOR_LAYOUT);
+	anchor->flavour = identity.flavour;
+	read_netns(anchor);
 	return 0;
 }
 
-int xb_link_open(const char *pins, struct xb_link *link)
+int xb_anchor_open(const char *pins, struct xb_anchor *anchor)
 {
 	char directory[XB_PATH_MAX];
-	int error = xb_pin_path(directory, pins, XB_LINK_PINS);
+	int error = xb_pin_path(directory, pins, XB_ANCHOR_PINS);
 
-	*link = closed;
-	link->pins = pins;
+	*anchor = closed;
+	anchor->pins = pins;
 	if (!error)
-		error = read_identity(directory, link);
+		error = read_identity(directory, anchor);
 	if (!error)
-		error = open_pins(directory, link);
-	if (!error && link->flavour == XB_FLAVOUR_LINK) {
-		link->entry = xb_pin_open(directory, "entry");
-		error = link->entry < 0 ? link->entry : 0;
+		error = open_pins(directory, anchor);
+	if (!error && anchor->flavour == XB_FLAVOUR_LINK) {
+		anchor->entry = xb_pin_open(directory, "entry");
+		error = anchor->entry < 0 ? anchor->entry : 0;
 	}
 	if (!error)
-		error = xb_link_find_guard(link);
+		error = xb_anchor_find_guard(anchor);
 	if (error)
-		xb_link_close(link);
+		xb_anchor_close(anchor);
 	return error;
 }
 
-void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program)
+void xb_anchor_set_flavour(const struct xb_anchor *anchor, struct bpf_program *program)
 {
 	/* A program array takes programs of its entry's flavour only. */
-	if (link->flavour == XB_FLAVOUR_LINK)
+	if (anchor->flavour == XB_FLAVOUR_LINK)
 		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
 	else
 		bpf_program__set_expected_attach_type(program, 0);
 }
 
-int xb_link_lend(const struct xb_link *link, struct bpf_object *object)
+int xb_anchor_lend(const struct xb_anchor *anchor, struct bpf_object *object)
 {
-	struct xb_link from = *link;
+	struct xb_anchor from = *anchor;
 	int error = 0;
 
 	for (size_t i = 0; !error && i < SHARED; i++)
@@ -173,7 +175,7 @@ int xb_link_lend(const struct xb_link *link, struct bpf_object *object)
 
 static int create_identity(enum xb_flavour flavour)
 {
-	struct xb_link_identity identity = {.layout = XB_LINK_LAYOUT, .flavour = flavour};
+	struct xb_anchor_identity identity = {.layout = XB_ANCHOR_LAYOUT, .flavour = flavour};
 	struct xb_netns self = xb_netns_self();
 	const void *cells[XB_IDENTITY_CELLS] = {[XB_IDENTITY_LAYOUT] = &identity,
 						[XB_IDENTITY_NETNS_COOKIE] = &self.cookie,
@@ -220,13 +222,13 @@ static int move_pins(const char *pins, const char *name, const char *to)
 		       : 0;
 }
 
-int xb_link_set_aside(const char *pins)
+int xb_anchor_set_aside(const char *pins)
 {
 	char final[XB_PATH_MAX];
-	struct xb_link_identity identity;
+	struct xb_anchor_identity identity;
 	uint32_t zero = 0;
 	char name[32];
-	int error = xb_pin_path(final, pins, XB_LINK_PINS), fd;
+	int error = xb_pin_path(final, pins, XB_ANCHOR_PINS), fd;
 
 	fd = error ? error : xb_pin_open(final, "identity");
 	if (fd >= 0) {
@@ -237,26 +239,26 @@ int xb_link_set_aside(const char *pins)
 	}
 	if (error)
 		return xb_system_error(errno, "cannot read the link of %s", pins);
-	if (fd < 0 || identity.layout == XB_LINK_LAYOUT) {
-		xb_unpin_directory(pins, XB_LINK_PINS); /* of which pins are missing */
+	if (fd < 0 || identity.layout == XB_ANCHOR_LAYOUT) {
+		xb_unpin_directory(pins, XB_ANCHOR_PINS); /* of which pins are missing */
 		return 0;
 	}
-	snprintf(name, sizeof(name), XB_LINK_OLDER "%u", identity.layout);
-	error = move_pins(pins, XB_GUARD_PINS, XB_LINK_PINS "/" XB_GUARD_PINS);
+	snprintf(name, sizeof(name), XB_ANCHOR_OLDER "%u", identity.layout);
+	error = move_pins(pins, XB_GUARD_PINS, XB_ANCHOR_PINS "/" XB_GUARD_PINS);
 	xb_fault("upgrade-trial");
 	if (!error)
-		error = move_pins(pins, XB_LINK_PINS, name);
+		error = move_pins(pins, XB_ANCHOR_PINS, name);
 	xb_fault("upgrade-aside");
 	return error;
 }
 
-int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link)
+int xb_anchor_create(const char *pins, enum xb_flavour flavour, struct xb_anchor *anchor)
 {
 	char staged[XB_PATH_MAX], final[XB_PATH_MAX];
 	struct entry_bpf *skeleton = NULL;
 	int identity = -1, error;
 
-	*link = closed;
+	*anchor = closed;
 	error = xb_capabilities_need();
 	if (!error)
 		error = xb_pin_directory(pins);
@@ -264,7 +266,7 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 		return error;
 	error = xb_pin_path(staged, pins, NEW_PINS);
 	if (!error)
-		error = xb_pin_path(final, pins, XB_LINK_PINS);
+		error = xb_pin_path(final, pins, XB_ANCHOR_PINS);
 	if (error)
 		return error;
 	xb_unpin_directory(pins, NEW_PINS);
@@ -292,7 +294,7 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 		goto out;
 	error = pin_all(staged, identity, skeleton, flavour);
 	if (!error)
-		error = xb_link_set_aside(pins);
+		error = xb_anchor_set_aside(pins);
 	if (!error && rename(staged, final) < 0)
 		error = xb_system_error(errno, "cannot publish %s", final);
 	if (error)
@@ -300,16 +302,16 @@ int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *li
 out:
 	entry_bpf__destroy(skeleton);
 	close(identity);
-	return error ? error : xb_link_open(pins, link);
+	return error ? error : xb_anchor_open(pins, anchor);
 }
 
-void xb_link_destroy(const char *pins)
+void xb_anchor_destroy(const char *pins)
 {
 	xb_unpin_directory(pins, NEW_PINS);
-	xb_unpin_directory(pins, XB_LINK_PINS);
+	xb_unpin_directory(pins, XB_ANCHOR_PINS);
 }
 
-enum xb_flavour xb_link_flavour(void)
+enum xb_flavour xb_anchor_flavour(void)
 {
 	/* libxdp joins programs with BPF_PROG_TYPE_EXT; where that is refused it would hold the
 	 * interface alone. */
@@ -318,80 +320,80 @@ enum xb_flavour xb_link_flavour(void)
 		       : XB_FLAVOUR_LINK;
 }
 
-uint32_t xb_link_slot(const struct xb_link *link)
+uint32_t xb_anchor_slot(const struct xb_anchor *anchor)
 {
 	uint32_t zero = 0, id = 0;
 
-	return bpf_map_lookup_elem(link->slot, &zero, &id) ? 0 : id;
+	return bpf_map_lookup_elem(anchor->slot, &zero, &id) ? 0 : id;
 }
 
-uint32_t xb_link_active(const struct xb_link *link)
+uint32_t xb_anchor_active(const struct xb_anchor *anchor)
 {
-	const struct xb_guard *guard = &link->guard;
+	const struct xb_guard *guard = &anchor->guard;
 
 	if (guard->program < 0)
-		return xb_link_slot(link);
+		return xb_anchor_slot(anchor);
 	return xb_guard_side(guard, guard->state.everywhere ? XB_FORMER : XB_TRIED);
 }
 
-int xb_link_set_slot(const struct xb_link *link, int program)
+int xb_anchor_set_slot(const struct xb_anchor *anchor, int program)
 {
 	uint32_t zero = 0;
 
-	if (bpf_map_update_elem(link->slot, &zero, &program, BPF_ANY))
+	if (bpf_map_update_elem(anchor->slot, &zero, &program, BPF_ANY))
 		return xb_system_error(errno, "cannot put the new filter in force");
 	return 0;
 }
 
-int xb_link_swap(const struct xb_link *link, int program)
+int xb_anchor_swap(const struct xb_anchor *anchor, int program)
 {
-	const struct xb_guard *guard = &link->guard;
+	const struct xb_guard *guard = &anchor->guard;
 
 	if (guard->program >= 0 && !guard->state.everywhere)
 		return xb_guard_set_side(guard, XB_TRIED, program);
-	return xb_link_set_slot(link, program);
+	return xb_anchor_set_slot(anchor, program);
 }
 
-int xb_link_find_guard(struct xb_link *link)
+int xb_anchor_find_guard(struct xb_anchor *anchor)
 {
 	int error;
 
-	xb_guard_close(&link->guard);
-	error = xb_guard_open(link->pins, xb_link_slot(link), &link->guard);
+	xb_guard_close(&anchor->guard);
+	error = xb_guard_open(anchor->pins, xb_anchor_slot(anchor), &anchor->guard);
 	return error == -ENOENT ? 0 : error;
 }
 
-void xb_link_quiesce(void)
+void xb_anchor_quiesce(void)
 {
 	/* Refused where processors run without a tick (nohz_full): no packet takes so long. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		usleep(100000);
 }
 
-int xb_link_at_home(const struct xb_link *link)
+int xb_anchor_at_home(const struct xb_anchor *anchor)
 {
 	char enter[XB_NETNS_ENTER];
 	bool named;
 
-	if (!link->elsewhere)
+	if (!anchor->elsewhere)
 		return 0;
-	named = xb_netns_enter(&link->netns, enter);
+	named = xb_netns_enter(&anchor->netns, enter);
 	return xb_system_error(
 		0,
 		"%s filters interfaces of another network namespace; run this there: "
 		"%s%s (not `ip netns exec`, which hides the pins)%s%s",
-		link->pins, enter, xb_advice(XB_ADVICE_RUN_THERE),
-		named ? "" : "; if that namespace is gone: rm -r ", named ? "" : link->pins);
+		anchor->pins, enter, xb_advice(XB_ADVICE_RUN_THERE),
+		named ? "" : "; if that namespace is gone: rm -r ", named ? "" : anchor->pins);
 }
 
-void xb_link_note_elsewhere(const struct xb_link *link)
+void xb_anchor_note_elsewhere(const struct xb_anchor *anchor)
 {
 	char enter[XB_NETNS_ENTER];
 
-	if (!link->elsewhere)
+	if (!anchor->elsewhere)
 		return;
-	xb_netns_enter(&link->netns, enter);
+	xb_netns_enter(&anchor->netns, enter);
 	xb_warning("%s filters interfaces of another network namespace; names shown here "
 		   "may be those of others: %s%s shows the right ones",
-		   link->pins, enter, xb_advice(XB_ADVICE_RUN_THERE));
+		   anchor->pins, enter, xb_advice(XB_ADVICE_RUN_THERE));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The link, which outlives generations: the slot through which all interfaces make their tail
+/* The anchor, which outlives generations: the slot through which all interfaces make their tail
  * call, and their statistics. */
 #ifndef XB_ATTACH_ANCHOR_H
 #define XB_ATTACH_ANCHOR_H
@@ -13,12 +13,12 @@
 #include "base/netns.h"
 #include "xdp_bloom/layout.h"
 
-#define XB_LINK_PINS "link" /* directory below the pin directory */
-#define XB_LINK_OLDER                                                                              \
+#define XB_ANCHOR_PINS "link" /* directory below the pin directory */
+#define XB_ANCHOR_OLDER                                                                            \
 	"link-older-" /* and its layout: one that is being replaced, see attach/upgrade.h          \
 		       */
 
-struct xb_link {
+struct xb_anchor {
 	const char *pins; /* the pin directory; not owned */
 	enum xb_flavour flavour;
 	struct xb_netns netns; /* of the interfaces it filters */
@@ -31,66 +31,66 @@ struct xb_link {
 
 /* Opens what is pinned. -ENOENT without a message: no link. Another layout is an error, -ESTALE if
  * it is an older one. */
-int xb_link_open(const char *pins, struct xb_link *link);
+int xb_anchor_open(const char *pins, struct xb_anchor *anchor);
 
-/* Creates and pins all of it, or nothing. A link of an older layout is set aside, in force. */
-int xb_link_create(const char *pins, enum xb_flavour flavour, struct xb_link *link);
+/* Creates and pins all of it, or nothing. An anchor of an older layout is set aside, in force. */
+int xb_anchor_create(const char *pins, enum xb_flavour flavour, struct xb_anchor *anchor);
 
 /*
- * Makes room for another link. A link of an older layout keeps its pins under another name, and so
- * continues to enforce. The guard of its trial, which stands in its slot, goes with it. What is
- * left of a link that lost pins is removed.
+ * Makes room for another anchor. An anchor of an older layout keeps its pins under another name,
+ * and so continues to enforce. The guard of its trial, which stands in its slot, goes with it. What
+ * is left of an anchor that lost pins is removed.
  */
-int xb_link_set_aside(const char *pins);
+int xb_anchor_set_aside(const char *pins);
 
-void xb_link_close(struct xb_link *link);
+void xb_anchor_close(struct xb_anchor *anchor);
 
-/* An error that says where to go if the link is of another network namespace. */
-int xb_link_at_home(const struct xb_link *link);
+/* An error that says where to go if the anchor is of another network namespace. */
+int xb_anchor_at_home(const struct xb_anchor *anchor);
 
 /* For commands that only read: a notice in that case, because an interface that they show by
  * name may be another one here. */
-void xb_link_note_elsewhere(const struct xb_link *link);
+void xb_anchor_note_elsewhere(const struct xb_anchor *anchor);
 
 /* Unpins it. Interfaces must be detached first. */
-void xb_link_destroy(const char *pins);
+void xb_anchor_destroy(const char *pins);
 
 /* The flavour this kernel and libxdp offer. */
-enum xb_flavour xb_link_flavour(void);
+enum xb_flavour xb_anchor_flavour(void);
 
 struct bpf_program;
 struct bpf_object;
 
 /* Gives the object the maps that all programs share, before it is loaded; a libbpf error. */
-int xb_link_lend(const struct xb_link *link, struct bpf_object *object);
+int xb_anchor_lend(const struct xb_anchor *anchor, struct bpf_object *object);
 
-/* What a program needs to stand in the slot of this link, before it is loaded. */
-void xb_link_set_flavour(const struct xb_link *link, struct bpf_program *program);
+/* What a program needs to stand in the slot of this anchor, before it is loaded. */
+void xb_anchor_set_flavour(const struct xb_anchor *anchor, struct bpf_program *program);
 
 /* Identity of the program in the slot; 0: empty. */
-uint32_t xb_link_slot(const struct xb_link *link);
+uint32_t xb_anchor_slot(const struct xb_anchor *anchor);
 
 /* Identity of the program of the generation in force. During a trial it is the generation that
  * belongs to the store: the former one, or the one that filtered interfaces before. */
-uint32_t xb_link_active(const struct xb_link *link);
+uint32_t xb_anchor_active(const struct xb_anchor *anchor);
 
 /* Puts the program into force: from the moment this returns, every packet goes to it. On
  * interfaces on trial it serves until the end of the trial. */
-int xb_link_swap(const struct xb_link *link, int program);
+int xb_anchor_swap(const struct xb_anchor *anchor, int program);
 
 /* The same, for any program whatever stands in the slot. */
-int xb_link_set_slot(const struct xb_link *link, int program);
+int xb_anchor_set_slot(const struct xb_anchor *anchor, int program);
 
 /* Reads again which trial has the slot, after the writer lock was not held for a while. */
-int xb_link_find_guard(struct xb_link *link);
+int xb_anchor_find_guard(struct xb_anchor *anchor);
 
 /* Waits until no packet is in a program that was in the slot before. */
-void xb_link_quiesce(void);
+void xb_anchor_quiesce(void);
 
 /* Gives the interface a row of statistics (zeroed), or keeps the one it has. name: its present
  * name; a later command finds out by it that the interface was renamed. */
-int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name);
-int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex);
+int xb_anchor_enrol(const struct xb_anchor *anchor, uint32_t ifindex, const char *name);
+int xb_anchor_dismiss(const struct xb_anchor *anchor, uint32_t ifindex);
 
 struct xb_enrolled {
 	uint32_t ifindex, row;
@@ -98,9 +98,9 @@ struct xb_enrolled {
 };
 
 /* Every enrolled interface; the caller frees *all. */
-int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **all, size_t *count);
+int xb_anchor_enrolled(const struct xb_anchor *anchor, struct xb_enrolled **all, size_t *count);
 
 /* Sums the row over all CPUs. */
-int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum);
+int xb_anchor_counts(const struct xb_anchor *anchor, uint32_t row, struct xb_counts *sum);
 
 #endif

@@ -15,60 +15,62 @@
 #include "base/error.h"
 #include "base/program.h"
 
-static bool is_dispatched(const struct xb_link *link)
+static bool is_dispatched(const struct xb_anchor *anchor)
 {
-	return link->flavour == XB_FLAVOUR_DISPATCHER;
+	return anchor->flavour == XB_FLAVOUR_DISPATCHER;
 }
 
-static enum xb_hold own_hold(const struct xb_link *link, const struct xb_ifpins *pins,
+static enum xb_hold own_hold(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
 			     const struct xb_netdev *device)
 {
 	const struct xb_ifpin *pin = xb_ifpins_of(pins, device->ifindex);
 
-	if (device->program == xb_program_id(link->entry))
+	if (device->program == xb_program_id(anchor->entry))
 		return XB_HOLD_OURS;
 	return pin && pin->ifindex == device->ifindex && pin->program == device->program
 		       ? XB_HOLD_FORMER
 		       : XB_HOLD_OTHER;
 }
 
-int xb_hold_of(const struct xb_link *link, const struct xb_ifpins *pins,
+int xb_hold_of(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
 	       const struct xb_netdev *device, enum xb_hold *hold)
 {
 	int found;
 
 	*hold = device->program ? XB_HOLD_OTHER : XB_HOLD_NONE;
-	if (!device->program || !link)
+	if (!device->program || !anchor)
 		return 0;
-	if (!is_dispatched(link)) {
-		*hold = own_hold(link, pins, device);
+	if (!is_dispatched(anchor)) {
+		*hold = own_hold(anchor, pins, device);
 		return 0;
 	}
-	found = xb_dispatcher_has(link, device->ifindex);
+	found = xb_dispatcher_has(anchor, device->ifindex);
 	if (found < 0)
 		return found;
 	*hold = found == 1 ? XB_HOLD_OURS : found ? XB_HOLD_FORMER : XB_HOLD_OTHER;
 	return 0;
 }
 
-static int hold_now(const struct xb_link *link, const struct xb_netdev *device, enum xb_hold *hold)
+static int hold_now(const struct xb_anchor *anchor, const struct xb_netdev *device,
+		    enum xb_hold *hold)
 {
 	struct xb_ifpins pins = {0};
-	int error = is_dispatched(link) ? 0 : xb_ifpins_read(link->pins, &pins);
+	int error = is_dispatched(anchor) ? 0 : xb_ifpins_read(anchor->pins, &pins);
 
 	if (!error)
-		error = xb_hold_of(link, &pins, device, hold);
+		error = xb_hold_of(anchor, &pins, device, hold);
 	xb_ifpins_free(&pins);
 	return error;
 }
 
 /* Attaches in exactly this mode. A negative errno; *told: it has a message. */
-static int attach_mode(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode, bool *told)
+static int attach_mode(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode,
+		       bool *told)
 {
 	*told = false;
-	return is_dispatched(link) ? xb_dispatcher_attach(link, ifindex, mode)
-				   : xb_ifpin_attach(link->pins, ifindex, link->entry,
-						     mode == XB_MODE_SKB, told);
+	return is_dispatched(anchor) ? xb_dispatcher_attach(anchor, ifindex, mode)
+				     : xb_ifpin_attach(anchor->pins, ifindex, anchor->entry,
+						       mode == XB_MODE_SKB, told);
 }
 
 /* Out of descriptors, the other mode is no way either; the rest is no matter of the mode. */
@@ -91,50 +93,50 @@ static int refuse_mixture(const struct xb_netdev *device, enum xb_mode mode)
 						 : XB_ADVICE_MODE_SKB_OR_AUTO));
 }
 
-static int refuse_other(const struct xb_link *link, const struct xb_netdev *device,
+static int refuse_other(const struct xb_anchor *anchor, const struct xb_netdev *device,
 			enum xb_mode mode)
 {
 	int joins;
 
 	if (!device->program)
 		return 0;
-	joins = is_dispatched(link) ? xb_dispatcher_joins(device->ifindex) : 0;
+	joins = is_dispatched(anchor) ? xb_dispatcher_joins(device->ifindex) : 0;
 	if (joins <= 0)
 		return joins ? joins : xb_refusal_held(device);
 	return refuse_mixture(device, mode);
 }
 
 /* The pin that the interface's bpf_link will have may be that of an interface which is gone. */
-static int vacate(const struct xb_link *link, uint32_t ifindex)
+static int vacate(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	const struct xb_ifpin *pin;
 	struct xb_ifpins pins;
-	int error = is_dispatched(link) ? 0 : xb_ifpins_read(link->pins, &pins);
+	int error = is_dispatched(anchor) ? 0 : xb_ifpins_read(anchor->pins, &pins);
 
-	if (error || is_dispatched(link))
+	if (error || is_dispatched(anchor))
 		return error;
 	pin = xb_ifpins_of(&pins, ifindex);
-	error = pin ? xb_ifpin_vacate(link->pins, pin) : 0;
+	error = pin ? xb_ifpin_vacate(anchor->pins, pin) : 0;
 	xb_ifpins_free(&pins);
 	return error;
 }
 
-/* A pinned bpf_link left by an earlier link of ours takes the new entry without a gap. */
-static int take_over(const struct xb_link *link, uint32_t ifindex)
+/* A pinned bpf_link left by an earlier anchor of ours takes the new entry without a gap. */
+static int take_over(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	const struct xb_ifpin *pin;
 	struct xb_ifpins pins;
-	int error = xb_ifpins_read(link->pins, &pins);
+	int error = xb_ifpins_read(anchor->pins, &pins);
 
 	if (error)
 		return error;
 	pin = xb_ifpins_of(&pins, ifindex);
-	error = pin ? xb_ifpin_update(link->pins, pin, link->entry) : -ENOENT;
+	error = pin ? xb_ifpin_update(anchor->pins, pin, anchor->entry) : -ENOENT;
 	xb_ifpins_free(&pins);
 	return error;
 }
 
-static int attach_anew(const struct xb_link *link, const struct xb_netdev *device,
+static int attach_anew(const struct xb_anchor *anchor, const struct xb_netdev *device,
 		       enum xb_mode wanted, enum xb_mode *mode)
 {
 	bool told;
@@ -143,31 +145,32 @@ static int attach_anew(const struct xb_link *link, const struct xb_netdev *devic
 	*mode = wanted == XB_MODE_SKB ? XB_MODE_SKB : XB_MODE_NATIVE;
 	if (wanted == XB_MODE_AUTO && device->program)
 		*mode = device->mode;
-	error = refuse_other(link, device, *mode);
+	error = refuse_other(anchor, device, *mode);
 	if (!error)
-		error = vacate(link, device->ifindex);
+		error = vacate(anchor, device->ifindex);
 	if (error)
 		return error;
-	error = attach_mode(link, device->ifindex, *mode, &told);
+	error = attach_mode(anchor, device->ifindex, *mode, &told);
 	if (error && !told && wanted == XB_MODE_AUTO && other_mode_may_do(error)) {
 		xb_refusal_explain(device->name, XB_MODE_NATIVE, -error);
 		xb_warning("%s; %s is protected in skb mode, which is slower", xb_error_message(),
 			   device->name);
 		*mode = XB_MODE_SKB;
-		error = attach_mode(link, device->ifindex, XB_MODE_SKB, &told);
+		error = attach_mode(anchor, device->ifindex, XB_MODE_SKB, &told);
 	}
 	return error && !told ? xb_refusal_explain(device->name, *mode, -error) : error;
 }
 
 /* Whether what bears the name now has our entry; *mode: the mode it has. */
-static int verify(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode *mode)
+static int verify(const struct xb_anchor *anchor, const struct xb_netdev *device,
+		  enum xb_mode *mode)
 {
 	struct xb_netdev now;
 	enum xb_hold hold = XB_HOLD_NONE;
 	int error = xb_netdev_by_name(device->name, &now);
 
 	if (!error)
-		error = hold_now(link, &now, &hold);
+		error = hold_now(anchor, &now, &hold);
 	if (error)
 		return error;
 	if (now.ifindex != device->ifindex)
@@ -184,28 +187,28 @@ static int verify(const struct xb_link *link, const struct xb_netdev *device, en
 	return 0;
 }
 
-int xb_attach(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode wanted,
+int xb_attach(const struct xb_anchor *anchor, const struct xb_netdev *device, enum xb_mode wanted,
 	      enum xb_mode *mode)
 {
 	enum xb_hold hold;
 	int error = xb_medium_check(device);
 
 	if (!error)
-		error = hold_now(link, device, &hold);
+		error = hold_now(anchor, device, &hold);
 	if (!error)
-		error = xb_link_enrol(link, device->ifindex, device->name);
+		error = xb_anchor_enrol(anchor, device->ifindex, device->name);
 	if (error)
 		return error;
-	if (hold == XB_HOLD_FORMER && !is_dispatched(link))
-		error = take_over(link, device->ifindex);
+	if (hold == XB_HOLD_FORMER && !is_dispatched(anchor))
+		error = take_over(anchor, device->ifindex);
 	else if (hold != XB_HOLD_OURS)
 		error = -ENOENT;
 	if (error == -ENOENT)
-		error = attach_anew(link, device, wanted, mode);
+		error = attach_anew(anchor, device, wanted, mode);
 	if (!error)
-		error = verify(link, device, mode);
+		error = verify(anchor, device, mode);
 	if (error)
-		xb_link_dismiss(link, device->ifindex);
+		xb_anchor_dismiss(anchor, device->ifindex);
 	return error;
 }
 
@@ -220,51 +223,51 @@ static const struct xb_ifpin *pin_to_end(const struct xb_ifpins *pins,
 	return pin && (!pin->ifindex || pin->ifindex == ifindex) ? pin : NULL;
 }
 
-static int take_off(const struct xb_link *link, uint32_t ifindex)
+static int take_off(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	const struct xb_ifpin *pin;
 	struct xb_netdev device;
 	struct xb_ifpins pins;
 	int error;
 
-	if (is_dispatched(link))
-		return xb_dispatcher_detach(link, ifindex);
+	if (is_dispatched(anchor))
+		return xb_dispatcher_detach(anchor, ifindex);
 	error = xb_netdev_by_index(ifindex, &device);
 	if (error)
 		return error;
-	error = xb_ifpins_read(link->pins, &pins);
+	error = xb_ifpins_read(anchor->pins, &pins);
 	pin = error ? NULL : pin_to_end(&pins, &device, ifindex);
 	if (pin)
-		error = xb_ifpin_detach(link->pins, pin);
+		error = xb_ifpin_detach(anchor->pins, pin);
 	xb_ifpins_free(&pins);
 	return error;
 }
 
-int xb_detach(const struct xb_link *link, uint32_t ifindex)
+int xb_detach(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xb_netdev now;
 	enum xb_hold hold = XB_HOLD_NONE;
-	int error = take_off(link, ifindex);
+	int error = take_off(anchor, ifindex);
 
 	if (!error)
 		error = xb_netdev_by_index(ifindex, &now);
 	if (!error)
-		error = hold_now(link, &now, &hold);
-	if (!error && hold == XB_HOLD_OURS && !is_dispatched(link))
+		error = hold_now(anchor, &now, &hold);
+	if (!error && hold == XB_HOLD_OURS && !is_dispatched(anchor))
 		error = xb_system_error(0,
 					"%s: the filter is on the interface, but its pin is lost; "
 					"`ip link set dev %s xdp off` takes it off",
 					now.name, now.name);
-	return error ? error : xb_link_dismiss(link, ifindex);
+	return error ? error : xb_anchor_dismiss(anchor, ifindex);
 }
 
-static bool is_enrolled(const struct xb_link *link, uint32_t ifindex)
+static bool is_enrolled(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xb_enrolled *all = NULL;
 	size_t count = 0;
 	bool is = false;
 
-	if (!xb_link_enrolled(link, &all, &count))
+	if (!xb_anchor_enrolled(anchor, &all, &count))
 		for (size_t i = 0; i < count; i++)
 			is |= all[i].ifindex == ifindex;
 	free(all);
@@ -272,7 +275,7 @@ static bool is_enrolled(const struct xb_link *link, uint32_t ifindex)
 }
 
 /* What libxdp cannot read on an interface that is not ours is no matter of ours. */
-static int detach_dispatched(const struct xb_link *link, bool former)
+static int detach_dispatched(const struct xb_anchor *anchor, bool former)
 {
 	struct xb_netdev *all;
 	size_t count;
@@ -281,31 +284,31 @@ static int detach_dispatched(const struct xb_link *link, bool former)
 	for (size_t i = 0; !error && i < count; i++) {
 		if (!all[i].program)
 			continue;
-		error = xb_dispatcher_detach(link, all[i].ifindex);
-		if (error && !former && !is_enrolled(link, all[i].ifindex))
+		error = xb_dispatcher_detach(anchor, all[i].ifindex);
+		if (error && !former && !is_enrolled(anchor, all[i].ifindex))
 			error = 0;
 	}
 	free(all);
 	return error;
 }
 
-int xb_detach_all(const struct xb_link *link)
+int xb_detach_all(const struct xb_anchor *anchor)
 {
 	struct xb_ifpins pins;
 	int error;
 
-	if (is_dispatched(link))
-		return detach_dispatched(link, false);
-	error = xb_ifpins_read(link->pins, &pins);
+	if (is_dispatched(anchor))
+		return detach_dispatched(anchor, false);
+	error = xb_ifpins_read(anchor->pins, &pins);
 	for (size_t i = 0; !error && i < pins.count; i++)
-		error = xb_ifpin_detach(link->pins, &pins.item[i]);
+		error = xb_ifpin_detach(anchor->pins, &pins.item[i]);
 	xb_ifpins_free(&pins);
 	return error;
 }
 
-int xb_detach_allowed(const struct xb_link *link)
+int xb_detach_allowed(const struct xb_anchor *anchor)
 {
-	return is_dispatched(link) ? xb_dispatcher_allowed() : 0;
+	return is_dispatched(anchor) ? xb_dispatcher_allowed() : 0;
 }
 
 static uint64_t microseconds(void)
@@ -317,10 +320,10 @@ static uint64_t microseconds(void)
 }
 
 /* What can be known before anything is taken off. */
-static int refuse_change(const struct xb_link *link, const struct xb_netdev *device,
+static int refuse_change(const struct xb_anchor *anchor, const struct xb_netdev *device,
 			 enum xb_mode mode)
 {
-	int shared = is_dispatched(link) ? xb_dispatcher_is_shared(link, device->ifindex) : 0;
+	int shared = is_dispatched(anchor) ? xb_dispatcher_is_shared(anchor, device->ifindex) : 0;
 
 	if (shared)
 		return shared < 0 ? shared : refuse_mixture(device, mode);
@@ -329,14 +332,14 @@ static int refuse_change(const struct xb_link *link, const struct xb_netdev *dev
 		       : 0;
 }
 
-static int put_back(const struct xb_link *link, const struct xb_netdev *device)
+static int put_back(const struct xb_anchor *anchor, const struct xb_netdev *device)
 {
 	char message[512];
 	bool told;
 	int error;
 
 	snprintf(message, sizeof(message), "%s", xb_error_message());
-	error = attach_mode(link, device->ifindex, device->mode, &told);
+	error = attach_mode(anchor, device->ifindex, device->mode, &told);
 	if (!error)
 		return xb_system_error(0, "%s; it is in %s mode as before", message,
 				       xb_mode_name(device->mode));
@@ -344,34 +347,34 @@ static int put_back(const struct xb_link *link, const struct xb_netdev *device)
 			       xb_mode_name(device->mode), device->name);
 }
 
-int xb_change_mode(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode mode,
-		   uint64_t *open)
+int xb_change_mode(const struct xb_anchor *anchor, const struct xb_netdev *device,
+		   enum xb_mode mode, uint64_t *open)
 {
 	enum xb_mode got;
 	uint64_t begun;
 	bool told;
-	int error = refuse_change(link, device, mode);
+	int error = refuse_change(anchor, device, mode);
 
 	*open = 0;
 	if (error)
 		return error;
 	begun = microseconds();
-	error = take_off(link, device->ifindex);
+	error = take_off(anchor, device->ifindex);
 	if (error)
 		return error;
-	error = attach_mode(link, device->ifindex, mode, &told);
+	error = attach_mode(anchor, device->ifindex, mode, &told);
 	if (error && !told)
 		xb_refusal_explain(device->name, mode, -error);
 	if (error)
-		error = put_back(link, device);
+		error = put_back(anchor, device);
 	*open = microseconds() - begun;
-	return error ? error : verify(link, device, &got);
+	return error ? error : verify(anchor, device, &got);
 }
 
 /* Own links are replaced in place, so their pins say which still have a former entry. */
-static int detach_former_links(const struct xb_link *link, const char *directory)
+static int detach_former_links(const struct xb_anchor *anchor, const char *directory)
 {
-	uint32_t entry = link ? xb_program_id(link->entry) : 0;
+	uint32_t entry = anchor ? xb_program_id(anchor->entry) : 0;
 	struct xb_ifpins pins;
 	int error = xb_ifpins_read(directory, &pins);
 
@@ -382,8 +385,8 @@ static int detach_former_links(const struct xb_link *link, const char *directory
 	return error;
 }
 
-int xb_detach_former(const struct xb_link *link, const struct xb_link *former)
+int xb_detach_former(const struct xb_anchor *anchor, const struct xb_anchor *former)
 {
 	return is_dispatched(former) ? detach_dispatched(former, true)
-				     : detach_former_links(link, former->pins);
+				     : detach_former_links(anchor, former->pins);
 }

@@ -13,22 +13,22 @@
 /* What is in the device's XDP hook. */
 enum xb_hold {
 	XB_HOLD_NONE,
-	XB_HOLD_OURS,	/* our entry with the slot of this link */
-	XB_HOLD_FORMER, /* an entry of ours that leads into another link; it gives way to this one
+	XB_HOLD_OURS,	/* our entry with the slot of this anchor */
+	XB_HOLD_FORMER, /* an entry of ours that leads into another anchor; it gives way to this one
 			 */
 	XB_HOLD_OTHER,
 };
 
-/* As the kernel says of the device now. link NULL: nothing is ours. */
-int xb_hold_of(const struct xb_link *link, const struct xb_ifpins *pins,
+/* As the kernel says of the device now. anchor NULL: nothing is ours. */
+int xb_hold_of(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
 	       const struct xb_netdev *device, enum xb_hold *hold);
 
 /*
  * Attaches and enrols the device, under its present name; *mode: what it got. 0 only if the kernel
- * then says that the bearer of that name has our entry. Replaces the entry of an older link of ours
- * in place. Errors say what to do.
+ * then says that the bearer of that name has our entry. Replaces the entry of an older anchor of
+ * ours in place. Errors say what to do.
  */
-int xb_attach(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode wanted,
+int xb_attach(const struct xb_anchor *anchor, const struct xb_netdev *device, enum xb_mode wanted,
 	      enum xb_mode *mode);
 
 /*
@@ -36,21 +36,21 @@ int xb_attach(const struct xb_link *link, const struct xb_netdev *device, enum x
  * the device was unfiltered, in microseconds; 0: not at all. What can be checked in advance is
  * checked; if the change fails, the former mode is back. The statistics are kept.
  */
-int xb_change_mode(const struct xb_link *link, const struct xb_netdev *device, enum xb_mode mode,
-		   uint64_t *open);
+int xb_change_mode(const struct xb_anchor *anchor, const struct xb_netdev *device,
+		   enum xb_mode mode, uint64_t *open);
 
 /* Takes our program off and leaves others on the interface. No error if ours was not there. 0
  * only if the kernel then says that it is not there. */
-int xb_detach(const struct xb_link *link, uint32_t ifindex);
+int xb_detach(const struct xb_anchor *anchor, uint32_t ifindex);
 
 /* Takes our program off all interfaces. */
-int xb_detach_all(const struct xb_link *link);
+int xb_detach_all(const struct xb_anchor *anchor);
 
-/* An error that names the capabilities that are missing to take programs of this link off. */
-int xb_detach_allowed(const struct xb_link *link);
+/* An error that names the capabilities that are missing to take programs of this anchor off. */
+int xb_detach_allowed(const struct xb_anchor *anchor);
 
-/* Takes every entry of the former link, which was replaced by this one, off all interfaces. link
- * may be NULL: nothing replaced it. */
-int xb_detach_former(const struct xb_link *link, const struct xb_link *former);
+/* Takes every entry of the former anchor, which was replaced by this one, off all interfaces.
+ * anchor may be NULL: nothing replaced it. */
+int xb_detach_former(const struct xb_anchor *anchor, const struct xb_anchor *former);
 
 #endif

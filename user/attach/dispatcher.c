@@ -116,11 +116,11 @@ static uint32_t map_id(int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
 }
 
-int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex)
+int xb_dispatcher_has(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xdp_multiprog *programs;
 	struct xdp_program *program = NULL;
-	uint32_t slot = map_id(link->slot);
+	uint32_t slot = map_id(anchor->slot);
 	int found = 0, error;
 
 	if (!xb_capability_by_id())
@@ -135,11 +135,11 @@ int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex)
 	return found;
 }
 
-int xb_dispatcher_is_shared(const struct xb_link *link, uint32_t ifindex)
+int xb_dispatcher_is_shared(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xdp_multiprog *programs = NULL;
 	struct xdp_program *program = NULL;
-	uint32_t slot = map_id(link->slot);
+	uint32_t slot = map_id(anchor->slot);
 	bool shared = false;
 	int error = xb_dispatcher_allowed();
 
@@ -166,7 +166,7 @@ int xb_dispatcher_joins(uint32_t ifindex)
 	return joins;
 }
 
-/* Whether the program's own slot is empty for good: the pins of its link are gone. */
+/* Whether the program's own slot is empty for good: the pins of its anchor are gone. */
 static bool is_dead(int fd)
 {
 	uint32_t maps[MAPS_MAX], count = maps_of(fd, maps), zero = 0, id;
@@ -197,12 +197,12 @@ int xb_dispatcher_allowed(void)
 					    "CAP_SYS_ADMIN only; run as root");
 }
 
-int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
+int xb_dispatcher_detach(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xdp_multiprog *programs = NULL;
 	struct xdp_program *program = NULL, *ours[16];
 	size_t count = 0;
-	uint32_t slot = map_id(link->slot);
+	uint32_t slot = map_id(anchor->slot);
 	int error = xb_dispatcher_allowed();
 
 	if (!error)
@@ -223,7 +223,7 @@ int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex)
 		     : 0;
 }
 
-int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode)
+int xb_dispatcher_attach(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode)
 {
 	struct entry_bpf *skeleton;
 	struct xdp_program *program;
@@ -231,17 +231,17 @@ int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_m
 
 	if (!xb_capability_by_id())
 		return -EPERM;
-	error = xb_dispatcher_detach(link, ifindex);
+	error = xb_dispatcher_detach(anchor, ifindex);
 	if (error)
 		return error;
 	skeleton = entry_bpf__open();
 	if (!skeleton)
 		return -errno;
-	error = bpf_map__reuse_fd(skeleton->maps.slot, link->slot);
+	error = bpf_map__reuse_fd(skeleton->maps.slot, anchor->slot);
 	if (!error)
-		error = bpf_map__reuse_fd(skeleton->maps.ifaces, link->ifaces);
+		error = bpf_map__reuse_fd(skeleton->maps.ifaces, anchor->ifaces);
 	if (!error)
-		error = bpf_map__reuse_fd(skeleton->maps.stats, link->stats);
+		error = bpf_map__reuse_fd(skeleton->maps.stats, anchor->stats);
 	if (error)
 		goto out;
 	program = xdp_program__from_bpf_obj(skeleton->obj, "xdp");

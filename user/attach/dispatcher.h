@@ -11,21 +11,22 @@
 /* An error if CAP_SYS_ADMIN is missing. */
 int xb_dispatcher_allowed(void);
 
-/* Whether our entry is among the programs on the interface: 1: with the slot of this link, 2:
+/* Whether our entry is among the programs on the interface: 1: with the slot of this anchor, 2:
  * with another slot, 0: no; or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
-int xb_dispatcher_has(const struct xb_link *link, uint32_t ifindex);
+int xb_dispatcher_has(const struct xb_anchor *anchor, uint32_t ifindex);
 
 /* Whether there are others beside it: 1 or 0, or an error. */
-int xb_dispatcher_is_shared(const struct xb_link *link, uint32_t ifindex);
+int xb_dispatcher_is_shared(const struct xb_anchor *anchor, uint32_t ifindex);
 
 /* Whether another program can join what is on the interface (or nothing): 1 or 0, or an error. */
 int xb_dispatcher_joins(uint32_t ifindex);
 
-/* Native or skb. Replaces an entry of ours that lost its link. A negative errno without a message.
+/* Native or skb. Replaces an entry of ours that lost its anchor. A negative errno without a
+ * message.
  */
-int xb_dispatcher_attach(const struct xb_link *link, uint32_t ifindex, enum xb_mode mode);
+int xb_dispatcher_attach(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode);
 
-/* Takes this link's entry off, and any whose link is gone; no error if there is none. */
-int xb_dispatcher_detach(const struct xb_link *link, uint32_t ifindex);
+/* Takes this anchor's entry off, and any whose anchor is gone; no error if there is none. */
+int xb_dispatcher_detach(const struct xb_anchor *anchor, uint32_t ifindex);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-#define TICK (XB_SECOND / XB_WATCHER_TICKS)
+#define TICK (XB_SECOND / XB_DROPS_TICKS)
 
 /* Records that fit the ring even if all are of names, each behind a header of its own; more at once
  * would be lost. */
@@ -53,7 +53,7 @@ static bool is_whole(const struct xb_drop *drop, size_t size)
 
 static int take_record(void *context, void *data, size_t size)
 {
-	struct xb_watcher *watcher = context;
+	struct xb_drops *watcher = context;
 	const struct xb_drop *drop = data;
 
 	if (!is_whole(drop, size) || !is_attached(&watcher->now, drop->ifindex))
@@ -83,7 +83,7 @@ static int empty_ring(int drops)
 static int lock_directory(const char *pins)
 {
 	char path[XB_PATH_MAX];
-	int error = xb_pin_path(path, pins, XB_LINK_PINS), fd;
+	int error = xb_pin_path(path, pins, XB_ANCHOR_PINS), fd;
 
 	if (error)
 		return error;
@@ -101,12 +101,12 @@ static int lock_directory(const char *pins)
 	return xb_system_error(error, "cannot lock %s", path);
 }
 
-/* 1: the pins are those of this link; 0: of another one; -ENOENT: there are none. */
+/* 1: the pins are those of this anchor; 0: of another one; -ENOENT: there are none. */
 static int is_in_place(const struct xb_watched *watched, const char *pins)
 {
 	char path[XB_PATH_MAX];
 	struct stat ours, theirs;
-	int error = xb_pin_path(path, pins, XB_LINK_PINS);
+	int error = xb_pin_path(path, pins, XB_ANCHOR_PINS);
 
 	if (error)
 		return error;
@@ -123,40 +123,40 @@ static void leave(struct xb_watched *watched)
 	if (watched->budget.base)
 		set_budget(watched, 0);
 	ring_buffer__free(watched->ring);
-	xb_window_close(&watched->budget);
-	xb_window_close(&watched->cells);
+	xb_mapping_close(&watched->budget);
+	xb_mapping_close(&watched->cells);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	*watched = nothing;
 }
 
-static int map_all(struct xb_window *window, int map, size_t size)
+static int map_all(struct xb_mapping *window, int map, size_t size)
 {
-	int error = xb_window_open(window, map, size);
+	int error = xb_mapping_open(window, map, size);
 
 	if (!error)
-		error = xb_window_map_all(window);
+		error = xb_mapping_map_all(window);
 	if (error)
-		xb_window_close(window);
+		xb_mapping_close(window);
 	return error;
 }
 
-static int take_maps(struct xb_watched *watched, struct xb_link *link)
+static int take_maps(struct xb_watched *watched, struct xb_anchor *anchor)
 {
-	int error = map_all(&watched->budget, link->watch, sizeof(struct xb_watch));
+	int error = map_all(&watched->budget, anchor->watch, sizeof(struct xb_watch));
 
 	if (!error)
-		error = map_all(&watched->cells, link->ifaces,
+		error = map_all(&watched->cells, anchor->ifaces,
 				XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
-	watched->ifaces = link->ifaces;
-	watched->stats = link->stats;
-	watched->drops = link->drops;
-	link->ifaces = link->stats = link->drops = -1;
+	watched->ifaces = anchor->ifaces;
+	watched->stats = anchor->stats;
+	watched->drops = anchor->drops;
+	anchor->ifaces = anchor->stats = anchor->drops = -1;
 	return error;
 }
 
-static int open_ring(struct xb_watcher *watcher, struct xb_watched *watched)
+static int open_ring(struct xb_drops *watcher, struct xb_watched *watched)
 {
 	int error;
 
@@ -168,22 +168,22 @@ static int open_ring(struct xb_watcher *watcher, struct xb_watched *watched)
 	return watched->ring ? 0 : xb_system_error(errno, "cannot open the ring of drops");
 }
 
-static int enter(struct xb_watcher *watcher, struct xb_watched *watched)
+static int enter(struct xb_drops *watcher, struct xb_watched *watched)
 {
-	struct xb_link link;
+	struct xb_anchor anchor;
 	int error;
 
 	*watched = nothing;
 	watched->directory = lock_directory(watcher->pins);
 	if (watched->directory < 0)
 		return watched->directory;
-	error = xb_link_open(watcher->pins, &link);
+	error = xb_anchor_open(watcher->pins, &anchor);
 	if (!error) {
-		xb_link_note_elsewhere(&link);
-		error = take_maps(watched, &link);
-		xb_link_close(&link);
+		xb_anchor_note_elsewhere(&anchor);
+		error = take_maps(watched, &anchor);
+		xb_anchor_close(&anchor);
 	}
-	/* Between lock and link another one may have come: its lock is not ours. */
+	/* Between lock and anchor another one may have come: its lock is not ours. */
 	if (!error && is_in_place(watched, watcher->pins) != 1)
 		error = -ENOENT;
 	if (!error)
@@ -193,13 +193,13 @@ static int enter(struct xb_watcher *watcher, struct xb_watched *watched)
 	return error;
 }
 
-/* At most rate in any XB_WATCHER_TICKS refills; all at once after silence, spread in a flood. */
-static int64_t allowance(const struct xb_watcher *watcher)
+/* At most rate in any XB_DROPS_TICKS refills; all at once after silence, spread in a flood. */
+static int64_t allowance(const struct xb_drops *watcher)
 {
-	int64_t share = (watcher->rate + XB_WATCHER_TICKS - 1) / XB_WATCHER_TICKS;
+	int64_t share = (watcher->rate + XB_DROPS_TICKS - 1) / XB_DROPS_TICKS;
 	int64_t left = watcher->rate, most = watcher->dry ? share : RING_RECORDS;
 
-	for (int i = 0; i < XB_WATCHER_TICKS; i++)
+	for (int i = 0; i < XB_DROPS_TICKS; i++)
 		if (i != (int)watcher->tick)
 			left -= watcher->used[i];
 	if (most < share)
@@ -207,7 +207,7 @@ static int64_t allowance(const struct xb_watcher *watcher)
 	return left < 0 ? 0 : left < most ? left : most;
 }
 
-static void refill(struct xb_watcher *watcher)
+static void refill(struct xb_drops *watcher)
 {
 	int64_t *budget = budget_of(&watcher->now);
 	int64_t left = __atomic_load_n(budget, __ATOMIC_RELAXED);
@@ -215,7 +215,7 @@ static void refill(struct xb_watcher *watcher)
 	watcher->dry = left <= 0;
 	watcher->was_dry |= watcher->dry;
 	watcher->used[watcher->tick] = watcher->given - (left > 0 ? left : 0);
-	watcher->tick = (watcher->tick + 1) % XB_WATCHER_TICKS;
+	watcher->tick = (watcher->tick + 1) % XB_DROPS_TICKS;
 	watcher->given = allowance(watcher);
 	/* What is told meanwhile goes on the new account. */
 	__atomic_add_fetch(budget, watcher->given - left, __ATOMIC_RELAXED);
@@ -230,16 +230,16 @@ static bool is_told(enum xb_reason reason)
 
 static int count_drops(const struct xb_watched *watched, uint64_t *dropped)
 {
-	const struct xb_link link = {.ifaces = watched->ifaces, .stats = watched->stats};
+	const struct xb_anchor anchor = {.ifaces = watched->ifaces, .stats = watched->stats};
 	struct xb_enrolled *all;
 	size_t count;
-	int error = xb_link_enrolled(&link, &all, &count);
+	int error = xb_anchor_enrolled(&anchor, &all, &count);
 
 	*dropped = 0;
 	for (size_t i = 0; !error && i < count; i++) {
 		struct xb_counts counts;
 
-		error = xb_link_counts(&link, all[i].row, &counts);
+		error = xb_anchor_counts(&anchor, all[i].row, &counts);
 		for (int reason = 0; !error && reason < XB_REASON_COUNT; reason++)
 			if (is_told((enum xb_reason)reason))
 				*dropped += counts.reason[reason].packets;
@@ -248,7 +248,7 @@ static int count_drops(const struct xb_watched *watched, uint64_t *dropped)
 	return error;
 }
 
-static int start(struct xb_watcher *watcher)
+static int start(struct xb_drops *watcher)
 {
 	int error = count_drops(&watcher->now, &watcher->dropped);
 
@@ -261,12 +261,12 @@ static int start(struct xb_watcher *watcher)
 	return error;
 }
 
-int xb_watcher_open(struct xb_watcher *watcher, const char *pins, uint32_t rate,
-		    xb_watcher_see *see, void *context)
+int xb_drops_open(struct xb_drops *watcher, const char *pins, uint32_t rate, xb_drops_see *see,
+		  void *context)
 {
 	int error;
 
-	*watcher = (struct xb_watcher){
+	*watcher = (struct xb_drops){
 		.now = nothing, .pins = pins, .rate = rate, .see = see, .context = context};
 	error = enter(watcher, &watcher->now);
 	if (error)
@@ -277,8 +277,8 @@ int xb_watcher_open(struct xb_watcher *watcher, const char *pins, uint32_t rate,
 	return error;
 }
 
-/* To the link that stands there now, if it is another one. */
-static int follow(struct xb_watcher *watcher, uint64_t now)
+/* To the anchor that stands there now, if it is another one. */
+static int follow(struct xb_drops *watcher, uint64_t now)
 {
 	struct xb_watched next;
 	int in_place = is_in_place(&watcher->now, watcher->pins);
@@ -302,7 +302,7 @@ static int follow(struct xb_watcher *watcher, uint64_t now)
 	return start(watcher);
 }
 
-int xb_watcher_poll(struct xb_watcher *watcher)
+int xb_drops_poll(struct xb_drops *watcher)
 {
 	uint64_t now = xb_clock();
 	int result;
@@ -319,7 +319,7 @@ int xb_watcher_poll(struct xb_watcher *watcher)
 	return result == -EINTR || result > 0 ? 0 : result;
 }
 
-int xb_watcher_untold(struct xb_watcher *watcher, uint64_t *count)
+int xb_drops_untold(struct xb_drops *watcher, uint64_t *count)
 {
 	uint64_t dropped;
 	int error = count_drops(&watcher->now, &dropped);
@@ -340,7 +340,7 @@ int xb_watcher_untold(struct xb_watcher *watcher, uint64_t *count)
 	return 0;
 }
 
-void xb_watcher_close(struct xb_watcher *watcher)
+void xb_drops_close(struct xb_drops *watcher)
 {
 	leave(&watcher->now);
 }

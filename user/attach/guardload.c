@@ -38,17 +38,17 @@ static int pin_all(const char *pins, const struct guard_bpf *skeleton)
 			      "program");
 }
 
-static int load(const struct xb_link *link, struct guard_bpf *skeleton)
+static int load(const struct xb_anchor *anchor, struct guard_bpf *skeleton)
 {
-	int error = xb_link_lend(link, skeleton->obj);
+	int error = xb_anchor_lend(anchor, skeleton->obj);
 
-	xb_link_set_flavour(link, skeleton->progs.xdp_bloom_guard);
+	xb_anchor_set_flavour(anchor, skeleton->progs.xdp_bloom_guard);
 	if (!error)
 		error = guard_bpf__load(skeleton);
 	return error ? xb_system_error(-error, "the kernel refused the program of the trial") : 0;
 }
 
-int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *state, int tried,
+int xb_guard_create(const struct xb_anchor *anchor, const struct xb_trial_cell *state, int tried,
 		    int former, const uint32_t *ifindexes, size_t count, struct xb_guard *guard)
 {
 	struct guard_bpf *skeleton;
@@ -61,18 +61,18 @@ int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *stat
 	skeleton = guard_bpf__open();
 	if (!skeleton)
 		return xb_system_error(errno, "cannot open the program of the trial");
-	xb_guard_remove(link->pins);
-	error = load(link, skeleton);
+	xb_guard_remove(anchor->pins);
+	error = load(anchor, skeleton);
 	if (!error && bpf_map_update_elem(bpf_map__fd(skeleton->maps.cell), &first, state, BPF_ANY))
 		error = xb_system_error(errno, "cannot write the trial");
 	if (!error)
 		error = set_only(skeleton, ifindexes, count);
 	if (!error)
-		error = pin_all(link->pins, skeleton);
+		error = pin_all(anchor->pins, skeleton);
 	if (!error)
 		error = xb_guard_open(
-			link->pins, xb_program_id(bpf_program__fd(skeleton->progs.xdp_bloom_guard)),
-			guard);
+			anchor->pins,
+			xb_program_id(bpf_program__fd(skeleton->progs.xdp_bloom_guard)), guard);
 	if (!error)
 		error = xb_guard_set_side(guard, XB_TRIED, tried);
 	if (!error && former >= 0)
@@ -80,7 +80,7 @@ int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *stat
 	guard_bpf__destroy(skeleton);
 	if (error) {
 		xb_guard_close(guard);
-		xb_guard_remove(link->pins);
+		xb_guard_remove(anchor->pins);
 	}
 	return error;
 }

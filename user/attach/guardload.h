@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making the guard of a trial for a link. */
+/* Making the guard of a trial for an anchor. */
 #ifndef XB_ATTACH_GUARDLOAD_H
 #define XB_ATTACH_GUARDLOAD_H
 
@@ -13,7 +13,7 @@
  * Loads and pins one, in force nowhere yet. tried, former: programs, former -1: packets pass
  * unfiltered. With everywhere 0 in `state` only the interfaces named go back.
  */
-int xb_guard_create(const struct xb_link *link, const struct xb_trial_cell *state, int tried,
+int xb_guard_create(const struct xb_anchor *anchor, const struct xb_trial_cell *state, int tried,
 		    int former, const uint32_t *ifindexes, size_t count, struct xb_guard *guard);
 
 #endif

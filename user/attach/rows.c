@@ -10,15 +10,15 @@
 #include "base/error.h"
 #include "base/mapping.h"
 
-static int open_cells(const struct xb_link *link, struct xb_window *window)
+static int open_cells(const struct xb_anchor *anchor, struct xb_mapping *window)
 {
-	int error =
-		xb_window_open(window, link->ifaces, XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
+	int error = xb_mapping_open(window, anchor->ifaces,
+				    XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
 
-	return error ? error : xb_window_map_all(window);
+	return error ? error : xb_mapping_map_all(window);
 }
 
-static int clear_row(const struct xb_link *link, uint32_t row)
+static int clear_row(const struct xb_anchor *anchor, uint32_t row)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct xb_counts *zeros = cpus > 0 ? calloc((size_t)cpus, sizeof(*zeros)) : NULL;
@@ -26,7 +26,7 @@ static int clear_row(const struct xb_link *link, uint32_t row)
 
 	if (!zeros)
 		return xb_out_of_memory();
-	if (bpf_map_update_elem(link->stats, &row, zeros, BPF_ANY))
+	if (bpf_map_update_elem(anchor->stats, &row, zeros, BPF_ANY))
 		error = xb_system_error(errno, "cannot reset statistics");
 	free(zeros);
 	return error;
@@ -41,13 +41,13 @@ static void name_cell(struct xb_iface_cell *cell, const char *name)
 		memcpy(cell->name, whole, sizeof(whole));
 }
 
-int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name)
+int xb_anchor_enrol(const struct xb_anchor *anchor, uint32_t ifindex, const char *name)
 {
 	uint8_t used[XB_IFACE_ROWS] = {1};
 	struct xb_iface_cell *cells, *free_cell = NULL;
-	struct xb_window window;
+	struct xb_mapping window;
 	uint32_t row = 0;
-	int error = open_cells(link, &window);
+	int error = open_cells(anchor, &window);
 
 	if (error)
 		return error;
@@ -81,22 +81,22 @@ int xb_link_enrol(const struct xb_link *link, uint32_t ifindex, const char *name
 					name, XB_IFACE_PROBES, ifindex);
 	if (error)
 		goto out;
-	error = clear_row(link, row);
+	error = clear_row(anchor, row);
 	if (error)
 		goto out;
 	free_cell->row = row;
 	name_cell(free_cell, name);
 	__atomic_store_n(&free_cell->ifindex, ifindex, __ATOMIC_RELEASE);
 out:
-	xb_window_close(&window);
+	xb_mapping_close(&window);
 	return error;
 }
 
-int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex)
+int xb_anchor_dismiss(const struct xb_anchor *anchor, uint32_t ifindex)
 {
-	struct xb_window window;
+	struct xb_mapping window;
 	struct xb_iface_cell *cells;
-	int error = open_cells(link, &window);
+	int error = open_cells(anchor, &window);
 
 	if (error)
 		return error;
@@ -104,22 +104,22 @@ int xb_link_dismiss(const struct xb_link *link, uint32_t ifindex)
 	for (uint32_t i = 0; i < XB_IFACE_CELLS; i++)
 		if (cells[i].ifindex == ifindex)
 			__atomic_store_n(&cells[i].ifindex, 0, __ATOMIC_RELEASE);
-	xb_window_close(&window);
+	xb_mapping_close(&window);
 	return 0;
 }
 
-int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **out, size_t *count)
+int xb_anchor_enrolled(const struct xb_anchor *anchor, struct xb_enrolled **out, size_t *count)
 {
 	struct xb_enrolled *all = calloc(XB_IFACE_ROWS, sizeof(*all));
 	struct xb_iface_cell *cells;
-	struct xb_window window;
+	struct xb_mapping window;
 	int error;
 
 	*out = NULL;
 	*count = 0;
 	if (!all)
 		return xb_out_of_memory();
-	error = open_cells(link, &window);
+	error = open_cells(anchor, &window);
 	if (error) {
 		free(all);
 		return error;
@@ -134,12 +134,12 @@ int xb_link_enrolled(const struct xb_link *link, struct xb_enrolled **out, size_
 		memcpy(one->name, cells[i].name, sizeof(one->name) - 1);
 		++*count;
 	}
-	xb_window_close(&window);
+	xb_mapping_close(&window);
 	*out = all;
 	return 0;
 }
 
-int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *sum)
+int xb_anchor_counts(const struct xb_anchor *anchor, uint32_t row, struct xb_counts *sum)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct xb_counts *each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
@@ -148,7 +148,7 @@ int xb_link_counts(const struct xb_link *link, uint32_t row, struct xb_counts *s
 	if (!each)
 		return xb_out_of_memory();
 	memset(sum, 0, sizeof(*sum));
-	if (bpf_map_lookup_elem(link->stats, &row, each))
+	if (bpf_map_lookup_elem(anchor->stats, &row, each))
 		error = xb_system_error(errno, "cannot read statistics");
 	for (int cpu = 0; !error && cpu < cpus; cpu++) {
 		for (int reason = 0; reason < XB_REASON_SLOTS; reason++) {

@@ -25,14 +25,14 @@ struct slots {
 };
 
 struct hit_list {
-	struct xb_hit *all;
+	struct xb_topname *all;
 	size_t count, room;
 };
 
 static int add(struct hit_list *list, const struct xb_hits *slot, const struct xb_hits_name *name)
 {
 	uint8_t form[XB_NAME_BYTES], used;
-	struct xb_hit *hit;
+	struct xb_topname *hit;
 	int error = xb_array_grow(&list->all, &list->room, list->count + 1, sizeof(*hit));
 
 	if (error)
@@ -59,10 +59,10 @@ static bool is_steady(const struct slots *slots, size_t cpu)
 	       !memcmp(&slots->now.names[cpu], &slots->again.names[cpu], now->bytes);
 }
 
-static int look(const struct xb_link *link, uint32_t number, const struct slot *slot)
+static int look(const struct xb_anchor *anchor, uint32_t number, const struct slot *slot)
 {
-	if (bpf_map_lookup_elem(link->hits, &number, slot->hits) ||
-	    bpf_map_lookup_elem(link->hits_names, &number, slot->names))
+	if (bpf_map_lookup_elem(anchor->hits, &number, slot->hits) ||
+	    bpf_map_lookup_elem(anchor->hits_names, &number, slot->names))
 		return xb_system_error(errno, "cannot read the hits of names");
 	return 0;
 }
@@ -75,14 +75,14 @@ static bool is_empty(const struct slots *slots)
 	return true;
 }
 
-static int read_slot(const struct xb_link *link, uint32_t number, struct slots *slots,
+static int read_slot(const struct xb_anchor *anchor, uint32_t number, struct slots *slots,
 		     struct hit_list *list)
 {
-	int error = look(link, number, &slots->now);
+	int error = look(anchor, number, &slots->now);
 
 	if (error || is_empty(slots))
 		return error;
-	error = look(link, number, &slots->again);
+	error = look(anchor, number, &slots->again);
 	for (size_t cpu = 0; !error && cpu < slots->cpus; cpu++)
 		if (is_steady(slots, cpu))
 			error = add(list, &slots->now.hits[cpu], &slots->now.names[cpu]);
@@ -104,12 +104,12 @@ static void free_slot(struct slot *slot)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct xb_hit *)a)->name, ((const struct xb_hit *)b)->name);
+	return strcmp(((const struct xb_topname *)a)->name, ((const struct xb_topname *)b)->name);
 }
 
 static int by_packets(const void *a, const void *b)
 {
-	const struct xb_hit *one = a, *other = b;
+	const struct xb_topname *one = a, *other = b;
 
 	if (one->packets != other->packets)
 		return one->packets < other->packets ? 1 : -1;
@@ -131,7 +131,7 @@ static void join(struct hit_list *list)
 	qsort(list->all, list->count, sizeof(*list->all), by_packets);
 }
 
-int xb_hits_read(const struct xb_link *link, struct xb_hit **all, size_t *count)
+int xb_topnames_read(const struct xb_anchor *anchor, struct xb_topname **all, size_t *count)
 {
 	int cpus = libbpf_num_possible_cpus(), error = 0;
 	struct slots slots = {.cpus = cpus > 0 ? (size_t)cpus : 0};
@@ -143,7 +143,7 @@ int xb_hits_read(const struct xb_link *link, struct xb_hit **all, size_t *count)
 	    !make_room(&slots.again, slots.cpus))
 		error = xb_out_of_memory();
 	for (uint32_t i = 0; !error && i < XB_HITS_SLOTS; i++)
-		error = read_slot(link, i, &slots, &list);
+		error = read_slot(anchor, i, &slots, &list);
 	free_slot(&slots.now);
 	free_slot(&slots.again);
 	if (error) {

@@ -9,13 +9,13 @@
 #include "attach/anchor.h"
 #include "model/name.h"
 
-struct xb_hit {
-	uint64_t packets;	 /* a lower bound, since the link is up */
+struct xb_topname {
+	uint64_t packets;	 /* a lower bound, since the anchor is up */
 	char name[XB_NAME_TEXT]; /* as it is listed */
 };
 
 /* Reads the listed names that were hit, most packets first; the caller frees *all. A name that
  * shares its slot with others (see struct xb_hits) may have too few packets, or be missing. */
-int xb_hits_read(const struct xb_link *link, struct xb_hit **all, size_t *count);
+int xb_topnames_read(const struct xb_anchor *anchor, struct xb_topname **all, size_t *count);
 
 #endif

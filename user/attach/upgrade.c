@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What stands aside while a new link takes over. Of it only this is read: its identity, its slot,
+/* What stands aside while a new anchor takes over. Of it only this is read: its identity, its slot,
  * and the table of interfaces if that is laid out as ours. */
 #include "attach/upgrade.h"
 
@@ -14,17 +14,17 @@
 #include "base/error.h"
 #include "base/faultpoint.h"
 
-/* Does `what` with the directory of every older link. */
-static int for_each(const char *pins, const struct xb_link *link,
-		    int (*what)(const char *pins, const char *name, const struct xb_link *link))
+/* Does `what` with the directory of every older anchor. */
+static int for_each(const char *pins, const struct xb_anchor *anchor,
+		    int (*what)(const char *pins, const char *name, const struct xb_anchor *anchor))
 {
 	DIR *listing = opendir(pins);
 	struct dirent *item;
 	int error = 0;
 
 	while (listing && !error && (item = readdir(listing)))
-		if (!strncmp(item->d_name, XB_LINK_OLDER, strlen(XB_LINK_OLDER)))
-			error = what(pins, item->d_name, link);
+		if (!strncmp(item->d_name, XB_ANCHOR_OLDER, strlen(XB_ANCHOR_OLDER)))
+			error = what(pins, item->d_name, anchor);
 	if (listing)
 		closedir(listing);
 	return error;
@@ -40,7 +40,7 @@ static bool is_our_table(int fd)
 	       info.max_entries == XB_IFACE_CELLS;
 }
 
-static int carry_names(const char *pins, const char *name, const struct xb_link *link)
+static int carry_names(const char *pins, const char *name, const struct xb_anchor *anchor)
 {
 	char directory[XB_PATH_MAX];
 	int error = xb_pin_path(directory, pins, name), fd;
@@ -52,22 +52,22 @@ static int carry_names(const char *pins, const char *name, const struct xb_link 
 		struct xb_iface_cell cell;
 
 		if (!bpf_map_lookup_elem(fd, &i, &cell) && cell.ifindex)
-			error = xb_link_enrol(link, cell.ifindex, cell.name);
+			error = xb_anchor_enrol(anchor, cell.ifindex, cell.name);
 	}
 	close(fd);
 	xb_fault("upgrade-carried");
 	return error;
 }
 
-int xb_upgrade_carry(const struct xb_link *link)
+int xb_upgrade_carry(const struct xb_anchor *anchor)
 {
-	return for_each(link->pins, link, carry_names);
+	return for_each(anchor->pins, anchor, carry_names);
 }
 
 /* Only what xb_detach_former() needs of it. */
-static int open_older(const char *directory, struct xb_link *older)
+static int open_older(const char *directory, struct xb_anchor *older)
 {
-	struct xb_link_identity identity;
+	struct xb_anchor_identity identity;
 	uint32_t zero = 0;
 	int fd = xb_pin_open(directory, "identity"), error;
 
@@ -83,9 +83,9 @@ static int open_older(const char *directory, struct xb_link *older)
 	return older->slot < 0 ? older->slot : 0;
 }
 
-static int end_one(const char *pins, const char *name, const struct xb_link *link)
+static int end_one(const char *pins, const char *name, const struct xb_anchor *anchor)
 {
-	struct xb_link older = {.pins = pins};
+	struct xb_anchor older = {.pins = pins};
 	char directory[XB_PATH_MAX];
 	int error = xb_pin_path(directory, pins, name);
 
@@ -93,7 +93,7 @@ static int end_one(const char *pins, const char *name, const struct xb_link *lin
 	if (!error)
 		error = open_older(directory, &older);
 	if (!error)
-		error = xb_detach_former(link, &older);
+		error = xb_detach_former(anchor, &older);
 	if (older.slot >= 0)
 		close(older.slot);
 	/* -ENOENT: somebody died while it was removed. */
@@ -105,7 +105,7 @@ static int end_one(const char *pins, const char *name, const struct xb_link *lin
 	return 0;
 }
 
-int xb_upgrade_finish(const char *pins, const struct xb_link *link)
+int xb_upgrade_finish(const char *pins, const struct xb_anchor *anchor)
 {
-	return for_each(pins, link, end_one);
+	return for_each(pins, anchor, end_one);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Replaces a link of an older layout without interruption: it is set aside with its pins and
+/* Replaces an anchor of an older layout without interruption: it is set aside with its pins and
  * continues to enforce, until every interface has the new entry. */
 #ifndef XB_ATTACH_UPGRADE_H
 #define XB_ATTACH_UPGRADE_H
 
 #include "attach/anchor.h"
 
-/* Tells the new link under which names interfaces are wanted, before they are attached. */
-int xb_upgrade_carry(const struct xb_link *link);
+/* Tells the new anchor under which names interfaces are wanted, before they are attached. */
+int xb_upgrade_carry(const struct xb_anchor *anchor);
 
-/* Ends the upgrade: takes older entries off where they still are, and removes older links. link
+/* Ends the upgrade: takes older entries off where they still are, and removes older anchors. anchor
  * may be NULL: nothing replaces them. Does nothing if there are none. */
-int xb_upgrade_finish(const char *pins, const struct xb_link *link);
+int xb_upgrade_finish(const char *pins, const struct xb_anchor *anchor);
 
 #endif

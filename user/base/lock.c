@@ -23,7 +23,7 @@ static int open_lock(const char *directory, const char *name)
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
 		return xb_input_error("%s: path too long", directory);
-	return xb_ownfile_open(path);
+	return xb_plainfile_open(path);
 }
 
 static int take(int fd, int operation)

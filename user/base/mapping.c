@@ -19,12 +19,12 @@ static size_t page_bytes(void)
 	return bytes;
 }
 
-int xb_window_open(struct xb_window *window, int fd, size_t size)
+int xb_mapping_open(struct xb_mapping *window, int fd, size_t size)
 {
 	size_t page = page_bytes();
 	void *base;
 
-	*window = (struct xb_window){.fd = fd, .size = (size + page - 1) / page * page};
+	*window = (struct xb_mapping){.fd = fd, .size = (size + page - 1) / page * page};
 	window->mapped = calloc(window->size / page, 1);
 	if (!window->mapped)
 		return xb_out_of_memory();
@@ -40,7 +40,7 @@ int xb_window_open(struct xb_window *window, int fd, size_t size)
 	return 0;
 }
 
-static int map_range(struct xb_window *window, size_t offset, size_t size)
+static int map_range(struct xb_mapping *window, size_t offset, size_t size)
 {
 	void *place = mmap(window->base + offset, size, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_FIXED, window->fd, (off_t)offset);
@@ -50,7 +50,7 @@ static int map_range(struct xb_window *window, size_t offset, size_t size)
 		       : 0;
 }
 
-int xb_window_map_all(struct xb_window *window)
+int xb_mapping_map_all(struct xb_mapping *window)
 {
 	int error;
 
@@ -64,7 +64,7 @@ int xb_window_map_all(struct xb_window *window)
 	return 0;
 }
 
-int xb_window_map(struct xb_window *window, size_t offset, size_t size)
+int xb_mapping_map(struct xb_mapping *window, size_t offset, size_t size)
 {
 	size_t page = page_bytes();
 
@@ -86,10 +86,10 @@ int xb_window_map(struct xb_window *window, size_t offset, size_t size)
 	return 0;
 }
 
-void xb_window_close(struct xb_window *window)
+void xb_mapping_close(struct xb_mapping *window)
 {
 	if (window->base)
 		munmap(window->base, window->size);
 	free(window->mapped);
-	*window = (struct xb_window){0};
+	*window = (struct xb_mapping){0};
 }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Mapping all of a large BPF array costs milliseconds, a page of it microseconds. */
-struct xb_window {
+struct xb_mapping {
 	uint8_t *base;	 /* address space reserved for everything */
 	size_t size;	 /* bytes, whole pages */
 	int fd;		 /* not owned */
@@ -16,14 +16,14 @@ struct xb_window {
 };
 
 /* Reserves; maps nothing yet. */
-int xb_window_open(struct xb_window *window, int fd, size_t size);
+int xb_mapping_open(struct xb_mapping *window, int fd, size_t size);
 
 /* Maps everything at once. */
-int xb_window_map_all(struct xb_window *window);
+int xb_mapping_map_all(struct xb_mapping *window);
 
 /* Makes size bytes at offset usable; they may span pages. */
-int xb_window_map(struct xb_window *window, size_t offset, size_t size);
+int xb_mapping_map(struct xb_mapping *window, size_t offset, size_t size);
 
-void xb_window_close(struct xb_window *window);
+void xb_mapping_close(struct xb_mapping *window);
 
 #endif

@@ -20,7 +20,7 @@ static int refuse(const char *path)
 			       path);
 }
 
-int xb_ownfile_open(const char *path)
+int xb_plainfile_open(const char *path)
 {
 	const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	int fd = open(path, O_RDWR | O_CREAT | flags, 0660);
@@ -42,14 +42,14 @@ int xb_ownfile_open(const char *path)
 	return fd;
 }
 
-int xb_ownfile_check(const char *path)
+int xb_plainfile_check(const char *path)
 {
 	struct stat st;
 
 	return !lstat(path, &st) && !is_plain(&st) ? refuse(path) : 0;
 }
 
-bool xb_ownfile_is(const char *path, int fd)
+bool xb_plainfile_is(const char *path, int fd)
 {
 	struct stat ours, theirs;
 

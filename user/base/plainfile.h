@@ -11,12 +11,12 @@
  * but a plain file with one name is an error that says so. Returns a descriptor or a negative
  * errno.
  */
-int xb_ownfile_open(const char *path);
+int xb_plainfile_open(const char *path);
 
 /* For files that a library opens by name, or that need not be there: 0, or the same error. */
-int xb_ownfile_check(const char *path);
+int xb_plainfile_check(const char *path);
 
-/* Whether this is the file that xb_ownfile_check() saw, or would see. */
-bool xb_ownfile_is(const char *path, int fd);
+/* Whether this is the file that xb_plainfile_check() saw, or would see. */
+bool xb_plainfile_is(const char *path, int fd);
 
 #endif

@@ -4,24 +4,24 @@
 
 #include <errno.h>
 
-static struct xb_block *block_at(struct xb_counting *filter, uint32_t index)
+static struct xb_block *block_at(struct xb_bloom *filter, uint32_t index)
 {
 	return (struct xb_block *)(void *)(filter->bits.base +
 					   (size_t)index * sizeof(struct xb_block));
 }
 
-uint32_t xb_counting_block(const struct xb_counting *filter, uint64_t hash)
+uint32_t xb_bloom_block(const struct xb_bloom *filter, uint64_t hash)
 {
 	struct xb_probes probes = xb_probes_of(&filter->key, hash);
 
 	return xb_scale(probes.place, filter->geometry.blocks);
 }
 
-int xb_counting_prepare(struct xb_counting *filter, uint64_t hash)
+int xb_bloom_prepare(struct xb_bloom *filter, uint64_t hash)
 {
-	size_t offset = (size_t)xb_counting_block(filter, hash) * sizeof(struct xb_block);
+	size_t offset = (size_t)xb_bloom_block(filter, hash) * sizeof(struct xb_block);
 
-	return xb_window_map(&filter->bits, offset, sizeof(struct xb_block));
+	return xb_mapping_map(&filter->bits, offset, sizeof(struct xb_block));
 }
 
 static unsigned int counter_get(const struct xb_counters *counters, unsigned int bit)
@@ -53,7 +53,7 @@ static void count_up(struct xb_counters *counters, const struct xb_probes *probe
 	}
 }
 
-void xb_counting_add(struct xb_counting *filter, uint64_t hash)
+void xb_bloom_add(struct xb_bloom *filter, uint64_t hash)
 {
 	struct xb_probes probes = xb_probes_of(&filter->key, hash);
 	uint32_t index = xb_scale(probes.place, filter->geometry.blocks);
@@ -66,7 +66,7 @@ void xb_counting_add(struct xb_counting *filter, uint64_t hash)
 				  1ULL << xb_probe_bit(&probes, i), __ATOMIC_RELEASE);
 }
 
-int xb_counting_delete(struct xb_counting *filter, uint64_t hash)
+int xb_bloom_delete(struct xb_bloom *filter, uint64_t hash)
 {
 	struct xb_probes probes = xb_probes_of(&filter->key, hash);
 	uint32_t index = xb_scale(probes.place, filter->geometry.blocks);
@@ -90,7 +90,7 @@ int xb_counting_delete(struct xb_counting *filter, uint64_t hash)
 	return 0;
 }
 
-bool xb_counting_contains(struct xb_counting *filter, uint64_t hash)
+bool xb_bloom_contains(struct xb_bloom *filter, uint64_t hash)
 {
 	struct xb_probes probes = xb_probes_of(&filter->key, hash);
 	const struct xb_block *block =
@@ -111,7 +111,7 @@ struct pending {
 };
 
 /* Nobody reads a filter that is being built: plain writes do. */
-static void build_one(struct xb_counting *filter, const struct pending *key)
+static void build_one(struct xb_bloom *filter, const struct pending *key)
 {
 	struct xb_block *block = block_at(filter, key->index);
 
@@ -120,8 +120,8 @@ static void build_one(struct xb_counting *filter, const struct pending *key)
 		block->word[i % XB_BLOCK_WORDS] |= 1ULL << xb_probe_bit(&key->probes, i);
 }
 
-void xb_counting_build(struct xb_counting *filter, const uint64_t *hashes, size_t count,
-		       uint32_t first, uint32_t last)
+void xb_bloom_build(struct xb_bloom *filter, const uint64_t *hashes, size_t count, uint32_t first,
+		    uint32_t last)
 {
 	struct pending ahead[AHEAD];
 	size_t queued = 0, done = 0;

@@ -16,33 +16,33 @@ struct xb_counters {
 
 /* The kernel may read the bits at any moment; the counters, and calls of these functions, belong
  * to one writer at a time. */
-struct xb_counting {
+struct xb_bloom {
 	struct xb_geometry geometry;
 	struct xb_key key;
-	struct xb_window bits; /* struct xb_block each */
+	struct xb_mapping bits; /* struct xb_block each */
 	struct xb_counters *counters;
 };
 
 /* Maps what a change of this key will touch, so that the change itself cannot fail. hash: see
  * xdp_bloom/hash.h. */
-int xb_counting_prepare(struct xb_counting *filter, uint64_t hash);
+int xb_bloom_prepare(struct xb_bloom *filter, uint64_t hash);
 
 /* Counters up, then bits on. A counter that reaches XB_COUNTER_STUCK stays there. */
-void xb_counting_add(struct xb_counting *filter, uint64_t hash);
+void xb_bloom_add(struct xb_bloom *filter, uint64_t hash);
 
 /*
  * Counters down, bits off at zero. Only for keys that were added. Returns -EUCLEAN (no message) and
  * changes nothing if a counter says the key cannot have been.
  */
-int xb_counting_delete(struct xb_counting *filter, uint64_t hash);
+int xb_bloom_delete(struct xb_bloom *filter, uint64_t hash);
 
-bool xb_counting_contains(struct xb_counting *filter, uint64_t hash);
+bool xb_bloom_contains(struct xb_bloom *filter, uint64_t hash);
 
 /* The block the key falls on. */
-uint32_t xb_counting_block(const struct xb_counting *filter, uint64_t hash);
+uint32_t xb_bloom_block(const struct xb_bloom *filter, uint64_t hash);
 
 /* Adds the keys of blocks first to last - 1, for building with a thread for each range. */
-void xb_counting_build(struct xb_counting *filter, const uint64_t *hashes, size_t count,
-		       uint32_t first, uint32_t last);
+void xb_bloom_build(struct xb_bloom *filter, const uint64_t *hashes, size_t count, uint32_t first,
+		    uint32_t last);
 
 #endif

@@ -16,7 +16,7 @@ static uint32_t slots_of(enum xb_slots slots)
 	return slots == XB_SLOTS_ADDRESS ? 16 : 8;
 }
 
-struct xb_buckets xb_size_confirm(uint64_t keys, enum xb_slots slots)
+struct xb_buckets xb_size_exact(uint64_t keys, enum xb_slots slots)
 {
 	double buckets = ceil((double)keys / XB_CONFIRM_FILL / slots_of(slots)) + 1;
 	double parts = floor(buckets / PART_BUCKETS) > 1 ? floor(buckets / PART_BUCKETS) : 1;
@@ -30,23 +30,23 @@ static uint32_t buckets_in(const struct xb_buckets *geometry)
 	return xb_buckets_count(geometry->parts, geometry->size);
 }
 
-uint64_t xb_confirm_room(const struct xb_buckets *geometry, enum xb_slots slots)
+uint64_t xb_exact_room(const struct xb_buckets *geometry, enum xb_slots slots)
 {
 	return (uint64_t)((double)buckets_in(geometry) * slots_of(slots) * XB_CONFIRM_FULL);
 }
 
-uint64_t xb_confirm_bytes(const struct xb_buckets *geometry)
+uint64_t xb_exact_bytes(const struct xb_buckets *geometry)
 {
 	return geometry->parts ? ((uint64_t)buckets_in(geometry) + 1) * sizeof(struct xb_bucket)
 			       : 0;
 }
 
-static struct xb_bucket *bucket_at(struct xb_confirm *confirm, uint32_t index)
+static struct xb_bucket *bucket_at(struct xb_exact *confirm, uint32_t index)
 {
 	return (struct xb_bucket *)(void *)confirm->buckets.base + index;
 }
 
-static uint64_t slot_get(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot)
+static uint64_t slot_get(struct xb_exact *confirm, uint32_t bucket, uint32_t slot)
 {
 	struct xb_bucket *place = bucket_at(confirm, bucket);
 
@@ -54,7 +54,7 @@ static uint64_t slot_get(struct xb_confirm *confirm, uint32_t bucket, uint32_t s
 						  : place->word[slot];
 }
 
-static void slot_set(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
+static void slot_set(struct xb_exact *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
 {
 	struct xb_bucket *place = bucket_at(confirm, bucket);
 
@@ -66,13 +66,13 @@ static void slot_set(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot,
 }
 
 /* The part of a slot that says which key it is. */
-static uint64_t identity_of(const struct xb_confirm *confirm, uint64_t value)
+static uint64_t identity_of(const struct xb_exact *confirm, uint64_t value)
 {
 	return confirm->slots == XB_SLOTS_NAME ? value & XB_NAME_HASH : value;
 }
 
 /* The slot that holds the key of the value (0: a free one), or -1. */
-static int slot_find(struct xb_confirm *confirm, uint32_t bucket, uint64_t value)
+static int slot_find(struct xb_exact *confirm, uint32_t bucket, uint64_t value)
 {
 	uint64_t identity = identity_of(confirm, value);
 
@@ -82,14 +82,14 @@ static int slot_find(struct xb_confirm *confirm, uint32_t bucket, uint64_t value
 	return -1;
 }
 
-static struct xb_choices choices_of(const struct xb_confirm *confirm, uint64_t hash)
+static struct xb_choices choices_of(const struct xb_exact *confirm, uint64_t hash)
 {
 	return xb_choices_of(&confirm->key,
 			     confirm->slots == XB_SLOTS_ADDRESS ? hash : xb_fingerprint(hash),
 			     confirm->geometry.parts, confirm->geometry.size);
 }
 
-static uint64_t value_of(const struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
+static uint64_t value_of(const struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
 	if (confirm->slots == XB_SLOTS_ADDRESS)
 		return extra;
@@ -99,26 +99,26 @@ static uint64_t value_of(const struct xb_confirm *confirm, uint64_t hash, uint32
 }
 
 /* The hash of the key that a value stands for. */
-static uint64_t hash_of(const struct xb_confirm *confirm, uint64_t value)
+static uint64_t hash_of(const struct xb_exact *confirm, uint64_t value)
 {
 	return confirm->slots == XB_SLOTS_ADDRESS ? xb_hash_ipv4(&confirm->key, (uint32_t)value)
 						  : identity_of(confirm, value);
 }
 
-static __u64 *end_word(struct xb_confirm *confirm, int word)
+static __u64 *end_word(struct xb_exact *confirm, int word)
 {
 	return &bucket_at(confirm, buckets_in(&confirm->geometry))->word[word];
 }
 
-int xb_confirm_prepare(struct xb_confirm *confirm, uint64_t hash)
+int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash)
 {
 	struct xb_choices choices = choices_of(confirm, hash);
 	const uint32_t touched[] = {choices.first, choices.second, buckets_in(&confirm->geometry)};
 	int error = 0;
 
 	for (int i = 0; !error && i < 3; i++)
-		error = xb_window_map(&confirm->buckets, touched[i] * sizeof(struct xb_bucket),
-				      sizeof(struct xb_bucket));
+		error = xb_mapping_map(&confirm->buckets, touched[i] * sizeof(struct xb_bucket),
+				       sizeof(struct xb_bucket));
 	return error;
 }
 
@@ -132,7 +132,7 @@ struct node {
 #define NODES_MAX 1024
 
 /* The other bucket of what stands in this slot. */
-static uint32_t other_bucket(struct xb_confirm *confirm, uint32_t bucket, uint32_t slot)
+static uint32_t other_bucket(struct xb_exact *confirm, uint32_t bucket, uint32_t slot)
 {
 	uint64_t hash = hash_of(confirm, slot_get(confirm, bucket, slot));
 	struct xb_choices choices = choices_of(confirm, hash);
@@ -149,7 +149,7 @@ static bool seen(const struct node *nodes, int count, uint32_t bucket)
 }
 
 /* Fills nodes until one has a free slot; its number, or -1. */
-static int search(struct xb_confirm *confirm, struct node *nodes, int count)
+static int search(struct xb_exact *confirm, struct node *nodes, int count)
 {
 	for (int next = 0; next < count; next++) {
 		for (uint32_t slot = 0; slot < slots_of(confirm->slots); slot++) {
@@ -158,8 +158,8 @@ static int search(struct xb_confirm *confirm, struct node *nodes, int count)
 			if (seen(nodes, count, other))
 				continue;
 			if (count == NODES_MAX ||
-			    xb_window_map(&confirm->buckets, other * sizeof(struct xb_bucket),
-					  sizeof(struct xb_bucket)))
+			    xb_mapping_map(&confirm->buckets, other * sizeof(struct xb_bucket),
+					   sizeof(struct xb_bucket)))
 				return -1;
 			nodes[count] = (struct node){
 				.bucket = other, .parent = (int16_t)next, .slot = (uint8_t)slot};
@@ -174,7 +174,7 @@ static int search(struct xb_confirm *confirm, struct node *nodes, int count)
 #define READERS_SECONDS 1 /* a packet that looks again takes microseconds */
 
 /* Lets packets look that have seen keys move at every try. */
-static void wait_for_readers(struct xb_confirm *confirm)
+static void wait_for_readers(struct xb_exact *confirm)
 {
 	time_t start = 0;
 
@@ -191,10 +191,10 @@ static void wait_for_readers(struct xb_confirm *confirm)
 
 /*
  * Moves keys along the path, its end first: each is copied, MOVES raised, and only then its old
- * slot overwritten by the next copy. See confirm_again() in bpf/confirm.h for who reads meanwhile.
+ * slot overwritten by the next copy. See exact_again() in bpf/exact.h for who reads meanwhile.
  * *grown: the bucket that took one more.
  */
-static int relocate(struct xb_confirm *confirm, struct xb_choices choices, uint64_t value,
+static int relocate(struct xb_exact *confirm, struct xb_choices choices, uint64_t value,
 		    uint32_t *grown)
 {
 	struct node nodes[NODES_MAX] = {
@@ -222,7 +222,7 @@ static int relocate(struct xb_confirm *confirm, struct xb_choices choices, uint6
 }
 
 /* Where the value (0: a free slot) stands, in the first bucket if it can; false if nowhere. */
-static bool locate(struct xb_confirm *confirm, uint64_t hash, uint64_t value, uint32_t *bucket,
+static bool locate(struct xb_exact *confirm, uint64_t hash, uint64_t value, uint32_t *bucket,
 		   int *slot)
 {
 	struct xb_choices choices = choices_of(confirm, hash);
@@ -236,12 +236,12 @@ static bool locate(struct xb_confirm *confirm, uint64_t hash, uint64_t value, ui
 	return *slot >= 0;
 }
 
-static void count_unspecified(struct xb_confirm *confirm, uint64_t one)
+static void count_unspecified(struct xb_exact *confirm, uint64_t one)
 {
 	__atomic_fetch_add(end_word(confirm, XB_BUCKET_ZERO), one, __ATOMIC_SEQ_CST);
 }
 
-int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
+int xb_exact_add(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
 	uint64_t value = value_of(confirm, hash, extra);
 	uint32_t bucket;
@@ -257,7 +257,7 @@ int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
 	return 0;
 }
 
-int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
+int xb_exact_delete(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
 	uint64_t value = value_of(confirm, hash, extra);
 	uint32_t bucket;
@@ -275,7 +275,7 @@ int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
 	return 0;
 }
 
-int xb_confirm_verdict(struct xb_confirm *confirm, uint64_t hash, uint32_t *verdict)
+int xb_exact_verdict(struct xb_exact *confirm, uint64_t hash, uint32_t *verdict)
 {
 	uint32_t bucket;
 	int slot;
@@ -286,7 +286,7 @@ int xb_confirm_verdict(struct xb_confirm *confirm, uint64_t hash, uint32_t *verd
 	return 0;
 }
 
-int xb_confirm_alter(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict)
+int xb_exact_alter(struct xb_exact *confirm, uint64_t hash, uint32_t verdict)
 {
 	uint64_t value = value_of(confirm, hash, verdict);
 	uint32_t bucket;
@@ -298,7 +298,7 @@ int xb_confirm_alter(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict
 	return 0;
 }
 
-bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t extra)
+bool xb_exact_contains(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
 	uint64_t value = value_of(confirm, hash, extra);
 	uint32_t bucket;
@@ -318,7 +318,7 @@ struct pending {
 };
 
 /* used: from the first bucket of the share, how many of its slots, which fill from the lowest. */
-static int build_one(struct xb_confirm *confirm, const struct pending *key, uint32_t start,
+static int build_one(struct xb_exact *confirm, const struct pending *key, uint32_t start,
 		     uint8_t *used)
 {
 	uint32_t first = key->choices.first, second = key->choices.second;
@@ -344,8 +344,8 @@ static int build_one(struct xb_confirm *confirm, const struct pending *key, uint
 	return 0;
 }
 
-int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *extras,
-		     size_t count, uint32_t first, uint32_t last, uint8_t *used)
+int xb_exact_build(struct xb_exact *confirm, const uint64_t *hashes, const uint32_t *extras,
+		   size_t count, uint32_t first, uint32_t last, uint8_t *used)
 {
 	uint32_t start = first * confirm->geometry.size, end = last * confirm->geometry.size;
 	struct pending ahead[AHEAD];
@@ -369,7 +369,7 @@ int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const u
 	return error;
 }
 
-void xb_confirm_built(struct xb_confirm *confirm)
+void xb_exact_built(struct xb_exact *confirm)
 {
 	if (confirm->geometry.parts)
 		*end_word(confirm, XB_BUCKET_MOVES) = 0;

@@ -19,10 +19,10 @@ enum xb_slots {
 	XB_SLOTS_NAME,	  /* 8 fingerprints of XB_NAME_HASH, each with a verdict */
 };
 
-struct xb_confirm {
+struct xb_exact {
 	struct xb_buckets geometry;
 	struct xb_key key;
-	struct xb_window buckets; /* struct xb_bucket each, and the one behind the last */
+	struct xb_mapping buckets; /* struct xb_bucket each, and the one behind the last */
 	enum xb_slots slots;
 };
 
@@ -32,44 +32,44 @@ struct xb_confirm {
 #define XB_CONFIRM_FILL 0.80
 #define XB_CONFIRM_FULL 0.97
 
-struct xb_buckets xb_size_confirm(uint64_t keys, enum xb_slots slots);
+struct xb_buckets xb_size_exact(uint64_t keys, enum xb_slots slots);
 
 /* Keys that fit before XB_CONFIRM_FULL. */
-uint64_t xb_confirm_room(const struct xb_buckets *geometry, enum xb_slots slots);
+uint64_t xb_exact_room(const struct xb_buckets *geometry, enum xb_slots slots);
 
 /* Bytes of the whole table. */
-uint64_t xb_confirm_bytes(const struct xb_buckets *geometry);
+uint64_t xb_exact_bytes(const struct xb_buckets *geometry);
 
 /* Maps the two buckets of the key. hash: see xdp_bloom/hash.h. */
-int xb_confirm_prepare(struct xb_confirm *confirm, uint64_t hash);
+int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash);
 
 /*
  * extra: the address in host byte order, or the verdict of a name; of a plain fingerprint nothing.
  * -EXFULL without a message: no place was found, nothing changed but where other keys stand.
  */
-int xb_confirm_add(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
+int xb_exact_add(struct xb_exact *confirm, uint64_t hash, uint32_t extra);
 
 /* The verdict of a name that is there. -EUCLEAN without a message: it is not there. */
-int xb_confirm_verdict(struct xb_confirm *confirm, uint64_t hash, uint32_t *verdict);
+int xb_exact_verdict(struct xb_exact *confirm, uint64_t hash, uint32_t *verdict);
 
 /* Gives a name that is there another verdict. -EUCLEAN without a message: it is not there. */
-int xb_confirm_alter(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict);
+int xb_exact_alter(struct xb_exact *confirm, uint64_t hash, uint32_t verdict);
 
 /* -EUCLEAN without a message: it is not there. */
-int xb_confirm_delete(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
+int xb_exact_delete(struct xb_exact *confirm, uint64_t hash, uint32_t extra);
 
-bool xb_confirm_contains(struct xb_confirm *confirm, uint64_t hash, uint32_t extra);
+bool xb_exact_contains(struct xb_exact *confirm, uint64_t hash, uint32_t extra);
 
 /*
  * Adds one builder's share to a table that nobody reads yet: the keys of parts first to last - 1.
  * Everything must be mapped. used: a zeroed byte for each bucket of these parts, kept between the
  * calls of one builder.
  */
-int xb_confirm_build(struct xb_confirm *confirm, const uint64_t *hashes, const uint32_t *extras,
-		     size_t count, uint32_t first, uint32_t last, uint8_t *used);
+int xb_exact_build(struct xb_exact *confirm, const uint64_t *hashes, const uint32_t *extras,
+		   size_t count, uint32_t first, uint32_t last, uint8_t *used);
 
 /* Called when all shares are built, if there is a table: resets the count of moves, because
  * nobody read the table meanwhile and no packet needs a second look. */
-void xb_confirm_built(struct xb_confirm *confirm);
+void xb_exact_built(struct xb_exact *confirm);
 
 #endif

@@ -59,11 +59,11 @@ void answers_note(const struct cli *cli, char **names, int count)
 {
 	struct xb_enrolled *all = NULL;
 	size_t enrolled = 0, i = 0;
-	struct xb_link link;
+	struct xb_anchor anchor;
 
-	if (cli->quiet || cli->wish.commits || xb_link_open(cli->paths.pins, &link))
+	if (cli->quiet || cli->wish.commits || xb_anchor_open(cli->paths.pins, &anchor))
 		return;
-	if (xb_link_enrolled(&link, &all, &enrolled))
+	if (xb_anchor_enrolled(&anchor, &all, &enrolled))
 		enrolled = 0;
 	while (i < enrolled && !(is_among(all[i].name, names, count) && is_native_veth(&all[i])))
 		i++;
@@ -72,5 +72,5 @@ void answers_note(const struct cli *cli, char **names, int count)
 			  "an XDP program too, or after `bloomctl attach %s --mode skb`",
 			  all[i].name, all[i].name);
 	free(all);
-	xb_link_close(&link);
+	xb_anchor_close(&anchor);
 }

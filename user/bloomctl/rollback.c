@@ -70,7 +70,7 @@ static int keep_input(struct cli *cli, const char *file)
 
 	if (from < 0)
 		return xb_input_error("%s: %s", file, strerror(errno));
-	to = xb_trialinput_create(cli->paths.state, copy_name);
+	to = xb_trialtext_create(cli->paths.state, copy_name);
 	error = to < 0 ? to : copy(from, to, standard ? "stdin" : file);
 	if (to >= 0) {
 		cli->wish.input = copy_name;
@@ -89,7 +89,7 @@ int rollback_input(struct cli *cli, const char *file, int *fd)
 
 	*fd = -1;
 	if (cli->wish.commits) {
-		*fd = xb_trialinput_open(cli->paths.state);
+		*fd = xb_trialtext_open(cli->paths.state);
 		return *fd < 0 ? *fd : 0;
 	}
 	if (cli->wish.seconds)
@@ -102,7 +102,7 @@ int rollback_input(struct cli *cli, const char *file, int *fd)
 void rollback_forget_copy(const struct cli *cli)
 {
 	if (cli->wish.input)
-		xb_trialinput_forget(cli->paths.state, cli->wish.input);
+		xb_trialtext_forget(cli->paths.state, cli->wish.input);
 }
 
 void rollback_tell(const struct cli *cli)

@@ -12,19 +12,19 @@
 
 int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried)
 {
-	struct xb_link link;
+	struct xb_anchor anchor;
 	int error;
 
 	*tried = (struct tried){0};
 	error = txn ? xb_trial_get(txn, &tried->trial) : -ENOENT;
 	if (!error)
-		error = xb_link_open(cli->paths.pins, &link);
+		error = xb_anchor_open(cli->paths.pins, &anchor);
 	if (error)
 		return error == -ENOENT ? 0 : error;
-	error = xb_rollback_policy(&cli->paths, &link, &tried->policy);
+	error = xb_trial_policy(&cli->paths, &anchor, &tried->policy);
 	if (!error)
-		tried->left = xb_trial_left(&tried->trial, &link.guard.state);
-	xb_link_close(&link);
+		tried->left = xb_trial_left(&tried->trial, &anchor.guard.state);
+	xb_anchor_close(&anchor);
 	return error == -ENOENT ? 0 : error;
 }
 

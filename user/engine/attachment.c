@@ -63,10 +63,10 @@ static void undo_one(struct xb_writer *writer, struct xb_attachment *attachment,
 	uint64_t open;
 
 	if (!attachment->had_any[i])
-		xb_detach(&writer->link, attachment->device[i].ifindex);
+		xb_detach(&writer->anchor, attachment->device[i].ifindex);
 	else if (attachment->had[i] != attachment->got[i] &&
 		 !xb_netdev_by_index(attachment->device[i].ifindex, &now) && now.program)
-		xb_change_mode(&writer->link, &now, attachment->had[i], &open);
+		xb_change_mode(&writer->anchor, &now, attachment->had[i], &open);
 }
 
 static void undo(struct xb_writer *writer, struct xb_attachment *attachment, int done)
@@ -93,10 +93,11 @@ static int attach_one(struct xb_writer *writer, struct xb_attachment *attachment
 	attachment->got[i] = attachment->had[i] = device->mode;
 	if (!attachment->had_any[i] || attachment->asked->mode == XB_MODE_AUTO ||
 	    attachment->asked->mode == device->mode)
-		return xb_attach(&writer->link, device, attachment->asked->mode,
+		return xb_attach(&writer->anchor, device, attachment->asked->mode,
 				 &attachment->got[i]);
 	attachment->got[i] = attachment->asked->mode;
-	return xb_change_mode(&writer->link, device, attachment->asked->mode, &attachment->open[i]);
+	return xb_change_mode(&writer->anchor, device, attachment->asked->mode,
+			      &attachment->open[i]);
 }
 
 static int attach_all(struct xb_writer *writer, struct xb_attachment *attachment)
@@ -124,7 +125,7 @@ static int allow_body(struct xb_writer *writer, void *context)
 	for (int i = 0; i < attachment->count; i++)
 		ifindexes[i] = attachment->device[i].ifindex;
 	writer->adopts = true;
-	return xb_enforce_allow(writer, ifindexes, (size_t)attachment->count, true);
+	return xb_repair_allow(writer, ifindexes, (size_t)attachment->count, true);
 }
 
 /* By its own name, and by no alternative one. */
@@ -150,7 +151,7 @@ static int want(struct xb_writer *writer, struct xb_attachment *attachment, int 
 static int body(struct xb_writer *writer, void *context)
 {
 	struct xb_attachment *attachment = context;
-	bool fresh = !writer->linked;
+	bool fresh = !writer->anchored;
 	int error;
 
 	for (int i = 0; i < attachment->count && !(writer->how & XB_WRITE_COMMIT); i++)
@@ -158,7 +159,7 @@ static int body(struct xb_writer *writer, void *context)
 			return xb_input_error("%s is on trial%s", attachment->names[i],
 					      xb_advice(XB_ADVICE_COMMIT));
 	writer->adopts = true;
-	error = xb_enforce_begin(writer, writer->txn);
+	error = xb_repair_begin(writer, writer->txn);
 	writer->away = false;
 	if (!error)
 		error = attach_all(writer, attachment);
@@ -167,7 +168,7 @@ static int body(struct xb_writer *writer, void *context)
 	/* Only now: a trial, or an attach that fails, refuses nothing. */
 	writer->txn->meta.refused |= attachment->asked->refuse;
 	if (error && fresh)
-		xb_enforce_end(writer, writer->txn->meta.identity);
+		xb_repair_end(writer, writer->txn->meta.identity);
 	return error;
 }
 
@@ -185,7 +186,7 @@ static int prepare_body(struct xb_writer *writer, void *context)
 					      attachment->names[i]);
 	}
 	writer->adopts = true;
-	return xb_enforce_begin(writer, writer->txn);
+	return xb_repair_begin(writer, writer->txn);
 }
 
 static int attach_body(struct xb_writer *writer, void *context)
@@ -221,7 +222,7 @@ static int attach_on_trial(const struct xb_paths *paths, const struct xb_wish *a
 	if (!error)
 		return 0;
 	snprintf(message, sizeof(message), "%s", xb_error_message());
-	xb_rollback_abandon(paths, NULL, &was_tried);
+	xb_trial_abandon(paths, NULL, &was_tried);
 	return xb_system_error(0, "%s", message);
 }
 

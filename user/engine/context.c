@@ -12,14 +12,14 @@
 #include "filter/snapshot.h"
 
 /* With `built` NULL only asks whether there is room. */
-static int try_build(const struct xb_build *build, const struct xb_keys *keys,
+static int try_build(const struct xb_build *build, const struct xb_snapshot *keys,
 		     struct xb_generation **built)
 {
 	return built ? xb_build(build, keys, built) : xb_build_rehearse(build, keys);
 }
 
 static int build_within_room(const struct xb_writer *writer, struct xb_build *build,
-			     const struct xb_keys *keys, struct xb_generation **built)
+			     const struct xb_snapshot *keys, struct xb_generation **built)
 {
 	uint64_t wanted = build->capacity;
 	int error = try_build(build, keys, built);
@@ -42,7 +42,7 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 {
 	struct xb_build build = {
 		.paths = writer->paths,
-		.link = &writer->link,
+		.anchor = &writer->anchor,
 		.store = txn->meta.identity,
 		.sequence = sequence,
 		.mark = sequence == txn->meta.sequence ? txn->meta.mark : txn->next_mark,
@@ -53,13 +53,13 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 		.ports = txn->meta.ports,
 		.answer_limit = txn->meta.answer_limit,
 	};
-	struct xb_keys keys;
-	int error = xb_keys_collect(txn, &keys);
+	struct xb_snapshot keys;
+	int error = xb_snapshot_take(txn, &keys);
 
 	if (error)
 		return error;
 	error = build_within_room(writer, &build, &keys, built);
-	xb_keys_free(&keys);
+	xb_snapshot_free(&keys);
 	return error;
 }
 

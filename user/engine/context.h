@@ -19,8 +19,8 @@ struct xb_writer {
 	struct xb_store *store;
 	struct xb_txn *txn;
 	struct xb_meta before; /* as the transaction found it */
-	struct xb_link link;
-	bool linked;			 /* link is open */
+	struct xb_anchor anchor;
+	bool anchored;			 /* anchor is open */
 	bool outdated;			 /* it is not, for it has an older layout */
 	struct xb_generation *active;	 /* NULL: nothing is enforced */
 	struct xb_interfaces interfaces; /* wanted, and as the kernel has them */

@@ -18,11 +18,11 @@
 static int check_interfaces(const struct xb_writer *kernel, struct xb_health *health)
 {
 	const struct xb_storeview *store = &health->store;
-	const struct xb_link *link =
-		kernel->linked && !kernel->link.elsewhere ? &kernel->link : NULL;
+	const struct xb_anchor *anchor =
+		kernel->anchored && !kernel->anchor.elsewhere ? &kernel->anchor : NULL;
 	struct xb_interfaces *all = &health->interfaces;
 	int error =
-		xb_interfaces_look(link, store->wanted, store->wanted_count, &store->trial, all);
+		xb_interfaces_look(anchor, store->wanted, store->wanted_count, &store->trial, all);
 
 	if (error)
 		return error;
@@ -42,15 +42,15 @@ static int check_namespace(const struct xb_writer *kernel, struct xb_health *hea
 	bool wanted = store->wanted_count;
 	enum xb_place place = XB_PLACE_HOME;
 
-	if (kernel->linked && kernel->link.elsewhere &&
-	    !xb_enforce_is_dead(&kernel->link, wanted)) {
-		xb_link_at_home(&kernel->link);
+	if (kernel->anchored && kernel->anchor.elsewhere &&
+	    !xb_repair_is_dead(&kernel->anchor, wanted)) {
+		xb_anchor_at_home(&kernel->anchor);
 		xb_problem_add(&health->problems, XB_PROBLEM_NAMESPACE, NULL, "%s",
 			       xb_error_message());
 		return 0;
 	}
 	if (wanted)
-		place = xb_enforce_place(kernel, store->meta.identity, &store->home);
+		place = xb_repair_place(kernel, store->meta.identity, &store->home);
 	if (place != XB_PLACE_AWAY && place != XB_PLACE_HEIR)
 		return check_interfaces(kernel, health);
 	xb_home_refuse(&store->home, place, kernel->paths->state);
@@ -62,15 +62,15 @@ static void check_filter(const struct xb_writer *kernel, struct xb_health *healt
 {
 	struct xb_problems *problems = &health->problems;
 
-	if (!health->store.wanted_count && !kernel->linked)
+	if (!health->store.wanted_count && !kernel->anchored)
 		return;
-	if (!kernel->linked && xb_pin_check_place(kernel->paths->pins))
+	if (!kernel->anchored && xb_pin_check_place(kernel->paths->pins))
 		xb_problem_add(problems, XB_PROBLEM_HIDDEN, NULL,
 			       "nothing can be seen of what is enforced: %s", xb_error_message());
-	else if (!kernel->linked)
+	else if (!kernel->anchored)
 		xb_problem_add(problems, XB_PROBLEM_NOT_ENFORCED, NULL,
 			       "nothing is enforced: the pin directory is empty");
-	else if (!xb_link_active(&kernel->link))
+	else if (!xb_anchor_active(&kernel->anchor))
 		xb_problem_add(problems, XB_PROBLEM_NOT_ENFORCED, NULL,
 			       "nothing is enforced: no filter is in force");
 	else if (!kernel->active)
@@ -104,7 +104,7 @@ static void view_filter(const struct xb_writer *kernel, struct xb_filterview *vi
 		return;
 	*view = (struct xb_filterview){
 		.known = true,
-		.program = xb_link_active(&kernel->link),
+		.program = xb_anchor_active(&kernel->anchor),
 		.rate = xb_generation_rate(active),
 		.params = active->params,
 	};
@@ -123,12 +123,12 @@ static int view_trial(const struct xb_writer *kernel, struct xb_health *health)
 	int error;
 
 	health->policy = store->meta.policy;
-	if (!store->tried || !kernel->linked)
+	if (!store->tried || !kernel->anchored)
 		return 0;
-	health->trial_left = xb_trial_left(&store->trial, &kernel->link.guard.state);
+	health->trial_left = xb_trial_left(&store->trial, &kernel->anchor.guard.state);
 	if (!health->trial_left)
 		return 0;
-	error = xb_rollback_policy(kernel->paths, &kernel->link, &health->policy);
+	error = xb_trial_policy(kernel->paths, &kernel->anchor, &health->policy);
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -153,10 +153,10 @@ static int look(const struct xb_paths *paths, struct xb_health *health)
 	int error = xb_storeview_read(paths->state, (uint32_t)time(NULL), &health->store);
 
 	if (!error)
-		error = xb_enforce_open(&kernel);
+		error = xb_repair_open(&kernel);
 	if (!error)
 		error = compare(&kernel, health);
-	xb_enforce_close(&kernel);
+	xb_repair_close(&kernel);
 	return error;
 }
 

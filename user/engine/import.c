@@ -146,8 +146,8 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		error = check_replacement(txn, import, list, refusal);
 	if (error)
 		return error;
-	error = replaces ? xb_merge_replace(txn, &import->merge)
-			 : xb_merge_add(txn, &import->merge);
+	error = replaces ? xb_import_replace(txn, &import->merge)
+			 : xb_import_add(txn, &import->merge);
 	if (!error && import->asked.judges)
 		error = xb_domain_verdict_set(txn, xb_list_by_name(txn, import->asked.list),
 					      import->asked.verdict);
@@ -185,7 +185,7 @@ static int count_as_added(struct xb_import *import, uint32_t now)
 {
 	import->merge =
 		(struct xb_merge){.file = import->file, .now = now, .added = import->file->count};
-	return xb_merge_check(&import->merge);
+	return xb_import_check(&import->merge);
 }
 
 int xb_import_rehearse(const struct xb_paths *paths, struct xb_import *import,

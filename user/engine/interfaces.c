@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 struct look {
-	const struct xb_link *link;
+	const struct xb_anchor *anchor;
 	struct xb_interfaces *all;
 	size_t room;
 };
@@ -53,7 +53,7 @@ static struct xb_interface *at_index(const struct look *look, uint32_t ifindex)
 
 static int hold_of(const struct look *look, const struct xb_netdev *device, enum xb_hold *hold)
 {
-	return xb_hold_of(look->link, &look->all->pins, device, hold);
+	return xb_hold_of(look->anchor, &look->all->pins, device, hold);
 }
 
 static enum xb_difference difference_of(struct xb_interface *item)
@@ -92,7 +92,7 @@ static bool is_passing(const char *name)
 	       strspn(name + size, "0123456789") == strlen(name + size);
 }
 
-/* A number is that of one interface here: if two links have it, one of them has it elsewhere. */
+/* A number is that of one interface here: if two anchors have it, one of them has it elsewhere. */
 static bool is_here(const struct look *look, const struct xb_ifpin *pin,
 		    const struct xb_netdev *device)
 {
@@ -217,25 +217,25 @@ static int add_pinned(struct look *look, const struct xb_ifpin *pin)
 	return append(look, &item);
 }
 
-int xb_interfaces_look(const struct xb_link *link, const struct xb_wanted *wanted, size_t count,
+int xb_interfaces_look(const struct xb_anchor *anchor, const struct xb_wanted *wanted, size_t count,
 		       const struct xb_trial *trial, struct xb_interfaces *all)
 {
-	struct look look = {.link = link, .all = all};
+	struct look look = {.anchor = anchor, .all = all};
 	struct xb_enrolled *enrolled = NULL;
 	char *const *tried;
 	size_t rows = 0, tried_count = trial ? xb_trial_interfaces(trial, &tried) : 0;
 	int error = 0;
 
 	*all = (struct xb_interfaces){0};
-	if (link && link->flavour == XB_FLAVOUR_LINK)
-		error = xb_ifpins_read(link->pins, &all->pins);
+	if (anchor && anchor->flavour == XB_FLAVOUR_LINK)
+		error = xb_ifpins_read(anchor->pins, &all->pins);
 	for (size_t i = 0; !error && i < count; i++)
 		error = add_wanted(&look, wanted[i].name, wanted[i].mode, true);
 	for (size_t i = 0; !error && i < tried_count; i++)
 		if (!wanted_as(&look, tried[i]))
 			error = add_wanted(&look, tried[i], XB_MODE_AUTO, false);
-	if (!error && link)
-		error = xb_link_enrolled(link, &enrolled, &rows);
+	if (!error && anchor)
+		error = xb_anchor_enrolled(anchor, &enrolled, &rows);
 	for (size_t i = 0; !error && i < rows; i++)
 		error = add_enrolled(&look, &enrolled[i]);
 	for (size_t i = 0; !error && i < all->pins.count; i++)

@@ -9,7 +9,7 @@
 
 enum xb_difference {
 	XB_IFACE_SAME,	    /* wanted, and our entry is on it */
-	XB_IFACE_BARE,	    /* wanted, and no program is on it, or that of an older link */
+	XB_IFACE_BARE,	    /* wanted, and no program is on it, or that of an older anchor */
 	XB_IFACE_HELD,	    /* wanted, and another program is on it */
 	XB_IFACE_BLIND,	    /* wanted, and our entry on it cannot read its packets */
 	XB_IFACE_MISSING,   /* wanted, and nothing has the name */
@@ -38,11 +38,11 @@ struct xb_interfaces {
 };
 
 /*
- * Looks at all that is wanted, enrolled or pinned. trial: NULL, or the one that goes on. link:
+ * Looks at all that is wanted, enrolled or pinned. trial: NULL, or the one that goes on. anchor:
  * NULL, nothing is ours; else it must be of this network namespace. The caller frees it, in case of
  * failure too.
  */
-int xb_interfaces_look(const struct xb_link *link, const struct xb_wanted *wanted, size_t count,
+int xb_interfaces_look(const struct xb_anchor *anchor, const struct xb_wanted *wanted, size_t count,
 		       const struct xb_trial *trial, struct xb_interfaces *all);
 void xb_interfaces_free(struct xb_interfaces *all);
 

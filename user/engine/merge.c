@@ -22,7 +22,7 @@ static int prefix_entry(int error, const struct xb_item *item)
 	return error ? xb_error_prefix(error, "%s", xb_entry_format(&item->entry, text)) : 0;
 }
 
-int xb_merge_check(const struct xb_merge *merge)
+int xb_import_check(const struct xb_merge *merge)
 {
 	const struct xb_listfile *file = merge->file;
 	int error = 0;
@@ -65,7 +65,7 @@ static void progress(const struct xb_merge *merge, size_t done)
 		xb_progress("storing", done, merge->file->count);
 }
 
-int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge)
+int xb_import_add(struct xb_txn *txn, struct xb_merge *merge)
 {
 	const struct xb_listfile *file = merge->file;
 	int error = 0;
@@ -177,7 +177,7 @@ static int merge_side(struct xb_txn *txn, struct xb_merge *merge, const struct x
 	return error;
 }
 
-int xb_merge_replace(struct xb_txn *txn, struct xb_merge *merge)
+int xb_import_replace(struct xb_txn *txn, struct xb_merge *merge)
 {
 	int error = merge_side(txn, merge, &XB_WALK_LISTED);
 

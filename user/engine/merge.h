@@ -15,12 +15,12 @@ struct xb_merge {
 };
 
 /* Whether every timeout ends before the store's time does. */
-int xb_merge_check(const struct xb_merge *merge);
+int xb_import_check(const struct xb_merge *merge);
 
 /* Puts into the list what the file has. */
-int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge);
+int xb_import_add(struct xb_txn *txn, struct xb_merge *merge);
 
 /* Makes the list what the file is: the same, and takes out all else. */
-int xb_merge_replace(struct xb_txn *txn, struct xb_merge *merge);
+int xb_import_replace(struct xb_txn *txn, struct xb_merge *merge);
 
 #endif

@@ -33,11 +33,11 @@ int xb_moment_take(const struct xb_paths *paths, struct xb_moment *moment)
 	*moment = (struct xb_moment){0};
 	error = read_transaction(paths, &moment->transaction);
 	if (!error)
-		error = xb_enforce_open(&view);
+		error = xb_repair_open(&view);
 	if (error)
 		return error;
-	if (view.linked)
-		moment->slot = xb_link_slot(&view.link);
+	if (view.anchored)
+		moment->slot = xb_anchor_slot(&view.anchor);
 	if (view.active) {
 		moment->generation = view.active->params.generation;
 		error = xb_generation_policy(view.active, &moment->policy);
@@ -47,7 +47,7 @@ int xb_moment_take(const struct xb_paths *paths, struct xb_moment *moment)
 		moment->mark = view.active->header->mark;
 		moment->dirty = view.active->header->dirty;
 	}
-	xb_enforce_close(&view);
+	xb_repair_close(&view);
 	return error;
 }
 

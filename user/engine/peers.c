@@ -28,7 +28,7 @@ struct value {
 
 static int write_error(int error)
 {
-	return xb_store_error(error, "cannot write the store");
+	return xb_lmdb_error(error, "cannot write the store");
 }
 
 static void make_key(const struct xb_session *session, struct key *key)

@@ -25,7 +25,7 @@ static int look(struct xb_writer *writer, const struct xb_trial *trial, struct x
 	error = xb_wanted_all(txn, &wanted, &count);
 	xb_txn_abort(txn);
 	if (!error)
-		error = xb_interfaces_look(writer->linked ? &writer->link : NULL, wanted, count,
+		error = xb_interfaces_look(writer->anchored ? &writer->anchor : NULL, wanted, count,
 					   trial, all);
 	free(wanted);
 	return error;
@@ -127,9 +127,9 @@ static int renumber(const struct xb_writer *writer, const struct xb_interface *i
 
 		if (pin == there || pin->ifindex != item->now.ifindex)
 			continue;
-		error = there ? xb_ifpin_vacate(writer->link.pins, there) : 0;
+		error = there ? xb_ifpin_vacate(writer->anchor.pins, there) : 0;
 		if (!error)
-			error = xb_ifpin_rename(writer->link.pins, pin);
+			error = xb_ifpin_rename(writer->anchor.pins, pin);
 		break;
 	}
 	return error;
@@ -160,18 +160,18 @@ static int enrol_again(const struct xb_writer *writer, const struct xb_interface
 
 	if (is_enrolled(&writer->interfaces, item))
 		return 0;
-	if (writer->link.flavour == XB_FLAVOUR_LINK)
+	if (writer->anchor.flavour == XB_FLAVOUR_LINK)
 		error = renumber(writer, item);
 	if (!error && enrolled->ifindex && enrolled->ifindex != item->now.ifindex)
-		error = xb_link_dismiss(&writer->link, enrolled->ifindex);
-	return error ? error : xb_link_enrol(&writer->link, item->now.ifindex, item->wanted);
+		error = xb_anchor_dismiss(&writer->anchor, enrolled->ifindex);
+	return error ? error : xb_anchor_enrol(&writer->anchor, item->now.ifindex, item->wanted);
 }
 
 /* What is counted for it so far was another's, whose number it has. */
 static int forget_row(const struct xb_writer *writer, const struct xb_interface *item)
 {
 	return item->enrolled.ifindex && strcmp(item->enrolled.name, item->wanted) != 0
-		       ? xb_link_dismiss(&writer->link, item->enrolled.ifindex)
+		       ? xb_anchor_dismiss(&writer->anchor, item->enrolled.ifindex)
 		       : 0;
 }
 
@@ -180,18 +180,18 @@ static int attach(const struct xb_writer *writer, struct xb_interface *item)
 	enum xb_mode mode;
 	int error = item->hold == XB_HOLD_FORMER ? 0 : forget_row(writer, item);
 
-	if (!error && xb_attach(&writer->link, &item->now, item->mode, &mode))
+	if (!error && xb_attach(&writer->anchor, &item->now, item->mode, &mode))
 		snprintf(item->why, sizeof(item->why), "%s", xb_error_message());
 	return error;
 }
 
-/* Where it is, it gets the entry of a newer link as well. */
+/* Where it is, it gets the entry of a newer anchor as well. */
 static int update_elsewhere(const struct xb_writer *writer, const struct xb_interface *item)
 {
 	const struct xb_ifpin *pin = xb_ifpins_of(&writer->interfaces.pins, item->enrolled.ifindex);
 
-	return pin && pin->program != xb_program_id(writer->link.entry)
-		       ? xb_ifpin_update(writer->link.pins, pin, writer->link.entry)
+	return pin && pin->program != xb_program_id(writer->anchor.entry)
+		       ? xb_ifpin_update(writer->anchor.pins, pin, writer->anchor.entry)
 		       : 0;
 }
 
@@ -203,7 +203,7 @@ static int settle(const struct xb_writer *writer, struct xb_interface *item, boo
 	case XB_IFACE_BARE:
 	case XB_IFACE_HELD:
 		/* Without any filter in force it is as good without a program. */
-		if (!xb_link_active(&writer->link))
+		if (!xb_anchor_active(&writer->anchor))
 			return 0;
 		*changed = true;
 		return attach(writer, item);
@@ -221,34 +221,34 @@ static int drop_stale(const struct xb_writer *writer)
 
 	for (size_t i = 0; !error && i < all->count; i++)
 		if (all->item[i].difference == XB_IFACE_STALE)
-			error = xb_link_dismiss(&writer->link, all->item[i].enrolled.ifindex);
+			error = xb_anchor_dismiss(&writer->anchor, all->item[i].enrolled.ifindex);
 	for (size_t i = 0; !error && i < all->pins.count; i++)
 		if (!all->pins.item[i].ifindex)
-			error = xb_ifpin_vacate(writer->link.pins, &all->pins.item[i]);
+			error = xb_ifpin_vacate(writer->anchor.pins, &all->pins.item[i]);
 	return error;
 }
 
-int xb_reconcile_let_go(const struct xb_link *link, const struct xb_interfaces *all,
+int xb_reconcile_let_go(const struct xb_anchor *anchor, const struct xb_interfaces *all,
 			const struct xb_interface *item)
 {
 	const struct xb_ifpin *pin = xb_ifpins_of(&all->pins, item->enrolled.ifindex);
 	int error = 0;
 
 	if (item->now.ifindex)
-		error = xb_detach(link, item->now.ifindex);
+		error = xb_detach(anchor, item->now.ifindex);
 	else if (pin) /* it is in another network namespace */
-		error = xb_ifpin_detach(link->pins, pin);
+		error = xb_ifpin_detach(anchor->pins, pin);
 	return error || !item->enrolled.ifindex ? error
-						: xb_link_dismiss(link, item->enrolled.ifindex);
+						: xb_anchor_dismiss(anchor, item->enrolled.ifindex);
 }
 
-static int detach_unwanted(const struct xb_link *link, const struct xb_interfaces *all)
+static int detach_unwanted(const struct xb_anchor *anchor, const struct xb_interfaces *all)
 {
 	int error = 0;
 
 	for (size_t i = 0; !error && i < all->count; i++)
 		if (all->item[i].difference == XB_IFACE_UNWANTED)
-			error = xb_reconcile_let_go(link, all, &all->item[i]);
+			error = xb_reconcile_let_go(anchor, all, &all->item[i]);
 	return error;
 }
 
@@ -283,7 +283,7 @@ int xb_reconcile(struct xb_writer *writer)
 	for (size_t i = 0; !error && i < all->count; i++)
 		error = settle(writer, &all->item[i], &changed);
 	if (!error)
-		error = detach_unwanted(&writer->link, all);
+		error = detach_unwanted(&writer->anchor, all);
 	return error || !changed ? error : xb_reconcile_look_again(writer);
 }
 
@@ -293,7 +293,7 @@ int xb_reconcile_release(struct xb_writer *writer)
 	int error = look(writer, NULL, &all);
 
 	if (!error)
-		error = detach_unwanted(&writer->link, &all);
+		error = detach_unwanted(&writer->anchor, &all);
 	xb_interfaces_free(&all);
 	return error;
 }

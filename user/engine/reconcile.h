@@ -24,7 +24,7 @@ int xb_reconcile_look_again(struct xb_writer *writer);
 int xb_reconcile_release(struct xb_writer *writer);
 
 /* Takes the filter off an interface of the table, in another network namespace too. */
-int xb_reconcile_let_go(const struct xb_link *link, const struct xb_interfaces *all,
+int xb_reconcile_let_go(const struct xb_anchor *anchor, const struct xb_interfaces *all,
 			const struct xb_interface *item);
 
 #endif

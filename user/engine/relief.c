@@ -40,16 +40,16 @@ int xb_relief_apply(struct xb_generation *generation, struct xb_txn *txn)
 	int more = 0, error = apply_policy(generation, txn->meta.policy);
 
 	if (!error)
-		error = xb_window_map_all(&generation->allow.gate);
+		error = xb_mapping_map_all(&generation->allow.gate);
 	if (!error && names)
-		error = xb_window_map_all(&generation->depths);
+		error = xb_mapping_map_all(&generation->depths);
 	if (!error)
 		error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
 	if (error)
 		return error;
 	while (!error && (more = xb_walk_next(&walk)) > 0)
 		if (names || !xb_entry_is_name(&walk.entry))
-			error = xb_allow_add(&generation->allow, &walk.entry);
+			error = xb_allowmaps_add(&generation->allow, &walk.entry);
 	xb_walk_end(&walk);
 	/* Those left out are told of with all else that takes a new filter. */
 	return error == -EXFULL ? 0 : error ? error : more;

@@ -23,25 +23,25 @@
 #include "store/mapped.h"
 #include "store/wanted.h"
 
-int xb_enforce_open(struct xb_writer *writer)
+int xb_repair_open(struct xb_writer *writer)
 {
-	int error = xb_link_open(writer->paths->pins, &writer->link);
+	int error = xb_anchor_open(writer->paths->pins, &writer->anchor);
 
 	writer->outdated = error == -ESTALE;
 	if (error)
 		return error == -ENOENT ? 0 : error;
-	writer->linked = true;
-	error = xb_generation_open(writer->paths, &writer->link, &writer->active);
+	writer->anchored = true;
+	error = xb_generation_open(writer->paths, &writer->anchor, &writer->active);
 	return error == -ENOENT ? 0 : error;
 }
 
-void xb_enforce_close(struct xb_writer *writer)
+void xb_repair_close(struct xb_writer *writer)
 {
 	xb_generation_close(writer->active);
 	writer->active = NULL;
-	if (writer->linked)
-		xb_link_close(&writer->link);
-	writer->linked = false;
+	if (writer->anchored)
+		xb_anchor_close(&writer->anchor);
+	writer->anchored = false;
 }
 
 /* Whether the generation can be brought up to date by replaying the log. */
@@ -81,7 +81,7 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 	error = xb_writer_rebuild(writer, txn, txn->meta.sequence, &built);
 	if (error)
 		return error;
-	error = xb_generation_publish(writer->paths, &writer->link, built);
+	error = xb_generation_publish(writer->paths, &writer->anchor, built);
 	if (error) {
 		xb_generation_discard(writer->paths, built);
 		return error;
@@ -96,17 +96,17 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 	return 0;
 }
 
-int xb_enforce_begin(struct xb_writer *writer, struct xb_txn *txn)
+int xb_repair_begin(struct xb_writer *writer, struct xb_txn *txn)
 {
 	int error;
 
-	if (!writer->linked) {
+	if (!writer->anchored) {
 		if (writer->builder_lock < 0)
 			return -EAGAIN;
-		error = xb_link_create(writer->paths->pins, xb_link_flavour(), &writer->link);
+		error = xb_anchor_create(writer->paths->pins, xb_anchor_flavour(), &writer->anchor);
 		if (error)
 			return error;
-		writer->linked = true;
+		writer->anchored = true;
 		writer->outdated = false;
 	}
 	return catch_up(writer, txn);
@@ -122,19 +122,19 @@ static int go_without(struct xb_writer *writer, struct xb_txn *txn)
 		       : 0;
 }
 
-int xb_enforce_end(struct xb_writer *writer, uint64_t store)
+int xb_repair_end(struct xb_writer *writer, uint64_t store)
 {
-	int error = writer->outdated ? xb_link_set_aside(writer->paths->pins) : 0;
+	int error = writer->outdated ? xb_anchor_set_aside(writer->paths->pins) : 0;
 
-	if (!error && writer->linked)
-		error = xb_detach_all(&writer->link);
+	if (!error && writer->anchored)
+		error = xb_detach_all(&writer->anchor);
 	if (!error)
 		error = xb_upgrade_finish(writer->paths->pins, NULL);
 	if (error)
 		return error;
 	writer->outdated = false;
-	xb_enforce_close(writer);
-	xb_link_destroy(writer->paths->pins);
+	xb_repair_close(writer);
+	xb_anchor_destroy(writer->paths->pins);
 	xb_generation_sweep(writer->paths, store, NULL);
 	return 0;
 }
@@ -145,12 +145,12 @@ int xb_enforce_end(struct xb_writer *writer, uint64_t store)
  */
 static bool is_foreign(const struct xb_writer *writer, uint64_t identity, size_t wanted)
 {
-	/* Whose an older link is cannot be told: while nobody wants an interface it stays. */
+	/* Whose an older anchor is cannot be told: while nobody wants an interface it stays. */
 	return (writer->outdated && !wanted) ||
 	       (writer->active && writer->active->params.store != identity);
 }
 
-int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t count, bool all)
+int xb_repair_allow(struct xb_writer *writer, const uint32_t *more, size_t count, bool all)
 {
 	char *const *tried;
 	size_t tried_count = xb_trial_interfaces(&writer->trial, &tried);
@@ -181,7 +181,7 @@ int xb_enforce_allow(struct xb_writer *writer, const uint32_t *more, size_t coun
 static int commit_with_lifelines(struct xb_writer *writer)
 {
 	struct xb_txn *txn = writer->txn;
-	int error = xb_enforce_allow(writer, NULL, 0, true);
+	int error = xb_repair_allow(writer, NULL, 0, true);
 
 	if (!error && txn->edits) {
 		error = xb_changes_settle(&txn->change);
@@ -266,31 +266,31 @@ static int choose_side(struct xb_writer *writer, const struct xb_txn *txn, size_
 }
 
 /*
- * In its own flavour a link can tell that it filters nothing: a bpf_link dies with its device. But
- * an interface that is missed may come back, so the namespace that misses it has to be gone as
+ * In its own flavour an anchor can tell that it filters nothing: a bpf_link dies with its device.
+ * But an interface that is missed may come back, so the namespace that misses it has to be gone as
  * well.
  */
-bool xb_enforce_is_dead(const struct xb_link *link, bool wanted)
+bool xb_repair_is_dead(const struct xb_anchor *anchor, bool wanted)
 {
 	struct xb_ifpins pins = {0};
 	bool dead;
 
-	if (!link->elsewhere || link->flavour != XB_FLAVOUR_LINK)
+	if (!anchor->elsewhere || anchor->flavour != XB_FLAVOUR_LINK)
 		return false;
-	dead = !xb_ifpins_read(link->pins, &pins);
+	dead = !xb_ifpins_read(anchor->pins, &pins);
 	wanted = wanted || pins.count;
 	for (size_t i = 0; dead && i < pins.count; i++)
 		dead = !pins.item[i].ifindex;
 	xb_ifpins_free(&pins);
-	return dead && (!wanted || xb_netns_is_gone(&link->netns));
+	return dead && (!wanted || xb_netns_is_gone(&anchor->netns));
 }
 
-enum xb_place xb_enforce_place(const struct xb_writer *writer, uint64_t store,
-			       const struct xb_home *home)
+enum xb_place xb_repair_place(const struct xb_writer *writer, uint64_t store,
+			      const struct xb_home *home)
 {
-	bool ours = writer->linked && writer->active && writer->active->params.store == store;
+	bool ours = writer->anchored && writer->active && writer->active->params.store == store;
 
-	return ours && !writer->link.elsewhere ? XB_PLACE_HOME : xb_home_place(home);
+	return ours && !writer->anchor.elsewhere ? XB_PLACE_HOME : xb_home_place(home);
 }
 
 /* What the store says of the wanted interfaces without a look at them. */
@@ -357,7 +357,7 @@ static int choose_home(struct xb_writer *writer, const struct wishes *wishes)
 
 	if (!wishes->any)
 		return 0;
-	place = xb_enforce_place(writer, wishes->store, &wishes->home);
+	place = xb_repair_place(writer, wishes->store, &wishes->home);
 	if ((place == XB_PLACE_AWAY && how & XB_WRITE_LEAVE) ||
 	    (place == XB_PLACE_HEIR && how & (XB_WRITE_LEAVE | XB_WRITE_ADOPT))) {
 		go_away(writer, wishes->store);
@@ -376,22 +376,22 @@ static int choose_home(struct xb_writer *writer, const struct wishes *wishes)
 static int choose_place(struct xb_writer *writer)
 {
 	struct wishes wishes = {0};
-	bool elsewhere = writer->linked && writer->link.elsewhere;
+	bool elsewhere = writer->anchored && writer->anchor.elsewhere;
 	int error = read_home(writer, &wishes);
 
 	writer->away = false;
 	if (error)
 		return error;
 	if (elsewhere &&
-	    !xb_enforce_is_dead(&writer->link, wishes.any && !(writer->how & XB_WRITE_LEAVE)))
-		return xb_link_at_home(&writer->link);
+	    !xb_repair_is_dead(&writer->anchor, wishes.any && !(writer->how & XB_WRITE_LEAVE)))
+		return xb_anchor_at_home(&writer->anchor);
 	error = choose_home(writer, &wishes);
 	if (error || !elsewhere)
 		return error;
-	error = xb_detach_all(&writer->link);
-	xb_enforce_close(writer);
+	error = xb_detach_all(&writer->anchor);
+	xb_repair_close(writer);
 	if (!error)
-		xb_link_destroy(writer->paths->pins);
+		xb_anchor_destroy(writer->paths->pins);
 	return error;
 }
 
@@ -423,7 +423,7 @@ static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count,
 	*count += xb_trial_interfaces(&writer->trial, &tried);
 	if (!error)
 		error = choose_side(writer, txn, *count);
-	*current = writer->linked && writer->active && is_current(writer->active, &txn->meta);
+	*current = writer->anchored && writer->active && is_current(writer->active, &txn->meta);
 	*mapped = !error && !writer->foreign && xb_mapped_any(txn);
 	xb_txn_abort(txn);
 	return error;
@@ -432,12 +432,12 @@ static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count,
 /* Link and generation; before them, and before an interface is attached, the lifelines. */
 static int begin_wanted(struct xb_writer *writer, bool current)
 {
-	bool fresh = !writer->linked;
+	bool fresh = !writer->anchored;
 	struct xb_txn *txn;
 	int error;
 
 	if (!fresh) {
-		error = xb_upgrade_carry(&writer->link);
+		error = xb_upgrade_carry(&writer->anchor);
 		if (!error)
 			error = xb_reconcile_look(writer);
 		if (error)
@@ -450,14 +450,14 @@ static int begin_wanted(struct xb_writer *writer, bool current)
 	error = xb_store_read(writer->store, &txn);
 	if (error)
 		return error;
-	error = xb_enforce_begin(writer, txn);
+	error = xb_repair_begin(writer, txn);
 	if (error && error != -EAGAIN)
 		error = go_without(writer, txn);
 	xb_txn_abort(txn);
 	if (error || !fresh)
 		return error;
-	if (writer->linked)
-		error = xb_upgrade_carry(&writer->link);
+	if (writer->anchored)
+		error = xb_upgrade_carry(&writer->anchor);
 	return error ? error : xb_reconcile_look(writer);
 }
 
@@ -471,17 +471,17 @@ static bool any_open(const struct xb_interfaces *all)
 
 static int match_interfaces(struct xb_writer *writer)
 {
-	int error = writer->linked ? xb_reconcile(writer) : 0;
+	int error = writer->anchored ? xb_reconcile(writer) : 0;
 
-	if (!writer->linked)
+	if (!writer->anchored)
 		return 0;
 	/* What could not be attached anew had better keep the older entry. */
 	if (!error && !any_open(&writer->interfaces))
-		error = xb_upgrade_finish(writer->paths->pins, &writer->link);
+		error = xb_upgrade_finish(writer->paths->pins, &writer->anchor);
 	return error;
 }
 
-int xb_enforce(struct xb_writer *writer)
+int xb_repair(struct xb_writer *writer)
 {
 	bool current = false, mapped = false;
 	uint64_t store = 0;
@@ -491,7 +491,7 @@ int xb_enforce(struct xb_writer *writer)
 	writer->unmet = false;
 	if (error || writer->away)
 		return error;
-	error = xb_rollback_settle(writer);
+	error = xb_trial_settle(writer);
 	if (!error)
 		error = read_wishes(writer, &store, &count, &current, &mapped);
 	if (error || writer->foreign)
@@ -499,7 +499,7 @@ int xb_enforce(struct xb_writer *writer)
 	if (mapped)
 		move_mapped(writer);
 	if (!count)
-		return writer->linked ? xb_enforce_end(writer, store) : 0;
+		return writer->anchored ? xb_repair_end(writer, store) : 0;
 	error = begin_wanted(writer, current);
 	return error ? error : match_interfaces(writer);
 }

@@ -132,9 +132,9 @@ static int record_wishes(struct xb_writer *builder, const struct xb_wish *wish,
 static int finish(struct xb_writer *builder, const struct xb_wish *wish,
 		  struct xb_generation *built)
 {
-	int error = xb_link_find_guard(&builder->link);
+	int error = xb_anchor_find_guard(&builder->anchor);
 
-	if (!error && wish->commits && builder->link.guard.program < 0)
+	if (!error && wish->commits && builder->anchor.guard.program < 0)
 		error = xb_system_error(0, "the trial ended while it was being committed");
 	if (!error)
 		error = bring_up_to_date(builder, wish, built);
@@ -142,15 +142,15 @@ static int finish(struct xb_writer *builder, const struct xb_wish *wish,
 		return error;
 	xb_fault("rotate-replayed");
 	if (wish->seconds)
-		return xb_rollback_begin(builder, built, wish);
+		return xb_trial_begin(builder, built, wish);
 	if (asks_anything(&wish->request->rotate) || wish->commits) {
 		error = record_wishes(builder, wish, built);
 		if (error)
 			return error;
 		xb_fault("rotate-recorded");
 	}
-	error = xb_generation_publish(builder->paths, &builder->link, built);
-	return !error && wish->commits ? xb_rollback_end(builder, built) : error;
+	error = xb_generation_publish(builder->paths, &builder->anchor, built);
+	return !error && wish->commits ? xb_trial_end(builder, built) : error;
 }
 
 static void drop_writer_lock(struct xb_writer *builder)
@@ -209,7 +209,7 @@ static int keep_wishes(struct xb_writer *builder, const struct xb_wish *wish)
 	return error ? error : record_wishes(builder, wish, NULL);
 }
 
-/* Opens all, mends what is broken first: a rotation starts from a link that stands. */
+/* Opens all, mends what is broken first: a rotation starts from an anchor that stands. */
 static int open_builder(struct xb_writer *builder)
 {
 	int error = xb_store_open(builder->paths->state, XB_STORE_CREATE, &builder->store);
@@ -218,9 +218,9 @@ static int open_builder(struct xb_writer *builder)
 		return error;
 	error = xb_writer_lock(builder);
 	if (!error)
-		error = xb_enforce_open(builder);
+		error = xb_repair_open(builder);
 	if (!error || error == -ESTALE)
-		error = xb_enforce(builder);
+		error = xb_repair(builder);
 	drop_writer_lock(builder);
 	return error;
 }
@@ -230,7 +230,7 @@ static void close_builder(struct xb_writer *builder)
 	xb_txn_abort(builder->txn);
 	xb_trial_free(&builder->trial);
 	xb_interfaces_free(&builder->interfaces);
-	xb_enforce_close(builder);
+	xb_repair_close(builder);
 	xb_store_close(builder->store);
 	xb_unlock(builder->writer_lock);
 	xb_unlock(builder->builder_lock);
@@ -239,7 +239,7 @@ static void close_builder(struct xb_writer *builder)
 /* Nothing is in force, but only because it could not be made as it was wanted. */
 static bool is_awaited(const struct xb_writer *builder, const struct xb_wish *wish)
 {
-	return builder->unmet && builder->linked && !wish->seconds;
+	return builder->unmet && builder->anchored && !wish->seconds;
 }
 
 /* Interfaces may have waited for a filter. */

@@ -18,13 +18,13 @@ static bool is_named(const struct xb_interfaces *all, const struct xb_interface 
 	return !names;
 }
 
-static int take_off(const struct xb_link *link, char *const *names, int count, int *taken)
+static int take_off(const struct xb_anchor *anchor, char *const *names, int count, int *taken)
 {
 	struct xb_interfaces all;
-	int error = xb_link_at_home(link), first = 0;
+	int error = xb_anchor_at_home(anchor), first = 0;
 
 	if (!error)
-		error = xb_interfaces_look(link, NULL, 0, NULL, &all);
+		error = xb_interfaces_look(anchor, NULL, 0, NULL, &all);
 	if (error)
 		return error;
 	/* One that cannot be taken off does not keep the others. */
@@ -32,7 +32,7 @@ static int take_off(const struct xb_link *link, char *const *names, int count, i
 		if (all.item[i].difference == XB_IFACE_STALE ||
 		    !is_named(&all, &all.item[i], names, count))
 			continue;
-		error = xb_reconcile_let_go(link, &all, &all.item[i]);
+		error = xb_reconcile_let_go(anchor, &all, &all.item[i]);
 		*taken += !error;
 		first = first ? first : error;
 	}
@@ -40,10 +40,10 @@ static int take_off(const struct xb_link *link, char *const *names, int count, i
 	return first;
 }
 
-/* Of a link of an older layout no interface can be told from another. */
+/* Of an anchor of an older layout no interface can be told from another. */
 static int take_off_older(const struct xb_paths *paths, int *taken)
 {
-	int error = xb_link_set_aside(paths->pins);
+	int error = xb_anchor_set_aside(paths->pins);
 
 	if (!error)
 		error = xb_upgrade_finish(paths->pins, NULL);
@@ -53,14 +53,15 @@ static int take_off_older(const struct xb_paths *paths, int *taken)
 
 int xb_take_off(const struct xb_paths *paths, char *const *names, int count, int *taken)
 {
-	struct xb_link link;
+	struct xb_anchor anchor;
 	/* Who holds the lock may never go on: what is asked for in need is done without it, too. */
-	int lock = xb_lock(paths->state, XB_WRITER_LOCK), error = xb_link_open(paths->pins, &link);
+	int lock = xb_lock(paths->state, XB_WRITER_LOCK),
+	    error = xb_anchor_open(paths->pins, &anchor);
 
 	*taken = 0;
 	if (!error) {
-		error = take_off(&link, names, count, taken);
-		xb_link_close(&link);
+		error = take_off(&anchor, names, count, taken);
+		xb_anchor_close(&anchor);
 	} else if (error == -ESTALE && !names) {
 		error = take_off_older(paths, taken);
 	}

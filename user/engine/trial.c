@@ -58,11 +58,11 @@ static int release_slot(struct xb_writer *writer, const struct xb_generation *in
 
 	if (!in_force)
 		return 0;
-	xb_guard_close(&writer->link.guard);
-	error = xb_link_set_slot(&writer->link, in_force->program);
+	xb_guard_close(&writer->anchor.guard);
+	error = xb_anchor_set_slot(&writer->anchor, in_force->program);
 	if (error)
 		return error;
-	xb_link_quiesce();
+	xb_anchor_quiesce();
 	xb_guard_remove(writer->paths->pins);
 	return 0;
 }
@@ -72,12 +72,12 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 {
 	int error = 0;
 
-	if (writer->link.guard.program >= 0) {
+	if (writer->anchor.guard.program >= 0) {
 		/* Before the plain program, which filters all of them, stands in the slot. */
 		error = xb_reconcile_release(writer);
 		if (!error)
 			error = release_slot(writer, writer->active);
-	} else if (writer->linked) {
+	} else if (writer->anchored) {
 		xb_guard_remove(writer->paths->pins);
 	}
 	xb_fault("rollback-released");
@@ -85,7 +85,7 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 		error = clear_record(writer);
 	if (error)
 		return error;
-	xb_trialinput_remove(writer->paths->state);
+	xb_trialtext_remove(writer->paths->state);
 	/* Whoever builds holds the builder lock: only then is a second generation nobody's. */
 	if (writer->active && writer->builder_lock >= 0)
 		xb_generation_sweep(writer->paths, writer->active->params.store,
@@ -103,10 +103,10 @@ static int forget_dead_commit(struct xb_writer *writer)
 {
 	uint64_t note;
 
-	if (!writer->link.guard.state.before || writer->how & XB_WRITE_COMMIT ||
+	if (!writer->anchor.guard.state.before || writer->how & XB_WRITE_COMMIT ||
 	    xb_lock_is_held(writer->paths->state, XB_COMMIT_LOCK, &note))
 		return 0;
-	return take_back(&writer->link.guard);
+	return take_back(&writer->anchor.guard);
 }
 
 static int refuse_change(const struct xb_writer *writer, const struct xb_trial *trial)
@@ -115,11 +115,11 @@ static int refuse_change(const struct xb_writer *writer, const struct xb_trial *
 
 	xb_request_command(&trial->request, command, sizeof(command));
 	xb_system_error(0, "`%s` is on trial for another %llu s", command,
-			(unsigned long long)xb_trial_left(trial, &writer->link.guard.state));
+			(unsigned long long)xb_trial_left(trial, &writer->anchor.guard.state));
 	return -EINPROGRESS;
 }
 
-int xb_rollback_settle(struct xb_writer *writer)
+int xb_trial_settle(struct xb_writer *writer)
 {
 	struct xb_trial trial;
 	uint64_t store = 0;
@@ -137,8 +137,8 @@ int xb_rollback_settle(struct xb_writer *writer)
 			return error;
 		}
 	}
-	if (recorded && xb_trial_lives(&trial, &writer->link.guard.state)) {
-		if (writer->link.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
+	if (recorded && xb_trial_lives(&trial, &writer->anchor.guard.state)) {
+		if (writer->anchor.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
 			error = refuse_change(writer, &trial);
 			xb_trial_free(&trial);
 			return error;
@@ -182,11 +182,11 @@ static int create_guard(struct xb_writer *writer, const struct xb_trial_cell *st
 	int error;
 
 	if (state->everywhere)
-		return xb_guard_create(&writer->link, state, tried->program,
+		return xb_guard_create(&writer->anchor, state, tried->program,
 				       writer->active->program, NULL, 0, guard);
 	error = ifindexes_of(&request->attach, &ifindexes);
 	if (!error)
-		error = xb_guard_create(&writer->link, state, tried->program, -1, ifindexes,
+		error = xb_guard_create(&writer->anchor, state, tried->program, -1, ifindexes,
 					request->attach.count, guard);
 	free(ifindexes);
 	return error;
@@ -206,14 +206,14 @@ static int record(struct xb_writer *writer, uint64_t identity, const struct xb_r
 	return error;
 }
 
-int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *tried,
-		      const struct xb_wish *wish)
+int xb_trial_begin(struct xb_writer *writer, const struct xb_generation *tried,
+		   const struct xb_wish *wish)
 {
 	struct xb_trial_cell state = {.everywhere = wish->request->kind != XB_REQUEST_ATTACH};
 	struct xb_guard guard = xb_no_guard;
 	int error;
 
-	if (writer->link.guard.program >= 0)
+	if (writer->anchor.guard.program >= 0)
 		return xb_system_error(0,
 				       "a trial goes on already: commit it, or wait for its end");
 	error = xb_clock_check();
@@ -225,28 +225,28 @@ int xb_rollback_begin(struct xb_writer *writer, const struct xb_generation *trie
 	error = create_guard(writer, &state, tried, wish->request, &guard);
 	xb_fault("trial-pinned");
 	if (!error && wish->input)
-		error = xb_trialinput_keep(writer->paths->state, wish->input, wish->input_fd);
+		error = xb_trialtext_keep(writer->paths->state, wish->input, wish->input_fd);
 	if (!error)
 		error = record(writer, state.identity, wish->request);
 	xb_fault("trial-recorded");
 	if (!error)
-		error = xb_link_set_slot(&writer->link, guard.program);
+		error = xb_anchor_set_slot(&writer->anchor, guard.program);
 	xb_fault("trial-begun");
 	if (error) {
 		xb_guard_close(&guard);
-		if (writer->link.pins)
-			xb_guard_remove(writer->link.pins);
+		if (writer->anchor.pins)
+			xb_guard_remove(writer->anchor.pins);
 		return error;
 	}
-	writer->link.guard = guard;
+	writer->anchor.guard = guard;
 	return 0;
 }
 
-int xb_rollback_end(struct xb_writer *writer, const struct xb_generation *in_force)
+int xb_trial_end(struct xb_writer *writer, const struct xb_generation *in_force)
 {
 	int error = release_slot(writer, in_force);
 
-	xb_trialinput_remove(writer->paths->state);
+	xb_trialtext_remove(writer->paths->state);
 	if (!error && in_force && writer->builder_lock >= 0)
 		xb_generation_sweep(writer->paths, in_force->params.store, in_force->name);
 	return error;
@@ -262,17 +262,17 @@ static int with_guard(const struct xb_paths *paths,
 	if (!error)
 		error = xb_writer_lock(&writer);
 	if (!error)
-		error = xb_link_open(paths->pins, &writer.link);
-	writer.linked = !error;
+		error = xb_anchor_open(paths->pins, &writer.anchor);
+	writer.anchored = !error;
 	if (!error)
-		error = xb_link_at_home(&writer.link);
+		error = xb_anchor_at_home(&writer.anchor);
 	if (!error)
-		error = what(&writer, &writer.link.guard, context);
-	if (writer.linked)
-		xb_link_close(&writer.link);
+		error = what(&writer, &writer.anchor.guard, context);
+	if (writer.anchored)
+		xb_anchor_close(&writer.anchor);
 	xb_store_close(writer.store);
 	xb_unlock(writer.writer_lock);
-	/* What an older bloomctl tried ends when its link is replaced. */
+	/* What an older bloomctl tried ends when its anchor is replaced. */
 	return error == -ENOENT || error == -ESTALE ? 1 : error;
 }
 
@@ -296,7 +296,7 @@ static int extend(struct xb_writer *writer, struct xb_guard *guard, void *contex
 							 : guard->state.deadline);
 }
 
-int xb_rollback_commit_begin(const struct xb_paths *paths, struct xb_commit *commit)
+int xb_trial_commit_begin(const struct xb_paths *paths, struct xb_commit *commit)
 {
 	int error;
 
@@ -316,7 +316,7 @@ static int unextend(struct xb_writer *writer, struct xb_guard *guard, void *cont
 	return guard->program < 0 ? 1 : take_back(guard);
 }
 
-void xb_rollback_commit_end(struct xb_commit *commit, bool done)
+void xb_trial_commit_end(struct xb_commit *commit, bool done)
 {
 	if (!done)
 		with_guard(commit->paths, unextend, NULL);
@@ -346,7 +346,7 @@ static int abandon(struct xb_writer *writer, struct xb_guard *guard, void *conte
 	return error;
 }
 
-int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *was_tried)
+int xb_trial_abandon(const struct xb_paths *paths, const char *name, bool *was_tried)
 {
 	struct abandonment asked = {.name = name};
 	int error = with_guard(paths, abandon, &asked);
@@ -355,10 +355,10 @@ int xb_rollback_abandon(const struct xb_paths *paths, const char *name, bool *wa
 	return error < 0 ? error : 0;
 }
 
-int xb_rollback_policy(const struct xb_paths *paths, const struct xb_link *link, uint32_t *policy)
+int xb_trial_policy(const struct xb_paths *paths, const struct xb_anchor *anchor, uint32_t *policy)
 {
 	struct xb_generation *generation;
-	int error = xb_generation_open_tried(paths, link, &generation);
+	int error = xb_generation_open_tried(paths, anchor, &generation);
 
 	if (error)
 		return error;

@@ -92,7 +92,7 @@ static int commit_built(struct xb_writer *writer, struct xb_generation *built)
 	if (!error)
 		error = commit(writer);
 	if (!error)
-		error = xb_generation_publish(writer->paths, &writer->link, built);
+		error = xb_generation_publish(writer->paths, &writer->anchor, built);
 	if (error) {
 		xb_generation_discard(writer->paths, built);
 		return error;
@@ -152,9 +152,9 @@ static int commit_unmet(struct xb_writer *writer)
 
 	if (!writer->txn->edits)
 		return xb_system_error(0, "%s", writer->why_unmet), XB_UNMET;
-	error = writer->linked ? xb_writer_rebuild(writer, writer->txn,
-						   writer->txn->meta.sequence + 1, &built)
-			       : xb_system_error(0, "%s", writer->why_unmet);
+	error = writer->anchored ? xb_writer_rebuild(writer, writer->txn,
+						     writer->txn->meta.sequence + 1, &built)
+				 : xb_system_error(0, "%s", writer->why_unmet);
 	if (!error)
 		return commit_built(writer, built);
 	if (!xb_relief_is(&writer->before, writer->txn))
@@ -224,7 +224,7 @@ static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
 		return error;
 	xb_txn_abort(writer->txn);
 	writer->txn = NULL;
-	error = xb_rollback_begin(writer, built, wish);
+	error = xb_trial_begin(writer, built, wish);
 	if (error)
 		xb_generation_discard(writer->paths, built);
 	else
@@ -259,11 +259,11 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 	if (!error)
 		error = commit_changes(writer);
 	if (!error && writer->how & XB_WRITE_COMMIT)
-		error = xb_rollback_end(writer, writer->active);
+		error = xb_trial_end(writer, writer->active);
 	if (!error && wish) {
 		xb_txn_abort(writer->txn);
 		writer->txn = NULL;
-		error = xb_rollback_begin(writer, writer->active, wish);
+		error = xb_trial_begin(writer, writer->active, wish);
 	}
 	return error;
 }
@@ -323,7 +323,7 @@ static void close_writer(struct xb_writer *writer, bool keeps_locks)
 	xb_txn_abort(writer->txn);
 	xb_interfaces_free(&writer->interfaces);
 	xb_trial_free(&writer->trial);
-	xb_enforce_close(writer);
+	xb_repair_close(writer);
 	xb_store_close(writer->store);
 	if (keeps_locks) {
 		xb_lock_keep(XB_WRITER_LOCK, writer->writer_lock);
@@ -338,7 +338,7 @@ static void close_writer(struct xb_writer *writer, bool keeps_locks)
 static int enforce_cured(struct xb_writer *writer)
 {
 	writer->how &= ~XB_WRITE_COMMIT;
-	return xb_enforce(writer);
+	return xb_repair(writer);
 }
 
 /* A change and how it is to be made. */
@@ -370,9 +370,9 @@ static int attempt(const struct change *change)
 	if (!error)
 		error = xb_writer_lock(&writer);
 	if (!error)
-		error = xb_enforce_open(&writer);
+		error = xb_repair_open(&writer);
 	if (!error || error == -ESTALE)
-		error = xb_enforce(&writer);
+		error = xb_repair(&writer);
 	if (!error)
 		error = xb_store_write(writer.store, &writer.txn);
 	if (!error)
@@ -382,7 +382,7 @@ static int attempt(const struct change *change)
 	if (!error)
 		error = change->body ? change->body(&writer, change->context) : 0;
 	if (!error && writer.txn && ((!writer.foreign && !writer.away) || writer.adopts))
-		error = xb_enforce_allow(&writer, NULL, 0, writer.how & XB_WRITE_SURVEY);
+		error = xb_repair_allow(&writer, NULL, 0, writer.how & XB_WRITE_SURVEY);
 	unmet = writer.unmet;
 	if (!error && writer.txn)
 		error = finish(&writer, change->wish);

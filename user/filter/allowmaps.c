@@ -46,7 +46,7 @@ static void open_gate(uint64_t *words, const struct xb_entry *entry)
 }
 
 /* Fills *key (as large as the larger of the two) and returns the trie it is for. */
-static int trie_key(const struct xb_allow *allow, const struct xb_entry *entry,
+static int trie_key(const struct xb_allowmaps *allow, const struct xb_entry *entry,
 		    struct xb_allow6_key *key)
 {
 	uint64_t parts[2] = {htobe64(entry->hi), htobe64(entry->lo)};
@@ -56,21 +56,21 @@ static int trie_key(const struct xb_allow *allow, const struct xb_entry *entry,
 	return entry->kind == XB_ALLOW4 ? allow->trie4 : allow->trie6;
 }
 
-static int add_name(struct xb_allow *allow, const struct xb_entry *entry)
+static int add_name(struct xb_allowmaps *allow, const struct xb_entry *entry)
 {
 	uint64_t key = xb_fingerprint(xb_name_hash(&allow->key, entry->name, entry->length));
 	uint32_t value = 1;
 
 	if (allow->names < 0)
 		return 0;
-	xb_depths_allow((struct xb_depths *)(void *)allow->depths->base, entry);
+	xb_namedepths_allow((struct xb_depths *)(void *)allow->depths->base, entry);
 	if (!bpf_map_update_elem(allow->names, &key, &value, BPF_ANY))
 		return 0;
 	return errno == E2BIG ? -EXFULL
 			      : xb_system_error(errno, "cannot put a domain on the allowlist");
 }
 
-int xb_allow_add(struct xb_allow *allow, const struct xb_entry *entry)
+int xb_allowmaps_add(struct xb_allowmaps *allow, const struct xb_entry *entry)
 {
 	struct xb_allow6_key key;
 	uint32_t value = 1;
@@ -98,7 +98,7 @@ static int wanted_gate(struct xb_txn *txn, uint64_t *words)
 	return more < 0 ? more : 0;
 }
 
-static int delete_name(struct xb_allow *allow, const struct xb_entry *entry)
+static int delete_name(struct xb_allowmaps *allow, const struct xb_entry *entry)
 {
 	uint64_t key = xb_fingerprint(xb_name_hash(&allow->key, entry->name, entry->length));
 
@@ -107,7 +107,8 @@ static int delete_name(struct xb_allow *allow, const struct xb_entry *entry)
 	return 0;
 }
 
-int xb_allow_delete(struct xb_allow *allow, struct xb_txn *txn, const struct xb_entry *entry)
+int xb_allowmaps_delete(struct xb_allowmaps *allow, struct xb_txn *txn,
+			const struct xb_entry *entry)
 {
 	struct xb_allow6_key key;
 	struct xb_members members;
@@ -123,7 +124,7 @@ int xb_allow_delete(struct xb_allow *allow, struct xb_txn *txn, const struct xb_
 	return 0;
 }
 
-int xb_allow_settle(struct xb_allow *allow, struct xb_txn *txn)
+int xb_allowmaps_settle(struct xb_allowmaps *allow, struct xb_txn *txn)
 {
 	uint64_t *words = (uint64_t *)(void *)allow->gate.base;
 	uint64_t *wanted = calloc(1, XB_GATE_BYTES);

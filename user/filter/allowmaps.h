@@ -8,23 +8,24 @@
 #include "xdp_bloom/layout.h"
 
 /* All for entries of the allowlist. Descriptors are not owned. */
-struct xb_allow {
+struct xb_allowmaps {
 	int trie4, trie6;
 	int names; /* -1: the generation has no stage for names, and needs none allowed */
 	struct xb_key key;
-	struct xb_window *depths;
-	struct xb_window gate;
+	struct xb_mapping *depths;
+	struct xb_mapping gate;
 };
 
 #define XB_GATE_BYTES ((size_t)XB_GATE_ALL_WORDS * 8)
 
 /* In force when it returns. -EXFULL without a message: there is no room for another name. */
-int xb_allow_add(struct xb_allow *allow, const struct xb_entry *entry);
+int xb_allowmaps_add(struct xb_allowmaps *allow, const struct xb_entry *entry);
 
 /* Removes the entry, unless the transaction still has it. */
-int xb_allow_delete(struct xb_allow *allow, struct xb_txn *txn, const struct xb_entry *entry);
+int xb_allowmaps_delete(struct xb_allowmaps *allow, struct xb_txn *txn,
+			const struct xb_entry *entry);
 
 /* Rebuilds the gate from the entries of the transaction, after deletes. */
-int xb_allow_settle(struct xb_allow *allow, struct xb_txn *txn);
+int xb_allowmaps_settle(struct xb_allowmaps *allow, struct xb_txn *txn);
 
 #endif

@@ -43,10 +43,9 @@ bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_ch
 	return host4 <= params->host4.capacity + params->host4.capacity / 8 &&
 	       net6 <= params->net6.capacity + params->net6.capacity / 8 &&
 	       names <= params->names.capacity + params->names.capacity / 8 &&
-	       names <= xb_confirm_room(&params->confirm_names, XB_SLOTS_NAME) &&
-	       (!params->confirm ||
-		(host4 <= xb_confirm_room(&params->confirm4, XB_SLOTS_ADDRESS) &&
-		 net6 <= xb_confirm_room(&params->confirm6, XB_SLOTS_HASH)));
+	       names <= xb_exact_room(&params->confirm_names, XB_SLOTS_NAME) &&
+	       (!params->confirm || (host4 <= xb_exact_room(&params->confirm4, XB_SLOTS_ADDRESS) &&
+				     net6 <= xb_exact_room(&params->confirm6, XB_SLOTS_HASH)));
 }
 
 static uint64_t hash_net6(const struct xb_generation *generation, const struct xb_entry *entry)
@@ -59,15 +58,15 @@ static int prepare_net6(struct xb_generation *generation, const struct xb_entry 
 	uint32_t cell =
 		xb_lengthmap_cell(&generation->params.key, generation->params.length_cells, entry);
 	uint64_t hash = hash_net6(generation, entry);
-	int error = xb_counting_prepare(&generation->net6, hash);
+	int error = xb_bloom_prepare(&generation->net6, hash);
 
 	if (!error && generation->params.confirm)
-		error = xb_confirm_prepare(&generation->confirm6, hash);
+		error = xb_exact_prepare(&generation->confirm6, hash);
 	if (!error)
-		error = xb_window_map(&generation->lengths6, 0, sizeof(struct xb_lengths));
+		error = xb_mapping_map(&generation->lengths6, 0, sizeof(struct xb_lengths));
 	if (!error)
-		error = xb_window_map(&generation->lengths6, cell * sizeof(struct xb_lengths),
-				      sizeof(struct xb_lengths));
+		error = xb_mapping_map(&generation->lengths6, cell * sizeof(struct xb_lengths),
+				       sizeof(struct xb_lengths));
 	return error;
 }
 
@@ -78,9 +77,9 @@ static int prepare_host4(struct xb_generation *generation, const struct xb_entry
 	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++) {
 		uint64_t hash = xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i);
 
-		error = xb_counting_prepare(&generation->host4, hash);
+		error = xb_bloom_prepare(&generation->host4, hash);
 		if (!error && generation->params.confirm)
-			error = xb_confirm_prepare(&generation->confirm4, hash);
+			error = xb_exact_prepare(&generation->confirm4, hash);
 	}
 	return error;
 }
@@ -93,11 +92,11 @@ static uint64_t hash_name(const struct xb_generation *generation, const struct x
 static int prepare_name(struct xb_generation *generation, const struct xb_entry *entry)
 {
 	uint64_t hash = hash_name(generation, entry);
-	int error = xb_counting_prepare(&generation->names, hash);
+	int error = xb_bloom_prepare(&generation->names, hash);
 
 	if (!error)
-		error = xb_confirm_prepare(&generation->confirm_names, hash);
-	return error ? error : xb_window_map_all(&generation->depths);
+		error = xb_exact_prepare(&generation->confirm_names, hash);
+	return error ? error : xb_mapping_map_all(&generation->depths);
 }
 
 /* From so many changes on, mapping everything is cheaper than page by page. */
@@ -127,11 +126,11 @@ int xb_apply_prepare(struct xb_generation *generation, const struct xb_changes *
 			break;
 		case XB_ALLOW_NAME:
 			error = generation->params.names.blocks
-					? xb_window_map_all(&generation->depths)
+					? xb_mapping_map_all(&generation->depths)
 					: 0;
 			break;
 		default:
-			error = xb_window_map_all(&generation->allow.gate);
+			error = xb_mapping_map_all(&generation->allow.gate);
 		}
 	}
 	return error;
@@ -145,8 +144,8 @@ static int mismatch(void)
 
 /* One stage pair, and the count of its keys. */
 struct stage {
-	struct xb_counting *bloom;
-	struct xb_confirm *confirm; /* NULL: there is none */
+	struct xb_bloom *bloom;
+	struct xb_exact *confirm; /* NULL: there is none */
 	uint64_t *keys;
 };
 
@@ -157,15 +156,15 @@ static int change_key(const struct stage *stage, uint64_t hash, uint32_t extra, 
 	int error;
 
 	if (listed) {
-		error = stage->confirm ? xb_confirm_add(stage->confirm, hash, extra) : 0;
+		error = stage->confirm ? xb_exact_add(stage->confirm, hash, extra) : 0;
 		if (error)
 			return error;
-		xb_counting_add(stage->bloom, hash);
+		xb_bloom_add(stage->bloom, hash);
 		++*stage->keys;
 		return 0;
 	}
-	if (xb_counting_delete(stage->bloom, hash) ||
-	    (stage->confirm && xb_confirm_delete(stage->confirm, hash, extra)))
+	if (xb_bloom_delete(stage->bloom, hash) ||
+	    (stage->confirm && xb_exact_delete(stage->confirm, hash, extra)))
 		return mismatch();
 	--*stage->keys;
 	return 0;
@@ -224,16 +223,16 @@ static int verdict_of(struct xb_txn *txn, const struct xb_entry *entry, uint32_t
 }
 
 /* Of a name that stays: what is stricter comes into force early, what is less strict late. */
-static int alter_name(struct xb_confirm *confirm, uint64_t hash, uint32_t verdict,
+static int alter_name(struct xb_exact *confirm, uint64_t hash, uint32_t verdict,
 		      enum xb_phase phase)
 {
 	uint32_t now;
 
-	if (xb_confirm_verdict(confirm, hash, &now))
+	if (xb_exact_verdict(confirm, hash, &now))
 		return mismatch();
 	if (now == verdict || (phase == XB_PHASE_LIST && now < verdict))
 		return 0;
-	return xb_confirm_alter(confirm, hash, verdict) ? mismatch() : 0;
+	return xb_exact_alter(confirm, hash, verdict) ? mismatch() : 0;
 }
 
 static int apply_name(struct xb_generation *generation, struct xb_txn *txn,
@@ -253,7 +252,8 @@ static int apply_name(struct xb_generation *generation, struct xb_txn *txn,
 	if (change->what == XB_ALTERED)
 		return alter_name(stage.confirm, hash, verdict, phase);
 	if (change->what == XB_LISTED)
-		xb_depths_list((struct xb_depths *)(void *)generation->depths.base, &change->entry);
+		xb_namedepths_list((struct xb_depths *)(void *)generation->depths.base,
+				   &change->entry);
 	return change_key(&stage, hash, verdict, change->what == XB_LISTED);
 }
 
@@ -281,8 +281,8 @@ static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
 	case XB_NAME:
 		return apply_name(generation, txn, change, phase);
 	default:
-		return listed ? xb_allow_add(&generation->allow, &change->entry)
-			      : xb_allow_delete(&generation->allow, txn, &change->entry);
+		return listed ? xb_allowmaps_add(&generation->allow, &change->entry)
+			      : xb_allowmaps_delete(&generation->allow, txn, &change->entry);
 	}
 }
 
@@ -319,7 +319,7 @@ static int apply_phase(struct application *application, enum xb_phase phase)
 
 	/* Nobody waits for packets that are judged by another generation. */
 	if (generation->in_force && xb_phase_meets_earlier(changes, phase))
-		xb_link_quiesce();
+		xb_anchor_quiesce();
 	for (size_t i = 0; !error && i < changes->count; i++) {
 		const struct xb_change *change = &changes->change[i];
 
@@ -328,7 +328,8 @@ static int apply_phase(struct application *application, enum xb_phase phase)
 		error = apply_step(application, change, phase);
 		disallowed |= phase == XB_PHASE_DISALLOW && !xb_entry_is_name(&change->entry);
 	}
-	return !error && disallowed ? xb_allow_settle(&generation->allow, application->txn) : error;
+	return !error && disallowed ? xb_allowmaps_settle(&generation->allow, application->txn)
+				    : error;
 }
 
 int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,

@@ -41,7 +41,7 @@ static int random_params(const struct xb_build *build, struct xb_params *params)
 
 /* Cells enough that a clean source seldom falls on a listed /32's cell: four for each /32 in the
  * list. */
-static uint32_t count_cells(const struct xb_keys *keys)
+static uint32_t count_cells(const struct xb_snapshot *keys)
 {
 	uint64_t distinct = 0, last = UINT64_MAX;
 
@@ -54,7 +54,7 @@ static uint32_t count_cells(const struct xb_keys *keys)
 	return distinct > UINT32_MAX / 8 ? UINT32_MAX / 2 : (uint32_t)(4 * distinct + 1024);
 }
 
-static struct xb_lengths *length_table(const struct xb_keys *keys, const struct xb_key *key,
+static struct xb_lengths *length_table(const struct xb_snapshot *keys, const struct xb_key *key,
 				       uint32_t cells)
 {
 	struct xb_lengths *table = calloc((size_t)cells + 1, sizeof(*table));
@@ -139,8 +139,8 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 		return xb_system_error(errno, "cannot open the filter program");
 	skeleton->rodata_params->params = *params;
 	size_maps(skeleton, params);
-	error = xb_link_lend(build->link, skeleton->obj);
-	xb_link_set_flavour(build->link, skeleton->progs.xdp_bloom_filter);
+	error = xb_anchor_lend(build->anchor, skeleton->obj);
+	xb_anchor_set_flavour(build->anchor, skeleton->progs.xdp_bloom_filter);
 	if (!error)
 		error = filter_bpf__load(skeleton);
 	if (error) {
@@ -163,7 +163,7 @@ out:
 /* One thread's work: the keys that fall on its share of the blocks and buckets. */
 struct share {
 	struct xb_generation *generation;
-	const struct xb_keys *keys;
+	const struct xb_snapshot *keys;
 	uint32_t part, parts;
 	int error;
 	pthread_t thread;
@@ -178,16 +178,16 @@ static uint32_t share_start(uint32_t all, uint32_t part, uint32_t parts)
 
 /* What a thread fills of one address family. */
 struct fill {
-	struct xb_counting *bloom;
-	struct xb_confirm *confirm; /* NULL: there is none */
+	struct xb_bloom *bloom;
+	struct xb_exact *confirm; /* NULL: there is none */
 	uint8_t *used;
 	uint64_t *hashes; /* of a chunk; threads may have small stacks */
 	uint32_t *extras; /* addresses or verdicts of it */
 	uint32_t first_block, last_block, first_part, last_part;
 };
 
-static int fill_begin(const struct share *share, struct xb_counting *bloom,
-		      struct xb_confirm *confirm, struct fill *fill)
+static int fill_begin(const struct share *share, struct xb_bloom *bloom, struct xb_exact *confirm,
+		      struct fill *fill)
 {
 	uint32_t blocks = bloom->geometry.blocks, parts = confirm->geometry.parts;
 
@@ -215,16 +215,16 @@ static void fill_end(struct fill *fill)
 
 static int fill_chunk(const struct fill *fill, const uint32_t *extras, size_t count)
 {
-	xb_counting_build(fill->bloom, fill->hashes, count, fill->first_block, fill->last_block);
-	return fill->confirm ? xb_confirm_build(fill->confirm, fill->hashes, extras, count,
-						fill->first_part, fill->last_part, fill->used)
+	xb_bloom_build(fill->bloom, fill->hashes, count, fill->first_block, fill->last_block);
+	return fill->confirm ? xb_exact_build(fill->confirm, fill->hashes, extras, count,
+					      fill->first_part, fill->last_part, fill->used)
 			     : 0;
 }
 
 static int fill_host4(const struct share *share)
 {
 	struct xb_generation *generation = share->generation;
-	const struct xb_keys *keys = share->keys;
+	const struct xb_snapshot *keys = share->keys;
 	struct fill fill;
 	int error = fill_begin(share, &generation->host4, &generation->confirm4, &fill);
 
@@ -248,7 +248,7 @@ static int fill_host4(const struct share *share)
 static int fill_net6(const struct share *share)
 {
 	struct xb_generation *generation = share->generation;
-	const struct xb_keys *keys = share->keys;
+	const struct xb_snapshot *keys = share->keys;
 	struct fill fill;
 	int error = fill_begin(share, &generation->net6, &generation->confirm6, &fill);
 
@@ -270,7 +270,7 @@ static int fill_net6(const struct share *share)
 static int fill_names(const struct share *share)
 {
 	struct xb_generation *generation = share->generation;
-	const struct xb_keys *keys = share->keys;
+	const struct xb_snapshot *keys = share->keys;
 	struct fill fill;
 	int error = fill_begin(share, &generation->names, &generation->confirm_names, &fill);
 
@@ -306,7 +306,7 @@ static void *fill_share(void *context)
 #define SHARES_MAX	  64
 #define KEYS_WORTH_THREAD 50000
 
-static int fill_stages(struct xb_generation *generation, const struct xb_keys *keys)
+static int fill_stages(struct xb_generation *generation, const struct xb_snapshot *keys)
 {
 	struct share shares[SHARES_MAX];
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -330,13 +330,13 @@ static int fill_stages(struct xb_generation *generation, const struct xb_keys *k
 		if (shares[i].error && !error)
 			error = shares[i].error;
 	}
-	xb_confirm_built(&generation->confirm4);
-	xb_confirm_built(&generation->confirm6);
-	xb_confirm_built(&generation->confirm_names);
+	xb_exact_built(&generation->confirm4);
+	xb_exact_built(&generation->confirm6);
+	xb_exact_built(&generation->confirm_names);
 	return error;
 }
 
-static int fill(struct xb_generation *generation, const struct xb_keys *keys,
+static int fill(struct xb_generation *generation, const struct xb_snapshot *keys,
 		const struct xb_lengths *table)
 {
 	const struct xb_params *params = &generation->params;
@@ -347,15 +347,15 @@ static int fill(struct xb_generation *generation, const struct xb_keys *keys,
 	for (size_t i = 0; i < keys->prefix4_count; i++)
 		xb_prefixmap_add(&generation->prefix4, &keys->prefix4[i]);
 	for (size_t i = 0; !error && i < keys->allow_count; i++)
-		error = xb_allow_add(&generation->allow, &keys->allow[i]);
+		error = xb_allowmaps_add(&generation->allow, &keys->allow[i]);
 	if (params->net6.blocks) {
 		memcpy(generation->lengths6.base, table,
 		       ((size_t)params->length_cells + 1) * sizeof(*table));
 		generation->header->length_probes = xb_lengthmap_most(table, params->length_cells);
 	}
 	for (size_t i = 0; i < keys->names_count; i++)
-		xb_depths_list((struct xb_depths *)(void *)generation->depths.base,
-			       &keys->names[i].entry);
+		xb_namedepths_list((struct xb_depths *)(void *)generation->depths.base,
+				   &keys->names[i].entry);
 	if (!error)
 		error = fill_stages(generation, keys);
 	generation->header->host4_keys = keys->host4_count;
@@ -364,7 +364,7 @@ static int fill(struct xb_generation *generation, const struct xb_keys *keys,
 	return error;
 }
 
-static uint64_t count_allowed_names(const struct xb_keys *keys)
+static uint64_t count_allowed_names(const struct xb_snapshot *keys)
 {
 	uint64_t count = 0;
 
@@ -373,8 +373,9 @@ static uint64_t count_allowed_names(const struct xb_keys *keys)
 	return count;
 }
 
-static int size_generation(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
-			   uint32_t probes, uint32_t cells, struct xb_params *params)
+static int size_generation(const struct xb_build *build, const struct xb_snapshot *keys,
+			   uint32_t slack, uint32_t probes, uint32_t cells,
+			   struct xb_params *params)
 {
 	const struct xb_demand demand = {
 		.host4_keys = keys->host4_count,
@@ -405,7 +406,7 @@ static int size_generation(const struct xb_build *build, const struct xb_keys *k
 }
 
 /* Draws keys and decides sizes. *table: which lengths can match, to be freed by the caller. */
-static int lay_out(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
+static int lay_out(const struct xb_build *build, const struct xb_snapshot *keys, uint32_t slack,
 		   struct xb_params *params, struct xb_lengths **table)
 {
 	uint32_t cells = build->size ? build->size->length_cells : count_cells(keys);
@@ -421,7 +422,7 @@ static int lay_out(const struct xb_build *build, const struct xb_keys *keys, uin
 	return error ? error : xb_demand_check(build->paths, params);
 }
 
-int xb_build_rehearse(const struct xb_build *build, const struct xb_keys *keys)
+int xb_build_rehearse(const struct xb_build *build, const struct xb_snapshot *keys)
 {
 	struct xb_lengths *table = NULL;
 	struct xb_params params = {0};
@@ -431,7 +432,7 @@ int xb_build_rehearse(const struct xb_build *build, const struct xb_keys *keys)
 	return error;
 }
 
-static int build_once(const struct xb_build *build, const struct xb_keys *keys, uint32_t slack,
+static int build_once(const struct xb_build *build, const struct xb_snapshot *keys, uint32_t slack,
 		      struct xb_generation **out)
 {
 	struct xb_generation *generation = xb_generation_new();
@@ -481,7 +482,8 @@ fail:
  * listed by several ranges: a larger one will have. */
 #define BUILD_TRIES 6
 
-int xb_build(const struct xb_build *build, const struct xb_keys *keys, struct xb_generation **out)
+int xb_build(const struct xb_build *build, const struct xb_snapshot *keys,
+	     struct xb_generation **out)
 {
 	int error = -EXFULL;
 

@@ -10,7 +10,7 @@
 
 struct xb_build {
 	const struct xb_paths *paths;
-	const struct xb_link *link;
+	const struct xb_anchor *anchor;
 	uint64_t store;	   /* identity */
 	uint64_t sequence; /* of the last change the keys have */
 	uint64_t mark;	   /* that goes with it */
@@ -27,7 +27,7 @@ struct xb_build {
 
 /* Makes maps, counters and program, complete but not in force. The caller publishes or discards
  * them. xb_build_lacks_room() says whether a smaller generation might avoid the error. */
-int xb_build(const struct xb_build *build, const struct xb_keys *keys,
+int xb_build(const struct xb_build *build, const struct xb_snapshot *keys,
 	     struct xb_generation **generation);
 
 static inline bool xb_build_lacks_room(int error)
@@ -37,6 +37,6 @@ static inline bool xb_build_lacks_room(int error)
 
 /* Whether this machine has room for what xb_build() would make, with the same errors. Makes
  * nothing. */
-int xb_build_rehearse(const struct xb_build *build, const struct xb_keys *keys);
+int xb_build_rehearse(const struct xb_build *build, const struct xb_snapshot *keys);
 
 #endif

@@ -32,7 +32,7 @@ static uint64_t stage_capacity(uint64_t keys, uint64_t all, uint64_t wanted)
 static int size_confirm(uint64_t keys, uint32_t slack, enum xb_slots slots,
 			struct xb_buckets *buckets)
 {
-	*buckets = xb_size_confirm(keys + keys / 8 * slack, slots);
+	*buckets = xb_size_exact(keys + keys / 8 * slack, slots);
 	return (uint64_t)buckets->parts * buckets->size < UINT32_MAX
 		       ? 0
 		       : xb_input_error(

@@ -19,7 +19,7 @@
 #include "base/mapfault.h"
 
 /* The mapping of a map that userspace changes by memory; NULL: it has none. */
-static struct xb_window *window_of(struct xb_generation *generation, enum xb_map map)
+static struct xb_mapping *window_of(struct xb_generation *generation, enum xb_map map)
 {
 	switch (map) {
 	case XB_MAP_HOST4:
@@ -94,7 +94,7 @@ void xb_generation_close(struct xb_generation *generation)
 		return;
 	for (enum xb_map map = 0; map < XB_MAPS; map++) {
 		if (window_of(generation, map))
-			xb_window_close(window_of(generation, map));
+			xb_mapping_close(window_of(generation, map));
 		if (generation->map[map] >= 0)
 			close(generation->map[map]);
 	}
@@ -150,8 +150,8 @@ int xb_generation_map(struct xb_generation *generation)
 	generation->allow.trie6 = generation->map[XB_MAP_ALLOW6];
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++)
 		if (window_of(generation, map) && xb_map_entries(map, params))
-			error = xb_window_open(window_of(generation, map), generation->map[map],
-					       xb_map_bytes(map, params));
+			error = xb_mapping_open(window_of(generation, map), generation->map[map],
+						xb_map_bytes(map, params));
 	return error ? error : map_file(generation);
 }
 
@@ -252,22 +252,22 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 	return error;
 }
 
-int xb_generation_slot_program(const struct xb_link *link)
+int xb_generation_slot_program(const struct xb_anchor *anchor)
 {
-	uint32_t id = xb_link_slot(link);
+	uint32_t id = xb_anchor_slot(anchor);
 	char name[XB_GENERATION_NAME];
 	int program, error;
 
 	if (!id)
 		return -ENOENT;
-	if (link->guard.program >= 0 && xb_program_id(link->guard.program) == id) {
-		program = fcntl(link->guard.program, F_DUPFD_CLOEXEC, 3);
+	if (anchor->guard.program >= 0 && xb_program_id(anchor->guard.program) == id) {
+		program = fcntl(anchor->guard.program, F_DUPFD_CLOEXEC, 3);
 		return program < 0 ? xb_system_error(errno, "cannot duplicate a descriptor")
 				   : program;
 	}
-	error = find_active(link->pins, id, name, sizeof(name), &program);
+	error = find_active(anchor->pins, id, name, sizeof(name), &program);
 	if (error == -ENOENT)
-		return xb_system_error(0, "the filter in force is not pinned in %s", link->pins);
+		return xb_system_error(0, "the filter in force is not pinned in %s", anchor->pins);
 	return error ? error : program;
 }
 
@@ -303,16 +303,16 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 	return 0;
 }
 
-int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
+int xb_generation_open(const struct xb_paths *paths, const struct xb_anchor *anchor,
 		       struct xb_generation **out)
 {
-	return open_by_program(paths, xb_link_active(link), out);
+	return open_by_program(paths, xb_anchor_active(anchor), out);
 }
 
-int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_link *link,
+int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_anchor *anchor,
 			     struct xb_generation **out)
 {
-	const struct xb_guard *guard = &link->guard;
+	const struct xb_guard *guard = &anchor->guard;
 	bool everywhere = guard->program >= 0 && guard->state.everywhere;
 
 	return open_by_program(paths, everywhere ? xb_guard_side(guard, XB_TRIED) : 0, out);
@@ -390,10 +390,10 @@ int xb_generation_map_all(struct xb_generation *generation)
 	int error = 0;
 
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
-		struct xb_window *window = window_of(generation, map);
+		struct xb_mapping *window = window_of(generation, map);
 
 		if (window && window->base)
-			error = xb_window_map_all(window);
+			error = xb_mapping_map_all(window);
 	}
 	return error;
 }
@@ -409,18 +409,18 @@ int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *genera
 	return error ? error : xb_pin(generation->program, directory, "program");
 }
 
-int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,
+int xb_generation_publish(const struct xb_paths *paths, const struct xb_anchor *anchor,
 			  struct xb_generation *generation)
 {
 	int error;
 
 	xb_fault("publish-before");
-	error = xb_link_swap(link, generation->program);
+	error = xb_anchor_swap(anchor, generation->program);
 	if (error)
 		return error;
 	generation->in_force = true;
 	xb_fault("publish-swapped");
-	xb_link_quiesce();
+	xb_anchor_quiesce();
 	xb_generation_sweep(paths, generation->params.store, generation->name);
 	return 0;
 }

@@ -34,10 +34,10 @@ struct xb_generation {
 	int file;		       /* counters; -1: lost, or another generation's */
 	struct xb_counters_header *header;
 	size_t file_bytes;
-	struct xb_counting host4, net6, names;
-	struct xb_confirm confirm4, confirm6, confirm_names;
-	struct xb_window lengths6, prefix4, depths;
-	struct xb_allow allow;
+	struct xb_bloom host4, net6, names;
+	struct xb_exact confirm4, confirm6, confirm_names;
+	struct xb_mapping lengths6, prefix4, depths;
+	struct xb_allowmaps allow;
 };
 
 /* One with nothing open; NULL with a message. */
@@ -47,16 +47,16 @@ struct xb_generation *xb_generation_new(void);
  * Opens the generation in force. -ENOENT without a message: none is. Without its counters it can be
  * looked at (file is -1), not changed.
  */
-int xb_generation_open(const struct xb_paths *paths, const struct xb_link *link,
+int xb_generation_open(const struct xb_paths *paths, const struct xb_anchor *anchor,
 		       struct xb_generation **generation);
 
 /* The same of the one that a trial has put in force for all interfaces. */
-int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_link *link,
+int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_anchor *anchor,
 			     struct xb_generation **generation);
 
 /* A descriptor of the program in the slot: a generation's, or the guard of a trial. By its pin,
  * since opening by number takes CAP_SYS_ADMIN. -ENOENT without a message: the slot is empty. */
-int xb_generation_slot_program(const struct xb_link *link);
+int xb_generation_slot_program(const struct xb_anchor *anchor);
 
 void xb_generation_close(struct xb_generation *generation);
 
@@ -93,7 +93,7 @@ double xb_generation_rate(const struct xb_generation *generation);
 
 /* Puts the generation in force, and removes all others once no packet is in them. The caller
  * holds writer and builder lock. */
-int xb_generation_publish(const struct xb_paths *paths, const struct xb_link *link,
+int xb_generation_publish(const struct xb_paths *paths, const struct xb_anchor *anchor,
 			  struct xb_generation *generation);
 
 /* Removes what was built and not published. */

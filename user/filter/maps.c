@@ -45,7 +45,7 @@ const char *xb_map_name(enum xb_map map)
 
 static uint32_t bucket_entries(const struct xb_buckets *buckets)
 {
-	return (uint32_t)(xb_confirm_bytes(buckets) / sizeof(struct xb_bucket));
+	return (uint32_t)(xb_exact_bytes(buckets) / sizeof(struct xb_bucket));
 }
 
 uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)

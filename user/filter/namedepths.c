@@ -8,7 +8,7 @@ static void raise(uint32_t *most, uint32_t to)
 		__atomic_store_n(most, to, __ATOMIC_RELEASE);
 }
 
-void xb_depths_list(struct xb_depths *depths, const struct xb_entry *entry)
+void xb_namedepths_list(struct xb_depths *depths, const struct xb_entry *entry)
 {
 	uint32_t labels = xb_name_labels(entry->name, entry->length);
 
@@ -21,7 +21,7 @@ void xb_depths_list(struct xb_depths *depths, const struct xb_entry *entry)
 	raise(&depths->last, labels);
 }
 
-void xb_depths_allow(struct xb_depths *depths, const struct xb_entry *entry)
+void xb_namedepths_allow(struct xb_depths *depths, const struct xb_entry *entry)
 {
 	raise(&depths->allowed, xb_name_labels(entry->name, entry->length));
 }

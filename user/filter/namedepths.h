@@ -7,7 +7,7 @@
 
 /* Extends the depths to the listed (allowed) name; in force when it returns. Depths shrink only
  * with the next generation. */
-void xb_depths_list(struct xb_depths *depths, const struct xb_entry *entry);
-void xb_depths_allow(struct xb_depths *depths, const struct xb_entry *entry);
+void xb_namedepths_list(struct xb_depths *depths, const struct xb_entry *entry);
+void xb_namedepths_allow(struct xb_depths *depths, const struct xb_entry *entry);
 
 #endif

@@ -30,24 +30,24 @@ static struct span span_of(const struct xb_entry *prefix)
 	return span;
 }
 
-static uint64_t *word_at(const struct xb_window *words, uint32_t index)
+static uint64_t *word_at(const struct xb_mapping *words, uint32_t index)
 {
 	return (uint64_t *)(void *)words->base + index;
 }
 
-static uint64_t *top_at(const struct xb_window *words, uint32_t index)
+static uint64_t *top_at(const struct xb_mapping *words, uint32_t index)
 {
 	return word_at(words, XB_PREFIX4_WORDS + index / 64);
 }
 
-static void add_to_word(struct xb_window *words, uint32_t index, uint64_t mask)
+static void add_to_word(struct xb_mapping *words, uint32_t index, uint64_t mask)
 {
 	__atomic_fetch_or(word_at(words, index), mask, __ATOMIC_RELEASE);
 	__atomic_fetch_or(top_at(words, index), 1ULL << (index % 64), __ATOMIC_RELEASE);
 }
 
 /* Not only fewer bits: a replay may meet here what a later change of the log lists. */
-static void set_word(struct xb_window *words, uint32_t index, uint64_t now)
+static void set_word(struct xb_mapping *words, uint32_t index, uint64_t now)
 {
 	uint64_t bit = 1ULL << (index % 64);
 
@@ -58,18 +58,18 @@ static void set_word(struct xb_window *words, uint32_t index, uint64_t now)
 		__atomic_fetch_and(top_at(words, index), ~bit, __ATOMIC_RELEASE);
 }
 
-int xb_prefixmap_prepare(struct xb_window *words, const struct xb_entry *prefix)
+int xb_prefixmap_prepare(struct xb_mapping *words, const struct xb_entry *prefix)
 {
 	struct span span = span_of(prefix);
 	uint32_t top = span.first / 64, last = (span.first + span.count - 1) / 64;
-	int error = xb_window_map(words, (size_t)span.first * 8, (size_t)span.count * 8);
+	int error = xb_mapping_map(words, (size_t)span.first * 8, (size_t)span.count * 8);
 
 	return error ? error
-		     : xb_window_map(words, (size_t)(XB_PREFIX4_WORDS + top) * 8,
-				     (size_t)(last - top + 1) * 8);
+		     : xb_mapping_map(words, (size_t)(XB_PREFIX4_WORDS + top) * 8,
+				      (size_t)(last - top + 1) * 8);
 }
 
-void xb_prefixmap_add(struct xb_window *words, const struct xb_entry *prefix)
+void xb_prefixmap_add(struct xb_mapping *words, const struct xb_entry *prefix)
 {
 	struct span span = span_of(prefix);
 
@@ -102,7 +102,7 @@ static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, cons
 	return more < 0 ? more : 0;
 }
 
-int xb_prefixmap_settle(struct xb_window *words, struct xb_txn *txn, const struct xb_entry *prefix)
+int xb_prefixmap_settle(struct xb_mapping *words, struct xb_txn *txn, const struct xb_entry *prefix)
 {
 	struct span span = span_of(prefix);
 	struct xb_members members;
@@ -134,7 +134,7 @@ int xb_prefixmap_settle(struct xb_window *words, struct xb_txn *txn, const struc
 	return error;
 }
 
-bool xb_prefixmap_contains(const struct xb_window *words, uint32_t address)
+bool xb_prefixmap_contains(const struct xb_mapping *words, uint32_t address)
 {
 	uint32_t index = address >> 14;
 

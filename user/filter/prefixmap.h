@@ -8,14 +8,15 @@
 #include "store/store.h"
 
 /* All for XB_PREFIX4 entries. Maps the words the prefix covers. */
-int xb_prefixmap_prepare(struct xb_window *words, const struct xb_entry *prefix);
+int xb_prefixmap_prepare(struct xb_mapping *words, const struct xb_entry *prefix);
 
-void xb_prefixmap_add(struct xb_window *words, const struct xb_entry *prefix);
+void xb_prefixmap_add(struct xb_mapping *words, const struct xb_entry *prefix);
 
 /* Sets the words under the prefix from the prefixes that the transaction still lists. May be
  * repeated. */
-int xb_prefixmap_settle(struct xb_window *words, struct xb_txn *txn, const struct xb_entry *prefix);
+int xb_prefixmap_settle(struct xb_mapping *words, struct xb_txn *txn,
+			const struct xb_entry *prefix);
 
-bool xb_prefixmap_contains(const struct xb_window *words, uint32_t address);
+bool xb_prefixmap_contains(const struct xb_mapping *words, uint32_t address);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "store/membership.h"
 
-void xb_keys_free(struct xb_keys *keys)
+void xb_snapshot_free(struct xb_snapshot *keys)
 {
 	free(keys->host4);
 	free(keys->net6);
@@ -16,10 +16,10 @@ void xb_keys_free(struct xb_keys *keys)
 	free(keys->allow);
 	free(keys->names);
 	xb_arena_free(&keys->arena);
-	*keys = (struct xb_keys){0};
+	*keys = (struct xb_snapshot){0};
 }
 
-static int allocate(struct xb_keys *keys, const struct xb_totals *totals)
+static int allocate(struct xb_snapshot *keys, const struct xb_totals *totals)
 {
 	keys->host4 = malloc(totals->host4_keys * sizeof(*keys->host4) + 1);
 	keys->net6 = malloc(totals->net6 * sizeof(*keys->net6) + 1);
@@ -31,7 +31,7 @@ static int allocate(struct xb_keys *keys, const struct xb_totals *totals)
 		       : xb_out_of_memory();
 }
 
-static bool fits(const struct xb_keys *keys, const struct xb_totals *totals,
+static bool fits(const struct xb_snapshot *keys, const struct xb_totals *totals,
 		 const struct xb_entry *entry)
 {
 	switch (entry->kind) {
@@ -48,7 +48,7 @@ static bool fits(const struct xb_keys *keys, const struct xb_totals *totals,
 	}
 }
 
-static int take(struct xb_keys *keys, const struct xb_walk *walk)
+static int take(struct xb_snapshot *keys, const struct xb_walk *walk)
 {
 	struct xb_entry entry = walk->entry;
 
@@ -72,7 +72,7 @@ static int take(struct xb_keys *keys, const struct xb_walk *walk)
 	return 0;
 }
 
-static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_keys *keys)
+static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_snapshot *keys)
 {
 	struct xb_walk walk;
 	int more, error = xb_walk_begin(&walk, txn, first);
@@ -81,7 +81,7 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 		return error;
 	while ((more = xb_walk_next(&walk)) > 0) {
 		if (!fits(keys, &txn->meta.totals, &walk.entry)) {
-			more = xb_store_error(MDB_CORRUPTED, "cannot read the store");
+			more = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 			break;
 		}
 		error = take(keys, &walk);
@@ -92,26 +92,26 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 	return error ? error : more;
 }
 
-static bool is_all(const struct xb_keys *keys, const struct xb_totals *totals)
+static bool is_all(const struct xb_snapshot *keys, const struct xb_totals *totals)
 {
 	return keys->prefix4_count == totals->prefix4 && keys->host4_count == totals->host4_keys &&
 	       keys->net6_count == totals->net6 && keys->names_count == totals->names &&
 	       keys->allow_count == totals->allow;
 }
 
-int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys)
+int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *keys)
 {
 	int error;
 
-	*keys = (struct xb_keys){0};
+	*keys = (struct xb_snapshot){0};
 	error = allocate(keys, &txn->meta.totals);
 	if (!error)
 		error = take_from(txn, &XB_WALK_LISTED, keys);
 	if (!error)
 		error = take_from(txn, &XB_WALK_ALLOW, keys);
 	if (!error && !is_all(keys, &txn->meta.totals))
-		error = xb_store_error(MDB_CORRUPTED, "cannot read the store");
+		error = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	if (error)
-		xb_keys_free(keys);
+		xb_snapshot_free(keys);
 	return error;
 }

@@ -10,7 +10,7 @@ struct xb_named {
 	enum xb_domain_verdict verdict;
 };
 
-struct xb_keys {
+struct xb_snapshot {
 	uint32_t *host4; /* addresses, host byte order, prefixes from /25 on expanded */
 	size_t host4_count;
 	struct xb_entry *net6;
@@ -25,7 +25,7 @@ struct xb_keys {
 };
 
 /* Reads everything the transaction sees, in store order. */
-int xb_keys_collect(struct xb_txn *txn, struct xb_keys *keys);
-void xb_keys_free(struct xb_keys *keys);
+int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *keys);
+void xb_snapshot_free(struct xb_snapshot *keys);
 
 #endif

@@ -59,11 +59,11 @@ struct run {
 };
 
 /* 1: no filter is in force. */
-static int run_slot(const struct xb_link *link, struct run *run)
+static int run_slot(const struct xb_anchor *anchor, struct run *run)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = run->in, .data_size_in = run->size,
 		    .data_out = run->out, .data_size_out = run->out_size, .repeat = 1);
-	int error = 0, program = xb_generation_slot_program(link);
+	int error = 0, program = xb_generation_slot_program(anchor);
 
 	if (program == -ENOENT)
 		return 1;
@@ -77,11 +77,12 @@ static int run_slot(const struct xb_link *link, struct run *run)
 	return error;
 }
 
-int xb_probe(const struct xb_link *link, const struct xb_entry *entry, enum xb_verdict *verdict)
+int xb_testrun(const struct xb_anchor *anchor, const struct xb_entry *entry,
+	       enum xb_verdict *verdict)
 {
 	struct frame frame = frame_from(entry);
 	struct run run = {.in = (uint8_t *)&frame, .size = sizeof(frame)};
-	int error = run_slot(link, &run);
+	int error = run_slot(anchor, &run);
 
 	*verdict = XB_PROBE_NONE;
 	if (!error)
@@ -163,15 +164,15 @@ static enum xb_verdict verdict_of(const struct run *run, const struct query *ans
 					     : XB_PROBE_ANSWERED;
 }
 
-int xb_probe_name(const struct xb_link *link, const struct xb_entry *source, uint16_t port,
-		  const struct xb_entry *name, enum xb_verdict *verdict)
+int xb_testrun_name(const struct xb_anchor *anchor, const struct xb_entry *source, uint16_t port,
+		    const struct xb_entry *name, enum xb_verdict *verdict)
 {
 	struct query query, answer = {0};
 	struct run run = {.in = (uint8_t *)&query,
 			  .out = (uint8_t *)&answer,
 			  .size = query_from(source, port, name, &query),
 			  .out_size = sizeof(answer)};
-	int error = run_slot(link, &run);
+	int error = run_slot(anchor, &run);
 
 	*verdict = error ? XB_PROBE_NONE : verdict_of(&run, &answer);
 	return error < 0 ? error : 0;

@@ -20,10 +20,11 @@ enum xb_verdict {
  * entry: a single address. XB_PROBE_NONE: no filter is in force. The frame is counted with those of
  * interfaces that are not attached.
  */
-int xb_probe(const struct xb_link *link, const struct xb_entry *entry, enum xb_verdict *verdict);
+int xb_testrun(const struct xb_anchor *anchor, const struct xb_entry *entry,
+	       enum xb_verdict *verdict);
 
 /* The same with a DNS query for the name, sent by an IPv4 address to that port. */
-int xb_probe_name(const struct xb_link *link, const struct xb_entry *source, uint16_t port,
-		  const struct xb_entry *name, enum xb_verdict *verdict);
+int xb_testrun_name(const struct xb_anchor *anchor, const struct xb_entry *source, uint16_t port,
+		    const struct xb_entry *name, enum xb_verdict *verdict);
 
 #endif

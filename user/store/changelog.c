@@ -76,7 +76,7 @@ int xb_changelog_append(struct xb_txn *txn, bool bulk)
 	xb_changelog_advance(txn);
 	error = mdb_put(txn->txn, txn->store->changes, &key, &value, 0);
 	free(bytes);
-	return error ? xb_store_error(error, "cannot write the store") : 0;
+	return error ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
 int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence)
@@ -86,7 +86,7 @@ int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence)
 	int error = mdb_cursor_open(txn->txn, txn->store->changes, &cursor);
 
 	if (error)
-		return xb_store_error(error, "cannot write the store");
+		return xb_lmdb_error(error, "cannot write the store");
 	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_FIRST))) {
 		uint64_t held;
 
@@ -102,7 +102,7 @@ int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence)
 			break;
 	}
 	mdb_cursor_close(cursor);
-	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
+	return error && error != MDB_NOTFOUND ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
 int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_step *step,
@@ -119,7 +119,7 @@ int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_step *ste
 	if (!error && value.mv_size < sizeof(*step))
 		error = MDB_CORRUPTED;
 	if (error)
-		return xb_store_error(error, "cannot read the store");
+		return xb_lmdb_error(error, "cannot read the store");
 	memcpy(step, value.mv_data, sizeof(*step));
 	if (value.mv_size == sizeof(*step))
 		xb_changes_set_bulk(changes);
@@ -133,7 +133,7 @@ int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_step *ste
 		next = get_change(next, end, &entry, &what);
 		if (!next) {
 			xb_changes_free(changes);
-			return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+			return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 		}
 		error = xb_changes_add(changes, &entry, what);
 		if (error) {

@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 /* Of both, one after the other. */
-static inline uint32_t xb_seal(const void *key, size_t key_size, const void *bytes, size_t size)
+static inline uint32_t xb_checksum(const void *key, size_t key_size, const void *bytes, size_t size)
 {
 	return (uint32_t)crc32_z(crc32_z(0, key, key_size), bytes, size);
 }

@@ -28,12 +28,12 @@ static const uint8_t first_key[] = {0};
 
 static int read_error(int error)
 {
-	return xb_store_error(error == -EUCLEAN ? MDB_CORRUPTED : error, "cannot read the store");
+	return xb_lmdb_error(error == -EUCLEAN ? MDB_CORRUPTED : error, "cannot read the store");
 }
 
 static int write_error(int error)
 {
-	return xb_store_error(error, "cannot write the store");
+	return xb_lmdb_error(error, "cannot write the store");
 }
 
 /* Of a leaf: its own messages stand. */
@@ -62,15 +62,15 @@ void xb_entries_close(struct xb_txn *txn)
 static int get(MDB_cursor *cursor, MDB_val *key, MDB_val *leaf, MDB_cursor_op where)
 {
 	int error = mdb_cursor_get(cursor, key, leaf, where);
-	uint32_t seal;
+	uint32_t checksum;
 
 	if (error)
 		return error;
 	if (leaf->mv_size < SEAL_BYTES || !key->mv_size || key->mv_size > XB_LEAF_KEY_MAX)
 		return MDB_CORRUPTED;
 	leaf->mv_size -= SEAL_BYTES;
-	memcpy(&seal, (char *)leaf->mv_data + leaf->mv_size, SEAL_BYTES);
-	return seal == xb_seal(key->mv_data, key->mv_size, leaf->mv_data, leaf->mv_size)
+	memcpy(&checksum, (char *)leaf->mv_data + leaf->mv_size, SEAL_BYTES);
+	return checksum == xb_checksum(key->mv_data, key->mv_size, leaf->mv_data, leaf->mv_size)
 		       ? 0
 		       : MDB_CORRUPTED;
 }
@@ -126,7 +126,7 @@ static bool has(const struct xb_entries *entries, const uint8_t *key, size_t siz
 static int put_record(struct xb_entries *entries, const uint8_t *key, size_t size,
 		      const MDB_val *leaf, bool last)
 {
-	uint32_t seal = xb_seal(key, size, leaf->mv_data, leaf->mv_size);
+	uint32_t checksum = xb_checksum(key, size, leaf->mv_data, leaf->mv_size);
 	MDB_val at = {size, (void *)(uintptr_t)key}, record = {leaf->mv_size + SEAL_BYTES, NULL};
 	int error = mdb_cursor_put(entries->cursor, &at, &record,
 				   MDB_RESERVE | (last ? MDB_APPEND : 0));
@@ -134,7 +134,7 @@ static int put_record(struct xb_entries *entries, const uint8_t *key, size_t siz
 	if (error)
 		return write_error(error);
 	memcpy(record.mv_data, leaf->mv_data, leaf->mv_size);
-	memcpy((char *)record.mv_data + leaf->mv_size, &seal, SEAL_BYTES);
+	memcpy((char *)record.mv_data + leaf->mv_size, &checksum, SEAL_BYTES);
 	return 0;
 }
 

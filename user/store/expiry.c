@@ -9,7 +9,7 @@
 
 static int read_error(int error)
 {
-	return xb_store_error(error, "cannot read the store");
+	return xb_lmdb_error(error, "cannot read the store");
 }
 
 /* What stands in the expiry index: big-endian time, list, then the entry's key. */

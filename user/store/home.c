@@ -13,7 +13,7 @@ struct record {
 	uint8_t boot[16];
 	uint64_t cookie, inode;
 	uint32_t initial;
-	uint32_t seal; /* of the record, made while it is 0 */
+	uint32_t checksum; /* of the record, made while it is 0 */
 };
 
 static MDB_val record_key(void)
@@ -23,10 +23,10 @@ static MDB_val record_key(void)
 	return (MDB_val){sizeof(name) - 1, name};
 }
 
-static uint32_t seal_of(struct record record)
+static uint32_t checksum_of(struct record record)
 {
-	record.seal = 0;
-	return xb_seal(NULL, 0, &record, sizeof(record));
+	record.checksum = 0;
+	return xb_checksum(NULL, 0, &record, sizeof(record));
 }
 
 int xb_home_get(struct xb_txn *txn, struct xb_home *home)
@@ -39,12 +39,12 @@ int xb_home_get(struct xb_txn *txn, struct xb_home *home)
 	if (error == MDB_NOTFOUND)
 		return 0;
 	if (error)
-		return xb_store_error(error, "cannot read the store");
+		return xb_lmdb_error(error, "cannot read the store");
 	if (value.mv_size != sizeof(record))
-		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	memcpy(&record, value.mv_data, sizeof(record));
-	if (record.seal != seal_of(record))
-		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+	if (record.checksum != checksum_of(record))
+		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	home->known = true;
 	home->initial = record.initial;
 	memcpy(home->boot, record.boot, sizeof(home->boot));
@@ -94,10 +94,10 @@ int xb_home_put(struct xb_txn *txn)
 	record.inode = now.netns.inode;
 	record.initial = now.initial;
 	memcpy(record.boot, now.boot, sizeof(record.boot));
-	record.seal = seal_of(record);
+	record.checksum = checksum_of(record);
 	txn->edits++;
 	error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
-	return error ? xb_store_error(error, "cannot write the store") : 0;
+	return error ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
 enum xb_place xb_home_place(const struct xb_home *home)

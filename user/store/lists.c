@@ -104,7 +104,7 @@ static int load_one(struct xb_txn *txn, const MDB_val *key, const MDB_val *value
 	if (!list)
 		return -EIO;
 	if (value->mv_size != sizeof(record) || key->mv_size >= sizeof(list->name))
-		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	memcpy(&record, value->mv_data, sizeof(record));
 	*list = (struct xb_list){.id = record.id,
 				 .verdict = record.verdict,
@@ -124,7 +124,7 @@ int xb_lists_load(struct xb_txn *txn)
 	int error = mdb_cursor_open(txn->txn, txn->store->lists, &cursor), failed = 0;
 
 	if (error)
-		return xb_store_error(error, "cannot read the store");
+		return xb_lmdb_error(error, "cannot read the store");
 	while (!failed && !(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)))
 		failed = load_one(txn, &key, &value);
 	mdb_cursor_close(cursor);
@@ -133,7 +133,7 @@ int xb_lists_load(struct xb_txn *txn)
 	if (error == MDB_NOTFOUND && !xb_table_has_all(txn, txn->store->lists, txn->list_count))
 		error = MDB_CORRUPTED;
 	return error == MDB_NOTFOUND ? index_all(txn)
-				     : xb_store_error(error, "cannot read the store");
+				     : xb_lmdb_error(error, "cannot read the store");
 }
 
 static bool exists(const struct xb_list *list)

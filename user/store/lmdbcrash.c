@@ -14,7 +14,7 @@ static void on_assertion(MDB_env *env, const char *message)
 	xb_mapfault_end(PART);
 }
 
-void xb_damage_expect(MDB_env *env, const char *path)
+void xb_lmdbcrash_expect(MDB_env *env, const char *path)
 {
 	xb_mapfault_expect(PART,
 			   "cannot read the store %s: the file is damaged, or its disk fails: "

@@ -8,6 +8,6 @@
 
 /* Sets the message for the case that LMDB does that with this file, see base/mapfault.h. The
  * next command repairs what was half done. */
-void xb_damage_expect(MDB_env *env, const char *path);
+void xb_lmdbcrash_expect(MDB_env *env, const char *path);
 
 #endif

@@ -27,7 +27,7 @@ static int blame_reader(int error)
 			   : error;
 }
 
-int xb_store_error(int error, const char *doing)
+int xb_lmdb_error(int error, const char *doing)
 {
 	if (error == MDB_MAP_FULL)
 		return blame_reader(xb_system_error(

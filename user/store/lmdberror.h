@@ -13,6 +13,6 @@
 #define XB_STORE_READERS 1024
 
 /* A message for a failure of LMDB: full disk, full map, damage. */
-int xb_store_error(int error, const char *doing);
+int xb_lmdb_error(int error, const char *doing);
 
 #endif

@@ -18,13 +18,13 @@
 #include "store/lmdberror.h"
 #include "store/openenv.h"
 
-int xb_storefile_check(const char *path)
+int xb_lmdbfile_check(const char *path)
 {
-	int error = xb_ownfile_check(path);
+	int error = xb_plainfile_check(path);
 	char lock[4200];
 
 	snprintf(lock, sizeof(lock), "%s-lock", path);
-	return error ? error : xb_ownfile_check(lock);
+	return error ? error : xb_plainfile_check(lock);
 }
 
 static int sync_directory(const char *path)
@@ -42,13 +42,13 @@ static int sync_directory(const char *path)
 	return error;
 }
 
-int xb_storefile_sync(MDB_env *env, const char *directory)
+int xb_lmdbfile_sync(MDB_env *env, const char *directory)
 {
 	char parent[4096];
 	int error = mdb_env_sync(env, 1);
 
 	if (error)
-		return xb_store_error(error, "cannot make the store last");
+		return xb_lmdb_error(error, "cannot make the store last");
 	if ((size_t)snprintf(parent, sizeof(parent), "%s/..", directory) >= sizeof(parent))
 		return xb_input_error("%s: path too long", directory);
 	return sync_directory(directory) || sync_directory(parent) ? -EIO : 0;
@@ -86,7 +86,7 @@ out:
 	return again;
 }
 
-void xb_storefile_close(MDB_env *env)
+void xb_lmdbfile_close(MDB_env *env)
 {
 	if (!env)
 		return;
@@ -99,7 +99,7 @@ static int set_up(MDB_env *env, const char *path, unsigned int flags)
 	mdb_filehandle_t fd;
 	int error = mdb_env_set_maxdbs(env, XB_STORE_TABLES);
 
-	xb_damage_expect(env, path);
+	xb_lmdbcrash_expect(env, path);
 	if (!error)
 		error = mdb_env_set_maxreaders(env, XB_STORE_READERS);
 	if (!error)
@@ -110,7 +110,7 @@ static int set_up(MDB_env *env, const char *path, unsigned int flags)
 	if (error)
 		return error;
 	mdb_env_get_fd(env, &fd);
-	return xb_ownfile_is(path, fd) ? 0 : EAGAIN; /* swapped since it was checked */
+	return xb_plainfile_is(path, fd) ? 0 : EAGAIN; /* swapped since it was checked */
 }
 
 static int open_as(const char *path, unsigned int flags, MDB_env **env)
@@ -141,7 +141,7 @@ static int open_environment(const char *path, MDB_env **env)
 	return error == EROFS ? open_as(path, MDB_RDONLY, env) : error;
 }
 
-bool xb_storefile_is_read_only(MDB_env *env)
+bool xb_lmdbfile_is_read_only(MDB_env *env)
 {
 	unsigned int flags;
 
@@ -174,7 +174,7 @@ static off_t whole_size(MDB_env *env)
 	return (off_t)((info.me_last_pgno + 1) * pages.ms_psize);
 }
 
-int xb_storefile_is_short(MDB_env *env, bool *is)
+int xb_lmdbfile_is_short(MDB_env *env, bool *is)
 {
 	mdb_filehandle_t fd;
 	struct stat st;
@@ -196,7 +196,7 @@ static int lengthen(MDB_env *env)
 
 /* Free pages at the end may rightly never have been written; zeros where there should be pages are
  * told as damage. */
-int xb_storefile_fill_up(MDB_env *env)
+int xb_lmdbfile_fill_up(MDB_env *env)
 {
 	MDB_txn *txn;
 	bool is_short = false;
@@ -206,7 +206,7 @@ int xb_storefile_fill_up(MDB_env *env)
 
 	if (error)
 		return error;
-	error = xb_storefile_is_short(env, &is_short);
+	error = xb_lmdbfile_is_short(env, &is_short);
 	if (!error && is_short)
 		error = lengthen(env);
 	mdb_txn_abort(txn);
@@ -223,7 +223,7 @@ static int open_copy(const char *path, int fd, MDB_env **env)
 		return error;
 	}
 	snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
-	xb_damage_expect(*env, path);
+	xb_lmdbcrash_expect(*env, path);
 	error = mdb_env_set_maxdbs(*env, XB_STORE_TABLES);
 	if (!error)
 		error = mdb_env_set_mapsize(*env, XB_STORE_BYTES);
@@ -237,7 +237,7 @@ static int open_copy(const char *path, int fd, MDB_env **env)
 	return error;
 }
 
-int xb_storefile_copy(const char *path, MDB_env **env)
+int xb_lmdbfile_copy(const char *path, MDB_env **env)
 {
 	int fd = memfd_create("store", MFD_CLOEXEC), error;
 
@@ -247,7 +247,7 @@ int xb_storefile_copy(const char *path, MDB_env **env)
 		error = ENOMEM;
 	else /* any other than a compact one takes LMDB's mutex of writers */
 		error = mdb_env_copyfd2(*env, fd, MDB_CP_COMPACT);
-	xb_storefile_close(*env);
+	xb_lmdbfile_close(*env);
 	*env = NULL;
 	if (!error)
 		error = open_copy(path, fd, env);
@@ -257,7 +257,7 @@ int xb_storefile_copy(const char *path, MDB_env **env)
 	return error;
 }
 
-int xb_storefile_open(const char *path, MDB_env **env)
+int xb_lmdbfile_open(const char *path, MDB_env **env)
 {
 	int error;
 

@@ -10,33 +10,33 @@
 
 /* Whether file and lock are plain files, or not there: LMDB opens by name and follows links. 0, or
  * an error with its message. */
-int xb_storefile_check(const char *path);
+int xb_lmdbfile_check(const char *path);
 
 /*
  * Opens the file, and creates it if need be. The caller holds xb_lock_opening(). Only once in a
  * process: the kernel drops LMDB's locks when the process closes any descriptor of the lock file.
  * Returns an error of LMDB or a positive errno, without a message; nothing is open then.
  */
-int xb_storefile_open(const char *path, MDB_env **env);
+int xb_lmdbfile_open(const char *path, MDB_env **env);
 
 /* Whether the file is on a file system that cannot be written. LMDB then has no lock file, and
  * no table of readers protects the pages that they read from being used again. */
-bool xb_storefile_is_read_only(MDB_env *env);
+bool xb_lmdbfile_is_read_only(MDB_env *env);
 
-void xb_storefile_close(MDB_env *env);
+void xb_lmdbfile_close(MDB_env *env);
 
 /* Whether the file was cut short; a look-up in it would end in SIGBUS. Errors as above. */
-int xb_storefile_is_short(MDB_env *env, bool *is);
+int xb_lmdbfile_is_short(MDB_env *env, bool *is);
 
 /* Lengthens a file that was cut short. The caller holds the writer lock. */
-int xb_storefile_fill_up(MDB_env *env);
+int xb_lmdbfile_fill_up(MDB_env *env);
 
 /* Closes *env and replaces it by a copy of the file in memory, in which nobody else sees
  * changes. *env: NULL after an error. Errors as above. */
-int xb_storefile_copy(const char *path, MDB_env **env);
+int xb_lmdbfile_copy(const char *path, MDB_env **env);
 
 /* For a store that has no tables yet: syncs its first pages, its name and that of its directory,
  * so that they survive a power loss before it gets tables. 0, or an error with its message. */
-int xb_storefile_sync(MDB_env *env, const char *directory);
+int xb_lmdbfile_sync(MDB_env *env, const char *directory);
 
 #endif

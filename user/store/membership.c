@@ -27,12 +27,12 @@ struct value {
 
 static int read_error(int error)
 {
-	return xb_store_error(error, "cannot read the store");
+	return xb_lmdb_error(error, "cannot read the store");
 }
 
 static int write_error(int error)
 {
-	return xb_store_error(error, "cannot write the store");
+	return xb_lmdb_error(error, "cannot write the store");
 }
 
 static bool next_of_all(struct xb_members *members, struct xb_membership *member)

@@ -36,28 +36,28 @@ double xb_meta_rate(const struct xb_meta *meta)
 }
 
 /* Made while the seal itself is 0. */
-uint32_t xb_meta_seal(struct xb_meta *meta)
+uint32_t xb_meta_checksum(struct xb_meta *meta)
 {
-	meta->seal = 0;
-	meta->seal = xb_seal(NULL, 0, meta, sizeof(*meta));
-	return meta->seal;
+	meta->checksum = 0;
+	meta->checksum = xb_checksum(NULL, 0, meta, sizeof(*meta));
+	return meta->checksum;
 }
 
 /* Schemas 3 to 5 ended before the mark; 5 was the first with a seal. */
 static int upgrade_unmarked(struct xb_meta *meta, const MDB_val *value)
 {
-	uint32_t seal;
+	uint32_t checksum;
 
 	*meta = (struct xb_meta){0};
 	memcpy(meta, value->mv_data, XB_META_WITHOUT_MARK);
 	if (meta->schema == 5) {
-		seal = meta->seal;
-		meta->seal = 0;
-		if (seal != xb_seal(NULL, 0, meta, XB_META_WITHOUT_MARK))
-			return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+		checksum = meta->checksum;
+		meta->checksum = 0;
+		if (checksum != xb_checksum(NULL, 0, meta, XB_META_WITHOUT_MARK))
+			return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	}
 	if (meta->schema < 3 || meta->schema > 5)
-		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	meta->schema = XB_SCHEMA;
 	meta->answer_limit = XB_ANSWER_LIMIT;
 	return 0;
@@ -66,14 +66,15 @@ static int upgrade_unmarked(struct xb_meta *meta, const MDB_val *value)
 int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value)
 {
 	bool limited = value->mv_size == sizeof(*meta);
-	uint32_t seal;
+	uint32_t checksum;
 
 	*meta = (struct xb_meta){0};
 	memcpy(meta, value->mv_data, value->mv_size);
-	seal = meta->seal;
-	meta->seal = 0;
-	if (meta->schema != (limited ? 7 : 6) || seal != xb_seal(NULL, 0, meta, value->mv_size))
-		return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+	checksum = meta->checksum;
+	meta->checksum = 0;
+	if (meta->schema != (limited ? 7 : 6) ||
+	    checksum != xb_checksum(NULL, 0, meta, value->mv_size))
+		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	meta->schema = XB_SCHEMA;
 	if (!limited)
 		meta->answer_limit = XB_ANSWER_LIMIT;

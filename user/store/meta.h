@@ -41,7 +41,7 @@ struct xb_meta {
 	uint32_t policy;      /* enum xb_policy */
 	uint32_t unconfirmed; /* 1: no confirm stage is wanted */
 	uint32_t refused;     /* kinds of lifelines not to be allowed, a bit each */
-	uint32_t seal;	      /* of the record, see store/checksum.h */
+	uint32_t checksum;    /* of the record, see store/checksum.h */
 	struct xb_name_ports ports;
 	uint64_t mark;	       /* random, drawn with each sequence number: two stores that developed
 				  differently from one copy may have the same numbers, but not the same
@@ -71,7 +71,7 @@ int xb_meta_draw(uint64_t *number);
 int xb_meta_new(struct xb_meta *meta);
 
 /* Puts the check sum into the record, and returns it. */
-uint32_t xb_meta_seal(struct xb_meta *meta);
+uint32_t xb_meta_checksum(struct xb_meta *meta);
 
 /* Converts the record of an earlier version to the present layout. If the sizes are equal, *meta
  * is the stored record. */

@@ -30,7 +30,7 @@ static int put(struct xb_txn *txn, const uint8_t *key, size_t size, const void *
 	int error;
 
 	if (!xb_entry_decode(key, size, &entry))
-		return xb_store_error(MDB_CORRUPTED, DOING);
+		return xb_lmdb_error(MDB_CORRUPTED, DOING);
 	error = xb_entries_get(txn, &entry, &none);
 	return error == -ENOENT ? xb_entries_set(txn, &bytes) : error;
 }
@@ -46,7 +46,7 @@ static int put_leaf(struct xb_txn *txn, const MDB_val *leaf)
 		if (error)
 			return error;
 	}
-	return more ? xb_store_error(MDB_CORRUPTED, DOING) : 0;
+	return more ? xb_lmdb_error(MDB_CORRUPTED, DOING) : 0;
 }
 
 static int move(struct xb_txn *txn, const char *name, bool leaves)
@@ -62,7 +62,7 @@ static int move(struct xb_txn *txn, const char *name, bool leaves)
 	if (!error)
 		error = mdb_cursor_open(txn->txn, table, &cursor);
 	if (error)
-		return xb_store_error(error, DOING);
+		return xb_lmdb_error(error, DOING);
 	while (!failed && !(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)))
 		failed = leaves ? put_leaf(txn, &value)
 				: put(txn, key.mv_data, key.mv_size, value.mv_data, value.mv_size);
@@ -71,7 +71,7 @@ static int move(struct xb_txn *txn, const char *name, bool leaves)
 		return failed;
 	if (error == MDB_NOTFOUND)
 		error = mdb_drop(txn->txn, table, 1);
-	return error ? xb_store_error(error, DOING) : 0;
+	return error ? xb_lmdb_error(error, DOING) : 0;
 }
 
 int xb_schema_upgrade(struct xb_store *store)

@@ -69,7 +69,7 @@ void xb_store_close(struct xb_store *store)
 {
 	if (!store)
 		return;
-	xb_storefile_close(store->env);
+	xb_lmdbfile_close(store->env);
 	xb_unlock(store->out_writers);
 	xb_unlock(store->namespace_lock);
 	free(store);
@@ -81,7 +81,7 @@ int xb_store_recover(struct xb_store *store)
 	int error = xb_latest_begin(store->env, 0, &txn);
 
 	if (error)
-		return xb_store_error(error, "cannot begin a transaction");
+		return xb_lmdb_error(error, "cannot begin a transaction");
 	mdb_txn_abort(txn);
 	return 0;
 }
@@ -103,7 +103,7 @@ static int cannot_open(int error, const char *path)
 	char doing[4200];
 
 	snprintf(doing, sizeof(doing), "cannot open the store %s", path);
-	return xb_store_error(error, doing);
+	return xb_lmdb_error(error, doing);
 }
 
 static int open_file(struct xb_store *store, const char *directory, const char *path)
@@ -112,10 +112,10 @@ static int open_file(struct xb_store *store, const char *directory, const char *
 
 	if (lock < 0)
 		return lock;
-	error = xb_storefile_check(path);
+	error = xb_lmdbfile_check(path);
 	if (!error) {
-		error = xb_storefile_open(path, &store->env);
-		store->read_only = !error && xb_storefile_is_read_only(store->env);
+		error = xb_lmdbfile_open(path, &store->env);
+		store->read_only = !error && xb_lmdbfile_is_read_only(store->env);
 		error = error ? cannot_open(error, path) : 0;
 	}
 	xb_unlock(lock);
@@ -125,7 +125,7 @@ static int open_file(struct xb_store *store, const char *directory, const char *
 static int fill_up(struct xb_store *store, const char *directory, const char *path)
 {
 	bool is_short;
-	int error = xb_storefile_is_short(store->env, &is_short), lock;
+	int error = xb_lmdbfile_is_short(store->env, &is_short), lock;
 
 	if (error || !is_short)
 		return error ? cannot_open(error, path) : 0;
@@ -133,7 +133,7 @@ static int fill_up(struct xb_store *store, const char *directory, const char *pa
 	if (lock < 0)
 		return lock;
 	xb_fault("store-short");
-	error = xb_storefile_fill_up(store->env);
+	error = xb_lmdbfile_fill_up(store->env);
 	xb_unlock(lock);
 	return error ? cannot_open(error, path) : 0;
 }
@@ -146,7 +146,7 @@ static int bring_up_to_date(struct xb_store *store, const char *directory, const
 	if (lock < 0)
 		return lock;
 	xb_fault("store-older");
-	error = xb_storefile_sync(store->env, directory);
+	error = xb_lmdbfile_sync(store->env, directory);
 	if (!error) {
 		error = open_tables(store, true);
 		error = error ? cannot_open(error, path) : 0;
@@ -184,7 +184,7 @@ static int read_older(struct xb_store *store, const char *path)
 	if (error == ENOENT)
 		return -ENOENT;
 	if (!error)
-		error = xb_storefile_copy(path, &store->env);
+		error = xb_lmdbfile_copy(path, &store->env);
 	if (!error)
 		error = open_tables(store, true);
 	if (error)

@@ -15,7 +15,7 @@
 
 struct head {
 	uint32_t layout;
-	uint32_t seal; /* of the record, made while it is 0 */
+	uint32_t checksum; /* of the record, made while it is 0 */
 	uint64_t identity;
 };
 
@@ -26,10 +26,10 @@ static MDB_val record_key(void)
 	return (MDB_val){sizeof(name) - 1, name};
 }
 
-static uint32_t seal_of(struct head head, const uint8_t *request, size_t size)
+static uint32_t checksum_of(struct head head, const uint8_t *request, size_t size)
 {
-	head.seal = 0;
-	return xb_seal(&head, sizeof(head), request, size);
+	head.checksum = 0;
+	return xb_checksum(&head, sizeof(head), request, size);
 }
 
 void xb_trial_free(struct xb_trial *trial)
@@ -41,7 +41,7 @@ void xb_trial_free(struct xb_trial *trial)
 
 static int damaged(void)
 {
-	return xb_store_error(MDB_CORRUPTED, "cannot read the trial in the store");
+	return xb_lmdb_error(MDB_CORRUPTED, "cannot read the trial in the store");
 }
 
 static int decode(struct xb_trial *trial, size_t size)
@@ -53,7 +53,7 @@ static int decode(struct xb_trial *trial, size_t size)
 	memcpy(&head, trial->bytes, sizeof(head));
 	size -= sizeof(head);
 	trial->identity = head.identity;
-	if (head.layout == LAYOUT && head.seal == seal_of(head, request, size))
+	if (head.layout == LAYOUT && head.checksum == checksum_of(head, request, size))
 		error = xb_request_decode(request, size, &trial->request);
 	if (error)
 		xb_trial_free(trial);
@@ -69,7 +69,7 @@ int xb_trial_get(struct xb_txn *txn, struct xb_trial *trial)
 	if (error == MDB_NOTFOUND)
 		return -ENOENT;
 	if (error)
-		return xb_store_error(error, "cannot read the store");
+		return xb_lmdb_error(error, "cannot read the store");
 	if (value.mv_size < sizeof(struct head))
 		return damaged();
 	trial->bytes = malloc(value.mv_size);
@@ -90,12 +90,12 @@ int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_request 
 	if (!bytes)
 		return xb_out_of_memory();
 	xb_request_encode(request, bytes + sizeof(head));
-	head.seal = seal_of(head, bytes + sizeof(head), size);
+	head.checksum = checksum_of(head, bytes + sizeof(head), size);
 	memcpy(bytes, &head, sizeof(head));
 	error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
 	txn->edits++;
 	free(bytes);
-	return error ? xb_store_error(error, "cannot write the store") : 0;
+	return error ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
 int xb_trial_delete(struct xb_txn *txn)
@@ -104,7 +104,7 @@ int xb_trial_delete(struct xb_txn *txn)
 	int error = mdb_del(txn->txn, txn->store->meta, &key, NULL);
 
 	txn->edits++;
-	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
+	return error && error != MDB_NOTFOUND ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
 uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_trial_cell *guard)

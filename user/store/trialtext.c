@@ -61,7 +61,7 @@ static int open_to_group(int directory, int fd)
 	return fchmod(fd, 0660) < 0 ? -errno : 0;
 }
 
-int xb_trialinput_create(const char *state, char copy[XB_TRIAL_COPY])
+int xb_trialtext_create(const char *state, char copy[XB_TRIAL_COPY])
 {
 	int directory = open_directory(state), error = 0, fd;
 	uint64_t random;
@@ -86,7 +86,7 @@ int xb_trialinput_create(const char *state, char copy[XB_TRIAL_COPY])
 		     : fd;
 }
 
-int xb_trialinput_keep(const char *state, const char *copy, int fd)
+int xb_trialtext_keep(const char *state, const char *copy, int fd)
 {
 	int directory = open_directory(state), error = 0;
 	struct stat ours, kept;
@@ -105,7 +105,7 @@ int xb_trialinput_keep(const char *state, const char *copy, int fd)
 	return error;
 }
 
-void xb_trialinput_forget(const char *state, const char *copy)
+void xb_trialtext_forget(const char *state, const char *copy)
 {
 	int directory = look_for_directory(state);
 
@@ -124,7 +124,7 @@ static bool is_readable_by_all(int directory, int fd)
 	       st.st_nlink == 1 && st.st_gid == ours.st_gid && st.st_mode & S_IRGRP;
 }
 
-int xb_trialinput_open(const char *state)
+int xb_trialtext_open(const char *state)
 {
 	int directory = open_directory(state), fd, error = 0;
 
@@ -158,7 +158,7 @@ static bool is_orphan(const char *name)
 	       errno == ESRCH;
 }
 
-void xb_trialinput_remove(const char *state)
+void xb_trialtext_remove(const char *state)
 {
 	int fd = look_for_directory(state);
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);

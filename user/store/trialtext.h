@@ -15,23 +15,23 @@ int xb_trial_baseless(void);
 
 /* Makes an empty copy, and its name in the directory. Returns a descriptor to write and read it, or
  * a negative errno. */
-int xb_trialinput_create(const char *state, char copy[XB_TRIAL_COPY]);
+int xb_trialtext_create(const char *state, char copy[XB_TRIAL_COPY]);
 
 /* The copy, which is still open as fd, becomes the text of the trial. */
-int xb_trialinput_keep(const char *state, const char *copy, int fd);
+int xb_trialtext_keep(const char *state, const char *copy, int fd);
 
 /* Removes a copy that was not kept. */
-void xb_trialinput_forget(const char *state, const char *copy);
+void xb_trialtext_forget(const char *state, const char *copy);
 
 /*
  * Opens the text of the trial for the process that commits. It must be a plain file with one name
  * that the group of the directory may read, so that nobody makes root read a file that he may not
  * read himself. Returns a descriptor or a negative errno.
  */
-int xb_trialinput_open(const char *state);
+int xb_trialtext_open(const char *state);
 
 /* Removes the text of the trial, and copies whose commands have died. The caller has the store
  * open, so that process numbers are those of its users. */
-void xb_trialinput_remove(const char *state);
+void xb_trialtext_remove(const char *state);
 
 #endif

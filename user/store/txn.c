@@ -20,19 +20,19 @@ static uint64_t last_commit(const struct xb_txn *txn)
 
 static int damaged(void)
 {
-	return xb_store_error(MDB_CORRUPTED, "cannot read the store");
+	return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 }
 
 static int load_meta(struct xb_txn *txn)
 {
 	MDB_val key = {4, "meta"}, value;
 	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
-	uint32_t seal;
+	uint32_t checksum;
 
 	if (error == MDB_NOTFOUND)
 		return last_commit(txn) <= XB_NEW_STORE ? xb_meta_new(&txn->meta) : damaged();
 	if (error)
-		return xb_store_error(error, "cannot read the store");
+		return xb_lmdb_error(error, "cannot read the store");
 	if (value.mv_size == sizeof(txn->meta))
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
 	if (value.mv_size == XB_META_WITHOUT_LIMIT || txn->meta.schema == 7) {
@@ -50,8 +50,8 @@ static int load_meta(struct xb_txn *txn)
 		txn->unmarked = txn->upgrades = true;
 		return xb_meta_upgrade(&txn->meta, &value);
 	}
-	seal = txn->meta.seal;
-	return seal == xb_meta_seal(&txn->meta) && txn->meta.transaction == last_commit(txn)
+	checksum = txn->meta.checksum;
+	return checksum == xb_meta_checksum(&txn->meta) && txn->meta.transaction == last_commit(txn)
 		       ? 0
 		       : damaged();
 }
@@ -63,7 +63,7 @@ static int forget_words(struct xb_txn *txn)
 	MDB_val key = {5, "trial"};
 	int error = mdb_del(txn->txn, txn->store->meta, &key, NULL);
 
-	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
+	return error && error != MDB_NOTFOUND ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
 /* What an earlier schema logged cannot be joined to a filter of this one. */
@@ -72,7 +72,7 @@ static int begin_history(struct xb_txn *txn)
 	int error = txn->unmarked ? mdb_drop(txn->txn, txn->store->changes, 0) : 0;
 
 	if (error)
-		return xb_store_error(error, "cannot write the store");
+		return xb_lmdb_error(error, "cannot write the store");
 	error = txn->upgrades ? forget_words(txn) : 0;
 	return error ? error : xb_meta_draw(&txn->next_mark);
 }
@@ -90,7 +90,7 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 	error = xb_latest_begin(store->env, flags, &txn->txn);
 	if (error) {
 		free(txn);
-		return xb_store_error(error, "cannot begin a transaction");
+		return xb_lmdb_error(error, "cannot begin a transaction");
 	}
 	error = load_meta(txn);
 	if (!error && txn->writes)
@@ -134,7 +134,7 @@ int xb_txn_commit(struct xb_txn *txn)
 		return error;
 	}
 	txn->meta.transaction = mdb_txn_id(txn->txn);
-	xb_meta_seal(&txn->meta);
+	xb_meta_checksum(&txn->meta);
 	error = xb_lists_save(txn);
 	if (!error)
 		error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
@@ -144,7 +144,7 @@ int xb_txn_commit(struct xb_txn *txn)
 	else
 		error = mdb_txn_commit(txn->txn);
 	free_txn(txn);
-	return error ? xb_store_error(error, "cannot write the store") : 0;
+	return error ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
 void xb_txn_abort(struct xb_txn *txn)

@@ -16,7 +16,7 @@ int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted)
 	int error = mdb_put(txn->txn, txn->store->ifaces, &key, &value, 0);
 
 	txn->edits++;
-	return error ? xb_store_error(error, "cannot write the store") : xb_home_put(txn);
+	return error ? xb_lmdb_error(error, "cannot write the store") : xb_home_put(txn);
 }
 
 int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found)
@@ -25,7 +25,7 @@ int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found)
 	int error = mdb_get(txn->txn, txn->store->ifaces, &key, &value);
 
 	*found = !error;
-	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot read the store") : 0;
+	return error && error != MDB_NOTFOUND ? xb_lmdb_error(error, "cannot read the store") : 0;
 }
 
 int xb_wanted_remove(struct xb_txn *txn, const char *name, bool *found)
@@ -35,7 +35,7 @@ int xb_wanted_remove(struct xb_txn *txn, const char *name, bool *found)
 
 	*found = !error;
 	txn->edits += *found;
-	return error && error != MDB_NOTFOUND ? xb_store_error(error, "cannot write the store") : 0;
+	return error && error != MDB_NOTFOUND ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
 int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **out, size_t *count)
@@ -47,7 +47,7 @@ int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **out, size_t *count)
 	int error = mdb_cursor_open(txn->txn, txn->store->ifaces, &cursor);
 
 	if (error)
-		return xb_store_error(error, "cannot read the store");
+		return xb_lmdb_error(error, "cannot read the store");
 	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
 		struct xb_wanted *grown = realloc(all, (used + 1) * sizeof(*grown));
 		uint32_t mode;
@@ -58,7 +58,7 @@ int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **out, size_t *count)
 		}
 		all = grown;
 		if (key.mv_size >= IF_NAMESIZE || value.mv_size != sizeof(mode)) {
-			error = xb_store_error(MDB_CORRUPTED, "cannot read the store");
+			error = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 			goto out;
 		}
 		memset(&all[used], 0, sizeof(all[used]));
@@ -68,7 +68,7 @@ int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **out, size_t *count)
 	}
 	if (error == MDB_NOTFOUND && !xb_table_has_all(txn, txn->store->ifaces, used))
 		error = MDB_CORRUPTED;
-	error = error == MDB_NOTFOUND ? 0 : xb_store_error(error, "cannot read the store");
+	error = error == MDB_NOTFOUND ? 0 : xb_lmdb_error(error, "cannot read the store");
 out:
 	mdb_cursor_close(cursor);
 	if (error) {

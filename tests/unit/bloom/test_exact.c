@@ -20,7 +20,7 @@ static void duplicates_are_counted(void **state)
 {
 	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
-		struct xb_confirm table = make((struct xb_buckets){1, 100}, wide);
+		struct xb_exact table = make((struct xb_buckets){1, 100}, wide);
 
 		for (int copies = 1; copies <= 8; copies++) {
 			for (int i = 0; i < copies; i++)
@@ -38,7 +38,7 @@ static void duplicates_are_counted(void **state)
 
 static void the_unspecified_address_is_counted_apart(void **state)
 {
-	struct xb_confirm table = make((struct xb_buckets){1, 4}, false);
+	struct xb_exact table = make((struct xb_buckets){1, 4}, false);
 	uint64_t *words = words_of(&table);
 
 	(void)state;
@@ -60,16 +60,16 @@ static void the_unspecified_address_is_counted_apart(void **state)
 /* A hash of 0 would be a free slot: it stands as 1, and is the same as a hash of 1. */
 static void the_fingerprint_of_nothing_is_one(void **state)
 {
-	struct xb_confirm table = make((struct xb_buckets){1, 10}, true);
+	struct xb_exact table = make((struct xb_buckets){1, 10}, true);
 
 	(void)state;
-	assert_false(xb_confirm_contains(&table, 0, 0));
-	assert_int_equal(xb_confirm_delete(&table, 0, 0), -EUCLEAN);
-	assert_int_equal(xb_confirm_add(&table, 0, 0), 0);
-	assert_true(xb_confirm_contains(&table, 0, 0));
-	assert_true(xb_confirm_contains(&table, 1, 0));
-	assert_int_equal(xb_confirm_delete(&table, 0, 0), 0);
-	assert_false(xb_confirm_contains(&table, 0, 0));
+	assert_false(xb_exact_contains(&table, 0, 0));
+	assert_int_equal(xb_exact_delete(&table, 0, 0), -EUCLEAN);
+	assert_int_equal(xb_exact_add(&table, 0, 0), 0);
+	assert_true(xb_exact_contains(&table, 0, 0));
+	assert_true(xb_exact_contains(&table, 1, 0));
+	assert_int_equal(xb_exact_delete(&table, 0, 0), 0);
+	assert_false(xb_exact_contains(&table, 0, 0));
 	discard(&table);
 }
 
@@ -77,8 +77,8 @@ static void deleting_what_is_absent_changes_nothing(void **state)
 {
 	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
-		struct xb_confirm table = make((struct xb_buckets){1, 100}, wide);
-		size_t bytes = xb_confirm_bytes(&table.geometry);
+		struct xb_exact table = make((struct xb_buckets){1, 100}, wide);
+		size_t bytes = xb_exact_bytes(&table.geometry);
 		uint8_t *before = malloc(bytes);
 
 		for (uint32_t key = 1; key <= 700; key++)
@@ -93,7 +93,7 @@ static void deleting_what_is_absent_changes_nothing(void **state)
 }
 
 /* Adds until no place is found; the keys that found one. */
-static uint64_t fill_up(struct xb_confirm *table, const uint32_t *keys)
+static uint64_t fill_up(struct xb_exact *table, const uint32_t *keys)
 {
 	uint64_t count = 0;
 	int error;
@@ -113,9 +113,9 @@ static void filling_in_place(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < amount(2, 8) * 4; i++) {
 		bool wide = i & 1;
-		struct xb_buckets geometry = xb_size_confirm(sizes[i / 2 % 4], wide);
-		uint64_t slots = slots_in(&geometry, wide), room = xb_confirm_room(&geometry, wide);
-		struct xb_confirm table = make(geometry, wide);
+		struct xb_buckets geometry = xb_size_exact(sizes[i / 2 % 4], wide);
+		uint64_t slots = slots_in(&geometry, wide), room = xb_exact_room(&geometry, wide);
+		struct xb_exact table = make(geometry, wide);
 		uint32_t *keys = make_keys(slots + 1);
 		uint64_t count = fill_up(&table, keys);
 
@@ -139,9 +139,9 @@ static void churn_at_the_fullest(void **state)
 {
 	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
-		struct xb_buckets geometry = xb_size_confirm(20000, wide);
-		uint64_t room = xb_confirm_room(&geometry, wide);
-		struct xb_confirm table = make(geometry, wide);
+		struct xb_buckets geometry = xb_size_exact(20000, wide);
+		uint64_t room = xb_exact_room(&geometry, wide);
+		struct xb_exact table = make(geometry, wide);
 		uint32_t *in = make_keys(room), *out = make_keys(room);
 
 		for (uint64_t i = 0; i < room; i++)

@@ -24,7 +24,7 @@ static int compare_words(const void *a, const void *b)
 }
 
 /* Every slot, sorted, and behind them how often 0.0.0.0 is there. */
-static uint64_t *contents_of(const struct xb_confirm *table, size_t *count)
+static uint64_t *contents_of(const struct xb_exact *table, size_t *count)
 {
 	const uint64_t *words = words_of(table);
 	const uint32_t *halves = (const uint32_t *)(const void *)words;
@@ -40,7 +40,7 @@ static uint64_t *contents_of(const struct xb_confirm *table, size_t *count)
 	return contents;
 }
 
-static void assert_same_contents(const struct xb_confirm *a, const struct xb_confirm *b)
+static void assert_same_contents(const struct xb_exact *a, const struct xb_exact *b)
 {
 	size_t left, right;
 	uint64_t *in_a = contents_of(a, &left), *in_b = contents_of(b, &right);
@@ -52,7 +52,7 @@ static void assert_same_contents(const struct xb_confirm *a, const struct xb_con
 }
 
 struct shares {
-	struct xb_confirm *table;
+	struct xb_exact *table;
 	const uint64_t *hashes;
 	const uint32_t *addresses;
 	size_t count;
@@ -76,8 +76,8 @@ static void *build_share(void *context)
 	for (size_t at = 0; !share->error && at < share->count; at += 4096) {
 		size_t chunk = share->count - at < 4096 ? share->count - at : 4096;
 
-		share->error = xb_confirm_build(share->table, share->hashes + at,
-						share->addresses + at, chunk, first, last, used);
+		share->error = xb_exact_build(share->table, share->hashes + at,
+					      share->addresses + at, chunk, first, last, used);
 	}
 	free(used);
 	return NULL;
@@ -86,7 +86,7 @@ static void *build_share(void *context)
 #define THREADS_MAX 4
 
 /* 0 or -EXFULL */
-static int build(struct xb_confirm *table, const uint32_t *keys, size_t count, uint32_t threads)
+static int build(struct xb_exact *table, const uint32_t *keys, size_t count, uint32_t threads)
 {
 	struct shares shares[THREADS_MAX];
 	pthread_t thread[THREADS_MAX];
@@ -108,7 +108,7 @@ static int build(struct xb_confirm *table, const uint32_t *keys, size_t count, u
 }
 
 /* How many of a hundred stand in their first bucket. */
-static double first_of(struct xb_confirm *table, const uint32_t *keys, size_t count)
+static double first_of(struct xb_exact *table, const uint32_t *keys, size_t count)
 {
 	size_t first = 0;
 
@@ -138,18 +138,18 @@ static void many_keys_fill_the_first_buckets(void **state)
 
 	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
-		struct xb_buckets geometry = xb_size_confirm(capacity, wide);
+		struct xb_buckets geometry = xb_size_exact(capacity, wide);
 		double slots = (double)slots_in(&geometry, wide);
 
 		printf("%s: %u parts of %u buckets, %.1f %% full with %lu keys, %.2f bytes each\n",
 		       wide ? "wide" : "narrow", geometry.parts, geometry.size,
 		       100 * (double)keys / slots, keys,
-		       (double)xb_confirm_bytes(&geometry) / (double)keys);
+		       (double)xb_exact_bytes(&geometry) / (double)keys);
 		assert_true((double)keys / slots >= 0.98 * XB_CONFIRM_FILL);
 		assert_true(geometry.parts > 4 && geometry.size >= 4096);
-		assert_true(capacity <= xb_confirm_room(&geometry, wide));
+		assert_true(capacity <= xb_exact_room(&geometry, wide));
 		for (int whole = 0; whole < 2; whole++) {
-			struct xb_confirm table = make(geometry, wide);
+			struct xb_exact table = make(geometry, wide);
 			size_t count = whole ? capacity : keys;
 			double first;
 
@@ -171,8 +171,8 @@ static void every_small_size_holds_its_keys(void **state)
 	(void)state;
 	for (uint64_t count = 1; count < 3000; count += 1 + count / 7) {
 		for (int wide = 0; wide < 2; wide++) {
-			struct xb_buckets geometry = xb_size_confirm(count, wide);
-			struct xb_confirm table = make(geometry, wide);
+			struct xb_buckets geometry = xb_size_exact(count, wide);
+			struct xb_exact table = make(geometry, wide);
 			uint32_t *keys = make_keys(count);
 
 			assert_int_equal(geometry.parts, 1);
@@ -191,8 +191,8 @@ static void building_equals_adding(void **state)
 
 	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
-		struct xb_buckets geometry = xb_size_confirm(count, wide);
-		struct xb_confirm one = make(geometry, wide);
+		struct xb_buckets geometry = xb_size_exact(count, wide);
+		struct xb_exact one = make(geometry, wide);
 		uint32_t *keys = make_keys(count);
 
 		keys[7] = keys[8] = keys[9] = keys[count - 1]; /* ranges that overlap */
@@ -201,7 +201,7 @@ static void building_equals_adding(void **state)
 		for (size_t i = 0; i < count; i++)
 			assert_int_equal(add(&one, keys[i]), 0);
 		for (uint32_t threads = 1; threads <= THREADS_MAX; threads++) {
-			struct xb_confirm built = make(geometry, wide);
+			struct xb_exact built = make(geometry, wide);
 
 			built.key = one.key;
 			assert_true(geometry.parts > 1);

@@ -21,7 +21,7 @@ static void *map_look_up(void *map, const void *index);
 #define bpf_map_lookup_elem map_look_up
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#include "../../../bpf/confirm.h"
+#include "../../../bpf/exact.h"
 #pragma GCC diagnostic pop
 
 #include "support/confirm_table.h"
@@ -45,7 +45,7 @@ static void *map_look_up(void *map, const void *index);
 enum pace { AS_IT_IS, SPINNING, YIELDING };
 
 struct race {
-	struct xb_confirm table;
+	struct xb_exact table;
 	struct xb_key key;
 	uint32_t stable[STABLE], churn[CHURN];
 	bool listed[CHURN];
@@ -61,7 +61,7 @@ static _Thread_local struct {
 	uint64_t random;
 	int buckets, ends;
 	struct xb_bucket copy[2];
-	void (*meanwhile)(struct xb_confirm *table); /* called once between its two buckets */
+	void (*meanwhile)(struct xb_exact *table); /* called once between its two buckets */
 } reader;
 
 /* Longer, and more often, once the first look has missed: the next one misses too only if the key
@@ -86,7 +86,7 @@ static struct xb_bucket *copy_of(const struct xb_bucket *bucket, int which)
 /* Buckets as they are now, or copies of them that are some time apart; the same to the reader. */
 static void *map_look_up(void *map, const void *index)
 {
-	struct xb_confirm *table = map;
+	struct xb_exact *table = map;
 	uint32_t number = *(const uint32_t *)index;
 	struct xb_bucket *bucket = (struct xb_bucket *)(void *)table->buckets.base + number;
 	int which = reader.buckets % 2;
@@ -98,7 +98,7 @@ static void *map_look_up(void *map, const void *index)
 	}
 	reader.buckets++;
 	if (which && reader.meanwhile) {
-		void (*meanwhile)(struct xb_confirm *) = reader.meanwhile;
+		void (*meanwhile)(struct xb_exact *) = reader.meanwhile;
 
 		reader.meanwhile = NULL;
 		meanwhile(table);
@@ -112,15 +112,15 @@ static void *map_look_up(void *map, const void *index)
 
 static bool kernel_has(struct race *race, uint32_t key)
 {
-	struct xb_confirm *table = &race->table;
+	struct xb_exact *table = &race->table;
 	uint64_t hash = hash_of(table, key);
 	bool found;
 
 	reader.buckets = reader.ends = 0;
-	found = table->slots ? confirm_find(table, &table->geometry, &race->key,
-					    xb_fingerprint(hash), SLOTS_HASH, xb_fingerprint(hash))
-			     : confirm_find(table, &table->geometry, &race->key, hash,
-					    SLOTS_ADDRESS, key);
+	found = table->slots
+			? exact_find(table, &table->geometry, &race->key, xb_fingerprint(hash),
+				     SLOTS_HASH, xb_fingerprint(hash))
+			: exact_find(table, &table->geometry, &race->key, hash, SLOTS_ADDRESS, key);
 	race->looks++;
 	race->second_looks += reader.ends;
 	__atomic_fetch_add(&race->retries, reader.buckets > 4, __ATOMIC_RELAXED);
@@ -134,7 +134,7 @@ static struct {
 	uint64_t value;
 } mover;
 
-static void put_into(struct xb_confirm *table, uint32_t bucket, uint64_t value)
+static void put_into(struct xb_exact *table, uint32_t bucket, uint64_t value)
 {
 	uint64_t *word = words_of(table) + (size_t)8 * bucket;
 
@@ -144,7 +144,7 @@ static void put_into(struct xb_confirm *table, uint32_t bucket, uint64_t value)
 		*(uint32_t *)(void *)word = (uint32_t)value;
 }
 
-static void move(struct xb_confirm *table)
+static void move(struct xb_exact *table)
 {
 	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
 
@@ -189,7 +189,7 @@ static void the_first_key_that_moves_is_found(void **state)
  * middle of it ends. */
 static uint64_t *storm_moves;
 
-static void storm(struct xb_confirm *table)
+static void storm(struct xb_exact *table)
 {
 	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
 
@@ -224,7 +224,7 @@ static void a_storm_of_moves_condemns_nobody(void **state)
 
 static void *add_until_full(void *context)
 {
-	struct xb_confirm *table = context;
+	struct xb_exact *table = context;
 
 	for (uint32_t key = 1; !add(table, key); key++)
 		;
@@ -233,7 +233,7 @@ static void *add_until_full(void *context)
 
 static void the_writer_lets_readers_through(void **state)
 {
-	struct xb_confirm table = make((struct xb_buckets){.parts = 1, .size = 8}, 0);
+	struct xb_exact table = make((struct xb_buckets){.parts = 1, .size = 8}, 0);
 	uint64_t *end = words_of(&table) + 8 * 8;
 	pthread_t writer;
 

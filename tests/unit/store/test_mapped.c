@@ -94,8 +94,8 @@ static void commit_as_schema_6(struct xb_txn *txn)
 	xb_txn_abort(txn);
 	old.schema = 6;
 	old.transaction++;
-	old.seal = 0;
-	old.seal = xb_seal(NULL, 0, &old, XB_META_WITHOUT_LIMIT);
+	old.checksum = 0;
+	old.checksum = xb_checksum(NULL, 0, &old, XB_META_WITHOUT_LIMIT);
 	value.mv_data = &old;
 	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &raw), 0);
 	assert_int_equal(mdb_put(raw, store->meta, &key, &value, 0), 0);

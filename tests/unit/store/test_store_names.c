@@ -349,8 +349,8 @@ static void upgrades_what_has_no_mark(void **state)
 	old = txn->meta;
 	assert_int_equal(xb_txn_commit(txn), 0);
 	old.schema = 5;
-	old.seal = 0;
-	old.seal = xb_seal(NULL, 0, &old, XB_META_WITHOUT_MARK);
+	old.checksum = 0;
+	old.checksum = xb_checksum(NULL, 0, &old, XB_META_WITHOUT_MARK);
 	put_raw(&old, XB_META_WITHOUT_MARK);
 	for (int written = 0; written < 2; written++) {
 		assert_int_equal(xb_store_read(store, &txn), 0);
@@ -389,8 +389,8 @@ static void upgrades_what_has_no_limit(void **state)
 	xb_txn_abort(txn);
 	old.schema = 6;
 	old.transaction++; /* put_raw() is one */
-	old.seal = 0;
-	old.seal = xb_seal(NULL, 0, &old, XB_META_WITHOUT_LIMIT);
+	old.checksum = 0;
+	old.checksum = xb_checksum(NULL, 0, &old, XB_META_WITHOUT_LIMIT);
 	put_raw(&old, XB_META_WITHOUT_LIMIT);
 	for (int written = 0; written < 2; written++) {
 		assert_int_equal(xb_store_read(store, &txn), 0);

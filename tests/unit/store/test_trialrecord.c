@@ -352,7 +352,7 @@ static struct xb_meta make_7(void)
 	xb_txn_abort(txn);
 	old.schema = 7;
 	old.transaction++; /* put_raw() is one */
-	xb_meta_seal(&old);
+	xb_meta_checksum(&old);
 	put_raw("meta", &old, sizeof(old));
 	return old;
 }
@@ -408,7 +408,7 @@ static void its_seal_is_checked(void **state)
 
 	(void)state;
 	old.transaction++;
-	xb_meta_seal(&old);
+	xb_meta_checksum(&old);
 	put_raw("meta", &old, sizeof(old));
 	assert_int_equal(xb_store_read(store, &txn), 0);
 	xb_txn_abort(txn);

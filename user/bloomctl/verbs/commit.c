@@ -40,7 +40,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "commit takes no arguments");
-	error = xb_rollback_commit_begin(&cli->paths, &commit);
+	error = xb_trial_commit_begin(&cli->paths, &commit);
 	if (error == 1) {
 		xb_input_error("nothing to commit: no trial is running; it may have expired");
 		return cli_fail(), EXIT_ABSENT;
@@ -51,7 +51,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	done = !code;
 	if (done)
 		code = tell(cli, &commit.trial.request);
-	xb_rollback_commit_end(&commit, done);
+	xb_trial_commit_end(&commit, done);
 	return code;
 }
 

@@ -86,7 +86,7 @@ static int body(struct xb_writer *writer, void *context)
 	int error = 0;
 
 	if (request->all && writer->foreign)
-		return xb_enforce_end(writer, writer->txn->meta.identity);
+		return xb_repair_end(writer, writer->txn->meta.identity);
 	if (request->all)
 		error = take_all(writer);
 	for (int i = 0; !error && i < request->count; i++) {
@@ -98,7 +98,7 @@ static int body(struct xb_writer *writer, void *context)
 		if (!found && !request->on_trial && !request->filtered)
 			return absent(request->names[i]);
 	}
-	return error || !writer->linked ? error : xb_detach_allowed(&writer->link);
+	return error || !writer->anchored ? error : xb_detach_allowed(&writer->anchor);
 }
 
 static int left_body(struct xb_writer *writer, void *context)
@@ -155,26 +155,26 @@ static int check(const struct cli *cli, struct request *request)
 	struct xb_interfaces all = {0};
 	struct xb_wanted *wanted = NULL;
 	struct xb_trial trial = {0};
-	struct xb_link link;
+	struct xb_anchor anchor;
 	size_t count = 0;
-	bool linked;
+	bool anchored;
 	int error = read_wanted(cli, &wanted, &count, &trial);
 
 	if (error)
 		return error;
-	error = xb_link_open(cli->paths.pins, &link);
-	linked = !error;
+	error = xb_anchor_open(cli->paths.pins, &anchor);
+	anchored = !error;
 	if (error == -ENOENT || error == -ESTALE)
 		error = 0;
-	if (linked)
-		error = xb_link_at_home(&link);
+	if (anchored)
+		error = xb_anchor_at_home(&anchor);
 	if (!error)
-		error = xb_interfaces_look(linked ? &link : NULL, wanted, count, &trial, &all);
+		error = xb_interfaces_look(anchored ? &anchor : NULL, wanted, count, &trial, &all);
 	if (!error)
 		error = match(&all, request);
 	xb_interfaces_free(&all);
-	if (linked)
-		xb_link_close(&link);
+	if (anchored)
+		xb_anchor_close(&anchor);
 	xb_trial_free(&trial);
 	free(wanted);
 	return error;
@@ -187,9 +187,9 @@ static int abandon_trial(const struct cli *cli, struct request *request)
 	int error = 0;
 
 	if (request->all)
-		return xb_rollback_abandon(&cli->paths, NULL, &was_tried);
+		return xb_trial_abandon(&cli->paths, NULL, &was_tried);
 	for (int i = 0; !error && i < request->count; i++) {
-		error = xb_rollback_abandon(&cli->paths, request->names[i], &was_tried);
+		error = xb_trial_abandon(&cli->paths, request->names[i], &was_tried);
 		request->on_trial |= was_tried;
 	}
 	return error;

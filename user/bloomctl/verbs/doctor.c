@@ -121,7 +121,7 @@ static void check_xdp(const struct cli *cli, struct finding *finding)
 static void check_dispatcher(const struct cli *cli, struct finding *finding)
 {
 	(void)cli;
-	if (xb_link_flavour() == XB_FLAVOUR_DISPATCHER) {
+	if (xb_anchor_flavour() == XB_FLAVOUR_DISPATCHER) {
 		find(finding, GOOD,
 		     "shares interfaces with other XDP programs (libxdp dispatcher)");
 		return;

@@ -33,11 +33,11 @@ struct row {
 };
 
 struct table {
-	const struct xb_link *link; /* while it is read */
+	const struct xb_anchor *anchor; /* while it is read */
 	bool attached;
 	struct row *rows;
 	size_t count;
-	struct xb_hit *hits; /* most packets first */
+	struct xb_topname *hits; /* most packets first */
 	size_t hit_count;
 };
 
@@ -55,23 +55,23 @@ static int add_row(struct table *table, uint32_t ifindex, uint32_t row)
 		return xb_out_of_memory();
 	table->rows = grown;
 	grown[table->count].ifindex = ifindex;
-	return xb_link_counts(table->link, row, &grown[table->count++].counts);
+	return xb_anchor_counts(table->anchor, row, &grown[table->count++].counts);
 }
 
 /* Row 0 gathers interfaces that are not in the table; shown when it has anything. */
 static int read_rows(struct table *table)
 {
-	const struct xb_link *link = table->link;
+	const struct xb_anchor *anchor = table->anchor;
 	struct xb_counts other;
 	struct xb_enrolled *all;
 	size_t count;
-	int error = xb_link_enrolled(link, &all, &count);
+	int error = xb_anchor_enrolled(anchor, &all, &count);
 
 	for (size_t i = 0; !error && i < count; i++)
 		error = add_row(table, all[i].ifindex, all[i].row);
 	free(all);
 	if (!error)
-		error = xb_link_counts(link, 0, &other);
+		error = xb_anchor_counts(anchor, 0, &other);
 	for (int i = 0; !error && i < XB_REASON_COUNT; i++)
 		if (other.reason[i].packets)
 			return add_row(table, 0, 0);
@@ -83,7 +83,7 @@ static int read_table(struct table *table, uint64_t names)
 	int error = read_rows(table);
 
 	if (!error && names)
-		error = xb_hits_read(table->link, &table->hits, &table->hit_count);
+		error = xb_topnames_read(table->anchor, &table->hits, &table->hit_count);
 	if (table->hit_count > names)
 		table->hit_count = names;
 	return error;
@@ -191,24 +191,24 @@ static int print_text(const struct table *table, const struct table *before)
 	return cli_done(EXIT_DONE);
 }
 
-/* Without a link an empty table: nothing is attached. */
+/* Without an anchor an empty table: nothing is attached. */
 static int read_now(const struct cli *cli, struct table *table, uint64_t names)
 {
 	static bool noted;
-	struct xb_link link;
-	int error = xb_link_open(cli->paths.pins, &link);
+	struct xb_anchor anchor;
+	int error = xb_anchor_open(cli->paths.pins, &anchor);
 
-	*table = (struct table){.link = NULL};
+	*table = (struct table){.anchor = NULL};
 	if (error)
 		return error == -ENOENT ? 0 : error;
 	if (!noted)
-		xb_link_note_elsewhere(&link);
+		xb_anchor_note_elsewhere(&anchor);
 	noted = true;
-	table->link = &link;
+	table->anchor = &anchor;
 	table->attached = true;
 	error = read_table(table, names);
-	table->link = NULL;
-	xb_link_close(&link);
+	table->anchor = NULL;
+	xb_anchor_close(&anchor);
 	return error;
 }
 
@@ -221,7 +221,7 @@ static int print(const struct cli *cli, const struct table *now, const struct ta
 	return print_text(now, before);
 }
 
-/* Looks for the link each time: it is another one after a detach and an attach. */
+/* Looks for the anchor each time: it is another one after a detach and an attach. */
 static int watch(const struct cli *cli, uint64_t names)
 {
 	struct table before = {0};

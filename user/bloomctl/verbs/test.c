@@ -19,8 +19,8 @@ struct view {
 	const struct cli *cli;
 	struct xb_store *store;
 	struct xb_txn *txn; /* NULL: there is no store */
-	struct xb_link link;
-	bool linked, allow;
+	struct xb_anchor anchor;
+	bool anchored, allow;
 	uint32_t now;	  /* what is listed is told as of */
 	uint64_t expired; /* memberships that are not swept yet */
 	json_t *answers;
@@ -169,7 +169,7 @@ static int find_source(const struct view *view, struct xb_entry *source)
 	*source = (struct xb_entry){.kind = XB_HOST4, .length = 32};
 	for (size_t i = 0; !error && i < count && verdict != XB_PROBE_PASS; i++) {
 		source->hi = (uint64_t)addresses[i] << 32;
-		error = xb_probe(&view->link, source, &verdict);
+		error = xb_testrun(&view->anchor, source, &verdict);
 	}
 	if (error || verdict == XB_PROBE_PASS || !view->txn)
 		return error ? error : verdict == XB_PROBE_PASS;
@@ -181,7 +181,7 @@ static int find_source(const struct view *view, struct xb_entry *source)
 	if (error <= 0 || !xb_entry_is_ipv4(&walk.entry))
 		return error < 0 ? error : 0;
 	source->hi = walk.entry.hi;
-	error = xb_probe(&view->link, source, &verdict);
+	error = xb_testrun(&view->anchor, source, &verdict);
 	return error ? error : verdict == XB_PROBE_PASS;
 }
 
@@ -191,7 +191,7 @@ static int ask_name(const struct view *view, const struct asked *asked, enum xb_
 {
 	uint16_t port = view->txn ? view->txn->meta.ports.dns[0] : 0;
 	struct xb_entry source;
-	int found = view->linked ? find_source(view, &source) : 1, error = 0;
+	int found = view->anchored ? find_source(view, &source) : 1, error = 0;
 
 	*verdict = XB_PROBE_NONE;
 	if (found < 0)
@@ -201,16 +201,16 @@ static int ask_name(const struct view *view, const struct asked *asked, enum xb_
 		*why = "no source was found that gets through, and the source decides first";
 		return 0;
 	}
-	if (view->linked)
-		error = xb_probe_name(&view->link, &source, port ? port : XB_DNS_PORT,
-				      &asked->entry, verdict);
+	if (view->anchored)
+		error = xb_testrun_name(&view->anchor, &source, port ? port : XB_DNS_PORT,
+					&asked->entry, verdict);
 	return error ? error : name_reason(view, asked, *verdict, why);
 }
 
 static int ask_source(const struct view *view, const struct asked *asked, enum xb_verdict *verdict,
 		      const char **why)
 {
-	int error = view->linked ? xb_probe(&view->link, &asked->entry, verdict) : 0;
+	int error = view->anchored ? xb_testrun(&view->anchor, &asked->entry, verdict) : 0;
 
 	*why = source_reason(view, asked, *verdict);
 	return error;
@@ -305,8 +305,8 @@ static int open_view(struct view *view)
 		error = xb_member_overlook(view->txn, view->now, &view->expired);
 	if (error && error != -ENOENT)
 		return error;
-	error = xb_link_open(view->cli->paths.pins, &view->link);
-	view->linked = !error;
+	error = xb_anchor_open(view->cli->paths.pins, &view->anchor);
+	view->anchored = !error;
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -337,8 +337,8 @@ int show_test(struct cli *cli, int argc, char **argv, bool allow)
 	}
 	xb_txn_abort(view.txn);
 	xb_store_close(view.store);
-	if (view.linked)
-		xb_link_close(&view.link);
+	if (view.anchored)
+		xb_anchor_close(&view.anchor);
 	if (error)
 		code = cli_fail();
 	else if (cli->json)

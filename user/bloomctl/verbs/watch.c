@@ -41,7 +41,7 @@ static const char *const protocol_names[256] = {
 
 struct session {
 	const struct cli *cli;
-	struct xb_watcher watcher;
+	struct xb_drops watcher;
 	uint64_t rate, lines, count; /* count 0: until a signal comes */
 	int error;		     /* why see() stopped; 0: all is told that was asked for */
 	/* During one batch only: an open transaction keeps old pages from being used again. */
@@ -297,7 +297,7 @@ static bool is_unread(void)
 static int tell_untold(struct session *session)
 {
 	uint64_t count;
-	int error = xb_watcher_untold(&session->watcher, &count);
+	int error = xb_drops_untold(&session->watcher, &count);
 
 	if (!error && count)
 		xb_notice("%llu more drops not shown (--rate %llu)", (unsigned long long)count,
@@ -310,7 +310,7 @@ static int watch(struct session *session)
 	int64_t second = milliseconds(CLOCK_MONOTONIC);
 
 	while (!interrupted && !is_unread()) {
-		int error = xb_watcher_poll(&session->watcher);
+		int error = xb_drops_poll(&session->watcher);
 
 		close_store(session);
 		if (error == STOP)
@@ -350,7 +350,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	while ((option = cli_option(cli, argc, argv, options)) != -1) {
 		if (option == '?' ||
 		    (option == 'r' &&
-		     !cli_number(cli, "--rate", optarg, 1, XB_WATCHER_RATE_MAX, &session.rate)) ||
+		     !cli_number(cli, "--rate", optarg, 1, XB_DROPS_RATE_MAX, &session.rate)) ||
 		    (option == 'c' &&
 		     !cli_number(cli, "--count", optarg, 1, UINT32_MAX, &session.count)))
 			return EXIT_USAGE;
@@ -358,14 +358,14 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (optind != argc)
 		return cli_usage(cli, "watch takes no interfaces");
 	catch_signals();
-	error = xb_watcher_open(&session.watcher, cli->paths.pins, (uint32_t)session.rate, see,
-				&session);
+	error = xb_drops_open(&session.watcher, cli->paths.pins, (uint32_t)session.rate, see,
+			      &session);
 	if (error == -ENOENT)
 		xb_system_error(0, "nothing is attached: there are no drops to watch");
 	if (error)
 		return fail(&session, error);
 	error = watch(&session);
-	xb_watcher_close(&session.watcher);
+	xb_drops_close(&session.watcher);
 	return error ? fail(&session, error) : EXIT_DONE;
 }
 

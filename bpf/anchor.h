@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The maps of the link: entry and filter share them, they outlive generations. */
-#ifndef XDP_BLOOM_LINK_H
-#define XDP_BLOOM_LINK_H
+#ifndef XDP_BLOOM_ANCHOR_H
+#define XDP_BLOOM_ANCHOR_H
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

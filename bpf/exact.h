@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exact look-up behind a Bloom hit: of nearly every key one bucket, a line; of the others, and
  * of what is not there, two. Userspace moves keys between them at any moment. */
-#ifndef XDP_BLOOM_CONFIRM_H
-#define XDP_BLOOM_CONFIRM_H
+#ifndef XDP_BLOOM_EXACT_H
+#define XDP_BLOOM_EXACT_H
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -99,9 +99,9 @@ static __always_inline __u64 buckets_find(void *map, const struct xb_choices *ch
  * The writer begins no move while READERS is not 0, so at most the one it is in the middle of comes
  * between two looks: of three looks one is certain.
  */
-static __always_inline __u64 confirm_held(void *map, struct xb_bucket *end,
-					  const struct xb_choices *choices, enum slots slots,
-					  __u64 value)
+static __always_inline __u64 exact_held(void *map, struct xb_bucket *end,
+					const struct xb_choices *choices, enum slots slots,
+					__u64 value)
 {
 	__u64 found = value, moves;
 
@@ -127,8 +127,8 @@ static __always_inline __u64 confirm_held(void *map, struct xb_bucket *end,
  * addition of 0 is the full barrier that BPF has no other word for; only Bloom false positives come
  * here. After moves at every try the writer is asked to wait.
  */
-static __always_inline __u64 confirm_again(void *map, __u32 last, const struct xb_choices *choices,
-					   enum slots slots, __u64 value)
+static __always_inline __u64 exact_again(void *map, __u32 last, const struct xb_choices *choices,
+					 enum slots slots, __u64 value)
 {
 	struct xb_bucket *end = bpf_map_lookup_elem(map, &last);
 	__u64 moves;
@@ -147,24 +147,24 @@ static __always_inline __u64 confirm_again(void *map, __u32 last, const struct x
 		if (moves == before)
 			return 0;
 	}
-	return confirm_held(map, end, choices, slots, value);
+	return exact_held(map, end, choices, slots, value);
 }
 
 /* Not 0: it is there; of a name the whole word. */
-static __always_inline __u64 confirm_find(void *map, const volatile struct xb_buckets *buckets,
-					  const struct xb_key *key, __u64 hash, enum slots slots,
-					  __u64 value)
+static __always_inline __u64 exact_find(void *map, const volatile struct xb_buckets *buckets,
+					const struct xb_key *key, __u64 hash, enum slots slots,
+					__u64 value)
 {
 	struct xb_choices choices = xb_choices_of(key, hash, buckets->parts, buckets->size);
 	__u64 found = buckets_find(map, &choices, slots, value);
 
 	return found ? found
-		     : confirm_again(map, xb_buckets_count(buckets->parts, buckets->size), &choices,
-				     slots, value);
+		     : exact_again(map, xb_buckets_count(buckets->parts, buckets->size), &choices,
+				   slots, value);
 }
 
 /* 0.0.0.0 has no slot. */
-static __always_inline bool confirm_unspecified(void)
+static __always_inline bool exact_unspecified(void)
 {
 	__u32 last = xb_buckets_count(params.confirm4.parts, params.confirm4.size);
 	struct xb_bucket *end = bpf_map_lookup_elem(&confirm4, &last);
