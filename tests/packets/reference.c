@@ -127,7 +127,7 @@ static bool is_neighbour(const struct packet *packet)
 }
 
 /* An offer or acknowledgement of DHCP (RFC 2131) to the MAC address it is for, or to all of the
- * anchor; a message of DHCPv6 (RFC 8415) from an address of the link to another. */
+ * link; a message of DHCPv6 (RFC 8415) from an address of the link to another. */
 static bool is_dhcp(const struct packet *packet)
 {
 	static const uint8_t all[6] = {255, 255, 255, 255, 255, 255};
