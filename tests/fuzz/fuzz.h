@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

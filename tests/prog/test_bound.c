@@ -216,7 +216,7 @@ static void everything_at_once(void **state)
 {
 	const struct dns_shape worst = {
 		.ipv6 = true,
-		.anchor = 2,
+		.link = 2,
 		.extensions = "3c 3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "
 			      "3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "
 			      "3c 00 0104 00000000 11 00 0104 00000000"};

@@ -496,7 +496,7 @@ static void cut_frames(void **state)
 
 	(void)state;
 	for (uint32_t kind = 0; kind < 2 * DNS_LINKS; kind++) {
-		const struct dns_shape shape = {.ipv6 = kind & 1, .anchor = kind / 2};
+		const struct dns_shape shape = {.ipv6 = kind & 1, .link = kind / 2};
 		struct dns_frame frame;
 		uint32_t whole;
 
@@ -510,7 +510,7 @@ static void cut_frames(void **state)
 			char name[64];
 
 			snprintf(name, sizeof(name), "kind %u cut at %u", kind, frame.size);
-			if (shape.anchor >= 3 && frame.size < whole)
+			if (shape.link >= 3 && frame.size < whole)
 				check_reason(name, &frame, XB_PPPOE_HEADER);
 			dns_end_session(&shape, &frame);
 			check_reason(name, &frame, reason);

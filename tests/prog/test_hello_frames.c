@@ -38,33 +38,33 @@ static void ip_headers(void **state)
 	for (uint32_t tags = 0; tags < 3; tags++) {
 		for (size_t i = 0; i < ROWS(options); i++)
 			check_both(options[i],
-				   &(struct wrap){.shape = {.anchor = tags, .options = options[i]}},
+				   &(struct wrap){.shape = {.link = tags, .options = options[i]}},
 				   true);
 		for (size_t i = 0; i < ROWS(extensions); i++)
 			check_both(extensions[i],
 				   &(struct wrap){.shape = {.ipv6 = true,
-							    .anchor = tags,
+							    .link = tags,
 							    .extensions = extensions[i]}},
 				   true);
 		check_both("first fragment",
-			   &(struct wrap){.shape = {.anchor = tags, .field = 0x2000}}, false);
+			   &(struct wrap){.shape = {.link = tags, .field = 0x2000}}, false);
 		check_both("last fragment",
-			   &(struct wrap){.shape = {.anchor = tags, .field = 0x0001}}, false);
+			   &(struct wrap){.shape = {.link = tags, .field = 0x0001}}, false);
 		check_both("first fragment",
 			   &(struct wrap){.shape = {.ipv6 = true,
-						    .anchor = tags,
+						    .link = tags,
 						    .extensions = "2c 06 00 0001 00000001"}},
 			   false);
 		check_both("later fragment",
 			   &(struct wrap){.shape = {.ipv6 = true,
-						    .anchor = tags,
+						    .link = tags,
 						    .extensions = "2c 06 00 0008 00000001"}},
 			   false);
-		check_both("UDP",
-			   &(struct wrap){.shape = {.ipv6 = true,
-						    .anchor = tags,
-						    .extensions = "00 11" PADS}},
-			   false);
+		check_both(
+			"UDP",
+			&(struct wrap){
+				.shape = {.ipv6 = true, .link = tags, .extensions = "00 11" PADS}},
+			false);
 	}
 }
 

@@ -466,8 +466,7 @@ static uint64_t random_packet(struct packet *packet)
 	struct dns_shape *shape = &packet->shape;
 	uint32_t said;
 
-	*shape =
-		(struct dns_shape){.ipv6 = below(2), .anchor = below(DNS_LINKS), .fill = below(12)};
+	*shape = (struct dns_shape){.ipv6 = below(2), .link = below(DNS_LINKS), .fill = below(12)};
 	packet->size = said = random_message(packet->message);
 	if (below(40) == 0)
 		shape->udp_more = (int)below(8) - 4;

@@ -85,21 +85,21 @@ uint16_t dns_checksum(const uint8_t *bytes, uint32_t size, uint32_t sum)
 static void put_ethernet(const struct dns_shape *shape, struct dns_frame *frame)
 {
 	put_text(frame, shape->reply ? CLIENT SERVER : SERVER CLIENT);
-	for (uint32_t i = shape->anchor % 3; i > 0; i--)
+	for (uint32_t i = shape->link % 3; i > 0; i--)
 		put_text(frame, i == 2 ? "88a8 2064" : "8100 6065");
-	put_text(frame, shape->anchor >= 3 ? "8864 1100 0007 0000" : shape->ipv6 ? "86dd" : "0800");
-	if (shape->anchor >= 3 && shape->anchor < 6)
+	put_text(frame, shape->link >= 3 ? "8864 1100 0007 0000" : shape->ipv6 ? "86dd" : "0800");
+	if (shape->link >= 3 && shape->link < 6)
 		put_text(frame, "00");
-	if (shape->anchor >= 3)
+	if (shape->link >= 3)
 		put_text(frame, shape->ipv6 ? "57" : "21");
 	frame->network = frame->size;
 }
 
 void dns_end_session(const struct dns_shape *shape, struct dns_frame *frame)
 {
-	uint32_t protocol = shape->anchor < 6 ? 2 : 1;
+	uint32_t protocol = shape->link < 6 ? 2 : 1;
 
-	if (shape->anchor >= 3)
+	if (shape->link >= 3)
 		set16(frame->byte + frame->network - protocol - 2,
 		      frame->size - frame->network + protocol);
 }

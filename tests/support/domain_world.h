@@ -67,7 +67,7 @@ static inline void check_reason(const char *name, const struct dns_frame *frame,
 		fail_msg("%s: it passed, but not as it came", name);
 }
 
-static inline void check_row(const struct row *row, bool ipv6, uint32_t anchor)
+static inline void check_row(const struct row *row, bool ipv6, uint32_t link)
 {
 	struct dns_shape shape = row->shape;
 	struct dns_frame frame;
@@ -75,8 +75,8 @@ static inline void check_row(const struct row *row, bool ipv6, uint32_t anchor)
 	char name[256];
 
 	shape.ipv6 = ipv6;
-	shape.anchor = anchor;
-	snprintf(name, sizeof(name), "%s, IPv%d, link %u", row->name, ipv6 ? 6 : 4, anchor);
+	shape.link = link;
+	snprintf(name, sizeof(name), "%s, IPv%d, link %u", row->name, ipv6 ? 6 : 4, link);
 	dns_wrap(&shape, message, dns_bytes(row->message, message), &frame);
 	if (row->alter)
 		row->alter(&frame);
@@ -86,10 +86,10 @@ static inline void check_row(const struct row *row, bool ipv6, uint32_t anchor)
 static inline void check_table(const struct row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		for (uint32_t anchor = 0; anchor < DNS_LINKS; anchor++)
+		for (uint32_t link = 0; link < DNS_LINKS; link++)
 			for (int ipv6 = 0; ipv6 < 2; ipv6++)
 				if (!rows[i].only || rows[i].only == (ipv6 ? 6 : 4))
-					check_row(&rows[i], ipv6, anchor);
+					check_row(&rows[i], ipv6, link);
 }
 
 #define CHECK(table) check_table(table, sizeof(table) / sizeof((table)[0]))

@@ -40,7 +40,7 @@ static inline void check_data(const char *name, uint16_t port, const uint8_t *da
 			      enum xb_reason reason)
 {
 	for (uint32_t kind = 0; kind < 2 * DNS_LINKS; kind++) {
-		struct wrap wrap = {.shape = {.ipv6 = kind & 1, .anchor = kind / 2}};
+		struct wrap wrap = {.shape = {.ipv6 = kind & 1, .link = kind / 2}};
 		char text[512];
 
 		snprintf(text, sizeof(text), "%s, IPv%d, link %u", name, kind & 1 ? 6 : 4,
@@ -171,7 +171,7 @@ static inline void cut_data(uint16_t port, const uint8_t *data, uint32_t whole, 
 static inline void cut_frames(uint16_t port, const uint8_t *data, uint32_t size)
 {
 	for (uint32_t kind = 0; kind < 2 * DNS_LINKS; kind++) {
-		const struct wrap wrap = {.shape = {.ipv6 = kind & 1, .anchor = kind / 2}};
+		const struct wrap wrap = {.shape = {.ipv6 = kind & 1, .link = kind / 2}};
 		uint32_t start, named = 0, passed = 0;
 		struct dns_frame frame;
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "filter/generation.h"
 
 struct rig {

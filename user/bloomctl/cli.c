@@ -68,15 +68,15 @@ static void print_error(bool input)
 
 int cli_fail(void)
 {
-	bool input = xb_error_class() == XB_ERROR_INPUT;
+	int code = exitcode_of_error();
 
 	if (place.file)
 		xb_error_prefix(0, "%s:%lu", place.file, place.line);
 	if (errors_as_json)
-		print_error(input);
+		print_error(code == EXIT_USAGE);
 	else
 		fprintf(stderr, "bloomctl: %s\n", xb_error_message());
-	return input ? EXIT_USAGE : EXIT_SYSTEM;
+	return code;
 }
 
 int cli_usage(const struct cli *cli, const char *format, ...)

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every verb has in hand: where the installation lives, how to answer, and the exit codes. */
+/* What every verb has in hand: where the installation lives and how to answer. */
 #ifndef XB_CLI_H
 #define XB_CLI_H
 
 #include <getopt.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "base/paths.h"
+#include "bloomctl/exitcode.h"
 #include "bloomctl/verbs.h"
 #include "engine/wish.h"
-
-enum {
-	EXIT_DONE = 0,
-	EXIT_ABSENT = 1,
-	EXIT_USAGE = 2,
-	EXIT_SYSTEM = 3,
-	EXIT_UNREAD = 128 + SIGPIPE,
-};
 
 struct cli {
 	const struct verb *const *verbs; /* all of them */

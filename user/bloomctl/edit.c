@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "bloomctl/absent.h"
 #include "bloomctl/exempted.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "model/comment.h"
 
 #define ADD_OPTIONS                                                                                \

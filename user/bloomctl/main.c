@@ -18,7 +18,7 @@
 #include "bloomctl/rollback.h"
 #include "bloomctl/suggest.h"
 #include "engine/rotate.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 
 #define VERB_ADDRESS(name) &verb_##name,
 static const struct verb *const verbs[] = {VERBS(VERB_ADDRESS) NULL};

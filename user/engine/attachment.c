@@ -12,7 +12,7 @@
 #include "base/program.h"
 #include "engine/repair.h"
 #include "engine/trial.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "store/wanted.h"
 
 static void forget_twin(struct xb_attachment *attachment, int i)

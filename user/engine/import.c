@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "model/bogon.h"
 #include "store/listverdict.h"
 #include "store/membership.h"

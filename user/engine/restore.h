@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "store/mapped.h"
 
 struct xb_restore {

@@ -12,7 +12,7 @@
 #include "base/program.h"
 #include "engine/repair.h"
 #include "engine/trial.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "filter/apply.h"
 #include "filter/build.h"
 #include "filter/snapshot.h"

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/program.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "store/listverdict.h"
 #include "store/lists.h"
 

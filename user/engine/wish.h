@@ -5,7 +5,8 @@
 
 #include "model/request.h"
 
-/* What a write leaves to who asked for it, see engine/write.h. May be NULL where it is asked for.
+/* What a write leaves to who asked for it, see engine/writepath.h. May be NULL where it is asked
+ * for.
  */
 struct xb_written;
 

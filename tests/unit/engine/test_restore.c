@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "engine/restore.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "support/dumped.h"
 #include "support/scratch_store.h"
 

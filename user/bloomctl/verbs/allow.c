@@ -9,7 +9,7 @@
 #include "bloomctl/show.h"
 #include "bloomctl/suggest.h"
 #include "engine/settingsjson.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "machine/lifelines.h"
 
 static int allow_list(struct cli *cli, int argc, char **argv)

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 
 #define WORDS_MAX 1024
 

@@ -12,7 +12,7 @@
 #include "engine/repair.h"
 #include "engine/takeoff.h"
 #include "engine/trial.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "store/wanted.h"
 
 struct request {

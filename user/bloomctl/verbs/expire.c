@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "bloomctl/cli.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "store/membership.h"
 
 /* Looks without a lock, since a timer asks all the time. */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "bloomctl/cli.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 #include "store/membership.h"
 
 struct request {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "bloomctl/cli.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 
 static int body(struct xb_writer *writer, void *context)
 {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "bloomctl/cli.h"
 #include "engine/settingsjson.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 
 struct request {
 	enum xb_carrier carrier;

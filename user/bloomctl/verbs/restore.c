@@ -9,7 +9,7 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/rollback.h"
 #include "engine/restore.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 
 /* The transaction may have to read the text twice, and others wait meanwhile: not for whoever
  * writes it. */

@@ -3,7 +3,7 @@
  */
 #include "base/error.h"
 #include "bloomctl/cli.h"
-#include "engine/write.h"
+#include "engine/writepath.h"
 
 static int run(struct cli *cli, int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One change of what is listed, from store to kernel: durable, in force, acknowledged. */
-#ifndef XB_ENGINE_WRITE_H
-#define XB_ENGINE_WRITE_H
+#ifndef XB_ENGINE_WRITEPATH_H
+#define XB_ENGINE_WRITEPATH_H
 
 #include "engine/context.h"
 #include "engine/wish.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Locks, transaction, kernel, acknowledgement: in this order, and safe to die anywhere. */
-#include "engine/write.h"
+#include "engine/writepath.h"
 
 #include <errno.h>
 #include <stdio.h>
