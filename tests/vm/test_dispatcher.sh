@@ -200,6 +200,19 @@ t_lost_pins()
 	we_go
 }
 
+# What stays of ours when pins are gone has no say in which mode comes next.
+t_lost_pins_then_another_mode()
+{
+	begin
+	exits 0 attach x0 --mode native
+	rm -rf "$pins"
+	exits 0 attach x0 --mode skb
+	ip -n "$server" -d link show x0 | grep -q xdpgeneric || fail "x0: $(ip -n "$server" -d link show x0)"
+	enforces
+	exits 0 detach x0
+	nobody_stays
+}
+
 t_upgrade()
 {
 	local identity=$pins/link/identity

@@ -96,14 +96,15 @@ static int refuse_mixture(const struct xb_netdev *device, enum xb_mode mode)
 static int refuse_other(const struct xb_anchor *anchor, const struct xb_netdev *device,
 			enum xb_mode mode)
 {
-	int joins;
+	int joins, shared;
 
 	if (!device->program)
 		return 0;
 	joins = is_dispatched(anchor) ? xb_dispatcher_joins(device->ifindex) : 0;
 	if (joins <= 0)
 		return joins ? joins : xb_refusal_held(device);
-	return refuse_mixture(device, mode);
+	shared = xb_dispatcher_is_shared(anchor, device->ifindex);
+	return shared > 0 ? refuse_mixture(device, mode) : shared;
 }
 
 /* The pin that the interface's bpf_link will have may be that of an interface which is gone. */

@@ -135,37 +135,6 @@ int xb_dispatcher_has(const struct xb_anchor *anchor, uint32_t ifindex)
 	return found;
 }
 
-int xb_dispatcher_is_shared(const struct xb_anchor *anchor, uint32_t ifindex)
-{
-	struct xdp_multiprog *programs = NULL;
-	struct xdp_program *program = NULL;
-	uint32_t slot = map_id(anchor->slot);
-	bool shared = false;
-	int error = xb_dispatcher_allowed();
-
-	if (!error)
-		error = look(ifindex, &programs);
-	if (error || !programs)
-		return error;
-	while (!shared && (program = xdp_multiprog__next_prog(program, programs)))
-		shared = !is_entry(program) || !uses_map(xdp_program__fd(program), slot);
-	xdp_multiprog__close(programs);
-	return shared;
-}
-
-int xb_dispatcher_joins(uint32_t ifindex)
-{
-	struct xdp_multiprog *programs;
-	int error = look(ifindex, &programs);
-	bool joins;
-
-	if (error || !programs)
-		return error ? error : 1;
-	joins = !xdp_multiprog__is_legacy(programs);
-	xdp_multiprog__close(programs);
-	return joins;
-}
-
 /* Whether the program's own slot is empty for good: the pins of its anchor are gone. */
 static bool is_dead(int fd)
 {
@@ -187,6 +156,45 @@ static bool is_dead(int fd)
 			return false;
 	}
 	return true;
+}
+
+/* An entry with this slot, or with one that is empty for good. */
+static bool gives_way(const struct xdp_program *program, uint32_t slot)
+{
+	int fd = xdp_program__fd(program);
+
+	return is_entry(program) && (uses_map(fd, slot) || is_dead(fd));
+}
+
+int xb_dispatcher_is_shared(const struct xb_anchor *anchor, uint32_t ifindex)
+{
+	struct xdp_multiprog *programs = NULL;
+	struct xdp_program *program = NULL;
+	uint32_t slot = map_id(anchor->slot);
+	bool shared = false;
+	int error = xb_dispatcher_allowed();
+
+	if (!error)
+		error = look(ifindex, &programs);
+	if (error || !programs)
+		return error;
+	while (!shared && (program = xdp_multiprog__next_prog(program, programs)))
+		shared = !gives_way(program, slot);
+	xdp_multiprog__close(programs);
+	return shared;
+}
+
+int xb_dispatcher_joins(uint32_t ifindex)
+{
+	struct xdp_multiprog *programs;
+	int error = look(ifindex, &programs);
+	bool joins;
+
+	if (error || !programs)
+		return error ? error : 1;
+	joins = !xdp_multiprog__is_legacy(programs);
+	xdp_multiprog__close(programs);
+	return joins;
 }
 
 int xb_dispatcher_allowed(void)
@@ -211,8 +219,7 @@ int xb_dispatcher_detach(const struct xb_anchor *anchor, uint32_t ifindex)
 		return error;
 	while (count < sizeof(ours) / sizeof(ours[0]) &&
 	       (program = xdp_multiprog__next_prog(program, programs)))
-		if (is_entry(program) &&
-		    (uses_map(xdp_program__fd(program), slot) || is_dead(xdp_program__fd(program))))
+		if (gives_way(program, slot))
 			ours[count++] = program;
 	for (size_t i = 0; !error && i < count; i++)
 		error = xdp_program__detach(ours[i], (int)ifindex,

@@ -15,7 +15,8 @@ int xb_dispatcher_allowed(void);
  * with another slot, 0: no; or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
 int xb_dispatcher_has(const struct xb_anchor *anchor, uint32_t ifindex);
 
-/* Whether there are others beside it: 1 or 0, or an error. */
+/* Whether there are others beside it, but for entries of ours that lost their anchor: 1 or 0, or an
+ * error. */
 int xb_dispatcher_is_shared(const struct xb_anchor *anchor, uint32_t ifindex);
 
 /* Whether another program can join what is on the interface (or nothing): 1 or 0, or an error. */
