@@ -232,9 +232,9 @@ static void damage_is_noticed(void **state)
 		bytes[size] = 0;
 		assert_damaged(bytes, size + 1);
 		for (size_t bit = 0; bit < size * 8; bit++) {
-			bytes[bit / 8] ^= 1U << bit % 8;
+			bytes[bit / 8] = (uint8_t)(bytes[bit / 8] ^ 1U << bit % 8);
 			assert_damaged(bytes, size);
-			bytes[bit / 8] ^= 1U << bit % 8;
+			bytes[bit / 8] = (uint8_t)(bytes[bit / 8] ^ 1U << bit % 8);
 		}
 	}
 }
