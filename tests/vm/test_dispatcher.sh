@@ -205,8 +205,8 @@ t_lost_pins_then_another_mode()
 {
 	begin
 	exits 0 attach x0 --mode native
-	rm -rf "$pins"
-	exits 0 detach x0
+	rm -rf "$pins" "${state:?}"
+	ctl add 10.77.0.3 fd77::3
 	exits 0 attach x0 --mode skb
 	ip -n "$server" -d link show x0 | grep -q xdpgeneric || fail "x0: $(ip -n "$server" -d link show x0)"
 	enforces
