@@ -97,7 +97,7 @@ static int lock_directory(const char *pins)
 	error = errno;
 	close(fd);
 	if (error == EWOULDBLOCK)
-		return xb_system_error(0, "another process reads the drops of %s", pins), -EBUSY;
+		return xb_system_error(0, "another process reads the drops of %s", pins), -EALREADY;
 	return xb_system_error(error, "cannot lock %s", path);
 }
 

@@ -45,7 +45,7 @@ struct xb_drops {
 /*
  * From now on the kernel reports drops, at most `rate` in any second, and xb_drops_poll() passes
  * each to see(). The watcher must not move in memory. -ENOENT without a message: there is no link.
- * -EBUSY: there is another watcher.
+ * -EALREADY: there is another watcher.
  */
 int xb_drops_open(struct xb_drops *watcher, const char *pins, uint32_t rate, xb_drops_see *see,
 		  void *context);
@@ -54,7 +54,7 @@ int xb_drops_open(struct xb_drops *watcher, const char *pins, uint32_t rate, xb_
  * Waits for drops until the next refill is due; a signal ends the wait. The caller must call it
  * again within a tenth of a second, or the kernel may stop reporting. If another anchor takes the
  * place of the watched one, that one is watched from then on. -ENOENT without a message: the anchor
- * has been gone for a second. -EBUSY: the one in its place has another watcher.
+ * has been gone for a second. -EALREADY: the one in its place has another watcher.
  */
 int xb_drops_poll(struct xb_drops *watcher);
 

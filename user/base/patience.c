@@ -17,6 +17,11 @@ void xb_patience_set(uint32_t seconds)
 	spent = 0;
 }
 
+void xb_patience_renew(void)
+{
+	spent = 0;
+}
+
 static unsigned long long seconds_of(uint64_t time)
 {
 	return (time + XB_SECOND / 2) / XB_SECOND;

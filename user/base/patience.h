@@ -12,6 +12,9 @@
 /* Sets how many seconds this process waits for others, all its waits together; 0: not at all. */
 void xb_patience_set(uint32_t seconds);
 
+/* All of this time is there again: for a program that does one thing after the other. */
+void xb_patience_renew(void);
+
 /* One wait; all zero is one that has not begun. */
 struct xb_wait {
 	uint64_t begun;	 /* xb_clock(); 0: not waiting now */

@@ -14,6 +14,7 @@
 
 #include "attach/drops.h"
 #include "base/error.h"
+#include "base/patience.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/show.h"
 #include "model/verdict.h"
@@ -113,8 +114,10 @@ static struct xb_entry source_of(const struct xb_drop *drop)
 
 static int open_store(struct session *session)
 {
-	int error = xb_store_open(session->cli->paths.state, XB_STORE_READ, &session->store);
+	int error;
 
+	xb_patience_renew();
+	error = xb_store_open(session->cli->paths.state, XB_STORE_READ, &session->store);
 	session->opened = true;
 	if (!error)
 		error = xb_store_read(session->store, &session->txn);
@@ -330,7 +333,7 @@ static int watch(struct session *session)
 
 static int fail(const struct session *session, int error)
 {
-	if (error == -EBUSY)
+	if (error == -EALREADY)
 		xb_system_error(0, "another `bloomctl watch` is running on %s",
 				session->cli->paths.pins);
 	return cli_fail();
