@@ -108,7 +108,9 @@ static int parse_entries(int argc, char **argv, struct xb_edit *edit)
 
 	for (int i = 0; !error && i < argc; i++)
 		error = parse_entry(argv[i], edit);
-	if (!error && xb_edit_check(edit, &refusal) == XB_EDIT_REFUSED)
+	if (!error)
+		error = xb_edit_check(edit, &refusal);
+	if (error == XB_EDIT_REFUSED)
 		error = edit_refused(&refusal);
 	return error ? cli_fail() : 0;
 }
