@@ -30,6 +30,7 @@ struct xb_writer {
 	char *const *left; /* set by a body: interfaces that are not filtered, or no more */
 	size_t left_count;
 	unsigned int how;      /* XB_WRITE_ bits */
+	uint64_t commits;      /* with XB_WRITE_COMMIT: identity of the trial */
 	struct xb_trial trial; /* the one that goes on, if any */
 	uint32_t now;	       /* seconds since 1970 */
 	uint64_t expired;      /* memberships swept */

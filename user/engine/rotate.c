@@ -134,7 +134,7 @@ static int finish(struct xb_writer *builder, const struct xb_wish *wish,
 {
 	int error = xb_anchor_find_guard(&builder->anchor);
 
-	if (!error && wish->commits && builder->anchor.guard.program < 0)
+	if (!error && wish->commits && builder->anchor.guard.state.identity != wish->commits)
 		error = xb_system_error(0, "the trial ended while it was being committed");
 	if (!error)
 		error = bring_up_to_date(builder, wish, built);
@@ -263,6 +263,7 @@ static int rotate_now(const struct xb_paths *paths, const struct xb_wish *wish,
 				    .builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK),
 				    .writer_lock = -1,
 				    .how = wish->commits ? XB_WRITE_COMMIT : 0,
+				    .commits = wish->commits,
 				    .exact = wish->request->rotate.set_capacity};
 	bool unmet;
 	int error = builder.builder_lock < 0 ? builder.builder_lock : open_builder(&builder);

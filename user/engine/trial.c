@@ -119,15 +119,30 @@ static int refuse_change(const struct xb_writer *writer, const struct xb_trial *
 	return -EINPROGRESS;
 }
 
+static int refuse_commit(void)
+{
+	return xb_system_error(0, "the trial ended before it was committed");
+}
+
+/* Whether a trial that lives lets this writer go on. */
+static int check_writer(const struct xb_writer *writer, const struct xb_trial *trial)
+{
+	if (writer->how & XB_WRITE_COMMIT)
+		return trial->identity == writer->commits ? 0 : refuse_commit();
+	return writer->anchor.guard.state.everywhere ? refuse_change(writer, trial) : 0;
+}
+
 int xb_trial_settle(struct xb_writer *writer)
 {
 	struct xb_trial trial;
 	uint64_t store = 0;
 	int error = read_trial(writer, &trial, &store);
-	bool recorded = !error;
+	bool recorded = !error || error == -EBADMSG;
 
-	if (error && error != -ENOENT)
+	if (error && error != -ENOENT && error != -EBADMSG)
 		return error;
+	if (error == -EBADMSG)
+		xb_warning("the record of a trial was damaged, so the trial has ended");
 	if (recorded) {
 		error = xb_clock_check();
 		if (!error)
@@ -138,8 +153,8 @@ int xb_trial_settle(struct xb_writer *writer)
 		}
 	}
 	if (recorded && xb_trial_lives(&trial, &writer->anchor.guard.state)) {
-		if (writer->anchor.guard.state.everywhere && !(writer->how & XB_WRITE_COMMIT)) {
-			error = refuse_change(writer, &trial);
+		error = check_writer(writer, &trial);
+		if (error) {
 			xb_trial_free(&trial);
 			return error;
 		}
@@ -153,7 +168,7 @@ int xb_trial_settle(struct xb_writer *writer)
 		return 0;
 	error = clear_away(writer, recorded);
 	if (!error && writer->how & XB_WRITE_COMMIT)
-		error = xb_system_error(0, "the trial ended before it was committed");
+		error = refuse_commit();
 	return error;
 }
 

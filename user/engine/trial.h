@@ -36,9 +36,9 @@ struct xb_commit {
 /*
  * Gives a trial that lives the time that its commit takes. Should this process die, the next one
  * that writes takes the time back. 1: there is none, or it is over. Only after 0 the caller makes
- * commit->trial.request with a wish that commits, by the function of its kind (xb_attach_wish() and
- * so on), and then calls xb_trial_commit_end(). The text of an import or a restore is what
- * xb_trialtext_open() returns.
+ * commit->trial.request with a wish that commits this trial, by the function of its kind
+ * (xb_attach_wish() and so on), and then calls xb_trial_commit_end(). The text of an import or a
+ * restore is what xb_trialtext_open() returns.
  */
 int xb_trial_commit_begin(const struct xb_paths *paths, struct xb_commit *commit);
 

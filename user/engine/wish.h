@@ -13,7 +13,8 @@ struct xb_written;
 struct xb_wish {
 	const struct xb_request *request;
 	uint32_t seconds; /* on trial for so long; 0: it is to last */
-	bool commits;	  /* makes lasting what is on trial, which is the same request */
+	/* Identity of the trial that this makes lasting, of which it is the request; 0: none. */
+	uint64_t commits;
 	/* With seconds: a copy of the text that was read, by name and as a descriptor; see
 	 * store/trialtext.h. NULL: none. */
 	const char *input;

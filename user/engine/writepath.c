@@ -349,6 +349,7 @@ struct change {
 	int (*body)(struct xb_writer *writer, void *context);
 	void *context;
 	struct xb_written *written;
+	uint64_t commits;
 };
 
 static int attempt(const struct change *change)
@@ -358,6 +359,7 @@ static int attempt(const struct change *change)
 				   .builder_lock = -1,
 				   .writer_lock = -1,
 				   .how = change->how,
+				   .commits = change->commits,
 				   .adopts = change->how & XB_WRITE_ADOPT,
 				   .now = (uint32_t)time(NULL)};
 	bool unmet;
@@ -449,5 +451,6 @@ int xb_write_wish(const struct xb_paths *paths, unsigned int how, const struct x
 					    .wish = wish->seconds ? wish : NULL,
 					    .body = body,
 					    .context = context,
-					    .written = written});
+					    .written = written,
+					    .commits = wish->commits});
 }

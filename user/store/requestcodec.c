@@ -209,12 +209,13 @@ size_t xb_request_size(const struct xb_request *request)
 	return codec.size;
 }
 
-void xb_request_encode(const struct xb_request *request, uint8_t *bytes)
+bool xb_request_encode(const struct xb_request *request, uint8_t *bytes)
 {
 	struct codec codec = {.does = WRITES, .bytes = bytes};
 	struct xb_request copy = *request;
 
 	pass_request(&codec, &copy);
+	return !codec.wrong;
 }
 
 int xb_request_decode(uint8_t *bytes, size_t size, struct xb_request *request)

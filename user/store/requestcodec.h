@@ -10,8 +10,8 @@
 /* How many bytes the request takes. */
 size_t xb_request_size(const struct xb_request *request);
 
-/* Writes that many. */
-void xb_request_encode(const struct xb_request *request, uint8_t *bytes);
+/* Writes that many. False: the request has a value that cannot be read back. */
+bool xb_request_encode(const struct xb_request *request, uint8_t *bytes);
 
 /*
  * Reads a request that takes all of the bytes. Its texts stay in them; the caller ends it with

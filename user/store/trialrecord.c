@@ -41,7 +41,9 @@ void xb_trial_free(struct xb_trial *trial)
 
 static int damaged(void)
 {
-	return xb_lmdb_error(MDB_CORRUPTED, "cannot read the trial in the store");
+	xb_system_error(0, "the record of a trial in the store is damaged; the next change ends "
+			   "that trial");
+	return -EBADMSG;
 }
 
 static int decode(struct xb_trial *trial, size_t size)
@@ -89,7 +91,11 @@ int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_request 
 
 	if (!bytes)
 		return xb_out_of_memory();
-	xb_request_encode(request, bytes + sizeof(head));
+	if (!xb_request_encode(request, bytes + sizeof(head))) {
+		free(bytes);
+		return xb_system_error(0,
+				       "this change cannot be put on trial: its request is wrong");
+	}
 	head.checksum = checksum_of(head, bytes + sizeof(head), size);
 	memcpy(bytes, &head, sizeof(head));
 	error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);

@@ -15,7 +15,8 @@ struct xb_trial {
 	uint8_t *bytes; /* of the record, with the texts of the request */
 };
 
-/* -ENOENT without a message: there is none. The caller frees it. */
+/* -ENOENT without a message: there is none. -EBADMSG: its record is damaged. The caller frees it.
+ */
 int xb_trial_get(struct xb_txn *txn, struct xb_trial *trial);
 int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_request *request);
 int xb_trial_delete(struct xb_txn *txn);

@@ -211,7 +211,7 @@ static int get_instead(const uint8_t *bytes, size_t size)
 
 static void assert_damaged(const uint8_t *bytes, size_t size)
 {
-	assert_int_equal(get_instead(bytes, size), -EIO);
+	assert_int_equal(get_instead(bytes, size), -EBADMSG);
 	assert_non_null(strstr(xb_error_message(), "damaged"));
 	xb_error_clear();
 }

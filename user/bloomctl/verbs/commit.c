@@ -13,10 +13,12 @@ static const struct verb *const makers[XB_REQUEST_KINDS] = {
 	[XB_REQUEST_IMPORT] = &verb_import,   [XB_REQUEST_RESTORE] = &verb_restore,
 };
 
-static int make(struct cli *cli, const struct xb_request *request)
+static int make(struct cli *cli, const struct xb_trial *trial)
 {
+	const struct xb_request *request = &trial->request;
+
 	cli->verb = makers[request->kind];
-	cli->wish = (struct xb_wish){.request = request, .commits = true};
+	cli->wish = (struct xb_wish){.request = request, .commits = trial->identity};
 	return cli->verb->make(cli);
 }
 
@@ -47,7 +49,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	if (error)
 		return cli_fail();
-	code = make(cli, &commit.trial.request);
+	code = make(cli, &commit.trial);
 	done = !code;
 	if (done)
 		code = tell(cli, &commit.trial.request);
