@@ -85,7 +85,7 @@ int edit_refused(struct xb_edit_refusal *refusal)
 
 static int parse_entry(const char *word, struct xb_edit *edit)
 {
-	struct xb_edit_refusal refusal;
+	struct xb_edit_refusal refusal = {0};
 	uint8_t form[XB_NAME_BYTES];
 	char text[XB_ENTRY_TEXT];
 	struct xb_entry entry;
@@ -103,7 +103,7 @@ static int parse_entry(const char *word, struct xb_edit *edit)
 
 static int parse_entries(int argc, char **argv, struct xb_edit *edit)
 {
-	struct xb_edit_refusal refusal;
+	struct xb_edit_refusal refusal = {0};
 	int error = 0;
 
 	for (int i = 0; !error && i < argc; i++)
@@ -196,7 +196,7 @@ struct run {
 static int body(struct xb_writer *writer, void *context)
 {
 	struct run *run = context;
-	struct xb_edit_refusal refusal;
+	struct xb_edit_refusal refusal = {0};
 	int error = xb_edit_all(writer, run->edit, &run->result, &refusal);
 
 	return error == XB_EDIT_REFUSED ? edit_refused(&refusal) : error;

@@ -15,7 +15,7 @@ struct shown {
 
 static struct shown show(const char *text, size_t size)
 {
-	struct shown shown;
+	struct shown shown = {0};
 
 	xb_utf8_show(text, size, shown.text, sizeof(shown.text));
 	return shown;

@@ -15,7 +15,7 @@
 
 static void says(const char *text, bool names, const char *why)
 {
-	uint8_t form[XB_NAME_BYTES];
+	uint8_t form[XB_NAME_BYTES] = {0};
 	struct xb_entry entry;
 
 	if (!xb_entry_parse(text, strlen(text), names ? form : NULL, &entry, NULL))

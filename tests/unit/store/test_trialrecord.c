@@ -2,6 +2,7 @@
 /* The record of a trial: every kind comes back as it was put, nothing that was damaged does, and
  * what an earlier schema had recorded is forgotten. */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -312,7 +313,7 @@ static void what_no_request_has(void **state)
 	assert_refused((struct xb_request){.kind = XB_REQUEST_VERDICT});
 	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = -1});
 	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = 2});
-	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = 0.0 / 0.0});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = NAN});
 	assert_refused((struct xb_request){.kind = XB_REQUEST_RESTORE});
 	request = requests[5];
 	request.import.verdict = XB_DOMAIN_VERDICTS;
