@@ -16,7 +16,7 @@ static __always_inline __u32 stats_row_at(__u32 index, __u32 ifindex)
 	return cell && cell->ifindex == ifindex ? cell->row : 0;
 }
 
-/* A function of its own: nearly every interface stands in the first cell it may stand in. */
+/* A function of its own, because it is rare: nearly every interface stands in its first cell. */
 static __noinline int stats_row_further(__u32 ifindex)
 {
 	__u32 row = 0;
@@ -35,7 +35,7 @@ static __always_inline __u32 stats_row(__u32 ifindex)
 
 /*
  * The first buffer is the whole frame unless the IP header claims more than it holds (jumbo frames
- * in several buffers); only then is the helper worth its call.
+ * in several buffers); only then is the helper called.
  */
 static __always_inline __u64 frame_length(struct xdp_md *ctx, __u32 claimed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The maps of the link: entry and filter share them, they outlive generations. */
+/* The maps of the anchor: entry and filter share them, and they outlive generations. */
 #ifndef XDP_BLOOM_ANCHOR_H
 #define XDP_BLOOM_ANCHOR_H
 

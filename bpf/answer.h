@@ -45,8 +45,8 @@ static __always_inline bool is_plain_opt(struct name *name)
 	       name->query.size == name->query.end + OPT_FIXED + (opt[9] << 8 | opt[10]);
 }
 
-/* Whether it can be answered rightly: nothing in it that an answer would have to heed, and somebody
- * to answer to. */
+/* Whether the query can be answered: it asks for nothing that the filter does not implement, and
+ * its sender can get the answer. */
 static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name, bool edns)
 {
 	struct cursor cursor = cursor_at(ctx, 0);
@@ -55,8 +55,8 @@ static __always_inline bool is_answerable(struct xdp_md *ctx, struct name *name,
 
 	if (!ethernet || (ethernet->h_dest[0] | ethernet->h_source[0]) & 1 || !name->udp.source)
 		return false;
-	/* All of it in one buffer, and headers of which none would have to be rebuilt. What the
-	 * frame has behind the message, in the packet or behind it, could go on in more buffers. */
+	/* All of the frame is in one buffer, also what stands behind the message, and no header
+	 * would have to be rebuilt. */
 	if (!name->transport.plain || name->query.message + name->query.size > first_buffer(ctx) ||
 	    bpf_xdp_get_buff_len(ctx) != first_buffer(ctx))
 		return false;
@@ -118,7 +118,7 @@ static __always_inline __u16 udp_sum(const struct name *name, const struct udphd
 	return check ? check : 0xffff;
 }
 
-/* 0.0.0.0/8, 127.0.0.0/8, and from 224.0.0.0 on nobody listens or speaks. */
+/* False for 0.0.0.0/8, 127.0.0.0/8, and from 224.0.0.0 on: no host has such an address. */
 static __always_inline bool is_host4(__be32 address)
 {
 	__u32 first = address & 0xff;
@@ -267,7 +267,7 @@ static __always_inline bool turn(struct xdp_md *ctx, const struct name *name, __
 	       turn_pppoe(ctx, name->network, name->query.message - name->network + size);
 }
 
-/* Behind the answer nothing is left but what short frames are filled up with. */
+/* Cuts off what stands behind the answer, except the padding of short frames. */
 static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
 {
 	__u32 now = first_buffer(ctx), floor = now < FRAME_MIN ? now : FRAME_MIN;
@@ -278,9 +278,9 @@ static __always_inline bool trim(struct xdp_md *ctx, __u32 end)
 }
 
 /*
- * Whether one more answer is within the limit: the generic cell rate algorithm (ITU-T I.371, annex
- * A), a token bucket of which only the time is kept. As many as in a second may come at once. Each
- * CPU counts its own, so nobody waits for a line of another.
+ * Whether one more answer is within the limit, by the generic cell rate algorithm (ITU-T I.371,
+ * annex A): a token bucket that stores only a time. A burst may have the answers of one second.
+ * Each CPU has its own, so no CPU waits for a line of another.
  */
 static __always_inline bool within_limit(struct name *name)
 {
@@ -300,9 +300,9 @@ static __always_inline bool within_limit(struct name *name)
 }
 
 /*
- * Makes the frame the answer that the reason says. XB_NAME_UNANSWERED: it cannot be answered
- * rightly, XB_NAME_LIMITED: it is one too many; both are to be dropped. The incoming checksum is
- * not looked at: on virtual interfaces it is not there yet.
+ * Turns the frame into the answer for this reason, and returns it. The caller drops the frame after
+ * XB_NAME_UNANSWERED (it cannot be answered) and XB_NAME_LIMITED (the limit is reached). The
+ * incoming checksum is not checked: virtual interfaces deliver frames before it is filled in.
  */
 static __always_inline int answer(struct xdp_md *ctx, struct name *name, __u32 reason)
 {
@@ -314,7 +314,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct name *name, __u32 r
 	size = answer_message(name, reason, edns);
 	if ((edns && !turn_opt(ctx, name)) || !turn(ctx, name, size))
 		return XB_NAME_UNANSWERED;
-	/* Now it is known to be one that somebody gets. */
+	/* Only a query that can be answered counts. */
 	if (!within_limit(name))
 		return XB_NAME_LIMITED;
 	return trim(ctx, name->query.message + size) ? reason : XB_NAME_UNANSWERED;

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 
-/* For the lowest set bit of x (not 0): its number. A de Bruijn sequence (Leiserson, Prokop,
+/* The number of the lowest set bit of x (not 0). A de Bruijn sequence (Leiserson, Prokop,
  * Randall, 1998): BPF has no ctz. */
 static __always_inline __u32 lowest_bit(__u64 x)
 {
@@ -20,8 +20,8 @@ static __always_inline __u32 lowest_bit(__u64 x)
 	return position[((x & -x) * 0x03f79d71b4ca8b09ULL) >> 58];
 }
 
-/* value >> by % 64. A shift takes no more of `by` than that; C would say so with one more
- * instruction. */
+/* value >> by % 64. The shift of BPF uses only these bits of `by`; written in C, the modulo would
+ * take one more instruction. */
 static __always_inline __u64 shifted(__u64 value, __u64 by)
 {
 	asm("%0 >>= %1" : "+r"(value) : "r"(by));
@@ -42,7 +42,7 @@ static __always_inline __u64 bytes_less(__u64 bytes, __u8 than)
 	return (bytes - EACH_BYTE(than)) & ~bytes & EACH_BYTE(0x80);
 }
 
-/* Of each byte that has the value the top bit is set, nothing else. */
+/* Sets the top bit of each byte that has the value, and no other bit. */
 static __always_inline __u64 bytes_equal(__u64 bytes, __u8 value)
 {
 	__u64 x = bytes ^ EACH_BYTE(value);
@@ -57,10 +57,10 @@ static __always_inline __u32 lowest_byte(__u64 marked)
 }
 
 /*
- * The value, not below low nor above high, both below 2^31. For sizes of what a helper reads or
- * writes, right before the call: the verifier of Linux 6.1 forgets the bounds of what the compiler
- * keeps on the stack meanwhile, learns none from "not 0" (hence the sign), and does not see through
- * two comparisons that are made one.
+ * The value, limited to low..high, both below 2^31. Use it for the size that a helper reads or
+ * writes, right before the call: the verifier of Linux 6.1 forgets the bounds of values that the
+ * compiler keeps on the stack, learns none from "not 0" (hence the sign), and does not understand
+ * two comparisons that the compiler joins.
  */
 static __always_inline __u32 bounded(__u32 value, __u32 low, __u32 high)
 {

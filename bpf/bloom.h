@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The blocked Bloom filter: one cache line decides. No branch depends on the probes, a mispredicted
- * one costs more. */
+/* The blocked Bloom filter: one cache line decides. No branch depends on the probes, because
+ * a mispredicted one would cost more. */
 #ifndef XDP_BLOOM_BLOOM_H
 #define XDP_BLOOM_BLOOM_H
 
@@ -37,7 +37,8 @@ static __always_inline bool bloom_probe(void *map, __u32 blocks, __u32 probes,
 	return all;
 }
 
-/* One body for each number of probes: of the two, the verifier leaves the one the generation has.
+/* One body for each number of probes; the verifier removes the one that the generation does not
+ * use.
  */
 static __always_inline bool bloom_contains(void *map, const volatile struct xb_geometry *geometry,
 					   const struct xb_key *key, __u64 hash)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a DHCP client hears before it has an address: messages of servers that nobody can have
- * allowed. They pass only if they come from the link itself, or from somebody who knows the MAC
- * address of the client. */
+/* Finds messages of DHCP servers to a client. Before the first lease nobody can have allowed the
+ * server. A message passes only if it comes from the link itself, or from a sender who knows the
+ * MAC address of the client. */
 #ifndef XDP_BLOOM_DHCP_H
 #define XDP_BLOOM_DHCP_H
 
@@ -34,7 +34,7 @@ static __always_inline bool ports_are(const void *ports, __u16 source, __u16 des
 	       *(const __be16 *)(ports + 2) == bpf_htons(destination);
 }
 
-/* The ports alone, by direct access: all that most packets are asked. */
+/* Compares the ports by direct access. For most packets this decides. */
 static __always_inline bool has_dhcp_ports(struct xdp_md *ctx, const struct source *source)
 {
 	void *ip = (void *)(long)ctx->data + (source->network & 63);
@@ -66,7 +66,7 @@ static __always_inline bool is_dhcp4(struct xdp_md *ctx, __u32 network)
 	return head.ip.daddr == (__be32)~0U && (to[0] & to[1] & to[2]) == 0xffff;
 }
 
-/* From an address of the link to another (RFC 8415): no router passes that on. */
+/* From one link-local address to another (RFC 8415): no router passes that on. */
 static __always_inline bool is_dhcp6(struct xdp_md *ctx, const struct source *source)
 {
 	__be16 to = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What becomes of a packet for the name it carries: the stage behind the one for sources. */
+/* Judges a packet by the name that it carries: the stage behind the one for sources. */
 #ifndef XDP_BLOOM_DOMAIN_H
 #define XDP_BLOOM_DOMAIN_H
 
@@ -78,15 +78,13 @@ static __always_inline enum xb_reason reason_of(__u32 verdict)
 	return verdict < XB_DOMAIN_VERDICTS ? XB_NAME_DROPPED + verdict : XB_NAME_DROPPED;
 }
 
-/* What can be told only before an answer turns the packet round. */
+/* Notes for a watcher what is lost when an answer turns the packet round. */
 static __noinline int domain_note(struct xdp_md *ctx, struct name *name)
 {
 	struct xb_drop *drop = &name->told.drop;
-	struct source source = source_at(ctx, name->network, name->ipv6);
 
-	if (source.family == SOURCE_NONE)
+	if (!watch_begin(ctx, name->network, name->ipv6, drop))
 		return 0;
-	*drop = watch_begin(ctx, &source, 0, 0);
 	drop->protocol = name->transport.protocol;
 	drop->sport = name->udp.source;
 	drop->dport = name->udp.dest;
@@ -95,8 +93,8 @@ static __noinline int domain_note(struct xdp_md *ctx, struct name *name)
 	return 0;
 }
 
-/* Of a name that is in the scratch and cut: XB_NAME_CLEAN, XB_NAME_ALLOWED, or the reason of its
- * verdict. */
+/* Judges the name in the scratch, which is cut: XB_NAME_CLEAN, XB_NAME_ALLOWED, or the reason of
+ * its verdict. */
 static __always_inline int name_judge(struct name *name)
 {
 	__u32 zero = 0;
@@ -109,14 +107,14 @@ static __always_inline int name_judge(struct name *name)
 	return reason_of(name->verdict);
 }
 
-/* Whether the name is one that a verdict was found for. */
+/* Whether the reason comes from a verdict. */
 static __always_inline bool is_verdict(enum xb_reason reason)
 {
 	return xb_reason_drops(reason) || xb_reason_answers(reason) || reason == XB_NAME_COUNTED;
 }
 
-/* What comes of a verdict by the policy. tcp: the TLS or HTTP reason, nothing is answered; else 0.
- */
+/* Carries out a verdict as the policy says. tcp: the TLS or HTTP reason, for which there is no
+ * answer; otherwise 0. */
 static __always_inline int domain_settle(struct xdp_md *ctx, struct name *name, __u32 reason,
 					 __u32 tcp)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The exact look-up behind a Bloom hit: of nearly every key one bucket, a line; of the others, and
- * of what is not there, two. Userspace moves keys between them at any moment. */
+/* The exact look-up behind a Bloom hit. For nearly every key it reads one bucket, a line; for the
+ * others, and for keys that are not there, two. Userspace may move keys between them at any moment.
+ */
 #ifndef XDP_BLOOM_EXACT_H
 #define XDP_BLOOM_EXACT_H
 
@@ -51,7 +52,7 @@ static __always_inline __u64 bucket_has6(const struct xb_bucket *bucket, __u64 f
 	return found >> 63;
 }
 
-/* The word of 8 that has the fingerprint, with its verdict, or 0. At most one has it. */
+/* The one of the 8 words that has the fingerprint, with its verdict; 0: none has it. */
 static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 fingerprint)
 {
 	__u64 found = 0;
@@ -61,8 +62,8 @@ static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 f
 		__u64 word = bucket->word[i], x = (word ^ fingerprint) & XB_NAME_HASH;
 		__s64 same = (__s64)(x - 1) >> 63;
 
-		/* Or the compiler makes a branch of it, and the verifier goes both ways 16 times.
-		 */
+		/* Otherwise the compiler makes a branch, and the verifier follows both ways 16
+		 * times. */
 		asm volatile("" : "+r"(same));
 		found |= word & same;
 	}
@@ -96,8 +97,8 @@ static __always_inline __u64 buckets_find(void *map, const struct xb_choices *ch
 #define CONFIRM_HELD  3
 
 /*
- * The writer begins no move while READERS is not 0, so at most the one it is in the middle of comes
- * between two looks: of three looks one is certain.
+ * While READERS is not 0, the writer begins no move. So only the move that it is in the middle of
+ * can interfere, and of three looks one is certain.
  */
 static __always_inline __u64 exact_held(void *map, struct xb_bucket *end,
 					const struct xb_choices *choices, enum slots slots,
@@ -121,11 +122,12 @@ static __always_inline __u64 exact_held(void *map, struct xb_bucket *end,
 }
 
 /*
- * A key that moves is copied, MOVES is raised, then the old place is overwritten. Who read the new
- * place before the copy and the old one after it missed the key, but then MOVES changed meanwhile:
- * not found counts only if it did not, or if no key has moved yet since it was built. The atomic
- * addition of 0 is the full barrier that BPF has no other word for; only Bloom false positives come
- * here. After moves at every try the writer is asked to wait.
+ * To move a key, the writer copies it, raises MOVES, and overwrites the old place. A packet that
+ * read the new place before the copy and the old one afterwards missed the key, but MOVES changed
+ * meanwhile. So "not found" counts only if MOVES stayed the same, or if no key has moved since the
+ * table was built. MOVES is read by an atomic addition of 0, because BPF has no other full barrier;
+ * only false positives of the Bloom filter come here. If keys move during every try, the packet
+ * makes the writer wait.
  */
 static __always_inline __u64 exact_again(void *map, __u32 last, const struct xb_choices *choices,
 					 enum slots slots, __u64 value)
@@ -150,7 +152,7 @@ static __always_inline __u64 exact_again(void *map, __u32 last, const struct xb_
 	return exact_held(map, end, choices, slots, value);
 }
 
-/* Not 0: it is there; of a name the whole word. */
+/* Not 0: the value is there; for a name, the word with its verdict. */
 static __always_inline __u64 exact_find(void *map, const volatile struct xb_buckets *buckets,
 					const struct xb_key *key, __u64 hash, enum slots slots,
 					__u64 value)
@@ -163,7 +165,7 @@ static __always_inline __u64 exact_find(void *map, const volatile struct xb_buck
 				   slots, value);
 }
 
-/* 0.0.0.0 has no slot. */
+/* Whether 0.0.0.0, which has no slot, is listed. */
 static __always_inline bool exact_unspecified(void)
 {
 	__u32 last = xb_buckets_count(params.confirm4.parts, params.confirm4.size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The name in the first data of a connection: the server name of a TLS hello, the host of an HTTP
- * request. Only if it is whole in one segment. */
+/* Finds the name in the first data of a connection, if one segment holds all of it: the server name
+ * of a TLS hello, or the host of an HTTP request. */
 #ifndef XDP_BLOOM_HELLO_H
 #define XDP_BLOOM_HELLO_H
 
@@ -106,7 +106,7 @@ static __always_inline __u32 u24_of(const __u8 bytes[3])
 	return bytes[0] << 16 | u16_of(bytes + 1);
 }
 
-/* Nothing behind this belongs to it: what a length says ends before what it lies in does. */
+/* Ends the data at `end`, unless it ends before: an inner length cannot exceed an outer one. */
 static __always_inline void hello_end(struct hello *hello, __u32 end)
 {
 	if (end < hello->end)
@@ -125,7 +125,7 @@ static long tls_next_extension(__u32 round __attribute__((unused)), void *data)
 		hello->at += 4 + u16_of(bytes + 2);
 		return 0;
 	}
-	/* RFC 6066, section 3: a list of which the first is the host's, the one kind there is. */
+	/* RFC 6066, section 3: a list; its first name is the host's, the only kind that exists. */
 	if (hello->at + 9 > hello->end || bpf_xdp_load_bytes(walk->ctx, hello->at, bytes, 9) ||
 	    bytes[6])
 		return 1;
@@ -173,7 +173,7 @@ static __noinline int tls_find(struct xdp_md *ctx, struct name *name)
 	    bpf_xdp_load_bytes(ctx, hello->at, &start, TLS_RECORD + 1) ||
 	    start.type != TLS_HANDSHAKE || start.version[0] != 3 || start.message != TLS_HELLO)
 		return false;
-	/* What another record has of the hello would have a header in between. */
+	/* If the hello goes on in another record, that one's header would stand in between. */
 	hello_end(hello, hello->at + TLS_RECORD + u16_of(start.length));
 	if (hello->at + sizeof(start) > hello->end ||
 	    bpf_xdp_load_bytes(ctx, hello->at, &start, sizeof(start)))
@@ -248,8 +248,8 @@ static __always_inline bool http_word(struct hello *hello)
 	first = (__u8)text_word(hello, at);
 	if (at >= hello->end || first == '\r' || first == '\n')
 		return true;
-	/* A host's line that the segment cuts off is none: what stands behind its end is of
-	 * another. */
+	/* A Host line that the segment cuts off does not count: the bytes behind the end belong to
+	 * another packet. */
 	if (hello->seen)
 		hello->doubt = first == ' ' || first == '\t' || at + 5 <= hello->end;
 	else
@@ -259,7 +259,7 @@ static __always_inline bool http_word(struct hello *hello)
 
 #define WORDS_A_ROUND 4
 
-/* On to the host's line, or an empty one; behind the first host also to a folded one. */
+/* Moves to the Host line, or an empty one; behind the first Host, also to a folded one. */
 static long http_next_words(__u32 round __attribute__((unused)), void *data)
 {
 	struct hello_walk *walk = data;
@@ -271,7 +271,8 @@ static long http_next_words(__u32 round __attribute__((unused)), void *data)
 	return 0;
 }
 
-/* Measures the name: up to a blank, a line's end, or the port; in a target to the path, too. */
+/* Measures the name: up to a blank, the end of the line or the port; in a target also up to the
+ * path. */
 static long http_next_host_word(__u32 round __attribute__((unused)), void *data)
 {
 	struct hello_walk *walk = data;
@@ -310,7 +311,7 @@ static long http_skip_line(__u32 round __attribute__((unused)), void *data)
 	return 0;
 }
 
-/* On to the first line feed, which hello->at then is; or to the end. */
+/* Moves hello->at to the first line feed, or to the end. */
 static long http_next_feed(__u32 round __attribute__((unused)), void *data)
 {
 	struct hello_walk *walk = data;
@@ -333,7 +334,7 @@ static long http_next_feed(__u32 round __attribute__((unused)), void *data)
 #define HTTP_METHOD 24 /* bytes of a method, at most */
 #define HTTP_ROUNDS (TEXT_BYTES / 8 / WORDS_A_ROUND)
 
-/* Bytes of the first word up to its blank; 0: it is none, or too long. */
+/* Bytes of the first word up to its blank; 0: there is no such word, or it is too long. */
 static __always_inline __u32 http_method(struct hello *hello, __u32 at)
 {
 #pragma unroll
@@ -355,8 +356,8 @@ static __always_inline bool is_letter(__u8 byte)
 	return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
 }
 
-/* Whether the line at `at` begins with a letter, and behind a word of these bytes and a target ends
- * in a version of HTTP: data that goes on from an earlier segment hardly does. */
+/* Whether the line at `at` begins with a letter, and has a target and a version of HTTP behind a
+ * word of so many bytes. Data that continues an earlier segment hardly looks so. */
 static __always_inline bool http_has_version(struct hello_walk *walk, __u32 at, __u32 bytes)
 {
 	const __u64 any_digit = TEXT(0, 0, 0, 0, 0, 15, 0, 15);
@@ -378,7 +379,7 @@ static __always_inline bool http_has_version(struct hello_walk *walk, __u32 at, 
 	       (at == ' ' || at == '\t');
 }
 
-/* To the target of a request, at hello->host. False: this is none. */
+/* Moves hello->host to the target of a request. False: this is no request. */
 static __always_inline bool http_enter(struct hello_walk *walk)
 {
 	struct hello *hello = &walk->name->hello;
@@ -400,7 +401,7 @@ static __always_inline bool http_enter(struct hello_walk *walk)
 	return true;
 }
 
-/* RFC 9112, section 3.2: a target that has a host is what counts, whatever the Host says. */
+/* RFC 9112, section 3.2: if the target has a host, it wins over the Host field. */
 static __always_inline void http_target(struct hello *hello)
 {
 	__u32 at = hello->host;
@@ -413,7 +414,7 @@ static __always_inline void http_target(struct hello *hello)
 	hello->host = at + 3;
 }
 
-/* Behind the name, or what stands there for want of one. */
+/* Looks for a second Host or a folded line behind the first. */
 static __always_inline void http_look_behind(struct hello_walk *walk)
 {
 	struct hello *hello = &walk->name->hello;
@@ -448,7 +449,7 @@ static __noinline int http_find(struct xdp_md *ctx, struct name *name)
 		return true;
 	bpf_loop(HTTP_BLANKS, http_skip_blank, &walk, 0);
 	bpf_loop(HOST_BYTES / 8 + 1, http_next_host_word, &walk, 0);
-	/* A name that ends with the segment may go on in the next; one before an @ is a user's. */
+	/* A name that ends with the segment may go on in the next; before an @ stands a user. */
 	if (hello->host + hello->size >= hello->end ||
 	    (hello->target && (__u8)text_word(hello, hello->host + hello->size) == '@'))
 		hello->size = 0;

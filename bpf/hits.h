@@ -24,8 +24,8 @@ static __always_inline void hits_write_name(struct name *name, struct xb_hits *s
 
 /*
  * A name that takes the slot from another is written down at its second packet: under a flood for
- * many names slots change hands all the time. No branch on whose vote it is, for which way it goes
- * is anybody's guess.
+ * many names, slots change hands all the time. The vote is counted without a branch, because its
+ * outcome cannot be predicted.
  */
 static __always_inline void hits_count(struct name *name)
 {

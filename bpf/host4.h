@@ -9,13 +9,13 @@
 
 struct bloom_map host4 SEC(".maps");
 
-/* What is found of a source that the Bloom filter has. */
+/* The outcome for a source that the Bloom filter hits. */
 #define HOST4_LISTED	 1
 #define HOST4_AT_GATE	 2 /* the allowlist may have it, too */
 #define HOST4_CANNOT_SAY (HOST4_LISTED | HOST4_AT_GATE)
 
-/* hash: of the address, host byte order. The gate's word is asked for with the bucket, so that
- * memory brings both at once. */
+/* hash: of the address, host byte order. Reads the gate's word together with the bucket, so that
+ * memory delivers both at once. */
 static __always_inline int confirm_host4(__u64 hash, __u32 address)
 {
 	struct xb_key key = params_key();
@@ -28,7 +28,7 @@ static __always_inline int confirm_host4(__u64 hash, __u32 address)
 											   : 0;
 }
 
-/* address: host byte order. *at_gate: whether the allowlist is to be asked for what is listed. */
+/* address: host byte order. *at_gate: whether the allowlist may have a listed source. */
 static __always_inline enum xb_reason host4_judge(__u32 address, bool *at_gate)
 {
 	struct xb_key key = params_key();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names: is one of the domains this one lies in listed? From the last label to the first, each
- * hashed once; one Bloom block for each suffix that is no deeper than the deepest listed name. */
+/* Looks up a name and the domains in which it lies. It hashes each label once, from the last to the
+ * first, and reads one Bloom block for each suffix that is no deeper than the deepest listed name.
+ */
 #ifndef XDP_BLOOM_NAME_H
 #define XDP_BLOOM_NAME_H
 
@@ -55,8 +56,8 @@ struct hit {
 };
 
 /*
- * A name that is cut into labels, then asked for suffix by suffix. In a map, since the verifier
- * does not follow what stands there: on the stack every round of a loop would be another state.
+ * A name, which is cut into labels and then looked up suffix by suffix. It is in a map, because the
+ * verifier does not track values there: on the stack each round of a loop would be another state.
  */
 struct name {
 	__u32 network; /* offset of the IP header */
@@ -82,7 +83,7 @@ struct name {
 	struct xb_name_drop told;
 };
 
-/* A packet on this CPU has it for itself. */
+/* Each CPU has one, which one packet at a time uses. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -104,8 +105,8 @@ static __always_inline __u8 *name_at(struct name *name, __u32 at)
 	return &name->message[DNS_HEADER + (at & 255)];
 }
 
-/* What bpf_loop() calls takes several labels, and the first round is no call: its return costs more
- * than a label or two. */
+/* A round of bpf_loop() takes several labels, and the first round is inlined: to return from a call
+ * costs more than a label or two. */
 #define LABELS_A_ROUND	 8
 #define SUFFIXES_A_ROUND 4
 
@@ -263,7 +264,7 @@ static long name_next_allowed(__u32 round __attribute__((unused)), void *data)
 	return 1;
 }
 
-/* Whether it lies in a domain on the allowlist; only for one that is listed. */
+/* Whether a listed name lies in a domain on the allowlist. */
 static __noinline int name_allowed(struct name *name, __u32 allowed)
 {
 	if (!name)

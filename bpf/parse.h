@@ -31,11 +31,11 @@ struct pppoe_session {
 
 enum source_family { SOURCE_NONE, SOURCE_IPV4, SOURCE_IPV6 };
 
-/* What does not belong to the family is left as it was, since setting it would be a fifth of what
- * parsing takes: ask for the family first. The verifier insists on it. */
+/* Fields of another family are not set, because that would take a fifth of the time of parsing.
+ * Check the family first; the verifier insists on it. */
 struct source {
 	enum source_family family;
-	enum xb_reason reason; /* of none: why */
+	enum xb_reason reason; /* with SOURCE_NONE: why there is none */
 	__u32 ipv4;	       /* host byte order */
 	__u64 hi, lo;	       /* IPv6, host byte order */
 	__u32 network;	       /* offset of the IP header */
@@ -114,7 +114,8 @@ static __always_inline struct source parse_ipv6(struct cursor *cursor)
 	return source;
 }
 
-/* Whether the frame has as much behind the cursor; it is asked for all buffers only if need be. */
+/* Whether the frame has so many bytes behind the cursor. Asks about all buffers only if the first
+ * does not have them. */
 static __always_inline bool cursor_has(struct xdp_md *ctx, const struct cursor *cursor, __u32 size)
 {
 	__u32 end = (__u32)(cursor->pos - cursor->start) + size;
@@ -123,11 +124,11 @@ static __always_inline bool cursor_has(struct xdp_md *ctx, const struct cursor *
 }
 
 /*
- * Into a PPPoE session: *protocol becomes the EtherType that what follows would have, or 0: neither
- * IPv4 nor IPv6. As Linux, asks neither for version and type nor for the code; the protocol has to
- * be within the length, and the length within the frame. A protocol may be cut to its second byte
- * if that is odd (RFC 1661, section 6.5); RFC 2516 advises against it, but Linux takes it without
- * having been asked.
+ * Enters a PPPoE session. *protocol becomes the EtherType of the packet inside, or 0 for neither
+ * IPv4 nor IPv6. Like Linux, this ignores version, type and code; the protocol must be within the
+ * session's length, and that within the frame. A protocol may be compressed to its second byte if
+ * that is odd (RFC 1661, section 6.5); RFC 2516 advises against it, but Linux takes it without
+ * negotiation.
  */
 static __always_inline enum xb_reason pppoe_enter(struct xdp_md *ctx, struct cursor *cursor,
 						  __be16 *protocol)
@@ -166,8 +167,8 @@ static __always_inline bool is_ip(__be16 protocol)
 	return protocol == bpf_htons(ETH_P_IP) || protocol == bpf_htons(ETH_P_IPV6);
 }
 
-/* Past what may stand between Ethernet and IP. *protocol: an EtherType, that of IPv4 or IPv6 when
- * XB_CLEAN is returned; else why there is none. */
+/* Passes the headers between Ethernet and IP. Returns XB_CLEAN, with the EtherType of IPv4 or IPv6
+ * in *protocol, or the reason why there is no IP packet. */
 static __always_inline enum xb_reason anchor_enter(struct xdp_md *ctx, struct cursor *cursor,
 						   __be16 *protocol)
 {
@@ -191,7 +192,7 @@ static __always_inline enum xb_reason anchor_enter(struct xdp_md *ctx, struct cu
 	return is_ip(*protocol) ? XB_CLEAN : reason;
 }
 
-/* Most frames have nothing in between: that is asked first. */
+/* Most frames have no header in between, so this case comes first. */
 static __always_inline struct source parse_source(struct xdp_md *ctx)
 {
 	struct cursor cursor = {
@@ -214,8 +215,8 @@ static __always_inline struct source parse_source(struct xdp_md *ctx)
 	return protocol == bpf_htons(ETH_P_IP) ? parse_ipv4(&cursor) : parse_ipv6(&cursor);
 }
 
-/* The same source once more, by where its IP header stands: for what is rare, in functions of their
- * own. */
+/* Reads the source again, at the offset of its IP header: for rare steps in functions of their own.
+ */
 static __always_inline struct source source_at(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 {
 	struct cursor cursor = cursor_at(ctx, network);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What becomes of a source that is listed, and under allow-only of one that is not. */
+/* Applies the policy to a source that is listed, and under allow-only to one that is not. */
 #ifndef XDP_BLOOM_POLICY_H
 #define XDP_BLOOM_POLICY_H
 
@@ -50,7 +50,7 @@ static __noinline int is_allowed(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 	return allowed(&source);
 }
 
-/* What becomes under allow-only of what is not listed. */
+/* Judges a source that is not listed, under allow-only. */
 static __noinline int not_admitted(struct xdp_md *ctx, __u32 found, __u32 network, __u32 ipv6)
 {
 	struct source source = source_at(ctx, network, ipv6);
@@ -65,9 +65,10 @@ static __noinline int not_admitted(struct xdp_md *ctx, __u32 found, __u32 networ
 }
 
 /*
- * What the policy makes of a look-up. at_gate: the allowlist may have the source. Inlined, for the
- * way to a drop has no function to return from, which mitigations make dear (see docs/design.md);
- * whatever is rare and needs the source is a function of its own, and reads it once more.
+ * Turns the reason of a look-up into that of the policy. at_gate: the allowlist may have the
+ * source. This is inlined, because mitigations make the return of a function expensive
+ * (docs/design.md, Choices). Rare steps that need the source are functions of their own, and read
+ * it again.
  */
 static __always_inline int policy_apply(struct xdp_md *ctx, const struct source *source,
 					__u32 found, __u32 at_gate)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IPv4 prefixes up to /24: one bit for each /24, exact. Behind them one bit for each word of these:
- * few words have any, and what asks only for the latter stays in a near cache. */
+/* IPv4 prefixes up to /24: one bit for each /24, exact. Behind these words stands one bit for
+ * each word that is not 0. Few are, so most look-ups read only these bits, which stay in a near
+ * cache. */
 #ifndef XDP_BLOOM_PREFIX4_H
 #define XDP_BLOOM_PREFIX4_H
 

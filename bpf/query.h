@@ -17,7 +17,7 @@
 #define IPV6_FRAGMENT  0xfff9
 #define IPV6_OFFSET    0xfff8
 
-/* What the IP header is followed by. */
+/* The header behind the IP header. */
 struct transport {
 	enum xb_reason reason; /* XB_CLEAN, or why it was not found */
 	__u8 protocol;
@@ -149,8 +149,8 @@ static __always_inline struct transport transport_ipv6(struct xdp_md *ctx, __u32
 }
 
 /*
- * Whether a frame may carry a name; most packets are let go here, so this is inlined where they
- * pass. What stands behind options, extension headers, and in fragments is looked at later.
+ * Whether a frame may carry a name. Most packets pass here, so this is inlined. Ports behind
+ * options, behind extension headers and in fragments are looked at later.
  */
 static __always_inline bool may_carry_name(struct xdp_md *ctx, const struct source *source)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Telling drops to who watches, as many as he asked for; nobody: one word is read. */
+/* Reports drops to a watcher, as many as it asks for. Without a watcher this reads one word. */
 #ifndef XDP_BLOOM_WATCH_H
 #define XDP_BLOOM_WATCH_H
 
@@ -17,17 +17,17 @@ static __always_inline bool has_ports(__u8 protocol)
 }
 
 /*
- * Protocol and ports, as far as they are there: what follows the end the IP header claims is
- * padding. A claim of 0 is none (large segments joined by the kernel).
+ * Notes protocol and ports, as far as they are there: bytes behind the end that the IP header
+ * claims are padding. A claim of 0 does not count (large segments that the kernel joined).
  */
-static __always_inline void watch_transport(struct xdp_md *ctx, const struct source *source,
+static __always_inline void watch_transport(struct xdp_md *ctx, __u32 network, __u32 ipv6,
 					    struct xb_drop *drop)
 {
-	__u32 offset = source->network, claimed, header = 0;
+	__u32 offset = network, claimed, header = 0;
 	bool first = true;
 	__be16 ports[2];
 
-	if (source->family == SOURCE_IPV4) {
+	if (!ipv6) {
 		struct iphdr ip;
 
 		if (bpf_xdp_load_bytes(ctx, offset, &ip, sizeof(ip)))
@@ -53,44 +53,57 @@ static __always_inline void watch_transport(struct xdp_md *ctx, const struct sou
 	drop->dport = ports[1];
 }
 
-static __always_inline struct xb_drop watch_begin(struct xdp_md *ctx, const struct source *source,
-						  __u32 reason, __u32 monitored)
+static __always_inline bool watch_ipv4(struct cursor *cursor, struct xb_drop *drop)
 {
-	struct xb_drop drop = {
+	const struct iphdr *ip = cursor_take(cursor, sizeof(*ip));
+
+	if (!ip)
+		return false;
+	drop->family = 4;
+	__builtin_memcpy(drop->source, &ip->saddr, sizeof(ip->saddr));
+	__builtin_memcpy(drop->destination, &ip->daddr, sizeof(ip->daddr));
+	return true;
+}
+
+static __always_inline bool watch_ipv6(struct cursor *cursor, struct xb_drop *drop)
+{
+	const struct ipv6hdr *ip = cursor_take(cursor, sizeof(*ip));
+
+	if (!ip)
+		return false;
+	drop->family = 6;
+	__builtin_memcpy(drop->source, &ip->saddr, sizeof(ip->saddr));
+	__builtin_memcpy(drop->destination, &ip->daddr, sizeof(ip->daddr));
+	return true;
+}
+
+/* When, where, and the addresses; the rest is 0. False: there is no IP header. */
+static __always_inline bool watch_begin(struct xdp_md *ctx, __u32 network, __u32 ipv6,
+					struct xb_drop *drop)
+{
+	struct cursor cursor = cursor_at(ctx, network);
+
+	*drop = (struct xb_drop){
 		.time = bpf_ktime_get_ns(),
 		.ifindex = ctx->ingress_ifindex,
-		.reason = reason,
-		.monitored = monitored,
 	};
-	__u32 *address = (__u32 *)drop.source;
-
-	if (source->family == SOURCE_IPV4) {
-		drop.family = 4;
-		address[0] = bpf_htonl(source->ipv4);
-	} else {
-		drop.family = 6;
-		address[0] = bpf_htonl(source->hi >> 32);
-		address[1] = bpf_htonl(source->hi);
-		address[2] = bpf_htonl(source->lo >> 32);
-		address[3] = bpf_htonl(source->lo);
-	}
-	return drop;
+	return ipv6 ? watch_ipv6(&cursor, drop) : watch_ipv4(&cursor, drop);
 }
 
 static __noinline int watch_send(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32 reason,
 				 __u32 monitored)
 {
-	struct source source = source_at(ctx, network, ipv6);
 	struct xb_drop drop;
 
-	if (source.family == SOURCE_NONE)
+	if (!watch_begin(ctx, network, ipv6, &drop))
 		return 0;
-	drop = watch_begin(ctx, &source, reason, monitored);
-	watch_transport(ctx, &source, &drop);
+	drop.reason = reason;
+	drop.monitored = monitored;
+	watch_transport(ctx, network, ipv6, &drop);
 	return bpf_ringbuf_output(&drops, &drop, sizeof(drop), 0);
 }
 
-/* Takes one of the tellings that are left. */
+/* Whether a watcher wants another report; takes one from its budget. */
 static __always_inline bool watch_wants(void)
 {
 	__u32 first = 0;

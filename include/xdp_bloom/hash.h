@@ -24,8 +24,8 @@ XB_HASH_INLINE __u64 xb_mix64(__u64 x)
 	return x ^ (x >> 31);
 }
 
-/* address: host byte order. A bijection. One multiplication, since the packet waits for it: what is
- * cut out of it is multiplied again, see struct xb_probes. */
+/* address: host byte order. A bijection. It takes one multiplication, because the packet waits
+ * for it; the parts of the hash are multiplied again, see struct xb_probes. */
 XB_HASH_INLINE __u64 xb_hash_ipv4(const struct xb_key *key, __u32 address)
 {
 	__u64 x = (key->a ^ address) * 0xbf58476d1ce4e5b9ULL;
@@ -139,12 +139,12 @@ XB_HASH_INLINE __u64 xb_hash_name(struct xb_sip sip)
 }
 
 /*
- * What one hash decides. A probe is one bit in one 64-bit word: probe i in word i % 8 of the block,
- * 6 bits of hash each. One word has only 64 bits: `place` tells the block, and comes first, since
- * memory is asked with it. Probes 0 to 7 come from `low`, multiplied once more while memory is
- * waited for; 8 to 15 from xb_probes_high(). Cut out of fewer multiplications, neighbours in
- * regular lists hit more often than promised (tests/unit/bloom/test_neighbours), see
- * docs/performance/tried.md.
+ * The probes of a hash. A probe is one bit in one 64-bit word: probe i in word i % 8 of the block,
+ * 6 bits of hash each. One word has only 64 bits, so `place`, which chooses the block, comes
+ * first, and the read of memory can begin. Probes 0 to 7 come from `low`, by another multiplication
+ * while memory is awaited, and 8 to 15 from xb_probes_high(). With fewer multiplications,
+ * neighbours in regular lists hit more often than promised (tests/unit/bloom/test_neighbours,
+ * docs/performance/tried.md).
  */
 #define XB_PROBE_BITS 6
 
@@ -187,8 +187,8 @@ XB_HASH_INLINE __u64 xb_probe_bit(const struct xb_probes *probes, __u32 i)
 }
 
 /*
- * The two buckets of the confirm stage a key may stand in. The table is cut into parts, both
- * buckets lie in the same one, so that parts are built by a thread each. Bits of their own: a
+ * The two buckets of the confirm stage a key may stand in. The table is cut into parts, and
+ * both buckets lie in the same part, so that each part is built by one thread. Bits of their own: a
  * second word is mixed out of the hash.
  */
 struct xb_choices {
@@ -207,7 +207,7 @@ XB_HASH_INLINE struct xb_choices xb_choices_of(const struct xb_key *key, __u64 h
 				   .second = part + xb_scale((__u32)word, size)};
 }
 
-/* What stands for an IPv6 prefix (or name) in its bucket; 0 is a free slot. */
+/* The fingerprint of an IPv6 prefix or a name in its bucket; never 0, which is a free slot. */
 XB_HASH_INLINE __u64 xb_fingerprint(__u64 hash)
 {
 	return hash ? hash : 1;

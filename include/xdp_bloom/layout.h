@@ -11,7 +11,7 @@
 /* ---- The anchor: outlives generations. A change here raises XB_ANCHOR_LAYOUT, and an upgrade
  * replaces the entry. ---- */
 
-#define XB_ANCHOR_LAYOUT 5
+#define XB_ANCHOR_LAYOUT 6
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -70,32 +70,33 @@ _Static_assert(sizeof(struct xb_counts) == 1024, "statistics layout");
  */
 #define XB_NAME_BYTES 256
 
-/* How many drops may still be told to who watches; the watcher refills it, so that it runs dry when
- * he is gone. */
+/* How many more drops the filter may report. The watcher refills this, so it runs dry when the
+ * watcher is gone. */
 struct xb_watch {
 	__s64 budget;
 };
 
-/* A drop that was told, in network byte order where it comes from the packet. */
+/* The report of a drop; fields from the packet are in network byte order. */
 struct xb_drop {
 	__u64 time; /* CLOCK_MONOTONIC, ns */
 	__u32 ifindex;
-	__u16 sport, dport; /* 0: none, or not in the first fragment's first header */
-	__u8 source[16];    /* IPv4 in the first four bytes */
-	__u8 family;	    /* 4 or 6 */
-	__u8 protocol;	    /* IPv4 protocol or first IPv6 next header */
-	__u8 reason;	    /* enum xb_reason: why it was dropped, or would have been */
-	__u8 monitored;	    /* 1: the policy is monitor, it passed */
-	__u32 name_bytes;   /* of struct xb_name_drop; 0: the source was judged */
+	__u16 sport, dport;   /* 0: none, or not in the first fragment's first header */
+	__u8 source[16];      /* IPv4 in the first four bytes */
+	__u8 destination[16]; /* the same */
+	__u8 family;	      /* 4 or 6 */
+	__u8 protocol;	      /* IPv4 protocol or first IPv6 next header */
+	__u8 reason;	      /* enum xb_reason: why it was dropped, or would have been */
+	__u8 monitored;	      /* 1: the policy is monitor, it passed */
+	__u32 name_bytes;     /* of struct xb_name_drop; 0: the source was judged */
 };
-_Static_assert(sizeof(struct xb_drop) == 40, "a drop as told");
+_Static_assert(sizeof(struct xb_drop) == 56, "a drop as told");
 
 /* A drop, an answer or a count because of a name: the record is longer. */
 struct xb_name_drop {
 	struct xb_drop drop;
 	__u8 name[XB_NAME_BYTES]; /* as in a DNS message, without the root */
 };
-_Static_assert(sizeof(struct xb_name_drop) == 296, "a name's drop as told");
+_Static_assert(sizeof(struct xb_name_drop) == 312, "a name's drop as told");
 
 #define XB_DROPS_BYTES 262144 /* ring buffer */
 
@@ -129,7 +130,7 @@ enum xb_trial_side { XB_TRIED, XB_FORMER, XB_TRIAL_SIDES };
 
 struct xb_trial_cell {
 	__u64 deadline;	  /* CLOCK_MONOTONIC, ns */
-	__u64 before;	  /* while it is committed: the deadline, should that come to nothing; 0 */
+	__u64 before;	  /* during a commit: the deadline if it fails; otherwise 0 */
 	__u64 identity;	  /* random */
 	__u32 everywhere; /* 0: only for some interfaces, which had no filter before */
 	__u32 padding;
@@ -174,8 +175,7 @@ struct xb_lengths {
 /*
  * The confirm stage, exact: buckets of one cache line with 16 IPv4 addresses, or with 8
  * fingerprints (the whole 64-bit keyed hash, 1 for 0) of IPv6 prefixes, or 8 of names with their
- * verdicts. A free slot is 0. Behind
- * the last bucket stands one more, whose words are named below.
+ * verdicts. A free slot is 0. Behind the last bucket stands one more, whose words are named below.
  */
 struct xb_bucket {
 	__u64 word[8];
@@ -184,7 +184,7 @@ struct xb_bucket {
 #define XB_BUCKET_ZERO 0 /* how often 0.0.0.0, which no slot can hold, is listed */
 /* Raised between the copy and the removal of a key that moves; 0: none has since it was built. */
 #define XB_BUCKET_MOVES	  1
-#define XB_BUCKET_READERS 2 /* packets that wait for no key to move; the writer lets them pass */
+#define XB_BUCKET_READERS 2 /* packets during which no key may move; the writer waits for them */
 
 struct xb_buckets {
 	__u32 parts; /* 0: nothing is confirmed */
@@ -197,8 +197,8 @@ static inline __attribute__((always_inline)) __u32 xb_buckets_count(__u32 parts,
 }
 
 /*
- * The allowlist: a trie for each family, and in front of them a gate of bits, so that a source that
- * is not near an allowed one costs a line. Bits, in this order: IPv4 by its first 20 bits; IPv6 by
+ * The allowlist: a trie for each family, and in front of them a gate of bits, so that a source far
+ * from every allowed one costs only a line. Bits, in this order: IPv4 by its first 20 bits; IPv6 by
  * a hash of its first 32, for prefixes of /32 and longer; IPv6 by its first 16, for shorter ones.
  */
 #define XB_GATE_BITS	  20
@@ -227,21 +227,22 @@ struct xb_allow6_key {
 };
 
 /*
- * What becomes of a query for a listed domain; by list, and of several the first in this order. In
- * the exact table of names a fingerprint is XB_NAME_HASH wide, the verdict stands on top of it.
+ * The verdict for a query for a listed domain. Each list has one; if several apply, the first in
+ * this order wins. In the exact table of names, a slot has a fingerprint as wide as XB_NAME_HASH,
+ * and the verdict in the bits above.
  */
 enum xb_domain_verdict {
 	XB_DOMAIN_DROP,
 	XB_DOMAIN_REFUSED,
 	XB_DOMAIN_NXDOMAIN,
-	XB_DOMAIN_TRUNCATE, /* told to come over TCP */
+	XB_DOMAIN_TRUNCATE, /* the answer says: ask over TCP */
 	XB_DOMAIN_COUNT,    /* passes */
 	XB_DOMAIN_VERDICTS,
 };
 #define XB_DOMAIN_SHIFT 61
 
-/* How many labels listed names have, so that no others are looked up; only ever raised or lowered
- * towards more look-ups while a generation lives. */
+/* How many labels listed names have, so that the filter looks up no other suffixes. While a
+ * generation lives, the range only widens. */
 struct xb_depths {
 	__u32 first, last; /* names that stand for all below them; last 0: there is none */
 	__u32 exact;	   /* most of a name that stands for itself alone; 0: there is none */

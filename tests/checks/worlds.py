@@ -28,8 +28,8 @@ THREADS = ["unit/bloom/test_exact_build", THE_RACE, "prog/test_innocent", "prog/
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(
     r"checks/(valgrind/(?!unit/(bloom/test_exact(_build)?|lists/test_domain_files)$)|tsan/unit/"
-    r"|asan/prog/test_(answers|domains|edits|hello_frames|hellos|hellos_oracle|hits|requests"
-    r"|verdicts|verifier|watch)$"
+    r"|asan/prog/test_(answers|domain_names|domains|drop_records|edits|hello_frames|hellos"
+    r"|hellos_oracle|hits|requests|verdicts|verifier|watch)$"
     r"|asan/e2e/test_(bad_input|cli|import_names)$)")
 
 # In these the sanitizers themselves do not fit into the memory that is left, or are refused since

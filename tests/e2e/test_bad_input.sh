@@ -207,7 +207,7 @@ t_restore_files()
 	for name in '' . .. a/b ../../a a:b 'a b' '\u001b[1m' sixteen-letters-; do
 		(cat "$T/before"; echo "{\"interface\":\"$name\",\"mode\":\"auto\"}") >"$T/name"
 		refused 2 restore "$T/name"
-		complains 'is no interface name'
+		complains 'is not a valid interface name'
 	done
 	for name in '"comment":7' '"comment":null' '"allow":"1.2.3.5"' '"added":"1"'; do
 		(cat "$T/before"; echo "{\"entry\":\"1.2.3.4\",\"list\":\"a\",$name}") >"$T/type"
@@ -309,7 +309,7 @@ t_interface_that_is_no_text()
 	begin
 	ip -n "$server" link add "$name" type veth peer name y1 || skip "ip does not make one"
 	refused 2 attach "$name"
-	complains "'[?]+31m' is no interface name"
+	complains "'[?]+31m' is not a valid interface name"
 }
 
 t_full_disk()

@@ -109,7 +109,7 @@ t_address_lists_stay_strict()
 	complains "list:2: 'example.org' is not an address or prefix"
 	list 192.0.2.1x 192.0.2.1
 	refused import "$T/list" --include-bogons
-	complains 'list:1: not a list format I know'
+	complains 'list:1: not in a known list format'
 	list example.org 192.0.2.1x
 	exits 0 import "$T/list" --include-bogons
 	complains '1 lines were not understood'
@@ -123,7 +123,7 @@ t_unknown_lines_are_told()
 	ctl -q attach x0
 	exits 0 import "$T/list"
 	[[ $(wc -l <"$T/err") -eq 1 ]] || fail "not one note: $(cat "$T/err")"
-	complains "^bloomctl: $T/list: 3 lines were not understood and left out \\(first: 2: 'b.example##.ad', 3: '\\|\\|c.example\\^.third-party', 4: '0+.*' is no domain: a label is longer than 63 characters\\)\$"
+	complains "^bloomctl: $T/list: 3 lines were not understood and left out \\(first: 2: 'b.example##.ad', 3: '\\|\\|c.example\\^.third-party', 4: '0+.*' is not a valid domain: a label is longer than 63 characters\\)\$"
 	says '^1 entries \(adblock\) into list default: 1 added'
 	exits 0 -j import "$T/list" --dry-run
 	json 'd["unknown_lines"] == 3 and d["lines"] == 4'
@@ -193,13 +193,13 @@ t_nothing_understood()
 {
 	list '<html>' '<p>404</p>'
 	refused import "$T/list" --format hosts
-	complains "list: not a line of it is understood as hosts \\(1: '<html>'\\)\$"
+	complains "list: no line could be read as hosts \\(1: '<html>'\\)\$"
 	names 3 >"$T/three"
 	exits 0 import "$T/three" --list feed
 	refused import "$T/list" --format hosts --list feed --replace --force
-	complains 'not a line of it is understood'
+	complains 'no line could be read as hosts'
 	refused import "$T/list" --list feed --replace --force
-	complains 'not a list format I know'
+	complains 'not in a known list format'
 }
 
 t_single_labels_are_left_out()
@@ -267,7 +267,7 @@ t_verdict_of_the_list()
 	json 'd["verdict"] == "refused"'
 	unchanged
 	refused import "$T/list" --list new --verdict maybe
-	complains "'maybe' is no verdict"
+	complains "unknown verdict 'maybe'"
 	list a.example c.example '*bad'
 	refused import "$T/list" --list ads --verdict count --format ipset
 	echo 8.8.8.8 >"$T/list"

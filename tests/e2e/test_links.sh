@@ -47,7 +47,7 @@ planted_as()
 		$kind "$state/$name"
 		exits 3 add 10.77.0.4
 		one_line
-		complains "state/$name is a link or no file at all"
+		complains "state/$name is a link or not a regular file"
 		intact "$kind $name"
 		[[ ! -e $T/victim/new ]] || fail "$kind $name: made through the link"
 		rm -rf "${state:?}/$name"
@@ -148,7 +148,7 @@ t_pins()
 	ln -s "$pins/slot" "$pins/link/slot"
 	exits 3 add 10.77.0.4
 	one_line
-	complains 'link/slot is no pin'
+	complains 'link/slot is not a pin'
 	blocked 10.77.0.3
 	rm "$pins/link/slot"
 	mv "$pins/slot" "$pins/link/slot"
@@ -175,7 +175,7 @@ t_other_maps()
 		code=0
 		ctl add 10.77.0.4 --exist >"$T/out" 2>"$T/err" || code=$?
 		[[ $code -eq 0 || $code -eq 3 ]] || fail "$name: exit code $code"
-		[[ $code -eq 0 ]] || complains 'is no map of this program'
+		[[ $code -eq 0 ]] || complains 'is not a map of this program'
 		code=0
 		ctl stats >"$T/out" 2>"$T/err" || code=$?
 		[[ $code -eq 0 || $code -eq 3 ]] || fail "$name: stats: exit code $code"

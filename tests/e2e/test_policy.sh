@@ -63,7 +63,7 @@ t_bad_input()
 	one_line
 	exits 2 policy --force nosuch
 	one_line
-	complains "'nosuch' is no policy: enforce, monitor or allow-only"
+	complains "unknown policy 'nosuch': enforce, monitor or allow-only"
 	ctl save >"$T/after"
 	cmp "$T/before" "$T/after"
 	passes 10.77.0.3

@@ -1,95 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is on trial goes back by itself when nobody is left, and stays when it was committed.
+# A change on trial goes back automatically when nobody is left, and stays when it was committed.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
-
-listed=10.77.0.3 other=10.77.0.4 listed6=fd77::3
-
-# Adds 10.77.0.3 and fd77::3 and attaches for good.
-begin()
-{
-	ctl add "$listed" "$listed6"
-	ctl -q attach x0 --refuse gateway
-	blocked "$listed" "$listed6"
-}
-
-# Until SECONDS after the trial began the first thing holds, after it the second.
-until_over()
-{
-	sleep "$1"
-	sleep 0.3
-}
-
-nothing_left()
-{
-	[[ ! -e $pins/trial ]] || fail "pins of the trial are left"
-	[[ $(find "$pins" -maxdepth 1 -name 'gen-*' | wc -l) -eq ${1:-1} ]] ||
-		fail "generations: $(ls "$pins")"
-	[[ $(find "$counters" -name '*.counters' | wc -l) -eq ${1:-1} ]] ||
-		fail "counters: $(ls "$counters")"
-	[[ -z $(find "$state" -name 'trial.input*') ]] || fail "the text of the trial is left"
-}
-
-t_attach_goes_back_when_everything_is_killed()
-{
-	ctl add "$listed" "$listed6"
-	ctl attach x0 --rollback 3 2>"$T/err"
-	complains "bloomctl commit"
-	blocked "$listed" "$listed6"
-	pkill -KILL bloomctl || true
-	until_over 3
-	passes "$listed" "$listed6"
-	exits 3 status
-	says "trial"
-	ctl up
-	exits 0 status
-	passes "$listed" "$listed6"
-	[[ -z $(ip -n "$server" -d link show x0 | grep -o 'prog/xdp') ]] || fail "still attached"
-	nothing_left 0
-}
-
-t_attach_stays_when_committed()
-{
-	ctl add "$listed"
-	ctl -q attach x0 --rollback 2 2>/dev/null
-	exits 0 commit
-	says '^`attach x0` is kept$'
-	until_over 2
-	blocked "$listed"
-	ctl up
-	blocked "$listed"
-	exits 0 status
-	nothing_left
-}
-
-# Another interface on trial: the first one is filtered all the time, and changes go on.
-t_a_second_interface_on_trial()
-{
-	begin
-	ip link add x1 netns "$server" type veth peer name y1 netns "$client"
-	ip -n "$server" link set x1 up
-	ip -n "$client" link set y1 up
-	ip -n "$server" addr add 10.78.0.1/24 dev x1
-	ip -n "$client" addr add 10.78.0.2/24 dev y1
-	ctl add 10.78.0.2
-	ctl -q attach x1 --rollback 4 2>/dev/null
-	! in_client ping -q -c 1 -W 0.3 10.78.0.1 >/dev/null || fail "x1 is not filtered"
-	ctl add "$other"
-	blocked "$listed" "$other"
-	ctl rotate
-	blocked "$listed" "$other"
-	! in_client ping -q -c 1 -W 0.3 10.78.0.1 >/dev/null || fail "x1 is not filtered after rotate"
-	until_over 4
-	in_client ping -q -c 1 -W 2 10.78.0.1 >/dev/null || fail "x1 is filtered after the trial"
-	blocked "$listed" "$other"
-	ctl up
-	in_client ping -q -c 1 -W 2 10.78.0.1 >/dev/null || fail "x1 is filtered after up"
-	blocked "$listed" "$other"
-	exits 0 -j status
-	json '[i["name"] for i in d["interfaces"]] == ["x0"]'
-	nothing_left
-}
+. "$root/tests/e2e/rollback.sh"
 
 t_policy_goes_back_or_stays()
 {
@@ -350,20 +264,6 @@ t_others_wait_for_a_live_commit()
 	nothing_left
 }
 
-# Commands that look at the machine meanwhile see the interface on trial, too.
-t_what_must_not_be_blocked_stays_allowed_on_trial()
-{
-	ctl add 0.0.0.0/0 --force
-	ctl -q attach x0 --rollback 600 2>/dev/null
-	blocked "$listed"
-	ctl up
-	exits 0 allow list --list auto:address
-	says "^$server4 "
-	ctl -q commit
-	exits 0 allow list --list auto:address
-	says "^$server4 "
-}
-
 t_a_pipe_is_read_once()
 {
 	begin
@@ -374,30 +274,6 @@ t_a_pipe_is_read_once()
 	blocked "$other"
 	passes "$listed"
 	nothing_left
-}
-
-# In need nobody waits.
-t_detach_ends_a_trial()
-{
-	begin
-	ctl -q rotate --rollback 600 2>/dev/null
-	ctl detach x0
-	passes "$listed" "$listed6"
-	exits 0 status
-	nothing_left 0
-	ctl -q attach x0 --rollback 600 2>/dev/null
-	blocked "$listed"
-	exits 2 attach x0
-	one_line
-	complains "on trial"
-	ctl detach x0
-	passes "$listed"
-	exits 0 status
-	nothing_left 0
-	ctl -q attach x0 --rollback 600 2>/dev/null
-	ctl detach --all
-	passes "$listed"
-	nothing_left 0
 }
 
 # A commit that waits for its turn does not bring back what was ended meanwhile.

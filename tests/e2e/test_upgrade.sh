@@ -3,6 +3,9 @@
 # What another version of bloomctl put in force: an older one gives way in place, a newer one is left alone.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/watcher.sh"
+
+present=$(sed -n 's/^#define XB_ANCHOR_LAYOUT //p' "$root/include/xdp_bloom/layout.h")
 
 # is_of LAYOUT: what is in force becomes what a bloomctl of that layout would have made, as far as another
 # may look at it: an older one lacks maps, and its table of interfaces may be laid out otherwise.
@@ -150,6 +153,38 @@ t_readers_refuse()
 	[[ -e $pins/link && ! -e $pins/link-older-3 ]] || fail "changed: $(ls "$pins")"
 }
 
+# The layout before the present one has all maps, only their records are others.
+t_watch_refuses_the_last_layout()
+{
+	begin $((present - 1))
+	exits 3 watch --count 1
+	complains "older bloomctl \\(layout $((present - 1)), .*\`bloomctl up\`"
+	one_line
+}
+
+# A watch goes on with the anchor that takes over, unless that is one of a newer version.
+t_watch_meanwhile()
+{
+	begin "$present"
+	watching watch
+	blocked 10.77.0.3
+	told 1
+	is_of 3
+	upgrades add 10.77.0.4
+	wait_for 'the watcher' has_budget
+	blocked 10.77.0.4
+	told 2
+	has ' drop 10\.77\.0\.4 > 10\.77\.0\.1 icmp '
+	kill -STOP "$watcher"
+	is_of 3
+	upgrades add 10.77.0.5
+	is_of 99
+	kill -CONT "$watcher"
+	ended 3
+	grep -q 'newer bloomctl (layout 99, ' "$T/notes" || fail "$(cat "$T/notes")"
+	told 2
+}
+
 t_detach()
 {
 	join x1 1
@@ -242,7 +277,7 @@ t_newer_is_left_alone()
 	begin 99
 	before=$(ip -n "$server" -d link show x0 | grep -o 'prog/xdp id [0-9]*' && find "$pins" -printf '%i %p\n')
 	for command in status stats up "add 10.77.0.4" "del 10.77.0.3" "test 10.77.0.3" rotate "policy monitor" \
-		"attach x0" "detach x0" "detach --all" "flush --yes"; do
+		"attach x0" "detach x0" "detach --all" "flush --yes" "watch --count 1"; do
 		# shellcheck disable=SC2086
 		exits 3 $command
 		complains 'newer bloomctl \(layout 99, '
@@ -251,7 +286,7 @@ t_newer_is_left_alone()
 	[[ $before == "$(ip -n "$server" -d link show x0 | grep -o 'prog/xdp id [0-9]*' &&
 		find "$pins" -printf '%i %p\n')" ]] || fail "something changed"
 	enforces
-	is_of 5
+	is_of "$present"
 	exits 0 status
 	exits 1 test 10.77.0.4
 }

@@ -9,7 +9,8 @@
 #include "bloomctl/edit.h"
 #include "bloomctl/show.h"
 #include "fuzz.h"
-#include "store/membership.h"
+#include "store/flush.h"
+#include "store/walk.h"
 
 #define ADDS 8
 
@@ -308,7 +309,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	must(!xb_store_open(cli.paths.state, XB_STORE_CREATE, &writer.store));
 	must(!xb_store_write(writer.store, &writer.txn));
-	must(!xb_member_remove_all(writer.txn));
+	must(!xb_flush_all(writer.txn));
 	count = add_all(&writer, text, size, added);
 	must(!xb_txn_commit(writer.txn));
 	xb_store_close(writer.store);

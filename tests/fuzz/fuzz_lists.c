@@ -252,11 +252,11 @@ static void check_merge(const struct xb_listfile *file)
 	must(!xb_list_need(writer.txn, "list", &list));
 	merge = (struct xb_merge){.file = file, .list = list->id, .now = writer.now};
 	xb_error_clear();
-	if (!xb_import_check(&merge)) {
-		must(!xb_import_add(writer.txn, &merge));
+	if (!xb_merge_check(&merge)) {
+		must(!xb_merge_add(writer.txn, &merge));
 		must(merge.added == file->count && list->members == file->count);
 		merge = (struct xb_merge){.file = file, .list = list->id, .now = writer.now};
-		must(!xb_import_replace(writer.txn, &merge));
+		must(!xb_merge_replace(writer.txn, &merge));
 		must(merge.unchanged == file->count && !merge.added && !merge.removed);
 	} else {
 		must_be_clear(xb_error_message());

@@ -21,6 +21,7 @@
 #include "support/amount.h"
 #include "support/crowd.h"
 #include "support/source.h"
+#include "support/stable_sources.h"
 
 #define CHURN	  40000 /* keys that come and go, more than a table of a few has room for */
 #define BATCH	  64
@@ -28,36 +29,9 @@
 
 static uint64_t seed;
 
-static struct xb_entry host(uint32_t address)
-{
-	return (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
-}
-
-static struct xb_entry net(uint64_t hi)
-{
-	return (struct xb_entry){.hi = hi, .kind = XB_NET6, .length = 64};
-}
-
 static struct xb_entry churned(uint32_t number, bool ipv4)
 {
 	return ipv4 ? host(0x14000000 + number) : net(0x20010db900000000 + number);
-}
-
-/* Sources that stay: 10.0.0.1 and on, 2001:db8:0:0::/64 and on. */
-static uint64_t stable_source(uint32_t number, bool ipv4)
-{
-	return ipv4 ? 0x0a000001 + number : 0x20010db800000000 + number;
-}
-
-static void list_stable(struct rig *rig)
-{
-	struct xb_entry entries[2 * SOURCE_STABLE];
-
-	for (uint32_t i = 0; i < SOURCE_STABLE; i++) {
-		entries[2 * i] = host((uint32_t)stable_source(i, true));
-		entries[2 * i + 1] = net(stable_source(i, false));
-	}
-	rig_add_all(rig, entries, 2 * SOURCE_STABLE);
 }
 
 /* ---- Traffic from listed sources, by a process of its own ---- */
@@ -473,111 +447,6 @@ static void a_change_without_a_place_gets_a_new_generation(void **state)
 	rig_end(&rig);
 }
 
-/* ---- Single entries ---- */
-
-static void the_unspecified_address(void **state)
-{
-	struct rig rig;
-	int program;
-
-	(void)state;
-	rig_begin(&rig, "zero");
-	program = rig_entry(&rig);
-	for (int i = 0; i < 2; i++) {
-		rig_add(&rig, "0.0.0.0", "default");
-		assert_int_equal(rig_run_ipv4(program, 0), XDP_DROP);
-		for (uint32_t address = 1; address < 5000; address++)
-			assert_int_equal(rig_run_ipv4(program, address), XDP_PASS);
-		assert_true(rig_matches_rebuild(&rig));
-		rig_add(&rig, "0.0.0.0/25", "default");
-		assert_true(rig_del(&rig, "0.0.0.0", NULL));
-		assert_int_equal(rig_run_ipv4(program, 0), XDP_DROP);
-		assert_int_equal(rig_run_ipv4(program, 127), XDP_DROP);
-		assert_int_equal(rig_run_ipv4(program, 128), XDP_PASS);
-		rig_rotate(&rig);
-		assert_int_equal(rig_run_ipv4(program, 0), XDP_DROP);
-		assert_true(rig_del(&rig, "0.0.0.0/25", NULL));
-		assert_int_equal(rig_run_ipv4(program, 0), XDP_PASS);
-		assert_true(rig_matches_rebuild(&rig));
-	}
-	close(program);
-	rig_end(&rig);
-}
-
-/* Prefixes of /25 to /32 around one address, taken out in any order: what is left decides. */
-static void overlapping_long_prefixes(void **state)
-{
-	struct rig rig;
-	int program;
-
-	(void)state;
-	rig_begin(&rig, "overlap");
-	program = rig_entry(&rig);
-	for (int round = 0; round < 12; round++) {
-		unsigned int listed = 0xff;
-		char text[32];
-
-		for (int length = 25; length <= 32; length++) {
-			snprintf(text, sizeof(text), "10.0.0.128/%d", length);
-			rig_add(&rig, text, "default");
-		}
-		while (listed) {
-			int length = 25 + (int)(rig_random(&seed) % 8);
-
-			if (!(listed >> (length - 25) & 1))
-				continue;
-			snprintf(text, sizeof(text), "10.0.0.128/%d", length);
-			assert_true(rig_del(&rig, text, NULL));
-			listed &= ~(1U << (length - 25));
-			for (uint32_t i = 0; i < 256; i++) {
-				bool covered = false;
-
-				for (int l = 25; l <= 32; l++)
-					covered |= listed >> (l - 25) & 1 &&
-						   i >> (32 - l) == 128U >> (32 - l);
-				assert_int_equal(rig_run_ipv4(program, 0x0a000000 + i),
-						 covered ? XDP_DROP : XDP_PASS);
-			}
-		}
-		assert_true(rig_matches_rebuild(&rig));
-	}
-	close(program);
-	rig_end(&rig);
-}
-
-/* Switched off and on again: the same list, a guess or an exact look-up. */
-static void off_and_on(void **state)
-{
-	struct xb_generation *generation;
-	struct rig rig;
-	int program;
-
-	(void)state;
-	rig_begin(&rig, "switch");
-	program = rig_entry(&rig);
-	list_stable(&rig);
-	for (int confirm = 0; confirm < 2; confirm++) {
-		rig_confirm(&rig, confirm);
-		generation = rig_generation(&rig);
-		assert_int_equal(generation->params.confirm, confirm);
-		assert_int_equal(generation->params.confirm4.parts != 0, confirm);
-		assert_int_equal(generation->params.confirm6.parts != 0, confirm);
-		xb_generation_close(generation);
-		rig_add(&rig, "192.0.2.1", "default");
-		assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
-		assert_true(rig_del(&rig, "192.0.2.1", NULL));
-		for (uint32_t i = 0; i < SOURCE_STABLE; i++) {
-			assert_int_equal(rig_run_ipv4(program, (uint32_t)stable_source(i, true)),
-					 XDP_DROP);
-			assert_int_equal(rig_run_ipv6(program, stable_source(i, false), i),
-					 XDP_DROP);
-		}
-		assert_true(rig_matches_rebuild(&rig));
-	}
-	close(program);
-	rig_end(&rig);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -587,9 +456,6 @@ int main(void)
 		cmocka_unit_test(few_ipv6_keys_that_move_all_the_time),
 		cmocka_unit_test(a_killed_writer_leaves_nothing_behind),
 		cmocka_unit_test(a_change_without_a_place_gets_a_new_generation),
-		cmocka_unit_test(the_unspecified_address),
-		cmocka_unit_test(overlapping_long_prefixes),
-		cmocka_unit_test(off_and_on),
 	};
 	const char *text = getenv("XB_SEED");
 

@@ -242,8 +242,18 @@ static int detach(void **state)
 	return 0;
 }
 
+/* To the server that dns_wrap() has. */
+static void check_destination(const struct xb_drop *drop, bool ipv6)
+{
+	uint8_t expected[16] = {0};
+
+	dns_bytes(ipv6 ? "20010db8000000000000000000000002" : "c0000201", expected);
+	assert_int_equal(drop->family, ipv6 ? 6 : 4);
+	assert_memory_equal(drop->destination, expected, sizeof(expected));
+}
+
 static void check_told(struct xb_drops *watcher, struct seen *seen, const char *name,
-		       enum xb_reason reason, uint16_t port)
+		       enum xb_reason reason, uint16_t port, bool ipv6)
 {
 	uint8_t labels[512];
 	uint32_t size = dns_labels(name, labels);
@@ -254,6 +264,7 @@ static void check_told(struct xb_drops *watcher, struct seen *seen, const char *
 	if (seen->count != 1)
 		fail_msg("%s: told %u times", name, seen->count);
 	seen->count = 0;
+	check_destination(drop, ipv6);
 	assert_int_equal(drop->reason, reason);
 	assert_int_equal(drop->protocol, 6);
 	assert_int_equal(ntohs(drop->sport), 54321);
@@ -293,13 +304,13 @@ static void told(void **state)
 			check_wrapped(names[i], &wrap, TLS_PORT, hello.byte, hello.size,
 				      counted ? XB_NAME_COUNTED : XB_TLS_DROPPED);
 			check_told(&watcher, &seen, names[i],
-				   counted ? XB_NAME_COUNTED : XB_TLS_DROPPED, TLS_PORT);
+				   counted ? XB_NAME_COUNTED : XB_TLS_DROPPED, TLS_PORT, kind);
 			snprintf(text, sizeof(text), LINE "Host: %s%s\r\n\r\n", names[i], dot);
 			check_wrapped(names[i], &wrap, HTTP_PORT, (const uint8_t *)text,
 				      (uint32_t)strlen(text),
 				      counted ? XB_NAME_COUNTED : XB_HTTP_DROPPED);
 			check_told(&watcher, &seen, names[i],
-				   counted ? XB_NAME_COUNTED : XB_HTTP_DROPPED, HTTP_PORT);
+				   counted ? XB_NAME_COUNTED : XB_HTTP_DROPPED, HTTP_PORT, kind);
 		}
 	}
 	make_named(&(struct hello_shape){0}, "example.org", &hello);

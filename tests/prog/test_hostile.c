@@ -144,7 +144,7 @@ static void rotate(bool confirm)
 	const struct xb_rotate_request rotation = {
 		.rate = RATE, .set_confirm = true, .confirm = confirm};
 
-	assert_int_equal(xb_rotate(&rig.paths, &rotation, NULL, NULL), 0);
+	assert_int_equal(xb_rotate(&rig.paths, &rotation, NULL, &rig.written), 0);
 }
 
 static void keeps_the_promise(const char *what, uint32_t drops)

@@ -27,7 +27,7 @@
 #define BLOCKS6	  19800 /* of /32 */
 #define LISTED	  (HOSTS + PREFIXES4 + PREFIXES6)
 /* Of each family. At 1e-4 a tenth more than promised is three standard deviations of the fewer. */
-#define INNOCENT amount(6000000, 50000000)
+#define INNOCENT amount(3000000, 50000000)
 #define SENDERS	 2
 #define SAMPLE	 100000
 

@@ -70,7 +70,7 @@ static int words_body(struct xb_writer *writer, void *context)
 
 static void change(const char *words)
 {
-	if (xb_write(&rig.paths, 0, words_body, (void *)(uintptr_t)words, NULL))
+	if (xb_write(&rig.paths, 0, words_body, (void *)(uintptr_t)words, &rig.written))
 		fail_msg("%s: %s", words, xb_error_message());
 }
 
@@ -353,7 +353,7 @@ static void check_body(int (*body)(struct xb_writer *, void *), const char *word
 {
 	steps = 0;
 	xb_apply_stepped = step;
-	assert_int_equal(xb_write(&rig.paths, 0, body, (void *)(uintptr_t)words, NULL), 0);
+	assert_int_equal(xb_write(&rig.paths, 0, body, (void *)(uintptr_t)words, &rig.written), 0);
 	xb_apply_stepped = NULL;
 	assert_int_equal(steps, 1);
 	assert_int_equal(seen[0].of[0], XDP_PASS);

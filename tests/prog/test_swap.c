@@ -422,7 +422,7 @@ static int begin(void **state)
 	}
 	rig_begin(&rig, "swap");
 	list_sources();
-	if (xb_write(&rig.paths, true, want, NULL, NULL))
+	if (xb_write(&rig.paths, true, want, NULL, &rig.written))
 		return -1;
 	rig_add(&rig, "192.0.2.1", "default");
 	return 0;
@@ -431,7 +431,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	if (xb_write(&rig.paths, true, unwant, NULL, NULL))
+	if (xb_write(&rig.paths, true, unwant, NULL, &rig.written))
 		return -1;
 	rig_end(&rig);
 	return 0;

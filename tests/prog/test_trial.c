@@ -2,6 +2,7 @@
 /* A trial begins, is kept and goes back by calls of the engine alone, as a program other than
  * bloomctl makes them. */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +16,11 @@
 #include "engine/settings.h"
 #include "engine/trial.h"
 #include "engine/writepath.h"
+#include "store/membership.h"
 #include "store/store.h"
 #include "store/txn.h"
 #include "support/rig.h"
+#include "xdp_bloom/hash.h"
 
 #define LISTED 0xc6336401 /* 198.51.100.1 */
 
@@ -53,7 +56,7 @@ static void try_monitor(void)
 	const struct xb_wish wish = {.request = &monitor, .seconds = 600};
 
 	assert_verdict(XDP_DROP);
-	assert_int_equal(xb_policy_wish(&rig.paths, &wish, NULL), 0);
+	assert_int_equal(xb_policy_wish(&rig.paths, &wish, &rig.written), 0);
 	assert_verdict(XDP_PASS);
 }
 
@@ -88,11 +91,11 @@ static void is_kept(void **state)
 	wish.commits = commit.trial.identity;
 	assert_int_equal(commit.trial.request.kind, XB_REQUEST_POLICY);
 	assert_int_equal(commit.trial.request.policy.policy, XB_POLICY_MONITOR);
-	assert_int_equal(xb_policy_wish(&rig.paths, &wish, NULL), 0);
+	assert_int_equal(xb_policy_wish(&rig.paths, &wish, &rig.written), 0);
 	xb_trial_commit_end(&commit, true);
 	assert_nothing_to_commit();
 	assert_verdict(XDP_PASS);
-	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
 	assert_verdict(XDP_PASS);
 	rig_policy(&rig, XB_POLICY_ENFORCE);
 	assert_verdict(XDP_DROP);
@@ -115,7 +118,7 @@ static void goes_back(void **state)
 	assert_int_equal(xb_trial_abandon(&rig.paths, NULL, &was_tried), 0);
 	assert_verdict(XDP_DROP);
 	assert_nothing_to_commit();
-	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
 	assert_verdict(XDP_DROP);
 }
 
@@ -131,9 +134,9 @@ static void another_is_not_kept(void **state)
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
 	wish.commits = commit.trial.identity;
 	assert_int_equal(xb_trial_abandon(&rig.paths, NULL, &was_tried), 0);
-	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
 	try_monitor();
-	assert_true(xb_policy_wish(&rig.paths, &wish, NULL) < 0);
+	assert_true(xb_policy_wish(&rig.paths, &wish, &rig.written) < 0);
 	xb_trial_commit_end(&commit, false);
 	assert_verdict(XDP_PASS);
 	assert_int_equal(xb_trial_abandon(&rig.paths, NULL, &was_tried), 0);
@@ -171,7 +174,7 @@ static void ends_when_its_record_is_damaged(void **state)
 	spoil_record();
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), -EBADMSG);
 	assert_verdict(XDP_PASS);
-	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
 	assert_verdict(XDP_DROP);
 	assert_nothing_to_commit();
 }
@@ -183,11 +186,128 @@ static void needs_a_request_that_can_be_read(void **state)
 	const struct xb_wish wish = {.request = &nonsense, .seconds = 600};
 
 	(void)state;
-	assert_true(xb_policy_wish(&rig.paths, &wish, NULL) < 0);
+	assert_true(xb_policy_wish(&rig.paths, &wish, &rig.written) < 0);
 	assert_verdict(XDP_DROP);
 	assert_nothing_to_commit();
-	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
 	assert_verdict(XDP_DROP);
+}
+
+#define CROWD 33 /* one more than two buckets hold */
+
+/* Addresses that all have the same two buckets in the generation in force, which has no place for
+ * the last one. */
+static void find_crowd(struct xb_entry crowd[CROWD])
+{
+	struct xb_generation *generation = rig_generation(&rig);
+	const struct xb_params *params = &generation->params;
+	struct xb_choices wanted = {0};
+
+	for (uint32_t address = 0x0a000000, found = 0; found < CROWD; address++) {
+		struct xb_choices choices =
+			xb_choices_of(&params->key, xb_hash_ipv4(&params->key, address),
+				      params->confirm4.parts, params->confirm4.size);
+
+		assert_true(address < 0x20000000);
+		if (!found)
+			wanted = choices;
+		if (choices.first == wanted.first && choices.second == wanted.second)
+			crowd[found++] = (struct xb_entry){
+				.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+	}
+	xb_generation_close(generation);
+}
+
+static int list_crowd(struct xb_writer *writer, void *context)
+{
+	const struct xb_entry *crowd = context;
+	struct xb_list *list;
+	int error = xb_list_need(writer->txn, "default", &list);
+
+	for (size_t i = 0; !error && i < CROWD; i++) {
+		struct xb_membership member = {.list = list->id, .added = writer->now};
+		enum xb_put put;
+
+		error = xb_member_put(writer->txn, &crowd[i], &member, 0, &put);
+	}
+	return error;
+}
+
+static void assert_dropped(const struct xb_entry crowd[CROWD])
+{
+	for (size_t i = 0; i < CROWD; i++)
+		assert_int_equal(rig_run_from(entry, &crowd[i]), XDP_DROP);
+}
+
+/* The lasting part of a change may need another generation than the one in force; its interfaces
+ * are on trial all the same. */
+static void begins_in_another_generation(void **state)
+{
+	char *names[] = {"lo"};
+	const struct xb_request attach = {.kind = XB_REQUEST_ATTACH,
+					  .attach = {.names = names, .count = 1}};
+	const struct xb_wish wish = {.request = &attach, .seconds = 600};
+	static struct xb_entry crowd[CROWD];
+	bool was_tried;
+
+	(void)state;
+	for (unsigned int how = 0; how <= XB_WRITE_HEAVY; how += XB_WRITE_HEAVY) {
+		find_crowd(crowd);
+		assert_int_equal(
+			xb_write_wish(&rig.paths, how, &wish, list_crowd, crowd, &rig.written), 0);
+		assert_dropped(crowd);
+		assert_int_equal(xb_trial_abandon(&rig.paths, "lo", &was_tried), 0);
+		assert_true(was_tried);
+		assert_int_equal(rig_run_from(entry, &crowd[0]), XDP_PASS);
+		assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
+		assert_nothing_to_commit();
+		assert_dropped(crowd);
+	}
+}
+
+struct watch {
+	const struct xb_entry *source;
+	bool done, passed;
+};
+
+static void *look_on(void *context)
+{
+	struct watch *watch = context;
+
+	while (!__atomic_load_n(&watch->done, __ATOMIC_SEQ_CST))
+		watch->passed |= rig_run_from(entry, watch->source) != XDP_DROP;
+	return NULL;
+}
+
+/* The former generation has no place for all of what is kept: until a new one has it, the trial
+ * stays in force. */
+static void is_kept_in_another_generation(void **state)
+{
+	const struct xb_request import = {.kind = XB_REQUEST_IMPORT,
+					  .import = {.file = "crowd", .list = "default"}};
+	struct xb_wish wish = {.request = &import, .seconds = 600};
+	static struct xb_entry crowd[CROWD];
+	struct watch watch = {.source = &crowd[CROWD - 1]};
+	struct xb_commit commit;
+	pthread_t watcher;
+
+	(void)state;
+	find_crowd(crowd);
+	assert_int_equal(xb_write_wish(&rig.paths, 0, &wish, list_crowd, crowd, &rig.written), 0);
+	assert_dropped(crowd);
+	assert_int_equal(pthread_create(&watcher, NULL, look_on, &watch), 0);
+	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
+	wish = (struct xb_wish){.request = &import, .commits = commit.trial.identity};
+	assert_int_equal(xb_write_wish(&rig.paths, 0, &wish, list_crowd, crowd, &rig.written), 0);
+	xb_trial_commit_end(&commit, true);
+	__atomic_store_n(&watch.done, true, __ATOMIC_SEQ_CST);
+	pthread_join(watcher, NULL);
+	assert_false(watch.passed);
+	assert_dropped(crowd);
+	assert_nothing_to_commit();
+	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
+	assert_dropped(crowd);
+	assert_true(rig_matches_rebuild(&rig));
 }
 
 int main(void)
@@ -198,6 +318,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_is_not_kept, begin, end),
 		cmocka_unit_test_setup_teardown(ends_when_its_record_is_damaged, begin, end),
 		cmocka_unit_test_setup_teardown(needs_a_request_that_can_be_read, begin, end),
+		cmocka_unit_test_setup_teardown(begins_in_another_generation, begin, end),
+		cmocka_unit_test_setup_teardown(is_kept_in_another_generation, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

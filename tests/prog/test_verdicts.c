@@ -513,7 +513,7 @@ static void every_combination_of_stages(void **state)
 			continue; /* refused: guesses would be admitted */
 		list_stages(&other, kind & 7, true);
 		rig_policy(&other, allow_only ? XB_POLICY_ALLOW_ONLY : XB_POLICY_ENFORCE);
-		if (xb_rotate(&other.paths, &rotation, NULL, NULL))
+		if (xb_rotate(&other.paths, &rotation, NULL, &other.written))
 			fail_msg("stages %#x: %s", kind, xb_error_message());
 		assert_int_equal(rig_run_ipv4(program, 0xc6336407), kind & 1 ? listed : unlisted);
 		assert_int_equal(rig_run_ipv4(program, 0xcb007109), kind & 2 ? listed : unlisted);

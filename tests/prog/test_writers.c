@@ -16,7 +16,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
-#include "store/membership.h"
+#include "store/walk.h"
 #include "support/amount.h"
 #include "support/oracle.h"
 #include "support/rig.h"

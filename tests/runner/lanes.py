@@ -16,6 +16,9 @@ def perform(program, report):
                 line = program.translate(line.decode(errors="replace").rstrip("\n"))
                 if line is not None:
                     lines.take(line)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            lines.used(usage.ru_utime + usage.ru_stime)
         why = program.end(process.returncode, lines.failed)
     except OSError as error:
         why = str(error)

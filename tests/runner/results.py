@@ -12,6 +12,13 @@ TOOK = re.compile(r" \((\d+\.\d) s\)$")
 SEED = re.compile(r"seed (\d+)(?:, (.*))?$")
 
 
+def show_most(title, times):
+    if len(times) > SLOWEST:
+        print(title)
+        for seconds, name in sorted(times, reverse=True)[:SLOWEST]:
+            print("  %6.1f s  %s" % (seconds, name.rstrip(":")))
+
+
 class Part:
     """A suite, or all programs of a kind of tests."""
 
@@ -49,6 +56,11 @@ class Lines:
             self.failed |= line.startswith("FAIL")
         self.group.append(line)
 
+    def used(self, seconds):
+        """Of processors, all that the program started included."""
+        with self.report.lock:
+            self.report.used.append((seconds, self.name))
+
     def end(self, why):
         """why: a reason why it failed that no line gave, and lines that show it; or "". """
         reason, _, shown = why.partition("\n")
@@ -64,7 +76,7 @@ class Results:
     def __init__(self):
         self.counts = dict.fromkeys(KINDS, 0)
         self.times, self.lock, self.begun = [], threading.Lock(), time.monotonic()
-        self.parts = {}
+        self.parts, self.used = {}, []
 
     def lines(self, name):
         return Lines(self, name)
@@ -93,12 +105,10 @@ class Results:
 
     def end(self):
         """The exit code."""
-        slow = sorted(self.times, reverse=True)[:SLOWEST]
-        if len(self.times) > SLOWEST:
-            print("the slowest:")
-            for took, name in slow:
-                print("  %6.1f s  %s" % (took, name.rstrip(":")))
-        print("%.0f s in all" % (time.monotonic() - self.begun))
+        show_most("the slowest:", self.times)
+        show_most("most time of processors:", self.used)
+        print("%.0f s in all, %.0f s of processors" % (
+            time.monotonic() - self.begun, sum(seconds for seconds, _ in self.used)))
         print("%d passed, %d failed, %d skipped" % tuple(self.counts[kind] for kind in KINDS),
               flush=True)
         return 1 if self.counts["FAIL"] else 0

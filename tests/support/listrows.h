@@ -17,6 +17,11 @@
 #include "base/error.h"
 #include "lists/reader.h"
 
+/* As messages have them. */
+#define FORMAT_NAMES                                                                               \
+	"plain, netset, spamhaus, spamhaus-json, ipsum, ipset, hosts, adblock, dnsmasq, unbound, " \
+	"rpz, domains"
+
 /* The list a test reads, in a directory for all of them. */
 static char directory[] = "/tmp/xdp-bloom-listfile-XXXXXX";
 static char path[sizeof(directory) + 16];

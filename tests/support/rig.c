@@ -328,7 +328,7 @@ int rig_entry(struct rig *rig)
 	char directory[XB_PATH_MAX];
 	int fd;
 
-	xb_pin_path(directory, rig->pins, XB_ANCHOR_PINS);
+	xb_path_join(directory, rig->pins, XB_ANCHOR_PINS);
 	fd = xb_pin_open(directory, "entry");
 	rig_must(fd < 0, "entry");
 	return fd;

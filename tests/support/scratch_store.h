@@ -29,6 +29,20 @@ static inline int end(void **state)
 	return system(command);
 }
 
+/* Its meta record as schemas 3 and 4 had it: without checksum and mark. */
+static inline void shorten_meta(MDB_txn *txn, MDB_dbi table, uint32_t schema)
+{
+	MDB_val key = {4, "meta"}, record;
+	struct xb_meta meta;
+
+	assert_int_equal(mdb_get(txn, table, &key, &record), 0);
+	memcpy(&meta, record.mv_data, sizeof(meta));
+	meta.schema = schema;
+	meta.checksum = 0;
+	record = (MDB_val){XB_META_WITHOUT_MARK, &meta};
+	assert_int_equal(mdb_put(txn, table, &key, &record, 0), 0);
+}
+
 /* Its leaves as schema 4 had them: without a seal, in a table of another name. */
 static inline void unseal_leaves(MDB_txn *txn)
 {

@@ -145,7 +145,7 @@ class Judge:
         for wish in self.model.wishes:
             device = self.model.device_of(wish)
             if wish not in found and wish not in self.unsure and not self.followed(wish.names()) and \
-                    not (device and (device.number in joined or device.name in self.problems)):
+                    not self.is_lost(device) and not (device and (device.number in joined or device.name in self.problems)):
                 raise Wrong("forgotten: %s; known are %s" % (wish, sorted(names)))
         for name in left:
             if not (self.model.wishes_named(name) or self.model.strayed(name) or

@@ -58,8 +58,9 @@ class Device:
         return {self.name} | self.others
 
     def __str__(self):
-        return "%s%s (index %d%s)" % (self.name, "".join("=" + one for one in sorted(self.others)),
-                                      self.index, "" if self.home else ", moved away")
+        return "%s%s (index %d%s%s)" % (
+            self.name, "".join("=" + one for one in sorted(self.others)), self.index,
+            "" if self.home else ", moved away", ", strayed" if self.strayed else "")
 
 
 class Wish:

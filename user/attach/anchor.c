@@ -134,7 +134,7 @@ static int read_identity(const char *directory, struct xb_anchor *anchor)
 int xb_anchor_open(const char *pins, struct xb_anchor *anchor)
 {
 	char directory[XB_PATH_MAX];
-	int error = xb_pin_path(directory, pins, XB_ANCHOR_PINS);
+	int error = xb_path_join(directory, pins, XB_ANCHOR_PINS);
 
 	*anchor = closed;
 	anchor->pins = pins;
@@ -215,7 +215,7 @@ static int move_pins(const char *pins, const char *name, const char *to)
 {
 	char from[XB_PATH_MAX], moved[XB_PATH_MAX];
 
-	if (xb_pin_path(from, pins, name) || xb_pin_path(moved, pins, to))
+	if (xb_path_join(from, pins, name) || xb_path_join(moved, pins, to))
 		return -EINVAL;
 	return rename(from, moved) < 0 && errno != ENOENT
 		       ? xb_system_error(errno, "cannot set %s aside", from)
@@ -228,7 +228,7 @@ int xb_anchor_set_aside(const char *pins)
 	struct xb_anchor_identity identity;
 	uint32_t zero = 0;
 	char name[32];
-	int error = xb_pin_path(final, pins, XB_ANCHOR_PINS), fd;
+	int error = xb_path_join(final, pins, XB_ANCHOR_PINS), fd;
 
 	fd = error ? error : xb_pin_open(final, "identity");
 	if (fd >= 0) {
@@ -264,9 +264,9 @@ int xb_anchor_create(const char *pins, enum xb_flavour flavour, struct xb_anchor
 		error = xb_pin_directory(pins);
 	if (error)
 		return error;
-	error = xb_pin_path(staged, pins, NEW_PINS);
+	error = xb_path_join(staged, pins, NEW_PINS);
 	if (!error)
-		error = xb_pin_path(final, pins, XB_ANCHOR_PINS);
+		error = xb_path_join(final, pins, XB_ANCHOR_PINS);
 	if (error)
 		return error;
 	xb_unpin_directory(pins, NEW_PINS);

@@ -15,8 +15,7 @@
 
 #define XB_ANCHOR_PINS "link" /* directory below the pin directory */
 #define XB_ANCHOR_OLDER                                                                            \
-	"link-older-" /* and its layout: one that is being replaced, see attach/upgrade.h          \
-		       */
+	"link-older-" /* and the layout of an anchor that is being replaced: attach/upgrade.h */
 
 struct xb_anchor {
 	const char *pins; /* the pin directory; not owned */
@@ -29,11 +28,12 @@ struct xb_anchor {
 	struct xb_guard guard; /* of the trial that has the slot; program -1: there is no trial */
 };
 
-/* Opens what is pinned. -ENOENT without a message: no link. Another layout is an error, -ESTALE if
- * it is an older one. */
+/* Opens the pinned anchor. -ENOENT without a message: there is none. Another layout is an error,
+ * -ESTALE if it is older. */
 int xb_anchor_open(const char *pins, struct xb_anchor *anchor);
 
-/* Creates and pins all of it, or nothing. An anchor of an older layout is set aside, in force. */
+/* Creates and pins all of the anchor, or nothing. Sets aside an anchor of an older layout, which
+ * stays in force. */
 int xb_anchor_create(const char *pins, enum xb_flavour flavour, struct xb_anchor *anchor);
 
 /*
@@ -48,8 +48,8 @@ void xb_anchor_close(struct xb_anchor *anchor);
 /* An error that says where to go if the anchor is of another network namespace. */
 int xb_anchor_at_home(const struct xb_anchor *anchor);
 
-/* For commands that only read: a notice in that case, because an interface that they show by
- * name may be another one here. */
+/* For commands that only read: a notice if the anchor is of another network namespace, because here
+ * the same name may mean another interface. */
 void xb_anchor_note_elsewhere(const struct xb_anchor *anchor);
 
 /* Unpins it. Interfaces must be detached first. */
@@ -64,7 +64,7 @@ struct bpf_object;
 /* Gives the object the maps that all programs share, before it is loaded; a libbpf error. */
 int xb_anchor_lend(const struct xb_anchor *anchor, struct bpf_object *object);
 
-/* What a program needs to stand in the slot of this anchor, before it is loaded. */
+/* Before a program is loaded: sets what the slot of this anchor asks of it. */
 void xb_anchor_set_flavour(const struct xb_anchor *anchor, struct bpf_program *program);
 
 /* Identity of the program in the slot; 0: empty. */
@@ -78,7 +78,7 @@ uint32_t xb_anchor_active(const struct xb_anchor *anchor);
  * interfaces on trial it serves until the end of the trial. */
 int xb_anchor_swap(const struct xb_anchor *anchor, int program);
 
-/* The same, for any program whatever stands in the slot. */
+/* Puts any program into the slot, whatever stands there. */
 int xb_anchor_set_slot(const struct xb_anchor *anchor, int program);
 
 /* Reads again which trial has the slot, after the writer lock was not held for a while. */

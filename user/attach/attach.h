@@ -19,14 +19,14 @@ enum xb_hold {
 	XB_HOLD_OTHER,
 };
 
-/* As the kernel says of the device now. anchor NULL: nothing is ours. */
+/* Asks the kernel what is on the device now. anchor NULL: no program is ours. */
 int xb_hold_of(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
 	       const struct xb_netdev *device, enum xb_hold *hold);
 
 /*
- * Attaches and enrols the device, under its present name; *mode: what it got. 0 only if the kernel
- * then says that the bearer of that name has our entry. Replaces the entry of an older anchor of
- * ours in place. Errors say what to do.
+ * Attaches and enrols the device, under its present name; *mode: the mode that it got. Returns 0
+ * only if the kernel then says that the device of that name has our entry. Replaces the entry of an
+ * older anchor of ours in place. Errors say what to do.
  */
 int xb_attach(const struct xb_anchor *anchor, const struct xb_netdev *device, enum xb_mode wanted,
 	      enum xb_mode *mode);
@@ -39,14 +39,15 @@ int xb_attach(const struct xb_anchor *anchor, const struct xb_netdev *device, en
 int xb_change_mode(const struct xb_anchor *anchor, const struct xb_netdev *device,
 		   enum xb_mode mode, uint64_t *open);
 
-/* Takes our program off and leaves others on the interface. No error if ours was not there. 0
- * only if the kernel then says that it is not there. */
+/* Takes our program off and leaves others on the interface. It is no error if ours was not there.
+ * Returns 0 only if the kernel then says that it is gone. */
 int xb_detach(const struct xb_anchor *anchor, uint32_t ifindex);
 
 /* Takes our program off all interfaces. */
 int xb_detach_all(const struct xb_anchor *anchor);
 
-/* An error that names the capabilities that are missing to take programs of this anchor off. */
+/* Returns 0 if this process may take programs of this anchor off, or an error that names the
+ * missing capabilities. */
 int xb_detach_allowed(const struct xb_anchor *anchor);
 
 /* Takes every entry of the former anchor, which was replaced by this one, off all interfaces.

@@ -11,23 +11,24 @@
 /* An error if CAP_SYS_ADMIN is missing. */
 int xb_dispatcher_allowed(void);
 
-/* Whether our entry is among the programs on the interface: 1: with the slot of this anchor, 2:
- * with another slot, 0: no; or an error. Without CAP_SYS_ADMIN, which libxdp needs to look: 1. */
+/* Looks for our entry among the programs on the interface. Returns 1: it is there, with the slot of
+ * this anchor; 2: with another slot; 0: it is not there; or an error. Without CAP_SYS_ADMIN, which
+ * libxdp needs to look, it returns 1. */
 int xb_dispatcher_has(const struct xb_anchor *anchor, uint32_t ifindex);
 
-/* Whether there are others beside it, but for entries of ours that lost their anchor: 1 or 0, or an
- * error. */
+/* Whether other programs are on the interface besides ours: 1 or 0, or an error. Entries of ours
+ * that lost their anchor do not count. */
 int xb_dispatcher_is_shared(const struct xb_anchor *anchor, uint32_t ifindex);
 
 /* Whether another program can join what is on the interface (or nothing): 1 or 0, or an error. */
 int xb_dispatcher_joins(uint32_t ifindex);
 
-/* Native or skb. Replaces an entry of ours that lost its anchor. A negative errno without a
- * message.
- */
+/* Attaches our entry. mode: native or skb. Replaces an entry of ours that lost its anchor. Returns
+ * 0, or a negative errno without a message. */
 int xb_dispatcher_attach(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode);
 
-/* Takes this anchor's entry off, and any whose anchor is gone; no error if there is none. */
+/* Takes off the entry of this anchor, and entries of ours whose anchor is gone. It is no error if
+ * there is none. */
 int xb_dispatcher_detach(const struct xb_anchor *anchor, uint32_t ifindex);
 
 #endif

@@ -43,12 +43,12 @@ static bool is_attached(const struct xb_watched *watched, uint32_t ifindex)
 	return false;
 }
 
-static bool is_whole(const struct xb_drop *drop, size_t size)
+/* A record of any other size is laid out otherwise. */
+static bool is_ours(const struct xb_drop *drop, size_t size)
 {
-	if (size < sizeof(*drop))
-		return false;
-	return !drop->name_bytes ||
-	       (size >= sizeof(struct xb_name_drop) && drop->name_bytes < XB_NAME_BYTES);
+	if (size == sizeof(*drop))
+		return !drop->name_bytes;
+	return size == sizeof(struct xb_name_drop) && drop->name_bytes < XB_NAME_BYTES;
 }
 
 static int take_record(void *context, void *data, size_t size)
@@ -56,7 +56,7 @@ static int take_record(void *context, void *data, size_t size)
 	struct xb_drops *watcher = context;
 	const struct xb_drop *drop = data;
 
-	if (!is_whole(drop, size) || !is_attached(&watcher->now, drop->ifindex))
+	if (!is_ours(drop, size) || !is_attached(&watcher->now, drop->ifindex))
 		return 0;
 	watcher->untold--;
 	return watcher->see(drop, watcher->context);
@@ -83,7 +83,7 @@ static int empty_ring(int drops)
 static int lock_directory(const char *pins)
 {
 	char path[XB_PATH_MAX];
-	int error = xb_pin_path(path, pins, XB_ANCHOR_PINS), fd;
+	int error = xb_path_join(path, pins, XB_ANCHOR_PINS), fd;
 
 	if (error)
 		return error;
@@ -106,7 +106,7 @@ static int is_in_place(const struct xb_watched *watched, const char *pins)
 {
 	char path[XB_PATH_MAX];
 	struct stat ours, theirs;
-	int error = xb_pin_path(path, pins, XB_ANCHOR_PINS);
+	int error = xb_path_join(path, pins, XB_ANCHOR_PINS);
 
 	if (error)
 		return error;

@@ -44,8 +44,8 @@ struct xb_drops {
 
 /*
  * From now on the kernel reports drops, at most `rate` in any second, and xb_drops_poll() passes
- * each to see(). The watcher must not move in memory. -ENOENT without a message: there is no link.
- * -EALREADY: there is another watcher.
+ * each to see(). The watcher must not move in memory. -ENOENT without a message: there is no
+ * anchor. -EALREADY: there is another watcher.
  */
 int xb_drops_open(struct xb_drops *watcher, const char *pins, uint32_t rate, xb_drops_see *see,
 		  void *context);

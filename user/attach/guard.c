@@ -27,7 +27,7 @@ int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
 {
 	char directory[XB_PATH_MAX];
 	uint32_t first = 0;
-	int error = xb_pin_path(directory, pins, XB_GUARD_PINS);
+	int error = xb_path_join(directory, pins, XB_GUARD_PINS);
 
 	*guard = xb_no_guard;
 	if (error)

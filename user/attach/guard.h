@@ -27,8 +27,8 @@ void xb_guard_remove(const char *pins);
 uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side);
 int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program);
 
-/* Moves the end of the trial; see base/clock.h. before: where to, if a commit dies; 0: none goes
- * on. */
+/* Sets the end of the trial, in ns of xb_clock(). before: during a commit, the deadline to which a
+ * writer returns if the commit dies; otherwise 0. */
 int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline, uint64_t before);
 
 #endif

@@ -25,7 +25,7 @@ static int set_only(const struct guard_bpf *skeleton, const uint32_t *ifindexes,
 static int pin_all(const char *pins, const struct guard_bpf *skeleton)
 {
 	char directory[XB_PATH_MAX];
-	int error = xb_pin_path(directory, pins, XB_GUARD_PINS);
+	int error = xb_path_join(directory, pins, XB_GUARD_PINS);
 
 	if (!error)
 		error = xb_pin_subdirectory(directory);

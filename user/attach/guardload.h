@@ -10,8 +10,9 @@
 #include "attach/guard.h"
 
 /*
- * Loads and pins one, in force nowhere yet. tried, former: programs, former -1: packets pass
- * unfiltered. With everywhere 0 in `state` only the interfaces named go back.
+ * Loads and pins a guard, which is not in force yet. tried, former: descriptors of programs; former
+ * -1: after the trial packets pass unfiltered. If state->everywhere is 0, only the interfaces in
+ * ifindexes are on trial.
  */
 int xb_guard_create(const struct xb_anchor *anchor, const struct xb_trial_cell *state, int tried,
 		    int former, const uint32_t *ifindexes, size_t count, struct xb_guard *guard);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/pin.h"
+#include "base/array.h"
 #include "base/error.h"
 
 #define PREFIX "iface-"
@@ -25,7 +26,8 @@ static int info_of(int fd, struct bpf_link_info *info)
 	if (bpf_obj_get_info_by_fd(fd, info, &size))
 		return xb_system_error(errno, "cannot ask the kernel about an attached program");
 	if (info->type != BPF_LINK_TYPE_XDP)
-		return xb_system_error(0, "a pin of an interface is no link of this program");
+		return xb_system_error(0,
+				       "the pin of an interface is not a bpf_link of this program");
 	return 0;
 }
 
@@ -50,13 +52,11 @@ static int read_pin(const char *pins, const char *name, struct xb_ifpin *pin)
 
 static int append(struct xb_ifpins *all, const struct xb_ifpin *pin)
 {
-	struct xb_ifpin *grown = realloc(all->item, (all->count + 1) * sizeof(*grown));
+	int error = xb_array_grow(&all->item, &all->room, all->count + 1, sizeof(*pin));
 
-	if (!grown)
-		return xb_out_of_memory();
-	all->item = grown;
-	grown[all->count++] = *pin;
-	return 0;
+	if (!error)
+		all->item[all->count++] = *pin;
+	return error;
 }
 
 int xb_ifpins_read(const char *pins, struct xb_ifpins *all)
@@ -165,10 +165,10 @@ int xb_ifpin_detach(const char *pins, const struct xb_ifpin *pin)
 static int rename_pin(const char *pins, const char *from, const char *to)
 {
 	char old[XB_PATH_MAX], new[XB_PATH_MAX];
-	int error = xb_pin_path(old, pins, from);
+	int error = xb_path_join(old, pins, from);
 
 	if (!error)
-		error = xb_pin_path(new, pins, to);
+		error = xb_path_join(new, pins, to);
 	if (!error && rename(old, new) < 0 && errno != ENOENT)
 		error = xb_system_error(errno, "cannot rename the pin %s", old);
 	return error;

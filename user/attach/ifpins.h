@@ -18,7 +18,7 @@ struct xb_ifpin {
 
 struct xb_ifpins {
 	struct xb_ifpin *item;
-	size_t count;
+	size_t count, room;
 };
 
 /* All that are pinned. The caller frees it, in case of failure too. */

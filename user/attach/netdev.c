@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/array.h"
 #include "base/netlink.h"
 
 #define ALTNAME_BYTES 128 /* the kernel's ALTIFNAMSIZ */
@@ -97,18 +97,11 @@ struct collection {
 static int collect(const struct nlmsghdr *message, void *context)
 {
 	struct collection *all = context;
+	int error = xb_array_grow(&all->item, &all->room, all->count + 1, sizeof(*all->item));
 
-	if (all->count == all->room) {
-		size_t room = all->room ? 2 * all->room : 16;
-		struct xb_netdev *grown = realloc(all->item, room * sizeof(*grown));
-
-		if (!grown)
-			return xb_out_of_memory();
-		all->item = grown;
-		all->room = room;
-	}
-	read_device(message, &all->item[all->count++]);
-	return 0;
+	if (!error)
+		read_device(message, &all->item[all->count++]);
+	return error;
 }
 
 int xb_netdev_all(struct xb_netdev **out, size_t *count)

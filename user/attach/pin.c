@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,13 +16,6 @@
 #include "base/error.h"
 #include "base/netns.h"
 #include "base/program.h"
-
-int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name)
-{
-	if (snprintf(path, XB_PATH_MAX, "%s/%s", directory, name) >= XB_PATH_MAX)
-		return xb_input_error("%s: path too long", directory);
-	return 0;
-}
 
 static int explain_place(const char *directory)
 {
@@ -44,14 +36,12 @@ static int explain_place(const char *directory)
 
 int xb_pin_check_place(const char *directory)
 {
-	char copy[XB_PATH_MAX];
+	char parent[XB_PATH_MAX];
 	struct statfs fs;
-	const char *parent;
+	int error = xb_path_parent(parent, directory);
 
-	if (strlen(directory) >= sizeof(copy))
-		return xb_input_error("%.64s...: path too long", directory);
-	strcpy(copy, directory);
-	parent = dirname(copy);
+	if (error)
+		return error;
 	if (statfs(directory, &fs) < 0 && (errno != ENOENT || statfs(parent, &fs) < 0))
 		return xb_system_error(errno, "cannot use the pin directory %s", directory);
 	return fs.f_type == BPF_FS_MAGIC ? 0 : explain_place(directory);
@@ -76,7 +66,7 @@ int xb_pin_subdirectory(const char *path)
 int xb_pin(int fd, const char *directory, const char *name)
 {
 	char path[XB_PATH_MAX];
-	int error = xb_pin_path(path, directory, name);
+	int error = xb_path_join(path, directory, name);
 
 	if (error)
 		return error;
@@ -88,13 +78,13 @@ int xb_pin(int fd, const char *directory, const char *name)
 int xb_pin_open(const char *directory, const char *name)
 {
 	char path[XB_PATH_MAX];
-	int error = xb_pin_path(path, directory, name), fd;
+	int error = xb_path_join(path, directory, name), fd;
 	struct stat st;
 
 	if (error)
 		return error;
 	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
-		return xb_system_error(0, "%s is no pin of this program", path);
+		return xb_system_error(0, "%s is not a pin of this program", path);
 	fd = bpf_obj_get(path);
 	if (fd >= 0)
 		return fd;
@@ -115,7 +105,7 @@ int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint
 	    info.value_size == value_bytes)
 		return fd;
 	close(fd);
-	xb_system_error(0, "%s/%s is no map of this program", directory, name);
+	xb_system_error(0, "%s/%s is not a map of this program", directory, name);
 	return -EBADF;
 }
 
@@ -134,7 +124,7 @@ void xb_unpin_directory(const char *directory, const char *name)
 	DIR *listing;
 	int fd;
 
-	if (xb_pin_path(path, directory, name))
+	if (xb_path_join(path, directory, name))
 		return;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	listing = fd < 0 ? NULL : fdopendir(fd);

@@ -18,9 +18,6 @@ int xb_pin_check_place(const char *directory);
  */
 int xb_pin_directory(const char *directory);
 
-/* Writes "directory/name" to path. */
-int xb_pin_path(char path[XB_PATH_MAX], const char *directory, const char *name);
-
 /* Makes a directory of pins below it. */
 int xb_pin_subdirectory(const char *path);
 

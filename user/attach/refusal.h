@@ -5,11 +5,11 @@
 
 #include "attach/netdev.h"
 
-/* What a driver's refusal of XDP in this mode means; error: a positive errno. Returns an error with
- * that message. */
+/* Records and returns an error that explains why the driver refused XDP in this mode. error: a
+ * positive errno. */
 int xb_refusal_explain(const char *name, enum xb_mode mode, int error);
 
-/* The error that a program of somebody else's is on the device. */
+/* Records and returns the error that another program holds the device. */
 int xb_refusal_held(const struct xb_netdev *device);
 
 #endif

@@ -43,7 +43,7 @@ static bool is_our_table(int fd)
 static int carry_names(const char *pins, const char *name, const struct xb_anchor *anchor)
 {
 	char directory[XB_PATH_MAX];
-	int error = xb_pin_path(directory, pins, name), fd;
+	int error = xb_path_join(directory, pins, name), fd;
 
 	fd = error ? error : xb_pin_open(directory, "ifaces");
 	if (fd < 0)
@@ -87,7 +87,7 @@ static int end_one(const char *pins, const char *name, const struct xb_anchor *a
 {
 	struct xb_anchor older = {.pins = pins};
 	char directory[XB_PATH_MAX];
-	int error = xb_pin_path(directory, pins, name);
+	int error = xb_path_join(directory, pins, name);
 
 	xb_fault("upgrade-attached");
 	if (!error)

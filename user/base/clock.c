@@ -77,6 +77,6 @@ int xb_clock_check(void)
 		look();
 	if (!shift.unknown)
 		return 0;
-	return xb_system_error(0, "the kernel's clock cannot be told from this time namespace: run "
+	return xb_system_error(0, "cannot read the kernel's clock in this time namespace: run "
 				  "the command in a shell that was started in it");
 }

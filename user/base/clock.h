@@ -15,7 +15,7 @@ uint64_t xb_clock(void);
  * ns. */
 int64_t xb_clock_boot_shift(void);
 
-/* Whether xb_clock() can tell, or an error that says why not. */
+/* Returns 0 if xb_clock() works, or an error that says why not. */
 int xb_clock_check(void);
 
 #endif

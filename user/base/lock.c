@@ -12,18 +12,16 @@
 
 #include "base/error.h"
 #include "base/holder.h"
+#include "base/paths.h"
 #include "base/patience.h"
 #include "base/plainfile.h"
 
-#define LOCK_PATH 4096
-
 static int open_lock(const char *directory, const char *name)
 {
-	char path[LOCK_PATH];
+	char path[XB_PATH_MAX];
+	int error = xb_path_join(path, directory, name);
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
-		return xb_input_error("%s: path too long", directory);
-	return xb_plainfile_open(path);
+	return error ? error : xb_plainfile_open(path);
 }
 
 static int take(int fd, int operation)
@@ -61,7 +59,7 @@ static int take_soon(int fd, int operation)
 
 static bool wait_more(struct xb_wait *wait, int fd, const char *path)
 {
-	char holder[256], whom[LOCK_PATH + sizeof(holder) + 16];
+	char holder[256], whom[XB_PATH_MAX + sizeof(holder) + 16];
 
 	snprintf(whom, sizeof(whom), "%s holds %s", xb_holder_describe(fd, holder, sizeof(holder)),
 		 path);
@@ -150,14 +148,16 @@ static int take_kept(const char *name)
 int xb_lock(const char *directory, const char *name)
 {
 	int fd = take_kept(name), error;
-	char path[LOCK_PATH];
+	char path[XB_PATH_MAX];
 
 	if (fd != -ENOENT)
 		return fd;
-	fd = open_lock(directory, name);
+	error = xb_path_join(path, directory, name);
+	if (error)
+		return error;
+	fd = xb_plainfile_open(path);
 	if (fd < 0)
 		return fd;
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	error = xb_lock_wait(fd, LOCK_EX, path);
 	if (error) {
 		close(fd);
@@ -244,11 +244,11 @@ bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note)
 
 bool xb_lock_holder(const char *directory, const char *name, char *text, size_t size)
 {
-	char path[LOCK_PATH];
+	char path[XB_PATH_MAX];
 	bool held;
 	int fd;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+	if (xb_path_join(path, directory, name))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)

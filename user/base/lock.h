@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may change what: advisory locks in the state directory, dropped by the kernel with the
+/* Advisory locks in the state directory say who may change what. The kernel drops them with the
  * process. */
 #ifndef XB_BASE_LOCK_H
 #define XB_BASE_LOCK_H

@@ -11,10 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/paths.h"
+
 /* Made beforehand, for a signal handler to write. */
 struct line {
 	const char *part;
-	char text[4400];
+	char text[XB_PATH_MAX + 512];
 	size_t size;
 };
 

@@ -2,11 +2,13 @@
 /* /proc/meminfo; memory.max of cgroup v2 and memory.limit_in_bytes of v1, from our own group up. */
 #include "base/memory.h"
 
-#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+
+#include "base/paths.h"
 
 static const struct controller {
 	const char *root, *limit, *usage;
@@ -19,7 +21,7 @@ static const struct controller {
 /* The number behind the word in the file, "" : the first one. UINT64_MAX: none is there ("max"). */
 static uint64_t read_number(const char *directory, const char *name, const char *word)
 {
-	char path[PATH_MAX], line[256];
+	char path[XB_PATH_MAX], line[256];
 	uint64_t number = UINT64_MAX;
 	FILE *file;
 
@@ -49,12 +51,20 @@ static uint64_t reclaimable(const char *directory)
 	return (inactive == UINT64_MAX ? 0 : inactive) + (active == UINT64_MAX ? 0 : active);
 }
 
+/* Version 1 says "no limit" by a number of bytes that no machine has. */
+static bool is_limit(uint64_t limit)
+{
+	return limit < UINT64_C(1) << 62;
+}
+
 static uint64_t room_in(const char *directory, const struct controller *controller)
 {
-	uint64_t limit = read_number(directory, controller->limit, ""),
-		 used = read_number(directory, controller->usage, ""), free;
+	uint64_t limit = read_number(directory, controller->limit, ""), used, free;
 
-	if (limit == UINT64_MAX || used == UINT64_MAX)
+	if (!is_limit(limit))
+		return UINT64_MAX;
+	used = read_number(directory, controller->usage, "");
+	if (used == UINT64_MAX)
 		return UINT64_MAX;
 	free = reclaimable(directory);
 	used = used > free ? used - free : 0;
@@ -63,10 +73,11 @@ static uint64_t room_in(const char *directory, const struct controller *controll
 
 static uint64_t least_room(const struct controller *controller, const char *group)
 {
-	char directory[PATH_MAX];
+	char directory[XB_PATH_MAX];
 	uint64_t least = UINT64_MAX;
 	size_t root = strlen(controller->root);
-	int size = snprintf(directory, sizeof(directory), "%s%s", controller->root, group);
+	int size = snprintf(directory, sizeof(directory), "%s%s", controller->root,
+			    strcmp(group, "/") ? group : "");
 
 	if ((size_t)size >= sizeof(directory))
 		return UINT64_MAX;
@@ -85,7 +96,7 @@ static uint64_t cgroup_room(void)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
 	uint64_t least = UINT64_MAX;
-	char line[PATH_MAX];
+	char line[XB_PATH_MAX];
 
 	while (file && fgets(line, sizeof(line), file)) {
 		char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;

@@ -36,7 +36,7 @@ void xb_netlink_attributes(const struct nlmsghdr *message, size_t header_size,
 			   const struct nlattr **table, uint16_t most);
 void xb_netlink_nested(const struct nlattr *outer, const struct nlattr **table, uint16_t most);
 
-/* 0 if absent or too short. */
+/* The value of the attribute; 0 if it is absent or too short. */
 uint32_t xb_netlink_u32(const struct nlattr *attribute);
 
 #endif

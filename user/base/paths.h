@@ -17,4 +17,10 @@ struct xb_paths {
 	const char *run;   /* counters; memory-backed, lost at reboot */
 };
 
+/* DIRECTORY/NAME; with a message if that is too long. */
+int xb_path_join(char path[XB_PATH_MAX], const char *directory, const char *name);
+
+/* The directory that path is in; with a message if the path is too long. */
+int xb_path_parent(char parent[XB_PATH_MAX], const char *path);
+
 #endif

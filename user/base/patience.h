@@ -12,7 +12,7 @@
 /* Sets how many seconds this process waits for others, all its waits together; 0: not at all. */
 void xb_patience_set(uint32_t seconds);
 
-/* All of this time is there again: for a program that does one thing after the other. */
+/* Begins the time anew, for a program that does one task after another. */
 void xb_patience_renew(void);
 
 /* One wait; all zero is one that has not begun. */

@@ -16,8 +16,7 @@ static bool is_plain(const struct stat *st)
 
 static int refuse(const char *path)
 {
-	return xb_system_error(0, "%s is a link or no file at all, and is not followed: remove it",
-			       path);
+	return xb_system_error(0, "%s is a link or not a regular file: remove it", path);
 }
 
 int xb_plainfile_open(const char *path)

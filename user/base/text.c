@@ -2,6 +2,7 @@
 /* UTF-8, a character at a time. */
 #include "base/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Bytes that a leading byte announces, itself included, or 0. */
@@ -77,5 +78,17 @@ const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room)
 	memcpy(out, text, kept);
 	out[kept] = '\0';
 	xb_utf8_clean(out);
+	return out;
+}
+
+/* C pads an exponent to two digits. */
+const char *xb_number_format(double number, char out[XB_NUMBER_TEXT])
+{
+	char *digit;
+
+	snprintf(out, XB_NUMBER_TEXT, "%g", number);
+	digit = strchr(out, 'e');
+	if (digit && digit[2] == '0')
+		memmove(digit + 2, digit + 3, strlen(digit + 3) + 1);
 	return out;
 }

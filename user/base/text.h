@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text that comes from elsewhere: is it UTF-8, and is it safe for a terminal? */
+/* Text that comes from elsewhere: is it UTF-8, and is it safe for a terminal? And numbers as text.
+ */
 #ifndef XB_BASE_TEXT_H
 #define XB_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of a character beyond ASCII; see below. */
+/* As xb_utf8_character(), for a character beyond ASCII. */
 size_t xb_utf8_long_character(const char *text, size_t size);
 
 /* Bytes of the character in front, by RFC 3629; 0: there is none. */
@@ -34,6 +35,12 @@ void xb_utf8_clean(char *text);
 /* A clean copy of the text, which ends after size bytes or with a NUL, as much of it as has room.
  * Returns out. */
 const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room);
+
+#define XB_NUMBER_TEXT 24
+
+/* The number as people write it: 0.001, 1e-6, 2.5. It lasts to the end of the block. */
+const char *xb_number_format(double number, char out[XB_NUMBER_TEXT]);
+#define XB_NUMBER(number) xb_number_format(number, (char[XB_NUMBER_TEXT]){0})
 
 #define XB_SHOWN 40 /* bytes of a word in a message */
 

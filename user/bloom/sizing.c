@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /* Chance that the probes of one word all find their bits set, after `marks` random marks in it. */
 static double word_rate(uint32_t probes, double marks)
@@ -58,8 +59,8 @@ int xb_size_bloom(uint64_t keys, double rate, struct xb_geometry *geometry)
 		blocks = 1;
 	if (blocks > UINT32_MAX)
 		return xb_input_error(
-			"%llu keys at a rate of %g are more than one filter can be addressed for",
-			(unsigned long long)keys, rate);
+			"%llu keys at a rate of %s are more than one filter can be addressed for",
+			(unsigned long long)keys, XB_NUMBER(rate));
 	*geometry = (struct xb_geometry){
 		.blocks = (uint32_t)blocks, .probes = probes, .capacity = keys};
 	return 0;

@@ -221,8 +221,8 @@ bool cli_rate(const struct cli *cli, const char *text, double *rate)
 
 	*rate = strtod(text, &end);
 	if (end == text || *end || !(*rate >= XB_RATE_MIN && *rate <= XB_RATE_MAX)) {
-		cli_usage(cli, "--fpr takes a rate from %g to %g, not '%s'", XB_RATE_MIN,
-			  XB_RATE_MAX, text);
+		cli_usage(cli, "--fpr takes a rate from %s to %s, not '%s'", XB_NUMBER(XB_RATE_MIN),
+			  XB_NUMBER(XB_RATE_MAX), text);
 		return false;
 	}
 	return true;

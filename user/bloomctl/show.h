@@ -6,7 +6,7 @@
 #include <net/if.h>
 
 #include "bloomctl/cli.h"
-#include "store/membership.h"
+#include "store/walk.h"
 
 /* {"entry": ..., "lists": [{"name", "verdict"?, "added", "expires"?, "comment"?}]}; the verdict: of
  * a domain that is listed. `only`: XB_ANY_LIST or one list. */

@@ -25,24 +25,41 @@ static void forget_twin(struct xb_attachment *attachment, int i)
 	}
 }
 
-static int find_device(struct xb_attachment *attachment, int i)
+/* What was on trial is kept, whatever it is called by now. */
+static const struct xb_interface *find_tried(const struct xb_writer *writer,
+					     const struct xb_attachment *attachment, int i)
 {
+	const struct xb_interface *item =
+		attachment->commits ? xb_interfaces_find(&writer->interfaces, attachment->names[i])
+				    : NULL;
+
+	return item && item->now.ifindex && item->hold == XB_HOLD_OURS ? item : NULL;
+}
+
+static int find_device(const struct xb_writer *writer, struct xb_attachment *attachment, int i)
+{
+	const struct xb_interface *tried = find_tried(writer, attachment, i);
 	struct xb_netdev now;
-	int error = xb_netdev_by_name(attachment->names[i], &now);
+	int error = tried ? xb_netdev_by_index(tried->now.ifindex, &now)
+			  : xb_netdev_by_name(attachment->names[i], &now);
 
 	if (error)
 		return error;
 	if (!now.ifindex)
 		return xb_input_error("%s: no such interface", attachment->names[i]);
+	if (attachment->commits && !tried)
+		return xb_input_error("%s lacks the filter that was on trial (was the interface "
+				      "made anew?): nothing to keep",
+				      attachment->names[i]);
 	attachment->device[i] = now;
 	return 0;
 }
 
 /* What the kernel calls them, each once. */
-static int resolve(struct xb_attachment *attachment)
+static int resolve(const struct xb_writer *writer, struct xb_attachment *attachment)
 {
 	for (int i = 0; i < attachment->count; i++) {
-		int count = attachment->count, error = find_device(attachment, i);
+		int count = attachment->count, error = find_device(writer, attachment, i);
 
 		if (error)
 			return error;
@@ -83,7 +100,7 @@ static int attach_one(struct xb_writer *writer, struct xb_attachment *attachment
 {
 	struct xb_netdev *device = &attachment->device[i];
 	const struct xb_interface *item;
-	int error = find_device(attachment, i);
+	int error = find_device(writer, attachment, i);
 
 	if (error)
 		return error;
@@ -118,7 +135,7 @@ static int allow_body(struct xb_writer *writer, void *context)
 {
 	struct xb_attachment *attachment = context;
 	uint32_t ifindexes[XB_ATTACHMENT_MAX];
-	int error = resolve(attachment);
+	int error = resolve(writer, attachment);
 
 	if (error)
 		return error;
@@ -287,7 +304,7 @@ int xb_attach_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 	const struct xb_attach_request *asked = &wish->request->attach;
 	int error;
 
-	*attachment = (struct xb_attachment){.asked = asked};
+	*attachment = (struct xb_attachment){.asked = asked, .commits = wish->commits};
 	if (asked->count > XB_ATTACHMENT_MAX)
 		return xb_input_error("at most %d interfaces", XB_ATTACHMENT_MAX);
 	for (uint32_t i = 0; i < asked->count; i++)

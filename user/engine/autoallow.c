@@ -6,13 +6,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/ifname.h"
 #include "engine/peers.h"
 #include "machine/lifelines.h"
 #include "machine/ssh.h"
 #include "machine/survey.h"
-#include "store/membership.h"
+#include "store/flush.h"
+#include "store/walk.h"
 #include "store/wanted.h"
 
 #define SESSIONS_MAX 8
@@ -281,7 +283,7 @@ struct kept {
 
 struct keeping {
 	struct kept *item;
-	size_t count;
+	size_t count, room;
 };
 
 static int keep_members(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
@@ -290,18 +292,19 @@ static int keep_members(struct xb_txn *txn, const struct xb_entry *entry, struct
 	struct xb_membership member;
 
 	while (xb_members_next(&members, &member)) {
-		struct kept *grown;
+		struct kept *kept;
+		int error;
 
 		if (kind_of(xb_list_by_id(txn, member.list)) == XB_LIFELINE_KINDS)
 			continue;
-		grown = realloc(keeping->item, (keeping->count + 1) * sizeof(*grown));
-		if (!grown)
-			return xb_out_of_memory();
-		keeping->item = grown;
-		grown += keeping->count++;
-		grown->entry = *entry;
-		grown->member = member;
-		memcpy(grown->comment, member.comment, member.comment_size);
+		error = xb_array_grow(&keeping->item, &keeping->room, keeping->count + 1,
+				      sizeof(*kept));
+		if (error)
+			return error;
+		kept = &keeping->item[keeping->count++];
+		kept->entry = *entry;
+		kept->member = member;
+		memcpy(kept->comment, member.comment, member.comment_size);
 	}
 	return 0;
 }
@@ -328,7 +331,7 @@ int xb_autoallow_keep_only(struct xb_txn *txn)
 	int error = read_kept(txn, &keeping);
 
 	if (!error)
-		error = xb_member_remove_all(txn);
+		error = xb_flush_all(txn);
 	for (size_t i = 0; !error && i < keeping.count; i++) {
 		struct kept *kept = &keeping.item[i];
 		enum xb_put put;

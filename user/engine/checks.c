@@ -50,7 +50,7 @@ void xb_check_interfaces(const struct xb_interfaces *all, struct xb_problems *pr
 	for (size_t i = 0; i < all->count; i++) {
 		const struct xb_interface *item = &all->item[i];
 
-		if (!item->wanted[0])
+		if (!item->wanted[0] || item->difference == XB_IFACE_HEIR)
 			check_unwanted(item, problems);
 		else if (item->lasting)
 			check_wanted(item, problems);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks: what was found in the kernel, held against what the store wants. They look at nothing but
- * what they are given. */
+/* Checks compare what the kernel has with what the store wants, and add each difference to the
+ * problems. They use only their arguments. */
 #ifndef XB_ENGINE_CHECKS_H
 #define XB_ENGINE_CHECKS_H
 
@@ -8,18 +8,18 @@
 #include "engine/storeview.h"
 #include "filter/generation.h"
 
-/* But for those on trial. The problems point to the interfaces. */
+/* Checks all interfaces except those on trial. The problems point to items of *all. */
 void xb_check_interfaces(const struct xb_interfaces *all, struct xb_problems *problems);
 
-/* The generation in force, which can be read. */
+/* active: the generation in force. */
 void xb_check_generation(const struct xb_generation *active, const struct xb_storeview *store,
 			 struct xb_problems *problems);
 
-/* in_force: as the map of that generation has it, whatever a trial says. */
+/* in_force: the policy word in the map of that generation, not that of a trial. */
 void xb_check_policy(uint32_t in_force, const struct xb_storeview *store,
 		     struct xb_problems *problems);
 
-/* left: seconds until the trial, if there is one, goes back. */
+/* left: seconds until the trial ends; 0: there is none, or it has ended. */
 void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_problems *problems);
 
 #endif

@@ -89,3 +89,37 @@ int xb_writer_lock(struct xb_writer *writer)
 	writer->writer_lock = xb_lock(writer->paths->state, XB_WRITER_LOCK);
 	return writer->writer_lock < 0 ? writer->writer_lock : xb_store_recover(writer->store);
 }
+
+int xb_writer_publish(struct xb_writer *writer, struct xb_generation *built)
+{
+	int error = xb_generation_publish(writer->paths, &writer->anchor, built);
+
+	if (error) {
+		xb_generation_discard(writer->paths, built);
+		return error;
+	}
+	xb_generation_close(writer->active);
+	writer->active = built;
+	return 0;
+}
+
+int xb_writer_open_kernel(struct xb_writer *writer)
+{
+	int error = xb_anchor_open(writer->paths->pins, &writer->anchor);
+
+	writer->outdated = error == -ESTALE;
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	writer->anchored = true;
+	error = xb_generation_open(writer->paths, &writer->anchor, &writer->active);
+	return error == -ENOENT ? 0 : error;
+}
+
+void xb_writer_close_kernel(struct xb_writer *writer)
+{
+	xb_generation_close(writer->active);
+	writer->active = NULL;
+	if (writer->anchored)
+		xb_anchor_close(&writer->anchor);
+	writer->anchored = false;
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What whoever changes, repairs, tries or rotates has in hand, and what all of them do with it. */
+/* The writer: the state that a change, a repair, a trial and a rotation share, and the steps that
+ * they have in common. */
 #ifndef XB_ENGINE_CONTEXT_H
 #define XB_ENGINE_CONTEXT_H
 
@@ -12,7 +13,7 @@
 #include "store/store.h"
 #include "store/trialrecord.h"
 
-/* What a change has in hand: the locks, the write transaction, and what the kernel enforces. */
+/* The locks, the write transaction, and what the kernel enforces. */
 struct xb_writer {
 	const struct xb_paths *paths;
 	int builder_lock, writer_lock; /* -1: not held */
@@ -21,50 +22,59 @@ struct xb_writer {
 	struct xb_meta before; /* as the transaction found it */
 	struct xb_anchor anchor;
 	bool anchored;			 /* anchor is open */
-	bool outdated;			 /* it is not, for it has an older layout */
+	bool outdated;			 /* it is not open, because it has an older layout */
 	struct xb_generation *active;	 /* NULL: nothing is enforced */
-	struct xb_interfaces interfaces; /* wanted, and as the kernel has them */
-	bool foreign;	   /* what is in force is another store's, and is left alone */
-	bool away;	   /* not where interfaces are wanted: nothing is enforced */
-	bool adopts;	   /* set by a body that takes over what is in force */
-	char *const *left; /* set by a body: interfaces that are not filtered, or no more */
+	struct xb_interfaces interfaces; /* as wanted, and as the kernel has them */
+	bool foreign;	   /* the filter in force is another store's; it stays as it is */
+	bool away;	   /* this is not the home: only the store is changed */
+	bool adopts;	   /* set by a body that takes over the filter of another store */
+	char *const *left; /* set by a body: interfaces that are not filtered, or no longer */
 	size_t left_count;
 	unsigned int how;      /* XB_WRITE_ bits */
 	uint64_t commits;      /* with XB_WRITE_COMMIT: identity of the trial */
-	struct xb_trial trial; /* the one that goes on, if any */
+	struct xb_trial trial; /* the present one; all zero: none */
 	uint32_t now;	       /* seconds since 1970 */
 	uint64_t expired;      /* memberships swept */
-	bool unmet; /* the filter the store wants could not be made; see engine/relief.h */
+	bool unmet; /* the filter that the store wants could not be built; see engine/relief.h */
 	char why_unmet[512];
 	bool exact; /* the command asks for this capacity: no smaller one will do */
 };
 
-#define XB_WRITE_HEAVY	1U /* needs the builder lock, or is likely to need a new generation */
-#define XB_WRITE_SURVEY 2U /* looks at all the lifelines of the machine, see engine/autoallow.h */
+#define XB_WRITE_HEAVY	1U  /* needs the builder lock, or is likely to need a new generation */
+#define XB_WRITE_SURVEY 2U  /* surveys all lifelines of the machine, see engine/autoallow.h */
+#define XB_WRITE_COMMIT 4U  /* commits the trial, which ends with this write */
+#define XB_WRITE_ADOPT	8U  /* takes over the filter of another store */
+#define XB_WRITE_LEAVE	16U /* leaves that filter alone; other writes are refused then */
+#define XB_WRITE_SETTLE 32U /* makes this network namespace the home if the former is gone */
+#define XB_WRITE_FIRST	64U /* further writes follow, see xb_write_last() */
 
-#define XB_WRITE_COMMIT 4U  /* makes lasting what is on trial: it ends with this write */
-#define XB_WRITE_ADOPT	8U  /* takes over what another store has put in force */
-#define XB_WRITE_LEAVE	16U /* lets that alone; others are refused then */
-#define XB_WRITE_SETTLE 32U /* goes on here if the network namespace of before is gone */
-#define XB_WRITE_FIRST	64U /* others follow, see xb_write_last() */
-
-/* Returned by xb_write(), with a message: the change, if any, is made and durable, but the machine
- * cannot make the filter that is wanted. What it could take of the change is in force. */
+/* Returned by xb_write(), with a message: the change, if any, is durable, but the machine cannot
+ * build the wanted filter. The part of the change that needs no new filter is in force. */
 #define XB_UNMET (-ENOTRECOVERABLE)
 
-/* Takes the writer lock of a writer whose store is open, and sees all that was committed before. */
+/* Takes the writer lock, and makes everything that was committed before visible. The writer's store
+ * is open. */
 int xb_writer_lock(struct xb_writer *writer);
 
+/* Opens anchor and generation as they are; what is missing stays NULL or unlinked. -ESTALE: the
+ * anchor has an older layout; xb_repair() replaces it. */
+int xb_writer_open_kernel(struct xb_writer *writer);
+void xb_writer_close_kernel(struct xb_writer *writer);
+
 /*
- * Builds a generation from what the transaction sees, at its rate. Both locks are held. Without
- * room for the wanted capacity it is sized by what is listed, with a warning, unless the writer is
- * exact.
+ * Builds a generation from what the transaction sees, with the settings that it has; the caller
+ * holds both locks and owns *built. If there is no room for the wanted capacity, the generation is
+ * sized by what is listed, with a warning, unless writer->exact is set.
  */
 int xb_writer_rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
 		      struct xb_generation **built);
 
-/* Before a commit while nothing is enforced: whether this machine could enforce what the
- * transaction wants. A change that asks for less is always in order. */
+/* Puts the generation in force and makes it writer->active; on failure, discards it. Takes over
+ * `built` in either case. */
+int xb_writer_publish(struct xb_writer *writer, struct xb_generation *built);
+
+/* Before a commit while nothing is enforced: returns 0 if this machine could enforce what the
+ * transaction wants, or if the change asks for less than before; otherwise an error. */
 int xb_writer_check_room(struct xb_writer *writer);
 
 #endif

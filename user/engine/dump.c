@@ -2,11 +2,13 @@
 #include "engine/dump.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "engine/settingsjson.h"
 #include "model/policy.h"
 #include "model/verdict.h"
-#include "store/membership.h"
+#include "store/expiry.h"
+#include "store/walk.h"
 #include "store/wanted.h"
 
 static void put_line(FILE *out, json_t *object)
@@ -108,5 +110,23 @@ int xb_dump(struct xb_txn *txn, FILE *out)
 		error = write_side(txn, &XB_WALK_LISTED, out);
 	if (!error)
 		error = write_side(txn, &XB_WALK_ALLOW, out);
+	return error;
+}
+
+int xb_dump_store(const char *state, FILE *out)
+{
+	struct xb_store *store = NULL;
+	struct xb_txn *txn = NULL;
+	uint64_t expired;
+	int error = xb_store_open(state, XB_STORE_READ, &store);
+
+	if (!error)
+		error = xb_store_read(store, &txn);
+	if (!error)
+		error = xb_expiry_overlook(txn, (uint32_t)time(NULL), &expired);
+	if (!error)
+		error = xb_dump(txn, out);
+	xb_txn_abort(txn);
+	xb_store_close(store);
 	return error;
 }

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "model/bogon.h"
+#include "store/expiry.h"
 #include "store/membership.h"
 
 static const char *list_of(const struct xb_edit_terms *terms)
@@ -114,7 +115,7 @@ static int apply_add(struct xb_writer *writer, const struct xb_edit_terms *terms
 	unsigned int given =
 		(terms->timeout ? XB_RENEW_EXPIRY : 0) | (terms->comment ? XB_RENEW_COMMENT : 0);
 	enum xb_put put;
-	int error = xb_expiry(writer->now, terms->timeout, &member.expires);
+	int error = xb_expiry_after(writer->now, terms->timeout, &member.expires);
 
 	if (!error)
 		error = xb_member_put(writer->txn, entry, &member, terms->exist ? given : 0, &put);

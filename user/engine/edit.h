@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of add and del: which list an entry goes to, when it is renewed, what is refused. */
+/* The rules of add and del: to which list an entry goes, when it is renewed, when it is refused. */
 #ifndef XB_ENGINE_EDIT_H
 #define XB_ENGINE_EDIT_H
 
@@ -8,44 +8,45 @@
 #include "engine/context.h"
 #include "store/exempt.h"
 
-/* What is to be done, whatever the entries are. The texts stay the caller's. */
+/* What to do with the entries. The caller owns the texts. */
 struct xb_edit_terms {
-	bool add;	  /* false: del */
-	bool exist;	  /* what is there already, or is absent, is not refused */
-	bool allow;	  /* of the allowlist */
-	bool force;	  /* also what is too wide */
+	bool add;   /* false: del */
+	bool exist; /* accepts entries to add that are there, and entries to delete that are not */
+	bool allow; /* on the allowlist */
+	bool force; /* accepts entries that are too wide */
 	const char *list; /* NULL: "default" or "allow" for add, every list for del */
 	const char *comment;
 	uint32_t timeout; /* seconds, 0: none */
-	uint32_t id;	  /* of the list, since xb_edit_begin() */
+	uint32_t id;	  /* of the list; set by xb_edit_begin() */
 };
 
-/* All zero but the terms is one without entries. */
+/* Begin with the terms, and all else zero: no entries. */
 struct xb_edit {
 	struct xb_edit_terms terms;
-	struct xb_entry *entries; /* on the side that the terms say */
+	struct xb_entry *entries; /* listed or allowed, as the terms say */
 	size_t count, room;
-	struct xb_arena names; /* of entries */
+	struct xb_arena names; /* of the entries */
 };
 
 enum xb_edit_why {
 	XB_EDIT_TOO_WIDE,  /* reason: of xb_too_wide() */
-	XB_EDIT_REPEATED,  /* named twice */
-	XB_EDIT_NO_LIST,   /* there is no list to take anything out of */
+	XB_EDIT_REPEATED,  /* it is in the edit twice */
+	XB_EDIT_NO_LIST,   /* there is no list of this name to delete from */
 	XB_EDIT_LISTED,	   /* it is in the list already */
-	XB_EDIT_AUTOMATIC, /* the machine allows it: kind, reason */
-	XB_EDIT_ABSENT,	   /* absence */
+	XB_EDIT_AUTOMATIC, /* it is a lifeline, allowed automatically: kind, reason */
+	XB_EDIT_ABSENT,	   /* there is no such entry: absence */
 };
 
 /*
- * Why a function returned XB_EDIT_REFUSED, without a message. It is good until the transaction
- * changes or ends, and so are the entries. The caller frees it then, and only then.
+ * A function that returns XB_EDIT_REFUSED records no message, and says here why it refused. The
+ * refusal is valid until the transaction changes or ends, or the entries go. The caller frees it
+ * after XB_EDIT_REFUSED, and only then.
  */
 #define XB_EDIT_REFUSED 1
 struct xb_edit_refusal {
 	enum xb_edit_why why;
 	struct xb_entry entry; /* unless XB_EDIT_NO_LIST */
-	const char *list;      /* the one that the terms mean; NULL: every list */
+	const char *list;      /* of the terms, or its default; NULL: every list */
 	const char *reason;    /* not terminated */
 	size_t reason_size;
 	const char *kind; /* of lifelines */
@@ -53,45 +54,46 @@ struct xb_edit_refusal {
 };
 void xb_edit_refusal_free(struct xb_edit_refusal *refusal);
 
-/* What a del took out. */
+/* An entry that a del removed. */
 struct xb_edit_removed {
 	const struct xb_entry *entry;
-	struct xb_list_names lists; /* that had it */
-	struct xb_cover cover;	    /* what still covers it */
+	struct xb_list_names lists; /* from which it was removed */
+	struct xb_cover cover;	    /* the entry that still covers it */
 };
 
-/* What came of it. All zero is nothing. */
+/* The outcome of an edit; all zero before the first. */
 struct xb_edit_result {
 	uint64_t added, renewed, removed, unchanged, absent;
-	bool itemizes; /* set by the caller: a del says what it took out */
+	bool itemizes; /* set by the caller: fill in item for a del */
 	struct xb_edit_removed *item;
 	size_t count, room;
-	struct xb_exemptions exempt; /* of what xb_edit_all() added */
+	struct xb_exemptions exempt; /* of the entries that xb_edit_all() added */
 };
 void xb_edit_result_free(struct xb_edit_result *result);
 
-/* Takes an entry into the edit. 0, XB_EDIT_REFUSED, or an error with its message. */
+/* Copies an entry into the edit. Returns 0, XB_EDIT_REFUSED, or an error with its message. */
 int xb_edit_take(struct xb_edit *edit, const struct xb_entry *entry,
 		 struct xb_edit_refusal *refusal);
 
-/* After the last of them: whether one entry is there twice, of which the second would be refused
- * for what the first one did. Returns the same. */
+/* After the last xb_edit_take(): refuses an edit that has an entry twice; applied, the second one
+ * would be refused because of the first. Does nothing with terms.exist. Returns as above. */
 int xb_edit_check(const struct xb_edit *edit, struct xb_edit_refusal *refusal);
 void xb_edit_free(struct xb_edit *edit);
 
-/* Inside a write transaction: makes or finds the list, before any of its entries is applied.
- * Returns the same. */
+/* In a write transaction, before the first entry is applied: finds the list, or for an add creates
+ * it, and sets terms->id. Returns as above. */
 int xb_edit_begin(struct xb_writer *writer, struct xb_edit_terms *terms,
 		  struct xb_edit_refusal *refusal);
 
-/* One entry, counted in the result. Returns the same; what is refused changes nothing. */
+/* Adds or deletes one entry, and counts it in the result. Returns as above; an entry that is
+ * refused changes nothing. */
 int xb_edit_apply(struct xb_writer *writer, const struct xb_edit_terms *terms,
 		  const struct xb_entry *entry, struct xb_edit_result *result,
 		  struct xb_edit_refusal *refusal);
 
-/* All of it, from an empty result: the body of a write. Returns the same; what came before an entry
- * that is refused is in the transaction, for the caller to give up. The result's entries are those
- * of the edit. */
+/* The body of a write: empties the result, begins the edit and applies all of its entries. Returns
+ * as above. If an entry is refused, the transaction has the changes of those before it, so the
+ * caller gives it up. The result points to the entries of the edit. */
 int xb_edit_all(struct xb_writer *writer, struct xb_edit *edit, struct xb_edit_result *result,
 		struct xb_edit_refusal *refusal);
 

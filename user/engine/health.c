@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "engine/checks.h"
 #include "engine/moment.h"
-#include "engine/repair.h"
+#include "engine/place.h"
 #include "engine/trial.h"
 
 static int check_interfaces(const struct xb_writer *kernel, struct xb_health *health)
@@ -43,14 +43,14 @@ static int check_namespace(const struct xb_writer *kernel, struct xb_health *hea
 	enum xb_place place = XB_PLACE_HOME;
 
 	if (kernel->anchored && kernel->anchor.elsewhere &&
-	    !xb_repair_is_dead(&kernel->anchor, wanted)) {
+	    !xb_place_is_dead(&kernel->anchor, wanted)) {
 		xb_anchor_at_home(&kernel->anchor);
 		xb_problem_add(&health->problems, XB_PROBLEM_NAMESPACE, NULL, "%s",
 			       xb_error_message());
 		return 0;
 	}
 	if (wanted)
-		place = xb_repair_place(kernel, store->meta.identity, &store->home);
+		place = xb_place_of(kernel, store->meta.identity, &store->home);
 	if (place != XB_PLACE_AWAY && place != XB_PLACE_HEIR)
 		return check_interfaces(kernel, health);
 	xb_home_refuse(&store->home, place, kernel->paths->state);
@@ -153,10 +153,10 @@ static int look(const struct xb_paths *paths, struct xb_health *health)
 	int error = xb_storeview_read(paths->state, (uint32_t)time(NULL), &health->store);
 
 	if (!error)
-		error = xb_repair_open(&kernel);
+		error = xb_writer_open_kernel(&kernel);
 	if (!error)
 		error = compare(&kernel, health);
-	xb_repair_close(&kernel);
+	xb_writer_close_kernel(&kernel);
 	return error;
 }
 

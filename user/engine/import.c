@@ -8,8 +8,9 @@
 #include "base/lock.h"
 #include "engine/writepath.h"
 #include "model/bogon.h"
+#include "store/expiry.h"
 #include "store/listverdict.h"
-#include "store/membership.h"
+#include "store/walk.h"
 
 static int refuse(struct xb_import_refusal *refusal, struct xb_import_refusal why)
 {
@@ -146,8 +147,8 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		error = check_replacement(txn, import, list, refusal);
 	if (error)
 		return error;
-	error = replaces ? xb_import_replace(txn, &import->merge)
-			 : xb_import_add(txn, &import->merge);
+	error = replaces ? xb_merge_replace(txn, &import->merge)
+			 : xb_merge_add(txn, &import->merge);
 	if (!error && import->asked.judges)
 		error = xb_domain_verdict_set(txn, xb_list_by_name(txn, import->asked.list),
 					      import->asked.verdict);
@@ -185,7 +186,7 @@ static int count_as_added(struct xb_import *import, uint32_t now)
 {
 	import->merge =
 		(struct xb_merge){.file = import->file, .now = now, .added = import->file->count};
-	return xb_import_check(&import->merge);
+	return xb_merge_check(&import->merge);
 }
 
 int xb_import_rehearse(const struct xb_paths *paths, struct xb_import *import,
@@ -204,7 +205,7 @@ int xb_import_rehearse(const struct xb_paths *paths, struct xb_import *import,
 	if (!error)
 		error = xb_store_write(writer.store, &writer.txn);
 	if (!error)
-		error = xb_member_sweep(writer.txn, writer.now, NULL);
+		error = xb_expiry_sweep(writer.txn, writer.now, NULL);
 	if (!error)
 		error = xb_import_apply(&writer, import, refusal);
 	xb_txn_abort(writer.txn);

@@ -150,7 +150,8 @@ static int add_nameless(struct look *look, const struct xb_enrolled *enrolled,
 	item.difference = XB_IFACE_UNWANTED;
 	if (!wanted)
 		return append(look, &item);
-	if (wanted->now.ifindex) {
+	/* A trial is of the interface, and of no other one that has its name now. */
+	if (wanted->now.ifindex && (wanted->lasting || wanted->enrolled.ifindex)) {
 		item.mode = wanted->mode;
 		item.lasting = wanted->lasting && !is_passing(device->name);
 		item.difference = XB_IFACE_HEIR;
@@ -179,6 +180,20 @@ static void follow_to(struct look *look, const struct xb_interface *item)
 	former->difference = item->difference;
 }
 
+/* The trial's name leads to what another name wanted until the two were swapped. That wish is
+ * lasting, and the trial was of another interface. */
+static void keep_wish(const struct look *look, struct xb_interface *item)
+{
+	const struct xb_interface *former = wanted_as(look, item->enrolled.name);
+
+	if (item->lasting || !former || !former->lasting || former == item ||
+	    item->hold != XB_HOLD_OURS || is_passing(item->now.name))
+		return;
+	item->lasting = true;
+	item->mode = former->mode;
+	item->difference = XB_IFACE_HEIR;
+}
+
 static int add_enrolled(struct look *look, const struct xb_enrolled *enrolled)
 {
 	struct xb_netdev device;
@@ -195,6 +210,7 @@ static int add_enrolled(struct look *look, const struct xb_enrolled *enrolled)
 		return add_nameless(look, enrolled, &device);
 	item->enrolled = *enrolled;
 	follow_to(look, item);
+	keep_wish(look, item);
 	return 0;
 }
 
@@ -263,7 +279,8 @@ struct xb_interface *xb_interfaces_find(const struct xb_interfaces *all, const c
 
 bool xb_interface_is_open(const struct xb_interface *item)
 {
-	return item->wanted[0] && item->difference != XB_IFACE_SAME;
+	return item->wanted[0] && item->difference != XB_IFACE_SAME &&
+	       item->difference != XB_IFACE_HEIR;
 }
 
 const char *xb_interface_state(const struct xb_interface *item)

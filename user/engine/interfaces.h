@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interfaces compared: side by side what is wanted of each, what the kernel says of it now, and the
- * difference. Whatever says that an interface is filtered has it from here. */
+/* The table of interfaces: for each, what is wanted, what the kernel says now, and the difference.
+ * All answers to "is this interface filtered?" come from this table. */
 #ifndef XB_ENGINE_INTERFACES_H
 #define XB_ENGINE_INTERFACES_H
 
@@ -9,26 +9,26 @@
 
 enum xb_difference {
 	XB_IFACE_SAME,	    /* wanted, and our entry is on it */
-	XB_IFACE_BARE,	    /* wanted, and no program is on it, or that of an older anchor */
+	XB_IFACE_BARE,	    /* wanted, and no program is on it, or only an older anchor's entry */
 	XB_IFACE_HELD,	    /* wanted, and another program is on it */
 	XB_IFACE_BLIND,	    /* wanted, and our entry on it cannot read its packets */
-	XB_IFACE_MISSING,   /* wanted, and nothing has the name */
-	XB_IFACE_ELSEWHERE, /* it went to another network namespace, with our entry on it */
-	XB_IFACE_HEIR,	    /* was renamed, and another one has the wanted name now: both count */
-	XB_IFACE_UNWANTED,  /* our entry is on what nobody wants */
-	XB_IFACE_STALE,	    /* enrolled, without our entry */
+	XB_IFACE_MISSING,   /* wanted, and no device has the name */
+	XB_IFACE_ELSEWHERE, /* it moved to another network namespace, with our entry on it */
+	XB_IFACE_HEIR,	    /* renamed, and another device has the wanted name: both are wanted */
+	XB_IFACE_UNWANTED,  /* not wanted, and our entry is on it */
+	XB_IFACE_STALE,	    /* enrolled, but our entry is not on it */
 };
 
 struct xb_interface {
 	char wanted[IF_NAMESIZE]; /* "": nobody wants it */
-	enum xb_mode mode;	  /* wanted; of an heir that of the name it had */
-	bool lasting;		  /* false: wanted by the trial alone */
-	bool renamed;		  /* it lost the wanted name, and stays wanted as now.name */
+	enum xb_mode mode;	  /* wanted; for an heir, the mode wanted for its former name */
+	bool lasting;		  /* false: wanted only by the trial */
+	bool renamed;		  /* it lost the wanted name, and is now wanted as now.name */
 	struct xb_netdev now;
 	enum xb_hold hold;
-	struct xb_enrolled enrolled; /* ifindex 0: it is not */
+	struct xb_enrolled enrolled; /* its row of statistics; ifindex 0: it has none */
 	enum xb_difference difference;
-	char why[256]; /* why it is bare, held or blind, with its name in front; "": not tried */
+	char why[256]; /* reason for bare, held or blind, with its name in front; "": not tried */
 };
 
 struct xb_interfaces {
@@ -38,22 +38,23 @@ struct xb_interfaces {
 };
 
 /*
- * Looks at all that is wanted, enrolled or pinned. trial: NULL, or the one that goes on. anchor:
- * NULL, nothing is ours; else it must be of this network namespace. The caller frees it, in case of
- * failure too.
+ * Fills *all with the interfaces that are wanted, enrolled or pinned. trial: the present one; NULL:
+ * none. anchor: must be of this network namespace; NULL: none, so no program is ours. Returns 0 or
+ * an error with its message; the caller frees the table in either case.
  */
 int xb_interfaces_look(const struct xb_anchor *anchor, const struct xb_wanted *wanted, size_t count,
 		       const struct xb_trial *trial, struct xb_interfaces *all);
 void xb_interfaces_free(struct xb_interfaces *all);
 
-/* What `name` stands for: the name it is wanted by, has now (or an alternative one of it), or had
- * when it was attached. NULL: none of these. An error is left out: then it is none. */
+/* Finds an interface by the name by which it is wanted, by its present or an alternative name, or
+ * by the name that it had at the last look of a writer. NULL: no interface has it, or the kernel
+ * does not answer. */
 struct xb_interface *xb_interfaces_find(const struct xb_interfaces *all, const char *name);
 
-/* Wanted to last, or by the trial, and not filtered by us. */
+/* Whether the interface is wanted, by the store or by the trial, but not filtered. */
 bool xb_interface_is_open(const struct xb_interface *item);
 
-/* "attached", "missing" and the like. */
+/* The difference in words: "attached", "missing" and so on. */
 const char *xb_interface_state(const struct xb_interface *item);
 
 #endif

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "store/membership.h"
+#include "store/expiry.h"
+#include "store/walk.h"
 
 static int check_timeout(const struct xb_item *item, uint32_t now)
 {
 	uint32_t expires;
 
-	return xb_expiry(now, item->timeout, &expires);
+	return xb_expiry_after(now, item->timeout, &expires);
 }
 
 static int prefix_entry(int error, const struct xb_item *item)
@@ -22,7 +23,7 @@ static int prefix_entry(int error, const struct xb_item *item)
 	return error ? xb_error_prefix(error, "%s", xb_entry_format(&item->entry, text)) : 0;
 }
 
-int xb_import_check(const struct xb_merge *merge)
+int xb_merge_check(const struct xb_merge *merge)
 {
 	const struct xb_listfile *file = merge->file;
 	int error = 0;
@@ -65,7 +66,7 @@ static void progress(const struct xb_merge *merge, size_t done)
 		xb_progress("storing", done, merge->file->count);
 }
 
-int xb_import_add(struct xb_txn *txn, struct xb_merge *merge)
+int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge)
 {
 	const struct xb_listfile *file = merge->file;
 	int error = 0;
@@ -177,7 +178,7 @@ static int merge_side(struct xb_txn *txn, struct xb_merge *merge, const struct x
 	return error;
 }
 
-int xb_import_replace(struct xb_txn *txn, struct xb_merge *merge)
+int xb_merge_replace(struct xb_txn *txn, struct xb_merge *merge)
 {
 	int error = merge_side(txn, merge, &XB_WALK_LISTED);
 

@@ -10,17 +10,17 @@ struct xb_merge {
 	const struct xb_listfile *file;
 	uint32_t list;
 	uint32_t now; /* seconds since 1970 */
-	/* What came of it. */
+	/* The outcome, in entries. */
 	uint64_t added, renewed, unchanged, removed;
 };
 
-/* Whether every timeout ends before the store's time does. */
-int xb_import_check(const struct xb_merge *merge);
+/* Returns 0 if the store can hold every expiry (up to 2106), or an error with its message. */
+int xb_merge_check(const struct xb_merge *merge);
 
-/* Puts into the list what the file has. */
-int xb_import_add(struct xb_txn *txn, struct xb_merge *merge);
+/* In a write transaction: adds the entries of the file to the list. */
+int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge);
 
-/* Makes the list what the file is: the same, and takes out all else. */
-int xb_import_replace(struct xb_txn *txn, struct xb_merge *merge);
+/* In a write transaction: adds the entries of the file, and removes all others from the list. */
+int xb_merge_replace(struct xb_txn *txn, struct xb_merge *merge);
 
 #endif

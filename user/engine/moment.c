@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/lock.h"
-#include "engine/repair.h"
+#include "engine/context.h"
 #include "store/store.h"
 
 static int read_transaction(const struct xb_paths *paths, uint64_t *number)
@@ -33,7 +33,7 @@ int xb_moment_take(const struct xb_paths *paths, struct xb_moment *moment)
 	*moment = (struct xb_moment){0};
 	error = read_transaction(paths, &moment->transaction);
 	if (!error)
-		error = xb_repair_open(&view);
+		error = xb_writer_open_kernel(&view);
 	if (error)
 		return error;
 	if (view.anchored)
@@ -47,7 +47,7 @@ int xb_moment_take(const struct xb_paths *paths, struct xb_moment *moment)
 		moment->mark = view.active->header->mark;
 		moment->dirty = view.active->header->dirty;
 	}
-	xb_repair_close(&view);
+	xb_writer_close_kernel(&view);
 	return error;
 }
 

@@ -111,6 +111,7 @@ static int sift_one(struct xb_txn *txn, MDB_cursor *cursor, const MDB_val *key,
 {
 	struct xb_session session;
 	struct xb_vantage here;
+	int error;
 
 	xb_vantage_here(&here);
 	if (read_key(key, &session) && lives(&session, value, &here, time(NULL)))
@@ -120,22 +121,23 @@ static int sift_one(struct xb_txn *txn, MDB_cursor *cursor, const MDB_val *key,
 			     : 0;
 	*changed = true;
 	txn->edits++;
-	return mdb_cursor_del(cursor, 0);
+	error = mdb_cursor_del(cursor, 0);
+	return error ? write_error(error) : 0;
 }
 
 int xb_peers_sift(struct xb_txn *txn, struct xb_lifelines *found, bool *changed)
 {
 	MDB_cursor *cursor;
 	MDB_val key, value;
-	int error = mdb_cursor_open(txn->txn, txn->store->sessions, &cursor);
+	int more, error = mdb_cursor_open(txn->txn, txn->store->sessions, &cursor);
 
 	if (error)
 		return write_error(error);
-	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		error = sift_one(txn, cursor, &key, &value, found, changed);
-		if (error)
-			break;
-	}
+	do {
+		more = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+		if (!more)
+			error = sift_one(txn, cursor, &key, &value, found, changed);
+	} while (!more && !error);
 	mdb_cursor_close(cursor);
-	return error == MDB_NOTFOUND ? 0 : error > 0 || error < -30000 ? write_error(error) : error;
+	return error || more == MDB_NOTFOUND ? error : write_error(more);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ssh sessions the store remembers: while they live, their peers stay allowed. */
+/* The ssh sessions that the store remembers: their peers stay allowed while they live. */
 #ifndef XB_ENGINE_PEERS_H
 #define XB_ENGINE_PEERS_H
 
@@ -7,13 +7,15 @@
 #include "machine/ssh.h"
 #include "store/store.h"
 
-/* Remembers a session, and where it was seen. *changed becomes true if it is news. */
+/* In a write transaction: stores a session, and from where it was seen. Sets *changed if the store
+ * did not have it. */
 int xb_peers_put(struct xb_txn *txn, const struct xb_session *session, bool *changed);
 
 /*
- * Takes out the sessions that ended, and appends those that live to found (NULL: nowhere). One that
- * was seen in another PID namespace cannot be looked at from here: it stays until the machine
- * boots, a command of that namespace finds it ended, or none has come from there for a week.
+ * In a write transaction: removes the sessions that have ended, and sets *changed if there are any;
+ * appends the peers of all others to found, unless that is NULL. A session of another PID namespace
+ * cannot be looked at from here. It stays until the machine boots, until a command in that
+ * namespace finds that it has ended, or until no command has come from there for a week.
  */
 int xb_peers_sift(struct xb_txn *txn, struct xb_lifelines *found, bool *changed);
 

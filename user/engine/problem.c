@@ -8,6 +8,35 @@
 #include "base/array.h"
 #include "base/text.h"
 
+/* Programs compare these: they stay as they are. */
+static const char *const names[XB_PROBLEM_KINDS] = {
+	[XB_PROBLEM_UNFILTERED] = "unfiltered",
+	[XB_PROBLEM_RENAMED] = "renamed",
+	[XB_PROBLEM_NAME_UNUSABLE] = "name_unusable",
+	[XB_PROBLEM_NAME_TAKEN] = "name_taken",
+	[XB_PROBLEM_MODE] = "mode",
+	[XB_PROBLEM_UNWANTED] = "unwanted",
+	[XB_PROBLEM_STALE] = "stale",
+	[XB_PROBLEM_NAMESPACE] = "namespace",
+	[XB_PROBLEM_HIDDEN] = "hidden",
+	[XB_PROBLEM_NOT_ENFORCED] = "not_enforced",
+	[XB_PROBLEM_FILTER_UNKNOWN] = "filter_unknown",
+	[XB_PROBLEM_FILTER_FOREIGN] = "filter_foreign",
+	[XB_PROBLEM_FILTER_IDLE] = "filter_idle",
+	[XB_PROBLEM_COUNTERS_LOST] = "counters_lost",
+	[XB_PROBLEM_INTERRUPTED] = "interrupted",
+	[XB_PROBLEM_FILTER_BEHIND] = "filter_behind",
+	[XB_PROBLEM_FILTER_UNFIT] = "filter_unfit",
+	[XB_PROBLEM_POLICY] = "policy",
+	[XB_PROBLEM_TRIAL_OVER] = "trial_over",
+	[XB_PROBLEM_CHANGE_LASTS] = "change_lasts",
+};
+
+const char *xb_problem_name(enum xb_problem_kind kind)
+{
+	return names[kind];
+}
+
 void xb_problem_add(struct xb_problems *problems, enum xb_problem_kind kind,
 		    const struct xb_interface *interface, const char *format, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Problems: what is amiss, as a text for people and as a kind for programs. What to do about it is
- * for each program to say, by the kind. */
+/* Problems: each has a text for people and a kind for programs. Each program says, by the kind,
+ * what its user can do about it. */
 #ifndef XB_ENGINE_PROBLEM_H
 #define XB_ENGINE_PROBLEM_H
 
@@ -14,41 +14,45 @@ enum xb_problem_kind {
 	XB_PROBLEM_UNFILTERED,	  /* it is wanted, and not filtered */
 	XB_PROBLEM_RENAMED,	  /* it is filtered, and the store has its former name */
 	XB_PROBLEM_NAME_UNUSABLE, /* the same, and the store cannot have its new name */
-	XB_PROBLEM_NAME_TAKEN,	  /* it was renamed, and another one has its former name */
+	XB_PROBLEM_NAME_TAKEN,	  /* it was renamed, and another interface has its former name */
 	XB_PROBLEM_MODE,	  /* it is filtered in another mode than wanted */
 	XB_PROBLEM_UNWANTED,	  /* it is filtered, and not wanted */
-	XB_PROBLEM_STALE,	  /* its row of statistics is left, its filter is not */
+	XB_PROBLEM_STALE,	  /* only its row of statistics is left */
 	/* Of all of them. */
-	XB_PROBLEM_NAMESPACE,	   /* they are those of another network namespace */
-	XB_PROBLEM_HIDDEN,	   /* the pins cannot be seen from here */
-	XB_PROBLEM_NOT_ENFORCED,   /* there is no link, or no filter in it */
+	XB_PROBLEM_NAMESPACE,	   /* they are wanted in another network namespace */
+	XB_PROBLEM_HIDDEN,	   /* this process cannot see the pins */
+	XB_PROBLEM_NOT_ENFORCED,   /* there is no anchor, or no filter in it */
 	XB_PROBLEM_FILTER_UNKNOWN, /* the filter in force cannot be read */
 	XB_PROBLEM_FILTER_FOREIGN, /* ... was built from another store */
-	XB_PROBLEM_FILTER_IDLE,	   /* ... is for no interface */
+	XB_PROBLEM_FILTER_IDLE,	   /* ... is on no interface */
 	XB_PROBLEM_COUNTERS_LOST,  /* ... can only be replaced, not changed */
 	XB_PROBLEM_INTERRUPTED,	   /* ... has half of a change */
 	XB_PROBLEM_FILTER_BEHIND,  /* ... lacks the last changes of the store */
 	XB_PROBLEM_FILTER_UNFIT,   /* ... was built with other settings than the store has */
 	XB_PROBLEM_POLICY,	   /* the policy in force is not that of the store */
 	XB_PROBLEM_TRIAL_OVER,	   /* a trial has ended, and its record is left */
-	XB_PROBLEM_CHANGE_LASTS,   /* somebody has been changing something for long */
+	XB_PROBLEM_CHANGE_LASTS,   /* a writer has been at work for more than five seconds */
 	XB_PROBLEM_KINDS,
 };
 
+/* The kind as a word for programs: "unfiltered" and the like, of small letters and underscores. */
+const char *xb_problem_name(enum xb_problem_kind kind);
+
 struct xb_problem {
 	enum xb_problem_kind kind;
-	const struct xb_interface *interface; /* that it is of; NULL: of all */
+	const struct xb_interface *interface; /* that has the problem; NULL: all of them */
 	char text[512];			      /* safe for a terminal */
 };
 
-/* All zero is none. */
+/* All zero: there are none. */
 struct xb_problems {
 	struct xb_problem *item;
 	size_t count, room;
-	bool lost; /* there are more, for which there was no memory */
+	bool lost; /* there are more, but no memory for them */
 };
 
-/* interface: stays the caller's, and has to last as long as the problem. */
+/* Appends a problem. The caller owns the interface, which must outlive the problem; NULL: the
+ * problem is that of all. */
 __attribute__((format(printf, 4, 5))) void xb_problem_add(struct xb_problems *problems,
 							  enum xb_problem_kind kind,
 							  const struct xb_interface *interface,

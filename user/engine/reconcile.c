@@ -103,8 +103,7 @@ static int follow_names(struct xb_writer *writer)
 	if (!any)
 		return 0;
 	if (write_names(writer)) {
-		xb_warning("interfaces were renamed, and that cannot be kept: %s",
-			   xb_error_message());
+		xb_warning("cannot record that interfaces were renamed: %s", xb_error_message());
 		return 0;
 	}
 	for (size_t i = 0; i < all->count; i++)
@@ -202,8 +201,9 @@ static int settle(const struct xb_writer *writer, struct xb_interface *item, boo
 		return enrol_again(writer, item);
 	case XB_IFACE_BARE:
 	case XB_IFACE_HELD:
-		/* Without any filter in force it is as good without a program. */
-		if (!xb_anchor_active(&writer->anchor))
+		/* Without any filter in force it is as good without a program. What is wanted by
+		 * the trial alone was attached when that began: another one has the name now. */
+		if (!item->lasting || !xb_anchor_active(&writer->anchor))
 			return 0;
 		*changed = true;
 		return attach(writer, item);

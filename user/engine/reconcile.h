@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interfaces made what is wanted of them, difference by difference. */
+/* Settles the differences between the wanted interfaces and what the kernel has. */
 #ifndef XB_ENGINE_RECONCILE_H
 #define XB_ENGINE_RECONCILE_H
 
 #include "engine/context.h"
 #include "engine/interfaces.h"
 
-/* writer->interfaces: what is wanted, by the store or by the trial, and what the kernel says now.
- */
+/* Fills writer->interfaces: what is wanted, by the store or by the trial, and what the kernel says
+ * now. */
 int xb_reconcile_look(struct xb_writer *writer);
 
 /*
- * Settles the differences of the last look: renamed interfaces stay wanted under the name they have
- * now, what is bare is attached, what nobody wants is let go. writer->interfaces is what the kernel
- * says after that. Interfaces that cannot be attached are no error.
+ * Settles the differences of the last look: renamed interfaces become wanted under their present
+ * name, bare ones are attached, unwanted ones are detached. Then looks again. An interface that
+ * cannot be attached is no error: its row in writer->interfaces says why.
  */
 int xb_reconcile(struct xb_writer *writer);
 
-/* Looks again, and changes nothing; what could not be attached keeps the reason it had. */
+/* Looks again without a change. Interfaces that could not be attached keep the reason (why). */
 int xb_reconcile_look_again(struct xb_writer *writer);
 
-/* Lets go what is not wanted to last. */
+/* Detaches the interfaces that the store does not want, those on trial too. */
 int xb_reconcile_release(struct xb_writer *writer);
 
-/* Takes the filter off an interface of the table, in another network namespace too. */
+/* Detaches an interface of the table, also one that is in another network namespace. */
 int xb_reconcile_let_go(const struct xb_anchor *anchor, const struct xb_interfaces *all,
 			const struct xb_interface *item);
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "store/membership.h"
+#include "store/walk.h"
 
 /* From allow-only to enforce is a way out, too: who is not listed gets in again. */
 static bool is_stricter(uint32_t policy, uint32_t than)

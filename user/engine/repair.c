@@ -15,34 +15,15 @@
 #include "base/ifname.h"
 #include "base/program.h"
 #include "engine/autoallow.h"
+#include "engine/place.h"
 #include "engine/reconcile.h"
 #include "engine/relief.h"
 #include "engine/trial.h"
 #include "filter/apply.h"
 #include "store/changelog.h"
+#include "store/expiry.h"
 #include "store/mapped.h"
 #include "store/wanted.h"
-
-int xb_repair_open(struct xb_writer *writer)
-{
-	int error = xb_anchor_open(writer->paths->pins, &writer->anchor);
-
-	writer->outdated = error == -ESTALE;
-	if (error)
-		return error == -ENOENT ? 0 : error;
-	writer->anchored = true;
-	error = xb_generation_open(writer->paths, &writer->anchor, &writer->active);
-	return error == -ENOENT ? 0 : error;
-}
-
-void xb_repair_close(struct xb_writer *writer)
-{
-	xb_generation_close(writer->active);
-	writer->active = NULL;
-	if (writer->anchored)
-		xb_anchor_close(&writer->anchor);
-	writer->anchored = false;
-}
 
 /* Whether the generation can be brought up to date by replaying the log. */
 static bool is_current(const struct xb_generation *active, const struct xb_meta *meta)
@@ -79,15 +60,10 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 		return -EAGAIN;
 	free_room(writer, txn->meta.identity);
 	error = xb_writer_rebuild(writer, txn, txn->meta.sequence, &built);
+	if (!error)
+		error = xb_writer_publish(writer, built);
 	if (error)
 		return error;
-	error = xb_generation_publish(writer->paths, &writer->anchor, built);
-	if (error) {
-		xb_generation_discard(writer->paths, built);
-		return error;
-	}
-	xb_generation_close(writer->active);
-	writer->active = built;
 	writer->foreign = false;
 	if (takes_over)
 		xb_notice("%s had the list of another store in force; that of %s has taken its "
@@ -133,7 +109,7 @@ int xb_repair_end(struct xb_writer *writer, uint64_t store)
 	if (error)
 		return error;
 	writer->outdated = false;
-	xb_repair_close(writer);
+	xb_writer_close_kernel(writer);
 	xb_anchor_destroy(writer->paths->pins);
 	xb_generation_sweep(writer->paths, store, NULL);
 	return 0;
@@ -220,7 +196,7 @@ static void move_mapped(struct xb_writer *writer)
 	int error = xb_store_write(writer->store, &writer->txn);
 
 	if (!error)
-		error = xb_member_sweep(writer->txn, (uint32_t)time(NULL), NULL);
+		error = xb_expiry_sweep(writer->txn, (uint32_t)time(NULL), NULL);
 	if (!error)
 		error = xb_mapped_move(writer->txn, &mapped);
 	xb_fault("mapped-before");
@@ -241,7 +217,7 @@ static void move_mapped(struct xb_writer *writer)
 	xb_mapped_tell_left_out(&mapped);
 }
 
-static int refuse_foreign(const struct xb_writer *writer)
+int xb_repair_refuse_foreign(const struct xb_writer *writer)
 {
 	return xb_system_error(
 		0,
@@ -256,143 +232,13 @@ static int choose_side(struct xb_writer *writer, const struct xb_txn *txn, size_
 	if (!is_foreign(writer, txn->meta.identity, wanted))
 		return 0;
 	if (wanted && !(writer->how & (XB_WRITE_ADOPT | XB_WRITE_LEAVE)))
-		return refuse_foreign(writer);
+		return xb_repair_refuse_foreign(writer);
 	if (wanted && writer->how & XB_WRITE_ADOPT)
 		return 0;
 	writer->foreign = true;
 	xb_generation_close(writer->active);
 	writer->active = NULL;
 	return 0;
-}
-
-/*
- * In its own flavour an anchor can tell that it filters nothing: a bpf_link dies with its device.
- * But an interface that is missed may come back, so the namespace that misses it has to be gone as
- * well.
- */
-bool xb_repair_is_dead(const struct xb_anchor *anchor, bool wanted)
-{
-	struct xb_ifpins pins = {0};
-	bool dead;
-
-	if (!anchor->elsewhere || anchor->flavour != XB_FLAVOUR_LINK)
-		return false;
-	dead = !xb_ifpins_read(anchor->pins, &pins);
-	wanted = wanted || pins.count;
-	for (size_t i = 0; dead && i < pins.count; i++)
-		dead = !pins.item[i].ifindex;
-	xb_ifpins_free(&pins);
-	return dead && (!wanted || xb_netns_is_gone(&anchor->netns));
-}
-
-enum xb_place xb_repair_place(const struct xb_writer *writer, uint64_t store,
-			      const struct xb_home *home)
-{
-	bool ours = writer->anchored && writer->active && writer->active->params.store == store;
-
-	return ours && !writer->anchor.elsewhere ? XB_PLACE_HOME : xb_home_place(home);
-}
-
-/* What the store says of the wanted interfaces without a look at them. */
-struct wishes {
-	uint64_t store;
-	struct xb_home home;
-	bool any;
-};
-
-static int read_home(struct xb_writer *writer, struct wishes *wishes)
-{
-	struct xb_wanted *wanted = NULL;
-	struct xb_txn *txn;
-	size_t count = 0;
-	int error = xb_store_read(writer->store, &txn);
-
-	if (error)
-		return error;
-	wishes->store = txn->meta.identity;
-	error = xb_home_get(txn, &wishes->home);
-	if (!error)
-		error = xb_wanted_all(txn, &wanted, &count);
-	wishes->any = count;
-	free(wanted);
-	xb_txn_abort(txn);
-	return error;
-}
-
-/* A disk that cannot be written keeps nothing from being enforced. */
-static void write_home(struct xb_writer *writer)
-{
-	int error = xb_store_write(writer->store, &writer->txn);
-	struct xb_txn *txn = writer->txn;
-
-	if (!error)
-		error = xb_home_put(txn);
-	if (!error) {
-		writer->txn = NULL;
-		error = xb_txn_commit(txn);
-	}
-	xb_txn_abort(writer->txn);
-	writer->txn = NULL;
-	if (error)
-		xb_warning("in which network namespace interfaces are wanted cannot be kept: %s",
-			   xb_error_message());
-}
-
-/* A filter of another store that is in force here is none of it. */
-static void go_away(struct xb_writer *writer, uint64_t store)
-{
-	writer->away = true;
-	writer->foreign = writer->how & XB_WRITE_LEAVE && writer->active &&
-			  writer->active->params.store != store;
-	if (!writer->foreign)
-		return;
-	xb_generation_close(writer->active);
-	writer->active = NULL;
-}
-
-static int choose_home(struct xb_writer *writer, const struct wishes *wishes)
-{
-	enum xb_place place;
-	unsigned int how = writer->how;
-
-	if (!wishes->any)
-		return 0;
-	place = xb_repair_place(writer, wishes->store, &wishes->home);
-	if ((place == XB_PLACE_AWAY && how & XB_WRITE_LEAVE) ||
-	    (place == XB_PLACE_HEIR && how & (XB_WRITE_LEAVE | XB_WRITE_ADOPT))) {
-		go_away(writer, wishes->store);
-		return 0;
-	}
-	if (place == XB_PLACE_AWAY || (place == XB_PLACE_HEIR && !(how & XB_WRITE_SETTLE)))
-		return xb_home_refuse(&wishes->home, place, writer->paths->state);
-	if (place == XB_PLACE_HEIR)
-		xb_notice("the network namespace in which interfaces were wanted is gone: they are "
-			  "wanted in this one from now on");
-	if (!xb_home_is_here(&wishes->home))
-		write_home(writer);
-	return 0;
-}
-
-static int choose_place(struct xb_writer *writer)
-{
-	struct wishes wishes = {0};
-	bool elsewhere = writer->anchored && writer->anchor.elsewhere;
-	int error = read_home(writer, &wishes);
-
-	writer->away = false;
-	if (error)
-		return error;
-	if (elsewhere &&
-	    !xb_repair_is_dead(&writer->anchor, wishes.any && !(writer->how & XB_WRITE_LEAVE)))
-		return xb_anchor_at_home(&writer->anchor);
-	error = choose_home(writer, &wishes);
-	if (error || !elsewhere)
-		return error;
-	error = xb_detach_all(&writer->anchor);
-	xb_repair_close(writer);
-	if (!error)
-		xb_anchor_destroy(writer->paths->pins);
-	return error;
 }
 
 /* Whether an interface that is there has to be attached. */
@@ -486,7 +332,7 @@ int xb_repair(struct xb_writer *writer)
 	bool current = false, mapped = false;
 	uint64_t store = 0;
 	size_t count = 0;
-	int error = choose_place(writer);
+	int error = xb_place_choose(writer);
 
 	writer->unmet = false;
 	if (error || writer->away)

@@ -51,7 +51,7 @@ static void say_rotate(struct line *line, const struct xb_rotate_request *rotate
 {
 	say(line, "rotate");
 	if (rotate->rate > 0)
-		say(line, " --fpr %g", rotate->rate);
+		say(line, " --fpr %s", XB_NUMBER(rotate->rate));
 	if (rotate->set_capacity)
 		say(line, " --capacity %" PRIu64, rotate->capacity);
 	if (rotate->set_confirm)
@@ -70,7 +70,7 @@ static void say_import(struct line *line, const struct xb_import_request *import
 	if (import->replace)
 		say(line, " --replace");
 	if (import->factor > 0)
-		say(line, " --max-change %g", import->factor);
+		say(line, " --max-change %s", XB_NUMBER(import->factor));
 	if (import->least_entries)
 		say(line, " --min-entries %" PRIu64, import->least_entries);
 	if (import->least_bytes)

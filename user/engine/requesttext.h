@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A request as the command of bloomctl that asks for it. */
+/* Shows a request as the command of bloomctl that makes it. */
 #ifndef XB_ENGINE_REQUESTTEXT_H
 #define XB_ENGINE_REQUESTTEXT_H
 
@@ -7,7 +7,7 @@
 
 #include "model/request.h"
 
-/* Cut to the size, safe for a terminal. */
+/* Writes the command to text, safe for a terminal, cut to size bytes with the NUL. */
 void xb_request_command(const struct xb_request *request, char *text, size_t size);
 
 #endif

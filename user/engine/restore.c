@@ -24,7 +24,7 @@ static int text_of(const json_t *object, const char *key, const char **text)
 	const json_t *found = json_object_get(object, key);
 
 	*text = json_string_value(found);
-	return found && !*text ? xb_input_error("\"%s\" is no text", key) : 0;
+	return found && !*text ? xb_input_error("\"%s\" is not a string", key) : 0;
 }
 
 static int integer_of(const json_t *object, const char *key, json_int_t most, json_int_t *value)
@@ -44,7 +44,7 @@ static int restore_refused(struct xb_txn *txn, const json_t *names)
 
 	txn->meta.refused = 0;
 	if (names && !json_is_array(names))
-		return xb_input_error("\"refused\" is no array");
+		return xb_input_error("\"refused\" is not an array");
 	json_array_foreach(names, i, name)
 	{
 		enum xb_lifeline_kind kind;

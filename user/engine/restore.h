@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A store from the text that xb_dump() has written of it, or of another one. */
+/* Restores a store from the text that xb_dump() wrote of this or another store. */
 #ifndef XB_ENGINE_RESTORE_H
 #define XB_ENGINE_RESTORE_H
 
@@ -12,19 +12,19 @@ struct xb_restore {
 	const char *name;  /* of the text, for messages */
 	const char *maker; /* of such texts, for messages: "`PROGRAM VERB`" */
 	FILE *file;	   /* can be rewound */
-	bool interfaces;   /* become those of the text; else those that are wanted stay so */
-	/* What came of it. */
-	unsigned long line;
+	bool interfaces;   /* true: the text says which are wanted; false: they stay as they are */
+	/* The outcome. */
+	unsigned long line; /* read last */
 	uint64_t entries, expired;
-	struct xb_mapped mapped; /* those left out are not among the entries */
-	bool counted;		 /* its head says how many lines of entries follow */
+	struct xb_mapped mapped; /* entries left out do not count in `entries` */
+	bool counted;		 /* the text says how many memberships it has: memberships */
 	uint64_t memberships;
 };
 
 /*
- * A body for xb_write(): the store becomes what the text says, all else that was there goes. Begins
- * at the beginning of the file. A line that is refused is named by its number, and the transaction
- * is to be given up.
+ * The body of a write: rewinds the file and makes the store what the text says; everything else
+ * goes, except the lifelines of this machine. Returns 0 or an error that names the line; xb_write()
+ * then gives up the transaction.
  */
 int xb_restore(struct xb_writer *writer, void *restore);
 

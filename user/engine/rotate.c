@@ -218,7 +218,7 @@ static int open_builder(struct xb_writer *builder)
 		return error;
 	error = xb_writer_lock(builder);
 	if (!error)
-		error = xb_repair_open(builder);
+		error = xb_writer_open_kernel(builder);
 	if (!error || error == -ESTALE)
 		error = xb_repair(builder);
 	drop_writer_lock(builder);
@@ -230,7 +230,7 @@ static void close_builder(struct xb_writer *builder)
 	xb_txn_abort(builder->txn);
 	xb_trial_free(&builder->trial);
 	xb_interfaces_free(&builder->interfaces);
-	xb_repair_close(builder);
+	xb_writer_close_kernel(builder);
 	xb_store_close(builder->store);
 	xb_unlock(builder->writer_lock);
 	xb_unlock(builder->builder_lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A new generation while the old one goes on enforcing and taking changes. */
+/* Builds a new generation while the old one enforces and takes changes. */
 #ifndef XB_ENGINE_ROTATE_H
 #define XB_ENGINE_ROTATE_H
 
@@ -7,18 +7,20 @@
 #include "engine/wish.h"
 #include "xdp_bloom/layout.h"
 
-/* *params (may be NULL): what is in force now; generation 0 if nothing is attached, and the request
- * is kept for then. */
+/* Stores the rate, the capacity and the confirm stage of the request, and builds a generation with
+ * them. *params (may be NULL): those now in force. If nothing is attached, params->generation is 0,
+ * and the settings count from the next attach. */
 int xb_rotate(const struct xb_paths *paths, const struct xb_rotate_request *request,
 	      struct xb_params *params, struct xb_written *written);
 
-/* The same as the wish says; its request is one to rotate. */
+/* Does the same to last, on trial or as a commit. The wish has a request of kind XB_REQUEST_ROTATE.
+ */
 int xb_rotate_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 		   struct xb_params *params, struct xb_written *written);
 
 /*
- * What may follow the acknowledgement: a filter that a change left full is grown. Call it after the
- * answer is out; it does nothing if no write asked for it.
+ * Grows the filter if a write has filled it (written->growth_due). Call it after the command has
+ * answered. A failure causes a warning, because the change stands.
  */
 void xb_write_settle(const struct xb_paths *paths, struct xb_written *written);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The policy, and the verdicts of lists. */
+/* Changes the policy, and the verdicts of lists. */
 #ifndef XB_ENGINE_SETTINGS_H
 #define XB_ENGINE_SETTINGS_H
 
 #include "base/paths.h"
 #include "engine/wish.h"
 
-/* Each makes a request of its kind. */
+/* Each carries out a wish with a request of its kind. Returns 0 or an error with its message. */
 int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 		   struct xb_written *written);
 int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish,

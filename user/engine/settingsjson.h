@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Settings as JSON, the same in a dump and in answers. The caller owns what is returned. */
+/* Settings as JSON, the same in a dump and in answers. The caller owns the result; NULL: out of
+ * memory. */
 #ifndef XB_ENGINE_SETTINGSJSON_H
 #define XB_ENGINE_SETTINGSJSON_H
 
@@ -8,10 +9,10 @@
 
 #include "xdp_bloom/layout.h"
 
-/* Names of kinds of lifelines, a bit each. */
+/* An array with the names of these kinds of lifelines (a bit 1U << kind each). */
 json_t *xb_kinds_json(uint32_t kinds);
 
-/* Numbers of ports, packed to the front. */
+/* An array of the port numbers up to the first 0. */
 json_t *xb_ports_json(const uint16_t ports[XB_NAME_PORTS]);
 
 /* {"dns": [...], "tls": [...], "http": [...]} */

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "store/membership.h"
+#include "store/expiry.h"
+#include "store/walk.h"
 #include "store/wanted.h"
 
 struct look {
@@ -88,7 +89,7 @@ static int read_all(struct look *look, uint32_t now)
 {
 	struct xb_storeview *view = look->view;
 	struct xb_txn *txn = look->txn;
-	int error = xb_member_overlook(txn, now, &view->expired);
+	int error = xb_expiry_overlook(txn, now, &view->expired);
 
 	view->meta = txn->meta;
 	view->manual = txn->meta.totals.allow;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the store says of itself and of what is wanted, read in one transaction; but for what is
- * listed, of which it has the numbers. */
+/* A view of the store, read in one transaction: its settings, lists, wanted interfaces, trial and
+ * lifelines; of the entries, only their numbers. */
 #ifndef XB_ENGINE_STOREVIEW_H
 #define XB_ENGINE_STOREVIEW_H
 
@@ -12,16 +12,16 @@
 #include "store/store.h"
 #include "store/trialrecord.h"
 
-/* What is allowed automatically. */
+/* A lifeline on the allowlist. */
 struct xb_automatic {
 	char entry[XB_ENTRY_TEXT];
-	char kind[32]; /* the name of its kind of lifeline */
-	char why[XB_COMMENT_MAX + 1];
+	char kind[32];		      /* the name of its kind of lifeline */
+	char why[XB_COMMENT_MAX + 1]; /* where it was found */
 };
 
 struct xb_storeview {
 	struct xb_meta meta;
-	uint64_t expired; /* memberships that are no longer listed, but enforced */
+	uint64_t expired; /* memberships that have expired, but are still enforced */
 	struct xb_list *lists;
 	size_t list_count;
 	struct xb_wanted *wanted;
@@ -30,13 +30,14 @@ struct xb_storeview {
 	struct xb_automatic *automatic;
 	size_t automatic_count;
 	uint64_t manual;	 /* entries of the allowlist that somebody added */
-	struct xb_reader reader; /* who holds up the store; see store/readers.h */
-	bool tried;		 /* there is a trial, or one that is over and not cleared away */
+	struct xb_reader reader; /* that holds the oldest state; see store/readers.h */
+	bool tried;		 /* there is a record of a trial, which may be over */
 	struct xb_trial trial;
 };
 
-/* now: seconds since 1970; what has expired by then is counted as expired. If there is no store,
- * the view is that of an empty one. The caller frees it, in case of failure too. */
+/* Reads the store in the directory `state`. now: seconds since 1970; memberships that end by then
+ * count as expired. Without a store, the view is that of an empty one. Returns 0 or an error with
+ * its message; the caller frees the view in either case. */
 int xb_storeview_read(const char *state, uint32_t now, struct xb_storeview *view);
 void xb_storeview_free(struct xb_storeview *view);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A trial from begin to end: changes that go back by themselves unless they are committed. */
+/* A trial from begin to end: a change that is undone automatically unless somebody commits it. */
 #ifndef XB_ENGINE_TRIAL_H
 #define XB_ENGINE_TRIAL_H
 
@@ -8,51 +8,52 @@
 #include "store/trialrecord.h"
 
 /*
- * Under the writer lock, anchor and generation open: looks at the trial there is. One that is over
- * is cleared away, so that the kernel is what the store says. -EINPROGRESS: one goes on that has a
- * second generation, and this writer does not commit it; changes have to wait. The message says for
- * what.
+ * Under the writer lock, with anchor and generation open: looks for a trial. Clears away one that
+ * is over, so that the kernel matches the store; a live one becomes writer->trial. -EINPROGRESS,
+ * with a message: a live trial has a second generation, and this writer does not commit it, so it
+ * has to wait.
  */
 int xb_trial_settle(struct xb_writer *writer);
 
 /*
- * Puts `tried` (its generation's program) on trial for wish->seconds. The record is durable before
- * the guard is in force. No transaction is open. For a trial of interfaces `tried` is what is in
- * force anyway.
+ * Puts the program of `tried` on trial for wish->seconds; for a trial of interfaces, that is the
+ * generation in force. The record is durable before the guard comes into force. The caller holds
+ * the writer lock and has no transaction open.
  */
 int xb_trial_begin(struct xb_writer *writer, const struct xb_generation *tried,
 		   const struct xb_wish *wish);
 
-/* What was tried is in the store and in the generation in force: the guard leaves. */
+/* Takes the guard out of the slot, once store and generation have the change that was tried. */
 int xb_trial_end(struct xb_writer *writer, const struct xb_generation *in_force);
 
-/* Somebody makes the request of a trial once more, to last. */
+/* A commit: the request of a trial is made once more, to last. */
 struct xb_commit {
 	const struct xb_paths *paths;
 	struct xb_trial trial;
-	int lock;
+	int lock; /* shows others that the commit is alive */
 };
 
 /*
- * Gives a trial that lives the time that its commit takes. Should this process die, the next one
- * that writes takes the time back. 1: there is none, or it is over. Only after 0 the caller makes
- * commit->trial.request with a wish that commits this trial, by the function of its kind
- * (xb_attach_wish() and so on), and then calls xb_trial_commit_end(). The text of an import or a
- * restore is what xb_trialtext_open() returns.
+ * Gives a live trial more time, so that its commit can finish. If this process dies, the next
+ * writer takes the time back. Returns 0, 1 if no trial is live, or an error with its message. Only
+ * after 0, the caller carries out commit->trial.request, with a wish that commits this trial, by
+ * the function of its kind (xb_attach_wish() and so on), and then calls xb_trial_commit_end(). For
+ * an import or a restore, xb_trialtext_open() has the text.
  */
 int xb_trial_commit_begin(const struct xb_paths *paths, struct xb_commit *commit);
 
-/* done: the change is made; else the trial ends when it would have ended without the commit. */
+/* Ends the commit. done: the change was made; otherwise the trial gets its former deadline back. */
 void xb_trial_commit_end(struct xb_commit *commit, bool done);
 
 /*
- * Ends a trial at once, so that the former verdicts return: that of this interface (NULL: of any),
- * or one that keeps writers waiting. *was_tried: the interface was on trial.
+ * Ends a trial at once, so that the former verdicts return: a trial of the interface `name` (NULL:
+ * any trial), or one that keeps writers waiting. *was_tried: that interface was on trial. Returns 0
+ * or an error with its message.
  */
 int xb_trial_abandon(const struct xb_paths *paths, const char *name, bool *was_tried);
 
-/* For who only looks: the policy that the trial has put in force for all interfaces; -ENOENT
- * without a message: none is on trial there. */
+/* For readers: the policy of the generation that a trial has put in force for all interfaces.
+ * -ENOENT without a message: there is no such trial. */
 int xb_trial_policy(const struct xb_paths *paths, const struct xb_anchor *anchor, uint32_t *policy);
 
 #endif

@@ -13,7 +13,6 @@
 #include "base/faultpoint.h"
 #include "base/lock.h"
 #include "base/patience.h"
-#include "base/program.h"
 #include "engine/reconcile.h"
 #include "engine/relief.h"
 #include "engine/repair.h"
@@ -21,6 +20,7 @@
 #include "filter/apply.h"
 #include "model/policy.h"
 #include "store/changelog.h"
+#include "store/expiry.h"
 #include "store/membership.h"
 #include "store/trialtext.h"
 
@@ -92,14 +92,9 @@ static int commit_built(struct xb_writer *writer, struct xb_generation *built)
 	if (!error)
 		error = commit(writer);
 	if (!error)
-		error = xb_generation_publish(writer->paths, &writer->anchor, built);
-	if (error) {
-		xb_generation_discard(writer->paths, built);
-		return error;
-	}
-	xb_generation_close(writer->active);
-	writer->active = built;
-	return 0;
+		return xb_writer_publish(writer, built);
+	xb_generation_discard(writer->paths, built);
+	return error;
 }
 
 /* The large change: nothing is durable before it is clear that it can be in force. */
@@ -124,6 +119,30 @@ static int commit_listed(struct xb_writer *writer)
 		error = xb_changelog_trim(writer->txn, writer->txn->meta.sequence);
 	}
 	return error ? error : commit(writer);
+}
+
+/* What is durable waits for a filter. */
+static int stay_unmet(const struct xb_writer *writer)
+{
+	xb_system_error(0, "the change is kept, but the filter that is wanted cannot be made: %s",
+			writer->why_unmet);
+	return XB_UNMET;
+}
+
+/* The change is durable, but the generation in force has no place for one of its keys. */
+static int enforce_anew(struct xb_writer *writer)
+{
+	struct xb_txn *after;
+	int error = xb_store_read(writer->store, &after);
+
+	if (error)
+		return error;
+	error = xb_repair_begin(writer, after);
+	xb_txn_abort(after);
+	if (!error)
+		return 0;
+	snprintf(writer->why_unmet, sizeof(writer->why_unmet), "%s", xb_error_message());
+	return stay_unmet(writer);
 }
 
 static int apply_relief(struct xb_writer *writer)
@@ -163,11 +182,7 @@ static int commit_unmet(struct xb_writer *writer)
 	error = commit_listed(writer);
 	if (!error)
 		error = apply_relief(writer);
-	if (error)
-		return error;
-	xb_system_error(0, "the change is kept, but the filter that is wanted cannot be made: %s",
-			writer->why_unmet);
-	return XB_UNMET;
+	return error ? error : stay_unmet(writer);
 }
 
 /* Whether a new generation has to be built for what the transaction wants. */
@@ -191,17 +206,15 @@ static int commit_changes(struct xb_writer *writer)
 	if (error)
 		return error;
 	if (writer->foreign && !writer->adopts && xb_changes_any(&writer->txn->change))
-		return xb_system_error(
-			0,
-			"%s enforces the list of another store (was its state directory lost?); "
-			"bring that back%s",
-			writer->paths->pins, xb_advice(XB_ADVICE_TAKE_OVER));
+		return xb_repair_refuse_foreign(writer);
 	if (writer->active && needs_generation(writer))
 		return commit_with_new_generation(writer);
 	if (!writer->active)
 		error = xb_writer_check_room(writer);
 	else if (xb_changes_any(&writer->txn->change))
 		error = commit_in_place(writer);
+	if (error == -EXFULL && writer->builder_lock >= 0)
+		error = enforce_anew(writer);
 	if (!error && writer->txn)
 		error = commit_listed(writer);
 	if (!error && writer->active)
@@ -323,7 +336,7 @@ static void close_writer(struct xb_writer *writer, bool keeps_locks)
 	xb_txn_abort(writer->txn);
 	xb_interfaces_free(&writer->interfaces);
 	xb_trial_free(&writer->trial);
-	xb_repair_close(writer);
+	xb_writer_close_kernel(writer);
 	xb_store_close(writer->store);
 	if (keeps_locks) {
 		xb_lock_keep(XB_WRITER_LOCK, writer->writer_lock);
@@ -372,7 +385,7 @@ static int attempt(const struct change *change)
 	if (!error)
 		error = xb_writer_lock(&writer);
 	if (!error)
-		error = xb_repair_open(&writer);
+		error = xb_writer_open_kernel(&writer);
 	if (!error || error == -ESTALE)
 		error = xb_repair(&writer);
 	if (!error)
@@ -380,7 +393,7 @@ static int attempt(const struct change *change)
 	if (!error)
 		writer.before = writer.txn->meta;
 	if (!error)
-		error = xb_member_sweep(writer.txn, writer.now, &writer.expired);
+		error = xb_expiry_sweep(writer.txn, writer.now, &writer.expired);
 	if (!error)
 		error = change->body ? change->body(&writer, change->context) : 0;
 	if (!error && writer.txn && ((!writer.foreign && !writer.away) || writer.adopts))
@@ -390,8 +403,7 @@ static int attempt(const struct change *change)
 		error = finish(&writer, change->wish);
 	if (!error && unmet)
 		error = enforce_cured(&writer);
-	if (change->written)
-		note_outcome(&writer, error, change->written);
+	note_outcome(&writer, error, change->written);
 	close_writer(&writer, change->how & XB_WRITE_FIRST && (!error || error == XB_UNMET));
 	return error;
 }
@@ -420,17 +432,14 @@ static int write_change(struct change change)
 {
 	int error = attempt_in_turn(&change);
 
-	if (error == -EAGAIN && !(change.how & XB_WRITE_HEAVY)) {
-		change.how |= XB_WRITE_HEAVY;
-		return write_change(change);
-	}
-	/* Durable, but without a place in the generation: repair builds one that has it. */
+	if (change.how & XB_WRITE_HEAVY || (error != -EAGAIN && error != -EXFULL))
+		return error;
+	/* Durable, but without a place in the generation: repair builds one that has it. What is
+	 * left to do is to begin a trial, if it was wished for. */
 	if (error == -EXFULL)
-		return write_change(
-			(struct change){.paths = change.paths,
-					.how = XB_WRITE_HEAVY | (change.how & XB_WRITE_FIRST),
-					.written = change.written});
-	return error;
+		change.body = NULL;
+	change.how |= XB_WRITE_HEAVY;
+	return write_change(change);
 }
 
 int xb_write(const struct xb_paths *paths, unsigned int how,

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "filter/namedepths.h"
-#include "store/membership.h"
+#include "store/walk.h"
 
 /* The bits an entry needs: `count` from `bit` on, in the region that begins at word `region`. */
 struct span {

@@ -7,10 +7,10 @@
 #include "store/store.h"
 #include "xdp_bloom/layout.h"
 
-/* All for entries of the allowlist. Descriptors are not owned. */
+/* The functions below take entries of the allowlist. The descriptors are not owned. */
 struct xb_allowmaps {
 	int trie4, trie6;
-	int names; /* -1: the generation has no stage for names, and needs none allowed */
+	int names; /* -1: the generation has no stage for names, so allowed names are left out */
 	struct xb_key key;
 	struct xb_mapping *depths;
 	struct xb_mapping gate;
@@ -18,7 +18,8 @@ struct xb_allowmaps {
 
 #define XB_GATE_BYTES ((size_t)XB_GATE_ALL_WORDS * 8)
 
-/* In force when it returns. -EXFULL without a message: there is no room for another name. */
+/* Adds the entry, which is in force when this returns. -EXFULL without a message: there is no room
+ * for another name. */
 int xb_allowmaps_add(struct xb_allowmaps *allow, const struct xb_entry *entry);
 
 /* Removes the entry, unless the transaction still has it. */

@@ -150,7 +150,7 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	}
 	error = take_fds(skeleton, generation);
 	if (!error)
-		error = xb_pin_path(directory, build->paths->pins, generation->name);
+		error = xb_path_join(directory, build->paths->pins, generation->name);
 	if (!error)
 		error = xb_pin_subdirectory(directory);
 	if (!error)
@@ -176,7 +176,7 @@ static uint32_t share_start(uint32_t all, uint32_t part, uint32_t parts)
 	return (uint32_t)((uint64_t)all * part / parts);
 }
 
-/* What a thread fills of one address family. */
+/* What a thread fills of one stage. */
 struct fill {
 	struct xb_bloom *bloom;
 	struct xb_exact *confirm; /* NULL: there is none */
@@ -213,6 +213,52 @@ static void fill_end(struct fill *fill)
 	free(fill->extras);
 }
 
+/* What is listed, in a Bloom filter and a table of its own. */
+struct stage {
+	struct xb_bloom *bloom;
+	struct xb_exact *confirm;
+	size_t count; /* keys */
+	/* Puts the hashes of a chunk into fill->hashes. Returns what belongs to its keys in the
+	 * table, or NULL. */
+	const uint32_t *(*hash)(const struct share *share, size_t start, size_t count,
+				const struct fill *fill);
+};
+
+static const uint32_t *hash_host4(const struct share *share, size_t start, size_t count,
+				  const struct fill *fill)
+{
+	const uint32_t *address = &share->keys->host4[start];
+
+	for (size_t i = 0; i < count; i++)
+		fill->hashes[i] = xb_hash_ipv4(&share->generation->params.key, address[i]);
+	return address;
+}
+
+static const uint32_t *hash_net6(const struct share *share, size_t start, size_t count,
+				 const struct fill *fill)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct xb_entry *entry = &share->keys->net6[start + i];
+
+		fill->hashes[i] = xb_hash_ipv6(&share->generation->params.key, entry->hi, entry->lo,
+					       entry->length);
+	}
+	return NULL;
+}
+
+static const uint32_t *hash_names(const struct share *share, size_t start, size_t count,
+				  const struct fill *fill)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct xb_named *named = &share->keys->names[start + i];
+
+		fill->hashes[i] = xb_name_hash(&share->generation->params.key, named->entry.name,
+					       named->entry.length);
+		fill->extras[i] = named->verdict;
+	}
+	return fill->extras;
+}
+
 static int fill_chunk(const struct fill *fill, const uint32_t *extras, size_t count)
 {
 	xb_bloom_build(fill->bloom, fill->hashes, count, fill->first_block, fill->last_block);
@@ -221,72 +267,20 @@ static int fill_chunk(const struct fill *fill, const uint32_t *extras, size_t co
 			     : 0;
 }
 
-static int fill_host4(const struct share *share)
+static int fill_stage(const struct share *share, const struct stage *stage)
 {
-	struct xb_generation *generation = share->generation;
-	const struct xb_snapshot *keys = share->keys;
 	struct fill fill;
-	int error = fill_begin(share, &generation->host4, &generation->confirm4, &fill);
+	int error = fill_begin(share, stage->bloom, stage->confirm, &fill);
 
-	for (size_t start = 0; !error && start < keys->host4_count; start += CHUNK) {
-		size_t count =
-			keys->host4_count - start < CHUNK ? keys->host4_count - start : CHUNK;
+	for (size_t start = 0; !error && start < stage->count; start += CHUNK) {
+		size_t count = stage->count - start < CHUNK ? stage->count - start : CHUNK;
 
-		for (size_t i = 0; i < count; i++)
-			fill.hashes[i] =
-				xb_hash_ipv4(&generation->params.key, keys->host4[start + i]);
-		error = fill_chunk(&fill, &keys->host4[start], count);
+		error = fill_chunk(&fill, stage->hash(share, start, count, &fill), count);
 		if (!share->part && start / CHUNK % 64 == 0)
-			xb_progress("building the filter", start, keys->host4_count);
+			xb_progress("building the filter", start, stage->count);
 	}
 	if (!share->part)
-		xb_progress("building the filter", keys->host4_count, keys->host4_count);
-	fill_end(&fill);
-	return error;
-}
-
-static int fill_net6(const struct share *share)
-{
-	struct xb_generation *generation = share->generation;
-	const struct xb_snapshot *keys = share->keys;
-	struct fill fill;
-	int error = fill_begin(share, &generation->net6, &generation->confirm6, &fill);
-
-	for (size_t start = 0; !error && start < keys->net6_count; start += CHUNK) {
-		size_t count = keys->net6_count - start < CHUNK ? keys->net6_count - start : CHUNK;
-
-		for (size_t i = 0; i < count; i++) {
-			const struct xb_entry *entry = &keys->net6[start + i];
-
-			fill.hashes[i] = xb_hash_ipv6(&generation->params.key, entry->hi, entry->lo,
-						      entry->length);
-		}
-		error = fill_chunk(&fill, NULL, count);
-	}
-	fill_end(&fill);
-	return error;
-}
-
-static int fill_names(const struct share *share)
-{
-	struct xb_generation *generation = share->generation;
-	const struct xb_snapshot *keys = share->keys;
-	struct fill fill;
-	int error = fill_begin(share, &generation->names, &generation->confirm_names, &fill);
-
-	for (size_t start = 0; !error && start < keys->names_count; start += CHUNK) {
-		size_t count =
-			keys->names_count - start < CHUNK ? keys->names_count - start : CHUNK;
-
-		for (size_t i = 0; i < count; i++) {
-			const struct xb_named *named = &keys->names[start + i];
-
-			fill.hashes[i] = xb_name_hash(&generation->params.key, named->entry.name,
-						      named->entry.length);
-			fill.extras[i] = named->verdict;
-		}
-		error = fill_chunk(&fill, fill.extras, count);
-	}
+		xb_progress("building the filter", stage->count, stage->count);
 	fill_end(&fill);
 	return error;
 }
@@ -294,12 +288,17 @@ static int fill_names(const struct share *share)
 static void *fill_share(void *context)
 {
 	struct share *share = context;
+	struct xb_generation *generation = share->generation;
+	const struct xb_snapshot *keys = share->keys;
+	const struct stage stages[] = {
+		{&generation->host4, &generation->confirm4, keys->host4_count, hash_host4},
+		{&generation->net6, &generation->confirm6, keys->net6_count, hash_net6},
+		{&generation->names, &generation->confirm_names, keys->names_count, hash_names},
+	};
 
-	share->error = share->keys->host4_count ? fill_host4(share) : 0;
-	if (!share->error && share->keys->net6_count)
-		share->error = fill_net6(share);
-	if (!share->error && share->keys->names_count)
-		share->error = fill_names(share);
+	for (size_t i = 0; !share->error && i < sizeof(stages) / sizeof(stages[0]); i++)
+		if (stages[i].count)
+			share->error = fill_stage(share, &stages[i]);
 	return NULL;
 }
 

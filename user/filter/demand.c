@@ -4,7 +4,6 @@
 #include "filter/demand.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <string.h>
 #include <sys/vfs.h>
 
@@ -107,18 +106,22 @@ static uint64_t verification_bytes(const struct xb_params *params)
 	return (params->names.blocks ? 32ULL : 8ULL) << 20;
 }
 
+static uint64_t bytes_free(const struct statfs *fs)
+{
+	return (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize;
+}
+
 /* Of the file system the run directory is on, or will be. UINT64_MAX: nobody knows. */
 static uint64_t run_available(const struct xb_paths *paths)
 {
-	char path[XB_PATH_MAX];
+	char parent[XB_PATH_MAX];
 	struct statfs fs;
 
-	if (strlen(paths->run) >= sizeof(path))
+	if (!statfs(paths->run, &fs))
+		return bytes_free(&fs);
+	if (errno != ENOENT || xb_path_parent(parent, paths->run) || statfs(parent, &fs))
 		return UINT64_MAX;
-	strcpy(path, paths->run);
-	if (statfs(path, &fs) && (errno != ENOENT || statfs(dirname(path), &fs)))
-		return UINT64_MAX;
-	return (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	return bytes_free(&fs);
 }
 
 int xb_demand_check(const struct xb_paths *paths, const struct xb_params *params)

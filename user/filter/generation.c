@@ -231,7 +231,7 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 		if (strncmp(item->d_name, XB_GENERATION_PREFIX, strlen(XB_GENERATION_PREFIX)) ||
 		    strlen(item->d_name) >= size)
 			continue;
-		if (xb_pin_path(directory, pins, item->d_name))
+		if (xb_path_join(directory, pins, item->d_name))
 			continue;
 		fd = xb_pin_open(directory, "program");
 		if (fd == -ENOENT)
@@ -287,7 +287,7 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 	error = find_active(paths->pins, id, generation->name, sizeof(generation->name),
 			    &generation->program);
 	if (!error)
-		error = xb_pin_path(directory, paths->pins, generation->name);
+		error = xb_path_join(directory, paths->pins, generation->name);
 	if (!error)
 		error = open_pins(directory, generation);
 	if (!error) {
@@ -401,7 +401,7 @@ int xb_generation_map_all(struct xb_generation *generation)
 int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation)
 {
 	char directory[XB_PATH_MAX];
-	int error = xb_pin_path(directory, paths->pins, generation->name);
+	int error = xb_path_join(directory, paths->pins, generation->name);
 
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++)
 		if (generation->map[map] >= 0)

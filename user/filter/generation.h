@@ -40,7 +40,7 @@ struct xb_generation {
 	struct xb_allowmaps allow;
 };
 
-/* One with nothing open; NULL with a message. */
+/* Allocates a generation with nothing open; NULL with a message: out of memory. */
 struct xb_generation *xb_generation_new(void);
 
 /*
@@ -50,7 +50,7 @@ struct xb_generation *xb_generation_new(void);
 int xb_generation_open(const struct xb_paths *paths, const struct xb_anchor *anchor,
 		       struct xb_generation **generation);
 
-/* The same of the one that a trial has put in force for all interfaces. */
+/* Does the same for the generation that a trial has put in force for all interfaces. */
 int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_anchor *anchor,
 			     struct xb_generation **generation);
 
@@ -77,18 +77,18 @@ bool xb_generation_fits(const struct xb_generation *generation, const struct xb_
  */
 int xb_generation_match(const struct xb_generation *generation, const struct xb_meta *meta);
 
-/* The policy in force, and for all interfaces from the next packet on. */
+/* Read the policy in force, and set it for all interfaces from the next packet on. */
 int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy);
 int xb_generation_set_policy(const struct xb_generation *generation, uint32_t policy);
 
 /* Whether it holds more than it was sized for. */
 bool xb_generation_is_full(const struct xb_generation *generation);
 
-/* The pins of a built generation; the program last, so that half a directory is never taken for a
+/* Pins a built generation, its program last, so that an unfinished directory is never taken for a
  * generation. */
 int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation);
 
-/* Rate it was sized for. */
+/* The rate for which it was sized. */
 double xb_generation_rate(const struct xb_generation *generation);
 
 /* Puts the generation in force, and removes all others once no packet is in them. The caller
@@ -109,10 +109,10 @@ void xb_generation_sweep(const struct xb_paths *paths, uint64_t store, const cha
 /* Removes only the counters of generations that nobody can change any more. */
 void xb_generation_sweep_counters(const struct xb_paths *paths, uint64_t store, const char *keep);
 
-/* Opens windows and counters of maps and files the generation has open. For builders. */
+/* For builders: reserves the mappings of the maps and the counters that the generation has open. */
 int xb_generation_map(struct xb_generation *generation);
 
-/* Maps all of it at once. */
+/* Maps all of them at once. */
 int xb_generation_map_all(struct xb_generation *generation);
 
 /* Path of a generation's counters file: the run directory may be shared, so the name says whose it

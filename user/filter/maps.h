@@ -28,16 +28,16 @@ enum xb_map {
 	XB_MAPS,
 };
 
-/* In the program and as a pin. */
+/* The name of the map in the program and of its pin. */
 const char *xb_map_name(enum xb_map map);
 
-/* 0: a generation of these parameters does not have it. */
+/* How many entries the map has; 0: a generation of these parameters does not have it. */
 uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params);
 
-/* Of an array; the tries take memory as they grow: 0. */
+/* Bytes of an array; 0 for tries and other maps that take memory as they grow. */
 uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params);
 
-/* Bytes of all arrays: the packet path. */
+/* Bytes of all arrays. */
 uint64_t xb_maps_bytes(const struct xb_params *params);
 
 /* Whether parameters that were read, for example from a pin, agree with themselves. Code that

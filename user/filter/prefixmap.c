@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "store/membership.h"
+#include "store/walk.h"
 #include "xdp_bloom/layout.h"
 
 /* The words a prefix covers, and the bits of the first word (all bits when it covers whole words).

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "store/membership.h"
+#include "store/walk.h"
 
 void xb_snapshot_free(struct xb_snapshot *keys)
 {

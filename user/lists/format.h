@@ -38,7 +38,7 @@ struct xb_list_format {
 	/* 0, or an error. With `loose`, an input error is counted and kept with the line, as
 	 * XB_LINE_UNKNOWN is; otherwise it ends the import. */
 	int (*parse)(struct xb_reading *reading, char *line);
-	const char *comments; /* what a line that is one begins with */
+	const char *comments; /* characters with which a comment line begins */
 	bool loose;
 	/* Tried on the untouched line. 1: taken; 0: the line is something else. May be NULL. */
 	int (*quick)(struct xb_reading *reading, const char *line, size_t size);

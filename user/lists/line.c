@@ -152,7 +152,8 @@ int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry 
 int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used)
 {
 	if (*text == '=')
-		return xb_input_error("'%s' is no domain: it begins with '='", XB_SHOW(text));
+		return xb_input_error("'%s' is not a valid domain: it begins with '='",
+				      XB_SHOW(text));
 	return xb_name_parse(text, strlen(text), form, used);
 }
 
@@ -168,8 +169,9 @@ int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int
 		return error;
 	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): set without an error */
 	if (isdigit(form[1]))
-		return xb_input_error("'%s' is no domain: its last label begins with a digit",
-				      XB_SHOW(text));
+		return xb_input_error(
+			"'%s' is not a valid domain: its last label begins with a digit",
+			XB_SHOW(text));
 	if (how & XB_LINE_EXACT)
 		form[item.entry.length++] = 0;
 	item.entry.name = xb_arena_copy(&file->names, form, item.entry.length);

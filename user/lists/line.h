@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the list formats share: the words of a line, and how what it says is kept. */
+/* What the list formats share: they take a line apart, and keep what it says. */
 #ifndef XB_LISTS_LINE_H
 #define XB_LISTS_LINE_H
 
@@ -21,8 +21,8 @@ char *xb_line_trim(char *text);
 /* Cuts the next word off, NULL at the end. */
 char *xb_line_word(char **rest);
 
-/* Cuts the text off at the first of `marks`. Returns what was behind, trimmed; "" if none is there.
- */
+/* Cuts the text off at the first of `marks`. Returns the rest behind it, trimmed; "" if there is no
+ * mark. */
 char *xb_line_comment(char *text, const char *marks);
 
 static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *item)

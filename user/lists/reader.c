@@ -133,8 +133,8 @@ static int no_entries(const struct source *source, const struct xb_reading *read
 	const struct xb_listfile *file = reading->file;
 
 	if (file->unknown)
-		return xb_input_error("%s: not a line of it is understood as %s (%llu: %s)",
-				      source->name, xb_listformat_name(reading),
+		return xb_input_error("%s: no line could be read as %s (%llu: %s)", source->name,
+				      xb_listformat_name(reading),
 				      (unsigned long long)file->first_unknown[0].line,
 				      file->first_unknown[0].text);
 	xb_input_error("%s: no entries", source->name);

@@ -17,7 +17,7 @@
  */
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
 
-/* What else there is to say of a file; NULL: nothing. */
+/* Further terms for a file; a term that is NULL does not apply. */
 struct xb_listfile_terms {
 	const char *name;   /* for messages, instead of the path */
 	const char *format; /* as above */
@@ -25,7 +25,8 @@ struct xb_listfile_terms {
 			       around it: if the file was cut off in transfer, it is another */
 };
 
-/* The same. fd: what is open already and stays so, instead of the path; -1: nothing. */
+/* Does the same with further terms. fd: a descriptor to read instead of the path, which stays open;
+ * -1: none. */
 int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms *terms,
 			struct xb_listfile *file);
 

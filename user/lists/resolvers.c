@@ -80,7 +80,7 @@ static int finish_dnsmasq(struct xb_reading *reading)
 		if (item->doubtful)
 			item->doubtful = !xb_line_is_listed(file, &item->entry, false);
 	}
-	error = xb_line_settle(file, "is no exception: the file lists nothing wider");
+	error = xb_line_settle(file, "is not an exception: the file lists nothing wider");
 	return error ? error : xb_line_narrower_wins(file);
 }
 

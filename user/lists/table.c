@@ -54,7 +54,7 @@ static int detect_format(const char *line, const struct xb_list_format **format)
 			return 0;
 	}
 	*format = NULL;
-	return xb_input_error("not a list format I know: '%s'; known: %s", XB_SHOW(line),
+	return xb_input_error("not in a known list format: '%s'; known: %s", XB_SHOW(line),
 			      xb_listfile_formats());
 }
 

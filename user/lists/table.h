@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All formats: which one a file is in, and its lines handed to that. */
+/* Chooses the format of a file, and passes the lines to it. */
 #ifndef XB_LISTS_TABLE_H
 #define XB_LISTS_TABLE_H
 
@@ -8,10 +8,10 @@
 /* The names of the formats, for messages: "plain, ...". */
 const char *xb_listfile_formats(void);
 
-/* By name; an input error that lists the names otherwise. */
+/* Chooses the format by name. An unknown name is an input error that lists the names. */
 int xb_listformat_choose(struct xb_reading *reading, const char *name);
 
-/* Of the format; NULL while none is known. */
+/* The name of the format; NULL while it is unknown. */
 const char *xb_listformat_name(const struct xb_reading *reading);
 
 /*

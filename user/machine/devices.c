@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/array.h"
 #include "base/netlink.h"
 
 /* Of these IFLA_LINK names the device below. Elsewhere it is the other end (veth), or the packets
@@ -48,16 +48,11 @@ static int on_link(const struct nlmsghdr *message, void *context)
 	const struct nlattr *link[IFLA_MAX + 1];
 	struct xb_devices *devices = context;
 	struct xb_device *device;
+	int error =
+		xb_array_grow(&devices->item, &devices->room, devices->count + 1, sizeof(*device));
 
-	if (devices->count == devices->room) {
-		size_t room = devices->room ? 2 * devices->room : 16;
-
-		device = realloc(devices->item, room * sizeof(*device));
-		if (!device)
-			return xb_out_of_memory();
-		devices->item = device;
-		devices->room = room;
-	}
+	if (error)
+		return error;
 	device = &devices->item[devices->count++];
 	*device = (struct xb_device){.index = (uint32_t)header->ifi_index,
 				     .running = header->ifi_flags & IFF_RUNNING};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/array.h"
 #include "base/netlink.h"
 #include "machine/devices.h"
 #include "machine/lifelines.h"
@@ -18,7 +18,7 @@
 /* Different numbers, a few of them. */
 struct numbers {
 	uint32_t *item;
-	size_t count;
+	size_t count, room;
 };
 
 struct search {
@@ -30,17 +30,15 @@ struct search {
 
 static int note(struct numbers *numbers, uint32_t number)
 {
-	uint32_t *grown;
+	int error;
 
 	for (size_t i = 0; i < numbers->count; i++)
 		if (numbers->item[i] == number)
 			return 0;
-	grown = realloc(numbers->item, (numbers->count + 1) * sizeof(*grown));
-	if (!grown)
-		return xb_out_of_memory();
-	numbers->item = grown;
-	grown[numbers->count++] = number;
-	return 0;
+	error = xb_array_grow(&numbers->item, &numbers->room, numbers->count + 1, sizeof(number));
+	if (!error)
+		numbers->item[numbers->count++] = number;
+	return error;
 }
 
 /* gateway and via may be NULL; a hop that is on the link itself has neither. */

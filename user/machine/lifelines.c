@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "machine/sockaddr.h"
@@ -35,7 +36,7 @@ int xb_lifeline_parse(const char *text, enum xb_lifeline_kind *kind)
 			return 0;
 		}
 	}
-	return xb_input_error("'%.64s' is no kind of lifeline: address, gateway, resolver, "
+	return xb_input_error("unknown kind of lifeline '%.64s': address, gateway, resolver, "
 			      "loopback, link-local, ssh, time or dhcp",
 			      text);
 }
@@ -53,17 +54,11 @@ static bool has(const struct xb_lifelines *lifelines, const struct xb_entry *ent
 static int append(struct xb_lifeline **array, size_t *count, size_t *room,
 		  const struct xb_lifeline *one)
 {
-	if (*count == *room) {
-		size_t more = *room ? 2 * *room : 16;
-		struct xb_lifeline *grown = realloc(*array, more * sizeof(*grown));
+	int error = xb_array_grow(array, room, *count + 1, sizeof(*one));
 
-		if (!grown)
-			return xb_out_of_memory();
-		*array = grown;
-		*room = more;
-	}
-	(*array)[(*count)++] = *one;
-	return 0;
+	if (!error)
+		(*array)[(*count)++] = *one;
+	return error;
 }
 
 int xb_lifelines_add(struct xb_lifelines *lifelines, const struct xb_entry *entry,

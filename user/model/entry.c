@@ -434,7 +434,7 @@ static int compare_records(const void *a, const void *b)
 
 static int sort_names(const uint8_t *records, size_t count, size_t size, uint8_t *out)
 {
-	const struct xb_entry **order = reallocarray(NULL, count, sizeof(void *));
+	const struct xb_entry **order = xb_array_alloc(count, sizeof(void *));
 
 	if (!order)
 		return xb_out_of_memory();

@@ -27,7 +27,7 @@ int xb_mode_parse(const char *text, enum xb_mode *mode)
 			return 0;
 		}
 	}
-	return xb_input_error("'%s' is no mode: auto, native or skb", text);
+	return xb_input_error("unknown mode '%s': auto, native or skb", text);
 }
 
 static bool is_name(const char *name)
@@ -49,5 +49,5 @@ static bool is_name(const char *name)
 
 int xb_wanted_check(const char *name)
 {
-	return is_name(name) ? 0 : xb_input_error("'%s' is no interface name", name);
+	return is_name(name) ? 0 : xb_input_error("'%s' is not a valid interface name", name);
 }

@@ -19,7 +19,8 @@ static int bad(const char *text, size_t size, const char *why)
 	char shown[SHOWN + 1];
 
 	xb_utf8_show(text, size, shown, sizeof(shown));
-	return xb_input_error("'%s%s' is no domain: %s", shown, size > SHOWN ? "..." : "", why);
+	return xb_input_error("'%s%s' is not a valid domain: %s", shown, size > SHOWN ? "..." : "",
+			      why);
 }
 
 static bool is_ascii(const char *text, size_t size)

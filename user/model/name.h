@@ -36,7 +36,7 @@ const char *xb_name_format(const uint8_t *form, uint8_t used, char out[XB_NAME_T
 bool xb_name_from_wire(const uint8_t *wire, size_t size, uint8_t form[XB_NAME_BYTES],
 		       uint8_t *used);
 
-/* Labels, without the one that stands for "alone". */
+/* How many labels the name has, without the one that stands for "alone". */
 uint32_t xb_name_labels(const uint8_t *form, uint8_t used);
 
 bool xb_name_is_exact(const uint8_t *form, uint8_t used);

@@ -28,7 +28,7 @@ int xb_policy_parse(const char *text, uint32_t *policy)
 			return 0;
 		}
 	}
-	return xb_input_error("'%s' is no policy: enforce, monitor or allow-only", text);
+	return xb_input_error("unknown policy '%s': enforce, monitor or allow-only", text);
 }
 
 int xb_policy_check(uint32_t policy, bool confirm)

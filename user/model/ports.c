@@ -82,9 +82,10 @@ int xb_ports_parse(const char *text, uint16_t ports[XB_NAME_PORTS])
 		int size = (int)strcspn(text, ",");
 
 		if (end != text + size || !port || port > PORT_MAX)
-			return xb_input_error("'%.*s' is no port: whole numbers from 1 to %d with "
-					      "',' between them, or off",
-					      size < SHOWN ? size : SHOWN, text, PORT_MAX);
+			return xb_input_error(
+				"'%.*s' is not a valid port: use numbers from 1 to %d, "
+				"separated by ',', or off",
+				size < SHOWN ? size : SHOWN, text, PORT_MAX);
 		if (xb_ports_add(ports, port))
 			return -EINVAL;
 		if (!*end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where names are looked for: ports of the protocols that carry them, in order, packed to the
- * front. */
+/* The ports to which packets with names go, for each protocol that carries names: in order, packed
+ * to the front. */
 #ifndef XB_MODEL_PORTS_H
 #define XB_MODEL_PORTS_H
 

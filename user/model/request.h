@@ -60,10 +60,10 @@ struct xb_import_request {
 
 struct xb_restore_request {
 	const char *file; /* as it was named, "-": standard input */
-	bool interfaces;  /* become those of the text; else those that are wanted stay so */
+	bool interfaces;  /* true: the text says which are wanted; false: they stay as they are */
 };
 
-/* Texts belong to whoever made it. */
+/* The maker of a request owns its texts. */
 struct xb_request {
 	enum xb_request_kind kind;
 	union {

@@ -25,6 +25,6 @@ int xb_domain_verdict_parse(const char *text, uint32_t *verdict)
 			return 0;
 		}
 	}
-	return xb_input_error("'%s' is no verdict: drop, refused, nxdomain, truncate or count",
+	return xb_input_error("unknown verdict '%s': drop, refused, nxdomain, truncate or count",
 			      text);
 }

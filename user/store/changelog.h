@@ -14,7 +14,7 @@ void xb_changelog_advance(struct xb_txn *txn);
  * unless they are bulk. */
 int xb_changelog_append(struct xb_txn *txn, bool bulk);
 
-/* Drops what is logged up to and including `sequence`. */
+/* Deletes the records up to and including `sequence`. */
 int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence);
 
 /* Where a logged change begins and ends: marks, see struct xb_meta. */

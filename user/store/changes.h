@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a transaction changed in what is listed: the entries that came and went. */
+/* The changes of a transaction: the entries that came and went, listed or allowed. */
 #ifndef XB_STORE_CHANGES_H
 #define XB_STORE_CHANGES_H
 
@@ -11,7 +11,7 @@
 #include "model/entry.h"
 
 enum xb_what {
-	XB_GONE,    /* is listed (allowed) no more */
+	XB_GONE,    /* is no longer listed (allowed) */
 	XB_LISTED,  /* is listed (allowed) now */
 	XB_ALTERED, /* a name of which the lists, and so perhaps the verdict, changed */
 };
@@ -33,9 +33,9 @@ struct xb_changes {
 	bool tightens; /* something may be dropped now that was not before; kept in bulk, too */
 };
 
-/* Copies the name of an entry. */
+/* Appends a change, with a copy of the entry's name. */
 int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what);
-/* Adds those of another at the end. Bulk, or too many, make it bulk. */
+/* Appends the changes in `more`. The result is bulk if one of them is, or if there are too many. */
 int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more);
 
 /*

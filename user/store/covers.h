@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The entries that cover one: itself, and all that are wider. */
+/* Finds the entries that cover a given one: itself and all wider ones. */
 #ifndef XB_STORE_COVERS_H
 #define XB_STORE_COVERS_H
 
 #include "store/membership.h"
 
-/* A walk from the longest of them to the shortest. */
+/* A walk from the narrowest of them to the widest. */
 struct xb_covers {
-	struct xb_entry entry; /* after a step; a name of it lasts to the next one */
+	struct xb_entry entry; /* of the last step; its name is valid until the next one */
 	struct xb_entry next;
 	bool more;
 	uint8_t form[XB_NAME_BYTES];
 };
 
-/* A domain stands for a query for its name, so an entry for that name alone covers it too. A name
- * stays the caller's. */
+/* Begins a walk; `asked` need not outlive this call. A domain stands also for a query for its name,
+ * so an entry for that name alone covers it too. */
 void xb_covers_begin(const struct xb_entry *asked, struct xb_covers *covers);
 
-/* 1: an entry, in any list, and its memberships; 0: no more; negative: error. */
+/* Steps to the next entry that is in a list. Returns 1 with its memberships, 0 if there is no more,
+ * or a negative error. */
 int xb_covers_next(struct xb_txn *txn, struct xb_covers *covers, struct xb_members *members);
 
 #endif

@@ -15,7 +15,7 @@
 #include "store/lmdberror.h"
 #include "store/table.h"
 
-/* Each record ends with the seal of its key and of the leaf before it. */
+/* Each record ends with the checksum of its key and of the leaf before it. */
 #define SEAL_BYTES sizeof(uint32_t)
 /* Of a leaf: four records to a page of 4 KiB, with what LMDB needs for each. */
 #define RECORD_BYTES (1000 - SEAL_BYTES)

@@ -16,26 +16,26 @@ int xb_entries_flush(struct xb_txn *txn);
  * -ENOENT without a message: there is no such entry. */
 int xb_entries_get(struct xb_txn *txn, const struct xb_entry *entry, MDB_val *value);
 
-/* Gives the entry that was last asked for another value, and creates it if it is not there; an
- * empty value removes it. */
+/* Sets the value of the entry for which xb_entries_get() was last called, and creates the entry if
+ * it is missing; an empty value removes it. */
 int xb_entries_set(struct xb_txn *txn, const MDB_val *value);
 
 int xb_entries_remove_all(struct xb_txn *txn);
 
-/* Where in the table one reads. The transaction may change meanwhile. */
+/* A position in the table, for reading in order. The transaction may change the table meanwhile. */
 struct xb_scan {
 	struct xb_txn *txn;
 	MDB_cursor *cursor;
 	struct xb_leaf_reader reader;
-	bool in_memory; /* reads what the transaction keeps there */
+	bool in_memory; /* reads the part that the transaction keeps in memory */
 	uint64_t version;
 };
 
 int xb_scan_begin(struct xb_scan *scan, struct xb_txn *txn);
 void xb_scan_end(struct xb_scan *scan);
 
-/* To the first entry not before the key; to the next one. 1: it stands at one, its key and value
- * are in scan->reader; 0: there is none; negative: error. */
+/* Move to the first entry that is not before the key, and to the next one. Return 1 at an entry,
+ * with key and value in scan->reader, 0 behind the last, or a negative error. */
 int xb_scan_seek(struct xb_scan *scan, const uint8_t *key, size_t size);
 int xb_scan_next(struct xb_scan *scan);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/membership.h"
+#include "store/walk.h"
 #include "xdp_bloom/layout.h"
 
 static void describe(struct xb_txn *txn, struct xb_members members, char *why, size_t size)

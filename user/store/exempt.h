@@ -12,12 +12,14 @@ struct xb_exemptions {
 	char why[160]; /* "gateway, default route of eth0", "list office" */
 };
 
-/* All zero before; adds the sources of the allowlist that cover this listed address or prefix, or
- * lie in it. Names are not looked for, and under allow-only nothing is: what is listed passes. */
+/* Adds to *exemptions, all zero before the first call, the entries of the allowlist that cover this
+ * listed address or prefix, or lie in it. Ignores names; does nothing under allow-only, where
+ * listed sources pass. */
 int xb_exempt_entry(struct xb_txn *txn, const struct xb_entry *listed,
 		    struct xb_exemptions *exemptions);
 
-/* The same, of all that a list has: those that are in what it lists. */
+/* Does the same for a whole list, but only with entries of the allowlist that one of its entries
+ * covers. */
 int xb_exempt_list(struct xb_txn *txn, uint32_t list, struct xb_exemptions *exemptions);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has expired: swept out by whoever writes, overlooked by whoever tells what is listed. */
+#include "store/expiry.h"
+
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -10,6 +12,14 @@
 static int read_error(int error)
 {
 	return xb_lmdb_error(error, "cannot read the store");
+}
+
+int xb_expiry_after(uint32_t now, uint32_t seconds, uint32_t *expires)
+{
+	if (seconds > UINT32_MAX - now)
+		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106", seconds);
+	*expires = seconds ? now + seconds : 0;
+	return 0;
 }
 
 /* What stands in the expiry index: big-endian time, list, then the entry's key. */
@@ -57,7 +67,7 @@ static int first_expired(struct xb_txn *txn, uint32_t now, struct expiry *expiry
 	return found;
 }
 
-int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
+int xb_expiry_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
 {
 	struct expiry expiry = {0};
 	uint64_t swept = 0;
@@ -98,7 +108,7 @@ static int overlook(struct xb_txn *txn, const struct expiry *expiry)
 	return 0;
 }
 
-int xb_member_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count)
+int xb_expiry_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count)
 {
 	struct expiry expiry = {0};
 	MDB_cursor *cursor;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The home of the wanted interfaces: the network namespace in which the store wants them. Names say
- * nothing of it, and pins, which do, are gone after a boot. */
+/* The home of the wanted interfaces: the network namespace in which the store wants them. The store
+ * records it, because the pins, which show it too, are gone after a boot. */
 #ifndef XB_STORE_HOME_H
 #define XB_STORE_HOME_H
 
@@ -9,15 +9,14 @@
 
 struct xb_home {
 	bool known;
-	bool initial; /* the machine's first, which is there after each boot; the rest is no matter
-		       */
+	bool initial; /* the initial namespace, which each boot has; the fields below are unused */
 	uint8_t boot[16];
 	struct xb_netns netns;
 };
 
 /* Where this process is, seen from there. */
 enum xb_place {
-	XB_PLACE_HOME, /* or nobody can tell */
+	XB_PLACE_HOME, /* at home, or it cannot be determined */
 	XB_PLACE_NEW,  /* no home is known */
 	XB_PLACE_AWAY,
 	XB_PLACE_HEIR, /* away, and the home is gone: it ended, or the machine has booted since */
@@ -25,7 +24,7 @@ enum xb_place {
 
 int xb_home_get(struct xb_txn *txn, struct xb_home *home);
 
-/* Whether it is what xb_home_put() would keep. */
+/* Whether xb_home_put() would leave this record as it is. */
 bool xb_home_is_here(const struct xb_home *home);
 
 /* Makes the namespace of this process the home. Writes nothing if it is the home already. */
@@ -33,7 +32,8 @@ int xb_home_put(struct xb_txn *txn);
 
 enum xb_place xb_home_place(const struct xb_home *home);
 
-/* The error for a process at such a place (AWAY or HEIR): it says where to go. */
+/* Records and returns the error for a process at this place (AWAY or HEIR); it says where to run
+ * the command. */
 int xb_home_refuse(const struct xb_home *home, enum xb_place place, const char *state);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 
 #define NUMBER_MAX 5 /* bytes of a number */
@@ -147,29 +148,15 @@ void xb_leaf_free(struct xb_leaf *leaf)
 	*leaf = (struct xb_leaf){0};
 }
 
-static int make_room(uint8_t **bytes, size_t *room, size_t size)
-{
-	uint8_t *grown;
-
-	if (size <= *room)
-		return 0;
-	grown = realloc(*bytes, 2 * size);
-	if (!grown)
-		return xb_out_of_memory();
-	*bytes = grown;
-	*room = 2 * size;
-	return 0;
-}
-
 /* The place stays where it is. */
 static int make_rooms(struct xb_leaf *leaf, size_t values, size_t entries)
 {
 	struct xb_leaf_reader *place = &leaf->place;
 	size_t value = place->value ? (size_t)(place->value - place->values) : 0;
-	int error = make_room(&leaf->values, &leaf->values_room, values);
+	int error = xb_array_grow(&leaf->values, &leaf->values_room, values, 1);
 
 	if (!error)
-		error = make_room(&leaf->entries, &leaf->entries_room, entries);
+		error = xb_array_grow(&leaf->entries, &leaf->entries_room, entries, 1);
 	place->values = leaf->values;
 	place->entries = leaf->entries;
 	place->value = place->value ? leaf->values + value : NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Some keys in order, each with a value, as one record of the store: a key without what it shares
- * with the one before (front coding), a value once for all that have the same.
+ * A leaf: keys in order, each with a value, as one record of the store. It has each key without the
+ * beginning that it shares with the key before (front coding), and each value once for all keys
+ * that have it.
  */
 #ifndef XB_STORE_LEAF_H
 #define XB_STORE_LEAF_H
@@ -40,7 +41,7 @@ static inline size_t xb_leaf_key_size(const struct xb_leaf_reader *reader)
 int xb_leaf_first(struct xb_leaf_reader *reader, const void *bytes, size_t size);
 int xb_leaf_next(struct xb_leaf_reader *reader);
 
-/* The first entry not before the key. Goes forward only. */
+/* Moves forward to the first entry that is not before the key. Returns as above. */
 int xb_leaf_reach(struct xb_leaf_reader *reader, const uint8_t *key, size_t size);
 
 /* Less, equal, greater than 0 as memcmp(); of keys that are alike so far the longer is greater.
@@ -65,22 +66,22 @@ struct xb_leaf {
 
 void xb_leaf_free(struct xb_leaf *leaf);
 
-/* Fills it with a record. -EUCLEAN: that is none. -ENOMEM: with a message. */
+/* Fills the leaf with a record. -EUCLEAN: the bytes are no leaf. -ENOMEM: with a message. */
 int xb_leaf_load(struct xb_leaf *leaf, const void *bytes, size_t size);
 
 /* Whether the key is, or would be, right where leaf->place stands, with an entry on both sides. */
 bool xb_leaf_is_around(const struct xb_leaf *leaf, const uint8_t *key, size_t size);
 
-/* 1: leaf->place stands at the key; 0: it is not there. -EUCLEAN. */
+/* Returns 1 with leaf->place at the key, 0 if it is not there, or -EUCLEAN. */
 int xb_leaf_find(struct xb_leaf *leaf, const uint8_t *key, size_t size);
 
-/* Both want the key to be what was looked for last. A value that is there is replaced; value may
- * not point into the leaf. */
+/* Put and remove the key for which xb_leaf_find() was last called. Putting replaces a former value;
+ * value must not point into the leaf. */
 int xb_leaf_put(struct xb_leaf *leaf, const uint8_t *key, size_t size, const void *value,
 		size_t value_size);
 int xb_leaf_remove(struct xb_leaf *leaf);
 
-/* Bytes its record has at most. */
+/* The most bytes that its record takes. */
 static inline size_t xb_leaf_bytes(const struct xb_leaf *leaf)
 {
 	return leaf->place.values_size + leaf->place.entries_size;

@@ -8,14 +8,14 @@
 /* Lists. A list exists while it has members, or a verdict other than XB_DOMAIN_DROP. */
 bool xb_list_name_ok(const char *name);
 struct xb_list *xb_list_find(struct xb_txn *txn, const char *name);
-/* Also one that xb_list_need() made, or that was emptied, in this transaction. */
+/* Finds also a list that xb_list_need() made, or that was emptied, in this transaction. */
 struct xb_list *xb_list_by_name(struct xb_txn *txn, const char *name);
 struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id);
 int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list); /* creates it */
 
 /* Lists of what is allowed automatically; their names cannot be typed. */
 #define XB_LIST_AUTO  "auto:"
-#define XB_LIST_ALLOW "allow" /* where `allow add` puts what names no list */
+#define XB_LIST_ALLOW "allow" /* the list of `allow add` without a name of one */
 bool xb_list_is_auto(const struct xb_list *list);
 /* False for automatic lists and for XB_LIST_ALLOW: what is allowed passes. */
 bool xb_list_has_verdict(const struct xb_list *list);

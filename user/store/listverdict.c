@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/listverdict.h"
 
-#include "store/membership.h"
+#include "store/walk.h"
 
 int xb_domain_verdict_set(struct xb_txn *txn, struct xb_list *list, uint32_t verdict)
 {
@@ -12,7 +12,7 @@ int xb_domain_verdict_set(struct xb_txn *txn, struct xb_list *list, uint32_t ver
 		return 0;
 	list->verdict = verdict;
 	txn->edits++;
-	found = xb_member_has_names(txn, list);
+	found = xb_walk_finds_names(txn, list);
 	/* The verdict stands beside each name, so all are written anew. */
 	if (found > 0) {
 		xb_changes_set_bulk(&txn->change);

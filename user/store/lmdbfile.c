@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/paths.h"
 #include "base/plainfile.h"
 #include "store/latest.h"
 #include "store/lmdbcrash.h"
@@ -21,10 +22,13 @@
 int xb_lmdbfile_check(const char *path)
 {
 	int error = xb_plainfile_check(path);
-	char lock[4200];
+	char lock[XB_PATH_MAX];
 
-	snprintf(lock, sizeof(lock), "%s-lock", path);
-	return error ? error : xb_plainfile_check(lock);
+	if (error)
+		return error;
+	if (snprintf(lock, sizeof(lock), "%s-lock", path) >= XB_PATH_MAX)
+		return xb_input_error("%.64s...: path too long", path);
+	return xb_plainfile_check(lock);
 }
 
 static int sync_directory(const char *path)
@@ -36,7 +40,7 @@ static int sync_directory(const char *path)
 		return 0;
 	/* Some file systems have nothing to sync there. */
 	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-		error = xb_system_error(errno, "cannot make %s last", path);
+		error = xb_system_error(errno, "cannot sync %s to disk", path);
 	if (fd >= 0)
 		close(fd);
 	return error;
@@ -44,13 +48,14 @@ static int sync_directory(const char *path)
 
 int xb_lmdbfile_sync(MDB_env *env, const char *directory)
 {
-	char parent[4096];
+	char parent[XB_PATH_MAX];
 	int error = mdb_env_sync(env, 1);
 
 	if (error)
-		return xb_lmdb_error(error, "cannot make the store last");
-	if ((size_t)snprintf(parent, sizeof(parent), "%s/..", directory) >= sizeof(parent))
-		return xb_input_error("%s: path too long", directory);
+		return xb_lmdb_error(error, "cannot sync the store to disk");
+	error = xb_path_join(parent, directory, "..");
+	if (error)
+		return error;
 	return sync_directory(directory) || sync_directory(parent) ? -EIO : 0;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/program.h"
 #include "model/bogon.h"
+#include "store/walk.h"
 
 /* ::ffff:0:0/96, before which none of them stands. */
 static struct xb_entry first_of(enum xb_kind kind)

@@ -29,7 +29,7 @@ int xb_mapped_move(struct xb_txn *txn, struct xb_mapped *mapped);
 int xb_mapped_put(struct xb_txn *txn, const struct xb_entry *meant,
 		  const struct xb_membership *member, struct xb_mapped *mapped);
 
-/* A note for those left out. */
+/* Prints a notice about the entries that were left out. */
 void xb_mapped_tell_left_out(const struct xb_mapped *mapped);
 
 #endif

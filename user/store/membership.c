@@ -5,7 +5,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +23,6 @@ struct value {
 	size_t size;
 	uint8_t bytes[VALUE_MAX];
 };
-
-static int read_error(int error)
-{
-	return xb_lmdb_error(error, "cannot read the store");
-}
 
 static int write_error(int error)
 {
@@ -79,7 +73,7 @@ bool xb_members_have(struct xb_members members, uint32_t list, struct xb_members
 	return false;
 }
 
-static struct xb_members members_in(const struct xb_txn *txn, const MDB_val *value)
+struct xb_members xb_members_in(const struct xb_txn *txn, const MDB_val *value)
 {
 	const uint8_t *bytes = value->mv_data;
 
@@ -93,7 +87,7 @@ int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_me
 	int error = xb_entries_get(txn, entry, &value);
 
 	if (!error)
-		*members = members_in(txn, &value);
+		*members = xb_members_in(txn, &value);
 	return error;
 }
 
@@ -317,146 +311,6 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 	return value.size ? tell_lists(txn, entry) : tell(txn, entry, XB_GONE);
 }
 
-int xb_member_remove_all(struct xb_txn *txn)
-{
-	int error = xb_entries_remove_all(txn);
-
-	if (error)
-		return error;
-	error = mdb_drop(txn->txn, txn->store->expiry, 0);
-	if (error)
-		return write_error(error);
-	for (size_t i = 0; i < txn->list_count; i++)
-		txn->lists[i].members = 0;
-	txn->meta.totals = (struct xb_totals){0};
-	xb_changes_set_bulk(&txn->change);
-	return 0;
-}
-
-/* What stands in the store for one entry. */
-struct kept {
-	struct xb_entry entry;
-	uint8_t *value;
-	size_t size;
-};
-
-static int keep_allowed(struct xb_txn *txn, struct xb_arena *arena, struct kept *kept,
-			size_t *count)
-{
-	struct xb_walk walk;
-	int more, error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
-
-	if (error)
-		return error;
-	while ((more = xb_walk_next(&walk)) > 0 && *count < txn->meta.totals.allow) {
-		struct kept *one = &kept[*count];
-
-		one->entry = walk.entry;
-		one->size = (size_t)(walk.members.end - walk.members.next);
-		one->value = xb_arena_copy(arena, walk.members.next, one->size);
-		if (one->value && xb_entry_is_name(&one->entry))
-			one->entry.name = xb_arena_copy(arena, walk.entry.name, walk.entry.length);
-		if (!one->value || (xb_entry_is_name(&one->entry) && !one->entry.name)) {
-			more = -ENOMEM;
-			break;
-		}
-		++*count;
-	}
-	xb_walk_end(&walk);
-	return more < 0 ? more : 0;
-}
-
-static int put_back(struct xb_txn *txn, const struct kept *kept)
-{
-	struct xb_members members = {.next = kept->value, .end = kept->value + kept->size};
-	struct xb_membership member;
-	int error = 0;
-
-	while (!error && xb_members_next(&members, &member)) {
-		enum xb_put put;
-
-		error = xb_member_put(txn, &kept->entry, &member, 0, &put);
-	}
-	return error;
-}
-
-int xb_member_remove_listed(struct xb_txn *txn)
-{
-	struct kept *kept = calloc(txn->meta.totals.allow + 1, sizeof(*kept));
-	struct xb_arena arena = {0};
-	size_t count = 0;
-	int error = kept ? keep_allowed(txn, &arena, kept, &count) : xb_out_of_memory();
-
-	if (!error)
-		error = xb_member_remove_all(txn);
-	for (size_t i = 0; !error && i < count; i++)
-		error = put_back(txn, &kept[i]);
-	xb_arena_free(&arena);
-	free(kept);
-	return error;
-}
-
-static void stand_on(struct xb_walk *walk, const struct xb_entry *entry)
-{
-	walk->entry = *entry;
-	if (xb_entry_is_name(entry)) {
-		memcpy(walk->name, entry->name, entry->length);
-		walk->entry.name = walk->name;
-	}
-}
-
-/* Kinds of both sides alternate: where this side goes on behind a kind of the other. 0: nowhere. */
-static uint8_t next_kind(bool allow, uint8_t kind)
-{
-	if (allow)
-		return kind < XB_ALLOW4 ? XB_ALLOW4 : kind < XB_ALLOW_NAME ? XB_ALLOW_NAME : 0;
-	return kind < XB_NAME ? XB_NAME : 0;
-}
-
-int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from)
-{
-	*walk = (struct xb_walk){.txn = txn};
-	stand_on(walk, from);
-	return xb_scan_begin(&walk->scan, txn);
-}
-
-int xb_walk_next(struct xb_walk *walk)
-{
-	const struct xb_leaf_reader *reader = &walk->scan.reader;
-	uint8_t bytes[XB_ENTRY_KEY_BYTES];
-	bool allow = xb_entry_is_allow(&walk->entry);
-	struct xb_entry entry;
-	MDB_val value;
-	int more;
-
-	if (walk->started)
-		more = xb_scan_next(&walk->scan);
-	else
-		more = xb_scan_seek(&walk->scan, bytes, xb_entry_encode(&walk->entry, bytes));
-	while (more > 0) {
-		if (!xb_entry_decode(xb_leaf_key(reader), xb_leaf_key_size(reader), &entry))
-			return read_error(MDB_CORRUPTED);
-		if (xb_entry_is_allow(&entry) == allow)
-			break;
-		bytes[0] = next_kind(allow, entry.kind);
-		if (!bytes[0])
-			return 0;
-		more = xb_scan_seek(&walk->scan, bytes, 1);
-	}
-	if (more <= 0)
-		return more;
-	walk->started = true;
-	stand_on(walk, &entry);
-	value = (MDB_val){reader->value_size, (void *)(uintptr_t)reader->value};
-	walk->members = members_in(walk->txn, &value);
-	return 1;
-}
-
-void xb_walk_end(struct xb_walk *walk)
-{
-	xb_scan_end(&walk->scan);
-}
-
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering)
 {
 	struct xb_entry candidate = *entry;
@@ -479,24 +333,6 @@ int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct x
 	return 0;
 }
 
-int xb_member_has_names(struct xb_txn *txn, const struct xb_list *list)
-{
-	struct xb_membership member;
-	struct xb_walk walk;
-	int more, error;
-
-	if (!list->members || !txn->meta.totals.names)
-		return 0;
-	error = xb_walk_begin(&walk, txn, &XB_WALK_NAMES);
-	if (error)
-		return error;
-	do
-		more = xb_walk_next(&walk);
-	while (more > 0 && !xb_members_have(walk.members, list->id, &member));
-	xb_walk_end(&walk);
-	return more;
-}
-
 enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members)
 {
 	enum xb_domain_verdict strictest = XB_DOMAIN_COUNT;
@@ -510,12 +346,4 @@ enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members 
 			strictest = verdict;
 	}
 	return strictest;
-}
-
-int xb_expiry(uint32_t now, uint32_t seconds, uint32_t *expires)
-{
-	if (seconds > UINT32_MAX - now)
-		return xb_input_error("a timeout of %" PRIu32 " seconds ends after 2106", seconds);
-	*expires = seconds ? now + seconds : 0;
-	return 0;
 }

@@ -15,10 +15,6 @@ struct xb_membership {
 	const char *comment; /* UTF-8, not terminated; owned by the transaction when read from it */
 };
 
-/* The time at which something that lasts this many seconds from now ends; 0 lasts for ever. An
- * input error if the time is too late to be stored. */
-int xb_expiry(uint32_t now, uint32_t seconds, uint32_t *expires);
-
 enum xb_put {
 	XB_PUT_LISTED,	/* the entry was in no list before */
 	XB_PUT_JOINED,	/* it was in others */
@@ -49,25 +45,8 @@ enum xb_removal {
 int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
 		     enum xb_removal *result);
 
-/* Removes everything, the allowlist too. */
-int xb_member_remove_all(struct xb_txn *txn);
-
-/* Removes everything that is listed. */
-int xb_member_remove_listed(struct xb_txn *txn);
-
 /* Counts an entry among the totals. one: 1, or its negative to take it out. */
 void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uint64_t one);
-
-/* Takes out every membership that has expired by now. *count (may be NULL): how many. */
-int xb_member_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
-
-/*
- * For a transaction that reads in order to show what is listed: hides what has expired by now, as
- * if it had been swept, from memberships, totals and lists. *count: the number of hidden
- * memberships, which the kernel still enforces. An entry whose memberships have all expired is
- * found with none.
- */
-int xb_member_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count);
 
 /* The memberships of one entry, to be read until the transaction changes or ends. */
 struct xb_members {
@@ -75,45 +54,22 @@ struct xb_members {
 	uint32_t as_of; /* of the transaction */
 };
 
+/* Those in a value of the table of entries. */
+struct xb_members xb_members_in(const struct xb_txn *txn, const MDB_val *value);
+
 /* -ENOENT without a message if the entry is not listed. */
 int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members);
 bool xb_members_next(struct xb_members *members, struct xb_membership *member);
 bool xb_members_any(struct xb_members members);
 bool xb_members_have(struct xb_members members, uint32_t list, struct xb_membership *member);
 
-/* Whether xb_member_put() would change nothing in them. */
+/* Whether xb_member_put() with this membership would change nothing. */
 bool xb_members_stay(struct xb_members members, const struct xb_membership *member,
 		     unsigned int renew);
-
-/*
- * A walk over the entries in store order: what is listed, or the allowlist. `entry` and `members`
- * are valid after a call that returned 1. The transaction may change between calls.
- */
-struct xb_walk {
-	struct xb_txn *txn;
-	struct xb_scan scan;
-	struct xb_entry entry;
-	struct xb_members members;
-	bool started;
-	uint8_t name[XB_NAME_BYTES];
-};
-
-#define XB_WALK_LISTED ((struct xb_entry){.kind = XB_PREFIX4})
-#define XB_WALK_ALLOW  ((struct xb_entry){.kind = XB_ALLOW4})
-#define XB_WALK_NAMES  ((struct xb_entry){.kind = XB_NAME, .name = (const uint8_t *)""})
-
-/* Starts at the first entry not before `from`, and stays on its side: listed or allowed. Of a name,
- * the entry of the walk has a copy that lasts to the next step. */
-int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from);
-int xb_walk_next(struct xb_walk *walk); /* 1: an entry; 0: the end; negative: error */
-void xb_walk_end(struct xb_walk *walk);
 
 /* Whether any listed entry other than itself, of the same kind, covers it. *covering: the longest,
  * if not NULL. */
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering);
-
-/* 1: the list has domains that are listed; 0: none; negative: error. */
-int xb_member_has_names(struct xb_txn *txn, const struct xb_list *list);
 
 /* The verdict for queries for the domain: the strictest of the lists among members. */
 enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members);

@@ -35,7 +35,7 @@ double xb_meta_rate(const struct xb_meta *meta)
 			      : (meta->unconfirmed ? XB_DEFAULT_RATE : XB_CONFIRMED_RATE);
 }
 
-/* Made while the seal itself is 0. */
+/* Made while the checksum itself is 0. */
 uint32_t xb_meta_checksum(struct xb_meta *meta)
 {
 	meta->checksum = 0;
@@ -43,7 +43,7 @@ uint32_t xb_meta_checksum(struct xb_meta *meta)
 	return meta->checksum;
 }
 
-/* Schemas 3 to 5 ended before the mark; 5 was the first with a seal. */
+/* Schemas 3 to 5 ended before the mark; 5 was the first with a checksum. */
 static int upgrade_unmarked(struct xb_meta *meta, const MDB_val *value)
 {
 	uint32_t checksum;
@@ -90,10 +90,6 @@ int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value)
 		     back = offsetof(struct xb_meta, ports) - offsetof(struct xb_meta, policy);
 	const char *bytes = value->mv_data;
 
-	if (value->mv_size == sizeof(*meta)) {
-		meta->schema = XB_SCHEMA;
-		return 0;
-	}
 	if (value->mv_size == XB_META_WITHOUT_MARK)
 		return upgrade_unmarked(meta, value);
 	*meta = (struct xb_meta){.ports.dns[0] = XB_DNS_PORT, .answer_limit = XB_ANSWER_LIMIT};

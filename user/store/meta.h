@@ -46,8 +46,9 @@ struct xb_meta {
 	uint64_t mark;	       /* random, drawn with each sequence number: two stores that developed
 				  differently from one copy may have the same numbers, but not the same
 				  marks */
-	uint64_t transaction;  /* number of the LMDB transaction that wrote this record, which every
-				  transaction does: shows an older page in place of a newer one */
+	uint64_t transaction;  /* number of the LMDB transaction that wrote this record; as every
+				  transaction writes it, it shows an older page in place of a newer
+				  one */
 	uint32_t answer_limit; /* answers a second on each CPU; 0: any number */
 	uint32_t reserved;
 };
@@ -70,15 +71,14 @@ int xb_meta_draw(uint64_t *number);
 /* Fills in the record of a store that has none yet. */
 int xb_meta_new(struct xb_meta *meta);
 
-/* Puts the check sum into the record, and returns it. */
+/* Puts the checksum into the record, and returns it. */
 uint32_t xb_meta_checksum(struct xb_meta *meta);
 
-/* Converts the record of an earlier version to the present layout. If the sizes are equal, *meta
- * is the stored record. */
+/* Converts the record of schemas 1 to 5, all of which were shorter, to the present layout. */
 int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value);
 
-/* The same for schemas 6 and 7, of which 6 lacked only the limit of answers: checks the CRC. Their
- * change log stays valid. */
+/* Does the same for schema 6, whose record lacks only the limit of answers, and for schema 7, whose
+ * record has the present size: checks the checksum. The change log of both stays valid. */
 int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <lmdb.h>
 
-/* NULL: none. */
+/* The environment that is open; NULL: there is none. */
 MDB_env *xb_openenv(void);
 void xb_openenv_set(MDB_env *env);
 

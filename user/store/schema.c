@@ -8,7 +8,7 @@
 #include "store/entrytable.h"
 #include "store/lmdberror.h"
 
-/* Until schema 3 a record for each entry; in schema 4 many to a record, without a seal. */
+/* Until schema 3 a record for each entry; in schema 4 many to a record, without a checksum. */
 #define TABLE_OF_RECORDS "entries"
 #define TABLE_OF_LEAVES	 "leaves"
 

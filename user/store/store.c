@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/lock.h"
+#include "base/paths.h"
 #include "store/latest.h"
 #include "store/lmdbfile.h"
 #include "store/schema.h"
@@ -19,8 +20,9 @@
 
 static int make_directory(const char *directory)
 {
-	char trials[4096];
+	char trials[XB_PATH_MAX];
 	struct stat st;
+	int error;
 
 	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
 		return xb_system_error(errno, "cannot make the state directory %s", directory);
@@ -28,10 +30,10 @@ static int make_directory(const char *directory)
 		return xb_system_error(errno, "cannot use the state directory %s", directory);
 	if (!S_ISDIR(st.st_mode))
 		return xb_input_error("%s is not a directory", directory);
-	/* A failure is reported on first use. */
-	if ((size_t)snprintf(trials, sizeof(trials), "%s/" XB_TRIAL_DIRECTORY, directory) <
-	    sizeof(trials))
-		mkdir(trials, 0770);
+	error = xb_path_join(trials, directory, XB_TRIAL_DIRECTORY);
+	if (error)
+		return error;
+	mkdir(trials, 0770); /* a failure is reported on first use */
 	xb_locks_make(directory);
 	return 0;
 }
@@ -98,11 +100,13 @@ static int find_store(const char *directory, const char *path)
 	return 0;
 }
 
+#define CANNOT_OPEN "cannot open the store "
+
 static int cannot_open(int error, const char *path)
 {
-	char doing[4200];
+	char doing[sizeof(CANNOT_OPEN) + XB_PATH_MAX];
 
-	snprintf(doing, sizeof(doing), "cannot open the store %s", path);
+	snprintf(doing, sizeof(doing), CANNOT_OPEN "%s", path);
 	return xb_lmdb_error(error, doing);
 }
 
@@ -213,12 +217,12 @@ static int open_contents(struct xb_store *store, const char *directory, const ch
 int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **out)
 {
 	struct xb_store *store;
-	char path[4096];
-	int error;
+	char path[XB_PATH_MAX];
+	int error = xb_path_join(path, directory, XB_STORE_FILE);
 
 	*out = NULL;
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, XB_STORE_FILE) >= sizeof(path))
-		return xb_input_error("%s: path too long", directory);
+	if (error)
+		return error;
 	error = find_store(directory, path);
 	if (error < 0)
 		return error;

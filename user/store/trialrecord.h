@@ -8,7 +8,7 @@
 #include "store/store.h"
 #include "xdp_bloom/layout.h"
 
-/* All zero is none. */
+/* All zero: there is none. */
 struct xb_trial {
 	uint64_t identity; /* of its guard */
 	struct xb_request request;
@@ -25,10 +25,11 @@ void xb_trial_free(struct xb_trial *trial);
 /* Seconds until the trial ends, if the guard of this state belongs to it; 0: it has ended. */
 uint64_t xb_trial_left(const struct xb_trial *trial, const struct xb_trial_cell *guard);
 
-/* The interfaces that are on trial; else what is enforced everywhere is. */
+/* Returns how many interfaces are on trial, and sets *names. 0: a second generation is on trial, on
+ * all interfaces. */
 size_t xb_trial_interfaces(const struct xb_trial *trial, char *const **names);
 
-/* Whether it is the interface of this name that is on trial. */
+/* Whether the interface of this name is on trial. */
 bool xb_trial_names(const struct xb_trial *trial, const char *name);
 
 /* Whether the guard of this state belongs to the trial and its time is not over. The state is

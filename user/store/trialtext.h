@@ -8,7 +8,8 @@
  * itself. */
 #define XB_TRIAL_DIRECTORY "trial"
 
-/* The error for a trial while nothing is in force that it could return to. */
+/* Records and returns the error for a trial while no filter is in force to which it could return.
+ */
 int xb_trial_baseless(void);
 
 #define XB_TRIAL_COPY 64 /* bytes of the name of a copy */
@@ -25,8 +26,8 @@ void xb_trialtext_forget(const char *state, const char *copy);
 
 /*
  * Opens the text of the trial for the process that commits. It must be a plain file with one name
- * that the group of the directory may read, so that nobody makes root read a file that he may not
- * read himself. Returns a descriptor or a negative errno.
+ * that the group of the directory may read, so that no member can make root read a file
+ * that is not the member's to read. Returns a descriptor or a negative errno.
  */
 int xb_trialtext_open(const char *state);
 

@@ -28,14 +28,16 @@ static int load_meta(struct xb_txn *txn)
 	MDB_val key = {4, "meta"}, value;
 	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
 	uint32_t checksum;
+	bool whole;
 
 	if (error == MDB_NOTFOUND)
 		return last_commit(txn) <= XB_NEW_STORE ? xb_meta_new(&txn->meta) : damaged();
 	if (error)
 		return xb_lmdb_error(error, "cannot read the store");
-	if (value.mv_size == sizeof(txn->meta))
+	whole = value.mv_size == sizeof(txn->meta);
+	if (whole)
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
-	if (value.mv_size == XB_META_WITHOUT_LIMIT || txn->meta.schema == 7) {
+	if (value.mv_size == XB_META_WITHOUT_LIMIT || (whole && txn->meta.schema < XB_SCHEMA)) {
 		txn->upgrades = true;
 		error = xb_meta_upgrade_sealed(&txn->meta, &value);
 		return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
@@ -46,7 +48,7 @@ static int load_meta(struct xb_txn *txn)
 				       "this one has %d): use that one; what is in force stays%s",
 				       xb_program(), txn->meta.schema, XB_SCHEMA,
 				       xb_advice(XB_ADVICE_GO_BACK));
-	if (txn->meta.schema < XB_SCHEMA) {
+	if (!whole) {
 		txn->unmarked = txn->upgrades = true;
 		return xb_meta_upgrade(&txn->meta, &value);
 	}

@@ -5,10 +5,12 @@
 
 #include "store/types.h"
 
-/* Tables are made by the first transaction, or by a few if that was cut off in earlier versions. */
+/* Up to this number of a transaction, a store may lack its tables: the first transaction makes
+ * them, but in earlier versions it took a few. */
 #define XB_NEW_STORE 4
 
-/* Both are ended by commit or abort, which free them. A write waits for the other writer. */
+/* Begin a transaction, which commit or abort ends and frees. A write transaction waits for another
+ * writer. */
 int xb_store_read(struct xb_store *store, struct xb_txn **txn);
 int xb_store_write(struct xb_store *store, struct xb_txn **txn);
 

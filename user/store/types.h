@@ -17,7 +17,7 @@ struct xb_list {
 	uint32_t verdict; /* enum xb_domain_verdict, of its domains */
 	uint64_t members;
 	char name[65];
-	bool stored; /* as the rest says, when the transaction began */
+	bool stored; /* the table had it when the transaction began, with the values below */
 	uint32_t stored_verdict;
 	uint64_t stored_members;
 };
@@ -35,7 +35,8 @@ struct xb_store {
 	int namespace_lock, out_writers; /* -1: not held */
 };
 
-/* The part of the table that a transaction changes, kept in memory until it goes on elsewhere. */
+/* The part of the table that a transaction changes, kept in memory until it turns to another part.
+ */
 struct xb_entries {
 	struct xb_leaf leaf; /* what is in the table from `low` to right before `high` */
 	uint8_t low[XB_LEAF_KEY_MAX], high[XB_LEAF_KEY_MAX];
@@ -43,24 +44,24 @@ struct xb_entries {
 	bool open, changed, stored;   /* stored: the table has a record of it */
 	uint8_t key[XB_LEAF_KEY_MAX]; /* asked for last */
 	size_t key_size;
-	MDB_cursor *cursor; /* of the table, for nothing that lasts */
-	uint64_t version;   /* counts changes of all this, for scans to notice */
+	MDB_cursor *cursor; /* of the table; its position is not kept */
+	uint64_t version;   /* counts changes of this structure, so that scans notice them */
 };
 
-/* A transaction: a snapshot to read, or the one write. Everything that was changed is in `change`,
- * in order. */
+/* A transaction: a snapshot to read, or the one that writes. `change` has all its changes of
+ * entries, in order. */
 struct xb_txn {
 	struct xb_store *store;
 	MDB_txn *txn;
 	bool writes;	/* no snapshot */
 	uint64_t edits; /* counts what a commit has to keep */
 	uint32_t as_of; /* memberships that have expired by this time are hidden, see
-			   xb_member_overlook(); 0: none is */
+			   xb_expiry_overlook(); 0: none is */
 	struct xb_entries entries;
 	struct xb_meta meta;
-	uint64_t next_mark; /* of a write: what goes with the next sequence number */
+	uint64_t next_mark; /* of a write: the mark of the next sequence number */
 	bool upgrades;	    /* the store is of an earlier schema */
-	bool unmarked;	    /* the change log is of an earlier schema, and of no use */
+	bool unmarked;	    /* the change log is of an earlier schema, and unusable */
 	struct xb_list *lists;
 	size_t list_count, list_room;
 	struct xb_list_index by_name, by_id;

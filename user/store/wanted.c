@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "store/home.h"
 #include "store/table.h"
@@ -43,20 +44,17 @@ int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **out, size_t *count)
 	struct xb_wanted *all = NULL;
 	MDB_cursor *cursor;
 	MDB_val key, value;
-	size_t used = 0;
+	size_t used = 0, room = 0;
 	int error = mdb_cursor_open(txn->txn, txn->store->ifaces, &cursor);
 
 	if (error)
 		return xb_lmdb_error(error, "cannot read the store");
 	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		struct xb_wanted *grown = realloc(all, (used + 1) * sizeof(*grown));
 		uint32_t mode;
 
-		if (!grown) {
-			error = xb_out_of_memory();
+		error = xb_array_grow(&all, &room, used + 1, sizeof(*all));
+		if (error)
 			goto out;
-		}
-		all = grown;
 		if (key.mv_size >= IF_NAMESIZE || value.mv_size != sizeof(mode)) {
 			error = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 			goto out;

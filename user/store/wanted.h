@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The interfaces that should be protected, as the store has them. */
+/* The wanted interfaces in the store. */
 #ifndef XB_STORE_WANTED_H
 #define XB_STORE_WANTED_H
 
@@ -11,10 +11,10 @@ int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted);
 
 int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found);
 
-/* *found: whether it was there. */
+/* Makes the interface unwanted. *found: it was wanted. */
 int xb_wanted_remove(struct xb_txn *txn, const char *name, bool *found);
 
-/* All of them, by name; the caller frees *wanted. */
+/* Reads all wanted interfaces, in the order of their names; the caller frees *wanted. */
 int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **wanted, size_t *count);
 
 #endif

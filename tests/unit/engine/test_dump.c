@@ -14,6 +14,7 @@
 #include "store/listverdict.h"
 #include "store/membership.h"
 #include "store/wanted.h"
+#include "support/member.h"
 #include "support/dumped.h"
 #include "support/scratch_store.h"
 
@@ -51,14 +52,8 @@ static void put(const char *text, bool allow, struct xb_list *list, const char *
 		.comment = comment,
 		.comment_size = (uint32_t)strlen(comment),
 	};
-	uint8_t form[XB_NAME_BYTES];
-	struct xb_entry entry;
-	enum xb_put result;
 
-	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
-	if (allow)
-		entry = xb_entry_allow(&entry);
-	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
+	put_member(txn, text, allow, &member);
 }
 
 static struct xb_list *list_of(const char *name)

@@ -15,6 +15,7 @@
 #include "model/policy.h"
 #include "store/membership.h"
 #include "store/wanted.h"
+#include "support/member.h"
 #include "support/scratch_store.h"
 
 #define NOW 1000
@@ -221,14 +222,8 @@ static void put(struct xb_txn *txn, const char *text, bool allow, const struct x
 		.comment = comment,
 		.comment_size = (uint32_t)strlen(comment),
 	};
-	uint8_t form[XB_NAME_BYTES];
-	struct xb_entry entry;
-	enum xb_put result;
 
-	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
-	if (allow)
-		entry = xb_entry_allow(&entry);
-	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
+	put_member(txn, text, allow, &member);
 }
 
 static const struct xb_list *list_of(struct xb_txn *txn, const char *name, bool automatic)
@@ -328,7 +323,7 @@ static void want(const char *name)
 static void nothing_in_the_kernel(void **state)
 {
 	struct xb_paths paths = {.state = directory, .run = directory};
-	char pins[4096];
+	char pins[XB_PATH_MAX];
 	struct xb_health health;
 
 	(void)state;
@@ -360,6 +355,21 @@ static void nothing_in_the_kernel(void **state)
 	xb_health_free(&health);
 }
 
+/* A word for each kind, another one for each. */
+static void kinds_have_names(void **state)
+{
+	(void)state;
+	for (enum xb_problem_kind kind = 0; kind < XB_PROBLEM_KINDS; kind++) {
+		const char *name = xb_problem_name(kind);
+
+		assert_non_null(name);
+		assert_true(*name);
+		assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz_"), strlen(name));
+		for (enum xb_problem_kind other = 0; other < kind; other++)
+			assert_string_not_equal(name, xb_problem_name(other));
+	}
+}
+
 static void moments(void **state)
 {
 	struct xb_paths paths = {.state = directory, .pins = directory, .run = directory};
@@ -383,6 +393,7 @@ int main(void)
 		cmocka_unit_test(generations),
 		cmocka_unit_test(policies_and_trials),
 		cmocka_unit_test(many_problems),
+		cmocka_unit_test(kinds_have_names),
 		cmocka_unit_test_setup_teardown(figures_of_the_store, begin, end),
 		cmocka_unit_test(no_store),
 		cmocka_unit_test_setup_teardown(nothing_in_the_kernel, begin, end),

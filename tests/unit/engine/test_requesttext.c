@@ -32,7 +32,7 @@ static const struct {
 	{{.kind = XB_REQUEST_ROTATE, .rotate = {.confirm = true}}, "rotate"},
 	{{.kind = XB_REQUEST_ROTATE,
 	  .rotate = {.rate = 1e-5, .set_capacity = true, .set_confirm = true}},
-	 "rotate --fpr 1e-05 --capacity 0 --no-confirm"},
+	 "rotate --fpr 1e-5 --capacity 0 --no-confirm"},
 	{{.kind = XB_REQUEST_ROTATE, .rotate = {.set_confirm = true, .confirm = true}},
 	 "rotate --confirm"},
 	{{.kind = XB_REQUEST_IMPORT, .import = {.file = "-", .list = XB_DEFAULT_LIST}}, "import -"},

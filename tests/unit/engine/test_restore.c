@@ -148,9 +148,10 @@ static const struct refusal {
 static void must_refuse(const struct xb_paths *paths, const struct refusal *refusal)
 {
 	struct xb_restore restore = {.interfaces = true};
+	struct xb_written written = {0};
 
 	read_from(refusal->text, &restore);
-	assert_int_equal(xb_write(paths, XB_WRITE_HEAVY, xb_restore, &restore, NULL), -EINVAL);
+	assert_int_equal(xb_write(paths, XB_WRITE_HEAVY, xb_restore, &restore, &written), -EINVAL);
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	if (strncmp(xb_error_message(), refusal->message, strlen(refusal->message)))
 		assert_string_equal(xb_error_message(), refusal->message);
@@ -161,7 +162,8 @@ static void refused_as_a_whole(void **state)
 {
 	struct xb_paths paths = {.state = directory, .run = directory};
 	struct xb_restore restore = {0};
-	char pins[4096];
+	struct xb_written written = {0};
+	char pins[XB_PATH_MAX];
 
 	(void)state;
 	snprintf(pins, sizeof(pins), "%s/none", getenv("XB_TEST_BPFFS") ?: "/sys/fs/bpf");
@@ -170,7 +172,8 @@ static void refused_as_a_whole(void **state)
 	xb_store_close(store);
 	store = NULL;
 	read_from(HEAD_OF(5) VERDICT ENTRIES, &restore);
-	assert_int_equal(xb_write(&paths, XB_WRITE_HEAVY, xb_restore, &restore, NULL), 0);
+	assert_int_equal(xb_write(&paths, XB_WRITE_HEAVY, xb_restore, &restore, &written), 0);
+	xb_written_free(&written);
 	fclose(restore.file);
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++)
 		must_refuse(&paths, &refusals[i]);

@@ -74,26 +74,34 @@ static const struct row unknown_domains[] = {
 	 "domains: a.example; 1 unknown (2: 'b.example c.example')"},
 	{"a.example\n" LABEL63 "0.example\n" LABEL63 ".example\n", NULL,
 	 "domains: a.example; 2 unknown (2: 'abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopqrstuvwxyz-"
-	 "012345...' is no domain: a label is longer than 63 characters, 3: "
-	 "'abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopqrstuvwxyz-012345...' is no domain: a label "
+	 "012345...' is not a valid domain: a label is longer than 63 characters, 3: "
+	 "'abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopqrstuvwxyz-012345...' is not a valid domain: "
+	 "a label "
 	 "is "
 	 "longer than 63 characters)"},
 	{"a.example\n192.0.2.256\n192.0.2.1x\n*.192.0.2.1\n192.0.2.0/33\n1.2.3\n", NULL,
 	 "domains: a.example; 5 unknown (2: '192.0.2.256' is not an address or prefix, 3: "
-	 "'192.0.2.1x' is no domain: its last label begins with a digit, 4: '192.0.2.1' is no "
-	 "domain: its last label is a number, 5: '192.0.2.0/33': the prefix length must be 0 to "
+	 "'192.0.2.1x' is not a valid domain: its last label begins with a digit, 4: '192.0.2.1' "
+	 "is not a valid domain: its last label is a number, 5: '192.0.2.0/33': the prefix length "
+	 "must be 0 to "
 	 "32, "
 	 "6: '1.2.3' is not an address or prefix)"},
 	{"a.example\n.b.example\nb..example\n*b.example\n*.*.b.example\n*\n", NULL,
-	 "domains: a.example; 5 unknown (2: '.b.example' is no domain: it has an empty label, 3: "
-	 "'b..example' is no domain: it has an empty label, 4: '*b.example' is no domain: it has "
-	 "other characters than letters, digits, '-' and '_', 5: '*.b.example' is no domain: it "
+	 "domains: a.example; 5 unknown (2: '.b.example' is not a valid domain: it has an empty "
+	 "label, 3: "
+	 "'b..example' is not a valid domain: it has an empty label, 4: '*b.example' is not a "
+	 "valid domain: it has "
+	 "other characters than letters, digits, '-' and '_', 5: '*.b.example' is not a valid "
+	 "domain: it "
 	 "has "
-	 "other characters than letters, digits, '-' and '_', 6: '*' is no domain: it has other "
+	 "other characters than letters, digits, '-' and '_', 6: '*' is not a valid domain: it has "
+	 "other "
 	 "characters than letters, digits, '-' and '_')"},
 	{"a.example\n==b.example\n*.=b.example\n=*.b.example\nhttp://b.example/\n", NULL,
-	 "domains: a.example; 4 unknown (2: '=b.example' is no domain: it begins with '=', 3: "
-	 "'=b.example' is no domain: it begins with '=', 4: '*.b.example' is no domain: it has "
+	 "domains: a.example; 4 unknown (2: '=b.example' is not a valid domain: it begins with "
+	 "'=', 3: "
+	 "'=b.example' is not a valid domain: it begins with '=', 4: '*.b.example' is not a valid "
+	 "domain: it has "
 	 "other "
 	 "characters than letters, digits, '-' and '_', 5: 'http://b.example/' is not an address "
 	 "or "
@@ -105,15 +113,17 @@ static const struct row unknown_domains[] = {
 	 "domains: a.example; 5 unknown (2: 'b.example##.ad', 3: 'b.example#@#.ad', 4: "
 	 "'b.example#?#.ad', 5: 'b.example#$#.ad', 6: 'b.example#%#x')"},
 	{"a.example\nb.-example\n", NULL,
-	 "domains: a.example; 1 unknown (2: 'b.-example' is no domain: its last label begins with "
+	 "domains: a.example; 1 unknown (2: 'b.-example' is not a valid domain: its last label "
+	 "begins with "
 	 "'-')"},
 	/* Only the first five are shown; what is shown is safe for a terminal. */
 	{"a.example\nx y\n\n\x1b[2J x\nx y\n# c\nx y\nx y\nx y\nb.example\n", NULL,
 	 "domains: a.example, b.example; 6 unknown (2: 'x y', 4: '?[2J x', 5: 'x y', 7: 'x y', 8: "
 	 "'x y')"},
 	{"a.example\nb\xff.example\n\xc3.example\n", NULL,
-	 "domains: a.example; 2 unknown (2: 'b?.example' is no domain: string encoding error, 3: "
-	 "'?.example' is no domain: string encoding error)"},
+	 "domains: a.example; 2 unknown (2: 'b?.example' is not a valid domain: string encoding "
+	 "error, 3: "
+	 "'?.example' is not a valid domain: string encoding error)"},
 	{0},
 };
 
@@ -150,14 +160,15 @@ static const struct row unknown_hosts[] = {
 	/* A line is taken as a whole or not at all. */
 	{"0.0.0.0 a.example\n0.0.0.0 b.example *.c.example\nc.example\n0.0.0.0/32 d.example\n",
 	 NULL,
-	 "hosts: a.example; 3 unknown (2: '*.c.example' is no domain: it has other characters than "
+	 "hosts: a.example; 3 unknown (2: '*.c.example' is not a valid domain: it has other "
+	 "characters than "
 	 "letters, digits, '-' and '_', 3: 'c.example', 4: '0.0.0.0/32 d.example')"},
 	{"0.0.0.0 a.example\n0.0.0.0 =b.example\n0.0.0.0 *\n0.0.0.0 10.0.0.0/8\n0 c.example\n",
 	 NULL,
-	 "hosts: a.example; 4 unknown (2: '=b.example' is no domain: it begins with '=', 3: '*' is "
-	 "no "
-	 "domain: it has other characters than letters, digits, '-' and '_', 4: '10.0.0.0/8' is no "
-	 "domain: it has other characters than letters, digits, '-' and '_', 5: '0 c.example')"},
+	 "hosts: a.example; 4 unknown (2: '=b.example' is not a valid domain: it begins with '=', "
+	 "3: '*' is not a valid domain: it has other characters than letters, digits, '-' and '_', "
+	 "4: '10.0.0.0/8' is not a valid domain: it has other characters than letters, digits, '-' "
+	 "and '_', 5: '0 c.example')"},
 	{0},
 };
 
@@ -186,7 +197,8 @@ static const struct row unknown_adblock[] = {
 	{"||a.example^\n||b.example\n||b.example/ads^\n||b.example^ads\n||b.example^|\n"
 	 "|http://b.example^\n",
 	 NULL,
-	 "adblock: a.example; 5 unknown (2: '||b.example', 3: 'b.example/ads' is no domain: it "
+	 "adblock: a.example; 5 unknown (2: '||b.example', 3: 'b.example/ads' is not a valid "
+	 "domain: it "
 	 "has "
 	 "other characters than letters, digits, '-' and '_', 4: '||b.example^ads', 5: "
 	 "'||b.example^|', 6: '|http://b.example^')"},
@@ -195,11 +207,15 @@ static const struct row unknown_adblock[] = {
 	 "'#?#.ad', "
 	 "6: '#$#.ad')"},
 	{"||a.example^\n||*.b.example^\n||b*.example^\n||=b.example^\n||192.0.2.1^\n||^\n", NULL,
-	 "adblock: a.example; 5 unknown (2: '*.b.example' is no domain: it has other characters "
+	 "adblock: a.example; 5 unknown (2: '*.b.example' is not a valid domain: it has other "
+	 "characters "
 	 "than "
-	 "letters, digits, '-' and '_', 3: 'b*.example' is no domain: it has other characters than "
-	 "letters, digits, '-' and '_', 4: '=b.example' is no domain: it begins with '=', 5: "
-	 "'192.0.2.1' is no domain: its last label is a number, 6: '' is no domain: it is empty)"},
+	 "letters, digits, '-' and '_', 3: 'b*.example' is not a valid domain: it has other "
+	 "characters than "
+	 "letters, digits, '-' and '_', 4: '=b.example' is not a valid domain: it begins with '=', "
+	 "5: "
+	 "'192.0.2.1' is not a valid domain: its last label is a number, 6: '' is not a valid "
+	 "domain: it is empty)"},
 	{"||a.example^\n@@b.example^\n@@|b.example^\n@@\n/ads[0-9]+/\nb.example\n", NULL,
 	 "adblock: a.example; 5 unknown (2: '@@b.example^', 3: '@@|b.example^', 4: '@@', 5: "
 	 "'/ads[0-9]+/', 6: 'b.example')"},
@@ -211,12 +227,12 @@ static const struct row unknown_adblock[] = {
 
 /* A file of which nothing is understood is something else; one that is right may still be empty. */
 static const struct row refused[] = {
-	{"<html>\n<p>\n", "hosts", ": not a line of it is understood as hosts (1: '<html>')"},
-	{"# x\n\nb c\n", "domains", ": not a line of it is understood as domains (3: 'b c')"},
+	{"<html>\n<p>\n", "hosts", ": no line could be read as hosts (1: '<html>')"},
+	{"# x\n\nb c\n", "domains", ": no line could be read as domains (3: 'b c')"},
 	{"192.0.2.1 a.example\n", NULL,
-	 ": not a line of it is understood as hosts (1: '192.0.2.1 a.example')"},
+	 ": no line could be read as hosts (1: '192.0.2.1 a.example')"},
 	{"||a.example^$third-party\n", NULL,
-	 ": not a line of it is understood as adblock (1: '||a.example^$third-party')"},
+	 ": no line could be read as adblock (1: '||a.example^$third-party')"},
 	{"127.0.0.1 localhost\n", NULL, ": no entries"},
 	{"! x\n", NULL, ": no entries"},
 	{"! x\n", "adblock", ": no entries"},

@@ -19,7 +19,7 @@ static const struct row dnsmasq[] = {
 	{0},
 };
 
-#define NO_EXCEPTION "' is no exception: the file lists nothing wider"
+#define NO_EXCEPTION "' is not an exception: the file lists nothing wider"
 #define HIDES	     "' would let pass what the file lists below it"
 #define INSIDE	     "' lies in an exception, which would have to have an exception"
 
@@ -50,20 +50,22 @@ static const struct row unknown_dnsmasq[] = {
 	 "local=/b.example/192.0.2.1\naddress=/b.example/192.0.2.1\naddress=/#/\n",
 	 NULL,
 	 "dnsmasq: a.example; 5 unknown (2: 'b.example" NO_EXCEPTION ", 3: 'b.example" NO_EXCEPTION
-	 ", 4: 'b.example" NO_EXCEPTION ", 5: 'b.example" NO_EXCEPTION ", 6: '#' is no domain: "
+	 ", 4: 'b.example" NO_EXCEPTION ", 5: 'b.example" NO_EXCEPTION
+	 ", 6: '#' is not a valid domain: "
 	 "it "
 	 "has other characters than letters, digits, '-' and '_')"},
 	{"address=/a.example/\naddress=//0.0.0.0\naddress=/b.example/*.c.example/\n"
 	 "address=/b.example\naddress=b.example/\naddress=/\n",
 	 NULL,
-	 "dnsmasq: a.example; 5 unknown (2: '' is no domain: it is empty, 3: '*.c.example' is no "
-	 "domain: it has other characters than letters, digits, '-' and '_', 4: "
+	 "dnsmasq: a.example; 5 unknown (2: '' is not a valid domain: it is empty, 3: "
+	 "'*.c.example' is not a valid domain: it has other characters than letters, digits, '-' "
+	 "and '_', 4: "
 	 "'address=/b.example', 5: 'address=b.example/', 6: 'address=/')"},
 	{"address=/a.example/\nno-resolv\nserver=192.0.2.1\naddresses=/b.example/\n"
 	 "address=/=b.example/\nb.example\n",
 	 NULL,
 	 "dnsmasq: a.example; 5 unknown (2: 'no-resolv', 3: 'server=192.0.2.1', 4: "
-	 "'addresses=/b.example/', 5: '=b.example' is no domain: it begins with '=', 6: "
+	 "'addresses=/b.example/', 5: '=b.example' is not a valid domain: it begins with '=', 6: "
 	 "'b.example')"},
 	{0},
 };
@@ -180,9 +182,10 @@ static const struct row unknown_unbound[] = {
 	 "local-zone: \"=b.example\" refuse\nlocal-zone: \"2.0.192.in-addr.arpa\" nodefault\n"
 	 "forward-zone:\n",
 	 NULL,
-	 "unbound: a.example; 5 unknown (2: '.' is no domain: it is empty, 3: '' is no domain: it "
+	 "unbound: a.example; 5 unknown (2: '.' is not a valid domain: it is empty, 3: '' is not a "
+	 "valid domain: it "
 	 "is "
-	 "empty, 4: '=b.example' is no domain: it begins with '=', 5: 'local-zone: "
+	 "empty, 4: '=b.example' is not a valid domain: it begins with '=', 5: 'local-zone: "
 	 "\"2.0.192.in-addr.arpa\" nodef', 6: 'forward-zone:')"},
 	{0},
 };
@@ -290,8 +293,8 @@ static const struct row unknown_rpz[] = {
 	{SOA "a.example CNAME .\nb.example. CNAME .\n@ CNAME .\n* CNAME .\nb.example CNAME . x\n"
 	     "b.example CNAME\n",
 	 NULL,
-	 "rpz: =a.example; 5 unknown (3: 'b.example. CNAME .', 4: '@ CNAME .', 5: '*' is no "
-	 "domain: "
+	 "rpz: =a.example; 5 unknown (3: 'b.example. CNAME .', 4: '@ CNAME .', 5: '*' is not a "
+	 "valid domain: "
 	 "it has other characters than letters, digits, '-' and '_', 6: 'b.example CNAME . x', 7: "
 	 "'b.example CNAME')"},
 	{SOA
@@ -300,13 +303,14 @@ static const struct row unknown_rpz[] = {
 	 NULL,
 	 "rpz: =a.example; 5 unknown (3: '$INCLUDE other', 4: '$GENERATE 1-2 b$.example CNAME .', "
 	 "5: "
-	 "'$ORIGIN', 6: '=b.example' is no domain: it begins with '=', 7: 'b.example')"},
+	 "'$ORIGIN', 6: '=b.example' is not a valid domain: it begins with '=', 7: 'b.example')"},
 	/* Names outside the zone, and names whose zone nobody can know. */
 	{"$ORIGIN rpz.local.\n" SOA "a.example CNAME .\n$ORIGIN other.\nb.example CNAME .\n"
 	 "xrpz.local. CNAME .\nb.example.xrpz.local. CNAME .\n*.rpz.local. CNAME .\n",
 	 NULL,
 	 "rpz: =a.example; 4 unknown (5: 'b.example CNAME .', 6: 'xrpz.local. CNAME .', 7: "
-	 "'b.example.xrpz.local. CNAME .', 8: '*' is no domain: it has other characters than "
+	 "'b.example.xrpz.local. CNAME .', 8: '*' is not a valid domain: it has other characters "
+	 "than "
 	 "letters, "
 	 "digits, '-' and '_')"},
 	/* An SOA record that does not end takes nothing with it. */
@@ -322,7 +326,7 @@ static const struct row unknown_rpz[] = {
 /* A file of which nothing is understood is something else; one that is right may still be empty. */
 static const struct row refused[] = {
 	{ZONE("home.example static") NAS, NULL,
-	 ": not a line of it is understood as unbound (1: 'home.example" HAS ")"},
+	 ": no line could be read as unbound (1: 'home.example" HAS ")"},
 	{"server:\n", NULL, ": no entries"},
 	{"$TTL 60\n" SOA, NULL, ": no entries"},
 	{0},

@@ -116,10 +116,10 @@ static void bad_names_are_refused(void **state)
 		{"example.123", "its last label is a number"},
 		{"--", "its last label has no letter"},
 		{"example.1-2_3", "its last label has no letter"},
-		{"\xff.example", "is no domain"},
-		{"\xc3.example", "is no domain"},
-		{"ü..example", "is no domain"},
-		{"\xe2\x98\x83\xe2\x80\xae.example", "is no domain"},
+		{"\xff.example", "is not a valid domain"},
+		{"\xc3.example", "is not a valid domain"},
+		{"ü..example", "is not a valid domain"},
+		{"\xe2\x98\x83\xe2\x80\xae.example", "is not a valid domain"},
 	};
 
 	(void)state;
@@ -152,7 +152,7 @@ static void labels_have_63_bytes(void **state)
 	snprintf(text, sizeof(text), "com.%s", label);
 	refused(text, strlen(text), "a label is longer than 63");
 	snprintf(text, sizeof(text), "%sü.com", label);
-	refused(text, strlen(text), "is no domain");
+	refused(text, strlen(text), "is not a valid domain");
 }
 
 static void names_have_253_characters(void **state)

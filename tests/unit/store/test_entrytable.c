@@ -341,6 +341,7 @@ static void write_old(struct xb_store *old, const char *const *texts, size_t cou
 	MDB_txn *txn;
 
 	assert_int_equal(mdb_txn_begin(old->env, NULL, 0, &txn), 0);
+	shorten_meta(txn, old->meta, 3);
 	assert_int_equal(mdb_dbi_open(txn, "entries", MDB_CREATE, &entries), 0);
 	for (size_t i = 0; i < count; i++) {
 		uint8_t bytes[XB_ENTRY_KEY_BYTES];
@@ -358,13 +359,10 @@ static void write_old(struct xb_store *old, const char *const *texts, size_t cou
 /* The store as schema 4 had it. */
 static void unseal(void)
 {
-	struct xb_txn *writes;
 	MDB_txn *txn;
 
-	assert_int_equal(xb_store_write(store, &writes), 0);
-	writes->meta.schema = 4;
-	assert_int_equal(xb_txn_commit(writes), 0);
 	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
+	shorten_meta(txn, store->meta, 4);
 	unseal_leaves(txn);
 	assert_int_equal(mdb_txn_commit(txn), 0);
 }
@@ -377,7 +375,6 @@ static void upgrade(void **state)
 
 	(void)state;
 	assert_int_equal(xb_store_write(store, &txn), 0);
-	txn->meta.schema = 3;
 	txn->meta.identity = 77;
 	assert_int_equal(xb_txn_commit(txn), 0);
 	write_old(store, texts, 4);

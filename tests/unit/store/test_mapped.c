@@ -14,6 +14,7 @@
 
 #include "store/changelog.h"
 #include "store/checksum.h"
+#include "store/expiry.h"
 #include "store/mapped.h"
 #include "support/scratch_store.h"
 
@@ -175,7 +176,7 @@ static void memberships(void **state)
 	assert_int_equal(list_of(txn, "a")->members, 8);
 	assert_int_equal(list_of(txn, "b")->members, 1);
 	/* The index of what expires has what came, and nothing that went. */
-	assert_int_equal(xb_member_sweep(txn, 8000, &due), 0);
+	assert_int_equal(xb_expiry_sweep(txn, 8000, &due), 0);
 	assert_int_equal(due, 4);
 	xb_txn_abort(txn);
 }

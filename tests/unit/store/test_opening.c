@@ -235,16 +235,10 @@ static void assert_nobody_waits_in_lmdb(void)
 /* The store as schema 4 had it. */
 static void make_older(void)
 {
-	MDB_val key = {4, "meta"}, record;
-	struct xb_meta meta;
 	MDB_txn *txn;
 
 	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_get(txn, store->meta, &key, &record), 0);
-	memcpy(&meta, record.mv_data, sizeof(meta));
-	meta.schema = 4;
-	record = (MDB_val){XB_META_WITHOUT_MARK, &meta};
-	assert_int_equal(mdb_put(txn, store->meta, &key, &record, 0), 0);
+	shorten_meta(txn, store->meta, 4);
 	unseal_leaves(txn);
 	assert_int_equal(mdb_txn_commit(txn), 0);
 }

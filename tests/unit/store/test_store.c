@@ -14,7 +14,9 @@
 
 #include "base/error.h"
 #include "store/changelog.h"
-#include "store/membership.h"
+#include "store/expiry.h"
+#include "store/flush.h"
+#include "store/walk.h"
 #include "store/wanted.h"
 #include "support/scratch_store.h"
 
@@ -197,13 +199,13 @@ static void expiry_takes_out_what_is_due(void **state)
 	put(txn, "192.0.2.9", "a", 0, NULL, 0);
 	put(txn, "192.0.2.8", "a", 500, NULL, 0);
 	put(txn, "192.0.2.8", "a", 800, NULL, XB_RENEW_EXPIRY);
-	assert_int_equal(xb_member_sweep(txn, 499, &swept), 0);
+	assert_int_equal(xb_expiry_sweep(txn, 499, &swept), 0);
 	assert_int_equal(swept, 0);
-	assert_int_equal(xb_member_sweep(txn, 500, &swept), 0);
+	assert_int_equal(xb_expiry_sweep(txn, 500, &swept), 0);
 	assert_int_equal(swept, 2);
 	assert_int_equal(txn->meta.totals.net6, 0);
 	assert_int_equal(txn->meta.totals.host4, 3);
-	assert_int_equal(xb_member_sweep(txn, 800, &swept), 0);
+	assert_int_equal(xb_expiry_sweep(txn, 800, &swept), 0);
 	assert_int_equal(swept, 2);
 	assert_int_equal(txn->meta.totals.host4, 1);
 	assert_int_equal(take(txn, "192.0.2.9", NULL), XB_REMOVAL_UNLISTED);
@@ -257,7 +259,7 @@ static void a_walk_survives_removals(void **state)
 
 	(void)state;
 	assert_int_equal(xb_store_write(store, &txn), 0);
-	assert_int_equal(xb_member_remove_all(txn), 0);
+	assert_int_equal(xb_flush_all(txn), 0);
 	for (uint32_t i = 0; i < 3000; i++) {
 		char text[64];
 

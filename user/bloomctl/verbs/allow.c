@@ -11,6 +11,7 @@
 #include "engine/settingsjson.h"
 #include "engine/writepath.h"
 #include "machine/lifelines.h"
+#include "store/walk.h"
 
 static int allow_list(struct cli *cli, int argc, char **argv)
 {

@@ -47,6 +47,13 @@ static void advise(struct finding *finding, const char *advice)
 	snprintf(finding->advice, sizeof(finding->advice), "%s", advice);
 }
 
+/* The message of what failed. */
+static void find_message(struct finding *finding)
+{
+	find(finding, BAD, "%s", xb_error_message());
+	xb_error_clear();
+}
+
 static void check_kernel(const struct cli *cli, struct finding *finding)
 {
 	unsigned int major = 0, minor = 0;
@@ -80,19 +87,22 @@ static void check_jit(const struct cli *cli, struct finding *finding)
 
 static void check_bpffs(const struct cli *cli, struct finding *finding)
 {
-	char parent[4096];
+	const char *place = cli->paths.pins;
+	char parent[XB_PATH_MAX];
 	struct statfs fs;
-	char *slash;
 
-	snprintf(parent, sizeof(parent), "%s", cli->paths.pins);
-	slash = strrchr(parent, '/');
-	if (statfs(cli->paths.pins, &fs) < 0 && slash && slash != parent)
-		*slash = '\0';
-	if (!statfs(parent, &fs) && fs.f_type == BPF_FS_MAGIC) {
-		find(finding, GOOD, "bpf file system at %s", parent);
+	if (statfs(place, &fs) < 0) {
+		if (xb_path_parent(parent, place)) {
+			find_message(finding);
+			return;
+		}
+		place = parent;
+	}
+	if (!statfs(place, &fs) && fs.f_type == BPF_FS_MAGIC) {
+		find(finding, GOOD, "bpf file system at %s", place);
 		return;
 	}
-	find(finding, BAD, "no bpf file system at %s", parent);
+	find(finding, BAD, "no bpf file system at %s", place);
 	advise(finding, "mount -t bpf bpf /sys/fs/bpf");
 }
 
@@ -134,10 +144,13 @@ static void check_dispatcher(const struct cli *cli, struct finding *finding)
 
 static void check_state(const struct cli *cli, struct finding *finding)
 {
-	char store[4096];
+	char store[XB_PATH_MAX];
 	struct stat st;
 
-	snprintf(store, sizeof(store), "%s/" XB_STORE_FILE, cli->paths.state);
+	if (xb_path_join(store, cli->paths.state, XB_STORE_FILE)) {
+		find_message(finding);
+		return;
+	}
 	/* A group may be let write to the store, and put nothing beside it. */
 	if (!stat(cli->paths.state, &st) && S_ISDIR(st.st_mode) &&
 	    !access(access(store, F_OK) ? cli->paths.state : store, W_OK)) {
@@ -169,7 +182,7 @@ static void check_readers(const struct cli *cli, struct finding *finding)
 	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
 
 	if (error && error != -ENOENT) {
-		find(finding, WORSE, "who reads the store cannot be told: %s", xb_error_message());
+		find(finding, WORSE, "cannot find out who reads the store: %s", xb_error_message());
 		xb_error_clear();
 		return;
 	}

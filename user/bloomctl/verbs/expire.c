@@ -8,6 +8,7 @@
 
 #include "bloomctl/cli.h"
 #include "engine/writepath.h"
+#include "store/expiry.h"
 #include "store/membership.h"
 
 /* Looks without a lock, since a timer asks all the time. */
@@ -22,7 +23,7 @@ static int count_due(const struct cli *cli, uint64_t *due)
 		return error == -ENOENT ? 0 : error;
 	error = xb_store_read(store, &txn);
 	if (!error)
-		error = xb_member_overlook(txn, (uint32_t)time(NULL), due);
+		error = xb_expiry_overlook(txn, (uint32_t)time(NULL), due);
 	xb_txn_abort(txn);
 	xb_store_close(store);
 	return error;

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "bloomctl/cli.h"
 #include "engine/writepath.h"
-#include "store/membership.h"
+#include "store/flush.h"
 
 struct request {
 	const char *list;
@@ -16,29 +16,10 @@ struct request {
 static int flush_list(struct xb_writer *writer, struct request *request)
 {
 	struct xb_list *list = xb_list_find(writer->txn, request->list);
-	struct xb_walk walk;
-	uint32_t id;
-	int more, error;
 
 	if (!list)
 		return cli_no_list(request->list);
-	id = list->id;
-	error = xb_walk_begin(&walk, writer->txn, &XB_WALK_LISTED);
-	if (error)
-		return error;
-	while ((more = xb_walk_next(&walk)) > 0) {
-		struct xb_membership member;
-		enum xb_removal removal;
-
-		if (!xb_members_have(walk.members, id, &member))
-			continue;
-		error = xb_member_remove(writer->txn, &walk.entry, id, &removal);
-		if (error)
-			break;
-		request->removed++;
-	}
-	xb_walk_end(&walk);
-	return error ? error : more;
+	return xb_flush_list(writer->txn, list->id, &request->removed);
 }
 
 static int body(struct xb_writer *writer, void *context)
@@ -50,7 +31,7 @@ static int body(struct xb_writer *writer, void *context)
 	if (request->list)
 		return flush_list(writer, request);
 	request->removed = totals->prefix4 + totals->host4 + totals->net6 + totals->names;
-	return request->removed ? xb_member_remove_listed(writer->txn) : 0;
+	return request->removed ? xb_flush_listed(writer->txn) : 0;
 }
 
 static bool confirmed(const char *list)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "bloomctl/answers.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/exempted.h"
@@ -26,11 +27,12 @@ static int refuse_replacement(const struct request *request,
 			      const struct xb_import_refusal *refusal, const char *what)
 {
 	return xb_input_error("list %s would %s from %" PRIu64 " to %" PRIu64 " %s (%" PRIu64
-			      " left out as bogons), more than %g-fold; --max-change FACTOR allows "
+			      " left out as bogons), more than %s-fold; --max-change FACTOR allows "
 			      "more, --force anything",
 			      request->import.asked.list,
 			      refusal->after < refusal->before ? "shrink" : "grow", refusal->before,
-			      refusal->after, what, request->import.bogons, refusal->factor);
+			      refusal->after, what, request->import.bogons,
+			      XB_NUMBER(refusal->factor));
 }
 
 /* Makes the message of what the engine refused. */

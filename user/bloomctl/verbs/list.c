@@ -9,6 +9,8 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/show.h"
 #include "machine/lifelines.h"
+#include "store/expiry.h"
+#include "store/walk.h"
 
 static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_entry *side,
 		     uint32_t only)
@@ -86,7 +88,7 @@ int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *sid
 	if (!error)
 		error = xb_store_read(store, &txn);
 	if (!error)
-		error = xb_member_overlook(txn, (uint32_t)time(NULL), &expired);
+		error = xb_expiry_overlook(txn, (uint32_t)time(NULL), &expired);
 	if (!error || error == -ENOENT)
 		error = print(cli, txn, side, name);
 	xb_txn_abort(txn);

@@ -2,6 +2,7 @@
 /* bloomctl plan: what so many IPv4 addresses would take, before anything is listed. */
 #include <stdio.h>
 
+#include "base/text.h"
 #include "bloom/sizing.h"
 #include "bloomctl/cli.h"
 #include "filter/demand.h"
@@ -56,9 +57,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	printf("%llu IPv4 addresses%s\n", (unsigned long long)entries,
 	       demand.confirm ? ", none dropped that is not listed" : "");
 	printf("  filter    %s in the kernel, %.1f bits an entry, %u probes in one cache line, "
-	       "false-positive rate %g\n",
+	       "false-positive rate %s\n",
 	       cli_bytes(bits), (double)bits * 8 / (double)entries, params.host4.probes,
-	       demand.rate);
+	       XB_NUMBER(demand.rate));
 	if (demand.confirm)
 		printf("  confirm   %s in the kernel, %.1f bytes an entry, read after a hit only\n",
 		       cli_bytes(buckets), (double)buckets / (double)entries);

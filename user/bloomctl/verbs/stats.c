@@ -9,6 +9,7 @@
 
 #include "attach/anchor.h"
 #include "attach/topnames.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/show.h"
@@ -36,7 +37,7 @@ struct table {
 	const struct xb_anchor *anchor; /* while it is read */
 	bool attached;
 	struct row *rows;
-	size_t count;
+	size_t count, room;
 	struct xb_topname *hits; /* most packets first */
 	size_t hit_count;
 };
@@ -49,13 +50,13 @@ static void free_table(struct table *table)
 
 static int add_row(struct table *table, uint32_t ifindex, uint32_t row)
 {
-	struct row *grown = realloc(table->rows, (table->count + 1) * sizeof(*grown));
+	int error =
+		xb_array_grow(&table->rows, &table->room, table->count + 1, sizeof(*table->rows));
 
-	if (!grown)
-		return xb_out_of_memory();
-	table->rows = grown;
-	grown[table->count].ifindex = ifindex;
-	return xb_anchor_counts(table->anchor, row, &grown[table->count++].counts);
+	if (error)
+		return error;
+	table->rows[table->count].ifindex = ifindex;
+	return xb_anchor_counts(table->anchor, row, &table->rows[table->count++].counts);
 }
 
 /* Row 0 gathers interfaces that are not in the table; shown when it has anything. */

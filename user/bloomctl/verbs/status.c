@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/holder.h"
+#include "base/text.h"
 #include "bloomctl/advice.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/tried.h"
@@ -27,17 +28,34 @@ static json_t *problems_json(const struct xb_problems *problems)
 	return texts;
 }
 
-/* Interfaces on trial are told with the trial. */
-static bool is_told(const struct xb_interface *item)
-{
-	return (item->wanted[0] && item->lasting) || item->difference == XB_IFACE_ELSEWHERE;
-}
-
 static const char *interface_name(const struct xb_interface *item)
 {
 	return item->wanted[0]	   ? item->wanted
 	       : item->now.ifindex ? item->now.name
 				   : item->enrolled.name;
+}
+
+/* The same as objects, for programs. */
+static json_t *details_json(const struct xb_problems *problems)
+{
+	json_t *details = json_array();
+
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct xb_problem *problem = &problems->item[i];
+		const struct xb_interface *item = problem->interface;
+		const char *name = item ? interface_name(item) : NULL;
+
+		json_array_append_new(details, json_pack("{s:s,s:s*,s:s}", "kind",
+							 xb_problem_name(problem->kind),
+							 "interface", name, "text", problem->text));
+	}
+	return details;
+}
+
+/* Interfaces on trial are told with the trial. */
+static bool is_told(const struct xb_interface *item)
+{
+	return (item->wanted[0] && item->lasting) || item->difference == XB_IFACE_ELSEWHERE;
 }
 
 static const char *wanted_mode(const struct xb_interface *item)
@@ -175,11 +193,13 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 
 	return cli_json(
 		cli,
-		json_pack("{s:b,s:o,s:o,s:s,s:b,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:f,s:I,s:I,s:o}", "ok",
-			  !health->problems.count, "problems", problems_json(&health->problems),
-			  "trial", trial_json(health), "policy", xb_policy_name(meta->policy),
-			  "confirm", !meta->unconfirmed, "ports", xb_all_ports_json(meta->ports),
-			  "answer_limit", (json_int_t)meta->answer_limit, "interfaces",
+		json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:f,s:I,s:I,s:o}",
+			  "ok", !health->problems.count, "problems",
+			  problems_json(&health->problems), "problem_details",
+			  details_json(&health->problems), "trial", trial_json(health), "policy",
+			  xb_policy_name(meta->policy), "confirm", !meta->unconfirmed, "ports",
+			  xb_all_ports_json(meta->ports), "answer_limit",
+			  (json_int_t)meta->answer_limit, "interfaces",
 			  interfaces_json(&health->interfaces), "generation",
 			  generation_json(&health->filter), "lists", lists_json(store), "listed",
 			  listed_json(&meta->totals), "allowlist", allowlist_json(store), "fpr",
@@ -199,8 +219,8 @@ static void print_filter(const struct xb_filterview *filter)
 
 	if (!filter->known)
 		return;
-	printf("filter      program %u, false-positive rate %g per packet%s\n", filter->program,
-	       filter->rate,
+	printf("filter      program %u, false-positive rate %s per packet%s\n", filter->program,
+	       XB_NUMBER(filter->rate),
 	       params->confirm ? ", then confirmed exactly"
 			       : "; not confirmed: wrong hits are dropped too");
 	if (params->host4.blocks)

@@ -13,6 +13,8 @@
 #include "filter/testrun.h"
 #include "model/policy.h"
 #include "store/covers.h"
+#include "store/expiry.h"
+#include "store/walk.h"
 
 /* What all the answers are taken from. */
 struct view {
@@ -302,7 +304,7 @@ static int open_view(struct view *view)
 	if (!error)
 		error = xb_store_read(view->store, &view->txn);
 	if (!error)
-		error = xb_member_overlook(view->txn, view->now, &view->expired);
+		error = xb_expiry_overlook(view->txn, view->now, &view->expired);
 	if (error && error != -ENOENT)
 		return error;
 	error = xb_anchor_open(view->cli->paths.pins, &view->anchor);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,6 +41,14 @@ static const char *const protocol_names[256] = {
 	[IPPROTO_UDPLITE] = "udplite",
 };
 
+enum column { INTERFACE, VERDICT, SOURCE, DESTINATION, PROTOCOL, PORTS, REASON, COLUMNS };
+
+/* Enough for IPv4. A wider cell widens its column from its line on. */
+static const int usual_widths[COLUMNS] = {
+	[INTERFACE] = 4, [VERDICT] = 4, [SOURCE] = 15, [DESTINATION] = 15,
+	[PROTOCOL] = 4,	 [PORTS] = 11,	[REASON] = 18,
+};
+
 struct session {
 	const struct cli *cli;
 	struct xb_drops watcher;
@@ -49,11 +58,13 @@ struct session {
 	struct xb_store *store;
 	struct xb_txn *txn; /* NULL: there is no store */
 	bool opened;
+	int widths[COLUMNS];
 };
 
 /* A drop in words. */
 struct told {
-	char time[32], interface[IF_NAMESIZE], source[INET6_ADDRSTRLEN], number[8];
+	char time[32], interface[IF_NAMESIZE], number[8], ports[16];
+	char source[INET6_ADDRSTRLEN], destination[INET6_ADDRSTRLEN];
 	const char *verdict, *protocol, *reason;
 	char name[XB_NAME_TEXT]; /* empty: the source was judged */
 	bool covered;
@@ -180,12 +191,23 @@ static const char *verdict_of(const struct xb_drop *drop)
 	}
 }
 
+static void format_ports(const struct xb_drop *drop, char out[16])
+{
+	if (drop->sport || drop->dport)
+		snprintf(out, 16, "%u>%u", ntohs(drop->sport), ntohs(drop->dport));
+	else
+		strcpy(out, "-");
+}
+
 static int put_in_words(struct session *session, const struct xb_drop *drop, struct told *told)
 {
+	int family = drop->family == 6 ? AF_INET6 : AF_INET;
+
 	format_time(drop->time, told->time);
 	show_interface(drop->ifindex, told->interface);
-	inet_ntop(drop->family == 6 ? AF_INET6 : AF_INET, drop->source, told->source,
-		  sizeof(told->source));
+	inet_ntop(family, drop->source, told->source, sizeof(told->source));
+	inet_ntop(family, drop->destination, told->destination, sizeof(told->destination));
+	format_ports(drop, told->ports);
 	snprintf(told->number, sizeof(told->number), "%u", drop->protocol);
 	told->protocol =
 		protocol_names[drop->protocol] ? protocol_names[drop->protocol] : told->number;
@@ -193,6 +215,15 @@ static int put_in_words(struct session *session, const struct xb_drop *drop, str
 	told->reason = drop->reason < XB_REASON_COUNT ? reason_names[drop->reason] : "unknown";
 	find_name(drop, told);
 	return find_entry(session, told);
+}
+
+static void print_cell(struct session *session, enum column column, const char *text)
+{
+	int *width = &session->widths[column], length = (int)strlen(text);
+
+	if (*width < length)
+		*width = length;
+	printf(" %-*s", *width, text);
 }
 
 static void print_lists(struct xb_txn *txn, struct xb_members members)
@@ -210,29 +241,46 @@ static void print_lists(struct xb_txn *txn, struct xb_members members)
 	}
 }
 
-static void print_text(const struct session *session, const struct xb_drop *drop,
-		       const struct told *told)
+/* The line has the name or the source already: an entry of the same text would say it twice. */
+static void print_entry(const struct session *session, const struct told *told)
 {
-	char text[XB_ENTRY_TEXT], ports[16] = "-";
+	char text[XB_ENTRY_TEXT];
 
-	if (drop->sport || drop->dport)
-		snprintf(ports, sizeof(ports), "%u>%u", ntohs(drop->sport), ntohs(drop->dport));
-	printf("%s %s %s %s %s %s %s%s%s %s", told->time, told->interface, told->verdict,
-	       told->source, told->protocol, ports, told->reason, *told->name ? " " : "",
-	       told->name, told->covered ? xb_entry_format(&told->covers.entry, text) : "-");
-	if (told->covered)
-		print_lists(session->txn, told->members);
+	if (*told->name)
+		printf(" %s", told->name);
+	if (!told->covered) {
+		printf(" -");
+		return;
+	}
+	xb_entry_format(&told->covers.entry, text);
+	if (strcasecmp(text, *told->name ? told->name : told->source) != 0)
+		printf(" %s", text);
+	print_lists(session->txn, told->members);
+}
+
+static void print_text(struct session *session, const struct told *told)
+{
+	fputs(told->time, stdout);
+	print_cell(session, INTERFACE, told->interface);
+	print_cell(session, VERDICT, told->verdict);
+	print_cell(session, SOURCE, told->source);
+	fputs(" >", stdout);
+	print_cell(session, DESTINATION, told->destination);
+	print_cell(session, PROTOCOL, told->protocol);
+	print_cell(session, PORTS, told->ports);
+	print_cell(session, REASON, told->reason);
+	print_entry(session, told);
 	putchar('\n');
 }
 
 static int print_json(const struct session *session, const struct xb_drop *drop,
 		      const struct told *told)
 {
-	json_t *object =
-		json_pack("{s:i,s:s,s:s,s:I,s:s,s:s,s:s,s:i}", "schema", 1, "time", told->time,
-			  "interface", told->interface, "ifindex", (json_int_t)drop->ifindex,
-			  "verdict", told->verdict, "source", told->source, "protocol",
-			  told->protocol, "protocol_number", drop->protocol);
+	json_t *object = json_pack("{s:i,s:s,s:s,s:I,s:s,s:s,s:s,s:s,s:i}", "schema", 1, "time",
+				   told->time, "interface", told->interface, "ifindex",
+				   (json_int_t)drop->ifindex, "verdict", told->verdict, "source",
+				   told->source, "destination", told->destination, "protocol",
+				   told->protocol, "protocol_number", drop->protocol);
 	json_t *by = told->covered ? show_entry_json(session->txn, &told->covers.entry,
 						     told->members, XB_ANY_LIST)
 				   : json_pack("{s:n,s:[]}", "entry", "lists");
@@ -275,7 +323,7 @@ static int tell(struct session *session, const struct xb_drop *drop)
 	if (session->cli->json)
 		error = print_json(session, drop, &told);
 	else
-		print_text(session, drop, &told);
+		print_text(session, &told);
 	return error ? error : flush();
 }
 
@@ -360,6 +408,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	if (optind != argc)
 		return cli_usage(cli, "watch takes no interfaces");
+	memcpy(session.widths, usual_widths, sizeof(session.widths));
 	catch_signals();
 	error = xb_drops_open(&session.watcher, cli->paths.pins, (uint32_t)session.rate, see,
 			      &session);

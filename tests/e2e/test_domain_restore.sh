@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# restore brings back domains, verdicts and ports, also from an older version; of a malformed file it
+# takes nothing.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/domains.sh"
+
+t_save_and_restore()
+{
+	begin
+	ctl add example.com =alone.example.net --list one
+	ctl add example.com bücher.example --timeout 9000 --comment 'a "b"'
+	ctl allow add good.example.com
+	ctl verdict one nxdomain
+	ctl verdict later count
+	ctl verdict default refused
+	ctl ports dns 53,5353
+	ctl ports tls 443
+	ctl save >"$T/first"
+	ctl flush --yes
+	for one in one later; do
+		ctl verdict $one drop
+	done
+	ctl verdict other truncate
+	ctl ports dns off
+	ctl ports tls off
+	ctl allow del good.example.com
+	exits 0 restore "$T/first"
+	ctl save >"$T/second"
+	cmp "$T/first" "$T/second"
+	exits 2 verdict other
+	asks example.com refused 5353
+	asks alone.example.net nxdomain
+	asks good.example.com passed
+}
+
+# Of a version that knew no domains.
+t_restore_of_old()
+{
+	begin
+	ctl add example.com
+	ctl verdict default nxdomain
+	ctl ports dns 5353
+	ctl ports tls 443
+	cat >"$T/old" <<-'END'
+	{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0,"confirm":true,"policy":"enforce","refused":[]}
+	{"interface":"x0","mode":"skb"}
+	{"entry":"10.77.0.3","list":"default","added":1}
+	END
+	exits 0 restore "$T/old"
+	exits 0 ports
+	[[ $(cat "$T/out") == $'dns  53\ntls  off\nhttp off' ]] || fail "$(cat "$T/out")"
+	exits 0 verdict
+	[[ $(cat "$T/out") == 'default drop' ]]
+	blocked 10.77.0.3
+	asks example.com passed
+}
+
+# Of a version that took a port of DNS for another kind too, which did nothing.
+t_restore_of_shared_ports()
+{
+	local head='{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0'
+
+	echo "$head,\"ports\":{\"dns\":[53],\"tls\":[53,443],\"http\":[53]}}" >"$T/old"
+	exits 0 restore "$T/old"
+	complains 'port 53 of tls is left out: it is a dns port'
+	complains 'port 53 of http is left out'
+	exits 0 ports
+	[[ $(cat "$T/out") == $'dns  53\ntls  443\nhttp off' ]] || fail "$(cat "$T/out")"
+}
+
+t_restore_bad_input()
+{
+	local head='{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0' one
+
+	begin
+	ctl add example.com
+	ctl save >"$T/before"
+	for one in '"ports":1' '"ports":{"dns":[53]}' '"ports":{"dns":[0],"tls":[],"http":[]}' \
+		'"ports":{"dns":[53,53],"tls":[],"http":[]}' '"ports":{"dns":[65536],"tls":[],"http":[]}' \
+		'"ports":{"dns":["53"],"tls":[],"http":[]}' '"ports":{"dns":[-1],"tls":[],"http":[]}' \
+		'"ports":{"dns":[1,2,3,4,5],"tls":[],"http":[]}' '"ports":{"dns":[],"tls":[80],"http":[80]}'; do
+		echo "$head,$one}" >"$T/bad"
+		exits 2 restore "$T/bad"
+		one_line
+		complains 'bad:1: '
+	done
+	for one in '{"list":"one","verdict":"nosuch"}' '{"list":"one","verdict":1}' '{"verdict":"drop"}' \
+		'{"list":"auto:ssh","verdict":"count"}' '{"entry":"bad..name","list":"one"}'; do
+		printf '%s}\n%s\n' "$head" "$one" >"$T/bad"
+		exits 2 restore "$T/bad"
+		one_line
+		complains 'bad:2: '
+	done
+	ctl save >"$T/after"
+	cmp "$T/before" "$T/after"
+	asks example.com silence
+}
+
+run_tests

@@ -1,0 +1,184 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# An interface stays protected when it gets another name, when another one gets its name or number, and
+# when it has alternative names.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/interfaces.sh"
+
+# rename OLD NEW: on both sides.
+rename()
+{
+	local side
+
+	for side in "$server" "$client"; do
+		ip -n "$side" link set "$1" down
+		ip -n "$side" link set "$1" name "$2"
+		ip -n "$side" link set "$2" up
+	done
+}
+
+# swap ONE OTHER: each gets the other's name.
+swap()
+{
+	rename "$1" passing
+	rename "$2" "$1"
+	rename passing "$2"
+}
+
+t_renamed_and_another_has_its_name()
+{
+	begin
+	rename x0 wan0
+	join x0 0
+	exits 0 attach x0
+	complains 'x0 is called wan0 now, and another interface is x0: both are protected'
+	wanted x0 wan0
+	filters x0 wan0
+	exits 0 detach x0 wan0
+	lets_pass wan0
+}
+
+t_renamed_is_followed()
+{
+	begin
+	rename x0 y0
+	exits 3 status
+	says 'PROBLEM.*x0 is called y0 now'
+	exits 0 add 10.77.0.4
+	complains 'x0 is called y0 now, and is protected under that name'
+	wanted y0
+	filters y0
+	exits 0 up
+	[[ ! -s $T/err ]] || fail "told again: $(cat "$T/err")"
+	exits 1 detach x0
+	exits 0 detach y0
+	lets_pass y0
+}
+
+# Nobody has looked since: the old name still means it.
+t_renamed_is_detached_by_the_old_name()
+{
+	begin
+	rename x0 y0
+	exits 0 detach x0
+	lets_pass y0
+	wanted
+}
+
+# Each gets a name by which the next one was wanted.
+t_renamed_one_after_another()
+{
+	join x1 0
+	begin x0 x1
+	rename x1 x2
+	rename x0 x1
+	exits 0 add 10.77.0.4
+	wanted x1 x2
+	filters x1 x2
+	exits 0 status
+}
+
+# udev gives such a name for a moment.
+t_passing_name_is_not_followed()
+{
+	begin
+	rename x0 rename7
+	exits 0 up
+	rename rename7 x0
+	wanted x0
+	filters x0
+}
+
+t_renamed_in_repair()
+{
+	local code=0
+
+	begin
+	rename x0 y0
+	XB_FAULT="names-followed" tool "$faulty" -q up || code=$?
+	[[ $code -eq 137 ]] || fail "no such fault point: exit code $code"
+	filters y0
+	exits 0 up
+	wanted y0
+	filters y0
+}
+
+t_swapped_names()
+{
+	join x1 0
+	begin x0 x1
+	swap x0 x1
+	exits 0 up
+	wanted x0 x1
+	filters x0 x1
+	exits 0 detach x1
+	wanted x0
+	swap x0 x1
+	exits 3 status
+	exits 0 up
+	complains 'x0 is called x1 now, and another interface is x0'
+	wanted x0 x1
+	filters x0 x1
+}
+
+t_number_used_again()
+{
+	local number=4711
+
+	join a0 0 "index $number"
+	begin a0
+	ip -n "$server" link del a0
+	join c0 0 "index $number"
+	join a0 0
+	[[ $(index_of c0) -eq $number ]] || fail "c0 has another number: $(index_of c0)"
+	exits 3 status
+	says 'PROBLEM.*a0 is unfiltered: not attached'
+	exits 0 up
+	wanted a0
+	filters a0
+	[[ -z $(program_on c0) ]] || fail "c0 has $(program_on c0)"
+	exits 0 -j stats
+	json '[i["name"] for i in d["interfaces"] if i["name"] != "other"] == ["a0"]'
+}
+
+t_alternative_names()
+{
+	local long=interface-with-a-long-name
+
+	ip -n "$server" link property add dev x0 altname wan altname $long || skip "no alternative names here"
+	ctl add 10.77.0.3
+	exits 0 attach wan
+	says '^x0 attached'
+	wanted x0
+	exits 0 attach x0 $long wan
+	[[ $(wc -l <"$T/out") -eq 1 ]] || fail "told more than once: $(cat "$T/out")"
+	wanted x0
+	filters x0
+	exits 0 detach $long
+	wanted
+	lets_pass x0
+}
+
+# A store that has the other name, as one that was restored.
+t_alternative_name_in_a_file()
+{
+	ip -n "$server" link property add dev x0 altname wan || skip "no alternative names here"
+	begin
+	ctl save | sed 's/"interface":"x0"/"interface":"wan"/' >"$T/saved"
+	ctl detach x0
+	exits 0 restore "$T/saved"
+	wanted wan
+	filters x0
+	exits 0 attach x0
+	wanted x0
+	exits 0 restore "$T/saved"
+	wanted x0 wan
+	exits 0 up
+	[[ ! -s $T/err ]] || fail "a note: $(cat "$T/err")"
+	exits 0 detach x0
+	wanted
+	lets_pass x0
+}
+
+run_tests

@@ -1,0 +1,196 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# attach on trial goes back or stays, whatever becomes of the interface, and detach ends a trial.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/rollback.sh"
+
+t_attach_goes_back_when_everything_is_killed()
+{
+	ctl add "$listed" "$listed6"
+	ctl attach x0 --rollback 3 2>"$T/err"
+	complains "bloomctl commit"
+	blocked "$listed" "$listed6"
+	pkill -KILL bloomctl || true
+	until_over 3
+	passes "$listed" "$listed6"
+	exits 3 status
+	says "trial"
+	ctl up
+	exits 0 status
+	passes "$listed" "$listed6"
+	[[ -z $(ip -n "$server" -d link show x0 | grep -o 'prog/xdp') ]] || fail "still attached"
+	nothing_left 0
+}
+
+t_attach_stays_when_committed()
+{
+	ctl add "$listed"
+	ctl -q attach x0 --rollback 2 2>/dev/null
+	exits 0 commit
+	says '^`attach x0` is kept$'
+	until_over 2
+	blocked "$listed"
+	ctl up
+	blocked "$listed"
+	exits 0 status
+	nothing_left
+}
+
+# The interface that was tried is kept, not another one that bears its name by then.
+t_attach_of_a_renamed_interface()
+{
+	ctl add "$listed"
+	ctl -q attach x0 --rollback 30 2>/dev/null
+	ip -n "$server" link set x0 name w0
+	ip -n "$server" link add x0 type veth peer name y0
+	exits 0 commit
+	blocked "$listed"
+	exits 0 -j status
+	json '[i["name"] for i in d["interfaces"]] == ["w0"]'
+	! ip -n "$server" -d link show x0 | grep -q prog/xdp || fail "x0 was never tried, and has a program"
+	nothing_left
+}
+
+# An interface that was made anew was never tried: neither the trial nor its commit filters it.
+t_attach_of_an_interface_made_anew()
+{
+	local number again
+
+	ctl add "$listed"
+	for again in other same; do
+		ctl -q attach x0 --rollback 60 2>/dev/null
+		number=$(ip -n "$server" -o link show x0 | cut -d: -f1)
+		ip -n "$server" link del x0
+		[[ $again == same ]] || number=$((number + 1000))
+		join x0 0 "index $number"
+		address x0
+		ctl -q add "$other" --exist 2>/dev/null
+		passes "$listed"
+		exits 2 commit
+		complains 'x0 lacks the filter that was on trial'
+		passes "$listed"
+		exits 0 detach x0
+		exits 0 up
+		passes "$listed"
+		exits 0 status
+		nothing_left 0
+	done
+}
+
+# The interface on trial left with its filter, and another one came in its place.
+t_attach_of_an_interface_that_moved_away()
+{
+	ctl add "$listed"
+	ctl -q attach x0 --rollback 60 2>/dev/null
+	ip -n "$server" link set x0 netns "$client" name moved
+	ip -n "$server" link add x0 type veth peer name y0
+	exits 2 commit
+	complains 'x0 lacks the filter that was on trial'
+	! ip -n "$server" -d link show x0 | grep -q prog/xdp || fail "x0 was never tried, and has a program"
+	exits 0 detach x0
+	! ip -n "$client" -d link show moved | grep -q prog/xdp || fail "what moved away is filtered still"
+	exits 0 status
+	nothing_left 0
+}
+
+# Names swapped with an interface that is wanted to last: that one stays filtered, whatever becomes
+# of the trial.
+t_attach_of_an_interface_that_swaps_its_name()
+{
+	local end
+
+	begin
+	for end in commit over; do
+		ip -n "$server" link add x1 type veth peer name y1
+		ctl -q attach x1 --rollback 6 2>/dev/null
+		ip -n "$server" link set x0 name swap
+		ip -n "$server" link set x1 name x0
+		ip -n "$server" link set swap name x1
+		ctl -q add "$other" --exist
+		blocked "$listed" "$listed6"
+		if [[ $end == commit ]]; then
+			exits 0 commit
+		else
+			until_over 6
+		fi
+		ctl -q up 2>/dev/null
+		blocked "$listed" "$listed6"
+		exits 0 status
+		ip -n "$server" link del x0
+		ip -n "$server" link set x1 name x0
+		ctl -q up 2>/dev/null || true
+		ctl -q detach x1 2>/dev/null || true
+		blocked "$listed" "$listed6"
+		exits 0 status
+	done
+	nothing_left
+}
+
+# Another interface on trial: the first one is filtered all the time, and changes go on.
+t_a_second_interface_on_trial()
+{
+	begin
+	ip link add x1 netns "$server" type veth peer name y1 netns "$client"
+	ip -n "$server" link set x1 up
+	ip -n "$client" link set y1 up
+	ip -n "$server" addr add 10.78.0.1/24 dev x1
+	ip -n "$client" addr add 10.78.0.2/24 dev y1
+	ctl add 10.78.0.2
+	ctl -q attach x1 --rollback 4 2>/dev/null
+	! in_client ping -q -c 1 -W 0.3 10.78.0.1 >/dev/null || fail "x1 is not filtered"
+	ctl add "$other"
+	blocked "$listed" "$other"
+	ctl rotate
+	blocked "$listed" "$other"
+	! in_client ping -q -c 1 -W 0.3 10.78.0.1 >/dev/null || fail "x1 is not filtered after rotate"
+	until_over 4
+	in_client ping -q -c 1 -W 2 10.78.0.1 >/dev/null || fail "x1 is filtered after the trial"
+	blocked "$listed" "$other"
+	ctl up
+	in_client ping -q -c 1 -W 2 10.78.0.1 >/dev/null || fail "x1 is filtered after up"
+	blocked "$listed" "$other"
+	exits 0 -j status
+	json '[i["name"] for i in d["interfaces"]] == ["x0"]'
+	nothing_left
+}
+
+# Commands that look at the machine meanwhile see the interface on trial, too.
+t_what_must_not_be_blocked_stays_allowed_on_trial()
+{
+	ctl add 0.0.0.0/0 --force
+	ctl -q attach x0 --rollback 600 2>/dev/null
+	blocked "$listed"
+	ctl up
+	exits 0 allow list --list auto:address
+	says "^$server4 "
+	ctl -q commit
+	exits 0 allow list --list auto:address
+	says "^$server4 "
+}
+
+# In need nobody waits.
+t_detach_ends_a_trial()
+{
+	begin
+	ctl -q rotate --rollback 600 2>/dev/null
+	ctl detach x0
+	passes "$listed" "$listed6"
+	exits 0 status
+	nothing_left 0
+	ctl -q attach x0 --rollback 600 2>/dev/null
+	blocked "$listed"
+	exits 2 attach x0
+	one_line
+	complains "on trial"
+	ctl detach x0
+	passes "$listed"
+	exits 0 status
+	nothing_left 0
+	ctl -q attach x0 --rollback 600 2>/dev/null
+	ctl detach --all
+	passes "$listed"
+	nothing_left 0
+}
+
+run_tests

@@ -1,0 +1,224 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The verdict of a list decides what becomes of queries for its domains, also on trial and after a
+# kill.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/domains.sh"
+
+t_verdicts()
+{
+	begin
+	ctl add example.com --list one
+	ctl add example.net --list two
+	asks www.example.com silence
+	for one in nxdomain refused drop; do
+		exits 0 verdict one "$one"
+		asks www.example.com "${one/drop/silence}"
+		asks example.net silence
+		asks example.org passed
+	done
+	exits 0 verdict one truncate
+	asks example.com truncated
+	exits 0 verdict one count
+	asks example.com passed
+	exits 0 status
+}
+
+# Of several lists, the strictest.
+t_verdict_of_several_lists()
+{
+	begin
+	ctl add example.com --list one
+	ctl add example.com --list two
+	ctl verdict one nxdomain
+	asks example.com silence
+	ctl verdict two refused
+	asks example.com refused
+	ctl del example.com --list two
+	asks example.com nxdomain
+}
+
+t_verdict_shows()
+{
+	exits 0 verdict
+	[[ ! -s $T/out ]]
+	exits 0 -j verdict
+	json 'd["verdicts"] == []'
+	exits 2 verdict one
+	one_line
+	complains 'there is no list one'
+	ctl add example.com --list one
+	exits 0 -j verdict two truncate
+	json 'd["list"] == "two" and d["verdict"] == "truncate"'
+	exits 0 verdict
+	[[ $(cat "$T/out") == $'one drop\ntwo truncate' ]] || fail "$(cat "$T/out")"
+	exits 0 -j verdict
+	json 'd["verdicts"] == [{"list": "one", "verdict": "drop"}, {"list": "two", "verdict": "truncate"}]'
+	exits 0 verdict two
+	[[ $(cat "$T/out") == truncate ]]
+	exits 0 -j verdict one
+	json 'd["list"] == "one" and d["verdict"] == "drop"'
+	ctl allow add good.example
+	exits 0 verdict
+	[[ $(cat "$T/out") == $'one drop\ntwo truncate' ]] || fail "$(cat "$T/out")"
+	exits 0 -j verdict
+	json '[v["list"] for v in d["verdicts"]] == ["one", "two"]'
+	exits 2 verdict allow
+	one_line
+	complains 'list allow has no verdict: what it allows passes'
+}
+
+# The other end of this veth has no XDP program.
+t_verdict_note_of_veth()
+{
+	local note='^bloomctl: x0 is a veth in native mode: answers arrive only if .*attach x0 --mode skb.$'
+
+	exits 0 verdict ads drop
+	exits 0 attach x0 --mode native
+	[[ ! -s $T/err ]] || fail "$(cat "$T/err")"
+	for one in refused nxdomain truncate; do
+		exits 0 verdict ads "$one"
+		complains "$note"
+		[[ $(wc -l <"$T/err") -eq 1 ]]
+	done
+	exits 0 verdict ads count
+	[[ ! -s $T/err ]]
+	exits 0 -q verdict ads nxdomain
+	[[ ! -s $T/err ]]
+	exits 0 attach x0 --mode skb
+	[[ ! -s $T/err ]]
+	exits 0 verdict ads refused
+	[[ ! -s $T/err ]]
+	exits 0 attach x0 --mode native
+	complains "$note"
+	exits 0 detach x0
+	exits 0 attach x0 --mode native --rollback 60
+	complains "$note"
+}
+
+t_verdict_bad_input()
+{
+	begin
+	ctl add example.com
+	ctl save >"$T/before"
+	before=$(generation)
+	for one in nosuch '' NXDOMAIN --wrong; do
+		exits 2 verdict default "$one"
+		one_line
+	done
+	exits 2 verdict default drop count
+	one_line
+	exits 2 verdict -- -x drop
+	one_line
+	exits 2 verdict auto:ssh drop
+	one_line
+	exits 2 verdict default --rollback 5
+	one_line
+	ctl save >"$T/after"
+	cmp "$T/before" "$T/after"
+	[[ $(generation) == "$before" ]]
+}
+
+# The same again is no change; where no domain is listed, nothing is built.
+t_verdict_builds_only_what_it_must()
+{
+	begin
+	ctl add 10.77.0.3 --list addresses
+	ctl add example.com --list names
+	before=$(generation)
+	exits 0 verdict names drop
+	exits 0 verdict addresses nxdomain
+	exits 0 verdict later refused
+	[[ $(generation) == "$before" ]] || fail "built anew for nothing"
+	exits 0 verdict names nxdomain
+	[[ $(generation) != "$before" ]] || fail "not built anew"
+	before=$(generation)
+	exits 0 verdict names nxdomain
+	[[ $(generation) == "$before" ]] || fail "built anew for the same verdict"
+	blocked 10.77.0.3
+	asks example.com nxdomain
+	exits 0 add example.net --list later
+	asks example.net refused
+}
+
+# A list without members lives by its verdict.
+t_verdict_of_an_empty_list()
+{
+	exits 0 verdict one nxdomain
+	exits 0 list --list one
+	[[ ! -s $T/out ]]
+	exits 0 -j list --list one
+	json 'd["entries"] == []'
+	exits 0 -j flush --list one --yes
+	json 'd["removed"] == 0'
+	exits 1 del example.com --list one
+	one_line
+	exits 0 add example.com --list one
+	exits 0 verdict one
+	[[ $(cat "$T/out") == nxdomain ]]
+	exits 0 flush --list one --yes
+	exits 0 verdict one
+	[[ $(cat "$T/out") == nxdomain ]]
+	exits 0 verdict one drop
+	exits 2 verdict one
+	exits 2 list --list one
+}
+
+drops_again() { [[ $(ctl verdict default) == drop ]]; }
+
+t_verdict_on_trial()
+{
+	begin
+	ctl add example.com
+	exits 0 -q verdict default nxdomain --rollback $((2 * patience))
+	asks example.com nxdomain
+	exits 0 verdict default
+	says '^nxdomain \(on trial until 20[0-9T:-]+Z, then drop\)$'
+	exits 0 verdict
+	says '^default nxdomain \(on trial until .*, then drop\)$'
+	exits 0 -j verdict default
+	json 'd["verdict"] == "drop" and d["trial"]["verdict"] == "nxdomain" and d["trial"]["seconds_left"] > 0'
+	wait_for "the end of the trial" drops_again
+	exits 0 -j verdict default
+	json '"trial" not in d'
+	asks example.com silence
+	exits 0 -q verdict default refused --rollback 30
+	exits 0 commit
+	asks example.com refused
+	exits 0 verdict default
+	[[ $(cat "$T/out") == refused ]]
+	exits 0 -q verdict default refused --rollback 30
+	exits 0 commit
+	exits 0 status
+	exits 0 -q verdict other count --rollback 30
+	exits 0 verdict other
+	says '^count \(on trial until .*, then no such list\)$'
+	exits 0 -j verdict other
+	json 'd["verdict"] is None and d["trial"]["verdict"] == "count"'
+	exits 0 commit
+	exits 0 verdict other
+	[[ $(cat "$T/out") == count ]]
+}
+
+# Killed: as it was, or as it is to be once the next command has written.
+t_verdict_killed_between()
+{
+	begin
+	ctl add example.com
+	! XB_FAULT=commit-before tool "$faulty" verdict default nxdomain || fail "it lives"
+	exits 0 status
+	asks example.com silence
+	for one in commit-after publish-before publish-swapped; do
+		ctl verdict default drop
+		asks example.com silence
+		! XB_FAULT=$one tool "$faulty" verdict default nxdomain || fail "it lives"
+		exits 0 verdict default
+		[[ $(cat "$T/out") == nxdomain ]]
+		exits 0 up
+		exits 0 status
+		asks example.com nxdomain
+	done
+}
+
+run_tests

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The record of a drop that the kernel writes, frame by frame, and which records are read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <cmocka.h>
+#include <net/if.h>
+
+#include "support/drops_world.h"
+#include "teller.skel.h"
+
+#define ETHERNET "020000000001 020000000002 "
+#define IPV4	 "0800 "
+#define IPV6	 "86dd "
+#define QTAG	 "8100 0064 "
+
+/* version/ihl, tos, length, id, fragment, ttl, protocol, checksum, source, destination */
+#define HEADER4(ihl, length, fragment, protocol)                                                   \
+	"4" ihl " 00 " length " 0001 " fragment " 40 " protocol " 0000 " LISTED4 " " TARGET4 " "
+#define HEADER6(length, next) "60000000 " length " " next " 40 " LISTED6 " " TARGET6 " "
+#define LISTED4		      "c6336407" /* 198.51.100.7 */
+#define LISTED6		      "20010db8000000000000000000000bad"
+#define TARGET4		      "c0000201" /* 192.0.2.1 */
+#define TARGET6		      "20010db80001000203040506ffeeddcc"
+#define PORTS		      "0fa1 01bb " /* 4001 to 443 */
+#define REST		      "00000000 00000000 00000000 00000000"
+
+struct row {
+	const char *name;
+	const char *frame;
+	uint8_t family, protocol;
+	bool ports;
+};
+
+static const struct row table[] = {
+	{"TCP", ETHERNET IPV4 HEADER4("5", "0028", "0000", "06") PORTS REST, 4, 6, true},
+	{"UDP", ETHERNET IPV4 HEADER4("5", "001c", "0000", "11") PORTS REST, 4, 17, true},
+	{"SCTP", ETHERNET IPV4 HEADER4("5", "0028", "0000", "84") PORTS REST, 4, 132, true},
+	{"UDP-Lite", ETHERNET IPV4 HEADER4("5", "0028", "0000", "88") PORTS REST, 4, 136, true},
+	{"ICMP", ETHERNET IPV4 HEADER4("5", "001c", "0000", "01") PORTS REST, 4, 1, false},
+	{"GRE", ETHERNET IPV4 HEADER4("5", "001c", "0000", "2f") PORTS REST, 4, 47, false},
+	{"unknown protocol", ETHERNET IPV4 HEADER4("5", "001c", "0000", "fd") PORTS REST, 4, 253,
+	 false},
+	{"one option", ETHERNET IPV4 HEADER4("6", "0020", "0000", "06") "94040000 " PORTS REST, 4,
+	 6, true},
+	{"longest options",
+	 ETHERNET IPV4 HEADER4("f", "0050", "0000", "11") REST REST "00000000 00000000 " PORTS REST,
+	 4, 17, true},
+	{"do not fragment", ETHERNET IPV4 HEADER4("5", "001c", "4000", "11") PORTS REST, 4, 17,
+	 true},
+	{"first fragment", ETHERNET IPV4 HEADER4("5", "001c", "2000", "11") PORTS REST, 4, 17,
+	 true},
+	{"middle fragment", ETHERNET IPV4 HEADER4("5", "001c", "20b9", "11") PORTS REST, 4, 17,
+	 false},
+	{"last fragment", ETHERNET IPV4 HEADER4("5", "001c", "0172", "11") PORTS REST, 4, 17,
+	 false},
+	{"ports cut off", ETHERNET IPV4 HEADER4("5", "0028", "0000", "06") "0fa101", 4, 6, false},
+	{"ports and no more", ETHERNET IPV4 HEADER4("5", "0018", "0000", "06") PORTS, 4, 6, true},
+	{"header only", ETHERNET IPV4 HEADER4("5", "0014", "0000", "06"), 4, 6, false},
+	{"padding", ETHERNET IPV4 HEADER4("5", "0014", "0000", "06") PORTS REST, 4, 6, false},
+	{"padding from the third byte on",
+	 ETHERNET IPV4 HEADER4("5", "0017", "0000", "06") PORTS REST, 4, 6, false},
+	{"length below the header", ETHERNET IPV4 HEADER4("6", "0014", "0000", "06") PORTS REST, 4,
+	 6, false},
+	{"options cut off", ETHERNET IPV4 HEADER4("f", "0050", "0000", "06") PORTS, 4, 6, false},
+	{"length 0", ETHERNET IPV4 HEADER4("5", "0000", "0000", "06") PORTS REST, 4, 6, true},
+	{"VLAN", ETHERNET QTAG IPV4 HEADER4("5", "001c", "0000", "11") PORTS REST, 4, 17, true},
+	{"two VLAN tags", ETHERNET QTAG QTAG IPV4 HEADER4("6", "0020", "0000", "06") REST PORTS, 4,
+	 6, false},
+	{"PPPoE", ETHERNET "8864 11000001 001e 0021 " HEADER4("5", "001c", "0000", "11") PORTS REST,
+	 4, 17, true},
+	{"IPv6 TCP", ETHERNET IPV6 HEADER6("0014", "06") PORTS REST, 6, 6, true},
+	{"IPv6 UDP", ETHERNET IPV6 HEADER6("0008", "11") PORTS REST, 6, 17, true},
+	{"ICMPv6", ETHERNET IPV6 HEADER6("0008", "3a") PORTS REST, 6, 58, false},
+	{"IPv6 hop-by-hop", ETHERNET IPV6 HEADER6("0014", "00") "06 00 0502 0000 0100 " PORTS REST,
+	 6, 0, false},
+	{"IPv6 fragment header", ETHERNET IPV6 HEADER6("0014", "2c") "11 00 0001 00000001 " PORTS,
+	 6, 44, false},
+	{"IPv6 no next header", ETHERNET IPV6 HEADER6("0000", "3b") PORTS, 6, 59, false},
+	{"IPv6 header only", ETHERNET IPV6 HEADER6("0000", "06"), 6, 6, false},
+	{"IPv6 padding", ETHERNET IPV6 HEADER6("0003", "06") PORTS REST, 6, 6, false},
+	{"IPv6 ports cut off", ETHERNET IPV6 HEADER6("0014", "06") "0fa101", 6, 6, false},
+	{"IPv6 in two VLAN tags", ETHERNET QTAG QTAG IPV6 HEADER6("0014", "06") PORTS REST, 6, 6,
+	 true},
+};
+
+static bool is_address(const uint8_t address[16], const char *hex)
+{
+	uint8_t expected[16] = {0};
+
+	rig_bytes(hex, expected);
+	return !memcmp(address, expected, sizeof(expected));
+}
+
+static void check_row(const struct row *row, struct seen *seen)
+{
+	uint8_t frame[512];
+	uint32_t size = rig_bytes(row->frame, frame);
+	const struct xb_drop *drop = &seen->last;
+	uint64_t before = now();
+
+	seen->count = 0;
+	assert_int_equal(rig_run(program, frame, size), XDP_DROP);
+	for (int i = 0; !seen->count && i < 20; i++)
+		assert_int_equal(xb_drops_poll(&watcher), 0);
+	if (seen->count != 1)
+		fail_msg("%s: told %u times", row->name, seen->count);
+	if (drop->family != row->family ||
+	    !is_address(drop->source, row->family == 4 ? LISTED4 : LISTED6))
+		fail_msg("%s: wrong source", row->name);
+	if (!is_address(drop->destination, row->family == 4 ? TARGET4 : TARGET6))
+		fail_msg("%s: wrong destination", row->name);
+	if (drop->protocol != row->protocol)
+		fail_msg("%s: protocol %u", row->name, drop->protocol);
+	if (ntohs(drop->sport) != (row->ports ? 4001 : 0) ||
+	    ntohs(drop->dport) != (row->ports ? 443 : 0))
+		fail_msg("%s: ports %u and %u", row->name, ntohs(drop->sport), ntohs(drop->dport));
+	assert_int_equal(drop->reason, row->family == 4 ? XB_LISTED_IPV4_HOST : XB_LISTED_IPV6);
+	assert_int_equal(drop->monitored, 0);
+	assert_int_equal(drop->ifindex, if_nametoindex("lo"));
+	assert_true(drop->time >= before && drop->time <= now());
+}
+
+static void the_table(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	start(1000, &seen);
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		check_row(&table[i], &seen);
+	printf("%zu frames\n", sizeof(table) / sizeof(table[0]));
+	stop();
+}
+
+/* Lends the ring in force to a program that tells whatever it is given. */
+static struct teller_bpf *open_teller(void)
+{
+	struct teller_bpf *teller = teller_bpf__open();
+	struct xb_anchor anchor;
+
+	assert_non_null(teller);
+	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
+	assert_int_equal(bpf_map__reuse_fd(teller->maps.drops, anchor.drops), 0);
+	assert_int_equal(teller_bpf__load(teller), 0);
+	xb_anchor_close(&anchor);
+	return teller;
+}
+
+static unsigned int count_told(struct teller_bpf *teller, struct seen *seen, uint32_t bytes,
+			       uint32_t name_bytes)
+{
+	const struct xb_drop drop = {.ifindex = if_nametoindex("lo"),
+				     .family = 4,
+				     .reason = XB_LISTED_IPV4_HOST,
+				     .name_bytes = name_bytes};
+	uint8_t frame[64] = {0};
+
+	memset(teller->bss->record, 0, sizeof(teller->bss->record));
+	memcpy(teller->bss->record, &drop, sizeof(drop));
+	teller->bss->record_bytes = bytes;
+	seen->count = 0;
+	rig_run(bpf_program__fd(teller->progs.tell), frame, sizeof(frame));
+	assert_int_equal(xb_drops_poll(&watcher), 0);
+	return seen->count;
+}
+
+/* What has the size of no record is not shown, were it longer or shorter. */
+static void other_records(void **state)
+{
+	const uint32_t whole = sizeof(struct xb_drop), named = sizeof(struct xb_name_drop);
+	struct teller_bpf *teller;
+	struct seen seen;
+
+	(void)state;
+	start(1000, &seen);
+	teller = open_teller();
+	for (uint32_t bytes = 8; bytes <= sizeof(teller->bss->record); bytes++) {
+		unsigned int told = count_told(teller, &seen, bytes, bytes == named ? 12 : 0);
+
+		if (told != (bytes == whole || bytes == named))
+			fail_msg("%u bytes: told %u times", bytes, told);
+	}
+	assert_int_equal(count_told(teller, &seen, whole, 12), 0);
+	assert_int_equal(count_told(teller, &seen, named, XB_NAME_BYTES - 1), 1);
+	assert_int_equal(count_told(teller, &seen, named, XB_NAME_BYTES), 0);
+	teller_bpf__destroy(teller);
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(the_table, clear),
+		cmocka_unit_test_teardown(other_records, clear),
+	};
+
+	return cmocka_run_group_tests_name("drop_records", tests, begin, end);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When memberships end: swept out by whoever writes, overlooked by whoever shows what is listed. */
+#ifndef XB_STORE_EXPIRY_H
+#define XB_STORE_EXPIRY_H
+
+#include "store/store.h"
+
+/* The time at which something that lasts this many seconds from now ends; 0 lasts for ever. An
+ * input error if the time is too late to be stored. */
+int xb_expiry_after(uint32_t now, uint32_t seconds, uint32_t *expires);
+
+/* Takes out every membership that has expired by now. *count (may be NULL): how many. */
+int xb_expiry_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
+
+/*
+ * For a transaction that reads in order to show what is listed: hides what has expired by now, as
+ * if it had been swept, from memberships, totals and lists. *count: the number of hidden
+ * memberships, which the kernel still enforces. An entry whose memberships have all expired is
+ * found with none.
+ */
+int xb_expiry_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Walking over the entries in store order, each with the lists that name it. */
+#ifndef XB_STORE_WALK_H
+#define XB_STORE_WALK_H
+
+#include "store/membership.h"
+
+/*
+ * A walk over the entries in store order: what is listed, or the allowlist. `entry` and `members`
+ * are valid after a call that returned 1. The transaction may change between calls.
+ */
+struct xb_walk {
+	struct xb_txn *txn;
+	struct xb_scan scan;
+	struct xb_entry entry;
+	struct xb_members members;
+	bool started;
+	uint8_t name[XB_NAME_BYTES];
+};
+
+#define XB_WALK_LISTED ((struct xb_entry){.kind = XB_PREFIX4})
+#define XB_WALK_ALLOW  ((struct xb_entry){.kind = XB_ALLOW4})
+#define XB_WALK_NAMES  ((struct xb_entry){.kind = XB_NAME, .name = (const uint8_t *)""})
+
+/* Starts at the first entry not before `from`, and stays on its side: listed or allowed. Of a name,
+ * the entry of the walk has a copy that lasts to the next step. */
+int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from);
+int xb_walk_next(struct xb_walk *walk); /* 1: an entry; 0: the end; negative: error */
+void xb_walk_end(struct xb_walk *walk);
+
+/* 1: the list has domains that are listed; 0: none; negative: error. */
+int xb_walk_finds_names(struct xb_txn *txn, const struct xb_list *list);
+
+#endif
