@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,34 +60,64 @@ int xb_lmdbfile_sync(MDB_env *env, const char *directory)
 	return sync_directory(directory) || sync_directory(parent) ? -EIO : 0;
 }
 
-/* Either page of a file that LMDB began has this, at this place. */
-#define LMDB_MAGIC	 0xbeefc0deU
-#define LMDB_MAGIC_PLACE 16
-#define LMDB_PAGE	 4096
+/* LMDB 0.9 begins a file with two pages that have these at these places (struct MDB_meta after a
+ * page header of 16 bytes), in the byte order of the machine. */
+#define LMDB_PAGE	       4096
+#define LMDB_MAGIC	       0xbeefc0deU
+#define LMDB_MAGIC_PLACE       16
+#define LMDB_TRANSACTION_PLACE 144
+/* What no file system divides when it loses the end of a file. */
+#define SECTOR 512
+
+static bool is_empty(const uint8_t *page)
+{
+	return !page[0] && !memcmp(page, page + 1, LMDB_PAGE - 1);
+}
+
+static bool is_begun(const uint8_t *page)
+{
+	uint32_t magic;
+
+	memcpy(&magic, page + LMDB_MAGIC_PLACE, sizeof(magic));
+	return magic == LMDB_MAGIC;
+}
+
+static bool is_used(const uint8_t *page)
+{
+	uint64_t transaction;
+
+	memcpy(&transaction, page + LMDB_TRANSACTION_PLACE, sizeof(transaction));
+	return transaction;
+}
+
+static bool is_unused(const uint8_t *page)
+{
+	return is_empty(page) || (is_begun(page) && !is_used(page));
+}
 
 /*
- * A file that was begun when the power went: two pages, one of them never written. Nothing was
- * acknowledged with it, so it is emptied, and LMDB begins again. Returns 1 if the file may be
- * opened again.
+ * A file that was begun when the power went: of its two pages something was never written. Nothing
+ * was acknowledged with it, so it is emptied, and LMDB begins again. A file that was in use and was
+ * cut short is none of these. Returns whether the file may be opened again.
  */
-static int empty_stillborn(const char *path)
+static bool empty_stillborn(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW), again = 0;
-	uint32_t magic[2] = {0};
-	struct stat st;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	uint8_t first[2 * LMDB_PAGE + 1] = {0}, *second = first + LMDB_PAGE;
+	bool again;
+	ssize_t bytes;
 
 	if (fd < 0)
-		return 0;
-	if (fstat(fd, &st) < 0 || st.st_size > 2 * LMDB_PAGE)
-		goto out;
-	for (int i = 0; i < 2; i++)
-		if (pread(fd, &magic[i], sizeof(magic[i]), i * LMDB_PAGE + LMDB_MAGIC_PLACE) < 0)
-			goto out;
-	if (magic[0] && magic[1])
-		again = magic[0] == LMDB_MAGIC && magic[1] == LMDB_MAGIC;
-	else
+		return false;
+	bytes = pread(fd, first, sizeof(first), 0);
+	if (bytes < 0 || bytes > 2 * LMDB_PAGE)
+		again = false;
+	else if (is_begun(first) && is_begun(second))
+		again = true; /* somebody completed it meanwhile */
+	else if (bytes % SECTOR == 0 && is_unused(first) && is_unused(second))
 		again = !ftruncate(fd, 0);
-out:
+	else
+		again = false;
 	close(fd);
 	return again;
 }

@@ -310,6 +310,62 @@ static void an_empty_file(void **state)
 	assert_all_there();
 }
 
+static void cut(off_t bytes)
+{
+	char path[128];
+
+	xb_store_close(store);
+	store = NULL;
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	assert_int_equal(truncate(path, bytes), 0);
+}
+
+/* A store that was in use is not taken for one that was never begun. */
+static void a_store_that_lost_nearly_everything(void **state)
+{
+	static const off_t sizes[] = {4096, 4095, 840, 512, 100, 10, 1};
+
+	(void)state;
+	fill();
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct stat st;
+		char path[128];
+
+		cut(sizes[i]);
+		assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), -EIO);
+		assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), -EIO);
+		assert_non_null(strstr(xb_error_message(), "cannot open the store"));
+		xb_error_clear();
+		snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size, sizes[i]);
+	}
+}
+
+/* Its maker died while it wrote the first two pages. */
+static void a_store_that_was_never_begun(void **state)
+{
+	static const off_t sizes[] = {4096, 1024, 512, 0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		MDB_env *env;
+		char path[128];
+
+		cut(0);
+		snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+		assert_int_equal(mdb_env_create(&env), 0);
+		assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR, 0600), 0);
+		mdb_env_close(env);
+		assert_int_equal(truncate(path, sizes[i]), 0);
+		if (i % 2) /* the size reached the disk, the rest did not */
+			assert_int_equal(truncate(path, 8192), 0);
+		assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), 0);
+		fill();
+		assert_all_there();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +376,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(readers_do_not_upgrade, begin, end),
 		cmocka_unit_test_setup_teardown(a_short_file, begin, end),
 		cmocka_unit_test_setup_teardown(an_empty_file, begin, end),
+		cmocka_unit_test_setup_teardown(a_store_that_lost_nearly_everything, begin, end),
+		cmocka_unit_test_setup_teardown(a_store_that_was_never_begun, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
