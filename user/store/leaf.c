@@ -396,7 +396,7 @@ static int take(struct record *record, const struct xb_leaf_reader *reader, size
 				 xb_leaf_key(reader), xb_leaf_key_size(reader), place);
 	}
 	if (record->entries_size &&
-	    record->values_size + more + record->entries_size + size > limit - NUMBER_MAX)
+	    NUMBER_MAX + record->values_size + more + record->entries_size + size > limit)
 		return 0;
 	*moved = (uint32_t)place + 1;
 	record->values_size += more;
