@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A leaf by itself: order, limits of keys and records, numbers of each size, damage. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/leaf.h"
+#include "support/amount.h"
+#include "support/random.h"
+
+static int find(struct xb_leaf *leaf, const char *key)
+{
+	return xb_leaf_find(leaf, (const uint8_t *)key, strlen(key));
+}
+
+static void put(struct xb_leaf *leaf, const char *key, const char *value)
+{
+	assert_in_range(find(leaf, key), 0, 1);
+	assert_int_equal(xb_leaf_put(leaf, (const uint8_t *)key, strlen(key), value, strlen(value)),
+			 0);
+	assert_int_equal(leaf->place.value_size, strlen(value));
+	assert_memory_equal(leaf->place.value, value, strlen(value));
+}
+
+static void drop(struct xb_leaf *leaf, const char *key)
+{
+	assert_int_equal(find(leaf, key), 1);
+	assert_int_equal(xb_leaf_remove(leaf), 0);
+}
+
+/* The reader and all behind it as "KEY=VALUE KEY=VALUE". */
+static void assert_reads(struct xb_leaf_reader *reader, int more, const char *expected)
+{
+	char text[256] = "";
+	size_t used = 0;
+
+	for (; more > 0; more = xb_leaf_next(reader))
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.*s=%.*s",
+					 used ? " " : "", (int)xb_leaf_key_size(reader),
+					 (const char *)xb_leaf_key(reader), (int)reader->value_size,
+					 (const char *)reader->value);
+	assert_int_equal(more, 0);
+	assert_string_equal(text, expected);
+	assert_int_equal(xb_leaf_next(reader), 0);
+}
+
+static void assert_holds(const struct xb_leaf *leaf, const char *expected)
+{
+	struct xb_leaf_reader reader;
+
+	assert_reads(&reader, xb_leaf_begin(leaf, &reader), expected);
+}
+
+/* As one record, whose bytes have none to spare, for the sanitizer. */
+static uint8_t *write_all(const struct xb_leaf *leaf, size_t *size)
+{
+	struct xb_leaf_reader reader;
+	uint8_t *record, *exact;
+
+	assert_in_range(xb_leaf_begin(leaf, &reader), 0, 1);
+	assert_int_equal(xb_leaf_write(&reader, SIZE_MAX, &record, size), 0);
+	assert_int_equal(reader.at, reader.entries_size);
+	exact = malloc(*size);
+	assert_non_null(exact);
+	memcpy(exact, record, *size);
+	free(record);
+	return exact;
+}
+
+static void keys_are_in_order(void **state)
+{
+	struct xb_leaf leaf = {0};
+
+	(void)state;
+	assert_holds(&leaf, "");
+	put(&leaf, "b", "1");
+	put(&leaf, "abc", "2");
+	put(&leaf, "a", "1");
+	put(&leaf, "\xff", "3");
+	put(&leaf, "ab", "2");
+	assert_holds(&leaf, "a=1 ab=2 abc=2 b=1 \xff=3");
+	put(&leaf, "ab", "4");
+	put(&leaf, "ab", "5");
+	assert_holds(&leaf, "a=1 ab=5 abc=2 b=1 \xff=3");
+	drop(&leaf, "a");
+	drop(&leaf, "\xff");
+	drop(&leaf, "abc");
+	assert_holds(&leaf, "ab=5 b=1");
+	drop(&leaf, "ab");
+	drop(&leaf, "b");
+	assert_holds(&leaf, "");
+	put(&leaf, "c", "1");
+	assert_holds(&leaf, "c=1");
+	xb_leaf_free(&leaf);
+}
+
+static void an_empty_key_comes_first(void **state)
+{
+	struct xb_leaf leaf = {0};
+
+	(void)state;
+	assert_int_equal(find(&leaf, ""), 0);
+	put(&leaf, "a", "1");
+	put(&leaf, "", "2");
+	put(&leaf, "", "3");
+	assert_holds(&leaf, "=3 a=1");
+	assert_int_equal(find(&leaf, ""), 1);
+	drop(&leaf, "");
+	assert_int_equal(find(&leaf, ""), 0);
+	assert_holds(&leaf, "a=1");
+	xb_leaf_free(&leaf);
+}
+
+static void compare_is_by_byte(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		int order;
+	} cases[] = {{"", "", 0},    {"", "a", -1},	   {"a", "a", 0},	    {"a", "ab", -1},
+		     {"b", "ab", 1}, {"\x7f", "\x80", -1}, {"\xff", "\xff\x01", -1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint8_t *a = (const uint8_t *)cases[i].a, *b = (const uint8_t *)cases[i].b;
+		size_t a_size = strlen(cases[i].a), b_size = strlen(cases[i].b);
+
+		assert_int_equal(xb_leaf_compare(a, a_size, b, b_size), cases[i].order);
+		assert_int_equal(xb_leaf_compare(b, b_size, a, a_size), -cases[i].order);
+	}
+}
+
+static void around_has_entries_on_both_sides(void **state)
+{
+	static const struct {
+		const char *key;
+		bool around;
+	} cases[] = {{"a", false}, {"b", false}, {"c", true},
+		     {"d", true},  {"e", false}, {"f", false}};
+	struct xb_leaf leaf = {0};
+
+	(void)state;
+	assert_false(xb_leaf_is_around(&leaf, (const uint8_t *)"a", 1));
+	put(&leaf, "b", "1");
+	put(&leaf, "d", "1");
+	put(&leaf, "e", "1");
+	assert_int_equal(find(&leaf, "d"), 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(xb_leaf_is_around(&leaf, (const uint8_t *)cases[i].key, 1),
+				 cases[i].around);
+	assert_int_equal(find(&leaf, "b"), 1); /* nothing is before it */
+	assert_false(xb_leaf_is_around(&leaf, (const uint8_t *)"b", 1));
+	assert_int_equal(find(&leaf, "f"), 0); /* nothing is behind it */
+	assert_false(xb_leaf_is_around(&leaf, (const uint8_t *)"f", 1));
+	xb_leaf_free(&leaf);
+}
+
+static void reach_goes_forward_only(void **state)
+{
+	struct xb_leaf_reader reader;
+	struct xb_leaf leaf = {0};
+
+	(void)state;
+	put(&leaf, "b", "1");
+	put(&leaf, "d", "2");
+	put(&leaf, "f", "3");
+	assert_int_equal(xb_leaf_begin(&leaf, &reader), 1);
+	assert_int_equal(xb_leaf_reach(&reader, (const uint8_t *)"c", 1), 1);
+	assert_memory_equal(xb_leaf_key(&reader), "d", 1);
+	assert_int_equal(xb_leaf_reach(&reader, (const uint8_t *)"a", 1), 1);
+	assert_memory_equal(xb_leaf_key(&reader), "d", 1);
+	assert_int_equal(xb_leaf_reach(&reader, (const uint8_t *)"g", 1), 0);
+	assert_int_equal(xb_leaf_reach(&reader, (const uint8_t *)"a", 1), 0);
+	assert_int_equal(xb_leaf_next(&reader), 0);
+	xb_leaf_free(&leaf);
+}
+
+/* Sizes on both sides of what one byte, and two bytes, of a number can say. */
+static void sizes_of_keys_and_values(void **state)
+{
+	static const size_t keys[] = {127, 128, 255, XB_LEAF_KEY_MAX};
+	static const size_t values[] = {0, 1, 127, 128, 16383, 16384, 70000};
+	static uint8_t key[XB_LEAF_KEY_MAX], value[70000];
+	struct xb_leaf_reader reader;
+	struct xb_leaf leaf = {0};
+	size_t size, count = 0;
+	uint8_t *record;
+	int more;
+
+	(void)state;
+	memset(key, 'k', sizeof(key));
+	memset(value, 'v', sizeof(value));
+	for (size_t i = 0; i < 4; i++)
+		for (size_t j = 0; j < 7; j++) {
+			key[0] = (uint8_t)('0' + j);
+			assert_int_equal(xb_leaf_find(&leaf, key, keys[i]), 0);
+			assert_int_equal(xb_leaf_put(&leaf, key, keys[i], value, values[j]), 0);
+			assert_int_equal(xb_leaf_find(&leaf, key, keys[i]), 1);
+		}
+	record = write_all(&leaf, &size);
+	xb_leaf_free(&leaf);
+	more = xb_leaf_first(&reader, record, size);
+	for (; more > 0; more = xb_leaf_next(&reader), count++) {
+		assert_int_equal(xb_leaf_key_size(&reader), keys[count % 4]);
+		assert_int_equal(xb_leaf_key(&reader)[0], '0' + count / 4);
+		assert_int_equal(xb_leaf_key(&reader)[keys[count % 4] - 1], 'k');
+		assert_int_equal(reader.value_size, values[count / 4]);
+		assert_memory_equal(reader.value, value, reader.value_size);
+	}
+	assert_int_equal(more, 0);
+	assert_int_equal(count, 28);
+	free(record);
+}
+
+static void values_are_kept_once(void **state)
+{
+	char value[200], key[8];
+	struct xb_leaf leaf = {0};
+
+	(void)state;
+	memset(value, 'v', sizeof(value));
+	value[sizeof(value) - 1] = '\0';
+	for (int i = 0; i < 100; i++) {
+		snprintf(key, sizeof(key), "%03d", i);
+		put(&leaf, key, value);
+	}
+	assert_in_range(xb_leaf_bytes(&leaf), 300, 1000);
+	xb_leaf_free(&leaf);
+}
+
+static void fill(struct xb_leaf *leaf)
+{
+	char key[8], value[8];
+
+	for (int i = 0; i < 40; i++) {
+		snprintf(key, sizeof(key), "%c%02d", 'a' + i / 10, i);
+		snprintf(value, sizeof(value), "%d", i * 7 % 11);
+		put(leaf, key, value);
+	}
+}
+
+/* Reads the record as the next ones of the leaf; how many they are. */
+static size_t same_entries(const uint8_t *record, size_t size, struct xb_leaf_reader *leaf)
+{
+	struct xb_leaf_reader reader;
+	int more = xb_leaf_first(&reader, record, size);
+	size_t count = 0;
+
+	for (; more > 0; more = xb_leaf_next(&reader), count++) {
+		assert_int_equal(xb_leaf_compare(xb_leaf_key(&reader), xb_leaf_key_size(&reader),
+						 xb_leaf_key(leaf), xb_leaf_key_size(leaf)),
+				 0);
+		assert_int_equal(reader.value_size, leaf->value_size);
+		assert_memory_equal(reader.value, leaf->value, reader.value_size);
+		assert_in_range(xb_leaf_next(leaf), 0, 1);
+	}
+	assert_int_equal(more, 0);
+	return count;
+}
+
+/* One entry even if none fits; else no record is larger than the limit. */
+static void limits_of_records(void **state)
+{
+	struct xb_leaf_reader all, reader;
+	struct xb_leaf leaf = {0};
+
+	(void)state;
+	fill(&leaf);
+	for (size_t limit = 0; limit < 300; limit++) {
+		size_t total = 0;
+
+		assert_int_equal(xb_leaf_begin(&leaf, &reader), 1);
+		assert_int_equal(xb_leaf_begin(&leaf, &all), 1);
+		while (reader.at < reader.entries_size) {
+			uint8_t *record;
+			size_t size, count;
+
+			assert_int_equal(xb_leaf_write(&reader, limit, &record, &size), 0);
+			count = same_entries(record, size, &all);
+			assert_int_not_equal(count, 0);
+			if (count > 1)
+				assert_in_range(size, 1, limit);
+			total += count;
+			free(record);
+		}
+		assert_int_equal(total, 40);
+	}
+	xb_leaf_free(&leaf);
+}
+
+/* The limit counts five bytes for the size of the values, which here takes one. */
+static void a_record_is_as_full_as_it_can_be(void **state)
+{
+	struct xb_leaf_reader reader;
+	struct xb_leaf leaf = {0};
+	uint8_t *record;
+	size_t size;
+
+	(void)state;
+	fill(&leaf);
+	record = write_all(&leaf, &size);
+	free(record);
+	assert_int_equal(xb_leaf_begin(&leaf, &reader), 1);
+	assert_int_equal(xb_leaf_write(&reader, size + 4, &record, &size), 0);
+	assert_int_equal(reader.at, reader.entries_size);
+	free(record);
+	assert_int_equal(xb_leaf_begin(&leaf, &reader), 1);
+	assert_int_equal(xb_leaf_write(&reader, size - 1, &record, &size), 0);
+	assert_in_range(reader.at, 1, reader.entries_size - 1);
+	free(record);
+	xb_leaf_free(&leaf);
+}
+
+static void an_end_has_no_entries(void **state)
+{
+	struct xb_leaf leaf = {0};
+	struct xb_leaf_reader reader;
+	uint8_t *record;
+	size_t size;
+
+	(void)state;
+	record = write_all(&leaf, &size);
+	assert_reads(&reader, xb_leaf_first(&reader, record, size), "");
+	assert_int_equal(xb_leaf_load(&leaf, record, size), 0);
+	free(record);
+	assert_holds(&leaf, "");
+	put(&leaf, "a", "1");
+	assert_holds(&leaf, "a=1");
+	xb_leaf_free(&leaf);
+}
+
+/* A leaf that had other entries, larger and smaller than those that come. */
+static void load_replaces(void **state)
+{
+	struct xb_leaf leaf = {0}, other = {0};
+	uint8_t *record;
+	size_t size;
+
+	(void)state;
+	put(&leaf, "x", "1");
+	fill(&other);
+	record = write_all(&other, &size);
+	assert_int_equal(xb_leaf_load(&leaf, record, size), 0);
+	free(record);
+	assert_int_equal(find(&leaf, "x"), 0);
+	assert_int_equal(find(&leaf, "d39"), 1);
+	xb_leaf_free(&other);
+	put(&other, "y", "2");
+	record = write_all(&other, &size);
+	assert_int_equal(xb_leaf_load(&leaf, record, size), 0);
+	free(record);
+	assert_holds(&leaf, "y=2");
+	xb_leaf_free(&leaf);
+	xb_leaf_free(&other);
+}
+
+/* values: "v" at place 0. */
+#define VALUES "\x02\x01v"
+
+static void damage_is_noticed(void **state)
+{
+	static const struct {
+		const char *what, *bytes;
+		size_t size;
+	} cases[] = {
+		{"nothing", "", 0},
+		{"a size without end", "\x80", 1},
+		{"a size of six bytes", "\x80\x80\x80\x80\x80\x00", 6},
+		{"values behind the end", "\x02\x01", 2},
+		{"more shared than there is", VALUES "\x01\x00\x00", 6},
+		{"a key behind the end",
+		 VALUES "\x00\x04"
+			"ab\x00",
+		 7},
+		{"a key without a value",
+		 VALUES "\x00\x01"
+			"a",
+		 6},
+		{"a value behind the values",
+		 VALUES "\x00\x01"
+			"a\x02",
+		 7},
+		{"a value that is too long",
+		 "\x02\x02v\x00\x01"
+		 "a\x00",
+		 7},
+		{"a value without values",
+		 "\x00\x00\x01"
+		 "a\x00",
+		 5},
+		{"a key of 257 bytes", VALUES "\x00\x81\x02", 6},
+		{"half an entry",
+		 VALUES "\x00\x01"
+			"a\x00\x00",
+		 8},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t *exact = malloc(cases[i].size + !cases[i].size);
+		struct xb_leaf_reader reader;
+		int more;
+
+		assert_non_null(exact);
+		memcpy(exact, cases[i].bytes, cases[i].size);
+		more = xb_leaf_first(&reader, exact, cases[i].size);
+		while (more > 0)
+			more = xb_leaf_next(&reader);
+		if (more != -EUCLEAN)
+			fail_msg("%s: %d", cases[i].what, more);
+		free(exact);
+	}
+}
+
+/* What it writes ends with the damage, not before. */
+static void damage_is_not_written_on(void **state)
+{
+	static const uint8_t bytes[] = VALUES "\x00\x01"
+					      "a\x00"
+					      "\x00\x01"
+					      "b\x00"
+					      "\x07";
+	struct xb_leaf_reader reader;
+	uint8_t *record = NULL;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(xb_leaf_first(&reader, bytes, sizeof(bytes) - 1), 1);
+	assert_int_equal(xb_leaf_write(&reader, 1000, &record, &size), -EUCLEAN);
+	assert_null(record);
+}
+
+/* A value inside another would need more room when both are written than the values had. */
+static void values_that_overlap_are_damage(void **state)
+{
+	static const uint8_t bytes[] = "\x04\x03\x02"
+				       "vw"
+				       "\x00\x01"
+				       "a\x00"
+				       "\x00\x01"
+				       "b\x01";
+	struct xb_leaf_reader reader;
+	uint8_t *record = NULL;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(xb_leaf_first(&reader, bytes, sizeof(bytes) - 1), 1);
+	assert_int_equal(xb_leaf_write(&reader, 1000, &record, &size), -EUCLEAN);
+	assert_null(record);
+}
+
+#define KEYS 120 /* of up to four of the letters below */
+
+static size_t key_of(unsigned int i, uint8_t key[4])
+{
+	static const uint8_t letters[] = {0, 1, 255};
+	size_t size = 0;
+
+	for (; i; i = (i - 1) / 3)
+		key[size++] = letters[(i - 1) % 3];
+	return size;
+}
+
+static void assert_model(struct xb_leaf *leaf, const uint8_t *model, bool wild)
+{
+	for (unsigned int i = 0; i < KEYS; i++) {
+		unsigned int one = wild ? random_word() % KEYS : i;
+		uint8_t key[4];
+		size_t size = key_of(one, key);
+
+		assert_int_equal(xb_leaf_find(leaf, key, size), model[one] != 0);
+		if (model[one])
+			assert_memory_equal(leaf->place.value, &model[one], 1);
+	}
+}
+
+/* Changes at random places, against an array; then as a record, and back. */
+static void against_an_array(void **state)
+{
+	(void)state;
+	random_begin();
+	for (uint32_t round = 0; round < amount(100, 2000); round++) {
+		uint8_t model[KEYS] = {0}, key[4], *record;
+		struct xb_leaf leaf = {0}, back = {0};
+		size_t size;
+
+		for (uint32_t step = random_word() % 400; step; step--) {
+			unsigned int one = random_word() % KEYS;
+			uint8_t value = (uint8_t)(1 + random_word() % 3);
+			size_t bytes = key_of(one, key);
+
+			assert_int_equal(xb_leaf_find(&leaf, key, bytes), model[one] != 0);
+			if (random_word() % 3)
+				assert_int_equal(xb_leaf_put(&leaf, key, bytes, &value, 1), 0);
+			else if (model[one])
+				assert_int_equal(xb_leaf_remove(&leaf), value = 0);
+			else
+				continue;
+			model[one] = value;
+		}
+		assert_model(&leaf, model, true);
+		record = write_all(&leaf, &size);
+		assert_int_equal(xb_leaf_load(&back, record, size), 0);
+		free(record);
+		assert_model(&back, model, false);
+		xb_leaf_free(&leaf);
+		xb_leaf_free(&back);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_are_in_order),
+		cmocka_unit_test(an_empty_key_comes_first),
+		cmocka_unit_test(compare_is_by_byte),
+		cmocka_unit_test(around_has_entries_on_both_sides),
+		cmocka_unit_test(reach_goes_forward_only),
+		cmocka_unit_test(sizes_of_keys_and_values),
+		cmocka_unit_test(values_are_kept_once),
+		cmocka_unit_test(limits_of_records),
+		cmocka_unit_test(a_record_is_as_full_as_it_can_be),
+		cmocka_unit_test(an_end_has_no_entries),
+		cmocka_unit_test(load_replaces),
+		cmocka_unit_test(damage_is_noticed),
+		cmocka_unit_test(damage_is_not_written_on),
+		cmocka_unit_test(values_that_overlap_are_damage),
+		cmocka_unit_test(against_an_array),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
