@@ -35,6 +35,7 @@ int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more)
 {
 	int error = 0;
 
+	changes->tightens |= more->tightens;
 	if (more->bulk)
 		xb_changes_set_bulk(changes);
 	for (size_t i = 0; !error && i < more->count; i++)
