@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changes of a transaction: when they are bulk, what they tighten, what comes of many for one
+ * entry.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/changes.h"
+
+/* "example.com", "!192.0.2.1": on the allowlist. Names are good until the next call. */
+static struct xb_entry parsed(const char *text)
+{
+	static uint8_t form[XB_NAME_BYTES];
+	bool allow = *text == '!';
+	struct xb_entry entry;
+
+	text += allow;
+	memset(form, 0, sizeof(form));
+	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
+	return allow ? xb_entry_allow(&entry) : entry;
+}
+
+/* "+ENTRY": listed; "-ENTRY": gone; "~ENTRY": altered. */
+static void add(struct xb_changes *changes, const char *text)
+{
+	struct xb_entry entry = parsed(text + 1);
+	enum xb_what what = *text == '+' ? XB_LISTED : *text == '-' ? XB_GONE : XB_ALTERED;
+
+	assert_int_equal(xb_changes_add(changes, &entry, what), 0);
+}
+
+/* The same text for all of them, with blanks between. */
+static void add_all(struct xb_changes *changes, const char *texts)
+{
+	char copy[512], *rest = copy, *word;
+
+	assert_true(strlen(texts) < sizeof(copy));
+	strcpy(copy, texts);
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			add(changes, word);
+}
+
+static void assert_changes(const struct xb_changes *changes, const char *expected)
+{
+	char text[512] = "", entry[XB_ENTRY_TEXT];
+	size_t used = 0;
+
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct xb_change *change = &changes->change[i];
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c%s%s", i ? " " : "",
+					 "-+~"[change->what],
+					 xb_entry_is_allow(&change->entry) ? "!" : "",
+					 xb_entry_format(&change->entry, entry));
+	}
+	assert_string_equal(text, expected);
+}
+
+static void fill(struct xb_changes *changes, uint32_t count, enum xb_what what)
+{
+	struct xb_entry entry = {.kind = XB_HOST4, .length = 32};
+
+	for (uint32_t i = 0; i < count; i++) {
+		entry.hi = (uint64_t)i << 32;
+		assert_int_equal(xb_changes_add(changes, &entry, what), 0);
+	}
+}
+
+static void names_are_copied(void **state)
+{
+	struct xb_changes changes = {0};
+
+	(void)state;
+	assert_false(xb_changes_any(&changes));
+	add_all(&changes, "+b.example +a.example -192.0.2.1 ~=c.example +!a.example");
+	assert_true(xb_changes_any(&changes));
+	assert_changes(&changes, "+b.example +a.example -192.0.2.1 ~=c.example +!a.example");
+	xb_changes_free(&changes);
+	assert_false(xb_changes_any(&changes));
+	assert_null(changes.change);
+}
+
+static void only_a_listing_tightens(void **state)
+{
+	static const struct {
+		const char *changes;
+		bool tightens;
+	} cases[] = {
+		{"", false},
+		{"-192.0.2.1 -example.com -!192.0.2.1", false},
+		{"+!192.0.2.1 +!2001:db8::/32 +!example.com", false},
+		{"~example.com", false},
+		{"+192.0.2.1", true},
+		{"+192.0.2.0/24", true},
+		{"+2001:db8::/32", true},
+		{"+example.com", true},
+		{"+example.com -example.com", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct xb_changes changes = {0};
+
+		add_all(&changes, cases[i].changes);
+		assert_int_equal(changes.tightens, cases[i].tightens);
+		assert_int_equal(xb_changes_settle(&changes), 0);
+		assert_int_equal(changes.tightens, cases[i].tightens);
+		xb_changes_free(&changes);
+	}
+}
+
+static void more_than_the_most_are_bulk(void **state)
+{
+	struct xb_changes changes = {0};
+
+	(void)state;
+	fill(&changes, XB_CHANGES_MAX, XB_GONE);
+	assert_false(changes.bulk);
+	assert_int_equal(changes.count, XB_CHANGES_MAX);
+	add(&changes, "-192.0.2.1");
+	assert_true(changes.bulk && xb_changes_any(&changes));
+	assert_int_equal(changes.count, 0);
+	assert_null(changes.change);
+	assert_false(changes.tightens);
+	add(&changes, "+192.0.2.1");
+	assert_true(changes.bulk && changes.tightens);
+	assert_int_equal(changes.count, 0);
+	assert_int_equal(xb_changes_settle(&changes), 0);
+	assert_true(changes.bulk && changes.tightens);
+	xb_changes_free(&changes);
+}
+
+/* The one that makes it bulk, and those before. */
+static void bulk_keeps_that_it_tightens(void **state)
+{
+	struct xb_changes changes = {0};
+
+	(void)state;
+	fill(&changes, XB_CHANGES_MAX, XB_GONE);
+	add(&changes, "+192.0.2.1");
+	assert_true(changes.bulk && changes.tightens);
+	xb_changes_free(&changes);
+	add(&changes, "+192.0.2.1");
+	xb_changes_set_bulk(&changes);
+	assert_true(changes.bulk && changes.tightens);
+	assert_int_equal(changes.count, 0);
+	xb_changes_set_bulk(&changes);
+	assert_true(changes.bulk && changes.tightens);
+	xb_changes_free(&changes);
+	xb_changes_set_bulk(&changes);
+	assert_true(changes.bulk && !changes.tightens);
+	xb_changes_free(&changes);
+}
+
+static void append_copies(void **state)
+{
+	struct xb_changes changes = {0}, more = {0};
+
+	(void)state;
+	assert_int_equal(xb_changes_append(&changes, &more), 0);
+	assert_false(xb_changes_any(&changes));
+	add_all(&changes, "+a.example");
+	add_all(&more, "-a.example +b.example +192.0.2.1");
+	assert_int_equal(xb_changes_append(&changes, &more), 0);
+	xb_changes_free(&more);
+	assert_changes(&changes, "+a.example -a.example +b.example +192.0.2.1");
+	assert_true(changes.tightens);
+	xb_changes_free(&changes);
+}
+
+/* Whatever is bulk on either side, and also if the changes alone do not show it. */
+static void append_keeps_that_it_tightens(void **state)
+{
+	(void)state;
+	for (unsigned int bits = 0; bits < 16; bits++) {
+		struct xb_changes changes = {0}, more = {0};
+
+		add(&changes, "~a.example");
+		add(&more, "~b.example");
+		if (bits & 1)
+			xb_changes_set_bulk(&changes);
+		if (bits & 2)
+			xb_changes_set_bulk(&more);
+		changes.tightens = bits & 4;
+		more.tightens = bits & 8;
+		assert_int_equal(xb_changes_append(&changes, &more), 0);
+		assert_int_equal(changes.bulk, (bits & 3) != 0);
+		assert_int_equal(changes.tightens, (bits & 12) != 0);
+		assert_int_equal(changes.count, bits & 3 ? 0 : 2);
+		xb_changes_free(&changes);
+		xb_changes_free(&more);
+	}
+}
+
+static void append_to_the_most_and_beyond(void **state)
+{
+	struct xb_changes changes = {0}, more = {0};
+
+	(void)state;
+	fill(&changes, XB_CHANGES_MAX - 2, XB_GONE);
+	add_all(&more, "-192.0.2.1 -192.0.2.2");
+	assert_int_equal(xb_changes_append(&changes, &more), 0);
+	assert_int_equal(changes.count, XB_CHANGES_MAX);
+	xb_changes_free(&more);
+	add_all(&more, "-192.0.2.3 +192.0.2.4");
+	assert_int_equal(xb_changes_append(&changes, &more), 0);
+	assert_true(changes.bulk && changes.tightens);
+	assert_int_equal(changes.count, 0);
+	assert_int_equal(more.count, 2);
+	xb_changes_free(&changes);
+	xb_changes_free(&more);
+}
+
+static void settle_leaves_the_net_result(void **state)
+{
+	static const struct {
+		const char *changes, *net;
+	} cases[] = {
+		{"", ""},
+		{"-192.0.2.1", "-192.0.2.1"},
+		{"~a.example", "~a.example"},
+		/* in order */
+		{"+192.0.2.2 -192.0.2.1", "-192.0.2.1 +192.0.2.2"},
+		{"+a.example +!192.0.2.1 +2001:db8::1 +192.0.2.1 +192.0.2.0/24 +!a.example",
+		 "+192.0.2.0/24 +192.0.2.1 +2001:db8::1 +!192.0.2.1 +a.example +!a.example"},
+		/* came and went, went and came */
+		{"+192.0.2.1 -192.0.2.1", ""},
+		{"-192.0.2.1 +192.0.2.1", ""},
+		{"+192.0.2.1 -192.0.2.1 +192.0.2.1", "+192.0.2.1"},
+		{"-192.0.2.1 +192.0.2.1 -192.0.2.1", "-192.0.2.1"},
+		/* another entry between them, and of the same bytes on the other side */
+		{"+192.0.2.1 -192.0.2.2 -192.0.2.1", "-192.0.2.2"},
+		{"+192.0.2.1 -!192.0.2.1", "+192.0.2.1 -!192.0.2.1"},
+		{"+192.0.2.0/24 -192.0.2.0/25", "+192.0.2.0/24 -192.0.2.0/25"},
+		/* a domain that came again may be in other lists; an allowed one has no verdict */
+		{"-a.example +a.example", "~a.example"},
+		{"-!a.example +!a.example", ""},
+		{"+a.example -a.example", ""},
+		{"+a.example ~a.example", "+a.example"},
+		{"~a.example -a.example", "-a.example"},
+		{"~a.example ~a.example", "~a.example"},
+		{"~a.example -a.example +a.example", "~a.example"},
+		{"+a.example ~a.example -a.example", ""},
+		{"+a.example -=a.example", "+a.example -=a.example"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct xb_changes changes = {0};
+
+		add_all(&changes, cases[i].changes);
+		assert_int_equal(xb_changes_settle(&changes), 0);
+		assert_changes(&changes, cases[i].net);
+		assert_true(changes.room >= changes.count);
+		add(&changes, "+255.255.255.255"); /* there is room again */
+		xb_changes_free(&changes);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_copied),
+		cmocka_unit_test(only_a_listing_tightens),
+		cmocka_unit_test(more_than_the_most_are_bulk),
+		cmocka_unit_test(bulk_keeps_that_it_tightens),
+		cmocka_unit_test(append_copies),
+		cmocka_unit_test(append_keeps_that_it_tightens),
+		cmocka_unit_test(append_to_the_most_and_beyond),
+		cmocka_unit_test(settle_leaves_the_net_result),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
