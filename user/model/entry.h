@@ -123,7 +123,7 @@ size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry);
 /*
  * Sorts records of the given size that begin with a struct xb_entry; the sort is stable. array: the
  * address of the pointer to the records, which must be allocated; afterwards they may be elsewhere,
- * without room for more. -ENOMEM, or -EINVAL for 2^32 records, with a message; all records are then
+ * without room for more. -EIO, or -EINVAL for 2^32 records, with a message; all records are then
  * unchanged.
  */
 int xb_entry_sort(void *array, size_t count, size_t size);

@@ -66,7 +66,8 @@ struct xb_leaf {
 
 void xb_leaf_free(struct xb_leaf *leaf);
 
-/* Fills the leaf with a record. -EUCLEAN: the bytes are no leaf. -ENOMEM: with a message. */
+/* Fills the leaf with a record. -EUCLEAN: the bytes are no leaf. -EIO with a message: out of
+ * memory. */
 int xb_leaf_load(struct xb_leaf *leaf, const void *bytes, size_t size);
 
 /* Whether the key is, or would be, right where leaf->place stands, with an entry on both sides. */
@@ -93,7 +94,8 @@ int xb_leaf_begin(const struct xb_leaf *leaf, struct xb_leaf_reader *reader);
 /*
  * Writes the entry the reader stands at and the following ones as a record, as many as fit into
  * `limit` bytes, one at least, with the values they have; the reader then stands behind them.
- * *record: allocated, the caller frees it. Returns -EUCLEAN; -ENOMEM with a message.
+ * *record: allocated, the caller frees it. Returns -EUCLEAN; -EIO with a message: out of
+ * memory.
  */
 int xb_leaf_write(struct xb_leaf_reader *reader, size_t limit, uint8_t **record, size_t *size);
 
