@@ -38,12 +38,15 @@ int xb_exempt_entry(struct xb_txn *txn, const struct xb_entry *listed,
 	struct xb_entry within, wider;
 	struct xb_members members;
 	struct xb_walk walk;
-	int error;
+	int covered, error;
 
 	if (xb_entry_is_name(listed) || txn->meta.policy == XB_POLICY_ALLOW_ONLY)
 		return 0;
 	within = wider = xb_entry_allow(listed);
-	if (xb_member_covered(txn, &within, &wider) == 1) {
+	covered = xb_member_covered(txn, &within, &wider);
+	if (covered < 0)
+		return covered;
+	if (covered) {
 		error = xb_members_of(txn, &wider, &members);
 		if (error)
 			return error;
@@ -71,35 +74,40 @@ static struct xb_entry as_listed(const struct xb_entry *allowed)
 	return entry;
 }
 
-/* The narrowest entry of the list that has it. */
-static bool is_in_list(struct xb_txn *txn, uint32_t list, struct xb_entry *entry)
+/* 1: the list has it, as this entry, the narrowest if several do; 0: it has not; or an error. */
+static int find_in_list(struct xb_txn *txn, uint32_t list, struct xb_entry *entry)
 {
 	struct xb_membership member;
 	struct xb_members members;
 
-	do
-		if (!xb_members_of(txn, entry, &members) && xb_members_have(members, list, &member))
-			return true;
-	while (xb_entry_widen(entry));
-	return false;
+	do {
+		int error = xb_members_of(txn, entry, &members);
+
+		if (error && error != -ENOENT)
+			return error;
+		if (!error && xb_members_have(members, list, &member))
+			return 1;
+	} while (xb_entry_widen(entry));
+	return 0;
 }
 
 int xb_exempt_list(struct xb_txn *txn, uint32_t list, struct xb_exemptions *exemptions)
 {
 	struct xb_walk walk;
-	int more, error;
+	int more = 0, found = 0, error;
 
 	if (txn->meta.policy == XB_POLICY_ALLOW_ONLY)
 		return 0;
 	error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
 	if (error)
 		return error;
-	while ((more = xb_walk_next(&walk)) > 0 && !xb_entry_is_name(&walk.entry)) {
+	while (found >= 0 && (more = xb_walk_next(&walk)) > 0 && !xb_entry_is_name(&walk.entry)) {
 		struct xb_entry entry = as_listed(&walk.entry);
 
-		if (is_in_list(txn, list, &entry))
+		found = find_in_list(txn, list, &entry);
+		if (found > 0)
 			note(txn, &entry, &walk.entry, walk.members, exemptions);
 	}
 	xb_walk_end(&walk);
-	return more < 0 ? more : 0;
+	return found < 0 ? found : more < 0 ? more : 0;
 }
