@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the allowlist exempts: entries that cover it or lie in it, whole lists, reasons, damage. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "store/exempt.h"
+#include "support/listed.h"
+#include "support/scratch_store.h"
+
+static struct xb_txn *txn;
+
+static int begin_txn(void **state)
+{
+	return begin(state) || xb_store_write(store, &txn);
+}
+
+static int end_txn(void **state)
+{
+	xb_txn_abort(txn);
+	return end(state);
+}
+
+/* "COUNT LISTED by ALLOWED: WHY", "" for none. */
+static void assert_exempt(const struct xb_exemptions *exempt, const char *expected)
+{
+	char text[512] = "", listed[XB_ENTRY_TEXT], allowed[XB_ENTRY_TEXT];
+
+	if (exempt->count) {
+		assert_true(xb_entry_is_allow(&exempt->allowed));
+		assert_false(xb_entry_is_allow(&exempt->listed));
+		snprintf(text, sizeof(text), "%u %s by %s: %s", (unsigned int)exempt->count,
+			 xb_entry_format(&exempt->listed, listed),
+			 xb_entry_format(&exempt->allowed, allowed), exempt->why);
+	}
+	assert_string_equal(text, expected);
+}
+
+static void assert_entry(const char *listed, const char *expected)
+{
+	struct xb_exemptions exempt = {0};
+	struct xb_entry entry = entry_of(listed);
+
+	assert_int_equal(xb_exempt_entry(txn, &entry, &exempt), 0);
+	assert_exempt(&exempt, expected);
+}
+
+static void assert_list(const char *list, const char *expected)
+{
+	struct xb_exemptions exempt = {0};
+
+	assert_int_equal(xb_exempt_list(txn, list_of(txn, list)->id, &exempt), 0);
+	assert_exempt(&exempt, expected);
+}
+
+static void entries_that_cover_and_lie_within(void **state)
+{
+	(void)state;
+	assert_entry("0.0.0.0/0", "");
+	list_entry(txn, "!192.0.2.0/24", "office");
+	list_entry(txn, "!192.0.2.128/25", "allow");
+	list_entry(txn, "!198.51.100.1", "allow");
+	list_entry(txn, "!198.51.100.9", "allow");
+	list_entry(txn, "!198.51.101.1", "allow");
+	list_entry(txn, "!2001:db8::/32", "allow");
+	list_entry(txn, "!example.com", "allow");
+	/* by the longest that covers it, which alone suffices */
+	assert_entry("192.0.2.1", "1 192.0.2.1 by 192.0.2.0/24: list office");
+	assert_entry("192.0.2.129", "1 192.0.2.129 by 192.0.2.128/25: list allow");
+	assert_entry("192.0.3.0", "");
+	assert_entry("192.0.1.255", "");
+	/* the same, and what lies in it */
+	assert_entry("192.0.2.0/24", "2 192.0.2.0/24 by 192.0.2.0/24: list office");
+	assert_entry("198.51.100.1", "1 198.51.100.1 by 198.51.100.1: list allow");
+	assert_entry("198.51.100.0/24", "2 198.51.100.0/24 by 198.51.100.1: list allow");
+	assert_entry("198.51.100.0/29", "1 198.51.100.0/29 by 198.51.100.1: list allow");
+	assert_entry("198.51.100.2/31", "");
+	/* of its own family only, names not at all */
+	assert_entry("0.0.0.0/0", "5 0.0.0.0/0 by 192.0.2.0/24: list office");
+	assert_entry("::/0", "1 ::/0 by 2001:db8::/32: list allow");
+	assert_entry("2001:db8::1", "1 2001:db8::1 by 2001:db8::/32: list allow");
+	assert_entry("2001:db9::1", "");
+	assert_entry("example.com", "");
+	assert_entry("www.example.com", "");
+}
+
+static void the_first_is_kept(void **state)
+{
+	struct xb_entry first = entry_of("192.0.2.1"), second = entry_of("198.51.100.1");
+	struct xb_exemptions exempt = {0};
+
+	(void)state;
+	list_entry(txn, "!192.0.2.1", "one");
+	list_entry(txn, "!198.51.100.1", "two");
+	assert_int_equal(xb_exempt_entry(txn, &second, &exempt), 0);
+	assert_int_equal(xb_exempt_entry(txn, &first, &exempt), 0);
+	assert_exempt(&exempt, "2 198.51.100.1 by 198.51.100.1: list two");
+}
+
+static void reasons(void **state)
+{
+	struct xb_entry entry = entry_of("192.0.2.2");
+	struct xb_exemptions exempt = {0};
+	char longest[256];
+
+	(void)state;
+	list_with(txn, "!192.0.2.1", "auto:gateway", 0, "default route of eth0");
+	list_entry(txn, "!192.0.2.1", "office");
+	assert_entry("192.0.2.1", "1 192.0.2.1 by 192.0.2.1: gateway, default route of eth0");
+	memset(longest, 'c', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	list_with(txn, "!192.0.2.2", "auto:gateway", 0, longest);
+	assert_int_equal(xb_exempt_entry(txn, &entry, &exempt), 0);
+	assert_int_equal(strlen(exempt.why), sizeof(exempt.why) - 1);
+}
+
+/* There listed sources pass. */
+static void nothing_under_allow_only(void **state)
+{
+	(void)state;
+	list_entry(txn, "!192.0.2.1", "allow");
+	list_entry(txn, "192.0.2.1", "default");
+	assert_list("default", "1 192.0.2.1 by 192.0.2.1: list allow");
+	txn->meta.policy = XB_POLICY_ALLOW_ONLY;
+	assert_entry("192.0.2.1", "");
+	assert_list("default", "");
+}
+
+static void whole_lists(void **state)
+{
+	(void)state;
+	list_entry(txn, "10.0.0.0/8", "a");
+	list_entry(txn, "192.0.2.0/25", "a");
+	list_entry(txn, "2001:db8::/32", "a");
+	list_entry(txn, "example.com", "a");
+	list_entry(txn, "0.0.0.0/0", "b");
+	list_entry(txn, "!example.com", "allow");
+	assert_list("a", "");
+	list_entry(txn, "!198.51.100.1", "allow"); /* only b has it */
+	assert_list("a", "");
+	assert_list("b", "1 0.0.0.0/0 by 198.51.100.1: list allow");
+	list_entry(txn, "!192.0.2.0/24", "allow"); /* wider than what a has */
+	assert_list("a", "");
+	assert_list("b", "2 0.0.0.0/0 by 192.0.2.0/24: list allow");
+	/* of each kind, the widest of those with counters too */
+	list_entry(txn, "!192.0.2.0/25", "allow");
+	list_entry(txn, "!192.0.2.127", "allow");
+	list_entry(txn, "!2001:db8::/32", "allow");
+	list_entry(txn, "!2001:db8::1", "allow");
+	assert_list("a", "4 192.0.2.0/25 by 192.0.2.0/25: list allow");
+	list_entry(txn, "!10.0.0.1", "allow"); /* below a prefix without counters */
+	assert_list("a", "5 10.0.0.0/8 by 10.0.0.1: list allow");
+	assert_list("empty", "");
+}
+
+/* Enough for a few records, allowed ones in the last. */
+static void fill(void)
+{
+	char text[64];
+
+	for (unsigned int i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "10.%u.%u.1", i % 200, i / 200 * 7);
+		list_entry(txn, text, "default");
+	}
+	for (unsigned int i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "!10.%u.%u.1", i % 200, i / 200 * 7);
+		list_entry(txn, text, "allow");
+	}
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+}
+
+static void assert_told(int error)
+{
+	assert_int_equal(error, -EIO);
+	assert_non_null(strstr(xb_error_message(), "damaged"));
+	xb_error_clear();
+}
+
+/* Where the entries cannot be read, nobody knows whether the list has them. */
+static void damage_of_a_list(void **state)
+{
+	struct xb_exemptions exempt = {0};
+
+	(void)state;
+	fill();
+	damage_record_of(txn, "10.0.0.1");
+	assert_told(xb_exempt_list(txn, list_of(txn, "default")->id, &exempt));
+}
+
+static void damage_of_the_allowlist(void **state)
+{
+	struct xb_exemptions exempt = {0};
+
+	(void)state;
+	fill();
+	damage_record_of(txn, "!10.199.0.1");
+	assert_told(xb_exempt_list(txn, list_of(txn, "default")->id, &exempt));
+}
+
+/* The address itself is found, in a record of its own. */
+static void damage_of_what_is_wider(void **state)
+{
+	struct xb_entry entry = entry_of("10.199.63.1");
+	struct xb_exemptions exempt = {0};
+
+	(void)state;
+	fill();
+	assert_int_equal(xb_exempt_entry(txn, &entry, &exempt), 0);
+	assert_exempt(&exempt, "1 10.199.63.1 by 10.199.63.1: list allow");
+	damage_record_of(txn, "!0.0.0.0/0");
+	exempt = (struct xb_exemptions){0};
+	assert_told(xb_exempt_entry(txn, &entry, &exempt));
+	assert_exempt(&exempt, "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(entries_that_cover_and_lie_within),
+		TEST(the_first_is_kept),
+		TEST(reasons),
+		TEST(nothing_under_allow_only),
+		TEST(whole_lists),
+		TEST(damage_of_a_list),
+		TEST(damage_of_the_allowlist),
+		TEST(damage_of_what_is_wider),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
