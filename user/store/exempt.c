@@ -22,45 +22,44 @@ static void describe(struct xb_txn *txn, struct xb_members members, char *why, s
 		snprintf(why, size, "list %s", list->name);
 }
 
-static void note(struct xb_txn *txn, const struct xb_entry *listed, const struct xb_entry *allowed,
-		 struct xb_members members, struct xb_exemptions *exemptions)
+/* Reads the lists of the first anew: what a walk has of them may have gone with a read since. */
+static int note(struct xb_txn *txn, const struct xb_entry *listed, const struct xb_entry *allowed,
+		struct xb_exemptions *exemptions)
 {
+	struct xb_members members;
+	int error;
+
 	if (exemptions->count++)
-		return;
+		return 0;
 	exemptions->listed = *listed;
 	exemptions->allowed = *allowed;
-	describe(txn, members, exemptions->why, sizeof(exemptions->why));
+	error = xb_members_of(txn, allowed, &members);
+	if (!error)
+		describe(txn, members, exemptions->why, sizeof(exemptions->why));
+	return error;
 }
 
 int xb_exempt_entry(struct xb_txn *txn, const struct xb_entry *listed,
 		    struct xb_exemptions *exemptions)
 {
 	struct xb_entry within, wider;
-	struct xb_members members;
 	struct xb_walk walk;
-	int covered, error;
+	int covered, more = 0, error;
 
 	if (xb_entry_is_name(listed) || txn->meta.policy == XB_POLICY_ALLOW_ONLY)
 		return 0;
 	within = wider = xb_entry_allow(listed);
 	covered = xb_member_covered(txn, &within, &wider);
-	if (covered < 0)
-		return covered;
-	if (covered) {
-		error = xb_members_of(txn, &wider, &members);
-		if (error)
-			return error;
-		note(txn, listed, &wider, members, exemptions);
-		return 0;
-	}
+	if (covered)
+		return covered < 0 ? covered : note(txn, listed, &wider, exemptions);
 	error = xb_walk_begin(&walk, txn, &within);
 	if (error)
 		return error;
-	while ((error = xb_walk_next(&walk)) > 0 && walk.entry.kind == within.kind &&
+	while (!error && (more = xb_walk_next(&walk)) > 0 && walk.entry.kind == within.kind &&
 	       xb_entry_inside(&within, &walk.entry))
-		note(txn, listed, &walk.entry, walk.members, exemptions);
+		error = note(txn, listed, &walk.entry, exemptions);
 	xb_walk_end(&walk);
-	return error < 0 ? error : 0;
+	return error ? error : more < 0 ? more : 0;
 }
 
 /* The same prefix as what would be listed. */
@@ -94,20 +93,19 @@ static int find_in_list(struct xb_txn *txn, uint32_t list, struct xb_entry *entr
 int xb_exempt_list(struct xb_txn *txn, uint32_t list, struct xb_exemptions *exemptions)
 {
 	struct xb_walk walk;
-	int more = 0, found = 0, error;
+	int more = 0, error;
 
 	if (txn->meta.policy == XB_POLICY_ALLOW_ONLY)
 		return 0;
 	error = xb_walk_begin(&walk, txn, &XB_WALK_ALLOW);
 	if (error)
 		return error;
-	while (found >= 0 && (more = xb_walk_next(&walk)) > 0 && !xb_entry_is_name(&walk.entry)) {
+	while (!error && (more = xb_walk_next(&walk)) > 0 && !xb_entry_is_name(&walk.entry)) {
 		struct xb_entry entry = as_listed(&walk.entry);
+		int found = find_in_list(txn, list, &entry);
 
-		found = find_in_list(txn, list, &entry);
-		if (found > 0)
-			note(txn, &entry, &walk.entry, walk.members, exemptions);
+		error = found > 0 ? note(txn, &entry, &walk.entry, exemptions) : found;
 	}
 	xb_walk_end(&walk);
-	return found < 0 ? found : more < 0 ? more : 0;
+	return error ? error : more < 0 ? more : 0;
 }

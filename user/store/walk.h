@@ -7,7 +7,8 @@
 
 /*
  * A walk over the entries in store order: what is listed, or the allowlist. `entry` and `members`
- * are valid after a call that returned 1. The transaction may change between calls.
+ * are valid after a call that returned 1, `members` until the transaction changes or, if it writes,
+ * looks for an entry. Either may happen between calls.
  */
 struct xb_walk {
 	struct xb_txn *txn;

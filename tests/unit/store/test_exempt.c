@@ -178,6 +178,20 @@ static void fill(void)
 	assert_int_equal(xb_store_write(store, &txn), 0);
 }
 
+/* The allowlist is what the transaction has in memory, until the list is looked into. */
+static void what_is_being_changed(void **state)
+{
+	char longest[200];
+
+	(void)state;
+	fill();
+	memset(longest, 'c', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	list_with(txn, "10.0.0.0", "a", 0, longest);
+	list_entry(txn, "!10.0.0.0", "office");
+	assert_list("a", "1 10.0.0.0 by 10.0.0.0: list office");
+}
+
 static void assert_told(int error)
 {
 	assert_int_equal(error, -EIO);
@@ -232,6 +246,7 @@ int main(void)
 		TEST(reasons),
 		TEST(nothing_under_allow_only),
 		TEST(whole_lists),
+		TEST(what_is_being_changed),
 		TEST(damage_of_a_list),
 		TEST(damage_of_the_allowlist),
 		TEST(damage_of_what_is_wider),
