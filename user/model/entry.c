@@ -289,7 +289,7 @@ size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry)
 	entry->hi = be64toh(parts[0]);
 	entry->lo = be64toh(parts[1]);
 	entry->length = key[1 + bytes];
-	return bytes + 2;
+	return xb_entry_length_ok(entry) ? bytes + 2 : 0;
 }
 
 /* Byte number `digit` of the sort key, least significant first: length, lo, hi, kind. */

@@ -96,6 +96,15 @@ static inline uint8_t xb_entry_full_length(const struct xb_entry *entry)
 	return xb_entry_is_ipv4(entry) ? 32 : 128;
 }
 
+/* Whether its kind, one of addresses, has the length. */
+static inline bool xb_entry_length_ok(const struct xb_entry *entry)
+{
+	uint8_t least = entry->kind == XB_HOST4 ? 25 : 0;
+	uint8_t most = entry->kind == XB_PREFIX4 ? 24 : xb_entry_full_length(entry);
+
+	return entry->length >= least && entry->length <= most;
+}
+
 /* How many keys the entry has in its Bloom filter: up to 128 for an expanded XB_HOST4, 0 for
  * kinds that have no filter. */
 static inline uint32_t xb_entry_keys(const struct xb_entry *entry)
