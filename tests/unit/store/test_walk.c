@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Walks on both sides of the table, and the entries that cover a given one. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "store/covers.h"
+#include "support/listed.h"
+#include "support/scratch_store.h"
+
+static struct xb_txn *txn;
+
+static int begin_txn(void **state)
+{
+	return begin(state) || xb_store_write(store, &txn);
+}
+
+static int end_txn(void **state)
+{
+	xb_txn_abort(txn);
+	return end(state);
+}
+
+static void assert_told(int error)
+{
+	assert_int_equal(error, -EIO);
+	assert_non_null(strstr(xb_error_message(), "damaged"));
+	xb_error_clear();
+}
+
+static void sides_keep_apart(void **state)
+{
+	(void)state;
+	assert_store(txn, "");
+	list_entry(txn, "!b.example", "y");
+	list_entry(txn, "!2001:db8::1", "y");
+	list_entry(txn, "!192.0.2.1", "y");
+	assert_walk(txn, XB_WALK_LISTED, "");
+	assert_walk(txn, XB_WALK_NAMES, "");
+	list_entry(txn, "a.example", "x");
+	list_entry(txn, "2001:db8::/32", "x");
+	list_entry(txn, "192.0.2.0/24", "x");
+	list_entry(txn, "192.0.2.1", "x");
+	assert_walk(txn, XB_WALK_LISTED,
+		    "192.0.2.0/24 x; 192.0.2.1 x; 2001:db8::/32 x; a.example x");
+	assert_walk(txn, XB_WALK_ALLOW, "!192.0.2.1 y; !2001:db8::1 y; !b.example y");
+	assert_walk(txn, XB_WALK_NAMES, "a.example x");
+}
+
+static void only_names_on_a_side(void **state)
+{
+	(void)state;
+	list_entry(txn, "!192.0.2.1", "y");
+	list_entry(txn, "a.example", "x");
+	list_entry(txn, "!b.example", "y");
+	assert_walk(txn, XB_WALK_LISTED, "a.example x");
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	list_entry(txn, "192.0.2.1", "x");
+	assert_walk(txn, XB_WALK_ALLOW, "!192.0.2.1 y; !b.example y");
+	assert_walk(txn, XB_WALK_LISTED, "192.0.2.1 x; a.example x");
+}
+
+static void from_the_first_not_before(void **state)
+{
+	(void)state;
+	list_entry(txn, "192.0.2.0/25", "x");
+	list_entry(txn, "192.0.2.0/26", "x");
+	list_entry(txn, "192.0.2.64/26", "x");
+	list_entry(txn, "com", "x");
+	list_entry(txn, "=com", "x");
+	list_entry(txn, "a.com", "x");
+	list_entry(txn, "b.net", "x");
+	assert_walk(txn, entry_of("192.0.2.0/26"),
+		    "192.0.2.0/26 x; 192.0.2.64/26 x; com x; =com x; a.com x; b.net x");
+	assert_walk(txn, entry_of("192.0.2.1"), "192.0.2.64/26 x; com x; =com x; a.com x; b.net x");
+	assert_walk(txn, entry_of("::"), "com x; =com x; a.com x; b.net x");
+	assert_walk(txn, entry_of("=com"), "=com x; a.com x; b.net x");
+	assert_walk(txn, entry_of("b.com"), "b.net x");
+	assert_walk(txn, entry_of("c.net"), "");
+	assert_walk(txn, entry_of("!0.0.0.0/0"), "");
+}
+
+/* The entry of the walk outlasts what the table has in memory. */
+static void a_name_lasts_to_the_next_step(void **state)
+{
+	struct xb_membership member;
+	struct xb_entry other;
+	char text[XB_ENTRY_TEXT];
+	struct xb_walk walk;
+
+	(void)state;
+	list_entry(txn, "a.example", "x");
+	list_entry(txn, "b.example", "x");
+	assert_int_equal(xb_walk_begin(&walk, txn, &XB_WALK_NAMES), 0);
+	for (char first = 'a'; first <= 'b'; first++) {
+		enum xb_removal removal;
+
+		assert_int_equal(xb_walk_next(&walk), 1);
+		assert_true(xb_members_have(walk.members, list_of(txn, "x")->id, &member));
+		assert_int_equal(xb_member_remove(txn, &walk.entry, XB_ANY_LIST, &removal), 0);
+		assert_int_equal(removal, XB_REMOVAL_UNLISTED);
+		other = entry_of("192.0.2.1");
+		assert_int_equal(xb_members_of(txn, &other, &walk.members), -ENOENT);
+		snprintf(text, sizeof(text), "%c.example", first);
+		other = entry_of(text);
+		assert_int_equal(xb_entry_compare(&walk.entry, &other), 0);
+	}
+	assert_int_equal(xb_walk_next(&walk), 0);
+	xb_walk_end(&walk);
+	assert_store(txn, "");
+}
+
+static void lists_with_names(void **state)
+{
+	struct xb_list *list = list_of(txn, "x");
+
+	(void)state;
+	assert_int_equal(xb_walk_finds_names(txn, list), 0);
+	list_entry(txn, "192.0.2.1", "x");
+	list_entry(txn, "a.example", "y");
+	list_entry(txn, "!b.example", "x"); /* is not listed */
+	assert_int_equal(xb_walk_finds_names(txn, list_of(txn, "x")), 0);
+	assert_int_equal(xb_walk_finds_names(txn, list_of(txn, "y")), 1);
+	list_entry(txn, "c.example", "x");
+	assert_int_equal(xb_walk_finds_names(txn, list_of(txn, "x")), 1);
+}
+
+static void damage_ends_a_walk(void **state)
+{
+	struct xb_walk walk;
+
+	(void)state;
+	list_entry(txn, "a.example", "x");
+	assert_int_equal(xb_entries_flush(txn), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	damage_record_of(txn, "a.example");
+	assert_int_equal(xb_walk_begin(&walk, txn, &XB_WALK_LISTED), 0);
+	assert_told(xb_walk_next(&walk));
+	xb_walk_end(&walk);
+	assert_told(xb_walk_finds_names(txn, &(struct xb_list){.id = 1, .members = 1}));
+}
+
+/* A record under its right checksum with a key that is none. */
+static void a_wrong_key_is_damage(void **state)
+{
+	struct xb_entry odd = entry_of("192.0.2.1");
+	MDB_val value = {4, "1234"}, none;
+	struct xb_walk walk;
+
+	(void)state;
+	odd.length = 33;
+	assert_int_equal(xb_entries_get(txn, &odd, &none), -ENOENT);
+	assert_int_equal(xb_entries_set(txn, &value), 0);
+	assert_int_equal(xb_walk_begin(&walk, txn, &XB_WALK_LISTED), 0);
+	assert_told(xb_walk_next(&walk));
+	xb_walk_end(&walk);
+}
+
+static void assert_covers(const char *text, const char *expected)
+{
+	struct xb_entry asked = entry_of(text);
+	struct listed_text found = {0};
+	struct xb_members members;
+	struct xb_covers covers;
+	int more;
+
+	xb_covers_begin(&asked, &covers);
+	memset(&asked, 0, sizeof(asked)); /* need not outlive the call */
+	entry_of("zzzzzzzzzz.zzzzzzzzzz");
+	while ((more = xb_covers_next(txn, &covers, &members)) > 0)
+		add_entry(txn, &covers.entry, members, &found);
+	assert_int_equal(more, 0);
+	assert_string_equal(found.text, expected);
+	assert_int_equal(xb_covers_next(txn, &covers, &members), 0);
+}
+
+static void covers_of_addresses(void **state)
+{
+	(void)state;
+	assert_covers("192.0.2.1", "");
+	list_entry(txn, "0.0.0.0/0", "x");
+	list_entry(txn, "192.0.0.0/16", "x");
+	list_entry(txn, "192.0.2.0/24", "x");
+	list_entry(txn, "192.0.2.0/25", "x");
+	list_entry(txn, "192.0.2.1", "x");
+	list_entry(txn, "::/0", "x");
+	list_entry(txn, "2001:db8::1", "x");
+	list_entry(txn, "!192.0.2.1", "y");
+	assert_covers("192.0.2.1",
+		      "192.0.2.1 x; 192.0.2.0/25 x; 192.0.2.0/24 x; 192.0.0.0/16 x; 0.0.0.0/0 x");
+	assert_covers("192.0.2.0/25",
+		      "192.0.2.0/25 x; 192.0.2.0/24 x; 192.0.0.0/16 x; 0.0.0.0/0 x");
+	assert_covers("192.0.3.0/24", "192.0.0.0/16 x; 0.0.0.0/0 x");
+	assert_covers("0.0.0.0/0", "0.0.0.0/0 x");
+	assert_covers("2001:db8::1", "2001:db8::1 x; ::/0 x");
+	assert_covers("2001:db8::2", "::/0 x");
+	assert_covers("!192.0.2.1", "!192.0.2.1 y");
+	assert_covers("!192.0.2.2", "");
+}
+
+/* A domain stands also for a query for its name. */
+static void covers_of_names(void **state)
+{
+	(void)state;
+	list_entry(txn, "com", "x");
+	list_entry(txn, "=example.com", "x");
+	list_entry(txn, "example.com", "x");
+	list_entry(txn, "=www.example.com", "x");
+	assert_covers("www.example.com", "=www.example.com x; example.com x; com x");
+	assert_covers("example.com", "=example.com x; example.com x; com x");
+	assert_covers("=example.com", "=example.com x; example.com x; com x");
+	assert_covers("example.net", "");
+	assert_covers("=net", "");
+}
+
+static void covers_of_the_longest_name(void **state)
+{
+	char longest[255], expected[600];
+
+	(void)state;
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[63] = longest[127] = longest[191] = '.';
+	longest[253] = '\0';
+	list_entry(txn, longest, "x");
+	snprintf(expected, sizeof(expected), "%s x", longest);
+	assert_covers(longest, expected);
+}
+
+static void what_has_expired_covers_nothing(void **state)
+{
+	(void)state;
+	list_with(txn, "192.0.2.1", "x", 500, NULL);
+	list_entry(txn, "192.0.2.0/24", "x");
+	assert_covers("192.0.2.1", "192.0.2.1 x until 500; 192.0.2.0/24 x");
+	txn->as_of = 500;
+	assert_covers("192.0.2.1", "192.0.2.0/24 x");
+}
+
+static void damage_is_no_gap(void **state)
+{
+	struct xb_entry asked = entry_of("192.0.2.1");
+	struct xb_members members;
+	struct xb_covers covers;
+
+	(void)state;
+	list_entry(txn, "0.0.0.0/0", "x");
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	damage_record_of(txn, "0.0.0.0/0");
+	xb_covers_begin(&asked, &covers);
+	assert_told(xb_covers_next(txn, &covers, &members));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(sides_keep_apart),
+		TEST(only_names_on_a_side),
+		TEST(from_the_first_not_before),
+		TEST(a_name_lasts_to_the_next_step),
+		TEST(lists_with_names),
+		TEST(damage_ends_a_walk),
+		TEST(a_wrong_key_is_damage),
+		TEST(covers_of_addresses),
+		TEST(covers_of_names),
+		TEST(covers_of_the_longest_name),
+		TEST(what_has_expired_covers_nothing),
+		TEST(damage_is_no_gap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
