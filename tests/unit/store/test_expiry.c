@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When memberships end: the edges of time, what a sweep takes out, what a reader overlooks, damage
+ * of the index. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "store/expiry.h"
+#include "support/listed.h"
+#include "support/scratch_store.h"
+
+static struct xb_txn *txn;
+
+static int begin_txn(void **state)
+{
+	return begin(state) || xb_store_write(store, &txn);
+}
+
+static int end_txn(void **state)
+{
+	xb_txn_abort(txn);
+	return end(state);
+}
+
+static void assert_told(int error)
+{
+	assert_int_equal(error, -EIO);
+	assert_non_null(strstr(xb_error_message(), "damaged"));
+	xb_error_clear();
+}
+
+static void times(void **state)
+{
+	uint32_t expires = 7;
+
+	(void)state;
+	assert_int_equal(xb_expiry_after(1000, 0, &expires), 0);
+	assert_int_equal(expires, 0);
+	assert_int_equal(xb_expiry_after(1000, 1, &expires), 0);
+	assert_int_equal(expires, 1001);
+	assert_int_equal(xb_expiry_after(UINT32_MAX - 5, 5, &expires), 0);
+	assert_int_equal(expires, UINT32_MAX);
+	assert_int_equal(xb_expiry_after(UINT32_MAX - 5, 6, &expires), -EINVAL);
+	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+	xb_error_clear();
+	assert_int_equal(xb_expiry_after(UINT32_MAX, UINT32_MAX, &expires), -EINVAL);
+	xb_error_clear();
+	assert_int_equal(xb_expiry_after(UINT32_MAX, 0, &expires), 0);
+	assert_int_equal(expires, 0);
+}
+
+/* Of every kind, and times that are in order as big-endian numbers only. */
+static void fill(void)
+{
+	list_with(txn, "192.0.2.0/24", "a", 256, NULL);
+	list_with(txn, "192.0.2.1", "a", 255, NULL);
+	list_with(txn, "192.0.2.1", "b", 257, NULL);
+	list_with(txn, "2001:db8::1", "a", 65536, NULL);
+	list_with(txn, "a.example", "a", 1, NULL);
+	list_with(txn, "=b.example", "a", UINT32_MAX, NULL);
+	list_with(txn, "!192.0.2.1", "allow", 256, NULL);
+	list_with(txn, "!c.example", "allow", 256, NULL);
+	list_entry(txn, "192.0.2.9", "a");
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+}
+
+static void assert_sweep(uint32_t now, uint64_t expected, const char *left)
+{
+	uint64_t count = 99;
+
+	assert_int_equal(xb_expiry_sweep(txn, now, &count), 0);
+	assert_int_equal(count, expected);
+	assert_store(txn, left);
+}
+
+static void a_sweep_takes_out_what_is_due(void **state)
+{
+	(void)state;
+	assert_sweep(UINT32_MAX, 0, "");
+	fill();
+	assert_sweep(0, 0,
+		     "192.0.2.0/24 a until 256; 192.0.2.1 a until 255 b until 257; 192.0.2.9 a; "
+		     "2001:db8::1 a until 65536; a.example a until 1; "
+		     "=b.example a until 4294967295; "
+		     "!192.0.2.1 allow until 256; !c.example allow until 256");
+	assert_sweep(1, 1,
+		     "192.0.2.0/24 a until 256; 192.0.2.1 a until 255 b until 257; 192.0.2.9 a; "
+		     "2001:db8::1 a until 65536; =b.example a until 4294967295; "
+		     "!192.0.2.1 allow until 256; !c.example allow until 256");
+	assert_sweep(255, 1,
+		     "192.0.2.0/24 a until 256; 192.0.2.1 b until 257; 192.0.2.9 a; "
+		     "2001:db8::1 a until 65536; =b.example a until 4294967295; "
+		     "!192.0.2.1 allow until 256; !c.example allow until 256");
+	assert_sweep(256, 3,
+		     "192.0.2.1 b until 257; 192.0.2.9 a; "
+		     "2001:db8::1 a until 65536; =b.example a until 4294967295");
+	assert_int_equal(txn->meta.totals.allow, 0);
+	assert_null(xb_list_find(txn, "allow"));
+	assert_int_equal(xb_expiry_sweep(txn, 65535, NULL), 0);
+	assert_store(txn, "192.0.2.9 a; 2001:db8::1 a until 65536; =b.example a until 4294967295");
+	assert_sweep(UINT32_MAX, 2, "192.0.2.9 a");
+	assert_int_equal(xb_list_find(txn, "a")->members, 1);
+}
+
+static void a_renewal_moves_the_end(void **state)
+{
+	struct xb_entry entry = entry_of("192.0.2.1");
+	struct xb_membership member = {.added = 1, .expires = 700};
+	enum xb_put put;
+
+	(void)state;
+	list_with(txn, "192.0.2.1", "a", 500, NULL);
+	member.list = list_of(txn, "a")->id;
+	assert_int_equal(xb_member_put(txn, &entry, &member, XB_RENEW_EXPIRY, &put), 0);
+	assert_sweep(699, 0, "192.0.2.1 a until 700");
+	member.expires = 0;
+	assert_int_equal(xb_member_put(txn, &entry, &member, XB_RENEW_EXPIRY, &put), 0);
+	assert_sweep(UINT32_MAX, 0, "192.0.2.1 a");
+}
+
+/* What a reader sees is what a sweep would leave. */
+static void to_overlook_is_to_sweep(void **state)
+{
+	static const uint32_t times[] = {0, 1, 255, 256, 257, 65536, UINT32_MAX};
+
+	(void)state;
+	fill();
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		uint64_t overlooked = 99, swept;
+		struct xb_txn *reader;
+
+		assert_int_equal(xb_store_read(store, &reader), 0);
+		assert_int_equal(xb_expiry_overlook(reader, times[i], &overlooked), 0);
+		assert_int_equal(xb_expiry_sweep(txn, times[i], &swept), 0);
+		assert_int_equal(overlooked, swept);
+		assert_memory_equal(&reader->meta.totals, &txn->meta.totals,
+				    sizeof(txn->meta.totals));
+		for (const char *const *name = (const char *const[]){"a", "b", "allow", NULL};
+		     *name; name++)
+			assert_int_equal(xb_list_by_name(reader, *name)->members,
+					 xb_list_by_name(txn, *name)->members);
+		xb_txn_abort(reader);
+		xb_txn_abort(txn);
+		assert_int_equal(xb_store_write(store, &txn), 0);
+	}
+}
+
+static void what_is_overlooked_has_no_lists(void **state)
+{
+	struct xb_members members;
+	struct xb_txn *reader;
+	struct xb_entry entry;
+	uint64_t count;
+
+	(void)state;
+	fill();
+	assert_int_equal(xb_store_read(store, &reader), 0);
+	assert_int_equal(xb_expiry_overlook(reader, 256, &count), 0);
+	assert_int_equal(count, 5);
+	assert_store(reader, "192.0.2.0/24; 192.0.2.1 b until 257; 192.0.2.9 a; "
+			     "2001:db8::1 a until 65536; a.example; "
+			     "=b.example a until 4294967295; !192.0.2.1; !c.example");
+	entry = entry_of("a.example");
+	assert_int_equal(xb_members_of(reader, &entry, &members), 0);
+	assert_false(xb_members_any(members));
+	assert_null(xb_list_find(reader, "allow"));
+	xb_txn_abort(reader);
+}
+
+static void put_raw(const void *bytes, size_t size)
+{
+	MDB_val key = {size, (void *)(uintptr_t)bytes}, nothing = {0, NULL};
+
+	assert_int_equal(mdb_put(txn->txn, store->expiry, &key, &nothing, 0), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+}
+
+static void assert_refused(const void *bytes, size_t size, bool also_to_readers)
+{
+	struct xb_txn *reader;
+	uint64_t count;
+
+	put_raw(bytes, size);
+	assert_told(xb_expiry_sweep(txn, 500, &count));
+	assert_int_equal(xb_store_read(store, &reader), 0);
+	if (also_to_readers)
+		assert_told(xb_expiry_overlook(reader, 500, &count));
+	xb_txn_abort(reader);
+}
+
+#define DUE "\0\0\0\1\0\0\0\1" /* at second 1, of list 1 */
+
+static void a_short_key_is_damage(void **state)
+{
+	(void)state;
+	assert_refused(DUE, 8, true);
+}
+
+static void a_long_key_is_damage(void **state)
+{
+	uint8_t key[8 + XB_ENTRY_KEY_BYTES + 1] = DUE;
+
+	(void)state;
+	assert_refused(key, sizeof(key), true);
+}
+
+static void a_key_without_an_entry_is_damage(void **state)
+{
+	(void)state;
+	assert_refused(DUE "\2\300\0\2\1", 13, true);
+}
+
+static void an_entry_that_is_missing_is_damage(void **state)
+{
+	(void)state;
+	assert_refused(DUE "\2\300\0\2\1\40", 14, true);
+}
+
+/* Else a sweep would find it first for ever. */
+static void a_list_that_is_missing_is_damage(void **state)
+{
+	(void)state;
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "192.0.2.2", "b");
+	assert_int_equal(list_of(txn, "b")->id, 2);
+	assert_refused("\0\0\0\1\0\0\0\2\2\300\0\2\1\40", 14, false);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times),
+		TEST(a_sweep_takes_out_what_is_due),
+		TEST(a_renewal_moves_the_end),
+		TEST(to_overlook_is_to_sweep),
+		TEST(what_is_overlooked_has_no_lists),
+		TEST(a_short_key_is_damage),
+		TEST(a_long_key_is_damage),
+		TEST(a_key_without_an_entry_is_damage),
+		TEST(an_entry_that_is_missing_is_damage),
+		TEST(a_list_that_is_missing_is_damage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

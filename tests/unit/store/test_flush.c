@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Taking out all, all that is listed, one list; and the verdict of a list: what is left, and what
+ * the changes of the transaction say. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "store/flush.h"
+#include "store/listverdict.h"
+#include "support/listed.h"
+#include "support/scratch_store.h"
+
+static struct xb_txn *txn;
+
+static int begin_txn(void **state)
+{
+	return begin(state) || xb_store_write(store, &txn);
+}
+
+static int end_txn(void **state)
+{
+	xb_txn_abort(txn);
+	return end(state);
+}
+
+static void assert_told(int error)
+{
+	assert_int_equal(error, -EIO);
+	assert_non_null(strstr(xb_error_message(), "damaged"));
+	xb_error_clear();
+}
+
+static void fill(void)
+{
+	list_with(txn, "192.0.2.0/24", "a", 0, "net");
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "192.0.2.1", "b");
+	list_with(txn, "2001:db8::/32", "a", 500, NULL);
+	list_entry(txn, "a.example", "a");
+	list_entry(txn, "a.example", "b");
+	list_with(txn, "!192.0.2.9", "a", 700, "ours");
+	list_entry(txn, "!192.0.2.9", "allow");
+	list_with(txn, "!b.example", "auto:ssh", 0, "host");
+	list_entry(txn, "!2001:db8::1", "allow");
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+}
+
+static size_t expiring(void)
+{
+	MDB_stat stat;
+
+	assert_int_equal(mdb_stat(txn->txn, store->expiry, &stat), 0);
+	return stat.ms_entries;
+}
+
+static void assert_totals(uint64_t prefix4, uint64_t host4, uint64_t net6, uint64_t names,
+			  uint64_t allow)
+{
+	const struct xb_totals *totals = &txn->meta.totals;
+
+	assert_int_equal(totals->prefix4, prefix4);
+	assert_int_equal(totals->host4, host4);
+	assert_int_equal(totals->host4_keys, host4);
+	assert_int_equal(totals->net6, net6);
+	assert_int_equal(totals->names, names);
+	assert_int_equal(totals->allow, allow);
+}
+
+static uint64_t members_of(const char *name)
+{
+	const struct xb_list *list = xb_list_find(txn, name);
+
+	return list ? list->members : 0;
+}
+
+static void all_goes(void **state)
+{
+	(void)state;
+	fill();
+	list_of(txn, "b")->verdict = XB_DOMAIN_NXDOMAIN;
+	assert_totals(1, 1, 1, 1, 3);
+	assert_int_equal(xb_flush_all(txn), 0);
+	for (int opened = 0; opened < 2; opened++) {
+		assert_store(txn, "");
+		assert_totals(0, 0, 0, 0, 0);
+		assert_int_equal(expiring(), 0);
+		assert_null(xb_list_find(txn, "a"));
+		assert_int_equal(xb_list_find(txn, "b")->members, 0); /* for its verdict */
+		assert_int_equal(txn->change.bulk, !opened);
+		assert_int_equal(xb_txn_commit(txn), 0);
+		assert_int_equal(xb_store_write(store, &txn), 0);
+	}
+	assert_int_equal(xb_flush_all(txn), 0);
+	list_entry(txn, "192.0.2.1", "a");
+	assert_store(txn, "192.0.2.1 a");
+}
+
+/* With all its lists, times and comments. */
+static void the_allowlist_stays(void **state)
+{
+	(void)state;
+	fill();
+	list_entry(txn, "192.0.2.7", "b"); /* a change that is still in memory */
+	assert_int_equal(xb_flush_listed(txn), 0);
+	for (int opened = 0; opened < 2; opened++) {
+		assert_store(txn, "!192.0.2.9 a until 700 (ours) allow; !2001:db8::1 allow; "
+				  "!b.example auto:ssh (host)");
+		assert_totals(0, 0, 0, 0, 3);
+		assert_int_equal(expiring(), 1);
+		assert_int_equal(members_of("a"), 1);
+		assert_int_equal(members_of("b"), 0);
+		assert_int_equal(members_of("allow"), 2);
+		assert_int_equal(members_of("auto:ssh"), 1);
+		assert_int_equal(txn->change.bulk, !opened);
+		assert_int_equal(xb_txn_commit(txn), 0);
+		assert_int_equal(xb_store_write(store, &txn), 0);
+	}
+}
+
+static void nothing_to_flush(void **state)
+{
+	uint64_t count = 1;
+
+	(void)state;
+	assert_int_equal(xb_flush_listed(txn), 0);
+	assert_int_equal(xb_flush_list(txn, XB_NO_LIST, &count), 0);
+	assert_int_equal(count, 0);
+	assert_store(txn, "");
+}
+
+static void one_list(void **state)
+{
+	uint64_t count;
+
+	(void)state;
+	fill();
+	assert_int_equal(xb_flush_list(txn, list_of(txn, "a")->id, &count), 0);
+	assert_int_equal(count, 4);
+	assert_store(txn, "192.0.2.1 b; a.example b; "
+			  "!192.0.2.9 a until 700 (ours) allow; !2001:db8::1 allow; "
+			  "!b.example auto:ssh (host)");
+	assert_totals(0, 1, 0, 1, 3);
+	assert_int_equal(expiring(), 1);
+	assert_int_equal(members_of("a"), 1);
+	assert_int_equal(members_of("b"), 2);
+	/* two went, and the lists of a domain changed */
+	assert_false(txn->change.bulk || txn->change.tightens);
+	assert_int_equal(txn->change.count, 3);
+	assert_int_equal(txn->change.change[0].what, XB_GONE);
+	assert_int_equal(txn->change.change[1].what, XB_GONE);
+	assert_int_equal(txn->change.change[2].what, XB_ALTERED);
+	assert_int_equal(xb_flush_list(txn, list_of(txn, "a")->id, &count), 0);
+	assert_int_equal(count, 0);
+}
+
+static void damage_is_told(void **state)
+{
+	uint64_t count;
+
+	(void)state;
+	fill();
+	damage_record_of(txn, "192.0.2.1");
+	assert_told(xb_flush_list(txn, list_of(txn, "a")->id, &count));
+	assert_told(xb_flush_listed(txn));
+}
+
+static void assert_verdict(const char *list, uint32_t verdict, bool bulk, bool tightens)
+{
+	uint64_t edits = txn->edits;
+	bool changes = list_of(txn, list)->verdict != verdict;
+
+	xb_changes_free(&txn->change);
+	assert_int_equal(xb_domain_verdict_set(txn, list_of(txn, list), verdict), 0);
+	assert_int_equal(list_of(txn, list)->verdict, verdict);
+	assert_int_equal(txn->change.bulk, bulk);
+	assert_int_equal(txn->change.tightens, tightens);
+	assert_int_equal(txn->edits > edits, changes);
+}
+
+static void a_verdict_concerns_names(void **state)
+{
+	(void)state;
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "!a.example", "a");
+	list_entry(txn, "b.example", "b");
+	assert_verdict("a", XB_DOMAIN_DROP, false, false);
+	assert_verdict("a", XB_DOMAIN_COUNT, false, false);
+	assert_verdict("a", XB_DOMAIN_NXDOMAIN, false, false);
+	assert_verdict("b", XB_DOMAIN_DROP, false, false);
+	assert_verdict("b", XB_DOMAIN_COUNT, true, false);
+	assert_verdict("b", XB_DOMAIN_COUNT, false, false);
+	assert_verdict("b", XB_DOMAIN_NXDOMAIN, true, true);
+	assert_verdict("b", XB_DOMAIN_DROP, true, true);
+}
+
+static void a_verdict_beside_damage(void **state)
+{
+	(void)state;
+	fill();
+	damage_record_of(txn, "a.example");
+	assert_told(xb_domain_verdict_set(txn, list_of(txn, "a"), XB_DOMAIN_COUNT));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(all_goes),
+		TEST(the_allowlist_stays),
+		TEST(nothing_to_flush),
+		TEST(one_list),
+		TEST(damage_is_told),
+		TEST(a_verdict_concerns_names),
+		TEST(a_verdict_beside_damage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
