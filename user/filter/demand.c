@@ -24,7 +24,9 @@ static uint64_t stage_capacity(uint64_t keys, uint64_t all, uint64_t wanted)
 	uint64_t needed = keys + xb_size_headroom(keys);
 	double share = (double)wanted * (double)keys / (double)all;
 
-	return share > (double)needed ? (uint64_t)share : needed;
+	if (share <= (double)needed)
+		return needed;
+	return share < (double)UINT64_MAX ? (uint64_t)share : UINT64_MAX;
 }
 
 /* The exact table for so many keys, and some eighths of them more. */
@@ -45,6 +47,9 @@ static int size_names(const struct xb_demand *demand, uint64_t capacity, struct 
 {
 	int error = xb_size_bloom(capacity, XB_CONFIRMED_RATE, &params->names);
 
+	if (demand->allow_names > (UINT32_MAX - ALLOW_NAMES_MIN) / 2)
+		return xb_input_error("%llu allowed names are more than one map can have",
+				      (unsigned long long)demand->allow_names);
 	params->allow_names = (uint32_t)(demand->allow_names * 2 + ALLOW_NAMES_MIN);
 	return error ? error
 		     : size_confirm(capacity, demand->slack, XB_SLOTS_NAME, &params->confirm_names);
@@ -151,5 +156,6 @@ bool xb_demand_is_met(const struct xb_paths *paths, uint64_t keys)
 	uint64_t available = xb_memory_available(), room = run_available(paths);
 	uint64_t least = room < available ? room : available;
 
-	return least > XB_DEMAND_BYTES && keys <= (least - XB_DEMAND_BYTES) / XB_DEMAND_KEY_BYTES;
+	return room != UINT64_MAX && least > XB_DEMAND_BYTES &&
+	       keys <= (least - XB_DEMAND_BYTES) / XB_DEMAND_KEY_BYTES;
 }
