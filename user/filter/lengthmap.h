@@ -12,7 +12,7 @@
 uint32_t xb_lengthmap_cell(const struct xb_key *key, uint32_t cells, const struct xb_entry *entry);
 
 /* Marks the entry's length, atomically. Returns the largest number of probes that a source on
- * this cell now costs. */
+ * this cell now costs; 0 for cell 0, which adds to those of every other. */
 uint32_t xb_lengthmap_mark(struct xb_lengths *table, uint32_t cell, const struct xb_entry *entry);
 
 /* The most probes any source costs. */
