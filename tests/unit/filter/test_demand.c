@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How large a generation is for what is listed, and whether there is room for it. */
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "bloom/exact.h"
+#include "bloom/sizing.h"
+#include "filter/demand.h"
+#include "filter/generation.h"
+
+static const struct xb_demand nothing = {.rate = 1e-4, .length_cells = 1};
+
+static struct xb_params sized(const struct xb_demand *demand)
+{
+	struct xb_params params;
+
+	memset(&params, 0xff, sizeof(params));
+	assert_int_equal(xb_demand_size(demand, &params), 0);
+	assert_true(xb_params_are_sound(&params));
+	return params;
+}
+
+static void a_store_without_keys(void **state)
+{
+	struct xb_params params = sized(&nothing), none = params;
+
+	(void)state;
+	none.host4 = none.net6 = none.names = (struct xb_geometry){0};
+	none.confirm4 = none.confirm6 = none.confirm_names = (struct xb_buckets){0};
+	none.allow_names = none.prefix4 = none.confirm = 0;
+	none.length_cells = none.length_probes = 0;
+	none.layout = XB_GENERATION_LAYOUT;
+	assert_memory_equal(&params, &none, sizeof(params));
+}
+
+static void what_is_no_size_stays(void **state)
+{
+	struct xb_demand demand = nothing;
+	struct xb_params params, before;
+
+	(void)state;
+	demand.host4_keys = demand.net6_keys = demand.names_keys = 5;
+	demand.length_probes = 3;
+	memset(&before, 0xff, sizeof(before));
+	params = sized(&demand);
+	assert_int_equal(params.generation, before.generation);
+	assert_int_equal(params.store, before.store);
+	assert_int_equal(params.rate, before.rate);
+	assert_int_equal(params.answer_limit, before.answer_limit);
+	assert_int_equal(params.allow_only, before.allow_only);
+	assert_memory_equal(&params.key, &before.key, sizeof(params.key));
+	assert_memory_equal(&params.ports, &before.ports, sizeof(params.ports));
+}
+
+static void each_stage_has_room_to_grow(void **state)
+{
+	static const uint64_t counts[] = {1, 8192 * 64, 8192 * 64 + 64, 10000000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		uint64_t keys = counts[i], room = keys + xb_size_headroom(keys);
+		struct xb_demand demand = nothing;
+		struct xb_params params;
+
+		demand.host4_keys = demand.net6_keys = demand.names_keys = keys;
+		demand.confirm = true;
+		demand.capacity = keys; /* less than they are */
+		params = sized(&demand);
+		assert_int_equal(params.host4.capacity, room);
+		assert_int_equal(params.net6.capacity, room);
+		assert_int_equal(params.names.capacity, room);
+		assert_true(xb_exact_room(&params.confirm4, XB_SLOTS_ADDRESS) >= room);
+		assert_true(xb_exact_room(&params.confirm6, XB_SLOTS_HASH) >= room);
+		assert_true(xb_exact_room(&params.confirm_names, XB_SLOTS_NAME) >= room);
+	}
+}
+
+static void only_what_is_listed_has_a_stage(void **state)
+{
+	(void)state;
+	for (unsigned int bits = 0; bits < 16; bits++) {
+		struct xb_demand demand = nothing;
+		struct xb_params params;
+
+		demand.host4_keys = bits & 1 ? 100 : 0;
+		demand.net6_keys = bits & 2 ? 100 : 0;
+		demand.names_keys = bits & 4 ? 100 : 0;
+		demand.confirm = bits & 8;
+		demand.prefix4 = bits & 1;
+		demand.allow_names = 7;
+		params = sized(&demand);
+		assert_int_equal(params.host4.blocks != 0, (bits & 1) != 0);
+		assert_int_equal(params.net6.blocks != 0, (bits & 2) != 0);
+		assert_int_equal(params.length_cells, bits & 2 ? 1 : 0);
+		assert_int_equal(params.names.blocks != 0, (bits & 4) != 0);
+		assert_int_equal(params.confirm4.parts != 0, (bits & 9) == 9);
+		assert_int_equal(params.confirm6.parts != 0, (bits & 10) == 10);
+		assert_int_equal(params.confirm_names.parts != 0, (bits & 4) != 0);
+		assert_int_equal(params.allow_names, bits & 4 ? 1024 + 2 * 7 : 0);
+		assert_int_equal(params.prefix4, bits & 1);
+		assert_int_equal(params.confirm, (bits & 8) != 0);
+	}
+}
+
+static void the_wanted_capacity_is_shared(void **state)
+{
+	struct xb_demand demand = nothing;
+	struct xb_params params;
+
+	(void)state;
+	demand.host4_keys = 1000;
+	demand.net6_keys = 3000;
+	demand.names_keys = 6000;
+	demand.capacity = 10000000;
+	params = sized(&demand);
+	assert_in_range(params.host4.capacity, 999999, 1000000);
+	assert_in_range(params.net6.capacity, 2999999, 3000000);
+	assert_in_range(params.names.capacity, 5999999, 6000000);
+}
+
+/* The promise is per packet, which may probe as often; names are only a matter of cost. */
+static void rates(void **state)
+{
+	struct xb_demand demand = nothing;
+	struct xb_geometry expected;
+	struct xb_params params;
+
+	(void)state;
+	demand.net6_keys = demand.names_keys = demand.host4_keys = 1000000;
+	demand.length_probes = 8;
+	demand.length_cells = 77;
+	params = sized(&demand);
+	assert_int_equal(params.length_probes, 11); /* a quarter and one more */
+	assert_int_equal(params.length_cells, 77);
+	assert_int_equal(xb_size_bloom(params.net6.capacity, 1e-4 / 11, &expected), 0);
+	assert_memory_equal(&params.net6, &expected, sizeof(expected));
+	assert_int_equal(xb_size_bloom(params.host4.capacity, 1e-4, &expected), 0);
+	assert_memory_equal(&params.host4, &expected, sizeof(expected));
+	assert_int_equal(xb_size_bloom(params.names.capacity, 1e-2, &expected), 0);
+	assert_memory_equal(&params.names, &expected, sizeof(expected));
+}
+
+static void slack_makes_tables_larger(void **state)
+{
+	struct xb_demand demand = nothing;
+	struct xb_params tight, loose;
+
+	(void)state;
+	demand.host4_keys = demand.net6_keys = demand.names_keys = 1000000;
+	demand.confirm = true;
+	tight = sized(&demand);
+	demand.slack = 8;
+	loose = sized(&demand);
+	assert_true(xb_exact_room(&loose.confirm4, XB_SLOTS_ADDRESS) >=
+		    xb_exact_room(&tight.confirm4, XB_SLOTS_ADDRESS) * 199 / 100);
+	assert_true(xb_exact_room(&loose.confirm6, XB_SLOTS_HASH) >=
+		    xb_exact_room(&tight.confirm6, XB_SLOTS_HASH) * 199 / 100);
+	assert_true(xb_exact_room(&loose.confirm_names, XB_SLOTS_NAME) >=
+		    xb_exact_room(&tight.confirm_names, XB_SLOTS_NAME) * 199 / 100);
+	assert_memory_equal(&loose.host4, &tight.host4, sizeof(tight.host4));
+}
+
+static void assert_too_large(struct xb_demand demand)
+{
+	struct xb_params params = {0};
+
+	assert_int_equal(xb_demand_size(&demand, &params), -E2BIG);
+	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+	xb_error_clear();
+}
+
+static void what_no_filter_can_be(void **state)
+{
+	struct xb_demand demand = nothing;
+
+	(void)state;
+	demand.host4_keys = 1ULL << 45;
+	assert_too_large(demand);
+	demand.host4_keys = 1;
+	demand.capacity = UINT64_MAX;
+	assert_too_large(demand);
+	/* the blocks could be addressed, but not the buckets */
+	demand.capacity = 0;
+	demand.host4_keys = 1ULL << 36;
+	demand.rate = 0.1;
+	sized(&demand);
+	demand.confirm = true;
+	assert_too_large(demand);
+	demand = nothing;
+	demand.names_keys = 1;
+	demand.allow_names = 1ULL << 31;
+	assert_too_large(demand);
+}
+
+static char run[] = "/tmp/xb-run-XXXXXX", below[sizeof(run) + sizeof("/below")];
+static const struct xb_paths paths = {.run = run};
+
+/* A file system of so many bytes as the run directory, in a mount namespace of the process. */
+static void mount_run(uint64_t bytes)
+{
+	char size[32];
+
+	snprintf(size, sizeof(size), "size=%llu", (unsigned long long)bytes);
+	if (mount("tmpfs", run, "tmpfs", 0, size))
+		skip();
+}
+
+static int leave_mounts(void **state)
+{
+	(void)state;
+	if (!mkdtemp(run) || unshare(CLONE_NEWNS) ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return -1;
+	snprintf(below, sizeof(below), "%s/below", run);
+	return 0;
+}
+
+static int take_directory(void **state)
+{
+	(void)state;
+	return rmdir(run);
+}
+
+static int unmount_run(void **state)
+{
+	(void)state;
+	umount2(run, MNT_DETACH);
+	return 0;
+}
+
+#define MIB (1ULL << 20)
+
+static void assert_met(const struct xb_paths *where, uint64_t bytes)
+{
+	uint64_t keys = (bytes - XB_DEMAND_BYTES) / XB_DEMAND_KEY_BYTES;
+
+	assert_true(xb_demand_is_met(where, 0));
+	assert_true(xb_demand_is_met(where, keys));
+	assert_false(xb_demand_is_met(where, keys + 1));
+	assert_false(xb_demand_is_met(where, UINT64_MAX));
+}
+
+static void certain_room(void **state)
+{
+	const struct xb_paths inside = {.run = below};
+
+	(void)state;
+	mount_run(XB_DEMAND_BYTES + 2 * MIB);
+	assert_met(&paths, XB_DEMAND_BYTES + 2 * MIB);
+	assert_met(&inside, XB_DEMAND_BYTES + 2 * MIB); /* where it will be made */
+}
+
+static void too_little_for_anything(void **state)
+{
+	(void)state;
+	mount_run(XB_DEMAND_BYTES);
+	assert_false(xb_demand_is_met(&paths, 0));
+}
+
+static void room_that_nobody_knows(void **state)
+{
+	const struct xb_paths nowhere = {.run = "/nowhere/at/all"};
+
+	(void)state;
+	assert_false(xb_demand_is_met(&nowhere, 0));
+}
+
+static void assert_lacks(const struct xb_params *params, const char *what)
+{
+	assert_int_equal(xb_demand_check(&paths, params), -ENOSPC);
+	assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
+	if (!strstr(xb_error_message(), what))
+		fail_msg("%s", xb_error_message());
+	xb_error_clear();
+}
+
+static void counters_need_room_in_the_run_directory(void **state)
+{
+	struct xb_demand demand = nothing;
+	struct xb_params params;
+
+	(void)state;
+	mount_run(8 * MIB);
+	params = sized(&demand);
+	assert_int_equal(xb_demand_check(&paths, &params), 0);
+	demand.host4_keys = 100000;
+	params = sized(&demand);
+	assert_true(xb_generation_file_bytes(&params) < 8 * MIB);
+	assert_int_equal(xb_demand_check(&paths, &params), 0);
+	while (xb_generation_file_bytes(&params) <= 8 * MIB) {
+		demand.host4_keys += 100000;
+		params = sized(&demand);
+	}
+	assert_lacks(&params, run);
+}
+
+static void maps_need_memory(void **state)
+{
+	struct xb_demand demand = nothing;
+	struct xb_params params;
+
+	(void)state;
+	demand.host4_keys = 1ULL << 36;
+	params = sized(&demand);
+	assert_lacks(&params, "the filter needs");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_store_without_keys),
+		cmocka_unit_test(what_is_no_size_stays),
+		cmocka_unit_test(each_stage_has_room_to_grow),
+		cmocka_unit_test(only_what_is_listed_has_a_stage),
+		cmocka_unit_test(the_wanted_capacity_is_shared),
+		cmocka_unit_test(rates),
+		cmocka_unit_test(slack_makes_tables_larger),
+		cmocka_unit_test(what_no_filter_can_be),
+		cmocka_unit_test_teardown(certain_room, unmount_run),
+		cmocka_unit_test_teardown(too_little_for_anything, unmount_run),
+		cmocka_unit_test(room_that_nobody_knows),
+		cmocka_unit_test_teardown(counters_need_room_in_the_run_directory, unmount_run),
+		cmocka_unit_test(maps_need_memory),
+	};
+
+	return cmocka_run_group_tests(tests, leave_mounts, take_directory);
+}
