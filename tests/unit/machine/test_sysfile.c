@@ -167,11 +167,8 @@ static void files_that_cannot_be_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(ends_of_lines),
-		TEST(a_line_of_any_length),
-		TEST(files_of_a_pattern),
-		TEST(an_error_ends_it),
-		TEST(files_that_cannot_be_read),
+		TEST(ends_of_lines),	TEST(a_line_of_any_length),	 TEST(files_of_a_pattern),
+		TEST(an_error_ends_it), TEST(files_that_cannot_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ static void a_name_lasts_to_the_next_step(void **state)
 	list_entry(txn, "a.example", "x");
 	list_entry(txn, "b.example", "x");
 	assert_int_equal(xb_walk_begin(&walk, txn, &XB_WALK_NAMES), 0);
-	for (char first = 'a'; first <= 'b'; first++) {
+	for (int first = 'a'; first <= 'b'; first++) {
 		enum xb_removal removal;
 
 		assert_int_equal(xb_walk_next(&walk), 1);
