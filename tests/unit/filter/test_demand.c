@@ -272,9 +272,11 @@ static void too_little_for_anything(void **state)
 static void room_that_nobody_knows(void **state)
 {
 	const struct xb_paths nowhere = {.run = "/nowhere/at/all"};
+	const struct xb_paths in_a_file = {.run = "/proc/self/exe/run"};
 
 	(void)state;
 	assert_false(xb_demand_is_met(&nowhere, 0));
+	assert_false(xb_demand_is_met(&in_a_file, 0));
 }
 
 static void assert_lacks(const struct xb_params *params, const char *what)

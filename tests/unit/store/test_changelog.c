@@ -223,6 +223,25 @@ static void damage_is_noticed(void **state)
 	}
 }
 
+/* Keys that would be right the other way. */
+static void names_and_addresses_are_told_apart(void **state)
+{
+	static const uint8_t order[] = {0, 0, 0, 0, 0, 0, 0, 7};
+	static const uint8_t name[] = {1, XB_NAME, 3, 'c', 'o', 'm'};
+	static const uint8_t address[] = {0x81, 5, XB_HOST4, 192, 0, 2, 1, 32};
+	uint8_t bytes[sizeof(struct xb_step) + sizeof(address)] = {0};
+	struct xb_changes changes;
+	struct xb_step step;
+
+	(void)state;
+	memcpy(bytes + sizeof(step), name, sizeof(name));
+	put_raw(order, sizeof(order), bytes, sizeof(step) + sizeof(name));
+	assert_told(xb_changelog_read(txn, 7, &step, &changes));
+	memcpy(bytes + sizeof(step), address, sizeof(address));
+	put_raw(order, sizeof(order), bytes, sizeof(bytes));
+	assert_told(xb_changelog_read(txn, 7, &step, &changes));
+}
+
 static void a_key_of_another_size(void **state)
 {
 	(void)state;
@@ -247,10 +266,15 @@ static void checksums(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(every_kind_comes_back),	  TEST(bulk_has_no_changes),
-		TEST(marks_are_a_chain),	  TEST(trim_goes_by_number),
-		TEST(an_earlier_log_is_not_read), TEST(damage_is_noticed),
-		TEST(a_key_of_another_size),	  cmocka_unit_test(checksums),
+		TEST(every_kind_comes_back),
+		TEST(bulk_has_no_changes),
+		TEST(marks_are_a_chain),
+		TEST(trim_goes_by_number),
+		TEST(an_earlier_log_is_not_read),
+		TEST(damage_is_noticed),
+		TEST(names_and_addresses_are_told_apart),
+		TEST(a_key_of_another_size),
+		cmocka_unit_test(checksums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
