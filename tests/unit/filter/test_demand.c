@@ -221,7 +221,7 @@ static int leave_mounts(void **state)
 {
 	(void)state;
 	if (!mkdtemp(run) || unshare(CLONE_NEWNS) ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL))
 		return -1;
 	snprintf(below, sizeof(below), "%s/below", run);
 	return 0;
