@@ -442,7 +442,11 @@ int xb_scan_seek(struct xb_scan *scan, const uint8_t *key, size_t size)
 	more = read_record(scan, &at, &record);
 	if (more > 0)
 		more = xb_leaf_reach(&scan->reader, key, size);
-	return go_on(scan, more);
+	more = go_on(scan, more);
+	if (more > 0 && xb_leaf_compare(xb_leaf_key(&scan->reader), xb_leaf_key_size(&scan->reader),
+					key, size) < 0)
+		return read_error(MDB_CORRUPTED);
+	return more;
 }
 
 int xb_scan_next(struct xb_scan *scan)

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "store/freelist.h"
+
 #define TRIES 20
 #define PAUSE 1000 /* us */
 
@@ -23,13 +25,15 @@ static int begin_write(MDB_env *env, MDB_txn **txn)
 	int error = mdb_txn_begin(env, NULL, 0, txn);
 
 	/* LMDB's word for an environment that is for reading. */
-	if (error == EACCES)
-		return EROFS;
-	if (error || mdb_txn_id(*txn) == newest_meta_page(env) + 1)
-		return error;
+	if (error)
+		return error == EACCES ? EROFS : error;
+	error = mdb_txn_id(*txn) == newest_meta_page(env) + 1 ? xb_freelist_check(*txn)
+							      : XB_NOT_LATEST;
+	if (!error)
+		return 0;
 	mdb_txn_abort(*txn);
 	*txn = NULL;
-	return XB_NOT_LATEST;
+	return error;
 }
 
 /*

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pages of the file in places of others, each page whole: every walk over the entries comes to an
+ * end. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mapfault.h"
+#include "store/walk.h"
+#include "support/amount.h"
+#include "support/member.h"
+#include "support/random.h"
+#include "support/scratch_store.h"
+
+#define PAGE	4096
+#define PAGES	1024
+#define ENTRIES 6000
+#define SECONDS 10 /* what takes longer has no end */
+
+static void put_many(unsigned int first)
+{
+	struct xb_membership member = {.comment = "as long as a comment may well be",
+				       .comment_size = 32};
+	struct xb_list *list;
+	struct xb_txn *txn;
+	char text[64];
+
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_int_equal(xb_list_need(txn, "default", &list), 0);
+	member.list = list->id;
+	for (unsigned int i = first; i < first + ENTRIES; i++) {
+		static const char *const forms[] = {"10.0.%u.%u", "2001:db8:%x:%x::/64",
+						    "a%u.b%u.example"};
+
+		snprintf(text, sizeof(text), forms[i % 3], i >> 8, i & 255);
+		put_member(txn, text, i % 40 < 3, &member);
+	}
+	assert_int_equal(xb_txn_commit(txn), 0);
+}
+
+static void walk_all(void)
+{
+	const struct xb_entry sides[] = {XB_WALK_LISTED, XB_WALK_ALLOW, XB_WALK_NAMES};
+	struct xb_txn *txn;
+
+	if (xb_store_read(store, &txn))
+		return;
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+		struct xb_walk walk;
+
+		if (xb_walk_begin(&walk, txn, &sides[i]))
+			continue;
+		while (xb_walk_next(&walk) > 0)
+			;
+		xb_walk_end(&walk);
+	}
+	xb_txn_abort(txn);
+}
+
+static void add_some(void)
+{
+	struct xb_membership member = {0};
+	struct xb_list *list;
+	struct xb_txn *txn;
+	int error;
+
+	if (xb_store_write(store, &txn))
+		return;
+	error = xb_list_need(txn, "default", &list);
+	if (!error)
+		member.list = list->id;
+	for (unsigned int i = 0; !error && i < 20; i++) {
+		struct xb_entry entry = {
+			.kind = XB_HOST4, .length = 32, .hi = (uint64_t)random_word() << 32};
+		enum xb_put result;
+
+		error = xb_member_put(txn, &entry, &member, 0, &result);
+	}
+	if (error)
+		xb_txn_abort(txn);
+	else
+		xb_txn_commit(txn);
+}
+
+/* In a process of its own: LMDB may fail an assertion, or read where nothing is mapped. */
+static void assert_it_ends(const char *done, size_t page)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		alarm(SECONDS);
+		xb_mapfault_watch(3);
+		if (!freopen("/dev/null", "w", stderr) ||
+		    xb_store_open(directory, XB_STORE_WRITE, &store))
+			_exit(0);
+		walk_all();
+		add_some();
+		add_some();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status))
+		fail_msg("%s at page %zu: signal %d", done, page, WTERMSIG(status));
+}
+
+static uint8_t good[PAGES][PAGE];
+static size_t page_count;
+
+static void load(int file)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(file, &st), 0);
+	page_count = (size_t)st.st_size / PAGE;
+	assert_in_range(page_count, 20, PAGES);
+	assert_int_equal(pread(file, good, page_count * PAGE, 0), page_count * PAGE);
+}
+
+static void put_page(int file, size_t page, const uint8_t *bytes)
+{
+	assert_int_equal(pwrite(file, bytes, PAGE, (off_t)(page * PAGE)), PAGE);
+}
+
+static void restore(int file)
+{
+	assert_int_equal(ftruncate(file, 0), 0);
+	for (size_t i = 0; i < page_count; i++)
+		put_page(file, i, good[i]);
+}
+
+static void every_damage_is_survived(void **state)
+{
+	const uint32_t tries = amount(600, 20000);
+	char path[128];
+	int file;
+
+	(void)state;
+	random_begin();
+	put_many(0);
+	put_many(ENTRIES / 2); /* frees pages of the first time */
+	xb_store_close(store);
+	store = NULL;
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	file = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(file >= 0);
+	load(file);
+	for (uint32_t i = 0; i < tries; i++) {
+		size_t page = 2 + random_word() % (page_count - 2);
+		uint8_t bytes[PAGE];
+
+		memcpy(bytes, good[page], PAGE);
+		for (uint32_t left = 1 + random_word() % 64; left; left--)
+			bytes[random_word() % PAGE] = (uint8_t)random_word();
+		put_page(file, page, bytes);
+		assert_it_ends("other bytes", page);
+		restore(file);
+		put_page(file, page, good[2 + random_word() % (page_count - 2)]);
+		assert_it_ends("another page", page);
+		restore(file);
+	}
+	close(file);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_damage_is_survived, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
