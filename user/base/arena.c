@@ -2,6 +2,7 @@
 /* A chain of chunks, each larger than the one before. */
 #include "base/arena.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static int grow(struct xb_arena *arena, size_t size)
 		room = CHUNK_MAX;
 	if (room < size)
 		room = size;
-	chunk = malloc(sizeof(*chunk) + room);
+	chunk = room <= SIZE_MAX - sizeof(*chunk) ? malloc(sizeof(*chunk) + room) : NULL;
 	if (!chunk)
 		return xb_out_of_memory();
 	chunk->before = arena->last;
@@ -36,7 +37,7 @@ void *xb_arena_copy(struct xb_arena *arena, const void *bytes, size_t size)
 {
 	char *copy;
 
-	if (arena->room - arena->used < size && grow(arena, size))
+	if ((!arena->last || arena->room - arena->used < size) && grow(arena, size))
 		return NULL;
 	copy = arena->last->bytes + arena->used;
 	memcpy(copy, bytes, size);

@@ -11,6 +11,8 @@ int xb_array_grow_beyond(void *array, size_t *room, size_t need, size_t size)
 	size_t more = *room * 2 > need ? *room * 2 : need + 1024;
 	void *grown;
 
+	if (more < need) /* it wrapped */
+		return xb_out_of_memory();
 	memcpy(&grown, array, sizeof(grown));
 	grown = reallocarray(grown, more, size);
 	if (!grown)
