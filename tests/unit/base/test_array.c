@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arrays that grow, up to more than there can be. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* Too much memory is then refused as without the sanitizer. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+static void an_empty_one_begins(void **state)
+{
+	uint64_t *array = NULL;
+	size_t room = 0;
+
+	(void)state;
+	assert_int_equal(xb_array_grow(&array, &room, 0, sizeof(*array)), 0);
+	assert_null(array);
+	assert_int_equal(room, 0);
+	assert_int_equal(xb_array_grow(&array, &room, 1, sizeof(*array)), 0);
+	assert_true(room > 1);
+	array[0] = 1;
+	array[room - 1] = 2;
+	free(array);
+}
+
+static void contents_stay(void **state)
+{
+	uint32_t *array = NULL, moves = 0;
+	size_t room = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 300000; i++) {
+		size_t before = room;
+
+		assert_int_equal(xb_array_grow(&array, &room, i + 1U, sizeof(*array)), 0);
+		moves += room != before;
+		array[i] = i;
+	}
+	for (uint32_t i = 0; i < 300000; i++)
+		assert_int_equal(array[i], i);
+	/* Appending is cheap: each time, the room doubles. */
+	assert_in_range(moves, 1, 10);
+	free(array);
+}
+
+static void what_fits_does_not_move(void **state)
+{
+	uint32_t *array = NULL, *before;
+	size_t room = 0, had;
+
+	(void)state;
+	assert_int_equal(xb_array_grow(&array, &room, 10, sizeof(*array)), 0);
+	before = array;
+	had = room;
+	assert_int_equal(xb_array_grow(&array, &room, had, sizeof(*array)), 0);
+	assert_ptr_equal(array, before);
+	assert_int_equal(room, had);
+	assert_int_equal(xb_array_grow(&array, &room, had + 1, sizeof(*array)), 0);
+	assert_true(room > had);
+	array[had] = 1;
+	free(array);
+}
+
+/* A count that wraps would be a small array that is taken for a large one. */
+static void too_much_is_refused(void **state)
+{
+	static const struct {
+		size_t need, size;
+	} rows[] = {
+		{SIZE_MAX, 1},	   {SIZE_MAX - 1, 1},	{SIZE_MAX - 1023, 1}, {SIZE_MAX / 2 + 1, 2},
+		{SIZE_MAX / 8, 8}, {SIZE_MAX / 24, 24}, {SIZE_MAX, 24},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t *array = NULL, *before;
+		size_t room = 0, had;
+
+		assert_int_equal(xb_array_grow(&array, &room, 3, rows[i].size), 0);
+		array[0] = 7;
+		before = array;
+		had = room;
+		xb_error_clear();
+		if (xb_array_grow(&array, &room, rows[i].need, rows[i].size) != -EIO)
+			fail_msg("room for %zu times %zu bytes", rows[i].need, rows[i].size);
+		assert_string_equal(xb_error_message(), "out of memory");
+		assert_ptr_equal(array, before);
+		assert_int_equal(room, had);
+		assert_int_equal(array[0], 7);
+		free(array);
+	}
+}
+
+static void allocations_that_wrap_are_refused(void **state)
+{
+	volatile size_t most = SIZE_MAX; /* the compiler knows better, too */
+
+	(void)state;
+	assert_null(xb_array_alloc(most, 2));
+	assert_null(xb_array_alloc(most / 8 + 1, 8));
+	assert_null(xb_array_alloc(most / 24 + 1, 24));
+}
+
+/* With huge pages and without, every byte is ours. */
+static void large_ones_are_whole(void **state)
+{
+	static const size_t sizes[] = {1, XB_HUGE_PAGE - 1, XB_HUGE_PAGE, 2 * XB_HUGE_PAGE + 3,
+				       XB_HUGE_MOST + 2 * XB_HUGE_PAGE};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint8_t *array = xb_array_alloc(sizes[i], 1);
+
+		assert_non_null(array);
+		array[0] = 1;
+		array[sizes[i] - 1] = 1;
+		free(array);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_one_begins),
+		cmocka_unit_test(contents_stay),
+		cmocka_unit_test(what_fits_does_not_move),
+		cmocka_unit_test(too_much_is_refused),
+		cmocka_unit_test(allocations_that_wrap_are_refused),
+		cmocka_unit_test(large_ones_are_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
