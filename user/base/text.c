@@ -68,13 +68,26 @@ void xb_utf8_clean(char *text)
 	}
 }
 
+static bool goes_on(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* How many of the bytes in front of a cut belong to a character that the cut would part. */
+static size_t parted(const char *text, size_t cut)
+{
+	for (size_t back = 1; back < 4 && back <= cut && goes_on(text[cut - back + 1]); back++)
+		if (announced((unsigned char)text[cut - back]) > back)
+			return back;
+	return 0;
+}
+
 const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room)
 {
 	size_t length = strnlen(text, size), kept = length < room ? length : room - 1;
 
-	/* Not in the middle of a character. */
-	while (kept && kept < length && ((unsigned char)text[kept] & 0xc0) == 0x80)
-		kept--;
+	if (kept < length)
+		kept -= parted(text, kept);
 	memcpy(out, text, kept);
 	out[kept] = '\0';
 	xb_utf8_clean(out);
