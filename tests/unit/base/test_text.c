@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers as people write them. */
+/* UTF-8 and what is safe for a terminal; numbers as people write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -24,9 +25,155 @@ static void numbers(void **state)
 	assert_string_equal(XB_NUMBER(1e100), "1e+100");
 }
 
+/* RFC 3629: the first and the last of each length, and what lies just beside them. */
+static void characters(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t bytes;
+	} rows[] = {
+		{"a", 1},
+		{"\x7f", 1},
+		{"\x80", 0},
+		{"\xbf", 0},
+		{"\xc0\x80", 0},
+		{"\xc1\xbf", 0},
+		{"\xc2\x80", 2},
+		{"\xdf\xbf", 2},
+		{"\xc2\x7f", 0},
+		{"\xc2\xc0", 0},
+		{"\xc2", 0},
+		{"\xe0\x9f\xbf", 0},
+		{"\xe0\xa0\x80", 3},
+		{"\xed\x9f\xbf", 3},
+		{"\xed\xa0\x80", 0},
+		{"\xed\xbf\xbf", 0},
+		{"\xee\x80\x80", 3},
+		{"\xef\xbf\xbf", 3},
+		{"\xef\xbf", 0},
+		{"\xe1\x80\x7f", 0},
+		{"\xf0\x8f\xbf\xbf", 0},
+		{"\xf0\x90\x80\x80", 4},
+		{"\xf4\x8f\xbf\xbf", 4},
+		{"\xf4\x90\x80\x80", 0},
+		{"\xf5\x80\x80\x80", 0},
+		{"\xf1\x80\x80\xc0", 0},
+		{"\xf1\x80\x80", 0},
+		{"\xff", 0},
+	};
+
+	(void)state;
+	assert_int_equal(xb_utf8_character("a", 0), 0);
+	assert_int_equal(xb_utf8_character("\xc2\x80", 0), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t size = strlen(rows[i].text);
+
+		assert_int_equal(xb_utf8_character(rows[i].text, size), rows[i].bytes);
+		/* What lies behind the end is no part of it. */
+		for (size_t less = 1; less < rows[i].bytes; less++)
+			assert_int_equal(xb_utf8_character(rows[i].text, less), 0);
+	}
+	assert_int_equal(xb_utf8_character("", 1), 1);
+}
+
+static void control_characters(void **state)
+{
+	(void)state;
+	assert_false(xb_utf8_is_control("\n", 0));
+	assert_true(xb_utf8_is_control("", 1));
+	assert_true(xb_utf8_is_control("\x1f", 1));
+	assert_false(xb_utf8_is_control(" ", 1));
+	assert_false(xb_utf8_is_control("~", 1));
+	assert_true(xb_utf8_is_control("\x7f", 1));
+	assert_true(xb_utf8_is_control("\xc2\x80", 2));
+	assert_true(xb_utf8_is_control("\xc2\x9f", 2));
+	assert_false(xb_utf8_is_control("\xc2\xa0", 2));
+	assert_false(xb_utf8_is_control("\xc2\x80", 1));
+}
+
+static void cleaned(void **state)
+{
+	static const char *const rows[][2] = {
+		{"", ""},
+		{"plain ü€😀", "plain ü€😀"},
+		{"a\nb\tc\033[m", "a?b?c?[m"},
+		{"\xff\xfeok", "??ok"},
+		{"\xc2\x85", "??"},
+		{"cut\xe2\x82", "cut??"},
+		{"\xed\xa0\x80", "???"},
+		{"\xef\xbb\xbf#", "???#"}, /* U+FEFF */
+		{"\xe2\x80\x8a|\xe2\x80\x90", "\xe2\x80\x8a|\xe2\x80\x90"},
+		{"\xe2\x80\x8b|\xe2\x80\x8f", "???|???"}, /* U+200B, U+200F */
+		{"\xe2\x80\xa9|\xe2\x80\xaf", "\xe2\x80\xa9|\xe2\x80\xaf"},
+		{"\xe2\x80\xaa|\xe2\x80\xae", "???|???"}, /* U+202A, U+202E */
+		{"\xe2\x81\x9f|\xe2\x81\xb0", "\xe2\x81\x9f|\xe2\x81\xb0"},
+		{"\xe2\x81\xa0|\xe2\x81\xaf", "???|???"}, /* U+2060, U+206F */
+	};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		strcpy(text, rows[i][0]);
+		xb_utf8_clean(text);
+		assert_string_equal(text, rows[i][1]);
+	}
+}
+
+static void shown(const char *text, size_t size, size_t room, const char *expected)
+{
+	char out[64];
+
+	memset(out, 'z', sizeof(out));
+	assert_ptr_equal(xb_utf8_show(text, size, out, room), out);
+	assert_string_equal(out, expected);
+	for (size_t i = room; i < sizeof(out); i++)
+		assert_int_equal(out[i], 'z');
+}
+
+static void shown_as_far_as_there_is_room(void **state)
+{
+	(void)state;
+	shown("", 5, 1, "");
+	shown("abc", 0, 8, "");
+	shown("abc", 2, 8, "ab");
+	shown("abc", SIZE_MAX, 8, "abc");
+	shown("abc", 3, 4, "abc");
+	shown("abc", 3, 3, "ab");
+	shown("abc", 3, 1, "");
+	shown("a\0c", 3, 8, "a");
+	shown("a\nc", 3, 8, "a?c");
+	shown("ab€", 5, 6, "ab€");
+	shown("ab€", 5, 5, "ab");
+	shown("ab€", 5, 4, "ab");
+	shown("€€", 6, 6, "€");
+	shown("😀", 4, 4, "");
+	shown("ab😀", 6, 6, "ab");
+	/* The rest of the character is behind what may be read. */
+	shown("ab😀", 5, 5, "ab");
+}
+
+/* There is no character to be kept whole in them. */
+static void bytes_that_only_go_on_are_shown(void **state)
+{
+	char text[50];
+
+	(void)state;
+	memset(text, 0x80, sizeof(text));
+	shown(text, sizeof(text), 11, "??????????");
+	text[0] = 'a';
+	shown(text, sizeof(text), 11, "a?????????");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(numbers)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(characters),
+		cmocka_unit_test(control_characters),
+		cmocka_unit_test(cleaned),
+		cmocka_unit_test(shown_as_far_as_there_is_room),
+		cmocka_unit_test(bytes_that_only_go_on_are_shown),
+		cmocka_unit_test(numbers),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
