@@ -28,7 +28,8 @@ int xb_ifindex(const char *name, uint32_t *ifindex)
 	int error;
 
 	*ifindex = 0;
-	if (strlen(name) >= sizeof(request.ifr_name))
+	/* The kernel cuts the label of an address, "lo:1", to the name of its interface. */
+	if (strlen(name) >= sizeof(request.ifr_name) || strchr(name, ':'))
 		return 0;
 	strcpy(request.ifr_name, name);
 	error = ask(SIOCGIFINDEX, &request);
