@@ -30,16 +30,24 @@ int xb_mode_parse(const char *text, enum xb_mode *mode)
 	return xb_input_error("unknown mode '%s': auto, native or skb", text);
 }
 
-static bool is_name(const char *name)
+/* As dev_valid_name() of the kernel, whose isspace() is that of Latin-1; and no device gets a name
+ * with '%', which stands for a number to be found. */
+static bool kernel_takes(const char *name)
 {
 	size_t size = strlen(name);
 
-	if (!size || size >= IF_NAMESIZE || !strcmp(name, ".") || !strcmp(name, ".."))
-		return false;
+	return size && size < IF_NAMESIZE && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+	       !strpbrk(name, "/:% \t\n\v\f\r\xa0");
+}
+
+static bool is_text(const char *name)
+{
+	size_t size = strlen(name);
+
 	while (size) {
 		size_t bytes = xb_utf8_character(name, size);
 
-		if (!bytes || xb_utf8_is_control(name, size) || strchr(" /:", *name))
+		if (!bytes || xb_utf8_is_control(name, size))
 			return false;
 		name += bytes;
 		size -= bytes;
@@ -49,5 +57,7 @@ static bool is_name(const char *name)
 
 int xb_wanted_check(const char *name)
 {
-	return is_name(name) ? 0 : xb_input_error("'%s' is not a valid interface name", name);
+	return kernel_takes(name) && is_text(name)
+		       ? 0
+		       : xb_input_error("'%s' is not a valid interface name", name);
 }
