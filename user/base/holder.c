@@ -36,6 +36,7 @@ void xb_holder_sign(int argc, char *const *argv)
 {
 	size_t used = 0;
 
+	arguments[0] = '\0';
 	for (int i = 0; i < argc && used < sizeof(arguments) - 1; i++)
 		used += (size_t)snprintf(arguments + used, sizeof(arguments) - used, " %s",
 					 argv[i]);
