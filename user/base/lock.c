@@ -196,16 +196,30 @@ int xb_lock_opening(const char *directory)
 	return fd;
 }
 
+/* Puts the descriptor, or -1 in place of an error, into *lock. */
+static int hand_over(int fd, int *lock)
+{
+	*lock = fd < 0 ? -1 : fd;
+	return fd < 0 ? fd : 0;
+}
+
+/* The same for a lock file that need not be there where nothing can be written. */
+static int open_if_writable(const char *directory, const char *name, int *lock)
+{
+	int error = hand_over(open_lock(directory, name), lock);
+
+	return error == -EROFS ? 0 : error;
+}
+
 int xb_lock_out_writers(const char *directory, int *lock)
 {
-	int error;
+	int error = hand_over(take_kept(XB_WRITER_LOCK), lock);
 
-	*lock = take_kept(XB_WRITER_LOCK);
-	if (*lock != -ENOENT)
-		return *lock < 0 ? *lock : 0;
-	*lock = open_lock(directory, XB_WRITER_LOCK);
+	if (error != -ENOENT)
+		return error;
+	error = open_if_writable(directory, XB_WRITER_LOCK, lock);
 	if (*lock < 0)
-		return *lock == -EROFS ? 0 : *lock;
+		return error;
 	error = xb_lock_wait(*lock, LOCK_SH, XB_WRITER_LOCK);
 	if (error) {
 		close(*lock);
@@ -235,7 +249,7 @@ bool xb_lock_is_held(const char *directory, const char *name, uint64_t *note)
 	*note = 0;
 	if (fd < 0)
 		return true;
-	held = take(fd, LOCK_SH | LOCK_NB) == -EWOULDBLOCK;
+	held = take(fd, LOCK_SH | LOCK_NB) != 0;
 	if (pread(fd, note, sizeof(*note), 0) != sizeof(*note))
 		*note = 0;
 	close(fd);
@@ -315,9 +329,9 @@ int xb_lock_pid_namespace(const char *directory, int *lock)
 	*lock = -1;
 	if (stat("/proc/self/ns/pid", &ours) < 0)
 		return xb_system_error(errno, "cannot read /proc/self/ns/pid (is /proc mounted?)");
-	*lock = open_lock(directory, "namespace.lock");
+	error = open_if_writable(directory, "namespace.lock", lock);
 	if (*lock < 0)
-		return *lock == -EROFS ? 0 : *lock;
+		return error;
 	error = enter_namespace(*lock, ours.st_ino, directory);
 	if (error) {
 		close(*lock);
