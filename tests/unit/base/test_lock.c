@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Locks between processes, their numbers, and what is said where they cannot be had. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/patience.h"
+
+/* A mount of its own, which goes with the process. */
+static const char folder[] = "/mnt";
+
+static int refused; /* errno of every flock(2); 0: the kernel answers */
+
+int flock(int fd, int operation)
+{
+	if (refused) {
+		errno = refused;
+		return -1;
+	}
+	return (int)syscall(SYS_flock, fd, operation);
+}
+
+static int mounted(void **state)
+{
+	(void)state;
+	umask(0);
+	return unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	xb_patience_set(0);
+	xb_error_clear();
+	return mount("xbt", folder, "tmpfs", 0, "mode=0755");
+}
+
+static int end(void **state)
+{
+	(void)state;
+	refused = 0;
+	xb_locks_drop();
+	return umount2(folder, MNT_DETACH);
+}
+
+/* A child that holds the lock until it is killed. */
+static pid_t holder_of(const char *name)
+{
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		int lock = xb_lock(folder, name);
+
+		if (lock >= 0 && !xb_lock_note(lock, 4711) && write(ready[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+static void end_of(pid_t child)
+{
+	int status;
+
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+static void read_only(void)
+{
+	assert_int_equal(mount("none", folder, "none", MS_REMOUNT | MS_RDONLY, NULL), 0);
+}
+
+static void taken_and_given_back(void **state)
+{
+	uint64_t number = 1;
+	int lock = xb_lock(folder, XB_WRITER_LOCK);
+
+	(void)state;
+	assert_true(lock >= 0);
+	assert_int_equal(fcntl(lock, F_GETFD), FD_CLOEXEC);
+	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	assert_int_equal(number, 0);
+	assert_int_equal(xb_try_lock(folder, XB_WRITER_LOCK), -EWOULDBLOCK);
+	assert_string_equal(xb_error_message(), "");
+	assert_int_equal(xb_lock_note(lock, UINT64_MAX), 0);
+	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	assert_true(number == UINT64_MAX);
+	xb_unlock(lock);
+	assert_false(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	/* The locks do not know each other. */
+	assert_false(xb_lock_is_held(folder, XB_BUILDER_LOCK, &number));
+	assert_int_equal(number, 0);
+	lock = xb_try_lock(folder, XB_WRITER_LOCK);
+	assert_true(lock >= 0);
+	xb_unlock(lock);
+	xb_unlock(-1);
+}
+
+static void gone_with_the_process(void **state)
+{
+	pid_t child = holder_of(XB_WRITER_LOCK);
+	uint64_t number;
+	int lock;
+
+	(void)state;
+	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	assert_int_equal(number, 4711);
+	end_of(child);
+	assert_false(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	lock = xb_lock(folder, XB_WRITER_LOCK);
+	assert_true(lock >= 0);
+	xb_unlock(lock);
+}
+
+static void whoever_is_in_the_way_is_named(void **state)
+{
+	pid_t child = holder_of(XB_WRITER_LOCK);
+	char expected[64], text[256];
+
+	(void)state;
+	snprintf(expected, sizeof(expected), "process %d (`", (int)child);
+	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -EBUSY);
+	assert_non_null(strstr(xb_error_message(), expected));
+	assert_non_null(strstr(xb_error_message(), "holds /mnt/writer.lock"));
+	assert_true(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
+	assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
+	end_of(child);
+	assert_false(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
+}
+
+/* Who only looks makes no file. */
+static void looking_makes_nothing(void **state)
+{
+	char text[64], path[64];
+
+	(void)state;
+	assert_false(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
+	snprintf(path, sizeof(path), "%s/%s", folder, XB_WRITER_LOCK);
+	assert_int_equal(access(path, F_OK), -1);
+	xb_locks_make(folder);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_false(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
+	xb_locks_make("/mnt/missing");
+	assert_string_equal(xb_error_message(), "");
+}
+
+static void another_kind_of_file_is_no_lock(void **state)
+{
+	char text[64];
+	uint64_t number = 1;
+
+	(void)state;
+	assert_int_equal(mkfifo("/mnt/" XB_WRITER_LOCK, 0660), 0);
+	assert_true(xb_lock(folder, XB_WRITER_LOCK) < 0);
+	assert_non_null(strstr(xb_error_message(), "not a regular file"));
+	assert_true(xb_try_lock(folder, XB_WRITER_LOCK) < 0);
+	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	assert_int_equal(number, 0);
+	assert_false(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
+}
+
+static void kept_for_several_steps(void **state)
+{
+	int first = xb_lock(folder, XB_WRITER_LOCK), second;
+	uint64_t number;
+
+	(void)state;
+	xb_lock_keep(XB_WRITER_LOCK, first);
+	xb_lock_keep(XB_BUILDER_LOCK, -1);
+	second = xb_lock(folder, XB_WRITER_LOCK);
+	assert_true(second >= 0 && second != first);
+	assert_int_equal(fcntl(second, F_GETFD), FD_CLOEXEC);
+	/* One is enough: the other descriptor of it goes. */
+	xb_lock_keep(XB_WRITER_LOCK, second);
+	assert_int_equal(fcntl(second, F_GETFD), -1);
+	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	first = xb_lock(folder, XB_BUILDER_LOCK);
+	assert_true(first >= 0);
+	xb_lock_keep(XB_BUILDER_LOCK, first);
+	assert_true(xb_lock_is_held(folder, XB_BUILDER_LOCK, &number));
+	xb_locks_drop();
+	assert_false(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	assert_false(xb_lock_is_held(folder, XB_BUILDER_LOCK, &number));
+	xb_locks_drop();
+}
+
+static void the_directory_is_a_lock(void **state)
+{
+	int lock = xb_lock_opening(folder);
+
+	(void)state;
+	assert_true(lock >= 0);
+	assert_int_equal(xb_lock_opening(folder), -EBUSY);
+	assert_non_null(strstr(xb_error_message(), folder));
+	xb_unlock(lock);
+	read_only();
+	lock = xb_lock_opening(folder);
+	assert_true(lock >= 0);
+	xb_unlock(lock);
+	assert_int_equal(xb_lock_opening("/mnt/missing"), -ENOENT);
+	assert_non_null(strstr(xb_error_message(), "/mnt/missing"));
+}
+
+static void readers_keep_writers_out_together(void **state)
+{
+	uint64_t number;
+	int one, two;
+
+	(void)state;
+	assert_int_equal(xb_lock_out_writers(folder, &one), 0);
+	assert_int_equal(xb_lock_out_writers(folder, &two), 0);
+	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -EBUSY);
+	xb_unlock(one);
+	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -EBUSY);
+	xb_unlock(two);
+	one = xb_lock(folder, XB_WRITER_LOCK);
+	assert_true(one >= 0);
+	assert_int_equal(xb_lock_out_writers(folder, &two), -EBUSY);
+	assert_int_equal(two, -1);
+	xb_lock_keep(XB_WRITER_LOCK, one);
+	assert_int_equal(xb_lock_out_writers(folder, &two), 0);
+	assert_true(two >= 0);
+	xb_unlock(two);
+	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+}
+
+static void nothing_to_lock_where_nothing_is_written(void **state)
+{
+	int lock = 77;
+
+	(void)state;
+	read_only();
+	assert_int_equal(xb_lock_out_writers(folder, &lock), 0);
+	assert_int_equal(lock, -1);
+	lock = 77;
+	assert_int_equal(xb_lock_pid_namespace(folder, &lock), 0);
+	assert_int_equal(lock, -1);
+}
+
+static void errors_give_no_lock(void **state)
+{
+	int lock = 77;
+
+	(void)state;
+	assert_int_equal(xb_lock_out_writers("/mnt/missing", &lock), -ENOENT);
+	assert_int_equal(lock, -1);
+	lock = 77;
+	assert_int_equal(xb_lock_pid_namespace("/mnt/missing", &lock), -ENOENT);
+	assert_int_equal(lock, -1);
+}
+
+/* As on a file system without locks: nobody knows who has one. */
+static void what_cannot_be_determined_is_held(void **state)
+{
+	uint64_t number = 1;
+	int lock = 77;
+
+	(void)state;
+	refused = ENOLCK;
+	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
+	assert_int_equal(number, 0);
+	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -ENOLCK);
+	assert_string_equal(xb_error_message(), "cannot lock /mnt/writer.lock: No locks available");
+	assert_int_equal(xb_try_lock(folder, XB_WRITER_LOCK), -ENOLCK);
+	assert_int_equal(xb_lock_opening(folder), -ENOLCK);
+	assert_int_equal(xb_lock_pid_namespace(folder, &lock), -ENOLCK);
+	assert_int_equal(lock, -1);
+}
+
+static void one_namespace_shares_a_directory(void **state)
+{
+	int first, second;
+
+	(void)state;
+	assert_int_equal(xb_lock_pid_namespace(folder, &first), 0);
+	assert_int_equal(xb_lock_pid_namespace(folder, &second), 0);
+	assert_true(first >= 0 && second >= 0);
+	xb_unlock(first);
+	xb_unlock(second);
+}
+
+/* Returns what it says in a PID namespace of its own. */
+static int from_another_namespace(char *message, size_t size)
+{
+	int told[2], status;
+	ssize_t got;
+	pid_t child;
+
+	assert_int_equal(pipe2(told, O_CLOEXEC), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		pid_t inner = unshare(CLONE_NEWPID | CLONE_NEWNS) ? -1 : fork();
+		int lock = 77, error;
+
+		if (inner) {
+			_exit(inner < 0 || waitpid(inner, &status, 0) < 0 ? 100
+									  : WEXITSTATUS(status));
+		}
+		if (mount("proc", "/proc", "proc", 0, NULL))
+			_exit(101);
+		error = xb_lock_pid_namespace(folder, &lock);
+		if (write(told[1], xb_error_message(), strlen(xb_error_message())) < 0)
+			_exit(102);
+		_exit(error ? lock == -1 ? 1 : 2 : 0);
+	}
+	close(told[1]);
+	got = read(told[0], message, size - 1);
+	message[got > 0 ? got : 0] = '\0';
+	close(told[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WEXITSTATUS(status);
+}
+
+static void another_namespace_is_refused_meanwhile(void **state)
+{
+	char message[256];
+	int lock;
+
+	(void)state;
+	assert_int_equal(xb_lock_pid_namespace(folder, &lock), 0);
+	assert_int_equal(from_another_namespace(message, sizeof(message)), 1);
+	assert_string_equal(message, "/mnt is in use from another PID namespace; use one namespace "
+				     "per state directory");
+	xb_unlock(lock);
+	assert_int_equal(from_another_namespace(message, sizeof(message)), 0);
+	assert_int_equal(xb_lock_pid_namespace(folder, &lock), 0);
+	xb_unlock(lock);
+}
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_FOLDER(taken_and_given_back),
+		WITH_FOLDER(gone_with_the_process),
+		WITH_FOLDER(whoever_is_in_the_way_is_named),
+		WITH_FOLDER(looking_makes_nothing),
+		WITH_FOLDER(another_kind_of_file_is_no_lock),
+		WITH_FOLDER(kept_for_several_steps),
+		WITH_FOLDER(the_directory_is_a_lock),
+		WITH_FOLDER(readers_keep_writers_out_together),
+		WITH_FOLDER(nothing_to_lock_where_nothing_is_written),
+		WITH_FOLDER(errors_give_no_lock),
+		WITH_FOLDER(what_cannot_be_determined_is_held),
+		WITH_FOLDER(one_namespace_shares_a_directory),
+		WITH_FOLDER(another_namespace_is_refused_meanwhile),
+	};
+
+	return cmocka_run_group_tests(tests, mounted, NULL);
+}
