@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One budget of time for all waits, and what is said meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/patience.h"
+#include "base/program.h"
+
+static char told[512];
+static int times;
+
+static void keep(enum xb_notice_kind kind, const char *message)
+{
+	assert_int_equal(kind, XB_NOTE);
+	snprintf(told, sizeof(told), "%s", message);
+	times++;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	xb_notice_sink(keep);
+	xb_error_clear();
+	told[0] = '\0';
+	times = 0;
+	return 0;
+}
+
+/* Waits until it is given up, or for so many ms. Returns how long that took. */
+static uint64_t wait_for(struct xb_wait *wait, unsigned int most, bool *gave_up)
+{
+	uint64_t start = xb_clock();
+
+	*gave_up = false;
+	while (!*gave_up && xb_clock() - start < most * UINT64_C(1000000)) {
+		*gave_up = !xb_wait_on(wait, "somebody is in the way");
+		usleep(1000);
+	}
+	return xb_clock() - start;
+}
+
+static void without_patience(void **state)
+{
+	struct xb_wait wait = {0};
+
+	(void)state;
+	xb_patience_set(0);
+	assert_false(xb_wait_on(&wait, "process 812 holds it"));
+	assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
+	assert_string_equal(xb_error_message(), "gave up after waiting 0 s: process 812 holds it");
+	assert_int_equal(times, 0);
+	assert_int_equal(wait.begun, 0);
+	assert_false(xb_wait_on(&wait, "it"));
+}
+
+static const char *advice(enum xb_advice which)
+{
+	return which == XB_ADVICE_WAIT_LONGER ? " (be patient)" : " (wrong advice)";
+}
+
+static void the_program_adds_its_advice(void **state)
+{
+	struct xb_wait wait = {0};
+
+	(void)state;
+	assert_string_equal(xb_program(), "xdp-bloom");
+	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), "");
+	xb_program_set("other", advice);
+	assert_string_equal(xb_program(), "other");
+	xb_patience_set(0);
+	assert_false(xb_wait_on(&wait, "it"));
+	assert_string_equal(xb_error_message(), "gave up after waiting 0 s (be patient): it");
+	xb_program_set("other", NULL);
+	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), "");
+}
+
+static void all_waits_have_one_budget(void **state)
+{
+	struct xb_wait one = {0}, two = {0};
+	uint64_t first, second, before;
+	bool gave_up;
+
+	(void)state;
+	xb_patience_set(2);
+	first = wait_for(&one, 600, &gave_up);
+	assert_false(gave_up);
+	xb_wait_end(&one);
+	assert_int_equal(one.begun, 0);
+	before = one.before;
+	assert_in_range(before, 500000000, 2 * XB_SECOND);
+	xb_wait_end(&one); /* once more: nothing */
+	assert_true(one.before == before);
+	usleep(300000); /* what is not waited for does not count */
+	second = wait_for(&two, 30000, &gave_up);
+	assert_true(gave_up);
+	assert_true(first + second >= 2 * XB_SECOND);
+	assert_true(second < 2 * XB_SECOND);
+	assert_non_null(strstr(xb_error_message(), "gave up after waiting "));
+	assert_false(xb_wait_on(&one, "it"));
+	xb_patience_renew();
+	assert_true(xb_wait_on(&one, "it"));
+	xb_wait_end(&one);
+}
+
+/* Once a wait, after a second in all. */
+static void it_is_said_once(void **state)
+{
+	struct xb_wait wait = {0};
+	bool gave_up;
+
+	(void)state;
+	xb_patience_set(60);
+	wait_for(&wait, 700, &gave_up);
+	xb_wait_end(&wait);
+	if (wait.before < XB_SECOND) /* a busy machine may take longer */
+		assert_int_equal(times, 0);
+	wait_for(&wait, 600, &gave_up);
+	assert_false(gave_up);
+	assert_int_equal(times, 1);
+	assert_memory_equal(told, "waiting, for another 5", 22);
+	assert_non_null(strstr(told, " s at most: somebody is in the way"));
+	xb_wait_end(&wait);
+	assert_true(xb_wait_on(&wait, "it"));
+	assert_int_equal(times, 1);
+	xb_wait_end(&wait);
+}
+
+static void the_longest_patience(void **state)
+{
+	struct xb_wait wait = {.before = XB_SECOND};
+
+	(void)state;
+	xb_patience_set(UINT32_MAX);
+	assert_true(xb_wait_on(&wait, "it"));
+	assert_string_equal(told, "waiting, for another 4294967295 s at most: it");
+	xb_wait_end(&wait);
+}
+
+static int awake;
+
+static void waker(bool wake)
+{
+	awake += wake ? 1 : -1;
+}
+
+static void wakers(void **state)
+{
+	(void)state;
+	assert_false(xb_wait_wake(true));
+	xb_wait_waker(waker);
+	assert_true(xb_wait_wake(true));
+	assert_int_equal(awake, 1);
+	assert_true(xb_wait_wake(false));
+	assert_int_equal(awake, 0);
+	xb_wait_waker(NULL);
+	assert_false(xb_wait_wake(true));
+	assert_int_equal(awake, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(without_patience, begin),
+		cmocka_unit_test_setup(the_program_adds_its_advice, begin),
+		cmocka_unit_test_setup(all_waits_have_one_budget, begin),
+		cmocka_unit_test_setup(it_is_said_once, begin),
+		cmocka_unit_test_setup(the_longest_patience, begin),
+		cmocka_unit_test(wakers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
