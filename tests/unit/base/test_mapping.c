@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows into files: pages as they are touched, and never one beyond the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/mapping.h"
+
+#define PAGES 8
+
+static size_t page;
+static int file = -1;
+
+/* Each byte of a page is its number and one. */
+static int begin(void **state)
+{
+	(void)state;
+	page = (size_t)sysconf(_SC_PAGESIZE);
+	file = memfd_create("test", MFD_CLOEXEC);
+	if (file < 0 || ftruncate(file, (off_t)(PAGES * page)))
+		return -1;
+	for (size_t i = 0; i < PAGES; i++) {
+		const uint8_t number = (uint8_t)(i + 1);
+
+		if (pwrite(file, &number, 1, (off_t)(i * page)) != 1 ||
+		    pwrite(file, &number, 1, (off_t)((i + 1) * page - 1)) != 1)
+			return -1;
+	}
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	return close(file);
+}
+
+static unsigned int pages_mapped(const struct xb_mapping *window)
+{
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < window->size / page; i++)
+		count += window->mapped[i];
+	return count;
+}
+
+static void only_what_is_touched(void **state)
+{
+	struct xb_mapping window;
+
+	(void)state;
+	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
+	assert_int_equal(window.size, PAGES * page);
+	assert_int_equal(pages_mapped(&window), 0);
+	assert_int_equal(xb_mapping_map(&window, 2 * page, 1), 0);
+	assert_int_equal(pages_mapped(&window), 1);
+	assert_int_equal(window.base[2 * page], 3);
+	assert_int_equal(xb_mapping_map(&window, 3 * page - 1, 1), 0);
+	assert_int_equal(pages_mapped(&window), 1);
+	assert_int_equal(window.base[3 * page - 1], 3);
+	xb_mapping_close(&window);
+	assert_null(window.base);
+	assert_null(window.mapped);
+	xb_mapping_close(&window);
+}
+
+static void bytes_that_span_pages(void **state)
+{
+	struct xb_mapping window;
+	uint8_t byte;
+
+	(void)state;
+	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
+	assert_int_equal(xb_mapping_map(&window, 3 * page - 1, 2), 0);
+	assert_int_equal(pages_mapped(&window), 2);
+	assert_int_equal(window.base[3 * page - 1], 3);
+	assert_int_equal(window.base[3 * page], 4);
+	/* What is mapped already stays, and is the file. */
+	window.base[3 * page] = 99;
+	assert_int_equal(xb_mapping_map(&window, 3 * page - 1, page + 2), 0);
+	assert_int_equal(pages_mapped(&window), 3);
+	assert_int_equal(window.base[3 * page], 99);
+	assert_int_equal(window.base[4 * page], 5);
+	assert_int_equal(pread(file, &byte, 1, (off_t)(3 * page)), 1);
+	assert_int_equal(byte, 99);
+	assert_int_equal(xb_mapping_map(&window, 0, PAGES * page), 0);
+	assert_int_equal(pages_mapped(&window), PAGES);
+	assert_int_equal(window.base[PAGES * page - 1], PAGES);
+	xb_mapping_close(&window);
+}
+
+static void all_at_once(void **state)
+{
+	struct xb_mapping window;
+
+	(void)state;
+	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
+	assert_int_equal(xb_mapping_map(&window, 0, 1), 0);
+	assert_int_equal(xb_mapping_map_all(&window), 0);
+	assert_null(window.mapped);
+	for (size_t i = 0; i < PAGES; i++)
+		assert_int_equal(window.base[i * page], i + 1);
+	assert_int_equal(xb_mapping_map_all(&window), 0);
+	assert_int_equal(xb_mapping_map(&window, page, page), 0);
+	assert_true(xb_mapping_map(&window, PAGES * page, 1) < 0);
+	xb_mapping_close(&window);
+}
+
+static void whole_pages_are_reserved(void **state)
+{
+	struct xb_mapping window;
+
+	(void)state;
+	assert_int_equal(xb_mapping_open(&window, file, 1), 0);
+	assert_int_equal(window.size, page);
+	xb_mapping_close(&window);
+	assert_int_equal(xb_mapping_open(&window, file, page + 1), 0);
+	assert_int_equal(window.size, 2 * page);
+	assert_int_equal(xb_mapping_map(&window, 2 * page - 1, 1), 0);
+	assert_true(xb_mapping_map(&window, 2 * page, 1) < 0);
+	xb_mapping_close(&window);
+}
+
+static void nothing_beyond_the_end(void **state)
+{
+	const struct {
+		size_t offset, size;
+	} rows[] = {
+		{PAGES * page, 1},
+		{PAGES * page - 1, 2},
+		{0, PAGES * page + 1},
+		{0, SIZE_MAX},
+		{SIZE_MAX, 1},
+		{SIZE_MAX, SIZE_MAX},
+		{page, SIZE_MAX - page + 1},
+		{page, SIZE_MAX},
+		{0, 0},
+		{page, 0},
+	};
+	struct xb_mapping window;
+
+	(void)state;
+	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		xb_error_clear();
+		assert_int_equal(xb_mapping_map(&window, rows[i].offset, rows[i].size), -EIO);
+		assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
+		assert_non_null(strstr(xb_error_message(), "the filter has no "));
+		assert_int_equal(pages_mapped(&window), 0);
+	}
+	xb_mapping_close(&window);
+}
+
+static void what_cannot_be_mapped(void **state)
+{
+	struct xb_mapping window;
+
+	(void)state;
+	assert_int_equal(xb_mapping_open(&window, -1, PAGES * page), 0);
+	assert_int_equal(xb_mapping_map(&window, 0, 1), -EBADF);
+	assert_non_null(strstr(xb_error_message(), "cannot map "));
+	assert_int_equal(pages_mapped(&window), 0);
+	assert_int_equal(xb_mapping_map_all(&window), -EBADF);
+	assert_non_null(window.mapped);
+	xb_mapping_close(&window);
+	/* Nothing to reserve, and more than there is. */
+	assert_true(xb_mapping_open(&window, file, 0) < 0);
+	xb_mapping_close(&window);
+	assert_true(xb_mapping_open(&window, file, SIZE_MAX) < 0);
+	assert_non_null(strstr(xb_error_message(), "cannot reserve "));
+	assert_null(window.mapped);
+	xb_mapping_close(&window);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_what_is_touched, begin, end),
+		cmocka_unit_test_setup_teardown(bytes_that_span_pages, begin, end),
+		cmocka_unit_test_setup_teardown(all_at_once, begin, end),
+		cmocka_unit_test_setup_teardown(whole_pages_are_reserved, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_beyond_the_end, begin, end),
+		cmocka_unit_test_setup_teardown(what_cannot_be_mapped, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
