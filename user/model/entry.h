@@ -126,14 +126,15 @@ bool xb_entry_inside(const struct xb_entry *outer, const struct xb_entry *inner)
 /* Writes the key and returns its size; keys compare as entries do. */
 size_t xb_entry_encode(const struct xb_entry *entry, uint8_t key[XB_ENTRY_KEY_BYTES]);
 
-/* Returns the size taken, 0 if this is no key. A name is not copied: it stays in the key. */
+/* Returns the size taken, 0 if this is no key: of no kind, of a length that its kind has not, or
+ * cut short. A name is not copied: it stays in the key. */
 size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry);
 
 /*
  * Sorts records of the given size that begin with a struct xb_entry; the sort is stable. array: the
  * address of the pointer to the records, which must be allocated; afterwards they may be elsewhere,
- * without room for more. -EIO, or -EINVAL for 2^32 records, with a message; all records are then
- * unchanged.
+ * without room for more. -EIO without memory, or -EINVAL for 2^32 records, with a message; all
+ * records are then still there, perhaps in another order.
  */
 int xb_entry_sort(void *array, size_t count, size_t size);
 
