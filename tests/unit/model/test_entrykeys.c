@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Keys of entries, whole, cut and damaged; their order, and how entries are sorted. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "model/entry.h"
+
+/* Room for the forms of some names at once. */
+static struct xb_entry parse(const char *text)
+{
+	static uint8_t forms[8][XB_NAME_BYTES];
+	static unsigned int next;
+	struct xb_entry entry;
+
+	memset(&entry, 0xa5, sizeof(entry));
+	if (xb_entry_parse(text, strlen(text), forms[next++ % 8], &entry, NULL))
+		fail_msg("%s: %s", text, xb_error_message());
+	return entry;
+}
+
+static const char *const in_order[] = {
+	"0.0.0.0/0",   "0.0.0.0/24", "1.0.0.0/24",	"255.0.0.0/8", "0.0.0.0/25", "0.0.0.0",
+	"0.0.0.1",     "128.0.0.0",  "255.255.255.255", "::/0",	       "::",	     "::1",
+	"::1:0:0:0:0", "8000::/1",   "ffff::",		"com",	       "=com",	     "a.com",
+	"=a.com",      "b.a.com",    "b.com",		"ab.com",      "z.org",	     "example",
+};
+
+#define COUNT (sizeof(in_order) / sizeof(in_order[0]))
+
+static size_t encoded(const struct xb_entry *entry, uint8_t key[XB_ENTRY_KEY_BYTES])
+{
+	size_t size;
+
+	memset(key, 0xa5, XB_ENTRY_KEY_BYTES);
+	size = xb_entry_encode(entry, key);
+	assert_in_range(size, 2, XB_ENTRY_KEY_BYTES);
+	if (!xb_entry_is_name(entry))
+		assert_in_range(size, 2, XB_ADDRESS_KEY_BYTES);
+	return size;
+}
+
+static int sign(int number)
+{
+	return (number > 0) - (number < 0);
+}
+
+static void keys_compare_as_entries_do(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		for (size_t j = 0; j < COUNT; j++) {
+			uint8_t one_key[XB_ENTRY_KEY_BYTES], other_key[XB_ENTRY_KEY_BYTES];
+			struct xb_entry one = parse(in_order[i]), other = parse(in_order[j]);
+			size_t first = encoded(&one, one_key), second = encoded(&other, other_key);
+			int order = memcmp(one_key, other_key, first < second ? first : second);
+
+			if (!order)
+				order = (first > second) - (first < second);
+			if (sign(xb_entry_compare(&one, &other)) != (i > j) - (i < j))
+				fail_msg("%s and %s", in_order[i], in_order[j]);
+			if (sign(order) != (i > j) - (i < j))
+				fail_msg("keys of %s and %s", in_order[i], in_order[j]);
+		}
+	}
+}
+
+static void keys_both_ways(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		uint8_t key[XB_ENTRY_KEY_BYTES];
+		struct xb_entry entry = parse(in_order[i]), back;
+
+		for (int allow = 0; allow < 2; allow++) {
+			size_t size = encoded(&entry, key);
+
+			assert_int_equal(xb_entry_decode(key, size, &back), size);
+			assert_int_equal(xb_entry_compare(&entry, &back), 0);
+			assert_int_equal(back.line, 0);
+			entry = xb_entry_allow(&entry);
+		}
+	}
+}
+
+/* In memory of its own: the sanitizer sees any byte that is read behind the end. */
+static size_t decode(const uint8_t *key, size_t size)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	struct xb_entry entry;
+	size_t taken;
+
+	assert_non_null(copy);
+	memcpy(copy, key, size);
+	taken = xb_entry_decode(copy, size, &entry);
+	free(copy);
+	return taken;
+}
+
+static void keys_that_are_cut(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		struct xb_entry entry = parse(in_order[i]);
+		uint8_t key[XB_ENTRY_KEY_BYTES];
+		size_t size = encoded(&entry, key);
+
+		/* A name that is cut at a label is another name. */
+		for (size_t less = 0; less < size; less++)
+			if (!xb_entry_is_name(&entry) || less < 2)
+				assert_int_equal(decode(key, less), 0);
+			else
+				assert_in_range(decode(key, less), 0, less);
+	}
+}
+
+static void kinds_that_are_none(void **state)
+{
+	uint8_t key[XB_ENTRY_KEY_BYTES] = {0};
+
+	(void)state;
+	for (int kind = 0; kind < 256; kind++) {
+		key[0] = (uint8_t)kind;
+		if (kind < XB_PREFIX4 || kind > XB_ALLOW_NAME)
+			assert_int_equal(decode(key, sizeof(key)), 0);
+	}
+}
+
+/* One that is too long would be shifted beyond its address. */
+static void lengths_that_are_none(void **state)
+{
+	static const struct {
+		uint8_t kind, first, last;
+	} rows[] = {
+		{XB_PREFIX4, 0, 24}, {XB_HOST4, 25, 32},  {XB_NET6, 0, 128},
+		{XB_ALLOW4, 0, 32},  {XB_ALLOW6, 0, 128},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bool ipv6 = rows[i].kind == XB_NET6 || rows[i].kind == XB_ALLOW6;
+		size_t size = ipv6 ? 18 : 6;
+
+		for (int length = 0; length < 256; length++) {
+			uint8_t key[XB_ADDRESS_KEY_BYTES] = {rows[i].kind};
+			bool right = length >= rows[i].first && length <= rows[i].last;
+
+			key[size - 1] = (uint8_t)length;
+			if (decode(key, size) != (right ? size : 0))
+				fail_msg("kind %d, length %d", rows[i].kind, length);
+		}
+	}
+}
+
+static void names_that_are_none(void **state)
+{
+	static const struct {
+		const char *key;
+		size_t size, taken;
+	} rows[] = {
+		{"\6", 1, 0},
+		{"\6\0", 2, 0},
+		{"\6\1a", 3, 3},
+		{"\6\1a\0", 4, 4},
+		{"\6\1a\0\0", 5, 0},
+		{"\6\0\1a", 4, 0},
+		{"\6\1a\0\1b", 6, 0},
+		{"\6\2a", 3, 0},
+		{"\6\1a\1", 4, 0},
+		{"\7\3com\7example", 13, 13},
+		{"\7\3com\7exampl", 12, 0},
+		{"\6\xff", 2, 0},
+	};
+	uint8_t key[300];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(decode((const uint8_t *)rows[i].key, rows[i].size), rows[i].taken);
+	memset(key, 1, sizeof(key));
+	key[0] = XB_NAME;
+	assert_int_equal(decode(key, 255), 255);
+	assert_int_equal(decode(key, 257), 0);
+	assert_int_equal(decode(key, 300), 0);
+}
+
+struct record {
+	struct xb_entry entry;
+	uint64_t number;
+};
+
+/* A sort that nobody doubts. */
+static void insertion_sort(struct record *records, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct record one = records[i];
+		size_t at = i;
+
+		for (; at > 0 && xb_entry_compare(&records[at - 1].entry, &one.entry) > 0; at--)
+			records[at] = records[at - 1];
+		records[at] = one;
+	}
+}
+
+static void is_sorted(const struct record *records, size_t count)
+{
+	struct record *sorted = calloc(count + 1, sizeof(*sorted)),
+		      *expected = calloc(count + 1, sizeof(*expected));
+
+	assert_true(sorted && expected);
+	memcpy(sorted, records, count * sizeof(*records));
+	memcpy(expected, records, count * sizeof(*records));
+	insertion_sort(expected, count);
+	assert_int_equal(xb_entry_sort(&sorted, count, sizeof(*sorted)), 0);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(xb_entry_compare(&sorted[i].entry, &expected[i].entry), 0);
+		if (sorted[i].number != expected[i].number)
+			fail_msg("record %zu is number %d", i, (int)sorted[i].number);
+	}
+	free(sorted);
+	free(expected);
+}
+
+static uint64_t random_number(void)
+{
+	static uint64_t state = 0x9e3779b97f4a7c15ULL;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	return state ^= state << 17;
+}
+
+/* Few values, so that there are many of each. */
+static struct xb_entry random_entry(unsigned int what)
+{
+	static const uint8_t names[][6] = {"\1a", "\1a\1b", "\1b", "\2ab", "\1a\0"};
+	uint64_t number = random_number();
+	struct xb_entry entry = {.hi = number & 0x8100000300000001,
+				 .lo = number >> 7 & 0x8000000000000003};
+
+	if (what == 1 || (what == 2 && number >> 62 == 0)) {
+		size_t one = number >> 8 & 3;
+
+		return (struct xb_entry){.name = names[one],
+					 .kind = XB_NAME,
+					 .length = one == 1   ? 4
+						   : one == 3 ? 3
+							      : 2};
+	}
+	entry.kind = (uint8_t)(what == 3 ? XB_HOST4 : XB_PREFIX4 + (number >> 20 & 3));
+	entry.length = what == 3 ? 32 : (uint8_t)(number >> 30 & 31);
+	if (xb_entry_is_ipv4(&entry)) {
+		entry.hi &= UINT64_C(0xffffffff00000000);
+		entry.lo = 0;
+	}
+	return entry;
+}
+
+/* what: 0: addresses; 1: names; 2: both; 3: IPv4 addresses of one length. */
+static void sorted_and_stable(void **state)
+{
+	static struct record records[600];
+	static const size_t counts[] = {0, 1, 2, 3, 17, 600};
+
+	(void)state;
+	for (unsigned int what = 0; what < 4; what++) {
+		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+			for (size_t j = 0; j < counts[i]; j++)
+				records[j] = (struct record){random_entry(what), j};
+			is_sorted(records, counts[i]);
+			insertion_sort(records, counts[i]);
+			is_sorted(records, counts[i]);
+		}
+	}
+}
+
+static void too_many_to_sort(void **state)
+{
+	struct record record = {.number = 7}, *records = &record;
+
+	(void)state;
+	xb_error_clear();
+	assert_int_equal(xb_entry_sort(&records, (size_t)UINT32_MAX + 1, sizeof(record)), -EINVAL);
+	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+	assert_ptr_equal(records, &record);
+	assert_int_equal(record.number, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_compare_as_entries_do), cmocka_unit_test(keys_both_ways),
+		cmocka_unit_test(keys_that_are_cut),	      cmocka_unit_test(kinds_that_are_none),
+		cmocka_unit_test(lengths_that_are_none),      cmocka_unit_test(names_that_are_none),
+		cmocka_unit_test(sorted_and_stable),	      cmocka_unit_test(too_many_to_sort),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
