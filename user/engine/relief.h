@@ -8,9 +8,10 @@
 
 /*
  * Whether the change in this write transaction asks for no more than `before`, the meta record with
- * which it began: nothing more is dropped, and no larger or stricter filter is wanted. Such a
- * change is committed even if no filter can be built for it: detach, flush, del, allow add, policy
- * monitor, a smaller capacity.
+ * which it began: nothing more is listed, and no larger or stricter filter is wanted. Such a change
+ * is committed even if no filter can be built for it: detach, flush, del, allow add, policy
+ * monitor, a smaller capacity. What leaves the allowlist does not count: expiries and surveys take
+ * from it within any change, and must not block a way out.
  */
 bool xb_relief_is(const struct xb_meta *before, const struct xb_txn *txn);
 

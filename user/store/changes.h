@@ -30,7 +30,8 @@ struct xb_changes {
 	size_t count, room;
 	struct xb_arena names;
 	bool bulk;
-	bool tightens; /* something may be dropped now that was not before; kept in bulk, too */
+	bool tightens; /* something is listed that was not, or has a stricter verdict; kept in bulk,
+			  too */
 };
 
 /* Appends a change, with a copy of the entry's name. */
