@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Why an interface cannot be attached: errors of drivers, other programs, and kinds of devices. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <net/if_arp.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach/medium.h"
+#include "attach/refusal.h"
+#include "base/error.h"
+#include "base/program.h"
+
+static const char *advice(enum xb_advice which)
+{
+	return which == XB_ADVICE_MODE_SKB	     ? " [skb]"
+	       : which == XB_ADVICE_MODE_SKB_OR_AUTO ? " [skb or auto]"
+	       : which == XB_ADVICE_DETACH_THERE     ? " [there]"
+						     : " [wrong advice]";
+}
+
+static int alone(void **state)
+{
+	(void)state;
+	xb_program_set("test", advice);
+	return unshare(CLONE_NEWNET);
+}
+
+static void each_error_has_its_words(void **state)
+{
+	static const struct {
+		int error;
+		enum xb_mode mode;
+		int code;
+		const char *message;
+	} rows[] = {
+		{ENODEV, XB_MODE_AUTO, -EIO, "lo: the interface is gone"},
+		{EBUSY, XB_MODE_AUTO, -EIO,
+		 "lo: another XDP program holds the interface; detach it first"},
+		{EEXIST, XB_MODE_SKB, -EIO,
+		 "lo: another XDP program holds the interface; detach it first"},
+		{EPERM, XB_MODE_AUTO, -EPERM,
+		 "lo: cannot attach (root, or CAP_BPF and CAP_NET_ADMIN, and for libxdp's "
+		 "dispatcher "
+		 "CAP_SYS_ADMIN, is needed): Operation not permitted"},
+		{ERANGE, XB_MODE_NATIVE, -EIO,
+		 "lo: the driver has no XDP at MTU 65536; lower it (ip link set dev lo mtu 1500) "
+		 "[skb]"},
+		{ENOSPC, XB_MODE_AUTO, -EIO,
+		 "lo: the driver has no queues left for XDP; use fewer channels (ethtool -L lo "
+		 "combined N; on veth, as many rx queues as the peer has tx queues) [skb]"},
+		{ENOMEM, XB_MODE_AUTO, -EIO,
+		 "lo: the driver has no queues left for XDP; use fewer channels (ethtool -L lo "
+		 "combined N; on veth, as many rx queues as the peer has tx queues) [skb]"},
+		{EOPNOTSUPP, XB_MODE_NATIVE, -EIO,
+		 "lo: the driver has no native XDP (Operation not supported) [skb or auto]"},
+		{EINVAL, XB_MODE_NATIVE, -EIO,
+		 "lo: the driver has no native XDP (Invalid argument) [skb or auto]"},
+		/* Another mode than native was refused: another one would be no help. */
+		{EOPNOTSUPP, XB_MODE_SKB, -EOPNOTSUPP,
+		 "lo: cannot attach: Operation not supported"},
+		{EINVAL, XB_MODE_AUTO, -EINVAL, "lo: cannot attach: Invalid argument"},
+		{E2BIG, XB_MODE_NATIVE, -E2BIG, "lo: cannot attach: Argument list too long"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		xb_error_clear();
+		assert_int_equal(xb_refusal_explain("lo", rows[i].mode, rows[i].error),
+				 rows[i].code);
+		assert_string_equal(xb_error_message(), rows[i].message);
+		assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
+	}
+}
+
+/* Names as long as may be, and devices that are gone by now: each error is one all the same. */
+static void a_device_that_is_gone(void **state)
+{
+	static const int errors[] = {ENODEV, EBUSY,  EEXIST, EPERM,	 ERANGE,
+				     ENOSPC, ENOMEM, EINVAL, EOPNOTSUPP, EIO};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		for (enum xb_mode mode = XB_MODE_AUTO; mode <= XB_MODE_SKB; mode++) {
+			xb_error_clear();
+			assert_true(xb_refusal_explain("a23456789abcdef", mode, errors[i]) < 0);
+			assert_int_equal(strncmp(xb_error_message(), "a23456789abcdef: ", 17), 0);
+			assert_null(strstr(xb_error_message(), "wrong advice"));
+		}
+}
+
+/* A program that passes everything. */
+static int load(const char *name, uint32_t *id)
+{
+	static const struct bpf_insn pass[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = XDP_PASS},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	union bpf_attr asked;
+	int fd;
+
+	/* Not by libbpf, which first asks the kernel with bytes that valgrind takes for undefined.
+	 */
+	memset(&asked, 0, sizeof(asked));
+	asked.prog_type = BPF_PROG_TYPE_XDP;
+	asked.insns = (uintptr_t)pass;
+	asked.insn_cnt = sizeof(pass) / sizeof(pass[0]);
+	asked.license = (uintptr_t) "GPL";
+	memcpy(asked.prog_name, name, strlen(name));
+	fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &asked, sizeof(asked));
+	assert_true(fd >= 0);
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
+	*id = info.id;
+	return fd;
+}
+
+static const char *held_by(const char *name)
+{
+	struct xb_netdev device = {.ifindex = 1, .name = "lo"};
+	int fd = load(name, &device.program);
+
+	xb_error_clear();
+	assert_int_equal(xb_refusal_held(&device), -EIO);
+	assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
+	close(fd);
+	return xb_error_message();
+}
+
+static void programs_of_others_and_ours(void **state)
+{
+	const struct xb_netdev gone = {.name = "lo", .program = UINT32_MAX};
+	const char *message;
+
+	(void)state;
+	message = held_by("theirs");
+	assert_non_null(
+		strstr(message, "lo: another XDP program holds the interface (theirs, id "));
+	assert_non_null(strstr(message, "ip link set dev lo xdp off"));
+	message = held_by("xdp_bloom_entr");
+	assert_non_null(strstr(message, "(xdp_bloom_entr, id "));
+	assert_non_null(strstr(message, "it goes on filtering [there]"));
+	assert_null(strstr(message, "xdp off"));
+	message = held_by("xdp_bloo");
+	assert_non_null(strstr(message, "xdp off"));
+	message = held_by("");
+	assert_non_null(strstr(message, "(no name, id "));
+	assert_int_equal(xb_refusal_held(&gone), -EIO);
+	assert_non_null(strstr(xb_error_message(), "(no name, id 4294967295)"));
+}
+
+static int check(uint16_t type, const char *kind)
+{
+	struct xb_netdev device = {.ifindex = 5, .name = "dev0", .type = type};
+
+	snprintf(device.kind, sizeof(device.kind), "%s", kind);
+	xb_error_clear();
+	return xb_medium_check(&device);
+}
+
+static void devices_with_ethernet(void **state)
+{
+	(void)state;
+	assert_int_equal(check(ARPHRD_ETHER, ""), 0);
+	assert_int_equal(check(ARPHRD_ETHER, "veth"), 0);
+	assert_int_equal(check(ARPHRD_ETHER, "ifbx"), 0);
+	assert_int_equal(check(ARPHRD_LOOPBACK, ""), 0);
+	assert_string_equal(xb_error_message(), "");
+}
+
+static void devices_that_cannot_be_read(void **state)
+{
+	static const struct {
+		uint16_t type;
+		const char *kind, *words;
+	} rows[] = {
+		{ARPHRD_ETHER, "ifb", "no packet on ifb devices; attach the interface its traffic"},
+		{ARPHRD_ETHER, "vrf", "no packet on vrf devices; attach the interfaces in it"},
+		{ARPHRD_NONE, "wireguard", "this device (wireguard) have no Ethernet header"},
+		{ARPHRD_NONE, "", "this device (type 65534) have no Ethernet header"},
+		{ARPHRD_PPP, "ppp", "(PPPoE is looked into there)"},
+		{ARPHRD_INFINIBAND, "", "this device (type 32) have no Ethernet header"},
+		{0, "", "this device (type 0) have no Ethernet header"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(check(rows[i].type, rows[i].kind), -EINVAL);
+		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+		assert_non_null(strstr(xb_error_message(), rows[i].words));
+		assert_int_equal(strncmp(xb_error_message(), "dev0: ", 6), 0);
+	}
+	check(ARPHRD_NONE, "tun");
+	assert_null(strstr(xb_error_message(), "PPPoE"));
+	/* A kind that fills its room. */
+	check(ARPHRD_NONE, "a23456789a123456789a123456789ab");
+	assert_non_null(strstr(xb_error_message(), "(a23456789a123456789a123456789ab)"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_error_has_its_words),
+		cmocka_unit_test(a_device_that_is_gone),
+		cmocka_unit_test(programs_of_others_and_ours),
+		cmocka_unit_test(devices_with_ethernet),
+		cmocka_unit_test(devices_that_cannot_be_read),
+	};
+
+	return cmocka_run_group_tests(tests, alone, NULL);
+}
