@@ -15,7 +15,11 @@ static int open_cells(const struct xb_anchor *anchor, struct xb_mapping *window)
 	int error = xb_mapping_open(window, anchor->ifaces,
 				    XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
 
-	return error ? error : xb_mapping_map_all(window);
+	if (!error)
+		error = xb_mapping_map_all(window);
+	if (error)
+		xb_mapping_close(window);
+	return error;
 }
 
 static int clear_row(const struct xb_anchor *anchor, uint32_t row)
