@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of statistics: as many as there are, numbers that are too alike, and rows that are used
+ * again. The table is a plain file here, the statistics are a map. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach/anchor.h"
+#include "base/error.h"
+
+#define BYTES (XB_IFACE_CELLS * sizeof(struct xb_iface_cell))
+
+static struct xb_anchor anchor;
+
+/* Not by libbpf, which first asks the kernel with bytes that valgrind takes for undefined. */
+static int make_stats(void)
+{
+	union bpf_attr asked;
+
+	memset(&asked, 0, sizeof(asked));
+	asked.map_type = BPF_MAP_TYPE_PERCPU_ARRAY;
+	asked.key_size = sizeof(uint32_t);
+	asked.value_size = sizeof(struct xb_counts);
+	asked.max_entries = XB_IFACE_ROWS;
+	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &asked, sizeof(asked));
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	anchor = (struct xb_anchor){
+		.ifaces = memfd_create("ifaces", MFD_CLOEXEC),
+		.stats = make_stats(),
+	};
+	return anchor.ifaces < 0 || anchor.stats < 0 || ftruncate(anchor.ifaces, BYTES);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	return close(anchor.ifaces) | close(anchor.stats);
+}
+
+static size_t enrolled_count(void)
+{
+	struct xb_enrolled *all;
+	size_t count;
+
+	assert_int_equal(xb_anchor_enrolled(&anchor, &all, &count), 0);
+	free(all);
+	return count;
+}
+
+/* ifindex 0: it is not enrolled. */
+static struct xb_enrolled find(uint32_t ifindex)
+{
+	struct xb_enrolled *all, found = {0};
+	size_t count;
+
+	assert_int_equal(xb_anchor_enrolled(&anchor, &all, &count), 0);
+	for (size_t i = 0; i < count; i++)
+		if (all[i].ifindex == ifindex)
+			found = all[i];
+	free(all);
+	return found;
+}
+
+static void enrol(uint32_t ifindex)
+{
+	if (xb_anchor_enrol(&anchor, ifindex, "some"))
+		fail_msg("%u: %s", ifindex, xb_error_message());
+	assert_int_equal(find(ifindex).ifindex, ifindex);
+}
+
+/* As much on each CPU. */
+static void count_packets(uint32_t row, uint64_t packets)
+{
+	size_t cpus = (size_t)libbpf_num_possible_cpus();
+	struct xb_counts *each = calloc(cpus, sizeof(*each));
+
+	assert_non_null(each);
+	for (size_t cpu = 0; cpu < cpus; cpu++) {
+		each[cpu].reason[0].packets = packets;
+		each[cpu].reason[XB_REASON_SLOTS - 1].bytes = packets + cpu;
+	}
+	assert_int_equal(bpf_map_update_elem(anchor.stats, &row, each, BPF_ANY), 0);
+	free(each);
+}
+
+static struct xb_counts counts(uint32_t row)
+{
+	struct xb_counts sum;
+
+	memset(&sum, 0xa5, sizeof(sum));
+	assert_int_equal(xb_anchor_counts(&anchor, row, &sum), 0);
+	return sum;
+}
+
+static void sums_of_all_processors(void **state)
+{
+	uint64_t cpus = (uint64_t)libbpf_num_possible_cpus();
+	struct xb_counts sum;
+
+	(void)state;
+	count_packets(7, 1000);
+	sum = counts(7);
+	assert_int_equal(sum.reason[0].packets, 1000 * cpus);
+	assert_int_equal(sum.reason[0].bytes, 0);
+	assert_int_equal(sum.reason[XB_REASON_SLOTS - 1].bytes,
+			 1000 * cpus + cpus * (cpus - 1) / 2);
+	assert_int_equal(counts(6).reason[0].packets, 0);
+	assert_true(xb_anchor_counts(&anchor, XB_IFACE_ROWS, &sum) < 0);
+	assert_non_null(strstr(xb_error_message(), "cannot read statistics"));
+}
+
+/* Row 0 is of those that have none. */
+static void each_has_a_row_of_its_own(void **state)
+{
+	(void)state;
+	assert_int_equal(enrolled_count(), 0);
+	enrol(1);
+	enrol(UINT32_MAX);
+	enrol(4096);
+	assert_int_equal(find(1).row, 1);
+	assert_int_equal(find(UINT32_MAX).row, 2);
+	assert_int_equal(find(4096).row, 3);
+	assert_int_equal(enrolled_count(), 3);
+}
+
+static void enrolled_again(void **state)
+{
+	struct xb_iface_cell cell;
+	off_t place = (off_t)(xb_iface_cell_first(5) * sizeof(cell));
+
+	(void)state;
+	assert_int_equal(xb_anchor_enrol(&anchor, 5, "before"), 0);
+	count_packets(1, 9);
+	assert_int_equal(xb_anchor_enrol(&anchor, 5, "a23456789abcdefgh"), 0);
+	assert_int_equal(enrolled_count(), 1);
+	assert_int_equal(find(5).row, 1);
+	assert_string_equal(find(5).name, "a23456789abcdef");
+	assert_int_equal(pread(anchor.ifaces, &cell, sizeof(cell), place), sizeof(cell));
+	assert_int_equal(cell.ifindex, 5);
+	assert_memory_equal(cell.name, "a23456789abcdef", sizeof(cell.name));
+	assert_true(counts(1).reason[0].packets > 0);
+	/* Nothing of a longer name stays. */
+	assert_int_equal(xb_anchor_enrol(&anchor, 5, "x"), 0);
+	assert_memory_equal(find(5).name, "x\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+}
+
+static void a_row_is_used_again(void **state)
+{
+	(void)state;
+	enrol(5);
+	enrol(6);
+	count_packets(1, 9);
+	count_packets(2, 9);
+	assert_int_equal(xb_anchor_dismiss(&anchor, 5), 0);
+	assert_int_equal(xb_anchor_dismiss(&anchor, 77), 0);
+	assert_int_equal(enrolled_count(), 1);
+	assert_int_equal(find(5).ifindex, 0);
+	enrol(7);
+	assert_int_equal(find(7).row, 1);
+	assert_int_equal(counts(1).reason[0].packets, 0);
+	assert_true(counts(2).reason[0].packets > 0);
+}
+
+static void as_many_as_there_are_rows(void **state)
+{
+	uint8_t seen[XB_IFACE_ROWS] = {0};
+
+	(void)state;
+	for (uint32_t i = 1; i < XB_IFACE_ROWS; i++) {
+		enrol(i * 3);
+		assert_in_range(find(i * 3).row, 1, XB_IFACE_ROWS - 1);
+		assert_int_equal(seen[find(i * 3).row]++, 0);
+	}
+	xb_error_clear();
+	assert_int_equal(xb_anchor_enrol(&anchor, 4000, "dev"), -EIO);
+	assert_non_null(strstr(xb_error_message(), "dev: 255 interfaces are attached"));
+	assert_int_equal(enrolled_count(), XB_IFACE_ROWS - 1);
+	assert_int_equal(find(4000).ifindex, 0);
+	/* Those that are there are no more than before. */
+	enrol(3);
+	assert_int_equal(xb_anchor_dismiss(&anchor, 300), 0);
+	enrol(4000);
+	assert_int_equal(find(4000).row, 100);
+}
+
+/* The number of this kind that begins at the cell. */
+static uint32_t alike(uint32_t cell, uint32_t number)
+{
+	uint32_t ifindex = number << 12 | (cell ^ number);
+
+	assert_int_equal(xb_iface_cell_first(ifindex) % XB_IFACE_CELLS, cell);
+	return ifindex;
+}
+
+static void too_alike(uint32_t cell)
+{
+	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++)
+		enrol(alike(cell, i));
+	xb_error_clear();
+	assert_int_equal(xb_anchor_enrol(&anchor, alike(cell, 9), "dev"), -EIO);
+	assert_non_null(strstr(xb_error_message(), "dev: no room for its statistics"));
+	assert_int_equal(enrolled_count(), XB_IFACE_PROBES);
+	/* A gap in front of others takes one, and hides none of them. */
+	assert_int_equal(xb_anchor_dismiss(&anchor, alike(cell, 2)), 0);
+	enrol(alike(cell, 8));
+	assert_int_equal(enrolled_count(), XB_IFACE_PROBES - 1);
+	enrol(alike(cell, 9));
+	assert_int_equal(enrolled_count(), XB_IFACE_PROBES);
+	for (uint32_t i = 1; i <= 9; i++)
+		assert_int_equal(xb_anchor_dismiss(&anchor, alike(cell, i)), 0);
+	assert_int_equal(enrolled_count(), 0);
+}
+
+static void numbers_that_are_too_alike(void **state)
+{
+	(void)state;
+	too_alike(100);
+	too_alike(XB_IFACE_CELLS - 1); /* goes on at the first cell */
+	too_alike(XB_IFACE_CELLS - XB_IFACE_PROBES);
+}
+
+/* Each is found by the program at most so many cells behind its first one. */
+static void cells_that_the_program_looks_at(void **state)
+{
+	const struct xb_iface_cell *cells;
+	unsigned int at = XB_IFACE_CELLS;
+
+	(void)state;
+	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++)
+		enrol(alike(4093, i));
+	cells = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, anchor.ifaces, 0);
+	assert_true(cells != MAP_FAILED);
+	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++) {
+		for (at = 0; at < XB_IFACE_PROBES; at++)
+			if (cells[(4093 + at) % XB_IFACE_CELLS].ifindex == alike(4093, i))
+				break;
+		assert_true(at < XB_IFACE_PROBES);
+	}
+	munmap((void *)(uintptr_t)cells, BYTES);
+}
+
+static void without_a_table(void **state)
+{
+	struct xb_enrolled *all = (void *)&anchor;
+	size_t count = 7;
+	int kept = anchor.ifaces;
+
+	(void)state;
+	anchor.ifaces = -1;
+	assert_true(xb_anchor_enrol(&anchor, 1, "dev") < 0);
+	assert_true(xb_anchor_dismiss(&anchor, 1) < 0);
+	assert_true(xb_anchor_enrolled(&anchor, &all, &count) < 0);
+	assert_null(all);
+	assert_int_equal(count, 0);
+	anchor.ifaces = kept;
+}
+
+#define WITH_ANCHOR(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_ANCHOR(sums_of_all_processors),
+		WITH_ANCHOR(each_has_a_row_of_its_own),
+		WITH_ANCHOR(enrolled_again),
+		WITH_ANCHOR(a_row_is_used_again),
+		WITH_ANCHOR(as_many_as_there_are_rows),
+		WITH_ANCHOR(numbers_that_are_too_alike),
+		WITH_ANCHOR(cells_that_the_program_looks_at),
+		WITH_ANCHOR(without_a_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
