@@ -269,14 +269,6 @@ static size_t decode_name(const uint8_t *key, size_t size, struct xb_entry *entr
 	return size;
 }
 
-static bool is_length_of_kind(const struct xb_entry *entry)
-{
-	uint8_t full = xb_entry_full_length(entry);
-
-	return entry->length <= full &&
-	       (xb_entry_is_allow(entry) || entry->kind == kind_of(full == 32, entry->length));
-}
-
 size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry)
 {
 	uint64_t parts[2] = {0};
