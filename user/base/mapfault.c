@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mapfault.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -10,12 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "base/paths.h"
+
+/* From the first address to the one behind the last. */
+struct range {
+	uintptr_t from, to;
+};
 
 /* Made beforehand, for a signal handler to write. */
 struct line {
 	const char *part;
+	struct range library; /* empty: none reads the file */
 	char text[XB_PATH_MAX + 512];
 	size_t size;
 };
@@ -51,6 +60,37 @@ void xb_mapfault_expect(const char *part, const char *format, ...)
 	line->size = strlen(line->text);
 	line->text[line->size++] = '\n';
 	line->part = part;
+}
+
+/* Widens the range to all that is mapped of the library that begins at its first address. */
+static int find_end(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct range *range = context;
+
+	(void)size;
+	if (info->dlpi_addr != range->from)
+		return 0;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		uintptr_t end = info->dlpi_addr + part->p_vaddr + part->p_memsz;
+
+		if (part->p_type == PT_LOAD && end > range->to)
+			range->to = end;
+	}
+	return 1;
+}
+
+void xb_mapfault_read_by(const char *part, const void *function)
+{
+	struct line *line = line_of(part);
+	Dl_info library, own;
+
+	if (!line || !line->part || !dladdr(function, &library) ||
+	    !dladdr((const void *)(uintptr_t)xb_mapfault_read_by, &own) ||
+	    library.dli_fbase == own.dli_fbase)
+		return;
+	line->library.from = line->library.to = (uintptr_t)library.dli_fbase;
+	dl_iterate_phdr(find_end, &line->library);
 }
 
 static void give_up(const struct line *line)
@@ -92,13 +132,34 @@ static const struct line *line_for(uintptr_t place)
 	return NULL;
 }
 
+static _Unwind_Reason_Code is_within(struct _Unwind_Context *frame, void *context)
+{
+	uintptr_t place = _Unwind_GetIP(frame);
+	const struct line **found = context;
+
+	for (size_t i = 0; !*found && i < LINES; i++)
+		if (place >= lines[i].library.from && place < lines[i].library.to)
+			*found = &lines[i];
+	return *found ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/* The line for a file whose library was called and has not returned. */
+static const struct line *line_for_callers(void)
+{
+	const struct line *found = NULL;
+
+	_Unwind_Backtrace(is_within, &found);
+	return found;
+}
+
 /* A fault elsewhere is not the file's; the default action, which is back, takes it. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-	const struct line *line = line_for((uintptr_t)info->si_addr);
+	const struct line *line = number == SIGABRT ? NULL : line_for((uintptr_t)info->si_addr);
 
-	(void)number;
 	(void)context;
+	if (!line)
+		line = line_for_callers();
 	if (line)
 		give_up(line);
 }
@@ -112,6 +173,7 @@ void xb_mapfault_watch(int code)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);
+	sigaction(SIGABRT, &action, NULL);
 }
 
 void xb_mapfault_end(const char *part)

@@ -12,10 +12,15 @@
 __attribute__((format(printf, 2, 3))) void xb_mapfault_expect(const char *part, const char *format,
 							      ...);
 
+/* The shared library that has the function reads the file, and trusts it: what it was misled to do
+ * to its own memory is a fault in the file, too. After xb_mapfault_expect() for the part. Without
+ * effect if the library is linked into the program. */
+void xb_mapfault_read_by(const char *part, const void *function);
+
 /*
  * For main(): from now on, SIGSEGV and SIGBUS in such a file end the process with its message on
- * stderr and this exit code. The interrupted work is as after kill -9. Faults elsewhere take the
- * default action.
+ * stderr and this exit code; so do these and SIGABRT in a library that reads it. The interrupted
+ * work is as after kill -9. Faults elsewhere take the default action.
  */
 void xb_mapfault_watch(int code);
 

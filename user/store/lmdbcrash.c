@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/lmdbcrash.h"
 
+#include <stdint.h>
+
 #include "base/mapfault.h"
 #include "base/paths.h"
 #include "base/program.h"
@@ -20,5 +22,6 @@ void xb_lmdbcrash_expect(MDB_env *env, const char *path)
 			   "cannot read the store %s: the file is damaged, or its disk fails: "
 			   "move it away%s",
 			   path, xb_advice(XB_ADVICE_RESTORE_SAVED));
+	xb_mapfault_read_by(PART, (const void *)(uintptr_t)mdb_env_open);
 	mdb_env_set_assert(env, on_assertion);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* LMDB trusts its file: if the file is damaged, LMDB reads where nothing is mapped, or fails an
- * assertion. */
+/* LMDB trusts its file: if the file is damaged, LMDB reads where nothing is mapped, follows a NULL,
+ * writes beyond its memory, or fails an assertion. */
 #ifndef XB_STORE_LMDBCRASH_H
 #define XB_STORE_LMDBCRASH_H
 

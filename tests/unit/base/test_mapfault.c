@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that are cut short while they are mapped end their reader with a message; faults elsewhere
- * end it as ever. */
+/* Files that are cut short while they are mapped end their reader with a message, and so does a
+ * library that a file misled; faults elsewhere end it as ever. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "base/mapfault.h"
 #include "base/paths.h"
@@ -61,6 +62,7 @@ static int outcome(void (*what)(void), char *text, size_t size)
 		/* The sanitizer's own handlers would report the fault. */
 		signal(SIGSEGV, SIG_DFL);
 		signal(SIGBUS, SIG_DFL);
+		signal(SIGABRT, SIG_DFL);
 		if (dup2(told[1], STDERR_FILENO) < 0)
 			_exit(102);
 		program_invocation_short_name = (char[]){"reader"};
@@ -209,6 +211,80 @@ static void damage_found_otherwise(void **state)
 	is_told(end_expected, "reader: damaged\n");
 }
 
+static void *fault_for_zlib(void *opaque, unsigned int count, unsigned int size)
+{
+	volatile uintptr_t nowhere = 4096;
+
+	(void)opaque;
+	seen = *(const volatile uint8_t *)nowhere;
+	return calloc(count, size);
+}
+
+static void *abort_for_zlib(void *opaque, unsigned int count, unsigned int size)
+{
+	(void)opaque;
+	(void)count;
+	(void)size;
+	abort();
+}
+
+static void call_zlib(alloc_func callback)
+{
+	z_stream stream = {.zalloc = callback};
+
+	deflateInit(&stream, 1);
+}
+
+static void fault_in_library(void)
+{
+	xb_mapfault_expect("xbt-cut-one", "misled");
+	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
+	xb_mapfault_watch(CODE);
+	call_zlib(fault_for_zlib);
+}
+
+static void abort_in_library(void)
+{
+	xb_mapfault_expect("xbt-cut-one", "misled");
+	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
+	xb_mapfault_watch(CODE);
+	call_zlib(abort_for_zlib);
+}
+
+static void fault_in_another_library(void)
+{
+	xb_mapfault_expect("xbt-cut-one", "misled");
+	xb_mapfault_watch(CODE);
+	call_zlib(fault_for_zlib);
+}
+
+/* A library that is part of the program is not told from the rest of it. */
+static void fault_in_the_program(void)
+{
+	xb_mapfault_expect("xbt-cut-one", "misled");
+	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)fault_in_the_program);
+	xb_mapfault_watch(CODE);
+	fault_for_zlib(NULL, 1, 1);
+}
+
+static void abort_elsewhere(void)
+{
+	xb_mapfault_expect("xbt-cut-one", "misled");
+	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
+	xb_mapfault_watch(CODE);
+	abort();
+}
+
+static void libraries_that_were_misled(void **state)
+{
+	(void)state;
+	is_told(fault_in_library, "reader: misled\n");
+	is_told(abort_in_library, "reader: misled\n");
+	is_killed(fault_in_another_library, SIGSEGV);
+	is_killed(fault_in_the_program, SIGSEGV);
+	is_killed(abort_elsewhere, SIGABRT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +293,7 @@ int main(void)
 		cmocka_unit_test(several_files),
 		cmocka_unit_test(faults_elsewhere),
 		cmocka_unit_test(damage_found_otherwise),
+		cmocka_unit_test(libraries_that_were_misled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

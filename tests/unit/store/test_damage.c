@@ -138,7 +138,7 @@ static void restore(int file)
 
 static void every_damage_is_survived(void **state)
 {
-	const uint32_t tries = amount(600, 20000);
+	const uint32_t tries = amount(150, 5000);
 	char path[128];
 	int file;
 
