@@ -3,6 +3,7 @@
 # attach on trial goes back or stays, whatever becomes of the interface, and detach ends a trial.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/interfaces.sh"
 . "$root/tests/e2e/rollback.sh"
 
 t_attach_goes_back_when_everything_is_killed()
@@ -128,6 +129,40 @@ t_attach_of_an_interface_that_swaps_its_name()
 }
 
 # Another interface on trial: the first one is filtered all the time, and changes go on.
+# A wish that lasts follows its interface to the name of one that is on trial; that one stays on trial.
+t_attach_of_an_interface_whose_name_another_takes()
+{
+	begin
+	ip -n "$server" link add x1 type veth peer name y1
+	ctl -q attach x1 --rollback 6 2>/dev/null
+	ip -n "$server" link set x1 name spare
+	ip -n "$server" link set x0 name x1
+	ctl -q add "$other" --exist
+	blocked "$listed" "$listed6"
+	[[ -n $(program_on spare) ]] || fail "it is not on trial any more"
+	until_over 6
+	ctl -q up 2>/dev/null
+	wanted x1
+	blocked "$listed" "$listed6"
+	[[ -z $(program_on spare) ]] || fail "it is attached without a commit"
+	nothing_left
+}
+
+# The first command after it is the commit.
+t_commit_of_an_interface_whose_name_another_took()
+{
+	begin
+	ip -n "$server" link add x1 type veth peer name y1
+	ctl -q attach x1 --rollback 30 2>/dev/null
+	ip -n "$server" link set x1 name spare
+	ip -n "$server" link set x0 name x1
+	exits 0 -q commit
+	wanted spare x1
+	[[ -n $(program_on spare) ]] || fail "what was on trial is not kept"
+	blocked "$listed" "$listed6"
+	nothing_left
+}
+
 t_a_second_interface_on_trial()
 {
 	begin

@@ -31,7 +31,7 @@ static const struct xb_anchor closed = {.identity = -1,
 					.hits = -1,
 					.hits_names = -1,
 					.entry = -1,
-					.guard = {.program = -1, .sides = -1, .cell = -1}};
+					.guard = XB_NO_GUARD};
 
 /* The maps that all programs share, by the names they are declared and pinned with. */
 static const struct {

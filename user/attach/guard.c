@@ -11,11 +11,11 @@
 #include "attach/pin.h"
 #include "base/error.h"
 
-const struct xb_guard xb_no_guard = {.program = -1, .sides = -1, .cell = -1};
+const struct xb_guard xb_no_guard = XB_NO_GUARD;
 
 void xb_guard_close(struct xb_guard *guard)
 {
-	int fds[] = {guard->program, guard->sides, guard->cell};
+	int fds[] = {guard->program, guard->sides, guard->cell, guard->only};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
@@ -42,13 +42,24 @@ int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
 					       sizeof(uint32_t));
 		guard->cell = xb_pin_open_map(directory, "cell", BPF_MAP_TYPE_ARRAY,
 					      sizeof(guard->state));
+		guard->only =
+			xb_pin_open_map(directory, "only", BPF_MAP_TYPE_HASH, sizeof(uint32_t));
 		error = guard->sides < 0 ? guard->sides : guard->cell < 0 ? guard->cell : 0;
+		if (!error && guard->only < 0 && guard->only != -ENOENT)
+			error = guard->only;
 	}
 	if (!error && bpf_map_lookup_elem(guard->cell, &first, &guard->state))
 		error = xb_system_error(errno, "cannot read the trial");
 	if (error)
 		xb_guard_close(guard);
 	return error;
+}
+
+bool xb_guard_tries(const struct xb_guard *guard, uint32_t ifindex)
+{
+	uint32_t value;
+
+	return guard->only >= 0 && !bpf_map_lookup_elem(guard->only, &ifindex, &value);
 }
 
 void xb_guard_remove(const char *pins)

@@ -3,6 +3,7 @@
 #ifndef XB_ATTACH_GUARD_H
 #define XB_ATTACH_GUARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "xdp_bloom/layout.h"
@@ -11,14 +12,24 @@
 
 struct xb_guard {
 	int program, sides, cell; /* program -1: there is none */
+	int only;		  /* -1: this trial was begun by a version that did not pin it */
 	struct xb_trial_cell state;
 };
+
+#define XB_NO_GUARD                                                                                \
+	{                                                                                          \
+		.program = -1, .sides = -1, .cell = -1, .only = -1                                 \
+	}
 
 extern const struct xb_guard xb_no_guard;
 
 /* Opens the guard that has this program identity. -ENOENT without a message: none has. */
 int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard);
 void xb_guard_close(struct xb_guard *guard);
+
+/* Whether the interface that had this number when the trial began is on trial; always false for a
+ * trial that is not of interfaces. */
+bool xb_guard_tries(const struct xb_guard *guard, uint32_t ifindex);
 
 /* Unpins it. It must not stand in the slot any more. */
 void xb_guard_remove(const char *pins);

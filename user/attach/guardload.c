@@ -33,6 +33,8 @@ static int pin_all(const char *pins, const struct guard_bpf *skeleton)
 		error = xb_pin(bpf_map__fd(skeleton->maps.sides), directory, "sides");
 	if (!error)
 		error = xb_pin(bpf_map__fd(skeleton->maps.cell), directory, "cell");
+	if (!error)
+		error = xb_pin(bpf_map__fd(skeleton->maps.only), directory, "only");
 	return error ? error
 		     : xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_guard), directory,
 			      "program");

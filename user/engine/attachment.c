@@ -55,9 +55,21 @@ static int find_device(const struct xb_writer *writer, struct xb_attachment *att
 	return 0;
 }
 
+/* The names on trial may have changed since the commit read them. */
+static void take_tried_names(const struct xb_writer *writer, struct xb_attachment *attachment)
+{
+	char *const *names;
+	size_t count = xb_trial_interfaces(&writer->trial, &names);
+
+	for (size_t i = 0; i < count && count == (size_t)attachment->count; i++)
+		attachment->names[i] = names[i];
+}
+
 /* What the kernel calls them, each once. */
 static int resolve(const struct xb_writer *writer, struct xb_attachment *attachment)
 {
+	if (attachment->commits)
+		take_tried_names(writer, attachment);
 	for (int i = 0; i < attachment->count; i++) {
 		int count = attachment->count, error = find_device(writer, attachment, i);
 

@@ -14,6 +14,7 @@
 
 struct look {
 	const struct xb_anchor *anchor;
+	const struct xb_trial *trial;
 	struct xb_interfaces *all;
 	size_t room;
 };
@@ -71,7 +72,7 @@ static enum xb_difference difference_of(struct xb_interface *item)
 
 static int add_wanted(struct look *look, const char *name, enum xb_mode mode, bool lasting)
 {
-	struct xb_interface item = {.mode = mode, .lasting = lasting};
+	struct xb_interface item = {.mode = mode, .on_trial = !lasting, .lasting = lasting};
 	int error = xb_netdev_by_name(name, &item.now);
 
 	if (!error)
@@ -134,6 +135,12 @@ static int add_elsewhere(struct look *look, const struct xb_enrolled *enrolled)
 	return 0;
 }
 
+/* Also after the end of the trial, while its guard is there. */
+static bool is_tried(const struct look *look, const struct xb_enrolled *enrolled)
+{
+	return look->anchor && xb_guard_tries(&look->anchor->guard, enrolled->ifindex);
+}
+
 /* An enrolled device that does not have a wanted name. */
 static int add_nameless(struct look *look, const struct xb_enrolled *enrolled,
 			const struct xb_netdev *device)
@@ -148,19 +155,21 @@ static int add_nameless(struct look *look, const struct xb_enrolled *enrolled,
 	if (item.hold != XB_HOLD_OURS && item.hold != XB_HOLD_FORMER)
 		return append(look, &item);
 	item.difference = XB_IFACE_UNWANTED;
-	if (!wanted)
+	item.on_trial = is_tried(look, enrolled);
+	if (!wanted || (item.on_trial && !look->trial))
 		return append(look, &item);
 	/* A trial is of the interface, and of no other one that has its name now. */
 	if (wanted->now.ifindex && (wanted->lasting || wanted->enrolled.ifindex)) {
 		item.mode = wanted->mode;
-		item.lasting = wanted->lasting && !is_passing(device->name);
+		item.on_trial |= wanted->on_trial;
+		item.lasting = !item.on_trial && !is_passing(device->name);
 		item.difference = XB_IFACE_HEIR;
 		return append(look, &item);
 	}
 	wanted->now = *device;
 	wanted->hold = item.hold;
 	wanted->enrolled = *enrolled;
-	wanted->renamed = wanted->lasting && !is_passing(device->name);
+	wanted->renamed = wanted->on_trial || !is_passing(device->name);
 	wanted->difference = difference_of(wanted);
 	return 0;
 }
@@ -187,7 +196,8 @@ static void keep_wish(const struct look *look, struct xb_interface *item)
 	const struct xb_interface *former = wanted_as(look, item->enrolled.name);
 
 	if (item->lasting || !former || !former->lasting || former == item ||
-	    item->hold != XB_HOLD_OURS || is_passing(item->now.name))
+	    is_tried(look, &item->enrolled) || item->hold != XB_HOLD_OURS ||
+	    is_passing(item->now.name))
 		return;
 	item->lasting = true;
 	item->mode = former->mode;
@@ -236,7 +246,7 @@ static int add_pinned(struct look *look, const struct xb_ifpin *pin)
 int xb_interfaces_look(const struct xb_anchor *anchor, const struct xb_wanted *wanted, size_t count,
 		       const struct xb_trial *trial, struct xb_interfaces *all)
 {
-	struct look look = {.anchor = anchor, .all = all};
+	struct look look = {.anchor = anchor, .trial = trial, .all = all};
 	struct xb_enrolled *enrolled = NULL;
 	char *const *tried;
 	size_t rows = 0, tried_count = trial ? xb_trial_interfaces(trial, &tried) : 0;

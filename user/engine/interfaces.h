@@ -22,8 +22,9 @@ enum xb_difference {
 struct xb_interface {
 	char wanted[IF_NAMESIZE]; /* "": nobody wants it */
 	enum xb_mode mode;	  /* wanted; for an heir, the mode wanted for its former name */
-	bool lasting;		  /* false: wanted only by the trial */
-	bool renamed;		  /* it lost the wanted name, and is now wanted as now.name */
+	bool on_trial;		  /* only the trial asked for that name */
+	bool lasting;		  /* false: it is wanted until the trial ends */
+	bool renamed; /* it lost the wanted name, and is wanted as now.name from now on */
 	struct xb_netdev now;
 	enum xb_hold hold;
 	struct xb_enrolled enrolled; /* its row of statistics; ifindex 0: it has none */

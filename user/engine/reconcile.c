@@ -53,9 +53,22 @@ static int move_wish(struct xb_txn *txn, const struct xb_interface *item)
 	return error || found ? error : xb_wanted_put(txn, &wanted);
 }
 
+static bool is_only_tried(const struct xb_interface *item)
+{
+	return item->on_trial && !item->lasting;
+}
+
+static const char *former_name(const struct xb_interface *item)
+{
+	return item->wanted[0] ? item->wanted : item->enrolled.name;
+}
+
 static void tell_rename(const struct xb_interface *item)
 {
-	if (item->difference == XB_IFACE_HEIR)
+	if (is_only_tried(item))
+		xb_notice("%s is called %s now, and is on trial under that name", former_name(item),
+			  item->now.name);
+	else if (item->difference == XB_IFACE_HEIR)
 		xb_notice("%s is called %s now, and another interface is %s: both are protected "
 			  "from now on",
 			  item->enrolled.name, item->now.name, item->enrolled.name);
@@ -68,9 +81,27 @@ static void tell_rename(const struct xb_interface *item)
  */
 static bool is_renamed(const struct xb_interface *item)
 {
-	bool renamed = item->renamed || (item->difference == XB_IFACE_HEIR && item->lasting);
+	bool renamed = item->renamed ||
+		       (item->difference == XB_IFACE_HEIR && (item->lasting || item->on_trial));
 
 	return renamed && !xb_wanted_check(item->now.name);
+}
+
+/* A trial is of the interface: another one that has its former name must not be taken for it. */
+static int follow(struct xb_txn *txn, struct xb_trial *trial, const struct xb_interface *item)
+{
+	return is_only_tried(item) ? xb_trial_rename(txn, trial, former_name(item), item->now.name)
+				   : move_wish(txn, item);
+}
+
+/* Whether an item before this one is the same interface, and was renamed. */
+static bool is_told(const struct xb_interfaces *all, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (all->item[j].now.ifindex == all->item[i].now.ifindex &&
+		    is_renamed(&all->item[j]))
+			return true;
+	return false;
 }
 
 static int write_names(struct xb_writer *writer)
@@ -83,7 +114,7 @@ static int write_names(struct xb_writer *writer)
 		return error;
 	for (size_t i = 0; !error && i < all->count; i++)
 		if (is_renamed(&all->item[i]))
-			error = move_wish(txn, &all->item[i]);
+			error = follow(txn, &writer->trial, &all->item[i]);
 	if (error)
 		xb_txn_abort(txn);
 	else
@@ -107,7 +138,7 @@ static int follow_names(struct xb_writer *writer)
 		return 0;
 	}
 	for (size_t i = 0; i < all->count; i++)
-		if (is_renamed(&all->item[i]))
+		if (is_renamed(&all->item[i]) && !is_told(all, i))
 			tell_rename(&all->item[i]);
 	return xb_reconcile_look(writer);
 }

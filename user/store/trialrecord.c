@@ -104,6 +104,41 @@ int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_request 
 	return error ? xb_lmdb_error(error, "cannot write the store") : 0;
 }
 
+static int put_renamed(struct xb_txn *txn, const struct xb_trial *trial, const char *from,
+		       const char *to, char **names)
+{
+	struct xb_request request = trial->request;
+
+	for (uint32_t i = 0; i < request.attach.count; i++)
+		names[i] = (char *)(uintptr_t)(strcmp(request.attach.names[i], from)
+						       ? request.attach.names[i]
+						       : to);
+	request.attach.names = names;
+	return xb_trial_put(txn, trial->identity, &request);
+}
+
+int xb_trial_rename(struct xb_txn *txn, struct xb_trial *trial, const char *from, const char *to)
+{
+	struct xb_trial renamed;
+	char **names;
+	int error;
+
+	if (!xb_trial_names(trial, from) || xb_trial_names(trial, to))
+		return 0;
+	names = calloc(trial->request.attach.count, sizeof(*names));
+	if (!names)
+		return xb_out_of_memory();
+	error = put_renamed(txn, trial, from, to, names);
+	free(names);
+	if (!error)
+		error = xb_trial_get(txn, &renamed);
+	if (error)
+		return error;
+	xb_trial_free(trial);
+	*trial = renamed;
+	return 0;
+}
+
 int xb_trial_delete(struct xb_txn *txn)
 {
 	MDB_val key = record_key();

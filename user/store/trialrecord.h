@@ -19,6 +19,11 @@ struct xb_trial {
  */
 int xb_trial_get(struct xb_txn *txn, struct xb_trial *trial);
 int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_request *request);
+
+/* The interface of the name `from` is on trial as `to` from now on, in the record as well as in
+ * *trial, which keeps that also if the transaction is aborted. Without effect if `from` is not on
+ * trial, or `to` is already. */
+int xb_trial_rename(struct xb_txn *txn, struct xb_trial *trial, const char *from, const char *to);
 int xb_trial_delete(struct xb_txn *txn);
 void xb_trial_free(struct xb_trial *trial);
 

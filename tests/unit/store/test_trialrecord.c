@@ -156,6 +156,37 @@ static void every_kind_comes_back(void **state)
 	}
 }
 
+static void rename_one(struct xb_trial *trial, const char *from, const char *to)
+{
+	struct xb_txn *txn;
+
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_int_equal(xb_trial_rename(txn, trial, from, to), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+}
+
+static void interfaces_are_renamed(void **state)
+{
+	static char other[] = "lan0";
+	struct xb_request expected = requests[0];
+	struct xb_trial trial, stored;
+
+	(void)state;
+	put(&requests[0]);
+	assert_int_equal(get(&trial), 0);
+	rename_one(&trial, "eth1", other);	     /* is not on trial */
+	rename_one(&trial, first_name, second_name); /* is on trial already */
+	assert_same(&trial.request, &requests[0]);
+	rename_one(&trial, first_name, other);
+	expected.attach.names = (char *const[]){other, second_name};
+	assert_same(&trial.request, &expected);
+	assert_int_equal(get(&stored), 0);
+	assert_int_equal(stored.identity, IDENTITY);
+	assert_same(&stored.request, &expected);
+	xb_trial_free(&stored);
+	xb_trial_free(&trial);
+}
+
 static void is_deleted(void **state)
 {
 	struct xb_trial trial;
