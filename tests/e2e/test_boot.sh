@@ -4,6 +4,8 @@
 # of the units in packaging/, and what a survey keeps that found nothing.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=dhcp.sh
+. "$(dirname "$0")/dhcp.sh"
 
 router=10.77.0.6 stranger=10.77.0.2
 
@@ -23,18 +25,6 @@ begin()
 		--dhcp-option=6,$router --dhcp-leasefile="$T/given" --dhcp-authoritative \
 		>"$T/dnsmasq" 2>&1 &
 	wait_for dnsmasq grep -q 'IP range' "$T/dnsmasq"
-	cat >"$T/script" <<-'end'
-		#!/bin/sh
-		case $reason in
-		BOUND | REBOOT)
-			ip addr add "$new_ip_address/16" dev "$interface"
-			ip route add default via "$new_routers"
-			echo "nameserver $new_domain_name_servers" >/etc/resolv.conf
-			;;
-		esac
-	end
-	chmod +x "$T/script"
-	printf 'timeout 15;\nretry 1;\ninitial-interval 1;\nreboot 1;\nbackoff-cutoff 1;\n' >"$T/dhclient.conf"
 }
 
 lose_network()
@@ -52,29 +42,9 @@ power_cut()
 	lose_network
 }
 
-get_lease()
-{
-	local code=0
-
-	in_server dhclient -1 -cf "$T/dhclient.conf" -sf "$T/script" -lf /var/lib/dhcp/dhclient.x0.leases \
-		-pf "$T/dhclient.pid" x0 >"$T/dhclient" 2>&1 || code=$?
-	[[ ! -s $T/dhclient.pid ]] || kill -KILL "$(cat "$T/dhclient.pid")"
-	return $code
-}
+get_lease() { take_lease x0 in_server; }
 
 asks() { in_server ping -q -n -c 1 -W "$((2 * patience))" "$1" >/dev/null 2>&1; }
-
-has()
-{
-	exits 0 -j status
-	json "any(a['entry'] == '$1' and a['kind'] == '$2' for a in d['allowlist']['automatic'])"
-}
-
-lacks()
-{
-	exits 0 -j status
-	json "not any(a['entry'] == '$1' and a['kind'] == '$2' for a in d['allowlist']['automatic'])"
-}
 
 machine_address() { ip -n "$server" -4 -o addr show dev x0 scope global | awk '{sub("/.*", "", $4); print $4}'; }
 
