@@ -33,7 +33,8 @@ bring_kernel()
 packages=(bash dash coreutils kmod diffutils findutils grep mawk sed util-linux mount procps iproute2 iputils-ping ethtool
 	bpftool xdp-tools libcap2-bin libc-bin dnsmasq-base isc-dhcp-client bind9-dnsutils tcpdump openssl curl python3-minimal python3.11-minimal)
 # In the order they are loaded.
-modules=(llc stp mrp garp 8021q bridge veth dummy sch_ingress cls_bpf inet_diag udp_diag tcp_diag)
+modules=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk failover net_failover virtio_net
+	llc stp mrp garp 8021q bridge veth dummy sch_ingress cls_bpf inet_diag udp_diag tcp_diag)
 # Of Python what no test imports.
 unused='/(test|unittest|ensurepip|idlelib|lib2to3|pydoc_data|distutils|tkinter|config-[^/]*)/|/scapy/(contrib|modules)/'
 
