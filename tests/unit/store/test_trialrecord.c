@@ -466,6 +466,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_kind_comes_back),
+		TEST(interfaces_are_renamed),
 		TEST(is_deleted),
 		TEST(damage_is_noticed),
 		TEST(any_bytes_are_checked),
