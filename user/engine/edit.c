@@ -94,12 +94,15 @@ void xb_edit_free(struct xb_edit *edit)
 
 void xb_edit_result_free(struct xb_edit_result *result)
 {
+	bool itemizes = result->itemizes;
+
 	for (size_t i = 0; i < result->count; i++) {
 		xb_list_names_free(&result->item[i].lists);
 		xb_cover_free(&result->item[i].cover);
 	}
 	free(result->item);
-	*result = (struct xb_edit_result){.itemizes = result->itemizes};
+	memset(result, 0, sizeof(*result));
+	result->itemizes = itemizes;
 }
 
 static int apply_add(struct xb_writer *writer, const struct xb_edit_terms *terms,

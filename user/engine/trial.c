@@ -134,7 +134,7 @@ static int check_writer(const struct xb_writer *writer, const struct xb_trial *t
 
 int xb_trial_settle(struct xb_writer *writer)
 {
-	struct xb_trial trial;
+	struct xb_trial trial = {0};
 	uint64_t store = 0;
 	int error = read_trial(writer, &trial, &store);
 	bool recorded = !error || error == -EBADMSG;
