@@ -169,8 +169,8 @@ static __always_inline bool is_ip(__be16 protocol)
 
 /* Passes the headers between Ethernet and IP. Returns XB_CLEAN, with the EtherType of IPv4 or IPv6
  * in *protocol, or the reason why there is no IP packet. */
-static __always_inline enum xb_reason anchor_enter(struct xdp_md *ctx, struct cursor *cursor,
-						   __be16 *protocol)
+static __always_inline enum xb_reason network_enter(struct xdp_md *ctx, struct cursor *cursor,
+						    __be16 *protocol)
 {
 	enum xb_reason reason = XB_NOT_IP;
 
@@ -207,7 +207,7 @@ static __always_inline struct source parse_source(struct xdp_md *ctx)
 		return source_none(XB_ETHERNET_SHORT);
 	protocol = *(__be16 *)(void *)&ethernet->h_proto; /* two bytes at once */
 	if (!is_ip(protocol)) {
-		enum xb_reason reason = anchor_enter(ctx, &cursor, &protocol);
+		enum xb_reason reason = network_enter(ctx, &cursor, &protocol);
 
 		if (reason != XB_CLEAN)
 			return source_none(reason);
