@@ -9,7 +9,9 @@ import cage
 from jobs import Check, reports
 
 # The same as of tests/runner/building.py.
-ASAN = "-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer"
+ASAN = ("-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer -O1 -g1 "
+        "-Wno-format-truncation -fuse-ld=gold")
+THREAD = "-fsanitize=thread -O1 -g1 -fuse-ld=gold"
 # Another exit code than any that tests expect, and the reports where nobody takes them for output.
 REPORTS = "exitcode=99:log_path=%s/report"
 
@@ -123,7 +125,7 @@ def end_to_end(test):
 def checks(everything):
     """Those that take longest come first."""
     found = (
-        [cmocka("tsan", test, "tsan", "-fsanitize=thread", TSAN) for test in THREADS] +
+        [cmocka("tsan", test, "tsan", THREAD, TSAN) for test in THREADS] +
         [cmocka("valgrind", test, "valgrind", "-DXB_STORE_GIB=4", VALGRIND)
          for test in tests("unit/*/test_*.c") if test != THE_RACE] +
         [end_to_end(test) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +

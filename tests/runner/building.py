@@ -7,8 +7,11 @@ import subprocess
 
 from choice import Choice
 
-# The same as of tests/checks, which runs bloomctl with them and kills it at its fault points.
-SANITIZERS = "-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer"
+# The same as of tests/checks, which runs bloomctl with them and kills it at its fault points. Reports need
+# functions and lines; to optimize more and to describe variables takes gcc half of its time here. With -O1 it
+# cannot tell how large a number that is printed may be; other builds warn of those.
+SANITIZERS = ("-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer -O1 -g1 "
+              "-Wno-format-truncation -fuse-ld=gold")
 
 
 def names(kind, choice):
