@@ -23,7 +23,7 @@ import subprocess
 import time
 
 LISTED, NAME, CLEAN, ALLOWED = (0, 1, 2), 3, (4, 5, 6), 7   # kinds of frames, as in storm.h
-PHASE = 25          # generations between two rests
+PHASE = 25          # generations between two rests; in a short storm fewer
 RATES = ("1e-2", "3e-3", "1e-3", "1e-4")
 BASE = ("rotate", "--confirm", "--fpr", "1e-2", "--capacity", "40000")
 DOMAIN = "listed.storm.test"
@@ -311,9 +311,9 @@ def run(directory, swaps, seed):
     storm = Storm(directory, seed)
     storm.begin()
     first = storm.count()[0]
-    start, told = time.monotonic(), 0
+    start, told, phase = time.monotonic(), 0, min(PHASE, max(1, swaps // 5))
     while storm.swaps < swaps and not storm.wrong:
-        storm.phase(min(PHASE, swaps - storm.swaps))
+        storm.phase(min(phase, swaps - storm.swaps))
         if storm.swaps // 100 > told // 100:
             print("%d generations, %.1f s for 100, %.1f M frames, of which the queues lost %d" % (
                 storm.swaps, (time.monotonic() - start) * 100 / storm.swaps, storm.frames / 1e6,
