@@ -40,7 +40,7 @@ unused='/(test|unittest|ensurepip|idlelib|lib2to3|pydoc_data|distutils|tkinter|c
 
 bring_programs()
 {
-	local files=() libraries=()
+	local files=() binaries=() libraries=()
 
 	# Of all of these, in the one place Debian 12 has for them.
 	mapfile -t files < <(
@@ -51,7 +51,9 @@ bring_programs()
 				/usr/lib/x86_64-linux-gnu/bpf -type f | grep -vE "$unused"
 		} | sed -E 's#^/(s?bin)/#/usr/\1/#' | while IFS= read -r file; do [[ ! -f $file ]] || echo "$file"; done
 	)
-	mapfile -t libraries < <(ldd "${files[@]}" build/bloomctl "${tests[@]}" 2>/dev/null |
+	# ldd starts several processes for each file, also for the thousands that are text.
+	mapfile -t binaries < <(printf "%s\0" "${files[@]}" | xargs -0 grep -laP '\A\x7fELF' --)
+	mapfile -t libraries < <(ldd "${binaries[@]}" build/bloomctl "${tests[@]}" 2>/dev/null |
 		grep -o '[[:space:]]/[^ ]* (' | tr -d '\t (' | sed -E 's#^/lib#/usr/lib#' | sort -u)
 	cp -L --parents "${files[@]}" "${libraries[@]}" "$image"
 }
