@@ -100,9 +100,9 @@ t_rotate()
 
 rotations()
 {
-	local i
+	local i rounds=${XB_TEST_FEW:+3}
 
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < ${rounds:-10}; i++)); do
 		ctl rotate
 	done
 }

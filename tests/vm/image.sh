@@ -79,8 +79,8 @@ bring_tree()
 	cp build/bloomctl build/bpf/pass.bpf.o "$tree/bin"
 	cp build/fault/bloomctl "$tree/bin/bloomctl-fault"
 	[[ ${#tests[@]} -eq 0 ]] || cp "${tests[@]}" "$tree/prog"
-	export XB_WORLD_STEPS XB_WORLD_SEED
-	declare -p programs scripts chosen XB_WORLD_STEPS XB_WORLD_SEED >"$tree/choice"
+	export XB_TEST_FEW XB_WORLD_STEPS XB_WORLD_SEED
+	declare -p programs scripts chosen XB_TEST_FEW XB_WORLD_STEPS XB_WORLD_SEED >"$tree/choice"
 }
 
 make_image()
