@@ -23,6 +23,9 @@ TSAN = ["setarch", "--addr-no-randomize"]
 # valgrind runs one thread at a time: this is for ThreadSanitizer.
 THE_RACE = "unit/bloom/test_exact_race"
 
+# These fault on purpose, and valgrind takes each fault for an error.
+FAULTS = ["unit/base/test_mapfault", "unit/store/test_damage"]
+
 # What starts threads, or builds so much that the product does.
 THREADS = ["unit/bloom/test_exact_build", THE_RACE, "prog/test_innocent", "prog/test_swap",
            "prog/test_names_many", "prog/test_watch"]
@@ -132,7 +135,7 @@ def checks(everything):
     found = (
         [cmocka("tsan", test, "tsan", THREAD, TSAN) for test in THREADS] +
         [cmocka("valgrind", test, "valgrind", "-DXB_STORE_GIB=4", VALGRIND, make_slow_world)
-         for test in tests("unit/*/test_*.c") if test != THE_RACE] +
+         for test in tests("unit/*/test_*.c") if test not in [THE_RACE, *FAULTS]] +
         [end_to_end(test) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +
         [cmocka("asan", test, "asan", ASAN, []) for test in tests("prog/test_*.c")])
     return [check for check in found if everything or SHORT.match(check.name)]
