@@ -6,12 +6,9 @@ import re
 import shutil
 
 import cage
+import sanitizers
 from jobs import Check, reports
 
-# The same as of tests/runner/building.py.
-ASAN = ("-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer -O1 -g1 "
-        "-Wno-format-truncation -fuse-ld=gold")
-THREAD = "-fsanitize=thread -O1 -g1 -fuse-ld=gold"
 # Another exit code than any that tests expect, and the reports where nobody takes them for output.
 REPORTS = "exitcode=99:log_path=%s/report"
 
@@ -126,16 +123,16 @@ def end_to_end(test):
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test]
     return Check("asan/" + test, [command],
-                 [("asan", ASAN, "bloomctl"), ("", "", "bpf/pass.bpf.o")],
+                 [("asan", sanitizers.ADDRESS, "bloomctl"), ("", "", "bpf/pass.bpf.o")],
                  prepare=make_tools, verdict=judge_script)
 
 
 def checks(everything):
     """Those that take longest come first."""
     found = (
-        [cmocka("tsan", test, "tsan", THREAD, TSAN) for test in THREADS] +
+        [cmocka("tsan", test, "tsan", sanitizers.THREAD, TSAN) for test in THREADS] +
         [cmocka("valgrind", test, "valgrind", "-DXB_STORE_GIB=4", VALGRIND, make_slow_world)
          for test in tests("unit/*/test_*.c") if test not in [THE_RACE, *FAULTS]] +
         [end_to_end(test) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +
-        [cmocka("asan", test, "asan", ASAN, []) for test in tests("prog/test_*.c")])
+        [cmocka("asan", test, "asan", sanitizers.ADDRESS, []) for test in tests("prog/test_*.c")])
     return [check for check in found if everything or SHORT.match(check.name)]

@@ -118,6 +118,26 @@ t_detach_leaves_nothing_allowed()
 	ip -n "$server" link set x1 netns "$client" name m1
 	exits 0 detach x1
 	nothing_is_allowed_for x1
+	join x2 1
+	ip -n "$server" -6 addr add fe80::6/64 dev x2 nodad
+	ctl -q attach x2
+	exits 0 -j status
+	json 'any("x2" in a["why"] for a in d["allowlist"]["automatic"])'
+	ip -n "$server" link del x2
+	exits 0 detach x2
+	[[ ! -s $T/err ]] || fail "detach of one that was deleted says $(cat "$T/err")"
+	nothing_is_allowed_for x2
+}
+
+t_detach_named_twice()
+{
+	begin
+	ip -n "$server" link property add dev x0 altname wan
+	exits 0 detach x0 x0
+	[[ -z $(program_on x0) ]] || fail "x0 is attached"
+	ctl -q attach x0
+	exits 0 detach wan x0
+	[[ -z $(program_on x0) ]] || fail "x0 is attached"
 }
 
 other() { tool "$bloomctl" --state "$T/other" "$@" >"$T/out" 2>"$T/err"; }

@@ -324,6 +324,10 @@ t_hidden_file_system()
 	one_line
 	complains 'ip netns exec.*nsenter --net=/run/netns/'
 	! grep -q 'mount -t' "$T/err" || fail "advises a mount that ends with the shell"
+	ip netns exec "$server" "$bloomctl" --state "$state" --pin /sys/fs/bpf/xb-test --run "$counters" doctor \
+		>"$T/out" 2>&1 || true
+	grep -q 'hidden here.*nsenter --net=' "$T/out" || fail "doctor: $(cat "$T/out")"
+	! grep -q 'mount -t' "$T/out" || fail "doctor advises a mount that ends with the shell"
 }
 
 # A command that is refused elsewhere, where the pins were lost, leaves nothing that hides what is wrong here.

@@ -5,13 +5,8 @@ import os
 import shutil
 import subprocess
 
+import sanitizers
 from choice import Choice
-
-# The same as of tests/checks, which runs bloomctl with them and kills it at its fault points. Reports need
-# functions and lines; to optimize more and to describe variables takes gcc half of its time here. With -O1 it
-# cannot tell how large a number that is printed may be; other builds warn of those.
-SANITIZERS = ("-DXB_FAULT_POINTS -fsanitize=address,undefined -fno-omit-frame-pointer -O1 -g1 "
-              "-Wno-format-truncation -fuse-ld=gold")
 
 
 def names(kind, choice):
@@ -37,7 +32,7 @@ def build(choice, directory):
               make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl"])]
     units = names("unit", choice)
     if units:
-        wanted.append(make("build/asan", SANITIZERS, ["tests/" + name for name in units]))
+        wanted.append(make("build/asan", sanitizers.ADDRESS, ["tests/" + name for name in units]))
     for words in wanted:
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:

@@ -302,9 +302,11 @@ class Actions(Events):
         if "modes" in self.without:
             mode = "auto"
 
+        wanted = self.model.wanted()
+
         def wish():
             for name, device in zip(words, some):
-                self.wish(name, device, mode)
+                self.wish(name, device, mode, wanted.get(device.number))
 
         attempt = Attempt(["attach", *words, *(["--mode", mode] if mode != "auto" else [])],
                           wishes=wish)
@@ -321,9 +323,14 @@ class Actions(Events):
             any(name in wish.names() and self.model.device_of(wish) is not device
                 for wish in self.model.wishes)
 
-    def wish(self, name, device, mode="auto"):
-        if device.number not in self.model.devices:
-            device = None   # it went while it was attached
+    def wish(self, name, device, mode="auto", former=None):
+        """former: the wish for the device when the command began."""
+        if device.number not in self.model.devices:     # it went while it was attached
+            device = None
+            if any(wish is former for wish in self.model.wishes):
+                former.mode = mode
+                former.used.add(name)
+                return
         for wish in self.model.wishes:
             if device and self.model.device_of(wish) is device or \
                     wish.name == name and not self.model.device_of(wish):

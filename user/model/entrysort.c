@@ -208,8 +208,11 @@ int xb_entry_sort(void *array, size_t count, size_t size)
 	if (!error && addresses < count)
 		error = sort_names(records + addresses * size, count - addresses, size,
 				   sorted + addresses * size);
-	free(error ? sorted : records);
-	if (!error)
-		memcpy(array, &sorted, sizeof(sorted));
-	return error;
+	if (error) {
+		free(sorted);
+		return error;
+	}
+	memcpy(array, &sorted, sizeof(sorted));
+	free(records);
+	return 0;
 }

@@ -172,13 +172,18 @@ static void read_another(void)
 	seen = *cut_file("xbt-other");
 }
 
-static void read_nowhere(void)
+static void fault(void)
 {
 	volatile uintptr_t nowhere = 4096;
 
+	seen = *(const volatile uint8_t *)nowhere;
+}
+
+static void read_nowhere(void)
+{
 	xb_mapfault_expect("xbt-cut-one", "damaged");
 	xb_mapfault_watch(CODE);
-	seen = *(const volatile uint8_t *)nowhere;
+	fault();
 }
 
 static void read_unwatched(void)
@@ -213,10 +218,8 @@ static void damage_found_otherwise(void **state)
 
 static void *fault_for_zlib(void *opaque, unsigned int count, unsigned int size)
 {
-	volatile uintptr_t nowhere = 4096;
-
 	(void)opaque;
-	seen = *(const volatile uint8_t *)nowhere;
+	fault();
 	return calloc(count, size);
 }
 
@@ -264,7 +267,7 @@ static void fault_in_the_program(void)
 	xb_mapfault_expect("xbt-cut-one", "misled");
 	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)fault_in_the_program);
 	xb_mapfault_watch(CODE);
-	fault_for_zlib(NULL, 1, 1);
+	fault();
 }
 
 static void abort_elsewhere(void)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attach/attach.h"
 #include "base/error.h"
@@ -110,6 +111,23 @@ static int left_body(struct xb_writer *writer, void *context)
 	return 0;
 }
 
+/* Whether an operand before this one means the same interface. */
+static bool is_twin(const struct request *request, int i)
+{
+	for (int j = 0; j < i; j++)
+		if (!strcmp(request->names[j], request->names[i]) ||
+		    (request->ifindexes[i] && request->ifindexes[j] == request->ifindexes[i]))
+			return true;
+	return false;
+}
+
+static const char *last_name(const struct xb_interface *item)
+{
+	return item->now.ifindex	? item->now.name
+	       : item->enrolled.ifindex ? item->enrolled.name
+					: item->wanted;
+}
+
 /* Each of the names must be that of an interface that is wanted, filtered or on trial. */
 static int match(const struct xb_interfaces *all, struct request *request)
 {
@@ -119,11 +137,12 @@ static int match(const struct xb_interfaces *all, struct request *request)
 		if (!item || item->difference == XB_IFACE_STALE)
 			return absent(request->names[i]);
 		request->ifindexes[i] = item->now.ifindex;
-		snprintf(request->now[i], sizeof(request->now[i]), "%s",
-			 item->now.ifindex ? item->now.name : item->enrolled.name);
+		snprintf(request->now[i], sizeof(request->now[i]), "%s", last_name(item));
 		request->left[2 * i] = request->names[i];
 		request->left[2 * i + 1] = request->now[i];
 		request->filtered |= !item->wanted[0];
+		if (is_twin(request, i))
+			request->names[i--] = request->names[--request->count];
 	}
 	return 0;
 }

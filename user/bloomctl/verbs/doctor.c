@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/holder.h"
 #include "base/memory.h"
+#include "base/netns.h"
 #include "bloomctl/cli.h"
 #include "store/readers.h"
 #include "store/store.h"
@@ -103,7 +104,11 @@ static void check_bpffs(const struct cli *cli, struct finding *finding)
 		return;
 	}
 	find(finding, BAD, "no bpf file system at %s", place);
-	advise(finding, "mount -t bpf bpf /sys/fs/bpf");
+	/* One that is mounted in a mount namespace of a command ends with that command. */
+	advise(finding,
+	       xb_netns_hides_sys()
+		       ? "it is hidden here, as by `ip netns exec`: use nsenter --net=... instead"
+		       : "mount -t bpf bpf /sys/fs/bpf");
 }
 
 static void check_capabilities(const struct cli *cli, struct finding *finding)
