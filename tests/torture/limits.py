@@ -47,7 +47,6 @@ CASES = [
     Case(["ports", "tls", "443"], before=["ports", "tls", "off"]),
     Case(["up"]), Case(["save"]), Case(["list"]), Case(["test", KEPT[0]]),
     Case(["limit", "500"], before=["limit", "1000"]), Case(["expire"]), Case(["help", "add"]),
-    Case(["commit"], before=["rotate", "--rollback", "120"]),
     Case(["stats"]), Case(["status"]), Case(["doctor"]), Case(["plan", "--entries", "1000"]),
 ]
 KIB, MIB = 1 << 10, 1 << 20
