@@ -24,11 +24,17 @@ ERRORS = (errno.EIO, errno.ENOSPC, errno.ENOMEM)
 
 
 class Case:
-    """A command; whether CHANGED is listed before and after it; what else brings its known state
-    about."""
+    """A command; whether CHANGED is listed before and after it; commands that bring its known state
+    about, and that take it back."""
 
-    def __init__(self, words, listed=(False, False), text=None, before=None):
-        self.words, self.listed, self.text, self.before = words, listed, text, before
+    def __init__(self, words, listed=(False, False), text=None, before=None, after=None):
+        self.words, self.listed, self.text = words, listed, text
+        self.before, self.after = self.commands(before), self.commands(after)
+
+    @staticmethod
+    def commands(words):
+        """words: of one command, or of several, or None."""
+        return words if words and isinstance(words[0], list) else [words] if words else []
 
     def __str__(self):
         return " ".join(self.words)[:60]
@@ -82,8 +88,8 @@ class Errors:
         self.world.run("allow", "add", "10.9.9.9")
 
     def prepare(self, case):
-        for words in (["add" if case.listed[0] else "del", *CHANGED, "--exist"], case.before):
-            code, _, errors = self.world.attempt(*words) if words else (0, "", "")
+        for words in (["add" if case.listed[0] else "del", *CHANGED, "--exist"], *case.before):
+            code, _, errors = self.world.attempt(*words)
             if code not in (0, 1):
                 raise Wrong("%s: exit %d: %s" % (words, code, errors))
 

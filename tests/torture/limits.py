@@ -47,7 +47,8 @@ CASES = [
     Case(["ports", "tls", "443"], before=["ports", "tls", "off"]),
     Case(["up"]), Case(["save"]), Case(["list"]), Case(["test", KEPT[0]]),
     Case(["limit", "500"], before=["limit", "1000"]), Case(["expire"]), Case(["help", "add"]),
-    Case(["stats"]), Case(["status"]), Case(["doctor"]), Case(["plan", "--entries", "1000"]),
+    Case(["commit"], before=[["detach", "xt1"], ["attach", "xt1", "--rollback", "120"]], after=["detach", "xt1"]),
+    Case(["watch", "--count", "1"]), Case(["stats"]), Case(["status"]), Case(["doctor"]), Case(["plan", "--entries", "1000"]),
 ]
 KIB, MIB = 1 << 10, 1 << 20
 CLOSER = 6      # halvings of the step in which a command begins to fail
@@ -263,6 +264,8 @@ class Limits:
                 done.returncode, "there" if changed else "absent"))
         world.run("add", "192.0.2.1", "--exist")
         world.ask(drops(KEPT) + (drops if changed else passes)(CHANGED) + passes(CLEAN))
+        for words in case.after:
+            world.run(*words)
         self.flood.await_other()
         self.flood.check()
         return done.returncode == 0
