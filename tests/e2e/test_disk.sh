@@ -200,6 +200,7 @@ t_standing_reader()
 	exits 0 doctor
 	says "process $reader \(\`.*bloomctl --state.*\`, since 20[0-9T:Z-]+\) reads the store as it was [0-9]+ transactions ago"
 	kill -STOP $reader
+	wait_for 'its stop' is_stopped $reader
 	exits 0 status
 	says "^reader +process $reader \(\`.*bloomctl --state.*\`, since 20[0-9T:Z-]+, stopped\) reads .*up to 64 GiB"
 	exits 0 -j status

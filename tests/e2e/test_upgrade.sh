@@ -176,6 +176,7 @@ t_watch_meanwhile()
 	told 2
 	has ' drop 10\.77\.0\.4 > 10\.77\.0\.1 icmp '
 	kill -STOP "$watcher"
+	wait_for 'its stop' is_stopped "$watcher"
 	is_of 3
 	upgrades add 10.77.0.5
 	is_of 99

@@ -162,6 +162,7 @@ t_deleted_meanwhile()
 	ctl add 10.77.0.3
 	watching watch
 	kill -STOP "$watcher"
+	wait_for 'its stop' is_stopped "$watcher"
 	send 10.77.0.3 1
 	ctl del 10.77.0.3
 	kill -CONT "$watcher"
