@@ -15,20 +15,7 @@
 #include "store/changelog.h"
 #include "store/checksum.h"
 #include "support/listed.h"
-#include "support/scratch_store.h"
-
-static struct xb_txn *txn;
-
-static int begin_txn(void **state)
-{
-	return begin(state) || xb_store_write(store, &txn);
-}
-
-static int end_txn(void **state)
-{
-	xb_txn_abort(txn);
-	return end(state);
-}
+#include "support/scratch_txn.h"
 
 static void change(const char *text, enum xb_what what)
 {
@@ -158,13 +145,6 @@ static void put_raw(const void *at, size_t at_size, const void *bytes, size_t si
 	MDB_val key = {at_size, (void *)(uintptr_t)at}, value = {size, (void *)(uintptr_t)bytes};
 
 	assert_int_equal(mdb_put(txn->txn, store->changes, &key, &value, 0), 0);
-}
-
-static void assert_told(int error)
-{
-	assert_int_equal(error, -EIO);
-	assert_non_null(strstr(xb_error_message(), "damaged"));
-	xb_error_clear();
 }
 
 static void an_earlier_log_is_not_read(void **state)

@@ -14,20 +14,7 @@
 #include "base/error.h"
 #include "store/exempt.h"
 #include "support/listed.h"
-#include "support/scratch_store.h"
-
-static struct xb_txn *txn;
-
-static int begin_txn(void **state)
-{
-	return begin(state) || xb_store_write(store, &txn);
-}
-
-static int end_txn(void **state)
-{
-	xb_txn_abort(txn);
-	return end(state);
-}
+#include "support/scratch_txn.h"
 
 /* "COUNT LISTED by ALLOWED: WHY", "" for none. */
 static void assert_exempt(const struct xb_exemptions *exempt, const char *expected)
@@ -190,13 +177,6 @@ static void what_is_being_changed(void **state)
 	list_with(txn, "10.0.0.0", "a", 0, longest);
 	list_entry(txn, "!10.0.0.0", "office");
 	assert_list("a", "1 10.0.0.0 by 10.0.0.0: list office");
-}
-
-static void assert_told(int error)
-{
-	assert_int_equal(error, -EIO);
-	assert_non_null(strstr(xb_error_message(), "damaged"));
-	xb_error_clear();
 }
 
 /* Where the entries cannot be read, nobody knows whether the list has them. */

@@ -15,27 +15,7 @@
 #include "store/home.h"
 #include "store/wanted.h"
 #include "support/listed.h"
-#include "support/scratch_store.h"
-
-static struct xb_txn *txn;
-
-static int begin_txn(void **state)
-{
-	return begin(state) || xb_store_write(store, &txn);
-}
-
-static int end_txn(void **state)
-{
-	xb_txn_abort(txn);
-	return end(state);
-}
-
-static void assert_told(int error)
-{
-	assert_int_equal(error, -EIO);
-	assert_non_null(strstr(xb_error_message(), "damaged"));
-	xb_error_clear();
-}
+#include "support/scratch_txn.h"
 
 static void want(const char *name, enum xb_mode mode)
 {

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A store of its own for each test of a file, with a write transaction: setup, teardown, and what
+ * is told of damage. */
+#ifndef XB_TEST_SCRATCH_TXN_H
+#define XB_TEST_SCRATCH_TXN_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "support/scratch_store.h"
+
+static struct xb_txn *txn;
+
+static inline int begin_txn(void **state)
+{
+	return begin(state) || xb_store_write(store, &txn);
+}
+
+static inline int end_txn(void **state)
+{
+	xb_txn_abort(txn);
+	return end(state);
+}
+
+/* The error is that of a damaged store, with its message, which is cleared. */
+static inline void assert_told(int error)
+{
+	assert_int_equal(error, -EIO);
+	assert_non_null(strstr(xb_error_message(), "damaged"));
+	xb_error_clear();
+}
+
+#endif
