@@ -163,6 +163,27 @@ t_commit_of_an_interface_whose_name_another_took()
 	nothing_left
 }
 
+# The interface on trial is deleted, and another one, attached to last, gets its number.
+t_attach_of_an_interface_with_the_number_of_one_on_trial()
+{
+	local index
+
+	begin
+	ip -n "$server" link add x1 type veth peer name y1
+	index=$(index_of x1)
+	ctl -q attach x1 --rollback 4 2>/dev/null
+	ip -n "$server" link del x1
+	join x2 0 "index $index"
+	ctl -q attach x2
+	filters x2
+	until_over 4
+	filters x2
+	ctl -q up 2>/dev/null
+	wanted x0 x2
+	filters x2
+	nothing_left
+}
+
 t_a_second_interface_on_trial()
 {
 	begin

@@ -62,6 +62,13 @@ bool xb_guard_tries(const struct xb_guard *guard, uint32_t ifindex)
 	return guard->only >= 0 && !bpf_map_lookup_elem(guard->only, &ifindex, &value);
 }
 
+int xb_guard_release(const struct xb_guard *guard, uint32_t ifindex)
+{
+	if (guard->only >= 0 && bpf_map_delete_elem(guard->only, &ifindex) && errno != ENOENT)
+		return xb_system_error(errno, "cannot take an interface out of the trial");
+	return 0;
+}
+
 void xb_guard_remove(const char *pins)
 {
 	xb_unpin_directory(pins, XB_GUARD_PINS);

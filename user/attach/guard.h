@@ -31,6 +31,10 @@ void xb_guard_close(struct xb_guard *guard);
  * trial that is not of interfaces. */
 bool xb_guard_tries(const struct xb_guard *guard, uint32_t ifindex);
 
+/* The interface with this number is not on trial: another one, which is gone, had the number when
+ * the trial began. */
+int xb_guard_release(const struct xb_guard *guard, uint32_t ifindex);
+
 /* Unpins it. It must not stand in the slot any more. */
 void xb_guard_remove(const char *pins);
 

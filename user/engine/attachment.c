@@ -190,6 +190,8 @@ static int body(struct xb_writer *writer, void *context)
 	writer->adopts = true;
 	error = xb_repair_begin(writer, writer->txn);
 	writer->away = false;
+	for (int i = 0; !error && i < attachment->count && !(writer->how & XB_WRITE_COMMIT); i++)
+		error = xb_guard_release(&writer->anchor.guard, attachment->device[i].ifindex);
 	if (!error)
 		error = attach_all(writer, attachment);
 	for (int i = 0; !error && i < attachment->count; i++)

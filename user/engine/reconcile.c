@@ -227,6 +227,12 @@ static int update_elsewhere(const struct xb_writer *writer, const struct xb_inte
 
 static int settle(const struct xb_writer *writer, struct xb_interface *item, bool *changed)
 {
+	int error = item->lasting && item->now.ifindex
+			    ? xb_guard_release(&writer->anchor.guard, item->now.ifindex)
+			    : 0;
+
+	if (error)
+		return error;
 	switch (item->difference) {
 	case XB_IFACE_SAME:
 		return enrol_again(writer, item);
