@@ -136,6 +136,26 @@ t_read_only_disk()
 	after_it
 }
 
+# As after booting with a disk that the kernel mounted read-only.
+t_nothing_is_pinned_and_the_disk_is_read_only()
+{
+	begin
+	rm -r "$pins" "$counters"
+	ip -n "$server" link set x0 xdp off 2>/dev/null || true
+	ip -n "$server" link set x1 xdp off 2>/dev/null || true
+	passes 10.77.0.3
+	make_read_only
+	exits 3 up
+	complains "what is wanted is enforced, but the store cannot be written: Read-only file system"
+	blocked 10.77.0.3
+	program_on x1 || fail "x1 has none"
+	exits 3 up
+	blocked 10.77.0.3
+	the_way_off "Read-only file system"
+	make_writable
+	after_it
+}
+
 # Of an older version, too, which cannot be brought up to date there.
 t_older_store_on_a_read_only_disk()
 {

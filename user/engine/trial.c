@@ -166,7 +166,7 @@ int xb_trial_settle(struct xb_writer *writer)
 	/* What another store put in force is not this one's to end. */
 	if (writer->active && writer->active->params.store != store)
 		return 0;
-	error = clear_away(writer, recorded);
+	error = clear_away(writer, recorded && !writer->store->read_only);
 	if (!error && writer->how & XB_WRITE_COMMIT)
 		error = refuse_commit();
 	return error;

@@ -365,6 +365,15 @@ struct change {
 	uint64_t commits;
 };
 
+/* What is wanted is enforced also from a store that nobody can write; opening such a store has kept
+ * out writers that reach it by another way. */
+static int lock_out_others(const struct change *change, struct xb_writer *writer)
+{
+	return writer->store->read_only && writer->how & XB_WRITE_SETTLE && !change->body
+		       ? 0
+		       : xb_writer_lock(writer);
+}
+
 static int attempt(const struct change *change)
 {
 	const struct xb_paths *paths = change->paths;
@@ -383,11 +392,14 @@ static int attempt(const struct change *change)
 		error = writer.builder_lock < 0 ? writer.builder_lock : 0;
 	}
 	if (!error)
-		error = xb_writer_lock(&writer);
+		error = lock_out_others(change, &writer);
 	if (!error)
 		error = xb_writer_open_kernel(&writer);
 	if (!error || error == -ESTALE)
 		error = xb_repair(&writer);
+	if (!error && writer.writer_lock < 0)
+		error = xb_system_error(EROFS, "what is wanted is enforced, but the store cannot "
+					       "be written");
 	if (!error)
 		error = xb_store_write(writer.store, &writer.txn);
 	if (!error)
