@@ -15,6 +15,8 @@ OUT      ?= build
 BPF_OUT  ?= $(OUT)
 MULTIARCH := $(shell $(CC) -print-multiarch)
 PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
+# Of bloomd alone.
+AGENT_PACKAGES := libsystemd inih
 
 # Some tests have formats in tables.
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -29,12 +31,15 @@ BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef $(WERROR
 DEPENDENCIES = -MD -MP
 # Asked once, and only by what compiles.
 PACKAGES_CFLAGS = $(eval PACKAGES_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PACKAGES)))$(PACKAGES_CFLAGS)
+AGENT_CFLAGS = $(eval AGENT_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(AGENT_PACKAGES)))$(AGENT_CFLAGS)
+AGENT_LIBS = $(eval AGENT_LIBS := $$(shell $(PKG_CONFIG) --libs $(AGENT_PACKAGES)))$(AGENT_LIBS)
 PACKAGES_LIBS = $(eval PACKAGES_LIBS := $$(shell $(PKG_CONFIG) --libs $(PACKAGES)))$(PACKAGES_LIBS)
 
 # Each stands on those before it: tests/checks/includes.
 FOLDERS  := base model bloom lists machine store attach filter engine
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
+AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
@@ -52,7 +57,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-all: $(OUT)/bloomctl
+all: $(OUT)/bloomctl $(OUT)/bloomd
 
 # What every program stands on.
 $(LIBRARY): $(CORE)
@@ -63,6 +68,12 @@ $(OUT)/bloomctl: $(CLI) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS)
 
+$(OUT)/bloomd: $(AGENT) $(LIBRARY)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(AGENT_LIBS) $(XB_LIBS)
+
+$(AGENT): XB_CFLAGS += $(AGENT_CFLAGS)
+
 $(OUT)/%.o: %.c Makefile | $(SKELS)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
@@ -71,7 +82,7 @@ $(OUT)/%.o: %.c Makefile | $(SKELS)
 # Two paths and a little: whoever starts us may have set a limit of 64 KiB for the stack. (The
 # sanitizers make frames larger.)
 ifeq (,$(findstring sanitize,$(EXTRA)))
-$(CORE) $(CLI): XB_CFLAGS += -Wframe-larger-than=8704
+$(CORE) $(CLI) $(AGENT): XB_CFLAGS += -Wframe-larger-than=8704
 endif
 
 vpath %.bpf.c bpf tests/bench tests/storm tests/support
@@ -129,10 +140,10 @@ compile_commands.json: Makefile
 	$(Q)echo ']' >>$@
 
 COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/bloomctl/*.c user/bloomctl/verbs/*.c \
-	tests/*/*.c tests/unit/*/*.c))
+	user/bloomd/*.c 	tests/*/*.c tests/unit/*/*.c))
 
 help:
-	@echo "make                        $(OUT)/bloomctl, and $(LIBRARY), on which programs stand"
+	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomd, and $(LIBRARY), on which they stand"
 	@echo "make test                   scripts/test: builds and runs the tests, as root"
 	@echo "make bench                  scripts/bench: measures, beside others, as root"
 	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= MANDIR= UNITDIR= COMPDIR="
@@ -152,7 +163,7 @@ bench:
 
 UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer
 
-install: $(OUT)/bloomctl
+install: $(OUT)/bloomctl $(OUT)/bloomd
 	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
 	$(INSTALL) -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
 	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl

@@ -54,6 +54,23 @@ static int next_expired(MDB_cursor *cursor, MDB_cursor_op where, uint32_t now,
 	return 1;
 }
 
+int xb_expiry_next(struct xb_txn *txn, uint32_t *when)
+{
+	struct expiry expiry = {0};
+	MDB_cursor *cursor;
+	int found, error = mdb_cursor_open(txn->txn, txn->store->expiry, &cursor);
+
+	if (error)
+		return read_error(error);
+	found = next_expired(cursor, MDB_FIRST, UINT32_MAX, &expiry);
+	mdb_cursor_close(cursor);
+	if (found <= 0)
+		return found ? found : -ENOENT;
+	memcpy(when, expiry.key, sizeof(*when));
+	*when = be32toh(*when);
+	return 0;
+}
+
 /* A cursor is good until the transaction changes. */
 static int first_expired(struct xb_txn *txn, uint32_t now, struct expiry *expiry)
 {

@@ -12,6 +12,10 @@ int xb_expiry_after(uint32_t now, uint32_t seconds, uint32_t *expires);
 /* Takes out every membership that has expired by now. *count (may be NULL): how many. */
 int xb_expiry_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
 
+/* The earliest time at which a membership expires, which may be past. -ENOENT without a message: none
+ * ever does. */
+int xb_expiry_next(struct xb_txn *txn, uint32_t *when);
+
 /*
  * For a transaction that reads in order to show what is listed: hides what has expired by now, as
  * if it had been swept, from memberships, totals and lists. *count: the number of hidden

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bloomd/log.h"
+#include "engine/rotate.h"
+
+bool agent_is_busy(int error)
+{
+	return error == -EBUSY || error == -EINPROGRESS;
+}
+
+static int has_grown(sd_event_source *source, const siginfo_t *info, void *context)
+{
+	struct agent *agent = context;
+
+	(void)info;
+	sd_event_source_disable_unref(source);
+	agent->growing = false;
+	return 0;
+}
+
+/* The child opens all that it needs anew, and ends with the loop's process. */
+static _Noreturn void grow(const struct agent *agent)
+{
+	struct xb_written written = {.growth_due = true};
+
+	xb_write_settle(&agent->paths, &written);
+	xb_written_free(&written);
+	_exit(0);
+}
+
+static void start_growing(struct agent *agent)
+{
+	sd_event_source *source;
+	pid_t child = fork();
+	int error;
+
+	if (!child)
+		grow(agent);
+	if (child < 0) {
+		xb_system_error(errno, "cannot start a process");
+		log_error("the filter is full and does not grow");
+		return;
+	}
+	error = sd_event_add_child(agent->loop, &source, child, WEXITED, has_grown, agent);
+	agent->growing = error >= 0;
+}
+
+void agent_wrote(struct agent *agent)
+{
+	bool due = agent->written.growth_due;
+
+	xb_write_tell_open(&agent->written);
+	agent->written.growth_due = false;
+	if (due && !agent->growing)
+		start_growing(agent);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/paths.h"
+
+/* A later value takes the place of an earlier one. */
+static int set_text(char **text, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return xb_out_of_memory();
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+static int set_http_listen(struct config *config, const char *value)
+{
+	return set_text(&config->http_listen, value);
+}
+
+static const struct config_key http_keys[] = {{"listen", set_http_listen}, {0}};
+
+static const struct config_section sections[] = {{"http", http_keys}, {0}};
+
+static const struct config_section *find_section(const char *name)
+{
+	const struct config_section *section = sections;
+
+	while (section->name && strcmp(section->name, name))
+		section++;
+	return section->name ? section : NULL;
+}
+
+static int set(struct config *config, const char *name, const char *key, const char *value)
+{
+	const struct config_section *section = find_section(name);
+
+	if (!*name)
+		return xb_input_error("'%s' stands before the first section", key);
+	if (!section)
+		return xb_input_error("unknown section [%s]", name);
+	for (const struct config_key *known = section->keys; known->name; known++)
+		if (!strcmp(known->name, key))
+			return known->set(config, value);
+	return xb_input_error("unknown key '%s' in section [%s]", key, name);
+}
+
+struct reading {
+	struct config *config;
+	int error; /* with its message */
+};
+
+/* inih stops at the first line for which this returns 0. */
+static int take(void *context, const char *section, const char *key, const char *value)
+{
+	struct reading *reading = context;
+
+	reading->error = set(reading->config, section, key, value);
+	return !reading->error;
+}
+
+static int read_file(const char *path, struct config *config)
+{
+	struct reading reading = {.config = config};
+	FILE *file = fopen(path, "re");
+	int line;
+
+	if (!file)
+		return errno == ENOENT ? -ENOENT : xb_system_error(errno, "cannot read %s", path);
+	line = ini_parse_file(file, take, &reading);
+	fclose(file);
+	if (reading.error)
+		return xb_error_prefix(reading.error, "%s:%d", path, line);
+	if (line)
+		return xb_input_error("%s:%d: not a section, a key with '=' and a value, or a "
+				      "comment",
+				      path, line);
+	return 0;
+}
+
+static int is_snippet(const struct dirent *entry)
+{
+	size_t size = strlen(entry->d_name);
+
+	return entry->d_name[0] != '.' && size > 5 && !strcmp(entry->d_name + size - 5, ".conf");
+}
+
+static int read_directory(const char *directory, struct config *config)
+{
+	struct dirent **names;
+	int count = scandir(directory, &names, is_snippet, alphasort), error = 0;
+
+	if (count < 0)
+		return errno == ENOENT ? 0 : xb_system_error(errno, "cannot read %s", directory);
+	for (int i = 0; i < count; i++) {
+		char path[XB_PATH_MAX];
+
+		if (!error)
+			error = xb_path_join(path, directory, names[i]->d_name);
+		if (!error)
+			error = read_file(path, config);
+		free(names[i]);
+	}
+	free(names);
+	return error;
+}
+
+static int read_all(const char *file, bool needed, struct config *config)
+{
+	char directory[XB_PATH_MAX];
+	int error = read_file(file, config);
+
+	if (error == -ENOENT && needed)
+		return xb_input_error("%s: no such file", file);
+	if (error && error != -ENOENT)
+		return error;
+	if (snprintf(directory, sizeof(directory), "%s.d", file) >= (int)sizeof(directory))
+		return xb_input_error("%s: the path is too long", file);
+	return read_directory(directory, config);
+}
+
+int config_read(const char *file, bool needed, struct config **out)
+{
+	struct config *config = calloc(1, sizeof(*config));
+	int error = config ? read_all(file, needed, config) : xb_out_of_memory();
+
+	if (error) {
+		config_free(config);
+		config = NULL;
+	}
+	*out = config;
+	return error;
+}
+
+void config_free(struct config *config)
+{
+	if (!config)
+		return;
+	free(config->http_listen);
+	free(config);
+}

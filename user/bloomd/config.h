@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The configuration of bloomd: one table of sections and keys over inih. */
+#ifndef XB_BLOOMD_CONFIG_H
+#define XB_BLOOMD_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CONFIG_FILE "/etc/xdp-bloom/bloomd.conf"
+
+/* All of it; unset values are zero or NULL. */
+struct config {
+	char *http_listen; /* ADDRESS:PORT or unix:PATH; NULL: no server */
+};
+
+/*
+ * Reads the file, then FILE.d's *.conf in the order of their names (bloomd.conf.d for bloomd.conf);
+ * later values replace earlier ones. A file that is not there is an error only if needed. On
+ * success, the caller frees *config. An error names file, line and cause, and *config is NULL.
+ */
+int config_read(const char *file, bool needed, struct config **config);
+void config_free(struct config *config);
+
+/* Sets the key of a section from its text. Returns 0, or an error with its message (the caller puts
+ * file and line in front). */
+typedef int config_set(struct config *config, const char *value);
+
+struct config_key {
+	const char *name;
+	config_set *set;
+};
+
+struct config_section {
+	const char *name;
+	const struct config_key *keys; /* the last has no name */
+};
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A timer at the first time in the index of the store; inotify says when others change that. */
+#include "bloomd/expiry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+
+#include "base/error.h"
+#include "bloomd/log.h"
+#include "store/expiry.h"
+
+#define SECOND	    1000000ULL /* us */
+#define RETRY_AFTER (5 * SECOND)
+
+struct expiry {
+	struct agent *agent;
+	sd_event_source *timer, *retry, *watch;
+	bool failed; /* it was told */
+};
+
+/* 0 for the earliest time at which something expires; -ENOENT: nothing ever does. */
+static int next_time(const struct agent *agent, uint32_t *when)
+{
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_open(agent->paths.state, XB_STORE_READ, &store);
+
+	if (error)
+		return error;
+	error = xb_store_read(store, &txn);
+	if (!error) {
+		error = xb_expiry_next(txn, when);
+		xb_txn_abort(txn);
+	}
+	xb_store_close(store);
+	return error;
+}
+
+static void tell_failure(struct expiry *expiry)
+{
+	if (!expiry->failed)
+		log_error("cannot take out what has expired; trying again");
+	expiry->failed = true;
+}
+
+static void retry_in(struct expiry *expiry, uint64_t delay)
+{
+	sd_event_source_set_time_relative(expiry->retry, delay);
+	sd_event_source_set_enabled(expiry->retry, SD_EVENT_ONESHOT);
+}
+
+static void sweep(struct expiry *expiry)
+{
+	struct agent *agent = expiry->agent;
+	int error = xb_write(&agent->paths, 0, NULL, NULL, &agent->written);
+
+	if (error && error != XB_UNMET) {
+		if (!agent_is_busy(error))
+			tell_failure(expiry);
+		retry_in(expiry, agent_is_busy(error) ? AGENT_RETRY : RETRY_AFTER);
+		return;
+	}
+	expiry->failed = false;
+	agent_wrote(agent);
+	expiry_look(expiry);
+}
+
+void expiry_look(struct expiry *expiry)
+{
+	uint32_t when;
+	int error = next_time(expiry->agent, &when);
+
+	if (error) {
+		sd_event_source_set_enabled(expiry->timer, SD_EVENT_OFF);
+		if (error == -ENOENT)
+			return;
+		tell_failure(expiry);
+		retry_in(expiry, RETRY_AFTER);
+		return;
+	}
+	/* What expires at a second does so when that second has begun. */
+	sd_event_source_set_time(expiry->timer, when * SECOND);
+	sd_event_source_set_enabled(expiry->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_time(sd_event_source *source, uint64_t time, void *context)
+{
+	(void)source;
+	(void)time;
+	sweep(context);
+	return 0;
+}
+
+static int on_change(sd_event_source *source, const struct inotify_event *event, void *context)
+{
+	struct expiry *expiry = context;
+
+	(void)source;
+	if (event->mask & IN_Q_OVERFLOW || (event->len && !strcmp(event->name, XB_STORE_FILE)))
+		retry_in(expiry, 0);
+	return 0;
+}
+
+static int on_retry(sd_event_source *source, uint64_t time, void *context)
+{
+	(void)source;
+	(void)time;
+	expiry_look(context);
+	return 0;
+}
+
+int expiry_start(struct agent *agent, struct expiry **out)
+{
+	struct expiry *expiry = calloc(1, sizeof(*expiry));
+	int error;
+
+	*out = expiry;
+	if (!expiry)
+		return xb_out_of_memory();
+	expiry->agent = agent;
+	error = sd_event_add_time(agent->loop, &expiry->timer, CLOCK_REALTIME, 0, 1000, on_time,
+				  expiry);
+	if (error >= 0)
+		error = sd_event_add_time(agent->loop, &expiry->retry, CLOCK_MONOTONIC, 0, 1000,
+					  on_retry, expiry);
+	if (error >= 0)
+		error = sd_event_source_set_enabled(expiry->retry, SD_EVENT_OFF);
+	if (error >= 0)
+		error = sd_event_add_inotify(agent->loop, &expiry->watch, agent->paths.state,
+					     IN_MODIFY | IN_CREATE | IN_MOVED_TO, on_change,
+					     expiry);
+	if (error < 0)
+		return xb_system_error(-error, "cannot watch %s", agent->paths.state);
+	expiry_look(expiry);
+	return 0;
+}
+
+void expiry_stop(struct expiry *expiry)
+{
+	if (!expiry)
+		return;
+	sd_event_source_disable_unref(expiry->timer);
+	sd_event_source_disable_unref(expiry->retry);
+	sd_event_source_disable_unref(expiry->watch);
+	free(expiry);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/patience.h"
+#include "bloomd/agent.h"
+#include "bloomd/expiry.h"
+#include "bloomd/log.h"
+
+#define INSTANCE_LOCK "bloomd.lock" /* in the state directory */
+
+struct running {
+	struct agent agent;
+	const struct settings *settings;
+	struct config *config;
+	struct expiry *expiry;
+	int lock;
+};
+
+static int tell_reloading(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+			  (unsigned long long)now.tv_sec * 1000000 +
+				  (unsigned long long)now.tv_nsec / 1000);
+}
+
+/* A configuration that is wrong changes nothing. */
+static int reload(sd_event_source *source, const struct signalfd_siginfo *info, void *context)
+{
+	struct running *running = context;
+	struct config *config;
+
+	(void)source;
+	(void)info;
+	tell_reloading();
+	if (config_read(running->settings->file, running->settings->needed, &config)) {
+		log_error("the configuration stays as it was");
+	} else {
+		config_free(running->config);
+		running->config = config;
+		running->agent.config = config;
+		log_info("reloaded");
+	}
+	sd_notify(0, "READY=1");
+	return 0;
+}
+
+/* Of the signals that the loop reads. */
+static int block_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGCHLD);
+	return sigprocmask(SIG_BLOCK, &signals, NULL) ? -errno : 0;
+}
+
+static int make_loop(struct running *running)
+{
+	sd_event *loop = NULL;
+	int error = block_signals();
+
+	if (error >= 0)
+		error = sd_event_new(&loop);
+	running->agent.loop = loop;
+	if (error >= 0)
+		error = sd_event_add_signal(loop, NULL, SIGTERM, NULL, NULL);
+	if (error >= 0)
+		error = sd_event_add_signal(loop, NULL, SIGINT, NULL, NULL);
+	if (error >= 0)
+		error = sd_event_add_signal(loop, NULL, SIGHUP, reload, running);
+	if (error >= 0)
+		error = sd_event_set_watchdog(loop, true);
+	return error < 0 ? xb_system_error(-error, "cannot make the event loop") : 0;
+}
+
+/* Two of them would fetch each feed twice, and wait for each other. */
+static int be_alone(struct running *running)
+{
+	char holder[256];
+	const char *state = running->settings->paths.state;
+
+	running->lock = xb_try_lock(state, INSTANCE_LOCK);
+	if (running->lock != -EWOULDBLOCK)
+		return running->lock < 0 ? running->lock : 0;
+	if (!xb_lock_holder(state, INSTANCE_LOCK, holder, sizeof(holder)))
+		return xb_system_error(0, "bloomd runs already for %s", state);
+	return xb_system_error(0, "bloomd runs already for %s: %s", state, holder);
+}
+
+static int start(struct running *running)
+{
+	int error =
+		config_read(running->settings->file, running->settings->needed, &running->config);
+
+	running->agent.config = running->config;
+	if (!error)
+		error = be_alone(running);
+	if (!error)
+		error = make_loop(running);
+	if (!error)
+		error = expiry_start(&running->agent, &running->expiry);
+	return error;
+}
+
+static void stop(struct running *running)
+{
+	expiry_stop(running->expiry);
+	sd_event_unref(running->agent.loop);
+	config_free(running->config);
+	xb_written_free(&running->agent.written);
+	xb_unlock(running->lock);
+}
+
+int run(const struct settings *settings)
+{
+	struct running running = {.agent.paths = settings->paths, .settings = settings, .lock = -1};
+	int error;
+
+	xb_patience_set(0);
+	error = start(&running);
+	if (!error) {
+		sd_notify(0, "READY=1\nSTATUS=Running");
+		error = sd_event_loop(running.agent.loop);
+		if (error < 0)
+			xb_system_error(-error, "the event loop failed");
+		sd_notify(0, "STOPPING=1");
+	}
+	stop(&running);
+	return error < 0 ? error : 0;
+}
