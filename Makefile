@@ -165,14 +165,17 @@ UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-blo
 
 install: $(OUT)/bloomctl $(OUT)/bloomd
 	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
+	$(INSTALL) -D -m 0755 $(OUT)/bloomd $(DESTDIR)$(SBINDIR)/bloomd
 	$(INSTALL) -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
+	$(INSTALL) -D -m 0644 packaging/bloomd.8 $(DESTDIR)$(MANDIR)/man8/bloomd.8
+	$(INSTALL) -D -m 0644 packaging/bloomd.conf.5 $(DESTDIR)$(MANDIR)/man5/bloomd.conf.5
 	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)
 	for unit in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|' packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
 
 # The list in /var/lib/xdp-bloom and what is attached stay: `bloomctl detach --all` first.
 uninstall:
-	rm -f $(DESTDIR)$(SBINDIR)/bloomctl $(DESTDIR)$(MANDIR)/man8/bloomctl.8 $(DESTDIR)$(COMPDIR)/bloomctl
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5) $(DESTDIR)$(COMPDIR)/bloomctl
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
 
 clean:
