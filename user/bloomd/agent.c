@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "bloomd/log.h"
 #include "engine/rotate.h"
+#include "engine/session.h"
 
 bool agent_is_busy(int error)
 {
@@ -29,6 +30,7 @@ static _Noreturn void grow(const struct agent *agent)
 {
 	struct xb_written written = {.growth_due = true};
 
+	xb_session_end();
 	xb_write_settle(&agent->paths, &written);
 	xb_written_free(&written);
 	_exit(0);

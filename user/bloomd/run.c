@@ -14,6 +14,10 @@
 #include "bloomd/agent.h"
 #include "bloomd/expiry.h"
 #include "bloomd/log.h"
+#include "engine/session.h"
+
+/* How long a write may rely on what an earlier one has seen of the interfaces. */
+#define REPAIR_SECONDS 10
 
 #define INSTANCE_LOCK "bloomd.lock" /* in the state directory */
 
@@ -122,6 +126,7 @@ static void stop(struct running *running)
 	expiry_stop(running->expiry);
 	sd_event_unref(running->agent.loop);
 	config_free(running->config);
+	xb_session_end();
 	xb_written_free(&running->agent.written);
 	xb_unlock(running->lock);
 }
@@ -132,6 +137,7 @@ int run(const struct settings *settings)
 	int error;
 
 	xb_patience_set(0);
+	xb_session_begin(REPAIR_SECONDS);
 	error = start(&running);
 	if (!error) {
 		sd_notify(0, "READY=1\nSTATUS=Running");

@@ -37,7 +37,8 @@ struct xb_writer {
 	uint64_t expired;      /* memberships swept */
 	bool unmet; /* the filter that the store wants could not be built; see engine/relief.h */
 	char why_unmet[512];
-	bool exact; /* the command asks for this capacity: no smaller one will do */
+	bool resumed; /* nothing was repaired, since nothing has changed: engine/session.h */
+	bool exact;   /* the command asks for this capacity: no smaller one will do */
 };
 
 #define XB_WRITE_HEAVY	1U  /* needs the builder lock, or is likely to need a new generation */

@@ -16,6 +16,7 @@
 #include "engine/reconcile.h"
 #include "engine/relief.h"
 #include "engine/repair.h"
+#include "engine/session.h"
 #include "engine/trial.h"
 #include "filter/apply.h"
 #include "model/policy.h"
@@ -312,14 +313,24 @@ uint32_t xb_write_tell_open(struct xb_written *written)
 	return open;
 }
 
-/* Attaching and detaching happens in commands that are heavy; to others it is as repair left it. */
+/* Attaching and detaching happens in commands that are heavy; to others it is as repair left it.
+ * Returns whether writer->interfaces is so. */
+static bool look_at_last(struct xb_writer *writer)
+{
+	return !writer->resumed && !writer->foreign && !writer->away &&
+	       (!(writer->how & XB_WRITE_HEAVY) || !xb_reconcile_look_again(writer));
+}
+
 static void note_outcome(struct xb_writer *writer, bool failed, struct xb_written *written)
 {
+	bool looked = !failed && look_at_last(writer);
+
 	if (!failed && writer->active && xb_generation_is_full(writer->active))
 		written->growth_due = true;
 	xb_written_free(written);
-	if (failed || writer->foreign || writer->away ||
-	    (writer->how & XB_WRITE_HEAVY && xb_reconcile_look_again(writer)))
+	if (!failed && (looked || writer->resumed))
+		xb_session_keep(writer);
+	if (!looked)
 		return;
 	written->interfaces = writer->interfaces;
 	written->looked = true;
@@ -374,10 +385,56 @@ static int lock_out_others(const struct change *change, struct xb_writer *writer
 		       : xb_writer_lock(writer);
 }
 
+/* The store and the locks. */
+static int open_store(const struct change *change, struct xb_writer *writer)
+{
+	const char *state = change->paths->state;
+	int error = xb_store_open(state, XB_STORE_CREATE, &writer->store);
+
+	if (!error && change->how & XB_WRITE_HEAVY) {
+		writer->builder_lock = xb_lock(state, XB_BUILDER_LOCK);
+		error = writer->builder_lock < 0 ? writer->builder_lock : 0;
+	}
+	return error ? error : lock_out_others(change, writer);
+}
+
+/* The kernel as the store wants it. */
+static int open_kernel(struct xb_writer *writer)
+{
+	int error;
+
+	writer->resumed = xb_session_resume(writer);
+	if (writer->resumed)
+		return 0;
+	error = xb_writer_open_kernel(writer);
+	if (!error || error == -ESTALE)
+		error = xb_repair(writer);
+	if (!error && writer->writer_lock < 0)
+		error = xb_system_error(EROFS, "what is wanted is enforced, but the store cannot "
+					       "be written");
+	return error;
+}
+
+/* All that the transaction has, before it is decided whether it is committed. */
+static int change_store(const struct change *change, struct xb_writer *writer)
+{
+	int error = xb_store_write(writer->store, &writer->txn);
+
+	if (error)
+		return error;
+	writer->before = writer->txn->meta;
+	error = xb_expiry_sweep(writer->txn, writer->now, &writer->expired);
+	if (!error && change->body)
+		error = change->body(writer, change->context);
+	if (!error && writer->txn && !writer->resumed &&
+	    ((!writer->foreign && !writer->away) || writer->adopts))
+		error = xb_repair_allow(writer, NULL, 0, writer->how & XB_WRITE_SURVEY);
+	return error;
+}
+
 static int attempt(const struct change *change)
 {
-	const struct xb_paths *paths = change->paths;
-	struct xb_writer writer = {.paths = paths,
+	struct xb_writer writer = {.paths = change->paths,
 				   .builder_lock = -1,
 				   .writer_lock = -1,
 				   .how = change->how,
@@ -385,31 +442,12 @@ static int attempt(const struct change *change)
 				   .adopts = change->how & XB_WRITE_ADOPT,
 				   .now = (uint32_t)time(NULL)};
 	bool unmet;
-	int error = xb_store_open(paths->state, XB_STORE_CREATE, &writer.store);
+	int error = open_store(change, &writer);
 
-	if (!error && change->how & XB_WRITE_HEAVY) {
-		writer.builder_lock = xb_lock(paths->state, XB_BUILDER_LOCK);
-		error = writer.builder_lock < 0 ? writer.builder_lock : 0;
-	}
 	if (!error)
-		error = lock_out_others(change, &writer);
+		error = open_kernel(&writer);
 	if (!error)
-		error = xb_writer_open_kernel(&writer);
-	if (!error || error == -ESTALE)
-		error = xb_repair(&writer);
-	if (!error && writer.writer_lock < 0)
-		error = xb_system_error(EROFS, "what is wanted is enforced, but the store cannot "
-					       "be written");
-	if (!error)
-		error = xb_store_write(writer.store, &writer.txn);
-	if (!error)
-		writer.before = writer.txn->meta;
-	if (!error)
-		error = xb_expiry_sweep(writer.txn, writer.now, &writer.expired);
-	if (!error)
-		error = change->body ? change->body(&writer, change->context) : 0;
-	if (!error && writer.txn && ((!writer.foreign && !writer.away) || writer.adopts))
-		error = xb_repair_allow(&writer, NULL, 0, writer.how & XB_WRITE_SURVEY);
+		error = change_store(change, &writer);
 	unmet = writer.unmet;
 	if (!error && writer.txn)
 		error = finish(&writer, change->wish);

@@ -12,8 +12,8 @@ int xb_expiry_after(uint32_t now, uint32_t seconds, uint32_t *expires);
 /* Takes out every membership that has expired by now. *count (may be NULL): how many. */
 int xb_expiry_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
 
-/* The earliest time at which a membership expires, which may be past. -ENOENT without a message: none
- * ever does. */
+/* The earliest time at which a membership expires, which may be past. -ENOENT without a message:
+ * none ever does. */
 int xb_expiry_next(struct xb_txn *txn, uint32_t *when);
 
 /*

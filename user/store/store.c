@@ -13,6 +13,7 @@
 #include "base/faultpoint.h"
 #include "base/lock.h"
 #include "base/paths.h"
+#include "store/kept.h"
 #include "store/latest.h"
 #include "store/lmdbfile.h"
 #include "store/schema.h"
@@ -69,12 +70,18 @@ static int open_tables(struct xb_store *store, bool create)
 
 void xb_store_close(struct xb_store *store)
 {
-	if (!store)
+	if (!store || xb_kept_release(store))
 		return;
 	xb_lmdbfile_close(store->env);
 	xb_unlock(store->out_writers);
 	xb_unlock(store->namespace_lock);
 	free(store);
+}
+
+void xb_store_keep(bool keep)
+{
+	xb_kept_want(keep);
+	xb_store_close(xb_kept_drop());
 }
 
 int xb_store_recover(struct xb_store *store)
@@ -214,16 +221,27 @@ static int open_contents(struct xb_store *store, const char *directory, const ch
 	return writes ? bring_up_to_date(store, directory, path) : read_older(store, path);
 }
 
-int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **out)
+/* One that is open already: what may have happened to it meanwhile. */
+static int use_again(struct xb_store *store, const char *directory, const char *path,
+		     enum xb_store_use use, struct xb_store **out)
+{
+	int dead, error = use == XB_STORE_READ ? 0 : fill_up(store, directory, path);
+
+	if (error) {
+		xb_store_close(store);
+		return error;
+	}
+	mdb_reader_check(store->env, &dead);
+	*out = store;
+	return 0;
+}
+
+static int open_anew(const char *directory, const char *path, enum xb_store_use use,
+		     struct xb_store **out)
 {
 	struct xb_store *store;
-	char path[XB_PATH_MAX];
-	int error = xb_path_join(path, directory, XB_STORE_FILE);
+	int error = find_store(directory, path);
 
-	*out = NULL;
-	if (error)
-		return error;
-	error = find_store(directory, path);
 	if (error < 0)
 		return error;
 	if (!error && use != XB_STORE_CREATE)
@@ -242,9 +260,26 @@ int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store 
 		error = xb_lock_out_writers(directory, &store->out_writers);
 	if (!error)
 		error = open_contents(store, directory, path, use);
-	if (error)
+	if (error) {
 		xb_store_close(store);
-	else
-		*out = store;
-	return error;
+		return error;
+	}
+	xb_kept_put(store, path);
+	*out = store;
+	return 0;
+}
+
+int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **out)
+{
+	struct xb_store *kept;
+	char path[XB_PATH_MAX];
+	int error = xb_path_join(path, directory, XB_STORE_FILE);
+
+	*out = NULL;
+	if (error)
+		return error;
+	xb_store_close(xb_kept_drop());
+	kept = xb_kept_take(path);
+	return kept ? use_again(kept, directory, path, use, out)
+		    : open_anew(directory, path, use, out);
 }

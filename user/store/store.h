@@ -22,6 +22,13 @@ enum xb_store_use { XB_STORE_READ, XB_STORE_WRITE, XB_STORE_CREATE };
 int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **store);
 void xb_store_close(struct xb_store *store);
 
+/*
+ * For a program that uses the store again and again: from now on it stays open, and every
+ * xb_store_open() gives the same one, which is in use until each of them has closed it. A child
+ * that is forked opens its own.
+ */
+void xb_store_keep(bool keep);
+
 /* Called with the writer lock held, before anything is read: makes readers see what a killed
  * writer had committed. See store/latest.h. */
 int xb_store_recover(struct xb_store *store);

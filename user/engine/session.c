@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/session.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "attach/pin.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+static struct {
+	bool on, kept, trusted;
+	uint32_t seconds;
+	uint64_t repaired; /* xb_clock() */
+	uint64_t transaction;
+	uint32_t anchor_id, slot;
+	bool anchored;
+	struct xb_anchor anchor;
+	struct xb_generation *active;
+} session;
+
+static void drop(void)
+{
+	struct xb_writer kept = {
+		.anchor = session.anchor, .anchored = session.anchored, .active = session.active};
+
+	if (session.kept)
+		xb_writer_close_kernel(&kept);
+	session.kept = session.anchored = false;
+	session.active = NULL;
+}
+
+void xb_session_begin(uint32_t seconds)
+{
+	session.on = true;
+	session.seconds = seconds;
+	xb_store_keep(true);
+}
+
+void xb_session_end(void)
+{
+	drop();
+	session.on = false;
+	xb_store_keep(false);
+}
+
+void xb_session_distrust(void)
+{
+	session.trusted = false;
+}
+
+static uint64_t last_transaction(const struct xb_writer *writer)
+{
+	MDB_envinfo info;
+
+	mdb_env_info(writer->store->env, &info);
+	return info.me_last_txnid;
+}
+
+static uint32_t map_id(int map)
+{
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(map, &info, &size) ? 0 : info.id;
+}
+
+/* Identity of the anchor that is pinned now; 0: there is none, or it cannot be told. */
+static uint32_t pinned_anchor(const char *pins)
+{
+	char directory[XB_PATH_MAX];
+	uint32_t id = 0;
+	int fd;
+
+	if (xb_path_join(directory, pins, XB_ANCHOR_PINS))
+		return 0;
+	fd = xb_pin_open(directory, "identity");
+	if (fd < 0)
+		return 0;
+	id = map_id(fd);
+	close(fd);
+	return id;
+}
+
+/* Whether anybody could have changed anything since the last write without the loop being told. */
+static bool is_as_it_was(const struct xb_writer *writer)
+{
+	if (!session.trusted || xb_clock() - session.repaired > session.seconds * XB_SECOND ||
+	    last_transaction(writer) != session.transaction ||
+	    pinned_anchor(writer->paths->pins) != session.anchor_id)
+		return false;
+	return !session.anchored || (xb_anchor_slot(&session.anchor) == session.slot &&
+				     xb_generation_is_sound(session.active));
+}
+
+bool xb_session_resume(struct xb_writer *writer)
+{
+	bool same = session.kept && !writer->how && is_as_it_was(writer);
+
+	if (!same) {
+		drop();
+		return false;
+	}
+	writer->anchor = session.anchor;
+	writer->anchored = session.anchored;
+	writer->active = session.active;
+	session.kept = session.anchored = false;
+	session.active = NULL;
+	return true;
+}
+
+static bool any_open(const struct xb_interfaces *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (xb_interface_is_open(&all->item[i]))
+			return true;
+	return false;
+}
+
+static bool is_settled(const struct xb_writer *writer)
+{
+	return !writer->unmet && !writer->foreign && !writer->away && !writer->outdated &&
+	       !writer->trial.identity && writer->anchored == (writer->active != NULL) &&
+	       !any_open(&writer->interfaces);
+}
+
+void xb_session_keep(struct xb_writer *writer)
+{
+	if (!session.on)
+		return;
+	session.trusted = is_settled(writer);
+	if (!writer->resumed)
+		session.repaired = xb_clock();
+	session.transaction = last_transaction(writer);
+	session.anchor_id = writer->anchored ? map_id(writer->anchor.identity) : 0;
+	session.slot = writer->anchored ? xb_anchor_slot(&writer->anchor) : 0;
+	session.anchor = writer->anchor;
+	session.anchored = writer->anchored;
+	session.active = writer->active;
+	session.kept = true;
+	writer->anchored = false;
+	writer->active = NULL;
+}

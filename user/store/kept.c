@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/kept.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "base/plainfile.h"
+
+static struct {
+	bool wanted;
+	struct xb_store *store;
+	pid_t owner;
+	unsigned int users;
+	char path[XB_PATH_MAX];
+} kept;
+
+/* What a parent process kept is none of this one's. */
+static void forget_parent(void)
+{
+	if (kept.store && kept.owner != getpid())
+		kept.store = NULL;
+}
+
+static bool is_in_place(void)
+{
+	mdb_filehandle_t fd;
+
+	return !mdb_env_get_fd(kept.store->env, &fd) && xb_plainfile_is(kept.path, fd);
+}
+
+void xb_kept_want(bool want)
+{
+	kept.wanted = want;
+}
+
+struct xb_store *xb_kept_drop(void)
+{
+	struct xb_store *store;
+
+	forget_parent();
+	store = kept.store;
+	if (!store || kept.users || (kept.wanted && is_in_place()))
+		return NULL;
+	kept.store = NULL;
+	return store;
+}
+
+struct xb_store *xb_kept_take(const char *path)
+{
+	forget_parent();
+	if (!kept.store || strcmp(kept.path, path) != 0 || !is_in_place())
+		return NULL;
+	kept.users++;
+	return kept.store;
+}
+
+void xb_kept_put(struct xb_store *store, const char *path)
+{
+	if (!kept.wanted || kept.store || store->outdated || store->read_only)
+		return;
+	kept.store = store;
+	kept.owner = getpid();
+	kept.users = 1;
+	snprintf(kept.path, sizeof(kept.path), "%s", path);
+	if (!is_in_place()) /* a copy in memory */
+		kept.store = NULL;
+}
+
+bool xb_kept_release(struct xb_store *store)
+{
+	if (!store || store != kept.store)
+		return false;
+	if (--kept.users)
+		return true;
+	if (!kept.wanted || !is_in_place())
+		kept.store = NULL;
+	return kept.store;
+}
