@@ -13,6 +13,8 @@ suite=$(basename "$(dirname "$(realpath "$0")")")/${suite#test_}
 
 bloomctl=$XB_TEST_DIR/bin/bloomctl faulty=$XB_TEST_DIR/bin/bloomctl-fault
 
+bloomd=$XB_TEST_DIR/bin/bloomd
+
 # Nor must it decide what tests see that somebody runs them over ssh.
 unset SSH_CONNECTION SSH_CLIENT
 
@@ -163,6 +165,29 @@ is_dispatched()
 
 	id=$(ip -n "$server" -d link show "$1" | grep -o 'prog/xdp id [0-9]*' | grep -o '[0-9]*$')
 	[[ $(bpftool prog show id "$id" 2>/dev/null) == *"name xdp_dispatcher "* ]]
+}
+
+# --- the agent --------------------------------------------------------------------------------------
+
+# agent [OPTION...]: starts bloomd in the server's namespace, with $T/bloomd.conf; $agent is its number,
+# $T/agent.err its log.
+agent()
+{
+	touch "$T/bloomd.conf"
+	nsenter --net="/run/netns/$server" "${agent_program:-$bloomd}" --config "$T/bloomd.conf" --state "$state" \
+		--pin "$pins" --run "$counters" "$@" >"$T/agent.out" 2>"$T/agent.err" &
+	agent=$!
+	wait_for "bloomd" grep -q ": ready" "$T/agent.err"
+}
+
+# agent_ends [SIGNAL [CODE]]: by SIGTERM, with 0, unless told otherwise.
+agent_ends()
+{
+	local code=0
+
+	kill "-${1:-TERM}" "$agent"
+	wait "$agent" || code=$?
+	[[ $code -eq ${2:-0} ]] || fail "bloomd ends with $code: $(tail -n 3 "$T/agent.err")"
 }
 
 # --- a command that stands still --------------------------------------------------------------------

@@ -27,9 +27,9 @@ def build(choice, directory):
     programs = set(names("prog", choice))
     if choice.takes_suite("vm"):
         programs.update(names("prog", Choice("", "")))
-    wanted = [make("build", "", ["bloomctl", "bpf/pass.bpf.o"] +
+    wanted = [make("build", "", ["bloomctl", "bloomd", "bpf/pass.bpf.o"] +
                    ["tests/" + name for name in sorted(programs)]),
-              make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl"])]
+              make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl", "bloomd"])]
     units = names("unit", choice)
     if units:
         wanted.append(make("build/asan", sanitizers.ADDRESS, ["tests/" + name for name in units]))
@@ -39,7 +39,8 @@ def build(choice, directory):
             return done.stdout.decode(errors="replace")
     tools = os.path.join(directory, "bin")
     os.mkdir(tools)
-    shutil.copy("build/bloomctl", tools)
     shutil.copy("build/bpf/pass.bpf.o", tools)
-    shutil.copy("build/fault/bloomctl", os.path.join(tools, "bloomctl-fault"))
+    for program in "bloomctl", "bloomd":
+        shutil.copy("build/" + program, tools)
+        shutil.copy("build/fault/" + program, os.path.join(tools, program + "-fault"))
     return None

@@ -53,11 +53,35 @@ static void start_growing(struct agent *agent)
 	agent->growing = error >= 0;
 }
 
+static uint32_t count_open(const struct xb_interfaces *all)
+{
+	uint32_t open = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		open += xb_interface_is_open(&all->item[i]);
+	return open;
+}
+
+/* Once, and not after each write. */
+static void tell_open(struct agent *agent)
+{
+	uint32_t open;
+
+	if (!agent->written.looked)
+		return;
+	open = count_open(&agent->written.interfaces);
+	if (open == agent->open)
+		xb_written_free(&agent->written);
+	else
+		xb_write_tell_open(&agent->written);
+	agent->open = open;
+}
+
 void agent_wrote(struct agent *agent)
 {
 	bool due = agent->written.growth_due;
 
-	xb_write_tell_open(&agent->written);
+	tell_open(agent);
 	agent->written.growth_due = false;
 	if (due && !agent->growing)
 		start_growing(agent);

@@ -15,6 +15,7 @@ struct agent {
 	const struct config *config; /* the one that is valid now; replaced by a reload */
 	sd_event *loop;
 	struct xb_written written; /* what writes leave, see agent_wrote() */
+	uint32_t open;		   /* interfaces that are not filtered, as it was told */
 	bool growing;		   /* a child builds a larger filter */
 };
 

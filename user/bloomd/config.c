@@ -57,35 +57,52 @@ static int set(struct config *config, const char *name, const char *key, const c
 
 struct reading {
 	struct config *config;
-	int error; /* with its message */
+	FILE *file;
+	int line;  /* read last */
+	int error; /* with its message; nothing is read after it */
 };
 
-/* inih stops at the first line for which this returns 0. */
+/* As fgets(): a line, or the end also after an error. inih would take the rest of a line that is
+ * too long for another one. */
+static char *next_line(char *text, int size, void *context)
+{
+	struct reading *reading = context;
+
+	if (reading->error || !fgets(text, size, reading->file))
+		return NULL;
+	reading->line++;
+	if (strchr(text, '\n') || feof(reading->file))
+		return text;
+	reading->error = xb_input_error("a line has more than %d bytes", size - 2);
+	return NULL;
+}
+
 static int take(void *context, const char *section, const char *key, const char *value)
 {
 	struct reading *reading = context;
 
-	reading->error = set(reading->config, section, key, value);
+	if (!reading->error)
+		reading->error = set(reading->config, section, key, value);
 	return !reading->error;
 }
 
 static int read_file(const char *path, struct config *config)
 {
-	struct reading reading = {.config = config};
-	FILE *file = fopen(path, "re");
+	struct reading reading = {.config = config, .file = fopen(path, "re")};
 	int line;
 
-	if (!file)
+	if (!reading.file)
 		return errno == ENOENT ? -ENOENT : xb_system_error(errno, "cannot read %s", path);
-	line = ini_parse_file(file, take, &reading);
-	fclose(file);
-	if (reading.error)
-		return xb_error_prefix(reading.error, "%s:%d", path, line);
-	if (line)
+	line = ini_parse_stream(next_line, &reading, take, &reading);
+	if (!reading.error && ferror(reading.file))
+		reading.error = xb_system_error(errno, "cannot read it");
+	fclose(reading.file);
+	/* Of the line that inih did not understand it only tells the number. */
+	if (line && (!reading.error || line < reading.line))
 		return xb_input_error("%s:%d: not a section, a key with '=' and a value, or a "
 				      "comment",
 				      path, line);
-	return 0;
+	return reading.error ? xb_error_prefix(reading.error, "%s:%d", path, reading.line) : 0;
 }
 
 static int is_snippet(const struct dirent *entry)

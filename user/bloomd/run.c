@@ -106,12 +106,30 @@ static int be_alone(struct running *running)
 	return xb_system_error(0, "bloomd runs already for %s: %s", state, holder);
 }
 
+/* A store that cannot be used, such as that of a newer version, is told at once. */
+static int find_store(const struct settings *settings)
+{
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_open(settings->paths.state, XB_STORE_CREATE, &store);
+
+	if (error)
+		return error;
+	error = xb_store_read(store, &txn);
+	if (!error)
+		xb_txn_abort(txn);
+	xb_store_close(store);
+	return error;
+}
+
 static int start(struct running *running)
 {
 	int error =
 		config_read(running->settings->file, running->settings->needed, &running->config);
 
 	running->agent.config = running->config;
+	if (!error)
+		error = find_store(running->settings);
 	if (!error)
 		error = be_alone(running);
 	if (!error)
@@ -141,6 +159,7 @@ int run(const struct settings *settings)
 	error = start(&running);
 	if (!error) {
 		sd_notify(0, "READY=1\nSTATUS=Running");
+		log_info("ready");
 		error = sd_event_loop(running.agent.loop);
 		if (error < 0)
 			xb_system_error(-error, "the event loop failed");
