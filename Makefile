@@ -161,7 +161,8 @@ test:
 bench:
 	scripts/bench
 
-UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer
+UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer \
+	bloomd.service
 
 install: $(OUT)/bloomctl $(OUT)/bloomd
 	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl

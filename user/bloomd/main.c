@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/holder.h"
@@ -109,7 +108,6 @@ int main(int argc, char **argv)
 			     .file = CONFIG_FILE}};
 	int code;
 
-	umask(0007); /* the directory says who; see docs/security.md */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	xb_program_set("bloomd", NULL);
