@@ -110,19 +110,11 @@ bool xb_session_resume(struct xb_writer *writer)
 	return true;
 }
 
-static bool any_open(const struct xb_interfaces *all)
-{
-	for (size_t i = 0; i < all->count; i++)
-		if (xb_interface_is_open(&all->item[i]))
-			return true;
-	return false;
-}
-
+/* An interface that could not be attached is tried again by the next repair. */
 static bool is_settled(const struct xb_writer *writer)
 {
 	return !writer->unmet && !writer->foreign && !writer->away && !writer->outdated &&
-	       !writer->trial.identity && writer->anchored == (writer->active != NULL) &&
-	       !any_open(&writer->interfaces);
+	       !writer->trial.identity && writer->anchored == (writer->active != NULL);
 }
 
 void xb_session_keep(struct xb_writer *writer)

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/openenv.h"
 
-static MDB_env *current;
+#include <stddef.h>
+#include <unistd.h>
+
+static MDB_env *open_environment;
+static pid_t owner;
 
 MDB_env *xb_openenv(void)
 {
-	return current;
+	return owner == getpid() ? open_environment : NULL;
 }
 
 void xb_openenv_set(MDB_env *env)
 {
-	current = env;
+	open_environment = env;
+	owner = getpid();
 }

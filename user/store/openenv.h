@@ -6,7 +6,7 @@
 
 #include <lmdb.h>
 
-/* The environment that is open; NULL: there is none. */
+/* The environment that is open; NULL: there is none. That of a parent process does not count. */
 MDB_env *xb_openenv(void);
 void xb_openenv_set(MDB_env *env);
 

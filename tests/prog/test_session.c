@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A process that keeps store and kernel open between its writes, while others change both: it never
+ * writes into what is no longer in force. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <linux/bpf.h>
+
+#include "base/error.h"
+#include "engine/edit.h"
+#include "engine/session.h"
+#include "support/amount.h"
+#include "support/rig.h"
+
+static struct rig rig;
+
+static int begin(void **state)
+{
+	(void)state;
+	rig_begin(&rig, "session");
+	xb_session_begin(3600);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	xb_session_end();
+	rig_end(&rig);
+	return 0;
+}
+
+static int note_resumed(struct xb_writer *writer, void *context)
+{
+	*(bool *)context = writer->resumed;
+	return 0;
+}
+
+/* Whether a write finds everything as the one before has left it. */
+static bool resumes(void)
+{
+	bool resumed = false;
+
+	rig_must(xb_write(&rig.paths, 0, note_resumed, &resumed, &rig.written), "write");
+	return resumed;
+}
+
+static uint32_t verdict(const char *text)
+{
+	struct xb_entry entry;
+	int program = rig_entry(&rig);
+	uint32_t result;
+
+	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
+	result = rig_run_from(program, &entry);
+	close(program);
+	return result;
+}
+
+static void assert_dropped(const char *text)
+{
+	if (verdict(text) != XDP_DROP)
+		fail_msg("%s passes", text);
+}
+
+static void assert_passed(const char *text)
+{
+	if (verdict(text) != XDP_PASS)
+		fail_msg("%s is dropped", text);
+}
+
+/* As bloomctl does: in a process without a session. */
+static void elsewhere(void (*what)(const char *), const char *text)
+{
+	int status;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		xb_session_end();
+		what(text);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void add(const char *text)
+{
+	rig_add(&rig, text, "default");
+}
+
+static void del(const char *text)
+{
+	rig_del(&rig, text, "default");
+}
+
+static void rotate(const char *text)
+{
+	(void)text;
+	rig_rotate(&rig);
+}
+
+static void monitor(const char *text)
+{
+	rig_policy(&rig, *text ? XB_POLICY_MONITOR : XB_POLICY_ENFORCE);
+}
+
+static void unpin(const char *text)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "rm -r '%s/%s'", rig.pins, text);
+	assert_int_equal(system(command), 0);
+}
+
+static void it_goes_on_with_what_is_open(void **state)
+{
+	(void)state;
+	add("192.0.2.1");
+	assert_true(resumes());
+	add("192.0.2.2");
+	assert_dropped("192.0.2.1");
+	assert_dropped("192.0.2.2");
+	assert_passed("192.0.2.3");
+	assert_true(resumes());
+	xb_session_distrust();
+	assert_false(resumes());
+	assert_true(resumes());
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+static void it_notices_what_others_change(void **state)
+{
+	static const struct {
+		void (*what)(const char *);
+		const char *text;
+	} others[] = {{add, "192.0.2.7"},      {del, "192.0.2.7"}, {rotate, ""},
+		      {monitor, "x"},	       {monitor, ""},	   {rotate, ""},
+		      {add, "198.51.100.0/24"}};
+
+	(void)state;
+	add("192.0.2.1");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		assert_true(resumes());
+		elsewhere(others[i].what, others[i].text);
+		assert_false(resumes());
+		add("192.0.2.2");
+		if (others[i].what != monitor || !*others[i].text)
+			assert_dropped("192.0.2.2");
+		del("192.0.2.2");
+		assert_passed("192.0.2.2");
+		assert_true(rig_matches_rebuild(&rig));
+	}
+	assert_dropped("192.0.2.1");
+	assert_dropped("198.51.100.9");
+}
+
+static void it_notices_lost_pins(void **state)
+{
+	(void)state;
+	add("192.0.2.1");
+	assert_true(resumes());
+	unpin("link");
+	assert_false(resumes());
+	add("192.0.2.2");
+	assert_true(resumes());
+}
+
+static int give_up(struct xb_writer *writer, void *context)
+{
+	(void)writer;
+	(void)context;
+	return xb_input_error("no");
+}
+
+static void a_write_that_fails_leaves_nothing(void **state)
+{
+	(void)state;
+	add("192.0.2.1");
+	assert_true(resumes());
+	assert_int_equal(xb_write(&rig.paths, 0, give_up, NULL, &rig.written), -EINVAL);
+	assert_false(resumes());
+	add("192.0.2.2");
+	assert_dropped("192.0.2.1");
+	assert_dropped("192.0.2.2");
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+/* Heavy writes are repaired first, always. */
+static void heavy_writes_look_at_all(void **state)
+{
+	bool resumed = true;
+
+	(void)state;
+	add("192.0.2.1");
+	rig_must(xb_write(&rig.paths, XB_WRITE_HEAVY, note_resumed, &resumed, &rig.written),
+		 "write");
+	assert_false(resumed);
+	assert_true(resumes());
+}
+
+static void trust_ends_with_time(void **state)
+{
+	(void)state;
+	xb_session_begin(0);
+	add("192.0.2.1");
+	assert_false(resumes());
+}
+
+#define KEYS 40
+
+static void both_change_what_they_like(void **state)
+{
+	uint64_t seed = 20261123;
+	bool listed[KEYS] = {false};
+
+	(void)state;
+	for (uint32_t step = 0; step < amount(60, 600); step++) {
+		uint64_t random = rig_random(&seed);
+		uint32_t key = (uint32_t)(random % KEYS);
+		void (*what)(const char *) = listed[key] ? del : add;
+		char text[64];
+
+		snprintf(text, sizeof(text), key & 1 ? "203.0.%u.0/24" : "203.1.1.%u", key);
+		if (random >> 8 & 1)
+			what(text);
+		else
+			elsewhere(what, text);
+		listed[key] = !listed[key];
+		if (!(random >> 16 & 15))
+			elsewhere(rotate, "");
+		snprintf(text, sizeof(text), key & 1 ? "203.0.%u.1" : "203.1.1.%u", key);
+		if (listed[key])
+			assert_dropped(text);
+		else
+			assert_passed(text);
+	}
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_goes_on_with_what_is_open), TEST(it_notices_what_others_change),
+		TEST(it_notices_lost_pins),	    TEST(a_write_that_fails_leaves_nothing),
+		TEST(heavy_writes_look_at_all),	    TEST(trust_ends_with_time),
+		TEST(both_change_what_they_like),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
