@@ -30,7 +30,7 @@ t_five_minutes()
 		esac
 		number=$((number + 1))
 		[[ $line != "bloomctl attach"* ]] || says 'eth0 attached in (native|skb) mode'
-		[[ $line != "bloomctl policy enforce" ]] || enforced
+		[[ $line != "bloomctl policy enforce"* ]] || enforced
 	done < <(commands "$root/README.md")
 	[[ $number -ge 15 ]] || fail "the README shows only $number commands"
 	! ip -n "$server" -d link show eth0 | grep -q 'prog/xdp' || fail "eth0 is not as it was before"
