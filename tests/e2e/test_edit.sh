@@ -134,4 +134,19 @@ t_del_of_an_unknown_list()
 	exits 0 test 192.0.2.1
 }
 
+# A line that is refused says nothing of what only later lines would add.
+t_a_refused_line_of_a_batch()
+{
+	printf 'del a.example.com\nadd example.com\n' >"$T/batch"
+	exits 1 batch "$T/batch"
+	one_line
+	complains "batch:1: a.example.com is not listed"
+	! grep -q "covers" "$T/err" || fail "$(cat "$T/err")"
+	printf 'add example.com\ndel a.example.com\n' >"$T/batch"
+	exits 1 batch "$T/batch"
+	complains "batch:2: .*example.com"
+	exits 0 -q list
+	[[ ! -s $T/out ]] || fail "$(cat "$T/out")"
+}
+
 run_tests

@@ -173,7 +173,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (outcome.code)
 		goto out;
 	writer = begin();
-	apply(&writer, &batch, 1, &outcome);
+	if (apply(&writer, &batch, 1, &outcome)) {
+		xb_txn_abort(writer.txn);
+		writer = begin();
+		batch.in_order = true;
+		must(apply(&writer, &batch, 1, &outcome));
+	}
 	saved = save(writer.txn);
 	xb_txn_abort(writer.txn);
 	writer = begin();

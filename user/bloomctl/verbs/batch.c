@@ -214,6 +214,38 @@ static int apply_sorted(struct xb_writer *writer, struct batch *batch, uint32_t 
 	return failed;
 }
 
+static int by_line(const void *a, const void *b)
+{
+	const struct op *one = a, *other = b;
+
+	if (one->entry.line != other->entry.line)
+		return one->entry.line < other->entry.line ? -1 : 1;
+	return xb_entry_compare(&one->entry, &other->entry);
+}
+
+static int apply_in_order(struct xb_writer *writer, struct batch *batch)
+{
+	struct xb_edit_refusal refusal;
+	size_t begun = 0;
+	int error = 0;
+
+	qsort(batch->ops, batch->count, sizeof(*batch->ops), by_line);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct op *op = &batch->ops[i];
+
+		while (!error && begun <= op->terms)
+			error = xb_edit_begin(writer, &batch->terms[begun++].terms, &refusal);
+		if (!error)
+			error = xb_edit_apply(writer, &batch->terms[op->terms].terms, &op->entry,
+					      &batch->result, &refusal);
+		if (error == XB_EDIT_REFUSED)
+			error = edit_refused(&refusal);
+		if (error)
+			return at_line(batch, error, op->entry.line);
+	}
+	return 0;
+}
+
 int batch_apply(struct xb_writer *writer, void *context)
 {
 	struct batch *batch = context;
@@ -222,6 +254,8 @@ int batch_apply(struct xb_writer *writer, void *context)
 	int failed = 0;
 
 	batch->result = (struct xb_edit_result){0};
+	if (batch->in_order)
+		return apply_in_order(writer, batch);
 	for (size_t i = 0; !failed && i < batch->terms_count; i++) {
 		struct said *said = &batch->terms[i];
 
@@ -241,6 +275,10 @@ static int apply(struct cli *cli, struct batch *batch)
 	const struct xb_edit_result *result = &batch->result;
 	int error = xb_write(&cli->paths, 0, batch_apply, batch, cli->written);
 
+	if (error && xb_error_class() == XB_ERROR_INPUT) {
+		batch->in_order = true;
+		error = xb_write(&cli->paths, 0, batch_apply, batch, cli->written);
+	}
 	if (error)
 		return cli_fail(), error == 1				? EXIT_ABSENT
 				   : xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE

@@ -26,6 +26,7 @@ struct batch {
 	size_t terms_count, terms_room;
 	struct xb_arena texts; /* of terms and entries */
 	struct xb_edit_result result;
+	bool in_order; /* set by the caller after a refusal, see batch_apply() */
 };
 
 /* The batch has a name, all else is zero. Returns 0, or the exit code with the message printed. The
@@ -33,7 +34,11 @@ struct batch {
 int batch_read(const struct cli *cli, struct batch *batch, FILE *file);
 void batch_free(struct batch *batch);
 
-/* Inside a write transaction, the body of it. 1: an entry was absent and --exist was not given. */
+/*
+ * Inside a write transaction, the body of it. 1: an entry was absent and --exist was not given. The
+ * message of a refusal may tell of entries that only later lines add. With batch->in_order, in
+ * another transaction, the lines are applied one after the other, and the message is true.
+ */
 int batch_apply(struct xb_writer *writer, void *batch);
 
 #endif
