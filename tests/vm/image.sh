@@ -53,7 +53,7 @@ bring_programs()
 	)
 	# ldd starts several processes for each file, also for the thousands that are text.
 	mapfile -t binaries < <(printf "%s\0" "${files[@]}" | xargs -0 grep -laP '\A\x7fELF' --)
-	mapfile -t libraries < <(ldd "${binaries[@]}" build/bloomctl "${tests[@]}" 2>/dev/null |
+	mapfile -t libraries < <(ldd "${binaries[@]}" build/bloomctl build/bloomd "${tests[@]}" 2>/dev/null |
 		grep -o '[[:space:]]/[^ ]* (' | tr -d '\t (' | sed -E 's#^/lib#/usr/lib#' | sort -u)
 	cp -L --parents "${files[@]}" "${libraries[@]}" "$image"
 }
@@ -76,8 +76,9 @@ bring_tree()
 	mkdir -p "$tree/tests" "$tree/bin" "$tree/prog"
 	cp -r tests/e2e tests/support tests/vm tests/world "$tree/tests"
 	cp -r include packaging "$tree"
-	cp build/bloomctl build/bpf/pass.bpf.o "$tree/bin"
+	cp build/bloomctl build/bloomd build/bpf/pass.bpf.o "$tree/bin"
 	cp build/fault/bloomctl "$tree/bin/bloomctl-fault"
+	cp build/fault/bloomd "$tree/bin/bloomd-fault"
 	[[ ${#tests[@]} -eq 0 ]] || cp "${tests[@]}" "$tree/prog"
 	export XB_TEST_FEW XB_WORLD_STEPS XB_WORLD_SEED
 	declare -p programs scripts chosen XB_TEST_FEW XB_WORLD_STEPS XB_WORLD_SEED >"$tree/choice"

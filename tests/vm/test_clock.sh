@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bloomd, when somebody sets the clock of the machine, or it sleeps: an entry ends by the clock on the wall.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/../e2e/lib.sh"
+
+begin()
+{
+	ctl -q attach x0
+	ctl -q add 10.77.0.5
+	agent
+}
+
+gone() { ! ctl -q list | grep -q "^$1 "; }
+
+# step SECONDS: sets the clock forward, or back.
+step() { date -s "@$(($(date +%s) + $1))" >/dev/null; }
+
+t_forward()
+{
+	begin
+	exits 0 add 10.77.0.3 --timeout 3600
+	exits 0 add 10.77.0.4 --timeout 36000
+	step 3500
+	sleep 2
+	blocked 10.77.0.3 10.77.0.4
+	step 200
+	wait_for "the end of 10.77.0.3" gone 10.77.0.3
+	passes 10.77.0.3
+	blocked 10.77.0.4 10.77.0.5
+}
+
+t_back_and_forward()
+{
+	begin
+	exits 0 add 10.77.0.3 --timeout 20
+	step -3600
+	sleep 22
+	blocked 10.77.0.3
+	step 3600
+	wait_for "the end of 10.77.0.3" gone 10.77.0.3
+	passes 10.77.0.3
+	blocked 10.77.0.5
+}
+
+t_asleep()
+{
+	grep -q freeze /sys/power/state 2>/dev/null || skip "this kernel cannot suspend"
+	begin
+	exits 0 add 10.77.0.3 --timeout 30
+	rtcwake -m freeze -s 40 >"$T/sleep" 2>&1 || skip "the machine does not wake up: $(tail -n 1 "$T/sleep")"
+	wait_for "the end of 10.77.0.3" gone 10.77.0.3
+	passes 10.77.0.3
+	blocked 10.77.0.5
+}
+
+run_tests
