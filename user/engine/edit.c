@@ -115,8 +115,8 @@ static int apply_add(struct xb_writer *writer, const struct xb_edit_terms *terms
 		.comment = terms->comment,
 		.comment_size = terms->comment ? (uint32_t)strlen(terms->comment) : 0,
 	};
-	unsigned int given =
-		(terms->timeout ? XB_RENEW_EXPIRY : 0) | (terms->comment ? XB_RENEW_COMMENT : 0);
+	unsigned int given = (terms->timeout || terms->lasts ? XB_RENEW_EXPIRY : 0) |
+			     (terms->comment ? XB_RENEW_COMMENT : 0);
 	enum xb_put put;
 	int error = xb_expiry_after(writer->now, terms->timeout, &member.expires);
 

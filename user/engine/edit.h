@@ -17,6 +17,7 @@ struct xb_edit_terms {
 	const char *list; /* NULL: "default" or "allow" for add, every list for del */
 	const char *comment;
 	uint32_t timeout; /* seconds, 0: none */
+	bool lasts;	  /* without a timeout, takes away that of an entry that is there */
 	uint32_t id;	  /* of the list; set by xb_edit_begin() */
 };
 
