@@ -39,7 +39,7 @@ PACKAGES_LIBS = $(eval PACKAGES_LIBS := $$(shell $(PKG_CONFIG) --libs $(PACKAGES
 FOLDERS  := base model bloom lists machine store attach filter engine
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
-AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c))
+AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c user/bloomd/commands/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
@@ -140,7 +140,7 @@ compile_commands.json: Makefile
 	$(Q)echo ']' >>$@
 
 COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/bloomctl/*.c user/bloomctl/verbs/*.c \
-	user/bloomd/*.c 	tests/*/*.c tests/unit/*/*.c))
+	user/bloomd/*.c user/bloomd/commands/*.c tests/*/*.c tests/unit/*/*.c))
 
 help:
 	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomd, and $(LIBRARY), on which they stand"

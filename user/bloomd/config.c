@@ -30,7 +30,7 @@ static int set_http_listen(struct config *config, const char *value)
 
 static const struct config_key http_keys[] = {{"listen", set_http_listen}, {0}};
 
-static const struct config_section sections[] = {{"http", http_keys}, {0}};
+static const struct config_section sections[] = {{"api", api_keys}, {"http", http_keys}, {0}};
 
 static const struct config_section *find_section(const char *name)
 {
@@ -163,6 +163,8 @@ void config_free(struct config *config)
 {
 	if (!config)
 		return;
+	free(config->api.group);
+	free(config->api.query_group);
 	free(config->http_listen);
 	free(config);
 }

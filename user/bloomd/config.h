@@ -8,8 +8,18 @@
 
 #define CONFIG_FILE "/etc/xdp-bloom/bloomd.conf"
 
+/* [api]: the sockets for programs. */
+struct api_config {
+	bool off;
+	char *group, *query_group; /* NULL: that of the run directory; that of api.sock */
+	unsigned int query_mode;   /* 0: as api.sock */
+	unsigned int clients;	   /* at most; 0: the default */
+	bool allow;		   /* clients may change the allowlist */
+};
+
 /* All of it; unset values are zero or NULL. */
 struct config {
+	struct api_config api;
 	char *http_listen; /* ADDRESS:PORT or unix:PATH; NULL: no server */
 };
 
@@ -29,6 +39,8 @@ struct config_key {
 	const char *name;
 	config_set *set;
 };
+
+extern const struct config_key api_keys[];
 
 struct config_section {
 	const char *name;

@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "base/patience.h"
 #include "bloomd/agent.h"
+#include "bloomd/api.h"
 #include "bloomd/expiry.h"
 #include "bloomd/log.h"
 #include "engine/session.h"
@@ -26,6 +27,7 @@ struct running {
 	const struct settings *settings;
 	struct config *config;
 	struct expiry *expiry;
+	struct api *api;
 	int lock;
 };
 
@@ -51,9 +53,13 @@ static int reload(sd_event_source *source, const struct signalfd_siginfo *info, 
 	if (config_read(running->settings->file, running->settings->needed, &config)) {
 		log_error("the configuration stays as it was");
 	} else {
-		config_free(running->config);
+		struct config *former = running->config;
+
 		running->config = config;
 		running->agent.config = config;
+		if (api_reload(running->api))
+			log_error("the sockets");
+		config_free(former);
 		log_info("reloaded");
 	}
 	sd_notify(0, "READY=1");
@@ -136,11 +142,14 @@ static int start(struct running *running)
 		error = make_loop(running);
 	if (!error)
 		error = expiry_start(&running->agent, &running->expiry);
+	if (!error)
+		error = api_start(&running->agent, &running->api);
 	return error;
 }
 
 static void stop(struct running *running)
 {
+	api_stop(running->api);
 	expiry_stop(running->expiry);
 	sd_event_unref(running->agent.loop);
 	config_free(running->config);
