@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/patience.h"
 #include "bloomd/log.h"
 #include "engine/rotate.h"
 #include "engine/session.h"
@@ -25,11 +27,16 @@ static int has_grown(sd_event_source *source, const siginfo_t *info, void *conte
 	return 0;
 }
 
-/* The child opens all that it needs anew, and ends with the loop's process. */
-static _Noreturn void grow(const struct agent *agent)
+/* The child opens all that it needs anew, waits for the locks as a command does, and ends with the
+ * loop's process: it has the descriptors of its locks and sockets, too. */
+static _Noreturn void grow(const struct agent *agent, pid_t parent)
 {
 	struct xb_written written = {.growth_due = true};
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	xb_patience_set(XB_PATIENCE);
 	xb_session_end();
 	xb_write_settle(&agent->paths, &written);
 	xb_written_free(&written);
@@ -39,11 +46,11 @@ static _Noreturn void grow(const struct agent *agent)
 static void start_growing(struct agent *agent)
 {
 	sd_event_source *source;
-	pid_t child = fork();
+	pid_t parent = getpid(), child = fork();
 	int error;
 
 	if (!child)
-		grow(agent);
+		grow(agent, parent);
 	if (child < 0) {
 		xb_system_error(errno, "cannot start a process");
 		log_error("the filter is full and does not grow");
