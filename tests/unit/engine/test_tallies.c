@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tallies add up over processes, outlive them, and never stand in the way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/tallies.h"
+
+static char state_directory[64], run_directory[64];
+static struct xb_paths here = {.state = state_directory, .run = run_directory, .pins = "/none"};
+
+static int begin(void **state)
+{
+	(void)state;
+	strcpy(state_directory, "/tmp/xb-tallies-XXXXXX");
+	if (!mkdtemp(state_directory))
+		return -1;
+	snprintf(run_directory, sizeof(run_directory), "%s/run", state_directory);
+	return 0;
+}
+
+static int end(void **state)
+{
+	char command[96];
+
+	(void)state;
+	xb_tallies_close();
+	snprintf(command, sizeof(command), "rm -r %s", state_directory);
+	return system(command);
+}
+
+/* What xb_tally_each() shows, a line a cell: LABEL1/LABEL2=VALUE. */
+struct shown {
+	char text[4096];
+	size_t count;
+};
+
+static void show(const struct xb_tally_cell *cell, void *context)
+{
+	struct shown *shown = context;
+	size_t size = strlen(shown->text);
+
+	shown->count++;
+	snprintf(shown->text + size, sizeof(shown->text) - size, "%s/%s=%llu ", cell->label[0],
+		 cell->label[1], (unsigned long long)cell->value);
+}
+
+static struct shown look(enum xb_tally family)
+{
+	struct shown shown = {.count = 0};
+
+	xb_tally_each(&here, family, show, &shown);
+	return shown;
+}
+
+static void assert_shown(enum xb_tally family, const char *text)
+{
+	struct shown shown = look(family);
+
+	assert_string_equal(shown.text, text);
+}
+
+/* The one file in the run directory. */
+static const char *path_of_file(void)
+{
+	static char path[512];
+	DIR *listing = opendir(run_directory);
+	struct dirent *entry;
+	unsigned int count = 0;
+
+	assert_non_null(listing);
+	while ((entry = readdir(listing)))
+		if (entry->d_name[0] != '.') {
+			snprintf(path, sizeof(path), "%s/%s", run_directory, entry->d_name);
+			count++;
+		}
+	closedir(listing);
+	assert_int_equal(count, 1);
+	return path;
+}
+
+static void adds_by_label(void **state)
+{
+	(void)state;
+	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "SADD", "ok", 2);
+	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "SADD", "error", 0);
+	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "PING", "ok", 1);
+	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "SADD", "ok", 3);
+	assert_shown(XB_TALLY_API_REQUESTS, "SADD/ok=5 SADD/error=0 PING/ok=1 ");
+	assert_shown(XB_TALLY_FEED_FETCHES, "");
+}
+
+static void shows_zero_without_a_file(void **state)
+{
+	(void)state;
+	assert_shown(XB_TALLY_EXPIRED, "/=0 ");
+	assert_shown(XB_TALLY_API_REQUESTS, "");
+	assert_int_equal(access(run_directory, F_OK), -1); /* looking makes no file */
+}
+
+static void copy(const struct xb_tally_cell *cell, void *context)
+{
+	memcpy(context, cell, sizeof(*cell));
+}
+
+static void has_a_histogram(void **state)
+{
+	struct xb_tally_cell cell;
+
+	(void)state;
+	xb_tally_time(&here, XB_TALLY_COMMIT_SECONDS, xb_tally_bounds[0]);
+	xb_tally_time(&here, XB_TALLY_COMMIT_SECONDS, xb_tally_bounds[0] + 1);
+	xb_tally_time(&here, XB_TALLY_COMMIT_SECONDS, UINT64_C(3600) * 1000000000);
+	xb_tally_each(&here, XB_TALLY_COMMIT_SECONDS, copy, &cell);
+	assert_int_equal(cell.bucket[0], 1);
+	assert_int_equal(cell.bucket[1], 1);
+	assert_int_equal(cell.bucket[XB_TALLY_BOUNDS], 1);
+	assert_int_equal(cell.value, 2 * xb_tally_bounds[0] + 1 + UINT64_C(3600) * 1000000000);
+	for (size_t i = 1; i < XB_TALLY_BOUNDS; i++)
+		assert_true(xb_tally_bounds[i] > xb_tally_bounds[i - 1]);
+}
+
+#define ADDERS 4
+#define ROUNDS 20000
+
+static _Noreturn void add_much(void)
+{
+	char name[16];
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		snprintf(name, sizeof(name), "feed%u", i % 50);
+		xb_tally_add(&here, XB_TALLY_FEED_FETCHES, name, "ok", 1);
+		xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	}
+	kill(getpid(), SIGKILL);
+	_exit(1);
+}
+
+static void add_value(const struct xb_tally_cell *cell, void *context)
+{
+	*(uint64_t *)context += cell->value;
+}
+
+static uint64_t total(enum xb_tally family)
+{
+	uint64_t sum = 0;
+
+	xb_tally_each(&here, family, add_value, &sum);
+	return sum;
+}
+
+/* They also find and make the file at the same time. */
+static void adds_up_over_processes_that_are_killed(void **state)
+{
+	pid_t child[ADDERS];
+
+	(void)state;
+	for (unsigned int i = 0; i < ADDERS; i++) {
+		child[i] = fork();
+		if (!child[i])
+			add_much();
+	}
+	for (unsigned int i = 0; i < ADDERS; i++)
+		assert_int_equal(waitpid(child[i], NULL, 0), child[i]);
+	assert_int_equal(total(XB_TALLY_EXPIRED), ADDERS * ROUNDS);
+	assert_int_equal(total(XB_TALLY_FEED_FETCHES), ADDERS * ROUNDS);
+	assert_int_equal(look(XB_TALLY_FEED_FETCHES).count, 50); /* no labels twice */
+}
+
+/* The child has the descriptor, and not the mapping. */
+static void goes_on_in_a_child(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	child = fork();
+	if (!child) {
+		xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 2);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	assert_shown(XB_TALLY_EXPIRED, "/=3 ");
+}
+
+static void outlives_a_restart(void **state)
+{
+	(void)state;
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
+	xb_tally_set(&here, XB_TALLY_FEED_ENTRIES, "drop", 100);
+	xb_tallies_close();
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	assert_shown(XB_TALLY_EXPIRED, "/=8 ");
+	assert_shown(XB_TALLY_FEED_ENTRIES, "drop/=100 ");
+}
+
+static void begins_anew_where_the_file_is_wrong(void **state)
+{
+	static const struct {
+		off_t at; /* of the byte that is changed; -1: the file is cut */
+	} damages[] = {{0}, {8}, {-1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		const char *path;
+		uint8_t byte;
+		int fd;
+
+		xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
+		xb_tallies_close();
+		path = path_of_file();
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (damages[i].at < 0) {
+			assert_int_equal(ftruncate(fd, 5000), 0);
+		} else {
+			assert_int_equal(pread(fd, &byte, 1, damages[i].at), 1);
+			byte ^= 1;
+			assert_int_equal(pwrite(fd, &byte, 1, damages[i].at), 1);
+		}
+		close(fd);
+		assert_shown(XB_TALLY_EXPIRED, "/=0 ");
+		xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+		assert_shown(XB_TALLY_EXPIRED, "/=1 ");
+		path_of_file();
+		xb_tallies_close();
+		unlink(path_of_file());
+	}
+}
+
+/* What another has put there is neither followed nor written. */
+static void does_not_follow_a_link(void **state)
+{
+	char target[96], path[512];
+	struct stat st;
+
+	(void)state;
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	xb_tallies_close();
+	snprintf(path, sizeof(path), "%s", path_of_file());
+	snprintf(target, sizeof(target), "%s/moved", state_directory);
+	assert_int_equal(rename(path, target), 0);
+	assert_int_equal(symlink(target, path), 0);
+	assert_shown(XB_TALLY_EXPIRED, "/=0 ");
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 5);
+	assert_shown(XB_TALLY_EXPIRED, "/=5 ");
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+}
+
+static void looks_for_the_file_again(void **state)
+{
+	(void)state;
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
+	xb_tallies_look(&here);
+	assert_shown(XB_TALLY_EXPIRED, "/=7 ");
+	unlink(path_of_file());
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1); /* into what nobody sees */
+	xb_tallies_look(&here);
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 2);
+	assert_shown(XB_TALLY_EXPIRED, "/=2 ");
+}
+
+static void bounds_its_labels(void **state)
+{
+	struct shown shown;
+	char name[16];
+
+	(void)state;
+	for (unsigned int i = 0; i < 400; i++) {
+		snprintf(name, sizeof(name), "cause%u", i);
+		xb_tally_add(&here, XB_TALLY_FLEET_RESYNCS, name, NULL, 1);
+	}
+	shown = look(XB_TALLY_FLEET_RESYNCS);
+	assert_int_equal(shown.count, 32);
+	assert_non_null(strstr(shown.text, "_other/=369 "));
+	assert_int_equal(total(XB_TALLY_FLEET_RESYNCS), 400);
+	/* Of a gauge, what finds no cell is nowhere. */
+	for (unsigned int i = 0; i < 400; i++) {
+		snprintf(name, sizeof(name), "feed%u", i);
+		xb_tally_set(&here, XB_TALLY_FEED_ENTRIES, name, 1);
+	}
+	assert_int_equal(total(XB_TALLY_FEED_ENTRIES), 199);
+}
+
+static void cuts_long_labels(void **state)
+{
+	char name[200];
+	struct shown shown;
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	xb_tally_add(&here, XB_TALLY_FLEET_RESYNCS, name, NULL, 1);
+	shown = look(XB_TALLY_FLEET_RESYNCS);
+	assert_int_equal(shown.count, 1);
+	assert_int_equal(strcspn(shown.text, "/"), XB_TALLY_LABEL - 1);
+}
+
+static void forgets_what_is_gone(void **state)
+{
+	(void)state;
+	xb_tally_add(&here, XB_TALLY_FEED_FETCHES, "a", "ok", 3);
+	xb_tally_add(&here, XB_TALLY_FEED_FETCHES, "b", "ok", 1);
+	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "a", "ok", 1);
+	xb_tally_set(&here, XB_TALLY_FEED_ENTRIES, "a", 5);
+	xb_tally_forget(&here, XB_TALLY_FEED_ENTRIES, "a");
+	assert_shown(XB_TALLY_FEED_FETCHES, "b/ok=1 ");
+	assert_shown(XB_TALLY_FEED_ENTRIES, "");
+	assert_shown(XB_TALLY_API_REQUESTS, "a/ok=1 ");
+	xb_tally_add(&here, XB_TALLY_FEED_FETCHES, "a", "ok", 1);
+	assert_shown(XB_TALLY_FEED_FETCHES, "a/ok=4 b/ok=1 ");
+}
+
+static void never_stands_in_the_way(void **state)
+{
+	struct xb_paths nowhere = here;
+
+	(void)state;
+	nowhere.state = "/nowhere";
+	xb_tally_add(&nowhere, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	nowhere = here;
+	nowhere.run = "/proc/nowhere";
+	xb_tally_add(&nowhere, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	xb_tally_set(&nowhere, XB_TALLY_FEED_ENTRIES, "a", 1);
+	xb_tally_forget(&nowhere, XB_TALLY_FEED_ENTRIES, "a");
+	xb_tally_time(&nowhere, XB_TALLY_COMMIT_SECONDS, 1);
+	xb_tallies_look(&nowhere);
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	assert_shown(XB_TALLY_EXPIRED, "/=1 ");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(adds_by_label),
+		TEST(shows_zero_without_a_file),
+		TEST(has_a_histogram),
+		TEST(adds_up_over_processes_that_are_killed),
+		TEST(goes_on_in_a_child),
+		TEST(outlives_a_restart),
+		TEST(begins_anew_where_the_file_is_wrong),
+		TEST(does_not_follow_a_link),
+		TEST(looks_for_the_file_again),
+		TEST(bounds_its_labels),
+		TEST(cuts_long_labels),
+		TEST(forgets_what_is_gone),
+		TEST(never_stands_in_the_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
