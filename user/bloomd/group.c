@@ -8,9 +8,11 @@
 #include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "bloomd/command.h"
 #include "bloomd/log.h"
+#include "engine/tallies.h"
 #include "store/expiry.h"
 
 #define READ_TIME   10000   /* us: so long a turn answers requests that only read */
@@ -29,6 +31,7 @@ struct task {
 	bool writes;
 	uint32_t phase;	     /* in each, what is written comes before what is read */
 	const char *refused; /* why it changes nothing; NULL: it does */
+	bool failed;	     /* its answer is an error */
 	struct edit edit;
 	size_t mark; /* of the first of its client: what was in its answers before */
 };
@@ -43,6 +46,10 @@ struct group {
 	size_t count, room;
 	uint64_t blocked_until; /* others are in the way of writes; us, monotonic */
 	uint32_t splits;	/* in this turn */
+	/* Requests of one kind in a row, to be added to the metrics at once. */
+	const struct command *counted;
+	bool counted_failed;
+	uint64_t in_row;
 	/* The snapshot of this turn. */
 	struct xb_store *store;
 	struct xb_txn *txn;
@@ -93,6 +100,25 @@ static struct call call_of(struct group *group, struct client *client,
 			     .edits = &group->edits};
 }
 
+static void add_counted(struct group *group)
+{
+	if (group->in_row)
+		xb_tally_add(&group->agent->paths, XB_TALLY_API_REQUESTS,
+			     group->counted ? group->counted->name : "unknown",
+			     group->counted_failed ? "error" : "ok", group->in_row);
+	group->in_row = 0;
+}
+
+/* A command that cannot be called here counts as unknown. */
+static void count_request(struct group *group, const struct command *command, bool failed)
+{
+	if (command != group->counted || failed != group->counted_failed)
+		add_counted(group);
+	group->counted = command;
+	group->counted_failed = failed;
+	group->in_row++;
+}
+
 static void note_answered(struct group *group, struct client *client)
 {
 	client->answered++;
@@ -139,10 +165,16 @@ static void open_snapshot(struct group *group)
 		 error ? xb_error_message() : "");
 }
 
-/* What does not write, in the snapshot of this turn. */
-static void answer_outside(struct group *group, struct client *client,
+static bool is_error(const struct client *client, size_t at)
+{
+	return client->out.size > at && client->out.bytes[at] == '-';
+}
+
+/* What does not write, in the snapshot of this turn. Returns whether the answer is an error. */
+static bool answer_outside(struct group *group, struct client *client,
 			   const struct command *command, struct client_request request)
 {
+	size_t at = client->out.size;
 	struct call call;
 
 	if (command && command->kind == COMMAND_READS)
@@ -154,6 +186,7 @@ static void answer_outside(struct group *group, struct client *client,
 		reply_error(&client->out, "ERR %s", group->unreadable);
 	else
 		command->answer(&call);
+	return is_error(client, at);
 }
 
 /* Until the client writes, or has enough to read. False: the time is over. */
@@ -165,7 +198,7 @@ static bool answer_reads(struct group *group, struct client *client, uint64_t un
 
 		if (command && command->kind == COMMAND_WRITES)
 			return true;
-		answer_outside(group, client, command, request);
+		count_request(group, command, answer_outside(group, client, command, request));
 		note_answered(group, client);
 		if (client->answered % 16 == 0 && monotonic() > until)
 			return false;
@@ -350,6 +383,7 @@ static int write_phase(const struct range *range, uint32_t phase, struct xb_writ
 static void answer_task(struct group *group, struct task *task, const struct xb_writer *writer)
 {
 	struct call call = call_task(group, task);
+	size_t at = task->client->out.size;
 
 	call.txn = writer->txn;
 	call.now = writer->now;
@@ -359,6 +393,7 @@ static void answer_task(struct group *group, struct task *task, const struct xb_
 		reply_error(&task->client->out, "ERR %s", task->refused);
 	else
 		task->command->answer(&call);
+	task->failed = is_error(task->client, at);
 }
 
 static uint32_t count_phases(const struct range *range)
@@ -396,8 +431,10 @@ static void answer_failed(const struct range *range, const char *code, const cha
 		struct task *task = &group->task[i];
 		struct reply *out = &task->client->out;
 
+		task->failed = true;
 		if (!task->writes)
-			answer_outside(group, task->client, task->command, task->request);
+			task->failed =
+				answer_outside(group, task->client, task->command, task->request);
 		else if (task->refused)
 			reply_error(out, "ERR %s", task->refused);
 		else
@@ -408,8 +445,12 @@ static void answer_failed(const struct range *range, const char *code, const cha
 
 static void note_all_answered(const struct range *range)
 {
-	for (size_t i = range->first; i < range->end; i++)
-		note_answered(range->group, range->group->task[i].client);
+	for (size_t i = range->first; i < range->end; i++) {
+		struct task *task = &range->group->task[i];
+
+		count_request(range->group, task->command, task->failed);
+		note_answered(range->group, task->client);
+	}
 }
 
 /* Others are in the way: what has waited long enough is answered. */
@@ -451,11 +492,14 @@ static int write_range(const struct range *range)
 {
 	struct group *group = range->group;
 	struct agent *agent = group->agent;
+	uint64_t begun = xb_clock();
 	char message[512];
 	int error;
 
 	mark_answers(range);
 	error = xb_write(&agent->paths, 0, body, (void *)(uintptr_t)range, &agent->written);
+	if (!error)
+		xb_tally_time(&agent->paths, XB_TALLY_COMMIT_SECONDS, xb_clock() - begun);
 	snprintf(message, sizeof(message), "%s", error ? xb_error_message() : "");
 	if (error)
 		take_back_answers(range);
@@ -521,6 +565,7 @@ uint64_t group_turn(struct group *group)
 	read_all(group);
 	if (monotonic() >= group->blocked_until)
 		write_all(group);
+	add_counted(group);
 	now = monotonic();
 	TAILQ_FOREACH(client, &group->clients->waiting, waiting)
 	reads |= !writes_next(client);
