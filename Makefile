@@ -102,20 +102,29 @@ $(OUT)/tests/%: tests/%.c $(SUPPORT) $(LIBRARY) | $(SKELS) $(TESTSKEL)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(LIBRARY) $(XB_LIBS) -lcmocka -lldns
 
+$(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(OUT)/bloomd.a $(SUPPORT) $(LIBRARY) | $(SKELS)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomd.a $(LIBRARY) \
+		$(AGENT_LIBS) $(XB_LIBS) -lcmocka
+
 # Preloaded by tests.
 $(OUT)/tests/%.so: tests/%.c Makefile
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -fPIC -shared -o $@ $<
 
-# Of it a fuzzer takes all but main(), which is libFuzzer's.
+# Of these a test takes all but main(), which is its own or libFuzzer's.
 $(OUT)/bloomctl.a: $(CLI)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(LIBRARY)
+$(OUT)/bloomd.a: $(AGENT)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(OUT)/bloomd.a $(LIBRARY)
 	$(say) FUZZER $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(LIBRARY) $(XB_LIBS)
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
 
 $(OUT)/tests/packets/packets: $(PACKETS) $(SUPPORT) $(LIBRARY)
 	$(say) LINK $@

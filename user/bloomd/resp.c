@@ -34,14 +34,14 @@ static enum resp_result read_number(struct resp *resp, const char *bytes, size_t
 	*number = 0;
 	for (; at < most && bytes[at] >= '0' && bytes[at] <= '9'; at++)
 		*number = *number * 10 + bytes[at] - '0';
+	if (negative)
+		*number = -1;
 	if (at + 1 >= most)
 		return most == size && size - resp->at < NUMBER && (at == most || bytes[at] == '\r')
 			       ? RESP_MORE
 			       : RESP_WRONG;
 	if (at == begin || bytes[at] != '\r' || bytes[at + 1] != '\n')
 		return RESP_WRONG;
-	if (negative)
-		*number = -1;
 	resp->at = at + 2;
 	return RESP_REQUEST;
 }
