@@ -16,6 +16,7 @@
 
 #define CLIENTS_DEFAULT 1000
 #define OTHER_FILES	256    /* descriptors that are not of clients */
+#define ACCEPT_MOST	64     /* clients at once */
 #define FULL_PAUSE	100000 /* us: without a descriptor for a new client */
 #define TURN_MOST	5000   /* us: so long requests wait for others that come */
 #define TURN_PRIORITY	(SD_EVENT_PRIORITY_NORMAL + 10)
@@ -162,13 +163,19 @@ static void pause_accepting(struct api *api)
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *context)
 {
 	struct api *api = context;
-	int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int client;
 
 	(void)source;
 	(void)events;
-	if (client >= 0)
+	for (int i = 0; i < ACCEPT_MOST; i++) {
+		client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (client < 0)
+			break;
 		admit_client(api, client, fd == api->listening[1]);
-	else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+	}
+	if (client >= 0)
+		return 0;
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
 		pause_accepting(api);
 	return 0;
 }

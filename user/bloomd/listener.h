@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#define LISTENER_BACKLOG 512
+#define LISTENER_BACKLOG 4096
 
 /*
  * Makes the socket and returns its descriptor, or an error with its message. One that a killed

@@ -1,0 +1,272 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""api.py SOCKET PID TEST: clients of bloomd's socket that behave in one way or another; PID is that of
+bloomd. Ends with 0, or prints what is wrong."""
+import os
+import resource
+import select
+import socket
+import sys
+import threading
+import time
+
+import redis
+
+PATH, PID, TEST = sys.argv[1:]
+MIB = 1 << 20
+
+
+def must(holds, what):
+    if not holds:
+        sys.exit("%s: %s" % (TEST, what))
+
+
+def connect():
+    client = socket.socket(socket.AF_UNIX)
+    client.settimeout(10)
+    client.connect(PATH)
+    return client
+
+
+def request(*words):
+    words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+
+
+def everything(client):
+    """Until the other side closes."""
+    said = b""
+    while True:
+        try:
+            more = client.recv(65536)
+        except ConnectionResetError:
+            return said
+        if not more:
+            return said
+        said += more
+
+
+def answer(client, *words):
+    client.sendall(request(*words))
+    return client.recv(65536)
+
+
+def python():
+    """What people do with redis-py."""
+    api = redis.Redis(unix_socket_path=PATH, decode_responses=True, client_name="tester")
+    must(api.ping() and api.client_getname() == "tester", "PING, CLIENT GETNAME")
+    must(api.sadd("p", "192.0.2.1", "192.0.2.2", "evil.example") == 3, "SADD")
+    must(api.sismember("p", "192.0.2.1") and not api.sismember("p", "192.0.2.9"), "SISMEMBER")
+    must(api.smismember("p", ["192.0.2.1", "192.0.2.9"]) == [1, 0], "SMISMEMBER")
+    must(api.scard("p") == 3 and api.srem("p", "192.0.2.2") == 1, "SCARD, SREM")
+    must(api.hmget("p", ["192.0.2.1", "192.0.2.0/24", "nonsense!"]) == ["1", None, None], "HMGET")
+    later = int(time.time()) + 1000
+    must(api.zadd("p", {"192.0.2.7": later}) == 1 and api.zscore("p", "192.0.2.7") == later, "ZADD")
+    must(api.zadd("p", {"192.0.2.7": later + 5}, ch=True, gt=True) == 1, "ZADD GT")
+    must(api.zadd("p", {"192.0.2.7": later}, ch=True, gt=True) == 0, "ZADD GT of an earlier time")
+    must(api.zadd("p", {"192.0.2.7": later}, ch=True, lt=True) == 1, "ZADD LT")
+    must(api.zadd("p", {"192.0.2.7": later + 9}, ch=True, nx=True) == 0, "ZADD NX")
+    must(api.zadd("p", {"192.0.2.8": later}, xx=True) == 0 and api.zscore("p", "192.0.2.8") is None, "ZADD XX")
+    must(api.zadd("p", {"192.0.2.7": float("inf")}, ch=True, gt=True) == 1, "ZADD of no end")
+    must(api.zscore("p", "192.0.2.7") == float("inf"), "ZSCORE of no end")
+    names = {"10.9.%d.%d" % (i >> 8, i & 255) for i in range(5000)}
+    with api.pipeline(transaction=False) as pipeline:
+        for name in names:
+            pipeline.sadd("many", name)
+        pipeline.scard("many")
+        answers = pipeline.execute()
+    must(answers == [1] * 5000 + [5000], "a pipeline")
+    must(set(api.sscan_iter("many", count=700)) == names, "SSCAN")
+    found = set(api.sscan_iter("many", match="10.9.1.2?"))
+    must(found == {"10.9.1.%d" % i for i in range(20, 30)}, "SSCAN MATCH: %s" % found)
+    try:
+        api.sadd("p", "1.2.3.4", "0.0.0.0/1")
+        must(False, "a wide prefix is taken")
+    except redis.ResponseError as error:
+        must("shorter than /8" in str(error), "what is said of a wide prefix: %s" % error)
+    must(not api.sismember("p", "1.2.3.4"), "a refused request changes something")
+    with api.pipeline(transaction=False) as pipeline:
+        pipeline.sadd("p", "1.2.3.4").sadd("p", "0.0.0.0/1").sadd("p", "1.2.3.5").smembers("p")
+        answers = pipeline.execute(raise_on_error=False)
+    must(answers[0] == 1 and answers[2] == 1, "beside a refused one: %s" % answers)
+    must(isinstance(answers[1], redis.ResponseError), "it is refused in a pipeline")
+    must("use SSCAN" in str(answers[3]), "SMEMBERS: %s" % answers[3])
+    info = api.info()
+    must(info["connected_clients"] >= 1 and info["ipv4_hosts"] >= 5000, "INFO: %s" % info)
+    must(len(api.client_list()) >= 1, "CLIENT LIST")
+
+
+def wrong():
+    """What is no request is answered and ends the connection; what stood before it is done."""
+    many = b"*65537\r\n"
+    for text, why in ((b"*2\r\n$4\r\nECHO\r\n$1048576\r\n", b"too large"), (many, b"multibulk"),
+                      (b"*1\r\n*1\r\n$1\r\na\r\n", b"expected '$'"), (b"x" * 5000, b"too big"),
+                      (b"*1\r\n$2\r\nabcd\r\n", b"does not end")):
+        client = connect()
+        client.sendall(request("PING") + text)
+        said = everything(client)
+        must(said.startswith(b"+PONG\r\n-ERR Protocol error: ") and why in said, "%s: %s" % (text[:20], said))
+    must(answer(connect(), "PING\r\n+OK", "a\r\nb").count(b"\n") == 1, "a word that is shown ends the line")
+    must(answer(connect(), "SADD", "a\0b", "192.0.2.1")[:1] == b"-", "a key with a NUL")
+    must(answer(connect(), "SADD", "a", b"192.0.2.1\0")[:1] == b"-", "an entry with a NUL")
+
+
+def pieces():
+    """Requests that come byte by byte, in words, half, and before the end."""
+    client = connect()
+    for byte in request("SADD", "s", "192.0.2.1") + b"SCARD s\r\n":
+        client.sendall(bytes([byte]))
+        time.sleep(0.001)
+    said = b""
+    while said.count(b"\n") < 2:
+        said += client.recv(100)
+    must(said == b":1\r\n:1\r\n", "byte by byte: %s" % said)
+    client = connect()
+    client.sendall(request("SADD", "s", "192.0.2.2") + request("SADD", "s", "192.0.2.3")[:-4])
+    client.close()
+    client = connect()
+    client.sendall(request("SADD", "s", "192.0.2.4"))
+    client.shutdown(socket.SHUT_WR)
+    must(everything(client) == b":1\r\n", "one that has sent all gets its answer")
+    must(answer(connect(), "SMISMEMBER", "s", "192.0.2.2", "192.0.2.3") == b"*2\r\n:1\r\n:0\r\n",
+         "half a request is done")
+    large = ["10.%d.%d.%d" % (1 + i % 3, i >> 8 & 255, i & 255) for i in range(40000)]
+    must(answer(connect(), "SADD", "large", *large) == b":40000\r\n", "a large request")
+
+
+def memory():
+    """Resident, in MiB."""
+    with open("/proc/%s/statm" % PID) as file:
+        return int(file.read().split()[1]) * 4096 / MIB
+
+
+def silent():
+    """Clients that never read: each holds little, and others are served."""
+    other, before = connect(), memory()
+    clients, text = [connect() for _ in range(20)], request("ECHO", b"x" * 1000) * 1000
+    for client in clients:
+        client.setblocking(False)
+    sent = [0] * len(clients)
+    until = time.time() + 3
+    while time.time() < until:
+        for i, client in enumerate(clients):
+            try:
+                sent[i] += client.send(text[sent[i] % len(text):])
+            except BlockingIOError:
+                pass
+        begun = time.time()
+        must(answer(other, "PING") == b"+PONG\r\n", "another is served")
+        must(time.time() - begun < 0.5, "another waits for %.1f s" % (time.time() - begun))
+    must(memory() - before < 60, "it holds %.0f MiB, of %.0f" % (memory() - before, sum(sent) / MIB))
+    # What it had sent is there once it reads.
+    client, got = clients[0], 0
+    client.settimeout(1)
+    try:
+        while got < MIB:
+            got += len(client.recv(65536))
+    except socket.timeout:
+        pass
+    must(got > 300000, "only %d bytes are there to read" % got)
+    for client in clients:
+        client.close()
+    # Each may have half a request, but not all of them.
+    halves = []
+    for _ in range(150):
+        client = connect()
+        client.setblocking(False)
+        halves.append(client)
+    text = b"*2\r\n$4\r\nECHO\r\n$1048000\r\n" + b"x" * 1000000
+    at = [0] * len(halves)
+    until = time.time() + 5
+    while time.time() < until and any(place < len(text) for place in at):
+        for i, client in enumerate(halves):
+            try:
+                at[i] += client.send(text[at[i]:])
+            except BlockingIOError:
+                pass
+            except OSError:
+                at[i] = len(text)
+        must(answer(other, "PING") == b"+PONG\r\n", "another is served beside halves")
+    must(memory() - before < 120, "halves hold %.0f MiB" % (memory() - before))
+
+
+def crowd():
+    """A thousand clients; one more takes the place of the one that was idle for longest."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    clients = [connect() for _ in range(1000)]
+    for number, client in enumerate(clients):
+        client.sendall(request("SADD", "crowd", "10.8.%d.%d" % (number >> 8, number & 255)))
+    for client in clients:
+        must(client.recv(100) == b":1\r\n", "one of a thousand")
+    for client in clients[:500]:
+        must(answer(client, "SCARD", "crowd") == b":1000\r\n", "SCARD")
+    more = [connect() for _ in range(10)]
+    for client in more:
+        must(answer(client, "PING") == b"+PONG\r\n", "one more")
+    for client in clients[:500]:
+        must(answer(client, "PING") == b"+PONG\r\n", "one that was not idle for longest")
+    ready = select.poll()
+    for client in clients[500:]:
+        ready.register(client, select.POLLIN)
+    gone = len(ready.poll(0))
+    must(gone == 10, "%d of those idle for longest made room for 10" % gone)
+
+
+def together():
+    """Clients at the same time; their changes of the same entries are done one after the other."""
+    wrong = []
+
+    def work(number):
+        client, mine = connect(), "10.7.%d.1" % number
+        for turn in range(100):
+            text = request("SADD", "t", mine, "10.7.200.1") + request("SISMEMBER", "t", mine)
+            text += request("SREM", "t", mine) + request("SISMEMBER", "t", mine)
+            client.sendall(text)
+            said = b""
+            while said.count(b"\n") < 4:
+                said += client.recv(1000)
+            if said not in (b":1\r\n:1\r\n:1\r\n:0\r\n", b":2\r\n:1\r\n:1\r\n:0\r\n"):
+                wrong.append((number, turn, said))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    must(not wrong, "%s" % wrong[:3])
+    must(answer(connect(), "SCARD", "t") == b":1\r\n", "what is left")
+
+
+def busy():
+    """Somebody else writes: who reads is answered, who writes waits, and is told after a while."""
+    writer, reader = connect(), connect()
+    writer.sendall(request("SADD", "b", "192.0.2.1"))
+    begun = time.time()
+    time.sleep(0.3)
+    must(answer(reader, "SISMEMBER", "b", "192.0.2.1") == b":0\r\n", "one that reads")
+    must(time.time() - begun < 1, "one that reads waits")
+    said = writer.recv(1000)
+    must(said.startswith(b"-TRYAGAIN ") and b"writer.lock" in said, "one that writes: %s" % said)
+    must(4 < time.time() - begun < 8, "it waits for %.1f s" % (time.time() - begun))
+    writer.sendall(request("SADD", "b", "192.0.2.1"))
+    print("waits", flush=True)
+    must(writer.recv(1000) == b":1\r\n", "when the other has ended")
+
+
+def waits():
+    """No answer before the change is in force: bloomd stands still in the middle."""
+    client = connect()
+    client.sendall(request("SADD", "w", "10.77.0.5"))
+    client.settimeout(0.5)
+    try:
+        must(False, "it is answered: %s" % client.recv(100))
+    except socket.timeout:
+        pass
+    print("waits", flush=True)
+    client.settimeout(10)
+    must(client.recv(100) == b":1\r\n", "the answer")
+
+
+TESTS = {test.__name__: test for test in (python, wrong, pieces, silent, crowd, together, busy, waits)}
+TESTS[TEST]()
+os._exit(0)

@@ -1,0 +1,297 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bloomd's sockets: clients of Redis read and change lists; what they are answered is durable and in force.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# api WORD...: by redis-cli; what it says is in $T/out.
+api() { timeout 20 redis-cli -s "${socket:-$counters/api.sock}" "$@" >"$T/out" 2>&1 || fail "redis-cli $*: $(cat "$T/out")"; }
+
+# answers TEXT WORD...: the answer is the text, its lines joined by blanks.
+answers()
+{
+	local wanted=$1 said
+
+	shift
+	api "$@"
+	said=$(tr '\n' ' ' <"$T/out")
+	while [[ $said == *" " ]]; do said=${said% }; done
+	[[ $said == "$wanted" ]] || fail "$*: '$said', not '$wanted'"
+}
+
+# clients TEST: of api.py.
+clients() { "$root/tests/e2e/api.py" "$counters/api.sock" "$agent" "$1" || fail "clients: $1"; }
+
+begin()
+{
+	ctl -q attach x0
+	agent "$@"
+	passes 10.77.0.3
+}
+
+t_what_is_answered_is_in_force()
+{
+	local turn
+
+	begin
+	for turn in 1 2 3; do
+		answers 2 SADD bad 10.77.0.3 10.77.3.0/24
+		blocked 10.77.0.3 10.77.3.9
+		passes 10.77.0.4
+		answers 1 SREM bad 10.77.0.3
+		passes 10.77.0.3
+		blocked 10.77.3.200
+		answers 1 SREM bad 10.77.3.0/24
+		passes 10.77.3.9
+	done
+	answers 1 SADD bad fd77::3
+	blocked fd77::3
+	answers 1 SADD bad 10.77.0.3
+	agent_ends KILL 137
+	blocked 10.77.0.3 fd77::3
+	exits 0 list --list bad
+	says '^10.77.0.3 '
+	agent
+	answers 2 SCARD bad
+	agent_ends
+	[[ ! -e $counters/api.sock && ! -e $counters/query.sock ]] || fail "sockets are left"
+}
+
+# At each step between the store and the kernel.
+t_no_answer_before_it_is_in_force()
+{
+	local point waiting
+
+	for point in commit-before commit-after apply-half apply-done; do
+		rm -rf "$state" "$counters" "$T/agent.err"
+		ctl -q attach x0
+		ctl -q add 10.77.0.9 10.77.0.8
+		agent_program=$XB_TEST_DIR/bin/bloomd-fault XB_PAUSE=$point agent
+		"$root/tests/e2e/api.py" "$counters/api.sock" "$agent" waits >"$T/waits" &
+		waiting=$!
+		wait_for "bloomd at $point" is_stopped "$agent"
+		wait_for "the client at $point" grep -q waits "$T/waits"
+		kill -CONT "$agent"
+		wait $waiting || fail "the client at $point"
+		blocked 10.77.0.5
+		agent_ends
+	done
+}
+
+t_commands()
+{
+	begin
+	answers PONG PING
+	answers hello ECHO hello
+	answers 3 SADD bad 192.0.2.1 198.51.100.0/24 evil.example
+	answers 0 SADD bad 192.0.2.1
+	answers 3 SCARD bad
+	answers 1 SISMEMBER bad 192.0.2.1
+	answers 0 SISMEMBER bad 198.51.100.7
+	answers 1 BF.EXISTS bad 198.51.100.7
+	answers 1 BF.EXISTS bad www.evil.example
+	answers 0 BF.EXISTS other 198.51.100.7
+	answers "1 0 0" SMISMEMBER bad 192.0.2.1 192.0.2.2 198.51.100.0/25
+	answers "1 0" BF.MEXISTS bad 198.51.100.0/25 198.51.0.0/16
+	answers "1 0" BF.MADD bad 192.0.2.5 192.0.2.5
+	answers 4 BF.CARD bad
+	answers 1 ZADD bad 4000000000 192.0.2.7
+	answers 4000000000 ZSCORE bad 192.0.2.7
+	answers 0 ZADD bad +inf 192.0.2.7
+	answers inf ZSCORE bad 192.0.2.7
+	answers 1 ZADD bad CH 4000000000.2 192.0.2.7
+	answers 4000000001 ZSCORE bad 192.0.2.7
+	answers "" ZSCORE bad 192.0.2.8
+	answers 1 ZREM bad 192.0.2.7
+	answers set TYPE bad
+	answers none TYPE good
+	answers 1 EXISTS bad good
+	answers OK SELECT 0
+	answers "ERR DB index is out of range" SELECT 1
+	answers OK AUTH default anything
+	answers "NOPROTO unsupported protocol version" HELLO 3
+	answers "ERR unknown command 'NONSENSE', with args beginning with: 'a'" NONSENSE a
+	answers "ERR wrong number of arguments for 'sadd' command" SADD bad
+	api SADD default 0.0.0.0/0
+	says '^ERR 0.0.0.0/0 is a prefix shorter than /8'
+	api SADD default 192.0.2.50 'no entry'
+	says "^ERR 'no entry' is not"
+	api SADD 'bad name' 192.0.2.50
+	says "^ERR invalid key 'bad name'"
+	api ZADD default 1000 192.0.2.50
+	says "^ERR the score 1000 is a time that is past"
+	api ZADD default soon 192.0.2.50
+	says "^ERR value is not a valid float"
+	api DEL bad
+	says "^ERR del is not offered"
+	answers 0 SCARD default
+	api SADD allow 192.0.2.60
+	says "^ERR the allowlist is not changed by this socket"
+	ctl -q allow add 192.0.2.60
+	answers 1 SISMEMBER allow 192.0.2.60
+	answers 0 SISMEMBER bad 192.0.2.60
+	ctl -q add 203.0.113.9 --list bad --comment 'sent spam'
+	answers "sent spam" HGET bad 203.0.113.9
+	# As rspamd asks for an address.
+	answers "1" HMGET bad 198.51.100.0/24
+	answers "" HGET bad whatever!
+	answers 1 HEXISTS bad evil.example
+	answers 0 HEXISTS bad '?'
+	api INFO
+	says '^ipv4_hosts:'
+	api COMMAND COUNT
+	says '^[1-9][0-9]'
+	exits 0 status
+}
+
+t_by_python() { begin; clients python; }
+
+t_by_hiredis()
+{
+	begin
+	"${CC:-cc}" -o "$T/hiredis" "$root/tests/e2e/hiredis.c" -lhiredis
+	"$T/hiredis" "$counters/api.sock" || fail "hiredis"
+}
+
+t_what_is_no_request() { begin; clients wrong; answers PONG PING; }
+t_in_pieces() { begin; clients pieces; }
+t_who_never_reads() { begin; clients silent; answers PONG PING; }
+t_a_thousand() { begin; clients crowd; }
+t_side_by_side() { begin; clients together; }
+
+t_while_another_writes()
+{
+	local waiting
+
+	begin
+	exec 7>>"$state/writer.lock"
+	flock 7
+	clients busy >"$T/busy" &
+	waiting=$!
+	wait_for "the second change" grep -q waits "$T/busy"
+	flock -u 7
+	wait $waiting || fail "busy"
+}
+
+t_expires_on_time()
+{
+	begin
+	answers 1 ZADD bad $(($(date +%s) + 3)) 10.77.0.3
+	blocked 10.77.0.3
+	sleep 3.5
+	passes 10.77.0.3
+	answers 0 SCARD bad
+}
+
+t_sockets()
+{
+	begin
+	[[ $(stat -c %a "$counters/api.sock") == 660 && $(stat -c %a "$counters/query.sock") == 660 ]] ||
+		fail "modes: $(ls -l "$counters")"
+	answers 1 SADD bad 192.0.2.1
+	socket=$counters/query.sock answers 1 SISMEMBER bad 192.0.2.1
+	socket=$counters/query.sock api SADD bad 192.0.2.2
+	says "^NOPERM sadd changes lists"
+	answers 1 SCARD bad
+	printf '[api]\nquery-mode = 0666\ngroup = nogroup\nquery-group = users\nallow = yes\n' >"$T/bloomd.conf"
+	kill -HUP "$agent"
+	wait_for "the reload" grep -q reloaded "$T/agent.err"
+	[[ $(stat -c %a:%G "$counters/api.sock" "$counters/query.sock") == $'660:nogroup\n666:users' ]] ||
+		fail "modes after the reload: $(ls -l "$counters")"
+	answers 1 SADD allow 192.0.2.1
+	answers 1 SADD allow:partner 192.0.2.3
+	exits 0 allow list --list partner
+	says '^192.0.2.3 '
+	answers 0 SISMEMBER partner 192.0.2.3
+	chmod 755 "$T" "$counters"
+	[[ $(setpriv --reuid 12345 --regid 12345 --clear-groups redis-cli -s "$counters/query.sock" SCARD bad) == 1 ]] ||
+		fail "everybody may ask"
+	! setpriv --reuid 12345 --regid 12345 --clear-groups redis-cli -s "$counters/api.sock" PING 2>/dev/null |
+		grep -q PONG || fail "everybody may connect to api.sock"
+	printf '[api]\nenabled = no\n' >"$T/bloomd.conf"
+	kill -HUP "$agent"
+	wait_for "the end of the socket" test ! -e "$counters/api.sock"
+	: >"$T/bloomd.conf"
+	kill -HUP "$agent"
+	wait_for "the socket" test -S "$counters/api.sock"
+	answers 1 SCARD bad
+}
+
+t_what_is_in_the_place_of_a_socket()
+{
+	local code=0
+
+	begin
+	agent_ends KILL 137
+	[[ -S $counters/api.sock ]] || fail "no socket is left"
+	agent
+	answers PONG PING
+	agent_ends
+	echo file >"$counters/api.sock"
+	tool "$bloomd" --config "$T/bloomd.conf" >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq 3 ]] || fail "ends with $code beside a file"
+	complains "api.sock is there, and is no socket"
+	rm "$counters/api.sock"
+	python3 -c 'import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen()
+time.sleep(30)' "$counters/api.sock" &
+	wait_for "another's socket" test -S "$counters/api.sock"
+	code=0
+	tool "$bloomd" --config "$T/bloomd.conf" >"$T/out" 2>"$T/err" || code=$?
+	kill %%
+	[[ $code -eq 3 ]] || fail "ends with $code beside another"
+	complains "another process listens on .*/api.sock"
+}
+
+t_configuration()
+{
+	local text
+
+	while read -r text; do
+		printf '[api]\n%s\n' "$text" >"$T/wrong.conf"
+		! "$bloomd" --config "$T/wrong.conf" --check 2>"$T/err" || fail "$text is taken"
+		complains "wrong.conf:2: "
+	done <<-'END'
+		enabled = maybe
+		query-mode = 0999
+		query-mode = 0777
+		clients = 0
+		clients = many
+		clients = -1
+		allow = 1
+		listen = 1
+	END
+	printf '[api]\ngroup = nobody-has-this\n' >"$T/bloomd.conf"
+	! tool "$bloomd" --config "$T/bloomd.conf" 2>"$T/err" || fail "it starts"
+	complains "there is no group 'nobody-has-this'"
+}
+
+# A disk that is full refuses what writes, says so, and nothing is half done.
+t_full_disk()
+{
+	mkdir "$T/disk"
+	mount -t tmpfs -o size=1m xbt "$T/disk"
+	state=$T/disk/state
+	begin
+	answers 1 SADD bad 10.77.0.3
+	blocked 10.77.0.3
+	/usr/bin/python3 - "$counters/api.sock" <<-'END' || fail "full disk"
+		import redis, sys
+		api = redis.Redis(unix_socket_path=sys.argv[1])
+		for turn in range(200):
+		    with api.pipeline(transaction=False) as pipeline:
+		        for i in range(500):
+		            pipeline.sadd("fill", "10.%d.%d.%d" % (turn % 70, i >> 8, i & 255), "10.%d.9.%d" % (turn % 70, i & 255))
+		        answers = pipeline.execute(raise_on_error=False)
+		    if isinstance(answers[0], Exception):
+		        break
+		sys.exit("space left" not in str(answers[0]) and "cannot" not in str(answers[0]))
+	END
+	answers 1 SISMEMBER bad 10.77.0.3
+	blocked 10.77.0.3
+	passes 10.77.0.4
+}
+
+run_tests
