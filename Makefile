@@ -3,6 +3,7 @@
 
 PREFIX   ?= /usr/local
 SBINDIR  ?= $(PREFIX)/sbin
+LIBEXECDIR ?= $(PREFIX)/libexec
 MANDIR   ?= $(PREFIX)/share/man
 UNITDIR  ?= $(PREFIX)/lib/systemd/system
 COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
@@ -17,6 +18,8 @@ MULTIARCH := $(shell $(CC) -print-multiarch)
 PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 # Of bloomd alone.
 AGENT_PACKAGES := libsystemd inih
+# Of bloomd-fetch alone: nothing else of ours talks to servers.
+FETCH_PACKAGES := libcurl libseccomp zlib
 
 # Some tests have formats in tables.
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -33,6 +36,8 @@ DEPENDENCIES = -MD -MP
 PACKAGES_CFLAGS = $(eval PACKAGES_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PACKAGES)))$(PACKAGES_CFLAGS)
 AGENT_CFLAGS = $(eval AGENT_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(AGENT_PACKAGES)))$(AGENT_CFLAGS)
 AGENT_LIBS = $(eval AGENT_LIBS := $$(shell $(PKG_CONFIG) --libs $(AGENT_PACKAGES)))$(AGENT_LIBS)
+FETCH_CFLAGS = $(eval FETCH_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(FETCH_PACKAGES)))$(FETCH_CFLAGS)
+FETCH_LIBS = $(eval FETCH_LIBS := $$(shell $(PKG_CONFIG) --libs $(FETCH_PACKAGES)))$(FETCH_LIBS)
 PACKAGES_LIBS = $(eval PACKAGES_LIBS := $$(shell $(PKG_CONFIG) --libs $(PACKAGES)))$(PACKAGES_LIBS)
 
 # Each stands on those before it: tests/checks/includes.
@@ -40,6 +45,7 @@ FOLDERS  := base model bloom lists machine store attach filter engine
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
 AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c user/bloomd/commands/*.c))
+FETCH    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/fetch/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
@@ -57,7 +63,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-all: $(OUT)/bloomctl $(OUT)/bloomd
+all: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 
 # What every program stands on.
 $(LIBRARY): $(CORE)
@@ -72,7 +78,12 @@ $(OUT)/bloomd: $(AGENT) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(AGENT_LIBS) $(XB_LIBS)
 
-$(AGENT): XB_CFLAGS += $(AGENT_CFLAGS)
+$(OUT)/bloomd-fetch: $(FETCH)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(FETCH_LIBS) $(LIBS)
+
+$(AGENT): XB_CFLAGS += $(AGENT_CFLAGS) -DXB_LIBEXEC='"$(LIBEXECDIR)"'
+$(FETCH): XB_CFLAGS += $(FETCH_CFLAGS)
 
 $(OUT)/%.o: %.c Makefile | $(SKELS)
 	$(say) CC $<
@@ -149,13 +160,14 @@ compile_commands.json: Makefile
 	$(Q)echo ']' >>$@
 
 COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/bloomctl/*.c user/bloomctl/verbs/*.c \
-	user/bloomd/*.c user/bloomd/commands/*.c tests/*/*.c tests/unit/*/*.c))
+	user/bloomd/*.c user/bloomd/commands/*.c user/fetch/*.c tests/*/*.c tests/unit/*/*.c))
 
 help:
-	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomd, and $(LIBRARY), on which they stand"
+	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomd, $(OUT)/bloomd-fetch, and $(LIBRARY), on which"
+	@echo "                            the first two stand"
 	@echo "make test                   scripts/test: builds and runs the tests, as root"
 	@echo "make bench                  scripts/bench: measures, beside others, as root"
-	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= MANDIR= UNITDIR= COMPDIR="
+	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= LIBEXECDIR= MANDIR= UNITDIR= COMPDIR="
 	@echo "make compile_commands.json  for editors"
 	@echo "make tests fuzzers benches  build them, and run nothing"
 	@echo "make clean                  takes $(OUT)/ away"
@@ -173,9 +185,10 @@ bench:
 UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer \
 	bloomd.service
 
-install: $(OUT)/bloomctl $(OUT)/bloomd
+install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
 	$(INSTALL) -D -m 0755 $(OUT)/bloomd $(DESTDIR)$(SBINDIR)/bloomd
+	$(INSTALL) -D -m 0755 $(OUT)/bloomd-fetch $(DESTDIR)$(LIBEXECDIR)/xdp-bloom/bloomd-fetch
 	$(INSTALL) -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
 	$(INSTALL) -D -m 0644 packaging/bloomd.8 $(DESTDIR)$(MANDIR)/man8/bloomd.8
 	$(INSTALL) -D -m 0644 packaging/bloomd.conf.5 $(DESTDIR)$(MANDIR)/man5/bloomd.conf.5
@@ -187,6 +200,7 @@ install: $(OUT)/bloomctl $(OUT)/bloomd
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5) $(DESTDIR)$(COMPDIR)/bloomctl
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
+	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom
 
 clean:
 	rm -rf $(OUT) compile_commands.json

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What bloomd-fetch gives up before it talks to the network. */
+#ifndef XB_FETCH_SANDBOX_H
+#define XB_FETCH_SANDBOX_H
+
+#include <stdint.h>
+
+/*
+ * Gives up, for ever: privileges and the user (root becomes nobody), memory, time of the processor
+ * and size of files beyond a limit, files but those that resolve names (Landlock, if the kernel has
+ * it), and system calls but those of an HTTPS client. max_bytes: of a file that it writes. Returns
+ * NULL, or what failed; then nothing may be fetched.
+ */
+const char *sandbox_enter(uint64_t max_bytes);
+
+/* The last step: the system calls. Separate only in its file. */
+const char *syscalls_restrict(void);
+
+#endif
