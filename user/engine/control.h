@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Requests of the administrator to bloomd: a socket of root alone in the run directory; one line
+ * each way. */
+#ifndef XB_ENGINE_CONTROL_H
+#define XB_ENGINE_CONTROL_H
+
+#include <stddef.h>
+#include <sys/un.h>
+
+#include "base/paths.h"
+
+#define XB_CONTROL_SOCKET "control.sock" /* in the run directory */
+#define XB_CONTROL_LINE	  512		 /* bytes of a line, its end and a NUL included */
+
+/* Its address; with a message if the path is too long for one. */
+int xb_control_address(const struct xb_paths *paths, struct sockaddr_un *address);
+
+/*
+ * Sends a line (without its end) and waits for the answer, at most a few seconds. reply: the
+ * answer without the word that says how it went, safe for a terminal. Returns 0, or an error with
+ * its message: nobody listens, or what bloomd refuses.
+ */
+int xb_control_ask(const struct xb_paths *paths, const char *line, char reply[XB_CONTROL_LINE]);
+
+#endif
