@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/paths.h"
+#include "bloomd/feedconfig.h"
 
 /* A later value takes the place of an earlier one. */
 static int set_text(char **text, const char *value)
@@ -30,25 +31,46 @@ static int set_http_listen(struct config *config, const char *value)
 
 static const struct config_key http_keys[] = {{"listen", set_http_listen}, {0}};
 
-static const struct config_section sections[] = {{"api", api_keys}, {"http", http_keys}, {0}};
+static const struct config_section sections[] = {{"api", api_keys, NULL},
+						 {"http", http_keys, NULL},
+						 {"feed", feed_keys, feed_config_begin},
+						 {0}};
 
-static const struct config_section *find_section(const char *name)
+/* The word of a section "feed NAME"; NULL: the name is not that of the section. */
+static const char *word_of(const struct config_section *section, const char *name)
+{
+	size_t size = strlen(section->name);
+
+	if (strncmp(section->name, name, size) != 0)
+		return NULL;
+	name += size;
+	if (!section->begin)
+		return *name ? NULL : name;
+	return *name == ' ' ? name + strspn(name, " ") : NULL;
+}
+
+static const struct config_section *find_section(const char *name, const char **word)
 {
 	const struct config_section *section = sections;
 
-	while (section->name && strcmp(section->name, name))
+	while (section->name && !(*word = word_of(section, name)))
 		section++;
 	return section->name ? section : NULL;
 }
 
 static int set(struct config *config, const char *name, const char *key, const char *value)
 {
-	const struct config_section *section = find_section(name);
+	const char *word;
+	const struct config_section *section = find_section(name, &word);
+	int error;
 
 	if (!*name)
 		return xb_input_error("'%s' stands before the first section", key);
 	if (!section)
 		return xb_input_error("unknown section [%s]", name);
+	error = section->begin ? section->begin(config, word) : 0;
+	if (error)
+		return error;
 	for (const struct config_key *known = section->keys; known->name; known++)
 		if (!strcmp(known->name, key))
 			return known->set(config, value);
@@ -151,6 +173,11 @@ int config_read(const char *file, bool needed, struct config **out)
 	struct config *config = calloc(1, sizeof(*config));
 	int error = config ? read_all(file, needed, config) : xb_out_of_memory();
 
+	if (!error) {
+		error = feed_config_check(config);
+		if (error)
+			xb_error_prefix(error, "%s", file);
+	}
 	if (error) {
 		config_free(config);
 		config = NULL;
@@ -166,5 +193,6 @@ void config_free(struct config *config)
 	free(config->api.group);
 	free(config->api.query_group);
 	free(config->http_listen);
+	feed_config_free(config->feeds);
 	free(config);
 }

@@ -17,10 +17,14 @@ struct api_config {
 	bool allow;		   /* clients may change the allowlist */
 };
 
+struct feed_config;
+
 /* All of it; unset values are zero or NULL. */
 struct config {
 	struct api_config api;
-	char *http_listen; /* ADDRESS:PORT or unix:PATH; NULL: no server */
+	char *http_listen;	   /* ADDRESS:PORT or unix:PATH; NULL: no server */
+	struct feed_config *feeds; /* the first of them */
+	struct feed_config *feed;  /* whose section is being read */
 };
 
 /*
@@ -45,6 +49,8 @@ extern const struct config_key api_keys[];
 struct config_section {
 	const char *name;
 	const struct config_key *keys; /* the last has no name */
+	/* Of sections "NAME WORD": called with the word before each key. NULL: there is no word. */
+	config_set *begin;
 };
 
 #endif

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,7 +15,9 @@
 #include "base/patience.h"
 #include "bloomd/agent.h"
 #include "bloomd/api.h"
+#include "bloomd/control.h"
 #include "bloomd/expiry.h"
+#include "bloomd/feeds.h"
 #include "bloomd/log.h"
 #include "engine/session.h"
 
@@ -28,6 +32,8 @@ struct running {
 	struct config *config;
 	struct expiry *expiry;
 	struct api *api;
+	struct feeds *feeds;
+	struct control *control;
 	int lock;
 };
 
@@ -57,6 +63,7 @@ static int reload(sd_event_source *source, const struct signalfd_siginfo *info, 
 
 		running->config = config;
 		running->agent.config = config;
+		feeds_reload(running->feeds);
 		if (api_reload(running->api))
 			log_error("the sockets");
 		config_free(former);
@@ -96,6 +103,27 @@ static int make_loop(struct running *running)
 	if (error >= 0)
 		error = sd_event_set_watchdog(loop, true);
 	return error < 0 ? xb_system_error(-error, "cannot make the event loop") : 0;
+}
+
+/* "feeds update", "feeds update NAME". */
+static void answer_control(void *context, char *request, char reply[XB_CONTROL_LINE])
+{
+	static const char update[] = "feeds update";
+	struct running *running = context;
+	const char *name = request + strlen(update);
+	unsigned int count;
+
+	if (strncmp(request, update, strlen(update)) != 0 || (*name && *name != ' ')) {
+		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
+		return;
+	}
+	name += *name == ' ';
+	count = feeds_update(running->feeds, *name ? name : NULL);
+	if (count || !*name)
+		snprintf(reply, XB_CONTROL_LINE, "ok %u", count);
+	else
+		snprintf(reply, XB_CONTROL_LINE, "refused bloomd has no feed of this name: %.100s",
+			 name);
 }
 
 /* Two of them would fetch each feed twice, and wait for each other. */
@@ -144,12 +172,18 @@ static int start(struct running *running)
 		error = expiry_start(&running->agent, &running->expiry);
 	if (!error)
 		error = api_start(&running->agent, &running->api);
+	if (!error)
+		error = feeds_start(&running->agent, &running->feeds);
+	if (!error)
+		error = control_start(&running->agent, answer_control, running, &running->control);
 	return error;
 }
 
 static void stop(struct running *running)
 {
 	api_stop(running->api);
+	control_stop(running->control);
+	feeds_stop(running->feeds);
 	expiry_stop(running->expiry);
 	sd_event_unref(running->agent.loop);
 	config_free(running->config);
