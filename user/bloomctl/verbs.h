@@ -23,6 +23,7 @@
 	X(expire)                                                                                  \
 	X(flush)                                                                                   \
 	X(import)                                                                                  \
+	X(feeds)                                                                                   \
 	X(commit)                                                                                  \
 	X(save)                                                                                    \
 	X(restore)                                                                                 \
