@@ -17,9 +17,11 @@
 #include "base/patience.h"
 #include "bloomd/feedconfig.h"
 #include "bloomd/feedplan.h"
+#include "bloomd/feedtally.h"
 #include "bloomd/feedwork.h"
 #include "bloomd/fetcher.h"
 #include "bloomd/log.h"
+#include "engine/session.h"
 #include "store/lists.h"
 #include "store/store.h"
 
@@ -39,12 +41,15 @@ struct feed {
 	struct feed *next;
 	struct feeds *all;
 	struct xb_feed_state state;
+	char terms[sizeof(((struct xb_feed_state *)0)->terms)]; /* as configured */
 	enum phase phase;
 	sd_event_source *timer;
 	struct fetcher *fetcher;
 	struct fetched fetched;
-	bool conditional, removed;
-	bool hurried; /* to be fetched again at once */
+	bool conditional;
+	bool removed;  /* from the configuration */
+	bool removing; /* the worker empties its list */
+	bool hurried;  /* to be fetched again at once */
 };
 
 struct feeds {
@@ -123,10 +128,8 @@ static bool list_is_whole(const struct agent *agent, const struct xb_feed_state 
 static bool is_conditional(const struct feed *feed, const struct feed_config *config)
 {
 	const struct xb_feed_state *state = &feed->state;
-	char terms[sizeof(state->terms)];
 
-	feed_config_terms(config, terms);
-	return state->last_import && !strcmp(terms, state->terms) &&
+	return state->last_import && !strcmp(feed->terms, state->terms) &&
 	       feed_plan_lasts(state->last_import, config->timeout, config->every, time(NULL)) &&
 	       list_is_whole(feed->all->agent, state);
 }
@@ -195,31 +198,59 @@ static _Noreturn void work(struct feed *feed)
 				 .conditional = feed->conditional};
 	int error;
 
+	xb_session_end();
 	xb_patience_set(PATIENCE);
-	error = feed->removed ? feedwork_remove(&agent->paths, &feed->state) : feedwork_run(&work);
+	error = feed->removing ? feedwork_remove(&agent->paths, &feed->state) : feedwork_run(&work);
 	if (error)
 		log_error(feed->state.name);
 	_exit(error ? 3 : 0);
+}
+
+static void drop_answer(struct feed *feed)
+{
+	if (feed->phase == FETCHING)
+		feed->all->fetching--;
+	fetcher_stop(feed->fetcher);
+	feed->fetcher = NULL;
+	if (feed->fetched.body >= 0)
+		close(feed->fetched.body);
+	feed->fetched.body = -1;
+}
+
+/* The worker has ended, and the feed is in no configuration any more. */
+static void finish_removed(struct feed *feed, bool removing, bool well)
+{
+	if (!removing) {
+		feed->removed = true;
+		feed->phase = WAITS;
+		return;
+	}
+	if (well)
+		feed_tally_forget(&feed->all->agent->paths, &feed->state);
+	unlink_feed(feed);
 }
 
 static void finish(struct feed *feed, bool well)
 {
 	const struct agent *agent = feed->all->agent;
 	const struct feed_config *config = config_of(feed);
+	bool removing = feed->removing;
 	struct xb_feed_state state;
 
-	if (feed->fetched.body >= 0)
-		close(feed->fetched.body);
-	feed->fetched.body = -1;
-	if (feed->removed || !config) {
-		unlink_feed(feed);
+	drop_answer(feed);
+	feed->removing = false;
+	if (!config) {
+		finish_removed(feed, removing, well);
 		return;
 	}
-	if (well && !xb_feed_state_read(agent->paths.state, feed->state.name, &state))
+	if (well && !xb_feed_state_read(agent->paths.state, feed->state.name, &state)) {
 		feed->state = state;
-	else
+		feed_tally_count(&agent->paths, &state);
+	} else {
+		xb_error_clear();
 		feed->state.next_fetch = time(NULL) + FEED_RETRY;
-	sleep_for(feed, feed->hurried ? 0 : delay_of(feed, config));
+	}
+	sleep_for(feed, feed->hurried || removing ? 0 : delay_of(feed, config));
 }
 
 static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
@@ -242,8 +273,10 @@ static int on_worked(sd_event_source *source, const siginfo_t *info, void *conte
 static void start_work(struct feed *feed)
 {
 	struct feeds *feeds = feed->all;
-	pid_t child = fork();
+	pid_t child;
 
+	feed->removing = feed->removed;
+	child = fork();
 	if (!child)
 		work(feed);
 	if (child < 0 || sd_event_add_child(feeds->agent->loop, &feeds->worker, child, WEXITED,
@@ -290,7 +323,7 @@ static struct feed *add(struct feeds *feeds, const struct xb_feed_state *state)
 	feed->state = *state;
 	feed->fetched.body = -1;
 	if (sd_event_add_time_relative(feeds->agent->loop, &feed->timer, CLOCK_BOOTTIME, 0,
-				       SECOND / 4, on_time, feed) < 0 ||
+				       SECOND / 20, on_time, feed) < 0 ||
 	    sd_event_source_set_enabled(feed->timer, SD_EVENT_OFF) < 0) {
 		free_feed(feed);
 		return NULL;
@@ -319,20 +352,20 @@ static void note(struct feed *feed, const struct feed_config *config)
 		log_error(NULL);
 }
 
-/* At most a tenth of the period, for the first fetch of many machines at once. */
-static uint64_t first_delay(const struct feed_config *config)
+/* A configuration comes to many machines at once. */
+static uint64_t first_delay(void)
 {
-	uint32_t random = 0, most = config->every / 10 < 30 ? config->every / 10 : 30;
+	uint32_t random = 0;
 
 	getrandom(&random, sizeof(random), 0);
-	return random % (most * SECOND + 1);
+	return random % SECOND;
 }
 
 static void begin(struct feeds *feeds, const struct feed_config *config)
 {
 	struct xb_feed_state state;
 	struct feed *feed;
-	bool fresh;
+	bool fresh, changed;
 
 	if (xb_feed_state_read(feeds->agent->paths.state, config->name, &state))
 		xb_error_clear();
@@ -343,21 +376,34 @@ static void begin(struct feeds *feeds, const struct feed_config *config)
 		return;
 	}
 	note(feed, config);
-	sleep_for(feed, fresh ? first_delay(config) : delay_of(feed, config));
+	feed_tally_show(&feeds->agent->paths, &feed->state);
+	feed_config_terms(config, feed->terms);
+	changed = state.last_import && strcmp(feed->terms, state.terms) != 0;
+	if (changed)
+		sleep_for(feed, 0);
+	else
+		sleep_for(feed, fresh ? first_delay() : delay_of(feed, config));
 }
 
 /* The configuration of a feed that goes on may be another now. */
 static void renew(struct feed *feed, const struct feed_config *config)
 {
-	char terms[sizeof(feed->state.terms)];
+	char terms[sizeof(feed->terms)];
+	bool removed = feed->removed, changed;
 
 	feed->removed = false;
 	note(feed, config);
+	feed_tally_show(&feed->all->agent->paths, &feed->state);
 	feed_config_terms(config, terms);
-	if (feed->phase == SLEEPS)
-		sleep_for(feed, strcmp(terms, feed->state.terms) != 0 ? 0 : delay_of(feed, config));
-	else
-		feed->hurried = strcmp(terms, feed->state.terms) != 0;
+	changed = strcmp(terms, feed->terms) != 0;
+	memcpy(feed->terms, terms, sizeof(terms));
+	if (feed->phase == IMPORTING) {
+		feed->hurried = changed;
+	} else if (changed || removed || feed->phase == SLEEPS) {
+		/* What came belongs to the former configuration. */
+		drop_answer(feed);
+		sleep_for(feed, changed ? 0 : delay_of(feed, config));
+	}
 }
 
 static void remove_feed(struct feed *feed)
@@ -365,10 +411,7 @@ static void remove_feed(struct feed *feed)
 	feed->removed = true;
 	if (feed->phase == IMPORTING)
 		return;
-	if (feed->phase == FETCHING)
-		feed->all->fetching--;
-	fetcher_stop(feed->fetcher);
-	feed->fetcher = NULL;
+	drop_answer(feed);
 	sd_event_source_set_enabled(feed->timer, SD_EVENT_OFF);
 	feed->phase = WAITS;
 }

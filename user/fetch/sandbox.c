@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fetch/sandbox.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -33,14 +32,14 @@ static const char *limit_all(uint64_t max_bytes)
 		       : "cannot limit itself";
 }
 
-static const char *drop_user(void)
+/* False: it stays root, because bloomd has no CAP_SETUID, or because there is no such user in its
+ * user namespace. */
+static bool drop_user(void)
 {
 	if (geteuid())
-		return NULL;
-	return setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-			       setresuid(NOBODY, NOBODY, NOBODY)
-		       ? "cannot become nobody"
-		       : NULL;
+		return true;
+	return !setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
+	       !setresuid(NOBODY, NOBODY, NOBODY);
 }
 
 static const char *drop_capabilities(void)
@@ -103,7 +102,8 @@ static bool permit_files(int ruleset)
 	return true;
 }
 
-static const char *drop_files(void)
+/* needed: to go on without it is not safe. */
+static const char *drop_files(bool needed)
 {
 	static const char failed[] = "cannot give up the file system";
 	int abi =
@@ -113,7 +113,8 @@ static const char *drop_files(void)
 	int ruleset;
 
 	if (abi < 0)
-		return errno == ENOSYS || errno == EOPNOTSUPP ? NULL : failed;
+		return needed ? "it cannot become another user, and the kernel has no Landlock"
+			      : NULL;
 	ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, describe(abi, &rules), 0);
 	if (ruleset < 0)
 		return failed;
@@ -126,11 +127,11 @@ const char *sandbox_enter(uint64_t max_bytes)
 {
 	pid_t parent = getppid();
 	const char *failed;
+	bool other;
 
 	drop_bounds();
 	failed = limit_all(max_bytes);
-	if (!failed)
-		failed = drop_user();
+	other = drop_user();
 	if (!failed)
 		failed = drop_capabilities();
 	/* A change of the user has cleared the first of these. */
@@ -138,6 +139,6 @@ const char *sandbox_enter(uint64_t max_bytes)
 			prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)))
 		failed = "cannot end with its parent";
 	if (!failed)
-		failed = drop_files();
+		failed = drop_files(!other);
 	return failed ?: syscalls_restrict();
 }

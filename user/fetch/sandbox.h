@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 /*
- * Gives up, for ever: privileges and the user (root becomes nobody), memory, time of the processor
- * and size of files beyond a limit, files but those that resolve names (Landlock, if the kernel has
- * it), and system calls but those of an HTTPS client. max_bytes: of a file that it writes. Returns
- * NULL, or what failed; then nothing may be fetched.
+ * Gives up, for ever: capabilities and the user (root becomes nobody), memory, time of the
+ * processor and size of files beyond a limit, files but those that resolve names (Landlock), and
+ * system calls but those of an HTTPS client. Either the user or the files may stay, if the machine
+ * cannot do better, but not both. max_bytes: of a file that it writes. Returns NULL, or what
+ * failed; then nothing may be fetched.
  */
 const char *sandbox_enter(uint64_t max_bytes);
 

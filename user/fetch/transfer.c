@@ -229,6 +229,7 @@ static enum fetch_outcome outcome_of(CURLcode code)
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_UNSUPPORTED_PROTOCOL: /* no HTTP; that of the URL was looked at before */
 		return FETCH_NO_CONNECTION;
 	default:
 		return FETCH_FAILED;

@@ -1,0 +1,423 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Feeds: whatever a server answers, the last good list stays in force, and the next good one is taken.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# --- the server and its certificates ----------------------------------------------------------------
+
+# certify FILE NAME CA: a certificate for the name in FILE.pem, with its key.
+certify()
+{
+	openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$2" \
+		-keyout "$T/$1.key" -out "$T/$1.csr" 2>/dev/null
+	printf 'subjectAltName=DNS:%s\n' "$2" >"$T/$1.ext"
+	openssl x509 -req -in "$T/$1.csr" -CA "$T/$3.crt" -CAkey "$T/$3.key" -days 2 \
+		-extfile "$T/$1.ext" -out "$T/$1.crt" 2>/dev/null
+	cat "$T/$1.key" "$T/$1.crt" >"$T/$1.pem"
+}
+
+make_ca()
+{
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" \
+		-keyout "$T/$1.key" -out "$T/$1.crt" 2>/dev/null
+}
+
+serve_feeds()
+{
+	rm -f "$T/serving"
+	# Not a function: it is killed by its number.
+	nsenter --net="/run/netns/$server" "$root/tests/e2e/feedserver.py" "$T" 8443 8080 2>"$T/feedserver.err" &
+	feedserver=$!
+	wait_for "the server of feeds" test -e "$T/serving"
+}
+
+# name_server [NAME]: what the server is called; /etc/hosts is covered once for all tests of this file.
+name_server()
+{
+	local hosts=$XB_TEST_DIR/hosts
+
+	[[ -e $hosts ]] || { touch "$hosts" && mount --bind "$hosts" /etc/hosts; }
+	echo "127.0.0.1 localhost ${1:-}" >"$hosts"
+}
+
+begin()
+{
+	make_ca ca
+	make_ca ca2
+	certify server feeds.example ca
+	certify other feeds.example ca2
+	certify name another.example ca
+	echo good >"$T/mode"
+	echo 1 >"$T/version"
+	name_server feeds.example
+	serve_feeds
+	ctl -q attach x0
+	ip -n "$client" addr add 5.9.0.7/32 dev x0
+	ip -n "$server" route add 5.9.0.0/16 dev x0
+	ip -n "$server" neigh replace 5.9.0.7 lladdr 02:00:00:00:00:02 dev x0 nud permanent
+}
+
+# A feed of the server's list, with more lines of its section.
+configure()
+{
+	{
+		printf '[feed main]\nurl = https://feeds.example:8443/list\nca = %s/ca.crt\n' "$T"
+		printf '%s\n' "$@"
+	} >"$T/bloomd.conf"
+}
+
+mode() { echo "$1" >"$T/mode"; }
+
+# --- what became of it ------------------------------------------------------------------------------
+
+has_outcome() { ctl -j feeds | grep -qE "\"name\":\"$1\",[^}]*\"outcome\":\"$2\"${3:+,\"guard\":\"$3\"}"; }
+
+version_of_state() { stat -c %.9Y "$state/feeds/main.json"; }
+is_another_state() { [[ $(version_of_state) != "$1" ]]; }
+
+# ends_as OUTCOME [GUARD]: the feed is fetched now, with this outcome.
+ends_as()
+{
+	local before
+
+	rm -f "$T/requests"
+	before=$(version_of_state)
+	exits 0 feeds update main
+	says '^bloomd fetches 1 feed$'
+	wait_for "the end of a fetch" is_another_state "$before"
+	wait_for "the outcome $1 ${2:-} ($(ctl -j feeds))" has_outcome main "$@"
+}
+
+count() { ctl -j feeds | grep -oE "\"$1\":[0-9]+" | head -n 1 | grep -oE '[0-9]+$'; }
+
+listed() { ctl list --list main | grep -c ' list main '; }
+is_listed() { ctl list --list main | grep -q "^$1 "; }
+
+# What is in force is the last good list, of the present version.
+keeps_list()
+{
+	is_listed 5.9.1.1 || fail "the last good list is gone"
+	[[ $(listed) -eq 101 ]] || fail "$(listed) entries are listed"
+	blocked 5.9.0.7
+}
+
+# refuses MODE OUTCOME [GUARD]: this answer changes nothing.
+refuses()
+{
+	local failures
+
+	mode "$1"
+	failures=$(count failures)
+	ends_as "${@:2}"
+	keeps_list
+	[[ $(count failures) -gt ${failures:-0} ]] || fail "after $1 no failure is counted"
+	ctl feeds | grep -q '^  why      .' || fail "after $1 it is not said why: $(ctl feeds)"
+}
+
+# takes MODE: this answer is a new version of the list.
+takes()
+{
+	mode "$1"
+	echo 200 >"$T/version"
+	ends_as updated
+	is_listed 5.9.1.200 || fail "the list of $1 is not taken"
+	[[ $(count failures) -eq 0 ]] || fail "failures are counted"
+	mode good
+	echo 1 >"$T/version"
+	ends_as updated
+	keeps_list
+}
+
+# --- tests ------------------------------------------------------------------------------------------
+
+t_a_list_comes_into_force()
+{
+	begin
+	configure 'every = 1h'
+	passes 5.9.0.7
+	agent
+	wait_for "the first list" has_outcome main updated
+	keeps_list
+	exits 0 feeds
+	says '^main: updated$'
+	says '^  list     main, 101 entries$'
+	exits 0 -j feeds
+	json 'd["feeds"][0]["period"] == 3600 and d["feeds"][0]["status"] == 200 and "etag" not in d["feeds"][0]'
+	ends_as unchanged
+	grep -q 'if-none-match: "version-1"' "$T/requests" || fail "it does not say what it has"
+	[[ $(count status) -eq 304 && $(count failures) -eq 0 ]] || fail "304 is a failure: $(ctl feeds)"
+	# The server must not say "unchanged" of a list that is another one by now.
+	ctl -q del 5.9.0.9 --list main
+	ends_as updated
+	! grep -q if-none-match "$T/requests" || fail "it asks with a condition"
+	keeps_list
+	agent_ends
+	exits 0 feeds
+	says '^main: updated$'
+	exits 3 feeds update
+	one_line
+	complains 'bloomd does not run'
+	blocked 5.9.0.7
+	# Over a restart, the list and the time of the next fetch stay.
+	rm -f "$T/requests"
+	agent
+	sleep 0.5
+	[[ ! -e $T/requests ]] || fail "a restart fetches at once"
+	keeps_list
+	exits 2 feeds update other
+	one_line
+	complains 'no feed of this name'
+	ends_as unchanged
+}
+
+t_what_is_taken()
+{
+	local how
+
+	begin
+	configure 'every = 1h'
+	agent
+	wait_for "the first list" has_outcome main updated
+	for how in chunked gzip gzip-of-members gzip-unframed gzip-file moved; do
+		takes $how
+	done
+}
+
+t_half_a_list_is_not_taken()
+{
+	begin
+	configure 'every = 1h'
+	agent
+	wait_for "the first list" has_outcome main updated
+	refuses cut truncated
+	refuses chunked-cut truncated
+	refuses gzip-cut truncated
+	refuses gzip-no-trailer truncated
+	refuses gzip-damaged corrupt
+	refuses not-gzip corrupt
+	refuses brotli corrupt
+	refuses unframed-cut unframed
+	refuses unframed unframed
+	takes good
+	agent_ends
+	configure 'every = 1h' 'accept-unframed = yes'
+	agent
+	takes unframed
+	agent_ends
+	configure 'every = 1h' 'expect-end = 5.9.1.1'
+	agent
+	refuses unframed-cut refused format
+	mode unframed
+	ends_as unchanged
+}
+
+t_a_server_that_fails()
+{
+	begin
+	configure 'every = 1h' 'time-limit = 1s' 'max-bytes = 300k'
+	agent
+	wait_for "the first list" has_outcome main updated
+	refuses 403 http-error
+	refuses 404 http-error
+	refuses 500 http-error
+	refuses loop too-many-redirects
+	refuses to-http redirect
+	refuses to-file redirect
+	refuses to-gopher redirect
+	refuses wrong-ca tls
+	refuses wrong-name tls
+	refuses closed no-connection
+	refuses garbage no-connection
+	refuses slow timeout
+	refuses endless too-large
+	refuses large too-large
+	refuses gzip-bomb too-large
+	mode good
+	name_server
+	ends_as no-name
+	keeps_list
+	name_server feeds.example
+	kill $feedserver
+	wait $feedserver || true
+	ends_as no-connection
+	keeps_list
+	serve_feeds
+	takes good
+}
+
+t_retry_after_and_backoff()
+{
+	local wait
+
+	begin
+	configure 'every = 1s'
+	agent
+	wait_for "the first list" has_outcome main updated
+	mode 429
+	wait_for "a refusal" has_outcome main http-error
+	wait=$(($(date -d "$(ctl -j feeds | grep -oE '"next_fetch":"[^"]*' | cut -d'"' -f4)" +%s) - $(date +%s)))
+	[[ $wait -ge 2 && $wait -le 4 ]] || fail "it waits for $wait s"
+	mode good
+	echo 7 >"$T/version"
+	# Without being asked.
+	wait_for "the next good list" is_listed 5.9.1.7
+	[[ $(count failures) -eq 0 ]] || fail "failures are counted"
+}
+
+t_a_list_that_cannot_be_meant()
+{
+	begin
+	configure 'every = 1h' 'max-change = 1.5' 'canary = 8.8.8.8, github.com' 'max-share = 0.5%' \
+		'max-entries = 300' 'max-age = 30d'
+	agent
+	wait_for "the first list" has_outcome main updated
+	refuses html refused html
+	refuses empty refused empty
+	refuses comments refused empty
+	refuses halved refused max-change
+	refuses doubled refused max-change
+	refuses canary refused canary
+	refuses wide refused max-share
+	refuses old refused max-age
+	refuses nonsense refused format
+	takes good
+}
+
+t_entries_that_are_listed_again_live_on()
+{
+	begin
+	configure 'every = 1s' 'timeout = 4s'
+	agent
+	wait_for "the first list" has_outcome main updated
+	sleep 6
+	keeps_list
+	mode 500
+	sleep 5.5
+	[[ $(listed) -eq 0 ]] || fail "they outlive their timeout"
+	passes 5.9.0.7
+	mode good
+	exits 0 feeds update
+	wait_for "the list" is_listed 5.9.1.1
+	keeps_list
+}
+
+t_a_file_and_its_removal()
+{
+	begin
+	printf '5.9.0.%d\n' {1..20} >"$T/list"
+	cat >"$T/bloomd.conf" <<-END
+		[feed main]
+		url = file://$T/list
+		every = 1h
+		on-removal = flush
+		[feed other]
+		url = https://feeds.example:8443/list
+		ca = $T/ca.crt
+	END
+	agent
+	wait_for "the file" has_outcome main updated
+	wait_for "the other" has_outcome other updated
+	blocked 5.9.0.7
+	ends_as unchanged
+	echo 5.9.0.30 >>"$T/list"
+	ends_as updated
+	[[ $(listed) -eq 21 ]] || fail "$(listed) entries"
+	gzip -c "$T/list" >"$T/list.gz"
+	mv "$T/list.gz" "$T/list"
+	ends_as unchanged
+	rm "$T/list"
+	ends_as no-file
+	[[ $(listed) -eq 21 ]] || fail "$(listed) entries"
+	mkfifo "$T/list"
+	ends_as no-file
+	printf '[feed other]\nurl = https://feeds.example:8443/list\nca = %s/ca.crt\n' "$T" >"$T/bloomd.conf"
+	kill -HUP "$agent"
+	wait_for "its end" has_no_state main
+	[[ $(listed) -eq 0 ]] || fail "$(listed) entries stay"
+	: >"$T/bloomd.conf"
+	agent_ends
+	agent
+	wait_for "the end of the other" has_no_state other
+	[[ $(ctl list --list other | wc -l) -eq 101 ]] || fail "the list of a feed that keeps it is gone"
+	exits 0 feeds
+	says '^no feeds$'
+}
+
+has_no_state() { [[ ! -e $state/feeds/$1.json ]]; }
+
+t_configuration_that_is_wrong()
+{
+	local text line
+
+	while IFS='|' read -r line text; do
+		printf '%b' "$text" >"$T/wrong.conf"
+		! "$bloomd" --config "$T/wrong.conf" --check >"$T/out" 2>"$T/err" || fail "taken: $text"
+		one_line
+		complains "$line"
+	done <<-'END'
+		wrong.conf:2: a URL begins with|[feed a]\nurl = ftp://x/\n
+		wrong.conf:2: a URL begins with|[feed a]\nurl = file://host/x\n
+		wrong.conf:2: invalid feed name '\.\./x'|[feed ../x]\nurl = https://x/\n
+		wrong.conf:2: unknown section \[feed\]|[feed]\nurl = https://x/\n
+		wrong.conf: \[feed a\] has no url|[feed a]\nevery = 1h\n
+		fill the same list|[feed a]\nurl = https://x/\n[feed b]\nurl = https://x/\nlist = a\n
+		wrong.conf:3: not a whole number of seconds|[feed a]\nurl = https://x/\nevery = 1y\n
+		wrong.conf:3: not a share|[feed a]\nurl = https://x/\nmax-share = 5\n
+		wrong.conf:3: unknown list format 'x'|[feed a]\nurl = https://x/\nformat = x\n
+		wrong.conf:3: 'no.good/' is not|[feed a]\nurl = https://x/\ncanary = no.good/\n
+		wrong.conf:3: on-removal takes|[feed a]\nurl = https://x/\non-removal = drop\n
+		the allowlist's own list|[feed a]\nurl = https://x/\nlist = allow\n
+		wrong.conf:3: unknown key 'evry'|[feed a]\nurl = https://x/\nevry = 1h\n
+	END
+}
+
+# taken_over WORD: what somebody can do who has taken over the program that fetches; WORD: open, without
+# the sandbox. The sockets and the store are as bloomd has them, and one more that is open to everybody.
+taken_over()
+{
+	rm -f "$T/written"
+	echo "$state/store.mdb $pins $T/open.sock $counters/control.sock $T/written $1" >"$T/bin/taken.places"
+	ends_as failed
+	ctl -j feeds | grep -oE 'taken over:[^"]*'
+}
+
+t_the_fetching_program_taken_over()
+{
+	local all="shell exec store bpffs bpf api control pair mount parent write" wanted
+
+	command -v "${CC:-cc}" >/dev/null || skip "no compiler"
+	begin
+	mkdir "$T/bin"
+	cp "$bloomd" "$T/bin"
+	(cd "$root" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -DXB_FETCH_TAKEN_OVER -Iinclude -Iuser -o "$T/bin/bloomd-fetch" \
+		user/fetch/*.c tests/e2e/taken.c -lcurl -lseccomp -lz)
+	python3 -c 'import os, socket, sys, time
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+listener.listen()
+time.sleep(600)' "$T/open.sock" &
+	wait_for "an open socket" test -S "$T/open.sock"
+	chmod 0755 "$T"
+	configure 'every = 1h'
+	echo "- - - - - open" >"$T/bin/taken.places"
+	agent_program=$T/bin/bloomd
+	agent
+	wait_for "the first try" has_outcome main failed
+	# Without the sandbox all of it is possible, so the tries are right.
+	wanted=$(printf ' %s=yes' $all)
+	[[ $(taken_over open) == "taken over:$wanted" ]] || fail "without the sandbox: $(ctl feeds)"
+	wanted=$(printf ' %s=no' $all)
+	[[ $(taken_over closed) == "taken over:$wanted" ]] || fail "within the sandbox: $(ctl feeds)"
+	[[ ! -e $T/written ]] || fail "it wrote a file"
+	agent_ends
+	# As the unit runs it: root that cannot become another user.
+	agent_program=$T/bare
+	printf '#!/bin/sh\nexec setpriv --bounding-set -setuid,-setgid %s "$@"\n' "$T/bin/bloomd" >"$T/bare"
+	chmod +x "$T/bare"
+	agent
+	[[ $(taken_over closed) == "taken over:$wanted" ]] || fail "as root in the sandbox: $(ctl feeds)"
+}
+
+run_tests
