@@ -6,6 +6,7 @@ SBINDIR  ?= $(PREFIX)/sbin
 LIBEXECDIR ?= $(PREFIX)/libexec
 MANDIR   ?= $(PREFIX)/share/man
 UNITDIR  ?= $(PREFIX)/lib/systemd/system
+DOCDIR   ?= $(PREFIX)/share/doc/xdp-bloom
 COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
 CLANG    ?= clang
 BPFTOOL  ?= /usr/sbin/bpftool
@@ -167,7 +168,7 @@ help:
 	@echo "                            the first two stand"
 	@echo "make test                   scripts/test: builds and runs the tests, as root"
 	@echo "make bench                  scripts/bench: measures, beside others, as root"
-	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= LIBEXECDIR= MANDIR= UNITDIR= COMPDIR="
+	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= LIBEXECDIR= MANDIR= UNITDIR= DOCDIR= COMPDIR="
 	@echo "make compile_commands.json  for editors"
 	@echo "make tests fuzzers benches  build them, and run nothing"
 	@echo "make clean                  takes $(OUT)/ away"
@@ -192,6 +193,7 @@ install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 	$(INSTALL) -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
 	$(INSTALL) -D -m 0644 packaging/bloomd.8 $(DESTDIR)$(MANDIR)/man8/bloomd.8
 	$(INSTALL) -D -m 0644 packaging/bloomd.conf.5 $(DESTDIR)$(MANDIR)/man5/bloomd.conf.5
+	$(INSTALL) -D -m 0644 packaging/feeds.conf $(DESTDIR)$(DOCDIR)/feeds.conf
 	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)
 	for unit in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|' packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
@@ -200,7 +202,7 @@ install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5) $(DESTDIR)$(COMPDIR)/bloomctl
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
-	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom
+	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom $(DESTDIR)$(DOCDIR)
 
 clean:
 	rm -rf $(OUT) compile_commands.json

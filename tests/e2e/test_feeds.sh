@@ -372,6 +372,29 @@ t_configuration_that_is_wrong()
 	END
 }
 
+# None is on; each alone and all together are right when their lines are uncommented.
+t_presets()
+{
+	local name names
+
+	"$bloomd" --config "$root/packaging/feeds.conf" --check || fail "it is wrong as it is"
+	! grep -vE '^(#.*)?$' "$root/packaging/feeds.conf" || fail "something is on"
+	sed 's/^#\([[a-z]\)/\1/' "$root/packaging/feeds.conf" >"$T/on.conf"
+	"$bloomd" --config "$T/on.conf" --check || fail "all of them are wrong"
+	mapfile -t names < <(sed -n 's/^\[feed \(.*\)\]$/\1/p' "$T/on.conf")
+	[[ ${#names[@]} -ge 12 ]] || fail "only ${#names[@]} presets"
+	for name in "${names[@]}"; do
+		awk -v "name=[feed $name]" '/^\[/ {on = $0 == name} on' "$T/on.conf" >"$T/one.conf"
+		"$bloomd" --config "$T/one.conf" --check || fail "preset $name"
+		grep -q '^every = ' "$T/one.conf" || fail "preset $name has no period"
+		grep -q '^format = ' "$T/one.conf" || fail "preset $name has no format"
+		grep -B12 -F "#[feed $name]" "$root/packaging/feeds.conf" | grep -qE '^# (Terms:|The same )' ||
+			fail "preset $name has no terms"
+	done
+	sed -i 's/^every = .*/every = daily/' "$T/one.conf"
+	! "$bloomd" --config "$T/one.conf" --check 2>/dev/null || fail "a wrong one is right"
+}
+
 # taken_over WORD: what somebody can do who has taken over the program that fetches; WORD: open, without
 # the sandbox. The sockets and the store are as bloomd has them, and one more that is open to everybody.
 taken_over()
