@@ -2,9 +2,11 @@
 /* The watcher's side of bpf/watch.h. */
 #include "attach/drops.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +23,21 @@
 	((int64_t)(XB_DROPS_BYTES / (sizeof(struct xb_name_drop) + BPF_RINGBUF_HDR_SZ)))
 
 static const struct xb_watched nothing = {.directory = -1, .ifaces = -1, .stats = -1, .drops = -1};
+
+struct xb_entry xb_drop_source(const struct xb_drop *drop)
+{
+	struct xb_entry entry = {.kind = XB_HOST4, .length = 32};
+	uint64_t words[2];
+
+	memcpy(words, drop->source, sizeof(words));
+	entry.hi = be64toh(words[0]);
+	if (drop->family == 6) {
+		entry.kind = XB_NET6;
+		entry.length = 128;
+		entry.lo = be64toh(words[1]);
+	}
+	return entry;
+}
 
 static int64_t *budget_of(struct xb_watched *watched)
 {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "attach/anchor.h"
+#include "model/entry.h"
 
 #define XB_DROPS_RATE_MAX 100000
 #define XB_DROPS_TICKS	  10 /* refills a second */
@@ -16,6 +17,9 @@
 /* drop: a struct xb_name_drop if name_bytes says so. A negative value ends the poll, which returns
  * it. */
 typedef int xb_drops_see(const struct xb_drop *drop, void *context);
+
+/* The source of the packet, as an entry for itself alone. */
+struct xb_entry xb_drop_source(const struct xb_drop *drop);
 
 /* The anchor that is watched. None of its programs is kept open, because a replaced program must
  * be able to go. */

@@ -115,8 +115,7 @@ int cli_option(const struct cli *cli, int argc, char **argv, const struct option
 	return option == ':' ? '?' : option;
 }
 
-/* As `head` does to what writes to it. */
-static bool is_unread(void)
+bool cli_is_unread(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
 
@@ -127,7 +126,7 @@ int cli_done(int code)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return code;
-	if (errno == EPIPE || is_unread())
+	if (errno == EPIPE || cli_is_unread())
 		return EXIT_UNREAD;
 	xb_system_error(errno, "cannot write the answer");
 	return cli_fail();

@@ -57,6 +57,9 @@ int cli_array_end(const struct cli *cli);
  * reads the output any more, the code of a program that ended by SIGPIPE, without a message. */
 int cli_done(int code);
 
+/* Whether nobody reads stdout any more, as when `head` has ended. */
+bool cli_is_unread(void);
+
 /* Reads a number option; a usage error otherwise (returns false). */
 bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
 		uint64_t most, uint64_t *number);

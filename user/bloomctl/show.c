@@ -6,6 +6,7 @@
 
 #include "base/ifname.h"
 #include "base/text.h"
+#include "bloomctl/advice.h"
 #include "model/verdict.h"
 
 const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE])
@@ -14,6 +15,11 @@ const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE])
 		snprintf(name, IF_NAMESIZE, "if%u", ifindex);
 	xb_utf8_clean(name);
 	return name;
+}
+
+const char *show_row(uint32_t ifindex, char name[IF_NAMESIZE])
+{
+	return ifindex ? show_interface(ifindex, name) : "other";
 }
 
 static json_t *membership_json(const struct xb_entry *entry, const struct xb_list *list,
@@ -73,4 +79,31 @@ void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *e
 			printf(" comment \"%.*s\"", (int)member.comment_size, member.comment);
 		putchar('\n');
 	}
+}
+
+json_t *show_lists_json(const struct xb_storeview *store)
+{
+	json_t *lists = json_array();
+
+	for (size_t i = 0; i < store->list_count; i++) {
+		const struct xb_list *list = &store->lists[i];
+		const char *verdict =
+			xb_list_has_verdict(list) ? xb_domain_verdict_name(list->verdict) : NULL;
+
+		if (!xb_list_is_auto(list))
+			json_array_append_new(lists, json_pack("{s:s,s:I,s:s*}", "name", list->name,
+							       "entries", (json_int_t)list->members,
+							       "verdict", verdict));
+	}
+	return lists;
+}
+
+json_t *show_problems_json(const struct xb_problems *problems)
+{
+	json_t *texts = json_array();
+	char text[ADVICE_TEXT];
+
+	for (size_t i = 0; i < problems->count; i++)
+		json_array_append_new(texts, json_string(advice_for(&problems->item[i], text)));
+	return texts;
 }

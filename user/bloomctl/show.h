@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How an entry and its lists are shown. */
+/* How what several commands show is shown: entries, lists, interfaces, problems. */
 #ifndef XB_CLI_SHOW_H
 #define XB_CLI_SHOW_H
 
 #include <net/if.h>
 
 #include "bloomctl/cli.h"
+#include "engine/problem.h"
+#include "engine/storeview.h"
 #include "store/walk.h"
 
 /* {"entry": ..., "lists": [{"name", "verdict"?, "added", "expires"?, "comment"?}]}; the verdict: of
@@ -19,6 +21,15 @@ void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *e
 
 /* What an interface is called, clean, or "ifN" if there is none of this number. Returns name. */
 const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE]);
+
+/* The same for a row of statistics: "other" for the one of all interfaces that have none. */
+const char *show_row(uint32_t ifindex, char name[IF_NAMESIZE]);
+
+/* [{"name", "entries", "verdict"?}], without those of automatic entries. */
+json_t *show_lists_json(const struct xb_storeview *store);
+
+/* The text of each, with advice. */
+json_t *show_problems_json(const struct xb_problems *problems);
 
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
 extern const struct option_spec show_list_options[];

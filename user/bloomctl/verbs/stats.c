@@ -8,107 +8,52 @@
 #include <unistd.h>
 
 #include "attach/anchor.h"
+#include "attach/counts.h"
 #include "attach/topnames.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/show.h"
+#include "model/reason.h"
 
 #define DEFAULT_NAMES 10
 #define NAMES_MAX     1000
 
-static const char *const reason_names[] = {
-#define X(symbol, name, verdict, meaning) [XB_##symbol] = name,
-	XB_REASONS(X)
-#undef X
-};
-
-static const char *verdict_of(unsigned int reason)
-{
-	return xb_reason_drops(reason) ? "drop" : xb_reason_answers(reason) ? "answer" : "pass";
-}
-
-struct row {
-	uint32_t ifindex;
-	struct xb_counts counts;
-};
-
 struct table {
-	const struct xb_anchor *anchor; /* while it is read */
 	bool attached;
-	struct row *rows;
-	size_t count, room;
+	struct xb_count_table counts;
 	struct xb_topname *hits; /* most packets first */
 	size_t hit_count;
 };
 
 static void free_table(struct table *table)
 {
-	free(table->rows);
+	xb_counts_free(&table->counts);
 	free(table->hits);
 }
 
-static int add_row(struct table *table, uint32_t ifindex, uint32_t row)
+static int read_table(const struct xb_anchor *anchor, struct table *table, uint64_t names)
 {
-	int error =
-		xb_array_grow(&table->rows, &table->room, table->count + 1, sizeof(*table->rows));
-
-	if (error)
-		return error;
-	table->rows[table->count].ifindex = ifindex;
-	return xb_anchor_counts(table->anchor, row, &table->rows[table->count++].counts);
-}
-
-/* Row 0 gathers interfaces that are not in the table; shown when it has anything. */
-static int read_rows(struct table *table)
-{
-	const struct xb_anchor *anchor = table->anchor;
-	struct xb_counts other;
-	struct xb_enrolled *all;
-	size_t count;
-	int error = xb_anchor_enrolled(anchor, &all, &count);
-
-	for (size_t i = 0; !error && i < count; i++)
-		error = add_row(table, all[i].ifindex, all[i].row);
-	free(all);
-	if (!error)
-		error = xb_anchor_counts(anchor, 0, &other);
-	for (int i = 0; !error && i < XB_REASON_COUNT; i++)
-		if (other.reason[i].packets)
-			return add_row(table, 0, 0);
-	return error;
-}
-
-static int read_table(struct table *table, uint64_t names)
-{
-	int error = read_rows(table);
+	int error = xb_counts_read(anchor, &table->counts);
 
 	if (!error && names)
-		error = xb_topnames_read(table->anchor, &table->hits, &table->hit_count);
+		error = xb_topnames_read(anchor, &table->hits, &table->hit_count);
 	if (table->hit_count > names)
 		table->hit_count = names;
 	return error;
 }
 
-static const char *name_of(uint32_t ifindex, char name[IF_NAMESIZE])
-{
-	if (!ifindex)
-		return "other";
-	return show_interface(ifindex, name);
-}
-
-static json_t *row_json(const struct row *row)
+static json_t *row_json(const struct xb_count_row *row)
 {
 	json_t *reasons = json_array();
 	char name[IF_NAMESIZE];
 
 	for (unsigned int i = 0; i < XB_REASON_COUNT; i++)
 		json_array_append_new(reasons,
-				      json_pack("{s:s,s:s,s:I,s:I}", "reason", reason_names[i],
-						"verdict", verdict_of(i), "packets",
+				      json_pack("{s:s,s:s,s:I,s:I}", "reason", xb_reason_name(i),
+						"verdict", xb_reason_verdict(i), "packets",
 						(json_int_t)row->counts.reason[i].packets, "bytes",
 						(json_int_t)row->counts.reason[i].bytes));
-	return json_pack("{s:s,s:I,s:o}", "name", name_of(row->ifindex, name), "ifindex",
+	return json_pack("{s:s,s:I,s:o}", "name", show_row(row->ifindex, name), "ifindex",
 			 (json_int_t)row->ifindex, "reasons", reasons);
 }
 
@@ -116,30 +61,13 @@ static int print_json(const struct cli *cli, const struct table *table)
 {
 	json_t *interfaces = json_array(), *names = json_array();
 
-	for (size_t i = 0; i < table->count; i++)
-		json_array_append_new(interfaces, row_json(&table->rows[i]));
+	for (size_t i = 0; i < table->counts.count; i++)
+		json_array_append_new(interfaces, row_json(&table->counts.rows[i]));
 	for (size_t i = 0; i < table->hit_count; i++)
 		json_array_append_new(names,
 				      json_pack("{s:s,s:I}", "entry", table->hits[i].name,
 						"packets", (json_int_t)table->hits[i].packets));
 	return cli_json(cli, json_pack("{s:o,s:o}", "interfaces", interfaces, "names", names));
-}
-
-static const struct xb_counts *earlier(const struct table *before, uint32_t ifindex)
-{
-	for (size_t i = 0; before && i < before->count; i++)
-		if (before->rows[i].ifindex == ifindex)
-			return &before->rows[i].counts;
-	return NULL;
-}
-
-/* What was attached anew counts from 0. */
-static unsigned long long earlier_packets(const struct xb_counts *then, unsigned int reason,
-					  const struct xb_count *now)
-{
-	unsigned long long packets = then->reason[reason].packets;
-
-	return packets > now->packets ? 0 : packets;
 }
 
 static void print_names(const struct table *table)
@@ -161,21 +89,22 @@ static void print_counts(const char *what, const struct xb_count *count,
 	putchar('\n');
 }
 
-static void print_row(const struct row *row, const struct xb_counts *then)
+static void print_row(const struct xb_count_row *row, const struct xb_counts *then)
 {
 	unsigned long long rate, rates = 0;
 	struct xb_count total = {0};
 	char text[64];
 
-	printf("%-29s %16s %20s", name_of(row->ifindex, text), "packets", "bytes");
+	printf("%-29s %16s %20s", show_row(row->ifindex, text), "packets", "bytes");
 	puts(then ? "    packets/s" : "");
 	for (unsigned int reason = 0; reason < XB_REASON_COUNT; reason++) {
 		const struct xb_count *count = &row->counts.reason[reason];
 
 		if (!count->packets)
 			continue;
-		rate = then ? count->packets - earlier_packets(then, reason, count) : 0;
-		snprintf(text, sizeof(text), "%-6s %s", verdict_of(reason), reason_names[reason]);
+		rate = then ? xb_count_since(&row->counts, then, reason).packets : 0;
+		snprintf(text, sizeof(text), "%-6s %s", xb_reason_verdict(reason),
+			 xb_reason_name(reason));
 		print_counts(text, count, then ? &rate : NULL);
 		total.packets += count->packets;
 		total.bytes += count->bytes;
@@ -186,8 +115,11 @@ static void print_row(const struct row *row, const struct xb_counts *then)
 
 static int print_text(const struct table *table, const struct table *before)
 {
-	for (size_t i = 0; i < table->count; i++)
-		print_row(&table->rows[i], earlier(before, table->rows[i].ifindex));
+	for (size_t i = 0; i < table->counts.count; i++) {
+		const struct xb_count_row *row = &table->counts.rows[i];
+
+		print_row(row, before ? xb_counts_of(&before->counts, row->ifindex) : NULL);
+	}
 	print_names(table);
 	return cli_done(EXIT_DONE);
 }
@@ -199,16 +131,14 @@ static int read_now(const struct cli *cli, struct table *table, uint64_t names)
 	struct xb_anchor anchor;
 	int error = xb_anchor_open(cli->paths.pins, &anchor);
 
-	*table = (struct table){.anchor = NULL};
+	*table = (struct table){0};
 	if (error)
 		return error == -ENOENT ? 0 : error;
 	if (!noted)
 		xb_anchor_note_elsewhere(&anchor);
 	noted = true;
-	table->anchor = &anchor;
 	table->attached = true;
-	error = read_table(table, names);
-	table->anchor = NULL;
+	error = read_table(&anchor, table, names);
 	xb_anchor_close(&anchor);
 	return error;
 }
@@ -235,7 +165,7 @@ static int watch(const struct cli *cli, uint64_t names)
 			return cli_fail();
 		if (isatty(STDOUT_FILENO) && !cli->json)
 			fputs("\033[H\033[J", stdout);
-		code = print(cli, &now, before.rows ? &before : NULL);
+		code = print(cli, &now, before.counts.rows ? &before : NULL);
 		free_table(&before);
 		before = now;
 		if (code)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "bloomctl/advice.h"
 #include "bloomctl/cli.h"
+#include "bloomctl/show.h"
 #include "bloomctl/tried.h"
 #include "engine/health.h"
 #include "engine/requesttext.h"
@@ -18,16 +19,6 @@
 #include "model/verdict.h"
 #include "store/lmdbfile.h"
 
-static json_t *problems_json(const struct xb_problems *problems)
-{
-	json_t *texts = json_array();
-	char text[ADVICE_TEXT];
-
-	for (size_t i = 0; i < problems->count; i++)
-		json_array_append_new(texts, json_string(advice_for(&problems->item[i], text)));
-	return texts;
-}
-
 static const char *interface_name(const struct xb_interface *item)
 {
 	return item->wanted[0]	   ? item->wanted
@@ -35,7 +26,7 @@ static const char *interface_name(const struct xb_interface *item)
 				   : item->enrolled.name;
 }
 
-/* The same as objects, for programs. */
+/* As objects, for programs. */
 static json_t *details_json(const struct xb_problems *problems)
 {
 	json_t *details = json_array();
@@ -132,23 +123,6 @@ static json_t *trial_json(const struct xb_health *health)
 			 (json_int_t)health->trial_left, "policy", xb_policy_name(health->policy));
 }
 
-static json_t *lists_json(const struct xb_storeview *store)
-{
-	json_t *lists = json_array();
-
-	for (size_t i = 0; i < store->list_count; i++) {
-		const struct xb_list *list = &store->lists[i];
-		const char *verdict =
-			xb_list_has_verdict(list) ? xb_domain_verdict_name(list->verdict) : NULL;
-
-		if (!xb_list_is_auto(list))
-			json_array_append_new(lists, json_pack("{s:s,s:I,s:s*}", "name", list->name,
-							       "entries", (json_int_t)list->members,
-							       "verdict", verdict));
-	}
-	return lists;
-}
-
 static json_t *automatic_json(const struct xb_storeview *store)
 {
 	json_t *all = json_array();
@@ -195,16 +169,17 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 		cli,
 		json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:f,s:I,s:I,s:o}",
 			  "ok", !health->problems.count, "problems",
-			  problems_json(&health->problems), "problem_details",
+			  show_problems_json(&health->problems), "problem_details",
 			  details_json(&health->problems), "trial", trial_json(health), "policy",
 			  xb_policy_name(meta->policy), "confirm", !meta->unconfirmed, "ports",
 			  xb_all_ports_json(meta->ports), "answer_limit",
 			  (json_int_t)meta->answer_limit, "interfaces",
 			  interfaces_json(&health->interfaces), "generation",
-			  generation_json(&health->filter), "lists", lists_json(store), "listed",
-			  listed_json(&meta->totals), "allowlist", allowlist_json(store), "fpr",
-			  xb_meta_rate(meta), "sequence", (json_int_t)meta->sequence, "expired",
-			  (json_int_t)store->expired, "reader", reader_json(&store->reader)));
+			  generation_json(&health->filter), "lists", show_lists_json(store),
+			  "listed", listed_json(&meta->totals), "allowlist", allowlist_json(store),
+			  "fpr", xb_meta_rate(meta), "sequence", (json_int_t)meta->sequence,
+			  "expired", (json_int_t)store->expired, "reader",
+			  reader_json(&store->reader)));
 }
 
 /* A count as printf wants it. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl watch: drops as they happen, with what had them dropped. */
 #include <arpa/inet.h>
-#include <endian.h>
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,17 +16,12 @@
 #include "base/patience.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/show.h"
+#include "model/reason.h"
 #include "model/verdict.h"
 #include "store/covers.h"
 
 #define DEFAULT_RATE 10
 #define STOP	     (-ECANCELED)
-
-static const char *const reason_names[] = {
-#define X(symbol, name, verdict, meaning) [XB_##symbol] = name,
-	XB_REASONS(X)
-#undef X
-};
 
 /* As nft(8) calls them. */
 static const char *const protocol_names[256] = {
@@ -108,21 +101,6 @@ static void format_time(uint64_t nanoseconds, char out[32])
 	snprintf(out + strlen(out) - 1, 8, ".%03dZ", (int)(when % 1000));
 }
 
-static struct xb_entry source_of(const struct xb_drop *drop)
-{
-	struct xb_entry entry = {.kind = XB_HOST4, .length = 32};
-	uint64_t words[2];
-
-	memcpy(words, drop->source, sizeof(words));
-	entry.hi = be64toh(words[0]);
-	if (drop->family == 6) {
-		entry.kind = XB_NET6;
-		entry.length = 128;
-		entry.lo = be64toh(words[1]);
-	}
-	return entry;
-}
-
 static int open_store(struct session *session)
 {
 	int error;
@@ -161,7 +139,7 @@ static void find_name(const struct xb_drop *drop, struct told *told)
 	const struct xb_name_drop *named = (const void *)drop;
 	uint8_t bytes;
 
-	told->asked = source_of(drop);
+	told->asked = xb_drop_source(drop);
 	told->name[0] = '\0';
 	if (!drop->name_bytes ||
 	    !xb_name_from_wire(named->name, drop->name_bytes, told->form, &bytes))
@@ -212,7 +190,7 @@ static int put_in_words(struct session *session, const struct xb_drop *drop, str
 	told->protocol =
 		protocol_names[drop->protocol] ? protocol_names[drop->protocol] : told->number;
 	told->verdict = verdict_of(drop);
-	told->reason = drop->reason < XB_REASON_COUNT ? reason_names[drop->reason] : "unknown";
+	told->reason = xb_reason_name(drop->reason);
 	find_name(drop, told);
 	return find_entry(session, told);
 }
@@ -337,14 +315,6 @@ static int see(const struct xb_drop *drop, void *context)
 	return error || ++session->lines == session->count ? STOP : 0;
 }
 
-/* Nobody reads any more: no need to wait for a drop to find out. */
-static bool is_unread(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-
-	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
-}
-
 static int tell_untold(struct session *session)
 {
 	uint64_t count;
@@ -360,7 +330,7 @@ static int watch(struct session *session)
 {
 	int64_t second = milliseconds(CLOCK_MONOTONIC);
 
-	while (!interrupted && !is_unread()) {
+	while (!interrupted && !cli_is_unread()) {
 		int error = xb_drops_poll(&session->watcher);
 
 		close_store(session);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/reason.h"
+
+static const char *const names[] = {
+#define X(symbol, name, verdict, meaning) [XB_##symbol] = name,
+	XB_REASONS(X)
+#undef X
+};
+
+const char *xb_reason_name(unsigned int reason)
+{
+	return reason < XB_REASON_COUNT ? names[reason] : "unknown";
+}
+
+const char *xb_reason_verdict(unsigned int reason)
+{
+	return xb_reason_drops(reason) ? "drop" : xb_reason_answers(reason) ? "answer" : "pass";
+}

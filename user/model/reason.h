@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The names of the reasons why packets leave the filter, and of what then becomes of them: enum
+ * xb_reason, which is in xdp_bloom/reason.h. */
+#ifndef XB_MODEL_REASON_H
+#define XB_MODEL_REASON_H
+
+#include "xdp_bloom/reason.h"
+
+const char *xb_reason_name(unsigned int reason);
+
+/* "pass", "drop" or "answer". */
+const char *xb_reason_verdict(unsigned int reason);
+
+#endif
