@@ -47,7 +47,7 @@ CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
 AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c user/bloomd/commands/*.c))
 FETCH    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/fetch/*.c))
-CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/verbs/*.c))
+CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/top/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
 TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/*/test_*.c tests/prog/test_*.c))
@@ -160,8 +160,8 @@ compile_commands.json: Makefile
 		"$(CURDIR)" $$file "$(strip $(CLANG) $(BPF_CFLAGS)) -Ibpf -c $$file"; done; } | sed '$$s/,$$//' >$@
 	$(Q)echo ']' >>$@
 
-COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/bloomctl/*.c user/bloomctl/verbs/*.c \
-	user/bloomd/*.c user/bloomd/commands/*.c user/fetch/*.c tests/*/*.c tests/unit/*/*.c))
+COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/bloomctl/*.c user/bloomctl/top/*.c \
+	user/bloomctl/verbs/*.c user/bloomd/*.c user/bloomd/commands/*.c user/fetch/*.c tests/*/*.c tests/unit/*/*.c))
 
 help:
 	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomd, $(OUT)/bloomd-fetch, and $(LIBRARY), on which"

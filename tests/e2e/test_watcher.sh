@@ -77,7 +77,7 @@ t_one_watcher()
 	watching watch
 	exits 3 watch --count 1
 	one_line
-	complains 'another .bloomctl watch. is running'
+	complains 'another .bloomctl watch. or .bloomctl top. reads'
 	blocked 10.77.0.3
 	told 1
 	kill -INT "$watcher"
@@ -195,7 +195,7 @@ t_new_link()
 	blocked 10.77.0.3
 	told 2
 	exits 3 watch --count 1
-	complains 'another .bloomctl watch. is running'
+	complains 'another .bloomctl watch. or .bloomctl top. reads'
 	kill -INT "$watcher"
 	ended 0
 	[[ $(budget) -eq 0 ]] || fail "a budget of $(budget) is left"

@@ -39,6 +39,13 @@ struct xb_entry xb_drop_source(const struct xb_drop *drop)
 	return entry;
 }
 
+/* See struct xb_name_drop. */
+bool xb_drop_is_told(unsigned int reason)
+{
+	return xb_reason_drops(reason) || xb_reason_answers(reason) || reason == XB_MONITORED ||
+	       reason == XB_NAME_COUNTED;
+}
+
 static int64_t *budget_of(struct xb_watched *watched)
 {
 	return (int64_t *)&((struct xb_watch *)(void *)watched->budget.base)->budget;
@@ -238,13 +245,6 @@ static void refill(struct xb_drops *watcher)
 	__atomic_add_fetch(budget, watcher->given - left, __ATOMIC_RELAXED);
 }
 
-/* What is told: see struct xb_name_drop. */
-static bool is_told(enum xb_reason reason)
-{
-	return xb_reason_drops(reason) || xb_reason_answers(reason) || reason == XB_MONITORED ||
-	       reason == XB_NAME_COUNTED;
-}
-
 static int count_drops(const struct xb_watched *watched, uint64_t *dropped)
 {
 	const struct xb_anchor anchor = {.ifaces = watched->ifaces, .stats = watched->stats};
@@ -258,7 +258,7 @@ static int count_drops(const struct xb_watched *watched, uint64_t *dropped)
 
 		error = xb_anchor_counts(&anchor, all[i].row, &counts);
 		for (int reason = 0; !error && reason < XB_REASON_COUNT; reason++)
-			if (is_told((enum xb_reason)reason))
+			if (xb_drop_is_told((unsigned int)reason))
 				*dropped += counts.reason[reason].packets;
 	}
 	free(all);

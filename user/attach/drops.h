@@ -21,6 +21,9 @@ typedef int xb_drops_see(const struct xb_drop *drop, void *context);
 /* The source of the packet, as an entry for itself alone. */
 struct xb_entry xb_drop_source(const struct xb_drop *drop);
 
+/* Whether the kernel reports packets of this reason: drops, answers, and what was only counted. */
+bool xb_drop_is_told(unsigned int reason);
+
 /* The anchor that is watched. None of its programs is kept open, because a replaced program must
  * be able to go. */
 struct xb_watched {

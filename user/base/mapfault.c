@@ -33,6 +33,7 @@ struct line {
 
 static struct line lines[LINES];
 static int exit_code = -1; /* -1: nobody watches */
+static void (*before_end)(void);
 
 /* The one of this part, or one that is free. */
 static struct line *line_of(const char *part)
@@ -93,8 +94,15 @@ void xb_mapfault_read_by(const char *part, const void *function)
 	dl_iterate_phdr(find_end, &line->library);
 }
 
+void xb_mapfault_before_end(void (*undo)(void))
+{
+	before_end = undo;
+}
+
 static void give_up(const struct line *line)
 {
+	if (before_end)
+		before_end();
 	/* Nobody is left to be told that it cannot be told. */
 	if (write(STDERR_FILENO, line->text, line->size) < 0)
 		_exit(exit_code);

@@ -24,6 +24,10 @@ void xb_mapfault_read_by(const char *part, const void *function);
  */
 void xb_mapfault_watch(int code);
 
+/* Sets what is called before such an end, in a signal handler; NULL: nothing. A program that has
+ * changed its terminal restores it. */
+void xb_mapfault_before_end(void (*undo)(void));
+
 /* Ends the process in the same way, for damage that was found otherwise. Returns if main() did
  * not ask for this. */
 void xb_mapfault_end(const char *part);

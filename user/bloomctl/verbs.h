@@ -31,6 +31,7 @@
 	X(rotate)                                                                                  \
 	X(stats)                                                                                   \
 	X(watch)                                                                                   \
+	X(top)                                                                                     \
 	X(plan)                                                                                    \
 	X(help)
 

@@ -216,6 +216,39 @@ static void damage_found_otherwise(void **state)
 	is_told(end_expected, "reader: damaged\n");
 }
 
+static void undo(void)
+{
+	if (write(STDERR_FILENO, "undone, ", 8) < 0)
+		_exit(103);
+}
+
+static void read_undoing(void)
+{
+	xb_mapfault_before_end(undo);
+	read_cut_again();
+}
+
+static void read_done_undoing(void)
+{
+	xb_mapfault_before_end(undo);
+	xb_mapfault_before_end(NULL);
+	read_cut_again();
+}
+
+static void fault_undoing(void)
+{
+	xb_mapfault_before_end(undo);
+	read_nowhere();
+}
+
+static void undone_before_the_end(void **state)
+{
+	(void)state;
+	is_told(read_undoing, "undone, reader: 100%\n");
+	is_told(read_done_undoing, "reader: 100%\n");
+	is_killed(fault_undoing, SIGSEGV);
+}
+
 static void *fault_for_zlib(void *opaque, unsigned int count, unsigned int size)
 {
 	(void)opaque;
@@ -296,6 +329,7 @@ int main(void)
 		cmocka_unit_test(several_files),
 		cmocka_unit_test(faults_elsewhere),
 		cmocka_unit_test(damage_found_otherwise),
+		cmocka_unit_test(undone_before_the_end),
 		cmocka_unit_test(libraries_that_were_misled),
 	};
 

@@ -352,7 +352,8 @@ static int watch(struct session *session)
 static int fail(const struct session *session, int error)
 {
 	if (error == -EALREADY)
-		xb_system_error(0, "another `bloomctl watch` is running on %s",
+		xb_system_error(0,
+				"another `bloomctl watch` or `bloomctl top` reads the drops of %s",
 				session->cli->paths.pins);
 	return cli_fail();
 }
