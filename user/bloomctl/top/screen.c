@@ -156,11 +156,11 @@ static void choose_styles(void)
 
 	if (colours)
 		curses.use_default_colors();
-	for (short i = 0; i < SCREEN_STYLES; i++) {
+	for (int i = 0; i < SCREEN_STYLES; i++) {
 		screen.attributes[i] = styles[i].attributes;
 		if (!colours || !styles[i].colour)
 			continue;
-		curses.init_pair(i, styles[i].colour, -1);
+		curses.init_pair((short)i, styles[i].colour, -1);
 		screen.attributes[i] |= curses.COLOR_PAIR(i);
 	}
 }
