@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The configuration of bloomd: one table of sections and keys over inih. */
+/* The configuration of bloomd: its values, and how each section says what its keys set. */
 #ifndef XB_BLOOMD_CONFIG_H
 #define XB_BLOOMD_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#define CONFIG_FILE "/etc/xdp-bloom/bloomd.conf"
 
 /* [api]: the sockets for programs. */
 struct api_config {
@@ -26,14 +24,6 @@ struct config {
 	struct feed_config *feeds; /* the first of them */
 	struct feed_config *feed;  /* whose section is being read */
 };
-
-/*
- * Reads the file, then FILE.d's *.conf in the order of their names (bloomd.conf.d for bloomd.conf);
- * later values replace earlier ones. A file that is not there is an error only if needed. On
- * success, the caller frees *config. An error names file, line and cause, and *config is NULL.
- */
-int config_read(const char *file, bool needed, struct config **config);
-void config_free(struct config *config);
 
 /* Sets the key of a section from its text. Returns 0, or an error with its message (the caller puts
  * file and line in front). */

@@ -10,6 +10,7 @@
 #include "base/holder.h"
 #include "base/mapfault.h"
 #include "base/program.h"
+#include "bloomd/configfile.h"
 #include "bloomd/log.h"
 #include "bloomd/run.h"
 

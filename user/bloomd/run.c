@@ -15,6 +15,7 @@
 #include "base/patience.h"
 #include "bloomd/agent.h"
 #include "bloomd/api.h"
+#include "bloomd/configfile.h"
 #include "bloomd/control.h"
 #include "bloomd/expiry.h"
 #include "bloomd/feeds.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomd/config.h"
+#include "bloomd/configfile.h"
 
 #include <dirent.h>
 #include <errno.h>
