@@ -120,6 +120,12 @@ $(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(OUT)/bloomd.a $(SUPPORT) $(L
 	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomd.a $(LIBRARY) \
 		$(AGENT_LIBS) $(XB_LIBS) -lcmocka
 
+$(OUT)/tests/unit/fetch/%: tests/unit/fetch/%.c $(OUT)/bloomd-fetch.a
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(FETCH_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomd-fetch.a \
+		$(FETCH_LIBS) $(LIBS) -lcmocka
+
 # Preloaded by tests.
 $(OUT)/tests/%.so: tests/%.c Makefile
 	$(say) TEST $@
@@ -131,6 +137,9 @@ $(OUT)/bloomctl.a: $(CLI)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(OUT)/bloomd.a: $(AGENT)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/bloomd-fetch.a: $(filter-out %/main.o,$(FETCH))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(OUT)/bloomd.a $(LIBRARY)

@@ -287,13 +287,13 @@ t_a_list_that_cannot_be_meant()
 t_entries_that_are_listed_again_live_on()
 {
 	begin
-	configure 'every = 1s' 'timeout = 4s'
+	configure 'every = 1s' 'timeout = 3s'
 	agent
 	wait_for "the first list" has_outcome main updated
-	sleep 6
+	sleep 4.5
 	keeps_list
 	mode 500
-	sleep 5.5
+	sleep 4.5
 	[[ $(listed) -eq 0 ]] || fail "they outlive their timeout"
 	passes 5.9.0.7
 	mode good

@@ -27,17 +27,26 @@ static int has_grown(sd_event_source *source, const siginfo_t *info, void *conte
 	return 0;
 }
 
-/* The child opens all that it needs anew, waits for the locks as a command does, and ends with the
- * loop's process: it has the descriptors of its locks and sockets, too. */
-static _Noreturn void grow(const struct agent *agent, pid_t parent)
+pid_t agent_fork(void)
 {
-	struct xb_written written = {.growth_due = true};
+	pid_t parent = getpid(), child = fork();
 
+	if (child < 0)
+		xb_system_error(errno, "cannot start a process");
+	if (child)
+		return child;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
 	xb_patience_set(XB_PATIENCE);
 	xb_session_end();
+	return 0;
+}
+
+static _Noreturn void grow(const struct agent *agent)
+{
+	struct xb_written written = {.growth_due = true};
+
 	xb_write_settle(&agent->paths, &written);
 	xb_written_free(&written);
 	_exit(0);
@@ -46,13 +55,12 @@ static _Noreturn void grow(const struct agent *agent, pid_t parent)
 static void start_growing(struct agent *agent)
 {
 	sd_event_source *source;
-	pid_t parent = getpid(), child = fork();
+	pid_t child = agent_fork();
 	int error;
 
 	if (!child)
-		grow(agent, parent);
+		grow(agent);
 	if (child < 0) {
-		xb_system_error(errno, "cannot start a process");
 		log_error("the filter is full and does not grow");
 		return;
 	}

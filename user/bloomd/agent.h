@@ -26,6 +26,13 @@ struct agent {
 void agent_wrote(struct agent *agent);
 
 /*
+ * As fork(), for long work beside the loop; an error has its message. The child opens all that it
+ * needs anew, waits for locks as a command does, and ends with the loop's process, because it has
+ * the descriptors of its locks and sockets, too. It ends by _exit().
+ */
+pid_t agent_fork(void);
+
+/*
  * Whether a write failed only because others are in the way: another writer has the lock, or a
  * trial is on. bloomd does not wait for them; the part tries again after AGENT_RETRY.
  */

@@ -21,7 +21,6 @@
 #include "bloomd/feedwork.h"
 #include "bloomd/fetcher.h"
 #include "bloomd/log.h"
-#include "engine/session.h"
 #include "store/lists.h"
 #include "store/store.h"
 
@@ -187,7 +186,7 @@ static int on_time(sd_event_source *source, uint64_t time, void *context)
 
 /* --- importing --- */
 
-/* In the process of its own: it opens all that it needs anew. */
+/* In the process of its own. */
 static _Noreturn void work(struct feed *feed)
 {
 	const struct agent *agent = feed->all->agent;
@@ -198,7 +197,6 @@ static _Noreturn void work(struct feed *feed)
 				 .conditional = feed->conditional};
 	int error;
 
-	xb_session_end();
 	xb_patience_set(PATIENCE);
 	error = feed->removing ? feedwork_remove(&agent->paths, &feed->state) : feedwork_run(&work);
 	if (error)
@@ -276,7 +274,7 @@ static void start_work(struct feed *feed)
 	pid_t child;
 
 	feed->removing = feed->removed;
-	child = fork();
+	child = agent_fork();
 	if (!child)
 		work(feed);
 	if (child < 0 || sd_event_add_child(feeds->agent->loop, &feeds->worker, child, WEXITED,
@@ -478,7 +476,7 @@ int feeds_start(struct agent *agent, struct feeds **out)
 	return 0;
 }
 
-/* An import goes on to its end; what it commits is durable and in force. */
+/* An import ends with this process: the list is then the former or the new one, as a whole. */
 void feeds_stop(struct feeds *feeds)
 {
 	if (!feeds)

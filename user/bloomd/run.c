@@ -182,9 +182,9 @@ static int start(struct running *running)
 
 static void stop(struct running *running)
 {
-	api_stop(running->api);
 	control_stop(running->control);
 	feeds_stop(running->feeds);
+	api_stop(running->api);
 	expiry_stop(running->expiry);
 	sd_event_unref(running->agent.loop);
 	config_free(running->config);
