@@ -15,7 +15,8 @@ class World:
     """In a network namespace with the interfaces xt0 and xt1."""
 
     def __init__(self, programs, directory, pins):
-        self.bloomctl, self.faulty, self.checker, self.shim = programs
+        self.bloomctl, self.faulty, self.checker, self.shim = programs[:4]
+        self.bloomd, self.faulty_bloomd = programs[4:]
         self.directory = os.path.join(directory, "world")
         self.paths = (os.path.join(self.directory, "state"), pins,
                       os.path.join(self.directory, "run"))
