@@ -103,7 +103,7 @@ for i in range(5000):
 t_nothing_attached()
 {
 	exits 0 -j top --interval 1
-	json 'd["ok"] and d["interfaces"] == d["sources"] == d["names"] == d["lists"] == []'
+	json 'd["ok"] and d["interfaces"] == d["sources"] == d["names"] == d["lists"] == d["feeds"] == []'
 	on vt100 80x24 'see:nothing is attached' key:q ends:0
 }
 
@@ -183,6 +183,21 @@ t_resize()
 		key:q ends:0
 	kill -TERM $sender
 	wait $sender
+}
+
+# As bloomd leaves them; one could not be fetched.
+t_feeds()
+{
+	local good='{"schema":1,"name":"good","list":"good","outcome":"updated","entries":1234,"next_fetch":'
+	local bad='{"schema":1,"name":"bad","list":"bad","outcome":"timeout","message":"no answer in 30 s","entries":7}'
+
+	ctl -q add 192.0.2.1
+	mkdir "$state/feeds"
+	echo "$good$(($(date +%s) + 7210))}" >"$state/feeds/good.json"
+	echo "$bad" >"$state/feeds/bad.json"
+	exits 0 -j top --interval 1
+	json '[(f["name"], f["outcome"]) for f in d["feeds"]] == [("bad", "timeout"), ("good", "updated")]'
+	on vt100 80x24 'see:^good +1234 +2:00:[01][0-9] +updated$' 'see:^bad +7 +timeout +no answer in 30 s$' key:q ends:0
 }
 
 # Whatever ends it, the terminal is as it was (terminal.py compares its modes).

@@ -276,13 +276,15 @@ int meter_read(struct meter *meter, struct meter_view *view)
 	meter->before = now;
 	if (!meter->watching)
 		watch(meter);
-	return xb_health_look(meter->paths, &view->health);
+	error = xb_feed_states_read(meter->paths->state, &view->feeds, &view->feed_count);
+	return error ? error : xb_health_look(meter->paths, &view->health);
 }
 
 void meter_free(struct meter_view *view)
 {
 	xb_health_free(&view->health);
 	free(view->interfaces);
+	free(view->feeds);
 	for (size_t i = 0; i < view->source_count; i++)
 		json_decref(view->sources[i].covered);
 	*view = (struct meter_view){0};

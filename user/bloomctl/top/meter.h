@@ -10,6 +10,7 @@
 #include "attach/counts.h"
 #include "attach/topnames.h"
 #include "bloomctl/top/tally.h"
+#include "engine/feedstate.h"
 #include "engine/health.h"
 
 #define METER_MOST 100 /* sources, names */
@@ -41,6 +42,8 @@ struct meter_view {
 	size_t source_count;
 	struct xb_topname names[METER_MOST]; /* packets: since the last reading */
 	size_t name_count;
+	struct xb_feed_state *feeds;
+	size_t feed_count;
 };
 
 struct meter;

@@ -13,6 +13,7 @@
 #include "model/policy.h"
 
 #define TWO_PANELS    120 /* columns */
+#define LEFT	      4	  /* tables in the left one */
 #define GAP	      2	  /* columns between panels, and between a row's texts */
 #define PROBLEM_LINES 3
 #define ROOMY	      60 /* columns for long texts in the bars */
@@ -349,14 +350,14 @@ static int natural_width(const struct table *const *tables, size_t count)
 /* The left one is as wide as it needs to be, and half of the screen at most. */
 static void draw_two_panels(const struct table *tables, const struct area *area)
 {
-	const struct table *left[] = {&tables[TABLE_INTERFACES], &tables[TABLE_REASONS],
-				      &tables[TABLE_LISTS]};
+	const struct table *left[LEFT] = {&tables[TABLE_INTERFACES], &tables[TABLE_REASONS],
+					  &tables[TABLE_LISTS], &tables[TABLE_FEEDS]};
 	const struct table *right[] = {&tables[TABLE_SOURCES], &tables[TABLE_NAMES]};
 	struct area panel = *area;
-	int width = natural_width(left, 3);
+	int width = natural_width(left, LEFT);
 
 	panel.columns = width < area->columns / 2 ? width : area->columns / 2;
-	draw_panel(left, 3, &panel);
+	draw_panel(left, LEFT, &panel);
 	panel.column = panel.columns + 2 * GAP;
 	panel.columns = area->columns - panel.column;
 	draw_panel(right, 2, &panel);

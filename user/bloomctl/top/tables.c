@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "bloomctl/show.h"
@@ -30,6 +31,11 @@ static const struct table empty[TABLES] = {
 				       {"entry, list, comment", 0}}},
 	[TABLE_NAMES] = {.columns = {{"listed name", 0}, {"packets/s", NUMBER}}},
 	[TABLE_LISTS] = {.columns = {{"list", 0}, {"entries", NUMBER}, {"domains", NUMBER}}},
+	[TABLE_FEEDS] = {.columns = {{"feed", 0},
+				     {"entries", NUMBER},
+				     {"next in", NUMBER},
+				     {"outcome", -10},
+				     {"why", 0}}},
 };
 
 const char *table_order_name(enum table_order order)
@@ -227,6 +233,38 @@ static int add_lists(const struct meter_view *view, struct table *table)
 	return 0;
 }
 
+/* "4:05:59" */
+static void put_wait(char cell[TABLE_CELL], int64_t seconds)
+{
+	if (seconds < 0)
+		seconds = 0;
+	snprintf(cell, TABLE_CELL, "%lld:%02d:%02d", (long long)(seconds / 3600),
+		 (int)(seconds / 60 % 60), (int)(seconds % 60));
+}
+
+static int add_feeds(const struct meter_view *view, struct table *table)
+{
+	int64_t now = time(NULL);
+
+	for (size_t i = 0; i < view->feed_count; i++) {
+		const struct xb_feed_state *feed = &view->feeds[i];
+		struct table_row *row = add_row(table, feed->name);
+
+		if (!row)
+			return -1;
+		row->packets = row->bits = (double)feed->entries;
+		snprintf(row->cell[1], TABLE_CELL, "%lld", (long long)feed->entries);
+		if (feed->next_fetch)
+			put_wait(row->cell[2], feed->next_fetch - now);
+		snprintf(row->cell[3], TABLE_CELL, "%s", feed->outcome);
+		snprintf(row->cell[4], TABLE_CELL, "%s%s%s", feed->guard,
+			 *feed->guard && *feed->message ? ": " : "", feed->message);
+		if (*feed->outcome && !xb_feed_is_well(feed))
+			row->style = SCREEN_BAD;
+	}
+	return 0;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct table_row *)a)->cell[0],
@@ -257,7 +295,7 @@ int tables_make(const struct meter_view *view, enum table_order order, struct ta
 	static int (*const add[TABLES])(const struct meter_view *, struct table *) = {
 		[TABLE_INTERFACES] = add_interfaces, [TABLE_REASONS] = add_reasons,
 		[TABLE_SOURCES] = add_sources,	     [TABLE_NAMES] = add_names,
-		[TABLE_LISTS] = add_lists,
+		[TABLE_LISTS] = add_lists,	     [TABLE_FEEDS] = add_feeds,
 	};
 	static int (*const by[TABLE_ORDERS])(const void *, const void *) = {
 		[TABLE_BY_PACKETS] = by_packets,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A reading as tables of text: one for interfaces, reasons, sources, names and lists each. */
+/* A reading as tables of text: one for interfaces, reasons, sources, names, lists and feeds each.
+ */
 #ifndef XB_CLI_TOP_TABLES_H
 #define XB_CLI_TOP_TABLES_H
 
@@ -7,7 +8,7 @@
 #include "bloomctl/top/screen.h"
 
 #define TABLE_CELLS 5
-#define TABLE_CELL  280 /* bytes: a domain, a comment and its list */
+#define TABLE_CELL  320 /* bytes: a domain, a comment and its list */
 
 struct table_row {
 	char cell[TABLE_CELLS][TABLE_CELL];
@@ -36,6 +37,7 @@ enum table_kind {
 	TABLE_SOURCES,
 	TABLE_NAMES,
 	TABLE_LISTS,
+	TABLE_FEEDS,
 	TABLES,
 };
 

@@ -92,15 +92,25 @@ static json_t *names_json(const struct meter_view *view)
 	return names;
 }
 
+static json_t *feeds_json(const struct meter_view *view)
+{
+	json_t *feeds = json_array();
+
+	for (size_t i = 0; i < view->feed_count; i++)
+		json_array_append_new(feeds, xb_feed_state_json(&view->feeds[i]));
+	return feeds;
+}
+
 json_t *top_json(const struct meter_view *view)
 {
 	const struct xb_health *health = &view->health;
 
-	return json_pack(
-		"{s:f,s:b,s:o,s:s,s:o,s:o,s:I,s:I,s:o,s:o,s:o}", "seconds", view->seconds, "ok",
-		!health->problems.count, "problems", show_problems_json(&health->problems),
-		"policy", xb_policy_name(health->policy), "interfaces", interfaces_json(view),
-		"reasons", reasons_json(view, &view->reasons), "dropped", (json_int_t)view->dropped,
-		"reported", (json_int_t)view->reported, "sources", sources_json(view), "names",
-		names_json(view), "lists", show_lists_json(&health->store));
+	return json_pack("{s:f,s:b,s:o,s:s,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o}", "seconds",
+			 view->seconds, "ok", !health->problems.count, "problems",
+			 show_problems_json(&health->problems), "policy",
+			 xb_policy_name(health->policy), "interfaces", interfaces_json(view),
+			 "reasons", reasons_json(view, &view->reasons), "dropped",
+			 (json_int_t)view->dropped, "reported", (json_int_t)view->reported,
+			 "sources", sources_json(view), "names", names_json(view), "lists",
+			 show_lists_json(&health->store), "feeds", feeds_json(view));
 }
