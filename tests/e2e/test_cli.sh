@@ -92,7 +92,7 @@ t_help()
 
 	for option in -h --help; do
 		for verb in attach detach up status doctor add del test list policy verdict ports limit expire flush \
-			import commit save restore batch rotate stats watch plan help; do
+			import commit save restore batch rotate stats watch metrics plan help; do
 			exits 0 $verb $option
 			says "^usage: bloomctl $verb"
 			[[ $(grep -c "^  bloomctl .*\b$verb\b" "$T/out") -eq 2 && ! -s $T/err ]] ||

@@ -92,6 +92,11 @@ void xb_anchor_quiesce(void);
 int xb_anchor_enrol(const struct xb_anchor *anchor, uint32_t ifindex, const char *name);
 int xb_anchor_dismiss(const struct xb_anchor *anchor, uint32_t ifindex);
 
+/* What is called when interfaces are about to lose their rows, and with these what was counted for
+ * them, and again when they have lost them. None by default. */
+void xb_rows_sink(void (*sink)(const struct xb_anchor *anchor));
+void xb_rows_tell(const struct xb_anchor *anchor); /* calls it */
+
 struct xb_enrolled {
 	uint32_t ifindex, row;
 	char name[16]; /* at the last look of a command that writes */

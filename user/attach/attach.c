@@ -293,17 +293,25 @@ static int detach_dispatched(const struct xb_anchor *anchor, bool former)
 	return error;
 }
 
-int xb_detach_all(const struct xb_anchor *anchor)
+static int detach_linked(const struct xb_anchor *anchor)
 {
 	struct xb_ifpins pins;
-	int error;
+	int error = xb_ifpins_read(anchor->pins, &pins);
 
-	if (is_dispatched(anchor))
-		return detach_dispatched(anchor, false);
-	error = xb_ifpins_read(anchor->pins, &pins);
 	for (size_t i = 0; !error && i < pins.count; i++)
 		error = xb_ifpin_detach(anchor->pins, &pins.item[i]);
 	xb_ifpins_free(&pins);
+	return error;
+}
+
+/* The anchor goes with its last interface, and the rows with it. */
+int xb_detach_all(const struct xb_anchor *anchor)
+{
+	int error =
+		is_dispatched(anchor) ? detach_dispatched(anchor, false) : detach_linked(anchor);
+
+	if (!error)
+		xb_rows_tell(anchor);
 	return error;
 }
 

@@ -96,6 +96,19 @@ out:
 	return error;
 }
 
+static void (*loss_sink)(const struct xb_anchor *anchor);
+
+void xb_rows_sink(void (*sink)(const struct xb_anchor *anchor))
+{
+	loss_sink = sink;
+}
+
+void xb_rows_tell(const struct xb_anchor *anchor)
+{
+	if (loss_sink)
+		loss_sink(anchor);
+}
+
 int xb_anchor_dismiss(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xb_mapping window;
@@ -104,11 +117,13 @@ int xb_anchor_dismiss(const struct xb_anchor *anchor, uint32_t ifindex)
 
 	if (error)
 		return error;
+	xb_rows_tell(anchor);
 	cells = (struct xb_iface_cell *)(void *)window.base;
 	for (uint32_t i = 0; i < XB_IFACE_CELLS; i++)
 		if (cells[i].ifindex == ifindex)
 			__atomic_store_n(&cells[i].ifindex, 0, __ATOMIC_RELEASE);
 	xb_mapping_close(&window);
+	xb_rows_tell(anchor);
 	return 0;
 }
 

@@ -3,6 +3,8 @@
 #ifndef XB_BASE_PROGRAM_H
 #define XB_BASE_PROGRAM_H
 
+#define XB_VERSION "0.1"
+
 /* Each ends a clause of a message: the words begin with what joins them to it. */
 enum xb_advice {
 	XB_ADVICE_WAIT_LONGER,	    /* others were in the way for too long */

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/patience.h"
+#include "base/program.h"
 #include "bloomctl/globaloptions.h"
 #include "bloomctl/help.h"
 #include "bloomctl/suggest.h"
@@ -71,7 +72,7 @@ int globals_parse(struct cli *cli, int argc, char **argv)
 		if (option == 'h')
 			return help_all(cli->verbs);
 		if (option == 'V') {
-			puts("xdp-bloom 0.1");
+			puts("xdp-bloom " XB_VERSION);
 			return cli_done(EXIT_DONE);
 		}
 		if (option == ':')

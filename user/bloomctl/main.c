@@ -18,6 +18,8 @@
 #include "bloomctl/rollback.h"
 #include "bloomctl/suggest.h"
 #include "engine/rotate.h"
+#include "engine/tallies.h"
+#include "engine/carry.h"
 #include "engine/writepath.h"
 
 #define VERB_ADDRESS(name) &verb_##name,
@@ -86,6 +88,8 @@ int main(int argc, char **argv)
 	if (isatty(STDERR_FILENO) && !cli.quiet)
 		xb_progress_sink(progress);
 	xb_holder_sign(argc, argv);
+	xb_tallies_join();
+	xb_carry_begin(&cli.paths);
 	code = rollback_takes(verb) ? rollback_take(&cli, &argc, argv) : 0;
 	optind = 0;
 	if (!code)

@@ -32,6 +32,7 @@
 	X(stats)                                                                                   \
 	X(watch)                                                                                   \
 	X(top)                                                                                     \
+	X(metrics)                                                                                 \
 	X(plan)                                                                                    \
 	X(help)
 

@@ -76,7 +76,7 @@ static int parse(struct request *request, int argc, char **argv)
 			fputs(usage, stdout);
 			return EXIT_SUCCESS;
 		case 'V':
-			puts("xdp-bloom 0.1");
+			puts("xdp-bloom " XB_VERSION);
 			return EXIT_SUCCESS;
 		case ':':
 			xb_input_error("option '%s' needs a value", argv[optind - 1]);

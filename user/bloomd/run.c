@@ -20,6 +20,7 @@
 #include "bloomd/expiry.h"
 #include "bloomd/feeds.h"
 #include "bloomd/log.h"
+#include "engine/carry.h"
 #include "engine/session.h"
 
 /* How long a write may rely on what an earlier one has seen of the interfaces. */
@@ -200,6 +201,7 @@ int run(const struct settings *settings)
 
 	xb_patience_set(0);
 	xb_session_begin(REPAIR_SECONDS);
+	xb_carry_begin(&settings->paths);
 	error = start(&running);
 	if (!error) {
 		sd_notify(0, "READY=1\nSTATUS=Running");

@@ -13,23 +13,30 @@
 /* As many interfaces as can be attached, and some that were. The first is that of `_other`. */
 #define XB_CARRY_ROWS (XB_IFACE_ROWS + 64)
 
-/* What is shown of an interface: offset + what the kernel counts, wherever that began. */
+/* What is shown of an interface: offset + last, wherever the kernel began to count. */
 struct xb_carry_state {
-	uint64_t source; /* table of statistics << 32 | ifindex; 0: none, `last` is all there is */
-	struct xb_counts offset; /* may be "negative": modulo 2^64 */
+	char name[16];
+	uint64_t source;	 /* table of statistics << 32 | ifindex; 0: it has no row now */
+	struct xb_counts offset; /* modulo 2^64, so it may stand for less than 0 */
 	struct xb_counts last;	 /* of the kernel, when somebody looked */
 };
 
+/* A process that dies while it writes one state leaves the other. */
 struct xb_carry_row {
-	char name[16]; /* "": free */
 	uint64_t turn; /* state[turn % 2] is valid */
 	struct xb_carry_state state[2];
 };
 
 #define XB_CARRY_BYTES (XB_CARRY_ROWS * sizeof(struct xb_carry_row))
 
-/* The rows in the mapped file, and their offset in it, for xb_tallyfile_reserve(); as
- * xb_tallyfile(), NULL included. */
-struct xb_carry_row *xb_carry_region(const struct xb_paths *paths, bool create, size_t *offset);
+struct xb_carry_region {
+	uint64_t *used;		  /* rows that are used, and so have room */
+	uint64_t *version;	  /* odd while somebody writes */
+	struct xb_carry_row *row; /* NULL: the file cannot be used; then so are the others */
+	size_t offset;		  /* of the rows, for xb_tallyfile_reserve() */
+};
+
+/* create: makes the file if it is not there, unless xb_tallies_join() was called. */
+struct xb_carry_region xb_carry_region(const struct xb_paths *paths, bool create);
 
 #endif

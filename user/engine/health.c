@@ -132,7 +132,7 @@ static int view_trial(const struct xb_writer *kernel, struct xb_health *health)
 	return error == -ENOENT ? 0 : error;
 }
 
-static int compare(const struct xb_writer *kernel, struct xb_health *health)
+int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health)
 {
 	int error = view_trial(kernel, health);
 
@@ -155,7 +155,7 @@ static int look(const struct xb_paths *paths, struct xb_health *health)
 	if (!error)
 		error = xb_writer_open_kernel(&kernel);
 	if (!error)
-		error = compare(&kernel, health);
+		error = xb_health_compare(&kernel, health);
 	xb_writer_close_kernel(&kernel);
 	return error;
 }

@@ -4,6 +4,7 @@
 #ifndef XB_ENGINE_HEALTH_H
 #define XB_ENGINE_HEALTH_H
 
+#include "engine/context.h"
 #include "engine/interfaces.h"
 #include "engine/problem.h"
 #include "engine/storeview.h"
@@ -35,6 +36,11 @@ struct xb_health {
  * either case.
  */
 int xb_health_look(const struct xb_paths *paths, struct xb_health *health);
+
+/* Fills in the rest of *health, all zero but for its store, by what the kernel has. A difference
+ * may come from a change that is being made. Errors as above. */
+int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health);
+
 void xb_health_free(struct xb_health *health);
 
 #endif

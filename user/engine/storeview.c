@@ -14,6 +14,8 @@
 struct look {
 	struct xb_txn *txn;
 	struct xb_storeview *view;
+	uint32_t now;
+	bool glance; /* reads no entries */
 	size_t room; /* of view->automatic */
 };
 
@@ -85,16 +87,24 @@ static int read_trial(struct look *look)
 	return error == -ENOENT ? 0 : error;
 }
 
-static int read_all(struct look *look, uint32_t now)
+static int read_entries(struct look *look)
+{
+	struct xb_storeview *view = look->view;
+	int error = xb_expiry_overlook(look->txn, look->now, &view->expired);
+
+	view->manual = look->txn->meta.totals.allow;
+	return error ? error : read_allowlist(look);
+}
+
+static int read_all(struct look *look)
 {
 	struct xb_storeview *view = look->view;
 	struct xb_txn *txn = look->txn;
-	int error = xb_expiry_overlook(txn, now, &view->expired);
+	int error = xb_expiry_next(txn, &view->due);
 
+	if (!error || error == -ENOENT)
+		error = look->glance ? 0 : read_entries(look);
 	view->meta = txn->meta;
-	view->manual = txn->meta.totals.allow;
-	if (!error)
-		error = read_allowlist(look);
 	view->lists = txn->lists;
 	view->list_count = txn->list_count;
 	txn->lists = NULL;
@@ -105,9 +115,9 @@ static int read_all(struct look *look, uint32_t now)
 	return error ? error : read_trial(look);
 }
 
-int xb_storeview_read(const char *state, uint32_t now, struct xb_storeview *view)
+static int look_at(const char *state, struct look *look)
 {
-	struct look look = {.view = view};
+	struct xb_storeview *view = look->view;
 	struct xb_store *store;
 	int error = xb_store_open(state, XB_STORE_READ, &store);
 
@@ -117,13 +127,23 @@ int xb_storeview_read(const char *state, uint32_t now, struct xb_storeview *view
 	if (error)
 		return error == -ENOENT ? 0 : error;
 	view->reader = xb_readers_last(store->env);
-	error = xb_store_read(store, &look.txn);
+	error = xb_store_read(store, &look->txn);
 	if (!error) {
-		error = read_all(&look, now);
-		xb_txn_abort(look.txn);
+		error = read_all(look);
+		xb_txn_abort(look->txn);
 	}
 	xb_store_close(store);
 	return error;
+}
+
+int xb_storeview_read(const char *state, uint32_t now, struct xb_storeview *view)
+{
+	return look_at(state, &(struct look){.view = view, .now = now});
+}
+
+int xb_storeview_glance(const char *state, struct xb_storeview *view)
+{
+	return look_at(state, &(struct look){.view = view, .glance = true});
 }
 
 void xb_storeview_free(struct xb_storeview *view)

@@ -22,6 +22,7 @@ struct xb_automatic {
 struct xb_storeview {
 	struct xb_meta meta;
 	uint64_t expired; /* memberships that have expired, but are still enforced */
+	uint32_t due;	  /* when the first membership expires, which may be past; 0: none does */
 	struct xb_list *lists;
 	size_t list_count;
 	struct xb_wanted *wanted;
@@ -39,6 +40,10 @@ struct xb_storeview {
  * count as expired. Without a store, the view is that of an empty one. Returns 0 or an error with
  * its message; the caller frees the view in either case. */
 int xb_storeview_read(const char *state, uint32_t now, struct xb_storeview *view);
+
+/* Does the same without anything that takes longer with more entries: without `expired`,
+ * `automatic` and `manual`, and what has expired is still counted. */
+int xb_storeview_glance(const char *state, struct xb_storeview *view);
 void xb_storeview_free(struct xb_storeview *view);
 
 #endif

@@ -97,7 +97,8 @@ struct cell {
 struct front {
 	struct xb_tallyfile_header header;
 	uint64_t histogram[XB_TALLIES][XB_TALLY_BOUNDS + 1];
-	uint32_t used[XB_TALLIES]; /* cells given out; may be more than there are */
+	uint32_t used[XB_TALLIES]; /* cells given out */
+	uint64_t carry_used, carry_version;
 };
 _Static_assert(sizeof(struct front) <= XB_TALLYFILE_FRONT, "the front is too large");
 
@@ -148,12 +149,20 @@ static struct front *open_file(const struct xb_paths *paths, bool create)
 	return xb_tallyfile(paths, carry_at() + XB_CARRY_BYTES, layout(), create);
 }
 
-struct xb_carry_row *xb_carry_region(const struct xb_paths *paths, bool create, size_t *offset)
-{
-	char *base = (char *)open_file(paths, create);
+static bool joins; /* see xb_tallies_join() */
 
-	*offset = carry_at();
-	return base ? (struct xb_carry_row *)(void *)(base + *offset) : NULL;
+struct xb_carry_region xb_carry_region(const struct xb_paths *paths, bool create)
+{
+	struct front *front = open_file(paths, create && !joins);
+
+	if (!front)
+		return (struct xb_carry_region){0};
+	return (struct xb_carry_region){
+		.used = &front->carry_used,
+		.version = &front->carry_version,
+		.row = (struct xb_carry_row *)(void *)((char *)front + carry_at()),
+		.offset = carry_at(),
+	};
 }
 
 const struct xb_tally_family *xb_tally_family(enum xb_tally family)
@@ -257,10 +266,20 @@ static struct cell *cell_of(struct front *front, enum xb_tally family, const cha
 	return cell;
 }
 
+void xb_tallies_join(void)
+{
+	joins = true;
+}
+
+bool xb_tallies_make(const struct xb_paths *paths)
+{
+	return !open_file(paths, false) && open_file(paths, true);
+}
+
 /* A mapped file that can be written, or NULL. */
 static struct front *open_to_add(const struct xb_paths *paths)
 {
-	struct front *front = open_file(paths, true);
+	struct front *front = open_file(paths, !joins);
 
 	return front && xb_tallyfile_is_writable() ? front : NULL;
 }

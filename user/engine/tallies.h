@@ -58,6 +58,13 @@ void xb_tally_set(const struct xb_paths *paths, enum xb_tally family, const char
  * ("feed"): the thing is gone. Its counters go on where they were if it comes back. */
 void xb_tally_forget(const struct xb_paths *paths, enum xb_tally family, const char *label1);
 
+/* For main() of a program that ends soon: from now on, this process adds to the file only if it is
+ * there, because until somebody has looked at metrics nobody misses any. */
+void xb_tallies_join(void);
+
+/* Makes the file, also in such a process. True: it was not there, and now is. */
+bool xb_tallies_make(const struct xb_paths *paths);
+
 /* For those who stay: uses the file that is there now, if somebody removed or replaced the one in
  * use. One system call or two. */
 void xb_tallies_look(const struct xb_paths *paths);
