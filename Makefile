@@ -18,7 +18,7 @@ BPF_OUT  ?= $(OUT)
 MULTIARCH := $(shell $(CC) -print-multiarch)
 PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 # Of bloomd alone.
-AGENT_PACKAGES := libsystemd inih
+AGENT_PACKAGES := libsystemd inih libmicrohttpd
 # Of bloomd-fetch alone: nothing else of ours talks to servers.
 FETCH_PACKAGES := libcurl libseccomp zlib
 
@@ -85,6 +85,8 @@ $(OUT)/bloomd-fetch: $(FETCH)
 
 $(AGENT): XB_CFLAGS += $(AGENT_CFLAGS) -DXB_LIBEXEC='"$(LIBEXECDIR)"'
 $(FETCH): XB_CFLAGS += $(FETCH_CFLAGS)
+
+$(OUT)/user/bloomd/page.o: user/bloomd/page.html
 
 $(OUT)/%.o: %.c Makefile | $(SKELS)
 	$(say) CC $<

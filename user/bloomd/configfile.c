@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "bloomd/feedconfig.h"
+#include "bloomd/listen.h"
 
 /* A later value takes the place of an earlier one. */
 static int set_text(char **text, const char *value)
@@ -26,7 +27,10 @@ static int set_text(char **text, const char *value)
 
 static int set_http_listen(struct config *config, const char *value)
 {
-	return set_text(&config->http_listen, value);
+	struct listen_address address;
+	int error = listen_parse(value, &address);
+
+	return error ? error : set_text(&config->http_listen, value);
 }
 
 static const struct config_key http_keys[] = {{"listen", set_http_listen}, {0}};

@@ -19,6 +19,7 @@
 #include "bloomd/control.h"
 #include "bloomd/expiry.h"
 #include "bloomd/feeds.h"
+#include "bloomd/http.h"
 #include "bloomd/log.h"
 #include "engine/carry.h"
 #include "engine/session.h"
@@ -36,6 +37,7 @@ struct running {
 	struct api *api;
 	struct feeds *feeds;
 	struct control *control;
+	struct http *http;
 	int lock;
 };
 
@@ -68,6 +70,8 @@ static int reload(sd_event_source *source, const struct signalfd_siginfo *info, 
 		feeds_reload(running->feeds);
 		if (api_reload(running->api))
 			log_error("the sockets");
+		if (http_reload(&running->agent, &running->http))
+			log_error("the web server stays as it was");
 		config_free(former);
 		log_info("reloaded");
 	}
@@ -178,6 +182,8 @@ static int start(struct running *running)
 		error = feeds_start(&running->agent, &running->feeds);
 	if (!error)
 		error = control_start(&running->agent, answer_control, running, &running->control);
+	if (!error)
+		error = http_start(&running->agent, &running->http);
 	return error;
 }
 
@@ -186,6 +192,7 @@ static void stop(struct running *running)
 	control_stop(running->control);
 	feeds_stop(running->feeds);
 	api_stop(running->api);
+	http_stop(running->http);
 	expiry_stop(running->expiry);
 	sd_event_unref(running->agent.loop);
 	config_free(running->config);

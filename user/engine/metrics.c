@@ -7,7 +7,7 @@
 #include "base/program.h"
 #include "engine/exposition.h"
 #include "model/policy.h"
-#include "xdp_bloom/reason.h"
+#include "model/reason.h"
 
 static void put(FILE *out, const char *name, uint64_t value)
 {
@@ -36,17 +36,6 @@ static void write_build(FILE *out)
 
 /* --- packets --- */
 
-static const char *const reasons[] = {
-#define X(symbol, name, verdict, meaning) [XB_##symbol] = name,
-	XB_REASONS(X)
-#undef X
-};
-
-static const char *verdict_of(enum xb_reason reason)
-{
-	return xb_reason_drops(reason) ? "drop" : xb_reason_answers(reason) ? "answer" : "pass";
-}
-
 static void write_counts(const struct xb_figures *figures, FILE *out, const char *name,
 			 const char *help, size_t field)
 {
@@ -62,8 +51,8 @@ static void write_counts(const struct xb_figures *figures, FILE *out, const char
 			xb_exposition_sample(
 				out, name, "",
 				(struct xb_label[XB_LABELS]){{"interface", row->name},
-							     {"reason", reasons[reason]},
-							     {"verdict", verdict_of(reason)}},
+							     {"reason", xb_reason_name(reason)},
+							     {"verdict", xb_reason_verdict(reason)}},
 				value);
 		}
 	}

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/reason.h"
 
-static const char *const names[] = {
-#define X(symbol, name, verdict, meaning) [XB_##symbol] = name,
+static const struct {
+	const char *name, *meaning;
+} reasons[] = {
+#define X(symbol, name, verdict, meaning) [XB_##symbol] = {name, meaning},
 	XB_REASONS(X)
 #undef X
 };
 
 const char *xb_reason_name(unsigned int reason)
 {
-	return reason < XB_REASON_COUNT ? names[reason] : "unknown";
+	return reason < XB_REASON_COUNT ? reasons[reason].name : "unknown";
+}
+
+const char *xb_reason_meaning(unsigned int reason)
+{
+	return reason < XB_REASON_COUNT ? reasons[reason].meaning : "";
 }
 
 const char *xb_reason_verdict(unsigned int reason)

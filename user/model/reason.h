@@ -7,6 +7,7 @@
 #include "xdp_bloom/reason.h"
 
 const char *xb_reason_name(unsigned int reason);
+const char *xb_reason_meaning(unsigned int reason);
 
 /* "pass", "drop" or "answer". */
 const char *xb_reason_verdict(unsigned int reason);
