@@ -6,6 +6,8 @@ seal in a table of another name, and a meta record without a mark. Nobody may ha
 older.py STATE mapped: what one of schema 6 would have written, which kept ::ffff:10.77.0.3 as it was
 typed. What is listed as ::fffe:10.77.x.y, or as ::fffe:0:0/96 or /97, is in that form then.
 
+older.py STATE newer: what one of a schema that nobody knows yet may write.
+
 older.py STATE words: what one of schema 7 would have written, which recorded a trial as its command, word
 by word."""
 import ctypes
@@ -113,6 +115,10 @@ def make_4(txn, meta):
     call("mdb_drop", txn, sealed, 1)
 
 
+def make_newer(txn, meta):
+    make_sealed(txn, meta, 99, None)
+
+
 def main():
     env, txn = ctypes.c_void_p(), ctypes.c_void_p()
     call("mdb_env_create", ctypes.byref(env))
@@ -120,7 +126,7 @@ def main():
     call("mdb_env_set_mapsize", env, ctypes.c_size_t(1 << 30))
     call("mdb_env_open", env, f"{sys.argv[1]}/store.mdb".encode(), NOSUBDIR, 0o600)
     call("mdb_txn_begin", env, None, 0, ctypes.byref(txn))
-    make = {"mapped": make_6, "words": make_7}.get(sys.argv[-1], make_4)
+    make = {"mapped": make_6, "words": make_7, "newer": make_newer}.get(sys.argv[-1], make_4)
     make(txn, table_of(txn, b"meta"))
     call("mdb_txn_commit", txn)
     call("mdb_env_close", env)

@@ -140,6 +140,53 @@ t_another_store_in_its_place()
 	exits 0 status
 }
 
+t_a_store_of_another_version()
+{
+	local code=0
+
+	ctl -q add 10.77.0.3
+	ctl -q attach x0
+	"$root/tests/e2e/older.py" "$state" newer
+	tool "$bloomd" --config /dev/null >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq 3 ]] || fail "bloomd ends with $code: $(cat "$T/err")"
+	one_line
+	complains "the store was written by a newer bloomd \(schema 99, "
+	blocked 10.77.0.3
+	rm -r "$state" "$pins" "$counters"
+	ctl -q add 10.77.0.3 10.77.0.4
+	"$root/tests/e2e/older.py" "$state" mapped
+	agent
+	exits 0 list
+	says '^10.77.0.4 '
+}
+
+# What expires is not taken out while the disk is full, which is told once, and is so afterwards.
+t_a_full_disk()
+{
+	local number
+
+	mkdir "$T/disk"
+	mount -t tmpfs -o size=4m xbt "$T/disk"
+	state=$T/disk/state
+	begin
+	python3 -c 'for i in range(9000): print("add 172.16.%d.%d --timeout 3" % (i >> 8, i & 255))' >"$T/many"
+	exits 0 batch "$T/many"
+	exits 0 add 10.77.0.4 --timeout 3
+	! head -c 8000000 /dev/zero >"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	says_agent "cannot take out what has expired; trying again: .*[Nn]o space left"
+	blocked 10.77.0.3
+	sleep 6
+	[[ $(grep -c "cannot take out" "$T/agent.err") -eq 1 ]] || fail "it is told more than once"
+	rm "$T/disk/filler"
+	for ((number = 0; number < 80; number++)); do
+		! gone 10.77.0.4 || break
+		sleep 0.1
+	done
+	passes 10.77.0.4
+	blocked 10.77.0.3
+	agent_ends
+}
+
 # expire COUNT SECONDS: sources with random times; a tenth of them is renewed meanwhile.
 expire()
 {

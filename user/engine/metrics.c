@@ -48,12 +48,12 @@ static void write_counts(const struct xb_figures *figures, FILE *out, const char
 			__u64 value;
 
 			memcpy(&value, count + field, sizeof(value));
-			xb_exposition_sample(
-				out, name, "",
-				(struct xb_label[XB_LABELS]){{"interface", row->name},
-							     {"reason", xb_reason_name(reason)},
-							     {"verdict", xb_reason_verdict(reason)}},
-				value);
+			xb_exposition_sample(out, name, "",
+					     (struct xb_label[XB_LABELS]){
+						     {"interface", row->name},
+						     {"reason", xb_reason_name(reason)},
+						     {"verdict", xb_reason_verdict(reason)}},
+					     value);
 		}
 	}
 }
