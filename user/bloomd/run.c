@@ -17,6 +17,7 @@
 #include "bloomd/api.h"
 #include "bloomd/configfile.h"
 #include "bloomd/control.h"
+#include "bloomd/events.h"
 #include "bloomd/expiry.h"
 #include "bloomd/feeds.h"
 #include "bloomd/http.h"
@@ -38,6 +39,7 @@ struct running {
 	struct feeds *feeds;
 	struct control *control;
 	struct http *http;
+	struct events *events;
 	int lock;
 };
 
@@ -184,11 +186,14 @@ static int start(struct running *running)
 		error = control_start(&running->agent, answer_control, running, &running->control);
 	if (!error)
 		error = http_start(&running->agent, &running->http);
+	if (!error)
+		error = events_start(&running->agent, &running->events);
 	return error;
 }
 
 static void stop(struct running *running)
 {
+	events_stop(running->events);
 	control_stop(running->control);
 	feeds_stop(running->feeds);
 	api_stop(running->api);

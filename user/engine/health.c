@@ -147,17 +147,22 @@ int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health)
 	return check_policy(kernel, health);
 }
 
-static int look(const struct xb_paths *paths, struct xb_health *health)
+static int look_at_kernel(const struct xb_paths *paths, struct xb_health *health)
 {
 	struct xb_writer kernel = {.paths = paths};
-	int error = xb_storeview_read(paths->state, (uint32_t)time(NULL), &health->store);
+	int error = xb_writer_open_kernel(&kernel);
 
-	if (!error)
-		error = xb_writer_open_kernel(&kernel);
 	if (!error)
 		error = xb_health_compare(&kernel, health);
 	xb_writer_close_kernel(&kernel);
 	return error;
+}
+
+static int look(const struct xb_paths *paths, struct xb_health *health)
+{
+	int error = xb_storeview_read(paths->state, (uint32_t)time(NULL), &health->store);
+
+	return error ? error : look_at_kernel(paths, health);
 }
 
 /* How long a change may be in the making while somebody looks on. */
@@ -194,6 +199,17 @@ static int look_until_settled(const struct xb_paths *paths, struct xb_health *he
 		usleep(LOOK_AGAIN);
 	}
 	return error;
+}
+
+int xb_health_glance(const struct xb_paths *paths, struct xb_health *health)
+{
+	int error;
+
+	*health = (struct xb_health){0};
+	error = xb_storeview_glance(paths->state, &health->store);
+	if (!error)
+		error = look_at_kernel(paths, health);
+	return !error && health->problems.lost ? xb_out_of_memory() : error;
 }
 
 int xb_health_look(const struct xb_paths *paths, struct xb_health *health)

@@ -37,6 +37,10 @@ struct xb_health {
  */
 int xb_health_look(const struct xb_paths *paths, struct xb_health *health);
 
+/* The same in one look that never waits, with a store view that is a glance: a difference may be
+ * that of a change in the making. */
+int xb_health_glance(const struct xb_paths *paths, struct xb_health *health);
+
 /* Fills in the rest of *health, all zero but for its store, by what the kernel has. A difference
  * may come from a change that is being made. Errors as above. */
 int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health);

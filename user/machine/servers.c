@@ -11,6 +11,15 @@
 
 #define BLANKS " \t"
 
+#define RESOLV_CONF	"/etc/resolv.conf"
+#define RESOLVED_CONF	"/run/systemd/resolve/resolv.conf"
+#define NETWORKD_LEASES "/run/systemd/netif/leases"
+#define DHCLIENT_LEASES "/var/lib/dhcp"
+
+/* packaging/xdp-bloom-online.path has the same. */
+const char *const xb_server_places[] = {RESOLV_CONF, RESOLVED_CONF, NETWORKD_LEASES,
+					DHCLIENT_LEASES, NULL};
+
 struct resolvers {
 	struct xb_lifelines *out;
 	bool local; /* one of them is this machine */
@@ -37,11 +46,11 @@ static int on_resolver_line(char *line, const char *path, void *context)
 int xb_resolvers_find(struct xb_lifelines *out)
 {
 	struct resolvers resolvers = {.out = out};
-	int error = xb_sysfile_lines("/etc/resolv.conf", on_resolver_line, &resolvers);
+	int error = xb_sysfile_lines(RESOLV_CONF, on_resolver_line, &resolvers);
 
 	if (error || !resolvers.local)
 		return error;
-	return xb_sysfile_lines("/run/systemd/resolve/resolv.conf", on_resolver_line, &resolvers);
+	return xb_sysfile_lines(RESOLVED_CONF, on_resolver_line, &resolvers);
 }
 
 static int on_networkd_line(char *line, const char *path, void *out)
@@ -96,10 +105,10 @@ static int on_dhclient_line(char *line, const char *path, void *context)
 int xb_dhcp_servers_find(struct xb_lifelines *out)
 {
 	struct leases leases = {.out = out};
-	int error = xb_sysfile_lines("/run/systemd/netif/leases/*", on_networkd_line, out);
+	int error = xb_sysfile_lines(NETWORKD_LEASES "/*", on_networkd_line, out);
 
 	if (!error)
-		error = xb_sysfile_lines("/var/lib/dhcp/dhclient*.leases", on_dhclient_line,
+		error = xb_sysfile_lines(DHCLIENT_LEASES "/dhclient*.leases", on_dhclient_line,
 					 &leases);
 	return error ? error : add_last(&leases);
 }

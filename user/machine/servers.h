@@ -5,6 +5,10 @@
 
 struct xb_lifelines;
 
+/* Files and directories: where both look. A change there may be one of the servers. NULL is the
+ * last. */
+extern const char *const xb_server_places[];
+
 /* Adds the name servers in resolv.conf; behind a resolver on this machine, also those that
  * systemd-resolved asks. */
 int xb_resolvers_find(struct xb_lifelines *out);

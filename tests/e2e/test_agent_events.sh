@@ -1,0 +1,248 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bloomd follows the machine: addresses, routes, interfaces, name servers and pins that change, without
+# any command.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# says_agent PATTERN: in its log, sooner or later.
+says_agent() { wait_for "'$1' in the log" grep -qE -- "$1" "$T/agent.err"; }
+
+begin()
+{
+	ctl -q attach x0
+	ctl -q add 10.77.0.3
+	agent
+}
+
+# within SECONDS WHAT COMMAND...
+within()
+{
+	local end=$((SECONDS + $1 * patience))
+
+	until "${@:3}" >/dev/null 2>&1; do
+		((SECONDS <= end)) || fail "$2 does not come within $1 seconds"
+		sleep 0.1
+	done
+}
+
+allows() { { ctl -q -j status || true; } | python3 -c 'import json, sys
+sys.exit((sys.argv[1], sys.argv[2]) not in [(one["entry"], one["kind"]) for one in json.load(sys.stdin)["allowlist"]["automatic"]])' "$1" "$2"; }
+
+allows_not() { ! allows "$@"; }
+
+drops() { ! ping_from "$1" 0.3; }
+
+is_well() { ctl -q status; }
+
+# wakes SECONDS: how often bloomd wakes up in that time.
+wakes()
+{
+	local before
+
+	before=$(awk '/^voluntary/ {print $2}' "/proc/$agent/status")
+	sleep "$1"
+	echo $(($(awk '/^voluntary/ {print $2}' "/proc/$agent/status") - before))
+}
+
+t_addresses()
+{
+	begin
+	ip -n "$server" addr add 192.0.2.7/24 dev x0
+	within 3 "192.0.2.7" allows 192.0.2.7 address
+	ip -n "$server" addr add 2001:db8::7/64 dev x0 nodad
+	within 3 "2001:db8::7" allows 2001:db8::7 address
+	ip -n "$server" addr del 192.0.2.7/24 dev x0
+	within 3 "the end of 192.0.2.7" allows_not 192.0.2.7 address
+	allows 2001:db8::7 address
+	agent_ends
+	[[ ! -s $T/agent.err ]] || ! grep -qi error "$T/agent.err" || fail "$(cat "$T/agent.err")"
+}
+
+t_default_route()
+{
+	begin
+	ip -n "$server" route add default via 10.77.0.9 dev x0
+	within 3 "10.77.0.9" allows 10.77.0.9 gateway
+	ip -n "$server" route replace default via 10.77.0.10 dev x0
+	within 3 "10.77.0.10" allows 10.77.0.10 gateway
+	within 3 "the end of 10.77.0.9" allows_not 10.77.0.9 gateway
+}
+
+t_name_servers()
+{
+	resolvers 192.0.2.53
+	begin
+	allows 192.0.2.53 resolver || fail "the first name server is not allowed"
+	resolvers 192.0.2.54
+	within 3 "192.0.2.54" allows 192.0.2.54 resolver
+	within 3 "the end of 192.0.2.53" allows_not 192.0.2.53 resolver
+}
+
+# What changed while it did not run is looked at when it starts.
+t_at_its_start()
+{
+	ctl -q attach x0
+	ip -n "$server" addr add 192.0.2.7/24 dev x0
+	allows_not 192.0.2.7 address || fail "a command has allowed it"
+	agent
+	within 3 "192.0.2.7" allows 192.0.2.7 address
+}
+
+# Frames judge.
+t_interface_made_anew()
+{
+	begin
+	blocked 10.77.0.3
+	ip -n "$server" link del x0
+	sleep 1
+	join x0 0
+	address x0
+	within 3 "the filter on x0" is_well
+	blocked 10.77.0.3
+	passes 10.77.0.4
+}
+
+t_interface_that_was_missing()
+{
+	join x1 1
+	ctl -q attach x0 x1
+	ctl -q add 10.77.0.3
+	ip -n "$server" link del x1
+	agent
+	says_agent 'x1 is unfiltered: missing'
+	join x1 1
+	within 3 "the filter on x1" is_well
+}
+
+# stopped COMMAND...: while bloomd stands still; it ends the filtering of x0.
+stopped()
+{
+	kill -STOP "$agent"
+	wait_for "its stop" is_stopped "$agent"
+	"$@"
+	! is_well || fail "all is well after $*"
+	kill -CONT "$agent"
+}
+
+t_program_taken_off()
+{
+	begin
+	within 3 "the first look" is_well
+	! is_dispatched x0 || skip "by the dispatcher another program would have to be taken off"
+	stopped take_off
+	within 3 "the filter on x0" is_well
+	blocked 10.77.0.3
+}
+
+take_off() { find "$pins" -name 'iface-[0-9]*' -exec bpftool link detach pinned {} \;; }
+
+t_lost_pins()
+{
+	begin
+	blocked 10.77.0.3
+	stopped find "$pins" -mindepth 1 -delete
+	within 3 "the repair" is_well
+	blocked 10.77.0.3
+	passes 10.77.0.4
+	stopped rm -r "$pins"
+	within 3 "the second repair" is_well
+	blocked 10.77.0.3
+}
+
+# More news than the kernel keeps for a reader: it looks anew.
+t_news_that_are_lost()
+{
+	begin
+	within 3 "the first look" allows 10.77.0.1 address
+	sleep 1
+	kill -STOP "$agent"
+	wait_for "its stop" is_stopped "$agent"
+	for i in {1..400}; do
+		echo "link set x0 mtu $((1400 + i % 50))"
+	done | ip -n "$server" -batch -
+	ip -n "$server" addr add 192.0.2.7/24 dev x0
+	kill -CONT "$agent"
+	within 3 "192.0.2.7" allows 192.0.2.7 address
+	ip -n "$server" addr add 192.0.2.8/24 dev x0
+	within 3 "192.0.2.8" allows 192.0.2.8 address
+}
+
+# Nothing is done on a trial; all of it afterwards.
+t_under_a_trial()
+{
+	begin
+	ctl -q policy monitor --rollback 4
+	ip -n "$server" addr add 192.0.2.7/24 dev x0
+	sleep 1.5
+	allows_not 192.0.2.7 address || fail "it wrote under the trial"
+	within 8 "192.0.2.7" allows 192.0.2.7 address
+	[[ $(ctl -j policy) == *enforce* ]] || fail "the trial lasts"
+}
+
+# Another writer has the lock: it tries again, and does not wait.
+t_beside_another_writer()
+{
+	begin
+	sleep 1
+	stands_at commit-before add 10.77.0.5
+	ip -n "$server" addr add 192.0.2.7/24 dev x0
+	sleep 1
+	allows_not 192.0.2.7 address || fail "it wrote beside another writer"
+	goes_on 0
+	within 4 "192.0.2.7" allows 192.0.2.7 address
+}
+
+# Neither its own writes nor what nobody can mend keep it busy.
+t_no_loop()
+{
+	local count
+
+	join x1 1
+	ctl -q attach x0 x1
+	ip -n "$server" link del x1
+	agent
+	says_agent 'x1 is unfiltered: missing'
+	ip -n "$server" addr add 192.0.2.7/24 dev x0
+	within 3 "192.0.2.7" allows 192.0.2.7 address
+	sleep 3
+	count=$(wakes 11)
+	[[ $count -le 11 ]] || fail "it woke up $count times in 11 seconds"
+	[[ $(grep -c 'x1 is unfiltered' "$T/agent.err") -eq 1 ]] || fail "$(cat "$T/agent.err")"
+}
+
+# A burst is one look: routes come and go all the while.
+t_burst()
+{
+	local ticks
+
+	begin
+	sleep 1
+	ticks=$(awk '{print $14 + $15}' "/proc/$agent/stat")
+	for i in {1..2000}; do
+		echo "route replace 198.51.100.0/24 via 10.77.0.$((2 + i % 5)) dev x0"
+		echo "route replace default via 10.77.0.$((2 + i % 5)) dev x0"
+	done | ip -n "$server" -batch -
+	ip -n "$server" route replace default via 10.77.0.6 dev x0
+	within 3 "10.77.0.6" allows 10.77.0.6 gateway
+	ticks=$(($(awk '{print $14 + $15}' "/proc/$agent/stat") - ticks))
+	[[ $ticks -lt $((30 * patience)) ]] || fail "it took $ticks hundredths of a second"
+}
+
+# Those of another network namespace are none of its business.
+t_another_namespace()
+{
+	ctl -q attach x0
+	touch "$T/none.conf"
+	(exec nsenter --net="/run/netns/$client" "$XB_TEST_DIR/bin/bloomd" --state "$state" --pin "$pins" \
+		--run "$T/other-run" --config "$T/none.conf" >/dev/null 2>"$T/other.err") &
+	agent=$!
+	wait_for "bloomd" grep -q ": ready" "$T/other.err"
+	ip -n "$client" addr add 192.0.2.7/24 dev x0
+	sleep 1
+	allows_not 192.0.2.7 address || fail "it took the namespace over"
+	is_well
+	agent_ends
+}
+
+run_tests
