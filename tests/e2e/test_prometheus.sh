@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What Prometheus and Grafana make of the metrics: alerts, dashboard, and a server that scrapes.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/agent.sh"
+
+rules=$root/packaging/xdp-bloom.rules.yml
+
+needs_promtool() { command -v promtool >/dev/null || skip "no promtool"; }
+
+t_alerts()
+{
+	needs_promtool
+	cp "$rules" "$root/tests/prometheus/rules_test.yml" "$T"
+	promtool check rules "$T/xdp-bloom.rules.yml" >"$T/out" 2>&1 || fail "$(cat "$T/out")"
+	(cd "$T" && promtool test rules rules_test.yml) >"$T/out" 2>&1 || fail "$(head -c 2000 "$T/out")"
+	# Each alert is shown to fire, and to be silent.
+	sed -n 's/^ *- alert: //p' "$rules" | sort >"$T/alerts"
+	sed -n 's/^ *alertname: //p' "$T/rules_test.yml" | sort -u | diff "$T/alerts" - || fail "an alert without a test"
+	sed -n 's/.*alertname: \(.*\), exp_alerts: .*/\1/p' "$T/rules_test.yml" | sort -u | diff "$T/alerts" - ||
+		fail "an alert that is not shown to be silent"
+}
+
+# Alerts and panels ask for metrics and labels that there are. The fleet's are to come.
+t_names()
+{
+	exits 0 attach x0
+	exits 0 metrics
+	python3 - "$T/out" "$root/packaging" "$root/docs/agent.md" <<-'END' || fail "see above"
+	import json, re, sys
+	text, packaging, page = open(sys.argv[1]).read(), sys.argv[2], open(sys.argv[3]).read()
+	known = set(re.findall(r"^# TYPE (\w+) (?:counter|gauge)$", text, re.M))
+	for name in re.findall(r"^# TYPE (\w+) histogram$", text, re.M):
+	    known |= {name + end for end in ("_bucket", "_sum", "_count")}
+	to_come = {"xdp_bloom_fleet_lag_entries", "xdp_bloom_fleet_connected"}
+	dashboard = json.load(open(packaging + "/xdp-bloom-grafana.json"))
+	asked = {"dashboard": json.dumps(dashboard), "rules": open(packaging + "/xdp-bloom.rules.yml").read()}
+	for where, words in asked.items():
+	    names = set(re.findall(r"\bxdp_bloom_\w+", words))
+	    assert len(names) > 10, where
+	    assert names <= known | to_come, (where, names - known)
+	ids = [panel["id"] for panel in dashboard["panels"]]
+	assert len(set(ids)) == len(ids)
+	# The page lists each of them, and no other.
+	listed = set(re.findall(r"`(\w+)(?:\{[\w,.]*\})?`", "".join(re.findall(r"^\| (`.*?) \|", page, re.M))))
+	families = {name.removeprefix("xdp_bloom_") for name in re.findall(r"^# TYPE (\w+) ", text, re.M)}
+	assert listed == families, (listed ^ families)
+	END
+}
+
+# ask QUERY: the answers of the server in $T/answers.
+ask_prometheus()
+{
+	in_server curl -s --data-urlencode "query=$1" http://127.0.0.1:9190/api/v1/query >"$T/answers"
+}
+
+is() { ask_prometheus "$1" && grep -q "\"value\":\[[0-9.]*,\"$2\"\]" "$T/answers"; }
+
+# A real one, for some scrapes; with XB_TEST_ALL for a minute. The agent is killed meanwhile.
+t_scraped()
+{
+	local seconds=8
+
+	command -v prometheus >/dev/null || skip "no prometheus"
+	[[ -z ${XB_TEST_ALL:-} ]] || seconds=60
+	configure '[http]' "listen = $web"
+	exits 0 attach x0
+	exits 0 add 10.77.0.3
+	starts_agent
+	cp "$rules" "$T"
+	cat >"$T/prometheus.yml" <<-END
+		global: {scrape_interval: 1s, evaluation_interval: 1s}
+		rule_files: [$T/xdp-bloom.rules.yml]
+		scrape_configs: [{job_name: xdp-bloom, static_configs: [{targets: ['$web']}]}]
+	END
+	(exec nsenter --net="/run/netns/$server" prometheus --config.file="$T/prometheus.yml" \
+		--storage.tsdb.path="$T/tsdb" --web.listen-address=127.0.0.1:9190 >"$T/prometheus" 2>&1) &
+	prometheus=$!
+	wait_for "a scrape" is 'count_over_time(up[1m]) > 1' '[0-9]*'
+	blocked 10.77.0.3 10.77.0.3
+	sleep $((seconds / 2))
+	ends_agent KILL
+	exits 0 detach x0
+	exits 0 attach x0
+	starts_agent
+	blocked 10.77.0.3
+	sleep $((seconds / 2))
+	wait_for "the drops" is 'xdp_bloom_packets_total{reason="listed_ipv4_host",interface="x0"}' 3
+	# No counter went back, although the agent and the kernel's counts began anew.
+	wait_for "the resets" is 'sum(resets(xdp_bloom_packets_total[2m])) + sum(resets(xdp_bloom_bytes_total[2m]))' 0
+	is 'xdp_bloom_enforcing{interface="x0"}' 1
+	ask_prometheus 'xdp_bloom_build_info' && grep -q '"version":"0.1"' "$T/answers"
+	in_server curl -s http://127.0.0.1:9190/api/v1/rules >"$T/answers"
+	! grep -o '"lastError":"[^"]*"' "$T/answers" || fail "a rule fails"
+	[[ $(grep -o '"health":"ok"' "$T/answers" | wc -l) -eq $(grep -c 'alert: ' "$rules") ]]
+	kill -TERM $prometheus
+	wait $prometheus || true
+	ends_agent
+}
+
+run_tests
