@@ -214,6 +214,42 @@ t_many_lists()
 	shows 'entries{list="_other",family="all"}' 3
 }
 
+# Pages touched while a scrape is made, in this process's fashion: nothing else shows a walk so well.
+faults()
+{
+	in_server python3 - "$bloomctl" --state "$state" --pin "$pins" --run "$counters" metrics <<-'END'
+	import resource, subprocess, sys
+	subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+	before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+	subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+	print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before)
+	END
+}
+
+# Neither entries, nor those that are overdue, nor the allowlist.
+t_walks_no_list()
+{
+	local few many
+
+	exits 0 attach x0
+	exits 0 add 10.77.0.3 --timeout 1
+	few=$(faults)
+	python3 - $((5 * patience)) >"$T/batch" <<-'END'
+	import sys
+	for n in range(100000):
+	    address = "%d.%d.%d" % (n >> 16, n >> 8 & 255, n & 255)
+	    print("add 20.%s --list many --timeout %s" % (address, sys.argv[1]))
+	    print("allow add 21.%s" % address)
+	END
+	exits 0 -q batch "$T/batch"
+	sleep $((5 * patience + 1))
+	exits 0 metrics
+	shows 'entries{list="many",family="all"}' 100000
+	[[ $(metric expiry_overdue_seconds) -gt 0 ]]
+	many=$(faults)
+	((many - few < 40)) || fail "$few page faults with one entry, $many with 200,000"
+}
+
 t_broken_store()
 {
 	exits 0 add 10.77.0.3
