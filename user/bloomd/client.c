@@ -97,8 +97,10 @@ static void find_requests(struct client *client)
 /* Bytes that it may send before its requests are answered. */
 static size_t room_to_read(const struct client *client)
 {
-	size_t most = client_pending(client) ? CLIENT_AHEAD : 2 * RESP_BYTES;
+	size_t most = 2 * RESP_BYTES;
 
+	if (client_pending(client))
+		most = client->all->held > CLIENTS_HELD / 2 ? CLIENT_NARROW : CLIENT_AHEAD;
 	return client->in_size < most ? most - client->in_size : 0;
 }
 

@@ -20,7 +20,7 @@ void edits_free(struct edits *edits)
 	*edits = (struct edits){0};
 }
 
-#define KEPT 65536 /* entries for which the memory is kept */
+#define KEPT 2048 /* entries for which the memory is kept */
 
 void edits_clear(struct edits *edits)
 {

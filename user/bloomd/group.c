@@ -21,6 +21,7 @@
 #define READS_MOST  256	    /* requests of a client that do not write, in a group */
 #define READ_WORDS  64	    /* of such a request */
 #define WORDS_MOST  32768   /* of a group, about */
+#define TASKS_KEPT  2048    /* for which memory is kept */
 #define SPLITS_MOST 32	    /* of groups that failed, in a turn */
 
 /* A request in a group that writes. Those of a client stand one behind the other. */
@@ -554,6 +555,11 @@ static void write_all(struct group *group)
 	finish_clients(group);
 	edits_clear(&group->edits);
 	xb_arena_free(&group->texts);
+	if (group->room <= TASKS_KEPT)
+		return;
+	free(group->task);
+	group->task = NULL;
+	group->room = 0;
 }
 
 uint64_t group_turn(struct group *group)

@@ -134,7 +134,7 @@ static void answer_remove(struct call *call)
 /* False: it is answered with an error. */
 static bool answer_score_of(struct call *call, const struct lookup_list *list, uint32_t word)
 {
-	struct xb_membership member;
+	struct xb_membership member = {0};
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry entry;
 	char text[16];
