@@ -96,6 +96,24 @@ def python():
     must(len(api.client_list()) >= 1, "CLIENT LIST")
 
 
+def culprit():
+    """One request fails within the transaction; those that came with it do not."""
+    api = redis.Redis(unix_socket_path=PATH)
+    with api.pipeline(transaction=False) as pipeline:
+        for i in range(4096):
+            pipeline.sadd("list%d" % i, "192.0.2.1")
+        must(pipeline.execute() == [1] * 4096, "as many lists as an entry can be in")
+        for i in range(100):
+            pipeline.sadd("good", "192.0.2.%d" % (i + 2))
+            if i == 37:
+                pipeline.sadd("one-more", "192.0.2.1", "192.0.2.200")
+        pipeline.scard("good")
+        answers = pipeline.execute(raise_on_error=False)
+    must("at most 4096 lists" in str(answers.pop(38)), "the culprit")
+    must(answers == [1] * 100 + [100], "the others: %s" % answers)
+    must(not api.exists("one-more"), "of the culprit something is done")
+
+
 def wrong():
     """What is no request is answered and ends the connection; what stood before it is done."""
     many = b"*65537\r\n"
@@ -267,6 +285,6 @@ def waits():
     must(client.recv(100) == b":1\r\n", "the answer")
 
 
-TESTS = {test.__name__: test for test in (python, wrong, pieces, silent, crowd, together, busy, waits)}
+TESTS = {test.__name__: test for test in (python, culprit, wrong, pieces, silent, crowd, together, busy, waits)}
 TESTS[TEST]()
 os._exit(0)

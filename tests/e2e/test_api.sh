@@ -174,6 +174,7 @@ t_by_hiredis()
 }
 
 t_what_is_no_request() { begin; clients wrong; answers PONG PING; }
+t_one_that_fails() { begin; clients culprit; }
 t_in_pieces() { begin; clients pieces; }
 t_who_never_reads() { begin; clients silent; answers PONG PING; }
 t_a_thousand() { begin; clients crowd; }

@@ -157,6 +157,28 @@ t_policy_monitor()
 	exits 0 status
 }
 
+# Of requests that come together, one that cannot be made is refused, and one that is the way out is made.
+t_by_the_socket()
+{
+	no_room
+	printf '[api]\nallow = yes\n' >"$T/bloomd.conf"
+	# shellcheck disable=SC2119
+	agent
+	/usr/bin/python3 - "$counters/api.sock" <<-'END' || fail "by the socket"
+		import redis, sys
+		api = redis.Redis(unix_socket_path=sys.argv[1])
+		with api.pipeline(transaction=False) as pipeline:
+		    pipeline.sadd("bad", "10.77.0.6").scard("bad").sadd("allow", "10.77.0.3").sismember("allow", "10.77.0.3")
+		    answers = pipeline.execute(raise_on_error=False)
+		print(answers)
+		good = "counters" in str(answers[0]) and answers[1] == 0 and "UNENFORCED the change is kept, but" in str(answers[2])
+		sys.exit(not good or answers[3] != 1)
+	END
+	passes 10.77.0.3
+	blocked 10.77.0.4
+	exits 1 test 10.77.0.6
+}
+
 t_allow_add()
 {
 	no_room
