@@ -46,6 +46,7 @@ struct group {
 	struct task *task;
 	size_t count, room;
 	uint64_t blocked_until; /* others are in the way of writes; us, monotonic */
+	bool fails;		/* the last write did, and it was told */
 	uint32_t splits;	/* in this turn */
 	/* Requests of one kind in a row, to be added to the metrics at once. */
 	const struct command *counted;
@@ -488,6 +489,16 @@ static int write_halves(const struct range *range)
 	return error ? error : write_range(&(struct range){range->group, middle, range->end});
 }
 
+/* What the machine cannot do is told once, until it can. */
+static void tell_failure(struct group *group, int error)
+{
+	bool fails = error && xb_error_class() == XB_ERROR_SYSTEM;
+
+	if (fails && !group->fails)
+		log_error("cannot make a change that came by the socket");
+	group->fails = fails;
+}
+
 /* Returns an error only if others are in the way. */
 static int write_range(const struct range *range)
 {
@@ -513,8 +524,8 @@ static int write_range(const struct range *range)
 		group->splits++;
 		return write_halves(range);
 	}
+	tell_failure(group, error);
 	if (error) {
-		log_error("a change by the socket");
 		answer_failed(range, error == XB_UNMET ? "UNENFORCED" : "ERR", message);
 	}
 	note_all_answered(range);

@@ -25,7 +25,8 @@ static void show(const struct resp *resp, const char *bytes)
 		assert_int_equal(bytes[word->at + word->size], 0);
 		for (uint32_t at = 0; at < word->size && used < sizeof(read_as) - 3; at++)
 			read_as[used++] = bytes[word->at + at] ? bytes[word->at + at] : '0';
-		read_as[used++] = i + 1 < resp->count ? '|' : ';';
+		if (used < sizeof(read_as) - 2)
+			read_as[used++] = i + 1 < resp->count ? '|' : ';';
 	}
 	read_as[used] = '\0';
 }
