@@ -174,6 +174,7 @@ is_dispatched()
 agent()
 {
 	touch "$T/bloomd.conf"
+	: >"$T/agent.err" # an earlier one was ready, too
 	nsenter --net="/run/netns/$server" "${agent_program:-$bloomd}" --config "$T/bloomd.conf" --state "$state" \
 		--pin "$pins" --run "$counters" "$@" >"$T/agent.out" 2>"$T/agent.err" &
 	agent=$!
