@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef XB_FETCH_TAKEN_OVER /* as the rest of the program is compiled */
+#define XB_FETCH_TAKEN_OVER
+#endif
 #include "fetch/taken.h"
 
 #include <errno.h>
