@@ -102,6 +102,7 @@ MODES = {
     "to-http": lambda _: reply("301 Moved", {"Location": "http://%s:%d/list" % (HOST, PORTS[1])}),
     "to-file": lambda _: reply("301 Moved", {"Location": "file:///etc/passwd"}),
     "to-gopher": lambda _: reply("301 Moved", {"Location": "gopher://%s/" % HOST}),
+    "to-https": lambda _: reply("301 Moved", {"Location": "https://%s:%d/list" % (HOST, PORTS[0])}),
     "moved": lambda request: good(request) if "/elsewhere" in request else
     reply("301 Moved", {"Location": "/elsewhere"}),
     "403": lambda _: reply("403 Forbidden", {}, PAGE),
@@ -138,7 +139,7 @@ def serve(connection, encrypted):
         request = request_of(connection)
         with open(os.path.join(DIRECTORY, "requests"), "a", encoding="ascii") as file:
             file.write("%s %s\n" % (mode, request.replace("\r\n", "|")))
-        answer = MODES[mode](request)
+        answer = MODES["good" if encrypted and mode == "to-https" else mode](request)
         for part in [answer] if isinstance(answer, bytes) else answer:
             connection.sendall(part)
         if encrypted:

@@ -182,6 +182,12 @@ t_what_is_taken()
 	for how in chunked gzip gzip-of-members gzip-unframed gzip-file moved; do
 		takes $how
 	done
+	agent_ends
+	sed -i 's|^url = .*|url = http://feeds.example:8080/list|' "$T/bloomd.conf"
+	agent
+	wait_for "the list of another server" has_outcome main unchanged
+	takes good
+	takes to-https
 }
 
 t_half_a_list_is_not_taken()
@@ -244,6 +250,87 @@ t_a_server_that_fails()
 	keeps_list
 	serve_feeds
 	takes good
+}
+
+fetching() { pgrep -P "$agent" -x bloomd-fetch; }
+ends_with_it() { ! kill -0 "$1" 2>/dev/null; }
+
+t_processes_that_are_killed()
+{
+	local child
+
+	begin
+	configure 'every = 1h' 'time-limit = 1s'
+	agent
+	wait_for "the first list" has_outcome main updated
+	mode slow
+	ctl -q feeds update
+	wait_for "a fetch" fetching
+	kill -STOP "$(fetching)"
+	wait_for "its end" has_outcome main timeout
+	ctl feeds | grep -q '^  why      not done in time, and ended' || fail "it was not ended: $(ctl feeds)"
+	keeps_list
+	ctl -q feeds update
+	wait_for "a fetch" fetching
+	kill -SEGV "$(fetching)"
+	wait_for "its end" has_outcome main failed
+	keeps_list
+	ctl -q feeds update
+	wait_for "a fetch" fetching
+	child=$(fetching)
+	agent_ends KILL 137
+	wait_for "the end of what it started" ends_with_it "$child"
+	keeps_list
+	agent
+	takes good
+	# The program is missing.
+	mkdir "$T/bin"
+	cp "$bloomd" "$T/bin"
+	agent_ends
+	agent_program=$T/bin/bloomd
+	agent
+	ends_as failed
+	ctl feeds | grep -q '^  why      cannot run .*bloomd-fetch' || fail "it is not said: $(ctl feeds)"
+	keeps_list
+}
+
+# Its list changes its name; the former one is emptied, once the new one is in force.
+t_another_list_after_a_reload()
+{
+	begin
+	configure 'every = 1h' 'on-removal = flush'
+	agent
+	wait_for "the first list" has_outcome main updated
+	mode 500
+	configure 'every = 1h' 'on-removal = flush' 'list = second'
+	kill -HUP "$agent"
+	wait_for "a fetch" has_outcome main http-error
+	keeps_list
+	mode good
+	ends_as updated
+	[[ $(ctl list --list second | wc -l) -eq 101 ]] || fail "the new list is not filled"
+	! ctl list --list main >/dev/null 2>&1 || [[ $(listed) -eq 0 ]] || fail "the former list stays"
+	blocked 5.9.0.7
+}
+
+t_metrics_say_what_happened()
+{
+	ctl help metrics >/dev/null 2>&1 || skip "no bloomctl metrics"
+	begin
+	configure 'every = 1h' 'canary = 8.8.8.8'
+	agent
+	wait_for "the first list" has_outcome main updated
+	refuses cut truncated
+	refuses canary refused canary
+	ends_as refused canary
+	ctl metrics >"$T/out"
+	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="updated"\} 1$'
+	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="truncated"\} 1$'
+	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="refused"\} 2$'
+	says '^xdp_bloom_feed_refusals_total\{feed="main",guard="canary"\} 2$'
+	says '^xdp_bloom_feed_entries\{feed="main"\} 101$'
+	says '^xdp_bloom_feed_last_success_timestamp_seconds\{feed="main"\} [1-9]'
+	says '^xdp_bloom_feed_content_timestamp_seconds\{feed="main"\} [1-9]'
 }
 
 t_retry_after_and_backoff()
