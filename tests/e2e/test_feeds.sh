@@ -255,6 +255,45 @@ t_a_server_that_fails()
 fetching() { pgrep -P "$agent" -x bloomd-fetch; }
 ends_with_it() { ! kill -0 "$1" 2>/dev/null; }
 
+# In place of bloomd-fetch, one that answers whatever $T/bin/lie says.
+t_answers_that_are_lies()
+{
+	local lie
+
+	begin
+	mkdir "$T/bin"
+	cp "$bloomd" "$bloomd-fetch" "$T/bin"
+	agent_program=$T/bin/bloomd
+	configure 'every = 1h' 'max-bytes = 4k'
+	agent
+	wait_for "the first list" has_outcome main updated
+	cat >"$T/bin/bloomd-fetch" <<-'END'
+		#!/usr/bin/python3
+		import os, struct, sys
+		def answer(outcome=1, status=200, bytes=8, time=0, etag=b"", detail=b"", magic=0x78626632, body=b"5.9.9.9\n"):
+		    os.write(5, body)
+		    os.write(4, struct.pack("<IIIIQq256s256s256s", magic, outcome, status, 0, bytes, time, etag, b"", detail))
+	END
+	echo "exec(open('$T/bin/lie').read())" >>"$T/bin/bloomd-fetch"
+	for lie in 'pass' 'sys.exit(1)' 'os.write(4, b"junk")' 'answer(magic=1)' 'answer(outcome=15)' \
+		'answer(outcome=2**32 - 1)' 'answer(status=1000)' 'answer(bytes=9)' 'answer(bytes=2**63)' \
+		'answer(time=-1)' 'answer(time=2**40)' 'answer(etag=b"a\nb")' 'answer(etag=b"a" * 256)' \
+		'answer(detail=b"\x1b[2J")' 'answer(bytes=5000, body=b"#" * 5000)' 'os.kill(os.getpid(), 11)' \
+		'os.ftruncate(4, 10**9)'; do
+		echo "$lie" >"$T/bin/lie"
+		ends_as failed
+		keeps_list
+	done
+	echo 'answer(body=b"5.9.0.7\n")' >"$T/bin/lie"
+	ends_as updated
+	[[ $(listed) -eq 1 ]] || fail "a good answer is not taken"
+	# The descriptors that it has are its own.
+	echo "os.system('ls -l /proc/self/fd >$T/descriptors')" >"$T/bin/lie"
+	ends_as failed
+	! grep -E '/(store.mdb|bloomd.lock|[a-z]*.sock)|socket:|bpf' "$T/descriptors" || fail "it inherits more"
+	grep -q '/memfd:body' "$T/descriptors" || fail "it has no body: $(cat "$T/descriptors")"
+}
+
 t_processes_that_are_killed()
 {
 	local child
