@@ -45,12 +45,12 @@ PACKAGES_LIBS = $(eval PACKAGES_LIBS := $$(shell $(PKG_CONFIG) --libs $(PACKAGES
 FOLDERS  := base model bloom lists machine store attach filter engine
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
-AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c user/bloomd/commands/*.c))
+AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c user/bloomd/*/*.c user/bloomd/*/*/*.c))
 FETCH    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/fetch/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/top/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h
 SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
-TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/*/test_*.c tests/prog/test_*.c))
+TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prog/test_*.c))
 FUZZERS  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
 PACKETS  := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/packets/*.c))
@@ -86,7 +86,7 @@ $(OUT)/bloomd-fetch: $(FETCH)
 $(AGENT): XB_CFLAGS += $(AGENT_CFLAGS) -DXB_LIBEXEC='"$(LIBEXECDIR)"'
 $(FETCH): XB_CFLAGS += $(FETCH_CFLAGS)
 
-$(OUT)/user/bloomd/page.o: user/bloomd/page.html
+$(OUT)/user/bloomd/http/page.o: user/bloomd/http/page.html
 
 $(OUT)/%.o: %.c Makefile | $(SKELS)
 	$(say) CC $<
@@ -172,7 +172,8 @@ compile_commands.json: Makefile
 	$(Q)echo ']' >>$@
 
 COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/bloomctl/*.c user/bloomctl/top/*.c \
-	user/bloomctl/verbs/*.c user/bloomd/*.c user/bloomd/commands/*.c user/fetch/*.c tests/*/*.c tests/unit/*/*.c))
+	user/bloomctl/verbs/*.c user/bloomd/*.c user/bloomd/*/*.c user/bloomd/*/*/*.c user/fetch/*.c \
+	tests/*/*.c tests/unit/*/*.c tests/unit/*/*/*.c))
 
 help:
 	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomd, $(OUT)/bloomd-fetch, and $(LIBRARY), on which"

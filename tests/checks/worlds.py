@@ -41,7 +41,7 @@ NOT_IN_ASAN = ["e2e/test_memory", "e2e/test_hostile"]
 
 def tests(pattern):
     return sorted(os.path.splitext(os.path.relpath(path, "tests"))[0]
-                  for path in glob.glob("tests/" + pattern))
+                  for path in glob.glob("tests/" + pattern, recursive=True))
 
 
 def make_world(directory):
@@ -132,7 +132,7 @@ def checks(everything):
     found = (
         [cmocka("tsan", test, "tsan", sanitizers.THREAD, TSAN) for test in THREADS] +
         [cmocka("valgrind", test, "valgrind", "-DXB_STORE_GIB=4", VALGRIND, make_slow_world)
-         for test in tests("unit/*/test_*.c") if test not in [THE_RACE, *FAULTS]] +
+         for test in tests("unit/**/test_*.c") if test not in [THE_RACE, *FAULTS]] +
         [end_to_end(test) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +
         [cmocka("asan", test, "asan", sanitizers.ADDRESS, []) for test in tests("prog/test_*.c")])
     return [check for check in found if everything or SHORT.match(check.name)]

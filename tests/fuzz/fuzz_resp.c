@@ -3,7 +3,7 @@
  * Requests by the socket. Read in pieces, they are the same as read at once; and a request written
  * as an array of its words leads back to them. The first byte says how large the pieces are.
  */
-#include "bloomd/resp.h"
+#include "bloomd/api/resp.h"
 #include "fuzz.h"
 
 /* All words that were read; each request begins with its number. */

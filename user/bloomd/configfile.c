@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/paths.h"
-#include "bloomd/feedconfig.h"
-#include "bloomd/listen.h"
+#include "bloomd/feeds/feedconfig.h"
+#include "bloomd/base/listen.h"
 
 /* A later value takes the place of an earlier one. */
 static int set_text(char **text, const char *value)

@@ -3,7 +3,7 @@
 #ifndef XB_BLOOMD_CONFIGFILE_H
 #define XB_BLOOMD_CONFIGFILE_H
 
-#include "bloomd/config.h"
+#include "bloomd/base/config.h"
 
 #define CONFIG_FILE "/etc/xdp-bloom/bloomd.conf"
 

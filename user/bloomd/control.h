@@ -3,7 +3,7 @@
 #ifndef XB_BLOOMD_CONTROL_H
 #define XB_BLOOMD_CONTROL_H
 
-#include "bloomd/agent.h"
+#include "bloomd/base/agent.h"
 #include "engine/control.h"
 
 struct control;

@@ -8,7 +8,7 @@
 #include <sys/inotify.h>
 
 #include "base/error.h"
-#include "bloomd/log.h"
+#include "bloomd/base/log.h"
 #include "store/expiry.h"
 
 #define SECOND	    1000000ULL /* us */

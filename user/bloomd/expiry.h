@@ -3,7 +3,7 @@
 #ifndef XB_BLOOMD_EXPIRY_H
 #define XB_BLOOMD_EXPIRY_H
 
-#include "bloomd/agent.h"
+#include "bloomd/base/agent.h"
 
 struct expiry;
 

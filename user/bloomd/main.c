@@ -11,7 +11,7 @@
 #include "base/mapfault.h"
 #include "base/program.h"
 #include "bloomd/configfile.h"
-#include "bloomd/log.h"
+#include "bloomd/base/log.h"
 #include "bloomd/run.h"
 
 enum { EXIT_USAGE = 2, EXIT_SYSTEM = 3 };

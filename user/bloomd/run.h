@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/paths.h"
-#include "bloomd/config.h"
+#include "bloomd/base/config.h"
 
 /* What the command line says. */
 struct settings {

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of commands, replies, and the cursors of walks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bloomd/api/command.h"
+
+static void test_each_is_found(void **state)
+{
+	const struct command *command;
+
+	(void)state;
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		char name[64];
+		size_t size = strlen(command->name);
+
+		snprintf(name, sizeof(name), "%s", command->name);
+		assert_ptr_equal(command_find(name, size), command);
+		for (char *c = name; *c; c++)
+			if (*c >= 'a' && *c <= 'z')
+				*c = (char)(*c - 32);
+		assert_ptr_equal(command_find(name, size), command);
+		assert_ptr_not_equal(command_find(name, size - 1), command);
+		name[size] = 'x';
+		assert_null(command_find(name, size + 1));
+	}
+	assert_null(command_find("", 0));
+}
+
+static void test_each_is_whole(void **state)
+{
+	const struct command *command;
+
+	(void)state;
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		assert_true(command->arity != 0);
+		assert_int_equal(command->kind == COMMAND_WRITES, command->plan != NULL);
+		assert_int_equal(command->kind == COMMAND_REFUSED, command->about != NULL);
+		assert_int_equal(command->kind == COMMAND_REFUSED, command->answer == NULL);
+	}
+}
+
+static void test_arity(void **state)
+{
+	struct command command = {.arity = 2};
+
+	(void)state;
+	assert_true(command_takes(&command, 2));
+	assert_false(command_takes(&command, 1) || command_takes(&command, 3));
+	command.arity = -2;
+	assert_true(command_takes(&command, 2) && command_takes(&command, 3));
+	assert_false(command_takes(&command, 1));
+}
+
+static void test_replies(void **state)
+{
+	static const char wanted[] =
+		"+OK\r\n:0\r\n:-9223372036854775808\r\n:9223372036854775807\r\n"
+		"$-1\r\n$3\r\na\nb\r\n$0\r\n\r\n*2\r\n-ERR a?b?c\r\n";
+	struct reply reply = {0};
+
+	(void)state;
+	reply_status(&reply, "OK");
+	reply_integer(&reply, 0);
+	reply_integer(&reply, INT64_MIN);
+	reply_integer(&reply, INT64_MAX);
+	reply_nil(&reply);
+	reply_text(&reply, "a\nb");
+	reply_bulk(&reply, "", 0);
+	reply_array(&reply, 2);
+	/* What a client sent must not end the line. */
+	reply_error(&reply, "ERR %s", "a\rb\nc");
+	assert_int_equal(reply.size, sizeof(wanted) - 1);
+	assert_memory_equal(reply.bytes, wanted, reply.size);
+	reply_free(&reply);
+}
+
+static struct xb_entry parsed(const char *text, uint8_t form[XB_NAME_BYTES])
+{
+	struct xb_entry entry;
+
+	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
+	return entry;
+}
+
+static void test_cursors(void **state)
+{
+	uint8_t form[XB_NAME_BYTES];
+	struct cursors cursors = {0};
+	struct xb_entry entry = parsed("a.long.name.example", form), found;
+	uint64_t first = 0, number = 0;
+
+	(void)state;
+	assert_false(cursors_find(&cursors, 1, &found));
+	for (size_t i = 0; i < CURSORS; i++) {
+		number = cursors_keep(&cursors, &entry);
+		first = i ? first : number;
+		assert_true(number != 0);
+	}
+	assert_true(cursors_find(&cursors, first, &found));
+	assert_int_equal(xb_entry_compare(&found, &entry), 0);
+	assert_false(cursors_find(&cursors, 0, &found));
+	assert_false(cursors_find(&cursors, number + 1, &found));
+	cursors_keep(&cursors, &entry);
+	assert_false(cursors_find(&cursors, first, &found));
+	cursors_free(&cursors);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_is_found), cmocka_unit_test(test_each_is_whole),
+		cmocka_unit_test(test_arity),	      cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_cursors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/api/api.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bloomd/api/client.h"
+#include "bloomd/api/group.h"
+#include "bloomd/api/listener.h"
+#include "bloomd/base/log.h"
+
+#define CLIENTS_DEFAULT 1000
+#define OTHER_FILES	256    /* descriptors that are not of clients */
+#define ACCEPT_MOST	64     /* clients at once */
+#define FULL_PAUSE	100000 /* us: without a descriptor for a new client */
+#define TURN_MOST	5000   /* us: so long requests wait for others that come */
+#define TURN_PRIORITY	(SD_EVENT_PRIORITY_NORMAL + 10)
+
+struct api {
+	struct agent *agent;
+	struct clients clients;
+	struct group *group;
+	int listening[2]; /* -1: not */
+	sd_event_source *accepting[2];
+	sd_event_source *turn;	/* when all that came is read */
+	sd_event_source *later; /* a turn, or new clients, at a time */
+	uint64_t waiting_since; /* us, monotonic; 0: nothing waits */
+};
+
+static const char *const names[] = {API_SOCKET, QUERY_SOCKET};
+
+static uint64_t now_of(const struct api *api)
+{
+	uint64_t now = 0;
+
+	sd_event_now(api->agent->loop, CLOCK_MONOTONIC, &now);
+	return now;
+}
+
+/* --- turns -------------------------------------------------------------------------------------
+ */
+
+static void wake_in(struct api *api, uint64_t delay)
+{
+	sd_event_source_set_time_relative(api->later, delay);
+	sd_event_source_set_enabled(api->later, SD_EVENT_ONESHOT);
+}
+
+static void take_turn(struct api *api)
+{
+	uint64_t delay = group_turn(api->group);
+
+	api->waiting_since = 0;
+	sd_event_source_set_enabled(api->turn, delay ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+	if (delay && delay != GROUP_IDLE)
+		wake_in(api, delay);
+}
+
+static int on_turn(sd_event_source *source, void *context)
+{
+	(void)source;
+	take_turn(context);
+	return 0;
+}
+
+/* What is still to be read can join the turn, but nobody waits for long. */
+static void ask_for_turn(struct api *api)
+{
+	uint64_t now = now_of(api);
+
+	if (!api->waiting_since)
+		api->waiting_since = now;
+	if (api->clients.requests >= GROUP_REQUESTS || now - api->waiting_since > TURN_MOST)
+		take_turn(api);
+	else
+		sd_event_source_set_enabled(api->turn, SD_EVENT_ONESHOT);
+}
+
+/* --- clients -----------------------------------------------------------------------------------
+ */
+
+static void drop_largest(struct api *api)
+{
+	struct client *client = clients_largest(&api->clients);
+
+	if (!client)
+		return;
+	log_info("client %llu of the socket is dropped: it has %zu bytes of all clients' %zu",
+		 (unsigned long long)client->id, client->held, api->clients.held);
+	client_free(client);
+}
+
+static int on_client(sd_event_source *source, int fd, uint32_t events, void *context)
+{
+	struct client *client = context;
+	struct api *api = (struct api *)((char *)client->all - offsetof(struct api, clients));
+
+	(void)source;
+	(void)fd;
+	if (events & EPOLLOUT)
+		client_flush(client);
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		client_read(client, now_of(api));
+	client_settle(client);
+	drop_largest(api);
+	if (!TAILQ_EMPTY(&api->clients.waiting))
+		ask_for_turn(api);
+	return 0;
+}
+
+static unsigned int most_clients(const struct api *api)
+{
+	unsigned int most = api->agent->config->api.clients;
+
+	return most ? most : CLIENTS_DEFAULT;
+}
+
+static void refuse_client(int fd)
+{
+	static const char full[] = "-ERR max number of clients reached\r\n";
+
+	if (send(fd, full, sizeof(full) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		errno = 0; /* it sees that it is closed */
+	shutdown(fd, SHUT_RDWR);
+	close(fd);
+}
+
+static void admit_client(struct api *api, int fd, bool reads_only)
+{
+	struct client *client, *oldest;
+
+	if (api->clients.count >= most_clients(api)) {
+		oldest = clients_oldest(&api->clients);
+		if (!oldest) {
+			refuse_client(fd);
+			return;
+		}
+		client_free(oldest);
+	}
+	client = client_new(&api->clients, fd, reads_only, now_of(api));
+	if (!client)
+		return;
+	client->events = EPOLLIN;
+	if (sd_event_add_io(api->agent->loop, &client->source, fd, EPOLLIN, on_client, client) < 0)
+		client_free(client);
+}
+
+/* No descriptor is left, so no client can be told. Those that wait stay in the queue of the socket
+ * for a while. */
+static void pause_accepting(struct api *api)
+{
+	for (size_t i = 0; i < 2; i++)
+		if (api->accepting[i])
+			sd_event_source_set_enabled(api->accepting[i], SD_EVENT_OFF);
+	wake_in(api, FULL_PAUSE);
+}
+
+static int on_connection(sd_event_source *source, int fd, uint32_t events, void *context)
+{
+	struct api *api = context;
+	int client;
+
+	(void)source;
+	(void)events;
+	for (int i = 0; i < ACCEPT_MOST; i++) {
+		client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (client < 0)
+			break;
+		admit_client(api, client, fd == api->listening[1]);
+	}
+	if (client >= 0)
+		return 0;
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+		pause_accepting(api);
+	return 0;
+}
+
+static int on_later(sd_event_source *source, uint64_t time, void *context)
+{
+	struct api *api = context;
+
+	(void)source;
+	(void)time;
+	for (size_t i = 0; i < 2; i++)
+		if (api->accepting[i])
+			sd_event_source_set_enabled(api->accepting[i], SD_EVENT_ON);
+	take_turn(api);
+	return 0;
+}
+
+/* --- sockets -----------------------------------------------------------------------------------
+ */
+
+struct admission {
+	unsigned int mode;
+	const char *group;
+};
+
+static struct admission admission_of(const struct api *api, size_t i)
+{
+	const struct api_config *config = &api->agent->config->api;
+
+	if (!i)
+		return (struct admission){0660, config->group};
+	return (struct admission){config->query_mode ? config->query_mode : 0660,
+				  config->query_group ? config->query_group : config->group};
+}
+
+static int open_socket(struct api *api, size_t i)
+{
+	struct admission admission = admission_of(api, i);
+	const char *directory = api->agent->paths.run;
+	int fd = listener_open(directory, names[i], admission.mode, admission.group), error;
+
+	if (fd < 0)
+		return fd;
+	api->listening[i] = fd;
+	error = sd_event_add_io(api->agent->loop, &api->accepting[i], fd, EPOLLIN, on_connection,
+				api);
+	return error < 0 ? xb_system_error(-error, "cannot wait for clients") : 0;
+}
+
+static void close_sockets(struct api *api)
+{
+	struct client *client;
+
+	for (size_t i = 0; i < 2; i++) {
+		sd_event_source_disable_unref(api->accepting[i]);
+		api->accepting[i] = NULL;
+		listener_close(api->listening[i], api->agent->paths.run, names[i]);
+		api->listening[i] = -1;
+	}
+	while ((client = LIST_FIRST(&api->clients.list)))
+		client_free(client);
+}
+
+static int open_sockets(struct api *api)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < 2; i++)
+		error = open_socket(api, i);
+	if (error)
+		close_sockets(api);
+	return error;
+}
+
+/* Each client takes a descriptor; many systems allow 1,024 unless a process asks for more. */
+static void allow_files(const struct api *api)
+{
+	struct rlimit limit;
+	rlim_t wanted = most_clients(api) + OTHER_FILES;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		log_info("the limit of open files stays as it is");
+}
+
+static int add_sources(struct api *api)
+{
+	sd_event *loop = api->agent->loop;
+	int error = sd_event_add_defer(loop, &api->turn, on_turn, api);
+
+	if (error >= 0)
+		error = sd_event_source_set_priority(api->turn, TURN_PRIORITY);
+	if (error >= 0)
+		error = sd_event_source_set_enabled(api->turn, SD_EVENT_OFF);
+	if (error >= 0)
+		error = sd_event_add_time(loop, &api->later, CLOCK_MONOTONIC, 0, 1000, on_later,
+					  api);
+	if (error >= 0)
+		error = sd_event_source_set_enabled(api->later, SD_EVENT_OFF);
+	return error < 0 ? xb_system_error(-error, "cannot serve clients") : 0;
+}
+
+int api_start(struct agent *agent, struct api **out)
+{
+	struct api *api = calloc(1, sizeof(*api));
+	int error;
+
+	*out = api;
+	if (!api)
+		return xb_out_of_memory();
+	api->agent = agent;
+	api->listening[0] = api->listening[1] = -1;
+	LIST_INIT(&api->clients.list);
+	TAILQ_INIT(&api->clients.waiting);
+	error = group_start(agent, &api->clients, &api->group);
+	if (!error)
+		error = add_sources(api);
+	if (!error && !agent->config->api.off) {
+		allow_files(api);
+		error = open_sockets(api);
+	}
+	return error;
+}
+
+int api_reload(struct api *api)
+{
+	int error = 0;
+
+	if (api->agent->config->api.off) {
+		close_sockets(api);
+		return 0;
+	}
+	allow_files(api);
+	if (api->listening[0] < 0)
+		return open_sockets(api);
+	for (size_t i = 0; !error && i < 2; i++) {
+		struct admission admission = admission_of(api, i);
+
+		error = listener_admit(api->agent->paths.run, names[i], admission.mode,
+				       admission.group);
+	}
+	return error;
+}
+
+void api_stop(struct api *api)
+{
+	if (!api)
+		return;
+	close_sockets(api);
+	sd_event_source_disable_unref(api->turn);
+	sd_event_source_disable_unref(api->later);
+	group_stop(api->group);
+	free(api);
+}

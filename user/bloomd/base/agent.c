@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/base/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/patience.h"
+#include "bloomd/base/log.h"
+#include "engine/rotate.h"
+#include "engine/session.h"
+
+bool agent_is_busy(int error)
+{
+	return error == -EBUSY || error == -EINPROGRESS;
+}
+
+static int has_grown(sd_event_source *source, const siginfo_t *info, void *context)
+{
+	struct agent *agent = context;
+
+	(void)info;
+	sd_event_source_disable_unref(source);
+	agent->growing = false;
+	return 0;
+}
+
+pid_t agent_fork(void)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child < 0)
+		xb_system_error(errno, "cannot start a process");
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	xb_patience_set(XB_PATIENCE);
+	xb_session_end();
+	return 0;
+}
+
+static _Noreturn void grow(const struct agent *agent)
+{
+	struct xb_written written = {.growth_due = true};
+
+	xb_write_settle(&agent->paths, &written);
+	xb_written_free(&written);
+	_exit(0);
+}
+
+static void start_growing(struct agent *agent)
+{
+	sd_event_source *source;
+	pid_t child = agent_fork();
+	int error;
+
+	if (!child)
+		grow(agent);
+	if (child < 0) {
+		log_error("the filter is full and does not grow");
+		return;
+	}
+	error = sd_event_add_child(agent->loop, &source, child, WEXITED, has_grown, agent);
+	agent->growing = error >= 0;
+}
+
+static uint32_t count_open(const struct xb_interfaces *all)
+{
+	uint32_t open = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		open += xb_interface_is_open(&all->item[i]);
+	return open;
+}
+
+/* Once, and not after each write. */
+static void tell_open(struct agent *agent)
+{
+	uint32_t open;
+
+	if (!agent->written.looked)
+		return;
+	open = count_open(&agent->written.interfaces);
+	if (open == agent->open)
+		xb_written_free(&agent->written);
+	else
+		xb_write_tell_open(&agent->written);
+	agent->open = open;
+}
+
+void agent_wrote(struct agent *agent)
+{
+	bool due = agent->written.growth_due;
+
+	tell_open(agent);
+	agent->written.growth_due = false;
+	if (due && !agent->growing)
+		start_growing(agent);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all parts of bloomd have in hand: the loop, the paths and the configuration. Each part is
+ * started with it, and hangs its event sources into the loop. */
+#ifndef XB_BLOOMD_AGENT_H
+#define XB_BLOOMD_AGENT_H
+
+#include <systemd/sd-event.h>
+
+#include "base/paths.h"
+#include "bloomd/base/config.h"
+#include "engine/writepath.h"
+
+struct agent {
+	struct xb_paths paths;
+	const struct config *config; /* the one that is valid now; replaced by a reload */
+	sd_event *loop;
+	struct xb_written written; /* what writes leave, see agent_wrote() */
+	uint32_t open;		   /* interfaces that are not filtered, as it was told */
+	bool growing;		   /* a child builds a larger filter */
+};
+
+/*
+ * After each write that bloomd made: warns of interfaces that are open, and grows a full filter in
+ * a process of its own, so that the loop goes on meanwhile.
+ */
+void agent_wrote(struct agent *agent);
+
+/*
+ * As fork(), for long work beside the loop; an error has its message. The child opens all that it
+ * needs anew, waits for locks as a command does, and ends with the loop's process, because it has
+ * the descriptors of its locks and sockets, too. It ends by _exit().
+ */
+pid_t agent_fork(void);
+
+/*
+ * Whether a write failed only because others are in the way: another writer has the lock, or a
+ * trial is on. bloomd does not wait for them; the part tries again after AGENT_RETRY.
+ */
+bool agent_is_busy(int error);
+#define AGENT_RETRY 20000 /* us */
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Events say only that something may have changed. A look finds out, without a lock and without
+ * waiting; it writes only if something is wrong that the last write did not leave so, or if the
+ * machine has other lifelines than at the last write. So what a write itself brings about ends with
+ * one more look. */
+#include "bloomd/events/events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "attach/anchor.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "bloomd/base/log.h"
+#include "bloomd/events/netevents.h"
+#include "bloomd/events/pathevents.h"
+#include "engine/health.h"
+#include "engine/session.h"
+#include "machine/servers.h"
+#include "machine/survey.h"
+
+#define MILLISECOND  1000ULL /* us */
+#define QUIET	     (200 * MILLISECOND)
+#define AT_MOST	     (2000 * MILLISECOND) /* a burst may put a look off for so long */
+#define NOW_AND_THEN (10000 * MILLISECOND)
+#define SLACK	     (500 * MILLISECOND) /* so that the kernel may wake us once for several things */
+#define BUSY_MOST    AT_MOST
+#define IN_VAIN	     (10 * XB_SECOND) /* between writes that mend nothing */
+
+#define PINS 2
+
+struct events {
+	struct agent *agent;
+	struct netevents *net;
+	struct pathevents *servers; /* as xb_server_places */
+	size_t server_count;
+	struct pathevents pins[PINS];
+	char anchor[XB_PATH_MAX];	/* directory of its pins */
+	sd_event_source *soon, *always; /* a look after an event, and the next without one */
+	uint64_t first;			/* event that no look has followed, us; 0: none */
+	uint64_t busy;			/* how long to wait next for others, us */
+	bool changed;			/* the network or a file, since the last write */
+	uint64_t lifelines;		/* digest of those at the last write */
+	uint64_t left;			/* digest of the problems that it left */
+	uint64_t wrote;			/* when, xb_clock() */
+	bool failed;			/* it was told */
+};
+
+struct look {
+	struct xb_health health;
+	uint64_t lifelines, problems; /* digests; 0: there are none */
+};
+
+static uint64_t digest(uint64_t before, const void *bytes, size_t size)
+{
+	return before << 32 ^ before >> 32 ^
+	       (1ULL << 32 | crc32((uint32_t)before, bytes, (uint32_t)size));
+}
+
+static uint64_t digest_problems(const struct xb_problems *problems)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < problems->count; i++)
+		all = digest(all, problems->item[i].text, strlen(problems->item[i].text));
+	return all;
+}
+
+/* In whatever order the kernel tells of them. */
+static uint64_t digest_lifelines(const struct xb_lifelines *lifelines)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < lifelines->count; i++) {
+		const struct xb_lifeline *one = &lifelines->item[i];
+		uint8_t key[XB_ENTRY_KEY_BYTES];
+		uint64_t its = digest(one->kind + 1U, key, xb_entry_encode(&one->entry, key));
+
+		all += digest(its, one->why, strlen(one->why));
+	}
+	return all;
+}
+
+/* Time servers, for which a program may have to be asked, are left to writes. */
+static int survey(struct look *look)
+{
+	const struct xb_interfaces *all = &look->health.interfaces;
+	uint32_t *ifindexes = calloc(all->count + 1, sizeof(*ifindexes));
+	struct xb_lifelines found = {0};
+	size_t count = 0;
+	int error;
+
+	if (!ifindexes)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].wanted[0] && all->item[i].now.ifindex)
+			ifindexes[count++] = all->item[i].now.ifindex;
+	error = xb_lifelines_find(ifindexes, count, XB_LIFELINE_ALL & ~(1U << XB_LIFELINE_TIME),
+				  &found);
+	look->lifelines = digest_lifelines(&found);
+	xb_lifelines_free(&found);
+	free(ifindexes);
+	return error;
+}
+
+static bool is_of_another_namespace(const struct xb_problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		if (problems->item[i].kind == XB_PROBLEM_NAMESPACE)
+			return true;
+	return false;
+}
+
+/* What is enforced in another namespace is left to the bloomd there. */
+static int look_at_all(const struct agent *agent, struct look *look)
+{
+	int error = xb_health_glance(&agent->paths, &look->health);
+
+	if (error)
+		return error;
+	if (is_of_another_namespace(&look->health.problems))
+		return 0;
+	look->problems = digest_problems(&look->health.problems);
+	return look->health.store.wanted_count ? survey(look) : 0;
+}
+
+static bool is_write_due(const struct events *events, const struct look *look)
+{
+	bool same = look->problems == events->left;
+
+	if (look->lifelines && look->lifelines != events->lifelines)
+		return true;
+	if (!look->problems || (same && !events->changed))
+		return false;
+	return !same || xb_clock() - events->wrote >= IN_VAIN;
+}
+
+static void look_in(struct events *events, uint64_t delay)
+{
+	sd_event_source_set_time_relative(events->soon, delay);
+	sd_event_source_set_enabled(events->soon, SD_EVENT_ONESHOT);
+}
+
+static void wait_for_others(struct events *events)
+{
+	look_in(events, events->busy);
+	events->busy = events->busy * 2 > BUSY_MOST ? BUSY_MOST : events->busy * 2;
+}
+
+/* Once, until something succeeds. */
+static void fail(struct events *events, int error)
+{
+	if (agent_is_busy(error)) {
+		wait_for_others(events);
+		return;
+	}
+	if (!events->failed)
+		log_error("cannot follow the changes of this machine; trying again");
+	events->failed = true;
+}
+
+/* What the write could not mend is known from now on. */
+static void note_what_is_left(struct events *events)
+{
+	struct look after = {0};
+
+	if (!look_at_all(events->agent, &after))
+		events->left = after.problems;
+	xb_health_free(&after.health);
+}
+
+static void write_all(struct events *events, const struct look *look)
+{
+	struct agent *agent = events->agent;
+	int error = xb_write(&agent->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY, NULL, NULL,
+			     &agent->written);
+
+	if (error && agent_is_busy(error)) {
+		wait_for_others(events);
+		return;
+	}
+	events->wrote = xb_clock();
+	events->changed = false;
+	if (error && error != XB_UNMET) {
+		events->left = look->problems;
+		fail(events, error);
+		return;
+	}
+	events->failed = false;
+	events->lifelines = look->lifelines;
+	agent_wrote(agent);
+	note_what_is_left(events);
+}
+
+static void look(struct events *events)
+{
+	struct look now = {0};
+	int error = look_at_all(events->agent, &now);
+
+	events->first = 0;
+	if (error) {
+		fail(events, error);
+	} else if (is_write_due(events, &now)) {
+		write_all(events, &now);
+	} else {
+		events->busy = AGENT_RETRY;
+		events->left = now.problems;
+	}
+	xb_health_free(&now.health);
+}
+
+static int on_soon(sd_event_source *source, uint64_t time, void *context)
+{
+	(void)source;
+	(void)time;
+	look(context);
+	return 0;
+}
+
+static int on_always(sd_event_source *source, uint64_t time, void *context)
+{
+	struct events *events = context;
+
+	(void)time;
+	for (size_t i = 0; i < events->server_count; i++)
+		pathevents_renew(&events->servers[i]);
+	for (size_t i = 0; i < PINS; i++)
+		pathevents_renew(&events->pins[i]);
+	look(events);
+	sd_event_source_set_time_relative(source, NOW_AND_THEN);
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static void put_off(struct events *events)
+{
+	uint64_t now = 0, due;
+
+	sd_event_now(events->agent->loop, CLOCK_MONOTONIC, &now);
+	if (!events->first)
+		events->first = now;
+	due = events->first + AT_MOST;
+	look_in(events, due <= now ? 0 : due - now < QUIET ? due - now : QUIET);
+}
+
+/* Until the look, too, no other write relies on what was. */
+static void on_network(void *context)
+{
+	struct events *events = context;
+
+	xb_session_distrust();
+	events->changed = true;
+	put_off(events);
+}
+
+static void on_server_place(void *context)
+{
+	struct events *events = context;
+
+	events->changed = true;
+	put_off(events);
+}
+
+static void on_pins(void *context)
+{
+	xb_session_distrust();
+	put_off(context);
+}
+
+static int watch_servers(struct events *events)
+{
+	size_t count = 0;
+
+	while (xb_server_places[count])
+		count++;
+	events->servers = calloc(count, sizeof(*events->servers));
+	if (!events->servers)
+		return xb_out_of_memory();
+	events->server_count = count;
+	for (size_t i = 0; i < count; i++)
+		pathevents_init(&events->servers[i], events->agent->loop, xb_server_places[i],
+				on_server_place, events);
+	return 0;
+}
+
+static int watch_pins(struct events *events)
+{
+	const char *pins = events->agent->paths.pins;
+
+	pathevents_init(&events->pins[0], events->agent->loop, pins, on_pins, events);
+	pathevents_init(&events->pins[1], events->agent->loop, events->anchor, on_pins, events);
+	return xb_path_join(events->anchor, pins, XB_ANCHOR_PINS);
+}
+
+static int add_timers(struct events *events)
+{
+	sd_event *loop = events->agent->loop;
+	int error = sd_event_add_time_relative(loop, &events->soon, CLOCK_MONOTONIC, QUIET,
+					       MILLISECOND, on_soon, events);
+
+	if (error >= 0)
+		error = sd_event_add_time_relative(loop, &events->always, CLOCK_MONOTONIC, 0, SLACK,
+						   on_always, events);
+	return error < 0 ? xb_system_error(-error, "cannot set a timer") : 0;
+}
+
+int events_start(struct agent *agent, struct events **out)
+{
+	struct events *events = calloc(1, sizeof(*events));
+	int error;
+
+	*out = events;
+	if (!events)
+		return xb_out_of_memory();
+	events->agent = agent;
+	events->busy = AGENT_RETRY;
+	error = netevents_start(agent->loop, on_network, events, &events->net);
+	if (!error)
+		error = watch_servers(events);
+	if (!error)
+		error = watch_pins(events);
+	return error ? error : add_timers(events);
+}
+
+void events_stop(struct events *events)
+{
+	if (!events)
+		return;
+	netevents_stop(events->net);
+	for (size_t i = 0; i < events->server_count; i++)
+		pathevents_stop(&events->servers[i]);
+	for (size_t i = 0; i < PINS; i++)
+		pathevents_stop(&events->pins[i]);
+	sd_event_source_disable_unref(events->soon);
+	sd_event_source_disable_unref(events->always);
+	free(events->servers);
+	free(events);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/feeds/feedconfig.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "bloomd/base/config.h"
+#include "fetch/wire.h"
+#include "lists/table.h"
+#include "model/verdict.h"
+#include "store/lists.h"
+
+#define EVERY	   3600
+#define TIME_LIMIT 60
+#define MAX_BYTES  ((uint64_t)64 << 20)
+#define SHARE	   0.05
+
+int feed_config_begin(struct config *config, const char *name)
+{
+	struct feed_config **at = &config->feeds;
+
+	if (!xb_feed_name_ok(name))
+		return xb_input_error("invalid feed name '%s': up to %d letters, digits, '.', '_' "
+				      "and '-', a letter or digit first",
+				      XB_SHOW(name), XB_FEED_NAME_MAX);
+	while (*at && strcmp((*at)->name, name))
+		at = &(*at)->next;
+	if (!*at)
+		*at = calloc(1, sizeof(**at));
+	if (!*at)
+		return xb_out_of_memory();
+	config->feed = *at;
+	if (config->feed->name[0])
+		return 0;
+	strcpy(config->feed->name, name);
+	config->feed->every = EVERY;
+	config->feed->time_limit = TIME_LIMIT;
+	config->feed->max_bytes = MAX_BYTES;
+	config->feed->guard.share = SHARE;
+	return 0;
+}
+
+void feed_config_free(struct feed_config *feeds)
+{
+	while (feeds) {
+		struct feed_config *next = feeds->next;
+
+		free(feeds->url);
+		free(feeds->list);
+		free(feeds->format);
+		free(feeds->end);
+		free(feeds->ca);
+		free((struct xb_entry *)(uintptr_t)feeds->guard.canaries);
+		free(feeds->names);
+		free(feeds);
+		feeds = next;
+	}
+}
+
+const struct feed_config *feed_config_find(const struct config *config, const char *name)
+{
+	const struct feed_config *feed = config->feeds;
+
+	while (feed && strcmp(feed->name, name))
+		feed = feed->next;
+	return feed;
+}
+
+const char *feed_config_list(const struct feed_config *feed)
+{
+	return feed->list ?: feed->name;
+}
+
+static int set_text(char **text, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return xb_out_of_memory();
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+static bool has_scheme(const char *value, const char *scheme)
+{
+	return !strncasecmp(value, scheme, strlen(scheme)) && value[strlen(scheme)];
+}
+
+static int set_url(struct config *config, const char *value)
+{
+	if (strlen(value) >= FETCH_URL_MAX || !fetch_text_ok(value, FETCH_URL_MAX) ||
+	    strchr(value, ' '))
+		return xb_input_error("a URL has no blanks, only ASCII, and less than %d bytes",
+				      FETCH_URL_MAX);
+	if (!has_scheme(value, "https://") && !has_scheme(value, "http://") &&
+	    strncmp(value, "file:///", 8) != 0)
+		return xb_input_error("a URL begins with https://, http:// or file:///, not '%s'",
+				      XB_SHOW(value));
+	return set_text(&config->feed->url, value);
+}
+
+static int set_list(struct config *config, const char *value)
+{
+	if (!xb_list_name_ok(value))
+		return xb_input_error("invalid list name '%s': letters, digits, . _ - only",
+				      XB_SHOW(value));
+	if (!strcmp(value, XB_LIST_ALLOW))
+		return xb_input_error("'%s' is the name of the allowlist's own list", value);
+	return set_text(&config->feed->list, value);
+}
+
+static int set_format(struct config *config, const char *value)
+{
+	struct xb_reading reading = {0};
+	int error = xb_listformat_choose(&reading, value);
+
+	return error ? error : set_text(&config->feed->format, value);
+}
+
+static int set_end(struct config *config, const char *value)
+{
+	return set_text(&config->feed->end, value);
+}
+
+static int set_ca(struct config *config, const char *value)
+{
+	if (*value != '/' || strlen(value) >= FETCH_PATH_MAX)
+		return xb_input_error("ca takes the whole path of a file, not '%s'",
+				      XB_SHOW(value));
+	return set_text(&config->feed->ca, value);
+}
+
+static int set_verdict(struct config *config, const char *value)
+{
+	config->feed->judges = true;
+	return xb_domain_verdict_parse(value, &config->feed->verdict);
+}
+
+static int take_number(const char *value, uint64_t most, uint64_t *number)
+{
+	unsigned long long parsed;
+	char *end;
+
+	errno = 0;
+	parsed = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno || !parsed || parsed > most)
+		return xb_input_error("not a whole number from 1 to %" PRIu64 ": '%s'", most,
+				      XB_SHOW(value));
+	*number = parsed;
+	return 0;
+}
+
+/* A number with a unit; the table ends with NULL. */
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static bool take_units(const char *value, const struct unit *units, uint64_t most, uint64_t *number)
+{
+	unsigned long long parsed;
+	char *end;
+
+	errno = 0;
+	parsed = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || errno || !parsed)
+		return false;
+	while (units->name && strcasecmp(units->name, end) != 0)
+		units++;
+	if (!units->name || parsed > most / units->factor)
+		return false;
+	*number = parsed * units->factor;
+	return true;
+}
+
+static int take_seconds(const char *value, uint32_t most, uint32_t *seconds)
+{
+	static const struct unit units[] = {{"", 1},	  {"s", 1},	 {"m", 60}, {"h", 3600},
+					    {"d", 86400}, {"w", 604800}, {0}};
+	uint64_t number;
+
+	if (!take_units(value, units, most, &number))
+		return xb_input_error(
+			"not a whole number of seconds, or one with a unit (90s, 15m, "
+			"1h, 30d, 2w), from 1 to %u seconds: '%s'",
+			most, XB_SHOW(value));
+	*seconds = (uint32_t)number;
+	return 0;
+}
+
+#define YEAR ((uint32_t)366 * 86400)
+
+static int set_every(struct config *config, const char *value)
+{
+	return take_seconds(value, YEAR, &config->feed->every);
+}
+
+static int set_time_limit(struct config *config, const char *value)
+{
+	return take_seconds(value, 3600, &config->feed->time_limit);
+}
+
+static int set_timeout(struct config *config, const char *value)
+{
+	return take_seconds(value, 10 * YEAR, &config->feed->timeout);
+}
+
+static int set_max_age(struct config *config, const char *value)
+{
+	return take_seconds(value, 10 * YEAR, &config->feed->max_age);
+}
+
+static int set_max_bytes(struct config *config, const char *value)
+{
+	static const struct unit units[] = {
+		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {0}};
+
+	if (take_units(value, units, (uint64_t)1 << 30, &config->feed->max_bytes))
+		return 0;
+	return xb_input_error("not a number of bytes, or one with k, m or g, up to 1g: '%s'",
+			      XB_SHOW(value));
+}
+
+static int set_min_entries(struct config *config, const char *value)
+{
+	return take_number(value, UINT32_MAX, &config->feed->least_entries);
+}
+
+static int set_max_entries(struct config *config, const char *value)
+{
+	return take_number(value, UINT32_MAX, &config->feed->guard.most_entries);
+}
+
+static int set_max_change(struct config *config, const char *value)
+{
+	char *end;
+	double factor = strtod(value, &end);
+
+	if (end == value || *end || !(factor >= 1 && factor <= 1e9))
+		return xb_input_error("not a factor of 1 or more, such as 1.5: '%s'",
+				      XB_SHOW(value));
+	config->feed->factor = factor;
+	return 0;
+}
+
+static int set_max_share(struct config *config, const char *value)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || strcmp(end, "%") != 0 || !(percent > 0 && percent <= 100))
+		return xb_input_error("not a share above 0%% and up to 100%%, such as 5%%: '%s'",
+				      XB_SHOW(value));
+	config->feed->guard.share = percent / 100;
+	return 0;
+}
+
+/* The forms of names are behind each other, so they may move: the canaries point to them anew. */
+static int add_canary(struct feed_config *feed, const char *word)
+{
+	struct xb_feed_guard *guard = &feed->guard;
+	struct xb_entry *canaries = (struct xb_entry *)(uintptr_t)guard->canaries, entry;
+	uint8_t form[XB_NAME_BYTES] = {0}, *names;
+	int error = xb_entry_parse(word, strlen(word), form, &entry, NULL);
+
+	if (error)
+		return error;
+	error = xb_array_grow(&canaries, &feed->canary_room, guard->canary_count + 1,
+			      sizeof(*canaries));
+	guard->canaries = canaries;
+	if (error)
+		return error;
+	names = reallocarray(feed->names, guard->canary_count + 1, XB_NAME_BYTES);
+	if (!names)
+		return xb_out_of_memory();
+	feed->names = names;
+	memcpy(names + guard->canary_count * XB_NAME_BYTES, form, XB_NAME_BYTES);
+	canaries[guard->canary_count++] = entry;
+	for (size_t i = 0; i < guard->canary_count; i++)
+		if (xb_entry_is_name(&canaries[i]))
+			canaries[i].name = names + i * XB_NAME_BYTES;
+	return 0;
+}
+
+/* May stand there again and again, and may have several words. */
+static int set_canary(struct config *config, const char *value)
+{
+	char *copy = strdup(value), *rest = NULL;
+	int error = copy ? 0 : xb_out_of_memory();
+
+	if (copy)
+		for (char *word = strtok_r(copy, " ,\t", &rest); word && !error;
+		     word = strtok_r(NULL, " ,\t", &rest))
+			error = add_canary(config->feed, word);
+	free(copy);
+	return error;
+}
+
+static int set_on_removal(struct config *config, const char *value)
+{
+	config->feed->flush = !strcmp(value, "flush");
+	return config->feed->flush || !strcmp(value, "keep")
+		       ? 0
+		       : xb_input_error("on-removal takes keep or flush, not '%s'", XB_SHOW(value));
+}
+
+static int set_accept_unframed(struct config *config, const char *value)
+{
+	config->feed->accept_unframed = !strcmp(value, "yes");
+	return config->feed->accept_unframed || !strcmp(value, "no")
+		       ? 0
+		       : xb_input_error("accept-unframed takes yes or no, not '%s'",
+					XB_SHOW(value));
+}
+
+const struct config_key feed_keys[] = {
+	{"url", set_url},
+	{"every", set_every},
+	{"list", set_list},
+	{"format", set_format},
+	{"verdict", set_verdict},
+	{"timeout", set_timeout},
+	{"min-entries", set_min_entries},
+	{"max-entries", set_max_entries},
+	{"max-change", set_max_change},
+	{"max-share", set_max_share},
+	{"canary", set_canary},
+	{"max-bytes", set_max_bytes},
+	{"max-age", set_max_age},
+	{"time-limit", set_time_limit},
+	{"expect-end", set_end},
+	{"accept-unframed", set_accept_unframed},
+	{"on-removal", set_on_removal},
+	{"ca", set_ca},
+	{0},
+};
+
+static int check_one(const struct feed_config *feed)
+{
+	const char *list = feed_config_list(feed);
+
+	if (!feed->url)
+		return xb_input_error("[feed %s] has no url", feed->name);
+	if (!strcmp(list, XB_LIST_ALLOW))
+		return xb_input_error("[feed %s] has the name of the allowlist's own list: give it "
+				      "a list of another name",
+				      feed->name);
+	for (const struct feed_config *other = feed->next; other; other = other->next)
+		if (!strcmp(list, feed_config_list(other)))
+			return xb_input_error("[feed %s] and [feed %s] fill the same list: each "
+					      "would take out what the other lists",
+					      feed->name, other->name);
+	return 0;
+}
+
+int feed_config_check(const struct config *config)
+{
+	int error = 0;
+
+	for (const struct feed_config *feed = config->feeds; feed && !error; feed = feed->next)
+		error = check_one(feed);
+	return error;
+}
+
+/* FNV-1a of 64 bits: nobody gains by two configurations of one hash. */
+static void mix(uint64_t *hash, const void *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		*hash = (*hash ^ ((const uint8_t *)data)[i]) * 0x100000001b3;
+}
+
+static void mix_text(uint64_t *hash, const char *text)
+{
+	mix(hash, text ?: "", strlen(text ?: "") + 1);
+}
+
+void feed_config_terms(const struct feed_config *feed, char out[32])
+{
+	uint64_t hash = 0xcbf29ce484222325;
+	uint32_t verdict = feed->judges ? feed->verdict + 1 : 0;
+
+	mix_text(&hash, feed->url);
+	mix_text(&hash, feed_config_list(feed));
+	mix_text(&hash, feed->format);
+	mix(&hash, &verdict, sizeof(verdict));
+	mix(&hash, &feed->timeout, sizeof(feed->timeout));
+	snprintf(out, 32, "%016" PRIx64, hash);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The sections [feed NAME] of the configuration. */
+#ifndef XB_BLOOMD_FEEDCONFIG_H
+#define XB_BLOOMD_FEEDCONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bloomd/base/config.h"
+#include "engine/feedguard.h"
+#include "engine/feedstate.h"
+
+struct feed_config {
+	struct feed_config *next; /* in the order of the files */
+	char name[XB_FEED_NAME_MAX + 1];
+	char *url;
+	char *list;   /* NULL: of the feed's name */
+	char *format; /* NULL: the first line decides */
+	char *end;    /* how the list has to end; NULL: any way */
+	char *ca;     /* NULL: the certificates of the system */
+	bool judges;
+	uint32_t verdict;			      /* with judges */
+	uint32_t every, time_limit, timeout, max_age; /* seconds; 0: no timeout, any age */
+	uint64_t max_bytes, least_entries;
+	double factor; /* 0: as of an import */
+	bool flush, accept_unframed;
+	struct xb_feed_guard guard;
+	size_t canary_room;
+	uint8_t *names; /* XB_NAME_BYTES for each canary */
+};
+
+extern const struct config_key feed_keys[];
+
+/* The feed of the section "feed NAME" is the one whose keys follow. */
+int feed_config_begin(struct config *config, const char *name);
+
+/* After the last file: what one key alone does not show. */
+int feed_config_check(const struct config *config);
+
+void feed_config_free(struct feed_config *feeds);
+
+const struct feed_config *feed_config_find(const struct config *config, const char *name);
+const char *feed_config_list(const struct feed_config *feed);
+
+/* Names all that decides what a body becomes in the store: if it differs, an answer "unchanged" of
+ * the server says nothing. */
+void feed_config_terms(const struct feed_config *feed, char out[32]);
+
+#endif

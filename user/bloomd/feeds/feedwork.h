@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a process of its own does with the answer of a server, so that the loop goes on meanwhile:
+ * guards, import, and the state of the feed. */
+#ifndef XB_BLOOMD_FEEDWORK_H
+#define XB_BLOOMD_FEEDWORK_H
+
+#include "bloomd/feeds/feedconfig.h"
+#include "bloomd/feeds/fetcher.h"
+
+/* One answer for one feed. */
+struct feed_work {
+	const struct xb_paths *paths;
+	const struct feed_config *feed;
+	struct xb_feed_state state; /* as it was before; its end is written to the file */
+	const struct fetched *fetched;
+	bool conditional; /* the list in force is what the state says */
+};
+
+/* Carries it out. The list stays as it is unless the answer is good in every respect. Returns 0 if
+ * the state was written. */
+int feedwork_run(struct feed_work *work);
+
+/* For a feed that is no longer configured: empties its list, then removes its state. */
+int feedwork_remove(const struct xb_paths *paths, const struct xb_feed_state *state);
+
+#endif

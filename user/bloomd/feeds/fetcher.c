@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/feeds/fetcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define PROGRAM "bloomd-fetch"
+#ifndef XB_LIBEXEC
+#define XB_LIBEXEC "/usr/local/libexec"
+#endif
+
+#define SECOND 1000000ULL /* us */
+#define GRACE  2	  /* seconds for it to say itself that its time is over */
+
+struct fetcher {
+	uint64_t max_bytes;
+	fetcher_done *done;
+	void *context;
+	pid_t child;
+	bool late;
+	sd_event_source *exited, *deadline;
+	int request, result, body, file; /* -1: none */
+};
+
+const char *fetcher_outcome(uint32_t outcome)
+{
+	static const char *const names[] = {
+#define NAME(symbol, name) name,
+		FETCH_OUTCOMES(NAME)
+#undef NAME
+	};
+
+	return names[outcome];
+}
+
+/* Beside bloomd, or where it is installed. */
+static int find_program(char path[XB_PATH_MAX])
+{
+	ssize_t size = readlink("/proc/self/exe", path, XB_PATH_MAX - sizeof(PROGRAM) - 1);
+
+	if (size > 0) {
+		path[size] = '\0';
+		strcpy(strrchr(path, '/') + 1, PROGRAM);
+		if (!access(path, X_OK))
+			return 0;
+	}
+	strcpy(path, XB_LIBEXEC "/xdp-bloom/" PROGRAM);
+	return access(path, X_OK) ? xb_system_error(errno, "cannot run %s", path) : 0;
+}
+
+static int make_memory(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 ? xb_system_error(errno, "cannot make a file in memory") : fd;
+}
+
+/* Without waiting, whatever stands under the name. */
+static int open_file(const char *url)
+{
+	const char *path = url + strlen("file://");
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? xb_system_error(errno, "cannot read %s", path) : fd;
+}
+
+static int write_request(struct fetcher *fetcher, const struct feed_config *feed,
+			 const struct xb_feed_state *state, bool conditional)
+{
+	struct fetch_request request = {
+		.magic = FETCH_MAGIC,
+		.seconds = feed->time_limit,
+		.max_bytes = feed->max_bytes,
+		/* The last line shows that the body is whole. */
+		.accept_unframed = feed->accept_unframed || feed->end,
+	};
+
+	snprintf(request.url, sizeof(request.url), "%s", feed->url);
+	snprintf(request.ca, sizeof(request.ca), "%s", feed->ca ?: "");
+	if (conditional && fetch_text_ok(state->etag, sizeof(state->etag)))
+		memcpy(request.etag, state->etag, sizeof(request.etag));
+	if (conditional && fetch_text_ok(state->modified, sizeof(state->modified)))
+		memcpy(request.modified, state->modified, sizeof(request.modified));
+	return pwrite(fetcher->request, &request, sizeof(request), 0) == sizeof(request)
+		       ? 0
+		       : xb_system_error(errno, "cannot write a request");
+}
+_Static_assert(XB_FEED_TEXT == FETCH_HEADER_MAX, "headers are kept whole");
+
+static int make_files(struct fetcher *fetcher, const struct feed_config *feed)
+{
+	fetcher->request = make_memory("request");
+	fetcher->result = fetcher->request < 0 ? -1 : make_memory("result");
+	fetcher->body = fetcher->result < 0 ? -1 : make_memory("body");
+	if (fetcher->body < 0)
+		return -EIO;
+	if (!strncmp(feed->url, "file:", 5)) {
+		fetcher->file = open_file(feed->url);
+		return fetcher->file < 0 ? fetcher->file : 0;
+	}
+	return 0;
+}
+
+/* Puts the descriptors where bloomd-fetch wants them. All of them are above first, so that none is
+ * overwritten before it has moved. */
+static bool place(const struct fetcher *fetcher)
+{
+	const int from[] = {fetcher->request, fetcher->result, fetcher->body, fetcher->file};
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), above[4];
+
+	for (int i = 0; i < 4; i++)
+		above[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD_CLOEXEC, 16);
+	for (int i = 0; i < 3; i++)
+		if (dup2(nothing, i) < 0)
+			return false;
+	for (int i = 0; i < 4; i++)
+		if (above[i] >= 0 && dup2(above[i], FETCH_REQUEST_FD + i) < 0)
+			return false;
+	return !close_range(FETCH_FILE_FD + (fetcher->file >= 0), ~0U, 0);
+}
+
+/* In the child: only proxies of the environment mean something to libcurl. */
+static _Noreturn void execute(const struct fetcher *fetcher, const char *path)
+{
+	static const char *const kept[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy",
+					   "NO_PROXY"};
+	char *arguments[] = {(char *)(uintptr_t)PROGRAM, NULL}, *environment[6] = {0};
+	sigset_t none;
+	size_t count = 0;
+
+	for (size_t i = 0; i < 5; i++) {
+		const char *value = getenv(kept[i]);
+
+		if (value && asprintf(&environment[count], "%s=%s", kept[i], value) > 0)
+			count++;
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (place(fetcher))
+		execve(path, arguments, environment);
+	_exit(127);
+}
+
+static void fail(struct fetch_result *result, const char *detail)
+{
+	*result = (struct fetch_result){.magic = FETCH_MAGIC, .outcome = FETCH_FAILED};
+	snprintf(result->detail, sizeof(result->detail), "%s", detail);
+}
+
+static bool is_valid(const struct fetch_result *result)
+{
+	return result->magic == FETCH_MAGIC && result->outcome < FETCH_OUTCOME_COUNT &&
+	       result->status < 1000 && result->content_time >= 0 &&
+	       result->content_time <= UINT32_MAX &&
+	       fetch_text_ok(result->etag, sizeof(result->etag)) &&
+	       fetch_text_ok(result->modified, sizeof(result->modified)) &&
+	       fetch_text_ok(result->detail, sizeof(result->detail));
+}
+
+/* Nobody writes to it any more: the process is gone, and had it given the descriptor away, this
+ * would fail. */
+static bool take_body(const struct fetcher *fetcher, uint64_t bytes)
+{
+	struct stat about;
+
+	return !fcntl(fetcher->body, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) &&
+	       !fstat(fetcher->body, &about) && about.st_size >= 0 &&
+	       (uint64_t)about.st_size == bytes && bytes <= fetcher->max_bytes &&
+	       !lseek(fetcher->body, 0, SEEK_SET);
+}
+
+static void read_result(struct fetcher *fetcher, const siginfo_t *info, struct fetched *fetched)
+{
+	struct fetch_result *result = &fetched->result;
+	char text[FETCH_DETAIL_MAX];
+
+	fetched->body = -1;
+	if (fetcher->late) {
+		fail(result, "not done in time, and ended");
+		result->outcome = FETCH_TIMEOUT;
+	} else if (info->si_code != CLD_EXITED || info->si_status) {
+		snprintf(text, sizeof(text), PROGRAM " ended with %s %d",
+			 info->si_code == CLD_EXITED ? "code" : "signal", info->si_status);
+		fail(result, text);
+	} else if (pread(fetcher->result, result, sizeof(*result), 0) != sizeof(*result) ||
+		   !is_valid(result)) {
+		fail(result, PROGRAM " gave no valid answer");
+	} else if (result->outcome == FETCH_TAKEN) {
+		if (take_body(fetcher, result->bytes)) {
+			fetched->body = fetcher->body;
+			fetcher->body = -1;
+		} else {
+			fail(result, PROGRAM " gave no valid body");
+		}
+	}
+}
+
+static int on_exit_of_child(sd_event_source *source, const siginfo_t *info, void *context)
+{
+	struct fetcher *fetcher = context;
+	struct fetched fetched;
+
+	(void)source;
+	fetcher->child = 0;
+	sd_event_source_set_enabled(fetcher->deadline, SD_EVENT_OFF);
+	read_result(fetcher, info, &fetched);
+	fetcher->done(fetcher->context, &fetched);
+	return 0;
+}
+
+static int on_deadline(sd_event_source *source, uint64_t time, void *context)
+{
+	struct fetcher *fetcher = context;
+
+	(void)source;
+	(void)time;
+	fetcher->late = true;
+	kill(fetcher->child, SIGKILL);
+	return 0;
+}
+
+static int run(struct agent *agent, struct fetcher *fetcher, uint32_t seconds)
+{
+	char path[XB_PATH_MAX];
+	int error = find_program(path);
+
+	if (error)
+		return error;
+	fetcher->child = fork();
+	if (!fetcher->child)
+		execute(fetcher, path);
+	if (fetcher->child < 0) {
+		fetcher->child = 0;
+		return xb_system_error(errno, "cannot start a process");
+	}
+	error = sd_event_add_child(agent->loop, &fetcher->exited, fetcher->child, WEXITED,
+				   on_exit_of_child, fetcher);
+	if (error >= 0)
+		error = sd_event_add_time_relative(agent->loop, &fetcher->deadline, CLOCK_MONOTONIC,
+						   (seconds + GRACE) * SECOND, 0, on_deadline,
+						   fetcher);
+	return error < 0 ? xb_system_error(-error, "cannot watch a process") : 0;
+}
+
+int fetcher_start(struct agent *agent, const struct feed_config *feed,
+		  const struct xb_feed_state *state, bool conditional, fetcher_done *done,
+		  void *context, struct fetcher **out)
+{
+	struct fetcher *fetcher = calloc(1, sizeof(*fetcher));
+	int error;
+
+	*out = fetcher;
+	if (!fetcher)
+		return xb_out_of_memory();
+	*fetcher = (struct fetcher){.max_bytes = feed->max_bytes,
+				    .done = done,
+				    .context = context,
+				    .request = -1,
+				    .result = -1,
+				    .body = -1,
+				    .file = -1};
+	error = make_files(fetcher, feed);
+	if (!error)
+		error = write_request(fetcher, feed, state, conditional);
+	if (!error)
+		error = run(agent, fetcher, feed->time_limit);
+	if (error) {
+		fetcher_stop(fetcher);
+		*out = NULL;
+	}
+	return error;
+}
+
+static void close_one(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void fetcher_stop(struct fetcher *fetcher)
+{
+	if (!fetcher)
+		return;
+	if (fetcher->child > 0) {
+		kill(fetcher->child, SIGKILL);
+		waitpid(fetcher->child, NULL, 0);
+	}
+	sd_event_source_disable_unref(fetcher->exited);
+	sd_event_source_disable_unref(fetcher->deadline);
+	close_one(fetcher->request);
+	close_one(fetcher->result);
+	close_one(fetcher->body);
+	close_one(fetcher->file);
+	free(fetcher);
+}
