@@ -174,7 +174,18 @@ t_by_hiredis()
 }
 
 t_what_is_no_request() { begin; clients wrong; answers PONG PING; }
-t_one_that_fails() { begin; clients culprit; }
+
+# An entry has room for so many lists with such comments, and for 14 without.
+t_one_that_fails()
+{
+	begin
+	for ((i = 0; i < 241; i++)); do
+		printf 'add 192.0.2.1 --list full%d --comment %0255d\n' "$i" 0
+	done >"$T/batch"
+	exits 0 batch "$T/batch"
+	clients culprit
+}
+
 t_in_pieces() { begin; clients pieces; }
 t_who_never_reads() { begin; clients silent; answers PONG PING; }
 t_a_thousand() { begin; clients crowd; }
