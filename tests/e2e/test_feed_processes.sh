@@ -1,0 +1,269 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The processes behind feeds: what they may, how they end, and what the configuration says of feeds.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/feeds.sh"
+
+fetching() { pgrep -P "$agent" -x bloomd-fetch; }
+ends_with_it() { ! kill -0 "$1" 2>/dev/null; }
+
+# In place of bloomd-fetch, one that answers whatever $T/bin/lie says.
+t_answers_that_are_lies()
+{
+	local lie
+
+	begin
+	mkdir "$T/bin"
+	cp "$bloomd" "$bloomd-fetch" "$T/bin"
+	agent_program=$T/bin/bloomd
+	configure 'every = 1h' 'max-bytes = 4k'
+	agent
+	wait_for "the first list" has_outcome main updated
+	cat >"$T/bin/bloomd-fetch" <<-'END'
+		#!/usr/bin/python3
+		import os, struct, sys
+		def answer(outcome=1, status=200, bytes=8, time=0, etag=b"", detail=b"", magic=0x78626632, body=b"5.9.9.9\n"):
+		    os.write(5, body)
+		    os.write(4, struct.pack("<IIIIQq256s256s256s", magic, outcome, status, 0, bytes, time, etag, b"", detail))
+	END
+	echo "exec(open('$T/bin/lie').read())" >>"$T/bin/bloomd-fetch"
+	for lie in 'pass' 'sys.exit(1)' 'os.write(4, b"junk")' 'answer(magic=1)' 'answer(outcome=15)' \
+		'answer(outcome=2**32 - 1)' 'answer(status=1000)' 'answer(bytes=9)' 'answer(bytes=2**63)' \
+		'answer(time=-1)' 'answer(time=2**40)' 'answer(etag=b"a\nb")' 'answer(etag=b"a" * 256)' \
+		'answer(detail=b"\x1b[2J")' 'answer(bytes=5000, body=b"#" * 5000)' 'os.kill(os.getpid(), 11)' \
+		'os.ftruncate(4, 10**9)'; do
+		echo "$lie" >"$T/bin/lie"
+		ends_as failed
+		keeps_list
+	done
+	printf '%s\n' 'answer(body=b"5.9.0.7\n")' >"$T/bin/lie"
+	ends_as updated
+	[[ $(listed) -eq 1 ]] || fail "a good answer is not taken"
+	# The descriptors that it has are its own.
+	echo "os.system('ls -l /proc/self/fd >$T/descriptors')" >"$T/bin/lie"
+	ends_as failed
+	! grep -E '/(store.mdb|bloomd.lock|[a-z]*.sock)|socket:|bpf' "$T/descriptors" || fail "it inherits more"
+	grep -q '/memfd:body' "$T/descriptors" || fail "it has no body: $(cat "$T/descriptors")"
+}
+
+t_processes_that_are_killed()
+{
+	local child
+
+	begin
+	configure 'every = 1h' 'time-limit = 1s'
+	agent
+	wait_for "the first list" has_outcome main updated
+	mode slow
+	ctl -q feeds update
+	wait_for "a fetch" fetching
+	kill -STOP "$(fetching)"
+	wait_for "its end" has_outcome main timeout
+	ctl feeds | grep -q '^  why      not done in time, and ended' || fail "it was not ended: $(ctl feeds)"
+	keeps_list
+	ctl -q feeds update
+	wait_for "a fetch" fetching
+	kill -SEGV "$(fetching)"
+	wait_for "its end" has_outcome main failed
+	keeps_list
+	ctl -q feeds update
+	wait_for "a fetch" fetching
+	child=$(fetching)
+	agent_ends KILL 137
+	wait_for "the end of what it started" ends_with_it "$child"
+	keeps_list
+	agent
+	takes good
+	# The program is missing.
+	mkdir "$T/bin"
+	cp "$bloomd" "$T/bin"
+	agent_ends
+	agent_program=$T/bin/bloomd
+	agent
+	ends_as failed
+	ctl feeds | grep -q '^  why      cannot run .*bloomd-fetch' || fail "it is not said: $(ctl feeds)"
+	keeps_list
+}
+
+# Its list changes its name; the former one is emptied, once the new one is in force.
+t_another_list_after_a_reload()
+{
+	begin
+	configure 'every = 1h' 'on-removal = flush'
+	agent
+	wait_for "the first list" has_outcome main updated
+	mode 500
+	configure 'every = 1h' 'on-removal = flush' 'list = second'
+	kill -HUP "$agent"
+	wait_for "a fetch" has_outcome main http-error
+	keeps_list
+	mode good
+	ends_as updated
+	[[ $(ctl list --list second | wc -l) -eq 101 ]] || fail "the new list is not filled"
+	! ctl list --list main >/dev/null 2>&1 || [[ $(listed) -eq 0 ]] || fail "the former list stays"
+	blocked 5.9.0.7
+}
+
+t_metrics_say_what_happened()
+{
+	ctl help metrics >/dev/null 2>&1 || skip "no bloomctl metrics"
+	begin
+	configure 'every = 1h' 'canary = 8.8.8.8'
+	agent
+	wait_for "the first list" has_outcome main updated
+	refuses cut truncated
+	refuses canary refused canary
+	ends_as refused canary
+	ctl metrics >"$T/out"
+	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="updated"\} 1$'
+	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="truncated"\} 1$'
+	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="refused"\} 2$'
+	says '^xdp_bloom_feed_refusals_total\{feed="main",guard="canary"\} 2$'
+	says '^xdp_bloom_feed_entries\{feed="main"\} 101$'
+	says '^xdp_bloom_feed_last_success_timestamp_seconds\{feed="main"\} [1-9]'
+	says '^xdp_bloom_feed_content_timestamp_seconds\{feed="main"\} [1-9]'
+}
+
+t_a_file_and_its_removal()
+{
+	begin
+	printf '5.9.0.%d\n' {1..20} >"$T/list"
+	cat >"$T/bloomd.conf" <<-END
+		[feed main]
+		url = file://$T/list
+		every = 1h
+		on-removal = flush
+		[feed other]
+		url = https://feeds.example:8443/list
+		ca = $T/ca.crt
+	END
+	agent
+	wait_for "the file" has_outcome main updated
+	wait_for "the other" has_outcome other updated
+	blocked 5.9.0.7
+	ends_as unchanged
+	echo 5.9.0.30 >>"$T/list"
+	ends_as updated
+	[[ $(listed) -eq 21 ]] || fail "$(listed) entries"
+	gzip -c "$T/list" >"$T/list.gz"
+	mv "$T/list.gz" "$T/list"
+	ends_as unchanged
+	rm "$T/list"
+	ends_as no-file
+	[[ $(listed) -eq 21 ]] || fail "$(listed) entries"
+	mkfifo "$T/list"
+	ends_as no-file
+	printf '[feed other]\nurl = https://feeds.example:8443/list\nca = %s/ca.crt\n' "$T" >"$T/bloomd.conf"
+	kill -HUP "$agent"
+	wait_for "its end" has_no_state main
+	[[ $(listed) -eq 0 ]] || fail "$(listed) entries stay"
+	: >"$T/bloomd.conf"
+	agent_ends
+	agent
+	wait_for "the end of the other" has_no_state other
+	[[ $(ctl list --list other | wc -l) -eq 101 ]] || fail "the list of a feed that keeps it is gone"
+	exits 0 feeds
+	says '^no feeds$'
+}
+
+has_no_state() { [[ ! -e $state/feeds/$1.json ]]; }
+
+t_configuration_that_is_wrong()
+{
+	local text line
+
+	while IFS='|' read -r line text; do
+		printf '%b' "$text" >"$T/wrong.conf"
+		! "$bloomd" --config "$T/wrong.conf" --check >"$T/out" 2>"$T/err" || fail "taken: $text"
+		one_line
+		complains "$line"
+	done <<-'END'
+		wrong.conf:2: a URL begins with|[feed a]\nurl = ftp://x/\n
+		wrong.conf:2: a URL begins with|[feed a]\nurl = file://host/x\n
+		wrong.conf:2: invalid feed name '\.\./x'|[feed ../x]\nurl = https://x/\n
+		wrong.conf:2: unknown section \[feed\]|[feed]\nurl = https://x/\n
+		wrong.conf: \[feed a\] has no url|[feed a]\nevery = 1h\n
+		fill the same list|[feed a]\nurl = https://x/\n[feed b]\nurl = https://x/\nlist = a\n
+		wrong.conf:3: not a whole number of seconds|[feed a]\nurl = https://x/\nevery = 1y\n
+		wrong.conf:3: not a share|[feed a]\nurl = https://x/\nmax-share = 5\n
+		wrong.conf:3: unknown list format 'x'|[feed a]\nurl = https://x/\nformat = x\n
+		wrong.conf:3: 'no.good/' is not|[feed a]\nurl = https://x/\ncanary = no.good/\n
+		wrong.conf:3: on-removal takes|[feed a]\nurl = https://x/\non-removal = drop\n
+		the allowlist's own list|[feed a]\nurl = https://x/\nlist = allow\n
+		wrong.conf:3: unknown key 'evry'|[feed a]\nurl = https://x/\nevry = 1h\n
+	END
+}
+
+# None is on; each alone and all together are right when their lines are uncommented.
+t_presets()
+{
+	local name names
+
+	"$bloomd" --config "$root/packaging/feeds.conf" --check || fail "it is wrong as it is"
+	! grep -vE '^(#.*)?$' "$root/packaging/feeds.conf" || fail "something is on"
+	sed 's/^#\([[a-z]\)/\1/' "$root/packaging/feeds.conf" >"$T/on.conf"
+	"$bloomd" --config "$T/on.conf" --check || fail "all of them are wrong"
+	mapfile -t names < <(sed -n 's/^\[feed \(.*\)\]$/\1/p' "$T/on.conf")
+	[[ ${#names[@]} -ge 12 ]] || fail "only ${#names[@]} presets"
+	for name in "${names[@]}"; do
+		awk -v "name=[feed $name]" '/^\[/ {on = $0 == name} on' "$T/on.conf" >"$T/one.conf"
+		"$bloomd" --config "$T/one.conf" --check || fail "preset $name"
+		grep -q '^every = ' "$T/one.conf" || fail "preset $name has no period"
+		grep -q '^format = ' "$T/one.conf" || fail "preset $name has no format"
+		grep -B12 -F "#[feed $name]" "$root/packaging/feeds.conf" | grep -qE '^# (Terms:|The same )' ||
+			fail "preset $name has no terms"
+	done
+	sed -i 's/^every = .*/every = daily/' "$T/one.conf"
+	! "$bloomd" --config "$T/one.conf" --check 2>/dev/null || fail "a wrong one is right"
+}
+
+# taken_over WORD: what somebody can do who has taken over the program that fetches; WORD: open, without
+# the sandbox. The sockets and the store are as bloomd has them, and one more that is open to everybody.
+taken_over()
+{
+	rm -f "$T/written"
+	echo "$state/store.mdb $pins $T/open.sock $counters/control.sock $T/written $1" >"$T/bin/taken.places"
+	ends_as failed
+	ctl -j feeds | grep -oE 'taken over:[^"]*'
+}
+
+t_the_fetching_program_taken_over()
+{
+	local all="shell exec store bpffs bpf api control pair mount parent write" wanted
+
+	command -v "${CC:-cc}" >/dev/null || skip "no compiler"
+	begin
+	mkdir "$T/bin"
+	cp "$bloomd" "$T/bin"
+	(cd "$root" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -DXB_FETCH_TAKEN_OVER -Iinclude -Iuser -o "$T/bin/bloomd-fetch" \
+		user/fetch/*.c tests/e2e/taken.c -lcurl -lseccomp -lz)
+	python3 -c 'import os, socket, sys, time
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+listener.listen()
+time.sleep(600)' "$T/open.sock" &
+	wait_for "an open socket" test -S "$T/open.sock"
+	chmod 0755 "$T"
+	configure 'every = 1h'
+	echo "- - - - - open" >"$T/bin/taken.places"
+	agent_program=$T/bin/bloomd
+	agent
+	wait_for "the first try" has_outcome main failed
+	# Without the sandbox all of it is possible, so the tries are right.
+	wanted=$(printf ' %s=yes' $all)
+	[[ $(taken_over open) == "taken over:$wanted" ]] || fail "without the sandbox: $(ctl feeds)"
+	wanted=$(printf ' %s=no' $all)
+	[[ $(taken_over closed) == "taken over:$wanted" ]] || fail "within the sandbox: $(ctl feeds)"
+	[[ ! -e $T/written ]] || fail "it wrote a file"
+	agent_ends
+	# As the unit runs it: root that cannot become another user.
+	agent_program=$T/bare
+	printf '#!/bin/sh\nexec setpriv --bounding-set -setuid,-setgid %s "$@"\n' "$T/bin/bloomd" >"$T/bare"
+	chmod +x "$T/bare"
+	agent
+	[[ $(taken_over closed) == "taken over:$wanted" ]] || fail "as root in the sandbox: $(ctl feeds)"
+}
+
+run_tests
