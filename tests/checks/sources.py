@@ -83,7 +83,7 @@ def checks(everything):
     return [
         Check("clang-tidy", clang_tidy(everything), skeletons(), verdict=tidy_verdict),
         Check("cppcheck", [cppcheck()]),
-        Check("gcc-analyzer", [make("analyzer", ANALYZER, "bloomctl")]),
+        Check("gcc-analyzer", [make("analyzer", ANALYZER, "bloomctl", "bloomd")]),
         Check("shellcheck", shellcheck(everything)),
         Check("counters", [["scripts/counters", "--check"]]),
         Check("includes", [["tests/checks/includes"]]),

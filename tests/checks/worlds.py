@@ -70,6 +70,7 @@ def make_tools(directory):
     os.mkdir(tools)
     for name in ("bloomctl", "bloomctl-fault"):
         shutil.copy("build/asan/bloomctl", os.path.join(tools, name))
+    shutil.copy("build/asan/bloomd", tools)
     shutil.copy("build/bpf/pass.bpf.o", tools)
     with open(os.path.join(directory, "resolv.conf"), "wb"):
         pass
@@ -123,7 +124,8 @@ def end_to_end(test):
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test]
     return Check("asan/" + test, [command],
-                 [("asan", sanitizers.ADDRESS, "bloomctl"), ("", "", "bpf/pass.bpf.o")],
+                 [("asan", sanitizers.ADDRESS, "bloomctl"), ("asan", sanitizers.ADDRESS, "bloomd"),
+                  ("", "", "bpf/pass.bpf.o")],
                  prepare=make_tools, verdict=judge_script)
 
 
