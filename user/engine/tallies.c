@@ -138,7 +138,7 @@ static uint64_t layout(void)
 			 cells_at(i));
 		hash = hash_text(hash, text);
 	}
-	snprintf(text, sizeof(text), "%u %u %zu %zu", XB_TALLY_BOUNDS, XB_TALLY_LABEL,
+	snprintf(text, sizeof(text), "%d %d %zu %zu", XB_TALLY_BOUNDS, XB_TALLY_LABEL,
 		 sizeof(struct cell), XB_CARRY_BYTES);
 	known = (uint64_t)LAYOUT << 32 | hash_text(hash, text);
 	return known;

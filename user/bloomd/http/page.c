@@ -3,15 +3,10 @@
 
 /* From the folder where make runs; the Makefile says that this depends on it. */
 __asm__(".section .rodata.page, \"a\"\n"
+	".balign 8\n"
+	".globl page_bytes\n"
+	"page_bytes: .8byte page_end - page_text\n"
 	".globl page_text\n"
 	"page_text: .incbin \"user/bloomd/http/page.html\"\n"
-	".globl page_end\n"
-	"page_end: .byte 0\n"
+	"page_end:\n"
 	".previous\n");
-
-extern const char page_end[];
-
-size_t page_size(void)
-{
-	return (size_t)(page_end - page_text);
-}

@@ -3,12 +3,12 @@
 #ifndef XB_BLOOMD_PAGE_H
 #define XB_BLOOMD_PAGE_H
 
-#include <stddef.h>
+#include <stdint.h>
 
 /* Stands in the page for the nonce of its script and style. */
 #define PAGE_NONCE "@NONCE-------------------------@"
 
 extern const char page_text[]; /* not terminated */
-size_t page_size(void);
+extern const uint64_t page_bytes;
 
 #endif

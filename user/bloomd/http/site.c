@@ -122,7 +122,7 @@ static int answer_page(struct site *site, struct answer *answer)
 
 	(void)site;
 	_Static_assert(sizeof(PAGE_NONCE) == 2 * NONCE_BYTES + 1, "the nonce has another length");
-	answer->size = page_size();
+	answer->size = page_bytes;
 	answer->text = malloc(answer->size + 1);
 	if (!answer->text || draw_nonce(answer->nonce))
 		return -ENOMEM;
