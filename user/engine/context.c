@@ -37,10 +37,34 @@ static int build_within_room(const struct xb_writer *writer, struct xb_build *bu
 	return error;
 }
 
+#define DOUBLED 1000000 /* keys up to which a filter that grows doubles; afterwards, by a quarter  \
+			 */
+
+/* So that what comes one by one causes few rebuilds, and memory stays near to what is listed. */
+static uint64_t grown(uint64_t keys)
+{
+	uint64_t quarter = keys / 4 > DOUBLED ? keys / 4 : DOUBLED;
+
+	return keys + (keys < quarter ? keys : quarter);
+}
+
+static int build(const struct xb_writer *writer, struct xb_build *build,
+		 const struct xb_snapshot *keys, struct xb_generation **built)
+{
+	struct xb_build larger = *build;
+	int error;
+
+	larger.capacity = grown(keys->host4_count + keys->net6_count + keys->names_count);
+	if (!writer->grows || larger.capacity <= build->capacity)
+		return build_within_room(writer, build, keys, built);
+	error = try_build(&larger, keys, built);
+	return xb_build_lacks_room(error) ? build_within_room(writer, build, keys, built) : error;
+}
+
 static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
 		   struct xb_generation **built)
 {
-	struct xb_build build = {
+	struct xb_build wanted = {
 		.paths = writer->paths,
 		.anchor = &writer->anchor,
 		.store = txn->meta.identity,
@@ -58,7 +82,7 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 
 	if (error)
 		return error;
-	error = build_within_room(writer, &build, &keys, built);
+	error = build(writer, &wanted, &keys, built);
 	xb_snapshot_free(&keys);
 	return error;
 }

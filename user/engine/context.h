@@ -37,6 +37,7 @@ struct xb_writer {
 	uint64_t expired;      /* memberships swept */
 	bool unmet; /* the filter that the store wants could not be built; see engine/relief.h */
 	char why_unmet[512];
+	bool grows;   /* what is built next has room for many more keys, if the machine has it */
 	bool resumed; /* nothing was repaired, since nothing has changed: engine/session.h */
 	bool exact;   /* the command asks for this capacity: no smaller one will do */
 };

@@ -325,7 +325,8 @@ static void tell_grown(const struct xb_params *params)
 /* Rotates if the filter in force is full and nobody else is building. */
 static int grow(const struct xb_paths *paths)
 {
-	struct xb_writer builder = {.paths = paths, .builder_lock = -1, .writer_lock = -1};
+	struct xb_writer builder = {
+		.paths = paths, .builder_lock = -1, .writer_lock = -1, .grows = true};
 	const struct xb_request request = {.kind = XB_REQUEST_ROTATE};
 	const struct xb_wish as_it_is = {.request = &request};
 	struct xb_params params;

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/lock.h"
@@ -17,6 +18,7 @@
 #include "engine/relief.h"
 #include "engine/repair.h"
 #include "engine/session.h"
+#include "engine/tallies.h"
 #include "engine/trial.h"
 #include "filter/apply.h"
 #include "model/policy.h"
@@ -432,6 +434,16 @@ static int change_store(const struct change *change, struct xb_writer *writer)
 	return error;
 }
 
+/* What the metrics say of a write that has ended. */
+static void tally(const struct change *change, const struct xb_writer *writer, uint64_t begun)
+{
+	if (!writer->before.identity || writer->txn || change->wish)
+		return;
+	xb_tally_time(change->paths, XB_TALLY_COMMIT_SECONDS, xb_clock() - begun);
+	if (writer->expired)
+		xb_tally_add(change->paths, XB_TALLY_EXPIRED, NULL, NULL, writer->expired);
+}
+
 static int attempt(const struct change *change)
 {
 	struct xb_writer writer = {.paths = change->paths,
@@ -441,9 +453,11 @@ static int attempt(const struct change *change)
 				   .commits = change->commits,
 				   .adopts = change->how & XB_WRITE_ADOPT,
 				   .now = (uint32_t)time(NULL)};
+	uint64_t begun;
 	bool unmet;
 	int error = open_store(change, &writer);
 
+	begun = xb_clock();
 	if (!error)
 		error = open_kernel(&writer);
 	if (!error)
@@ -451,6 +465,8 @@ static int attempt(const struct change *change)
 	unmet = writer.unmet;
 	if (!error && writer.txn)
 		error = finish(&writer, change->wish);
+	if (!error)
+		tally(change, &writer, begun);
 	if (!error && unmet)
 		error = enforce_cured(&writer);
 	note_outcome(&writer, error, change->written);

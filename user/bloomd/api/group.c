@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "bloomd/api/command.h"
 #include "bloomd/base/log.h"
@@ -504,14 +503,11 @@ static int write_range(const struct range *range)
 {
 	struct group *group = range->group;
 	struct agent *agent = group->agent;
-	uint64_t begun = xb_clock();
 	char message[512];
 	int error;
 
 	mark_answers(range);
 	error = xb_write(&agent->paths, 0, body, (void *)(uintptr_t)range, &agent->written);
-	if (!error)
-		xb_tally_time(&agent->paths, XB_TALLY_COMMIT_SECONDS, xb_clock() - begun);
 	snprintf(message, sizeof(message), "%s", error ? xb_error_message() : "");
 	if (error)
 		take_back_answers(range);
