@@ -3,6 +3,7 @@
 # bloomd follows the machine: addresses, routes, interfaces, name servers and pins that change, without
 # any command.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
+# shellcheck disable=SC2119 # agent and agent_ends without arguments
 . "$(dirname "$0")/lib.sh"
 
 # says_agent PATTERN: in its log, sooner or later.

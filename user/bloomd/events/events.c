@@ -274,7 +274,7 @@ static int watch_servers(struct events *events)
 
 	while (xb_server_places[count])
 		count++;
-	events->servers = calloc(count, sizeof(*events->servers));
+	events->servers = calloc(count + 1, sizeof(*events->servers));
 	if (!events->servers)
 		return xb_out_of_memory();
 	events->server_count = count;
