@@ -169,14 +169,14 @@ is_dispatched()
 
 # --- the agent --------------------------------------------------------------------------------------
 
-# agent [OPTION...]: starts bloomd in the server's namespace, with $T/bloomd.conf; $agent is its number,
+# agent: starts bloomd in the server's namespace, with $T/bloomd.conf; $agent is its number,
 # $T/agent.err its log.
 agent()
 {
 	touch "$T/bloomd.conf"
 	: >"$T/agent.err" # an earlier one was ready, too
 	nsenter --net="/run/netns/$server" "${agent_program:-$bloomd}" --config "$T/bloomd.conf" --state "$state" \
-		--pin "$pins" --run "$counters" "$@" >"$T/agent.out" 2>"$T/agent.err" &
+		--pin "$pins" --run "$counters" >"$T/agent.out" 2>"$T/agent.err" &
 	agent=$!
 	wait_for "bloomd" grep -q ": ready" "$T/agent.err"
 }
