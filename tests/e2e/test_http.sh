@@ -3,12 +3,12 @@
 # The web server of bloomd: metrics, health, the page, and clients that mean no good.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
-. "$root/tests/e2e/agent.sh"
+. "$root/tests/e2e/web.sh"
 
 serves()
 {
 	configure '[http]' "listen = $web"
-	starts_agent
+	agent
 }
 
 header_is() { grep -qiE "^$1: $2"$'\r?$' "$T/headers" || fail "$1 is not $2: $(cat "$T/headers")"; }
@@ -28,15 +28,15 @@ t_metrics()
 	exits 0 metrics
 	grep -v ' 0$' "$T/out" | grep -vE 'packets|bytes' | diff - "$T/agents" >"$T/diff" || fail "$(cat "$T/diff")"
 	# Counters go on over the agent's death and a detached interface.
-	ends_agent KILL
+	agent_ends KILL 137
 	exits 0 detach x0
 	exits 0 attach x0
 	blocked 10.77.0.3
-	starts_agent
+	agent
 	answers 200 /metrics
 	grep -q '^xdp_bloom_packets_total{interface="x0",reason="listed_ipv4_host",verdict="drop"} 3$' "$T/out" ||
 		fail "$(grep 'host".*drop' "$T/out")"
-	ends_agent
+	agent_ends
 }
 
 t_health()
@@ -55,7 +55,7 @@ t_health()
 	json 'd["ok"] is False and any("x0" in text for text in d["problems"])'
 	exits 0 detach --all
 	answers 200 /healthz
-	ends_agent
+	agent_ends
 }
 
 # A change that is being made is not a problem; one that a dead writer left is, at once.
@@ -192,7 +192,7 @@ t_bad_clients()
 	END
 	sleep 0.2
 	[[ $(find "/proc/$agent/fd" -lname 'socket:*' | wc -l) -lt 90 ]]
-	ends_agent
+	agent_ends
 }
 
 t_unix_socket()
@@ -201,14 +201,14 @@ t_unix_socket()
 
 	configure '[http]' "listen = unix:$T/web.sock"
 	get() { in_server curl -s --unix-socket "$T/web.sock" -o "$T/out" -w '%{http_code}' "http://x$1" >"$T/status"; }
-	starts_agent
+	agent
 	answers 200 /metrics
 	mode=$(stat -c %a "$T/web.sock")
-	[[ $mode == 770 || $mode == 660 ]] || fail "mode $mode"
-	ends_agent KILL
-	starts_agent # the socket that was left is no obstacle
+	[[ $mode == 660 ]] || fail "mode $mode"
+	agent_ends KILL 137
+	agent # the socket that was left is no obstacle
 	answers 200 /metrics
-	ends_agent
+	agent_ends
 	[[ ! -e $T/web.sock ]]
 }
 
@@ -232,7 +232,7 @@ t_configuration()
 	serves
 	mkdir "$T/other"
 	code=0
-	in_server "$bloomd" --config "$T/bloomd.conf" --state "$T/other" --pin "$pins" --run "$counters" \
+	in_server "$bloomd" --config "$T/bloomd.conf" --state "$T/other" --pin "$pins" --run "$T/other" \
 		2>"$T/err" || code=$?
 	[[ $code -eq 3 ]] && grep -q '127.0.0.1:9101.*[Aa]ddress already in use' "$T/err" || fail "$code: $(cat "$T/err")"
 }
@@ -252,12 +252,12 @@ time.sleep(60)' &
 	wait_for "the port to be taken" in_server python3 -c 'import socket; socket.create_connection(("127.0.0.1", 9103))'
 	configure '[http]' "listen = 127.0.0.1:9103"
 	kill -HUP $agent
-	wait_for "a refusal" grep -q 'stays as it was' "$T/agent"
+	wait_for "a refusal" grep -q 'stays as it was' "$T/agent.err"
 	answers 200 /metrics
 	configure ''
 	kill -HUP $agent
 	wait_for "the end of the server" eval '! get /metrics'
-	ends_agent
+	agent_ends
 }
 
 t_history()

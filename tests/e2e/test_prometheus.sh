@@ -3,7 +3,7 @@
 # What Prometheus and Grafana make of the metrics: alerts, dashboard, and a server that scrapes.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
-. "$root/tests/e2e/agent.sh"
+. "$root/tests/e2e/web.sh"
 
 rules=$root/packaging/xdp-bloom.rules.yml
 
@@ -43,6 +43,7 @@ t_names()
 	ids = [panel["id"] for panel in dashboard["panels"]]
 	assert len(set(ids)) == len(ids)
 	# The page lists each of them, and no other.
+	page = page.split("\n## Metrics\n")[1].split("\n## ")[0]
 	listed = set(re.findall(r"`(\w+)(?:\{[\w,.]*\})?`", "".join(re.findall(r"^\| (`.*?) \|", page, re.M))))
 	families = {name.removeprefix("xdp_bloom_") for name in re.findall(r"^# TYPE (\w+) ", text, re.M)}
 	assert listed == families, (listed ^ families)
@@ -67,7 +68,7 @@ t_scraped()
 	configure '[http]' "listen = $web"
 	exits 0 attach x0
 	exits 0 add 10.77.0.3
-	starts_agent
+	agent
 	cp "$rules" "$T"
 	cat >"$T/prometheus.yml" <<-END
 		global: {scrape_interval: 1s, evaluation_interval: 1s}
@@ -80,10 +81,10 @@ t_scraped()
 	wait_for "a scrape" is 'count_over_time(up[1m]) > 1' '[0-9]*'
 	blocked 10.77.0.3 10.77.0.3
 	sleep $((seconds / 2))
-	ends_agent KILL
+	agent_ends KILL 137
 	exits 0 detach x0
 	exits 0 attach x0
-	starts_agent
+	agent
 	blocked 10.77.0.3
 	sleep $((seconds / 2))
 	wait_for "the drops" is 'xdp_bloom_packets_total{reason="listed_ipv4_host",interface="x0"}' 3
@@ -96,7 +97,7 @@ t_scraped()
 	[[ $(grep -o '"health":"ok"' "$T/answers" | wc -l) -eq $(grep -c 'alert: ' "$rules") ]]
 	kill -TERM $prometheus
 	wait $prometheus || true
-	ends_agent
+	agent_ends
 }
 
 run_tests

@@ -23,7 +23,8 @@ from world import Wrong
 CLIENTS = 16
 POINTS = ("apply-dirty", "apply-half", "apply-step", "apply-done", "commit-before", "commit-after",
           "publish-before", "publish-swapped", "rotate-built", "rotate-replayed", "rotate-recorded")
-LONGEST = 0.4       # seconds of a round
+ANSWERS = 300       # in a round, at most, before the kill
+LONGEST = 20        # seconds of a round
 PIPELINED = 8       # requests of a client, at most
 START = 20          # seconds in which bloomd has to listen
 FIXED = "192.0.2.77"
@@ -180,7 +181,11 @@ class Torture:
 
     def let_die(self):
         """At its point, or by our hand."""
-        time.sleep(self.dice.random() * LONGEST)
+        wanted, until = self.dice.randint(0, ANSWERS), time.monotonic() + LONGEST
+        while sum(client.answered for client in self.clients) < wanted and self.agent.poll() is None and \
+                time.monotonic() < until:
+            time.sleep(0.001)
+        time.sleep(self.dice.random() * 0.01)
         if self.agent.poll() is None:
             self.agent.kill()
         else:
@@ -258,6 +263,8 @@ def run(world, rounds, seed):
                 print("# " + torture.told(), flush=True)
         torture.agent.kill()
         torture.agent.wait()
+        if torture.answered < rounds:
+            raise Wrong("only %d requests were answered" % torture.answered)
         world.run("add", "192.0.2.1")
         world.ask(torture.verdicts(set()) + ["agree"])
     except Wrong as wrong:

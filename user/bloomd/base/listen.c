@@ -126,6 +126,22 @@ static void set_options(int fd, int family)
 
 #define BACKLOG 64
 
+/* A socket at a path is open to its owner and group from the moment it is there. */
+static int bind_to(int fd, const struct listen_address *address)
+{
+	mode_t before;
+	int error;
+
+	if (address->socket.any.sa_family != AF_UNIX)
+		return bind(fd, &address->socket.any, address->size);
+	if (fchmod(fd, 0660))
+		return -1;
+	before = umask(0);
+	error = bind(fd, &address->socket.any, address->size);
+	umask(before);
+	return error;
+}
+
 int listen_open(const struct listen_address *address, const char *text)
 {
 	int family = address->socket.any.sa_family;
@@ -137,7 +153,7 @@ int listen_open(const struct listen_address *address, const char *text)
 		remove_dead_socket(address);
 	else
 		set_options(fd, family);
-	if (!bind(fd, &address->socket.any, address->size) && !listen(fd, BACKLOG))
+	if (!bind_to(fd, address) && !listen(fd, BACKLOG))
 		return fd;
 	error = xb_system_error(errno, "cannot listen on %s", text);
 	close(fd);

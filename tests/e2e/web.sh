@@ -1,32 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
-# bloomd in the foreground of a test: started, asked over the web, ended.
+# bloomd, asked over the web.
 
-bloomd=$XB_TEST_DIR/bin/bloomd
 web=127.0.0.1:9101
 
 # configure LINE...: the whole configuration.
 configure() { printf '%s\n' "$@" >"$T/bloomd.conf"; }
-
-# starts_agent: $agent is its number, what it says is in $T/agent. Ends with the test.
-starts_agent()
-{
-	[[ -x $bloomd ]] || skip "no bloomd here"
-	mkdir -p "$state"
-	(exec nsenter --net="/run/netns/$server" "$bloomd" --config "$T/bloomd.conf" --state "$state" \
-		--pin "$pins" --run "$counters" >"$T/agent" 2>&1) &
-	agent=$!
-	wait_for "an answer of bloomd" get /healthz
-}
-
-ends_agent()
-{
-	local code=0
-
-	kill "-${1:-TERM}" $agent
-	wait $agent || code=$?
-	[[ ${1:-TERM} == KILL || $code -eq 0 ]] || fail "bloomd ends with $code: $(cat "$T/agent")"
-}
 
 # get PATH [OPTION...]: the body to $T/out, the headers to $T/headers, the status to $T/status.
 get()
