@@ -24,6 +24,11 @@ def command(*words):
     return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
 
 
+def first(path):
+    with open(path) as file:
+        return file.readline()
+
+
 class Agent:
     """bloomd in the foreground, and one client of it."""
 
@@ -78,6 +83,13 @@ class Agent:
         self.link.setblocking(True)
         return time.perf_counter() - start
 
+    def rest(self):
+        """Until it has no child any more that builds a larger filter."""
+        path = "/proc/%d/task/%d/children" % (self.process.pid, self.process.pid)
+        while first(path):
+            time.sleep(0.05)
+        time.sleep(0.2)
+
     def end(self):
         self.link.close()
         self.process.terminate()
@@ -114,13 +126,18 @@ class Sockets:
 
     def one_round(self, agent, sync, ipset):
         add = self.samples.add
-        add("pipelined", agent.pipelined(self.fresh(self.piped)) / self.piped)
+        run(*self.bloomctl.base, "import", "--replace", "--force", self.bloomctl.path("load"), "--include-bogons")
+        run(*self.bloomctl.base, "rotate")
+        agent.rest()
         for address in self.fresh(20):
             add("sync", sync.seconds())
             add("single", agent.single(address))
+        for _ in range(20):
             add("bloomctl", self.bloomctl.add(self.fresh(1)[0])[0])
             if ipset:
                 add("ipset", timed("ipset", "add", SET, self.fresh(1)[0])[0])
+        add("pipelined", agent.pipelined(self.fresh(self.piped)) / self.piped)
+        agent.rest()
         path = self.bloomctl.path("batch")
         with open(path, "w") as out:
             out.writelines("add %s\n" % address for address in self.fresh(100 * K))
@@ -163,7 +180,7 @@ def measure(scratch, quick, report):
     if not ipset:
         report["skipped"].append("the socket beside ipset: it is not installed")
     try:
-        report["socket"] = Sockets(scratch, 3 if quick else 9, 200 * K if quick else 1000 * K).measure(ipset)
+        report["socket"] = Sockets(scratch, 3 if quick else 9, 200 * K if quick else 500 * K).measure(ipset)
     except Failed as failure:
         report["failed"].append("the socket: %s" % failure)
 

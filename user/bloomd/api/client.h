@@ -59,7 +59,7 @@ struct clients {
 };
 
 #define CLIENT_UNREAD (256U << 10) /* bytes of answers; with more, it is not read from */
-#define CLIENT_AHEAD  (512U << 10) /* bytes of requests that were not answered yet, the same; */
+#define CLIENT_AHEAD  (4U << 20)   /* bytes of requests that were not answered yet, the same; */
 #define CLIENT_NARROW (64U << 10)  /* ... while all clients together have half of what they may */
 #define CLIENT_OUT    (32U << 20)  /* bytes of answers; with more, it is dropped */
 #define CLIENTS_HELD  (64U << 20)  /* bytes of all; with more, the one that has most is dropped */

@@ -19,7 +19,7 @@
 #define PHASES_MOST 64	    /* times that a client changes from reading to writing, in a group */
 #define READS_MOST  256	    /* requests of a client that do not write, in a group */
 #define READ_WORDS  64	    /* of such a request */
-#define WORDS_MOST  32768   /* of a group, about */
+#define WORDS_MOST  131072  /* of a group, about */
 #define TASKS_KEPT  2048    /* for which memory is kept */
 #define SPLITS_MOST 32	    /* of groups that failed, in a turn */
 

@@ -17,7 +17,7 @@ int group_start(struct agent *agent, struct clients *clients, struct group **gro
 void group_stop(struct group *group);
 
 /* More requests than this do not wait for a turn. */
-#define GROUP_REQUESTS 8192
+#define GROUP_REQUESTS 65536
 
 #define GROUP_IDLE UINT64_MAX
 
