@@ -23,7 +23,7 @@ import sys
 import termios
 import time
 
-PATIENCE = 10 * int(os.environ.get("XB_TEST_PATIENCE", "1"))
+PATIENCE = 30 * int(os.environ.get("XB_TEST_PATIENCE", "1"))
 # A whole sequence, or one character.
 TOKEN = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z@])|\x1b[()][A-Z0-9]|\x1b[=>78M]|([^\x1b])", re.S)
 

@@ -260,11 +260,14 @@ time.sleep(60)' &
 	agent_ends
 }
 
+sampled() { get /history.json && grep -q '"time"' "$T/out"; }
+
 t_history()
 {
 	exits 0 attach x0
 	exits 0 add 10.77.0.3
 	serves
+	wait_for "the first sample" sampled
 	blocked 10.77.0.3
 	sleep 11
 	answers 200 /history.json
