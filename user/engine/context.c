@@ -37,8 +37,9 @@ static int build_within_room(const struct xb_writer *writer, struct xb_build *bu
 	return error;
 }
 
-#define DOUBLED 1000000 /* keys up to which a filter that grows doubles; afterwards, by a quarter  \
-			 */
+#define DOUBLED                                                                                    \
+	1000000 /* keys up to which a filter that grows doubles; afterwards, by a quarter          \
+		 */
 
 /* So that what comes one by one causes few rebuilds, and memory stays near to what is listed. */
 static uint64_t grown(uint64_t keys)
