@@ -3,7 +3,7 @@
 import socket
 import time
 
-from agent import Agent
+from bloomd import Agent
 from command_peers import INTERFACE, Bloomctl, Ranges, add_interface
 from rig import Failed, Samples, both, first_line, goal, row, run, say
 

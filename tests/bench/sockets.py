@@ -5,7 +5,7 @@ import os
 import subprocess
 import time
 
-from agent import Agent
+from bloomd import Agent
 from command_peers import INTERFACE, SET, Bloomctl, Ranges, add_interface, timed
 from commands import Sync, dotted
 from rig import Failed, Samples, both, goal, ratio, row, run, say
