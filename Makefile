@@ -219,7 +219,7 @@ uninstall:
 clean:
 	rm -rf $(OUT) compile_commands.json
 
--include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) -name '*.d' -type f 2>/dev/null)
 
 .SECONDARY:
 .PHONY: all help tests fuzzers benches test bench install uninstall clean

@@ -185,6 +185,7 @@ agent()
 }
 
 # agent_ends [SIGNAL [CODE]]: by SIGTERM, with 0, unless told otherwise.
+# shellcheck disable=SC2120
 agent_ends()
 {
 	local code=0
