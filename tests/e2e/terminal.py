@@ -162,6 +162,12 @@ class Screen:
             raise Wrong("an unknown sequence: %r" % self.rest)
 
 
+def heed_signals():
+    """A shell starts what is in its background with these ignored, and so did all that followed."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 class Session:
     """The command, its terminal and the screen."""
 
@@ -237,6 +243,7 @@ class Session:
 
 
 def main():
+    heed_signals()
     split = sys.argv.index("--")
     columns, rows = map(int, sys.argv[2].split("x"))
     session = Session(sys.argv[1], columns, rows, sys.argv[split + 1:])
