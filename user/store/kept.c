@@ -68,7 +68,7 @@ void xb_kept_put(struct xb_store *store, const char *path)
 		kept.store = NULL;
 }
 
-bool xb_kept_release(struct xb_store *store)
+bool xb_kept_release(const struct xb_store *store)
 {
 	if (!store || store != kept.store)
 		return false;

@@ -18,7 +18,7 @@ struct xb_store *xb_kept_take(const char *path);
 void xb_kept_put(struct xb_store *store, const char *path);
 
 /* At the end of a use: whether the store stays open. */
-bool xb_kept_release(struct xb_store *store);
+bool xb_kept_release(const struct xb_store *store);
 
 /* Gives up a kept store that nobody uses, if it is not wanted any more or another file has taken
  * its place; the caller closes it. NULL: there is none. What a parent process kept is left alone.

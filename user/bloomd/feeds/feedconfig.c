@@ -58,7 +58,7 @@ void feed_config_free(struct feed_config *feeds)
 		free(feeds->end);
 		free(feeds->ca);
 		free((struct xb_entry *)(uintptr_t)feeds->guard.canaries);
-		free(feeds->names);
+		xb_arena_free(&feeds->names);
 		free(feeds);
 		feeds = next;
 	}
@@ -263,31 +263,26 @@ static int set_max_share(struct config *config, const char *value)
 	return 0;
 }
 
-/* The forms of names are behind each other, so they may move: the canaries point to them anew. */
 static int add_canary(struct feed_config *feed, const char *word)
 {
 	struct xb_feed_guard *guard = &feed->guard;
 	struct xb_entry *canaries = (struct xb_entry *)(uintptr_t)guard->canaries, entry;
-	uint8_t form[XB_NAME_BYTES] = {0}, *names;
+	uint8_t form[XB_NAME_BYTES];
 	int error = xb_entry_parse(word, strlen(word), form, &entry, NULL);
 
 	if (error)
 		return error;
+	if (xb_entry_is_name(&entry)) {
+		entry.name = xb_arena_copy(&feed->names, form, entry.length);
+		if (!entry.name)
+			return xb_out_of_memory();
+	}
 	error = xb_array_grow(&canaries, &feed->canary_room, guard->canary_count + 1,
 			      sizeof(*canaries));
 	guard->canaries = canaries;
-	if (error)
-		return error;
-	names = reallocarray(feed->names, guard->canary_count + 1, XB_NAME_BYTES);
-	if (!names)
-		return xb_out_of_memory();
-	feed->names = names;
-	memcpy(names + guard->canary_count * XB_NAME_BYTES, form, XB_NAME_BYTES);
-	canaries[guard->canary_count++] = entry;
-	for (size_t i = 0; i < guard->canary_count; i++)
-		if (xb_entry_is_name(&canaries[i]))
-			canaries[i].name = names + i * XB_NAME_BYTES;
-	return 0;
+	if (!error)
+		canaries[guard->canary_count++] = entry;
+	return error;
 }
 
 /* May stand there again and again, and may have several words. */

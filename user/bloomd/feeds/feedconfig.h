@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "bloomd/base/config.h"
 #include "engine/feedguard.h"
 #include "engine/feedstate.h"
@@ -26,7 +27,7 @@ struct feed_config {
 	bool flush, accept_unframed;
 	struct xb_feed_guard guard;
 	size_t canary_room;
-	uint8_t *names; /* XB_NAME_BYTES for each canary */
+	struct xb_arena names; /* of canaries */
 };
 
 extern const struct config_key feed_keys[];
