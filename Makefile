@@ -198,6 +198,9 @@ bench:
 UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer \
 	bloomd.service
 
+# For whoever wants them: none of them does anything where it lies.
+EXAMPLES = feeds.conf xdp-bloom.rules.yml xdp-bloom-grafana.json xdp-bloom.tmpfiles
+
 install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
 	$(INSTALL) -D -m 0755 $(OUT)/bloomd $(DESTDIR)$(SBINDIR)/bloomd
@@ -205,7 +208,8 @@ install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 	$(INSTALL) -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
 	$(INSTALL) -D -m 0644 packaging/bloomd.8 $(DESTDIR)$(MANDIR)/man8/bloomd.8
 	$(INSTALL) -D -m 0644 packaging/bloomd.conf.5 $(DESTDIR)$(MANDIR)/man5/bloomd.conf.5
-	$(INSTALL) -D -m 0644 packaging/feeds.conf $(DESTDIR)$(DOCDIR)/feeds.conf
+	$(INSTALL) -d $(DESTDIR)$(DOCDIR)
+	$(INSTALL) -m 0644 $(EXAMPLES:%=packaging/%) $(DESTDIR)$(DOCDIR)
 	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)
 	for unit in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|' packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done

@@ -79,7 +79,7 @@ t_waits_for_nobody()
 
 t_units_are_installed_and_removed()
 {
-	local units="$T/root/usr/local/lib/systemd/system"
+	local units="$T/root/usr/local/lib/systemd/system" file name
 
 	[[ -x $root/build/bloomctl ]] || skip "nothing is built to install"
 	make -s -C "$root" -o build/bloomctl install DESTDIR="$T/root"
@@ -87,6 +87,11 @@ t_units_are_installed_and_removed()
 		fail "$(cat "$units/xdp-bloom-expire.service")"
 	[[ -e $units/xdp-bloom-expire.timer ]]
 	grep -q 'Also=.*xdp-bloom-expire.timer' "$units/xdp-bloom.service"
+	for file in "$root"/packaging/*; do
+		name=${file##*/}
+		[[ $name != bloomctl.bash ]] || name=bloomctl
+		[[ -n $(find "$T/root" -type f -name "$name") ]] || fail "$name is not installed"
+	done
 	make -s -C "$root" uninstall DESTDIR="$T/root"
 	[[ -z $(find "$T/root" -type f) ]] || fail "left: $(find "$T/root" -type f)"
 }
