@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/program.h"
 #include "base/text.h"
 #include "bloomd/api/commands/families.h"
-
-#define VERSION "0.1"
 
 static void answer_ping(struct call *call)
 {
@@ -132,7 +131,7 @@ static void answer_hello(struct call *call)
 	}
 	reply_array(reply, 14);
 	reply_pair(reply, "server", "xdp-bloom");
-	reply_pair(reply, "version", VERSION);
+	reply_pair(reply, "version", XB_VERSION);
 	reply_text(reply, "proto");
 	reply_integer(reply, 2);
 	reply_text(reply, "id");
@@ -282,7 +281,7 @@ static void answer_info(struct call *call)
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "# Server\r\nserver:xdp-bloom\r\nxdp_bloom_version:" VERSION "\r\n\r\n"
+		 "# Server\r\nserver:xdp-bloom\r\nxdp_bloom_version:" XB_VERSION "\r\n\r\n"
 		 "# Clients\r\nconnected_clients:%zu\r\n\r\n"
 		 "# Stats\r\ntotal_connections_received:%llu\r\ntotal_commands_processed:%llu\r\n"
 		 "\r\n"
