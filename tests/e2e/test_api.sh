@@ -294,10 +294,16 @@ t_configuration()
 		clients = -1
 		allow = 1
 		listen = 1
+		group = nobody-has-this
+		query-group = nobody-has-this
 	END
-	printf '[api]\ngroup = nobody-has-this\n' >"$T/bloomd.conf"
-	! tool "$bloomd" --config "$T/bloomd.conf" 2>"$T/err" || fail "it starts"
 	complains "there is no group 'nobody-has-this'"
+	begin
+	printf '[api]\nallow = yes\ngroup = nobody-has-this\n' >"$T/bloomd.conf"
+	kill -HUP "$agent"
+	wait_for "the refusal" grep -q "stays as it was: .*bloomd.conf:3: there is no group" "$T/agent.err"
+	api SADD allow 192.0.2.60
+	says "^ERR the allowlist is not changed by this socket"
 }
 
 # A disk that is full refuses what writes, says so, and nothing is half done.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bloomd/api/listener.h"
 #include "bloomd/base/config.h"
 
 static int set_switch(bool *value, const char *text)
@@ -35,14 +36,23 @@ static int set_off(struct config *config, const char *value)
 	return error;
 }
 
+/* It has to be there by now: a reload that finds none must change nothing. */
+static int set_any_group(char **group, const char *value)
+{
+	gid_t id;
+	int error = listener_group(value, &id);
+
+	return error ? error : set_name(group, value);
+}
+
 static int set_group(struct config *config, const char *value)
 {
-	return set_name(&config->api.group, value);
+	return set_any_group(&config->api.group, value);
 }
 
 static int set_query_group(struct config *config, const char *value)
 {
-	return set_name(&config->api.query_group, value);
+	return set_any_group(&config->api.query_group, value);
 }
 
 static int set_query_mode(struct config *config, const char *value)

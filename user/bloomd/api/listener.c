@@ -29,23 +29,27 @@ static int make_address(const char *directory, const char *name, struct sockaddr
 	return 0;
 }
 
-static int find_group(const char *directory, const char *group, gid_t *id)
+int listener_group(const char *group, gid_t *id)
 {
-	const struct group *found;
-	struct stat status;
+	const struct group *found = getgrnam(group);
 	char *end;
 
-	if (!group) {
-		if (stat(directory, &status))
-			return xb_system_error(errno, "cannot look at %s", directory);
-		*id = status.st_gid;
-		return 0;
-	}
-	found = getgrnam(group);
 	*id = found ? found->gr_gid : (gid_t)strtoul(group, &end, 10);
 	if (found || (*group >= '0' && *group <= '9' && !*end))
 		return 0;
 	return xb_input_error("there is no group '%s'", XB_SHOW(group));
+}
+
+static int find_group(const char *directory, const char *group, gid_t *id)
+{
+	struct stat status;
+
+	if (group)
+		return listener_group(group, id);
+	if (stat(directory, &status))
+		return xb_system_error(errno, "cannot look at %s", directory);
+	*id = status.st_gid;
+	return 0;
 }
 
 int listener_admit(const char *directory, const char *name, unsigned int mode, const char *group)

@@ -4,6 +4,7 @@
 #define XB_BLOOMD_LISTENER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define LISTENER_BACKLOG 4096
 
@@ -13,6 +14,9 @@
  * group: name or number; NULL: the group of the directory.
  */
 int listener_open(const char *directory, const char *name, unsigned int mode, const char *group);
+
+/* Of a name or a number. */
+int listener_group(const char *group, gid_t *id);
 
 /* Changes who may connect. */
 int listener_admit(const char *directory, const char *name, unsigned int mode, const char *group);
