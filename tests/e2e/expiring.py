@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""expiring.py CLIENT SERVER IFACE: sends frames from sources that expire, and judges by those that
+"""expiring.py CLIENT SERVER IFACE SECONDS: sends frames from sources that expire, and judges by those that
 arrive. Standard input has a line for each source: its address and the second at which it expires. Each
 is sent shortly before its time, when none may arrive, and from its time on every tenth of a second until
 it arrives. Prints the number of sources, how many arrived too early, and the longest time from an expiry
-to the first frame that arrived."""
+to the first frame that arrived, which must not be longer than SECONDS."""
 import ctypes
 import ipaddress
 import select
@@ -13,7 +13,8 @@ import struct
 import sys
 import time
 
-CLIENT, SERVER, IFACE = sys.argv[1:]
+CLIENT, SERVER, IFACE = sys.argv[1:4]
+LIMIT = float(sys.argv[4])
 SO_RCVBUFFORCE = 33
 EARLY = 0.15        # s before the time, so that the frame is there before it
 STEP = 0.1
@@ -96,9 +97,9 @@ def main():
         waiting = judge.follow(waiting)
         judge.receive(STEP)
     missing = len(due) - len(judge.late)
-    print("%d sources, %d early, %d never, at most %.2f s late" %
-          (len(due), len(judge.early), missing, max(judge.late.values(), default=0)))
-    sys.exit(bool(judge.early or missing))
+    latest = max(judge.late.values(), default=0)
+    print("%d sources, %d early, %d never, at most %.2f s late" % (len(due), len(judge.early), missing, latest))
+    sys.exit(bool(judge.early or missing or latest > LIMIT))
 
 
 main()
