@@ -107,11 +107,19 @@ t_another_list_after_a_reload()
 
 t_metrics_say_what_happened()
 {
+	local guard
+
 	ctl help metrics >/dev/null 2>&1 || skip "no bloomctl metrics"
 	begin
 	configure 'every = 1h' 'canary = 8.8.8.8'
 	agent
 	wait_for "the first list" has_outcome main updated
+	# An alert sees the first refusal only if there was a 0 before it.
+	ctl metrics >"$T/out"
+	for guard in $(sed -n '/^| guard /,/^$/s/^| \(`[^|]*`\) |.*/\1/p' "$root/docs/agent.md" | tr -d '`,'); do
+		says "^xdp_bloom_feed_refusals_total\{feed=\"main\",guard=\"$guard\"\} 0$"
+	done
+	[[ -n ${guard:-} ]] || fail "docs/agent.md has no guards"
 	refuses cut truncated
 	refuses canary refused canary
 	ends_as refused canary

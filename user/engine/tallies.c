@@ -53,7 +53,7 @@ static const struct {
 				     "refused them.",
 				     XB_TALLY_COUNTER,
 				     {"feed", "guard"}},
-				    FEEDS * 8},
+				    FEEDS * 9},
 	[XB_TALLY_FEED_SUCCESS] = {{"feed_last_success_timestamp_seconds",
 				    "When the feed last answered with a list that was taken, or "
 				    "that it is unchanged.",

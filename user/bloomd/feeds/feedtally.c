@@ -3,6 +3,11 @@
 
 #include "engine/tallies.h"
 
+/* As docs/agent.md has them. */
+static const char *const guards[] = {"html",	    "format",	   "empty",
+				     "min-entries", "max-entries", "max-change",
+				     "max-share",   "canary",	   "max-age"};
+
 void feed_tally_show(const struct xb_paths *paths, const struct xb_feed_state *feed)
 {
 	const struct {
@@ -16,6 +21,8 @@ void feed_tally_show(const struct xb_paths *paths, const struct xb_feed_state *f
 	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++)
 		xb_tally_set(paths, gauges[i].family, feed->name, (uint64_t)gauges[i].value);
 	xb_tally_add(paths, XB_TALLY_FEED_FETCHES, feed->name, XB_FEED_UPDATED, 0);
+	for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++)
+		xb_tally_add(paths, XB_TALLY_FEED_REFUSALS, feed->name, guards[i], 0);
 }
 
 void feed_tally_count(const struct xb_paths *paths, const struct xb_feed_state *feed)
