@@ -105,6 +105,22 @@ t_another_list_after_a_reload()
 	blocked 5.9.0.7
 }
 
+# A feed gets another name, and fills the same list: nobody empties it meanwhile.
+t_another_name_after_a_reload()
+{
+	begin
+	configure 'every = 1h' 'on-removal = flush' 'list = shared'
+	agent
+	wait_for "the first list" has_outcome main updated
+	mode 500
+	sed -i 's/^\[feed main\]/[feed renamed]/' "$T/bloomd.conf"
+	kill -HUP "$agent"
+	wait_for "the end of the former" has_no_state main
+	wait_for "a fetch" has_outcome renamed http-error
+	[[ $(ctl list --list shared | wc -l) -eq 101 ]] || fail "the list is emptied"
+	blocked 5.9.0.7
+}
+
 t_metrics_say_what_happened()
 {
 	local guard

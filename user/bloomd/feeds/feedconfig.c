@@ -78,6 +78,15 @@ const char *feed_config_list(const struct feed_config *feed)
 	return feed->list ?: feed->name;
 }
 
+bool feed_config_fills(const struct config *config, const char *list)
+{
+	const struct feed_config *feed = config->feeds;
+
+	while (feed && strcmp(feed_config_list(feed), list) != 0)
+		feed = feed->next;
+	return feed;
+}
+
 static int set_text(char **text, const char *value)
 {
 	char *copy = strdup(value);

@@ -43,6 +43,9 @@ void feed_config_free(struct feed_config *feeds);
 const struct feed_config *feed_config_find(const struct config *config, const char *name);
 const char *feed_config_list(const struct feed_config *feed);
 
+/* Whether some feed fills this list. */
+bool feed_config_fills(const struct config *config, const char *list);
+
 /* Names all that decides what a body becomes in the store: if it differs, an answer "unchanged" of
  * the server says nothing. */
 void feed_config_terms(const struct feed_config *feed, char out[32]);

@@ -194,11 +194,12 @@ static _Noreturn void work(struct feed *feed)
 				 .feed = config_of(feed),
 				 .state = feed->state,
 				 .fetched = &feed->fetched,
-				 .conditional = feed->conditional};
+				 .conditional = feed->conditional,
+				 .taken_over = feed_config_fills(agent->config, feed->state.list)};
 	int error;
 
 	xb_patience_set(PATIENCE);
-	error = feed->removing ? feedwork_remove(&agent->paths, &feed->state) : feedwork_run(&work);
+	error = feed->removing ? feedwork_remove(&work) : feedwork_run(&work);
 	if (error)
 		log_error(feed->state.name);
 	_exit(error ? 3 : 0);

@@ -338,20 +338,22 @@ static int flush(const struct xb_paths *paths, const struct xb_feed_state *state
 	return error == XB_UNMET ? 0 : error;
 }
 
-int feedwork_remove(const struct xb_paths *paths, const struct xb_feed_state *state)
+int feedwork_remove(const struct feed_work *work)
 {
-	int error = state->flush && *state->list ? flush(paths, state) : 0;
+	const struct xb_feed_state *state = &work->state;
+	bool flushes = state->flush && *state->list && !work->taken_over;
+	int error = flushes ? flush(work->paths, state) : 0;
 
 	if (!error)
 		log_info("feed %s is removed, and list %s %s", state->name, state->list,
-			 state->flush ? "emptied" : "stays");
-	return error ? error : xb_feed_state_remove(paths->state, state->name);
+			 flushes ? "emptied" : "stays");
+	return error ? error : xb_feed_state_remove(work->paths->state, state->name);
 }
 
 /* The feed fills another list from now on. */
 static void leave_list(const struct feed_work *work, const struct xb_feed_state *before)
 {
-	if (!*before->list || !strcmp(before->list, feed_config_list(work->feed)) || !before->flush)
+	if (!*before->list || work->taken_over || !before->flush)
 		return;
 	if (flush(work->paths, before))
 		log_error("the list that the feed filled before stays");

@@ -14,13 +14,15 @@ struct feed_work {
 	struct xb_feed_state state; /* as it was before; its end is written to the file */
 	const struct fetched *fetched;
 	bool conditional; /* the list in force is what the state says */
+	bool taken_over;  /* some feed fills the list of the state from now on */
 };
 
 /* Carries it out. The list stays as it is unless the answer is good in every respect. Returns 0 if
  * the state was written. */
 int feedwork_run(struct feed_work *work);
 
-/* For a feed that is no longer configured: empties its list, then removes its state. */
-int feedwork_remove(const struct xb_paths *paths, const struct xb_feed_state *state);
+/* For a feed that is no longer configured: empties its list, unless another feed fills it now, then
+ * removes its state. */
+int feedwork_remove(const struct feed_work *work);
 
 #endif
