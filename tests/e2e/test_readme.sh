@@ -25,7 +25,7 @@ t_five_minutes()
 		eval "words=(${line#bloomctl })"
 		case $line in
 		"bloomctl doctor") ctl doctor >"$T/out" 2>"$T/err" || [[ $? -eq 3 ]] || fail "doctor: exit code $?" ;;
-		"bloomctl watch") in_server timeout -s INT 1 "$bloomctl" --state "$state" --pin "$pins" --run "$counters" watch >"$T/out" ;;
+		"bloomctl watch") in_server timeout --preserve-status -s INT 1 "$bloomctl" --state "$state" --pin "$pins" --run "$counters" watch >"$T/out" ;;
 		"bloomctl test 198.51.100.7") exits 1 "${words[@]}" ;;
 		*) exits 0 "${words[@]}" ;;
 		esac
