@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A process that keeps store and kernel open between its writes, while others change both: it never
  * writes into what is no longer in force. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,6 +219,89 @@ static void trust_ends_with_time(void **state)
 	assert_false(resumes());
 }
 
+static int add_one(struct xb_writer *writer, void *context)
+{
+	struct xb_edit_terms terms = {.add = true, .exist = true, .list = "default"};
+	struct xb_edit_result result = {0};
+	struct xb_edit_refusal refusal;
+	struct xb_entry entry;
+	int error = xb_entry_parse("192.0.2.9", 9, NULL, &entry, NULL);
+
+	(void)context;
+	if (!error)
+		error = xb_edit_begin(writer, &terms, &refusal);
+	return error ? error : xb_edit_apply(writer, &terms, &entry, &result, &refusal);
+}
+
+static void in_state(const char *what)
+{
+	char command[1024];
+
+	snprintf(command, sizeof(command), "cd '%s' && %s", rig.state, what);
+	assert_int_equal(system(command), 0);
+}
+
+static void it_survives_a_lost_lock_file(void **state)
+{
+	(void)state;
+	add("192.0.2.1");
+	in_state("rm store.mdb-lock");
+	elsewhere(add, "192.0.2.2");
+	add("192.0.2.3");
+	assert_dropped("192.0.2.2");
+	assert_dropped("192.0.2.3");
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+static void it_survives_an_older_store_in_place(void **state)
+{
+	(void)state;
+	add("192.0.2.1");
+	in_state("cp store.mdb copy");
+	add("192.0.2.2");
+	in_state("dd if=copy of=store.mdb conv=notrunc status=none");
+	assert_true(
+		xb_write(&rig.paths, 0, NULL, NULL, &rig.written)); /* LMDB's lock file differs */
+	add("192.0.2.3");
+	assert_dropped("192.0.2.1");
+	assert_dropped("192.0.2.3");
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+static unsigned int meta_fails; /* writes of a part of a page */
+
+static bool is_store(int fd)
+{
+	struct stat of_fd, of_store;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/store.mdb", rig.state);
+	return !fstat(fd, &of_fd) && !stat(path, &of_store) && of_fd.st_ino == of_store.st_ino;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+	if (meta_fails && is_store(fd) && size < 4096) {
+		meta_fails--;
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pwrite64, fd, bytes, size, offset);
+}
+
+/* LMDB refuses every transaction after it could not write a meta page. */
+static void a_disk_that_recovers_is_used_again(void **state)
+{
+	(void)state;
+	add("192.0.2.1");
+	meta_fails = 1;
+	assert_true(xb_write(&rig.paths, 0, add_one, NULL, &rig.written));
+	assert_int_equal(meta_fails, 0);
+	add("192.0.2.3");
+	assert_dropped("192.0.2.3");
+	assert_true(rig_matches_rebuild(&rig));
+}
+
 #define KEYS 40
 
 static void both_change_what_they_like(void **state)
@@ -252,10 +338,16 @@ static void both_change_what_they_like(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(it_goes_on_with_what_is_open), TEST(it_notices_what_others_change),
-		TEST(it_notices_lost_pins),	    TEST(a_write_that_fails_leaves_nothing),
-		TEST(heavy_writes_look_at_all),	    TEST(trust_ends_with_time),
+		TEST(it_goes_on_with_what_is_open),
+		TEST(it_notices_what_others_change),
+		TEST(it_notices_lost_pins),
+		TEST(a_write_that_fails_leaves_nothing),
+		TEST(heavy_writes_look_at_all),
+		TEST(trust_ends_with_time),
 		TEST(both_change_what_they_like),
+		TEST(it_survives_a_lost_lock_file),
+		TEST(it_survives_an_older_store_in_place),
+		TEST(a_disk_that_recovers_is_used_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

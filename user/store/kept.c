@@ -3,16 +3,21 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/paths.h"
 #include "base/plainfile.h"
+
+#define LOCK "-lock" /* LMDB's, behind the path of the store */
 
 static struct {
 	bool wanted;
 	struct xb_store *store;
 	pid_t owner;
 	unsigned int users;
+	bool failed; /* LMDB may refuse all that follows */
+	struct stat lock;
 	char path[XB_PATH_MAX];
 } kept;
 
@@ -23,11 +28,28 @@ static void forget_parent(void)
 		kept.store = NULL;
 }
 
+static bool stat_lock(struct stat *st)
+{
+	char path[XB_PATH_MAX + sizeof(LOCK)];
+
+	snprintf(path, sizeof(path), "%s" LOCK, kept.path);
+	return !lstat(path, st);
+}
+
+/* Who opens the store now goes by the lock file that stands there now. */
 static bool is_in_place(void)
 {
+	struct stat lock;
 	mdb_filehandle_t fd;
 
-	return !mdb_env_get_fd(kept.store->env, &fd) && xb_plainfile_is(kept.path, fd);
+	return !mdb_env_get_fd(kept.store->env, &fd) && xb_plainfile_is(kept.path, fd) &&
+	       stat_lock(&lock) && lock.st_dev == kept.lock.st_dev &&
+	       lock.st_ino == kept.lock.st_ino;
+}
+
+static bool is_usable(void)
+{
+	return !kept.failed && is_in_place();
 }
 
 void xb_kept_want(bool want)
@@ -41,7 +63,7 @@ struct xb_store *xb_kept_drop(void)
 
 	forget_parent();
 	store = kept.store;
-	if (!store || kept.users || (kept.wanted && is_in_place()))
+	if (!store || kept.users || (kept.wanted && is_usable()))
 		return NULL;
 	kept.store = NULL;
 	return store;
@@ -50,7 +72,7 @@ struct xb_store *xb_kept_drop(void)
 struct xb_store *xb_kept_take(const char *path)
 {
 	forget_parent();
-	if (!kept.store || strcmp(kept.path, path) != 0 || !is_in_place())
+	if (!kept.store || strcmp(kept.path, path) != 0 || !is_usable())
 		return NULL;
 	kept.users++;
 	return kept.store;
@@ -63,8 +85,9 @@ void xb_kept_put(struct xb_store *store, const char *path)
 	kept.store = store;
 	kept.owner = getpid();
 	kept.users = 1;
+	kept.failed = false;
 	snprintf(kept.path, sizeof(kept.path), "%s", path);
-	if (!is_in_place()) /* a copy in memory */
+	if (!stat_lock(&kept.lock) || !is_in_place()) /* a copy in memory */
 		kept.store = NULL;
 }
 
@@ -74,7 +97,13 @@ bool xb_kept_release(const struct xb_store *store)
 		return false;
 	if (--kept.users)
 		return true;
-	if (!kept.wanted || !is_in_place())
+	if (!kept.wanted || !is_usable())
 		kept.store = NULL;
 	return kept.store;
+}
+
+void xb_kept_fail(const struct xb_store *store)
+{
+	if (store == kept.store)
+		kept.failed = true;
 }

@@ -20,9 +20,15 @@ void xb_kept_put(struct xb_store *store, const char *path);
 /* At the end of a use: whether the store stays open. */
 bool xb_kept_release(const struct xb_store *store);
 
-/* Gives up a kept store that nobody uses, if it is not wanted any more or another file has taken
- * its place; the caller closes it. NULL: there is none. What a parent process kept is left alone.
+/* Gives up a kept store that nobody uses, if it is not wanted any more, has failed, or other
+ * files have taken its place; the caller closes it. NULL: there is none. What a parent process kept
+ * is left alone.
  */
 struct xb_store *xb_kept_drop(void);
+
+/* A transaction of this store could not begin or be committed: if it is the kept one, it is closed
+ * at the end of its use. LMDB refuses every transaction after it could not write a meta page, and
+ * does not notice what was done to the file by other means. */
+void xb_kept_fail(const struct xb_store *store);
 
 #endif

@@ -89,8 +89,10 @@ int xb_store_recover(struct xb_store *store)
 	MDB_txn *txn;
 	int error = xb_latest_begin(store->env, 0, &txn);
 
-	if (error)
+	if (error) {
+		xb_kept_fail(store);
 		return xb_lmdb_error(error, "cannot begin a transaction");
+	}
 	mdb_txn_abort(txn);
 	return 0;
 }
@@ -228,6 +230,7 @@ static int use_again(struct xb_store *store, const char *directory, const char *
 	int dead, error = use == XB_STORE_READ ? 0 : fill_up(store, directory, path);
 
 	if (error) {
+		xb_kept_fail(store);
 		xb_store_close(store);
 		return error;
 	}

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/program.h"
 #include "store/entrytable.h"
+#include "store/kept.h"
 #include "store/latest.h"
 #include "store/lists.h"
 #include "store/lmdberror.h"
@@ -92,6 +93,7 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 	error = xb_latest_begin(store->env, flags, &txn->txn);
 	if (error) {
 		free(txn);
+		xb_kept_fail(store);
 		return xb_lmdb_error(error, "cannot begin a transaction");
 	}
 	error = load_meta(txn);
@@ -103,6 +105,7 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 		error = xb_entries_open(txn);
 	if (error) {
 		xb_txn_abort(txn);
+		xb_kept_fail(store);
 		return error;
 	}
 	*out = txn;
@@ -129,6 +132,7 @@ static void free_txn(struct xb_txn *txn)
 int xb_txn_commit(struct xb_txn *txn)
 {
 	MDB_val key = {4, "meta"}, value = {sizeof(txn->meta), &txn->meta};
+	struct xb_store *store = txn->store;
 	int error = xb_entries_flush(txn);
 
 	if (error) {
@@ -146,7 +150,10 @@ int xb_txn_commit(struct xb_txn *txn)
 	else
 		error = mdb_txn_commit(txn->txn);
 	free_txn(txn);
-	return error ? xb_lmdb_error(error, "cannot write the store") : 0;
+	if (!error)
+		return 0;
+	xb_kept_fail(store);
+	return xb_lmdb_error(error, "cannot write the store");
 }
 
 void xb_txn_abort(struct xb_txn *txn)
