@@ -13,6 +13,7 @@ static struct {
 	bool on, kept, trusted;
 	uint32_t seconds;
 	uint64_t repaired; /* xb_clock() */
+	uint64_t opening;  /* of the store */
 	uint64_t transaction;
 	uint32_t anchor_id, slot;
 	bool anchored;
@@ -87,6 +88,7 @@ static uint32_t pinned_anchor(const char *pins)
 static bool is_as_it_was(const struct xb_writer *writer)
 {
 	if (!session.trusted || xb_clock() - session.repaired > session.seconds * XB_SECOND ||
+	    writer->store->opening != session.opening ||
 	    last_transaction(writer) != session.transaction ||
 	    pinned_anchor(writer->paths->pins) != session.anchor_id)
 		return false;
@@ -124,6 +126,7 @@ void xb_session_keep(struct xb_writer *writer)
 	session.trusted = is_settled(writer);
 	if (!writer->resumed)
 		session.repaired = xb_clock();
+	session.opening = writer->store->opening;
 	session.transaction = last_transaction(writer);
 	session.anchor_id = writer->anchored ? map_id(writer->anchor.identity) : 0;
 	session.slot = writer->anchored ? xb_anchor_slot(&writer->anchor) : 0;

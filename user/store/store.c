@@ -242,6 +242,7 @@ static int use_again(struct xb_store *store, const char *directory, const char *
 static int open_anew(const char *directory, const char *path, enum xb_store_use use,
 		     struct xb_store **out)
 {
+	static uint64_t openings;
 	struct xb_store *store;
 	int error = find_store(directory, path);
 
@@ -256,6 +257,7 @@ static int open_anew(const char *directory, const char *path, enum xb_store_use 
 	if (!store)
 		return xb_out_of_memory();
 	store->out_writers = -1;
+	store->opening = ++openings;
 	error = xb_lock_pid_namespace(directory, &store->namespace_lock);
 	if (!error)
 		error = open_file(store, directory, path);

@@ -33,6 +33,7 @@ struct xb_store {
 	bool outdated;			 /* has tables of an earlier version */
 	bool read_only;			 /* on a file system that cannot be written */
 	int namespace_lock, out_writers; /* -1: not held */
+	uint64_t opening;		 /* of all that this process made, the number of this one */
 };
 
 /* The part of the table that a transaction changes, kept in memory until it turns to another part.
