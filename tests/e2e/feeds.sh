@@ -100,15 +100,21 @@ keeps_list()
 	blocked 5.9.0.7
 }
 
+# metric NAME LABEL VALUE: of the feed main with this label.
+metric() { ctl metrics | awk -v name="xdp_bloom_$1{feed=\"main\",$2=\"$3\"}" '$1 == name {print $2; found = 1} END {if (!found) print 0}'; }
+
 # refuses MODE OUTCOME [GUARD]: this answer changes nothing.
 refuses()
 {
-	local failures
+	local failures fetches refusals
 
 	mode "$1"
-	failures=$(count failures)
+	failures=$(count failures) fetches=$(metric feed_fetches_total outcome "$2")
+	refusals=$(metric feed_refusals_total guard "${3:-}")
 	ends_as "${@:2}"
 	keeps_list
+	[[ $(metric feed_fetches_total outcome "$2") -gt $fetches ]] || fail "after $1 no metric has $2"
+	[[ $# -lt 3 || $(metric feed_refusals_total guard "$3") -gt $refusals ]] || fail "after $1 no metric has $3"
 	[[ $(count failures) -gt ${failures:-0} ]] || fail "after $1 no failure is counted"
 	ctl feeds | grep -q '^  why      .' || fail "after $1 it is not said why: $(ctl feeds)"
 }
