@@ -34,7 +34,7 @@ struct netevents {
 	struct link *links;
 	size_t count, room;
 	bool news; /* in the messages that are being read */
-	char bytes[MESSAGE_BYTES];
+	_Alignas(struct nlmsghdr) char bytes[MESSAGE_BYTES];
 };
 
 static struct link *find(struct netevents *events, uint32_t ifindex)
