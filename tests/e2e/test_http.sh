@@ -59,6 +59,8 @@ t_health()
 }
 
 # A change that is being made is not a problem; one that a dead writer left is, at once.
+is_unhealthy() { get /healthz && [[ $(cat "$T/status") == 503 ]]; }
+
 t_health_during_a_change()
 {
 	exits 0 attach x0
@@ -67,8 +69,8 @@ t_health_during_a_change()
 	answers 200 /healthz
 	answers 200 /status.json
 	json 'd["ok"] and not d["problems"]'
-	sleep 5.2
-	answers 503 /healthz
+	sleep 5
+	wait_for "the end of patience" is_unhealthy
 	kill -KILL $paused
 	wait $paused || true
 	answers 503 /healthz
