@@ -268,6 +268,23 @@ static void it_survives_an_older_store_in_place(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
+/* Into the same file, so that nothing but the history differs. */
+static void it_notices_another_history_in_the_same_file(void **state)
+{
+	(void)state;
+	add("192.0.2.1");
+	in_state("cp store.mdb copy");
+	add("192.0.2.2");
+	in_state("cp store.mdb other");
+	in_state("mv copy store.mdb");
+	add("192.0.2.4");
+	in_state("cat other >store.mdb");
+	add("192.0.2.2");
+	assert_dropped("192.0.2.2");
+	assert_passed("192.0.2.4");
+	assert_true(rig_matches_rebuild(&rig));
+}
+
 /* What is listed in the one is not in force by the other. */
 static void it_notices_a_store_of_the_same_number(void **state)
 {
@@ -365,6 +382,7 @@ int main(void)
 		TEST(it_survives_a_lost_lock_file),
 		TEST(it_survives_an_older_store_in_place),
 		TEST(it_notices_a_store_of_the_same_number),
+		TEST(it_notices_another_history_in_the_same_file),
 		TEST(a_disk_that_recovers_is_used_again),
 	};
 

@@ -417,6 +417,15 @@ static int open_kernel(struct xb_writer *writer)
 	return error;
 }
 
+/* The session was wrong: what is in force is not of this store's history, though the store has the
+ * same number of its last transaction, as a copy that was written over it may have. */
+#define NOT_AS_IT_WAS (-EREMCHG)
+
+static bool is_of_this_history(const struct xb_writer *writer)
+{
+	return !writer->active || xb_generation_is_current(writer->active, &writer->txn->meta);
+}
+
 /* All that the transaction has, before it is decided whether it is committed. */
 static int change_store(const struct change *change, struct xb_writer *writer)
 {
@@ -425,6 +434,8 @@ static int change_store(const struct change *change, struct xb_writer *writer)
 	if (error)
 		return error;
 	writer->before = writer->txn->meta;
+	if (writer->resumed && !is_of_this_history(writer))
+		return NOT_AS_IT_WAS;
 	error = xb_expiry_sweep(writer->txn, writer->now, &writer->expired);
 	if (!error && change->body)
 		error = change->body(writer, change->context);
@@ -476,6 +487,14 @@ static int attempt(const struct change *change)
 
 #define WAIT_STEP 100000 /* us */
 
+/* After an attempt that failed, nothing is kept, so the second one opens and repairs all. */
+static int attempt_anew(const struct change *change)
+{
+	int error = attempt(change);
+
+	return error == NOT_AS_IT_WAS ? attempt(change) : error;
+}
+
 /* Until no trial stands in the way. */
 static int attempt_in_turn(const struct change *change)
 {
@@ -483,7 +502,7 @@ static int attempt_in_turn(const struct change *change)
 	char whom[256];
 	int error;
 
-	while ((error = attempt(change)) == -EINPROGRESS) {
+	while ((error = attempt_anew(change)) == -EINPROGRESS) {
 		snprintf(whom, sizeof(whom), "%s", xb_error_message());
 		if (!xb_wait_on(&wait, whom))
 			return -EBUSY;
