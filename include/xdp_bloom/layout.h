@@ -260,6 +260,13 @@ struct xb_name_ports {
 	__u16 http[XB_NAME_PORTS]; /* TCP */
 };
 
+/*
+ * The classes of listed addresses: a class is a scope (the services to which packets go) and what
+ * happens to packets. XB_CLASS_ALL has those that are dropped whatever they ask for.
+ */
+#define XB_CLASSES   16
+#define XB_CLASS_ALL 0
+
 enum xb_policy {
 	XB_POLICY_ENFORCE,
 	XB_POLICY_MONITOR,    /* counts what would drop, drops nothing */

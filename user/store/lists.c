@@ -12,14 +12,19 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "store/listclass.h"
 #include "store/lmdberror.h"
 #include "store/table.h"
 
+/* Behind it the services of the scope. Schemas up to 8 ended before the class, and had no scope. */
 struct list_record {
 	uint32_t id;
 	uint32_t verdict;
 	uint64_t members;
+	uint32_t class;
+	uint32_t services;
 };
+#define WITHOUT_CLASS offsetof(struct list_record, class)
 
 /* FNV-1a. Names are those of who may write the store. */
 static size_t hash_name(const char *name)
@@ -96,23 +101,53 @@ static struct xb_list *next_list(struct xb_txn *txn)
 	return &txn->lists[txn->list_count];
 }
 
+/* False: this is no record. */
+static bool decode(const MDB_val *value, struct list_record *record, struct xb_scope *scope)
+{
+	size_t services;
+
+	*record = (struct list_record){0};
+	*scope = (struct xb_scope){0};
+	if (value->mv_size == WITHOUT_CLASS) {
+		memcpy(record, value->mv_data, WITHOUT_CLASS);
+		return true;
+	}
+	if (value->mv_size < sizeof(*record))
+		return false;
+	memcpy(record, value->mv_data, sizeof(*record));
+	services = record->services * sizeof(*scope->service);
+	if (record->services > XB_SCOPE_SERVICES || value->mv_size != sizeof(*record) + services ||
+	    record->class >= XB_CLASSES)
+		return false;
+	scope->count = record->services;
+	memcpy(scope->service, (const uint8_t *)value->mv_data + sizeof(*record), services);
+	return xb_scope_is_sound(scope);
+}
+
 static int load_one(struct xb_txn *txn, const MDB_val *key, const MDB_val *value)
 {
 	struct xb_list *list = next_list(txn);
 	struct list_record record;
+	struct xb_scope scope;
 
 	if (!list)
 		return -EIO;
-	if (value->mv_size != sizeof(record) || key->mv_size >= sizeof(list->name))
+	if (!decode(value, &record, &scope) || key->mv_size >= sizeof(list->name))
 		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-	memcpy(&record, value->mv_data, sizeof(record));
 	*list = (struct xb_list){.id = record.id,
 				 .verdict = record.verdict,
+				 .class = record.class,
 				 .members = record.members,
 				 .stored = true,
 				 .stored_verdict = record.verdict,
 				 .stored_members = record.members};
 	memcpy(list->name, key->mv_data, key->mv_size);
+	if (!xb_scope_is_all(&scope)) {
+		list->scope = xb_arena_copy(&txn->scopes, &scope, sizeof(scope));
+		if (!list->scope)
+			return -EIO;
+	}
+	txn->classes |= 1U << list->class;
 	txn->list_count++;
 	return 0;
 }
@@ -132,20 +167,41 @@ int xb_lists_load(struct xb_txn *txn)
 		return failed;
 	if (error == MDB_NOTFOUND && !xb_table_has_all(txn, txn->store->lists, txn->list_count))
 		error = MDB_CORRUPTED;
-	return error == MDB_NOTFOUND ? index_all(txn)
-				     : xb_lmdb_error(error, "cannot read the store");
+	if (error != MDB_NOTFOUND)
+		return xb_lmdb_error(error, "cannot read the store");
+	error = index_all(txn);
+	return error ? error : xb_lists_classify_old(txn);
 }
 
 static bool exists(const struct xb_list *list)
 {
-	return list->members || list->verdict;
+	return list->members || list->verdict || list->scope;
 }
 
 static bool is_stored(const struct xb_list *list)
 {
 	return list->stored ? list->members == list->stored_members &&
-				      list->verdict == list->stored_verdict
+				      list->verdict == list->stored_verdict && !list->reassigned
 			    : !exists(list);
+}
+
+static int save_one(struct xb_txn *txn, struct xb_list *list)
+{
+	struct {
+		struct list_record record;
+		struct xb_service service[XB_SCOPE_SERVICES];
+	} stored = {.record = {.id = list->id,
+			       .verdict = list->verdict,
+			       .members = list->members,
+			       .class = list->class,
+			       .services = list->scope ? list->scope->count : 0}};
+	size_t services = stored.record.services * sizeof(*stored.service);
+	MDB_val key = {strlen(list->name), list->name};
+	MDB_val value = {sizeof(stored.record) + services, &stored};
+
+	if (services)
+		memcpy(stored.service, list->scope->service, services);
+	return mdb_put(txn->txn, txn->store->lists, &key, &value, 0);
 }
 
 int xb_lists_save(struct xb_txn *txn)
@@ -154,13 +210,11 @@ int xb_lists_save(struct xb_txn *txn)
 
 	for (size_t i = 0; !error && i < txn->list_count; i++) {
 		struct xb_list *list = &txn->lists[i];
-		struct list_record record = {
-			.id = list->id, .verdict = list->verdict, .members = list->members};
-		MDB_val key = {strlen(list->name), list->name}, value = {sizeof(record), &record};
+		MDB_val key = {strlen(list->name), list->name};
 
 		if (is_stored(list))
 			continue;
-		error = exists(list) ? mdb_put(txn->txn, txn->store->lists, &key, &value, 0)
+		error = exists(list) ? save_one(txn, list)
 				     : mdb_del(txn->txn, txn->store->lists, &key, NULL);
 	}
 	return error;
@@ -171,6 +225,7 @@ void xb_lists_free(struct xb_txn *txn)
 	free(txn->lists);
 	free(txn->by_name.slot);
 	free(txn->by_id.slot);
+	xb_arena_free(&txn->scopes);
 }
 
 struct xb_list *xb_list_by_name(struct xb_txn *txn, const char *name)

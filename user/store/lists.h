@@ -5,7 +5,7 @@
 
 #include "store/types.h"
 
-/* Lists. A list exists while it has members, or a verdict other than XB_DOMAIN_DROP. */
+/* Lists. A list exists while it has members, a scope, or a verdict other than XB_DOMAIN_DROP. */
 bool xb_list_name_ok(const char *name);
 struct xb_list *xb_list_find(struct xb_txn *txn, const char *name);
 /* Finds also a list that xb_list_need() made, or that was emptied, in this transaction. */

@@ -72,7 +72,7 @@ int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value)
 	memcpy(meta, value->mv_data, value->mv_size);
 	checksum = meta->checksum;
 	meta->checksum = 0;
-	if (meta->schema != (limited ? 7 : 6) ||
+	if ((limited ? meta->schema != 7 && meta->schema != 8 : meta->schema != 6) ||
 	    checksum != xb_checksum(NULL, 0, meta, value->mv_size))
 		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	meta->schema = XB_SCHEMA;

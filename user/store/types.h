@@ -8,16 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "model/scope.h"
 #include "store/changes.h"
 #include "store/leaf.h"
 #include "store/meta.h"
 
 struct xb_list {
 	uint32_t id;
-	uint32_t verdict; /* enum xb_domain_verdict, of its domains */
+	uint32_t verdict; /* enum xb_domain_verdict; to addresses only XB_DOMAIN_COUNT matters */
+	uint32_t class;	  /* 1 to XB_CLASSES - 1, or XB_CLASS_ALL: scope all, and it drops */
 	uint64_t members;
+	const struct xb_scope *scope; /* NULL: all; owned by the transaction */
 	char name[65];
-	bool stored; /* the table had it when the transaction began, with the values below */
+	bool stored;	 /* the table had it when the transaction began, with the values below */
+	bool reassigned; /* scope or class are not what the table has */
 	uint32_t stored_verdict;
 	uint64_t stored_members;
 };
@@ -66,6 +71,8 @@ struct xb_txn {
 	struct xb_list *lists;
 	size_t list_count, list_room;
 	struct xb_list_index by_name, by_id;
+	struct xb_arena scopes; /* of the lists */
+	uint32_t classes;	/* a bit for each class that a list has, or had in this transaction */
 	struct xb_changes change;
 };
 

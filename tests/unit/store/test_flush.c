@@ -173,8 +173,10 @@ static void a_verdict_concerns_names(void **state)
 	list_entry(txn, "!a.example", "a");
 	list_entry(txn, "b.example", "b");
 	assert_verdict("a", XB_DOMAIN_DROP, false, false);
-	assert_verdict("a", XB_DOMAIN_COUNT, false, false);
+	assert_verdict("a", XB_DOMAIN_REFUSED, false, false);
 	assert_verdict("a", XB_DOMAIN_NXDOMAIN, false, false);
+	assert_verdict("a", XB_DOMAIN_COUNT, true, false);
+	assert_verdict("a", XB_DOMAIN_NXDOMAIN, true, true);
 	assert_verdict("b", XB_DOMAIN_DROP, false, false);
 	assert_verdict("b", XB_DOMAIN_COUNT, true, false);
 	assert_verdict("b", XB_DOMAIN_COUNT, false, false);
@@ -187,7 +189,7 @@ static void a_verdict_beside_damage(void **state)
 	(void)state;
 	fill();
 	damage_record_of(txn, "a.example");
-	assert_told(xb_domain_verdict_set(txn, list_of(txn, "a"), XB_DOMAIN_COUNT));
+	assert_told(xb_domain_verdict_set(txn, list_of(txn, "a"), XB_DOMAIN_REFUSED));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
