@@ -37,6 +37,13 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XB_CLASSES);
+	__type(key, __u32);
+	__type(value, struct xb_class_count);
+} class_counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, XB_HITS_SLOTS);
 	__type(key, __u32);
 	__type(value, struct xb_hits);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The program of a generation: is the source listed, or the domain it asks for? */
+/* The program of a generation: is the source listed, for all services or the one it asks for, or
+ * the domain that it asks for? */
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -9,6 +10,7 @@
 #include "prefix4.h"
 #include "net6.h"
 #include "policy.h"
+#include "scope.h"
 #include "domain.h"
 #include "account.h"
 
@@ -21,21 +23,42 @@ static __always_inline enum xb_reason judge(const struct source *source, bool *a
 	return params.host4.blocks ? host4_judge(source->ipv4, at_gate) : XB_CLEAN;
 }
 
+/* A packet that counts under enforce and monitor would not be dropped if its source is allowed. */
+static __always_inline enum xb_reason counted(struct xdp_md *ctx, const struct source *source)
+{
+	return is_allowed(ctx, source->network, source->family == SOURCE_IPV6) ? XB_ALLOWED
+									       : XB_SCOPED_COUNTED;
+}
+
+/* Whether the class that the packet met made a difference. */
+static __always_inline bool is_of_class(enum xb_reason reason)
+{
+	return reason == XB_SCOPED_DROPPED || reason == XB_SCOPED_COUNTED ||
+	       reason == XB_MONITORED || reason == XB_ADMITTED;
+}
+
 SEC("xdp")
 int xdp_bloom_filter(struct xdp_md *ctx)
 {
 	struct source source = parse_source(ctx);
 	enum xb_reason reason;
 	bool at_gate = true;
+	__u32 class = 0;
 
 	if (source.family == SOURCE_NONE)
 		return account(ctx, source.reason, 0);
 	reason = judge(&source, &at_gate);
+	if (params.scoped.blocks && !xb_reason_drops(reason))
+		reason = scope_judge(ctx, &source, reason, &class);
 	/* By itself, so that what most packets come to has no test of the reason on its way. */
 	if (reason == XB_CLEAN && !params.allow_only && !params.names.blocks)
 		return account(ctx, XB_CLEAN, source.claimed);
 	if (params.allow_only || xb_reason_drops(reason))
 		reason = policy_apply(ctx, &source, reason, at_gate);
+	else if (params.scoped.blocks && reason == XB_SCOPED_COUNTED)
+		reason = counted(ctx, &source);
+	if (params.scoped.blocks && class && is_of_class(reason))
+		scope_count(class, frame_length(ctx, source.claimed));
 	/* What is only monitored for its source would not have come as far as its name. */
 	if (params.names.blocks && !xb_reason_drops(reason) && reason != XB_MONITORED &&
 	    may_carry_name(ctx, &source))

@@ -101,6 +101,21 @@ XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key *key, __u64 hi, __u64 lo, 
 	return xb_sip_end(sip);
 }
 
+/* An IPv4 prefix in a class. address: the network address, host byte order. A bijection of all
+ * three: class below 2^26, length up to 63. */
+XB_HASH_INLINE __u64 xb_hash_scoped4(const struct xb_key *key, __u32 class, __u32 length,
+				     __u32 address)
+{
+	return xb_mix64(key->a ^ ((__u64)class << 38 | (__u64)length << 32 | address));
+}
+
+/* An IPv6 prefix in a class: as xb_hash_ipv6(), with the class beside the length. */
+XB_HASH_INLINE __u64 xb_hash_scoped6(const struct xb_key *key, __u32 class, __u32 length, __u64 hi,
+				     __u64 lo)
+{
+	return xb_hash_ipv6(key, hi, lo, class << 8 | length);
+}
+
 /*
  * Names: the words of SipHash-1-3 are the labels as in a DNS message, length byte first, from the
  * last label of the name to its first, each filled up with zeros to whole words, letters small. So

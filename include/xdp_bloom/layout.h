@@ -11,7 +11,7 @@
 /* ---- The anchor: outlives generations. A change here raises XB_ANCHOR_LAYOUT, and an upgrade
  * replaces the entry. ---- */
 
-#define XB_ANCHOR_LAYOUT 6
+#define XB_ANCHOR_LAYOUT 7
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -65,6 +65,19 @@ struct xb_counts {
 	struct xb_count reason[XB_REASON_SLOTS];
 };
 _Static_assert(sizeof(struct xb_counts) == 1024, "statistics layout");
+
+/*
+ * The classes of listed addresses: a class is a scope (the services to which packets go) and what
+ * happens to packets. XB_CLASS_ALL has those that are dropped whatever they ask for.
+ */
+#define XB_CLASSES   16
+#define XB_CLASS_ALL 0
+
+/* Packets of a class that a generation found, on one CPU. */
+struct xb_class_count {
+	__u64 identity; /* of scope and verdict, see struct xb_scopes; 0: never used */
+	struct xb_count count;
+};
 
 /* A name without the root takes at most 254 bytes (RFC 1035, section 2.3.4), one more as an entry.
  */
@@ -261,11 +274,31 @@ struct xb_name_ports {
 };
 
 /*
- * The classes of listed addresses: a class is a scope (the services to which packets go) and what
- * happens to packets. XB_CLASS_ALL has those that are dropped whatever they ask for.
+ * Addresses that are listed for services: the classes but XB_CLASS_ALL. A key of their Bloom filter
+ * and exact table is a prefix of any length in a class. In front of them stand three tables:
+ *
+ * scope_ports: the classes of a destination port as 16 bits, four ports a word, those of TCP first.
+ * scope_lengths4: for each /16 of IPv4, which lengths can match (bits 0 to 32) and which classes
+ * have any of them (bit 32 + class).
+ * scope_lengths6: as lengths6.
+ *
+ * In the latter two, a bit without an entry behind it costs a probe, no more.
  */
-#define XB_CLASSES   16
-#define XB_CLASS_ALL 0
+#define XB_SCOPE_PORTS	     65536
+#define XB_SCOPE_PORT_WORDS  (2 * XB_SCOPE_PORTS / 4)
+#define XB_SCOPE_LENGTHS4    65536
+#define XB_SCOPE_LENGTH_BITS ((1ULL << 33) - 1)
+
+/* Classes as bits. */
+struct xb_scopes {
+	__u16 all;   /* that have all packets */
+	__u16 icmp;  /* that have ICMP, of IPv4 and of IPv6 */
+	__u16 tcp;   /* that have a port of TCP, at least */
+	__u16 udp;   /* the same */
+	__u16 drops; /* whose packets are dropped */
+	__u16 reserved[3];
+	__u64 identity[XB_CLASSES]; /* a hash of scope and verdict, never 0; 0: the class is not used */
+};
 
 enum xb_policy {
 	XB_POLICY_ENFORCE,
@@ -294,9 +327,14 @@ struct xb_params {
 	__u32 layout;	     /* XB_GENERATION_LAYOUT */
 	__u32 confirm;	     /* 1: what the Bloom filter hits is looked up exactly */
 	__u32 allow_only;    /* 1: the policy can be allow-only, so it is read on a miss */
+	struct xb_geometry scoped;
+	struct xb_buckets confirm_scoped; /* always there if scoped is */
+	struct xb_scopes scopes;	  /* all zero without the stage */
+	__u32 scope_cells;		  /* of scope_lengths6, without cell 0 */
+	__u32 reserved;
 };
-_Static_assert(sizeof(struct xb_params) == 168, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 344, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 6
+#define XB_GENERATION_LAYOUT 7
 
 #endif

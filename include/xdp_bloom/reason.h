@@ -65,7 +65,15 @@
 	X(HTTP_AMBIGUOUS, "http_ambiguous", PASS,                                                  \
 	  "an HTTP host that is not listed, but a second one or a folded line follows")            \
 	X(NAME_LIMITED, "name_limited", DROP,                                                      \
-	  "a query for a listed domain that is over the limit of answers")
+	  "a query for a listed domain that is over the limit of answers")                         \
+	X(SCOPED_DROPPED, "scoped_dropped", DROP,                                                  \
+	  "the source is listed for the service that it asks for")                                 \
+	X(SCOPED_COUNTED, "scoped_counted", PASS, "the source is listed, and the verdict is count") \
+	X(SCOPED_FRAGMENT, "scoped_fragment", PASS,                                                \
+	  "a later fragment, which has no port to judge by; it is useless without the first")      \
+	X(SCOPED_SHORT, "scoped_short", PASS, "cut before the port of a service")                  \
+	X(SCOPED_HEADERS, "scoped_headers", PASS,                                                  \
+	  "too many IPv6 extension headers to find the port of a service")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,

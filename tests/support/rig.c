@@ -21,6 +21,8 @@
 #include "engine/repair.h"
 #include "engine/rotate.h"
 #include "machine/lifelines.h"
+#include "store/listclass.h"
+#include "store/listverdict.h"
 #include "store/membership.h"
 #include "store/wanted.h"
 
@@ -226,6 +228,29 @@ void rig_policy(struct rig *rig, uint32_t policy)
 	rig_must(xb_write(&rig->paths, 0, policy_body, &policy, &rig->written), "policy");
 }
 
+struct scoping {
+	const char *list;
+	struct xb_scope scope;
+};
+
+static int scope_body(struct xb_writer *writer, void *context)
+{
+	const struct scoping *scoping = context;
+	struct xb_list *list;
+	int error = xb_list_need(writer->txn, scoping->list, &list);
+
+	return error ? error : xb_list_scope_set(writer->txn, list, &scoping->scope);
+}
+
+void rig_scope(struct rig *rig, const char *list, const char *scope)
+{
+	struct scoping scoping = {.list = list};
+
+	rig_must(xb_scope_parse(scope, &scoping.scope), "scope");
+	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, scope_body, &scoping, &rig->written),
+		 "scope");
+}
+
 struct judgement {
 	const char *list;
 	enum xb_domain_verdict verdict;
@@ -239,10 +264,9 @@ static int verdict_body(struct xb_writer *writer, void *context)
 
 	if (error)
 		return error;
-	list->verdict = judgement->verdict;
 	xb_changes_set_bulk(&writer->txn->change);
 	writer->txn->edits++;
-	return 0;
+	return xb_domain_verdict_set(writer->txn, list, judgement->verdict);
 }
 
 void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdict)

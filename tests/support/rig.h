@@ -44,6 +44,9 @@ bool rig_disallow(struct rig *rig, const char *entry);
 /* enum xb_policy, in force when it returns. */
 void rig_policy(struct rig *rig, uint32_t policy);
 
+/* A scope such as tcp/25, or all, for a list; in force when it returns. */
+void rig_scope(struct rig *rig, const char *list, const char *scope);
+
 /* What becomes of queries for the domains of a list, and the UDP ports that are DNS (0: none); in
  * force when they return. */
 void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdict);

@@ -152,6 +152,43 @@ static bool deep_enough(const struct xb_generation *now, const struct xb_generat
 	return false;
 }
 
+/* Lengths and classes: they may only lead to more look-ups. */
+static bool has_bits(const struct xb_mapping *now, const struct xb_mapping *fresh, size_t bytes,
+		     const char *stage)
+{
+	const uint64_t *a = (const uint64_t *)(const void *)now->base;
+	const uint64_t *b = (const uint64_t *)(const void *)fresh->base;
+
+	for (size_t i = 0; i < bytes / sizeof(*a); i++) {
+		if (b[i] & ~a[i]) {
+			fprintf(stderr, "%s: word %zu is %lx, rebuilt %lx\n", stage, i, a[i], b[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_scopes(struct xb_generation *now, struct xb_generation *fresh)
+{
+	const struct xb_params *params = &now->params;
+
+	if (memcmp(&params->scopes, &fresh->params.scopes, sizeof(params->scopes))) {
+		fprintf(stderr, "the rebuilt generation has other classes\n");
+		return false;
+	}
+	return same_counters(now->scoped.counters, fresh->scoped.counters, params->scoped.blocks,
+			     "scoped") &&
+	       same_bits(&now->scoped.bits, &fresh->scoped.bits,
+			 xb_map_bytes(XB_MAP_SCOPED, params), "scoped") &&
+	       same_buckets(&now->confirm_scoped, &fresh->confirm_scoped, "confirm_scoped") &&
+	       same_bits(&now->scope_ports, &fresh->scope_ports,
+			 xb_map_bytes(XB_MAP_SCOPE_PORTS, params), "scope_ports") &&
+	       has_bits(&now->scope_lengths4, &fresh->scope_lengths4,
+			xb_map_bytes(XB_MAP_SCOPE_LENGTHS4, params), "scope_lengths4") &&
+	       has_bits(&now->scope_lengths6, &fresh->scope_lengths6,
+			xb_map_bytes(XB_MAP_SCOPE_LENGTHS6, params), "scope_lengths6");
+}
+
 static bool same(struct xb_generation *now, struct xb_generation *fresh)
 {
 	const struct xb_params *params = &now->params;
@@ -165,11 +202,13 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 	}
 	if (now->header->host4_keys != fresh->header->host4_keys ||
 	    now->header->net6_keys != fresh->header->net6_keys ||
-	    now->header->names_keys != fresh->header->names_keys) {
-		fprintf(stderr, "keys: %lu, %lu and %lu, rebuilt %lu, %lu and %lu\n",
+	    now->header->names_keys != fresh->header->names_keys ||
+	    now->header->scoped_keys != fresh->header->scoped_keys) {
+		fprintf(stderr, "keys: %lu, %lu, %lu and %lu, rebuilt %lu, %lu, %lu and %lu\n",
 			now->header->host4_keys, now->header->net6_keys, now->header->names_keys,
-			fresh->header->host4_keys, fresh->header->net6_keys,
-			fresh->header->names_keys);
+			now->header->scoped_keys, fresh->header->host4_keys,
+			fresh->header->net6_keys, fresh->header->names_keys,
+			fresh->header->scoped_keys);
 		return false;
 	}
 	rig_must(xb_generation_map_all(now), "map");
@@ -196,7 +235,8 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 	       same_trie(now->map[XB_MAP_ALLOW4], fresh->map[XB_MAP_ALLOW4], "allow4") &&
 	       same_trie(now->map[XB_MAP_ALLOW6], fresh->map[XB_MAP_ALLOW6], "allow6") &&
 	       same_buckets(&now->confirm4, &fresh->confirm4, "confirm4") &&
-	       same_buckets(&now->confirm6, &fresh->confirm6, "confirm6");
+	       same_buckets(&now->confirm6, &fresh->confirm6, "confirm6") &&
+	       same_scopes(now, fresh);
 }
 
 bool rig_matches_rebuild(struct rig *rig)

@@ -55,7 +55,7 @@ static int build(const struct xb_writer *writer, struct xb_build *build,
 	struct xb_build larger = *build;
 	int error;
 
-	larger.capacity = grown(keys->host4_count + keys->net6_count + keys->names_count);
+	larger.capacity = grown(xb_snapshot_keys(keys));
 	if (!writer->grows || larger.capacity <= build->capacity)
 		return build_within_room(writer, build, keys, built);
 	error = try_build(&larger, keys, built);
@@ -100,6 +100,8 @@ int xb_writer_check_room(struct xb_writer *writer)
 	const struct xb_totals *totals = &meta->totals;
 	uint64_t keys = totals->host4_keys + totals->net6 + totals->names;
 
+	if (writer->txn->classes & ~XB_CLASSES_ALL) /* each may have all addresses */
+		keys = (keys + totals->prefix4) * XB_CLASSES;
 	if (xb_relief_is(&writer->before, writer->txn) ||
 	    xb_demand_is_met(writer->paths,
 			     totals->allow + (keys > meta->capacity ? keys : meta->capacity)))

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/classcounts.h"
 #include "attach/pin.h"
 #include "base/capability.h"
 #include "base/error.h"
@@ -22,6 +23,7 @@
 #include "filter/lengthmap.h"
 #include "filter/namedepths.h"
 #include "filter/prefixmap.h"
+#include "filter/scopemap.h"
 
 #define MIB (1024.0 * 1024)
 
@@ -41,17 +43,36 @@ static int random_params(const struct xb_build *build, struct xb_params *params)
 
 /* Cells enough that a clean source seldom falls on a listed /32's cell: four for each /32 in the
  * list. */
+static uint32_t cells_for(uint64_t distinct)
+{
+	return distinct > UINT32_MAX / 8 ? UINT32_MAX / 2 : (uint32_t)(4 * distinct + 1024);
+}
+
+/* Whether a prefix has another /32 than the one before, which *last notes. */
+static bool is_next_head(const struct xb_entry *entry, uint64_t *last)
+{
+	if (entry->kind != XB_NET6 || entry->length < XB_LENGTH_SPLIT || entry->hi >> 32 == *last)
+		return false;
+	*last = entry->hi >> 32;
+	return true;
+}
+
 static uint32_t count_cells(const struct xb_snapshot *keys)
 {
 	uint64_t distinct = 0, last = UINT64_MAX;
 
-	for (size_t i = 0; i < keys->net6_count; i++) {
-		if (keys->net6[i].length >= XB_LENGTH_SPLIT && keys->net6[i].hi >> 32 != last) {
-			last = keys->net6[i].hi >> 32;
-			distinct++;
-		}
-	}
-	return distinct > UINT32_MAX / 8 ? UINT32_MAX / 2 : (uint32_t)(4 * distinct + 1024);
+	for (size_t i = 0; i < keys->net6_count; i++)
+		distinct += is_next_head(&keys->net6[i], &last);
+	return cells_for(distinct);
+}
+
+static uint32_t count_scope_cells(const struct xb_snapshot *keys)
+{
+	uint64_t distinct = 0, last = UINT64_MAX;
+
+	for (size_t i = 0; i < keys->scoped_count; i++)
+		distinct += is_next_head(&keys->scoped[i].entry, &last);
+	return cells_for(distinct);
 }
 
 static struct xb_lengths *length_table(const struct xb_snapshot *keys, const struct xb_key *key,
@@ -149,6 +170,8 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 		goto out;
 	}
 	error = take_fds(skeleton, generation);
+	if (!error)
+		error = xb_class_counts_begin(build->anchor, &params->scopes);
 	if (!error)
 		error = xb_path_join(directory, build->paths->pins, generation->name);
 	if (!error)
@@ -259,6 +282,18 @@ static const uint32_t *hash_names(const struct share *share, size_t start, size_
 	return fill->extras;
 }
 
+static const uint32_t *hash_scoped(const struct share *share, size_t start, size_t count,
+				   const struct fill *fill)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct xb_scoped *scoped = &share->keys->scoped[start + i];
+
+		fill->hashes[i] = xb_scopemap_hash(&share->generation->params.key, &scoped->entry,
+						   scoped->class);
+	}
+	return NULL;
+}
+
 static int fill_chunk(const struct fill *fill, const uint32_t *extras, size_t count)
 {
 	xb_bloom_build(fill->bloom, fill->hashes, count, fill->first_block, fill->last_block);
@@ -294,6 +329,7 @@ static void *fill_share(void *context)
 		{&generation->host4, &generation->confirm4, keys->host4_count, hash_host4},
 		{&generation->net6, &generation->confirm6, keys->net6_count, hash_net6},
 		{&generation->names, &generation->confirm_names, keys->names_count, hash_names},
+		{&generation->scoped, &generation->confirm_scoped, keys->scoped_count, hash_scoped},
 	};
 
 	for (size_t i = 0; !share->error && i < sizeof(stages) / sizeof(stages[0]); i++)
@@ -313,7 +349,7 @@ static int fill_stages(struct xb_generation *generation, const struct xb_snapsho
 	bool started[SHARES_MAX] = {false};
 	int error = 0;
 
-	if (keys->host4_count + keys->net6_count + keys->names_count < KEYS_WORTH_THREAD)
+	if (xb_snapshot_keys(keys) < KEYS_WORTH_THREAD)
 		parts = 1;
 	for (uint32_t i = 0; i < parts; i++) {
 		shares[i] = (struct share){
@@ -332,7 +368,31 @@ static int fill_stages(struct xb_generation *generation, const struct xb_snapsho
 	xb_exact_built(&generation->confirm4);
 	xb_exact_built(&generation->confirm6);
 	xb_exact_built(&generation->confirm_names);
+	xb_exact_built(&generation->confirm_scoped);
 	return error;
+}
+
+/* What stands in front of addresses that are listed for services. */
+static void fill_scopes(struct xb_generation *generation, const struct xb_snapshot *keys)
+{
+	struct xb_lengths *lengths6 = (struct xb_lengths *)(void *)generation->scope_lengths6.base;
+	uint64_t *ports = (uint64_t *)(void *)generation->scope_ports.base;
+	uint64_t *lengths4 = (uint64_t *)(void *)generation->scope_lengths4.base;
+	uint32_t cells = generation->params.scope_cells;
+
+	for (uint32_t class = 1; class < XB_CLASSES; class ++)
+		if (keys->classes >> class & 1 && keys->class[class].scope)
+			xb_scopemap_add_ports(ports, keys->class[class].scope, class);
+	for (size_t i = 0; i < keys->scoped_count; i++) {
+		const struct xb_entry *entry = &keys->scoped[i].entry;
+
+		if (xb_entry_is_ipv4(entry))
+			xb_scopemap_mark4(lengths4, entry, keys->scoped[i].class);
+		else
+			xb_lengthmap_mark(lengths6,
+					  xb_lengthmap_cell(&generation->params.key, cells, entry),
+					  entry);
+	}
 }
 
 static int fill(struct xb_generation *generation, const struct xb_snapshot *keys,
@@ -355,8 +415,11 @@ static int fill(struct xb_generation *generation, const struct xb_snapshot *keys
 	for (size_t i = 0; i < keys->names_count; i++)
 		xb_namedepths_list((struct xb_depths *)(void *)generation->depths.base,
 				   &keys->names[i].entry);
+	if (params->scoped.blocks)
+		fill_scopes(generation, keys);
 	if (!error)
 		error = fill_stages(generation, keys);
+	generation->header->scoped_keys = keys->scoped_count;
 	generation->header->host4_keys = keys->host4_count;
 	generation->header->net6_keys = keys->net6_count;
 	generation->header->names_keys = keys->names_count;
@@ -380,10 +443,12 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 		.host4_keys = keys->host4_count,
 		.net6_keys = keys->net6_count,
 		.names_keys = keys->names_count,
+		.scoped_keys = keys->scoped_count,
 		.allow_names = count_allowed_names(keys),
 		.prefix4 = keys->prefix4_count,
 		.length_probes = probes,
 		.length_cells = cells,
+		.scope_cells = count_scope_cells(keys),
 		.rate = build->rate,
 		.confirm = build->confirm,
 		.slack = slack,
@@ -394,6 +459,8 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
 	params->ports = build->ports;
 	params->answer_limit = build->answer_limit;
+	if (keys->scoped_count)
+		params->scopes = xb_scopemap_scopes(keys->class, keys->classes);
 	if (!build->size)
 		return xb_demand_size(&demand, params);
 	*params = *build->size;

@@ -77,6 +77,17 @@ static int size_net6(const struct xb_demand *demand, uint64_t capacity, struct x
 		       : size_confirm(capacity, demand->slack, XB_SLOTS_HASH, &params->confirm6);
 }
 
+/* Always confirmed, since the exact table alone tells one class from another. */
+static int size_scoped(const struct xb_demand *demand, uint64_t capacity, struct xb_params *params)
+{
+	int error = xb_size_bloom(capacity, XB_CONFIRMED_RATE, &params->scoped);
+
+	params->scope_cells = demand->scope_cells;
+	return error ? error
+		     : size_confirm(capacity, demand->slack, XB_SLOTS_HASH,
+				    &params->confirm_scoped);
+}
+
 int xb_demand_size(const struct xb_demand *demand, struct xb_params *params)
 {
 	const struct {
@@ -85,13 +96,16 @@ int xb_demand_size(const struct xb_demand *demand, struct xb_params *params)
 			    struct xb_params *params);
 	} stages[] = {{demand->host4_keys, size_host4},
 		      {demand->net6_keys, size_net6},
-		      {demand->names_keys, size_names}};
-	uint64_t all = demand->host4_keys + demand->net6_keys + demand->names_keys;
+		      {demand->names_keys, size_names},
+		      {demand->scoped_keys, size_scoped}};
+	uint64_t all =
+		demand->host4_keys + demand->net6_keys + demand->names_keys + demand->scoped_keys;
 	int error = 0;
 
-	params->host4 = params->net6 = params->names = (struct xb_geometry){0};
-	params->confirm4 = params->confirm6 = params->confirm_names = (struct xb_buckets){0};
-	params->allow_names = 0;
+	params->host4 = params->net6 = params->names = params->scoped = (struct xb_geometry){0};
+	params->confirm4 = params->confirm6 = (struct xb_buckets){0};
+	params->confirm_names = params->confirm_scoped = (struct xb_buckets){0};
+	params->allow_names = params->scope_cells = 0;
 	params->prefix4 = demand->prefix4;
 	params->confirm = demand->confirm;
 	params->length_cells = params->length_probes = 0;

@@ -42,6 +42,16 @@ static struct xb_mapping *window_of(struct xb_generation *generation, enum xb_ma
 		return &generation->depths;
 	case XB_MAP_GATE:
 		return &generation->allow.gate;
+	case XB_MAP_SCOPED:
+		return &generation->scoped.bits;
+	case XB_MAP_CONFIRM_SCOPED:
+		return &generation->confirm_scoped.buckets;
+	case XB_MAP_SCOPE_PORTS:
+		return &generation->scope_ports;
+	case XB_MAP_SCOPE_LENGTHS4:
+		return &generation->scope_lengths4;
+	case XB_MAP_SCOPE_LENGTHS6:
+		return &generation->scope_lengths6;
 	default:
 		return NULL;
 	}
@@ -63,9 +73,9 @@ struct xb_generation *xb_generation_new(void)
 
 size_t xb_generation_file_bytes(const struct xb_params *params)
 {
-	return XB_COUNTERS_PAGE +
-	       ((size_t)params->host4.blocks + params->net6.blocks + params->names.blocks) *
-		       sizeof(struct xb_counters);
+	return XB_COUNTERS_PAGE + ((size_t)params->host4.blocks + params->net6.blocks +
+				   params->names.blocks + params->scoped.blocks) *
+					  sizeof(struct xb_counters);
 }
 
 int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name,
@@ -84,7 +94,8 @@ static void close_counters(struct xb_generation *generation)
 	if (generation->file >= 0)
 		close(generation->file);
 	generation->header = NULL;
-	generation->host4.counters = generation->net6.counters = generation->names.counters = NULL;
+	generation->host4.counters = generation->net6.counters = NULL;
+	generation->names.counters = generation->scoped.counters = NULL;
 	generation->file = -1;
 }
 
@@ -123,6 +134,7 @@ static int map_file(struct xb_generation *generation)
 		(struct xb_counters *)(void *)((uint8_t *)place + XB_COUNTERS_PAGE);
 	generation->net6.counters = generation->host4.counters + generation->params.host4.blocks;
 	generation->names.counters = generation->net6.counters + generation->params.net6.blocks;
+	generation->scoped.counters = generation->names.counters + generation->params.names.blocks;
 	return 0;
 }
 
@@ -143,6 +155,11 @@ int xb_generation_map(struct xb_generation *generation)
 	generation->confirm_names.geometry = params->confirm_names;
 	generation->confirm_names.slots = XB_SLOTS_NAME;
 	generation->confirm_names.key = params->key;
+	generation->scoped.geometry = params->scoped;
+	generation->scoped.key = params->key;
+	generation->confirm_scoped.geometry = params->confirm_scoped;
+	generation->confirm_scoped.slots = XB_SLOTS_HASH;
+	generation->confirm_scoped.key = params->key;
 	generation->allow.names = generation->map[XB_MAP_ALLOW_NAMES];
 	generation->allow.key = params->key;
 	generation->allow.depths = &generation->depths;
@@ -382,6 +399,7 @@ bool xb_generation_is_full(const struct xb_generation *generation)
 	return generation->header->host4_keys > params->host4.capacity ||
 	       generation->header->net6_keys > params->net6.capacity ||
 	       generation->header->names_keys > params->names.capacity ||
+	       generation->header->scoped_keys > params->scoped.capacity ||
 	       (params->net6.blocks && generation->header->length_probes > params->length_probes);
 }
 

@@ -12,7 +12,8 @@
 #include "filter/maps.h"
 #include "store/store.h"
 
-/* First page of the counters file. What stands behind it: counters of host4, of net6, of names. */
+/* First page of the counters file. What stands behind it: counters of host4, of net6, of names,
+ * of scoped. */
 struct xb_counters_header {
 	uint64_t magic;
 	uint64_t generation;
@@ -21,6 +22,7 @@ struct xb_counters_header {
 	uint32_t length_probes; /* the most any source costs now */
 	uint32_t dirty;		/* 1: a change was begun and did not end */
 	uint64_t mark;		/* of the store at that number, see struct xb_meta */
+	uint64_t scoped_keys;
 };
 
 #define XB_GENERATION_PREFIX "gen-"
@@ -34,9 +36,10 @@ struct xb_generation {
 	int file;		       /* counters; -1: lost, or another generation's */
 	struct xb_counters_header *header;
 	size_t file_bytes;
-	struct xb_bloom host4, net6, names;
-	struct xb_exact confirm4, confirm6, confirm_names;
+	struct xb_bloom host4, net6, names, scoped;
+	struct xb_exact confirm4, confirm6, confirm_names, confirm_scoped;
 	struct xb_mapping lengths6, prefix4, depths;
+	struct xb_mapping scope_ports, scope_lengths4, scope_lengths6;
 	struct xb_allowmaps allow;
 };
 
@@ -123,7 +126,7 @@ int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, co
 /* Size of the counters file. */
 size_t xb_generation_file_bytes(const struct xb_params *params);
 
-#define XB_COUNTERS_MAGIC 0x31746e756f436258ULL /* "XbCount1" */
+#define XB_COUNTERS_MAGIC 0x32746e756f436258ULL /* "XbCount2" */
 #define XB_COUNTERS_PAGE  4096
 
 #define XB_COUNTERS_SUFFIX ".counters" /* of the name of the file */

@@ -36,6 +36,11 @@ static const struct shape {
 	[XB_MAP_ALLOW_NAMES] = {"allow_names", BPF_MAP_TYPE_HASH, sizeof(uint64_t),
 				sizeof(uint32_t)},
 	[XB_MAP_SCRATCH] = {"name_scratch", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), 0},
+	[XB_MAP_SCOPED] = ARRAY("scoped", struct xb_block),
+	[XB_MAP_CONFIRM_SCOPED] = ARRAY("confirm_scoped", struct xb_bucket),
+	[XB_MAP_SCOPE_PORTS] = ARRAY("scope_ports", uint64_t),
+	[XB_MAP_SCOPE_LENGTHS4] = ARRAY("scope_lengths4", uint64_t),
+	[XB_MAP_SCOPE_LENGTHS6] = ARRAY("scope_lengths6", struct xb_lengths),
 };
 
 const char *xb_map_name(enum xb_map map)
@@ -79,6 +84,16 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 		return params->names.blocks ? 1 : 0;
 	case XB_MAP_ALLOW_NAMES:
 		return params->allow_names;
+	case XB_MAP_SCOPED:
+		return params->scoped.blocks;
+	case XB_MAP_CONFIRM_SCOPED:
+		return bucket_entries(&params->confirm_scoped);
+	case XB_MAP_SCOPE_PORTS:
+		return params->scoped.blocks ? XB_SCOPE_PORT_WORDS : 0;
+	case XB_MAP_SCOPE_LENGTHS4:
+		return params->scoped.blocks ? XB_SCOPE_LENGTHS4 : 0;
+	case XB_MAP_SCOPE_LENGTHS6:
+		return params->scoped.blocks ? params->scope_cells + 1 : 0;
 	case XB_MAPS:
 		break;
 	}
@@ -129,5 +144,7 @@ bool xb_params_are_sound(const struct xb_params *params)
 	return is_stage(&params->host4, &params->confirm4, params->confirm) &&
 	       is_stage(&params->net6, &params->confirm6, params->confirm) &&
 	       is_stage(&params->names, &params->confirm_names, true) &&
-	       params->length_cells < UINT32_MAX && (!params->names.blocks || params->allow_names);
+	       is_stage(&params->scoped, &params->confirm_scoped, true) &&
+	       params->scope_cells < UINT32_MAX && params->length_cells < UINT32_MAX &&
+	       (!params->names.blocks || params->allow_names);
 }

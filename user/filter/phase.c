@@ -4,11 +4,13 @@
 
 bool xb_phase_has(enum xb_phase phase, const struct xb_change *change)
 {
-	if (change->what == XB_ALTERED)
-		return phase == XB_PHASE_LIST || phase == XB_PHASE_UNLIST;
+	uint32_t came = change->after & ~change->before, left = change->before & ~change->after;
+
 	if (xb_entry_is_allow(&change->entry))
 		return phase == (change->what == XB_LISTED ? XB_PHASE_ALLOW : XB_PHASE_DISALLOW);
-	return phase == (change->what == XB_LISTED ? XB_PHASE_LIST : XB_PHASE_UNLIST);
+	if (change->entry.kind == XB_NAME && change->what == XB_ALTERED)
+		return phase == XB_PHASE_LIST || phase == XB_PHASE_UNLIST;
+	return (phase == XB_PHASE_LIST && came) || (phase == XB_PHASE_UNLIST && left);
 }
 
 /* Whether it has its place in a phase before this one. */
@@ -18,6 +20,12 @@ static bool is_earlier(enum xb_phase phase, const struct xb_change *change)
 		if (xb_phase_has(one, change))
 			return true;
 	return false;
+}
+
+/* An address that changes its class stands in two places; the verdict of a name is one word. */
+static bool moves(const struct xb_change *change)
+{
+	return change->what == XB_ALTERED && change->entry.kind != XB_NAME;
 }
 
 static bool touch(const struct xb_entry *a, const struct xb_entry *b)
@@ -37,7 +45,7 @@ static bool sides_touch(const struct xb_changes *changes, enum xb_phase phase,
 		const struct xb_change *one = &changes->change[i];
 
 		for (size_t j = 0; one_side(phase, one) && j < changes->count; j++)
-			if (j != i && other_side(phase, &changes->change[j]) &&
+			if ((j != i || moves(one)) && other_side(phase, &changes->change[j]) &&
 			    touch(&one->entry, &changes->change[j].entry))
 				return true;
 	}

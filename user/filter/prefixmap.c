@@ -77,6 +77,28 @@ void xb_prefixmap_add(struct xb_mapping *words, const struct xb_entry *prefix)
 		add_to_word(words, span.first + i, span.mask);
 }
 
+/* 1: the entry is listed for all services; 0: it is not; or an error. */
+static int is_listed(struct xb_txn *txn, const struct xb_entry *entry)
+{
+	struct xb_members members;
+	int error = xb_members_of(txn, entry, &members);
+
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	return xb_members_classes(txn, members) & XB_CLASSES_ALL;
+}
+
+/* The same for the prefixes that cover it. */
+static int is_covered(struct xb_txn *txn, const struct xb_entry *prefix)
+{
+	struct xb_entry wider = *prefix;
+	int listed = 0;
+
+	while (!listed && xb_entry_widen(&wider))
+		listed = is_listed(txn, &wider);
+	return listed;
+}
+
 /* Collects the prefixes listed inside `prefix` into wanted, one word for each of the span. */
 static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, const struct span *span,
 			 uint64_t *wanted)
@@ -92,7 +114,8 @@ static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, cons
 		if (walk.entry.kind != XB_PREFIX4 ||
 		    xb_entry_ipv4(&walk.entry) >> 14 >= span->first + span->count)
 			break;
-		if (!xb_entry_inside(prefix, &walk.entry))
+		if (!xb_entry_inside(prefix, &walk.entry) ||
+		    !(xb_members_classes(txn, walk.members) & XB_CLASSES_ALL))
 			continue;
 		inner = span_of(&walk.entry);
 		for (uint32_t i = 0; i < inner.count; i++)
@@ -105,18 +128,13 @@ static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, cons
 int xb_prefixmap_settle(struct xb_mapping *words, struct xb_txn *txn, const struct xb_entry *prefix)
 {
 	struct span span = span_of(prefix);
-	struct xb_members members;
 	uint64_t *wanted;
-	int error;
+	int error = is_listed(txn, prefix);
 
-	error = xb_members_of(txn, prefix, &members);
-	if (!error) {
+	if (error > 0)
 		xb_prefixmap_add(words, prefix);
-		return 0;
-	}
-	if (error != -ENOENT)
-		return error;
-	error = xb_member_covered(txn, prefix, NULL);
+	else if (!error)
+		error = is_covered(txn, prefix);
 	if (error)
 		return error < 0 ? error : 0;
 	wanted = calloc(span.count, sizeof(*wanted));

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "store/walk.h"
 
@@ -15,6 +16,7 @@ void xb_snapshot_free(struct xb_snapshot *keys)
 	free(keys->prefix4);
 	free(keys->allow);
 	free(keys->names);
+	free(keys->scoped);
 	xb_arena_free(&keys->arena);
 	*keys = (struct xb_snapshot){0};
 }
@@ -31,48 +33,68 @@ static int allocate(struct xb_snapshot *keys, const struct xb_totals *totals)
 		       : xb_out_of_memory();
 }
 
-static bool fits(const struct xb_snapshot *keys, const struct xb_totals *totals,
-		 const struct xb_entry *entry)
+static int take_scoped(struct xb_snapshot *keys, const struct xb_entry *entry, uint32_t classes)
 {
-	switch (entry->kind) {
-	case XB_PREFIX4:
-		return keys->prefix4_count < totals->prefix4;
-	case XB_HOST4:
-		return keys->host4_count + xb_entry_keys(entry) <= totals->host4_keys;
-	case XB_NET6:
-		return keys->net6_count < totals->net6;
-	case XB_NAME:
-		return keys->names_count < totals->names;
-	default:
-		return keys->allow_count < totals->allow;
+	for (uint32_t class = 1; class < XB_CLASSES; class ++) {
+		if (!(classes >> class & 1))
+			continue;
+		if (xb_array_grow(&keys->scoped, &keys->scoped_room, keys->scoped_count + 1,
+				  sizeof(*keys->scoped)))
+			return xb_out_of_memory();
+		keys->scoped[keys->scoped_count++] =
+			(struct xb_scoped){.entry = *entry, .class = class};
 	}
+	return 0;
+}
+
+/* Listed for all services. */
+static void take_listed(struct xb_snapshot *keys, const struct xb_entry *entry)
+{
+	if (entry->kind == XB_PREFIX4)
+		keys->prefix4[keys->prefix4_count++] = *entry;
+	else if (entry->kind == XB_NET6)
+		keys->net6[keys->net6_count++] = *entry;
+	else
+		for (uint32_t i = 0; i < xb_entry_keys(entry); i++)
+			keys->host4[keys->host4_count++] = xb_entry_ipv4(entry) + i;
 }
 
 static int take(struct xb_snapshot *keys, const struct xb_walk *walk)
 {
 	struct xb_entry entry = walk->entry;
+	uint32_t classes;
 
 	if (xb_entry_is_name(&entry)) {
 		entry.name = xb_arena_copy(&keys->arena, entry.name, entry.length);
 		if (!entry.name)
 			return -ENOMEM;
 	}
-	if (entry.kind == XB_PREFIX4)
-		keys->prefix4[keys->prefix4_count++] = entry;
-	else if (entry.kind == XB_NET6)
-		keys->net6[keys->net6_count++] = entry;
-	else if (entry.kind == XB_NAME)
+	if (entry.kind == XB_NAME) {
 		keys->names[keys->names_count++] = (struct xb_named){
 			.entry = entry, .verdict = xb_members_verdict(walk->txn, walk->members)};
-	else if (xb_entry_is_allow(&entry))
+		return 0;
+	}
+	if (xb_entry_is_allow(&entry)) {
 		keys->allow[keys->allow_count++] = entry;
-	else
-		for (uint32_t i = 0; i < xb_entry_keys(&entry); i++)
-			keys->host4[keys->host4_count++] = xb_entry_ipv4(&entry) + i;
-	return 0;
+		return 0;
+	}
+	classes = xb_members_classes(walk->txn, walk->members);
+	if (classes & XB_CLASSES_ALL)
+		take_listed(keys, &entry);
+	return take_scoped(keys, &entry, classes);
 }
 
-static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_snapshot *keys)
+/* Whether `seen` is no more than the totals say, so that there is room. */
+static bool is_within(const struct xb_totals *seen, const struct xb_totals *totals)
+{
+	return seen->prefix4 <= totals->prefix4 && seen->host4_keys <= totals->host4_keys &&
+	       seen->net6 <= totals->net6 && seen->names <= totals->names &&
+	       seen->allow <= totals->allow;
+}
+
+/* *seen: what was counted so far. */
+static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_snapshot *keys,
+		     struct xb_totals *seen)
 {
 	struct xb_walk walk;
 	int more, error = xb_walk_begin(&walk, txn, first);
@@ -80,7 +102,8 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 	if (error)
 		return error;
 	while ((more = xb_walk_next(&walk)) > 0) {
-		if (!fits(keys, &txn->meta.totals, &walk.entry)) {
+		xb_totals_count(seen, &walk.entry, 1);
+		if (!is_within(seen, &txn->meta.totals)) {
 			more = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 			break;
 		}
@@ -92,24 +115,19 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 	return error ? error : more;
 }
 
-static bool is_all(const struct xb_snapshot *keys, const struct xb_totals *totals)
-{
-	return keys->prefix4_count == totals->prefix4 && keys->host4_count == totals->host4_keys &&
-	       keys->net6_count == totals->net6 && keys->names_count == totals->names &&
-	       keys->allow_count == totals->allow;
-}
-
 int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *keys)
 {
+	struct xb_totals seen = {0};
 	int error;
 
 	*keys = (struct xb_snapshot){0};
+	keys->classes = xb_list_classes(txn, keys->class);
 	error = allocate(keys, &txn->meta.totals);
 	if (!error)
-		error = take_from(txn, &XB_WALK_LISTED, keys);
+		error = take_from(txn, &XB_WALK_LISTED, keys, &seen);
 	if (!error)
-		error = take_from(txn, &XB_WALK_ALLOW, keys);
-	if (!error && !is_all(keys, &txn->meta.totals))
+		error = take_from(txn, &XB_WALK_ALLOW, keys, &seen);
+	if (!error && !is_within(&txn->meta.totals, &seen))
 		error = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	if (error)
 		xb_snapshot_free(keys);

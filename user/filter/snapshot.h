@@ -3,11 +3,18 @@
 #ifndef XB_FILTER_SNAPSHOT_H
 #define XB_FILTER_SNAPSHOT_H
 
+#include "store/listclass.h"
 #include "store/store.h"
 
 struct xb_named {
 	struct xb_entry entry;
 	enum xb_domain_verdict verdict;
+};
+
+/* A prefix that is listed for services: once for each of its classes but XB_CLASS_ALL. */
+struct xb_scoped {
+	struct xb_entry entry;
+	uint32_t class;
 };
 
 struct xb_snapshot {
@@ -21,11 +28,21 @@ struct xb_snapshot {
 	size_t allow_count;
 	struct xb_named *names;
 	size_t names_count;
-	struct xb_arena arena; /* has the bytes of all names */
+	struct xb_scoped *scoped;
+	size_t scoped_count, scoped_room;
+	struct xb_class class[XB_CLASSES]; /* scopes are the transaction's */
+	uint32_t classes;		   /* that are in use, a bit for each */
+	struct xb_arena arena;		   /* has the bytes of all names */
 };
 
-/* Reads everything the transaction sees, in store order. */
+/* Reads everything the transaction sees, in store order; good as long as the transaction. */
 int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *keys);
+/* Keys of Bloom filters, in all. */
+static inline size_t xb_snapshot_keys(const struct xb_snapshot *keys)
+{
+	return keys->host4_count + keys->net6_count + keys->names_count + keys->scoped_count;
+}
+
 void xb_snapshot_free(struct xb_snapshot *keys);
 
 #endif

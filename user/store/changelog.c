@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One record a transaction, under its sequence number, big-endian: struct xb_step, (1 byte enum
  * xb_what, key of the entry) repeated; nothing behind the step: bulk. The key of a name does not
- * say where it ends: NAMED is added to the first byte, and the bytes of the name follow it. */
+ * say where it ends: NAMED is added to the first byte, and the bytes of the name follow it. With
+ * CLASSED, the classes before and after follow it, two bytes each; otherwise the entry has class 0,
+ * as far as it is listed. */
 #include "store/changelog.h"
 
 #include <endian.h>
@@ -11,33 +13,71 @@
 
 #include "base/error.h"
 
-#define NAMED 0x80
+#define NAMED	0x80
+#define CLASSED 0x40
+
+struct classes {
+	uint16_t before, after;
+};
+
+static bool is_plain(const struct xb_change *change)
+{
+	return change->before == (change->what == XB_LISTED ? 0 : XB_CLASSES_ALL) &&
+	       change->after == (change->what == XB_GONE ? 0 : XB_CLASSES_ALL);
+}
 
 static uint8_t *put_change(const struct xb_change *change, uint8_t *end)
 {
+	const struct classes classes = {htobe16(change->before), htobe16(change->after)};
+
 	*end++ = (uint8_t)change->what;
 	if (xb_entry_is_name(&change->entry)) {
 		end[-1] |= NAMED;
 		*end++ = change->entry.length;
+	} else if (!is_plain(change)) {
+		end[-1] |= CLASSED;
+		memcpy(end, &classes, sizeof(classes));
+		end += sizeof(classes);
 	}
 	return end + xb_entry_encode(&change->entry, end);
 }
 
-/* Returns its end; NULL if it is damaged. */
-static const uint8_t *get_change(const uint8_t *next, const uint8_t *end, struct xb_entry *entry,
-				 enum xb_what *what)
+static bool get_classes(const uint8_t *bytes, struct xb_change *change)
 {
-	bool named = *next & NAMED;
+	struct classes classes;
+
+	memcpy(&classes, bytes, sizeof(classes));
+	change->before = be16toh(classes.before);
+	change->after = be16toh(classes.after);
+	return change->before != change->after;
+}
+
+/* Returns its end; NULL if it is damaged. */
+static const uint8_t *get_change(const uint8_t *next, const uint8_t *end, struct xb_change *change)
+{
+	bool named = *next & NAMED, classed = *next & CLASSED;
 	size_t size, taken;
 
-	*what = *next++ & ~NAMED;
-	if (named && next == end)
+	change->what = *next++ & ~(NAMED | CLASSED);
+	if ((named && (classed || next == end)) || change->what > XB_ALTERED)
 		return NULL;
+	if (classed) {
+		if ((size_t)(end - next) < sizeof(struct classes) || !get_classes(next, change))
+			return NULL;
+		next += sizeof(struct classes);
+	}
 	size = named ? *next++ + 1U : (size_t)(end - next);
-	if (size > (size_t)(end - next) || *what > XB_ALTERED)
+	if (size > (size_t)(end - next))
 		return NULL;
-	taken = xb_entry_decode(next, size, entry);
-	return taken && named == xb_entry_is_name(entry) ? next + taken : NULL;
+	taken = xb_entry_decode(next, size, &change->entry);
+	return taken && named == xb_entry_is_name(&change->entry) ? next + taken : NULL;
+}
+
+static int take_change(struct xb_changes *changes, const struct xb_change *change)
+{
+	return change->before != change->after
+		       ? xb_changes_move(changes, &change->entry, change->before, change->after)
+		       : xb_changes_add(changes, &change->entry, change->what);
 }
 
 static size_t bytes_at_most(const struct xb_changes *changes)
@@ -47,7 +87,7 @@ static size_t bytes_at_most(const struct xb_changes *changes)
 	for (size_t i = 0; i < changes->count; i++)
 		bytes += 2 + (xb_entry_is_name(&changes->change[i].entry)
 				      ? changes->change[i].entry.length + 1U
-				      : XB_ADDRESS_KEY_BYTES);
+				      : sizeof(struct classes) + XB_ADDRESS_KEY_BYTES);
 	return bytes;
 }
 
@@ -127,15 +167,14 @@ int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_step *ste
 	end = next + value.mv_size;
 	next += sizeof(*step);
 	while (next < end) {
-		struct xb_entry entry;
-		enum xb_what what;
+		struct xb_change change = {0};
 
-		next = get_change(next, end, &entry, &what);
+		next = get_change(next, end, &change);
 		if (!next) {
 			xb_changes_free(changes);
 			return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 		}
-		error = xb_changes_add(changes, &entry, what);
+		error = take_change(changes, &change);
 		if (error) {
 			xb_changes_free(changes);
 			return error;

@@ -7,11 +7,11 @@
 
 #include "base/array.h"
 
-int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what)
+static int add(struct xb_changes *changes, const struct xb_entry *entry, const struct xb_change *of)
 {
 	struct xb_change *change;
 
-	changes->tightens |= what == XB_LISTED && !xb_entry_is_allow(entry);
+	changes->tightens |= of->after & ~of->before && !xb_entry_is_allow(entry);
 	if (changes->bulk)
 		return 0;
 	if (changes->count == XB_CHANGES_MAX) {
@@ -21,7 +21,8 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enu
 	if (xb_array_grow(&changes->change, &changes->room, changes->count + 1, sizeof(*change)))
 		return -ENOMEM;
 	change = &changes->change[changes->count];
-	*change = (struct xb_change){.entry = *entry, .what = what};
+	*change = *of;
+	change->entry = *entry;
 	if (xb_entry_is_name(entry)) {
 		change->entry.name = xb_arena_copy(&changes->names, entry->name, entry->length);
 		if (!change->entry.name)
@@ -29,6 +30,32 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enu
 	}
 	changes->count++;
 	return 0;
+}
+
+int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what)
+{
+	struct xb_change of = {.what = what};
+
+	if (what != XB_LISTED)
+		of.before = XB_CLASSES_ALL;
+	if (what != XB_GONE)
+		of.after = XB_CLASSES_ALL;
+	return add(changes, entry, &of);
+}
+
+static enum xb_what what_of(uint32_t before, uint32_t after)
+{
+	return !before ? XB_LISTED : after ? XB_ALTERED : XB_GONE;
+}
+
+int xb_changes_move(struct xb_changes *changes, const struct xb_entry *entry, uint32_t before,
+		    uint32_t after)
+{
+	const struct xb_change of = {.what = what_of(before, after),
+				     .before = (uint16_t)before,
+				     .after = (uint16_t)after};
+
+	return before == after ? 0 : add(changes, entry, &of);
 }
 
 int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more)
@@ -39,7 +66,7 @@ int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more)
 	if (more->bulk)
 		xb_changes_set_bulk(changes);
 	for (size_t i = 0; !error && i < more->count; i++)
-		error = xb_changes_add(changes, &more->change[i].entry, more->change[i].what);
+		error = add(changes, &more->change[i].entry, &more->change[i]);
 	return error;
 }
 
@@ -47,11 +74,10 @@ int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more)
 static bool net_of(const struct xb_change *first, const struct xb_change *last,
 		   struct xb_change *net)
 {
-	bool before = first->what != XB_LISTED, after = last->what != XB_GONE;
-
 	*net = *last;
-	net->what = before && after ? XB_ALTERED : after ? XB_LISTED : XB_GONE;
-	return before != after || (after && last->entry.kind == XB_NAME);
+	net->before = first->before;
+	net->what = what_of(net->before, net->after);
+	return net->before != net->after || (net->after && last->entry.kind == XB_NAME);
 }
 
 int xb_changes_settle(struct xb_changes *changes)

@@ -9,16 +9,22 @@
 
 #include "base/arena.h"
 #include "model/entry.h"
+#include "xdp_bloom/layout.h"
 
 enum xb_what {
 	XB_GONE,    /* is no longer listed (allowed) */
 	XB_LISTED,  /* is listed (allowed) now */
-	XB_ALTERED, /* a name of which the lists, and so perhaps the verdict, changed */
+	XB_ALTERED, /* it stays: a name of which the lists, and so perhaps the verdict, changed, or
+		       an address of which the classes changed */
 };
+
+/* The classes of an entry, of class 0 alone: a listed name, or an allowed entry. */
+#define XB_CLASSES_ALL (1U << XB_CLASS_ALL)
 
 struct xb_change {
 	struct xb_entry entry; /* names are in the arena of the changes */
 	enum xb_what what;
+	uint16_t before, after; /* the classes that it had, and has: a bit for each */
 };
 
 /* A transaction with more changes than this is "bulk": its changes are not kept one by one, and
@@ -34,8 +40,12 @@ struct xb_changes {
 			  too */
 };
 
-/* Appends a change, with a copy of the entry's name. */
+/* Appends a change, with a copy of the entry's name. The entry is of class 0, as far as it is
+ * listed. */
 int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what);
+/* Appends a change of an address that had some classes, and has others; 0: it is not listed. */
+int xb_changes_move(struct xb_changes *changes, const struct xb_entry *entry, uint32_t before,
+		    uint32_t after);
 /* Appends the changes in `more`. The result is bulk if one of them is, or if there are too many. */
 int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more);
 

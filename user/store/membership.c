@@ -145,17 +145,57 @@ void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uin
 	}
 }
 
-/* Entries that came or went: totals and the list of changes. */
-static int tell(struct xb_txn *txn, const struct xb_entry *entry, enum xb_what what)
+/* The filter knows addresses by class, and names by verdict. */
+static bool has_classes(const struct xb_entry *entry)
 {
-	xb_totals_count(&txn->meta.totals, entry, what == XB_LISTED ? 1 : (uint64_t)-1);
-	return xb_changes_add(&txn->change, entry, what);
+	return !xb_entry_is_name(entry) && !xb_entry_is_allow(entry);
 }
 
-/* Other lists name the entry now: to names that matters. */
-static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry)
+/* Of an entry that is in the list. */
+static uint32_t classes_in(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list)
 {
-	return entry->kind == XB_NAME ? xb_changes_add(&txn->change, entry, XB_ALTERED) : 0;
+	bool one = !(txn->classes & ~XB_CLASSES_ALL) || !has_classes(entry);
+	const struct xb_list *of = one ? NULL : xb_list_by_id(txn, list);
+
+	return of ? 1U << of->class : XB_CLASSES_ALL;
+}
+
+uint32_t xb_members_classes(struct xb_txn *txn, struct xb_members members)
+{
+	struct xb_membership member;
+	uint32_t classes = 0;
+
+	if (!(txn->classes & ~XB_CLASSES_ALL))
+		return xb_members_any(members) ? XB_CLASSES_ALL : 0;
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		classes |= list ? 1U << list->class : XB_CLASSES_ALL;
+	}
+	return classes;
+}
+
+/* Of an entry that may be of any kind. */
+static uint32_t classes_of(struct xb_txn *txn, const struct xb_entry *entry,
+			   struct xb_members members)
+{
+	return has_classes(entry) ? xb_members_classes(txn, members) : XB_CLASSES_ALL;
+}
+
+/* An entry that came or went: totals and the list of changes. */
+static int tell(struct xb_txn *txn, const struct xb_entry *entry, uint32_t before, uint32_t after)
+{
+	xb_totals_count(&txn->meta.totals, entry, after ? 1 : (uint64_t)-1);
+	return xb_changes_move(&txn->change, entry, before, after);
+}
+
+/* Other lists name the entry now: to the classes of an address that may matter, to names it does.
+ */
+static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry, uint32_t before,
+		      uint32_t after)
+{
+	return entry->kind == XB_NAME ? xb_changes_add(&txn->change, entry, XB_ALTERED)
+				      : xb_changes_move(&txn->change, entry, before, after);
 }
 
 /* Whether a name that is in these lists is judged more strictly in this one, too. */
@@ -187,7 +227,7 @@ static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
 		error = write_value(txn, &value);
 	if (!error)
 		error = index_expiry(txn, entry, member, true);
-	return error ? error : tell(txn, entry, XB_LISTED);
+	return error ? error : tell(txn, entry, 0, classes_in(txn, entry, member->list));
 }
 
 static bool same_terms(const struct xb_membership *a, const struct xb_membership *b)
@@ -226,6 +266,7 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 		     struct xb_members members, enum xb_put *result)
 {
 	bool stricter = is_stricter(txn, entry, members, member->list);
+	uint32_t before = classes_of(txn, entry, members);
 	struct xb_membership old, renewed = *member;
 	static struct value value;
 	int error = 0;
@@ -253,7 +294,8 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 		error = index_expiry(txn, entry, &renewed, true);
 	if (!error && *result == XB_PUT_JOINED) {
 		txn->change.tightens |= stricter;
-		error = tell_lists(txn, entry);
+		error = tell_lists(txn, entry, before,
+				   before | classes_in(txn, entry, member->list));
 	}
 	return error;
 }
@@ -283,18 +325,21 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 	struct xb_members members;
 	struct xb_membership old;
 	static struct value value;
+	uint32_t before, after = 0;
 	bool found = false;
 	int error = xb_members_of(txn, entry, &members);
 
 	*result = XB_REMOVAL_ABSENT;
 	if (error)
 		return error == -ENOENT ? 0 : error;
+	before = classes_of(txn, entry, members);
 	value.size = 0;
 	while (!error && xb_members_next(&members, &old)) {
 		struct xb_list *of = xb_list_by_id(txn, old.list);
 
 		if (list != XB_ANY_LIST && old.list != list) {
 			error = value_append(&value, &old);
+			after |= classes_in(txn, entry, old.list);
 			continue;
 		}
 		found = true;
@@ -308,7 +353,7 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 	if (error)
 		return error;
 	*result = value.size ? XB_REMOVAL_LEFT : XB_REMOVAL_UNLISTED;
-	return value.size ? tell_lists(txn, entry) : tell(txn, entry, XB_GONE);
+	return value.size ? tell_lists(txn, entry, before, after) : tell(txn, entry, before, 0);
 }
 
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering)

@@ -71,6 +71,9 @@ bool xb_members_stay(struct xb_members members, const struct xb_membership *memb
  * if not NULL. */
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering);
 
+/* The classes of an address with these members, a bit for each; without any, 0. */
+uint32_t xb_members_classes(struct xb_txn *txn, struct xb_members members);
+
 /* The verdict for queries for the domain: the strictest of the lists among members. */
 enum xb_domain_verdict xb_members_verdict(struct xb_txn *txn, struct xb_members members);
 

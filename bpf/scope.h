@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Addresses that are listed for services: what does the packet ask for, which classes have that,
+ * and is its source in one of them? */
+#ifndef XDP_BLOOM_SCOPE_H
+#define XDP_BLOOM_SCOPE_H
+
+#include <linux/bpf.h>
+#include <linux/in.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include "anchor.h"
+#include "bits.h"
+#include "bloom.h"
+#include "exact.h"
+#include "net6.h"
+#include "params.h"
+#include "parse.h"
+#include "transport.h"
+
+#define IPV4_OFFSET 0x1fff /* of a fragment */
+
+struct bloom_map scoped SEC(".maps");
+struct bucket_map confirm_scoped SEC(".maps");
+
+struct word_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+struct word_map scope_ports SEC(".maps");
+struct word_map scope_lengths4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xb_lengths);
+} scope_lengths6 SEC(".maps");
+
+/* What the stage finds: the class and the reason of its verdict, or why it cannot say. Two in one
+ * word, because functions return one. */
+#define SCOPE_FOUND(class, reason) ((class) << 8 | (reason))
+#define SCOPE_CLASS(found)	   ((found) >> 8)
+#define SCOPE_REASON(found)	   ((enum xb_reason)((found)&0xff))
+
+/* The classes that have packets of this protocol, if any port is of one. */
+static __always_inline __u32 scope_any_port(__u8 protocol)
+{
+	return protocol == IPPROTO_TCP	 ? params.scopes.tcp
+	       : protocol == IPPROTO_UDP ? params.scopes.udp
+					 : 0;
+}
+
+/* The classes of a destination port of TCP or UDP, network byte order. */
+static __always_inline __u32 scope_of_port(__u8 protocol, __be16 port)
+{
+	__u32 number = bpf_ntohs(port) + (protocol == IPPROTO_UDP ? XB_SCOPE_PORTS : 0);
+	__u32 index = number / 4;
+	__u64 *word = bpf_map_lookup_elem(&scope_ports, &index);
+
+	return word ? shifted(*word, number % 4 * 16) & 0xffff : 0;
+}
+
+static __always_inline bool scope_is_icmp(__u8 protocol, bool ipv6)
+{
+	return protocol == (ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
+}
+
+/* Of a fragment that is not the first: what it is a fragment of; otherwise 0. */
+static __always_inline __u8 scope_later(struct xdp_md *ctx, __u32 network, __u32 ipv6,
+					const struct transport *transport)
+{
+	struct cursor cursor = cursor_at(ctx, network);
+	struct iphdr *ip;
+
+	if (ipv6)
+		return transport->later;
+	ip = cursor_take(&cursor, sizeof(*ip));
+	return ip && ip->frag_off & bpf_htons(IPV4_OFFSET) ? ip->protocol : 0;
+}
+
+/* Behind options or extension headers, in a fragment, or beyond the first buffer. The reason, if
+ * not 0, is why there is no port. */
+static __noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
+{
+	struct transport transport =
+		ipv6 ? transport_ipv6(ctx, network) : transport_ipv4(ctx, network);
+	__be16 ports[2];
+	__u8 later;
+
+	transport_skip(ctx, &transport);
+	later = scope_later(ctx, network, ipv6, &transport);
+	if (scope_is_icmp(later ? later : transport.protocol, ipv6))
+		return SCOPE_FOUND(params.scopes.icmp, 0);
+	if (later)
+		return SCOPE_FOUND(0, scope_any_port(later) ? XB_SCOPED_FRAGMENT : 0);
+	if (transport.reason == XB_DNS_HEADERS)
+		return SCOPE_FOUND(0, XB_SCOPED_HEADERS);
+	if (transport.reason == XB_DNS_SHORT)
+		return SCOPE_FOUND(0, XB_SCOPED_SHORT);
+	if (!scope_any_port(transport.protocol))
+		return 0;
+	if (bpf_xdp_load_bytes(ctx, transport.offset, ports, sizeof(ports)))
+		return SCOPE_FOUND(0, XB_SCOPED_SHORT);
+	return SCOPE_FOUND(scope_of_port(transport.protocol, ports[1]), 0);
+}
+
+/* The protocol of a plain packet, with the cursor at its header. IPPROTO_RAW: it is not plain. */
+static __always_inline __u8 scope_protocol(const struct source *source, struct cursor *cursor)
+{
+	if (source->family == SOURCE_IPV4) {
+		struct iphdr *ip = cursor_take(cursor, sizeof(*ip));
+
+		return !ip || ip->ihl != 5 || ip->frag_off & bpf_htons(IPV4_FRAGMENT)
+			       ? IPPROTO_RAW
+			       : ip->protocol;
+	} else {
+		struct ipv6hdr *ip = cursor_take(cursor, sizeof(*ip));
+
+		return !ip || is_extension(ip->nexthdr) ? IPPROTO_RAW : ip->nexthdr;
+	}
+}
+
+/* The classes that have the packet, beside those that have all; in the form of scope_far(). */
+static __always_inline __u32 scope_classes(struct xdp_md *ctx, const struct source *source)
+{
+	struct cursor cursor = cursor_at(ctx, source->network);
+	bool ipv6 = source->family == SOURCE_IPV6;
+	__u8 protocol = scope_protocol(source, &cursor);
+	__be16 *port;
+
+	if (protocol != IPPROTO_RAW) {
+		if (scope_is_icmp(protocol, ipv6))
+			return SCOPE_FOUND(params.scopes.icmp, 0);
+		if (!scope_any_port(protocol))
+			return 0;
+		port = cursor_take(&cursor, 2 * sizeof(*port));
+		if (port)
+			return SCOPE_FOUND(scope_of_port(protocol, port[1]), 0);
+	}
+	return scope_far(ctx, source->network, ipv6);
+}
+
+/* hash: of a prefix in a class. XB_CLEAN, XB_UNCONFIRMED, or XB_SCOPED_DROPPED: it is listed. */
+static __always_inline enum xb_reason scope_find(__u64 hash)
+{
+	struct xb_key key = params_key();
+	__u64 fingerprint = xb_fingerprint(hash);
+
+	if (!bloom_contains(&scoped, &params.scoped, &key, hash))
+		return XB_CLEAN;
+	return exact_find(&confirm_scoped, &params.confirm_scoped, &key, fingerprint, SLOTS_HASH,
+			  fingerprint)
+		       ? XB_SCOPED_DROPPED
+		       : XB_UNCONFIRMED;
+}
+
+/* The network address of the prefix; length 0 to 32. */
+static __always_inline __u32 leading_ones4(__u32 length)
+{
+	return (__u32)(~0ULL << (32 - length));
+}
+
+/* Every length that can match, in one class after the other. */
+struct scope_walk {
+	__u64 hi, lo;	  /* IPv4: the address in lo */
+	__u64 lengths[3]; /* IPv6 as in struct net6_walk: cover[0], cover[1], always; IPv4: first */
+	struct net6_walk left; /* of the class */
+	__u32 classes;	       /* to look in */
+	__u32 class;	       /* in which it looks now */
+	bool ipv6;
+	enum xb_reason found;
+};
+
+static __always_inline void scope_next_class(struct scope_walk *walk)
+{
+	walk->class = lowest_bit(walk->classes);
+	walk->classes &= walk->classes - 1;
+	walk->left.cover[0] = walk->lengths[0];
+	walk->left.cover[1] = walk->lengths[1];
+	walk->left.always = walk->lengths[2];
+}
+
+static __always_inline __u64 scope_hash4(__u32 class, __u32 length, __u32 address)
+{
+	struct xb_key key = params_key();
+
+	return xb_hash_scoped4(&key, class, length, address & leading_ones4(length));
+}
+
+static __always_inline __u64 scope_hash6(const struct scope_walk *walk, __u32 length)
+{
+	struct xb_key key = params_key();
+
+	return xb_hash_scoped6(&key, walk->class, length,
+			       walk->hi & leading_ones(length < 64 ? length : 64),
+			       walk->lo & leading_ones(length > 64 ? length - 64 : 0));
+}
+
+/* The next length of IPv4, removed from the walk; more than 32 when none is left. */
+static __always_inline __u32 scope_next_length4(struct scope_walk *walk)
+{
+	__u64 lengths = walk->left.cover[0];
+
+	walk->left.cover[0] = lengths & (lengths - 1);
+	return lengths ? lowest_bit(lengths) : 33;
+}
+
+static long scope_probe(__u32 round __attribute__((unused)), void *data)
+{
+	struct scope_walk *walk = data;
+	__u32 length = walk->ipv6 ? net6_next_length(&walk->left) : scope_next_length4(walk);
+	enum xb_reason reason;
+
+	if (length > (walk->ipv6 ? 128 : 32)) {
+		if (!walk->classes)
+			return 1;
+		scope_next_class(walk);
+		return 0;
+	}
+	reason = scope_find(walk->ipv6 ? scope_hash6(walk, length)
+				       : scope_hash4(walk->class, length & 63, (__u32)walk->lo));
+	if (reason != XB_CLEAN)
+		walk->found = reason;
+	return reason == XB_SCOPED_DROPPED;
+}
+
+/* For each class a round for each length, and one for the next class. */
+#define SCOPE_ROUNDS (XB_CLASSES * 130)
+
+/* The first of the classes that has the source; 0: none. */
+static __always_inline int scope_search(struct scope_walk *walk, __u32 classes)
+{
+	if (!classes)
+		return 0;
+	walk->classes = classes;
+	scope_next_class(walk);
+	bpf_loop(SCOPE_ROUNDS, scope_probe, walk, 0);
+	return walk->found == XB_SCOPED_DROPPED ? walk->class : 0;
+}
+
+/* Classes that drop come first, because a packet counts only for those if no other drops it. */
+static __always_inline int scope_search_all(struct scope_walk *walk, __u32 classes)
+{
+	__u32 class = scope_search(walk, classes & params.scopes.drops);
+
+	if (class)
+		return SCOPE_FOUND(class, XB_SCOPED_DROPPED);
+	class = scope_search(walk, classes & ~(__u32)params.scopes.drops);
+	if (class)
+		return SCOPE_FOUND(class, XB_SCOPED_COUNTED);
+	return SCOPE_FOUND(0, walk->found);
+}
+
+/* Looks in several classes, or for several lengths. */
+static __noinline int scope_walk4(__u32 address, __u64 lengths, __u32 classes)
+{
+	struct scope_walk walk = {.lo = address, .lengths = {lengths}, .found = XB_CLEAN};
+
+	return scope_search_all(&walk, classes);
+}
+
+static __noinline int scope_walk6(__u64 hi, __u64 lo, __u32 classes)
+{
+	struct xb_key key = params_key();
+	__u64 hash = xb_hash_head(&key, hi >> 32);
+	__u32 first = 0;
+	__u32 index = 1 + xb_scale(hash >> 32, params.scope_cells);
+	struct xb_lengths *always = bpf_map_lookup_elem(&scope_lengths6, &first);
+	struct xb_lengths *cover = bpf_map_lookup_elem(&scope_lengths6, &index);
+	struct scope_walk walk = {.hi = hi, .lo = lo, .ipv6 = true, .found = XB_CLEAN};
+
+	if (!always || !cover)
+		return 0;
+	walk.lengths[0] = cover->bits[0];
+	walk.lengths[1] = cover->bits[1];
+	walk.lengths[2] = always->bits[0];
+	if (!(walk.lengths[0] | walk.lengths[1] | walk.lengths[2]))
+		return 0;
+	return scope_search_all(&walk, classes);
+}
+
+static __always_inline bool is_single(__u64 bits)
+{
+	return !(bits & (bits - 1));
+}
+
+/* classes: not 0. As a rule one class and one length can match, which takes no call. */
+static __always_inline __u32 scope_look_up4(__u32 address, __u32 classes)
+{
+	__u32 cell = address >> 16, class;
+	__u64 *word = bpf_map_lookup_elem(&scope_lengths4, &cell);
+	__u64 lengths = word ? *word & XB_SCOPE_LENGTH_BITS : 0;
+	enum xb_reason reason;
+
+	if (!lengths)
+		return 0;
+	classes &= *word >> 32;
+	if (!is_single(classes) || !is_single(lengths))
+		return scope_walk4(address, lengths, classes);
+	if (!classes)
+		return 0;
+	class = lowest_bit(classes);
+	reason = scope_find(scope_hash4(class, lowest_bit(lengths), address));
+	if (reason == XB_SCOPED_DROPPED && !(params.scopes.drops >> class & 1))
+		reason = XB_SCOPED_COUNTED;
+	return SCOPE_FOUND(class, reason);
+}
+
+/*
+ * Judges a packet whose source is not listed for all services. found: the reason by which it would
+ * pass. *class: set if the source is listed.
+ */
+static __always_inline enum xb_reason scope_judge(struct xdp_md *ctx, const struct source *source,
+						  enum xb_reason found, __u32 *class)
+{
+	__u32 asked = scope_classes(ctx, source), listed = 0;
+	__u32 classes = SCOPE_CLASS(asked) | params.scopes.all;
+
+	if (classes)
+		listed = source->family == SOURCE_IPV4
+				 ? scope_look_up4(source->ipv4, classes)
+				 : (__u32)scope_walk6(source->hi, source->lo, classes);
+	*class = SCOPE_CLASS(listed);
+	if (SCOPE_REASON(listed) != XB_CLEAN)
+		return SCOPE_REASON(listed);
+	return SCOPE_REASON(asked) ? SCOPE_REASON(asked) : found;
+}
+
+/* Counts a packet of the class; none is counted twice. */
+static __always_inline void scope_count(__u32 class, __u64 bytes)
+{
+	struct xb_class_count *count = bpf_map_lookup_elem(&class_counts, &class);
+
+	if (!count)
+		return;
+	count->count.packets++;
+	count->count.bytes += bytes;
+}
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists that hold for services: which frame is judged by which list, in every form a frame may
+ * have, and how classes are counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <linux/bpf.h>
+
+#include "attach/classcounts.h"
+#include "base/error.h"
+#include "support/rig.h"
+#include "support/service_frame.h"
+
+#define HEADS "020000000001 020000000002 "
+
+static struct rig rig;
+static int program;
+
+static struct xb_entry address(const char *text)
+{
+	struct xb_entry entry;
+
+	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
+	return entry;
+}
+
+/* The one reason under which the frame was counted. */
+static enum xb_reason reason_of(const void *frame, uint32_t size)
+{
+	struct xb_counts before, after;
+	int found = -1;
+
+	rig_counts(&rig, &before);
+	rig_run(program, frame, size);
+	rig_counts(&rig, &after);
+	for (int i = 0; i < XB_REASON_COUNT; i++) {
+		if (after.reason[i].packets == before.reason[i].packets)
+			continue;
+		assert_int_equal(after.reason[i].packets, before.reason[i].packets + 1);
+		assert_int_equal(found, -1);
+		found = i;
+	}
+	assert_int_not_equal(found, -1);
+	return (enum xb_reason)found;
+}
+
+static const char *reason_name(enum xb_reason reason)
+{
+	static const char *const names[] = {
+#define X(symbol, name, verdict, meaning) name,
+		XB_REASONS(X)
+#undef X
+	};
+
+	return names[reason];
+}
+
+/* to: tcp/25, udp/53 or icmp */
+static void expect_form(const char *source, const char *to, enum frame_form form,
+			enum xb_reason reason)
+{
+	struct xb_entry entry = address(source);
+	struct service_frame frame;
+	struct xb_service service;
+	enum xb_reason got;
+
+	assert_int_equal(xb_service_parse(to, &service), 0);
+	frame = frame_to(&entry, (enum xb_service_protocol)service.protocol, service.first, form);
+	got = reason_of(frame.byte, frame.size);
+	if (got != reason)
+		fail_msg("%s to %s, form %d: %s instead of %s", source, to, form, reason_name(got),
+			 reason_name(reason));
+}
+
+static void expect(const char *source, const char *to, enum xb_reason reason)
+{
+	expect_form(source, to, FRAME_PLAIN, reason);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	rig_begin(&rig, "scopes");
+	program = rig_entry(&rig);
+	rig_add(&rig, "198.51.100.7", "mail");
+	rig_add(&rig, "203.0.113.0/24", "mail");
+	rig_add(&rig, "203.0.112.128/27", "mail");
+	rig_add(&rig, "10.0.0.0/9", "mail");
+	rig_add(&rig, "2001:db8:bad::/48", "mail");
+	rig_add(&rig, "2001:db8::7", "mail");
+	rig_add(&rig, "198.51.100.9", "everywhere");
+	rig_scope(&rig, "mail", "tcp/25,tcp/465,tcp/587");
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	close(program);
+	rig_end(&rig);
+	return 0;
+}
+
+static void only_these_ports(void **state)
+{
+	static const char *const listed[] = {"198.51.100.7",   "203.0.113.255",	    "203.0.112.159",
+					     "10.127.255.255", "2001:db8:bad:1::1", "2001:db8::7"};
+	static const char *const clean[] = {"198.51.100.8", "203.0.114.0",     "203.0.112.160",
+					    "10.128.0.0",   "2001:db8:bae::1", "2001:db8::8"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
+		expect(listed[i], "tcp/25", XB_SCOPED_DROPPED);
+		expect(listed[i], "tcp/465", XB_SCOPED_DROPPED);
+		expect(listed[i], "tcp/587", XB_SCOPED_DROPPED);
+		expect(listed[i], "tcp/24", XB_CLEAN);
+		expect(listed[i], "tcp/26", XB_CLEAN);
+		expect(listed[i], "tcp/443", XB_CLEAN);
+		expect(listed[i], "udp/25", XB_CLEAN);
+		expect(listed[i], "icmp", XB_CLEAN);
+		expect(clean[i], "tcp/25", XB_CLEAN);
+		expect(clean[i], "tcp/80", XB_CLEAN);
+	}
+	expect("198.51.100.9", "tcp/25", XB_LISTED_IPV4_HOST);
+	expect("198.51.100.9", "tcp/80", XB_LISTED_IPV4_HOST);
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+static void every_form(void **state)
+{
+	static const char *const sources[] = {"198.51.100.7", "2001:db8:bad:1::1"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		expect_form(sources[i], "tcp/25", FRAME_OPTIONS, XB_SCOPED_DROPPED);
+		expect_form(sources[i], "tcp/80", FRAME_OPTIONS, XB_CLEAN);
+		expect_form(sources[i], "udp/25", FRAME_OPTIONS, XB_CLEAN);
+		expect_form(sources[i], "tcp/25", FRAME_VLAN, XB_SCOPED_DROPPED);
+		expect_form(sources[i], "tcp/25", FRAME_FIRST, XB_SCOPED_DROPPED);
+		expect_form(sources[i], "tcp/80", FRAME_FIRST, XB_CLEAN);
+		/* Whatever its first bytes look like. */
+		expect_form(sources[i], "tcp/25", FRAME_LATER, XB_SCOPED_FRAGMENT);
+		expect_form(sources[i], "tcp/80", FRAME_LATER, XB_SCOPED_FRAGMENT);
+		/* No list holds for UDP. */
+		expect_form(sources[i], "udp/25", FRAME_LATER, XB_CLEAN);
+	}
+}
+
+/* IPv6 as written, in every order that RFC 8200 allows, and cut. */
+static void headers_in_front(void **state)
+{
+#define IPV6(next)                                                                                 \
+	HEADS "86dd 60000000 0040 " next " 40 20010db8000000000000000000000007 20"                 \
+	      "010db8000000000000000000000002 "
+#define OPTIONS(next) next " 00 0104 00000000 "
+#define ROUTING(next) next " 00 0400 00000000 "
+#define AH(next)      next " 01 0000 00000001 "
+#define FIRST(next)   next " 00 0001 00000001 "
+#define WHOLE(next)   next " 00 0000 00000001 "
+#define LATER(next)   next " 00 0029 00000001 "
+#define TCP25	      "9c40 0019 00000000 00000000 50020000 0000 0000"
+	static const struct {
+		const char *frame;
+		enum xb_reason reason;
+	} table[] = {
+		{IPV6("00") OPTIONS("06") TCP25, XB_SCOPED_DROPPED},
+		{IPV6("00") OPTIONS("2b") ROUTING("3c") OPTIONS("06") TCP25, XB_SCOPED_DROPPED},
+		{IPV6("33") AH("06") "00000001 " TCP25, XB_SCOPED_DROPPED},
+		{IPV6("2c") WHOLE("06") TCP25, XB_SCOPED_DROPPED},
+		{IPV6("2c") FIRST("3c") OPTIONS("06") TCP25, XB_SCOPED_DROPPED},
+		{IPV6("2c") LATER("06") TCP25, XB_SCOPED_FRAGMENT},
+		{IPV6("2c") LATER("3c") TCP25, XB_CLEAN}, /* of what, only the first says */
+		{IPV6("00") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c")
+			 OPTIONS("3c") OPTIONS("06") TCP25,
+		 XB_SCOPED_DROPPED},
+		{IPV6("00") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c")
+			 OPTIONS("3c") OPTIONS("3c") OPTIONS("06") TCP25,
+		 XB_SCOPED_HEADERS},
+		{IPV6("00") "06 ", XB_SCOPED_SHORT},
+		{IPV6("00") OPTIONS("06") "9c40 00", XB_SCOPED_SHORT},
+		{IPV6("06") "9c40 00", XB_SCOPED_SHORT},
+		{IPV6("06"), XB_SCOPED_SHORT},
+		{IPV6("11"), XB_CLEAN},
+		{IPV6("3b"), XB_CLEAN},
+		{IPV6("32") "00000001 00000001 " TCP25, XB_CLEAN}, /* ESP */
+		{HEADS "0800 45 00 0028 0001 0000 40 06 0000 c6336407 c0000201 9c40 00",
+		 XB_SCOPED_SHORT},
+		{HEADS "0800 4f 00 0028 0001 0000 40 06 0000 c6336407 c0000201 9c40 0019",
+		 XB_SCOPED_SHORT},
+		{HEADS "0800 45 00 0028 0001 0000 40 2f 0000 c6336407 c0000201 9c40 0019",
+		 XB_CLEAN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		uint8_t frame[512];
+		enum xb_reason got = reason_of(frame, rig_bytes(table[i].frame, frame));
+
+		if (got != table[i].reason)
+			fail_msg("frame %zu: %s instead of %s", i, reason_name(got),
+				 reason_name(table[i].reason));
+	}
+}
+
+static void udp_and_icmp(void **state)
+{
+	(void)state;
+	rig_add(&rig, "192.0.2.53", "resolvers");
+	rig_add(&rig, "2001:db8::53", "resolvers");
+	rig_scope(&rig, "resolvers", "udp/53,icmp,tcp/1000-2000");
+	expect("192.0.2.53", "udp/53", XB_SCOPED_DROPPED);
+	expect("192.0.2.53", "udp/54", XB_CLEAN);
+	expect("192.0.2.53", "tcp/53", XB_CLEAN);
+	expect("192.0.2.53", "tcp/1000", XB_SCOPED_DROPPED);
+	expect("192.0.2.53", "tcp/2000", XB_SCOPED_DROPPED);
+	expect("192.0.2.53", "tcp/999", XB_CLEAN);
+	expect("192.0.2.53", "tcp/2001", XB_CLEAN);
+	expect("192.0.2.53", "tcp/25", XB_CLEAN);
+	expect("192.0.2.53", "icmp", XB_SCOPED_DROPPED);
+	expect("2001:db8::53", "icmp", XB_SCOPED_DROPPED);
+	expect("2001:db8::53", "udp/53", XB_SCOPED_DROPPED);
+	/* ICMP has no port that only the first fragment would have. */
+	expect_form("192.0.2.53", "icmp", FRAME_LATER, XB_SCOPED_DROPPED);
+	expect_form("2001:db8::53", "icmp", FRAME_LATER, XB_SCOPED_DROPPED);
+	expect("198.51.100.7", "udp/53", XB_CLEAN);
+	expect("198.51.100.7", "icmp", XB_CLEAN);
+	rig_scope(&rig, "resolvers", "tcp,udp");
+	expect("192.0.2.53", "udp/1", XB_SCOPED_DROPPED);
+	expect("192.0.2.53", "tcp/65535", XB_SCOPED_DROPPED);
+	expect("192.0.2.53", "icmp", XB_CLEAN);
+	rig_scope(&rig, "resolvers", "all");
+	expect("192.0.2.53", "icmp", XB_LISTED_IPV4_HOST);
+	rig_del(&rig, "192.0.2.53", NULL);
+	rig_del(&rig, "2001:db8::53", NULL);
+}
+
+/* In several lists: what any of them says. */
+static void the_union(void **state)
+{
+	(void)state;
+	rig_add(&rig, "192.0.2.1", "mail");
+	rig_scope(&rig, "web", "tcp/80,tcp/443");
+	rig_add(&rig, "192.0.2.1", "web");
+	expect("192.0.2.1", "tcp/25", XB_SCOPED_DROPPED);
+	expect("192.0.2.1", "tcp/443", XB_SCOPED_DROPPED);
+	expect("192.0.2.1", "tcp/22", XB_CLEAN);
+	rig_add(&rig, "192.0.2.1", "everywhere");
+	expect("192.0.2.1", "tcp/22", XB_LISTED_IPV4_HOST);
+	expect("192.0.2.1", "tcp/25", XB_LISTED_IPV4_HOST);
+	rig_del(&rig, "192.0.2.1", "mail");
+	rig_del(&rig, "192.0.2.1", "everywhere");
+	expect("192.0.2.1", "tcp/25", XB_CLEAN);
+	expect("192.0.2.1", "tcp/443", XB_SCOPED_DROPPED);
+	/* A prefix that holds for one service, and one in it that holds for another. */
+	rig_add(&rig, "192.0.2.0/24", "mail");
+	expect("192.0.2.1", "tcp/25", XB_SCOPED_DROPPED);
+	expect("192.0.2.1", "tcp/443", XB_SCOPED_DROPPED);
+	expect("192.0.2.2", "tcp/25", XB_SCOPED_DROPPED);
+	expect("192.0.2.2", "tcp/443", XB_CLEAN);
+	/* One that is listed for all, below it and above it. */
+	rig_add(&rig, "192.0.2.0/25", "everywhere");
+	rig_add(&rig, "192.0.0.0/16", "everywhere");
+	rig_del(&rig, "192.0.0.0/16", NULL);
+	expect("192.0.2.2", "tcp/443", XB_LISTED_IPV4_HOST);
+	rig_del(&rig, "192.0.2.0/25", NULL);
+	expect("192.0.2.2", "tcp/443", XB_CLEAN);
+	expect("192.0.2.2", "tcp/25", XB_SCOPED_DROPPED);
+	rig_del(&rig, "192.0.2.0/24", NULL);
+	rig_del(&rig, "192.0.2.1", NULL);
+	expect("192.0.2.2", "tcp/25", XB_CLEAN);
+	rig_scope(&rig, "web", "all");
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+/* What a prefix of a scoped list covers stays as it is for all services. */
+static void prefixes_beside_each_other(void **state)
+{
+	(void)state;
+	rig_add(&rig, "198.18.0.0/16", "everywhere");
+	rig_add(&rig, "198.18.0.0/15", "mail");
+	rig_add(&rig, "198.18.7.0/24", "mail");
+	expect("198.18.7.7", "tcp/80", XB_LISTED_IPV4_PREFIX);
+	rig_del(&rig, "198.18.0.0/16", NULL);
+	expect("198.18.7.7", "tcp/80", XB_CLEAN);
+	expect("198.18.7.7", "tcp/25", XB_SCOPED_DROPPED);
+	expect("198.19.7.7", "tcp/25", XB_SCOPED_DROPPED);
+	rig_del(&rig, "198.18.0.0/15", NULL);
+	expect("198.19.7.7", "tcp/25", XB_CLEAN);
+	expect("198.18.7.7", "tcp/25", XB_SCOPED_DROPPED);
+	rig_del(&rig, "198.18.7.0/24", NULL);
+	expect("198.18.7.7", "tcp/25", XB_CLEAN);
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+static struct xb_count count_of(const char *name)
+{
+	struct xb_generation *generation = rig_generation(&rig);
+	struct xb_anchor anchor;
+	struct xb_store *store;
+	struct xb_count sum;
+	struct xb_txn *txn;
+	uint32_t class;
+
+	rig_must(xb_store_open(rig.state, XB_STORE_READ, &store), "store");
+	rig_must(xb_store_read(store, &txn), "store");
+	class = xb_list_find(txn, name)->class;
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	rig_must(xb_anchor_open(rig.pins, &anchor), "link");
+	rig_must(xb_class_counts_read(&anchor, class, generation->params.scopes.identity[class],
+				      &sum),
+		 "counts");
+	xb_anchor_close(&anchor);
+	xb_generation_close(generation);
+	return sum;
+}
+
+static void counting(void **state)
+{
+	struct xb_count mail, suspects;
+
+	(void)state;
+	rig_add(&rig, "192.0.2.77", "suspects");
+	rig_add(&rig, "198.51.100.7", "suspects");
+	rig_add(&rig, "2001:db8:77::/48", "suspects");
+	rig_verdict(&rig, "suspects", XB_DOMAIN_COUNT);
+	mail = count_of("mail");
+	suspects = count_of("suspects");
+	expect("192.0.2.77", "tcp/80", XB_SCOPED_COUNTED);
+	expect("192.0.2.77", "icmp", XB_SCOPED_COUNTED);
+	expect("2001:db8:77::1", "udp/9", XB_SCOPED_COUNTED);
+	/* What another list drops is not what this one would add. */
+	expect("198.51.100.7", "tcp/25", XB_SCOPED_DROPPED);
+	expect("198.51.100.7", "tcp/80", XB_SCOPED_COUNTED);
+	assert_int_equal(count_of("mail").packets, mail.packets + 1);
+	assert_int_equal(count_of("suspects").packets, suspects.packets + 4);
+	assert_true(count_of("suspects").bytes > suspects.bytes + 4 * 54);
+	/* Also where no port can be found. */
+	expect_form("192.0.2.77", "tcp/25", FRAME_LATER, XB_SCOPED_COUNTED);
+	rig_rotate(&rig);
+	assert_int_equal(count_of("suspects").packets, suspects.packets + 5);
+	rig_scope(&rig, "suspects", "udp/9");
+	expect("192.0.2.77", "tcp/80", XB_CLEAN);
+	expect("192.0.2.77", "udp/9", XB_SCOPED_COUNTED);
+	assert_int_equal(count_of("suspects").packets, 1);
+	rig_verdict(&rig, "suspects", XB_DOMAIN_DROP);
+	expect("192.0.2.77", "udp/9", XB_SCOPED_DROPPED);
+	assert_int_equal(count_of("suspects").packets, 1);
+	rig_scope(&rig, "suspects", "all");
+	expect("192.0.2.77", "tcp/80", XB_LISTED_IPV4_HOST);
+	rig_del(&rig, "192.0.2.77", NULL);
+	rig_del(&rig, "198.51.100.7", "suspects");
+	rig_del(&rig, "2001:db8:77::/48", NULL);
+}
+
+static void the_allowlist_wins(void **state)
+{
+	(void)state;
+	rig_allow(&rig, "203.0.113.7");
+	rig_allow(&rig, "2001:db8:bad:7::/64");
+	expect("203.0.113.7", "tcp/25", XB_ALLOWED);
+	expect("203.0.113.7", "tcp/80", XB_CLEAN);
+	expect("2001:db8:bad:7::1", "tcp/25", XB_ALLOWED);
+	expect("203.0.113.8", "tcp/25", XB_SCOPED_DROPPED);
+	rig_verdict(&rig, "mail", XB_DOMAIN_COUNT);
+	expect("203.0.113.7", "tcp/25", XB_ALLOWED);
+	expect("203.0.113.8", "tcp/25", XB_SCOPED_COUNTED);
+	rig_verdict(&rig, "mail", XB_DOMAIN_DROP);
+	rig_disallow(&rig, "203.0.113.7");
+	rig_disallow(&rig, "2001:db8:bad:7::/64");
+	expect("203.0.113.7", "tcp/25", XB_SCOPED_DROPPED);
+}
+
+static void every_policy(void **state)
+{
+	struct xb_count before = count_of("mail");
+
+	(void)state;
+	rig_policy(&rig, XB_POLICY_MONITOR);
+	expect("198.51.100.7", "tcp/25", XB_MONITORED);
+	expect("198.51.100.7", "tcp/80", XB_CLEAN);
+	assert_int_equal(count_of("mail").packets, before.packets + 1);
+	rig_policy(&rig, XB_POLICY_ALLOW_ONLY);
+	expect("198.51.100.7", "tcp/25", XB_ADMITTED);
+	expect("198.51.100.7", "tcp/80", XB_NOT_ADMITTED);
+	expect("198.51.100.8", "tcp/25", XB_NOT_ADMITTED);
+	expect("198.51.100.9", "tcp/80", XB_ADMITTED);
+	rig_verdict(&rig, "mail", XB_DOMAIN_COUNT);
+	expect("198.51.100.7", "tcp/25", XB_NOT_ADMITTED);
+	rig_verdict(&rig, "mail", XB_DOMAIN_DROP);
+	rig_policy(&rig, XB_POLICY_ENFORCE);
+	expect("198.51.100.7", "tcp/25", XB_SCOPED_DROPPED);
+}
+
+/* Without confirm, only what is listed for all services is a guess. */
+static void without_confirm(void **state)
+{
+	(void)state;
+	rig_confirm(&rig, false);
+	expect("198.51.100.7", "tcp/25", XB_SCOPED_DROPPED);
+	expect("198.51.100.7", "tcp/80", XB_CLEAN);
+	rig_add(&rig, "198.51.100.70", "mail");
+	expect("198.51.100.70", "tcp/25", XB_SCOPED_DROPPED);
+	rig_del(&rig, "198.51.100.70", "mail");
+	expect("198.51.100.70", "tcp/25", XB_CLEAN);
+	rig_confirm(&rig, true);
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_these_ports), cmocka_unit_test(every_form),
+		cmocka_unit_test(headers_in_front), cmocka_unit_test(udp_and_icmp),
+		cmocka_unit_test(the_union),	    cmocka_unit_test(prefixes_beside_each_other),
+		cmocka_unit_test(counting),	    cmocka_unit_test(the_allowlist_wins),
+		cmocka_unit_test(every_policy),	    cmocka_unit_test(without_confirm),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "attach/classcounts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+static int read_cells(const struct xb_anchor *anchor, uint32_t class, struct xb_class_count *cells)
+{
+	return bpf_map_lookup_elem(anchor->class_counts, &class, cells)
+		       ? xb_system_error(errno, "cannot read statistics")
+		       : 0;
+}
+
+/* One for each CPU; NULL with a message. */
+static struct xb_class_count *new_cells(int *cpus)
+{
+	struct xb_class_count *cells;
+
+	*cpus = libbpf_num_possible_cpus();
+	cells = *cpus > 0 ? calloc((size_t)*cpus, sizeof(*cells)) : NULL;
+	if (!cells)
+		xb_out_of_memory();
+	return cells;
+}
+
+static int begin_one(const struct xb_anchor *anchor, uint32_t class, uint64_t identity,
+		     struct xb_class_count *cells, int cpus)
+{
+	int error = read_cells(anchor, class, cells);
+
+	if (error || cells[0].identity == identity)
+		return error;
+	for (int i = 0; i < cpus; i++)
+		cells[i] = (struct xb_class_count){.identity = identity};
+	return bpf_map_update_elem(anchor->class_counts, &class, cells, BPF_ANY)
+		       ? xb_system_error(errno, "cannot reset statistics")
+		       : 0;
+}
+
+int xb_class_counts_begin(const struct xb_anchor *anchor, const struct xb_scopes *scopes)
+{
+	int cpus, error = 0;
+	struct xb_class_count *cells = new_cells(&cpus);
+
+	if (!cells)
+		return -ENOMEM;
+	for (uint32_t class = 1; !error && class < XB_CLASSES; class ++)
+		if (scopes->identity[class])
+			error = begin_one(anchor, class, scopes->identity[class], cells, cpus);
+	free(cells);
+	return error;
+}
+
+int xb_class_counts_read(const struct xb_anchor *anchor, uint32_t class, uint64_t identity,
+			 struct xb_count *sum)
+{
+	int cpus, error;
+	struct xb_class_count *cells = new_cells(&cpus);
+
+	*sum = (struct xb_count){0};
+	if (!cells)
+		return -ENOMEM;
+	error = read_cells(anchor, class, cells);
+	for (int i = 0; !error && i < cpus; i++) {
+		if (cells[i].identity != identity)
+			continue;
+		sum->packets += cells[i].count.packets;
+		sum->bytes += cells[i].count.bytes;
+	}
+	free(cells);
+	return error;
+}
