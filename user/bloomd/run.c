@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -45,12 +44,7 @@ struct running {
 
 static int tell_reloading(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
-			  (unsigned long long)now.tv_sec * 1000000 +
-				  (unsigned long long)now.tv_nsec / 1000);
+	return sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)agent_clock());
 }
 
 /* A configuration that is wrong changes nothing. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -11,6 +12,14 @@
 #include "bloomd/base/log.h"
 #include "engine/rotate.h"
 #include "engine/session.h"
+
+uint64_t agent_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
 
 bool agent_is_busy(int error)
 {

@@ -4,6 +4,7 @@
 #ifndef XB_BLOOMD_AGENT_H
 #define XB_BLOOMD_AGENT_H
 
+#include <stdint.h>
 #include <systemd/sd-event.h>
 
 #include "base/paths.h"
@@ -18,6 +19,9 @@ struct agent {
 	uint32_t open;		   /* interfaces that are not filtered, as it was told */
 	bool growing;		   /* a child builds a larger filter */
 };
+
+/* The time by which the parts wait for something: CLOCK_MONOTONIC, us. */
+uint64_t agent_clock(void);
 
 /*
  * After each write that bloomd made: warns of interfaces that are open, and grows a full filter in

@@ -10,7 +10,6 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -33,10 +32,7 @@ struct http {
 
 static uint64_t seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec;
+	return agent_clock() / 1000000;
 }
 
 /* When the library or a visitor's time asks for it. */
