@@ -12,6 +12,7 @@
 #include "bloomd/api/client.h"
 #include "bloomd/api/group.h"
 #include "bloomd/api/listener.h"
+#include "bloomd/api/tasks.h"
 #include "bloomd/base/log.h"
 
 #define CLIENTS_DEFAULT 1000
@@ -82,7 +83,7 @@ static void ask_for_turn(struct api *api)
 	if (!api->waiting_since)
 		api->waiting_since = now;
 	waited = now - api->waiting_since;
-	if (api->clients.requests >= GROUP_REQUESTS || waited > (many ? MANY_MOST : TURN_MOST)) {
+	if (api->clients.requests >= TASKS_MOST || waited > (many ? MANY_MOST : TURN_MOST)) {
 		take_turn(api);
 	} else if (many) {
 		sd_event_source_set_enabled(api->turn, SD_EVENT_OFF);

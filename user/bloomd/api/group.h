@@ -7,17 +7,14 @@
 #ifndef XB_BLOOMD_GROUP_H
 #define XB_BLOOMD_GROUP_H
 
-#include "bloomd/base/agent.h"
 #include "bloomd/api/client.h"
+#include "bloomd/base/agent.h"
 
 struct group;
 
 /* Returns 0, or an error with its message. The caller stops the group in either case. */
 int group_start(struct agent *agent, struct clients *clients, struct group **group);
 void group_stop(struct group *group);
-
-/* More requests than this do not wait for a turn. */
-#define GROUP_REQUESTS 65536
 
 #define GROUP_IDLE UINT64_MAX
 
