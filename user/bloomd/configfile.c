@@ -13,24 +13,12 @@
 #include "bloomd/feeds/feedconfig.h"
 #include "bloomd/base/listen.h"
 
-/* A later value takes the place of an earlier one. */
-static int set_text(char **text, const char *value)
-{
-	char *copy = strdup(value);
-
-	if (!copy)
-		return xb_out_of_memory();
-	free(*text);
-	*text = copy;
-	return 0;
-}
-
 static int set_http_listen(struct config *config, const char *value)
 {
 	struct listen_address address;
 	int error = listen_parse(value, &address);
 
-	return error ? error : set_text(&config->http_listen, value);
+	return error ? error : config_set_text(&config->http_listen, value);
 }
 
 static const struct config_key http_keys[] = {{"listen", set_http_listen}, {0}};

@@ -16,17 +16,6 @@ static int set_switch(bool *value, const char *text)
 	return 0;
 }
 
-static int set_name(char **name, const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		return xb_out_of_memory();
-	free(*name);
-	*name = copy;
-	return 0;
-}
-
 static int set_off(struct config *config, const char *value)
 {
 	bool on = false;
@@ -42,7 +31,7 @@ static int set_any_group(char **group, const char *value)
 	gid_t id;
 	int error = listener_group(value, &id);
 
-	return error ? error : set_name(group, value);
+	return error ? error : config_set_text(group, value);
 }
 
 static int set_group(struct config *config, const char *value)

@@ -170,3 +170,11 @@ void lookup_answer_rest(struct call *call, uint32_t first, lookup_test *test)
 		reply_integer(call->reply, found);
 	}
 }
+
+void lookup_answer_count(struct call *call)
+{
+	struct lookup_list list;
+
+	lookup_list(call, 1, &list);
+	reply_integer(call->reply, (int64_t)list.members);
+}

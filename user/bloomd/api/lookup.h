@@ -45,4 +45,7 @@ void lookup_answer(struct call *call, uint32_t word, lookup_test *test);
 void lookup_answer_rest(struct call *call, uint32_t first, lookup_test *test);
 lookup_test lookup_is_member;
 
+/* Answers how many members the list of the request's key has. */
+void lookup_answer_count(struct call *call);
+
 #endif

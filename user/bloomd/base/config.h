@@ -34,6 +34,10 @@ struct config_key {
 	config_set *set;
 };
 
+/* Makes *text a copy of the value, in the place of an earlier one. Returns 0 or an error with its
+ * message. */
+int config_set_text(char **text, const char *value);
+
 extern const struct config_key api_keys[];
 
 struct config_section {

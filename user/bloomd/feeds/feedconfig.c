@@ -93,17 +93,6 @@ bool feed_config_fills(const struct config *config, const char *list)
 	return feed;
 }
 
-static int set_text(char **text, const char *value)
-{
-	char *copy = strdup(value);
-
-	if (!copy)
-		return xb_out_of_memory();
-	free(*text);
-	*text = copy;
-	return 0;
-}
-
 static bool has_scheme(const char *value, const char *scheme)
 {
 	return !strncasecmp(value, scheme, strlen(scheme)) && value[strlen(scheme)];
@@ -119,7 +108,7 @@ static int set_url(struct config *config, const char *value)
 	    strncmp(value, "file:///", 8) != 0)
 		return xb_input_error("a URL begins with https://, http:// or file:///, not '%s'",
 				      XB_SHOW(value));
-	return set_text(&config->feed->url, value);
+	return config_set_text(&config->feed->url, value);
 }
 
 static int set_list(struct config *config, const char *value)
@@ -129,7 +118,7 @@ static int set_list(struct config *config, const char *value)
 				      XB_SHOW(value));
 	if (!strcmp(value, XB_LIST_ALLOW))
 		return xb_input_error("'%s' is the name of the allowlist's own list", value);
-	return set_text(&config->feed->list, value);
+	return config_set_text(&config->feed->list, value);
 }
 
 static int set_format(struct config *config, const char *value)
@@ -137,12 +126,12 @@ static int set_format(struct config *config, const char *value)
 	struct xb_reading reading = {0};
 	int error = xb_listformat_choose(&reading, value);
 
-	return error ? error : set_text(&config->feed->format, value);
+	return error ? error : config_set_text(&config->feed->format, value);
 }
 
 static int set_end(struct config *config, const char *value)
 {
-	return set_text(&config->feed->end, value);
+	return config_set_text(&config->feed->end, value);
 }
 
 static int set_ca(struct config *config, const char *value)
@@ -150,7 +139,7 @@ static int set_ca(struct config *config, const char *value)
 	if (*value != '/' || strlen(value) >= FETCH_PATH_MAX)
 		return xb_input_error("ca takes the whole path of a file, not '%s'",
 				      XB_SHOW(value));
-	return set_text(&config->feed->ca, value);
+	return config_set_text(&config->feed->ca, value);
 }
 
 static int set_verdict(struct config *config, const char *value)

@@ -36,14 +36,6 @@ static void answer_all_exist(struct call *call)
 	lookup_answer_rest(call, 2, lookup_covered);
 }
 
-static void answer_count(struct call *call)
-{
-	struct lookup_list list;
-
-	lookup_list(call, 1, &list);
-	reply_integer(call->reply, (int64_t)list.members);
-}
-
 static void reply_pair(struct reply *reply, const char *name, uint64_t value)
 {
 	reply_status(reply, name);
@@ -73,7 +65,7 @@ const struct command commands_bloom[] = {
 	{"bf.madd", -3, COMMAND_WRITES, .plan = plan_add, .answer = answer_add_all},
 	{"bf.exists", 3, COMMAND_READS, .answer = answer_exists},
 	{"bf.mexists", -3, COMMAND_READS, .answer = answer_all_exist},
-	{"bf.card", 2, COMMAND_READS, .answer = answer_count},
+	{"bf.card", 2, COMMAND_READS, .answer = lookup_answer_count},
 	{"bf.info", 2, COMMAND_READS, .answer = answer_info},
 	{0},
 };

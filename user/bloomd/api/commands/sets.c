@@ -42,14 +42,6 @@ static void answer_are_members(struct call *call)
 	lookup_answer_rest(call, 2, lookup_is_member);
 }
 
-static void answer_count(struct call *call)
-{
-	struct lookup_list list;
-
-	lookup_list(call, 1, &list);
-	reply_integer(call->reply, (int64_t)list.members);
-}
-
 /* --- SSCAN -------------------------------------------------------------------------------------
  */
 
@@ -209,7 +201,7 @@ const struct command commands_sets[] = {
 	{"srem", -3, COMMAND_WRITES, .plan = plan_remove, .answer = answer_remove},
 	{"sismember", 3, COMMAND_READS, .answer = answer_is_member},
 	{"smismember", -3, COMMAND_READS, .answer = answer_are_members},
-	{"scard", 2, COMMAND_READS, .answer = answer_count},
+	{"scard", 2, COMMAND_READS, .answer = lookup_answer_count},
 	{"sscan", -3, COMMAND_READS, .answer = answer_scan, .alone = true},
 	{0},
 };

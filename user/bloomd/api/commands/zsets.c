@@ -177,19 +177,11 @@ static void answer_scores(struct call *call)
 		}
 }
 
-static void answer_count(struct call *call)
-{
-	struct lookup_list list;
-
-	lookup_list(call, 1, &list);
-	reply_integer(call->reply, (int64_t)list.members);
-}
-
 const struct command commands_zsets[] = {
 	{"zadd", -4, COMMAND_WRITES, .plan = plan_add, .answer = answer_add},
 	{"zrem", -3, COMMAND_WRITES, .plan = plan_remove, .answer = answer_remove},
 	{"zscore", 3, COMMAND_READS, .answer = answer_score},
 	{"zmscore", -3, COMMAND_READS, .answer = answer_scores},
-	{"zcard", 2, COMMAND_READS, .answer = answer_count},
+	{"zcard", 2, COMMAND_READS, .answer = lookup_answer_count},
 	{0},
 };
