@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "attach/pin.h"
 #include "base/capability.h"
 #include "base/error.h"
 #include "entry.skel.h"
@@ -108,19 +109,11 @@ static bool uses_map(int fd, uint32_t map)
 	return false;
 }
 
-static uint32_t map_id(int fd)
-{
-	struct bpf_map_info info = {0};
-	uint32_t size = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
-}
-
 int xb_dispatcher_has(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xdp_multiprog *programs;
 	struct xdp_program *program = NULL;
-	uint32_t slot = map_id(anchor->slot);
+	uint32_t slot = xb_map_id(anchor->slot);
 	int found = 0, error;
 
 	if (!xb_capability_by_id())
@@ -170,7 +163,7 @@ int xb_dispatcher_is_shared(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xdp_multiprog *programs = NULL;
 	struct xdp_program *program = NULL;
-	uint32_t slot = map_id(anchor->slot);
+	uint32_t slot = xb_map_id(anchor->slot);
 	bool shared = false;
 	int error = xb_dispatcher_allowed();
 
@@ -210,7 +203,7 @@ int xb_dispatcher_detach(const struct xb_anchor *anchor, uint32_t ifindex)
 	struct xdp_multiprog *programs = NULL;
 	struct xdp_program *program = NULL, *ours[16];
 	size_t count = 0;
-	uint32_t slot = map_id(anchor->slot);
+	uint32_t slot = xb_map_id(anchor->slot);
 	int error = xb_dispatcher_allowed();
 
 	if (!error)

@@ -148,3 +148,11 @@ uint32_t xb_program_id(int fd)
 
 	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
 }
+
+uint32_t xb_map_id(int fd)
+{
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
+}

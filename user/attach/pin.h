@@ -36,7 +36,8 @@ int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint
 void xb_unpin(const char *directory, const char *name);
 void xb_unpin_directory(const char *directory, const char *name);
 
-/* Identity of the program behind fd; 0 if it cannot be told. */
+/* Identity of the program, or of the map, behind fd; 0 if it cannot be told. */
 uint32_t xb_program_id(int fd);
+uint32_t xb_map_id(int fd);
 
 #endif

@@ -102,33 +102,33 @@ static void free_slot(struct slot *slot)
 	free(slot->names);
 }
 
-static int by_name(const void *a, const void *b)
+int xb_topname_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct xb_topname *)a)->name, ((const struct xb_topname *)b)->name);
 }
 
-static int by_packets(const void *a, const void *b)
+int xb_topname_by_packets(const void *a, const void *b)
 {
 	const struct xb_topname *one = a, *other = b;
 
 	if (one->packets != other->packets)
 		return one->packets < other->packets ? 1 : -1;
-	return by_name(a, b);
+	return xb_topname_by_name(a, b);
 }
 
 static void join(struct hit_list *list)
 {
 	size_t kept = 0;
 
-	qsort(list->all, list->count, sizeof(*list->all), by_name);
+	qsort(list->all, list->count, sizeof(*list->all), xb_topname_by_name);
 	for (size_t i = 0; i < list->count; i++) {
-		if (kept && !by_name(&list->all[kept - 1], &list->all[i]))
+		if (kept && !xb_topname_by_name(&list->all[kept - 1], &list->all[i]))
 			list->all[kept - 1].packets += list->all[i].packets;
 		else
 			list->all[kept++] = list->all[i];
 	}
 	list->count = kept;
-	qsort(list->all, list->count, sizeof(*list->all), by_packets);
+	qsort(list->all, list->count, sizeof(*list->all), xb_topname_by_packets);
 }
 
 int xb_topnames_read(const struct xb_anchor *anchor, struct xb_topname **all, size_t *count)

@@ -18,4 +18,9 @@ struct xb_topname {
  * shares its slot with others (see struct xb_hits) may have too few packets, or be missing. */
 int xb_topnames_read(const struct xb_anchor *anchor, struct xb_topname **all, size_t *count);
 
+/* Orders of struct xb_topname, for qsort(): by name; most packets first, and by name where they are
+ * equal. */
+int xb_topname_by_name(const void *a, const void *b);
+int xb_topname_by_packets(const void *a, const void *b);
+
 #endif

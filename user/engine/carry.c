@@ -2,10 +2,10 @@
 /* A book is read from the file before the kernel's counts are, so these are never behind it. */
 #include "engine/carry.h"
 
-#include <bpf/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/pin.h"
 #include "base/error.h"
 #include "engine/tallies.h"
 #include "engine/tallyfile.h"
@@ -133,19 +133,11 @@ static int read_row(const struct xb_anchor *anchor, uint32_t table, const struct
 	return xb_anchor_counts(anchor, one->row, &live->counts);
 }
 
-static uint32_t map_identity(int fd)
-{
-	struct bpf_map_info info = {0};
-	uint32_t size = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
-}
-
 /* Row 0 is that of interfaces without a row. */
 static int read_rows(const struct xb_anchor *anchor, struct rows *rows)
 {
 	const struct xb_enrolled other = {.name = XB_CARRY_OTHER};
-	uint32_t table = map_identity(anchor->stats);
+	uint32_t table = xb_map_id(anchor->stats);
 	struct xb_enrolled *all;
 	size_t count;
 	int error = xb_anchor_enrolled(anchor, &all, &count);

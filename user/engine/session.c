@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/session.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -59,14 +58,6 @@ static uint64_t last_transaction(const struct xb_writer *writer)
 	return info.me_last_txnid;
 }
 
-static uint32_t map_id(int map)
-{
-	struct bpf_map_info info = {0};
-	uint32_t size = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(map, &info, &size) ? 0 : info.id;
-}
-
 /* Identity of the anchor that is pinned now; 0: there is none, or it cannot be told. */
 static uint32_t pinned_anchor(const char *pins)
 {
@@ -79,7 +70,7 @@ static uint32_t pinned_anchor(const char *pins)
 	fd = xb_pin_open(directory, "identity");
 	if (fd < 0)
 		return 0;
-	id = map_id(fd);
+	id = xb_map_id(fd);
 	close(fd);
 	return id;
 }
@@ -128,7 +119,7 @@ void xb_session_keep(struct xb_writer *writer)
 		session.repaired = xb_clock();
 	session.opening = writer->store->opening;
 	session.transaction = last_transaction(writer);
-	session.anchor_id = writer->anchored ? map_id(writer->anchor.identity) : 0;
+	session.anchor_id = writer->anchored ? xb_map_id(writer->anchor.identity) : 0;
 	session.slot = writer->anchored ? xb_anchor_slot(&writer->anchor) : 0;
 	session.anchor = writer->anchor;
 	session.anchored = writer->anchored;

@@ -78,20 +78,6 @@ void meter_wait(struct meter *meter)
 	}
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct xb_topname *)a)->name, ((const struct xb_topname *)b)->name);
-}
-
-static int by_packets(const void *a, const void *b)
-{
-	const struct xb_topname *one = a, *other = b;
-
-	if (one->packets != other->packets)
-		return one->packets < other->packets ? 1 : -1;
-	return by_name(a, b);
-}
-
 /* Looks for the anchor each time: it is another one after a detach and an attach. */
 static int read_now(const char *pins, struct reading *reading)
 {
@@ -108,7 +94,8 @@ static int read_now(const char *pins, struct reading *reading)
 		error = xb_topnames_read(&anchor, &reading->names, &reading->name_count);
 	xb_anchor_close(&anchor);
 	if (reading->name_count)
-		qsort(reading->names, reading->name_count, sizeof(*reading->names), by_name);
+		qsort(reading->names, reading->name_count, sizeof(*reading->names),
+		      xb_topname_by_name);
 	return error;
 }
 
@@ -158,10 +145,10 @@ static int compare_counts(const struct reading *now, const struct reading *then,
 
 static uint64_t hits_since(const struct xb_topname *now, const struct reading *then)
 {
-	const struct xb_topname *found =
-		then->name_count
-			? bsearch(now, then->names, then->name_count, sizeof(*now), by_name)
-			: NULL;
+	const struct xb_topname *found = then->name_count
+						 ? bsearch(now, then->names, then->name_count,
+							   sizeof(*now), xb_topname_by_name)
+						 : NULL;
 
 	return now->packets - (found && found->packets <= now->packets ? found->packets : 0);
 }
@@ -183,7 +170,7 @@ static int compare_names(const struct reading *now, const struct reading *then,
 		since[count].packets = hits_since(&now->names[i], then);
 		count += since[count].packets > 0;
 	}
-	qsort(since, count, sizeof(*since), by_packets);
+	qsort(since, count, sizeof(*since), xb_topname_by_packets);
 	view->name_count = count < METER_MOST ? count : METER_MOST;
 	memcpy(view->names, since, view->name_count * sizeof(*since));
 	free(since);
