@@ -195,6 +195,9 @@ agent_ends()
 	[[ $code -eq ${2:-0} ]] || fail "bloomd ends with $code: $(tail -n 3 "$T/agent.err")"
 }
 
+# says_agent PATTERN: in its log, sooner or later.
+says_agent() { wait_for "'$1' in the log" grep -qE -- "$1" "$T/agent.err"; }
+
 # --- a command that stands still --------------------------------------------------------------------
 
 is_stopped() { [[ $(ps -o state= -p "$1") == T* ]]; }

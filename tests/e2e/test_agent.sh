@@ -3,18 +3,7 @@
 # bloomd: how it starts and ends, its configuration, and what expires.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
-
-# says_agent PATTERN: in its log, sooner or later.
-says_agent() { wait_for "'$1' in the log" grep -qE -- "$1" "$T/agent.err"; }
-
-begin()
-{
-	ctl -q attach x0
-	ctl -q add 10.77.0.3
-	agent
-	blocked 10.77.0.3
-	passes 10.77.0.4
-}
+. "$root/tests/e2e/agent.sh"
 
 t_the_filter_stays_when_it_ends()
 {

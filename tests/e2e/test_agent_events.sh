@@ -5,16 +5,7 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 # shellcheck disable=SC2119 # agent and agent_ends without arguments
 . "$(dirname "$0")/lib.sh"
-
-# says_agent PATTERN: in its log, sooner or later.
-says_agent() { wait_for "'$1' in the log" grep -qE -- "$1" "$T/agent.err"; }
-
-begin()
-{
-	ctl -q attach x0
-	ctl -q add 10.77.0.3
-	agent
-}
+. "$root/tests/e2e/agent.sh"
 
 # within SECONDS WHAT COMMAND...
 within()
