@@ -211,12 +211,13 @@ install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 	$(INSTALL) -d $(DESTDIR)$(DOCDIR)
 	$(INSTALL) -m 0644 $(EXAMPLES:%=packaging/%) $(DESTDIR)$(DOCDIR)
 	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
+	$(INSTALL) -D -m 0644 packaging/bloomd.bash $(DESTDIR)$(COMPDIR)/bloomd
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)
 	for unit in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|' packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
 
 # The list in /var/lib/xdp-bloom and what is attached stay: `bloomctl detach --all` first.
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5) $(DESTDIR)$(COMPDIR)/bloomctl
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5) $(addprefix $(DESTDIR)$(COMPDIR)/,bloomctl bloomd)
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
 	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom $(DESTDIR)$(DOCDIR)
 

@@ -22,6 +22,12 @@ _bloomctl_status_names()
 		grep -o '"name":"[^"]*"' | cut -d '"' -f 4
 }
 
+# The feeds that bloomd has fetched, or has tried to. $1...: --state and the like, as typed.
+_bloomctl_feeds()
+{
+	bloomctl -j "$@" feeds 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d '"' -f 4
+}
+
 # _bloomctl_offer OFFERS [OPTION...]: fills COMPREPLY with what begins like the current word.
 _bloomctl_offer()
 {
@@ -44,6 +50,7 @@ _bloomctl_offer()
 		[[ -n $words ]] || words=$(_bloomctl_interfaces)
 		;;
 	'<lists>') words=$(_bloomctl_status_names lists "$@") ;;
+	'<feeds>') words=$(_bloomctl_feeds "$@") ;;
 	# The allowlist's own is none to fill with what is to be dropped.
 	'<lists-to-fill>') words=$(_bloomctl_status_names lists "$@" | grep -vx allow) ;;
 	esac

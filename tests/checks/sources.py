@@ -68,7 +68,7 @@ def cppcheck():
 
 def shellcheck(everything):
     """What a script sources is read with it, which takes three times as long, if it is told to, or told of both."""
-    scripts = ["packaging/bloomctl.bash"] + scripts_of("sh|bash")
+    scripts = ["packaging/bloomctl.bash", "packaging/bloomd.bash"] + scripts_of("sh|bash")
     if everything:
         return [["shellcheck", "-x", "-a", *scripts]]
     # What it cannot know then: which names have a value, left out in tests/.shellcheckrc too, and that

@@ -191,6 +191,62 @@ t_completion()
 	[[ ! -e $T/run ]] || fail "completion runs what is typed"
 }
 
+t_completion_of_feeds()
+{
+	local feed
+
+	trap - ERR
+	set +e
+	# shellcheck source=/dev/null
+	. "$root/packaging/bloomctl.bash"
+	bloomctl() { ctl "$@"; }
+	completes update feeds ''
+	completes '' feeds update ''
+	printf '[feed %s]\nurl = file:///none\n' drop dshield >"$T/bloomd.conf"
+	agent
+	for feed in drop dshield; do
+		wait_for "the state of $feed" test -e "$state/feeds/$feed.json"
+	done
+	completes 'drop dshield' feeds update ''
+	completes dshield feeds update ds
+	completes '' feeds update drop ''
+	agent_ends
+}
+
+# offers WANTED WORD...: by bloomd, for the last word.
+offers()
+{
+	COMP_WORDS=(bloomd "${@:2}")
+	COMP_CWORD=$(($# - 1))
+	_bloomd
+	[[ "${COMPREPLY[*]}" == "$1" ]] || fail "${*:2}: '${COMPREPLY[*]}', not '$1'"
+}
+
+t_completion_of_bloomd()
+{
+	local all='--config --state --pin --run --check --help --version'
+
+	trap - ERR
+	set +e
+	# shellcheck source=/dev/null
+	. "$root/packaging/bloomd.bash"
+	bloomd() { "$bloomd" "$@"; }
+	echo >"$T/written"
+	mkdir "$T/made"
+	offers "$all" ''
+	offers "$all" --check ''
+	offers '--config --check' --c
+	offers "$T/written" --config "$T/wr"
+	offers "$T/written" --config = "$T/wr"
+	offers "$T/made" --check --state "$T/ma"
+	offers '' --run "$T/wr"
+	offers "$all" --pin "$T/made" ''
+	offers '' nonsense
+	# What is typed is not run.
+	offers '' "\$(touch $T/run)" "a[\$(touch $T/run)]"
+	[[ ! -e $T/run ]] || fail "completion runs what is typed"
+}
+
 t_all_or_nothing()
 {
 	exits 0 add 192.0.2.1

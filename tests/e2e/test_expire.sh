@@ -89,8 +89,8 @@ t_units_are_installed_and_removed()
 	grep -q 'Also=.*xdp-bloom-expire.timer' "$units/xdp-bloom.service"
 	for file in "$root"/packaging/*; do
 		name=${file##*/}
-		[[ $name != bloomctl.bash ]] || name=bloomctl
-		[[ -n $(find "$T/root" -type f -name "$name") ]] || fail "$name is not installed"
+		[[ $name != *.bash ]] || name=completions/${name%.bash}
+		[[ -n $(find "$T/root" -type f -path "*/$name") ]] || fail "$name is not installed"
 	done
 	make -s -C "$root" uninstall DESTDIR="$T/root"
 	[[ -z $(find "$T/root" -type f) ]] || fail "left: $(find "$T/root" -type f)"

@@ -51,13 +51,10 @@ static void print_formats(void)
 static void print_offers(const struct verb *const *verbs, enum offer offer, const char *name)
 {
 	static const char *const asked[] = {
-		[OFFER_FILES] = "<files>",
-		[OFFER_DIRECTORIES] = "<directories>",
-		[OFFER_INTERFACES] = "<interfaces>",
-		[OFFER_ATTACHED] = "<attached>",
-		[OFFER_LISTS] = "<lists>",
-		[OFFER_LISTS_TO_FILL] = "<lists-to-fill>",
-		[OFFER_RATES] = "0.01 0.001 0.0001 0.00001",
+		[OFFER_FILES] = "<files>",	     [OFFER_DIRECTORIES] = "<directories>",
+		[OFFER_INTERFACES] = "<interfaces>", [OFFER_ATTACHED] = "<attached>",
+		[OFFER_LISTS] = "<lists>",	     [OFFER_LISTS_TO_FILL] = "<lists-to-fill>",
+		[OFFER_FEEDS] = "<feeds>",	     [OFFER_RATES] = "0.01 0.001 0.0001 0.00001",
 	};
 
 	switch (offer) {

@@ -16,6 +16,7 @@ enum offer {
 	OFFER_ATTACHED, /* interfaces that exist or are wanted */
 	OFFER_LISTS,
 	OFFER_LISTS_TO_FILL, /* all but the allowlist's own */
+	OFFER_FEEDS,
 	OFFER_COMMANDS,
 	OFFER_KINDS, /* of what is allowed automatically */
 	OFFER_VERDICTS,

@@ -104,7 +104,8 @@ static int run(struct cli *cli, int argc, char **argv)
 const struct verb verb_feeds = {
 	.name = "feeds",
 	.summary = "show the feeds that bloomd fetches, or have them fetched now",
-	.operands = {{"update", .optional = true}, {"FEED", .optional = true}},
+	.operands = {{"update", .optional = true},
+		     {"FEED", .optional = true, .offers = OFFER_FEEDS}},
 	.run = run,
 	.examples = {"feeds", "feeds update drop"},
 };
