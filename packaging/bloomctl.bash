@@ -28,6 +28,18 @@ _bloomctl_feeds()
 	bloomctl -j "$@" feeds 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d '"' -f 4
 }
 
+# Fills COMPREPLY with those of the words that begin like the current one. (compgen -W would run what
+# stands in them, and an interface may have almost any name.)
+_bloomctl_match()
+{
+	local word quoted
+
+	while read -r word; do
+		printf -v quoted '%q' "$word"
+		[[ -n $word && $quoted == "$current"* ]] && COMPREPLY+=("$quoted")
+	done < <(tr ' ' '\n' <<<"$1")
+}
+
 # _bloomctl_offer OFFERS [OPTION...]: fills COMPREPLY with what begins like the current word.
 _bloomctl_offer()
 {
@@ -54,7 +66,7 @@ _bloomctl_offer()
 	# The allowlist's own is none to fill with what is to be dropped.
 	'<lists-to-fill>') words=$(_bloomctl_status_names lists "$@" | grep -vx allow) ;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+	_bloomctl_match "$words"
 }
 
 _bloomctl()

@@ -191,6 +191,22 @@ t_completion()
 	[[ ! -e $T/run ]] || fail "completion runs what is typed"
 }
 
+# The kernel takes almost any byte in the name of an interface.
+t_completion_runs_no_name()
+{
+	trap - ERR
+	set +e
+	# shellcheck source=/dev/null
+	. "$root/packaging/bloomctl.bash"
+	bloomctl() { ctl "$@"; }
+	cd "$T" || exit 1
+	ip -n "$server" link add '$(id>ran)' type veth peer name peer
+	exits 0 -q attach x0 '$(id>ran)'
+	completes '\$\(id\>ran\) x0' detach ''
+	completes x0 detach x
+	[[ ! -e ran ]] || fail "completion runs the name of an interface"
+}
+
 t_completion_of_feeds()
 {
 	local feed
