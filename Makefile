@@ -144,10 +144,10 @@ $(OUT)/bloomd.a: $(AGENT)
 $(OUT)/bloomd-fetch.a: $(filter-out %/main.o,$(FETCH))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(OUT)/bloomd.a $(LIBRARY)
+$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(OUT)/bloomd.a $(OUT)/bloomd-fetch.a $(LIBRARY)
 	$(say) FUZZER $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(OUT)/bloomd.a $(OUT)/bloomd-fetch.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
 
 $(OUT)/tests/packets/packets: $(PACKETS) $(SUPPORT) $(LIBRARY)
 	$(say) LINK $@

@@ -169,6 +169,22 @@ static bool is_valid(const struct fetch_result *result)
 	       fetch_text_ok(result->detail, sizeof(result->detail));
 }
 
+bool fetcher_take_answer(const void *bytes, size_t size, struct fetch_result *result)
+{
+	if (size != sizeof(*result))
+		return false;
+	memcpy(result, bytes, size);
+	return is_valid(result);
+}
+
+static bool read_answer(const struct fetcher *fetcher, struct fetch_result *result)
+{
+	struct fetch_result answer;
+	ssize_t size = pread(fetcher->result, &answer, sizeof(answer), 0);
+
+	return size > 0 && fetcher_take_answer(&answer, (size_t)size, result);
+}
+
 /* Nobody writes to it any more: the process is gone, and had it given the descriptor away, this
  * would fail. */
 static bool take_body(const struct fetcher *fetcher, uint64_t bytes)
@@ -194,8 +210,7 @@ static void read_result(struct fetcher *fetcher, const siginfo_t *info, struct f
 		snprintf(text, sizeof(text), PROGRAM " ended with %s %d",
 			 info->si_code == CLD_EXITED ? "code" : "signal", info->si_status);
 		fail(result, text);
-	} else if (pread(fetcher->result, result, sizeof(*result), 0) != sizeof(*result) ||
-		   !is_valid(result)) {
+	} else if (!read_answer(fetcher, result)) {
 		fail(result, PROGRAM " gave no valid answer");
 	} else if (result->outcome == FETCH_TAKEN) {
 		if (take_body(fetcher, result->bytes)) {

@@ -30,6 +30,9 @@ int fetcher_start(struct agent *agent, const struct feed_config *feed,
 /* Ends the process, if it still runs, and frees it. Also after done(). */
 void fetcher_stop(struct fetcher *fetcher);
 
+/* Reads what bloomd-fetch has written. False: that is no answer, and *result means nothing. */
+bool fetcher_take_answer(const void *bytes, size_t size, struct fetch_result *result);
+
 const char *fetcher_outcome(uint32_t outcome);
 
 #endif
