@@ -297,6 +297,20 @@ t_status()
 	exits 0 commit
 }
 
+# The labels of each axis of packets on the page, 0 and four more.
+steps_are_equal()
+{
+	python3 - "$T/dom" <<-'END' || fail "the steps of an axis are not equal"
+	import re, sys
+	labels = re.findall(r'<text x="40"[^>]*>([0-9.]+)</text>', open(sys.argv[1]).read())
+	print(labels)
+	assert len(labels) == 10, labels
+	for axis in labels[:5], labels[5:]:
+	    step = float(axis[1])
+	    assert all(abs(float(label) - i * step) < 1e-9 for i, label in enumerate(axis)), axis
+	END
+}
+
 # What only a browser can tell: the script runs under the policy, and shows figures.
 t_page_in_a_browser()
 {
@@ -313,6 +327,7 @@ t_page_in_a_browser()
 	for text in 'all in force' 'policy enforce' 'blocked-by-hand' 'listed_ipv4_host' 'data-shown="yes"' '<path d="M'; do
 		grep -qF "$text" "$T/dom" || fail "the page lacks $text: $(grep -c . "$T/dom") lines, $(grep -i console "$T/browser.log")"
 	done
+	steps_are_equal
 	! grep -iE 'CONSOLE.*(error|refused|violat)' "$T/browser.log" || fail "an error in the page"
 	ip -n "$server" link del x0
 	browse --dump-dom >"$T/dom"
