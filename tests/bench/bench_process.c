@@ -11,16 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
+#include "support/seconds.h"
 
 int main(int argc, char **argv)
 {
@@ -36,7 +29,7 @@ int main(int argc, char **argv)
 	}
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	start = now();
+	start = seconds();
 	error = posix_spawnp(&child, argv[1], &actions, NULL, argv + 1, environ);
 	if (error) {
 		fprintf(stderr, "%s: %s\n", argv[1], strerror(error));
@@ -44,7 +37,7 @@ int main(int argc, char **argv)
 	}
 	while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
 		;
-	printf("{\"seconds\":%.9f,\"peak_bytes\":%lld}\n", now() - start,
+	printf("{\"seconds\":%.9f,\"peak_bytes\":%lld}\n", seconds() - start,
 	       (long long)usage.ru_maxrss * 1024);
 	posix_spawn_file_actions_destroy(&actions);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

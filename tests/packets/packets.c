@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "corpus.h"
 #include "generate.h"
 #include "guesses.h"
+#include "support/seconds.h"
 #include "world.h"
 
 #define BLAMES_MAX 10
@@ -296,28 +296,20 @@ static bool check_guesses(void)
 }
 
 /* As many as in a second at once, and then at the limit's pace, on each CPU. */
-static bool check_limits(double seconds)
+static bool check_limits(double taken)
 {
 	char why[512] = "too many in:";
 	size_t fine = strlen(why);
 	double cpus = (double)libbpf_num_possible_cpus();
 
 	for (int i = 0; i < WORLDS; i++) {
-		double limit = worlds[i].rules.limit * (seconds + 1) * cpus;
+		double limit = worlds[i].rules.limit * (taken + 1) * cpus;
 
 		if (worlds[i].rules.limit && (double)tallies[i].verdicts[VERDICT_ANSWER] > limit)
 			snprintf(why + strlen(why), sizeof(why) - strlen(why), " \"%s\"",
 				 worlds[i].name);
 	}
 	return tell("limited_answers", strlen(why) == fine, why);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 static uint64_t number_of(const char *text)
@@ -349,7 +341,7 @@ int main(int argc, char **argv)
 	find_out_buffers();
 	for (int i = 0; i < WORLDS; i++)
 		xb_anchor_counts(&worlds[i].anchor, 0, &tallies[i].counts);
-	start = now();
+	start = seconds();
 	done = check_frames(frames, number_of(argv[3]));
 	print_reached();
 	printf("%" PRIu64 " frames in %d configurations\n", done, WORLDS);
@@ -357,7 +349,7 @@ int main(int argc, char **argv)
 	fine = check_reasons(done) && fine;
 	fine = check_verdicts(done) && fine;
 	fine = check_guesses() && fine;
-	fine = check_limits(now() - start) && fine;
+	fine = check_limits(seconds() - start) && fine;
 	worlds_end(worlds);
 	corpus_free(&corpus);
 	free(universe);

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "support/amount.h"
 #include "support/domain_world.h"
+#include "support/seconds.h"
 
 static void no_source_port(struct dns_frame *frame)
 {
@@ -367,14 +367,6 @@ static uint32_t ask_many(uint32_t queries)
 		assert_int_equal(size, frame.size);
 	}
 	return answered;
-}
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 /* The program's clock goes on by a tick of at most 10 ms. */

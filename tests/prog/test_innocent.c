@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -17,6 +16,7 @@
 
 #include "support/amount.h"
 #include "support/crowd.h"
+#include "support/seconds.h"
 #include "support/source.h"
 
 #define HOSTS	  1000000
@@ -132,14 +132,6 @@ static void *send_share(void *crowd)
 {
 	crowd_send(crowd, INNOCENT / SENDERS);
 	return NULL;
-}
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 struct result {
