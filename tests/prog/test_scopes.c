@@ -178,10 +178,10 @@ static void headers_in_front(void **state)
 		{IPV6("2c") LATER("06") TCP25, XB_SCOPED_FRAGMENT},
 		{IPV6("2c") LATER("3c") TCP25, XB_CLEAN}, /* of what, only the first says */
 		{IPV6("00") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c")
-			 OPTIONS("3c") OPTIONS("06") TCP25,
+			 OPTIONS("3c") OPTIONS("3c") OPTIONS("06") TCP25,
 		 XB_SCOPED_DROPPED},
 		{IPV6("00") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("3c")
-			 OPTIONS("3c") OPTIONS("3c") OPTIONS("06") TCP25,
+			 OPTIONS("3c") OPTIONS("3c") OPTIONS("3c") OPTIONS("06") TCP25,
 		 XB_SCOPED_HEADERS},
 		{IPV6("00") "06 ", XB_SCOPED_SHORT},
 		{IPV6("00") OPTIONS("06") "9c40 00", XB_SCOPED_SHORT},
