@@ -6,8 +6,9 @@ moment, or at a point where a change is half done. After each death, before anyb
   - of those that were not, the first ones of each client are, each whole, and the others not at all;
   - nothing else has changed: other lists, the allowlist, the settings, a source listed from the start.
 
-Then a new bloomd starts, the clients connect to it again, and all is in force once it has written. Ends
-at the first thing that is wrong.
+Then a new bloomd starts, the clients connect to it again, and all is in force once it has written.
+All the while a source that is listed from the start, and that nobody takes out, sends frames: none may pass.
+Ends at the first thing that is wrong.
 """
 import os
 import random
@@ -18,6 +19,7 @@ import threading
 import time
 
 from kills import universe
+from listedframes import Flood
 from world import Wrong
 
 CLIENTS = 16
@@ -28,6 +30,7 @@ LONGEST = 20        # seconds of a round
 PIPELINED = 8       # requests of a client, at most
 START = 20          # seconds in which bloomd has to listen
 FIXED = "192.0.2.77"
+ALLOWED = "192.0.2.78"
 LATER = 4000000000
 
 
@@ -154,7 +157,7 @@ class Torture:
         self.clients = [Client(number, random.Random(self.dice.random()), self.path) for number in range(CLIENTS)]
         self.rounds = self.answered = self.unanswered = self.at_points = 0
         self.others = None
-        self.agent, self.fate = None, ""
+        self.agent, self.fate, self.flood = None, "", None
 
     def start(self):
         environment, program = dict(os.environ), self.world.bloomd
@@ -222,7 +225,7 @@ class Torture:
         return touched
 
     def verdicts(self, without):
-        return ["drop " + FIXED, "pass 192.0.2.78"] + [
+        return ["drop " + FIXED, "pass " + ALLOWED] + [
             "%s %s" % ("drop" if entry in client.listed else "pass", entry)
             for client in self.clients for entry in client.entries if entry not in without]
 
@@ -242,11 +245,12 @@ class Torture:
             raise Wrong(hand.wrong)
         self.world.ask(self.verdicts(self.check_store()))
         self.start()
+        self.flood.check()
         self.rounds += 1
 
     def told(self):
-        return "%d rounds, %d requests answered, %d not, %d deaths at points" % (
-            self.rounds, self.answered, self.unanswered, self.at_points)
+        return "%d rounds, %d requests answered, %d not, %d deaths at points, %d listed frames" % (
+            self.rounds, self.answered, self.unanswered, self.at_points, self.flood.sent)
 
 
 def run(world, rounds, seed):
@@ -254,15 +258,18 @@ def run(world, rounds, seed):
     torture = Torture(world, seed)
     world.run("attach", "xt0")
     world.run("add", FIXED, "--comment", "from the start")
-    world.run("allow", "add", "192.0.2.78")
-    torture.start()
+    world.run("allow", "add", ALLOWED)
+    torture.flood = Flood("xt0", FIXED, ALLOWED)
     try:
+        torture.flood.check()
+        torture.start()
         while torture.rounds < rounds:
             torture.round()
             if torture.rounds % 50 == 0:
                 print("# " + torture.told(), flush=True)
         torture.agent.kill()
         torture.agent.wait()
+        torture.flood.check()
         if torture.answered < rounds:
             raise Wrong("only %d requests were answered" % torture.answered)
         world.run("add", "192.0.2.1")
@@ -270,6 +277,8 @@ def run(world, rounds, seed):
     except Wrong as wrong:
         raise Wrong("round %d (%s): %s" % (torture.rounds, torture.fate, wrong)) from wrong
     finally:
-        torture.agent.kill()
+        torture.flood.end()
+        if torture.agent:
+            torture.agent.kill()
     world.clear()
     return torture.told()
