@@ -205,6 +205,29 @@ t_while_another_writes()
 	wait $waiting || fail "busy"
 }
 
+# A change that is committed finds no room in the filter, and somebody else is building one.
+t_what_is_kept_is_not_tried_again()
+{
+	local names=()
+
+	ctl -q add listed.example
+	printf '[api]\nallow = yes\n' >"$T/bloomd.conf"
+	begin
+	mapfile -t names < <(printf 'n%d.example\n' {1..1500})
+	exec 7>>"$state/builder.lock"
+	flock 7
+	api SADD allow "${names[@]}"
+	says '^UNENFORCED the change is kept, but is not in force yet: .*builder.lock'
+	answers "1500" SCARD allow
+	flock -u 7
+	for _ in {1..30}; do
+		! ctl -q status >"$T/out" || break
+		sleep 0.5
+	done
+	exits 0 status
+	answers "0" SADD allow "${names[@]}"
+}
+
 t_expires_on_time()
 {
 	begin

@@ -51,7 +51,8 @@ struct xb_writer {
 #define XB_WRITE_FIRST	64U /* further writes follow, see xb_write_last() */
 
 /* Returned by xb_write(), with a message: the change, if any, is durable, but the machine cannot
- * build the wanted filter. The part of the change that needs no new filter is in force. */
+ * build the wanted filter, or others were in the way of it. The part of the change that needs no
+ * new filter is in force. */
 #define XB_UNMET (-ENOTRECOVERABLE)
 
 /* Takes the writer lock, and makes everything that was committed before visible. The writer's store

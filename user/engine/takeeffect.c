@@ -39,11 +39,30 @@ static int commit(struct xb_writer *writer)
 	return error;
 }
 
+int xb_stay_unapplied(void)
+{
+	return xb_error_prefix(XB_UNMET, "the change is kept, but is not in force yet");
+}
+
+/* What was committed. -EXFULL as xb_apply() has it. */
+static int put_in_force(struct xb_writer *writer, const struct xb_changes *changes,
+			uint64_t sequence)
+{
+	struct xb_txn *after;
+	int error = xb_store_read(writer->store, &after);
+
+	if (!error) {
+		writer->active->header->mark = after->meta.mark;
+		error = xb_apply(writer->active, after, changes, sequence);
+		xb_txn_abort(after);
+	}
+	return error && error != -EXFULL ? xb_stay_unapplied() : error;
+}
+
 /* The usual change: durable first, then bit by bit in the generation in force. */
 static int commit_in_place(struct xb_writer *writer)
 {
 	struct xb_changes changes = writer->txn->change;
-	struct xb_txn *after;
 	uint64_t sequence;
 	int error;
 
@@ -61,12 +80,7 @@ static int commit_in_place(struct xb_writer *writer)
 	writer->txn->change = (struct xb_changes){0};
 	error = commit(writer);
 	if (!error)
-		error = xb_store_read(writer->store, &after);
-	if (!error) {
-		writer->active->header->mark = after->meta.mark;
-		error = xb_apply(writer->active, after, &changes, sequence);
-		xb_txn_abort(after);
-	}
+		error = put_in_force(writer, &changes, sequence);
 	xb_changes_free(&changes);
 	return error;
 }

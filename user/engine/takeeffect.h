@@ -14,4 +14,8 @@
  */
 int xb_take_effect(struct xb_writer *writer);
 
+/* After an error behind a commit: XB_UNMET, with a message in front of the error's. What is durable
+ * must not be taken for refused, nor be asked for again. */
+int xb_stay_unapplied(void);
+
 #endif

@@ -312,15 +312,17 @@ static int attempt_in_turn(const struct change *change)
 static int write_change(struct change change)
 {
 	int error = attempt_in_turn(&change);
+	bool durable = error == -EXFULL;
 
-	if (change.how & XB_WRITE_HEAVY || (error != -EAGAIN && error != -EXFULL))
+	if (change.how & XB_WRITE_HEAVY || (error != -EAGAIN && !durable))
 		return error;
 	/* Durable, but without a place in the generation: repair builds one that has it. What is
 	 * left to do is to begin a trial, if it was wished for. */
-	if (error == -EXFULL)
+	if (durable)
 		change.body = NULL;
 	change.how |= XB_WRITE_HEAVY;
-	return write_change(change);
+	error = write_change(change);
+	return error && error != XB_UNMET && durable && !change.wish ? xb_stay_unapplied() : error;
 }
 
 int xb_write(const struct xb_paths *paths, unsigned int how,
