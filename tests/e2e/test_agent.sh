@@ -58,6 +58,8 @@ t_configuration_that_is_wrong()
 		2|[http]\nlisten = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n
 		3|# a comment\n[nonsense]\nkey = 1\n
 		2|[http]\nno value\nlisen = 1\n
+		3|[feed a]\nurl = file:///list\nca = /nowhere/ca.crt\n
+		3|[feed a]\nurl = file:///list\nca = /etc\n
 	END
 	printf '[http]\n' >"$T/right.conf"
 	"$bloomd" --config "$T/right.conf" --check || fail "a right one is refused"
@@ -69,6 +71,61 @@ t_configuration_that_is_wrong()
 	"$bloomd" --config "$T/missing.conf" --check >"$T/out" 2>"$T/err" || code=$?
 	[[ $code -eq 2 ]] || fail "a missing file: ends with $code"
 	complains "missing.conf: no such file"
+	code=0
+	"$bloomd" --config "$T" --check >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq 2 ]] || fail "a directory: ends with $code"
+	one_line
+	complains "$T is a directory"
+}
+
+listed() { ctl -q list | grep -q "^$1 "; }
+
+# conf TEXT: checks a configuration; what is said is in $T/err.
+conf()
+{
+	printf '%b' "$1" >"$T/long.conf"
+	"$bloomd" --config "$T/long.conf" --check >"$T/out" 2>"$T/err"
+}
+
+# inih has a buffer of 200 bytes.
+t_long_lines()
+{
+	local long
+
+	printf -v long '%01500d' 0
+	conf "[feed a]\nurl = https://feeds.example/$long\n" || fail "a long URL: $(cat "$T/err")"
+	conf "# $long\n[feed a] \nurl=https://feeds.example/$long ; a comment\n" || fail "comments: $(cat "$T/err")"
+	! conf "[feed a]\nurl = https://feeds.example/$long b\n" || fail "its end is not read"
+	complains "long.conf:2: a URL has no blanks"
+	! conf "[feed a]\nkey = $long\n" || fail "an unknown key"
+	complains "long.conf:2: unknown key 'key' in section \[feed a\]"
+	! conf "[feed a]\nurl = https://feeds.example/$long$long$long\n" || fail "a line that is too long"
+	complains "long.conf:2: a line has more than 4096 bytes"
+	! conf "\n[feed $long]\nurl = file:///list\n" || fail "a section that is too long"
+	complains "long.conf:2: a line has more than 198 bytes"
+	! conf "$long\n" || fail "no key"
+	complains "long.conf:1: a line has more than 198 bytes"
+	long=${long:0:200}
+	mkdir -p "$T/$long/$long"
+	echo 45.1.2.3 >"$T/$long/$long/list"
+	printf '[feed a]\nurl = file://%s\n' "$T/$long/$long/list" >"$T/bloomd.conf"
+	agent
+	wait_for "the feed" listed 45.1.2.3
+	agent_ends
+}
+
+t_help_that_is_lost()
+{
+	local option code
+
+	for option in --help --version; do
+		code=0
+		: >"$T/out"
+		"$bloomd" $option >/dev/full 2>"$T/err" || code=$?
+		[[ $code -eq 3 ]] || fail "$option: ends with $code"
+		one_line
+		complains "cannot write the answer: No space left"
+	done
 }
 
 t_a_reload_that_is_wrong_changes_nothing()

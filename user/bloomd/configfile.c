@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/paths.h"
@@ -69,26 +70,69 @@ static int set(struct config *config, const char *name, const char *key, const c
 	return xb_input_error("unknown key '%s' in section [%s]", key, name);
 }
 
+#define BLANKS	  " \t\r\n\v\f"
+#define LINE_MOST 4096 /* bytes; bloomd.conf(5) says so */
+
 struct reading {
 	struct config *config;
 	FILE *file;
 	int line;  /* read last */
 	int error; /* with its message; nothing is read after it */
+	char text[LINE_MOST + 2];
+	const char *value; /* of a line for which inih has no room; NULL: inih has it */
 };
+
+/* What stands between the blanks, without a comment behind it: as inih does it. */
+static char *trim(char *value)
+{
+	char *end;
+
+	value += strspn(value, BLANKS);
+	for (end = value; *end; end++)
+		if (*end == ';' && end > value && strchr(BLANKS, end[-1]))
+			break;
+	while (end > value && strchr(BLANKS, end[-1]))
+		end--;
+	*end = '\0';
+	return value;
+}
+
+/* Debian's inih has room for 198 bytes of a line, but an URL may be longer: inih gets the key
+ * alone. False: it is not a key with its value that is so long. */
+static bool set_aside(struct reading *reading, char *text, size_t size)
+{
+	size_t key = strcspn(reading->text, "=:");
+
+	if (strchr("#;", reading->text[0])) {
+		memcpy(text, "\n", sizeof("\n"));
+		return true;
+	}
+	if (strchr("[" BLANKS, reading->text[0]) || key + sizeof("=-\n") > size)
+		return false;
+	snprintf(text, size, "%.*s=-\n", (int)key, reading->text);
+	reading->value = trim(reading->text + key + 1);
+	return true;
+}
 
 /* As fgets(): a line, or the end also after an error. inih would take the rest of a line that is
  * too long for another one. */
-static char *next_line(char *text, int size, void *context)
+static char *next_line(char *text, int room, void *context)
 {
 	struct reading *reading = context;
+	size_t size = (size_t)room, used;
 
-	if (reading->error || !fgets(text, size, reading->file))
+	reading->value = NULL;
+	if (reading->error || !fgets(reading->text, sizeof(reading->text), reading->file))
 		return NULL;
 	reading->line++;
-	if (strchr(text, '\n') || feof(reading->file))
-		return text;
-	reading->error = xb_input_error("a line has more than %d bytes", size - 2);
-	return NULL;
+	used = strlen(reading->text);
+	if (!strchr(reading->text, '\n') && !feof(reading->file))
+		reading->error = xb_input_error("a line has more than %d bytes", LINE_MOST);
+	else if (used < size)
+		memcpy(text, reading->text, used + 1);
+	else if (!set_aside(reading, text, size))
+		reading->error = xb_input_error("a line has more than %zu bytes", size - 2);
+	return reading->error ? NULL : text;
 }
 
 static int take(void *context, const char *section, const char *key, const char *value)
@@ -96,8 +140,17 @@ static int take(void *context, const char *section, const char *key, const char 
 	struct reading *reading = context;
 
 	if (!reading->error)
-		reading->error = set(reading->config, section, key, value);
+		reading->error =
+			set(reading->config, section, key, reading->value ? reading->value : value);
 	return !reading->error;
+}
+
+/* A directory can be opened, but not read. */
+static bool is_directory(FILE *file)
+{
+	struct stat about;
+
+	return !fstat(fileno(file), &about) && S_ISDIR(about.st_mode);
 }
 
 static int read_file(const char *path, struct config *config)
@@ -107,6 +160,10 @@ static int read_file(const char *path, struct config *config)
 
 	if (!reading.file)
 		return errno == ENOENT ? -ENOENT : xb_system_error(errno, "cannot read %s", path);
+	if (is_directory(reading.file)) {
+		fclose(reading.file);
+		return xb_input_error("%s is a directory, not a file", path);
+	}
 	line = ini_parse_stream(next_line, &reading, take, &reading);
 	if (!reading.error && ferror(reading.file))
 		reading.error = xb_system_error(errno, "cannot read it");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomd: options, configuration, then the loop. */
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,6 +48,15 @@ static int fail(void)
 	return xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE : EXIT_SYSTEM;
 }
 
+/* Returns the code to exit with. */
+static int say(const char *text)
+{
+	if (fputs(text, stdout) >= 0 && !fflush(stdout))
+		return EXIT_SUCCESS;
+	xb_system_error(errno, "cannot write the answer");
+	return fail();
+}
+
 /* -1 to go on, or the code to exit with. */
 static int parse(struct request *request, int argc, char **argv)
 {
@@ -73,11 +83,9 @@ static int parse(struct request *request, int argc, char **argv)
 			request->check = true;
 			break;
 		case 'h':
-			fputs(usage, stdout);
-			return EXIT_SUCCESS;
+			return say(usage);
 		case 'V':
-			puts("xdp-bloom " XB_VERSION);
-			return EXIT_SUCCESS;
+			return say("xdp-bloom " XB_VERSION "\n");
 		case ':':
 			xb_input_error("option '%s' needs a value", argv[optind - 1]);
 			return fail();

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -134,12 +135,24 @@ static int set_end(struct config *config, const char *value)
 	return config_set_text(&config->feed->end, value);
 }
 
+static int check_file(const char *path)
+{
+	struct stat about;
+
+	if (stat(path, &about))
+		return xb_input_error("cannot use %s: %s", path, strerror(errno));
+	return S_ISREG(about.st_mode) ? 0 : xb_input_error("%s is not a file", path);
+}
+
 static int set_ca(struct config *config, const char *value)
 {
+	int error;
+
 	if (*value != '/' || strlen(value) >= FETCH_PATH_MAX)
 		return xb_input_error("ca takes the whole path of a file, not '%s'",
 				      XB_SHOW(value));
-	return config_set_text(&config->feed->ca, value);
+	error = check_file(value);
+	return error ? error : config_set_text(&config->feed->ca, value);
 }
 
 static int set_verdict(struct config *config, const char *value)
