@@ -5,6 +5,7 @@ bloomd. Ends with 0, or prints what is wrong."""
 import os
 import resource
 import select
+import signal
 import socket
 import sys
 import threading
@@ -271,6 +272,26 @@ def busy():
     must(writer.recv(1000) == b":1\r\n", "when the other has ended")
 
 
+def overdue():
+    """Of 600,003 entries the time is over, and bloomd stands still."""
+    client, reader = connect(), connect()
+    client.sendall(request("SREM", "bad", "10.77.0.4") + request("BF.EXISTS", "bad", "10.77.0.5") +
+                   request("SADD", "bad", "10.77.0.3") + request("SISMEMBER", "bad", "10.77.0.3") +
+                   request("SCARD", "bad"))
+    os.kill(int(PID), signal.SIGCONT)
+    said = b""
+    while said.count(b"\n") < 5:
+        said += client.recv(1000)
+    must(said.startswith(b":0\r\n:0\r\n:1\r\n:1\r\n:"), "what ended and is listed again: %s" % said)
+    left = int(said.split(b":")[-1])
+    must(left > 100000, "an answer came when all but %d were taken out" % left)
+    must(answer(reader, "SISMEMBER", "bad", "9.9.9.9") == b":0\r\n", "one that has ended")
+    until = time.time() + 20
+    while answer(reader, "SCARD", "bad") != b":1\r\n":
+        must(time.time() < until, "what has ended stays")
+        time.sleep(0.01)
+
+
 def waits():
     """No answer before the change is in force: bloomd stands still in the middle."""
     client = connect()
@@ -285,6 +306,7 @@ def waits():
     must(client.recv(100) == b":1\r\n", "the answer")
 
 
-TESTS = {test.__name__: test for test in (python, culprit, wrong, pieces, silent, crowd, together, busy, waits)}
+TESTS = {test.__name__: test for test in (python, culprit, wrong, pieces, silent, crowd, together, busy, overdue,
+                                        waits)}
 TESTS[TEST]()
 os._exit(0)

@@ -205,6 +205,28 @@ t_while_another_writes()
 	wait $waiting || fail "busy"
 }
 
+# Many entries end in the same second. While they are taken out, clients are answered, and what has ended and is
+# listed again stays.
+t_much_expires_at_once()
+{
+	begin
+	python3 -c 'print("create many hash:ip family inet timeout 0")
+for i in range(600000):
+    print("add many 9.%d.%d.%d timeout 3" % (i >> 16, i >> 8 & 255, i & 255))
+for i in range(3, 6):
+    print("add many 10.77.0.%d timeout 3" % i)' >"$T/many"
+	exits 0 import "$T/many" --list bad --format ipset --include-bogons
+	kill -STOP "$agent"
+	sleep 4
+	clients overdue
+	blocked 10.77.0.3
+	passes 10.77.0.4
+	answers 1 SCARD bad
+	answers 1 SISMEMBER bad 10.77.0.3
+	agent_ends
+	exits 0 status
+}
+
 # A change that is committed finds no room in the filter, and somebody else is building one.
 t_what_is_kept_is_not_tried_again()
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "bloomd/base/log.h"
@@ -13,11 +14,13 @@
 
 #define SECOND	    1000000ULL /* us */
 #define RETRY_AFTER (5 * SECOND)
+#define PAUSE	    5000 /* us: in which others have their turn, while much expires */
 
 struct expiry {
 	struct agent *agent;
 	sd_event_source *timer, *retry, *watch;
 	bool failed; /* it was told */
+	bool more;   /* a sweep was brief, and another one follows after a pause */
 };
 
 /* 0 for the earliest time at which something expires; -ENOENT: nothing ever does. */
@@ -45,16 +48,21 @@ static void tell_failure(struct expiry *expiry)
 	expiry->failed = true;
 }
 
+/* From now on, and not from when the loop last looked at the clock: a sweep takes its time. */
 static void retry_in(struct expiry *expiry, uint64_t delay)
 {
-	sd_event_source_set_time_relative(expiry->retry, delay);
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sd_event_source_set_time(expiry->retry, (uint64_t)now.tv_sec * SECOND +
+							(uint64_t)now.tv_nsec / 1000 + delay);
 	sd_event_source_set_enabled(expiry->retry, SD_EVENT_ONESHOT);
 }
 
 static void sweep(struct expiry *expiry)
 {
 	struct agent *agent = expiry->agent;
-	int error = xb_write(&agent->paths, 0, NULL, NULL, &agent->written);
+	int error = xb_write(&agent->paths, XB_WRITE_BRIEF, NULL, NULL, &agent->written);
 
 	if (error && error != XB_UNMET) {
 		if (!agent_is_busy(error))
@@ -64,7 +72,11 @@ static void sweep(struct expiry *expiry)
 	}
 	expiry->failed = false;
 	agent_wrote(agent);
-	expiry_look(expiry);
+	expiry->more = agent->written.overdue;
+	if (expiry->more)
+		retry_in(expiry, PAUSE);
+	else
+		expiry_look(expiry);
 }
 
 void expiry_look(struct expiry *expiry)
@@ -72,6 +84,7 @@ void expiry_look(struct expiry *expiry)
 	uint32_t when;
 	int error = next_time(expiry->agent, &when);
 
+	expiry->more = false;
 	if (error) {
 		sd_event_source_set_enabled(expiry->timer, SD_EVENT_OFF);
 		if (error == -ENOENT)
@@ -98,6 +111,9 @@ static int on_change(sd_event_source *source, const struct inotify_event *event,
 	struct expiry *expiry = context;
 
 	(void)source;
+	/* Also of what bloomd itself has written. */
+	if (expiry->more)
+		return 0;
 	if (event->mask & IN_Q_OVERFLOW || (event->len && !strcmp(event->name, XB_STORE_FILE)))
 		retry_in(expiry, 0);
 	return 0;

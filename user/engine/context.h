@@ -35,6 +35,7 @@ struct xb_writer {
 	struct xb_trial trial; /* the present one; all zero: none */
 	uint32_t now;	       /* seconds since 1970 */
 	uint64_t expired;      /* memberships swept */
+	bool overdue;	       /* more have expired, see XB_WRITE_BRIEF */
 	bool unmet; /* the filter that the store wants could not be built; see engine/relief.h */
 	char why_unmet[512];
 	bool grows;   /* what is built next has room for many more keys, if the machine has it */
@@ -49,6 +50,9 @@ struct xb_writer {
 #define XB_WRITE_LEAVE	16U /* leaves that filter alone; other writes are refused then */
 #define XB_WRITE_SETTLE 32U /* makes this network namespace the home if the former is gone */
 #define XB_WRITE_FIRST	64U /* further writes follow, see xb_write_last() */
+/* Sweeps out a part of what has expired, if that is much, so that the write is soon over. The body
+ * calls xb_expiry_settle() for each entry that it looks at, if writer->overdue is set. */
+#define XB_WRITE_BRIEF 128U
 
 /* Returned by xb_write(), with a message: the change, if any, is durable, but the machine cannot
  * build the wanted filter, or others were in the way of it. The part of the change that needs no

@@ -89,7 +89,7 @@ static bool is_as_it_was(const struct xb_writer *writer)
 
 bool xb_session_resume(struct xb_writer *writer)
 {
-	bool same = session.kept && !writer->how && is_as_it_was(writer);
+	bool same = session.kept && !(writer->how & ~XB_WRITE_BRIEF) && is_as_it_was(writer);
 
 	if (!same) {
 		drop();

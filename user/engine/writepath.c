@@ -125,6 +125,7 @@ static void note_outcome(struct xb_writer *writer, bool failed, struct xb_writte
 
 	if (!failed && writer->active && xb_generation_is_full(writer->active))
 		written->growth_due = true;
+	written->overdue = writer->overdue;
 	xb_written_free(written);
 	if (!failed && (looked || writer->resumed))
 		xb_session_keep(writer);
@@ -222,6 +223,20 @@ static bool is_of_this_history(const struct xb_writer *writer)
 	return !writer->active || xb_generation_is_current(writer->active, &writer->txn->meta);
 }
 
+/* Entries that expire together are at most so many a transaction: it has all of them, and as many
+ * other changes, one by one, so that no new generation is built for it. */
+#define BRIEF_SWEEP (XB_CHANGES_MAX / 2)
+
+static int sweep(struct xb_writer *writer)
+{
+	bool brief = writer->how & XB_WRITE_BRIEF && !writer->unmet;
+	uint64_t most = brief ? BRIEF_SWEEP : UINT64_MAX;
+	int error = xb_expiry_sweep_some(writer->txn, writer->now, most, &writer->expired);
+
+	writer->overdue = writer->expired == most;
+	return error;
+}
+
 /* All that the transaction has, before it is decided whether it is committed. */
 static int change_store(const struct change *change, struct xb_writer *writer)
 {
@@ -232,7 +247,7 @@ static int change_store(const struct change *change, struct xb_writer *writer)
 	writer->before = writer->txn->meta;
 	if (writer->resumed && !is_of_this_history(writer))
 		return NOT_AS_IT_WAS;
-	error = xb_expiry_sweep(writer->txn, writer->now, &writer->expired);
+	error = sweep(writer);
 	if (!error && change->body)
 		error = change->body(writer, change->context);
 	if (!error && writer->txn && !writer->resumed &&

@@ -10,6 +10,7 @@
  * xb_write_settle(): until then a full filter stays full. */
 struct xb_written {
 	bool growth_due; /* the filter is full */
+	bool overdue;	 /* the last write was brief, and left some of what has expired */
 	bool looked;	 /* `interfaces` is valid: the last write succeeded and looked at them */
 	struct xb_interfaces interfaces;
 };

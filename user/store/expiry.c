@@ -84,13 +84,13 @@ static int first_expired(struct xb_txn *txn, uint32_t now, struct expiry *expiry
 	return found;
 }
 
-int xb_expiry_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
+int xb_expiry_sweep_some(struct xb_txn *txn, uint32_t now, uint64_t most, uint64_t *count)
 {
 	struct expiry expiry = {0};
-	uint64_t swept = 0;
-	int found;
+	int found = 0;
 
-	while ((found = first_expired(txn, now, &expiry)) > 0) {
+	*count = 0;
+	while (*count < most && (found = first_expired(txn, now, &expiry)) > 0) {
 		enum xb_removal result;
 		int error = xb_member_remove(txn, &expiry.entry, expiry.list, &result);
 
@@ -98,11 +98,45 @@ int xb_expiry_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
 			return error;
 		if (result == XB_REMOVAL_ABSENT)
 			return read_error(MDB_CORRUPTED);
-		swept++;
+		++*count;
 	}
-	if (count)
-		*count = swept;
-	return found;
+	return found < 0 ? found : 0;
+}
+
+int xb_expiry_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count)
+{
+	uint64_t swept;
+
+	return xb_expiry_sweep_some(txn, now, UINT64_MAX, count ? count : &swept);
+}
+
+/* -ENOENT: none of the entry's memberships has expired. */
+static int expired_of(struct xb_txn *txn, const struct xb_entry *entry, uint32_t now,
+		      struct xb_membership *member)
+{
+	struct xb_members members;
+	int error = xb_members_of(txn, entry, &members);
+
+	while (!error && xb_members_next(&members, member))
+		if (member->expires && member->expires <= now)
+			return 0;
+	return error ? error : -ENOENT;
+}
+
+int xb_expiry_settle(struct xb_txn *txn, const struct xb_entry *entry, uint32_t now,
+		     uint64_t *count)
+{
+	struct xb_membership member;
+	enum xb_removal result;
+	int error;
+
+	while (!(error = expired_of(txn, entry, now, &member))) {
+		error = xb_member_remove(txn, entry, member.list, &result);
+		if (error)
+			return error;
+		++*count;
+	}
+	return error == -ENOENT ? 0 : error;
 }
 
 /* Counts the membership off, and the entry with the first of those it had. */
@@ -125,22 +159,27 @@ static int overlook(struct xb_txn *txn, const struct expiry *expiry)
 	return 0;
 }
 
-int xb_expiry_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count)
+int xb_expiry_overlook_some(struct xb_txn *txn, uint32_t now, uint64_t most, uint64_t *count)
 {
 	struct expiry expiry = {0};
 	MDB_cursor *cursor;
-	int found, error = mdb_cursor_open(txn->txn, txn->store->expiry, &cursor);
+	int found = 0, error = mdb_cursor_open(txn->txn, txn->store->expiry, &cursor);
 
 	*count = 0;
 	txn->as_of = now;
 	if (error)
 		return read_error(error);
-	while ((found = next_expired(cursor, MDB_NEXT, now, &expiry)) > 0) {
+	while (*count < most && (found = next_expired(cursor, MDB_NEXT, now, &expiry)) > 0) {
 		error = overlook(txn, &expiry);
 		if (error)
 			break;
 		++*count;
 	}
 	mdb_cursor_close(cursor);
-	return error ? error : found;
+	return error ? error : found < 0 ? found : 0;
+}
+
+int xb_expiry_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count)
+{
+	return xb_expiry_overlook_some(txn, now, UINT64_MAX, count);
 }

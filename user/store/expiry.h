@@ -12,6 +12,14 @@ int xb_expiry_after(uint32_t now, uint32_t seconds, uint32_t *expires);
 /* Takes out every membership that has expired by now. *count (may be NULL): how many. */
 int xb_expiry_sweep(struct xb_txn *txn, uint32_t now, uint64_t *count);
 
+/* The same for those that expired first, at most so many. If *count is that number, there may be
+ * more; then xb_expiry_settle() goes before each look at an entry, and each change of it. */
+int xb_expiry_sweep_some(struct xb_txn *txn, uint32_t now, uint64_t most, uint64_t *count);
+
+/* Takes out what has expired of one entry. Adds their number to *count. */
+int xb_expiry_settle(struct xb_txn *txn, const struct xb_entry *entry, uint32_t now,
+		     uint64_t *count);
+
 /* The earliest time at which a membership expires, which may be past. -ENOENT without a message:
  * none ever does. */
 int xb_expiry_next(struct xb_txn *txn, uint32_t *when);
@@ -23,5 +31,8 @@ int xb_expiry_next(struct xb_txn *txn, uint32_t *when);
  * found with none.
  */
 int xb_expiry_overlook(struct xb_txn *txn, uint32_t now, uint64_t *count);
+
+/* The same, but totals and lists still count what has expired beyond so many memberships. */
+int xb_expiry_overlook_some(struct xb_txn *txn, uint32_t now, uint64_t most, uint64_t *count);
 
 #endif

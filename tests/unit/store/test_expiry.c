@@ -91,6 +91,53 @@ static void a_sweep_takes_out_what_is_due(void **state)
 	assert_int_equal(xb_list_find(txn, "a")->members, 1);
 }
 
+/* Those that ended first, in the order of lists and entries. */
+static void a_sweep_may_stop_early(void **state)
+{
+	uint64_t count = 99;
+
+	(void)state;
+	fill();
+	assert_int_equal(xb_expiry_sweep_some(txn, 256, 0, &count), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(xb_expiry_sweep_some(txn, 256, 2, &count), 0);
+	assert_int_equal(count, 2);
+	assert_store(txn, "192.0.2.0/24 a until 256; 192.0.2.1 b until 257; 192.0.2.9 a; "
+			  "2001:db8::1 a until 65536; =b.example a until 4294967295; "
+			  "!192.0.2.1 allow until 256; !c.example allow until 256");
+	assert_int_equal(xb_expiry_sweep_some(txn, 256, 99, &count), 0);
+	assert_int_equal(count, 3);
+	assert_store(txn, "192.0.2.1 b until 257; 192.0.2.9 a; "
+			  "2001:db8::1 a until 65536; =b.example a until 4294967295");
+}
+
+static void assert_settled(const char *text, uint32_t now, uint64_t expected)
+{
+	struct xb_entry entry = entry_of(text);
+	uint64_t count = 10;
+
+	assert_int_equal(xb_expiry_settle(txn, &entry, now, &count), 0);
+	assert_int_equal(count, 10 + expected);
+}
+
+static void an_entry_is_settled_by_itself(void **state)
+{
+	(void)state;
+	fill();
+	assert_settled("192.0.2.1", 254, 0);
+	assert_settled("192.0.2.1", 255, 1);
+	assert_settled("192.0.2.77", UINT32_MAX, 0);
+	assert_settled("192.0.2.9", UINT32_MAX, 0);
+	list_with(txn, "192.0.2.1", "a", 257, NULL);
+	assert_settled("192.0.2.1", 300, 2);
+	assert_settled("a.example", 300, 1);
+	assert_settled("!c.example", 300, 1);
+	assert_store(txn, "192.0.2.0/24 a until 256; 192.0.2.9 a; 2001:db8::1 a until 65536; "
+			  "=b.example a until 4294967295; !192.0.2.1 allow until 256");
+	assert_sweep(300, 2,
+		     "192.0.2.9 a; 2001:db8::1 a until 65536; =b.example a until 4294967295");
+}
+
 static void a_renewal_moves_the_end(void **state)
 {
 	struct xb_entry entry = entry_of("192.0.2.1");
@@ -132,6 +179,25 @@ static void to_overlook_is_to_sweep(void **state)
 		xb_txn_abort(txn);
 		assert_int_equal(xb_store_write(store, &txn), 0);
 	}
+}
+
+/* Nothing that has expired is seen, however much of it is still counted. */
+static void counts_may_lag_behind(void **state)
+{
+	uint64_t members, count;
+	struct xb_txn *reader;
+
+	(void)state;
+	fill();
+	members = list_of(txn, "a")->members;
+	assert_int_equal(xb_store_read(store, &reader), 0);
+	assert_int_equal(xb_expiry_overlook_some(reader, 256, 1, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(xb_list_find(reader, "a")->members, members - 1);
+	assert_store(reader, "192.0.2.0/24; 192.0.2.1 b until 257; 192.0.2.9 a; "
+			     "2001:db8::1 a until 65536; a.example; "
+			     "=b.example a until 4294967295; !192.0.2.1; !c.example");
+	xb_txn_abort(reader);
 }
 
 static void what_is_overlooked_has_no_lists(void **state)
@@ -223,8 +289,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times),
 		TEST(a_sweep_takes_out_what_is_due),
+		TEST(a_sweep_may_stop_early),
+		TEST(an_entry_is_settled_by_itself),
 		TEST(a_renewal_moves_the_end),
 		TEST(to_overlook_is_to_sweep),
+		TEST(counts_may_lag_behind),
 		TEST(what_is_overlooked_has_no_lists),
 		TEST(a_short_key_is_damage),
 		TEST(a_long_key_is_damage),

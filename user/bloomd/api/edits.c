@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/bogon.h"
+#include "store/expiry.h"
 #include "store/membership.h"
 
 void edits_free(struct edits *edits)
@@ -158,6 +159,8 @@ static int apply_one(struct edits *edits, struct xb_writer *writer, const struct
 	int error = set_timeout(writer, slot->expires, &terms);
 
 	slot->outcome = EDIT_SAME;
+	if (!error && writer->overdue)
+		error = xb_expiry_settle(writer->txn, &op->entry, writer->now, &writer->expired);
 	if (!error && edit->rules && !allows(writer->txn, edit, &op->entry, slot->expires, &error))
 		return error;
 	if (!error)

@@ -68,6 +68,7 @@ static void answer_task(struct tasks *tasks, struct task *task, const struct xb_
 	size_t at = task->client->out.size;
 
 	call.txn = writer->txn;
+	call.txn->as_of = writer->now;
 	call.now = writer->now;
 	if (!task->command)
 		command_refuse(command_find(call_text(&call, 0), call_size(&call, 0)), &call);
@@ -75,6 +76,7 @@ static void answer_task(struct tasks *tasks, struct task *task, const struct xb_
 		reply_error(&task->client->out, "ERR %s", task->refused);
 	else
 		task->command->answer(&call);
+	call.txn->as_of = 0;
 	task->failed = turn_is_error(task->client, at);
 }
 
@@ -188,7 +190,8 @@ static int write_range(const struct range *range)
 	int error;
 
 	mark_answers(range);
-	error = xb_write(&agent->paths, 0, body, (void *)(uintptr_t)range, &agent->written);
+	error = xb_write(&agent->paths, XB_WRITE_BRIEF, body, (void *)(uintptr_t)range,
+			 &agent->written);
 	snprintf(message, sizeof(message), "%s", error ? xb_error_message() : "");
 	if (error)
 		take_back_answers(range);
