@@ -123,6 +123,65 @@ t_full_disk()
 	after_it
 }
 
+# refused TEXT: what makes a store, and bloomd, end with this in one line.
+refused()
+{
+	local code=0
+
+	exits 3 add 10.77.0.3
+	one_line
+	complains "$1"
+	tool "$bloomd" --config /dev/null >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq 3 ]] || fail "bloomd ends with $code"
+	one_line
+	complains "$1"
+}
+
+# LMDB's lock file has no room either.
+t_full_disk_without_a_store()
+{
+	mkdir "$T/disk"
+	mount -t tmpfs -o size=1m xbt "$T/disk"
+	state=$T/disk/state
+	! head -c 2000000 /dev/zero >"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	refused "cannot open the store $state/store.mdb: no space left on the disk of the state directory"
+	exits 0 list
+	rm "$T/disk/filler"
+	exits 0 add 10.77.0.3
+	exits 0 list
+	says "^10.77.0.3 "
+}
+
+# As LMDB leaves it by itself.
+t_full_disk_and_a_lock_file_with_holes()
+{
+	mkdir "$T/disk"
+	mount -t tmpfs -o size=1m xbt "$T/disk"
+	state=$T/disk/state
+	exits 0 add 10.77.0.3
+	fallocate -p -o 4096 -l 65536 "$state/store.mdb-lock"
+	! head -c 2000000 /dev/zero >"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	exits 0 list
+	says "^10.77.0.3 "
+	fallocate -p -o 0 -l 65536 "$state/store.mdb-lock"
+	! head -c 2000000 /dev/zero >>"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	exits 3 list
+	one_line
+	complains "cannot use the store $state/store.mdb: no space left on the disk"
+	rm "$T/disk/filler"
+	exits 0 list
+	says "^10.77.0.3 "
+}
+
+t_read_only_disk_without_a_store()
+{
+	mkdir "$state"
+	make_read_only
+	refused "there is no store $state/store.mdb, and none can be made: Read-only file system"
+	exits 0 list
+	make_writable
+}
+
 t_read_only_disk()
 {
 	begin

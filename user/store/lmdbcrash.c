@@ -16,6 +16,14 @@ static void on_assertion(MDB_env *env, const char *message)
 	xb_mapfault_end(PART);
 }
 
+void xb_lmdbcrash_expect_full(const char *path)
+{
+	xb_mapfault_expect(PART,
+			   "cannot use the store %s: no space left on the disk of the state "
+			   "directory, or the file is damaged",
+			   path);
+}
+
 void xb_lmdbcrash_expect(MDB_env *env, const char *path)
 {
 	xb_mapfault_expect(PART,

@@ -15,4 +15,7 @@
  */
 void xb_lmdbcrash_expect(MDB_env *env, const char *path);
 
+/* After that: the disk is full, and a fault may come of that as well. */
+void xb_lmdbcrash_expect_full(const char *path);
+
 #endif

@@ -130,12 +130,56 @@ void xb_lmdbfile_close(MDB_env *env)
 	xb_openenv_set(NULL);
 }
 
+/* LMDB 0.9's lock file for XB_STORE_READERS: two cache lines, and one for each of them. */
+#define LOCK_BYTES ((XB_STORE_READERS + 2) * 64)
+
+static bool is_full(int error)
+{
+	return error == ENOSPC || error == EDQUOT;
+}
+
+/* LMDB leaves holes in its lock file; on a full disk, the first touch of one is a fault. An error
+ * only if the file is new: in one that is used, what is needed may be there. */
+static int fill_holes(int fd, const char *path)
+{
+	struct stat st;
+	off_t size;
+
+	if (fstat(fd, &st) < 0 || (st.st_size && st.st_blocks * 512 >= st.st_size))
+		return 0;
+	size = st.st_size ? st.st_size : LOCK_BYTES;
+	if (!fallocate(fd, 0, 0, size) || !is_full(errno))
+		return 0; /* or this file system cannot */
+	if (!st.st_size)
+		return errno;
+	xb_lmdbcrash_expect_full(path);
+	return 0;
+}
+
+/* Nobody in this process has the lock file open: closing it would drop LMDB's locks. What cannot be
+ * opened is LMDB's to report. */
+static int reserve_lock(const char *path)
+{
+	char lock[XB_PATH_MAX];
+	int fd, error;
+
+	snprintf(lock, sizeof(lock), "%s-lock", path);
+	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0660);
+	if (fd < 0)
+		return is_full(errno) ? errno : 0;
+	error = fill_holes(fd, path);
+	close(fd);
+	return error;
+}
+
 static int set_up(MDB_env *env, const char *path, unsigned int flags)
 {
 	mdb_filehandle_t fd;
 	int error = mdb_env_set_maxdbs(env, XB_STORE_TABLES);
 
 	xb_lmdbcrash_expect(env, path);
+	if (!error && !(flags & MDB_RDONLY))
+		error = reserve_lock(path);
 	if (!error)
 		error = mdb_env_set_maxreaders(env, XB_STORE_READERS);
 	if (!error)
@@ -174,7 +218,10 @@ static int open_environment(const char *path, MDB_env **env)
 {
 	int error = open_as(path, 0, env);
 
-	return error == EROFS ? open_as(path, MDB_RDONLY, env) : error;
+	if (error != EROFS)
+		return error;
+	error = open_as(path, MDB_RDONLY, env);
+	return error == ENOENT ? EROFS : error;
 }
 
 bool xb_lmdbfile_is_read_only(MDB_env *env)

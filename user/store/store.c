@@ -111,10 +111,18 @@ static int find_store(const char *directory, const char *path)
 
 #define CANNOT_OPEN "cannot open the store "
 
+/* What keeps a directory without a store from getting one. */
+static bool keeps_from_writing(int error)
+{
+	return error == EROFS || error == EACCES || error == EPERM;
+}
+
 static int cannot_open(int error, const char *path)
 {
 	char doing[sizeof(CANNOT_OPEN) + XB_PATH_MAX];
 
+	if (keeps_from_writing(error) && access(path, F_OK) && errno == ENOENT)
+		return xb_system_error(error, "there is no store %s, and none can be made", path);
 	snprintf(doing, sizeof(doing), CANNOT_OPEN "%s", path);
 	return xb_lmdb_error(error, doing);
 }
