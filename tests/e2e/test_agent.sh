@@ -145,6 +145,18 @@ t_a_reload_that_is_wrong_changes_nothing()
 # notified TEXT: systemd has heard this line.
 notified() { grep -qxF -- "$1" "$T/notified"; }
 
+# status_comes PATTERN: the last STATUS is so, when bloomd has looked again.
+status_comes()
+{
+	local number
+
+	for ((number = 0; number < 130 * patience; number++)); do
+		! grep "^STATUS=" "$T/notified" | tail -n 1 | grep -qxE -- "STATUS=$1" || return 0
+		sleep 0.1
+	done
+	fail "the STATUS is $(grep "^STATUS=" "$T/notified" | tail -n 1), not $1"
+}
+
 # What it tells a service manager, which here is a script that writes it down.
 t_what_systemd_hears()
 {
@@ -159,7 +171,20 @@ with open(sys.argv[2], "a", buffering=1) as out:
 	begin
 	unset NOTIFY_SOCKET WATCHDOG_USEC
 	wait_for "READY" notified READY=1
-	notified STATUS=Running || fail "no STATUS: $(cat "$T/notified")"
+	wait_for "STATUS" notified "STATUS=1 entry; policy enforce on 1 interface"
+	exits 0 add 10.77.0.5 10.77.0.6
+	exits 0 policy monitor
+	join x1 1
+	exits 0 attach x1
+	status_comes "3 entries; policy monitor on 2 interfaces"
+	ip -n "$server" link del x1
+	status_comes "3 entries; policy monitor on 1 of 2 interfaces; x1 .*"
+	exits 0 detach x1
+	exits 0 policy enforce --rollback 60
+	status_comes "3 entries; policy enforce on 1 interface; a change is on trial"
+	exits 0 commit
+	status_comes "3 entries; policy enforce on 1 interface"
+	[[ $(grep -c "^STATUS=" "$T/notified") -le 8 ]] || fail "a STATUS too many: $(grep STATUS "$T/notified")"
 	! notified RELOADING=1 || fail "it reloads by itself"
 	for _ in 1 2; do
 		: >"$T/notified"

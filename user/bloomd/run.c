@@ -210,7 +210,7 @@ int run(const struct settings *settings)
 	xb_carry_begin(&settings->paths);
 	error = start(&running);
 	if (!error) {
-		sd_notify(0, "READY=1\nSTATUS=Running");
+		sd_notify(0, "READY=1");
 		log_info("ready");
 		error = sd_event_loop(running.agent.loop);
 		if (error < 0)

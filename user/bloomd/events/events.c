@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <systemd/sd-daemon.h>
 #include <zlib.h>
 
 #include "attach/anchor.h"
@@ -16,6 +17,7 @@
 #include "bloomd/base/log.h"
 #include "bloomd/events/netevents.h"
 #include "bloomd/events/pathevents.h"
+#include "bloomd/events/status.h"
 #include "engine/health.h"
 #include "engine/session.h"
 #include "machine/servers.h"
@@ -46,6 +48,7 @@ struct events {
 	uint64_t left;			/* digest of the problems that it left */
 	uint64_t wrote;			/* when, xb_clock() */
 	bool failed;			/* it was told */
+	char status[STATUS_BYTES];	/* as the service manager knows it */
 };
 
 struct look {
@@ -149,6 +152,18 @@ static void wait_for_others(struct events *events)
 	events->busy = events->busy * 2 > BUSY_MOST ? BUSY_MOST : events->busy * 2;
 }
 
+/* Only what is new: nobody is woken up for the rest. */
+static void tell_status(struct events *events, const struct xb_health *health)
+{
+	char text[STATUS_BYTES];
+
+	status_compose(health, text);
+	if (!strcmp(text, events->status))
+		return;
+	memcpy(events->status, text, sizeof(text));
+	sd_notifyf(0, "STATUS=%s", text);
+}
+
 /* Once, until something succeeds. */
 static void fail(struct events *events, int error)
 {
@@ -166,8 +181,10 @@ static void note_what_is_left(struct events *events)
 {
 	struct look after = {0};
 
-	if (!look_at_all(events->agent, &after))
+	if (!look_at_all(events->agent, &after)) {
 		events->left = after.problems;
+		tell_status(events, &after.health);
+	}
 	xb_health_free(&after.health);
 }
 
@@ -185,6 +202,7 @@ static void write_all(struct events *events, const struct look *look)
 	events->changed = false;
 	if (error && error != XB_UNMET) {
 		events->left = look->problems;
+		tell_status(events, &look->health);
 		fail(events, error);
 		return;
 	}
@@ -207,6 +225,7 @@ static void look(struct events *events)
 	} else {
 		events->busy = AGENT_RETRY;
 		events->left = now.problems;
+		tell_status(events, &now.health);
 	}
 	xb_health_free(&now.health);
 }
