@@ -205,6 +205,71 @@ t_while_another_writes()
 	wait $waiting || fail "busy"
 }
 
+# add ENTRY: in the background, as $adding; the answer is in $T/added.
+add()
+{
+	redis-cli -s "$counters/api.sock" SADD bad "$1" >"$T/added" 2>&1 &
+	adding=$!
+}
+
+# added: what was waiting is answered that one entry is new.
+added()
+{
+	wait "$adding" || fail "redis-cli"
+	[[ $(cat "$T/added") == 1 ]] || fail "the answer: $(cat "$T/added")"
+}
+
+# Who writes waits for the end of a trial, and is told if that takes long; who reads does not wait.
+t_while_a_trial_is_on()
+{
+	begin
+	answers 1 SADD bad 10.77.0.3
+	answers 1 ZADD bad $(($(date +%s) + 3)) 10.77.0.5
+	exits 0 policy monitor --rollback 9
+	add 10.77.0.4
+	answers 0 SISMEMBER bad 10.77.0.4
+	answers "1 0" SMISMEMBER bad 10.77.0.3 10.77.0.4
+	kill -0 "$adding" || fail "it is answered: $(cat "$T/added")"
+	passes 10.77.0.3
+	wait "$adding" || fail "redis-cli"
+	grep -qE '^TRYAGAIN .*policy monitor.* on trial' "$T/added" || fail "the answer: $(cat "$T/added")"
+	answers 0 SISMEMBER bad 10.77.0.4
+	add 10.77.0.4
+	added
+	blocked 10.77.0.3 10.77.0.4
+	passes 10.77.0.5
+	answers 2 SCARD bad
+	exits 0 status
+	exits 0 rotate --rollback 60
+	add 10.77.0.6
+	sleep 1
+	kill -0 "$adding" || fail "it is answered: $(cat "$T/added")"
+	blocked 10.77.0.3 10.77.0.4
+	exits 0 commit
+	added
+	blocked 10.77.0.3 10.77.0.4 10.77.0.6
+	answers 3 SCARD bad
+	exits 0 status
+}
+
+# bloomd dies in a trial; the kernel ends it, and the next bloomd goes on.
+t_a_death_in_a_trial()
+{
+	begin
+	answers 1 SADD bad 10.77.0.3
+	exits 0 policy monitor --rollback 4
+	add 10.77.0.4
+	sleep 0.5
+	agent_ends KILL 137
+	wait "$adding" || true
+	agent
+	answers 1 SISMEMBER bad 10.77.0.3
+	answers 0 SISMEMBER bad 10.77.0.4
+	add 10.77.0.4
+	added
+	blocked 10.77.0.3 10.77.0.4
+}
+
 # Many entries end in the same second. While they are taken out, clients are answered, and what has ended and is
 # listed again stays.
 t_much_expires_at_once()
