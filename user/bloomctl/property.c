@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomctl/property.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "store/membership.h"
+
+/* A list and the words for its property. */
+struct answer {
+	const char *list, *stored; /* stored: NULL if there is no such list yet */
+	const char *tried;	   /* NULL: nothing is on trial */
+	char room[2][PROPERTY_WORD];
+};
+
+static void find(struct answer *answer, const struct property *property, const char *name,
+		 const struct xb_list *list, const struct tried *tried)
+{
+	answer->list = name;
+	answer->stored = list ? property->stored(list, answer->room[0]) : NULL;
+	answer->tried = property->tried(tried, name, answer->room[1]);
+}
+
+static json_t *answer_json(const struct property *property, const struct answer *answer,
+			   const struct tried *tried)
+{
+	json_t *trial = answer->tried ? tried_json(tried, property->name, answer->tried) : NULL;
+
+	return json_pack("{s:s,s:s?,s:o*}", "list", answer->list, property->name, answer->stored,
+			 "trial", trial);
+}
+
+static void print_answer(const struct answer *answer, const struct tried *tried)
+{
+	fputs(answer->tried ? answer->tried : answer->stored, stdout);
+	if (answer->tried)
+		tried_print(tried->left, answer->stored ? answer->stored : "no such list");
+	putchar('\n');
+}
+
+static int show_all(const struct cli *cli, const struct property *property,
+		    const struct xb_txn *txn, const struct tried *tried)
+{
+	json_t *all = json_array();
+	struct answer answer;
+
+	for (size_t i = 0; txn && i < txn->list_count; i++) {
+		const struct xb_list *list = &txn->lists[i];
+
+		if (!xb_list_has_verdict(list))
+			continue;
+		find(&answer, property, list->name, list, tried);
+		if (cli->json) {
+			json_array_append_new(all, answer_json(property, &answer, tried));
+		} else {
+			printf("%s ", list->name);
+			print_answer(&answer, tried);
+		}
+	}
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:o}", property->plural, all));
+	json_decref(all);
+	return cli_done(EXIT_DONE);
+}
+
+static int show_one(const struct cli *cli, const struct property *property, struct xb_txn *txn,
+		    const char *name, const struct tried *tried)
+{
+	const struct xb_list *list = txn ? xb_list_find(txn, name) : NULL;
+	struct answer answer;
+
+	if (list && !xb_list_has_verdict(list)) {
+		xb_input_error("list %s has no %s: what it allows passes", name, property->name);
+		return cli_fail();
+	}
+	find(&answer, property, name, list, tried);
+	if (!answer.stored && !answer.tried) {
+		cli_no_list(name);
+		return cli_fail();
+	}
+	if (cli->json)
+		return cli_json(cli, answer_json(property, &answer, tried));
+	print_answer(&answer, tried);
+	return cli_done(EXIT_DONE);
+}
+
+int property_show(const struct cli *cli, const struct property *property, const char *list)
+{
+	struct xb_store *store;
+	struct xb_txn *txn = NULL;
+	struct tried tried = {0};
+	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store), code;
+
+	if (!error)
+		error = xb_store_read(store, &txn);
+	if (!error)
+		error = tried_open(cli, txn, &tried);
+	if (error && error != -ENOENT)
+		code = cli_fail();
+	else
+		code = list ? show_one(cli, property, txn, list, &tried)
+			    : show_all(cli, property, txn, &tried);
+	tried_close(&tried);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	return code;
+}
