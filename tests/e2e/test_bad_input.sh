@@ -128,6 +128,10 @@ t_list_names()
 		complains "invalid list name '[?]+31mred'"
 		refused 2 verdict "$one" drop
 		complains "invalid list name '[?]+31mred'"
+		refused 2 scope "$one" tcp/25
+		complains "invalid list name '[?]+31mred'"
+		refused 2 scope default "$one"
+		complains "'[?]+31mred' is not a service"
 		refused 2 list --list "$one"
 		complains 'there is no list [?]+31mred$'
 		refused 2 flush --list "$one" --yes

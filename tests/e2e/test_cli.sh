@@ -91,7 +91,7 @@ t_help()
 	local verb option
 
 	for option in -h --help; do
-		for verb in attach detach up status doctor add del test list policy verdict ports limit expire flush \
+		for verb in attach detach up status doctor add del test list policy verdict scope ports limit expire flush \
 			import commit save restore batch rotate stats watch metrics plan help; do
 			exits 0 $verb $option
 			says "^usage: bloomctl $verb"
@@ -171,6 +171,9 @@ t_completion()
 	completes 'drop refused nxdomain truncate count' verdict ads ''
 	completes '' verdict ads drop ''
 	completes '' verdict ads drop --rollback 60 ''
+	completes ads scope ''
+	completes all scope ads ''
+	completes '' scope ads all ''
 	completes off limit ''
 	completes '' limit off ''
 	completes 'dns tls http' ports ''

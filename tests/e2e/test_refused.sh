@@ -109,6 +109,14 @@ bad_usage()
 		verdict one drop count
 		verdict one --rollback 5
 		verdict nosuch
+		scope one perhaps
+		scope one tcp/0
+		scope one tcp/25,
+		scope one tcp/25 udp/53
+		scope a/b all
+		scope allow tcp/25
+		scope one --rollback 5
+		scope nosuch
 		ports nowhere 53
 		ports dns 0
 		limit 0
@@ -234,7 +242,7 @@ t_during_a_trial()
 	world >"$T/before"
 	bad_usage
 	for one in "add 192.0.2.50" "del 10.77.0.3" "allow add 192.0.2.50" "policy enforce" \
-		"policy allow-only --rollback 5" "verdict one count" "ports dns off" "flush --yes" \
+		"policy allow-only --rollback 5" "verdict one count" "scope one tcp/25" "ports dns off" "flush --yes" \
 		"import $T/list" "restore $T/good.json" "batch $T/batch-again" "rotate" "up" "attach x0"; do
 		# shellcheck disable=SC2086
 		refused 3 --wait 0 $one

@@ -23,7 +23,7 @@ t_a_writer_that_stands_still()
 	complains 'bloomctl add 10.77.0.4 --comment .*writer.lock$'
 	gives_up -q --wait 0 add 10.77.0.5
 	for one in "del 10.77.0.3" "allow add 10.77.0.3" "policy monitor" "flush --yes" "up" \
-		"verdict default count" "ports dns off" "rotate" "attach x0" "import $T/list --dry-run"; do
+		"verdict default count" "scope default tcp/25" "ports dns off" "rotate" "attach x0" "import $T/list --dry-run"; do
 		echo 192.0.2.1 >"$T/list"
 		# shellcheck disable=SC2086
 		gives_up --wait 0 $one

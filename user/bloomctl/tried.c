@@ -44,6 +44,16 @@ bool tried_verdict(const struct tried *tried, const char *list, uint32_t *verdic
 	return true;
 }
 
+bool tried_scope(const struct tried *tried, const char *list, struct xb_scope *scope)
+{
+	const struct xb_request *request = &tried->trial.request;
+
+	if (!tried->left || request->kind != XB_REQUEST_SCOPE || strcmp(request->scope.list, list))
+		return false;
+	*scope = request->scope.scope;
+	return true;
+}
+
 void tried_print(uint64_t left, const char *afterwards)
 {
 	char until[32];

@@ -21,6 +21,9 @@ void tried_close(struct tried *tried);
 /* The verdict on trial for a list; false: none is. */
 bool tried_verdict(const struct tried *tried, const char *list, uint32_t *verdict);
 
+/* The same for its scope. */
+bool tried_scope(const struct tried *tried, const char *list, struct xb_scope *scope);
+
 /* " (on trial until TIME, then AFTERWARDS)" */
 void tried_print(uint64_t left, const char *afterwards);
 

@@ -18,6 +18,7 @@
 	X(allow)                                                                                   \
 	X(policy)                                                                                  \
 	X(verdict)                                                                                 \
+	X(scope)                                                                                   \
 	X(ports)                                                                                   \
 	X(limit)                                                                                   \
 	X(expire)                                                                                  \

@@ -47,6 +47,13 @@ static void say_attach(struct line *line, const struct xb_attach_request *attach
 	}
 }
 
+static void say_scope(struct line *line, const struct xb_scope_request *scope)
+{
+	char text[XB_SCOPE_TEXT];
+
+	say(line, "scope %s %s", scope->list, xb_scope_format(&scope->scope, text));
+}
+
 static void say_rotate(struct line *line, const struct xb_rotate_request *rotate)
 {
 	say(line, "rotate");
@@ -101,6 +108,8 @@ static void say_request(struct line *line, const struct xb_request *request)
 	case XB_REQUEST_RESTORE:
 		return say(line, "restore %s%s", request->restore.file,
 			   request->restore.interfaces ? " --interfaces" : "");
+	case XB_REQUEST_SCOPE:
+		return say_scope(line, &request->scope);
 	case XB_REQUEST_NONE:
 	case XB_REQUEST_KINDS:
 		break;

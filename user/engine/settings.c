@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/program.h"
 #include "engine/writepath.h"
+#include "store/listclass.h"
 #include "store/listverdict.h"
 #include "store/lists.h"
 
@@ -47,4 +48,21 @@ int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 	struct xb_verdict_request request = wish->request->verdict;
 
 	return xb_write_wish(paths, 0, wish, set_verdict, &request, written);
+}
+
+static int set_scope(struct xb_writer *writer, void *context)
+{
+	const struct xb_scope_request *request = context;
+	struct xb_list *list;
+	int error = xb_list_need(writer->txn, request->list, &list);
+
+	return error ? error : xb_list_scope_set(writer->txn, list, &request->scope);
+}
+
+int xb_scope_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		  struct xb_written *written)
+{
+	struct xb_scope_request request = wish->request->scope;
+
+	return xb_write_wish(paths, 0, wish, set_scope, &request, written);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changes the policy, and the verdicts of lists. */
+/* Changes the policy, and the verdicts and scopes of lists. */
 #ifndef XB_ENGINE_SETTINGS_H
 #define XB_ENGINE_SETTINGS_H
 
@@ -11,5 +11,7 @@ int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 		   struct xb_written *written);
 int xb_verdict_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 		    struct xb_written *written);
+int xb_scope_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		  struct xb_written *written);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/interface.h"
+#include "model/scope.h"
 
 #define XB_DEFAULT_LIST "default" /* if none is named */
 
@@ -20,6 +21,7 @@ enum xb_request_kind {
 	XB_REQUEST_ROTATE,
 	XB_REQUEST_IMPORT,
 	XB_REQUEST_RESTORE,
+	XB_REQUEST_SCOPE,
 	XB_REQUEST_KINDS,
 };
 
@@ -38,6 +40,11 @@ struct xb_policy_request {
 struct xb_verdict_request {
 	const char *list;
 	uint32_t verdict; /* enum xb_domain_verdict */
+};
+
+struct xb_scope_request {
+	const char *list;
+	struct xb_scope scope;
 };
 
 struct xb_rotate_request {
@@ -73,6 +80,7 @@ struct xb_request {
 		struct xb_rotate_request rotate;
 		struct xb_import_request import;
 		struct xb_restore_request restore;
+		struct xb_scope_request scope;
 	};
 };
 

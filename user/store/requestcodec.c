@@ -143,6 +143,23 @@ static void pass_verdict(struct codec *codec, struct xb_verdict_request *verdict
 	pass_number(codec, &verdict->verdict, XB_DOMAIN_VERDICTS - 1);
 }
 
+static void pass_scope(struct codec *codec, struct xb_scope *scope)
+{
+	if (codec->does == READS)
+		*scope = (struct xb_scope){0};
+	pass_number(codec, &scope->count, XB_SCOPE_SERVICES);
+	if (codec->wrong)
+		return;
+	pass(codec, scope->service, scope->count * sizeof(*scope->service));
+	codec->wrong |= !xb_scope_is_sound(scope);
+}
+
+static void pass_scope_of_list(struct codec *codec, struct xb_scope_request *scope)
+{
+	pass_text(codec, &scope->list);
+	pass_scope(codec, &scope->scope);
+}
+
 static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 {
 	pass_factor(codec, &rotate->rate, 0, 1);
@@ -193,6 +210,8 @@ static void pass_request(struct codec *codec, struct xb_request *request)
 		return pass_import(codec, &request->import);
 	case XB_REQUEST_RESTORE:
 		return pass_restore(codec, &request->restore);
+	case XB_REQUEST_SCOPE:
+		return pass_scope_of_list(codec, &request->scope);
 	case XB_REQUEST_NONE:
 	case XB_REQUEST_KINDS:
 		break;

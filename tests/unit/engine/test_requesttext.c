@@ -55,6 +55,10 @@ static const struct {
 	 "import a?b --force"},
 	{{.kind = XB_REQUEST_RESTORE, .restore = {"saved", false}}, "restore saved"},
 	{{.kind = XB_REQUEST_RESTORE, .restore = {"-", true}}, "restore - --interfaces"},
+	{{.kind = XB_REQUEST_SCOPE,
+	  .scope = {"spam", {2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_UDP, 6000, 6063}}}}},
+	 "scope spam tcp/25,udp/6000-6063"},
+	{{.kind = XB_REQUEST_SCOPE, .scope = {"spam", {0}}}, "scope spam all"},
 	{{0}, ""},
 };
 

@@ -44,6 +44,9 @@ static const struct xb_request requests[] = {
 	{.kind = XB_REQUEST_IMPORT,
 	 .import = {.file = "-", .list = "default", .format = "hosts", .force = true}},
 	{.kind = XB_REQUEST_RESTORE, .restore = {"saved.json", true}},
+	{.kind = XB_REQUEST_SCOPE,
+	 .scope = {"spam", {2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_UDP, 6000, 6063}}}}},
+	{.kind = XB_REQUEST_SCOPE, .scope = {"spam", {0}}},
 };
 
 #define COUNT (sizeof(requests) / sizeof(requests[0]))
@@ -111,6 +114,10 @@ static void assert_same(const struct xb_request *one, const struct xb_request *o
 	case XB_REQUEST_RESTORE:
 		assert_text(one->restore.file, other->restore.file);
 		assert_int_equal(one->restore.interfaces, other->restore.interfaces);
+		break;
+	case XB_REQUEST_SCOPE:
+		assert_text(one->scope.list, other->scope.list);
+		assert_true(xb_scope_equals(&one->scope.scope, &other->scope.scope));
 		break;
 	case XB_REQUEST_NONE:
 	case XB_REQUEST_KINDS:
@@ -354,6 +361,14 @@ static void what_no_request_has(void **state)
 	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = 2});
 	assert_refused((struct xb_request){.kind = XB_REQUEST_ROTATE, .rotate.rate = NAN});
 	assert_refused((struct xb_request){.kind = XB_REQUEST_RESTORE});
+	assert_refused((struct xb_request){.kind = XB_REQUEST_SCOPE});
+	/* Two that touch, and a protocol that there is not. */
+	assert_refused((struct xb_request){
+		.kind = XB_REQUEST_SCOPE,
+		.scope = {"spam", {2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_TCP, 26, 26}}}}});
+	assert_refused((struct xb_request){
+		.kind = XB_REQUEST_SCOPE,
+		.scope = {"spam", {1, {{XB_SERVICE_PROTOCOLS, 25, 25}}}}});
 	request = requests[5];
 	request.import.verdict = XB_DOMAIN_VERDICTS;
 	assert_refused(request);

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The scope of a list: how it is set, shown, tried, saved and refused.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/domains.sh"
+
+# scope_is LIST WORD
+scope_is() { [[ $(ctl scope "$1") == "$2" ]] || fail "scope of $1: $(ctl scope "$1"), not $2"; }
+
+t_scope_shows()
+{
+	exits 0 scope
+	[[ ! -s $T/out ]]
+	exits 0 -j scope
+	json 'd["scopes"] == []'
+	exits 2 scope one
+	one_line
+	complains 'there is no list one'
+	ctl add 192.0.2.1 --list one
+	exits 0 -j scope two udp/6000-6063,tcp/587,tcp/25,tcp/465
+	json 'd["list"] == "two" and d["scope"] == "tcp/25,tcp/465,tcp/587,udp/6000-6063"'
+	exits 0 scope
+	[[ $(cat "$T/out") == $'one all\ntwo tcp/25,tcp/465,tcp/587,udp/6000-6063' ]] || fail "$(cat "$T/out")"
+	exits 0 scope one tcp,icmp
+	[[ ! -s $T/out ]]
+	exits 0 -j scope
+	json '[s["scope"] for s in d["scopes"]] == ["tcp,icmp", "tcp/25,tcp/465,tcp/587,udp/6000-6063"]'
+	exits 0 -j scope one
+	json 'd["list"] == "one" and d["scope"] == "tcp,icmp" and "trial" not in d'
+	exits 0 scope one all
+	scope_is one all
+	ctl allow add 192.0.2.9
+	exits 0 -j scope
+	json '[s["list"] for s in d["scopes"]] == ["one", "two"]'
+	exits 2 scope allow
+	one_line
+	complains 'list allow has no scope: what it allows passes'
+}
+
+# A list without members lives by its scope.
+t_scope_of_an_empty_list()
+{
+	exits 0 scope one tcp/25
+	exits 0 list --list one
+	[[ ! -s $T/out ]]
+	exits 0 -j flush --list one --yes
+	json 'd["removed"] == 0'
+	exits 0 add 192.0.2.1 --list one
+	scope_is one tcp/25
+	exits 0 flush --list one --yes
+	scope_is one tcp/25
+	exits 0 scope one all
+	exits 2 scope one
+	exits 2 list --list one
+}
+
+# same COMMAND...: it is refused with one line, and the store and the filter are as before.
+same()
+{
+	exits 2 "$@"
+	one_line
+	ctl save | cmp - "$T/before" || fail "$* changed the store"
+	[[ $(generation) == "$filter" ]] || fail "$* built a filter"
+}
+
+t_scope_bad_input()
+{
+	ctl -q attach x0
+	ctl add 192.0.2.1
+	ctl scope default tcp/25
+	ctl save >"$T/before"
+	filter=$(generation)
+	for one in '' nosuch tcp/ tcp/0 tcp/65536 tcp/26-25 tcp/a tcp/25, ,tcp/25 icmp/8 sctp/25 ALL all,tcp/25 \
+		--wrong $'tcp/25\n' 'tcp/25 udp/53'; do
+		same scope default "$one"
+	done
+	same scope default "$(printf 'udp/%d,' {1..65..2})tcp"
+	complains 'at most 32 services'
+	same scope default tcp/25 udp/53
+	same scope -- -x all
+	same scope auto:ssh tcp/25
+	same scope allow tcp/25
+	same scope default --rollback 5
+}
+
+# Lists that agree share a class; more than 15 kinds there are not.
+t_scope_sixteenth_class()
+{
+	ctl -q attach x0
+	for i in {1..15}; do
+		exits 0 scope "list$i" "tcp/$i"
+	done
+	ctl add 192.0.2.1 --list sixteenth
+	ctl save >"$T/before"
+	filter=$(generation)
+	same scope sixteenth tcp/16
+	complains 'all 15 classes are in use'
+	same scope sixteenth tcp/16 --rollback 60
+	same verdict sixteenth count
+	exits 0 scope sixteenth tcp/15
+	exits 0 scope list1 all
+	exits 0 verdict sixteenth count
+	scope_is sixteenth tcp/15
+}
+
+is_all_again() { [[ $(ctl scope default) == all ]]; }
+
+t_scope_on_trial()
+{
+	ctl -q attach x0
+	ctl add 192.0.2.1
+	exits 0 -q scope default tcp/25 --rollback $((2 * patience))
+	exits 0 scope default
+	says '^tcp/25 \(on trial until 20[0-9T:-]+Z, then all\)$'
+	exits 0 scope
+	says '^default tcp/25 \(on trial until .*, then all\)$'
+	exits 0 -j scope default
+	json 'd["scope"] == "all" and d["trial"]["scope"] == "tcp/25" and d["trial"]["seconds_left"] > 0'
+	exits 0 -j status
+	json 'd["trial"]["command"] == "scope default tcp/25"'
+	wait_for "the end of the trial" is_all_again
+	exits 0 -j scope default
+	json '"trial" not in d'
+	exits 0 -q scope default tcp/25,udp/53 --rollback 30
+	exits 0 commit
+	says '`scope default tcp/25,udp/53` is kept'
+	[[ $(ctl scope default) == tcp/25,udp/53 ]]
+	exits 0 status
+	exits 0 -q scope other icmp --rollback 30
+	exits 0 scope other
+	says '^icmp \(on trial until .*, then no such list\)$'
+	exits 0 -j scope other
+	json 'd["scope"] is None and d["trial"]["scope"] == "icmp"'
+	exits 0 -j commit
+	json 'd["list"] == "other" and d["scope"] == "icmp"'
+	scope_is other icmp
+}
+
+run_tests
