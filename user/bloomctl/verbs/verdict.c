@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl verdict: what happens to queries for the domains of a list. */
+/* bloomctl verdict: what happens to queries for the domains of a list, and to its addresses. */
 #include "model/verdict.h"
 
 #include "bloomctl/answers.h"
@@ -50,7 +50,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (cli_option(cli, argc, argv, options) != -1)
 		return EXIT_USAGE;
 	if (argc - optind > 2)
-		return cli_usage(cli, "verdict takes a list and a verdict for its domains");
+		return cli_usage(cli, "verdict takes a list and a verdict for it");
 	if (optind < argc && !cli_list_name(cli, argv[optind]))
 		return EXIT_USAGE;
 	if (argc - optind < 2 && cli->wish.seconds)
@@ -68,7 +68,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_verdict = {
 	.name = "verdict",
-	.summary = "set what happens to queries for the domains of a list",
+	.summary = "set what happens to queries for the domains of a list, and to its addresses",
 	.operands = {{"LIST", .optional = true, .offers = OFFER_LISTS_TO_FILL},
 		     {"drop|refused|nxdomain|truncate|count", .optional = true}},
 	.options = options,
