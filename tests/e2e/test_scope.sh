@@ -137,4 +137,42 @@ t_scope_on_trial()
 	scope_is other icmp
 }
 
+# With its scope a list comes back, also one without members; and what has none loses it.
+t_scope_saved_and_restored()
+{
+	ctl -q attach x0
+	ctl add 192.0.2.1 --list mail
+	exits 0 scope mail tcp/25,tcp/465
+	exits 0 scope empty icmp
+	exits 0 scope both tcp/25
+	exits 0 verdict both count
+	exits 0 save
+	grep -qxF '{"list":"mail","verdict":"drop","scope":"tcp/25,tcp/465"}' "$T/out" || fail "$(cat "$T/out")"
+	grep -qxF '{"list":"empty","verdict":"drop","scope":"icmp"}' "$T/out"
+	grep -qxF '{"list":"both","verdict":"count","scope":"tcp/25"}' "$T/out"
+	cp "$T/out" "$T/saved"
+	exits 0 scope mail udp/53
+	exits 0 scope later tcp/110
+	exits 0 scope empty all
+	exits 0 restore "$T/saved"
+	[[ $(ctl scope) == $'both tcp/25\nempty icmp\nmail tcp/25,tcp/465' ]] || fail "$(ctl scope)"
+	exits 0 save
+	cmp "$T/out" "$T/saved"
+	exits 0 status
+	# A text without scopes.
+	grep -v scope "$T/saved" >"$T/plain"
+	exits 0 restore "$T/plain"
+	[[ $(ctl scope) == 'mail all' ]] || fail "$(ctl scope)"
+	exits 0 verdict mail
+	says '^drop$'
+	sed 's|tcp/25,tcp/465|tcp/25,tcp/|' "$T/saved" >"$T/wrong"
+	exits 2 restore "$T/wrong"
+	one_line
+	complains "wrong:[0-9]+: 'tcp/' is not a service"
+	[[ $(ctl scope) == 'mail all' ]] || fail "$(ctl scope)"
+	exits 0 restore "$T/saved" --rollback 30
+	exits 0 -q commit
+	scope_is mail tcp/25,tcp/465
+}
+
 run_tests

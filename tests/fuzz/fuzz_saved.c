@@ -4,6 +4,7 @@
 #include "engine/dump.h"
 #include "engine/restore.h"
 #include "fuzz.h"
+#include "store/listclass.h"
 #include "store/membership.h"
 
 static int restore(struct xb_writer *writer, const void *text, size_t size,
@@ -36,6 +37,11 @@ static const char *text_of(const json_t *line, const char *key)
 	return json_string_value(json_object_get(line, key));
 }
 
+static bool is_of_list(const json_t *line)
+{
+	return json_object_get(line, "verdict") || json_object_get(line, "scope");
+}
+
 /* "side entry list": what a line is about. NULL: not an entry. *mapped: it is an IPv4 entry,
  * written as ::ffff:192.0.2.1; too wide, such a line is left out. */
 static const char *subject_of(const json_t *line, char out[XB_ENTRY_TEXT + 80], bool *mapped)
@@ -45,7 +51,7 @@ static const char *subject_of(const json_t *line, char out[XB_ENTRY_TEXT + 80], 
 	struct xb_entry entry;
 	char canonical[XB_ENTRY_TEXT];
 
-	if (!text || json_object_get(line, "interface") || json_object_get(line, "verdict"))
+	if (!text || json_object_get(line, "interface") || is_of_list(line))
 		return NULL;
 	must(!xb_entry_parse(text, strlen(text), form, &entry, NULL));
 	*mapped = strchr(text, ':') && xb_entry_is_ipv4(&entry);
@@ -93,7 +99,35 @@ static void expect(json_t *expected, const json_t *line)
 	json_object_set_new(terms, "comment", json_string(comment));
 }
 
-/* All a text says of entries. */
+/* The last line with a term of a list has it; what a list is anyway is not said. */
+static void expect_term(json_t *expected, const json_t *line, const char *key, const char *term,
+			const char *anyway)
+{
+	char subject[128];
+
+	if (!term)
+		return;
+	snprintf(subject, sizeof(subject), "%s of %s", key, text_of(line, "list"));
+	if (strcmp(term, anyway))
+		json_object_set_new(expected, subject, json_string(term));
+	else
+		json_object_del(expected, subject);
+}
+
+static void expect_list(json_t *expected, const json_t *line)
+{
+	const char *text = text_of(line, "scope");
+	char normal[XB_SCOPE_TEXT];
+	struct xb_scope scope;
+
+	expect_term(expected, line, "verdict", text_of(line, "verdict"), "drop");
+	if (!text)
+		return;
+	must(!xb_scope_parse(text, &scope));
+	expect_term(expected, line, "scope", xb_scope_format(&scope, normal), "all");
+}
+
+/* All a text says of entries and lists. */
 static json_t *read_entries(const char *text, size_t size)
 {
 	json_t *entries = json_object();
@@ -105,7 +139,9 @@ static json_t *read_entries(const char *text, size_t size)
 		end = newline ? (size_t)(newline - text) : size;
 		line = json_loadb(text + at, end - at, 0, NULL);
 		must(json_is_object(line));
-		if (at)
+		if (at && is_of_list(line))
+			expect_list(entries, line);
+		else if (at)
 			expect(entries, line);
 		json_decref(line);
 	}

@@ -33,13 +33,21 @@ static int write_interfaces(struct xb_txn *txn, FILE *out)
 	return 0;
 }
 
-/* Lists that have no members are there by their verdict. */
-static void write_verdicts(const struct xb_txn *txn, FILE *out)
+/* Lists that have no members are there by their verdict or their scope. */
+static void write_list(const struct xb_list *list, FILE *out)
+{
+	char text[XB_SCOPE_TEXT];
+	const char *scope = list->scope ? xb_scope_format(list->scope, text) : NULL;
+
+	if (list->verdict || scope)
+		put_line(out, json_pack("{s:s,s:s,s:s*}", "list", list->name, "verdict",
+					xb_domain_verdict_name(list->verdict), "scope", scope));
+}
+
+static void write_lists(const struct xb_txn *txn, FILE *out)
 {
 	for (size_t i = 0; i < txn->list_count; i++)
-		if (txn->lists[i].verdict)
-			put_line(out, json_pack("{s:s,s:s}", "list", txn->lists[i].name, "verdict",
-						xb_domain_verdict_name(txn->lists[i].verdict)));
+		write_list(&txn->lists[i], out);
 }
 
 static void write_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
@@ -105,7 +113,7 @@ int xb_dump(struct xb_txn *txn, FILE *out)
 			   (json_int_t)meta->answer_limit, "memberships",
 			   (json_int_t)memberships(txn)));
 	error = write_interfaces(txn, out);
-	write_verdicts(txn, out);
+	write_lists(txn, out);
 	if (!error)
 		error = write_side(txn, &XB_WALK_LISTED, out);
 	if (!error)

@@ -9,23 +9,15 @@
 #include "base/error.h"
 #include "bloom/sizing.h"
 #include "engine/autoallow.h"
+#include "engine/jsontext.h"
+#include "engine/listterms.h"
 #include "machine/lifelines.h"
 #include "model/comment.h"
 #include "model/policy.h"
 #include "model/ports.h"
-#include "model/verdict.h"
 #include "store/home.h"
 #include "store/membership.h"
 #include "store/wanted.h"
-
-/* NULL if there is none. */
-static int text_of(const json_t *object, const char *key, const char **text)
-{
-	const json_t *found = json_object_get(object, key);
-
-	*text = json_string_value(found);
-	return found && !*text ? xb_input_error("\"%s\" is not a string", key) : 0;
-}
 
 static int integer_of(const json_t *object, const char *key, json_int_t most, json_int_t *value)
 {
@@ -95,20 +87,6 @@ static int restore_ports(struct xb_txn *txn, const json_t *saved)
 	return xb_ports_check(ports, XB_CARRIER_TLS);
 }
 
-static int restore_verdict(struct xb_txn *txn, const json_t *line)
-{
-	const char *name, *verdict;
-	struct xb_list *list;
-
-	if (text_of(line, "list", &name) || text_of(line, "verdict", &verdict))
-		return -EINVAL;
-	if (!name)
-		return xb_input_error("a verdict needs a \"list\"");
-	if (xb_list_need(txn, name, &list))
-		return -EINVAL;
-	return xb_domain_verdict_parse(verdict, &list->verdict);
-}
-
 /* Without the key, an earlier version wrote it. */
 static int restore_memberships(const json_t *line, struct xb_restore *restore)
 {
@@ -139,7 +117,7 @@ static int restore_head(struct xb_txn *txn, const json_t *line, struct xb_restor
 	if (confirm && !json_is_boolean(confirm))
 		return xb_input_error("\"confirm\" is neither true nor false");
 	if (integer_of(line, "capacity", UINT32_MAX * 16LL, &capacity) ||
-	    text_of(line, "policy", &policy))
+	    xb_json_text(line, "policy", &policy))
 		return -EINVAL;
 	/* Without it, it was saved by a version that had none to set. */
 	if (integer_of(line, "answer_limit", XB_ANSWER_LIMIT_MAX, &limit))
@@ -165,7 +143,7 @@ static int restore_interface(struct xb_txn *txn, const json_t *line)
 	bool found;
 	int error;
 
-	if (text_of(line, "interface", &name) || text_of(line, "mode", &mode))
+	if (xb_json_text(line, "interface", &name) || xb_json_text(line, "mode", &mode))
 		return -EINVAL;
 	if (xb_wanted_check(name) || (mode && xb_mode_parse(mode, &wanted.mode)))
 		return -EINVAL;
@@ -184,8 +162,8 @@ static int restore_terms(struct xb_txn *txn, const json_t *line, uint8_t form[XB
 	json_int_t added, expires;
 	struct xb_list *list;
 
-	if (text_of(line, "allow", &allow) || text_of(line, "entry", &text) ||
-	    text_of(line, "list", &name) || text_of(line, "comment", &comment) ||
+	if (xb_json_text(line, "allow", &allow) || xb_json_text(line, "entry", &text) ||
+	    xb_json_text(line, "list", &name) || xb_json_text(line, "comment", &comment) ||
 	    integer_of(line, "added", UINT32_MAX, &added) ||
 	    integer_of(line, "expires", UINT32_MAX, &expires))
 		return -EINVAL;
@@ -250,13 +228,13 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb
 
 /* Lines by the key that only they have; the first line of a text is the head, any other without
  * such a key an entry. */
-enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_VERDICT, LINE_ENTRY };
+enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_LIST, LINE_ENTRY };
 
 static const char *const keys_of[] = {
 	[LINE_HEAD] =
 		"schema saved fpr capacity confirm policy refused ports answer_limit memberships",
 	[LINE_INTERFACE] = "interface mode",
-	[LINE_VERDICT] = "list verdict",
+	[LINE_LIST] = "list verdict scope",
 	[LINE_ENTRY] = "entry allow list added expires comment",
 };
 
@@ -292,7 +270,8 @@ static enum line_kind kind_of(const json_t *line, const struct xb_restore *resto
 		return LINE_HEAD;
 	if (json_object_get(line, "interface"))
 		return LINE_INTERFACE;
-	return json_object_get(line, "verdict") ? LINE_VERDICT : LINE_ENTRY;
+	return json_object_get(line, "verdict") || json_object_get(line, "scope") ? LINE_LIST
+										  : LINE_ENTRY;
 }
 
 static int restore_object(struct xb_writer *writer, const json_t *line, struct xb_restore *restore)
@@ -307,8 +286,8 @@ static int restore_object(struct xb_writer *writer, const json_t *line, struct x
 		return error;
 	if (kind == LINE_INTERFACE)
 		return restore_interface(writer->txn, line);
-	return kind == LINE_VERDICT ? restore_verdict(writer->txn, line)
-				    : restore_entry(writer, line, restore);
+	return kind == LINE_LIST ? xb_list_terms_line(writer->txn, line)
+				 : restore_entry(writer, line, restore);
 }
 
 static int restore_line(struct xb_writer *writer, const char *text, size_t size,
@@ -343,12 +322,6 @@ static int remove_interfaces(struct xb_txn *txn)
 	return error;
 }
 
-static void forget_verdicts(struct xb_txn *txn)
-{
-	for (size_t i = 0; i < txn->list_count; i++)
-		txn->lists[i].verdict = XB_DOMAIN_DROP;
-}
-
 /* A text may be cut off at the end of a line, which no line shows. */
 static int check_count(const struct xb_restore *restore)
 {
@@ -364,12 +337,44 @@ static int check_count(const struct xb_restore *restore)
 			      (unsigned long long)restore->memberships);
 }
 
-int xb_restore(struct xb_writer *writer, void *context)
+static int restore_lines(struct xb_writer *writer, struct xb_restore *restore)
 {
-	struct xb_restore *restore = context;
 	char *text = NULL;
 	size_t room = 0;
 	ssize_t size;
+	int error = 0;
+
+	while (!error && (size = getline(&text, &room, restore->file)) > 0) {
+		restore->line++;
+		error = restore_line(writer, text, (size_t)size, restore);
+		if (error)
+			xb_error_prefix(error, "%s:%lu", restore->name, restore->line);
+	}
+	free(text);
+	if (!error && ferror(restore->file))
+		error = xb_system_error(errno, "cannot read %s", restore->name);
+	return error;
+}
+
+static int restore_all(struct xb_writer *writer, struct xb_restore *restore)
+{
+	struct xb_list_terms terms;
+	int error = xb_list_terms_begin(&terms, writer->txn);
+
+	if (!error)
+		error = restore_lines(writer, restore);
+	if (!error) {
+		error = xb_list_terms_end(&terms, writer->txn);
+		if (error)
+			xb_error_prefix(error, "%s", restore->name);
+	}
+	xb_list_terms_free(&terms);
+	return error;
+}
+
+int xb_restore(struct xb_writer *writer, void *context)
+{
+	struct xb_restore *restore = context;
 	int error;
 
 	restore->line = restore->entries = restore->expired = 0;
@@ -380,16 +385,8 @@ int xb_restore(struct xb_writer *writer, void *context)
 	error = xb_autoallow_keep_only(writer->txn);
 	if (!error && restore->interfaces)
 		error = remove_interfaces(writer->txn);
-	forget_verdicts(writer->txn);
-	while (!error && (size = getline(&text, &room, restore->file)) > 0) {
-		restore->line++;
-		error = restore_line(writer, text, (size_t)size, restore);
-		if (error)
-			xb_error_prefix(error, "%s:%lu", restore->name, restore->line);
-	}
-	free(text);
-	if (!error && ferror(restore->file))
-		error = xb_system_error(errno, "cannot read %s", restore->name);
+	if (!error)
+		error = restore_all(writer, restore);
 	if (!error && writer->away)
 		error = xb_home_put(writer->txn);
 	return error ? error : check_count(restore);

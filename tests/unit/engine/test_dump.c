@@ -11,6 +11,7 @@
 #include "machine/lifelines.h"
 #include "model/policy.h"
 #include "model/verdict.h"
+#include "store/listclass.h"
 #include "store/listverdict.h"
 #include "store/membership.h"
 #include "store/wanted.h"
@@ -86,6 +87,7 @@ static void an_empty_store(void **state)
 static void settings(void **state)
 {
 	struct xb_wanted wanted = {.name = "x0", .mode = XB_MODE_SKB};
+	struct xb_scope scope;
 
 	(void)state;
 	txn->meta.rate = 0.001;
@@ -97,11 +99,14 @@ static void settings(void **state)
 	txn->meta.answer_limit = 0;
 	assert_int_equal(xb_wanted_put(txn, &wanted), 0);
 	assert_int_equal(xb_domain_verdict_set(txn, list_of("ads"), XB_DOMAIN_NXDOMAIN), 0);
+	assert_int_equal(xb_scope_parse("tcp/25,udp", &scope), 0);
+	assert_int_equal(xb_list_scope_set(txn, list_of("mail"), &scope), 0);
 	must_be("{\"schema\":1,\"saved\":\"xdp-bloom\",\"fpr\":0.001,\"capacity\":1000,"
 		"\"confirm\":false,\"policy\":\"monitor\",\"refused\":[\"ssh\"],\"ports\":{\"dns\":"
 		"[53],\"tls\":[443],\"http\":[]},\"answer_limit\":0,\"memberships\":0}\n"
 		"{\"interface\":\"x0\",\"mode\":\"skb\"}\n"
-		"{\"list\":\"ads\",\"verdict\":\"nxdomain\"}\n");
+		"{\"list\":\"ads\",\"verdict\":\"nxdomain\"}\n"
+		"{\"list\":\"mail\",\"verdict\":\"drop\",\"scope\":\"tcp/25,udp\"}\n");
 }
 
 /* Each membership has a line; what the machine allowed automatically has none. */

@@ -20,6 +20,7 @@
 	"\"http\":[]},\"answer_limit\":0,\"memberships\":" #memberships "}\n"
 #define INTERFACE "{\"interface\":\"x0\",\"mode\":\"skb\"}\n"
 #define VERDICT	  "{\"list\":\"ads\",\"verdict\":\"nxdomain\"}\n"
+#define SCOPE	  "{\"list\":\"mail\",\"verdict\":\"drop\",\"scope\":\"tcp/25,tcp/587\"}\n"
 #define ONE	  "{\"entry\":\"192.0.2.1\",\"list\":\"feed\",\"added\":5}\n"
 #define ENTRIES                                                                                    \
 	ONE "{\"entry\":\"192.0.2.1\",\"list\":\"more\",\"added\":5,\"expires\":4000000000,"       \
@@ -74,12 +75,12 @@ static void must_be(const char *text)
 
 static void there_and_back(void **state)
 {
-	static const char text[] = HEAD_OF(5) INTERFACE VERDICT ENTRIES;
+	static const char text[] = HEAD_OF(5) INTERFACE VERDICT SCOPE ENTRIES;
 	struct xb_restore restore = {.interfaces = true};
 
 	(void)state;
 	assert_int_equal(restore_text(text, &restore), 0);
-	assert_int_equal(restore.line, 8);
+	assert_int_equal(restore.line, 9);
 	assert_int_equal(restore.entries, 5);
 	assert_int_equal(restore.expired, 0);
 	must_be(text);
@@ -93,12 +94,87 @@ static void takes_the_place(void **state)
 	struct xb_restore restore = {0};
 
 	(void)state;
-	assert_int_equal(restore_text(HEAD_OF(5) INTERFACE VERDICT ENTRIES, &restore), 0);
+	assert_int_equal(restore_text(HEAD_OF(5) INTERFACE VERDICT SCOPE ENTRIES, &restore), 0);
 	assert_int_equal(restore_text(HEAD_OF(1) ONE, &restore), 0);
 	must_be(HEAD_OF(1) INTERFACE ONE);
 	restore.interfaces = true;
 	assert_int_equal(restore_text(HEAD_OF(1) ONE, &restore), 0);
 	must_be(HEAD_OF(1) ONE);
+}
+
+static uint32_t class_of(const char *name)
+{
+	const struct xb_list *list = xb_list_find(writer.txn, name);
+
+	return list ? list->class : XB_CLASS_ALL;
+}
+
+#define LINE(list, more) "{\"list\":\"" list "\"," more "}\n"
+#define COUNTS		 "\"verdict\":\"count\""
+#define SCOPE_OF(scope)	 "\"scope\":\"" scope "\""
+
+/* A list that is as it was has the class that it had, whoever comes before it now. */
+static void classes_are_kept(void **state)
+{
+	struct xb_restore restore = {0};
+	uint32_t mail, web;
+
+	(void)state;
+	assert_int_equal(restore_text(HEAD_OF(0) LINE("mail", SCOPE_OF("tcp/25"))
+					      LINE("web", SCOPE_OF("tcp/443"))
+						      LINE("more", SCOPE_OF("tcp/443")),
+				      &restore),
+			 0);
+	mail = class_of("mail");
+	web = class_of("web");
+	assert_true(mail && web && mail != web);
+	assert_int_equal(class_of("more"), web);
+	assert_int_equal(restore_text(HEAD_OF(0) LINE("another", SCOPE_OF("udp"))
+					      LINE("web", SCOPE_OF("tcp/443"))
+						      LINE("more", COUNTS "," SCOPE_OF("tcp/443"))
+							      LINE("mail", SCOPE_OF("tcp/25")) LINE(
+								      "like", SCOPE_OF("tcp/25")),
+				      &restore),
+			 0);
+	assert_int_equal(class_of("mail"), mail);
+	assert_int_equal(class_of("like"), mail);
+	assert_int_equal(class_of("web"), web);
+	assert_int_not_equal(class_of("another"), XB_CLASS_ALL);
+	assert_int_not_equal(class_of("more"), XB_CLASS_ALL);
+	assert_int_not_equal(class_of("more"), class_of("another"));
+	assert_int_not_equal(class_of("more"), web);
+	/* What has no scope any more is in no class. */
+	assert_int_equal(restore_text(HEAD_OF(0) LINE("web", COUNTS) LINE("mail", SCOPE_OF("all")),
+				      &restore),
+			 0);
+	assert_int_equal(class_of("mail"), XB_CLASS_ALL);
+	assert_int_not_equal(class_of("web"), XB_CLASS_ALL);
+	must_be(HEAD_OF(0) LINE("web", COUNTS));
+}
+
+/* All fifteen are in use before and afterwards, and are others. */
+static void all_classes_change(void **state)
+{
+	struct xb_restore restore = {0};
+	char text[2][4096];
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		size_t used = (size_t)snprintf(text[round], sizeof(text[round]), "%s", HEAD_OF(0));
+
+		for (int i = 1; i < XB_CLASSES; i++)
+			used += (size_t)snprintf(text[round] + used, sizeof(text[round]) - used,
+						 "{\"list\":\"l%02d\",\"verdict\":\"drop\","
+						 "\"scope\":\"tcp/%d\"}\n",
+						 i, 100 * (round + 1) + i);
+	}
+	assert_int_equal(restore_text(text[0], &restore), 0);
+	must_be(text[0]);
+	assert_int_equal(restore_text(text[1], &restore), 0);
+	must_be(text[1]);
+	strcat(text[1], LINE("one-more", SCOPE_OF("icmp")));
+	assert_int_equal(restore_text(text[1], &restore), -EINVAL);
+	assert_non_null(strstr(xb_error_message(), "text: all 15 classes are in use"));
 }
 
 static void expired_meanwhile(void **state)
@@ -138,6 +214,13 @@ static const struct refusal {
 	 "text:3: unknown key \"lst\"; here are known: entry allow list added expires comment"},
 	{HEAD_OF(2) ONE "{\"entry\":\"192.0.2.2\",\"list\":\"feed\"", "text:3: not a JSON object"},
 	{HEAD_OF(1) ONE "{\"list\":\"ads\",\"verdict\":\"maybe\"}\n", "text:3: "},
+	{HEAD_OF(1) ONE LINE("ads", SCOPE_OF("tcp/0")), "text:3: 'tcp/0' is not a service"},
+	{HEAD_OF(1) ONE LINE("ads", SCOPE_OF("")), "text:3: '' is not a service"},
+	{HEAD_OF(1) ONE LINE("allow", SCOPE_OF("tcp/25")), "text:3: list allow has no scope"},
+	{HEAD_OF(1) ONE "{\"scope\":\"tcp/25\"}\n", "text:3: a scope needs a \"list\""},
+	{HEAD_OF(1) ONE "{\"list\":\"ads\",\"scope\":25}\n", "text:3: \"scope\" is not a string"},
+	{HEAD_OF(1) ONE LINE("ads", SCOPE_OF("tcp") ",\"scop\":1"),
+	 "text:3: unknown key \"scop\"; here are known: list verdict scope"},
 	{HEAD_OF(1) ONE "{\"interface\":\"a/b\"}\n", "text:3: "},
 	{HEAD_OF(2) ONE "{\"list\":\"feed\"}\n",
 	 "text:3: a line needs \"entry\" or \"allow\" and \"list\", or \"interface\""},
@@ -171,7 +254,7 @@ static void refused_as_a_whole(void **state)
 	/* Whoever writes opens the store. */
 	xb_store_close(store);
 	store = NULL;
-	read_from(HEAD_OF(5) VERDICT ENTRIES, &restore);
+	read_from(HEAD_OF(5) VERDICT SCOPE ENTRIES, &restore);
 	assert_int_equal(xb_write(&paths, XB_WRITE_HEAVY, xb_restore, &restore, &written), 0);
 	xb_written_free(&written);
 	fclose(restore.file);
@@ -179,7 +262,8 @@ static void refused_as_a_whole(void **state)
 		must_refuse(&paths, &refusals[i]);
 	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 	assert_int_equal(xb_store_read(store, &writer.txn), 0);
-	must_be(HEAD_OF(5) VERDICT ENTRIES);
+	must_be(HEAD_OF(5) VERDICT SCOPE ENTRIES);
+	assert_int_not_equal(class_of("mail"), XB_CLASS_ALL);
 	xb_txn_abort(writer.txn);
 }
 
@@ -188,6 +272,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(there_and_back, open_writer, close_writer),
 		cmocka_unit_test_setup_teardown(takes_the_place, open_writer, close_writer),
+		cmocka_unit_test_setup_teardown(classes_are_kept, open_writer, close_writer),
+		cmocka_unit_test_setup_teardown(all_classes_change, open_writer, close_writer),
 		cmocka_unit_test_setup_teardown(expired_meanwhile, open_writer, close_writer),
 		cmocka_unit_test_setup_teardown(an_earlier_version, open_writer, close_writer),
 		cmocka_unit_test_setup_teardown(refused_as_a_whole, begin, end),
