@@ -132,6 +132,7 @@ bad_usage()
 		import $T/list --format nonsense
 		import $T/list --list a/b
 		import $T/list --verdict perhaps
+		import $T/list --scope perhaps
 		import $T/list --min-entries 10
 		import $T/list --expect-end nothing
 		import $T/list --dry-run --rollback 5

@@ -175,4 +175,30 @@ t_scope_saved_and_restored()
 	scope_is mail tcp/25,tcp/465
 }
 
+t_scope_of_an_import()
+{
+	ctl -q attach x0
+	printf '192.0.2.1\n192.0.2.2\n' >"$T/pbl"
+	exits 0 -j import "$T/pbl" --list pbl --scope tcp/587,tcp/25 --dry-run --include-bogons
+	json 'd["scope"] == "tcp/25,tcp/587" and d["dry_run"]'
+	exits 2 scope pbl
+	exits 0 import "$T/pbl" --list pbl --scope tcp/587,tcp/25 --include-bogons
+	says '; scope tcp/25,tcp/587$'
+	scope_is pbl tcp/25,tcp/587
+	exits 0 -j import "$T/pbl" --list pbl --include-bogons
+	json 'd["scope"] == "tcp/25,tcp/587" and d["verdict"] == "drop"'
+	exits 0 import "$T/pbl" --list pbl --scope tcp/25 --verdict count --rollback 30 --include-bogons
+	says '; verdict count; scope tcp/25$'
+	exits 0 commit
+	says '`import .*/pbl --list pbl --verdict count --scope tcp/25 --include-bogons` is kept'
+	scope_is pbl tcp/25
+	exits 0 import "$T/pbl" --list pbl --scope all --verdict drop --include-bogons
+	! grep -q 'scope\|verdict' "$T/out" || fail "$(cat "$T/out")"
+	scope_is pbl all
+	ctl save >"$T/before"
+	filter=$(generation)
+	same import "$T/pbl" --list pbl --scope tcp/x --include-bogons
+	complains "'tcp/x' is not a service"
+}
+
 run_tests

@@ -9,6 +9,7 @@
 #include "engine/writepath.h"
 #include "model/bogon.h"
 #include "store/expiry.h"
+#include "store/listclass.h"
 #include "store/listverdict.h"
 #include "store/walk.h"
 
@@ -130,6 +131,21 @@ static int check_replacement(struct xb_txn *txn, const struct xb_import *import,
 	return 0;
 }
 
+/* Gives the list the terms that were asked for; says which it has. */
+static int set_terms(struct xb_txn *txn, struct xb_import *import)
+{
+	struct xb_list *list = xb_list_by_name(txn, import->asked.list);
+	int error = 0;
+
+	if (import->asked.judges)
+		error = xb_domain_verdict_set(txn, list, import->asked.verdict);
+	if (!error && import->asked.scopes)
+		error = xb_list_scope_set(txn, list, &import->asked.scope);
+	import->verdict = list->verdict;
+	import->scope = *xb_list_scope(list);
+	return error;
+}
+
 int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		    struct xb_import_refusal *refusal)
 {
@@ -149,11 +165,8 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		return error;
 	error = replaces ? xb_merge_replace(txn, &import->merge)
 			 : xb_merge_add(txn, &import->merge);
-	if (!error && import->asked.judges)
-		error = xb_domain_verdict_set(txn, xb_list_by_name(txn, import->asked.list),
-					      import->asked.verdict);
 	if (!error)
-		import->verdict = xb_list_by_name(txn, import->asked.list)->verdict;
+		error = set_terms(txn, import);
 	import->exempt = (struct xb_exemptions){0};
 	return error ? error : xb_exempt_list(txn, import->merge.list, &import->exempt);
 }
@@ -186,6 +199,9 @@ static int count_as_added(struct xb_import *import, uint32_t now)
 {
 	import->merge =
 		(struct xb_merge){.file = import->file, .now = now, .added = import->file->count};
+	import->verdict = import->asked.judges ? import->asked.verdict : XB_DOMAIN_DROP;
+	if (import->asked.scopes)
+		import->scope = import->asked.scope;
 	return xb_merge_check(&import->merge);
 }
 

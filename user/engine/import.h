@@ -20,8 +20,9 @@ struct xb_import {
 	struct xb_import_request asked;
 	struct xb_listfile *file;
 	/* The outcome. */
-	uint32_t verdict; /* of the list, afterwards */
-	uint64_t bogons;  /* left out of the file */
+	uint32_t verdict;      /* of the list, afterwards */
+	struct xb_scope scope; /* the same */
+	uint64_t bogons;       /* left out of the file */
 	struct xb_item first_bogon;
 	struct xb_exemptions exempt; /* of the list */
 	struct xb_merge merge;

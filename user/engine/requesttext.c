@@ -67,11 +67,15 @@ static void say_rotate(struct line *line, const struct xb_rotate_request *rotate
 
 static void say_import(struct line *line, const struct xb_import_request *import)
 {
+	char scope[XB_SCOPE_TEXT];
+
 	say(line, "import %s", import->file);
 	if (strcmp(import->list, XB_DEFAULT_LIST))
 		say(line, " --list %s", import->list);
 	if (import->judges)
 		say(line, " --verdict %s", xb_domain_verdict_name(import->verdict));
+	if (import->scopes)
+		say(line, " --scope %s", xb_scope_format(&import->scope, scope));
 	if (import->format)
 		say(line, " --format %s", import->format);
 	if (import->replace)

@@ -59,8 +59,10 @@ struct xb_import_request {
 	const char *list;
 	const char *format, *end; /* NULL: not given */
 	bool replace, include_bogons, force;
-	bool judges;	  /* the list gets a verdict */
-	uint32_t verdict; /* with judges: enum xb_domain_verdict */
+	bool judges;	       /* the list gets a verdict */
+	uint32_t verdict;      /* with judges: enum xb_domain_verdict */
+	bool scopes;	       /* the list gets a scope */
+	struct xb_scope scope; /* with scopes */
 	uint64_t least_entries, least_bytes;
 	double factor; /* the list may grow or shrink by, 0: not given */
 };

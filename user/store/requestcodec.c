@@ -169,6 +169,20 @@ static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 	pass_flag(codec, &rotate->confirm);
 }
 
+#define JUDGES 1
+#define SCOPES 2
+
+/* Which terms the list gets, a bit each: records without a scope are those of earlier versions. */
+static void pass_given(struct codec *codec, struct xb_import_request *import)
+{
+	uint8_t byte = (uint8_t)((import->judges ? JUDGES : 0) | (import->scopes ? SCOPES : 0));
+
+	pass(codec, &byte, sizeof(byte));
+	codec->wrong |= byte > (JUDGES | SCOPES);
+	import->judges = byte & JUDGES;
+	import->scopes = byte & SCOPES;
+}
+
 static void pass_import(struct codec *codec, struct xb_import_request *import)
 {
 	pass_text(codec, &import->file);
@@ -178,11 +192,13 @@ static void pass_import(struct codec *codec, struct xb_import_request *import)
 	pass_flag(codec, &import->replace);
 	pass_flag(codec, &import->include_bogons);
 	pass_flag(codec, &import->force);
-	pass_flag(codec, &import->judges);
+	pass_given(codec, import);
 	pass_number(codec, &import->verdict, XB_DOMAIN_VERDICTS - 1);
 	pass(codec, &import->least_entries, sizeof(import->least_entries));
 	pass(codec, &import->least_bytes, sizeof(import->least_bytes));
 	pass_factor(codec, &import->factor, 1, 1e9);
+	if (import->scopes)
+		pass_scope(codec, &import->scope);
 }
 
 static void pass_restore(struct codec *codec, struct xb_restore_request *restore)

@@ -204,17 +204,42 @@ static void a_list_gets_its_verdict(void **state)
 	assert_int_equal(next.verdict, XB_DOMAIN_REFUSED);
 }
 
+static void a_list_gets_its_scope(void **state)
+{
+	struct xb_import import = {.asked.scopes = true}, next = {0};
+	struct xb_scope scope;
+
+	(void)state;
+	assert_int_equal(xb_scope_parse("tcp/25,tcp/587", &scope), 0);
+	import.asked.scope = scope;
+	assert_int_equal(read_text("9.9.9.9\n", &import), 0);
+	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
+	assert_true(xb_scope_equals(&import.scope, &scope));
+	assert_int_equal(read_text("9.9.9.10\n", &next), 0);
+	assert_int_equal(xb_import_apply(&writer, &next, &refusal), 0);
+	assert_true(xb_scope_equals(&next.scope, &scope));
+	next.asked.scopes = true;
+	assert_int_equal(read_text("9.9.9.11\n", &next), 0);
+	assert_int_equal(xb_import_apply(&writer, &next, &refusal), 0);
+	assert_true(xb_scope_is_all(&next.scope));
+}
+
 /* Says what would come of it; without a store, too. */
 static void a_rehearsal_changes_nothing(void **state)
 {
 	const struct xb_paths none = {.state = "/nonexistent/xdp-bloom"};
 	const struct xb_paths paths = {.state = directory};
-	struct xb_import import = {0};
+	struct xb_import import = {.asked = {.judges = true,
+					     .verdict = XB_DOMAIN_COUNT,
+					     .scopes = true,
+					     .scope = {1, {{XB_SERVICE_TCP, 25, 25}}}}};
 
 	(void)state;
 	assert_int_equal(read_text("9.9.9.9\n9.9.9.10\n", &import), 0);
 	assert_int_equal(xb_import_rehearse(&none, &import, &refusal), 0);
 	assert_int_equal(import.merge.added, 2);
+	assert_int_equal(import.verdict, XB_DOMAIN_COUNT);
+	assert_true(xb_scope_equals(&import.scope, &import.asked.scope));
 	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
 	assert_int_equal(xb_txn_commit(writer.txn), 0);
 	xb_store_close(store);
@@ -238,6 +263,7 @@ int main(void)
 		TEST(a_small_list),
 		TEST(each_side_counts_by_itself),
 		TEST(a_list_gets_its_verdict),
+		TEST(a_list_gets_its_scope),
 		TEST(a_rehearsal_changes_nothing),
 	};
 

@@ -45,11 +45,13 @@ static const struct {
 		     .include_bogons = true,
 		     .judges = true,
 		     .verdict = XB_DOMAIN_COUNT,
+		     .scopes = true,
+		     .scope = {1, {{XB_SERVICE_TCP, 25, 25}}},
 		     .least_entries = 7,
 		     .least_bytes = 8,
 		     .factor = 1.5}},
-	 "import ads.txt --list ads --verdict count --format hosts --replace --max-change 1.5 "
-	 "--min-entries 7 --min-bytes 8 --expect-end # end --include-bogons"},
+	 "import ads.txt --list ads --verdict count --scope tcp/25 --format hosts --replace "
+	 "--max-change 1.5 --min-entries 7 --min-bytes 8 --expect-end # end --include-bogons"},
 	{{.kind = XB_REQUEST_IMPORT,
 	  .import = {.file = "a\nb", .list = XB_DEFAULT_LIST, .force = true}},
 	 "import a?b --force"},

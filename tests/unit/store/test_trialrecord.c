@@ -43,6 +43,13 @@ static const struct xb_request requests[] = {
 		    .factor = 1.5}},
 	{.kind = XB_REQUEST_IMPORT,
 	 .import = {.file = "-", .list = "default", .format = "hosts", .force = true}},
+	{.kind = XB_REQUEST_IMPORT,
+	 .import = {.file = "pbl",
+		    .list = "pbl",
+		    .scopes = true,
+		    .scope = {1, {{XB_SERVICE_TCP, 25, 25}}}}},
+	{.kind = XB_REQUEST_IMPORT,
+	 .import = {.file = "pbl", .list = "pbl", .judges = true, .scopes = true}},
 	{.kind = XB_REQUEST_RESTORE, .restore = {"saved.json", true}},
 	{.kind = XB_REQUEST_SCOPE,
 	 .scope = {"spam", {2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_UDP, 6000, 6063}}}}},
@@ -81,6 +88,8 @@ static void assert_same_import(const struct xb_import_request *one,
 	assert_int_equal(one->force, other->force);
 	assert_int_equal(one->judges, other->judges);
 	assert_int_equal(one->verdict, other->verdict);
+	assert_int_equal(one->scopes, other->scopes);
+	assert_true(xb_scope_equals(&one->scope, &other->scope));
 	assert_int_equal(one->least_entries, other->least_entries);
 	assert_int_equal(one->least_bytes, other->least_bytes);
 	assert_memory_equal(&one->factor, &other->factor, sizeof(one->factor));
@@ -366,9 +375,9 @@ static void what_no_request_has(void **state)
 	assert_refused((struct xb_request){
 		.kind = XB_REQUEST_SCOPE,
 		.scope = {"spam", {2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_TCP, 26, 26}}}}});
-	assert_refused((struct xb_request){
-		.kind = XB_REQUEST_SCOPE,
-		.scope = {"spam", {1, {{XB_SERVICE_PROTOCOLS, 25, 25}}}}});
+	assert_refused(
+		(struct xb_request){.kind = XB_REQUEST_SCOPE,
+				    .scope = {"spam", {1, {{XB_SERVICE_PROTOCOLS, 25, 25}}}}});
 	request = requests[5];
 	request.import.verdict = XB_DOMAIN_VERDICTS;
 	assert_refused(request);

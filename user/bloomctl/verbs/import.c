@@ -107,11 +107,13 @@ static json_t *unknown_json(const struct cli *cli, const struct xb_listfile *fil
 static json_t *answer_json(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = &request->file;
+	char scope[XB_SCOPE_TEXT];
 
 	return json_pack(
-		"{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I}", "list",
-		request->import.asked.list, "verdict",
-		xb_domain_verdict_name(request->import.verdict), "format", file->format, "dry_run",
+		"{s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I}",
+		"list", request->import.asked.list, "verdict",
+		xb_domain_verdict_name(request->import.verdict), "scope",
+		xb_scope_format(&request->import.scope, scope), "format", file->format, "dry_run",
 		request->dry_run, "lines", (json_int_t)file->lines, "bytes",
 		(json_int_t)file->bytes, "entries", (json_int_t)file->count, "allowed",
 		(json_int_t)file->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
@@ -181,11 +183,11 @@ static bool has_domains(const struct xb_listfile *file)
 	return false;
 }
 
-static void print_verdict(const struct request *request)
+static void print_verdict(const struct request *request, bool domains)
 {
 	printf("; verdict %s", xb_domain_verdict_name(request->import.verdict));
 	/* Nobody expects of a list of domains that clients wait. */
-	if (!request->import.asked.judges && request->import.verdict == XB_DOMAIN_DROP)
+	if (domains && !request->import.asked.judges && request->import.verdict == XB_DOMAIN_DROP)
 		printf(" (clients wait; to answer them: bloomctl verdict %s nxdomain)",
 		       request->import.asked.list);
 }
@@ -194,6 +196,7 @@ static int answer(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = &request->file;
 	bool domains = has_domains(file);
+	char scope[XB_SCOPE_TEXT];
 
 	tell_what_differs(cli, request);
 	if (domains && request->import.asked.judges && answers_by(request->import.verdict))
@@ -211,8 +214,10 @@ static int answer(const struct cli *cli, const struct request *request)
 	       request->dry_run ? "would go into" : "into", request->import.asked.list,
 	       request->import.merge.added, request->import.merge.renewed,
 	       request->import.merge.unchanged, request->import.merge.removed, file->repeats);
-	if (domains)
-		print_verdict(request);
+	if (domains || request->import.verdict == XB_DOMAIN_COUNT)
+		print_verdict(request, domains);
+	if (!xb_scope_is_all(&request->import.scope))
+		printf("; scope %s", xb_scope_format(&request->import.scope, scope));
 	putchar('\n');
 	return cli_done(EXIT_DONE);
 }
@@ -241,6 +246,9 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 	case 'v':
 		request->judges = true;
 		return !xb_domain_verdict_parse(optarg, &request->verdict) || (cli_fail(), false);
+	case 's':
+		request->scopes = true;
+		return !xb_scope_parse(optarg, &request->scope) || (cli_fail(), false);
 	case 'e':
 		request->end = optarg;
 		return true;
@@ -267,8 +275,9 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 static const struct option_spec options[] = {
 	{"list", "NAME", 'l', .help = "the list to fill (default: default)",
 	 .offers = OFFER_LISTS_TO_FILL},
-	{"verdict", "VERDICT", 'v', .help = "set the verdict for queries for its domains",
+	{"verdict", "VERDICT", 'v', .help = "set the verdict of the list",
 	 .offers = OFFER_VERDICTS},
+	{"scope", "SERVICE,...|all", 's', .help = "set for which services its addresses count"},
 	{"format", "FORMAT", 'f',
 	 .help = "the format of the file; without it, the first line decides",
 	 .offers = OFFER_FORMATS},

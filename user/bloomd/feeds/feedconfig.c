@@ -161,6 +161,12 @@ static int set_verdict(struct config *config, const char *value)
 	return xb_domain_verdict_parse(value, &config->feed->verdict);
 }
 
+static int set_scope(struct config *config, const char *value)
+{
+	config->feed->scopes = true;
+	return xb_scope_parse(value, &config->feed->scope);
+}
+
 static int take_number(const char *value, uint64_t most, uint64_t *number)
 {
 	unsigned long long parsed;
@@ -339,6 +345,7 @@ const struct config_key feed_keys[] = {
 	{"list", set_list},
 	{"format", set_format},
 	{"verdict", set_verdict},
+	{"scope", set_scope},
 	{"timeout", set_timeout},
 	{"min-entries", set_min_entries},
 	{"max-entries", set_max_entries},
@@ -398,11 +405,15 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 {
 	uint64_t hash = 0xcbf29ce484222325;
 	uint32_t verdict = feed->judges ? feed->verdict + 1 : 0;
+	char scope[XB_SCOPE_TEXT];
 
 	mix_text(&hash, feed->url);
 	mix_text(&hash, feed_config_list(feed));
 	mix_text(&hash, feed->format);
 	mix(&hash, &verdict, sizeof(verdict));
 	mix(&hash, &feed->timeout, sizeof(feed->timeout));
+	/* Without the key as before it was known. */
+	if (feed->scopes)
+		mix_text(&hash, xb_scope_format(&feed->scope, scope));
 	snprintf(out, 32, "%016" PRIx64, hash);
 }

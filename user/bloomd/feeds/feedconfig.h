@@ -10,6 +10,7 @@
 #include "bloomd/base/config.h"
 #include "engine/feedguard.h"
 #include "engine/feedstate.h"
+#include "model/scope.h"
 
 struct feed_config {
 	struct feed_config *next; /* in the order of the files */
@@ -20,7 +21,9 @@ struct feed_config {
 	char *end;    /* how the list has to end; NULL: any way */
 	char *ca;     /* NULL: the certificates of the system */
 	bool judges;
-	uint32_t verdict;			      /* with judges */
+	uint32_t verdict; /* with judges */
+	bool scopes;
+	struct xb_scope scope;			      /* with scopes */
 	uint32_t every, time_limit, timeout, max_age; /* seconds; 0: no timeout, any age */
 	uint64_t max_bytes, least_entries;
 	double factor; /* 0: as of an import */

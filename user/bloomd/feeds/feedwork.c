@@ -231,6 +231,8 @@ static void ask_for_import(struct taking *taking)
 							 .replace = true,
 							 .judges = feed->judges,
 							 .verdict = feed->verdict,
+							 .scopes = feed->scopes,
+							 .scope = feed->scope,
 							 .least_entries = feed->least_entries,
 							 .factor = feed->factor}};
 	taking->import = (struct xb_import){.asked = taking->request.import, .file = &taking->file};
