@@ -186,4 +186,37 @@ t_entries_that_are_listed_again_live_on()
 	keeps_list
 }
 
+reload()
+{
+	: >"$T/agent.err"
+	kill -HUP "$agent"
+	wait_for "the reload" grep -q reloaded "$T/agent.err"
+}
+
+has_scope() { [[ $(ctl scope main) == "$1" ]]; }
+
+# The scope comes with the entries; another one is set though the list is the same, and without the
+# key the list keeps its own.
+t_the_scope_of_a_feed()
+{
+	begin
+	configure 'every = 1h' 'scope = tcp/587,tcp/25'
+	agent
+	wait_for "the first list" has_outcome main updated
+	has_scope tcp/25,tcp/587 || fail "$(ctl scope main)"
+	configure 'every = 1h' 'scope = tcp/465'
+	reload
+	wait_for "the other scope" has_scope tcp/465
+	configure 'every = 1h'
+	reload
+	ends_as unchanged
+	has_scope tcp/465 || fail "$(ctl scope main)"
+	[[ $(listed) -eq 101 ]] || fail "$(listed) entries are listed"
+	configure 'scope = tcp/0'
+	: >"$T/agent.err"
+	kill -HUP "$agent"
+	wait_for "the refusal" grep -q "stays as it was: .*bloomd.conf:4: 'tcp/0' is not a service" "$T/agent.err"
+	agent_ends
+}
+
 run_tests
