@@ -291,6 +291,10 @@ t_status()
 	json '{"name": "one", "entries": 2} in d["lists"] and d["listed"]["ipv4_host"] == 1'
 	json 'd["packets"][1]["reasons"]["listed_ipv4_host"][0] == 1 and d["reasons"]["clean"][0] == "pass"'
 	json 'd["feeds"] == [] and d["filter"]["parts"][0]["keys"] == 1'
+	exits 0 scope one tcp/25,udp/53
+	exits 0 verdict one count
+	answers 200 /status.json
+	json '{"name": "one", "entries": 2, "verdict": "count", "scope": "tcp/25,udp/53"} in d["lists"]'
 	exits 0 policy monitor --rollback 60
 	answers 200 /status.json
 	json 'd["policy"] == "monitor" and "policy monitor" in d["trial"]["command"]'

@@ -201,4 +201,37 @@ t_scope_of_an_import()
 	complains "'tcp/x' is not a service"
 }
 
+# Whoever shows a list or an entry of it shows the scope; of domains and of what is allowed there is none.
+t_scope_is_shown_with_the_list()
+{
+	ctl -q attach x0
+	ctl add 192.0.2.1 198.51.100.0/24 spam.example --list spam
+	ctl allow add 192.0.2.9 --list spam
+	ctl add 192.0.2.1 --list other
+	ctl scope spam tcp/25,icmp
+	exits 0 list
+	says '^192.0.2.1 list spam scope tcp/25,icmp added '
+	says '^192.0.2.1 list other added '
+	says '^198.51.100.0/24 list spam scope tcp/25,icmp added '
+	says '^spam.example list spam verdict drop added '
+	exits 0 -j list --list spam
+	json '[e["lists"][0].get("scope") for e in d["entries"]] == ["tcp/25,icmp", "tcp/25,icmp", None]'
+	exits 0 allow list --list spam
+	says '^192.0.2.9 list spam added '
+	exits 0 status
+	says '^  other +1 entries$'
+	says '^  spam +4 entries, scope: tcp/25,icmp$'
+	exits 0 -j status
+	json '[l.get("scope") for l in d["lists"] if l["name"] in ("other", "spam")] == [None, "tcp/25,icmp"]'
+	exits 0 -j top --interval 1
+	json '[l.get("scope") for l in d["lists"] if l["name"] in ("other", "spam")] == [None, "tcp/25,icmp"]'
+	ctl verdict spam count
+	exits 0 list
+	says '^192.0.2.1 list spam verdict count scope tcp/25,icmp added '
+	exits 0 -j list --list spam
+	json 'd["entries"][0]["lists"][0]["verdict"] == "count"'
+	exits 0 status
+	says '^  spam +4 entries, verdict: count, scope: tcp/25,icmp$'
+}
+
 run_tests

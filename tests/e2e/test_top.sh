@@ -162,6 +162,17 @@ t_screen()
 	wait $sender
 }
 
+t_terms_of_lists()
+{
+	ctl -q attach x0
+	ctl -q add 192.0.2.1 --list one
+	ctl -q add 192.0.2.1 --list two
+	ctl -q scope two tcp/25,udp/53
+	ctl -q verdict two count
+	on vt100 80x24 'see:^list +entries +verdict +scope' 'see:^one +1$' 'see:^two +1 +count +tcp/25,udp/53$' \
+		key:q ends:0
+}
+
 # A picture that is paused stands still, and shows it.
 t_pause()
 {

@@ -22,15 +22,35 @@ const char *show_row(uint32_t ifindex, char name[IF_NAMESIZE])
 	return ifindex ? show_interface(ifindex, name) : "other";
 }
 
+static bool is_listed_source(const struct xb_entry *entry)
+{
+	return !xb_entry_is_name(entry) && !xb_entry_is_allow(entry);
+}
+
+/* Of an address the list drops the packets, unless it only counts them. */
+static bool shows_verdict(const struct xb_entry *entry, const struct xb_list *list)
+{
+	return entry->kind == XB_NAME ||
+	       (is_listed_source(entry) && list->verdict == XB_DOMAIN_COUNT);
+}
+
+static bool shows_scope(const struct xb_entry *entry, const struct xb_list *list)
+{
+	return is_listed_source(entry) && list->scope;
+}
+
 static json_t *membership_json(const struct xb_entry *entry, const struct xb_list *list,
 			       const struct xb_membership *member)
 {
 	json_t *object = json_pack("{s:s}", "name", list->name);
-	char when[32];
+	char when[32], scope[XB_SCOPE_TEXT];
 
-	if (entry->kind == XB_NAME)
+	if (shows_verdict(entry, list))
 		json_object_set_new(object, "verdict",
 				    json_string(xb_domain_verdict_name(list->verdict)));
+	if (shows_scope(entry, list))
+		json_object_set_new(object, "scope",
+				    json_string(xb_scope_format(list->scope, scope)));
 	json_object_set_new(object, "added", json_string(cli_time(member->added, when)));
 	if (member->expires)
 		json_object_set_new(object, "expires",
@@ -60,7 +80,7 @@ json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct
 void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *entry,
 		struct xb_members members, uint32_t only)
 {
-	char text[XB_ENTRY_TEXT], when[32];
+	char text[XB_ENTRY_TEXT], when[32], scope[XB_SCOPE_TEXT];
 	struct xb_membership member;
 
 	xb_entry_format(entry, text);
@@ -70,8 +90,10 @@ void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *e
 		if (!list || (only != XB_ANY_LIST && only != list->id))
 			continue;
 		printf("%s%s list %s", before, text, list->name);
-		if (entry->kind == XB_NAME)
+		if (shows_verdict(entry, list))
 			printf(" verdict %s", xb_domain_verdict_name(list->verdict));
+		if (shows_scope(entry, list))
+			printf(" scope %s", xb_scope_format(list->scope, scope));
 		printf(" added %s", cli_time(member.added, when));
 		if (member.expires)
 			printf(" expires %s", cli_time(member.expires, when));
@@ -81,19 +103,26 @@ void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *e
 	}
 }
 
+static json_t *list_json(const struct xb_list *list)
+{
+	bool has = xb_list_has_verdict(list);
+	char text[XB_SCOPE_TEXT];
+
+	return json_pack("{s:s,s:I,s:s*,s:s*}", "name", list->name, "entries",
+			 (json_int_t)list->members, "verdict",
+			 has ? xb_domain_verdict_name(list->verdict) : NULL, "scope",
+			 list->scope ? xb_scope_format(list->scope, text) : NULL);
+}
+
 json_t *show_lists_json(const struct xb_storeview *store)
 {
 	json_t *lists = json_array();
 
 	for (size_t i = 0; i < store->list_count; i++) {
 		const struct xb_list *list = &store->lists[i];
-		const char *verdict =
-			xb_list_has_verdict(list) ? xb_domain_verdict_name(list->verdict) : NULL;
 
 		if (!xb_list_is_auto(list))
-			json_array_append_new(lists, json_pack("{s:s,s:I,s:s*}", "name", list->name,
-							       "entries", (json_int_t)list->members,
-							       "verdict", verdict));
+			json_array_append_new(lists, list_json(list));
 	}
 	return lists;
 }

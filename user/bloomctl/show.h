@@ -10,8 +10,8 @@
 #include "engine/storeview.h"
 #include "store/walk.h"
 
-/* {"entry": ..., "lists": [{"name", "verdict"?, "added", "expires"?, "comment"?}]}; the verdict: of
- * a domain that is listed. `only`: XB_ANY_LIST or one list. */
+/* {"entry": ..., "lists": [{"name", "verdict"?, "scope"?, "added", "expires"?, "comment"?}]}; the
+ * verdict: of a domain that is listed, or count; the scope: of an address, if it is not all. `only`: XB_ANY_LIST or one list. */
 json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
 			uint32_t only);
 
@@ -25,7 +25,7 @@ const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE]);
 /* The same for a row of statistics: "other" for the one of all interfaces that have none. */
 const char *show_row(uint32_t ifindex, char name[IF_NAMESIZE]);
 
-/* [{"name", "entries", "verdict"?}], without those of automatic entries. */
+/* [{"name", "entries", "verdict"?, "scope"?}], without those of automatic entries. */
 json_t *show_lists_json(const struct xb_storeview *store);
 
 /* The text of each, with advice. */

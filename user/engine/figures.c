@@ -33,10 +33,16 @@ static int take_lists(struct xb_figures *figures)
 
 		memcpy(list->name, store->lists[i].name, sizeof(list->name));
 		list->entries += store->lists[i].members;
+		list->verdict = store->lists[i].verdict;
+		list->scope = store->lists[i].scope;
 		figures->list_count = at + 1;
 	}
-	if (count > XB_FIGURES_LISTS)
-		strcpy(figures->list[XB_FIGURES_LISTS].name, XB_FIGURES_OTHER);
+	if (count > XB_FIGURES_LISTS) {
+		struct xb_figure_list *others = &figures->list[XB_FIGURES_LISTS];
+
+		*others = (struct xb_figure_list){.name = XB_FIGURES_OTHER,
+						  .entries = others->entries};
+	}
 	return 0;
 }
 

@@ -15,6 +15,8 @@
 struct xb_figure_list {
 	char name[65];
 	uint64_t entries;
+	uint32_t verdict;	      /* enum xb_domain_verdict */
+	const struct xb_scope *scope; /* NULL: all; of health.store */
 };
 
 struct xb_figures {

@@ -107,7 +107,9 @@ static int read_all(struct look *look)
 	view->meta = txn->meta;
 	view->lists = txn->lists;
 	view->list_count = txn->list_count;
+	view->scopes = txn->scopes;
 	txn->lists = NULL;
+	txn->scopes = (struct xb_arena){0};
 	if (!error)
 		error = xb_wanted_all(txn, &view->wanted, &view->wanted_count);
 	if (!error)
@@ -149,6 +151,7 @@ int xb_storeview_glance(const char *state, struct xb_storeview *view)
 void xb_storeview_free(struct xb_storeview *view)
 {
 	free(view->lists);
+	xb_arena_free(&view->scopes);
 	free(view->wanted);
 	free(view->automatic);
 	xb_trial_free(&view->trial);

@@ -25,6 +25,7 @@ struct xb_storeview {
 	uint32_t due;	  /* when the first membership expires, which may be past; 0: none does */
 	struct xb_list *lists;
 	size_t list_count;
+	struct xb_arena scopes; /* of the lists */
 	struct xb_wanted *wanted;
 	size_t wanted_count;
 	struct xb_home home;

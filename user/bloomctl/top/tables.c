@@ -33,7 +33,8 @@ static const struct table empty[TABLES] = {
 				     {.title = "packets/s", .width = NUMBER}}},
 	[TABLE_LISTS] = {.columns = {{.title = "list", .width = 0},
 				     {.title = "entries", .width = NUMBER},
-				     {.title = "domains", .width = NUMBER}}},
+				     {.title = "verdict", .width = NUMBER},
+				     {.title = "scope", .width = 0}}},
 	[TABLE_FEEDS] = {.columns = {{.title = "feed", .width = 0},
 				     {.title = "entries", .width = NUMBER},
 				     {.title = "next in", .width = NUMBER},
@@ -220,6 +221,7 @@ static int add_lists(const struct meter_view *view, struct table *table)
 
 	for (size_t i = 0; i < store->list_count; i++) {
 		const struct xb_list *list = &store->lists[i];
+		char scope[XB_SCOPE_TEXT];
 		struct table_row *row;
 
 		if (xb_list_is_auto(list))
@@ -232,6 +234,9 @@ static int add_lists(const struct meter_view *view, struct table *table)
 		if (list->verdict)
 			snprintf(row->cell[2], TABLE_CELL, "%s",
 				 xb_domain_verdict_name(list->verdict));
+		if (list->scope)
+			snprintf(row->cell[3], TABLE_CELL, "%s",
+				 xb_scope_format(list->scope, scope));
 	}
 	return 0;
 }

@@ -312,6 +312,7 @@ static void print_lists(const struct xb_storeview *store)
 
 	for (size_t i = 0; i < store->list_count; i++) {
 		const struct xb_list *list = &store->lists[i];
+		char scope[XB_SCOPE_TEXT];
 
 		if (xb_list_is_auto(list))
 			continue;
@@ -320,7 +321,10 @@ static void print_lists(const struct xb_storeview *store)
 		first = false;
 		printf("  %-9s %llu entries", list->name, keys(list->members));
 		if (list->verdict)
-			printf(", domains: %s", xb_domain_verdict_name(list->verdict));
+			printf(", %s: %s", list->verdict == XB_DOMAIN_COUNT ? "verdict" : "domains",
+			       xb_domain_verdict_name(list->verdict));
+		if (list->scope)
+			printf(", scope: %s", xb_scope_format(list->scope, scope));
 		putchar('\n');
 	}
 }

@@ -10,6 +10,7 @@
 #include "engine/requesttext.h"
 #include "model/policy.h"
 #include "model/reason.h"
+#include "model/verdict.h"
 
 static json_t *number(uint64_t value)
 {
@@ -65,14 +66,23 @@ static json_t *interfaces_json(const struct xb_health *health)
 	return all;
 }
 
+/* Terms that differ from those of any list. */
+static json_t *list_json(const struct xb_figure_list *list)
+{
+	const char *verdict = list->verdict ? xb_domain_verdict_name(list->verdict) : NULL;
+	char text[XB_SCOPE_TEXT];
+	const char *scope = list->scope ? xb_scope_format(list->scope, text) : NULL;
+
+	return json_pack("{s:s,s:I,s:s*,s:s*}", "name", list->name, "entries",
+			 (json_int_t)list->entries, "verdict", verdict, "scope", scope);
+}
+
 static json_t *lists_json(const struct xb_figures *figures)
 {
 	json_t *lists = json_array();
 
 	for (size_t i = 0; i < figures->list_count; i++)
-		json_array_append_new(lists,
-				      json_pack("{s:s,s:I}", "name", figures->list[i].name,
-						"entries", (json_int_t)figures->list[i].entries));
+		json_array_append_new(lists, list_json(&figures->list[i]));
 	return lists;
 }
 
