@@ -234,4 +234,44 @@ t_scope_is_shown_with_the_list()
 	says '^  spam +4 entries, verdict: count, scope: tcp/25,icmp$'
 }
 
+# What a list says of a service; the kernel's part is in t_scope_enforced.
+t_scope_asked_about()
+{
+	ctl add 192.0.2.1 2001:db8::1 192.0.2.0/25 --list spam
+	ctl scope spam tcp/25,icmp
+	exits 0 test 192.0.2.1 2001:db8::1 192.0.2.0/25
+	says '^192.0.2.1 list spam scope tcp/25,icmp added '
+	exits 0 test 192.0.2.1 2001:db8::1 192.0.2.0/25 --to tcp/25
+	! grep -q 'not listed' "$T/out" || fail "$(cat "$T/out")"
+	exits 0 test 192.0.2.1 2001:db8::1 --to icmp
+	exits 1 test 192.0.2.1 2001:db8::1 192.0.2.0/25 --to tcp/443
+	[[ $(grep -c '^[0-9a-f.:/]* is not listed for tcp/443$' "$T/out") -eq 3 ]] || fail "$(cat "$T/out")"
+	says '^192.0.2.1 list spam scope tcp/25,icmp added '
+	exits 1 -j test 192.0.2.1 --to udp/25
+	json 'd["entries"][0]["to"] == "udp/25" and not d["entries"][0]["listed"]'
+	json '[b["entry"] for b in d["entries"][0]["by"]] == ["192.0.2.1", "192.0.2.0/25"]'
+	exits 0 -j test 192.0.2.1 --to tcp/25
+	json 'd["entries"][0]["listed"] and d["entries"][0]["by"][0]["lists"][0]["scope"] == "tcp/25,icmp"'
+	exits 0 -j test 192.0.2.1
+	json 'd["entries"][0]["listed"] and "to" not in d["entries"][0]'
+	exits 1 test 192.0.2.200 --to tcp/25
+	says '^192.0.2.200 is not listed for tcp/25$'
+	# Of several lists, one is enough.
+	ctl add 192.0.2.0/24 --list web
+	ctl scope web tcp/443
+	ctl verdict web count
+	exits 0 test 192.0.2.1 192.0.2.200 --to tcp/443
+	says '^192.0.2.0/24 list web verdict count scope tcp/443 added '
+	exits 1 test 192.0.2.1 192.0.2.200 --to tcp/25
+	for one in tcp tcp/25,tcp/26 tcp/25-26 all sctp/1 '' tcp/0; do
+		exits 2 test 192.0.2.1 --to "$one"
+		one_line
+	done
+	exits 2 test 192.0.2.1 spam.example --to udp/53
+	one_line
+	complains 'queries for spam.example are judged at the ports that `bloomctl ports` shows'
+	exits 2 allow test 192.0.2.1 --to tcp/25
+	one_line
+}
+
 run_tests

@@ -6,9 +6,12 @@
 #include <bpf/bpf.h>
 #include <endian.h>
 #include <errno.h>
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/tcp.h>
 #include <linux/udp.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,38 +20,87 @@
 #include "base/error.h"
 #include "filter/generation.h"
 
+#define NO_SERVICE  253	  /* a protocol for experiments, RFC 3692 */
+#define SOURCE_PORT 40000 /* any */
+
 #define PAYLOAD 26
 
 struct frame {
 	struct ethhdr ethernet;
 	union {
-		struct iphdr ipv4;
-		struct ipv6hdr ipv6;
+		struct {
+			struct iphdr ipv4;
+			uint8_t payload4[PAYLOAD];
+		} __attribute__((packed));
+		struct {
+			struct ipv6hdr ipv6;
+			uint8_t payload6[PAYLOAD];
+		} __attribute__((packed));
 	};
-	uint8_t payload[PAYLOAD];
 } __attribute__((packed));
 
-static struct frame frame_from(const struct xb_entry *entry)
+static uint8_t protocol_of(const struct xb_service *to, bool ipv4)
 {
-	struct frame frame = {.ethernet.h_proto = htons(ETH_P_IPV6)};
-	uint64_t source[2] = {htobe64(entry->hi), htobe64(entry->lo)};
-
-	if (xb_entry_is_ipv4(entry)) {
-		frame.ethernet.h_proto = htons(ETH_P_IP);
-		frame.ipv4 = (struct iphdr){.version = 4,
-					    .ihl = 5,
-					    .tot_len = htons(sizeof(struct iphdr) + PAYLOAD),
-					    .ttl = 64,
-					    .protocol = IPPROTO_UDP,
-					    .saddr = htonl(xb_entry_ipv4(entry))};
-		return frame;
+	if (!to)
+		return NO_SERVICE;
+	switch (to->protocol) {
+	case XB_SERVICE_TCP:
+		return IPPROTO_TCP;
+	case XB_SERVICE_UDP:
+		return IPPROTO_UDP;
+	default:
+		return ipv4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
 	}
-	frame.ipv6.version = 6;
-	frame.ipv6.payload_len = htons(PAYLOAD);
-	frame.ipv6.nexthdr = IPPROTO_UDP;
-	frame.ipv6.hop_limit = 64;
-	memcpy(&frame.ipv6.saddr, source, sizeof(source));
-	return frame;
+}
+
+/* A protocol's header, the rest of the payload is zero. */
+static void put_payload(uint8_t *payload, uint8_t protocol, uint16_t port)
+{
+	struct tcphdr tcp = {
+		.source = htons(SOURCE_PORT), .dest = htons(port), .doff = 5, .syn = 1};
+	struct udphdr udp = {
+		.source = htons(SOURCE_PORT), .dest = htons(port), .len = htons(PAYLOAD)};
+
+	if (protocol == IPPROTO_TCP)
+		memcpy(payload, &tcp, sizeof(tcp));
+	if (protocol == IPPROTO_UDP)
+		memcpy(payload, &udp, sizeof(udp));
+	if (protocol == IPPROTO_ICMP)
+		payload[0] = ICMP_ECHO;
+	if (protocol == IPPROTO_ICMPV6)
+		payload[0] = ICMPV6_ECHO_REQUEST;
+}
+
+static uint32_t frame_from4(const struct xb_entry *entry, const struct xb_service *to,
+			    struct frame *frame)
+{
+	uint8_t protocol = protocol_of(to, true);
+
+	frame->ethernet.h_proto = htons(ETH_P_IP);
+	frame->ipv4 = (struct iphdr){.version = 4,
+				     .ihl = 5,
+				     .tot_len = htons(sizeof(struct iphdr) + PAYLOAD),
+				     .ttl = 64,
+				     .protocol = protocol,
+				     .saddr = htonl(xb_entry_ipv4(entry))};
+	put_payload(frame->payload4, protocol, to ? to->first : 0);
+	return offsetof(struct frame, payload4) + PAYLOAD;
+}
+
+static uint32_t frame_from6(const struct xb_entry *entry, const struct xb_service *to,
+			    struct frame *frame)
+{
+	uint64_t source[2] = {htobe64(entry->hi), htobe64(entry->lo)};
+	uint8_t protocol = protocol_of(to, false);
+
+	frame->ethernet.h_proto = htons(ETH_P_IPV6);
+	frame->ipv6.version = 6;
+	frame->ipv6.payload_len = htons(PAYLOAD);
+	frame->ipv6.nexthdr = protocol;
+	frame->ipv6.hop_limit = 64;
+	memcpy(&frame->ipv6.saddr, source, sizeof(source));
+	put_payload(frame->payload6, protocol, to ? to->first : 0);
+	return offsetof(struct frame, payload6) + PAYLOAD;
 }
 
 /* A frame, and what the program makes of it. */
@@ -78,12 +130,15 @@ static int run_slot(const struct xb_anchor *anchor, struct run *run)
 }
 
 int xb_testrun(const struct xb_anchor *anchor, const struct xb_entry *entry,
-	       enum xb_verdict *verdict)
+	       const struct xb_service *to, enum xb_verdict *verdict)
 {
-	struct frame frame = frame_from(entry);
-	struct run run = {.in = (uint8_t *)&frame, .size = sizeof(frame)};
-	int error = run_slot(anchor, &run);
+	struct frame frame = {0};
+	struct run run = {.in = (uint8_t *)&frame};
+	int error;
 
+	run.size = xb_entry_is_ipv4(entry) ? frame_from4(entry, to, &frame)
+					   : frame_from6(entry, to, &frame);
+	error = run_slot(anchor, &run);
 	*verdict = XB_PROBE_NONE;
 	if (!error)
 		*verdict = run.action == XDP_DROP ? XB_PROBE_DROP : XB_PROBE_PASS;
@@ -124,8 +179,7 @@ struct query {
 	struct message message;
 } __attribute__((packed));
 
-#define RESOLVER   0xc0000235 /* 192.0.2.53, RFC 5737 */
-#define QUERY_PORT 40000      /* that it comes from: any */
+#define RESOLVER 0xc0000235 /* 192.0.2.53, RFC 5737 */
 
 static uint32_t query_from(const struct xb_entry *source, uint16_t port,
 			   const struct xb_entry *name, struct query *query)
@@ -137,7 +191,7 @@ static uint32_t query_from(const struct xb_entry *source, uint16_t port,
 	size = (uint16_t)(offsetof(struct message, question) +
 			  put_question(name, query->message.question) + sizeof(query->udp));
 	query->udp = (struct udphdr){
-		.source = htons(QUERY_PORT), .dest = htons(port), .len = htons(size)};
+		.source = htons(SOURCE_PORT), .dest = htons(port), .len = htons(size)};
 	query->ip = (struct iphdr){.version = 4,
 				   .ihl = 5,
 				   .tot_len = htons((uint16_t)(sizeof(query->ip) + size)),

@@ -5,6 +5,7 @@
 
 #include "attach/anchor.h"
 #include "model/entry.h"
+#include "model/scope.h"
 
 enum xb_verdict {
 	XB_PROBE_NONE,
@@ -17,11 +18,13 @@ enum xb_verdict {
 };
 
 /*
- * entry: a single address. XB_PROBE_NONE: no filter is in force. The frame is counted with those of
- * interfaces that are not attached.
+ * A frame of a single address to this service: the SYN of a connection, a datagram, an echo
+ * request. to: NULL for a packet of no service, which says what holds for all of them.
+ * XB_PROBE_NONE: no filter is in force. The frame is counted with those of interfaces that are not
+ * attached.
  */
 int xb_testrun(const struct xb_anchor *anchor, const struct xb_entry *entry,
-	       enum xb_verdict *verdict);
+	       const struct xb_service *to, enum xb_verdict *verdict);
 
 /* The same with a DNS query for the name, sent by an IPv4 address to that port. */
 int xb_testrun_name(const struct xb_anchor *anchor, const struct xb_entry *source, uint16_t port,

@@ -7,7 +7,9 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "bloomctl/cli.h"
+#include "bloomctl/holding.h"
 #include "bloomctl/show.h"
 #include "filter/generation.h"
 #include "filter/testrun.h"
@@ -23,13 +25,17 @@ struct view {
 	struct xb_txn *txn; /* NULL: there is no store */
 	struct xb_anchor anchor;
 	bool anchored, allow;
+	const struct xb_service *to; /* that packets go to; NULL: all packets */
+	char to_text[XB_SCOPE_TEXT];
 	uint32_t now;	  /* what is listed is told as of */
 	uint64_t expired; /* memberships that are not swept yet */
 	json_t *answers;
 };
 
-/* Every entry of one side that covers the one asked for, itself included. by: NULL to print. */
-static int covering(const struct view *view, const struct xb_entry *asked, json_t *by, bool *found)
+/* Every entry of one side that covers the one asked for, itself included. by: NULL to print;
+ * holding: NULL for a side without scopes. */
+static int covering(const struct view *view, const struct xb_entry *asked, json_t *by,
+		    struct holding *holding, bool *found)
 {
 	/* `allow test` tells of this side alone. */
 	const char *before = xb_entry_is_allow(asked) && !view->allow ? "allow " : "";
@@ -41,6 +47,8 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 	xb_covers_begin(asked, &covers);
 	while (view->txn && (more = xb_covers_next(view->txn, &covers, &members)) > 0) {
 		*found = true;
+		if (holding)
+			holding_add(holding, view->txn, members, view->to);
 		if (by)
 			json_array_append_new(by, show_entry_json(view->txn, &covers.entry, members,
 								  XB_ANY_LIST));
@@ -54,6 +62,7 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 struct asked {
 	struct xb_entry entry;
 	bool listed, allowed;
+	struct holding holding;	     /* of a source that is listed */
 	bool expired, allow_expired; /* was, and is enforced until the store is swept */
 };
 
@@ -91,29 +100,62 @@ static uint32_t policy_of(const struct view *view)
 	return view->txn ? view->txn->meta.policy : XB_POLICY_ENFORCE;
 }
 
+#define WHY	(XB_SCOPE_TEXT + 64)
 #define EXPIRED "expired, and enforced until `bloomctl expire` or another command that writes"
 
+/* Whether it is listed for what is asked about. */
+static bool is_listed(const struct view *view, const struct asked *asked)
+{
+	return view->to ? holding_is(&asked->holding) : asked->listed;
+}
+
+/* Of a source that is listed, by lists that hold for other services only. */
+static const char *other_reason(const struct asked *asked, char room[WHY])
+{
+	char scope[XB_SCOPE_TEXT];
+
+	snprintf(room, WHY, "listed, but for %s only", holding_others(&asked->holding, scope));
+	return room;
+}
+
+static const char *allow_only_reason(const struct asked *asked, char room[WHY])
+{
+	if (asked->listed && !holding_is(&asked->holding) && !asked->allowed) {
+		other_reason(asked, room);
+		return strcat(room, ", and the policy is allow-only");
+	}
+	return holding_is(&asked->holding) ? "listed, and the policy is allow-only"
+	       : asked->allowed		   ? "allowed"
+					   : "not listed, and the policy is allow-only";
+}
+
+static const char *listed_reason(const struct view *view, const struct asked *asked, char room[WHY])
+{
+	const struct holding *holding = &asked->holding;
+
+	if (asked->allowed)
+		return "allowed";
+	if (holding->drops)
+		return policy_of(view) == XB_POLICY_MONITOR ? "the policy is monitor" : "listed";
+	return holding->counts ? "listed, and the verdict is count" : other_reason(asked, room);
+}
+
 static const char *source_reason(const struct view *view, const struct asked *asked,
-				 enum xb_verdict verdict)
+				 enum xb_verdict verdict, char room[WHY])
 {
 	uint32_t policy = policy_of(view);
 
 	if (verdict == XB_PROBE_NONE)
 		return "nothing is enforced";
-	if (verdict == XB_PROBE_PASS && asked->listed && !asked->allowed && asked->allow_expired)
+	if (verdict == XB_PROBE_PASS && asked->holding.drops && !asked->allowed &&
+	    asked->allow_expired)
 		return EXPIRED;
 	if (verdict == XB_PROBE_DROP && !asked->listed && asked->expired &&
 	    policy != XB_POLICY_ALLOW_ONLY)
 		return EXPIRED;
 	if (policy == XB_POLICY_ALLOW_ONLY)
-		return asked->listed	? "listed, and the policy is allow-only"
-		       : asked->allowed ? "allowed"
-					: "not listed, and the policy is allow-only";
-	if (asked->listed && asked->allowed)
-		return "allowed";
-	if (asked->listed && policy == XB_POLICY_MONITOR)
-		return "the policy is monitor";
-	return asked->listed ? "listed" : "not listed";
+		return allow_only_reason(asked, room);
+	return asked->listed ? listed_reason(view, asked, room) : "not listed";
 }
 
 /* The strictest verdict of all that covers a listed name. */
@@ -160,8 +202,9 @@ static int name_reason(const struct view *view, const struct asked *asked, enum 
  * (169.254.0.0/16 is allowed automatically), else one that is listed, for allow-only. 0: none was
  * found.
  */
-static int find_source(const struct view *view, struct xb_entry *source)
+static int find_source(const struct view *view, uint16_t port, struct xb_entry *source)
 {
+	const struct xb_service to = {XB_SERVICE_UDP, port, port};
 	static const uint32_t addresses[] = {0xa9fe0001, 0xc0000201, 0xc6336401, 0xcb007101};
 	const size_t count = sizeof(addresses) / sizeof(addresses[0]);
 	enum xb_verdict verdict = XB_PROBE_NONE;
@@ -171,7 +214,7 @@ static int find_source(const struct view *view, struct xb_entry *source)
 	*source = (struct xb_entry){.kind = XB_HOST4, .length = 32};
 	for (size_t i = 0; !error && i < count && verdict != XB_PROBE_PASS; i++) {
 		source->hi = (uint64_t)addresses[i] << 32;
-		error = xb_testrun(&view->anchor, source, &verdict);
+		error = xb_testrun(&view->anchor, source, &to, &verdict);
 	}
 	if (error || verdict == XB_PROBE_PASS || !view->txn)
 		return error ? error : verdict == XB_PROBE_PASS;
@@ -183,7 +226,7 @@ static int find_source(const struct view *view, struct xb_entry *source)
 	if (error <= 0 || !xb_entry_is_ipv4(&walk.entry))
 		return error < 0 ? error : 0;
 	source->hi = walk.entry.hi;
-	error = xb_testrun(&view->anchor, source, &verdict);
+	error = xb_testrun(&view->anchor, source, &to, &verdict);
 	return error ? error : verdict == XB_PROBE_PASS;
 }
 
@@ -191,9 +234,10 @@ static int find_source(const struct view *view, struct xb_entry *source)
 static int ask_name(const struct view *view, const struct asked *asked, enum xb_verdict *verdict,
 		    const char **why)
 {
-	uint16_t port = view->txn ? view->txn->meta.ports.dns[0] : 0;
+	uint16_t stored = view->txn ? view->txn->meta.ports.dns[0] : 0;
+	uint16_t port = stored ? stored : XB_DNS_PORT;
 	struct xb_entry source;
-	int found = view->anchored ? find_source(view, &source) : 1, error = 0;
+	int found = view->anchored ? find_source(view, port, &source) : 1, error = 0;
 
 	*verdict = XB_PROBE_NONE;
 	if (found < 0)
@@ -204,17 +248,17 @@ static int ask_name(const struct view *view, const struct asked *asked, enum xb_
 		return 0;
 	}
 	if (view->anchored)
-		error = xb_testrun_name(&view->anchor, &source, port ? port : XB_DNS_PORT,
-					&asked->entry, verdict);
+		error = xb_testrun_name(&view->anchor, &source, port, &asked->entry, verdict);
 	return error ? error : name_reason(view, asked, *verdict, why);
 }
 
 static int ask_source(const struct view *view, const struct asked *asked, enum xb_verdict *verdict,
-		      const char **why)
+		      char room[WHY], const char **why)
 {
-	int error = view->anchored ? xb_testrun(&view->anchor, &asked->entry, verdict) : 0;
+	int error =
+		view->anchored ? xb_testrun(&view->anchor, &asked->entry, view->to, verdict) : 0;
 
-	*why = source_reason(view, asked, *verdict);
+	*why = source_reason(view, asked, *verdict, room);
 	return error;
 }
 
@@ -236,22 +280,22 @@ static int tell_verdict(const struct view *view, const struct asked *asked, json
 {
 	const struct xb_entry *entry = &asked->entry;
 	enum xb_verdict verdict = XB_PROBE_NONE;
-	char text[XB_ENTRY_TEXT];
+	char text[XB_ENTRY_TEXT], room[WHY];
 	const char *why;
 	int error;
 
 	if (!xb_entry_is_name(entry) && entry->length != xb_entry_full_length(entry))
 		return 0;
 	error = xb_entry_is_name(entry) ? ask_name(view, asked, &verdict, &why)
-					: ask_source(view, asked, &verdict, &why);
+					: ask_source(view, asked, &verdict, room, &why);
 	if (error)
 		return error;
 	if (answer) {
 		json_object_set_new(answer, "kernel", json_string(verdicts[verdict].name));
 		json_object_set_new(answer, "reason", json_string(why));
 	} else if (!view->cli->quiet) {
-		printf("%s %s now: %s\n", xb_entry_format(entry, text), verdicts[verdict].words,
-		       why);
+		printf("%s%s%s %s now: %s\n", xb_entry_format(entry, text), view->to ? " to " : "",
+		       view->to_text, verdicts[verdict].words, why);
 	}
 	return 0;
 }
@@ -264,15 +308,15 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 	struct asked asked = {.entry = *entry};
 	bool says = !answer && !view->cli->quiet;
 	char text[XB_ENTRY_TEXT];
-	int error = view->allow ? 0 : covering(view, entry, by, &asked.listed);
+	int error = view->allow ? 0 : covering(view, entry, by, &asked.holding, &asked.listed);
 
 	xb_entry_format(entry, text);
-	if (!error && !asked.listed && says && !view->allow)
-		printf("%s is not listed\n", text);
+	if (!error && !is_listed(view, &asked) && says && !view->allow)
+		printf("%s is not listed%s%s\n", text, view->to ? " for " : "", view->to_text);
 	if (!error && !asked.listed && !view->allow)
 		error = look_for_expired(view, entry, answer, "expired", &asked.expired);
 	if (!error)
-		error = covering(view, &allow, by_allow, &asked.allowed);
+		error = covering(view, &allow, by_allow, NULL, &asked.allowed);
 	if (!error && !asked.allowed && says && view->allow)
 		printf("%s is not allowed\n", text);
 	if (!error && !asked.allowed)
@@ -280,8 +324,11 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 					 &asked.allow_expired);
 	if (answer) {
 		json_object_set_new(answer, "entry", json_string(text));
+		if (view->to)
+			json_object_set_new(answer, "to", json_string(view->to_text));
 		if (!view->allow) {
-			json_object_set_new(answer, "listed", json_boolean(asked.listed));
+			json_object_set_new(answer, "listed",
+					    json_boolean(is_listed(view, &asked)));
 			json_object_set(answer, "by", by);
 		}
 		json_object_set_new(answer, "allowed", json_boolean(asked.allowed));
@@ -293,7 +340,7 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 	json_decref(by);
 	json_decref(by_allow);
 	json_decref(answer);
-	*found = view->allow ? asked.allowed : asked.listed;
+	*found = view->allow ? asked.allowed : is_listed(view, &asked);
 	return error;
 }
 
@@ -312,20 +359,54 @@ static int open_view(struct view *view)
 	return error == -ENOENT ? 0 : error;
 }
 
+static const struct option_spec options[] = {
+	{"to", "SERVICE", 't', .help = "ask about packets to tcp/PORT, udp/PORT or icmp"},
+	{0},
+};
+
+/* `allow test` has no options: what is allowed is allowed for every service. */
+static bool take_options(struct view *view, int argc, char **argv, struct xb_service *to)
+{
+	const struct option_spec *table = view->allow ? NULL : options;
+	int option;
+
+	while ((option = cli_option(view->cli, argc, argv, table)) == 't') {
+		if (xb_service_parse(optarg, to))
+			return cli_fail(), false;
+		view->to = to;
+		xb_scope_format(&(struct xb_scope){1, {*to}}, view->to_text);
+	}
+	return option == -1;
+}
+
+static int check_entry(const struct view *view, const char *text)
+{
+	uint8_t form[XB_NAME_BYTES];
+	struct xb_entry asked;
+	int error = xb_entry_parse(text, strlen(text), form, &asked, NULL);
+
+	if (!error && view->to && xb_entry_is_name(&asked))
+		error = xb_input_error("--to is for addresses: queries for %s are judged at the "
+				       "ports that `bloomctl ports` shows",
+				       XB_SHOW(text));
+	return error;
+}
+
 int show_test(struct cli *cli, int argc, char **argv, bool allow)
 {
 	struct view view = {.cli = cli, .allow = allow, .now = (uint32_t)time(NULL)};
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry asked;
+	struct xb_service to;
 	bool absent = false;
 	int error, code;
 
-	if (cli_option(cli, argc, argv, NULL) != -1)
+	if (!take_options(&view, argc, argv, &to))
 		return EXIT_USAGE;
 	if (optind == argc)
 		return cli_usage(cli, "%stest needs at least one entry", allow ? "allow " : "");
 	for (int i = optind; i < argc; i++)
-		if (xb_entry_parse(argv[i], strlen(argv[i]), form, &asked, NULL))
+		if (check_entry(&view, argv[i]))
 			return cli_fail();
 	view.answers = json_array();
 	error = open_view(&view);
@@ -360,6 +441,7 @@ const struct verb verb_test = {
 	.name = "test",
 	.summary = "show whether entries are listed, and by what",
 	.operands = {{.name = "ENTRY..."}},
+	.options = options,
 	.run = run,
-	.examples = {"test 192.0.2.7", "test www.example.com"},
+	.examples = {"test 192.0.2.7 www.example.com", "test 192.0.2.7 --to tcp/25"},
 };
