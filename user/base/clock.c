@@ -71,6 +71,16 @@ int64_t xb_clock_boot_shift(void)
 	return shift.boot;
 }
 
+uint32_t xb_clock_boot(void)
+{
+	struct timespec now;
+	int64_t ns;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	ns = (int64_t)now.tv_sec * (int64_t)XB_SECOND + now.tv_nsec - xb_clock_boot_shift();
+	return ns > 0 ? (uint32_t)(ns / (int64_t)XB_SECOND) : 0;
+}
+
 int xb_clock_check(void)
 {
 	if (!shift.looked)

@@ -11,6 +11,9 @@
 /* What bpf_ktime_get_ns() says now: CLOCK_MONOTONIC of the initial time namespace, ns. */
 uint64_t xb_clock(void);
 
+/* CLOCK_BOOTTIME of the initial time namespace, seconds: bpf_ktime_get_boot_ns(). */
+uint32_t xb_clock_boot(void);
+
 /* By how much this process sees the time since boot (/proc/PID/stat, CLOCK_BOOTTIME) shifted, in
  * ns. */
 int64_t xb_clock_boot_shift(void);

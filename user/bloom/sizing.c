@@ -19,16 +19,24 @@ static double word_rate(uint32_t probes, double marks)
 	return (1 - one) / 64 + both * 63 / 64;
 }
 
+static double poisson(double keys, double load)
+{
+	return exp(keys * log(load) - load - lgamma(keys + 1));
+}
+
+/* Far enough that the rest of the distribution does not count. */
+static double last_of(double load)
+{
+	return load + 12 * sqrt(load) + 30;
+}
+
 double xb_expected_rate(double load, uint32_t probes)
 {
 	uint32_t each = probes / XB_BLOCK_WORDS;
-	double last = load + 12 * sqrt(load) + 30, rate = 0;
+	double last = last_of(load), rate = 0;
 
-	for (double keys = 0; keys < last; keys++) {
-		double chance = exp(keys * log(load) - load - lgamma(keys + 1));
-
-		rate += chance * pow(word_rate(each, keys * each), XB_BLOCK_WORDS);
-	}
+	for (double keys = 0; keys < last; keys++)
+		rate += poisson(keys, load) * pow(word_rate(each, keys * each), XB_BLOCK_WORDS);
 	return rate;
 }
 
@@ -71,4 +79,45 @@ uint64_t xb_size_headroom(uint64_t keys)
 	uint64_t part = keys / 64;
 
 	return part > 8192 ? part : 8192;
+}
+
+double xb_known_rate(double load)
+{
+	double last = last_of(load), rate = 0;
+
+	for (double keys = 0; keys < last; keys++)
+		rate += poisson(keys, load) *
+			pow(1 - pow(1 - 1.0 / XB_KNOWN_HALF, keys), XB_KNOWN_WORDS);
+	return 2 * rate - rate * rate;
+}
+
+int xb_size_known(uint64_t capacity, double rate, uint32_t *lines)
+{
+	double low = 1e-3, high = XB_KNOWN_HALF * XB_KNOWN_WORDS, wanted;
+
+	for (int i = 0; i < 50; i++) {
+		double middle = (low + high) / 2;
+
+		if (xb_known_rate(middle) > rate)
+			high = middle;
+		else
+			low = middle;
+	}
+	wanted = ceil((double)capacity / low);
+	if (wanted > UINT32_MAX)
+		return xb_input_error("%llu sources at a rate of %s are more than one filter can "
+				      "be addressed for",
+				      (unsigned long long)capacity, XB_NUMBER(rate));
+	*lines = wanted < 1 ? 1 : (uint32_t)wanted;
+	return 0;
+}
+
+double xb_known_sources(uint64_t bits, uint64_t lines)
+{
+	double all = (double)lines * XB_KNOWN_WORDS * XB_KNOWN_HALF;
+
+	/* A full one says only that there were many. */
+	if ((double)bits > all - 1)
+		bits = (uint64_t)(all - 1);
+	return -(double)lines * XB_KNOWN_HALF * log1p(-(double)bits / all);
 }
