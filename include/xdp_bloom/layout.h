@@ -297,7 +297,8 @@ struct xb_scopes {
 	__u16 udp;   /* the same */
 	__u16 drops; /* whose packets are dropped */
 	__u16 reserved[3];
-	__u64 identity[XB_CLASSES]; /* a hash of scope and verdict, never 0; 0: the class is not used */
+	__u64 identity[XB_CLASSES]; /* a hash of scope and verdict, never 0; 0: the class is not
+				       used */
 };
 
 enum xb_policy {
@@ -332,8 +333,9 @@ struct xb_params {
 	struct xb_scopes scopes;	  /* all zero without the stage */
 	__u32 scope_cells;		  /* of scope_lengths6, without cell 0 */
 	__u32 reserved;
+	__u64 known; /* identity of the known sources it admits (xdp_bloom/known.h); 0: none */
 };
-_Static_assert(sizeof(struct xb_params) == 344, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 352, "parameters layout");
 
 #define XB_GENERATION_LAYOUT 7
 

@@ -68,12 +68,14 @@
 	  "a query for a listed domain that is over the limit of answers")                         \
 	X(SCOPED_DROPPED, "scoped_dropped", DROP,                                                  \
 	  "the source is listed for the service that it asks for")                                 \
-	X(SCOPED_COUNTED, "scoped_counted", PASS, "the source is listed, and the verdict is count") \
+	X(SCOPED_COUNTED, "scoped_counted", PASS,                                                  \
+	  "the source is listed, and the verdict is count")                                        \
 	X(SCOPED_FRAGMENT, "scoped_fragment", PASS,                                                \
 	  "a later fragment, which has no port to judge by; it is useless without the first")      \
 	X(SCOPED_SHORT, "scoped_short", PASS, "cut before the port of a service")                  \
 	X(SCOPED_HEADERS, "scoped_headers", PASS,                                                  \
-	  "too many IPv6 extension headers to find the port of a service")
+	  "too many IPv6 extension headers to find the port of a service")                         \
+	X(ADMITTED_KNOWN, "admitted_known", PASS, "not listed, but known, under allow-only")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,

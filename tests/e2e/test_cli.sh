@@ -165,7 +165,7 @@ t_completion()
 	completes monitor -q policy mon
 	completes '' policy monitor ''
 	completes '' policy monitor --force ''
-	completes '--force --rollback' policy monitor --
+	completes '--known --force --rollback' policy monitor --
 	completes ads verdict ''
 	completes ads verdict --rollback 60 ''
 	completes 'drop refused nxdomain truncate count' verdict ads ''

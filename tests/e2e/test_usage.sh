@@ -130,10 +130,14 @@ offered()
 t_all_four_agree()
 {
 	local -a commands
+	local verb
 
 	"$root/scripts/synopses" --check "$bloomctl"
-	mapfile -t commands < <(verbs | grep -vx allow)
-	mapfile -t -O ${#commands[@]} commands < <(ctl help allow | awk '/^commands:/ {on = 1} on && $2 {print $2, $3}')
+	mapfile -t commands < <(verbs | grep -vxE 'allow|known')
+	for verb in allow known; do
+		mapfile -t -O ${#commands[@]} commands < <(ctl help $verb |
+			awk '/^commands:/ {on = 1} on && $2 {print $2, $3}')
+	done
 	[[ ${#commands[@]} -gt 28 ]] || fail "too few commands: ${commands[*]}"
 	(offered "${commands[@]}") >"$T/offered"
 	python3 - "$root" "$bloomctl" "$T" <<-'END' || fail "they differ"

@@ -34,7 +34,8 @@ static int take(int fd, int operation)
 
 void xb_locks_make(const char *directory)
 {
-	static const char *const names[] = {XB_WRITER_LOCK, XB_BUILDER_LOCK, XB_COMMIT_LOCK};
+	static const char *const names[] = {XB_WRITER_LOCK, XB_BUILDER_LOCK, XB_COMMIT_LOCK,
+					    XB_KNOWN_LOCK};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		int fd = open_lock(directory, names[i]);

@@ -17,6 +17,9 @@
 /* Taken before both; says that the trial's commit is alive. */
 #define XB_COMMIT_LOCK "commit.lock"
 
+/* Taken behind them: the file of known sources. */
+#define XB_KNOWN_LOCK "known.lock"
+
 /* Creates missing lock files as far as it may: a group may have the right to use lock files, but
  * not to create any. */
 void xb_locks_make(const char *directory);

@@ -12,6 +12,7 @@ enum xb_advice {
 	XB_ADVICE_CONFIRM,	    /* the exact look-up is missing */
 	XB_ADVICE_COMMIT,	    /* an interface is on trial */
 	XB_ADVICE_SHUT_OUT,	    /* a policy would shut everybody out */
+	XB_ADVICE_REMEMBER,	    /* nobody is known, or they are not learned */
 	XB_ADVICE_ATTACH_FIRST,	    /* nothing is enforced */
 	XB_ADVICE_ATTACH_WAITING,   /* wanted interfaces may still be open */
 	XB_ADVICE_REPLACE_OLD,	    /* what is in force has an older layout */

@@ -45,6 +45,8 @@ const char *advice_words(enum xb_advice advice)
 		return "; `bloomctl commit` keeps it";
 	case XB_ADVICE_SHUT_OUT:
 		return " (--force does it all the same)";
+	case XB_ADVICE_REMEMBER:
+		return ": `bloomctl known on` first";
 	case XB_ADVICE_ATTACH_FIRST:
 		return ": `bloomctl attach` first";
 	case XB_ADVICE_ATTACH_WAITING:

@@ -17,6 +17,7 @@
 	X(list)                                                                                    \
 	X(allow)                                                                                   \
 	X(policy)                                                                                  \
+	X(known)                                                                                   \
 	X(verdict)                                                                                 \
 	X(scope)                                                                                   \
 	X(ports)                                                                                   \

@@ -20,6 +20,7 @@
 #include "bloomd/expiry.h"
 #include "bloomd/feeds/feeds.h"
 #include "bloomd/http/http.h"
+#include "bloomd/known.h"
 #include "bloomd/base/log.h"
 #include "engine/carry.h"
 #include "engine/session.h"
@@ -39,6 +40,7 @@ struct running {
 	struct control *control;
 	struct http *http;
 	struct events *events;
+	struct known *known;
 	int lock;
 };
 
@@ -182,11 +184,14 @@ static int start(struct running *running)
 		error = http_start(&running->agent, &running->http);
 	if (!error)
 		error = events_start(&running->agent, &running->events);
+	if (!error)
+		error = known_start(&running->agent, &running->known);
 	return error;
 }
 
 static void stop(struct running *running)
 {
+	known_stop(running->known);
 	events_stop(running->events);
 	control_stop(running->control);
 	feeds_stop(running->feeds);

@@ -62,6 +62,17 @@ static int build(const struct xb_writer *writer, struct xb_build *build,
 	return xb_build_lacks_room(error) ? build_within_room(writer, build, keys, built) : error;
 }
 
+static int open_known(const struct xb_writer *writer, struct xb_knownpins *known)
+{
+	int error = xb_knownpins_open(writer->paths->pins, known);
+
+	return error == -ENOENT ? xb_system_error(0,
+						  "known sources are to be admitted, but their "
+						  "maps are missing in %s",
+						  writer->paths->pins)
+				: error;
+}
+
 static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
 		   struct xb_generation **built)
 {
@@ -78,13 +89,20 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 		.ports = txn->meta.ports,
 		.answer_limit = txn->meta.answer_limit,
 	};
+	bool admits_known = txn->meta.policy == XB_POLICY_ALLOW_ONLY && txn->meta.admits_known;
+	struct xb_knownpins known = xb_no_knownpins;
 	struct xb_snapshot keys;
-	int error = xb_snapshot_take(txn, &keys);
+	int error = admits_known && built ? open_known(writer, &known) : 0;
 
 	if (error)
 		return error;
-	error = build(writer, &wanted, &keys, built);
-	xb_snapshot_free(&keys);
+	wanted.known = known.known ? &known : NULL;
+	error = xb_snapshot_take(txn, &keys);
+	if (!error) {
+		error = build(writer, &wanted, &keys, built);
+		xb_snapshot_free(&keys);
+	}
+	xb_knownpins_close(&known);
 	return error;
 }
 

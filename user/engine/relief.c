@@ -22,6 +22,8 @@ bool xb_relief_is(const struct xb_meta *before, const struct xb_txn *txn)
 	       (!after->capacity || after->capacity <= before->capacity) &&
 	       !(xb_meta_rate(after) < xb_meta_rate(before)) &&
 	       after->unconfirmed == before->unconfirmed &&
+	       (after->policy != XB_POLICY_ALLOW_ONLY ||
+		after->admits_known == before->admits_known) &&
 	       after->answer_limit == before->answer_limit &&
 	       !memcmp(&after->ports, &before->ports, sizeof(after->ports));
 }

@@ -15,6 +15,7 @@
 #include "base/ifname.h"
 #include "base/program.h"
 #include "engine/autoallow.h"
+#include "engine/known.h"
 #include "engine/place.h"
 #include "engine/reconcile.h"
 #include "engine/relief.h"
@@ -327,6 +328,25 @@ static int match_interfaces(struct xb_writer *writer)
 	return error;
 }
 
+/* Before the filter, which may look them up. Nothing but that filter needs them: without them a
+ * command does all else that it has to. */
+static void settle_known(struct xb_writer *writer, bool wanted)
+{
+	struct xb_known_wish wish;
+	struct xb_txn *txn;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (!error) {
+		error = xb_known_wish_get(txn, &wish);
+		xb_txn_abort(txn);
+	}
+	if (!error)
+		error = xb_known_settle(writer->paths, &wish,
+					wanted || writer->how & XB_WRITE_SETTLE);
+	if (error)
+		xb_warning("known sources are not remembered: %s", xb_error_message());
+}
+
 int xb_repair(struct xb_writer *writer)
 {
 	bool current = false, mapped = false;
@@ -342,6 +362,7 @@ int xb_repair(struct xb_writer *writer)
 		error = read_wishes(writer, &store, &count, &current, &mapped);
 	if (error || writer->foreign)
 		return error;
+	settle_known(writer, count);
 	if (mapped)
 		move_mapped(writer);
 	if (!count)

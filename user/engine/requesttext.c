@@ -100,7 +100,8 @@ static void say_request(struct line *line, const struct xb_request *request)
 	case XB_REQUEST_ATTACH:
 		return say_attach(line, &request->attach);
 	case XB_REQUEST_POLICY:
-		return say(line, "policy %s%s", xb_policy_name(request->policy.policy),
+		return say(line, "policy %s%s%s", xb_policy_name(request->policy.policy),
+			   request->policy.known ? " --known" : "",
 			   request->policy.force ? " --force" : "");
 	case XB_REQUEST_VERDICT:
 		return say(line, "verdict %s %s", request->verdict.list,

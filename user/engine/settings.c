@@ -4,23 +4,42 @@
 #include "base/error.h"
 #include "base/program.h"
 #include "engine/writepath.h"
+#include "store/knownwish.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
 #include "store/lists.h"
+
+static bool lists_none(const struct xb_totals *totals)
+{
+	return !(totals->host4 + totals->prefix4 + totals->net6);
+}
+
+/* What the policy needs that is not there. */
+static int check_known(struct xb_writer *writer)
+{
+	struct xb_known_wish wish;
+	int error = xb_known_wish_get(writer->txn, &wish);
+
+	if (error || wish.on)
+		return error;
+	return xb_input_error("nobody is known, since nobody is remembered%s",
+			      xb_advice(XB_ADVICE_REMEMBER));
+}
 
 static int set_policy(struct xb_writer *writer, void *context)
 {
 	const struct xb_policy_request *request = context;
 	struct xb_meta *meta = &writer->txn->meta;
-	const struct xb_totals *totals = &meta->totals;
+	int error = request->known ? check_known(writer) : 0;
 
-	if (request->policy == XB_POLICY_ALLOW_ONLY) {
-		if (!(totals->host4 + totals->prefix4 + totals->net6) && !request->force)
-			return xb_input_error("no source is listed: allow-only would shut "
-					      "everybody out%s",
-					      xb_advice(XB_ADVICE_SHUT_OUT));
-	}
+	if (error)
+		return error;
+	if (request->policy == XB_POLICY_ALLOW_ONLY && lists_none(&meta->totals) &&
+	    !request->known && !request->force)
+		return xb_input_error("no source is listed: allow-only would shut everybody out%s",
+				      xb_advice(XB_ADVICE_SHUT_OUT));
 	meta->policy = request->policy;
+	meta->admits_known = request->known;
 	writer->txn->edits++;
 	return 0;
 }

@@ -48,7 +48,7 @@ static void warn_if_shut(const struct xb_meta *meta)
 {
 	const struct xb_totals *totals = &meta->totals;
 
-	if (meta->policy == XB_POLICY_ALLOW_ONLY &&
+	if (meta->policy == XB_POLICY_ALLOW_ONLY && !meta->admits_known &&
 	    !(totals->host4 + totals->prefix4 + totals->net6))
 		xb_warning("no source is listed and the policy is allow-only: everybody is "
 			   "shut out but the allowlist");

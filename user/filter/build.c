@@ -126,6 +126,21 @@ static void size_maps(const struct filter_bpf *skeleton, const struct xb_params 
 	}
 }
 
+/* The maps of known sources are those that are pinned, which outlive generations. */
+static int lend_known(const struct xb_build *build, const struct filter_bpf *skeleton)
+{
+	struct bpf_map *state = skeleton->maps.known_state, *sets = skeleton->maps.known_sets;
+	int error;
+
+	if (!build->known) {
+		bpf_map__set_autocreate(state, false);
+		bpf_map__set_autocreate(sets, false);
+		return 0;
+	}
+	error = bpf_map__reuse_fd(state, build->known->state);
+	return error ? error : bpf_map__reuse_fd(sets, build->known->sets);
+}
+
 static int take_fd(int fd, int *out)
 {
 	*out = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -161,6 +176,8 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	skeleton->rodata_params->params = *params;
 	size_maps(skeleton, params);
 	error = xb_anchor_lend(build->anchor, skeleton->obj);
+	if (!error)
+		error = lend_known(build, skeleton);
 	xb_anchor_set_flavour(build->anchor, skeleton->progs.xdp_bloom_filter);
 	if (!error)
 		error = filter_bpf__load(skeleton);
@@ -457,6 +474,7 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 	const struct xb_params own = *params;
 
 	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
+	params->known = build->known ? build->known->known->identity : 0;
 	params->ports = build->ports;
 	params->answer_limit = build->answer_limit;
 	if (keys->scoped_count)
@@ -516,6 +534,7 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *ke
 		xb_generation_close(generation);
 		return error;
 	}
+	generation->known = params->known;
 	snprintf(generation->name, sizeof(generation->name), XB_GENERATION_PREFIX "%016llx",
 		 (unsigned long long)params->generation);
 	error = load(build, generation);

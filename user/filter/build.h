@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "attach/knownpins.h"
 #include "filter/generation.h"
 #include "filter/snapshot.h"
 
@@ -18,6 +19,8 @@ struct xb_build {
 	double rate;	   /* of the Bloom stage, per packet */
 	bool confirm;	   /* with the exact stage behind it */
 	uint32_t policy;   /* enum xb_policy */
+	/* Known sources that allow-only admits; NULL: none. */
+	const struct xb_knownpins *known;
 	struct xb_name_ports ports;
 	uint32_t answer_limit;	  /* answers a second on each CPU; 0: any number */
 	const struct xb_key *key; /* NULL: random */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/knownpins.h"
 #include "attach/pin.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
@@ -316,6 +317,7 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 		return error;
 	}
 	generation->in_force = true;
+	generation->known = generation->params.known ? xb_knownpins_identity(paths->pins) : 0;
 	*out = generation;
 	return 0;
 }
@@ -348,6 +350,16 @@ bool xb_generation_is_sound(const struct xb_generation *generation)
 	return generation->header && !generation->header->dirty;
 }
 
+/* Whether it admits known sources, those of now, just if it should. */
+static bool knows_whom_it_should(const struct xb_generation *generation, const struct xb_meta *meta)
+{
+	uint64_t known = generation->params.known;
+
+	return meta->policy == XB_POLICY_ALLOW_ONLY && meta->admits_known
+		       ? known && known == generation->known
+		       : !known;
+}
+
 bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta)
 {
 	const struct xb_params *params = &generation->params;
@@ -355,6 +367,7 @@ bool xb_generation_fits(const struct xb_generation *generation, const struct xb_
 
 	return !(rate > wanted) && !(rate < wanted) && params->confirm == !meta->unconfirmed &&
 	       params->allow_only == (meta->policy == XB_POLICY_ALLOW_ONLY) &&
+	       knows_whom_it_should(generation, meta) &&
 	       (!params->names.blocks ||
 		(params->answer_limit == meta->answer_limit &&
 		 !memcmp(&params->ports, &meta->ports, sizeof(params->ports))));

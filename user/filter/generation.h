@@ -33,6 +33,7 @@ struct xb_generation {
 	char name[XB_GENERATION_NAME]; /* of its pin directory */
 	int program, map[XB_MAPS];     /* -1: not open */
 	bool in_force;		       /* packets are judged by it */
+	uint64_t known;		       /* identity of the known sources that are pinned now */
 	int file;		       /* counters; -1: lost, or another generation's */
 	struct xb_counters_header *header;
 	size_t file_bytes;

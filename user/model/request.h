@@ -35,6 +35,7 @@ struct xb_attach_request {
 struct xb_policy_request {
 	uint32_t policy; /* enum xb_policy */
 	bool force;	 /* allow-only even while nothing is listed */
+	bool known;	 /* allow-only admits known sources as well */
 };
 
 struct xb_verdict_request {

@@ -50,7 +50,7 @@ struct xb_meta {
 				  transaction writes it, it shows an older page in place of a newer
 				  one */
 	uint32_t answer_limit; /* answers a second on each CPU; 0: any number */
-	uint32_t reserved;
+	uint32_t admits_known; /* 1: allow-only admits known sources as well */
 };
 
 #define XB_META_WITHOUT_MARK  offsetof(struct xb_meta, mark) /* bytes, of earlier schemas */

@@ -133,8 +133,14 @@ static void pass_attach(struct codec *codec, struct xb_attach_request *attach)
 
 static void pass_policy(struct codec *codec, struct xb_policy_request *policy)
 {
+	/* Bits, so that what an earlier version wrote can be read. */
+	uint8_t flags = (uint8_t)(policy->force | policy->known << 1);
+
 	pass_number(codec, &policy->policy, XB_POLICY_ALLOW_ONLY);
-	pass_flag(codec, &policy->force);
+	pass(codec, &flags, sizeof(flags));
+	codec->wrong |= flags > 3;
+	policy->force = flags & 1;
+	policy->known = flags & 2;
 }
 
 static void pass_verdict(struct codec *codec, struct xb_verdict_request *verdict)

@@ -53,10 +53,22 @@ static int show(const struct cli *cli)
 }
 
 static const struct option_spec options[] = {
+	{"known", NULL, 'k', .help = "allow-only admits known sources, too"},
 	{"force", NULL, 'f', .help = "set allow-only even while nothing is listed"},
 	ROLLBACK_OPTION,
 	{0},
 };
+
+/* What somebody would miss who believes that all customers are known. */
+static void tell_known(void)
+{
+	xb_notice(
+		"from now on only known and listed sources pass, with ARP, neighbour discovery, "
+		"DHCP leases and what `bloomctl allow list` shows. Known are those with whom this "
+		"machine had a TCP connection since `bloomctl known on`; not those who use UDP "
+		"services alone, whose connections are forwarded, or end in another network "
+		"namespace (containers): allow these");
+}
 
 static int make(struct cli *cli)
 {
@@ -64,7 +76,9 @@ static int make(struct cli *cli)
 
 	if (xb_policy_wish(&cli->paths, &cli->wish, cli->written))
 		return cli_fail();
-	if (policy == XB_POLICY_ALLOW_ONLY)
+	if (cli->wish.request->policy.known)
+		tell_known();
+	else if (policy == XB_POLICY_ALLOW_ONLY)
 		xb_notice("from now on only listed sources pass, with ARP, neighbour discovery, "
 			  "DHCP leases and what `bloomctl allow list` shows (including the name, "
 			  "time and DHCP servers in use); replies to connections that this machine "
@@ -80,10 +94,12 @@ static int run(struct cli *cli, int argc, char **argv)
 	int option;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
-		if (option != 'f')
-			return EXIT_USAGE;
-		else
+		if (option == 'f')
 			request.policy.force = true;
+		else if (option == 'k')
+			request.policy.known = true;
+		else
+			return EXIT_USAGE;
 	if (optind == argc && cli->wish.seconds)
 		return cli_usage(cli, "without a policy there is nothing to roll back");
 	if (optind == argc)
@@ -92,6 +108,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "policy takes one of enforce, monitor, allow-only");
 	if (xb_policy_parse(argv[optind], &request.policy.policy))
 		return cli_fail();
+	if (request.policy.known && request.policy.policy != XB_POLICY_ALLOW_ONLY)
+		return cli_usage(cli, "--known belongs to the policy allow-only");
 	cli->wish.request = &request;
 	return make(cli);
 }

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/known.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "base/memory.h"
+#include "base/netns.h"
+#include "bloom/sizing.h"
+#include "engine/knownfile.h"
+
+static double rate_of(const struct xb_known_set *set)
+{
+	double rate;
+
+	memcpy(&rate, &set->rate, sizeof(rate));
+	return rate;
+}
+
+/*
+ * What the set that begins to learn may take of the promised rate: half of what the others leave,
+ * so that the sum stays below it (as in Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom
+ * Filters"). If less is wanted than before, the promise is kept when the former sets have gone.
+ */
+static double rate_left(const struct xb_known *known, double wanted)
+{
+	double left = wanted;
+
+	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++)
+		left -= known->lines[i] ? rate_of(&known->set[i]) : 0;
+	return (left > wanted / 8 ? left : wanted / 8) / 2;
+}
+
+static int size_set(struct xb_known_set *set, uint64_t capacity, double rate, uint32_t *lines)
+{
+	int error = xb_size_known(capacity, rate, lines);
+
+	if (error)
+		return error;
+	if ((uint64_t)*lines * sizeof(struct xb_known_line) > xb_memory_available())
+		return xb_system_error(
+			ENOMEM, "%llu known sources need %llu MiB", (unsigned long long)capacity,
+			(unsigned long long)*lines * sizeof(struct xb_known_line) >> 20);
+	*set = (struct xb_known_set){.capacity = capacity};
+	memcpy(&set->rate, &rate, sizeof(rate));
+	return 0;
+}
+
+static int create_empty(const struct xb_paths *paths, const struct xb_known_wish *wish,
+			struct xb_knownpins *known)
+{
+	struct xb_known state = {.remember = wish->remember};
+	uint32_t lines = 0;
+	int error = size_set(&state.set[0], wish->capacity, rate_left(&state, wish->rate), &lines);
+
+	if (!error && getrandom(&state.key, sizeof(state.key), 0) != sizeof(state.key))
+		error = xb_system_error(errno, "no random numbers");
+	if (error)
+		return error;
+	state.lines[0] = lines;
+	state.period = (uint64_t)(xb_clock_boot() + wish->remember) << 32;
+	return xb_knownpins_create(paths->pins, &state, known);
+}
+
+static int create(const struct xb_paths *paths, const struct xb_known_wish *wish,
+		  struct xb_knownpins *known)
+{
+	int error = xb_knownfile_load(paths, known);
+
+	if (error == -EUCLEAN)
+		xb_warning("nobody is known any more: %s", xb_error_message());
+	if (error == -EUCLEAN || error == -ENOENT)
+		error = create_empty(paths, wish, known);
+	xb_fault("known-loaded");
+	if (error)
+		return error;
+	error = xb_knownpins_publish(known);
+	if (error)
+		xb_knownpins_close(known);
+	return error;
+}
+
+static void set_remember(struct xb_known *known, uint32_t remember)
+{
+	uint32_t latest = xb_clock_boot() + remember;
+	uint64_t period = __atomic_load_n(&known->period, __ATOMIC_SEQ_CST);
+
+	if (known->remember == remember)
+		return;
+	__atomic_store_n(&known->remember, remember, __ATOMIC_SEQ_CST);
+	while (period >> 32 > latest &&
+	       !__atomic_compare_exchange_n(&known->period, &period,
+					    (uint64_t)latest << 32 | (uint32_t)period, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+}
+
+/* What has been forgotten whole. */
+static void end_old_sets(struct xb_knownpins *known, uint32_t now)
+{
+	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++)
+		if (known->known->lines[i] && i != known->known->learner &&
+		    now - known->known->set[i].stopped >= 2)
+			xb_knownpins_remove(known, i);
+}
+
+static uint64_t most_fresh(const struct xb_known_set *set)
+{
+	return set->fresh[0] > set->fresh[1] ? set->fresh[0] : set->fresh[1];
+}
+
+/* How many sources the set that learns should have room for; its own capacity: it will do. */
+static uint64_t wanted_capacity(const struct xb_known *known, const struct xb_known_wish *wish)
+{
+	const struct xb_known_set *set = &known->set[known->learner];
+	uint64_t capacity = set->capacity > wish->capacity ? set->capacity : wish->capacity;
+
+	/* Few sets have to last for two periods, so a new one is much larger. */
+	if (most_fresh(set) > set->capacity - set->capacity / 8 && capacity < 4 * set->capacity)
+		capacity = 4 * set->capacity;
+	return capacity;
+}
+
+static uint32_t free_set(const struct xb_known *known)
+{
+	uint32_t i = 0;
+
+	while (i < XB_KNOWN_SETS && known->lines[i])
+		i++;
+	return i;
+}
+
+/* A larger set, or one of a lower rate, learns from now on. */
+static int grow(struct xb_knownpins *pins, const struct xb_known_wish *wish, uint32_t now)
+{
+	struct xb_known *known = pins->known;
+	uint32_t set = free_set(known), lines;
+	uint64_t capacity = wanted_capacity(known, wish);
+	struct xb_known_set sized;
+	int error;
+
+	if (capacity == known->set[known->learner].capacity &&
+	    rate_of(&known->set[known->learner]) <= wish->rate)
+		return 0;
+	if (set == XB_KNOWN_SETS)
+		return xb_system_error(
+			0, "their filter is full, and has grown %d times in two periods",
+			XB_KNOWN_SETS - 1);
+	error = size_set(&sized, capacity, rate_left(known, wish->rate), &lines);
+	if (error)
+		return error;
+	sized.stopped = now; /* should it never begin */
+	known->set[set] = sized;
+	error = xb_knownpins_add(pins, set, lines);
+	if (error)
+		return error;
+	known->set[known->learner].stopped = now;
+	xb_fault("known-grown");
+	__atomic_store_n(&known->learner, (uint16_t)set, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+/* Each is done by the next command if it fails now. */
+static void tend(struct xb_knownpins *known, const struct xb_known_wish *wish, bool at_home)
+{
+	uint64_t here = xb_netns_self().cookie;
+	uint32_t now;
+
+	set_remember(known->known, wish->remember);
+	now = xb_known_turn(known->known, xb_clock_boot());
+	end_old_sets(known, now);
+	if (at_home && here && known->known->netns != here)
+		__atomic_store_n(&known->known->netns, here, __ATOMIC_SEQ_CST);
+	if (grow(known, wish, now))
+		xb_warning("more strangers than wanted are taken for known: %s",
+			   xb_error_message());
+	if (!xb_knownpins_learns(known->pins) && xb_knownpins_learn(known))
+		xb_warning("known sources are not learned: %s", xb_error_message());
+}
+
+static int end(const struct xb_paths *paths)
+{
+	if (!xb_knownpins_identity(paths->pins)) {
+		xb_knownpins_destroy(paths->pins);
+		return 0;
+	}
+	if (xb_known_save(paths)) {
+		xb_warning("known sources are still learned, since they cannot be saved: %s",
+			   xb_error_message());
+		return 0;
+	}
+	xb_fault("known-saved");
+	xb_knownpins_destroy(paths->pins);
+	return 0;
+}
+
+int xb_known_settle(const struct xb_paths *paths, const struct xb_known_wish *wish, bool at_home)
+{
+	struct xb_knownpins known;
+	int error;
+
+	if (!wish->on)
+		return end(paths);
+	error = xb_knownpins_open(paths->pins, &known);
+	if (error == -ENOENT)
+		error = create(paths, wish, &known);
+	if (error)
+		return error;
+	tend(&known, wish, at_home);
+	xb_knownpins_close(&known);
+	return 0;
+}
+
+int xb_known_save(const struct xb_paths *paths)
+{
+	struct xb_knownpins known;
+	int error = xb_knownpins_open(paths->pins, &known);
+
+	if (error)
+		return error;
+	error = xb_knownfile_save(paths, &known);
+	xb_knownpins_close(&known);
+	return error;
+}
+
+int xb_known_clear(const struct xb_paths *paths)
+{
+	int error = xb_knownfile_remove(paths);
+
+	if (!error)
+		xb_knownpins_destroy(paths->pins);
+	return error;
+}
+
+#define SAMPLE 65536 /* lines */
+
+/* Bits of this period, of the one before, of either; and how likely a stranger is taken for known.
+ */
+struct sample {
+	uint64_t now, before, either, lines;
+	double rate;
+};
+
+static void add_line(struct sample *sample, const struct xb_known_line *line, uint32_t number)
+{
+	const uint64_t half = xb_known_half(0);
+	double odds[2] = {1, 1};
+
+	for (uint32_t i = 0; i < XB_KNOWN_WORDS; i++) {
+		uint64_t word =
+			xb_known_turned(__atomic_load_n(&line->word[i], __ATOMIC_RELAXED), number);
+		uint64_t halves[2] = {word & half, word >> XB_KNOWN_HALF & half};
+
+		for (uint32_t j = 0; j < 2; j++)
+			odds[j] *= __builtin_popcountll(halves[j]) / (double)XB_KNOWN_HALF;
+		sample->now += (uint64_t)__builtin_popcountll(halves[number & 1]);
+		sample->before += (uint64_t)__builtin_popcountll(halves[~number & 1]);
+		sample->either += (uint64_t)__builtin_popcountll(halves[0] | halves[1]);
+	}
+	sample->rate += odds[0] + odds[1] - odds[0] * odds[1];
+	sample->lines++;
+}
+
+static int add_set(struct xb_knownpins *pins, uint32_t set, uint32_t number,
+		   struct xb_known_view *view)
+{
+	const struct xb_known_line *lines = xb_knownpins_lines(pins, set);
+	uint32_t count = pins->known->lines[set], step = count / SAMPLE + 1;
+	struct sample sample = {0};
+	double scale;
+
+	if (!lines)
+		return -EIO;
+	for (uint32_t i = 0; i < count; i += step)
+		add_line(&sample, &lines[i], number);
+	scale = (double)count / (double)sample.lines;
+	view->sets++;
+	view->lines += count;
+	view->rate += sample.rate / (double)sample.lines;
+	view->now += scale * xb_known_sources(sample.now, sample.lines);
+	view->before += scale * xb_known_sources(sample.before, sample.lines);
+	view->sources += scale * xb_known_sources(sample.either, sample.lines);
+	return 0;
+}
+
+static int look(struct xb_knownpins *pins, struct xb_known_view *view)
+{
+	const struct xb_known *known = pins->known;
+	uint32_t up = xb_clock_boot(),
+		 number = (uint32_t)xb_known_next(known->period, known->remember, up);
+	uint32_t ends = (uint32_t)(xb_known_next(known->period, known->remember, up) >> 32);
+	uint64_t counts[XB_KNOWN_COUNTS], here = xb_netns_self().cookie;
+	int error = xb_knownpins_counts(pins, counts);
+
+	view->there = true;
+	view->elsewhere = here && known->netns != here;
+	view->remember = known->remember;
+	view->left = ends > up ? ends - up : 0;
+	view->capacity = known->set[known->learner].capacity;
+	view->learned = counts[XB_KNOWN_LEARNED];
+	view->renewed = counts[XB_KNOWN_RENEWED];
+	view->lost = counts[XB_KNOWN_LOST];
+	for (uint32_t i = 0; !error && i < XB_KNOWN_SETS; i++)
+		if (known->lines[i] && pins->set[i] >= 0)
+			error = add_set(pins, i, number, view);
+	return error;
+}
+
+int xb_known_look(const struct xb_paths *paths, struct xb_known_view *view)
+{
+	struct xb_knownpins known;
+	int error = xb_knownpins_open(paths->pins, &known);
+
+	*view = (struct xb_known_view){.learns = xb_knownpins_learns(paths->pins),
+				       .saved = xb_knownfile_saved(paths)};
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	error = look(&known, view);
+	xb_knownpins_close(&known);
+	return error;
+}
+
+static struct xb_probes probes_of(const struct xb_known *known, bool ipv4, uint64_t hi)
+{
+	return xb_probes_of(&known->key,
+			    ipv4 ? xb_known_hash_ipv4(&known->key, (uint32_t)(hi >> 32))
+				 : xb_known_hash_ipv6(&known->key, hi));
+}
+
+static struct xb_known_line *line_of(struct xb_knownpins *pins, uint32_t set,
+				     const struct xb_probes *probes)
+{
+	uint32_t lines = pins->known->lines[set];
+	struct xb_known_line *all =
+		lines && pins->set[set] >= 0 ? xb_knownpins_lines(pins, set) : NULL;
+
+	return all ? &all[xb_scale(probes->place, lines)] : NULL;
+}
+
+int xb_known_test(const struct xb_paths *paths, bool ipv4, uint64_t hi, bool *known)
+{
+	struct xb_knownpins pins;
+	struct xb_probes probes;
+	uint32_t number;
+	int error = xb_knownpins_open(paths->pins, &pins);
+
+	*known = false;
+	if (error)
+		return error;
+	probes = probes_of(pins.known, ipv4, hi);
+	number = (uint32_t)pins.known->period;
+	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++) {
+		const struct xb_known_line *line = line_of(&pins, i, &probes);
+
+		*known |= line && xb_known_line_has(line, &probes, number);
+	}
+	xb_knownpins_close(&pins);
+	return 0;
+}
+
+/* Bits of the period of this parity in a word. */
+static int bits_of(uint64_t word, uint32_t half, uint32_t number)
+{
+	return __builtin_popcountll(xb_known_turned(word, number) & xb_known_half(half));
+}
+
+/*
+ * One bit is enough: all eight of them would take more of the others. It is the one in the word
+ * that has most, where it is least likely to be another's. Returns how many sources had it, too.
+ */
+static double clear_bit(struct xb_known_line *line, const struct xb_probes *probes, uint32_t half,
+			uint32_t number)
+{
+	uint32_t fullest = 0;
+	uint64_t bits = 0;
+	double sources;
+
+	for (uint32_t i = 0; i < XB_KNOWN_WORDS; i++) {
+		bits += (uint64_t)bits_of(line->word[i], half, number);
+		if (bits_of(line->word[i], half, number) >
+		    bits_of(line->word[fullest], half, number))
+			fullest = i;
+	}
+	__atomic_fetch_and(&line->word[fullest],
+			   ~(1ULL << (xb_known_bit(probes, fullest) + XB_KNOWN_HALF * half)),
+			   __ATOMIC_SEQ_CST);
+	sources = xb_known_sources(bits, 1);
+	return sources > 1 ? (sources - 1) / XB_KNOWN_HALF : 0;
+}
+
+int xb_known_forget(const struct xb_paths *paths, bool ipv4, uint64_t hi, bool *was_known,
+		    double *others)
+{
+	struct xb_knownpins pins;
+	struct xb_probes probes;
+	uint32_t number;
+	int error = xb_knownpins_open(paths->pins, &pins);
+
+	*was_known = false;
+	*others = 0;
+	if (error)
+		return error;
+	probes = probes_of(pins.known, ipv4, hi);
+	number = (uint32_t)pins.known->period;
+	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++) {
+		struct xb_known_line *line = line_of(&pins, i, &probes);
+
+		if (!line || !xb_known_line_has(line, &probes, number))
+			continue;
+		*was_known = true;
+		for (uint32_t half = 0; half < 2; half++)
+			*others += clear_bit(line, &probes, half, number);
+	}
+	xb_knownpins_close(&pins);
+	return 0;
+}
