@@ -106,7 +106,7 @@ XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key *key, __u64 hi, __u64 lo, 
 XB_HASH_INLINE __u64 xb_hash_scoped4(const struct xb_key *key, __u32 class, __u32 length,
 				     __u32 address)
 {
-	return xb_mix64(key->a ^ ((__u64)class << 38 | (__u64)length << 32 | address));
+	return xb_mix64(key->a ^ ((__u64) class << 38 | (__u64)length << 32 | address));
 }
 
 /* An IPv6 prefix in a class: as xb_hash_ipv6(), with the class beside the length. */

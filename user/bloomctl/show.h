@@ -11,7 +11,8 @@
 #include "store/walk.h"
 
 /* {"entry": ..., "lists": [{"name", "verdict"?, "scope"?, "added", "expires"?, "comment"?}]}; the
- * verdict: of a domain that is listed, or count; the scope: of an address, if it is not all. `only`: XB_ANY_LIST or one list. */
+ * verdict: of a domain that is listed, or count; the scope: of an address, if it is not all.
+ * `only`: XB_ANY_LIST or one list. */
 json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
 			uint32_t only);
 

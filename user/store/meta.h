@@ -77,8 +77,8 @@ uint32_t xb_meta_checksum(struct xb_meta *meta);
 /* Converts the record of schemas 1 to 5, all of which were shorter, to the present layout. */
 int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value);
 
-/* Does the same for schema 6, whose record lacks only the limit of answers, and for schemas 7 and 8,
- * whose record has the present size: checks the checksum. Their change log stays valid. */
+/* Does the same for schema 6, whose record lacks only the limit of answers, and for schemas 7 and
+ * 8, whose record has the present size: checks the checksum. Their change log stays valid. */
 int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value);
 
 #endif

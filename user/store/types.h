@@ -72,7 +72,7 @@ struct xb_txn {
 	size_t list_count, list_room;
 	struct xb_list_index by_name, by_id;
 	struct xb_arena scopes; /* of the lists */
-	uint32_t classes;	/* a bit for each class that a list has, or had in this transaction */
+	uint32_t classes; /* a bit for each class that a list has, or had in this transaction */
 	struct xb_changes change;
 };
 
