@@ -48,8 +48,11 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 	if (source.family == SOURCE_NONE)
 		return account(ctx, source.reason, 0);
 	reason = judge(&source, &at_gate);
-	if (params.scoped.blocks && !xb_reason_drops(reason))
+	if (params.scoped.blocks && !xb_reason_drops(reason)) {
 		reason = scope_judge(ctx, &source, reason, &class);
+		/* A look at host4 that found nothing did not look at the gate either. */
+		at_gate = true;
+	}
 	/* By itself, so that what most packets come to has no test of the reason on its way. */
 	if (reason == XB_CLEAN && !params.allow_only && !params.names.blocks)
 		return account(ctx, XB_CLEAN, source.claimed);

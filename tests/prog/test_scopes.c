@@ -15,9 +15,11 @@
 
 #include "attach/classcounts.h"
 #include "base/error.h"
+#include "support/oracle.h"
 #include "support/rig.h"
 #include "support/service_frame.h"
 
+#define CROWD 20000
 #define HEADS "020000000001 020000000002 "
 
 static struct rig rig;
@@ -378,6 +380,42 @@ static void the_allowlist_wins(void **state)
 	expect("203.0.113.7", "tcp/25", XB_SCOPED_DROPPED);
 }
 
+/* What stands in no list for all services, though the Bloom filter of those has its bits. */
+static struct xb_entry unconfirmed_host(uint64_t *seed)
+{
+	struct xb_entry host;
+	struct service_frame frame;
+
+	do {
+		host = oracle_random(seed, true, 32);
+		frame = frame_to(&host, XB_SERVICE_UDP, 9, FRAME_PLAIN);
+	} while (reason_of(frame.byte, frame.size) != XB_UNCONFIRMED);
+	return host;
+}
+
+static void the_allowlist_wins_behind_a_false_hit(void **state)
+{
+	struct xb_entry *crowd = calloc(CROWD, sizeof(*crowd)), host;
+	char text[XB_ENTRY_TEXT];
+	uint64_t seed = 20261123;
+
+	(void)state;
+	for (int i = 0; i < CROWD; i++)
+		crowd[i] = oracle_random(&seed, true, 32);
+	rig_add_all_to(&rig, crowd, CROWD, "everywhere");
+	rig_rotate(&rig);
+	host = unconfirmed_host(&seed);
+	xb_entry_format(&host, text);
+	rig_add(&rig, text, "mail");
+	rig_allow(&rig, text);
+	expect(text, "udp/9", XB_UNCONFIRMED); /* still the same filter */
+	expect(text, "tcp/25", XB_ALLOWED);
+	rig_disallow(&rig, text);
+	expect(text, "tcp/25", XB_SCOPED_DROPPED);
+	rig_del(&rig, text, NULL);
+	free(crowd);
+}
+
 static void every_policy(void **state)
 {
 	struct xb_count before = count_of("mail");
@@ -417,11 +455,17 @@ static void without_confirm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_these_ports), cmocka_unit_test(every_form),
-		cmocka_unit_test(headers_in_front), cmocka_unit_test(udp_and_icmp),
-		cmocka_unit_test(the_union),	    cmocka_unit_test(prefixes_beside_each_other),
-		cmocka_unit_test(counting),	    cmocka_unit_test(the_allowlist_wins),
-		cmocka_unit_test(every_policy),	    cmocka_unit_test(without_confirm),
+		cmocka_unit_test(only_these_ports),
+		cmocka_unit_test(every_form),
+		cmocka_unit_test(headers_in_front),
+		cmocka_unit_test(udp_and_icmp),
+		cmocka_unit_test(the_union),
+		cmocka_unit_test(prefixes_beside_each_other),
+		cmocka_unit_test(counting),
+		cmocka_unit_test(the_allowlist_wins),
+		cmocka_unit_test(the_allowlist_wins_behind_a_false_hit),
+		cmocka_unit_test(every_policy),
+		cmocka_unit_test(without_confirm),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
