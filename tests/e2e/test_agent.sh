@@ -157,8 +157,8 @@ status_comes()
 	fail "the STATUS is $(grep "^STATUS=" "$T/notified" | tail -n 1), not $1"
 }
 
-# What it tells a service manager, which here is a script that writes it down.
-t_what_systemd_hears()
+# hear: a service manager, which writes down what it is told.
+hear()
 {
 	python3 -c 'import os, socket, sys
 hears = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -167,7 +167,13 @@ with open(sys.argv[2], "a", buffering=1) as out:
     while True:
         print(hears.recv(4096).decode(), file=out)' "$T/notify" "$T/notified" &
 	wait_for "the manager" test -S "$T/notify"
-	export NOTIFY_SOCKET=$T/notify WATCHDOG_USEC=1000000
+	export NOTIFY_SOCKET=$T/notify
+}
+
+t_what_systemd_hears()
+{
+	hear
+	export WATCHDOG_USEC=1000000
 	begin
 	unset NOTIFY_SOCKET WATCHDOG_USEC
 	wait_for "READY" notified READY=1
@@ -204,6 +210,26 @@ with open(sys.argv[2], "a", buffering=1) as out:
 	kill -CONT "$agent"
 	agent_ends
 	wait_for "STOPPING" notified STOPPING=1
+	kill %1
+}
+
+# A watchdog that has just not heard from it gives a long write all its time.
+t_the_watchdog_waits_for_a_write()
+{
+	hear
+	export WATCHDOG_USEC=600000000
+	begin
+	unset NOTIFY_SOCKET WATCHDOG_USEC
+	wait_for "READY" notified READY=1
+	sleep 2
+	: >"$T/notified"
+	rm -r "$pins"
+	wait_for "the watchdog" notified WATCHDOG=1
+	wait_for "the filter" ctl -q status
+	blocked 10.77.0.3
+	sleep 1
+	[[ $(grep -cx WATCHDOG=1 "$T/notified") -le 3 ]] || fail "it is told too often: $(cat "$T/notified")"
+	agent_ends
 	kill %1
 }
 

@@ -62,7 +62,10 @@ static void retry_in(struct expiry *expiry, uint64_t delay)
 static void sweep(struct expiry *expiry)
 {
 	struct agent *agent = expiry->agent;
-	int error = xb_write(&agent->paths, XB_WRITE_BRIEF, NULL, NULL, &agent->written);
+	int error;
+
+	agent_writes(agent);
+	error = xb_write(&agent->paths, XB_WRITE_BRIEF, NULL, NULL, &agent->written);
 
 	if (error && error != XB_UNMET) {
 		if (!agent_is_busy(error))

@@ -8,11 +8,14 @@
 #include "base/array.h"
 #include "base/error.h"
 
-#define PHASES_MOST 64	   /* times that a client changes from reading to writing, in a group */
-#define READS_MOST  256	   /* requests of a client that do not write, in a group */
-#define READ_WORDS  64	   /* of such a request */
-#define WORDS_MOST  131072 /* of a group, about */
-#define TASKS_KEPT  2048   /* for which memory is kept */
+#define PHASES_MOST 64	  /* times that a client changes from reading to writing, in a group */
+#define READS_MOST  256	  /* requests of a client that do not write, in a group */
+#define READ_WORDS  64	  /* of such a request */
+#define WORDS_MOST  65536 /* of a group; one more request may be added */
+#define TASKS_KEPT  2048  /* for which memory is kept */
+
+/* So no new filter is built for a group that the filter in force has room for. */
+_Static_assert(WORDS_MOST + RESP_WORDS <= XB_CHANGES_MAX, "a group is not bulk");
 
 const char *tasks_keep_text(struct tasks *tasks, const char *text)
 {

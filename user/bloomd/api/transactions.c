@@ -190,6 +190,7 @@ static int write_range(const struct range *range)
 	int error;
 
 	mark_answers(range);
+	agent_writes(agent);
 	error = xb_write(&agent->paths, XB_WRITE_BRIEF, body, (void *)(uintptr_t)range,
 			 &agent->written);
 	snprintf(message, sizeof(message), "%s", error ? xb_error_message() : "");

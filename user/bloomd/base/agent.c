@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <systemd/sd-daemon.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include "bloomd/base/log.h"
 #include "engine/rotate.h"
 #include "engine/session.h"
+
+#define SECOND 1000000 /* us */
 
 uint64_t agent_clock(void)
 {
@@ -99,6 +102,16 @@ static void tell_open(struct agent *agent)
 	else
 		xb_write_tell_open(&agent->written);
 	agent->open = open;
+}
+
+void agent_writes(struct agent *agent)
+{
+	uint64_t now = agent_clock();
+
+	if (agent->heard && now - agent->heard < SECOND)
+		return;
+	agent->heard = now;
+	sd_notify(0, "WATCHDOG=1");
 }
 
 void agent_wrote(struct agent *agent)

@@ -18,6 +18,7 @@ struct agent {
 	struct xb_written written; /* what writes leave, see agent_wrote() */
 	uint32_t open;		   /* interfaces that are not filtered, as it was told */
 	bool growing;		   /* a child builds a larger filter */
+	uint64_t heard;		   /* when agent_writes() told it, agent_clock() */
 };
 
 /* The time by which the parts wait for something: CLOCK_MONOTONIC, us. */
@@ -28,6 +29,10 @@ uint64_t agent_clock(void);
  * a process of its own, so that the loop goes on meanwhile.
  */
 void agent_wrote(struct agent *agent);
+
+/* Before a write: from now on the service manager's watchdog waits for the loop again, though it
+ * may have heard from the loop long ago. At most one message a second. */
+void agent_writes(struct agent *agent);
 
 /*
  * As fork(), for long work beside the loop; an error has its message. The child opens all that it

@@ -191,8 +191,11 @@ static void note_what_is_left(struct events *events)
 static void write_all(struct events *events, const struct look *look)
 {
 	struct agent *agent = events->agent;
-	int error = xb_write(&agent->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_BRIEF, NULL,
-			     NULL, &agent->written);
+	int error;
+
+	agent_writes(agent);
+	error = xb_write(&agent->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_BRIEF, NULL,
+			 NULL, &agent->written);
 
 	if (error && agent_is_busy(error)) {
 		wait_for_others(events);
