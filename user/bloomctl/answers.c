@@ -20,15 +20,13 @@ bool answers_by(uint32_t verdict)
 bool answers_wanted(const struct cli *cli)
 {
 	struct xb_store *store;
-	struct xb_txn *txn = NULL;
+	struct xb_txn *txn;
 	bool wanted = false;
 
-	if (!xb_store_open(cli->paths.state, XB_STORE_READ, &store))
-		xb_store_read(store, &txn);
+	xb_store_begin_reading(cli->paths.state, &store, &txn);
 	for (size_t i = 0; txn && i < txn->list_count; i++)
 		wanted |= answers_by(txn->lists[i].verdict);
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	return wanted;
 }
 

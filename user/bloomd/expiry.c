@@ -28,16 +28,12 @@ static int next_time(const struct agent *agent, uint32_t *when)
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
-	int error = xb_store_open(agent->paths.state, XB_STORE_READ, &store);
+	int error = xb_store_begin_reading(agent->paths.state, &store, &txn);
 
 	if (error)
 		return error;
-	error = xb_store_read(store, &txn);
-	if (!error) {
-		error = xb_expiry_next(txn, when);
-		xb_txn_abort(txn);
-	}
-	xb_store_close(store);
+	error = xb_expiry_next(txn, when);
+	xb_store_end_reading(store, txn);
 	return error;
 }
 

@@ -123,18 +123,15 @@ int xb_dump(struct xb_txn *txn, FILE *out)
 
 int xb_dump_store(const char *state, FILE *out)
 {
-	struct xb_store *store = NULL;
-	struct xb_txn *txn = NULL;
+	struct xb_store *store;
+	struct xb_txn *txn;
 	uint64_t expired;
-	int error = xb_store_open(state, XB_STORE_READ, &store);
+	int error = xb_store_begin_reading(state, &store, &txn);
 
-	if (!error)
-		error = xb_store_read(store, &txn);
 	if (!error)
 		error = xb_expiry_overlook(txn, (uint32_t)time(NULL), &expired);
 	if (!error)
 		error = xb_dump(txn, out);
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	return error;
 }

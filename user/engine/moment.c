@@ -12,17 +12,13 @@ static int read_transaction(const struct xb_paths *paths, uint64_t *number)
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
-	int error = xb_store_open(paths->state, XB_STORE_READ, &store);
+	int error = xb_store_begin_reading(paths->state, &store, &txn);
 
 	if (error)
 		return error == -ENOENT ? 0 : error;
-	error = xb_store_read(store, &txn);
-	if (!error) {
-		*number = mdb_txn_id(txn->txn);
-		xb_txn_abort(txn);
-	}
-	xb_store_close(store);
-	return error;
+	*number = mdb_txn_id(txn->txn);
+	xb_store_end_reading(store, txn);
+	return 0;
 }
 
 int xb_moment_take(const struct xb_paths *paths, struct xb_moment *moment)

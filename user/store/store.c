@@ -296,3 +296,23 @@ int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store 
 	return kept ? use_again(kept, directory, path, use, out)
 		    : open_anew(directory, path, use, out);
 }
+
+int xb_store_begin_reading(const char *directory, struct xb_store **store, struct xb_txn **txn)
+{
+	int error = xb_store_open(directory, XB_STORE_READ, store);
+
+	*txn = NULL;
+	if (!error)
+		error = xb_store_read(*store, txn);
+	if (error) {
+		xb_store_close(*store);
+		*store = NULL;
+	}
+	return error;
+}
+
+void xb_store_end_reading(struct xb_store *store, struct xb_txn *txn)
+{
+	xb_txn_abort(txn);
+	xb_store_close(store);
+}

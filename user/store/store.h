@@ -22,6 +22,11 @@ enum xb_store_use { XB_STORE_READ, XB_STORE_WRITE, XB_STORE_CREATE };
 int xb_store_open(const char *directory, enum xb_store_use use, struct xb_store **store);
 void xb_store_close(struct xb_store *store);
 
+/* Opens the store for reading, with a transaction that sees what is there now. After an error, both
+ * are NULL; -ENOENT as above. The end takes NULL, too. */
+int xb_store_begin_reading(const char *directory, struct xb_store **store, struct xb_txn **txn);
+void xb_store_end_reading(struct xb_store *store, struct xb_txn *txn);
+
 /*
  * For a program that uses the store again and again: from now on it stays open, and every
  * xb_store_open() gives the same one, which is in use until each of them has closed it. A child

@@ -218,14 +218,12 @@ static int find_entries(const char *state, struct meter_view *view)
 
 	if (!view->source_count)
 		return 0;
-	error = xb_store_open(state, XB_STORE_READ, &store);
+	error = xb_store_begin_reading(state, &store, &txn);
 	if (error)
 		return error == -ENOENT ? 0 : error;
-	error = xb_store_read(store, &txn);
 	for (size_t i = 0; !error && i < view->source_count; i++)
 		error = find_entry(txn, &view->sources[i]);
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	return error;
 }
 

@@ -153,18 +153,14 @@ static int read_wanted(const struct cli *cli, struct xb_wanted **wanted, size_t 
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
-	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn);
 
 	if (error)
 		return error == -ENOENT ? 0 : error;
-	error = xb_store_read(store, &txn);
-	if (!error) {
-		error = xb_wanted_all(txn, wanted, count);
-		if (!error && xb_trial_get(txn, trial) == -EIO)
-			error = -EIO;
-		xb_txn_abort(txn);
-	}
-	xb_store_close(store);
+	error = xb_wanted_all(txn, wanted, count);
+	if (!error && xb_trial_get(txn, trial) == -EIO)
+		error = -EIO;
+	xb_store_end_reading(store, txn);
 	return error;
 }
 

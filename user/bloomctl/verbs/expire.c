@@ -14,18 +14,15 @@
 /* Looks without a lock, since a timer asks all the time. */
 static int count_due(const struct cli *cli, uint64_t *due)
 {
-	struct xb_store *store = NULL;
-	struct xb_txn *txn = NULL;
-	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn);
 
 	*due = 0;
 	if (error)
 		return error == -ENOENT ? 0 : error;
-	error = xb_store_read(store, &txn);
-	if (!error)
-		error = xb_expiry_overlook(txn, (uint32_t)time(NULL), due);
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	error = xb_expiry_overlook(txn, (uint32_t)time(NULL), due);
+	xb_store_end_reading(store, txn);
 	return error;
 }
 

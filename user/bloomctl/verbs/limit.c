@@ -35,15 +35,12 @@ static int show(const struct cli *cli)
 {
 	uint32_t limit = XB_ANSWER_LIMIT;
 	struct xb_store *store;
-	struct xb_txn *txn = NULL;
-	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
+	struct xb_txn *txn;
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn);
 
 	if (!error)
-		error = xb_store_read(store, &txn);
-	if (!error)
 		limit = txn->meta.answer_limit;
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	return error && error != -ENOENT ? cli_fail() : answer(cli, limit);
 }
 

@@ -84,15 +84,12 @@ int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *sid
 			name = optarg;
 	if (optind != argc)
 		return cli_usage(cli, "list takes no entries");
-	error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
-	if (!error)
-		error = xb_store_read(store, &txn);
+	error = xb_store_begin_reading(cli->paths.state, &store, &txn);
 	if (!error)
 		error = xb_expiry_overlook(txn, (uint32_t)time(NULL), &expired);
 	if (!error || error == -ENOENT)
 		error = print(cli, txn, side, name);
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	if (error)
 		return cli_fail();
 	return cli->json ? cli_array_end(cli) : cli_done(EXIT_DONE);

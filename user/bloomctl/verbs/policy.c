@@ -34,12 +34,10 @@ static int answer(const struct cli *cli, uint32_t stored, const struct tried *tr
 static int show(const struct cli *cli)
 {
 	struct xb_store *store;
-	struct xb_txn *txn = NULL;
+	struct xb_txn *txn;
 	struct tried tried = {0};
-	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store), code;
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn), code;
 
-	if (!error)
-		error = xb_store_read(store, &txn);
 	if (!error)
 		error = tried_open(cli, txn, &tried);
 	if (error && error != -ENOENT)
@@ -47,8 +45,7 @@ static int show(const struct cli *cli)
 	else
 		code = answer(cli, txn ? txn->meta.policy : XB_POLICY_ENFORCE, &tried);
 	tried_close(&tried);
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	return code;
 }
 

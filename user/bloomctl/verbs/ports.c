@@ -54,15 +54,12 @@ static int show(const struct cli *cli, enum xb_carrier carrier)
 {
 	struct xb_name_ports ports = {.dns = {XB_DNS_PORT}};
 	struct xb_store *store;
-	struct xb_txn *txn = NULL;
-	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
+	struct xb_txn *txn;
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn);
 
 	if (!error)
-		error = xb_store_read(store, &txn);
-	if (!error)
 		ports = txn->meta.ports;
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	return error && error != -ENOENT ? cli_fail() : answer(cli, &ports, carrier);
 }
 

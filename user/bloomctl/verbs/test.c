@@ -346,10 +346,8 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 
 static int open_view(struct view *view)
 {
-	int error = xb_store_open(view->cli->paths.state, XB_STORE_READ, &view->store);
+	int error = xb_store_begin_reading(view->cli->paths.state, &view->store, &view->txn);
 
-	if (!error)
-		error = xb_store_read(view->store, &view->txn);
 	if (!error)
 		error = xb_expiry_overlook(view->txn, view->now, &view->expired);
 	if (error && error != -ENOENT)
@@ -418,8 +416,7 @@ int show_test(struct cli *cli, int argc, char **argv, bool allow)
 			error = answer_one(&view, &asked, &found);
 		absent |= !found;
 	}
-	xb_txn_abort(view.txn);
-	xb_store_close(view.store);
+	xb_store_end_reading(view.store, view.txn);
 	if (view.anchored)
 		xb_anchor_close(&view.anchor);
 	if (error)

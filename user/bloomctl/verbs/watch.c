@@ -106,17 +106,14 @@ static int open_store(struct session *session)
 	int error;
 
 	xb_patience_renew();
-	error = xb_store_open(session->cli->paths.state, XB_STORE_READ, &session->store);
+	error = xb_store_begin_reading(session->cli->paths.state, &session->store, &session->txn);
 	session->opened = true;
-	if (!error)
-		error = xb_store_read(session->store, &session->txn);
 	return error == -ENOENT ? 0 : error;
 }
 
 static void close_store(struct session *session)
 {
-	xb_txn_abort(session->txn);
-	xb_store_close(session->store);
+	xb_store_end_reading(session->store, session->txn);
 	session->txn = NULL;
 	session->store = NULL;
 	session->opened = false;

@@ -42,12 +42,11 @@ struct call turn_call(struct turn *turn, struct client *client, struct client_re
 static int open_store(struct turn *turn)
 {
 	uint64_t hidden;
-	int error = xb_store_open(turn->agent->paths.state, XB_STORE_READ, &turn->store);
+	int error = xb_store_begin_reading(turn->agent->paths.state, &turn->store, &turn->txn);
 
 	if (error)
 		return error == -ENOENT ? 0 : error;
-	error = xb_store_read(turn->store, &turn->txn);
-	return error ? error : xb_expiry_overlook_some(turn->txn, turn->now, LATE_MOST, &hidden);
+	return xb_expiry_overlook_some(turn->txn, turn->now, LATE_MOST, &hidden);
 }
 
 static void open_snapshot(struct turn *turn)
@@ -64,10 +63,7 @@ static void open_snapshot(struct turn *turn)
 
 void turn_close_snapshot(struct turn *turn)
 {
-	if (turn->txn)
-		xb_txn_abort(turn->txn);
-	if (turn->store)
-		xb_store_close(turn->store);
+	xb_store_end_reading(turn->store, turn->txn);
 	turn->txn = NULL;
 	turn->store = NULL;
 	turn->looked = false;

@@ -107,20 +107,17 @@ static void unlink_feed(struct feed *feed)
 static bool list_is_whole(const struct agent *agent, const struct xb_feed_state *state)
 {
 	struct xb_store *store;
-	struct xb_txn *txn = NULL;
+	struct xb_txn *txn;
 	const struct xb_list *list;
-	bool whole = false;
+	bool whole;
 
-	if (xb_store_open(agent->paths.state, XB_STORE_READ, &store)) {
+	if (xb_store_begin_reading(agent->paths.state, &store, &txn)) {
 		xb_error_clear();
 		return false;
 	}
-	if (!xb_store_read(store, &txn)) {
-		list = xb_list_find(txn, state->list);
-		whole = list && list->members == (uint64_t)state->entries;
-	}
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	list = xb_list_find(txn, state->list);
+	whole = list && list->members == (uint64_t)state->entries;
+	xb_store_end_reading(store, txn);
 	return whole;
 }
 
