@@ -285,7 +285,12 @@ flood()
 	[[ $sent -gt 50 ]] || fail "only $sent packets sent"
 }
 
-reaches() { in_client python3 "$root/tests/e2e/peer.py" "$1" "$2" "$(to "$2")" "${3:-$((2 * patience))}"; }
+# reaches tcp|udp SOURCE [SECONDS [PORT]]
+reaches()
+{
+	# shellcheck disable=SC2086
+	in_client python3 "$root/tests/e2e/peer.py" "$1" "$2" "$(to "$2")" "${3:-$((2 * patience))}" ${4:-}
+}
 
 # Whom the machine asks for names, as scripts/test covers /etc/resolv.conf.
 resolvers()
@@ -294,10 +299,11 @@ resolvers()
 	[[ $# -eq 0 ]] || printf 'nameserver %s\n' "$@" >"$XB_TEST_DIR/resolv.conf"
 }
 
+# serve [PORT]
 serve()
 {
-	in_server python3 "$root/tests/e2e/peer.py" serve "$T/ready" >/dev/null 2>&1 &
-	wait_for "the echo server" test -e "$T/ready"
+	in_server python3 "$root/tests/e2e/peer.py" serve "$T/ready${1:-}" "$@" >/dev/null 2>&1 &
+	wait_for "the echo server" test -e "$T/ready${1:-}"
 }
 
 # --- running ----------------------------------------------------------------------------------------
