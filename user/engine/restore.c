@@ -14,7 +14,7 @@
 #include "machine/lifelines.h"
 #include "model/comment.h"
 #include "model/policy.h"
-#include "model/ports.h"
+#include "model/nameports.h"
 #include "store/home.h"
 #include "store/membership.h"
 #include "store/wanted.h"

@@ -2,7 +2,7 @@
 #include "engine/settingsjson.h"
 
 #include "machine/lifelines.h"
-#include "model/ports.h"
+#include "model/nameports.h"
 
 json_t *xb_kinds_json(uint32_t kinds)
 {

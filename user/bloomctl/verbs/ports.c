@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl ports: where names are looked for. */
-#include "model/ports.h"
+#include "model/nameports.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "engine/settingsjson.h"
 #include "machine/lifelines.h"
 #include "model/policy.h"
-#include "model/ports.h"
+#include "model/nameports.h"
 #include "model/verdict.h"
 #include "store/lmdbfile.h"
 

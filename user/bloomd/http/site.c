@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "bloomd/http/page.h"
-#include "bloomd/http/statusjson.h"
+#include "bloomd/http/pagejson.h"
 #include "engine/exposition.h"
 #include "engine/metrics.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ports to and from text. */
-#include "model/ports.h"
+#include "model/nameports.h"
 
 #include <errno.h>
 #include <stdbool.h>

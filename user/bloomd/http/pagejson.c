@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomd/http/statusjson.h"
+#include "bloomd/http/pagejson.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ports to which packets with names go, for each protocol that carries names: in order, packed
  * to the front. */
-#ifndef XB_MODEL_PORTS_H
-#define XB_MODEL_PORTS_H
+#ifndef XB_MODEL_NAMEPORTS_H
+#define XB_MODEL_NAMEPORTS_H
 
 #include <stdint.h>
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "model/ports.h"
+#include "model/nameports.h"
 
 static void is_text(const char *text, const char *canonical)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the page shows, as JSON: the figures of the metrics, for a person. */
-#ifndef XB_BLOOMD_STATUSJSON_H
-#define XB_BLOOMD_STATUSJSON_H
+#ifndef XB_BLOOMD_PAGEJSON_H
+#define XB_BLOOMD_PAGEJSON_H
 
 #include <jansson.h>
 
