@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "attach/guardload.h"
+#include "attach/swap.h"
 #include "base/error.h"
 #include "generate.h"
 

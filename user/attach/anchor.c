@@ -5,12 +5,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/pin.h"
@@ -330,33 +328,6 @@ uint32_t xb_anchor_slot(const struct xb_anchor *anchor)
 	return bpf_map_lookup_elem(anchor->slot, &zero, &id) ? 0 : id;
 }
 
-uint32_t xb_anchor_active(const struct xb_anchor *anchor)
-{
-	const struct xb_guard *guard = &anchor->guard;
-
-	if (guard->program < 0)
-		return xb_anchor_slot(anchor);
-	return xb_guard_side(guard, guard->state.everywhere ? XB_FORMER : XB_TRIED);
-}
-
-int xb_anchor_set_slot(const struct xb_anchor *anchor, int program)
-{
-	uint32_t zero = 0;
-
-	if (bpf_map_update_elem(anchor->slot, &zero, &program, BPF_ANY))
-		return xb_system_error(errno, "cannot put the new filter in force");
-	return 0;
-}
-
-int xb_anchor_swap(const struct xb_anchor *anchor, int program)
-{
-	const struct xb_guard *guard = &anchor->guard;
-
-	if (guard->program >= 0 && !guard->state.everywhere)
-		return xb_guard_set_side(guard, XB_TRIED, program);
-	return xb_anchor_set_slot(anchor, program);
-}
-
 int xb_anchor_find_guard(struct xb_anchor *anchor)
 {
 	int error;
@@ -364,13 +335,6 @@ int xb_anchor_find_guard(struct xb_anchor *anchor)
 	xb_guard_close(&anchor->guard);
 	error = xb_guard_open(anchor->pins, xb_anchor_slot(anchor), &anchor->guard);
 	return error == -ENOENT ? 0 : error;
-}
-
-void xb_anchor_quiesce(void)
-{
-	/* Refused where processors run without a tick (nohz_full): no packet takes so long. */
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		usleep(100000);
 }
 
 int xb_anchor_at_home(const struct xb_anchor *anchor)

@@ -70,22 +70,8 @@ void xb_anchor_set_flavour(const struct xb_anchor *anchor, struct bpf_program *p
 /* Identity of the program in the slot; 0: empty. */
 uint32_t xb_anchor_slot(const struct xb_anchor *anchor);
 
-/* Identity of the program of the generation in force. During a trial it is the generation that
- * belongs to the store: the former one, or the one that filtered interfaces before. */
-uint32_t xb_anchor_active(const struct xb_anchor *anchor);
-
-/* Puts the program into force: from the moment this returns, every packet goes to it. On
- * interfaces on trial it serves until the end of the trial. */
-int xb_anchor_swap(const struct xb_anchor *anchor, int program);
-
-/* Puts any program into the slot, whatever stands there. */
-int xb_anchor_set_slot(const struct xb_anchor *anchor, int program);
-
 /* Reads again which trial has the slot, after the writer lock was not held for a while. */
 int xb_anchor_find_guard(struct xb_anchor *anchor);
-
-/* Waits until no packet is in a program that was in the slot before. */
-void xb_anchor_quiesce(void);
 
 /* Gives the interface a row of statistics (zeroed), or keeps the one it has. name: its present
  * name; a later command finds out by it that the interface was renamed. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "attach/pin.h"
+#include "attach/swap.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "attach/pin.h"
+#include "attach/swap.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "store/wanted.h"

@@ -12,6 +12,7 @@
 
 #include "attach/guardload.h"
 #include "attach/pin.h"
+#include "attach/swap.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/faultpoint.h"

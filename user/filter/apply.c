@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "attach/swap.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "filter/lengthmap.h"

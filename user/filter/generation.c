@@ -15,6 +15,7 @@
 
 #include "attach/knownpins.h"
 #include "attach/pin.h"
+#include "attach/swap.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/mapfault.h"
