@@ -63,6 +63,7 @@ static void sweep(struct expiry *expiry)
 	agent_writes(agent);
 	error = xb_write(&agent->paths, XB_WRITE_BRIEF, NULL, NULL, &agent->written);
 
+	expiry->more = false;
 	if (error && error != XB_UNMET) {
 		if (!agent_is_busy(error))
 			tell_failure(expiry);
