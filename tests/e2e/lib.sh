@@ -299,11 +299,16 @@ resolvers()
 	[[ $# -eq 0 ]] || printf 'nameserver %s\n' "$@" >"$XB_TEST_DIR/resolv.conf"
 }
 
-# serve [PORT]
+# serve_on PORT; "": the one that peer.py takes by itself
+serve_on()
+{
+	in_server python3 "$root/tests/e2e/peer.py" serve "$T/ready$1" ${1:+"$1"} >/dev/null 2>&1 &
+	wait_for "the echo server" test -e "$T/ready$1"
+}
+
 serve()
 {
-	in_server python3 "$root/tests/e2e/peer.py" serve "$T/ready${1:-}" "$@" >/dev/null 2>&1 &
-	wait_for "the echo server" test -e "$T/ready${1:-}"
+	serve_on ""
 }
 
 # --- running ----------------------------------------------------------------------------------------

@@ -87,6 +87,14 @@ conf()
 	"$bloomd" --config "$T/long.conf" --check >"$T/out" 2>"$T/err"
 }
 
+# To inih, an indented line is another value of the key above it.
+t_indented_lines()
+{
+	conf "[feed a]\n  url = file:///list\n\tlist = b\n  # a comment\n" || fail "refused: $(cat "$T/err")"
+	! conf "[feed a]\nurl = file:///list\nlist = b\n  wrong = c\n" || fail "taken for a value"
+	complains "long.conf:4: unknown key 'wrong' in section \[feed a\]"
+}
+
 # inih has a buffer of 200 bytes.
 t_long_lines()
 {

@@ -71,7 +71,7 @@ t_scope_bad_input()
 	ctl scope default tcp/25
 	ctl save >"$T/before"
 	filter=$(generation)
-	for one in '' nosuch tcp/ tcp/0 tcp/65536 tcp/26-25 tcp/a tcp/25, ,tcp/25 icmp/8 sctp/25 ALL all,tcp/25 \
+	for one in '' nosuch tcp/ tcp/0 tcp/65536 tcp/26-25 tcp/a 'tcp/25,' ',tcp/25' icmp/8 sctp/25 ALL all,tcp/25 \
 		--wrong $'tcp/25\n' 'tcp/25 udp/53'; do
 		same scope default "$one"
 	done
@@ -282,7 +282,7 @@ begin_mail()
 {
 	ctl -q attach x0
 	serve
-	serve 25
+	serve_on 25
 	ctl add 10.77.0.3 fd77::3 10.77.3.0/24 fd77:0:0:0:3::/80 --list spam
 }
 

@@ -115,17 +115,19 @@ static bool set_aside(struct reading *reading, char *text, size_t size)
 }
 
 /* As fgets(): a line, or the end also after an error. inih would take the rest of a line that is
- * too long for another one. */
+ * too long for another one, and an indented line for another value of the key above it. */
 static char *next_line(char *text, int room, void *context)
 {
 	struct reading *reading = context;
-	size_t size = (size_t)room, used;
+	size_t size = (size_t)room, used, blanks;
 
 	reading->value = NULL;
 	if (reading->error || !fgets(reading->text, sizeof(reading->text), reading->file))
 		return NULL;
 	reading->line++;
-	used = strlen(reading->text);
+	blanks = strspn(reading->text, " \t");
+	used = strlen(reading->text) - blanks;
+	memmove(reading->text, reading->text + blanks, used + 1);
 	if (!strchr(reading->text, '\n') && !feof(reading->file))
 		reading->error = xb_input_error("a line has more than %d bytes", LINE_MOST);
 	else if (used < size)
