@@ -92,7 +92,9 @@ static __noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 	__be16 ports[2];
 	__u8 later;
 
-	transport_skip(ctx, &transport);
+	/* IPv4 has none, whatever its protocols are numbered. */
+	if (ipv6)
+		transport_skip(ctx, &transport);
 	later = scope_later(ctx, network, ipv6, &transport);
 	if (scope_is_icmp(later ? later : transport.protocol, ipv6))
 		return SCOPE_FOUND(params.scopes.icmp, 0);

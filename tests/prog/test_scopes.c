@@ -155,7 +155,8 @@ static void every_form(void **state)
 	}
 }
 
-/* IPv6 as written, in every order that RFC 8200 allows, and cut. */
+/* IPv6 as written, in every order that RFC 8200 allows, and cut; IPv4 with what would be such
+ * headers. */
 static void headers_in_front(void **state)
 {
 #define IPV6(next)                                                                                 \
@@ -167,7 +168,9 @@ static void headers_in_front(void **state)
 #define FIRST(next)   next " 00 0001 00000001 "
 #define WHOLE(next)   next " 00 0000 00000001 "
 #define LATER(next)   next " 00 0029 00000001 "
-#define TCP25	      "9c40 0019 00000000 00000000 50020000 0000 0000"
+#define IPV4(first, protocol)                                                                      \
+	HEADS "0800 " first " 00 0040 0001 0000 40 " protocol " 0000 c6336407 c0000201 "
+#define TCP25 "9c40 0019 00000000 00000000 50020000 0000 0000"
 	static const struct {
 		const char *frame;
 		enum xb_reason reason;
@@ -198,6 +201,11 @@ static void headers_in_front(void **state)
 		 XB_SCOPED_SHORT},
 		{HEADS "0800 45 00 0028 0001 0000 40 2f 0000 c6336407 c0000201 9c40 0019",
 		 XB_CLEAN},
+		/* IPv4 has no headers in between: behind AH no port is looked for, nor a name. */
+		{IPV4("45", "33") AH("06") "00000001 " TCP25, XB_CLEAN},
+		{IPV4("46", "33") "01010100" AH("06") "00000001 " TCP25, XB_CLEAN},
+		{IPV4("46", "3c") "01010100" OPTIONS("06") TCP25, XB_CLEAN},
+		{IPV4("46", "33") "01010100", XB_CLEAN},
 	};
 
 	(void)state;
