@@ -42,6 +42,7 @@ static uint8_t *put_change(const struct xb_change *change, uint8_t *end)
 	return end + xb_entry_encode(&change->entry, end);
 }
 
+/* False: the change does not do to the classes what it says. */
 static bool get_classes(const uint8_t *bytes, struct xb_change *change)
 {
 	struct classes classes;
@@ -49,7 +50,8 @@ static bool get_classes(const uint8_t *bytes, struct xb_change *change)
 	memcpy(&classes, bytes, sizeof(classes));
 	change->before = be16toh(classes.before);
 	change->after = be16toh(classes.after);
-	return change->before != change->after;
+	return change->before != change->after &&
+	       change->what == xb_what_of(change->before, change->after);
 }
 
 /* Returns its end; NULL if it is damaged. */
@@ -70,7 +72,10 @@ static const uint8_t *get_change(const uint8_t *next, const uint8_t *end, struct
 	if (size > (size_t)(end - next))
 		return NULL;
 	taken = xb_entry_decode(next, size, &change->entry);
-	return taken && named == xb_entry_is_name(&change->entry) ? next + taken : NULL;
+	if (!taken || named != xb_entry_is_name(&change->entry) ||
+	    (classed && xb_entry_is_allow(&change->entry)))
+		return NULL;
+	return next + taken;
 }
 
 static int take_change(struct xb_changes *changes, const struct xb_change *change)

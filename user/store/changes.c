@@ -43,15 +43,10 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enu
 	return add(changes, entry, &of);
 }
 
-static enum xb_what what_of(uint32_t before, uint32_t after)
-{
-	return !before ? XB_LISTED : after ? XB_ALTERED : XB_GONE;
-}
-
 int xb_changes_move(struct xb_changes *changes, const struct xb_entry *entry, uint32_t before,
 		    uint32_t after)
 {
-	const struct xb_change of = {.what = what_of(before, after),
+	const struct xb_change of = {.what = xb_what_of(before, after),
 				     .before = (uint16_t)before,
 				     .after = (uint16_t)after};
 
@@ -76,7 +71,7 @@ static bool net_of(const struct xb_change *first, const struct xb_change *last,
 {
 	*net = *last;
 	net->before = first->before;
-	net->what = what_of(net->before, net->after);
+	net->what = xb_what_of(net->before, net->after);
 	return net->before != net->after || (net->after && last->entry.kind == XB_NAME);
 }
 

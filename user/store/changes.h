@@ -21,6 +21,12 @@ enum xb_what {
 /* The classes of an entry, of class 0 alone: a listed name, or an allowed entry. */
 #define XB_CLASSES_ALL (1U << XB_CLASS_ALL)
 
+/* What becomes of an address with these classes, which differ; 0: it is not listed. */
+static inline enum xb_what xb_what_of(uint32_t before, uint32_t after)
+{
+	return !before ? XB_LISTED : after ? XB_ALTERED : XB_GONE;
+}
+
 struct xb_change {
 	struct xb_entry entry; /* names are in the arena of the changes */
 	enum xb_what what;

@@ -31,6 +31,8 @@ static void assert_same(const struct xb_changes *read, const struct xb_changes *
 		assert_int_equal(
 			xb_entry_compare(&read->change[i].entry, &written->change[i].entry), 0);
 		assert_int_equal(read->change[i].what, written->change[i].what);
+		assert_int_equal(read->change[i].before, written->change[i].before);
+		assert_int_equal(read->change[i].after, written->change[i].after);
 	}
 }
 
@@ -57,6 +59,39 @@ static void every_kind_comes_back(void **state)
 	assert_int_equal(xb_changelog_read(txn, txn->meta.sequence, &step, &changes), 0);
 	assert_false(changes.bulk);
 	assert_same(&changes, &txn->change);
+	xb_changes_free(&changes);
+}
+
+static void move(const char *text, uint32_t before, uint32_t after)
+{
+	struct xb_entry entry = entry_of(text);
+
+	assert_int_equal(xb_changes_move(&txn->change, &entry, before, after), 0);
+}
+
+/* Each class alone, some at once, and beside changes without. */
+static void classes_come_back(void **state)
+{
+	static const char *const texts[] = {"0.0.0.0/0",     "192.0.2.1", "192.0.2.0/25", "::/0",
+					    "2001:db8::/32", "a.example", "!192.0.2.1"};
+	struct xb_changes changes;
+	struct xb_step step;
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++)
+		for (unsigned int class = 0; class < XB_CLASSES; class ++) {
+			move(texts[i], 0, 1U << class);
+			move(texts[i], 1U << class, 0xffff);
+			move(texts[i], 0xffff, 1U << class);
+			move(texts[i], 1U << class, 0);
+			change(texts[5 + class % 2], XB_LISTED);
+		}
+	move("192.0.2.9", 1, 0x8000);
+	assert_int_equal(xb_changelog_append(txn, false), 0);
+	assert_int_equal(xb_changelog_read(txn, txn->meta.sequence, &step, &changes), 0);
+	assert_same(&changes, &txn->change);
+	assert_int_equal(changes.count, 5 * 16 * 5 + 1);
+	assert_true(changes.tightens);
 	xb_changes_free(&changes);
 }
 
@@ -203,6 +238,54 @@ static void damage_is_noticed(void **state)
 	}
 }
 
+/* Behind the step: 192.0.2.1 from class 1 to class 2, big-endian. */
+static void damaged_classes(void **state)
+{
+	static const uint8_t order[] = {0, 0, 0, 0, 0, 0, 0, 7};
+	static const uint8_t whole[] = {0x42, 0, 2, 0, 4, XB_HOST4, 192, 0, 2, 1, 32};
+	static const struct {
+		size_t at;
+		uint8_t byte;
+	} wrong[] = {
+		{0, 0xc2},		   /* a name has none */
+		{0, 0x43},		   /* no change is this */
+		{0, 0x41},	{0, 0x40}, /* it did not come, nor go */
+		{2, 4},			   /* the same before and after */
+		{5, 0},			   /* no kind */
+		{5, XB_NAME},		   /* a name without its length */
+		{5, XB_ALLOW4},		   /* what is allowed is in no class */
+		{10, 33},
+	};
+	uint8_t bytes[sizeof(struct xb_step) + sizeof(whole)] = {0};
+	uint8_t *behind = bytes + sizeof(struct xb_step);
+	struct xb_changes changes;
+	struct xb_step step;
+
+	(void)state;
+	memcpy(behind, whole, sizeof(whole));
+	put_raw(order, sizeof(order), bytes, sizeof(bytes));
+	assert_int_equal(xb_changelog_read(txn, 7, &step, &changes), 0);
+	assert_int_equal(changes.count, 1);
+	assert_int_equal(changes.change[0].before, 2);
+	assert_int_equal(changes.change[0].after, 4);
+	assert_int_equal(changes.change[0].what, XB_ALTERED);
+	xb_changes_free(&changes);
+	for (size_t size = sizeof(step) + 1; size < sizeof(bytes); size++) {
+		put_raw(order, sizeof(order), bytes, size);
+		assert_told(xb_changelog_read(txn, 7, &step, &changes));
+		assert_false(xb_changes_any(&changes));
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		behind[wrong[i].at] = wrong[i].byte;
+		put_raw(order, sizeof(order), bytes, sizeof(bytes));
+		if (xb_changelog_read(txn, 7, &step, &changes) != -EIO)
+			fail_msg("byte %zu is %u", wrong[i].at, wrong[i].byte);
+		xb_error_clear();
+		assert_false(xb_changes_any(&changes));
+		memcpy(behind, whole, sizeof(whole));
+	}
+}
+
 /* Keys that would be right the other way. */
 static void names_and_addresses_are_told_apart(void **state)
 {
@@ -247,11 +330,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_kind_comes_back),
+		TEST(classes_come_back),
 		TEST(bulk_has_no_changes),
 		TEST(marks_are_a_chain),
 		TEST(trim_goes_by_number),
 		TEST(an_earlier_log_is_not_read),
 		TEST(damage_is_noticed),
+		TEST(damaged_classes),
 		TEST(names_and_addresses_are_told_apart),
 		TEST(a_key_of_another_size),
 		cmocka_unit_test(checksums),

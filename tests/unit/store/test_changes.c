@@ -266,6 +266,111 @@ static void settle_leaves_the_net_result(void **state)
 	}
 }
 
+struct move {
+	const char *entry;
+	uint32_t before, after;
+};
+
+#define ALL XB_CLASSES_ALL
+
+static void an_address_moves_between_classes(void **state)
+{
+	static const struct {
+		struct move moves[4], net;
+		enum xb_what what;
+	} cases[] = {
+		{{{"10.0.0.1", 0, 2}}, {"10.0.0.1", 0, 2}, XB_LISTED},
+		{{{"10.0.0.1", 2, 0}}, {"10.0.0.1", 2, 0}, XB_GONE},
+		{{{"10.0.0.1", 2, 4}}, {"10.0.0.1", 2, 4}, XB_ALTERED},
+		{{{"10.0.0.1", 2, 6}, {"10.0.0.1", 6, 4}}, {"10.0.0.1", 2, 4}, XB_ALTERED},
+		{{{"10.0.0.1", 0, 2}, {"10.0.0.1", 2, 6}}, {"10.0.0.1", 0, 6}, XB_LISTED},
+		{{{"10.0.0.1", 0, 2}, {"10.0.0.1", 2, 4}}, {"10.0.0.1", 0, 4}, XB_LISTED},
+		{{{"10.0.0.1", 6, 2}, {"10.0.0.1", 2, 0}}, {"10.0.0.1", 6, 0}, XB_GONE},
+		{{{"10.0.0.1", 2, 0}, {"10.0.0.1", 0, 4}}, {"10.0.0.1", 2, 4}, XB_ALTERED},
+		{{{"10.0.0.1", ALL, 0}, {"10.0.0.1", 0, 4}}, {"10.0.0.1", ALL, 4}, XB_ALTERED},
+		{{{"2001:db8::/32", 2, ALL | 2}, {"2001:db8::/32", ALL | 2, ALL}},
+		 {"2001:db8::/32", 2, ALL},
+		 XB_ALTERED},
+		{{{"10.0.0.1", 0, 0x8000}, {"10.0.0.1", 0x8000, 0xfffe}},
+		 {"10.0.0.1", 0, 0xfffe},
+		 XB_LISTED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct xb_changes changes = {0};
+		const struct xb_change *net;
+		struct xb_entry entry;
+
+		for (const struct move *move = cases[i].moves; move->entry; move++) {
+			entry = parsed(move->entry);
+			assert_int_equal(
+				xb_changes_move(&changes, &entry, move->before, move->after), 0);
+		}
+		assert_int_equal(xb_changes_settle(&changes), 0);
+		assert_int_equal(changes.count, 1);
+		net = &changes.change[0];
+		assert_int_equal(net->before, cases[i].net.before);
+		assert_int_equal(net->after, cases[i].net.after);
+		assert_int_equal(net->what, cases[i].what);
+		xb_changes_free(&changes);
+	}
+}
+
+/* To the same classes, and there and back. */
+static void some_moves_come_to_nothing(void **state)
+{
+	static const struct move moves[][3] = {
+		{{"10.0.0.1", 2, 2}},
+		{{"10.0.0.1", 2, 4}, {"10.0.0.1", 4, 2}},
+		{{"10.0.0.1", 0, 4}, {"10.0.0.1", 4, 0}},
+		{{"10.0.0.1", 6, 0}, {"10.0.0.1", 0, 6}},
+		{{"2001:db8::/32", ALL, 2}, {"2001:db8::/32", 2, ALL}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		struct xb_changes changes = {0};
+
+		for (size_t j = 0; j < 3 && moves[i][j].entry; j++) {
+			struct xb_entry entry = parsed(moves[i][j].entry);
+
+			assert_int_equal(xb_changes_move(&changes, &entry, moves[i][j].before,
+							 moves[i][j].after),
+					 0);
+		}
+		assert_int_equal(xb_changes_settle(&changes), 0);
+		assert_false(xb_changes_any(&changes));
+		xb_changes_free(&changes);
+	}
+}
+
+/* A class that is left is not listed more strictly; one that is new may be. */
+static void a_new_class_tightens(void **state)
+{
+	static const struct {
+		uint32_t before, after;
+		bool tightens;
+	} cases[] = {{0, 2, true},   {2, 4, true},  {2, 6, true},
+		     {ALL, 2, true}, {6, 2, false}, {6, 0, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct xb_changes changes = {0}, more = {0};
+		struct xb_entry entry = parsed("10.0.0.1");
+
+		assert_int_equal(xb_changes_move(&more, &entry, cases[i].before, cases[i].after),
+				 0);
+		assert_int_equal(more.tightens, cases[i].tightens);
+		assert_int_equal(xb_changes_append(&changes, &more), 0);
+		assert_int_equal(changes.tightens, cases[i].tightens);
+		assert_int_equal(changes.change[0].before, cases[i].before);
+		assert_int_equal(changes.change[0].after, cases[i].after);
+		xb_changes_free(&changes);
+		xb_changes_free(&more);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +382,9 @@ int main(void)
 		cmocka_unit_test(append_keeps_that_it_tightens),
 		cmocka_unit_test(append_to_the_most_and_beyond),
 		cmocka_unit_test(settle_leaves_the_net_result),
+		cmocka_unit_test(an_address_moves_between_classes),
+		cmocka_unit_test(some_moves_come_to_nothing),
+		cmocka_unit_test(a_new_class_tightens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
