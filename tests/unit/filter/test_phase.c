@@ -126,6 +126,57 @@ static void which_phases_meet(void **state)
 	}
 }
 
+/* Of an address that changes its class, packets may look for the new one too early and for the old
+ * one too late. */
+static void moves_between_classes(void **state)
+{
+	static const struct {
+		struct {
+			const char *entry;
+			uint32_t before, after;
+		} moves[2];
+		bool lists, unlists, meets;
+	} table[] = {
+		{{{"10.0.0.1", 0, 2}}, true, false, false},
+		{{{"10.0.0.1", 2, 0}}, false, true, false},
+		{{{"10.0.0.1", 2, 6}}, true, false, false},
+		{{{"10.0.0.1", 6, 2}}, false, true, false},
+		{{{"10.0.0.1", 2, 4}}, true, true, true},
+		{{{"10.0.0.1", 2 | 8, 4 | 8}}, true, true, true},
+		{{{"10.0.0.1", XB_CLASSES_ALL, 2}}, true, true, true},
+		{{{"2001:db8::/48", 2, XB_CLASSES_ALL}}, true, true, true},
+		{{{"10.0.0.1", 0, 2}, {"10.0.0.2", 2, 0}}, true, true, false},
+		{{{"10.0.0.1", 0, 2}, {"10.0.0.0/8", 2, 0}}, true, true, true},
+		{{{"10.0.0.0/8", 6, 2}, {"10.0.0.1", 2, 6}}, true, true, true},
+		{{{"10.0.0.0/8", 2, 6}, {"11.0.0.1", 6, 2}}, true, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct xb_changes changes = {0};
+		bool lists = false, unlists = false;
+
+		for (size_t j = 0; j < 2 && table[i].moves[j].entry; j++) {
+			const char *text = table[i].moves[j].entry;
+			struct xb_entry entry;
+
+			assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
+			assert_int_equal(xb_changes_move(&changes, &entry, table[i].moves[j].before,
+							 table[i].moves[j].after),
+					 0);
+		}
+		for (size_t j = 0; j < changes.count; j++) {
+			lists |= xb_phase_has(XB_PHASE_LIST, &changes.change[j]);
+			unlists |= xb_phase_has(XB_PHASE_UNLIST, &changes.change[j]);
+		}
+		if (lists != table[i].lists || unlists != table[i].unlists ||
+		    xb_phase_meets_earlier(&changes, XB_PHASE_LIST) ||
+		    xb_phase_meets_earlier(&changes, XB_PHASE_UNLIST) != table[i].meets)
+			fail_msg("row %zu", i);
+		xb_changes_free(&changes);
+	}
+}
+
 /* So many that nobody compares them: they wait, and at once. */
 static void too_many_to_compare(void **state)
 {
@@ -148,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_changes_come_to),
 		cmocka_unit_test(which_phases_meet),
+		cmocka_unit_test(moves_between_classes),
 		cmocka_unit_test(too_many_to_compare),
 	};
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tables in front of addresses that are listed for services: ports, lengths, identities, keys.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "filter/scopemap.h"
+
+static struct xb_scope scope_of(const char *text)
+{
+	struct xb_scope scope;
+
+	assert_int_equal(xb_scope_parse(text, &scope), 0);
+	return scope;
+}
+
+static struct xb_entry entry_of(const char *text)
+{
+	struct xb_entry entry;
+
+	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
+	return entry;
+}
+
+/* As the filter reads it (scope_of_port). */
+static uint32_t classes_at(const uint64_t *words, bool udp, uint32_t port)
+{
+	uint32_t number = port + (udp ? XB_SCOPE_PORTS : 0);
+
+	return words[number / 4] >> number % 4 * 16 & 0xffff;
+}
+
+/* Every port of both protocols, beside what the model says of the scope. */
+static void every_port(void **state)
+{
+	static const char *const texts[] = {
+		"tcp/25,tcp/465,tcp/587", "tcp,udp",   "tcp/1-1",
+		"tcp/65535,udp/1",	  "udp/65535", "udp/53,icmp,tcp/1000-2000",
+		"tcp/3-4,tcp/7-8,udp/5",  "icmp"};
+	const size_t count = sizeof(texts) / sizeof(texts[0]);
+	uint64_t *words = calloc(XB_SCOPE_PORT_WORDS, sizeof(*words));
+	struct xb_scope scopes[8];
+
+	(void)state;
+	for (uint32_t i = 0; i < count; i++) {
+		scopes[i] = scope_of(texts[i]);
+		xb_scopemap_add_ports(words, &scopes[i], 2 * i + 1);
+	}
+	for (uint32_t port = 0; port < XB_SCOPE_PORTS; port++) {
+		uint32_t tcp = 0, udp = 0;
+
+		for (uint32_t i = 0; i < count; i++) {
+			tcp |= (uint32_t)xb_scope_has(&scopes[i], XB_SERVICE_TCP, (uint16_t)port)
+			       << (2 * i + 1);
+			udp |= (uint32_t)xb_scope_has(&scopes[i], XB_SERVICE_UDP, (uint16_t)port)
+			       << (2 * i + 1);
+		}
+		if (classes_at(words, false, port) != tcp || classes_at(words, true, port) != udp)
+			fail_msg("port %u: %x and %x, not %x and %x", port,
+				 classes_at(words, false, port), classes_at(words, true, port), tcp,
+				 udp);
+	}
+	free(words);
+}
+
+/* A prefix marks the /16s it has addresses in, each with its length and class, and no other. */
+static void lengths_of_ipv4(void **state)
+{
+	static const struct {
+		const char *entry;
+		uint32_t first, count;
+	} table[] = {
+		{"0.0.0.0/0", 0, 65536},
+		{"128.0.0.0/1", 32768, 32768},
+		{"10.0.0.0/9", 10 << 8, 128},
+		{"10.128.0.0/15", 10 << 8 | 128, 2},
+		{"10.0.0.0/16", 10 << 8, 1},
+		{"255.255.0.0/17", 65535, 1},
+		{"192.0.2.0/24", 192 << 8, 1},
+		{"192.0.2.64/26", 192 << 8, 1},
+		{"255.255.255.255", 65535, 1},
+		{"0.0.0.0", 0, 1},
+		{"198.18.0.0/15", 198 << 8 | 18, 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		uint64_t *words = calloc(XB_SCOPE_LENGTHS4, sizeof(*words));
+		struct xb_entry entry = entry_of(table[i].entry);
+		uint32_t class = 1 + (uint32_t)i;
+		struct xb_scope_span span = xb_scopemap_span4(&entry);
+
+		assert_int_equal(span.first, table[i].first);
+		assert_int_equal(span.count, table[i].count);
+		xb_scopemap_mark4(words, &entry, class);
+		for (uint32_t cell = 0; cell < XB_SCOPE_LENGTHS4; cell++) {
+			bool marked =
+				cell >= table[i].first && cell < table[i].first + table[i].count;
+
+			assert_int_equal(words[cell] & XB_SCOPE_LENGTH_BITS,
+					 marked ? 1ULL << entry.length : 0);
+			assert_int_equal(words[cell] >> 32 & ~1ULL, marked ? 1ULL << class : 0);
+		}
+		free(words);
+	}
+}
+
+/* The highest class has a bit of its own beside the longest length. */
+static void marks_add_up(void **state)
+{
+	uint64_t *words = calloc(XB_SCOPE_LENGTHS4, sizeof(*words));
+	struct xb_entry host = entry_of("192.0.2.1"), net = entry_of("192.0.0.0/16");
+
+	(void)state;
+	xb_scopemap_mark4(words, &host, 15);
+	xb_scopemap_mark4(words, &net, 1);
+	xb_scopemap_mark4(words, &host, 1);
+	assert_int_equal(words[192 << 8], 1ULL << 32 | 1ULL << 16 | 1ULL << 47 | 1ULL << 33);
+	free(words);
+}
+
+static void classes_as_bits(void **state)
+{
+	const struct xb_scope mail = scope_of("tcp/25"), both = scope_of("udp/53,tcp/53"),
+			      echo = scope_of("icmp");
+	struct xb_class classes[XB_CLASSES] = {
+		[1] = {.scope = &mail}, [2] = {.scope = &both, .counts = true},
+		[3] = {.counts = true}, [15] = {.scope = &echo},
+		[7] = {.scope = &mail}, /* not in use */
+	};
+	struct xb_scopes scopes = xb_scopemap_scopes(classes, 1U | 2U | 4U | 8U | 0x8000U);
+
+	(void)state;
+	assert_int_equal(scopes.tcp, 2 | 4);
+	assert_int_equal(scopes.udp, 4);
+	assert_int_equal(scopes.icmp, 0x8000);
+	assert_int_equal(scopes.all, 8);
+	assert_int_equal(scopes.drops, 2 | 0x8000);
+	for (uint32_t i = 0; i < XB_CLASSES; i++)
+		assert_int_equal(!scopes.identity[i], i != 1 && i != 2 && i != 3 && i != 15);
+}
+
+/* Counters go on under an identity: the same for the same, in any place, and for nothing else. */
+static void identities(void **state)
+{
+	static const char *const texts[] = {"tcp/25",	 "udp/25",	  "tcp/26", "tcp/25,tcp/27",
+					    "tcp/25-26", "tcp/25,udp/25", "icmp",   "all"};
+	const size_t count = sizeof(texts) / sizeof(texts[0]);
+	uint64_t seen[16];
+
+	(void)state;
+	for (size_t i = 0; i < 2 * count; i++) {
+		const struct xb_scope scope = scope_of(texts[i / 2]);
+		struct xb_class classes[XB_CLASSES] = {{0}};
+		const struct xb_class class = {.scope = xb_scope_is_all(&scope) ? NULL : &scope,
+					       .counts = i % 2};
+
+		classes[3] = classes[9] = class;
+		seen[i] = xb_scopemap_scopes(classes, 1U << 3).identity[3];
+		assert_int_not_equal(seen[i], 0);
+		assert_int_equal(xb_scopemap_scopes(classes, 1U << 9).identity[9], seen[i]);
+		for (size_t j = 0; j < i; j++)
+			assert_int_not_equal(seen[i], seen[j]);
+	}
+}
+
+/* One address, one network of it, one class or family else: another key. */
+static void keys_differ(void **state)
+{
+	static const char *const texts[] = {
+		"0.0.0.0/0",	 "0.0.0.0/8",	   "0.0.0.0",	"10.0.0.0/8",	 "10.0.0.0/9",
+		"10.0.0.0",	 "::/0",	   "::/128",	"2001:db8::/32", "2001:db8::/33",
+		"2001:db8::/64", "2001:db8::/128", "::10.0.0.0"};
+	const struct xb_key key = {0x0123456789abcdef, 0xfedcba9876543210};
+	uint64_t seen[13 * XB_CLASSES];
+	size_t count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		for (uint32_t class = 1; class < XB_CLASSES; class ++) {
+			struct xb_entry entry = entry_of(texts[i]);
+
+			seen[count] = xb_scopemap_hash(&key, &entry, class);
+			for (size_t j = 0; j < count; j++)
+				assert_int_not_equal(seen[count], seen[j]);
+			count++;
+		}
+	assert_int_equal(count, 13 * 15);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_port),	cmocka_unit_test(lengths_of_ipv4),
+		cmocka_unit_test(marks_add_up), cmocka_unit_test(classes_as_bits),
+		cmocka_unit_test(identities),	cmocka_unit_test(keys_differ),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The classes of an address, by the lists that name it: what joining, leaving and expiring change,
+ * and what the filter is told of it. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "store/expiry.h"
+#include "store/listclass.h"
+#include "store/listverdict.h"
+#include "support/listed.h"
+#include "support/scratch_txn.h"
+
+/* The classes of the lists: "mail" and "post" have one, "web" another, "trial" counts, "all" has
+ * none. */
+static uint32_t mail, web, trial;
+
+static void set_scope(const char *name, const char *text)
+{
+	struct xb_scope scope;
+
+	assert_int_equal(xb_scope_parse(text, &scope), 0);
+	assert_int_equal(xb_list_scope_set(txn, list_of(txn, name), &scope), 0);
+}
+
+/* The lists are there, and the changes begin. */
+static void go_on(void)
+{
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+}
+
+static int begin_lists(void **state)
+{
+	if (begin_txn(state))
+		return -1;
+	set_scope("mail", "tcp/25");
+	set_scope("post", "tcp/25");
+	set_scope("web", "tcp/80");
+	assert_int_equal(xb_domain_verdict_set(txn, list_of(txn, "trial"), XB_DOMAIN_COUNT), 0);
+	list_entry(txn, "203.0.113.1", "all");
+	mail = 1U << list_of(txn, "mail")->class;
+	web = 1U << list_of(txn, "web")->class;
+	trial = 1U << list_of(txn, "trial")->class;
+	assert_int_equal(mail, 1U << list_of(txn, "post")->class);
+	assert_int_equal(list_of(txn, "all")->class, XB_CLASS_ALL);
+	go_on();
+	return 0;
+}
+
+static void leave(const char *text, const char *list, enum xb_removal expected)
+{
+	struct xb_entry entry = entry_of(text);
+	enum xb_removal removal;
+
+	assert_int_equal(xb_member_remove(txn, &entry, list ? list_of(txn, list)->id : XB_ANY_LIST,
+					  &removal),
+			 0);
+	assert_int_equal(removal, expected);
+}
+
+/* What the store says of the entry now. */
+static uint32_t classes_of(const char *text)
+{
+	struct xb_entry entry = entry_of(text);
+	struct xb_members members;
+	int error = xb_members_of(txn, &entry, &members);
+
+	assert_true(!error || error == -ENOENT);
+	return error ? 0 : xb_members_classes(txn, members);
+}
+
+/* The only change since the last call; before == after: there is none. */
+static void assert_change(const char *text, uint32_t before, uint32_t after)
+{
+	struct xb_entry entry = entry_of(text);
+	const struct xb_change *change = txn->change.change;
+
+	assert_int_equal(classes_of(text), after);
+	assert_false(txn->change.bulk);
+	assert_int_equal(txn->change.count, before != after);
+	if (before != after) {
+		assert_int_equal(xb_entry_compare(&change->entry, &entry), 0);
+		assert_int_equal(change->before, before);
+		assert_int_equal(change->after, after);
+		assert_int_equal(change->what, xb_what_of(before, after));
+	}
+	xb_changes_free(&txn->change);
+}
+
+static void lists_are_joined_and_left(void **state)
+{
+	static const char *const texts[] = {"192.0.2.1", "192.0.2.0/24", "192.0.2.64/26",
+					    "2001:db8::/32", "2001:db8::1"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const char *text = texts[i];
+
+		list_entry(txn, text, "mail");
+		assert_change(text, 0, mail);
+		list_entry(txn, text, "post"); /* of the same class */
+		assert_change(text, mail, mail);
+		list_entry(txn, text, "trial");
+		assert_change(text, mail, mail | trial);
+		list_entry(txn, text, "all");
+		assert_change(text, mail | trial, mail | trial | XB_CLASSES_ALL);
+		leave(text, "mail", XB_REMOVAL_LEFT); /* the other one still has it */
+		assert_change(text, mail | trial | XB_CLASSES_ALL, mail | trial | XB_CLASSES_ALL);
+		leave(text, "post", XB_REMOVAL_LEFT);
+		assert_change(text, mail | trial | XB_CLASSES_ALL, trial | XB_CLASSES_ALL);
+		leave(text, "web", XB_REMOVAL_ABSENT);
+		assert_change(text, trial | XB_CLASSES_ALL, trial | XB_CLASSES_ALL);
+		leave(text, "all", XB_REMOVAL_LEFT);
+		assert_change(text, trial | XB_CLASSES_ALL, trial);
+		list_entry(txn, text, "web");
+		assert_change(text, trial, trial | web);
+		leave(text, NULL, XB_REMOVAL_UNLISTED);
+		assert_change(text, trial | web, 0);
+	}
+}
+
+/* Domains and what is allowed have no classes, whatever the scope of their list. */
+static void others_have_no_classes(void **state)
+{
+	static const char *const texts[] = {"a.example", "=a.example", "!192.0.2.1"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const struct xb_change *change;
+
+		list_entry(txn, texts[i], "mail");
+		change = txn->change.change;
+		assert_int_equal(txn->change.count, 1);
+		assert_int_equal(change->what, XB_LISTED);
+		assert_int_equal(change->before, 0);
+		assert_int_equal(change->after, XB_CLASSES_ALL);
+		xb_changes_free(&txn->change);
+		leave(texts[i], "mail", XB_REMOVAL_UNLISTED);
+		change = txn->change.change;
+		assert_int_equal(txn->change.count, 1);
+		assert_int_equal(change->what, XB_GONE);
+		assert_int_equal(change->before, XB_CLASSES_ALL);
+		assert_int_equal(change->after, 0);
+		xb_changes_free(&txn->change);
+	}
+}
+
+static void sweep(uint32_t now)
+{
+	assert_int_equal(xb_expiry_sweep(txn, now, NULL), 0);
+}
+
+static void classes_expire(void **state)
+{
+	(void)state;
+	list_with(txn, "192.0.2.1", "mail", 100, NULL);
+	list_with(txn, "192.0.2.1", "web", 200, NULL);
+	list_with(txn, "192.0.2.1", "post", 300, NULL);
+	list_with(txn, "192.0.2.1", "all", 400, NULL);
+	xb_changes_free(&txn->change);
+	sweep(100);
+	assert_change("192.0.2.1", mail | web | XB_CLASSES_ALL, mail | web | XB_CLASSES_ALL);
+	sweep(200);
+	assert_change("192.0.2.1", mail | web | XB_CLASSES_ALL, mail | XB_CLASSES_ALL);
+	sweep(300);
+	assert_change("192.0.2.1", mail | XB_CLASSES_ALL, XB_CLASSES_ALL);
+	sweep(400);
+	assert_change("192.0.2.1", XB_CLASSES_ALL, 0);
+}
+
+/* A reader sees the classes that a sweep would leave; a renewal keeps them. */
+static void what_is_overlooked_has_no_class(void **state)
+{
+	struct xb_entry entry = entry_of("192.0.2.1");
+	struct xb_membership member = {.added = 1, .expires = 500};
+	struct xb_members members;
+	struct xb_txn *reader;
+	uint64_t overlooked;
+	enum xb_put put;
+
+	(void)state;
+	list_with(txn, "192.0.2.1", "mail", 100, NULL);
+	list_with(txn, "192.0.2.1", "web", 200, NULL);
+	go_on();
+	assert_int_equal(xb_store_read(store, &reader), 0);
+	assert_int_equal(xb_expiry_overlook(reader, 100, &overlooked), 0);
+	assert_int_equal(xb_members_of(reader, &entry, &members), 0);
+	assert_int_equal(xb_members_classes(reader, members), web);
+	xb_txn_abort(reader);
+	member.list = list_of(txn, "web")->id;
+	assert_int_equal(xb_member_put(txn, &entry, &member, XB_RENEW_EXPIRY, &put), 0);
+	assert_int_equal(put, XB_PUT_RENEWED);
+	assert_change("192.0.2.1", mail | web, mail | web);
+	sweep(200);
+	assert_change("192.0.2.1", mail | web, web);
+}
+
+/* In one transaction, before it is settled. */
+static void from_list_to_list(void **state)
+{
+	const struct xb_change *net;
+
+	(void)state;
+	list_entry(txn, "192.0.2.1", "mail");
+	list_entry(txn, "192.0.2.2", "mail");
+	go_on();
+	leave("192.0.2.1", "mail", XB_REMOVAL_UNLISTED);
+	list_entry(txn, "192.0.2.1", "web");
+	list_entry(txn, "192.0.2.2", "post");
+	leave("192.0.2.2", "mail", XB_REMOVAL_LEFT);
+	assert_int_equal(xb_changes_settle(&txn->change), 0);
+	net = txn->change.change;
+	assert_int_equal(txn->change.count, 1);
+	assert_int_equal(net->what, XB_ALTERED);
+	assert_int_equal(net->before, mail);
+	assert_int_equal(net->after, web);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_lists, end_txn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(lists_are_joined_and_left),
+		TEST(others_have_no_classes),
+		TEST(classes_expire),
+		TEST(from_list_to_list),
+		TEST(what_is_overlooked_has_no_class),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
