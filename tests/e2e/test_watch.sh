@@ -36,6 +36,46 @@ t_lines()
 	[[ $(budget) -eq 0 ]] || fail "a budget of $(budget) is left"
 }
 
+# The entry is the one whose list holds for the service; of its lists, those that do.
+t_scopes()
+{
+	ctl attach x0
+	ctl add 10.77.0.0/24 fd77::/112 --list mail
+	ctl add 10.77.0.3 fd77::3 --list web
+	ctl add 10.77.0.3 --list tried
+	ctl scope mail udp/9
+	ctl scope web tcp/7777,icmp
+	ctl verdict tried count
+	watching watch
+	send 10.77.0.3 1 4001
+	send fd77::3 1 4002
+	! reaches tcp 10.77.0.3 0.1 || fail "TCP over IPv4 gets through"
+	! reaches tcp fd77::3 0.1 || fail "TCP over IPv6 gets through"
+	! reaches tcp 10.77.0.4 0.1 || fail "somebody answers"
+	blocked fd77::3
+	passes 10.77.0.2
+	told 5
+	has ' x0 drop 10\.77\.0\.3 > 10\.77\.0\.1 udp 4001>9 scoped_dropped 10\.77\.0\.0/24 list mail$'
+	has ' x0 drop fd77::3 > fd77::1 udp 4002>9 scoped_dropped fd77::/112 list mail$'
+	has ' x0 drop 10\.77\.0\.3 > 10\.77\.0\.1 tcp [0-9]+>7777 scoped_dropped list web$'
+	has ' x0 drop fd77::3 > fd77::1 tcp [0-9]+>7777 scoped_dropped list web$'
+	has ' x0 drop fd77::3 > fd77::1 icmpv6 - scoped_dropped list web$'
+	! has_line '10\.77\.0\.[24] >' || fail "$(cat "$T/lines")"
+	ctl policy monitor
+	send 10.77.0.3 1 4003
+	wait_for "what would be dropped" has_lines 6
+	has ' x0 would-drop 10\.77\.0\.3 > 10\.77\.0\.1 udp 4003>9 scoped_dropped 10\.77\.0\.0/24 list mail$'
+	kill -INT "$watcher"
+	ended 0
+	watching -j watch --count 1
+	ctl policy enforce
+	send 10.77.0.3 1 4004
+	ended 0
+	cp "$T/lines" "$T/out"
+	json 'd["reason"] == "scoped_dropped" and d["entry"] == "10.77.0.0/24"'
+	json 'd["lists"][0]["name"] == "mail" and d["lists"][0]["scope"] == "udp/9" and d["destination_port"] == 9'
+}
+
 # columns LINES OFFSET...: in each of the last lines a column begins behind the blank there.
 columns()
 {
