@@ -295,6 +295,7 @@ t_status()
 	exits 0 verdict one count
 	answers 200 /status.json
 	json '{"name": "one", "entries": 2, "verdict": "count", "scope": "tcp/25,udp/53"} in d["lists"]'
+	json 'd["scopes"] == [{"scope": "tcp/25,udp/53", "verdict": "count", "packets": 0, "bytes": 0}]'
 	exits 0 policy monitor --rollback 60
 	answers 200 /status.json
 	json 'd["policy"] == "monitor" and "policy monitor" in d["trial"]["command"]'

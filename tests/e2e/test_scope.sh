@@ -306,6 +306,16 @@ mail()
 	[[ -z $wrong ]] || fail "mail is not $1 for$wrong"
 }
 
+# blast SOURCE COUNT: datagrams to port 9.
+blast()
+{
+	in_client python3 -c 'import socket, sys
+one = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
+one.bind((sys.argv[1], 0))
+for _ in range(int(sys.argv[3])):
+    one.sendto(b"x", (sys.argv[2], 9))' "$1" "$(to "$1")" "$2"
+}
+
 # web SOURCE...: all else gets through.
 web()
 {
@@ -461,6 +471,51 @@ t_scope_and_policies()
 	ctl policy enforce
 	mail shut "${spammers[@]}"
 	passes "${spammers[@]}"
+}
+
+# Each scope has counters of its own, which go on over a new filter; a new scope begins with 0.
+t_scope_has_statistics()
+{
+	begin_mail
+	exits 0 stats
+	! grep -q scopes "$T/out" || fail "$(cat "$T/out")"
+	ctl add 10.77.0.4 --list more
+	ctl add 10.77.0.5 --list tried
+	ctl scope spam udp/9
+	ctl scope more udp/9
+	ctl verdict tried count
+	blast 10.77.0.3 5
+	blast fd77::3 2
+	blast 10.77.0.4 3
+	blast 10.77.0.5 4
+	exits 0 stats
+	says '^scopes +packets +bytes$'
+	says '^  drop   udp/9 +10 +[0-9]+$'
+	says '^  count  all +4 +[0-9]+$'
+	exits 0 -j stats
+	json '[(s["scope"], s["verdict"], s["lists"], s["packets"]) for s in d["scopes"]] == [
+		("udp/9", "drop", ["more", "spam"], 10), ("all", "count", ["tried"], 4)]'
+	exits 0 metrics
+	says '^xdp_bloom_scoped_packets_total\{scope="udp/9",verdict="drop"\} 10$'
+	says '^xdp_bloom_scoped_packets_total\{scope="all",verdict="count"\} 4$'
+	says '^xdp_bloom_scoped_bytes_total\{scope="udp/9",verdict="drop"\} [1-9][0-9]*$'
+	exits 0 rotate
+	exits 0 restore - < <(ctl save)
+	blast 10.77.0.3 1
+	exits 0 -j stats
+	json '[s["packets"] for s in d["scopes"] if s["verdict"] == "drop"] == [11]'
+	ctl scope more udp/10
+	exits 0 -j stats
+	json 'sorted((s["scope"], s["packets"]) for s in d["scopes"]) == [("all", 4), ("udp/10", 0), ("udp/9", 11)]'
+	exits 0 scope more all
+	exits 0 scope spam all
+	exits 0 verdict tried drop
+	exits 0 -j stats
+	json 'd["scopes"] == []'
+	# Statistics are there without the store, too.
+	mv "$state" "$T/elsewhere"
+	exits 0 -j stats
+	json 'd["scopes"] == [] and d["interfaces"]'
 }
 
 # While a scope is on trial it is enforced, and then the former one is.

@@ -74,6 +74,9 @@ static int read_kernel(const struct xb_paths *paths, struct xb_figures *figures)
 	if (!error)
 		error = xb_carry_read(paths, kernel.anchored ? &kernel.anchor : NULL, &figures->row,
 				      &figures->row_count);
+	if (!error)
+		error = xb_class_figures_read(kernel.anchored ? &kernel.anchor : NULL,
+					      &figures->health.store, &figures->classes);
 	figures->anchored = kernel.anchored;
 	if (!error && kernel.active && kernel.active->header)
 		figures->applied = kernel.active->header->applied;

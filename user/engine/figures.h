@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engine/carry.h"
+#include "engine/classfigures.h"
 #include "engine/health.h"
 
 #define XB_FIGURES_LISTS 200 /* that have a name; the others are summed up */
@@ -27,6 +28,7 @@ struct xb_figures {
 	size_t row_count;
 	struct xb_figure_list *list; /* oldest first; at most XB_FIGURES_LISTS, and the others */
 	size_t list_count;
+	struct xb_class_figures classes; /* of lists with a scope, or of which addresses count */
 	uint64_t store_bytes;
 	uint64_t applied; /* sequence number of the last change that is in the filter; 0: none */
 	uint64_t created; /* when the generation in force was made, seconds since 1970; 0: none */

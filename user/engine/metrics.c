@@ -67,6 +67,35 @@ static void write_packets(const struct xb_figures *figures, FILE *out)
 		     offsetof(struct xb_count, bytes));
 }
 
+static void write_classes(const struct xb_figures *figures, FILE *out, const char *name,
+			  const char *help, size_t field)
+{
+	char scope[XB_SCOPE_TEXT];
+
+	xb_exposition_family(out, name, "counter", help);
+	for (size_t i = 0; i < figures->classes.count; i++) {
+		const struct xb_class_figure *class = &figures->classes.item[i];
+		const char *count = (const char *)&class->count;
+		__u64 value;
+
+		memcpy(&value, count + field, sizeof(value));
+		xb_exposition_sample(
+			out, name, "",
+			(struct xb_label[XB_LABELS]){{"scope", xb_class_figure_scope(class, scope)},
+						     {"verdict", xb_class_figure_verdict(class)}},
+			value);
+	}
+}
+
+static void write_scoped(const struct xb_figures *figures, FILE *out)
+{
+	write_classes(figures, out, "scoped_packets_total",
+		      "Packets from sources that lists have with this scope and verdict.",
+		      offsetof(struct xb_count, packets));
+	write_classes(figures, out, "scoped_bytes_total", "Bytes of the same packets.",
+		      offsetof(struct xb_count, bytes));
+}
+
 /* --- what is listed --- */
 
 /* An entry that is in two lists counts in both, and once in `_all`. */
@@ -198,6 +227,7 @@ void xb_metrics_write(const struct xb_paths *paths, const struct xb_figures *fig
 	write_policy(health, out);
 	write_state(figures, out);
 	write_packets(figures, out);
+	write_scoped(figures, out);
 	write_entries(figures, out);
 	write_capacity(&health->filter, out);
 	write_memory(&health->filter, out);

@@ -96,13 +96,14 @@ int xb_list_scope_set(struct xb_txn *txn, struct xb_list *list, const struct xb_
 	return xb_list_classify(txn, list);
 }
 
-uint32_t xb_list_classes(const struct xb_txn *txn, struct xb_class classes[XB_CLASSES])
+uint32_t xb_classes_of(const struct xb_list *lists, size_t count,
+		       struct xb_class classes[XB_CLASSES])
 {
 	uint32_t used = 1U << XB_CLASS_ALL;
 
 	memset(classes, 0, XB_CLASSES * sizeof(*classes));
-	for (size_t i = 0; i < txn->list_count; i++) {
-		const struct xb_list *list = &txn->lists[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct xb_list *list = &lists[i];
 
 		if (!list->class)
 			continue;
@@ -111,4 +112,9 @@ uint32_t xb_list_classes(const struct xb_txn *txn, struct xb_class classes[XB_CL
 			(struct xb_class){.scope = list->scope, .counts = counts(list)};
 	}
 	return used;
+}
+
+uint32_t xb_list_classes(const struct xb_txn *txn, struct xb_class classes[XB_CLASSES])
+{
+	return xb_classes_of(txn->lists, txn->list_count, classes);
 }

@@ -32,4 +32,8 @@ const struct xb_scope *xb_list_scope(const struct xb_list *list);
  * XB_CLASS_ALL is always. */
 uint32_t xb_list_classes(const struct xb_txn *txn, struct xb_class classes[XB_CLASSES]);
 
+/* The classes that these lists have, in the same way. */
+uint32_t xb_classes_of(const struct xb_list *lists, size_t count,
+		       struct xb_class classes[XB_CLASSES]);
+
 #endif

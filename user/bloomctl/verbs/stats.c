@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/show.h"
+#include "engine/classfigures.h"
 #include "model/reason.h"
 
 #define DEFAULT_NAMES 10
@@ -23,12 +24,24 @@ struct table {
 	struct xb_count_table counts;
 	struct xb_topname *hits; /* most packets first */
 	size_t hit_count;
+	struct xb_storeview view;
+	struct xb_class_figures classes; /* of the lists in view */
 };
 
 static void free_table(struct table *table)
 {
 	xb_counts_free(&table->counts);
 	free(table->hits);
+	xb_storeview_free(&table->view);
+}
+
+/* The statistics are there without the store: what cannot be read of it is left out. */
+static int read_classes(const struct cli *cli, const struct xb_anchor *anchor, struct table *table)
+{
+	if (!xb_storeview_glance(cli->paths.state, &table->view))
+		return xb_class_figures_read(anchor, &table->view, &table->classes);
+	xb_error_clear();
+	return 0;
 }
 
 static int read_table(const struct xb_anchor *anchor, struct table *table, uint64_t names)
@@ -57,9 +70,23 @@ static json_t *row_json(const struct xb_count_row *row)
 			 (json_int_t)row->ifindex, "reasons", reasons);
 }
 
+static json_t *class_json(const struct xb_storeview *view, const struct xb_class_figure *class)
+{
+	json_t *lists = json_array();
+	char scope[XB_SCOPE_TEXT];
+
+	for (size_t i = 0; i < view->list_count; i++)
+		if (view->lists[i].class == class->class)
+			json_array_append_new(lists, json_string(view->lists[i].name));
+	return json_pack("{s:s,s:s,s:o,s:I,s:I}", "scope", xb_class_figure_scope(class, scope),
+			 "verdict", xb_class_figure_verdict(class), "lists", lists, "packets",
+			 (json_int_t) class->count.packets, "bytes",
+			 (json_int_t) class->count.bytes);
+}
+
 static int print_json(const struct cli *cli, const struct table *table)
 {
-	json_t *interfaces = json_array(), *names = json_array();
+	json_t *interfaces = json_array(), *names = json_array(), *scopes = json_array();
 
 	for (size_t i = 0; i < table->counts.count; i++)
 		json_array_append_new(interfaces, row_json(&table->counts.rows[i]));
@@ -67,7 +94,10 @@ static int print_json(const struct cli *cli, const struct table *table)
 		json_array_append_new(names,
 				      json_pack("{s:s,s:I}", "entry", table->hits[i].name,
 						"packets", (json_int_t)table->hits[i].packets));
-	return cli_json(cli, json_pack("{s:o,s:o}", "interfaces", interfaces, "names", names));
+	for (size_t i = 0; i < table->classes.count; i++)
+		json_array_append_new(scopes, class_json(&table->view, &table->classes.item[i]));
+	return cli_json(cli, json_pack("{s:o,s:o,s:o}", "interfaces", interfaces, "scopes", scopes,
+				       "names", names));
 }
 
 static void print_names(const struct table *table)
@@ -113,6 +143,36 @@ static void print_row(const struct xb_count_row *row, const struct xb_counts *th
 	print_counts("total", &total, then ? &rates : NULL);
 }
 
+static unsigned long long rate_of(const struct xb_class_figure *now,
+				  const struct xb_class_figures *before)
+{
+	for (size_t i = 0; i < before->count; i++) {
+		const struct xb_class_figure *then = &before->item[i];
+
+		if (then->class == now->class && then->identity == now->identity &&
+		    then->count.packets <= now->count.packets)
+			return now->count.packets - then->count.packets;
+	}
+	return now->count.packets;
+}
+
+static void print_classes(const struct table *table, const struct table *before)
+{
+	char scope[XB_SCOPE_TEXT], text[XB_SCOPE_TEXT + 16];
+
+	if (table->classes.count)
+		printf("%-29s %16s %20s%s\n", "scopes", "packets", "bytes",
+		       before ? "    packets/s" : "");
+	for (size_t i = 0; i < table->classes.count; i++) {
+		const struct xb_class_figure *class = &table->classes.item[i];
+		unsigned long long rate = before ? rate_of(class, &before->classes) : 0;
+
+		snprintf(text, sizeof(text), "%-6s %s", xb_class_figure_verdict(class),
+			 xb_class_figure_scope(class, scope));
+		print_counts(text, &class->count, before ? &rate : NULL);
+	}
+}
+
 static int print_text(const struct table *table, const struct table *before)
 {
 	for (size_t i = 0; i < table->counts.count; i++) {
@@ -120,6 +180,7 @@ static int print_text(const struct table *table, const struct table *before)
 
 		print_row(row, before ? xb_counts_of(&before->counts, row->ifindex) : NULL);
 	}
+	print_classes(table, before);
 	print_names(table);
 	return cli_done(EXIT_DONE);
 }
@@ -139,6 +200,8 @@ static int read_now(const struct cli *cli, struct table *table, uint64_t names)
 	noted = true;
 	table->attached = true;
 	error = read_table(&anchor, table, names);
+	if (!error)
+		error = read_classes(cli, &anchor, table);
 	xb_anchor_close(&anchor);
 	return error;
 }

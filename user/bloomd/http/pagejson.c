@@ -86,6 +86,23 @@ static json_t *lists_json(const struct xb_figures *figures)
 	return lists;
 }
 
+static json_t *scopes_json(const struct xb_figures *figures)
+{
+	json_t *scopes = json_array();
+	char text[XB_SCOPE_TEXT];
+
+	for (size_t i = 0; i < figures->classes.count; i++) {
+		const struct xb_class_figure *class = &figures->classes.item[i];
+
+		json_array_append_new(scopes, json_pack("{s:s,s:s,s:o,s:o}", "scope",
+							xb_class_figure_scope(class, text),
+							"verdict", xb_class_figure_verdict(class),
+							"packets", number(class->count.packets),
+							"bytes", number(class->count.bytes)));
+	}
+	return scopes;
+}
+
 static json_t *listed_json(const struct xb_totals *totals)
 {
 	return json_pack("{s:o,s:o,s:o,s:o,s:o}", "ipv4_host", number(totals->host4), "ipv4_prefix",
@@ -182,6 +199,7 @@ json_t *status_json(const struct look *look)
 	add(all, "interfaces", interfaces_json(health));
 	add(all, "listed", listed_json(&health->store.meta.totals));
 	add(all, "lists", lists_json(figures));
+	add(all, "scopes", scopes_json(figures));
 	add(all, "filter", filter_json(figures));
 	add(all, "store_bytes", number(figures->store_bytes));
 	add(all, "overdue", number(figures->overdue));
