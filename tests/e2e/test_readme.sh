@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The commands that the README shows, in the order in which it shows them, do what it says.
+# The commands that the README and the page for mail servers show, in the order in which they show them, do
+# what it says there.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -10,14 +11,19 @@ commands()
 	awk '/^```/ {inside = !inside} inside && /^bloomctl / {sub(/ +#.*/, ""); print}' "$1"
 }
 
+rename_x0()
+{
+	ip -n "$server" link set x0 down
+	ip -n "$server" link set x0 name eth0
+	ip -n "$server" link set eth0 up
+}
+
 t_five_minutes()
 {
 	local line number=0
 	local -a words
 
-	ip -n "$server" link set x0 down
-	ip -n "$server" link set x0 name eth0
-	ip -n "$server" link set eth0 up
+	rename_x0
 	# What curl would bring. Of the README's addresses for examples import takes none.
 	printf '%s\n' '# a list' 8.8.8.0/24 198.51.100.0/24 >"$T/firehol_level1.netset"
 	cd "$T"
@@ -43,6 +49,46 @@ enforced()
 	exits 0 test 8.8.8.8
 	says '^8.8.8.8 is dropped now'
 	exits 0 allow test 198.51.100.7
+}
+
+t_mail()
+{
+	local line number=0
+	local -a words
+
+	rename_x0
+	cd "$T"
+	echo '{"cidr":"9.9.9.0/24","sblid":"SBL1"}' >drop_v4.json
+	echo 8.8.8.8 >cbl.txt
+	echo 8.8.4.4 >mail.txt
+	while read -r line; do
+		eval "words=(${line#bloomctl })"
+		case $line in
+		"bloomctl watch") continue ;;
+		"bloomctl test"*) ctl -q add 192.0.2.7 --list attackers --exist && exits 1 "${words[@]/192.0.2.7/203.0.113.7}" ;;&
+		*) exits 0 "${words[@]}" ;;
+		esac
+		number=$((number + 1))
+		[[ $line != "bloomctl stats"* ]] || counts_first
+	done < <(commands "$root/docs/mail.md")
+	[[ $number -ge 11 ]] || fail "the page shows only $number commands"
+	exits 0 test 9.9.9.9
+	says '^9.9.9.9 is dropped now: listed$'
+	exits 0 test 8.8.8.8 --to tcp/25
+	says '^8.8.8.8 to tcp/25 is dropped now: listed$'
+	for one in 8.8.8.8 8.8.4.4; do
+		exits 1 test $one --to tcp/443
+		says "^$one to tcp/443 passes now: listed, but for tcp/25"
+	done
+	exits 0 test 8.8.4.4 --to tcp/993
+	says '^8.8.4.4 to tcp/993 is dropped now: listed$'
+}
+
+# What the page says of the lists at that point.
+counts_first()
+{
+	exits 0 test 8.8.8.8 --to tcp/25
+	says '^8.8.8.8 to tcp/25 passes now: listed, and the verdict is count$'
 }
 
 run_tests
