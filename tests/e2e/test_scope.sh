@@ -468,9 +468,16 @@ t_scope_and_policies()
 	blocked "${spammers[@]}"
 	kernel pass 'listed, and the policy is allow-only' 10.77.0.3 --to tcp/25
 	kernel drop 'listed, but for tcp/25 only, and the policy is allow-only' 10.77.0.3 --to tcp/443
+	ctl add 10.77.0.5 --list tried
+	ctl verdict tried count
+	blocked 10.77.0.5
+	kernel drop 'listed, but the verdict is count, and the policy is allow-only' 10.77.0.5
+	ctl policy monitor
+	passes 10.77.0.5
+	kernel pass 'listed, and the verdict is count' 10.77.0.5
 	ctl policy enforce
 	mail shut "${spammers[@]}"
-	passes "${spammers[@]}"
+	passes "${spammers[@]}" 10.77.0.5
 }
 
 # Each scope has counters of its own, which go on over a new filter; a new scope begins with 0.

@@ -118,15 +118,19 @@ static const char *other_reason(const struct asked *asked, char room[WHY])
 	return room;
 }
 
+/* Who is only counted is not admitted. */
 static const char *allow_only_reason(const struct asked *asked, char room[WHY])
 {
-	if (asked->listed && !holding_is(&asked->holding) && !asked->allowed) {
-		other_reason(asked, room);
-		return strcat(room, ", and the policy is allow-only");
-	}
-	return holding_is(&asked->holding) ? "listed, and the policy is allow-only"
-	       : asked->allowed		   ? "allowed"
-					   : "not listed, and the policy is allow-only";
+	if (asked->holding.drops)
+		return "listed, and the policy is allow-only";
+	if (asked->allowed)
+		return "allowed";
+	if (!asked->listed)
+		return "not listed, and the policy is allow-only";
+	if (asked->holding.counts)
+		return "listed, but the verdict is count, and the policy is allow-only";
+	other_reason(asked, room);
+	return strcat(room, ", and the policy is allow-only");
 }
 
 static const char *listed_reason(const struct view *view, const struct asked *asked, char room[WHY])
