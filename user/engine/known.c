@@ -2,6 +2,7 @@
 #include "engine/known.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -375,21 +376,27 @@ static int bits_of(uint64_t word, uint32_t half, uint32_t number)
 static double clear_bit(struct xb_known_line *line, const struct xb_probes *probes, uint32_t half,
 			uint32_t number)
 {
+	int bits, all = 0, most = -1;
 	uint32_t fullest = 0;
-	uint64_t bits = 0;
 	double sources;
 
 	for (uint32_t i = 0; i < XB_KNOWN_WORDS; i++) {
-		bits += (uint64_t)bits_of(line->word[i], half, number);
-		if (bits_of(line->word[i], half, number) >
-		    bits_of(line->word[fullest], half, number))
+		bits = bits_of(line->word[i], half, number);
+		all += bits;
+		if (bits > most) {
+			most = bits;
 			fullest = i;
+		}
 	}
 	__atomic_fetch_and(&line->word[fullest],
 			   ~(1ULL << (xb_known_bit(probes, fullest) + XB_KNOWN_HALF * half)),
 			   __ATOMIC_SEQ_CST);
-	sources = xb_known_sources(bits, 1);
-	return sources > 1 ? (sources - 1) / XB_KNOWN_HALF : 0;
+	if (all == XB_KNOWN_WORDS * XB_KNOWN_HALF)
+		all--; /* a full line says only that there were many */
+	/* As many as there are more sources than bits in the word came upon a bit of another. */
+	sources = log1p(-all / (double)(XB_KNOWN_WORDS * XB_KNOWN_HALF)) /
+		  log1p(-1.0 / XB_KNOWN_HALF);
+	return sources > most ? 2 * (sources - most) / sources : 0;
 }
 
 int xb_known_forget(const struct xb_paths *paths, bool ipv4, uint64_t hi, bool *was_known,

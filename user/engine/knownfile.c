@@ -234,6 +234,7 @@ static void move_to_now(const struct header *header, struct xb_known *state)
 		 up = xb_clock_boot();
 	uint64_t left = end > header->up ? end - header->up : 0;
 
+	left = left < state->remember ? left : state->remember;
 	if (left > passed) {
 		state->period = (uint64_t)(up + (uint32_t)(left - passed)) << 32 | number;
 		return;
