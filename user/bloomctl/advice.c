@@ -17,6 +17,7 @@ static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_FILTER_UNFIT] = "; the next command builds it anew",
 	[XB_PROBLEM_POLICY] = "; the next command sets it",
 	[XB_PROBLEM_TRIAL_OVER] = "; the next command clears it away",
+	[XB_PROBLEM_NOT_LEARNING] = "; the next command that writes tries again",
 };
 
 const char *advice_for(const struct xb_problem *problem, char text[ADVICE_TEXT])

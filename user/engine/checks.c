@@ -92,6 +92,23 @@ void xb_check_policy(uint32_t in_force, const struct xb_storeview *store,
 			       xb_policy_name(store->meta.policy));
 }
 
+void xb_check_known(const struct xb_known_view *known, const struct xb_storeview *store,
+		    struct xb_problems *problems)
+{
+	if (!store->known.on)
+		return;
+	if (!known->there)
+		xb_problem_add(problems, XB_PROBLEM_NOT_LEARNING, NULL,
+			       "known sources are wanted, but nobody is remembered");
+	else if (!known->learns)
+		xb_problem_add(
+			problems, XB_PROBLEM_NOT_LEARNING, NULL,
+			"known sources are not learned: no program is attached to cgroup v2");
+	else if (known->elsewhere && !store->wanted_count)
+		xb_problem_add(problems, XB_PROBLEM_NOT_LEARNING, NULL,
+			       "known sources are learned in another network namespace");
+}
+
 void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_problems *problems)
 {
 	char command[256];

@@ -4,6 +4,7 @@
 #ifndef XB_ENGINE_CHECKS_H
 #define XB_ENGINE_CHECKS_H
 
+#include "engine/known.h"
 #include "engine/problem.h"
 #include "engine/storeview.h"
 #include "filter/generation.h"
@@ -18,6 +19,10 @@ void xb_check_generation(const struct xb_generation *active, const struct xb_sto
 /* in_force: the policy word in the map of that generation, not that of a trial. */
 void xb_check_policy(uint32_t in_force, const struct xb_storeview *store,
 		     struct xb_problems *problems);
+
+/* What is remembered in the kernel, if that is wanted. */
+void xb_check_known(const struct xb_known_view *known, const struct xb_storeview *store,
+		    struct xb_problems *problems);
 
 /* left: seconds until the trial ends; 0: there is none, or it has ended. */
 void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_problems *problems);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
+#include "engine/known.h"
 #include "engine/relief.h"
 #include "filter/build.h"
 #include "filter/demand.h"
@@ -62,10 +63,20 @@ static int build(const struct xb_writer *writer, struct xb_build *build,
 	return xb_build_lacks_room(error) ? build_within_room(writer, build, keys, built) : error;
 }
 
-static int open_known(const struct xb_writer *writer, struct xb_knownpins *known)
+/* What the transaction wants may be wanted for the first time, as by a restore. */
+static int open_known(const struct xb_writer *writer, struct xb_txn *txn,
+		      struct xb_knownpins *known)
 {
+	struct xb_known_wish wish;
 	int error = xb_knownpins_open(writer->paths->pins, known);
 
+	if (error != -ENOENT)
+		return error;
+	error = xb_known_wish_get(txn, &wish);
+	if (!error && wish.on)
+		error = xb_known_settle(writer->paths, &wish, true);
+	if (!error)
+		error = xb_knownpins_open(writer->paths->pins, known);
 	return error == -ENOENT ? xb_system_error(0,
 						  "known sources are to be admitted, but their "
 						  "maps are missing in %s",
@@ -92,7 +103,7 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 	bool admits_known = txn->meta.policy == XB_POLICY_ALLOW_ONLY && txn->meta.admits_known;
 	struct xb_knownpins known = xb_no_knownpins;
 	struct xb_snapshot keys;
-	int error = admits_known && built ? open_known(writer, &known) : 0;
+	int error = admits_known && built ? open_known(writer, txn, &known) : 0;
 
 	if (error)
 		return error;

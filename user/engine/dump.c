@@ -8,6 +8,7 @@
 #include "model/policy.h"
 #include "model/verdict.h"
 #include "store/expiry.h"
+#include "store/knownwish.h"
 #include "store/walk.h"
 #include "store/wanted.h"
 
@@ -99,18 +100,36 @@ static uint64_t memberships(const struct xb_txn *txn)
 	return count;
 }
 
+/* NULL: nobody is to be remembered. */
+static int known_json(struct xb_txn *txn, json_t **known)
+{
+	struct xb_known_wish wish;
+	int error = xb_known_wish_get(txn, &wish);
+
+	*known = NULL;
+	if (!error && wish.on)
+		*known = json_pack("{s:I,s:I,s:f}", "remember", (json_int_t)wish.remember,
+				   "capacity", (json_int_t)wish.capacity, "fpr", wish.rate);
+	return error;
+}
+
 int xb_dump(struct xb_txn *txn, FILE *out)
 {
 	const struct xb_meta *meta = &txn->meta;
-	int error;
+	json_t *known;
+	int error = known_json(txn, &known);
 
+	if (error)
+		return error;
+	/* What earlier versions do not know is there only if it is used. */
 	put_line(out,
-		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o,s:I,s:I}", "schema", 1, "saved",
-			   "xdp-bloom", "fpr", meta->rate, "capacity", (json_int_t)meta->capacity,
-			   "confirm", !meta->unconfirmed, "policy", xb_policy_name(meta->policy),
-			   "refused", xb_kinds_json(meta->refused), "ports",
-			   xb_all_ports_json(meta->ports), "answer_limit",
-			   (json_int_t)meta->answer_limit, "memberships",
+		 json_pack("{s:i,s:s,s:f,s:I,s:b,s:s,s:o,s:o,s:I,s:o*,s:o*,s:I}", "schema", 1,
+			   "saved", "xdp-bloom", "fpr", meta->rate, "capacity",
+			   (json_int_t)meta->capacity, "confirm", !meta->unconfirmed, "policy",
+			   xb_policy_name(meta->policy), "refused", xb_kinds_json(meta->refused),
+			   "ports", xb_all_ports_json(meta->ports), "answer_limit",
+			   (json_int_t)meta->answer_limit, "known", known, "admits_known",
+			   meta->admits_known ? json_true() : NULL, "memberships",
 			   (json_int_t)memberships(txn)));
 	error = write_interfaces(txn, out);
 	write_lists(txn, out);

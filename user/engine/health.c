@@ -97,6 +97,17 @@ static int check_policy(const struct xb_writer *kernel, struct xb_health *health
 	return error;
 }
 
+static int check_known(const struct xb_writer *kernel, struct xb_health *health)
+{
+	int error = 0;
+
+	if (health->store.known.on)
+		error = xb_known_look(kernel->paths, &health->known);
+	if (!error)
+		xb_check_known(&health->known, &health->store, &health->problems);
+	return error;
+}
+
 static void view_filter(const struct xb_writer *kernel, struct xb_filterview *view)
 {
 	const struct xb_generation *active = kernel->active;
@@ -145,7 +156,8 @@ int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health)
 		return error;
 	check_filter(kernel, health);
 	xb_check_trial(health->trial_left, &health->store, &health->problems);
-	return check_policy(kernel, health);
+	error = check_known(kernel, health);
+	return error ? error : check_policy(kernel, health);
 }
 
 static int look_at_kernel(const struct xb_paths *paths, struct xb_health *health)

@@ -217,6 +217,25 @@ static void write_state(const struct xb_figures *figures, FILE *out)
 	      figures->overdue);
 }
 
+static void write_known(const struct xb_health *health, FILE *out)
+{
+	const struct xb_known_view *known = &health->known;
+
+	gauge(out, "known_learning", "Whether sources that connect are learned.", known->learns);
+	gauge(out, "known_sources", "Sources that are known, by estimate.",
+	      (uint64_t)known->sources);
+	gauge(out, "known_fresh_sources", "Those of them that connected in this period.",
+	      (uint64_t)known->now);
+	gauge(out, "known_capacity_sources", "Sources in a period for which there is room.",
+	      known->capacity);
+	gauge(out, "known_memory_bytes", "Memory of known sources.",
+	      known->lines * sizeof(struct xb_known_line));
+	xb_exposition_family(out, "known_learned_total", "counter",
+			     "Sources learned since they are remembered in the kernel, once in "
+			     "each period.");
+	put(out, "known_learned_total", known->learned);
+}
+
 void xb_metrics_write(const struct xb_paths *paths, const struct xb_figures *figures, FILE *out)
 {
 	const struct xb_health *health = &figures->health;
@@ -231,5 +250,6 @@ void xb_metrics_write(const struct xb_paths *paths, const struct xb_figures *fig
 	write_entries(figures, out);
 	write_capacity(&health->filter, out);
 	write_memory(&health->filter, out);
+	write_known(health, out);
 	xb_metrics_write_tallies(paths, out);
 }

@@ -16,6 +16,7 @@
 #include "model/policy.h"
 #include "model/nameports.h"
 #include "store/home.h"
+#include "store/knownwish.h"
 #include "store/membership.h"
 #include "store/wanted.h"
 
@@ -98,6 +99,47 @@ static int restore_memberships(const json_t *line, struct xb_restore *restore)
 	return error;
 }
 
+static bool is_rate(const json_t *number)
+{
+	double rate = json_number_value(number);
+
+	return json_is_number(number) && rate >= XB_RATE_MIN && rate <= XB_RATE_MAX;
+}
+
+/* Without the key nobody is to be remembered. */
+static int restore_known(struct xb_txn *txn, const json_t *line)
+{
+	const json_t *known = json_object_get(line, "known"),
+		     *admits = json_object_get(line, "admits_known"),
+		     *rate = json_object_get(known, "fpr");
+	struct xb_known_wish wish, former;
+	json_int_t remember, capacity;
+	int error = xb_known_wish_get(txn, &former);
+
+	if (error)
+		return error;
+	wish = former;
+	wish.on = known;
+	txn->meta.admits_known = json_is_true(admits);
+	if (admits && (!json_is_boolean(admits) || (json_is_true(admits) && !known)))
+		return xb_input_error("\"admits_known\" is neither true nor false, or \"known\" is "
+				      "missing");
+	if (!known)
+		return former.on ? xb_known_wish_put(txn, &wish) : 0;
+	if (integer_of(known, "remember", XB_KNOWN_REMEMBER_MAX, &remember) ||
+	    integer_of(known, "capacity", XB_KNOWN_CAPACITY_MAX, &capacity))
+		return -EINVAL;
+	if (!json_is_object(known) || remember < XB_KNOWN_REMEMBER_MIN || !capacity ||
+	    !is_rate(rate))
+		return xb_input_error(
+			"\"known\" needs \"remember\", \"capacity\" and \"fpr\", within "
+			"their ranges");
+	wish.remember = (uint32_t)remember;
+	wish.capacity = (uint64_t)capacity;
+	wish.rate = json_number_value(rate);
+	return xb_known_wish_put(txn, &wish);
+}
+
 static int restore_head(struct xb_txn *txn, const json_t *line, struct xb_restore *restore)
 {
 	const json_t *fpr = json_object_get(line, "fpr"),
@@ -125,7 +167,7 @@ static int restore_head(struct xb_txn *txn, const json_t *line, struct xb_restor
 	if (policy && xb_policy_parse(policy, &txn->meta.policy))
 		return -EINVAL;
 	if (restore_refused(txn, json_object_get(line, "refused")) ||
-	    restore_ports(txn, json_object_get(line, "ports")) ||
+	    restore_ports(txn, json_object_get(line, "ports")) || restore_known(txn, line) ||
 	    restore_memberships(line, restore))
 		return -EINVAL;
 	txn->meta.unconfirmed = json_is_false(confirm);
@@ -231,8 +273,8 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb
 enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_LIST, LINE_ENTRY };
 
 static const char *const keys_of[] = {
-	[LINE_HEAD] =
-		"schema saved fpr capacity confirm policy refused ports answer_limit memberships",
+	[LINE_HEAD] = "schema saved fpr capacity confirm policy refused ports answer_limit known "
+		      "admits_known memberships",
 	[LINE_INTERFACE] = "interface mode",
 	[LINE_LIST] = "list verdict scope",
 	[LINE_ENTRY] = "entry allow list added expires comment",

@@ -114,6 +114,8 @@ static int read_all(struct look *look)
 		error = xb_wanted_all(txn, &view->wanted, &view->wanted_count);
 	if (!error)
 		error = xb_home_get(txn, &view->home);
+	if (!error)
+		error = xb_known_wish_get(txn, &view->known);
 	return error ? error : read_trial(look);
 }
 

@@ -8,6 +8,7 @@
 #include "model/entry.h"
 #include "model/interface.h"
 #include "store/home.h"
+#include "store/knownwish.h"
 #include "store/readers.h"
 #include "store/store.h"
 #include "store/trialrecord.h"
@@ -29,6 +30,7 @@ struct xb_storeview {
 	struct xb_wanted *wanted;
 	size_t wanted_count;
 	struct xb_home home;
+	struct xb_known_wish known;
 	struct xb_automatic *automatic;
 	size_t automatic_count;
 	uint64_t manual;	 /* entries of the allowlist that somebody added */

@@ -160,26 +160,35 @@ static json_t *reader_json(const struct xb_reader *reader)
 			 "transactions", (json_int_t)reader->behind);
 }
 
+static json_t *known_json(const struct xb_health *health)
+{
+	if (!health->store.known.on)
+		return json_null();
+	return json_pack("{s:b,s:f,s:I}", "learning", health->known.learns, "sources",
+			 health->known.sources, "capacity", (json_int_t)health->known.capacity);
+}
+
 static int answer_json(const struct cli *cli, const struct xb_health *health)
 {
 	const struct xb_storeview *store = &health->store;
 	const struct xb_meta *meta = &store->meta;
 
-	return cli_json(
-		cli,
-		json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:f,s:I,s:I,s:o}",
-			  "ok", !health->problems.count, "problems",
-			  show_problems_json(&health->problems), "problem_details",
-			  details_json(&health->problems), "trial", trial_json(health), "policy",
-			  xb_policy_name(meta->policy), "confirm", !meta->unconfirmed, "ports",
-			  xb_all_ports_json(meta->ports), "answer_limit",
-			  (json_int_t)meta->answer_limit, "interfaces",
-			  interfaces_json(&health->interfaces), "generation",
-			  generation_json(&health->filter), "lists", show_lists_json(store),
-			  "listed", listed_json(&meta->totals), "allowlist", allowlist_json(store),
-			  "fpr", xb_meta_rate(meta), "sequence", (json_int_t)meta->sequence,
-			  "expired", (json_int_t)store->expired, "reader",
-			  reader_json(&store->reader)));
+	return cli_json(cli,
+			json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:"
+				  "f,s:I,s:I,s:o}",
+				  "ok", !health->problems.count, "problems",
+				  show_problems_json(&health->problems), "problem_details",
+				  details_json(&health->problems), "trial", trial_json(health),
+				  "policy", xb_policy_name(meta->policy), "admits_known",
+				  meta->admits_known, "confirm", !meta->unconfirmed, "known",
+				  known_json(health), "ports", xb_all_ports_json(meta->ports),
+				  "answer_limit", (json_int_t)meta->answer_limit, "interfaces",
+				  interfaces_json(&health->interfaces), "generation",
+				  generation_json(&health->filter), "lists", show_lists_json(store),
+				  "listed", listed_json(&meta->totals), "allowlist",
+				  allowlist_json(store), "fpr", xb_meta_rate(meta), "sequence",
+				  (json_int_t)meta->sequence, "expired", (json_int_t)store->expired,
+				  "reader", reader_json(&store->reader)));
 }
 
 /* A count as printf wants it. */
@@ -229,10 +238,13 @@ static void print_policy(const struct xb_health *health)
 	};
 
 	uint32_t policy = health->policy, stored = health->store.meta.policy;
+	bool known = policy == XB_POLICY_ALLOW_ONLY && health->filter.params.known;
 
 	printf("policy      %s%s%s", xb_policy_name(policy),
 	       policy <= XB_POLICY_ALLOW_ONLY ? ": " : "",
-	       policy <= XB_POLICY_ALLOW_ONLY ? meanings[policy] : "");
+	       known ? "ALL BUT WHAT IS LISTED, ALLOWED OR KNOWN IS DROPPED"
+	       : policy <= XB_POLICY_ALLOW_ONLY ? meanings[policy]
+						: "");
 	if (policy != stored)
 		tried_print(health->trial_left, xb_policy_name(stored));
 	putchar('\n');
@@ -348,6 +360,14 @@ static void print_problems(const struct xb_problems *problems)
 		printf("PROBLEM     %s\n", advice_for(&problems->item[i], text));
 }
 
+static void print_known(const struct xb_health *health)
+{
+	if (health->store.known.on)
+		printf("known       about %.0f sources that have connected%s\n",
+		       health->known.sources,
+		       health->store.meta.admits_known ? ", which are admitted" : "");
+}
+
 static int answer_text(const struct xb_health *health)
 {
 	const struct xb_storeview *store = &health->store;
@@ -368,6 +388,7 @@ static int answer_text(const struct xb_health *health)
 		       keys(store->expired));
 	print_ports(store->meta.ports);
 	print_limit(store->meta.answer_limit);
+	print_known(health);
 	print_allowlist(store);
 	print_lists(store);
 	print_reader(&store->reader);
