@@ -49,8 +49,10 @@ struct xb_known {
 	__u64 identity;		    /* random, never 0: programs are built for it */
 	__u64 netns;		    /* cookie of the network namespace whose sockets are heard */
 	struct xb_known_set set[XB_KNOWN_SETS];
+	__u64 store; /* identity of the store that wants it */
+	__u64 reserved[7];
 };
-_Static_assert(sizeof(struct xb_known) == 320, "known layout");
+_Static_assert(sizeof(struct xb_known) == 384, "known layout");
 
 #define XB_KNOWN_LAYOUT 1
 

@@ -306,6 +306,51 @@ connect_known()
 	knows fd78::9
 }
 
+# bloomd saves, lets the filter grow, and has somebody learn again.
+t_agent()
+{
+	need_cgroup
+	many_addresses
+	ctl attach x0
+	ctl known on --capacity 100
+	printf '[known]\nsave = 1s\n' >"$T/bloomd.conf"
+	agent
+	connect_all 300 0
+	wait_for "a larger filter" is_larger
+	wait_for "the file" is_saved
+	rm "$pins/known/link"
+	wait_for "the program" test -e "$pins/known/link"
+	agent_ends
+	power_cut
+	exits 0 up
+	knows 10.78.0.0
+	printf '[known]\nsave = 0\n' >"$T/bloomd.conf"
+	code=0
+	"$bloomd" --config "$T/bloomd.conf" --check 2>"$T/err" || code=$?
+	[[ $code -eq 2 ]] || fail "save = 0: $code"
+}
+
+is_larger() { ctl -j known status | grep -q '"sets":2'; }
+
+# With all that was learned.
+is_saved() { [[ -n $(find "$state/known" -newermt '1 second ago') && $(stat -c %s "$state/known") -gt 4000 ]]; }
+
+# Another store with the same pins leaves alone what it does not want, and takes over what it wants.
+t_another_store()
+{
+	need_cgroup
+	serve
+	ctl known on
+	reaches tcp 10.77.0.2
+	in_server "$bloomctl" --state "$T/other" --pin "$pins" --run "$counters" -q add 192.0.2.1
+	exits 0 status
+	knows 10.77.0.2
+	in_server "$bloomctl" --state "$T/other" --pin "$pins" --run "$counters" -q known on
+	in_server "$bloomctl" --state "$T/other" --pin "$pins" --run "$counters" known test 10.77.0.2
+	in_server "$bloomctl" --state "$T/other" --pin "$pins" --run "$counters" -q known off
+	[[ ! -e $pins/known && -s $T/other/known && ! -e $state/known ]]
+}
+
 # Without cgroup v2 nobody is learned: it says so until it is there.
 t_no_cgroup()
 {

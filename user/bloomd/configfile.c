@@ -24,8 +24,16 @@ static int set_http_listen(struct config *config, const char *value)
 
 static const struct config_key http_keys[] = {{"listen", set_http_listen}, {0}};
 
+static int set_known_save(struct config *config, const char *value)
+{
+	return config_set_seconds(value, 86400, &config->known_save);
+}
+
+static const struct config_key known_keys[] = {{"save", set_known_save}, {0}};
+
 static const struct config_section sections[] = {{"api", api_keys, NULL},
 						 {"http", http_keys, NULL},
+						 {"known", known_keys, NULL},
 						 {"feed", feed_keys, feed_config_begin},
 						 {0}};
 

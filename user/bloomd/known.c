@@ -11,13 +11,14 @@
 #include "engine/known.h"
 #include "engine/session.h"
 
-#define MINUTE 60000000ULL /* us */
-#define HOUR   60	   /* minutes */
+#define SECOND 1000000ULL /* us */
+#define MINUTE 60
+#define HOUR   3600
 
 struct known {
 	struct agent *agent;
 	sd_event_source *timer, *saver;
-	unsigned int minutes; /* since it was saved */
+	uint32_t seconds; /* since it was saved */
 };
 
 static int has_saved(sd_event_source *source, const siginfo_t *info, void *context)
@@ -44,7 +45,7 @@ static void save(struct known *known)
 		log_error("known sources are not saved");
 }
 
-/* A write looks at all, if nothing of the session is believed. Busy: the next minute will do. */
+/* A write looks at all, if nothing of the session is believed. Busy: the next time will do. */
 static void tend(struct known *known)
 {
 	struct agent *agent = known->agent;
@@ -58,19 +59,33 @@ static void tend(struct known *known)
 		log_error("known sources are not tended");
 }
 
-static int on_minute(sd_event_source *source, uint64_t time, void *context)
+static uint32_t save_every(const struct known *known)
+{
+	uint32_t every = known->agent->config->known_save;
+
+	return every ? every : HOUR;
+}
+
+/* Each minute, or as often as it is to be saved. */
+static uint32_t look_every(const struct known *known)
+{
+	return save_every(known) < MINUTE ? save_every(known) : MINUTE;
+}
+
+static int on_time(sd_event_source *source, uint64_t time, void *context)
 {
 	struct known *known = context;
 
 	(void)time;
-	sd_event_source_set_time_relative(source, MINUTE);
+	sd_event_source_set_time_relative(source, look_every(known) * SECOND);
 	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	if (!xb_knownpins_identity(known->agent->paths.pins))
 		return 0;
 	tend(known);
-	if (++known->minutes < HOUR || known->saver)
+	known->seconds += look_every(known);
+	if (known->seconds < save_every(known) || known->saver)
 		return 0;
-	known->minutes = 0;
+	known->seconds = 0;
 	save(known);
 	return 0;
 }
@@ -84,8 +99,8 @@ int known_start(struct agent *agent, struct known **out)
 	if (!known)
 		return xb_out_of_memory();
 	known->agent = agent;
-	error = sd_event_add_time_relative(agent->loop, &known->timer, CLOCK_MONOTONIC, MINUTE, 0,
-					   on_minute, known);
+	error = sd_event_add_time_relative(agent->loop, &known->timer, CLOCK_MONOTONIC,
+					   look_every(known) * SECOND, 0, on_time, known);
 	return error < 0 ? xb_system_error(-error, "cannot set a timer") : 0;
 }
 

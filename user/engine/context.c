@@ -74,7 +74,7 @@ static int open_known(const struct xb_writer *writer, struct xb_txn *txn,
 		return error;
 	error = xb_known_wish_get(txn, &wish);
 	if (!error && wish.on)
-		error = xb_known_settle(writer->paths, &wish, true);
+		error = xb_known_settle(writer->paths, txn->meta.identity, &wish, true);
 	if (!error)
 		error = xb_knownpins_open(writer->paths->pins, known);
 	return error == -ENOENT ? xb_system_error(0,

@@ -183,35 +183,38 @@ static void tend(struct xb_knownpins *known, const struct xb_known_wish *wish, b
 		xb_warning("known sources are not learned: %s", xb_error_message());
 }
 
-static int end(const struct xb_paths *paths)
+/* What cannot be saved is learned on. */
+static void end(const struct xb_paths *paths, struct xb_knownpins *known)
 {
-	if (!xb_knownpins_identity(paths->pins)) {
-		xb_knownpins_destroy(paths->pins);
-		return 0;
-	}
-	if (xb_known_save(paths)) {
+	if (xb_knownfile_save(paths, known)) {
 		xb_warning("known sources are still learned, since they cannot be saved: %s",
 			   xb_error_message());
-		return 0;
+		return;
 	}
 	xb_fault("known-saved");
 	xb_knownpins_destroy(paths->pins);
-	return 0;
 }
 
-int xb_known_settle(const struct xb_paths *paths, const struct xb_known_wish *wish, bool at_home)
+int xb_known_settle(const struct xb_paths *paths, uint64_t store, const struct xb_known_wish *wish,
+		    bool at_home)
 {
 	struct xb_knownpins known;
-	int error;
+	int error = xb_knownpins_open(paths->pins, &known);
 
-	if (!wish->on)
-		return end(paths);
-	error = xb_knownpins_open(paths->pins, &known);
+	if (error == -ENOENT && !wish->on) {
+		xb_knownpins_destroy(paths->pins);
+		return 0;
+	}
 	if (error == -ENOENT)
 		error = create(paths, wish, &known);
 	if (error)
 		return error;
-	tend(&known, wish, at_home);
+	if (wish->on) {
+		known.known->store = store;
+		tend(&known, wish, at_home);
+	} else if (known.known->store == store) {
+		end(paths, &known);
+	}
 	xb_knownpins_close(&known);
 	return 0;
 }

@@ -8,12 +8,14 @@
 #include "store/knownwish.h"
 
 /*
- * Under the writer lock. Creates what is missing, from the file if there is one; turns the period,
- * grows what is full, and ends what is forgotten. Unwanted, it is saved and taken away. at_home:
- * sockets of this network namespace are heard from now on. An error: nothing is there that filters
- * could use. That nobody learns is a warning.
+ * Under the writer lock of the store with this identity. Creates what is missing, from the file if
+ * there is one; turns the period, grows what is full, and ends what is forgotten. Unwanted, it is
+ * saved and taken away; but what another store wants stays, unless this one wants it, too, and so
+ * takes it over. at_home: sockets of this network namespace are heard from now on. An error:
+ * nothing is there that filters could use. That nobody learns is a warning.
  */
-int xb_known_settle(const struct xb_paths *paths, const struct xb_known_wish *wish, bool at_home);
+int xb_known_settle(const struct xb_paths *paths, uint64_t store, const struct xb_known_wish *wish,
+		    bool at_home);
 
 /* Writes the file, if something is pinned; -ENOENT without a message: nothing is. */
 int xb_known_save(const struct xb_paths *paths);

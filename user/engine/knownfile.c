@@ -34,7 +34,7 @@ struct header {
 	uint8_t boot[16];
 	struct xb_known state;
 };
-_Static_assert(sizeof(struct header) == 360, "read by every version");
+_Static_assert(sizeof(struct header) == 424, "read by every version");
 
 /* What is read or written, and its checksum. */
 struct stream {
@@ -123,7 +123,7 @@ static int put_set(struct stream *stream, struct xb_knownpins *known, uint32_t s
 	return error;
 }
 
-static int write_all(struct stream *stream, struct xb_knownpins *known)
+__attribute__((noinline)) static int write_all(struct stream *stream, struct xb_knownpins *known)
 {
 	struct header header = {.magic = MAGIC,
 				.written = (uint64_t)time(NULL),

@@ -330,7 +330,7 @@ static int match_interfaces(struct xb_writer *writer)
 
 /* Before the filter, which may look them up. Nothing but that filter needs them: without them a
  * command does all else that it has to. */
-static void settle_known(struct xb_writer *writer, bool wanted)
+static void settle_known(struct xb_writer *writer, uint64_t store, bool wanted)
 {
 	struct xb_known_wish wish;
 	struct xb_txn *txn;
@@ -341,7 +341,7 @@ static void settle_known(struct xb_writer *writer, bool wanted)
 		xb_txn_abort(txn);
 	}
 	if (!error)
-		error = xb_known_settle(writer->paths, &wish,
+		error = xb_known_settle(writer->paths, store, &wish,
 					wanted || writer->how & XB_WRITE_SETTLE);
 	if (error)
 		xb_warning("known sources are not remembered: %s", xb_error_message());
@@ -362,7 +362,7 @@ int xb_repair(struct xb_writer *writer)
 		error = read_wishes(writer, &store, &count, &current, &mapped);
 	if (error || writer->foreign)
 		return error;
-	settle_known(writer, count);
+	settle_known(writer, store, count);
 	if (mapped)
 		move_mapped(writer);
 	if (!count)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* [api]: the sockets for programs. */
 struct api_config {
@@ -21,6 +22,7 @@ struct feed_config;
 struct config {
 	struct api_config api;
 	char *http_listen;	   /* ADDRESS:PORT or unix:PATH; NULL: no server */
+	uint32_t known_save;	   /* seconds between two saves of known sources; 0: the default */
 	struct feed_config *feeds; /* the first of them */
 	struct feed_config *feed;  /* whose section is being read */
 };
@@ -37,6 +39,9 @@ struct config_key {
 /* Makes *text a copy of the value, in the place of an earlier one. Returns 0 or an error with its
  * message. */
 int config_set_text(char **text, const char *value);
+
+/* Sets *seconds from "90s", "1h" and the like: from 1 to the most. Errors as above. */
+int config_set_seconds(const char *value, uint32_t most, uint32_t *seconds);
 
 extern const struct config_key api_keys[];
 

@@ -204,7 +204,7 @@ static bool take_units(const char *value, const struct unit *units, uint64_t mos
 	return true;
 }
 
-static int take_seconds(const char *value, uint32_t most, uint32_t *seconds)
+int config_set_seconds(const char *value, uint32_t most, uint32_t *seconds)
 {
 	static const struct unit units[] = {{"", 1},	  {"s", 1},	 {"m", 60}, {"h", 3600},
 					    {"d", 86400}, {"w", 604800}, {0}};
@@ -223,22 +223,22 @@ static int take_seconds(const char *value, uint32_t most, uint32_t *seconds)
 
 static int set_every(struct config *config, const char *value)
 {
-	return take_seconds(value, YEAR, &config->feed->every);
+	return config_set_seconds(value, YEAR, &config->feed->every);
 }
 
 static int set_time_limit(struct config *config, const char *value)
 {
-	return take_seconds(value, 3600, &config->feed->time_limit);
+	return config_set_seconds(value, 3600, &config->feed->time_limit);
 }
 
 static int set_timeout(struct config *config, const char *value)
 {
-	return take_seconds(value, 10 * YEAR, &config->feed->timeout);
+	return config_set_seconds(value, 10 * YEAR, &config->feed->timeout);
 }
 
 static int set_max_age(struct config *config, const char *value)
 {
-	return take_seconds(value, 10 * YEAR, &config->feed->max_age);
+	return config_set_seconds(value, 10 * YEAR, &config->feed->max_age);
 }
 
 static int set_max_bytes(struct config *config, const char *value)
