@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The commands that the README and the page for mail servers show, in the order in which they show them, do
-# what it says there.
+# The commands that the README and the pages for mail servers and floods show, in the order in which they show
+# them, do what it says there.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=cgroup.sh
+. "$(dirname "$0")/cgroup.sh"
 
 # The commands of bloomctl in the code blocks of a page, without their comments.
 commands()
@@ -89,6 +91,46 @@ counts_first()
 {
 	exits 0 test 8.8.8.8 --to tcp/25
 	says '^8.8.8.8 to tcp/25 passes now: listed, and the verdict is count$'
+}
+
+t_floods()
+{
+	local line number=0
+	local -a words
+
+	[[ -n ${XB_TEST_CGROUP:-} ]] || skip "cgroup v2 is not mounted, or no group can be made"
+	rename_x0
+	cd "$T"
+	echo 9.9.9.9 >customers.txt
+	while read -r line; do
+		eval "words=(${line#bloomctl })"
+		case $line in
+		"bloomctl known test"*) exits 1 "${words[@]}" ;;
+		*) exits 0 "${words[@]}" ;;
+		esac
+		number=$((number + 1))
+		[[ $line != "bloomctl policy allow-only --known"* ]] || enemies_are_out
+		[[ $line != "bloomctl policy allow-only --rollback"* ]] || customers_are_in
+	done < <(commands "$root/docs/floods.md")
+	[[ $number -ge 20 ]] || fail "the page shows only $number commands"
+	exits 0 test 203.0.113.7
+	says '^203.0.113.7 is dropped now: listed$'
+	exits 1 test 9.9.9.9
+	says '^9.9.9.9 passes now: not listed$'
+}
+
+# What the page says of the lists at that point.
+enemies_are_out()
+{
+	exits 0 test 203.0.113.7
+	says '^203.0.113.7 is dropped now'
+}
+
+customers_are_in()
+{
+	enemies_are_out
+	exits 0 test 9.9.9.9
+	says '^9.9.9.9 passes now: listed, and the policy is allow-only$'
 }
 
 run_tests

@@ -88,12 +88,10 @@ static int show_one(const struct cli *cli, const struct property *property, stru
 int property_show(const struct cli *cli, const struct property *property, const char *list)
 {
 	struct xb_store *store;
-	struct xb_txn *txn = NULL;
+	struct xb_txn *txn;
 	struct tried tried = {0};
-	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store), code;
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn), code;
 
-	if (!error)
-		error = xb_store_read(store, &txn);
 	if (!error)
 		error = tried_open(cli, txn, &tried);
 	if (error && error != -ENOENT)
@@ -102,7 +100,6 @@ int property_show(const struct cli *cli, const struct property *property, const 
 		code = list ? show_one(cli, property, txn, list, &tried)
 			    : show_all(cli, property, txn, &tried);
 	tried_close(&tried);
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	return code;
 }

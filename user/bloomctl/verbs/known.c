@@ -30,17 +30,14 @@ static int write_and_settle(struct cli *cli, int (*body)(struct xb_writer *, voi
 
 static int read_wish(const struct cli *cli, struct xb_known_wish *wish)
 {
-	struct xb_store *store = NULL;
-	struct xb_txn *txn = NULL;
-	int error = xb_store_open(cli->paths.state, XB_STORE_READ, &store);
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn);
 
 	*wish = (struct xb_known_wish){0};
 	if (!error)
-		error = xb_store_read(store, &txn);
-	if (!error)
 		error = xb_known_wish_get(txn, wish);
-	xb_txn_abort(txn);
-	xb_store_close(store);
+	xb_store_end_reading(store, txn);
 	return error == -ENOENT ? 0 : error;
 }
 
