@@ -150,8 +150,8 @@ XB_HASH_INLINE enum xb_known_put xb_known_put_bit(__u64 *word, __u64 bit, __u32 
 			if (old & bit)
 				return XB_KNOWN_WAS_THERE;
 			/* That the result is used makes it a full barrier on every processor. */
-			return __sync_fetch_and_or(word, bit) & bit ? XB_KNOWN_WAS_THERE
-								    : XB_KNOWN_IS_NEW;
+			return (__sync_fetch_and_or(word, bit) & bit) ? XB_KNOWN_WAS_THERE
+								      : XB_KNOWN_IS_NEW;
 		}
 		if (__sync_val_compare_and_swap(word, old, xb_known_turned(old, now) | bit) == old)
 			return XB_KNOWN_IS_NEW;

@@ -115,7 +115,7 @@ def main():
     elif command == "strangers":
         strangers(int(words[0]))
     elif command == "fastopen":
-        fastopen(*words)
+        fastopen(words[0], words[1])
     else:
         # An empty Fast Open option (RFC 7413), and data: what a server that wants no cookie takes at once.
         raw(words[0]).send(syn(socket.inet_aton("10.78.200.200"), b"hello", b"\x22\x02\x01\x01"))

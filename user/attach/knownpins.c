@@ -306,7 +306,7 @@ int xb_knownpins_learn(struct xb_knownpins *known)
 	error = xb_path_join(directory, known->pins, XB_KNOWN_PINS);
 	if (!error)
 		error = load(known, &skeleton);
-	if (!error) {
+	if (!error && skeleton) {
 		link = bpf_link_create(bpf_program__fd(skeleton->progs.xdp_bloom_known), group,
 				       BPF_CGROUP_SOCK_OPS, NULL);
 		error = link < 0 ? xb_system_error(errno, "cannot attach the program that learns "

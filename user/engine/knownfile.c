@@ -240,7 +240,6 @@ static void move_to_now(const struct header *header, struct xb_known *state)
 		return;
 	}
 	over = (passed - left) % state->remember;
-	state->period = (uint64_t)up << 32 | number;
 	/* As if the turns had come one by one, and the last of them so long ago. */
 	for (uint64_t turns = (passed - left) / state->remember + 1, i = 0; i < turns && i < 3;
 	     i++) {
@@ -253,7 +252,7 @@ static void move_to_now(const struct header *header, struct xb_known *state)
 
 static int get_sets(struct stream *stream, struct xb_knownpins *known)
 {
-	uint32_t expected, checksum;
+	uint32_t expected, checksum = 0;
 	int error = 0;
 
 	for (uint32_t i = 0; !error && i < XB_KNOWN_SETS; i++) {

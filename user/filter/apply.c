@@ -195,7 +195,7 @@ static int prepare_listed(struct xb_generation *generation, const struct xb_entr
 static int prepare_address(struct xb_generation *generation, const struct xb_change *change)
 {
 	uint32_t differ = change->before ^ change->after;
-	int error = differ & XB_CLASSES_ALL ? prepare_listed(generation, &change->entry) : 0;
+	int error = (differ & XB_CLASSES_ALL) ? prepare_listed(generation, &change->entry) : 0;
 
 	if (!error && differ & ~XB_CLASSES_ALL)
 		error = prepare_scoped(generation, &change->entry, differ);
@@ -408,8 +408,9 @@ static int apply_address(struct xb_generation *generation, struct xb_txn *txn,
 	bool listed = phase == XB_PHASE_LIST;
 	uint32_t classes =
 		listed ? change->after & ~change->before : change->before & ~change->after;
-	int error = classes & XB_CLASSES_ALL ? apply_listed(generation, txn, &change->entry, listed)
-					     : 0;
+	int error = (classes & XB_CLASSES_ALL)
+			    ? apply_listed(generation, txn, &change->entry, listed)
+			    : 0;
 
 	return error ? error : apply_scoped(generation, &change->entry, classes, listed);
 }
