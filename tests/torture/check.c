@@ -3,8 +3,8 @@
  * check STATE PINS RUN: the independent checker of the torture. Reads lines, answers each with "ok"
  * or what is wrong.
  *
- * drop|pass|answer ENTRY: what becomes of frames from its first and its last address (of queries
- * for the domain) in the generation that enforces.
+ * drop|pass|answer ENTRY [SERVICE]: what becomes of frames from its first and its last address, to
+ * this service if one is named (of queries for the domain) in the generation that enforces.
  *
  * agree: store and generation; it is the same as one built anew, bit by bit.
  */
@@ -18,6 +18,7 @@
 #include "model/entry.h"
 #include "support/dns.h"
 #include "support/rig.h"
+#include "support/service_frame.h"
 
 static uint8_t form[XB_NAME_BYTES];
 
@@ -35,15 +36,26 @@ static struct xb_entry last_address(const struct xb_entry *entry)
 	return last;
 }
 
-static bool judged(int program, const struct xb_entry *entry, const char *text, uint32_t wanted)
+/* Of a frame from a single address. to: NULL for any. */
+static uint32_t run_to(int program, const struct xb_entry *entry, const struct xb_service *to)
+{
+	struct service_frame frame;
+
+	if (!to)
+		return rig_run_from(program, entry);
+	frame = frame_to(entry, to->protocol, to->first, FRAME_PLAIN);
+	return rig_run(program, frame.byte, frame.size);
+}
+
+static bool judged(int program, const struct xb_entry *entry, const struct xb_service *to,
+		   const char *text, uint32_t wanted)
 {
 	struct dns_frame frame;
 	struct xb_entry last;
 
 	if (!xb_entry_is_name(entry)) {
 		last = last_address(entry);
-		return rig_run_from(program, entry) == wanted &&
-		       rig_run_from(program, &last) == wanted;
+		return run_to(program, entry, to) == wanted && run_to(program, &last, to) == wanted;
 	}
 	dns_query(*text == '=' ? text + 1 : text, false, &frame);
 	return rig_run(program, frame.byte, frame.size) == wanted;
@@ -51,7 +63,8 @@ static bool judged(int program, const struct xb_entry *entry, const char *text, 
 
 static const char *answer(struct rig *rig, int program, char *line)
 {
-	char *text = strchr(line, ' ');
+	char *text = strchr(line, ' '), *service;
+	struct xb_service asked, *to = NULL;
 	struct xb_entry entry;
 
 	if (!strcmp(line, "agree"))
@@ -59,14 +72,21 @@ static const char *answer(struct rig *rig, int program, char *line)
 	if (!text)
 		return "no such line";
 	*text++ = '\0';
+	service = strchr(text, ' ');
+	if (service) {
+		*service++ = '\0';
+		to = &asked;
+		if (xb_service_parse(service, to))
+			return xb_error_message();
+	}
 	if (xb_entry_parse(text, strlen(text), form, &entry, NULL))
 		return xb_error_message();
 	if (!strcmp(line, "drop"))
-		return judged(program, &entry, text, XDP_DROP) ? "ok" : "passes";
+		return judged(program, &entry, to, text, XDP_DROP) ? "ok" : "passes";
 	if (!strcmp(line, "pass"))
-		return judged(program, &entry, text, XDP_PASS) ? "ok" : "drops";
+		return judged(program, &entry, to, text, XDP_PASS) ? "ok" : "drops";
 	if (!strcmp(line, "answer"))
-		return judged(program, &entry, text, XDP_TX) ? "ok" : "is not answered";
+		return judged(program, &entry, to, text, XDP_TX) ? "ok" : "is not answered";
 	return "no such line";
 }
 

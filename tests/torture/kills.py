@@ -31,6 +31,8 @@ SLEEPS = (0, 5, 20) # milliseconds
 AGREE_EVERY = 10    # rounds
 POLICIES = ("enforce", "enforce", "monitor", "allow-only")
 TRIAL = 1           # seconds
+SCOPES = ("all", "all", "tcp/25", "tcp/25,icmp", "udp/9,udp/53", "tcp/443,udp")
+SERVICES = ("tcp/25", "udp/9")  # to which packets go, and some scopes have either
 
 
 def universe(worker):
@@ -167,8 +169,12 @@ class Ruler(Worker):
         return Change(["policy", policy], self.state, wish=("policy", policy))
 
     def verdict(self):
-        verdict = self.dice.choice(["drop", "nxdomain", "refused"])
+        verdict = self.dice.choice(["drop", "drop", "nxdomain", "refused", "count"])
         return Change(["verdict", self.list, verdict], self.state, wish=("verdict", verdict))
+
+    def scope(self):
+        scope = self.dice.choice(SCOPES)
+        return Change(["scope", self.list, scope], self.state, wish=("scope", scope))
 
     def ports(self):
         return Change(["ports", self.dice.choice(["tls", "http"]),
@@ -182,8 +188,16 @@ class Ruler(Worker):
 
     def change(self):
         kinds = [self.rotate] * 6 + [self.interface] * 6 + [self.policy] * 4 + \
-            [self.verdict] * 2 + [self.ports, self.trial] + [super().change] * 12
+            [self.verdict] * 2 + [self.scope] * 3 + [self.ports, self.trial] + [super().change] * 12
         return self.dice.choice(kinds)()
+
+
+TERMS = {"verdict": "drop", "scope": "all"}     # of the ruler's list
+
+
+def has_service(scope, service):
+    """Of these scopes and services."""
+    return scope == "all" or service in scope.split(",") or service.split("/")[0] in scope.split(",")
 
 
 class Torture:
@@ -193,7 +207,7 @@ class Torture:
         kinds = [Ruler] + [Worker] * (WORKERS - 1)
         self.workers = [kind(number, random.Random(self.dice.random()), world.directory)
                         for number, kind in enumerate(kinds)]
-        self.settings = {"policy": "enforce", "verdict": "drop"}
+        self.settings = {"policy": "enforce", **TERMS}
         self.kills = self.failures = self.rounds = self.done = 0
         self.changes, self.codes = [], []
         self.repaired = False   # in this round
@@ -256,12 +270,12 @@ class Torture:
 
     def saved(self):
         """What the store says: the worker's states, and the settings."""
-        states, settings = [State() for _ in self.workers], {"verdict": "drop"}
+        states, settings = [State() for _ in self.workers], dict(TERMS)
         for line in self.world.saved():
             if "policy" in line:
                 settings["policy"] = line["policy"]
             elif "verdict" in line:
-                settings["verdict"] = line["verdict"]
+                settings.update(verdict=line["verdict"], scope=line.get("scope", "all"))
             elif "entry" in line and line["list"].startswith("w"):
                 states[int(line["list"][1:])].listed.add(line["entry"])
             elif "allow" in line and line["list"].startswith("a"):
@@ -293,26 +307,36 @@ class Torture:
             time.sleep(TRIAL + 0.1)
         return committed
 
-    def wanted(self, worker, before):
-        """Entries, and what becomes of their packets. before: None, or the worker's state before
-        the round: only what both states agree on is told."""
+    def of_name(self, entry, state, hit):
         policy = self.settings["policy"]
+        if policy == "allow-only":
+            return "drop"   # for where it comes from
+        return hit if entry in state.listed and entry not in state.allowed and policy == "enforce" else "pass"
+
+    def of_source(self, entry, state, drops):
+        """drops: whether the list drops packets to the service, if it has their source."""
+        policy, listed = self.settings["policy"], entry in state.listed and drops
+        if entry in state.allowed or policy == "monitor":
+            return "pass"
+        return "drop" if listed == (policy == "enforce") else "pass"
+
+    def wanted(self, worker, before):
+        """Entries, some with a service, and what becomes of their packets. before: None, or the
+        worker's state before the round: only what both states agree on is told."""
+        terms = self.settings if worker.number == 0 else TERMS
+        hit = {"drop": "drop", "count": "pass"}.get(terms["verdict"], "answer")
+        states = (worker.state, before or worker.state)
         for entry in worker.entries:
-            is_name = "example" in entry
-            hit = "answer" if is_name and self.settings["verdict"] != "drop" and \
-                worker.number == 0 else "drop"
-            verdicts = set()
-            for state in (worker.state, before or worker.state):
-                if policy == "allow-only" and is_name:
-                    verdicts.add("drop")  # for where it comes from
-                elif entry in state.allowed or policy == "monitor":
-                    verdicts.add("pass")
-                elif policy == "allow-only":
-                    verdicts.add("pass" if entry in state.listed else "drop")
-                else:
-                    verdicts.add(hit if entry in state.listed else "pass")
-            if len(verdicts) == 1:
-                yield entry, verdicts.pop()
+            if "example" in entry:
+                verdicts = {self.of_name(entry, state, hit) for state in states}
+                if len(verdicts) == 1:
+                    yield entry, verdicts.pop()
+                continue
+            for service in SERVICES:
+                drops = terms["verdict"] != "count" and has_service(terms["scope"], service)
+                verdicts = {self.of_source(entry, state, drops) for state in states}
+                if len(verdicts) == 1:
+                    yield entry + " " + service, verdicts.pop()
 
     def verdicts(self, before):
         """Lines for the checker. Before the repair what is to drop must, though what is to pass
