@@ -250,8 +250,8 @@ static int restore_mapped(struct xb_txn *txn, const struct xb_entry *entry,
 static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb_restore *restore)
 {
 	uint8_t form[XB_NAME_BYTES];
-	struct xb_membership member;
-	struct xb_entry entry;
+	struct xb_membership member = {0};
+	struct xb_entry entry = {0};
 	enum xb_put put;
 	int error = restore_terms(writer->txn, line, form, &entry, &member);
 

@@ -67,10 +67,10 @@ static bool parse_ports(const char *text, const char *end, struct xb_service *se
 
 static int parse_one(const char *text, size_t size, struct xb_service *service)
 {
-	for (uint16_t i = 0; i < XB_SERVICE_PROTOCOLS; i++) {
+	for (enum xb_service_protocol i = 0; i < XB_SERVICE_PROTOCOLS; i++) {
 		size_t length = strlen(names[i]);
 
-		service->protocol = i;
+		service->protocol = (uint16_t)i;
 		if (size >= length && !memcmp(text, names[i], length) &&
 		    parse_ports(text + length, text + size, service))
 			return 0;

@@ -384,7 +384,7 @@ static bool take_options(struct view *view, int argc, char **argv, struct xb_ser
 static int check_entry(const struct view *view, const char *text)
 {
 	uint8_t form[XB_NAME_BYTES];
-	struct xb_entry asked;
+	struct xb_entry asked = {0};
 	int error = xb_entry_parse(text, strlen(text), form, &asked, NULL);
 
 	if (!error && view->to && xb_entry_is_name(&asked))
