@@ -212,13 +212,17 @@ static __always_inline int domain_find(struct xdp_md *ctx, struct name *name, __
 
 /*
  * found: the reason by which it would pass; network: offset of the IP header. One step after the
- * other, not within each other: the stack of all calls together is 512 bytes.
+ * other, not within each other: the stack of all calls together is 512 bytes. Not static: see
+ * scope.h.
  */
-static __noinline int domain_apply(struct xdp_md *ctx, __u32 found, __u32 network, __u32 ipv6)
+__noinline int domain_apply(struct xdp_md *ctx, __u32 found, __u32 network, __u32 ipv6)
 {
-	struct name *name = name_of_cpu();
+	struct name *name;
 	__u32 reason;
 
+	if (!params.names.blocks)
+		return found;
+	name = name_of_cpu();
 	if (!name)
 		return found;
 	name->network = network;

@@ -47,6 +47,12 @@ struct {
 #define SCOPE_CLASS(found)	   ((found) >> 8)
 #define SCOPE_REASON(found)	   ((enum xb_reason)((found)&0xff))
 
+/*
+ * The functions that are not static the verifier reads once, for any arguments, and not again for
+ * each state in which they are called. Linux 6.1 reads them also if nobody calls them: without the
+ * stage they must not touch its maps.
+ */
+
 /* The classes that have packets of this protocol, if any port is of one. */
 static __always_inline __u32 scope_any_port(__u8 protocol)
 {
@@ -85,13 +91,15 @@ static __always_inline __u8 scope_later(struct xdp_md *ctx, __u32 network, __u32
 
 /* Behind options or extension headers, in a fragment, or beyond the first buffer. The reason, if
  * not 0, is why there is no port. */
-static __noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
+__noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 {
 	struct transport transport =
 		ipv6 ? transport_ipv6(ctx, network) : transport_ipv4(ctx, network);
 	__be16 ports[2];
 	__u8 later;
 
+	if (!params.scoped.blocks)
+		return 0;
 	/* IPv4 has none, whatever its protocols are numbered. */
 	if (ipv6)
 		transport_skip(ctx, &transport);
@@ -161,6 +169,12 @@ static __always_inline enum xb_reason scope_find(__u64 hash)
 		       : XB_UNCONFIRMED;
 }
 
+/* The same by a call, for loops. */
+__noinline int scope_find_far(__u64 hash)
+{
+	return params.scoped.blocks ? scope_find(hash) : 0;
+}
+
 /* The network address of the prefix; length 0 to 32. */
 static __always_inline __u32 leading_ones4(__u32 length)
 {
@@ -169,8 +183,8 @@ static __always_inline __u32 leading_ones4(__u32 length)
 
 /* Every length that can match, in one class after the other. */
 struct scope_walk {
-	__u64 hi, lo;	  /* IPv4: the address in lo */
-	__u64 lengths[3]; /* IPv6 as in struct net6_walk: cover[0], cover[1], always; IPv4: first */
+	__u64 hi, lo;	       /* the source; IPv4 in lo */
+	struct net6_walk all;  /* the lengths that can match; those of IPv4 in always */
 	struct net6_walk left; /* of the class */
 	__u32 classes;	       /* to look in */
 	__u32 class;	       /* in which it looks now */
@@ -178,13 +192,14 @@ struct scope_walk {
 	enum xb_reason found;
 };
 
+/* Classes that drop come first, because a packet counts only for those if no other drops it. */
 static __always_inline void scope_next_class(struct scope_walk *walk)
 {
-	walk->class = lowest_bit(walk->classes);
-	walk->classes &= walk->classes - 1;
-	walk->left.cover[0] = walk->lengths[0];
-	walk->left.cover[1] = walk->lengths[1];
-	walk->left.always = walk->lengths[2];
+	__u32 first = walk->classes & params.scopes.drops;
+
+	walk->class = lowest_bit(first ? first : walk->classes);
+	walk->classes &= ~(1U << (walk->class & 15));
+	walk->left = walk->all;
 }
 
 static __always_inline __u64 scope_hash4(__u32 class, __u32 length, __u32 address)
@@ -203,29 +218,21 @@ static __always_inline __u64 scope_hash6(const struct scope_walk *walk, __u32 le
 			       walk->lo & leading_ones(length > 64 ? length - 64 : 0));
 }
 
-/* The next length of IPv4, removed from the walk; more than 32 when none is left. */
-static __always_inline __u32 scope_next_length4(struct scope_walk *walk)
-{
-	__u64 lengths = walk->left.cover[0];
-
-	walk->left.cover[0] = lengths & (lengths - 1);
-	return lengths ? lowest_bit(lengths) : 33;
-}
-
 static long scope_probe(__u32 round __attribute__((unused)), void *data)
 {
 	struct scope_walk *walk = data;
-	__u32 length = walk->ipv6 ? net6_next_length(&walk->left) : scope_next_length4(walk);
+	__u32 length = net6_next_length(&walk->left);
 	enum xb_reason reason;
 
-	if (length > (walk->ipv6 ? 128 : 32)) {
+	if (length > 128) {
 		if (!walk->classes)
 			return 1;
 		scope_next_class(walk);
 		return 0;
 	}
-	reason = scope_find(walk->ipv6 ? scope_hash6(walk, length)
-				       : scope_hash4(walk->class, length & 63, (__u32)walk->lo));
+	reason =
+		scope_find_far(walk->ipv6 ? scope_hash6(walk, length)
+					  : scope_hash4(walk->class, length & 63, (__u32)walk->lo));
 	if (reason != XB_CLEAN)
 		walk->found = reason;
 	return reason == XB_SCOPED_DROPPED;
@@ -234,56 +241,52 @@ static long scope_probe(__u32 round __attribute__((unused)), void *data)
 /* For each class a round for each length, and one for the next class. */
 #define SCOPE_ROUNDS (XB_CLASSES * 130)
 
-/* The first of the classes that has the source; 0: none. */
-static __always_inline int scope_search(struct scope_walk *walk, __u32 classes)
-{
-	if (!classes)
-		return 0;
-	walk->classes = classes;
-	scope_next_class(walk);
-	bpf_loop(SCOPE_ROUNDS, scope_probe, walk, 0);
-	return walk->found == XB_SCOPED_DROPPED ? walk->class : 0;
-}
-
-/* Classes that drop come first, because a packet counts only for those if no other drops it. */
-static __always_inline int scope_search_all(struct scope_walk *walk, __u32 classes)
-{
-	__u32 class = scope_search(walk, classes & params.scopes.drops);
-
-	if (class)
-		return SCOPE_FOUND(class, XB_SCOPED_DROPPED);
-	class = scope_search(walk, classes & ~(__u32)params.scopes.drops);
-	if (class)
-		return SCOPE_FOUND(class, XB_SCOPED_COUNTED);
-	return SCOPE_FOUND(0, walk->found);
-}
-
-/* Looks in several classes, or for several lengths. */
-static __noinline int scope_walk4(__u32 address, __u64 lengths, __u32 classes)
-{
-	struct scope_walk walk = {.lo = address, .lengths = {lengths}, .found = XB_CLEAN};
-
-	return scope_search_all(&walk, classes);
-}
-
-static __noinline int scope_walk6(__u64 hi, __u64 lo, __u32 classes)
+/* What can match: the lengths, and for IPv4 the classes. */
+static __always_inline void scope_lengths(struct scope_walk *walk)
 {
 	struct xb_key key = params_key();
-	__u64 hash = xb_hash_head(&key, hi >> 32);
-	__u32 first = 0;
-	__u32 index = 1 + xb_scale(hash >> 32, params.scope_cells);
-	struct xb_lengths *always = bpf_map_lookup_elem(&scope_lengths6, &first);
-	struct xb_lengths *cover = bpf_map_lookup_elem(&scope_lengths6, &index);
-	struct scope_walk walk = {.hi = hi, .lo = lo, .ipv6 = true, .found = XB_CLEAN};
+	__u32 cell = (__u32)walk->lo >> 16, first = 0, index;
+	struct xb_lengths *always, *cover;
+	__u64 *word;
 
+	if (!walk->ipv6) {
+		word = bpf_map_lookup_elem(&scope_lengths4, &cell);
+		walk->all.always = word ? *word & XB_SCOPE_LENGTH_BITS : 0;
+		walk->classes &= word ? *word >> 32 : 0;
+		return;
+	}
+	index = 1 + xb_scale(xb_hash_head(&key, walk->hi >> 32) >> 32, params.scope_cells);
+	always = bpf_map_lookup_elem(&scope_lengths6, &first);
+	cover = bpf_map_lookup_elem(&scope_lengths6, &index);
 	if (!always || !cover)
+		return;
+	walk->all.always = always->bits[0];
+	walk->all.cover[0] = cover->bits[0];
+	walk->all.cover[1] = cover->bits[1];
+}
+
+/* Which class of the reason, in the form of SCOPE_FOUND. */
+static __always_inline int scope_found(__u32 class, enum xb_reason reason)
+{
+	if (reason == XB_SCOPED_DROPPED && !(params.scopes.drops >> class & 1))
+		reason = XB_SCOPED_COUNTED;
+	return SCOPE_FOUND(class, reason);
+}
+
+/* Looks in several classes, or for several lengths. classes: not 0. */
+__noinline int scope_search(__u64 hi, __u64 lo, __u32 classes, __u32 ipv6)
+{
+	struct scope_walk walk = {
+		.hi = hi, .lo = lo, .classes = classes, .ipv6 = ipv6, .found = XB_CLEAN};
+
+	if (!params.scoped.blocks)
 		return 0;
-	walk.lengths[0] = cover->bits[0];
-	walk.lengths[1] = cover->bits[1];
-	walk.lengths[2] = always->bits[0];
-	if (!(walk.lengths[0] | walk.lengths[1] | walk.lengths[2]))
+	scope_lengths(&walk);
+	if (!walk.classes || !(walk.all.always | walk.all.cover[0] | walk.all.cover[1]))
 		return 0;
-	return scope_search_all(&walk, classes);
+	scope_next_class(&walk);
+	bpf_loop(SCOPE_ROUNDS, scope_probe, &walk, 0);
+	return scope_found(walk.class, walk.found);
 }
 
 static __always_inline bool is_single(__u64 bits)
@@ -291,26 +294,35 @@ static __always_inline bool is_single(__u64 bits)
 	return !(bits & (bits - 1));
 }
 
+/* Of classes the search has to look in several, or for several lengths. */
+#define SCOPE_SEVERAL SCOPE_FOUND(0, 0xff)
+
 /* classes: not 0. As a rule one class and one length can match, which takes no call. */
 static __always_inline __u32 scope_look_up4(__u32 address, __u32 classes)
 {
 	__u32 cell = address >> 16, class;
 	__u64 *word = bpf_map_lookup_elem(&scope_lengths4, &cell);
 	__u64 lengths = word ? *word & XB_SCOPE_LENGTH_BITS : 0;
-	enum xb_reason reason;
 
 	if (!lengths)
 		return 0;
 	classes &= *word >> 32;
-	if (!is_single(classes) || !is_single(lengths))
-		return scope_walk4(address, lengths, classes);
 	if (!classes)
 		return 0;
+	if (!is_single(classes) || !is_single(lengths))
+		return SCOPE_SEVERAL;
 	class = lowest_bit(classes);
-	reason = scope_find(scope_hash4(class, lowest_bit(lengths), address));
-	if (reason == XB_SCOPED_DROPPED && !(params.scopes.drops >> class & 1))
-		reason = XB_SCOPED_COUNTED;
-	return SCOPE_FOUND(class, reason);
+	return scope_found(class, scope_find(scope_hash4(class, lowest_bit(lengths), address)));
+}
+
+static __always_inline __u32 scope_look_up(const struct source *source, __u32 classes)
+{
+	__u32 listed;
+
+	if (source->family == SOURCE_IPV6)
+		return scope_search(source->hi, source->lo, classes, true);
+	listed = scope_look_up4(source->ipv4, classes);
+	return listed == SCOPE_SEVERAL ? scope_search(0, source->ipv4, classes, false) : listed;
 }
 
 /*
@@ -324,9 +336,7 @@ static __always_inline enum xb_reason scope_judge(struct xdp_md *ctx, const stru
 	__u32 classes = SCOPE_CLASS(asked) | params.scopes.all;
 
 	if (classes)
-		listed = source->family == SOURCE_IPV4
-				 ? scope_look_up4(source->ipv4, classes)
-				 : (__u32)scope_walk6(source->hi, source->lo, classes);
+		listed = scope_look_up(source, classes);
 	*class = SCOPE_CLASS(listed);
 	if (SCOPE_REASON(listed) != XB_CLEAN)
 		return SCOPE_REASON(listed);

@@ -20,7 +20,12 @@
 struct row {
 	const char *name;
 	bool addresses, names, ports, allow_only;
+	const char *scope; /* of a list that has all lengths */
+	bool counts;	   /* another list counts, for any packet */
 };
+
+#define MAIL "tcp/25,tcp/465,tcp/587"
+#define ALL  "tcp/25,udp/53,icmp"
 
 static const struct row rows[] = {
 	{"addresses", .addresses = true},
@@ -29,7 +34,20 @@ static const struct row rows[] = {
 	{"domains, addresses", .names = true, .addresses = true},
 	{"domains, addresses, allow-only", .names = true, .addresses = true, .allow_only = true},
 	{"domains, addresses, TLS and HTTP", .names = true, .addresses = true, .ports = true},
-	{"domains, addresses, TLS and HTTP, allow-only", true, true, true, true},
+	{"domains, addresses, TLS and HTTP, allow-only", .names = true, .addresses = true,
+	 .ports = true, .allow_only = true},
+	{"scope", .scope = MAIL},
+	{"scope, addresses", .scope = MAIL, .addresses = true},
+	{"scope of all protocols, addresses", .scope = ALL, .addresses = true},
+	{"scope, counting, addresses", .scope = MAIL, .counts = true, .addresses = true},
+	{"scope of all protocols, counting, addresses", .scope = ALL, .counts = true,
+	 .addresses = true},
+	{"counting", .counts = true},
+	{"counting, addresses", .counts = true, .addresses = true},
+	{"scope, counting, addresses, allow-only", .scope = ALL, .counts = true, .addresses = true,
+	 .allow_only = true},
+	{"everything", .names = true, .addresses = true, .ports = true, .allow_only = true,
+	 .scope = ALL, .counts = true},
 };
 
 static void build(const struct row *row, struct rig *rig)
@@ -46,6 +64,17 @@ static void build(const struct row *row, struct rig *rig)
 	if (row->names) {
 		rig_add(rig, "example.com", "default");
 		rig_allow(rig, "good.example.com");
+	}
+	if (row->scope) {
+		rig_add(rig, "198.51.100.8", "scoped");
+		rig_add(rig, "198.51.100.0/28", "scoped");
+		rig_add(rig, "2001:db8::/48", "scoped");
+		rig_scope(rig, "scoped", row->scope);
+	}
+	if (row->counts) {
+		rig_add(rig, "198.51.100.8", "counted");
+		rig_add(rig, "2001:db8::/47", "counted");
+		rig_verdict(rig, "counted", XB_DOMAIN_COUNT);
 	}
 	rig_answer_limit(rig, XB_ANSWER_LIMIT);
 	if (row->ports)
@@ -78,6 +107,7 @@ static void far_below_the_limit(void **state)
 		count = verified(&rig);
 		rig_end(&rig);
 		printf("%-50s %u\n", rows[i].name, count);
+
 		assert_in_range(count, 1, LIMIT / SPARE);
 	}
 }
