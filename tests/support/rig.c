@@ -200,6 +200,37 @@ void rig_change_all(struct rig *rig, const struct xb_entry *entries, size_t coun
 		 "change");
 }
 
+struct moves {
+	const struct rig_move *move;
+	size_t count;
+};
+
+static int move_one(struct xb_writer *writer, const struct rig_move *move)
+{
+	struct edit edit = {.entries = &move->entry, .count = 1, .list = move->from};
+	int error = move->from ? del_body(writer, &edit) : 0;
+
+	edit.list = move->to;
+	return error || !move->to ? error : add_body(writer, &edit);
+}
+
+static int moves_body(struct xb_writer *writer, void *context)
+{
+	const struct moves *moves = context;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < moves->count; i++)
+		error = move_one(writer, &moves->move[i]);
+	return error;
+}
+
+void rig_move_all(struct rig *rig, const struct rig_move *moves, size_t count)
+{
+	struct moves all = {moves, count};
+
+	rig_must(xb_write(&rig->paths, 0, moves_body, &all, &rig->written), "move");
+}
+
 void rig_allow(struct rig *rig, const char *text)
 {
 	struct xb_entry listed = parsed(text), entry = xb_entry_allow(&listed);

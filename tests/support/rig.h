@@ -35,6 +35,12 @@ void rig_add_all_to(struct rig *rig, const struct xb_entry *entries, size_t coun
 /* Both at once, without what follows the answer: the filter may stay fuller than it was sized for.
  */
 void rig_change_all(struct rig *rig, const struct xb_entry *entries, size_t count, bool listed);
+/* Each entry out of one list and into another, or NULL, in one transaction and in place. */
+struct rig_move {
+	struct xb_entry entry;
+	const char *from, *to;
+};
+void rig_move_all(struct rig *rig, const struct rig_move *moves, size_t count);
 void rig_rotate(struct rig *rig);
 
 /* The allowlist, in list `default`. rig_disallow returns false if it was not there. */

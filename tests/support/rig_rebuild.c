@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "filter/build.h"
+#include "filter/scopemap.h"
 #include "filter/snapshot.h"
 #include "rig.h"
 
@@ -168,14 +169,21 @@ static bool has_bits(const struct xb_mapping *now, const struct xb_mapping *fres
 	return true;
 }
 
+/* The rebuilt generation has the parameters of the other, so this asks the store. */
+static bool has_classes(const struct xb_generation *now, const struct xb_snapshot *keys)
+{
+	struct xb_scopes wanted = xb_scopemap_scopes(keys->class, keys->classes);
+
+	if (!keys->scoped_count || !memcmp(&now->params.scopes, &wanted, sizeof(wanted)))
+		return true;
+	fprintf(stderr, "the generation has other classes than the store\n");
+	return false;
+}
+
 static bool same_scopes(struct xb_generation *now, struct xb_generation *fresh)
 {
 	const struct xb_params *params = &now->params;
 
-	if (memcmp(&params->scopes, &fresh->params.scopes, sizeof(params->scopes))) {
-		fprintf(stderr, "the rebuilt generation has other classes\n");
-		return false;
-	}
 	return same_counters(now->scoped.counters, fresh->scoped.counters, params->scoped.blocks,
 			     "scoped") &&
 	       same_bits(&now->scoped.bits, &fresh->scoped.bits,
@@ -258,7 +266,7 @@ bool rig_matches_rebuild(struct rig *rig)
 	rig_must(xb_snapshot_take(txn, &keys), "keys");
 	rig_must(xb_build(&build, &keys, &fresh), "build");
 	equal = xb_generation_is_current(now, &txn->meta) && !now->header->dirty &&
-		same(now, fresh);
+		has_classes(now, &keys) && same(now, fresh);
 	if (!xb_generation_is_current(now, &txn->meta))
 		fprintf(stderr, "applied %lu of %lu\n", now->header->applied, txn->meta.sequence);
 	xb_snapshot_free(&keys);
