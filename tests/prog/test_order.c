@@ -18,6 +18,7 @@
 #include "store/membership.h"
 #include "support/dns.h"
 #include "support/rig.h"
+#include "support/service_frame.h"
 
 /* What a row leaves out is the plain case. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -77,25 +78,47 @@ static void change(const char *words)
 /* --- whom it is asked of
  * -------------------------------------------------------------------------- */
 
-#define PROBES_MAX 256
+#define PROBES_MAX 512
 #define STEPS_MAX  256
 
 struct probe {
 	char text[64];
 	struct xb_entry source;
 	struct dns_frame query;
-	bool asks; /* for a name */
+	struct service_frame to;
+	bool asks;   /* for a name */
+	bool serves; /* for a service */
 };
 
 static struct probe probes[PROBES_MAX];
 static size_t probe_count;
 
+/* "ADDRESS>SERVICE", as 192.0.2.1>tcp/25: a frame to that port. */
+static void probe_service(struct probe *one, const char *service)
+{
+	size_t size = (size_t)(service - one->text);
+	struct xb_service to;
+
+	assert_int_equal(xb_entry_parse(one->text, size, NULL, &one->source, NULL), 0);
+	assert_int_equal(xb_service_parse(service + 1, &to), 0);
+	one->to = frame_to(&one->source, (enum xb_service_protocol)to.protocol, to.first,
+			   FRAME_PLAIN);
+	one->serves = true;
+}
+
 static void probe(const char *text)
 {
 	struct probe *one = &probes[probe_count++];
+	const char *service;
 
 	assert_true(probe_count <= PROBES_MAX);
+	*one = (struct probe){.asks = false};
 	snprintf(one->text, sizeof(one->text), "%s", text);
+	service = strchr(one->text, '>');
+	if (service) {
+		probe_service(one, service);
+		return;
+	}
 	one->asks = xb_entry_parse(text, strlen(text), NULL, &one->source, NULL);
 	if (one->asks)
 		dns_query(text, false, &one->query);
@@ -124,7 +147,8 @@ static struct verdicts look(void)
 		const struct probe *one = &probes[i];
 
 		now.of[i] = (uint8_t)(one->asks ? rig_run(program, one->query.byte, one->query.size)
-						: rig_run_from(program, &one->source));
+				      : one->serves ? rig_run(program, one->to.byte, one->to.size)
+						    : rig_run_from(program, &one->source));
 	}
 	return now;
 }
@@ -166,7 +190,8 @@ static size_t check(const char *words)
 
 #define STAGES                                                                                     \
 	"+192.0.2.1 +192.0.3.0/24 +2001:db8:ffff::/64 +elsewhere.example +counted.example@count "  \
-	"a+192.0.2.2 a+2001:db8:fffe::1 a+allowed.example"
+	"a+192.0.2.2 a+2001:db8:fffe::1 a+allowed.example "                                        \
+	"+192.0.2.9@mail +192.0.2.9@post +192.0.2.9@web +192.0.2.9@trial +2001:db8:9::/64@mail"
 
 static int begin(void **state)
 {
@@ -175,6 +200,11 @@ static int begin(void **state)
 	program = rig_entry(&rig);
 	change(STAGES);
 	rig_verdict(&rig, "count", XB_DOMAIN_COUNT);
+	rig_scope(&rig, "mail", "tcp/25,tcp/587");
+	rig_scope(&rig, "post", "tcp/25,udp/53");
+	rig_scope(&rig, "web", "tcp/80,icmp");
+	rig_scope(&rig, "trial", "tcp/25,tcp/80");
+	rig_verdict(&rig, "trial", XB_DOMAIN_COUNT);
 	return 0;
 }
 
@@ -220,6 +250,34 @@ static const struct {
 	 "10.4.4.1 10.4.4.200 10.4.5.1 2001:db8:4:4::1 10.9.9.9"},
 	{"come and gone in one", "+10.5.0.1 +10.5.0.2",
 	 "+10.5.0.3 -10.5.0.3 -10.5.0.1 +10.5.0.1 +10.5.0.4", "10.5.0.1 10.5.0.2 10.5.0.3"},
+	{"from one scope to another", "+10.6.0.1@mail +10.6.1.0/24@mail +2001:db8:6::/48@mail",
+	 "-10.6.0.1@mail +10.6.0.1@post -10.6.1.0/24@mail +10.6.1.0/24@post "
+	 "-2001:db8:6::/48@mail +2001:db8:6::/48@post",
+	 "10.6.0.1>tcp/25 10.6.0.1>tcp/587 10.6.0.1>udp/53 10.6.1.7>tcp/25 10.6.1.7>udp/53 "
+	 "2001:db8:6::1>tcp/25 2001:db8:6::1>tcp/587 2001:db8:6::1>udp/53 10.6.0.1>tcp/80"},
+	{"from a scope to everything", "",
+	 "-10.6.0.1@post +10.6.0.1 -10.6.1.0/24@post +10.6.1.0/24 -2001:db8:6::/48@post "
+	 "+2001:db8:6::/48",
+	 "10.6.0.1>tcp/25 10.6.0.1>tcp/80 10.6.1.7>tcp/25 10.6.1.7>udp/53 2001:db8:6::1>tcp/25 "
+	 "2001:db8:6::1>tcp/80"},
+	{"and back", "",
+	 "+10.6.0.1@mail -10.6.0.1 +10.6.1.0/24@mail -10.6.1.0/24 +2001:db8:6::/48@mail "
+	 "-2001:db8:6::/48",
+	 "10.6.0.1>tcp/25 10.6.0.1>tcp/80 10.6.1.7>tcp/25 10.6.1.7>udp/53 2001:db8:6::1>tcp/25 "
+	 "2001:db8:6::1>tcp/80"},
+	{"from what drops to what counts", "",
+	 "-10.6.0.1@mail +10.6.0.1@trial +10.6.0.0/16@post -10.6.1.0/24@mail",
+	 "10.6.0.1>tcp/25 10.6.0.1>tcp/587 10.6.0.1>tcp/80 10.6.1.7>tcp/25 10.6.1.7>tcp/587"},
+	{"a scoped prefix becomes two", "",
+	 "-10.6.0.0/16@post +10.6.0.0/17@post +10.6.128.0/17@mail -2001:db8:6::/48@mail "
+	 "+2001:db8:6::/49@mail +2001:db8:6:8000::/49@post",
+	 "10.6.0.1>tcp/25 10.6.0.1>udp/53 10.6.200.1>tcp/25 10.6.200.1>udp/53 "
+	 "2001:db8:6::1>tcp/25 2001:db8:6:8000::1>tcp/25 2001:db8:6:8000::1>tcp/587"},
+	{"listed for a service and allowed at once", "+10.7.0.0/16@trial",
+	 "+10.7.0.1@mail a+10.7.0.1 +2001:db8:7::/48@web a+2001:db8:7:7::/64",
+	 "10.7.0.1>tcp/25 10.7.0.1>tcp/80 2001:db8:7:7::1>tcp/80 2001:db8:7:7::1>icmp"},
+	{"and no more", "", "-10.7.0.1@mail a-10.7.0.1 -2001:db8:7::/48@web a-2001:db8:7:7::/64",
+	 "10.7.0.1>tcp/25 10.7.0.1>tcp/80 2001:db8:7:7::1>tcp/80 2001:db8:7:7::1>icmp"},
 	{"a name and one below it", "+a.example", "-a.example +b.a.example +=a.example",
 	 "b.a.example c.b.a.example a.example x.a.example"},
 	{"and back", "", "-b.a.example -=a.example +a.example",
@@ -264,9 +322,10 @@ static void random_word(uint64_t *seed, char *out, size_t size)
 					    "=a.r.test",  "b.a.r.test",	 "c.r.test",
 					    "d.c.r.test", "=d.c.r.test", "e.d.c.r.test"};
 	static const char *const signs[] = {"+", "-", "a+", "a-"};
-	static const char *const lists[] = {"", "@one", "@count"};
+	static const char *const lists[] = {"",	     "@one", "@count", "@mail",
+					    "@post", "@web", "@trial"};
 	uint64_t random = rig_random(seed);
-	const char *sign = signs[random % 4], *list = lists[(random >> 8) % 3];
+	const char *sign = signs[random % 4], *list = lists[(random >> 8) % 7];
 
 	switch ((random >> 16) % 3) {
 	case 0:
@@ -283,6 +342,18 @@ static void random_word(uint64_t *seed, char *out, size_t size)
 	}
 }
 
+static void probe_services(const char *source)
+{
+	static const char *const services[] = {"tcp/25", "tcp/80", "tcp/587", "udp/53", "icmp"};
+
+	for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%.40s>%s", source, services[i]);
+		probe(text);
+	}
+}
+
 static void probe_universe(void)
 {
 	char text[64];
@@ -294,11 +365,13 @@ static void probe_universe(void)
 			probe(text);
 			snprintf(text, sizeof(text), "10.20.%u.%u", third, fourth + 17);
 			probe(text);
+			probe_services(text);
 		}
 	for (unsigned int part = 0; part < 4; part++)
 		for (unsigned int last = 0; last < 3; last++) {
 			snprintf(text, sizeof(text), "2001:db8:20:%x::%x", part << 14, last);
 			probe(text);
+			probe_services(text);
 		}
 }
 
