@@ -31,6 +31,12 @@
 #define ROUNDS_MOST (LENGTHS + 1 + 9 + 232 + 32 + 128)
 #define BYTES_MOST  (8 * 4 + 24 + 2048 + 254)
 
+/* With lists in all classes: of each the lengths, and tables of ports, lengths and counters. */
+#define CLASSES		   (XB_CLASSES - 1)
+#define SCOPED_LINES_MOST  (LINES_MOST + CLASSES * LENGTHS * LOOKUP_MOST + 6)
+#define SCOPED_ROUNDS_MOST (ROUNDS_MOST + CLASSES * (LENGTHS + 1) + 9)
+#define SCOPED_BYTES_MOST  (BYTES_MOST + 8 * 4 + 4)
+
 #define LABELS	    127
 #define HOST_ROUNDS 64 /* blanks, its bytes, its labels */
 
@@ -38,6 +44,7 @@ static struct rig rig;
 static struct xb_generation *generation;
 static struct counted_bpf *counted;
 static int program;
+static bool scoped; /* lists with scopes are there */
 
 static void load_counted(void)
 {
@@ -86,20 +93,46 @@ static void list_names(void)
 	rig_allow(&rig, allowed);
 }
 
-/* Beside the client of dns.h a prefix of each length, so that all are asked for it. */
+/* The prefix of this length that differs from the client's in its last bit. */
+static struct xb_entry beside(struct xb_entry client, int length)
+{
+	if (length <= 64)
+		client.hi ^= 1ULL << (64 - length);
+	else
+		client.lo ^= 1ULL << (128 - length);
+	return xb_entry_covering(&client, (uint8_t)length);
+}
+
+/* The clients of dns.h. */
+static const struct xb_entry client6 = {
+	.hi = 0x20010db800010002, .lo = 0xff03fffe00000001, .kind = XB_NET6, .length = 128};
+static const struct xb_entry client4 = {.hi = 0xc633640800000000, .kind = XB_HOST4, .length = 32};
+
+/* Beside the client a prefix of each length, so that all are asked for it. */
 static void list_lengths(void)
 {
-	const uint64_t hi = 0x20010db800010002, lo = 0xff03fffe00000001;
-
 	for (int length = 1; length <= 128; length++) {
-		struct xb_entry beside = {.hi = hi, .lo = lo, .kind = XB_NET6, .length = 128};
+		struct xb_entry entry = beside(client6, length);
 
-		if (length <= 64)
-			beside.hi ^= 1ULL << (64 - length);
-		else
-			beside.lo ^= 1ULL << (128 - length);
-		beside = xb_entry_covering(&beside, (uint8_t)length);
-		rig_add_all(&rig, &beside, 1);
+		rig_add_all(&rig, &entry, 1);
+	}
+}
+
+/* The same in all classes, of both families; each has UDP port 9. */
+static void list_scoped(void)
+{
+	struct xb_entry entries[128 + 32];
+	char name[16], scope[32];
+
+	for (int length = 1; length <= 128; length++)
+		entries[length - 1] = beside(client6, length);
+	for (int length = 1; length <= 32; length++)
+		entries[127 + length] = beside(client4, length);
+	for (int class = 1; class < XB_CLASSES; class ++) {
+		snprintf(name, sizeof(name), "scope%d", class);
+		snprintf(scope, sizeof(scope), "udp/9,tcp/%d", class);
+		rig_scope(&rig, name, scope);
+		rig_add_all_to(&rig, entries, 128 + 32, name);
 	}
 }
 
@@ -129,6 +162,28 @@ static int end(void **state)
 	return 0;
 }
 
+/* Short IPv4 prefixes that cover the client were listed and are no more: their lengths are still
+ * looked for. */
+static void leave_lengths(void)
+{
+	struct rig_move moves[CLASSES * 16];
+	static char names[CLASSES][16];
+	size_t count = 0;
+
+	for (int class = 0; class < CLASSES; class ++) {
+		snprintf(names[class], sizeof(names[class]), "scope%d", class + 1);
+		for (uint8_t length = 0; length < 16; length++)
+			moves[count++] = (struct rig_move){
+				.entry = xb_entry_covering(&client4, length), .to = names[class]};
+	}
+	rig_move_all(&rig, moves, count);
+	for (size_t i = 0; i < count; i++) {
+		moves[i].from = moves[i].to;
+		moves[i].to = NULL;
+	}
+	rig_move_all(&rig, moves, count);
+}
+
 /* What one frame costs, within what is stated. */
 static struct work work_of(const char *what, const struct dns_frame *frame)
 {
@@ -145,9 +200,9 @@ static struct work work_of(const char *what, const struct dns_frame *frame)
 	       work.rounds, work.loads, work.bytes);
 	assert_int_equal(verdict, shipped);
 	assert_true(work.lookups > 0);
-	assert_true(work.lookups <= LINES_MOST);
-	assert_true(work.rounds <= ROUNDS_MOST);
-	assert_true(work.bytes <= BYTES_MOST);
+	assert_true(work.lookups <= (scoped ? SCOPED_LINES_MOST : LINES_MOST));
+	assert_true(work.rounds <= (scoped ? SCOPED_ROUNDS_MOST : ROUNDS_MOST));
+	assert_true(work.bytes <= (scoped ? SCOPED_BYTES_MOST : BYTES_MOST));
 	return work;
 }
 
@@ -212,14 +267,13 @@ static void names(void **state)
 	query("query, longest labels", longest, plain4);
 }
 
+#define EXTENSIONS                                                                                 \
+	"3c 3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "      \
+	"3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 11 00 0104 00000000"
+
 static void everything_at_once(void **state)
 {
-	const struct dns_shape worst = {
-		.ipv6 = true,
-		.link = 2,
-		.extensions = "3c 3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "
-			      "3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "
-			      "3c 00 0104 00000000 11 00 0104 00000000"};
+	const struct dns_shape worst = {.ipv6 = true, .link = 2, .extensions = EXTENSIONS};
 	struct work work;
 	char name[256];
 
@@ -272,6 +326,38 @@ static void requests(void **state)
 	assert_true(work.lookups >= 3 * LABELS);
 }
 
+/* The last test: nothing is taken out again. */
+static void scopes(void **state)
+{
+	const struct dns_shape other4 = {.port = 9}, other6 = {.ipv6 = true, .port = 9};
+	const struct dns_shape far6 = {
+		.ipv6 = true, .port = 9, .link = 2, .extensions = EXTENSIONS};
+	const struct dns_shape elsewhere = {.port = 7};
+	uint64_t without;
+	struct work work;
+
+	(void)state;
+	rig_del(&rig, "198.51.100.8", NULL);
+	without = query("IPv4 to another port, no scopes", "x", elsewhere).lookups;
+	list_scoped();
+	leave_lengths();
+	counted_bpf__destroy(counted);
+	xb_generation_close(generation);
+	generation = rig_generation(&rig);
+	load_counted();
+	scoped = true;
+	work = query("IPv4 to another port", "x", elsewhere);
+	assert_true(work.lookups <= without + 1); /* its classes */
+	work = query("IPv4, 15 classes, all lengths", "x", other4);
+	assert_true(work.lookups >= CLASSES * 32);
+	assert_true(work.lookups <= CLASSES * 33 * LOOKUP_MOST + FIXED_MOST + 6);
+	assert_true(work.rounds <= CLASSES * 34);
+	work = query("IPv6, 15 classes, all lengths", "x", other6);
+	assert_true(work.lookups >= (CLASSES + 1) * (LENGTHS - 2));
+	assert_true(work.rounds <= (CLASSES + 1) * (LENGTHS + 1));
+	query("IPv6, 15 classes, all lengths, 8 headers, 2 tags", "x", far6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +366,7 @@ int main(void)
 		cmocka_unit_test(everything_at_once),
 		cmocka_unit_test(hellos),
 		cmocka_unit_test(requests),
+		cmocka_unit_test(scopes),
 	};
 
 	return cmocka_run_group_tests_name("bound", tests, begin, end);
