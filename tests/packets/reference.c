@@ -16,6 +16,7 @@ static enum reference_verdict verdict_of(enum xb_reason reason)
 	case XB_LISTED_IPV4_HOST:
 	case XB_LISTED_IPV4_PREFIX:
 	case XB_LISTED_IPV6:
+	case XB_SCOPED_DROPPED:
 	case XB_NOT_ADMITTED:
 	case XB_NAME_DROPPED:
 	case XB_NAME_UNANSWERED:
@@ -171,12 +172,12 @@ static enum xb_reason settle(const struct packet *packet, const struct address *
 		*goes_on = false;
 		return XB_NOT_ADMITTED;
 	}
-	if (!listed)
+	if (!listed && found != XB_SCOPED_COUNTED)
 		return found;
 	if (sources_allow(rules->sources, source))
 		return XB_ALLOWED;
-	*goes_on = false;
-	return rules->policy == POLICY_MONITOR ? XB_MONITORED : found;
+	*goes_on = !listed;
+	return listed && rules->policy == POLICY_MONITOR ? XB_MONITORED : found;
 }
 
 /* A wrong hit of the Bloom filter. */
@@ -185,6 +186,19 @@ static enum xb_reason guessed(const struct rules *rules, bool ipv6)
 	if (!rules->guesses)
 		return XB_UNCONFIRMED;
 	return ipv6 ? XB_LISTED_IPV6 : XB_LISTED_IPV4_HOST;
+}
+
+/* What becomes of a source that is not listed for all services. guess: as of reference(). */
+static enum xb_reason judge_service(const struct packet *packet, bool guess,
+				    struct outcome *outcome)
+{
+	bool in_all = sources_guess(packet->rules->sources, packet->ipv6), asked;
+	enum xb_reason found = reference_service(packet, &outcome->source, &asked);
+
+	if (found == XB_SCOPED_COUNTED || found == XB_SCOPED_DROPPED)
+		return found;
+	outcome->can_guess = asked || (in_all && found == XB_CLEAN);
+	return outcome->can_guess && guess ? XB_UNCONFIRMED : found;
 }
 
 static enum xb_reason judge(struct packet *packet, bool guess, struct outcome *outcome)
@@ -199,9 +213,12 @@ static enum xb_reason judge(struct packet *packet, bool guess, struct outcome *o
 		packet->ipv6 && !get16(ip + 4) && !ip[6] ? packet->frame->size : packet->claimed;
 	outcome->source = source_of(packet);
 	found = look_up(rules, &outcome->source);
-	outcome->can_guess = found == XB_CLEAN && sources_guess(rules->sources, packet->ipv6);
+	outcome->can_guess = found == XB_CLEAN && !rules->has_scopes &&
+			     sources_guess(rules->sources, packet->ipv6);
 	if (outcome->can_guess && guess)
 		found = guessed(rules, packet->ipv6);
+	if (found == XB_CLEAN && rules->has_scopes)
+		found = judge_service(packet, guess, outcome);
 	found = settle(packet, &outcome->source, found, &goes_on);
 	if (!goes_on || !rules->listed.count)
 		return found;

@@ -26,9 +26,25 @@ enum reference_slot { SLOT_FILTER, SLOT_EMPTY, SLOT_ROLLED_BACK };
 
 #define REFERENCE_PORTS 4
 
+/* Addresses that are listed for services. */
+#define SCOPED_LISTS	3
+#define SCOPED_SERVICES 3
+
+struct scoped {
+	struct sources *sources;
+	struct {
+		uint8_t protocol; /* 6, 17, or 1 for both ICMP; 0: none */
+		uint16_t port;	  /* 0: of no port */
+	} service[SCOPED_SERVICES];
+	bool all;    /* of all packets */
+	bool counts; /* its packets pass */
+};
+
 struct rules {
 	enum reference_slot slot;
 	struct sources *sources;
+	struct scoped scoped[SCOPED_LISTS]; /* those that drop come first */
+	bool has_scopes;
 	struct domains listed, exempt;
 	enum reference_policy policy;
 	bool guesses;	/* there is no exact look-up */
@@ -72,6 +88,11 @@ struct packet {
 	uint32_t end;	       /* the same, or of the frame for one that says 0 by RFC 2675 */
 	enum xb_reason passes; /* unless there is a name in it */
 };
+
+/* Its reason if its source is listed for the service it asks for, or that this cannot be told;
+ * XB_CLEAN: neither. *asked: some list has the service. */
+enum xb_reason reference_service(const struct packet *packet, const struct address *source,
+				 bool *asked);
 
 /* What becomes of it for the name in it. */
 enum xb_reason reference_names(const struct packet *packet, struct frame *answer);

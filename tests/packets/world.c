@@ -22,6 +22,7 @@
 #define HAS_ALLOWED  8U
 #define HAS_NAMES    16U
 #define HAS_EXEMPT   32U
+#define HAS_SCOPES   64U /* the sources are spread over lists */
 #define ALL_SOURCES  (HAS_HOSTS | HAS_PREFIXES | HAS_NETS)
 #define EVERYTHING   63U
 
@@ -65,6 +66,12 @@ static const struct {
 	{"names in tls", HAS_PREFIXES | HAS_NAMES | HAS_EXEMPT, .ports = TLS},
 	{"everything", EVERYTHING, .ports = ALL, .watched = true},
 	{"everything, guessed", EVERYTHING, .ports = ALL, .guesses = true},
+	{"services", ALL_SOURCES | HAS_ALLOWED | HAS_SCOPES},
+	{"services, monitor", ALL_SOURCES | HAS_ALLOWED | HAS_SCOPES, .policy = POLICY_MONITOR,
+	 .watched = true},
+	{"services, allow-only", ALL_SOURCES | HAS_ALLOWED | HAS_SCOPES,
+	 .policy = POLICY_ALLOW_ONLY},
+	{"services, names", EVERYTHING | HAS_SCOPES, .ports = ALL},
 	{"no generation", ALL_SOURCES, .slot = SLOT_EMPTY},
 	{"rolled back", ALL_SOURCES, .slot = SLOT_ROLLED_BACK},
 };
@@ -76,6 +83,16 @@ _Static_assert((int)POLICY_MONITOR == XB_POLICY_MONITOR &&
 
 static const char *const lists[] = {"default", "refused", "nxdomain", "truncate", "count"};
 
+/* Of ports that frames ask for. */
+static const struct {
+	const char *name, *text;
+	struct scoped scoped;
+} scopes[SCOPED_LISTS] = {
+	{"web", "tcp/80,tcp/443,icmp", {.service = {{6, 80}, {6, 443}, {1, 0}}}},
+	{"resolvers", "udp/53,tcp/53", {.service = {{17, 53}, {6, 53}}}},
+	{"suspects", "all", {.all = true, .counts = true}},
+};
+
 static void must(int error, const char *what)
 {
 	if (!error)
@@ -84,8 +101,45 @@ static void must(int error, const char *what)
 	exit(1);
 }
 
+/* Each into one of the lists, or into the one for all services; some into two. */
+static void spread_sources(struct world *world, const struct xb_entry *entries, size_t count)
+{
+	struct xb_entry *part = calloc(count, sizeof(*part));
+
+	for (size_t list = 0; list <= SCOPED_LISTS; list++) {
+		struct sources *sources = list < SCOPED_LISTS ? world->rules.scoped[list].sources
+							      : world->rules.sources;
+		size_t used = 0;
+
+		for (size_t i = 0; i < count; i++)
+			if (i % (SCOPED_LISTS + 1) == list || i % 31 == list)
+				part[used++] = entries[i];
+		for (size_t i = 0; i < used; i++)
+			sources_add(sources, &part[i]);
+		rig_add_all_to(&world->rig, part, used,
+			       list < SCOPED_LISTS ? scopes[list].name : "default");
+	}
+	free(part);
+}
+
+static void begin_scopes(struct world *world)
+{
+	world->rules.has_scopes = true;
+	for (size_t i = 0; i < SCOPED_LISTS; i++) {
+		world->rules.scoped[i] = scopes[i].scoped;
+		world->rules.scoped[i].sources = sources_new();
+		rig_scope(&world->rig, scopes[i].name, scopes[i].text);
+		if (scopes[i].scoped.counts)
+			rig_verdict(&world->rig, scopes[i].name, XB_DOMAIN_COUNT);
+	}
+}
+
 static void list_sources(struct world *world, const struct xb_entry *entries, size_t count)
 {
+	if (world->rules.has_scopes && !xb_entry_is_allow(entries)) {
+		spread_sources(world, entries, count);
+		return;
+	}
 	for (size_t i = 0; i < count; i++)
 		sources_add(world->rules.sources, &entries[i]);
 	rig_add_all(&world->rig, entries, count);
@@ -118,6 +172,8 @@ static void list_names(struct world *world, const struct named *names, size_t co
 static void list_all(struct world *world, const struct universe *universe, uint32_t has)
 {
 	world->rules.sources = sources_new();
+	if (has & HAS_SCOPES)
+		begin_scopes(world);
 	if (has & HAS_HOSTS)
 		list_sources(world, universe->hosts, HOSTS);
 	if (has & HAS_PREFIXES)
@@ -133,6 +189,8 @@ static void list_all(struct world *world, const struct universe *universe, uint3
 	if (has & HAS_EXEMPT)
 		list_names(world, universe->exempt, EXEMPT, DOMAIN_DROP, true);
 	sources_sort(world->rules.sources);
+	for (size_t i = 0; world->rules.has_scopes && i < SCOPED_LISTS; i++)
+		sources_sort(world->rules.scoped[i].sources);
 	domains_sort(&world->rules.listed);
 	domains_sort(&world->rules.exempt);
 }
@@ -208,6 +266,8 @@ static void begin(struct world *world, size_t number, const struct universe *uni
 static void end(struct world *world)
 {
 	sources_free(world->rules.sources);
+	for (size_t i = 0; world->rules.has_scopes && i < SCOPED_LISTS; i++)
+		sources_free(world->rules.scoped[i].sources);
 	domains_free(&world->rules.listed);
 	domains_free(&world->rules.exempt);
 	xb_guard_close(&world->guard);
