@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "engine/repair.h"
 #include "engine/rotate.h"
+#include "filter/inforce.h"
 #include "machine/lifelines.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"

@@ -10,6 +10,7 @@
 #include "engine/relief.h"
 #include "filter/build.h"
 #include "filter/demand.h"
+#include "filter/inforce.h"
 #include "filter/snapshot.h"
 
 /* With `built` NULL only asks whether there is room. */

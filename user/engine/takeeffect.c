@@ -11,6 +11,7 @@
 #include "engine/relief.h"
 #include "engine/repair.h"
 #include "filter/apply.h"
+#include "filter/fit.h"
 #include "store/changelog.h"
 
 /* What no builder and no generation needs any more. */
@@ -69,7 +70,7 @@ static int commit_in_place(struct xb_writer *writer)
 	if (!xb_generation_is_current(writer->active, &writer->txn->meta))
 		return xb_system_error(0, "the filter is behind the list; the next command brings "
 					  "it up to date");
-	error = xb_apply_prepare(writer->active, &changes);
+	error = xb_fit_prepare(writer->active, &changes);
 	if (!error)
 		error = trim_log(writer);
 	if (!error)
@@ -192,7 +193,7 @@ static int commit_unmet(struct xb_writer *writer)
 static bool needs_generation(const struct xb_writer *writer)
 {
 	return !xb_generation_fits(writer->active, &writer->txn->meta) ||
-	       !xb_apply_accepts(writer->active, &writer->txn->change);
+	       !xb_fit_accepts(writer->active, &writer->txn->change);
 }
 
 int xb_take_effect(struct xb_writer *writer)

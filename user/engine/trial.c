@@ -20,6 +20,7 @@
 #include "base/lock.h"
 #include "engine/reconcile.h"
 #include "engine/requesttext.h"
+#include "filter/inforce.h"
 #include "store/trialtext.h"
 
 static int read_trial(struct xb_writer *writer, struct xb_trial *trial, uint64_t *store)

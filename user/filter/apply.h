@@ -5,13 +5,6 @@
 
 #include "filter/generation.h"
 
-/* Whether these changes fit: the generation has every stage they need, and its rate stays near
- * the promise. */
-bool xb_apply_accepts(const struct xb_generation *generation, const struct xb_changes *changes);
-
-/* Maps all that the changes touch, so that applying them cannot fail for want of memory. */
-int xb_apply_prepare(struct xb_generation *generation, const struct xb_changes *changes);
-
 /*
  * Applies settled changes, the last of which has this sequence number, in the order of
  * filter/phase.h, in force for the next packet. txn: a transaction that has them. On failure the

@@ -47,21 +47,6 @@ struct xb_generation {
 /* Allocates a generation with nothing open; NULL with a message: out of memory. */
 struct xb_generation *xb_generation_new(void);
 
-/*
- * Opens the generation in force. -ENOENT without a message: none is. Without its counters it can be
- * looked at (file is -1), not changed.
- */
-int xb_generation_open(const struct xb_paths *paths, const struct xb_anchor *anchor,
-		       struct xb_generation **generation);
-
-/* Does the same for the generation that a trial has put in force for all interfaces. */
-int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_anchor *anchor,
-			     struct xb_generation **generation);
-
-/* A descriptor of the program in the slot: a generation's, or the guard of a trial. By its pin,
- * since opening by number takes CAP_SYS_ADMIN. -ENOENT without a message: the slot is empty. */
-int xb_generation_slot_program(const struct xb_anchor *anchor);
-
 void xb_generation_close(struct xb_generation *generation);
 
 /* Whether changes can be made in place: counters present and clean. */
@@ -84,6 +69,9 @@ int xb_generation_match(const struct xb_generation *generation, const struct xb_
 /* Read the policy in force, and set it for all interfaces from the next packet on. */
 int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy);
 int xb_generation_set_policy(const struct xb_generation *generation, uint32_t policy);
+
+/* The hash of an IPv6 prefix or a name, by the key of the generation. */
+uint64_t xb_generation_hash(const struct xb_generation *generation, const struct xb_entry *entry);
 
 /* Whether it holds more than it was sized for. */
 bool xb_generation_is_full(const struct xb_generation *generation);

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "filter/generation.h"
+#include "filter/inforce.h"
 
 #define NO_SERVICE  253	  /* a protocol for experiments, RFC 3692 */
 #define SOURCE_PORT 40000 /* any */
