@@ -59,9 +59,10 @@ static void connect_all(const char *netns, struct sockaddr_in server, uint32_t f
 		must(one, "socket");
 		setsockopt(one, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
 		must(bind(one, (struct sockaddr *)&own, sizeof(own)), "bind");
-		must(connect(one, (struct sockaddr *)&server, sizeof(server)), "connect");
-		while (read(one, &byte, 1) > 0) /* until the server has it, and ends it */
-			;
+		/* Reset, or read until the server has it, and ends it: it counts them. */
+		if (!connect(one, (struct sockaddr *)&server, sizeof(server)))
+			while (read(one, &byte, 1) > 0)
+				;
 		end(one);
 	}
 	_exit(0);
@@ -70,7 +71,8 @@ static void connect_all(const char *netns, struct sockaddr_in server, uint32_t f
 int main(int argc, char **argv)
 {
 	struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons(PORT)};
-	uint32_t first, count;
+	const struct timeval patience = {.tv_usec = 50000};
+	uint32_t first, count, accepted = 0;
 	int listener, on = 1, status;
 	double start, passed;
 	pid_t child;
@@ -85,6 +87,7 @@ int main(int argc, char **argv)
 	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	must(listener, "socket");
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	must(bind(listener, (struct sockaddr *)&server, sizeof(server)), "bind");
 	must(listen(listener, 1024), "listen");
 	child = fork();
@@ -92,14 +95,17 @@ int main(int argc, char **argv)
 	if (!child)
 		connect_all(argv[1], server, first, count);
 	start = seconds();
-	for (uint32_t i = 0; i < count; i++) {
+	passed = 0;
+	/* A connection may be reset before it is accepted: the end of the client is the end. */
+	do {
 		int one = accept(listener, NULL, NULL);
 
-		must(one, "accept");
+		if (one < 0)
+			continue;
 		end(one);
-	}
-	passed = seconds() - start;
-	must(waitpid(child, &status, 0), "waitpid");
-	printf("{\"seconds\":%.9f}\n", passed);
+		accepted++;
+		passed = seconds() - start;
+	} while (!waitpid(child, &status, WNOHANG));
+	printf("{\"seconds\":%.9f,\"accepted\":%u}\n", passed, accepted);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
