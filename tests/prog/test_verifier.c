@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "known.skel.h"
+#include "support/knowing.h"
 #include "support/rig.h"
 
 #define LIMIT 1000000
@@ -19,7 +21,7 @@
 
 struct row {
 	const char *name;
-	bool addresses, names, ports, allow_only;
+	bool addresses, names, ports, allow_only, known;
 	const char *scope; /* of a list that has all lengths */
 	bool counts;	   /* another list counts, for any packet */
 };
@@ -30,6 +32,7 @@ struct row {
 static const struct row rows[] = {
 	{"addresses", .addresses = true},
 	{"addresses, allow-only", .addresses = true, .allow_only = true},
+	{"addresses, allow-only, known", .addresses = true, .allow_only = true, .known = true},
 	{"domains", .names = true},
 	{"domains, addresses", .names = true, .addresses = true},
 	{"domains, addresses, allow-only", .names = true, .addresses = true, .allow_only = true},
@@ -48,6 +51,8 @@ static const struct row rows[] = {
 	 .allow_only = true},
 	{"everything", .names = true, .addresses = true, .ports = true, .allow_only = true,
 	 .scope = ALL, .counts = true},
+	{"everything, known", .names = true, .addresses = true, .ports = true, .allow_only = true,
+	 .scope = ALL, .counts = true, .known = true},
 };
 
 static void build(const struct row *row, struct rig *rig)
@@ -79,21 +84,43 @@ static void build(const struct row *row, struct rig *rig)
 	rig_answer_limit(rig, XB_ANSWER_LIMIT);
 	if (row->ports)
 		rig_ports(rig, &ports);
+	if (row->known)
+		knowing_wants(rig, true, 1000, 1e-3);
 	if (row->allow_only)
-		rig_policy(rig, XB_POLICY_ALLOW_ONLY);
+		knowing_policy(rig, XB_POLICY_ALLOW_ONLY, row->known);
 	rig_rotate(rig);
 }
 
-static uint32_t verified(struct rig *rig)
+static uint32_t verified(int program)
 {
-	struct xb_generation *generation = rig_generation(rig);
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
-	int error = bpf_obj_get_info_by_fd(generation->program, &info, &size);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(program, &info, &size), 0);
+	return info.verified_insns;
+}
+
+static uint32_t verified_filter(struct rig *rig)
+{
+	struct xb_generation *generation = rig_generation(rig);
+	uint32_t count = verified(generation->program);
 
 	xb_generation_close(generation);
-	assert_int_equal(error, 0);
-	return info.verified_insns;
+	return count;
+}
+
+/* It is not attached: no connection of the machine is heard. */
+static void so_is_the_one_that_learns(void **state)
+{
+	struct known_bpf *skeleton = known_bpf__open_and_load();
+	uint32_t count;
+
+	(void)state;
+	assert_non_null(skeleton);
+	count = verified(bpf_program__fd(skeleton->progs.xdp_bloom_known));
+	known_bpf__destroy(skeleton);
+	printf("%-50s %u\n", "the program that learns", count);
+	assert_in_range(count, 1, LIMIT / SPARE);
 }
 
 static void far_below_the_limit(void **state)
@@ -104,7 +131,7 @@ static void far_below_the_limit(void **state)
 		uint32_t count;
 
 		build(&rows[i], &rig);
-		count = verified(&rig);
+		count = verified_filter(&rig);
 		rig_end(&rig);
 		printf("%-50s %u\n", rows[i].name, count);
 
@@ -114,7 +141,9 @@ static void far_below_the_limit(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(far_below_the_limit)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(far_below_the_limit),
+					   cmocka_unit_test(so_is_the_one_that_learns)};
 
+	leave_cgroups();
 	return cmocka_run_group_tests_name("verifier", tests, NULL, NULL);
 }
