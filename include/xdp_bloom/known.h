@@ -89,8 +89,10 @@ XB_HASH_INLINE __u32 xb_known_bit(const struct xb_probes *probes, __u32 i)
 	return (__u32)(((word >> (16 * (i & 3))) & 0xffff) * XB_KNOWN_HALF >> 16);
 }
 
-/* Periods since the word was dated. 255: it is of the next one, since the reader was overtaken by a
- * turn. */
+/* Periods since the word was dated. From XB_KNOWN_AHEAD on it is of a later one, since the caller
+ * was overtaken by turns: 255 is the next one. */
+#define XB_KNOWN_AHEAD 240
+
 XB_HASH_INLINE __u32 xb_known_age(__u64 word, __u32 now)
 {
 	return (now - (__u32)(word >> XB_KNOWN_DATE)) & 255;
@@ -100,7 +102,8 @@ XB_HASH_INLINE int xb_known_is_current(__u64 word, __u32 now)
 {
 	__u32 age = xb_known_age(word, now);
 
-	return age == 0 || age == 255;
+	/* An empty word was perhaps never dated. */
+	return age == 0 || (word && age >= XB_KNOWN_AHEAD);
 }
 
 /* The word as it has to be in this period: what is older than the period before is gone. */

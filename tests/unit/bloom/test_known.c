@@ -70,7 +70,7 @@ static void two_periods(void **state)
 		assert_true(has(&table, 7, now - 1));
 		assert_true(has(&table, 7, now));
 		assert_true(has(&table, 7, now + 1));
-		for (uint32_t later = 2; later < 255; later++)
+		for (uint32_t later = 2; later < XB_KNOWN_AHEAD; later++)
 			assert_false(has(&table, 7, now + later));
 		free(table.line);
 	}
@@ -115,6 +115,22 @@ static void a_renewed_one_stays(void **state)
 		put(&table, 42, now);
 		put(&table, 1000 + now, now);
 		assert_true(has(&table, 42, now));
+	}
+	free(table.line);
+}
+
+/* One who was held up over several turns does not take for forgotten what came meanwhile. */
+static void a_writer_from_long_ago(void **state)
+{
+	struct table table = make(1);
+
+	(void)state;
+	for (uint32_t behind = 1; behind < 10; behind++) {
+		uint32_t now = 100 * behind;
+
+		put(&table, 1, now);
+		put(&table, 2, now - behind);
+		assert_true(has(&table, 1, now));
 	}
 	free(table.line);
 }
@@ -259,10 +275,15 @@ static void sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_periods),	       cmocka_unit_test(a_turn_keeps_the_former),
-		cmocka_unit_test(a_late_one_is_known), cmocka_unit_test(a_renewed_one_stays),
-		cmocka_unit_test(the_clock_turns),     cmocka_unit_test(no_writer_loses),
-		cmocka_unit_test(rates_are_kept),      cmocka_unit_test(sizes),
+		cmocka_unit_test(two_periods),
+		cmocka_unit_test(a_turn_keeps_the_former),
+		cmocka_unit_test(a_late_one_is_known),
+		cmocka_unit_test(a_renewed_one_stays),
+		cmocka_unit_test(the_clock_turns),
+		cmocka_unit_test(a_writer_from_long_ago),
+		cmocka_unit_test(no_writer_loses),
+		cmocka_unit_test(rates_are_kept),
+		cmocka_unit_test(sizes),
 	};
 
 	return cmocka_run_group_tests_name("known", tests, NULL, NULL);
