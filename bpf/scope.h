@@ -119,40 +119,49 @@ __noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 	return SCOPE_FOUND(scope_of_port(transport.protocol, ports[1]), 0);
 }
 
-/* The protocol of a plain packet, with the cursor at its header. IPPROTO_RAW: it is not plain. */
-static __always_inline __u8 scope_protocol(const struct source *source, struct cursor *cursor)
+/* Of a plain packet, with the cursor behind its IP header. */
+static __always_inline __u32 scope_near(struct xdp_md *ctx, const struct source *source,
+					struct cursor *cursor, __u8 protocol)
 {
-	if (source->family == SOURCE_IPV4) {
-		struct iphdr *ip = cursor_take(cursor, sizeof(*ip));
+	bool ipv6 = source->family == SOURCE_IPV6;
+	__be16 *port;
 
-		return !ip || ip->ihl != 5 || ip->frag_off & bpf_htons(IPV4_FRAGMENT)
-			       ? IPPROTO_RAW
-			       : ip->protocol;
-	} else {
-		struct ipv6hdr *ip = cursor_take(cursor, sizeof(*ip));
-
-		return !ip || is_extension(ip->nexthdr) ? IPPROTO_RAW : ip->nexthdr;
+	if (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP) {
+		if (!scope_any_port(protocol))
+			return 0;
+		port = cursor_take(cursor, 2 * sizeof(*port));
+		return port ? SCOPE_FOUND(scope_of_port(protocol, port[1]), 0)
+			    : scope_far(ctx, source->network, ipv6);
 	}
+	if (scope_is_icmp(protocol, ipv6))
+		return SCOPE_FOUND(params.scopes.icmp, 0);
+	return ipv6 && is_extension(protocol) ? scope_far(ctx, source->network, ipv6) : 0;
 }
 
-/* The classes that have the packet, beside those that have all; in the form of scope_far(). */
+/* Of the first 8 bytes of an IPv4 header, network byte order: its length, and what says that it is
+ * a fragment. */
+#define IPV4_SHAPE 0x0f00000000003fffULL
+#define IPV4_PLAIN 0x0500000000000000ULL
+
+/* The classes that have the packet, beside those that have all; in the form of scope_far(). Each
+ * family by itself, so that nothing is kept for the other one. */
 static __always_inline __u32 scope_classes(struct xdp_md *ctx, const struct source *source)
 {
 	struct cursor cursor = cursor_at(ctx, source->network);
-	bool ipv6 = source->family == SOURCE_IPV6;
-	__u8 protocol = scope_protocol(source, &cursor);
-	__be16 *port;
 
-	if (protocol != IPPROTO_RAW) {
-		if (scope_is_icmp(protocol, ipv6))
-			return SCOPE_FOUND(params.scopes.icmp, 0);
-		if (!scope_any_port(protocol))
-			return 0;
-		port = cursor_take(&cursor, 2 * sizeof(*port));
-		if (port)
-			return SCOPE_FOUND(scope_of_port(protocol, port[1]), 0);
+	if (source->family == SOURCE_IPV4) {
+		struct iphdr *ip = cursor_take(&cursor, sizeof(*ip));
+
+		if (!ip || (*(__be64 *)(void *)ip & bpf_cpu_to_be64(IPV4_SHAPE)) !=
+				   bpf_cpu_to_be64(IPV4_PLAIN))
+			return scope_far(ctx, source->network, false);
+		return scope_near(ctx, source, &cursor, ip->protocol);
+	} else {
+		struct ipv6hdr *ip = cursor_take(&cursor, sizeof(*ip));
+
+		return ip ? scope_near(ctx, source, &cursor, ip->nexthdr)
+			  : scope_far(ctx, source->network, true);
 	}
-	return scope_far(ctx, source->network, ipv6);
 }
 
 /* hash: of a prefix in a class. XB_CLEAN, XB_UNCONFIRMED, or XB_SCOPED_DROPPED: it is listed. */
@@ -297,22 +306,37 @@ static __always_inline bool is_single(__u64 bits)
 /* Of classes the search has to look in several, or for several lengths. */
 #define SCOPE_SEVERAL SCOPE_FOUND(0, 0xff)
 
-/* classes: not 0. As a rule one class and one length can match, which takes no call. */
+/* Exactly one class and one length. */
+static __always_inline __u32 scope_look_up_one(__u32 class, __u32 length, __u32 address)
+{
+	return scope_found(class, scope_find(scope_hash4(class, length, address)));
+}
+
+#define ONLY_HOSTS (1ULL << 32) /* of the lengths */
+
+/*
+ * classes: not 0. As a rule one class and one length can match, which takes no call. If the /16 has
+ * hosts alone, nothing that the block is found by comes from the word: the processor reads both at
+ * once, as far as it guesses the branches right.
+ */
 static __always_inline __u32 scope_look_up4(__u32 address, __u32 classes)
 {
-	__u32 cell = address >> 16, class;
+	__u32 cell = address >> 16;
 	__u64 *word = bpf_map_lookup_elem(&scope_lengths4, &cell);
 	__u64 lengths = word ? *word & XB_SCOPE_LENGTH_BITS : 0;
 
-	if (!lengths)
+	if (!lengths || !(classes & *word >> 32))
 		return 0;
-	classes &= *word >> 32;
-	if (!classes)
-		return 0;
-	if (!is_single(classes) || !is_single(lengths))
-		return SCOPE_SEVERAL;
-	class = lowest_bit(classes);
-	return scope_found(class, scope_find(scope_hash4(class, lowest_bit(lengths), address)));
+	if (!is_single(classes)) {
+		classes &= *word >> 32;
+		if (!is_single(classes))
+			return SCOPE_SEVERAL;
+	}
+	if (lengths == ONLY_HOSTS)
+		return scope_look_up_one(lowest_bit(classes), 32, address);
+	return is_single(lengths)
+		       ? scope_look_up_one(lowest_bit(classes), lowest_bit(lengths), address)
+		       : SCOPE_SEVERAL;
 }
 
 static __always_inline __u32 scope_look_up(const struct source *source, __u32 classes)

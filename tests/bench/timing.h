@@ -30,6 +30,7 @@ struct timed {
 	bool near;	/* timed with that traffic, too */
 	double rate;	/* of clean sources dropped by mistake */
 	uint32_t fewer; /* slow: only one in so many runs; 0: all */
+	uint16_t port;	/* of TCP, to which its packets go; 0: they have no protocol */
 };
 
 /* One figure a round. */
@@ -153,15 +154,22 @@ static inline bool as_named(const struct cell *cell, struct verdicts found, uint
 }
 
 /* Nanoseconds a run. */
-static inline double timing_run(const struct timing *timing, enum traffic traffic, uint32_t runs)
+static inline double timing_run(const struct timing *timing, const struct cell *cell, uint32_t runs)
 {
+	enum traffic traffic = cell->traffic;
 	struct {
 		struct ethhdr ethernet;
 		struct iphdr ip;
-		uint8_t rest[26];
+		uint16_t source_port, port;
+		uint8_t rest[22];
 	} __attribute__((packed)) frame = {
 		.ethernet.h_proto = htons(ETH_P_IP),
-		.ip = {.version = 4, .ihl = 5, .tot_len = htons(46), .ttl = 64},
+		.ip = {.version = 4,
+		       .ihl = 5,
+		       .tot_len = htons(46),
+		       .ttl = 64,
+		       .protocol = cell->timed->port ? IPPROTO_TCP : 0},
+		.port = htons(cell->timed->port),
 	};
 	struct xdp_md context = {.data_end = sizeof(frame), .ingress_ifindex = LOOPBACK};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .data_size_in = sizeof(frame),
@@ -185,9 +193,9 @@ static inline void timing_measure(const struct timing *timing, struct cell *cell
 	double ns;
 
 	must(bpf_map_update_elem(slot, &zero, &cell->timed->program, BPF_ANY) ? -errno : 0, "slot");
-	timing_run(timing, cell->traffic, runs); /* the last subject's lines leave the cache */
+	timing_run(timing, cell, runs); /* the last subject's lines leave the cache */
 	verdicts_since(timing);
-	ns = timing_run(timing, cell->traffic, runs);
+	ns = timing_run(timing, cell, runs);
 	found = verdicts_since(timing);
 	/* A figure is worth something only if every run went the way it is named for. */
 	if (!as_named(cell, found, runs)) {
