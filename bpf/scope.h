@@ -306,37 +306,31 @@ static __always_inline bool is_single(__u64 bits)
 /* Of classes the search has to look in several, or for several lengths. */
 #define SCOPE_SEVERAL SCOPE_FOUND(0, 0xff)
 
-/* Exactly one class and one length. */
-static __always_inline __u32 scope_look_up_one(__u32 class, __u32 length, __u32 address)
+/* The word that says what can match: the one of all /16s, which stays in the nearest cache, if it
+ * has one length; otherwise that of the /16. */
+static __always_inline __u64 scope_word4(__u32 address)
 {
-	return scope_found(class, scope_find(scope_hash4(class, length, address)));
+	__u32 all = XB_SCOPE_CELLS4, cell = address >> 16;
+	__u64 *word = bpf_map_lookup_elem(&scope_lengths4, &all);
+
+	if (word && !is_single(*word & XB_SCOPE_LENGTH_BITS))
+		word = bpf_map_lookup_elem(&scope_lengths4, &cell);
+	return word ? *word : 0;
 }
 
-#define ONLY_HOSTS (1ULL << 32) /* of the lengths */
-
-/*
- * classes: not 0. As a rule one class and one length can match, which takes no call. If the /16 has
- * hosts alone, nothing that the block is found by comes from the word: the processor reads both at
- * once, as far as it guesses the branches right.
- */
+/* classes: not 0. As a rule one class and one length can match, which takes no call. */
 static __always_inline __u32 scope_look_up4(__u32 address, __u32 classes)
 {
-	__u32 cell = address >> 16;
-	__u64 *word = bpf_map_lookup_elem(&scope_lengths4, &cell);
-	__u64 lengths = word ? *word & XB_SCOPE_LENGTH_BITS : 0;
+	__u64 word = scope_word4(address), lengths = word & XB_SCOPE_LENGTH_BITS;
+	__u32 class;
 
-	if (!lengths || !(classes & *word >> 32))
+	classes &= word >> 32;
+	if (!lengths || !classes)
 		return 0;
-	if (!is_single(classes)) {
-		classes &= *word >> 32;
-		if (!is_single(classes))
-			return SCOPE_SEVERAL;
-	}
-	if (lengths == ONLY_HOSTS)
-		return scope_look_up_one(lowest_bit(classes), 32, address);
-	return is_single(lengths)
-		       ? scope_look_up_one(lowest_bit(classes), lowest_bit(lengths), address)
-		       : SCOPE_SEVERAL;
+	if (!is_single(classes) || !is_single(lengths))
+		return SCOPE_SEVERAL;
+	class = lowest_bit(classes);
+	return scope_found(class, scope_find(scope_hash4(class, lowest_bit(lengths), address)));
 }
 
 static __always_inline __u32 scope_look_up(const struct source *source, __u32 classes)

@@ -279,14 +279,15 @@ struct xb_name_ports {
  *
  * scope_ports: the classes of a destination port as 16 bits, four ports a word, those of TCP first.
  * scope_lengths4: for each /16 of IPv4, which lengths can match (bits 0 to 32) and which classes
- * have any of them (bit 32 + class).
+ * have any of them (bit 32 + class). Behind them stands one more word, with the bits of all.
  * scope_lengths6: as lengths6.
  *
  * In the latter two, a bit without an entry behind it costs a probe, no more.
  */
 #define XB_SCOPE_PORTS	     65536
 #define XB_SCOPE_PORT_WORDS  (2 * XB_SCOPE_PORTS / 4)
-#define XB_SCOPE_LENGTHS4    65536
+#define XB_SCOPE_CELLS4	     65536
+#define XB_SCOPE_LENGTHS4    (XB_SCOPE_CELLS4 + 1)
 #define XB_SCOPE_LENGTH_BITS ((1ULL << 33) - 1)
 
 /* Classes as bits. */
@@ -337,6 +338,6 @@ struct xb_params {
 };
 _Static_assert(sizeof(struct xb_params) == 352, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 7
+#define XB_GENERATION_LAYOUT 8
 
 #endif

@@ -460,8 +460,63 @@ static void without_confirm(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
+static int begin_hosts(void **state)
+{
+	(void)state;
+	rig_begin(&rig, "scoped-hosts");
+	program = rig_entry(&rig);
+	rig_add(&rig, "198.51.100.7", "mail");
+	rig_add(&rig, "10.1.2.3", "mail");
+	rig_scope(&rig, "mail", "tcp/25");
+	return 0;
+}
+
+static uint64_t generation_now(void)
+{
+	struct xb_generation *generation = rig_generation(&rig);
+	uint64_t now = generation->params.generation;
+
+	xb_generation_close(generation);
+	return now;
+}
+
+static void expect_hosts(void)
+{
+	expect("198.51.100.7", "tcp/25", XB_SCOPED_DROPPED);
+	expect("10.1.2.3", "tcp/25", XB_SCOPED_DROPPED);
+	expect("10.1.2.3", "tcp/26", XB_CLEAN);
+	expect("10.2.2.2", "tcp/25", XB_CLEAN);
+	expect("192.0.2.1", "tcp/25", XB_CLEAN); /* nothing in its /16 */
+}
+
+/* As long as there are hosts alone, their length is known without a look at the /16. */
+static void the_first_prefix_among_hosts(void **state)
+{
+	uint64_t generation = generation_now();
+
+	(void)state;
+	expect_hosts();
+	rig_add(&rig, "10.1.0.0/17", "mail");
+	expect_hosts();
+	expect("10.1.9.9", "tcp/25", XB_SCOPED_DROPPED);
+	expect("10.1.128.1", "tcp/25", XB_CLEAN);
+	rig_add(&rig, "10.4.0.0/14", "mail");
+	expect("10.7.255.255", "tcp/25", XB_SCOPED_DROPPED);
+	expect("10.8.0.0", "tcp/25", XB_CLEAN);
+	rig_del(&rig, "10.1.0.0/17", NULL);
+	expect_hosts();
+	expect("10.1.9.9", "tcp/25", XB_CLEAN);
+	expect("10.4.0.0", "tcp/25", XB_SCOPED_DROPPED);
+	assert_int_equal(generation_now(), generation);
+	assert_true(rig_matches_rebuild(&rig));
+	rig_rotate(&rig);
+	expect_hosts();
+	expect("10.4.0.0", "tcp/25", XB_SCOPED_DROPPED);
+}
+
 int main(void)
 {
+	const struct CMUnitTest of_hosts[] = {cmocka_unit_test(the_first_prefix_among_hosts)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_these_ports),
 		cmocka_unit_test(every_form),
@@ -476,5 +531,6 @@ int main(void)
 		cmocka_unit_test(without_confirm),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, end) +
+	       cmocka_run_group_tests(of_hosts, begin_hosts, end);
 }

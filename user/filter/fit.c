@@ -138,14 +138,19 @@ static int prepare_name(struct xb_generation *generation, const struct xb_entry 
 
 static int prepare_lengths(struct xb_generation *generation, const struct xb_entry *entry)
 {
+	struct xb_mapping *lengths4 = &generation->scope_lengths4;
 	struct xb_scope_span span;
+	int error;
 
 	if (!xb_entry_is_ipv4(entry))
 		return prepare_cell(generation, &generation->scope_lengths6,
 				    generation->params.scope_cells, entry);
 	span = xb_scopemap_span4(entry);
-	return xb_mapping_map(&generation->scope_lengths4, span.first * sizeof(uint64_t),
-			      span.count * sizeof(uint64_t));
+	error = xb_mapping_map(lengths4, span.first * sizeof(uint64_t),
+			       span.count * sizeof(uint64_t));
+	return error ? error
+		     : xb_mapping_map(lengths4, XB_SCOPE_CELLS4 * sizeof(uint64_t),
+				      sizeof(uint64_t));
 }
 
 static int prepare_scoped(struct xb_generation *generation, const struct xb_entry *entry,

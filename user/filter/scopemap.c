@@ -86,6 +86,8 @@ void xb_scopemap_mark4(uint64_t *words, const struct xb_entry *entry, uint32_t c
 
 	for (uint32_t i = 0; i < span.count; i++)
 		__atomic_fetch_or(&words[span.first + i], bits, __ATOMIC_RELEASE);
+	/* Last: as long as it has one length alone, packets do not ask for that of their /16. */
+	__atomic_fetch_or(&words[XB_SCOPE_CELLS4], bits, __ATOMIC_RELEASE);
 }
 
 uint64_t xb_scopemap_hash(const struct xb_key *key, const struct xb_entry *entry, uint32_t class)

@@ -16,7 +16,7 @@ struct xb_scopes xb_scopemap_scopes(const struct xb_class classes[XB_CLASSES], u
 /* Adds the ports of the class to the words of XB_MAP_SCOPE_PORTS. */
 void xb_scopemap_add_ports(uint64_t *words, const struct xb_scope *scope, uint32_t class);
 
-/* The words of XB_MAP_SCOPE_LENGTHS4 that an IPv4 prefix touches. */
+/* The words of XB_MAP_SCOPE_LENGTHS4 that an IPv4 prefix touches, beside the last one. */
 struct xb_scope_span {
 	uint32_t first, count;
 };

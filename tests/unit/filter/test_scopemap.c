@@ -100,7 +100,7 @@ static void lengths_of_ipv4(void **state)
 		assert_int_equal(span.first, table[i].first);
 		assert_int_equal(span.count, table[i].count);
 		xb_scopemap_mark4(words, &entry, class);
-		for (uint32_t cell = 0; cell < XB_SCOPE_LENGTHS4; cell++) {
+		for (uint32_t cell = 0; cell < XB_SCOPE_CELLS4; cell++) {
 			bool marked =
 				cell >= table[i].first && cell < table[i].first + table[i].count;
 
@@ -108,6 +108,8 @@ static void lengths_of_ipv4(void **state)
 					 marked ? 1ULL << entry.length : 0);
 			assert_int_equal(words[cell] >> 32 & ~1ULL, marked ? 1ULL << class : 0);
 		}
+		assert_int_equal(words[XB_SCOPE_CELLS4],
+				 1ULL << entry.length | 1ULL << (32 + class));
 		free(words);
 	}
 }
@@ -123,6 +125,10 @@ static void marks_add_up(void **state)
 	xb_scopemap_mark4(words, &net, 1);
 	xb_scopemap_mark4(words, &host, 1);
 	assert_int_equal(words[192 << 8], 1ULL << 32 | 1ULL << 16 | 1ULL << 47 | 1ULL << 33);
+	assert_int_equal(words[XB_SCOPE_CELLS4], words[192 << 8]);
+	net = entry_of("10.0.0.0/8");
+	xb_scopemap_mark4(words, &net, 2);
+	assert_int_equal(words[XB_SCOPE_CELLS4], words[192 << 8] | 1ULL << 8 | 1ULL << 34);
 	free(words);
 }
 
