@@ -33,7 +33,9 @@ static void must_come_back(const struct fetch_result *result)
 	snprintf(state.modified, sizeof(state.modified), "%s", result->modified);
 	must(!xb_feed_state_write(fuzz_directory(), &state));
 	must(!xb_feed_state_read(fuzz_directory(), state.name, &again));
-	must(!memcmp(&again, &state, sizeof(state)));
+	must(!strcmp(again.outcome, state.outcome) && !strcmp(again.message, state.message));
+	must(!strcmp(again.etag, state.etag) && !strcmp(again.modified, state.modified));
+	must(again.status == state.status && again.content_time == state.content_time);
 }
 
 static void take(const uint8_t *data, size_t size)

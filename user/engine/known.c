@@ -88,14 +88,14 @@ static int create(const struct xb_paths *paths, const struct xb_known_wish *wish
 static void set_remember(struct xb_known *known, uint32_t remember)
 {
 	uint32_t latest = xb_clock_boot() + remember;
-	uint64_t period = __atomic_load_n(&known->period, __ATOMIC_SEQ_CST);
+	__u64 period = __atomic_load_n(&known->period, __ATOMIC_SEQ_CST);
 
 	if (known->remember == remember)
 		return;
 	__atomic_store_n(&known->remember, remember, __ATOMIC_SEQ_CST);
 	while (period >> 32 > latest &&
 	       !__atomic_compare_exchange_n(&known->period, &period,
-					    (uint64_t)latest << 32 | (uint32_t)period, false,
+					    (__u64)latest << 32 | (uint32_t)period, false,
 					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		;
 }

@@ -332,7 +332,7 @@ static int match_interfaces(struct xb_writer *writer)
  * command does all else that it has to. */
 static void settle_known(struct xb_writer *writer, uint64_t store, bool wanted)
 {
-	struct xb_known_wish wish;
+	struct xb_known_wish wish = {.on = true};
 	struct xb_txn *txn;
 	int error = xb_store_read(writer->store, &txn);
 
@@ -343,7 +343,8 @@ static void settle_known(struct xb_writer *writer, uint64_t store, bool wanted)
 	if (!error)
 		error = xb_known_settle(writer->paths, store, &wish,
 					wanted || writer->how & XB_WRITE_SETTLE);
-	if (error)
+	/* What nobody wants is ended by the next command. */
+	if (error && wish.on)
 		xb_warning("known sources are not remembered: %s", xb_error_message());
 }
 
