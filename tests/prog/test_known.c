@@ -162,7 +162,7 @@ static void half_are_renewed(void **state)
 		assert_true(look().rate < 1.25 * share && look().rate > 0.8 * share);
 		turn();
 		assert_int_equal(admitted(ipv6, 0, KNOWN, 2), KNOWN / 2);
-		share = (double)admitted(ipv6, 1, KNOWN, 2) / (KNOWN / 2);
+		share = (double)admitted(ipv6, 1, KNOWN, 2) / ((double)KNOWN / 2);
 		printf("those who were not renewed: %.3g\n", share);
 		assert_true(share < 1.1 * promised());
 		turn();

@@ -120,7 +120,9 @@ static struct xb_entry any_of(const struct members *of)
 /* Of every length; of short ones few, or they would cover everything. */
 static void make_nets(enum list list, bool ipv4)
 {
-	for (uint8_t length = ipv4 ? 3 : 2; length < (ipv4 ? 32 : 128); length++) {
+	const uint8_t end = ipv4 ? 32 : 128;
+
+	for (uint8_t length = ipv4 ? 3 : 2; length < end; length++) {
 		uint32_t nets = length < 10 ? length % LISTS == list : lists[list].nets;
 
 		while (nets--)
