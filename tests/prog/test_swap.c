@@ -181,6 +181,7 @@ static void begin_traffic(pthread_t *threads)
 		assert_int_equal(pthread_create(&threads[i], NULL, send_all, (void *)i), 0);
 }
 
+/* The second half is listed for the service that the frames ask for. */
 static void list_sources(void)
 {
 	struct xb_entry entries[LISTED];
@@ -188,7 +189,9 @@ static void list_sources(void)
 	for (uint32_t i = 0; i < LISTED; i++)
 		entries[i] = (struct xb_entry){
 			.hi = (uint64_t)(0x0a010000 + i) << 32, .kind = XB_HOST4, .length = 32};
-	rig_add_all(&rig, entries, LISTED);
+	rig_add_all(&rig, entries, LISTED / 2);
+	rig_add_all_to(&rig, entries + LISTED / 2, LISTED / 2, "scoped");
+	rig_scope(&rig, "scoped", "udp");
 	rig_add(&rig, "10.2.0.0/16", "default");
 }
 
@@ -198,7 +201,8 @@ static void check_interface(uint32_t i, const struct xb_counts *counts, uint64_t
 			    uint64_t clean_passed, uint64_t arrived, bool confirmed)
 {
 	uint64_t dropped = counts->reason[XB_LISTED_IPV4_HOST].packets +
-			   counts->reason[XB_LISTED_IPV4_PREFIX].packets;
+			   counts->reason[XB_LISTED_IPV4_PREFIX].packets +
+			   counts->reason[XB_SCOPED_DROPPED].packets;
 	uint64_t clean = counts->reason[XB_CLEAN].packets + counts->reason[XB_UNCONFIRMED].packets;
 	uint64_t all = 0;
 	struct sender_state sent;
@@ -328,6 +332,9 @@ static void swap_under_traffic(int swaps, bool confirmed)
 			rig_rotate(&rig);
 		else
 			rig_confirm(&rig, swap % 2);
+		/* Another class, and a swap by itself. */
+		if (swap % 8 == 0)
+			rig_scope(&rig, "scoped", swap % 16 ? "udp" : "udp,icmp");
 		allow_and_disallow(program, swap);
 		look(&watch);
 	}
