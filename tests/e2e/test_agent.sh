@@ -254,7 +254,7 @@ t_what_others_change_meanwhile()
 		exits 0 add 10.77.0.4 --timeout 1
 		sleep 1
 		wait_for "the end of 10.77.0.4 after $what" gone 10.77.0.4
-		passes 10.77.0.4
+		wait_for "10.77.0.4 to pass" ping_from 10.77.0.4 1
 	done
 	blocked 10.77.0.3
 	rm -r "$pins"

@@ -273,8 +273,8 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb
 enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_LIST, LINE_ENTRY };
 
 static const char *const keys_of[] = {
-	[LINE_HEAD] = "schema saved fpr capacity confirm policy refused ports answer_limit known "
-		      "admits_known memberships",
+	[LINE_HEAD] = ("schema saved fpr capacity confirm policy refused ports answer_limit known "
+		       "admits_known memberships"),
 	[LINE_INTERFACE] = "interface mode",
 	[LINE_LIST] = "list verdict scope",
 	[LINE_ENTRY] = "entry allow list added expires comment",
