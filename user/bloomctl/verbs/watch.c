@@ -150,6 +150,7 @@ static int find_entry(struct session *session, struct told *told)
 {
 	int error = session->opened ? 0 : open_store(session), found = 0;
 
+	told->covered = false;
 	xb_covers_begin(&told->asked, &told->covers);
 	if (error || !session->txn)
 		return error;
