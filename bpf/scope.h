@@ -41,11 +41,11 @@ struct {
 	__type(value, struct xb_lengths);
 } scope_lengths6 SEC(".maps");
 
-/* What the stage finds: the class and the reason of its verdict, or why it cannot say. Two in one
- * word, because functions return one. */
-#define SCOPE_FOUND(class, reason) ((class) << 8 | (reason))
-#define SCOPE_CLASS(found)	   ((found) >> 8)
-#define SCOPE_REASON(found)	   ((enum xb_reason)((found)&0xff))
+/* What the stage finds: classes as bits, and the reason of the verdict, or why it cannot say. Two
+ * in one word, because functions return one. */
+#define SCOPE_FOUND(classes, reason) ((classes) << 8 | (reason))
+#define SCOPE_CLASSES(found)	     ((found) >> 8)
+#define SCOPE_REASON(found)	     ((enum xb_reason)((found)&0xff))
 
 /*
  * The functions that are not static the verifier reads once, for any arguments, and not again for
@@ -59,6 +59,14 @@ static __always_inline __u32 scope_any_port(__u8 protocol)
 	return protocol == IPPROTO_TCP	 ? params.scopes.tcp
 	       : protocol == IPPROTO_UDP ? params.scopes.udp
 					 : 0;
+}
+
+/* Whether a destination port of TCP or UDP, network byte order, can be of any class. */
+static __always_inline bool scope_may_have(__u8 protocol, __be16 port)
+{
+	__u64 ports = protocol == IPPROTO_TCP ? params.scopes.tcp_ports : params.scopes.udp_ports;
+
+	return shifted(ports, bpf_ntohs(port)) & 1;
 }
 
 /* The classes of a destination port of TCP or UDP, network byte order. */
@@ -119,20 +127,16 @@ __noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 	return SCOPE_FOUND(scope_of_port(transport.protocol, ports[1]), 0);
 }
 
-/* Of a plain packet, with the cursor behind its IP header. */
+/* Of a plain packet. port: the destination port, if its protocol has one. */
 static __always_inline __u32 scope_near(struct xdp_md *ctx, const struct source *source,
-					struct cursor *cursor, __u8 protocol)
+					__u8 protocol, __be16 *port)
 {
 	bool ipv6 = source->family == SOURCE_IPV6;
-	__be16 *port;
 
-	if (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP) {
-		if (!scope_any_port(protocol))
-			return 0;
-		port = cursor_take(cursor, 2 * sizeof(*port));
-		return port ? SCOPE_FOUND(scope_of_port(protocol, port[1]), 0)
-			    : scope_far(ctx, source->network, ipv6);
-	}
+	if (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP)
+		return scope_may_have(protocol, *port)
+			       ? SCOPE_FOUND(scope_of_port(protocol, *port), 0)
+			       : 0;
 	if (scope_is_icmp(protocol, ipv6))
 		return SCOPE_FOUND(params.scopes.icmp, 0);
 	return ipv6 && is_extension(protocol) ? scope_far(ctx, source->network, ipv6) : 0;
@@ -143,24 +147,35 @@ static __always_inline __u32 scope_near(struct xdp_md *ctx, const struct source 
 #define IPV4_SHAPE 0x0f00000000003fffULL
 #define IPV4_PLAIN 0x0500000000000000ULL
 
-/* The classes that have the packet, beside those that have all; in the form of scope_far(). Each
- * family by itself, so that nothing is kept for the other one. */
+struct ports {
+	__be16 source, destination;
+};
+
+/* The classes that have the packet, beside those that have all; in the form of scope_far(), which
+ * also judges what is too short for ports. Each family by itself, so that nothing is kept for the
+ * other one. */
 static __always_inline __u32 scope_classes(struct xdp_md *ctx, const struct source *source)
 {
 	struct cursor cursor = cursor_at(ctx, source->network);
 
 	if (source->family == SOURCE_IPV4) {
-		struct iphdr *ip = cursor_take(&cursor, sizeof(*ip));
+		struct {
+			struct iphdr ip;
+			struct ports ports;
+		} *head = cursor_take(&cursor, sizeof(*head));
 
-		if (!ip || (*(__be64 *)(void *)ip & bpf_cpu_to_be64(IPV4_SHAPE)) !=
-				   bpf_cpu_to_be64(IPV4_PLAIN))
+		if (!head || (*(__be64 *)(void *)head & bpf_cpu_to_be64(IPV4_SHAPE)) !=
+				     bpf_cpu_to_be64(IPV4_PLAIN))
 			return scope_far(ctx, source->network, false);
-		return scope_near(ctx, source, &cursor, ip->protocol);
+		return scope_near(ctx, source, head->ip.protocol, &head->ports.destination);
 	} else {
-		struct ipv6hdr *ip = cursor_take(&cursor, sizeof(*ip));
+		struct {
+			struct ipv6hdr ip;
+			struct ports ports;
+		} *head = cursor_take(&cursor, sizeof(*head));
 
-		return ip ? scope_near(ctx, source, &cursor, ip->nexthdr)
-			  : scope_far(ctx, source->network, true);
+		return head ? scope_near(ctx, source, head->ip.nexthdr, &head->ports.destination)
+			    : scope_far(ctx, source->network, true);
 	}
 }
 
@@ -184,16 +199,24 @@ __noinline int scope_find_far(__u64 hash)
 	return params.scoped.blocks ? scope_find(hash) : 0;
 }
 
-/* The network address of the prefix; length 0 to 32. */
-static __always_inline __u32 leading_ones4(__u32 length)
+/* Of a word of scope_lengths4: the prefix lengths of IPv4, 32 - length each. */
+static __always_inline __u64 scope_marked_lengths(__u64 word)
 {
-	return (__u32)(~0ULL << (32 - length));
+	return word & XB_SCOPE_LENGTH_BITS;
+}
+
+/* mark: of one length in one class. The negative of the length's bit is the mask. */
+static __always_inline __u64 scope_hash4(__u64 mark, __u32 address)
+{
+	struct xb_key key = params_key();
+
+	return xb_hash_scoped4(&key, mark, address & -(__u32)scope_marked_lengths(mark));
 }
 
 /* Every length that can match, in one class after the other. */
 struct scope_walk {
 	__u64 hi, lo;	       /* the source; IPv4 in lo */
-	struct net6_walk all;  /* the lengths that can match; those of IPv4 in always */
+	struct net6_walk all;  /* the lengths that can match; of IPv4 32 - length, in always */
 	struct net6_walk left; /* of the class */
 	__u32 classes;	       /* to look in */
 	__u32 class;	       /* in which it looks now */
@@ -209,13 +232,6 @@ static __always_inline void scope_next_class(struct scope_walk *walk)
 	walk->class = lowest_bit(first ? first : walk->classes);
 	walk->classes &= ~(1U << (walk->class & 15));
 	walk->left = walk->all;
-}
-
-static __always_inline __u64 scope_hash4(__u32 class, __u32 length, __u32 address)
-{
-	struct xb_key key = params_key();
-
-	return xb_hash_scoped4(&key, class, length, address & leading_ones4(length));
 }
 
 static __always_inline __u64 scope_hash6(const struct scope_walk *walk, __u32 length)
@@ -239,9 +255,10 @@ static long scope_probe(__u32 round __attribute__((unused)), void *data)
 		scope_next_class(walk);
 		return 0;
 	}
-	reason =
-		scope_find_far(walk->ipv6 ? scope_hash6(walk, length)
-					  : scope_hash4(walk->class, length & 63, (__u32)walk->lo));
+	reason = scope_find_far(
+		walk->ipv6 ? scope_hash6(walk, length)
+			   : scope_hash4(xb_scoped4_mark(walk->class, 32 - (length & 63)),
+					 (__u32)walk->lo));
 	if (reason != XB_CLEAN)
 		walk->found = reason;
 	return reason == XB_SCOPED_DROPPED;
@@ -260,7 +277,7 @@ static __always_inline void scope_lengths(struct scope_walk *walk)
 
 	if (!walk->ipv6) {
 		word = bpf_map_lookup_elem(&scope_lengths4, &cell);
-		walk->all.always = word ? *word & XB_SCOPE_LENGTH_BITS : 0;
+		walk->all.always = word ? scope_marked_lengths(*word) : 0;
 		walk->classes &= word ? *word >> 32 : 0;
 		return;
 	}
@@ -274,10 +291,11 @@ static __always_inline void scope_lengths(struct scope_walk *walk)
 	walk->all.cover[1] = cover->bits[1];
 }
 
-/* Which class of the reason, in the form of SCOPE_FOUND. */
+/* The one class and its reason, in the form of SCOPE_FOUND. The class is a bit, because its number
+ * takes time and is needed only for what is found. */
 static __always_inline int scope_found(__u32 class, enum xb_reason reason)
 {
-	if (reason == XB_SCOPED_DROPPED && !(params.scopes.drops >> class & 1))
+	if (reason == XB_SCOPED_DROPPED && !(params.scopes.drops & class))
 		reason = XB_SCOPED_COUNTED;
 	return SCOPE_FOUND(class, reason);
 }
@@ -295,12 +313,17 @@ __noinline int scope_search(__u64 hi, __u64 lo, __u32 classes, __u32 ipv6)
 		return 0;
 	scope_next_class(&walk);
 	bpf_loop(SCOPE_ROUNDS, scope_probe, &walk, 0);
-	return scope_found(walk.class, walk.found);
+	return scope_found(1U << (walk.class & 15), walk.found);
 }
 
+/* Whether at most one bit is set. Unless it is kept from that, clang counts the bits, in some 20
+ * instructions. */
 static __always_inline bool is_single(__u64 bits)
 {
-	return !(bits & (bits - 1));
+	__u64 less = bits - 1;
+
+	asm("" : "+r"(less));
+	return !(bits & less);
 }
 
 /* Of classes the search has to look in several, or for several lengths. */
@@ -313,7 +336,7 @@ static __always_inline __u64 scope_word4(__u32 address)
 	__u32 all = XB_SCOPE_CELLS4, cell = address >> 16;
 	__u64 *word = bpf_map_lookup_elem(&scope_lengths4, &all);
 
-	if (word && !is_single(*word & XB_SCOPE_LENGTH_BITS))
+	if (word && !is_single(scope_marked_lengths(*word)))
 		word = bpf_map_lookup_elem(&scope_lengths4, &cell);
 	return word ? *word : 0;
 }
@@ -321,16 +344,16 @@ static __always_inline __u64 scope_word4(__u32 address)
 /* classes: not 0. As a rule one class and one length can match, which takes no call. */
 static __always_inline __u32 scope_look_up4(__u32 address, __u32 classes)
 {
-	__u64 word = scope_word4(address), lengths = word & XB_SCOPE_LENGTH_BITS;
-	__u32 class;
+	__u64 word = scope_word4(address), lengths = scope_marked_lengths(word);
+	__u64 marked = word & (__u64)classes << 32;
+	enum xb_reason reason;
 
-	classes &= word >> 32;
-	if (!lengths || !classes)
+	if (!lengths || !marked)
 		return 0;
-	if (!is_single(classes) || !is_single(lengths))
+	if (!is_single(marked) || !is_single(lengths))
 		return SCOPE_SEVERAL;
-	class = lowest_bit(classes);
-	return scope_found(class, scope_find(scope_hash4(class, lowest_bit(lengths), address)));
+	reason = scope_find(scope_hash4(marked | lengths, address));
+	return scope_found(marked >> 32, reason);
 }
 
 static __always_inline __u32 scope_look_up(const struct source *source, __u32 classes)
@@ -345,26 +368,28 @@ static __always_inline __u32 scope_look_up(const struct source *source, __u32 cl
 
 /*
  * Judges a packet whose source is not listed for all services. found: the reason by which it would
- * pass. *class: set if the source is listed.
+ * pass. *class, 0 before: a bit, where the reason is that of a class.
  */
 static __always_inline enum xb_reason scope_judge(struct xdp_md *ctx, const struct source *source,
 						  enum xb_reason found, __u32 *class)
 {
-	__u32 asked = scope_classes(ctx, source), listed = 0;
-	__u32 classes = SCOPE_CLASS(asked) | params.scopes.all;
+	__u32 asked = scope_classes(ctx, source) | SCOPE_FOUND(params.scopes.all, 0), listed = 0;
 
-	if (classes)
-		listed = scope_look_up(source, classes);
-	*class = SCOPE_CLASS(listed);
+	if (!asked)
+		return found;
+	if (SCOPE_CLASSES(asked))
+		listed = scope_look_up(source, SCOPE_CLASSES(asked));
+	*class = SCOPE_CLASSES(listed);
 	if (SCOPE_REASON(listed) != XB_CLEAN)
 		return SCOPE_REASON(listed);
 	return SCOPE_REASON(asked) ? SCOPE_REASON(asked) : found;
 }
 
-/* Counts a packet of the class; none is counted twice. */
+/* Counts a packet of the class, a bit; none is counted twice. */
 static __always_inline void scope_count(__u32 class, __u64 bytes)
 {
-	struct xb_class_count *count = bpf_map_lookup_elem(&class_counts, &class);
+	__u32 number = lowest_bit(class);
+	struct xb_class_count *count = bpf_map_lookup_elem(&class_counts, &number);
 
 	if (!count)
 		return;

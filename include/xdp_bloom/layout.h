@@ -278,7 +278,7 @@ struct xb_name_ports {
  * and exact table is a prefix of any length in a class. In front of them stand three tables:
  *
  * scope_ports: the classes of a destination port as 16 bits, four ports a word, those of TCP first.
- * scope_lengths4: for each /16 of IPv4, which lengths can match (bits 0 to 32) and which classes
+ * scope_lengths4: for each /16 of IPv4, which lengths can match (bit 32 - length) and which classes
  * have any of them (bit 32 + class). Behind them stands one more word, with the bits of all.
  * scope_lengths6: as lengths6.
  *
@@ -298,6 +298,9 @@ struct xb_scopes {
 	__u16 udp;   /* the same */
 	__u16 drops; /* whose packets are dropped */
 	__u16 reserved[3];
+	/* Which ports are of any class, by their last six bits: most packets to other ports need
+	 * not ask scope_ports, and these constants take no memory. */
+	__u64 tcp_ports, udp_ports;
 	__u64 identity[XB_CLASSES]; /* a hash of scope and verdict, never 0; 0: the class is not
 				       used */
 };
@@ -336,8 +339,8 @@ struct xb_params {
 	__u32 reserved;
 	__u64 known; /* identity of the known sources it admits (xdp_bloom/known.h); 0: none */
 };
-_Static_assert(sizeof(struct xb_params) == 352, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 368, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 8
+#define XB_GENERATION_LAYOUT 9
 
 #endif

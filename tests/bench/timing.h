@@ -230,7 +230,8 @@ static inline void timing_rounds(struct timing *timing, uint32_t rounds)
 				       round);
 }
 
-/* By traffic and name: nanoseconds per run, a number for each round, and the share dropped. */
+/* By traffic and name: nanoseconds per run, a number for each round (programs of one name behind
+ * each other), and the share dropped. */
 static inline void timing_report(const struct timing *timing, json_t *report)
 {
 	json_t *ns = json_object(), *dropped = json_object();
@@ -243,6 +244,13 @@ static inline void timing_report(const struct timing *timing, json_t *report)
 		const struct cell *cell = &timing->cells[i];
 		const char *traffic = traffic_names[cell->traffic];
 
+		json_t *of_name = json_object_get(json_object_get(ns, traffic), cell->timed->name);
+
+		if (of_name) {
+			json_array_extend(of_name, cell->samples);
+			json_decref(cell->samples);
+			continue;
+		}
 		json_object_set_new(json_object_get(ns, traffic), cell->timed->name, cell->samples);
 		json_object_set_new(json_object_get(dropped, traffic), cell->timed->name,
 				    json_real((double)cell->dropped / (double)cell->runs));

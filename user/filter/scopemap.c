@@ -31,6 +31,19 @@ static bool has_protocol(const struct xb_scope *scope, enum xb_service_protocol 
 	return false;
 }
 
+/* By their last six bits. */
+static void add_ports(struct xb_scopes *scopes, const struct xb_service *service)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t port = service->first; port <= service->last && ~bits; port++)
+		bits |= 1ULL << port % 64;
+	if (service->protocol == XB_SERVICE_TCP)
+		scopes->tcp_ports |= bits;
+	if (service->protocol == XB_SERVICE_UDP)
+		scopes->udp_ports |= bits;
+}
+
 static void add_class(struct xb_scopes *scopes, const struct xb_class *class, uint32_t number)
 {
 	uint16_t bit = (uint16_t)(1U << number);
@@ -48,6 +61,8 @@ static void add_class(struct xb_scopes *scopes, const struct xb_class *class, ui
 		scopes->udp |= bit;
 	if (has_protocol(class->scope, XB_SERVICE_ICMP))
 		scopes->icmp |= bit;
+	for (uint32_t i = 0; i < class->scope->count; i++)
+		add_ports(scopes, &class->scope->service[i]);
 }
 
 struct xb_scopes xb_scopemap_scopes(const struct xb_class classes[XB_CLASSES], uint32_t used)
@@ -82,7 +97,7 @@ struct xb_scope_span xb_scopemap_span4(const struct xb_entry *entry)
 void xb_scopemap_mark4(uint64_t *words, const struct xb_entry *entry, uint32_t class)
 {
 	struct xb_scope_span span = xb_scopemap_span4(entry);
-	uint64_t bits = 1ULL << entry->length | 1ULL << (32 + class);
+	uint64_t bits = xb_scoped4_mark(class, entry->length);
 
 	for (uint32_t i = 0; i < span.count; i++)
 		__atomic_fetch_or(&words[span.first + i], bits, __ATOMIC_RELEASE);
@@ -93,6 +108,7 @@ void xb_scopemap_mark4(uint64_t *words, const struct xb_entry *entry, uint32_t c
 uint64_t xb_scopemap_hash(const struct xb_key *key, const struct xb_entry *entry, uint32_t class)
 {
 	return xb_entry_is_ipv4(entry)
-		       ? xb_hash_scoped4(key, class, entry->length, xb_entry_ipv4(entry))
+		       ? xb_hash_scoped4(key, xb_scoped4_mark(class, entry->length),
+					 xb_entry_ipv4(entry))
 		       : xb_hash_scoped6(key, class, entry->length, entry->hi, entry->lo);
 }

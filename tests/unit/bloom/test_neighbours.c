@@ -20,6 +20,9 @@
 #define KEYS   8
 #define RATE   1e-2
 
+/* Not 0: the addresses are listed for a service. */
+static uint64_t mark;
+
 struct filter {
 	struct xb_geometry geometry;
 	struct xb_key key;
@@ -28,7 +31,8 @@ struct filter {
 
 static struct xb_probes probes_of(const struct filter *filter, uint32_t address)
 {
-	return xb_probes_of(&filter->key, xb_hash_ipv4(&filter->key, address));
+	return xb_probes_of(&filter->key, mark ? xb_hash_scoped4(&filter->key, mark, address)
+					       : xb_hash_ipv4(&filter->key, address));
 }
 
 static struct xb_block *block_of(const struct filter *filter, const struct xb_probes *probes)
@@ -145,12 +149,47 @@ static void at_a_distance(void **state)
 	check("65536 apart", 65536);
 }
 
+static void for_a_service(void **state)
+{
+	mark = xb_scoped4_mark(1, 32);
+	scattered(state);
+	in_a_row(state);
+	at_a_distance(state);
+	mark = 0;
+}
+
+/* The same addresses, asked for in each other class and length. */
+static void in_other_classes(void **state)
+{
+	double tried = 0, wrong = 0, rate;
+	struct filter filter = {.key = {.a = draw(), .b = draw()}};
+	uint32_t base = (uint32_t)draw();
+
+	(void)state;
+	assert_int_equal(xb_size_bloom(LISTED, RATE, &filter.geometry), 0);
+	filter.blocks = calloc(filter.geometry.blocks, sizeof(*filter.blocks));
+	mark = xb_scoped4_mark(1, 32);
+	for (uint32_t i = 0; i < LISTED; i++)
+		add(&filter, address_at(base, 1, i));
+	for (uint32_t class = 1; class < XB_CLASSES; class ++) {
+		mark = xb_scoped4_mark(class, class == 1 ? 31 : 32);
+		for (uint32_t i = 0; i < LISTED; i++, tried++)
+			wrong += hits(&filter, address_at(base, 1, i));
+	}
+	mark = 0;
+	free(filter.blocks);
+	rate = wrong / tried / RATE;
+	printf("in other classes: %.3f times the promise\n", rate);
+	assert_true(rate <= 1.1);
+	assert_true(rate > 0.5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scattered),
-		cmocka_unit_test(in_a_row),
-		cmocka_unit_test(at_a_distance),
+		cmocka_unit_test(scattered),	    cmocka_unit_test(in_a_row),
+		cmocka_unit_test(at_a_distance),    cmocka_unit_test(for_a_service),
+		cmocka_unit_test(in_other_classes),
 	};
 
 	return cmocka_run_group_tests_name("neighbours", tests, NULL, NULL);

@@ -105,11 +105,11 @@ static void lengths_of_ipv4(void **state)
 				cell >= table[i].first && cell < table[i].first + table[i].count;
 
 			assert_int_equal(words[cell] & XB_SCOPE_LENGTH_BITS,
-					 marked ? 1ULL << entry.length : 0);
+					 marked ? 1ULL << (32 - entry.length) : 0);
 			assert_int_equal(words[cell] >> 32 & ~1ULL, marked ? 1ULL << class : 0);
 		}
 		assert_int_equal(words[XB_SCOPE_CELLS4],
-				 1ULL << entry.length | 1ULL << (32 + class));
+				 1ULL << (32 - entry.length) | 1ULL << (32 + class));
 		free(words);
 	}
 }
@@ -124,11 +124,11 @@ static void marks_add_up(void **state)
 	xb_scopemap_mark4(words, &host, 15);
 	xb_scopemap_mark4(words, &net, 1);
 	xb_scopemap_mark4(words, &host, 1);
-	assert_int_equal(words[192 << 8], 1ULL << 32 | 1ULL << 16 | 1ULL << 47 | 1ULL << 33);
+	assert_int_equal(words[192 << 8], 1ULL << 0 | 1ULL << 16 | 1ULL << 47 | 1ULL << 33);
 	assert_int_equal(words[XB_SCOPE_CELLS4], words[192 << 8]);
 	net = entry_of("10.0.0.0/8");
 	xb_scopemap_mark4(words, &net, 2);
-	assert_int_equal(words[XB_SCOPE_CELLS4], words[192 << 8] | 1ULL << 8 | 1ULL << 34);
+	assert_int_equal(words[XB_SCOPE_CELLS4], words[192 << 8] | 1ULL << 24 | 1ULL << 34);
 	free(words);
 }
 
@@ -149,8 +149,52 @@ static void classes_as_bits(void **state)
 	assert_int_equal(scopes.icmp, 0x8000);
 	assert_int_equal(scopes.all, 8);
 	assert_int_equal(scopes.drops, 2 | 0x8000);
+	assert_int_equal(scopes.tcp_ports, 1ULL << 25 | 1ULL << 53);
+	assert_int_equal(scopes.udp_ports, 1ULL << 53);
 	for (uint32_t i = 0; i < XB_CLASSES; i++)
 		assert_int_equal(!scopes.identity[i], i != 1 && i != 2 && i != 3 && i != 15);
+}
+
+/* No port that is of a class is missing among the last six bits of ports. */
+static void ports_by_their_last_bits(void **state)
+{
+	static const struct {
+		const char *scope;
+		uint64_t tcp, udp;
+	} table[] = {
+		{"tcp/465", 1ULL << 17, 0},	    {"tcp/1-62", ~0ULL >> 1 & ~1ULL, 0},
+		{"udp/62-65", 0, 3ULL << 62 | 3},   {"tcp/65535", 1ULL << 63, 0},
+		{"tcp/1-65535", ~0ULL, 0},	    {"udp", 0, ~0ULL},
+		{"tcp/1000-1063,udp/64", ~0ULL, 1}, {"icmp", 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const struct xb_scope scope = scope_of(table[i].scope);
+		struct xb_class classes[XB_CLASSES] = {[4] = {.scope = &scope}};
+		struct xb_scopes scopes = xb_scopemap_scopes(classes, 1U << 4);
+
+		assert_int_equal(scopes.tcp_ports, table[i].tcp);
+		assert_int_equal(scopes.udp_ports, table[i].udp);
+	}
+}
+
+/* The upper half of the product is what tells two marks apart in the hash. */
+static void marks_differ(void **state)
+{
+	const struct xb_key key = {0, 0};
+	uint64_t seen[(XB_CLASSES - 1) * 33];
+	size_t count = 0;
+
+	(void)state;
+	for (uint32_t class = 1; class < XB_CLASSES; class ++)
+		for (uint32_t length = 0; length <= 32; length++) {
+			/* Of a bijection of the upper half alone, since the address is 0. */
+			seen[count] = xb_hash_scoped4(&key, xb_scoped4_mark(class, length), 0);
+			for (size_t j = 0; j < count; j++)
+				assert_int_not_equal(seen[count], seen[j]);
+			count++;
+		}
 }
 
 /* Counters go on under an identity: the same for the same, in any place, and for nothing else. */
@@ -204,9 +248,14 @@ static void keys_differ(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_port),	cmocka_unit_test(lengths_of_ipv4),
-		cmocka_unit_test(marks_add_up), cmocka_unit_test(classes_as_bits),
-		cmocka_unit_test(identities),	cmocka_unit_test(keys_differ),
+		cmocka_unit_test(every_port),
+		cmocka_unit_test(lengths_of_ipv4),
+		cmocka_unit_test(marks_add_up),
+		cmocka_unit_test(classes_as_bits),
+		cmocka_unit_test(ports_by_their_last_bits),
+		cmocka_unit_test(marks_differ),
+		cmocka_unit_test(identities),
+		cmocka_unit_test(keys_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
