@@ -90,6 +90,49 @@ t_known_customers_pass()
 	[[ ! -e $state/known ]]
 }
 
+# `test` says why a source is admitted: the filter looks whether it is known last of all.
+t_reason()
+{
+	need_cgroup
+	serve
+	ctl attach x0
+	ctl known on
+	reaches tcp 10.77.0.2
+	reaches tcp fd77::2
+	exits 1 test 10.77.0.2
+	says '^10.77.0.2 passes now: not listed$'
+	ctl policy allow-only --known
+	for one in 10.77.0.2 fd77::2 '10.77.0.2 --to tcp/25'; do
+		# shellcheck disable=SC2086
+		exits 1 test $one
+		says '^[^ ]*( to tcp/25)? passes now: known$'
+	done
+	exits 1 -j test 10.77.0.2
+	json 'd["entries"][0]["kernel"] == "pass" and d["entries"][0]["reason"] == "known" and not d["entries"][0]["listed"]'
+	exits 1 test 10.77.0.4
+	says '^10.77.0.4 is dropped now: not listed, and the policy is allow-only$'
+	# Lists that count, or hold for another service, admit nobody.
+	ctl add 10.77.0.2 10.77.0.5 --list counted
+	ctl verdict counted count
+	exits 0 test 10.77.0.2
+	says '^10.77.0.2 passes now: known$'
+	exits 0 test 10.77.0.5
+	says '^10.77.0.5 is dropped now: listed, but the verdict is count, and the policy is allow-only$'
+	ctl verdict counted drop
+	ctl scope counted tcp/25
+	exits 1 test 10.77.0.2 --to tcp/26
+	says '^10.77.0.2 to tcp/26 passes now: known$'
+	exits 0 test 10.77.0.2 --to tcp/25
+	says '^10.77.0.2 to tcp/25 passes now: listed, and the policy is allow-only$'
+	ctl allow add 10.77.0.2
+	exits 1 test 10.77.0.2 --to tcp/26
+	says '^10.77.0.2 to tcp/26 passes now: allowed$'
+	ctl allow del 10.77.0.2
+	exits 0 policy allow-only --force
+	exits 1 test 10.77.0.2 --to tcp/26
+	says '^10.77.0.2 to tcp/26 is dropped now: listed, but for tcp/25 only, and the policy is allow-only$'
+}
+
 t_words()
 {
 	need_cgroup

@@ -11,6 +11,7 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/holding.h"
 #include "bloomctl/show.h"
+#include "engine/known.h"
 #include "filter/generation.h"
 #include "filter/testrun.h"
 #include "model/policy.h"
@@ -256,13 +257,31 @@ static int ask_name(const struct view *view, const struct asked *asked, enum xb_
 	return error ? error : name_reason(view, asked, *verdict, why);
 }
 
+/* Whether a source passes only because it is known. The filter looks for that last. */
+static int admitted_known(const struct view *view, const struct asked *asked,
+			  enum xb_verdict verdict, bool *known)
+{
+	const struct xb_entry *entry = &asked->entry;
+	int error;
+
+	*known = false;
+	if (verdict != XB_PROBE_PASS || policy_of(view) != XB_POLICY_ALLOW_ONLY ||
+	    !view->txn->meta.admits_known || asked->holding.drops || asked->allowed)
+		return 0;
+	error = xb_known_test(&view->cli->paths, xb_entry_is_ipv4(entry), entry->hi, known);
+	return error == -ENOENT ? 0 : error;
+}
+
 static int ask_source(const struct view *view, const struct asked *asked, enum xb_verdict *verdict,
 		      char room[WHY], const char **why)
 {
+	bool known = false;
 	int error =
 		view->anchored ? xb_testrun(&view->anchor, &asked->entry, view->to, verdict) : 0;
 
-	*why = source_reason(view, asked, *verdict, room);
+	if (!error)
+		error = admitted_known(view, asked, *verdict, &known);
+	*why = known ? "known" : source_reason(view, asked, *verdict, room);
 	return error;
 }
 
