@@ -223,6 +223,37 @@ t_many_customers_in_a_flood()
 	json "d['learned'] <= $count"
 }
 
+# allow-only is refused while it would admit nobody; who is known, is somebody.
+t_nobody_is_known_yet()
+{
+	need_cgroup
+	serve
+	ctl attach x0
+	ctl known on
+	exits 2 policy allow-only --known
+	one_line
+	complains 'no source is listed, and nobody is known yet: allow-only would shut everybody out .--force'
+	ctl add 10.77.0.4 --list tried
+	ctl verdict tried count
+	exits 2 policy allow-only --known --rollback 60
+	one_line
+	complains 'all lists that have sources only count, and nobody is known yet: '
+	exits 0 policy
+	says '^enforce$'
+	reaches tcp 10.77.0.2
+	exits 0 policy allow-only --known
+	reaches tcp 10.77.0.2
+	exits 0 policy enforce
+	exits 0 known clear
+	exits 2 policy allow-only --known
+	complains 'nobody is known yet'
+	exits 0 policy allow-only --known --force
+	! reaches tcp 10.77.0.2 0.5 || fail "a stranger connects"
+	exits 0 policy enforce
+	ctl verdict tried drop
+	exits 0 policy allow-only --known
+}
+
 # The far end of a connection that begins here is known before its answer comes.
 t_own_connections()
 {
@@ -231,7 +262,7 @@ t_own_connections()
 	wait_for "the echo server" test -e "$T/there"
 	ctl attach x0
 	exits 0 known on
-	exits 0 policy allow-only --known
+	exits 0 policy allow-only --known --force
 	knows_not 10.77.0.4
 	in_server python3 "$root/tests/e2e/peer.py" tcp 10.77.0.1 10.77.0.4 5 || fail "the answer does not come"
 	in_server python3 "$root/tests/e2e/peer.py" tcp fd77::1 fd77::3 5 || fail "the answer does not come"

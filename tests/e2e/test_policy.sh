@@ -246,6 +246,46 @@ t_empty_list()
 	passes 10.77.0.2
 }
 
+# Lists that count admit nobody; whatever else they have beside them is no address of theirs.
+t_lists_that_count()
+{
+	ctl attach x0
+	ctl add 10.77.0.3 10.77.3.0/24 fd77::3 --list tried
+	ctl verdict tried count
+	exits 2 policy allow-only
+	one_line
+	complains 'all lists that have sources only count: allow-only would shut everybody out .--force'
+	exits 2 policy allow-only --rollback 60
+	one_line
+	passes 10.77.0.2 10.77.0.3
+	ctl add example.com --list names
+	ctl add evil.example.com --list tried
+	ctl allow add 10.77.0.5 --list office
+	exits 2 policy allow-only
+	complains 'only count'
+	ctl del example.com
+	ctl allow del 10.77.0.5
+	ctl allow add 10.77.0.5
+	ctl add 10.77.0.4 --list customers
+	exits 0 policy allow-only
+	passes 10.77.0.4 10.77.0.5
+	blocked 10.77.0.3 fd77::3
+	# From then on it is a warning.
+	exits 0 -q verdict customers count
+	complains 'warning: all lists that have sources only count, and the policy is allow-only: everybody is shut out'
+	blocked 10.77.0.4
+	exits 0 policy enforce
+	exits 0 policy allow-only --force
+	blocked 10.77.0.4
+	passes 10.77.0.5
+	exits 0 policy enforce
+	# A scope is no verdict: it admits to its service.
+	ctl scope tried tcp/9
+	ctl verdict tried drop
+	exits 0 policy allow-only
+	! [[ -s $T/err ]] || ! grep -q 'only count' "$T/err" || fail "$(cat "$T/err")"
+}
+
 t_needs_confirm()
 {
 	ctl attach x0

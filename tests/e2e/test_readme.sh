@@ -86,6 +86,12 @@ t_mail()
 	says '^8.8.4.4 to tcp/993 is dropped now: listed$'
 }
 
+a_customer_connects()
+{
+	serve
+	reaches tcp 10.77.0.2
+}
+
 # What the page says of the lists at that point.
 counts_first()
 {
@@ -109,6 +115,7 @@ t_floods()
 		*) exits 0 "${words[@]}" ;;
 		esac
 		number=$((number + 1))
+		[[ $line != "bloomctl known on"* ]] || a_customer_connects
 		[[ $line != "bloomctl policy allow-only --known"* ]] || enemies_are_out
 		[[ $line != "bloomctl policy allow-only --rollback"* ]] || customers_are_in
 	done < <(commands "$root/docs/floods.md")
@@ -117,6 +124,12 @@ t_floods()
 	says '^203.0.113.7 is dropped now: listed$'
 	exits 1 test 9.9.9.9
 	says '^9.9.9.9 passes now: not listed$'
+}
+
+a_customer_connects()
+{
+	serve
+	reaches tcp 10.77.0.2
 }
 
 # What the page says of the lists at that point.

@@ -366,6 +366,40 @@ int xb_known_test(const struct xb_paths *paths, bool ipv4, uint64_t hi, bool *kn
 	return 0;
 }
 
+static bool has_any(const struct xb_known_line *lines, uint32_t count, uint32_t number)
+{
+	const uint64_t halves = xb_known_half(0) | xb_known_half(1);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t word = __atomic_load_n(&lines[i].word[0], __ATOMIC_RELAXED);
+
+		/* Who is known has a bit in each word of the line. */
+		if (xb_known_turned(word, number) & halves)
+			return true;
+	}
+	return false;
+}
+
+int xb_known_anybody(const struct xb_paths *paths, bool *anybody)
+{
+	struct xb_knownpins pins;
+	uint32_t number;
+	int error = xb_knownpins_open(paths->pins, &pins);
+
+	*anybody = false;
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	number = (uint32_t)pins.known->period;
+	for (uint32_t i = 0; i < XB_KNOWN_SETS && !*anybody; i++) {
+		const struct xb_known_line *lines =
+			pins.known->lines[i] ? xb_knownpins_lines(&pins, i) : NULL;
+
+		*anybody = lines && has_any(lines, pins.known->lines[i], number);
+	}
+	xb_knownpins_close(&pins);
+	return 0;
+}
+
 /* Bits of the period of this parity in a word. */
 static int bits_of(uint64_t word, uint32_t half, uint32_t number)
 {

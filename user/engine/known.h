@@ -43,6 +43,9 @@ int xb_known_look(const struct xb_paths *paths, struct xb_known_view *view);
  * message: nothing is there. */
 int xb_known_test(const struct xb_paths *paths, bool ipv4, uint64_t hi, bool *known);
 
+/* Whether anybody is known. Nothing is there: nobody. */
+int xb_known_anybody(const struct xb_paths *paths, bool *anybody);
+
 /*
  * Clears a bit of the address in each period. In a Bloom filter others may have it, too: so many of
  * those that are known are forgotten with it, by estimate. -ENOENT as above.

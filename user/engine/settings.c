@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "base/program.h"
+#include "engine/known.h"
 #include "engine/writepath.h"
+#include "store/admits.h"
 #include "store/knownwish.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
@@ -14,7 +16,7 @@ static bool lists_none(const struct xb_totals *totals)
 	return !(totals->host4 + totals->prefix4 + totals->net6);
 }
 
-/* What the policy needs that is not there. */
+/* Of --known: what it needs is wanted. */
 static int check_known(struct xb_writer *writer)
 {
 	struct xb_known_wish wish;
@@ -26,18 +28,34 @@ static int check_known(struct xb_writer *writer)
 			      xb_advice(XB_ADVICE_REMEMBER));
 }
 
+/* allow-only that would admit nobody but whom the allowlist has. */
+static int check_admits(struct xb_writer *writer, bool known)
+{
+	bool anybody = false;
+	int admits = xb_listed_admit(writer->txn);
+	int error = admits < 0 ? admits : 0;
+
+	if (!error && !admits && known)
+		error = xb_known_anybody(writer->paths, &anybody);
+	if (error || admits || anybody)
+		return error;
+	return xb_input_error(
+		"%s%s: allow-only would shut everybody out%s",
+		lists_none(&writer->txn->meta.totals) ? "no source is listed"
+						      : "all lists that have sources only count",
+		known ? ", and nobody is known yet" : "", xb_advice(XB_ADVICE_SHUT_OUT));
+}
+
 static int set_policy(struct xb_writer *writer, void *context)
 {
 	const struct xb_policy_request *request = context;
 	struct xb_meta *meta = &writer->txn->meta;
 	int error = request->known ? check_known(writer) : 0;
 
+	if (!error && request->policy == XB_POLICY_ALLOW_ONLY && !request->force)
+		error = check_admits(writer, request->known);
 	if (error)
 		return error;
-	if (request->policy == XB_POLICY_ALLOW_ONLY && lists_none(&meta->totals) &&
-	    !request->known && !request->force)
-		return xb_input_error("no source is listed: allow-only would shut everybody out%s",
-				      xb_advice(XB_ADVICE_SHUT_OUT));
 	meta->policy = request->policy;
 	meta->admits_known = request->known;
 	writer->txn->edits++;

@@ -18,6 +18,7 @@
 #include "engine/tallies.h"
 #include "engine/trial.h"
 #include "model/policy.h"
+#include "store/admits.h"
 #include "store/expiry.h"
 #include "store/trialtext.h"
 
@@ -44,14 +45,17 @@ static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
 	return error;
 }
 
-static void warn_if_shut(const struct xb_meta *meta)
+static void warn_if_shut(const struct xb_txn *txn)
 {
-	const struct xb_totals *totals = &meta->totals;
+	const struct xb_totals *totals = &txn->meta.totals;
 
-	if (meta->policy == XB_POLICY_ALLOW_ONLY && !meta->admits_known &&
-	    !(totals->host4 + totals->prefix4 + totals->net6))
-		xb_warning("no source is listed and the policy is allow-only: everybody is "
-			   "shut out but the allowlist");
+	if (txn->meta.policy != XB_POLICY_ALLOW_ONLY || txn->meta.admits_known ||
+	    !xb_listed_admit_none(txn))
+		return;
+	xb_warning("%s and the policy is allow-only: everybody is shut out but the allowlist",
+		   totals->host4 + totals->prefix4 + totals->net6
+			   ? "all lists that have sources only count,"
+			   : "no source is listed");
 }
 
 static int finish(struct xb_writer *writer, const struct xb_wish *wish)
@@ -61,7 +65,7 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 
 	if (error)
 		return error;
-	warn_if_shut(meta);
+	warn_if_shut(writer->txn);
 	if (wish && writer->unmet)
 		return xb_system_error(0, "%s", writer->why_unmet);
 	if (wish && wish->request->kind != XB_REQUEST_ATTACH)

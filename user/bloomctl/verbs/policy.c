@@ -51,7 +51,7 @@ static int show(const struct cli *cli)
 
 static const struct option_spec options[] = {
 	{"known", NULL, 'k', .help = "allow-only admits known sources, too"},
-	{"force", NULL, 'f', .help = "set allow-only even while nothing is listed"},
+	{"force", NULL, 'f', .help = "set allow-only even while nobody would be admitted"},
 	ROLLBACK_OPTION,
 	{0},
 };
