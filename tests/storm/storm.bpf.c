@@ -43,6 +43,13 @@ static __always_inline void put_source(void *data, enum storm_kind kind, __u32 n
 		net6 = storm_net6(any);
 		put_source6(data, net6 | (any & 1 ? 0 : clean.lo >> 32), clean.lo);
 		break;
+	case STORM_SCOPED4:
+	case STORM_OTHER4:
+		put_source4(data, storm_scoped4(any, seed));
+		break;
+	case STORM_SCOPED6:
+		put_source6(data, storm_scoped6(any), clean.lo);
+		break;
 	case STORM_CLEAN6:
 		put_source6(data, clean.hi, clean.lo);
 		break;
@@ -59,7 +66,7 @@ int storm_send(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__u64 n = number++, random = xb_mix64(n + ((__u64)seed << 32));
-	__u32 kind = (__u32)random & (STORM_KINDS - 1);
+	__u32 kind = ((__u32)random & 0xffff) * STORM_KINDS >> 16;
 	__u64 *words = data;
 
 	if (data + STORM_FRAME > end)
@@ -77,8 +84,8 @@ int storm_receive(struct __sk_buff *skb)
 {
 	__u8 *kind = (void *)(long)skb->data + STORM_KIND_AT;
 
-	if ((void *)(kind + 1) <= (void *)(long)skb->data_end)
-		__sync_fetch_and_add(&received[*kind & (STORM_KINDS - 1)], 1);
+	if ((void *)(kind + 1) <= (void *)(long)skb->data_end && *kind < STORM_KINDS)
+		__sync_fetch_and_add(&received[*kind], 1);
 	return TC_ACT_SHOT;
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Generations replace each other while two interfaces are flooded, and at each of them
 
-  - nothing that is listed has passed (I1), no packet was without a generation (I3), and frames of
-    all kinds went on coming;
+  - nothing that is listed, for all packets or for the port it went to, has passed (I1), no packet
+    was without a generation (I3), and frames of all kinds went on coming;
   - nothing else was dropped (I2); by generations that only guess, no more than they promise.
 
 What is dropped can be told from what the queue of a veth lost only where it lost nothing, so the
@@ -22,7 +22,10 @@ import random
 import subprocess
 import time
 
-LISTED, NAME, CLEAN, ALLOWED = (0, 1, 2), 3, (4, 5, 6), 7   # kinds of frames, as in storm.h
+# Kinds of frames, as in storm.h.
+LISTED, NAME, CLEAN, ALLOWED = (0, 1, 2, 3, 4), 5, (6, 7, 8, 9), 10
+KINDS = ALLOWED + 1
+SCOPES = ("udp/25", "udp/24-25", "udp/25,tcp/25")   # each has the port of storm.h, none the other
 PHASE = 25          # generations between two rests; in a short storm fewer
 RATES = ("1e-2", "3e-3", "1e-3", "1e-4")
 BASE = ("rotate", "--confirm", "--fpr", "1e-2", "--capacity", "40000")
@@ -96,7 +99,7 @@ class Storm:
         self.census = Talker(os.path.join(directory, "census"), self.pins)
         self.wrong = {}         # check: the first time it did not hold
         self.seen = set()       # what was in force at some time
-        self.swaps, self.names = 0, False
+        self.swaps, self.names, self.scope = 0, False, ""
         self.rate, self.confirm = 1e-2, True
         self.dropped = self.clean = 0   # of clean frames to generations that guess
         self.promised = 0.0             # of them
@@ -191,7 +194,7 @@ class Storm:
 
     def check_rest(self, delta, promised, clean_kinds, listed_kinds):
         """All that was sent since has arrived, been dropped, or was lost by a queue."""
-        sent, seen = total(delta.sent, range(8)), sum(delta.reasons.values())
+        sent, seen = total(delta.sent, range(KINDS)), sum(delta.reasons.values())
         dropped = sum(n for reason, n in delta.reasons.items() if reason.startswith("drop"))
         clean, listed = total(delta.sent, clean_kinds), total(delta.sent, listed_kinds)
         missing, lost = clean - total(delta.passed, clean_kinds), sent - seen
@@ -230,6 +233,12 @@ class Storm:
             return 1
         return 0
 
+    def set_scope(self, scope):
+        if scope != self.scope:
+            self.run("scope", "mail", scope)
+            self.scope = scope
+            self.swaps += 1
+
     def phase(self, swaps):
         """From a rest to the next: generations that are exact, or such as only guess, with an
         exact one before and after them."""
@@ -241,6 +250,8 @@ class Storm:
         promised, former = 0.0, None
         for number in range(swaps):
             steady = True
+            if self.dice.random() < 0.2:
+                self.set_scope(self.dice.choice(SCOPES))
             if moving and number == swaps // 2:
                 steady = False
                 self.swaps += self.set_names(not self.names)
@@ -265,10 +276,12 @@ class Storm:
     def begin(self):
         # access() asks for the real user.
         os.mkdir(os.path.join(self.directory, "state"), 0o711)
-        path = os.path.join(self.directory, "list")
-        with open(path, "w") as out:
-            out.writelines(self.traffic.lines("list"))
-        self.run("import", path, "--include-bogons", "--list", "storm")
+        for name, word in ("storm", "list"), ("mail", "scoped"):
+            path = os.path.join(self.directory, name)
+            with open(path, "w") as out:
+                out.writelines(self.traffic.lines(word))
+            self.run("import", path, "--include-bogons", "--list", name)
+        self.set_scope(SCOPES[0])
         self.run("allow", "add", "203.0.113.0/24")
         self.run("attach", "in0", "in1", "--mode", "native", "--refuse", "all")
         self.run(*BASE)
@@ -276,6 +289,7 @@ class Storm:
     def end(self, first):
         self.traffic.ask("rest")
         self.set_names(False)
+        self.set_scope(SCOPES[0])
         self.run(*BASE)
         last, living = self.count()
         for what, number in last.items():

@@ -4,8 +4,9 @@
  * Reads words, a line each, and answers each with a line:
  *
  * look: for each interface what was sent and what has passed, of each kind, as JSON. go: a look,
- * and the flood begins. rest: it ends, and a look at all that was under way. list: what is listed,
- * an entry a line, and an empty line.
+ * and the flood begins. rest: it ends, and a look at all that was under way. list: what is listed
+ * for all packets, an entry a line, and an empty line. scoped: the same of what is listed for
+ * STORM_PORT.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -47,7 +48,10 @@ static void make_frame(enum storm_kind kind, void *out)
 {
 	static const char *const names[STORM_KINDS] = {[STORM_NAME] = "www.listed.storm.test",
 						       [STORM_CLEAN_NAME] = "www.clean.storm.test"};
-	struct dns_shape shape = {.ipv6 = kind == STORM_NET6 || kind == STORM_CLEAN6, .port = 9};
+	bool scoped = kind == STORM_SCOPED4 || kind == STORM_SCOPED6;
+	struct dns_shape shape = {.ipv6 = kind == STORM_NET6 || kind == STORM_SCOPED6 ||
+					  kind == STORM_CLEAN6,
+				  .port = scoped ? STORM_PORT : 9};
 	struct dns_frame frame = {0};
 
 	if (names[kind])
@@ -170,20 +174,30 @@ static void list_entry4(uint32_t address, int length)
 	printf("%s/%d\n", inet_ntoa(in), length);
 }
 
+static void list_net6(uint64_t hi, int length)
+{
+	printf("%x:%x:%x:%x::/%d\n", (unsigned int)(hi >> 48), (unsigned int)(hi >> 32 & 0xffff),
+	       (unsigned int)(hi >> 16 & 0xffff), (unsigned int)(hi & 0xffff), length);
+}
+
 static void list(uint32_t seed)
 {
 	for (uint32_t i = 0; i < STORM_HOSTS; i++)
 		list_entry4(storm_host4(i, seed), 32);
 	for (uint32_t i = 0; i < STORM_PREFIXES; i++)
 		list_entry4(storm_prefix4(i, seed), 20);
-	for (uint32_t i = 0; i < 2 * STORM_NETS6; i++) {
-		uint64_t hi = storm_net6(i);
-
-		printf("%x:%x:%x:%x::/%d\n", (unsigned int)(hi >> 48),
-		       (unsigned int)(hi >> 32 & 0xffff), (unsigned int)(hi >> 16 & 0xffff),
-		       (unsigned int)(hi & 0xffff), i & 1 ? 64 : 32);
-	}
+	for (uint32_t i = 0; i < 2 * STORM_NETS6; i++)
+		list_net6(storm_net6(i), i & 1 ? 64 : 32);
 	list_entry4(STORM_ALLOWED4, 24);
+	printf("\n");
+}
+
+static void list_scoped(uint32_t seed)
+{
+	for (uint32_t i = 0; i < STORM_SCOPED; i++)
+		list_entry4(storm_scoped4(i, seed), 32);
+	for (uint32_t i = 0; i < STORM_NETS6; i++)
+		list_net6(storm_scoped6(i), 64);
 	printf("\n");
 }
 
@@ -201,6 +215,8 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		if (!strcmp(line, "list\n")) {
 			list(seed);
+		} else if (!strcmp(line, "scoped\n")) {
+			list_scoped(seed);
 		} else {
 			if (!strcmp(line, "rest\n"))
 				rest();
