@@ -446,6 +446,39 @@ t_no_cgroup()
 	says '^xdp_bloom_known_learning 1$'
 }
 
+# What is amiss of known sources: nobody learns, or the filter is too full.
+t_problems()
+{
+	need_cgroup
+	many_addresses
+	ctl attach x0
+	ctl known on --capacity 100
+	exits 0 status
+	rm "$pins/known/link"
+	exits 3 status
+	says 'PROBLEM .*not learned: no program is attached to cgroup v2; the next command'
+	exits 0 -j known status
+	json 'not d["learning"]'
+	exits 0 up
+	exits 0 status
+	connect_all 100 0
+	exits 0 status
+	# Nobody lets the filter grow.
+	connect_all 2000 0
+	exits 3 status
+	says 'PROBLEM .*known sources are too many for their filter: [0-9.e-]* of strangers are taken for known instead of 0.001 until'
+	exits 3 -j status
+	json '[one["kind"] for one in d["problem_details"]] == ["known_full"]'
+	exits 0 metrics
+	says '^xdp_bloom_problems\{kind="known_full"\} 1$'
+	exits 0 up
+	exits 0 -j known status
+	json 'd["sets"] == 2'
+	exits 3 status
+	exits 0 known clear
+	exits 0 status
+}
+
 # On trial, then kept; and gone when it is not kept.
 t_rollback()
 {

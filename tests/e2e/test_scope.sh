@@ -505,6 +505,7 @@ t_scope_has_statistics()
 	exits 0 metrics
 	says '^xdp_bloom_scoped_packets_total\{scope="udp/9",verdict="drop"\} 10$'
 	says '^xdp_bloom_scoped_packets_total\{scope="all",verdict="count"\} 4$'
+	[[ $(grep -c '^xdp_bloom_filter_entries{family="scoped"} [1-9]' "$T/out") -eq 1 ]] || fail "no keys of scopes"
 	says '^xdp_bloom_scoped_bytes_total\{scope="udp/9",verdict="drop"\} [1-9][0-9]*$'
 	exits 0 rotate
 	exits 0 restore - < <(ctl save)

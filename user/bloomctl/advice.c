@@ -18,6 +18,7 @@ static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_POLICY] = "; the next command sets it",
 	[XB_PROBLEM_TRIAL_OVER] = "; the next command clears it away",
 	[XB_PROBLEM_NOT_LEARNING] = "; the next command that writes tries again",
+	[XB_PROBLEM_KNOWN_FULL] = " until two periods have passed, or `bloomctl known clear`",
 };
 
 const char *advice_for(const struct xb_problem *problem, char text[ADVICE_TEXT])

@@ -5,6 +5,8 @@
 #include "model/policy.h"
 #include "store/wanted.h"
 
+#define KNOWN_SLACK 1.1 /* as for every rate that is promised */
+
 static void check_wanted(const struct xb_interface *item, struct xb_problems *problems)
 {
 	if (xb_interface_is_open(item) && item->why[0])
@@ -107,6 +109,19 @@ void xb_check_known(const struct xb_known_view *known, const struct xb_storeview
 	else if (known->elsewhere && !store->wanted_count)
 		xb_problem_add(problems, XB_PROBLEM_NOT_LEARNING, NULL,
 			       "known sources are learned in another network namespace");
+}
+
+/* A filter that has grown keeps the promise only when its former sets are forgotten. */
+void xb_check_known_rate(const struct xb_known_view *known, const struct xb_storeview *store,
+			 struct xb_problems *problems)
+{
+	double wanted = store->known.rate > known->promised ? store->known.rate : known->promised;
+
+	if (store->known.on && known->rate > wanted * KNOWN_SLACK)
+		xb_problem_add(problems, XB_PROBLEM_KNOWN_FULL, NULL,
+			       "known sources are too many for their filter: %.2g of strangers are "
+			       "taken for known instead of %.2g",
+			       known->rate, wanted);
 }
 
 void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_problems *problems)

@@ -20,9 +20,13 @@ void xb_check_generation(const struct xb_generation *active, const struct xb_sto
 void xb_check_policy(uint32_t in_force, const struct xb_storeview *store,
 		     struct xb_problems *problems);
 
-/* What is remembered in the kernel, if that is wanted. */
+/* Whether sources are learned, if that is wanted. */
 void xb_check_known(const struct xb_known_view *known, const struct xb_storeview *store,
 		    struct xb_problems *problems);
+
+/* Whether strangers are taken for known as rarely as promised. */
+void xb_check_known_rate(const struct xb_known_view *known, const struct xb_storeview *store,
+			 struct xb_problems *problems);
 
 /* left: seconds until the trial ends; 0: there is none, or it has ended. */
 void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_problems *problems);

@@ -103,9 +103,11 @@ static int check_known(const struct xb_writer *kernel, struct xb_health *health)
 
 	if (health->store.known.on)
 		error = xb_known_look(kernel->paths, &health->known);
-	if (!error)
-		xb_check_known(&health->known, &health->store, &health->problems);
-	return error;
+	if (error)
+		return error;
+	xb_check_known(&health->known, &health->store, &health->problems);
+	xb_check_known_rate(&health->known, &health->store, &health->problems);
+	return 0;
 }
 
 static void view_filter(const struct xb_writer *kernel, struct xb_filterview *view)
@@ -127,6 +129,7 @@ static void view_filter(const struct xb_writer *kernel, struct xb_filterview *vi
 	view->host4_keys = active->header->host4_keys;
 	view->net6_keys = active->header->net6_keys;
 	view->names_keys = active->header->names_keys;
+	view->scoped_keys = active->header->scoped_keys;
 }
 
 static int view_trial(const struct xb_writer *kernel, struct xb_health *health)

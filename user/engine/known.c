@@ -285,6 +285,7 @@ static int add_set(struct xb_knownpins *pins, uint32_t set, uint32_t number,
 	view->sets++;
 	view->lines += count;
 	view->rate += sample.rate / (double)sample.lines;
+	view->promised += rate_of(&pins->known->set[set]);
 	view->now += scale * xb_known_sources(sample.now, sample.lines);
 	view->before += scale * xb_known_sources(sample.before, sample.lines);
 	view->sources += scale * xb_known_sources(sample.either, sample.lines);

@@ -31,6 +31,7 @@ struct xb_known_view {
 	uint32_t remember, left;     /* seconds of a period; until it ends */
 	uint64_t capacity, lines;    /* of the set that learns; of all */
 	double rate;		     /* of strangers taken for known, as the bits are now */
+	double promised;	     /* of the same, what the sets were sized for */
 	double now, before, sources; /* of this period; of the one before; different ones in both */
 	uint32_t sets;
 	uint64_t learned, renewed, lost; /* since it is in the kernel */

@@ -131,11 +131,13 @@ static void write_capacity(const struct xb_filterview *filter, FILE *out)
 	put_by(out, "capacity_entries", "family", "ipv4_host", params->host4.capacity);
 	put_by(out, "capacity_entries", "family", "ipv6", params->net6.capacity);
 	put_by(out, "capacity_entries", "family", "domain", params->names.capacity);
+	put_by(out, "capacity_entries", "family", "scoped", params->scoped.capacity);
 	xb_exposition_family(out, "filter_entries", "gauge",
 			     "Keys that the filter in force holds.");
 	put_by(out, "filter_entries", "family", "ipv4_host", filter->host4_keys);
 	put_by(out, "filter_entries", "family", "ipv6", filter->net6_keys);
 	put_by(out, "filter_entries", "family", "domain", filter->names_keys);
+	put_by(out, "filter_entries", "family", "scoped", filter->scoped_keys);
 }
 
 static void write_memory(const struct xb_filterview *filter, FILE *out)

@@ -31,6 +31,7 @@ static const char *const names[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_TRIAL_OVER] = "trial_over",
 	[XB_PROBLEM_CHANGE_LASTS] = "change_lasts",
 	[XB_PROBLEM_NOT_LEARNING] = "not_learning",
+	[XB_PROBLEM_KNOWN_FULL] = "known_full",
 };
 
 const char *xb_problem_name(enum xb_problem_kind kind)

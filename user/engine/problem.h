@@ -33,6 +33,7 @@ enum xb_problem_kind {
 	XB_PROBLEM_TRIAL_OVER,	   /* a trial has ended, and its record is left */
 	XB_PROBLEM_CHANGE_LASTS,   /* a writer has been at work for more than five seconds */
 	XB_PROBLEM_NOT_LEARNING,   /* known sources are wanted, and not learned */
+	XB_PROBLEM_KNOWN_FULL,	   /* more strangers than promised are taken for known */
 	XB_PROBLEM_KINDS,
 };
 

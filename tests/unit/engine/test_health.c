@@ -197,6 +197,47 @@ static void policies_and_trials(void **state)
 	must_be(&problems, XB_PROBLEM_TRIAL_OVER, "the trial of `attach x0` is over");
 }
 
+static struct xb_problems known_problems(const struct xb_known_view *view, bool on)
+{
+	const struct xb_storeview wishes = {.known = {.on = on, .rate = 1e-3}, .wanted_count = 1};
+	struct xb_problems problems = {0};
+
+	xb_check_known(view, &wishes, &problems);
+	xb_check_known_rate(view, &wishes, &problems);
+	return problems;
+}
+
+static void known_sources(void **state)
+{
+	struct xb_known_view view = {0};
+	struct xb_problems problems = known_problems(&view, false);
+
+	(void)state;
+	assert_int_equal(problems.count, 0);
+	problems = known_problems(&view, true);
+	must_be(&problems, XB_PROBLEM_NOT_LEARNING,
+		"known sources are wanted, but nobody is remembered");
+	view.there = true;
+	problems = known_problems(&view, true);
+	must_be(&problems, XB_PROBLEM_NOT_LEARNING,
+		"known sources are not learned: no program is attached to cgroup v2");
+	view.learns = true;
+	view.rate = 1.05e-3;
+	problems = known_problems(&view, true);
+	assert_int_equal(problems.count, 0);
+	view.rate = 1.2e-3;
+	problems = known_problems(&view, true);
+	must_be(&problems, XB_PROBLEM_KNOWN_FULL,
+		"known sources are too many for their filter: 0.0012 of strangers are taken for "
+		"known instead of 0.001");
+	/* Less is wanted than what its sets were made for. */
+	view.promised = 1.5e-3;
+	problems = known_problems(&view, true);
+	assert_int_equal(problems.count, 0);
+	problems = known_problems(&view, false);
+	assert_int_equal(problems.count, 0);
+}
+
 static void many_problems(void **state)
 {
 	struct xb_problems problems = {0};
@@ -392,6 +433,7 @@ int main(void)
 		cmocka_unit_test(unwanted_interfaces),
 		cmocka_unit_test(generations),
 		cmocka_unit_test(policies_and_trials),
+		cmocka_unit_test(known_sources),
 		cmocka_unit_test(many_problems),
 		cmocka_unit_test(kinds_have_names),
 		cmocka_unit_test_setup_teardown(figures_of_the_store, begin, end),

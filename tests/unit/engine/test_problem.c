@@ -23,6 +23,7 @@ static void words_stay(void **state)
 		"filter_idle",	"counters_lost", "interrupted",	   "filter_behind",
 		"filter_unfit", "policy",	 "trial_over",	   "change_lasts",
 		"not_learning",
+		"known_full",
 	};
 
 	(void)state;
