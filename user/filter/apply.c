@@ -263,6 +263,27 @@ static int apply_phase(struct application *application, enum xb_phase phase)
 				    : error;
 }
 
+/*
+ * A packet reads the gate of the allowlist before the policy and the trie behind it after it, and
+ * nothing orders these reads on every processor. So what it may be dropped by comes when no packet
+ * has an earlier allowlist, and an allowlist that admits fewer when no packet has an earlier
+ * policy.
+ */
+static int change_policy(struct xb_generation *generation, uint32_t policy)
+{
+	uint32_t now;
+	int error = xb_generation_policy(generation, &now);
+
+	if (error || now == policy)
+		return error;
+	if (generation->in_force && policy != XB_POLICY_MONITOR)
+		xb_anchor_quiesce();
+	error = xb_generation_set_policy(generation, policy);
+	if (!error && generation->in_force && policy == XB_POLICY_MONITOR)
+		xb_anchor_quiesce();
+	return error;
+}
+
 int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
 	     uint64_t sequence)
 {
@@ -276,11 +297,11 @@ int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct 
 	/* Nothing is dropped any more before the allowlist loses what is allowed no more, and
 	 * nothing is dropped yet before it has what is. */
 	if (policy == XB_POLICY_MONITOR)
-		error = xb_generation_set_policy(generation, policy);
+		error = change_policy(generation, policy);
 	for (enum xb_phase phase = 0; !error && phase < XB_PHASES; phase++)
 		error = apply_phase(&application, phase);
 	if (!error)
-		error = xb_generation_set_policy(generation, policy);
+		error = change_policy(generation, policy);
 	if (error)
 		return error;
 	xb_fault("apply-done");
