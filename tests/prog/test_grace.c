@@ -22,7 +22,7 @@ static struct rig rig;
 
 /* --- the record -----------------------------------------------------------------------------
  * A, D: an address comes to the allowlist, or goes; E, M: the policy becomes enforce, or monitor;
- * q: the writer waits. */
+ * S: a program comes into the slot; q: the writer waits. */
 
 static char record[256];
 
@@ -54,6 +54,8 @@ static void note_map(uint32_t command, const union bpf_attr *attr)
 		return;
 	if (info.type == BPF_MAP_TYPE_LPM_TRIE)
 		what = command == BPF_MAP_UPDATE_ELEM ? 'A' : 'D';
+	else if (info.type == BPF_MAP_TYPE_PROG_ARRAY)
+		what = 'S';
 	else if (!strcmp(info.name, "policy"))
 		what = policy_becomes(attr);
 	if (what)
@@ -142,6 +144,21 @@ static void a_policy_alone_waits_for_nobody(void **state)
 	assert_string_equal(record, "EM");
 }
 
+/* Behind the swap nobody is in the old program any more; in front of it, where processors read out
+ * of order, everybody sees what the new maps were filled with. */
+static void a_swap_waits(void **state)
+{
+	(void)state;
+	rig_policy(&rig, XB_POLICY_ENFORCE);
+	memset(record, 0, sizeof(record));
+	rig_rotate(&rig);
+#if defined(__x86_64__) || defined(__i386__)
+	assert_string_equal(record, "Sq");
+#else
+	assert_string_equal(record, "qSq");
+#endif
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -163,6 +180,7 @@ int main(void)
 		cmocka_unit_test(none_is_dropped_before_it_is_allowed),
 		cmocka_unit_test(none_is_dropped_that_is_allowed_no_more),
 		cmocka_unit_test(a_policy_alone_waits_for_nobody),
+		cmocka_unit_test(a_swap_waits),
 	};
 
 	return cmocka_run_group_tests_name("grace", tests, begin, end);

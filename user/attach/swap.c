@@ -19,10 +19,23 @@ uint32_t xb_anchor_active(const struct xb_anchor *anchor)
 	return xb_guard_side(guard, guard->state.everywhere ? XB_FORMER : XB_TRIED);
 }
 
+/*
+ * A packet that finds the new program must find what its maps were filled with. No read depends on
+ * the one of the slot but by the branch to the program, which orders reads on x86 alone. A grace
+ * period does elsewhere: who sees what came after it sees all that came before it.
+ */
+static void let_maps_be_seen(void)
+{
+#if !defined(__x86_64__) && !defined(__i386__)
+	xb_anchor_quiesce();
+#endif
+}
+
 int xb_anchor_set_slot(const struct xb_anchor *anchor, int program)
 {
 	uint32_t zero = 0;
 
+	let_maps_be_seen();
 	if (bpf_map_update_elem(anchor->slot, &zero, &program, BPF_ANY))
 		return xb_system_error(errno, "cannot put the new filter in force");
 	return 0;
@@ -32,8 +45,10 @@ int xb_anchor_swap(const struct xb_anchor *anchor, int program)
 {
 	const struct xb_guard *guard = &anchor->guard;
 
-	if (guard->program >= 0 && !guard->state.everywhere)
+	if (guard->program >= 0 && !guard->state.everywhere) {
+		let_maps_be_seen();
 		return xb_guard_set_side(guard, XB_TRIED, program);
+	}
 	return xb_anchor_set_slot(anchor, program);
 }
 
