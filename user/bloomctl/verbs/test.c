@@ -304,7 +304,7 @@ static int tell_verdict(const struct view *view, const struct asked *asked, json
 	const struct xb_entry *entry = &asked->entry;
 	enum xb_verdict verdict = XB_PROBE_NONE;
 	char text[XB_ENTRY_TEXT], room[WHY];
-	const char *why;
+	const char *why = "";
 	int error;
 
 	if (!xb_entry_is_name(entry) && entry->length != xb_entry_full_length(entry))
