@@ -4,6 +4,8 @@
 PREFIX   ?= /usr/local
 SBINDIR  ?= $(PREFIX)/sbin
 LIBEXECDIR ?= $(PREFIX)/libexec
+LIBDIR   ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
 UNITDIR  ?= $(PREFIX)/lib/systemd/system
 DOCDIR   ?= $(PREFIX)/share/doc/xdp-bloom
@@ -29,7 +31,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-pr
 WERROR   ?= $(if $(CI),-Werror)
 CFLAGS   ?= -O2 -g
 XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(WERROR) -Iinclude -Iuser -isystem $(BPF_OUT)/skel \
-	$(PACKAGES_CFLAGS) $(CFLAGS) $(EXTRA)
+	$(PACKAGES_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(EXTRA)
 XB_LIBS   = $(PACKAGES_LIBS) -lm -lpthread $(LIBS)
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef $(WERROR) -Iinclude -I/usr/include/$(MULTIARCH)
 DEPENDENCIES = -MD -MP
@@ -41,6 +43,7 @@ FETCH_CFLAGS = $(eval FETCH_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(FETCH_PA
 FETCH_LIBS = $(eval FETCH_LIBS := $$(shell $(PKG_CONFIG) --libs $(FETCH_PACKAGES)))$(FETCH_LIBS)
 PACKAGES_LIBS = $(eval PACKAGES_LIBS := $$(shell $(PKG_CONFIG) --libs $(PACKAGES)))$(PACKAGES_LIBS)
 
+VERSION  = $(shell sed -n 's/^\#define XB_VERSION "\(.*\)"/\1/p' user/base/program.h)
 # Each stands on those before it: tests/checks/includes.
 FOLDERS  := base model bloom lists machine store attach filter engine
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
@@ -74,15 +77,15 @@ $(LIBRARY): $(CORE)
 
 $(OUT)/bloomctl: $(CLI) $(LIBRARY)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS)
 
 $(OUT)/bloomd: $(AGENT) $(LIBRARY)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(AGENT_LIBS) $(XB_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(AGENT_LIBS) $(XB_LIBS)
 
 $(OUT)/bloomd-fetch: $(FETCH)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(FETCH_LIBS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(FETCH_LIBS) $(LIBS)
 
 $(AGENT): XB_CFLAGS += $(AGENT_CFLAGS) -DXB_LIBEXEC='"$(LIBEXECDIR)"'
 $(FETCH): XB_CFLAGS += $(FETCH_CFLAGS)
@@ -152,7 +155,7 @@ $(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(OUT)/bloomd.a $(OUT)/blo
 
 $(OUT)/tests/packets/packets: $(PACKETS) $(SUPPORT) $(LIBRARY)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS) -lcmocka
 
 $(PACKETS): XB_CFLAGS += -Itests
 
@@ -181,12 +184,14 @@ help:
 	@echo "                            the first two stand"
 	@echo "make test                   scripts/test: builds and runs the tests, as root"
 	@echo "make bench                  scripts/bench: measures, beside others, as root"
-	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= LIBEXECDIR= MANDIR= UNITDIR= DOCDIR= COMPDIR="
+	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= LIBEXECDIR= LIBDIR= INCLUDEDIR="
+	@echo "                            MANDIR= UNITDIR= DOCDIR= COMPDIR="
+	@echo "make install-dev            the library, for programs of others"
 	@echo "make compile_commands.json  for editors"
 	@echo "make tests fuzzers benches  build them, and run nothing"
 	@echo "make clean                  takes $(OUT)/ away"
 	@echo
-	@echo "V=1 shows the commands. CC, CLANG, BPFTOOL, PKG_CONFIG, CFLAGS, EXTRA (more flags), LIBS, OUT"
+	@echo "V=1 shows the commands. CC, CLANG, BPFTOOL, PKG_CONFIG, CFLAGS, CPPFLAGS, LDFLAGS, EXTRA (more flags), LIBS, OUT"
 	@echo "(where to build), BPF_OUT (where the programs of the kernel), WERROR=-Werror (as in the continuous"
 	@echo "integration)."
 
@@ -199,28 +204,41 @@ bench:
 UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer \
 	bloomd.service
 
+PAGES = man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5
+
 # For whoever wants them: none of them does anything where it lies.
 EXAMPLES = feeds.conf xdp-bloom.rules.yml xdp-bloom-grafana.json xdp-bloom.tmpfiles
+
+# What lies elsewhere than the files say, says so where it is installed.
+PLACED = sed -e 's|@SBINDIR@|$(SBINDIR)|' -e 's|/usr/local/sbin/|$(SBINDIR)/|' -e 's|/usr/local/share/doc/xdp-bloom|$(DOCDIR)|'
 
 install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
 	$(INSTALL) -D -m 0755 $(OUT)/bloomd $(DESTDIR)$(SBINDIR)/bloomd
 	$(INSTALL) -D -m 0755 $(OUT)/bloomd-fetch $(DESTDIR)$(LIBEXECDIR)/xdp-bloom/bloomd-fetch
-	$(INSTALL) -D -m 0644 packaging/bloomctl.8 $(DESTDIR)$(MANDIR)/man8/bloomctl.8
-	$(INSTALL) -D -m 0644 packaging/bloomd.8 $(DESTDIR)$(MANDIR)/man8/bloomd.8
-	$(INSTALL) -D -m 0644 packaging/bloomd.conf.5 $(DESTDIR)$(MANDIR)/man5/bloomd.conf.5
-	$(INSTALL) -d $(DESTDIR)$(DOCDIR)
+	$(INSTALL) -d $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(DOCDIR) $(DESTDIR)$(UNITDIR)
+	for page in $(PAGES); do $(PLACED) packaging/$${page##*/} >$(DESTDIR)$(MANDIR)/$$page || exit 1; done
 	$(INSTALL) -m 0644 $(EXAMPLES:%=packaging/%) $(DESTDIR)$(DOCDIR)
 	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
 	$(INSTALL) -D -m 0644 packaging/bloomd.bash $(DESTDIR)$(COMPDIR)/bloomd
-	$(INSTALL) -d $(DESTDIR)$(UNITDIR)
-	for unit in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|' packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
+	for unit in $(UNITS); do $(PLACED) packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
+
+# The archive with the headers of its parts, which name each other by their folders.
+install-dev: $(LIBRARY)
+	$(INSTALL) -D -m 0644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libxdp-bloom.a
+	$(INSTALL) -d $(DESTDIR)$(INCLUDEDIR)/xdp_bloom $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(INSTALL) -m 0644 include/xdp_bloom/*.h $(DESTDIR)$(INCLUDEDIR)/xdp_bloom
+	for folder in $(FOLDERS); do \
+		$(INSTALL) -d $(DESTDIR)$(INCLUDEDIR)/xdp-bloom/$$folder && \
+		$(INSTALL) -m 0644 user/$$folder/*.h $(DESTDIR)$(INCLUDEDIR)/xdp-bloom/$$folder || exit 1; done
+	sed -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@PACKAGES@|$(PACKAGES)|' -e 's|@VERSION@|$(VERSION)|' \
+		packaging/libxdp-bloom.pc >$(DESTDIR)$(LIBDIR)/pkgconfig/libxdp-bloom.pc
 
 # The list in /var/lib/xdp-bloom and what is attached stay: `bloomctl detach --all` first.
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5) $(addprefix $(DESTDIR)$(COMPDIR)/,bloomctl bloomd)
-	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
-	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom $(DESTDIR)$(DOCDIR)
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,$(PAGES)) $(addprefix $(DESTDIR)$(COMPDIR)/,bloomctl bloomd)
+	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) $(addprefix $(DESTDIR)$(LIBDIR)/,libxdp-bloom.a pkgconfig/libxdp-bloom.pc)
+	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom $(DESTDIR)$(DOCDIR) $(addprefix $(DESTDIR)$(INCLUDEDIR)/,xdp_bloom xdp-bloom)
 
 clean:
 	rm -rf $(OUT) compile_commands.json
@@ -228,4 +246,4 @@ clean:
 -include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) -name '*.d' -type f 2>/dev/null)
 
 .SECONDARY:
-.PHONY: all help tests fuzzers benches test bench install uninstall clean
+.PHONY: all help tests fuzzers benches test bench install install-dev uninstall clean
