@@ -243,7 +243,8 @@ uninstall:
 clean:
 	rm -rf $(OUT) compile_commands.json
 
--include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) -name '*.d' -type f 2>/dev/null)
+# Not those of the roots in which packages are tried.
+-include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) -path $(OUT)/package -prune -o -name '*.d' -type f -print 2>/dev/null)
 
 .SECONDARY:
 .PHONY: all help tests fuzzers benches test bench install install-dev uninstall clean

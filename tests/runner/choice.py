@@ -8,10 +8,11 @@ QUICK = r"^(style|unit|prog/test_(verdicts|edits)|e2e)/"
 
 
 class Choice:
-    """option: "", --quick or --all; pattern: an extended regular expression, "" for everything."""
+    """option: "", --quick, --all or --platforms; pattern: an extended regular expression, "" for everything."""
 
     def __init__(self, option, pattern):
         self.quick, self.everything = option == "--quick", option == "--all"
+        self.platforms = option == "--platforms"
         self.pattern = pattern
         try:
             self.wanted = re.compile(pattern)

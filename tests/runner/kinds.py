@@ -13,6 +13,10 @@ TIMEOUT = os.environ.get("XB_TEST_TIMEOUT", "900")      # seconds of a test prog
 ALONE = ("storm",)
 # It builds nothing that is not built before, and each of its machines has one processor.
 BESIDE = ("vm",)
+# They bring what they need from elsewhere with --fetch, before the tests begin.
+FETCHING = ("package", "vm")
+# They try other releases and machines with --platforms.
+PLATFORMS = ("package",)
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1",
              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
@@ -40,6 +44,19 @@ class Program:
 
     def clean_up(self):
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Elsewhere(Program):
+    """A suite that tries other platforms, and has its own directories."""
+
+    def __init__(self, name):
+        super().__init__(name, ["tests/%s/run" % name, "--platforms"], "")
+
+    def prepare(self):
+        return dict(os.environ)
+
+    def clean_up(self):
+        pass
 
 
 class Grounded(Program):
@@ -132,3 +149,8 @@ def find(choice, scratch):
 
     others = set(wanted) - {*ALONE, *BESIDE}
     return tests, [chain for chain in (those(others), those(BESIDE)) if chain], those(ALONE)
+
+
+def platforms(choice):
+    """The suites that try other releases and machines, one after the other."""
+    return [Elsewhere(name) for name in PLATFORMS if choice.takes_suite(name)]
