@@ -149,4 +149,42 @@ t_a_refused_line_of_a_batch()
 	[[ ! -s $T/out ]] || fail "$(cat "$T/out")"
 }
 
+# within WANTED [OPTION...]: the entries that `list` or `allow list` shows, joined by blanks.
+within()
+{
+	local wanted=$1
+
+	shift
+	exits 0 "$@"
+	[[ $(awk '{print $1}' "$T/out" | xargs) == "$wanted" ]] || fail "$*: $(cat "$T/out")"
+}
+
+t_list_within()
+{
+	ctl -q add 192.0.2.0/24 192.0.2.7 192.0.2.8/29 192.0.3.1 192.0.0.0/16 191.255.255.255 2001:db8::/32 \
+		2001:db8:0:1::/64 2001:db8:0:1::5 2001:db8:0:2::1 evil.example www.evil.example =evil.example \
+		evil2.example
+	ctl -q add 192.0.2.9 2001:db8:0:1::6 --list other
+	ctl -q allow add 192.0.2.7 192.0.3.0/25 2001:db8:0:1::5
+	within "192.0.2.0/24 192.0.2.7 192.0.2.8/29 192.0.2.9" list --within 192.0.2.0/24
+	within "192.0.2.0/24 192.0.2.7 192.0.2.8/29" list --within 192.0.2.3/24 --list default
+	within "192.0.2.7" list --within 192.0.2.7
+	within "192.0.2.8/29 192.0.2.9" list --within 192.0.2.8/29
+	within "192.0.2.9" list --within 192.0.2.9
+	within "192.0.0.0/16 192.0.2.0/24 192.0.2.7 192.0.2.8/29 192.0.2.9 192.0.3.1" list --within 192.0.0.0/14
+	within "" list --within 192.0.2.1
+	within "2001:db8:0:1::/64 2001:db8:0:1::5 2001:db8:0:1::6" list --within 2001:db8:0:1::/64
+	within "2001:db8:0:1::6" list --within 2001:db8:0:1::/64 --list other
+	within "2001:db8:0:2::1" list --within 2001:db8:0:2::/63
+	within "evil.example =evil.example www.evil.example" list --within evil.example
+	within "192.0.2.7" allow list --within 192.0.2.0/24
+	within "192.0.2.7 192.0.3.0/25" allow list --within 192.0.2.0/23
+	within "2001:db8:0:1::5" allow list --within 2001:db8::/48
+	exits 0 -j list --within 192.0.2.8/29
+	json '[one["entry"] for one in d["entries"]] == ["192.0.2.8/29", "192.0.2.9"]'
+	exits 2 list --within 192.0.2.0/33
+	one_line
+	exits 2 list --within
+}
+
 run_tests

@@ -12,29 +12,54 @@
 #include "store/expiry.h"
 #include "store/walk.h"
 
-static int print_all(const struct cli *cli, struct xb_txn *txn, const struct xb_entry *side,
-		     uint32_t only)
+/* What to print. */
+struct choice {
+	const char *list;	/* NULL: all */
+	struct xb_entry within; /* its entries, if `bounded`, or the first of its side */
+	bool bounded;
+	uint8_t form[XB_NAME_BYTES]; /* of a domain */
+};
+
+/* Prints the entries of one stretch of the store: all from `from`, or those that lie in it. */
+static int print_from(const struct cli *cli, struct xb_txn *txn, const struct xb_entry *from,
+		      bool bounded, uint32_t only, bool *first)
 {
 	struct xb_membership member;
 	struct xb_walk walk;
-	bool first = true;
-	int more = 0, error = xb_walk_begin(&walk, txn, side);
+	int more = 0, error = xb_walk_begin(&walk, txn, from);
 
 	if (error)
 		return error;
 	while (!ferror(stdout) && (more = xb_walk_next(&walk)) > 0) {
+		if (bounded &&
+		    (walk.entry.kind != from->kind || !xb_entry_inside(from, &walk.entry)))
+			break;
 		if (only == XB_ANY_LIST ? !xb_members_any(walk.members)
 					: !xb_members_have(walk.members, only, &member))
 			continue;
 		if (cli->json)
 			cli_array_item(cli, show_entry_json(txn, &walk.entry, walk.members, only),
-				       first);
+				       *first);
 		else
 			show_entry(txn, "", &walk.entry, walk.members, only);
-		first = false;
+		*first = false;
 	}
 	xb_walk_end(&walk);
 	return more < 0 ? more : 0;
+}
+
+/* What lies in an IPv4 prefix that is listed as one stands in two places. */
+static int print_all(const struct cli *cli, struct xb_txn *txn, const struct choice *choice,
+		     uint32_t only)
+{
+	struct xb_entry hosts = choice->within;
+	bool first = true;
+	int error = print_from(cli, txn, &choice->within, choice->bounded, only, &first);
+
+	if (error || !choice->bounded || hosts.kind != XB_PREFIX4)
+		return error;
+	hosts.kind = XB_HOST4;
+	return print_from(cli, txn, &hosts, true, only, &first);
 }
 
 /* An automatic list may be empty. */
@@ -50,10 +75,10 @@ static bool is_automatic(const char *name)
 	return false;
 }
 
-/* txn: NULL if there is no store; name: NULL for all. */
-static int print(const struct cli *cli, struct xb_txn *txn, const struct xb_entry *side,
-		 const char *name)
+/* txn: NULL if there is no store. */
+static int print(const struct cli *cli, struct xb_txn *txn, const struct choice *choice)
 {
+	const char *name = choice->list;
 	const struct xb_list *list = txn && name ? xb_list_find(txn, name) : NULL;
 	bool empty = !txn || (name && !list);
 
@@ -61,34 +86,51 @@ static int print(const struct cli *cli, struct xb_txn *txn, const struct xb_entr
 		return cli_no_list(name);
 	if (cli->json)
 		cli_array_begin(cli, "entries");
-	return !empty ? print_all(cli, txn, side, list ? list->id : XB_ANY_LIST) : 0;
+	return !empty ? print_all(cli, txn, choice, list ? list->id : XB_ANY_LIST) : 0;
 }
 
 const struct option_spec show_list_options[] = {
 	{"list", "NAME", 'l', .help = "show this list only", .offers = OFFER_LISTS},
+	{"within", "ENTRY", 'w', .help = "show only what lies in this prefix or domain"},
 	{0},
 };
 
+static int take_within(struct choice *choice, const char *text)
+{
+	bool allow = xb_entry_is_allow(&choice->within);
+	int error = xb_entry_parse(text, strlen(text), choice->form, &choice->within, NULL);
+
+	if (error)
+		return error;
+	if (allow)
+		choice->within = xb_entry_allow(&choice->within);
+	choice->bounded = true;
+	return 0;
+}
+
 int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side)
 {
+	struct choice choice = {.within = *side};
 	struct xb_store *store = NULL;
 	struct xb_txn *txn = NULL;
-	const char *name = NULL;
 	uint64_t expired;
 	int option, error;
 
-	while ((option = cli_option(cli, argc, argv, show_list_options)) != -1)
-		if (option != 'l')
+	while ((option = cli_option(cli, argc, argv, show_list_options)) != -1) {
+		if (option == 'l')
+			choice.list = optarg;
+		else if (option != 'w')
 			return EXIT_USAGE;
-		else
-			name = optarg;
+		else if (take_within(&choice, optarg))
+			return cli_fail();
+	}
 	if (optind != argc)
 		return cli_usage(cli, "list takes no entries");
 	error = xb_store_begin_reading(cli->paths.state, &store, &txn);
 	if (!error)
 		error = xb_expiry_overlook(txn, (uint32_t)time(NULL), &expired);
 	if (!error || error == -ENOENT)
-		error = print(cli, txn, side, name);
+		error = print(cli, txn, &choice);
 	xb_store_end_reading(store, txn);
 	if (error)
 		return cli_fail();
@@ -105,5 +147,5 @@ const struct verb verb_list = {
 	.summary = "show all that is listed",
 	.options = show_list_options,
 	.run = run,
-	.examples = {"list", "list --list mine"},
+	.examples = {"list --list mine", "list --within 198.51.100.0/24"},
 };
