@@ -10,6 +10,8 @@ MANDIR   ?= $(PREFIX)/share/man
 UNITDIR  ?= $(PREFIX)/lib/systemd/system
 DOCDIR   ?= $(PREFIX)/share/doc/xdp-bloom
 COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
+# fail2ban looks for actions nowhere else.
+FAIL2BANDIR ?= /etc/fail2ban
 CLANG    ?= clang
 BPFTOOL  ?= /usr/sbin/bpftool
 PKG_CONFIG ?= pkg-config
@@ -185,7 +187,7 @@ help:
 	@echo "make test                   scripts/test: builds and runs the tests, as root"
 	@echo "make bench                  scripts/bench: measures, beside others, as root"
 	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= LIBEXECDIR= LIBDIR= INCLUDEDIR="
-	@echo "                            MANDIR= UNITDIR= DOCDIR= COMPDIR="
+	@echo "                            MANDIR= UNITDIR= DOCDIR= COMPDIR= FAIL2BANDIR=$(FAIL2BANDIR)"
 	@echo "make install-dev            the library, for programs of others"
 	@echo "make compile_commands.json  for editors"
 	@echo "make tests fuzzers benches  build them, and run nothing"
@@ -207,7 +209,10 @@ UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-blo
 PAGES = man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5
 
 # For whoever wants them: none of them does anything where it lies.
-EXAMPLES = feeds.conf xdp-bloom.rules.yml xdp-bloom-grafana.json xdp-bloom.tmpfiles
+EXAMPLES = feeds.conf xdp-bloom.rules.yml xdp-bloom-grafana.json xdp-bloom.tmpfiles fail2ban/fail2ban-jail.conf
+
+# A jail that names none of them does not read them.
+ACTIONS = xdp-bloom.conf xdp-bloom.py
 
 # What lies elsewhere than the files say, says so where it is installed.
 PLACED = sed -e 's|@SBINDIR@|$(SBINDIR)|' -e 's|/usr/local/sbin/|$(SBINDIR)/|' -e 's|/usr/local/share/doc/xdp-bloom|$(DOCDIR)|'
@@ -219,6 +224,8 @@ install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
 	$(INSTALL) -d $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(DOCDIR) $(DESTDIR)$(UNITDIR)
 	for page in $(PAGES); do $(PLACED) packaging/$${page##*/} >$(DESTDIR)$(MANDIR)/$$page || exit 1; done
 	$(INSTALL) -m 0644 $(EXAMPLES:%=packaging/%) $(DESTDIR)$(DOCDIR)
+	$(INSTALL) -d $(DESTDIR)$(FAIL2BANDIR)/action.d
+	$(INSTALL) -m 0644 $(ACTIONS:%=packaging/fail2ban/action.d/%) $(DESTDIR)$(FAIL2BANDIR)/action.d
 	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
 	$(INSTALL) -D -m 0644 packaging/bloomd.bash $(DESTDIR)$(COMPDIR)/bloomd
 	for unit in $(UNITS); do $(PLACED) packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
@@ -238,6 +245,7 @@ install-dev: $(LIBRARY)
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,$(PAGES)) $(addprefix $(DESTDIR)$(COMPDIR)/,bloomctl bloomd)
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) $(addprefix $(DESTDIR)$(LIBDIR)/,libxdp-bloom.a pkgconfig/libxdp-bloom.pc)
+	rm -f $(addprefix $(DESTDIR)$(FAIL2BANDIR)/action.d/,$(ACTIONS))
 	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom $(DESTDIR)$(DOCDIR) $(addprefix $(DESTDIR)$(INCLUDEDIR)/,xdp_bloom xdp-bloom)
 
 clean:

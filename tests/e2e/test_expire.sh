@@ -87,7 +87,7 @@ t_units_are_installed_and_removed()
 		fail "$(cat "$units/xdp-bloom-expire.service")"
 	[[ -e $units/xdp-bloom-expire.timer ]]
 	grep -q 'Also=.*xdp-bloom-expire.timer' "$units/xdp-bloom.service"
-	for file in "$root"/packaging/*; do
+	for file in "$root"/packaging/* "$root"/packaging/fail2ban/{*,*/*}; do
 		[[ -f $file ]] || continue # what makes packages of it
 		name=${file##*/}
 		[[ $name != *.bash ]] || name=completions/${name%.bash}

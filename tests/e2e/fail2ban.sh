@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154
+# fail2ban of Debian, unpacked by scripts/setup, in the foreground with a configuration of its own, and
+# bloomd beside it. For sourcing behind lib.sh.
+
+fail2ban=$root/build/fail2ban session=0
+# The sources that are banned besides those of lib.sh: two customers, the first with three addresses.
+customer6=(2001:db8:0:1::2 2001:db8:0:1::3 2001:db8:0:1::4 2001:db8:0:2::2)
+
+need_fail2ban()
+{
+	[[ -d $fail2ban ]] || skip "fail2ban is not in build/: scripts/setup unpacks it"
+}
+
+# Debian's configuration, our actions as `make install` leaves them, and what is in $T/jail.local; jails
+# read $T/auth.log.
+configure()
+{
+	need_fail2ban
+	rm -rf "$T/fail2ban"
+	cp -a "$fail2ban/etc/fail2ban" "$T/fail2ban"
+	cp "$root"/packaging/fail2ban/action.d/xdp-bloom.* "$T/fail2ban/action.d/"
+	rm "$T/fail2ban/jail.d/defaults-debian.conf"
+	cat >"$T/fail2ban/fail2ban.local" <<-END
+		[Definition]
+		logtarget = $T/fail2ban.log
+		socket = $T/fail2ban.sock
+		pidfile = $T/fail2ban.pid
+		dbfile = $T/fail2ban.db
+	END
+	cp "$T/jail.local" "$T/fail2ban/jail.local"
+	touch "$T/auth.log"
+}
+
+# jail [NAME=VALUE...]: the jail sshd with the Python action, whose options these are.
+jail()
+{
+	local options="socket=\"$counters/api.sock\", settle=2" one
+
+	for one; do
+		options+=", $one"
+	done
+	cat >"$T/jail.local" <<-END
+		[DEFAULT]
+		banaction = xdp-bloom.py[bloomctl="$bloomctl --state $state --pin $pins --run $counters", $options]
+		backend = polling
+		usedns = no
+		ignoreself = false
+		maxretry = 2
+		bantime = ${bantime:-1h}
+		${increment:-}
+		[sshd]
+		enabled = true
+		logpath = $T/auth.log
+		${ports:-}
+	END
+	configure
+}
+
+# plain_jail [NAME=VALUE...]: the same with the plain action.
+plain_jail()
+{
+	local options="" one
+
+	for one; do
+		options+=", $one"
+	done
+	jail
+	sed -i "s|^banaction = .*|banaction = xdp-bloom[bloomctl=\"$bloomctl --state $state --pin $pins --run $counters\"$options]|" \
+		"$T/jail.local"
+	configure
+}
+
+with_python() { PYTHONPATH=$fail2ban/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 in_server "$@"; }
+
+# shellcheck disable=SC2120
+client()
+{
+	with_python python3 -W ignore "$fail2ban/usr/bin/fail2ban-client" -c "$T/fail2ban" "$@" >"$T/client" 2>&1 ||
+		fail "fail2ban-client $*: $(tail -n 3 "$T/client")"
+}
+
+answers_ping() { with_python python3 -W ignore "$fail2ban/usr/bin/fail2ban-client" -c "$T/fail2ban" status "${last_jail:-sshd}"; }
+
+server_starts()
+{
+	PYTHONPATH=$fail2ban/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 nsenter --net="/run/netns/$server" \
+		python3 -W ignore "$fail2ban/usr/bin/fail2ban-server" -c "$T/fail2ban" -f start >"$T/fail2ban.out" 2>&1 &
+	banner=$!
+	wait_for "fail2ban" answers_ping
+}
+
+# server_ends [SIGNAL]
+server_ends()
+{
+	kill "-${1:-TERM}" $banner
+	wait $banner || [[ ${1:-TERM} != TERM ]] || fail "fail2ban ends with $?"
+	rm -f "$T/fail2ban.sock" "$T/fail2ban.pid"
+}
+
+# fails ADDRESS...: each fails twice to log in, which bans it. A line of the same process would be one more
+# of the session before.
+fails()
+{
+	local one
+
+	for one; do
+		for _ in 1 2; do
+			printf '%s server sshd[%d]: Failed password for root from %s port 4711 ssh2\n' \
+				"$(LC_ALL=C date '+%b %e %H:%M:%S')" $((++session)) "$one"
+		done
+	done >>"$T/auth.log"
+}
+
+is_listed() { ctl -q test "$1" >/dev/null; }
+is_free() { ! is_listed "$1"; }
+becomes_listed() { wait_for "the ban of $1" is_listed "$1"; }
+becomes_free() { wait_for "the end of the ban of $1" is_free "$1"; }
+
+# is_banned ADDRESS: in the opinion of fail2ban.
+is_banned() { client get sshd banip && grep -qwF -- "$1" "$T/client"; }
+
+listed() { ctl -j list | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["entries"]))'; }
+is_listing() { [[ $(listed) -eq $1 ]]; }
+
+# How many transactions there were.
+commits() { ctl metrics | awk '$1 == "xdp_bloom_commit_duration_seconds_count" {print $2}'; }
+
+# The two networks of customers, without a word of neighbour discovery.
+customers()
+{
+	local one
+
+	ip -n "$server" route add 2001:db8::/32 dev x0
+	for one in "${customer6[@]}"; do
+		ip -n "$server" neigh replace "$one" lladdr 02:00:00:00:00:02 dev x0 nud permanent
+		ip -n "$client" addr add "$one/128" dev x0 nodad
+	done
+}
+
+begin_without_bloomd()
+{
+	trap 'tail -n 12 "$T/fail2ban.log"' EXIT
+	ctl -q attach x0
+	server_starts
+}
+
+# shellcheck disable=SC2119
+begin()
+{
+	agent
+	begin_without_bloomd
+}

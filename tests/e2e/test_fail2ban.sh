@@ -1,0 +1,334 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The real fail2ban bans by xdp-bloom: with the Python action, which speaks to bloomd.
+# shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=fail2ban.sh
+. "$(dirname "$0")/fail2ban.sh"
+
+t_ban_and_unban()
+{
+	serve_on 22
+	serve_on 80
+	jail
+	begin
+	fails 10.77.0.3 fd77::3
+	becomes_listed 10.77.0.3
+	becomes_listed fd77::3
+	# The port of the jail, and no other.
+	! reaches tcp 10.77.0.3 0.5 22 || fail "10.77.0.3 reaches the port that it attacked"
+	! reaches tcp fd77::3 0.5 22 || fail "fd77::3 reaches the port that it attacked"
+	reaches tcp 10.77.0.3 2 80 || fail "10.77.0.3 does not reach another port"
+	reaches tcp 10.77.0.4 2 22 || fail "a source that did nothing does not reach the port"
+	exits 0 scope f2b-sshd
+	says 'tcp/22$'
+	client set sshd unbanip 10.77.0.3
+	becomes_free 10.77.0.3
+	reaches tcp 10.77.0.3 2 22 || fail "10.77.0.3 does not come back"
+	client unban --all
+	is_free fd77::3 || fail "unban --all returns, and fd77::3 is listed"
+	server_ends
+	! grep -E 'ERROR|CRITICAL' "$T/fail2ban.log" || fail "fail2ban complains"
+}
+
+# fail2ban ends a ban on time; if it is dead, the entry does, some time later.
+t_end_of_a_ban()
+{
+	bantime=4 jail type=allports
+	begin
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	blocked 10.77.0.3
+	becomes_free 10.77.0.3
+	passes 10.77.0.3
+	fails 10.77.0.4
+	becomes_listed 10.77.0.4
+	server_ends KILL
+	ends_in 10.77.0.4 130 154
+}
+
+# ends_in ENTRY FROM TO: its time is over in so many seconds.
+ends_in()
+{
+	local at
+
+	at=$(redis-cli -s "$counters/api.sock" ZSCORE f2b-sshd "$1")
+	((at - EPOCHSECONDS >= $2 && at - EPOCHSECONDS <= $3)) ||
+		fail "$1 ends in $((at - EPOCHSECONDS)) seconds, not in $2 to $3"
+}
+
+# Two sources of one customer are one entry, as long as one of the two is banned.
+t_networks()
+{
+	local -a two=("${customer6[@]:0:2}")
+
+	customers
+	jail type=allports
+	begin
+	passes "${customer6[@]}"
+	fails "${two[0]}"
+	becomes_listed 2001:db8:0:1::/64
+	blocked "${customer6[@]:0:3}"
+	passes "${customer6[3]}"
+	fails "${two[1]}"
+	wait_for "the other ban" grep -q "Ban ${two[1]}" "$T/fail2ban.log"
+	client set sshd unbanip "${two[0]}"
+	sleep 0.3
+	blocked "${customer6[@]:0:3}"
+	fails "${two[0]}"
+	wait_for "the first ban again" is_banned "${two[0]}"
+	# What was counted is there again after a kill.
+	server_ends KILL
+	server_starts
+	wait_for "the first ban again" is_banned "${two[0]}"
+	wait_for "the other ban again" is_banned "${two[1]}"
+	client set sshd unbanip "${two[1]}"
+	sleep 0.3
+	blocked "${customer6[@]:0:3}"
+	client set sshd unbanip "${two[0]}"
+	becomes_free 2001:db8:0:1::/64
+	passes "${customer6[@]}"
+}
+
+# Of addresses in no customer's network each is for itself.
+t_local_networks()
+{
+	jail type=allports
+	begin
+	fails fd77::3
+	becomes_listed fd77::3
+	passes fd77::2
+	client set sshd banip 198.51.100.0/24
+	becomes_listed 198.51.100.0/24
+	client set sshd unbanip 198.51.100.0/24
+	becomes_free 198.51.100.0/24
+}
+
+# bans NUMBER: 10.77.0.3 and others, by the client.
+bans()
+{
+	local -a some
+	local i
+
+	for ((i = 1; i < $1; i += 1000)); do
+		mapfile -t some < <(seq -f "%.0f" $i $((i + 999 < $1 ? i + 999 : $1 - 1)) |
+			awk '{printf "100.64.%d.%d\n", $1 / 250, $1 % 250}')
+		client set sshd banip "${some[@]}"
+	done
+	client set sshd banip 10.77.0.3
+}
+
+t_restart_with_many()
+{
+	local before
+
+	jail type=allports
+	begin
+	bans 5000
+	wait_for "all bans" is_listing 5000
+	blocked 10.77.0.3
+	before=$(commits)
+	server_ends
+	is_listing 0 || fail "fail2ban has ended, and $(listed) are listed"
+	passes 10.77.0.3
+	server_starts
+	wait_for "all bans again" is_listing 5000
+	blocked 10.77.0.3
+	# One takes out, and one or, on a slow machine, two put in.
+	(($(commits) - before <= 3)) || fail "$(($(commits) - before)) transactions"
+	before=$(commits)
+	client unban --all
+	is_listing 0 || fail "unban --all returns, and $(listed) are listed"
+	(($(commits) - before == 1)) || fail "unban --all took $(($(commits) - before)) transactions"
+}
+
+restart_by()
+{
+	server_ends "$1"
+	server_starts
+	wait_for "10.77.0.3 again" is_banned 10.77.0.3
+	sleep 3 # until what is no ban any more is taken out
+}
+
+# Not one packet passes while it is dead and while it starts; what it does not ban any more is let go.
+t_kill()
+{
+	jail type=allports
+	begin
+	bans 500
+	wait_for "all bans" is_listing 500
+	ctl -q add 10.77.0.5 --list f2b-sshd
+	flood restart_by KILL
+	is_listing 500 || fail "$(listed) are listed"
+	passes 10.77.0.5
+	blocked 10.77.0.3
+}
+
+# Nor in a restart, with keep=yes.
+t_keep()
+{
+	jail type=allports keep=yes
+	begin
+	bans 500
+	wait_for "all bans" is_listing 500
+	flood restart_by TERM
+	is_listing 500 || fail "$(listed) are listed"
+	client unban --all
+	is_listing 0 || fail "unban --all returns, and $(listed) are listed"
+}
+
+# Somebody empties the list: the next sign of life of a banned source brings it back.
+t_repair()
+{
+	jail type=allports
+	begin
+	fails 10.77.0.3 10.77.0.4
+	becomes_listed 10.77.0.3
+	becomes_listed 10.77.0.4
+	sleep 3 # the first comparison is over, the next comes after a minute
+	ctl -q flush --yes
+	passes 10.77.0.3
+	sleep 4 # what comes at once was under way
+	is_free 10.77.0.3 || fail "10.77.0.3 comes back by itself"
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	is_listed 10.77.0.4 || fail "10.77.0.4 is not listed again"
+}
+
+t_bloomd_is_away()
+{
+	jail type=allports
+	begin
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	agent_ends KILL 137
+	fails 10.77.0.4
+	wait_for "the second ban" is_banned 10.77.0.4
+	client set sshd unbanip 10.77.0.3
+	wait_for "a word of it" grep -qE 'ERROR +list f2b-sshd: .*; trying again' "$T/fail2ban.log"
+	agent
+	becomes_listed 10.77.0.4
+	becomes_free 10.77.0.3
+	wait_for "a word of it" grep -q 'list f2b-sshd is as it should be again' "$T/fail2ban.log"
+}
+
+# One entry that cannot be listed does not keep others out.
+t_refused()
+{
+	jail type=allports
+	begin
+	client set sshd banip 0.0.0.0/1 10.77.0.3
+	becomes_listed 10.77.0.3
+	wait_for "a word of it" grep -q '0.0.0.0/1 cannot be in list f2b-sshd: ERR 0.0.0.0/1 is a prefix shorter' "$T/fail2ban.log"
+}
+
+t_reload()
+{
+	jail type=allports
+	begin
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	flood client reload
+	jail
+	client reload
+	wait_for "the port" eval "ctl scope f2b-sshd | grep -q 'tcp/22$'"
+	is_listed 10.77.0.3 || fail "10.77.0.3 is free after a reload"
+	fails 10.77.0.4
+	becomes_listed 10.77.0.4
+	client set sshd unbanip 10.77.0.3
+	becomes_free 10.77.0.3
+	server_ends
+	is_listing 0 || fail "fail2ban has ended, and $(listed) are listed"
+}
+
+# fail2ban makes a ban longer after it was made, and says so later.
+t_longer()
+{
+	increment=$(printf '%s\n' "bantime.increment = true" "bantime.multipliers = 1 1000") \
+		bantime=4 jail type=allports
+	begin
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	ends_in 10.77.0.3 130 156
+	becomes_free 10.77.0.3
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	patience=$((3 * patience)) wait_for "a longer ban" ends_later 10.77.0.3 3900
+}
+
+# Or not at all: somebody bans what is banned.
+t_longer_without_a_word()
+{
+	local before
+
+	jail type=allports
+	begin
+	client set sshd banip 10.77.0.3
+	becomes_listed 10.77.0.3
+	before=$(redis-cli -s "$counters/api.sock" ZSCORE f2b-sshd 10.77.0.3)
+	sleep 5
+	client set sshd banip 10.77.0.3
+	wait_for "a later end" ends_later 10.77.0.3 $((before - EPOCHSECONDS + 3))
+}
+
+ends_later() { (($(redis-cli -s "$counters/api.sock" ZSCORE f2b-sshd "$1") - EPOCHSECONDS > $2)); }
+
+# The configuration that we ship, with the places of this test in it.
+ship()
+{
+	local one
+
+	make -s -C "$root" -o build/bloomctl -o build/bloomd -o build/bloomd-fetch install DESTDIR="$T/root" \
+		PREFIX=/usr/local >/dev/null
+	for one in xdp-bloom.py xdp-bloom.conf; do
+		cmp "$T/root/etc/fail2ban/action.d/$one" "$T/fail2ban/action.d/$one" || fail "$one is not installed"
+	done
+	sed -i -E "s|xdp-bloom\.py(\[(.*)\])?$|xdp-bloom.py[bloomctl=\"$bloomctl --state $state --pin $pins --run $counters\", socket=\"$counters/api.sock\", \2]|" \
+		"$T/root$1"
+	sed -i 's|, \]|]|' "$T/root$1"
+	sed "s|$1|$T/root$1|; s|/etc/fail2ban|$T/fail2ban|" <<<"cp $1 $2" >"$T/cp"
+	sh "$T/cp"
+}
+
+# Each command of the page does what it says there.
+t_recipe()
+{
+	local line number=0
+	local -a words
+
+	jail
+	rm "$T/fail2ban/jail.local"
+	printf '[%s]\nbackend = polling\nlogpath = %s\n' nginx-http-auth "$T/auth.log" nginx-botsearch "$T/auth.log" \
+		recidive "$T/auth.log" >"$T/fail2ban/jail.d/logs.local"
+	ip -n "$server" link set x0 down
+	ip -n "$server" link set x0 name eth0
+	ip -n "$server" link set eth0 up
+	while read -r line; do
+		eval "words=($line)"
+		case $line in
+		"systemctl enable --now xdp-bloom bloomd") agent ;;
+		"systemctl restart fail2ban") last_jail=recidive server_starts ;;
+		"cp "*) ship "${words[@]:1}" ;;
+		"fail2ban-client "*) client "${words[@]:1}" ;;
+		"bloomctl "*) exits 0 "${words[@]:1}" ;;
+		*) fail "nobody knows how to try '$line'" ;;
+		esac
+		number=$((number + 1))
+		case $line in
+		*" banip "*) becomes_listed 203.0.113.7 ;;
+		*" unbanip "*) becomes_free 203.0.113.7 ;;
+		"fail2ban-client status"*) grep -q 203.0.113.7 "$T/client" || fail "$(cat "$T/client")" ;;
+		"bloomctl test"*) says '^203.0.113.7 to tcp/443 is dropped now: listed$' ;;
+		"bloomctl list"*) says '^203.0.113.7 list f2b-nginx-http-auth ' ;;
+		"bloomctl scope"*) says 'tcp/80,tcp/443$' ;;
+		esac
+	done < <(awk '/^```/ {inside = !inside; next} inside {sub(/ +#.*/, ""); print}' "$root/docs/recipes/fail2ban.md")
+	[[ $number -ge 12 ]] || fail "the page shows only $number commands"
+	client set recidive banip 203.0.113.9
+	becomes_listed 203.0.113.9
+	exits 0 test 203.0.113.9 --to udp/53
+	says '^203.0.113.9 to udp/53 is dropped now: listed$'
+	! grep -E 'ERROR|CRITICAL' "$T/fail2ban.log" || fail "fail2ban complains"
+}
+
+run_tests

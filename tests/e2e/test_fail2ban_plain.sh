@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The real fail2ban bans by xdp-bloom: with the plain action, a process of bloomctl each, without bloomd.
+# shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=fail2ban.sh
+. "$(dirname "$0")/fail2ban.sh"
+
+# Besides the entry that says that the list is in use.
+bans_are() { is_listing $(($1 + 1)); }
+
+t_ban_and_unban()
+{
+	serve_on 22
+	serve_on 80
+	plain_jail
+	begin_without_bloomd
+	wait_for "the ports" eval "ctl scope f2b-sshd | grep -q 'tcp/22$'"
+	fails 10.77.0.3 fd77::3
+	becomes_listed 10.77.0.3
+	becomes_listed fd77::3
+	! reaches tcp 10.77.0.3 0.5 22 || fail "10.77.0.3 reaches the port that it attacked"
+	! reaches tcp fd77::3 0.5 22 || fail "fd77::3 reaches the port that it attacked"
+	reaches tcp 10.77.0.3 2 80 || fail "10.77.0.3 does not reach another port"
+	reaches tcp 10.77.0.4 2 22 || fail "a source that did nothing does not reach the port"
+	client set sshd unbanip 10.77.0.3
+	is_free 10.77.0.3 || fail "10.77.0.3 is listed after its unban"
+	reaches tcp 10.77.0.3 2 22 || fail "10.77.0.3 does not come back"
+	client unban --all
+	is_free fd77::3 || fail "unban --all returns, and fd77::3 is listed"
+	ends_quietly
+}
+
+ends_quietly()
+{
+	server_ends
+	! grep -E 'ERROR|CRITICAL' "$T/fail2ban.log" || fail "fail2ban complains"
+	is_listing 0 || fail "fail2ban has ended, and $(listed) are listed"
+}
+
+t_ports()
+{
+	ports=$'port = http,https,8000:8010,53\nprotocol = tcp,udp' plain_jail
+	begin_without_bloomd
+	wait_for "the ports" eval "ctl scope f2b-sshd | grep -q 'tcp/53,tcp/80,tcp/443,tcp/8000-8010,udp/53,udp/80,udp/443,udp/8000-8010$'"
+	plain_jail type=allports
+	client reload
+	wait_for "the ports" eval "ctl -j scope f2b-sshd | grep -q '\"all\"'"
+	ports="port = nosuchport" plain_jail
+	! (client reload) || fail "a port that nobody knows is taken"
+	grep -q 'no port is called nosuchport' "$T/fail2ban.log" || fail "nobody says what is wrong"
+}
+
+t_networks()
+{
+	local -a two=("${customer6[@]:0:2}")
+
+	customers
+	plain_jail type=allports
+	begin_without_bloomd
+	client set sshd banip "${two[@]}" 2001:db8:7::/48
+	becomes_listed 2001:db8:7::/48
+	blocked "${customer6[@]:0:3}"
+	passes "${customer6[3]}"
+	client set sshd unbanip "${two[0]}"
+	blocked "${customer6[@]:0:3}"
+	server_ends KILL
+	server_starts
+	wait_for "two bans again" bans_are 3
+	client set sshd banip "${two[0]}"
+	wait_for "three bans" bans_are 4
+	client set sshd unbanip "${two[1]}"
+	blocked "${customer6[@]:0:3}"
+	client set sshd unbanip "${two[0]}"
+	passes "${customer6[@]}"
+	client set sshd unbanip 2001:db8:7::/48
+	bans_are 0 || fail "$(listed) are listed"
+	ends_quietly
+}
+
+# What was banned when it was killed, and is no ban any more, is free when it is there again.
+t_kill()
+{
+	plain_jail type=allports
+	begin_without_bloomd
+	client set sshd banip 10.77.0.3 10.77.0.4
+	wait_for "two bans" bans_are 2
+	server_ends KILL
+	blocked 10.77.0.3 10.77.0.4
+	ctl -q add 10.77.0.5 --list f2b-sshd
+	server_starts
+	wait_for "two bans again" bans_are 2
+	blocked 10.77.0.3 10.77.0.4
+	passes 10.77.0.5
+}
+
+# Somebody empties the list, or restores another state: the next sign of life of a banned source brings it
+# back.
+t_repair()
+{
+	plain_jail
+	begin_without_bloomd
+	exits 0 save
+	cp "$T/out" "$T/saved"
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	ctl -q flush --yes
+	sleep 4 # what comes at once was under way
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	bans_are 1 || fail "$(listed) are listed"
+	sleep 4
+	rm -rf "$state"
+	ctl -q attach x0
+	fails 10.77.0.3
+	becomes_listed 10.77.0.3
+	exits 0 scope f2b-sshd
+	says 'tcp/22$'
+}
+
+run_tests
