@@ -27,6 +27,8 @@ enum xb_advice {
 	XB_ADVICE_RESTORE_SAVED, /* the store is damaged */
 	XB_ADVICE_GO_BACK,	 /* the store is that of a newer version */
 	XB_ADVICE_TAKE_LEFT_OUT, /* entries were left out */
+	XB_ADVICE_NAME_FORMAT,	 /* nobody can tell of which format a file is */
+	XB_ADVICE_NAME_ZONE,	 /* a file does not name the zone that it is */
 };
 
 /* For main(): the name from now on, and what gives the words for each advice. */

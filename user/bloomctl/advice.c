@@ -77,6 +77,10 @@ const char *advice_words(enum xb_advice advice)
 		return ". The way back: DOWNGRADE in bloomctl(8)";
 	case XB_ADVICE_TAKE_LEFT_OUT:
 		return "; --force adds them as such";
+	case XB_ADVICE_NAME_FORMAT:
+		return "; --format names the right one";
+	case XB_ADVICE_NAME_ZONE:
+		return "; --zone names it";
 	}
 	return "";
 }

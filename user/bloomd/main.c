@@ -110,6 +110,14 @@ static int check(const struct settings *settings)
 	return error ? fail() : EXIT_SUCCESS;
 }
 
+/* For a list that a feed has. */
+static const char *advice_words(enum xb_advice advice)
+{
+	if (advice == XB_ADVICE_NAME_FORMAT)
+		return "; the key format names the right one";
+	return advice == XB_ADVICE_NAME_ZONE ? "; the key zone names it" : "";
+}
+
 int main(int argc, char **argv)
 {
 	struct request request = {
@@ -119,7 +127,7 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	xb_program_set("bloomd", NULL);
+	xb_program_set("bloomd", advice_words);
 	log_begin();
 	code = parse(&request, argc, argv);
 	if (code >= 0)

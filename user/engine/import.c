@@ -27,7 +27,7 @@ static void leave_out_bogons(struct xb_import *import)
 	for (size_t i = 0; i < file->count; i++) {
 		const struct xb_item *item = &file->items[i];
 
-		if (!xb_bogon(&item->entry)) {
+		if (item->meant || !xb_bogon(&item->entry)) {
 			file->items[kept++] = *item;
 			continue;
 		}

@@ -78,6 +78,8 @@ static void say_import(struct line *line, const struct xb_import_request *import
 		say(line, " --scope %s", xb_scope_format(&import->scope, scope));
 	if (import->format)
 		say(line, " --format %s", import->format);
+	if (import->zone)
+		say(line, " --zone %s", import->zone);
 	if (import->replace)
 		say(line, " --replace");
 	if (import->factor > 0)

@@ -198,7 +198,16 @@ const struct xb_list_format xb_spamhaus_json_format = {"spamhaus-json", detect_j
 /* ipset: what `ipset save` writes, any number of sets. */
 static bool detect_ipset(const char *line)
 {
-	return !strncmp(line, "create ", 7) || !strncmp(line, "add ", 4);
+	size_t verb = !strncmp(line, "create ", 7) ? 7 : !strncmp(line, "add ", 4) ? 4 : 0, name;
+
+	if (!verb)
+		return false;
+	/* A type, or an address; nft has commands that begin with the same words. */
+	name = verb + strcspn(line + verb, XB_BLANKS);
+	name += strspn(line + name, XB_BLANKS);
+	line += name;
+	return !*line || line[strcspn(line, XB_BLANKS ".:")] == '.' ||
+	       line[strcspn(line, XB_BLANKS ".:")] == ':';
 }
 
 static const struct xb_list_set *find_set(const struct xb_reading *reading, const char *name)

@@ -7,24 +7,10 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* domains: a domain a line, which stands for all below it too, as does `*.` in front. Addresses may
- * be among them, and `=` in front is this name alone, as everywhere here. */
+/* domains: a domain a line, which stands for all below it too, with or without `*.`, `.` or `+.` in
+ * front. Addresses may be among them, and `=` in front is this name alone, as everywhere here. */
 
-#define WORD_END    XB_BLANKS "#;"
-#define LABEL_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_" XB_DIGITS
-
-/* By shape: labels, of which the last begins as that of no address does. */
-static bool looks_like_domain(const char *text, size_t size)
-{
-	const char *last;
-
-	size -= size && text[size - 1] == '.';
-	last = memrchr(text, '.', size);
-	for (size_t i = 0; i < size; i++)
-		if (!(text[i] & 0x80) && !strchr(LABEL_CHARS ".", text[i]))
-			return false;
-	return last && last + 1 < text + size && !strchr(XB_DIGITS, last[1]);
-}
+#define WORD_END XB_BLANKS "#;"
 
 #define COSMETIC "#@?$%" /* behind the first `#` of a rule */
 
@@ -39,26 +25,22 @@ static bool is_cosmetic(const char *line)
 
 static bool detect_domains(const char *line)
 {
+	bool wide = !strncmp(line, "*.", 2);
 	const char *rest;
 	size_t size;
 
-	line += *line == '=' ? 1 : !strncmp(line, "*.", 2) ? 2 : 0;
+	line += *line == '=' ? 1 : wide ? 2 : 0;
 	size = strcspn(line, WORD_END);
 	rest = line + size + strspn(line + size, XB_BLANKS);
-	return looks_like_domain(line, size) && (!*rest || strchr("#;", *rest));
-}
-
-static int keep_address(struct xb_listfile *file, const char *text, const char *comment)
-{
-	struct xb_item item = {0};
-	int error = xb_line_address(file, text, &item.entry);
-
-	return error ? error : xb_line_keep_with_comment(file, &item, comment);
+	return (wide ? xb_line_looks_like_name(line, size)
+		     : xb_line_looks_like_domain(line, size)) &&
+	       (!*rest || strchr("#;", *rest)) && !is_cosmetic(line);
 }
 
 static int parse_domains(struct xb_reading *reading, char *line)
 {
 	const char *comment, *word;
+	size_t wide;
 
 	if (is_cosmetic(line))
 		return XB_LINE_UNKNOWN;
@@ -66,12 +48,15 @@ static int parse_domains(struct xb_reading *reading, char *line)
 	word = xb_line_word(&line);
 	if (!word || xb_line_word(&line))
 		return XB_LINE_UNKNOWN;
-	if (strchr(word, ':') || strchr(word, '/') || !word[strspn(word, XB_DIGITS ".")])
-		return keep_address(reading->file, word, comment);
+	if (xb_line_looks_like_address(word))
+		return xb_line_keep_address(reading->file, word, comment);
 	if (*word == '=')
 		return xb_line_keep_domain(reading->file, word + 1, XB_LINE_EXACT, comment);
-	return xb_line_keep_domain(reading->file, word + (strncmp(word, "*.", 2) ? 0 : 2), 0,
-				   comment);
+	wide = xb_line_wildcard(word);
+	/* Where `.a.example` is written, `a.example` is mostly that name alone. */
+	if (wide && *word != '*' && reading->recognized)
+		return XB_LINE_UNKNOWN;
+	return xb_line_keep_domain(reading->file, word + wide, wide ? XB_LINE_MEANT : 0, comment);
 }
 
 const struct xb_list_format xb_domains_format = {"domains", detect_domains, parse_domains,
@@ -104,7 +89,7 @@ static bool detect_hosts(const char *line)
 	memcpy(address, line, size);
 	address[size] = '\0';
 	return xb_line_is_nowhere(address) ||
-	       (is_address(address) && looks_like_domain(name, strcspn(name, WORD_END)));
+	       (is_address(address) && xb_line_looks_like_domain(name, strcspn(name, WORD_END)));
 }
 
 /* Single labels, addresses, and what else hosts files call the machine itself: no business of a
@@ -113,7 +98,7 @@ static bool is_local(const char *name)
 {
 	static const char *const local[] = {"localhost.localdomain", "localhost4.localdomain4",
 					    "localhost6.localdomain6"};
-	size_t label = strspn(name, LABEL_CHARS);
+	size_t label = strspn(name, XB_LABEL_CHARS);
 
 	if (label && !name[label + (name[label] == '.')])
 		return true;
@@ -143,8 +128,9 @@ const struct xb_list_format xb_hosts_format = {"hosts", detect_hosts, parse_host
 					       .comments = "#;!", .loose = true};
 
 /*
- * adblock: `||domain^` lists a domain and all below it, `@@||domain^` allows it. Options that leave
- * it at that may follow; all else that this language can say is for browsers.
+ * adblock: `||domain^` lists a domain and all below it, `|domain^` that name alone, `@@` in front
+ * allows it. Options that leave it at that may follow; all else that this language can say is for
+ * browsers.
  */
 
 static bool is_header(const char *line)
@@ -153,10 +139,16 @@ static bool is_header(const char *line)
 	       !strncasecmp(line, "[adguard", 8);
 }
 
+/* `|domain^`; with a scheme or a path it would be about URLs. */
+static bool names_host(const char *line)
+{
+	return *line == '|' && xb_line_looks_like_domain(line + 1, strcspn(line + 1, "^"));
+}
+
 static bool detect_adblock(const char *line)
 {
-	return is_header(line) || !strncmp(line, "||", 2) || !strncmp(line, "@@||", 4) ||
-	       is_cosmetic(line);
+	return is_header(line) || !strncmp(line, "||", 2) || !strncmp(line, "@@|", 3) ||
+	       names_host(line) || is_cosmetic(line);
 }
 
 /* `document` is not among them: it means pages of the domain, not what other pages load of it. */
@@ -178,19 +170,28 @@ static bool is_for_all(char *options)
 
 static int parse_adblock(struct xb_reading *reading, char *line)
 {
-	bool allow = !strncmp(line, "@@", 2);
-	char *domain = line + (allow ? 4 : 2), *end;
+	unsigned int how = strncmp(line, "@@", 2) ? 0 : XB_LINE_ALLOW;
+	char *domain, *end;
 
 	/* `#` begins a comment, but for cosmetic rules of all pages. */
 	if (is_header(line) || (*line == '#' && !(line[1] && strchr(COSMETIC, line[1]))))
 		return 0;
-	if (strncmp(line + (allow ? 2 : 0), "||", 2))
-		return XB_LINE_UNKNOWN;
-	end = strchr(domain, '^');
+	line += how ? 2 : 0;
+	end = strchr(line, '^');
 	if (!end || (end[1] && (end[1] != '$' || !is_for_all(end + 2))))
 		return XB_LINE_UNKNOWN;
+	if (strncmp(line, "||", 2)) {
+		if (!names_host(line))
+			return XB_LINE_UNKNOWN;
+		how |= XB_LINE_EXACT;
+	}
 	*end = '\0';
-	return xb_line_keep_domain(reading->file, domain, allow ? XB_LINE_ALLOW : 0, "");
+	domain = line + (how & XB_LINE_EXACT ? 1 : 2);
+	if (!(how & XB_LINE_EXACT) && !strncmp(domain, "*.", 2)) {
+		how |= XB_LINE_MEANT;
+		domain += 2;
+	}
+	return xb_line_keep_domain(reading->file, domain, how, "");
 }
 
 const struct xb_list_format xb_adblock_format = {"adblock", detect_adblock, parse_adblock,

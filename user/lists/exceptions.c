@@ -29,6 +29,25 @@ bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *do
 	return false;
 }
 
+bool xb_line_lists_itself(const struct xb_listfile *file, const struct xb_entry *domain)
+{
+	uint8_t form[XB_NAME_BYTES + 1];
+	struct xb_entry allowed = {.name = form, .kind = XB_ALLOW_NAME}, listed = allowed;
+
+	listed.kind = XB_NAME;
+	listed.length = (uint8_t)(domain->length + 1);
+	memcpy(form, domain->name, domain->length);
+	form[domain->length] = 0;
+	for (; listed.length; listed.length = xb_name_wider(form, listed.length)) {
+		allowed.length = listed.length;
+		if (listed.length != domain->length && has(file, &allowed))
+			return false;
+		if (has(file, &listed))
+			return true;
+	}
+	return false;
+}
+
 /* The first item behind the entry and all that is the same. */
 static size_t find_behind(const struct xb_listfile *file, const struct xb_entry *entry)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
- * addresses, domains, resolvers, rpz. */
+ * addresses, domains, rules, resolvers, rpz,
+ * rbldnsd, firewalls, nft. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "lists/items.h"
 
 #define XB_LIST_LINE_BYTES 4096 /* at most, without the line end */
@@ -15,17 +17,24 @@
 struct xb_list_set;
 struct xb_list_zone;
 struct xb_list_data;
+struct xb_list_sets;
 struct xb_list_format;
 
 /* The state of reading a file. All zero but for `file` is the beginning. */
 struct xb_reading {
 	struct xb_listfile *file;
 	const struct xb_list_format *format; /* NULL: the first line with an entry decides */
+	bool recognized;		     /* the first line did decide */
 	bool indented;			     /* the line had blanks in front */
 	struct xb_list_set *sets;	     /* of ipset */
 	size_t set_count, set_room;
 	struct xb_list_zone *zone; /* of rpz */
+	const char *zone_name;	   /* as told; NULL: the file says it */
 	struct xb_list_data *data; /* of unbound */
+	struct xb_list_sets *nft;  /* of nft */
+	uint64_t most;		   /* addresses that an entry may have, of ip4set; 0: any */
+	bool in_block;		   /* of geo: its values */
+	char value[XB_SHOWN + 1], other[XB_SHOWN + 1];
 };
 
 /* The line was not understood: it is counted, and nothing of it is kept. */
@@ -48,17 +57,29 @@ struct xb_list_format {
 	 * May be NULL.
 	 */
 	int (*finish)(struct xb_reading *reading);
+	/*
+	 * Formats for which the beginning of such a file may pass ("plain domains"), although they
+	 * mean something else by the same lines; and whether a line is surely of this format, not
+	 * of those. It ends the reading of a file that was recognized as one of those. May be NULL.
+	 */
+	const char *passes_for;
+	bool (*marks)(const char *line);
 };
 
 extern const struct xb_list_format xb_plain_format, xb_netset_format, xb_spamhaus_format,
 	xb_spamhaus_json_format, xb_ipsum_format, xb_ipset_format;
 extern const struct xb_list_format xb_domains_format, xb_hosts_format, xb_adblock_format;
-extern const struct xb_list_format xb_dnsmasq_format, xb_unbound_format;
+extern const struct xb_list_format xb_dnsmasq_format, xb_unbound_format, xb_smartdns_format;
+extern const struct xb_list_format xb_ip4set_format, xb_ip4trie_format, xb_ip6trie_format,
+	xb_dnset_format;
+extern const struct xb_list_format xb_iptables_format, xb_nft_format, xb_deny_format, xb_geo_format;
+extern const struct xb_list_format xb_ruleset_format, xb_regex_format, xb_urls_format;
 extern const struct xb_list_format xb_rpz_format;
 
 /* Free what their formats have put into it. */
 void xb_listaddress_end(struct xb_reading *reading);
 void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
+void xb_listnft_end(struct xb_reading *reading);
 
 #endif

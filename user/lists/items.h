@@ -13,8 +13,9 @@
 struct xb_item {
 	struct xb_entry entry; /* first, for xb_entry_sort */
 	uint32_t timeout;      /* seconds, 0: none */
-	uint32_t comment : 31; /* offset in comments, 0: none */
+	uint32_t comment : 30; /* offset in comments, 0: none */
 	uint32_t doubtful : 1; /* to be left out unless the end of the file settles it */
+	uint32_t meant : 1;    /* however wide: the file says "all below" of a top-level domain */
 };
 _Static_assert(sizeof(struct xb_item) == 32, "millions of them are in memory");
 

@@ -41,6 +41,19 @@ char *xb_line_comment(char *text, const char *marks)
 	return xb_line_trim(mark + 1);
 }
 
+#define COMMENT_BYTES ((size_t)1 << 30) /* of all together, so that offsets fit */
+
+const char *xb_line_comment_apart(char *text, const char *mark)
+{
+	for (char *at = strstr(text, mark); at; at = strstr(at + 1, mark)) {
+		if (at > text && strchr(XB_BLANKS, at[-1])) {
+			*at = '\0';
+			return xb_line_trim(at + strlen(mark));
+		}
+	}
+	return "";
+}
+
 int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)
 {
 	size_t start = file->comment_bytes ? file->comment_bytes : 1,
@@ -51,15 +64,15 @@ int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, co
 		xb_error_clear();
 		return xb_line_keep(file, item);
 	}
-	if (end > INT32_MAX)
-		return xb_input_error("the comments up to here are more than 2 GiB");
+	if (end > COMMENT_BYTES)
+		return xb_input_error("the comments up to here are more than 1 GiB");
 	error = xb_array_grow(&file->comments, &file->comment_room, end, 1);
 	if (error)
 		return error;
 	file->comments[0] = '\0';
 	strcpy(file->comments + start, comment);
 	file->comment_bytes = end;
-	item->comment = start & INT32_MAX;
+	item->comment = start & (COMMENT_BYTES - 1);
 	return xb_line_keep(file, item);
 }
 
@@ -112,6 +125,36 @@ int xb_line_settle(struct xb_listfile *file, const char *why)
 	return error;
 }
 
+bool xb_line_looks_like_name(const char *text, size_t size)
+{
+	const char *last;
+
+	size -= size && text[size - 1] == '.';
+	last = memrchr(text, '.', size);
+	last = last ? last + 1 : text;
+	for (size_t i = 0; i < size; i++)
+		if (!(text[i] & 0x80) && !strchr(XB_LABEL_CHARS ".", text[i]))
+			return false;
+	return last < text + size && *text != '.' && !strchr(XB_DIGITS, *last);
+}
+
+bool xb_line_looks_like_domain(const char *text, size_t size)
+{
+	return xb_line_looks_like_name(text, size) && memchr(text, '.', size - 1);
+}
+
+size_t xb_line_wildcard(const char *word)
+{
+	if (*word == '.')
+		return 1;
+	return (*word == '*' || *word == '+') && word[1] == '.' ? 2 : 0;
+}
+
+bool xb_line_looks_like_address(const char *word)
+{
+	return strchr(word, ':') || strchr(word, '/') || !word[strspn(word, XB_DIGITS ".")];
+}
+
 /* Time to live, "300" or "1h30m", or class: what may stand between owner and type. */
 static bool is_between(const char *word)
 {
@@ -149,6 +192,14 @@ int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry 
 	return 0;
 }
 
+int xb_line_keep_address(struct xb_listfile *file, const char *text, const char *comment)
+{
+	struct xb_item item = {0};
+	int error = xb_line_address(file, text, &item.entry);
+
+	return error ? error : xb_line_keep_with_comment(file, &item, comment);
+}
+
 int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used)
 {
 	if (*text == '=')
@@ -162,7 +213,8 @@ int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int
 {
 	uint8_t form[XB_NAME_BYTES + 1];
 	struct xb_item item = {.entry.kind = how & XB_LINE_ALLOW ? XB_ALLOW_NAME : XB_NAME,
-			       .doubtful = (how & XB_LINE_DOUBTFUL) != 0};
+			       .doubtful = (how & XB_LINE_DOUBTFUL) != 0,
+			       .meant = (how & XB_LINE_MEANT) != 0};
 	int error = xb_line_domain(text, form, &item.entry.length);
 
 	if (error)

@@ -12,8 +12,9 @@
 #include "base/text.h"
 #include "lists/items.h"
 
-#define XB_DIGITS "0123456789"
-#define XB_BLANKS " \t\r"
+#define XB_DIGITS      "0123456789"
+#define XB_BLANKS      " \t\r"
+#define XB_LABEL_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_" XB_DIGITS
 
 /* The text without blanks around it; what is behind is cut off. */
 char *xb_line_trim(char *text);
@@ -24,6 +25,9 @@ char *xb_line_word(char **rest);
 /* Cuts the text off at the first of `marks`. Returns the rest behind it, trimmed; "" if there is no
  * mark. */
 char *xb_line_comment(char *text, const char *marks);
+
+/* Does the same for formats in which a mark begins a comment only behind a blank. */
+const char *xb_line_comment_apart(char *text, const char *mark);
 
 static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *item)
 {
@@ -57,6 +61,10 @@ int xb_line_narrower_wins(struct xb_listfile *file);
 /* Whether the file lists something wider than the domain, or, with `itself`, the domain. */
 bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *domain, bool itself);
 
+/* Whether the file lists the name of the domain itself, where it allows all below it by a wildcard.
+ * The nearest rule counts; of those that allow, the domain's own wildcard is none. */
+bool xb_line_lists_itself(const struct xb_listfile *file, const struct xb_entry *domain);
+
 /* The type of a resource record (RFC 1035, section 5.1), behind time to live and class; NULL at the
  * end. */
 char *xb_line_record_type(char **rest);
@@ -64,12 +72,29 @@ char *xb_line_record_type(char **rest);
 /* An address or prefix, with its host bits cut off and noted. */
 int xb_line_address(struct xb_listfile *file, const char *text, struct xb_entry *entry);
 
+/* Keeps an address or prefix. */
+int xb_line_keep_address(struct xb_listfile *file, const char *text, const char *comment);
+
+/* By shape: two labels or more, of which the last begins as that of no address does. */
+bool xb_line_looks_like_domain(const char *text, size_t size);
+
+/* The same, but one label will do. */
+bool xb_line_looks_like_name(const char *text, size_t size);
+
+/* Bytes of what stands in front of a domain to say "and all below it": `*.`, `.`, `+.`; 0: nothing.
+ * Some programs leave the domain itself out where `*.` stands; here it is always in. */
+size_t xb_line_wildcard(const char *word);
+
+/* Whether the word can be no domain, but an address or a prefix, perhaps a wrong one. */
+bool xb_line_looks_like_address(const char *word);
+
 /* The form of a domain that stands for itself and all below it; `=` in front is an input error. */
 int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used);
 
 #define XB_LINE_EXACT	 1U /* this name alone */
 #define XB_LINE_ALLOW	 2U /* for the allowlist */
 #define XB_LINE_DOUBTFUL 4U /* see struct xb_item */
+#define XB_LINE_MEANT	 8U /* the same */
 
 /*
  * Keeps a domain. how: XB_LINE_ bits. An input error also where the domain could be a wrong

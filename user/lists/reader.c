@@ -229,8 +229,10 @@ static void drop_repeats(struct xb_listfile *file)
 	for (size_t i = 0; i < file->count; i++) {
 		const struct xb_item *item = &file->items[i];
 
-		if (kept && is_repeat(&file->items[kept - 1].entry, &item->entry))
+		if (kept && is_repeat(&file->items[kept - 1].entry, &item->entry)) {
+			file->items[kept - 1].meant |= item->meant;
 			continue;
+		}
 		file->allowed += xb_entry_is_allow(&item->entry);
 		if (kept++ != i)
 			file->items[kept - 1] = *item;
@@ -245,7 +247,7 @@ static int finish(const struct source *source, struct xb_reading *reading)
 	int error = xb_listformat_finish(reading);
 
 	if (error)
-		return error;
+		return xb_error_prefix(error, "%s", source->name);
 	if (!file->count)
 		return no_entries(source, reading);
 	file->format = xb_listformat_name(reading);
@@ -262,7 +264,7 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 			struct xb_listfile *file)
 {
 	struct ending ending = ending_of(terms->end);
-	struct xb_reading reading = {.file = file};
+	struct xb_reading reading = {.file = file, .zone_name = terms->zone};
 	struct source source;
 	int error;
 
@@ -278,6 +280,9 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 	file->bytes = source.done;
 	if (!error)
 		error = check_end(&source, &ending);
+	if (!error && terms->zone && strcmp(xb_listformat_name(&reading) ?: "rpz", "rpz") != 0)
+		error = xb_input_error("%s: only the format rpz has a zone, not %s", source.name,
+				       xb_listformat_name(&reading));
 	if (!error)
 		error = finish(&source, &reading);
 	close_source(&source);

@@ -19,7 +19,9 @@ int xb_listfile_read(const char *path, const char *format, struct xb_listfile *f
 
 /* Further terms for a file; a term that is NULL does not apply. */
 struct xb_listfile_terms {
-	const char *name;   /* for messages, instead of the path */
+	const char *zone; /* of a file of records, which may not name it: the domain below which its
+			     names lie */
+	const char *name; /* for messages, instead of the path */
 	const char *format; /* as above */
 	const char *end;    /* the last line that is not blank must be this one, apart from blanks
 			       around it: if the file was cut off in transfer, it is another */

@@ -3,14 +3,17 @@
  * rpz: response policy zones as master files (RFC 1035, section 5.1). `domain CNAME .` is that name
  * alone, `*.domain CNAME .` what is below it. The latter is listed with the domain itself: zones
  * have both lines for what is bad, and the name alone then goes as a repeat. So is what a wildcard
- * allows, unless the zone lists the domain itself, which is then not to pass.
+ * allows, unless the zone lists the domain itself, which is then not to pass. Clients by their
+ * address (rpz-client-ip) are listed as sources.
  */
 #include <ctype.h>
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/program.h"
 #include "lists/format.h"
 #include "lists/line.h"
+#include "lists/span.h"
 
 /* Names are kept without the dot behind them. The zone a file does not name has a name that nobody
  * can write. */
@@ -23,6 +26,8 @@ struct xb_list_zone {
 	char apex[NAME_ROOM], origin[NAME_ROOM], owner[NAME_ROOM];
 	bool in_soa; /* a record that goes on in the next line */
 	unsigned int soa_words;
+	bool told;	/* the name of the zone, by whoever reads it */
+	uint64_t named; /* the first line with a name in full, of a zone without a name; 0: none */
 };
 
 /* What a line has of a record. */
@@ -32,6 +37,18 @@ struct record {
 	char *data;
 };
 
+static void tell_zone(struct xb_list_zone *zone, const char *name)
+{
+	size_t size = name ? strlen(name) : 0;
+
+	size -= size && name[size - 1] == '.';
+	if (!size || size >= NAME_ROOM)
+		return;
+	snprintf(zone->apex, sizeof(zone->apex), "%.*s", (int)size, name);
+	strcpy(zone->origin, zone->apex);
+	zone->told = true;
+}
+
 static struct xb_list_zone *zone_of(struct xb_reading *reading)
 {
 	if (!reading->zone) {
@@ -40,6 +57,7 @@ static struct xb_list_zone *zone_of(struct xb_reading *reading)
 			return NULL;
 		strcpy(reading->zone->apex, UNNAMED);
 		strcpy(reading->zone->origin, UNNAMED);
+		tell_zone(reading->zone, reading->zone_name);
 	}
 	return reading->zone;
 }
@@ -115,7 +133,7 @@ static int take_origin(struct xb_list_zone *zone, char *rest)
 		return XB_LINE_UNKNOWN;
 	strcpy(zone->origin, full);
 	/* The first tells the name of the zone, until an SOA record does. */
-	if (!strcmp(zone->apex, UNNAMED) && zone->soa_words == 0)
+	if (!zone->told && !strcmp(zone->apex, UNNAMED) && zone->soa_words == 0)
 		strcpy(zone->apex, full);
 	return 0;
 }
@@ -161,18 +179,73 @@ static int take_soa(struct xb_list_zone *zone, char *data)
 /* The first one names the zone. */
 static int begin_soa(struct xb_list_zone *zone, char *data)
 {
-	if (!zone->soa_words)
+	if (!zone->soa_words && !zone->told)
 		strcpy(zone->apex, zone->owner);
 	zone->soa_words = 0;
 	return take_soa(zone, data);
 }
 
-/* Triggers that are no domains, such as 32.1.2.0.192.rpz-ip, end in a label of their own. */
-static bool is_other_trigger(const char *name)
+/* Triggers that are no domains, such as 32.1.2.0.192.rpz-ip, end in a label of their own. Of those,
+ * rpz-client-ip is about who asks. The others are about what an answer says, or who gave it, and
+ * none of these has to be a source of packets that anybody wants to drop. */
+static bool is_trigger(const char *name, const char *label)
 {
 	const char *last = strrchr(name, '.');
 
-	return !strncasecmp(last ? last + 1 : name, "rpz-", 4);
+	return !strncasecmp(last ? last + 1 : name, label, strlen(label));
+}
+
+#define CLIENT "rpz-client-ip"
+#define MOST   9 /* labels: a length and eight words */
+
+/* 24.0.2.0.192 is 192.0.2.0/24, and 48.zz.db8.2001 is 2001:db8::/48. False: something else. */
+static bool read_client(char *labels, char text[XB_ENTRY_TEXT])
+{
+	const char *parts[MOST], *label;
+	size_t count = 0, used = 0;
+	bool ipv4, gap = false;
+
+	while ((label = strsep(&labels, "."))) {
+		if (count == MOST || !*label || strlen(label) > 4)
+			return false;
+		gap |= !strcasecmp(label, "zz");
+		parts[count++] = label;
+	}
+	ipv4 = count == 5 && !gap;
+	if (count < 2 || parts[0][strspn(parts[0], XB_DIGITS)] || (!ipv4 && !gap && count != MOST))
+		return false;
+	for (size_t i = count - 1; i > 0; i--) {
+		bool is_gap = !strcasecmp(parts[i], "zz"), first = i == count - 1;
+		const char *mark = ipv4 ? "." : ":";
+
+		if (first || (!is_gap && !strcasecmp(parts[i + 1], "zz")))
+			mark = "";
+		used += (size_t)snprintf(text + used, XB_ENTRY_TEXT - used, "%s%s",
+					 is_gap ? "" : mark, is_gap ? "::" : parts[i]);
+	}
+	snprintf(text + used, XB_ENTRY_TEXT - used, "/%s", parts[0]);
+	return true;
+}
+
+/* Those who pass are taken out of what the zone lists: the longest prefix decides. */
+static int take_client(struct xb_reading *reading, char *name, bool passes, const char *comment)
+{
+	struct xb_item item = {.entry.kind = passes ? XB_ALLOW4 : 0};
+	char *end = strrchr(name, '.'), text[XB_ENTRY_TEXT] = "";
+	struct xb_entry entry;
+	struct xb_span span;
+	int error;
+
+	if (!end)
+		return XB_LINE_UNKNOWN;
+	*end = '\0';
+	if (!read_client(name, text))
+		return XB_LINE_UNKNOWN;
+	error = xb_line_address(reading->file, text, &entry);
+	if (error)
+		return error;
+	span = xb_span_of(&entry);
+	return xb_span_keep(reading->file, &span, &item, passes ? "" : comment);
 }
 
 static int take_policy(struct xb_reading *reading, char *data, const char *comment)
@@ -189,7 +262,14 @@ static int take_policy(struct xb_reading *reading, char *data, const char *comme
 	else if (strcmp(target, ".") && strcmp(target, "*.") && strcasecmp(target, "rpz-drop."))
 		return XB_LINE_UNKNOWN;
 	strcpy(name, reading->zone->owner);
-	if (!cut_zone(reading->zone, name) || is_other_trigger(name))
+	if (!cut_zone(reading->zone, name)) {
+		if (!strcmp(reading->zone->apex, UNNAMED) && !reading->zone->named)
+			reading->zone->named = reading->file->lines;
+		return XB_LINE_UNKNOWN;
+	}
+	if (is_trigger(name, CLIENT))
+		return take_client(reading, name, how & XB_LINE_ALLOW, comment);
+	if (is_trigger(name, "rpz-"))
 		return XB_LINE_UNKNOWN;
 	wide = !strncmp(name, "*.", 2);
 	if (!wide)
@@ -229,48 +309,27 @@ static int parse_rpz(struct xb_reading *reading, char *line)
 	return *line == '$' ? take_directive(zone, line) : take_record(reading, line, comment);
 }
 
-static int compare(const void *entry, const void *item)
-{
-	return xb_entry_compare(entry, &((const struct xb_item *)item)->entry);
-}
-
-static bool has(const struct xb_listfile *file, uint8_t kind, const uint8_t *form, uint8_t length)
-{
-	struct xb_entry entry = {.name = form, .kind = kind, .length = length};
-
-	return bsearch(&entry, file->items, file->count, sizeof(*file->items), compare);
-}
-
-/* Whether the file lists the name of the domain itself. The nearest rule counts; of those that
- * allow, the domain's own wildcard is none. */
-static bool lists_itself(const struct xb_listfile *file, const struct xb_entry *domain)
-{
-	uint8_t form[XB_NAME_BYTES + 1], length = (uint8_t)(domain->length + 1);
-
-	memcpy(form, domain->name, domain->length);
-	form[domain->length] = 0;
-	for (; length; length = xb_name_wider(form, length)) {
-		if (length != domain->length && has(file, XB_ALLOW_NAME, form, length))
-			return false;
-		if (has(file, XB_NAME, form, length))
-			return true;
-	}
-	return false;
-}
-
 static int finish_rpz(struct xb_reading *reading)
 {
 	struct xb_listfile *file = reading->file;
 	int error;
 
+	/* All names are in full, and nobody can tell where in them the zone begins. */
+	if (reading->zone && reading->zone->named && !file->count)
+		return xb_input_error("line %llu has a name in full, and the file does not say of "
+				      "which zone%s",
+				      (unsigned long long)reading->zone->named,
+				      xb_advice(XB_ADVICE_NAME_ZONE));
 	for (size_t i = 0; i < file->count; i++) {
 		struct xb_item *item = &file->items[i];
 
 		if (item->doubtful)
-			item->doubtful = lists_itself(file, &item->entry);
+			item->doubtful = xb_line_lists_itself(file, &item->entry);
 	}
 	error = xb_line_settle(file, "is listed, and would pass with what is allowed below it");
-	return error ? error : xb_line_narrower_wins(file);
+	if (!error)
+		error = xb_line_narrower_wins(file);
+	return error ? error : xb_span_except(file, XB_LONGEST);
 }
 
 const struct xb_list_format xb_rpz_format = {

@@ -8,20 +8,23 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/program.h"
 #include "lists/line.h"
 
-/* The first that detects the line is taken, so those that take much come last. */
 static const struct xb_list_format *const formats[] = {
-	&xb_plain_format,   &xb_netset_format,	&xb_spamhaus_format, &xb_spamhaus_json_format,
-	&xb_ipsum_format,   &xb_ipset_format,	&xb_hosts_format,    &xb_adblock_format,
-	&xb_dnsmasq_format, &xb_unbound_format, &xb_rpz_format,	     &xb_domains_format,
+	&xb_plain_format,    &xb_netset_format,	 &xb_spamhaus_format, &xb_spamhaus_json_format,
+	&xb_ipsum_format,    &xb_ipset_format,	 &xb_hosts_format,    &xb_adblock_format,
+	&xb_dnsmasq_format,  &xb_unbound_format, &xb_rpz_format,      &xb_domains_format,
+	&xb_ruleset_format,  &xb_regex_format,	 &xb_urls_format,     &xb_smartdns_format,
+	&xb_ip4set_format,   &xb_ip4trie_format, &xb_ip6trie_format,  &xb_dnset_format,
+	&xb_iptables_format, &xb_nft_format,	 &xb_deny_format,     &xb_geo_format,
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 const char *xb_listfile_formats(void)
 {
-	static _Thread_local char names[256];
+	static _Thread_local char names[512];
 	size_t used = 0;
 
 	for (size_t i = 0; i < FORMATS; i++)
@@ -46,16 +49,74 @@ const char *xb_listformat_name(const struct xb_reading *reading)
 	return reading->format ? reading->format->name : NULL;
 }
 
-static int detect_format(const char *line, const struct xb_list_format **format)
+/* Those that a line may be of, as words for messages. */
+struct candidates {
+	const struct xb_list_format *last;
+	size_t count;
+	char names[256]; /* "a, b, c" */
+};
+
+static void add_candidate(struct candidates *candidates, const struct xb_list_format *format)
 {
-	for (size_t i = 0; i < FORMATS; i++) {
-		*format = formats[i];
-		if ((*format)->detect && (*format)->detect(line))
-			return 0;
+	size_t used = strlen(candidates->names);
+
+	candidates->last = format;
+	snprintf(candidates->names + used, sizeof(candidates->names) - used, "%s%s",
+		 candidates->count++ ? ", " : "", format->name);
+}
+
+/* A guess would list what was not meant: of several formats, whoever imports has to say which. */
+static int detect_format(struct xb_reading *reading, const char *line)
+{
+	struct candidates candidates = {0};
+
+	for (size_t i = 0; i < FORMATS; i++)
+		if (formats[i]->detect && formats[i]->detect(line))
+			add_candidate(&candidates, formats[i]);
+	if (!candidates.count)
+		return xb_input_error("not in a known list format: '%s'; known: %s", XB_SHOW(line),
+				      xb_listfile_formats());
+	if (candidates.count > 1)
+		return xb_input_error("'%s' may be of several list formats: %s%s", XB_SHOW(line),
+				      candidates.names, xb_advice(XB_ADVICE_NAME_FORMAT));
+	reading->format = candidates.last;
+	reading->recognized = true;
+	return 0;
+}
+
+static bool is_among(const char *names, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (; names; names = strchr(names, ' ')) {
+		names += *names == ' ';
+		if (!strncmp(names, name, size) && (!names[size] || names[size] == ' '))
+			return true;
 	}
-	*format = NULL;
-	return xb_input_error("not in a known list format: '%s'; known: %s", XB_SHOW(line),
-			      xb_listfile_formats());
+	return false;
+}
+
+/* Whether the line shows that the file is of other formats than it seemed so far; then an error
+ * says which. While nothing has been recognized, it can only have seemed a comment. */
+static bool is_contradicted(const struct xb_reading *reading, const char *line)
+{
+	struct candidates candidates = {0};
+
+	if (reading->format && !reading->recognized)
+		return false;
+	for (size_t i = 0; i < FORMATS; i++)
+		if (formats[i]->marks &&
+		    (!reading->format || is_among(formats[i]->passes_for, reading->format->name)) &&
+		    formats[i]->marks(line))
+			add_candidate(&candidates, formats[i]);
+	if (candidates.count && reading->format)
+		xb_input_error("'%s' is as in the formats %s, and the lines before as in %s%s",
+			       XB_SHOW(line), candidates.names, reading->format->name,
+			       xb_advice(XB_ADVICE_NAME_FORMAT));
+	else if (candidates.count)
+		xb_input_error("'%s' may be a comment, or as in the formats %s%s", XB_SHOW(line),
+			       candidates.names, xb_advice(XB_ADVICE_NAME_FORMAT));
+	return candidates.count;
 }
 
 #define TOO_LONG "line longer than %d bytes"
@@ -66,24 +127,34 @@ static bool is_comment(const struct xb_reading *reading, const char *line)
 	return strchr(reading->format ? reading->format->comments : "#;!", *line);
 }
 
-/* A line is taken as a whole or not at all. */
-static int take_loosely(struct xb_reading *reading, char *line)
+/* A line is taken as a whole or not at all. error: of the parser. */
+static int leave_out(struct xb_listfile *file, int error, const char *line)
 {
-	struct xb_listfile *file = reading->file;
-	size_t before = file->count;
-	char shown[XB_SHOWN + 1];
-	int error, noted;
+	int noted = error == -EINVAL ? xb_line_unknown(file, file->lines, "%s", xb_error_message())
+				     : xb_line_unknown(file, file->lines, "'%s'", XB_SHOW(line));
 
-	xb_utf8_show(line, sizeof(shown), shown, sizeof(shown));
-	error = reading->format->parse(reading, line);
-	if (!error || (error != XB_LINE_UNKNOWN && error != -EINVAL))
-		return error;
-	file->count = before;
-	noted = error == -EINVAL ? xb_line_unknown(file, file->lines, "%s", xb_error_message())
-				 : xb_line_unknown(file, file->lines, "'%s'", shown);
 	if (!noted)
 		xb_error_clear();
 	return noted;
+}
+
+#define MARK_BYTES 320 /* of a line, in which the mark of another format must be */
+
+static int parse_line(struct xb_reading *reading, char *line)
+{
+	struct xb_listfile *file = reading->file;
+	size_t before = file->count;
+	char start[MARK_BYTES];
+	int error;
+
+	snprintf(start, sizeof(start), "%s", line);
+	error = reading->format->parse(reading, line);
+	if (error != XB_LINE_UNKNOWN && error != -EINVAL)
+		return error;
+	file->count = before;
+	if (is_contradicted(reading, start))
+		return -EINVAL;
+	return reading->format->loose ? leave_out(file, error, start) : error;
 }
 
 static int take_too_long(struct xb_reading *reading)
@@ -109,14 +180,13 @@ static int take_line(struct xb_reading *reading, char *line, size_t size)
 	line += marked ? 3 : 0;
 	reading->indented = *line == ' ' || *line == '\t';
 	line = xb_line_trim(line);
-	if (!*line || is_comment(reading, line))
+	if (!*line)
 		return 0;
+	if (is_comment(reading, line))
+		return is_contradicted(reading, line) ? -EINVAL : 0;
 	if (!reading->format)
-		error = detect_format(line, &reading->format);
-	if (error)
-		return error;
-	return reading->format->loose ? take_loosely(reading, line)
-				      : reading->format->parse(reading, line);
+		error = detect_format(reading, line);
+	return error ? error : parse_line(reading, line);
 }
 
 int xb_listformat_take(struct xb_reading *reading, char *line, size_t size)
@@ -143,4 +213,5 @@ void xb_listformat_end(struct xb_reading *reading)
 	xb_listaddress_end(reading);
 	xb_listresolver_end(reading);
 	xb_listzone_end(reading);
+	xb_listnft_end(reading);
 }

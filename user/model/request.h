@@ -58,7 +58,7 @@ struct xb_rotate_request {
 struct xb_import_request {
 	const char *file; /* as it was named, "-": standard input */
 	const char *list;
-	const char *format, *end; /* NULL: not given */
+	const char *format, *end, *zone; /* NULL: not given */
 	bool replace, include_bogons, force;
 	bool judges;	       /* the list gets a verdict */
 	uint32_t verdict;      /* with judges: enum xb_domain_verdict */

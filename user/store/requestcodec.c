@@ -177,20 +177,25 @@ static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 
 #define JUDGES 1
 #define SCOPES 2
+#define ZONED  8
 
-/* Which terms the list gets, a bit each: records without a scope are those of earlier versions. */
-static void pass_given(struct codec *codec, struct xb_import_request *import)
+/* What the record has, a bit each: those of earlier versions have no scope or zone. */
+static bool pass_given(struct codec *codec, struct xb_import_request *import)
 {
-	uint8_t byte = (uint8_t)((import->judges ? JUDGES : 0) | (import->scopes ? SCOPES : 0));
+	uint8_t byte = (uint8_t)((import->judges ? JUDGES : 0) | (import->scopes ? SCOPES : 0) |
+				 (import->zone ? ZONED : 0));
 
 	pass(codec, &byte, sizeof(byte));
-	codec->wrong |= byte > (JUDGES | SCOPES);
+	codec->wrong |= byte & ~(JUDGES | SCOPES | ZONED);
 	import->judges = byte & JUDGES;
 	import->scopes = byte & SCOPES;
+	return byte & ZONED;
 }
 
 static void pass_import(struct codec *codec, struct xb_import_request *import)
 {
+	bool zoned;
+
 	pass_text(codec, &import->file);
 	pass_text(codec, &import->list);
 	pass_optional_text(codec, &import->format);
@@ -198,13 +203,15 @@ static void pass_import(struct codec *codec, struct xb_import_request *import)
 	pass_flag(codec, &import->replace);
 	pass_flag(codec, &import->include_bogons);
 	pass_flag(codec, &import->force);
-	pass_given(codec, import);
+	zoned = pass_given(codec, import);
 	pass_number(codec, &import->verdict, XB_DOMAIN_VERDICTS - 1);
 	pass(codec, &import->least_entries, sizeof(import->least_entries));
 	pass(codec, &import->least_bytes, sizeof(import->least_bytes));
 	pass_factor(codec, &import->factor, 1, 1e9);
 	if (import->scopes)
 		pass_scope(codec, &import->scope);
+	if (zoned)
+		pass_text(codec, &import->zone);
 }
 
 static void pass_restore(struct codec *codec, struct xb_restore_request *restore)

@@ -81,7 +81,7 @@ static void read_lines(const struct line *lines, size_t count)
 		sorted[i].entry = parse(lines[i].entry, forms[i], lines[i].allow);
 		sorted[i].timeout = lines[i].timeout;
 		if (*comment) {
-			sorted[i].comment = (uint32_t)used & 0x7fffffff;
+			sorted[i].comment = (uint32_t)used & 0x3fffffff;
 			strcpy(comments + used, comment);
 			used += strlen(comment) + 1;
 		}
@@ -333,7 +333,7 @@ static void new_ones_among_many(void **state)
 
 		snprintf(address, sizeof(address), "10.0.%u.%u", i >> 8, i & 255);
 		many[i].entry = parse(address, NULL, false);
-		many[i].comment = 16 * i & 0x7fffffff;
+		many[i].comment = 16 * i & 0x3fffffff;
 		snprintf(texts + 16 * (size_t)i, 16, "number %u", i);
 		if (i % APART == 1)
 			put(address, ours, 0, texts + 16 * (size_t)i, false);

@@ -274,13 +274,12 @@ static const struct row rpz_wildcards[] = {
 };
 
 static const struct row unknown_rpz[] = {
-	{SOA
-	 "a.example CNAME .\n32.1.2.0.192.rpz-ip CNAME .\n32.1.2.0.192.rpz-client-ip CNAME "
-	 "rpz-drop.\nns.b.example.rpz-nsdname CNAME .\n32.1.2.0.192.RPZ-NSIP CNAME .\nrpz-x CNAME "
-	 ".\n",
+	{SOA "a.example CNAME .\n32.1.2.0.192.rpz-ip CNAME .\n32.1.2.0.192.rpz-client-ip CNAME "
+	     "x.\nns.b.example.rpz-nsdname CNAME .\n32.1.2.0.192.RPZ-NSIP CNAME .\nrpz-x CNAME "
+	     ".\n",
 	 NULL,
 	 "rpz: =a.example; 5 unknown (3: '32.1.2.0.192.rpz-ip CNAME .', 4: "
-	 "'32.1.2.0.192.rpz-client-ip CNAME rpz-dro', 5: 'ns.b.example.rpz-nsdname CNAME .', 6: "
+	 "'32.1.2.0.192.rpz-client-ip CNAME x.', 5: 'ns.b.example.rpz-nsdname CNAME .', 6: "
 	 "'32.1.2.0.192.RPZ-NSIP CNAME .', 7: 'rpz-x CNAME .')"},
 	{SOA
 	 "a.example CNAME .\nb.example A 0.0.0.0\nb.example CNAME walled.garden.\nb.example CNAME "
@@ -323,6 +322,71 @@ static const struct row unknown_rpz[] = {
 	{0},
 };
 
+/* Clients by their address; those who pass are taken out of what is listed around them. */
+static const struct row rpz_clients[] = {
+	{SOA
+	 "32.1.2.0.192.rpz-client-ip CNAME rpz-drop. ; bot\n24.0.100.51.198.rpz-client-ip CNAME .\n"
+	 "48.zz.db8.2001.rpz-client-ip CNAME *.\n128.1.zz.2.db8.2001.rpz-client-ip CNAME .\n"
+	 "128.8.7.6.5.4.3.2.2001.RPZ-Client-IP CNAME .\n128.1.zz.rpz-client-ip CNAME .\n",
+	 NULL,
+	 "rpz: 198.51.100.0/24, 192.0.2.1 (bot), ::1, 2001:2:3:4:5:6:7:8, 2001:db8::/48, "
+	 "2001:db8:2::1"},
+	{SOA "24.0.2.0.192.rpz-client-ip CNAME .\n25.0.2.0.192.rpz-client-ip CNAME rpz-passthru.\n"
+	     "32.7.2.0.192.rpz-client-ip CNAME rpz-drop.\n32.1.1.1.1.rpz-client-ip CNAME "
+	     "rpz-passthru.\na.example CNAME .\n",
+	 NULL, "rpz: 192.0.2.7, 192.0.2.128/25, =a.example"},
+	{SOA "33.1.2.0.192.rpz-client-ip CNAME .\n1.2.0.192.rpz-client-ip CNAME .\n"
+	     "x.1.2.0.192.rpz-client-ip CNAME .\nrpz-client-ip CNAME .\n.rpz-client-ip CNAME .\n"
+	     "128.1.db8.2001.rpz-client-ip CNAME .\na.example CNAME .\n",
+	 NULL,
+	 "rpz: =a.example; 6 unknown (2: '192.0.2.1/33': the prefix length must be 0 to 32, 3: "
+	 "'1.2.0.192.rpz-client-ip CNAME .', 4: 'x.1.2.0.192.rpz-client-ip CNAME .', 5: "
+	 "'rpz-client-ip CNAME .', 6: '.rpz-client-ip CNAME .')"},
+	{0},
+};
+
+/* Names in full, of a zone that the file names, or another does. */
+static const struct row rpz_names[] = {
+	{"rpz.test. 60 IN SOA a. b. 1 2 3 4 5\nrpz.test. 60 IN NS a.\n"
+	 "a.example.rpz.test. 60 IN CNAME .\n*.b.example.RPZ.test. 60 IN CNAME .\n"
+	 "32.1.2.0.192.rpz-client-ip.rpz.test. 60 IN CNAME .\n",
+	 NULL, "rpz: 192.0.2.1, =a.example, b.example"},
+	{"$ORIGIN rpz.test.\na.example.rpz.test. CNAME .\nb.example CNAME .\n", NULL,
+	 "rpz: =a.example, =b.example"},
+	{"$TTL 60\na.example.rpz.test. CNAME .\nb.example.rpz.test. CNAME .\n", NULL,
+	 ": line 2 has a name in full, and the file does not say of which zone"},
+	{0},
+};
+
+static void a_zone_that_is_told(void **state)
+{
+	static const char text[] = "$TTL 60\na.example.rpz.test. CNAME .\nb.example CNAME .\n"
+				   "@ SOA a. b. 1 2 3 4 5\nc.example.test. CNAME .\n";
+	static const char *const names[] = {"rpz.test", "rpz.test.", "RPZ.test"};
+	struct xb_listfile file;
+	char found[512];
+
+	(void)state;
+	write_list(text, sizeof(text) - 1);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(xb_listfile_read_as(-1, path,
+						     &(struct xb_listfile_terms){.zone = names[i]},
+						     &file),
+				 0);
+		describe(&file, found, sizeof(found));
+		assert_string_equal(found, "rpz: =a.example, =b.example; 1 unknown (5: "
+					   "'c.example.test. CNAME .')");
+		xb_listfile_free(&file);
+	}
+	write_list("192.0.2.1\n", 10);
+	xb_error_clear();
+	assert_int_equal(xb_listfile_read_as(-1, path,
+					     &(struct xb_listfile_terms){.zone = "a", .name = "l"},
+					     &file),
+			 -EINVAL);
+	assert_string_equal(xb_error_message(), "l: only the format rpz has a zone, not plain");
+}
+
 /* A file of which nothing is understood is something else; one that is right may still be empty. */
 static const struct row refused[] = {
 	{ZONE("home.example static") NAS, NULL,
@@ -346,6 +410,9 @@ int main(void)
 		ROWS(rpz_wildcards),
 		ROWS(rpz_exceptions),
 		ROWS(unknown_rpz),
+		ROWS(rpz_clients),
+		ROWS(rpz_names),
+		TEST(a_zone_that_is_told),
 		ROWS(refused),
 	};
 

@@ -15,7 +15,7 @@
 #include "lists/line.h"
 #include "support/listlines.h"
 
-#define FORMATS 12
+#define FORMATS 24
 
 static void names_of_formats(void **state)
 {

@@ -72,6 +72,7 @@ static int read_file(struct cli *cli, struct request *request)
 	error = xb_import_read(fd, path,
 			       &(struct xb_listfile_terms){.name = request->source,
 							   .format = asked->format,
+							   .zone = asked->zone,
 							   .end = asked->end},
 			       &request->import, &refusal);
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
@@ -233,6 +234,17 @@ static bool take_factor(const struct cli *cli, const char *text, double *factor)
 	return false;
 }
 
+static bool is_zone(const struct cli *cli, const char *text)
+{
+	uint8_t form[XB_NAME_BYTES], used;
+
+	if (*text != '=' && !xb_name_parse(text, strlen(text), form, &used))
+		return true;
+	xb_error_clear();
+	cli_usage(cli, "--zone takes a domain, not '%s'", text);
+	return false;
+}
+
 static bool take_option(const struct cli *cli, int option, struct xb_import_request *request,
 			bool *dry_run)
 {
@@ -243,6 +255,9 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 	case 'f':
 		request->format = optarg;
 		return true;
+	case 'z':
+		request->zone = optarg;
+		return is_zone(cli, optarg);
 	case 'v':
 		request->judges = true;
 		return !xb_domain_verdict_parse(optarg, &request->verdict) || (cli_fail(), false);
@@ -281,6 +296,8 @@ static const struct option_spec options[] = {
 	{"format", "FORMAT", 'f',
 	 .help = "the format of the file; without it, the first line decides",
 	 .offers = OFFER_FORMATS},
+	{"zone", "DOMAIN", 'z',
+	 .help = "the domain of the zone, if a file of records (rpz) does not name it"},
 	{"replace", NULL, 'r', .help = "take out entries that the file does not have"},
 	{"max-change", "FACTOR", 'c',
 	 .help = "the factor by which --replace may change the size of the list"},

@@ -62,6 +62,7 @@ void feed_config_free(struct feed_config *feeds)
 		free(feeds->url);
 		free(feeds->list);
 		free(feeds->format);
+		free(feeds->zone);
 		free(feeds->end);
 		free(feeds->ca);
 		free((struct xb_entry *)(uintptr_t)feeds->guard.canaries);
@@ -128,6 +129,15 @@ static int set_format(struct config *config, const char *value)
 	int error = xb_listformat_choose(&reading, value);
 
 	return error ? error : config_set_text(&config->feed->format, value);
+}
+
+static int set_zone(struct config *config, const char *value)
+{
+	uint8_t form[XB_NAME_BYTES], used;
+	int error = *value == '=' ? xb_input_error("zone takes a domain, not '%s'", XB_SHOW(value))
+				  : xb_name_parse(value, strlen(value), form, &used);
+
+	return error ? error : config_set_text(&config->feed->zone, value);
 }
 
 static int set_end(struct config *config, const char *value)
@@ -344,6 +354,7 @@ const struct config_key feed_keys[] = {
 	{"every", set_every},
 	{"list", set_list},
 	{"format", set_format},
+	{"zone", set_zone},
 	{"verdict", set_verdict},
 	{"scope", set_scope},
 	{"timeout", set_timeout},
@@ -412,7 +423,9 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 	mix_text(&hash, feed->format);
 	mix(&hash, &verdict, sizeof(verdict));
 	mix(&hash, &feed->timeout, sizeof(feed->timeout));
-	/* Without the key as before it was known. */
+	/* Without the keys as before they were known. */
+	if (feed->zone)
+		mix_text(&hash, feed->zone);
 	if (feed->scopes)
 		mix_text(&hash, xb_scope_format(&feed->scope, scope));
 	snprintf(out, 32, "%016" PRIx64, hash);

@@ -18,6 +18,7 @@ struct feed_config {
 	char *url;
 	char *list;   /* NULL: of the feed's name */
 	char *format; /* NULL: the first line decides */
+	char *zone;   /* the domain of the zone; NULL: the file names it, or has none */
 	char *end;    /* how the list has to end; NULL: any way */
 	char *ca;     /* NULL: the certificates of the system */
 	bool judges;

@@ -152,7 +152,7 @@ static bool read_list(struct taking *taking)
 {
 	const struct feed_config *feed = taking->work->feed;
 	struct xb_listfile_terms terms = {
-		.name = feed->name, .format = feed->format, .end = feed->end};
+		.name = feed->name, .format = feed->format, .zone = feed->zone, .end = feed->end};
 	struct xb_import_refusal refusal;
 	struct xb_feed_refusal unfit;
 	int error = xb_import_read(taking->work->fetched->body, feed->name, &terms, &taking->import,
@@ -227,6 +227,7 @@ static void ask_for_import(struct taking *taking)
 					      .import = {.file = feed->name,
 							 .list = feed_config_list(feed),
 							 .format = feed->format,
+							 .zone = feed->zone,
 							 .end = feed->end,
 							 .replace = true,
 							 .judges = feed->judges,

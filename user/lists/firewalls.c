@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * iptables, deny, geo: configurations of firewalls and web servers whose lines drop sources or let
+ * them pass. What passes is taken out of what is dropped; it goes to no allowlist, since it holds
+ * for that program alone.
+ */
+#include <stdio.h>
+#include <strings.h>
+
+#include "lists/format.h"
+#include "lists/line.h"
+#include "lists/span.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+static int keep_source(struct xb_reading *reading, const char *text, bool passes,
+		       const char *comment)
+{
+	struct xb_item item = {.entry.kind = passes ? XB_ALLOW4 : 0};
+	struct xb_span span;
+	int error = xb_span_parse(reading->file, text, &span);
+
+	return error ? error : xb_span_keep(reading->file, &span, &item, passes ? "" : comment);
+}
+
+/* --- iptables: of what `iptables-save` writes, and of its commands, the rules that depend on the
+ * source alone --- */
+
+/* Behind the program, options of the program and counters: "-A CHAIN ..."; NULL: something else. */
+static char *find_rule(char *line)
+{
+	size_t size = strcspn(line, XB_BLANKS);
+	const char *name = memrchr(line, '/', size);
+
+	name = name ? name + 1 : line;
+	if (!strncmp(name, "iptables", 8) || !strncmp(name, "ip6tables", 9))
+		line += size + strspn(line + size, XB_BLANKS);
+	else if (*line == '[' && strchr(line, ']'))
+		line = strchr(line, ']') + 1;
+	line += strspn(line, XB_BLANKS);
+	if (!strncmp(line, "-w ", 3))
+		line += 3;
+	return strncmp(line, "-A ", 3) && strncmp(line, "-I ", 3) ? NULL : line;
+}
+
+static bool is_frame(const char *line)
+{
+	return *line == '*' || *line == ':' || !strcmp(line, "COMMIT") ||
+	       !strncmp(line, "-P ", 3) || !strncmp(line, "-N ", 3);
+}
+
+static bool detect_iptables(const char *line)
+{
+	static const char *const tables[] = {"*filter", "*raw", "*mangle", "*nat", "*security"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		if (!strcmp(line, tables[i]))
+			return true;
+	return find_rule((char *)(uintptr_t)line) || !strncmp(line, "-P ", 3) ||
+	       !strncmp(line, "-N ", 3);
+}
+
+/* A word, perhaps in double quotes; NULL at the end. */
+static char *take_word(char **rest)
+{
+	char *start = *rest + strspn(*rest, XB_BLANKS), *end;
+
+	if (*start != '"')
+		return xb_line_word(rest);
+	end = strchr(start + 1, '"');
+	if (!end)
+		return NULL;
+	*end = '\0';
+	*rest = end + 1;
+	return start + 1;
+}
+
+struct rule {
+	const char *chain, *target, *comment;
+	char *sources; /* with commas between them; NULL: any */
+	bool inserted; /* in front of the others */
+};
+
+static bool take_match(struct rule *rule, const char *option, char *value)
+{
+	static const char *const harmless[] = {"--reject-with"};
+
+	if (!strcmp(option, "-s") || !strcmp(option, "--source") || !strcmp(option, "--src-range"))
+		rule->sources = rule->sources ? NULL : value;
+	else if (!strcmp(option, "-j"))
+		rule->target = value;
+	else if (!strcmp(option, "--comment"))
+		rule->comment = value;
+	else if (!strcmp(option, "-m"))
+		return !strcmp(value, "comment") || !strcmp(value, "iprange");
+	else
+		return !strcmp(option, harmless[0]);
+	return rule->sources || strncmp(option, "--s", 3);
+}
+
+/* False: it has other conditions, or none. */
+static bool read_rule(char *line, struct rule *rule)
+{
+	const char *option;
+	char *value;
+
+	*rule = (struct rule){.inserted = line[1] == 'I', .comment = ""};
+	line += 3;
+	rule->chain = xb_line_word(&line);
+	while ((option = xb_line_word(&line))) {
+		value = take_word(&line);
+		if (!value || !take_match(rule, option, value))
+			return false;
+	}
+	return rule->chain && rule->target && rule->sources;
+}
+
+/* The sources of its rules are the machine's own. */
+static bool is_of_sender(const char *chain)
+{
+	return !strcmp(chain, "OUTPUT") || !strcmp(chain, "POSTROUTING");
+}
+
+static int parse_iptables(struct xb_reading *reading, char *line)
+{
+	bool drops, passes;
+	struct rule rule;
+	char *source;
+	int error = 0;
+
+	if (is_frame(line))
+		return 0;
+	line = find_rule(line);
+	if (!line || !read_rule(line, &rule) || is_of_sender(rule.chain))
+		return XB_LINE_UNKNOWN;
+	drops = !strcmp(rule.target, "DROP") || !strcmp(rule.target, "REJECT");
+	passes = !strcmp(rule.target, "ACCEPT") || !strcmp(rule.target, "RETURN");
+	if (!drops && !passes)
+		return XB_LINE_UNKNOWN;
+	while (!error && (source = strsep(&rule.sources, ","))) {
+		error = keep_source(reading, source, passes, rule.comment);
+		/* Before all others: what comes later decides no more. */
+		if (!error && passes && rule.inserted)
+			reading->file->items[reading->file->count - 1].entry.line = 0;
+	}
+	return error;
+}
+
+static int finish_in_order(struct xb_reading *reading)
+{
+	return xb_span_except(reading->file, XB_EARLIEST);
+}
+
+const struct xb_list_format xb_iptables_format = {"iptables",	  detect_iptables,
+						  parse_iptables, .comments = "#;",
+						  .loose = true,  .finish = finish_in_order};
+
+/* --- deny: `deny 192.0.2.1;` of nginx, `Deny from` and `Require not ip` of Apache --- */
+
+static const struct directive {
+	const char *words;
+	bool passes;
+	bool of_apache; /* several sources, and what may pass is not bound to the order of lines */
+} directives[] = {
+	{"deny from ", false, true}, {"require not ip ", false, true}, {"allow from ", true, true},
+	{"deny ", false, false},     {"allow ", true, false},
+};
+
+static const struct directive *find_directive(const char *line)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(directives); i++)
+		if (!strncasecmp(line, directives[i].words, strlen(directives[i].words)))
+			return &directives[i];
+	return NULL;
+}
+
+static bool is_around(const char *line)
+{
+	static const char *const around[] = {"order ", "satisfy ", "require all granted",
+					     "allow from all", "allow all;"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(around); i++)
+		if (!strncasecmp(line, around[i], strlen(around[i])))
+			return true;
+	return *line == '<' && line[strlen(line) - 1] == '>';
+}
+
+static bool detect_deny(const char *line)
+{
+	return find_directive(line) || !strncasecmp(line, "order ", 6) ||
+	       !strncasecmp(line, "require all granted", 19) ||
+	       !strncasecmp(line, "<RequireAll>", 12) || !strncasecmp(line, "<Limit", 6);
+}
+
+/* `10.1` and `10.1.` of Apache are 10.1.0.0/16. */
+static const char *complete(const char *word, char full[XB_ENTRY_TEXT])
+{
+	size_t size = strlen(word), octets = 0;
+
+	size -= size && word[size - 1] == '.';
+	for (size_t i = 0; i < size; i++)
+		octets += word[i] == '.';
+	if (strspn(word, XB_DIGITS ".") < size || octets > 2 || size > 12)
+		return word;
+	snprintf(full, XB_ENTRY_TEXT, "%.*s%s/%zu", (int)size, word, &".0.0.0"[2 * octets],
+		 8 * (octets + 1));
+	return full;
+}
+
+static int take_apache(struct xb_reading *reading, char *rest, bool passes)
+{
+	char full[XB_ENTRY_TEXT];
+	const char *word;
+	int error = 0;
+
+	while (!error && (word = xb_line_word(&rest))) {
+		error = keep_source(reading, complete(word, full), passes, "");
+		if (!error && passes)
+			reading->file->items[reading->file->count - 1].entry.line = 0;
+	}
+	return error;
+}
+
+static int parse_deny(struct xb_reading *reading, char *line)
+{
+	const char *comment = xb_line_comment(line, "#");
+	const struct directive *directive;
+	char *end;
+
+	line = xb_line_trim(line);
+	directive = find_directive(line);
+	if (!*line || is_around(line))
+		return 0;
+	if (!directive)
+		return XB_LINE_UNKNOWN;
+	line += strlen(directive->words);
+	line += strspn(line, XB_BLANKS);
+	if (directive->of_apache)
+		return take_apache(reading, line, directive->passes);
+	end = strchr(line, ';');
+	if (!end || end[1])
+		return XB_LINE_UNKNOWN;
+	*end = '\0';
+	return keep_source(reading, xb_line_trim(line), directive->passes, comment);
+}
+
+const struct xb_list_format xb_deny_format = {
+	"deny", detect_deny, parse_deny, .comments = "#", .loose = true, .finish = finish_in_order};
+
+/* --- geo: `192.0.2.1 1;` of nginx, in a block or included in one. One value only may be other than
+ * "0" and the default: which of several are bad nobody can tell. --- */
+
+static bool is_setting(const char *line)
+{
+	static const char *const settings[] = {"ranges;", "proxy_recursive;", "proxy ", "}"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
+		if (!strncmp(line, settings[i], strlen(settings[i])))
+			return true;
+	return false;
+}
+
+static bool opens_block(const char *line)
+{
+	return !strncmp(line, "geo ", 4) && line[strlen(line) - 1] == '{';
+}
+
+static bool detect_geo(const char *line)
+{
+	size_t size = strspn(line, XB_DIGITS "abcdefABCDEF.:/-"), end = strlen(line);
+
+	if (opens_block(line))
+		return true;
+	return size && line[size] && strchr(XB_BLANKS, line[size]) && line[end - 1] == ';' &&
+	       strpbrk(line, ".:") && strpbrk(line, ".:") < line + size && *line != ':';
+}
+
+/* The value without quotes and semicolon; NULL: the line has not just one. */
+static const char *take_value(char *rest)
+{
+	char *end = strchr(rest, ';');
+	const char *value;
+
+	if (!end || end[1 + strspn(end + 1, XB_BLANKS)])
+		return NULL;
+	*end = '\0';
+	value = take_word(&rest);
+	return xb_line_word(&rest) ? NULL : value;
+}
+
+static bool says_no(const struct xb_reading *reading, const char *value)
+{
+	return !*value || !strcmp(value, "0") ||
+	       (reading->in_block && !strcmp(value, reading->other));
+}
+
+static int take_default(struct xb_reading *reading, const char *value)
+{
+	snprintf(reading->other, sizeof(reading->other), "%s", XB_SHOW(value));
+	if (!*value || !strcmp(value, "0"))
+		return 0;
+	return xb_input_error("the value of all others is '%s', not 0: who is meant cannot be "
+			      "listed",
+			      reading->other);
+}
+
+static int parse_geo(struct xb_reading *reading, char *line)
+{
+	char *word, *rest = line;
+	const char *comment = xb_line_comment(line, "#"), *value;
+
+	line = xb_line_trim(line);
+	rest = line;
+	if (!*line || is_setting(line) || opens_block(line))
+		return 0;
+	word = xb_line_word(&rest);
+	value = take_value(rest);
+	if (!value)
+		return xb_input_error("'%s' is not followed by a value and ';'", XB_SHOW(word));
+	if (!strcmp(word, "default"))
+		return take_default(reading, value);
+	if (!strcmp(word, "include"))
+		return xb_input_error("the addresses are in another file: '%s'", XB_SHOW(value));
+	if (says_no(reading, value))
+		return keep_source(reading, word, true, "");
+	if (!*reading->value)
+		snprintf(reading->value, sizeof(reading->value), "%s", XB_SHOW(value));
+	if (strcmp(reading->value, XB_SHOW(value)) != 0)
+		return xb_input_error("another value, '%s' after '%s': which are to be listed?",
+				      XB_SHOW(value), reading->value);
+	return keep_source(reading, word, false, comment);
+}
+
+static int finish_geo(struct xb_reading *reading)
+{
+	return xb_span_except(reading->file, XB_LONGEST);
+}
+
+const struct xb_list_format xb_geo_format = {"geo", detect_geo, parse_geo, .comments = "#",
+					     .finish = finish_geo};

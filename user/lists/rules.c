@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists in which a line says whether it means a domain with all below it or one name alone: rule
+ * sets of proxies, regular expressions, URLs. */
+#include <strings.h>
+
+#include "lists/format.h"
+#include "lists/line.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/*
+ * ruleset: `DOMAIN-SUFFIX,example.com`, `.example.com` and `+.example.com` are the domain and all
+ * below it; `DOMAIN,example.com` and `example.com` that name alone. A line may be an item of a list
+ * in YAML, as Clash writes them. What Squid (dstdomain), RouteDNS (domain), Clash, mihomo, Surge
+ * (DOMAIN-SET, RULE-SET), Shadowrocket, Loon and Quantumult X read.
+ */
+
+enum meaning { WIDE, EXACT, SOURCE, OTHER };
+
+/* IP-CIDR is not taken: it is about where a connection goes. */
+static const struct rule {
+	const char *name;
+	enum meaning meaning;
+} rules[] = {
+	{"DOMAIN-SUFFIX", WIDE},
+	{"HOST-SUFFIX", WIDE},
+	{"DOMAIN", EXACT},
+	{"HOST", EXACT},
+	{"SRC-IP-CIDR", SOURCE},
+	{"SRC-IP", SOURCE},
+	{"DOMAIN-KEYWORD", OTHER},
+	{"HOST-KEYWORD", OTHER},
+	{"DOMAIN-WILDCARD", OTHER},
+	{"HOST-WILDCARD", OTHER},
+	{"DOMAIN-REGEX", OTHER},
+	{"URL-REGEX", OTHER},
+	{"PROCESS-NAME", OTHER},
+	{"USER-AGENT", OTHER},
+	{"IP-CIDR", OTHER},
+	{"IP-CIDR6", OTHER},
+	{"IP6-CIDR", OTHER},
+	{"IP-ASN", OTHER},
+	{"GEOIP", OTHER},
+	{"GEOSITE", OTHER},
+	{"DST-PORT", OTHER},
+	{"SRC-PORT", OTHER},
+	{"AND", OTHER},
+	{"OR", OTHER},
+	{"NOT", OTHER},
+};
+
+static const struct rule *find_rule(const char *line)
+{
+	size_t size = strcspn(line, ",");
+
+	for (size_t i = 0; line[size] && i < ARRAY_SIZE(rules); i++)
+		if (strlen(rules[i].name) == size && !strncasecmp(rules[i].name, line, size))
+			return &rules[i];
+	return NULL;
+}
+
+/* `payload:` and its like, in front of the items. */
+static bool is_key(const char *line)
+{
+	return !strcmp(line, "payload:") || !strcmp(line, "rules:") || !strcmp(line, "---");
+}
+
+/* What a list in YAML has in front of each item; quotes too. */
+static const char *skip_item(const char *line)
+{
+	if (*line == '-' && line[1] && strchr(XB_BLANKS, line[1]))
+		line += 1 + strspn(line + 1, XB_BLANKS);
+	return line + (*line == '\'' || *line == '"');
+}
+
+static bool has_mark(const char *line)
+{
+	const char *word = skip_item(line);
+	size_t wide = xb_line_wildcard(word);
+
+	if (is_key(line) || find_rule(word))
+		return true;
+	if (word == line && *word == '*')
+		return false;
+	word += wide;
+	return (wide || word > line) &&
+	       xb_line_looks_like_name(word, strcspn(word, XB_BLANKS "'\"#;,"));
+}
+
+/* The item without quotes; a comment is cut off. */
+static char *take_item(char *line, const char **comment)
+{
+	char *item, *end;
+
+	*comment = xb_line_comment_apart(line, "#");
+	if (!**comment)
+		*comment = xb_line_comment_apart(line, "//");
+	item = (char *)(uintptr_t)skip_item(xb_line_trim(line));
+	end = item > line && strchr("'\"", item[-1]) ? strchr(item, item[-1]) : NULL;
+	if (end)
+		*end = '\0';
+	return xb_line_trim(item);
+}
+
+/* Behind the value stand options, or in a whole configuration what becomes of the connection. */
+static bool is_for_all(char *options)
+{
+	static const char *const harmless[] = {"no-resolve", "extended-matching", "pre-matching"};
+	char *option;
+
+	while ((option = strsep(&options, ","))) {
+		bool known;
+
+		option = xb_line_trim(option);
+		known = !strncasecmp(option, "REJECT", 6);
+
+		for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
+			known |= !strcasecmp(option, harmless[i]);
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+static int take_rule(struct xb_reading *reading, const struct rule *rule, char *rest,
+		     const char *comment)
+{
+	const char *value = xb_line_trim(strsep(&rest, ","));
+
+	if (!is_for_all(rest))
+		return XB_LINE_UNKNOWN;
+	switch (rule->meaning) {
+	case WIDE:
+		return xb_line_keep_domain(reading->file, value, XB_LINE_MEANT, comment);
+	case EXACT:
+		return xb_line_keep_domain(reading->file, value, XB_LINE_EXACT, comment);
+	case SOURCE:
+		return xb_line_keep_address(reading->file, value, comment);
+	case OTHER:
+		break;
+	}
+	return XB_LINE_UNKNOWN;
+}
+
+static int parse_ruleset(struct xb_reading *reading, char *line)
+{
+	const struct rule *rule;
+	const char *comment;
+	size_t wide;
+	char *item;
+
+	if (is_key(line) || !strncmp(line, "//", 2))
+		return 0;
+	item = take_item(line, &comment);
+	rule = find_rule(item);
+	if (rule)
+		return take_rule(reading, rule, strchr(item, ',') + 1, comment);
+	if (!*item || item[strcspn(item, XB_BLANKS ",")])
+		return XB_LINE_UNKNOWN;
+	if (xb_line_looks_like_address(item))
+		return xb_line_keep_address(reading->file, item, comment);
+	wide = xb_line_wildcard(item);
+	return xb_line_keep_domain(reading->file, item + wide, wide ? XB_LINE_MEANT : XB_LINE_EXACT,
+				   comment);
+}
+
+const struct xb_list_format xb_ruleset_format = {"ruleset",	   has_mark,
+						 parse_ruleset,	   .comments = "#;",
+						 .loose = true,	   .passes_for = "domains",
+						 .marks = has_mark};
+
+/* regex: of the regular expressions that Pi-hole takes, those that mean a domain and all below it:
+ * `(\.|^)example\.com$`, or with `^` first. */
+
+static const char *expression_body(const char *line)
+{
+	return !strncmp(line, "(\\.|^)", 6) || !strncmp(line, "(^|\\.)", 6) ? line + 6 : NULL;
+}
+
+/* Takes the backslashes away; false: the expression means something else. */
+static bool read_body(const char *body, char domain[XB_NAME_TEXT])
+{
+	size_t used = 0;
+
+	for (; *body && strcmp(body, "$") != 0; body++) {
+		bool dot = body[0] == '\\' && body[1] == '.';
+
+		body += dot;
+		if ((!dot && !strchr(XB_LABEL_CHARS, *body)) || used == XB_NAME_TEXT - 1)
+			return false;
+		domain[used++] = *body;
+	}
+	domain[used] = '\0';
+	return *body && used;
+}
+
+static bool detect_regex(const char *line)
+{
+	const char *body = expression_body(line);
+	char domain[XB_NAME_TEXT];
+
+	return body && read_body(body, domain);
+}
+
+static int parse_regex(struct xb_reading *reading, char *line)
+{
+	const char *body = expression_body(line);
+	char domain[XB_NAME_TEXT];
+
+	if (!body || !read_body(body, domain))
+		return XB_LINE_UNKNOWN;
+	return xb_line_keep_domain(reading->file, domain, 0, "");
+}
+
+const struct xb_list_format xb_regex_format = {"regex", detect_regex, parse_regex, .comments = "#",
+					       .loose = true};
+
+/* urls: of each URL the host, a name that stands for itself alone, or an address. */
+
+static char *find_host(char *line)
+{
+	char *host = strstr(line, "://");
+
+	if (!host || host == line || line[strspn(line, XB_LABEL_CHARS "+.")] != ':')
+		return NULL;
+	return host + 3;
+}
+
+static bool detect_urls(const char *line)
+{
+	return find_host((char *)(uintptr_t)line);
+}
+
+static int parse_urls(struct xb_reading *reading, char *line)
+{
+	char *host = find_host(line), *at;
+
+	if (!host)
+		return XB_LINE_UNKNOWN;
+	host[strcspn(host, "/?#\\" XB_BLANKS)] = '\0';
+	at = strrchr(host, '@');
+	host = at ? at + 1 : host;
+	if (*host == '[') {
+		host++;
+		if (!host[strcspn(host, "]")])
+			return XB_LINE_UNKNOWN;
+		host[strcspn(host, "]")] = '\0';
+		return xb_line_keep_address(reading->file, host, "");
+	}
+	host[strcspn(host, ":")] = '\0';
+	if (!*host)
+		return XB_LINE_UNKNOWN;
+	if (xb_line_looks_like_address(host))
+		return xb_line_keep_address(reading->file, host, "");
+	return xb_line_keep_domain(reading->file, host, XB_LINE_EXACT, "");
+}
+
+const struct xb_list_format xb_urls_format = {"urls", detect_urls, parse_urls, .comments = "#",
+					      .loose = true};

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lists/span.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "lists/line.h"
+
+#define MOST_PIECES 10000000 /* that exceptions may cut a file into */
+
+/* The bits behind a prefix of this length. */
+static xb_address behind(uint8_t length)
+{
+	return length < 128 ? ~(xb_address)0 >> length : 0;
+}
+
+struct xb_span xb_span_of(const struct xb_entry *entry)
+{
+	xb_address first = (xb_address)entry->hi << 64 | entry->lo;
+
+	return (struct xb_span){first, first | behind(entry->length), xb_entry_is_ipv6(entry)};
+}
+
+int xb_span_parse(struct xb_listfile *file, const char *text, struct xb_span *span)
+{
+	const char *dash = strchr(text, '-');
+	char first[XB_ENTRY_TEXT];
+	struct xb_entry from, to;
+	int error;
+
+	if (!dash) {
+		error = xb_line_address(file, text, &from);
+		if (!error)
+			*span = xb_span_of(&from);
+		return error;
+	}
+	if ((size_t)(dash - text) >= sizeof(first))
+		return xb_input_error("'%s' is not a range of addresses", XB_SHOW(text));
+	memcpy(first, text, (size_t)(dash - text));
+	first[dash - text] = '\0';
+	error = xb_line_address(file, first, &from);
+	if (!error)
+		error = xb_line_address(file, dash + 1, &to);
+	if (error)
+		return error;
+	*span = xb_span_of(&from);
+	span->last = xb_span_of(&to).last;
+	if (strchr(text, '/') || xb_entry_is_ipv6(&from) != xb_entry_is_ipv6(&to) ||
+	    span->first > span->last)
+		return xb_input_error("'%s' is not a range of addresses", XB_SHOW(text));
+	return 0;
+}
+
+/* The longest prefix that begins where the span does and lies in it. */
+static struct xb_entry first_prefix(const struct xb_span *span)
+{
+	uint8_t length = span->ipv6 ? 128 : 32;
+
+	while (length && !(span->first & behind(length - 1)) &&
+	       span->last - span->first >= behind(length - 1))
+		length--;
+	return (struct xb_entry){.hi = (uint64_t)(span->first >> 64),
+				 .lo = (uint64_t)span->first,
+				 .kind = span->ipv6    ? XB_NET6
+					 : length > 24 ? XB_HOST4
+						       : XB_PREFIX4,
+				 .length = length};
+}
+
+int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const struct xb_item *item,
+		 const char *comment)
+{
+	struct xb_span rest = *span;
+	struct xb_item piece = *item;
+	int error = 0;
+
+	for (bool more = true; more && !error;) {
+		struct xb_entry prefix = first_prefix(&rest);
+		xb_address last = rest.first | behind(prefix.length);
+
+		piece.entry = item->entry.kind && xb_entry_is_allow(&item->entry)
+				      ? xb_entry_allow(&prefix)
+				      : prefix;
+		piece.comment = 0;
+		error = xb_line_keep_with_comment(file, &piece, comment);
+		more = last < rest.last;
+		rest.first = last + 1;
+	}
+	return error;
+}
+
+/* --- exceptions --- */
+
+/* A line that decides about a span. Spans are prefixes: of two, one lies in the other, or they have
+ * nothing in common. */
+struct rule {
+	struct xb_span span;
+	const struct xb_item *item;
+	uint32_t rank; /* the highest decides */
+	bool excepted;
+};
+
+/* A rule that holds where the sweep is, and those around it. */
+struct frame {
+	const struct rule *rule, *decides;
+	xb_address next; /* what lies before it was written already */
+	bool cut;	 /* something was */
+	bool over;	 /* nothing is left to write, or a wider one writes it */
+};
+
+struct sweep {
+	struct frame frames[2 * 129]; /* of each length one that lists, and one that does not */
+	size_t depth;
+	struct xb_item *items; /* what comes out of it */
+	size_t count, room;
+	enum xb_precedence precedence;
+};
+
+static uint32_t rank_of(const struct xb_item *item, enum xb_precedence precedence)
+{
+	switch (precedence) {
+	case XB_EARLIEST:
+		return UINT32_MAX - item->entry.line;
+	case XB_LONGEST_OCTET:
+		return item->entry.length <= 8 ? 1 : (item->entry.length + 7U) / 8;
+	case XB_LONGEST:
+	case XB_LONGEST_FIRST:
+		break;
+	}
+	return item->entry.length;
+}
+
+/* Whether it decides where the other one, which is as long or longer, would have so far. */
+static bool outranks(const struct rule *rule, const struct rule *other,
+		     enum xb_precedence precedence)
+{
+	if (rule->rank != other->rank)
+		return rule->rank > other->rank;
+	if (precedence == XB_LONGEST_FIRST)
+		return rule->item->entry.line < other->item->entry.line;
+	return rule->excepted;
+}
+
+static int compare_rules(const void *a, const void *b)
+{
+	const struct rule *one = a, *two = b;
+
+	if (one->span.ipv6 != two->span.ipv6)
+		return one->span.ipv6 - two->span.ipv6;
+	if (one->span.first != two->span.first)
+		return one->span.first < two->span.first ? -1 : 1;
+	if (one->span.last != two->span.last)
+		return one->span.last > two->span.last ? -1 : 1;
+	return (one->item->entry.line > two->item->entry.line) -
+	       (one->item->entry.line < two->item->entry.line);
+}
+
+static int write_item(struct sweep *sweep, const struct xb_item *item)
+{
+	int error = xb_array_grow(&sweep->items, &sweep->room, sweep->count + 1, sizeof(*item));
+
+	if (!error)
+		sweep->items[sweep->count++] = *item;
+	return error;
+}
+
+/* A part of what the rule lists. */
+static int write_part(struct sweep *sweep, const struct rule *rule, xb_address first,
+		      xb_address last)
+{
+	struct xb_span rest = {first, last, rule->span.ipv6};
+	struct xb_item piece = *rule->item;
+	int error = 0;
+
+	for (bool more = true; more && !error;) {
+		uint32_t line = rule->item->entry.line;
+
+		piece.entry = first_prefix(&rest);
+		piece.entry.line = line;
+		error = write_item(sweep, &piece);
+		first = rest.first | behind(piece.entry.length);
+		more = first < rest.last;
+		rest.first = first + 1;
+		if (sweep->count > MOST_PIECES)
+			return xb_input_error("the exceptions cut what is listed into more than %d "
+					      "prefixes",
+					      MOST_PIECES);
+	}
+	return error;
+}
+
+static int end_frame(struct sweep *sweep)
+{
+	const struct frame *frame = &sweep->frames[--sweep->depth];
+
+	if (frame->over || frame->rule->excepted || frame->decides->excepted)
+		return 0;
+	if (!frame->cut)
+		return write_item(sweep, frame->rule->item);
+	return write_part(sweep, frame->rule, frame->next, frame->rule->span.last);
+}
+
+/* Of the listed ones around the exception, up to another exception, the widest is cut, and writes
+ * what those inside it would. */
+static int cut(struct sweep *sweep, const struct xb_span *hole)
+{
+	struct frame *widest = NULL;
+	int error = 0;
+
+	for (size_t i = sweep->depth; i > 0 && !sweep->frames[i - 1].decides->excepted; i--) {
+		if (widest)
+			widest->over = true;
+		widest = &sweep->frames[i - 1];
+	}
+	if (!widest || widest->over)
+		return 0;
+	if (widest->next < hole->first)
+		error = write_part(sweep, widest->rule, widest->next, hole->first - 1);
+	widest->cut = true;
+	widest->over = hole->last == widest->rule->span.last;
+	widest->next = hole->last + 1;
+	return error;
+}
+
+static bool is_inside(const struct sweep *sweep, const struct xb_span *span)
+{
+	const struct xb_span *top = &sweep->frames[sweep->depth - 1].rule->span;
+
+	return top->ipv6 == span->ipv6 && span->last <= top->last && span->first >= top->first;
+}
+
+static int take_rule(struct sweep *sweep, const struct rule *rule)
+{
+	struct frame frame = {.rule = rule, .decides = rule, .next = rule->span.first};
+	int error = 0;
+
+	while (sweep->depth && !error && !is_inside(sweep, &rule->span))
+		error = end_frame(sweep);
+	if (error)
+		return error;
+	if (sweep->depth) {
+		const struct frame *around = &sweep->frames[sweep->depth - 1];
+		bool same = around->rule->span.last == rule->span.last &&
+			    around->rule->span.first == rule->span.first;
+
+		if (!outranks(rule, around->decides, sweep->precedence))
+			frame.decides = around->decides;
+		/* Another line of the same prefix: what decides is listed once, or not at all. */
+		if (same && (frame.decides == around->decides || !rule->excepted) &&
+		    frame.decides->excepted == around->decides->excepted)
+			return 0;
+	}
+	if (frame.decides->excepted)
+		error = cut(sweep, &rule->span);
+	sweep->frames[sweep->depth++] = frame;
+	return error;
+}
+
+static struct rule *make_rules(const struct xb_listfile *file, enum xb_precedence precedence,
+			       size_t *count)
+{
+	struct rule *rules = xb_array_alloc(file->count, sizeof(*rules));
+
+	*count = 0;
+	if (!rules) {
+		xb_out_of_memory();
+		return NULL;
+	}
+	for (size_t i = 0; i < file->count; i++) {
+		const struct xb_item *item = &file->items[i];
+
+		if (!xb_entry_is_name(&item->entry))
+			rules[(*count)++] =
+				(struct rule){.span = xb_span_of(&item->entry),
+					      .item = item,
+					      .rank = rank_of(item, precedence),
+					      .excepted = xb_entry_is_allow(&item->entry)};
+	}
+	qsort(rules, *count, sizeof(*rules), compare_rules);
+	return rules;
+}
+
+static int sweep_rules(struct sweep *sweep, const struct xb_listfile *file)
+{
+	size_t count;
+	struct rule *rules = make_rules(file, sweep->precedence, &count);
+	int error = rules ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !error; i++)
+		error = take_rule(sweep, &rules[i]);
+	while (sweep->depth && !error)
+		error = end_frame(sweep);
+	for (size_t i = 0; i < file->count && !error; i++)
+		if (xb_entry_is_name(&file->items[i].entry))
+			error = write_item(sweep, &file->items[i]);
+	free(rules);
+	return error;
+}
+
+static bool has_exceptions(const struct xb_listfile *file)
+{
+	for (size_t i = 0; i < file->count; i++)
+		if (file->items[i].entry.kind == XB_ALLOW4 ||
+		    file->items[i].entry.kind == XB_ALLOW6)
+			return true;
+	return false;
+}
+
+int xb_span_except(struct xb_listfile *file, enum xb_precedence precedence)
+{
+	struct sweep *sweep;
+	int error;
+
+	if (!has_exceptions(file))
+		return 0;
+	sweep = calloc(1, sizeof(*sweep));
+	if (!sweep)
+		return xb_out_of_memory();
+	sweep->precedence = precedence;
+	error = sweep_rules(sweep, file);
+	if (error) {
+		free(sweep->items);
+	} else {
+		free(file->items);
+		file->items = sweep->items;
+		file->count = sweep->count;
+		file->room = sweep->room;
+		error = xb_entry_sort(&file->items, file->count, sizeof(*file->items));
+		file->room = file->count;
+	}
+	free(sweep);
+	return error;
+}

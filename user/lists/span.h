@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Addresses from one to another, as prefixes; and exceptions among them, taken out of what is
+ * listed. */
+#ifndef XB_LISTS_SPAN_H
+#define XB_LISTS_SPAN_H
+
+#include "lists/items.h"
+
+/* An address as a number, left-aligned as in struct xb_entry. */
+typedef unsigned __int128 xb_address;
+
+/* Both ends belong to it. */
+struct xb_span {
+	xb_address first, last; /* last: all bits behind an IPv4 address are set */
+	bool ipv6;
+};
+
+struct xb_span xb_span_of(const struct xb_entry *entry);
+
+/* "ADDRESS-ADDRESS" of one family, the first not above the last; or one address or prefix, with its
+ * host bits cut off and noted. */
+int xb_span_parse(struct xb_listfile *file, const char *text, struct xb_span *span);
+
+/* Keeps as few prefixes as can be, each with what else the item says; for the allowlist, if its
+ * entry is. */
+int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const struct xb_item *item,
+		 const char *comment);
+
+/* Which of several lines decides about an address that lies in all of them. */
+enum xb_precedence {
+	XB_LONGEST,	  /* the longest prefix; of equal ones the exception */
+	XB_LONGEST_FIRST, /* the longest prefix; of equal ones the first line */
+	XB_LONGEST_OCTET, /* the same in whole octets, as ip4set of rbldnsd stores them: /17 is as
+			     long as /24; of equal ones the exception */
+	XB_EARLIEST,	  /* the first line */
+};
+
+/*
+ * For a format whose exceptions hold within the file alone: it keeps them as addresses for the
+ * allowlist (line 0: before all others), and then calls this function, with the items in store
+ * order. It takes the exceptions out of what is listed, by writing the rest as prefixes, and none
+ * is left. Names stay as they are.
+ */
+int xb_span_except(struct xb_listfile *file, enum xb_precedence precedence);
+
+#endif
