@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One record in the meta table, which an earlier version passes by. */
 #include "store/home.h"
 
 #include <string.h>
@@ -7,44 +6,26 @@
 #include "base/boot.h"
 #include "base/error.h"
 #include "base/program.h"
-#include "store/checksum.h"
+#include "store/sealedrecord.h"
 
 struct record {
 	uint8_t boot[16];
 	uint64_t cookie, inode;
 	uint32_t initial;
-	uint32_t checksum; /* of the record, made while it is 0 */
+	uint32_t checksum;
 };
+_Static_assert(sizeof(struct record) <= XB_SEALED_MAX, "size of a sealed record");
 
-static MDB_val record_key(void)
-{
-	static char name[] = "home";
-
-	return (MDB_val){sizeof(name) - 1, name};
-}
-
-static uint32_t checksum_of(struct record record)
-{
-	record.checksum = 0;
-	return xb_checksum(NULL, 0, &record, sizeof(record));
-}
+#define KEY "home"
 
 int xb_home_get(struct xb_txn *txn, struct xb_home *home)
 {
-	MDB_val key = record_key(), value;
-	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
 	struct record record;
+	int found = xb_sealed_get(txn, KEY, &record, sizeof(record));
 
 	*home = (struct xb_home){0};
-	if (error == MDB_NOTFOUND)
-		return 0;
-	if (error)
-		return xb_lmdb_error(error, "cannot read the store");
-	if (value.mv_size != sizeof(record))
-		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-	memcpy(&record, value.mv_data, sizeof(record));
-	if (record.checksum != checksum_of(record))
-		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
+	if (found <= 0)
+		return found;
 	home->known = true;
 	home->initial = record.initial;
 	memcpy(home->boot, record.boot, sizeof(home->boot));
@@ -84,7 +65,6 @@ int xb_home_put(struct xb_txn *txn)
 {
 	struct xb_home now, known;
 	struct record record = {0};
-	MDB_val key = record_key(), value = {sizeof(record), &record};
 	int error = xb_home_get(txn, &known);
 
 	if (error || xb_home_is_here(&known))
@@ -94,10 +74,7 @@ int xb_home_put(struct xb_txn *txn)
 	record.inode = now.netns.inode;
 	record.initial = now.initial;
 	memcpy(record.boot, now.boot, sizeof(record.boot));
-	record.checksum = checksum_of(record);
-	txn->edits++;
-	error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
-	return error ? xb_lmdb_error(error, "cannot write the store") : 0;
+	return xb_sealed_put(txn, KEY, &record, sizeof(record));
 }
 
 enum xb_place xb_home_place(const struct xb_home *home)

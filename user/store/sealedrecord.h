@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Records of the meta table beside the one of that name: each has a key of its own, which an
+ * earlier version passes by, and a checksum in its last four bytes, made while they are 0. */
+#ifndef XB_STORE_SEALEDRECORD_H
+#define XB_STORE_SEALEDRECORD_H
+
+#include "store/types.h"
+
+#define XB_SEALED_MAX 64 /* bytes of a record */
+
+/* Reads the record under this key, of this size, checksum included. 1: it is there; 0: it is not;
+ * negative: an error with its message, also if the record has another size or checksum. */
+int xb_sealed_get(struct xb_txn *txn, const char *key, void *record, size_t size);
+
+/* Seals the record, and writes it. */
+int xb_sealed_put(struct xb_txn *txn, const char *key, void *record, size_t size);
+
+#endif
