@@ -329,41 +329,51 @@ int xb_known_look(const struct xb_paths *paths, struct xb_known_view *view)
 	return error;
 }
 
-static struct xb_probes probes_of(const struct xb_known *known, bool ipv4, uint64_t hi)
+/* Where the bits of a source are. */
+struct place {
+	struct xb_knownpins pins;
+	struct xb_probes probes;
+	uint32_t number; /* of the period */
+};
+
+/* As of xb_known_test(). The caller closes the pins. */
+static int open_place(const struct xb_paths *paths, bool ipv4, uint64_t hi, struct place *place)
 {
-	return xb_probes_of(&known->key,
-			    ipv4 ? xb_known_hash_ipv4(&known->key, (uint32_t)(hi >> 32))
-				 : xb_known_hash_ipv6(&known->key, hi));
+	int error = xb_knownpins_open(paths->pins, &place->pins);
+	const struct xb_known *known;
+
+	if (error)
+		return error;
+	known = place->pins.known;
+	place->number = (uint32_t)known->period;
+	place->probes = xb_probes_of(&known->key,
+				     ipv4 ? xb_known_hash_ipv4(&known->key, (uint32_t)(hi >> 32))
+					  : xb_known_hash_ipv6(&known->key, hi));
+	return 0;
 }
 
-static struct xb_known_line *line_of(struct xb_knownpins *pins, uint32_t set,
-				     const struct xb_probes *probes)
+/* The line of a set, if it has the source; otherwise NULL. */
+static struct xb_known_line *line_with(struct place *place, uint32_t set)
 {
-	uint32_t lines = pins->known->lines[set];
-	struct xb_known_line *all =
-		lines && pins->set[set] >= 0 ? xb_knownpins_lines(pins, set) : NULL;
+	uint32_t count = place->pins.known->lines[set];
+	struct xb_known_line *lines =
+		count && place->pins.set[set] >= 0 ? xb_knownpins_lines(&place->pins, set) : NULL;
+	struct xb_known_line *line = lines ? &lines[xb_scale(place->probes.place, count)] : NULL;
 
-	return all ? &all[xb_scale(probes->place, lines)] : NULL;
+	return line && xb_known_line_has(line, &place->probes, place->number) ? line : NULL;
 }
 
 int xb_known_test(const struct xb_paths *paths, bool ipv4, uint64_t hi, bool *known)
 {
-	struct xb_knownpins pins;
-	struct xb_probes probes;
-	uint32_t number;
-	int error = xb_knownpins_open(paths->pins, &pins);
+	struct place place;
+	int error = open_place(paths, ipv4, hi, &place);
 
 	*known = false;
 	if (error)
 		return error;
-	probes = probes_of(pins.known, ipv4, hi);
-	number = (uint32_t)pins.known->period;
-	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++) {
-		const struct xb_known_line *line = line_of(&pins, i, &probes);
-
-		*known |= line && xb_known_line_has(line, &probes, number);
-	}
-	xb_knownpins_close(&pins);
+	for (uint32_t i = 0; i < XB_KNOWN_SETS && !*known; i++)
+		*known = line_with(&place, i);
+	xb_knownpins_close(&place.pins);
 	return 0;
 }
 
@@ -440,26 +450,20 @@ static double clear_bit(struct xb_known_line *line, const struct xb_probes *prob
 int xb_known_forget(const struct xb_paths *paths, bool ipv4, uint64_t hi, bool *was_known,
 		    double *others)
 {
-	struct xb_knownpins pins;
-	struct xb_probes probes;
-	uint32_t number;
-	int error = xb_knownpins_open(paths->pins, &pins);
+	struct place place;
+	int error = open_place(paths, ipv4, hi, &place);
 
 	*was_known = false;
 	*others = 0;
 	if (error)
 		return error;
-	probes = probes_of(pins.known, ipv4, hi);
-	number = (uint32_t)pins.known->period;
 	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++) {
-		struct xb_known_line *line = line_of(&pins, i, &probes);
+		struct xb_known_line *line = line_with(&place, i);
 
-		if (!line || !xb_known_line_has(line, &probes, number))
-			continue;
-		*was_known = true;
-		for (uint32_t half = 0; half < 2; half++)
-			*others += clear_bit(line, &probes, half, number);
+		*was_known |= line != NULL;
+		for (uint32_t half = 0; line && half < 2; half++)
+			*others += clear_bit(line, &place.probes, half, place.number);
 	}
-	xb_knownpins_close(&pins);
+	xb_knownpins_close(&place.pins);
 	return 0;
 }
