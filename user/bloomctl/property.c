@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bloomctl/property.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -85,21 +84,20 @@ static int show_one(const struct cli *cli, const struct property *property, stru
 	return cli_done(EXIT_DONE);
 }
 
+struct asked {
+	const struct property *property;
+	const char *list; /* NULL: all */
+};
+
+static int show(const struct cli *cli, struct xb_txn *txn, const struct tried *tried, void *context)
+{
+	const struct asked *asked = context;
+
+	return asked->list ? show_one(cli, asked->property, txn, asked->list, tried)
+			   : show_all(cli, asked->property, txn, tried);
+}
+
 int property_show(const struct cli *cli, const struct property *property, const char *list)
 {
-	struct xb_store *store;
-	struct xb_txn *txn;
-	struct tried tried = {0};
-	int error = xb_store_begin_reading(cli->paths.state, &store, &txn), code;
-
-	if (!error)
-		error = tried_open(cli, txn, &tried);
-	if (error && error != -ENOENT)
-		code = cli_fail();
-	else
-		code = list ? show_one(cli, property, txn, list, &tried)
-			    : show_all(cli, property, txn, &tried);
-	tried_close(&tried);
-	xb_store_end_reading(store, txn);
-	return code;
+	return tried_show(cli, show, &(struct asked){property, list});
 }

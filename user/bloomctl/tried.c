@@ -33,6 +33,24 @@ void tried_close(struct tried *tried)
 	xb_trial_free(&tried->trial);
 }
 
+int tried_show(const struct cli *cli,
+	       int (*answer)(const struct cli *cli, struct xb_txn *txn, const struct tried *tried,
+			     void *context),
+	       void *context)
+{
+	struct xb_store *store;
+	struct xb_txn *txn;
+	struct tried tried = {0};
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn), code;
+
+	if (!error)
+		error = tried_open(cli, txn, &tried);
+	code = error && error != -ENOENT ? cli_fail() : answer(cli, txn, &tried, context);
+	tried_close(&tried);
+	xb_store_end_reading(store, txn);
+	return code;
+}
+
 bool tried_verdict(const struct tried *tried, const char *list, uint32_t *verdict)
 {
 	const struct xb_request *request = &tried->trial.request;

@@ -18,6 +18,13 @@ struct tried {
 int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried);
 void tried_close(struct tried *tried);
 
+/* Reads the store, if there is one, and what is on trial, and calls answer() with them; txn: NULL
+ * without a store. Returns the exit code, that of answer() if all could be read. */
+int tried_show(const struct cli *cli,
+	       int (*answer)(const struct cli *cli, struct xb_txn *txn, const struct tried *tried,
+			     void *context),
+	       void *context);
+
 /* The verdict on trial for a list; false: none is. */
 bool tried_verdict(const struct tried *tried, const char *list, uint32_t *verdict);
 

@@ -2,7 +2,6 @@
 /* bloomctl policy */
 #include "model/policy.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -11,10 +10,13 @@
 #include "bloomctl/tried.h"
 #include "engine/settings.h"
 
-static int answer(const struct cli *cli, uint32_t stored, const struct tried *tried)
+static int answer(const struct cli *cli, struct xb_txn *txn, const struct tried *tried,
+		  void *context)
 {
+	uint32_t stored = txn ? txn->meta.policy : XB_POLICY_ENFORCE;
 	const char *name = xb_policy_name(stored);
 
+	(void)context;
 	if (cli->json)
 		return cli_json(cli,
 				json_pack("{s:s,s:o*}", "policy", name, "trial",
@@ -29,24 +31,6 @@ static int answer(const struct cli *cli, uint32_t stored, const struct tried *tr
 	tried_print(tried->left, name);
 	putchar('\n');
 	return cli_done(EXIT_DONE);
-}
-
-static int show(const struct cli *cli)
-{
-	struct xb_store *store;
-	struct xb_txn *txn;
-	struct tried tried = {0};
-	int error = xb_store_begin_reading(cli->paths.state, &store, &txn), code;
-
-	if (!error)
-		error = tried_open(cli, txn, &tried);
-	if (error && error != -ENOENT)
-		code = cli_fail();
-	else
-		code = answer(cli, txn ? txn->meta.policy : XB_POLICY_ENFORCE, &tried);
-	tried_close(&tried);
-	xb_store_end_reading(store, txn);
-	return code;
 }
 
 static const struct option_spec options[] = {
@@ -100,7 +84,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (optind == argc && cli->wish.seconds)
 		return cli_usage(cli, "without a policy there is nothing to roll back");
 	if (optind == argc)
-		return show(cli);
+		return tried_show(cli, answer, NULL);
 	if (argc - optind != 1)
 		return cli_usage(cli, "policy takes one of enforce, monitor, allow-only");
 	if (xb_policy_parse(argv[optind], &request.policy.policy))
