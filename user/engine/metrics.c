@@ -36,6 +36,15 @@ static void write_build(FILE *out)
 
 /* --- packets --- */
 
+/* field: its offset. */
+static uint64_t field_of(const struct xb_count *count, size_t field)
+{
+	__u64 value;
+
+	memcpy(&value, (const char *)count + field, sizeof(value));
+	return value;
+}
+
 static void write_counts(const struct xb_figures *figures, FILE *out, const char *name,
 			 const char *help, size_t field)
 {
@@ -43,18 +52,13 @@ static void write_counts(const struct xb_figures *figures, FILE *out, const char
 	for (size_t i = 0; i < figures->row_count; i++) {
 		const struct xb_carried *row = &figures->row[i];
 
-		for (enum xb_reason reason = 0; reason < XB_REASON_COUNT; reason++) {
-			const char *count = (const char *)&row->counts.reason[reason];
-			__u64 value;
-
-			memcpy(&value, count + field, sizeof(value));
+		for (enum xb_reason reason = 0; reason < XB_REASON_COUNT; reason++)
 			xb_exposition_sample(out, name, "",
 					     (struct xb_label[XB_LABELS]){
 						     {"interface", row->name},
 						     {"reason", xb_reason_name(reason)},
 						     {"verdict", xb_reason_verdict(reason)}},
-					     value);
-		}
+					     field_of(&row->counts.reason[reason], field));
 	}
 }
 
@@ -75,15 +79,12 @@ static void write_classes(const struct xb_figures *figures, FILE *out, const cha
 	xb_exposition_family(out, name, "counter", help);
 	for (size_t i = 0; i < figures->classes.count; i++) {
 		const struct xb_class_figure *class = &figures->classes.item[i];
-		const char *count = (const char *)&class->count;
-		__u64 value;
 
-		memcpy(&value, count + field, sizeof(value));
 		xb_exposition_sample(
 			out, name, "",
 			(struct xb_label[XB_LABELS]){{"scope", xb_class_figure_scope(class, scope)},
 						     {"verdict", xb_class_figure_verdict(class)}},
-			value);
+			field_of(&class->count, field));
 	}
 }
 
