@@ -47,11 +47,7 @@ static void tell_failure(struct expiry *expiry)
 /* From now on, and not from when the loop last looked at the clock: a sweep takes its time. */
 static void retry_in(struct expiry *expiry, uint64_t delay)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	sd_event_source_set_time(expiry->retry, (uint64_t)now.tv_sec * SECOND +
-							(uint64_t)now.tv_nsec / 1000 + delay);
+	sd_event_source_set_time(expiry->retry, agent_clock() + delay);
 	sd_event_source_set_enabled(expiry->retry, SD_EVENT_ONESHOT);
 }
 
