@@ -167,6 +167,8 @@ static enum xb_reason settle(const struct packet *packet, const struct address *
 			return XB_NEIGHBOUR;
 		if (sources_allow(rules->sources, source))
 			return XB_ALLOWED;
+		if (rules->known && sources_find(rules->known, source) != SOURCE_CLEAN)
+			return XB_ADMITTED_KNOWN;
 		if (is_dhcp(packet))
 			return XB_DHCP;
 		*goes_on = false;

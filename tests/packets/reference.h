@@ -45,6 +45,7 @@ struct rules {
 	struct sources *sources;
 	struct scoped scoped[SCOPED_LISTS]; /* those that drop come first */
 	bool has_scopes;
+	struct sources *known; /* that allow-only admits as well; NULL: none */
 	struct domains listed, exempt;
 	enum reference_policy policy;
 	bool guesses;	/* there is no exact look-up */

@@ -12,6 +12,7 @@
 #include "attach/swap.h"
 #include "base/error.h"
 #include "generate.h"
+#include "knows.h"
 
 /* What a row leaves out is the plain case. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -48,7 +49,7 @@ static const struct {
 	uint32_t has;
 	enum reference_policy policy;
 	struct xb_name_ports ports; /* none: as it comes */
-	bool guesses, watched;
+	bool guesses, watched, knows;
 	enum reference_slot slot;
 	uint32_t limit;
 } configurations[WORLDS] = {
@@ -61,6 +62,8 @@ static const struct {
 	{"monitor", EVERYTHING, .policy = POLICY_MONITOR, .ports = ALL, .watched = true},
 	{"allow-only", ALL_SOURCES | HAS_ALLOWED, .policy = POLICY_ALLOW_ONLY},
 	{"allow-only, names", EVERYTHING, .policy = POLICY_ALLOW_ONLY, .ports = ALL},
+	{"allow-only, known", HAS_PREFIXES | HAS_ALLOWED | HAS_NAMES | HAS_EXEMPT,
+	 .policy = POLICY_ALLOW_ONLY, .ports = ALL, .knows = true},
 	{"names", HAS_NAMES | HAS_EXEMPT, .ports = DNS},
 	{"names, none exempt", HAS_NETS | HAS_NAMES, .ports = HTTP, .limit = 1},
 	{"names in tls", HAS_PREFIXES | HAS_NAMES | HAS_EXEMPT, .ports = TLS},
@@ -253,6 +256,8 @@ static void begin(struct world *world, size_t number, const struct universe *uni
 	list_all(world, universe, configurations[number].has);
 	if (world->rules.policy != POLICY_ENFORCE)
 		rig_policy(&world->rig, world->rules.policy);
+	if (configurations[number].knows)
+		knows_begin(world, universe);
 	world->program = rig_entry(&world->rig);
 	must(xb_anchor_open(world->rig.pins, &world->anchor), "link");
 	if (configurations[number].watched)
@@ -266,6 +271,8 @@ static void begin(struct world *world, size_t number, const struct universe *uni
 static void end(struct world *world)
 {
 	sources_free(world->rules.sources);
+	if (world->rules.known)
+		sources_free(world->rules.known);
 	for (size_t i = 0; world->rules.has_scopes && i < SCOPED_LISTS; i++)
 		sources_free(world->rules.scoped[i].sources);
 	domains_free(&world->rules.listed);

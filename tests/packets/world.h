@@ -16,7 +16,7 @@ struct world {
 	int program; /* the entry */
 };
 
-#define WORLDS 20
+#define WORLDS 21
 
 void worlds_begin(struct world worlds[WORLDS], const struct universe *universe);
 void worlds_end(struct world worlds[WORLDS]);
