@@ -29,6 +29,14 @@ bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *do
 	return false;
 }
 
+bool xb_line_is_allowed(const struct xb_listfile *file, const struct xb_entry *domain)
+{
+	struct xb_entry allowed = {
+		.name = domain->name, .kind = XB_ALLOW_NAME, .length = domain->length};
+
+	return has(file, &allowed);
+}
+
 bool xb_line_lists_itself(const struct xb_listfile *file, const struct xb_entry *domain)
 {
 	uint8_t form[XB_NAME_BYTES + 1];

@@ -23,6 +23,13 @@ static int keep_source(struct xb_reading *reading, const char *text, bool passes
 	return error ? error : xb_span_keep(reading->file, &span, &item, passes ? "" : comment);
 }
 
+/* The items from there on decide before all others. */
+static void put_first(struct xb_listfile *file, size_t from)
+{
+	for (size_t i = from; i < file->count; i++)
+		file->items[i].entry.line = 0;
+}
+
 /* --- iptables: of what `iptables-save` writes, and of its commands, the rules that depend on the
  * source alone --- */
 
@@ -123,6 +130,7 @@ static bool is_of_sender(const char *chain)
 
 static int parse_iptables(struct xb_reading *reading, char *line)
 {
+	size_t before = reading->file->count;
 	bool drops, passes;
 	struct rule rule;
 	char *source;
@@ -139,10 +147,10 @@ static int parse_iptables(struct xb_reading *reading, char *line)
 		return XB_LINE_UNKNOWN;
 	while (!error && (source = strsep(&rule.sources, ","))) {
 		error = keep_source(reading, source, passes, rule.comment);
-		/* Before all others: what comes later decides no more. */
-		if (!error && passes && rule.inserted)
-			reading->file->items[reading->file->count - 1].entry.line = 0;
 	}
+	/* Before all others: what comes later decides no more. */
+	if (passes && rule.inserted)
+		put_first(reading->file, before);
 	return error;
 }
 
@@ -209,15 +217,16 @@ static const char *complete(const char *word, char full[XB_ENTRY_TEXT])
 
 static int take_apache(struct xb_reading *reading, char *rest, bool passes)
 {
+	size_t before = reading->file->count;
 	char full[XB_ENTRY_TEXT];
 	const char *word;
 	int error = 0;
 
 	while (!error && (word = xb_line_word(&rest))) {
 		error = keep_source(reading, complete(word, full), passes, "");
-		if (!error && passes)
-			reading->file->items[reading->file->count - 1].entry.line = 0;
 	}
+	if (passes)
+		put_first(reading->file, before);
 	return error;
 }
 

@@ -61,6 +61,9 @@ int xb_line_narrower_wins(struct xb_listfile *file);
 /* Whether the file lists something wider than the domain, or, with `itself`, the domain. */
 bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *domain, bool itself);
 
+/* Whether the file allows just the domain. */
+bool xb_line_is_allowed(const struct xb_listfile *file, const struct xb_entry *domain);
+
 /* Whether the file lists the name of the domain itself, where it allows all below it by a wildcard.
  * The nearest rule counts; of those that allow, the domain's own wildcard is none. */
 bool xb_line_lists_itself(const struct xb_listfile *file, const struct xb_entry *domain);

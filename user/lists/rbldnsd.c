@@ -370,7 +370,7 @@ static int parse_dnset(struct xb_reading *reading, char *line)
 	wide = xb_line_wildcard(record.entry);
 	how = wide ? 0 : XB_LINE_EXACT;
 	if (record.excluded)
-		how |= XB_LINE_ALLOW | XB_LINE_DOUBTFUL;
+		how |= XB_LINE_ALLOW;
 	/* Of exclusions it says that the domain itself is not meant. */
 	if (record.excluded ? wide == 2 : wide)
 		how |= XB_LINE_MEANT;
@@ -394,20 +394,44 @@ static bool marks_dnset(const char *line)
 	return excluded ? !name[size] : name[size + strspn(name + size, XB_BLANKS)] == ':';
 }
 
-static int finish_dnset(struct xb_reading *reading)
+/* Of two lines for the same names an exclusion decides. */
+static void doubt_excluded(struct xb_listfile *file)
 {
-	struct xb_listfile *file = reading->file;
-	int error;
+	for (size_t i = 0; i < file->count; i++) {
+		struct xb_item *item = &file->items[i];
+		struct xb_entry wide = item->entry;
 
+		if (item->entry.kind != XB_NAME)
+			continue;
+		item->doubtful = xb_line_is_allowed(file, &item->entry);
+		if (xb_name_is_exact(wide.name, wide.length) && xb_entry_widen(&wide))
+			item->doubtful |= xb_line_is_allowed(file, &wide);
+	}
+}
+
+static void doubt_exclusions(struct xb_listfile *file)
+{
 	for (size_t i = 0; i < file->count; i++) {
 		struct xb_item *item = &file->items[i];
 
-		if (!item->doubtful)
+		if (item->entry.kind != XB_ALLOW_NAME)
 			continue;
 		item->doubtful = !xb_line_is_listed(file, &item->entry, true) ||
 				 (item->meant && xb_line_lists_itself(file, &item->entry));
 		item->meant = false;
 	}
+}
+
+static int finish_dnset(struct xb_reading *reading)
+{
+	struct xb_listfile *file = reading->file;
+	int error;
+
+	doubt_excluded(file);
+	error = xb_line_settle(file, "is excluded by another line");
+	if (error)
+		return error;
+	doubt_exclusions(file);
 	error = xb_line_settle(file, "is not an exclusion, or one that cannot be expressed");
 	return error ? error : xb_line_narrower_wins(file);
 }

@@ -18,6 +18,9 @@ static const struct row iptables[] = {
 	{"-A INPUT -s 192.0.2.1 -j ACCEPT\n-A INPUT -s 192.0.2.0/30 -j DROP\n"
 	 "-A INPUT -s 192.0.2.2 -j ACCEPT\n",
 	 NULL, "iptables: 192.0.2.0, 192.0.2.2/31"},
+	{"-A INPUT -s 192.0.2.0/29 -j DROP\niptables -I INPUT -m iprange --src-range "
+	 "192.0.2.1-192.0.2.6 -j ACCEPT\n",
+	 "iptables", "iptables: 192.0.2.0, 192.0.2.7"},
 	{"-A INPUT -s 192.0.2.0/31 -j DROP\niptables -I INPUT -s 192.0.2.1 -j ACCEPT\n", "iptables",
 	 "iptables: 192.0.2.0"},
 	{"-A INPUT -s 192.0.2.1 -j DROP\n-A INPUT -s 192.0.2.2/32 -p tcp -m tcp --dport 22 -j "

@@ -69,6 +69,14 @@ static const struct row names[] = {
 	{".a.example\n!*.x.a.example\n", "dnset",
 	 "dnset: a.example; 1 unknown (2: 'x.a.example' is not an exclusion, or one that cannot be "
 	 "expressed)"},
+	{"a.example\n!a.example\n.b.example\n!.b.example\nc.example\n!.c.example\n.d.example\n"
+	 "!d.example\n",
+	 "dnset",
+	 "dnset: d.example, allow =d.example; 6 unknown (1: '=a.example' is excluded by another "
+	 "line, 2: '=a.example' is not an exclusion, or one that cannot be expressed, 3: "
+	 "'b.example' "
+	 "is excluded by another line, 4: 'b.example' is not an exclusion, or one that cannot be "
+	 "expressed, 5: '=c.example' is excluded by another line)"},
 	{".a.example\na..example\n", "dnset",
 	 "dnset: a.example; 1 unknown (2: 'a..example' is not a valid domain: it has an empty "
 	 "label)"},

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Data of rbldnsd: import lists what its server says is listed, and nothing else.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+server_of_lists=$root/build/rbldnsd/usr/sbin/rbldnsd
+
+# serve_list KIND: the server answers for bl.test from $T/KIND.
+serve_list()
+{
+	chmod 755 "$T"
+	# Not a function: it is killed by its number.
+	nsenter --net="/run/netns/$server" "$server_of_lists" -n -u nobody -r "$T" -b 127.0.0.1/5300 \
+		"bl.test:$1:$1" >"$T/log" 2>&1 &
+	serving=$!
+	wait_for "rbldnsd" grep -q 'started\|zones (re)loaded' "$T/log"
+}
+
+same_as()
+{
+	local seed=$2
+
+	"$root/tests/e2e/rbldnsd.py" make "$T" "$seed"
+	exits 0 -v -j import "$T/$1" --format "$1" --list "$1" --include-bogons --replace --force
+	cp "$T/out" "$T/answer"
+	ctl save >"$T/saved"
+	serve_list "$1"
+	in_server "$root/tests/e2e/rbldnsd.py" compare 5300 "$1" "$T/saved" "$T/answer" >"$T/err" 2>&1 ||
+		fail "seed $seed: $(tail -n 1 "$T/err")"
+	kill "$serving"
+	wait "$serving" || true
+}
+
+t_the_same_is_listed()
+{
+	local kind
+
+	[[ -x $server_of_lists ]] || skip "no rbldnsd"
+	for kind in ip4set ip4trie ip6trie dnset; do
+		same_as "$kind" 1
+		same_as "$kind" "$RANDOM"
+	done
+}
+
+run_tests
