@@ -32,6 +32,18 @@ static void name_state(const struct stat *about, char out[FETCH_HEADER_MAX])
 		 (intmax_t)about->st_size, (intmax_t)about->st_mtim.tv_sec, about->st_mtim.tv_nsec);
 }
 
+/* What was read is a whole file only if nobody changed it meanwhile. */
+static bool is_same(const char state[FETCH_HEADER_MAX])
+{
+	char now[FETCH_HEADER_MAX];
+	struct stat about;
+
+	if (fstat(FETCH_FILE_FD, &about))
+		return false;
+	name_state(&about, now);
+	return !strcmp(now, state);
+}
+
 void localfile_run(const struct fetch_request *request, struct body *body,
 		   struct fetch_result *result)
 {
@@ -45,9 +57,11 @@ void localfile_run(const struct fetch_request *request, struct body *body,
 	result->content_time = about.st_mtim.tv_sec;
 	if (!strcmp(result->etag, request->etag))
 		result_set(result, FETCH_UNCHANGED, "%s", "");
-	else if (copy(body))
-		result_set(result, FETCH_TAKEN, "%s", "");
-	else
+	else if (!copy(body))
 		result_set(result, body->why, "%s", body->detail);
+	else if (!is_same(result->etag))
+		result_set(result, FETCH_NO_FILE, "the file changed while it was read");
+	else
+		result_set(result, FETCH_TAKEN, "%s", "");
 	result->bytes = body->out;
 }

@@ -21,13 +21,15 @@
 #include "bloomd/feeds/feedwork.h"
 #include "bloomd/feeds/fetcher.h"
 #include "bloomd/base/log.h"
+#include "bloomd/events/pathevents.h"
 #include "store/lists.h"
 #include "store/store.h"
 
 #define SECOND	 1000000ULL /* us */
 #define FETCHES	 4	    /* at once */
 #define AGAIN	 (SECOND / 5)
-#define PATIENCE 120 /* seconds that an import waits for other writers */
+#define QUIET	 SECOND /* that a file has to be left alone before it is read */
+#define PATIENCE 120	/* seconds that an import waits for other writers */
 
 enum phase {
 	SLEEPS,	   /* until the timer */
@@ -49,6 +51,8 @@ struct feed {
 	bool removed;  /* from the configuration */
 	bool removing; /* the worker empties its list */
 	bool hurried;  /* to be fetched again at once */
+	char *file;    /* that is watched; NULL: the feed is none */
+	struct pathevents watch;
 };
 
 struct feeds {
@@ -82,8 +86,47 @@ static uint64_t delay_of(const struct feed *feed, const struct feed_config *conf
 	return delay <= 0 ? 0 : (uint64_t)(delay < most ? delay : most) * SECOND;
 }
 
+/* --- files --- */
+
+/* Each change puts the fetch off, so that one file that comes in parts is read once. */
+static void on_file(void *context)
+{
+	struct feed *feed = context;
+
+	if (feed->phase == SLEEPS)
+		sleep_for(feed, QUIET);
+	else
+		feed->hurried = true;
+}
+
+static void unwatch(struct feed *feed)
+{
+	if (feed->file)
+		pathevents_stop(&feed->watch);
+	free(feed->file);
+	feed->file = NULL;
+}
+
+/* Watches the file of the feed, if it is one. Without memory it is read once a period. */
+static void watch(struct feed *feed, const char *url)
+{
+	const char *path = strncmp(url, "file://", 7) ? NULL : url + 7;
+
+	if (feed->file && path && !strcmp(feed->file, path)) {
+		pathevents_renew(&feed->watch);
+		return;
+	}
+	unwatch(feed);
+	feed->file = path ? strdup(path) : NULL;
+	if (!feed->file)
+		return;
+	pathevents_init(&feed->watch, feed->all->agent->loop, feed->file, on_file, feed);
+	pathevents_renew(&feed->watch);
+}
+
 static void free_feed(struct feed *feed)
 {
+	unwatch(feed);
 	fetcher_stop(feed->fetcher);
 	if (feed->fetched.body >= 0)
 		close(feed->fetched.body);
@@ -159,6 +202,8 @@ static void fetch(struct feed *feed)
 		return;
 	}
 	feed->hurried = false;
+	/* Before the file is opened, so that no change of it is missed. */
+	watch(feed, config->url);
 	feed->conditional = is_conditional(feed, config);
 	fetcher_stop(feed->fetcher);
 	if (fetcher_start(feeds->agent, config, &feed->state, feed->conditional, on_fetched, feed,
@@ -372,6 +417,7 @@ static void begin(struct feeds *feeds, const struct feed_config *config)
 		return;
 	}
 	note(feed, config);
+	watch(feed, config->url);
 	feed_tally_show(&feeds->agent->paths, &feed->state);
 	feed_config_terms(config, feed->terms);
 	changed = state.last_import && strcmp(feed->terms, state.terms) != 0;
@@ -389,6 +435,7 @@ static void renew(struct feed *feed, const struct feed_config *config)
 
 	feed->removed = false;
 	note(feed, config);
+	watch(feed, config->url);
 	feed_tally_show(&feed->all->agent->paths, &feed->state);
 	feed_config_terms(config, terms);
 	changed = strcmp(terms, feed->terms) != 0;
@@ -405,6 +452,7 @@ static void renew(struct feed *feed, const struct feed_config *config)
 static void remove_feed(struct feed *feed)
 {
 	feed->removed = true;
+	unwatch(feed);
 	if (feed->phase == IMPORTING)
 		return;
 	drop_answer(feed);

@@ -66,13 +66,32 @@ static int make_memory(const char *name)
 	return fd < 0 ? xb_system_error(errno, "cannot make a file in memory") : fd;
 }
 
+/*
+ * Whether somebody has the file open to write it: then nobody gets a lease. Where leases are not to
+ * be had (another's file, without CAP_LEASE, or another file system), only bloomd-fetch may see
+ * that the file changes. The lease is given back at once; the signal in between, if there is one,
+ * is one that is ignored.
+ */
+static bool is_being_written(int fd)
+{
+	if (fcntl(fd, F_SETSIG, SIGURG) || fcntl(fd, F_SETLEASE, F_RDLCK))
+		return errno == EAGAIN;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return false;
+}
+
 /* Without waiting, whatever stands under the name. */
 static int open_file(const char *url)
 {
 	const char *path = url + strlen("file://");
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-	return fd < 0 ? xb_system_error(errno, "cannot read %s", path) : fd;
+	if (fd < 0)
+		return xb_system_error(errno, "cannot read %s", path);
+	if (!is_being_written(fd))
+		return fd;
+	close(fd);
+	return xb_system_error(0, "cannot read %s: somebody writes it", path);
 }
 
 static int write_request(struct fetcher *fetcher, const struct feed_config *feed,
