@@ -151,9 +151,14 @@ t_commands()
 	answers 1 SISMEMBER allow 192.0.2.60
 	answers 0 SISMEMBER bad 192.0.2.60
 	ctl -q add 203.0.113.9 --list bad --comment 'sent spam'
-	answers "sent spam" HGET bad 203.0.113.9
-	# As rspamd asks for an address.
+	answers "1 sent spam" HGET bad 203.0.113.9
+	# As rspamd asks for an address: it adds up what it gets.
 	answers "1" HMGET bad 198.51.100.0/24
+	answers "1 sent spam" HMGET bad 203.0.113.9 203.0.113.9/32 203.0.113.8/31
+	answers " 1 sent spam" HMGET bad 203.0.113.8 203.0.113.9
+	answers 1 SADD bad 2001:db8::/32
+	answers "1" HMGET bad 2001:db8::7 2001:db8::7/128 2001:db8::6/127
+	answers 1 HGET bad www.evil.example
 	answers "" HGET bad whatever!
 	answers 1 HEXISTS bad evil.example
 	answers 0 HEXISTS bad '?'

@@ -61,10 +61,9 @@ int lookup_member(const struct call *call, const struct lookup_list *list,
 	return xb_members_have(members, list->id, member);
 }
 
-int lookup_covered(const struct call *call, const struct lookup_list *list,
-		   const struct xb_entry *entry)
+int lookup_covering(const struct call *call, const struct lookup_list *list,
+		    const struct xb_entry *entry, struct xb_membership *member)
 {
-	struct xb_membership member;
 	struct xb_members members;
 	struct xb_covers covers;
 	int more;
@@ -73,9 +72,17 @@ int lookup_covered(const struct call *call, const struct lookup_list *list,
 		return 0;
 	xb_covers_begin(entry, &covers);
 	while ((more = xb_covers_next(call->txn, &covers, &members)) > 0)
-		if (xb_members_have(members, list->id, &member))
+		if (xb_members_have(members, list->id, member))
 			return 1;
 	return more;
+}
+
+int lookup_covered(const struct call *call, const struct lookup_list *list,
+		   const struct xb_entry *entry)
+{
+	struct xb_membership member;
+
+	return lookup_covering(call, list, entry, &member);
 }
 
 void lookup_failed(const struct call *call)

@@ -25,6 +25,11 @@ int lookup_entry(const struct call *call, uint32_t word, const struct lookup_lis
 int lookup_member(const struct call *call, const struct lookup_list *list,
 		  const struct xb_entry *entry, struct xb_membership *member);
 
+/* 1 with the membership: the list has this entry, or a wider one that covers it; of several the
+ * narrowest. Otherwise as above. */
+int lookup_covering(const struct call *call, const struct lookup_list *list,
+		    const struct xb_entry *entry, struct xb_membership *member);
+
 /* 1: the list has this entry or a wider one that covers it. */
 int lookup_covered(const struct call *call, const struct lookup_list *list,
 		   const struct xb_entry *entry);
