@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "bloomd/feeds/feedconfig.h"
 #include "bloomd/base/listen.h"
+#include "bloomd/postfix/postfixconfig.h"
 
 static int set_http_listen(struct config *config, const char *value)
 {
@@ -31,11 +32,10 @@ static int set_known_save(struct config *config, const char *value)
 
 static const struct config_key known_keys[] = {{"save", set_known_save}, {0}};
 
-static const struct config_section sections[] = {{"api", api_keys, NULL},
-						 {"http", http_keys, NULL},
-						 {"known", known_keys, NULL},
-						 {"feed", feed_keys, feed_config_begin},
-						 {0}};
+static const struct config_section sections[] = {
+	{"api", api_keys, NULL},	 {"http", http_keys, NULL},
+	{"known", known_keys, NULL},	 {"feed", feed_keys, feed_config_begin},
+	{"postfix", postfix_keys, NULL}, {0}};
 
 /* The word of a section "feed NAME"; NULL: the name is not that of the section. */
 static const char *word_of(const struct config_section *section, const char *name)
@@ -234,6 +234,8 @@ int config_read(const char *file, bool needed, struct config **out)
 
 	if (!error) {
 		error = feed_config_check(config);
+		if (!error)
+			error = postfix_config_check(&config->postfix);
 		if (error)
 			xb_error_prefix(error, "%s", file);
 	}
@@ -252,6 +254,7 @@ void config_free(struct config *config)
 	free(config->api.group);
 	free(config->api.query_group);
 	free(config->http_listen);
+	postfix_config_free(&config->postfix);
 	feed_config_free(config->feeds);
 	free(config);
 }

@@ -22,6 +22,7 @@
 #include "bloomd/http/http.h"
 #include "bloomd/known.h"
 #include "bloomd/base/log.h"
+#include "bloomd/postfix/postfix.h"
 #include "engine/carry.h"
 #include "engine/session.h"
 
@@ -36,6 +37,7 @@ struct running {
 	struct config *config;
 	struct expiry *expiry;
 	struct api *api;
+	struct postfix *postfix;
 	struct feeds *feeds;
 	struct control *control;
 	struct http *http;
@@ -68,6 +70,8 @@ static int reload(sd_event_source *source, const struct signalfd_siginfo *info, 
 		feeds_reload(running->feeds);
 		if (api_reload(running->api))
 			log_error("the sockets");
+		if (postfix_reload(running->postfix))
+			log_error("the sockets for Postfix");
 		if (http_reload(&running->agent, &running->http))
 			log_error("the web server stays as it was");
 		config_free(former);
@@ -177,6 +181,8 @@ static int start(struct running *running)
 	if (!error)
 		error = api_start(&running->agent, &running->api);
 	if (!error)
+		error = postfix_start(&running->agent, &running->postfix);
+	if (!error)
 		error = feeds_start(&running->agent, &running->feeds);
 	if (!error)
 		error = control_start(&running->agent, answer_control, running, &running->control);
@@ -195,6 +201,7 @@ static void stop(struct running *running)
 	events_stop(running->events);
 	control_stop(running->control);
 	feeds_stop(running->feeds);
+	postfix_stop(running->postfix);
 	api_stop(running->api);
 	http_stop(running->http);
 	expiry_stop(running->expiry);

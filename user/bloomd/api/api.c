@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -227,8 +228,12 @@ static int open_socket(struct api *api, size_t i)
 {
 	struct admission admission = admission_of(api, i);
 	const char *directory = api->agent->paths.run;
-	int fd = listener_open(directory, names[i], admission.mode, admission.group), error;
+	int fd, error;
 
+	/* As for the counters; at boot it may not be there yet. */
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		return xb_system_error(errno, "cannot make the run directory %s", directory);
+	fd = listener_open(directory, names[i], admission.mode, admission.group);
 	if (fd < 0)
 		return fd;
 	api->listening[i] = fd;

@@ -46,14 +46,7 @@ static int set_query_group(struct config *config, const char *value)
 
 static int set_query_mode(struct config *config, const char *value)
 {
-	char *end;
-	unsigned long mode = strtoul(value, &end, 8);
-
-	if (end == value || *end || mode > 0777 || mode & 0111)
-		return xb_input_error("'%s' is not the mode of a socket, such as 0660 or 0666",
-				      XB_SHOW(value));
-	config->api.query_mode = (unsigned int)mode;
-	return 0;
+	return config_set_mode(value, &config->api.query_mode);
 }
 
 static int set_clients(struct config *config, const char *value)

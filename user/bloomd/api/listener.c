@@ -111,9 +111,6 @@ int listener_open(const char *directory, const char *name, unsigned int mode, co
 	struct sockaddr_un address;
 	int error = make_address(directory, name, &address), fd = -1;
 
-	/* As for the counters; at boot it may not be there yet. */
-	if (!error && mkdir(directory, 0700) && errno != EEXIST)
-		error = xb_system_error(errno, "cannot make the run directory %s", directory);
 	if (!error)
 		error = clear_place(&address);
 	if (error)

@@ -9,9 +9,9 @@
 #define LISTENER_BACKLOG 4096
 
 /*
- * Makes the socket and returns its descriptor, or an error with its message. One that a killed
- * process has left there is replaced; one on which somebody listens, or another file, is not.
- * group: name or number; NULL: the group of the directory.
+ * Makes the socket in a directory that is there, and returns its descriptor, or an error with its
+ * message. One that a killed process has left there is replaced; one on which somebody listens, or
+ * another file, is not. group: name or number; NULL: the group of the directory.
  */
 int listener_open(const char *directory, const char *name, unsigned int mode, const char *group);
 

@@ -16,11 +16,22 @@ struct api_config {
 	bool allow;		   /* clients may change the allowlist */
 };
 
+/* [postfix]: the sockets for Postfix. */
+struct postfix_config {
+	char *socketmap, *policy; /* absolute paths; NULL: there is none */
+	char *group;		  /* NULL: that of the directory */
+	unsigned int mode;	  /* 0: the default */
+	/* What Postfix does with a client that is listed, is on lists that count alone, or of which
+	 * nothing can be said; NULL: the default. */
+	char *listed, *counted, *unavailable;
+};
+
 struct feed_config;
 
 /* All of it; unset values are zero or NULL. */
 struct config {
 	struct api_config api;
+	struct postfix_config postfix;
 	char *http_listen;	   /* ADDRESS:PORT or unix:PATH; NULL: no server */
 	uint32_t known_save;	   /* seconds between two saves of known sources; 0: the default */
 	struct feed_config *feeds; /* the first of them */
@@ -40,10 +51,13 @@ struct config_key {
  * message. */
 int config_set_text(char **text, const char *value);
 
+/* Sets *mode from the octal mode of a socket, such as 0660. Errors as above. */
+int config_set_mode(const char *value, unsigned int *mode);
+
 /* Sets *seconds from "90s", "1h" and the like: from 1 to the most. Errors as above. */
 int config_set_seconds(const char *value, uint32_t most, uint32_t *seconds);
 
-extern const struct config_key api_keys[];
+extern const struct config_key api_keys[], postfix_keys[];
 
 struct config_section {
 	const char *name;

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""guests.py DIRECTORY PID TEST: processes that are not Postfix ask at its sockets. PID is bloomd's. 10.77.0.3 is on
+the list bad. Ends with 1 and says what was not as it must be."""
+import os
+import socket
+import sys
+import time
+
+DIRECTORY, PID, TEST = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+LISTED = b"35:OK REJECT 10.77.0.3 is listed (bad),"
+NOT_FOUND = b"9:NOTFOUND ,"
+REFUSED = b"action=REJECT 10.77.0.3 is listed (bad)\n\n"
+UNLISTED = b"action=DUNNO\n\n"
+GUESTS = 1000  # at a time
+
+
+def must(holds, what):
+    if not holds:
+        sys.exit("not as it must be: %s" % what)
+
+
+def connect(name):
+    one = socket.socket(socket.AF_UNIX)
+    one.settimeout(20)
+    one.connect(os.path.join(DIRECTORY, name))
+    return one
+
+
+def netstring(text):
+    return b"%d:%s," % (len(text), text)
+
+
+def question(address, more=b""):
+    return b"request=smtpd_access_policy\n" + more + b"client_address=%s\n\n" % address
+
+
+def receive(one, size):
+    got = b""
+    while len(got) < size:
+        piece = one.recv(size - len(got))
+        if not piece:
+            break
+        got += piece
+    return got
+
+
+def is_closed(one):
+    try:
+        while one.recv(65536):
+            pass
+        return True
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def memory():
+    with open("/proc/%d/status" % PID, encoding="ascii") as file:
+        return int(next(line for line in file if line.startswith("VmRSS:")).split()[1])
+
+
+def processor():
+    with open("/proc/%d/stat" % PID, encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def ask():
+    """Both sockets answer as ever, and soon."""
+    begin = time.monotonic()
+    one = connect("socketmap")
+    one.sendall(netstring(b"bad 10.77.0.3"))
+    must(receive(one, len(LISTED)) == LISTED, "the answer of the socketmap")
+    one = connect("policy")
+    one.sendall(question(b"10.77.0.3"))
+    must(receive(one, len(REFUSED)) == REFUSED, "the answer of the policy")
+    must(time.monotonic() - begin < 2, "the answers come at once")
+
+
+def pieces():
+    """A byte at a time, and many at once; attributes may have any length."""
+    one = connect("socketmap")
+    for byte in netstring(b"bad 10.77.0.3"):
+        one.sendall(bytes([byte]))
+        time.sleep(0.001)
+    must(receive(one, len(LISTED)) == LISTED, "the answer to pieces")
+    one.sendall(netstring(b"bad 10.77.0.3") * 500)
+    must(receive(one, 500 * len(LISTED)) == 500 * LISTED, "the answers to many")
+    one.sendall(netstring(b"bad " + b"x" * 99000) + netstring(b"bad 10.77.0.3"))
+    must(receive(one, len(NOT_FOUND) + len(LISTED)) == NOT_FOUND + LISTED, "the answers to a long key, and behind it")
+    one = connect("policy")
+    for byte in question(b"10.77.0.3"):
+        one.sendall(bytes([byte]))
+        time.sleep(0.001)
+    must(receive(one, len(REFUSED)) == REFUSED, "the answer to pieces")
+    one.sendall(question(b"10.77.0.3", b"sender=%s\n" % (b"x" * 3000000)))
+    must(receive(one, len(REFUSED)) == REFUSED, "the answer to a long attribute")
+    one.sendall(question(b"10.77.0.3" + b" " * 3000) + question(b"unknown") + b"request=smtpd_access_policy\n\n")
+    must(receive(one, 3 * len(UNLISTED)) == 3 * UNLISTED, "the answers without an address")
+    one.sendall(question(b"10.77.0.3") * 500)
+    one.shutdown(socket.SHUT_WR)
+    must(receive(one, 500 * len(REFUSED)) == 500 * REFUSED, "the answers to many, then the end")
+    must(is_closed(one), "the end")
+    ask()
+
+
+def wrong():
+    """What is no request ends the connection, without an answer."""
+    for name, text in (("socketmap", b"x"), ("socketmap", b":bad 10.77.0.3,"), ("socketmap", b"100001:"),
+                       ("socketmap", b"05:bad a,"), ("socketmap", b"5:bad ab,"), ("socketmap", b"-1:,"),
+                       ("socketmap", b"99999999999999999999:"), ("policy", b"nothing\n"),
+                       ("policy", b"request=other\nclient_address=10.77.0.3\n\n"), ("policy", b"GET / HTTP/1.0\n\n")):
+        one = connect(name)
+        one.sendall(text)
+        must(one.recv(100) == b"", "%s ends after %r" % (name, text))
+    one = connect("socketmap")
+    one.sendall(netstring(b"") + netstring(b"bad a\0b"))
+    got = b""
+    while not got.endswith(NOT_FOUND):
+        got += one.recv(100)
+    must(b":PERM '' is neither the name of a list nor a service" in got, "no name: %r" % got)
+
+
+def silent():
+    """Who asks and does not read costs little memory, no time, and nobody else waits."""
+    before, many = memory(), []
+    for name, text in (("socketmap", netstring(b"bad 10.77.0.3")), ("policy", question(b"10.77.0.3"))):
+        for _ in range(50):
+            one = connect(name)
+            one.setblocking(False)
+            try:
+                while True:
+                    one.send(text * 100)
+            except BlockingIOError:
+                many.append(one)
+    ask()
+    time.sleep(0.5)
+    must(memory() - before < 8192, "memory grew by %d KiB" % (memory() - before))
+    spent = processor()
+    time.sleep(1)
+    must(processor() - spent < 0.3, "it spends %.2f s a second" % (processor() - spent))
+    ask()
+
+
+def crowd():
+    """Idle ones do not shut others out: the one that has been silent for longest goes."""
+    first = connect("policy")
+    ask()
+    many = [connect("policy" if i % 2 else "socketmap") for i in range(GUESTS + 20)]
+    ask()
+    must(is_closed(first), "the oldest is gone")
+    many[-1].sendall(question(b"10.77.0.3"))
+    must(receive(many[-1], len(REFUSED)) == REFUSED, "the newest is answered")
+    must(memory() < 65536, "memory: %d KiB" % memory())
+
+
+{"pieces": pieces, "wrong": wrong, "silent": silent, "crowd": crowd}[TEST]()
