@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A mail server asks bloomd: Postfix by its socketmap and its policy delegation.
+# A mail server asks bloomd: Postfix by its socketmap and its policy delegation, rspamd by its multimap.
 # shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=mail.sh
@@ -376,6 +376,136 @@ t_configuration()
 		unavailable = DUNNO
 		mode = 0666
 	END
+}
+
+# A map of addresses and some of names. What counts once may not count again for each prefix that rspamd asks for, and a
+# comment changes no score.
+t_rspamd()
+{
+	lay rspamd
+	install_rspamd
+	cat >/etc/rspamd/local.d/multimap.conf <<-END
+		redis { servers = "$counters/query.sock"; }
+		LISTED_CLIENT { type = "ip"; map = "redis://bad"; score = 4; }
+		LISTED_SENDER { type = "from"; filter = "email:domain"; map = "redis://names"; score = 6; }
+		LISTED_LINK { type = "url"; map = "redis://names"; score = 3; }
+		ALLOWLISTED { type = "ip"; map = "redis://allow"; score = -5; }
+	END
+	printf '[api]\nquery-group = _rspamd\n' >"$T/bloomd.conf"
+	chmod 755 "$T"
+	agent
+	chmod 711 "$counters"
+	ctl -q add 192.0.2.7 198.51.100.0/24 2001:db8:1::/48 2001:db8:2::7 --list bad
+	ctl -q add 192.0.2.8 --list bad --comment 'GREAT:-100 and more'
+	ctl -q add 192.0.2.9 --list bad --comment '-50'
+	ctl -q add 192.0.2.10 2001:db8:2::10 --list other
+	ctl -q add evil.example.org --list names --comment '77'
+	start_rspamd
+	scan "" 192.0.2.1 a@partner.example "see http://www.partner.example.org/"
+	scan "LISTED_CLIENT=4.00" 192.0.2.7 a@partner.example
+	scan "LISTED_CLIENT=4.00" 198.51.100.99 a@partner.example
+	scan "LISTED_CLIENT=4.00" 2001:db8:2::7 a@partner.example
+	scan "LISTED_CLIENT=4.00" 2001:db8:1:2::9 a@partner.example
+	scan "LISTED_CLIENT=4.00" 192.0.2.8 a@partner.example
+	! grep -q GREAT "$T/out" || fail "the comment is a symbol: $(cat "$T/out")"
+	scan "LISTED_CLIENT=4.00" 192.0.2.9 a@partner.example
+	scan "" 192.0.2.10 a@partner.example
+	scan "" 2001:db8:2::10 a@partner.example
+	scan "LISTED_SENDER=6.00" 192.0.2.1 a@evil.example.org
+	scan "LISTED_SENDER=6.00" 192.0.2.1 a@mail.evil.example.org
+	scan "LISTED_LINK=3.00" 192.0.2.1 a@partner.example "see http://www.evil.example.org/page"
+	ctl -q allow add 192.0.2.7 --list allow
+	scan "ALLOWLISTED=-5.00 LISTED_CLIENT=4.00" 192.0.2.7 a@partner.example
+	ctl -q del 198.51.100.0/24
+	scan "" 198.51.100.99 a@partner.example
+	# Without the agent, mail goes on.
+	agent_ends KILL 137
+	scan "" 192.0.2.7 a@evil.example.org
+}
+
+# systemctl ...: what systemd would do with the services of the recipe.
+systemctl()
+{
+	case $* in
+	daemon-reload) ;;
+	"restart bloomd")
+		agent_ends
+		sed -n 's/^ExecStartPre=+//p' /etc/systemd/system/bloomd.service.d/*.conf | in_server sh -e
+		agent
+		;;
+	"restart rspamd") start_rspamd ;;
+	*) fail "systemctl $*" ;;
+	esac
+}
+
+# The recipe, from its first line to its last: what stands in a block with the name of a file in front is written there,
+# everything else is a command.
+t_recipe()
+{
+	local line number=0 file=""
+
+	lay postfix rspamd
+	install_postfix
+	install_rspamd
+	mkdir -p -m 0700 /run/xdp-bloom "$T/run"
+	mount --bind "$T/run" /run/xdp-bloom
+	counters=/run/xdp-bloom
+	cd "$T"
+	echo 8.8.8.8 >doubtful.txt
+	bloomd_file=/etc/xdp-bloom/bloomd.conf
+	mkdir -p /etc/xdp-bloom/bloomd.conf.d /etc/systemd/system/bloomd.service.d
+	ln -sf /etc/xdp-bloom/bloomd.conf "$T/bloomd.conf"
+	ln -sf /etc/xdp-bloom/bloomd.conf.d "$T/bloomd.conf.d"
+	: >"$bloomd_file"
+	ctl -q attach x0
+	agent
+	start_postfix
+	mail 10.77.0.3 "250 "
+	printf 'From: <someone@www.spam.example.org>\n\nsee http://www.spam.example.org/\n' >mail.eml
+	while IFS= read -r line; do
+		case $line in
+		'```'*) file="" ;;
+		'# /'*) file=${line#\# } && : >"$file" ;;
+		*)
+			if [[ -n $file ]]; then
+				printf '%s\n' "$line" >>"$file"
+			else
+				number=$((number + 1))
+				follow "$line"
+			fi
+			;;
+		esac
+	done < <(awk '/^```/ {inside = !inside; print "```"; next} inside' "$root/docs/recipes/mail-server.md")
+	[[ $number -ge 14 ]] || fail "the recipe has only $number commands"
+	passes 10.77.0.3
+	mail 10.77.0.3 "554 5.7.1 <unknown[10.77.0.3]>$refused 10.77.0.3 is on our list doubtful; call +1 555"
+	mail 10.77.0.4 "250 "
+	mail 10.77.0.4 "554 5.7.1 <a@spam.example.org>: Sender address rejected: spam.example.org is on our list" \
+		a@spam.example.org
+	mail 10.77.0.4 "250 " a@partner.example
+	scan "LISTED_CLIENT=4.00 LISTED_LINK=6.00 LISTED_SENDER=6.00" 203.0.113.7 someone@www.spam.example.org \
+		"see http://www.spam.example.org/"
+	scan "" 192.0.2.1 a@partner.example
+}
+
+# follow COMMAND: as somebody types it who follows the recipe.
+follow()
+{
+	local words
+
+	case $1 in
+	"bloomctl "*) eval "words=(${1#bloomctl })" && exits 0 "${words[@]}" ;;
+	"bloomd "*) eval "words=(${1#bloomd })" && "$bloomd" --config "$T/bloomd.conf" "${words[@]}" ;;
+	"systemctl "*) eval "$1" ;;
+	*) in_server bash -c "$1" >"$T/out" 2>&1 || fail "$1: $(cat "$T/out")" ;;
+	esac
+	case $1 in
+	# Of addresses for examples and in private networks import takes none.
+	"bloomctl import"*) ctl -q add 203.0.113.7 10.77.0.3 --list doubtful ;;
+	"postmap -q 203"*) says '^REJECT 203.0.113.7 is on our list doubtful; call' ;;
+	"postmap -q someone"*) says '^REJECT www.spam.example.org is on our list spamdomains' ;;
+	"rspamc "*) says '^Symbol: LISTED_CLIENT \(4.00\)' ;;
+	esac
 }
 
 run_tests
