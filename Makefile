@@ -24,7 +24,7 @@ PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 # Of bloomd alone.
 AGENT_PACKAGES := libsystemd inih libmicrohttpd
 # Of bloomd-fetch alone: nothing else of ours talks to servers.
-FETCH_PACKAGES := libcurl libseccomp zlib
+FETCH_PACKAGES := libcurl libseccomp zlib jansson
 
 # Some tests have formats in tables.
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes \

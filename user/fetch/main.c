@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomd-fetch: fetches one feed for bloomd, which starts it with a request, and gives it the place
+/* bloomd-fetch: asks one server for bloomd, which starts it with a request, and gives it the place
  * for its answer. It has no rights and no files when it meets the network: user/fetch/sandbox.h. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
+#include "fetch/credentials.h"
+#include "fetch/decisions.h"
 #include "fetch/localfile.h"
 #include "fetch/result.h"
 #include "fetch/sandbox.h"
@@ -18,33 +23,67 @@ static bool read_request(struct fetch_request *request)
 	    request->magic != FETCH_MAGIC)
 		return false;
 	close(FETCH_REQUEST_FD);
-	return fetch_text_ok(request->url, sizeof(request->url)) &&
+	return request->kind < FETCH_KINDS && fetch_text_ok(request->url, sizeof(request->url)) &&
 	       memchr(request->ca, '\0', sizeof(request->ca)) &&
+	       memchr(request->key_file, '\0', sizeof(request->key_file)) &&
+	       memchr(request->cert, '\0', sizeof(request->cert)) &&
+	       memchr(request->cert_key, '\0', sizeof(request->cert_key)) &&
+	       memchr(request->socket, '\0', sizeof(request->socket)) &&
+	       memchr(request->post, '\0', sizeof(request->post)) &&
 	       fetch_text_ok(request->etag, sizeof(request->etag)) &&
 	       fetch_text_ok(request->modified, sizeof(request->modified));
 }
 
+/* All that needs files or rights. */
+static bool prepare(const struct fetch_request *request, struct credentials *credentials,
+		    int *decisions, struct fetch_result *result)
+{
+	*decisions = -1;
+	if (!transfer_prepare(request, result) || !credentials_read(request, credentials, result))
+		return false;
+	if (request->kind != FETCH_DECISIONS)
+		return true;
+	/* Its hash tables want a random number, and the sandbox has no /dev/urandom. */
+	json_object_seed(0);
+	*decisions = memfd_create("decisions", MFD_CLOEXEC);
+	if (*decisions < 0)
+		result_set(result, FETCH_FAILED, "cannot make a file in memory");
+	return *decisions >= 0;
+}
+
+static void convert(int decisions, struct fetch_result *result)
+{
+	const char *wrong = decisions_convert(decisions, FETCH_BODY_FD, &result->bytes);
+
+	if (wrong)
+		result_set(result, FETCH_CORRUPT, "%s", wrong);
+}
+
 static void fetch(const struct fetch_request *request, struct fetch_result *result)
 {
+	static struct credentials credentials;
 	bool local = !strncmp(request->url, "file:", 5);
+	int decisions = -1;
 	struct body body;
 	const char *failed;
 
-	if (!local && !transfer_prepare(request, result))
+	if (!local && !prepare(request, &credentials, &decisions, result))
 		return;
-	failed = sandbox_wanted() ? sandbox_enter(request->max_bytes) : NULL;
+	failed = sandbox_wanted() ? sandbox_enter(request->max_bytes, *request->socket) : NULL;
 	if (failed) {
 		result_set(result, FETCH_FAILED, "%s", failed);
 		return;
 	}
 	if (taken_over(result))
 		return;
-	body_begin(&body, FETCH_BODY_FD, request->max_bytes);
+	body_begin(&body, decisions < 0 ? FETCH_BODY_FD : decisions, request->max_bytes);
 	if (local)
 		localfile_run(request, &body, result);
 	else
-		transfer_run(request, &body, result);
+		transfer_run(request, &credentials, &body, result);
 	body_free(&body);
+	if (decisions >= 0 && result->outcome == FETCH_TAKEN)
+		convert(decisions, result);
 }
 
 int main(void)
@@ -55,7 +94,8 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	if (!read_request(&request)) {
-		fputs("bloomd-fetch: bloomd starts this program, for one feed at a time\n", stderr);
+		fputs("bloomd-fetch: bloomd starts this program, for one answer at a time\n",
+		      stderr);
 		return 2;
 	}
 	fetch(&request, &result);

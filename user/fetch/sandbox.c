@@ -6,7 +6,6 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -123,7 +122,7 @@ static const char *drop_files(bool needed)
 	return done ? NULL : failed;
 }
 
-const char *sandbox_enter(uint64_t max_bytes)
+const char *sandbox_enter(uint64_t max_bytes, bool connected)
 {
 	pid_t parent = getppid();
 	const char *failed;
@@ -140,5 +139,5 @@ const char *sandbox_enter(uint64_t max_bytes)
 		failed = "cannot end with its parent";
 	if (!failed)
 		failed = drop_files(!other);
-	return failed ?: syscalls_restrict();
+	return failed ?: syscalls_restrict(connected);
 }

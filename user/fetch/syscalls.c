@@ -35,7 +35,6 @@ static const int plain[] = {
 	SCMP_SYS(faccessat),
 	SCMP_SYS(faccessat2),
 	/* the network */
-	SCMP_SYS(connect),
 	SCMP_SYS(getsockname),
 	SCMP_SYS(getpeername),
 	SCMP_SYS(getsockopt),
@@ -102,19 +101,35 @@ static const struct conditional conditional[] = {
 	{SCMP_SYS(mmap), MASKED(2, PROT_EXEC, 0)},
 	{SCMP_SYS(mprotect), MASKED(2, PROT_EXEC, 0)},
 	{SCMP_SYS(clone), MASKED(0, CLONE_THREAD, CLONE_THREAD)},
-	{SCMP_SYS(socket), EQUAL(0, AF_INET)},
-	{SCMP_SYS(socket), EQUAL(0, AF_INET6)},
 	/* A datagram socket of a pair could still be connected to another. */
 	{SCMP_SYS(socketpair), MASKED(1, 0xf, SOCK_STREAM)},
 	{SCMP_SYS(ioctl), EQUAL(1, FIONBIO)},
 	{SCMP_SYS(ioctl), EQUAL(1, FIONREAD)},
 };
 
+static const struct conditional sockets[] = {
+	{SCMP_SYS(socket), EQUAL(0, AF_INET)},
+	{SCMP_SYS(socket), EQUAL(0, AF_INET6)},
+};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static int fill(scmp_filter_ctx filter)
+/* libcurl 7.88 connects also a socket that it is told to be connected: the call succeeds, and
+ * nothing happens. */
+static int fill_network(scmp_filter_ctx filter, bool connected)
 {
-	int error = 0;
+	int error = seccomp_rule_add(filter, connected ? SCMP_ACT_ERRNO(0) : SCMP_ACT_ALLOW,
+				     SCMP_SYS(connect), 0);
+
+	for (size_t i = 0; !error && !connected && i < COUNT(sockets); i++)
+		error = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, sockets[i].call, 1,
+					       &sockets[i].condition);
+	return error;
+}
+
+static int fill(scmp_filter_ctx filter, bool connected)
+{
+	int error = fill_network(filter, connected);
 
 	for (size_t i = 0; !error && i < COUNT(plain); i++)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, plain[i], 0);
@@ -125,10 +140,10 @@ static int fill(scmp_filter_ctx filter)
 	return error ?: seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
-const char *syscalls_restrict(void)
+const char *syscalls_restrict(bool connected)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int error = filter ? fill(filter) : -ENOMEM;
+	int error = filter ? fill(filter, connected) : -ENOMEM;
 
 	if (!error)
 		error = seccomp_load(filter);

@@ -22,6 +22,7 @@
 
 struct transfer {
 	const struct fetch_request *request;
+	const struct credentials *credentials;
 	struct body *body;
 	struct fetch_result *result;
 	CURL *curl;
@@ -69,6 +70,9 @@ bool transfer_prepare(const struct fetch_request *request, struct fetch_result *
 {
 	const char *path = *request->ca ? request->ca : SYSTEM_CA;
 
+	/* Without redirects, what begins in the clear stays so, and needs nothing of TLS. */
+	if (request->kind != FETCH_LIST && is_http(request->url))
+		return !curl_global_init(CURL_GLOBAL_NOTHING);
 	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
 		result_set(result, FETCH_FAILED, "libcurl does not start");
 		return false;
@@ -164,12 +168,60 @@ static struct curl_slist *add_header(struct curl_slist *list, const char *name, 
 	return curl_slist_append(list, line) ?: list;
 }
 
-static struct curl_slist *headers_of(const struct fetch_request *request)
+static struct curl_slist *headers_of(const struct fetch_request *request,
+				     const struct credentials *credentials)
 {
 	struct curl_slist *list = add_header(NULL, "Accept-Encoding", "gzip");
 
 	list = add_header(list, "If-None-Match", request->etag);
-	return add_header(list, "If-Modified-Since", request->modified);
+	list = add_header(list, "If-Modified-Since", request->modified);
+	list = add_header(list, "X-Api-Key", credentials->key);
+	return request->kind == FETCH_POST ? add_header(list, "Content-Type", "application/json")
+					   : list;
+}
+
+/* The socket that is connected already, whatever host the URL names. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	const struct credentials *credentials = context;
+
+	(void)purpose;
+	(void)address;
+	return dup(credentials->socket);
+}
+
+static int socket_is_connected(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+	(void)context;
+	(void)fd;
+	(void)purpose;
+	return CURL_SOCKOPT_ALREADY_CONNECTED;
+}
+
+/* For a server that knows us. */
+static CURLcode set_up_known(const struct transfer *transfer)
+{
+	const struct credentials *known = transfer->credentials;
+	struct curl_blob cert = {known->cert, known->cert_size, CURL_BLOB_NOCOPY};
+	struct curl_blob cert_key = {known->cert_key, known->cert_key_size, CURL_BLOB_NOCOPY};
+	CURL *curl = transfer->curl;
+	CURLcode bad = 0;
+
+#define SET(option, value) bad = bad ?: curl_easy_setopt(curl, option, value)
+	SET(CURLOPT_PROXY, "");
+	if (known->cert) {
+		SET(CURLOPT_SSLCERT_BLOB, &cert);
+		SET(CURLOPT_SSLKEY_BLOB, &cert_key);
+	}
+	if (known->socket >= 0) {
+		SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+		SET(CURLOPT_OPENSOCKETDATA, known);
+		SET(CURLOPT_SOCKOPTFUNCTION, socket_is_connected);
+	}
+	if (transfer->request->kind == FETCH_POST)
+		SET(CURLOPT_POSTFIELDS, transfer->request->post);
+#undef SET
+	return bad;
 }
 
 static bool set_up(struct transfer *transfer, struct curl_slist *headers)
@@ -202,6 +254,8 @@ static bool set_up(struct transfer *transfer, struct curl_slist *headers)
 	SET(CURLOPT_WRITEFUNCTION, on_body);
 	SET(CURLOPT_WRITEDATA, transfer);
 #undef SET
+	if (!bad && transfer->request->kind != FETCH_LIST)
+		bad = set_up_known(transfer);
 	return !bad;
 }
 
@@ -284,17 +338,21 @@ static void judge(struct transfer *transfer)
 	result->content_time = date > 0 ? date : 0;
 	if (result->status == 200)
 		judge_body(transfer);
+	else if (result->status == 201 && transfer->request->kind == FETCH_POST)
+		result_set(result, FETCH_TAKEN, "%s", "");
 	else if (result->status == 304 && asked)
 		result_set(result, FETCH_UNCHANGED, "%s", "");
 	else
 		result_set(result, FETCH_HTTP, "HTTP status %u", result->status);
 }
 
-/* Where a redirect leads, or NULL after any other answer. */
+/* Where a redirect leads, or NULL after any other answer. A key goes nowhere else. */
 static const char *redirect_of(struct transfer *transfer)
 {
 	char *target = NULL;
 
+	if (transfer->request->kind != FETCH_LIST)
+		return NULL;
 	curl_easy_getinfo(transfer->curl, CURLINFO_REDIRECT_URL, &target);
 	return status_of(transfer) / 100 == 3 ? target : NULL;
 }
@@ -346,12 +404,15 @@ static void request_all(struct transfer *transfer)
 		judge(transfer);
 }
 
-void transfer_run(const struct fetch_request *request, struct body *body,
-		  struct fetch_result *result)
+void transfer_run(const struct fetch_request *request, const struct credentials *credentials,
+		  struct body *body, struct fetch_result *result)
 {
-	struct transfer transfer = {
-		.request = request, .body = body, .result = result, .curl = curl_easy_init()};
-	struct curl_slist *headers = headers_of(request);
+	struct transfer transfer = {.request = request,
+				    .credentials = credentials,
+				    .body = body,
+				    .result = result,
+				    .curl = curl_easy_init()};
+	struct curl_slist *headers = headers_of(request, credentials);
 
 	if (!transfer.curl || !set_up(&transfer, headers))
 		result_set(result, FETCH_FAILED, "libcurl refuses its options");

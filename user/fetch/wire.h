@@ -18,21 +18,37 @@ enum {
 
 #define FETCH_URL_MAX	 2048 /* bytes, terminators included */
 #define FETCH_PATH_MAX	 4096
+#define FETCH_POST_MAX	 2048
+#define FETCH_SOCKET_MAX 108 /* as of struct sockaddr_un */
 #define FETCH_HEADER_MAX 256
 #define FETCH_DETAIL_MAX 256
 
 #define FETCH_MAGIC 0x78626632
+
+enum fetch_kind {
+	FETCH_LIST,	 /* the body is handed over as it is */
+	FETCH_DECISIONS, /* it is JSON of CrowdSec, and becomes records: fetch/record.h */
+	FETCH_POST,	 /* sends `post`; the body of the answer says nothing */
+	FETCH_KINDS,
+};
 
 struct fetch_request {
 	uint32_t magic;
 	uint32_t seconds;   /* that all of it may take */
 	uint64_t max_bytes; /* of the body, as it comes and decompressed */
 	uint32_t accept_unframed;
-	uint32_t pad;
+	uint32_t kind; /* enum fetch_kind */
 	char url[FETCH_URL_MAX];
 	char ca[FETCH_PATH_MAX];	 /* file of certificates; "": those of the system */
 	char etag[FETCH_HEADER_MAX];	 /* of the last good answer; "": none */
 	char modified[FETCH_HEADER_MAX]; /* its Last-Modified */
+	/* Not of lists; "": there is none. Redirects are not followed then, nor proxies asked. */
+	char key_file[FETCH_PATH_MAX]; /* has the key to send */
+	char cert[FETCH_PATH_MAX];     /* file of a client certificate, and of its key */
+	char cert_key[FETCH_PATH_MAX];
+	char socket[FETCH_SOCKET_MAX]; /* path of a socket that is asked instead of the URL's host
+					*/
+	char post[FETCH_POST_MAX];     /* JSON, with FETCH_POST */
 };
 
 /* X(SYMBOL, name in states and metrics) */
@@ -51,7 +67,8 @@ struct fetch_request {
 	X(FETCH_REDIRECT_REFUSED, "redirect")	     /* to a weaker or local scheme */             \
 	X(FETCH_REDIRECT_LOOP, "too-many-redirects") /* more than FETCH_REDIRECTS */               \
 	X(FETCH_HTTP, "http-error")		     /* any other status */                        \
-	X(FETCH_NO_FILE, "no-file")		     /* a file: URL that cannot be read */
+	X(FETCH_NO_FILE, "no-file")		     /* a file: URL that cannot be read */         \
+	X(FETCH_NO_KEY, "no-key")		     /* nor a file with a key or certificate */
 
 enum fetch_outcome {
 #define FETCH_SYMBOL(symbol, name) symbol,
