@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/paths.h"
+#include "bloomd/crowdsec/csconfig.h"
 #include "bloomd/feeds/feedconfig.h"
 #include "bloomd/base/listen.h"
 #include "bloomd/postfix/postfixconfig.h"
@@ -32,10 +33,13 @@ static int set_known_save(struct config *config, const char *value)
 
 static const struct config_key known_keys[] = {{"save", set_known_save}, {0}};
 
-static const struct config_section sections[] = {
-	{"api", api_keys, NULL},	 {"http", http_keys, NULL},
-	{"known", known_keys, NULL},	 {"feed", feed_keys, feed_config_begin},
-	{"postfix", postfix_keys, NULL}, {0}};
+static const struct config_section sections[] = {{"api", api_keys, NULL},
+						 {"http", http_keys, NULL},
+						 {"known", known_keys, NULL},
+						 {"feed", feed_keys, feed_config_begin},
+						 {"postfix", postfix_keys, NULL},
+						 {CONFIG_CROWDSEC, crowdsec_keys, NULL},
+						 {0}};
 
 /* The word of a section "feed NAME"; NULL: the name is not that of the section. */
 static const char *word_of(const struct config_section *section, const char *name)
@@ -233,9 +237,9 @@ int config_read(const char *file, bool needed, struct config **out)
 	int error = config ? read_all(file, needed, config) : xb_out_of_memory();
 
 	if (!error) {
-		error = feed_config_check(config);
-		if (!error)
-			error = postfix_config_check(&config->postfix);
+		error = feed_config_check(config)
+				?: postfix_config_check(&config->postfix)
+				?: crowdsec_config_check(config);
 		if (error)
 			xb_error_prefix(error, "%s", file);
 	}
@@ -256,5 +260,6 @@ void config_free(struct config *config)
 	free(config->http_listen);
 	postfix_config_free(&config->postfix);
 	feed_config_free(config->feeds);
+	crowdsec_config_free(config->crowdsec);
 	free(config);
 }

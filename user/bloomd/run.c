@@ -16,6 +16,7 @@
 #include "bloomd/api/api.h"
 #include "bloomd/configfile.h"
 #include "bloomd/control.h"
+#include "bloomd/crowdsec/crowdsec.h"
 #include "bloomd/events/events.h"
 #include "bloomd/expiry.h"
 #include "bloomd/feeds/feeds.h"
@@ -39,6 +40,7 @@ struct running {
 	struct api *api;
 	struct postfix *postfix;
 	struct feeds *feeds;
+	struct crowdsec *crowdsec;
 	struct control *control;
 	struct http *http;
 	struct events *events;
@@ -67,6 +69,8 @@ static int reload(sd_event_source *source, const struct signalfd_siginfo *info, 
 
 		running->config = config;
 		running->agent.config = config;
+		if (crowdsec_reload(&running->agent, &running->crowdsec))
+			log_error("crowdsec");
 		feeds_reload(running->feeds);
 		if (api_reload(running->api))
 			log_error("the sockets");
@@ -126,7 +130,8 @@ static void answer_control(void *context, char *request, char reply[XB_CONTROL_L
 		return;
 	}
 	name += *name == ' ';
-	count = feeds_update(running->feeds, *name ? name : NULL);
+	count = feeds_update(running->feeds, *name ? name : NULL) +
+		crowdsec_update(running->crowdsec, *name ? name : NULL);
 	if (count || !*name)
 		snprintf(reply, XB_CONTROL_LINE, "ok %u", count);
 	else
@@ -185,6 +190,8 @@ static int start(struct running *running)
 	if (!error)
 		error = feeds_start(&running->agent, &running->feeds);
 	if (!error)
+		error = crowdsec_start(&running->agent, &running->crowdsec);
+	if (!error)
 		error = control_start(&running->agent, answer_control, running, &running->control);
 	if (!error)
 		error = http_start(&running->agent, &running->http);
@@ -200,6 +207,7 @@ static void stop(struct running *running)
 	known_stop(running->known);
 	events_stop(running->events);
 	control_stop(running->control);
+	crowdsec_stop(running->crowdsec);
 	feeds_stop(running->feeds);
 	postfix_stop(running->postfix);
 	api_stop(running->api);

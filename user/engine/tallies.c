@@ -80,6 +80,17 @@ static const struct {
 				     XB_TALLY_COUNTER,
 				     {"cause"}},
 				    32},
+	[XB_TALLY_CROWDSEC_RESYNCS] = {{"crowdsec_resyncs_total",
+					"Requests for all decisions of CrowdSec, by cause.",
+					XB_TALLY_COUNTER,
+					{"cause"}},
+				       8},
+	[XB_TALLY_CROWDSEC_LEFT_OUT] = {{"crowdsec_left_out_total",
+					 "Decisions of CrowdSec that are not enforced, as often as "
+					 "they came, by why.",
+					 XB_TALLY_COUNTER,
+					 {"why"}},
+					8},
 };
 
 #define OTHER "_other" /* has the first cell of a family with labels */

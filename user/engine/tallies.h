@@ -16,16 +16,18 @@
 /* The families; tallies.c has the table of their names, labels and sizes. Append a family there and
  * here, and docs/agent.md lists it. */
 enum xb_tally {
-	XB_TALLY_API_REQUESTS,	 /* {command,outcome} */
-	XB_TALLY_COMMIT_SECONDS, /* histogram, {} */
-	XB_TALLY_EXPIRED,	 /* {} */
-	XB_TALLY_FEED_FETCHES,	 /* {feed,outcome} */
-	XB_TALLY_FEED_REFUSALS,	 /* {feed,guard} */
-	XB_TALLY_FEED_SUCCESS,	 /* gauge {feed}: seconds since 1970 */
-	XB_TALLY_FEED_CONTENT,	 /* gauge {feed}: seconds since 1970 */
-	XB_TALLY_FEED_ENTRIES,	 /* gauge {feed} */
-	XB_TALLY_FEED_PERIOD,	 /* gauge {feed}: seconds */
-	XB_TALLY_FLEET_RESYNCS,	 /* {cause} */
+	XB_TALLY_API_REQUESTS,	    /* {command,outcome} */
+	XB_TALLY_COMMIT_SECONDS,    /* histogram, {} */
+	XB_TALLY_EXPIRED,	    /* {} */
+	XB_TALLY_FEED_FETCHES,	    /* {feed,outcome} */
+	XB_TALLY_FEED_REFUSALS,	    /* {feed,guard} */
+	XB_TALLY_FEED_SUCCESS,	    /* gauge {feed}: seconds since 1970 */
+	XB_TALLY_FEED_CONTENT,	    /* gauge {feed}: seconds since 1970 */
+	XB_TALLY_FEED_ENTRIES,	    /* gauge {feed} */
+	XB_TALLY_FEED_PERIOD,	    /* gauge {feed}: seconds */
+	XB_TALLY_FLEET_RESYNCS,	    /* {cause} */
+	XB_TALLY_CROWDSEC_RESYNCS,  /* {cause} */
+	XB_TALLY_CROWDSEC_LEFT_OUT, /* {why} */
 	XB_TALLIES,
 };
 

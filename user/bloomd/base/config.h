@@ -27,6 +27,10 @@ struct postfix_config {
 };
 
 struct feed_config;
+struct crowdsec_config;
+
+/* Name of the bouncer among the feeds, and of its list, unless the configuration names it. */
+#define CONFIG_CROWDSEC "crowdsec"
 
 /* All of it; unset values are zero or NULL. */
 struct config {
@@ -36,6 +40,7 @@ struct config {
 	uint32_t known_save;	   /* seconds between two saves of known sources; 0: the default */
 	struct feed_config *feeds; /* the first of them */
 	struct feed_config *feed;  /* whose section is being read */
+	struct crowdsec_config *crowdsec; /* NULL: there is no such section */
 };
 
 /* Sets the key of a section from its text. Returns 0, or an error with its message (the caller puts

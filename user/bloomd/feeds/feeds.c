@@ -460,6 +460,13 @@ static void remove_feed(struct feed *feed)
 	feed->phase = WAITS;
 }
 
+/* The bouncer keeps its state beside those of the feeds; without one in the configuration, it is a
+ * feed that was removed. */
+static bool is_of_crowdsec(const struct feeds *feeds, const char *name)
+{
+	return feeds->agent->config->crowdsec && !strcmp(name, CONFIG_CROWDSEC);
+}
+
 /* Of feeds that were removed while bloomd did not run, too. */
 static void find_removed(struct feeds *feeds)
 {
@@ -471,7 +478,8 @@ static void find_removed(struct feeds *feeds)
 	for (size_t i = 0; i < count; i++) {
 		struct feed *feed = find(feeds, states[i].name);
 
-		if (feed_config_find(feeds->agent->config, states[i].name))
+		if (feed_config_find(feeds->agent->config, states[i].name) ||
+		    is_of_crowdsec(feeds, states[i].name))
 			continue;
 		if (!feed)
 			feed = add(feeds, &states[i]);

@@ -94,38 +94,41 @@ static int open_file(const char *url)
 	return xb_system_error(0, "cannot read %s: somebody writes it", path);
 }
 
-static int write_request(struct fetcher *fetcher, const struct feed_config *feed,
+static void fill_request(struct fetch_request *request, const struct feed_config *feed,
 			 const struct xb_feed_state *state, bool conditional)
 {
-	struct fetch_request request = {
+	*request = (struct fetch_request){
 		.magic = FETCH_MAGIC,
 		.seconds = feed->time_limit,
 		.max_bytes = feed->max_bytes,
 		/* The last line shows that the body is whole. */
 		.accept_unframed = feed->accept_unframed || feed->end,
 	};
-
-	snprintf(request.url, sizeof(request.url), "%s", feed->url);
-	snprintf(request.ca, sizeof(request.ca), "%s", feed->ca ?: "");
+	snprintf(request->url, sizeof(request->url), "%s", feed->url);
+	snprintf(request->ca, sizeof(request->ca), "%s", feed->ca ?: "");
 	if (conditional && fetch_text_ok(state->etag, sizeof(state->etag)))
-		memcpy(request.etag, state->etag, sizeof(request.etag));
+		memcpy(request->etag, state->etag, sizeof(request->etag));
 	if (conditional && fetch_text_ok(state->modified, sizeof(state->modified)))
-		memcpy(request.modified, state->modified, sizeof(request.modified));
-	return pwrite(fetcher->request, &request, sizeof(request), 0) == sizeof(request)
-		       ? 0
-		       : xb_system_error(errno, "cannot write a request");
+		memcpy(request->modified, state->modified, sizeof(request->modified));
 }
 _Static_assert(XB_FEED_TEXT == FETCH_HEADER_MAX, "headers are kept whole");
 
-static int make_files(struct fetcher *fetcher, const struct feed_config *feed)
+static int write_request(struct fetcher *fetcher, const struct fetch_request *request)
+{
+	return pwrite(fetcher->request, request, sizeof(*request), 0) == sizeof(*request)
+		       ? 0
+		       : xb_system_error(errno, "cannot write a request");
+}
+
+static int make_files(struct fetcher *fetcher, const char *url)
 {
 	fetcher->request = make_memory("request");
 	fetcher->result = fetcher->request < 0 ? -1 : make_memory("result");
 	fetcher->body = fetcher->result < 0 ? -1 : make_memory("body");
 	if (fetcher->body < 0)
 		return -EIO;
-	if (!strncmp(feed->url, "file:", 5)) {
-		fetcher->file = open_file(feed->url);
+	if (!strncmp(url, "file:", 5)) {
+		fetcher->file = open_file(url);
 		return fetcher->file < 0 ? fetcher->file : 0;
 	}
 	return 0;
@@ -288,9 +291,8 @@ static int run(struct agent *agent, struct fetcher *fetcher, uint32_t seconds)
 	return error < 0 ? xb_system_error(-error, "cannot watch a process") : 0;
 }
 
-int fetcher_start(struct agent *agent, const struct feed_config *feed,
-		  const struct xb_feed_state *state, bool conditional, fetcher_done *done,
-		  void *context, struct fetcher **out)
+int fetcher_ask(struct agent *agent, const struct fetch_request *request, fetcher_done *done,
+		void *context, struct fetcher **out)
 {
 	struct fetcher *fetcher = calloc(1, sizeof(*fetcher));
 	int error;
@@ -298,22 +300,38 @@ int fetcher_start(struct agent *agent, const struct feed_config *feed,
 	*out = fetcher;
 	if (!fetcher)
 		return xb_out_of_memory();
-	*fetcher = (struct fetcher){.max_bytes = feed->max_bytes,
+	*fetcher = (struct fetcher){.max_bytes = request->max_bytes,
 				    .done = done,
 				    .context = context,
 				    .request = -1,
 				    .result = -1,
 				    .body = -1,
 				    .file = -1};
-	error = make_files(fetcher, feed);
+	error = make_files(fetcher, request->url);
 	if (!error)
-		error = write_request(fetcher, feed, state, conditional);
+		error = write_request(fetcher, request);
 	if (!error)
-		error = run(agent, fetcher, feed->time_limit);
+		error = run(agent, fetcher, request->seconds);
 	if (error) {
 		fetcher_stop(fetcher);
 		*out = NULL;
 	}
+	return error;
+}
+
+int fetcher_start(struct agent *agent, const struct feed_config *feed,
+		  const struct xb_feed_state *state, bool conditional, fetcher_done *done,
+		  void *context, struct fetcher **out)
+{
+	struct fetch_request *request = malloc(sizeof(*request));
+	int error;
+
+	*out = NULL;
+	if (!request)
+		return xb_out_of_memory();
+	fill_request(request, feed, state, conditional);
+	error = fetcher_ask(agent, request, done, context, out);
+	free(request);
 	return error;
 }
 

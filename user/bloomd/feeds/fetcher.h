@@ -27,6 +27,10 @@ int fetcher_start(struct agent *agent, const struct feed_config *feed,
 		  const struct xb_feed_state *state, bool conditional, fetcher_done *done,
 		  void *context, struct fetcher **fetcher);
 
+/* The same for any request. */
+int fetcher_ask(struct agent *agent, const struct fetch_request *request, fetcher_done *done,
+		void *context, struct fetcher **fetcher);
+
 /* Ends the process, if it still runs, and frees it. Also after done(). */
 void fetcher_stop(struct fetcher *fetcher);
 

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What answers of CrowdSec change: beside a simple reckoning over random answers, and case by case.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "bloomd/crowdsec/bans.h"
+#include "support/random.h"
+
+#define NOW  1000000
+#define MOST 64
+
+/* --- answers --- */
+
+static struct {
+	struct fetch_records head;
+	struct fetch_record record[MOST];
+} bytes;
+
+static void begin(void)
+{
+	memset(&bytes, 0, sizeof(bytes));
+	bytes.head.magic = FETCH_RECORDS_MAGIC;
+}
+
+static void say(uint64_t id, const char *value, int64_t seconds, bool deleted)
+{
+	struct fetch_record *record = &bytes.record[bytes.head.count++];
+
+	*record = (struct fetch_record){.id = id, .duration = seconds * 1000, .deleted = deleted};
+	snprintf(record->value, sizeof(record->value), "%s", value);
+}
+
+static size_t size_of_bytes(void)
+{
+	return sizeof(bytes.head) + bytes.head.count * sizeof(bytes.record[0]);
+}
+
+static struct bans bans;
+static struct ban_changes changes;
+
+static void take(uint32_t now, unsigned int takes)
+{
+	struct ban_answer answer;
+	struct bans after;
+
+	free(changes.item);
+	assert_int_equal(ban_answer_read(&bytes, size_of_bytes(), (int64_t)now * 1000, &answer), 0);
+	assert_int_equal(bans_merge(&bans, &answer, now, takes, &after, &changes), 0);
+	bans_free(&bans);
+	bans = after;
+	ban_answer_free(&answer);
+	begin();
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	bans_free(&bans);
+	free(changes.item);
+	changes = (struct ban_changes){0};
+	begin();
+	return 0;
+}
+
+/* "192.0.2.1 +60! 192.0.2.2 -!": entries, until how long after NOW, "-" not at all, "!" exactly. */
+static void must_change(const char *wanted)
+{
+	char text[4096] = "";
+
+	for (size_t i = 0; i < changes.count; i++) {
+		const struct xb_patch_item *item = &changes.item[i];
+		char entry[XB_ENTRY_TEXT], until[32] = "-";
+
+		if (item->until)
+			snprintf(until, sizeof(until), "+%d", (int)(item->until - NOW));
+		sprintf(text + strlen(text), "%s%s %s%s", *text ? " " : "",
+			xb_entry_format(&item->entry, entry), until, item->exact ? "!" : "");
+	}
+	assert_string_equal(text, wanted);
+}
+
+#define ALL (BANS_ADDED | BANS_DELETED)
+
+static void one_after_another(void **state)
+{
+	(void)state;
+	say(1, "192.0.2.2", 60, false);
+	say(2, "192.0.2.1", 60, false);
+	say(3, "192.0.2.1", 90, false);
+	take(NOW, ALL | BANS_WHOLE);
+	must_change("192.0.2.1 +90 192.0.2.2 +60");
+	assert_int_equal(bans_entries(&bans), 2);
+	take(NOW, ALL);
+	must_change("");
+	/* The other decision goes on. */
+	say(3, "192.0.2.1", -1, true);
+	take(NOW, ALL);
+	must_change("192.0.2.1 +60!");
+	say(2, "192.0.2.1", -1, true);
+	say(4, "192.0.2.2", 120, false);
+	take(NOW, ALL);
+	must_change("192.0.2.1 -! 192.0.2.2 +120");
+	/* Whole answers say all that goes on, not only what they have. */
+	take(NOW, ALL | BANS_WHOLE);
+	must_change("192.0.2.2 +120");
+	/* Deletions first. */
+	say(1, "192.0.2.2", -1, true);
+	say(4, "192.0.2.2", -1, true);
+	say(5, "192.0.2.2", 30, false);
+	take(NOW, ALL);
+	must_change("192.0.2.2 +30!");
+	/* By itself. */
+	take(NOW + 30, ALL | BANS_WHOLE);
+	must_change("");
+	assert_int_equal(bans.count, 0);
+}
+
+static void numbers_and_entries(void **state)
+{
+	(void)state;
+	say(1, "192.0.2.1", 60, false);
+	take(NOW, ALL);
+	/* The number of another entry, and an entry by another number. */
+	say(1, "192.0.2.9", -1, true);
+	say(2, "192.0.2.1", -1, true);
+	take(NOW, ALL);
+	must_change("192.0.2.9 -!");
+	say(1, "192.0.2.1/32", -1, true);
+	take(NOW, ALL);
+	must_change("192.0.2.1 -!");
+}
+
+static void what_comes_later(void **state)
+{
+	(void)state;
+	say(1, "192.0.2.1", 60, false);
+	take(NOW, ALL);
+	/* An answer that took a little longer tells the same. */
+	say(1, "192.0.2.1", 60, false);
+	take(NOW + 4, ALL);
+	must_change("");
+	say(1, "192.0.2.1", 90, false);
+	take(NOW, ALL);
+	must_change("192.0.2.1 +90");
+	/* Shortened without a deletion: what the list has stays if it is longer. */
+	say(1, "192.0.2.1", 10, false);
+	take(NOW, ALL);
+	must_change("192.0.2.1 +10");
+	say(1, "192.0.2.1", -10, false);
+	take(NOW, ALL);
+	must_change("");
+}
+
+static void halves(void **state)
+{
+	(void)state;
+	say(1, "192.0.2.1", 60, false);
+	take(NOW, ALL);
+	say(1, "192.0.2.1", -1, true);
+	say(2, "192.0.2.2", 60, false);
+	take(NOW, BANS_ADDED);
+	must_change("192.0.2.2 +60");
+	say(1, "192.0.2.1", -1, true);
+	say(3, "192.0.2.3", 60, false);
+	take(NOW, BANS_DELETED);
+	must_change("192.0.2.1 -!");
+}
+
+static void values(void **state)
+{
+	struct ban_answer answer;
+	struct bans after;
+
+	(void)state;
+	say(1, "20.1.2.3/8", 1, false);
+	say(1, "::ffff:7.7.7.7", 1, false);
+	say(1, "2001:db8::1/32", 1, false);
+	say(1, "0.0.0.0/0", 1, false);
+	say(1, "::/0", 1, false);
+	say(1, "10.0.0.1", 1, false);
+	say(1, "dead", 1, false);
+	say(1, "1.2.3.4/33", 1, false);
+	say(1, "1.2.3", 1, false);
+	say(1, "", 1, false);
+	say(1, "dead", 1, true);
+	say(1, "0.0.0.0/0", 1, true);
+	bytes.head.left_out.unreadable = 5;
+	assert_int_equal(ban_answer_read(&bytes, size_of_bytes(), (int64_t)NOW * 1000, &answer), 0);
+	assert_int_equal(answer.added.count, 4);
+	assert_int_equal(answer.deleted.count, 0);
+	assert_int_equal(answer.left_out.unreadable, 9);
+	assert_int_equal(answer.too_wide, 2);
+	assert_int_equal(bans_merge(&bans, &answer, NOW, ALL, &after, &changes), 0);
+	must_change("20.0.0.0/8 +1 7.7.7.7 +1 10.0.0.1 +1 2001:db8::/32 +1");
+	bans_free(&after);
+	ban_answer_free(&answer);
+}
+
+static uint32_t until_of(int64_t now, int64_t milliseconds)
+{
+	struct ban_answer answer;
+	uint32_t until;
+
+	begin();
+	say(1, "192.0.2.1", 0, false);
+	bytes.record[0].duration = milliseconds;
+	assert_int_equal(ban_answer_read(&bytes, size_of_bytes(), now, &answer), 0);
+	until = answer.added.item[0].until;
+	ban_answer_free(&answer);
+	return until;
+}
+
+static void times(void **state)
+{
+	(void)state;
+	assert_int_equal(until_of(1000000, 1), 1001);
+	assert_int_equal(until_of(1000001, 999), 1001);
+	assert_int_equal(until_of(1000001, 1000), 1002);
+	assert_int_equal(until_of(1000999, 0), 1001);
+	assert_int_equal(until_of(1000000, INT64_MAX), UINT32_MAX);
+	assert_int_equal(until_of(1000000, INT64_MAX / 1000000), UINT32_MAX);
+	assert_int_equal(until_of(1000000, -2000000), 0);
+	assert_int_equal(until_of(1000000, INT64_MIN), 0);
+}
+
+/* Somebody has taken over the process that answers. */
+static void no_answers(void **state)
+{
+	struct ban_answer answer;
+
+	(void)state;
+	say(1, "192.0.2.1", 1, false);
+	say(2, "192.0.2.2", 1, false);
+	for (size_t size = 0; size < size_of_bytes(); size++) {
+		assert_true(ban_answer_read(&bytes, size, 0, &answer) < 0);
+		ban_answer_free(&answer);
+	}
+	bytes.head.count = UINT64_MAX;
+	assert_true(ban_answer_read(&bytes, sizeof(bytes), 0, &answer) < 0);
+	ban_answer_free(&answer);
+	bytes.head.count = 2;
+	bytes.record[1].deleted = 2;
+	assert_true(ban_answer_read(&bytes, size_of_bytes(), 0, &answer) < 0);
+	ban_answer_free(&answer);
+	bytes.record[1].deleted = 0;
+	memset(bytes.record[1].value, '1', sizeof(bytes.record[1].value));
+	assert_true(ban_answer_read(&bytes, size_of_bytes(), 0, &answer) < 0);
+	ban_answer_free(&answer);
+	bytes.head.magic++;
+	assert_true(ban_answer_read(&bytes, size_of_bytes(), 0, &answer) < 0);
+	ban_answer_free(&answer);
+}
+
+/* --- beside a table of all decisions --- */
+
+#define ENTRIES 8
+#define IDS	6
+
+/* When each decision ends, and when the list has each entry end, 0: it is not there. */
+static uint32_t ends[ENTRIES][IDS], list[ENTRIES];
+
+static void change_list(uint32_t now)
+{
+	for (size_t i = 0; i < changes.count; i++) {
+		const struct xb_patch_item *item = &changes.item[i];
+		uint32_t *has = &list[xb_entry_ipv4(&item->entry) & 7];
+
+		if (item->exact || item->until > *has)
+			*has = item->until;
+	}
+	for (size_t i = 0; i < ENTRIES; i++)
+		if (list[i] <= now)
+			list[i] = 0;
+}
+
+static void answer_by_chance(uint32_t now)
+{
+	bool deleted[ENTRIES][IDS] = {0}, added[ENTRIES][IDS] = {0};
+
+	for (int i = 0; i < 6; i++) {
+		uint32_t entry = (random_word() % ENTRIES), id = (random_word() % IDS);
+		char value[32];
+
+		snprintf(value, sizeof(value), "192.0.2.%u", entry);
+		if (random_word() % 2) {
+			if (added[entry][id])
+				continue;
+			deleted[entry][id] = true;
+			say(id, value, -1, true);
+			continue;
+		}
+		/* A decision has a number of its own, and its time does not change. */
+		if (ends[entry][id] > now)
+			continue;
+		ends[entry][id] = now + 10 + (random_word() % 90);
+		say(id, value, ends[entry][id] - now, false);
+		deleted[entry][id] = false;
+		added[entry][id] = true;
+	}
+	for (int entry = 0; entry < ENTRIES; entry++)
+		for (int id = 0; id < IDS; id++)
+			if (deleted[entry][id])
+				ends[entry][id] = 0;
+}
+
+static void must_agree(uint32_t now)
+{
+	for (int entry = 0; entry < ENTRIES; entry++) {
+		uint32_t last = 0;
+
+		for (int id = 0; id < IDS; id++)
+			if (ends[entry][id] > now && ends[entry][id] > last)
+				last = ends[entry][id];
+		if (list[entry] != last)
+			fail_msg("192.0.2.%d ends at %u, not %u", entry, list[entry], last);
+	}
+}
+
+static void by_chance(void **state)
+{
+	uint32_t now = NOW;
+
+	(void)state;
+	memset(ends, 0, sizeof(ends));
+	memset(list, 0, sizeof(list));
+	for (int step = 0; step < 20000; step++) {
+		now += (random_word() % 8);
+		answer_by_chance(now);
+		take(now, ALL | ((random_word() % 8) ? 0 : BANS_WHOLE));
+		change_list(now);
+		must_agree(now);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_after_another, clear, clear),
+		cmocka_unit_test_setup_teardown(numbers_and_entries, clear, clear),
+		cmocka_unit_test_setup_teardown(what_comes_later, clear, clear),
+		cmocka_unit_test_setup_teardown(halves, clear, clear),
+		cmocka_unit_test_setup_teardown(values, clear, clear),
+		cmocka_unit_test_setup_teardown(times, clear, clear),
+		cmocka_unit_test_setup_teardown(no_answers, clear, clear),
+		cmocka_unit_test_setup_teardown(by_chance, clear, clear),
+	};
+
+	random_begin();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

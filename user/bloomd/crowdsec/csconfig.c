@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/crowdsec/csconfig.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "bloomd/feeds/feedconfig.h"
+#include "model/verdict.h"
+#include "store/lists.h"
+
+#define EVERY	   10 /* as the bouncers of CrowdSec */
+#define RESYNC	   7200
+#define TIME_LIMIT 60
+#define SHARE	   0.05
+#define ENTRIES	   2000000
+#define DAY	   86400U
+
+/* Bytes. A byte of words may become three. */
+#define URL_MAX	  768
+#define WORDS_MAX 100
+_Static_assert(URL_MAX + 3 * 3 * WORDS_MAX + 256 < FETCH_URL_MAX, "the URL of the stream fits");
+
+/* The section is there from its first key on. */
+static struct crowdsec_config *section(struct config *config)
+{
+	struct crowdsec_config *crowdsec = config->crowdsec;
+
+	if (crowdsec)
+		return crowdsec;
+	crowdsec = calloc(1, sizeof(*crowdsec));
+	if (!crowdsec) {
+		xb_out_of_memory();
+		return NULL;
+	}
+	*crowdsec = (struct crowdsec_config){.every = EVERY,
+					     .resync = RESYNC,
+					     .time_limit = TIME_LIMIT,
+					     .share = SHARE,
+					     .most_entries = ENTRIES};
+	config->crowdsec = crowdsec;
+	return crowdsec;
+}
+
+#define SECTION(config)                                                                            \
+	struct crowdsec_config *crowdsec = section(config);                                        \
+	if (!crowdsec)                                                                             \
+	return -EIO
+
+static int set_socket(struct crowdsec_config *crowdsec, const char *path)
+{
+	int error;
+
+	if (*path != '/' || strlen(path) >= FETCH_SOCKET_MAX)
+		return xb_input_error("'%s' is not the whole path of a socket, of at most %d bytes",
+				      XB_SHOW(path), FETCH_SOCKET_MAX - 1);
+	error = config_set_text(&crowdsec->socket, path);
+	return error ? error : config_set_text(&crowdsec->url, "http://127.0.0.1");
+}
+
+static int set_url(struct config *config, const char *value)
+{
+	size_t size = strlen(value);
+	int error;
+
+	SECTION(config);
+	if (!strncmp(value, "unix:", 5))
+		return set_socket(crowdsec, value + 5);
+	if (strncasecmp(value, "https://", 8) != 0 && strncasecmp(value, "http://", 7) != 0)
+		return xb_input_error("url begins with https://, http:// or unix:, not '%s'",
+				      XB_SHOW(value));
+	if (size >= URL_MAX || !fetch_text_ok(value, FETCH_URL_MAX) || strpbrk(value, " ?#@"))
+		return xb_input_error("url has no blanks, no '?', '#' or '@', and less than %d "
+				      "bytes of ASCII",
+				      URL_MAX);
+	free(crowdsec->socket);
+	crowdsec->socket = NULL;
+	error = config_set_text(&crowdsec->url, value);
+	while (!error && size && crowdsec->url[size - 1] == '/')
+		crowdsec->url[--size] = '\0';
+	return error;
+}
+
+static int set_file(char **text, const char *value)
+{
+	struct stat about;
+
+	if (*value != '/' || strlen(value) >= FETCH_PATH_MAX)
+		return xb_input_error("not the whole path of a file: '%s'", XB_SHOW(value));
+	if (stat(value, &about))
+		return xb_input_error("cannot use %s: %s", value, strerror(errno));
+	if (!S_ISREG(about.st_mode))
+		return xb_input_error("%s is not a file", value);
+	return config_set_text(text, value);
+}
+
+/* Who has the key can read all decisions, and steals those that are meant for us. */
+static int check_secret(const char *path)
+{
+	struct stat about;
+
+	if (!stat(path, &about) && about.st_mode & S_IROTH)
+		return xb_input_error("everybody can read %s: chmod o-r", path);
+	return 0;
+}
+
+static int set_secret(char **text, const char *value)
+{
+	int error = set_file(text, value);
+
+	return error ? error : check_secret(value);
+}
+
+static int set_key_file(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_secret(&crowdsec->key_file, value);
+}
+
+static int set_cert(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_file(&crowdsec->cert, value);
+}
+
+static int set_cert_key(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_secret(&crowdsec->cert_key, value);
+}
+
+static int set_ca(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_file(&crowdsec->ca, value);
+}
+
+static int set_list(struct config *config, const char *value)
+{
+	SECTION(config);
+	if (!xb_list_name_ok(value))
+		return xb_input_error("invalid list name '%s': letters, digits, . _ - only",
+				      XB_SHOW(value));
+	if (!strcmp(value, XB_LIST_ALLOW))
+		return xb_input_error("'%s' is the name of the allowlist's own list", value);
+	return config_set_text(&crowdsec->list, value);
+}
+
+static int set_every(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_seconds(value, 3600, &crowdsec->every);
+}
+
+static int set_resync(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_seconds(value, 7 * DAY, &crowdsec->resync);
+}
+
+static int set_time_limit(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_seconds(value, 3600, &crowdsec->time_limit);
+}
+
+/* Words with blanks or commas between them become words with commas. */
+static int set_words(char **text, const char *value)
+{
+	char words[WORDS_MAX] = "", *copy = strdup(value), *rest = NULL;
+	size_t used = 0;
+	int error = copy ? 0 : xb_out_of_memory();
+
+	for (char *word = copy ? strtok_r(copy, " ,\t", &rest) : NULL; word && !error;
+	     word = strtok_r(NULL, " ,\t", &rest)) {
+		if (used + strlen(word) + 2 > WORDS_MAX)
+			error = xb_input_error("more than %d bytes", WORDS_MAX - 1);
+		else
+			used += (size_t)sprintf(words + used, "%s%s", used ? "," : "", word);
+	}
+	free(copy);
+	if (error)
+		return error;
+	return used ? config_set_text(text, words) : xb_input_error("no word");
+}
+
+static int set_origins(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_words(&crowdsec->origins, value);
+}
+
+static int set_containing(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_words(&crowdsec->containing, value);
+}
+
+static int set_not_containing(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_words(&crowdsec->not_containing, value);
+}
+
+static int set_verdict(struct config *config, const char *value)
+{
+	SECTION(config);
+	crowdsec->judges = true;
+	return xb_domain_verdict_parse(value, &crowdsec->verdict);
+}
+
+static int set_scope(struct config *config, const char *value)
+{
+	SECTION(config);
+	crowdsec->scopes = true;
+	return xb_scope_parse(value, &crowdsec->scope);
+}
+
+static int set_max_change(struct config *config, const char *value)
+{
+	char *end;
+	double factor = strtod(value, &end);
+
+	SECTION(config);
+	if (end == value || *end || !(factor >= 1 && factor <= 1e9))
+		return xb_input_error("not a factor of 1 or more, such as 1.5: '%s'",
+				      XB_SHOW(value));
+	crowdsec->factor = factor;
+	return 0;
+}
+
+static int set_max_share(struct config *config, const char *value)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	SECTION(config);
+	if (end == value || strcmp(end, "%") != 0 || !(percent > 0 && percent <= 100))
+		return xb_input_error("not a share above 0%% and up to 100%%, such as 5%%: '%s'",
+				      XB_SHOW(value));
+	crowdsec->share = percent / 100;
+	return 0;
+}
+
+static int set_max_entries(struct config *config, const char *value)
+{
+	unsigned long long number;
+	char *end;
+
+	SECTION(config);
+	number = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || !number || number > UINT32_MAX)
+		return xb_input_error("not a whole number from 1 to %u: '%s'", UINT32_MAX,
+				      XB_SHOW(value));
+	crowdsec->most_entries = number;
+	return 0;
+}
+
+static int choose(const char *value, const char *key, const char *no, const char *yes, bool *chosen)
+{
+	*chosen = !strcmp(value, yes);
+	return *chosen || !strcmp(value, no) ? 0
+					     : xb_input_error("%s takes %s or %s, not '%s'", key,
+							      yes, no, XB_SHOW(value));
+}
+
+static int set_cleartext(struct config *config, const char *value)
+{
+	SECTION(config);
+	return choose(value, "cleartext", "no", "yes", &crowdsec->cleartext);
+}
+
+static int set_usage_metrics(struct config *config, const char *value)
+{
+	SECTION(config);
+	return choose(value, "usage-metrics", "yes", "no", &crowdsec->silent);
+}
+
+static int set_on_removal(struct config *config, const char *value)
+{
+	SECTION(config);
+	return choose(value, "on-removal", "keep", "flush", &crowdsec->flush);
+}
+
+const struct config_key crowdsec_keys[] = {
+	{"url", set_url},
+	{"key-file", set_key_file},
+	{"cert", set_cert},
+	{"cert-key", set_cert_key},
+	{"ca", set_ca},
+	{"cleartext", set_cleartext},
+	{"list", set_list},
+	{"every", set_every},
+	{"resync", set_resync},
+	{"origins", set_origins},
+	{"scenarios-containing", set_containing},
+	{"scenarios-not-containing", set_not_containing},
+	{"verdict", set_verdict},
+	{"scope", set_scope},
+	{"max-change", set_max_change},
+	{"max-entries", set_max_entries},
+	{"max-share", set_max_share},
+	{"time-limit", set_time_limit},
+	{"usage-metrics", set_usage_metrics},
+	{"on-removal", set_on_removal},
+	{0},
+};
+
+void crowdsec_config_free(struct crowdsec_config *crowdsec)
+{
+	if (!crowdsec)
+		return;
+	free(crowdsec->url);
+	free(crowdsec->socket);
+	free(crowdsec->key_file);
+	free(crowdsec->cert);
+	free(crowdsec->cert_key);
+	free(crowdsec->ca);
+	free(crowdsec->list);
+	free(crowdsec->origins);
+	free(crowdsec->containing);
+	free(crowdsec->not_containing);
+	free(crowdsec);
+}
+
+const char *crowdsec_config_list(const struct crowdsec_config *crowdsec)
+{
+	return crowdsec->list ?: CONFIG_CROWDSEC;
+}
+
+/* A host that is this machine, and nobody else reads what is sent to it. */
+static bool is_local(const char *url)
+{
+	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]"};
+	const char *host = strstr(url, "://") + 3;
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		size_t size = strlen(hosts[i]);
+
+		if (!strncasecmp(host, hosts[i], size) && strchr(":/", host[size]))
+			return true;
+	}
+	return false;
+}
+
+static int check_access(const struct crowdsec_config *crowdsec)
+{
+	if (!crowdsec->url)
+		return xb_input_error("[crowdsec] has no url");
+	if (!crowdsec->cert != !crowdsec->cert_key)
+		return xb_input_error("[crowdsec] needs both cert and cert-key, or neither");
+	if (!crowdsec->key_file && !crowdsec->cert)
+		return xb_input_error("[crowdsec] needs key-file, or cert and cert-key");
+	if (!strncasecmp(crowdsec->url, "http:", 5) && !is_local(crowdsec->url) &&
+	    !crowdsec->cleartext)
+		return xb_input_error("[crowdsec] would send the key over the network in the "
+				      "clear: use https, or say cleartext = yes");
+	return 0;
+}
+
+int crowdsec_config_check(const struct config *config)
+{
+	const struct crowdsec_config *crowdsec = config->crowdsec;
+	int error = crowdsec ? check_access(crowdsec) : 0;
+
+	if (!crowdsec || error)
+		return error;
+	if (feed_config_find(config, CONFIG_CROWDSEC))
+		return xb_input_error("[feed " CONFIG_CROWDSEC "] has the name of the bouncer: "
+				      "give it another");
+	if (feed_config_fills(config, crowdsec_config_list(crowdsec)))
+		return xb_input_error("[crowdsec] and a feed fill the same list, %s",
+				      crowdsec_config_list(crowdsec));
+	return 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ?: "", b ?: "");
+}
+
+static bool same_terms(const struct crowdsec_config *a, const struct crowdsec_config *b)
+{
+	char one[XB_SCOPE_TEXT], two[XB_SCOPE_TEXT];
+
+	return a->judges == b->judges && a->verdict == b->verdict && a->scopes == b->scopes &&
+	       (!a->scopes ||
+		!strcmp(xb_scope_format(&a->scope, one), xb_scope_format(&b->scope, two)));
+}
+
+bool crowdsec_config_is_same(const struct crowdsec_config *a, const struct crowdsec_config *b)
+{
+	return same_text(a->url, b->url) && same_text(a->socket, b->socket) &&
+	       same_text(a->key_file, b->key_file) && same_text(a->cert, b->cert) &&
+	       same_text(a->cert_key, b->cert_key) && same_text(a->ca, b->ca) &&
+	       same_text(a->list, b->list) && same_text(a->origins, b->origins) &&
+	       same_text(a->containing, b->containing) &&
+	       same_text(a->not_containing, b->not_containing) && a->every == b->every &&
+	       a->resync == b->resync && a->time_limit == b->time_limit && same_terms(a, b) &&
+	       !(a->factor < b->factor || a->factor > b->factor) &&
+	       !(a->share < b->share || a->share > b->share) &&
+	       a->most_entries == b->most_entries && a->silent == b->silent && a->flush == b->flush;
+}
+
+#define ANSWER_BYTES ((uint64_t)256 << 20)
+
+void crowdsec_config_ask(const struct crowdsec_config *crowdsec, struct fetch_request *request)
+{
+	*request = (struct fetch_request){
+		.magic = FETCH_MAGIC,
+		.seconds = crowdsec->time_limit,
+		.max_bytes = ANSWER_BYTES,
+		/* JSON shows its end. */
+		.accept_unframed = true,
+	};
+	snprintf(request->ca, sizeof(request->ca), "%s", crowdsec->ca ?: "");
+	snprintf(request->key_file, sizeof(request->key_file), "%s", crowdsec->key_file ?: "");
+	snprintf(request->cert, sizeof(request->cert), "%s", crowdsec->cert ?: "");
+	snprintf(request->cert_key, sizeof(request->cert_key), "%s", crowdsec->cert_key ?: "");
+	snprintf(request->socket, sizeof(request->socket), "%s", crowdsec->socket ?: "");
+}
+
+/* Percent-encodes all but what stands for itself everywhere (RFC 3986, 2.3), and the commas. */
+static void add_parameter(char *url, const char *name, const char *value)
+{
+	size_t used = strlen(url);
+
+	if (!value)
+		return;
+	used += (size_t)sprintf(url + used, "&%s=", name);
+	for (; *value; value++) {
+		uint8_t byte = (uint8_t)*value;
+
+		if (byte == ',' || strchr("-._~", byte) || (byte >= '0' && byte <= '9') ||
+		    ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'))
+			used += (size_t)sprintf(url + used, "%c", byte);
+		else
+			used += (size_t)sprintf(url + used, "%%%02X", byte);
+	}
+}
+
+void crowdsec_config_stream(const struct crowdsec_config *crowdsec, bool whole,
+			    char url[FETCH_URL_MAX])
+{
+	sprintf(url, "%s/v1/decisions/stream?startup=%s&scopes=ip,range&dedup=false", crowdsec->url,
+		whole ? "true" : "false");
+	add_parameter(url, "origins", crowdsec->origins);
+	add_parameter(url, "scenarios_containing", crowdsec->containing);
+	add_parameter(url, "scenarios_not_containing", crowdsec->not_containing);
+}
