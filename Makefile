@@ -20,6 +20,8 @@ OUT      ?= build
 # Of the same sources, programs that are compiled otherwise may have the same skeletons.
 BPF_OUT  ?= $(OUT)
 MULTIARCH := $(shell $(CC) -print-multiarch)
+# That of a compiler for another architecture: CC="aarch64-linux-gnu-gcc --sysroot=..."
+SYSROOT  := $(patsubst %/,%,$(shell $(CC) -print-sysroot))
 PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 # Of bloomd alone.
 AGENT_PACKAGES := libsystemd inih libmicrohttpd
@@ -35,7 +37,7 @@ CFLAGS   ?= -O2 -g
 XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(WERROR) -Iinclude -Iuser -isystem $(BPF_OUT)/skel \
 	$(PACKAGES_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(EXTRA)
 XB_LIBS   = $(PACKAGES_LIBS) -lm -lpthread $(LIBS)
-BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef $(WERROR) -Iinclude -I/usr/include/$(MULTIARCH)
+BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef $(WERROR) -Iinclude -I$(SYSROOT)/usr/include/$(MULTIARCH)
 DEPENDENCIES = -MD -MP
 # Asked once, and only by what compiles.
 PACKAGES_CFLAGS = $(eval PACKAGES_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PACKAGES)))$(PACKAGES_CFLAGS)
@@ -251,8 +253,9 @@ uninstall:
 clean:
 	rm -rf $(OUT) compile_commands.json
 
-# Not those of the roots in which packages are tried.
--include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) -path $(OUT)/package -prune -o -name '*.d' -type f -print 2>/dev/null)
+# Not those of the roots in which packages are tried, and of what virtual machines are made of.
+-include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) \( -path $(OUT)/package -o -path $(OUT)/vm \) -prune \
+	-o -name '*.d' -type f -print 2>/dev/null)
 
 .SECONDARY:
 .PHONY: all help tests fuzzers benches test bench install install-dev uninstall clean

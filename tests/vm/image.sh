@@ -1,61 +1,89 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
-# What a virtual machine boots: Debian's kernel in $out, its place in $kernel, and $out/initramfs. For sourcing by run.
+# What a virtual machine boots with its kernel: $out/initramfs. For sourcing by run.
 
-# --- the kernel: a package of Debian's that is unpacked, not installed ------------------------------
-
-kernel_package() { apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '/Depends: linux-image/ {print $2; exit}'; }
-
-bring_kernel()
-{
-	local package log=$PWD/$out/kernel.log
-
-	package=$(kernel_package)
-	if [[ -z $package || ! -d $out/kernel-$package ]]; then
-		apt-get -qq -o Acquire::Retries=3 update >"$log" 2>&1 || true
-		package=$(kernel_package)
-		[[ -n $package ]] || give_up "kernel: apt knows no linux-image-cloud-amd64: $(tail -n 1 "$log")"
-	fi
-	kernel=$out/kernel-$package
-	[[ ! -d $kernel ]] || return 0
-	rm -rf "$out/kernel.tmp"
-	mkdir -p "$out/kernel.tmp/download"
-	(cd "$out/kernel.tmp/download" && apt-get -o Acquire::Retries=3 download "$package") >"$log" 2>&1 ||
-		give_up "kernel: cannot download $package: $(tail -n 1 "$log")"
-	dpkg-deb -x "$out/kernel.tmp/download/"*.deb "$out/kernel.tmp" || give_up "kernel: cannot unpack $package"
-	rm -rf "$out/kernel.tmp/download"
-	mv "$out/kernel.tmp" "$kernel"
-}
-
-# --- the image: programs of this machine, the kernel's modules, and what is built here --------------
+# The programs come from this machine, or from $root, the modules with the kernel; the rest is built here.
 
 # Packages whose programs tests call.
 packages=(bash dash coreutils kmod diffutils findutils grep mawk sed util-linux mount procps iproute2 iputils-ping ethtool
 	bpftool xdp-tools libcap2-bin libc-bin dnsmasq-base isc-dhcp-client bind9-dnsutils tcpdump openssl curl python3-minimal python3.11-minimal)
+# What else a root of another architecture needs for what is built, and for Python.
+libraries=(libc6-dev linux-libc-dev libbpf-dev libxdp-dev libelf-dev zlib1g-dev liblmdb-dev libjansson-dev libmnl-dev
+	libidn2-dev libncurses-dev libsystemd-dev libinih-dev libmicrohttpd-dev libcurl4-openssl-dev libseccomp-dev
+	libcmocka-dev libldns-dev libpython3.11-stdlib python3-scapy)
 # In the order they are loaded.
 modules=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk failover net_failover virtio_net
 	llc stp mrp garp 8021q bridge veth dummy sch_ingress cls_bpf inet_diag udp_diag tcp_diag)
 # Of Python what no test imports.
 unused='/(test|unittest|ensurepip|idlelib|lib2to3|pydoc_data|distutils|tkinter|config-[^/]*)/|/scapy/(contrib|modules)/'
 
+# What is in these packages.
+package_files()
+{
+	if [[ -z $root ]]; then
+		dpkg -L "$@" 2>/dev/null
+	else
+		cat "${@/#/$root/files/}"
+	fi
+}
+
+# The files that tests call or read, in the one place Debian 12 has for them.
+program_files()
+{
+	{
+		package_files "${packages[@]}" | grep -E '^(/usr)?/s?bin/.'
+		printf "%s\n" /usr/bin/awk /usr/lib/ssl/openssl.cnf
+		(cd "$root/" && find usr/lib/python3.11 usr/lib/python3/dist-packages/scapy \
+			"usr/lib/$machine_type-linux-gnu/bpf" -type f) | sed 's#^#/#' | grep -vE "$unused"
+	} | sed -E 's#^/(s?bin)/#/usr/\1/#' | while IFS= read -r file; do [[ ! -f $root$file ]] || echo "$file"; done
+}
+
+# needed FILE...: the names of the libraries that these of the root ask for, as far as they are there.
+needed() { (cd "$root" && readelf -d "$@" 2>/dev/null || true) | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | sort -u; }
+
+# root_libraries FILE...: of these, and of the libraries themselves, as far as the root has them. Nothing here can ask
+# its loader.
+root_libraries()
+{
+	local found='' more name files
+
+	more=$(needed "$@")
+	while [[ -n $more ]]; do
+		found=$(printf '%s\n' "$found" "$more" | sort -u)
+		mapfile -t files <<<"$found"
+		more=$(needed "${files[@]/#/$root/usr/lib/$machine_type-linux-gnu/}")
+		more=$(comm -13 <(echo "$found") <(echo "$more"))
+	done
+	for name in $found; do
+		[[ ! -e $root/usr/lib/$machine_type-linux-gnu/$name ]] || echo "/usr/lib/$machine_type-linux-gnu/$name"
+	done
+	(cd "$root" && ls usr/lib/ld-linux*) | sed 's#^#/#'
+}
+
+# library_files FILE...: the libraries of these, and of what is built.
+library_files()
+{
+	local own=("$built"/{bloomctl,bloomd} "${tests[@]}") binaries
+
+	# ldd starts several processes for each file, also for the thousands that are text.
+	mapfile -t binaries < <(cd "$root/" && printf '%s\0' "${@#/}" | xargs -0 grep -laP '\A\x7fELF' --)
+	if [[ -n $root ]]; then
+		root_libraries "${own[@]/#/$PWD/}" "${binaries[@]}"
+	else
+		ldd "${binaries[@]/#//}" "${own[@]}" 2>/dev/null |
+			grep -o '[[:space:]]/[^ ]* (' | tr -d '\t (' | sed -E 's#^/lib#/usr/lib#' | sort -u
+	fi
+}
+
 bring_programs()
 {
-	local files=() binaries=() libraries=()
+	local files=()
 
-	# Of all of these, in the one place Debian 12 has for them.
-	mapfile -t files < <(
-		{
-			dpkg -L "${packages[@]}" 2>/dev/null | grep -E '^(/usr)?/s?bin/.'
-			printf "%s\n" /usr/bin/awk /usr/lib/ssl/openssl.cnf
-			find /usr/lib/python3.11 /usr/lib/python3/dist-packages/scapy \
-				/usr/lib/x86_64-linux-gnu/bpf -type f | grep -vE "$unused"
-		} | sed -E 's#^/(s?bin)/#/usr/\1/#' | while IFS= read -r file; do [[ ! -f $file ]] || echo "$file"; done
-	)
-	# ldd starts several processes for each file, also for the thousands that are text.
-	mapfile -t binaries < <(printf "%s\0" "${files[@]}" | xargs -0 grep -laP '\A\x7fELF' --)
-	mapfile -t libraries < <(ldd "${binaries[@]}" build/bloomctl build/bloomd "${tests[@]}" 2>/dev/null |
-		grep -o '[[:space:]]/[^ ]* (' | tr -d '\t (' | sed -E 's#^/lib#/usr/lib#' | sort -u)
-	cp -L --parents "${files[@]}" "${libraries[@]}" "$image"
+	mapfile -t files < <(program_files)
+	mapfile -t -O "${#files[@]}" files < <(library_files "${files[@]}")
+	(cd "$root/" && cp -L --parents "${files[@]#/}" "$OLDPWD/$image")
+	# An alternative where packages are installed.
+	[[ -e $image/usr/bin/awk ]] || ln -s mawk "$image/usr/bin/awk"
 }
 
 bring_modules()
@@ -64,7 +92,7 @@ bring_modules()
 
 	mkdir "$image/modules"
 	for name in "${modules[@]}"; do
-		find "$kernel/lib/modules" -name "$name.ko" -exec cp {} "$image/modules/$number-$name.ko" \;
+		find "$kernel" -name "$name.ko" -exec cp {} "$image/modules/$number-$name.ko" \;
 		number=$((number + 1))
 	done
 }
@@ -73,13 +101,13 @@ bring_tree()
 {
 	local tree=$image/xdp-bloom
 
-	mkdir -p "$tree/tests" "$tree/bin" "$tree/prog"
+	mkdir -p "$tree/tests" "$tree/bin" "$tree/programs"
 	cp -r tests/e2e tests/support tests/vm tests/world "$tree/tests"
 	cp -r include packaging "$tree"
-	cp build/bloomctl build/bloomd build/bpf/pass.bpf.o "$tree/bin"
-	cp build/fault/bloomctl "$tree/bin/bloomctl-fault"
-	cp build/fault/bloomd "$tree/bin/bloomd-fault"
-	[[ ${#tests[@]} -eq 0 ]] || cp "${tests[@]}" "$tree/prog"
+	cp "$built"/{bloomctl,bloomd,bpf/pass.bpf.o} "$tree/bin"
+	cp "$built/fault/bloomctl" "$tree/bin/bloomctl-fault"
+	cp "$built/fault/bloomd" "$tree/bin/bloomd-fault"
+	[[ ${#programs[@]} -eq 0 ]] || (cd "$built/tests" && cp --parents "${programs[@]}" "$OLDPWD/$tree/programs")
 	export XB_TEST_FEW XB_WORLD_STEPS XB_WORLD_SEED
 	declare -p programs scripts chosen XB_TEST_FEW XB_WORLD_STEPS XB_WORLD_SEED >"$tree/choice"
 }
