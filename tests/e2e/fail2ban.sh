@@ -12,6 +12,12 @@ need_fail2ban()
 	[[ -d $fail2ban ]] || skip "fail2ban is not in build/: scripts/setup unpacks it"
 }
 
+# But that there was no jail yet, when a test asked for it.
+no_complaint()
+{
+	! grep -E 'ERROR|CRITICAL' "$T/fail2ban.log" | grep -v UnknownJailException || fail "fail2ban complains"
+}
+
 # Debian's configuration, our actions as `make install` leaves them, and what is in $T/jail.local; jails
 # read $T/auth.log.
 configure()
