@@ -20,7 +20,8 @@
 /* As messages have them. */
 #define FORMAT_NAMES                                                                               \
 	"plain, netset, spamhaus, spamhaus-json, ipsum, ipset, hosts, adblock, dnsmasq, unbound, " \
-	"rpz, domains, ruleset, regex, urls, smartdns, ip4set, ip4trie, ip6trie, dnset, iptables, nft, deny, geo"
+	"rpz, domains, ruleset, regex, urls, smartdns, ip4set, ip4trie, ip6trie, dnset, "          \
+	"iptables, nft, deny, geo"
 
 /* The list a test reads, in a directory for all of them. */
 static char directory[] = "/tmp/xdp-bloom-listfile-XXXXXX";
