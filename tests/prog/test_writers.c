@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two writers, a rotation and an allowlist at once: afterwards store and filter agree, bit by bit
- * and counter by counter. */
+/* Two writers, a rotation, an allowlist and lists for services at once, while packets ask:
+ * afterwards store and filter agree, bit by bit and counter by counter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,10 +17,13 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "base/patience.h"
+#include "store/listclass.h"
 #include "store/walk.h"
 #include "support/amount.h"
 #include "support/oracle.h"
 #include "support/rig.h"
+#include "support/service_frame.h"
 
 #define KEYS 3000 /* so few that adds and deletes of one key meet often */
 
@@ -110,6 +114,7 @@ static void write_much(struct rig *rig, int writer)
 		} else {
 			rig_del(rig, text, writer ? "one" : "two");
 		}
+		xb_patience_renew(); /* for the next command */
 	}
 	_exit(0);
 }
@@ -141,6 +146,7 @@ static void allow_much(struct rig *rig)
 			rig_del(rig, text, "allowed");
 		else if (random >> 61 & 1)
 			rig_allow(rig, text);
+		xb_patience_renew();
 	}
 }
 
@@ -150,6 +156,111 @@ static void rotate_much(struct rig *rig)
 	for (int i = 1;; i++) {
 		rig_rotate(rig);
 		rig_confirm(rig, i % 2);
+		xb_patience_renew();
+	}
+}
+
+/* Sources that are listed for mail at every moment, by one of these lists. The other service that
+ * a list holds for, no other one does. */
+static const struct mail {
+	const char *list, *scope;
+	uint16_t also; /* TCP */
+} mails[] = {{"smtp", "tcp/25", 25}, {"ports", "tcp/25-26,udp/53", 26}, {"everything", "all", 9}};
+
+#define MAILS	(sizeof(mails) / sizeof(mails[0]))
+#define SENDERS 100
+
+static struct xb_entry sender(uint32_t number)
+{
+	static const char *const forms[] = {"15.0.%u.7", "15.%u.0.64/27", "15.%u.16.0/20",
+					    "2001:dba:%x::/64", "2001:dba:%x::9"};
+	struct xb_entry entry;
+	char text[64];
+
+	snprintf(text, sizeof(text), forms[number % 5], number + 1);
+	xb_entry_parse(text, strlen(text), NULL, &entry, NULL);
+	return entry;
+}
+
+/* From the first address of an entry. */
+static uint32_t verdict_to(int program, struct xb_entry source, enum xb_service_protocol protocol,
+			   uint16_t port)
+{
+	struct service_frame frame;
+
+	source.length = xb_entry_full_length(&source);
+	frame = frame_to(&source, protocol, port, FRAME_PLAIN);
+	return rig_run(program, frame.byte, frame.size);
+}
+
+static void must_drop_to(int program, const struct xb_entry *source, uint16_t port)
+{
+	char text[XB_ENTRY_TEXT];
+
+	if (verdict_to(program, *source, XB_SERVICE_TCP, port) == XDP_DROP)
+		return;
+	fprintf(stderr, "%s to tcp/%u passes\n", xb_entry_format(source, text), port);
+	_exit(1);
+}
+
+/* What the others have done, for the one who waits for them. */
+static struct {
+	uint64_t moves, packets;
+} * done;
+
+static void list_senders(struct rig *rig)
+{
+	struct xb_entry all[SENDERS];
+
+	for (uint32_t i = 0; i < SENDERS; i++)
+		all[i] = sender(i);
+	for (size_t i = 1; i < MAILS; i++)
+		rig_add(rig, "15.255.255.255", mails[i].list);
+	rig_add_all_to(rig, all, SENDERS, mails[0].list);
+	for (size_t i = 0; i < MAILS; i++)
+		rig_scope(rig, mails[i].list, mails[i].scope);
+}
+
+/* A few neighbours at a time, from the list that each is in to another one. */
+static void move_much(struct rig *rig)
+{
+	uint8_t in[SENDERS] = {0};
+	uint64_t seed = first_seed() + 3;
+	int program = rig_entry(rig);
+
+	for (;; done->moves++) {
+		uint64_t random = rig_random(&seed);
+		uint32_t first = (uint32_t)(random % (SENDERS - 2)),
+			 count = 1 + (uint32_t)(random >> 40) % 3;
+		struct rig_move moves[3];
+
+		for (uint32_t i = 0; i < count; i++) {
+			uint8_t *now = &in[first + i];
+			uint8_t next = (uint8_t)((*now + 1 + (random >> (48 + i) & 1)) % MAILS);
+
+			moves[i] = (struct rig_move){sender(first + i), mails[*now].list,
+						     mails[next].list};
+			*now = next;
+		}
+		rig_move_all(rig, moves, count);
+		for (uint32_t i = 0; i < count; i++)
+			must_drop_to(program, &moves[i].entry, mails[in[first + i]].also);
+		xb_patience_renew();
+		usleep(20000); /* nobody queues for the lock */
+	}
+}
+
+/* Packets that no change, and no generation, may let through. */
+static void send_much(struct rig *rig)
+{
+	int program = rig_entry(rig);
+
+	for (;; done->packets++) {
+		struct xb_entry source = sender((uint32_t)(done->packets % SENDERS));
+
+		must_drop_to(program, &source, 25);
+		if (done->packets % SENDERS == 0) /* the others need the processors, too */
+			usleep(200);
 	}
 }
 
@@ -165,8 +276,45 @@ static pid_t start(struct rig *rig, int role)
 		write_much(rig, role);
 	if (role == 2)
 		rotate_much(rig);
+	if (role == 3)
+		move_much(rig);
+	if (role == 4)
+		send_much(rig);
 	allow_much(rig);
 	_exit(1);
+}
+
+/* Whether a list that has the entry holds for packets to this port; every one has this verdict. */
+static bool held_for(const struct xb_walk *walk, enum xb_service_protocol protocol, uint16_t port)
+{
+	struct xb_members members = walk->members;
+	struct xb_membership member;
+	bool found = false;
+
+	while (xb_members_next(&members, &member))
+		found |= xb_scope_has(xb_list_scope(xb_list_by_id(walk->txn, member.list)),
+				      protocol, port);
+	return found;
+}
+
+static bool held_for_all(const struct xb_walk *walk)
+{
+	return held_for(walk, XB_SERVICE_TCP, 9);
+}
+
+/* Of an entry that is listed for some of them, and not allowed. Without confirm others may drop. */
+static void check_services(int program, const struct xb_walk *walk)
+{
+	const struct {
+		enum xb_service_protocol protocol;
+		uint16_t port;
+	} services[] = {{XB_SERVICE_TCP, 25}, {XB_SERVICE_TCP, 26}, {XB_SERVICE_UDP, 53}};
+
+	for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++)
+		if (held_for(walk, services[i].protocol, services[i].port))
+			assert_int_equal(verdict_to(program, walk->entry, services[i].protocol,
+						    services[i].port),
+					 XDP_DROP);
 }
 
 /* What the store says is allowed passes, what else it says is listed drops. */
@@ -195,7 +343,11 @@ static void check_verdicts(struct rig *rig)
 		passes = oracle_covers(&allowed, &first);
 		entries++;
 		passed += passes;
-		assert_int_equal(rig_run_from(program, &walk.entry), passes ? XDP_PASS : XDP_DROP);
+		if (held_for_all(&walk))
+			assert_int_equal(rig_run_from(program, &walk.entry),
+					 passes ? XDP_PASS : XDP_DROP);
+		else
+			check_services(program, &walk);
 	}
 	xb_walk_end(&walk);
 	xb_txn_abort(txn);
@@ -207,16 +359,19 @@ static void check_verdicts(struct rig *rig)
 	assert_true(passed > 10);
 }
 
-#define ROLES 4 /* two writers, who end; one who rotates and one who allows, for ever */
+#define ROLES 6 /* two writers, who end; one who rotates and so on, for ever */
 
-static void two_writers_a_rotation_and_an_allowlist(void **state)
+static void two_writers_and_all_the_others(void **state)
 {
 	struct rig rig;
 	pid_t children[ROLES];
 	int status;
 
 	(void)state;
+	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(done, MAP_FAILED);
 	rig_begin(&rig, "writers");
+	list_senders(&rig);
 	for (int role = 0; role < ROLES; role++)
 		children[role] = start(&rig, role);
 	for (int role = 0; role < 2; role++) {
@@ -228,6 +383,8 @@ static void two_writers_a_rotation_and_an_allowlist(void **state)
 		kill(children[role], SIGKILL);
 		waitpid(children[role], &status, 0);
 	}
+	printf("%lu moves between lists, %lu packets\n", done->moves, done->packets);
+	assert_true(done->moves > 10 && done->packets > 10000);
 	/* whatever the kill left is put right by the next command */
 	rig_add(&rig, "192.0.2.1", "default");
 	for (int confirm = 0; confirm < 2; confirm++) {
@@ -241,7 +398,7 @@ static void two_writers_a_rotation_and_an_allowlist(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_writers_a_rotation_and_an_allowlist),
+		cmocka_unit_test(two_writers_and_all_the_others),
 	};
 
 	return cmocka_run_group_tests_name("writers", tests, NULL, NULL);
