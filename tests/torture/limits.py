@@ -16,6 +16,7 @@ import subprocess
 import threading
 import time
 
+import scopes
 from errors import CHANGED, CLEAN, KEPT, Case, Errors, drops, passes
 from world import Wrong
 
@@ -27,7 +28,7 @@ CASES = [
     Case(["import", "-", "--include-bogons", "--dry-run"], text="10.8.0.2\n"),
     Case(["restore", "-"], (False, True), text="\n".join(
         ['{"schema":1,"saved":"xdp-bloom"}', '{"interface":"xt0","mode":"auto"}'] +
-        ['{"entry":"%s","list":"default"}' % entry for entry in KEPT + CHANGED] +
+        scopes.SAVED + ['{"entry":"%s","list":"default"}' % entry for entry in KEPT + CHANGED] +
         ['{"allow":"10.9.9.9","list":"default"}'])),
     Case(["batch", "-"], (False, True), text="\n".join("add " + entry for entry in CHANGED)),
     Case(["flush", "--list", "other", "--yes"], before=["add", "10.8.0.3", "--list", "other",
@@ -44,6 +45,10 @@ CASES = [
     Case(["policy", "enforce"]), Case(["policy"]),
     Case(["rotate", "--rollback", "1"]),
     Case(["verdict", "more", "nxdomain"], before=["verdict", "more", "drop"]),
+    Case(["scope", scopes.MAIL, scopes.WIDE], before=["scope", scopes.MAIL, scopes.NARROW]),
+    Case(["scope"]),
+    Case(["add", scopes.GUEST, "--list", scopes.MAIL], before=["del", scopes.GUEST, "--exist"]),
+    Case(["del", scopes.GUEST], before=["add", scopes.GUEST, "--list", scopes.MAIL, "--exist"]),
     Case(["ports", "tls", "443"], before=["ports", "tls", "off"]),
     Case(["up"]), Case(["save"]), Case(["list"]), Case(["test", KEPT[0]]),
     Case(["limit", "500"], before=["limit", "1000"]), Case(["expire"]), Case(["help", "add"]),
@@ -258,12 +263,14 @@ class Limits:
         self.spoken(case, done.returncode, done.stdout, done.stderr)
         if "--rollback" in case.words and done.returncode == 0:
             time.sleep(1.1)
-        changed = self.errors.is_changed()
+        saved = world.saved()
+        changed = self.errors.is_changed(saved)
         if changed not in case.listed or done.returncode == 0 and changed != case.listed[1]:
             raise Wrong("exit %d, and the change is %s" % (
                 done.returncode, "there" if changed else "absent"))
         world.run("add", "192.0.2.1", "--exist")
-        world.ask(drops(KEPT) + (drops if changed else passes)(CHANGED) + passes(CLEAN))
+        world.ask(drops(KEPT) + (drops if changed else passes)(CHANGED) + passes(CLEAN) +
+                  scopes.as_saved(saved))
         for words in case.after:
             world.run(*words)
         self.flood.await_other()
