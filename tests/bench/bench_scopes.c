@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bench_scopes HOSTS ROUNDS REPEATS: what it costs a packet that addresses are listed for the ports
- * of mail, beside the same addresses listed for everything. Prints one JSON object as bench_cost
- * does. Pins go below XB_TEST_BPFFS, counters below XB_TEST_DIR.
+ * of mail, beside the same addresses listed for everything; of IPv4, and of IPv6 with a 6 behind
+ * the names. Prints one JSON object as bench_cost does. Pins go below XB_TEST_BPFFS, counters below
+ * XB_TEST_DIR.
  */
 #include "bench/timing.h"
 #include "filter/build.h"
@@ -31,37 +32,62 @@ static const struct subject {
 /* Each is built so often, because where a filter lies in memory makes a difference of several ns.
  */
 #define COPIES 4
+#define BUILDS (SUBJECTS * COPIES)
+
+enum family { IPV4, IPV6, FAMILIES };
 
 static struct timing timing;
-static struct xb_snapshot keys;
+static struct xb_snapshot keys[FAMILIES];
 static struct xb_scope scope;
-static struct xb_generation *generations[SUBJECTS * COPIES];
+static struct xb_generation *generations[FAMILIES][BUILDS];
+static char names[FAMILIES][SUBJECTS][24];
 
 static void end(void)
 {
-	for (size_t i = 0; i < SUBJECTS * COPIES; i++)
-		xb_generation_discard(&timing.home.paths, generations[i]);
+	for (size_t i = 0; i < FAMILIES * BUILDS; i++)
+		xb_generation_discard(&timing.home.paths, generations[i / BUILDS][i % BUILDS]);
 	timing_end(&timing);
-	xb_snapshot_free(&keys);
+	for (size_t i = 0; i < FAMILIES; i++)
+		xb_snapshot_free(&keys[i]);
 }
 
-static void list_scoped(void)
+static struct xb_entry entry_of(enum family family, uint32_t address)
 {
-	keys.scoped = calloc(keys.host4_count, sizeof(*keys.scoped));
-	must(keys.scoped ? 0 : -ENOMEM, "addresses");
-	for (size_t i = 0; i < keys.host4_count; i++)
-		keys.scoped[keys.scoped_count++] = (struct xb_scoped){
-			.entry = {.hi = (uint64_t)keys.host4[i] << 32,
-				  .kind = XB_HOST4,
-				  .length = 32},
-			.class = 1,
-		};
-	must(xb_scope_parse("tcp/25,tcp/465,tcp/587", &scope), "scope");
-	keys.class[1].scope = &scope;
-	keys.classes = 1U << XB_CLASS_ALL | 1U << 1;
+	if (family == IPV4)
+		return (struct xb_entry){
+			.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+	return (struct xb_entry){
+		.hi = XB_BENCH_NET6, .lo = address, .kind = XB_NET6, .length = 128};
 }
 
-static void build(size_t copy)
+static void list_all(enum family family)
+{
+	struct xb_snapshot *all = &keys[family];
+	const struct xb_snapshot *hosts = &keys[IPV4];
+
+	if (family == IPV4)
+		return;
+	all->net6 = calloc(hosts->host4_count, sizeof(*all->net6));
+	must(all->net6 ? 0 : -ENOMEM, "addresses");
+	for (size_t i = 0; i < hosts->host4_count; i++)
+		all->net6[all->net6_count++] = entry_of(IPV6, hosts->host4[i]);
+}
+
+static void list_scoped(enum family family)
+{
+	struct xb_snapshot *all = &keys[family];
+	const struct xb_snapshot *hosts = &keys[IPV4];
+
+	all->scoped = calloc(hosts->host4_count, sizeof(*all->scoped));
+	must(all->scoped ? 0 : -ENOMEM, "addresses");
+	for (size_t i = 0; i < hosts->host4_count; i++)
+		all->scoped[all->scoped_count++] =
+			(struct xb_scoped){.entry = entry_of(family, hosts->host4[i]), .class = 1};
+	all->class[1].scope = &scope;
+	all->classes = 1U << XB_CLASS_ALL | 1U << 1;
+}
+
+static void build(enum family family, size_t copy)
 {
 	const struct xb_build wanted = {.paths = &timing.home.paths,
 					.anchor = &timing.home.anchor,
@@ -70,28 +96,32 @@ static void build(size_t copy)
 					.confirm = true,
 					.policy = XB_POLICY_ENFORCE};
 	enum content content = subjects[copy % SUBJECTS].content;
-	struct xb_snapshot some = keys;
+	struct xb_snapshot some = keys[family];
+	bool all = content == ALL || content == BOTH;
 
-	some.host4_count = content == ALL || content == BOTH ? keys.host4_count : 0;
-	some.scoped_count = content == SCOPED || content == BOTH ? keys.scoped_count : 0;
+	some.host4_count = all ? some.host4_count : 0;
+	some.net6_count = all ? some.net6_count : 0;
+	some.scoped_count = content == SCOPED || content == BOTH ? some.scoped_count : 0;
 	some.allow_count = 0;
 	if (content != NOTHING)
-		must(xb_build(&wanted, &some, &generations[copy]), "build");
+		must(xb_build(&wanted, &some, &generations[family][copy]), "build");
 }
 
-static void time_it(size_t copy)
+static void add(enum family family, size_t copy)
 {
 	const struct subject *subject = &subjects[copy % SUBJECTS];
+	const struct xb_generation *generation = generations[family][copy];
+	const struct measure_bpf *measure = timing.measure;
+	int parse_only = bpf_program__fd(family == IPV6 ? measure->progs.parse_only6
+							: measure->progs.parse_only);
+	char *name = names[family][copy % SUBJECTS];
 
-	timing_add(&timing,
-		   (struct timed){
-			   .name = subject->name,
-			   .program = generations[copy]
-					      ? generations[copy]->program
-					      : bpf_program__fd(timing.measure->progs.parse_only),
-			   .blind = subject->blind,
-			   .port = subject->port,
-		   });
+	snprintf(name, sizeof(names[0][0]), "%s%s", subject->name, family == IPV6 ? "6" : "");
+	timing_add(&timing, (struct timed){.name = name,
+					   .program = generation ? generation->program : parse_only,
+					   .blind = subject->blind,
+					   .port = subject->port,
+					   .ipv6 = family == IPV6});
 }
 
 int main(int argc, char **argv)
@@ -105,14 +135,19 @@ int main(int argc, char **argv)
 	}
 	atexit(end);
 	timing_open(&timing, (uint32_t)strtoul(argv[3], NULL, 10));
-	must(list_hosts(&keys, strtoul(argv[1], NULL, 10)), "addresses");
-	list_scoped();
-	must(list_allowed(&keys), "allowlist");
-	for (size_t i = 0; i < SUBJECTS * COPIES; i++)
-		build(i);
-	timing_load(&timing, &keys);
-	for (size_t i = 0; i < SUBJECTS * COPIES; i++)
-		time_it(i);
+	must(list_hosts(&keys[IPV4], strtoul(argv[1], NULL, 10)), "addresses");
+	must(xb_scope_parse("tcp/25,tcp/465,tcp/587", &scope), "scope");
+	must(list_allowed(&keys[IPV4]), "allowlist");
+	for (enum family family = IPV4; family < FAMILIES; family++) {
+		list_all(family);
+		list_scoped(family);
+		for (size_t i = 0; i < BUILDS; i++)
+			build(family, i);
+	}
+	timing_load(&timing, &keys[IPV4]);
+	for (enum family family = IPV4; family < FAMILIES; family++)
+		for (size_t i = 0; i < BUILDS; i++)
+			add(family, i);
 	timing_rounds(&timing, (uint32_t)strtoul(argv[2], NULL, 10));
 	timing_report(&timing, report);
 	print_report(report);

@@ -73,8 +73,20 @@ static __always_inline int hand_on(struct xdp_md *ctx, __u32 address)
 	return XDP_ABORTED;
 }
 
-SEC("xdp")
-int from_anywhere(struct xdp_md *ctx)
+/* The same of an IPv6 frame: the address is the end of its source. */
+static __always_inline int hand_on6(struct xdp_md *ctx, __u32 address)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct ipv6hdr *ip = data + sizeof(struct ethhdr);
+
+	if ((void *)(ip + 1) > end)
+		return XDP_ABORTED;
+	ip->saddr.in6_u.u6_addr32[3] = bpf_htonl(address);
+	bpf_tail_call_static(ctx, &measured, 0);
+	return XDP_ABORTED;
+}
+
+static __always_inline __u32 any_address(void)
 {
 	/* xorshift64 (Marsaglia, Journal of Statistical Software 8, 2003) */
 	__u64 x = state;
@@ -83,7 +95,19 @@ int from_anywhere(struct xdp_md *ctx)
 	x ^= x >> 7;
 	x ^= x << 17;
 	state = x;
-	return hand_on(ctx, (__u32)(x >> 32));
+	return (__u32)(x >> 32);
+}
+
+SEC("xdp")
+int from_anywhere(struct xdp_md *ctx)
+{
+	return hand_on(ctx, any_address());
+}
+
+SEC("xdp")
+int from_anywhere6(struct xdp_md *ctx)
+{
+	return hand_on6(ctx, any_address());
 }
 
 SEC("xdp")
@@ -93,6 +117,15 @@ int from_table(struct xdp_md *ctx)
 	struct table_line *line = table_line(table_first, number, TABLE_LINE);
 
 	return line ? hand_on(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
+}
+
+SEC("xdp")
+int from_table6(struct xdp_md *ctx)
+{
+	__u32 number = drawn++;
+	struct table_line *line = table_line(table_first, number, TABLE_LINE);
+
+	return line ? hand_on6(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
 }
 
 /* Every frame is IPv4, and every program counts as the filter does. */
@@ -156,6 +189,17 @@ static __always_inline bool in_classic(__u32 address)
 }
 
 MEASURED(parse_only, in_nothing)
+SEC("xdp")
+int parse_only6(struct xdp_md *ctx)
+{
+	struct source source = parse_source(ctx);
+
+	if (source.family != SOURCE_IPV6)
+		return XDP_ABORTED;
+	asm volatile("" ::"r"(source.hi), "r"(source.lo)); /* as in_nothing() */
+	return account(ctx, XB_CLEAN, source.claimed);
+}
+
 MEASURED(line_read, in_line)
 MEASURED(bpf_hash, in_hash)
 MEASURED(bpf_bloom, in_bloom)

@@ -10,6 +10,9 @@
 #define TABLES 2
 #include "table.h"
 
+/* The upper half of all IPv6 sources. */
+#define XB_BENCH_NET6 0x20010db800000000ULL
+
 /* A cache line of what the shipped filter's bits are compared with. */
 struct bare_line {
 	__u64 word[8];

@@ -22,11 +22,14 @@ def measure(scratch, quick, report):
     report["scopes"] = {"hosts": MILLION}
     for traffic, samples in raw["ns"].items():
         if samples:
-            report["scopes"][traffic] = costs_of(samples)
+            report["scopes"][traffic] = costs_of(samples, "")
+            report["scopes"][traffic + "_ipv6"] = costs_of(samples, "6")
 
 
-def costs_of(samples):
-    """What each costs over parsing alone, and what a second stage adds, as medians of rounds."""
+def costs_of(samples, family):
+    """What each costs over parsing alone, and what a second stage adds, as medians of rounds. family: what
+    the names of its samples end with."""
+    samples = {name: samples[name + family] for name in ("parse_only", "again", *dict(NAMES))}
     costs = {name: cost_over(samples[name], samples["parse_only"]) for name, _ in NAMES}
     return {"cost_ns": costs,
             "added_ns": statistics.median(
@@ -36,21 +39,28 @@ def costs_of(samples):
                 a - b for a, b in zip(samples["again"], samples["all"])))}
 
 
+FAMILIES = (("IPv4", ""), ("IPv6", "_ipv6"))
+
+
 def goals(report):
-    clean = report.get("scopes", {}).get("clean")
-    return [goal("clean packet to another port at 1M, ns a scoped list adds", 5,
-                 clean and clean["added_ns"]),
-            goal("clean packet to a mail port at 1M, times one without scope", 1.5,
-                 clean and clean["mail_over_all"])]
+    found = []
+    for family, name in FAMILIES:
+        clean = report.get("scopes", {}).get("clean" + name)
+        found += [goal("clean %s packet to another port at 1M, ns a scoped list adds" % family, 5,
+                       clean and clean["added_ns"]),
+                  goal("clean %s packet to a mail port at 1M, times one without scope" % family, 1.5,
+                       clean and clean["mail_over_all"])]
+    return found
 
 
 def print_text(report):
     found = report.get("scopes")
     if not found:
         return
-    print("\n1M addresses listed for mail or for everything, ns a packet over parsing alone")
-    row("", "clean", "listed")
-    for name, text in NAMES:
-        row(text, both(found["clean"]["cost_ns"][name]), both(found["hit"]["cost_ns"][name]))
-    row("two that are alike differ by", "%.1f" % found["clean"]["alike_ns"],
-        "%.1f" % found["hit"]["alike_ns"])
+    for family, name in FAMILIES:
+        clean, listed = found["clean" + name], found["hit" + name]
+        print("\n1M %s addresses listed for mail or for everything, ns a packet over parsing alone" % family)
+        row("", "clean", "listed")
+        for subject, text in NAMES:
+            row(text, both(clean["cost_ns"][subject]), both(listed["cost_ns"][subject]))
+        row("two that are alike differ by", "%.1f" % clean["alike_ns"], "%.1f" % listed["alike_ns"])

@@ -9,13 +9,14 @@
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 
 #include "bench/home.h"
 #include "bench/lists.h"
 #include "bench/measure.h"
 #include "measure.skel.h"
 
-#define TIMED_MAX 32
+#define TIMED_MAX 64
 
 /* NEAR: listed sources for which the gate in front of the allowlist opens in vain. */
 enum traffic { CLEAN, HIT, NEAR, TRAFFICS };
@@ -31,6 +32,7 @@ struct timed {
 	double rate;	/* of clean sources dropped by mistake */
 	uint32_t fewer; /* slow: only one in so many runs; 0: all */
 	uint16_t port;	/* of TCP, to which its packets go; 0: they have no protocol */
+	bool ipv6;	/* its packets are from XB_BENCH_NET6 and the 32 bits of an address */
 };
 
 /* One figure a round. */
@@ -153,32 +155,76 @@ static inline bool as_named(const struct cell *cell, struct verdicts found, uint
 	return !found.passed;
 }
 
-/* Nanoseconds a run. */
-static inline double timing_run(const struct timing *timing, const struct cell *cell, uint32_t runs)
+struct frame4 {
+	struct ethhdr ethernet;
+	struct iphdr ip;
+	uint16_t source_port, port;
+	uint8_t rest[22];
+} __attribute__((packed));
+
+struct frame6 {
+	struct ethhdr ethernet;
+	struct ipv6hdr ip;
+	uint16_t source_port, port;
+	uint8_t rest[22];
+} __attribute__((packed));
+
+static inline struct frame4 timing_frame4(uint16_t port)
 {
-	enum traffic traffic = cell->traffic;
-	struct {
-		struct ethhdr ethernet;
-		struct iphdr ip;
-		uint16_t source_port, port;
-		uint8_t rest[22];
-	} __attribute__((packed)) frame = {
+	return (struct frame4){
 		.ethernet.h_proto = htons(ETH_P_IP),
 		.ip = {.version = 4,
 		       .ihl = 5,
 		       .tot_len = htons(46),
 		       .ttl = 64,
-		       .protocol = cell->timed->port ? IPPROTO_TCP : 0},
-		.port = htons(cell->timed->port),
+		       .protocol = port ? IPPROTO_TCP : 0},
+		.port = htons(port),
 	};
-	struct xdp_md context = {.data_end = sizeof(frame), .ingress_ifindex = LOOPBACK};
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .data_size_in = sizeof(frame),
-		    .ctx_in = &context, .ctx_size_in = sizeof(context), .repeat = (int)runs);
-	int program = bpf_program__fd(traffic == CLEAN ? timing->measure->progs.from_anywhere
-						       : timing->measure->progs.from_table);
+}
+
+static inline struct frame6 timing_frame6(uint16_t port)
+{
+	const uint64_t net = htobe64(XB_BENCH_NET6);
+	struct frame6 frame = {
+		.ethernet.h_proto = htons(ETH_P_IPV6),
+		.ip = {.version = 6,
+		       .payload_len = htons(26),
+		       .nexthdr = port ? IPPROTO_TCP : IPPROTO_NONE,
+		       .hop_limit = 64},
+		.port = htons(port),
+	};
+
+	memcpy(&frame.ip.saddr, &net, sizeof(net));
+	return frame;
+}
+
+/* The program that sends it its packets. */
+static inline int timing_sender(const struct timing *timing, const struct cell *cell)
+{
+	const struct measure_bpf *measure = timing->measure;
+
+	if (cell->timed->ipv6)
+		return bpf_program__fd(cell->traffic == CLEAN ? measure->progs.from_anywhere6
+							      : measure->progs.from_table6);
+	return bpf_program__fd(cell->traffic == CLEAN ? measure->progs.from_anywhere
+						      : measure->progs.from_table);
+}
+
+/* Nanoseconds a run. */
+static inline double timing_run(const struct timing *timing, const struct cell *cell, uint32_t runs)
+{
+	struct frame4 frame4 = timing_frame4(cell->timed->port);
+	struct frame6 frame6 = timing_frame6(cell->timed->port);
+	uint32_t size = cell->timed->ipv6 ? sizeof(frame6) : sizeof(frame4);
+	struct xdp_md context = {.data_end = size, .ingress_ifindex = LOOPBACK};
+	LIBBPF_OPTS(bpf_test_run_opts, options,
+		    .data_in = cell->timed->ipv6 ? (void *)&frame6 : (void *)&frame4,
+		    .data_size_in = size, .ctx_in = &context, .ctx_size_in = sizeof(context),
+		    .repeat = (int)runs);
+	int program = timing_sender(timing, cell);
 	double start;
 
-	timing->measure->bss->table_first = traffic == NEAR ? TABLE_LINES : 0;
+	timing->measure->bss->table_first = cell->traffic == NEAR ? TABLE_LINES : 0;
 	start = now_ns();
 	must(bpf_prog_test_run_opts(program, &options) ? -errno : 0, "run");
 	return (now_ns() - start) / runs;
