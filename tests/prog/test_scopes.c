@@ -15,6 +15,7 @@
 
 #include "attach/classcounts.h"
 #include "base/error.h"
+#include "support/counted_reason.h"
 #include "support/oracle.h"
 #include "support/rig.h"
 #include "support/service_frame.h"
@@ -37,31 +38,11 @@ static struct xb_entry address(const char *text)
 static enum xb_reason reason_of(const void *frame, uint32_t size)
 {
 	struct xb_counts before, after;
-	int found = -1;
 
 	rig_counts(&rig, &before);
 	rig_run(program, frame, size);
 	rig_counts(&rig, &after);
-	for (int i = 0; i < XB_REASON_COUNT; i++) {
-		if (after.reason[i].packets == before.reason[i].packets)
-			continue;
-		assert_int_equal(after.reason[i].packets, before.reason[i].packets + 1);
-		assert_int_equal(found, -1);
-		found = i;
-	}
-	assert_int_not_equal(found, -1);
-	return (enum xb_reason)found;
-}
-
-static const char *reason_name(enum xb_reason reason)
-{
-	static const char *const names[] = {
-#define X(symbol, name, verdict, meaning) name,
-		XB_REASONS(X)
-#undef X
-	};
-
-	return names[reason];
+	return counted_reason(&before, &after);
 }
 
 /* to: tcp/25, udp/53 or icmp */
@@ -77,8 +58,8 @@ static void expect_form(const char *source, const char *to, enum frame_form form
 	frame = frame_to(&entry, (enum xb_service_protocol)service.protocol, service.first, form);
 	got = reason_of(frame.byte, frame.size);
 	if (got != reason)
-		fail_msg("%s to %s, form %d: %s instead of %s", source, to, form, reason_name(got),
-			 reason_name(reason));
+		fail_msg("%s to %s, form %d: %s instead of %s", source, to, form,
+			 xb_reason_name(got), xb_reason_name(reason));
 }
 
 static void expect(const char *source, const char *to, enum xb_reason reason)
@@ -214,8 +195,8 @@ static void headers_in_front(void **state)
 		enum xb_reason got = reason_of(frame, rig_bytes(table[i].frame, frame));
 
 		if (got != table[i].reason)
-			fail_msg("frame %zu: %s instead of %s", i, reason_name(got),
-				 reason_name(table[i].reason));
+			fail_msg("frame %zu: %s instead of %s", i, xb_reason_name(got),
+				 xb_reason_name(table[i].reason));
 	}
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "engine/rotate.h"
+#include "support/counted_reason.h"
 #include "support/rig.h"
 
 /* Frames are written as hex; blanks are ignored. S and C stand for the listed and the clean source.
@@ -416,15 +417,7 @@ static void check_row(const struct row *row, int program)
 	rig_counts(&rig, &before);
 	verdict = rig_run(program, frame, size);
 	rig_counts(&rig, &after);
-	for (int reason = 0; reason < XB_REASON_COUNT; reason++) {
-		uint64_t packets = after.reason[reason].packets - before.reason[reason].packets;
-		uint64_t bytes = after.reason[reason].bytes - before.reason[reason].bytes;
-		uint64_t one = reason == (int)row->reason;
-
-		if (packets != one || bytes != one * size)
-			fail_msg("%s: reason %d counted %lu packets, %lu bytes", row->name, reason,
-				 packets, bytes);
-	}
+	counted_as(row->name, &before, &after, row->reason, size);
 	if (verdict != expected)
 		fail_msg("%s: verdict %u, expected %u", row->name, verdict, expected);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/counted_reason.h"
 #include "support/dns.h"
 #include "support/rig.h"
 
@@ -52,15 +53,7 @@ static inline void check_reason(const char *name, const struct dns_frame *frame,
 	rig_counts(&rig, &before);
 	verdict = rig_run_out(program, frame->byte, frame->size, out, &size);
 	rig_counts(&rig, &after);
-	for (int i = 0; i < XB_REASON_COUNT; i++) {
-		uint64_t packets = after.reason[i].packets - before.reason[i].packets;
-		uint64_t bytes = after.reason[i].bytes - before.reason[i].bytes;
-		uint64_t one = i == (int)reason;
-
-		if (packets != one || bytes != one * size)
-			fail_msg("%s: reason %d counted %lu packets, %lu bytes; expected %d", name,
-				 i, packets, bytes, reason);
-	}
+	counted_as(name, &before, &after, reason, size);
 	if (verdict != expected)
 		fail_msg("%s: verdict %u, expected %u", name, verdict, expected);
 	if (verdict == XDP_PASS && (size != frame->size || memcmp(out, frame->byte, size)))

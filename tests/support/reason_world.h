@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "support/counted_reason.h"
 #include "support/rig.h"
 
 static struct rig rig;
@@ -37,18 +38,13 @@ static inline int end(void **state)
 static inline int reason_of(const struct xb_entry *address)
 {
 	struct xb_counts before, after;
-	int found = -1;
+	enum xb_reason found;
 	uint32_t verdict;
 
 	rig_counts(&rig, &before);
 	verdict = rig_run_from(program, address);
 	rig_counts(&rig, &after);
-	for (int reason = 0; reason < XB_REASON_COUNT; reason++) {
-		if (after.reason[reason].packets == before.reason[reason].packets)
-			continue;
-		assert_int_equal(found, -1);
-		found = reason;
-	}
+	found = counted_reason(&before, &after);
 	assert_int_equal(verdict, xb_reason_drops(found) ? XDP_DROP : XDP_PASS);
 	return found;
 }
