@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "bloomd/base/log.h"
 #include "bloomd/events/netevents.h"
-#include "bloomd/events/pathevents.h"
+#include "bloomd/base/pathevents.h"
 #include "bloomd/events/status.h"
 #include "engine/health.h"
 #include "engine/session.h"

@@ -21,7 +21,7 @@
 #include "bloomd/feeds/feedwork.h"
 #include "bloomd/feeds/fetcher.h"
 #include "bloomd/base/log.h"
-#include "bloomd/events/pathevents.h"
+#include "bloomd/base/pathevents.h"
 #include "store/lists.h"
 #include "store/store.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The directory above tells when the path comes or goes, the path itself when it is changed by
  * another name: it may be a bind mount, or a link to a file elsewhere. */
-#include "bloomd/events/pathevents.h"
+#include "bloomd/base/pathevents.h"
 
 #include <string.h>
 #include <sys/inotify.h>
