@@ -78,3 +78,36 @@ with_compilers()
 }
 
 bring_roots() { fresh "$1" && with_compilers "$1"; }
+
+# --- a machine with AppArmor ------------------------------------------------------------------------
+
+# The release's own kernel, and what bloomd has to do under its profile, in a root that can still be written.
+prepare_machine()
+{
+	enter "$1" sh -euxc '
+		export DEBIAN_FRONTEND=noninteractive
+		apt-get -q install -y --no-install-recommends apparmor kmod procps systemd \
+			/mnt/new/xdp-bloom_*.deb /mnt/new/xdp-bloom-agent_*.deb
+		mkdir -p /srv/kernel /modules
+		cd /srv/kernel
+		apt-get download "$(apt-cache depends linux-image-cloud-amd64 | sed -n "s/.*Depends: \(linux-image[^ ]*\).*/\1/p" | head -n 1)"
+		dpkg-deb -x linux-image*.deb .
+		find . -name "veth.ko*" -exec cp {} /modules \;
+		xz -d /modules/*.xz || true
+		apt-get clean
+		rm -rf linux-image*.deb lib/modules usr/lib/modules /var/lib/apt/lists /usr/share/doc /usr/share/man' &&
+		cp "$1"/srv/kernel/boot/vmlinuz-* "$scratch/kernel" && rm -r "$1/srv/kernel" &&
+		mkdir -p "$1/mnt/tree/tests" && cp -r tests/package "$1/mnt/tree/tests" &&
+		ln -sf mnt/tree/tests/package/confined "$1/init" &&
+		(cd "$1" && find . -xdev | cpio -o -H newc --quiet) >"$scratch/initramfs"
+}
+
+# confines NAME ROOT: the lines of tests/package/confined, in an emulated machine.
+confines()
+{
+	timeout -k 10 "${XB_VM_TIMEOUT:-900}" qemu-system-x86_64 -machine q35 -accel "${XB_VM_ACCEL:-tcg}" -cpu Nehalem -smp 1 -m 2048 \
+		-nographic -nodefaults -serial stdio -no-reboot -kernel "$scratch/kernel" -initrd "$scratch/initramfs" \
+		-append "console=ttyS0 quiet mitigations=off norandmaps panic=-1 lsm=landlock,yama,apparmor,bpf xb.name=$1/confined" \
+		</dev/null 2>&1 | sed -u 's/\r//g; s/^.*\(ok   package\)/\1/' | tee "$scratch/console" | sed -u -n -E '/^(ok  |FAIL|     \|) /p'
+	grep -q '^VM-END ok' "$scratch/console"
+}
