@@ -54,6 +54,76 @@ refused()
 	unchanged
 }
 
+# imports FORMAT LISTED ALLOWED [OPTION...]: $T/list does, recognized or with the options.
+imports()
+{
+	exits 0 -j import "$T/list" --list "$1" "${@:4}"
+	json "d[\"format\"] == \"$1\""
+	has "$1" "$2" "$3"
+}
+
+t_formats_of_rules()
+{
+	list 'payload:' "  - '+.a.example'" '  - DOMAIN,b.example' '  - SRC-IP-CIDR,5.9.0.0/24'
+	imports ruleset '5.9.0.0/24 =b.example a.example' ''
+	list '.zip' 'c.example'
+	exits 0 import "$T/list" --list dots
+	has dots '=c.example zip' ''
+	list '(\.|^)a\.example$' '^ads'
+	imports regex 'a.example' ''
+	list 'http://a.example/x' 'https://5.9.0.1:8443/'
+	imports urls '5.9.0.1 =a.example' ''
+	list 'address /a.example/#' 'address /w.a.example/-'
+	imports smartdns 'a.example' 'w.a.example'
+	list '@@|w.a.example^' '||*.zip^' '||a.example^'
+	imports adblock 'a.example zip' '=w.a.example'
+	list 'a.example.rpz.test. CNAME .' '24.0.0.9.5.rpz-client-ip.rpz.test. CNAME .' \
+		'25.0.0.9.5.rpz-client-ip.rpz.test. CNAME rpz-passthru.'
+	refused import "$T/list" --list rpz
+	complains 'does not say of which zone; --zone names it'
+	imports rpz '5.9.0.128/25 =a.example' '' --zone rpz.test
+}
+
+t_formats_of_dumps()
+{
+	list '*filter' '-A INPUT -s 5.9.0.1/32 -j ACCEPT' '-A INPUT -s 5.9.0.0/30 -j DROP' COMMIT
+	imports iptables '5.9.0.0 5.9.0.2/31' ''
+	list 'table inet f {' 'set bad {' 'type ipv4_addr' 'elements = { 5.9.0.1 timeout 1h, 5.9.0.4-5.9.0.7 }' '}' '}'
+	imports nft '5.9.0.1 5.9.0.4/30' ''
+	list 'deny 5.9.0.1;' 'deny 2a01:4f8::/32;'
+	imports deny '2a01:4f8::/32 5.9.0.1' ''
+	list 'geo $bad {' 'default 0;' '5.9.0.0/31 1;' '5.9.0.1 0;' '}'
+	imports geo '5.9.0.0' ''
+	list ':127.0.0.2:why' '5.9.0.0/31' '!5.9.0.1'
+	imports ip4set '5.9.0.0' '' --format ip4set
+	imports ip4trie '5.9.0.0' '' --format ip4trie
+	list '2a01:4f8::/127' '!2a01:4f8::1'
+	imports ip6trie '2a01:4f8::' '' --format ip6trie
+	list '.a.example :2:why' '!w.a.example' 'b.example'
+	imports dnset '=b.example a.example' '=w.a.example' --format dnset
+	exits 0 import "$T/list" --list dnset --format dnset --replace
+	says '3 unchanged'
+}
+
+# What would be listed depends on the format: nothing is.
+t_formats_that_pass_for_others()
+{
+	list ':127.0.0.2:why' '5.9.0.1'
+	refused import "$T/list"
+	complains 'list:1: .* may be of several list formats: ip4set, ip4trie, ip6trie, dnset; --format names'
+	list '5.9.0.0/24' '!5.9.0.1'
+	refused import "$T/list"
+	complains 'list:2: .* as in the formats ip4set, ip4trie, and the lines before as in plain; --format names'
+	list 'a.example' '.b.example'
+	refused import "$T/list"
+	complains 'list:2: .* as in the formats ruleset, and the lines before as in domains; --format names'
+	exits 0 import "$T/list" --format domains --list told
+	has told 'a.example b.example' ''
+	refused import "$T/list" --format domains --zone rpz.test
+	complains 'only the format rpz has a zone'
+	refused import "$T/list" --zone 'a b'
+}
+
 t_formats()
 {
 	list 'a.example # spam' '*.b.example' '192.0.2.1'
