@@ -17,6 +17,7 @@
 #include "base/faultpoint.h"
 #include "base/program.h"
 #include "entry.skel.h"
+#include "plain.skel.h"
 
 #define NEW_PINS "link-new"
 
@@ -312,13 +313,47 @@ void xb_anchor_destroy(const char *pins)
 	xb_unpin_directory(pins, XB_ANCHOR_PINS);
 }
 
+/* Whether the entry loads in place of the program. */
+static bool entry_replaces(const struct bpf_program *target)
+{
+	struct entry_bpf *skeleton = entry_bpf__open();
+	struct bpf_program *entry;
+	bool loads;
+
+	if (!skeleton)
+		return false;
+	entry = skeleton->progs.xdp_bloom_entry;
+	bpf_program__set_type(entry, BPF_PROG_TYPE_EXT);
+	bpf_program__set_expected_attach_type(entry, 0);
+	loads = !bpf_program__set_attach_target(entry, bpf_program__fd(target),
+						bpf_program__name(target)) &&
+		!entry_bpf__load(skeleton);
+	entry_bpf__destroy(skeleton);
+	return loads;
+}
+
+/*
+ * Whether the entry can be a part of libxdp's dispatcher, as an extension. Where the kernel has
+ * none, libxdp would hold the interface alone. Kernels from 6.13 on, and 6.12 of Debian 13, let no
+ * program that makes a tail call replace one that changes no packet.
+ */
+static bool entry_can_extend(void)
+{
+	struct plain_bpf *plain;
+	bool can;
+
+	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) != 1)
+		return false;
+	plain = plain_bpf__open_and_load();
+	can = plain && entry_replaces(plain->progs.xdp_bloom_plain);
+	plain_bpf__destroy(plain);
+	return can;
+}
+
 enum xb_flavour xb_anchor_flavour(void)
 {
-	/* libxdp joins programs with BPF_PROG_TYPE_EXT; where that is refused it would hold the
-	 * interface alone. */
-	return xb_capability_by_id() && libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) == 1
-		       ? XB_FLAVOUR_DISPATCHER
-		       : XB_FLAVOUR_LINK;
+	return xb_capability_by_id() && entry_can_extend() ? XB_FLAVOUR_DISPATCHER
+							   : XB_FLAVOUR_LINK;
 }
 
 uint32_t xb_anchor_slot(const struct xb_anchor *anchor)

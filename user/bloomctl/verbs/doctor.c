@@ -142,8 +142,9 @@ static void check_dispatcher(const struct cli *cli, struct finding *finding)
 		return;
 	}
 	find(finding, WORSE, "%s allows one XDP program per interface",
-	     xb_capability_by_id() ? "this kernel, which has no program extensions,"
-				   : "libxdp without CAP_SYS_ADMIN");
+	     xb_capability_by_id()
+		     ? "this kernel, where the filter cannot join libxdp's dispatcher,"
+		     : "libxdp without CAP_SYS_ADMIN");
 	advise(finding, "`attach` refuses an interface on which another XDP program runs");
 }
 
