@@ -338,6 +338,9 @@ static void swap_under_traffic(int swaps, bool confirmed)
 		allow_and_disallow(program, swap);
 		look(&watch);
 	}
+	/* As it was, also after an odd number. */
+	if (swaps % 2)
+		assert_true(rig_disallow(&rig, "192.0.2.1"));
 	stop_traffic(&watch);
 	check_watch(&watch, confirmed);
 	end_watch(&watch);
