@@ -16,7 +16,7 @@ BESIDE = ("vm",)
 # They bring what they need from elsewhere with --fetch, before the tests begin.
 FETCHING = ("package", "vm")
 # They try other releases and machines with --platforms.
-PLATFORMS = ("package",)
+PLATFORMS = ("package", "vm")
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1",
              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
