@@ -72,7 +72,9 @@ t_formats_of_rules()
 	list '(\.|^)a\.example$' '^ads'
 	imports regex 'a.example' ''
 	list 'http://a.example/x' 'https://5.9.0.1:8443/'
-	imports urls '5.9.0.1 =a.example' ''
+	refused import "$T/list" --list urls
+	complains 'choose the format urls with --format'
+	imports urls '5.9.0.1 =a.example' '' --format urls
 	list 'address /a.example/#' 'address /w.a.example/-'
 	imports smartdns 'a.example' 'w.a.example'
 	list '@@|w.a.example^' '||*.zip^' '||a.example^'
@@ -165,7 +167,7 @@ t_format_is_told()
 	refused import "$T/list" --format plain
 	complains "list:1: 'a.example' is not an address or prefix"
 	refused import "$T/list" --format nosuch
-	complains 'known: plain, .*, hosts, adblock, dnsmasq, unbound, rpz, domains$'
+	complains 'known: plain, .*, hosts, adblock, dnsmasq, unbound, rpz, domains, '
 }
 
 # A wrong address never becomes a domain.

@@ -29,6 +29,9 @@ enum xb_advice {
 	XB_ADVICE_TAKE_LEFT_OUT, /* entries were left out */
 	XB_ADVICE_NAME_FORMAT,	 /* nobody can tell of which format a file is */
 	XB_ADVICE_NAME_ZONE,	 /* a file does not name the zone that it is */
+	XB_ADVICE_FORMAT,	 /* how the format of a list is chosen */
+	XB_ADVICE_COLUMN,	 /* how the columns of addresses are chosen */
+	XB_ADVICE_JSON,		 /* how the values of a JSON document are chosen */
 };
 
 /* For main(): the name from now on, and what gives the words for each advice. */

@@ -81,6 +81,12 @@ const char *advice_words(enum xb_advice advice)
 		return "; --format names the right one";
 	case XB_ADVICE_NAME_ZONE:
 		return "; --zone names it";
+	case XB_ADVICE_FORMAT:
+		return " with --format";
+	case XB_ADVICE_COLUMN:
+		return " with --column";
+	case XB_ADVICE_JSON:
+		return " (--json-path PATH)";
 	}
 	return "";
 }

@@ -42,6 +42,25 @@ struct request {
 	bool check;
 };
 
+/* What a message of the library says of keys of the configuration. */
+static const char *advice_words(enum xb_advice advice)
+{
+	switch (advice) {
+	case XB_ADVICE_FORMAT:
+		return " with the key format";
+	case XB_ADVICE_COLUMN:
+		return " with the key column";
+	case XB_ADVICE_JSON:
+		return " (key json-path)";
+	case XB_ADVICE_NAME_FORMAT:
+		return "; the key format names the right one";
+	case XB_ADVICE_NAME_ZONE:
+		return "; the key zone names it";
+	default:
+		return "";
+	}
+}
+
 static int fail(void)
 {
 	log_error(NULL);
@@ -108,14 +127,6 @@ static int check(const struct settings *settings)
 
 	config_free(config);
 	return error ? fail() : EXIT_SUCCESS;
-}
-
-/* For a list that a feed has. */
-static const char *advice_words(enum xb_advice advice)
-{
-	if (advice == XB_ADVICE_NAME_FORMAT)
-		return "; the key format names the right one";
-	return advice == XB_ADVICE_NAME_ZONE ? "; the key zone names it" : "";
 }
 
 int main(int argc, char **argv)

@@ -65,6 +65,18 @@ static void say_rotate(struct line *line, const struct xb_rotate_request *rotate
 		say(line, rotate->confirm ? " --confirm" : " --no-confirm");
 }
 
+static void say_choice(struct line *line, const struct xb_list_choice *choice)
+{
+	if (choice->column)
+		say(line, " --column %s", choice->column);
+	if (choice->where)
+		say(line, " --where %s", choice->where);
+	if (choice->json)
+		say(line, " --json-path %s", choice->json);
+	if (choice->bounded)
+		say(line, " --skip-bad %" PRIu64, choice->most_wrong);
+}
+
 static void say_import(struct line *line, const struct xb_import_request *import)
 {
 	char scope[XB_SCOPE_TEXT];
@@ -80,6 +92,7 @@ static void say_import(struct line *line, const struct xb_import_request *import
 		say(line, " --format %s", import->format);
 	if (import->zone)
 		say(line, " --zone %s", import->zone);
+	say_choice(line, &import->choice);
 	if (import->replace)
 		say(line, " --replace");
 	if (import->factor > 0)

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "lists/addresstext.h"
 #include "lists/format.h"
 #include "lists/line.h"
 
@@ -15,34 +16,8 @@ struct xb_list_set {
 	uint32_t netmask, timeout; /* 0: none */
 };
 
-static bool is_comment(const char *text)
-{
-	return *text == '#' || *text == ';';
-}
-
-/* A dotted quad in front, by the rules of inet_pton. Returns its end, NULL if there is none. */
-static inline const char *read_ipv4(const char *text, struct xb_entry *entry)
-{
-	uint32_t address = 0;
-
-	for (int octets = 0; octets < 4; octets++) {
-		uint32_t octet = 0;
-		const char *start;
-
-		if (octets && *text++ != '.')
-			return NULL;
-		for (start = text; text < start + 4 && *text >= '0' && *text <= '9'; text++)
-			octet = octet * 10 + (uint32_t)(*text - '0');
-		if (text == start || octet > 255 || (*start == '0' && text > start + 1))
-			return NULL;
-		address = address << 8 | octet;
-	}
-	*entry = (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
-	return text;
-}
-
-/* The same of a line, behind which XB_LIST_SLACK bytes can be read: how many digits an octet has is
- * no branch, since nobody can predict it. */
+/* As xb_ipv4_read(), of a line behind which XB_LIST_SLACK bytes can be read: how many digits an
+ * octet has is no branch, since nobody can predict it. */
 static inline const char *read_ipv4_of_line(const char *text, struct xb_entry *entry)
 {
 	static const uint8_t weight[3][3] = {{1, 0, 0}, {10, 1, 0}, {100, 10, 1}};
@@ -68,7 +43,7 @@ static inline const char *read_ipv4_of_line(const char *text, struct xb_entry *e
 
 static int read_address(struct xb_listfile *file, const char *text, struct xb_entry *entry)
 {
-	const char *end = read_ipv4(text, entry);
+	const char *end = xb_ipv4_read(text, entry);
 
 	return end && !*end ? 0 : xb_line_address(file, text, entry);
 }
@@ -86,32 +61,103 @@ static bool looks_like_entry(const char *text, const char *end)
 	       strspn(text, ipv6 ? XB_DIGITS "abcdefABCDEF.:/" : XB_DIGITS "./") == size;
 }
 
+/* Where the comment begins, or the end. */
+static char *find_comment(char *line)
+{
+	char *mark = line + strcspn(line, "#;"), *slashes = line;
+
+	while ((slashes = strstr(slashes, "//")) && slashes < mark) {
+		if (slashes > line && strchr(XB_BLANKS, slashes[-1]))
+			return slashes;
+		slashes++;
+	}
+	return mark;
+}
+
+/* Two addresses, or what is to be two of IPv6. Of IPv4 as it is written here: without zeros in
+ * front. */
+static bool looks_like_range(const char *text, size_t size)
+{
+	const char *mark = memchr(text, '-', size), *last = mark ? mark + 1 : NULL;
+	size_t first = mark ? (size_t)(mark - text) : 0;
+	struct xb_entry entry;
+
+	while (first && strchr(XB_BLANKS, text[first - 1]))
+		first--;
+	if (!first || strcspn(text, XB_BLANKS "-") != first)
+		return false;
+	last += strspn(last, XB_BLANKS);
+	if (!memchr(text, ':', first))
+		return xb_ipv4_read(text, &entry) && xb_ipv4_read(last, &entry) == text + size;
+	return memchr(last, ':', strcspn(last, PLAIN_END)) &&
+	       looks_like_entry(text, XB_BLANKS "-") && looks_like_entry(last, PLAIN_END);
+}
+
+/* [IPv6], perhaps with a port. */
+static bool looks_bracketed(const char *text, size_t size)
+{
+	const char *end = memchr(text, ']', size);
+
+	return *text == '[' && end && memchr(text, ':', (size_t)(end - text)) &&
+	       1 + strspn(text + 1, XB_DIGITS "abcdefABCDEF.:") == (size_t)(end - text);
+}
+
+/* Behind a semicolon at once may be the next column of others. */
+static bool is_sure(const char *mark, const char *line)
+{
+	char next[XB_ENTRY_TEXT];
+
+	if (*mark != ';' || mark == line || strchr(XB_BLANKS, mark[-1]))
+		return true;
+	snprintf(next, sizeof(next), "%.*s", (int)strcspn(mark + 1, XB_BLANKS ";,"), mark + 1);
+	return !xb_addresses_can_keep(next);
+}
+
 static bool detect_plain(const char *line)
 {
-	const char *rest = line + strcspn(line, PLAIN_END);
+	const char *mark = find_comment((char *)(uintptr_t)line),
+		   *rest = line + strcspn(line, PLAIN_END);
+	size_t size = (size_t)(mark - line);
+
+	while (size && strchr(XB_BLANKS, line[size - 1]))
+		size--;
+	if (!is_sure(mark, line))
+		return false;
+	if (looks_like_range(line, size))
+		return true;
+	return (size_t)(rest - line) >= size &&
+	       (looks_like_entry(line, PLAIN_END) || looks_bracketed(line, size));
+}
+
+/* What stands behind the entry, if that is no range. */
+static const char *find_rest(const char *text)
+{
+	const char *rest = text + strcspn(text, XB_BLANKS);
 
 	rest += strspn(rest, XB_BLANKS);
-	return looks_like_entry(line, PLAIN_END) && (!*rest || is_comment(rest));
+	return strchr(text, '-') ? "" : rest;
 }
 
 static int parse_plain(struct xb_reading *reading, char *line)
 {
-	char *end = line + strcspn(line, PLAIN_END), *rest = end + strspn(end, XB_BLANKS);
-	bool commented = is_comment(rest);
+	char *mark = find_comment(line), *comment = mark + (*mark == '/' ? 2 : *mark != '\0');
 	struct xb_item item = {0};
-	int error;
+	const char *rest;
 
-	rest += commented;
-	*end = '\0';
-	error = read_address(reading->file, line, &item.entry);
-	if (error)
-		return error;
-	if (*rest && !commented)
+	*mark = '\0';
+	line = xb_line_trim(line);
+	rest = find_rest(line);
+	if (*rest) {
+		rest = XB_SHOW(rest);
+		line[strcspn(line, XB_BLANKS)] = '\0';
+		if (!xb_addresses_can_keep(line))
+			return xb_addresses_keep(reading->file, line, &item, "");
 		return xb_input_error(
 			"unexpected text after the entry: '%s'; a comment begins with "
 			"'#' or ';'",
-			XB_SHOW(rest));
-	return xb_line_keep_with_comment(reading->file, &item, xb_line_trim(rest));
+			rest);
+	}
+	return xb_addresses_keep(reading->file, line, &item, xb_line_trim(comment));
 }
 
 /* What long lists are made of. 1: taken; 0: the line is something else. */
@@ -125,19 +171,33 @@ static int take_bare_ipv4(struct xb_reading *reading, const char *line, size_t s
 	return xb_line_keep(reading->file, &item) ?: 1;
 }
 
-const struct xb_list_format xb_plain_format = {"plain", detect_plain, parse_plain, .comments = "#;",
-					       .quick = take_bare_ipv4};
-const struct xb_list_format xb_netset_format = {"netset", NULL, parse_plain, .comments = "#;",
-						.quick = take_bare_ipv4};
-const struct xb_list_format xb_spamhaus_format = {"spamhaus", NULL, parse_plain, .comments = "#;",
-						  .quick = take_bare_ipv4};
+const struct xb_list_format xb_plain_format = {"plain",		detect_plain,
+					       parse_plain,	.comments = "#;",
+					       .slashes = true, .quick = take_bare_ipv4};
+const struct xb_list_format xb_netset_format = {
+	"netset", NULL, parse_plain, .comments = "#;", .slashes = true, .quick = take_bare_ipv4};
+const struct xb_list_format xb_spamhaus_format = {
+	"spamhaus", NULL, parse_plain, .comments = "#;", .slashes = true, .quick = take_bare_ipv4};
 
 /* ipsum: an address, a tab, and the number of lists that name it. */
-static bool detect_ipsum(const char *line)
+static bool is_ipsum(const char *line)
 {
 	const char *tab = strchr(line, '\t');
 
 	return tab && looks_like_entry(line, "\t") && !tab[1 + strspn(tab + 1, XB_DIGITS)];
+}
+
+/* A network and a number that would be right as its prefix length may be just that. */
+static bool detect_ipsum(const char *line)
+{
+	struct xb_entry entry;
+	unsigned long number;
+
+	if (!is_ipsum(line))
+		return false;
+	number = strtoul(strchr(line, '\t') + 1, NULL, 10);
+	return number < 8 || number > 31 || !xb_ipv4_read(line, &entry) ||
+	       (xb_entry_ipv4(&entry) & (UINT32_MAX >> number));
 }
 
 static int parse_ipsum(struct xb_reading *reading, char *line)
@@ -145,7 +205,7 @@ static int parse_ipsum(struct xb_reading *reading, char *line)
 	struct xb_item item = {0};
 	int error;
 
-	if (!detect_ipsum(line))
+	if (!is_ipsum(line))
 		return xb_input_error("'%s' is not an address, a tab and a number", XB_SHOW(line));
 	line[strcspn(line, "\t")] = '\0';
 	error = read_address(reading->file, line, &item.entry);
@@ -158,7 +218,16 @@ const struct xb_list_format xb_ipsum_format = {"ipsum", detect_ipsum, parse_ipsu
 /* spamhaus-json: an object a line; one of them tells about the list itself. */
 static bool detect_json(const char *line)
 {
-	return *line == '{';
+	const char *key = line + 1 + (*line ? strspn(line + 1, XB_BLANKS) : 0), *value;
+
+	if (*line != '{' || line[strlen(line) - 1] != '}')
+		return false;
+	if (!strncmp(key, "\"cidr\"", 6))
+		return true;
+	if (strncmp(key, "\"type\"", 6) != 0)
+		return false;
+	value = key + 6 + strspn(key + 6, XB_BLANKS ":");
+	return !strncmp(value, "\"metadata\"", 10);
 }
 
 static int take_object(struct xb_listfile *file, const json_t *object)
@@ -297,26 +366,32 @@ static int take_add_option(const char *option, char **rest, struct xb_item *item
 
 static int parse_add(struct xb_reading *reading, char *rest)
 {
-	const char *name = xb_line_word(&rest), *entry = xb_line_word(&rest), *option,
-		   *comment = "";
+	const char *name = xb_line_word(&rest), *option, *comment = "";
+	char *entry = xb_line_word(&rest);
 	struct xb_item item = {0};
 	const struct xb_list_set *set;
-	int error;
+	size_t before = reading->file->count;
+	int error = 0;
 
 	if (!entry)
 		return xb_input_error("'add' needs a set and an entry");
-	error = read_address(reading->file, entry, &item.entry);
-	if (error)
-		return error;
 	set = find_set(reading, XB_SHOW(name));
 	if (set)
 		item.timeout = set->timeout;
-	/* A set with a netmask holds networks, and ipset prints their addresses only. */
-	if (set && set->netmask && set->netmask < item.entry.length)
-		item.entry = xb_entry_covering(&item.entry, (uint8_t)set->netmask);
 	while (!error && (option = xb_line_word(&rest)))
 		error = take_add_option(option, &rest, &item, &comment);
-	return error ? error : xb_line_keep_with_comment(reading->file, &item, comment);
+	if (!error)
+		error = xb_addresses_keep(reading->file, entry, &item, comment);
+	/* A set with a netmask holds networks, and ipset prints their addresses only. */
+	for (size_t i = before; !error && set && set->netmask && i < reading->file->count; i++) {
+		struct xb_entry *kept = &reading->file->items[i].entry;
+		uint32_t line = kept->line;
+
+		if (set->netmask < kept->length)
+			*kept = xb_entry_covering(kept, (uint8_t)set->netmask);
+		kept->line = line;
+	}
+	return error;
 }
 
 static int parse_ipset(struct xb_reading *reading, char *line)
@@ -331,8 +406,8 @@ static int parse_ipset(struct xb_reading *reading, char *line)
 			      XB_SHOW(verb));
 }
 
-const struct xb_list_format xb_ipset_format = {"ipset", detect_ipset, parse_ipset,
-					       .comments = "#;"};
+const struct xb_list_format xb_ipset_format = {"ipset", detect_ipset, parse_ipset, .comments = "#;",
+					       .strict = true};
 
 void xb_listaddress_end(struct xb_reading *reading)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
- * addresses, domains, rules, resolvers, rpz,
- * rbldnsd, firewalls, nft. */
+ * addresses, ranges, columns, json, domains, rules, resolvers, rpz, rbldnsd, firewalls, nft. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 
@@ -9,6 +8,7 @@
 
 #include "base/text.h"
 #include "lists/items.h"
+#include "model/listchoice.h"
 
 #define XB_LIST_LINE_BYTES 4096 /* at most, without the line end */
 #define XB_LIST_LINE_PART  8192 /* bytes kept of a longer line: still too long */
@@ -18,15 +18,20 @@ struct xb_list_set;
 struct xb_list_zone;
 struct xb_list_data;
 struct xb_list_sets;
+struct xb_list_columns;
 struct xb_list_format;
 
 /* The state of reading a file. All zero but for `file` is the beginning. */
 struct xb_reading {
 	struct xb_listfile *file;
+	const struct xb_list_choice *choice; /* NULL: none was made */
 	const struct xb_list_format *format; /* NULL: the first line with an entry decides */
 	bool recognized;		     /* the first line did decide */
 	bool indented;			     /* the line had blanks in front */
-	struct xb_list_set *sets;	     /* of ipset */
+	bool hopeless; /* an error is about the file, not about a line of it */
+	char *text;    /* of a format that is a document */
+	size_t text_bytes, text_room;
+	struct xb_list_set *sets; /* of ipset */
 	size_t set_count, set_room;
 	struct xb_list_zone *zone; /* of rpz */
 	const char *zone_name;	   /* as told; NULL: the file says it */
@@ -35,6 +40,7 @@ struct xb_reading {
 	uint64_t most;		   /* addresses that an entry may have, of ip4set; 0: any */
 	bool in_block;		   /* of geo: its values */
 	char value[XB_SHOWN + 1], other[XB_SHOWN + 1];
+	struct xb_list_columns *columns;
 };
 
 /* The line was not understood: it is counted, and nothing of it is kept. */
@@ -49,6 +55,10 @@ struct xb_list_format {
 	int (*parse)(struct xb_reading *reading, char *line);
 	const char *comments; /* characters with which a comment line begins */
 	bool loose;
+	bool strict;	/* a line counts for others: none can be left out */
+	bool slashes;	/* a comment may begin with two slashes, too */
+	char separator; /* of columns, whose lines come with the blanks and comments they have; 0:
+			   none */
 	/* Tried on the untouched line. 1: taken; 0: the line is something else. May be NULL. */
 	int (*quick)(struct xb_reading *reading, const char *line, size_t size);
 	/*
@@ -64,6 +74,11 @@ struct xb_list_format {
 	 */
 	const char *passes_for;
 	bool (*marks)(const char *line);
+	/*
+	 * For a format in which lines mean nothing: instead of parse(), once, with the whole text,
+	 * which ends with a NUL. Sets file->lines to the line it is at. NULL: it has lines.
+	 */
+	int (*document)(struct xb_reading *reading, char *text, size_t size);
 };
 
 extern const struct xb_list_format xb_plain_format, xb_netset_format, xb_spamhaus_format,
@@ -75,11 +90,21 @@ extern const struct xb_list_format xb_ip4set_format, xb_ip4trie_format, xb_ip6tr
 extern const struct xb_list_format xb_iptables_format, xb_nft_format, xb_deny_format, xb_geo_format;
 extern const struct xb_list_format xb_ruleset_format, xb_regex_format, xb_urls_format;
 extern const struct xb_list_format xb_rpz_format;
+extern const struct xb_list_format xb_p2p_format, xb_ipfilter_format;
+extern const struct xb_list_format xb_words_format;
+extern const struct xb_list_format xb_csv_format, xb_semicolons_format, xb_tsv_format,
+	xb_pipes_format, xb_table_format;
+extern const struct xb_list_format xb_json_format, xb_extract_format;
+
+/* Of a line or value that is wrong: 0 if it may be left out, which is noted, with all that it said,
+ * which is the items from `before` on. Otherwise returns the error. */
+int xb_line_leave_out(struct xb_reading *reading, size_t before, int error);
 
 /* Free what their formats have put into it. */
 void xb_listaddress_end(struct xb_reading *reading);
 void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
 void xb_listnft_end(struct xb_reading *reading);
+void xb_listcolumns_end(struct xb_reading *reading);
 
 #endif

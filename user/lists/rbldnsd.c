@@ -238,6 +238,17 @@ static int parse_ip4trie(struct xb_reading *reading, char *line)
 	return parse_ip4(reading, line, false);
 }
 
+/* A value, that is; what might as well be a port says nothing. */
+static bool is_value(const char *text)
+{
+	size_t digits;
+
+	if (*text != ':')
+		return false;
+	digits = strspn(text + 1, XB_DIGITS);
+	return !digits || !strchr(XB_BLANKS "#;", text[1 + digits]);
+}
+
 /* An exclusion, or an entry with a value. */
 static bool marks_ip4(const char *line)
 {
@@ -252,7 +263,7 @@ static bool marks_ip4(const char *line)
 	if (take_octets(&end, &address) < 16)
 		return false;
 	end += strspn(end, XB_DIGITS "./-");
-	return excluded ? !*end || strchr(WORD_END, *end) : end[strspn(end, XB_BLANKS)] == ':';
+	return excluded ? !*end || strchr(WORD_END, *end) : is_value(end + strspn(end, XB_BLANKS));
 }
 
 static int finish_ip4set(struct xb_reading *reading)

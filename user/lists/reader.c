@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "lists/line.h"
 #include "lists/table.h"
+#include "lists/unpack.h"
 
 #define BUFFER_BYTES   (1U << 20)
 #define PROGRESS_BYTES (8U << 20)
@@ -26,17 +27,20 @@ struct source {
 	size_t begin, end; /* what the buffer holds and no line has taken */
 	bool ended;
 	bool skipping; /* the rest of a line that is too long */
+	char cut;      /* then the byte behind the part that came, in whose place is a NUL */
+	struct xb_unpack *unpack;
 	uint64_t done, total;
 };
 
-static int open_source(int fd, const char *path, const char *name, struct source *source)
+static int open_source(int fd, const char *path, const struct xb_listfile_terms *terms,
+		       struct source *source)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct stat about;
 
-	*source = (struct source){.name = name	     ? name
-					  : is_stdin ? "stdin"
-						     : path,
+	*source = (struct source){.name = terms->name ? terms->name
+					  : is_stdin  ? "stdin"
+						      : path,
 				  .fd = fd >= 0 ? fd : STDIN_FILENO,
 				  .owned = fd < 0 && !is_stdin,
 				  .buffer = malloc(BUFFER_BYTES + 1 + XB_LIST_SLACK)};
@@ -53,11 +57,13 @@ static int open_source(int fd, const char *path, const char *name, struct source
 	if (S_ISDIR(about.st_mode))
 		return xb_input_error("%s: this is a directory, not a list", source->name);
 	source->total = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
-	return 0;
+	source->unpack = xb_unpack_open(source->fd, source->name, terms->most);
+	return source->unpack ? 0 : -EIO;
 }
 
 static void close_source(struct source *source)
 {
+	xb_unpack_close(source->unpack);
 	if (source->owned && source->fd >= 0)
 		close(source->fd);
 	free(source->buffer);
@@ -65,20 +71,21 @@ static void close_source(struct source *source)
 
 static int refill(struct source *source)
 {
+	uint64_t before = source->done;
 	ssize_t got;
 
 	memmove(source->buffer, source->buffer + source->begin, source->end - source->begin);
 	source->end -= source->begin;
 	source->begin = 0;
-	got = TEMP_FAILURE_RETRY(
-		read(source->fd, source->buffer + source->end, BUFFER_BYTES - source->end));
+	got = xb_unpack_read(source->unpack, source->buffer + source->end,
+			     BUFFER_BYTES - source->end);
 	if (got < 0)
-		return xb_system_error(errno, "%s: reading", source->name);
+		return (int)got;
 	source->ended = !got;
 	source->end += (size_t)got;
 	memset(source->buffer + source->end, 0, 1 + XB_LIST_SLACK);
-	source->done += (uint64_t)got;
-	if (source->done % PROGRESS_BYTES < (size_t)got &&
+	source->done = xb_unpack_done(source->unpack);
+	if (source->done / PROGRESS_BYTES != before / PROGRESS_BYTES &&
 	    (!source->total || source->done < source->total))
 		xb_progress("reading", source->done, source->total);
 	return 0;
@@ -116,6 +123,7 @@ static int next_line(struct source *source, char **line, size_t *size)
 			source->skipping = whole > XB_LIST_LINE_PART;
 			*line = start;
 			*size = source->skipping ? XB_LIST_LINE_PART : whole;
+			source->cut = start[*size];
 			start[*size] = '\0';
 			source->begin += *size + (newline && !source->skipping);
 			return 1;
@@ -182,12 +190,46 @@ static void look_at_end(struct ending *ending, const char *line, size_t size)
 		ending->met = size == ending->size && !memcmp(line, ending->line, size);
 }
 
+static void look_at_lines(struct ending *ending, const char *text, size_t size)
+{
+	const char *end = text + size, *newline;
+
+	for (; text < end; text = newline + 1) {
+		newline = memchr(text, '\n', (size_t)(end - text));
+		newline = newline ?: end;
+		look_at_end(ending, text, (size_t)(newline - text));
+	}
+}
+
 static int check_end(const struct source *source, const struct ending *ending)
 {
 	if (!ending->line || ending->met)
 		return 0;
 	return xb_input_error("%s: the last line is not '%s', so the file may have been cut off",
 			      source->name, XB_SHOW(ending->line));
+}
+
+/* All behind the first line of a document, which came as a line or as a part of one. */
+static int read_document(struct source *source, struct xb_reading *reading, const char *line,
+			 size_t size)
+{
+	int error = xb_listformat_add(reading, line, size);
+
+	if (!error && !source->skipping && !(source->ended && source->begin == source->end))
+		error = xb_listformat_add(reading, "\n", 1);
+	if (source->skipping)
+		source->buffer[source->begin] = source->cut;
+	source->skipping = false;
+	while (!error) {
+		error = xb_listformat_add(reading, source->buffer + source->begin,
+					  source->end - source->begin);
+		source->begin = source->end = 0;
+		if (!error && source->ended)
+			return 0;
+		if (!error)
+			error = refill(source);
+	}
+	return error;
 }
 
 static int read_lines(struct source *source, struct xb_reading *reading, struct ending *ending)
@@ -200,7 +242,12 @@ static int read_lines(struct source *source, struct xb_reading *reading, struct 
 		reading->file->lines++;
 		if (ending->line)
 			look_at_end(ending, line, size);
-		got = xb_listformat_take(reading, line, size);
+		got = xb_listformat_is_document(reading) ? 0
+							 : xb_listformat_take(reading, line, size);
+		if (got >= 0 && xb_listformat_is_document(reading))
+			got = read_document(source, reading, line, size);
+		if (ending->line && xb_listformat_is_document(reading))
+			look_at_lines(ending, reading->text, reading->text_bytes);
 		if (got < 0)
 			return xb_error_prefix(got, "%s:%llu", source->name,
 					       (unsigned long long)reading->file->lines);
@@ -241,13 +288,30 @@ static void drop_repeats(struct xb_listfile *file)
 	file->count = kept;
 }
 
+static int too_many_unknown(const struct source *source, const struct xb_reading *reading)
+{
+	const struct xb_listfile *file = reading->file;
+
+	return xb_input_error("%s: %zu lines were not understood as %s, and %llu are allowed "
+			      "(%llu: %s)",
+			      source->name, file->unknown, xb_listformat_name(reading),
+			      (unsigned long long)reading->choice->most_wrong,
+			      (unsigned long long)file->first_unknown[0].line,
+			      file->first_unknown[0].text);
+}
+
 static int finish(const struct source *source, struct xb_reading *reading)
 {
 	struct xb_listfile *file = reading->file;
 	int error = xb_listformat_finish(reading);
 
+	if (error && xb_listformat_ends_at_line(reading))
+		return xb_error_prefix(error, "%s:%llu", source->name,
+				       (unsigned long long)file->lines);
 	if (error)
 		return xb_error_prefix(error, "%s", source->name);
+	if (reading->choice->bounded && file->unknown > reading->choice->most_wrong)
+		return too_many_unknown(source, reading);
 	if (!file->count)
 		return no_entries(source, reading);
 	file->format = xb_listformat_name(reading);
@@ -264,15 +328,18 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 			struct xb_listfile *file)
 {
 	struct ending ending = ending_of(terms->end);
-	struct xb_reading reading = {.file = file, .zone_name = terms->zone};
+	struct xb_reading reading = {
+		.file = file, .choice = &terms->choice, .zone_name = terms->zone};
 	struct source source;
 	int error;
 
 	memset(file, 0, sizeof(*file));
 	error = terms->format ? xb_listformat_choose(&reading, terms->format) : 0;
+	if (!error)
+		error = xb_listformat_begin(&reading);
 	if (error)
 		return error;
-	error = open_source(fd, path, terms->name, &source);
+	error = open_source(fd, path, terms, &source);
 	if (!error)
 		reserve(&source, file);
 	if (!error)

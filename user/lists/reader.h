@@ -4,6 +4,7 @@
 #define XB_LISTS_READER_H
 
 #include "lists/items.h"
+#include "model/listchoice.h"
 
 /*
  * Reads the whole file ("-": standard input). format: one of lists/table.h, NULL: told by
@@ -11,9 +12,12 @@
  * empty; -ENODATA: all lines are right, but there is no entry. A comment that xb_comment_check
  * refuses is left out. The caller frees the file.
  *
- * In a list of addresses a wrong line is an error. Lists of domains hold rules that are more than
- * names, for other programs: such lines are counted as unknown and left out. A file of which no
- * line is understood is an error.
+ * A file packed by gzip or zstd is unpacked, and UTF-16 with a mark of byte order is understood.
+ *
+ * In a list of addresses a wrong line is an error, unless the choice lets some be left out: those
+ * are counted as unknown. Lists of domains hold rules that are more than names, for other programs:
+ * such lines are counted as unknown and left out. A file of which no line is understood is an
+ * error.
  */
 int xb_listfile_read(const char *path, const char *format, struct xb_listfile *file);
 
@@ -22,9 +26,11 @@ struct xb_listfile_terms {
 	const char *zone; /* of a file of records, which may not name it: the domain below which its
 			     names lie */
 	const char *name; /* for messages, instead of the path */
-	const char *format; /* as above */
-	const char *end;    /* the last line that is not blank must be this one, apart from blanks
-			       around it: if the file was cut off in transfer, it is another */
+	const char *format;	      /* as above */
+	struct xb_list_choice choice; /* how to read it beside the format */
+	uint64_t most;	 /* bytes that may come out of a packed file; 0: XB_UNPACK_MOST */
+	const char *end; /* the last line that is not blank must be this one, apart from blanks
+			    around it: if the file was cut off in transfer, it is another */
 };
 
 /* Does the same with further terms. fd: a descriptor to read instead of the path, which stays open;

@@ -215,7 +215,8 @@ static int parse_regex(struct xb_reading *reading, char *line)
 const struct xb_list_format xb_regex_format = {"regex", detect_regex, parse_regex, .comments = "#",
 					       .loose = true};
 
-/* urls: of each URL the host, a name that stands for itself alone, or an address. */
+/* urls: of each URL the host, a name that stands for itself alone, or an address. It has to be
+ * asked for: whoever lists a host lists all its pages, and all who share it. */
 
 static char *find_host(char *line)
 {
@@ -224,11 +225,6 @@ static char *find_host(char *line)
 	if (!host || host == line || line[strspn(line, XB_LABEL_CHARS "+.")] != ':')
 		return NULL;
 	return host + 3;
-}
-
-static bool detect_urls(const char *line)
-{
-	return find_host((char *)(uintptr_t)line);
 }
 
 static int parse_urls(struct xb_reading *reading, char *line)
@@ -255,5 +251,5 @@ static int parse_urls(struct xb_reading *reading, char *line)
 	return xb_line_keep_domain(reading->file, host, XB_LINE_EXACT, "");
 }
 
-const struct xb_list_format xb_urls_format = {"urls", detect_urls, parse_urls, .comments = "#",
+const struct xb_list_format xb_urls_format = {"urls", NULL, parse_urls, .comments = "#",
 					      .loose = true};

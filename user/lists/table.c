@@ -9,15 +9,23 @@
 
 #include "base/error.h"
 #include "base/program.h"
+#include "lists/columnformat.h"
+#include "lists/columns.h"
+#include "lists/hint.h"
+#include "lists/jsonpath.h"
 #include "lists/line.h"
 
+/* How formats follow each other is how messages name them. */
 static const struct xb_list_format *const formats[] = {
-	&xb_plain_format,    &xb_netset_format,	 &xb_spamhaus_format, &xb_spamhaus_json_format,
-	&xb_ipsum_format,    &xb_ipset_format,	 &xb_hosts_format,    &xb_adblock_format,
-	&xb_dnsmasq_format,  &xb_unbound_format, &xb_rpz_format,      &xb_domains_format,
-	&xb_ruleset_format,  &xb_regex_format,	 &xb_urls_format,     &xb_smartdns_format,
-	&xb_ip4set_format,   &xb_ip4trie_format, &xb_ip6trie_format,  &xb_dnset_format,
-	&xb_iptables_format, &xb_nft_format,	 &xb_deny_format,     &xb_geo_format,
+	&xb_plain_format,      &xb_netset_format,   &xb_spamhaus_format, &xb_spamhaus_json_format,
+	&xb_ipsum_format,      &xb_ipset_format,    &xb_hosts_format,	 &xb_adblock_format,
+	&xb_dnsmasq_format,    &xb_unbound_format,  &xb_rpz_format,	 &xb_domains_format,
+	&xb_ruleset_format,    &xb_regex_format,    &xb_urls_format,	 &xb_smartdns_format,
+	&xb_ip4set_format,     &xb_ip4trie_format,  &xb_ip6trie_format,	 &xb_dnset_format,
+	&xb_iptables_format,   &xb_nft_format,	    &xb_deny_format,	 &xb_geo_format,
+	&xb_p2p_format,	       &xb_ipfilter_format, &xb_words_format,	 &xb_csv_format,
+	&xb_semicolons_format, &xb_tsv_format,	    &xb_pipes_format,	 &xb_table_format,
+	&xb_json_format,       &xb_extract_format,
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -44,6 +52,40 @@ int xb_listformat_choose(struct xb_reading *reading, const char *name)
 			      xb_listfile_formats());
 }
 
+static int check_texts(const struct xb_list_choice *choice)
+{
+	struct xb_column_choice columns;
+
+	if (choice->json)
+		return xb_json_paths_check(choice->json);
+	return choice->column ? xb_columns_parse(choice->column, choice->where, &columns) : 0;
+}
+
+int xb_listformat_begin(struct xb_reading *reading)
+{
+	const struct xb_list_choice *choice = reading->choice;
+	const struct xb_list_format *format = reading->format;
+
+	if (!choice)
+		return 0;
+	if (choice->json && choice->column)
+		return xb_input_error("a file has columns, or it is JSON: not both");
+	if (choice->where && !choice->column)
+		return xb_input_error("conditions are for files with columns%s",
+				      xb_advice(XB_ADVICE_COLUMN));
+	if (choice->column && format && !format->separator)
+		return xb_input_error("the format %s has no columns to choose", format->name);
+	if (choice->json && format && format != &xb_json_format)
+		return xb_input_error("the format %s is not JSON with a path", format->name);
+	if (choice->bounded && format && format->strict)
+		return xb_input_error("in the format %s no line can be left out: others depend on "
+				      "it",
+				      format->name);
+	if (choice->json)
+		reading->format = &xb_json_format;
+	return check_texts(choice);
+}
+
 const char *xb_listformat_name(const struct xb_reading *reading)
 {
 	return reading->format ? reading->format->name : NULL;
@@ -65,17 +107,36 @@ static void add_candidate(struct candidates *candidates, const struct xb_list_fo
 		 candidates->count++ ? ", " : "", format->name);
 }
 
+/* A document's first line says little: it is one only if the line is of no other format. */
+static void find_candidates(const char *line, bool document, struct candidates *candidates)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (formats[i]->detect && !formats[i]->document == !document &&
+		    formats[i]->detect(line))
+			add_candidate(candidates, formats[i]);
+}
+
+static int refuse_unknown(const char *line)
+{
+	char hint[XB_LIST_HINT];
+
+	if (xb_list_hint(line, hint))
+		return xb_input_error("not in a list format that can be recognized: '%s'; %s",
+				      XB_SHOW(line), hint);
+	return xb_input_error("not in a known list format: '%s'; known: %s", XB_SHOW(line),
+			      xb_listfile_formats());
+}
+
 /* A guess would list what was not meant: of several formats, whoever imports has to say which. */
 static int detect_format(struct xb_reading *reading, const char *line)
 {
 	struct candidates candidates = {0};
 
-	for (size_t i = 0; i < FORMATS; i++)
-		if (formats[i]->detect && formats[i]->detect(line))
-			add_candidate(&candidates, formats[i]);
+	find_candidates(line, false, &candidates);
 	if (!candidates.count)
-		return xb_input_error("not in a known list format: '%s'; known: %s", XB_SHOW(line),
-				      xb_listfile_formats());
+		find_candidates(line, true, &candidates);
+	if (!candidates.count)
+		return refuse_unknown(line);
 	if (candidates.count > 1)
 		return xb_input_error("'%s' may be of several list formats: %s%s", XB_SHOW(line),
 				      candidates.names, xb_advice(XB_ADVICE_NAME_FORMAT));
@@ -124,7 +185,11 @@ static bool is_contradicted(const struct xb_reading *reading, const char *line)
 /* While the format is open, what is a comment in any. */
 static bool is_comment(const struct xb_reading *reading, const char *line)
 {
-	return strchr(reading->format ? reading->format->comments : "#;!", *line);
+	const struct xb_list_format *format = reading->format;
+
+	if (!strncmp(line, "//", 2) && (!format || format->slashes))
+		return true;
+	return strchr(format ? format->comments : "#;!", *line);
 }
 
 /* A line is taken as a whole or not at all. error: of the parser. */
@@ -154,7 +219,8 @@ static int parse_line(struct xb_reading *reading, char *line)
 	file->count = before;
 	if (is_contradicted(reading, start))
 		return -EINVAL;
-	return reading->format->loose ? leave_out(file, error, start) : error;
+	return reading->format->loose ? leave_out(file, error, start)
+				      : xb_line_leave_out(reading, before, error);
 }
 
 static int take_too_long(struct xb_reading *reading)
@@ -166,18 +232,10 @@ static int take_too_long(struct xb_reading *reading)
 	return xb_input_error(TOO_LONG, XB_LIST_LINE_BYTES);
 }
 
-static int take_line(struct xb_reading *reading, char *line, size_t size)
+static int take_trimmed(struct xb_reading *reading, char *line)
 {
-	bool marked = reading->file->lines == 1 && !strncmp(line, "\xef\xbb\xbf", 3);
 	int error = 0;
 
-	if (memchr(line, '\0', size))
-		return xb_input_error("binary data, not a list");
-	if (size && line[size - 1] == '\r')
-		size--;
-	if (size > XB_LIST_LINE_BYTES)
-		return take_too_long(reading);
-	line += marked ? 3 : 0;
 	reading->indented = *line == ' ' || *line == '\t';
 	line = xb_line_trim(line);
 	if (!*line)
@@ -186,7 +244,43 @@ static int take_line(struct xb_reading *reading, char *line, size_t size)
 		return is_contradicted(reading, line) ? -EINVAL : 0;
 	if (!reading->format)
 		error = detect_format(reading, line);
-	return error ? error : parse_line(reading, line);
+	return error || reading->format->document ? error : parse_line(reading, line);
+}
+
+/* With the blanks that they have, which may separate columns. */
+static int take_with_columns(struct xb_reading *reading, char *line)
+{
+	int error = reading->format ? 0 : xb_columns_detect(reading, line);
+
+	return error || !reading->format ? error : parse_line(reading, line);
+}
+
+static bool has_columns(const struct xb_reading *reading)
+{
+	return reading->format ? reading->format->separator
+			       : reading->choice && reading->choice->column;
+}
+
+/* A document may be one line. */
+static bool may_be_document(const struct xb_reading *reading, const char *line)
+{
+	return !reading->format && !has_columns(reading) &&
+	       xb_json_format.detect(line + strspn(line, XB_BLANKS "\xef\xbb\xbf"));
+}
+
+static int take_line(struct xb_reading *reading, char *line, size_t size)
+{
+	bool marked = reading->file->lines == 1 && !strncmp(line, "\xef\xbb\xbf", 3);
+
+	if (memchr(line, '\0', size))
+		return xb_input_error("binary data, not a list");
+	if (size && line[size - 1] == '\r')
+		line[--size] = '\0';
+	if (size > XB_LIST_LINE_BYTES && !may_be_document(reading, line))
+		return take_too_long(reading);
+	line += marked ? 3 : 0;
+	return has_columns(reading) ? take_with_columns(reading, line)
+				    : take_trimmed(reading, line);
 }
 
 int xb_listformat_take(struct xb_reading *reading, char *line, size_t size)
@@ -197,11 +291,71 @@ int xb_listformat_take(struct xb_reading *reading, char *line, size_t size)
 	return taken ? taken : take_line(reading, line, size);
 }
 
+bool xb_listformat_is_document(const struct xb_reading *reading)
+{
+	return reading->format && reading->format->document;
+}
+
+bool xb_listformat_ends_at_line(const struct xb_reading *reading)
+{
+	return reading->format && (reading->format->document || reading->format->separator);
+}
+
+int xb_listformat_add(struct xb_reading *reading, const char *bytes, size_t size)
+{
+	size_t need = reading->text_bytes + size + 1;
+	int error;
+
+	if (need > XB_LIST_TEXT_BYTES)
+		return xb_input_error("more than %d MiB, which has to be read as a whole",
+				      XB_LIST_TEXT_BYTES >> 20);
+	error = xb_array_grow(&reading->text, &reading->text_room, need, 1);
+	if (error)
+		return error;
+	memcpy(reading->text + reading->text_bytes, bytes, size);
+	reading->text_bytes += size;
+	reading->text[reading->text_bytes] = '\0';
+	return 0;
+}
+
+/* Lines are counted as in a file with lines: what stands behind the last line end is one, too. */
+static uint64_t count_lines(const char *text, size_t size)
+{
+	const char *end = text + size;
+	uint64_t lines = size && end[-1] != '\n';
+
+	for (; (text = memchr(text, '\n', (size_t)(end - text))); text++)
+		lines++;
+	return lines;
+}
+
+static int finish_document(struct xb_reading *reading)
+{
+	bool marked = reading->text && !strncmp(reading->text, "\xef\xbb\xbf", 3);
+	char *text = reading->text + (marked ? 3 : 0);
+	size_t size = reading->text_bytes - (marked ? 3 : 0);
+	uint64_t lines;
+	int error;
+
+	if (!reading->text)
+		return 0;
+	lines = count_lines(text, size);
+	if (memchr(text, '\0', size))
+		error = xb_input_error("binary data, not a list");
+	else
+		error = reading->format->document(reading, text, size);
+	if (!error)
+		reading->file->lines = lines;
+	return error;
+}
+
 int xb_listformat_finish(struct xb_reading *reading)
 {
 	struct xb_listfile *file = reading->file;
-	int error = xb_entry_sort(&file->items, file->count, sizeof(*file->items));
+	int error = xb_listformat_is_document(reading) ? finish_document(reading) : 0;
 
+	if (!error)
+		error = xb_entry_sort(&file->items, file->count, sizeof(*file->items));
 	file->room = file->count;
 	if (error || !reading->format || !reading->format->finish)
 		return error;
@@ -214,4 +368,7 @@ void xb_listformat_end(struct xb_reading *reading)
 	xb_listresolver_end(reading);
 	xb_listzone_end(reading);
 	xb_listnft_end(reading);
+	xb_listcolumns_end(reading);
+	free(reading->text);
+	reading->text = NULL;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/interface.h"
+#include "model/listchoice.h"
 #include "model/scope.h"
 
 #define XB_DEFAULT_LIST "default" /* if none is named */
@@ -59,6 +60,7 @@ struct xb_import_request {
 	const char *file; /* as it was named, "-": standard input */
 	const char *list;
 	const char *format, *end, *zone; /* NULL: not given */
+	struct xb_list_choice choice;
 	bool replace, include_bogons, force;
 	bool judges;	       /* the list gets a verdict */
 	uint32_t verdict;      /* with judges: enum xb_domain_verdict */

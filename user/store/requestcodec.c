@@ -175,26 +175,43 @@ static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 	pass_flag(codec, &rotate->confirm);
 }
 
-#define JUDGES 1
-#define SCOPES 2
-#define ZONED  8
+#define JUDGES	1
+#define SCOPES	2
+#define CHOOSES 4
+#define ZONED	8
 
-/* What the record has, a bit each: those of earlier versions have no scope or zone. */
-static bool pass_given(struct codec *codec, struct xb_import_request *import)
+static bool has_choice(const struct xb_list_choice *choice)
 {
-	uint8_t byte = (uint8_t)((import->judges ? JUDGES : 0) | (import->scopes ? SCOPES : 0) |
-				 (import->zone ? ZONED : 0));
+	return choice->column || choice->where || choice->json || choice->bounded;
+}
 
-	pass(codec, &byte, sizeof(byte));
-	codec->wrong |= byte & ~(JUDGES | SCOPES | ZONED);
-	import->judges = byte & JUDGES;
-	import->scopes = byte & SCOPES;
-	return byte & ZONED;
+/* What the record has, a bit each: those of earlier versions have no scope, choice or zone. */
+static uint8_t pass_given(struct codec *codec, struct xb_import_request *import)
+{
+	uint8_t given =
+		(uint8_t)((import->judges ? JUDGES : 0) | (import->scopes ? SCOPES : 0) |
+			  (has_choice(&import->choice) ? CHOOSES : 0) | (import->zone ? ZONED : 0));
+
+	pass(codec, &given, sizeof(given));
+	codec->wrong |= given & ~(JUDGES | SCOPES | CHOOSES | ZONED);
+	import->judges = given & JUDGES;
+	import->scopes = given & SCOPES;
+	return given;
+}
+
+static void pass_choice(struct codec *codec, struct xb_list_choice *choice)
+{
+	pass_optional_text(codec, &choice->column);
+	pass_optional_text(codec, &choice->where);
+	pass_optional_text(codec, &choice->json);
+	pass_flag(codec, &choice->bounded);
+	pass(codec, &choice->most_wrong, sizeof(choice->most_wrong));
+	codec->wrong |= !has_choice(choice);
 }
 
 static void pass_import(struct codec *codec, struct xb_import_request *import)
 {
-	bool zoned;
+	uint8_t given;
 
 	pass_text(codec, &import->file);
 	pass_text(codec, &import->list);
@@ -203,15 +220,17 @@ static void pass_import(struct codec *codec, struct xb_import_request *import)
 	pass_flag(codec, &import->replace);
 	pass_flag(codec, &import->include_bogons);
 	pass_flag(codec, &import->force);
-	zoned = pass_given(codec, import);
+	given = pass_given(codec, import);
 	pass_number(codec, &import->verdict, XB_DOMAIN_VERDICTS - 1);
 	pass(codec, &import->least_entries, sizeof(import->least_entries));
 	pass(codec, &import->least_bytes, sizeof(import->least_bytes));
 	pass_factor(codec, &import->factor, 1, 1e9);
 	if (import->scopes)
 		pass_scope(codec, &import->scope);
-	if (zoned)
+	if (given & ZONED)
 		pass_text(codec, &import->zone);
+	if (given & CHOOSES)
+		pass_choice(codec, &import->choice);
 }
 
 static void pass_restore(struct codec *codec, struct xb_restore_request *restore)

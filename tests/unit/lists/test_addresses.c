@@ -208,8 +208,16 @@ static const struct row refused_entries[] = {
 	{"192.0.2.1\n192.0.2.4294967297\n", NULL,
 	 ":2: '192.0.2.4294967297' is not an address or prefix"},
 	{"192.0.2.1\n192.0.2.1x\n", NULL, ":2: '192.0.2.1x' is not an address or prefix"},
-	{"192.0.2.1\n192.0.2.1-192.0.2.9\n", NULL,
-	 ":2: '192.0.2.1-192.0.2.9': ranges of addresses are not supported; use prefixes"},
+	{"192.0.2.1\n192.0.2.9-192.0.2.1\n", NULL, ":2: the range ends before it begins"},
+	{"192.0.2.1-2001:db8::1\n", "plain",
+	 ":1: a range from IPv4 to IPv6, or the other way round"},
+	{"192.0.2.1-192.0.2.0/24\n", "plain", ":1: '192.0.2.0/24' is not a single address"},
+	{"192.0.2.1-\n", "plain", ":1: '' is not an address or prefix"},
+	{"192.0.2.1-192.0.2.9-192.0.2.10\n", "plain",
+	 ":1: '192.0.2.9-192.0.2.10': ranges of addresses are not supported; use prefixes"},
+	{"192.0.2.0/255.0.255.0\n", NULL, ":1: '255.0.255.0' is not a netmask"},
+	{"192.0.2.1:70000\n", NULL, ":1: '192.0.2.1:70000' is not an address or prefix"},
+	{"[192.0.2.1]:80\n", "plain", ":1: '[192.0.2.1]:80' is not an address or prefix"},
 	{"192.0.2.1\nexample.org # domain\n", NULL,
 	 ":2: 'example.org' is not an address or prefix"},
 	{"192.0.2.1\n! not a comment\n", NULL, ":2: '!' is not an address or prefix"},
@@ -233,12 +241,31 @@ static const struct row refused_entries[] = {
 	{0},
 };
 
+#define UNSURE ":1: not in a list format that can be recognized: "
+
 static const struct row refused_formats[] = {
-	{"# ranges\n192.0.2.1-192.0.2.9\n", NULL,
-	 ":2: not in a known list format: '192.0.2.1-192.0.2.9'" KNOWN},
 	{"192.0.2.1x\n192.0.2.1\n", NULL, ":1: not in a known list format: '192.0.2.1x'" KNOWN},
 	{"192.0.2.1 192.0.2.2\n", NULL,
-	 ":1: not in a known list format: '192.0.2.1 192.0.2.2'" KNOWN},
+	 UNSURE
+	 "'192.0.2.1 192.0.2.2'; if each is listed, choose the format words; if they are the "
+	 "first and the last of a range, the columns 1..2"},
+	{"192.0.2.0 255.255.255.0\n", NULL,
+	 UNSURE "'192.0.2.0 255.255.255.0'; if the second is the netmask, choose the columns 1/2"},
+	{"192.0.2.0,192.0.2.9,DE\n", NULL,
+	 UNSURE "'192.0.2.0,192.0.2.9,DE'; if the first two are a range, choose the columns 1..2; "
+		"else one of them"},
+	{"a;b,192.0.2.1;c\n", NULL, ":1: not in a known list format: 'a;b,192.0.2.1;c'" KNOWN},
+	{"a;192.0.2.1;c\n", NULL,
+	 UNSURE "'a;192.0.2.1;c'; it seems to have columns: choose column 2"},
+	{"192.0.2.1;192.0.2.9;c\n", NULL,
+	 UNSURE "'192.0.2.1;192.0.2.9;c'; it seems to have columns: choose column 1"},
+	{"ip,country\n192.0.2.1,DE\n", NULL,
+	 UNSURE "'ip,country'; it seems to have columns: choose the one with the addresses, by its "
+		"number or name"},
+	{"192.0.2.0\t24\n", NULL,
+	 UNSURE "'192.0.2.0?24'; it seems to have columns: choose column 1"},
+	{"http://192.0.2.1/a\n", NULL,
+	 UNSURE "'http://192.0.2.1/a'; to list the hosts of URLs, choose the format urls"},
 	{"|example.org^x\n192.0.2.1\n", NULL,
 	 ": no line could be read as adblock (1: '|example.org^x')"},
 	{"|http://example.org^\n192.0.2.1\n", NULL,
@@ -246,8 +273,10 @@ static const struct row refused_formats[] = {
 	{"<!DOCTYPE html>\n", NULL, ":1: not in a known list format: '<!DOCTYPE html>'" KNOWN},
 	{"example\n", NULL, ":1: not in a known list format: 'example'" KNOWN},
 	{"Name: a\nType: hash:ip\n", NULL, ":1: not in a known list format: 'Name: a'" KNOWN},
-	{"\n\n\x1b]0;title\x07 and so on until the forty are full\n", NULL,
-	 ":3: not in a known list format: '?]0;title? and so on until the forty are'" KNOWN},
+	{"\n\n\x1b]0,title\x07 and so on until the forty are full\n", NULL,
+	 ":3: not in a list format that can be recognized: '?]0,title? and so on until the forty "
+	 "are'; it seems to have columns: choose the one with the addresses, by its number or "
+	 "name"},
 	{"[1]", NULL, ":1: not in a known list format: '[1]'" KNOWN},
 	{"12345\n", NULL, ":1: not in a known list format: '12345'" KNOWN},
 	{"", NULL, ": no entries"},
@@ -292,7 +321,7 @@ static const struct row refused_json[] = {
 	{OBJECT OBJECT "{\"cidr\":\"192.0.2.3\",\"cidr\":\"192.0.2.4\"}\n", NULL,
 	 ":3: not JSON: duplicate object key near '\"cidr\"'"},
 	{"{\"cidr\":\"192.0.2.1\"} {}\n", NULL, ":1: not JSON: end of file expected near '{'"},
-	{"{\x1b}\n", NULL, ":1: not JSON: string or '}' expected near '?'"},
+	{"{\x1b}\n", "spamhaus-json", ":1: not JSON: string or '}' expected near '?'"},
 	{0},
 };
 

@@ -63,8 +63,8 @@ static const struct row expressions[] = {
 static const struct row urls[] = {
 	{"# x\nhttp://a.example/b?c=http://z.example\nhttps://u:p@b.example:8443\n"
 	 "ftp://192.0.2.1:21/x\nhttps://[2001:db8::1]:443/\nHTTP://A.EXAMPLE\n",
-	 NULL, "urls: 192.0.2.1, 2001:db8::1, =a.example, =b.example; 1 repeats"},
-	{"http://a.example/\nb.example/x\nhttp:///x\nhttp://[::1\nhttp://1.2.3/\n", NULL,
+	 "urls", "urls: 192.0.2.1, 2001:db8::1, =a.example, =b.example; 1 repeats"},
+	{"http://a.example/\nb.example/x\nhttp:///x\nhttp://[::1\nhttp://1.2.3/\n", "urls",
 	 "urls: =a.example; 4 unknown (2: 'b.example/x', 3: 'http:///x', 4: 'http://[::1', 5: "
 	 "'1.2.3' is not an address or prefix)"},
 	{0},

@@ -15,7 +15,7 @@
 #include "lists/line.h"
 #include "support/listlines.h"
 
-#define FORMATS 24
+#define FORMATS 34
 
 static void names_of_formats(void **state)
 {
@@ -38,7 +38,7 @@ static void names_of_formats(void **state)
 static void names_of_none(void **state)
 {
 	static const char *const names[] = {"plai", "plain ", "Plain", "plain, netset"};
-	char message[256];
+	char message[512];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -69,7 +69,19 @@ static void formats_are_recognized(void **state)
 		     {"address=/a.example/", "dnsmasq"},
 		     {"local-zone: \"a.example\" refuse", "unbound"},
 		     {"$TTL 60", "rpz"},
-		     {"a.example", "domains"}};
+		     {"a.example", "domains"},
+		     {"192.0.2.1-192.0.2.9", "plain"},
+		     {"192.0.2.1 - 192.0.2.9 # why", "plain"},
+		     {"2001:db8::1-2001:db8::9", "plain"},
+		     {"192.0.2.0/255.255.255.0", "plain"},
+		     {"192.0.2.1:80", "plain"},
+		     {"[2001:db8::1]:80", "plain"},
+		     {"192.0.2.1 // why", "plain"},
+		     {"a: b:192.0.2.1-192.0.2.9", "p2p"},
+		     {"192.000.002.001 - 192.000.002.009 , 000 , a", "ipfilter"},
+		     {"192.0.2.1 - 192.0.2.9 , 100 , a", "ipfilter"},
+		     {"{", "json"},
+		     {"[\"192.0.2.1\"]", "json"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -50,6 +50,15 @@ static const struct xb_request requests[] = {
 		    .scope = {1, {{XB_SERVICE_TCP, 25, 25}}}}},
 	{.kind = XB_REQUEST_IMPORT,
 	 .import = {.file = "pbl", .list = "pbl", .judges = true, .scopes = true}},
+	{.kind = XB_REQUEST_IMPORT,
+	 .import = {.file = "a",
+		    .list = "b",
+		    .choice = {.column = "1..2", .where = "3=DE", .bounded = true}}},
+	{.kind = XB_REQUEST_IMPORT,
+	 .import = {.file = "a",
+		    .list = "b",
+		    .scopes = true,
+		    .choice = {.json = "a[]", .bounded = true, .most_wrong = 1ULL << 31}}},
 	{.kind = XB_REQUEST_RESTORE, .restore = {"saved.json", true}},
 	{.kind = XB_REQUEST_SCOPE,
 	 .scope = {"spam", {2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_UDP, 6000, 6063}}}}},
@@ -83,6 +92,11 @@ static void assert_same_import(const struct xb_import_request *one,
 	assert_text(one->list, other->list);
 	assert_text(one->format, other->format);
 	assert_text(one->end, other->end);
+	assert_text(one->choice.column, other->choice.column);
+	assert_text(one->choice.where, other->choice.where);
+	assert_text(one->choice.json, other->choice.json);
+	assert_int_equal(one->choice.bounded, other->choice.bounded);
+	assert_int_equal(one->choice.most_wrong, other->choice.most_wrong);
 	assert_int_equal(one->replace, other->replace);
 	assert_int_equal(one->include_bogons, other->include_bogons);
 	assert_int_equal(one->force, other->force);

@@ -73,6 +73,7 @@ static int read_file(struct cli *cli, struct request *request)
 			       &(struct xb_listfile_terms){.name = request->source,
 							   .format = asked->format,
 							   .zone = asked->zone,
+							   .choice = asked->choice,
 							   .end = asked->end},
 			       &request->import, &refusal);
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
@@ -258,6 +259,19 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 	case 'z':
 		request->zone = optarg;
 		return is_zone(cli, optarg);
+	case 'C':
+		request->choice.column = optarg;
+		return true;
+	case 'w':
+		request->choice.where = optarg;
+		return true;
+	case 'j':
+		request->choice.json = optarg;
+		return true;
+	case 'k':
+		request->choice.bounded = true;
+		return cli_number(cli, "--skip-bad", optarg, 0, UINT32_MAX,
+				  &request->choice.most_wrong);
 	case 'v':
 		request->judges = true;
 		return !xb_domain_verdict_parse(optarg, &request->verdict) || (cli_fail(), false);
@@ -298,6 +312,11 @@ static const struct option_spec options[] = {
 	 .offers = OFFER_FORMATS},
 	{"zone", "DOMAIN", 'z',
 	 .help = "the domain of the zone, if a file of records (rpz) does not name it"},
+	{"column", "COLUMN", 'C', .help = "the column with the addresses, by its number or name"},
+	{"where", "COLUMN=VALUE,...", 'w', .help = "take only lines with these values"},
+	{"json-path", "PATH", 'j',
+	 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},
+	{"skip-bad", "NUMBER", 'k', .help = "leave out so many wrong lines at most"},
 	{"replace", NULL, 'r', .help = "take out entries that the file does not have"},
 	{"max-change", "FACTOR", 'c',
 	 .help = "the factor by which --replace may change the size of the list"},

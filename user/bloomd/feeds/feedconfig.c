@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "bloomd/base/config.h"
 #include "fetch/wire.h"
+#include "lists/columns.h"
+#include "lists/jsonpath.h"
 #include "lists/table.h"
 #include "model/verdict.h"
 #include "store/lists.h"
@@ -63,6 +65,9 @@ void feed_config_free(struct feed_config *feeds)
 		free(feeds->list);
 		free(feeds->format);
 		free(feeds->zone);
+		free(feeds->column);
+		free(feeds->where);
+		free(feeds->json);
 		free(feeds->end);
 		free(feeds->ca);
 		free((struct xb_entry *)(uintptr_t)feeds->guard.canaries);
@@ -84,6 +89,15 @@ const struct feed_config *feed_config_find(const struct config *config, const ch
 const char *feed_config_list(const struct feed_config *feed)
 {
 	return feed->list ?: feed->name;
+}
+
+struct xb_list_choice feed_config_choice(const struct feed_config *feed)
+{
+	return (struct xb_list_choice){.column = feed->column,
+				       .where = feed->where,
+				       .json = feed->json,
+				       .bounded = feed->bounded,
+				       .most_wrong = feed->most_wrong};
 }
 
 bool feed_config_fills(const struct config *config, const char *list)
@@ -138,6 +152,30 @@ static int set_zone(struct config *config, const char *value)
 				  : xb_name_parse(value, strlen(value), form, &used);
 
 	return error ? error : config_set_text(&config->feed->zone, value);
+}
+
+/* Checked here, so that a wrong one shows when the configuration is read. */
+static int set_column(struct config *config, const char *value)
+{
+	struct xb_column_choice choice;
+	int error = xb_columns_parse(value, NULL, &choice);
+
+	return error ? error : config_set_text(&config->feed->column, value);
+}
+
+static int set_where(struct config *config, const char *value)
+{
+	struct xb_column_choice choice;
+	int error = xb_columns_parse("1", value, &choice);
+
+	return error ? error : config_set_text(&config->feed->where, value);
+}
+
+static int set_json(struct config *config, const char *value)
+{
+	int error = xb_json_paths_check(value);
+
+	return error ? error : config_set_text(&config->feed->json, value);
 }
 
 static int set_end(struct config *config, const char *value)
@@ -272,6 +310,14 @@ static int set_max_entries(struct config *config, const char *value)
 	return take_number(value, UINT32_MAX, &config->feed->guard.most_entries);
 }
 
+/* Other than counts elsewhere, 0 means something. */
+static int set_skip_bad(struct config *config, const char *value)
+{
+	config->feed->bounded = true;
+	config->feed->most_wrong = 0;
+	return strcmp(value, "0") ? take_number(value, UINT32_MAX, &config->feed->most_wrong) : 0;
+}
+
 static int set_max_change(struct config *config, const char *value)
 {
 	char *end;
@@ -355,6 +401,10 @@ const struct config_key feed_keys[] = {
 	{"list", set_list},
 	{"format", set_format},
 	{"zone", set_zone},
+	{"column", set_column},
+	{"where", set_where},
+	{"json-path", set_json},
+	{"skip-bad", set_skip_bad},
 	{"verdict", set_verdict},
 	{"scope", set_scope},
 	{"timeout", set_timeout},
@@ -373,10 +423,25 @@ const struct config_key feed_keys[] = {
 	{0},
 };
 
+/* What belongs to the format has to fit it, and each other. */
+static int check_choice(const struct feed_config *feed)
+{
+	struct xb_list_choice choice = feed_config_choice(feed);
+	struct xb_reading reading = {.choice = &choice};
+	int error = feed->format ? xb_listformat_choose(&reading, feed->format) : 0;
+
+	if (!error)
+		error = xb_listformat_begin(&reading);
+	return error ? xb_error_prefix(error, "[feed %s]", feed->name) : 0;
+}
+
 static int check_one(const struct feed_config *feed)
 {
 	const char *list = feed_config_list(feed);
+	int error = check_choice(feed);
 
+	if (error)
+		return error;
 	if (!feed->url)
 		return xb_input_error("[feed %s] has no url", feed->name);
 	if (!strcmp(list, XB_LIST_ALLOW))
@@ -428,5 +493,11 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 		mix_text(&hash, feed->zone);
 	if (feed->scopes)
 		mix_text(&hash, xb_scope_format(&feed->scope, scope));
+	if (feed->column || feed->where || feed->json || feed->bounded) {
+		mix_text(&hash, feed->column);
+		mix_text(&hash, feed->where);
+		mix_text(&hash, feed->json);
+		mix(&hash, &feed->most_wrong, sizeof(feed->most_wrong));
+	}
 	snprintf(out, 32, "%016" PRIx64, hash);
 }

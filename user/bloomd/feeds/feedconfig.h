@@ -10,6 +10,7 @@
 #include "bloomd/base/config.h"
 #include "engine/feedguard.h"
 #include "engine/feedstate.h"
+#include "model/listchoice.h"
 #include "model/scope.h"
 
 struct feed_config {
@@ -19,8 +20,11 @@ struct feed_config {
 	char *list;   /* NULL: of the feed's name */
 	char *format; /* NULL: the first line decides */
 	char *zone;   /* the domain of the zone; NULL: the file names it, or has none */
-	char *end;    /* how the list has to end; NULL: any way */
-	char *ca;     /* NULL: the certificates of the system */
+	char *column, *where, *json; /* as struct xb_list_choice has them */
+	bool bounded;
+	uint64_t most_wrong;
+	char *end; /* how the list has to end; NULL: any way */
+	char *ca;  /* NULL: the certificates of the system */
 	bool judges;
 	uint32_t verdict; /* with judges */
 	bool scopes;
@@ -46,6 +50,9 @@ void feed_config_free(struct feed_config *feeds);
 
 const struct feed_config *feed_config_find(const struct config *config, const char *name);
 const char *feed_config_list(const struct feed_config *feed);
+
+/* How its list is to be read. The texts are the feed's. */
+struct xb_list_choice feed_config_choice(const struct feed_config *feed);
 
 /* Whether some feed fills this list. */
 bool feed_config_fills(const struct config *config, const char *list);

@@ -151,8 +151,12 @@ static void end_as_unchanged(struct taking *taking)
 static bool read_list(struct taking *taking)
 {
 	const struct feed_config *feed = taking->work->feed;
-	struct xb_listfile_terms terms = {
-		.name = feed->name, .format = feed->format, .zone = feed->zone, .end = feed->end};
+	struct xb_listfile_terms terms = {.name = feed->name,
+					  .format = feed->format,
+					  .zone = feed->zone,
+					  .choice = feed_config_choice(feed),
+					  .most = feed->max_bytes,
+					  .end = feed->end};
 	struct xb_import_refusal refusal;
 	struct xb_feed_refusal unfit;
 	int error = xb_import_read(taking->work->fetched->body, feed->name, &terms, &taking->import,
@@ -229,6 +233,7 @@ static void ask_for_import(struct taking *taking)
 							 .format = feed->format,
 							 .zone = feed->zone,
 							 .end = feed->end,
+							 .choice = feed_config_choice(feed),
 							 .replace = true,
 							 .judges = feed->judges,
 							 .verdict = feed->verdict,

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lists/addresstext.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lists/line.h"
+
+const char *xb_ipv4_read(const char *text, struct xb_entry *entry)
+{
+	uint32_t address = 0;
+
+	for (int octets = 0; octets < 4; octets++) {
+		uint32_t octet = 0;
+		const char *start;
+
+		if (octets && *text++ != '.')
+			return NULL;
+		for (start = text; text < start + 4 && *text >= '0' && *text <= '9'; text++)
+			octet = octet * 10 + (uint32_t)(*text - '0');
+		if (text == start || octet > 255 || (*start == '0' && text > start + 1))
+			return NULL;
+		address = address << 8 | octet;
+	}
+	*entry = (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+	return text;
+}
+
+const char *xb_ipv4_read_padded(const char *text, struct xb_entry *entry)
+{
+	uint32_t address = 0;
+
+	for (int octets = 0; octets < 4; octets++) {
+		uint32_t octet = 0;
+		size_t digits;
+
+		if (octets && *text++ != '.')
+			return NULL;
+		digits = strspn(text, XB_DIGITS);
+		if (!digits || digits > 3)
+			return NULL;
+		for (size_t i = 0; i < digits; i++)
+			octet = octet * 10 + (uint32_t)(*text++ - '0');
+		if (octet > 255)
+			return NULL;
+		address = address << 8 | octet;
+	}
+	*entry = (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+	return text;
+}
+
+static int read_address(struct xb_listfile *file, const char *text, struct xb_entry *entry)
+{
+	const char *end = xb_ipv4_read(text, entry);
+
+	return end && !*end ? 0 : xb_line_address(file, text, entry);
+}
+
+/* An address alone, no prefix. */
+static int read_single(struct xb_listfile *file, const char *text, struct xb_entry *entry)
+{
+	if (strchr(text, '/'))
+		return xb_input_error("'%s' is not a single address", XB_SHOW(text));
+	return read_address(file, text, entry);
+}
+
+/* --- ranges --- */
+
+/* An address as a number: of IPv4 32 bits, of IPv6 128. */
+typedef unsigned __int128 number;
+
+static number number_of(const struct xb_entry *entry)
+{
+	return xb_entry_is_ipv4(entry) ? xb_entry_ipv4(entry) : (number)entry->hi << 64 | entry->lo;
+}
+
+static struct xb_entry prefix_of(bool ipv4, number address, uint8_t length)
+{
+	struct xb_entry host = {.hi = (uint64_t)(address >> 64), .kind = XB_NET6, .length = 128};
+
+	host.lo = (uint64_t)address;
+	if (ipv4)
+		host = (struct xb_entry){
+			.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
+	return xb_entry_covering(&host, length);
+}
+
+/* The last of 2^bits numbers from 0. */
+static number last_of(uint8_t bits)
+{
+	return bits == 128 ? ~(number)0 : ((number)1 << bits) - 1;
+}
+
+/* The largest prefix that begins there and does not go beyond the last. */
+static uint8_t bits_from(number first, number last, uint8_t most)
+{
+	uint8_t bits = 0;
+
+	while (bits < most && !(first & last_of(bits + 1)) && last_of(bits + 1) <= last - first)
+		bits++;
+	return bits;
+}
+
+/* The comment is kept once for all. */
+static int keep_numbers(struct xb_listfile *file, bool ipv4, number first, number last,
+			struct xb_item *like, const char *comment)
+{
+	uint8_t full = ipv4 ? 32 : 128;
+	int error;
+
+	for (bool begun = false;; begun = true) {
+		uint8_t bits = bits_from(first, last, full);
+
+		like->entry = prefix_of(ipv4, first, full - bits);
+		error = begun ? xb_line_keep(file, like)
+			      : xb_line_keep_with_comment(file, like, comment);
+		if (error || last - first == last_of(bits))
+			break;
+		first += last_of(bits) + 1;
+	}
+	return error;
+}
+
+int xb_addresses_keep_between(struct xb_listfile *file, const struct xb_entry *first,
+			      const struct xb_entry *last, struct xb_item *like,
+			      const char *comment)
+{
+	bool ipv4 = xb_entry_is_ipv4(first);
+
+	if (ipv4 != xb_entry_is_ipv4(last))
+		return xb_input_error("a range from IPv4 to IPv6, or the other way round");
+	if (number_of(last) < number_of(first))
+		return xb_input_error("the range ends before it begins");
+	return keep_numbers(file, ipv4, number_of(first), number_of(last), like, comment);
+}
+
+static int keep_range(struct xb_listfile *file, const char *first, const char *last,
+		      struct xb_item *like, const char *comment)
+{
+	struct xb_entry from = {0}, to = {0};
+	int error = read_single(file, first, &from);
+
+	if (!error)
+		error = read_single(file, last, &to);
+	return error ? error : xb_addresses_keep_between(file, &from, &to, like, comment);
+}
+
+int xb_addresses_keep_to(struct xb_listfile *file, const char *first, const char *last,
+			 struct xb_item *like)
+{
+	return keep_range(file, first, last, like, "");
+}
+
+int xb_addresses_keep_count(struct xb_listfile *file, const char *first, const char *count,
+			    struct xb_item *like)
+{
+	size_t digits = strspn(count, XB_DIGITS);
+	unsigned long long many = strtoull(count, NULL, 10);
+	struct xb_entry from = {0};
+	number start;
+	int error;
+
+	if (!digits || digits > 10 || count[digits] || !many)
+		return xb_input_error("'%s' is not a number of addresses", XB_SHOW(count));
+	error = read_single(file, first, &from);
+	if (error)
+		return error;
+	start = number_of(&from);
+	if (!xb_entry_is_ipv4(&from))
+		return xb_input_error("'%s': only IPv4 addresses are counted", XB_SHOW(first));
+	if (many - 1 > UINT32_MAX - (uint64_t)start)
+		return xb_input_error("%s addresses from '%s' on go beyond the last there is",
+				      XB_SHOW(count), XB_SHOW(first));
+	return keep_numbers(file, true, start, start + many - 1, like, "");
+}
+
+/* --- netmasks --- */
+
+/* The length of a dotted mask; -1: it is none. */
+static int length_of_mask(const char *text)
+{
+	struct xb_entry mask;
+	const char *end = xb_ipv4_read(text, &mask);
+	uint32_t bits;
+
+	if (!end || *end)
+		return -1;
+	bits = ~xb_entry_ipv4(&mask);
+	return bits & (bits + 1) ? -1 : bits ? __builtin_clz(bits) : 32;
+}
+
+bool xb_addresses_is_mask(const char *text)
+{
+	return length_of_mask(text) >= 8;
+}
+
+static int keep_masked(struct xb_listfile *file, const char *address, const char *mask,
+		       struct xb_item *like, const char *comment)
+{
+	char prefix[XB_ENTRY_TEXT];
+	int length = length_of_mask(mask), error;
+
+	if (length < 0)
+		return xb_input_error("'%s' is not a netmask", XB_SHOW(mask));
+	if (strchr(address, ':') || strchr(address, '/') ||
+	    snprintf(prefix, sizeof(prefix), "%s/%d", address, length) >= (int)sizeof(prefix))
+		return xb_input_error("'%s' is not an IPv4 address", XB_SHOW(address));
+	error = xb_line_address(file, prefix, &like->entry);
+	return error ? error : xb_line_keep_with_comment(file, like, comment);
+}
+
+int xb_addresses_keep_mask(struct xb_listfile *file, const char *address, const char *mask,
+			   struct xb_item *like)
+{
+	char prefix[XB_ENTRY_TEXT];
+	int error;
+
+	if (strchr(mask, '.'))
+		return keep_masked(file, address, mask, like, "");
+	if (!*mask || mask[strspn(mask, XB_DIGITS)] || strchr(address, '/') ||
+	    snprintf(prefix, sizeof(prefix), "%s/%s", address, mask) >= (int)sizeof(prefix))
+		return xb_input_error("'%s' and '%s' are not an address and a prefix length",
+				      XB_SHOW(address), XB_SHOW(mask));
+	error = xb_line_address(file, prefix, &like->entry);
+	return error ? error : xb_line_keep(file, like);
+}
+
+/* --- one text --- */
+
+static bool is_port(const char *text)
+{
+	size_t digits = strspn(text, XB_DIGITS);
+
+	return digits && digits <= 5 && !text[digits] && strtoul(text, NULL, 10) <= UINT16_MAX;
+}
+
+/* What the address is without brackets and port. */
+static char *cut_port(char *text)
+{
+	char *end = *text == '[' ? strchr(text, ']') : strchr(text, ':');
+
+	if (*text == '[' && end && memchr(text, ':', (size_t)(end - text)) &&
+	    (!end[1] || (end[1] == ':' && is_port(end + 2)))) {
+		*end = '\0';
+		return text + 1;
+	}
+	if (*text != '[' && end && strspn(text, XB_DIGITS ".") == (size_t)(end - text) &&
+	    is_port(end + 1))
+		*end = '\0';
+	return text;
+}
+
+static char *cut_scope(char *text)
+{
+	static const char *const scopes[] = {"Ip:", "Range:"};
+
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
+		if (!strncasecmp(text, scopes[i], strlen(scopes[i])))
+			return text + strlen(scopes[i]);
+	return text;
+}
+
+int xb_addresses_keep(struct xb_listfile *file, char *text, struct xb_item *like,
+		      const char *comment)
+{
+	char *mark;
+	int error;
+
+	text = cut_scope(text);
+	mark = strchr(text, '-');
+	if (mark) {
+		*mark = '\0';
+		return keep_range(file, xb_line_trim(text), xb_line_trim(mark + 1), like, comment);
+	}
+	mark = strchr(text, '/');
+	if (mark && strchr(mark, '.')) {
+		*mark = '\0';
+		return keep_masked(file, text, mark + 1, like, comment);
+	}
+	error = read_address(file, cut_port(text), &like->entry);
+	return error ? error : xb_line_keep_with_comment(file, like, comment);
+}
+
+bool xb_addresses_can_keep(const char *text)
+{
+	struct xb_listfile nowhere = {0};
+	struct xb_item item = {0};
+	char copy[XB_ENTRY_TEXT];
+	size_t size = strlen(text);
+	int error;
+
+	if (size >= sizeof(copy))
+		return false;
+	memcpy(copy, text, size + 1);
+	error = xb_addresses_keep(&nowhere, copy, &item, "");
+	if (error)
+		xb_error_clear();
+	xb_listfile_free(&nowhere);
+	return !error;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* json: documents, one or several behind each other, of which a path tells where the addresses are.
+ * A document is held in memory while it is read, so its depth and its memory have bounds. */
+#include <errno.h>
+#include <jansson.h>
+#include <malloc.h>
+#include <stdio.h>
+
+#include "base/program.h"
+#include "lists/addresstext.h"
+#include "lists/format.h"
+#include "lists/jsonpath.h"
+#include "lists/line.h"
+
+#define DEPTH  64
+#define MEMORY ((size_t)1 << 30) /* of one document beside its text */
+
+/* --- memory --- */
+
+/* What jansson has in use. Only while a document is read, and of one thread. */
+static _Thread_local struct {
+	bool counts, full;
+	size_t used;
+} budget;
+
+static void *allocate(size_t size)
+{
+	void *memory;
+
+	if (budget.counts && budget.used + size > MEMORY) {
+		budget.full = true;
+		return NULL;
+	}
+	memory = malloc(size);
+	if (memory && budget.counts)
+		budget.used += malloc_usable_size(memory);
+	return memory;
+}
+
+static void release(void *memory)
+{
+	size_t size = memory && budget.counts ? malloc_usable_size(memory) : 0;
+
+	budget.used -= size < budget.used ? size : budget.used;
+	free(memory);
+}
+
+/* A document may be so small a text as `[[],[],...]` and take fifty times its memory. */
+static json_t *load(const char *text, size_t size, json_error_t *cause)
+{
+	json_t *value;
+
+	json_set_alloc_funcs(allocate, release);
+	budget.counts = true;
+	budget.full = false;
+	budget.used = 0;
+	value = json_loadb(text, size,
+			   JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK,
+			   cause);
+	budget.counts = false;
+	return value;
+}
+
+/* --- values --- */
+
+/* A value and what is known of it beside its addresses. */
+struct element {
+	struct xb_listfile *file;
+	struct xb_item item;
+	const char *comment;
+};
+
+static int keep_text(struct element *element, const json_t *value)
+{
+	char text[XB_ENTRY_TEXT];
+
+	if (!json_is_string(value))
+		return xb_input_error("it is no text with an address");
+	if (json_string_length(value) >= sizeof(text))
+		return xb_input_error("'%s...' is not an address or prefix",
+				      XB_SHOW(json_string_value(value)));
+	strcpy(text, json_string_value(value));
+	return xb_addresses_keep(element->file, text, &element->item, element->comment);
+}
+
+/* Of nft -j: {"prefix": {"addr": "192.0.2.0", "len": 24}} */
+static int keep_prefix(struct element *element, const json_t *prefix)
+{
+	const char *address = json_string_value(json_object_get(prefix, "addr"));
+	const json_t *length = json_object_get(prefix, "len");
+	char text[XB_ENTRY_TEXT];
+	int error;
+
+	if (!address || !json_is_integer(length) || strchr(address, '/') ||
+	    snprintf(text, sizeof(text), "%s/%lld", address,
+		     (long long)json_integer_value(length)) >= (int)sizeof(text))
+		return xb_input_error("it is no prefix of an address and a length");
+	error = xb_line_address(element->file, text, &element->item.entry);
+	return error ? error
+		     : xb_line_keep_with_comment(element->file, &element->item, element->comment);
+}
+
+/* {"range": ["192.0.2.1", "192.0.2.9"]} */
+static int keep_range(struct element *element, const json_t *range)
+{
+	const char *first = json_string_value(json_array_get(range, 0)),
+		   *last = json_string_value(json_array_get(range, 1));
+
+	if (!first || !last || json_array_size(range) != 2)
+		return xb_input_error("it is no range from one address to another");
+	return xb_addresses_keep_to(element->file, first, last, &element->item);
+}
+
+static int keep_value(struct element *element, const json_t *value)
+{
+	const json_t *prefix = json_object_get(value, "prefix"),
+		     *range = json_object_get(value, "range");
+
+	if (json_is_object(prefix))
+		return keep_prefix(element, prefix);
+	return json_is_array(range) ? keep_range(element, range) : keep_text(element, value);
+}
+
+/* {"elem": {"val": VALUE, "timeout": 60, "expires": 50, "comment": "why"}} */
+static int keep(struct xb_listfile *file, const json_t *value)
+{
+	const json_t *wrapped = json_object_get(value, "elem"),
+		     *inner = json_object_get(wrapped, "val"), *left;
+	struct element element = {.file = file, .comment = ""};
+	json_int_t seconds;
+
+	if (!inner)
+		return keep_value(&element, value);
+	left = json_object_get(wrapped, "expires") ?: json_object_get(wrapped, "timeout");
+	seconds = json_integer_value(left);
+	element.item.timeout = seconds > 0 && seconds <= UINT32_MAX ? (uint32_t)seconds : 0;
+	element.comment = json_string_value(json_object_get(wrapped, "comment")) ?: "";
+	return keep_value(&element, inner);
+}
+
+/* --- a path for those who gave none --- */
+
+#define SUGGESTIONS 4
+
+struct suggestions {
+	char text[SUGGESTIONS][XB_JSON_AT];
+	size_t count;
+	size_t left; /* values to look at */
+};
+
+static bool is_value(const json_t *value)
+{
+	struct xb_listfile nowhere = {0};
+	bool kept = !keep(&nowhere, value);
+
+	xb_listfile_free(&nowhere);
+	xb_error_clear();
+	return kept;
+}
+
+static void suggest(struct suggestions *found, const char *path)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (!strcmp(found->text[i], path))
+			return;
+	if (found->count < SUGGESTIONS)
+		snprintf(found->text[found->count++], XB_JSON_AT, "%s", *path ? path : ".");
+}
+
+static void look(struct suggestions *found, const json_t *value, char *path)
+{
+	size_t used = strlen(path), index;
+	json_t *element;
+	const char *key;
+
+	if (!found->left || used > XB_JSON_AT / 2)
+		return;
+	found->left--;
+	if (is_value(value)) {
+		suggest(found, path);
+		return;
+	}
+	json_object_foreach((json_t *)(uintptr_t)value, key, element)
+	{
+		xb_json_path_append(path, XB_JSON_AT, key);
+		look(found, element, path);
+		path[used] = '\0';
+	}
+	json_array_foreach(value, index, element)
+	{
+		xb_json_path_append(path, XB_JSON_AT, NULL);
+		look(found, element, path);
+		path[used] = '\0';
+	}
+}
+
+static int ask_for_path(const json_t *root)
+{
+	char path[XB_JSON_AT] = "", all[SUGGESTIONS * XB_JSON_AT] = "";
+	struct suggestions found = {.left = 100000};
+	size_t used = 0;
+
+	look(&found, root, path);
+	for (size_t i = 0; i < found.count; i++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? "," : "",
+					 found.text[i]);
+	xb_utf8_clean(all);
+	if (!found.count)
+		return xb_input_error("a JSON document without addresses");
+	return xb_input_error("a JSON document: which of its values are meant has to be said; "
+			      "there are addresses at %s%s",
+			      all, xb_advice(XB_ADVICE_JSON));
+}
+
+/* --- documents --- */
+
+struct visit {
+	struct xb_reading *reading;
+	struct xb_json_walk walk;
+	bool told; /* an error says where it is */
+};
+
+static int take_value(json_t *value, void *context)
+{
+	struct visit *visit = context;
+	size_t before = visit->reading->file->count;
+	int error = keep(visit->reading->file, value);
+
+	if (!error)
+		return 0;
+	visit->told = true;
+	xb_error_prefix(error, "%s", XB_SHOW(*visit->walk.at ? visit->walk.at : "."));
+	return xb_line_leave_out(visit->reading, before, error);
+}
+
+static int take_document(struct xb_reading *reading, const struct xb_json_paths *paths,
+			 json_t *root, bool *found)
+{
+	struct visit visit = {.reading = reading, .walk = {.take = take_value, .context = &visit}};
+	int error = 0;
+
+	for (size_t i = 0; !error && i < paths->count; i++) {
+		visit.walk.path = &paths->path[i];
+		visit.told = false;
+		error = xb_json_path_walk(&visit.walk, root);
+	}
+	*found |= visit.walk.fits;
+	if (!error || visit.told)
+		return error;
+	return xb_error_prefix(error, "%s", XB_SHOW(*visit.walk.at ? visit.walk.at : "."));
+}
+
+/* How far the text of a document may go, by its brackets. */
+static int check_depth(const char *text, size_t size)
+{
+	bool quoted = false;
+	size_t depth = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (quoted && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted && (text[i] == '[' || text[i] == '{'))
+			depth++;
+		else if (!quoted && (text[i] == ']' || text[i] == '}'))
+			depth -= depth > 0;
+		if (depth > DEPTH)
+			return xb_input_error("JSON of more than %d levels", DEPTH);
+	}
+	return 0;
+}
+
+static int not_json(struct xb_reading *reading, const json_error_t *cause)
+{
+	char reason[JSON_ERROR_TEXT_LENGTH];
+
+	reading->file->lines += cause->line > 0 ? (uint64_t)cause->line - 1 : 0;
+	if (budget.full)
+		return xb_input_error("a JSON document that needs more than 1 GiB of memory");
+	return xb_input_error("not JSON: %s",
+			      xb_utf8_show(cause->text, sizeof(reason), reason, sizeof(reason)));
+}
+
+static void count_lines(struct xb_reading *reading, const char *text, size_t size)
+{
+	for (const char *end = text + size; (text = memchr(text, '\n', (size_t)(end - text)));
+	     text++)
+		reading->file->lines++;
+}
+
+/* Takes the next document, whose first line is file->lines. Returns its bytes, or an error. */
+static ssize_t next_document(struct xb_reading *reading, const struct xb_json_paths *paths,
+			     const char *text, size_t size, bool *found)
+{
+	json_error_t cause;
+	json_t *root = load(text, size, &cause);
+	int error;
+
+	if (!root)
+		return not_json(reading, &cause);
+	error = reading->choice && reading->choice->json
+			? take_document(reading, paths, root, found)
+			: ask_for_path(root);
+	json_decref(root);
+	return error ? error : cause.position;
+}
+
+static int take_documents(struct xb_reading *reading, const struct xb_json_paths *paths,
+			  const char *text, size_t size)
+{
+	bool found = !size;
+
+	for (size_t at = 0;;) {
+		size_t blanks = strspn(text + at, XB_BLANKS "\n");
+		ssize_t taken;
+
+		count_lines(reading, text + at, blanks);
+		at += blanks;
+		if (at >= size)
+			break;
+		taken = next_document(reading, paths, text + at, size - at, &found);
+		if (taken < 0)
+			return (int)taken;
+		count_lines(reading, text + at, (size_t)taken);
+		at += (size_t)taken;
+	}
+	if (found)
+		return 0;
+	reading->file->lines = 1;
+	return xb_input_error("nothing is at %s", XB_SHOW(reading->choice->json));
+}
+
+static int take_text(struct xb_reading *reading, char *text, size_t size)
+{
+	struct xb_json_paths *paths = calloc(1, sizeof(*paths));
+	int error = paths ? 0 : xb_out_of_memory();
+
+	reading->file->lines = 1;
+	if (!error && reading->choice && reading->choice->json)
+		error = xb_json_paths_parse(reading->choice->json, paths);
+	if (!error)
+		error = check_depth(text, size);
+	if (!error)
+		error = take_documents(reading, paths, text, size);
+	free(paths);
+	return error;
+}
+
+/* By what no other format begins with: `{` and a key, `[` and a value that can hold an address. */
+static bool detect_json(const char *line)
+{
+	const char *next = line + 1 + (*line ? strspn(line + 1, XB_BLANKS) : 0);
+
+	if (*line == '{')
+		return !*next || *next == '"' || *next == '}';
+	return *line == '[' && (!*next || strchr("{[\"]", *next));
+}
+
+const struct xb_list_format xb_json_format = {"json", detect_json, NULL, .comments = "",
+					      .document = take_text};

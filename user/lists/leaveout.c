@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Wrong lines that may be left out: of lists of addresses only so many as somebody allowed. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "lists/format.h"
+#include "lists/line.h"
+
+static int refuse(struct xb_reading *reading, int error)
+{
+	char message[1024];
+
+	if (!reading->file->unknown)
+		return error;
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	return xb_input_error("%s (as many wrong lines as were allowed, %" PRIu64
+			      ", came before it)",
+			      message, reading->choice->most_wrong);
+}
+
+int xb_line_leave_out(struct xb_reading *reading, size_t before, int error)
+{
+	struct xb_listfile *file = reading->file;
+	const struct xb_list_choice *choice = reading->choice;
+	int noted;
+
+	if (error != -EINVAL || reading->hopeless || reading->format->strict || !choice ||
+	    !choice->bounded)
+		return error;
+	if (file->unknown >= choice->most_wrong)
+		return refuse(reading, error);
+	file->count = before;
+	noted = xb_line_unknown(file, file->lines, "%s", xb_error_message());
+	if (!noted)
+		xb_error_clear();
+	return noted;
+}

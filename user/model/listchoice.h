@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a list file is to be read, as somebody asks for it. */
+#ifndef XB_MODEL_LISTCHOICE_H
+#define XB_MODEL_LISTCHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A text that is NULL was not given. */
+struct xb_list_choice {
+	const char *column; /* which has the addresses: user/lists/columns.h */
+	const char *where;  /* which lines count, by other columns */
+	const char *json;   /* where in a document the addresses are: user/lists/jsonpath.h */
+	bool bounded;	    /* at most so many wrong lines are left out */
+	uint64_t most_wrong;
+};
+
+#endif
