@@ -4,6 +4,7 @@
 answers is the word in DIRECTORY/mode at the time of the request; each mode is a function below. Creates
 DIRECTORY/serving when it listens, and writes a line for each request into DIRECTORY/requests."""
 import gzip
+import json
 import os
 import socket
 import ssl
@@ -24,6 +25,18 @@ def addresses(count=100, extra=""):
     """The list: 5.9.0.0/24 in part, and one address for each version of it."""
     lines = ["5.9.0.%d" % i for i in range(count)] + ["5.9.1.%s" % read("version")]
     return ("# a list\n" + "\n".join(lines) + "\n" + extra).encode()
+
+
+def rows(wrong=1):
+    """The same list with columns, and others that do not count."""
+    lines = ["%d,%s,ban" % pair for pair in enumerate(addresses().decode().splitlines()[1:])]
+    return "\n".join(["id,ip,kind", "0,8.8.8.8,pass", *lines, *["1,wrong,ban"] * wrong]).encode() + b"\n"
+
+
+def document():
+    """The same list as JSON."""
+    lines = addresses().decode().splitlines()[1:]
+    return json.dumps({"prefixes": [{"ip": line} for line in lines]}).encode()
 
 
 def reply(status, headers, body=b"", length=None):
@@ -80,6 +93,11 @@ MODES = {
     "gzip-no-trailer": lambda _: reply("200 OK", PACKED, gzip.compress(addresses())[:-8]),
     "gzip-damaged": lambda _: reply("200 OK", PACKED, gzip.compress(addresses())[:-8] + bytes(8)),
     "gzip-bomb": lambda _: reply("200 OK", PACKED, gzip.compress(b"# and so on\n" * 500000)),
+    "rows": lambda _: reply("200 OK", {}, rows()),
+    "wrong-rows": lambda _: reply("200 OK", {}, rows(2)),
+    "document": lambda _: reply("200 OK", {}, gzip.compress(document())),
+    "other-document": lambda _: reply("200 OK", {}, document().replace(b"ip", b"net")),
+    "packed-bomb": lambda _: reply("200 OK", {}, gzip.compress(b"# and so on\n" * 500000)),
     "not-gzip": lambda _: reply("200 OK", PACKED, addresses()),
     "brotli": lambda _: reply("200 OK", {"Content-Encoding": "br"}, addresses()),
     "cut": lambda _: reply("200 OK", {}, cut(addresses()), len(addresses())),

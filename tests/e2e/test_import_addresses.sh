@@ -191,7 +191,17 @@ t_choices_on_trial()
 	exits 0 test 9.9.9.9
 }
 
-# What the manual says of real lists is right: each line of the table with a sample below.
+# Random lists in every format, beside what another reading of them lists.
+t_another_reading()
+{
+	local -a command=(nsenter "--net=/run/netns/$server" "$bloomctl" --state "$state" --pin "$pins" --run "$counters")
+	local seed=$RANDOM
+
+	"$root/tests/e2e/listoracle.py" "$((${XB_TEST_ALL:+40} + 1))00" "$seed" "${command[@]}" >"$T/differs" 2>&1 ||
+		fail "seed $seed: $(cat "$T/differs")"
+}
+
+# The commands that the manual has for known lists are ones that bloomctl takes.
 t_manual()
 {
 	local row command

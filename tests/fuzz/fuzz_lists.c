@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * List files: the first byte says of which format, the rest is the file. It is read at once, and
- * again in pieces, and its lines are taken one by one with nothing behind them: all have to find
- * the same. What is refused is told with its line.
+ * List files: the first byte says of which format, for some the second how it is read, the rest is
+ * the file. It is read at once, and again in pieces, and its lines are taken one by one with
+ * nothing behind them: all have to find the same. What is refused is told with its line.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,20 +12,75 @@
 
 #include "engine/merge.h"
 #include "fuzz.h"
+#include "lists/packing.h"
 #include "lists/reader.h"
 #include "lists/table.h"
 #include "store/membership.h"
 
-/* 'a' is the first of "plain, netset, ..."; NULL behind the last: told by the file. */
+/* 'a' is the first of "plain, netset, ..."; NULL before 'a', or behind the last: told by the file.
+ */
 static const char *format_of(uint8_t byte)
 {
-	static char names[512];
+	static char names[1024];
 	char *name;
 
 	snprintf(names, sizeof(names), "%s", xb_listfile_formats());
 	for (name = strtok(names, ", "); name && byte-- != 'a'; name = strtok(NULL, ", "))
 		;
 	return name;
+}
+
+/* How the list is to be read. */
+struct asked {
+	const char *format;
+	struct xb_list_choice choice;
+};
+
+static const char *const columns[] = {"1", "2", "ip", "1..2", "1/2", "1+2", "a..b", "3"};
+static const char *const paths[] = {".",   "[]", "a[].ip,b", "[t=x].\"i p\"", "n[].set.elem[]",
+				    "[][]"};
+
+#define PICK(list, byte) ((list)[(byte) % (sizeof(list) / sizeof((list)[0]))])
+
+static bool has_columns(const char *format)
+{
+	static const char *const formats[] = {"csv", "semicolons", "tsv", "pipes", "table"};
+
+	for (size_t i = 0; format && i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(format, formats[i]))
+			return true;
+	return false;
+}
+
+/* Takes the bytes that say so off the input. A capital letter: told by the file, but for the
+ * choice. */
+static struct asked ask(const uint8_t **data, size_t *size)
+{
+	uint8_t byte = **data, how = *size > 1 ? (*data)[1] : 0;
+	struct asked asked = {.format = format_of(byte)};
+	bool json = asked.format && !strcmp(asked.format, "json");
+	bool chooses = has_columns(asked.format) || json || (byte >= 'A' && byte <= 'Z');
+	size_t taken = chooses && *size > 1 ? 2 : 1;
+
+	*data += taken;
+	*size -= taken;
+	if (!chooses)
+		return asked;
+	if (json || byte == 'J')
+		asked.choice.json = PICK(paths, how);
+	else if (byte != 'S')
+		asked.choice.column = PICK(columns, how);
+	if (asked.choice.column && how & 0x40)
+		asked.choice.where = how & 0x20 ? "2=DE" : "cc=DE,3=";
+	asked.choice.bounded = byte == 'S' || how & 0x10;
+	asked.choice.most_wrong = how & 3;
+	return asked;
+}
+
+static struct xb_listfile_terms terms_of(const struct asked *asked)
+{
+	return (struct xb_listfile_terms){
+		.name = "list", .format = asked->format, .choice = asked->choice};
 }
 
 static void check_item(const struct xb_listfile *file, const struct xb_item *item)
@@ -47,10 +102,10 @@ static void check_item(const struct xb_listfile *file, const struct xb_item *ite
 }
 
 /* A line is understood, or left out as a whole; but of several domains in a line of dnsmasq some
- * may be exceptions that are none. */
+ * may be exceptions that are none, and a line of JSON may have several values. */
 static void check_unknown(const struct xb_listfile *file)
 {
-	bool in_part = !strcmp(file->format, "dnsmasq");
+	bool in_part = !strcmp(file->format, "dnsmasq") || !strcmp(file->format, "json");
 	uint64_t line = 0;
 
 	for (size_t i = 0; i < file->unknown; i++) {
@@ -114,10 +169,11 @@ static uint64_t refused_line(void)
 	return line;
 }
 
-static int read_whole(const char *format, const uint8_t *data, size_t size,
+static int read_whole(const struct asked *asked, const uint8_t *data, size_t size,
 		      struct xb_listfile *file)
 {
 	static int list = -1;
+	struct xb_listfile_terms terms;
 	char path[64];
 
 	if (list < 0)
@@ -125,16 +181,17 @@ static int read_whole(const char *format, const uint8_t *data, size_t size,
 	must(list >= 0 && !ftruncate(list, 0));
 	must(pwrite(list, data, size, 0) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", list);
-	return xb_listfile_read_as(
-		-1, path, &(struct xb_listfile_terms){.name = "list", .format = format}, file);
+	terms = terms_of(asked);
+	return xb_listfile_read_as(-1, path, &terms, file);
 }
 
 #define PIECES 50 /* fewer than a pipe holds */
 
 /* In a pipe that keeps packets apart, each is a read of its own. */
-static int read_in_pieces(const char *format, const uint8_t *data, size_t size,
+static int read_in_pieces(const struct asked *asked, const uint8_t *data, size_t size,
 			  struct xb_listfile *file)
 {
+	struct xb_listfile_terms terms = terms_of(asked);
 	size_t most = size / PIECES + 1;
 	char path[64];
 	int ends[2], error;
@@ -147,8 +204,7 @@ static int read_in_pieces(const char *format, const uint8_t *data, size_t size,
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", dup2(ends[0], ends[0]));
 	close(ends[1]);
-	error = xb_listfile_read_as(
-		-1, path, &(struct xb_listfile_terms){.name = "list", .format = format}, file);
+	error = xb_listfile_read_as(-1, path, &terms, file);
 	close(ends[0]);
 	return error;
 }
@@ -173,19 +229,31 @@ static int take_line(struct xb_reading *reading, const uint8_t *data, size_t siz
 	return error < 0 ? error : 0;
 }
 
-static int take_lines(const char *format, const uint8_t *data, size_t size, char behind,
+/* Of a document all that is left at once. */
+static int take_rest(struct xb_reading *reading, const uint8_t *data, size_t size)
+{
+	return xb_listformat_add(reading, (const char *)data, size);
+}
+
+static int take_lines(const struct asked *asked, const uint8_t *data, size_t size, char behind,
 		      struct xb_listfile *file)
 {
-	struct xb_reading reading = {.file = file};
+	struct xb_reading reading = {.file = file, .choice = &asked->choice};
 	int error = 0;
 
 	memset(file, 0, sizeof(*file));
-	must(!format || !xb_listformat_choose(&reading, format));
+	must(!asked->format || !xb_listformat_choose(&reading, asked->format));
+	must(!xb_listformat_begin(&reading));
 	for (size_t at = 0, end; !error && at < size; at = end + 1) {
 		const uint8_t *newline = memchr(data + at, '\n', size - at);
 
 		end = newline ? (size_t)(newline - data) : size;
-		error = take_line(&reading, data + at, end - at, behind);
+		if (!xb_listformat_is_document(&reading))
+			error = take_line(&reading, data + at, end - at, behind);
+		if (error || !xb_listformat_is_document(&reading))
+			continue;
+		error = take_rest(&reading, data + at, size - at);
+		break;
 	}
 	if (!error)
 		error = xb_listformat_finish(&reading);
@@ -194,21 +262,28 @@ static int take_lines(const char *format, const uint8_t *data, size_t size, char
 }
 
 /* Before repeats are dropped. */
-static void check_lines(const char *format, const uint8_t *data, size_t size, int error,
+static void check_lines(const struct asked *asked, const uint8_t *data, size_t size, int error,
 			const struct xb_listfile *whole)
 {
 	struct xb_listfile digits, letters;
-	int with_digits = take_lines(format, data, size, '9', &digits);
-	int with_letters = take_lines(format, data, size, 'a', &letters);
+	int with_digits = take_lines(asked, data, size, '9', &digits);
+	int with_letters = take_lines(asked, data, size, 'a', &letters);
 
 	must(with_digits == with_letters);
-	must(with_digits == error || !digits.count);
+	must(with_digits == error || !digits.count || asked->choice.bounded);
 	if (!with_digits && !error) {
 		must(digits.lines == whole->lines && digits.count == letters.count);
 		must(digits.count + digits.repeats == whole->count + whole->repeats);
 	}
 	xb_listfile_free(&digits);
 	xb_listfile_free(&letters);
+}
+
+/* Whether the format takes such a word although it is no entry: a range, an address with a port or
+ * a netmask, or a comment. */
+static bool may_be_more(const char *word, size_t bytes)
+{
+	return memchr(word, '-', bytes) || memchr(word, ':', bytes) || memchr(word, '/', bytes);
 }
 
 /* Every line of a list of addresses is an entry that the parser of entries takes, and is in the
@@ -222,7 +297,7 @@ static void check_addresses(const uint8_t *data, size_t size, bool recognised,
 		const uint8_t *newline = memchr(data + at, '\n', size - at);
 		const char *word = (const char *)data + at;
 		struct xb_entry entry;
-		bool found = false;
+		bool found = false, wrong;
 		size_t bytes = 0;
 
 		end = newline ? (size_t)(newline - data) : size;
@@ -235,7 +310,12 @@ static void check_addresses(const uint8_t *data, size_t size, bool recognised,
 		if (!bytes || (!recognised && *word == '!'))
 			continue;
 		recognised = true;
-		must(!xb_entry_parse(word, bytes, NULL, &entry, NULL));
+		wrong = xb_entry_parse(word, bytes, NULL, &entry, NULL);
+		xb_error_clear();
+		must(!wrong || may_be_more(word, bytes));
+		/* The first of a range that has blanks. */
+		if (wrong || memchr(word, '-', (size_t)((const char *)data + end - word)))
+			continue;
 		for (size_t i = 0; !found && i < file->count; i++)
 			found = !xb_entry_compare(&file->items[i].entry, &entry);
 		must(found);
@@ -264,34 +344,42 @@ static void check_merge(const struct xb_listfile *file)
 	xb_txn_abort(writer.txn);
 }
 
+/* Whether the bytes are read as they are. */
+static bool is_bare(const uint8_t *data, size_t size)
+{
+	return !xb_packing_of(data, size) &&
+	       (size < 2 || (memcmp(data, "\xff\xfe", 2) && memcmp(data, "\xfe\xff", 2)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct xb_listfile whole, pieces;
-	const char *format = size ? format_of(data[0]) : NULL;
+	struct asked asked;
 	uint64_t line = 0;
 	int error;
 
 	if (!size)
 		return 0;
-	data++;
-	size--;
+	asked = ask(&data, &size);
 	xb_error_clear();
-	error = read_whole(format, data, size, &whole);
+	error = read_whole(&asked, data, size, &whole);
 	must(!error == !xb_error_class());
 	if (error)
 		line = refused_line();
 	xb_error_clear();
-	must(read_in_pieces(format, data, size, &pieces) == error);
-	must(!error || refused_line() == line);
+	must(read_in_pieces(&asked, data, size, &pieces) == error);
+	/* Damage may come before or behind the line that is wrong, as the bytes come. */
+	must(!error || refused_line() == line || !is_bare(data, size));
 	must_be_same(&whole, &pieces);
-	check_lines(format, data, size, error, &whole);
+	if (is_bare(data, size))
+		check_lines(&asked, data, size, error, &whole);
 	if (error) {
 		must(!whole.items && !whole.count && (!line || error == -EINVAL));
 		return 0;
 	}
 	check(&whole);
-	if (!strcmp(whole.format, "plain"))
-		check_addresses(data, size, format, &whole);
+	if (!strcmp(whole.format, "plain") && is_bare(data, size) && !asked.choice.bounded)
+		check_addresses(data, size, asked.format, &whole);
 	check_merge(&whole);
 	xb_listfile_free(&whole);
 	xb_listfile_free(&pieces);

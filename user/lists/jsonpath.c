@@ -163,12 +163,11 @@ static int walk_each(struct xb_json_walk *walk, size_t step, json_t *value)
 
 static int walk_from(struct xb_json_walk *walk, size_t step, json_t *value)
 {
+	walk->fits |= value && step == walk->path->steps;
 	if (!value || json_is_null(value))
 		return 0;
-	if (step == walk->path->steps) {
-		walk->fits = true;
+	if (step == walk->path->steps)
 		return walk->take(value, walk->context);
-	}
 	return walk->path->step[step].how == XB_JSON_KEY ? walk_key(walk, step, value)
 							 : walk_each(walk, step, value);
 }

@@ -81,7 +81,7 @@ static int read_head(struct xb_unpack *unpack)
 	int error;
 
 	while (unpack->head < HEAD_BYTES && got > 0) {
-		got = read_raw(unpack, unpack->input + unpack->head, HEAD_BYTES - unpack->head);
+		got = read_raw(unpack, unpack->input + unpack->head, INPUT_BYTES - unpack->head);
 		if (got < 0)
 			return (int)got;
 		unpack->head += (size_t)got;

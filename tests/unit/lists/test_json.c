@@ -79,6 +79,8 @@ static const struct choice_row refusals[] = {
 	 ":1: not JSON: duplicate object key near '\"ip\"'"},
 	{"192.0.2.1\n", NULL, JSON("ip"), ":1: .: it is no object, and so has no 'ip'"},
 	{"{\"a\":[]}", NULL, JSON("a[]"), ": no entries"},
+	{"{\"a\":null}", NULL, JSON("a"), ": no entries"},
+	{"{\"a\":[{\"t\":\"x\"}]}", NULL, JSON("a[t=y].ip"), ": no entries"},
 	{"", NULL, JSON("a[]"), ": no entries"},
 	{"{}", NULL, JSON("a..b"), "!'a..b' is not a path such as prefixes[].ip_prefix"},
 	{"{}", NULL, JSON("a."), "!'a.' is not a path such as prefixes[].ip_prefix"},

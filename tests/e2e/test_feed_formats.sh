@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Feeds of lists that need more than a format: columns, JSON, wrong lines that may be left out.
+# shellcheck source-path=SCRIPTDIR disable=SC2154,SC2119
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/feeds.sh"
+
+t_columns()
+{
+	begin
+	mode rows
+	configure 'every = 1h' 'column = ip' 'where = kind=ban' 'skip-bad = 1'
+	agent
+	wait_for "the first list" has_outcome main updated
+	keeps_list
+	passes 10.77.0.2
+	refuses wrong-rows refused format
+	exits 0 feeds
+	says "^  why      main:105: 'wrong' is not an address or prefix \(as many wrong lines as were allowed, 1, "
+	# Without a header there is no column of that name.
+	refuses good refused format
+	takes rows
+}
+
+t_json()
+{
+	begin
+	mode document
+	configure 'every = 1h' 'json-path = prefixes[].ip' 'max-bytes = 1m'
+	agent
+	wait_for "the first list" has_outcome main updated
+	keeps_list
+	refuses other-document refused format
+	refuses good refused format
+	refuses packed-bomb refused format
+	exits 0 feeds
+	says '^  why      main: unpacked, it has more bytes than are allowed$'
+}
+
+# The terms are others, so the same answer is read again.
+t_choices_are_terms()
+{
+	begin
+	mode rows
+	configure 'every = 1h' 'column = ip' 'where = kind=ban' 'skip-bad = 1'
+	agent
+	wait_for "the first list" has_outcome main updated
+	agent_ends
+	configure 'every = 1h' 'column = ip' 'where = kind=pass'
+	agent
+	ends_as refused max-change
+	agent_ends
+	configure 'every = 1h' 'column = ip' 'where = kind=pass' 'max-change = 1000'
+	agent
+	ends_as updated
+	is_listed 8.8.8.8 || fail "the other condition does not count"
+}
+
+# refused_key LINE CAUSE: a feed with this key is no configuration.
+refused_key()
+{
+	printf '[feed a]\nurl = file:///list\n%s\n' "$1" >"$T/conf"
+	! "$bloomd" --check --config "$T/conf" >"$T/out" 2>"$T/err" || fail "taken: $1"
+	one_line
+	complains "$2"
+}
+
+t_wrong_keys()
+{
+	refused_key 'column = 0' 'columns have numbers from 1 to 999'
+	refused_key 'column = a..' 'a column is a number'
+	refused_key 'where = DE' 'a condition is COLUMN=VALUE'
+	refused_key 'where = 2=DE' '\[feed a\]: conditions are for files with columns with the key column'
+	refused_key 'json-path = a..b' 'is not a path such as'
+	refused_key 'skip-bad = x' 'whole number'
+	refused_key $'column = 1\njson-path = a' '\[feed a\]: a file has columns, or it is JSON'
+	refused_key $'column = 1\nformat = plain' '\[feed a\]: the format plain has no columns'
+	refused_key $'skip-bad = 1\nformat = ipset' '\[feed a\]: in the format ipset no line can be left out'
+}
+
+run_tests
