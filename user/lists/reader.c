@@ -209,20 +209,28 @@ static int check_end(const struct source *source, const struct ending *ending)
 			      source->name, XB_SHOW(ending->line));
 }
 
+static int add(const struct source *source, struct xb_reading *reading, const char *bytes,
+	       size_t size)
+{
+	int error = xb_listformat_add(reading, bytes, size);
+
+	return error ? xb_error_prefix(error, "%s", source->name) : 0;
+}
+
 /* All behind the first line of a document, which came as a line or as a part of one. */
 static int read_document(struct source *source, struct xb_reading *reading, const char *line,
 			 size_t size)
 {
-	int error = xb_listformat_add(reading, line, size);
+	int error = add(source, reading, line, size);
 
 	if (!error && !source->skipping && !(source->ended && source->begin == source->end))
-		error = xb_listformat_add(reading, "\n", 1);
+		error = add(source, reading, "\n", 1);
 	if (source->skipping)
 		source->buffer[source->begin] = source->cut;
 	source->skipping = false;
 	while (!error) {
-		error = xb_listformat_add(reading, source->buffer + source->begin,
-					  source->end - source->begin);
+		error = add(source, reading, source->buffer + source->begin,
+			    source->end - source->begin);
 		source->begin = source->end = 0;
 		if (!error && source->ended)
 			return 0;
@@ -242,15 +250,18 @@ static int read_lines(struct source *source, struct xb_reading *reading, struct 
 		reading->file->lines++;
 		if (ending->line)
 			look_at_end(ending, line, size);
-		got = xb_listformat_is_document(reading) ? 0
-							 : xb_listformat_take(reading, line, size);
-		if (got >= 0 && xb_listformat_is_document(reading))
-			got = read_document(source, reading, line, size);
-		if (ending->line && xb_listformat_is_document(reading))
-			look_at_lines(ending, reading->text, reading->text_bytes);
+		if (!xb_listformat_is_document(reading))
+			got = xb_listformat_take(reading, line, size);
 		if (got < 0)
 			return xb_error_prefix(got, "%s:%llu", source->name,
 					       (unsigned long long)reading->file->lines);
+		if (!xb_listformat_is_document(reading))
+			continue;
+		got = read_document(source, reading, line, size);
+		if (got < 0)
+			return got;
+		if (ending->line)
+			look_at_lines(ending, reading->text, reading->text_bytes);
 	}
 	if (!got)
 		xb_progress("reading", source->done, source->done);

@@ -183,6 +183,18 @@ static void test_limit(void **state)
 	assert_empty(&file);
 }
 
+/* The message has the name once. */
+static void test_document_cut_off(void **state)
+{
+	static const char text[] = "{\"a\":[\"192.0.2.1\",\"192.0.2.2\",\"192.0.2.3\"]}";
+	unsigned char packed[400];
+	size_t size = pack(text, strlen(text), packed, sizeof(packed));
+
+	(void)state;
+	write_list(packed, size - 4);
+	check_refused("json", ": the gzip stream ends early: the file may have been cut off");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -194,6 +206,7 @@ int main(void)
 		TEST(test_utf16),
 		TEST(test_utf16_that_is_packed),
 		TEST(test_limit),
+		TEST(test_document_cut_off),
 	};
 
 	return cmocka_run_group_tests_name("unpack", tests, make_directory, remove_directory);
