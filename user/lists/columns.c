@@ -291,7 +291,7 @@ static int take_header(struct xb_reading *reading, const char *record)
 	struct xb_list_columns *columns = reading->columns;
 	char separator = reading->format->separator;
 	const struct xb_column *missing = unnamed(&columns->choice);
-	struct fields fields;
+	struct fields fields = {0};
 
 	columns->begun = true;
 	if (missing) {
@@ -315,7 +315,7 @@ static int take_header(struct xb_reading *reading, const char *record)
 static int take_record(struct xb_reading *reading, const char *record)
 {
 	struct xb_list_columns *columns = reading->columns;
-	struct fields fields;
+	struct fields fields = {0};
 	int error = columns->begun ? 0 : take_header(reading, record);
 
 	if (error)

@@ -325,7 +325,7 @@ static int take_documents(struct xb_reading *reading, const struct xb_json_paths
 		count_lines(reading, text + at, (size_t)taken);
 		at += (size_t)taken;
 	}
-	if (found)
+	if (found || !reading->choice)
 		return 0;
 	reading->file->lines = 1;
 	return xb_input_error("nothing is at %s", XB_SHOW(reading->choice->json));
