@@ -158,6 +158,12 @@ static void what_comes_later(void **state)
 	say(1, "192.0.2.1", -10, false);
 	take(NOW, ALL);
 	must_change("");
+	/* What was over here, and is not there, goes on. */
+	say(2, "192.0.2.2", 2, false);
+	take(NOW, ALL);
+	say(2, "192.0.2.2", 3, false);
+	take(NOW + 2, ALL);
+	must_change("192.0.2.2 +5");
 }
 
 static void halves(void **state)
