@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034,SC2154
+# shellcheck shell=bash disable=SC2034,SC2119,SC2120,SC2154
 # CrowdSec's local API (LAPI) of Debian in the server's namespace, with a configuration of its own and
 # without the internet; a stand-in for what that version does not do; and the bouncer of bloomd beside
 # them. For tests that have sourced lib.sh.
