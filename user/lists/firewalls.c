@@ -88,21 +88,23 @@ struct rule {
 	bool inserted; /* in front of the others */
 };
 
-static bool take_match(struct rule *rule, const char *option, char *value)
+/* name: of the option, without the dashes. */
+static bool take_match(struct rule *rule, const char *name, char *value)
 {
-	static const char *const harmless[] = {"--reject-with"};
-
-	if (!strcmp(option, "-s") || !strcmp(option, "--source") || !strcmp(option, "--src-range"))
-		rule->sources = rule->sources ? NULL : value;
-	else if (!strcmp(option, "-j"))
+	if (!strcmp(name, "s") || !strcmp(name, "source") || !strcmp(name, "src-range")) {
+		if (rule->sources)
+			return false;
+		rule->sources = value;
+	} else if (!strcmp(name, "j")) {
 		rule->target = value;
-	else if (!strcmp(option, "--comment"))
+	} else if (!strcmp(name, "comment")) {
 		rule->comment = value;
-	else if (!strcmp(option, "-m"))
+	} else if (!strcmp(name, "m")) {
 		return !strcmp(value, "comment") || !strcmp(value, "iprange");
-	else
-		return !strcmp(option, harmless[0]);
-	return rule->sources || strncmp(option, "--s", 3);
+	} else {
+		return !strcmp(name, "reject-with");
+	}
+	return true;
 }
 
 /* False: it has other conditions, or none. */
@@ -116,7 +118,8 @@ static bool read_rule(char *line, struct rule *rule)
 	rule->chain = xb_line_word(&line);
 	while ((option = xb_line_word(&line))) {
 		value = take_word(&line);
-		if (!value || !take_match(rule, option, value))
+		if (*option != '-' || !value ||
+		    !take_match(rule, option + strspn(option, "-"), value))
 			return false;
 	}
 	return rule->chain && rule->target && rule->sources;
