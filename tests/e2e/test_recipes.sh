@@ -1,0 +1,216 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The recipes that need bloomctl and bloomd, and at most a resolver or Prometheus beside them: every command,
+# in the order in which the page shows it, and frames that show what the page promises.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=cgroup.sh
+. "$(dirname "$0")/cgroup.sh"
+
+# --- a page and its commands ------------------------------------------------------------------------
+
+# page NAME: from now on, `step` takes its commands one after the other. A block of text is no command, nor is one
+# whose first line names a file.
+page()
+{
+	awk '/^```/ {inside = !inside; file = /^```text/; next}
+		inside && /^# \// {file = 1}
+		inside && !file {sub(/ +#.*/, ""); print}' "$root/docs/recipes/$1.md" >"$T/commands"
+	page=$1
+	taken=0
+	cd "$T"
+}
+
+# step [CODE] COMMAND: the page shows this next, and it ends with that code; 0 unless another is given.
+step()
+{
+	local code=0 line
+
+	[[ $# -eq 1 ]] || { code=$1 && shift; }
+	taken=$((taken + 1))
+	line=$(sed -n "${taken}p" "$T/commands")
+	[[ $line == "$1" ]] || fail "the page shows '$line', and not '$1'"
+	type_in "$code" "$line"
+}
+
+# The page shows no other.
+ends() { [[ $(wc -l <"$T/commands") -eq $taken ]] || fail "nobody tries '$(sed -n "$((taken + 1))p" "$T/commands")'"; }
+
+# type_in CODE LINE
+type_in()
+{
+	local words code=0
+
+	case $2 in
+	"bloomctl "*) eval "words=(${2#bloomctl })" && exits "$1" "${words[@]}" ;;
+	"systemctl "*) eval "$2" ;;
+	"bloomd "*)
+		eval "words=(${2#bloomd })"
+		in_server "$bloomd" --config "$T/bloomd.conf" "${words[@]}" >"$T/out" 2>"$T/err" || fail "$2: $(cat "$T/err")"
+		;;
+	*)
+		(PATH=$XB_TEST_DIR/bin:$PATH in_place bash -c "$2") >"$T/out" 2>"$T/err" || code=$?
+		[[ $code -eq $1 ]] || fail "$2: exit code $code, not $1: $(head -c 300 "$T/out" "$T/err")"
+		;;
+	esac
+}
+
+# Where commands of other programs are typed.
+in_place() { in_server "$@"; }
+
+# systemctl ...: what systemd would do.
+systemctl()
+{
+	case $* in
+	"enable --now xdp-bloom bloomd") exits 0 up && agent ;;
+	"reload bloomd") reload ;;
+	"reload prometheus") start_prometheus ;;
+	*) fail "systemctl $*" ;;
+	esac
+}
+
+# The configuration that is there now is in force.
+reload()
+{
+	local before
+
+	before=$(grep -c ": reloaded" "$T/agent.err" || true)
+	kill -HUP "$agent"
+	wait_for "the configuration" eval "[[ \$(grep -c ': reloaded' $T/agent.err) -gt $before ]]"
+}
+
+# --- who is where -----------------------------------------------------------------------------------
+
+# rename NAME: x0 of the server.
+rename()
+{
+	ip -n "$server" link set x0 down
+	ip -n "$server" link set x0 name "$1"
+	ip -n "$server" link set "$1" up
+}
+
+# outside ADDRESS...: the client has these, too, and the server finds them there.
+outside()
+{
+	local one
+
+	for one; do
+		ip -n "$client" addr add "$one/32" dev x0
+		ip -n "$server" route add "$one" via 10.77.0.2
+	done
+}
+
+# inside DEVICE ADDRESS NAMESPACE: joins a namespace behind the server, whose own address is the network's .1;
+# DEVICE is the server's end.
+inside()
+{
+	ip netns add "$3"
+	ip link add "$1" netns "$server" type veth peer name eth0 netns "$3"
+	ip -n "$3" link set eth0 up
+	ip -n "$server" link set "$1" up
+	ip -n "$3" addr add "$2/24" dev eth0
+	ip -n "$3" route add default via "${2%.*}.1"
+}
+
+# gets_to SOURCE DESTINATION [NAMESPACE]: a packet, and its answer comes back; from the client unless told.
+gets_to() { nsenter --net="/run/netns/${3:-$client}" ping -q -n -c 1 -W $((2 * patience)) -I "$1" "$2" >/dev/null 2>&1; }
+
+never_gets_to() { ! nsenter --net="/run/netns/${3:-$client}" ping -q -n -c 2 -i 0.2 -W 0.5 -I "$1" "$2" >/dev/null 2>&1; }
+
+# shows PATTERN: stdout of the last command has such a line with more than 0 packets behind the reason.
+shows() { says "(^| )$1 +[1-9]"; }
+
+forwards()
+{
+	in_server sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0
+	in_server sysctl -qw net.ipv4.conf.default.rp_filter=0
+}
+
+# --- a resolver -------------------------------------------------------------------------------------
+
+# It answers every name with 192.0.2.80. Nor does the driver have native XDP: then answers of the filter come
+# back through a veth.
+resolver()
+{
+	ip -n "$server" link del x0
+	join x0 0 "numtxqueues 1 numrxqueues 1" "numtxqueues 4 numrxqueues 1"
+	address x0
+	rename eth0
+	ip -n "$server" addr add 192.0.2.53/24 dev eth0
+	ip -n "$client" addr add 192.0.2.9/24 dev x0
+	cat >"$T/dnsmasq.conf" <<-END
+		bind-interfaces
+		listen-address=192.0.2.53
+		no-resolv
+		no-hosts
+		user=root
+		group=root
+		pid-file=$T/dnsmasq.pid
+		log-facility=$T/queries
+		log-queries
+		keep-in-foreground
+		address=/#/192.0.2.80
+	END
+	in_server dnsmasq -C "$T/dnsmasq.conf" &
+	wait_for "the resolver" grep -q 'cleared cache' "$T/queries"
+}
+
+# asked NAME: the resolver has heard of it.
+asked() { grep -qF "] $1 from " "$T/queries"; }
+
+t_resolver()
+{
+	resolver
+	printf '0.0.0.0 %s\n' ads.example tracker.example >"$T/hosts.txt"
+	page resolver
+	step "bloomctl attach eth0 --rollback 60"
+	step "bloomctl commit"
+	step "systemctl enable --now xdp-bloom bloomd"
+	step "bloomctl verdict ads count"
+	step "bloomctl import hosts.txt --list ads"
+	in_client dig +tries=1 +time=2 @192.0.2.53 counted.ads.example >"$T/dig" || fail "$(cat "$T/dig")"
+	asked counted.ads.example || fail "a query that is only counted does not pass"
+	step "bloomctl stats"
+	shows name_counted
+	says '^  ads.example +[1-9]'
+	step "bloomctl allow add good.ads.example"
+	step "bloomctl verdict ads nxdomain --rollback 300"
+	step "bloomctl commit"
+	(
+		in_place() { in_client "$@"; }
+		step "dig @192.0.2.53 www.ads.example"
+		says 'status: NXDOMAIN'
+		step "dig @192.0.2.53 good.ads.example"
+		says 'IN[[:space:]]+A[[:space:]]+192.0.2.80'
+		step "dig @192.0.2.53 www.example.net"
+		says 'IN[[:space:]]+A[[:space:]]+192.0.2.80'
+	)
+	taken=$((taken + 3))
+	! asked www.ads.example || fail "www.ads.example reaches the resolver"
+	step "bloomctl test www.ads.example"
+	says '^www.ads.example is answered NXDOMAIN now: listed$'
+	step "bloomctl stats"
+	shows name_nxdomain
+	step "bloomctl add victim.example --list flood --timeout 1h"
+	! in_client dig +tries=1 +time=1 @192.0.2.53 x7.victim.example >"$T/dig" || fail "an answer: $(cat "$T/dig")"
+	! asked x7.victim.example || fail "x7.victim.example reaches the resolver"
+	step "bloomctl add 203.0.113.7 --list senders --timeout 1h"
+	outside 203.0.113.7
+	never_gets_to 203.0.113.7 192.0.2.53 || fail "203.0.113.7 gets through"
+	step "bloomctl scope senders udp/53,tcp/53"
+	gets_to 203.0.113.7 192.0.2.53 || fail "203.0.113.7 does not get through to other ports"
+	! in_client dig +tries=1 +time=1 -b 203.0.113.7 @192.0.2.53 of.senders.example >"$T/dig" || fail "$(cat "$T/dig")"
+	! asked of.senders.example || fail "a query of 203.0.113.7 reaches the resolver"
+	step "bloomctl verdict ads count"
+	in_client dig +tries=1 +time=2 @192.0.2.53 again.ads.example >"$T/dig" || fail "$(cat "$T/dig")"
+	asked again.ads.example || fail "a query that is only counted does not pass"
+	step "bloomctl flush --list flood --yes"
+	in_client dig +tries=1 +time=2 @192.0.2.53 x8.victim.example >"$T/dig" || fail "$(cat "$T/dig")"
+	asked x8.victim.example || fail "x8.victim.example does not pass"
+	step "bloomctl detach eth0"
+	ends
+	in_client dig +tries=1 +time=2 -b 203.0.113.7 @192.0.2.53 www.example.net >"$T/dig" || fail "$(cat "$T/dig")"
+	agent_ends
+}
+
+run_tests
