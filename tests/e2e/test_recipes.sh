@@ -213,4 +213,72 @@ t_resolver()
 	agent_ends
 }
 
+# --- a game server ----------------------------------------------------------------------------------
+
+game=27015
+
+plays() { reaches udp "$1" $((2 * patience)) $game || fail "$1 does not play"; }
+plays_not() { ! reaches udp "$1" 0.5 $game || fail "$1 plays"; }
+
+t_game_server()
+{
+	[[ -n ${XB_TEST_CGROUP:-} ]] || skip "cgroup v2 is not mounted, or no group can be made"
+	rename eth0
+	outside 8.8.8.8 9.9.9.9 192.0.2.7 198.51.100.9 203.0.113.7 203.0.113.8
+	serve_on $game
+	page game-server
+	step "bloomctl policy monitor"
+	step "bloomctl attach eth0 --rollback 60"
+	step "bloomctl commit"
+	step "systemctl enable --now xdp-bloom bloomd"
+	step "bloomctl known on"
+	plays 192.0.2.7
+	exits 1 known test 192.0.2.7
+	reaches tcp 192.0.2.7 $((2 * patience)) $game
+	step "bloomctl known test 192.0.2.7"
+	step 'bloomctl allow add 198.51.100.9 --comment "master server"'
+	step "bloomctl policy enforce --rollback 60"
+	step "bloomctl commit"
+	plays 203.0.113.7
+	step "bloomctl add 203.0.113.0/24 --list attackers --timeout 1h"
+	plays_not 203.0.113.7
+	step "bloomctl stats"
+	shows listed_ipv4_prefix
+	echo 8.8.8.8 >players.txt
+	plays 8.8.8.8
+	step "bloomctl policy monitor"
+	step "bloomctl verdict attackers count"
+	step "bloomctl import players.txt --list players --scope udp/27015"
+	plays 8.8.8.8
+	step "bloomctl policy allow-only --known --rollback 300"
+	plays 8.8.8.8
+	plays 192.0.2.7
+	plays 198.51.100.9
+	plays_not 203.0.113.7
+	plays_not 9.9.9.9
+	! reaches tcp 8.8.8.8 0.5 $game || fail "the scope does not hold"
+	step "bloomctl stats"
+	shows admitted
+	shows admitted_known
+	shows not_admitted
+	step "bloomctl commit"
+	printf '%s\n' 8.8.8.8 9.9.9.9 >players.txt
+	step "bloomctl import players.txt --list players"
+	plays 9.9.9.9
+	plays 8.8.8.8
+	step "bloomctl test 203.0.113.7 --to udp/27015"
+	says '^203.0.113.7 to udp/27015 is dropped now'
+	step 1 "bloomctl test 192.0.2.7 --to udp/27015"
+	says '^192.0.2.7 to udp/27015 passes now: known$'
+	step "bloomctl policy monitor"
+	step "bloomctl flush --list players --yes"
+	step "bloomctl verdict attackers drop"
+	plays 203.0.113.7
+	step "bloomctl policy enforce"
+	ends
+	plays 8.8.8.8
+	plays_not 203.0.113.7
+	agent_ends
+}
+
 run_tests
