@@ -281,4 +281,120 @@ t_game_server()
 	agent_ends
 }
 
+# --- a router ---------------------------------------------------------------------------------------
+
+# by NAME: the client reaches the network behind the router over this uplink.
+by()
+{
+	ip -n "$client" route replace 192.168.7.0/24 via "$1"
+}
+
+t_router()
+{
+	trap 'ip netns del "$server-i"' EXIT
+	forwards
+	rename wan0
+	join wan1 1
+	ip -n "$server" addr add 10.78.0.1/24 dev wan1
+	ip -n "$client" addr add 10.78.0.2/24 dev wan1
+	outside 8.8.8.8 9.9.9.9 198.51.100.53
+	ip -n "$server" route add default via 10.77.0.2
+	inside lan0 192.168.7.2 "$server-i"
+	ip -n "$server" addr add 192.168.7.1/24 dev lan0
+	printf '%s\n' 8.8.8.0/24 >"$T/level1.netset"
+	by 10.77.0.1
+	page router
+	step "ip -br link"
+	says '^wan1'
+	step "bloomctl policy monitor"
+	step "bloomctl attach wan0 wan1 --rollback 60"
+	step "bloomctl commit"
+	step "systemctl enable --now xdp-bloom bloomd"
+	step "bloomctl import level1.netset --list level1"
+	step 'bloomctl allow add 198.51.100.53 --comment "name server of the guests"'
+	gets_to 8.8.8.8 192.168.7.2 || fail "dropped under monitor"
+	step "bloomctl stats"
+	shows monitored
+	step "bloomctl policy enforce --rollback 60"
+	step "bloomctl commit"
+	for one in 10.77.0.1 10.78.0.1; do
+		by $one
+		never_gets_to 8.8.8.8 192.168.7.2 || fail "8.8.8.8 gets through by $one"
+		never_gets_to 8.8.8.8 $one || fail "8.8.8.8 gets to the router by $one"
+		gets_to 9.9.9.9 192.168.7.2 || fail "9.9.9.9 does not get through by $one"
+	done
+	never_gets_to 192.168.7.2 8.8.8.8 "$server-i" || fail "an answer of 8.8.8.8 comes in"
+	gets_to 192.168.7.2 9.9.9.9 "$server-i" || fail "no answer of 9.9.9.9"
+	ctl -q add 198.51.100.53 --list other
+	gets_to 192.168.7.2 198.51.100.53 "$server-i" || fail "no answer of whom the allowlist has"
+	allow_only_is_for_servers
+	on_a_vlan
+	on_a_bridge
+	step "bloomctl status"
+	step 1 "bloomctl test 192.0.2.7"
+	step "bloomctl stats"
+	[[ $(grep -cE '(^| )listed_ipv4_prefix +[1-9]' "$T/out") -ge 2 ]] || fail "$(cat "$T/out")"
+	step "bloomctl detach wan1"
+	by 10.78.0.1
+	gets_to 8.8.8.8 192.168.7.2 || fail "wan1 is filtered"
+	by 10.77.0.1
+	never_gets_to 8.8.8.8 192.168.7.2 || fail "wan0 is not filtered"
+	step "bloomctl detach --all"
+	ends
+	gets_to 8.8.8.8 192.168.7.2 || fail "wan0 is filtered"
+	agent_ends
+}
+
+allow_only_is_for_servers()
+{
+	ctl -q policy allow-only --force
+	never_gets_to 192.168.7.2 9.9.9.9 "$server-i" || fail "an answer of a stranger comes in"
+	ctl -q policy enforce
+}
+
+# Tagged frames, although the router has no interface for that VLAN: they are judged before.
+on_a_vlan()
+{
+	local before
+
+	before=$(dropped)
+	in_client python3 - <<-'END'
+		import socket, struct
+		one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		one.bind(("x0", 0))
+		ethernet = bytes.fromhex("020000000001" "020000000002" "8100" "000a" "0800")
+		for source in ("8.8.8.8", "9.9.9.9", "8.8.8.9"):
+		    one.send(ethernet + struct.pack("!BBHHHBBH4s4s", 0x45, 0, 60, 1, 0, 64, 17, 0, socket.inet_aton(source),
+		                                    socket.inet_aton("192.168.7.2")) + bytes(40))
+	END
+	wait_for "two drops on a VLAN" eval "[[ \$(dropped) -eq $((before + 2)) ]]"
+}
+
+dropped()
+{
+	ctl -j stats | python3 -c '
+import json, sys
+print(sum(r["packets"] for i in json.load(sys.stdin)["interfaces"] if i["name"] == "wan0" for r in i["reasons"]
+          if r["reason"] == "listed_ipv4_prefix"))'
+}
+
+# lan0 becomes a port of a bridge, and wan1 the other: on an attached port both kinds of frames are judged.
+on_a_bridge()
+{
+	ip -n "$server" link add br0 type bridge
+	ip -n "$server" link set br0 up
+	ip -n "$server" link set wan1 master br0
+	ip -n "$server" link set lan0 master br0
+	ip -n "$server-i" addr add 10.78.0.7/24 dev eth0
+	ip -n "$server-i" route add 8.8.8.8 via 10.78.0.2
+	ip -n "$server-i" route add 9.9.9.9 via 10.78.0.2
+	gets_to 9.9.9.9 10.78.0.7 || fail "9.9.9.9 does not get through a bridge"
+	never_gets_to 8.8.8.8 10.78.0.7 || fail "8.8.8.8 gets through a bridge"
+	ip -n "$server" link set wan1 nomaster
+	ip -n "$server" link set lan0 nomaster
+	ip -n "$server" link del br0
+	ip -n "$server-i" route del 8.8.8.8
+	ip -n "$server-i" route del 9.9.9.9
+}
+
 run_tests
