@@ -397,4 +397,115 @@ on_a_bridge()
 	ip -n "$server-i" route del 9.9.9.9
 }
 
+# --- a container host -------------------------------------------------------------------------------
+
+# Two containers on a bridge; the port 8080 of the host is the port 80 of the first.
+containers()
+{
+	local one
+
+	ip -n "$server" link add docker0 type bridge || skip "no bridges here"
+	ip -n "$server" addr add 172.17.0.1/16 dev docker0
+	ip -n "$server" link set docker0 up
+	ip -n "$client" route add 172.17.0.0/16 via 10.77.0.1
+	for one in 2 3; do
+		inside veth$one 172.17.0.$one "$server-i$one"
+		ip -n "$server" link set veth$one master docker0
+	done
+	in_server nft -f - <<-END || skip "no NAT here"
+		table ip nat {
+			chain prerouting {
+				type nat hook prerouting priority dstnat
+				iifname "eth0" tcp dport 8080 dnat to 172.17.0.2:80
+			}
+		}
+	END
+	nsenter --net="/run/netns/$server-i2" python3 "$root/tests/e2e/peer.py" serve "$T/contained" 80 >/dev/null 2>&1 &
+	contained=$!
+	wait_for "the container" test -e "$T/contained"
+}
+
+containers_go()
+{
+	kill "${contained:-}" 2>/dev/null || true
+	ip netns del "$server-i2"
+	ip netns del "$server-i3"
+}
+
+t_container_host()
+{
+	trap containers_go EXIT
+	forwards
+	rename eth0
+	outside 203.0.113.7 9.9.9.9
+	containers
+	serve_on 22
+	page container-host
+	step "bloomctl policy monitor"
+	step "bloomctl attach eth0 --rollback 60"
+	step "bloomctl commit"
+	step "systemctl enable --now xdp-bloom bloomd"
+	step 'bloomctl add 203.0.113.7 --list attackers --comment "guesses passwords"'
+	step "bloomctl scope attackers tcp/8080"
+	reaches tcp 203.0.113.7 $((2 * patience)) 8080 || fail "dropped under monitor"
+	step "bloomctl stats"
+	shows monitored
+	step "bloomctl policy enforce --rollback 60"
+	step "bloomctl commit"
+	! reaches tcp 203.0.113.7 0.5 8080 || fail "203.0.113.7 reaches the container"
+	reaches tcp 203.0.113.7 $((2 * patience)) 22 || fail "203.0.113.7 does not reach another port"
+	reaches tcp 9.9.9.9 $((2 * patience)) 8080 || fail "9.9.9.9 does not reach the container"
+	# The port of the container is the one that the filter does not see.
+	ctl -q scope attackers tcp/80
+	reaches tcp 203.0.113.7 $((2 * patience)) 8080 || fail "the filter sees the port behind NAT"
+	ctl -q scope attackers all
+	never_gets_to 172.17.0.2 203.0.113.7 "$server-i2" || fail "an answer comes in"
+	ctl -q scope attackers tcp/8080
+	gets_to 172.17.0.2 203.0.113.7 "$server-i2" || fail "no answer comes in"
+	step "bloomctl test 203.0.113.7 --to tcp/8080"
+	says '^203.0.113.7 to tcp/8080 is dropped now: listed$'
+	step 1 "bloomctl test 203.0.113.7 --to tcp/22"
+	says '^203.0.113.7 to tcp/22 passes now'
+	step "bloomctl stats"
+	shows scoped_dropped
+	gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container does not reach the Internet"
+	step "bloomctl attach docker0"
+	says 'docker0 attached in skb mode'
+	step "bloomctl add 172.17.0.2 --list quarantine"
+	never_gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container reaches the Internet"
+	never_gets_to 172.17.0.2 172.17.0.1 "$server-i2" || fail "the container reaches the host"
+	gets_to 172.17.0.3 9.9.9.9 "$server-i3" || fail "the other container does not reach the Internet"
+	gets_to 172.17.0.2 172.17.0.3 "$server-i2" || fail "the filter sees packets between containers"
+	made_anew
+	elsewhere_it_refuses
+	step "bloomctl del 172.17.0.2 --list quarantine"
+	gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container does not reach the Internet"
+	step "bloomctl detach docker0"
+	step "bloomctl detach eth0"
+	ends
+	reaches tcp 203.0.113.7 $((2 * patience)) 8080 || fail "eth0 is filtered"
+	agent_ends
+}
+
+# As Docker does it when it starts again.
+made_anew()
+{
+	ip -n "$server" link del docker0
+	ip -n "$server" link add docker0 type bridge
+	ip -n "$server" addr add 172.17.0.1/16 dev docker0
+	ip -n "$server" link set veth2 master docker0
+	ip -n "$server" link set veth3 master docker0
+	ip -n "$server" link set docker0 up
+	wait_for "docker0 filtered again" eval "ip -n $server -d link show docker0 | grep -q prog/xdp"
+	gets_to 172.17.0.3 9.9.9.9 "$server-i3" || fail "the other container does not reach the Internet"
+	never_gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container reaches the Internet"
+}
+
+elsewhere_it_refuses()
+{
+	! nsenter --net="/run/netns/$server-i3" "$bloomctl" --state "$state" --pin "$pins" --run "$counters" \
+		del 172.17.0.2 --list quarantine 2>"$T/err" || fail "a command in a container changes the list"
+	complains 'another network namespace'
+}
+
 run_tests
