@@ -107,7 +107,8 @@ static __always_inline struct source parse_ipv6(struct cursor *cursor)
 		return source_none(XB_IPV6_VERSION);
 	word = ip->saddr.in6_u.u6_addr32;
 	source.family = SOURCE_IPV6;
-	source.ipv4 = 0; /* clang 19 would keep what was never written, which the verifier refuses */
+	/* clang 19 would keep what was never written, which the verifier refuses. */
+	source.ipv4 = 0;
 	source.hi = ((__u64)bpf_ntohl(word[0]) << 32) | bpf_ntohl(word[1]);
 	source.lo = ((__u64)bpf_ntohl(word[2]) << 32) | bpf_ntohl(word[3]);
 	source.network = offset;

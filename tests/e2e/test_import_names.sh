@@ -276,10 +276,13 @@ t_nothing_understood()
 
 t_single_labels_are_left_out()
 {
-	list 'a.example' 'com' '*.org'
+	list 'a.example' 'com' 'org'
 	exits 0 import "$T/list"
 	complains "2 entries left out .*first: com, a single label, $T/list:2\\); --include-bogons"
 	has default a.example ''
+	list 'a.example' '*.zip'
+	exits 0 import "$T/list" --list tops
+	has tops 'a.example zip' ''
 	list '||a.example^' '@@||com^'
 	exits 0 -j import "$T/list"
 	json 'd["bogons"] == 1 and d["allowed"] == 0 and d["entries"] == 1'

@@ -222,7 +222,7 @@ t_notes_as_json()
 	notes '10.77.0.1 will not be dropped: it is on the allowlist' add 10.77.0.1
 	ctl add 192.0.2.1
 	notes '192.0.2.1 has no entry of its own any more' del 192.0.2.1
-	printf 'a.example\n.b.example\n' >"$T/list"
+	printf 'a.example\nb..example\n' >"$T/list"
 	notes '1 lines were not understood' import "$T/list" --list one
 	notes '1 lines were not understood' import "$T/list" --list one --dry-run
 	notes '3 entries left out as bogons' import - --list two <<<$'203.0.113.1\n10.0.0.1\n198.18.0.1'

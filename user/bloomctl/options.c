@@ -2,6 +2,7 @@
 #include "bloomctl/options.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv)
@@ -9,11 +10,15 @@ int option_next(const struct option_spec *table, const char *letters, int argc, 
 	struct option options[OPTIONS_MAX + 1] = {0};
 	size_t count = 0;
 
-	for (; table && table->name && count < OPTIONS_MAX; table++)
-		if (table->id)
-			options[count++] = (struct option){
-				table->name, table->value ? required_argument : no_argument, NULL,
-				table->id};
+	for (; table && table->name; table++) {
+		if (!table->id)
+			continue;
+		if (count == OPTIONS_MAX)
+			abort(); /* rather than not to know the last ones */
+		options[count++] =
+			(struct option){table->name, table->value ? required_argument : no_argument,
+					NULL, table->id};
+	}
 	return getopt_long(argc, argv, letters, options, NULL);
 }
 

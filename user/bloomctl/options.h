@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#define OPTIONS_MAX 16
+#define OPTIONS_MAX 32
 
 /* What completion has to offer for a word. */
 enum offer {

@@ -53,7 +53,7 @@ static void warn_if_shut(const struct xb_txn *txn)
 	    !xb_listed_admit_none(txn))
 		return;
 	xb_warning("%s and the policy is allow-only: everybody is shut out but the allowlist",
-		   totals->host4 + totals->prefix4 + totals->net6
+		   (totals->host4 + totals->prefix4 + totals->net6)
 			   ? "all lists that have sources only count,"
 			   : "no source is listed");
 }

@@ -188,7 +188,7 @@ static int length_of_mask(const char *text)
 	if (!end || *end)
 		return -1;
 	bits = ~xb_entry_ipv4(&mask);
-	return bits & (bits + 1) ? -1 : bits ? __builtin_clz(bits) : 32;
+	return (bits & (bits + 1)) ? -1 : bits ? __builtin_clz(bits) : 32;
 }
 
 bool xb_addresses_is_mask(const char *text)

@@ -318,8 +318,8 @@ static int take_default(struct xb_reading *reading, const char *value)
 
 static int parse_geo(struct xb_reading *reading, char *line)
 {
-	char *word, *rest = line;
 	const char *comment = xb_line_comment(line, "#"), *value;
+	char *word, *rest;
 
 	line = xb_line_trim(line);
 	rest = line;

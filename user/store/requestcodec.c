@@ -193,7 +193,8 @@ static uint8_t pass_given(struct codec *codec, struct xb_import_request *import)
 			  (has_choice(&import->choice) ? CHOOSES : 0) | (import->zone ? ZONED : 0));
 
 	pass(codec, &given, sizeof(given));
-	codec->wrong |= given & ~(JUDGES | SCOPES | CHOOSES | ZONED);
+	if (given & ~(JUDGES | SCOPES | CHOOSES | ZONED))
+		codec->wrong = true;
 	import->judges = given & JUDGES;
 	import->scopes = given & SCOPES;
 	return given;

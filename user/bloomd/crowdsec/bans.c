@@ -223,8 +223,10 @@ static int merge_group(struct merging *merging, struct group before, struct grou
 			ban.until = known->until;
 		if (ban.until > merging->now && (is_new || !with_id(&deleted, ban.id)))
 			error = append(merging->after, &ban);
-		before.at += known != NULL;
-		added.at += is_new;
+		if (known)
+			before.at++;
+		if (is_new)
+			added.at++;
 	}
 	return error;
 }

@@ -111,16 +111,18 @@ static void unwatch(struct feed *feed)
 static void watch(struct feed *feed, const char *url)
 {
 	const char *path = strncmp(url, "file://", 7) ? NULL : url + 7;
+	char *file;
 
 	if (feed->file && path && !strcmp(feed->file, path)) {
 		pathevents_renew(&feed->watch);
 		return;
 	}
 	unwatch(feed);
-	feed->file = path ? strdup(path) : NULL;
-	if (!feed->file)
+	file = path ? strdup(path) : NULL;
+	if (!file)
 		return;
-	pathevents_init(&feed->watch, feed->all->agent->loop, feed->file, on_file, feed);
+	feed->file = file;
+	pathevents_init(&feed->watch, feed->all->agent->loop, file, on_file, feed);
 	pathevents_renew(&feed->watch);
 }
 
