@@ -20,4 +20,5 @@ def send(source, server, sender="someone@partner.example", port="25"):
         return "none", str(error).encode()
 
 
-print("%s %s" % (lambda code, text: (code, text.decode()))(*send(*sys.argv[1:])))
+CODE, TEXT = send(*sys.argv[1:])
+print(CODE, TEXT.decode())

@@ -447,7 +447,8 @@ t_recipe()
 	lay postfix rspamd
 	install_postfix
 	install_rspamd
-	mkdir -p -m 0700 /run/xdp-bloom "$T/run"
+	mkdir -p /run/xdp-bloom "$T/run"
+	chmod 0700 "$T/run"
 	mount --bind "$T/run" /run/xdp-bloom
 	counters=/run/xdp-bloom
 	cd "$T"

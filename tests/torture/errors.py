@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-import scopes
+import scoped
 from world import Wrong
 
 KEPT = ["10.1.0.1", "10.1.1.0/24", "2001:db8:1::/48", "2001:db8:2::1", "kept.example"]
@@ -47,11 +47,11 @@ CASES = [
     Case(["import", "-", "--include-bogons", "--list", "other"], text="10.8.0.1\n2001:db8:9::/48"),
     Case(["restore", "-"], (False, True), text="\n".join(
         ['{"schema":1,"saved":"xdp-bloom"}', '{"interface":"xt0","mode":"native"}'] +
-        scopes.SAVED + ['{"entry":"%s","list":"default"}' % entry for entry in KEPT + CHANGED])),
+        scoped.SAVED + ['{"entry":"%s","list":"default"}' % entry for entry in KEPT + CHANGED])),
     Case(["batch", "-"], (False, True), text="\n".join("add " + entry for entry in CHANGED)),
-    Case(["scope", scopes.MAIL, scopes.WIDE], before=["scope", scopes.MAIL, scopes.NARROW]),
-    Case(["add", scopes.GUEST, "--list", scopes.MAIL], before=["del", scopes.GUEST, "--exist"]),
-    Case(["del", scopes.GUEST], before=["add", scopes.GUEST, "--list", scopes.MAIL, "--exist"]),
+    Case(["scope", scoped.MAIL, scoped.WIDE], before=["scope", scoped.MAIL, scoped.NARROW]),
+    Case(["add", scoped.GUEST, "--list", scoped.MAIL], before=["del", scoped.GUEST, "--exist"]),
+    Case(["del", scoped.GUEST], before=["add", scoped.GUEST, "--list", scoped.MAIL, "--exist"]),
     Case(["allow", "del", "10.9.0.1"], before=["allow", "add", "10.9.0.1", "--exist"]),
     Case(["rotate"]),
     Case(["rotate", "--no-confirm"], before=["rotate", "--confirm"]),
@@ -90,7 +90,7 @@ class Errors:
         self.world.run("attach", "xt0")
         self.world.run("add", *KEPT)
         self.world.run("allow", "add", "10.9.9.9")
-        scopes.begin(self.world)
+        scoped.begin(self.world)
 
     def prepare(self, case):
         for words in (["add" if case.listed[0] else "del", *CHANGED, "--exist"], *case.before):
@@ -123,10 +123,10 @@ class Errors:
         if changed not in case.listed or code == 0 and changed != case.listed[1]:
             raise Wrong("exit %d, and the change is %s" % (code, "there" if changed else "absent"))
         throughout = all(case.listed)
-        self.world.ask(drops(KEPT + (CHANGED if throughout else [])) + scopes.always())
+        self.world.ask(drops(KEPT + (CHANGED if throughout else [])) + scoped.always())
         self.world.run("add", "192.0.2.1", "--exist")
         self.world.ask(drops(KEPT) + (drops if changed else passes)(CHANGED) + passes(CLEAN) +
-                       scopes.as_saved(saved))
+                       scoped.as_saved(saved))
 
     def fail(self, case, wish):
         self.prepare(case)

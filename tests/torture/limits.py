@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 
-import scopes
+import scoped
 from errors import CHANGED, CLEAN, KEPT, Case, Errors, drops, passes
 from world import Wrong
 
@@ -28,7 +28,7 @@ CASES = [
     Case(["import", "-", "--include-bogons", "--dry-run"], text="10.8.0.2\n"),
     Case(["restore", "-"], (False, True), text="\n".join(
         ['{"schema":1,"saved":"xdp-bloom"}', '{"interface":"xt0","mode":"auto"}'] +
-        scopes.SAVED + ['{"entry":"%s","list":"default"}' % entry for entry in KEPT + CHANGED] +
+        scoped.SAVED + ['{"entry":"%s","list":"default"}' % entry for entry in KEPT + CHANGED] +
         ['{"allow":"10.9.9.9","list":"default"}'])),
     Case(["batch", "-"], (False, True), text="\n".join("add " + entry for entry in CHANGED)),
     Case(["flush", "--list", "other", "--yes"], before=["add", "10.8.0.3", "--list", "other",
@@ -45,10 +45,10 @@ CASES = [
     Case(["policy", "enforce"]), Case(["policy"]),
     Case(["rotate", "--rollback", "1"]),
     Case(["verdict", "more", "nxdomain"], before=["verdict", "more", "drop"]),
-    Case(["scope", scopes.MAIL, scopes.WIDE], before=["scope", scopes.MAIL, scopes.NARROW]),
+    Case(["scope", scoped.MAIL, scoped.WIDE], before=["scope", scoped.MAIL, scoped.NARROW]),
     Case(["scope"]),
-    Case(["add", scopes.GUEST, "--list", scopes.MAIL], before=["del", scopes.GUEST, "--exist"]),
-    Case(["del", scopes.GUEST], before=["add", scopes.GUEST, "--list", scopes.MAIL, "--exist"]),
+    Case(["add", scoped.GUEST, "--list", scoped.MAIL], before=["del", scoped.GUEST, "--exist"]),
+    Case(["del", scoped.GUEST], before=["add", scoped.GUEST, "--list", scoped.MAIL, "--exist"]),
     Case(["ports", "tls", "443"], before=["ports", "tls", "off"]),
     Case(["up"]), Case(["save"]), Case(["list"]), Case(["test", KEPT[0]]),
     Case(["limit", "500"], before=["limit", "1000"]), Case(["expire"]), Case(["help", "add"]),
@@ -270,7 +270,7 @@ class Limits:
                 done.returncode, "there" if changed else "absent"))
         world.run("add", "192.0.2.1", "--exist")
         world.ask(drops(KEPT) + (drops if changed else passes)(CHANGED) + passes(CLEAN) +
-                  scopes.as_saved(saved))
+                  scoped.as_saved(saved))
         for words in case.after:
             world.run(*words)
         self.flood.await_other()
