@@ -6,7 +6,7 @@ import smtplib
 import sys
 
 
-def send(source, server, sender="someone@partner.example", port="25"):
+def send(source, server, sender, port):
     try:
         with smtplib.SMTP(server, int(port), "client.example", timeout=20, source_address=(source, 0)) as smtp:
             for step in (smtp.ehlo, lambda: smtp.mail(sender), lambda: smtp.rcpt("reader@mail.example")):
@@ -20,5 +20,7 @@ def send(source, server, sender="someone@partner.example", port="25"):
         return "none", str(error).encode()
 
 
-CODE, TEXT = send(*sys.argv[1:])
+DEFAULTS = ["someone@partner.example", "25"]
+SENDER, PORT = sys.argv[3:] + DEFAULTS[len(sys.argv) - 3:]
+CODE, TEXT = send(sys.argv[1], sys.argv[2], SENDER, PORT)
 print(CODE, TEXT.decode())
