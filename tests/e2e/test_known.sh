@@ -101,7 +101,13 @@ t_reason()
 	reaches tcp fd77::2
 	exits 1 test 10.77.0.2
 	says '^10.77.0.2 passes now: not listed$'
-	ctl policy allow-only --known
+	# On trial as afterwards.
+	ctl policy allow-only --known --rollback 60
+	exits 1 test 10.77.0.2
+	says '^10.77.0.2 passes now: known$'
+	exits 1 test 10.77.0.4
+	says '^10.77.0.4 is dropped now: not listed, and the policy is allow-only$'
+	ctl commit
 	for one in 10.77.0.2 fd77::2 '10.77.0.2 --to tcp/25'; do
 		# shellcheck disable=SC2086
 		exits 1 test $one

@@ -11,6 +11,7 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/holding.h"
 #include "bloomctl/show.h"
+#include "bloomctl/tried.h"
 #include "engine/known.h"
 #include "filter/generation.h"
 #include "filter/testrun.h"
@@ -25,6 +26,7 @@ struct view {
 	struct xb_store *store;
 	struct xb_txn *txn; /* NULL: there is no store */
 	struct xb_anchor anchor;
+	struct tried tried;
 	bool anchored, allow;
 	const struct xb_service *to; /* that packets go to; NULL: all packets */
 	char to_text[XB_SCOPE_TEXT];
@@ -98,7 +100,19 @@ static int look_for_expired(const struct view *view, const struct xb_entry *entr
 
 static uint32_t policy_of(const struct view *view)
 {
+	if (view->tried.left)
+		return view->tried.policy;
 	return view->txn ? view->txn->meta.policy : XB_POLICY_ENFORCE;
+}
+
+/* Whether the policy admits known sources; with a store. */
+static bool admits_known(const struct view *view)
+{
+	const struct xb_request *tried = &view->tried.trial.request;
+
+	if (view->tried.left && tried->kind == XB_REQUEST_POLICY)
+		return tried->policy.known;
+	return view->txn->meta.admits_known;
 }
 
 #define WHY	(XB_SCOPE_TEXT + 64)
@@ -266,7 +280,7 @@ static int admitted_known(const struct view *view, const struct asked *asked,
 
 	*known = false;
 	if (verdict != XB_PROBE_PASS || policy_of(view) != XB_POLICY_ALLOW_ONLY ||
-	    !view->txn->meta.admits_known || asked->holding.drops || asked->allowed)
+	    !admits_known(view) || asked->holding.drops || asked->allowed)
 		return 0;
 	error = xb_known_test(&view->cli->paths, xb_entry_is_ipv4(entry), entry->hi, known);
 	return error == -ENOENT ? 0 : error;
@@ -377,6 +391,8 @@ static int open_view(struct view *view)
 		return error;
 	error = xb_anchor_open(view->cli->paths.pins, &view->anchor);
 	view->anchored = !error;
+	if (!error)
+		error = tried_open(view->cli, view->txn, &view->tried);
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -439,6 +455,7 @@ int show_test(struct cli *cli, int argc, char **argv, bool allow)
 			error = answer_one(&view, &asked, &found);
 		absent |= !found;
 	}
+	tried_close(&view.tried);
 	xb_store_end_reading(view.store, view.txn);
 	if (view.anchored)
 		xb_anchor_close(&view.anchor);
