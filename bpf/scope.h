@@ -61,12 +61,13 @@ static __always_inline __u32 scope_any_port(__u8 protocol)
 					 : 0;
 }
 
-/* Whether a destination port of TCP or UDP, network byte order, can be of any class. */
-static __always_inline bool scope_may_have(__u8 protocol, __be16 port)
+/* Whether a destination port of TCP or UDP, as it stands in the packet, can be of any class: its
+ * second byte has the last bits. */
+static __always_inline bool scope_may_have(__u8 protocol, const __be16 *port)
 {
 	__u64 ports = protocol == IPPROTO_TCP ? params.scopes.tcp_ports : params.scopes.udp_ports;
 
-	return shifted(ports, bpf_ntohs(port)) & 1;
+	return shifted(ports, ((const __u8 *)port)[1]) & 1;
 }
 
 /* The classes of a destination port of TCP or UDP, network byte order. */
@@ -134,7 +135,7 @@ static __always_inline __u32 scope_near(struct xdp_md *ctx, const struct source 
 	bool ipv6 = source->family == SOURCE_IPV6;
 
 	if (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP)
-		return scope_may_have(protocol, *port)
+		return scope_may_have(protocol, port)
 			       ? SCOPE_FOUND(scope_of_port(protocol, *port), 0)
 			       : 0;
 	if (scope_is_icmp(protocol, ipv6))
