@@ -28,7 +28,7 @@ struct xb_reading {
 	const struct xb_list_format *format; /* NULL: the first line with an entry decides */
 	bool recognized;		     /* the first line did decide */
 	bool indented;			     /* the line had blanks in front */
-	bool hopeless; /* an error is about the file, not about a line of it */
+	bool hopeless; /* an error is about the file, or nothing may be left out for it */
 	char *text;    /* of a format that is a document */
 	size_t text_bytes, text_room;
 	struct xb_list_set *sets; /* of ipset */

@@ -219,8 +219,9 @@ static int parse_line(struct xb_reading *reading, char *line)
 	file->count = before;
 	if (is_contradicted(reading, start))
 		return -EINVAL;
-	return reading->format->loose ? leave_out(file, error, start)
-				      : xb_line_leave_out(reading, before, error);
+	return reading->format->loose && !reading->hopeless
+		       ? leave_out(file, error, start)
+		       : xb_line_leave_out(reading, before, error);
 }
 
 static int take_too_long(struct xb_reading *reading)

@@ -32,6 +32,12 @@ static const struct row iptables[] = {
 	 "INPUT ! -s 192.0.2.3/32 -j DROP', 4: '-A OUTPUT -s 192.0.2.4/32 -j DROP', 5: '-A INPUT "
 	 "-j "
 	 "DROP', 6: '-A INPUT -s 192.0.2.5 -j LOG')"},
+	{"-A INPUT -s 192.0.2.0/255.255.255.128 -j ACCEPT\n"
+	 "-A INPUT -s 192.0.2.0/255.255.255.0 -j DROP\n",
+	 NULL, "iptables: 192.0.2.128/25"},
+	/* An exception that nobody understands would be listed. */
+	{"-A INPUT -s 192.0.2.0/255.0.255.0 -j ACCEPT\n-A INPUT -s 192.0.2.0/24 -j DROP\n",
+	 "iptables", ":1: what passes is not understood: '192.0.2.0/255.0.255.0'"},
 	{"*filter\n-A INPUT -i eth0 -s 192.0.2.1 -j DROP\nCOMMIT\n", NULL,
 	 ": no line could be read as iptables (2: '-A INPUT -i eth0 -s 192.0.2.1 -j DROP')"},
 	{0},
