@@ -535,16 +535,19 @@ static int prepare(struct crowdsec *crowdsec)
 int crowdsec_start(struct agent *agent, struct crowdsec **out)
 {
 	const struct crowdsec_config *config = agent->config->crowdsec;
-	struct crowdsec *crowdsec = config ? calloc(1, sizeof(*crowdsec)) : NULL;
+	struct crowdsec *crowdsec;
 	int error;
 
 	*out = NULL;
 	if (!config)
 		return 0;
+	crowdsec = calloc(1, sizeof(*crowdsec));
 	if (!crowdsec)
 		return xb_out_of_memory();
-	*crowdsec =
-		(struct crowdsec){.agent = agent, .config = config, .cause = "start", .guard = ""};
+	crowdsec->agent = agent;
+	crowdsec->config = config;
+	crowdsec->cause = "start";
+	crowdsec->guard = "";
 	error = prepare(crowdsec);
 	if (error) {
 		crowdsec_stop(crowdsec);

@@ -4,6 +4,7 @@
 #include "bloomd/feeds/feeds.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +49,10 @@ struct feed {
 	struct fetcher *fetcher;
 	struct fetched fetched;
 	bool conditional;
-	bool removed;  /* from the configuration */
-	bool removing; /* the worker empties its list */
-	bool hurried;  /* to be fetched again at once */
-	char *file;    /* that is watched; NULL: the feed is none */
+	bool removed;	     /* from the configuration */
+	bool removing;	     /* the worker empties its list */
+	bool hurried;	     /* to be fetched again at once */
+	char file[PATH_MAX]; /* that is watched; empty: none is */
 	struct pathevents watch;
 };
 
@@ -101,28 +102,25 @@ static void on_file(void *context)
 
 static void unwatch(struct feed *feed)
 {
-	if (feed->file)
+	if (*feed->file)
 		pathevents_stop(&feed->watch);
-	free(feed->file);
-	feed->file = NULL;
+	*feed->file = '\0';
 }
 
-/* Watches the file of the feed, if it is one. Without memory it is read once a period. */
+/* Watches the file of the feed, if it is one. One whose path is too long cannot be read either. */
 static void watch(struct feed *feed, const char *url)
 {
-	const char *path = strncmp(url, "file://", 7) ? NULL : url + 7;
-	char *file;
+	const char *path = strncmp(url, "file://", 7) ? "" : url + 7;
 
-	if (feed->file && path && !strcmp(feed->file, path)) {
+	if (*feed->file && !strcmp(feed->file, path)) {
 		pathevents_renew(&feed->watch);
 		return;
 	}
 	unwatch(feed);
-	file = path ? strdup(path) : NULL;
-	if (!file)
+	if (!*path || strlen(path) >= sizeof(feed->file))
 		return;
-	feed->file = file;
-	pathevents_init(&feed->watch, feed->all->agent->loop, file, on_file, feed);
+	snprintf(feed->file, sizeof(feed->file), "%s", path);
+	pathevents_init(&feed->watch, feed->all->agent->loop, feed->file, on_file, feed);
 	pathevents_renew(&feed->watch);
 }
 
