@@ -28,7 +28,7 @@ t_answers_that_are_lies()
 		    os.write(4, struct.pack("<IIIIQq256s256s256s", magic, outcome, status, 0, bytes, time, etag, b"", detail))
 	END
 	echo "exec(open('$T/bin/lie').read())" >>"$T/bin/bloomd-fetch"
-	for lie in 'pass' 'sys.exit(1)' 'os.write(4, b"junk")' 'answer(magic=1)' 'answer(outcome=15)' \
+	for lie in 'pass' 'sys.exit(1)' 'os.write(4, b"junk")' 'answer(magic=1)' 'answer(outcome=16)' \
 		'answer(outcome=2**32 - 1)' 'answer(status=1000)' 'answer(bytes=9)' 'answer(bytes=2**63)' \
 		'answer(time=-1)' 'answer(time=2**40)' 'answer(etag=b"a\nb")' 'answer(etag=b"a" * 256)' \
 		'answer(detail=b"\x1b[2J")' 'answer(bytes=5000, body=b"#" * 5000)' 'os.kill(os.getpid(), 11)' \
@@ -261,7 +261,7 @@ t_the_fetching_program_taken_over()
 	mkdir "$T/bin"
 	cp "$bloomd" "$T/bin"
 	(cd "$root" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -DXB_FETCH_TAKEN_OVER -Iinclude -Iuser -o "$T/bin/bloomd-fetch" \
-		user/fetch/*.c tests/e2e/taken.c -lcurl -lseccomp -lz)
+		user/fetch/*.c tests/e2e/taken.c -lcurl -lseccomp -lz -ljansson)
 	python3 -c 'import os, socket, sys, time
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])

@@ -139,7 +139,7 @@ t_extract_and_urls()
 	refused
 	complains 'to list the hosts of URLs, choose the format urls with --format$'
 	takes urls --format urls
-	has 8.8.8.8 bad.example
+	has 8.8.8.8 =bad.example
 }
 
 t_packed()

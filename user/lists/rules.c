@@ -73,6 +73,14 @@ static const char *skip_item(const char *line)
 	return line + (*line == '\'' || *line == '"');
 }
 
+/* Of an item behind a quote: nothing but a comment follows the other one, as columns would. */
+static bool ends_quoted(const char *item)
+{
+	const char *end = strchr(item, item[-1]);
+
+	return end && strchr(XB_BLANKS "#", end[1]);
+}
+
 static bool has_mark(const char *line)
 {
 	const char *word = skip_item(line);
@@ -81,6 +89,8 @@ static bool has_mark(const char *line)
 	if (is_key(line) || find_rule(word))
 		return true;
 	if (word == line && *word == '*')
+		return false;
+	if (word > line && strchr("'\"", word[-1]) && !ends_quoted(word))
 		return false;
 	word += wide;
 	return (wide || word > line) &&
