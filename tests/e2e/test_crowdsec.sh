@@ -692,16 +692,17 @@ systemctl()
 
 	case $* in
 	"disable --now crowdsec-firewall-bouncer") return 0 ;;
-	"reload bloomd") ;;
-	*) fail "systemctl $*" ;;
-	esac
-	if [[ -z ${agent:-} ]]; then
+	"enable --now xdp-bloom bloomd")
+		exits 0 up
 		agent
-	else
+		;;
+	"reload bloomd")
 		count=$(grep -c ': reloaded$' "$T/agent.err" || true)
 		kill -HUP "$agent"
 		wait_for "a reload" has_reloaded $((count + 1))
-	fi
+		;;
+	*) fail "systemctl $*" ;;
+	esac
 	wait_for "the decisions ($(ctl feeds))" works
 	next_answer
 }

@@ -427,7 +427,7 @@ t_rspamd()
 systemctl()
 {
 	case $* in
-	daemon-reload) ;;
+	daemon-reload | "enable bloomd") ;;
 	"restart bloomd")
 		agent_ends
 		sed -n 's/^ExecStartPre=+//p' /etc/systemd/system/bloomd.service.d/*.conf | in_server sh -e

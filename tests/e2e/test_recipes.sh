@@ -63,6 +63,7 @@ systemctl()
 {
 	case $* in
 	"enable --now xdp-bloom bloomd") exits 0 up && agent ;;
+	"enable --now bloomd") agent ;;
 	"reload bloomd") reload ;;
 	"reload prometheus") start_prometheus ;;
 	*) fail "systemctl $*" ;;
@@ -580,10 +581,10 @@ t_prometheus()
 	rename eth0
 	ctl -q attach eth0
 	ctl -q add 10.77.0.3
-	agent
 	page prometheus
 	written /etc/xdp-bloom/bloomd.conf.d/http.conf
 	step "bloomd --check"
+	step "systemctl enable --now bloomd"
 	step "systemctl reload bloomd"
 	step "curl -s http://127.0.0.1:9101/healthz"
 	says '^ok$'
