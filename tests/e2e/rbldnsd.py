@@ -77,6 +77,9 @@ def asked(kind):
     """A query's name and what it is about."""
     if kind == "dnset":
         domain = random.choice(("", "a.", "b.a.", "x.")) + name()
+        # A zone may list all below "example".
+        if random.random() < 0.1:
+            domain = domain.replace("example", "elsewhere")
         return domain, domain
     if kind == "ip6trie":
         about = ipaddress.ip_address(0x20010db8 << 96 | random.getrandbits(6) << 90 |
