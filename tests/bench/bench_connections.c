@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench_connections NETNS SERVER FIRST COUNT: how long a server takes to accept COUNT connections,
- * and does nothing else. Its clients are in the named network namespace; each connection comes from
- * another of their addresses, FIRST (IPv4) and those behind it. Prints one JSON object.
+ * bench_connections NETNS SERVER FIRST COUNT GROUP: how long a server takes to accept COUNT
+ * connections, and does nothing else. Its clients are in the named network namespace and group of
+ * cgroup v2; each connection comes from another of their addresses, FIRST (IPv4) and those behind
+ * it. Prints one JSON object.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -68,6 +69,20 @@ static void connect_all(const char *netns, struct sockaddr_in server, uint32_t f
 	_exit(0);
 }
 
+/* The clients go to a group of cgroup v2 where nobody hears of their connections: they stand for
+ * other machines. */
+static void enter(const char *group)
+{
+	char path[512];
+	int procs;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	procs = open(path, O_WRONLY | O_CLOEXEC);
+	must(procs, path);
+	must(write(procs, "0", 1) == 1 ? 0 : -1, path);
+	close(procs);
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons(PORT)};
@@ -77,9 +92,9 @@ int main(int argc, char **argv)
 	double start, passed;
 	pid_t child;
 
-	if (argc != 5 || inet_pton(AF_INET, argv[2], &server.sin_addr) != 1 ||
+	if (argc != 6 || inet_pton(AF_INET, argv[2], &server.sin_addr) != 1 ||
 	    inet_pton(AF_INET, argv[3], &first) != 1) {
-		fprintf(stderr, "usage: bench_connections NETNS SERVER FIRST COUNT\n");
+		fprintf(stderr, "usage: bench_connections NETNS SERVER FIRST COUNT GROUP\n");
 		return 2;
 	}
 	first = ntohl(first);
@@ -92,8 +107,10 @@ int main(int argc, char **argv)
 	must(listen(listener, 1024), "listen");
 	child = fork();
 	must(child, "fork");
-	if (!child)
+	if (!child) {
+		enter(argv[5]);
 		connect_all(argv[1], server, first, count);
+	}
 	start = seconds();
 	passed = 0;
 	/* A connection may be reset before it is accepted: the end of the client is the end. */

@@ -57,7 +57,8 @@ class OwnGroup:
 
 
 class Known:
-    def __init__(self, scratch, quick):
+    def __init__(self, scratch, quick, clients_group):
+        self.clients_group = clients_group
         self.count, self.rounds = (5000, 5) if quick else (10000, 15)
         self.samples, self.bloomctl = Samples(), Bloomctl(scratch)
         self.group = scratch.make("cgroup")
@@ -75,7 +76,7 @@ class Known:
 
     def connect(self):
         found = json.loads(run(os.path.join(PROGRAMS, "bench_connections"), "/run/netns/" + CLIENTS,
-                               SERVER, FIRST, str(self.count)))
+                               SERVER, FIRST, str(self.count), self.clients_group))
         if found["accepted"] < 0.99 * self.count:
             raise Failed("%d of %d connections were accepted" % (found["accepted"], self.count))
         return found["accepted"] / found["seconds"]
@@ -118,8 +119,8 @@ class Known:
 
 def measure(scratch, quick, report):
     try:
-        with OwnGroup():
-            report["known"] = Known(scratch, quick).measure()
+        with OwnGroup() as group:
+            report["known"] = Known(scratch, quick, group.base).measure()
     except (Failed, OSError) as failure:
         report["failed"].append("known sources: %s" % failure)
 
