@@ -98,17 +98,13 @@ static __always_inline __u8 scope_later(struct xdp_md *ctx, __u32 network, __u32
 	return ip && ip->frag_off & bpf_htons(IPV4_OFFSET) ? ip->protocol : 0;
 }
 
-/* Behind options or extension headers, in a fragment, or beyond the first buffer. The reason, if
- * not 0, is why there is no port. */
-__noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
+static __always_inline __u32 scope_of_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 {
 	struct transport transport =
 		ipv6 ? transport_ipv6(ctx, network) : transport_ipv4(ctx, network);
 	__be16 ports[2];
 	__u8 later;
 
-	if (!params.scoped.blocks)
-		return 0;
 	/* IPv4 has none, whatever its protocols are numbered. */
 	if (ipv6)
 		transport_skip(ctx, &transport);
@@ -128,6 +124,15 @@ __noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 	return SCOPE_FOUND(scope_of_port(transport.protocol, ports[1]), 0);
 }
 
+/* Behind options or extension headers, in a fragment, or beyond the first buffer. The reason, if
+ * not 0, is why there is no port. */
+__noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
+{
+	return params.scoped.blocks
+		       ? scope_of_far(ctx, network, ipv6) | SCOPE_FOUND(params.scopes.all, 0)
+		       : 0;
+}
+
 /* Of a plain packet. port: the destination port, if its protocol has one. */
 static __always_inline __u32 scope_near(struct xdp_md *ctx, const struct source *source,
 					__u8 protocol, __be16 *port)
@@ -136,11 +141,13 @@ static __always_inline __u32 scope_near(struct xdp_md *ctx, const struct source 
 
 	if (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP)
 		return scope_may_have(protocol, port)
-			       ? SCOPE_FOUND(scope_of_port(protocol, *port), 0)
+			       ? SCOPE_FOUND(scope_of_port(protocol, *port) | params.scopes.all, 0)
 			       : 0;
-	if (scope_is_icmp(protocol, ipv6))
-		return SCOPE_FOUND(params.scopes.icmp, 0);
-	return ipv6 && is_extension(protocol) ? scope_far(ctx, source->network, ipv6) : 0;
+	if (ipv6 && is_extension(protocol))
+		return scope_far(ctx, source->network, ipv6);
+	return SCOPE_FOUND(scope_is_icmp(protocol, ipv6) ? params.scopes.icmp | params.scopes.all
+							 : params.scopes.all,
+			   0);
 }
 
 /* Of the first 8 bytes of an IPv4 header, network byte order: its length, and what says that it is
@@ -152,7 +159,7 @@ struct ports {
 	__be16 source, destination;
 };
 
-/* The classes that have the packet, beside those that have all; in the form of scope_far(), which
+/* The classes that have the packet, in the form of scope_far(), which
  * also judges what is too short for ports. Each family by itself, so that nothing is kept for the
  * other one. */
 static __always_inline __u32 scope_classes(struct xdp_md *ctx, const struct source *source)
@@ -374,7 +381,7 @@ static __always_inline __u32 scope_look_up(const struct source *source, __u32 cl
 static __always_inline enum xb_reason scope_judge(struct xdp_md *ctx, const struct source *source,
 						  enum xb_reason found, __u32 *class)
 {
-	__u32 asked = scope_classes(ctx, source) | SCOPE_FOUND(params.scopes.all, 0), listed = 0;
+	__u32 asked = scope_classes(ctx, source), listed = 0;
 
 	if (!asked)
 		return found;

@@ -298,8 +298,8 @@ struct xb_scopes {
 	__u16 udp;   /* the same */
 	__u16 drops; /* whose packets are dropped */
 	__u16 reserved[3];
-	/* Which ports are of any class, by their last six bits: most packets to other ports need
-	 * not ask scope_ports, and these constants take no memory. */
+	/* Which ports are of any class, by their last six bits; all of them, if a class has all
+	 * packets. Most packets to other ports need not ask scope_ports, nor what has all. */
 	__u64 tcp_ports, udp_ports;
 	__u64 identity[XB_CLASSES]; /* a hash of scope and verdict, never 0; 0: the class is not
 				       used */

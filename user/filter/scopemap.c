@@ -53,6 +53,7 @@ static void add_class(struct xb_scopes *scopes, const struct xb_class *class, ui
 		scopes->drops |= bit;
 	if (!class->scope) {
 		scopes->all |= bit;
+		scopes->tcp_ports = scopes->udp_ports = ~0ULL;
 		return;
 	}
 	if (has_protocol(class->scope, XB_SERVICE_TCP))
