@@ -224,7 +224,7 @@ t_trial_text()
 	local text=$state/trial/trial.input put
 
 	prepare
-	exits 0 attach x0
+	member_exits 0 attach x0
 	echo 203.0.113.77 >"$T/mine"
 	chmod 0644 "$T/mine"
 	install -m 0600 /dev/null "$T/root-only"
@@ -240,7 +240,7 @@ t_trial_text()
 		exits 1 test 203.0.113.99
 		rm -rf "$text"
 		member_exits 0 detach --all
-		exits 0 attach x0
+		member_exits 0 attach x0
 	done
 	# Nor does the name that was given lead anywhere now.
 	member_exits 0 import "$T/mine" --list tried --include-bogons --rollback 60
