@@ -24,9 +24,28 @@ static int open_lock(const char *directory, const char *name)
 	return error ? error : xb_plainfile_open(path);
 }
 
+/* An operation of ours beside those of flock(2): the place in front of those who wait for the lock,
+ * on the byte behind the file's number. A lock of fcntl(2), which flock(2) does not see. */
+#define FRONT	   0x100
+#define FRONT_BYTE sizeof(uint64_t)
+
+static int call(int fd, int operation)
+{
+	struct flock front = {
+		.l_type = operation & LOCK_UN ? F_UNLCK : F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = FRONT_BYTE,
+		.l_len = 1,
+	};
+
+	if (operation & FRONT)
+		return fcntl(fd, operation & LOCK_NB ? F_OFD_SETLK : F_OFD_SETLKW, &front);
+	return flock(fd, operation);
+}
+
 static int take(int fd, int operation)
 {
-	while (flock(fd, operation) < 0)
+	while (call(fd, operation) < 0)
 		if (errno != EINTR)
 			return -errno;
 	return 0;
@@ -76,7 +95,7 @@ static int wait_a_little(int fd, int operation, bool wakes)
 
 	/* Asleep in the kernel, which wakes all that wait when the lock is free. */
 	if (wakes)
-		return flock(fd, operation) < 0 ? -errno : 0;
+		return call(fd, operation) < 0 ? -errno : 0;
 	usleep(WAIT_STEP);
 	error = take(fd, operation | LOCK_NB);
 	return error == -EWOULDBLOCK ? -EINTR : error;
@@ -146,6 +165,24 @@ static int take_kept(const char *name)
 	return -ENOENT;
 }
 
+/*
+ * Whoever has had the lock and wants it again at once would get it each time, because those who
+ * wait are still asleep: so the one in front keeps all others behind it. Where this cannot be had
+ * (the file is not writable, the file system knows no such locks), it goes without.
+ */
+static int lock_in_turn(int fd, const char *path)
+{
+	bool waits = xb_patience_left(), front = waits && !xb_lock_wait(fd, FRONT | LOCK_EX, path);
+	int error;
+
+	if (waits && !front)
+		xb_error_clear();
+	error = xb_lock_wait(fd, LOCK_EX, path);
+	if (front)
+		take(fd, FRONT | LOCK_UN);
+	return error;
+}
+
 int xb_lock(const char *directory, const char *name)
 {
 	int fd = take_kept(name), error;
@@ -159,7 +196,7 @@ int xb_lock(const char *directory, const char *name)
 	fd = xb_plainfile_open(path);
 	if (fd < 0)
 		return fd;
-	error = xb_lock_wait(fd, LOCK_EX, path);
+	error = lock_in_turn(fd, path);
 	if (error) {
 		close(fd);
 		return error;

@@ -22,6 +22,11 @@ void xb_patience_renew(void)
 	spent = 0;
 }
 
+bool xb_patience_left(void)
+{
+	return spent < allowed;
+}
+
 static unsigned long long seconds_of(uint64_t time)
 {
 	return (time + XB_SECOND / 2) / XB_SECOND;

@@ -15,6 +15,9 @@ void xb_patience_set(uint32_t seconds);
 /* Begins the time anew, for a program that does one task after another. */
 void xb_patience_renew(void);
 
+/* Whether the time is not used up. */
+bool xb_patience_left(void);
+
 /* One wait; all zero is one that has not begun. */
 struct xb_wait {
 	uint64_t begun;	 /* xb_clock(); 0: not waiting now */

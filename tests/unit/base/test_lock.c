@@ -14,7 +14,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -213,6 +215,67 @@ static void kept_for_several_steps(void **state)
 	xb_locks_drop();
 }
 
+#define TURNS 20
+
+/* Takes it as soon as it has given it back. */
+static void take_again_and_again(volatile uint32_t *times)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	xb_patience_set(60);
+	for (;;) {
+		int lock = xb_lock(folder, XB_WRITER_LOCK);
+
+		(*times)++;
+		usleep(2000);
+		xb_unlock(lock);
+	}
+}
+
+static void those_who_wait_have_their_turn(void **state)
+{
+	volatile uint32_t *times = mmap(NULL, sizeof(*times), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t passed = 0;
+	pid_t child;
+
+	(void)state;
+	assert_ptr_not_equal(times, MAP_FAILED);
+	child = fork();
+	if (!child)
+		take_again_and_again(times);
+	for (int i = 0; i < TURNS; i++) {
+		uint32_t before;
+		int lock;
+
+		usleep(5000); /* the other one has it again */
+		before = *times;
+		xb_patience_set(10);
+		lock = xb_lock(folder, XB_WRITER_LOCK);
+		assert_true(lock >= 0);
+		passed += *times - before;
+		xb_unlock(lock);
+	}
+	kill(child, SIGKILL);
+	end_of(child);
+	printf("%u times somebody else first\n", passed);
+	assert_true(passed <= 4 * TURNS);
+}
+
+/* Others get as far as they would without a front. */
+static void a_lock_that_cannot_be_written_has_no_front(void **state)
+{
+	int lock;
+
+	(void)state;
+	xb_locks_make(folder);
+	read_only();
+	xb_patience_set(1);
+	lock = xb_lock(folder, XB_WRITER_LOCK);
+	assert_true(lock >= 0);
+	assert_string_equal(xb_error_message(), "");
+	xb_unlock(lock);
+}
+
 static void the_directory_is_a_lock(void **state)
 {
 	int lock = xb_lock_opening(folder);
@@ -368,6 +431,8 @@ int main(void)
 		WITH_FOLDER(looking_makes_nothing),
 		WITH_FOLDER(another_kind_of_file_is_no_lock),
 		WITH_FOLDER(kept_for_several_steps),
+		WITH_FOLDER(those_who_wait_have_their_turn),
+		WITH_FOLDER(a_lock_that_cannot_be_written_has_no_front),
 		WITH_FOLDER(the_directory_is_a_lock),
 		WITH_FOLDER(readers_keep_writers_out_together),
 		WITH_FOLDER(nothing_to_lock_where_nothing_is_written),
