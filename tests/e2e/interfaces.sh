@@ -31,6 +31,22 @@ program_on() { ip -n "$server" -d link show "$1" | grep -o 'prog/xdp id [0-9]*' 
 
 index_of() { ip -n "$server" -o link show "$1" | cut -d: -f1; }
 
+# rename_here OLD NEW: as the server's kernel does it; old ones, as Linux 6.1, refuse it while the interface is up, and
+# what is down loses its IPv6 addresses.
+rename_here()
+{
+	local address addresses
+
+	! ip -n "$server" link set "$1" name "$2" 2>/dev/null || return 0
+	addresses=$(ip -n "$server" -6 -o addr show dev "$1" scope global | awk '{print $4}')
+	ip -n "$server" link set "$1" down
+	ip -n "$server" link set "$1" name "$2"
+	ip -n "$server" link set "$2" up
+	for address in $addresses; do
+		ip -n "$server" addr add "$address" dev "$2" nodad
+	done
+}
+
 # begin [ARGUMENT...]: of attach, or x0.
 # shellcheck disable=SC2120 # not every file that sources this gives arguments
 begin()

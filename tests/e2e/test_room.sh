@@ -160,6 +160,7 @@ t_policy_monitor()
 # Of requests that come together, one that cannot be made is refused, and one that is the way out is made.
 t_by_the_socket()
 {
+	/usr/bin/python3 -c 'import redis' 2>/dev/null || skip "no Python module redis"
 	no_room
 	printf '[api]\nallow = yes\n' >"$T/bloomd.conf"
 	# shellcheck disable=SC2119
