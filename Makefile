@@ -2,6 +2,7 @@
 # `make help` lists the targets and the variables.
 
 PREFIX   ?= /usr/local
+BINDIR   ?= $(PREFIX)/bin
 SBINDIR  ?= $(PREFIX)/sbin
 LIBEXECDIR ?= $(PREFIX)/libexec
 LIBDIR   ?= $(PREFIX)/lib
@@ -54,6 +55,9 @@ CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
 AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c user/bloomd/*/*.c user/bloomd/*/*/*.c))
 FETCH    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/fetch/*.c))
+# Of the programs with verbs.
+VERBS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/cli/*.c))
+SET      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomset/*.c user/bloomset/*/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/top/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h \
 	$(BPF_OUT)/skel/known.skel.h $(BPF_OUT)/skel/plain.skel.h
@@ -72,16 +76,21 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-all: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
+all: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch $(OUT)/bloomset
 
 # What every program stands on.
 $(LIBRARY): $(CORE)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(OUT)/bloomctl: $(CLI) $(LIBRARY)
+$(OUT)/bloomctl: $(CLI) $(VERBS) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS)
+
+# Most of the library, and what that stands on, is nothing to it.
+$(OUT)/bloomset: $(SET) $(VERBS) $(LIBRARY)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ -Wl,--as-needed $(XB_LIBS)
 
 $(OUT)/bloomd: $(AGENT) $(LIBRARY)
 	$(say) LINK $@
@@ -104,7 +113,7 @@ $(OUT)/%.o: %.c Makefile | $(SKELS)
 # Two paths and a little: whoever starts us may have set a limit of 64 KiB for the stack. (The
 # sanitizers make frames larger.)
 ifeq (,$(findstring sanitize,$(EXTRA)))
-$(CORE) $(CLI) $(AGENT): XB_CFLAGS += -Wframe-larger-than=8704
+$(CORE) $(CLI) $(VERBS) $(SET) $(AGENT): XB_CFLAGS += -Wframe-larger-than=8704
 endif
 
 vpath %.bpf.c bpf tests/bench tests/storm tests/support
@@ -143,7 +152,7 @@ $(OUT)/tests/%.so: tests/%.c Makefile
 	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -fPIC -shared -o $@ $<
 
 # Of these a test takes all but main(), which is its own or libFuzzer's.
-$(OUT)/bloomctl.a: $(CLI)
+$(OUT)/bloomctl.a: $(CLI) $(VERBS)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(OUT)/bloomd.a: $(AGENT)
@@ -179,16 +188,17 @@ compile_commands.json: Makefile
 		"$(CURDIR)" $$file "$(strip $(CLANG) $(BPF_CFLAGS)) -Ibpf -c $$file"; done; } | sed '$$s/,$$//' >$@
 	$(Q)echo ']' >>$@
 
-COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/bloomctl/*.c user/bloomctl/top/*.c \
+COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/cli/*.c user/bloomset/*.c \
+	user/bloomset/*/*.c user/bloomctl/*.c user/bloomctl/top/*.c \
 	user/bloomctl/verbs/*.c user/bloomd/*.c user/bloomd/*/*.c user/bloomd/*/*/*.c user/fetch/*.c \
 	tests/*/*.c tests/unit/*/*.c tests/unit/*/*/*.c))
 
 help:
-	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomd, $(OUT)/bloomd-fetch, and $(LIBRARY), on which"
-	@echo "                            the first two stand"
+	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomset, $(OUT)/bloomd, $(OUT)/bloomd-fetch, and"
+	@echo "                            $(LIBRARY), on which the first three stand"
 	@echo "make test                   scripts/test: builds and runs the tests, as root"
 	@echo "make bench                  scripts/bench: measures, beside others, as root"
-	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) SBINDIR= LIBEXECDIR= LIBDIR= INCLUDEDIR="
+	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) BINDIR= SBINDIR= LIBEXECDIR= LIBDIR= INCLUDEDIR="
 	@echo "                            MANDIR= UNITDIR= DOCDIR= COMPDIR= FAIL2BANDIR=$(FAIL2BANDIR)"
 	@echo "make install-dev            the library, for programs of others"
 	@echo "make compile_commands.json  for editors"
@@ -208,7 +218,7 @@ bench:
 UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer \
 	bloomd.service
 
-PAGES = man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5
+PAGES = man1/bloomset.1 man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5
 
 # For whoever wants them: none of them does anything where it lies.
 EXAMPLES = feeds.conf xdp-bloom.rules.yml xdp-bloom-grafana.json xdp-bloom.tmpfiles fail2ban/fail2ban-jail.conf
@@ -219,17 +229,19 @@ ACTIONS = xdp-bloom.conf xdp-bloom.py
 # What lies elsewhere than the files say, says so where it is installed.
 PLACED = sed -e 's|@SBINDIR@|$(SBINDIR)|' -e 's|/usr/local/sbin/|$(SBINDIR)/|' -e 's|/usr/local/share/doc/xdp-bloom|$(DOCDIR)|'
 
-install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch
+install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch $(OUT)/bloomset
+	$(INSTALL) -D -m 0755 $(OUT)/bloomset $(DESTDIR)$(BINDIR)/bloomset
 	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
 	$(INSTALL) -D -m 0755 $(OUT)/bloomd $(DESTDIR)$(SBINDIR)/bloomd
 	$(INSTALL) -D -m 0755 $(OUT)/bloomd-fetch $(DESTDIR)$(LIBEXECDIR)/xdp-bloom/bloomd-fetch
-	$(INSTALL) -d $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(DOCDIR) $(DESTDIR)$(UNITDIR)
+	$(INSTALL) -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(DOCDIR) $(DESTDIR)$(UNITDIR)
 	for page in $(PAGES); do $(PLACED) packaging/$${page##*/} >$(DESTDIR)$(MANDIR)/$$page || exit 1; done
 	$(INSTALL) -m 0644 $(EXAMPLES:%=packaging/%) $(DESTDIR)$(DOCDIR)
 	$(INSTALL) -d $(DESTDIR)$(FAIL2BANDIR)/action.d
 	$(INSTALL) -m 0644 $(ACTIONS:%=packaging/fail2ban/action.d/%) $(DESTDIR)$(FAIL2BANDIR)/action.d
 	$(INSTALL) -D -m 0644 packaging/bloomctl.bash $(DESTDIR)$(COMPDIR)/bloomctl
 	$(INSTALL) -D -m 0644 packaging/bloomd.bash $(DESTDIR)$(COMPDIR)/bloomd
+	$(INSTALL) -D -m 0644 packaging/bloomset.bash $(DESTDIR)$(COMPDIR)/bloomset
 	for unit in $(UNITS); do $(PLACED) packaging/$$unit >$(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
 
 # The archive with the headers of its parts, which name each other by their folders.
@@ -245,7 +257,7 @@ install-dev: $(LIBRARY)
 
 # The list in /var/lib/xdp-bloom and what is attached stay: `bloomctl detach --all` first.
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,$(PAGES)) $(addprefix $(DESTDIR)$(COMPDIR)/,bloomctl bloomd)
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,$(PAGES)) $(DESTDIR)$(BINDIR)/bloomset $(addprefix $(DESTDIR)$(COMPDIR)/,bloomctl bloomd bloomset)
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) $(addprefix $(DESTDIR)$(LIBDIR)/,libxdp-bloom.a pkgconfig/libxdp-bloom.pc)
 	rm -f $(addprefix $(DESTDIR)$(FAIL2BANDIR)/action.d/,$(ACTIONS))
 	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom $(DESTDIR)$(DOCDIR) $(addprefix $(DESTDIR)$(INCLUDEDIR)/,xdp_bloom xdp-bloom)

@@ -68,7 +68,7 @@ def cppcheck():
 
 def shellcheck(everything):
     """What a script sources is read with it, which takes three times as long, if it is told to, or told of both."""
-    scripts = ["packaging/bloomctl.bash", "packaging/bloomd.bash"] + scripts_of("sh|bash")
+    scripts = ["packaging/bloomctl.bash", "packaging/bloomd.bash", "packaging/bloomset.bash"] + scripts_of("sh|bash")
     if everything:
         return [["shellcheck", "-x", "-a", *scripts]]
     # What it cannot know then: which names have a value, left out in tests/.shellcheckrc too, and that
@@ -83,7 +83,7 @@ def checks(everything):
     return [
         Check("clang-tidy", clang_tidy(everything), skeletons(), verdict=tidy_verdict),
         Check("cppcheck", [cppcheck()]),
-        Check("gcc-analyzer", [make("analyzer", ANALYZER, "bloomctl", "bloomd")]),
+        Check("gcc-analyzer", [make("analyzer", ANALYZER, "bloomctl", "bloomd", "bloomset")]),
         Check("shellcheck", shellcheck(everything)),
         Check("counters", [["scripts/counters", "--check"]]),
         Check("includes", [["tests/checks/includes"]]),

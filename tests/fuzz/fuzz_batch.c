@@ -4,6 +4,7 @@
  * by itself, all of them parsed before the first is applied; it stops at the first that fails.
  */
 #include "engine/dump.h"
+#include "bloomctl/program.h"
 #include "bloomctl/verbs/batch.h"
 #include "fuzz.h"
 #include "store/membership.h"
@@ -33,7 +34,7 @@ static void read_message(const char *message, uint64_t first, struct outcome *ou
 static int read_batch(const uint8_t *text, size_t size, uint64_t first, struct batch *batch,
 		      struct outcome *outcome)
 {
-	const struct cli cli = {.verb = &verb_batch, .quiet = true};
+	const struct cli cli = {.program = &bloomctl_program, .verb = &verb_batch, .quiet = true};
 	FILE *file = fmemopen((void *)(uintptr_t)text, size, "r");
 	struct heard heard;
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "bloomctl/edit.h"
+#include "bloomctl/program.h"
 #include "bloomctl/show.h"
 #include "fuzz.h"
 #include "store/flush.h"
@@ -29,7 +30,7 @@ static bool parse(const struct words *words, struct xb_edit *edit)
 {
 	static char allow[] = "allow", add[] = "add", exist[] = "--exist", force[] = "--force",
 		    list[] = "--list", comment[] = "--comment", end[] = "--";
-	const struct cli cli = {.verb = &verb_add, .quiet = true};
+	const struct cli cli = {.program = &bloomctl_program, .verb = &verb_add, .quiet = true};
 	char *argv[12], *line;
 	int argc = 0;
 	struct heard heard;
@@ -294,6 +295,7 @@ static size_t add_all(struct xb_writer *writer, char *text, size_t size, struct 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cli cli = {
+		.program = &bloomctl_program,
 		.paths = {.state = fuzz_directory(), .pins = "/nowhere", .run = "/nowhere"},
 		.verb = &verb_add,
 		.json = true,

@@ -59,7 +59,7 @@ void answers_note(const struct cli *cli, char **names, int count)
 	size_t enrolled = 0, i = 0;
 	struct xb_anchor anchor;
 
-	if (cli->quiet || cli->wish.commits || xb_anchor_open(cli->paths.pins, &anchor))
+	if (cli->quiet || cli->wish->commits || xb_anchor_open(cli->paths.pins, &anchor))
 		return;
 	if (xb_anchor_enrolled(&anchor, &all, &enrolled))
 		enrolled = 0;

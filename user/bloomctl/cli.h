@@ -1,71 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every verb has in hand: where the installation lives and how to answer. */
-#ifndef XB_CLI_H
-#define XB_CLI_H
+/* What verbs of bloomctl take and say beside what those of every program do. */
+#ifndef XB_BLOOMCTL_CLI_H
+#define XB_BLOOMCTL_CLI_H
 
-#include <getopt.h>
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/error.h"
-#include "base/paths.h"
-#include "bloomctl/exitcode.h"
 #include "bloomctl/verbs.h"
+#include "cli/cli.h"
 #include "engine/wish.h"
 
-struct cli {
-	const struct verb *const *verbs; /* all of them */
-	struct xb_paths paths;
-	bool json, pretty, quiet, verbose;
-	const struct verb *verb;    /* what is being done, for messages */
-	struct xb_wish wish;	    /* of a command that can be tried */
-	struct xb_written *written; /* what writes leave for the end of the command */
-};
-
-/* From now on an error is an object on stderr: {"schema":1,"error":{"class","message","file"?,
- * "line"?}}, its class "input" or "system". */
-void cli_errors_as_json(void);
-
-/* From now on errors come from this line of this file; NULL: from the command line. */
-void cli_at(const char *file, unsigned long line);
-
-/* Prints the recorded error; returns its exit code. */
-int cli_fail(void);
-
-/* Prints a note or a warning, as errors are printed. */
-void cli_notice(enum xb_notice_kind kind, const char *message);
-
-/* A usage error, with the verb's usage line; returns EXIT_USAGE. */
-__attribute__((format(printf, 2, 3))) int cli_usage(const struct cli *cli, const char *format, ...);
-
-/* The id of the next option of a verb, -1 at the end; '?' after a wrong option, for which a
- * message was printed. */
-int cli_option(const struct cli *cli, int argc, char **argv, const struct option_spec *options);
-
-/* Prints the object with "schema": 1 in front and frees it; returns 0, or EXIT_SYSTEM when stdout
- * is broken. */
-int cli_json(const struct cli *cli, json_t *object);
-
-/* Arrays too long to be held: begin with the members of head, an array called name, items one by
- * one. */
-void cli_array_begin(const struct cli *cli, const char *name);
-void cli_array_item(const struct cli *cli, json_t *item, bool first);
-int cli_array_end(const struct cli *cli);
-
-/* Flushes stdout. Returns `code`, or EXIT_SYSTEM with a message if output was lost. If nobody
- * reads the output any more, the code of a program that ended by SIGPIPE, without a message. */
-int cli_done(int code);
-
-/* Whether nobody reads stdout any more, as when `head` has ended. */
-bool cli_is_unread(void);
-
-/* Reads a number option; a usage error otherwise (returns false). */
-bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
-		uint64_t most, uint64_t *number);
-/* Seconds, perhaps with a unit: 90s, 15m, 1h, 30d, 2w. */
-bool cli_seconds(const struct cli *cli, const char *option, const char *text, uint64_t least,
-		 uint64_t most, uint64_t *seconds);
+/* The value of --fpr; a usage error otherwise (returns false). */
 bool cli_rate(const struct cli *cli, const char *text, double *rate);
 
 /* Whether it can be the name of a list; a usage error otherwise. */
@@ -77,9 +19,5 @@ bool cli_list_to_fill(const struct cli *cli, const char *name);
 
 /* The error for a name that no list has; returns -EINVAL. */
 int cli_no_list(const char *name);
-
-/* "1.5 MiB" and the like, in one of a few static buffers. */
-const char *cli_bytes(uint64_t bytes);
-const char *cli_time(uint32_t seconds, char out[32]);
 
 #endif

@@ -43,7 +43,7 @@ int rollback_take(struct cli *cli, int *argc, char **argv)
 	}
 	argv[kept] = NULL;
 	*argc = kept;
-	cli->wish.seconds = (uint32_t)seconds;
+	cli->wish->seconds = (uint32_t)seconds;
 	return 0;
 }
 
@@ -73,8 +73,8 @@ static int keep_input(struct cli *cli, const char *file)
 	to = xb_trialtext_create(cli->paths.state, copy_name);
 	error = to < 0 ? to : copy(from, to, standard ? "stdin" : file);
 	if (to >= 0) {
-		cli->wish.input = copy_name;
-		cli->wish.input_fd = to;
+		cli->wish->input = copy_name;
+		cli->wish->input_fd = to;
 	}
 	if (!error && lseek(to, 0, SEEK_SET) < 0)
 		error = xb_system_error(errno, "cannot read the copy of %s", file);
@@ -88,26 +88,26 @@ int rollback_input(struct cli *cli, const char *file, int *fd)
 	int error = 0;
 
 	*fd = -1;
-	if (cli->wish.commits) {
+	if (cli->wish->commits) {
 		*fd = xb_trialtext_open(cli->paths.state);
 		return *fd < 0 ? *fd : 0;
 	}
-	if (cli->wish.seconds)
+	if (cli->wish->seconds)
 		error = keep_input(cli, file);
-	if (cli->wish.input)
-		*fd = cli->wish.input_fd;
+	if (cli->wish->input)
+		*fd = cli->wish->input_fd;
 	return error;
 }
 
 void rollback_forget_copy(const struct cli *cli)
 {
-	if (cli->wish.input)
-		xb_trialtext_forget(cli->paths.state, cli->wish.input);
+	if (cli->wish->input)
+		xb_trialtext_forget(cli->paths.state, cli->wish->input);
 }
 
 void rollback_tell(const struct cli *cli)
 {
-	if (cli->wish.seconds)
+	if (cli->wish->seconds)
 		xb_notice("on trial; `bloomctl commit` within %u seconds keeps it",
-			  cli->wish.seconds);
+			  cli->wish->seconds);
 }

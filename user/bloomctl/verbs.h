@@ -3,7 +3,7 @@
 #ifndef XB_CLI_VERBS_H
 #define XB_CLI_VERBS_H
 
-#include "bloomctl/verb.h"
+#include "cli/verb.h"
 
 #define VERBS(X)                                                                                   \
 	X(attach)                                                                                  \

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "bloomctl/edit.h"
 #include "bloomctl/show.h"
-#include "bloomctl/suggest.h"
+#include "cli/suggest.h"
 #include "engine/settingsjson.h"
 #include "engine/writepath.h"
 #include "machine/lifelines.h"

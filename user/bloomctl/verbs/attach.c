@@ -70,7 +70,7 @@ static int make(struct cli *cli)
 {
 	static struct xb_attachment attachment;
 
-	if (xb_attach_wish(&cli->paths, &cli->wish, &attachment, cli->written))
+	if (xb_attach_wish(&cli->paths, cli->wish, &attachment, cli->written))
 		return cli_fail();
 	if (answers_wanted(cli))
 		answers_note(cli, attachment.names, attachment.count);
@@ -95,7 +95,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "attach needs an interface");
 	if (attach->count > XB_ATTACHMENT_MAX)
 		return cli_usage(cli, "at most %d interfaces", XB_ATTACHMENT_MAX);
-	cli->wish.request = &request;
+	cli->wish->request = &request;
 	return make(cli);
 }
 

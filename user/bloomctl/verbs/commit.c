@@ -19,7 +19,7 @@ static int make(struct cli *cli, const struct xb_trial *trial)
 	const struct xb_request *request = &trial->request;
 
 	cli->verb = makers[request->kind];
-	cli->wish = (struct xb_wish){.request = request, .commits = trial->identity};
+	*cli->wish = (struct xb_wish){.request = request, .commits = trial->identity};
 	return cli->verb->make(cli);
 }
 

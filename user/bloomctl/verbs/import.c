@@ -83,7 +83,7 @@ static int change(const struct cli *cli, struct request *request)
 {
 	struct xb_import_refusal refusal;
 	int error = request->dry_run ? xb_import_rehearse(&cli->paths, &request->import, &refusal)
-				     : xb_import_wish(&cli->paths, &cli->wish, &request->import,
+				     : xb_import_wish(&cli->paths, cli->wish, &request->import,
 						      &refusal, cli->written);
 
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
@@ -350,7 +350,7 @@ static bool take_options(const struct cli *cli, int argc, char **argv,
 static int make_or_try(struct cli *cli, bool dry_run)
 {
 	struct request request = {
-		.import = {.file = &request.file, .asked = cli->wish.request->import},
+		.import = {.file = &request.file, .asked = cli->wish->request->import},
 		.dry_run = dry_run,
 	};
 	int error = read_file(cli, &request), code;
@@ -378,10 +378,10 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "import takes one file, or -");
 	if (!cli_list_to_fill(cli, request.import.list))
 		return EXIT_USAGE;
-	if (dry_run && cli->wish.seconds)
+	if (dry_run && cli->wish->seconds)
 		return cli_usage(cli, "a dry run changes nothing to roll back");
 	request.import.file = argv[optind];
-	cli->wish.request = &request;
+	cli->wish->request = &request;
 	return make_or_try(cli, dry_run);
 }
 

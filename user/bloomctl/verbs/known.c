@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "bloom/sizing.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/suggest.h"
+#include "cli/suggest.h"
 #include "engine/writepath.h"
 #include "model/entry.h"
 

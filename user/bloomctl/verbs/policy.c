@@ -53,11 +53,11 @@ static void tell_known(void)
 
 static int make(struct cli *cli)
 {
-	uint32_t policy = cli->wish.request->policy.policy;
+	uint32_t policy = cli->wish->request->policy.policy;
 
-	if (xb_policy_wish(&cli->paths, &cli->wish, cli->written))
+	if (xb_policy_wish(&cli->paths, cli->wish, cli->written))
 		return cli_fail();
-	if (cli->wish.request->policy.known)
+	if (cli->wish->request->policy.known)
 		tell_known();
 	else if (policy == XB_POLICY_ALLOW_ONLY)
 		xb_notice("from now on only listed sources pass, with ARP, neighbour discovery, "
@@ -81,7 +81,7 @@ static int run(struct cli *cli, int argc, char **argv)
 			request.policy.known = true;
 		else
 			return EXIT_USAGE;
-	if (optind == argc && cli->wish.seconds)
+	if (optind == argc && cli->wish->seconds)
 		return cli_usage(cli, "without a policy there is nothing to roll back");
 	if (optind == argc)
 		return tried_show(cli, answer, NULL);
@@ -91,7 +91,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_fail();
 	if (request.policy.known && request.policy.policy != XB_POLICY_ALLOW_ONLY)
 		return cli_usage(cli, "--known belongs to the policy allow-only");
-	cli->wish.request = &request;
+	cli->wish->request = &request;
 	return make(cli);
 }
 

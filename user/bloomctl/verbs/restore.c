@@ -73,7 +73,7 @@ static int answer(const struct cli *cli, const struct xb_restore *saved, uint32_
 
 static int restore(const struct cli *cli, struct xb_restore *saved)
 {
-	int error = xb_restore_wish(&cli->paths, &cli->wish, saved, cli->written);
+	int error = xb_restore_wish(&cli->paths, cli->wish, saved, cli->written);
 
 	fclose(saved->file);
 	if (!error)
@@ -90,7 +90,7 @@ static const struct option_spec options[] = {
 
 static int make(struct cli *cli)
 {
-	const struct xb_restore_request *request = &cli->wish.request->restore;
+	const struct xb_restore_request *request = &cli->wish->request->restore;
 	struct xb_restore saved = {
 		.name = strcmp(request->file, "-") ? request->file : "stdin",
 		.maker = "`bloomctl save`",
@@ -114,7 +114,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (argc != optind + 1)
 		return cli_usage(cli, "restore takes one file, or -");
 	request.restore.file = argv[optind];
-	cli->wish.request = &request;
+	cli->wish->request = &request;
 	return make(cli);
 }
 

@@ -42,7 +42,7 @@ static int make(struct cli *cli)
 {
 	struct xb_params params;
 
-	if (xb_rotate_wish(&cli->paths, &cli->wish, &params, cli->written))
+	if (xb_rotate_wish(&cli->paths, cli->wish, &params, cli->written))
 		return cli_fail();
 	if (cli->json)
 		return cli_json(cli,
@@ -66,7 +66,7 @@ static int run(struct cli *cli, int argc, char **argv)
 			return EXIT_USAGE;
 	if (optind != argc)
 		return cli_usage(cli, "rotate takes no entries");
-	cli->wish.request = &request;
+	cli->wish->request = &request;
 	return make(cli);
 }
 

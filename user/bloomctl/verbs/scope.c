@@ -29,10 +29,10 @@ static const struct option_spec options[] = {
 
 static int make(struct cli *cli)
 {
-	const struct xb_scope_request *request = &cli->wish.request->scope;
+	const struct xb_scope_request *request = &cli->wish->request->scope;
 	char text[XB_SCOPE_TEXT];
 
-	if (xb_scope_wish(&cli->paths, &cli->wish, cli->written))
+	if (xb_scope_wish(&cli->paths, cli->wish, cli->written))
 		return cli_fail();
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:s,s:s}", "list", request->list, "scope",
@@ -50,7 +50,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "scope takes a list, and services with ',' between");
 	if (optind < argc && !cli_list_name(cli, argv[optind]))
 		return EXIT_USAGE;
-	if (argc - optind < 2 && cli->wish.seconds)
+	if (argc - optind < 2 && cli->wish->seconds)
 		return cli_usage(cli, "without services there is nothing to roll back");
 	if (argc - optind < 2)
 		return property_show(cli, &property, optind < argc ? argv[optind] : NULL);
@@ -59,7 +59,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return EXIT_USAGE;
 	if (xb_scope_parse(argv[optind + 1], &request.scope.scope))
 		return cli_fail();
-	cli->wish.request = &request;
+	cli->wish->request = &request;
 	return make(cli);
 }
 

@@ -31,9 +31,9 @@ static const struct option_spec options[] = {
 
 static int make(struct cli *cli)
 {
-	const struct xb_verdict_request *request = &cli->wish.request->verdict;
+	const struct xb_verdict_request *request = &cli->wish->request->verdict;
 
-	if (xb_verdict_wish(&cli->paths, &cli->wish, cli->written))
+	if (xb_verdict_wish(&cli->paths, cli->wish, cli->written))
 		return cli_fail();
 	if (answers_by(request->verdict))
 		answers_note(cli, NULL, 0);
@@ -53,7 +53,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "verdict takes a list and a verdict for it");
 	if (optind < argc && !cli_list_name(cli, argv[optind]))
 		return EXIT_USAGE;
-	if (argc - optind < 2 && cli->wish.seconds)
+	if (argc - optind < 2 && cli->wish->seconds)
 		return cli_usage(cli, "without a verdict there is nothing to roll back");
 	if (argc - optind < 2)
 		return property_show(cli, &property, optind < argc ? argv[optind] : NULL);
@@ -62,7 +62,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return EXIT_USAGE;
 	if (xb_domain_verdict_parse(argv[optind + 1], &request.verdict.verdict))
 		return cli_fail();
-	cli->wish.request = &request;
+	cli->wish->request = &request;
 	return make(cli);
 }
 

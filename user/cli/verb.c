@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomctl/verb.h"
+#include "cli/verb.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef XB_CLI_USAGE_H
 #define XB_CLI_USAGE_H
 
-#include "bloomctl/verb.h"
+#include "cli/verb.h"
 
 #define USAGE_BYTES 512
 

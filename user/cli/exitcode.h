@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The exit codes of bloomctl, which bloomctl(8) promises. */
+/* The exit codes of programs with verbs, which bloomctl(8) and bloomset(1) promise. */
 #ifndef XB_CLI_EXITCODE_H
 #define XB_CLI_EXITCODE_H
 

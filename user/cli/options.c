@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomctl/options.h"
+#include "cli/options.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,18 @@ int option_next(const struct option_spec *table, const char *letters, int argc, 
 					NULL, table->id};
 	}
 	return getopt_long(argc, argv, letters, options, NULL);
+}
+
+const char *option_letters(const struct option_spec *table, const char *how,
+			   char out[OPTION_LETTERS])
+{
+	size_t used = (size_t)snprintf(out, OPTION_LETTERS, "%s", how);
+
+	for (; table->name && used < OPTION_LETTERS - 1; table++)
+		if (table->letter)
+			out[used++] = table->letter;
+	out[used] = '\0';
+	return out;
 }
 
 static const struct option_spec *find(const struct option_spec *table, const char *name)

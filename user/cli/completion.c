@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomctl/completion.h"
+#include "cli/completion.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "bloomctl/globaloptions.h"
-#include "lists/table.h"
-#include "machine/lifelines.h"
-#include "model/verdict.h"
 
 static void print_names(const struct verb *const *verbs)
 {
@@ -28,58 +23,25 @@ static void print_words(const char *name)
 	}
 }
 
-static void print_kinds(void)
+static void print_offers(const struct cli_program *program, enum offer offer, const char *name)
 {
-	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
-		printf("%s ", xb_lifeline_name(kind));
-	printf("all");
-}
-
-static void print_verdicts(void)
-{
-	for (uint32_t verdict = 0; verdict < XB_DOMAIN_VERDICTS; verdict++)
-		printf("%s ", xb_domain_verdict_name(verdict));
-}
-
-static void print_formats(void)
-{
-	for (const char *name = xb_listfile_formats(); *name; name++)
-		if (*name != ',')
-			putchar(*name);
-}
-
-static void print_offers(const struct verb *const *verbs, enum offer offer, const char *name)
-{
-	static const char *const asked[] = {
+	static const char *const asked[OFFERS] = {
 		[OFFER_FILES] = "<files>",	     [OFFER_DIRECTORIES] = "<directories>",
 		[OFFER_INTERFACES] = "<interfaces>", [OFFER_ATTACHED] = "<attached>",
 		[OFFER_LISTS] = "<lists>",	     [OFFER_LISTS_TO_FILL] = "<lists-to-fill>",
 		[OFFER_FEEDS] = "<feeds>",	     [OFFER_RATES] = "0.01 0.001 0.0001 0.00001",
 	};
 
-	switch (offer) {
-	case OFFER_WORDS:
+	if (offer == OFFER_WORDS)
 		print_words(name);
-		break;
-	case OFFER_COMMANDS:
-		print_names(verbs);
-		break;
-	case OFFER_KINDS:
-		print_kinds();
-		break;
-	case OFFER_VERDICTS:
-		print_verdicts();
-		break;
-	case OFFER_FORMATS:
-		print_formats();
-		break;
-	default:
-		fputs(asked[offer], stdout);
-	}
+	else if (offer == OFFER_COMMANDS)
+		print_names(program->verbs);
+	else if (!program->offer || !program->offer(offer))
+		fputs(asked[offer] ?: "", stdout);
 	putchar('\n');
 }
 
-static void print_options(const struct verb *const *verbs, const char *command,
+static void print_options(const struct cli_program *program, const char *command,
 			  const struct option_spec *options)
 {
 	for (; options && options->name; options++) {
@@ -87,7 +49,7 @@ static void print_options(const struct verb *const *verbs, const char *command,
 			printf("%s;-%c;\n", command, options->letter);
 		printf("%s;--%s%s;", command, options->name, options->value ? "=" : "");
 		if (options->value)
-			print_offers(verbs, options->offers, options->value);
+			print_offers(program, options->offers, options->value);
 		else
 			putchar('\n');
 	}
@@ -101,7 +63,7 @@ static bool is_many(const char *name)
 	return dots && dots > name && dots[-1] != ',';
 }
 
-static void print_verb(const struct verb *const *verbs, const struct verb *verb)
+static void print_verb(const struct cli_program *program, const struct verb *verb)
 {
 	char command[32];
 
@@ -115,25 +77,25 @@ static void print_verb(const struct verb *const *verbs, const struct verb *verb)
 			printf("%s;*;", command);
 		else
 			printf("%s;%d;", command, i + 1);
-		print_offers(verbs, operand->offers, operand->name);
+		print_offers(program, operand->offers, operand->name);
 	}
-	print_options(verbs, command, verb->options);
+	print_options(program, command, verb->options);
 	if (!verb->below)
 		return;
 	printf("%s;1;", command);
 	print_names(verb->below);
 	putchar('\n');
 	for (const struct verb *const *below = verb->below; *below; below++)
-		print_verb(verbs, *below);
+		print_verb(program, *below);
 }
 
-int completion_print(const struct verb *const *verbs)
+int completion_print(const struct cli_program *program)
 {
 	printf(";1;");
-	print_names(verbs);
+	print_names(program->verbs);
 	putchar('\n');
-	print_options(verbs, "", global_options);
-	for (const struct verb *const *verb = verbs; *verb; verb++)
-		print_verb(verbs, *verb);
+	print_options(program, "", program->options);
+	for (const struct verb *const *verb = program->verbs; *verb; verb++)
+		print_verb(program, *verb);
 	return cli_done(EXIT_DONE);
 }

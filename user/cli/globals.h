@@ -3,7 +3,7 @@
 #ifndef XB_CLI_GLOBALS_H
 #define XB_CLI_GLOBALS_H
 
-#include "bloomctl/cli.h"
+#include "cli/cli.h"
 
 /* Takes those in front of the command; optind is behind them then. Returns -1 to go on, or the exit
  * code. */

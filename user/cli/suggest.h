@@ -3,7 +3,7 @@
 #ifndef XB_CLI_SUGGEST_H
 #define XB_CLI_SUGGEST_H
 
-#include "bloomctl/verb.h"
+#include "cli/verb.h"
 
 #define SUGGEST_BYTES 64
 

@@ -6,7 +6,7 @@
  * First thing in main. */
 void inherited_settle(void);
 
-/* Lets the stack grow to what bloomctl needs, or is an error. */
+/* Lets the stack grow to what verbs need, or is an error. */
 int inherited_stack(void);
 
 #endif

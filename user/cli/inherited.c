@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a process gets from whoever starts it. */
-#include "bloomctl/inherited.h"
+#include "cli/inherited.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 #include "base/mapfault.h"
 #include "base/memory.h"
 #include "base/patience.h"
-#include "bloomctl/cli.h"
+#include "base/program.h"
+#include "cli/cli.h"
 
 /* A closed one would be taken by the next file that is opened, and answers would go into the store.
  * The wrong way round: whoever reads or writes it gets an error. */
@@ -74,7 +75,6 @@ int inherited_stack(void)
 		limit.rlim_max = STACK;
 	if (!setrlimit(RLIMIT_STACK, &limit))
 		return 0;
-	return xb_system_error(0,
-			       "the stack may not grow to %d KiB, which bloomctl needs (ulimit -s)",
-			       STACK >> 10);
+	return xb_system_error(0, "the stack may not grow to %d KiB, which %s needs (ulimit -s)",
+			       STACK >> 10, xb_program());
 }

@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomctl/globals.h"
+#include "cli/globals.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/patience.h"
 #include "base/program.h"
-#include "bloomctl/globaloptions.h"
-#include "bloomctl/help.h"
-#include "bloomctl/suggest.h"
-
-static bool take_patience(const struct cli *cli, const char *text)
-{
-	uint64_t seconds;
-
-	if (!cli_seconds(cli, "--wait", text, 0, XB_PATIENCE_MAX, &seconds))
-		return false;
-	xb_patience_set((uint32_t)seconds);
-	return true;
-}
+#include "cli/everywhere.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
 
 /* Whether the option is one that sets something. */
 static bool take(struct cli *cli, int option, const char *value, bool *right)
@@ -39,38 +28,28 @@ static bool take(struct cli *cli, int option, const char *value, bool *right)
 	case 'v':
 		cli->verbose = true;
 		return true;
-	case OPTION_STATE:
-		cli->paths.state = value;
-		return true;
-	case OPTION_PIN:
-		cli->paths.pins = value;
-		return true;
-	case OPTION_RUN:
-		cli->paths.run = value;
-		return true;
-	case OPTION_WAIT:
-		*right = take_patience(cli, value);
-		return true;
 	default:
-		return false;
+		return cli->program->take && cli->program->take(cli, option, value, right);
 	}
 }
 
 int globals_parse(struct cli *cli, int argc, char **argv)
 {
-	char hint[SUGGEST_BYTES];
+	const struct option_spec *options = cli->program->options;
+	char hint[SUGGEST_BYTES], letters[OPTION_LETTERS];
 	bool right = true;
 	int option;
 
 	opterr = 0;
-	while ((option = option_next(global_options, "+:jpqvhV", argc, argv)) != -1) {
+	option_letters(options, "+:", letters);
+	while ((option = option_next(options, letters, argc, argv)) != -1) {
 		if (take(cli, option, optarg, &right)) {
 			if (!right)
 				return EXIT_USAGE;
 			continue;
 		}
 		if (option == 'h')
-			return help_all(cli->verbs);
+			return help_all(cli->program);
 		if (option == 'V') {
 			puts("xdp-bloom " XB_VERSION);
 			return cli_done(EXIT_DONE);
@@ -78,25 +57,40 @@ int globals_parse(struct cli *cli, int argc, char **argv)
 		if (option == ':')
 			xb_input_error("option '%s' needs a value", argv[optind - 1]);
 		else
-			xb_input_error("unknown option '%s'%s; bloomctl --help lists them",
-				       argv[optind - 1],
-				       suggest_option(global_options, argv[optind - 1], hint));
+			xb_input_error(
+				"unknown option '%s'%s; %s --help lists them", argv[optind - 1],
+				suggest_option(options, argv[optind - 1], hint), xb_program());
 		return cli_fail();
 	}
 	return -1;
 }
 
 /* The long option that the word is, its value behind "=" in *value. */
-static const struct option_spec *find_long(const char *word, const char **value)
+static const struct option_spec *find_long(const struct option_spec *option, const char *word,
+					   const char **value)
 {
 	size_t size = strcspn(word, "=");
 
 	*value = word[size] ? word + size + 1 : NULL;
-	for (const struct option_spec *option = global_options; option->name; option++)
+	for (; option->name; option++)
 		if (!strncmp(word, "--", 2) && strlen(option->name) == size - 2 &&
 		    !strncmp(word + 2, option->name, size - 2))
 			return option;
 	return NULL;
+}
+
+/* Whether each letter of the word is an option that sets something. */
+static bool are_letters(const struct option_spec *options, const char *word)
+{
+	for (const char *letter = word; *letter; letter++) {
+		const struct option_spec *option = options;
+
+		while (option->name && (option->letter != *letter || option->instead))
+			option++;
+		if (!option->name)
+			return false;
+	}
+	return *word;
 }
 
 /* How many words of argv, from i on, are options of every command. -1: a wrong one, which is told.
@@ -104,11 +98,11 @@ static const struct option_spec *find_long(const char *word, const char **value)
 static int take_here(struct cli *cli, int argc, char **argv, int i)
 {
 	const char *word = argv[i], *value;
-	const struct option_spec *option = find_long(word, &value);
+	const struct option_spec *option = find_long(cli->program->options, word, &value);
 	bool right = true;
 	int words = 1;
 
-	if (word[0] == '-' && word[1] && !word[1 + strspn(word + 1, "jpqv")]) {
+	if (word[0] == '-' && are_letters(cli->program->options, word + 1)) {
 		for (const char *letter = word + 1; *letter; letter++)
 			take(cli, *letter, NULL, &right);
 		return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The nearest word: fewest letters to change, add, leave out or swap with the next. */
-#include "bloomctl/suggest.h"
+#include "cli/suggest.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomctl/usage.h"
+#include "cli/usage.h"
 
 #include <stdarg.h>
 #include <stdio.h>

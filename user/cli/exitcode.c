@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomctl/exitcode.h"
+#include "cli/exitcode.h"
 
 #include "base/error.h"
 

@@ -22,6 +22,7 @@ enum offer {
 	OFFER_VERDICTS,
 	OFFER_FORMATS, /* of files to import */
 	OFFER_RATES,
+	OFFERS,
 };
 
 /* One of a table, which ends with a NULL name. */
@@ -38,6 +39,12 @@ struct option_spec {
 
 /* As getopt_long(): the id of the next, '?' and ':' as `letters` say. A table may be NULL. */
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv);
+
+/* The letters of the table behind `how`, the beginning of what getopt_long() takes; none of them
+ * takes a value. Returns out. */
+#define OPTION_LETTERS (OPTIONS_MAX + 8)
+const char *option_letters(const struct option_spec *table, const char *how,
+			   char out[OPTION_LETTERS]);
 
 /* Whether the word is an option of the table, perhaps shortened, whose value is the next word. */
 bool option_takes_next(const struct option_spec *table, const char *word);

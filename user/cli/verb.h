@@ -4,7 +4,7 @@
 #ifndef XB_CLI_VERB_H
 #define XB_CLI_VERB_H
 
-#include "bloomctl/options.h"
+#include "cli/options.h"
 
 struct cli;
 
@@ -16,7 +16,7 @@ struct verb_operand {
 };
 
 struct verb {
-	const char *above; /* the command that this one is a command of; NULL: of bloomctl */
+	const char *above; /* the command that this one is a command of; NULL: of the program */
 	const char *name;
 	const char *summary; /* NULL: that of the command above does */
 	struct verb_operand operands[2];
@@ -27,7 +27,7 @@ struct verb {
 	/* Of one with --rollback: makes the request in cli->wish, and answers; returns the exit
 	 * code */
 	int (*make)(struct cli *cli);
-	const char *examples[2]; /* without "bloomctl" */
+	const char *examples[2]; /* without the name of the program */
 };
 
 #define VERB_OPERANDS 2

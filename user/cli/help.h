@@ -3,7 +3,7 @@
 #ifndef XB_CLI_HELP_H
 #define XB_CLI_HELP_H
 
-#include "bloomctl/cli.h"
+#include "cli/cli.h"
 
 /* Whether -h or --help is among the arguments: not as the value of an option, nor behind `--`. */
 bool help_wanted(const struct verb *verb, int argc, char **argv);
@@ -13,6 +13,9 @@ bool help_wanted(const struct verb *verb, int argc, char **argv);
 int help(const struct verb *verb, int argc, char **argv);
 
 /* Prints all commands and the options of all; returns the exit code. */
-int help_all(const struct verb *const *verbs);
+int help_all(const struct cli_program *program);
+
+/* `help [COMMAND]`, and what completion asks. */
+int help_run(struct cli *cli, int argc, char **argv);
 
 #endif

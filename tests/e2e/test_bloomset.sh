@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bloomset: how its commands are typed, and what they say of files.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+bloomset=$XB_TEST_DIR/bin/bloomset
+
+# set_exits CODE ARGUMENT...: as exits, of bloomset.
+set_exits()
+{
+	local wanted=$1 code=0
+
+	shift
+	"$bloomset" "$@" >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq $wanted ]] ||
+		fail "bloomset $*: exit code $code, not $wanted: $(head -c 300 "$T/err")"
+}
+
+# offered COMMAND...: a line each of the command, ":", and the options that completion offers for it.
+offered()
+{
+	local COMP_WORDS COMP_CWORD COMPREPLY command
+
+	# compgen fails when it has nothing to offer.
+	trap - ERR
+	set +e
+	# shellcheck source=/dev/null
+	. "$root/packaging/bloomset.bash"
+	bloomset() { "$bloomset" "$@"; }
+	for command; do
+		COMP_WORDS=(bloomset "$command" -)
+		COMP_CWORD=2
+		_bloomset
+		echo "$command: ${COMPREPLY[*]}"
+	done
+}
+
+t_all_four_agree()
+{
+	local command wanted
+
+	"$root/scripts/synopses" --check "$bloomset"
+	"$bloomset" help | awk '/^$/ {n++; next} n == 1 {print $1}' >"$T/verbs"
+	[[ $(wc -l <"$T/verbs") -gt 1 ]]
+	# shellcheck disable=SC2046
+	(offered $(cat "$T/verbs")) >"$T/offered"
+	while IFS=: read -r command offered; do
+		wanted=$("$bloomset" help "$command" | head -1 | tr -c "a-z-" "\n" | sed -n "/^--/p" | sort)
+		[[ $(tr ' ' '\n' <<<"$offered" | sed "/^$/d" | sort) == "$wanted" ]] ||
+			fail "completion of $command: $offered; help: $wanted"
+		[[ $("$bloomset" help "$command" | grep -c '^  bloomset ') -eq 2 ]] ||
+			fail "not two examples of $command"
+	done <"$T/offered"
+}
+
+t_typed_wrong()
+{
+	set_exits 2
+	complains '^bloomset: a command is missing'
+	set_exits 2 distnict x
+	one_line
+	complains "^bloomset: unknown command 'distnict' \(did you mean 'distinct'\?\)"
+	set_exits 2 distinct
+	complains 'usage: bloomset distinct FILE'
+	set_exits 2 distinct --line=5 "$T/none"
+	one_line
+	set_exits 3 -j distinct --lines "$T/none"
+	cp "$T/err" "$T/out"
+	json 'd["error"]["class"] == "system"'
+	set_exits 0 --version
+}
+
+t_distinct()
+{
+	printf '192.0.2.1\n192.0.2.1/32\n192.0.2.0/24\n' >"$T/a"
+	printf '192.0.2.2\n::ffff:192.0.2.1\n' >"$T/b"
+	set_exits 0 distinct "$T/a" "$T/b"
+	[[ $(cat "$T/out") == 3 ]]
+	set_exits 0 distinct --lines "$T/a" - <"$T/b"
+	[[ $(cat "$T/out") == 5 ]]
+	"$bloomset" distinct "$T/a" >/dev/full 2>"$T/err" && fail "a full disk is no error"
+	complains 'cannot write'
+}
+
+run_tests
