@@ -148,7 +148,7 @@ t_descriptors()
 	# It needs some of its own, and waits for ever if it does not get them.
 	export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 	in_force
-	for few in 4 8 11 12 13 14 15 16 17 18 20 22 24 26 28 30 32 34 36 40 48 56; do
+	for few in 4 8 11 12 13 14 15 16 17 18 20 22 24 26 28 30 32 34 36 40 48 64 96; do
 		limited "-n $few" status
 		echo "$few: $code $(cat "$T/err")"
 		[[ $code -eq 0 || $code -eq 3 ]] || fail "status with $few descriptors: exit code $code"
