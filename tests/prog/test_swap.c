@@ -37,7 +37,7 @@
 
 static struct rig rig;
 static struct sender_bpf *sender;
-static volatile bool stop;
+static bool stop;
 
 struct sender_state {
 	uint32_t ifindex;
@@ -121,7 +121,7 @@ static void *send_all(void *context)
 		.ip = {.version = 4, .ihl = 5, .tot_len = htons(46), .ttl = 64, .protocol = 17},
 	};
 
-	while (!stop) {
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame,
 			    .data_size_in = sizeof(frame), .repeat = 1 << 14,
 			    .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = 64);
@@ -256,7 +256,7 @@ static void begin_watch(struct watch *watch)
 		watch->received[i] = received(name);
 	}
 	read_all_counts(watch->counts);
-	stop = false;
+	__atomic_store_n(&stop, false, __ATOMIC_RELAXED);
 	begin_traffic(watch->threads);
 }
 
@@ -277,7 +277,7 @@ static void subtract(struct xb_counts *counts, const struct xb_counts *before)
 
 static void stop_traffic(struct watch *watch)
 {
-	stop = true;
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < INTERFACES; i++)
 		pthread_join(watch->threads[i], NULL);
 	usleep(200000);
