@@ -305,6 +305,21 @@ size_t bans_entries(const struct bans *bans)
 	return count;
 }
 
+size_t bans_live_entries(const struct bans *bans, uint32_t now)
+{
+	size_t count = 0;
+
+	for (size_t at = 0, end; at < bans->count; at = end) {
+		bool live = false;
+
+		end = end_of(bans, at);
+		for (size_t i = at; i < end; i++)
+			live |= bans->item[i].until > now;
+		count += live;
+	}
+	return count;
+}
+
 double bans_share(const struct bans *bans)
 {
 	struct xb_listfile file = {0};

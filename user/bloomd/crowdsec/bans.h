@@ -27,6 +27,9 @@ void bans_free(struct bans *bans);
 /* How many different entries they ban. */
 size_t bans_entries(const struct bans *bans);
 
+/* The same without what is over; now: seconds since 1970. */
+size_t bans_live_entries(const struct bans *bans, uint32_t now);
+
 /* An answer of the server, as bloomd-fetch hands it over, each field checked. */
 struct ban_answer {
 	struct bans added;   /* those that are over already have a time that is not in the future */

@@ -99,6 +99,9 @@ static void one_after_another(void **state)
 	take(NOW, ALL | BANS_WHOLE);
 	must_change("192.0.2.1 +90 192.0.2.2 +60");
 	assert_int_equal(bans_entries(&bans), 2);
+	assert_int_equal(bans_live_entries(&bans, NOW + 59), 2);
+	assert_int_equal(bans_live_entries(&bans, NOW + 60), 1);
+	assert_int_equal(bans_live_entries(&bans, NOW + 90), 0);
 	take(NOW, ALL);
 	must_change("");
 	/* The other decision goes on. */
