@@ -209,10 +209,12 @@ static int parse_line(struct xb_reading *reading, char *line)
 {
 	struct xb_listfile *file = reading->file;
 	size_t before = file->count;
+	size_t size = strnlen(line, MARK_BYTES - 1);
 	char start[MARK_BYTES];
 	int error;
 
-	snprintf(start, sizeof(start), "%s", line);
+	memcpy(start, line, size);
+	start[size] = '\0';
 	error = reading->format->parse(reading, line);
 	if (error != XB_LINE_UNKNOWN && error != -EINVAL)
 		return error;
