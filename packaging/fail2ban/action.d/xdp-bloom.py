@@ -26,10 +26,11 @@ SOCKET = "/run/xdp-bloom/api.sock"
 EACH = 60               # seconds between two comparisons of the whole list
 GRACE = 2 * EACH + 30   # seconds: an end that moved is seen in time, also by a slow comparison
 LINGER = 0.1            # seconds without a further restored ticket: then they are all
-LINGER_MOST = 2         # seconds: this long the first of them waits at most
+LINGER_MOST = 10        # seconds: this long the first of them waits at most
 PATIENCE = 10           # seconds: stopping and flushing wait no longer for bloomd
 BACKOFF_MOST = 10       # seconds between two attempts
-CHUNK = 10000           # members: a request has at most 65,536 words and 1 MiB
+WORDS = 65536           # of a request; bloomd takes no more, and no more than 1 MiB:
+BYTES = (1 << 20) - 64  # with room for the next number
 NEVER = math.inf
 WIDE = ipaddress.ip_network("2000::/3")     # customers have networks of their own there
 
@@ -83,12 +84,30 @@ class Client:
 
 
 def encode(words):
-    parts = [str(word).encode() for word in words]
-    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
+    return b"*%d\r\n" % len(words) + b"".join(map(encode_word, words))
 
 
-def chunks(things):
-    return [things[i:i + CHUNK] for i in range(0, len(things), CHUNK)]
+def encode_word(word):
+    part = str(word).encode()
+    return b"$%d\r\n%s\r\n" % (len(part), part)
+
+
+def encoded_size(words):
+    return sum(len(encode_word(word)) for word in words)
+
+
+def requests(*first, groups):
+    """As few as bloomd takes, since each is a transaction or part of one. All begin with the same words,
+    and no group of words is split."""
+    made, size = [], 0
+    for group in groups:
+        more = encoded_size(group)
+        if not made or len(made[-1]) + len(group) > WORDS or size + more > BYTES:
+            made.append(list(first))
+            size = len(encode([])) + encoded_size(first)
+        made[-1].extend(group)
+        size += more
+    return made
 
 
 def canonical(text, length=128):
@@ -254,6 +273,9 @@ class XdpBloomAction(ActionBase):
         failures = 0
         while self._wait():
             try:
+                if not self._ready:
+                    self._set_scope()
+                    continue    # what came meanwhile may have more to come
                 self._step()
                 failures = 0
                 self._tell_failing(None)
@@ -293,11 +315,9 @@ class XdpBloomAction(ActionBase):
         if not self._restoring:
             return now
         since, until = self._restoring
-        return min(until, since + LINGER_MOST)
+        return min(now + LINGER if self._jail.hasFailTickets else until, since + LINGER_MOST)
 
     def _step(self):
-        if not self._ready:
-            self._set_scope()
         with self._wake:
             now, asked = time.monotonic(), self._asked
             settled = self._settled <= now
@@ -378,23 +398,20 @@ class XdpBloomAction(ActionBase):
         lived = [entry for entry in wanted if entry not in gone]
         found = dict.fromkeys(self._listed() - wanted.keys()) if settled else {}
         found.update(dict.fromkeys(gone))
-        for some in chunks(lived):
-            scores = self._connection().ask_one("ZMSCORE", self._list, *some)
-            found.update((entry, wanted[entry]) for entry, score in zip(some, scores)
+        for request in requests("ZMSCORE", self._list, groups=[(entry,) for entry in lived]):
+            scores = self._connection().ask_one(*request)
+            found.update((entry, wanted[entry]) for entry, score in zip(request[2:], scores)
                          if score is None or float(score) != float(score_of(wanted[entry])))
         return found
 
     def _write(self, wanted):
         """Entries with their ends; without one they are taken out."""
-        gone = [entry for entry, end in wanted.items() if end is None]
-        come = [entry for entry, end in wanted.items() if end is not None]
-        requests = [("ZADD", self._list, *(word for entry in some
-                                           for word in (score_of(wanted[entry]), entry)))
-                    for some in chunks(come)]
-        requests += [("SREM", self._list, *some) for some in chunks(gone)]
-        if not requests:
+        gone = [(entry,) for entry, end in wanted.items() if end is None]
+        come = [(score_of(end), entry) for entry, end in wanted.items() if end is not None]
+        asked = requests("ZADD", self._list, groups=come) + requests("SREM", self._list, groups=gone)
+        if not asked:
             return
-        for request, answer in zip(requests, self._connection().ask(*requests)):
+        for request, answer in zip(asked, self._connection().ask(*asked)):
             if isinstance(answer, Refused):
                 self._refused(request, answer)
 
