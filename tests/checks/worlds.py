@@ -68,9 +68,10 @@ def make_tools(directory):
     """The same, with tools for the end-to-end tests."""
     tools = os.path.join(directory, "bin")
     os.mkdir(tools)
-    for name in ("bloomctl", "bloomctl-fault"):
-        shutil.copy("build/asan/bloomctl", os.path.join(tools, name))
-    shutil.copy("build/asan/bloomd", tools)
+    for name in ("bloomctl", "bloomd", "bloomset"):
+        shutil.copy("build/asan/" + name, tools)
+    for name in ("bloomctl", "bloomd"):
+        shutil.copy("build/asan/" + name, os.path.join(tools, name + "-fault"))
     shutil.copy("build/bpf/pass.bpf.o", tools)
     with open(os.path.join(directory, "resolv.conf"), "wb"):
         pass
@@ -124,8 +125,8 @@ def end_to_end(test):
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test]
     return Check("asan/" + test, [command],
-                 [("asan", sanitizers.ADDRESS, "bloomctl"), ("asan", sanitizers.ADDRESS, "bloomd"),
-                  ("", "", "bpf/pass.bpf.o")],
+                 [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset")] +
+                 [("", "", "bpf/pass.bpf.o")],
                  prepare=make_tools, verdict=judge_script)
 
 

@@ -54,6 +54,9 @@ wait_for()
 	fail "$1 does not come"
 }
 
+# Whether the programs have AddressSanitizer in them.
+is_sanitized() { [[ -n ${ASAN_OPTIONS:-} ]]; }
+
 # --- namespaces -------------------------------------------------------------------------------------
 
 in_server() { nsenter --net="/run/netns/$server" "$@"; }

@@ -368,6 +368,7 @@ t_idle()
 {
 	local count=100000 before
 
+	! is_sanitized || skip "the address sanitizer takes memory"
 	[[ -z ${XB_TEST_ALL:-} ]] || count=10000000
 	begin
 	agent_ends
