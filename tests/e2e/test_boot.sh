@@ -205,7 +205,7 @@ comes_back_at()
 	rm -rf "$pins" "$counters"
 	ip -n "$server" route replace default via 10.77.0.3
 	resolvers 10.77.0.4
-	XB_FAULT=$1 tool "$faulty" "${@:2}" >"$T/out" 2>"$T/err" || code=$?
+	XB_FAULT=$1 XB_FAULT_SEEN=$T/seen tool "$faulty" "${@:2}" >"$T/out" 2>"$T/err" || code=$?
 	[[ $code -eq 137 ]] || return 1
 	passes 10.77.0.3 10.77.0.4
 	exits 0 up
@@ -221,12 +221,12 @@ t_killed_on_its_way_back()
 	for command in up "add 10.77.0.6 --exist"; do
 		rm -f "$T/seen"
 		# shellcheck disable=SC2086
-		XB_FAULT_SEEN=$T/seen comes_back_at none $command && fail "killed at no point"
+		comes_back_at none $command && fail "killed at no point"
 		points=$(sort -u "$T/seen")
 		echo "$command passes" $points
 		for point in $points; do
 			# shellcheck disable=SC2086
-			comes_back_at "$point" $command || fail "$command is not killed at $point"
+			comes_back_at "$point" $command || fail "$command at $point: $(cat "$T/err")"
 			# shellcheck disable=SC2086
 			comes_back_at "$point:2" $command || true
 		done
