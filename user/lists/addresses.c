@@ -41,13 +41,6 @@ static inline const char *read_ipv4_of_line(const char *text, struct xb_entry *e
 	return text;
 }
 
-static int read_address(struct xb_listfile *file, const char *text, struct xb_entry *entry)
-{
-	const char *end = xb_ipv4_read(text, entry);
-
-	return end && !*end ? 0 : xb_line_address(file, text, entry);
-}
-
 /* plain: an entry a line, and perhaps a comment behind it. FireHOL's netsets and Spamhaus's DROP
  * are written so. */
 
@@ -208,7 +201,7 @@ static int parse_ipsum(struct xb_reading *reading, char *line)
 	if (!is_ipsum(line))
 		return xb_input_error("'%s' is not an address, a tab and a number", XB_SHOW(line));
 	line[strcspn(line, "\t")] = '\0';
-	error = read_address(reading->file, line, &item.entry);
+	error = xb_addresses_read(reading->file, line, &item.entry);
 	return error ? error : xb_line_keep(reading->file, &item);
 }
 
@@ -242,7 +235,7 @@ static int take_object(struct xb_listfile *file, const json_t *object)
 		return 0;
 	if (!cidr)
 		return xb_input_error("not an object with a text \"cidr\"");
-	error = read_address(file, cidr, &item.entry);
+	error = xb_addresses_read(file, cidr, &item.entry);
 	return error ? error : xb_line_keep_with_comment(file, &item, sblid ? sblid : "");
 }
 

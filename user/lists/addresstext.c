@@ -51,7 +51,7 @@ const char *xb_ipv4_read_padded(const char *text, struct xb_entry *entry)
 	return text;
 }
 
-static int read_address(struct xb_listfile *file, const char *text, struct xb_entry *entry)
+int xb_addresses_read(struct xb_listfile *file, const char *text, struct xb_entry *entry)
 {
 	const char *end = xb_ipv4_read(text, entry);
 
@@ -63,103 +63,75 @@ static int read_single(struct xb_listfile *file, const char *text, struct xb_ent
 {
 	if (strchr(text, '/'))
 		return xb_input_error("'%s' is not a single address", XB_SHOW(text));
-	return read_address(file, text, entry);
+	return xb_addresses_read(file, text, entry);
 }
 
 /* --- ranges --- */
 
-/* An address as a number: of IPv4 32 bits, of IPv6 128. */
-typedef unsigned __int128 number;
-
-static number number_of(const struct xb_entry *entry)
-{
-	return xb_entry_is_ipv4(entry) ? xb_entry_ipv4(entry) : (number)entry->hi << 64 | entry->lo;
-}
-
-static struct xb_entry prefix_of(bool ipv4, number address, uint8_t length)
-{
-	struct xb_entry host = {.hi = (uint64_t)(address >> 64), .kind = XB_NET6, .length = 128};
-
-	host.lo = (uint64_t)address;
-	if (ipv4)
-		host = (struct xb_entry){
-			.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
-	return xb_entry_covering(&host, length);
-}
-
-/* The last of 2^bits numbers from 0. */
-static number last_of(uint8_t bits)
-{
-	return bits == 128 ? ~(number)0 : ((number)1 << bits) - 1;
-}
-
-/* The largest prefix that begins there and does not go beyond the last. */
-static uint8_t bits_from(number first, number last, uint8_t most)
-{
-	uint8_t bits = 0;
-
-	while (bits < most && !(first & last_of(bits + 1)) && last_of(bits + 1) <= last - first)
-		bits++;
-	return bits;
-}
-
-/* The comment is kept once for all. */
-static int keep_numbers(struct xb_listfile *file, bool ipv4, number first, number last,
-			struct xb_item *like, const char *comment)
-{
-	uint8_t full = ipv4 ? 32 : 128;
-	int error;
-
-	for (bool begun = false;; begun = true) {
-		uint8_t bits = bits_from(first, last, full);
-
-		like->entry = prefix_of(ipv4, first, full - bits);
-		error = begun ? xb_line_keep(file, like)
-			      : xb_line_keep_with_comment(file, like, comment);
-		if (error || last - first == last_of(bits))
-			break;
-		first += last_of(bits) + 1;
-	}
-	return error;
-}
-
-int xb_addresses_keep_between(struct xb_listfile *file, const struct xb_entry *first,
-			      const struct xb_entry *last, struct xb_item *like,
-			      const char *comment)
-{
-	bool ipv4 = xb_entry_is_ipv4(first);
-
-	if (ipv4 != xb_entry_is_ipv4(last))
-		return xb_input_error("a range from IPv4 to IPv6, or the other way round");
-	if (number_of(last) < number_of(first))
-		return xb_input_error("the range ends before it begins");
-	return keep_numbers(file, ipv4, number_of(first), number_of(last), like, comment);
-}
-
-static int keep_range(struct xb_listfile *file, const char *first, const char *last,
-		      struct xb_item *like, const char *comment)
+static int read_ends(struct xb_listfile *file, const char *first, const char *last,
+		     struct xb_span *span)
 {
 	struct xb_entry from = {0}, to = {0};
 	int error = read_single(file, first, &from);
 
 	if (!error)
 		error = read_single(file, last, &to);
-	return error ? error : xb_addresses_keep_between(file, &from, &to, like, comment);
+	return error ? error : xb_span_between(&from, &to, span);
+}
+
+/* A text with a dash, which is cut up. */
+static int read_range(struct xb_listfile *file, char *text, char *dash, struct xb_span *span)
+{
+	*dash = '\0';
+	return read_ends(file, xb_line_trim(text), xb_line_trim(dash + 1), span);
+}
+
+int xb_addresses_span(struct xb_listfile *file, const char *text, struct xb_span *span)
+{
+	char copy[2 * XB_ENTRY_TEXT];
+	struct xb_entry entry;
+	size_t size = strlen(text);
+	char *dash;
+	int error;
+
+	if (size >= sizeof(copy))
+		return xb_input_error("'%s' is not an address, prefix or range", XB_SHOW(text));
+	memcpy(copy, text, size + 1);
+	dash = strchr(copy, '-');
+	if (dash)
+		return read_range(file, copy, dash, span);
+	error = xb_line_address(file, text, &entry);
+	if (!error)
+		*span = xb_span_of(&entry);
+	return error;
+}
+
+int xb_addresses_keep_between(struct xb_listfile *file, const struct xb_entry *first,
+			      const struct xb_entry *last, const struct xb_item *like,
+			      const char *comment)
+{
+	struct xb_span span;
+	int error = xb_span_between(first, last, &span);
+
+	return error ? error : xb_span_keep(file, &span, like, comment);
 }
 
 int xb_addresses_keep_to(struct xb_listfile *file, const char *first, const char *last,
-			 struct xb_item *like)
+			 const struct xb_item *like)
 {
-	return keep_range(file, first, last, like, "");
+	struct xb_span span;
+	int error = read_ends(file, first, last, &span);
+
+	return error ? error : xb_span_keep(file, &span, like, "");
 }
 
 int xb_addresses_keep_count(struct xb_listfile *file, const char *first, const char *count,
-			    struct xb_item *like)
+			    const struct xb_item *like)
 {
 	size_t digits = strspn(count, XB_DIGITS);
 	unsigned long long many = strtoull(count, NULL, 10);
 	struct xb_entry from = {0};
-	number start;
+	struct xb_span span;
 	int error;
 
 	if (!digits || digits > 10 || count[digits] || !many)
@@ -167,19 +139,19 @@ int xb_addresses_keep_count(struct xb_listfile *file, const char *first, const c
 	error = read_single(file, first, &from);
 	if (error)
 		return error;
-	start = number_of(&from);
 	if (!xb_entry_is_ipv4(&from))
 		return xb_input_error("'%s': only IPv4 addresses are counted", XB_SHOW(first));
-	if (many - 1 > UINT32_MAX - (uint64_t)start)
+	if (many - 1 > UINT32_MAX - xb_entry_ipv4(&from))
 		return xb_input_error("%s addresses from '%s' on go beyond the last there is",
 				      XB_SHOW(count), XB_SHOW(first));
-	return keep_numbers(file, true, start, start + many - 1, like, "");
+	span = xb_span_of(&from);
+	span.last += (xb_address)(many - 1) << 96;
+	return xb_span_keep(file, &span, like, "");
 }
 
 /* --- netmasks --- */
 
-/* The length of a dotted mask; -1: it is none. */
-static int length_of_mask(const char *text)
+int xb_addresses_mask_length(const char *text)
 {
 	struct xb_entry mask;
 	const char *end = xb_ipv4_read(text, &mask);
@@ -191,16 +163,11 @@ static int length_of_mask(const char *text)
 	return (bits & (bits + 1)) ? -1 : bits ? __builtin_clz(bits) : 32;
 }
 
-bool xb_addresses_is_mask(const char *text)
-{
-	return length_of_mask(text) >= 8;
-}
-
 static int keep_masked(struct xb_listfile *file, const char *address, const char *mask,
 		       struct xb_item *like, const char *comment)
 {
 	char prefix[XB_ENTRY_TEXT];
-	int length = length_of_mask(mask), error;
+	int length = xb_addresses_mask_length(mask), error;
 
 	if (length < 0)
 		return xb_input_error("'%s' is not a netmask", XB_SHOW(mask));
@@ -265,21 +232,22 @@ static char *cut_scope(char *text)
 int xb_addresses_keep(struct xb_listfile *file, char *text, struct xb_item *like,
 		      const char *comment)
 {
+	struct xb_span span;
 	char *mark;
 	int error;
 
 	text = cut_scope(text);
 	mark = strchr(text, '-');
 	if (mark) {
-		*mark = '\0';
-		return keep_range(file, xb_line_trim(text), xb_line_trim(mark + 1), like, comment);
+		error = read_range(file, text, mark, &span);
+		return error ? error : xb_span_keep(file, &span, like, comment);
 	}
 	mark = strchr(text, '/');
 	if (mark && strchr(mark, '.')) {
 		*mark = '\0';
 		return keep_masked(file, text, mark + 1, like, comment);
 	}
-	error = read_address(file, cut_port(text), &like->entry);
+	error = xb_addresses_read(file, cut_port(text), &like->entry);
 	return error ? error : xb_line_keep_with_comment(file, like, comment);
 }
 

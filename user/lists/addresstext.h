@@ -5,13 +5,20 @@
 
 #include <stdbool.h>
 
-#include "lists/items.h"
+#include "lists/span.h"
 
 /* A dotted quad in front, by the rules of inet_pton. Returns its end, NULL if there is none. */
 const char *xb_ipv4_read(const char *text, struct xb_entry *entry);
 
 /* The same in decimal, with zeros in front: 001.009.096.105. */
 const char *xb_ipv4_read_padded(const char *text, struct xb_entry *entry);
+
+/* An address or prefix, with its host bits cut off and noted: xb_line_address(), which takes longer
+ * for IPv4 addresses. */
+int xb_addresses_read(struct xb_listfile *file, const char *text, struct xb_entry *entry);
+
+/* "ADDRESS-ADDRESS" of one family, the first not above the last; or one address or prefix. */
+int xb_addresses_span(struct xb_listfile *file, const char *text, struct xb_span *span);
 
 /*
  * Keeps what the text says; a range becomes the fewest prefixes that cover it and nothing else:
@@ -30,22 +37,21 @@ int xb_addresses_keep(struct xb_listfile *file, char *text, struct xb_item *like
 /* The parts of such a text in columns of their own: the last address, a prefix length or netmask,
  * or how many addresses there are. */
 int xb_addresses_keep_to(struct xb_listfile *file, const char *first, const char *last,
-			 struct xb_item *like);
+			 const struct xb_item *like);
 int xb_addresses_keep_mask(struct xb_listfile *file, const char *address, const char *mask,
 			   struct xb_item *like);
 int xb_addresses_keep_count(struct xb_listfile *file, const char *first, const char *count,
-			    struct xb_item *like);
+			    const struct xb_item *like);
 
 /* From one address to another, of one family and in order. */
 int xb_addresses_keep_between(struct xb_listfile *file, const struct xb_entry *first,
-			      const struct xb_entry *last, struct xb_item *like,
+			      const struct xb_entry *last, const struct xb_item *like,
 			      const char *comment);
 
 /* Whether xb_addresses_keep() takes the text, which stays as it is; no message. */
 bool xb_addresses_can_keep(const char *text);
 
-/* Whether this is a netmask of 8 bits or more, as no source has one: 255.0.0.0 to 255.255.255.255.
- */
-bool xb_addresses_is_mask(const char *text);
+/* The prefix length that a netmask such as 255.255.255.0 says; -1: it is none. */
+int xb_addresses_mask_length(const char *text);
 
 #endif

@@ -10,25 +10,18 @@
 #include "lists/addresstext.h"
 #include "lists/format.h"
 #include "lists/line.h"
-#include "lists/span.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* With a netmask as a prefix length: 192.0.2.0/255.255.255.0. */
 static const char *with_length(const char *text, char room[XB_ENTRY_TEXT])
 {
-	const char *mask = strchr(text, '/'), *end;
-	struct xb_entry entry;
-	uint32_t bits;
+	const char *mask = strchr(text, '/');
+	int length = mask ? xb_addresses_mask_length(mask + 1) : -1;
 
-	end = mask ? xb_ipv4_read(mask + 1, &entry) : NULL;
-	if (!end || *end)
+	if (length < 0)
 		return text;
-	bits = xb_entry_ipv4(&entry);
-	if (~bits & (~bits + 1))
-		return text;
-	snprintf(room, XB_ENTRY_TEXT, "%.*s/%d", (int)(mask - text), text,
-		 __builtin_popcount(bits));
+	snprintf(room, XB_ENTRY_TEXT, "%.*s/%d", (int)(mask - text), text, length);
 	return room;
 }
 
@@ -39,7 +32,7 @@ static int keep_source(struct xb_reading *reading, const char *text, bool passes
 	struct xb_item item = {.entry.kind = passes ? XB_ALLOW4 : 0};
 	char room[XB_ENTRY_TEXT];
 	struct xb_span span;
-	int error = xb_span_parse(reading->file, with_length(text, room), &span);
+	int error = xb_addresses_span(reading->file, with_length(text, room), &span);
 
 	if (error && passes && xb_line_looks_like_address(text)) {
 		reading->hopeless = true;

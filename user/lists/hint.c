@@ -42,7 +42,8 @@ static bool hint_at_two(const char *line, char hint[XB_LIST_HINT])
 
 	if (!next_word(&rest, first) || !xb_addresses_can_keep(first) || !next_word(&rest, second))
 		return false;
-	if (xb_addresses_is_mask(second))
+	/* One of fewer bits looks like an address, and no source has it. */
+	if (xb_addresses_mask_length(second) >= 8)
 		snprintf(hint, XB_LIST_HINT,
 			 "if the second is the netmask, choose the columns 1/2%s",
 			 xb_advice(XB_ADVICE_COLUMN));

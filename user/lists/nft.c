@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "lists/addresstext.h"
 #include "lists/format.h"
 #include "lists/line.h"
-#include "lists/span.h"
 
 struct set {
 	char name[XB_SHOWN + 1];
@@ -156,7 +156,7 @@ static int take_element(struct xb_reading *reading, char *text)
 
 	if (!word)
 		return 0;
-	error = xb_span_parse(reading->file, word, &span);
+	error = xb_addresses_span(reading->file, word, &span);
 	while (!error && (option = xb_line_word(&text)))
 		error = take_option(option, &text, &item, &comment);
 	if (!error)

@@ -24,34 +24,13 @@ struct xb_span xb_span_of(const struct xb_entry *entry)
 	return (struct xb_span){first, first | behind(entry->length), xb_entry_is_ipv6(entry)};
 }
 
-int xb_span_parse(struct xb_listfile *file, const char *text, struct xb_span *span)
+int xb_span_between(const struct xb_entry *first, const struct xb_entry *last, struct xb_span *span)
 {
-	const char *dash = strchr(text, '-');
-	char first[XB_ENTRY_TEXT];
-	struct xb_entry from, to;
-	int error;
-
-	if (!dash) {
-		error = xb_line_address(file, text, &from);
-		if (!error)
-			*span = xb_span_of(&from);
-		return error;
-	}
-	if ((size_t)(dash - text) >= sizeof(first))
-		return xb_input_error("'%s' is not a range of addresses", XB_SHOW(text));
-	memcpy(first, text, (size_t)(dash - text));
-	first[dash - text] = '\0';
-	error = xb_line_address(file, first, &from);
-	if (!error)
-		error = xb_line_address(file, dash + 1, &to);
-	if (error)
-		return error;
-	*span = xb_span_of(&from);
-	span->last = xb_span_of(&to).last;
-	if (strchr(text, '/') || xb_entry_is_ipv6(&from) != xb_entry_is_ipv6(&to) ||
-	    span->first > span->last)
-		return xb_input_error("'%s' is not a range of addresses", XB_SHOW(text));
-	return 0;
+	*span = xb_span_of(first);
+	span->last = xb_span_of(last).last;
+	if (xb_entry_is_ipv6(first) != xb_entry_is_ipv6(last))
+		return xb_input_error("a range from IPv4 to IPv6, or the other way round");
+	return span->first <= span->last ? 0 : xb_input_error("the range ends before it begins");
 }
 
 /* The longest prefix that begins where the span does and lies in it. */
@@ -70,22 +49,22 @@ static struct xb_entry first_prefix(const struct xb_span *span)
 				 .length = length};
 }
 
+/* The comment is kept once for all. */
 int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const struct xb_item *item,
 		 const char *comment)
 {
+	bool allows = item->entry.kind && xb_entry_is_allow(&item->entry);
 	struct xb_span rest = *span;
 	struct xb_item piece = *item;
 	int error = 0;
 
-	for (bool more = true; more && !error;) {
+	for (bool begun = false, more = true; more && !error; begun = true) {
 		struct xb_entry prefix = first_prefix(&rest);
 		xb_address last = rest.first | behind(prefix.length);
 
-		piece.entry = item->entry.kind && xb_entry_is_allow(&item->entry)
-				      ? xb_entry_allow(&prefix)
-				      : prefix;
-		piece.comment = 0;
-		error = xb_line_keep_with_comment(file, &piece, comment);
+		piece.entry = allows ? xb_entry_allow(&prefix) : prefix;
+		error = begun ? xb_line_keep(file, &piece)
+			      : xb_line_keep_with_comment(file, &piece, comment);
 		more = last < rest.last;
 		rest.first = last + 1;
 	}

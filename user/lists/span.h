@@ -17,9 +17,10 @@ struct xb_span {
 
 struct xb_span xb_span_of(const struct xb_entry *entry);
 
-/* "ADDRESS-ADDRESS" of one family, the first not above the last; or one address or prefix, with its
- * host bits cut off and noted. */
-int xb_span_parse(struct xb_listfile *file, const char *text, struct xb_span *span);
+/* From one address or prefix to another; an input error if they are of two families, or not in
+ * order. */
+int xb_span_between(const struct xb_entry *first, const struct xb_entry *last,
+		    struct xb_span *span);
 
 /* Keeps as few prefixes as can be, each with what else the item says; for the allowlist, if its
  * entry is. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ranges as prefixes, and exceptions taken out of what is listed: compared with every address of a
  * small range, judged one by one. */
+#include "lists/addresstext.h"
 #include "lists/line.h"
-#include "lists/span.h"
 #include "support/listlines.h"
 
 #define BASE   0x0a000000U
@@ -31,7 +31,7 @@ static void ranges_become_prefixes(void **state)
 		struct xb_span span;
 
 		begin_reading(NULL);
-		assert_int_equal(xb_span_parse(&file, cases[i].text, &span), 0);
+		assert_int_equal(xb_addresses_span(&file, cases[i].text, &span), 0);
 		assert_int_equal(xb_span_keep(&file, &span, &item, ""), 0);
 		assert_int_equal(xb_listformat_choose(&reading, "plain"), 0);
 		assert_file(cases[i].prefixes);
@@ -41,18 +41,21 @@ static void ranges_become_prefixes(void **state)
 
 static void ranges_that_are_none(void **state)
 {
-	static const char *const texts[] = {"192.0.2.9-192.0.2.1", "192.0.2.1-2001:db8::1",
-					    "192.0.2.0/24-192.0.3.0/24", "192.0.2.1-192.0.2.2/31"};
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"192.0.2.9-192.0.2.1", "the range ends before it begins"},
+		{"192.0.2.1-2001:db8::1", "a range from IPv4 to IPv6, or the other way round"},
+		{"192.0.2.0/24-192.0.3.0/24", "'192.0.2.0/24' is not a single address"},
+		{"192.0.2.1-192.0.2.2/31", "'192.0.2.2/31' is not a single address"},
+	};
 	struct xb_span span;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		char message[128];
-
-		snprintf(message, sizeof(message), "'%s' is not a range of addresses", texts[i]);
-		assert_input_error(xb_span_parse(&file, texts[i], &span), message);
-	}
-	assert_input_error(xb_span_parse(&file, "192.0.2.1-", &span),
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_input_error(xb_addresses_span(&file, cases[i].text, &span),
+				   cases[i].message);
+	assert_input_error(xb_addresses_span(&file, "192.0.2.1-", &span),
 			   "'' is not an address or prefix");
 }
 
