@@ -152,20 +152,9 @@ static bool detect_adblock(const char *line)
 }
 
 /* `document` is not among them: it means pages of the domain, not what other pages load of it. */
-static bool is_for_all(char *options)
+static bool is_for_all(char *option)
 {
-	static const char *const harmless[] = {"important", "all"};
-	const char *option;
-
-	while ((option = strsep(&options, ","))) {
-		bool known = false;
-
-		for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
-			known |= !strcmp(option, harmless[i]);
-		if (!known)
-			return false;
-	}
-	return true;
+	return !strcmp(option, "important") || !strcmp(option, "all");
 }
 
 static int parse_adblock(struct xb_reading *reading, char *line)
@@ -178,7 +167,7 @@ static int parse_adblock(struct xb_reading *reading, char *line)
 		return 0;
 	line += how ? 2 : 0;
 	end = strchr(line, '^');
-	if (!end || (end[1] && (end[1] != '$' || !is_for_all(end + 2))))
+	if (!end || (end[1] && (end[1] != '$' || !xb_line_knows_options(end + 2, is_for_all))))
 		return XB_LINE_UNKNOWN;
 	if (strncmp(line, "||", 2)) {
 		if (!names_host(line))

@@ -282,13 +282,6 @@ static int not_json(struct xb_reading *reading, const json_error_t *cause)
 			      xb_utf8_show(cause->text, sizeof(reason), reason, sizeof(reason)));
 }
 
-static void count_lines(struct xb_reading *reading, const char *text, size_t size)
-{
-	for (const char *end = text + size; (text = memchr(text, '\n', (size_t)(end - text)));
-	     text++)
-		reading->file->lines++;
-}
-
 /* Takes the next document, whose first line is file->lines. Returns its bytes, or an error. */
 static ssize_t next_document(struct xb_reading *reading, const struct xb_json_paths *paths,
 			     const char *text, size_t size, bool *found)
@@ -315,14 +308,14 @@ static int take_documents(struct xb_reading *reading, const struct xb_json_paths
 		size_t blanks = strspn(text + at, XB_BLANKS "\n");
 		ssize_t taken;
 
-		count_lines(reading, text + at, blanks);
+		reading->file->lines += xb_line_count_ends(text + at, blanks);
 		at += blanks;
 		if (at >= size)
 			break;
 		taken = next_document(reading, paths, text + at, size - at, &found);
 		if (taken < 0)
 			return (int)taken;
-		count_lines(reading, text + at, (size_t)taken);
+		reading->file->lines += xb_line_count_ends(text + at, (size_t)taken);
 		at += (size_t)taken;
 	}
 	if (found || !reading->choice)

@@ -22,6 +22,16 @@ char *xb_line_trim(char *text)
 	return text;
 }
 
+uint64_t xb_line_count_ends(const char *text, size_t size)
+{
+	const char *end = text + size;
+	uint64_t count = 0;
+
+	for (; (text = memchr(text, '\n', (size_t)(end - text))); text++)
+		count++;
+	return count;
+}
+
 char *xb_line_word(char **rest)
 {
 	char *word = *rest + strspn(*rest, XB_BLANKS), *end = word + strcspn(word, XB_BLANKS);
@@ -52,6 +62,16 @@ const char *xb_line_comment_apart(char *text, const char *mark)
 		}
 	}
 	return "";
+}
+
+bool xb_line_knows_options(char *options, bool (*is_known)(char *option))
+{
+	char *option;
+
+	while ((option = strsep(&options, ",")))
+		if (!is_known(option))
+			return false;
+	return true;
 }
 
 int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)

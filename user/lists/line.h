@@ -19,6 +19,9 @@
 /* The text without blanks around it; what is behind is cut off. */
 char *xb_line_trim(char *text);
 
+/* Line ends in a text. */
+uint64_t xb_line_count_ends(const char *text, size_t size);
+
 /* Cuts the next word off, NULL at the end. */
 char *xb_line_word(char **rest);
 
@@ -67,6 +70,10 @@ bool xb_line_is_allowed(const struct xb_listfile *file, const struct xb_entry *d
 /* Whether the file lists the name of the domain itself, where it allows all below it by a wildcard.
  * The nearest rule counts; of those that allow, the domain's own wildcard is none. */
 bool xb_line_lists_itself(const struct xb_listfile *file, const struct xb_entry *domain);
+
+/* Whether all options are known, which commas separate; they are cut apart. NULL: there are none.
+ */
+bool xb_line_knows_options(char *options, bool (*is_known)(char *option));
 
 /* The type of a resource record (RFC 1035, section 5.1), behind time to live and class; NULL at the
  * end. */

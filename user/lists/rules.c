@@ -113,23 +113,16 @@ static char *take_item(char *line, const char **comment)
 }
 
 /* Behind the value stand options, or in a whole configuration what becomes of the connection. */
-static bool is_for_all(char *options)
+static bool is_harmless(char *option)
 {
-	static const char *const harmless[] = {"no-resolve", "extended-matching", "pre-matching"};
-	char *option;
+	static const char *const names[] = {"no-resolve", "extended-matching", "pre-matching"};
+	bool harmless;
 
-	while ((option = strsep(&options, ","))) {
-		bool known;
-
-		option = xb_line_trim(option);
-		known = !strncasecmp(option, "REJECT", 6);
-
-		for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
-			known |= !strcasecmp(option, harmless[i]);
-		if (!known)
-			return false;
-	}
-	return true;
+	option = xb_line_trim(option);
+	harmless = !strncasecmp(option, "REJECT", 6);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		harmless |= !strcasecmp(option, names[i]);
+	return harmless;
 }
 
 static int take_rule(struct xb_reading *reading, const struct rule *rule, char *rest,
@@ -137,7 +130,7 @@ static int take_rule(struct xb_reading *reading, const struct rule *rule, char *
 {
 	const char *value = xb_line_trim(strsep(&rest, ","));
 
-	if (!is_for_all(rest))
+	if (!xb_line_knows_options(rest, is_harmless))
 		return XB_LINE_UNKNOWN;
 	switch (rule->meaning) {
 	case WIDE:

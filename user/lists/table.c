@@ -321,17 +321,6 @@ int xb_listformat_add(struct xb_reading *reading, const char *bytes, size_t size
 	return 0;
 }
 
-/* Lines are counted as in a file with lines: what stands behind the last line end is one, too. */
-static uint64_t count_lines(const char *text, size_t size)
-{
-	const char *end = text + size;
-	uint64_t lines = size && end[-1] != '\n';
-
-	for (; (text = memchr(text, '\n', (size_t)(end - text))); text++)
-		lines++;
-	return lines;
-}
-
 static int finish_document(struct xb_reading *reading)
 {
 	bool marked = reading->text && !strncmp(reading->text, "\xef\xbb\xbf", 3);
@@ -342,7 +331,8 @@ static int finish_document(struct xb_reading *reading)
 
 	if (!reading->text)
 		return 0;
-	lines = count_lines(text, size);
+	/* As in a file with lines: what stands behind the last line end is one, too. */
+	lines = xb_line_count_ends(text, size) + (size && text[size - 1] != '\n');
 	if (memchr(text, '\0', size))
 		error = xb_input_error("binary data, not a list");
 	else
