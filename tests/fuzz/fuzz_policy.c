@@ -5,7 +5,7 @@
  * action. The first byte says how large the pieces are.
  */
 #include "bloomd/postfix/answer.h"
-#include "fuzz.h"
+#include "requests.h"
 
 static void check_answer(const struct policy *policy)
 {
@@ -20,36 +20,27 @@ static void check_answer(const struct policy *policy)
 	must(answer.failed == !strstr(answer.text, "DUNNO"));
 }
 
-/* The requests as text, which the caller frees. */
+static enum postfix_result read_piece(void *request, const char *bytes, size_t size, size_t *used)
+{
+	return policy_read(request, bytes, size, used);
+}
+
+static void check_request(void *request, FILE *out)
+{
+	const struct policy *policy = request;
+
+	must(strlen(policy->address) < sizeof(policy->address));
+	must(strlen(policy->port) < sizeof(policy->port));
+	fprintf(out, "%s,%s;", policy->address, policy->port);
+	check_answer(policy);
+}
+
 static char *read_all(const char *bytes, size_t size, size_t piece)
 {
-	enum postfix_result result = POSTFIX_MORE;
 	struct policy policy = {0};
-	size_t length, at = 0, used;
-	char *text;
-	FILE *out = open_memstream(&text, &length);
 
-	must(out);
-	while (at < size && result != POSTFIX_WRONG) {
-		size_t there = size - at < piece ? size - at : piece;
-		char *copy = malloc(there);
-
-		must(copy);
-		memcpy(copy, bytes + at, there);
-		result = policy_read(&policy, copy, there, &used);
-		must(used && used <= there && (used == there || result != POSTFIX_MORE));
-		free(copy);
-		at += used;
-		if (result != POSTFIX_REQUEST)
-			continue;
-		must(strlen(policy.address) < sizeof(policy.address));
-		must(strlen(policy.port) < sizeof(policy.port));
-		fprintf(out, "%s,%s;", policy.address, policy.port);
-		check_answer(&policy);
-	}
-	fputs(result == POSTFIX_WRONG ? "!" : "", out);
-	fclose(out);
-	return text;
+	return read_in_pieces(bytes, size, piece,
+			      &(struct reader){read_piece, check_request, &policy});
 }
 
 static bool begins(const char *line, const char *name)

@@ -5,7 +5,7 @@
  * first byte says how large the pieces are.
  */
 #include "bloomd/postfix/answer.h"
-#include "fuzz.h"
+#include "requests.h"
 
 static void check_answer(struct socketmap *map)
 {
@@ -25,9 +25,9 @@ static void check_answer(struct socketmap *map)
 	must_be_clear(text);
 }
 
-static void check_request(struct socketmap *map, FILE *out)
+static void check_request(void *request, FILE *out)
 {
-	struct socketmap again = *map;
+	struct socketmap *map = request, again = *map;
 	const char *name, *key;
 
 	must(map->at > map->size && map->size <= SOCKETMAP_MOST);
@@ -40,46 +40,32 @@ static void check_request(struct socketmap *map, FILE *out)
 	check_answer(map);
 }
 
-/* The requests as text, which the caller frees. */
-static char *read_all(const char *bytes, size_t size, size_t piece, bool *wrong)
+static enum postfix_result read_piece(void *request, const char *bytes, size_t size, size_t *used)
 {
-	enum postfix_result result = POSTFIX_MORE;
+	return socketmap_read(request, bytes, size, used);
+}
+
+static char *read_all(const char *bytes, size_t size, size_t piece)
+{
 	struct socketmap map = {0};
-	size_t length, at = 0, used;
-	char *text;
-	FILE *out = open_memstream(&text, &length);
 
-	must(out);
-	while (at < size && result != POSTFIX_WRONG) {
-		size_t there = size - at < piece ? size - at : piece;
-		char *copy = malloc(there);
-
-		must(copy);
-		memcpy(copy, bytes + at, there);
-		result = socketmap_read(&map, copy, there, &used);
-		must(used && used <= there && (used == there || result != POSTFIX_MORE));
-		free(copy);
-		at += used;
-		if (result == POSTFIX_REQUEST)
-			check_request(&map, out);
-	}
-	*wrong = result == POSTFIX_WRONG;
-	fclose(out);
-	return text;
+	return read_in_pieces(bytes, size, piece,
+			      &(struct reader){read_piece, check_request, &map});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	bool wrong, wrong_in_pieces, wrong_again;
 	char *whole, *pieces, *again;
+	size_t right;
 
 	if (!size)
 		return 0;
-	whole = read_all((const char *)data + 1, size - 1, size, &wrong);
-	pieces = read_all((const char *)data + 1, size - 1, 1 + data[0] % 50U, &wrong_in_pieces);
-	must(!strcmp(whole, pieces) && wrong == wrong_in_pieces);
-	again = read_all(whole, strlen(whole), 7, &wrong_again);
-	must(!strcmp(whole, again) && !wrong_again);
+	whole = read_all((const char *)data + 1, size - 1, size);
+	pieces = read_all((const char *)data + 1, size - 1, 1 + data[0] % 50U);
+	must(!strcmp(whole, pieces));
+	right = strlen(whole) - (*whole && whole[strlen(whole) - 1] == '!');
+	again = read_all(whole, right, 7);
+	must(strlen(again) == right && !memcmp(whole, again, right));
 	free(whole);
 	free(pieces);
 	free(again);
