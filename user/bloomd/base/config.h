@@ -56,11 +56,31 @@ struct config_key {
  * message. */
 int config_set_text(char **text, const char *value);
 
+/* The same for the name of a list, which is not the allowlist's own; and for the whole path of a
+ * file that is there, of less than `most` bytes. */
+int config_set_list(char **text, const char *value);
+int config_set_file(char **text, const char *value, size_t most);
+
+/* Sets *chosen: whether the value is `yes`; `no` is the other one that the key takes. Errors as
+ * above. */
+int config_set_choice(const char *key, const char *value, const char *no, const char *yes,
+		      bool *chosen);
+
 /* Sets *mode from the octal mode of a socket, such as 0660. Errors as above. */
 int config_set_mode(const char *value, unsigned int *mode);
 
 /* Sets *seconds from "90s", "1h" and the like: from 1 to the most. Errors as above. */
 int config_set_seconds(const char *value, uint32_t most, uint32_t *seconds);
+
+/* Sets *number from a whole number from 1 to the most; *bytes from 1 to 1 GiB, "64m" and the like.
+ * Errors as above. */
+int config_set_number(const char *value, uint64_t most, uint64_t *number);
+int config_set_bytes(const char *value, uint64_t *bytes);
+
+/* Sets *factor from a number of 1 or more; *share from more than "0%" to "100%", which is 1. Errors
+ * as above. */
+int config_set_factor(const char *value, double *factor);
+int config_set_share(const char *value, double *share);
 
 extern const struct config_key api_keys[], postfix_keys[];
 

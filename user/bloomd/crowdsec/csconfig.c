@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "bloomd/feeds/feedconfig.h"
 #include "model/verdict.h"
-#include "store/lists.h"
 
 #define EVERY	   10 /* as the bouncers of CrowdSec */
 #define RESYNC	   7200
@@ -87,19 +86,6 @@ static int set_url(struct config *config, const char *value)
 	return error;
 }
 
-static int set_file(char **text, const char *value)
-{
-	struct stat about;
-
-	if (*value != '/' || strlen(value) >= FETCH_PATH_MAX)
-		return xb_input_error("not the whole path of a file: '%s'", XB_SHOW(value));
-	if (stat(value, &about))
-		return xb_input_error("cannot use %s: %s", value, strerror(errno));
-	if (!S_ISREG(about.st_mode))
-		return xb_input_error("%s is not a file", value);
-	return config_set_text(text, value);
-}
-
 /* Who has the key can read all decisions, and steals those that are meant for us. */
 static int check_secret(const char *path)
 {
@@ -112,7 +98,7 @@ static int check_secret(const char *path)
 
 static int set_secret(char **text, const char *value)
 {
-	int error = set_file(text, value);
+	int error = config_set_file(text, value, FETCH_PATH_MAX);
 
 	return error ? error : check_secret(value);
 }
@@ -126,7 +112,7 @@ static int set_key_file(struct config *config, const char *value)
 static int set_cert(struct config *config, const char *value)
 {
 	SECTION(config);
-	return set_file(&crowdsec->cert, value);
+	return config_set_file(&crowdsec->cert, value, FETCH_PATH_MAX);
 }
 
 static int set_cert_key(struct config *config, const char *value)
@@ -138,18 +124,13 @@ static int set_cert_key(struct config *config, const char *value)
 static int set_ca(struct config *config, const char *value)
 {
 	SECTION(config);
-	return set_file(&crowdsec->ca, value);
+	return config_set_file(&crowdsec->ca, value, FETCH_PATH_MAX);
 }
 
 static int set_list(struct config *config, const char *value)
 {
 	SECTION(config);
-	if (!xb_list_name_ok(value))
-		return xb_input_error("invalid list name '%s': letters, digits, . _ - only",
-				      XB_SHOW(value));
-	if (!strcmp(value, XB_LIST_ALLOW))
-		return xb_input_error("'%s' is the name of the allowlist's own list", value);
-	return config_set_text(&crowdsec->list, value);
+	return config_set_list(&crowdsec->list, value);
 }
 
 static int set_every(struct config *config, const char *value)
@@ -224,68 +205,38 @@ static int set_scope(struct config *config, const char *value)
 
 static int set_max_change(struct config *config, const char *value)
 {
-	char *end;
-	double factor = strtod(value, &end);
-
 	SECTION(config);
-	if (end == value || *end || !(factor >= 1 && factor <= 1e9))
-		return xb_input_error("not a factor of 1 or more, such as 1.5: '%s'",
-				      XB_SHOW(value));
-	crowdsec->factor = factor;
-	return 0;
+	return config_set_factor(value, &crowdsec->factor);
 }
 
 static int set_max_share(struct config *config, const char *value)
 {
-	char *end;
-	double percent = strtod(value, &end);
-
 	SECTION(config);
-	if (end == value || strcmp(end, "%") != 0 || !(percent > 0 && percent <= 100))
-		return xb_input_error("not a share above 0%% and up to 100%%, such as 5%%: '%s'",
-				      XB_SHOW(value));
-	crowdsec->share = percent / 100;
-	return 0;
+	return config_set_share(value, &crowdsec->share);
 }
 
 static int set_max_entries(struct config *config, const char *value)
 {
-	unsigned long long number;
-	char *end;
-
 	SECTION(config);
-	number = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || !number || number > UINT32_MAX)
-		return xb_input_error("not a whole number from 1 to %u: '%s'", UINT32_MAX,
-				      XB_SHOW(value));
-	crowdsec->most_entries = number;
-	return 0;
-}
-
-static int choose(const char *value, const char *key, const char *no, const char *yes, bool *chosen)
-{
-	*chosen = !strcmp(value, yes);
-	return *chosen || !strcmp(value, no) ? 0
-					     : xb_input_error("%s takes %s or %s, not '%s'", key,
-							      yes, no, XB_SHOW(value));
+	return config_set_number(value, UINT32_MAX, &crowdsec->most_entries);
 }
 
 static int set_cleartext(struct config *config, const char *value)
 {
 	SECTION(config);
-	return choose(value, "cleartext", "no", "yes", &crowdsec->cleartext);
+	return config_set_choice("cleartext", value, "no", "yes", &crowdsec->cleartext);
 }
 
 static int set_usage_metrics(struct config *config, const char *value)
 {
 	SECTION(config);
-	return choose(value, "usage-metrics", "yes", "no", &crowdsec->silent);
+	return config_set_choice("usage-metrics", value, "yes", "no", &crowdsec->silent);
 }
 
 static int set_on_removal(struct config *config, const char *value)
 {
 	SECTION(config);
-	return choose(value, "on-removal", "keep", "flush", &crowdsec->flush);
+	return config_set_choice("on-removal", value, "keep", "flush", &crowdsec->flush);
 }
 
 const struct config_key crowdsec_keys[] = {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bloomd/feeds/feedconfig.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -129,12 +127,7 @@ static int set_url(struct config *config, const char *value)
 
 static int set_list(struct config *config, const char *value)
 {
-	if (!xb_list_name_ok(value))
-		return xb_input_error("invalid list name '%s': letters, digits, . _ - only",
-				      XB_SHOW(value));
-	if (!strcmp(value, XB_LIST_ALLOW))
-		return xb_input_error("'%s' is the name of the allowlist's own list", value);
-	return config_set_text(&config->feed->list, value);
+	return config_set_list(&config->feed->list, value);
 }
 
 static int set_format(struct config *config, const char *value)
@@ -183,24 +176,9 @@ static int set_end(struct config *config, const char *value)
 	return config_set_text(&config->feed->end, value);
 }
 
-static int check_file(const char *path)
-{
-	struct stat about;
-
-	if (stat(path, &about))
-		return xb_input_error("cannot use %s: %s", path, strerror(errno));
-	return S_ISREG(about.st_mode) ? 0 : xb_input_error("%s is not a file", path);
-}
-
 static int set_ca(struct config *config, const char *value)
 {
-	int error;
-
-	if (*value != '/' || strlen(value) >= FETCH_PATH_MAX)
-		return xb_input_error("ca takes the whole path of a file, not '%s'",
-				      XB_SHOW(value));
-	error = check_file(value);
-	return error ? error : config_set_text(&config->feed->ca, value);
+	return config_set_file(&config->feed->ca, value, FETCH_PATH_MAX);
 }
 
 static int set_verdict(struct config *config, const char *value)
@@ -213,58 +191,6 @@ static int set_scope(struct config *config, const char *value)
 {
 	config->feed->scopes = true;
 	return xb_scope_parse(value, &config->feed->scope);
-}
-
-static int take_number(const char *value, uint64_t most, uint64_t *number)
-{
-	unsigned long long parsed;
-	char *end;
-
-	errno = 0;
-	parsed = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || errno || !parsed || parsed > most)
-		return xb_input_error("not a whole number from 1 to %" PRIu64 ": '%s'", most,
-				      XB_SHOW(value));
-	*number = parsed;
-	return 0;
-}
-
-/* A number with a unit; the table ends with NULL. */
-struct unit {
-	const char *name;
-	uint64_t factor;
-};
-
-static bool take_units(const char *value, const struct unit *units, uint64_t most, uint64_t *number)
-{
-	unsigned long long parsed;
-	char *end;
-
-	errno = 0;
-	parsed = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || errno || !parsed)
-		return false;
-	while (units->name && strcasecmp(units->name, end) != 0)
-		units++;
-	if (!units->name || parsed > most / units->factor)
-		return false;
-	*number = parsed * units->factor;
-	return true;
-}
-
-int config_set_seconds(const char *value, uint32_t most, uint32_t *seconds)
-{
-	static const struct unit units[] = {{"", 1},	  {"s", 1},	 {"m", 60}, {"h", 3600},
-					    {"d", 86400}, {"w", 604800}, {0}};
-	uint64_t number;
-
-	if (!take_units(value, units, most, &number))
-		return xb_input_error(
-			"not a whole number of seconds, or one with a unit (90s, 15m, "
-			"1h, 30d, 2w), from 1 to %u seconds: '%s'",
-			most, XB_SHOW(value));
-	*seconds = (uint32_t)number;
-	return 0;
 }
 
 #define YEAR ((uint32_t)366 * 86400)
@@ -291,23 +217,17 @@ static int set_max_age(struct config *config, const char *value)
 
 static int set_max_bytes(struct config *config, const char *value)
 {
-	static const struct unit units[] = {
-		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {0}};
-
-	if (take_units(value, units, (uint64_t)1 << 30, &config->feed->max_bytes))
-		return 0;
-	return xb_input_error("not a number of bytes, or one with k, m or g, up to 1g: '%s'",
-			      XB_SHOW(value));
+	return config_set_bytes(value, &config->feed->max_bytes);
 }
 
 static int set_min_entries(struct config *config, const char *value)
 {
-	return take_number(value, UINT32_MAX, &config->feed->least_entries);
+	return config_set_number(value, UINT32_MAX, &config->feed->least_entries);
 }
 
 static int set_max_entries(struct config *config, const char *value)
 {
-	return take_number(value, UINT32_MAX, &config->feed->guard.most_entries);
+	return config_set_number(value, UINT32_MAX, &config->feed->guard.most_entries);
 }
 
 /* Other than counts elsewhere, 0 means something. */
@@ -315,31 +235,18 @@ static int set_skip_bad(struct config *config, const char *value)
 {
 	config->feed->bounded = true;
 	config->feed->most_wrong = 0;
-	return strcmp(value, "0") ? take_number(value, UINT32_MAX, &config->feed->most_wrong) : 0;
+	return strcmp(value, "0") ? config_set_number(value, UINT32_MAX, &config->feed->most_wrong)
+				  : 0;
 }
 
 static int set_max_change(struct config *config, const char *value)
 {
-	char *end;
-	double factor = strtod(value, &end);
-
-	if (end == value || *end || !(factor >= 1 && factor <= 1e9))
-		return xb_input_error("not a factor of 1 or more, such as 1.5: '%s'",
-				      XB_SHOW(value));
-	config->feed->factor = factor;
-	return 0;
+	return config_set_factor(value, &config->feed->factor);
 }
 
 static int set_max_share(struct config *config, const char *value)
 {
-	char *end;
-	double percent = strtod(value, &end);
-
-	if (end == value || strcmp(end, "%") != 0 || !(percent > 0 && percent <= 100))
-		return xb_input_error("not a share above 0%% and up to 100%%, such as 5%%: '%s'",
-				      XB_SHOW(value));
-	config->feed->guard.share = percent / 100;
-	return 0;
+	return config_set_share(value, &config->feed->guard.share);
 }
 
 static int add_canary(struct feed_config *feed, const char *word)
@@ -380,19 +287,13 @@ static int set_canary(struct config *config, const char *value)
 
 static int set_on_removal(struct config *config, const char *value)
 {
-	config->feed->flush = !strcmp(value, "flush");
-	return config->feed->flush || !strcmp(value, "keep")
-		       ? 0
-		       : xb_input_error("on-removal takes keep or flush, not '%s'", XB_SHOW(value));
+	return config_set_choice("on-removal", value, "keep", "flush", &config->feed->flush);
 }
 
 static int set_accept_unframed(struct config *config, const char *value)
 {
-	config->feed->accept_unframed = !strcmp(value, "yes");
-	return config->feed->accept_unframed || !strcmp(value, "no")
-		       ? 0
-		       : xb_input_error("accept-unframed takes yes or no, not '%s'",
-					XB_SHOW(value));
+	return config_set_choice("accept-unframed", value, "no", "yes",
+				 &config->feed->accept_unframed);
 }
 
 const struct config_key feed_keys[] = {
