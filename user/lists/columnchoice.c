@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lists/columns.h"
+#include "lists/columnchoice.h"
 
 #include <stdio.h>
 

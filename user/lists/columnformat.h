@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which format a file with columns has: what separates them in its first record. */
+/* Which format a file with columns has, by one of its lines. */
 #ifndef XB_LISTS_COLUMNFORMAT_H
 #define XB_LISTS_COLUMNFORMAT_H
 
 #include "lists/format.h"
 
-/* When columns were chosen: sets reading->format by the line, unless it is blank or a comment. An
- * input error if two marks could separate the columns, or for a choice that is none. */
-int xb_columns_detect(struct xb_reading *reading, const char *line);
+/* Sets *format by what separates the columns of the line. An input error if two marks could. */
+int xb_columns_separate(const char *line, const struct xb_list_format **format);
 
 /* Whether marks other than blanks separate columns of the line, as those of a header. */
 bool xb_columns_suit(const char *line);

@@ -4,20 +4,19 @@
  * 4180, and tables with blanks. Which columns these are has to be said. The header, if there is
  * one, is the first record, or a comment in front of it.
  */
-#include "lists/columns.h"
-
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/program.h"
 #include "lists/addresstext.h"
+#include "lists/columnchoice.h"
 #include "lists/columnformat.h"
+#include "lists/fields.h"
 #include "lists/format.h"
 #include "lists/line.h"
 
 #define RECORD_BYTES ((size_t)1 << 16) /* that one record over several lines can have */
 #define FIELDS	     (XB_COLUMN_WHERE + 2)
-#define FIELD_BYTES  256 /* of a field that somebody looks at */
 
 struct xb_list_columns {
 	struct xb_column_choice choice;
@@ -36,115 +35,6 @@ void xb_listcolumns_end(struct xb_reading *reading)
 	reading->columns = NULL;
 }
 
-/* --- fields --- */
-
-/* What is left of a record. */
-struct cursor {
-	const char *at;
-	char separator;
-	bool ended;
-};
-
-static bool is_blank(char byte)
-{
-	return byte == ' ' || byte == '\t' || byte == '\r';
-}
-
-/* As much as there is room for; too long a field is cut, and so is none that somebody looks for. */
-static void put(char *field, size_t *used, char byte)
-{
-	if (*used + 1 < FIELD_BYTES)
-		field[*used] = byte;
-	*used += *used + 1 < FIELD_BYTES;
-	field[*used] = '\0';
-}
-
-static int next_quoted(struct cursor *cursor, char *field)
-{
-	size_t used = 0;
-
-	for (cursor->at++; *cursor->at; cursor->at++) {
-		if (*cursor->at == '"' && cursor->at[1] == '"')
-			cursor->at++;
-		else if (*cursor->at == '"')
-			break;
-		put(field, &used, *cursor->at);
-	}
-	if (!*cursor->at)
-		return xb_input_error("a quote is open at the end");
-	for (cursor->at++; is_blank(*cursor->at) && *cursor->at != cursor->separator; cursor->at++)
-		;
-	if (*cursor->at && *cursor->at != cursor->separator)
-		return xb_input_error("'%s' stands behind the quote that ends a field",
-				      XB_SHOW(cursor->at));
-	return 0;
-}
-
-static void next_bare(struct cursor *cursor, char *field)
-{
-	bool blanks = cursor->separator == ' ';
-	size_t used = 0;
-
-	for (; *cursor->at; cursor->at++) {
-		if (blanks ? is_blank(*cursor->at) : *cursor->at == cursor->separator)
-			break;
-		put(field, &used, *cursor->at);
-	}
-	while (used && is_blank(field[used - 1]))
-		field[--used] = '\0';
-}
-
-/* The next field without blanks around it; *cursor->ended: it was the last. */
-static int next_field(struct cursor *cursor, char field[FIELD_BYTES])
-{
-	int error = 0;
-
-	field[0] = '\0';
-	while (is_blank(*cursor->at) && *cursor->at != cursor->separator)
-		cursor->at++;
-	if (*cursor->at == '"' && cursor->separator != ' ')
-		error = next_quoted(cursor, field);
-	else
-		next_bare(cursor, field);
-	if (cursor->separator == ' ')
-		while (is_blank(*cursor->at))
-			cursor->at++;
-	cursor->ended = !*cursor->at;
-	if (!cursor->ended && cursor->separator != ' ')
-		cursor->at++;
-	return error;
-}
-
-static struct cursor begin(const char *record, char separator)
-{
-	if (separator == ' ')
-		record += strspn(record, XB_BLANKS);
-	return (struct cursor){.at = record, .separator = separator};
-}
-
-/* Whether a field is open at the end: its quote is in another line. */
-static bool is_open(const char *record, char separator)
-{
-	bool quoted = false, starts = true;
-
-	if (separator == ' ')
-		return false;
-	for (; *record; record++) {
-		if (quoted) {
-			if (*record == '"' && record[1] == '"')
-				record++;
-			else if (*record == '"')
-				quoted = false;
-		} else if (*record == '"' && starts) {
-			quoted = true;
-			starts = false;
-		} else if (*record == separator || !is_blank(*record)) {
-			starts = *record == separator;
-		}
-	}
-	return quoted;
-}
-
 /* --- header --- */
 
 static bool is_wanted(struct xb_column *column, const char *name, uint32_t number)
@@ -158,12 +48,12 @@ static bool is_wanted(struct xb_column *column, const char *name, uint32_t numbe
 /* Finds the columns that are known by name. Returns how many were found here. */
 static size_t name_columns(struct xb_column_choice *choice, const char *record, char separator)
 {
-	struct cursor cursor = begin(record, separator);
-	char field[FIELD_BYTES];
+	struct xb_fields rest = xb_fields_begin(record, separator);
+	char field[XB_FIELD_BYTES];
 	size_t found = 0;
 
-	for (uint32_t number = 1; !cursor.ended && number <= XB_COLUMN_MOST; number++) {
-		if (next_field(&cursor, field)) {
+	for (uint32_t number = 1; !rest.ended && number <= XB_COLUMN_MOST; number++) {
+		if (xb_fields_next(&rest, field)) {
 			xb_error_clear();
 			break;
 		}
@@ -214,7 +104,7 @@ static bool is_header_comment(struct xb_list_columns *columns, char separator)
 
 /* What the choice asks of a record, in the order of asked(). */
 struct fields {
-	char text[FIELDS][FIELD_BYTES];
+	char text[FIELDS][XB_FIELD_BYTES];
 	bool there[FIELDS];
 };
 
@@ -228,12 +118,12 @@ static uint32_t asked(const struct xb_column_choice *choice, size_t i)
 static int read_fields(const struct xb_column_choice *choice, const char *record, char separator,
 		       struct fields *fields)
 {
-	struct cursor cursor = begin(record, separator);
-	char field[FIELD_BYTES];
+	struct xb_fields rest = xb_fields_begin(record, separator);
+	char field[XB_FIELD_BYTES];
 
 	memset(fields->there, 0, sizeof(fields->there));
-	for (uint32_t number = 1; !cursor.ended; number++) {
-		int error = next_field(&cursor, field);
+	for (uint32_t number = 1; !rest.ended; number++) {
+		int error = xb_fields_next(&rest, field);
 
 		if (error)
 			return error;
@@ -354,7 +244,7 @@ static int take_part(struct xb_reading *reading, const char *line)
 		columns->line = reading->file->lines;
 	error = add_line(columns, line);
 	reading->hopeless = error != 0;
-	if (error || is_open(columns->record, reading->format->separator))
+	if (error || xb_fields_are_open(columns->record, reading->format->separator))
 		return error;
 	columns->line = columns->bytes = 0;
 	return take_record(reading, columns->record);
@@ -390,7 +280,7 @@ static int parse_columns(struct xb_reading *reading, char *line)
 
 	if (error)
 		return error;
-	if (reading->columns->line || is_open(line, separator))
+	if (reading->columns->line || xb_fields_are_open(line, separator))
 		return take_part(reading, line);
 	if (!line[strspn(line, XB_BLANKS)])
 		return 0;
@@ -421,92 +311,14 @@ const struct xb_list_format xb_tsv_format = COLUMNS("tsv", '\t');
 const struct xb_list_format xb_pipes_format = COLUMNS("pipes", '|');
 const struct xb_list_format xb_table_format = COLUMNS("table", ' ');
 
-/* --- which of them --- */
-
-/* Whether the mark stands outside quotes, of which one begins behind a mark or a blank. */
-static bool has_mark(const char *line, char mark)
-{
-	bool quoted = false, starts = true;
-
-	for (; *line; line++) {
-		if (!quoted && *line == mark)
-			return true;
-		if (*line == '"')
-			quoted = !quoted && starts;
-		starts = strchr(",;|" XB_BLANKS, *line);
-	}
-	return false;
-}
-
-/* What separates the columns of the line. */
-static int detect(const char *line, const struct xb_list_format **format)
-{
-	bool commas = has_mark(line, ','), semicolons = has_mark(line, ';');
-
-	if (has_mark(line, '\t'))
-		*format = &xb_tsv_format;
-	else if (has_mark(line, '|'))
-		*format = &xb_pipes_format;
-	else if (commas && semicolons)
-		return xb_input_error("commas or semicolons could separate its columns: choose "
-				      "the format csv or semicolons%s",
-				      xb_advice(XB_ADVICE_FORMAT));
-	else
-		*format = commas       ? &xb_csv_format
-			  : semicolons ? &xb_semicolons_format
-				       : &xb_table_format;
-	return 0;
-}
-
-int xb_columns_detect(struct xb_reading *reading, const char *line)
+int xb_listcolumns_detect(struct xb_reading *reading, const char *line)
 {
 	int error = reading->columns ? 0 : begin_columns(reading);
 
 	if (error || !line[strspn(line, XB_BLANKS)])
 		return error;
 	if (*line != '#')
-		return detect(line, &reading->format);
+		return xb_columns_separate(line, &reading->format);
 	remember_comment(reading->columns, line);
-	return 0;
-}
-
-bool xb_columns_suit(const char *line)
-{
-	const struct xb_list_format *format = NULL;
-	char first[FIELD_BYTES], second[FIELD_BYTES];
-	struct cursor cursor;
-	int error = detect(line, &format);
-
-	if (error || format == &xb_table_format) {
-		xb_error_clear();
-		return false;
-	}
-	cursor = begin(line, format->separator);
-	error = next_field(&cursor, first);
-	if (!error)
-		error = next_field(&cursor, second);
-	if (error)
-		xb_error_clear();
-	return !error && *first && *second;
-}
-
-uint32_t xb_columns_find(const char *line)
-{
-	const struct xb_list_format *format = NULL;
-	struct cursor cursor;
-	char field[FIELD_BYTES];
-	int error = detect(line, &format);
-
-	if (!error)
-		cursor = begin(line, format->separator);
-	for (uint32_t number = 1; !error && number <= XB_COLUMN_MOST; number++) {
-		error = next_field(&cursor, field);
-		if (!error && xb_addresses_can_keep(field))
-			return number;
-		if (cursor.ended)
-			break;
-	}
-	if (error)
-		xb_error_clear();
 	return 0;
 }

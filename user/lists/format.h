@@ -100,6 +100,10 @@ extern const struct xb_list_format xb_json_format, xb_extract_format;
  * which is the items from `before` on. Otherwise returns the error. */
 int xb_line_leave_out(struct xb_reading *reading, size_t before, int error);
 
+/* When columns were chosen: sets reading->format by the line, unless it is blank or a comment. An
+ * input error if several formats are possible, or for a choice that is none. */
+int xb_listcolumns_detect(struct xb_reading *reading, const char *line);
+
 /* Free what their formats have put into it. */
 void xb_listaddress_end(struct xb_reading *reading);
 void xb_listresolver_end(struct xb_reading *reading);

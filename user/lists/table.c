@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "base/program.h"
-#include "lists/columnformat.h"
-#include "lists/columns.h"
+#include "lists/columnchoice.h"
 #include "lists/hint.h"
 #include "lists/jsonpath.h"
 #include "lists/line.h"
@@ -253,7 +252,7 @@ static int take_trimmed(struct xb_reading *reading, char *line)
 /* With the blanks that they have, which may separate columns. */
 static int take_with_columns(struct xb_reading *reading, char *line)
 {
-	int error = reading->format ? 0 : xb_columns_detect(reading, line);
+	int error = reading->format ? 0 : xb_listcolumns_detect(reading, line);
 
 	return error || !reading->format ? error : parse_line(reading, line);
 }

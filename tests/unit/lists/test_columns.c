@@ -3,7 +3,7 @@
  * and which lines count. */
 #include <stdlib.h>
 
-#include "lists/columns.h"
+#include "lists/columnchoice.h"
 #include "support/listchoices.h"
 
 static const struct choice_row separators[] = {

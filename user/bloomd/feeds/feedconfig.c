@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "bloomd/base/config.h"
 #include "fetch/wire.h"
-#include "lists/columns.h"
+#include "lists/columnchoice.h"
 #include "lists/jsonpath.h"
 #include "lists/table.h"
 #include "model/verdict.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which columns of a file with columns have the addresses, and which of its lines count. */
-#ifndef XB_LISTS_COLUMNS_H
-#define XB_LISTS_COLUMNS_H
+#ifndef XB_LISTS_COLUMNCHOICE_H
+#define XB_LISTS_COLUMNCHOICE_H
 
 #include <stddef.h>
 #include <stdint.h>
