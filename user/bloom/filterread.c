@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Filters from files: mapped, and believed only if everything fits. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "bloom/filterfile.h"
+
+uint32_t xb_filter_body_sum(const void *body, size_t size)
+{
+	return (uint32_t)crc32_z(crc32_z(0, NULL, 0), body, size);
+}
+
+uint32_t xb_filter_header_sum(const struct xb_filter_header *header)
+{
+	struct xb_filter_header copy = *header;
+
+	copy.header_sum = 0;
+	return xb_filter_body_sum(&copy, sizeof(copy));
+}
+
+static int cut_short(const char *name, uint64_t wanted, uint64_t size)
+{
+	return size < wanted
+		       ? xb_input_error("%s is cut short: it has %llu of %llu bytes", name,
+					(unsigned long long)size, (unsigned long long)wanted)
+		       : xb_input_error("%s is damaged: it has %llu bytes instead of %llu", name,
+					(unsigned long long)size, (unsigned long long)wanted);
+}
+
+/* Whether the fields are those of a filter; their sum is right. */
+static bool is_sound(const struct xb_filter_header *header)
+{
+	for (size_t i = 0; i < sizeof(header->zero) / sizeof(*header->zero); i++)
+		if (header->zero[i])
+			return false;
+	return header->kind <= XB_FILTER_BLOCKED && header->funnel <= XB_FUNNEL_BYTES &&
+	       header->counting <= 1 && !header->reserved && header->rate >= 0 && header->rate < 1;
+}
+
+static int take_header(const char *name, const struct xb_filter_header *header,
+		       struct xb_filter_info *info)
+{
+	if (header->version != XB_FILTER_VERSION)
+		return xb_input_error("%s has version %u of the format; this program knows %d",
+				      name, header->version, XB_FILTER_VERSION);
+	if (header->header_sum != xb_filter_header_sum(header) || !is_sound(header))
+		return xb_input_error("%s is damaged: its header does not fit its check sum", name);
+	*info = (struct xb_filter_info){
+		.kind = (enum xb_filter_kind)header->kind,
+		.funnel = (enum xb_funnel)header->funnel,
+		.counting = header->counting,
+		.bits = header->bits,
+		.hashes = header->hashes,
+		.expected = header->expected,
+		.insertions = header->insertions,
+		.rate = header->rate,
+		.key = header->key,
+	};
+	return xb_error_prefix(xb_filter_check(info), "%s", name);
+}
+
+/* Ours: the file is as long as its header says, and has what was written. */
+static int take_ours(struct xb_filter *filter, const char *name, size_t size)
+{
+	struct xb_filter_header header;
+	uint64_t body;
+	int error;
+
+	if (size < sizeof(header))
+		return cut_short(name, sizeof(header), size);
+	memcpy(&header, filter->base, sizeof(header));
+	error = take_header(name, &header, &filter->info);
+	if (error)
+		return error;
+	body = xb_filter_bits_bytes(&filter->info) + xb_filter_counters_bytes(&filter->info);
+	if (size != sizeof(header) + body)
+		return cut_short(name, sizeof(header) + body, size);
+	filter->bits = filter->base + sizeof(header);
+	if (filter->info.counting)
+		filter->counters = filter->bits + xb_filter_bits_bytes(&filter->info);
+	if (header.body_sum != xb_filter_body_sum(filter->bits, body))
+		return xb_input_error("%s is damaged: its content does not fit its check sum",
+				      name);
+	return 0;
+}
+
+static int take_guavas(struct xb_filter *filter, const char *name, size_t size,
+		       enum xb_funnel funnel)
+{
+	uint64_t wanted;
+
+	if (!xb_guava_header_read(filter->base, size, &filter->info))
+		return xb_input_error("%s is no filter: it begins like neither bloomset's nor "
+				      "Guava's",
+				      name);
+	wanted = XB_GUAVA_HEADER + xb_filter_bits_bytes(&filter->info);
+	if (size != wanted)
+		return cut_short(name, wanted, size);
+	filter->info.funnel = funnel;
+	filter->bits = filter->base + XB_GUAVA_HEADER;
+	return 0;
+}
+
+static int take(struct xb_filter *filter, const char *name, size_t size, enum xb_funnel funnel)
+{
+	size_t shown = size < sizeof(XB_FILTER_MAGIC) - 1 ? size : sizeof(XB_FILTER_MAGIC) - 1;
+
+	if (!size)
+		return xb_input_error("%s is empty", name);
+	return memcmp(filter->base, XB_FILTER_MAGIC, shown)
+		       ? take_guavas(filter, name, size, funnel)
+		       : take_ours(filter, name, size);
+}
+
+static int map_file(int fd, const char *name, enum xb_filter_access access,
+		    struct xb_filter *filter, size_t *size)
+{
+	int protection = PROT_READ | (access == XB_FILTER_CHANGE ? PROT_WRITE : 0);
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return xb_system_error(errno, "cannot read %s", name);
+	*size = (size_t)st.st_size;
+	/* An empty one cannot be mapped, and needs to be no more than that. */
+	filter->mapped = *size ? *size : 1;
+	filter->base = mmap(NULL, filter->mapped, protection, MAP_PRIVATE, fd, 0);
+	return filter->base == MAP_FAILED ? xb_system_error(errno, "cannot map %s", name) : 0;
+}
+
+/* What a pipe has, as a file in memory: a descriptor, or a negative errno. */
+static int drain(int from, const char *name)
+{
+	int fd = memfd_create("filter", MFD_CLOEXEC);
+	char bytes[4096];
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return xb_system_error(errno, "cannot hold %s", name);
+	while (got > 0) {
+		got = read(from, bytes, sizeof(bytes));
+		if (got > 0 && write(fd, bytes, (size_t)got) != got)
+			got = -1;
+		if (got < 0 && errno == EINTR)
+			got = 1;
+	}
+	if (got < 0) {
+		got = xb_system_error(errno, "cannot read %s", name);
+		close(fd);
+		return (int)got;
+	}
+	return fd;
+}
+
+static int read_mappable(int fd, const char *name, enum xb_filter_access access,
+			 enum xb_funnel funnel, struct xb_filter **out)
+{
+	struct xb_filter *filter = calloc(1, sizeof(*filter));
+	size_t size = 0;
+	int error = filter ? map_file(fd, name, access, filter, &size) : xb_out_of_memory();
+
+	if (error) {
+		free(filter);
+		return error;
+	}
+	error = take(filter, name, size, funnel);
+	if (error)
+		xb_filter_free(filter);
+	else
+		*out = filter;
+	return error;
+}
+
+int xb_filter_read_fd(int fd, const char *name, enum xb_filter_access access, enum xb_funnel funnel,
+		      struct xb_filter **filter)
+{
+	struct stat st;
+	int drained, error;
+
+	if (fstat(fd, &st) < 0)
+		return xb_system_error(errno, "cannot read %s", name);
+	if (S_ISDIR(st.st_mode))
+		return xb_input_error("%s is a directory", name);
+	if (S_ISREG(st.st_mode))
+		return read_mappable(fd, name, access, funnel, filter);
+	drained = drain(fd, name);
+	if (drained < 0)
+		return drained;
+	error = read_mappable(drained, name, access, funnel, filter);
+	close(drained);
+	return error;
+}
+
+int xb_filter_read(const char *path, enum xb_filter_access access, enum xb_funnel funnel,
+		   struct xb_filter **filter)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return errno == ENOENT ? xb_input_error("%s does not exist", path)
+				       : xb_system_error(errno, "cannot open %s", path);
+	error = xb_filter_read_fd(fd, path, access, funnel, filter);
+	close(fd);
+	return error;
+}
