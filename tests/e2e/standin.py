@@ -3,8 +3,9 @@
 """tests/e2e/standin.py DIRECTORY PORT: in place of CrowdSec's local API, for what Debian's version does not
 do. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of DIRECTORY/delta
 once, and nothing new until that file is there again. A first line "HTTP STATUS [HEADER]" in a file is the
-status, and "CUT" in its place cuts the answer short. POST gets DIRECTORY/post, a status. Creates
-DIRECTORY/serving, and writes a line for each request into DIRECTORY/requests."""
+status, and "CUT" in its place cuts the answer short. POST gets DIRECTORY/post, a status; with 201
+its body is a line of DIRECTORY/taken. Creates DIRECTORY/serving, and writes a line for each request into
+DIRECTORY/requests."""
 import http.server
 import os
 import sys
@@ -64,8 +65,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):  # pylint: disable=invalid-name
         """Metrics of use."""
-        self.note(self.rfile.read(int(self.headers["Content-Length"])).decode("ascii"))
-        self.reply(int(read("post")), b"")
+        body, status = self.rfile.read(int(self.headers["Content-Length"])).decode("ascii"), int(read("post"))
+        if status == 201:
+            with open(path_of("taken"), "a", encoding="ascii") as file:
+                file.write(body + "\n")
+        self.note(body)
+        self.reply(status, b"")
 
     def log_message(self, *_words):  # pylint: disable=arguments-differ
         pass

@@ -59,7 +59,7 @@ t_what_is_wrong_in_the_configuration()
 	wrong "wrong.conf:2: 'allow'" "$section" 'list = allow'
 	wrong 'wrong.conf:2: ' "$section" 'max-change = 0.5'
 	wrong 'wrong.conf:2: ' "$section" 'max-share = 101%'
-	wrong 'wrong.conf:2: usage-metrics takes no or yes' "$section" 'usage-metrics = 1'
+	wrong 'wrong.conf:2: not a whole number of seconds' "$section" 'usage-metrics = often'
 	wrong "unknown key 'api-key'" "$section" 'api-key = secret'
 	wrong 'in the clear' "$section" 'url = http://192.0.2.1:8080' "key-file = $T/key"
 	wrong 'in the clear' "$section" 'url = http://127.0.0.1.example:8080' "key-file = $T/key"

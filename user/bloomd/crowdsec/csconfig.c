@@ -14,12 +14,13 @@
 #include "bloomd/feeds/feedconfig.h"
 #include "model/verdict.h"
 
-#define EVERY	   10 /* as the bouncers of CrowdSec */
-#define RESYNC	   7200
-#define TIME_LIMIT 60
-#define SHARE	   0.05
-#define ENTRIES	   2000000
-#define DAY	   86400U
+#define EVERY	    10 /* as the bouncers of CrowdSec */
+#define RESYNC	    7200
+#define TIME_LIMIT  60
+#define USAGE_EVERY 900 /* seconds; CrowdSec asks for no less */
+#define SHARE	    0.05
+#define ENTRIES	    2000000
+#define DAY	    86400U
 
 /* Bytes. A byte of words may become three. */
 #define URL_MAX	  768
@@ -41,6 +42,7 @@ static struct crowdsec_config *section(struct config *config)
 	*crowdsec = (struct crowdsec_config){.every = EVERY,
 					     .resync = RESYNC,
 					     .time_limit = TIME_LIMIT,
+					     .usage_every = USAGE_EVERY,
 					     .share = SHARE,
 					     .most_entries = ENTRIES};
 	config->crowdsec = crowdsec;
@@ -230,7 +232,10 @@ static int set_cleartext(struct config *config, const char *value)
 static int set_usage_metrics(struct config *config, const char *value)
 {
 	SECTION(config);
-	return config_set_choice("usage-metrics", value, "yes", "no", &crowdsec->silent);
+	crowdsec->silent = !strcmp(value, "no");
+	if (crowdsec->silent || !strcmp(value, "yes"))
+		return 0;
+	return config_set_seconds(value, DAY, &crowdsec->usage_every);
 }
 
 static int set_on_removal(struct config *config, const char *value)
@@ -353,7 +358,8 @@ bool crowdsec_config_is_same(const struct crowdsec_config *a, const struct crowd
 	       same_text(a->list, b->list) && same_text(a->origins, b->origins) &&
 	       same_text(a->containing, b->containing) &&
 	       same_text(a->not_containing, b->not_containing) && a->every == b->every &&
-	       a->resync == b->resync && a->time_limit == b->time_limit && same_terms(a, b) &&
+	       a->resync == b->resync && a->time_limit == b->time_limit &&
+	       a->usage_every == b->usage_every && same_terms(a, b) &&
 	       !(a->factor < b->factor || a->factor > b->factor) &&
 	       !(a->share < b->share || a->share > b->share) &&
 	       a->most_entries == b->most_entries && a->silent == b->silent && a->flush == b->flush;

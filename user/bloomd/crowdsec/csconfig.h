@@ -14,6 +14,7 @@ struct crowdsec_config {
 	char *list;
 	char *origins, *containing, *not_containing; /* NULL: all */
 	uint32_t every, resync, time_limit;	     /* seconds */
+	uint32_t usage_every;			     /* seconds between two reports of use */
 	bool judges, scopes;
 	uint32_t verdict;
 	struct xb_scope scope;

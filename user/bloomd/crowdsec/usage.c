@@ -15,10 +15,10 @@
 #include "base/error.h"
 #include "base/program.h"
 #include "bloomd/base/log.h"
+#include "bloomd/crowdsec/csdrops.h"
 #include "bloomd/feeds/fetcher.h"
 
 #define SECOND 1000000ULL /* us */
-#define WINDOW 900	  /* seconds; the server expects this */
 
 struct usage {
 	struct agent *agent;
@@ -27,27 +27,77 @@ struct usage {
 	struct fetcher *fetcher;
 	sd_event_source *timer;
 	int64_t started;
+	struct csdrops told, telling; /* as of the last report, and of the one under way */
+	bool counts;		      /* told is known */
 	bool ready;
 	bool failed; /* it was told */
 };
 
-static json_t *count_of(uint64_t value, const char *family)
+/* family: "ipv4", "ipv6", or NULL: both. */
+static void add_item(json_t *items, const char *name, const char *unit, uint64_t value,
+		     const char *family)
 {
-	return json_pack("{s:s,s:s,s:I,s:{s:s}}", "name", "active_decisions", "unit", "ip", "value",
-			 (json_int_t)value, "labels", "ip_type", family);
+	json_array_append_new(items,
+			      json_pack("{s:s,s:s,s:I,s:{s:s*}}", "name", name, "unit", unit,
+					"value", (json_int_t)value, "labels", "ip_type", family));
 }
 
-static json_t *items_of(const struct bans *bans, uint32_t now)
+static void add_counts(json_t *items, const char *name, struct xb_count count, const char *family)
+{
+	add_item(items, name, "packet", count.packets, family);
+	add_item(items, name, "byte", count.bytes, family);
+}
+
+static void add_decisions(json_t *items, const struct bans *bans, uint32_t now)
 {
 	uint64_t four = 0, six = 0;
 
 	for (size_t i = 0; i < bans->count; i++)
 		if (bans->item[i].until > now)
 			*(xb_entry_is_ipv6(&bans->item[i].entry) ? &six : &four) += 1;
-	return json_pack("[o,o]", count_of(four, "ipv4"), count_of(six, "ipv6"));
+	add_item(items, "active_decisions", "ip", four, "ipv4");
+	add_item(items, "active_decisions", "ip", six, "ipv6");
 }
 
-static json_t *describe(const struct usage *usage, int64_t now)
+static void add_drops(json_t *items, const struct csdrops *drops)
+{
+	add_counts(items, "processed", drops->processed, NULL);
+	if (drops->kind == CSDROPS_TOGETHER)
+		add_counts(items, "dropped", drops->ipv4, NULL);
+	if (drops->kind != CSDROPS_BY_FAMILY)
+		return;
+	add_counts(items, "dropped", drops->ipv4, "ipv4");
+	add_counts(items, "dropped", drops->ipv6, "ipv6");
+}
+
+/* What the filter has counted since the server was told; the first report begins it. */
+static bool read_drops(struct usage *usage, struct csdrops *between)
+{
+	if (csdrops_read(&usage->agent->paths, crowdsec_config_list(usage->config),
+			 &usage->telling)) {
+		log_error("crowdsec: metrics of use");
+		usage->telling = usage->told;
+		return false;
+	}
+	if (!usage->counts)
+		usage->told = usage->telling;
+	usage->counts = true;
+	*between = csdrops_since(&usage->telling, &usage->told);
+	return true;
+}
+
+static json_t *items_of(struct usage *usage, uint32_t now)
+{
+	json_t *items = json_array();
+	struct csdrops between;
+
+	add_decisions(items, usage->bans, now);
+	if (read_drops(usage, &between))
+		add_drops(items, &between);
+	return items;
+}
+
+static json_t *describe(struct usage *usage, int64_t now)
 {
 	struct utsname system = {0};
 
@@ -56,18 +106,19 @@ static json_t *describe(const struct usage *usage, int64_t now)
 			 "remediation_components", "type", "xdp-bloom", "version", "v" XB_VERSION,
 			 "feature_flags", "os", "name", system.sysname, "version", system.release,
 			 "utc_startup_timestamp", (json_int_t)usage->started, "metrics", "meta",
-			 "window_size_seconds", WINDOW, "utc_now_timestamp", (json_int_t)now,
-			 "items", items_of(usage->bans, (uint32_t)now));
+			 "window_size_seconds", (int)usage->config->usage_every,
+			 "utc_now_timestamp", (json_int_t)now, "items",
+			 items_of(usage, (uint32_t)now));
 }
 
 /* Late by up to a tenth, so that not all machines come at once. */
 static void wait_for_next(struct usage *usage)
 {
+	uint64_t period = usage->config->usage_every * SECOND;
 	uint32_t random = 0;
 
 	getrandom(&random, sizeof(random), 0);
-	sd_event_source_set_time_relative(usage->timer,
-					  WINDOW * SECOND + random % (WINDOW * SECOND / 10));
+	sd_event_source_set_time_relative(usage->timer, period + random % (period / 10));
 	sd_event_source_set_enabled(usage->timer, SD_EVENT_ONESHOT);
 }
 
@@ -89,10 +140,12 @@ static void on_answer(void *context, const struct fetched *fetched)
 		log_info("crowdsec: the server takes no metrics of use");
 		return;
 	}
-	if (result->outcome == FETCH_TAKEN)
+	if (result->outcome == FETCH_TAKEN) {
 		usage->failed = false;
-	else
+		usage->told = usage->telling;
+	} else {
 		tell_failure(usage, result->detail);
+	}
 	wait_for_next(usage);
 }
 

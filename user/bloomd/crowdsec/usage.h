@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tells the server of CrowdSec how many of its decisions are in force, as its own bouncers do. */
+/* Tells the server of CrowdSec how many of its decisions are in force, and what was dropped for
+ * them, as its own bouncers do. */
 #ifndef XB_BLOOMD_USAGE_H
 #define XB_BLOOMD_USAGE_H
 
