@@ -3,12 +3,13 @@
 """tests/e2e/standin.py DIRECTORY PORT: in place of CrowdSec's local API, for what Debian's version does not
 do. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of DIRECTORY/delta
 once, and nothing new until that file is there again. A first line "HTTP STATUS [HEADER]" in a file is the
-status, and "CUT" in its place cuts the answer short. POST gets DIRECTORY/post, a status; with 201
-its body is a line of DIRECTORY/taken. Creates DIRECTORY/serving, and writes a line for each request into
-DIRECTORY/requests."""
+status, "CUT" in its place cuts the answer short, and "LATE SECONDS" lets it wait. POST gets DIRECTORY/post,
+a status; with 201 its body is a line of DIRECTORY/taken. Creates DIRECTORY/serving, and writes a line for
+each request into DIRECTORY/requests."""
 import http.server
 import os
 import sys
+import time
 
 DIRECTORY, PORT = sys.argv[1], int(sys.argv[2])
 NOTHING = b'{"new":null,"deleted":null}'
@@ -55,12 +56,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.note()
         body = read("whole") if "startup=true" in self.path else take("delta")
         status, headers, cut = 200, [], False
-        if body.startswith((b"HTTP ", b"CUT\n")):
+        if body.startswith((b"HTTP ", b"CUT\n", b"LATE ")):
             line, body = body.split(b"\n", 1)
             words = line.decode().split(" ", 2)
             cut = words[0] == "CUT"
-            status = 200 if cut else int(words[1])
-            headers = words[2:]
+            if words[0] == "LATE":
+                time.sleep(float(words[1]))
+            elif not cut:
+                status, headers = int(words[1]), words[2:]
         self.reply(status, body, headers, cut)
 
     def do_POST(self):  # pylint: disable=invalid-name
