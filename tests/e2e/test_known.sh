@@ -328,6 +328,48 @@ t_reboot()
 	! reaches tcp 10.77.0.4 0.5 || fail "a stranger connects"
 }
 
+# While it is saved, the filter grows: nobody is lost.
+t_saved_while_it_grows()
+{
+	need_cgroup
+	many_addresses
+	ctl attach x0
+	ctl known on --capacity 100
+	connect_all 60 0
+	stands_at known-opened known save
+	exits 0 known on --capacity 5000
+	connect_all 20 60
+	goes_on 0
+	power_cut
+	exits 0 up
+	[[ ! -s $T/err ]] || fail "$(cat "$T/err")"
+	knows 10.78.0.0
+	knows 10.78.0.39
+}
+
+# Who was known when all were forgotten does not come back with a file that was being written.
+t_cleared_while_it_is_saved()
+{
+	local point clearing
+
+	need_cgroup
+	serve
+	for point in known-opened known-written; do
+		ctl known on
+		reaches tcp 10.77.0.2
+		stands_at "$point" known save
+		in_server "$bloomctl" --state "$state" --pin "$pins" --run "$counters" -q known clear &
+		clearing=$!
+		sleep 0.5
+		goes_on 0
+		wait $clearing
+		[[ ! -e $state/known ]] || fail "a file, after a save that stood at $point"
+		power_cut
+		exits 0 up
+		knows_not 10.77.0.2
+	done
+}
+
 # faults COMMAND...: all points that it comes to.
 points()
 {

@@ -126,6 +126,16 @@ int xb_knownpins_open(const char *pins, struct xb_knownpins *known)
 	return error;
 }
 
+bool xb_knownpins_have(const struct xb_knownpins *known, const struct xb_known *state)
+{
+	bool all = state->learner < XB_KNOWN_SETS && state->lines[state->learner];
+
+	for (uint32_t i = 0; all && i < XB_KNOWN_SETS; i++)
+		all = !state->lines[i] ||
+		      (known->bits[i].base && entries_of(known->set[i]) == state->lines[i]);
+	return all;
+}
+
 struct xb_known_line *xb_knownpins_lines(struct xb_knownpins *known, uint32_t set)
 {
 	struct xb_mapping *bits = &known->bits[set];

@@ -38,6 +38,9 @@ int xb_knownpins_publish(struct xb_knownpins *known);
 
 /* Maps the bits of a set into memory. */
 struct xb_known_line *xb_knownpins_lines(struct xb_knownpins *known, uint32_t set);
+/* Whether all sets of this state are mapped: a writer may have added or ended one since they were
+ * opened. */
+bool xb_knownpins_have(const struct xb_knownpins *known, const struct xb_known *state);
 
 /* Adds an empty set under a number that is free. It does not learn yet. */
 int xb_knownpins_add(struct xb_knownpins *known, uint32_t set, uint32_t lines);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/netns.h"
 #include "bloom/sizing.h"
@@ -186,7 +187,11 @@ static void tend(struct xb_knownpins *known, const struct xb_known_wish *wish, b
 /* What cannot be saved is learned on. */
 static void end(const struct xb_paths *paths, struct xb_knownpins *known)
 {
-	if (xb_knownfile_save(paths, known)) {
+	int lock = xb_lock(paths->state, XB_KNOWN_LOCK);
+	int error = lock < 0 ? lock : xb_knownfile_save(paths, known);
+
+	xb_unlock(lock);
+	if (error) {
 		xb_warning("known sources are still learned, since they cannot be saved: %s",
 			   xb_error_message());
 		return;
@@ -219,24 +224,47 @@ int xb_known_settle(const struct xb_paths *paths, uint64_t store, const struct x
 	return 0;
 }
 
-int xb_known_save(const struct xb_paths *paths)
+static int save(const struct xb_paths *paths)
 {
 	struct xb_knownpins known;
 	int error = xb_knownpins_open(paths->pins, &known);
 
 	if (error)
 		return error;
+	xb_fault("known-opened");
 	error = xb_knownfile_save(paths, &known);
 	xb_knownpins_close(&known);
 	return error;
 }
 
+#define SAVE_TRIES 16
+
+/* Under the lock from the beginning: who clears must not find that it is written once more. */
+int xb_known_save(const struct xb_paths *paths)
+{
+	int lock, error;
+
+	if (!xb_knownpins_identity(paths->pins))
+		return -ENOENT;
+	lock = error = xb_lock(paths->state, XB_KNOWN_LOCK);
+	/* Writers add and end sets rarely, and one at a time. */
+	for (int tries = 0; lock >= 0 && tries < SAVE_TRIES; tries++) {
+		error = save(paths);
+		if (error != -EAGAIN)
+			break;
+	}
+	xb_unlock(lock);
+	return error;
+}
+
 int xb_known_clear(const struct xb_paths *paths)
 {
-	int error = xb_knownfile_remove(paths);
+	int lock = xb_lock(paths->state, XB_KNOWN_LOCK);
+	int error = lock < 0 ? lock : xb_knownfile_remove(paths);
 
 	if (!error)
 		xb_knownpins_destroy(paths->pins);
+	xb_unlock(lock);
 	return error;
 }
 

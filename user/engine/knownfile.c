@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
-#include "base/lock.h"
 #include "base/memory.h"
 #include "base/plainfile.h"
 
@@ -103,12 +102,10 @@ static void tidy(struct xb_known_line *lines, uint32_t count, uint32_t now)
 static int put_set(struct stream *stream, struct xb_knownpins *known, uint32_t set, uint32_t count,
 		   uint32_t now)
 {
-	struct xb_known_line *lines = xb_knownpins_lines(known, set), *chunk;
+	struct xb_known_line *lines = xb_knownpins_lines(known, set);
+	struct xb_known_line *chunk = malloc(CHUNK * sizeof(*chunk));
 	int error = 0;
 
-	if (!lines)
-		return -EIO;
-	chunk = malloc(CHUNK * sizeof(*chunk));
 	if (!chunk)
 		return xb_out_of_memory();
 	for (uint32_t i = 0; !error && i < count; i += CHUNK) {
@@ -123,6 +120,19 @@ static int put_set(struct stream *stream, struct xb_knownpins *known, uint32_t s
 	return error;
 }
 
+/* What the header says has to be in the file. So the sets are mapped first: one that comes later is
+ * not among them, and the bits of one that ends stay. */
+static int copy_state(struct xb_knownpins *known, struct xb_known *state)
+{
+	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++)
+		if (known->set[i] >= 0)
+			xb_knownpins_lines(known, i);
+	*state = *known->known;
+	return xb_knownpins_have(known, state)
+		       ? 0
+		       : xb_system_error(EAGAIN, "known sources are being changed");
+}
+
 __attribute__((noinline)) static int write_all(struct stream *stream, struct xb_knownpins *known)
 {
 	struct header header = {.magic = MAGIC,
@@ -133,10 +143,11 @@ __attribute__((noinline)) static int write_all(struct stream *stream, struct xb_
 	int error;
 
 	xb_boot_identity(header.boot);
-	header.state = *known->known;
-	error = put(stream, &header, sizeof(header));
+	error = copy_state(known, &header.state);
+	if (!error)
+		error = put(stream, &header, sizeof(header));
 	for (uint32_t i = 0; !error && i < XB_KNOWN_SETS; i++)
-		if (header.state.lines[i] && known->set[i] >= 0)
+		if (header.state.lines[i])
 			error = put_set(stream, known, i, header.state.lines[i], now);
 	checksum = stream->checksum;
 	if (!error)
@@ -157,7 +168,7 @@ static int sync_directory(const char *state)
 	return error;
 }
 
-static int save(const struct xb_paths *paths, struct xb_knownpins *known)
+int xb_knownfile_save(const struct xb_paths *paths, struct xb_knownpins *known)
 {
 	char staged[XB_PATH_MAX], final[XB_PATH_MAX];
 	struct stream stream = {.path = staged};
@@ -181,15 +192,6 @@ static int save(const struct xb_paths *paths, struct xb_knownpins *known)
 	if (error)
 		unlink(staged);
 	return error ? error : sync_directory(paths->state);
-}
-
-int xb_knownfile_save(const struct xb_paths *paths, struct xb_knownpins *known)
-{
-	int lock = xb_lock(paths->state, XB_KNOWN_LOCK);
-	int error = lock < 0 ? lock : save(paths, known);
-
-	xb_unlock(lock);
-	return error;
 }
 
 static uint64_t lines_of(const struct xb_known *state)

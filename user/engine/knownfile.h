@@ -8,7 +8,10 @@
 
 #define XB_KNOWN_FILE "known"
 
-/* Writes what the kernel has, whole or not at all; durable when it returns 0. */
+/*
+ * Under XB_KNOWN_LOCK. Writes what the kernel has, whole or not at all; durable when it returns 0.
+ * -EAGAIN: it was changed by a writer since it was opened; open it anew.
+ */
 int xb_knownfile_save(const struct xb_paths *paths, struct xb_knownpins *known);
 
 /*
@@ -18,7 +21,7 @@ int xb_knownfile_save(const struct xb_paths *paths, struct xb_knownpins *known);
  */
 int xb_knownfile_load(const struct xb_paths *paths, struct xb_knownpins *known);
 
-/* Removes it; none is no error. */
+/* Under XB_KNOWN_LOCK. Removes it; none is no error. */
 int xb_knownfile_remove(const struct xb_paths *paths);
 
 /* When it was written, in seconds since 1970; 0: there is none that can be read. */
