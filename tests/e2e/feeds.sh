@@ -132,3 +132,27 @@ takes()
 	ends_as updated
 	keeps_list
 }
+
+# --- zones ------------------------------------------------------------------------------------------
+
+# zone NUMBER...: a response policy zone with a client and a domain for each, of the serial number $serial.
+zone()
+{
+	local number
+
+	printf '%s\n' "rpz.test. 60 IN SOA ns.test. a.test. ${serial:-1} 2 3 4 5" 'rpz.test. 60 IN NS ns.test.'
+	for number; do
+		printf '%s\n' "32.$number.0.9.5.rpz-client-ip.rpz.test. 60 IN CNAME rpz-drop." \
+			"n$number.example.rpz.test. 60 IN CNAME ."
+	done
+}
+
+# lists ENTRY...: the list zone has these and no others.
+lists()
+{
+	[[ $(ctl -j list --list zone 2>/dev/null | python3 -c '
+import json, sys
+text = sys.stdin.read()
+print(*sorted(one["entry"] for one in json.loads(text)["entries"]) if text else ())') == "$(
+		printf '%s\n' "$@" | LC_ALL=C sort | paste -sd ' ')" ]]
+}

@@ -6,18 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/feeds.sh"
 
-# zone NUMBER...: a zone with a client and a domain for each.
-zone()
-{
-	local number
-
-	printf '%s\n' 'rpz.test. 60 IN SOA ns.test. a.test. 1 2 3 4 5' 'rpz.test. 60 IN NS ns.test.'
-	for number; do
-		printf '%s\n' "32.$number.0.9.5.rpz-client-ip.rpz.test. 60 IN CNAME rpz-drop." \
-			"n$number.example.rpz.test. 60 IN CNAME ."
-	done
-}
-
 # Once a day, so that only a change of the file makes it a matter of seconds.
 watch_zone()
 {
@@ -25,16 +13,6 @@ watch_zone()
 	printf '[feed zone]\nurl = file://%s/zone\nevery = 1d\nmax-change = 100\n%s\n' "$T" "${1:-}" >"$T/bloomd.conf"
 	agent
 	wait_for "the zone" lists 5.9.0.1 5.9.0.2 =n1.example =n2.example
-}
-
-# lists ENTRY...: the list of the feed has these and no others.
-lists()
-{
-	[[ $(ctl -j list --list zone 2>/dev/null | python3 -c '
-import json, sys
-text = sys.stdin.read()
-print(*sorted(one["entry"] for one in json.loads(text)["entries"]) if text else ())') == "$(
-		printf '%s\n' "$@" | LC_ALL=C sort | paste -sd ' ')" ]]
 }
 
 t_a_file_that_is_replaced()
