@@ -164,15 +164,9 @@ bouncer_configure()
 
 bouncer_reload()
 {
-	local count
-
 	bouncer_configure "$@"
-	count=$(grep -c ': reloaded$' "$T/agent.err" || true)
-	kill -HUP "$agent"
-	wait_for "a reload" has_reloaded $((count + 1))
+	agent_reloads
 }
-
-has_reloaded() { [[ $(grep -c ': reloaded$' "$T/agent.err") -ge $1 ]]; }
 
 # has_state OUTCOME [GUARD]
 has_state() { ctl -j feeds | grep -qE "\"name\":\"crowdsec\",[^}]*\"outcome\":\"$1\"${2:+,\"guard\":\"$2\"}"; }

@@ -157,3 +157,25 @@ begin()
 	agent
 	begin_without_bloomd
 }
+
+# bans_for_the_port UNBANNED: two that fail are banned for the port of the jail, and no other. UNBANNED is what an
+# address is as soon as fail2ban says that it is unbanned: is_free, or becomes_free.
+bans_for_the_port()
+{
+	serve_on 22
+	serve_on 80
+	fails 10.77.0.3 fd77::3
+	becomes_listed 10.77.0.3
+	becomes_listed fd77::3
+	! reaches tcp 10.77.0.3 0.5 22 || fail "10.77.0.3 reaches the port that it attacked"
+	! reaches tcp fd77::3 0.5 22 || fail "fd77::3 reaches the port that it attacked"
+	reaches tcp 10.77.0.3 2 80 || fail "10.77.0.3 does not reach another port"
+	reaches tcp 10.77.0.4 2 22 || fail "a source that did nothing does not reach the port"
+	exits 0 scope f2b-sshd
+	says 'tcp/22$'
+	client set sshd unbanip 10.77.0.3
+	"$1" 10.77.0.3 || fail "10.77.0.3 is listed after its unban"
+	reaches tcp 10.77.0.3 2 22 || fail "10.77.0.3 does not come back"
+	client unban --all
+	is_free fd77::3 || fail "unban --all returns, and fd77::3 is listed"
+}

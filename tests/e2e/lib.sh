@@ -198,6 +198,19 @@ agent_ends()
 	[[ $code -eq ${2:-0} ]] || fail "bloomd ends with $code: $(tail -n 3 "$T/agent.err")"
 }
 
+# The configuration that is there now is in force.
+agent_reloads()
+{
+	local before
+
+	before=$(reloads)
+	kill -HUP "$agent"
+	wait_for "a reload" has_reloaded $((before + 1))
+}
+
+reloads() { grep -c ': reloaded$' "$T/agent.err" || true; }
+has_reloaded() { [[ $(reloads) -ge $1 ]]; }
+
 # says_agent PATTERN: in its log, sooner or later.
 says_agent() { wait_for "'$1' in the log" grep -qE -- "$1" "$T/agent.err"; }
 

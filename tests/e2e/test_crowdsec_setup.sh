@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/feeds.sh"
 . "$(dirname "$0")/crowdsec.sh"
+. "$(dirname "$0")/page.sh"
 
 # --- configuration ----------------------------------------------------------------------------------
 
@@ -73,82 +74,36 @@ t_what_is_wrong_in_the_configuration()
 
 # --- the page for administrators ---------------------------------------------------------------------
 
-# The commands of the page, in their order, and its files of configuration.
-t_recipe()
+other_command() { eval "$1"; }
+other_service() { [[ $1 == "disable --now crowdsec-firewall-bouncer" ]] || fail "systemctl $1"; }
+
+page_did()
 {
-	local line number=0 file=""
-
-	lapi
-	cscli bouncers add firewall >"$T/none"
-	rename_x0
-	ban --ip 5.9.0.1
-	touch "$T/bloomd.conf"
-	while IFS= read -r line; do
-		case $line in
-		'# /'*) file=$T/${line#'# /etc/xdp-bloom/'} && mkdir -p "${file%/*}" && : >"$file" ;;
-		*) if [[ -n $file ]]; then
-			# shellcheck disable=SC2001
-			sed "s|/etc/xdp-bloom|$T|; s| *#.*||" <<<"$line" >>"$file"
-		else
-			page_command "${line%%  *#*}"
-			number=$((number + 1))
-		fi ;;
-		esac
-		[[ -n $line ]] || file=""
-	done < <(awk '/^```/ {inside = !inside; if (!inside) print ""} inside && !/^```/' "$root/docs/recipes/crowdsec.md")
-	[[ $number -ge 15 ]] || fail "the page shows only $number commands"
-	ctl scope crowdsec | grep -q 'tcp/22,tcp/80,tcp/443' || fail "no scope: $(ctl scope crowdsec)"
-	ctl verdict crowdsec | grep -q count || fail "no verdict: $(ctl verdict crowdsec)"
-	cscli bouncers list -o raw >"$T/out"
-	! grep -q firewall "$T/out" || fail "the other bouncer stays"
-}
-
-rename_x0()
-{
-	ip -n "$server" link set x0 down
-	ip -n "$server" link set x0 name eth0
-	ip -n "$server" link set eth0 up
-}
-
-# Services of systemd are not started by tests: bloomd is the one that they know.
-systemctl()
-{
-	local count
-
-	case $* in
-	"disable --now crowdsec-firewall-bouncer") return 0 ;;
-	"enable --now xdp-bloom bloomd")
-		exits 0 up
-		agent
-		;;
-	"reload bloomd")
-		count=$(grep -c ': reloaded$' "$T/agent.err" || true)
-		kill -HUP "$agent"
-		wait_for "a reload" has_reloaded $((count + 1))
-		;;
-	*) fail "systemctl $*" ;;
-	esac
-	wait_for "the decisions ($(ctl feeds))" works
-	next_answer
-}
-
-page_command()
-{
-	local -a words
-
 	case $1 in
-	"bloomd --check") in_server "$bloomd" --config "$T/bloomd.conf" --check || fail "--check" ;;
-	"bloomctl "*)
-		read -ra words <<<"${1#bloomctl }"
-		exits 0 "${words[@]}"
-		;;&
+	"systemctl enable"* | "systemctl reload"*)
+		wait_for "the decisions ($(ctl feeds))" works
+		next_answer
+		;;
 	"bloomctl feeds") says '^crowdsec: (updated|unchanged)$' ;;
 	"bloomctl list"*) says '^5.9.0.1 ' ;;
 	"bloomctl feeds update"*) next_answer && next_answer ;;
 	"bloomctl test"*) says 'is dropped now: listed$' ;;
-	"bloomctl "*) ;;
-	*) eval "${1//\/etc\/xdp-bloom/$T}" ;;
 	esac
+}
+
+# The commands of the page, in their order, and its files of configuration.
+t_recipe()
+{
+	lapi
+	lay_etc
+	cscli bouncers add firewall >"$T/none"
+	rename eth0
+	ban --ip 5.9.0.1
+	page_runs crowdsec 15
+	ctl scope crowdsec | grep -q 'tcp/22,tcp/80,tcp/443' || fail "no scope: $(ctl scope crowdsec)"
+	ctl verdict crowdsec | grep -q count || fail "no verdict: $(ctl verdict crowdsec)"
+	cscli bouncers list -o raw >"$T/out"
+	! grep -q firewall "$T/out" || fail "the other bouncer stays"
 }
 
 run_tests

@@ -5,28 +5,14 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=fail2ban.sh
 . "$(dirname "$0")/fail2ban.sh"
+# shellcheck source=page.sh
+. "$(dirname "$0")/page.sh"
 
 t_ban_and_unban()
 {
-	serve_on 22
-	serve_on 80
 	jail
 	begin
-	fails 10.77.0.3 fd77::3
-	becomes_listed 10.77.0.3
-	becomes_listed fd77::3
-	# The port of the jail, and no other.
-	! reaches tcp 10.77.0.3 0.5 22 || fail "10.77.0.3 reaches the port that it attacked"
-	! reaches tcp fd77::3 0.5 22 || fail "fd77::3 reaches the port that it attacked"
-	reaches tcp 10.77.0.3 2 80 || fail "10.77.0.3 does not reach another port"
-	reaches tcp 10.77.0.4 2 22 || fail "a source that did nothing does not reach the port"
-	exits 0 scope f2b-sshd
-	says 'tcp/22$'
-	client set sshd unbanip 10.77.0.3
-	becomes_free 10.77.0.3
-	reaches tcp 10.77.0.3 2 22 || fail "10.77.0.3 does not come back"
-	client unban --all
-	is_free fd77::3 || fail "unban --all returns, and fd77::3 is listed"
+	bans_for_the_port becomes_free
 	server_ends
 	no_complaint
 }
@@ -330,40 +316,45 @@ ship()
 	sh "$T/cp"
 }
 
+other_command()
+{
+	local -a words
+
+	eval "words=($1)"
+	case $1 in
+	"cp "*) ship "${words[@]:1}" ;;
+	"fail2ban-client "*) client "${words[@]:1}" ;;
+	*) fail "nobody knows how to try '$1'" ;;
+	esac
+}
+
+other_service()
+{
+	[[ $1 == "restart fail2ban" ]] || fail "systemctl $1"
+	last_jail=recidive server_starts
+}
+
+page_did()
+{
+	case $1 in
+	*" banip "*) becomes_listed 203.0.113.7 ;;
+	*" unbanip "*) becomes_free 203.0.113.7 ;;
+	"fail2ban-client status"*) grep -q 203.0.113.7 "$T/client" || fail "$(cat "$T/client")" ;;
+	"bloomctl test"*) says '^203.0.113.7 to tcp/443 is dropped now: listed$' ;;
+	"bloomctl list"*) says '^203.0.113.7 list f2b-nginx-http-auth ' ;;
+	"bloomctl scope"*) says 'tcp/80,tcp/443$' ;;
+	esac
+}
+
 # Each command of the page does what it says there.
 t_recipe()
 {
-	local line number=0
-	local -a words
-
 	jail
 	rm "$T/fail2ban/jail.local"
 	printf '[%s]\nbackend = polling\nlogpath = %s\n' nginx-http-auth "$T/auth.log" nginx-botsearch "$T/auth.log" \
 		recidive "$T/auth.log" >"$T/fail2ban/jail.d/logs.local"
-	ip -n "$server" link set x0 down
-	ip -n "$server" link set x0 name eth0
-	ip -n "$server" link set eth0 up
-	while read -r line; do
-		eval "words=($line)"
-		case $line in
-		"systemctl enable --now xdp-bloom bloomd") agent ;;
-		"systemctl restart fail2ban") last_jail=recidive server_starts ;;
-		"cp "*) ship "${words[@]:1}" ;;
-		"fail2ban-client "*) client "${words[@]:1}" ;;
-		"bloomctl "*) exits 0 "${words[@]:1}" ;;
-		*) fail "nobody knows how to try '$line'" ;;
-		esac
-		number=$((number + 1))
-		case $line in
-		*" banip "*) becomes_listed 203.0.113.7 ;;
-		*" unbanip "*) becomes_free 203.0.113.7 ;;
-		"fail2ban-client status"*) grep -q 203.0.113.7 "$T/client" || fail "$(cat "$T/client")" ;;
-		"bloomctl test"*) says '^203.0.113.7 to tcp/443 is dropped now: listed$' ;;
-		"bloomctl list"*) says '^203.0.113.7 list f2b-nginx-http-auth ' ;;
-		"bloomctl scope"*) says 'tcp/80,tcp/443$' ;;
-		esac
-	done < <(awk '/^```/ {inside = !inside; next} inside {sub(/ +#.*/, ""); print}' "$root/docs/recipes/fail2ban.md")
-	[[ $number -ge 12 ]] || fail "the page shows only $number commands"
+	rename eth0
+	page_runs fail2ban 12
 	client set recidive banip 203.0.113.9
 	becomes_listed 203.0.113.9
 	exits 0 test 203.0.113.9 --to udp/53

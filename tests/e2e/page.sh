@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034,SC2154
+# A page of docs/recipes: its commands, as somebody types them who follows it, and the files that it shows.
+# For sourcing behind lib.sh.
+
+# page_items NAME: what stands in its blocks, in order: "$ COMMAND", without the comment behind it; "= FILE" where
+# a block names one, and "+ LINE" of that file. A block of text is neither.
+page_items()
+{
+	awk '/^```/ {inside = !inside; text = /^```text/; file = 0; next}
+		!inside || text {next}
+		/^# \// {file = 1; print "= " substr($0, 3); next}
+		file {print "+ " $0; next}
+		{sub(/ +#.*/, ""); print "$ " $0}' "$root/docs/recipes/$1.md"
+}
+
+# --- all of a page ----------------------------------------------------------------------------------
+
+# page_runs NAME LEAST: types each command and writes each file, in the order of the page; there are so many commands
+# at least. After each, `page_did COMMAND` of the test looks at what it did.
+page_runs()
+{
+	local item file number=0
+	local -a items
+
+	mapfile -t items < <(page_items "$1")
+	cd "$T" || exit
+	for item in "${items[@]}"; do
+		case $item in
+		"= "*) file=${item:2} && mkdir -p "${file%/*}" && : >"$file" ;;
+		"+ "*) printf '%s\n' "${item:2}" >>"$file" ;;
+		*)
+			type_in 0 "${item:2}"
+			page_did "${item:2}"
+			number=$((number + 1))
+			;;
+		esac
+	done
+	[[ $number -ge $2 ]] || fail "the page shows only $number commands"
+}
+
+# --- a page step by step ----------------------------------------------------------------------------
+
+# page NAME: from now on, `step` takes its commands one after the other.
+page()
+{
+	page=$1
+	taken=0
+	page_items "$1" | sed -n 's/^\$ //p' >"$T/commands"
+	cd "$T" || exit
+}
+
+# step [CODE] COMMAND: the page shows this next, and it ends with that code; 0 unless another is given.
+step()
+{
+	local code=0 line
+
+	[[ $# -eq 1 ]] || { code=$1 && shift; }
+	taken=$((taken + 1))
+	line=$(sed -n "${taken}p" "$T/commands")
+	[[ $line == "$1" ]] || fail "the page shows '$line', and not '$1'"
+	type_in "$code" "$line"
+}
+
+# The page shows no other.
+page_ends()
+{
+	[[ $(wc -l <"$T/commands") -eq $taken ]] || fail "nobody tries '$(sed -n "$((taken + 1))p" "$T/commands")'"
+}
+
+# written FILE: what the page shows as that file is there from now on.
+written()
+{
+	page_items "$page" | awk -v name="= $1" '/^[$=] / {file = $0 == name; next} file {print substr($0, 3)}' >"$1"
+	[[ -s $1 ]] || fail "the page does not show $1"
+}
+
+# --- commands ---------------------------------------------------------------------------------------
+
+# type_in CODE LINE
+type_in()
+{
+	local words code=0
+
+	case $2 in
+	"bloomctl "*) eval "words=(${2#bloomctl })" && exits "$1" "${words[@]}" ;;
+	"systemctl "*) eval "$2" ;;
+	"bloomd "*)
+		eval "words=(${2#bloomd })"
+		in_server "$bloomd" --config "$T/bloomd.conf" "${words[@]}" >"$T/out" 2>"$T/err" || fail "$2: $(cat "$T/err")"
+		;;
+	*)
+		other_command "$2" >"$T/out" 2>"$T/err" || code=$?
+		[[ $code -eq $1 ]] || fail "$2: exit code $code, not $1: $(head -c 300 "$T/out" "$T/err")"
+		;;
+	esac
+}
+
+# Of other programs; a test may have another function, as for the next two.
+other_command() { (PATH=$XB_TEST_DIR/bin:$PATH in_place bash -c "$1"); }
+
+# Where they are typed.
+in_place() { in_server "$@"; }
+
+# What systemd would do with the services of others.
+other_service() { fail "systemctl $1"; }
+
+# systemctl ...: services of systemd are not started by tests. bloomd is the one that they know.
+systemctl()
+{
+	case $* in
+	"enable --now xdp-bloom bloomd") exits 0 up && agent ;;
+	"enable --now bloomd") agent ;;
+	"reload bloomd") agent_reloads ;;
+	*) other_service "$*" ;;
+	esac
+}
+
+# --- the machine ------------------------------------------------------------------------------------
+
+# rename NAME: x0 of the server.
+rename()
+{
+	ip -n "$server" link set x0 down
+	ip -n "$server" link set x0 name "$1"
+	ip -n "$server" link set "$1" up
+}
+
+# lay_etc: an /etc for this test alone, with the configuration of bloomd where pages say it is.
+lay_etc()
+{
+	trap lift_etc EXIT
+	mkdir "$T/disk"
+	mount -t tmpfs xbt "$T/disk"
+	mkdir "$T/disk/etc" "$T/disk/work"
+	mount -t overlay overlay -o "lowerdir=/etc,upperdir=$T/disk/etc,workdir=$T/disk/work" /etc ||
+		skip "no overlay file system"
+	lay_configuration
+}
+
+lift_etc() { umount -l /usr/local/share /etc 2>/dev/null || true; }
+
+# In an /etc that is the test's.
+lay_configuration()
+{
+	mkdir -p /etc/xdp-bloom/bloomd.conf.d
+	rm -f /etc/xdp-bloom/bloomd.conf.d/*
+	: >/etc/xdp-bloom/bloomd.conf
+	ln -sf /etc/xdp-bloom/bloomd.conf "$T/bloomd.conf"
+	ln -sfn /etc/xdp-bloom/bloomd.conf.d "$T/bloomd.conf.d"
+}
+
+# outside ADDRESS...: the client has these, too, and the server finds them there.
+outside()
+{
+	local one
+
+	for one; do
+		ip -n "$client" addr add "$one/32" dev x0
+		ip -n "$server" route add "$one" via 10.77.0.2
+	done
+}
+
+# gets_to SOURCE DESTINATION [NAMESPACE]: a packet, and its answer comes back; from the client unless told.
+gets_to() { nsenter --net="/run/netns/${3:-$client}" ping -q -n -c 1 -W $((2 * patience)) -I "$1" "$2" >/dev/null 2>&1; }
+
+never_gets_to() { ! nsenter --net="/run/netns/${3:-$client}" ping -q -n -c 2 -i 0.2 -W 0.5 -I "$1" "$2" >/dev/null 2>&1; }
+
+# shows PATTERN: stdout of the last command has such a line with more than 0 packets behind the reason.
+shows() { says "(^| )$1 +[1-9]"; }

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The recipe for Prometheus and Grafana: every command, in the order in which the page shows it, and what the
+# dashboard asks.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=page.sh
+. "$(dirname "$0")/page.sh"
+
+# The places that the page names, for this test alone.
+lay_places()
+{
+	lay_etc
+	mkdir -p /etc/prometheus
+	rm -f /etc/prometheus/*
+	make -s -C "$root" -o build/bloomctl -o build/bloomd -o build/bloomd-fetch install DESTDIR="$T/disk/root" \
+		PREFIX=/usr/local >/dev/null
+	mount --bind "$T/disk/root/usr/local/share" /usr/local/share
+}
+
+other_service() { [[ $1 == "reload prometheus" ]] && start_prometheus; }
+
+start_prometheus()
+{
+	(exec nsenter --net="/run/netns/$server" prometheus --config.file=/etc/prometheus/prometheus.yml \
+		--storage.tsdb.path="$T/tsdb" --web.listen-address=127.0.0.1:9090 >"$T/prometheus" 2>&1) &
+	prometheus=$!
+	wait_for "Prometheus" grep -q "ready to receive web requests" "$T/prometheus"
+}
+
+has_scraped() { in_server promtool query instant http://127.0.0.1:9090 'up == 1' | grep -q xdp-bloom; }
+
+# Whatever a panel asks is a query that Prometheus answers; what stands for a choice of the reader is put in.
+dashboard_is_answered()
+{
+	local query
+
+	python3 - /usr/local/share/doc/xdp-bloom/xdp-bloom-grafana.json >"$T/queries" <<-'END'
+	import json, sys
+	for panel in json.load(open(sys.argv[1]))["panels"]:
+	    for target in panel.get("targets", []):
+	        print(target["expr"].replace("$__rate_interval", "1m").replace("$job", ".*").replace("$instance", ".*"))
+	END
+	[[ $(wc -l <"$T/queries") -ge 20 ]] || fail "the dashboard asks only $(wc -l <"$T/queries")"
+	while read -r query; do
+		in_server promtool query instant http://127.0.0.1:9090 "$query" >"$T/out" 2>&1 ||
+			fail "$query: $(cat "$T/out")"
+	done <"$T/queries"
+	in_server promtool query instant http://127.0.0.1:9090 "$(head -n 1 "$T/queries")" >"$T/out"
+	says 'interface="eth0".*=> 1 '
+}
+
+t_prometheus()
+{
+	command -v prometheus >/dev/null && command -v promtool >/dev/null || skip "no prometheus"
+	lay_places
+	rename eth0
+	ctl -q attach eth0
+	ctl -q add 10.77.0.3
+	page prometheus
+	written /etc/xdp-bloom/bloomd.conf.d/http.conf
+	step "bloomd --check"
+	step "systemctl enable --now bloomd"
+	step "systemctl reload bloomd"
+	step "curl -s http://127.0.0.1:9101/healthz"
+	says '^ok$'
+	step "curl -s http://127.0.0.1:9101/metrics"
+	says '^xdp_bloom_enforcing\{interface="eth0"\} 1$'
+	step "cp /usr/local/share/doc/xdp-bloom/xdp-bloom.rules.yml /etc/prometheus/"
+	step "promtool check rules /etc/prometheus/xdp-bloom.rules.yml"
+	says 'SUCCESS: [0-9]+ rules found'
+	written /etc/prometheus/prometheus.yml
+	step "promtool check config /etc/prometheus/prometheus.yml"
+	says 'SUCCESS: 1 rule files found'
+	# Not the 15 seconds of the page, nor the minute that is usual between two looks at the rules.
+	sed -i 's/^  scrape_interval: 15s$/  scrape_interval: 1s\n  evaluation_interval: 1s/' /etc/prometheus/prometheus.yml
+	step "systemctl reload prometheus"
+	wait_for "a scrape" has_scraped
+	step "promtool query instant http://127.0.0.1:9090 'xdp_bloom_enforcing'"
+	says 'interface="eth0".*job="xdp-bloom".* => 1 '
+	blocked 10.77.0.3
+	wait_for "the drops" eval 'dropped_rate=$(in_server promtool query instant http://127.0.0.1:9090 "rate(xdp_bloom_packets_total{reason=\"listed_ipv4_host\",interface=\"eth0\"}[5m]) > 0") && [[ -n $dropped_rate ]]'
+	step "promtool query instant http://127.0.0.1:9090 'sum by (interface, reason) (rate(xdp_bloom_packets_total{verdict=\"drop\"}[5m]))'"
+	says 'interface="eth0", reason="listed_ipv4_host"\} => 0\.0*[1-9]'
+	step "promtool query instant http://127.0.0.1:9090 'ALERTS{alertname=~\"XdpBloom.*\"}'"
+	! grep -q ALERTS "$T/out" || fail "an alert: $(cat "$T/out")"
+	dashboard_is_answered
+	an_alert_begins
+	step "rm /etc/xdp-bloom/bloomd.conf.d/http.conf"
+	step "systemctl reload bloomd"
+	page_ends
+	wait_for "the end of the metrics" eval '! in_server curl -s -o /dev/null http://127.0.0.1:9101/metrics'
+	kill -TERM $prometheus
+	wait $prometheus || true
+	agent_ends
+}
+
+# Pending at first: the rule waits two minutes before it fires.
+an_alert_begins()
+{
+	ip -n "$server" link del eth0
+	wait_for "the alert" eval 'in_server promtool query instant http://127.0.0.1:9090 "ALERTS{alertname=\"XdpBloomNotEnforcing\"}" | grep -q eth0'
+}
+
+run_tests
