@@ -47,7 +47,7 @@ t_all_four_agree()
 	(offered $(cat "$T/verbs")) >"$T/offered"
 	while IFS=: read -r command offered; do
 		wanted=$("$bloomset" help "$command" | head -1 | tr -c "a-z-" "\n" | sed -n "/^--/p" | sort)
-		[[ $(tr ' ' '\n' <<<"$offered" | sed "/^$/d" | sort) == "$wanted" ]] ||
+		[[ $(tr ' ' '\n' <<<"$offered" | sed -n "/^--/p" | sort) == "$wanted" ]] ||
 			fail "completion of $command: $offered; help: $wanted"
 		[[ $("$bloomset" help "$command" | grep -c '^  bloomset ') -eq 2 ]] ||
 			fail "not two examples of $command"

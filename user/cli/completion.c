@@ -41,17 +41,26 @@ static void print_offers(const struct cli_program *program, enum offer offer, co
 	putchar('\n');
 }
 
+/* word: its letter behind a dash, or its name. */
+static void print_option(const struct cli_program *program, const char *command,
+			 const struct option_spec *option, const char *word)
+{
+	printf("%s;%s%s%s;", command, word == option->name ? "--" : "", word,
+	       option->value ? "=" : "");
+	if (option->value)
+		print_offers(program, option->offers, option->value);
+	else
+		putchar('\n');
+}
+
 static void print_options(const struct cli_program *program, const char *command,
 			  const struct option_spec *options)
 {
 	for (; options && options->name; options++) {
 		if (options->letter)
-			printf("%s;-%c;\n", command, options->letter);
-		printf("%s;--%s%s;", command, options->name, options->value ? "=" : "");
-		if (options->value)
-			print_offers(program, options->offers, options->value);
-		else
-			putchar('\n');
+			print_option(program, command, options,
+				     (char[]){'-', options->letter, '\0'});
+		print_option(program, command, options, options->name);
 	}
 }
 

@@ -93,15 +93,27 @@ static bool are_letters(const struct option_spec *options, const char *word)
 	return *word;
 }
 
+/* Whether the word begins with a letter that the verb has for an option of its own. */
+static bool is_own_letter(const struct option_spec *option, const char *word)
+{
+	if (word[0] != '-' || !word[1])
+		return false;
+	while (option && option->name && option->letter != word[1])
+		option++;
+	return option && option->name;
+}
+
 /* How many words of argv, from i on, are options of every command. -1: a wrong one, which is told.
- */
-static int take_here(struct cli *cli, int argc, char **argv, int i)
+ * own: those of the verb, which come first. */
+static int take_here(struct cli *cli, const struct option_spec *own, int argc, char **argv, int i)
 {
 	const char *word = argv[i], *value;
 	const struct option_spec *option = find_long(cli->program->options, word, &value);
 	bool right = true;
 	int words = 1;
 
+	if (is_own_letter(own, word))
+		return 0;
 	if (word[0] == '-' && are_letters(cli->program->options, word + 1)) {
 		for (const char *letter = word + 1; *letter; letter++)
 			take(cli, *letter, NULL, &right);
@@ -127,7 +139,7 @@ int globals_take(struct cli *cli, const struct verb *verb, int *argc, char **arg
 
 	for (int i = 1; i < *argc;) {
 		bool ended = !strcmp(argv[i], "--");
-		int words = ended ? 0 : take_here(cli, *argc, argv, i);
+		int words = ended ? 0 : take_here(cli, options, *argc, argv, i);
 
 		if (words < 0)
 			return EXIT_USAGE;

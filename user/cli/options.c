@@ -28,9 +28,13 @@ const char *option_letters(const struct option_spec *table, const char *how,
 {
 	size_t used = (size_t)snprintf(out, OPTION_LETTERS, "%s", how);
 
-	for (; table->name && used < OPTION_LETTERS - 1; table++)
-		if (table->letter)
-			out[used++] = table->letter;
+	for (; table && table->name && used < OPTION_LETTERS - 2; table++) {
+		if (!table->letter)
+			continue;
+		out[used++] = table->letter;
+		if (table->value)
+			out[used++] = ':';
+	}
 	out[used] = '\0';
 	return out;
 }
@@ -55,6 +59,9 @@ bool option_takes_next(const struct option_spec *table, const char *word)
 {
 	const struct option_spec *option = strncmp(word, "--", 2) ? NULL : find(table, word + 2);
 
+	for (; !option && table && table->name; table++)
+		if (table->letter && word[0] == '-' && word[1] == table->letter && !word[2])
+			option = table;
 	return option && option->value;
 }
 

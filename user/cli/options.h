@@ -32,7 +32,7 @@ struct option_spec {
 	int id;		   /* what option_next() returns; 0: never, it is taken before */
 	const char *help;  /* what it is for, on one line */
 	enum offer offers; /* for the value; nothing said: the words of its name */
-	char letter;	   /* 'j' of "-j"; 0: it has none */
+	char letter;	   /* 'j' of "-j", and its id; 0: it has none */
 	bool needed;
 	bool instead; /* of the option before it, or of the operands */
 };
@@ -40,9 +40,9 @@ struct option_spec {
 /* As getopt_long(): the id of the next, '?' and ':' as `letters` say. A table may be NULL. */
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv);
 
-/* The letters of the table behind `how`, the beginning of what getopt_long() takes; none of them
- * takes a value. Returns out. */
-#define OPTION_LETTERS (OPTIONS_MAX + 8)
+/* The letters of the table behind `how`, the beginning of what getopt_long() takes. A table may be
+ * NULL. Returns out. */
+#define OPTION_LETTERS (2 * OPTIONS_MAX + 8)
 const char *option_letters(const struct option_spec *table, const char *how,
 			   char out[OPTION_LETTERS]);
 
