@@ -7,6 +7,17 @@
 
 #define VERBS(X)                                                                                   \
 	X(distinct)                                                                                \
+	X(build)                                                                                   \
+	X(test)                                                                                    \
+	X(info)                                                                                    \
+	X(merge)                                                                                   \
+	X(compatible)                                                                              \
+	X(add)                                                                                     \
+	X(del)                                                                                     \
+	X(clear)                                                                                   \
+	X(plan)                                                                                    \
+	X(digest)                                                                                  \
+	X(missing)                                                                                 \
 	X(help)
 
 #define VERB_DECLARE(name) extern const struct verb verb_##name;

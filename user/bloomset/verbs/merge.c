@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomset merge: the union of filters. */
+#include "bloomset/filters.h"
+#include "bloomset/verbs.h"
+
+static const struct option_spec options[] = {
+	{"output", "FILE", 'o', .help = "the union becomes this file when it is complete",
+	 .offers = OFFER_FILES, .letter = 'o', .needed = true},
+	{0},
+};
+
+static int merge_one(struct xb_filter *filter, const char *path)
+{
+	struct xb_filter *other;
+	int error = filters_open(path, XB_FILTER_ASK, filter->info.funnel, &other);
+
+	if (error)
+		return error;
+	error = xb_error_prefix(xb_filter_put_all(filter, other), "%s", path);
+	xb_filter_free(other);
+	return error;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct xb_filter *filter = NULL;
+	const char *out = NULL;
+	int option, error;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
+		if (option == '?')
+			return EXIT_USAGE;
+		out = optarg;
+	}
+	if (!out)
+		return cli_usage(cli, "-o is missing: where the filter is to be written");
+	if (argc - optind < 2)
+		return cli_usage(cli, "merge takes two filters or more");
+	error = filters_open(argv[optind], XB_FILTER_CHANGE, XB_FUNNEL_STRING, &filter);
+	for (int i = optind + 1; !error && i < argc; i++)
+		error = merge_one(filter, argv[i]);
+	if (!error)
+		error = filters_write(filter, out);
+	if (!error)
+		filters_warn_if_full(filter);
+	xb_filter_free(filter);
+	return error ? cli_fail() : cli_done(EXIT_DONE);
+}
+
+const struct verb verb_merge = {
+	.name = "merge",
+	.summary = "make the union of compatible filters",
+	.operands = {{"FILTER...", .offers = OFFER_FILES}},
+	.options = options,
+	.run = run,
+	.examples = {"merge monday.bloom tuesday.bloom -o both.bloom",
+		     "merge *.bloom -o week.bloom"},
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomset missing: what the maker of a digest surely lacks. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "bloomset/filters.h"
+#include "bloomset/verbs.h"
+
+static const struct option_spec options[] = {
+	FILTERS_THERE_OPTIONS,
+	{0},
+};
+
+struct comparing {
+	const struct xb_filter *filter;
+	unsigned long long asked, missing;
+	uint8_t *element;
+	size_t room;
+};
+
+static int compare(void *to, const char *text, size_t size)
+{
+	struct comparing *comparing = to;
+	struct xb_filter_hash hash;
+	int error = filters_hash(&comparing->filter->info, text, size, &comparing->element,
+				 &comparing->room, &hash);
+
+	if (error)
+		return error;
+	comparing->asked++;
+	if (xb_filter_has_hash(comparing->filter, hash))
+		return 0;
+	comparing->missing++;
+	fwrite(text, 1, size, stdout);
+	putchar('\n');
+	return 0;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct filters_there there = {0};
+	struct comparing comparing = {0};
+	struct xb_filter *filter = NULL;
+	int option, error;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1)
+		if (!filters_there(cli, &there, option))
+			return EXIT_USAGE;
+	if (argc - optind != 2)
+		return cli_usage(cli, "missing takes a digest and a file");
+	if (filters_open(argv[optind], XB_FILTER_ASK, there.funnel, &filter))
+		return cli_fail();
+	filters_settle(filter, &there);
+	comparing.filter = filter;
+	error = elements_read(argv[optind + 1], filter->info.form, there.list_format, compare,
+			      &comparing);
+	if (!error && !cli->quiet)
+		fprintf(stderr,
+			"%llu of %llu are missing there; of each thousand that are, about "
+			"%s more are not told\n",
+			comparing.missing, comparing.asked,
+			XB_NUMBER(1000 * xb_filter_expected_rate(filter)));
+	free(comparing.element);
+	xb_filter_free(filter);
+	return error ? cli_fail() : cli_done(EXIT_DONE);
+}
+
+const struct verb verb_missing = {
+	.name = "missing",
+	.summary = "print what a list has, and the maker of a digest surely lacks",
+	.operands = {{"DIGEST", .offers = OFFER_FILES}, {"FILE", .offers = OFFER_FILES}},
+	.options = options,
+	.run = run,
+	.examples = {"missing theirs.digest ours.netset >for-them.txt",
+		     "missing names.digest names.txt"},
+};
