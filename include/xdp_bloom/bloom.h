@@ -54,10 +54,17 @@ struct xb_filter_key {
 	uint64_t a, b;
 };
 
+/* How texts are written; the filter only keeps it for its reader. */
+enum xb_filter_form {
+	XB_FORM_LINES,	 /* as they came */
+	XB_FORM_ENTRIES, /* addresses, prefixes and domains in their canonical form */
+};
+
 /* What a filter is to be. All zero is a standard one with a random key. */
 struct xb_filter_options {
 	enum xb_filter_kind kind;
 	enum xb_funnel funnel;
+	enum xb_filter_form form;
 	bool counting;	 /* with a counter of 4 bits behind each bit; of standard filters alone */
 	uint64_t bits;	 /* m; 0: from expected insertions and rate */
 	uint32_t hashes; /* k, 1 to 255, together with m; a blocked one has 8 or 16 */
@@ -124,8 +131,12 @@ double xb_filter_expected_rate(const struct xb_filter *filter);
  * fuller than intended. If all bits are set: UINT64_MAX. */
 uint64_t xb_filter_approximate_count(const struct xb_filter *filter);
 
-/* Whether both can be combined: the same kind, sizes, key, funnel, and both or none counting. */
+/* Whether both can be combined: the same kind, sizes, key and elements, and both or none counting.
+ */
 bool xb_filter_is_compatible(const struct xb_filter *one, const struct xb_filter *other);
+
+/* What keeps them apart, as a clause of a sentence ("they have different keys"); NULL: nothing. */
+const char *xb_filter_difference(const struct xb_filter *one, const struct xb_filter *other);
 
 /* Puts all in that is in the other one, which has to be compatible; an input error says what
  * differs. Counters are added; a sum of 15 or more stays 15. */
@@ -138,6 +149,7 @@ int xb_filter_copy(const struct xb_filter *filter, struct xb_filter **copy);
 struct xb_filter_info {
 	enum xb_filter_kind kind;
 	enum xb_funnel funnel;
+	enum xb_filter_form form; /* lines in Guava's format, which does not say it */
 	bool counting;
 	uint64_t bits;	     /* m */
 	uint32_t hashes;     /* k */

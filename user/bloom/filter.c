@@ -141,6 +141,7 @@ int xb_filter_create(uint64_t expected, double rate, const struct xb_filter_opti
 	struct xb_filter_info info = {
 		.kind = options->kind,
 		.funnel = options->funnel,
+		.form = options->form,
 		.counting = options->counting,
 		.expected = expected ? expected : 1,
 	};
@@ -240,7 +241,11 @@ static void count_down(struct xb_filter *filter, uint64_t position)
 
 int xb_filter_del(struct xb_filter *filter, const void *element, size_t size)
 {
-	struct xb_filter_hash hash = xb_filter_hash_of(&filter->info, element, size);
+	return xb_filter_del_hash(filter, xb_filter_hash_of(&filter->info, element, size));
+}
+
+int xb_filter_del_hash(struct xb_filter *filter, struct xb_filter_hash hash)
+{
 	uint64_t positions[XB_FILTER_HASHES_MAX];
 
 	if (!filter->counters)
@@ -269,7 +274,6 @@ static bool same_key(const struct xb_filter_info *one, const struct xb_filter_in
 	return one->key.a == other->key.a && one->key.b == other->key.b;
 }
 
-/* What keeps the two apart, for a message; NULL: nothing. */
 static const char *difference(const struct xb_filter_info *one, const struct xb_filter_info *other)
 {
 	return one->kind != other->kind		  ? "they are of different kinds"
@@ -278,7 +282,13 @@ static const char *difference(const struct xb_filter_info *one, const struct xb_
 	       : one->counting != other->counting ? "only one of them counts"
 	       : !same_key(one, other)		  ? "they have different keys"
 	       : one->funnel != other->funnel	  ? "their elements are of different types"
+	       : one->form != other->form	  ? "one has lines and the other has entries"
 						  : NULL;
+}
+
+const char *xb_filter_difference(const struct xb_filter *one, const struct xb_filter *other)
+{
+	return difference(&one->info, &other->info);
 }
 
 bool xb_filter_is_compatible(const struct xb_filter *one, const struct xb_filter *other)

@@ -66,6 +66,7 @@ struct xb_filter_hash xb_filter_hash_of(const struct xb_filter_info *info, const
 void xb_filter_prefetch(const struct xb_filter *filter, struct xb_filter_hash hash);
 
 int xb_filter_put_hash(struct xb_filter *filter, struct xb_filter_hash hash);
+int xb_filter_del_hash(struct xb_filter *filter, struct xb_filter_hash hash);
 bool xb_filter_has_hash(const struct xb_filter *filter, struct xb_filter_hash hash);
 
 /* Position number i of an element, 0 to m - 1. */

@@ -22,7 +22,7 @@ struct xb_filter_header {
 	uint32_t funnel;     /* enum xb_funnel */
 	uint32_t counting;   /* 0 or 1 */
 	uint32_t hashes;
-	uint32_t reserved; /* 0 */
+	uint32_t form; /* enum xb_filter_form */
 	uint64_t bits;
 	uint64_t expected;
 	uint64_t insertions;

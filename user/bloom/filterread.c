@@ -41,7 +41,8 @@ static bool is_sound(const struct xb_filter_header *header)
 		if (header->zero[i])
 			return false;
 	return header->kind <= XB_FILTER_BLOCKED && header->funnel <= XB_FUNNEL_BYTES &&
-	       header->counting <= 1 && !header->reserved && header->rate >= 0 && header->rate < 1;
+	       header->counting <= 1 && header->form <= XB_FORM_ENTRIES && header->rate >= 0 &&
+	       header->rate < 1;
 }
 
 static int take_header(const char *name, const struct xb_filter_header *header,
@@ -55,6 +56,7 @@ static int take_header(const char *name, const struct xb_filter_header *header,
 	*info = (struct xb_filter_info){
 		.kind = (enum xb_filter_kind)header->kind,
 		.funnel = (enum xb_funnel)header->funnel,
+		.form = (enum xb_filter_form)header->form,
 		.counting = header->counting,
 		.bits = header->bits,
 		.hashes = header->hashes,

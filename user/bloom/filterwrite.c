@@ -35,6 +35,7 @@ static struct xb_filter_header header_of(const struct xb_filter *filter)
 		.version = XB_FILTER_VERSION,
 		.kind = info->kind,
 		.funnel = info->funnel,
+		.form = info->form,
 		.counting = info->counting,
 		.hashes = info->hashes,
 		.bits = info->bits,

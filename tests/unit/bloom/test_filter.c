@@ -207,7 +207,8 @@ static void what_cannot_be_combined(void **state)
 		make(1000, 0.01, XB_FILTER_STANDARD, 2), make(1001, 0.01, XB_FILTER_STANDARD, 1),
 		make(1000, 0.01, XB_FILTER_GUAVA_64, 1),
 		make_as(1000, 0.01, (struct xb_filter_options){.counting = true}, 1),
-		make_as(1000, 0.01, (struct xb_filter_options){.funnel = XB_FUNNEL_LONG}, 1)};
+		make_as(1000, 0.01, (struct xb_filter_options){.funnel = XB_FUNNEL_LONG}, 1),
+		make_as(1000, 0.01, (struct xb_filter_options){.form = XB_FORM_ENTRIES}, 1)};
 
 	(void)state;
 	fill(one, 0, 10);

@@ -196,7 +196,7 @@ static void a_header_of_nonsense(void **state)
 	size_t size = written(filter, bytes);
 
 	(void)state;
-	for (int i = 0; i < 11; i++) {
+	for (int i = 0; i < 12; i++) {
 		struct xb_filter_header header;
 		uint8_t changed[8192];
 
@@ -209,6 +209,7 @@ static void a_header_of_nonsense(void **state)
 		header.bits = i == 7 ? 0 : i == 8 ? UINT64_MAX : header.bits;
 		header.rate = i == 9 ? (double)NAN : header.rate;
 		header.zero[4] = i == 10;
+		header.form = i == 11 ? 2 : header.form;
 		header.header_sum = xb_filter_header_sum(&header);
 		memcpy(changed, &header, sizeof(header));
 		assert_int_equal(read_bytes(changed, size, &got), -EINVAL);
