@@ -139,6 +139,12 @@ $(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(OUT)/bloomd.a $(SUPPORT) $(L
 	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomd.a $(LIBRARY) \
 		$(AGENT_LIBS) $(XB_LIBS) -lcmocka
 
+$(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(OUT)/bloomset.a $(SUPPORT) $(LIBRARY) | $(SKELS)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomset.a $(LIBRARY) \
+		$(XB_LIBS) -lcmocka
+
 $(OUT)/tests/unit/fetch/%: tests/unit/fetch/%.c $(OUT)/bloomd-fetch.a
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
@@ -153,6 +159,9 @@ $(OUT)/tests/%.so: tests/%.c Makefile
 
 # Of these a test takes all but main(), which is its own or libFuzzer's.
 $(OUT)/bloomctl.a: $(CLI) $(VERBS)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/bloomset.a: $(filter-out %/main.o,$(SET)) $(VERBS)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(OUT)/bloomd.a: $(AGENT)

@@ -4,18 +4,7 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-bloomset=$XB_TEST_DIR/bin/bloomset
-
-# set_exits CODE ARGUMENT...: as exits, of bloomset.
-set_exits()
-{
-	local wanted=$1 code=0
-
-	shift
-	"$bloomset" "$@" >"$T/out" 2>"$T/err" || code=$?
-	[[ $code -eq $wanted ]] ||
-		fail "bloomset $*: exit code $code, not $wanted: $(head -c 300 "$T/err")"
-}
+. "$(dirname "$0")/bloomset.sh"
 
 # offered COMMAND...: a line each of the command, ":", and the options that completion offers for it.
 offered()
@@ -63,11 +52,19 @@ t_typed_wrong()
 	complains "^bloomset: unknown command 'distnict' \(did you mean 'distinct'\?\)"
 	set_exits 2 distinct
 	complains 'usage: bloomset distinct FILE'
-	set_exits 2 distinct --line=5 "$T/none"
+	set_exits 2 distinct --lines=5 "$T/none"
 	one_line
-	set_exits 3 -j distinct --lines "$T/none"
+	set_exits 2 -j distinct --lines "$T/none"
 	cp "$T/err" "$T/out"
-	json 'd["error"]["class"] == "system"'
+	json 'd["error"]["class"] == "input"'
+	set_exits 2 union --lines - "$T/a" -
+	complains 'standard input can be read only once'
+	set_exits 2 common --min 3 a b
+	complains 'more than there are files'
+	set_exits 2 union --memory 1M a
+	complains 'takes a size from 16.0 MiB'
+	set_exits 2 union --lines --format plain a
+	complains 'they have no format'
 	set_exits 0 --version
 }
 
@@ -79,6 +76,9 @@ t_distinct()
 	[[ $(cat "$T/out") == 3 ]]
 	set_exits 0 distinct --lines "$T/a" - <"$T/b"
 	[[ $(cat "$T/out") == 5 ]]
+	set_exits 0 distinct -j "$T/a"
+	json 'd["count"] == 2'
+	set_exits 0 distinct "$T/a"
 	"$bloomset" distinct "$T/a" >/dev/full 2>"$T/err" && fail "a full disk is no error"
 	complains 'cannot write'
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomset: Bloom filters as a tool, and set operations on long lists. */
 #include <getopt.h>
+#include <malloc.h>
+#include <sys/stat.h>
 
 #include "base/program.h"
 #include "bloomset/advice.h"
@@ -12,6 +14,10 @@
 #include "cli/inherited.h"
 #include "cli/sinks.h"
 #include "cli/suggest.h"
+
+/* Larger blocks go back to the system when they are freed, so that what is in use is what was asked
+ * for. */
+#define MMAP_THRESHOLD (64 << 10)
 
 #define VERB_ADDRESS(name) &verb_##name,
 static const struct verb *const verbs[] = {VERBS(VERB_ADDRESS) NULL};
@@ -34,9 +40,13 @@ int main(int argc, char **argv)
 {
 	struct cli cli = {.program = &program};
 	char hint[SUGGEST_BYTES];
+	mode_t mask;
 	int code;
 
+	mask = umask(0);
 	inherited_settle();
+	umask(mask); /* of whoever calls: results are that one's files */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	xb_program_set("bloomset", advice_words);
 	code = globals_parse(&cli, argc, argv);
 	if (code >= 0)

@@ -6,6 +6,10 @@
 #include "cli/verb.h"
 
 #define VERBS(X)                                                                                   \
+	X(common)                                                                                  \
+	X(once)                                                                                    \
+	X(diff)                                                                                    \
+	X(union)                                                                                   \
 	X(distinct)                                                                                \
 	X(build)                                                                                   \
 	X(test)                                                                                    \

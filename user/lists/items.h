@@ -42,7 +42,10 @@ struct xb_listfile {
 	char first_host_bits[XB_ENTRY_TEXT];
 	struct xb_unknown_line *first_unknown; /* of all that were left out, by number */
 	size_t unknown, unknown_room;
-	const char *format; /* name of the format it was read as */
+	const char *format;  /* name of the format it was read as */
+	uint64_t text_bytes; /* read, unpacked */
+	uint64_t handed;     /* items that were given away in parts: then the first
+				XB_UNKNOWN_KEPT of the unknown lines are kept */
 };
 
 /* "" if there is none; owned by the file. */

@@ -103,6 +103,10 @@ int xb_line_unknown(struct xb_listfile *file, uint64_t line, const char *format,
 	va_list arguments;
 	int error;
 
+	if (file->handed && file->unknown >= XB_UNKNOWN_KEPT) {
+		file->unknown++;
+		return 0;
+	}
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);

@@ -30,6 +30,7 @@ struct source {
 	char cut;      /* then the byte behind the part that came, in whose place is a NUL */
 	struct xb_unpack *unpack;
 	uint64_t done, total;
+	uint64_t until, text; /* unpacked bytes: that count, that came */
 };
 
 static int open_source(int fd, const char *path, const struct xb_listfile_terms *terms,
@@ -56,6 +57,7 @@ static int open_source(int fd, const char *path, const struct xb_listfile_terms 
 		return xb_system_error(errno, "%s", source->name);
 	if (S_ISDIR(about.st_mode))
 		return xb_input_error("%s: this is a directory, not a list", source->name);
+	source->until = terms->until ?: UINT64_MAX;
 	source->total = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
 	source->unpack = xb_unpack_open(source->fd, source->name, terms->most);
 	return source->unpack ? 0 : -EIO;
@@ -81,6 +83,9 @@ static int refill(struct source *source)
 			     BUFFER_BYTES - source->end);
 	if (got < 0)
 		return (int)got;
+	if ((uint64_t)got > source->until - source->text)
+		got = (ssize_t)(source->until - source->text);
+	source->text += (uint64_t)got;
 	source->ended = !got;
 	source->end += (size_t)got;
 	memset(source->buffer + source->end, 0, 1 + XB_LIST_SLACK);
@@ -240,7 +245,54 @@ static int read_document(struct source *source, struct xb_reading *reading, cons
 	return error;
 }
 
-static int read_lines(struct source *source, struct xb_reading *reading, struct ending *ending)
+#define PART_ITEMS 16384
+
+/* Gives the items away; the texts of unknown lines stay. */
+static int hand_over(const struct xb_listfile_terms *terms, struct xb_listfile *file)
+{
+	size_t kept = file->unknown < XB_UNKNOWN_KEPT ? file->unknown : XB_UNKNOWN_KEPT;
+	struct xb_arena names = {0};
+	int error = terms->take(terms->to, file);
+
+	for (size_t i = 0; !error && i < kept; i++) {
+		struct xb_unknown_line *unknown = &file->first_unknown[i];
+
+		unknown->text = xb_arena_copy(&names, unknown->text, strlen(unknown->text) + 1);
+		error = unknown->text ? 0 : -EIO;
+	}
+	xb_arena_free(&file->names);
+	file->names = names;
+	file->handed += file->count;
+	file->count = 0;
+	file->comment_bytes = 0;
+	return error;
+}
+
+static int check_held(const struct xb_listfile_terms *terms, const struct xb_reading *reading)
+{
+	uint64_t held = reading->file->count * sizeof(*reading->file->items) + reading->text_bytes;
+
+	if (!terms->most_held || held <= terms->most_held)
+		return 0;
+	return xb_input_error("in the format %s, lines mean something only together: they would "
+			      "take more than %llu MiB of memory",
+			      xb_listformat_name(reading),
+			      (unsigned long long)(terms->most_held >> 20));
+}
+
+/* After a line, and after the last one. */
+static int hand_part(const struct xb_listfile_terms *terms, struct xb_reading *reading)
+{
+	const struct xb_list_format *format = reading->format;
+
+	if (!terms->take || reading->file->count % PART_ITEMS || !reading->file->count)
+		return 0;
+	return format->finish || format->document ? check_held(terms, reading)
+						  : hand_over(terms, reading->file);
+}
+
+static int read_lines(struct source *source, struct xb_reading *reading, struct ending *ending,
+		      const struct xb_listfile_terms *terms)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -252,12 +304,16 @@ static int read_lines(struct source *source, struct xb_reading *reading, struct 
 			look_at_end(ending, line, size);
 		if (!xb_listformat_is_document(reading))
 			got = xb_listformat_take(reading, line, size);
+		if (got >= 0)
+			got = hand_part(terms, reading);
 		if (got < 0)
 			return xb_error_prefix(got, "%s:%llu", source->name,
 					       (unsigned long long)reading->file->lines);
 		if (!xb_listformat_is_document(reading))
 			continue;
 		got = read_document(source, reading, line, size);
+		if (!got)
+			got = check_held(terms, reading);
 		if (got < 0)
 			return got;
 		if (ending->line)
@@ -311,7 +367,8 @@ static int too_many_unknown(const struct source *source, const struct xb_reading
 			      file->first_unknown[0].text);
 }
 
-static int finish(const struct source *source, struct xb_reading *reading)
+static int finish(const struct source *source, struct xb_reading *reading,
+		  const struct xb_listfile_terms *terms)
 {
 	struct xb_listfile *file = reading->file;
 	int error = xb_listformat_finish(reading);
@@ -323,9 +380,11 @@ static int finish(const struct source *source, struct xb_reading *reading)
 		return xb_error_prefix(error, "%s", source->name);
 	if (reading->choice->bounded && file->unknown > reading->choice->most_wrong)
 		return too_many_unknown(source, reading);
-	if (!file->count)
+	if (!file->count && !file->handed)
 		return no_entries(source, reading);
 	file->format = xb_listformat_name(reading);
+	if (terms->take)
+		return file->count ? hand_over(terms, file) : 0;
 	drop_repeats(file);
 	return 0;
 }
@@ -351,18 +410,19 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 	if (error)
 		return error;
 	error = open_source(fd, path, terms, &source);
-	if (!error)
+	if (!error && !terms->take)
 		reserve(&source, file);
 	if (!error)
-		error = read_lines(&source, &reading, &ending);
+		error = read_lines(&source, &reading, &ending, terms);
 	file->bytes = source.done;
+	file->text_bytes = source.text;
 	if (!error)
 		error = check_end(&source, &ending);
 	if (!error && terms->zone && strcmp(xb_listformat_name(&reading) ?: "rpz", "rpz") != 0)
 		error = xb_input_error("%s: only the format rpz has a zone, not %s", source.name,
 				       xb_listformat_name(&reading));
 	if (!error)
-		error = finish(&source, &reading);
+		error = finish(&source, &reading, terms);
 	close_source(&source);
 	xb_listformat_end(&reading);
 	if (error)

@@ -31,6 +31,14 @@ struct xb_listfile_terms {
 	uint64_t most;	 /* bytes that may come out of a packed file; 0: XB_UNPACK_MOST */
 	const char *end; /* the last line that is not blank must be this one, apart from blanks
 			    around it: if the file was cut off in transfer, it is another */
+	/* Takes the items in parts, in the order of the file if its lines mean something each by
+	 * itself, as they are read; repeats are among them. The file has none afterwards. Returns
+	 * 0, or what ends the reading. NULL: the file keeps them. */
+	int (*take)(void *to, const struct xb_listfile *file);
+	void *to;
+	uint64_t most_held; /* with take: bytes of items and text to hold, if the file means
+			       something only as a whole; 0: any */
+	uint64_t until;	    /* unpacked bytes that count: those behind came later; 0: all */
 };
 
 /* Does the same with further terms. fd: a descriptor to read instead of the path, which stays open;

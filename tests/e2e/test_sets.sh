@@ -1,0 +1,260 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The set operations of bloomset: their results beside those of sort, comm and uniq, and of a simple search;
+# their memory, and what comes in between.
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/bloomset.sh"
+
+export LC_ALL=C
+seed=${XB_TEST_SEED:-$RANDOM}
+echo "seed $seed"
+
+# lines KIND COUNT SPACE SEED: so many lines, as if drawn from a space of so many.
+lines() { python3 "$(dirname "$0")/setlines.py" "$@"; }
+
+three()
+{
+	lines "$1" "$2" "$3" "$seed" >"$T/a"
+	lines "$1" "$2" "$3" $((seed + 1)) >"$T/b"
+	lines "$1" $(($2 / 4)) "$3" $((seed + 2)) >"$T/c"
+	sort -u "$T/a" >"$T/sa"
+	sort -u "$T/b" >"$T/sb"
+	sort -u "$T/c" >"$T/sc"
+}
+
+# same WANTED ARGUMENT...: bloomset prints the lines of the file, in any order.
+same()
+{
+	local wanted=$1
+
+	shift
+	set_exits 0 "$@"
+	[[ ! -s $T/err ]] || fail "bloomset $*: $(cat "$T/err")"
+	sort "$T/out" | cmp - "$wanted" || fail "bloomset $*: $(sort "$T/out" | diff - "$wanted" | head -3)"
+}
+
+# check OPTION...: all verbs on the three files.
+check()
+{
+	local -a all=("$T/a" "$T/b" "$T/c")
+
+	comm -12 "$T/sa" "$T/sb" >"$T/wanted"
+	same "$T/wanted" common --lines "$@" "$T/a" "$T/b"
+	comm -12 "$T/wanted" "$T/sc" >"$T/wanted3"
+	same "$T/wanted3" common --lines "$@" "${all[@]}"
+	sort "$T/sa" "$T/sb" "$T/sc" | uniq -d >"$T/wanted"
+	same "$T/wanted" common --lines --min 2 "$@" "${all[@]}"
+	sort "${all[@]}" | uniq -u >"$T/wanted"
+	same "$T/wanted" once --lines "$@" "${all[@]}"
+	comm -23 "$T/sa" "$T/sb" >"$T/wanted"
+	same "$T/wanted" diff --lines "$@" "$T/a" "$T/b"
+	comm -23 "$T/wanted" "$T/sc" >"$T/wanted3"
+	same "$T/wanted3" diff --lines "$@" "${all[@]}"
+	sort -u "${all[@]}" >"$T/wanted"
+	same "$T/wanted" union --lines "$@" "${all[@]}"
+	same "$T/wanted" union --lines "$@" - "$T/b" "$T/c" <"$T/a"
+	set_exits 0 distinct --lines "$@" "${all[@]}"
+	[[ $(cat "$T/out") -eq $(wc -l <"$T/wanted") ]]
+	set_exits 0 distinct --approximate --lines "$@" "${all[@]}"
+	awk -v wanted="$(wc -l <"$T/wanted")" '$1 < wanted * 0.97 - 3 || $1 > wanted * 1.03 + 3 {exit 1}' "$T/out" ||
+		fail "about $(cat "$T/out"), not $(wc -l <"$T/wanted")"
+}
+
+t_as_sort()
+{
+	local kind
+
+	for kind in address integer text odd; do
+		three $kind 20000 15000
+		check
+		check --memory 16M
+	done
+}
+
+# More than memory: what is common is sifted by filters, and the rest parted on disk.
+t_as_sort_on_disk()
+{
+	three text 300000 400000
+	check --memory 16M
+	set_exits 0 -v union --lines --memory 16M "$T/a" "$T/b" -o "$T/out"
+	complains 'wrote [0-9.]+ MiB to'
+}
+
+t_in_order()
+{
+	three address 20000 15000
+	for memory in 16M 2G; do
+		set_exits 0 union --memory $memory "$T/a" "$T/b"
+		sort -u -t. -k1,1n -k2,2n -k3,3n -k4,4n "$T/a" "$T/b" | cmp - "$T/out"
+	done
+}
+
+t_entries()
+{
+	python3 "$(dirname "$0")/setoracle.py" "$bloomset" "$T" "$seed"
+}
+
+t_entries_are_canonical()
+{
+	printf '%s\n' 192.0.2.1 192.0.2.0/24 198.51.100.7/32 2001:db8::1 >"$T/a"
+	printf '%s\n' ::ffff:192.0.2.1 192.0.2.9 198.51.100.7 2001:DB8:0::1/128 >"$T/b"
+	printf '%s\n' 192.0.2.1 198.51.100.7 2001:db8::1 >"$T/wanted"
+	same "$T/wanted" common "$T/a" "$T/b"
+	echo 192.0.2.9 >"$T/wanted"
+	same "$T/wanted" diff "$T/b" "$T/a"
+	gzip -k "$T/b"
+	printf '%s\n' 192.0.2.1 198.51.100.7 2001:db8::1 >"$T/wanted"
+	same "$T/wanted" common "$T/a" "$T/b.gz"
+	: >"$T/empty"
+	same "$T/empty" common "$T/a" "$T/empty"
+	set_exits 2 union "$T/a" --format hosts
+	one_line
+	printf 'example.com\n\x00\n' >"$T/binary"
+	set_exits 2 union "$T/binary" -o "$T/result"
+	complains 'binary data'
+	[[ ! -e $T/result ]]
+}
+
+# uses SIZE ARGUMENT...: what the most is that bloomset has in memory, which must be at most 16 MiB more.
+uses()
+{
+	local size=$1
+
+	shift
+	python3 - "$size" "$bloomset" "$@" --memory "${size}M" >"$T/used" <<-'END' || fail "$* --memory ${size}M: $(cat "$T/used")"
+	import resource, subprocess, sys
+	subprocess.run(sys.argv[2:], check=True, stdout=subprocess.DEVNULL)
+	most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+	print(most >> 10, "MiB")
+	sys.exit(most > (int(sys.argv[1]) + 16) << 10)
+	END
+}
+
+t_memory()
+{
+	local verb
+
+	three text 300000 400000
+	for verb in common once diff union distinct; do
+		uses 16 $verb --lines "$T/a" "$T/b"
+		uses 48 $verb --lines "$T/a" "$T/b"
+	done
+	mkfifo "$T/pipe"
+	cat "$T/a" >"$T/pipe" &
+	uses 16 union --lines "$T/pipe" "$T/b"
+	three address 900000 2000000
+	for verb in common once diff union; do
+		uses 16 $verb --lines "$T/a" "$T/b"
+		uses 48 $verb "$T/a" "$T/b"
+	done
+	uses 16 common --min 2 "$T/a" "$T/b" "$T/c"
+}
+
+t_full_disk()
+{
+	three text 300000 400000
+	mkdir "$T/disk"
+	mount -t tmpfs -o size=1m tmpfs "$T/disk"
+	TMPDIR=$T/disk set_exits 3 union --lines --memory 16M - "$T/b" <"$T/a"
+	complains 'cannot write to .*/disk \(TMPDIR\): No space left'
+	echo before >"$T/disk/result"
+	set_exits 3 union --lines "$T/a" "$T/b" -o "$T/disk/result"
+	one_line
+	[[ $(cat "$T/disk/result") == before && $(ls -A "$T/disk") == result ]]
+	"$bloomset" union --lines "$T/a" >/dev/full 2>"$T/err" && fail "a full disk is no error"
+	one_line
+}
+
+t_output()
+{
+	printf '%s\n' 192.0.2.2 192.0.2.1 >"$T/a"
+	(umask 022 && "$bloomset" union "$T/a" -o "$T/result")
+	[[ $(stat -c %a "$T/result") == 644 && $(wc -l <"$T/result") -eq 2 ]]
+	ln -s result "$T/link"
+	set_exits 0 union "$T/a" "$T/result" --output "$T/link"
+	[[ -L $T/link && $(wc -l <"$T/result") -eq 2 ]] || fail "the link is gone"
+	(cd "$T" && "$bloomset" once a result -o here)
+	[[ -e $T/here && ! -s $T/here ]]
+	set_exits 0 union "$T/a" -o /dev/null
+	set_exits 3 union "$T/a" -o "$T/none/x"
+	one_line
+}
+
+t_closed_pipe()
+{
+	local -a codes
+
+	three text 100000 400000
+	set +e
+	"$bloomset" union --lines --memory 16M "$T/a" "$T/b" 2>"$T/err" | head -1 >/dev/null
+	codes=("${PIPESTATUS[@]}")
+	set -e
+	[[ ${codes[0]} -eq 141 && ! -s $T/err ]] || fail "${codes[0]}: $(cat "$T/err")"
+}
+
+# A line of a megabyte, and one that is too long.
+t_long_lines()
+{
+	{
+		head -c 1048576 /dev/zero | tr '\0' x
+		printf '\nshort\n'
+		head -c 1048576 /dev/zero
+		printf '\nlast'
+	} >"$T/a"
+	sort -u "$T/a" >"$T/wanted"
+	same "$T/wanted" union --lines --memory 16M "$T/a"
+	same "$T/wanted" common --lines --memory 16M "$T/a" - <"$T/a"
+	{
+		echo first
+		head -c 5000000 /dev/zero
+	} >"$T/b"
+	set_exits 2 union --lines --memory 16M "$T/b" -o "$T/result"
+	one_line
+	complains "b:2: this line is longer than 2048 KiB"
+	[[ ! -e $T/result ]]
+}
+
+# diff reads its first file twice, and the other in between.
+t_changes_meanwhile()
+{
+	local change code pid
+
+	printf '%s\n' one two three >"$T/first"
+	mkfifo "$T/second"
+	for change in 'echo four >>' 'sed -i s/one/six/'; do
+		cp "$T/first" "$T/a"
+		"$bloomset" diff --lines "$T/a" "$T/second" -o "$T/result" 2>"$T/err" &
+		pid=$!
+		exec 9>"$T/second" # waits until it is opened
+		eval "$change $T/a"
+		echo two >&9
+		exec 9>&-
+		code=0
+		wait "$pid" || code=$?
+		if [[ $change == echo* ]]; then
+			[[ $code -eq 0 && $(sort "$T/result" | tr '\n' ' ') == 'one three ' ]]
+		else
+			[[ $code -eq 2 && $(wc -l <"$T/result") -eq 2 ]]
+			complains 'changed while it was read'
+		fi
+	done
+}
+
+# What the plan says, and what is done.
+t_plan()
+{
+	three text 300000 400000
+	set_exits 0 -j union --lines --plan --memory 16M "$T/a" "$T/b"
+	json '550000 < d["lines"] < 650000 and d["passes"] == 4 and d["read_bytes"] == 2 * d["bytes"]'
+	json 'd["least_written_bytes"] < d["most_written_bytes"] < 2 * d["bytes"]'
+	json '0 < d["least_seconds"] <= d["most_seconds"]'
+	set_exits 0 -j common --lines --plan --memory 16M "$T/a" "$T/b"
+	json 'd["passes"] == 3'
+	set_exits 0 common --lines --plan "$T/a" "$T/b"
+	says '^writes +0 B to'
+	set_exits 0 once --lines --plan "$T/a" - < <(cat "$T/b")
+	says 'and more'
+}
+
+run_tests

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomset/approximate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bloomset/sieve.h"
+
+#define BYTES_USUAL ((uint64_t)64 << 20) /* if nobody knows how much will come */
+#define LINE_BYTES  8			 /* of a number, at least */
+
+static int take(void *to, const struct batch *batch)
+{
+	struct sieve *sieve = to;
+
+	for (size_t i = 0; i < batch->records_count; i++)
+		sieve_prefetch(sieve, batch->records[i].hash);
+	for (size_t i = 0; i < batch->records_count; i++)
+		sieve_add(sieve, batch->records[i].hash);
+	return 0;
+}
+
+/* One bit for each key: with several of them the filter would be full earlier. */
+static int fill(const struct plan *plan, struct input *inputs, struct input_terms terms,
+		struct sieve *sieve)
+{
+	uint64_t keys = plan->text_lines + plan->number_lines;
+	uint64_t bytes = plan->unknown ? BYTES_USUAL : sieve_bytes(keys);
+	int error;
+
+	bytes = bytes < plan->memory ? bytes : plan->memory;
+	error = sieve_open(sieve, plan->unknown ? bytes / 2 : keys, bytes);
+	sieve->probes = SIEVE_WORDS;
+	terms.numbers = NUMBERS_NONE;
+	for (uint32_t i = 0; !error && i < plan->rule.files; i++)
+		error = input_read(&inputs[i], &terms, take, sieve);
+	return error;
+}
+
+int approximate_print(const struct cli *cli, const struct plan *plan, struct input *inputs,
+		      const struct input_terms *terms)
+{
+	struct sieve sieve = {0};
+	int error = fill(plan, inputs, *terms, &sieve);
+	double count = error ? 0 : sieve_count(&sieve);
+
+	sieve_close(&sieve);
+	if (error)
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:I,s:b}", "count", (json_int_t)(count + 0.5),
+					       "approximate", 1));
+	printf("%.0f\n", count);
+	return cli_done(EXIT_DONE);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomset/entries.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "bloomset/texthash.h"
+#include "lists/reader.h"
+
+#define TEXT_BYTES (BATCH_RECORDS * 64)
+
+struct reading {
+	struct input *input;
+	const struct input_terms *terms;
+	batch_taker *take;
+	void *to;
+	struct input_result *result;
+	struct batch batch;
+	char texts[TEXT_BYTES]; /* of the batch */
+	size_t used;
+};
+
+static int flush(struct reading *reading)
+{
+	struct batch *batch = &reading->batch;
+	int stop = 0;
+
+	if (batch->records_count || batch->numbers_count)
+		stop = reading->take(reading->to, batch);
+	batch->records_count = batch->numbers_count = reading->used = 0;
+	return stop;
+}
+
+static int take_number(struct reading *reading, uint32_t number)
+{
+	struct batch *batch = &reading->batch;
+
+	batch->numbers[batch->numbers_count++] = number;
+	reading->result->sum += (number + 1ULL) * 0x9e3779b97f4a7c15ULL;
+	return batch->numbers_count == BATCH_NUMBERS ? flush(reading) : 0;
+}
+
+static int take_text(struct reading *reading, const struct xb_entry *entry)
+{
+	struct batch *batch = &reading->batch;
+	char *text = reading->texts + reading->used;
+	struct record record = {.text = text};
+
+	record.size = strlen(xb_entry_format(entry, text));
+	record.hash = texthash(&reading->terms->key, text, record.size);
+	reading->result->sum += record.hash;
+	reading->used += record.size;
+	batch->records[batch->records_count++] = record;
+	return batch->records_count == BATCH_RECORDS || TEXT_BYTES - reading->used < XB_ENTRY_TEXT
+		       ? flush(reading)
+		       : 0;
+}
+
+static int take_items(void *to, const struct xb_listfile *file)
+{
+	struct reading *reading = to;
+	int stop = 0;
+
+	for (size_t i = 0; !stop && i < file->count; i++) {
+		const struct xb_entry *entry = &file->items[i].entry;
+
+		if (xb_entry_is_allow(entry)) {
+			reading->input->allowed += !reading->input->readings;
+			continue;
+		}
+		if (entry->kind == XB_HOST4 && entry->length == 32 &&
+		    reading->terms->numbers == NUMBERS_ADDRESSES)
+			stop = take_number(reading, xb_entry_ipv4(entry));
+		else
+			stop = take_text(reading, entry);
+	}
+	return stop ?: flush(reading);
+}
+
+/* Once, of what is not in the result. */
+static void tell(const struct input *input, const struct xb_listfile *file)
+{
+	if (input->readings)
+		return;
+	if (file->host_bits)
+		xb_notice("%s: %" PRIu64 " prefixes have host bits set and are taken as their "
+			  "networks (first: %s, line %" PRIu64 ")",
+			  input->name, file->host_bits, file->first_host_bits,
+			  file->first_host_bits_line);
+	if (file->unknown)
+		xb_notice("%s: %zu lines were not understood and left out (first: %" PRIu64 ": %s)",
+			  input->name, file->unknown, file->first_unknown[0].line,
+			  file->first_unknown[0].text);
+	if (input->allowed)
+		xb_notice("%s: %" PRIu64 " entries are exceptions, to be allowed, and left out",
+			  input->name, input->allowed);
+}
+
+int entries_read(struct input *input, int fd, uint64_t until, const struct input_terms *terms,
+		 batch_taker *take, void *to, struct input_result *result)
+{
+	struct reading *reading = calloc(1, sizeof(*reading));
+	struct xb_listfile_terms list = {
+		.name = input->name,
+		.format = terms->format,
+		.choice = terms->choice,
+		.most = UINT64_MAX >> 1,
+		.take = take_items,
+		.to = reading,
+		.most_held = terms->most,
+		.until = until,
+	};
+	struct xb_listfile file;
+	int stop;
+
+	if (!reading)
+		return xb_out_of_memory();
+	reading->input = input;
+	reading->terms = terms;
+	reading->take = take;
+	reading->to = to;
+	reading->result = result;
+	stop = xb_listfile_read_as(fd, input->path, &list, &file);
+	if (stop == -ENODATA) { /* an empty set */
+		xb_error_clear();
+		stop = 0;
+	}
+	result->bytes = file.text_bytes;
+	if (!stop)
+		tell(input, &file);
+	if (!stop)
+		xb_listfile_free(&file);
+	free(reading);
+	return stop;
+}

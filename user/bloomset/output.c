@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomset/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define BUFFER_BYTES (1U << 18)
+
+static bool is_other(const char *path)
+{
+	struct stat about;
+
+	return !stat(path, &about) && !S_ISREG(about.st_mode);
+}
+
+/* ".NAME.PID" beside the file. */
+static void name_aside(const struct output *output, char name[PATH_MAX])
+{
+	const char *slash = strrchr(output->whole, '/');
+
+	snprintf(name, PATH_MAX, "%.*s.%s.%d", (int)(slash + 1 - output->whole), output->whole,
+		 slash + 1, (int)getpid());
+}
+
+/* Without a name where the file system can do that, so that a kill leaves nothing behind. */
+static int open_aside(struct output *output)
+{
+	const char *slash = strrchr(output->whole, '/');
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(slash + 1 - output->whole), output->whole);
+	output->fd = open(name, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	output->nameless = output->fd >= 0;
+	if (output->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+		name_aside(output, name);
+		output->fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+	}
+	if (output->fd < 0)
+		return xb_system_error(errno, "cannot write a file beside %s", output->path);
+	output->aside = true;
+	return 0;
+}
+
+/* The path with a folder in front, and links followed if it is there. */
+static char *whole_path(const char *path)
+{
+	char *whole = realpath(path, NULL);
+
+	if (!whole && asprintf(&whole, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
+		return NULL;
+	return whole;
+}
+
+int output_open(struct output *output)
+{
+	output->fd = STDOUT_FILENO;
+	output->buffer = malloc(BUFFER_BYTES);
+	if (!output->buffer)
+		return xb_out_of_memory();
+	if (!output->path || output->silent)
+		return 0;
+	if (is_other(output->path)) {
+		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
+		return output->fd < 0 ? xb_system_error(errno, "%s", output->path) : 0;
+	}
+	output->whole = whole_path(output->path);
+	return output->whole ? open_aside(output) : xb_out_of_memory();
+}
+
+static const char *name_of(const struct output *output)
+{
+	return output->path ?: "stdout";
+}
+
+static int write_out(struct output *output)
+{
+	size_t done = 0;
+
+	while (done < output->used) {
+		ssize_t wrote = write(output->fd, output->buffer + done, output->used - done);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote < 0 && errno == EPIPE)
+			return OUTPUT_UNREAD;
+		if (wrote < 0)
+			return xb_system_error(errno, "cannot write %s", name_of(output));
+		done += (size_t)wrote;
+	}
+	output->bytes += output->used;
+	output->used = 0;
+	return 0;
+}
+
+static int put(struct output *output, const char *bytes, size_t size)
+{
+	while (size) {
+		size_t part = BUFFER_BYTES - output->used;
+		int error = part ? 0 : write_out(output);
+
+		if (error)
+			return error;
+		part = part ?: BUFFER_BYTES;
+		part = part < size ? part : size;
+		memcpy(output->buffer + output->used, bytes, part);
+		output->used += part;
+		bytes += part;
+		size -= part;
+	}
+	return 0;
+}
+
+int output_line(struct output *output, const char *text, size_t size)
+{
+	int error;
+
+	output->lines++;
+	if (output->silent)
+		return 0;
+	error = put(output, text, size);
+	return error ?: put(output, "\n", 1);
+}
+
+/* The digits of a number, at `at`; returns what is behind them. */
+static char *digits(char *at, uint32_t number)
+{
+	char text[10];
+	size_t size = 0;
+
+	do {
+		text[size++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	while (size)
+		*at++ = text[--size];
+	return at;
+}
+
+#define LINE_BYTES 16
+
+static int make_room(struct output *output)
+{
+	return output->used + LINE_BYTES > BUFFER_BYTES ? write_out(output) : 0;
+}
+
+int output_address(struct output *output, uint32_t address)
+{
+	int error;
+	char *at;
+
+	output->lines++;
+	if (output->silent)
+		return 0;
+	error = make_room(output);
+	if (error)
+		return error;
+	at = output->buffer + output->used;
+	for (unsigned int shift = 32; shift;) {
+		shift -= 8;
+		at = digits(at, address >> shift & 0xff);
+		*at++ = shift ? '.' : '\n';
+	}
+	output->used = (size_t)(at - output->buffer);
+	return 0;
+}
+
+int output_integer(struct output *output, uint32_t integer)
+{
+	int error;
+	char *at;
+
+	output->lines++;
+	if (output->silent)
+		return 0;
+	error = make_room(output);
+	if (error)
+		return error;
+	at = digits(output->buffer + output->used, integer);
+	*at++ = '\n';
+	output->used = (size_t)(at - output->buffer);
+	return 0;
+}
+
+/* A file under the final name is another than the one that is written, or there is none. */
+static int give_name(struct output *output)
+{
+	char from[64], name[PATH_MAX];
+
+	name_aside(output, name);
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", output->fd);
+	if (output->nameless && linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
+		return xb_system_error(errno, "cannot write %s", output->path);
+	output->nameless = false;
+	if (rename(name, output->whole))
+		return xb_system_error(errno, "cannot write %s", output->path);
+	output->aside = false;
+	return 0;
+}
+
+int output_finish(struct output *output)
+{
+	int error = write_out(output);
+
+	if (error || !output->aside)
+		return error;
+	if (fsync(output->fd))
+		return xb_system_error(errno, "cannot write %s", output->path);
+	return give_name(output);
+}
+
+void output_close(struct output *output)
+{
+	char name[PATH_MAX];
+
+	if (output->aside && !output->nameless) {
+		name_aside(output, name);
+		unlink(name);
+	}
+	if (output->fd > STDERR_FILENO)
+		close(output->fd);
+	free(output->buffer);
+	free(output->whole);
+}

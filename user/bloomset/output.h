@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where results go: standard output, or a file that has its name only when it is complete. */
+#ifndef XB_BLOOMSET_OUTPUT_H
+#define XB_BLOOMSET_OUTPUT_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct output {
+	const char *path; /* NULL: standard output */
+	char *whole;	  /* where links lead to */
+	int fd;
+	bool silent;	      /* it counts only */
+	bool aside, nameless; /* it is a file that does not have its name yet, or none at all */
+	char *buffer;
+	size_t used;
+	uint64_t lines, bytes;
+};
+
+/* All but `path` and `silent` is set. A path of something else than a file, such as a device, is
+ * written at once. */
+int output_open(struct output *output);
+
+/* These return 0, an error, or that nobody reads any more. */
+#define OUTPUT_UNREAD (-EPIPE)
+int output_line(struct output *output, const char *text, size_t size);
+int output_address(struct output *output, uint32_t address);
+int output_integer(struct output *output, uint32_t integer);
+
+/* Writes what is left, and gives the file its name. */
+int output_finish(struct output *output);
+
+/* After an error, or after output_finish(). */
+void output_close(struct output *output);
+
+#endif

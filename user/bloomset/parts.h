@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was kept, part by part: texts by their hashes, numbers by their upper bits. */
+#ifndef XB_BLOOMSET_PARTS_H
+#define XB_BLOOMSET_PARTS_H
+
+#include "bloomset/output.h"
+#include "bloomset/rule.h"
+#include "bloomset/spill.h"
+#include "bloomset/values.h"
+#include "xdp_bloom/hash.h"
+
+#define PARTS_NUMBERS ((uint64_t)1 << 32)
+
+/* Streams for texts in so many bytes of memory. */
+uint32_t parts_streams(uint64_t bytes);
+
+/* The one of a text; level: how often texts were parted before. */
+static inline uint32_t parts_stream(const struct spill *spill, uint64_t hash, unsigned int level)
+{
+	return (uint32_t)(hash >> (56 - 8 * level)) & (spill->count - 1);
+}
+
+/* Streams for numbers, so that a quarter of the memory is enough for the bits of one; and the one
+ * of a number. */
+uint32_t parts_number_streams(const struct rule *rule, uint64_t memory);
+static inline uint32_t parts_number_stream(const struct spill *spill, uint32_t number)
+{
+	return (uint32_t)((uint64_t)number * spill->count >> 32);
+}
+
+/* Gives the numbers for which the rule holds, ascending. */
+int parts_give_numbers(struct spill *spill, const struct rule *rule, values_giver *give, void *to);
+
+/* Writes the texts for which the rule holds, in no order; what it writes to disk besides is added
+ * to *written. key: of the hashes by which they were parted. */
+int parts_give(struct spill *spill, const struct rule *rule, const struct xb_key *key,
+	       uint64_t memory, struct output *output, uint64_t *written);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The different texts of a part, in memory, with what is known of each. */
+#ifndef XB_BLOOMSET_TABLE_H
+#define XB_BLOOMSET_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bloomset/rule.h"
+
+struct table {
+	const struct rule *rule;
+	uint8_t *texts;	     /* entries, one behind the other */
+	uint64_t used, room; /* bytes of them */
+	uint64_t *slots;     /* 0: free; the upper half has bits of the hash, the lower a place */
+	uint64_t mask;	     /* slots - 1 */
+	uint64_t count;
+};
+
+/* bytes: of memory that it may take. */
+int table_open(struct table *table, const struct rule *rule, uint64_t bytes);
+void table_close(struct table *table);
+
+/* Forgets all texts. */
+void table_clear(struct table *table);
+
+/* 0, an error, or TABLE_FULL: there is no room for this text, which is not taken. */
+#define TABLE_FULL 1
+int table_take(struct table *table, uint32_t file, uint64_t hash, const char *text, size_t size);
+
+/* Fetches what table_take() will look at. */
+static inline void table_prefetch(const struct table *table, uint64_t hash)
+{
+	__builtin_prefetch(&table->slots[hash & table->mask]);
+}
+
+/* Gives the texts for which the rule holds; returns 0 or what ends it. */
+typedef int table_giver(void *to, const char *text, size_t size);
+int table_give(const struct table *table, table_giver *give, void *to);
+
+#endif
