@@ -185,7 +185,7 @@ tests: $(TESTS)
 
 fuzzers: $(FUZZERS)
 
-benches: $(OUT)/bloomctl $(BENCHES)
+benches: $(OUT)/bloomctl $(OUT)/bloomset $(BENCHES)
 
 # For editors and language servers.
 compile_commands.json: Makefile

@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "bloomset/parts.h"
 #include "bloomset/rates.h"
 #include "bloomset/sieve.h"
 #include "bloomset/spill.h"
 
 #define RECORD_BYTES 2 /* of a text that is kept, beside it */
-#define NUMBER_BYTES 5 /* of a number that is kept */
 
 /* The share of texts that a sieve lets pass by mistake, with so many keys of those it is for. */
 static double mistakes(const struct plan *plan, int sieve, double share)
@@ -40,7 +40,7 @@ static bool keeps(const struct step *step)
 
 uint64_t forecast_writes(const struct plan *plan, const struct input *inputs, bool most)
 {
-	uint64_t numbers = plan->bits ? 0 : plan->number_lines * NUMBER_BYTES;
+	uint64_t numbers = plan->bits ? 0 : plan->number_lines * PARTS_NUMBER_BYTES;
 	double texts = 0;
 
 	for (size_t i = 0; i < plan->count; i++) {
@@ -53,7 +53,7 @@ uint64_t forecast_writes(const struct plan *plan, const struct input *inputs, bo
 	}
 	if (texts < (double)plan->pool)
 		texts = 0;
-	return (uint64_t)texts + (numbers < plan->memory / 4 ? 0 : numbers);
+	return (uint64_t)texts + (numbers < plan->number_pool ? 0 : numbers);
 }
 
 static double seconds(const struct plan *plan, const struct input *inputs,
@@ -82,10 +82,12 @@ static uint64_t sieve_memory(const struct plan *plan)
 static void print_memory(const struct plan *plan)
 {
 	printf("memory    %s", cli_bytes(plan->memory));
-	if (plan->numbers)
-		printf("; a bit or more for each of 4294967296 %s%s take %s",
-		       form_name(plan->numbers), plan->bits ? "" : ", part by part,",
-		       cli_bytes(plan->number_bytes));
+	if (plan->bits)
+		printf("; a bit or more for each of 4294967296 %s takes %s",
+		       form_name(plan->numbers), cli_bytes(plan->number_bytes));
+	else if (plan->numbers)
+		printf("; %s take %d bytes each, up to %s", form_name(plan->numbers),
+		       PARTS_NUMBER_BYTES, cli_bytes(plan->number_pool));
 	if (plan->sieves)
 		printf("; %" PRIu32 " Bloom filters take %s", plan->sieves,
 		       cli_bytes(sieve_memory(plan)));

@@ -19,17 +19,20 @@ uint32_t parts_number_streams(const struct rule *rule, uint64_t memory)
 {
 	uint32_t streams = STREAMS_MOST;
 
-	while (values_bytes(rule, PARTS_NUMBERS / streams) > memory / 4)
+	while (values_bytes(rule, PARTS_NUMBERS / streams) > memory / 16)
 		streams *= 2;
 	return streams;
 }
 
 static int take_number(void *to, uint32_t file, const char *bytes, size_t size)
 {
-	uint32_t number;
+	const uint8_t *parts = (const uint8_t *)bytes;
+	struct values *values = to;
+	uint32_t number = (uint32_t)parts[0] | (uint32_t)parts[1] << 8 | (uint32_t)parts[2] << 16;
 
-	memcpy(&number, bytes, size);
-	values_take(to, file, &number, 1);
+	(void)size;
+	number = (uint32_t)values->first + (number & (uint32_t)(values->count - 1));
+	values_take(values, file, &number, 1);
 	return 0;
 }
 

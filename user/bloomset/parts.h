@@ -11,6 +11,9 @@
 
 #define PARTS_NUMBERS ((uint64_t)1 << 32)
 
+/* Of a number that is kept: its lower three, and one for the record. The stream says the rest. */
+#define PARTS_NUMBER_BYTES 4
+
 /* Streams for texts in so many bytes of memory. */
 uint32_t parts_streams(uint64_t bytes);
 
@@ -20,12 +23,20 @@ static inline uint32_t parts_stream(const struct spill *spill, uint64_t hash, un
 	return (uint32_t)(hash >> (56 - 8 * level)) & (spill->count - 1);
 }
 
-/* Streams for numbers, so that a quarter of the memory is enough for the bits of one; and the one
+/* Streams for numbers, so that a sixteenth of the memory is enough for the bits of one; and the one
  * of a number. */
 uint32_t parts_number_streams(const struct rule *rule, uint64_t memory);
 static inline uint32_t parts_number_stream(const struct spill *spill, uint32_t number)
 {
 	return (uint32_t)((uint64_t)number * spill->count >> 32);
+}
+
+static inline int parts_put_number(struct spill *spill, uint32_t file, uint32_t number)
+{
+	const uint8_t bytes[PARTS_NUMBER_BYTES - 1] = {(uint8_t)number, (uint8_t)(number >> 8),
+						       (uint8_t)(number >> 16)};
+
+	return spill_put(spill, parts_number_stream(spill, number), file, bytes, sizeof(bytes));
 }
 
 /* Gives the numbers for which the rule holds, ascending. */

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "bloomset/parts.h"
 #include "bloomset/sieve.h"
-#include "bloomset/values.h"
 
-#define ALL_NUMBERS  ((uint64_t)1 << 32)
 #define PACKED_GROWS 4 /* times: a guess */
 
 static int look(struct plan *plan, struct input *inputs, uint32_t count,
@@ -214,15 +213,24 @@ static void share_out(struct plan *plan, const struct input *inputs)
 	}
 }
 
+/* Numbers that are parted by their upper bits are compared in the processor's caches: as long as
+ * there is memory for them, that is faster than a bit or two for each that there could be. */
 static void plan_numbers(struct plan *plan)
 {
-	uint64_t bytes = plan->numbers ? values_bytes(&plan->rule, ALL_NUMBERS) : 0;
+	uint64_t bytes = plan->numbers ? values_bytes(&plan->rule, PARTS_NUMBERS) : 0;
+	uint64_t parted = plan->number_lines * PARTS_NUMBER_BYTES;
 
-	plan->bits = bytes && bytes + PLAN_MEMORY_LEAST / 2 <= plan->memory;
 	plan->number_bytes = bytes;
-	plan->text_memory = plan->memory - (plan->bits ? bytes : 0);
-	if (plan->numbers && !plan->bits)
-		plan->text_memory -= plan->memory / 4;
+	parted += parted / 16 + plan->memory / 16;
+	if (!bytes)
+		plan->number_pool = 0;
+	else if (!plan->unknown && parted <= plan->memory / 4 * 3)
+		plan->number_pool = parted;
+	else if (bytes + PLAN_MEMORY_LEAST / 2 <= plan->memory)
+		plan->bits = true;
+	else
+		plan->number_pool = plan->memory / 4;
+	plan->text_memory = plan->memory - (plan->bits ? bytes : plan->number_pool);
 }
 
 static void plan_texts(struct plan *plan, const struct input *inputs)

@@ -37,7 +37,8 @@ struct plan {
 	uint32_t sieves;
 	struct plan_sieve sieve[PLAN_SIEVES];
 	enum number_form numbers;
-	bool bits;	       /* for numbers there is memory: none is written */
+	bool bits;	       /* a number is a bit or more in memory, and not kept */
+	uint64_t number_pool;  /* otherwise: of memory, for numbers that are kept */
 	uint64_t number_bytes; /* of memory, for all numbers; 0: none are expected */
 	uint64_t memory;
 	uint64_t text_memory;		 /* for texts: what is left */

@@ -101,9 +101,7 @@ static int keep_numbers(struct run *run, const struct batch *batch)
 	int stop = 0;
 
 	for (size_t i = 0; !stop && i < batch->numbers_count; i++)
-		stop = spill_put(&run->numbers,
-				 parts_number_stream(&run->numbers, batch->numbers[i]),
-				 run->input->number, &batch->numbers[i], sizeof(batch->numbers[i]));
+		stop = parts_put_number(&run->numbers, run->input->number, batch->numbers[i]);
 	return stop;
 }
 
@@ -150,7 +148,7 @@ static int open_all(struct run *run)
 				    plan->number_lines > MANY_NUMBERS);
 	if (!error && plan->numbers && !plan->bits)
 		error = spill_open(&run->numbers, parts_number_streams(&plan->rule, plan->memory),
-				   plan->memory / 4);
+				   plan->number_pool);
 	return error;
 }
 
