@@ -98,7 +98,8 @@ void xb_filter_free(struct xb_filter *filter);
 
 /*
  * Puts an element in. Returns 1 if it was surely not in before, 0 if it perhaps was. In a counting
- * filter, the counters go up in both cases; one that has reached 15 stays there for ever.
+ * filter, a counter of 4 bits behind each bit goes up in both cases; one that has reached 15
+ * stays there for ever, and so does an element that was put in 15 times.
  * A filter that was read to be asked only is not to be changed.
  */
 int xb_filter_put(struct xb_filter *filter, const void *element, size_t size);
@@ -107,9 +108,9 @@ int xb_filter_put(struct xb_filter *filter, const void *element, size_t size);
 bool xb_filter_might_contain(const struct xb_filter *filter, const void *element, size_t size);
 
 /*
- * Takes one putting of an element out of a counting filter. -ENOENT without a message: it is surely
- * not in, and nothing has changed. To delete what was never put in, but hits by accident, would
- * take bits from others: delete only what you know to be in.
+ * Takes one putting of an element out of a counting filter. -ENOENT without a message: it is not
+ * in, and nothing has changed. The bits alone could not tell what hits by accident, and would lose
+ * others with it; so a counting filter keeps a hash of 64 bits of each element besides.
  */
 int xb_filter_del(struct xb_filter *filter, const void *element, size_t size);
 
@@ -158,7 +159,7 @@ struct xb_filter_info {
 	double rate;	     /* asked for; 0: not known */
 	uint64_t set_bits;
 	uint64_t stuck; /* counters that stay at 15 */
-	uint64_t bytes; /* of bits and counters */
+	uint64_t bytes; /* of bits, counters and fingerprints */
 	struct xb_filter_key key;
 };
 

@@ -62,7 +62,7 @@ static void sum_up(uint8_t *bytes, size_t size)
 	if (size < sizeof(header) || memcmp(bytes, XB_FILTER_MAGIC, 8))
 		return;
 	memcpy(&header, bytes, sizeof(header));
-	header.body_sum = xb_filter_body_sum(bytes + sizeof(header), size - sizeof(header));
+	header.body_sum = xb_filter_body_sum(0, bytes + sizeof(header), size - sizeof(header));
 	header.header_sum = xb_filter_header_sum(&header);
 	memcpy(bytes, &header, sizeof(header));
 }

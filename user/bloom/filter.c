@@ -56,16 +56,24 @@ int xb_filter_allocate(const struct xb_filter_info *info, struct xb_filter **out
 	}
 	madvise(filter->base, filter->mapped, MADV_HUGEPAGE);
 	filter->bits = filter->base;
-	if (info->counting)
+	if (info->counting) {
 		filter->counters = filter->base + xb_filter_bits_bytes(info);
-	*out = filter;
-	return 0;
+		error = xb_fingerprints_make(&filter->fingerprints,
+					     xb_fingerprints_slots(info->expected));
+	}
+	if (error)
+		xb_filter_free(filter);
+	else
+		*out = filter;
+	return error;
 }
 
 void xb_filter_free(struct xb_filter *filter)
 {
-	if (filter)
-		munmap(filter->base, filter->mapped);
+	if (!filter)
+		return;
+	xb_fingerprints_free(&filter->fingerprints);
+	munmap(filter->base, filter->mapped);
 	free(filter);
 }
 
@@ -179,8 +187,11 @@ static void count_up(struct xb_filter *filter, uint64_t position, unsigned int b
 
 int xb_filter_put_hash(struct xb_filter *filter, struct xb_filter_hash hash)
 {
-	int new = 0;
+	int new = 0,
+	    error = filter->counters ? xb_fingerprints_add(&filter->fingerprints, hash.a) : 0;
 
+	if (error)
+		return error;
 	for (uint32_t i = 0; i < filter->info.hashes; i++) {
 		uint64_t position = xb_filter_position(&filter->info, hash, i);
 		uint8_t *byte = &filter->bits[xb_filter_byte(&filter->info, position)];
@@ -205,34 +216,11 @@ bool xb_filter_might_contain(const struct xb_filter *filter, const void *element
 	return xb_filter_has_hash(filter, xb_filter_hash_of(&filter->info, element, size));
 }
 
-/* How many of the positions are this one: as often its counter went up. */
-static unsigned int times(const uint64_t *positions, uint32_t count, uint64_t position)
-{
-	unsigned int found = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		found += positions[i] == position;
-	return found;
-}
-
-/* Whether the counters of the positions allow that the element is in. */
-static bool can_be_in(const struct xb_filter *filter, const uint64_t *positions)
-{
-	for (uint32_t i = 0; i < filter->info.hashes; i++) {
-		unsigned int counter = counter_get(filter, positions[i]);
-
-		if (counter < XB_FILTER_COUNTER_STUCK &&
-		    counter < times(positions, filter->info.hashes, positions[i]))
-			return false;
-	}
-	return true;
-}
-
 static void count_down(struct xb_filter *filter, uint64_t position)
 {
 	unsigned int counter = counter_get(filter, position);
 
-	if (counter == XB_FILTER_COUNTER_STUCK)
+	if (!counter || counter == XB_FILTER_COUNTER_STUCK)
 		return;
 	counter_set(filter, position, counter - 1);
 	if (counter == 1)
@@ -246,16 +234,12 @@ int xb_filter_del(struct xb_filter *filter, const void *element, size_t size)
 
 int xb_filter_del_hash(struct xb_filter *filter, struct xb_filter_hash hash)
 {
-	uint64_t positions[XB_FILTER_HASHES_MAX];
-
 	if (!filter->counters)
 		return xb_input_error("only a counting filter can delete");
-	for (uint32_t i = 0; i < filter->info.hashes; i++)
-		positions[i] = xb_filter_position(&filter->info, hash, i);
-	if (!can_be_in(filter, positions))
+	if (!xb_fingerprints_take(&filter->fingerprints, hash.a))
 		return -ENOENT;
 	for (uint32_t i = 0; i < filter->info.hashes; i++)
-		count_down(filter, positions[i]);
+		count_down(filter, xb_filter_position(&filter->info, hash, i));
 	if (filter->info.insertions)
 		filter->info.insertions--;
 	return 0;
@@ -264,8 +248,11 @@ int xb_filter_del_hash(struct xb_filter *filter, struct xb_filter_hash hash)
 void xb_filter_clear(struct xb_filter *filter)
 {
 	memset(filter->bits, 0, xb_filter_bits_bytes(&filter->info));
-	if (filter->counters)
+	if (filter->counters) {
 		memset(filter->counters, 0, xb_filter_counters_bytes(&filter->info));
+		memset(filter->fingerprints.slot, 0, filter->fingerprints.slots * 8);
+		filter->fingerprints.held = 0;
+	}
 	filter->info.insertions = 0;
 }
 
@@ -299,9 +286,16 @@ bool xb_filter_is_compatible(const struct xb_filter *one, const struct xb_filter
 int xb_filter_put_all(struct xb_filter *filter, const struct xb_filter *other)
 {
 	const char *why = difference(&filter->info, &other->info);
+	int error = 0;
 
 	if (why)
 		return xb_input_error("the filters are not compatible: %s", why);
+	for (uint64_t i = 0; !error && i < other->fingerprints.slots; i++)
+		if (other->fingerprints.slot[i])
+			error = xb_fingerprints_add(&filter->fingerprints,
+						    other->fingerprints.slot[i]);
+	if (error)
+		return error;
 	for (uint64_t i = 0; i < xb_filter_bits_bytes(&filter->info); i++)
 		filter->bits[i] |= other->bits[i];
 	for (uint64_t i = 0; filter->counters && i < filter->info.bits; i++)
@@ -314,6 +308,10 @@ int xb_filter_copy(const struct xb_filter *filter, struct xb_filter **copy)
 {
 	int error = xb_filter_allocate(&filter->info, copy);
 
+	for (uint64_t i = 0; !error && i < filter->fingerprints.slots; i++)
+		if (filter->fingerprints.slot[i])
+			error = xb_fingerprints_add(&(*copy)->fingerprints,
+						    filter->fingerprints.slot[i]);
 	if (error)
 		return error;
 	memcpy((*copy)->bits, filter->bits, xb_filter_bits_bytes(&filter->info));

@@ -4,6 +4,7 @@
 #ifndef XB_BLOOM_FILTERBITS_H
 #define XB_BLOOM_FILTERBITS_H
 
+#include "bloom/fingerprints.h"
 #include "xdp_bloom/bloom.h"
 #include "xdp_bloom/layout.h"
 
@@ -15,10 +16,11 @@
 #define XB_FILTER_COUNTER_STUCK 15
 
 struct xb_filter {
-	struct xb_filter_info info; /* but for what is counted when asked */
-	uint8_t *bits;		    /* whole words of 8 bytes */
-	uint8_t *counters;	    /* half a byte each; NULL: none */
-	uint8_t *base;		    /* what is mapped */
+	struct xb_filter_info info;	     /* but for what is counted when asked */
+	uint8_t *bits;			     /* whole words of 8 bytes */
+	uint8_t *counters;		     /* half a byte each; NULL: none */
+	struct xb_fingerprints fingerprints; /* of what is in, if it counts */
+	uint8_t *base;			     /* what is mapped */
 	size_t mapped;
 };
 

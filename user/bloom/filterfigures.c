@@ -116,6 +116,7 @@ struct xb_filter_info xb_filter_inspect(const struct xb_filter *filter)
 
 	info.set_bits = count_bits(filter);
 	info.stuck = count_stuck(filter);
-	info.bytes = xb_filter_bits_bytes(&info) + xb_filter_counters_bytes(&info);
+	info.bytes = xb_filter_bits_bytes(&info) + xb_filter_counters_bytes(&info) +
+		     filter->fingerprints.slots * 8;
 	return info;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file of a filter for programs: this header, the bits, and the counters if it has any. */
+/* The file of a filter for programs: this header and the bits; if it counts, counters and
+ * fingerprints. */
 #ifndef XB_BLOOM_FILTERFILE_H
 #define XB_BLOOM_FILTERFILE_H
 
@@ -11,7 +12,7 @@
 /*
  * Little endian. Bit i of the filter is bit i % 8 of byte i / 8 behind the header; the bits end
  * with a whole word of 8 bytes. Counter i is the low half of byte i / 2 of the counters for even i,
- * else the high half.
+ * else the high half. Fingerprints are 8 bytes each, as bloom/fingerprints.h has them.
  */
 struct xb_filter_header {
 	char magic[8];
@@ -28,12 +29,14 @@ struct xb_filter_header {
 	uint64_t insertions;
 	double rate; /* 0: not known */
 	struct xb_filter_key key;
-	uint64_t zero[5];
+	uint64_t slots; /* of the fingerprints; 0 if it does not count */
+	uint64_t zero[4];
 };
 _Static_assert(sizeof(struct xb_filter_header) == 128, "part of the format");
 
 uint32_t xb_filter_header_sum(const struct xb_filter_header *header);
-uint32_t xb_filter_body_sum(const void *body, size_t size);
+/* sum: of what stands in front, 0 at the beginning. */
+uint32_t xb_filter_body_sum(uint32_t sum, const void *body, size_t size);
 
 /* Guava's: strategy, hashes, and the number of words, big endian; then the words, big endian. */
 #define XB_GUAVA_HEADER 6

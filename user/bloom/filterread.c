@@ -12,9 +12,10 @@
 #include "base/error.h"
 #include "bloom/filterfile.h"
 
-uint32_t xb_filter_body_sum(const void *body, size_t size)
+uint32_t xb_filter_body_sum(uint32_t sum, const void *body, size_t size)
 {
-	return (uint32_t)crc32_z(crc32_z(0, NULL, 0), body, size);
+	/* Of no bytes at NULL, zlib begins a new sum. */
+	return size ? (uint32_t)crc32_z(sum, body, size) : sum;
 }
 
 uint32_t xb_filter_header_sum(const struct xb_filter_header *header)
@@ -22,7 +23,7 @@ uint32_t xb_filter_header_sum(const struct xb_filter_header *header)
 	struct xb_filter_header copy = *header;
 
 	copy.header_sum = 0;
-	return xb_filter_body_sum(&copy, sizeof(copy));
+	return xb_filter_body_sum(0, &copy, sizeof(copy));
 }
 
 static int cut_short(const char *name, uint64_t wanted, uint64_t size)
@@ -41,8 +42,9 @@ static bool is_sound(const struct xb_filter_header *header)
 		if (header->zero[i])
 			return false;
 	return header->kind <= XB_FILTER_BLOCKED && header->funnel <= XB_FUNNEL_BYTES &&
-	       header->counting <= 1 && header->form <= XB_FORM_ENTRIES && header->rate >= 0 &&
-	       header->rate < 1;
+	       header->counting <= 1 && (header->slots > 0) == header->counting &&
+	       header->slots <= XB_FILTER_BITS_MAX && header->form <= XB_FORM_ENTRIES &&
+	       header->rate >= 0 && header->rate < 1;
 }
 
 static int take_header(const char *name, const struct xb_filter_header *header,
@@ -68,6 +70,17 @@ static int take_header(const char *name, const struct xb_filter_header *header,
 	return xb_error_prefix(xb_filter_check(info), "%s", name);
 }
 
+static int take_counters(struct xb_filter *filter, const char *name, uint64_t slots)
+{
+	uint8_t *behind;
+
+	filter->counters = filter->bits + xb_filter_bits_bytes(&filter->info);
+	behind = filter->counters + xb_filter_counters_bytes(&filter->info);
+	return xb_fingerprints_adopt(&filter->fingerprints, (uint64_t *)(void *)behind, slots)
+		       ? 0
+		       : xb_input_error("%s is damaged: it has no free place", name);
+}
+
 /* Ours: the file is as long as its header says, and has what was written. */
 static int take_ours(struct xb_filter *filter, const char *name, size_t size)
 {
@@ -81,16 +94,15 @@ static int take_ours(struct xb_filter *filter, const char *name, size_t size)
 	error = take_header(name, &header, &filter->info);
 	if (error)
 		return error;
-	body = xb_filter_bits_bytes(&filter->info) + xb_filter_counters_bytes(&filter->info);
+	body = xb_filter_bits_bytes(&filter->info) + xb_filter_counters_bytes(&filter->info) +
+	       header.slots * 8;
 	if (size != sizeof(header) + body)
 		return cut_short(name, sizeof(header) + body, size);
 	filter->bits = filter->base + sizeof(header);
-	if (filter->info.counting)
-		filter->counters = filter->bits + xb_filter_bits_bytes(&filter->info);
-	if (header.body_sum != xb_filter_body_sum(filter->bits, body))
+	if (header.body_sum != xb_filter_body_sum(0, filter->bits, body))
 		return xb_input_error("%s is damaged: its content does not fit its check sum",
 				      name);
-	return 0;
+	return filter->info.counting ? take_counters(filter, name, header.slots) : 0;
 }
 
 static int take_guavas(struct xb_filter *filter, const char *name, size_t size,

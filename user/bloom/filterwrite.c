@@ -28,6 +28,12 @@ static int write_all(int fd, const char *name, const void *bytes, size_t size)
 	return 0;
 }
 
+/* The counters stand right behind the bits. */
+static uint64_t mapped_bytes(const struct xb_filter_info *info)
+{
+	return xb_filter_bits_bytes(info) + xb_filter_counters_bytes(info);
+}
+
 static struct xb_filter_header header_of(const struct xb_filter *filter)
 {
 	const struct xb_filter_info *info = &filter->info;
@@ -43,12 +49,13 @@ static struct xb_filter_header header_of(const struct xb_filter *filter)
 		.insertions = info->insertions,
 		.rate = info->rate,
 		.key = info->key,
+		.slots = filter->fingerprints.slots,
 	};
 
 	memcpy(header.magic, XB_FILTER_MAGIC, sizeof(header.magic));
-	/* The counters stand right behind the bits. */
-	header.body_sum = xb_filter_body_sum(filter->bits, xb_filter_bits_bytes(info) +
-								   xb_filter_counters_bytes(info));
+	header.body_sum = xb_filter_body_sum(0, filter->bits, mapped_bytes(info));
+	header.body_sum = xb_filter_body_sum(header.body_sum, filter->fingerprints.slot,
+					     filter->fingerprints.slots * 8);
 	header.header_sum = xb_filter_header_sum(&header);
 	return header;
 }
@@ -67,9 +74,11 @@ int xb_filter_write_fd(const struct xb_filter *filter, int fd, const char *name)
 
 		error = write_all(fd, name, &header, sizeof(header));
 	}
+	if (!error)
+		error = write_all(fd, name, filter->bits, mapped_bytes(info));
 	return error ? error
-		     : write_all(fd, name, filter->bits,
-				 xb_filter_bits_bytes(info) + xb_filter_counters_bytes(info));
+		     : write_all(fd, name, filter->fingerprints.slot,
+				 filter->fingerprints.slots * 8);
 }
 
 static int sync_directory(const char *path)

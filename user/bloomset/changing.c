@@ -18,7 +18,7 @@ static void tell_absent(const struct cli *cli, const char *text, size_t size)
 	char shown[XB_SHOWN + 1];
 
 	if (!cli->quiet)
-		fprintf(stderr, "%s is surely not in the filter\n",
+		fprintf(stderr, "%s is not in the filter\n",
 			xb_utf8_show(text, size < XB_SHOWN ? size : XB_SHOWN, shown,
 				     sizeof(shown)));
 }
@@ -33,9 +33,11 @@ static int change(void *to, const char *text, size_t size)
 	if (error)
 		return error;
 	if (!changing->deletes) {
-		changing->new += xb_filter_put_hash(changing->filter, hash) > 0;
+		int put = xb_filter_put_hash(changing->filter, hash);
+
+		changing->new += put > 0;
 		changing->done++;
-		return 0;
+		return put < 0 ? put : 0;
 	}
 	error = xb_filter_del_hash(changing->filter, hash);
 	if (!error)
@@ -62,8 +64,7 @@ static int answer(const struct changing *changing)
 		return code ? code : changed ? EXIT_DONE : EXIT_ABSENT;
 	}
 	if (!changed && !cli->quiet)
-		fprintf(stderr, "nothing was changed: %llu surely not in the filter\n",
-			changing->absent);
+		fprintf(stderr, "nothing was changed: %llu not in the filter\n", changing->absent);
 	else if (!cli->quiet && changing->deletes)
 		printf("%llu deleted\n", changing->done);
 	else if (!cli->quiet)

@@ -155,11 +155,16 @@ int filters_hash(const struct xb_filter_info *info, const char *text, size_t siz
 	return 0;
 }
 
-static void put_waiting(struct filling *filling)
+static int put_waiting(struct filling *filling)
 {
-	for (unsigned int i = 0; i < filling->waiting; i++)
-		filling->new += xb_filter_put_hash(filling->filter, filling->ahead[i]) > 0;
+	int put = 0;
+
+	for (unsigned int i = 0; put >= 0 && i < filling->waiting; i++) {
+		put = xb_filter_put_hash(filling->filter, filling->ahead[i]);
+		filling->new += put > 0;
+	}
 	filling->waiting = 0;
+	return put < 0 ? put : 0;
 }
 
 int filling_take(void *to, const char *text, size_t size)
@@ -173,17 +178,17 @@ int filling_take(void *to, const char *text, size_t size)
 		return error;
 	xb_filter_prefetch(filling->filter, *hash);
 	filling->put++;
-	if (++filling->waiting == FILTERS_AHEAD)
-		put_waiting(filling);
-	return 0;
+	return ++filling->waiting == FILTERS_AHEAD ? put_waiting(filling) : 0;
 }
 
-void filling_end(struct filling *filling)
+int filling_end(struct filling *filling)
 {
-	put_waiting(filling);
+	int error = put_waiting(filling);
+
 	free(filling->element);
 	filling->element = NULL;
 	filling->room = 0;
+	return error;
 }
 
 void filters_warn_if_full(const struct xb_filter *filter)

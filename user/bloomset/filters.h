@@ -82,7 +82,7 @@ struct filling {
 int filling_take(void *filling, const char *text, size_t size);
 
 /* Puts in what waits, and frees. */
-void filling_end(struct filling *filling);
+int filling_end(struct filling *filling);
 
 /* The hash of the element that the text is. element, room: kept between calls, to be freed. */
 int filters_hash(const struct xb_filter_info *info, const char *text, size_t size,

@@ -57,6 +57,10 @@ static void must_be_equal(const struct xb_filter *one, const struct xb_filter *o
 	assert_memory_equal(one->bits, other->bits,
 			    xb_filter_bits_bytes(&one->info) +
 				    xb_filter_counters_bytes(&one->info));
+	assert_int_equal(one->fingerprints.slots, other->fingerprints.slots);
+	if (one->info.counting)
+		assert_memory_equal(one->fingerprints.slot, other->fingerprints.slot,
+				    one->fingerprints.slots * 8);
 	if (!xb_filter_is_guava(one->info.kind)) {
 		assert_int_equal(one->info.insertions, other->info.insertions);
 		assert_int_equal(one->info.expected, other->info.expected);
@@ -98,7 +102,7 @@ static void written_and_read(void **state)
 	}
 }
 
-static size_t written(const struct xb_filter *filter, uint8_t bytes[8192])
+static size_t written(const struct xb_filter *filter, uint8_t bytes[16384])
 {
 	FILE *file;
 	size_t size;
@@ -106,9 +110,9 @@ static size_t written(const struct xb_filter *filter, uint8_t bytes[8192])
 	assert_int_equal(xb_filter_write(filter, path), 0);
 	file = fopen(path, "re");
 	assert_non_null(file);
-	size = fread(bytes, 1, 8192, file);
+	size = fread(bytes, 1, 16384, file);
 	fclose(file);
-	assert_true(size < 8192);
+	assert_true(size < 16384);
 	return size;
 }
 
@@ -133,7 +137,7 @@ static int read_bytes(const uint8_t *bytes, size_t size, struct xb_filter **filt
 
 static void cut_short_or_too_long(void **state)
 {
-	uint8_t bytes[8192] = {0};
+	uint8_t bytes[16384] = {0};
 
 	(void)state;
 	for (int i = 0; i < KINDS; i++) {
@@ -153,7 +157,7 @@ static void cut_short_or_too_long(void **state)
 /* Every bit that is not as it was written; Guava's format has no check sum. */
 static void damaged(void **state)
 {
-	uint8_t bytes[8192];
+	uint8_t bytes[16384];
 
 	(void)state;
 	for (int i = 0; i < KINDS; i++) {
@@ -191,14 +195,14 @@ static void of_guavas_only_what_it_reads(void **state)
 /* A sum that is right does not make a header right. */
 static void a_header_of_nonsense(void **state)
 {
-	uint8_t bytes[8192];
+	uint8_t bytes[16384];
 	struct xb_filter *filter = make(XB_FILTER_STANDARD, false), *got;
 	size_t size = written(filter, bytes);
 
 	(void)state;
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 13; i++) {
 		struct xb_filter_header header;
-		uint8_t changed[8192];
+		uint8_t changed[16384];
 
 		memcpy(changed, bytes, size);
 		memcpy(&header, bytes, sizeof(header));
@@ -208,8 +212,9 @@ static void a_header_of_nonsense(void **state)
 		header.hashes = i == 5 ? 0 : i == 6 ? 256 : header.hashes;
 		header.bits = i == 7 ? 0 : i == 8 ? UINT64_MAX : header.bits;
 		header.rate = i == 9 ? (double)NAN : header.rate;
-		header.zero[4] = i == 10;
+		header.zero[3] = i == 10;
 		header.form = i == 11 ? 2 : header.form;
+		header.slots = i == 12;
 		header.header_sum = xb_filter_header_sum(&header);
 		memcpy(changed, &header, sizeof(header));
 		assert_int_equal(read_bytes(changed, size, &got), -EINVAL);

@@ -175,7 +175,7 @@ static int fill(const struct cli *cli, const struct build *build, struct xb_filt
 	for (int i = 0; !error && i < count; i++)
 		error = elements_read(files[i], filter->info.form, build->list_format, filling_take,
 				      &filling);
-	filling_end(&filling);
+	error = filling_end(&filling) ?: error;
 	if (!error)
 		error = filters_write(filter, build->out);
 	return error ? cli_fail() : answer(cli, filter, &filling, build->out);

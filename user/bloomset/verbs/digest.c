@@ -48,7 +48,7 @@ static int fill(const struct digest *digest, const char *path, struct xb_filter 
 	struct filling filling = {.filter = filter};
 	int error = elements_read(path, digest->form, digest->list_format, filling_take, &filling);
 
-	filling_end(&filling);
+	error = filling_end(&filling) ?: error;
 	return error ? error : filters_write(filter, digest->out);
 }
 
@@ -59,11 +59,11 @@ static void tell(const struct cli *cli, const struct xb_filter *filter, uint64_t
 	if (cli->quiet)
 		return;
 	fprintf(stderr,
-		"%s for %llu; of %llu that may be lacking here, one round misses about %s, "
-		"a second one with another digest about %s\n",
+		"%s for %llu; of %llu that may be lacking here, one round misses about %.2g, "
+		"a second one with another digest about %.2g\n",
 		cli_bytes(sizeof(uint64_t) * 16 + xb_filter_bits_bytes(&filter->info)),
 		(unsigned long long)filter->info.insertions, (unsigned long long)lacking,
-		XB_NUMBER((double)lacking * rate), XB_NUMBER((double)lacking * rate * rate));
+		(double)lacking * rate, (double)lacking * rate * rate);
 }
 
 static int make(const struct cli *cli, struct digest *digest, const char *path)

@@ -58,9 +58,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!error && !cli->quiet)
 		fprintf(stderr,
 			"%llu of %llu are missing there; of each thousand that are, about "
-			"%s more are not told\n",
-			comparing.missing, comparing.asked,
-			XB_NUMBER(1000 * xb_filter_expected_rate(filter)));
+			"%.2g more are not told\n",
+			comparing.missing, comparing.asked, 1000 * xb_filter_expected_rate(filter));
 	free(comparing.element);
 	xb_filter_free(filter);
 	return error ? cli_fail() : cli_done(EXIT_DONE);
