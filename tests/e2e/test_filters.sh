@@ -229,7 +229,16 @@ t_digests()
 	cat "$T/out" >>"$T/now"
 	# (Three runs in a thousand miss one.)
 	[[ $(sort -u "$T/now" | wc -l) -ge 25999 ]]
-	# By a pipe, as over a link.
+	# From the store of bloomctl, and by a pipe.
+	printf '9.9.9.%d\n' {1..50} >"$T/listed"
+	ctl -q import "$T/listed" --list mine
+	ctl list --list mine | cut -d ' ' -f 1 | "$bloomset" -q digest - -p 1e-9 -o "$T/x"
+	printf '9.9.9.%d\n' {40..60} >"$T/more"
+	set_exits 0 missing "$T/x" "$T/more"
+	[[ $(cat "$T/out") == "$(printf '9.9.9.%d\n' {51..60})" ]]
+	printf '192.0.2.7\nwhat is this\n' | set_exits 2 digest - -o "$T/x"
+	one_line
+	complains 'standard input'
 	"$bloomset" -q digest --lines "$T/ours" -o - | "$bloomset" -q missing - "$T/theirs" >"$T/told"
 	[[ $(wc -l <"$T/told") -ge 5990 ]]
 }
@@ -243,7 +252,7 @@ t_bad_files()
 	head -c 500 "$T/x" >"$T/cut"
 	{ head -c 600 "$T/x"; printf '\377'; tail -c +602 "$T/x"; } >"$T/damaged"
 	cmp -s "$T/x" "$T/damaged" && { head -c 600 "$T/x"; printf '\0'; tail -c +602 "$T/x"; } >"$T/damaged"
-	head -c 3000 /dev/urandom | tr '\0\1x' aab >"$T/random"
+	{ echo something; head -c 3000 /dev/urandom; } >"$T/random"
 	: >"$T/empty"
 	for name in cut damaged random empty none; do
 		for command in "info" "test" "add" "del" "clear" "missing"; do

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,11 +17,20 @@
 /* Notes are about files, and are not for each of millions of lines. */
 #define PROGRESS_LINES 1000000
 
+#define SPOOLED "/proc/self/fd/"
+
+static const char *name_of(const char *path)
+{
+	return !strcmp(path, "-") || !strncmp(path, SPOOLED, strlen(SPOOLED)) ? "standard input"
+									      : path;
+}
+
 static int read_entries(const char *path, const char *list_format, element_taker *take, void *to)
 {
+	const struct xb_listfile_terms terms = {.name = name_of(path), .format = list_format};
 	struct xb_listfile file;
 	char text[XB_ENTRY_TEXT];
-	int error = xb_listfile_read(path, list_format, &file);
+	int error = xb_listfile_read_as(-1, path, &terms, &file);
 
 	for (size_t i = 0; !error && i < file.count; i++) {
 		xb_entry_format(&file.items[i].entry, text);
@@ -148,4 +158,44 @@ bool elements_can_be_read_again(const char *path)
 	struct stat st;
 
 	return strcmp(path, "-") && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static int copy(int from, int to)
+{
+	char bytes[4096];
+	ssize_t got;
+
+	while ((got = read(from, bytes, sizeof(bytes))) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return xb_system_error(errno, "cannot read standard input");
+		if (write(to, bytes, (size_t)got) != got)
+			return xb_system_error(errno, "cannot keep standard input below TMPDIR");
+	}
+	return 0;
+}
+
+const char *elements_spool(const char *path, char room[ELEMENTS_SPOOL_PATH], int *fd)
+{
+	const char *folder = getenv("TMPDIR") ?: "/tmp";
+	int from;
+
+	*fd = -1;
+	if (elements_can_be_read_again(path))
+		return path;
+	from = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (from < 0)
+		return xb_system_error(errno, "cannot open %s", path), NULL;
+	*fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (*fd < 0)
+		xb_system_error(errno, "cannot create a file below %s", folder);
+	if (*fd >= 0 && copy(from, *fd)) {
+		close(*fd);
+		*fd = -1;
+	}
+	snprintf(room, ELEMENTS_SPOOL_PATH, SPOOLED "%d", *fd);
+	if (from != STDIN_FILENO)
+		close(from);
+	return *fd < 0 ? NULL : room;
 }

@@ -25,4 +25,11 @@ int elements_take_words(char **words, int count, enum xb_filter_form form, eleme
 /* Whether the file can be read a second time. */
 bool elements_can_be_read_again(const char *path);
 
+/*
+ * Makes sure of that: what comes by a pipe goes to a file without a name below TMPDIR. Returns the
+ * path to read from, NULL after an error; *fd: to be closed when it is no longer read, -1: nothing.
+ */
+#define ELEMENTS_SPOOL_PATH 32
+const char *elements_spool(const char *path, char room[ELEMENTS_SPOOL_PATH], int *fd);
+
 #endif

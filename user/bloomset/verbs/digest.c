@@ -2,6 +2,7 @@
 /* bloomset digest: a small file by which another side finds what this one lacks. */
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "bloomset/filters.h"
@@ -73,11 +74,6 @@ static int make(const struct cli *cli, struct digest *digest, const char *path)
 	uint64_t count = 0;
 	int error;
 
-	if (!elements_can_be_read_again(path)) {
-		xb_input_error("%s can be read only once: a digest takes two readings",
-			       *path == '-' && !path[1] ? "standard input" : path);
-		return cli_fail();
-	}
 	error = elements_read(path, digest->form, digest->list_format, count_one, &count);
 	if (!digest->told)
 		digest->lacking = count;
@@ -119,7 +115,9 @@ static bool take_option(const struct cli *cli, struct digest *digest, int option
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct digest digest = {.form = XB_FORM_ENTRIES};
-	int option;
+	char room[ELEMENTS_SPOOL_PATH];
+	const char *path;
+	int option, spooled, code;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (!take_option(cli, &digest, option))
@@ -128,7 +126,11 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "-o is missing: where the digest is to be written");
 	if (argc - optind != 1)
 		return cli_usage(cli, "digest takes one file");
-	return make(cli, &digest, argv[optind]);
+	path = elements_spool(argv[optind], room, &spooled);
+	code = path ? make(cli, &digest, path) : cli_fail();
+	if (spooled >= 0)
+		close(spooled);
+	return code;
 }
 
 const struct verb verb_digest = {
