@@ -13,6 +13,7 @@
 
 #include "bench/addresses.h"
 #include "bench/filter.h"
+#include "bench/programs.h"
 #include "bench/users.h"
 #include "bench/vectors.h"
 #include "bloom/exact.h"
@@ -142,6 +143,26 @@ static json_t *by_rate(const struct effort *effort)
 	return rows;
 }
 
+/* Of each kind: by keys and by rate, as above. */
+static json_t *programs(const struct effort *effort)
+{
+	static const double rates[] = {1e-1, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
+	json_t *rows = json_array();
+
+	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
+		for (uint32_t keys = 1000; keys <= effort->keys_max; keys *= 10)
+			json_array_append_new(rows, programs_row((enum xb_filter_kind)kind, keys,
+								 1e-2, filters_for(keys),
+								 queries_for(effort, 1e-2)));
+		for (size_t i = 0; i < COUNT_OF(rates); i++)
+			json_array_append_new(rows,
+					      programs_row((enum xb_filter_kind)kind, KEYS_BY_RATE,
+							   rates[i], filters_for(KEYS_BY_RATE),
+							   queries_for(effort, rates[i])));
+	}
+	return rows;
+}
+
 /* One filter, filled below and beyond what it was made for. */
 static json_t *by_load(const struct effort *effort)
 {
@@ -211,6 +232,7 @@ int main(int argc, char **argv)
 	json_object_set_new(all, "by_keys", by_keys(effort));
 	json_object_set_new(all, "by_rate", by_rate(effort));
 	json_object_set_new(all, "by_load", by_load(effort));
+	json_object_set_new(all, "programs", programs(effort));
 	json_object_set_new(all, "memory",
 			    json_pack("[o,o]", memory_of(100ULL * MILLION, 1e-4),
 				      memory_of(100ULL * MILLION, 1e-8)));

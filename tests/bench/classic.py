@@ -42,6 +42,9 @@ def with_rates(point):
     if "blocks" in point:
         point["bits_per_key"] = point["blocks"] * 512 / point["keys"]
         point["formula_bits_per_key"] = formula_bits(1, point["rate"])
+    if "bits" in point:
+        point["bits_per_key"] = point["bits"] / point["keys"]
+        point["formula_bits_per_key"] = formula_bits(1, point["rate"])
     return point
 
 
@@ -89,7 +92,7 @@ def measure(_scratch, quick, report):
     if quick:
         report["skipped"].append("classic experiments beyond 1M keys; rates are counted on fewer "
                                  "queries (--quick)")
-    for name in ("by_keys", "by_rate", "by_load"):
+    for name in ("by_keys", "by_rate", "by_load", "programs"):
         raw[name] = [with_rates(point) for point in raw[name]]
     report["classic"] = dict(raw, vectors=vectors(raw["vectors"]), users=users(raw["users"]),
                              memory=memory(raw["memory"]), seconds=time.perf_counter() - start)
@@ -153,6 +156,9 @@ def print_text(report):
     print_rates("False-positive rate against the promised one", found["by_rate"])
     print_rates("False-positive rate of a filter made for %d keys"
                 % found["by_load"][0]["capacity"], found["by_load"])
+    for kind in dict.fromkeys(point["kind"] for point in found["programs"]):
+        print_rates("Filters for programs, %s" % kind,
+                    [point for point in found["programs"] if point["kind"] == kind])
     print_vectors(found["vectors"])
     print_users(found["users"])
     print_memory(found["memory"])
