@@ -25,6 +25,17 @@ t_columns()
 	is_listed 5.9.1.200 || fail "the new list is not taken"
 }
 
+t_no_wrong_line_is_allowed()
+{
+	begin
+	mode rows
+	configure 'every = 1h' 'column = ip' 'where = kind=ban'
+	agent
+	wait_for "a refusal" has_outcome main refused format
+	exits 0 feeds
+	says "^  why      main:[0-9]+: '.*' is not an address or prefix \(the key skip-bad leaves out so many wrong lines\)$"
+}
+
 t_json()
 {
 	begin

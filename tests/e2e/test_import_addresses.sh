@@ -171,7 +171,22 @@ t_wrong_lines()
 	complains "2 lines were not understood and left out \(first: 2: 'oops' .*, 4: 'ouch' "
 	has 8.8.8.8 9.9.9.9
 	refused
+	complains "list:2: 'oops' is not an address or prefix \(--skip-bad NUMBER leaves out so many wrong lines\)$"
+	refused --skip-bad 0
+	complains "list:2: 'oops' is not an address or prefix \(--skip-bad NUMBER leaves out so many wrong lines\)$"
+	# Nothing is said of a line that cannot be left out.
+	list 'create x hash:ip' 'add x oops'
+	refused
 	complains "list:2: 'oops' is not an address or prefix$"
+	list 8.8.8.8 mail.example.org
+	refused
+	complains "list:2: 'mail.example.org' is .*; to list domains too, choose the format domains with --format \(--skip-bad"
+	exits 0 import "$T/list" --list a --replace --force --format domains
+	has 8.8.8.8 mail.example.org
+	list "$(seq -f '8.8.%.0f.1' -s , 0 255 | sed 's/.*/&,&/')"
+	refused
+	complains 'list:1: line longer than 4096 bytes; to take each address in it, choose the format extract with --format$'
+	exits 0 import "$T/list" --list a --format extract
 }
 
 # A trial keeps how the file was to be read.

@@ -32,6 +32,7 @@ enum xb_advice {
 	XB_ADVICE_FORMAT,	 /* how the format of a list is chosen */
 	XB_ADVICE_COLUMN,	 /* how the columns of addresses are chosen */
 	XB_ADVICE_JSON,		 /* how the values of a JSON document are chosen */
+	XB_ADVICE_SKIP_BAD,	 /* a line or value of a list is wrong */
 };
 
 /* For main(): the name from now on, and what gives the words for each advice. */

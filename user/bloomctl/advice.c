@@ -87,6 +87,8 @@ const char *advice_words(enum xb_advice advice)
 		return " with --column";
 	case XB_ADVICE_JSON:
 		return " (--json-path PATH)";
+	case XB_ADVICE_SKIP_BAD:
+		return " (--skip-bad NUMBER leaves out so many wrong lines)";
 	}
 	return "";
 }

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/program.h"
 #include "lists/addresstext.h"
 #include "lists/format.h"
 #include "lists/line.h"
@@ -131,6 +132,14 @@ static const char *find_rest(const char *text)
 	return strchr(text, '-') ? "" : rest;
 }
 
+/* What ends with a digit is mostly an address, and found to be none fast enough. */
+static bool is_domain(const char *line)
+{
+	size_t size = strcspn(line, XB_BLANKS);
+
+	return size && !strchr(XB_DIGITS, line[size - 1]) && xb_line_looks_like_domain(line, size);
+}
+
 static int parse_plain(struct xb_reading *reading, char *line)
 {
 	char *mark = find_comment(line), *comment = mark + (*mark == '/' ? 2 : *mark != '\0');
@@ -139,6 +148,10 @@ static int parse_plain(struct xb_reading *reading, char *line)
 
 	*mark = '\0';
 	line = xb_line_trim(line);
+	if (is_domain(line))
+		return xb_input_error("'%s' is not an address or prefix; to list domains too, "
+				      "choose the format domains%s",
+				      XB_SHOW(line), xb_advice(XB_ADVICE_FORMAT));
 	rest = find_rest(line);
 	if (*rest) {
 		rest = XB_SHOW(rest);

@@ -4,16 +4,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/program.h"
 #include "lists/format.h"
 #include "lists/line.h"
 
-static int refuse(struct xb_reading *reading, int error)
+static int refuse(struct xb_reading *reading)
 {
 	char message[1024];
 
-	if (!reading->file->unknown)
-		return error;
 	snprintf(message, sizeof(message), "%s", xb_error_message());
+	if (!reading->file->unknown)
+		return xb_input_error("%s%s", message, xb_advice(XB_ADVICE_SKIP_BAD));
 	return xb_input_error("%s (as many wrong lines as were allowed, %" PRIu64
 			      ", came before it)",
 			      message, reading->choice->most_wrong);
@@ -25,11 +26,10 @@ int xb_line_leave_out(struct xb_reading *reading, size_t before, int error)
 	const struct xb_list_choice *choice = reading->choice;
 	int noted;
 
-	if (error != -EINVAL || reading->hopeless || reading->format->strict || !choice ||
-	    !choice->bounded)
+	if (error != -EINVAL || reading->hopeless || reading->format->strict || !choice)
 		return error;
-	if (file->unknown >= choice->most_wrong)
-		return refuse(reading, error);
+	if (!choice->bounded || file->unknown >= choice->most_wrong)
+		return refuse(reading);
 	file->count = before;
 	noted = xb_line_unknown(file, file->lines, "%s", xb_error_message());
 	if (!noted)

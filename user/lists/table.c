@@ -231,7 +231,10 @@ static int take_too_long(struct xb_reading *reading)
 
 	if (reading->format && reading->format->loose)
 		return xb_line_unknown(file, file->lines, TOO_LONG, XB_LIST_LINE_BYTES);
-	return xb_input_error(TOO_LONG, XB_LIST_LINE_BYTES);
+	if (reading->format)
+		return xb_input_error(TOO_LONG, XB_LIST_LINE_BYTES);
+	return xb_input_error(TOO_LONG "; to take each address in it, choose the format extract%s",
+			      XB_LIST_LINE_BYTES, xb_advice(XB_ADVICE_FORMAT));
 }
 
 static int take_trimmed(struct xb_reading *reading, char *line)

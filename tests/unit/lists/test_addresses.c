@@ -219,9 +219,15 @@ static const struct row refused_entries[] = {
 	{"192.0.2.1:70000\n", NULL, ":1: '192.0.2.1:70000' is not an address or prefix"},
 	{"[192.0.2.1]:80\n", "plain", ":1: '[192.0.2.1]:80' is not an address or prefix"},
 	{"192.0.2.1\nexample.org # domain\n", NULL,
-	 ":2: 'example.org' is not an address or prefix"},
+	 ":2: 'example.org' is not an address or prefix; to list domains too, choose the format "
+	 "domains"},
+	{"192.0.2.1\nmy-site.example.org\n", NULL,
+	 ":2: 'my-site.example.org' is not an address or prefix; to list domains too, choose the "
+	 "format domains"},
 	{"192.0.2.1\n! not a comment\n", NULL, ":2: '!' is not an address or prefix"},
-	{"example.org\n192.0.2.1\n", "plain", ":1: 'example.org' is not an address or prefix"},
+	{"example.org\n192.0.2.1\n", "plain",
+	 ":1: 'example.org' is not an address or prefix; to list domains too, choose the format "
+	 "domains"},
 	{"=example.org\n", "netset", ":1: '=example.org' is not an address or prefix"},
 	{"192.0.2.1\n\n192.0.2.2\t5\n", NULL,
 	 ":3: unexpected text after the entry: '5'; a comment begins with '#' or ';'"},
