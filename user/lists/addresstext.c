@@ -206,8 +206,13 @@ static bool is_port(const char *text)
 /* What the address is without brackets and port. */
 static char *cut_port(char *text)
 {
+	char *bar = strchr(text, '|');
 	char *end = *text == '[' ? strchr(text, ']') : strchr(text, ':');
 
+	if (bar && is_port(bar + 1)) {
+		*bar = '\0';
+		return text;
+	}
 	if (*text == '[' && end && memchr(text, ':', (size_t)(end - text)) &&
 	    (!end[1] || (end[1] == ':' && is_port(end + 2)))) {
 		*end = '\0';

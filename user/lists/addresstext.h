@@ -27,6 +27,7 @@ int xb_addresses_span(struct xb_listfile *file, const char *text, struct xb_span
  *   192.0.2.1-192.0.2.9                       from the first to the last, with blanks or without
  *   192.0.2.0/255.255.255.0                   a netmask
  *   192.0.2.1:80  [2001:db8::1]  [2001:db8::1]:80   what is listed is the address
+ *   192.0.2.1|80  2001:db8::1|80              the same, as MISP writes it
  *   Ip:192.0.2.1  Range:192.0.2.0/24          as cscli of CrowdSec writes them
  *
  * like: the timeout of the items; its entry is overwritten. The text may be cut up.
