@@ -97,7 +97,24 @@ static int show(const struct cli *cli, struct xb_txn *txn, const struct tried *t
 			   : show_all(cli, asked->property, txn, tried);
 }
 
-int property_show(const struct cli *cli, const struct property *property, const char *list)
+int property_begin(struct cli *cli, int argc, char **argv, const struct option_spec *options,
+		   const struct property *property)
 {
-	return tried_show(cli, show, &(struct asked){property, list});
+	const char *list = NULL;
+	int words;
+
+	if (cli_option(cli, argc, argv, options) != -1)
+		return EXIT_USAGE;
+	words = argc - optind;
+	if (words > 2)
+		return cli_usage(cli, "%s takes %s", property->name, property->operands);
+	if (words)
+		list = argv[optind];
+	if (list && !cli_list_name(cli, list))
+		return EXIT_USAGE;
+	if (words < 2 && cli->wish->seconds)
+		return cli_usage(cli, "without %s there is nothing to roll back", property->value);
+	if (words < 2)
+		return tried_show(cli, show, &(struct asked){property, list});
+	return cli_list_to_fill(cli, list) ? -1 : EXIT_USAGE;
 }

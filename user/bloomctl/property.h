@@ -9,13 +9,18 @@
 #define PROPERTY_WORD XB_SCOPE_TEXT
 
 struct property {
-	const char *name, *plural; /* in JSON */
+	const char *name, *plural; /* the verb's and in JSON */
+	const char *operands;	   /* of the verb, in words: "a list and ..." */
+	const char *value;	   /* in words, with an article if it needs one */
 	const char *(*stored)(const struct xb_list *list, char room[PROPERTY_WORD]);
 	/* What is on trial for the list of this name; NULL: nothing is. */
 	const char *(*tried)(const struct tried *tried, const char *list, char room[PROPERTY_WORD]);
 };
 
-/* The one of a list, or with NULL those of all lists that have it; returns the exit code. */
-int property_show(const struct cli *cli, const struct property *property, const char *list);
+/* How such a verb begins: without a value it shows the property of the list, or those of all lists
+ * that have it. Returns the exit code, or -1: at argv[optind] stands a list that can be filled, and
+ * behind it a value. */
+int property_begin(struct cli *cli, int argc, char **argv, const struct option_spec *options,
+		   const struct property *property);
 
 #endif

@@ -20,7 +20,14 @@ static const char *on_trial(const struct tried *tried, const char *list, char ro
 	return tried_scope(tried, list, &scope) ? xb_scope_format(&scope, room) : NULL;
 }
 
-static const struct property property = {"scope", "scopes", stored, on_trial};
+static const struct property property = {
+	.name = "scope",
+	.plural = "scopes",
+	.operands = "a list, and services with ',' between",
+	.value = "services",
+	.stored = stored,
+	.tried = on_trial,
+};
 
 static const struct option_spec options[] = {
 	ROLLBACK_OPTION,
@@ -43,20 +50,11 @@ static int make(struct cli *cli)
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_request request = {.kind = XB_REQUEST_SCOPE};
+	int code = property_begin(cli, argc, argv, options, &property);
 
-	if (cli_option(cli, argc, argv, options) != -1)
-		return EXIT_USAGE;
-	if (argc - optind > 2)
-		return cli_usage(cli, "scope takes a list, and services with ',' between");
-	if (optind < argc && !cli_list_name(cli, argv[optind]))
-		return EXIT_USAGE;
-	if (argc - optind < 2 && cli->wish->seconds)
-		return cli_usage(cli, "without services there is nothing to roll back");
-	if (argc - optind < 2)
-		return property_show(cli, &property, optind < argc ? argv[optind] : NULL);
+	if (code >= 0)
+		return code;
 	request.scope.list = argv[optind];
-	if (!cli_list_to_fill(cli, request.scope.list))
-		return EXIT_USAGE;
 	if (xb_scope_parse(argv[optind + 1], &request.scope.scope))
 		return cli_fail();
 	cli->wish->request = &request;

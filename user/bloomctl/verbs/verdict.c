@@ -22,7 +22,14 @@ static const char *on_trial(const struct tried *tried, const char *list, char ro
 	return tried_verdict(tried, list, &verdict) ? xb_domain_verdict_name(verdict) : NULL;
 }
 
-static const struct property property = {"verdict", "verdicts", stored, on_trial};
+static const struct property property = {
+	.name = "verdict",
+	.plural = "verdicts",
+	.operands = "a list and a verdict for it",
+	.value = "a verdict",
+	.stored = stored,
+	.tried = on_trial,
+};
 
 static const struct option_spec options[] = {
 	ROLLBACK_OPTION,
@@ -46,20 +53,11 @@ static int make(struct cli *cli)
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_request request = {.kind = XB_REQUEST_VERDICT};
+	int code = property_begin(cli, argc, argv, options, &property);
 
-	if (cli_option(cli, argc, argv, options) != -1)
-		return EXIT_USAGE;
-	if (argc - optind > 2)
-		return cli_usage(cli, "verdict takes a list and a verdict for it");
-	if (optind < argc && !cli_list_name(cli, argv[optind]))
-		return EXIT_USAGE;
-	if (argc - optind < 2 && cli->wish->seconds)
-		return cli_usage(cli, "without a verdict there is nothing to roll back");
-	if (argc - optind < 2)
-		return property_show(cli, &property, optind < argc ? argv[optind] : NULL);
+	if (code >= 0)
+		return code;
 	request.verdict.list = argv[optind];
-	if (!cli_list_to_fill(cli, request.verdict.list))
-		return EXIT_USAGE;
 	if (xb_domain_verdict_parse(argv[optind + 1], &request.verdict.verdict))
 		return cli_fail();
 	cli->wish->request = &request;
