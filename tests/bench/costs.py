@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Program cost: what the shipped filter adds to a packet, beside its peers."""
-import json
-import os
 import statistics
 
-from rig import PROGRAMS, Failed, both, goal, ratio, row, run, say
+import costs6
+from programs import MILLION, bench, cost_over
+from rig import Failed, both, goal, ratio, row, say
 
-MILLION = 1000000
 SIZES = (1000, MILLION // 10, MILLION, 10 * MILLION)
 PREFIXES = 5000
 PEERS = (("line_read", "line read"), ("bpf_bloom", "BPF bloom filter"),
@@ -15,12 +14,6 @@ SHIPPED = (("allow-none", "filter as it ships, nothing allowed"),
            ("hosts", "filter as it ships, %(few)d allowed"),
            ("allow-many", "filter as it ships, %(many)d allowed"),
            ("hosts_and_prefixes", "filter as it ships, %(prefixes)d prefixes"))
-
-
-def bench(scratch, name, *words):
-    """What one of the programs says that time other programs."""
-    environment = dict(os.environ, XB_TEST_BPFFS=scratch.pins, XB_TEST_DIR=scratch.run)
-    return json.loads(run(os.path.join(PROGRAMS, name), *map(str, words), env=environment))
 
 
 def spread(samples, subject, peer):
@@ -36,13 +29,6 @@ def spread(samples, subject, peer):
 def noise(samples, again):
     """How far two programs that are alike are apart in a round."""
     return statistics.median(abs(a - b) for a, b in zip(samples, again))
-
-
-def cost_over(values, alone):
-    """What a subject costs over parsing alone. Both took turns, so their difference in each round
-    is freer of what else the machine does than each by itself."""
-    return {"median": statistics.median(a - b for a, b in zip(values, alone)),
-            "min": min(values) - min(alone)}
 
 
 def add_costs(raw, result):
@@ -117,6 +103,7 @@ def measure(scratch, quick, report):
             report["failed"].append("program cost at %d hosts: %s" % (hosts, failure))
     cost = at(report, MILLION)
     report["memory"] = memory_per_host(cost) if cost else None
+    costs6.measure(scratch, quick, report)
 
 
 # Hosts, their name, peer, its name, subject, most it may cost of what the peer costs.
@@ -157,7 +144,7 @@ def goals(report):
         table.append(goal("clean at %s%s, in %s" % (
             size, ", with prefixes" if "prefixes" in subject else "", name), limit,
                           found and found["median"]))
-    return table + goals_of_stages(at(report, MILLION), report["memory"])
+    return table + goals_of_stages(at(report, MILLION), report["memory"]) + costs6.goals(report)
 
 
 def memory_of(peer):
@@ -222,3 +209,4 @@ def print_text(report):
         print_cost(cost)
     if report.get("memory"):
         print_memory(report["memory"])
+    costs6.print_text(report)

@@ -46,6 +46,21 @@ struct {
 } trie SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct address6);
+	__type(value, __u32);
+} exact6 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct xb_allow6_key);
+	__type(value, __u32);
+} trie6 SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
@@ -86,7 +101,21 @@ static __always_inline int hand_on6(struct xdp_md *ctx, __u32 address)
 	return XDP_ABORTED;
 }
 
-static __always_inline __u32 any_address(void)
+/* The same with a whole source, network byte order. */
+static __always_inline int hand_on128(struct xdp_md *ctx, const __u32 address[TABLE_WORDS6])
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct ipv6hdr *ip = data + sizeof(struct ethhdr);
+
+	if ((void *)(ip + 1) > end)
+		return XDP_ABORTED;
+	for (int i = 0; i < TABLE_WORDS6; i++)
+		ip->saddr.in6_u.u6_addr32[i] = address[i];
+	bpf_tail_call_static(ctx, &measured, 0);
+	return XDP_ABORTED;
+}
+
+static __always_inline __u64 any_word(void)
 {
 	/* xorshift64 (Marsaglia, Journal of Statistical Software 8, 2003) */
 	__u64 x = state;
@@ -95,7 +124,12 @@ static __always_inline __u32 any_address(void)
 	x ^= x >> 7;
 	x ^= x << 17;
 	state = x;
-	return (__u32)(x >> 32);
+	return x;
+}
+
+static __always_inline __u32 any_address(void)
+{
+	return (__u32)(any_word() >> 32);
 }
 
 SEC("xdp")
@@ -126,6 +160,42 @@ int from_table6(struct xdp_md *ctx)
 	struct table_line *line = table_line(table_first, number, TABLE_LINE);
 
 	return line ? hand_on6(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
+}
+
+/* Below 2000::/4. */
+SEC("xdp")
+int from_anywhere128(struct xdp_md *ctx)
+{
+	__u64 hi = any_word(), lo = any_word();
+	__u32 address[TABLE_WORDS6] = {bpf_htonl(2U << 28 | hi >> 36), (__u32)hi, (__u32)(lo >> 32),
+				       (__u32)lo};
+
+	return hand_on128(ctx, address);
+}
+
+SEC("xdp")
+int from_table128(struct xdp_md *ctx)
+{
+	__u32 number = drawn++;
+	struct table_line *line = table_line(table_first, number, TABLE_LINE6);
+
+	return line ? hand_on128(ctx, &line->address[number % TABLE_LINE6 * TABLE_WORDS6])
+		    : XDP_ABORTED;
+}
+
+/* Anything below a /32 of the table. */
+SEC("xdp")
+int from_below128(struct xdp_md *ctx)
+{
+	__u32 number = drawn++;
+	struct table_line *line = table_line(table_first, number, TABLE_LINE6);
+	__u64 hi = any_word(), lo = any_word();
+	__u32 address[TABLE_WORDS6] = {0, (__u32)hi, (__u32)(lo >> 32), (__u32)lo};
+
+	if (!line)
+		return XDP_ABORTED;
+	address[0] = line->address[number % TABLE_LINE6 * TABLE_WORDS6];
+	return hand_on128(ctx, address);
 }
 
 /* Every frame is IPv4, and every program counts as the filter does. */
@@ -188,17 +258,43 @@ static __always_inline bool in_classic(__u32 address)
 	return true;
 }
 
-MEASURED(parse_only, in_nothing)
-SEC("xdp")
-int parse_only6(struct xdp_md *ctx)
-{
-	struct source source = parse_source(ctx);
+/* The same for IPv6. */
+#define MEASURED6(name, found)                                                                     \
+	SEC("xdp") int name(struct xdp_md *ctx)                                                    \
+	{                                                                                          \
+		struct source source = parse_source(ctx);                                          \
+                                                                                                   \
+		if (source.family != SOURCE_IPV6)                                                  \
+			return XDP_ABORTED;                                                        \
+		return account(ctx, found(source.hi, source.lo) ? XB_LISTED_IPV6 : XB_CLEAN,       \
+			       source.claimed);                                                    \
+	}
 
-	if (source.family != SOURCE_IPV6)
-		return XDP_ABORTED;
-	asm volatile("" ::"r"(source.hi), "r"(source.lo)); /* as in_nothing() */
-	return account(ctx, XB_CLEAN, source.claimed);
+static __always_inline bool in_nothing6(__u64 hi, __u64 lo)
+{
+	asm volatile("" ::"r"(hi), "r"(lo)); /* as in_nothing() */
+	return false;
 }
+
+static __always_inline bool in_hash6(__u64 hi, __u64 lo)
+{
+	struct address6 key = {hi, lo};
+
+	return bpf_map_lookup_elem(&exact6, &key);
+}
+
+static __always_inline bool in_trie6(__u64 hi, __u64 lo)
+{
+	struct xb_allow6_key key = {
+		128, {bpf_htonl(hi >> 32), bpf_htonl(hi), bpf_htonl(lo >> 32), bpf_htonl(lo)}};
+
+	return bpf_map_lookup_elem(&trie6, &key);
+}
+
+MEASURED(parse_only, in_nothing)
+MEASURED6(parse_only6, in_nothing6)
+MEASURED6(bpf_hash6, in_hash6)
+MEASURED6(lpm_trie6, in_trie6)
 
 MEASURED(line_read, in_line)
 MEASURED(bpf_hash, in_hash)

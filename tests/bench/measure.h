@@ -13,6 +13,11 @@
 /* The upper half of all IPv6 sources. */
 #define XB_BENCH_NET6 0x20010db800000000ULL
 
+/* A source of IPv6, host byte order. */
+struct address6 {
+	__u64 hi, lo;
+};
+
 /* A cache line of what the shipped filter's bits are compared with. */
 struct bare_line {
 	__u64 word[8];

@@ -33,6 +33,7 @@ def tried(_data, _page):
 # Section of scripts/bench, key in its JSON, title, what writes it.
 CHAPTERS = (
     ("cost", "program_cost", "Program cost", report_packets.program_cost),
+    ("cost", "program_cost6", "Program cost of IPv6", report_packets.program_cost6),
     ("paths", "paths", "Whole path", report_packets.paths),
     ("commands", "commands", "Whole commands", report_commands.commands),
     ("huge", "huge_import", "Import of 100M addresses", report_commands.huge),

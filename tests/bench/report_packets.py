@@ -2,6 +2,7 @@
 """Chapters of what packets cost."""
 import re
 
+import costs6
 import layouts as explored
 from plots import Plot
 from tables import cell, count, is_limit, is_ours, is_peer, label, middle, ranged, table
@@ -95,6 +96,23 @@ def program_cost(data, page):
         lines += [", ".join(facts) + ".", ""] if facts else []
         lines += cost_table(cost) + against_table(cost)
     return lines
+
+
+def program_cost6(data, page):
+    found = data["program_cost6"]
+    names = dict(costs6.PEERS + tuple((name, text) for name, text, _ in costs6.LISTED))
+    costs = found["cost_ns"]
+    for traffic, text in costs6.TRAFFIC:
+        for peer in ("bpf_hash6", "lpm_trie6"):
+            page.compare("program cost of IPv6, %s" % text,
+                         ("filter, " + names["hosts6"], costs[traffic].get("hosts6")),
+                         (names[peer], costs[traffic].get(peer)), " ns")
+    rows = [[text] + [cell(costs[traffic].get(name)) for traffic, _ in costs6.TRAFFIC]
+            for name, text in names.items()]
+    return ["As above, with random addresses: hosts and /64 each in a /32 of its own, of several "
+            "lengths four in each. %s rounds of %s packets." % (count(found["rounds"]),
+                                                                count(found["repeats"])), ""] + \
+        table(["ns a packet over parsing alone"] + [text for _, text in costs6.TRAFFIC], rows)
 
 
 def rates(data, _page):

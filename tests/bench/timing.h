@@ -18,10 +18,11 @@
 
 #define TIMED_MAX 64
 
-/* NEAR: listed sources for which the gate in front of the allowlist opens in vain. */
-enum traffic { CLEAN, HIT, NEAR, TRAFFICS };
+/* NEAR: listed sources for which the gate in front of the allowlist opens in vain. BELOW: clean
+ * ones below the /32 of a listed prefix. */
+enum traffic { CLEAN, HIT, NEAR, BELOW, TRAFFICS };
 
-static const char *const traffic_names[] = {"clean", "hit", "near"};
+static const char *const traffic_names[] = {"clean", "hit", "near", "below"};
 
 struct timed {
 	const char *name;
@@ -33,6 +34,9 @@ struct timed {
 	uint32_t fewer; /* slow: only one in so many runs; 0: all */
 	uint16_t port;	/* of TCP, to which its packets go; 0: they have no protocol */
 	bool ipv6;	/* its packets are from XB_BENCH_NET6 and the 32 bits of an address */
+	/* Not 0: its packets have whole addresses of IPv6. Those listed begin at this line of the
+	 * table; TABLE_LINES behind it those whose /32 counts for BELOW. */
+	uint32_t table6;
 };
 
 /* One figure a round. */
@@ -150,7 +154,7 @@ static inline bool as_named(const struct cell *cell, struct verdicts found, uint
 		return false;
 	if (timed->blind)
 		return !found.dropped;
-	if (cell->traffic == CLEAN)
+	if (cell->traffic == CLEAN || cell->traffic == BELOW)
 		return (double)found.dropped < (DROPPED_SHARE + 2 * timed->rate) * all;
 	return !found.passed;
 }
@@ -203,6 +207,10 @@ static inline int timing_sender(const struct timing *timing, const struct cell *
 {
 	const struct measure_bpf *measure = timing->measure;
 
+	if (cell->timed->table6)
+		return bpf_program__fd(cell->traffic == CLEAN	? measure->progs.from_anywhere128
+				       : cell->traffic == BELOW ? measure->progs.from_below128
+								: measure->progs.from_table128);
 	if (cell->timed->ipv6)
 		return bpf_program__fd(cell->traffic == CLEAN ? measure->progs.from_anywhere6
 							      : measure->progs.from_table6);
@@ -210,21 +218,29 @@ static inline int timing_sender(const struct timing *timing, const struct cell *
 						      : measure->progs.from_table);
 }
 
+/* The line its sources begin with. */
+static inline uint32_t timing_table(const struct cell *cell)
+{
+	if (cell->timed->table6)
+		return cell->timed->table6 + (cell->traffic == BELOW ? TABLE_LINES : 0);
+	return cell->traffic == NEAR ? TABLE_LINES : 0;
+}
+
 /* Nanoseconds a run. */
 static inline double timing_run(const struct timing *timing, const struct cell *cell, uint32_t runs)
 {
 	struct frame4 frame4 = timing_frame4(cell->timed->port);
 	struct frame6 frame6 = timing_frame6(cell->timed->port);
-	uint32_t size = cell->timed->ipv6 ? sizeof(frame6) : sizeof(frame4);
+	bool ipv6 = cell->timed->ipv6 || cell->timed->table6;
+	uint32_t size = ipv6 ? sizeof(frame6) : sizeof(frame4);
 	struct xdp_md context = {.data_end = size, .ingress_ifindex = LOOPBACK};
-	LIBBPF_OPTS(bpf_test_run_opts, options,
-		    .data_in = cell->timed->ipv6 ? (void *)&frame6 : (void *)&frame4,
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = ipv6 ? (void *)&frame6 : (void *)&frame4,
 		    .data_size_in = size, .ctx_in = &context, .ctx_size_in = sizeof(context),
 		    .repeat = (int)runs);
 	int program = timing_sender(timing, cell);
 	double start;
 
-	timing->measure->bss->table_first = cell->traffic == NEAR ? TABLE_LINES : 0;
+	timing->measure->bss->table_first = timing_table(cell);
 	start = now_ns();
 	must(bpf_prog_test_run_opts(program, &options) ? -errno : 0, "run");
 	return (now_ns() - start) / runs;
@@ -258,12 +274,20 @@ static inline void timing_measure(const struct timing *timing, struct cell *cell
 	cell->dropped += found.dropped;
 }
 
+static inline bool timing_has(const struct timing *timing, const struct timed *timed,
+			      enum traffic traffic)
+{
+	if (traffic == NEAR)
+		return timed->near && timing->near_count;
+	return traffic != BELOW || timed->table6;
+}
+
 /* Everything takes its turn in each round. */
 static inline void timing_rounds(struct timing *timing, uint32_t rounds)
 {
 	for (enum traffic traffic = CLEAN; traffic < TRAFFICS; traffic++)
 		for (size_t i = 0; i < timing->timed_count; i++)
-			if (traffic != NEAR || (timing->timed[i].near && timing->near_count))
+			if (timing_has(timing, &timing->timed[i], traffic))
 				timing->cells[timing->cell_count++] =
 					(struct cell){.timed = &timing->timed[i],
 						      .traffic = traffic,
