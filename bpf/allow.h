@@ -53,6 +53,11 @@ static __always_inline bool allowed_ipv4(__u32 address)
 	return gate_open_ipv4(address) && bpf_map_lookup_elem(&allow4, &key);
 }
 
+static __always_inline bool gate_open_ipv6(__u64 hi)
+{
+	return gate_open(XB_GATE_NET6, xb_gate_net6(hi)) || gate_open(XB_GATE_SHORT6, hi >> 48);
+}
+
 static __always_inline bool allowed_ipv6(__u64 hi, __u64 lo)
 {
 	struct xb_allow6_key key = {
@@ -60,8 +65,7 @@ static __always_inline bool allowed_ipv6(__u64 hi, __u64 lo)
 		.address = {bpf_htonl(hi >> 32), bpf_htonl(hi), bpf_htonl(lo >> 32), bpf_htonl(lo)},
 	};
 
-	return (gate_open(XB_GATE_NET6, xb_gate_net6(hi)) || gate_open(XB_GATE_SHORT6, hi >> 48)) &&
-	       bpf_map_lookup_elem(&allow6, &key);
+	return gate_open_ipv6(hi) && bpf_map_lookup_elem(&allow6, &key);
 }
 
 static __always_inline bool allowed(const struct source *source)

@@ -17,7 +17,7 @@
 static __always_inline enum xb_reason judge(const struct source *source, bool *at_gate)
 {
 	if (source->family == SOURCE_IPV6)
-		return params.net6.blocks ? net6_judge(source->hi, source->lo) : XB_CLEAN;
+		return params.net6.blocks ? net6_judge(source->hi, source->lo, at_gate) : XB_CLEAN;
 	if (params.prefix4 && prefix4_listed(source->ipv4))
 		return XB_LISTED_IPV4_PREFIX;
 	return params.host4.blocks ? host4_judge(source->ipv4, at_gate) : XB_CLEAN;

@@ -244,11 +244,7 @@ static __always_inline void scope_next_class(struct scope_walk *walk)
 
 static __always_inline __u64 scope_hash6(const struct scope_walk *walk, __u32 length)
 {
-	struct xb_key key = params_key();
-
-	return xb_hash_scoped6(&key, walk->class, length,
-			       walk->hi & leading_ones(length < 64 ? length : 64),
-			       walk->lo & leading_ones(length > 64 ? length - 64 : 0));
+	return net6_hash(walk->hi, walk->lo, length, xb_scoped6_tag(walk->class, length));
 }
 
 static long scope_probe(__u32 round __attribute__((unused)), void *data)

@@ -88,17 +88,64 @@ XB_HASH_INLINE __u64 xb_sip_end(struct xb_sip sip)
 }
 
 /*
- * SipHash-1-3 of the 17-byte message hi, lo (little endian words), prefix length. hi, lo: the
- * network address, host byte order, bits beyond the length zero.
+ * IPv6 prefixes: two sums of products of the four 32-bit words of the address, of each the upper
+ * half (Lemire, Kaser, The Computer Journal 2014, "Strongly universal string hashing is fast":
+ * MULTILINEAR-HM, with 64-bit factors for 32-bit words). The factors are random and secret. So for
+ * any two prefixes, chosen without knowledge of the factors, all pairs of 64-bit hashes are
+ * equally likely. docs/security.md says what that is enough for.
  */
-XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key *key, __u64 hi, __u64 lo, __u32 length)
-{
-	struct xb_sip sip = xb_sip_begin(key);
+struct xb_sum6 {
+	__u64 factor[4]; /* of the words, two of which make a product */
+	__u64 first;
+	__u64 tag_factor;
+};
 
-	xb_sip_take(&sip, hi);
-	xb_sip_take(&sip, lo);
-	xb_sip_take(&sip, (17ULL << 56) | length);
-	return xb_sip_end(sip);
+/* New in every generation. */
+struct xb_key6 {
+	struct xb_sum6 sum[2];
+	__u64 head[2]; /* of xb_hash_head6() */
+};
+
+/* What the prefix length adds to a sum, and a class, which stands above it. It is the same for all
+ * prefixes of this length and class. */
+XB_HASH_INLINE __u64 xb_term6(const struct xb_sum6 *sum, __u32 tag)
+{
+	return sum->first + sum->tag_factor * tag;
+}
+
+/*
+ * The second word of a product is not cut out of its 64 bits. If two addresses differ in the first
+ * word, their sums differ by the second factor times less than 2^32; if they differ in the second
+ * word alone, by the first factor times less than 2^32. That is all that the proof needs.
+ */
+XB_HASH_INLINE __u64 xb_sum6_of(const __u64 factor[4], __u64 hi, __u64 lo, __u64 term)
+{
+	return (factor[0] + (hi >> 32)) * (factor[1] + hi) +
+	       (factor[2] + (lo >> 32)) * (factor[3] + lo) + term;
+}
+
+XB_HASH_INLINE __u64 xb_join6(__u64 first, __u64 second)
+{
+	return (first & 0xffffffff00000000ULL) | second >> 32;
+}
+
+/* hi, lo: the network address, host byte order, bits beyond the length zero. */
+XB_HASH_INLINE __u64 xb_hash_ipv6(const struct xb_key6 *key, __u64 hi, __u64 lo, __u32 tag)
+{
+	const struct xb_sum6 *a = &key->sum[0], *b = &key->sum[1];
+
+	return xb_join6(xb_sum6_of(a->factor, hi, lo, xb_term6(a, tag)),
+			xb_sum6_of(b->factor, hi, lo, xb_term6(b, tag)));
+}
+
+/* Of the first 32 bits of an address. Only the upper half is as good as above. A product alone
+ * would leave /32s in a row at equal distances, which with few keys means on a few places; so they
+ * are stirred before. */
+XB_HASH_INLINE __u64 xb_hash_head6(const __u64 key[2], __u32 head)
+{
+	__u32 stirred = head * 0x9e3779b1U;
+
+	return key[0] + key[1] * (stirred ^ stirred >> 15);
 }
 
 /* A prefix length of IPv4 (0 to 32) in a class (1 to 15), as two bits of a word: so the words of
@@ -123,10 +170,9 @@ XB_HASH_INLINE __u64 xb_hash_scoped4(const struct xb_key *key, __u64 mark, __u32
 }
 
 /* An IPv6 prefix in a class: as xb_hash_ipv6(), with the class beside the length. */
-XB_HASH_INLINE __u64 xb_hash_scoped6(const struct xb_key *key, __u32 class, __u32 length, __u64 hi,
-				     __u64 lo)
+XB_HASH_INLINE __u32 xb_scoped6_tag(__u32 class, __u32 length)
 {
-	return xb_hash_ipv6(key, hi, lo, class << 8 | length);
+	return class << 8 | length;
 }
 
 /*

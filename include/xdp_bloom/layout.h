@@ -175,12 +175,55 @@ struct xb_geometry {
 #define XB_PREFIX4_TOP_WORDS (XB_PREFIX4_WORDS / 64)
 
 /*
- * Which IPv6 prefix lengths can match. Cell 0: lengths 0 to 31, bit = length, probed for every
- * packet. Any other cell: lengths 32 to 128, bit = length - 32, for all addresses whose first 32
- * bits fall on it. A bit without an entry behind it costs a probe, no more.
+ * Which IPv6 prefix lengths can match. Up to XB_SLOTS6 lengths have a slot, numbered from 0: those
+ * below XB_LENGTH_SPLIT, those that have most entries, and those that come first afterwards. A bit
+ * is set in front of an entry, and none is cleared:
+ *
+ * always: bit i, length i is looked up for every packet. Lengths below XB_LENGTH_SPLIT are; and if
+ * there is one other length alone, as in a list of hosts, it is.
+ * cells6: eight bits for the first 32 bits of an address, eight times in a word: which of the other
+ * slots can match. Words are read only if celled is not 0.
+ *
+ * XB_OTHERS6 in a cell and XB_SHORT6 in always say that lengths without a slot can match: lengths6
+ * has these. A bit without an entry behind it costs a probe, no more.
  */
 #define XB_LENGTH_SPLIT 32
+#define XB_SLOTS6	7
+#define XB_OTHERS6	(1U << XB_SLOTS6)
+#define XB_SHORT6	(2U << XB_SLOTS6) /* those below XB_LENGTH_SPLIT */
 
+/* What is the same for all prefixes of a length. */
+struct xb_slot6 {
+	__u64 hi, lo;  /* its mask */
+	__u64 term[2]; /* of its hash */
+};
+
+struct xb_slots6 {
+	__u32 always;
+	__u32 celled;
+	__u32 count; /* slots in use, from the first on */
+	__u32 reserved;
+	__u8 length[XB_SLOTS6 + 1];
+	__u64 padding;
+	struct xb_slot6 slot[XB_SLOTS6 + 1]; /* the last one is never in use */
+};
+_Static_assert(sizeof(struct xb_slots6) == 288, "slots layout");
+
+/* The cell of an address: which word of cells6, and where in it. hash: of xb_hash_head6(). */
+static inline __attribute__((always_inline)) __u32 xb_cell6_word(__u64 hash, __u32 words)
+{
+	return xb_scale((__u32)(hash >> 32), words);
+}
+
+static inline __attribute__((always_inline)) __u32 xb_cell6_shift(__u64 hash)
+{
+	return (hash >> 26) & 0x38;
+}
+
+/*
+ * Lengths as bits. Cell 0: lengths 0 to 31, bit = length, for all addresses. Any other cell:
+ * lengths 32 to 128, bit = length - 32, for all addresses whose first 32 bits fall on it.
+ */
 struct xb_lengths {
 	__u64 bits[2];
 };
@@ -280,7 +323,7 @@ struct xb_name_ports {
  * scope_ports: the classes of a destination port as 16 bits, four ports a word, those of TCP first.
  * scope_lengths4: for each /16 of IPv4, which lengths can match (bit 32 - length) and which classes
  * have any of them (bit 32 + class). Behind them stands one more word, with the bits of all.
- * scope_lengths6: as lengths6.
+ * scope_lengths6: as lengths6, of all lengths.
  *
  * In the latter two, a bit without an entry behind it costs a probe, no more.
  */
@@ -327,7 +370,7 @@ struct xb_params {
 	__u32 allow_names;   /* that the hash map of allowed names has room for */
 	__u32 answer_limit;  /* answers a second on each CPU; 0: any number */
 	__u32 prefix4;	     /* 1: IPv4 prefixes are looked up */
-	__u32 length_cells;  /* without cell 0 */
+	__u32 length_cells;  /* of lengths6, without cell 0 */
 	__u32 length_probes; /* most probes an IPv6 packet may cost at the promised rate */
 	__u32 layout;	     /* XB_GENERATION_LAYOUT */
 	__u32 confirm;	     /* 1: what the Bloom filter hits is looked up exactly */
@@ -336,11 +379,16 @@ struct xb_params {
 	struct xb_buckets confirm_scoped; /* always there if scoped is */
 	struct xb_scopes scopes;	  /* all zero without the stage */
 	__u32 scope_cells;		  /* of scope_lengths6, without cell 0 */
-	__u32 reserved;
+	__u32 cell_words;		  /* of cells6 */
 	__u64 known; /* identity of the known sources it admits (xdp_bloom/known.h); 0: none */
+	struct xb_key6 key6;
+	/* A copy of slot 0, if that is looked up for every packet from the beginning. */
+	struct xb_slot6 direct6;
+	__u32 has_direct6;
+	__u32 reserved;
 };
-_Static_assert(sizeof(struct xb_params) == 368, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 520, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 9
+#define XB_GENERATION_LAYOUT 10
 
 #endif

@@ -252,7 +252,7 @@ static json_t *filter_json(enum content content)
 			 (json_int_t)xb_map_bytes(ipv4 ? XB_MAP_HOST4 : XB_MAP_NET6, params),
 			 "buckets_bytes",
 			 (json_int_t)xb_map_bytes(ipv4 ? XB_MAP_CONFIRM4 : XB_MAP_CONFIRM6, params),
-			 "lengths_bytes", (json_int_t)xb_map_bytes(XB_MAP_LENGTHS6, params));
+			 "lengths_bytes", (json_int_t)xb_maps_lengths_bytes(params));
 }
 
 static void print(void)

@@ -59,7 +59,10 @@ t_params()
 		"80 0xffffffff 84 1"       # confirm6
 		"148 0xffffffff"           # length_cells
 		"148 0xfffffffe"
+		"156 9"                    # layout: of the former one
 		"160 0"                    # confirm
+		"356 0"                    # cell_words
+		"356 0xffffffff"
 	)
 
 	in_force

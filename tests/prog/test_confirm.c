@@ -199,9 +199,10 @@ static void listed_ipv6_drops_while_keys_move(void **state)
 #define FEW_CHURN  256
 
 /* The hash by which a source stands in its table. */
-static uint64_t hash_of(const struct xb_key *key, uint64_t source, bool ipv4)
+static uint64_t hash_of(const struct xb_params *params, uint64_t source, bool ipv4)
 {
-	return ipv4 ? xb_hash_ipv4(key, (uint32_t)source) : xb_hash_ipv6(key, source, 0, 64);
+	return ipv4 ? xb_hash_ipv4(&params->key, (uint32_t)source)
+		    : xb_hash_ipv6(&params->key6, source, 0, 64);
 }
 
 /* Sources from `from` on whose two buckets are both among the first of their table, found by the
@@ -212,7 +213,7 @@ static void crowd_together(const struct xb_params *params, bool ipv4, uint32_t b
 	const struct xb_buckets *table = ipv4 ? &params->confirm4 : &params->confirm6;
 
 	for (size_t found = 0; found < count; from++) {
-		uint64_t hash = hash_of(&params->key, from, ipv4);
+		uint64_t hash = hash_of(params, from, ipv4);
 		struct xb_choices choices =
 			xb_choices_of(&params->key, ipv4 ? hash : xb_fingerprint(hash),
 				      table->parts, table->size);
@@ -223,7 +224,7 @@ static void crowd_together(const struct xb_params *params, bool ipv4, uint32_t b
 }
 
 /* Adds and deletes in the table itself, nothing else, for some time: nobody writes as fast. */
-static void move_all_the_time(struct xb_exact *table, const struct xb_key *key, bool ipv4,
+static void move_all_the_time(struct xb_exact *table, const struct xb_params *params, bool ipv4,
 			      const uint64_t *sources)
 {
 	time_t until = time(NULL) + amount(2, 3);
@@ -233,7 +234,7 @@ static void move_all_the_time(struct xb_exact *table, const struct xb_key *key, 
 	while (time(NULL) < until) {
 		for (int i = 0; i < 10000; i++) {
 			uint32_t which = (uint32_t)(rig_random(&seed) % FEW_CHURN);
-			uint64_t hash = hash_of(key, sources[which], ipv4);
+			uint64_t hash = hash_of(params, sources[which], ipv4);
 			uint32_t address = (uint32_t)sources[which];
 
 			if (listed[which])
@@ -246,7 +247,7 @@ static void move_all_the_time(struct xb_exact *table, const struct xb_key *key, 
 	}
 	for (int i = 0; i < FEW_CHURN; i++)
 		if (listed[i])
-			xb_exact_delete(table, hash_of(key, sources[i], ipv4),
+			xb_exact_delete(table, hash_of(params, sources[i], ipv4),
 					(uint32_t)sources[i]);
 }
 
@@ -295,7 +296,7 @@ static void few_keys_under_traffic(bool ipv4)
 	for (int share = 0; share < 2; share++) {
 		sched_setaffinity(0, sizeof(cpus), &cpus);
 		share_cpu(traffic, share);
-		move_all_the_time(table, &generation->params.key, ipv4, sources + FEW_STABLE);
+		move_all_the_time(table, &generation->params, ipv4, sources + FEW_STABLE);
 	}
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 	stop_traffic(traffic);

@@ -98,7 +98,7 @@ static bool hits(struct xb_generation *known, const struct xb_entry *address)
 	for (size_t i = 0; i < sizeof(lengths6); i++) {
 		struct xb_entry covering = xb_entry_covering(address, lengths6[i]);
 
-		if (xb_bloom_contains(&known->net6, xb_hash_ipv6(&known->params.key, covering.hi,
+		if (xb_bloom_contains(&known->net6, xb_hash_ipv6(&known->params.key6, covering.hi,
 								 covering.lo, lengths6[i])))
 			return true;
 	}

@@ -169,6 +169,23 @@ static bool has_bits(const struct xb_mapping *now, const struct xb_mapping *fres
 	return true;
 }
 
+/* Whether packets look for all that is listed. A length may have another slot than in the rebuilt
+ * generation, by the order in which lengths came. */
+static bool looks_for(const struct xb_generation *now, const struct xb_snapshot *keys)
+{
+	struct xb_slotmap map = xb_generation_slotmap(now);
+
+	for (size_t i = 0; i < keys->net6_count; i++) {
+		char text[XB_ENTRY_TEXT];
+
+		if (xb_slotmap_has(&map, &keys->net6[i]))
+			continue;
+		fprintf(stderr, "nobody looks for %s\n", xb_entry_format(&keys->net6[i], text));
+		return false;
+	}
+	return true;
+}
+
 /* The rebuilt generation has the parameters of the other, so this asks the store. */
 static bool has_classes(const struct xb_generation *now, const struct xb_snapshot *keys)
 {
@@ -256,7 +273,7 @@ bool rig_matches_rebuild(struct rig *rig)
 	struct xb_txn *txn;
 	struct xb_build build = {.paths = &rig->paths,
 				 .anchor = &anchor,
-				 .key = &now->params.key,
+				 .keys = &now->params,
 				 .size = &now->params};
 	bool equal;
 
@@ -266,7 +283,7 @@ bool rig_matches_rebuild(struct rig *rig)
 	rig_must(xb_snapshot_take(txn, &keys), "keys");
 	rig_must(xb_build(&build, &keys, &fresh), "build");
 	equal = xb_generation_is_current(now, &txn->meta) && !now->header->dirty &&
-		has_classes(now, &keys) && same(now, fresh);
+		has_classes(now, &keys) && same(now, fresh) && looks_for(now, &keys);
 	if (!xb_generation_is_current(now, &txn->meta))
 		fprintf(stderr, "applied %lu of %lu\n", now->header->applied, txn->meta.sequence);
 	xb_snapshot_free(&keys);

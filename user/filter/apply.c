@@ -53,9 +53,8 @@ static int change_key(const struct stage *stage, uint64_t hash, uint32_t extra, 
 static int apply_net6(struct xb_generation *generation, const struct xb_entry *entry, bool listed)
 {
 	struct xb_counters_header *header = generation->header;
-	struct xb_lengths *table = (struct xb_lengths *)(void *)generation->lengths6.base;
-	uint32_t cells = generation->params.length_cells, probes;
-	uint32_t cell = xb_lengthmap_cell(&generation->params.key, cells, entry);
+	struct xb_slotmap map = xb_generation_slotmap(generation);
+	uint32_t probes;
 	const struct stage stage = {
 		.bloom = &generation->net6,
 		.confirm = generation->params.confirm ? &generation->confirm6 : NULL,
@@ -66,9 +65,9 @@ static int apply_net6(struct xb_generation *generation, const struct xb_entry *e
 	if (error || !listed)
 		return error;
 	/* A length below /32 costs every source a probe more, unless it was there. */
-	if (!cell && !(table[0].bits[0] >> entry->length & 1))
+	if (entry->length < XB_LENGTH_SPLIT && !xb_slotmap_has(&map, entry))
 		header->length_probes++;
-	probes = xb_lengthmap_mark(table, cell, entry);
+	probes = xb_slotmap_mark(&map, entry);
 	if (probes > header->length_probes)
 		header->length_probes = probes;
 	return 0;
@@ -180,7 +179,7 @@ static int apply_scoped(struct xb_generation *generation, const struct xb_entry 
 	int error = 0;
 
 	for (uint32_t class = 1; !error && class < XB_CLASSES; class ++) {
-		uint64_t hash = xb_scopemap_hash(&generation->params.key, entry, class);
+		uint64_t hash = xb_scopemap_hash(&generation->params, entry, class);
 
 		if (!(classes >> class & 1))
 			continue;

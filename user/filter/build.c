@@ -20,8 +20,8 @@
 #include "filter.skel.h"
 #include "filter/demand.h"
 #include "filter/fill.h"
-#include "filter/lengthmap.h"
 #include "filter/scopemap.h"
+#include "filter/slotmap.h"
 
 #define MIB (1024.0 * 1024)
 
@@ -32,9 +32,13 @@ static int random_params(const struct xb_build *build, struct xb_params *params)
 	while (!params->generation)
 		if (getrandom(&params->generation, sizeof(params->generation), 0) < 0)
 			return xb_system_error(errno, "no random numbers");
-	if (build->key)
-		params->key = *build->key;
-	else if (getrandom(&params->key, sizeof(params->key), 0) != sizeof(params->key))
+	if (build->keys) {
+		params->key = build->keys->key;
+		params->key6 = build->keys->key6;
+		return 0;
+	}
+	if (getrandom(&params->key, sizeof(params->key), 0) != sizeof(params->key) ||
+	    getrandom(&params->key6, sizeof(params->key6), 0) != sizeof(params->key6))
 		return xb_system_error(errno, "no random numbers");
 	return 0;
 }
@@ -55,15 +59,6 @@ static bool is_next_head(const struct xb_entry *entry, uint64_t *last)
 	return true;
 }
 
-static uint32_t count_cells(const struct xb_snapshot *keys)
-{
-	uint64_t distinct = 0, last = UINT64_MAX;
-
-	for (size_t i = 0; i < keys->net6_count; i++)
-		distinct += is_next_head(&keys->net6[i], &last);
-	return cells_for(distinct);
-}
-
 static uint32_t count_scope_cells(const struct xb_snapshot *keys)
 {
 	uint64_t distinct = 0, last = UINT64_MAX;
@@ -73,17 +68,35 @@ static uint32_t count_scope_cells(const struct xb_snapshot *keys)
 	return cells_for(distinct);
 }
 
-static struct xb_lengths *length_table(const struct xb_snapshot *keys, const struct xb_key *key,
-				       uint32_t cells)
+static void free_slotmap(const struct xb_slotmap *map)
 {
-	struct xb_lengths *table = calloc((size_t)cells + 1, sizeof(*table));
+	free(map->slots);
+	free(map->cells);
+	free(map->others);
+}
 
-	if (!table)
-		return NULL;
+/* Which lengths can match, in tables to be freed by the caller. */
+static int lay_out_lengths(const struct xb_build *build, const struct xb_snapshot *keys,
+			   struct xb_params *params, struct xb_slotmap *map)
+{
+	struct xb_slotmap_plan plan = xb_slotmap_plan(keys->net6, keys->net6_count);
+
+	params->cell_words = build->size ? build->size->cell_words : plan.cell_words;
+	params->length_cells = build->size ? build->size->length_cells : plan.length_cells;
+	*map = (struct xb_slotmap){
+		.slots = calloc(1, sizeof(*map->slots)),
+		.cells = calloc((size_t)params->cell_words + 1, sizeof(*map->cells)),
+		.others = calloc((size_t)params->length_cells + 1, sizeof(*map->others)),
+		.params = params,
+	};
+	if (!map->slots || !map->cells || !map->others)
+		return xb_out_of_memory();
+	xb_slotmap_begin(map, &plan);
 	for (size_t i = 0; i < keys->net6_count; i++)
-		xb_lengthmap_mark(table, xb_lengthmap_cell(key, cells, &keys->net6[i]),
-				  &keys->net6[i]);
-	return table;
+		xb_slotmap_mark(map, &keys->net6[i]);
+	params->has_direct6 = map->slots->always & 1;
+	params->direct6 = map->slots->slot[0];
+	return 0;
 }
 
 static int create_counters(const struct xb_paths *paths, struct xb_generation *generation)
@@ -208,8 +221,7 @@ static uint64_t count_allowed_names(const struct xb_snapshot *keys)
 }
 
 static int size_generation(const struct xb_build *build, const struct xb_snapshot *keys,
-			   uint32_t slack, uint32_t probes, uint32_t cells,
-			   struct xb_params *params)
+			   uint32_t slack, uint32_t probes, struct xb_params *params)
 {
 	const struct xb_demand demand = {
 		.host4_keys = keys->host4_count,
@@ -219,7 +231,8 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 		.allow_names = count_allowed_names(keys),
 		.prefix4 = keys->prefix4_count,
 		.length_probes = probes,
-		.length_cells = cells,
+		.length_cells = params->length_cells,
+		.cell_words = params->cell_words,
 		.scope_cells = count_scope_cells(keys),
 		.rate = build->rate,
 		.confirm = build->confirm,
@@ -241,33 +254,32 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 	params->store = own.store;
 	params->rate = own.rate;
 	params->key = own.key;
+	params->key6 = own.key6;
+	params->has_direct6 = own.has_direct6;
+	params->direct6 = own.direct6;
 	return 0;
 }
 
-/* Draws keys and decides sizes. *table: which lengths can match, to be freed by the caller. */
+/* Draws keys and decides sizes. *map: which lengths can match, to be freed by the caller. */
 static int lay_out(const struct xb_build *build, const struct xb_snapshot *keys, uint32_t slack,
-		   struct xb_params *params, struct xb_lengths **table)
+		   struct xb_params *params, struct xb_slotmap *map)
 {
-	uint32_t cells = build->size ? build->size->length_cells : count_cells(keys);
 	int error = random_params(build, params);
 
-	if (error)
-		return error;
-	*table = length_table(keys, &params->key, cells);
-	if (!*table)
-		return xb_out_of_memory();
-	error = size_generation(build, keys, slack, xb_lengthmap_most(*table, cells), cells,
-				params);
+	if (!error)
+		error = lay_out_lengths(build, keys, params, map);
+	if (!error)
+		error = size_generation(build, keys, slack, xb_slotmap_most(map), params);
 	return error ? error : xb_demand_check(build->paths, params);
 }
 
 int xb_build_rehearse(const struct xb_build *build, const struct xb_snapshot *keys)
 {
-	struct xb_lengths *table = NULL;
+	struct xb_slotmap map = {0};
 	struct xb_params params = {0};
-	int error = lay_out(build, keys, 0, &params, &table);
+	int error = lay_out(build, keys, 0, &params, &map);
 
-	free(table);
+	free_slotmap(&map);
 	return error;
 }
 
@@ -275,7 +287,7 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *ke
 		      struct xb_generation **out)
 {
 	struct xb_generation *generation = xb_generation_new();
-	struct xb_lengths *table = NULL;
+	struct xb_slotmap map = {0};
 	struct xb_params *params;
 	int error;
 
@@ -283,9 +295,9 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *ke
 	if (!generation)
 		return -ENOMEM;
 	params = &generation->params;
-	error = lay_out(build, keys, slack, params, &table);
+	error = lay_out(build, keys, slack, params, &map);
 	if (error) {
-		free(table);
+		free_slotmap(&map);
 		xb_generation_close(generation);
 		return error;
 	}
@@ -298,7 +310,7 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *ke
 	if (!error)
 		error = xb_generation_map(generation);
 	if (!error)
-		error = xb_fill(generation, keys, table);
+		error = xb_fill(generation, keys, &map);
 	if (!error)
 		error = xb_generation_set_policy(generation, build->policy);
 	if (error)
@@ -309,11 +321,11 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *ke
 	error = xb_generation_pin(build->paths, generation);
 	if (error)
 		goto fail;
-	free(table);
+	free_slotmap(&map);
 	*out = generation;
 	return 0;
 fail:
-	free(table);
+	free_slotmap(&map);
 	xb_generation_discard(build->paths, generation);
 	return error;
 }

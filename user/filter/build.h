@@ -22,10 +22,10 @@ struct xb_build {
 	/* Known sources that allow-only admits; NULL: none. */
 	const struct xb_knownpins *known;
 	struct xb_name_ports ports;
-	uint32_t answer_limit;	  /* answers a second on each CPU; 0: any number */
-	const struct xb_key *key; /* NULL: random */
-	const struct xb_params
-		*size; /* of an earlier generation, to compare with; NULL: by the keys */
+	uint32_t answer_limit; /* answers a second on each CPU; 0: any number */
+	/* An earlier generation, to compare with. */
+	const struct xb_params *keys; /* whose keys it has; NULL: random ones */
+	const struct xb_params *size; /* whose size it has; NULL: by what is listed */
 };
 
 /* Makes maps, counters and program, complete but not in force. The caller publishes or discards

@@ -69,6 +69,7 @@ static int size_net6(const struct xb_demand *demand, uint64_t capacity, struct x
 	int error;
 
 	params->length_cells = demand->length_cells;
+	params->cell_words = demand->cell_words;
 	/* Room for lengths to come, so that the next one is no reason to build anew. */
 	params->length_probes = demand->length_probes + demand->length_probes / 4 + 1;
 	error = xb_size_bloom(capacity, demand->rate / params->length_probes, &params->net6);
@@ -108,7 +109,7 @@ int xb_demand_size(const struct xb_demand *demand, struct xb_params *params)
 	params->allow_names = params->scope_cells = 0;
 	params->prefix4 = demand->prefix4;
 	params->confirm = demand->confirm;
-	params->length_cells = params->length_probes = 0;
+	params->length_cells = params->cell_words = params->length_probes = 0;
 	params->layout = XB_GENERATION_LAYOUT;
 	for (size_t i = 0; !error && i < sizeof(stages) / sizeof(stages[0]); i++)
 		if (stages[i].keys)

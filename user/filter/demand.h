@@ -14,7 +14,7 @@ struct xb_demand {
 	uint64_t host4_keys, net6_keys, names_keys, scoped_keys, allow_names;
 	bool prefix4;
 	uint32_t length_probes; /* the most probes an IPv6 source costs */
-	uint32_t length_cells, scope_cells;
+	uint32_t length_cells, cell_words, scope_cells;
 	double rate;
 	bool confirm;
 	uint32_t slack;	   /* eighths by which the exact look-up is larger than it need be */

@@ -93,8 +93,8 @@ static const uint32_t *hash_net6(const struct share *share, size_t start, size_t
 	for (size_t i = 0; i < count; i++) {
 		const struct xb_entry *entry = &share->keys->net6[start + i];
 
-		fill->hashes[i] = xb_hash_ipv6(&share->generation->params.key, entry->hi, entry->lo,
-					       entry->length);
+		fill->hashes[i] = xb_hash_ipv6(&share->generation->params.key6, entry->hi,
+					       entry->lo, entry->length);
 	}
 	return NULL;
 }
@@ -118,8 +118,8 @@ static const uint32_t *hash_scoped(const struct share *share, size_t start, size
 	for (size_t i = 0; i < count; i++) {
 		const struct xb_scoped *scoped = &share->keys->scoped[start + i];
 
-		fill->hashes[i] = xb_scopemap_hash(&share->generation->params.key, &scoped->entry,
-						   scoped->class);
+		fill->hashes[i] =
+			xb_scopemap_hash(&share->generation->params, &scoped->entry, scoped->class);
 	}
 	return NULL;
 }
@@ -225,8 +225,18 @@ static void fill_scopes(struct xb_generation *generation, const struct xb_snapsh
 	}
 }
 
+static void fill_slotmap(struct xb_generation *generation, const struct xb_slotmap *slotmap)
+{
+	const struct xb_params *params = &generation->params;
+
+	memcpy(generation->slots6.base, slotmap->slots, xb_map_bytes(XB_MAP_SLOTS6, params));
+	memcpy(generation->cells6.base, slotmap->cells, xb_map_bytes(XB_MAP_CELLS6, params));
+	memcpy(generation->lengths6.base, slotmap->others, xb_map_bytes(XB_MAP_LENGTHS6, params));
+	generation->header->length_probes = xb_slotmap_most(slotmap);
+}
+
 int xb_fill(struct xb_generation *generation, const struct xb_snapshot *keys,
-	    const struct xb_lengths *lengths)
+	    const struct xb_slotmap *slotmap)
 {
 	const struct xb_params *params = &generation->params;
 	int error = xb_generation_map_all(generation);
@@ -237,12 +247,8 @@ int xb_fill(struct xb_generation *generation, const struct xb_snapshot *keys,
 		xb_prefixmap_add(&generation->prefix4, &keys->prefix4[i]);
 	for (size_t i = 0; !error && i < keys->allow_count; i++)
 		error = xb_allowmaps_add(&generation->allow, &keys->allow[i]);
-	if (params->net6.blocks) {
-		memcpy(generation->lengths6.base, lengths,
-		       ((size_t)params->length_cells + 1) * sizeof(*lengths));
-		generation->header->length_probes =
-			xb_lengthmap_most(lengths, params->length_cells);
-	}
+	if (params->net6.blocks)
+		fill_slotmap(generation, slotmap);
 	for (size_t i = 0; i < keys->names_count; i++)
 		xb_namedepths_list((struct xb_depths *)(void *)generation->depths.base,
 				   &keys->names[i].entry);

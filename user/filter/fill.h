@@ -7,10 +7,11 @@
 #include "filter/snapshot.h"
 
 /*
- * The maps are empty, of the sizes in the parameters, and reserved by xb_generation_map(). lengths:
- * the table behind lengths6. -EXFULL without a message: the exact table has no place for a key.
+ * The maps are empty, of the sizes in the parameters, and reserved by xb_generation_map(). slotmap:
+ * what the maps in front of IPv6 prefixes will hold. -EXFULL without a message: the exact table has
+ * no place for a key.
  */
 int xb_fill(struct xb_generation *generation, const struct xb_snapshot *keys,
-	    const struct xb_lengths *lengths);
+	    const struct xb_slotmap *slotmap);
 
 #endif

@@ -4,6 +4,7 @@
 #include "filter/lengthmap.h"
 #include "filter/prefixmap.h"
 #include "filter/scopemap.h"
+#include "filter/slotmap.h"
 
 /* Keys that a generation would have, by stage. */
 struct load {
@@ -107,6 +108,13 @@ static int prepare_net6(struct xb_generation *generation, const struct xb_entry 
 
 	if (!error && generation->params.confirm)
 		error = xb_exact_prepare(&generation->confirm6, hash);
+	if (!error)
+		error = xb_mapping_map_all(&generation->slots6);
+	if (!error)
+		error = xb_mapping_map(&generation->cells6,
+				       xb_slotmap_word(&generation->params, entry) *
+					       sizeof(uint64_t),
+				       sizeof(uint64_t));
 	return error ? error
 		     : prepare_cell(generation, &generation->lengths6,
 				    generation->params.length_cells, entry);
@@ -159,7 +167,7 @@ static int prepare_scoped(struct xb_generation *generation, const struct xb_entr
 	int error = prepare_lengths(generation, entry);
 
 	for (uint32_t class = 1; !error && class < XB_CLASSES; class ++) {
-		uint64_t hash = xb_scopemap_hash(&generation->params.key, entry, class);
+		uint64_t hash = xb_scopemap_hash(&generation->params, entry, class);
 
 		if (!(classes >> class & 1))
 			continue;

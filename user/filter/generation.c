@@ -26,6 +26,10 @@ static struct xb_mapping *window_of(struct xb_generation *generation, enum xb_ma
 		return &generation->host4.bits;
 	case XB_MAP_NET6:
 		return &generation->net6.bits;
+	case XB_MAP_SLOTS6:
+		return &generation->slots6;
+	case XB_MAP_CELLS6:
+		return &generation->cells6;
 	case XB_MAP_LENGTHS6:
 		return &generation->lengths6;
 	case XB_MAP_PREFIX4:
@@ -253,10 +257,21 @@ bool xb_generation_is_full(const struct xb_generation *generation)
 
 uint64_t xb_generation_hash(const struct xb_generation *generation, const struct xb_entry *entry)
 {
-	const struct xb_key *key = &generation->params.key;
+	const struct xb_params *params = &generation->params;
 
-	return xb_entry_is_name(entry) ? xb_name_hash(key, entry->name, entry->length)
-				       : xb_hash_ipv6(key, entry->hi, entry->lo, entry->length);
+	return xb_entry_is_name(entry)
+		       ? xb_name_hash(&params->key, entry->name, entry->length)
+		       : xb_hash_ipv6(&params->key6, entry->hi, entry->lo, entry->length);
+}
+
+struct xb_slotmap xb_generation_slotmap(const struct xb_generation *generation)
+{
+	return (struct xb_slotmap){
+		.slots = (struct xb_slots6 *)(void *)generation->slots6.base,
+		.cells = (uint64_t *)(void *)generation->cells6.base,
+		.others = (struct xb_lengths *)(void *)generation->lengths6.base,
+		.params = &generation->params,
+	};
 }
 
 int xb_generation_map_all(struct xb_generation *generation)

@@ -10,6 +10,7 @@
 #include "bloom/exact.h"
 #include "filter/allowmaps.h"
 #include "filter/maps.h"
+#include "filter/slotmap.h"
 #include "store/store.h"
 
 /* First page of the counters file. What stands behind it: counters of host4, of net6, of names,
@@ -39,7 +40,7 @@ struct xb_generation {
 	size_t file_bytes;
 	struct xb_bloom host4, net6, names, scoped;
 	struct xb_exact confirm4, confirm6, confirm_names, confirm_scoped;
-	struct xb_mapping lengths6, prefix4, depths;
+	struct xb_mapping slots6, cells6, lengths6, prefix4, depths;
 	struct xb_mapping scope_ports, scope_lengths4, scope_lengths6;
 	struct xb_allowmaps allow;
 };
@@ -48,6 +49,9 @@ struct xb_generation {
 struct xb_generation *xb_generation_new(void);
 
 void xb_generation_close(struct xb_generation *generation);
+
+/* The tables in front of its IPv6 prefixes. */
+struct xb_slotmap xb_generation_slotmap(const struct xb_generation *generation);
 
 /* Whether changes can be made in place: counters present and clean. */
 bool xb_generation_is_sound(const struct xb_generation *generation);

@@ -20,6 +20,8 @@ static const struct shape {
 } shapes[XB_MAPS] = {
 	[XB_MAP_HOST4] = ARRAY("host4", struct xb_block),
 	[XB_MAP_NET6] = ARRAY("net6", struct xb_block),
+	[XB_MAP_SLOTS6] = ARRAY("slots6", struct xb_slots6),
+	[XB_MAP_CELLS6] = ARRAY("cells6", uint64_t),
 	[XB_MAP_LENGTHS6] = ARRAY("lengths6", struct xb_lengths),
 	[XB_MAP_PREFIX4] = ARRAY("prefix4", uint64_t),
 	[XB_MAP_CONFIRM4] = ARRAY("confirm4", struct xb_bucket),
@@ -60,6 +62,10 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 		return params->host4.blocks;
 	case XB_MAP_NET6:
 		return params->net6.blocks;
+	case XB_MAP_SLOTS6:
+		return params->net6.blocks ? 1 : 0;
+	case XB_MAP_CELLS6:
+		return params->net6.blocks ? params->cell_words : 0;
 	case XB_MAP_LENGTHS6:
 		return params->net6.blocks ? params->length_cells + 1 : 0;
 	case XB_MAP_PREFIX4:
@@ -107,6 +113,12 @@ uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params)
 		       : 0;
 }
 
+uint64_t xb_maps_lengths_bytes(const struct xb_params *params)
+{
+	return xb_map_bytes(XB_MAP_SLOTS6, params) + xb_map_bytes(XB_MAP_CELLS6, params) +
+	       xb_map_bytes(XB_MAP_LENGTHS6, params);
+}
+
 uint64_t xb_maps_bytes(const struct xb_params *params)
 {
 	uint64_t bytes = 0;
@@ -146,5 +158,6 @@ bool xb_params_are_sound(const struct xb_params *params)
 	       is_stage(&params->names, &params->confirm_names, true) &&
 	       is_stage(&params->scoped, &params->confirm_scoped, true) &&
 	       params->scope_cells < UINT32_MAX && params->length_cells < UINT32_MAX &&
+	       (!params->net6.blocks || params->cell_words) &&
 	       (!params->names.blocks || params->allow_names);
 }

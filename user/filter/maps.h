@@ -12,6 +12,8 @@
 enum xb_map {
 	XB_MAP_HOST4,
 	XB_MAP_NET6,
+	XB_MAP_SLOTS6,
+	XB_MAP_CELLS6,
 	XB_MAP_LENGTHS6,
 	XB_MAP_PREFIX4,
 	XB_MAP_CONFIRM4,
@@ -41,6 +43,9 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params);
 
 /* Bytes of an array; 0 for tries and other maps that take memory as they grow. */
 uint64_t xb_map_bytes(enum xb_map map, const struct xb_params *params);
+
+/* Bytes of those that say which IPv6 prefix lengths can match. */
+uint64_t xb_maps_lengths_bytes(const struct xb_params *params);
 
 /* Bytes of all arrays. */
 uint64_t xb_maps_bytes(const struct xb_params *params);

@@ -106,10 +106,12 @@ void xb_scopemap_mark4(uint64_t *words, const struct xb_entry *entry, uint32_t c
 	__atomic_fetch_or(&words[XB_SCOPE_CELLS4], bits, __ATOMIC_RELEASE);
 }
 
-uint64_t xb_scopemap_hash(const struct xb_key *key, const struct xb_entry *entry, uint32_t class)
+uint64_t xb_scopemap_hash(const struct xb_params *params, const struct xb_entry *entry,
+			  uint32_t class)
 {
 	return xb_entry_is_ipv4(entry)
-		       ? xb_hash_scoped4(key, xb_scoped4_mark(class, entry->length),
+		       ? xb_hash_scoped4(&params->key, xb_scoped4_mark(class, entry->length),
 					 xb_entry_ipv4(entry))
-		       : xb_hash_scoped6(key, class, entry->length, entry->hi, entry->lo);
+		       : xb_hash_ipv6(&params->key6, entry->hi, entry->lo,
+				      xb_scoped6_tag(class, entry->length));
 }

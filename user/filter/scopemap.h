@@ -26,6 +26,7 @@ struct xb_scope_span xb_scopemap_span4(const struct xb_entry *entry);
 void xb_scopemap_mark4(uint64_t *words, const struct xb_entry *entry, uint32_t class);
 
 /* The hash of a prefix in a class, in the Bloom filter and in the exact table. */
-uint64_t xb_scopemap_hash(const struct xb_key *key, const struct xb_entry *entry, uint32_t class);
+uint64_t xb_scopemap_hash(const struct xb_params *params, const struct xb_entry *entry,
+			  uint32_t class);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Does what lies a bit beside listed IPv4 addresses hit the Bloom filter more often than promised?
+/* Does what lies a bit beside listed addresses hit the Bloom filter more often than promised?
  * With the bits of the probes cut out of fewer multiplications they did, by a third. Keys by
  * chance; bounds so wide that chance does not reach them. */
 #include <setjmp.h>
@@ -23,14 +23,29 @@
 /* Not 0: the addresses are listed for a service. */
 static uint64_t mark;
 
+/* Not 0: they are IPv6 prefixes, which differ in this word, the last they have. */
+static uint32_t word6;
+
 struct filter {
 	struct xb_geometry geometry;
 	struct xb_key key;
+	struct xb_key6 key6;
 	struct xb_block *blocks;
 };
 
+static uint64_t hash_net6(const struct filter *filter, uint32_t address)
+{
+	uint32_t words[5] = {[1] = word6 > 1 ? 0x20010db8 : 0};
+
+	words[word6] = address;
+	return xb_hash_ipv6(&filter->key6, (uint64_t)words[1] << 32 | words[2],
+			    (uint64_t)words[3] << 32 | words[4], 32 * word6);
+}
+
 static struct xb_probes probes_of(const struct filter *filter, uint32_t address)
 {
+	if (word6)
+		return xb_probes_of(&filter->key, hash_net6(filter, address));
 	return xb_probes_of(&filter->key, mark ? xb_hash_scoped4(&filter->key, mark, address)
 					       : xb_hash_ipv4(&filter->key, address));
 }
@@ -68,6 +83,12 @@ static uint64_t draw(void)
 	return random;
 }
 
+static void draw_keys(struct filter *filter)
+{
+	filter->key = (struct xb_key){.a = draw(), .b = draw()};
+	assert_int_equal(getrandom(&filter->key6, sizeof(filter->key6), 0), sizeof(filter->key6));
+}
+
 /* Addresses at a distance from each other, or anywhere (0). */
 static uint32_t address_at(uint32_t base, uint32_t distance, uint32_t number)
 {
@@ -93,7 +114,7 @@ static void measure(uint32_t distance, double times[32])
 	for (int turn = 0; turn < KEYS; turn++) {
 		uint32_t base = (uint32_t)draw();
 
-		filter.key = (struct xb_key){.a = draw(), .b = draw()};
+		draw_keys(&filter);
 		memset(filter.blocks, 0, filter.geometry.blocks * sizeof(*filter.blocks));
 		for (uint32_t i = 0; i < LISTED; i++)
 			add(&filter, address_at(base, distance, i));
@@ -184,12 +205,23 @@ static void in_other_classes(void **state)
 	assert_true(rate > 0.5);
 }
 
+static void of_ipv6(void **state)
+{
+	for (word6 = 1; word6 <= 4; word6++) {
+		printf("word %u of IPv6\n", word6);
+		scattered(state);
+		in_a_row(state);
+		at_a_distance(state);
+	}
+	word6 = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scattered),	    cmocka_unit_test(in_a_row),
 		cmocka_unit_test(at_a_distance),    cmocka_unit_test(for_a_service),
-		cmocka_unit_test(in_other_classes),
+		cmocka_unit_test(in_other_classes), cmocka_unit_test(of_ipv6),
 	};
 
 	return cmocka_run_group_tests_name("neighbours", tests, NULL, NULL);

@@ -20,7 +20,7 @@
 #include "filter/demand.h"
 #include "filter/generation.h"
 
-static const struct xb_demand nothing = {.rate = 1e-4, .length_cells = 1};
+static const struct xb_demand nothing = {.rate = 1e-4, .length_cells = 1, .cell_words = 1};
 
 static struct xb_params sized(const struct xb_demand *demand)
 {
@@ -40,7 +40,7 @@ static void a_store_without_keys(void **state)
 	none.host4 = none.net6 = none.names = (struct xb_geometry){0};
 	none.confirm4 = none.confirm6 = none.confirm_names = (struct xb_buckets){0};
 	none.allow_names = none.prefix4 = none.confirm = 0;
-	none.length_cells = none.length_probes = 0;
+	none.length_cells = none.cell_words = none.length_probes = 0;
 	none.layout = XB_GENERATION_LAYOUT;
 	assert_memory_equal(&params, &none, sizeof(params));
 }
@@ -104,6 +104,7 @@ static void only_what_is_listed_has_a_stage(void **state)
 		assert_int_equal(params.host4.blocks != 0, (bits & 1) != 0);
 		assert_int_equal(params.net6.blocks != 0, (bits & 2) != 0);
 		assert_int_equal(params.length_cells, bits & 2 ? 1 : 0);
+		assert_int_equal(params.cell_words, bits & 2 ? 1 : 0);
 		assert_int_equal(params.names.blocks != 0, (bits & 4) != 0);
 		assert_int_equal(params.confirm4.parts != 0, (bits & 9) == 9);
 		assert_int_equal(params.confirm6.parts != 0, (bits & 10) == 10);
@@ -141,9 +142,11 @@ static void rates(void **state)
 	demand.net6_keys = demand.names_keys = demand.host4_keys = 1000000;
 	demand.length_probes = 8;
 	demand.length_cells = 77;
+	demand.cell_words = 78;
 	params = sized(&demand);
 	assert_int_equal(params.length_probes, 11); /* a quarter and one more */
 	assert_int_equal(params.length_cells, 77);
+	assert_int_equal(params.cell_words, 78);
 	assert_int_equal(xb_size_bloom(params.net6.capacity, 1e-4 / 11, &expected), 0);
 	assert_memory_equal(&params.net6, &expected, sizeof(expected));
 	assert_int_equal(xb_size_bloom(params.host4.capacity, 1e-4, &expected), 0);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include <cmocka.h>
 
@@ -238,16 +239,17 @@ static void keys_differ(void **state)
 		"0.0.0.0/0",	 "0.0.0.0/8",	   "0.0.0.0",	"10.0.0.0/8",	 "10.0.0.0/9",
 		"10.0.0.0",	 "::/0",	   "::/128",	"2001:db8::/32", "2001:db8::/33",
 		"2001:db8::/64", "2001:db8::/128", "::10.0.0.0"};
-	const struct xb_key key = {0x0123456789abcdef, 0xfedcba9876543210};
+	struct xb_params params = {.key = {0x0123456789abcdef, 0xfedcba9876543210}};
 	uint64_t seen[13 * XB_CLASSES];
 	size_t count = 0;
 
 	(void)state;
+	assert_int_equal(getrandom(&params.key6, sizeof(params.key6), 0), sizeof(params.key6));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (uint32_t class = 1; class < XB_CLASSES; class ++) {
 			struct xb_entry entry = entry_of(texts[i]);
 
-			seen[count] = xb_scopemap_hash(&key, &entry, class);
+			seen[count] = xb_scopemap_hash(&params, &entry, class);
 			for (size_t j = 0; j < count; j++)
 				assert_int_not_equal(seen[count], seen[j]);
 			count++;

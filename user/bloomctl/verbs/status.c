@@ -220,7 +220,7 @@ static void print_filter(const struct xb_filterview *filter)
 		       keys(filter->net6_keys), keys(params->net6.capacity),
 		       cli_bytes(xb_map_bytes(XB_MAP_NET6, params) +
 				 xb_map_bytes(XB_MAP_CONFIRM6, params)),
-		       cli_bytes(xb_map_bytes(XB_MAP_LENGTHS6, params)));
+		       cli_bytes(xb_maps_lengths_bytes(params)));
 	if (params->names.blocks)
 		printf("  domains   %llu of %llu, %s\n", keys(filter->names_keys),
 		       keys(params->names.capacity),

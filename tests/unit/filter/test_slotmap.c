@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which lengths get slots, which cells an entry marks, and how many probes a source costs. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <cmocka.h>
+
+#include "filter/lengthmap.h"
+#include "filter/slotmap.h"
+
+#define WORDS  1024
+#define OTHERS 1024
+#define NET    0x20010db800000000ULL
+
+static struct xb_params params;
+static struct xb_slots6 slots;
+static uint64_t cells[WORDS];
+static struct xb_lengths others[OTHERS + 1];
+static const struct xb_slotmap map = {
+	.slots = &slots, .cells = cells, .others = others, .params = &params};
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&slots, 0, sizeof(slots));
+	memset(cells, 0, sizeof(cells));
+	memset(others, 0, sizeof(others));
+	params = (struct xb_params){.cell_words = WORDS, .length_cells = OTHERS};
+	return getrandom(&params.key, sizeof(params.key), 0) != sizeof(params.key) ||
+	       getrandom(&params.key6, sizeof(params.key6), 0) != sizeof(params.key6);
+}
+
+static struct xb_entry prefix(uint64_t hi, uint8_t length)
+{
+	const struct xb_entry whole = {.kind = XB_NET6, .hi = hi, .lo = ~0ULL, .length = 128};
+
+	return xb_entry_covering(&whole, length);
+}
+
+static uint32_t mark(uint64_t hi, uint8_t length)
+{
+	struct xb_entry entry = prefix(hi, length);
+	uint32_t probes = xb_slotmap_mark(&map, &entry);
+
+	assert_true(xb_slotmap_has(&map, &entry));
+	return probes;
+}
+
+/* What the filter looks up for a source: the lengths of bpf/net6.h, in the order of slots. */
+static uint32_t looked_up(uint64_t hi, bool lengths[129])
+{
+	uint64_t hash = xb_hash_head6(params.key6.head, (uint32_t)(hi >> 32));
+	uint32_t left = slots.always, count = 0;
+	struct xb_entry host = prefix(hi, 128);
+	uint32_t cell = xb_lengthmap_cell(&params.key, OTHERS, &host);
+
+	memset(lengths, 0, 129);
+	if (slots.celled)
+		left |= cells[xb_cell6_word(hash, WORDS)] >> xb_cell6_shift(hash) & 0xff;
+	for (uint32_t i = 0; i < XB_SLOTS6; i++)
+		if (left >> i & 1)
+			lengths[slots.length[i]] = true;
+	for (uint32_t length = 0; length <= 128; length++) {
+		uint32_t bit = length - (length < XB_LENGTH_SPLIT ? 0 : XB_LENGTH_SPLIT);
+		uint32_t where = length < XB_LENGTH_SPLIT ? 0 : cell;
+
+		if (left & (length < XB_LENGTH_SPLIT ? XB_SHORT6 : XB_OTHERS6) &&
+		    others[where].bits[bit / 64] >> bit % 64 & 1)
+			lengths[length] = true;
+		count += lengths[length];
+	}
+	return count;
+}
+
+static struct xb_slotmap_plan plan_of(const uint8_t *lengths, size_t count)
+{
+	struct xb_entry entries[512];
+
+	assert_in_range(count, 1, 512);
+	for (size_t i = 0; i < count; i++)
+		entries[i] = prefix(NET + ((uint64_t)i << 32), lengths[i]);
+	return xb_slotmap_plan(entries, count);
+}
+
+static void hosts_alone_are_direct(void **state)
+{
+	static const uint8_t hosts[] = {128, 128, 128};
+	struct xb_slotmap_plan plan = plan_of(hosts, 3);
+	bool lengths[129];
+
+	(void)state;
+	assert_true(plan.direct);
+	assert_int_equal(plan.count, 1);
+	assert_int_equal(plan.length[0], 128);
+	xb_slotmap_begin(&map, &plan);
+	assert_int_equal(slots.always, 1);
+	assert_int_equal(mark(NET, 128), 1);
+	assert_false(slots.celled);
+	/* Another length that comes afterwards is looked for below its /32 alone. */
+	assert_int_equal(mark(NET, 64), 2);
+	assert_true(slots.celled);
+	assert_int_equal(looked_up(NET, lengths), 2);
+	assert_true(lengths[64] && lengths[128]);
+	assert_int_equal(xb_slotmap_most(&map), 2);
+}
+
+static void short_ones_come_first(void **state)
+{
+	static const uint8_t some[] = {29, 48, 48, 48, 64, 64, 20};
+	struct xb_slotmap_plan plan = plan_of(some, 7);
+	bool lengths[129];
+
+	(void)state;
+	assert_false(plan.direct);
+	assert_int_equal(plan.count, 4);
+	assert_memory_equal(plan.length, ((const uint8_t[]){20, 29, 48, 64}), 4);
+	xb_slotmap_begin(&map, &plan);
+	assert_int_equal(slots.always, 0);
+	assert_int_equal(mark(NET, 29), 1);
+	/* It costs every source a probe. */
+	assert_int_equal(looked_up(~NET, lengths), 1);
+	assert_true(lengths[29]);
+}
+
+static void the_most_frequent_have_slots(void **state)
+{
+	uint8_t some[512];
+	size_t count = 0;
+	struct xb_slotmap_plan plan;
+
+	(void)state;
+	for (uint8_t length = 40; length < 50; length++)
+		for (uint8_t i = 0; i < length; i++)
+			some[count++] = length;
+	plan = plan_of(some, count);
+	assert_int_equal(plan.count, XB_SLOTS6);
+	for (uint32_t i = 0; i < XB_SLOTS6; i++)
+		assert_int_equal(plan.length[i], 49 - i);
+	/* 40, 41 and 42 have none; each stands in a /32 of its own. */
+	assert_int_equal(plan.length_cells, 1024 + 4 * (40 + 41 + 42));
+	assert_int_equal(plan.cell_words, (8192 + 4 * count) / 8);
+}
+
+/* Every length, first in order and then by chance: what is marked is looked for, at the cost that
+ * is told. What others cost below its /32 a short one does not know. */
+static void everything_marked_is_looked_for(void **state)
+{
+	bool lengths[129];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2000; i++) {
+		uint64_t hi = NET + ((uint64_t)(i % 50) << 32);
+		uint8_t length = (uint8_t)(i < 129 ? i : xb_mix64(i) % 129);
+		uint32_t told = mark(hi, length);
+
+		uint32_t found = looked_up(hi, lengths);
+
+		assert_true(lengths[length]);
+		assert_true(length < XB_LENGTH_SPLIT ? told <= found : told == found);
+		assert_true(xb_slotmap_most(&map) >= found);
+	}
+	assert_int_equal(slots.count, XB_SLOTS6);
+	assert_in_range(looked_up(~NET, lengths), 32, 60);
+}
+
+static void what_is_not_marked_is_not_there(void **state)
+{
+	struct xb_entry net = prefix(NET, 64), other = prefix(~NET, 64), shorter = prefix(NET, 31);
+
+	(void)state;
+	assert_false(xb_slotmap_has(&map, &net));
+	mark(NET, 64);
+	assert_false(xb_slotmap_has(&map, &other));
+	assert_false(xb_slotmap_has(&map, &shorter));
+	for (uint8_t length = 33; length <= 40; length++)
+		mark(NET, length);
+	net = prefix(NET, 39);
+	other = prefix(~NET, 39);
+	assert_true(xb_slotmap_has(&map, &net));
+	assert_false(xb_slotmap_has(&map, &other));
+}
+
+/* Of all lengths a source can have, none costs more than 129 probes. */
+static void no_source_costs_more_than_all_lengths(void **state)
+{
+	bool lengths[129];
+
+	(void)state;
+	for (int length = 128; length >= 0; length--)
+		mark(NET, (uint8_t)length);
+	assert_int_equal(xb_slotmap_most(&map), 129);
+	assert_int_equal(looked_up(NET, lengths), 129);
+}
+
+/* How many cells as many /32s at this distance mark as are a quarter of the cells: a fifth and
+ * some, since some share one. */
+static uint32_t cells_marked(uint32_t distance)
+{
+	uint32_t marked = 0;
+
+	begin(NULL);
+	for (uint32_t i = 0; i < WORDS * 8 / 4; i++)
+		mark((uint64_t)(0x20010db8 + i * distance) << 32, 64);
+	for (uint32_t i = 0; i < WORDS; i++)
+		marked += (uint32_t)__builtin_popcountll(cells[i]);
+	return marked;
+}
+
+/* With a product alone one key in a hundred put those in a row on a third of that. */
+static void heads_in_a_row_are_spread_over_all_cells(void **state)
+{
+	static const uint32_t distances[] = {1, 8, 256, 65536, 0x9e3779b9};
+	uint32_t least = WORDS * 8, sum = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 5 * 200; i++) {
+		uint32_t marked = cells_marked(distances[i % 5]);
+
+		least = marked < least ? marked : least;
+		sum += marked;
+	}
+	printf("%u of %u cells on average, %u at least\n", sum / 1000, WORDS * 8, least);
+	assert_true(least > WORDS * 8 * 15 / 100);
+	assert_in_range(sum / 1000, WORDS * 8 * 21 / 100, WORDS * 8 / 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(hosts_alone_are_direct, begin),
+		cmocka_unit_test_setup(short_ones_come_first, begin),
+		cmocka_unit_test_setup(the_most_frequent_have_slots, begin),
+		cmocka_unit_test_setup(everything_marked_is_looked_for, begin),
+		cmocka_unit_test_setup(what_is_not_marked_is_not_there, begin),
+		cmocka_unit_test_setup(no_source_costs_more_than_all_lengths, begin),
+		cmocka_unit_test(heads_in_a_row_are_spread_over_all_cells),
+	};
+
+	return cmocka_run_group_tests_name("slotmap", tests, NULL, NULL);
+}
