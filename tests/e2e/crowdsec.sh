@@ -4,7 +4,7 @@
 # without the internet; a stand-in for what that version does not do; and the bouncer of bloomd beside
 # them. For tests that have sourced lib.sh.
 
-crowdsec_root=$root/build/crowdsec # unpacked by scripts/setup
+crowdsec_root=$programs/crowdsec # unpacked by scripts/setup
 
 # --- the real one -----------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 # fail2ban of Debian, unpacked by scripts/setup, in the foreground with a configuration of its own, and
 # bloomd beside it. For sourcing behind lib.sh.
 
-fail2ban=$root/build/fail2ban session=0
+fail2ban=$programs/fail2ban session=0
 # The sources that are banned besides those of lib.sh: two customers, the first with three addresses.
 customer6=(2001:db8:0:1::2 2001:db8:0:1::3 2001:db8:0:1::4 2001:db8:0:2::2)
 
@@ -49,7 +49,6 @@ jail()
 	cat >"$T/jail.local" <<-END
 		[DEFAULT]
 		banaction = xdp-bloom.py[bloomctl="$bloomctl --state $state --pin $pins --run $counters", $options]
-		backend = polling
 		usedns = no
 		ignoreself = false
 		maxretry = 2
@@ -57,6 +56,7 @@ jail()
 		${increment:-}
 		[sshd]
 		enabled = true
+		backend = polling
 		logpath = $T/auth.log
 		${ports:-}
 	END

@@ -15,8 +15,9 @@ bloomctl=$XB_TEST_DIR/bin/bloomctl faulty=$XB_TEST_DIR/bin/bloomctl-fault
 
 bloomd=$XB_TEST_DIR/bin/bloomd
 
-# Unpacked by scripts/setup.
-PATH=$PATH:$root/build/prometheus/usr/bin
+# Other programs, unpacked by scripts/setup, or elsewhere in other versions.
+programs=${XB_TEST_PROGRAMS:-$root/build}
+PATH=$PATH:$programs/prometheus/usr/bin
 
 # Nor must it decide what tests see that somebody runs them over ssh.
 unset SSH_CONNECTION SSH_CLIENT

@@ -97,8 +97,8 @@ t_bans_end()
 {
 	lapi
 	ctl -q attach x0
-	ban --ip 10.77.0.3 --duration 3s
-	ban --ip 10.77.0.4 --duration 3s
+	ban --ip 10.77.0.3 --duration "$((3 * patience))s"
+	ban --ip 10.77.0.4 --duration "$((3 * patience))s"
 	ban --ip 10.77.0.4 --duration 1h30m0.5s
 	ban --ip 10.77.0.6 --duration 0.2s
 	bouncer

@@ -7,7 +7,7 @@
 . "$root/tests/e2e/feeds.sh"
 
 owner=12346 # of the servers, and its group
-knotd=$root/build/knot/usr/sbin/knotd nsd=$root/build/nsd/usr/sbin/nsd
+knotd=$programs/knot/usr/sbin/knotd nsd=$programs/nsd/usr/sbin/nsd
 
 # serve PROGRAM ARGUMENT...: as another user, with the umask of a service.
 serve()
