@@ -41,19 +41,24 @@ check()
 
 	comm -12 "$T/sa" "$T/sb" >"$T/wanted"
 	same "$T/wanted" common --lines "$@" "$T/a" "$T/b"
+	same "$T/wanted" common --lines "$@" - "$T/b" < <(cat "$T/a")
 	comm -12 "$T/wanted" "$T/sc" >"$T/wanted3"
 	same "$T/wanted3" common --lines "$@" "${all[@]}"
 	sort "$T/sa" "$T/sb" "$T/sc" | uniq -d >"$T/wanted"
 	same "$T/wanted" common --lines --min 2 "$@" "${all[@]}"
+	same "$T/wanted" common --lines --min 2 "$@" "$T/a" - "$T/c" < <(cat "$T/b")
 	sort "${all[@]}" | uniq -u >"$T/wanted"
 	same "$T/wanted" once --lines "$@" "${all[@]}"
+	same "$T/wanted" once --lines "$@" - "$T/b" "$T/c" < <(cat "$T/a")
 	comm -23 "$T/sa" "$T/sb" >"$T/wanted"
 	same "$T/wanted" diff --lines "$@" "$T/a" "$T/b"
 	comm -23 "$T/wanted" "$T/sc" >"$T/wanted3"
 	same "$T/wanted3" diff --lines "$@" "${all[@]}"
+	same "$T/wanted3" diff --lines "$@" "$T/a" - "$T/c" < <(cat "$T/b")
+	same "$T/wanted3" diff --lines "$@" - "$T/b" "$T/c" < <(cat "$T/a")
 	sort -u "${all[@]}" >"$T/wanted"
 	same "$T/wanted" union --lines "$@" "${all[@]}"
-	same "$T/wanted" union --lines "$@" - "$T/b" "$T/c" <"$T/a"
+	same "$T/wanted" union --lines "$@" - "$T/b" "$T/c" < <(cat "$T/a")
 	set_exits 0 distinct --lines "$@" "${all[@]}"
 	[[ $(cat "$T/out") -eq $(wc -l <"$T/wanted") ]]
 	set_exits 0 distinct --approximate --lines "$@" "${all[@]}"
@@ -69,6 +74,7 @@ t_as_sort()
 		three $kind 20000 15000
 		check
 		check --memory 16M
+		check --memory 5G
 	done
 }
 
