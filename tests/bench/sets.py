@@ -13,7 +13,7 @@ MILLION = 1000000
 MEMORY = 2 << 30
 # Lines of each of two files, half of them in both, and how often all take a turn.
 SIZES = ((100 * MILLION, 3), (250 * MILLION, 1))
-QUICK = ((MILLION, 3),)
+QUICK = ((4 * MILLION, 3),)
 KINDS = {"addresses": ("addresses", "bench_addresses", 15), "text": ("lines of 64 bytes", "bench_lines", 64)}
 LEAST = {"addresses": 5, "text": 3}     # times as fast
 OPERATIONS = ("common", "once")
@@ -57,8 +57,10 @@ class Sets:
         return run("sh", "-c", '"$1" sum <"$2"', "sh", LINES, self.path("out"))
 
     def ours(self, operation):
-        seconds, peak = timed("env", "TMPDIR=" + self.directory, BLOOMSET, "-q", operation, "--lines",
-                              "--memory", str(MEMORY), self.path("a"), self.path("b"), "-o", self.path("out"))
+        # Neither waits for the disk: -o would.
+        seconds, peak = timed("env", "TMPDIR=" + self.directory, "sh", "-c", 'exec "$@" >"$0"', self.path("out"),
+                              BLOOMSET, "-q", operation, "--lines", "--memory", str(MEMORY), self.path("a"),
+                              self.path("b"))
         self.peaks.append(peak)
         self.samples.add(operation, seconds)
         return self.result()
