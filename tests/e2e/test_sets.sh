@@ -210,7 +210,7 @@ t_long_lines()
 	} >"$T/a"
 	sort -u "$T/a" >"$T/wanted"
 	same "$T/wanted" union --lines --memory 16M "$T/a"
-	same "$T/wanted" common --lines --memory 16M "$T/a" - <"$T/a"
+	same "$T/wanted" common --lines --memory 16M "$T/a" - < <(cat "$T/a")
 	{
 		echo first
 		head -c 5000000 /dev/zero

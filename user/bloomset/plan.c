@@ -38,7 +38,7 @@ static enum number_form choose_form(const struct plan *plan, const struct input 
 		const struct input_sample *sample = &samples[i];
 		double weight = (double)inputs[i].size / (double)(sample->bytes ?: 1);
 
-		seen |= sample->lines;
+		seen |= sample->lines > 0;
 		addresses += weight * (double)sample->addresses;
 		integers += weight * (double)sample->integers;
 		others += weight * (double)(sample->lines - sample->addresses - sample->integers);

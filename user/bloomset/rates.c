@@ -129,6 +129,7 @@ static int try_keeping(struct trial *trial, const struct input *input,
 		error = parts_give(&spill, &trial->plan->rule, &terms->key, trial->plan->memory,
 				   &output, &written);
 	rates->compared = rate(spill.written, now() - before);
+	trial->keeps = NULL;
 	spill_close(&spill);
 	return error;
 }

@@ -158,7 +158,7 @@ static int print_count(const struct cli *cli, uint64_t count)
 
 static int do_it(struct cli *cli, struct asked *asked, const struct plan *plan)
 {
-	struct setop_done done;
+	struct setop_done done = {0};
 	bool silent = asked->output.silent;
 	int stop = output_open(&asked->output), code;
 

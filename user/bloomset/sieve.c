@@ -33,7 +33,7 @@ void sieve_shape(struct sieve *sieve, uint64_t keys, uint64_t bytes)
 
 	if (bytes > sieve_bytes(keys))
 		bytes = sieve_bytes(keys);
-	sieve->blocks = bytes / BLOCK_BYTES ?: 1;
+	sieve->blocks = (bytes / BLOCK_BYTES) ?: 1;
 	if (sieve->blocks > UINT32_MAX)
 		sieve->blocks = UINT32_MAX;
 	bits = (double)bytes_of(sieve) * 8 / (double)(keys ?: 1);
