@@ -130,7 +130,8 @@ t_changes_at_the_same_time()
 	local i pids=()
 
 	printf 'first\n' >"$T/in"
-	set_exits 0 build --lines "$T/in" -n 1000 -p 1e-6 -o "$T/x"
+	# So large that reading and writing it takes a while.
+	set_exits 0 build --lines "$T/in" -n 2000000 -p 1e-6 -o "$T/x"
 	for i in {1..12}; do
 		"$bloomset" -q add "$T/x" "at-once-$i" &
 		pids+=($!)
