@@ -55,6 +55,11 @@ t_entries_in_their_canonical_form()
 	[[ $(cat "$T/out") == '198.51.100.7: surely not' ]]
 	set_exits 2 test "$T/x" 'not an entry'
 	one_line
+	# What a list allows is not in it.
+	printf '||blocked.example^\n@@||allowed.example^\n' >"$T/list"
+	set_exits 0 build "$T/list" -p 1e-9 -o "$T/x"
+	set_exits 0 test "$T/x" blocked.example
+	set_exits 1 test "$T/x" allowed.example
 }
 
 t_a_rate_as_info_says()

@@ -25,17 +25,35 @@ static const char *name_of(const char *path)
 									      : path;
 }
 
+struct entries {
+	element_taker *take;
+	void *to;
+};
+
+/* Exceptions, which are to be allowed, are no elements. */
+static int take_entries(void *to, const struct xb_listfile *file)
+{
+	const struct entries *entries = to;
+	char text[XB_ENTRY_TEXT];
+	int error = 0;
+
+	for (size_t i = 0; !error && i < file->count; i++) {
+		if (xb_entry_is_allow(&file->items[i].entry))
+			continue;
+		xb_entry_format(&file->items[i].entry, text);
+		error = entries->take(entries->to, text, strlen(text));
+	}
+	return error;
+}
+
 static int read_entries(const char *path, const char *list_format, element_taker *take, void *to)
 {
-	const struct xb_listfile_terms terms = {.name = name_of(path), .format = list_format};
+	struct entries entries = {.take = take, .to = to};
+	const struct xb_listfile_terms terms = {
+		.name = name_of(path), .format = list_format, .take = take_entries, .to = &entries};
 	struct xb_listfile file;
-	char text[XB_ENTRY_TEXT];
 	int error = xb_listfile_read_as(-1, path, &terms, &file);
 
-	for (size_t i = 0; !error && i < file.count; i++) {
-		xb_entry_format(&file.items[i].entry, text);
-		error = take(to, text, strlen(text));
-	}
 	xb_listfile_free(&file);
 	/* A list without an entry is an empty one. */
 	return error == -ENODATA ? 0 : error;
