@@ -58,8 +58,11 @@ int xb_filter_allocate(const struct xb_filter_info *info, struct xb_filter **out
 	filter->bits = filter->base;
 	if (info->counting) {
 		filter->counters = filter->base + xb_filter_bits_bytes(info);
+		/* More than bits is what a file may say, and no filter is made for. */
 		error = xb_fingerprints_make(&filter->fingerprints,
-					     xb_fingerprints_slots(info->expected));
+					     xb_fingerprints_slots(info->expected < info->bits
+									   ? info->expected
+									   : info->bits));
 	}
 	if (error)
 		xb_filter_free(filter);

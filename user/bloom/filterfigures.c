@@ -80,10 +80,11 @@ static double fill_of(const struct xb_filter *filter)
 static double count_of(const struct xb_filter *filter, double fill)
 {
 	const struct xb_filter_info *info = &filter->info;
+	uint64_t blocks = info->bits / XB_BLOCK_BITS;
+	uint32_t each = info->hashes / XB_BLOCK_WORDS;
 
 	if (info->kind == XB_FILTER_BLOCKED)
-		return -log1p(-fill) / (1 - pow(63.0 / 64, info->hashes / XB_BLOCK_WORDS)) *
-		       (double)(info->bits / XB_BLOCK_BITS);
+		return -log1p(-fill) / (1 - pow(63.0 / 64, each)) * (double)blocks;
 	return -log1p(-fill) * bits_in_use(info) / info->hashes;
 }
 

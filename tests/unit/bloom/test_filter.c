@@ -425,6 +425,20 @@ static void what_cannot_be_made(void **state)
 	}
 }
 
+/* As a file may say: nothing is allocated by that. */
+static void made_for_more_than_can_be(void **state)
+{
+	struct xb_filter *filter = make_counting(100, 3), *copy;
+
+	(void)state;
+	filter->info.expected = UINT64_MAX - 1;
+	fill(filter, 0, 100);
+	assert_int_equal(xb_filter_copy(filter, &copy), 0);
+	assert_int_equal(copy->fingerprints.held, 100);
+	xb_filter_free(filter);
+	xb_filter_free(copy);
+}
+
 static void a_full_one(void **state)
 {
 	(void)state;
@@ -456,6 +470,7 @@ int main(void)
 		cmocka_unit_test(only_a_counting_one_deletes),
 		cmocka_unit_test(formulas),
 		cmocka_unit_test(what_cannot_be_made),
+		cmocka_unit_test(made_for_more_than_can_be),
 		cmocka_unit_test(a_full_one),
 	};
 

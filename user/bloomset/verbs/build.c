@@ -184,8 +184,6 @@ static int fill(const struct cli *cli, const struct build *build, struct xb_filt
 /* What does not go together; 0: all does. */
 static int check(const struct cli *cli, const struct build *build, int files)
 {
-	if (!build->out)
-		return cli_usage(cli, "-o is missing: where the filter is to be written");
 	if (!files)
 		return cli_usage(cli, "build takes files, or -");
 	if (!build->options.bits != !build->options.hashes)
@@ -204,6 +202,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option == '?' || !take_option(cli, &build, option))
 			return EXIT_USAGE;
+	if (!build.out)
+		return cli_usage(cli, "-o is missing: where the filter is to be written");
 	code = check(cli, &build, argc - optind);
 	if (code)
 		return code;

@@ -14,9 +14,11 @@ static const struct option_spec options[] = {{0}};
  * each, with their number Poisson distributed. */
 static double expected_fill(const struct xb_filter_info *info, double elements)
 {
+	uint64_t blocks = info->bits / XB_BLOCK_BITS;
+	uint32_t each = info->hashes / XB_BLOCK_WORDS;
+
 	if (info->kind == XB_FILTER_BLOCKED)
-		return -expm1(-elements / ((double)info->bits / XB_BLOCK_BITS) *
-			      (1 - pow(63.0 / 64, info->hashes / XB_BLOCK_WORDS)));
+		return -expm1(-elements / (double)blocks * (1 - pow(63.0 / 64, each)));
 	return -expm1(elements * info->hashes * log1p(-1 / (double)info->bits));
 }
 
