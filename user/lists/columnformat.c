@@ -46,9 +46,10 @@ bool xb_columns_suit(const char *line)
 	const struct xb_list_format *format = NULL;
 	char first[XB_FIELD_BYTES], second[XB_FIELD_BYTES];
 	struct xb_fields fields;
-	int error = xb_columns_separate(line, &format);
+	int error;
 
-	if (error || format == &xb_table_format) {
+	xb_columns_separate(line, &format);
+	if (!format || format == &xb_table_format) {
 		xb_error_clear();
 		return false;
 	}
@@ -66,10 +67,14 @@ uint32_t xb_columns_find(const char *line)
 	const struct xb_list_format *format = NULL;
 	struct xb_fields fields;
 	char field[XB_FIELD_BYTES];
-	int error = xb_columns_separate(line, &format);
+	int error = 0;
 
-	if (!error)
-		fields = xb_fields_begin(line, format->separator);
+	xb_columns_separate(line, &format);
+	if (!format) {
+		xb_error_clear();
+		return 0;
+	}
+	fields = xb_fields_begin(line, format->separator);
 	for (uint32_t number = 1; !error && number <= XB_COLUMN_MOST; number++) {
 		error = xb_fields_next(&fields, field);
 		if (!error && xb_addresses_can_keep(field))

@@ -5,7 +5,8 @@
 
 #include "lists/format.h"
 
-/* Sets *format by what separates the columns of the line. An input error if two marks could. */
+/* Sets *format by what separates the columns of the line. An input error if two marks could; then
+ * it stays as it is. */
 int xb_columns_separate(const char *line, const struct xb_list_format **format);
 
 /* Whether marks other than blanks separate columns of the line, as those of a header. */
