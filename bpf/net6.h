@@ -101,10 +101,25 @@ static __always_inline __u64 net6_slot_hash(const volatile struct xb_slot6 *slot
 	return xb_join6(net6_sum(0, hi, lo, slot->term[0]), net6_sum(1, hi, lo, slot->term[1]));
 }
 
+/* That of slot 0. Hosts need no mask. */
+static __always_inline __u64 net6_direct_hash(__u64 hi, __u64 lo)
+{
+	if (params.direct6_kind == XB_DIRECT6_HOSTS)
+		return xb_join6(net6_sum(0, hi, lo, params.direct6.term[0]),
+				net6_sum(1, hi, lo, params.direct6.term[1]));
+	return net6_slot_hash(&params.direct6, hi, lo);
+}
+
+/* What becomes of a hash needs this part of the key alone. */
+static __always_inline struct xb_key net6_key(void)
+{
+	return (struct xb_key){.b = params.key.b};
+}
+
 /* hash: of prefix and length. */
 static __always_inline bool confirm_net6(__u64 hash)
 {
-	struct xb_key key = params_key();
+	struct xb_key key = net6_key();
 	__u64 fingerprint = xb_fingerprint(hash);
 
 	return !params.confirm ||
@@ -113,7 +128,7 @@ static __always_inline bool confirm_net6(__u64 hash)
 
 static __always_inline bool net6_contains(__u64 hash)
 {
-	struct xb_key key = params_key();
+	struct xb_key key = net6_key();
 
 	return bloom_contains(&net6, &params.net6, &key, hash);
 }
@@ -222,8 +237,8 @@ static __always_inline bool net6_hits(const struct xb_slots6 *slots, __u64 hi, _
 {
 	bool hit = false;
 
-	if (params.has_direct6) {
-		*hash = net6_slot_hash(&params.direct6, hi, lo);
+	if (params.direct6_kind) {
+		*hash = net6_direct_hash(hi, lo);
 		hit = net6_contains(*hash);
 		*left &= ~1U;
 	}

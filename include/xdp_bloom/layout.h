@@ -354,6 +354,13 @@ enum xb_policy {
 	XB_POLICY_ALLOW_ONLY, /* only listed sources pass */
 };
 
+/* Of the copy of slot 0 in the parameters. */
+enum xb_direct6 {
+	XB_DIRECT6_NONE, /* there is none */
+	XB_DIRECT6_PREFIXES,
+	XB_DIRECT6_HOSTS, /* whose mask has all bits */
+};
+
 /* Set before the program is loaded, frozen after; userspace reads it back from the pinned map. */
 struct xb_params {
 	__u64 generation; /* random, never 0 */
@@ -384,7 +391,7 @@ struct xb_params {
 	struct xb_key6 key6;
 	/* A copy of slot 0, if that is looked up for every packet from the beginning. */
 	struct xb_slot6 direct6;
-	__u32 has_direct6;
+	__u32 direct6_kind; /* enum xb_direct6 */
 	__u32 reserved;
 };
 _Static_assert(sizeof(struct xb_params) == 520, "parameters layout");

@@ -75,6 +75,13 @@ static void free_slotmap(const struct xb_slotmap *map)
 	free(map->others);
 }
 
+static enum xb_direct6 direct_kind(const struct xb_slots6 *slots)
+{
+	if (!(slots->always & 1))
+		return XB_DIRECT6_NONE;
+	return slots->length[0] == 128 ? XB_DIRECT6_HOSTS : XB_DIRECT6_PREFIXES;
+}
+
 /* Which lengths can match, in tables to be freed by the caller. */
 static int lay_out_lengths(const struct xb_build *build, const struct xb_snapshot *keys,
 			   struct xb_params *params, struct xb_slotmap *map)
@@ -94,8 +101,8 @@ static int lay_out_lengths(const struct xb_build *build, const struct xb_snapsho
 	xb_slotmap_begin(map, &plan);
 	for (size_t i = 0; i < keys->net6_count; i++)
 		xb_slotmap_mark(map, &keys->net6[i]);
-	params->has_direct6 = map->slots->always & 1;
 	params->direct6 = map->slots->slot[0];
+	params->direct6_kind = direct_kind(map->slots);
 	return 0;
 }
 
@@ -255,7 +262,7 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 	params->rate = own.rate;
 	params->key = own.key;
 	params->key6 = own.key6;
-	params->has_direct6 = own.has_direct6;
+	params->direct6_kind = own.direct6_kind;
 	params->direct6 = own.direct6;
 	return 0;
 }
