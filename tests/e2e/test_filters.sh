@@ -297,7 +297,8 @@ t_nothing_half_written()
 	set_exits 2 build --lines - -o "$T/none" </dev/null
 	complains 'standard input can be read only once'
 	[[ ! -e $T/none ]]
-	"$bloomset" test "$T/x" --from "$T/in" --only present | head -1 >"$T/out"
+	# Who stops reading early is no error of ours, and 141 says so.
+	{ "$bloomset" test "$T/x" --from "$T/in" --only present || [[ $? -eq 141 ]]; } | head -1 >"$T/out"
 	[[ $(cat "$T/out") == word1 ]]
 	"$bloomset" -q test "$T/x" --from "$T/in" >/dev/full
 }
