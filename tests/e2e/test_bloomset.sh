@@ -68,6 +68,19 @@ t_typed_wrong()
 	set_exits 0 --version
 }
 
+# Files are for whom the user's umask says; those of bloomctl are for whom its directory says.
+t_umask()
+{
+	seq 5 >"$T/list"
+	(
+		umask 0027
+		set_exits 0 build "$T/list" --lines -o "$T/filter"
+		set_exits 0 union --lines "$T/list" -o "$T/union"
+	)
+	[[ $(stat -c %a "$T/filter") == 640 ]] || fail "the filter has $(stat -c %a "$T/filter")"
+	[[ $(stat -c %a "$T/union") == 640 ]] || fail "the union has $(stat -c %a "$T/union")"
+}
+
 t_distinct()
 {
 	printf '192.0.2.1\n192.0.2.1/32\n192.0.2.0/24\n' >"$T/a"

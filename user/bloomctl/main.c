@@ -2,6 +2,7 @@
 /* bloomctl: a list of verbs, a look-up, done. */
 #include <getopt.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include <bpf/libbpf.h>
 
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
 	int code;
 
 	inherited_settle();
+	umask(0007); /* the directory says who; see docs/security.md */
 	xb_program_set("bloomctl", advice_words);
 	code = globals_parse(&cli, argc, argv);
 	if (code >= 0)

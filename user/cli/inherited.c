@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -53,7 +52,6 @@ static void wake_up(bool wake)
 void inherited_settle(void)
 {
 	fill_descriptors();
-	umask(0007); /* the directory says who; see docs/security.md */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);

@@ -2,8 +2,8 @@
 #ifndef XB_INHERITED_H
 #define XB_INHERITED_H
 
-/* Makes what a command does independent of descriptors, umask, signals and limits of its parent.
- * First thing in main. */
+/* Makes what a command does independent of descriptors, signals and limits of its parent. First
+ * thing in main. */
 void inherited_settle(void);
 
 /* Lets the stack grow to what verbs need, or is an error. */

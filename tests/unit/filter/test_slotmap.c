@@ -63,7 +63,8 @@ static uint32_t looked_up(uint64_t hi, bool lengths[129])
 
 	memset(lengths, 0, 129);
 	if (slots.celled)
-		left |= cells[xb_cell6_word(hash, WORDS)] >> xb_cell6_shift(hash) & 0xff;
+		left |= (uint32_t)(cells[xb_cell6_word(hash, WORDS)] >> xb_cell6_shift(hash) &
+				   0xff);
 	for (uint32_t i = 0; i < XB_SLOTS6; i++)
 		if (left >> i & 1)
 			lengths[slots.length[i]] = true;
