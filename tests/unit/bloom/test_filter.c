@@ -72,6 +72,18 @@ static uint64_t find(const struct xb_filter *filter, uint64_t first, uint64_t co
 
 #define STRANGERS (1ULL << 40)
 
+/* How often false positives are looked for, and how far the measured rate may be from the expected
+ * one: of few of them it is known less well. */
+static uint32_t samples(void)
+{
+	return amount(8000, 100000);
+}
+
+static double limit(void)
+{
+	return samples() < 8000 ? 1.2 : 1.05;
+}
+
 /* The measured rate beside the one that the filter expects, summed over filters with keys (and
  * elements) of their own, since a small one may be lucky. */
 static double measured_over_expected(enum xb_filter_kind kind, uint64_t elements, double rate,
@@ -88,7 +100,7 @@ static double measured_over_expected(enum xb_filter_kind kind, uint64_t elements
 		assert_int_equal(find(filter, first, count), count);
 		expected += xb_filter_expected_rate(filter) / (double)filters;
 		if (!i)
-			asked = (uint64_t)(amount(8000, 100000) / xb_filter_expected_rate(filter) /
+			asked = (uint64_t)(samples() / xb_filter_expected_rate(filter) /
 					   (double)filters);
 		found += find(filter, STRANGERS + first, asked);
 		xb_filter_free(filter);
@@ -97,7 +109,7 @@ static double measured_over_expected(enum xb_filter_kind kind, uint64_t elements
 	printf("kind %d, %lu elements, load %g at %g: expected %.4g, measured %.4g\n", kind,
 	       elements, share, rate, expected, measured);
 	if (share <= 1 && elements >= 1000 && kind == XB_FILTER_STANDARD)
-		assert_true(measured < rate * 1.05);
+		assert_true(measured < rate * limit());
 	return measured / expected;
 }
 
@@ -106,8 +118,8 @@ static void must_keep_its_rate(enum xb_filter_kind kind, uint64_t elements, doub
 {
 	double ratio = measured_over_expected(kind, elements, rate, share);
 
-	assert_true(ratio < 1.05);
-	assert_true(ratio > 1 / 1.05);
+	assert_true(ratio < limit());
+	assert_true(ratio > 1 / limit());
 }
 
 static void rates(void **state)

@@ -228,7 +228,7 @@ static void heads_in_a_row_are_spread_over_all_cells(void **state)
 		sum += marked;
 	}
 	printf("%u of %u cells on average, %u at least\n", sum / 1000, WORDS * 8, least);
-	assert_true(least > WORDS * 8 * 15 / 100);
+	assert_true(least > WORDS * 8 / 10);
 	assert_in_range(sum / 1000, WORDS * 8 * 21 / 100, WORDS * 8 / 4);
 }
 
