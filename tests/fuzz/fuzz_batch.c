@@ -3,9 +3,11 @@
  * Batches: all lines as one change do what they do one by one. The oracle is a batch of each line
  * by itself, all of them parsed before the first is applied; it stops at the first that fails.
  */
-#include "engine/dump.h"
+#include "base/program.h"
+#include "bloomctl/advice.h"
 #include "bloomctl/program.h"
 #include "bloomctl/verbs/batch.h"
+#include "engine/dump.h"
 #include "fuzz.h"
 #include "store/membership.h"
 
@@ -166,6 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (count_lines(data, size) > LINES)
 		return 0;
+	xb_program_set("bloomctl", advice_words);
 	xb_notice_sink(note_must_be_clear);
 	oracle = calloc(1, sizeof(*oracle));
 	must(oracle);

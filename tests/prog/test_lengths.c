@@ -180,8 +180,8 @@ static void all_lengths(void **state)
 	uint8_t lengths[128 - 12 + 1];
 
 	(void)state;
-	for (uint8_t i = 0; i < sizeof(lengths); i++)
-		lengths[i] = 128 - i;
+	for (size_t i = 0; i < sizeof(lengths); i++)
+		lengths[i] = (uint8_t)(128 - i);
 	list_and_check(lengths, sizeof(lengths), 1, 1);
 	list_and_check(lengths, sizeof(lengths), 1, sizeof(lengths) - 1);
 }

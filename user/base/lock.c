@@ -32,14 +32,14 @@ static int open_lock(const char *directory, const char *name)
 static int call(int fd, int operation)
 {
 	struct flock front = {
-		.l_type = operation & LOCK_UN ? F_UNLCK : F_WRLCK,
+		.l_type = (operation & LOCK_UN) ? F_UNLCK : F_WRLCK,
 		.l_whence = SEEK_SET,
 		.l_start = FRONT_BYTE,
 		.l_len = 1,
 	};
 
 	if (operation & FRONT)
-		return fcntl(fd, operation & LOCK_NB ? F_OFD_SETLK : F_OFD_SETLKW, &front);
+		return fcntl(fd, (operation & LOCK_NB) ? F_OFD_SETLK : F_OFD_SETLKW, &front);
 	return flock(fd, operation);
 }
 

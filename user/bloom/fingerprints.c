@@ -110,7 +110,7 @@ bool xb_fingerprints_take(struct xb_fingerprints *set, uint64_t hash)
 	unsigned int copies = find(set, xb_fingerprint(hash), &at, &end);
 
 	if (!copies || copies >= XB_FINGERPRINT_COPIES)
-		return copies;
+		return copies > 0;
 	for (uint64_t i = next_of(set, at); set->slot[i]; i = next_of(set, i))
 		if (may_move(set, at, i)) {
 			set->slot[at] = set->slot[i];

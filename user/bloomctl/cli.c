@@ -28,7 +28,7 @@ struct shown {
 
 static struct shown show_name(const char *name)
 {
-	struct shown shown;
+	struct shown shown = {0};
 
 	xb_utf8_show(name, sizeof(shown.text), shown.text, sizeof(shown.text));
 	return shown;

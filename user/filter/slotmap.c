@@ -202,8 +202,8 @@ static uint32_t ones_of(const struct xb_lengths *lengths)
 /* Probes of these slots, XB_SHORT6 and XB_OTHERS6. others: the most that the latter may cost. */
 static uint32_t cost(const struct xb_slotmap *map, uint32_t bits, uint32_t others)
 {
-	return ones(bits & (XB_OTHERS6 - 1)) + (bits & XB_SHORT6 ? ones_of(&map->others[0]) : 0) +
-	       (bits & XB_OTHERS6 ? others : 0);
+	return ones(bits & (XB_OTHERS6 - 1)) + ((bits & XB_SHORT6) ? ones_of(&map->others[0]) : 0) +
+	       ((bits & XB_OTHERS6) ? others : 0);
 }
 
 uint32_t xb_slotmap_mark(const struct xb_slotmap *map, const struct xb_entry *entry)

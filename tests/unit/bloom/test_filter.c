@@ -226,7 +226,7 @@ static void what_cannot_be_combined(void **state)
 
 	(void)state;
 	fill(one, 0, 10);
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		assert_false(xb_filter_is_compatible(one, others[i]));
 		assert_int_equal(xb_filter_put_all(one, others[i]), -EINVAL);
 		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);

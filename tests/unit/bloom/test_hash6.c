@@ -36,7 +36,7 @@ static int begin(void **state)
 static struct xb_key6 draw_key(void)
 {
 	struct xb_key6 key;
-	uint64_t words[sizeof(key) / sizeof(uint64_t)];
+	uint64_t words[sizeof(key) / sizeof(uint64_t)] = {0};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		words[i] = draw();

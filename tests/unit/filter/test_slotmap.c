@@ -61,7 +61,7 @@ static uint32_t looked_up(uint64_t hi, bool lengths[129])
 	struct xb_entry host = prefix(hi, 128);
 	uint32_t cell = xb_lengthmap_cell(&params.key, OTHERS, &host);
 
-	memset(lengths, 0, 129);
+	memset(lengths, 0, 129 * sizeof(*lengths));
 	if (slots.celled)
 		left |= (uint32_t)(cells[xb_cell6_word(hash, WORDS)] >> xb_cell6_shift(hash) &
 				   0xff);
@@ -73,7 +73,7 @@ static uint32_t looked_up(uint64_t hi, bool lengths[129])
 		uint32_t where = length < XB_LENGTH_SPLIT ? 0 : cell;
 
 		if (left & (length < XB_LENGTH_SPLIT ? XB_SHORT6 : XB_OTHERS6) &&
-		    others[where].bits[bit / 64] >> bit % 64 & 1)
+		    others[where].bits[bit / 64 % 2] >> bit % 64 & 1)
 			lengths[length] = true;
 		count += lengths[length];
 	}
@@ -227,7 +227,7 @@ static void heads_in_a_row_are_spread_over_all_cells(void **state)
 		least = marked < least ? marked : least;
 		sum += marked;
 	}
-	printf("%u of %u cells on average, %u at least\n", sum / 1000, WORDS * 8, least);
+	printf("%u of %d cells on average, %u at least\n", sum / 1000, WORDS * 8, least);
 	assert_true(least > WORDS * 8 / 10);
 	assert_in_range(sum / 1000, WORDS * 8 * 21 / 100, WORDS * 8 / 4);
 }

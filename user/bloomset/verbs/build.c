@@ -170,12 +170,14 @@ static int fill(const struct cli *cli, const struct build *build, struct xb_filt
 		char **files, int count)
 {
 	struct filling filling = {.filter = filter};
-	int error = 0;
+	int error = 0, ended;
 
 	for (int i = 0; !error && i < count; i++)
 		error = elements_read(files[i], filter->info.form, build->list_format, filling_take,
 				      &filling);
-	error = filling_end(&filling) ?: error;
+	ended = filling_end(&filling);
+	if (ended)
+		error = ended;
 	if (!error)
 		error = filters_write(filter, build->out);
 	return error ? cli_fail() : answer(cli, filter, &filling, build->out);

@@ -48,8 +48,10 @@ static int fill(const struct digest *digest, const char *path, struct xb_filter 
 {
 	struct filling filling = {.filter = filter};
 	int error = elements_read(path, digest->form, digest->list_format, filling_take, &filling);
+	int ended = filling_end(&filling);
 
-	error = filling_end(&filling) ?: error;
+	if (ended)
+		error = ended;
 	return error ? error : filters_write(filter, digest->out);
 }
 
