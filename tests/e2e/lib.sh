@@ -232,12 +232,12 @@ stands_at()
 	wait_for "$1 to $point" is_stopped $paused
 }
 
-# goes_on CODE: it ends with this code.
+# goes_on CODE: it ends with this code. At a point that it comes to again, it stops again.
 goes_on()
 {
 	local code=0
 
-	kill -CONT $paused
+	while kill -CONT $paused 2>/dev/null; do sleep 0.1; done &
 	wait $paused || code=$?
 	[[ $code -eq $1 ]] || fail "ends with $code, not $1: $(cat "$T/paused.err")"
 }
