@@ -32,7 +32,7 @@ static int compare(void *to, const char *text, size_t size)
 	if (xb_filter_has_hash(comparing->filter, hash))
 		return 0;
 	comparing->missing++;
-	fwrite(text, 1, size, stdout);
+	(void)fwrite(text, 1, size, stdout);
 	putchar('\n');
 	return 0;
 }

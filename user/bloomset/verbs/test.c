@@ -52,7 +52,7 @@ static int ask(void *to, const char *text, size_t size)
 						"present", (int)present));
 		free(shown);
 	} else if (!asking->cli->quiet) {
-		fwrite(text, 1, size, stdout);
+		(void)fwrite(text, 1, size, stdout);
 		puts(asking->only ? "" : present ? ": perhaps" : ": surely not");
 	}
 	return 0;
