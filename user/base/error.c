@@ -21,7 +21,7 @@ static void notice_to_stderr(enum xb_notice_kind kind, const char *text)
 static void (*notice_sink)(enum xb_notice_kind, const char *) = notice_to_stderr;
 static void (*progress_sink)(const char *, unsigned long long, unsigned long long);
 
-int xb_input_error(const char *format, ...)
+int(xb_input_error)(const char *format, ...)
 {
 	va_list arguments;
 

@@ -15,11 +15,19 @@ enum xb_error_class {
 /* Records the message; returns -EINVAL. */
 __attribute__((format(printf, 1, 2))) int xb_input_error(const char *format, ...);
 
+/* Inline here and below, so that static analysis of a caller sees that it is an error. */
+static inline int xb_is_invalid(int recorded)
+{
+	(void)recorded;
+	return -EINVAL;
+}
+#define xb_input_error(...) xb_is_invalid(xb_input_error(__VA_ARGS__))
+
 /* Records the message followed by the text of errnum (positive; 0: the message says it all);
  * returns -errnum or -EIO. */
 __attribute__((format(printf, 2, 3))) int xb_system_error(int errnum, const char *format, ...);
 
-/* Returns -EIO. Inline, so that static analysis of a caller sees it. */
+/* Returns -EIO. */
 static inline int xb_out_of_memory(void)
 {
 	xb_system_error(0, "out of memory");

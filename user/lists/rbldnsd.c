@@ -93,7 +93,8 @@ static const char *text_of(const char *value)
 	return second ? second + 1 + strspn(second + 1, XB_BLANKS) : value;
 }
 
-/* colons: as many as the entry has. 1: an entry; 0: the line was something else; or an error. */
+/* colons: as many as the entry has. The record is zero, and stays so if the line is something else.
+ */
 static int read_record(struct xb_reading *reading, char *line, bool colons, struct record *record)
 {
 	size_t size;
@@ -113,7 +114,7 @@ static int read_record(struct xb_reading *reading, char *line, bool colons, stru
 	if (*line == ':')
 		record->text = text_of(line);
 	*line = '\0';
-	return 1;
+	return 0;
 }
 
 static int keep(struct xb_reading *reading, const struct xb_span *span, const struct record *record)
@@ -218,11 +219,11 @@ static int read_span4(struct xb_listfile *file, const char *text, bool ranges, s
 
 static int parse_ip4(struct xb_reading *reading, char *line, bool ranges)
 {
-	struct record record;
+	struct record record = {0};
 	struct xb_span span;
 	int error = read_record(reading, line, false, &record);
 
-	if (error <= 0)
+	if (error || !record.entry)
 		return error;
 	error = read_span4(reading->file, record.entry, ranges, &span);
 	return error ? error : keep(reading, &span, &record);
@@ -259,7 +260,7 @@ static bool marks_ip4(const char *line)
 	if (marks_any(line))
 		return true;
 	line += excluded;
-	end = line += strspn(line, XB_BLANKS);
+	end = line + strspn(line, XB_BLANKS);
 	if (take_octets(&end, &address) < 16)
 		return false;
 	end += strspn(end, XB_DIGITS "./-");
@@ -324,11 +325,11 @@ static int read_span6(struct xb_listfile *file, const char *text, struct xb_span
 
 static int parse_ip6trie(struct xb_reading *reading, char *line)
 {
-	struct record record;
+	struct record record = {0};
 	struct xb_span span;
 	int error = read_record(reading, line, true, &record);
 
-	if (error <= 0)
+	if (error || !record.entry)
 		return error;
 	error = read_span6(reading->file, record.entry, &span);
 	return error ? error : keep(reading, &span, &record);
@@ -369,12 +370,12 @@ const struct xb_list_format xb_ip6trie_format = {"ip6trie",
  */
 static int parse_dnset(struct xb_reading *reading, char *line)
 {
-	struct record record;
+	struct record record = {0};
 	int error = read_record(reading, line, false, &record);
 	unsigned int how;
 	size_t wide;
 
-	if (error <= 0)
+	if (error || !record.entry)
 		return error;
 	if (*record.entry == '+')
 		return XB_LINE_UNKNOWN;

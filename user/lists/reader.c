@@ -128,6 +128,7 @@ static int next_line(struct source *source, char **line, size_t *size)
 			source->skipping = whole > XB_LIST_LINE_PART;
 			*line = start;
 			*size = source->skipping ? XB_LIST_LINE_PART : whole;
+			/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): was read */
 			source->cut = start[*size];
 			start[*size] = '\0';
 			source->begin += *size + (newline && !source->skipping);

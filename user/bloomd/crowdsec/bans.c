@@ -214,8 +214,8 @@ static int merge_group(struct merging *merging, struct group before, struct grou
 	int error = 0;
 
 	while (!error && (before.at < before.end || added.at < added.end)) {
-		bool is_new = added.at < added.end &&
-			      (before.at == before.end || added.at->id <= before.at->id);
+		bool is_new = before.at == before.end ||
+			      (added.at < added.end && added.at->id <= before.at->id);
 		struct ban ban = is_new ? *added.at : *before.at;
 		const struct ban *known = with_id(&before, ban.id);
 
