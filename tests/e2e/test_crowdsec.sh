@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The bouncer of bloomd beside CrowdSec's local API, the real one of Debian (1.4.6).
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154,SC2119
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/feeds.sh"

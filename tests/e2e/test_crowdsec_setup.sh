@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The section [crowdsec] of the configuration, and the page that shows administrators how to set it up.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154,SC2119
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/feeds.sh"

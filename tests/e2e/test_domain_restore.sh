@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # restore brings back domains, verdicts and ports, also from an older version; of a malformed file it
 # takes nothing.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/domains.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The real fail2ban bans by xdp-bloom: with the Python action, which speaks to bloomd.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=fail2ban.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Feeds that are files of this machine: a zone that a secondary server writes is imported when it
 # changes, and never half of it.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/feeds.sh"

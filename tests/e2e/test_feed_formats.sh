@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Feeds of lists that need more than a format: columns, JSON, wrong lines that may be left out.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154,SC2119
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/feeds.sh"

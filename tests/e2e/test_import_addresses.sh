@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Lists of addresses as others publish them: columns, ranges, JSON, texts, packed files. The samples
 # have the form of the real lists; what of them docs/lists.md says is read from there.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Lists of domains: what import takes of each format, what goes to the allowlist, and what it says of
 # lines it does not understand.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

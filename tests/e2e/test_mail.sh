@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A mail server asks bloomd: Postfix by its socketmap and its policy delegation.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=mail.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A mail server asks bloomd: rspamd by its multimap, and both rspamd and Postfix as the page for administrators sets
 # them up.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=mail.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The commands that the README and the pages for mail servers and floods show, in the order in which they show
 # them, do what it says there.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=cgroup.sh

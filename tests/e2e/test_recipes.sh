@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The recipes for a resolver and a game server: every command, in the order in which the page shows it, and frames
 # that show what the page promises.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=cgroup.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The recipe for Prometheus and Grafana: every command, in the order in which the page shows it, and what the
 # dashboard asks.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=page.sh

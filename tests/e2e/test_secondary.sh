@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A zone comes from a primary server to a real secondary on this machine (knot, nsd), which writes it into a file:
 # bloomd imports that when it changes, with the rights that its unit leaves it.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154,SC2119
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/feeds.sh"

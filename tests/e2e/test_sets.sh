@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The set operations of bloomset: their results beside those of sort, comm and uniq, and of a simple search;
 # their memory, and what comes in between.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/bloomset.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Text from elsewhere: names of interfaces that hold any byte, keys of a saved state that nobody
 # knows, statistics that outlive what they count.
+# kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
