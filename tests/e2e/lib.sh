@@ -185,7 +185,7 @@ agent()
 	nsenter --net="/run/netns/$server" "${agent_program:-$bloomd}" --config "$T/bloomd.conf" --state "$state" \
 		--pin "$pins" --run "$counters" >"$T/agent.out" 2>"$T/agent.err" &
 	agent=$!
-	wait_for "bloomd" grep -q ": ready" "$T/agent.err"
+	(wait_for "bloomd" grep -q ": ready" "$T/agent.err") || fail "bloomd is not ready: $(tail -n 3 "$T/agent.err")"
 }
 
 # agent_ends [SIGNAL [CODE]]: by SIGTERM, with 0, unless told otherwise.

@@ -36,7 +36,7 @@ static int has_saved(sd_event_source *source, const siginfo_t *info, void *conte
 /* In a process of its own, since a disk may take its time. */
 static void save(struct known *known)
 {
-	pid_t child = agent_fork();
+	pid_t child = agent_fork(known->agent);
 
 	if (!child)
 		_exit(xb_known_save(&known->agent->paths) ? 1 : 0);

@@ -45,7 +45,6 @@ struct running {
 	struct http *http;
 	struct events *events;
 	struct known *known;
-	int lock;
 };
 
 static int tell_reloading(void)
@@ -145,9 +144,9 @@ static int be_alone(struct running *running)
 	char holder[256];
 	const char *state = running->settings->paths.state;
 
-	running->lock = xb_try_lock(state, INSTANCE_LOCK);
-	if (running->lock != -EWOULDBLOCK)
-		return running->lock < 0 ? running->lock : 0;
+	running->agent.lock = xb_try_lock(state, INSTANCE_LOCK);
+	if (running->agent.lock != -EWOULDBLOCK)
+		return running->agent.lock < 0 ? running->agent.lock : 0;
 	if (!xb_lock_holder(state, INSTANCE_LOCK, holder, sizeof(holder)))
 		return xb_system_error(0, "bloomd runs already for %s", state);
 	return xb_system_error(0, "bloomd runs already for %s: %s", state, holder);
@@ -217,12 +216,13 @@ static void stop(struct running *running)
 	config_free(running->config);
 	xb_session_end();
 	xb_written_free(&running->agent.written);
-	xb_unlock(running->lock);
+	xb_unlock(running->agent.lock);
 }
 
 int run(const struct settings *settings)
 {
-	struct running running = {.agent.paths = settings->paths, .settings = settings, .lock = -1};
+	struct running running = {.agent = {.paths = settings->paths, .lock = -1},
+				  .settings = settings};
 	int error;
 
 	xb_patience_set(0);

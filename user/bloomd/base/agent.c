@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/patience.h"
 #include "bloomd/base/log.h"
 #include "engine/rotate.h"
@@ -39,7 +40,7 @@ static int has_grown(sd_event_source *source, const siginfo_t *info, void *conte
 	return 0;
 }
 
-pid_t agent_fork(void)
+pid_t agent_fork(const struct agent *agent)
 {
 	pid_t parent = getpid(), child = fork();
 
@@ -48,6 +49,7 @@ pid_t agent_fork(void)
 	if (child)
 		return child;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	xb_unlock(agent->lock);
 	if (getppid() != parent)
 		_exit(0);
 	xb_patience_set(XB_PATIENCE);
@@ -67,7 +69,7 @@ static _Noreturn void grow(const struct agent *agent)
 static void start_growing(struct agent *agent)
 {
 	sd_event_source *source;
-	pid_t child = agent_fork();
+	pid_t child = agent_fork(agent);
 	int error;
 
 	if (!child)

@@ -15,6 +15,7 @@ struct agent {
 	struct xb_paths paths;
 	const struct config *config; /* the one that is valid now; replaced by a reload */
 	sd_event *loop;
+	int lock;		   /* that this bloomd is the only one; -1: not held */
 	struct xb_written written; /* what writes leave, see agent_wrote() */
 	uint32_t open;		   /* interfaces that are not filtered, as it was told */
 	bool growing;		   /* a child builds a larger filter */
@@ -37,9 +38,10 @@ void agent_writes(struct agent *agent);
 /*
  * As fork(), for long work beside the loop; an error has its message. The child opens all that it
  * needs anew, waits for locks as a command does, and ends with the loop's process, because it has
- * the descriptors of its locks and sockets, too. It ends by _exit().
+ * the descriptors of its sockets, too. The agent's lock it gives back: ending may take it a while,
+ * and another bloomd may begin meanwhile. It ends by _exit().
  */
-pid_t agent_fork(void);
+pid_t agent_fork(const struct agent *agent);
 
 /*
  * Whether a write failed only because others are in the way: another writer has the lock, or a

@@ -171,7 +171,7 @@ static int on_worked(sd_event_source *source, const siginfo_t *info, void *conte
 static void start_work(struct crowdsec *crowdsec)
 {
 	*crowdsec->outcome = (struct cswork_outcome){0};
-	crowdsec->child = agent_fork();
+	crowdsec->child = agent_fork(crowdsec->agent);
 	if (!crowdsec->child)
 		work(crowdsec);
 	if (crowdsec->child > 0 &&

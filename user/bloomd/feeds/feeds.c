@@ -113,7 +113,7 @@ static void start_work(struct feed *feed)
 	pid_t child;
 
 	feed->removing = feed->removed;
-	child = agent_fork();
+	child = agent_fork(feeds->agent);
 	if (!child)
 		work(feed);
 	if (child < 0 || sd_event_add_child(feeds->agent->loop, &feeds->worker, child, WEXITED,
