@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a snapshot of the fleet's state is, and where its chunks are: docs/design.md, "Fleet". */
+#ifndef XB_BLOOMD_MANIFEST_H
+#define XB_BLOOMD_MANIFEST_H
+
+#include "bloomd/fleet/mac.h"
+#include "store/fleet.h"
+
+#define MANIFEST_BYTES	((size_t)4 << 20) /* at most */
+#define CHUNK_BYTES	((size_t)1 << 20) /* of a chunk, about; at most twice as many */
+#define MANIFEST_CHUNKS 65536
+#define MANIFEST_MARKS	65536
+
+/* Of one list, in store order; the chunks of a list follow each other. */
+struct manifest_chunk {
+	uint32_t list; /* place among manifest.lists */
+	uint32_t count; /* memberships */
+	uint32_t size;	/* bytes */
+	uint8_t mac[MAC_BYTES];
+	struct xb_digest digest; /* of its memberships */
+};
+
+struct manifest_list {
+	char name[65];
+	uint64_t count;
+	struct xb_digest digest;
+};
+
+struct manifest {
+	uint8_t id[XB_FLEET_ID]; /* random */
+	uint8_t maker[XB_FLEET_ID];
+	uint64_t time; /* ms since 1970: what had expired by then is not in it */
+	uint64_t term, position;
+	uint8_t epoch[XB_FLEET_ID];
+	uint8_t chain[MAC_BYTES];
+	uint64_t before; /* position of the snapshot before it in the same epoch; 0: none */
+	struct xb_ancestor lineage[XB_LINEAGE_MAX];
+	size_t ancestors;
+	struct manifest_list lists[XB_SHARES_MAX];
+	size_t list_count;
+	struct manifest_chunk *chunks;
+	size_t chunk_count;
+	struct xb_fleet_mark *marks;
+	size_t mark_count;
+};
+void manifest_free(struct manifest *manifest);
+
+/* *bytes: the caller frees. The last 16 bytes are the MAC of the others. */
+int manifest_write(const struct manifest *manifest, const struct mac_key *key, uint8_t **bytes,
+		   size_t *size);
+
+/* Of untrusted bytes; each field is checked, and the MAC. Returns 0, or an error with its message;
+ * the caller frees the manifest in either case. */
+int manifest_read(const void *bytes, size_t size, const struct mac_key *key,
+		  struct manifest *manifest);
+
+#endif
