@@ -10,9 +10,10 @@
 /*
  * Writes the chunks one after the other into the file `chunks` (an empty memfd or temporary file),
  * and fills in the manifest, the id too. The transaction reads; shares are those to be in it.
+ * begins: the log begins anew with it, so what waits in the outbox may be in it, too. Otherwise
  * -EAGAIN without a message: the outbox is not empty. The caller frees the manifest in either case.
  */
-int snapshot_make(struct xb_txn *txn, const struct mac_key *key, int chunks,
+int snapshot_make(struct xb_txn *txn, const struct mac_key *key, bool begins, int chunks,
 		  struct manifest *manifest);
 
 struct snapshot_terms {
