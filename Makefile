@@ -26,8 +26,9 @@ SYSROOT  := $(patsubst %/,%,$(shell $(CC) -print-sysroot))
 PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 # Of bloomd alone.
 AGENT_PACKAGES := libsystemd inih libmicrohttpd
-# Of bloomd-fetch alone: nothing else of ours talks to servers.
+# Of bloomd-fetch and of bloomd-redis alone: nothing else of ours talks to servers.
 FETCH_PACKAGES := libcurl libseccomp zlib jansson
+REDIS_PACKAGES := hiredis openssl libseccomp
 
 # Some tests have formats in tables.
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -46,6 +47,8 @@ AGENT_CFLAGS = $(eval AGENT_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(AGENT_PA
 AGENT_LIBS = $(eval AGENT_LIBS := $$(shell $(PKG_CONFIG) --libs $(AGENT_PACKAGES)))$(AGENT_LIBS)
 FETCH_CFLAGS = $(eval FETCH_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(FETCH_PACKAGES)))$(FETCH_CFLAGS)
 FETCH_LIBS = $(eval FETCH_LIBS := $$(shell $(PKG_CONFIG) --libs $(FETCH_PACKAGES)))$(FETCH_LIBS)
+REDIS_CFLAGS = $(eval REDIS_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(REDIS_PACKAGES)))$(REDIS_CFLAGS)
+REDIS_LIBS = $(eval REDIS_LIBS := $$(shell $(PKG_CONFIG) --libs $(REDIS_PACKAGES)))$(REDIS_LIBS)
 PACKAGES_LIBS = $(eval PACKAGES_LIBS := $$(shell $(PKG_CONFIG) --libs $(PACKAGES)))$(PACKAGES_LIBS)
 
 VERSION  = $(shell sed -n 's/^\#define XB_VERSION "\(.*\)"/\1/p' user/base/program.h)
@@ -55,6 +58,9 @@ CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
 AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c user/bloomd/*/*.c user/bloomd/*/*/*.c))
 FETCH    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/fetch/*.c))
+REDIS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/redis/*.c))
+# Of the programs that meet the network.
+SANDBOX  := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/sandbox/*.c))
 # Of the programs with verbs.
 VERBS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/cli/*.c))
 SET      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomset/*.c user/bloomset/*/*.c))
@@ -96,12 +102,17 @@ $(OUT)/bloomd: $(AGENT) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(AGENT_LIBS) $(XB_LIBS)
 
-$(OUT)/bloomd-fetch: $(FETCH)
+$(OUT)/bloomd-fetch: $(FETCH) $(SANDBOX)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(FETCH_LIBS) $(LIBS)
 
+$(OUT)/bloomd-redis: $(REDIS) $(SANDBOX)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(REDIS_LIBS) $(LIBS)
+
 $(AGENT): XB_CFLAGS += $(AGENT_CFLAGS) -DXB_LIBEXEC='"$(LIBEXECDIR)"'
 $(FETCH): XB_CFLAGS += $(FETCH_CFLAGS)
+$(REDIS): XB_CFLAGS += $(REDIS_CFLAGS)
 
 $(OUT)/user/bloomd/http/page.o: user/bloomd/http/page.html
 
@@ -167,7 +178,7 @@ $(OUT)/bloomset.a: $(filter-out %/main.o,$(SET)) $(VERBS)
 $(OUT)/bloomd.a: $(AGENT)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(OUT)/bloomd-fetch.a: $(filter-out %/main.o,$(FETCH))
+$(OUT)/bloomd-fetch.a: $(filter-out %/main.o,$(FETCH)) $(SANDBOX)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(OUT)/bloomd.a $(OUT)/bloomd-fetch.a $(LIBRARY)
@@ -199,7 +210,8 @@ compile_commands.json: Makefile
 
 COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/cli/*.c user/bloomset/*.c \
 	user/bloomset/*/*.c user/bloomctl/*.c user/bloomctl/top/*.c \
-	user/bloomctl/verbs/*.c user/bloomd/*.c user/bloomd/*/*.c user/bloomd/*/*/*.c user/fetch/*.c \
+	user/bloomctl/verbs/*.c user/bloomd/*.c user/bloomd/*/*.c user/bloomd/*/*/*.c user/fetch/*.c user/redis/*.c \
+	user/sandbox/*.c \
 	tests/*/*.c tests/unit/*/*.c tests/unit/*/*/*.c))
 
 help:

@@ -281,7 +281,7 @@ t_the_fetching_program_taken_over()
 	mkdir "$T/bin"
 	cp "$bloomd" "$T/bin"
 	(cd "$root" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -DXB_FETCH_TAKEN_OVER -Iinclude -Iuser -o "$T/bin/bloomd-fetch" \
-		user/fetch/*.c tests/e2e/taken.c -lcurl -lseccomp -lz -ljansson)
+		user/fetch/*.c user/sandbox/*.c tests/e2e/taken.c -lcurl -lseccomp -lz -ljansson)
 	python3 -c 'import os, socket, sys, time
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])

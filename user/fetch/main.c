@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomd-fetch: asks one server for bloomd, which starts it with a request, and gives it the place
- * for its answer. It has no rights and no files when it meets the network: user/fetch/sandbox.h. */
+ * for its answer. It has no rights and no files when it meets the network: user/sandbox/sandbox.h.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +14,12 @@
 #include "fetch/decisions.h"
 #include "fetch/localfile.h"
 #include "fetch/result.h"
-#include "fetch/sandbox.h"
 #include "fetch/taken.h"
 #include "fetch/transfer.h"
+#include "sandbox/sandbox.h"
+
+#define MEMORY	  ((uint64_t)512 << 20) /* an arena of malloc reserves 64 MiB a thread */
+#define PROCESSOR 60			/* seconds */
 
 static bool read_request(struct fetch_request *request)
 {
@@ -59,6 +63,14 @@ static void convert(int decisions, struct fetch_result *result)
 		result_set(result, FETCH_CORRUPT, "%s", wrong);
 }
 
+static const char *enter(const struct fetch_request *request)
+{
+	return sandbox_enter(&(struct sandbox_terms){.memory = MEMORY,
+						     .processor = PROCESSOR,
+						     .max_bytes = request->max_bytes + 65536,
+						     .connected = *request->socket});
+}
+
 static void fetch(const struct fetch_request *request, struct fetch_result *result)
 {
 	static struct credentials credentials;
@@ -69,7 +81,7 @@ static void fetch(const struct fetch_request *request, struct fetch_result *resu
 
 	if (!local && !prepare(request, &credentials, &decisions, result))
 		return;
-	failed = sandbox_wanted() ? sandbox_enter(request->max_bytes, *request->socket) : NULL;
+	failed = sandbox_wanted() ? enter(request) : NULL;
 	if (failed) {
 		result_set(result, FETCH_FAILED, "%s", failed);
 		return;

@@ -18,10 +18,18 @@ struct link_target {
 
 struct link;
 
+/* Whether it is one of these, for who reads the configuration. Returns 0, or an error with its
+ * message. */
+int link_check_url(const char *url);
+
 /* The server is there, TLS and AUTH are done. */
 typedef void link_ready(void *context);
-/* It is over; outcome: a word for states and metrics, such as "no-connection", "tls", "auth",
- * "timeout", "protocol", "too-large"; message: a line. The link is to be closed, also from here. */
+/*
+ * It is over. outcome: a word for states and metrics: "no-name", "no-connection", "tls", "auth",
+ * "no-key" (a file with a password or certificate cannot be read), "timeout", "protocol",
+ * "too-large", "closed" (after it was ready) or "failed" (the process, not the server). message: a
+ * line of visible ASCII. The link is to be closed, also from here.
+ */
 typedef void link_lost(void *context, const char *outcome, const char *message);
 /* The answer to a request; valid during the call. The link may be closed from here. */
 typedef void link_answered(void *context, const struct server_reply *reply);
@@ -40,12 +48,20 @@ struct link_word {
 	size_t size;
 };
 
-#define LINK_WORDS_MAX 64
-#define LINK_REPLY_MAX ((size_t)64 << 20) /* bytes of an answer, in all; a larger one ends the link */
+/* Of a request. */
+#define LINK_WORDS_MAX	 64
+#define LINK_REQUEST_MAX ((size_t)16 << 20) /* bytes */
+/* What waits to be answered, and to be sent. */
+#define LINK_WAITING_MAX 1024
+#define LINK_UNSENT_MAX	 ((size_t)32 << 20) /* bytes */
+/* Of an answer; a larger one ends the link: bytes from the server, and nodes. */
+#define LINK_REPLY_MAX ((size_t)64 << 20)
+#define LINK_NODES_MAX 262144
 
 /*
- * Sends a request. Answers come in the order of the requests. seconds: that the answer may take; 0:
- * as the target says. Returns 0, or an error with its message: then nothing was sent.
+ * Sends a request, also before the link is ready. Answers come in the order of the requests.
+ * seconds: that the answer may take, counted from here, so behind what was asked before; 0: as the
+ * target says. Returns 0, or an error with its message: then nothing was sent.
  */
 int link_ask(struct link *link, const struct link_word *words, size_t count, uint32_t seconds,
 	     link_answered *answered, void *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The system calls of an HTTPS client with a resolver in a thread. All others fail with EPERM: no
+/* The system calls of a client of TLS with a resolver in a thread. All others fail with EPERM: no
  * exec, no process, no bpf, no ptrace, no mount, no executable memory, and of sockets only IPv4 and
  * IPv6 and a connected pair, so none that reaches the sockets of bloomd. */
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "fetch/sandbox.h"
+#include "sandbox/sandbox.h"
 
 static const int plain[] = {
 	/* descriptors that it has */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "fetch/sandbox.h"
+#include "sandbox/sandbox.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -13,8 +13,6 @@
 
 #define NOBODY 65534 /* user and group, also the kernel's overflow identity */
 
-#define MEMORY	    ((rlim_t)512 << 20) /* of addresses: an arena of malloc reserves 64 MiB a thread */
-#define CPU_SECONDS 60
 #define DESCRIPTORS 64
 
 static bool limit(int resource, rlim_t most)
@@ -22,10 +20,11 @@ static bool limit(int resource, rlim_t most)
 	return !setrlimit((__rlimit_resource_t)resource, &(struct rlimit){most, most});
 }
 
-static const char *limit_all(uint64_t max_bytes)
+static const char *limit_all(const struct sandbox_terms *terms)
 {
-	return limit(RLIMIT_AS, MEMORY) && limit(RLIMIT_CPU, CPU_SECONDS) &&
-			       limit(RLIMIT_FSIZE, max_bytes + 65536) &&
+	return limit(RLIMIT_AS, terms->memory) &&
+			       (!terms->processor || limit(RLIMIT_CPU, terms->processor)) &&
+			       limit(RLIMIT_FSIZE, terms->max_bytes) &&
 			       limit(RLIMIT_NOFILE, DESCRIPTORS) && limit(RLIMIT_CORE, 0)
 		       ? NULL
 		       : "cannot limit itself";
@@ -122,14 +121,14 @@ static const char *drop_files(bool needed)
 	return done ? NULL : failed;
 }
 
-const char *sandbox_enter(uint64_t max_bytes, bool connected)
+const char *sandbox_enter(const struct sandbox_terms *terms)
 {
 	pid_t parent = getppid();
 	const char *failed;
 	bool other;
 
 	drop_bounds();
-	failed = limit_all(max_bytes);
+	failed = limit_all(terms);
 	other = drop_user();
 	if (!failed)
 		failed = drop_capabilities();
@@ -139,5 +138,5 @@ const char *sandbox_enter(uint64_t max_bytes, bool connected)
 		failed = "cannot end with its parent";
 	if (!failed)
 		failed = drop_files(!other);
-	return failed ?: syscalls_restrict(connected);
+	return failed ?: syscalls_restrict(terms->connected);
 }
