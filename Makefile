@@ -25,7 +25,7 @@ MULTIARCH := $(shell $(CC) -print-multiarch)
 SYSROOT  := $(patsubst %/,%,$(shell $(CC) -print-sysroot))
 PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 # Of bloomd alone.
-AGENT_PACKAGES := libsystemd inih libmicrohttpd
+AGENT_PACKAGES := libsystemd inih libmicrohttpd libcrypto
 # Of bloomd-fetch and of bloomd-redis alone: nothing else of ours talks to servers.
 FETCH_PACKAGES := libcurl libseccomp zlib jansson
 REDIS_PACKAGES := hiredis openssl libseccomp

@@ -6,11 +6,14 @@
 
 #include "store/fleet.h"
 
+/* Whether a fleet shares the entry: it is listed, not allowed, and not too wide for an import. */
+bool xb_entry_is_shared(const struct xb_entry *entry);
+
 /* A change of a shared list. */
 struct xb_shared_change {
-	struct xb_entry entry; /* listed, never allowed; the name's owner stands with the function */
+	struct xb_entry entry; /* one that is shared; the function says who owns a name */
 	const char *list;
-	bool put; /* false: a delete; the fields below are 0 then */
+	bool put;		 /* false: a delete; the fields below are 0 then */
 	uint32_t added, expires; /* seconds since 1970; expires 0: never */
 	const char *comment;	 /* UTF-8, not terminated */
 	uint32_t comment_size;
@@ -24,7 +27,7 @@ struct xb_shared_changes {
 	struct xb_arena bytes;
 };
 void xb_shared_changes_free(struct xb_shared_changes *changes);
-/* Appends a copy. */
+/* Appends a copy. Returns 0 or an error with its message. */
 int xb_shared_changes_add(struct xb_shared_changes *changes, const struct xb_shared_change *change);
 
 /* How many wait, and the numbers of the first and the last one; 0, 0, 0: none. */
@@ -34,7 +37,8 @@ int xb_outbox_span(struct xb_txn *txn, uint64_t *count, uint64_t *first, uint64_
 int xb_outbox_last_number(struct xb_txn *txn, uint64_t *last);
 
 /* The first ones, at most so many, in order, at most about so many bytes. The caller frees. */
-int xb_outbox_read(struct xb_txn *txn, size_t most, size_t bytes, struct xb_shared_changes *changes);
+int xb_outbox_read(struct xb_txn *txn, size_t most, size_t bytes,
+		   struct xb_shared_changes *changes);
 
 /* 1: a change of this list and entry waits; 0: none does; negative: error. */
 int xb_outbox_waits(struct xb_txn *txn, const char *list, const struct xb_entry *entry);

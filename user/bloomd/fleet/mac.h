@@ -4,6 +4,7 @@
 #ifndef XB_BLOOMD_MAC_H
 #define XB_BLOOMD_MAC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@ struct mac_key {
 	uint8_t bytes[MAC_KEY];
 };
 
-/* A part of what is digested. */
+/* A part of what is digested. What digests with one key begins with a part of its own, so that none
+ * can stand for another. */
 struct mac_part {
 	const void *bytes;
 	size_t size;
@@ -25,7 +27,11 @@ struct mac_part {
 int mac_of(const struct mac_key *key, const struct mac_part *parts, size_t count,
 	   uint8_t mac[MAC_BYTES]);
 
-/* Derives the key from the content of a key file: SHA-256 of it, without line ends behind it. */
+/* Takes the same time wherever they differ. */
+bool mac_equal(const uint8_t a[MAC_BYTES], const uint8_t b[MAC_BYTES]);
+
+/* Derives the key from the content of a key file: SHA-256 of it, without line ends behind it. An
+ * empty one is an input error. */
 int mac_key_of(const void *secret, size_t size, struct mac_key *key);
 
 #endif
