@@ -16,9 +16,9 @@ struct logentry {
 	uint64_t term;
 	uint8_t epoch[XB_FLEET_ID];
 	uint8_t publisher[XB_FLEET_ID];
-	uint64_t first, last;		/* numbers of the publisher's changes; 0: it has none */
-	uint64_t time;			/* ms since 1970, by the publisher's clock */
-	uint8_t snapshot[XB_FLEET_ID];	/* of a begin: the snapshot from which it goes on */
+	uint64_t first, last;	       /* numbers of the publisher's changes; 0: it has none */
+	uint64_t time;		       /* ms since 1970, by the publisher's clock */
+	uint8_t snapshot[XB_FLEET_ID]; /* of a begin: the snapshot from which it goes on */
 	uint8_t chain[MAC_BYTES];
 	struct xb_shared_changes changes; /* in the order of the log */
 };
@@ -26,16 +26,18 @@ void logentry_free(struct logentry *entry);
 
 /*
  * Writes the entry for this position behind an entry with the chain `before`; sets entry->chain.
- * *bytes: the caller frees. Returns 0 or an error with its message.
+ * *bytes: the caller frees. Returns 0 or an error with its message: what could not be read again
+ * is not written.
  */
 int logentry_write(struct logentry *entry, const struct mac_key *key, uint64_t position,
 		   const uint8_t before[MAC_BYTES], uint8_t **bytes, size_t *size);
 
 /*
- * Reads an entry of untrusted bytes. Every field is checked: an entry that cannot be listed, too
- * wide, of the allowlist, a list's name that is none, a comment that is not UTF-8 or too long, more
- * changes than allowed, or bytes left over are errors. Returns 0, or an error with its message;
- * the caller frees the entry in either case.
+ * Reads an entry of untrusted bytes; the chain is not checked. Every field is: an entry that cannot
+ * be listed, too wide, of the allowlist, a list's name that is none, a comment that is not UTF-8 or
+ * too long, more changes than allowed, or bytes left over are errors, and so is a field that could
+ * be written otherwise: what was read is written as the same bytes. Returns 0, or an error with its
+ * message; the caller frees the entry in either case.
  */
 int logentry_read(const void *bytes, size_t size, struct logentry *entry);
 
@@ -43,15 +45,5 @@ int logentry_read(const void *bytes, size_t size, struct logentry *entry);
  * negative: error. */
 int logentry_chains(const void *bytes, size_t size, const struct mac_key *key, uint64_t position,
 		    const uint8_t before[MAC_BYTES]);
-
-/* The parts that chunks share with entries: one put or delete. The list's number goes with it. */
-size_t change_write(const struct xb_shared_change *change, uint32_t list, uint8_t *bytes);
-#define CHANGE_BYTES_MAX 1400
-
-/* Reads one; name: room for a domain, to which the entry then points; the comment points into the
- * bytes. change->list stays as it is. Returns how many bytes it took; 0 with a message: it is
- * none. */
-size_t change_read(const uint8_t *bytes, size_t size, struct xb_shared_change *change,
-		   uint32_t *list, uint8_t name[XB_NAME_BYTES]);
 
 #endif
