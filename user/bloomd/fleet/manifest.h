@@ -13,7 +13,7 @@
 
 /* Of one list, in store order; the chunks of a list follow each other. */
 struct manifest_chunk {
-	uint32_t list; /* place among manifest.lists */
+	uint32_t list;	/* place among manifest.lists */
 	uint32_t count; /* memberships */
 	uint32_t size;	/* bytes */
 	uint8_t mac[MAC_BYTES];
@@ -26,6 +26,7 @@ struct manifest_list {
 	struct xb_digest digest;
 };
 
+/* 8 KiB: too large for a small stack. */
 struct manifest {
 	uint8_t id[XB_FLEET_ID]; /* random */
 	uint8_t maker[XB_FLEET_ID];
@@ -40,18 +41,32 @@ struct manifest {
 	size_t list_count;
 	struct manifest_chunk *chunks;
 	size_t chunk_count;
-	struct xb_fleet_mark *marks;
+	struct xb_fleet_mark *marks; /* in the order of the publishers' identities */
 	size_t mark_count;
 };
 void manifest_free(struct manifest *manifest);
 
-/* *bytes: the caller frees. The last 16 bytes are the MAC of the others. */
+/* *bytes: the caller frees. The last 16 bytes are the MAC of the others. Returns 0 or an error with
+ * its message: what could not be read again is not written. */
 int manifest_write(const struct manifest *manifest, const struct mac_key *key, uint8_t **bytes,
 		   size_t *size);
 
-/* Of untrusted bytes; each field is checked, and the MAC. Returns 0, or an error with its message;
- * the caller frees the manifest in either case. */
+/*
+ * Of untrusted bytes; the MAC is checked first, then each field: counts, sizes and digests of
+ * chunks add up to those of their lists, lineage and marks are in order, and nothing could be
+ * written otherwise. Returns 0, or an error with its message; the caller frees the manifest in
+ * either case.
+ */
 int manifest_read(const void *bytes, size_t size, const struct mac_key *key,
 		  struct manifest *manifest);
+
+/* What it says of the list; NULL: it does not have it. */
+const struct manifest_list *manifest_list_of(const struct manifest *manifest, const char *list);
+
+/* The number of the last change of the publisher that the snapshot includes; 0: none. */
+uint64_t manifest_mark(const struct manifest *manifest, const uint8_t publisher[XB_FLEET_ID]);
+
+/* Adds a digest of other memberships. */
+void manifest_digest_add(struct xb_digest *sum, const struct xb_digest *digest);
 
 #endif
