@@ -92,7 +92,7 @@ int xb_expiry_sweep_some(struct xb_txn *txn, uint32_t now, uint64_t most, uint64
 	*count = 0;
 	while (*count < most && (found = first_expired(txn, now, &expiry)) > 0) {
 		enum xb_removal result;
-		int error = xb_member_remove(txn, &expiry.entry, expiry.list, &result);
+		int error = xb_member_expire(txn, &expiry.entry, expiry.list, &result);
 
 		if (error)
 			return error;
@@ -131,12 +131,29 @@ int xb_expiry_settle(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 	int error;
 
 	while (!(error = expired_of(txn, entry, now, &member))) {
-		error = xb_member_remove(txn, entry, member.list, &result);
+		error = xb_member_expire(txn, entry, member.list, &result);
 		if (error)
 			return error;
 		++*count;
 	}
 	return error == -ENOENT ? 0 : error;
+}
+
+int xb_expiry_visit(struct xb_txn *txn, uint32_t now,
+		    int (*visit)(struct xb_txn *txn, uint32_t list, const struct xb_entry *entry,
+				 void *context),
+		    void *context)
+{
+	struct expiry expiry = {0};
+	MDB_cursor *cursor;
+	int found, result = 0, error = mdb_cursor_open(txn->txn, txn->store->expiry, &cursor);
+
+	if (error)
+		return read_error(error);
+	while (!result && (found = next_expired(cursor, MDB_NEXT, now, &expiry)) > 0)
+		result = visit(txn, expiry.list, &expiry.entry, context);
+	mdb_cursor_close(cursor);
+	return result ? result : found;
 }
 
 /* Counts the membership off, and the entry with the first of those it had. */

@@ -24,6 +24,13 @@ int xb_expiry_settle(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
  * none ever does. */
 int xb_expiry_next(struct xb_txn *txn, uint32_t *when);
 
+/* Calls back for each membership that has expired by now and was not swept; a value other than 0
+ * ends this and is returned. The callback changes nothing. */
+int xb_expiry_visit(struct xb_txn *txn, uint32_t now,
+		    int (*visit)(struct xb_txn *txn, uint32_t list, const struct xb_entry *entry,
+				 void *context),
+		    void *context);
+
 /*
  * For a transaction that reads in order to show what is listed: hides what has expired by now, as
  * if it had been swept, from memberships, totals and lists. *count: the number of hidden

@@ -12,10 +12,10 @@
 /* The record; there is none while the host is in no fleet. */
 struct xb_fleet {
 	char name[XB_FLEET_NAME + 1];
-	uint8_t host[XB_FLEET_ID];   /* another one on a machine with another machine-id */
-	uint8_t epoch[XB_FLEET_ID];  /* all zero: none yet */
-	uint64_t term;		     /* of the epoch; each has a higher one than those before */
-	uint64_t position;	     /* of the last entry of the log that the store has; 0: none */
+	uint8_t host[XB_FLEET_ID];  /* another one on a machine with another machine-id */
+	uint8_t epoch[XB_FLEET_ID]; /* all zero: none yet */
+	uint64_t term;		    /* of the epoch; each has a higher one than those before */
+	uint64_t position;	    /* of the last entry of the log that the store has; 0: none */
 	uint8_t chain[XB_FLEET_CHAIN]; /* of that entry */
 };
 
@@ -24,7 +24,8 @@ int xb_fleet_get(struct xb_txn *txn, struct xb_fleet *fleet);
 int xb_fleet_put(struct xb_txn *txn, const struct xb_fleet *fleet);
 
 /* Joins the fleet of this name: makes the record, with a new identity, unless it is there for this
- * name and this machine. Of another fleet, everything is forgotten first, as by xb_fleet_leave(). */
+ * name and this machine. Of another fleet, everything is forgotten first, as by xb_fleet_leave().
+ */
 int xb_fleet_join(struct xb_txn *txn, const char *name);
 
 /* Forgets record, shares, outbox, tail, marks and lineage. What is listed stays. */
@@ -32,25 +33,11 @@ int xb_fleet_leave(struct xb_txn *txn);
 
 /* --- shares --- */
 
-#define XB_SHARE_PUBLISH 1U
-#define XB_SHARE_FOLLOW	 2U
-#define XB_SHARE_JOINED	 4U /* was resynced since it is followed, so its state is the fleet's */
-#define XB_SHARES_MAX	 64
-
-/* A multiset digest: 128 bits, low half first. */
-struct xb_digest {
-	uint64_t half[2];
-};
-
-/* A shared list. It has members and digest also while it has no entries. */
-struct xb_share {
-	char list[65];
-	uint32_t flags;
-	struct xb_digest digest; /* of all memberships that the store has, expired ones too */
-};
+/* struct xb_share, its flags, and struct xb_digest are in store/types.h and store/digest.h. */
 
 /* Sets the flags of a list; 0: it is not shared any more. A list that is shared anew gets its
- * digest by a walk; if it is published anew, its entries go to the outbox as puts. */
+ * digest by a walk; if it is published anew, its entries go to the outbox as puts. What waits in
+ * the outbox of a list that is not published any more goes on waiting: it was promised. */
 int xb_share_set(struct xb_txn *txn, const char *list, uint32_t flags);
 
 /* Of this transaction; valid until shares are set. NULL: the list is not shared. */
@@ -61,13 +48,11 @@ const struct xb_share *xb_shares(const struct xb_txn *txn, size_t *count);
 int xb_share_digest(struct xb_txn *txn, const struct xb_share *share, uint32_t now,
 		    struct xb_digest *digest);
 
-/* Adds a membership to a digest, or takes it out (one: 1 or -1). */
-void xb_digest_count(struct xb_digest *digest, const struct xb_entry *entry, uint32_t expires,
-		     const char *comment, size_t comment_size, int one);
-
 /* Whether local commands may change the list: false if it is followed and not published. Records no
  * message. */
 bool xb_share_is_ours(const struct xb_txn *txn, const char *list);
+/* 0, or if they may not, an input error. */
+int xb_share_check_ours(struct xb_txn *txn, const char *list);
 
 /* From here to the end of the transaction, changes of shared lists come from the fleet: they do not
  * go to the outbox. */

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "store/listclass.h"
 #include "store/lmdberror.h"
+#include "store/shares.h"
 #include "store/table.h"
 
 /* Behind it the services of the scope. Schemas up to 8 ended before the class, and had no scope. */
@@ -142,6 +143,7 @@ static int load_one(struct xb_txn *txn, const MDB_val *key, const MDB_val *value
 				 .stored_verdict = record.verdict,
 				 .stored_members = record.members};
 	memcpy(list->name, key->mv_data, key->mv_size);
+	list->share = xb_shares_find(txn, list->name);
 	if (!xb_scope_is_all(&scope)) {
 		list->scope = xb_arena_copy(&txn->scopes, &scope, sizeof(scope));
 		if (!list->scope)
@@ -287,6 +289,7 @@ static int need_list(struct xb_txn *txn, const char *name, struct xb_list **out)
 		return -EIO;
 	*list = (struct xb_list){.id = txn->meta.next_list++};
 	memcpy(list->name, name, strlen(name) + 1);
+	list->share = xb_shares_find(txn, name);
 	txn->list_count++;
 	*out = list;
 	return enter_last(txn);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/sharing.h"
 
 struct record {
 	uint32_t list, added, expires, comment_size;
@@ -214,15 +215,26 @@ static int write_value(struct xb_txn *txn, struct value *value)
 	return xb_entries_set(txn, &bytes);
 }
 
+/* Of the list; NULL: it is not shared. */
+static struct xb_share *share_of(struct xb_txn *txn, uint32_t list)
+{
+	const struct xb_list *of = txn->shares.count ? xb_list_by_id(txn, list) : NULL;
+
+	return of ? of->share : NULL;
+}
+
 /* A record for an entry that has none. */
 static int put_first(struct xb_txn *txn, const struct xb_entry *entry,
 		     const struct xb_membership *member)
 {
+	struct xb_share *share = share_of(txn, member->list);
 	static struct value value;
 	int error;
 
 	value.size = 0;
 	error = value_append(&value, member);
+	if (!error && share)
+		error = xb_sharing_note(txn, share, entry, NULL, member, true);
 	if (!error)
 		error = write_value(txn, &value);
 	if (!error)
@@ -267,7 +279,8 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 {
 	bool stricter = is_stricter(txn, entry, members, member->list);
 	uint32_t before = classes_of(txn, entry, members);
-	struct xb_membership old, renewed = *member;
+	struct xb_share *share = share_of(txn, member->list);
+	struct xb_membership old, former, renewed = *member;
 	static struct value value;
 	int error = 0;
 
@@ -284,10 +297,14 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 			return 0;
 		}
 		*result = XB_PUT_RENEWED;
+		former = old;
 		error = index_expiry(txn, entry, &old, false);
 	}
 	if (!error)
 		error = value_append(&value, &renewed);
+	if (!error && share)
+		error = xb_sharing_note(txn, share, entry,
+					*result == XB_PUT_RENEWED ? &former : NULL, &renewed, true);
 	if (!error)
 		error = write_value(txn, &value);
 	if (!error)
@@ -319,8 +336,9 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 	return error;
 }
 
-int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
-		     enum xb_removal *result)
+/* publishes: the fleet has to know; it knows by itself what has expired. */
+static int remove_member(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
+			 bool publishes, enum xb_removal *result)
 {
 	struct xb_members members;
 	struct xb_membership old;
@@ -346,6 +364,8 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 		if (of)
 			of->members--;
 		error = index_expiry(txn, entry, &old, false);
+		if (!error && of && of->share)
+			error = xb_sharing_note(txn, of->share, entry, &old, NULL, publishes);
 	}
 	if (error || !found)
 		return error;
@@ -354,6 +374,18 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 		return error;
 	*result = value.size ? XB_REMOVAL_LEFT : XB_REMOVAL_UNLISTED;
 	return value.size ? tell_lists(txn, entry, before, after) : tell(txn, entry, before, 0);
+}
+
+int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
+		     enum xb_removal *result)
+{
+	return remove_member(txn, entry, list, true, result);
+}
+
+int xb_member_expire(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
+		     enum xb_removal *result)
+{
+	return remove_member(txn, entry, list, false, result);
 }
 
 int xb_member_covered(struct xb_txn *txn, const struct xb_entry *entry, struct xb_entry *covering)

@@ -6,15 +6,6 @@
 #include "model/comment.h"
 #include "store/store.h"
 
-/* An entry in a list. Times are seconds since 1970, up to 2106. */
-struct xb_membership {
-	uint32_t list; /* identity of the list */
-	uint32_t added;
-	uint32_t expires; /* 0: never */
-	uint32_t comment_size;
-	const char *comment; /* UTF-8, not terminated; owned by the transaction when read from it */
-};
-
 enum xb_put {
 	XB_PUT_LISTED,	/* the entry was in no list before */
 	XB_PUT_JOINED,	/* it was in others */
@@ -47,6 +38,10 @@ int xb_member_remove(struct xb_txn *txn, const struct xb_entry *entry, uint32_t 
 
 /* Counts an entry among the totals. one: 1, or its negative to take it out. */
 void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uint64_t one);
+
+/* The same for a membership that has expired: each host of a fleet takes these out by itself. */
+int xb_member_expire(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list,
+		     enum xb_removal *result);
 
 /* The memberships of one entry, to be read until the transaction changes or ends. */
 struct xb_members {

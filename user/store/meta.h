@@ -10,6 +10,9 @@
 #include "xdp_bloom/layout.h"
 
 #define XB_SCHEMA 9
+/* Of the store of a host in a fleet, and of no other: a program that does not know fleets must not
+ * write there, since it would change shared lists without the fleet. */
+#define XB_SCHEMA_FLEET 10
 
 /*
  * The default rate of the Bloom stage, per packet. Without confirm this rate alone decides who is

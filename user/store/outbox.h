@@ -4,7 +4,7 @@
 #ifndef XB_STORE_OUTBOX_H
 #define XB_STORE_OUTBOX_H
 
-#include "store/fleet.h"
+#include "store/types.h"
 
 /* Whether a fleet shares the entry: it is listed, not allowed, and not too wide for an import. */
 bool xb_entry_is_shared(const struct xb_entry *entry);
@@ -44,14 +44,17 @@ int xb_outbox_read(struct xb_txn *txn, size_t most, size_t bytes,
 int xb_outbox_waits(struct xb_txn *txn, const char *list, const struct xb_entry *entry);
 
 /*
- * In a write transaction: the log has these changes, with numbers up to `last`. Takes out what is
- * numbered so; a change that was replaced meanwhile, so that it differs from the published one, is
- * appended again under a new number.
+ * In a write transaction: the log has these changes, which are all from the outbox, in its order,
+ * with numbers up to `last`. Takes out what is numbered so. A put that was replaced meanwhile, so
+ * that it differs from the published one, is appended again under a new number; waiting deletes
+ * move behind it, because they may be right only after it. Numbers that are given later are higher
+ * than `last`, also in a store that is an older copy.
  */
 int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *published,
 			uint64_t last);
 
-/* The same when what was published is not known, but that everything up to `last` was. */
+/* The same when what was published is not known, but that everything up to `last` was: each put
+ * that was ever replaced in its place is appended again. */
 int xb_outbox_forget(struct xb_txn *txn, uint64_t last);
 
 /* Appends a change, or replaces one that waits, as docs/design.md says. Within a transaction puts

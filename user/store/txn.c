@@ -8,10 +8,13 @@
 #include "base/error.h"
 #include "base/program.h"
 #include "store/entrytable.h"
+#include "store/fleettable.h"
 #include "store/kept.h"
 #include "store/latest.h"
 #include "store/lists.h"
 #include "store/lmdberror.h"
+#include "store/shares.h"
+#include "store/sharing.h"
 
 /* The number of the last transaction before this one, or of the one that it sees. */
 static uint64_t last_commit(const struct xb_txn *txn)
@@ -43,11 +46,11 @@ static int load_meta(struct xb_txn *txn)
 		error = xb_meta_upgrade_sealed(&txn->meta, &value);
 		return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
 	}
-	if (txn->meta.schema > XB_SCHEMA)
+	if (txn->meta.schema > XB_SCHEMA_FLEET)
 		return xb_system_error(0,
 				       "the store was written by a newer %s (schema %u, "
 				       "this one has %d): use that one; what is in force stays%s",
-				       xb_program(), txn->meta.schema, XB_SCHEMA,
+				       xb_program(), txn->meta.schema, XB_SCHEMA_FLEET,
 				       xb_advice(XB_ADVICE_GO_BACK));
 	if (!whole) {
 		txn->unmarked = txn->upgrades = true;
@@ -80,6 +83,30 @@ static int begin_history(struct xb_txn *txn)
 	return error ? error : xb_meta_draw(&txn->next_mark);
 }
 
+static int begin_at_meta(struct xb_txn *txn, unsigned int flags)
+{
+	int error = xb_latest_begin(txn->store->env, flags, &txn->txn);
+
+	if (error) {
+		txn->txn = NULL;
+		return xb_lmdb_error(error, "cannot begin a transaction");
+	}
+	return load_meta(txn);
+}
+
+/* Whoever has the store open opens the tables of a fleet when it has joined one. */
+static int begin_at_tables(struct xb_txn *txn, unsigned int flags)
+{
+	int error = begin_at_meta(txn, flags);
+
+	if (error || !xb_fleettables_are(txn) || txn->store->has_fleet)
+		return error;
+	mdb_txn_abort(txn->txn);
+	txn->txn = NULL;
+	error = xb_fleettables_open(txn->store);
+	return error ? error : begin_at_meta(txn, flags);
+}
+
 static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out)
 {
 	struct xb_txn *txn = calloc(1, sizeof(*txn));
@@ -90,15 +117,11 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 		return xb_out_of_memory();
 	txn->store = store;
 	txn->writes = !(flags & MDB_RDONLY);
-	error = xb_latest_begin(store->env, flags, &txn->txn);
-	if (error) {
-		free(txn);
-		xb_kept_fail(store);
-		return xb_lmdb_error(error, "cannot begin a transaction");
-	}
-	error = load_meta(txn);
+	error = begin_at_tables(txn, flags);
 	if (!error && txn->writes)
 		error = begin_history(txn);
+	if (!error)
+		error = xb_shares_load(txn);
 	if (!error)
 		error = xb_lists_load(txn);
 	if (!error)
@@ -125,6 +148,7 @@ int xb_store_write(struct xb_store *store, struct xb_txn **txn)
 static void free_txn(struct xb_txn *txn)
 {
 	xb_changes_free(&txn->change);
+	xb_shares_free(txn);
 	xb_lists_free(txn);
 	free(txn);
 }
@@ -133,8 +157,12 @@ int xb_txn_commit(struct xb_txn *txn)
 {
 	MDB_val key = {4, "meta"}, value = {sizeof(txn->meta), &txn->meta};
 	struct xb_store *store = txn->store;
-	int error = xb_entries_flush(txn);
+	int error = xb_sharing_settle(txn);
 
+	if (!error)
+		error = xb_shares_save(txn);
+	if (!error)
+		error = xb_entries_flush(txn);
 	if (error) {
 		xb_txn_abort(txn);
 		return error;
@@ -149,6 +177,7 @@ int xb_txn_commit(struct xb_txn *txn)
 		mdb_txn_abort(txn->txn);
 	else
 		error = mdb_txn_commit(txn->txn);
+	xb_fleettables_end(txn, !error);
 	free_txn(txn);
 	if (!error)
 		return 0;
@@ -162,5 +191,6 @@ void xb_txn_abort(struct xb_txn *txn)
 		return;
 	xb_entries_close(txn);
 	mdb_txn_abort(txn->txn);
+	xb_fleettables_end(txn, false);
 	free_txn(txn);
 }

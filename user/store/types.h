@@ -11,8 +11,37 @@
 #include "base/arena.h"
 #include "model/scope.h"
 #include "store/changes.h"
+#include "store/digest.h"
 #include "store/leaf.h"
 #include "store/meta.h"
+
+#define XB_SHARE_PUBLISH 1U
+#define XB_SHARE_FOLLOW	 2U
+#define XB_SHARE_JOINED	 4U /* was resynced since it is followed, so its state is the fleet's */
+#define XB_SHARES_MAX	 64
+
+/* A shared list. It has members and digest also while it has no entries. */
+struct xb_share {
+	char list[65];
+	uint32_t flags;
+	struct xb_digest digest; /* of all memberships that the store has, expired ones too */
+};
+
+struct xb_shared_event;
+
+/* Of a transaction: the shared lists, and what has changed in them. All zero unless the store has
+ * the schema of a fleet. */
+struct xb_shares {
+	struct xb_share *item; /* XB_SHARES_MAX of them */
+	size_t count;
+	uint64_t changed;	       /* a bit for each that is not as the table has it */
+	uint64_t last_number;	       /* in the outbox */
+	bool counted;		       /* the count or the number is not as the table has it */
+	bool applies;		       /* changes come from the fleet */
+	struct xb_shared_event *event; /* changes to publish, in order; see store/sharing.h */
+	size_t event_count, event_room;
+	struct xb_arena bytes; /* of the events */
+};
 
 struct xb_list {
 	uint32_t id;
@@ -20,11 +49,21 @@ struct xb_list {
 	uint32_t class;	  /* 1 to XB_CLASSES - 1, or XB_CLASS_ALL: scope all, and it drops */
 	uint64_t members;
 	const struct xb_scope *scope; /* NULL: all; owned by the transaction */
+	struct xb_share *share;	      /* NULL: the list is not shared */
 	char name[65];
 	bool stored;	 /* the table had it when the transaction began, with the values below */
 	bool reassigned; /* scope or class are not what the table has */
 	uint32_t stored_verdict;
 	uint64_t stored_members;
+};
+
+/* An entry in a list. Times are seconds since 1970, up to 2106. */
+struct xb_membership {
+	uint32_t list; /* identity of the list */
+	uint32_t added;
+	uint32_t expires; /* 0: never */
+	uint32_t comment_size;
+	const char *comment; /* UTF-8, not terminated; owned by the transaction when read from it */
 };
 
 struct xb_list_index {
@@ -35,6 +74,8 @@ struct xb_list_index {
 struct xb_store {
 	MDB_env *env;
 	MDB_dbi meta, leaves, lists, expiry, ifaces, changes, sessions;
+	MDB_dbi fleet, outbox, waiting, tail; /* valid with has_fleet, see store/fleettable.h */
+	bool has_fleet;
 	bool outdated;			 /* has tables of an earlier version */
 	bool read_only;			 /* on a file system that cannot be written */
 	int namespace_lock, out_writers; /* -1: not held */
@@ -68,6 +109,8 @@ struct xb_txn {
 	uint64_t next_mark; /* of a write: the mark of the next sequence number */
 	bool upgrades;	    /* the store is of an earlier schema */
 	bool unmarked;	    /* the change log is of an earlier schema, and unusable */
+	bool makes_fleet;   /* makes the tables of a fleet, which are there only with its commit */
+	struct xb_shares shares;
 	struct xb_list *lists;
 	size_t list_count, list_room;
 	struct xb_list_index by_name, by_id;

@@ -4,6 +4,7 @@
 #define XB_BLOOMD_LOGENTRY_H
 
 #include "bloomd/fleet/mac.h"
+#include "store/fleet.h"
 #include "store/outbox.h"
 
 #define LOGENTRY_CHANGES 1000	 /* at most */
