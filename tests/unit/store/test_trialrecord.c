@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The record of a trial: every kind comes back as it was put, nothing that was damaged does, and
- * what an earlier schema had recorded is forgotten. */
+/* The record of a trial: every kind comes back as it was put, and nothing that was damaged does. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +12,6 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "store/changelog.h"
 #include "store/requestcodec.h"
 #include "store/trialrecord.h"
 #include "support/scratch_store.h"
@@ -239,34 +237,28 @@ static void is_deleted(void **state)
 	assert_int_equal(get(&trial), -ENOENT);
 }
 
-static MDB_val key_of(const char *name)
+static MDB_val record_key(void)
 {
-	return (MDB_val){strlen(name), (void *)(uintptr_t)name};
+	return (MDB_val){13, "trial request"};
 }
 
-#define RECORD "trial request"
-
-/* What the meta table has under this name; 0: nothing. */
-static size_t read_raw(const char *name, uint8_t *bytes, size_t room)
+static size_t read_record(uint8_t *bytes, size_t room)
 {
-	MDB_val key = key_of(name), value;
+	MDB_val key = record_key(), value;
 	struct xb_txn *txn;
-	size_t size = 0;
 
 	assert_int_equal(xb_store_read(store, &txn), 0);
-	if (!mdb_get(txn->txn, store->meta, &key, &value)) {
-		size = value.mv_size;
-		assert_true(size <= room);
-		memcpy(bytes, value.mv_data, size);
-	}
+	assert_int_equal(mdb_get(txn->txn, store->meta, &key, &value), 0);
+	assert_true(value.mv_size <= room);
+	memcpy(bytes, value.mv_data, value.mv_size);
 	xb_txn_abort(txn);
-	return size;
+	return value.mv_size;
 }
 
 /* In a transaction that is given up. */
 static int get_instead(const uint8_t *bytes, size_t size)
 {
-	MDB_val key = key_of(RECORD), value = {size, (void *)(uintptr_t)bytes};
+	MDB_val key = record_key(), value = {size, (void *)(uintptr_t)bytes};
 	struct xb_trial trial;
 	struct xb_txn *txn;
 	int error;
@@ -295,7 +287,7 @@ static void damage_is_noticed(void **state)
 		size_t size;
 
 		put(&requests[i]);
-		size = read_raw(RECORD, bytes, sizeof(bytes) - 1);
+		size = read_record(bytes, sizeof(bytes) - 1);
 		assert_int_equal(get_instead(bytes, size), 0);
 		for (size_t cut = 0; cut < size; cut++)
 			assert_damaged(bytes, cut);
@@ -403,109 +395,6 @@ static void what_no_request_has(void **state)
 	assert_refused(request);
 }
 
-static void put_raw(const char *name, const void *bytes, size_t size)
-{
-	MDB_val key = key_of(name), value = {size, (void *)(uintptr_t)bytes};
-	MDB_txn *txn;
-
-	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_put(txn, store->meta, &key, &value, 0), 0);
-	assert_int_equal(mdb_txn_commit(txn), 0);
-}
-
-/* The store as schema 7 left it: the command of a trial, word by word. */
-static struct xb_meta make_7(void)
-{
-	MDB_val key = key_of("trial"), words = {15, "policy\0monitor"};
-	struct xb_txn *txn;
-	struct xb_meta old;
-
-	assert_int_equal(xb_store_write(store, &txn), 0);
-	txn->meta.answer_limit = 7;
-	assert_int_equal(mdb_put(txn->txn, store->meta, &key, &words, 0), 0);
-	assert_int_equal(xb_changelog_append(txn, true), 0);
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_read(store, &txn), 0);
-	old = txn->meta;
-	xb_txn_abort(txn);
-	old.schema = 7;
-	old.transaction++; /* put_raw() is one */
-	xb_meta_checksum(&old);
-	put_raw("meta", &old, sizeof(old));
-	return old;
-}
-
-static void words_are_forgotten(void **state)
-{
-	struct xb_meta old = make_7();
-	struct xb_trial trial;
-	struct xb_txn *txn;
-	uint8_t bytes[64];
-
-	(void)state;
-	for (int written = 0; written < 2; written++) {
-		assert_int_equal(get(&trial), -ENOENT);
-		assert_int_equal(read_raw("trial", bytes, sizeof(bytes)), written ? 0 : 15);
-		assert_int_equal(xb_store_read(store, &txn), 0);
-		assert_int_equal(txn->meta.schema, XB_SCHEMA);
-		assert_int_equal(txn->meta.answer_limit, 7);
-		assert_int_equal(txn->meta.mark, old.mark);
-		assert_int_equal(txn->meta.sequence, old.sequence);
-		xb_txn_abort(txn);
-		put(&requests[1]);
-		assert_int_equal(get(&trial), 0);
-		xb_trial_free(&trial);
-		assert_int_equal(xb_store_write(store, &txn), 0);
-		assert_int_equal(xb_trial_delete(txn), 0);
-		assert_int_equal(xb_txn_commit(txn), 0);
-	}
-}
-
-static void its_log_goes_on(void **state)
-{
-	struct xb_meta old = make_7();
-	struct xb_changes changes;
-	struct xb_step step;
-	struct xb_txn *txn;
-
-	(void)state;
-	for (int written = 0; written < 2; written++) {
-		assert_int_equal(xb_store_read(store, &txn), 0);
-		assert_int_equal(xb_changelog_read(txn, old.sequence, &step, &changes), 0);
-		xb_changes_free(&changes);
-		xb_txn_abort(txn);
-		assert_int_equal(xb_store_write(store, &txn), 0);
-		assert_int_equal(xb_txn_commit(txn), 0);
-	}
-}
-
-static void its_seal_is_checked(void **state)
-{
-	struct xb_meta old = make_7();
-	struct xb_txn *txn;
-
-	(void)state;
-	old.transaction++;
-	xb_meta_checksum(&old);
-	put_raw("meta", &old, sizeof(old));
-	assert_int_equal(xb_store_read(store, &txn), 0);
-	xb_txn_abort(txn);
-	old.transaction++;
-	put_raw("meta", &old, sizeof(old));
-	assert_int_equal(xb_store_read(store, &txn), -EIO);
-}
-
-/* An older page in place of the newest. */
-static void its_transaction_is_checked(void **state)
-{
-	struct xb_meta old = make_7();
-	struct xb_txn *txn;
-
-	(void)state;
-	put_raw("meta", &old, sizeof(old));
-	assert_int_equal(xb_store_read(store, &txn), -EIO);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -517,10 +406,6 @@ int main(void)
 		TEST(damage_is_noticed),
 		TEST(any_bytes_are_checked),
 		TEST(what_no_request_has),
-		TEST(words_are_forgotten),
-		TEST(its_log_goes_on),
-		TEST(its_seal_is_checked),
-		TEST(its_transaction_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
