@@ -82,9 +82,9 @@ static int check_list(const struct manifest *manifest, uint32_t list, size_t *at
 		if (!chunk->count || chunk->size < chunk->count || chunk->size > 2 * CHUNK_BYTES)
 			return bad("a chunk has a size that cannot be");
 		count += chunk->count;
-		manifest_digest_add(&digest, &chunk->digest);
+		xb_digest_add(&digest, &chunk->digest, 1);
 	}
-	if (count != of->count || memcmp(&digest, &of->digest, sizeof(digest)) != 0)
+	if (count != of->count || !xb_digest_equals(&digest, &of->digest))
 		return bad("the chunks of a list are not the list");
 	return 0;
 }
@@ -127,12 +127,6 @@ static int check(const struct manifest *manifest)
 	if (!error)
 		error = check_lists(manifest);
 	return error ? error : check_marks(manifest);
-}
-
-void manifest_digest_add(struct xb_digest *sum, const struct xb_digest *digest)
-{
-	sum->half[0] += digest->half[0];
-	sum->half[1] += digest->half[1] + (sum->half[0] < digest->half[0]);
 }
 
 const struct manifest_list *manifest_list_of(const struct manifest *manifest, const char *list)

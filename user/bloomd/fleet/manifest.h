@@ -66,7 +66,4 @@ const struct manifest_list *manifest_list_of(const struct manifest *manifest, co
 /* The number of the last change of the publisher that the snapshot includes; 0: none. */
 uint64_t manifest_mark(const struct manifest *manifest, const uint8_t publisher[XB_FLEET_ID]);
 
-/* Adds a digest of other memberships. */
-void manifest_digest_add(struct xb_digest *sum, const struct xb_digest *digest);
-
 #endif

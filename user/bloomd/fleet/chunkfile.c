@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A MAC is over the snapshot's identity and the chunk's place, too: no chunk stands for another. */
+#include "bloomd/fleet/chunkfile.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "bloomd/fleet/changecodec.h"
+
+static int mac_of_chunk(const struct manifest *manifest, size_t place, const struct mac_key *key,
+			const void *bytes, size_t size, uint8_t mac[MAC_BYTES])
+{
+	uint64_t number = htobe64(place);
+	struct mac_part parts[] = {{"chunk", sizeof("chunk")},
+				   {manifest->id, sizeof(manifest->id)},
+				   {&number, sizeof(number)},
+				   {bytes, size}};
+
+	return mac_of(key, parts, sizeof(parts) / sizeof(*parts), mac);
+}
+
+int chunk_check(const struct manifest *manifest, size_t chunk, const struct mac_key *key,
+		const void *bytes, size_t size)
+{
+	uint8_t mac[MAC_BYTES];
+	int error;
+
+	if (chunk >= manifest->chunk_count || size != manifest->chunks[chunk].size)
+		return xb_input_error("chunk %zu of the snapshot has not the size that it must "
+				      "have",
+				      chunk);
+	error = mac_of_chunk(manifest, chunk, key, bytes, size, mac);
+	if (error || mac_equal(mac, manifest->chunks[chunk].mac))
+		return error;
+	return xb_input_error("chunk %zu of the snapshot is damaged, or of another one", chunk);
+}
+
+static void count(struct xb_digest *digest, const struct xb_shared_change *put)
+{
+	xb_digest_count(digest, &put->entry, put->expires, put->comment, put->comment_size, 1);
+}
+
+/* --- writing --- */
+
+int chunks_write(struct chunk_writer *writer, int file, const struct mac_key *key,
+		 struct manifest *manifest)
+{
+	*writer = (struct chunk_writer){.file = file, .key = key, .manifest = manifest};
+	writer->bytes = malloc(CHUNK_BYTES + CHANGE_BYTES_MAX);
+	writer->out.at = writer->bytes;
+	return writer->bytes ? 0 : xb_out_of_memory();
+}
+
+static int write_all(int file, const uint8_t *bytes, size_t size)
+{
+	while (size) {
+		ssize_t written = write(file, bytes, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return xb_system_error(written ? errno : ENOSPC,
+					       "cannot write the chunks of a snapshot");
+		bytes += written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+int chunks_finish(struct chunk_writer *writer)
+{
+	struct manifest *manifest = writer->manifest;
+	struct manifest_list *list = &manifest->lists[writer->chunk.list];
+	int error;
+
+	if (!writer->chunk.count)
+		return 0;
+	if (manifest->chunk_count == MANIFEST_CHUNKS)
+		return xb_input_error("a snapshot has at most %d chunks", MANIFEST_CHUNKS);
+	writer->chunk.size = (uint32_t)(writer->out.at - writer->bytes);
+	error = mac_of_chunk(manifest, manifest->chunk_count, writer->key, writer->bytes,
+			     writer->chunk.size, writer->chunk.mac);
+	if (!error)
+		error = write_all(writer->file, writer->bytes, writer->chunk.size);
+	if (!error)
+		error = xb_array_grow(&manifest->chunks, &writer->room, manifest->chunk_count + 1,
+				      sizeof(*manifest->chunks));
+	if (error)
+		return error;
+	manifest->chunks[manifest->chunk_count++] = writer->chunk;
+	list->count += writer->chunk.count;
+	xb_digest_add(&list->digest, &writer->chunk.digest, 1);
+	writer->chunk = (struct manifest_chunk){.list = writer->chunk.list};
+	writer->out.at = writer->bytes;
+	return 0;
+}
+
+int chunks_put(struct chunk_writer *writer, uint32_t list, const struct xb_shared_change *put)
+{
+	size_t size = (size_t)(writer->out.at - writer->bytes);
+	int error = 0;
+
+	if (list != writer->chunk.list || size >= CHUNK_BYTES)
+		error = chunks_finish(writer);
+	if (error)
+		return error;
+	writer->chunk.list = list;
+	change_write(put, list, &writer->out);
+	count(&writer->chunk.digest, put);
+	writer->chunk.count++;
+	return 0;
+}
+
+void chunks_free(struct chunk_writer *writer)
+{
+	free(writer->bytes);
+	writer->bytes = NULL;
+}
+
+/* --- reading --- */
+
+int chunks_read(struct chunk_reader *reader, int file, const struct mac_key *key,
+		const struct manifest *manifest, const struct manifest_list *list)
+{
+	*reader = (struct chunk_reader){.file = file,
+					.key = key,
+					.manifest = manifest,
+					.list = (uint32_t)(list - manifest->lists)};
+	for (; reader->next < manifest->chunk_count &&
+	       manifest->chunks[reader->next].list < reader->list;
+	     reader->next++)
+		reader->offset += manifest->chunks[reader->next].size;
+	reader->bytes = malloc(2 * CHUNK_BYTES);
+	return reader->bytes ? 0 : xb_out_of_memory();
+}
+
+void chunks_close(struct chunk_reader *reader)
+{
+	free(reader->bytes);
+	reader->bytes = NULL;
+}
+
+static int damaged(const struct chunk_reader *reader, const char *why)
+{
+	return xb_input_error("chunk %zu of the snapshot is damaged: %s", reader->next - 1, why);
+}
+
+static int fetch(const struct chunk_reader *reader, size_t size)
+{
+	size_t have = 0;
+
+	while (have < size) {
+		ssize_t got = pread(reader->file, reader->bytes + have, size - have,
+				    reader->offset + (off_t)have);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return xb_system_error(errno, "cannot read the chunks of a snapshot");
+		if (!got)
+			return xb_input_error("the snapshot lacks chunk %zu", reader->next);
+		have += (size_t)got;
+	}
+	return 0;
+}
+
+/* 1: there is a chunk more; 0: the list has no more. */
+static int open_next(struct chunk_reader *reader)
+{
+	const struct manifest *manifest = reader->manifest;
+	const struct manifest_chunk *chunk = &manifest->chunks[reader->next];
+	int error;
+
+	if (reader->next >= manifest->chunk_count || chunk->list != reader->list)
+		return 0;
+	error = fetch(reader, chunk->size);
+	if (!error)
+		error = chunk_check(manifest, reader->next, reader->key, reader->bytes,
+				    chunk->size);
+	if (error)
+		return error;
+	reader->next++;
+	reader->offset += chunk->size;
+	reader->in = (struct bytes_in){reader->bytes, chunk->size, false};
+	reader->left = chunk->count;
+	reader->digest = (struct xb_digest){{0, 0}};
+	return 1;
+}
+
+/* Names in the chunk before are gone with it. */
+static void remember(struct chunk_reader *reader)
+{
+	const struct xb_entry *entry = &reader->put.entry;
+
+	reader->begun = true;
+	reader->last = *entry;
+	if (!xb_entry_is_name(entry))
+		return;
+	memcpy(reader->last_name, entry->name, entry->length);
+	reader->last.name = reader->last_name;
+}
+
+static int check_end(const struct chunk_reader *reader)
+{
+	const struct manifest_chunk *chunk = &reader->manifest->chunks[reader->next - 1];
+
+	if (reader->in.left)
+		return damaged(reader, "it has more bytes than memberships");
+	if (!xb_digest_equals(&reader->digest, &chunk->digest))
+		return damaged(reader, "it has another digest");
+	return 0;
+}
+
+static int read_put(struct chunk_reader *reader)
+{
+	uint32_t list;
+	int error = change_read(&reader->in, (uint32_t)reader->manifest->list_count, &reader->put,
+				&list);
+
+	if (error)
+		return xb_error_prefix(error, "chunk %zu of the snapshot", reader->next - 1);
+	if (list != reader->list || !reader->put.put)
+		return damaged(reader, "it has something else than memberships of its list");
+	if (reader->begun && xb_entry_compare(&reader->last, &reader->put.entry) >= 0)
+		return damaged(reader, "it is not in order");
+	remember(reader);
+	count(&reader->digest, &reader->put);
+	return --reader->left ? 0 : check_end(reader);
+}
+
+int chunks_next(struct chunk_reader *reader)
+{
+	int more = reader->left ? 1 : open_next(reader);
+	int error = more > 0 ? read_put(reader) : more;
+
+	return error ? error : more;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Takes a snapshot, by difference. Snapshot, store and uncovered changes are in the same order, so
+ * none of them is searched; the outbox is, for what differs. */
+#include "bloomd/fleet/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "bloomd/fleet/chunkfile.h"
+#include "bloomd/fleet/uncovered.h"
+#include "engine/import.h"
+#include "store/expiry.h"
+#include "store/logtail.h"
+#include "store/walk.h"
+
+struct take {
+	struct xb_txn *txn;
+	uint32_t now;
+	const struct snapshot_terms *terms;
+	struct snapshot_result *result;
+	struct xb_fleet fleet;
+	struct uncovered *uncovered;
+	bool waits; /* something does in the outbox */
+};
+
+/* --- own changes that the snapshot does not have --- */
+
+/* Whether the store still says what the change did; member: as it is now. */
+static int is_in_force(struct take *take, const struct xb_list *list,
+		       const struct uncovered_change *change, struct xb_membership *member)
+{
+	struct xb_members members;
+	int error = list ? xb_members_of(take->txn, &change->entry, &members) : -ENOENT;
+	bool has;
+
+	if (error && error != -ENOENT)
+		return error;
+	has = !error && xb_members_have(members, list->id, member) &&
+	      (!member->expires || member->expires > take->now);
+	return has == change->put;
+}
+
+static int republish(struct take *take, const char *list, const struct uncovered_change *own)
+{
+	struct xb_membership member = {0};
+	struct xb_shared_change change = {.entry = own->entry, .list = list, .put = own->put};
+	int found = xb_outbox_waits(take->txn, list, &own->entry);
+
+	if (found)
+		return found < 0 ? found : 0;
+	found = is_in_force(take, xb_list_find(take->txn, list), own, &member);
+	if (found <= 0)
+		return found;
+	if (own->put) {
+		change.added = member.added;
+		change.expires = member.expires;
+		change.comment = member.comment;
+		change.comment_size = member.comment_size;
+	}
+	take->result->republished++;
+	return xb_outbox_put(take->txn, &change);
+}
+
+/* Puts go before deletes, so that what stays listed is listed all the while. */
+static int republish_all(struct take *take, bool puts)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < take->uncovered->list_count; i++) {
+		const struct uncovered_list *list = &take->uncovered->list[i];
+		const struct xb_share *share = xb_share_of(take->txn, list->name);
+
+		if (!(share->flags & XB_SHARE_PUBLISH))
+			continue;
+		for (size_t j = 0; !error && j < list->count; j++)
+			if (list->item[j].own && list->item[j].put == puts)
+				error = republish(take, list->name, &list->item[j]);
+	}
+	return error;
+}
+
+/* --- one list --- */
+
+struct merge {
+	struct take *take;
+	const struct xb_list *list;
+	const struct uncovered_list *uncovered; /* NULL: nothing is */
+	size_t passed;				/* of them */
+	struct chunk_reader chunks;
+	int puts; /* more of them; as of chunks_next() */
+	struct xb_walk walk;
+	int more;   /* as of the walk */
+	bool stale; /* the members of the walk's entry are to be read again */
+	uint64_t before, added, removed;
+};
+
+/* What has expired since the snapshot was made is as if it were not there. */
+static int next_put(struct merge *merge)
+{
+	const struct xb_shared_change *put = &merge->chunks.put;
+
+	do
+		merge->puts = chunks_next(&merge->chunks);
+	while (merge->puts > 0 && put->expires && put->expires <= merge->take->now);
+	return merge->puts < 0 ? merge->puts : 0;
+}
+
+static int step(struct merge *merge)
+{
+	merge->more = xb_walk_next(&merge->walk);
+	merge->stale = false;
+	return merge->more < 0 ? merge->more : 0;
+}
+
+/* A walk's members are good until the store changes. */
+static int refresh(struct merge *merge)
+{
+	int error = merge->stale ? xb_members_of(merge->take->txn, &merge->walk.entry,
+						 &merge->walk.members)
+				 : 0;
+
+	merge->stale = false;
+	return error;
+}
+
+static bool is_uncovered(struct merge *merge, const struct xb_entry *entry)
+{
+	const struct uncovered_list *list = merge->uncovered;
+	int order = -1;
+
+	while (list && merge->passed < list->count &&
+	       (order = xb_entry_compare(&list->item[merge->passed].entry, entry)) < 0)
+		merge->passed++;
+	return !order;
+}
+
+/* Whether the entry stays as it is here: 1; 0: it does not; negative: error. Entries are asked for
+ * in order. */
+static int passes_by(struct merge *merge, const struct xb_entry *entry)
+{
+	struct take *take = merge->take;
+	int passes = is_uncovered(merge, entry)
+			     ? 1
+			     : take->waits && xb_outbox_waits(take->txn, merge->list->name, entry);
+
+	if (passes > 0)
+		take->result->kept++;
+	return passes;
+}
+
+static int put(struct merge *merge, unsigned int renew)
+{
+	const struct xb_shared_change *change = &merge->chunks.put;
+	struct xb_membership member = {
+		.list = merge->list->id,
+		.added = change->added,
+		.expires = change->expires,
+		.comment = change->comment,
+		.comment_size = change->comment_size,
+	};
+	int error = passes_by(merge, &change->entry);
+	enum xb_put put;
+
+	if (error)
+		return error < 0 ? error : 0;
+	merge->stale = true;
+	error = xb_member_put(merge->take->txn, &change->entry, &member, renew, &put);
+	if (error)
+		return error;
+	merge->added += put != XB_PUT_RENEWED;
+	merge->take->result->renewed += put == XB_PUT_RENEWED;
+	return 0;
+}
+
+static int add_new(struct merge *merge)
+{
+	int error = put(merge, 0);
+
+	return error ? error : next_put(merge);
+}
+
+/* What only the store has. */
+static int take_out(struct merge *merge)
+{
+	const struct xb_entry *entry = &merge->walk.entry;
+	struct xb_membership member;
+	enum xb_removal removal;
+	int error = refresh(merge), passes;
+
+	if (error || !xb_members_have(merge->walk.members, merge->list->id, &member) ||
+	    !xb_entry_is_shared(entry))
+		return error ? error : step(merge);
+	merge->before++;
+	passes = passes_by(merge, entry);
+	if (passes < 0)
+		return passes;
+	if (passes || merge->take->uncovered->partial)
+		return step(merge);
+	error = xb_member_remove(merge->take->txn, entry, merge->list->id, &removal);
+	merge->removed++;
+	return error ? error : step(merge);
+}
+
+/* What both have: as the snapshot says. */
+static int settle(struct merge *merge)
+{
+	const struct xb_shared_change *change = &merge->chunks.put;
+	struct xb_membership member = {.list = merge->list->id,
+				       .expires = change->expires,
+				       .comment = change->comment,
+				       .comment_size = change->comment_size},
+			     here;
+	unsigned int renew = XB_RENEW_EXPIRY | XB_RENEW_COMMENT;
+	int error = refresh(merge);
+
+	if (error)
+		return error;
+	merge->before += xb_members_have(merge->walk.members, merge->list->id, &here);
+	if (xb_members_stay(merge->walk.members, &member, renew))
+		merge->take->result->unchanged++;
+	else
+		error = put(merge, renew);
+	if (!error)
+		error = next_put(merge);
+	return error ? error : step(merge);
+}
+
+static int merge_all(struct merge *merge)
+{
+	int error = next_put(merge);
+
+	if (!error)
+		error = step(merge);
+	while (!error && (merge->puts || merge->more)) {
+		int order = !merge->puts   ? 1
+			    : !merge->more ? -1
+					   : xb_entry_compare(&merge->chunks.put.entry,
+							      &merge->walk.entry);
+
+		error = order < 0 ? add_new(merge) : order > 0 ? take_out(merge) : settle(merge);
+	}
+	return error;
+}
+
+static int merge_list(struct merge *merge, const struct manifest_list *list)
+{
+	const struct snapshot_terms *terms = merge->take->terms;
+	int error = chunks_read(&merge->chunks, terms->chunks, terms->key, terms->manifest, list);
+
+	if (error)
+		return error;
+	error = xb_walk_begin(&merge->walk, merge->take->txn, &XB_WALK_LISTED);
+	if (!error) {
+		error = merge_all(merge);
+		xb_walk_end(&merge->walk);
+	}
+	chunks_close(&merge->chunks);
+	return error;
+}
+
+/* Whether so much of the list would be taken out that an operator has to say yes. */
+static bool loses_too_much(const struct merge *merge, double factor)
+{
+	double left = (double)(merge->before - merge->removed);
+
+	if (factor <= 0 && merge->removed < XB_IMPORT_ENTRIES)
+		return false;
+	return left * (factor > 0 ? factor : XB_IMPORT_FACTOR) < (double)merge->before;
+}
+
+static bool is_held(const struct merge *merge, uint32_t flags)
+{
+	const struct snapshot_terms *terms = merge->take->terms;
+
+	if (terms->accept || !merge->removed)
+		return false;
+	return !(flags & XB_SHARE_JOINED) || merge->before + merge->added == merge->removed ||
+	       loses_too_much(merge, terms->factor);
+}
+
+static void hold(const struct merge *merge, struct snapshot_result *result)
+{
+	result->outcome = SNAPSHOT_HELD;
+	memcpy(result->list, merge->list->name, sizeof(result->list));
+	result->before = merge->before;
+	result->after = merge->before + merge->added - merge->removed;
+	result->loses = merge->removed;
+}
+
+static int take_list(struct take *take, const struct manifest_list *list, uint32_t flags)
+{
+	struct merge merge = {.take = take, .uncovered = uncovered_of(take->uncovered, list->name)};
+	struct snapshot_result *result = take->result;
+	struct xb_list *here;
+	int error = xb_list_need(take->txn, list->name, &here);
+
+	if (error)
+		return error;
+	merge.list = here;
+	error = merge_list(&merge, list);
+	result->added += merge.added;
+	result->removed += merge.removed;
+	if (error)
+		return error;
+	if (is_held(&merge, flags)) {
+		hold(&merge, result);
+		return 0;
+	}
+	return xb_share_set(take->txn, list->name, flags | XB_SHARE_JOINED);
+}
+
+/* --- all of it --- */
+
+static int take_lists(struct take *take)
+{
+	const struct manifest *manifest = take->terms->manifest;
+	int error = 0;
+
+	for (size_t i = 0; i < manifest->list_count; i++) {
+		const struct manifest_list *list = &manifest->lists[i];
+		const struct xb_share *share = xb_share_of(take->txn, list->name);
+
+		if (!share || !(share->flags & XB_SHARE_FOLLOW))
+			continue;
+		error = take_list(take, list, share->flags);
+		if (error || take->result->outcome == SNAPSHOT_HELD)
+			return error;
+	}
+	return 0;
+}
+
+/* From now on the store's state is that of the snapshot: it goes on from there. */
+static int move(struct take *take)
+{
+	const struct manifest *manifest = take->terms->manifest;
+	struct xb_fleet fleet = take->fleet;
+	int error = xb_fleet_lineage_put(take->txn, manifest->lineage, manifest->ancestors);
+
+	for (size_t i = 0; !error && i < manifest->mark_count; i++)
+		error = xb_fleet_mark_raise(take->txn, manifest->marks[i].publisher,
+					    manifest->marks[i].last);
+	if (!error)
+		error = xb_logtail_cut(take->txn, manifest->term, manifest->position);
+	memcpy(fleet.epoch, manifest->epoch, sizeof(fleet.epoch));
+	memcpy(fleet.chain, manifest->chain, sizeof(fleet.chain));
+	fleet.term = manifest->term;
+	fleet.position = manifest->position;
+	return error ? error : xb_fleet_put(take->txn, &fleet);
+}
+
+/* What was published and is in the snapshot waits no more; what it lacks waits again. */
+static int settle_outbox(struct take *take)
+{
+	uint64_t count, first, last;
+	int error = republish_all(take, true);
+
+	if (!error)
+		error = republish_all(take, false);
+	if (!error)
+		error = xb_outbox_span(take->txn, &count, &first, &last);
+	if (!error)
+		take->waits = count;
+	return error;
+}
+
+static int take_all(struct take *take)
+{
+	const struct manifest *manifest = take->terms->manifest;
+	int error = xb_outbox_forget(take->txn, manifest_mark(manifest, take->fleet.host));
+
+	if (!error)
+		error = uncovered_find(take->txn, &take->fleet, manifest, take->uncovered);
+	take->result->partial = take->uncovered->partial;
+	if (!error)
+		error = settle_outbox(take);
+	if (!error)
+		error = take_lists(take);
+	if (!error && take->result->outcome == SNAPSHOT_TAKEN)
+		error = move(take);
+	uncovered_free(take->uncovered);
+	return error;
+}
+
+int snapshot_take(struct xb_writer *writer, const struct snapshot_terms *terms,
+		  struct snapshot_result *result)
+{
+	struct take take = {
+		.txn = writer->txn, .now = writer->now, .terms = terms, .result = result};
+	int found = xb_fleet_get(writer->txn, &take.fleet), error;
+
+	*result = (struct snapshot_result){.outcome = SNAPSHOT_TAKEN};
+	if (found <= 0)
+		return found ? found : xb_input_error("this host is in no fleet");
+	/* Entries are looked at one by one: what has expired is out before. */
+	error = xb_expiry_sweep(writer->txn, writer->now, NULL);
+	if (error)
+		return error;
+	take.uncovered = calloc(1, sizeof(*take.uncovered));
+	if (!take.uncovered)
+		return xb_out_of_memory();
+	xb_fleet_applies(writer->txn, true);
+	error = take_all(&take);
+	free(take.uncovered);
+	return error;
+}
