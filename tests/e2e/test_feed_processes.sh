@@ -291,7 +291,8 @@ time.sleep(600)' "$T/open.sock" &
 	wait_for "an open socket" test -S "$T/open.sock"
 	chmod 0755 "$T"
 	configure 'every = 1h'
-	echo "- - - - - open" >"$T/bin/taken.places"
+	# It tries at the start, too: then it finds none of these places, and writes nowhere.
+	echo "- - - - $T/none/written open" >"$T/bin/taken.places"
 	agent_program=$T/bin/bloomd
 	agent
 	wait_for "the first try" has_outcome main failed
