@@ -156,6 +156,11 @@ t_memory()
 		uses 48 $verb "$T/a" "$T/b"
 	done
 	uses 16 common --min 2 "$T/a" "$T/b" "$T/c"
+	# Lines of a megabyte: one for each part is more than there is for all of them.
+	python3 -c 'for i in range(100): print(chr(65 + i % 26) * (1 << 20) + str(i))' >"$T/a"
+	for verb in common once; do
+		uses 16 $verb --lines "$T/a" "$T/a"
+	done
 }
 
 t_full_disk()
@@ -258,6 +263,11 @@ t_plan()
 	json '0 < d["least_seconds"] <= d["most_seconds"]'
 	set_exits 0 -j common --lines --plan --memory 16M "$T/a" "$T/b"
 	json 'd["passes"] == 3'
+	# So little that the filters have few bits for a line.
+	seq -f 'line %.0f' 3000000 >"$T/a"
+	set_exits 0 -j once --lines --plan --memory 16M "$T/a" "$T/a"
+	json 'd["least_written_bytes"] < d["most_written_bytes"] < 2 * d["bytes"]'
+	json '0 < d["least_seconds"] <= d["most_seconds"]'
 	set_exits 0 common --lines --plan "$T/a" "$T/b"
 	says '^writes +0 B to'
 	set_exits 0 once --lines --plan "$T/a" - < <(cat "$T/b")

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "bloom/sizing.h"
 
 #define BLOCK_BYTES  (SIEVE_WORDS * sizeof(uint64_t))
 #define BITS_WANTED  12
@@ -69,9 +68,19 @@ void sieve_close(struct sieve *sieve)
 	sieve->words = NULL;
 }
 
+/* Each probe asks a word of its own, in which each key of the block has a bit. How many keys a
+ * block has is Poisson distributed; further off than the last, there are too few to count. */
 double sieve_rate(const struct sieve *sieve, uint64_t keys)
 {
-	return xb_expected_rate((double)keys / (double)sieve->blocks, sieve->probes);
+	double load = (double)keys / (double)sieve->blocks, rate = 0;
+	double last = load + 12 * sqrt(load) + 30;
+
+	if (!keys)
+		return 0;
+	for (double here = 0; here < last; here++)
+		rate += exp(here * log(load) - load - lgamma(here + 1)) *
+			pow(1 - pow(1 - 1 / WORD_BITS, here), sieve->probes);
+	return rate;
 }
 
 /* Each key has a bit in each of the first words of a block, so a word has as many keys as the

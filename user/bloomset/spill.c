@@ -196,12 +196,19 @@ int spill_settle(struct spill *spill)
 	return error;
 }
 
+/* Full chunks go to disk, and those that are open for one long record each: of these, a few are
+ * more than all others together may be. */
 static int make_room(struct spill *spill, size_t bytes)
 {
 	int error = 0;
 
-	for (uint32_t i = 0; !error && spill->held + bytes > spill->most && i < spill->count; i++)
-		error = write_full(spill, &spill->streams[i]);
+	for (uint32_t i = 0; !error && spill->held + bytes > spill->most && i < spill->count; i++) {
+		struct spill_stream *stream = &spill->streams[i];
+
+		if (stream->open && stream->open->room > spill->chunk)
+			close_chunk(stream);
+		error = write_full(spill, stream);
+	}
 	return error;
 }
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The filter of one run: the rate that a plan reckons with is the one that is measured, also where
+ * little memory leaves few bits for a key. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "bloomset/sieve.h"
+#include "bloomset/texthash.h"
+
+#define KEYS	200000
+#define STRANGE 1000000
+
+static const struct xb_key key = {0x1234, 0x5678};
+
+static uint64_t hash_of(uint32_t number)
+{
+	return texthash(&key, (const char *)&number, sizeof(number));
+}
+
+static double measured(const struct sieve *sieve)
+{
+	uint64_t found = 0;
+
+	for (uint32_t i = KEYS; i < KEYS + STRANGE; i++)
+		found += sieve_has(sieve, hash_of(i));
+	return (double)found / STRANGE;
+}
+
+static void a_rate_as_measured(void **state)
+{
+	static const unsigned int bits[] = {1, 2, 3, 5, 8, 12};
+	struct sieve sieve;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++) {
+		double rate, found;
+
+		assert_int_equal(sieve_open(&sieve, KEYS, KEYS / 8 * bits[i]), 0);
+		assert_true(sieve_rate(&sieve, 0) <= 0);
+		for (uint32_t j = 0; j < KEYS; j++)
+			sieve_add(&sieve, hash_of(j));
+		rate = sieve_rate(&sieve, KEYS);
+		found = measured(&sieve);
+		printf("%u bits a key, %u probes: %.5f expected, %.5f measured\n", bits[i],
+		       sieve.probes, rate, found);
+		assert_true(found > rate * 0.93 && found < rate * 1.07);
+		sieve_close(&sieve);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rate_as_measured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
