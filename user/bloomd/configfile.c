@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "bloomd/crowdsec/csconfig.h"
 #include "bloomd/feeds/feedconfig.h"
+#include "bloomd/fleet/fleetconfig.h"
 #include "bloomd/base/listen.h"
 #include "bloomd/postfix/postfixconfig.h"
 
@@ -33,13 +34,11 @@ static int set_known_save(struct config *config, const char *value)
 
 static const struct config_key known_keys[] = {{"save", set_known_save}, {0}};
 
-static const struct config_section sections[] = {{"api", api_keys, NULL},
-						 {"http", http_keys, NULL},
-						 {"known", known_keys, NULL},
-						 {"feed", feed_keys, feed_config_begin},
-						 {"postfix", postfix_keys, NULL},
-						 {CONFIG_CROWDSEC, crowdsec_keys, NULL},
-						 {0}};
+static const struct config_section sections[] = {
+	{"api", api_keys, NULL},	 {"http", http_keys, NULL},
+	{"known", known_keys, NULL},	 {"feed", feed_keys, feed_config_begin},
+	{"postfix", postfix_keys, NULL}, {CONFIG_CROWDSEC, crowdsec_keys, NULL},
+	{"fleet", fleet_keys, NULL},	 {0}};
 
 /* The word of a section "feed NAME"; NULL: the name is not that of the section. */
 static const char *word_of(const struct config_section *section, const char *name)
@@ -239,7 +238,8 @@ int config_read(const char *file, bool needed, struct config **out)
 	if (!error) {
 		error = feed_config_check(config)
 				?: postfix_config_check(&config->postfix)
-				?: crowdsec_config_check(config);
+				?: crowdsec_config_check(config)
+				?: fleet_config_check(config);
 		if (error)
 			xb_error_prefix(error, "%s", file);
 	}
@@ -261,5 +261,6 @@ void config_free(struct config *config)
 	postfix_config_free(&config->postfix);
 	feed_config_free(config->feeds);
 	crowdsec_config_free(config->crowdsec);
+	fleet_config_free(config->fleet);
 	free(config);
 }

@@ -28,6 +28,7 @@ struct postfix_config {
 
 struct feed_config;
 struct crowdsec_config;
+struct fleet_config;
 
 /* Name of the bouncer among the feeds, and of its list, unless the configuration names it. */
 #define CONFIG_CROWDSEC "crowdsec"
@@ -41,6 +42,7 @@ struct config {
 	struct feed_config *feeds; /* the first of them */
 	struct feed_config *feed;  /* whose section is being read */
 	struct crowdsec_config *crowdsec; /* NULL: there is no such section */
+	struct fleet_config *fleet;	  /* NULL: there is no such section */
 };
 
 /* Sets the key of a section from its text. Returns 0, or an error with its message (the caller puts

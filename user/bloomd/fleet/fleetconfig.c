@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/fleet/fleetconfig.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/paths.h"
+#include "base/text.h"
+#include "store/lists.h"
+
+#define SNAPSHOT_EVERY 3600 /* seconds */
+#define SNAPSHOT_MOST  604800U
+#define TIME_LIMIT     10 /* seconds: for an answer of the server */
+#define URL_MAX	       512
+#define SECRET_MAX     4096 /* bytes of a key file */
+
+/* The section is there from its first key on. */
+static struct fleet_config *section(struct config *config)
+{
+	struct fleet_config *fleet = config->fleet;
+
+	if (fleet)
+		return fleet;
+	fleet = calloc(1, sizeof(*fleet));
+	if (!fleet) {
+		xb_out_of_memory();
+		return NULL;
+	}
+	fleet->snapshot_every = SNAPSHOT_EVERY;
+	config->fleet = fleet;
+	return fleet;
+}
+
+#define SECTION(config)                                                                            \
+	struct fleet_config *fleet = section(config);                                              \
+	if (!fleet)                                                                                \
+	return -EIO
+
+static bool is_visible(const char *text)
+{
+	for (; *text; text++)
+		if (*text <= ' ' || *text > '~')
+			return false;
+	return true;
+}
+
+static int set_url(struct config *config, const char *value)
+{
+	SECTION(config);
+	if (strncmp(value, "redis://", 8) != 0 && strncmp(value, "rediss://", 9) != 0 &&
+	    strncmp(value, "unix:/", 6) != 0)
+		return xb_input_error("url begins with redis://, rediss:// or unix:/, not '%s'",
+				      XB_SHOW(value));
+	if (strlen(value) >= URL_MAX || !is_visible(value))
+		return xb_input_error("url has no blanks, and less than %d bytes of ASCII",
+				      URL_MAX);
+	if (*value == 'r' && strpbrk(strstr(value, "://") + 3, "/?#@"))
+		return xb_input_error("url is a host and perhaps a port: the keys user and "
+				      "password-file say who logs in");
+	if (*value == 'r' && !strstr(value, "://")[3])
+		return xb_input_error("url has no host");
+	return config_set_text(&fleet->url, value);
+}
+
+/* It is a word of a request. */
+static int set_user(struct config *config, const char *value)
+{
+	SECTION(config);
+	if (!*value || strlen(value) > 128 || !is_visible(value))
+		return xb_input_error("not the name of a user: '%s'", XB_SHOW(value));
+	return config_set_text(&fleet->user, value);
+}
+
+/* Who has it can write what all hosts of the fleet take. */
+static int set_secret(char **text, const char *value)
+{
+	struct stat about;
+	int error = config_set_file(text, value, XB_PATH_MAX);
+
+	if (!error && !stat(value, &about) && about.st_mode & S_IROTH)
+		return xb_input_error("everybody can read %s: chmod o-r", value);
+	return error;
+}
+
+static int set_password_file(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_secret(&fleet->password_file, value);
+}
+
+static int set_key_file(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_secret(&fleet->key_file, value);
+}
+
+static int set_ca(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_file(&fleet->ca, value, XB_PATH_MAX);
+}
+
+static int set_cert(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_file(&fleet->cert, value, XB_PATH_MAX);
+}
+
+static int set_cert_key(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_secret(&fleet->cert_key, value);
+}
+
+/* It stands between braces in the names of keys, and is a label of metrics. */
+static int set_name(struct config *config, const char *value)
+{
+	SECTION(config);
+	if (!xb_list_name_ok(value) || strlen(value) > XB_FLEET_NAME)
+		return xb_input_error("invalid name of a fleet '%s': at most %d letters, digits, "
+				      ". _ - only",
+				      XB_SHOW(value), XB_FLEET_NAME);
+	return config_set_text(&fleet->name, value);
+}
+
+/* Entries of the list go to this fleet, or come from it, as flag says. */
+static int share(struct fleet_config *fleet, const char *list, uint32_t flag)
+{
+	struct fleet_list *item = fleet->list;
+
+	if (!xb_list_name_ok(list))
+		return xb_input_error("invalid list name '%s': letters, digits, . _ - only",
+				      XB_SHOW(list));
+	if (!strcmp(list, XB_LIST_ALLOW))
+		return xb_input_error("'%s' is the name of the allowlist's own list", list);
+	while (item < fleet->list + fleet->lists && strcmp(item->name, list) != 0)
+		item++;
+	if (item == fleet->list + XB_SHARES_MAX)
+		return xb_input_error("more than %d lists", XB_SHARES_MAX);
+	if (item == fleet->list + fleet->lists) {
+		*item = (struct fleet_list){0};
+		snprintf(item->name, sizeof(item->name), "%s", list);
+		fleet->lists++;
+	}
+	item->flags |= flag;
+	return 0;
+}
+
+/* A later value replaces an earlier one. */
+static void forget(struct fleet_config *fleet, uint32_t flag)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fleet->lists; i++) {
+		fleet->list[i].flags &= ~flag;
+		if (fleet->list[i].flags)
+			fleet->list[kept++] = fleet->list[i];
+	}
+	fleet->lists = kept;
+}
+
+/* Names with blanks or commas between them. */
+static int set_lists(struct fleet_config *fleet, const char *value, uint32_t flag)
+{
+	char *copy = strdup(value), *rest = NULL;
+	char *word = copy ? strtok_r(copy, " ,\t", &rest) : NULL;
+	int error = !copy ? xb_out_of_memory() : word ? 0 : xb_input_error("no list");
+
+	forget(fleet, flag);
+	for (; !error && word; word = strtok_r(NULL, " ,\t", &rest))
+		error = share(fleet, word, flag);
+	free(copy);
+	return error;
+}
+
+static int set_publish(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_lists(fleet, value, XB_SHARE_PUBLISH);
+}
+
+static int set_follow(struct config *config, const char *value)
+{
+	SECTION(config);
+	return set_lists(fleet, value, XB_SHARE_FOLLOW);
+}
+
+static int set_max_change(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_factor(value, &fleet->factor);
+}
+
+static int set_snapshot_every(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_seconds(value, SNAPSHOT_MOST, &fleet->snapshot_every);
+}
+
+static int set_cleartext(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_choice("cleartext", value, "no", "yes", &fleet->cleartext);
+}
+
+const struct config_key fleet_keys[] = {
+	{"url", set_url},
+	{"user", set_user},
+	{"password-file", set_password_file},
+	{"ca", set_ca},
+	{"cert", set_cert},
+	{"cert-key", set_cert_key},
+	{"cleartext", set_cleartext},
+	{"key-file", set_key_file},
+	{"name", set_name},
+	{"publish", set_publish},
+	{"follow", set_follow},
+	{"max-change", set_max_change},
+	{"snapshot-every", set_snapshot_every},
+	{0},
+};
+
+void fleet_config_free(struct fleet_config *fleet)
+{
+	if (!fleet)
+		return;
+	free(fleet->url);
+	free(fleet->user);
+	free(fleet->password_file);
+	free(fleet->ca);
+	free(fleet->cert);
+	free(fleet->cert_key);
+	free(fleet->key_file);
+	free(fleet->name);
+	free(fleet);
+}
+
+/* A host that is this machine: nobody else reads what is sent to it. */
+static bool is_local(const char *url)
+{
+	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]"};
+	const char *host = strstr(url, "://") + 3;
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		size_t size = strlen(hosts[i]);
+
+		if (!strncmp(host, hosts[i], size) && strchr(":", host[size]))
+			return true;
+	}
+	return false;
+}
+
+static int check_access(const struct fleet_config *fleet)
+{
+	bool tls = !strncmp(fleet->url, "rediss:", 7), clear = !strncmp(fleet->url, "redis:", 6);
+
+	if (!fleet->cert != !fleet->cert_key)
+		return xb_input_error("[fleet] needs both cert and cert-key, or neither");
+	if (!tls && (fleet->ca || fleet->cert))
+		return xb_input_error("[fleet] has ca or cert, but a url without TLS: use "
+				      "rediss://");
+	if (fleet->user && !fleet->password_file)
+		return xb_input_error("[fleet] has a user, but no password-file");
+	if (clear && !is_local(fleet->url) && !fleet->cleartext)
+		return xb_input_error("[fleet] would send everything over the network in the "
+				      "clear: use rediss://, or say cleartext = yes");
+	return 0;
+}
+
+int fleet_config_check(const struct config *config)
+{
+	const struct fleet_config *fleet = config->fleet;
+
+	if (!fleet)
+		return 0;
+	if (!fleet->url)
+		return xb_input_error("[fleet] has no url");
+	if (!fleet->name)
+		return xb_input_error("[fleet] has no name");
+	if (!fleet->lists)
+		return xb_input_error("[fleet] shares no list: it needs publish, follow or both");
+	return check_access(fleet);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ?: "", b ?: "");
+}
+
+static bool same_lists(const struct fleet_config *a, const struct fleet_config *b)
+{
+	if (a->lists != b->lists)
+		return false;
+	for (size_t i = 0; i < a->lists; i++)
+		if (strcmp(a->list[i].name, b->list[i].name) != 0 ||
+		    a->list[i].flags != b->list[i].flags)
+			return false;
+	return true;
+}
+
+bool fleet_config_is_same(const struct fleet_config *a, const struct fleet_config *b)
+{
+	return same_text(a->url, b->url) && same_text(a->user, b->user) &&
+	       same_text(a->password_file, b->password_file) && same_text(a->ca, b->ca) &&
+	       same_text(a->cert, b->cert) && same_text(a->cert_key, b->cert_key) &&
+	       same_text(a->key_file, b->key_file) && same_text(a->name, b->name) &&
+	       same_lists(a, b) && !(a->factor < b->factor || a->factor > b->factor) &&
+	       a->snapshot_every == b->snapshot_every;
+}
+
+struct link_target fleet_config_target(const struct fleet_config *fleet)
+{
+	return (struct link_target){
+		.url = fleet->url,
+		.user = fleet->user,
+		.password_file = fleet->password_file,
+		.ca = fleet->ca,
+		.cert = fleet->cert,
+		.cert_key = fleet->cert_key,
+		.seconds = TIME_LIMIT,
+	};
+}
+
+int fleet_config_key(const struct fleet_config *fleet, struct mac_key *key)
+{
+	char secret[SECRET_MAX];
+	ssize_t size;
+	int fd, error;
+
+	*key = (struct mac_key){0};
+	if (!fleet->key_file)
+		return 0;
+	fd = open(fleet->key_file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return xb_system_error(errno, "cannot read %s", fleet->key_file);
+	size = read(fd, secret, sizeof(secret));
+	error = size < 0 ? xb_system_error(errno, "cannot read %s", fleet->key_file) : 0;
+	close(fd);
+	if (error)
+		return error;
+	if (size < 16 || size == sizeof(secret))
+		return xb_input_error("%s has no secret of 16 to %d bytes", fleet->key_file,
+				      SECRET_MAX - 1);
+	error = mac_key_of(secret, (size_t)size, key);
+	explicit_bzero(secret, sizeof(secret));
+	return error;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The section [fleet] of the configuration. */
+#ifndef XB_BLOOMD_FLEETCONFIG_H
+#define XB_BLOOMD_FLEETCONFIG_H
+
+#include "bloomd/base/config.h"
+#include "bloomd/fleet/link.h"
+#include "bloomd/fleet/mac.h"
+#include "store/fleet.h"
+
+/* A list that the section names. */
+struct fleet_list {
+	char name[65];
+	uint32_t flags; /* XB_SHARE_PUBLISH, XB_SHARE_FOLLOW */
+};
+
+struct fleet_config {
+	char *url, *user, *password_file;
+	char *ca, *cert, *cert_key;
+	char *key_file; /* the secret of the fleet; NULL: it has none */
+	char *name;	/* of the fleet */
+	struct fleet_list list[XB_SHARES_MAX];
+	size_t lists;
+	double factor;		 /* by which a list may shrink at once; 0: the default */
+	uint32_t snapshot_every; /* seconds */
+	bool cleartext;
+};
+
+extern const struct config_key fleet_keys[];
+
+/* After the last file: what one key alone does not show. */
+int fleet_config_check(const struct config *config);
+void fleet_config_free(struct fleet_config *fleet);
+
+/* Whether two of them, neither NULL, ask for the same. */
+bool fleet_config_is_same(const struct fleet_config *a, const struct fleet_config *b);
+
+/* Where the server is; the texts stay those of the configuration. */
+struct link_target fleet_config_target(const struct fleet_config *fleet);
+
+/* Reads the fleet's secret; all zero without one. Returns 0 or an error with its message. */
+int fleet_config_key(const struct fleet_config *fleet, struct mac_key *key);
+
+#endif
