@@ -30,9 +30,9 @@
  *  skew         seconds that this clock is ahead of the server's
  *  lists        array of {name, publish, follow, joined, entries, digest (hex)}
  *  resyncs      {cause: count}
- *  hosts        array of what the hosts report: {host, name, position, term, epoch, time, at, digests
- *               {list: hex}, outbox, lists, version}; at: the time as of which the digests are
- *  held         {list, before, after, snapshot} if an operator has to say yes; otherwise missing
+ *  hosts        array of what the hosts report: {host, name, position, term, epoch, time, at,
+ * digests {list: hex}, outbox, lists, version}; at: the time as of which the digests are held
+ * {list, before, after, snapshot} if an operator has to say yes; otherwise missing
  */
 
 /* Replaces the file. Returns 0 or an error with its message. */

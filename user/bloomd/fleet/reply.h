@@ -9,7 +9,8 @@
 
 enum reply_kind { REPLY_NIL, REPLY_NUMBER, REPLY_STATUS, REPLY_ERROR, REPLY_STRING, REPLY_ARRAY };
 
-/* A node. Strings are not terminated, and may have any bytes; they and the nodes are the frame's. */
+/* A node. Strings are not terminated, and may have any bytes; they and the nodes are the frame's.
+ */
 struct server_reply {
 	enum reply_kind kind;
 	int64_t number;
