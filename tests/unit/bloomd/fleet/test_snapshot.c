@@ -1,0 +1,793 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A snapshot made on one host and taken on another: the other's lists are as the maker's, but for
+ * what the maker had not seen; what is held back; chunks that are not what they should be. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "bloomd/fleet/chunkfile.h"
+#include "bloomd/fleet/logentry.h"
+#include "bloomd/fleet/snapshot.h"
+#include "store/logtail.h"
+#include "support/fleetchanges.h"
+#include "support/random.h"
+
+#define NOW  2000000000U /* later than the test, which makes snapshots at its own time */
+#define BOTH (XB_SHARE_PUBLISH | XB_SHARE_FOLLOW)
+#define ALL  (BOTH | XB_SHARE_JOINED)
+
+static const struct mac_key key = {{7}};
+static const uint8_t epoch[XB_FLEET_ID] = {0xe1}, other_epoch[XB_FLEET_ID] = {0xe2},
+		     stranger[XB_FLEET_ID] = {0x55};
+
+/* --- hosts, each with a store; a process has one open at a time --- */
+
+struct host {
+	char directory[sizeof("/tmp/xb-store-XXXXXX")];
+	struct xb_store *store;
+	struct xb_txn *txn;
+};
+static struct host maker, taker, *present;
+static struct manifest manifest;
+static int chunks = -1;
+
+/* What is changed from here on comes from the fleet. */
+static void begin_changes(struct host *host)
+{
+	assert_int_equal(xb_store_write(host->store, &host->txn), 0);
+	xb_fleet_applies(host->txn, true);
+}
+
+static void go_away(void)
+{
+	if (!present)
+		return;
+	assert_int_equal(xb_txn_commit(present->txn), 0);
+	xb_store_close(present->store);
+	present = NULL;
+}
+
+/* The write transaction of the host; that of the other one is committed. */
+static struct xb_txn *at(struct host *host)
+{
+	if (present != host) {
+		go_away();
+		assert_int_equal(xb_store_open(host->directory, XB_STORE_CREATE, &host->store), 0);
+		begin_changes(host);
+		present = host;
+	}
+	return host->txn;
+}
+
+static void settle(struct host *host)
+{
+	assert_int_equal(xb_txn_commit(at(host)), 0);
+	begin_changes(host);
+}
+
+/* Gives up what was changed since. */
+static void give_up(struct host *host)
+{
+	xb_txn_abort(at(host));
+	begin_changes(host);
+}
+
+static void stand(struct host *host, const uint8_t of[XB_FLEET_ID], uint64_t term,
+		  uint64_t position)
+{
+	struct xb_fleet fleet;
+
+	assert_int_equal(xb_fleet_get(at(host), &fleet), 1);
+	memcpy(fleet.epoch, of, sizeof(fleet.epoch));
+	fleet.term = term;
+	fleet.position = position;
+	assert_int_equal(xb_fleet_put(at(host), &fleet), 0);
+}
+
+static int begin_host(struct host *host, uint64_t position)
+{
+	*host = (struct host){.directory = "/tmp/xb-store-XXXXXX"};
+	if (!mkdtemp(host->directory))
+		return -1;
+	assert_int_equal(xb_fleet_join(at(host), "f"), 0);
+	assert_int_equal(xb_share_set(at(host), "bans", ALL), 0);
+	assert_int_equal(xb_share_set(at(host), "names", ALL), 0);
+	stand(host, epoch, 1, position);
+	settle(host);
+	return 0;
+}
+
+static int end_host(struct host *host)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r %s", host->directory);
+	return system(command);
+}
+
+static int begin_hosts(void **state)
+{
+	*state = NULL;
+	manifest = (struct manifest){0};
+	chunks = memfd_create("chunks", MFD_CLOEXEC);
+	return begin_host(&maker, 100) || begin_host(&taker, 50);
+}
+
+static int end_hosts(void **state)
+{
+	(void)state;
+	if (present) {
+		xb_txn_abort(present->txn);
+		xb_store_close(present->store);
+	}
+	present = NULL;
+	manifest_free(&manifest);
+	close(chunks);
+	return end_host(&maker) | end_host(&taker);
+}
+
+static void unlist(struct xb_txn *txn, const char *text, const char *list)
+{
+	struct xb_entry entry = entry_of(text);
+	enum xb_removal removal;
+
+	assert_int_equal(xb_member_remove(txn, &entry, list_of(txn, list)->id, &removal), 0);
+}
+
+/* By a command on the host: it goes to the outbox. */
+static void change_here(struct host *host, const char *text, bool bans)
+{
+	settle(host);
+	xb_fleet_applies(host->txn, false);
+	if (bans)
+		list_entry(host->txn, text, "bans");
+	else
+		unlist(host->txn, text, "bans");
+	settle(host);
+}
+
+/* --- making and taking --- */
+
+static void make(void)
+{
+	assert_int_equal(snapshot_make(at(&maker), &key, false, chunks, &manifest), 0);
+}
+
+static struct snapshot_terms terms_of(bool accept)
+{
+	return (struct snapshot_terms){
+		.manifest = &manifest, .chunks = chunks, .key = &key, .accept = accept};
+}
+
+static int try_take(const struct snapshot_terms *terms, struct snapshot_result *result)
+{
+	struct xb_writer writer = {
+		.builder_lock = -1, .writer_lock = -1, .txn = at(&taker), .now = NOW};
+
+	return snapshot_take(&writer, terms, result);
+}
+
+static struct snapshot_result take_with(bool accept)
+{
+	struct snapshot_terms terms = terms_of(accept);
+	struct snapshot_result result;
+
+	assert_int_equal(try_take(&terms, &result), 0);
+	return result;
+}
+
+static struct snapshot_result take(void)
+{
+	struct snapshot_result result = take_with(false);
+
+	assert_int_equal(result.outcome, SNAPSHOT_TAKEN);
+	return result;
+}
+
+static uint64_t waiting(struct host *host)
+{
+	uint64_t count, first, last;
+
+	assert_int_equal(xb_outbox_span(at(host), &count, &first, &last), 0);
+	return count;
+}
+
+/* An entry of the log with one change, in the taker's tail. */
+static void apply(uint64_t term, uint64_t position, const uint8_t of[XB_FLEET_ID],
+		  const uint8_t publisher[XB_FLEET_ID], uint64_t number,
+		  const struct change_row *row)
+{
+	struct logentry entry = {.kind = LOGENTRY_CHANGE, .term = term, .time = 1};
+	uint8_t before[MAC_BYTES] = {0}, *bytes;
+	size_t size;
+
+	entry.first = entry.last = number;
+	memcpy(entry.epoch, of, sizeof(entry.epoch));
+	memcpy(entry.publisher, publisher, sizeof(entry.publisher));
+	add_row(&entry.changes, row);
+	assert_int_equal(logentry_write(&entry, &key, position, before, &bytes, &size), 0);
+	assert_int_equal(xb_logtail_append(at(&taker), term, position, bytes, size), 0);
+	assert_int_equal(xb_fleet_mark_raise(at(&taker), publisher, number), 0);
+	free(bytes);
+	logentry_free(&entry);
+	if (row->comment)
+		list_with(at(&taker), row->entry, row->list, row->expires, row->comment);
+	else
+		unlist(at(&taker), row->entry, row->list);
+}
+
+static void own_id(uint8_t id[XB_FLEET_ID])
+{
+	struct xb_fleet fleet;
+
+	assert_int_equal(xb_fleet_get(at(&taker), &fleet), 1);
+	memcpy(id, fleet.host, XB_FLEET_ID);
+}
+
+/* The taker's epoch has ended at its position 40 for the maker; the taker went on to 50. */
+static void part_at_40(void)
+{
+	struct xb_ancestor ancestor = {.term = 1, .position = 40};
+
+	memcpy(ancestor.epoch, epoch, sizeof(ancestor.epoch));
+	stand(&maker, other_epoch, 2, 100);
+	assert_int_equal(xb_fleet_lineage_put(at(&maker), &ancestor, 1), 0);
+}
+
+/* The taker's tail from 41 to 50, but for what a test applies itself. */
+static void fill_tail(uint64_t from, uint64_t to)
+{
+	for (uint64_t position = from; position <= to; position++)
+		apply(1, position, epoch, stranger, position,
+		      &(struct change_row){"names", "filler.example.com", "", 1, 0});
+}
+
+static void assert_digest(const char *list)
+{
+	const struct xb_share *share = xb_share_of(at(&taker), list);
+	struct xb_digest digest;
+
+	assert_int_equal(xb_share_digest(at(&taker), share, NOW, &digest), 0);
+	assert_true(xb_digest_equals(&digest, &manifest_list_of(&manifest, list)->digest));
+}
+
+/* --- tests --- */
+
+static void the_taker_becomes_as_the_maker(void **state)
+{
+	struct xb_ancestor lineage[XB_LINEAGE_MAX];
+	struct snapshot_result result;
+	struct xb_fleet fleet;
+	uint64_t mark;
+
+	(void)state;
+	list_with(at(&maker), "192.0.2.1", "bans", 0, "same");
+	list_with(at(&maker), "192.0.2.2", "bans", NOW + 9, "new comment");
+	list_entry(at(&maker), "2001:db8::/32", "bans");
+	list_with(at(&maker), "a.example.com", "names", 0, "ü");
+	list_with(at(&maker), "192.0.2.9", "bans", NOW, "expired by now");
+	list_with(at(&maker), "192.0.2.8", "bans", 1, "expired long ago");
+	list_entry(at(&maker), "192.0.2.77", "private");
+	list_entry(at(&maker), "10.0.0.0/7", "bans");
+	list_entry(at(&maker), "!192.0.2.66", "bans");
+	assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, 5), 0);
+	part_at_40();
+	stand(&taker, epoch, 1, 40);
+	list_with(at(&taker), "192.0.2.1", "bans", 0, "same");
+	list_with(at(&taker), "192.0.2.2", "bans", 0, "old comment");
+	list_entry(at(&taker), "192.0.2.3", "bans");
+	list_entry(at(&taker), "192.0.2.3", "private");
+	list_entry(at(&taker), "128.0.0.0/7", "bans");
+	list_entry(at(&taker), "!192.0.2.65", "bans");
+	list_entry(at(&taker), "a.example.com", "private");
+	make();
+	assert_int_equal(manifest_list_of(&manifest, "bans")->count, 4);
+	result = take();
+	assert_store(at(&taker),
+		     "128.0.0.0/7 bans; 192.0.2.1 bans (same); 192.0.2.2 bans until 2000000009 "
+		     "(new comment); 192.0.2.3 private; 2001:db8::/32 bans; a.example.com private "
+		     "names (ü); !192.0.2.65 bans");
+	assert_int_equal(result.added, 2);
+	assert_int_equal(result.renewed, 1);
+	assert_int_equal(result.removed, 1);
+	assert_int_equal(result.unchanged, 1);
+	assert_int_equal(result.kept + result.republished + result.partial, 0);
+	assert_digest("names");
+	assert_int_equal(xb_fleet_get(at(&taker), &fleet), 1);
+	assert_memory_equal(fleet.epoch, other_epoch, XB_FLEET_ID);
+	assert_int_equal(fleet.term, 2);
+	assert_int_equal(fleet.position, 100);
+	assert_memory_equal(fleet.chain, manifest.chain, MAC_BYTES);
+	assert_int_equal(xb_fleet_lineage_get(at(&taker), lineage), 1);
+	assert_memory_equal(lineage[0].epoch, epoch, XB_FLEET_ID);
+	assert_int_equal(lineage[0].position, 40);
+	assert_int_equal(xb_fleet_mark_get(at(&taker), stranger, &mark), 0);
+	assert_int_equal(mark, 5);
+	settle(&taker);
+	assert_int_equal(waiting(&taker), 0);
+}
+
+static void what_waits_here_is_passed_by(void **state)
+{
+	struct snapshot_result result;
+
+	(void)state;
+	list_with(at(&maker), "192.0.2.1", "bans", 0, "theirs");
+	list_entry(at(&maker), "192.0.2.4", "bans");
+	make();
+	list_entry(at(&taker), "192.0.2.4", "bans");
+	change_here(&taker, "192.0.2.1", true);
+	change_here(&taker, "192.0.2.2", true);
+	change_here(&taker, "192.0.2.4", false);
+	assert_int_equal(waiting(&taker), 3);
+	result = take();
+	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.2 bans");
+	assert_int_equal(result.kept, 3);
+	assert_int_equal(waiting(&taker), 3);
+}
+
+/* This host died between adding to the log and noting that; then the log was trimmed. */
+static void what_the_snapshot_has_waits_no_more(void **state)
+{
+	uint8_t own[XB_FLEET_ID];
+
+	(void)state;
+	own_id(own);
+	change_here(&taker, "192.0.2.1", true);
+	change_here(&taker, "192.0.2.2", true);
+	assert_int_equal(xb_fleet_mark_raise(at(&maker), own, 1), 0);
+	make();
+	take_with(true);
+	/* It was deleted since: its own put does not bring it back. */
+	assert_store(at(&taker), "192.0.2.2 bans");
+	assert_int_equal(waiting(&taker), 1);
+}
+
+static void uncovered_changes_of_others_are_passed_by(void **state)
+{
+	struct snapshot_result result;
+
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_entry(at(&maker), "192.0.2.2", "bans");
+	list_entry(at(&taker), "192.0.2.2", "bans");
+	list_entry(at(&taker), "192.0.2.3", "bans");
+	part_at_40();
+	fill_tail(40, 48);
+	apply(1, 49, epoch, stranger, 49, &(struct change_row){"bans", "192.0.2.4", "", 1, 0});
+	apply(1, 50, epoch, stranger, 50, &(struct change_row){"bans", "192.0.2.2", NULL, 0, 0});
+	make();
+	result = take();
+	assert_false(result.partial);
+	assert_int_equal(result.kept, 3);
+	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.4 bans; filler.example.com names");
+	assert_int_equal(waiting(&taker), 0);
+}
+
+static void covered_changes_are_not_passed_by(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, 50), 0);
+	apply(1, 49, epoch, stranger, 49, &(struct change_row){"bans", "192.0.2.4", "", 1, 0});
+	apply(1, 50, epoch, stranger, 50, &(struct change_row){"bans", "192.0.2.1", "", 1, 0});
+	make();
+	assert_int_equal(take().kept, 0);
+	assert_store(at(&taker), "192.0.2.1 bans");
+}
+
+/* After a failover the log has other entries at the same positions: numbers tell. */
+static void lost_changes_at_covered_positions_are_passed_by(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, 49), 0);
+	apply(1, 49, epoch, stranger, 49, &(struct change_row){"bans", "192.0.2.4", "", 1, 0});
+	apply(1, 50, epoch, stranger, 50, &(struct change_row){"bans", "192.0.2.5", "", 1, 0});
+	make();
+	assert_int_equal(take().kept, 1);
+	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.5 bans");
+}
+
+static void own_uncovered_changes_wait_again(void **state)
+{
+	struct xb_shared_changes again;
+	struct snapshot_result result;
+	uint8_t own[XB_FLEET_ID];
+
+	(void)state;
+	own_id(own);
+	list_entry(at(&maker), "192.0.2.3", "bans");
+	list_entry(at(&taker), "192.0.2.3", "bans");
+	part_at_40();
+	fill_tail(41, 44);
+	/* Put again later, in force; put, then deleted by another; deleted; put, but gone since. */
+	apply(1, 45, epoch, own, 1, &(struct change_row){"bans", "192.0.2.3", NULL, 0, 0});
+	apply(1, 46, epoch, own, 2, &(struct change_row){"bans", "192.0.2.1", "mine", 9, NOW + 5});
+	apply(1, 47, epoch, own, 3, &(struct change_row){"bans", "192.0.2.2", "", 1, 0});
+	apply(1, 48, epoch, stranger, 48, &(struct change_row){"bans", "192.0.2.2", NULL, 0, 0});
+	apply(1, 49, epoch, own, 4, &(struct change_row){"bans", "192.0.2.5", "", 1, 0});
+	apply(1, 50, epoch, own, 5, &(struct change_row){"bans", "192.0.2.6", "", 1, NOW - 1});
+	unlist(at(&taker), "192.0.2.5", "bans");
+	make();
+	result = take();
+	assert_false(result.partial);
+	assert_int_equal(result.republished, 2);
+	assert_store(at(&taker),
+		     "192.0.2.1 bans until 2000000005 (mine); filler.example.com names");
+	assert_int_equal(xb_outbox_read(at(&taker), 10, 10000, &again), 0);
+	assert_int_equal(again.count, 2);
+	assert_true(again.item[0].put);
+	assert_int_equal(again.item[0].expires, NOW + 5);
+	assert_int_equal(again.item[0].comment_size, 4);
+	assert_false(again.item[1].put);
+	xb_shared_changes_free(&again);
+}
+
+static void a_partial_tail_takes_nothing_out(void **state)
+{
+	struct snapshot_result result;
+
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_with(at(&taker), "192.0.2.1", "bans", 0, "old");
+	list_entry(at(&taker), "192.0.2.3", "bans");
+	part_at_40();
+	fill_tail(42, 50);
+	make();
+	result = take();
+	assert_true(result.partial);
+	assert_int_equal(result.removed, 0);
+	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.3 bans; filler.example.com names");
+}
+
+/* The maker does not know the epoch at all, and the tail has not its beginning. */
+static void an_unknown_epoch_is_partial(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_entry(at(&taker), "192.0.2.3", "bans");
+	stand(&maker, other_epoch, 2, 100);
+	fill_tail(2, 50);
+	make();
+	assert_true(take().partial);
+}
+
+static void fill_bans(struct xb_txn *txn, uint32_t from, uint32_t to)
+{
+	char text[32];
+
+	for (uint32_t i = from; i < to; i++) {
+		snprintf(text, sizeof(text), "198.18.%u.%u", i >> 8, i & 255);
+		list_entry(txn, text, "bans");
+	}
+}
+
+static void take_held(uint64_t before, uint64_t after, uint64_t loses)
+{
+	struct snapshot_result result = take_with(false);
+
+	assert_int_equal(result.outcome, SNAPSHOT_HELD);
+	assert_string_equal(result.list, "bans");
+	assert_int_equal(result.before, before);
+	assert_int_equal(result.after, after);
+	assert_int_equal(result.loses, loses);
+}
+
+static void losing_more_than_half_is_held(void **state)
+{
+	struct snapshot_terms terms = terms_of(false);
+	struct snapshot_result result;
+
+	(void)state;
+	fill_bans(at(&maker), 0, 1000);
+	fill_bans(at(&maker), 5000, 7000);
+	fill_bans(at(&taker), 0, 2001);
+	settle(&taker);
+	make();
+	/* What comes does not make up for what goes. */
+	take_held(2001, 3000, 1001);
+	give_up(&taker);
+	terms.factor = 3;
+	assert_int_equal(try_take(&terms, &result), 0);
+	assert_int_equal(result.outcome, SNAPSHOT_TAKEN);
+	give_up(&taker);
+	terms.factor = 1.5;
+	assert_int_equal(try_take(&terms, &result), 0);
+	assert_int_equal(result.outcome, SNAPSHOT_HELD);
+	give_up(&taker);
+	assert_int_equal(take_with(true).removed, 1001);
+}
+
+static void half_or_a_thousand_are_taken(void **state)
+{
+	(void)state;
+	fill_bans(at(&maker), 0, 1);
+	fill_bans(at(&taker), 0, 1000);
+	settle(&taker);
+	make();
+	assert_int_equal(take().removed, 999);
+	give_up(&taker);
+	fill_bans(at(&taker), 1000, 1001);
+	take_held(1001, 1, 1000);
+}
+
+static void emptying_is_held(void **state)
+{
+	(void)state;
+	fill_bans(at(&taker), 0, 1);
+	settle(&taker);
+	make();
+	take_held(1, 0, 1);
+	give_up(&taker);
+	assert_int_equal(take_with(true).removed, 1);
+}
+
+static void a_list_that_was_not_shared_loses_nothing(void **state)
+{
+	(void)state;
+	fill_bans(at(&maker), 0, 100);
+	fill_bans(at(&taker), 1, 101);
+	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_FOLLOW), 0);
+	settle(&taker);
+	make();
+	take_held(100, 100, 1);
+	give_up(&taker);
+	unlist(at(&taker), "198.18.0.100", "bans");
+	assert_int_equal(take().added, 1);
+	assert_int_equal(xb_share_of(at(&taker), "bans")->flags, XB_SHARE_FOLLOW | XB_SHARE_JOINED);
+}
+
+static void lists_that_are_not_followed_stay(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_entry(at(&maker), "192.0.2.1", "names");
+	list_entry(at(&taker), "192.0.2.2", "bans");
+	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
+	assert_int_equal(xb_share_set(at(&taker), "more", ALL), 0);
+	list_entry(at(&taker), "192.0.2.5", "more");
+	make();
+	take();
+	assert_store(at(&taker), "192.0.2.1 names; 192.0.2.2 bans; 192.0.2.5 more");
+}
+
+static void a_snapshot_waits_for_an_empty_outbox_unless_it_begins(void **state)
+{
+	(void)state;
+	change_here(&maker, "192.0.2.1", true);
+	xb_error_clear();
+	assert_int_equal(snapshot_make(at(&maker), &key, false, chunks, &manifest), -EAGAIN);
+	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
+	assert_int_equal(snapshot_make(at(&maker), &key, true, chunks, &manifest), 0);
+	assert_int_equal(manifest_list_of(&manifest, "bans")->count, 1);
+	assert_int_equal(manifest.term, 2);
+	assert_int_equal(manifest.ancestors, 1);
+	assert_memory_equal(manifest.lineage[0].epoch, epoch, XB_FLEET_ID);
+	assert_int_equal(manifest.lineage[0].position, 100);
+}
+
+/* --- chunks that are not what they should be --- */
+
+static void assert_not_taken(const struct mac_key *with)
+{
+	struct snapshot_terms terms = terms_of(true);
+	struct snapshot_result result;
+
+	terms.key = with;
+	assert_int_equal(try_take(&terms, &result), -EINVAL);
+	assert_non_null(strstr(xb_error_message(), "chunk"));
+}
+
+static void damaged_chunks_are_refused(void **state)
+{
+	static uint8_t bytes[3 * CHUNK_BYTES];
+	struct mac_key other = {{8}};
+	ssize_t size;
+
+	(void)state;
+	fill_bans(at(&maker), 0, 3);
+	list_with(at(&maker), "a.example.com", "names", NOW + 1, "comment");
+	make();
+	size = pread(chunks, bytes, sizeof(bytes), 0);
+	assert_int_equal(size, manifest.chunks[0].size + manifest.chunks[1].size);
+	for (ssize_t i = 0; i < size; i++) {
+		uint8_t wrong = bytes[i] ^ 0x10;
+
+		assert_int_equal(pwrite(chunks, &wrong, 1, i), 1);
+		assert_not_taken(&key);
+		assert_int_equal(pwrite(chunks, &bytes[i], 1, i), 1);
+	}
+	assert_not_taken(&other);
+	assert_int_equal(ftruncate(chunks, size - 1), 0);
+	assert_not_taken(&key);
+}
+
+/* Two lists with the same entries have chunks of one size. */
+static void chunks_of_another_place_or_snapshot_are_refused(void **state)
+{
+	struct manifest second = {0};
+	uint8_t first[64], swapped[128];
+	int others = memfd_create("others", MFD_CLOEXEC);
+	size_t size;
+
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_entry(at(&maker), "192.0.2.2", "names");
+	make();
+	size = manifest.chunks[0].size;
+	assert_int_equal(manifest.chunks[1].size, size);
+	assert_int_equal(snapshot_make(at(&maker), &key, false, others, &second), 0);
+	assert_int_equal(pread(others, first, size, 0), size);
+	assert_int_equal(chunk_check(&second, 0, &key, first, size), 0);
+	assert_int_equal(chunk_check(&manifest, 0, &key, first, size), 0);
+	/* The same bytes are good for neither another place nor another identity. */
+	assert_int_equal(chunk_check(&manifest, 1, &key, first, size), -EINVAL);
+	assert_int_equal(pread(chunks, swapped + size, size, 0), size);
+	assert_int_equal(pread(chunks, swapped, size, (off_t)size), size);
+	assert_int_equal(pwrite(chunks, swapped, 2 * size, 0), 2 * size);
+	assert_not_taken(&key);
+	manifest_free(&second);
+	close(others);
+}
+
+/* --- any two states --- */
+
+#define UNIVERSE 96
+
+/* What a list may have of an entry. */
+struct held {
+	bool is;
+	uint32_t expires;
+	const char *comment;
+};
+
+static const char *text_of(int i, char text[64])
+{
+	static const char *const forms[] = {"198.51.%d.7",	"203.0.%d.0/24", "192.0.2.%d",
+					    "2001:db8:%d::/48", "2001:db8::%d",	 "n%d.example.com"};
+
+	snprintf(text, 64, forms[i % 6], i);
+	return text;
+}
+
+static struct held any_state(void)
+{
+	static const char *const comments[] = {"", "one", "two"};
+
+	return (struct held){.is = random_word() % 3,
+			     .expires = random_word() % 2 ? 0 : NOW - 1 + random_word() % 4,
+			     .comment = comments[random_word() % 3]};
+}
+
+static void put_state(struct xb_txn *txn, const char *text, const struct held *held)
+{
+	if (held->is)
+		list_with(txn, text, "bans", held->expires, held->comment);
+}
+
+static bool lives(const struct held *held)
+{
+	return held->is && (!held->expires || held->expires > NOW);
+}
+
+static void assert_state(const char *text, const struct held *expected)
+{
+	struct xb_entry entry = entry_of(text);
+	struct xb_members members;
+	struct xb_membership member;
+	bool has = !xb_members_of(at(&taker), &entry, &members) &&
+		   xb_members_have(members, list_of(at(&taker), "bans")->id, &member);
+
+	assert_int_equal(has, lives(expected));
+	if (!has)
+		return;
+	assert_int_equal(member.expires, expected->expires);
+	assert_int_equal(member.comment_size, strlen(expected->comment));
+	assert_memory_equal(member.comment, expected->comment, member.comment_size);
+}
+
+static void any_two_states_become_one(bool some_pass)
+{
+	struct held expected[UNIVERSE];
+	uint64_t position = 40;
+	char text[64];
+
+	part_at_40();
+	for (int i = 0; i < UNIVERSE; i++) {
+		expected[i] = any_state();
+		put_state(at(&maker), text_of(i, text), &expected[i]);
+	}
+	for (int i = 0; i < UNIVERSE; i++) {
+		struct held ours = any_state();
+		bool passes = some_pass && !(random_word() % 4);
+
+		text_of(i, text);
+		if (passes && ours.is) {
+			position++;
+			apply(1, position, epoch, stranger, position,
+			      &(struct change_row){"bans", text, ours.comment, 1, ours.expires});
+			expected[i] = ours;
+		} else if (passes) {
+			list_entry(at(&taker), text, "bans");
+			position++;
+			apply(1, position, epoch, stranger, position,
+			      &(struct change_row){"bans", text, NULL, 0, 0});
+			expected[i] = ours;
+		} else {
+			put_state(at(&taker), text, &ours);
+			if (random_word() % 2)
+				list_entry(at(&taker), text, "private");
+		}
+	}
+	stand(&taker, epoch, 1, position);
+	make();
+	assert_false(take_with(true).partial);
+	for (int i = 0; i < UNIVERSE; i++)
+		assert_state(text_of(i, text), &expected[i]);
+}
+
+static void any_two_states(void **state)
+{
+	random_begin();
+	for (int round = 0; round < 20; round++) {
+		any_two_states_become_one(round % 2);
+		end_hosts(state);
+		begin_hosts(state);
+	}
+}
+
+static void many_chunks_come_back(void **state)
+{
+	(void)state;
+	fill_bans(at(&maker), 0, 60000);
+	for (uint32_t i = 0; i < 40000; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "some-longer-name-%u.example.com", i);
+		list_with(at(&maker), text, "bans", 0, "with a comment");
+	}
+	make();
+	assert_true(manifest.chunk_count > 2);
+	assert_int_equal(take().added, 100000);
+	assert_digest("bans");
+	assert_int_equal(take().unchanged, 100000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_taker_becomes_as_the_maker),
+		TEST(what_waits_here_is_passed_by),
+		TEST(what_the_snapshot_has_waits_no_more),
+		TEST(uncovered_changes_of_others_are_passed_by),
+		TEST(covered_changes_are_not_passed_by),
+		TEST(lost_changes_at_covered_positions_are_passed_by),
+		TEST(own_uncovered_changes_wait_again),
+		TEST(a_partial_tail_takes_nothing_out),
+		TEST(an_unknown_epoch_is_partial),
+		TEST(losing_more_than_half_is_held),
+		TEST(half_or_a_thousand_are_taken),
+		TEST(emptying_is_held),
+		TEST(a_list_that_was_not_shared_loses_nothing),
+		TEST(lists_that_are_not_followed_stay),
+		TEST(a_snapshot_waits_for_an_empty_outbox_unless_it_begins),
+		TEST(damaged_chunks_are_refused),
+		TEST(chunks_of_another_place_or_snapshot_are_refused),
+		TEST(any_two_states),
+		TEST(many_chunks_come_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
