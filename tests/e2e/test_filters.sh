@@ -277,6 +277,17 @@ t_bad_files()
 	done
 	set_exits 2 info "$T"
 	one_line
+	# A list that is not there.
+	for name in "" --lines; do
+		set_exits 2 build $name "$T/none" -o "$T/made"
+		complains "none does not exist"
+		set_exits 2 build $name "$T/none" -n 5 -o "$T/made"
+		complains "none(: No such file| does not exist)"
+		set_exits 2 digest $name "$T/none" -o "$T/made"
+		complains "none does not exist"
+	done
+	set_exits 2 build --lines "$T/in" -o ""
+	complains 'has an empty name'
 }
 
 t_nothing_half_written()
@@ -293,7 +304,7 @@ t_nothing_half_written()
 	(ulimit -f 4; trap '' XFSZ; set_exits 3 add "$T/x" word9999)
 	cmp "$T/x" "$T/before"
 	[[ $(find "$T" -name 'x.*' | wc -l) -eq 0 ]]
-	set_exits 3 build --lines "$T/nowhere" -n 5 -o "$T/none"
+	set_exits 2 build --lines "$T/nowhere" -n 5 -o "$T/none"
 	one_line
 	set_exits 2 build --lines - -o "$T/none" </dev/null
 	complains 'standard input can be read only once'
@@ -317,6 +328,18 @@ PY
 	set_exits 0 test "$T/x" --from "$T/in"
 	set_exits 0 test "$T/x" last ""
 	set_exits 1 test "$T/x" xx
+	# Packed, they are the same lines; and a mark of UTF-16 is two bytes of a line.
+	gzip -k "$T/in"
+	set_exits 0 build --lines "$T/in.gz" -p 1e-9 -o "$T/x"
+	set_exits 0 test "$T/x" --from "$T/in"
+	"$bloomset" -q build --lines - -n 5 -p 1e-9 -o "$T/x" <"$T/in.gz"
+	set_exits 0 test "$T/x" --from "$T/in.gz"
+	"$bloomset" -q digest --lines - -o "$T/x" <"$T/in.gz"
+	set_exits 0 missing "$T/x" "$T/in"
+	[[ ! -s $T/out ]]
+	printf '\xff\xfea\nb\n' >"$T/marked"
+	set_exits 0 build --lines "$T/marked" -p 1e-9 -o "$T/x"
+	set_exits 0 test "$T/x" b
 	head -c 70000000 /dev/zero >"$T/long"
 	set_exits 2 build --lines "$T/long" -o "$T/none"
 	one_line

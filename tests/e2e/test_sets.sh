@@ -88,6 +88,15 @@ t_as_sort_on_disk()
 	complains 'wrote [0-9.]+ MiB to'
 }
 
+# What looks like the mark of UTF-16 is two bytes of a line.
+t_bytes_are_bytes()
+{
+	printf '\xff\xfeone\ntwo\n' | sort >"$T/a"
+	same "$T/a" union --lines "$T/a"
+	printf '\xff\xfeone\n' >"$T/b"
+	same "$T/b" common --lines "$T/a" "$T/b"
+}
+
 t_in_order()
 {
 	three address 20000 15000
@@ -161,6 +170,11 @@ t_memory()
 	for verb in common once; do
 		uses 16 $verb --lines "$T/a" "$T/a"
 	done
+	# A window of 128 MiB, over which zstd repeats what it has had.
+	zstd -q --long=27 "$T/a" -o "$T/a.zst"
+	set_exits 2 union --lines --memory 16M "$T/a.zst"
+	complains 'takes more memory than is allowed'
+	uses 1100 union --lines "$T/a.zst"
 }
 
 t_full_disk()
@@ -189,6 +203,8 @@ t_output()
 	(cd "$T" && "$bloomset" once a result -o here)
 	[[ -e $T/here && ! -s $T/here ]]
 	set_exits 0 union "$T/a" -o /dev/null
+	set_exits 2 union "$T/a" -o ''
+	complains 'has an empty name'
 	set_exits 3 union "$T/a" -o "$T/none/x"
 	one_line
 }

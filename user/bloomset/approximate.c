@@ -2,12 +2,13 @@
 #include "bloomset/approximate.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "bloomset/sieve.h"
 
-#define BYTES_USUAL ((uint64_t)64 << 20) /* if nobody knows how much will come */
-#define LINE_BYTES  8			 /* of a number, at least */
+#define BYTES_USUAL ((uint64_t)64 << 20) /* at least, if nobody knows how much will come */
 
 static int take(void *to, const struct batch *batch)
 {
@@ -25,9 +26,11 @@ static int fill(const struct plan *plan, struct input *inputs, struct input_term
 		struct sieve *sieve)
 {
 	uint64_t keys = plan->text_lines + plan->number_lines;
-	uint64_t bytes = plan->unknown ? BYTES_USUAL : sieve_bytes(keys);
+	uint64_t bytes = plan->unknown ? plan->memory / 4 : sieve_bytes(keys);
 	int error;
 
+	if (plan->unknown && bytes < BYTES_USUAL)
+		bytes = BYTES_USUAL;
 	bytes = bytes < plan->memory ? bytes : plan->memory;
 	error = sieve_open(sieve, plan->unknown ? bytes / 2 : keys, bytes);
 	sieve->probes = SIEVE_WORDS;
@@ -45,6 +48,11 @@ int approximate_print(const struct cli *cli, const struct plan *plan, struct inp
 	double count = error ? 0 : sieve_count(&sieve);
 
 	sieve_close(&sieve);
+	if (isinf(count))
+		error = xb_input_error(
+			"there are more different entries than %s can tell apart: it "
+			"takes more memory (--memory SIZE)",
+			cli_bytes(plan->memory));
 	if (error)
 		return cli_fail();
 	if (cli->json)

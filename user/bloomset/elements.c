@@ -11,7 +11,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "bloomset/spill.h"
 #include "lists/reader.h"
+#include "lists/unpack.h"
 #include "model/entry.h"
 
 /* Notes are about files, and are not for each of millions of lines. */
@@ -61,6 +63,7 @@ static int read_entries(const char *path, const char *list_format, element_taker
 
 struct lines {
 	const char *name;
+	struct xb_unpack *unpack;
 	char *buffer;
 	size_t used, room;
 	unsigned long long number;
@@ -97,7 +100,7 @@ static int take_lines(struct lines *lines, size_t from)
 	return error;
 }
 
-static int read_more(struct lines *lines, int fd, bool *ended)
+static int read_more(struct lines *lines, bool *ended)
 {
 	ssize_t got;
 	int error;
@@ -108,33 +111,56 @@ static int read_more(struct lines *lines, int fd, bool *ended)
 	error = xb_array_grow(&lines->buffer, &lines->room, lines->used + 65536, 1);
 	if (error)
 		return error;
-	do
-		got = read(fd, lines->buffer + lines->used, lines->room - lines->used);
-	while (got < 0 && errno == EINTR);
+	got = xb_unpack_read(lines->unpack, lines->buffer + lines->used, lines->room - lines->used);
 	if (got < 0)
-		return xb_system_error(errno, "cannot read %s", lines->name);
+		return (int)got;
 	*ended = !got;
 	lines->used += (size_t)got;
 	return take_lines(lines, lines->used - (size_t)got);
 }
 
+static int open_list(const char *path)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+
+	if (fd < 0 && errno == ENOENT)
+		return xb_input_error("%s does not exist", path);
+	return fd < 0 ? xb_system_error(errno, "cannot open %s", path) : fd;
+}
+
+static void close_list(int fd)
+{
+	if (fd != STDIN_FILENO)
+		close(fd);
+}
+
+static int read_all(struct lines *lines)
+{
+	bool ended = false;
+	int error = 0;
+
+	xb_unpack_as_is(lines->unpack);
+	while (!error && !ended)
+		error = read_more(lines, &ended);
+	if (!error && lines->used)
+		error = take_line(lines, lines->buffer, lines->used);
+	if (lines->number >= PROGRESS_LINES)
+		xb_progress("lines", lines->number, lines->number);
+	return error;
+}
+
 static int read_lines(const char *path, element_taker *take, void *to)
 {
-	bool standard = !strcmp(path, "-"), ended = false;
-	struct lines lines = {.name = standard ? "standard input" : path, .take = take, .to = to};
-	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	struct lines lines = {.name = name_of(path), .take = take, .to = to};
+	int fd = open_list(path), error = fd < 0 ? fd : 0;
 
-	if (fd < 0)
-		return xb_system_error(errno, "cannot open %s", path);
-	while (!error && !ended)
-		error = read_more(&lines, fd, &ended);
-	if (!error && lines.used)
-		error = take_line(&lines, lines.buffer, lines.used);
-	if (lines.number >= PROGRESS_LINES)
-		xb_progress("lines", lines.number, lines.number);
+	if (error)
+		return error;
+	lines.unpack = xb_unpack_open(fd, lines.name, UINT64_MAX >> 1);
+	error = lines.unpack ? read_all(&lines) : -ENOMEM;
+	xb_unpack_close(lines.unpack);
 	free(lines.buffer);
-	if (!standard)
-		close(fd);
+	close_list(fd);
 	return error;
 }
 
@@ -188,32 +214,32 @@ static int copy(int from, int to)
 			continue;
 		if (got < 0)
 			return xb_system_error(errno, "cannot read standard input");
-		if (write(to, bytes, (size_t)got) != got)
-			return xb_system_error(errno, "cannot keep standard input below TMPDIR");
+		for (ssize_t wrote = 0, put; wrote < got; wrote += put) {
+			put = write(to, bytes + wrote, (size_t)(got - wrote));
+			if (put < 0)
+				return xb_system_error(errno, "cannot write to %s (TMPDIR)",
+						       spill_folder());
+		}
 	}
 	return 0;
 }
 
 const char *elements_spool(const char *path, char room[ELEMENTS_SPOOL_PATH], int *fd)
 {
-	const char *folder = getenv("TMPDIR") ?: "/tmp";
 	int from;
 
 	*fd = -1;
 	if (elements_can_be_read_again(path))
 		return path;
-	from = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	from = open_list(path);
 	if (from < 0)
-		return xb_system_error(errno, "cannot open %s", path), NULL;
-	*fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (*fd < 0)
-		xb_system_error(errno, "cannot create a file below %s", folder);
+		return NULL;
+	*fd = spill_file();
 	if (*fd >= 0 && copy(from, *fd)) {
 		close(*fd);
 		*fd = -1;
 	}
 	snprintf(room, ELEMENTS_SPOOL_PATH, SPOOLED "%d", *fd);
-	if (from != STDIN_FILENO)
-		close(from);
+	close_list(from);
 	return *fd < 0 ? NULL : room;
 }

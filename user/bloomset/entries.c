@@ -110,6 +110,7 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 		.take = take_items,
 		.to = reading,
 		.most_held = terms->most,
+		.unpacking = terms->unpacking,
 		.until = until,
 	};
 	struct xb_listfile file;

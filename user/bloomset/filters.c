@@ -128,6 +128,8 @@ void filters_unlock(int lock)
 
 int filters_write(const struct xb_filter *filter, const char *path)
 {
+	if (!*path)
+		return xb_input_error("the file to be written has an empty name");
 	if (strcmp(path, "-"))
 		return xb_filter_write(filter, path);
 	if (isatty(STDOUT_FILENO))

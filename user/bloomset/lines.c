@@ -187,10 +187,13 @@ int lines_read(struct input *input, int fd, uint64_t until, const struct input_t
 	};
 	int stop;
 
-	if (reading.batch && reading.buffer && reading.unpack)
+	if (reading.batch && reading.buffer && reading.unpack) {
+		xb_unpack_bound(reading.unpack, terms->unpacking);
+		xb_unpack_as_is(reading.unpack);
 		stop = read_all(&reading);
-	else
+	} else {
 		stop = xb_out_of_memory();
+	}
 	xb_progress(input->name, 1, 1);
 	xb_unpack_close(reading.unpack);
 	free(reading.buffer);

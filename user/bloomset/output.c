@@ -67,6 +67,8 @@ int output_open(struct output *output)
 		return xb_out_of_memory();
 	if (!output->path || output->silent)
 		return 0;
+	if (!*output->path)
+		return xb_input_error("the file to be written has an empty name");
 	if (is_other(output->path)) {
 		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
 		return output->fd < 0 ? xb_system_error(errno, "%s", output->path) : 0;

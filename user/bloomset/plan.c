@@ -7,7 +7,9 @@
 #include "bloomset/parts.h"
 #include "bloomset/sieve.h"
 
-#define PACKED_GROWS 4 /* times: a guess */
+#define PACKED_GROWS	4		    /* times: a guess */
+#define UNPACKING_LEAST ((uint64_t)8 << 20) /* what every reader of zstd has to have (RFC 8878) */
+#define UNPACKING_MOST	((uint64_t)128 << 20)
 
 static int look(struct plan *plan, struct input *inputs, uint32_t count,
 		struct input_sample *samples)
@@ -257,6 +259,21 @@ static int by_size(const void *a, const void *b)
 	return (first->size > second->size) - (first->size < second->size);
 }
 
+/* What unpacking takes is no more there for the rest. (The least is so little that it counts as the
+ * program's own.) */
+static uint64_t plan_unpacking(struct plan *plan, const struct input *inputs, uint32_t count)
+{
+	uint64_t share = plan->memory / 8 < UNPACKING_MOST ? plan->memory / 8 : UNPACKING_MOST;
+	bool packed = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		packed |= inputs[i].packed || !inputs[i].again;
+	if (!packed || share <= UNPACKING_LEAST)
+		return UNPACKING_LEAST;
+	plan->memory -= share;
+	return share;
+}
+
 int plan_make(struct plan *plan, uint64_t memory, struct input *inputs, uint32_t count,
 	      struct input_terms *terms)
 {
@@ -273,6 +290,7 @@ int plan_make(struct plan *plan, uint64_t memory, struct input *inputs, uint32_t
 			qsort(inputs, count, sizeof(*inputs), by_size);
 		for (uint32_t i = 0; i < count; i++)
 			inputs[i].number = i;
+		terms->unpacking = plan_unpacking(plan, inputs, count);
 		plan_numbers(plan);
 		plan_texts(plan, inputs);
 		terms->numbers = plan->numbers;

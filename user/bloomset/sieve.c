@@ -11,6 +11,7 @@
 #define BITS_WANTED  12
 #define PROBES_LEAST 2
 #define WORD_BITS    64.0
+#define ZEROS_LEAST  100
 
 /* Odd, so that each is a bijection; those of Parquet's split block filters. */
 const uint32_t sieve_salts[SIEVE_WORDS] = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU, 0xa2b7289dU,
@@ -94,7 +95,9 @@ double sieve_count(const struct sieve *sieve)
 		for (uint32_t probe = 0; probe < sieve->probes; probe++)
 			set += (uint64_t)__builtin_popcountll(
 				sieve->words[block * SIEVE_WORDS + probe]);
-	if ((double)set >= all)
-		set = (uint64_t)all - 1;
+	/* Within a hundredth: the number of zeros has a deviation of its root, and its logarithm is
+	 * taken. */
+	if (all - (double)set < ZEROS_LEAST)
+		return INFINITY;
 	return -WORD_BITS * (double)sieve->blocks * log1p(-(double)set / all);
 }

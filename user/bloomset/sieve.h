@@ -27,7 +27,8 @@ uint64_t sieve_bytes(uint64_t keys);
 /* The share of other keys that it lets pass, with so many keys in it. */
 double sieve_rate(const struct sieve *sieve, uint64_t keys);
 
-/* How many different keys were put in, judged by the bits that are set (Swamidass, Baldi 2007). */
+/* How many different keys were put in, judged by the bits that are set (Swamidass, Baldi 2007);
+ * INFINITY: so few bits are left that they say nothing. */
 double sieve_count(const struct sieve *sieve);
 
 static inline uint64_t *sieve_block(const struct sieve *sieve, uint64_t hash)

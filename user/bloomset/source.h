@@ -29,8 +29,9 @@ struct input_terms {
 	const char *format;
 	struct xb_list_choice choice;
 	enum number_form numbers;
-	struct xb_key key; /* of the hashes */
-	uint64_t most;	   /* bytes of a line, and of a list that must be held as a whole */
+	struct xb_key key;  /* of the hashes */
+	uint64_t most;	    /* bytes of a line, and of a list that must be held as a whole */
+	uint64_t unpacking; /* bytes of memory that a packed file may take */
 };
 
 /* What one reading found. */

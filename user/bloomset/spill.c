@@ -105,22 +105,27 @@ void spill_close(struct spill *spill)
 	*spill = (struct spill){.fd = -1};
 }
 
-static int open_file(struct spill *spill)
+int spill_file(void)
 {
 	const char *folder = spill_folder();
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	char *name;
 
-	spill->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (spill->fd >= 0)
-		return 0;
+	if (fd >= 0)
+		return fd;
 	if (asprintf(&name, "%s/bloomset-XXXXXX", folder) < 0)
 		return xb_out_of_memory();
-	spill->fd = mkostemp(name, O_CLOEXEC);
-	if (spill->fd >= 0)
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
 		unlink(name);
 	free(name);
-	return spill->fd >= 0 ? 0
-			      : xb_system_error(errno, "cannot make a file in %s (TMPDIR)", folder);
+	return fd >= 0 ? fd : xb_system_error(errno, "cannot make a file in %s (TMPDIR)", folder);
+}
+
+static int open_file(struct spill *spill)
+{
+	spill->fd = spill_file();
+	return spill->fd < 0 ? spill->fd : 0;
 }
 
 static int write_chunk(struct spill *spill, struct spill_stream *stream,

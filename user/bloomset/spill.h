@@ -61,4 +61,7 @@ void spill_drop(struct spill *spill, uint32_t stream);
 /* Where the file would be: TMPDIR or /tmp. */
 const char *spill_folder(void);
 
+/* A file there without a name; the descriptor, or an error. */
+int spill_file(void);
+
 #endif

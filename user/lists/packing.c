@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/error.h"
 
@@ -68,6 +69,8 @@ static struct {
 	typeof(&ZSTD_createDCtx) create;
 	typeof(&ZSTD_decompressStream) step;
 	typeof(&ZSTD_isError) failed;
+	typeof(&ZSTD_getErrorCode) code;
+	typeof(&ZSTD_DCtx_setParameter) set;
 	typeof(&ZSTD_freeDCtx) free;
 } zstd;
 
@@ -83,11 +86,25 @@ static int load_zstd(void)
 	*(void **)&zstd.create = dlsym(handle, "ZSTD_createDCtx");
 	*(void **)&zstd.step = dlsym(handle, "ZSTD_decompressStream");
 	*(void **)&zstd.failed = dlsym(handle, "ZSTD_isError");
+	*(void **)&zstd.code = dlsym(handle, "ZSTD_getErrorCode");
+	*(void **)&zstd.set = dlsym(handle, "ZSTD_DCtx_setParameter");
 	*(void **)&zstd.free = dlsym(handle, "ZSTD_freeDCtx");
-	if (zstd.create && zstd.step && zstd.failed && zstd.free)
+	if (zstd.create && zstd.step && zstd.failed && zstd.code && zstd.set && zstd.free)
 		return 0;
 	zstd.free = NULL;
 	return xb_system_error(0, "%s is of another version", LIBRARY);
+}
+
+/* Nearly all that it takes is the window, whose size is a power of two. */
+static void bound_zstd(const struct xb_packed *packed)
+{
+	int most = 10; /* the least there is */
+
+	if (!packed->memory)
+		return;
+	while (most < 27 && (uint64_t)2 << most <= packed->memory)
+		most++;
+	zstd.set(packed->state, ZSTD_d_windowLogMax, most);
 }
 
 static int begin_zstd(struct xb_packed *packed)
@@ -97,7 +114,10 @@ static int begin_zstd(struct xb_packed *packed)
 	if (error)
 		return error;
 	packed->state = zstd.create();
-	return packed->state ? 0 : xb_out_of_memory();
+	if (!packed->state)
+		return xb_out_of_memory();
+	bound_zstd(packed);
+	return 0;
 }
 
 static int step_zstd(struct xb_packed *packed)
@@ -106,6 +126,9 @@ static int step_zstd(struct xb_packed *packed)
 	ZSTD_outBuffer out = {packed->out, packed->out_bytes, 0};
 	size_t code = zstd.step(packed->state, &out, &in);
 
+	if (zstd.failed(code) && zstd.code(code) == ZSTD_error_frameParameter_windowTooLarge)
+		return xb_input_error("this zstd stream takes more memory than is allowed: unpack "
+				      "it first");
 	if (zstd.failed(code))
 		return xb_input_error("the zstd stream is damaged");
 	packed->between = !code;

@@ -14,6 +14,7 @@ struct xb_packed {
 	uint8_t *out;
 	size_t out_bytes; /* room left */
 	bool between;	  /* one stream has ended, and none has begun since */
+	uint64_t memory;  /* that it may take; 0: what it takes by itself */
 	void *state;
 };
 

@@ -60,6 +60,8 @@ static int open_source(int fd, const char *path, const struct xb_listfile_terms 
 	source->until = terms->until ?: UINT64_MAX;
 	source->total = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
 	source->unpack = xb_unpack_open(source->fd, source->name, terms->most);
+	if (source->unpack)
+		xb_unpack_bound(source->unpack, terms->unpacking);
 	return source->unpack ? 0 : -EIO;
 }
 

@@ -38,6 +38,8 @@ struct xb_listfile_terms {
 	void *to;
 	uint64_t most_held; /* with take: bytes of items and text to hold, if the file means
 			       something only as a whole; 0: any */
+	uint64_t unpacking; /* bytes of memory that unpacking may take; 0: as xb_unpack_bound() says
+			     */
 	uint64_t until;	    /* unpacked bytes that count: those behind came later; 0: all */
 };
 

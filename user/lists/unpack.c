@@ -49,6 +49,16 @@ struct xb_unpack *xb_unpack_open(int fd, const char *name, uint64_t most)
 	return unpack;
 }
 
+void xb_unpack_bound(struct xb_unpack *unpack, uint64_t memory)
+{
+	unpack->packed.memory = memory;
+}
+
+void xb_unpack_as_is(struct xb_unpack *unpack)
+{
+	unpack->told_width = true;
+}
+
 void xb_unpack_close(struct xb_unpack *unpack)
 {
 	if (!unpack)

@@ -14,6 +14,12 @@ struct xb_unpack;
 #define XB_UNPACK_MOST ((uint64_t)4 << 30)
 struct xb_unpack *xb_unpack_open(int fd, const char *name, uint64_t most);
 
+/* Both before the first byte is read. How much memory unpacking may take; unless told, as much as
+ * zstd takes by itself, 128 MiB. A stream that needs more is an input error. */
+void xb_unpack_bound(struct xb_unpack *unpack, uint64_t memory);
+/* Bytes that are not text for certain: a mark of UTF-16 has no meaning. */
+void xb_unpack_as_is(struct xb_unpack *unpack);
+
 /* As read(2), but for errors, which have a message and are negative. room: XB_UNPACK_ROOM or more.
  */
 #define XB_UNPACK_ROOM 64

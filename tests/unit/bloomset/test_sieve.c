@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -53,10 +54,34 @@ static void a_rate_as_measured(void **state)
 	}
 }
 
+/* The count by the bits that are set is right, or there is none: never a wrong one. */
+static void a_count_or_none(void **state)
+{
+	struct sieve sieve;
+	uint32_t put = 0;
+
+	(void)state;
+	assert_int_equal(sieve_open(&sieve, 5000, 1 << 20), 0);
+	sieve.probes = SIEVE_WORDS;
+	assert_true(sieve_count(&sieve) < 0.5);
+	for (uint32_t keys = 5000; keys < KEYS; keys += keys / 2) {
+		double count;
+
+		for (; put < keys; put++)
+			sieve_add(&sieve, hash_of(put));
+		count = sieve_count(&sieve);
+		assert_true(isinf(count) ? keys > 40000
+					 : count > keys * 0.93 && count < keys * 1.07);
+	}
+	assert_true(isinf(sieve_count(&sieve)));
+	sieve_close(&sieve);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rate_as_measured),
+		cmocka_unit_test(a_count_or_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

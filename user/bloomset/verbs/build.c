@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomset build: a filter of what lists have. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "bloomset/filters.h"
@@ -103,6 +105,8 @@ static int count_files(struct build *build, char **files, int count)
 	int error = 0;
 
 	for (int i = 0; !build->counted && !error && i < count; i++) {
+		if (strcmp(files[i], "-") && access(files[i], F_OK) && errno == ENOENT)
+			return xb_input_error("%s does not exist", files[i]);
 		if (!elements_can_be_read_again(files[i]))
 			return xb_input_error("%s can be read only once: say with -n for how many "
 					      "the filter is to be",
