@@ -82,7 +82,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-all: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch $(OUT)/bloomset
+all: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch $(OUT)/bloomd-redis $(OUT)/bloomset
 
 # What every program stands on.
 $(LIBRARY): $(CORE)
@@ -150,6 +150,11 @@ $(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(OUT)/bloomd.a $(SUPPORT) $(L
 	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomd.a $(LIBRARY) \
 		$(AGENT_LIBS) $(XB_LIBS) -lcmocka
 
+$(OUT)/tests/e2e/%: tests/e2e/%.c $(OUT)/bloomd.a $(LIBRARY)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -o $@ $< $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
+
 $(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(OUT)/bloomset.a $(SUPPORT) $(LIBRARY) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
@@ -178,13 +183,17 @@ $(OUT)/bloomset.a: $(filter-out %/main.o,$(SET)) $(VERBS)
 $(OUT)/bloomd.a: $(AGENT)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+$(OUT)/bloomd-redis.a: $(filter-out %/main.o,$(REDIS)) $(SANDBOX)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 $(OUT)/bloomd-fetch.a: $(filter-out %/main.o,$(FETCH)) $(SANDBOX)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(OUT)/bloomd.a $(OUT)/bloomd-fetch.a $(LIBRARY)
+$(OUT)/tests/fuzz/%: tests/fuzz/%.c $(OUT)/bloomctl.a $(OUT)/bloomd.a $(OUT)/bloomd-fetch.a $(OUT)/bloomd-redis.a $(LIBRARY)
 	$(say) FUZZER $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(OUT)/bloomd.a $(OUT)/bloomd-fetch.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -fsanitize=fuzzer -o $@ $< $(OUT)/bloomctl.a $(OUT)/bloomd.a $(OUT)/bloomd-fetch.a \
+		$(OUT)/bloomd-redis.a $(LIBRARY) $(AGENT_LIBS) $(REDIS_LIBS) $(XB_LIBS)
 
 $(OUT)/tests/packets/packets: $(PACKETS) $(SUPPORT) $(LIBRARY)
 	$(say) LINK $@
@@ -215,8 +224,8 @@ COMPILED = $(filter-out %.bpf.c,$(wildcard $(FOLDERS:%=user/%/*.c) user/cli/*.c 
 	tests/*/*.c tests/unit/*/*.c tests/unit/*/*/*.c))
 
 help:
-	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomset, $(OUT)/bloomd, $(OUT)/bloomd-fetch, and"
-	@echo "                            $(LIBRARY), on which the first three stand"
+	@echo "make                        $(OUT)/bloomctl, $(OUT)/bloomset, $(OUT)/bloomd, $(OUT)/bloomd-fetch,"
+	@echo "                            $(OUT)/bloomd-redis, and $(LIBRARY), on which the first three stand"
 	@echo "make test                   scripts/test: builds and runs the tests, as root"
 	@echo "make bench                  scripts/bench: measures, beside others, as root"
 	@echo "make install, uninstall     DESTDIR= PREFIX=$(PREFIX) BINDIR= SBINDIR= LIBEXECDIR= LIBDIR= INCLUDEDIR="
@@ -250,11 +259,12 @@ ACTIONS = xdp-bloom.conf xdp-bloom.py
 # What lies elsewhere than the files say, says so where it is installed.
 PLACED = sed -e 's|@SBINDIR@|$(SBINDIR)|' -e 's|/usr/local/sbin/|$(SBINDIR)/|' -e 's|/usr/local/share/doc/xdp-bloom|$(DOCDIR)|'
 
-install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch $(OUT)/bloomset
+install: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-fetch $(OUT)/bloomd-redis $(OUT)/bloomset
 	$(INSTALL) -D -m 0755 $(OUT)/bloomset $(DESTDIR)$(BINDIR)/bloomset
 	$(INSTALL) -D -m 0755 $(OUT)/bloomctl $(DESTDIR)$(SBINDIR)/bloomctl
 	$(INSTALL) -D -m 0755 $(OUT)/bloomd $(DESTDIR)$(SBINDIR)/bloomd
 	$(INSTALL) -D -m 0755 $(OUT)/bloomd-fetch $(DESTDIR)$(LIBEXECDIR)/xdp-bloom/bloomd-fetch
+	$(INSTALL) -D -m 0755 $(OUT)/bloomd-redis $(DESTDIR)$(LIBEXECDIR)/xdp-bloom/bloomd-redis
 	$(INSTALL) -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(DOCDIR) $(DESTDIR)$(UNITDIR)
 	for page in $(PAGES); do $(PLACED) packaging/$${page##*/} >$(DESTDIR)$(MANDIR)/$$page || exit 1; done
 	$(INSTALL) -m 0644 $(EXAMPLES:%=packaging/%) $(DESTDIR)$(DOCDIR)

@@ -74,8 +74,10 @@ def make_tools(directory):
         shutil.copy("build/asan/" + name, tools)
     for name in ("bloomctl", "bloomd"):
         shutil.copy("build/asan/" + name, os.path.join(tools, name + "-fault"))
+    shutil.copy("build/asan/tests/e2e/linkdriver", tools)
     # In its sandbox the sanitizers may not do what they do.
     shutil.copy("build/bloomd-fetch", tools)
+    shutil.copy("build/bloomd-redis", tools)
     shutil.copy("build/bpf/pass.bpf.o", tools)
     with open(os.path.join(directory, "resolv.conf"), "wb"):
         pass
@@ -129,8 +131,8 @@ def end_to_end(test):
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test]
     return Check("asan/" + test, [command],
-                 [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset")] +
-                 [("", "", name) for name in ("bpf/pass.bpf.o", "bloomd-fetch")],
+                 [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset", "tests/e2e/linkdriver")] +
+                 [("", "", name) for name in ("bpf/pass.bpf.o", "bloomd-fetch", "bloomd-redis")],
                  prepare=make_tools, verdict=judge_script)
 
 

@@ -27,7 +27,8 @@ def build(choice, directory):
     programs = set(names("prog", choice))
     if choice.takes_suite("vm"):
         programs.update(names("prog", Choice("", "")))
-    wanted = [make("build", "", ["bloomctl", "bloomd", "bloomd-fetch", "bloomset", "bpf/pass.bpf.o"] +
+    wanted = [make("build", "", ["bloomctl", "bloomd", "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o",
+                                  "tests/e2e/linkdriver"] +
                    ["tests/" + name for name in sorted(programs)]),
               make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl", "bloomd"])]
     units = names("unit", choice)
@@ -39,7 +40,7 @@ def build(choice, directory):
             return done.stdout.decode(errors="replace")
     tools = os.path.join(directory, "bin")
     os.mkdir(tools)
-    for tool in "bloomd-fetch", "bloomset", "bpf/pass.bpf.o":
+    for tool in "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o", "tests/e2e/linkdriver":
         shutil.copy("build/" + tool, tools)
     for program in "bloomctl", "bloomd":
         shutil.copy("build/" + program, tools)

@@ -7,18 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "bloomd/base/helper.h"
 
 #define PROGRAM "bloomd-fetch"
-#ifndef XB_LIBEXEC
-#define XB_LIBEXEC "/usr/local/libexec"
-#endif
 
 #define SECOND 1000000ULL /* us */
 #define GRACE  2	  /* seconds for it to say itself that its time is over */
@@ -42,28 +38,6 @@ const char *fetcher_outcome(uint32_t outcome)
 	};
 
 	return names[outcome];
-}
-
-/* Beside bloomd, or where it is installed. */
-static int find_program(char path[XB_PATH_MAX])
-{
-	ssize_t size = readlink("/proc/self/exe", path, XB_PATH_MAX - sizeof(PROGRAM) - 1);
-
-	if (size > 0) {
-		path[size] = '\0';
-		strcpy(strrchr(path, '/') + 1, PROGRAM);
-		if (!access(path, X_OK))
-			return 0;
-	}
-	strcpy(path, XB_LIBEXEC "/xdp-bloom/" PROGRAM);
-	return access(path, X_OK) ? xb_system_error(errno, "cannot run %s", path) : 0;
-}
-
-static int make_memory(const char *name)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	return fd < 0 ? xb_system_error(errno, "cannot make a file in memory") : fd;
 }
 
 /*
@@ -122,9 +96,9 @@ static int write_request(struct fetcher *fetcher, const struct fetch_request *re
 
 static int make_files(struct fetcher *fetcher, const char *url)
 {
-	fetcher->request = make_memory("request");
-	fetcher->result = fetcher->request < 0 ? -1 : make_memory("result");
-	fetcher->body = fetcher->result < 0 ? -1 : make_memory("body");
+	fetcher->request = helper_file("request");
+	fetcher->result = fetcher->request < 0 ? -1 : helper_file("result");
+	fetcher->body = fetcher->result < 0 ? -1 : helper_file("body");
 	if (fetcher->body < 0)
 		return -EIO;
 	if (!strncmp(url, "file:", 5)) {
@@ -132,47 +106,6 @@ static int make_files(struct fetcher *fetcher, const char *url)
 		return fetcher->file < 0 ? fetcher->file : 0;
 	}
 	return 0;
-}
-
-/* Puts the descriptors where bloomd-fetch wants them. All of them are above first, so that none is
- * overwritten before it has moved. */
-static bool place(const struct fetcher *fetcher)
-{
-	const int from[] = {fetcher->request, fetcher->result, fetcher->body, fetcher->file};
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), above[4];
-
-	for (int i = 0; i < 4; i++)
-		above[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD_CLOEXEC, 16);
-	for (int i = 0; i < 3; i++)
-		if (dup2(nothing, i) < 0)
-			return false;
-	for (int i = 0; i < 4; i++)
-		if (above[i] >= 0 && dup2(above[i], FETCH_REQUEST_FD + i) < 0)
-			return false;
-	return !close_range(FETCH_FILE_FD + (fetcher->file >= 0), ~0U, 0);
-}
-
-/* In the child: only proxies of the environment mean something to libcurl. */
-static _Noreturn void execute(const struct fetcher *fetcher, const char *path)
-{
-	static const char *const kept[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy",
-					   "NO_PROXY"};
-	char *arguments[] = {(char *)(uintptr_t)PROGRAM, NULL}, *environment[6] = {0};
-	sigset_t none;
-	size_t count = 0;
-
-	for (size_t i = 0; i < 5; i++) {
-		const char *value = getenv(kept[i]);
-
-		if (value && asprintf(&environment[count], "%s=%s", kept[i], value) > 0)
-			count++;
-	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (place(fetcher))
-		execve(path, arguments, environment);
-	_exit(127);
 }
 
 static void fail(struct fetch_result *result, const char *detail)
@@ -270,18 +203,18 @@ static int on_deadline(sd_event_source *source, uint64_t time, void *context)
 
 static int run(struct agent *agent, struct fetcher *fetcher, uint32_t seconds)
 {
-	char path[XB_PATH_MAX];
-	int error = find_program(path);
+	/* Only proxies of the environment mean something to libcurl. */
+	const struct helper helper = {
+		.name = PROGRAM,
+		.files = {fetcher->request, fetcher->result, fetcher->body, fetcher->file},
+		.count = 4,
+		.kept = {"http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"}};
+	pid_t child = helper_start(&helper);
+	int error;
 
-	if (error)
-		return error;
-	fetcher->child = fork();
-	if (!fetcher->child)
-		execute(fetcher, path);
-	if (fetcher->child < 0) {
-		fetcher->child = 0;
-		return xb_system_error(errno, "cannot start a process");
-	}
+	if (child < 0)
+		return child;
+	fetcher->child = child;
 	error = sd_event_add_child(agent->loop, &fetcher->exited, fetcher->child, WEXITED,
 				   on_exit_of_child, fetcher);
 	if (error >= 0)

@@ -5,6 +5,7 @@
 #define XB_BLOOMD_LINK_H
 
 #include "bloomd/base/agent.h"
+#include "bloomd/fleet/linkword.h"
 #include "bloomd/fleet/reply.h"
 
 /* Where the server is and how to speak to it. Texts are the owner's; NULL: not set. */
@@ -41,22 +42,6 @@ int link_open(struct agent *agent, const struct link_target *target, link_ready 
 
 /* Ends the process; requests that wait are not answered any more. NULL: nothing. */
 void link_close(struct link *link);
-
-/* A word of a request: any bytes. */
-struct link_word {
-	const void *bytes;
-	size_t size;
-};
-
-/* Of a request. */
-#define LINK_WORDS_MAX	 64
-#define LINK_REQUEST_MAX ((size_t)16 << 20) /* bytes */
-/* What waits to be answered, and to be sent. */
-#define LINK_WAITING_MAX 1024
-#define LINK_UNSENT_MAX	 ((size_t)32 << 20) /* bytes */
-/* Of an answer; a larger one ends the link: bytes from the server, and nodes. */
-#define LINK_REPLY_MAX ((size_t)64 << 20)
-#define LINK_NODES_MAX 262144
 
 /*
  * Sends a request, also before the link is ready. Answers come in the order of the requests.
