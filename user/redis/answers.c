@@ -123,7 +123,7 @@ bool answers_begin(struct answers *answers)
 {
 	*answers = (struct answers){.reader = redisReaderCreateWithFunctions(&functions)};
 	if (answers->reader)
-		redisReaderSetPrivdata(answers->reader, answers);
+		answers->reader->privdata = answers;
 	return answers->reader;
 }
 
