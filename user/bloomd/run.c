@@ -20,6 +20,7 @@
 #include "bloomd/events/events.h"
 #include "bloomd/expiry.h"
 #include "bloomd/feeds/feeds.h"
+#include "bloomd/fleet/fleet.h"
 #include "bloomd/http/http.h"
 #include "bloomd/known.h"
 #include "bloomd/base/log.h"
@@ -41,6 +42,7 @@ struct running {
 	struct postfix *postfix;
 	struct feeds *feeds;
 	struct crowdsec *crowdsec;
+	struct fleet *fleet;
 	struct control *control;
 	struct http *http;
 	struct events *events;
@@ -71,6 +73,8 @@ static int reload(sd_event_source *source, const struct signalfd_siginfo *info, 
 		if (crowdsec_reload(&running->agent, &running->crowdsec))
 			log_error("crowdsec");
 		feeds_reload(running->feeds);
+		if (fleet_reload(&running->agent, &running->fleet))
+			log_error("fleet");
 		if (api_reload(running->api))
 			log_error("the sockets");
 		if (postfix_reload(running->postfix))
@@ -116,26 +120,43 @@ static int make_loop(struct running *running)
 	return error < 0 ? xb_system_error(-error, "cannot make the event loop") : 0;
 }
 
-/* "feeds update", "feeds update NAME". */
-static void answer_control(void *context, char *request, char reply[XB_CONTROL_LINE])
+/* The words behind those in front of them, or NULL: the request begins with others. */
+static const char *behind(const char *request, const char *front)
 {
-	static const char update[] = "feeds update";
-	struct running *running = context;
-	const char *name = request + strlen(update);
-	unsigned int count;
+	size_t size = strlen(front);
 
-	if (strncmp(request, update, strlen(update)) != 0 || (*name && *name != ' ')) {
-		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
-		return;
-	}
-	name += *name == ' ';
-	count = feeds_update(running->feeds, *name ? name : NULL) +
-		crowdsec_update(running->crowdsec, *name ? name : NULL);
+	if (strncmp(request, front, size) != 0 || (request[size] && request[size] != ' '))
+		return NULL;
+	return request + size + (request[size] == ' ');
+}
+
+static void update_feeds(struct running *running, const char *name, char reply[XB_CONTROL_LINE])
+{
+	unsigned int count = feeds_update(running->feeds, *name ? name : NULL) +
+			     crowdsec_update(running->crowdsec, *name ? name : NULL);
+
 	if (count || !*name)
 		snprintf(reply, XB_CONTROL_LINE, "ok %u", count);
 	else
 		snprintf(reply, XB_CONTROL_LINE, "refused bloomd has no feed of this name: %.100s",
 			 name);
+}
+
+/* "feeds update", "feeds update NAME", "fleet accept", "fleet resync". */
+static void answer_control(void *context, char *request, char reply[XB_CONTROL_LINE])
+{
+	struct running *running = context;
+	const char *words = behind(request, "feeds update");
+
+	if (words) {
+		update_feeds(running, words, reply);
+		return;
+	}
+	words = behind(request, "fleet");
+	if (words)
+		fleet_answer(running->fleet, words, reply);
+	else
+		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
 }
 
 /* Two of them would fetch each feed twice, and wait for each other. */
@@ -191,6 +212,8 @@ static int start(struct running *running)
 	if (!error)
 		error = crowdsec_start(&running->agent, &running->crowdsec);
 	if (!error)
+		error = fleet_start(&running->agent, &running->fleet);
+	if (!error)
 		error = control_start(&running->agent, answer_control, running, &running->control);
 	if (!error)
 		error = http_start(&running->agent, &running->http);
@@ -206,6 +229,7 @@ static void stop(struct running *running)
 	known_stop(running->known);
 	events_stop(running->events);
 	control_stop(running->control);
+	fleet_stop(running->fleet);
 	crowdsec_stop(running->crowdsec);
 	feeds_stop(running->feeds);
 	postfix_stop(running->postfix);

@@ -91,6 +91,23 @@ static const struct {
 					 XB_TALLY_COUNTER,
 					 {"why"}},
 					8},
+	[XB_TALLY_FLEET_CONNECTED] = {{"fleet_connected",
+				       "Whether this host follows the log of its fleet.",
+				       XB_TALLY_GAUGE,
+				       {"fleet"}},
+				      4},
+	[XB_TALLY_FLEET_LAG] =
+		{{"fleet_lag_entries",
+		  "Entries of the fleet's log that this host has not applied yet, as far "
+		  "as it knows.",
+		  XB_TALLY_GAUGE,
+		  {"fleet"}},
+		 4},
+	[XB_TALLY_FLEET_MESSAGE] = {{"fleet_last_message_timestamp_seconds",
+				     "When the fleet's server last answered the reader.",
+				     XB_TALLY_GAUGE,
+				     {"fleet"}},
+				    4},
 };
 
 #define OTHER "_other" /* has the first cell of a family with labels */

@@ -28,6 +28,9 @@ enum xb_tally {
 	XB_TALLY_FLEET_RESYNCS,	    /* {cause} */
 	XB_TALLY_CROWDSEC_RESYNCS,  /* {cause} */
 	XB_TALLY_CROWDSEC_LEFT_OUT, /* {why} */
+	XB_TALLY_FLEET_CONNECTED,   /* gauge {fleet}: 0 or 1 */
+	XB_TALLY_FLEET_LAG,	    /* gauge {fleet}: entries of the log */
+	XB_TALLY_FLEET_MESSAGE,	    /* gauge {fleet}: seconds since 1970 */
 	XB_TALLIES,
 };
 

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts' common ground: starting and ending, the connection of the reader, and the phases that
+ * people see. Nothing that goes wrong here changes the store. */
+#include "bloomd/fleet/fleet.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "bloomd/base/delay.h"
+#include "bloomd/base/log.h"
+#include "bloomd/fleet/joining.h"
+#include "bloomd/fleet/parts.h"
+
+#define FIRST_DELAY 300000 /* us */
+#define LAST_DELAY  (30 * FLEET_SECOND)
+#define LOOK_AFTER  2000 /* us: several writes are seen at once */
+#define JOIN_RETRY  (2 * FLEET_SECOND)
+#define TICK	    (10 * FLEET_SECOND)
+
+double fleet_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+uint32_t fleet_random(void)
+{
+	uint32_t random = 0;
+
+	getrandom(&random, sizeof(random), 0);
+	return random;
+}
+
+void fleet_enter(struct fleet *fleet, enum fleet_phase phase, const char *format, ...)
+{
+	char message[sizeof(fleet->message)] = "";
+	va_list arguments;
+
+	if (format) {
+		va_start(arguments, format);
+		vsnprintf(message, sizeof(message), format, arguments);
+		va_end(arguments);
+	}
+	xb_utf8_clean(message);
+	if (phase == fleet->phase && !strcmp(message, fleet->message))
+		return;
+	if (phase != fleet->phase)
+		fleet->since = fleet_time();
+	fleet->phase = phase;
+	strcpy(fleet->message, message);
+	reporting_save(fleet);
+}
+
+static int on_again(sd_event_source *source, uint64_t time, void *context)
+{
+	struct fleet *fleet = context;
+
+	(void)source;
+	(void)time;
+	fleet->then(fleet);
+	return 0;
+}
+
+void fleet_then(struct fleet *fleet, uint64_t delay, void (*then)(struct fleet *fleet))
+{
+	fleet->then = then;
+	sd_event_source_set_time(fleet->again, agent_clock() + delay);
+	sd_event_source_set_enabled(fleet->again, SD_EVENT_ONESHOT);
+}
+
+bool fleet_has_all(const struct fleet *fleet)
+{
+	const char *key;
+	json_t *host, *list;
+	size_t i, k;
+
+	if (fleet->foreign || !fleet_view_has_all(&fleet->view))
+		return false;
+	json_array_foreach(fleet->hosts, i, host)
+		json_array_foreach(json_object_get(host, "lists"), k, list)
+	{
+		key = json_string_value(list);
+		if (key && !fleet_view_shares(&fleet->view, key))
+			return false;
+	}
+	return true;
+}
+
+/* --- the reader's connection --- */
+
+static void connect_reader(struct fleet *fleet);
+
+static void end_reader(struct fleet *fleet)
+{
+	link_close(fleet->reader);
+	fleet->reader = NULL;
+	fleet->connected = fleet->checking = fleet->asked = false;
+	follow_queue_clear(&fleet->queue);
+	resync_stop(fleet);
+	publishing_close(fleet);
+}
+
+void fleet_lost(struct fleet *fleet, const char *outcome, const char *message)
+{
+	uint64_t delay;
+
+	if (fleet->connected || strcmp(outcome, fleet->outcome) != 0)
+		xb_warning("fleet: %s: %s; what is listed stays", outcome, message);
+	snprintf(fleet->outcome, sizeof(fleet->outcome), "%s", outcome);
+	/* Halves what is read at once: a few entries have room. */
+	if (!strcmp(outcome, "too-large") && fleet->count > 1)
+		fleet->count /= 2;
+	fleet_enter(fleet, FLEET_CONNECTING, "%s: %s", outcome, message);
+	end_reader(fleet);
+	fleet->failures++;
+	delay = delay_doubled(FIRST_DELAY, fleet->failures, LAST_DELAY);
+	fleet_then(fleet, delay_spread(delay, 2, fleet_random()), connect_reader);
+	reporting_save(fleet);
+}
+
+void fleet_unexpected(struct fleet *fleet, const char *request, const struct server_reply *reply)
+{
+	char text[160] = "an answer of another kind", message[200];
+	const char *outcome = "protocol";
+
+	if (reply->kind == REPLY_ERROR) {
+		xb_utf8_show(reply->text, reply->size, text, sizeof(text));
+		outcome = reply_begins(reply, "NOPERM") || reply_begins(reply, "NOAUTH")
+				  ? "auth"
+				  : "server-error";
+		if (reply_begins(reply, "WRONGTYPE"))
+			outcome = "protocol";
+	}
+	snprintf(message, sizeof(message), "%s: %s", request, text);
+	fleet_lost(fleet, outcome, message);
+}
+
+void fleet_ask(struct fleet *fleet, const struct request *request, uint32_t seconds,
+	       link_answered *answered)
+{
+	if (fleet->reader && request_send(request, fleet->reader, seconds, answered, fleet))
+		fleet_lost(fleet, "failed", xb_error_message());
+}
+
+static void on_ready(void *context)
+{
+	struct fleet *fleet = context;
+
+	if (*fleet->outcome)
+		log_info("fleet: connected again");
+	fleet->connected = true;
+	fleet->failures = 0;
+	*fleet->outcome = '\0';
+	publishing_open(fleet);
+	reading_begin(fleet);
+}
+
+static void on_lost(void *context, const char *outcome, const char *message)
+{
+	fleet_lost(context, outcome, message);
+}
+
+static void connect_reader(struct fleet *fleet)
+{
+	struct link_target target = fleet_config_target(fleet->config);
+
+	if (fleet->reader)
+		return;
+	fleet_enter(fleet, FLEET_CONNECTING, "%s", fleet->message);
+	if (link_open(fleet->agent, &target, on_ready, on_lost, fleet, &fleet->reader)) {
+		fleet->reader = NULL;
+		fleet_lost(fleet, "failed", xb_error_message());
+	}
+}
+
+/* --- the store --- */
+
+void fleet_see(struct fleet *fleet)
+{
+	if (fleet_view_look(&fleet->agent->paths, &fleet->view))
+		log_error("fleet");
+}
+
+static int on_look(sd_event_source *source, uint64_t time, void *context)
+{
+	struct fleet *fleet = context;
+
+	(void)source;
+	(void)time;
+	fleet_see(fleet);
+	publishing_try(fleet);
+	return 0;
+}
+
+static int on_change(sd_event_source *source, const struct inotify_event *event, void *context)
+{
+	struct fleet *fleet = context;
+	int enabled = SD_EVENT_OFF;
+
+	(void)source;
+	if (!(event->mask & IN_Q_OVERFLOW) && !(event->len && !strcmp(event->name, XB_STORE_FILE)))
+		return 0;
+	sd_event_source_get_enabled(fleet->look, &enabled);
+	if (enabled == SD_EVENT_OFF) {
+		sd_event_source_set_time(fleet->look, agent_clock() + LOOK_AFTER);
+		sd_event_source_set_enabled(fleet->look, SD_EVENT_ONESHOT);
+	}
+	return 0;
+}
+
+static void begin(struct fleet *fleet)
+{
+	fleet->joined = true;
+	if (!fleet->config)
+		return;
+	fleet_see(fleet);
+	reporting_show(fleet);
+	connect_reader(fleet);
+}
+
+/* 0, unless it will be tried again. */
+static void try_to_join(struct fleet *fleet)
+{
+	int error = joining_write(fleet->agent);
+
+	if (!error) {
+		begin(fleet);
+		return;
+	}
+	if (!agent_is_busy(error) && !fleet->complained) {
+		log_error("fleet: cannot write what the configuration says");
+		fleet->complained = true;
+	}
+	fleet_then(fleet, agent_is_busy(error) ? AGENT_RETRY : JOIN_RETRY, try_to_join);
+}
+
+/* --- timers --- */
+
+static int on_reopen(sd_event_source *source, uint64_t time, void *context)
+{
+	(void)source;
+	(void)time;
+	publishing_open(context);
+	return 0;
+}
+
+static int on_republish(sd_event_source *source, uint64_t time, void *context)
+{
+	struct fleet *fleet = context;
+
+	(void)source;
+	(void)time;
+	/* Whether it works again is known when it has. */
+	fleet->silent = false;
+	publishing_try(fleet);
+	return 0;
+}
+
+static int on_tick(sd_event_source *source, uint64_t time, void *context)
+{
+	struct fleet *fleet = context;
+	uint64_t now = (uint64_t)(fleet_time() * 1e6);
+
+	(void)time;
+	sd_event_source_set_time(source, (now / TICK + 1) * TICK);
+	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	if (fleet->joined && fleet->config) {
+		reporting_tick(fleet);
+		snapshots_try(fleet);
+	}
+	return 0;
+}
+
+static int add_timer(struct fleet *fleet, sd_event_source **source, sd_event_time_handler_t handler)
+{
+	int error = sd_event_add_time(fleet->agent->loop, source, CLOCK_MONOTONIC, 0, 1000, handler,
+				      fleet);
+
+	return error < 0 ? error : sd_event_source_set_enabled(*source, SD_EVENT_OFF);
+}
+
+static int add_sources(struct fleet *fleet)
+{
+	struct agent *agent = fleet->agent;
+	uint64_t now = (uint64_t)(fleet_time() * 1e6);
+	int error = add_timer(fleet, &fleet->again, on_again);
+
+	if (error >= 0)
+		error = add_timer(fleet, &fleet->reopen, on_reopen);
+	if (error >= 0)
+		error = add_timer(fleet, &fleet->republish, on_republish);
+	if (error >= 0)
+		error = add_timer(fleet, &fleet->look, on_look);
+	if (error >= 0)
+		error = sd_event_add_time(agent->loop, &fleet->tick, CLOCK_REALTIME,
+					  (now / TICK + 1) * TICK, 1000, on_tick, fleet);
+	if (error >= 0)
+		error = sd_event_add_inotify(agent->loop, &fleet->watch, agent->paths.state,
+					     IN_MODIFY | IN_CREATE | IN_MOVED_TO, on_change, fleet);
+	return error < 0 ? xb_system_error(-error, "cannot watch %s", agent->paths.state) : 0;
+}
+
+/* --- start and end --- */
+
+static int prepare(struct fleet *fleet)
+{
+	const struct fleet_config *config = fleet->config;
+	int error = add_sources(fleet);
+
+	fleet->resync.chunks = fleet->snapshots.chunks = fleet->snapshots.answer = -1;
+	fleet->resyncs = json_object();
+	fleet->since = fleet_time();
+	if (error || !config)
+		return error;
+	snprintf(fleet->prefix, sizeof(fleet->prefix), "xb:{%s}:", config->name);
+	return fleet_config_key(config, &fleet->key);
+}
+
+int fleet_start(struct agent *agent, struct fleet **out)
+{
+	int member = joining_is_member(agent), error;
+	struct fleet *fleet;
+
+	*out = NULL;
+	if (member < 0)
+		return member;
+	if (!agent->config->fleet && !member)
+		return 0;
+	fleet = calloc(1, sizeof(*fleet));
+	if (!fleet)
+		return xb_out_of_memory();
+	fleet->agent = agent;
+	fleet->config = agent->config->fleet;
+	error = prepare(fleet);
+	if (error) {
+		fleet_stop(fleet);
+		return error;
+	}
+	try_to_join(fleet);
+	*out = fleet;
+	return 0;
+}
+
+void fleet_stop(struct fleet *fleet)
+{
+	if (!fleet)
+		return;
+	if (fleet->reopen)
+		end_reader(fleet);
+	reporting_end(fleet);
+	sd_event_source_disable_unref(fleet->again);
+	sd_event_source_disable_unref(fleet->reopen);
+	sd_event_source_disable_unref(fleet->republish);
+	sd_event_source_disable_unref(fleet->watch);
+	sd_event_source_disable_unref(fleet->look);
+	sd_event_source_disable_unref(fleet->tick);
+	json_decref(fleet->hosts);
+	json_decref(fleet->resyncs);
+	explicit_bzero(&fleet->key, sizeof(fleet->key));
+	free(fleet);
+}
+
+int fleet_reload(struct agent *agent, struct fleet **fleet)
+{
+	const struct fleet_config *config = agent->config->fleet;
+
+	if (*fleet && config && (*fleet)->config &&
+	    fleet_config_is_same((*fleet)->config, config)) {
+		(*fleet)->config = config;
+		return 0;
+	}
+	fleet_stop(*fleet);
+	return fleet_start(agent, fleet);
+}
+
+/* --- an operator --- */
+
+static void check_now(struct fleet *fleet)
+{
+	if (fleet->phase != FLEET_RESYNCING && fleet->phase != FLEET_BEGINNING &&
+	    fleet->phase != FLEET_REWINDING)
+		reading_check(fleet);
+}
+
+void fleet_answer(struct fleet *fleet, const char *request, char reply[XB_CONTROL_LINE])
+{
+	bool accept = !strcmp(request, "accept");
+
+	if (!accept && strcmp(request, "resync") != 0)
+		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
+	else if (!fleet || !fleet->config)
+		snprintf(reply, XB_CONTROL_LINE, "refused this host is in no fleet");
+	else if (accept && fleet->phase != FLEET_HELD)
+		snprintf(reply, XB_CONTROL_LINE, "refused nothing waits to be accepted");
+	else if (!fleet->connected)
+		snprintf(reply, XB_CONTROL_LINE, "refused the fleet's server is not connected");
+	else {
+		fleet->resync.wanted = true;
+		fleet->resync.accept = accept;
+		snprintf(reply, XB_CONTROL_LINE, "ok %s", fleet->config->name);
+		check_now(fleet);
+	}
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts that carry a fleet have in common, and what they ask of each other. */
+#ifndef XB_BLOOMD_FLEETPARTS_H
+#define XB_BLOOMD_FLEETPARTS_H
+
+#include <jansson.h>
+
+#include "bloomd/base/agent.h"
+#include "bloomd/fleet/fleetconfig.h"
+#include "bloomd/fleet/follow.h"
+#include "bloomd/fleet/manifest.h"
+#include "bloomd/fleet/request.h"
+#include "bloomd/fleet/view.h"
+
+#define FLEET_SECOND 1000000ULL /* us */
+
+enum fleet_phase {
+	FLEET_CONNECTING,
+	FLEET_READING,
+	FLEET_RESYNCING,
+	FLEET_REWINDING,
+	FLEET_BEGINNING,
+	FLEET_HELD,
+	FLEET_WAITING,
+	FLEET_FAILED,
+};
+
+/* What the server has, seen from this host. */
+struct fleet_log {
+	bool any;	     /* it has an entry */
+	uint64_t first, end; /* positions */
+	bool known;	     /* the last entry could be read: */
+	uint64_t term;	     /* its term */
+	uint8_t epoch[XB_FLEET_ID];
+	bool own;		  /* there is an entry at this host's position: */
+	uint8_t chain[MAC_BYTES]; /* its chain */
+};
+
+/* An entry that is to become the last one of the log. */
+struct fleet_append {
+	bool busy;
+	uint64_t end;	   /* of the log that it is for; 0: there is no log */
+	uint64_t position; /* of the entry */
+	bool begins;	   /* whatever the log has; otherwise its last entry has this chain: */
+	uint8_t chain[MAC_BYTES];
+	uint8_t *bytes; /* of the entry */
+	size_t size;
+	uint8_t *manifest; /* that is set with it; NULL: none */
+	size_t manifest_size;
+	bool refused; /* a word of the transaction was; the message is kept */
+	char why[256];
+};
+
+/* How an append ended. */
+enum fleet_appended { FLEET_APPENDED, FLEET_OVERTAKEN, FLEET_NOT_APPENDED };
+
+/* The child of a resync leaves here, for both processes, what it did. */
+struct fleet_taken;
+
+struct fleet_resync {
+	bool wanted; /* an operator asked for one */
+	bool accept; /* an operator accepts what is held */
+	const char *cause;
+	struct manifest *manifest;
+	int chunks;  /* -1: none */
+	size_t next; /* chunk that is to come */
+	pid_t child;
+	sd_event_source *worker;
+	struct fleet_taken *taken;
+	uint32_t missing; /* tries in a row for which there was no snapshot */
+	/* What waits for an operator. */
+	char list[65];
+	uint64_t before, after;
+	uint8_t held[XB_FLEET_ID]; /* that snapshot */
+};
+
+struct fleet_snapshots {
+	bool busy, begins, complained;
+	uint64_t due;			    /* when the next one is to be made, agent_clock() */
+	uint64_t changes;		    /* since the last one that is known */
+	struct manifest *former, *manifest; /* NULL: none */
+	int chunks, answer;		    /* files of the child; -1: none */
+	size_t next;
+	uint64_t leased; /* when the lease was renewed */
+	uint8_t *entry;	 /* that begins a log */
+	size_t entry_size;
+	pid_t child;
+	sd_event_source *worker;
+};
+
+struct fleet {
+	struct agent *agent;
+	const struct fleet_config *config; /* NULL: the host leaves */
+	struct mac_key key;
+	char prefix[XB_FLEET_NAME + 8]; /* of all keys */
+	struct fleet_view view;
+	sd_event_source *join; /* tries again to write the record */
+	bool joined;	       /* the store says what the configuration does */
+
+	enum fleet_phase phase;
+	char message[256], unpublished[256], outcome[64];
+	double since, last_message;
+
+	/* reading */
+	struct link *reader;
+	bool connected, checking, asked; /* asked: XREAD is not answered yet */
+	uint32_t failures, count;
+	sd_event_source *again; /* connects, checks or applies again */
+	void (*then)(struct fleet *fleet);
+	struct fleet_log log;
+	uint64_t logless; /* since when there is no log, agent_clock(); 0: there is */
+	struct follow_queue queue;
+	bool foreign; /* the fleet has lists that this host does not share */
+	bool complained;
+
+	/* publishing */
+	struct link *writer;
+	bool writable;
+	uint32_t writer_failures;
+	sd_event_source *reopen, *republish;
+	bool silent; /* publishing failed, and waits */
+	struct fleet_append append;
+	void (*appended)(struct fleet *fleet, enum fleet_appended outcome);
+
+	struct fleet_resync resync;
+	struct fleet_snapshots snapshots;
+
+	/* noticing and reporting */
+	sd_event_source *watch, *look, *tick;
+	json_t *hosts; /* as they report */
+	double skew;
+	bool skewed, reports_denied;
+	json_t *resyncs; /* cause -> count */
+};
+
+/* --- fleet.c --- */
+
+/* message: printf; NULL: none. */
+__attribute__((format(printf, 3, 4))) void fleet_enter(struct fleet *fleet, enum fleet_phase phase,
+						       const char *format, ...);
+/* Calls the function after this time, and no other that was to come. */
+void fleet_then(struct fleet *fleet, uint64_t delay, void (*then)(struct fleet *fleet));
+/* The connection is of no use: closes it, and opens another one later. */
+void fleet_lost(struct fleet *fleet, const char *outcome, const char *message);
+/* An answer is not what it must be: as fleet_lost(). */
+void fleet_unexpected(struct fleet *fleet, const char *request, const struct server_reply *reply);
+/* Looks at the store. */
+void fleet_see(struct fleet *fleet);
+/* Whether nobody in the fleet is known to have lists that this host does not publish and follow. */
+bool fleet_has_all(const struct fleet *fleet);
+void fleet_retry_joining(struct fleet *fleet);
+/* Sends a request by the reader; on failure the connection is lost. */
+void fleet_ask(struct fleet *fleet, const struct request *request, uint32_t seconds,
+	       link_answered *answered);
+double fleet_time(void); /* seconds since 1970 */
+uint32_t fleet_random(void);
+
+/* --- reading.c --- */
+void reading_begin(struct fleet *fleet); /* the reader is connected */
+void reading_check(
+	struct fleet *fleet); /* compares the log with the store, and goes on from there */
+void reading_apply(struct fleet *fleet); /* what is in the queue */
+bool reading_is_caught_up(const struct fleet *fleet);
+
+/* --- publishing.c --- */
+void publishing_open(struct fleet *fleet);
+void publishing_close(struct fleet *fleet);
+/* The connection is of no use: closes it, and opens another one later. */
+void publishing_fail(struct fleet *fleet);
+void publishing_try(struct fleet *fleet);
+/* Appends fleet->append; calls `appended` once, never from within. */
+void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enum fleet_appended));
+
+/* --- resync.c --- */
+void resync_start(struct fleet *fleet, const char *cause);
+void resync_stop(struct fleet *fleet);
+
+/* --- rewinding.c --- */
+void rewinding_start(struct fleet *fleet);
+
+/* --- snapshots.c --- */
+void snapshots_begin(struct fleet *fleet); /* a new log */
+void snapshots_try(struct fleet *fleet);   /* if one is due */
+void snapshots_stop(struct fleet *fleet);
+
+/* --- reporting.c --- */
+void reporting_tick(struct fleet *fleet);
+void reporting_save(struct fleet *fleet); /* the state */
+void reporting_show(struct fleet *fleet); /* the counters, at the start */
+void reporting_end(struct fleet *fleet);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Appending to the fleet's log, by a connection of its own, since that of the reader waits in
+ * XREAD. Nothing is appended to a log that is not the one that this host has read to its end:
+ * docs/design.md, "Conditions on the server".
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/faultpoint.h"
+#include "base/text.h"
+#include "bloomd/base/delay.h"
+#include "bloomd/base/log.h"
+#include "bloomd/fleet/logentry.h"
+#include "bloomd/fleet/parts.h"
+
+#define CHANGES_BYTES 700000		  /* of an entry, about */
+#define SILENCE	      (15 * FLEET_SECOND) /* after the server refused an entry */
+#define FIRST_DELAY   500000		  /* us */
+#define LAST_DELAY    (30 * FLEET_SECOND)
+
+static void write_request(struct fleet *fleet, const struct request *request,
+			  link_answered *answered);
+
+/* --- the connection --- */
+
+static void on_ready(void *context)
+{
+	struct fleet *fleet = context;
+
+	fleet->writable = true;
+	fleet->writer_failures = 0;
+	publishing_try(fleet);
+	snapshots_try(fleet);
+}
+
+void publishing_fail(struct fleet *fleet)
+{
+	uint64_t delay;
+
+	publishing_close(fleet);
+	fleet->writer_failures++;
+	delay = delay_doubled(FIRST_DELAY, fleet->writer_failures, LAST_DELAY);
+	sd_event_source_set_time_relative(fleet->reopen, delay_spread(delay, 2, fleet_random()));
+	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_ONESHOT);
+}
+
+/* The reader tells what is wrong with the server. */
+static void on_lost(void *context, const char *outcome, const char *message)
+{
+	(void)outcome;
+	(void)message;
+	publishing_fail(context);
+}
+
+void publishing_open(struct fleet *fleet)
+{
+	struct link_target target = fleet_config_target(fleet->config);
+
+	if (fleet->writer || !fleet->connected)
+		return;
+	if (link_open(fleet->agent, &target, on_ready, on_lost, fleet, &fleet->writer)) {
+		fleet->writer = NULL;
+		publishing_fail(fleet);
+	}
+}
+
+static void free_append(struct fleet_append *append)
+{
+	free(append->bytes);
+	free(append->manifest);
+	*append = (struct fleet_append){0};
+}
+
+/* What was appended is not known then: reading on shows it. */
+void publishing_close(struct fleet *fleet)
+{
+	bool busy = fleet->append.busy;
+
+	link_close(fleet->writer);
+	fleet->writer = NULL;
+	fleet->writable = false;
+	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_OFF);
+	free_append(&fleet->append);
+	snapshots_stop(fleet);
+	if (busy && fleet->phase == FLEET_BEGINNING)
+		reading_check(fleet);
+}
+
+static void write_request(struct fleet *fleet, const struct request *request,
+			  link_answered *answered)
+{
+	if (fleet->writer && request_send(request, fleet->writer, 0, answered, fleet))
+		publishing_fail(fleet);
+}
+
+/* --- appending --- */
+
+static void end_append(struct fleet *fleet, enum fleet_appended outcome)
+{
+	void (*appended)(struct fleet *, enum fleet_appended) = fleet->appended;
+
+	fleet->append.busy = false;
+	appended(fleet, outcome);
+	if (!fleet->append.busy)
+		free_append(&fleet->append);
+}
+
+static void note_refusal(struct fleet *fleet, const struct server_reply *reply)
+{
+	struct fleet_append *append = &fleet->append;
+
+	if (reply->kind != REPLY_ERROR || append->refused)
+		return;
+	append->refused = true;
+	xb_utf8_show(reply->text, reply->size, append->why, sizeof(append->why));
+}
+
+static void on_queued(void *context, const struct server_reply *reply)
+{
+	note_refusal(context, reply);
+}
+
+static void on_done(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+
+	note_refusal(fleet, reply);
+	if (reply->kind == REPLY_ARRAY)
+		for (size_t i = 0; i < reply->size; i++)
+			note_refusal(fleet, &reply->node[i]);
+	if (fleet->append.refused)
+		end_append(fleet, FLEET_NOT_APPENDED);
+	else
+		end_append(fleet, reply->kind == REPLY_ARRAY ? FLEET_APPENDED : FLEET_OVERTAKEN);
+}
+
+static void on_unwatched(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+
+	(void)reply;
+	end_append(fleet, fleet->append.refused ? FLEET_NOT_APPENDED : FLEET_OVERTAKEN);
+}
+
+/* Nothing else of this connection comes between these. */
+static void send_transaction(struct fleet *fleet)
+{
+	struct request multi = {0}, set = {0}, add = {0}, exec = {0};
+	struct fleet_append *append = &fleet->append;
+
+	request_word(&multi, "MULTI");
+	write_request(fleet, &multi, on_queued);
+	if (append->manifest) {
+		request_words(&set, "SET %ssnapshot", fleet->prefix);
+		request_bytes(&set, append->manifest, append->manifest_size);
+		write_request(fleet, &set, on_queued);
+	}
+	request_words(&add, "XADD %slog %s %llu-0 e", fleet->prefix,
+		      append->begins ? "" : "NOMKSTREAM", (unsigned long long)append->position);
+	request_bytes(&add, append->bytes, append->size);
+	write_request(fleet, &add, on_queued);
+	request_word(&exec, "EXEC");
+	write_request(fleet, &exec, on_done);
+}
+
+static bool has_chain(const struct stream_entry *last, const uint8_t chain[MAC_BYTES])
+{
+	struct logentry entry = {0};
+	bool has = !logentry_read(last->bytes, last->size, &entry) &&
+		   !memcmp(entry.chain, chain, MAC_BYTES);
+
+	logentry_free(&entry);
+	return has;
+}
+
+/* Whether the log still ends where it did. */
+static bool is_end(const struct fleet_append *append, const struct server_reply *reply)
+{
+	struct stream_entry last;
+
+	if (!stream_is_entries(reply))
+		return false;
+	if (!reply->size)
+		return !append->end;
+	stream_entry_read(&reply->node[0], &last);
+	return last.position == append->end && (append->begins || has_chain(&last, append->chain));
+}
+
+static void on_end(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct request unwatch = {0};
+
+	note_refusal(fleet, reply);
+	if (!fleet->append.refused && is_end(&fleet->append, reply)) {
+		send_transaction(fleet);
+		return;
+	}
+	request_word(&unwatch, "UNWATCH");
+	write_request(fleet, &unwatch, on_unwatched);
+}
+
+void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enum fleet_appended))
+{
+	struct request watch = {0}, last = {0};
+
+	fleet->append.busy = true;
+	fleet->appended = appended;
+	request_words(&watch, "WATCH %slog", fleet->prefix);
+	request_words(&last, "XREVRANGE %slog + - COUNT 1", fleet->prefix);
+	write_request(fleet, &watch, on_queued);
+	write_request(fleet, &last, on_end);
+}
+
+/* --- publishing what waits --- */
+
+/* The server does not let this host publish: what waits stays. */
+static void fall_silent(struct fleet *fleet, const char *why)
+{
+	snprintf(fleet->unpublished, sizeof(fleet->unpublished), "cannot publish: %.200s", why);
+	if (!fleet->silent)
+		xb_warning("fleet: %s", fleet->unpublished);
+	fleet->silent = true;
+	sd_event_source_set_time_relative(fleet->republish, SILENCE);
+	sd_event_source_set_enabled(fleet->republish, SD_EVENT_ONESHOT);
+	reporting_save(fleet);
+}
+
+static void on_published(struct fleet *fleet, enum fleet_appended outcome)
+{
+	struct fleet_append *append = &fleet->append;
+	uint64_t position = append->position;
+
+	if (outcome == FLEET_NOT_APPENDED) {
+		fall_silent(fleet, append->why);
+		return;
+	}
+	/* Overtaken or not: there is more to read first. If not even that is so, a comparison of
+	 * the log with the store shows it. */
+	if (position > fleet->log.end)
+		fleet->log.end = position;
+	if (outcome == FLEET_OVERTAKEN)
+		return;
+	xb_fault("fleet-published");
+	if (fleet->silent)
+		log_info("fleet: publishing works again");
+	fleet->silent = false;
+	*fleet->unpublished = '\0';
+	if (!follow_queue_add(&fleet->queue, position, append->bytes, append->size))
+		reading_apply(fleet);
+}
+
+/* 1: there is an entry to publish; 0: nothing waits. */
+static int make_entry(struct fleet *fleet, struct xb_txn *txn)
+{
+	const struct xb_fleet *here = &fleet->view.fleet;
+	struct logentry entry = {.kind = LOGENTRY_CHANGE,
+				 .term = here->term,
+				 .time = (uint64_t)(fleet_time() * 1000)};
+	struct fleet_append *append = &fleet->append;
+	int error = xb_outbox_read(txn, LOGENTRY_CHANGES, CHANGES_BYTES, &entry.changes);
+	size_t count = entry.changes.count;
+
+	memcpy(entry.epoch, here->epoch, XB_FLEET_ID);
+	memcpy(entry.publisher, here->host, XB_FLEET_ID);
+	if (!error && count) {
+		entry.first = entry.changes.number[0];
+		entry.last = entry.changes.number[count - 1];
+		append->end = here->position;
+		append->position = here->position + 1;
+		memcpy(append->chain, here->chain, MAC_BYTES);
+		error = logentry_write(&entry, &fleet->key, here->position + 1, here->chain,
+				       &append->bytes, &append->size);
+	}
+	logentry_free(&entry);
+	return error ?: count > 0;
+}
+
+static int read_outbox(struct fleet *fleet)
+{
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int found = xb_store_begin_reading(fleet->agent->paths.state, &store, &txn);
+
+	if (found)
+		return found == -ENOENT ? 0 : found;
+	found = xb_fleet_get(txn, &fleet->view.fleet);
+	if (found > 0)
+		found = make_entry(fleet, txn);
+	xb_store_end_reading(store, txn);
+	return found;
+}
+
+void publishing_try(struct fleet *fleet)
+{
+	int found;
+
+	if (!fleet->writable || fleet->silent || fleet->append.busy || !fleet->view.waiting ||
+	    !reading_is_caught_up(fleet))
+		return;
+	free_append(&fleet->append);
+	found = read_outbox(fleet);
+	if (found < 0)
+		fall_silent(fleet, xb_error_message());
+	else if (found)
+		publishing_append(fleet, on_published);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading the fleet's log. A log that was deleted and made again, or lost its end in a failover,
+ * shows nothing to a reader who waits behind it: so it is compared with what the store has whenever
+ * nothing came.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "bloomd/base/log.h"
+#include "bloomd/fleet/logentry.h"
+#include "bloomd/fleet/parts.h"
+
+#define COUNT	   100		      /* entries that are read at once */
+#define BLOCK	   5000		      /* ms that the server waits for one */
+#define LOGLESS	   (3 * FLEET_SECOND) /* until a new log is begun */
+#define RETRY	   (2 * FLEET_SECOND)
+#define LONG_RETRY (10 * FLEET_SECOND)
+
+bool reading_is_caught_up(const struct fleet *fleet)
+{
+	return fleet->phase == FLEET_READING && !fleet->checking &&
+	       follow_queue_is_empty(&fleet->queue) && fleet->view.fleet.position == fleet->log.end;
+}
+
+/* --- what came --- */
+
+static void read_on(struct fleet *fleet);
+
+/* An entry that cannot be taken: a snapshot that includes it is the way past it. */
+static void meet_bad(struct fleet *fleet, const char *why)
+{
+	if (!fleet->complained)
+		xb_warning("fleet: %s", why);
+	fleet->complained = true;
+	resync_start(fleet, "bad-entry");
+	if (fleet->phase == FLEET_RESYNCING)
+		snprintf(fleet->message, sizeof(fleet->message), "%s", why);
+}
+
+static void go_on(struct fleet *fleet, const struct follow *follow)
+{
+	switch (follow->stop) {
+	case FOLLOW_ALL:
+		follow_queue_clear(&fleet->queue);
+		publishing_try(fleet);
+		snapshots_try(fleet);
+		read_on(fleet);
+		break;
+	case FOLLOW_MORE:
+		fleet_then(fleet, 0, reading_apply);
+		break;
+	case FOLLOW_GAP:
+		follow_queue_clear(&fleet->queue);
+		reading_check(fleet);
+		break;
+	case FOLLOW_BEGIN:
+		follow_queue_clear(&fleet->queue);
+		resync_start(fleet, "begin");
+		break;
+	default:
+		follow_queue_clear(&fleet->queue);
+		meet_bad(fleet, follow->why);
+	}
+}
+
+static void cannot_apply(struct fleet *fleet)
+{
+	if (!fleet->complained)
+		log_error("fleet: cannot apply what came; trying again");
+	fleet->complained = true;
+	fleet_enter(fleet, FLEET_FAILED, "%s", xb_error_message());
+	fleet_then(fleet, LONG_RETRY, reading_apply);
+}
+
+void reading_apply(struct fleet *fleet)
+{
+	struct follow follow = {.key = &fleet->key, .queue = &fleet->queue};
+	struct agent *agent = fleet->agent;
+	int error;
+
+	agent_writes(agent);
+	error = xb_write(&agent->paths, XB_WRITE_BRIEF, follow_apply, &follow, &agent->written);
+	if (agent_is_busy(error)) {
+		fleet_then(fleet, AGENT_RETRY, reading_apply);
+		return;
+	}
+	if (error && error != XB_UNMET) {
+		cannot_apply(fleet);
+		return;
+	}
+	if (error && !fleet->complained)
+		log_error("fleet");
+	if (follow.done)
+		fleet->complained = error;
+	agent_wrote(agent);
+	fleet->queue.next += follow.done;
+	fleet->snapshots.changes += follow.changes;
+	fleet->foreign |= follow.foreign;
+	fleet_see(fleet);
+	if (fleet->phase == FLEET_FAILED)
+		fleet_enter(fleet, FLEET_READING, NULL);
+	if (fleet->phase == FLEET_READING)
+		go_on(fleet, &follow);
+}
+
+/* [[key, [entry, ...]]] */
+static const struct server_reply *entries_of(const struct server_reply *reply)
+{
+	const struct server_reply *stream;
+
+	if (reply->kind != REPLY_ARRAY || reply->size != 1)
+		return NULL;
+	stream = &reply->node[0];
+	if (stream->kind != REPLY_ARRAY || stream->size != 2 ||
+	    !stream_is_entries(&stream->node[1]))
+		return NULL;
+	return &stream->node[1];
+}
+
+static void take(struct fleet *fleet, const struct server_reply *entries)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < entries->size; i++) {
+		struct stream_entry entry;
+
+		stream_entry_read(&entries->node[i], &entry);
+		error = follow_queue_add(&fleet->queue, entry.position, entry.bytes, entry.size);
+		if (entry.position > fleet->log.end)
+			fleet->log.end = entry.position;
+	}
+	if (error) {
+		follow_queue_clear(&fleet->queue);
+		fleet_lost(fleet, "failed", xb_error_message());
+		return;
+	}
+	fleet->last_message = fleet_time();
+	reading_apply(fleet);
+}
+
+static void on_entries(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	const struct server_reply *entries;
+
+	fleet->asked = false;
+	if (fleet->phase != FLEET_READING)
+		return;
+	if (reply->kind == REPLY_NIL || (reply->kind == REPLY_ARRAY && !reply->size)) {
+		reading_check(fleet);
+		return;
+	}
+	entries = entries_of(reply);
+	if (entries)
+		take(fleet, entries);
+	else
+		fleet_unexpected(fleet, "XREAD", reply);
+}
+
+static void read_on(struct fleet *fleet)
+{
+	struct request request = {0};
+
+	if (fleet->asked || fleet->phase != FLEET_READING)
+		return;
+	fleet->asked = true;
+	request_words(&request, "XREAD COUNT %u BLOCK %d STREAMS %slog %llu-0", fleet->count, BLOCK,
+		      fleet->prefix, (unsigned long long)fleet->view.fleet.position);
+	fleet_ask(fleet, &request, BLOCK / 1000 + fleet_config_target(fleet->config).seconds,
+		  on_entries);
+}
+
+/* --- comparing --- */
+
+static void check_again(struct fleet *fleet, uint64_t delay)
+{
+	fleet_then(fleet, delay, reading_check);
+}
+
+/* Nobody loses anything by an empty server: the hosts have it all. */
+static void meet_no_log(struct fleet *fleet)
+{
+	uint64_t now = agent_clock();
+
+	if (!fleet->logless)
+		fleet->logless = now + fleet_random() % FLEET_SECOND;
+	if (!fleet_has_all(fleet)) {
+		fleet_enter(fleet, FLEET_WAITING,
+			    "the server has no log, and this host does not publish and follow all "
+			    "lists of the fleet, so it cannot begin one");
+		check_again(fleet, RETRY);
+	} else if (now < fleet->logless + LOGLESS) {
+		fleet_enter(fleet, FLEET_WAITING, "the server has no log");
+		check_again(fleet, FLEET_SECOND / 2);
+	} else {
+		snapshots_begin(fleet);
+	}
+}
+
+/* Why the state has to come from a snapshot; NULL: it need not. */
+static const char *cause_to_resync(const struct fleet *fleet)
+{
+	static const uint8_t none[XB_FLEET_ID];
+	const struct xb_fleet *here = &fleet->view.fleet;
+	const struct fleet_log *log = &fleet->log;
+
+	if (!here->position || !memcmp(here->epoch, none, XB_FLEET_ID))
+		return "start";
+	if (fleet->resync.wanted)
+		return "asked";
+	if (log->known && log->term > here->term)
+		return "begin";
+	if (log->known && log->term == here->term &&
+	    memcmp(log->epoch, here->epoch, XB_FLEET_ID) != 0)
+		return "epoch";
+	if (fleet_view_new_list(&fleet->view))
+		return "list";
+	return log->first > here->position + 1 ? "trimmed" : NULL;
+}
+
+static bool is_as_known(const struct fleet *fleet)
+{
+	const struct fleet_log *log = &fleet->log;
+	const struct xb_fleet *here = &fleet->view.fleet;
+
+	if (log->own)
+		return !memcmp(log->chain, here->chain, MAC_BYTES);
+	return log->first == here->position + 1;
+}
+
+static void compare(struct fleet *fleet)
+{
+	const struct fleet_log *log = &fleet->log;
+	const char *cause;
+
+	fleet->checking = false;
+	fleet->last_message = fleet_time();
+	if (!log->any) {
+		meet_no_log(fleet);
+		return;
+	}
+	fleet->logless = 0;
+	cause = cause_to_resync(fleet);
+	if (cause) {
+		resync_start(fleet, cause);
+	} else if (is_as_known(fleet)) {
+		fleet_enter(fleet, FLEET_READING, NULL);
+		publishing_try(fleet);
+		snapshots_try(fleet);
+		read_on(fleet);
+	} else {
+		rewinding_start(fleet);
+	}
+}
+
+static bool read_one(struct fleet *fleet, const char *name, const struct server_reply *reply,
+		     struct stream_entry *entry, bool *there)
+{
+	*there = false;
+	if (!stream_is_entries(reply) || reply->size > 1) {
+		fleet_unexpected(fleet, name, reply);
+		return false;
+	}
+	*there = reply->size && stream_entry_read(&reply->node[0], entry);
+	return true;
+}
+
+static void on_own(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct logentry entry = {0};
+	struct stream_entry found;
+	bool there;
+
+	if (!read_one(fleet, "XRANGE", reply, &found, &there))
+		return;
+	fleet->log.own = there;
+	if (there && !logentry_read(found.bytes, found.size, &entry))
+		memcpy(fleet->log.chain, entry.chain, MAC_BYTES);
+	logentry_free(&entry);
+	compare(fleet);
+}
+
+static void on_first(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct stream_entry found;
+	bool there;
+
+	if (read_one(fleet, "XRANGE", reply, &found, &there) && there)
+		fleet->log.first = found.position;
+}
+
+static void on_last(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct fleet_log *log = &fleet->log;
+	struct logentry entry = {0};
+	struct stream_entry found;
+
+	*log = (struct fleet_log){0};
+	if (!read_one(fleet, "XREVRANGE", reply, &found, &log->any) || !log->any)
+		return;
+	log->first = log->end = found.position;
+	log->known = !logentry_read(found.bytes, found.size, &entry);
+	log->term = entry.term;
+	memcpy(log->epoch, entry.epoch, XB_FLEET_ID);
+	logentry_free(&entry);
+}
+
+void reading_check(struct fleet *fleet)
+{
+	struct request last = {0}, first = {0}, own = {0};
+	unsigned long long position;
+
+	if (fleet->checking || !fleet->connected)
+		return;
+	fleet_see(fleet);
+	position = fleet->view.fleet.position;
+	fleet->checking = true;
+	request_words(&last, "XREVRANGE %slog + - COUNT 1", fleet->prefix);
+	request_words(&first, "XRANGE %slog - + COUNT 1", fleet->prefix);
+	request_words(&own, "XRANGE %slog %llu-0 %llu-0", fleet->prefix, position ?: 1,
+		      position ?: 1);
+	fleet_ask(fleet, &last, 0, on_last);
+	if (fleet->reader)
+		fleet_ask(fleet, &first, 0, on_first);
+	if (fleet->reader)
+		fleet_ask(fleet, &own, 0, on_own);
+}
+
+void reading_begin(struct fleet *fleet)
+{
+	fleet->checking = fleet->asked = false;
+	follow_queue_clear(&fleet->queue);
+	if (!fleet->count)
+		fleet->count = COUNT;
+	reading_check(fleet);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/fleet/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void request_bytes(struct request *request, const void *bytes, size_t size)
+{
+	request->word[request->count++] = (struct link_word){bytes, size};
+}
+
+void request_word(struct request *request, const char *format, ...)
+{
+	char *text = request->text[request->count];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, REQUEST_TEXT, format, arguments);
+	va_end(arguments);
+	request_bytes(request, text, strlen(text));
+}
+
+void request_words(struct request *request, const char *format, ...)
+{
+	char text[REQUEST_WORDS * REQUEST_TEXT], *rest = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		request_word(request, "%s", word);
+}
+
+int request_send(const struct request *request, struct link *link, uint32_t seconds,
+		 link_answered *answered, void *context)
+{
+	return link_ask(link, request->word, request->count, seconds, answered, context);
+}
+
+/* "17-0": the log has no other ids. */
+static bool read_id(const struct server_reply *node, uint64_t *position)
+{
+	char text[32], *end;
+
+	if (node->kind != REPLY_STRING || !node->size || node->size >= sizeof(text))
+		return false;
+	memcpy(text, node->text, node->size);
+	text[node->size] = '\0';
+	if (*text < '0' || *text > '9')
+		return false;
+	*position = strtoull(text, &end, 10);
+	return !strcmp(end, "-0") && *position;
+}
+
+bool stream_entry_read(const struct server_reply *node, struct stream_entry *entry)
+{
+	const struct server_reply *fields;
+
+	if (node->kind != REPLY_ARRAY || node->size != 2 ||
+	    !read_id(&node->node[0], &entry->position))
+		return false;
+	fields = &node->node[1];
+	if (fields->kind != REPLY_ARRAY || fields->size != 2 ||
+	    fields->node[0].kind != REPLY_STRING || fields->node[0].size != 1 ||
+	    *fields->node[0].text != 'e' || fields->node[1].kind != REPLY_STRING)
+		return false;
+	entry->bytes = fields->node[1].text;
+	entry->size = fields->node[1].size;
+	return true;
+}
+
+bool stream_is_entries(const struct server_reply *reply)
+{
+	struct stream_entry entry;
+
+	if (reply->kind != REPLY_ARRAY)
+		return false;
+	for (size_t i = 0; i < reply->size; i++)
+		if (!stream_entry_read(&reply->node[i], &entry))
+			return false;
+	return true;
+}
+
+const char *id_format(const uint8_t id[16], char text[ID_TEXT])
+{
+	for (size_t i = 0; i < 16; i++)
+		sprintf(text + 2 * i, "%02x", id[i]);
+	return text;
+}

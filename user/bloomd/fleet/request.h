@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Requests to the fleet's server, and what is common to its answers. */
+#ifndef XB_BLOOMD_FLEETREQUEST_H
+#define XB_BLOOMD_FLEETREQUEST_H
+
+#include "bloomd/fleet/link.h"
+
+#define REQUEST_WORDS 12
+#define REQUEST_TEXT  96 /* bytes of a word that is made here */
+
+/* All zero: no word yet. */
+struct request {
+	struct link_word word[REQUEST_WORDS];
+	char text[REQUEST_WORDS][REQUEST_TEXT];
+	size_t count;
+};
+
+/* Appends words. Those of request_bytes() stay the caller's, until the request was sent. */
+__attribute__((format(printf, 2, 3))) void request_word(struct request *request, const char *format,
+							...);
+void request_bytes(struct request *request, const void *bytes, size_t size);
+
+/* A request of words with blanks between them. */
+__attribute__((format(printf, 2, 3))) void request_words(struct request *request,
+							 const char *format, ...);
+
+/* Sends it; as link_ask(). */
+int request_send(const struct request *request, struct link *link, uint32_t seconds,
+		 link_answered *answered, void *context);
+
+/* An entry of a stream. */
+struct stream_entry {
+	uint64_t position;
+	const void *bytes; /* of the field `e`, the reply's */
+	size_t size;
+};
+
+/* Reads an entry of an answer; false: it is not one of the fleet's log. */
+bool stream_entry_read(const struct server_reply *node, struct stream_entry *entry);
+
+/* Whether it is an array of entries, perhaps of none. */
+bool stream_is_entries(const struct server_reply *reply);
+
+#define ID_TEXT 33
+const char *id_format(const uint8_t id[16], char text[ID_TEXT]);
+
+#endif

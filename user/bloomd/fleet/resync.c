@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Brings the store to the state of the fleet's newest snapshot. The snapshot is fetched into a file
+ * first; a process of its own then makes one transaction of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/patience.h"
+#include "base/text.h"
+#include "bloomd/base/log.h"
+#include "bloomd/fleet/logentry.h"
+#include "bloomd/fleet/parts.h"
+#include "bloomd/fleet/snapshot.h"
+#include "engine/rotate.h"
+#include "engine/tallies.h"
+
+#define RETRY	      (5 * FLEET_SECOND)
+#define HELD_RETRY    (60 * FLEET_SECOND)
+#define PATIENCE      120 /* seconds that the changes wait for other writers */
+#define MISSING_TRIES 6	  /* without a snapshot, until a new log is begun */
+
+struct fleet_taken {
+	bool done;
+	struct snapshot_result result;
+	char message[256];
+};
+
+static void free_files(struct fleet_resync *resync)
+{
+	if (resync->manifest)
+		manifest_free(resync->manifest);
+	free(resync->manifest);
+	resync->manifest = NULL;
+	if (resync->chunks >= 0)
+		close(resync->chunks);
+	resync->chunks = -1;
+}
+
+void resync_stop(struct fleet *fleet)
+{
+	struct fleet_resync *resync = &fleet->resync;
+
+	sd_event_source_disable_unref(resync->worker);
+	resync->worker = NULL;
+	if (resync->child > 0) {
+		kill(resync->child, SIGKILL);
+		waitpid(resync->child, NULL, 0);
+	}
+	resync->child = 0;
+	if (resync->taken)
+		munmap(resync->taken, sizeof(*resync->taken));
+	resync->taken = NULL;
+	free_files(resync);
+}
+
+static void start_again(struct fleet *fleet)
+{
+	resync_start(fleet, NULL);
+}
+
+static void fail(struct fleet *fleet, const char *why)
+{
+	if (fleet->phase != FLEET_FAILED)
+		xb_warning("fleet: cannot resync: %s; what is listed stays", why);
+	resync_stop(fleet);
+	fleet_enter(fleet, FLEET_FAILED, "cannot resync: %s", why);
+	fleet_then(fleet, RETRY, reading_check);
+}
+
+/* --- the transaction --- */
+
+struct work {
+	struct snapshot_terms terms;
+	struct snapshot_result *result;
+};
+
+/* Also a followed list that the snapshot does not have is the fleet's now: it has none of it. */
+static int mark_joined(struct xb_txn *txn)
+{
+	struct fleet_list list[XB_SHARES_MAX];
+	size_t count, fresh = 0;
+	const struct xb_share *shares = xb_shares(txn, &count);
+	int error = 0;
+
+	for (size_t i = 0; i < count && fresh < XB_SHARES_MAX; i++) {
+		if (!(shares[i].flags & XB_SHARE_FOLLOW) || shares[i].flags & XB_SHARE_JOINED)
+			continue;
+		memcpy(list[fresh].name, shares[i].list, sizeof(list[fresh].name));
+		list[fresh++].flags = shares[i].flags | XB_SHARE_JOINED;
+	}
+	for (size_t i = 0; !error && i < fresh; i++)
+		error = xb_share_set(txn, list[i].name, list[i].flags);
+	return error;
+}
+
+#define WAS_HELD 1 /* given up */
+
+static int take(struct xb_writer *writer, void *context)
+{
+	struct work *work = context;
+	int error;
+
+	memset(work->result, 0, sizeof(*work->result));
+	error = snapshot_take(writer, &work->terms, work->result);
+	if (error)
+		return error;
+	return work->result->outcome == SNAPSHOT_HELD ? WAS_HELD : mark_joined(writer->txn);
+}
+
+static _Noreturn void work(struct fleet *fleet)
+{
+	struct fleet_resync *resync = &fleet->resync;
+	const struct xb_paths *paths = &fleet->agent->paths;
+	struct work work = {.terms = {.manifest = resync->manifest,
+				      .chunks = resync->chunks,
+				      .key = &fleet->key,
+				      .factor = fleet->config->factor,
+				      .accept = resync->accept},
+			    .result = &resync->taken->result};
+	struct xb_written written = {0};
+	int error;
+
+	xb_patience_set(PATIENCE);
+	error = xb_write(paths, XB_WRITE_HEAVY, take, &work, &written);
+	if (error && error != WAS_HELD)
+		snprintf(resync->taken->message, sizeof(resync->taken->message), "%.250s",
+			 xb_error_message());
+	xb_utf8_clean(resync->taken->message);
+	resync->taken->done = !error || error == XB_UNMET || error == WAS_HELD;
+	if (!error || error == XB_UNMET)
+		xb_write_settle(paths, &written);
+	xb_written_free(&written);
+	_exit(0);
+}
+
+/* --- its end --- */
+
+static void hold(struct fleet *fleet)
+{
+	struct fleet_resync *resync = &fleet->resync;
+	const struct snapshot_result *result = &resync->taken->result;
+
+	snprintf(resync->list, sizeof(resync->list), "%s", result->list);
+	resync->before = result->before;
+	resync->after = result->after;
+	if (memcmp(resync->held, resync->manifest->id, XB_FLEET_ID) != 0)
+		xb_warning("fleet: list %s would shrink from %" PRIu64 " to %" PRIu64
+			   " entries: nothing is changed until an operator accepts it",
+			   resync->list, resync->before, resync->after);
+	memcpy(resync->held, resync->manifest->id, XB_FLEET_ID);
+	resync->wanted = resync->accept = false;
+	resync_stop(fleet);
+	fleet_enter(fleet, FLEET_HELD,
+		    "list %s would shrink from %" PRIu64 " to %" PRIu64 " entries", resync->list,
+		    resync->before, resync->after);
+	fleet_then(fleet, HELD_RETRY, start_again);
+}
+
+static void end_well(struct fleet *fleet)
+{
+	const struct snapshot_result *result = &fleet->resync.taken->result;
+
+	log_info("fleet: resynced (%s): %" PRIu64 " entries added, %" PRIu64 " renewed, %" PRIu64
+		 " removed, %" PRIu64 " kept%s",
+		 fleet->resync.cause, result->added, result->renewed, result->removed, result->kept,
+		 result->partial ? "; nothing is removed, since this host was away for long" : "");
+	if (*fleet->resync.taken->message)
+		xb_warning("fleet: %s", fleet->resync.taken->message);
+	fleet->resync.wanted = fleet->resync.accept = false;
+	fleet->snapshots.changes = 0;
+	memset(fleet->resync.held, 0, XB_FLEET_ID);
+	resync_stop(fleet);
+	reading_check(fleet);
+}
+
+static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
+{
+	struct fleet *fleet = context;
+	struct fleet_resync *resync = &fleet->resync;
+	char text[256] = "its process was ended";
+
+	(void)source;
+	(void)info;
+	resync->worker = sd_event_source_disable_unref(resync->worker);
+	resync->child = 0;
+	if (!resync->taken->done) {
+		if (*resync->taken->message)
+			snprintf(text, sizeof(text), "%s", resync->taken->message);
+		fail(fleet, text);
+	} else if (resync->taken->result.outcome == SNAPSHOT_HELD) {
+		hold(fleet);
+	} else {
+		end_well(fleet);
+	}
+	return 0;
+}
+
+static void start_work(struct fleet *fleet)
+{
+	struct fleet_resync *resync = &fleet->resync;
+
+	resync->taken = mmap(NULL, sizeof(*resync->taken), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (resync->taken == MAP_FAILED) {
+		resync->taken = NULL;
+		fail(fleet, "out of memory");
+		return;
+	}
+	resync->child = agent_fork(fleet->agent);
+	if (!resync->child)
+		work(fleet);
+	if (resync->child < 0 || sd_event_add_child(fleet->agent->loop, &resync->worker,
+						    resync->child, WEXITED, on_worked, fleet) < 0)
+		fail(fleet, "no process can be started");
+}
+
+/* --- chunks --- */
+
+static void ask_chunk(struct fleet *fleet);
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t put = TEMP_FAILURE_RETRY(write(fd, bytes, size));
+
+		if (put <= 0)
+			return false;
+		bytes += put;
+		size -= (size_t)put;
+	}
+	return true;
+}
+
+static void on_chunk(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct fleet_resync *resync = &fleet->resync;
+
+	if (fleet->phase != FLEET_RESYNCING || !resync->manifest)
+		return;
+	if (reply->kind == REPLY_NIL) {
+		fail(fleet, "a part of the snapshot is not there");
+		return;
+	}
+	if (reply->kind != REPLY_STRING) {
+		fleet_unexpected(fleet, "GET", reply);
+		return;
+	}
+	fleet->last_message = fleet_time();
+	if (reply->size != resync->manifest->chunks[resync->next].size)
+		fail(fleet, "a part of the snapshot has another size than it says");
+	else if (!write_all(resync->chunks, reply->text, reply->size))
+		fail(fleet, "no room for the snapshot in the state directory");
+	else {
+		resync->next++;
+		ask_chunk(fleet);
+	}
+}
+
+static void ask_chunk(struct fleet *fleet)
+{
+	struct fleet_resync *resync = &fleet->resync;
+	struct request request = {0};
+	char id[ID_TEXT];
+
+	if (resync->next == resync->manifest->chunk_count) {
+		start_work(fleet);
+		return;
+	}
+	request_words(&request, "GET %schunk:%s:%zu", fleet->prefix,
+		      id_format(resync->manifest->id, id), resync->next);
+	fleet_ask(fleet, &request, 60, on_chunk);
+}
+
+/* --- the manifest --- */
+
+/* Whether the log goes on where the snapshot ends: it has that entry, or the one behind it. */
+static bool leads_on(const struct fleet *fleet, const struct server_reply *entries)
+{
+	const struct manifest *manifest = fleet->resync.manifest;
+	struct logentry entry = {0};
+	struct stream_entry first;
+	bool leads;
+
+	if (!entries->size || !stream_entry_read(&entries->node[0], &first) ||
+	    logentry_read(first.bytes, first.size, &entry)) {
+		logentry_free(&entry);
+		return false;
+	}
+	if (first.position == manifest->position)
+		leads = !memcmp(entry.chain, manifest->chain, MAC_BYTES);
+	else
+		leads = logentry_chains(first.bytes, first.size, &fleet->key, first.position,
+					manifest->chain) > 0;
+	logentry_free(&entry);
+	return leads;
+}
+
+static void on_place(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct fleet_resync *resync = &fleet->resync;
+
+	if (fleet->phase != FLEET_RESYNCING || !resync->manifest)
+		return;
+	if (!stream_is_entries(reply)) {
+		fleet_unexpected(fleet, "XRANGE", reply);
+		return;
+	}
+	if (!leads_on(fleet, reply)) {
+		fail(fleet, "the log does not go on from the newest snapshot");
+		return;
+	}
+	resync->chunks = open(fleet->agent->paths.state, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (resync->chunks < 0)
+		resync->chunks = memfd_create("chunks", MFD_CLOEXEC);
+	resync->next = 0;
+	if (resync->chunks < 0)
+		fail(fleet, "no file for the snapshot");
+	else
+		ask_chunk(fleet);
+}
+
+static const char *why_not_this(const struct fleet *fleet)
+{
+	const struct manifest *manifest = fleet->resync.manifest;
+	const struct xb_fleet *here = &fleet->view.fleet;
+
+	if (manifest->term < here->term)
+		return "the snapshot is older than what this host has";
+	if (!strcmp(fleet->resync.cause, "bad-entry") && manifest->position <= here->position)
+		return fleet->message;
+	return NULL;
+}
+
+static void look_at_place(struct fleet *fleet)
+{
+	struct fleet_resync *resync = &fleet->resync;
+	unsigned long long position = resync->manifest->position;
+	const char *why = why_not_this(fleet);
+	struct request request = {0};
+	char text[256];
+
+	if (why) {
+		snprintf(text, sizeof(text), "%s", why);
+		fail(fleet, text);
+		return;
+	}
+	if (!resync->wanted && !memcmp(resync->held, resync->manifest->id, XB_FLEET_ID)) {
+		resync_stop(fleet);
+		fleet_enter(fleet, FLEET_HELD,
+			    "list %s would shrink from %" PRIu64 " to %" PRIu64 " entries",
+			    resync->list, resync->before, resync->after);
+		fleet_then(fleet, HELD_RETRY, start_again);
+		return;
+	}
+	request_words(&request, "XRANGE %slog %llu-0 %llu-0 COUNT 1", fleet->prefix, position,
+		      position + 1);
+	fleet_ask(fleet, &request, 0, on_place);
+}
+
+/* There is a log, but nothing to join it by: a host that has its state will make a snapshot. If
+ * none does for long, the log begins anew. */
+static void meet_none(struct fleet *fleet)
+{
+	resync_stop(fleet);
+	if (++fleet->resync.missing > MISSING_TRIES && fleet_has_all(fleet)) {
+		fleet->resync.missing = 0;
+		snapshots_begin(fleet);
+		return;
+	}
+	fleet_enter(fleet, FLEET_WAITING, "the fleet has no snapshot yet");
+	fleet_then(fleet, RETRY, reading_check);
+}
+
+static void on_manifest(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct fleet_resync *resync = &fleet->resync;
+
+	if (fleet->phase != FLEET_RESYNCING || resync->manifest)
+		return;
+	if (reply->kind == REPLY_NIL) {
+		meet_none(fleet);
+		return;
+	}
+	if (reply->kind != REPLY_STRING) {
+		fleet_unexpected(fleet, "GET", reply);
+		return;
+	}
+	resync->missing = 0;
+	resync->manifest = calloc(1, sizeof(*resync->manifest));
+	if (!resync->manifest)
+		fail(fleet, "out of memory");
+	else if (manifest_read(reply->text, reply->size, &fleet->key, resync->manifest))
+		fail(fleet, xb_error_message());
+	else
+		look_at_place(fleet);
+}
+
+void resync_start(struct fleet *fleet, const char *cause)
+{
+	struct fleet_resync *resync = &fleet->resync;
+	struct request request = {0};
+
+	resync_stop(fleet);
+	if (cause)
+		resync->cause = cause;
+	if (fleet->phase != FLEET_FAILED && fleet->phase != FLEET_HELD &&
+	    fleet->phase != FLEET_WAITING) {
+		json_int_t count =
+			json_integer_value(json_object_get(fleet->resyncs, resync->cause));
+
+		xb_tally_add(&fleet->agent->paths, XB_TALLY_FLEET_RESYNCS, resync->cause, NULL, 1);
+		json_object_set_new(fleet->resyncs, resync->cause, json_integer(count + 1));
+	}
+	fleet_enter(fleet, FLEET_RESYNCING, NULL);
+	request_words(&request, "GET %ssnapshot", fleet->prefix);
+	fleet_ask(fleet, &request, 60, on_manifest);
+}
