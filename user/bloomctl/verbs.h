@@ -26,6 +26,7 @@
 	X(flush)                                                                                   \
 	X(import)                                                                                  \
 	X(feeds)                                                                                   \
+	X(fleet)                                                                                   \
 	X(commit)                                                                                  \
 	X(save)                                                                                    \
 	X(restore)                                                                                 \

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bloomctl fleet: what bloomd knows of the fleet, and what an operator may ask of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "bloomctl/cli.h"
+#include "engine/control.h"
+#include "engine/fleetstate.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key)) ?: "";
+}
+
+static long long number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static double real_of(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+static void print_lists(const json_t *state)
+{
+	const json_t *list;
+	size_t i;
+
+	json_array_foreach(json_object_get(state, "lists"), i, list)
+	{
+		printf("  list     %s, %lld entries%s%s%s\n", text_of(list, "name"),
+		       number_of(list, "entries"),
+		       json_is_true(json_object_get(list, "publish")) ? ", published" : "",
+		       json_is_true(json_object_get(list, "follow")) ? ", followed" : "",
+		       json_is_true(json_object_get(list, "joined")) ? ""
+								     : ", not synchronized yet");
+	}
+}
+
+/* Whether their digests say that they differ; only at one position and as of one time they can. */
+static bool differs(const json_t *a, const json_t *b)
+{
+	const json_t *mine = json_object_get(a, "digests"), *theirs = json_object_get(b, "digests");
+	const json_t *digest;
+	const char *list;
+
+	if (number_of(a, "position") != number_of(b, "position") ||
+	    number_of(a, "at") != number_of(b, "at") || number_of(a, "outbox") ||
+	    number_of(b, "outbox") || strcmp(text_of(a, "epoch"), text_of(b, "epoch")) != 0)
+		return false;
+	json_object_foreach((json_t *)(uintptr_t)mine, list, digest)
+	{
+		const json_t *other = json_object_get(theirs, list);
+
+		if (other && !json_equal(digest, other))
+			return true;
+	}
+	return false;
+}
+
+static const json_t *own_report(const json_t *state)
+{
+	const json_t *host;
+	size_t i;
+
+	json_array_foreach(
+		json_object_get(state, "hosts"), i,
+		host) if (!strcmp(text_of(host, "host"), text_of(state, "host"))) return host;
+	return NULL;
+}
+
+static void print_hosts(const json_t *state)
+{
+	const json_t *own = own_report(state), *host;
+	size_t i;
+
+	json_array_foreach(json_object_get(state, "hosts"), i, host)
+	{
+		char when[32];
+
+		printf("  host     %s (%.8s), position %lld, %lld to publish, reported %s%s%s\n",
+		       text_of(host, "name"), text_of(host, "host"), number_of(host, "position"),
+		       number_of(host, "outbox"), cli_time((uint32_t)real_of(host, "time"), when),
+		       host == own ? ", this host" : "",
+		       own && differs(own, host) ? ", DIFFERS" : "");
+	}
+}
+
+static void print_state(const json_t *state)
+{
+	const char *message = text_of(state, "message");
+	char when[32];
+
+	printf("%s: %s%s%s\n", text_of(state, "name"), text_of(state, "state"),
+	       *message ? ": " : "", message);
+	printf("  since    %s\n", cli_time((uint32_t)real_of(state, "since"), when));
+	printf("  log      position %lld of %lld, term %lld\n", number_of(state, "position"),
+	       number_of(state, "log_end"), number_of(state, "term"));
+	printf("  outbox   %lld to publish\n", number_of(state, "outbox"));
+	print_lists(state);
+	print_hosts(state);
+}
+
+static int show(const struct cli *cli)
+{
+	int error, code = EXIT_DONE;
+	json_t *state = xb_fleet_state_read(&cli->paths, &error);
+
+	if (!state && error != -ENOENT)
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:o}", "fleet", state ?: json_null()));
+	if (state)
+		print_state(state);
+	else if (!cli->quiet)
+		puts("no fleet");
+	json_decref(state);
+	return cli_done(code);
+}
+
+static int ask(const struct cli *cli, const char *request)
+{
+	char line[XB_CONTROL_LINE], reply[XB_CONTROL_LINE];
+
+	snprintf(line, sizeof(line), "fleet %s", request);
+	if (xb_control_ask(&cli->paths, line, reply))
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:s}", "fleet", reply));
+	if (!cli->quiet)
+		printf("bloomd synchronizes with the fleet %s\n", reply);
+	return cli_done(EXIT_DONE);
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	if (cli_option(cli, argc, argv, NULL) != -1)
+		return EXIT_USAGE;
+	argc -= optind;
+	argv += optind;
+	if (argc > 1)
+		return cli_usage(cli, "fleet takes nothing, or one of status, accept and resync");
+	if (!argc || !strcmp(argv[0], "status"))
+		return show(cli);
+	if (strcmp(argv[0], "accept") != 0 && strcmp(argv[0], "resync") != 0)
+		return cli_usage(cli, "unknown subcommand '%s': status, accept or resync",
+				 XB_SHOW(argv[0]));
+	return ask(cli, argv[0]);
+}
+
+const struct verb verb_fleet = {
+	.name = "fleet",
+	.summary = "show the fleet with which lists are shared, or synchronize with it",
+	.operands = {{"status|accept|resync", .optional = true}},
+	.run = run,
+	.examples = {"fleet", "fleet accept"},
+};
