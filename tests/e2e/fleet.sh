@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154
+# A server of Redis and some hosts of a fleet, each a bloomd with a state of its own; none of them has
+# an interface. For tests that have sourced lib.sh.
+
+redis_root=$programs/redis-server # unpacked by scripts/setup
+declare -A host_pid
+
+# redis [OPTION...]: starts the server, which keeps what it has; $redis is its number.
+redis()
+{
+	[[ -x $redis_root/usr/bin/redis-server ]] || skip "no redis-server, which scripts/setup unpacks"
+	mkdir -p "$T/redis"
+	nsenter --net="/run/netns/$server" "$redis_root/usr/bin/redis-server" --port 0 --unixsocket "$T/redis.sock" \
+		--dir "$T/redis" --appendonly yes --appendfsync always --save '' "$@" >>"$T/redis.log" 2>&1 &
+	redis=$!
+	(wait_for "the server" redis_answers) || fail "redis-server: $(tail -n 3 "$T/redis.log")"
+}
+
+ask_redis() { redis-cli -s "$T/redis.sock" "$@"; }
+redis_answers() { [[ $(ask_redis ping) == PONG ]]; }
+
+redis_dies()
+{
+	kill -KILL "$redis"
+	wait "$redis" || true
+}
+
+# configure_host HOST [LINE...]: what its section has besides the usual.
+configure_host()
+{
+	mkdir -p "$T/$1"
+	printf '%s\n' '[fleet]' "url = unix:$T/redis.sock" 'name = test' 'publish = default' 'follow = default' \
+		"${@:2}" >"$T/$1/bloomd.conf"
+}
+
+# of HOST COMMAND...: bloomctl there.
+of() { "$bloomctl" --state "$T/$1/state" --pin "$pins-$1" --run "$T/$1/run" "${@:2}" 2>"$T/$1/err"; }
+
+# up HOST [PROGRAM]: starts its bloomd.
+up()
+{
+	: >"$T/$1/log"
+	nsenter --net="/run/netns/$server" "${2:-$bloomd}" --config "$T/$1/bloomd.conf" --state "$T/$1/state" \
+		--pin "$pins-$1" --run "$T/$1/run" >>"$T/$1/log" 2>&1 &
+	host_pid[$1]=$!
+	(wait_for "bloomd" grep -q ": ready" "$T/$1/log") || fail "$1: $(tail -n 3 "$T/$1/log")"
+}
+
+# down HOST [SIGNAL]
+down()
+{
+	kill "-${2:-TERM}" "${host_pid[$1]}"
+	wait "${host_pid[$1]}" || true
+}
+
+# field HOST NAME: of its state.
+field() { of "$1" -j fleet | python3 -c 'import json,sys; print(json.load(sys.stdin)["fleet"][sys.argv[1]])' "$2"; }
+is_in() { [[ $(field "$1" state) == "$2" ]]; }
+reads() { is_in "$1" reading; }
+
+# What its lists have, in words that are the same on all hosts.
+listing() { of "$1" list; }
+has() { listing "$1" | grep -q "^$2 "; }
+has_not() { ! has "$@"; }
+are_equal() { [[ $(listing "$1") == "$(listing "$2")" && $(listing "$1") == "$(listing "${3:-$2}")" ]]; }
+
+# fleet HOST...: a server and these hosts, which read the same log.
+fleet()
+{
+	redis
+	for host; do
+		configure_host "$host"
+		up "$host"
+	done
+	for host; do
+		(patience=4 && wait_for "$host in the fleet" reads "$host") ||
+			fail "$host is $(field "$host" state): $(field "$host" message)"
+	done
+}
+
+log_length() { ask_redis xlen 'xb:{test}:log'; }
