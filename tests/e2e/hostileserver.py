@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""hostileserver.py SOCKET KIND: a server of a fleet that means harm. It lets whoever comes in, and then answers each
+request as KIND says."""
+import os
+import socket
+import sys
+
+MIB = b"x" * (1 << 20)
+
+
+def endless(begin, more):
+    yield begin
+    while True:
+        yield more
+
+
+KINDS = {
+    "endless-bulk": lambda: endless(b"$9000000000\r\n", MIB),
+    "endless-line": lambda: endless(b"+", MIB),
+    "endless-answers": lambda: endless(b"", b"+OK\r\n" * 10000),
+    "endless-array": lambda: endless(b"*262000\r\n", b"$1000\r\n" + b"x" * 1000 + b"\r\n"),
+    "huge-length": lambda: [b"$9223372036854775807\r\n", MIB],
+    "wrong-length": lambda: [b"$99999999999999999999999\r\n"],
+    "huge-array": lambda: [b"*2147483647\r\n"],
+    "many-arrays": lambda: [b"*100000\r\n" * 4],
+    "deep": lambda: [b"*1\r\n" * 100000],
+    "map": lambda: [b"%1\r\n+a\r\n+b\r\n"],
+    "push": lambda: [b">1\r\n+a\r\n"],
+    "garbage": lambda: [b"HTTP/1.1 400 Bad Request\r\n\r\n"],
+    "bytes": lambda: [bytes(range(256)) * 16],
+    "number": lambda: [b":abc\r\n"],
+    "half": lambda: [b"*2\r\n$5\r\nhel"],
+    "nothing": lambda: [],
+    "twice": lambda: [b"+A\r\n+B\r\n"],
+    "escape": lambda: [b"-ERR \x1b[2J\r\n"],
+}
+
+
+def serve(peer, kind):
+    greeted = False
+    while peer.recv(65536):
+        if not greeted and kind != "silent":
+            peer.sendall(b"-DENIED \x1b[2J\xff" + b"y" * 5000 + b"\r\n" if kind == "denied" else b"+PONG\r\n")
+        elif greeted and kind != "mute":
+            for part in KINDS[kind]():
+                peer.sendall(part)
+            if kind in ("half", "nothing"):
+                return
+        greeted = True
+
+
+def main():
+    path, kind = sys.argv[1:]
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path + ".new")
+    listener.listen()
+    os.rename(path + ".new", path)
+    while True:
+        peer, _ = listener.accept()
+        with peer:
+            try:
+                serve(peer, kind)
+            except OSError:
+                pass
+
+
+main()
