@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "model/bogon.h"
 #include "store/expiry.h"
+#include "store/fleet.h"
 #include "store/membership.h"
 
 static const char *list_of(const struct xb_edit_terms *terms)
@@ -198,6 +199,22 @@ static int end_item(struct xb_txn *txn, struct xb_edit_result *result, bool remo
 	return xb_cover_find(txn, item->entry, &item->cover);
 }
 
+/* A del from every list: none of those that have the entry may follow a fleet. */
+static int check_lists(struct xb_txn *txn, const struct xb_entry *entry)
+{
+	struct xb_membership member;
+	struct xb_members members;
+	int error = txn->shares.count ? xb_members_of(txn, entry, &members) : -ENOENT;
+
+	while (!error && xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		if (list)
+			error = xb_share_check_ours(txn, list->name);
+	}
+	return error == -ENOENT ? 0 : error;
+}
+
 static int apply_del(struct xb_writer *writer, const struct xb_edit_terms *terms,
 		     const struct xb_entry *entry, struct xb_edit_result *result,
 		     struct xb_edit_refusal *refusal)
@@ -205,6 +222,8 @@ static int apply_del(struct xb_writer *writer, const struct xb_edit_terms *terms
 	enum xb_removal removal = XB_REMOVAL_ABSENT;
 	int error = check_automatic(writer->txn, terms, entry, refusal);
 
+	if (!error && terms->id == XB_ANY_LIST && !terms->allow)
+		error = check_lists(writer->txn, entry);
 	if (error)
 		return error;
 	if (result->itemizes)
@@ -233,6 +252,8 @@ int xb_edit_begin(struct xb_writer *writer, struct xb_edit_terms *terms,
 		error = xb_list_need(writer->txn, list_of(terms), &list);
 	else if (terms->list)
 		list = xb_list_by_name(writer->txn, terms->list);
+	if (!error && !terms->allow && list_of(terms))
+		error = xb_share_check_ours(writer->txn, list_of(terms));
 	if (error)
 		return error;
 	if (!list && terms->list && !terms->exist)

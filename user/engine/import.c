@@ -9,6 +9,7 @@
 #include "engine/writepath.h"
 #include "model/bogon.h"
 #include "store/expiry.h"
+#include "store/fleet.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
 #include "store/walk.h"
@@ -154,6 +155,8 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 	bool replaces;
 	int error = xb_list_need(txn, import->asked.list, &list);
 
+	if (!error)
+		error = xb_share_check_ours(txn, import->asked.list);
 	if (error)
 		return error;
 	import->merge =

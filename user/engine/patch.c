@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "store/fleet.h"
 #include "store/listclass.h"
 #include "store/lists.h"
 #include "store/listverdict.h"
@@ -142,6 +143,8 @@ int xb_patch_apply(struct xb_writer *writer, struct xb_patch *patch)
 	bool hold;
 	int error = xb_list_need(writer->txn, patch->list, &list);
 
+	if (!error)
+		error = xb_share_check_ours(writer->txn, patch->list);
 	if (error)
 		return error;
 	id = list->id;

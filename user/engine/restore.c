@@ -257,6 +257,10 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb
 
 	if (error)
 		return error;
+	if (!xb_entry_is_allow(&entry) && xb_list_by_id(writer->txn, member.list)->share) {
+		restore->shared++;
+		return 0;
+	}
 	if (member.expires && member.expires <= writer->now) {
 		restore->expired++;
 		return 0;
@@ -367,7 +371,8 @@ static int remove_interfaces(struct xb_txn *txn)
 /* A text may be cut off at the end of a line, which no line shows. */
 static int check_count(const struct xb_restore *restore)
 {
-	uint64_t found = restore->entries + restore->expired + restore->mapped.left_out;
+	uint64_t found =
+		restore->entries + restore->expired + restore->shared + restore->mapped.left_out;
 
 	if (!restore->line)
 		return xb_input_error("%s: empty", restore->name);
@@ -419,7 +424,7 @@ int xb_restore(struct xb_writer *writer, void *context)
 	struct xb_restore *restore = context;
 	int error;
 
-	restore->line = restore->entries = restore->expired = 0;
+	restore->line = restore->entries = restore->expired = restore->shared = 0;
 	restore->counted = false;
 	restore->mapped = (struct xb_mapped){0};
 	writer->adopts = true;

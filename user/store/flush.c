@@ -1,16 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/flush.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "store/walk.h"
 
+/* A list that the entry leaves, XB_NO_LIST: there is none (more). */
+static int find_to_leave(struct xb_txn *txn, const struct xb_entry *entry, uint32_t *id)
+{
+	struct xb_membership member;
+	struct xb_members members;
+	int error = xb_members_of(txn, entry, &members);
+
+	*id = XB_NO_LIST;
+	while (!error && *id == XB_NO_LIST && xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		if (!list || !list->share || xb_entry_is_allow(entry))
+			*id = member.list;
+	}
+	return error == -ENOENT ? 0 : error;
+}
+
+static int leave_lists(struct xb_txn *txn, const struct xb_entry *entry)
+{
+	enum xb_removal removal;
+	uint32_t id;
+	int error;
+
+	while (!(error = find_to_leave(txn, entry, &id)) && id != XB_NO_LIST) {
+		error = xb_member_remove(txn, entry, id, &removal);
+		if (error)
+			break;
+	}
+	return error;
+}
+
+/* One by one, because some stay. */
+static int flush_side(struct xb_txn *txn, const struct xb_entry *side)
+{
+	struct xb_walk walk;
+	int more = 0, error = xb_walk_begin(&walk, txn, side);
+
+	if (error)
+		return error;
+	while (!error && (more = xb_walk_next(&walk)) > 0)
+		error = leave_lists(txn, &walk.entry);
+	xb_walk_end(&walk);
+	return error ? error : more;
+}
+
+static int flush_unshared(struct xb_txn *txn)
+{
+	int error = flush_side(txn, &XB_WALK_LISTED);
+
+	return error ? error : flush_side(txn, &XB_WALK_ALLOW);
+}
+
 int xb_flush_all(struct xb_txn *txn)
 {
-	int error = xb_entries_remove_all(txn);
+	int error;
 
+	if (txn->shares.count)
+		return flush_unshared(txn);
+	error = xb_entries_remove_all(txn);
 	if (error)
 		return error;
 	error = mdb_drop(txn->txn, txn->store->expiry, 0);
@@ -72,10 +128,15 @@ static int put_back(struct xb_txn *txn, const struct kept *kept)
 
 int xb_flush_listed(struct xb_txn *txn)
 {
-	struct kept *kept = calloc(txn->meta.totals.allow + 1, sizeof(*kept));
+	struct kept *kept;
 	struct xb_arena arena = {0};
 	size_t count = 0;
-	int error = kept ? keep_allowed(txn, &arena, kept, &count) : xb_out_of_memory();
+	int error;
+
+	if (txn->shares.count)
+		return flush_side(txn, &XB_WALK_LISTED);
+	kept = calloc(txn->meta.totals.allow + 1, sizeof(*kept));
+	error = kept ? keep_allowed(txn, &arena, kept, &count) : xb_out_of_memory();
 
 	if (!error)
 		error = xb_flush_all(txn);

@@ -5,6 +5,9 @@
 
 #include "store/store.h"
 
+/* Both leave what is listed by lists that are shared with a fleet; what these have on the allowlist
+ * is not shared. */
+
 /* Removes everything, the allowlist too. */
 int xb_flush_all(struct xb_txn *txn);
 

@@ -18,6 +18,7 @@
 #include "engine/import.h"
 #include "engine/relief.h"
 #include "engine/rotate.h"
+#include "store/fleet.h"
 #include "store/lists.h"
 
 /* What is known beyond the state while one answer is taken. */
@@ -330,7 +331,7 @@ static int empty_list(struct xb_writer *writer, void *context)
 	struct xb_listfile nothing = {0};
 	struct xb_merge merge = {.file = &nothing, .now = writer->now};
 
-	if (!list)
+	if (!list || !xb_share_is_ours(writer->txn, list->name))
 		return 0;
 	merge.list = list->id;
 	return xb_merge_replace(writer->txn, &merge);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A store in a fleet: its shares, and what waits in its outbox, as text. */
+#ifndef XB_TEST_WAITING_H
+#define XB_TEST_WAITING_H
+
+#include "store/fleet.h"
+#include "store/outbox.h"
+#include "support/listed.h"
+#include "support/scratch_txn.h"
+
+/* "NUMBER+ENTRY LIST[ until TIME][ (COMMENT)]; NUMBER-ENTRY LIST; ...", in order. */
+static inline void assert_waiting(const char *expected)
+{
+	struct xb_shared_changes changes;
+	struct listed_text out = {0};
+	char text[XB_ENTRY_TEXT], line[1024];
+
+	assert_int_equal(xb_outbox_read(txn, SIZE_MAX, SIZE_MAX, &changes), 0);
+	for (size_t i = 0; i < changes.count; i++) {
+		const struct xb_shared_change *change = &changes.item[i];
+		int used = snprintf(line, sizeof(line), "%s%llu%c%s %s", i ? "; " : "",
+				    (unsigned long long)changes.number[i], change->put ? '+' : '-',
+				    xb_entry_format(&change->entry, text), change->list);
+
+		if (change->expires)
+			used += snprintf(line + used, sizeof(line) - (size_t)used, " until %u",
+					 change->expires);
+		if (change->comment_size)
+			snprintf(line + used, sizeof(line) - (size_t)used, " (%.*s)",
+				 (int)change->comment_size, change->comment);
+		add_text(&out, "%s", line);
+	}
+	xb_shared_changes_free(&changes);
+	assert_string_equal(out.text, expected);
+}
+
+static inline void commit_and_go_on(void)
+{
+	if (xb_txn_commit(txn))
+		fail_msg("%s", xb_error_message());
+	txn = NULL;
+	if (xb_store_write(store, &txn))
+		fail_msg("%s", xb_error_message());
+}
+
+/* In the fleet `f`, with a list that is shared so. */
+static inline void share(const char *list, uint32_t flags)
+{
+	assert_int_equal(xb_fleet_join(txn, "f"), 0);
+	assert_int_equal(xb_share_set(txn, list, flags), 0);
+}
+
+static inline void unlist(const char *text, const char *list)
+{
+	struct xb_entry entry = entry_of(text);
+	enum xb_removal removal;
+
+	assert_int_equal(xb_member_remove(txn, &entry, list_of(txn, list)->id, &removal), 0);
+}
+
+static inline void renew(const char *text, const char *list, uint32_t expires, const char *comment)
+{
+	struct xb_entry entry = entry_of(text);
+	struct xb_membership member = {.list = list_of(txn, list)->id,
+				       .added = 1,
+				       .expires = expires,
+				       .comment = comment,
+				       .comment_size = comment ? (uint32_t)strlen(comment) : 0};
+	enum xb_put result;
+
+	assert_int_equal(
+		xb_member_put(txn, &entry, &member, XB_RENEW_EXPIRY | XB_RENEW_COMMENT, &result),
+		0);
+}
+
+#endif

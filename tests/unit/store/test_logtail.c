@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The newest entries of the log: what is there, what a rewind takes out, what becomes too old. */
+#include <endian.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/logtail.h"
+#include "support/waiting.h"
+
+static void append(uint64_t term, uint64_t position, const char *entry)
+{
+	assert_int_equal(xb_logtail_append(txn, term, position, entry, strlen(entry)), 0);
+}
+
+static void assert_entry(uint64_t term, uint64_t position, const char *expected)
+{
+	const void *entry;
+	size_t size;
+
+	assert_int_equal(xb_logtail_get(txn, term, position, &entry, &size), expected != NULL);
+	assert_int_equal(size, expected ? strlen(expected) : 0);
+	if (expected)
+		assert_memory_equal(entry, expected, size);
+}
+
+static void assert_span(uint64_t term, uint64_t first, uint64_t last)
+{
+	uint64_t from, to;
+
+	assert_int_equal(xb_logtail_span(txn, term, &from, &to), 0);
+	assert_int_equal(from, first);
+	assert_int_equal(to, last);
+}
+
+static void without_a_fleet(void **state)
+{
+	(void)state;
+	assert_int_equal(xb_logtail_append(txn, 1, 1, "x", 1), -EINVAL);
+	assert_int_equal(xb_logtail_cut(txn, 1, 1), -EINVAL);
+	assert_entry(1, 1, NULL);
+	assert_span(1, 0, 0);
+}
+
+static void entries_in_a_row(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_FOLLOW);
+	assert_span(1, 0, 0);
+	append(1, 7, "seven");
+	append(1, 8, "eight");
+	append(2, 9, "nine");
+	commit_and_go_on();
+	assert_entry(1, 7, "seven");
+	assert_entry(1, 8, "eight");
+	assert_entry(2, 8, NULL);
+	assert_entry(2, 9, "nine");
+	assert_span(0, 0, 0);
+	assert_span(1, 7, 8);
+	assert_span(2, 9, 9);
+	assert_span(3, 0, 0);
+}
+
+static void a_rewind(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_FOLLOW);
+	for (uint64_t i = 1; i <= 600; i++)
+		append(1, i, "x");
+	append(2, 601, "y");
+	assert_int_equal(xb_logtail_cut(txn, 1, 598), 0);
+	commit_and_go_on();
+	assert_span(1, 1, 598);
+	assert_span(2, 0, 0);
+	append(1, 599, "x");
+	append(1, 300, "other");
+	assert_span(1, 1, 300);
+	assert_entry(1, 300, "other");
+	assert_entry(1, 301, NULL);
+	assert_int_equal(xb_logtail_cut(txn, 1, 0), 0);
+	assert_span(1, 0, 0);
+}
+
+/* What stands before a gap does not lead to what stands behind it. */
+static void a_gap(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_FOLLOW);
+	append(1, 1, "x");
+	append(1, 2, "x");
+	append(2, 3, "y");
+	append(2, 7, "z");
+	assert_span(1, 1, 2);
+	assert_span(2, 7, 7);
+	assert_entry(2, 3, NULL);
+}
+
+static void the_oldest_go(void **state)
+{
+	const size_t size = (size_t)10 << 20;
+	char *bytes = calloc(1, size);
+	const void *entry;
+	uint64_t first, last;
+	size_t found;
+
+	(void)state;
+	assert_non_null(bytes);
+	share("a", XB_SHARE_FOLLOW);
+	for (uint64_t i = 1; i <= 8; i++) {
+		assert_int_equal(xb_logtail_append(txn, 1 + i / 4, i, bytes, size), 0);
+		commit_and_go_on();
+	}
+	assert_span(1, 3, 3);
+	assert_span(2, 4, 7);
+	/* What was cut counts no more. */
+	assert_int_equal(xb_logtail_cut(txn, 2, 4), 0);
+	for (uint64_t i = 5; i <= 7; i++)
+		assert_int_equal(xb_logtail_append(txn, 2, i, bytes, size), 0);
+	assert_span(1, 3, 3);
+	/* One that is too large by itself is kept alone. */
+	free(bytes);
+	bytes = calloc(1, XB_LOGTAIL_BYTES + 1);
+	assert_non_null(bytes);
+	assert_int_equal(xb_logtail_append(txn, 2, 8, bytes, XB_LOGTAIL_BYTES + 1), 0);
+	assert_int_equal(xb_logtail_span(txn, 2, &first, &last), 0);
+	assert_int_equal(first, 8);
+	assert_int_equal(last, 8);
+	assert_span(1, 0, 0);
+	assert_int_equal(xb_logtail_get(txn, 2, 8, &entry, &found), 1);
+	assert_int_equal(found, XB_LOGTAIL_BYTES + 1);
+	free(bytes);
+}
+
+static void damage_is_told(void **state)
+{
+	uint64_t order[2] = {htobe64(1), htobe64(2)};
+	MDB_val key = {sizeof(order), order}, value = {7, (void *)(uintptr_t) "no seal"};
+	const void *entry;
+	size_t size;
+
+	(void)state;
+	share("a", XB_SHARE_FOLLOW);
+	append(1, 1, "x");
+	append(1, 2, "y");
+	assert_int_equal(mdb_put(txn->txn, store->tail, &key, &value, 0), 0);
+	assert_entry(1, 1, "x");
+	assert_told(xb_logtail_get(txn, 1, 2, &entry, &size));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(without_a_fleet), TEST(entries_in_a_row), TEST(a_rewind),
+		TEST(a_gap),	       TEST(the_oldest_go),    TEST(damage_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What waits to be published: order, replacement in place, what becomes of it when the log has it.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/expiry.h"
+#include "store/flush.h"
+#include "support/waiting.h"
+
+static void puts_go_before_deletes(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.0/24", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.0/24 a");
+	unlist("192.0.2.0/24", "a");
+	list_with(txn, "192.0.2.9", "a", 500, "why");
+	list_entry(txn, "b.example", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.0/24 a; 2+192.0.2.9 a until 500 (why); 3+b.example a; "
+		       "4-192.0.2.0/24 a");
+}
+
+/* What comes to nothing is not published; neither is what no fleet shares. */
+static void the_net_result(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	assert_int_equal(xb_share_set(txn, "b", XB_SHARE_PUBLISH), 0);
+	assert_int_equal(xb_share_set(txn, "c", XB_SHARE_FOLLOW), 0);
+	list_with(txn, "192.0.2.1", "a", 500, "x");
+	commit_and_go_on();
+	unlist("192.0.2.1", "a");
+	list_with(txn, "192.0.2.1", "a", 500, "x");
+	list_entry(txn, "192.0.2.2", "a");
+	unlist("192.0.2.2", "a");
+	list_entry(txn, "192.0.2.3", "a");
+	renew("192.0.2.3", "a", 700, NULL);
+	list_entry(txn, "192.0.2.3", "b");
+	list_entry(txn, "192.0.2.3", "d");
+	list_entry(txn, "192.0.2.4", "c");
+	list_entry(txn, "!192.0.2.5", "a");
+	list_entry(txn, "0.0.0.0/1", "a");
+	list_entry(txn, "com", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a until 500 (x); 2+192.0.2.3 a until 700; 3+192.0.2.3 b");
+	unlist("192.0.2.3", "a");
+	unlist("192.0.2.3", "b");
+	list_entry(txn, "192.0.2.3", "b");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a until 500 (x); 2+192.0.2.3 a until 700; 3+192.0.2.3 b; "
+		       "4-192.0.2.3 a");
+}
+
+static void what_is_as_before_is_not_published(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_with(txn, "192.0.2.1", "a", 500, "x");
+	commit_and_go_on();
+	assert_int_equal(xb_outbox_forget(txn, 1), 0);
+	unlist("192.0.2.1", "a");
+	list_with(txn, "192.0.2.1", "a", 500, "x");
+	commit_and_go_on();
+	assert_waiting("");
+}
+
+static void a_waiting_put_is_replaced_in_place(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_with(txn, "192.0.2.1", "a", 500, NULL);
+	commit_and_go_on();
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	renew("192.0.2.1", "a", 900, "later");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a until 900 (later); 2+192.0.2.2 a");
+	unlist("192.0.2.1", "a");
+	commit_and_go_on();
+	list_entry(txn, "192.0.2.1", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a until 900 (later); 2+192.0.2.2 a; 3-192.0.2.1 a; "
+		       "4+192.0.2.1 a");
+	renew("192.0.2.1", "a", 77, NULL);
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a until 900 (later); 2+192.0.2.2 a; 3-192.0.2.1 a; "
+		       "4+192.0.2.1 a until 77");
+}
+
+static void assert_waits(const char *text, int waits)
+{
+	struct xb_entry entry = entry_of(text);
+
+	assert_int_equal(xb_outbox_waits(txn, "a", &entry), waits);
+}
+
+static void assert_span(uint64_t count, uint64_t first, uint64_t last, uint64_t given)
+{
+	uint64_t found[4];
+
+	assert_int_equal(xb_outbox_span(txn, &found[0], &found[1], &found[2]), 0);
+	assert_int_equal(xb_outbox_last_number(txn, &found[3]), 0);
+	assert_int_equal(found[0], count);
+	assert_int_equal(found[1], first);
+	assert_int_equal(found[2], last);
+	assert_int_equal(found[3], given);
+}
+
+static void what_the_log_has_goes(void **state)
+{
+	struct xb_shared_changes sent;
+
+	(void)state;
+	assert_span(0, 0, 0, 0);
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	list_entry(txn, "192.0.2.3", "a");
+	unlist("192.0.2.1", "a");
+	commit_and_go_on();
+	assert_span(4, 1, 4, 4);
+	assert_waits("192.0.2.1", 1);
+	assert_waits("192.0.2.9", 0);
+	assert_int_equal(xb_outbox_read(txn, 2, SIZE_MAX, &sent), 0);
+	assert_int_equal(sent.count, 2);
+	assert_int_equal(xb_outbox_published(txn, &sent, 2), 0);
+	xb_shared_changes_free(&sent);
+	commit_and_go_on();
+	assert_waiting("3+192.0.2.3 a; 4-192.0.2.1 a");
+	assert_waits("192.0.2.2", 0);
+	assert_waits("192.0.2.1", 1);
+	assert_int_equal(xb_outbox_read(txn, 2, 1, &sent), 0);
+	assert_int_equal(sent.count, 1);
+	xb_shared_changes_free(&sent);
+	assert_int_equal(xb_outbox_forget(txn, 4), 0);
+	commit_and_go_on();
+	assert_span(0, 0, 0, 4);
+	assert_waits("192.0.2.1", 0);
+	/* The store is an older copy: these numbers were given before. */
+	assert_int_equal(xb_outbox_forget(txn, 9), 0);
+	commit_and_go_on();
+	list_entry(txn, "192.0.2.4", "a");
+	commit_and_go_on();
+	assert_waiting("10+192.0.2.4 a");
+}
+
+/* What the log got is not what waits any more. Deletes, which may need it, go behind it again. */
+static void what_was_replaced_meanwhile_is_appended(void **state)
+{
+	struct xb_shared_changes sent;
+
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.0/24", "a");
+	list_with(txn, "192.0.2.1", "a", 500, NULL);
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	list_entry(txn, "192.0.2.5", "a");
+	commit_and_go_on();
+	assert_int_equal(xb_outbox_read(txn, 3, SIZE_MAX, &sent), 0);
+	renew("192.0.2.1", "a", 0, NULL);
+	renew("192.0.2.2", "a", 44, NULL);
+	unlist("192.0.2.0/24", "a");
+	unlist("192.0.2.5", "a");
+	commit_and_go_on();
+	unlist("192.0.2.2", "a");
+	list_entry(txn, "192.0.2.5", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.0/24 a; 2+192.0.2.1 a; 3+192.0.2.2 a until 44; "
+		       "4+192.0.2.5 a; 5-192.0.2.0/24 a; 6-192.0.2.5 a; 7+192.0.2.5 a; "
+		       "8-192.0.2.2 a");
+	assert_int_equal(xb_outbox_published(txn, &sent, 3), 0);
+	commit_and_go_on();
+	assert_waiting("4+192.0.2.5 a; 7+192.0.2.5 a; 9+192.0.2.1 a; 10-192.0.2.0/24 a; "
+		       "11-192.0.2.2 a");
+	xb_shared_changes_free(&sent);
+	/* As the entry of the log says it, which has no numbers for each. */
+	assert_int_equal(xb_outbox_read(txn, 2, SIZE_MAX, &sent), 0);
+	free(sent.number);
+	sent.number = NULL;
+	renew("192.0.2.5", "a", 9, NULL);
+	commit_and_go_on();
+	assert_int_equal(xb_outbox_published(txn, &sent, 7), 0);
+	commit_and_go_on();
+	xb_shared_changes_free(&sent);
+	assert_waiting("9+192.0.2.1 a; 12+192.0.2.5 a until 9; 13-192.0.2.0/24 a; "
+		       "14-192.0.2.2 a");
+}
+
+/* Nobody knows any more what the log got: only what was never replaced is surely there. */
+static void what_is_forgotten(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	renew("192.0.2.2", "a", 8, NULL);
+	commit_and_go_on();
+	assert_int_equal(xb_outbox_forget(txn, 2), 0);
+	commit_and_go_on();
+	assert_waiting("3+192.0.2.2 a until 8");
+}
+
+static void expiry_is_not_published(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_with(txn, "192.0.2.1", "a", 500, NULL);
+	commit_and_go_on();
+	assert_int_equal(xb_outbox_forget(txn, 1), 0);
+	assert_int_equal(xb_expiry_sweep(txn, 600, NULL), 0);
+	commit_and_go_on();
+	assert_store(txn, "");
+	assert_waiting("");
+	/* Unless it was made to expire so early here, which the others do not know. */
+	list_with(txn, "192.0.2.1", "a", 9000, NULL);
+	commit_and_go_on();
+	assert_int_equal(xb_outbox_forget(txn, 2), 0);
+	renew("192.0.2.1", "a", 700, NULL);
+	assert_int_equal(xb_expiry_sweep(txn, 700, NULL), 0);
+	commit_and_go_on();
+	assert_waiting("3+192.0.2.1 a until 700");
+}
+
+static void what_comes_from_the_fleet_is_not_published(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH | XB_SHARE_FOLLOW);
+	xb_fleet_applies(txn, true);
+	list_entry(txn, "192.0.2.1", "a");
+	commit_and_go_on();
+	assert_waiting("");
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.2 a");
+}
+
+static void a_flush_of_the_list_is_published(void **state)
+{
+	uint64_t count;
+
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "192.0.2.1", "b");
+	list_entry(txn, "0.0.0.0/1", "a");
+	commit_and_go_on();
+	assert_int_equal(xb_flush_list(txn, list_of(txn, "a")->id, &count), 0);
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a; 2-192.0.2.1 a");
+}
+
+/* All but the list itself: what is listed by lists that are shared stays. */
+static void a_flush_of_all_leaves_shared_lists(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_FOLLOW);
+	list_with(txn, "192.0.2.1", "a", 500, "x");
+	list_entry(txn, "192.0.2.1", "b");
+	list_entry(txn, "192.0.2.2", "b");
+	list_entry(txn, "b.example", "b");
+	list_entry(txn, "c.example", "a");
+	list_entry(txn, "!192.0.2.3", "a");
+	list_entry(txn, "!192.0.2.3", "allow");
+	commit_and_go_on();
+	assert_int_equal(xb_flush_listed(txn), 0);
+	assert_store(txn, "192.0.2.1 a until 500 (x); c.example a; !192.0.2.3 a allow");
+	assert_int_equal(xb_flush_all(txn), 0);
+	commit_and_go_on();
+	assert_store(txn, "192.0.2.1 a until 500 (x); c.example a");
+	assert_int_equal(txn->meta.totals.host4, 1);
+	assert_int_equal(txn->meta.totals.names, 1);
+	assert_int_equal(txn->meta.totals.allow, 0);
+	assert_null(xb_list_find(txn, "b"));
+	assert_waiting("");
+}
+
+static void a_transaction_that_is_given_up(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	xb_txn_abort(txn);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_span(0, 0, 0, 0);
+	assert_null(xb_share_of(txn, "a"));
+	assert_int_equal(txn->meta.schema, XB_SCHEMA);
+	share("a", XB_SHARE_PUBLISH);
+	commit_and_go_on();
+	list_entry(txn, "192.0.2.1", "a");
+	xb_txn_abort(txn);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_span(0, 0, 0, 0);
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.2 a");
+}
+
+static void damage_is_told(void **state)
+{
+	uint64_t number = htobe64(1);
+	MDB_val key = {sizeof(number), &number}, value = {7, (void *)(uintptr_t) "no seal"};
+	struct xb_shared_changes sent = {0};
+
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	commit_and_go_on();
+	assert_int_equal(mdb_put(txn->txn, store->outbox, &key, &value, 0), 0);
+	assert_told(xb_outbox_read(txn, 9, 9, &sent));
+	assert_told(xb_outbox_published(txn, &sent, 9));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(puts_go_before_deletes),
+		TEST(the_net_result),
+		TEST(what_is_as_before_is_not_published),
+		TEST(a_waiting_put_is_replaced_in_place),
+		TEST(what_the_log_has_goes),
+		TEST(what_was_replaced_meanwhile_is_appended),
+		TEST(what_is_forgotten),
+		TEST(expiry_is_not_published),
+		TEST(what_comes_from_the_fleet_is_not_published),
+		TEST(a_flush_of_the_list_is_published),
+		TEST(a_flush_of_all_leaves_shared_lists),
+		TEST(a_transaction_that_is_given_up),
+		TEST(damage_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
