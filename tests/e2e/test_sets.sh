@@ -286,6 +286,18 @@ t_plan()
 	json '0 < d["least_seconds"] <= d["most_seconds"]'
 	set_exits 0 common --lines --plan "$T/a" "$T/b"
 	says '^writes +0 B to'
+	# As it says, it is; in MiB.
+	for verb in once union; do
+		set_exits 0 -j $verb --lines --plan --memory 16M "$T/a" "$T/b"
+		cp "$T/out" "$T/planned"
+		"$bloomset" -v $verb --lines --memory 16M "$T/a" "$T/b" 2>"$T/err" >"$T/result"
+		complains 'wrote [0-9.]+ MiB to'
+		python3 - "$T/planned" "$(grep -o 'wrote [0-9.]*' "$T/err" | cut -d ' ' -f 2)" <<-'END' || fail "$verb: $(cat "$T/planned" "$T/err")"
+		import json, sys
+		plan, wrote = json.load(open(sys.argv[1])), float(sys.argv[2]) * 2**20
+		sys.exit(not plan["least_written_bytes"] * 0.9 <= wrote <= plan["most_written_bytes"] * 1.1)
+		END
+	done
 	set_exits 0 once --lines --plan "$T/a" - < <(cat "$T/b")
 	says 'and more'
 }

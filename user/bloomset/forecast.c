@@ -9,7 +9,7 @@
 #include "bloomset/sieve.h"
 #include "bloomset/spill.h"
 
-#define RECORD_BYTES 2 /* of a text that is kept, beside it */
+#define TABLE_BYTES 32 /* in a table, which needs room for former slots while it grows */
 
 /* The share of texts that a sieve lets pass by mistake, with so many keys of those it is for. */
 static double mistakes(const struct plan *plan, int sieve, double share)
@@ -38,30 +38,64 @@ static bool keeps(const struct step *step)
 	return step->action == STEP_KEEP || step->action == STEP_SIFT || step->keeps;
 }
 
-uint64_t forecast_writes(const struct plan *plan, const struct input *inputs, bool most)
+/* How often parts are parted again, each time with all that is in them written once more. Texts
+ * that are alike take memory once: if few do, each file has all of them. */
+static unsigned int partings(const struct plan *plan, double bytes, double lines, bool most)
 {
-	uint64_t numbers = plan->bits ? 0 : plan->number_lines * PARTS_NUMBER_BYTES;
-	double texts = 0;
+	double files = most ? 1 : plan->rule.files;
+	double part = (bytes + lines * TABLE_BYTES) / files / parts_streams(plan->pool);
+	unsigned int again = 0;
+
+	for (; part > (double)plan->memory && again < PARTS_LEVELS; again++)
+		part /= parts_streams(plan->memory / 4);
+	return again;
+}
+
+/* Bytes of texts that go to disk the first time. (A record has its size in place of a line end.) */
+static double text_writes(const struct plan *plan, const struct input *inputs, bool most,
+			  unsigned int *again)
+{
+	double texts = 0, lines = 0;
 
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct step *step = &plan->steps[i];
 		const struct input *input = &inputs[step->input];
-		double bytes = (double)(input->text_bytes + input->text_lines * RECORD_BYTES);
+		double share = most ? 1 : least_share(plan, step);
 
-		if (keeps(step))
-			texts += bytes * (most ? 1 : least_share(plan, step));
+		if (!keeps(step))
+			continue;
+		texts += (double)input->text_bytes * share;
+		lines += (double)input->text_lines * share;
 	}
 	if (texts < (double)plan->pool)
 		texts = 0;
-	return (uint64_t)texts + (numbers < plan->number_pool ? 0 : numbers);
+	*again = texts > 0 ? partings(plan, texts, lines, most) : 0;
+	return texts;
+}
+
+static double number_writes(const struct plan *plan)
+{
+	uint64_t numbers = plan->bits ? 0 : plan->number_lines * PARTS_NUMBER_BYTES;
+
+	return numbers < plan->number_pool ? 0 : (double)numbers;
+}
+
+uint64_t forecast_writes(const struct plan *plan, const struct input *inputs, bool most)
+{
+	unsigned int again;
+	double texts = text_writes(plan, inputs, most, &again);
+
+	return (uint64_t)(texts * (again + 1) + number_writes(plan));
 }
 
 static double seconds(const struct plan *plan, const struct input *inputs,
 		      const struct rates *rates, bool most)
 {
-	double kept = (double)forecast_writes(plan, inputs, most);
+	unsigned int again;
+	double kept = text_writes(plan, inputs, most, &again) + number_writes(plan);
 
-	return (double)plan_reads(plan, inputs) / rates->read + kept / rates->written +
+	return (double)plan_reads(plan, inputs) / rates->read +
+	       (double)forecast_writes(plan, inputs, most) / rates->written +
 	       kept / rates->compared;
 }
 

@@ -8,7 +8,6 @@
 #define STREAMS_MOST  256
 #define STREAMS_LEAST 64
 #define POOL_OF_MANY  ((uint64_t)64 << 20)
-#define LEVELS	      3 /* of parts of parts: then no bits of the hash are left */
 
 uint32_t parts_streams(uint64_t bytes)
 {
@@ -105,7 +104,7 @@ static int give_parted(const struct parts *parts, struct spill *spill, uint32_t 
 	struct parting parting = {parts, &below, level};
 	int stop;
 
-	if (level == LEVELS)
+	if (level == PARTS_LEVELS)
 		return xb_input_error("too many lines are alike: more memory is needed "
 				      "(--memory SIZE)");
 	stop = spill_open(&below, parts_streams(parts->memory / 4), parts->memory / 4);

@@ -14,6 +14,9 @@
 /* Of a number that is kept: its lower three, and one for the record. The stream says the rest. */
 #define PARTS_NUMBER_BYTES 4
 
+/* Of parts of parts: then no bits of the hash are left. */
+#define PARTS_LEVELS 3
+
 /* Streams for texts in so many bytes of memory. */
 uint32_t parts_streams(uint64_t bytes);
 
