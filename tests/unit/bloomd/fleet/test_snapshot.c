@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A snapshot made on one host and taken on another: the other's lists are as the maker's, but for
- * what the maker had not seen; what is held back; chunks that are not what they should be. */
+ * what the maker had not seen. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,190 +8,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/snapshot.h"
 #include "store/logtail.h"
-#include "support/fleetchanges.h"
+#include "support/fleethosts.h"
 #include "support/random.h"
-
-#define NOW  2000000000U /* later than the test, which makes snapshots at its own time */
-#define BOTH (XB_SHARE_PUBLISH | XB_SHARE_FOLLOW)
-#define ALL  (BOTH | XB_SHARE_JOINED)
-
-static const struct mac_key key = {{7}};
-static const uint8_t epoch[XB_FLEET_ID] = {0xe1}, other_epoch[XB_FLEET_ID] = {0xe2},
-		     stranger[XB_FLEET_ID] = {0x55};
-
-/* --- hosts, each with a store; a process has one open at a time --- */
-
-struct host {
-	char directory[sizeof("/tmp/xb-store-XXXXXX")];
-	struct xb_store *store;
-	struct xb_txn *txn;
-};
-static struct host maker, taker, *present;
-static struct manifest manifest;
-static int chunks = -1;
-
-/* What is changed from here on comes from the fleet. */
-static void begin_changes(struct host *host)
-{
-	assert_int_equal(xb_store_write(host->store, &host->txn), 0);
-	xb_fleet_applies(host->txn, true);
-}
-
-static void go_away(void)
-{
-	if (!present)
-		return;
-	assert_int_equal(xb_txn_commit(present->txn), 0);
-	xb_store_close(present->store);
-	present = NULL;
-}
-
-/* The write transaction of the host; that of the other one is committed. */
-static struct xb_txn *at(struct host *host)
-{
-	if (present != host) {
-		go_away();
-		assert_int_equal(xb_store_open(host->directory, XB_STORE_CREATE, &host->store), 0);
-		begin_changes(host);
-		present = host;
-	}
-	return host->txn;
-}
-
-static void settle(struct host *host)
-{
-	assert_int_equal(xb_txn_commit(at(host)), 0);
-	begin_changes(host);
-}
-
-/* Gives up what was changed since. */
-static void give_up(struct host *host)
-{
-	xb_txn_abort(at(host));
-	begin_changes(host);
-}
-
-static void stand(struct host *host, const uint8_t of[XB_FLEET_ID], uint64_t term,
-		  uint64_t position)
-{
-	struct xb_fleet fleet;
-
-	assert_int_equal(xb_fleet_get(at(host), &fleet), 1);
-	memcpy(fleet.epoch, of, sizeof(fleet.epoch));
-	fleet.term = term;
-	fleet.position = position;
-	assert_int_equal(xb_fleet_put(at(host), &fleet), 0);
-}
-
-static int begin_host(struct host *host, uint64_t position)
-{
-	*host = (struct host){.directory = "/tmp/xb-store-XXXXXX"};
-	if (!mkdtemp(host->directory))
-		return -1;
-	assert_int_equal(xb_fleet_join(at(host), "f"), 0);
-	assert_int_equal(xb_share_set(at(host), "bans", ALL), 0);
-	assert_int_equal(xb_share_set(at(host), "names", ALL), 0);
-	stand(host, epoch, 1, position);
-	settle(host);
-	return 0;
-}
-
-static int end_host(struct host *host)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r %s", host->directory);
-	return system(command);
-}
-
-static int begin_hosts(void **state)
-{
-	*state = NULL;
-	manifest = (struct manifest){0};
-	chunks = memfd_create("chunks", MFD_CLOEXEC);
-	return begin_host(&maker, 100) || begin_host(&taker, 50);
-}
-
-static int end_hosts(void **state)
-{
-	(void)state;
-	if (present) {
-		xb_txn_abort(present->txn);
-		xb_store_close(present->store);
-	}
-	present = NULL;
-	manifest_free(&manifest);
-	close(chunks);
-	return end_host(&maker) | end_host(&taker);
-}
-
-static void unlist(struct xb_txn *txn, const char *text, const char *list)
-{
-	struct xb_entry entry = entry_of(text);
-	enum xb_removal removal;
-
-	assert_int_equal(xb_member_remove(txn, &entry, list_of(txn, list)->id, &removal), 0);
-}
-
-/* By a command on the host: it goes to the outbox. */
-static void change_here(struct host *host, const char *text, bool bans)
-{
-	settle(host);
-	xb_fleet_applies(host->txn, false);
-	if (bans)
-		list_entry(host->txn, text, "bans");
-	else
-		unlist(host->txn, text, "bans");
-	settle(host);
-}
-
-/* --- making and taking --- */
-
-static void make(void)
-{
-	assert_int_equal(snapshot_make(at(&maker), &key, false, chunks, &manifest), 0);
-}
-
-static struct snapshot_terms terms_of(bool accept)
-{
-	return (struct snapshot_terms){
-		.manifest = &manifest, .chunks = chunks, .key = &key, .accept = accept};
-}
-
-static int try_take(const struct snapshot_terms *terms, struct snapshot_result *result)
-{
-	struct xb_writer writer = {
-		.builder_lock = -1, .writer_lock = -1, .txn = at(&taker), .now = NOW};
-
-	return snapshot_take(&writer, terms, result);
-}
-
-static struct snapshot_result take_with(bool accept)
-{
-	struct snapshot_terms terms = terms_of(accept);
-	struct snapshot_result result;
-
-	assert_int_equal(try_take(&terms, &result), 0);
-	return result;
-}
-
-static struct snapshot_result take(void)
-{
-	struct snapshot_result result = take_with(false);
-
-	assert_int_equal(result.outcome, SNAPSHOT_TAKEN);
-	return result;
-}
 
 static uint64_t waiting(struct host *host)
 {
@@ -462,91 +287,6 @@ static void an_unknown_epoch_is_partial(void **state)
 	assert_true(take().partial);
 }
 
-static void fill_bans(struct xb_txn *txn, uint32_t from, uint32_t to)
-{
-	char text[32];
-
-	for (uint32_t i = from; i < to; i++) {
-		snprintf(text, sizeof(text), "198.18.%u.%u", i >> 8, i & 255);
-		list_entry(txn, text, "bans");
-	}
-}
-
-static void take_held(uint64_t before, uint64_t after, uint64_t loses)
-{
-	struct snapshot_result result = take_with(false);
-
-	assert_int_equal(result.outcome, SNAPSHOT_HELD);
-	assert_string_equal(result.list, "bans");
-	assert_int_equal(result.before, before);
-	assert_int_equal(result.after, after);
-	assert_int_equal(result.loses, loses);
-}
-
-static void losing_more_than_half_is_held(void **state)
-{
-	struct snapshot_terms terms = terms_of(false);
-	struct snapshot_result result;
-
-	(void)state;
-	fill_bans(at(&maker), 0, 1000);
-	fill_bans(at(&maker), 5000, 7000);
-	fill_bans(at(&taker), 0, 2001);
-	settle(&taker);
-	make();
-	/* What comes does not make up for what goes. */
-	take_held(2001, 3000, 1001);
-	give_up(&taker);
-	terms.factor = 3;
-	assert_int_equal(try_take(&terms, &result), 0);
-	assert_int_equal(result.outcome, SNAPSHOT_TAKEN);
-	give_up(&taker);
-	terms.factor = 1.5;
-	assert_int_equal(try_take(&terms, &result), 0);
-	assert_int_equal(result.outcome, SNAPSHOT_HELD);
-	give_up(&taker);
-	assert_int_equal(take_with(true).removed, 1001);
-}
-
-static void half_or_a_thousand_are_taken(void **state)
-{
-	(void)state;
-	fill_bans(at(&maker), 0, 1);
-	fill_bans(at(&taker), 0, 1000);
-	settle(&taker);
-	make();
-	assert_int_equal(take().removed, 999);
-	give_up(&taker);
-	fill_bans(at(&taker), 1000, 1001);
-	take_held(1001, 1, 1000);
-}
-
-static void emptying_is_held(void **state)
-{
-	(void)state;
-	fill_bans(at(&taker), 0, 1);
-	settle(&taker);
-	make();
-	take_held(1, 0, 1);
-	give_up(&taker);
-	assert_int_equal(take_with(true).removed, 1);
-}
-
-static void a_list_that_was_not_shared_loses_nothing(void **state)
-{
-	(void)state;
-	fill_bans(at(&maker), 0, 100);
-	fill_bans(at(&taker), 1, 101);
-	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_FOLLOW), 0);
-	settle(&taker);
-	make();
-	take_held(100, 100, 1);
-	give_up(&taker);
-	unlist(at(&taker), "198.18.0.100", "bans");
-	assert_int_equal(take().added, 1);
-	assert_int_equal(xb_share_of(at(&taker), "bans")->flags, XB_SHARE_FOLLOW | XB_SHARE_JOINED);
-}
-
 static void lists_that_are_not_followed_stay(void **state)
 {
 	(void)state;
@@ -574,70 +314,6 @@ static void a_snapshot_waits_for_an_empty_outbox_unless_it_begins(void **state)
 	assert_int_equal(manifest.ancestors, 1);
 	assert_memory_equal(manifest.lineage[0].epoch, epoch, XB_FLEET_ID);
 	assert_int_equal(manifest.lineage[0].position, 100);
-}
-
-/* --- chunks that are not what they should be --- */
-
-static void assert_not_taken(const struct mac_key *with)
-{
-	struct snapshot_terms terms = terms_of(true);
-	struct snapshot_result result;
-
-	terms.key = with;
-	assert_int_equal(try_take(&terms, &result), -EINVAL);
-	assert_non_null(strstr(xb_error_message(), "chunk"));
-}
-
-static void damaged_chunks_are_refused(void **state)
-{
-	static uint8_t bytes[3 * CHUNK_BYTES];
-	struct mac_key other = {{8}};
-	ssize_t size;
-
-	(void)state;
-	fill_bans(at(&maker), 0, 3);
-	list_with(at(&maker), "a.example.com", "names", NOW + 1, "comment");
-	make();
-	size = pread(chunks, bytes, sizeof(bytes), 0);
-	assert_int_equal(size, manifest.chunks[0].size + manifest.chunks[1].size);
-	for (ssize_t i = 0; i < size; i++) {
-		uint8_t wrong = bytes[i] ^ 0x10;
-
-		assert_int_equal(pwrite(chunks, &wrong, 1, i), 1);
-		assert_not_taken(&key);
-		assert_int_equal(pwrite(chunks, &bytes[i], 1, i), 1);
-	}
-	assert_not_taken(&other);
-	assert_int_equal(ftruncate(chunks, size - 1), 0);
-	assert_not_taken(&key);
-}
-
-/* Two lists with the same entries have chunks of one size. */
-static void chunks_of_another_place_or_snapshot_are_refused(void **state)
-{
-	struct manifest second = {0};
-	uint8_t first[64], swapped[128];
-	int others = memfd_create("others", MFD_CLOEXEC);
-	size_t size;
-
-	(void)state;
-	list_entry(at(&maker), "192.0.2.1", "bans");
-	list_entry(at(&maker), "192.0.2.2", "names");
-	make();
-	size = manifest.chunks[0].size;
-	assert_int_equal(manifest.chunks[1].size, size);
-	assert_int_equal(snapshot_make(at(&maker), &key, false, others, &second), 0);
-	assert_int_equal(pread(others, first, size, 0), size);
-	assert_int_equal(chunk_check(&second, 0, &key, first, size), 0);
-	assert_int_equal(chunk_check(&manifest, 0, &key, first, size), 0);
-	/* The same bytes are good for neither another place nor another identity. */
-	assert_int_equal(chunk_check(&manifest, 1, &key, first, size), -EINVAL);
-	assert_int_equal(pread(chunks, swapped + size, size, 0), size);
-	assert_int_equal(pread(chunks, swapped, size, (off_t)size), size);
-	assert_int_equal(pwrite(chunks, swapped, 2 * size, 0), 2 * size);
-	assert_not_taken(&key);
-	manifest_free(&second);
-	close(others);
 }
 
 /* --- any two states --- */
@@ -777,14 +453,8 @@ int main(void)
 		TEST(own_uncovered_changes_wait_again),
 		TEST(a_partial_tail_takes_nothing_out),
 		TEST(an_unknown_epoch_is_partial),
-		TEST(losing_more_than_half_is_held),
-		TEST(half_or_a_thousand_are_taken),
-		TEST(emptying_is_held),
-		TEST(a_list_that_was_not_shared_loses_nothing),
 		TEST(lists_that_are_not_followed_stay),
 		TEST(a_snapshot_waits_for_an_empty_outbox_unless_it_begins),
-		TEST(damaged_chunks_are_refused),
-		TEST(chunks_of_another_place_or_snapshot_are_refused),
 		TEST(any_two_states),
 		TEST(many_chunks_come_back),
 	};
