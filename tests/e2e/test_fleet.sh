@@ -54,7 +54,7 @@ t_the_server_is_killed()
 	wait_for "what was listed meanwhile" has c 192.0.2.2
 	wait_for "what went meanwhile" has_not c 192.0.2.1
 	wait_for "the same" are_equal a b c
-	grep -q 'fleet: no-connection: .*; what is listed stays' "$T/c/log" || fail "it is not said: $(cat "$T/c/log")"
+	grep -q 'fleet: .*; what is listed stays' "$T/c/log" || fail "it is not said: $(cat "$T/c/log")"
 }
 
 t_the_server_is_emptied()
@@ -153,5 +153,39 @@ t_what_is_wrong_with_the_configuration()
 	! "$bloomd" --config "$T/a/bloomd.conf" --check 2>"$T/err" || fail "everybody can read the key"
 	grep -q "bloomd.conf:6: everybody can read $T/key: chmod o-r" "$T/err" || fail "$(cat "$T/err")"
 }
+
+# The log loses its end, as in a failover: what others have published is published again.
+t_the_log_loses_its_end()
+{
+	local last
+
+	fleet a b
+	of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	of a -q add 192.0.2.2
+	wait_for "it" has b 192.0.2.2
+	last=$(log_length)
+	redis_dies
+	# As if the server had never got the last one.
+	python3 - "$T/redis/appendonlydir" <<-'END'
+	import glob, sys
+	name = sorted(glob.glob(sys.argv[1] + "/*.incr.aof"))[-1]
+	text = open(name, "rb").read()
+	begin = text.rindex(b"*", 0, text.rindex(b"$4\r\nXADD\r\n"))
+	open(name, "wb").write(text[:begin])
+	END
+	redis
+	patience=6
+	wait_for "the end of the log" log_is "$last"
+	grep -q 'has lost entries behind .*: 1 changes' "$T/a/log" || fail "it is not said: $(cat "$T/a/log")"
+	of b -q add 192.0.2.3
+	wait_for "what follows" has a 192.0.2.3
+	wait_for "the same" are_equal a b
+	[[ $(listing a | wc -l) -eq 3 ]] || fail "something is gone: $(listing a)"
+}
+
+log_is() { [[ $(log_length) -eq $1 ]]; }
+
+
 
 run_tests
