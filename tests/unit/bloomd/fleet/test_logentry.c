@@ -290,6 +290,8 @@ static void what_could_be_written_otherwise_is_refused(void **state)
 	assert_int_equal(READ(7, 0, 2, 1, 'l', 1, 'm', 1, 1, 0, HOST, ADDED), -EINVAL);
 	assert_int_equal(READ(7, 1, 2, 1, 'l', 1, 'm', 2, 0, 0, HOST, 0, 1, HOST), 0);
 	assert_int_equal(READ(7, 1, 2, 1, 'l', 1, 'm', 2, 0, 1, HOST, 0, 0, HOST), -EINVAL);
+	assert_int_equal(READ(7, 2, 2, 1, 'l', 1, 'm', 3, 0, 1, HOST, 0, 0, HOST, 0, 1, HOST),
+			 -EINVAL);
 	assert_int_equal(READ(7, 0, 65, 1, 'l', 1, 1, 0, HOST, ADDED), -EINVAL);
 	assert_int_equal(READ(7, 0, 1, 0, 1, 1, 0, HOST, ADDED), -EINVAL);
 	/* numbers: none, too few for the changes, too large */

@@ -147,6 +147,9 @@ static void chunks_of_another_place_or_snapshot_are_refused(void **state)
 	assert_int_equal(chunk_check(&second, 0, &key, first, size), 0);
 	assert_int_equal(chunk_check(&manifest, 0, &key, first, size), 0);
 	/* The same bytes are good for neither another place nor another identity. */
+	assert_false(mac_equal(manifest.chunks[0].mac, second.chunks[0].mac));
+	second.chunks[1] = second.chunks[0];
+	assert_int_equal(chunk_check(&second, 1, &key, first, size), -EINVAL);
 	assert_int_equal(chunk_check(&manifest, 1, &key, first, size), -EINVAL);
 	assert_int_equal(pread(chunks, swapped + size, size, 0), size);
 	assert_int_equal(pread(chunks, swapped, size, (off_t)size), size);
