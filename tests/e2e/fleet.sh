@@ -3,16 +3,18 @@
 # A server of Redis and some hosts of a fleet, each a bloomd with a state of its own; none of them has
 # an interface. For tests that have sourced lib.sh.
 
-redis_root=$programs/redis-server # unpacked by scripts/setup
 declare -A host_pid
 
-# redis [OPTION...]: starts the server, which keeps what it has; $redis is its number.
+# Starts the server, which keeps what it has; $redis is its number.
 redis()
 {
-	[[ -x $redis_root/usr/bin/redis-server ]] || skip "no redis-server, which scripts/setup unpacks"
+	local program
+
+	program=$(command -v redis-check-rdb) || skip "no redis-server (Debian: redis-tools has it as redis-check-rdb)"
 	mkdir -p "$T/redis"
-	nsenter --net="/run/netns/$server" "$redis_root/usr/bin/redis-server" --port 0 --unixsocket "$T/redis.sock" \
-		--dir "$T/redis" --appendonly yes --appendfsync always --save '' "$@" >>"$T/redis.log" 2>&1 &
+	ln -sf "$program" "$T/redis-server"
+	nsenter --net="/run/netns/$server" "$T/redis-server" --port 0 --unixsocket "$T/redis.sock" \
+		--dir "$T/redis" --appendonly yes --appendfsync always --save '' >>"$T/redis.log" 2>&1 &
 	redis=$!
 	(wait_for "the server" redis_answers) || fail "redis-server: $(tail -n 3 "$T/redis.log")"
 }

@@ -70,7 +70,7 @@ t_the_server_is_emptied()
 	wait_for "what follows" has a 192.0.2.4
 	wait_for "the same" are_equal a b c
 	[[ $(listing a | wc -l) -eq 4 ]] || fail "something is gone: $(listing a)"
-	grep -h 'began a log at .*, term 2' "$T"/?/log | wc -l | grep -qx 1 || fail "not one of them began: $(cat "$T"/?/log)"
+	[[ $(cat "$T"/?/log | grep -c 'began a log at .*, term 2') -eq 1 ]] || fail "not one of them began: $(cat "$T"/?/log)"
 }
 
 log_is_there() { [[ $(log_length) -gt 0 ]]; }

@@ -34,7 +34,7 @@ struct link {
 	bool is_ready, over;
 	bool busy, closed; /* in an event of the loop; closed meanwhile, and freed behind it */
 	sd_event_source *io, *timer;
-	STAILQ_HEAD(, request) requests;
+	STAILQ_HEAD(requests, request) requests;
 	size_t waiting;
 };
 

@@ -295,30 +295,31 @@ static void read_lists(struct bytes_in *in, struct manifest *manifest)
 	}
 }
 
-/* How many there are, if there are bytes for them; least: bytes that each takes. */
-static int read_count(struct bytes_in *in, uint64_t most, size_t least, size_t size, void *array,
-		      size_t *count)
+/* Room for as many as there are, if there are bytes for them; least: bytes that each takes. NULL:
+ * there are none, or *error is set. */
+static void *read_count(struct bytes_in *in, uint64_t most, size_t least, size_t size,
+			size_t *count, int *error)
 {
 	size_t many = bytes_number(in, most);
 	void *room;
 
 	in->wrong |= many > in->left / least;
 	if (in->wrong || !many)
-		return 0;
+		return NULL;
 	room = calloc(many, size);
-	if (!room)
-		return xb_out_of_memory();
-	memcpy(array, &room, sizeof(room));
-	*count = many;
-	return 0;
+	if (room)
+		*count = many;
+	else
+		*error = xb_out_of_memory();
+	return room;
 }
 
 static int read_chunks(struct bytes_in *in, struct manifest *manifest)
 {
-	int error =
-		read_count(in, MANIFEST_CHUNKS, 3 + MAC_BYTES + sizeof(struct xb_digest),
-			   sizeof(*manifest->chunks), &manifest->chunks, &manifest->chunk_count);
+	int error = 0;
 
+	manifest->chunks = read_count(in, MANIFEST_CHUNKS, 3 + MAC_BYTES + sizeof(struct xb_digest),
+				      sizeof(*manifest->chunks), &manifest->chunk_count, &error);
 	for (size_t i = 0; i < manifest->chunk_count; i++) {
 		struct manifest_chunk *chunk = &manifest->chunks[i];
 
@@ -333,9 +334,10 @@ static int read_chunks(struct bytes_in *in, struct manifest *manifest)
 
 static int read_marks(struct bytes_in *in, struct manifest *manifest)
 {
-	int error = read_count(in, MANIFEST_MARKS, 1 + XB_FLEET_ID, sizeof(*manifest->marks),
-			       &manifest->marks, &manifest->mark_count);
+	int error = 0;
 
+	manifest->marks = read_count(in, MANIFEST_MARKS, 1 + XB_FLEET_ID, sizeof(*manifest->marks),
+				     &manifest->mark_count, &error);
 	for (size_t i = 0; i < manifest->mark_count; i++) {
 		bytes_copy(in, manifest->marks[i].publisher, XB_FLEET_ID);
 		manifest->marks[i].last = bytes_number(in, UINT64_MAX);
