@@ -62,7 +62,8 @@ static int join(struct xb_txn *txn, struct joining *joining)
 		found = xb_fleet_get(txn, &after);
 	if (!error && found < 0)
 		error = found;
-	joining->changed = memcmp(&before, &after, sizeof(before)) != 0;
+	joining->changed = strcmp(before.name, after.name) != 0 ||
+			   memcmp(before.host, after.host, XB_FLEET_ID) != 0;
 	if (!error)
 		error = drop_others(txn, joining);
 	for (size_t i = 0; !error && i < config->lists; i++)

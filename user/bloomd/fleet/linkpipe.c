@@ -111,9 +111,6 @@ static int measure(const struct linkpipe *pipe, const struct link_word *words, s
 		return xb_system_error(0, "too much waits for the fleet's server");
 	return 0;
 }
-_Static_assert(LINK_REQUEST_MAX == REDIS_REQUEST_MAX && LINK_WORDS_MAX == REDIS_WORDS_MAX &&
-		       LINK_REPLY_MAX == REDIS_ANSWER_MAX && LINK_NODES_MAX == REDIS_NODES_MAX,
-	       "the limits are those of the process");
 
 static void move_to_front(struct linkpipe *pipe)
 {
