@@ -303,6 +303,7 @@ static void *read_count(struct bytes_in *in, uint64_t most, size_t least, size_t
 	size_t many = bytes_number(in, most);
 	void *room;
 
+	*count = 0;
 	in->wrong |= many > in->left / least;
 	if (in->wrong || !many)
 		return NULL;
@@ -320,7 +321,7 @@ static int read_chunks(struct bytes_in *in, struct manifest *manifest)
 
 	manifest->chunks = read_count(in, MANIFEST_CHUNKS, 3 + MAC_BYTES + sizeof(struct xb_digest),
 				      sizeof(*manifest->chunks), &manifest->chunk_count, &error);
-	for (size_t i = 0; i < manifest->chunk_count; i++) {
+	for (size_t i = 0; manifest->chunks && i < manifest->chunk_count; i++) {
 		struct manifest_chunk *chunk = &manifest->chunks[i];
 
 		chunk->list = (uint32_t)bytes_number(in, UINT32_MAX);
