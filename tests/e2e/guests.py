@@ -123,6 +123,16 @@ def wrong():
     must(b":PERM '' is neither the name of a list nor a service" in got, "no name: %r" % got)
 
 
+def rests():
+    """What came at once takes a while to answer on a busy machine, but it ends."""
+    for _ in range(30):
+        spent = processor()
+        time.sleep(1)
+        if processor() - spent < 0.1:
+            return True
+    return False
+
+
 def silent():
     """Who asks and does not read costs little memory, no time, and nobody else waits."""
     before, many = memory(), []
@@ -136,11 +146,8 @@ def silent():
             except BlockingIOError:
                 many.append(one)
     ask()
-    time.sleep(0.5)
+    must(rests(), "bloomd has no second without work for them")
     must(memory() - before < 8192, "memory grew by %d KiB" % (memory() - before))
-    spent = processor()
-    time.sleep(1)
-    must(processor() - spent < 0.3, "it spends %.2f s a second" % (processor() - spent))
     ask()
 
 
