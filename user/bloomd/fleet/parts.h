@@ -182,6 +182,26 @@ void rewinding_start(struct fleet *fleet);
 void snapshots_begin(struct fleet *fleet); /* a new log */
 void snapshots_try(struct fleet *fleet);   /* if one is due */
 void snapshots_stop(struct fleet *fleet);
+/* For those who make it: its end, and what they ask of the server. */
+void snapshots_fail(struct fleet *fleet, const char *why); /* tries again after a while */
+void snapshots_fail_reply(struct fleet *fleet, const struct server_reply *reply);
+void snapshots_made(struct fleet *fleet);
+void snapshots_give_back(struct fleet *fleet); /* the lease */
+void snapshots_keep_lease(struct fleet *fleet);
+void snapshots_tell(struct fleet *fleet, const struct request *request, link_answered *answered);
+link_answered snapshots_ignore;
+bool snapshots_is_ok(const struct server_reply *reply);
+
+/* --- snapshotsend.c --- */
+void snapshotsend_start(struct fleet *fleet); /* the lease is this host's */
+
+/* --- beginning.c --- */
+/* The snapshot is the state at the entry that begins the log: its place, epoch and chain. */
+int beginning_place(const struct fleet *fleet, struct manifest *manifest);
+/* That entry, as the manifest says; it is always the same. The caller frees the bytes. */
+int beginning_entry(const struct fleet *fleet, const struct manifest *manifest, uint8_t **bytes,
+		    size_t *size, uint8_t chain[MAC_BYTES]);
+void beginning_append(struct fleet *fleet); /* its snapshot's chunks are on the server */
 
 /* --- reporting.c --- */
 void reporting_tick(struct fleet *fleet);

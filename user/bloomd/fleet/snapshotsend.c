@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Makes a snapshot: a process of its own reads the store, and the loop sends what it wrote, chunk
+ * by chunk. What is needed no more because of it goes from the server.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bloomd/fleet/parts.h"
+#include "bloomd/fleet/snapshot.h"
+
+#define KEEP	600 /* seconds: somebody may still read the one before */
+#define NOT_YET 2   /* exit code of the child: the outbox is not empty */
+
+/* --- one of the present log --- */
+
+/* The log is not needed up to the snapshot before this one, nor are its chunks for long. */
+static void clean_up(struct fleet *fleet)
+{
+	const struct manifest *former = fleet->snapshots.former;
+	const struct manifest *manifest = fleet->snapshots.manifest;
+	char id[ID_TEXT];
+
+	if (!former || !memcmp(former->id, manifest->id, XB_FLEET_ID))
+		return;
+	if (!memcmp(former->epoch, manifest->epoch, XB_FLEET_ID) &&
+	    former->position <= manifest->position) {
+		struct request trim = {0};
+
+		request_words(&trim, "XTRIM %slog MINID %" PRIu64 "-0", fleet->prefix,
+			      former->position);
+		snapshots_tell(fleet, &trim, snapshots_ignore);
+	}
+	for (size_t i = 0; i < former->chunk_count; i++) {
+		struct request expire = {0};
+
+		request_words(&expire, "EXPIRE %schunk:%s:%zu %d", fleet->prefix,
+			      id_format(former->id, id), i, KEEP);
+		snapshots_tell(fleet, &expire, snapshots_ignore);
+	}
+}
+
+static void on_set(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+
+	if (!fleet->snapshots.manifest)
+		return;
+	if (!snapshots_is_ok(reply)) {
+		snapshots_fail_reply(fleet, reply);
+		return;
+	}
+	clean_up(fleet);
+	snapshots_made(fleet);
+}
+
+static void send_manifest(struct fleet *fleet)
+{
+	struct fleet_snapshots *snapshots = &fleet->snapshots;
+	const struct manifest *former = snapshots->former;
+	struct request request = {0};
+	uint8_t *bytes = NULL;
+	size_t size;
+
+	snapshots->manifest->before =
+		former && !memcmp(former->epoch, snapshots->manifest->epoch, XB_FLEET_ID)
+			? former->position
+			: 0;
+	if (manifest_write(snapshots->manifest, &fleet->key, &bytes, &size)) {
+		snapshots_fail(fleet, xb_error_message());
+		return;
+	}
+	request_words(&request, "SET %ssnapshot", fleet->prefix);
+	request_bytes(&request, bytes, size);
+	snapshots_tell(fleet, &request, on_set);
+	free(bytes);
+}
+
+/* --- chunks --- */
+
+static void send_chunk(struct fleet *fleet);
+
+static void on_chunk(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+
+	if (!fleet->snapshots.manifest)
+		return;
+	if (!snapshots_is_ok(reply)) {
+		snapshots_fail_reply(fleet, reply);
+		return;
+	}
+	fleet->snapshots.next++;
+	send_chunk(fleet);
+}
+
+static void send_chunk(struct fleet *fleet)
+{
+	struct fleet_snapshots *snapshots = &fleet->snapshots;
+	const struct manifest *manifest = snapshots->manifest;
+	struct request request = {0};
+	char id[ID_TEXT], *bytes;
+	size_t size;
+
+	if (snapshots->next == manifest->chunk_count) {
+		if (snapshots->begins)
+			beginning_append(fleet);
+		else
+			send_manifest(fleet);
+		return;
+	}
+	size = manifest->chunks[snapshots->next].size;
+	bytes = malloc(size ?: 1);
+	if (!bytes || TEMP_FAILURE_RETRY(read(snapshots->chunks, bytes, size)) != (ssize_t)size) {
+		free(bytes);
+		snapshots_fail(fleet, "the chunks cannot be read");
+		return;
+	}
+	request_words(&request, "SET %schunk:%s:%zu", fleet->prefix, id_format(manifest->id, id),
+		      snapshots->next);
+	request_bytes(&request, bytes, size);
+	snapshots_tell(fleet, &request, on_chunk);
+	free(bytes);
+	snapshots_keep_lease(fleet);
+}
+
+/* --- the child --- */
+
+static int make(const struct fleet *fleet, struct manifest *manifest)
+{
+	const struct fleet_snapshots *snapshots = &fleet->snapshots;
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_begin_reading(fleet->agent->paths.state, &store, &txn);
+
+	if (!error)
+		error = snapshot_make(txn, &fleet->key, snapshots->begins, snapshots->chunks,
+				      manifest);
+	xb_store_end_reading(store, txn);
+	return error;
+}
+
+/* Leaves the manifest, or why there is none, in the file `answer`. */
+static _Noreturn void work(const struct fleet *fleet)
+{
+	struct manifest *manifest = calloc(1, sizeof(*manifest));
+	uint8_t *bytes = NULL;
+	size_t size = 0;
+	int error = manifest ? make(fleet, manifest) : xb_out_of_memory();
+
+	if (error == -EAGAIN)
+		_exit(NOT_YET);
+	if (!error && fleet->snapshots.begins)
+		error = beginning_place(fleet, manifest);
+	if (!error)
+		error = manifest_write(manifest, &fleet->key, &bytes, &size);
+	if (!error && write(fleet->snapshots.answer, bytes, size) == (ssize_t)size)
+		_exit(0);
+	dprintf(fleet->snapshots.answer, "%s", xb_error_message());
+	_exit(1);
+}
+
+/* With a NUL behind it. */
+static char *read_answer(int fd, size_t *size)
+{
+	struct stat about;
+	char *bytes;
+
+	if (fd < 0 || fstat(fd, &about))
+		return NULL;
+	*size = (size_t)about.st_size;
+	bytes = calloc(1, *size + 1);
+	if (bytes && pread(fd, bytes, *size, 0) != (ssize_t)*size) {
+		free(bytes);
+		bytes = NULL;
+	}
+	return bytes;
+}
+
+static void take(struct fleet *fleet, const char *answer, size_t size)
+{
+	struct fleet_snapshots *snapshots = &fleet->snapshots;
+	uint8_t chain[MAC_BYTES];
+	int error;
+
+	snapshots->manifest = calloc(1, sizeof(*snapshots->manifest));
+	error = snapshots->manifest ? manifest_read(answer, size, &fleet->key, snapshots->manifest)
+				    : xb_out_of_memory();
+	if (!error && snapshots->begins)
+		error = beginning_entry(fleet, snapshots->manifest, &snapshots->entry,
+					&snapshots->entry_size, chain);
+	if (!error && lseek(snapshots->chunks, 0, SEEK_SET) < 0)
+		error = xb_system_error(errno, "cannot read the chunks");
+	if (error)
+		snapshots_fail(fleet, xb_error_message());
+	else
+		send_chunk(fleet);
+}
+
+static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
+{
+	struct fleet *fleet = context;
+	struct fleet_snapshots *snapshots = &fleet->snapshots;
+	size_t size = 0;
+	char *answer = read_answer(snapshots->answer, &size);
+
+	(void)source;
+	snapshots->worker = sd_event_source_disable_unref(snapshots->worker);
+	snapshots->child = 0;
+	snapshots->next = 0;
+	if (info->si_code == CLD_EXITED && info->si_status == NOT_YET) {
+		snapshots_give_back(fleet);
+		snapshots_stop(fleet);
+		snapshots->due = agent_clock() + FLEET_SECOND;
+	} else if (info->si_code != CLD_EXITED || info->si_status || !answer) {
+		snapshots_fail(fleet, answer && *answer ? answer : "its process was ended");
+	} else {
+		take(fleet, answer, size);
+	}
+	free(answer);
+	return 0;
+}
+
+void snapshotsend_start(struct fleet *fleet)
+{
+	struct fleet_snapshots *snapshots = &fleet->snapshots;
+
+	snapshots->chunks = memfd_create("chunks", MFD_CLOEXEC);
+	snapshots->answer = memfd_create("manifest", MFD_CLOEXEC);
+	if (snapshots->chunks < 0 || snapshots->answer < 0) {
+		snapshots_fail(fleet, "no memory for it");
+		return;
+	}
+	snapshots->child = agent_fork(fleet->agent);
+	if (!snapshots->child)
+		work(fleet);
+	if (snapshots->child < 0 ||
+	    sd_event_add_child(fleet->agent->loop, &snapshots->worker, snapshots->child, WEXITED,
+			       on_worked, fleet) < 0)
+		snapshots_fail(fleet, "no process can be started");
+}
