@@ -66,7 +66,29 @@ t_typed_wrong()
 	complains 'takes a size from 16.0 MiB'
 	set_exits 2 union --lines --format plain a
 	complains 'they have no format'
+	printf ':127.0.0.2:spam\n' >"$T/zone"
+	set_exits 2 build "$T/zone" -o "$T/filter"
+	complains '; --list-format names'
+	set_exits 2 union "$T/zone"
+	complains '; --format names'
 	set_exits 0 --version
+}
+
+# What --like says is not said a second time.
+t_like()
+{
+	local words
+
+	seq 5 >"$T/list"
+	set_exits 0 build "$T/list" --lines -o "$T/model"
+	for words in '-n 5' '-p 0.1' '--counting' '--format blocked' '--bits 64 --hashes 2'; do
+		# shellcheck disable=SC2086 # an option and its value
+		set_exits 2 build "$T/list" --lines --like "$T/model" $words -o "$T/filter"
+		complains "leave ${words%% *} out"
+		[[ ! -e $T/filter ]]
+	done
+	set_exits 0 build "$T/list" --lines --like "$T/model" -o "$T/filter"
+	set_exits 0 compatible "$T/model" "$T/filter"
 }
 
 # Files are for whom the user's umask says; those of bloomctl are for whom its directory says.
@@ -80,6 +102,11 @@ t_umask()
 	)
 	[[ $(stat -c %a "$T/filter") == 640 ]] || fail "the filter has $(stat -c %a "$T/filter")"
 	[[ $(stat -c %a "$T/union") == 640 ]] || fail "the union has $(stat -c %a "$T/union")"
+	chmod 600 "$T/union" "$T/filter"
+	set_exits 0 build "$T/list" --lines -o "$T/filter"
+	set_exits 0 union --lines "$T/list" -o "$T/union"
+	[[ $(stat -c %a "$T/filter") == 600 ]] || fail "the filter has $(stat -c %a "$T/filter") now"
+	[[ $(stat -c %a "$T/union") == 600 ]] || fail "the union has $(stat -c %a "$T/union") now"
 }
 
 t_distinct()

@@ -4,8 +4,13 @@
 #define XB_BLOOMSET_ADVICE_H
 
 #include "base/program.h"
+#include "cli/verb.h"
 
 /* The words for messages, for xb_program_set(). */
 const char *advice_words(enum xb_advice advice);
+
+/* From now on they name the options of this verb: where --format is that of a filter, that of a
+ * list has another name. */
+void advice_for(const struct verb *verb);
 
 #endif

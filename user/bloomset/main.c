@@ -65,6 +65,7 @@ int main(int argc, char **argv)
 			       suggest_verb(verbs, argv[0], hint));
 		return cli_fail();
 	}
+	advice_for(cli.verb);
 	if (help_wanted(cli.verb, argc, argv))
 		return help(cli.verb, argc, argv);
 	if (globals_take(&cli, cli.verb, &argc, argv))

@@ -30,6 +30,18 @@ static void name_aside(const struct output *output, char name[PATH_MAX])
 		 slash + 1, (int)getpid());
 }
 
+/* What replaces a file is read by those who could read that one. */
+static int keep_mode(const struct output *output)
+{
+	struct stat former;
+
+	if (stat(output->whole, &former))
+		return errno == ENOENT ? 0 : xb_system_error(errno, "%s", output->path);
+	if (fchmod(output->fd, former.st_mode & 07777))
+		return xb_system_error(errno, "cannot write %s", output->path);
+	return 0;
+}
+
 /* Without a name where the file system can do that, so that a kill leaves nothing behind. */
 static int open_aside(struct output *output)
 {
@@ -46,7 +58,7 @@ static int open_aside(struct output *output)
 	if (output->fd < 0)
 		return xb_system_error(errno, "cannot write a file beside %s", output->path);
 	output->aside = true;
-	return 0;
+	return keep_mode(output);
 }
 
 /* The path with a folder in front, and links followed if it is there. */

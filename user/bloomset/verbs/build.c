@@ -15,6 +15,7 @@ struct build {
 	bool counted; /* they are told */
 	double rate;
 	const char *out, *like, *list_format;
+	const char *own; /* the first option that says what --like says, too; NULL: none */
 };
 
 static const struct option_spec options[] = {
@@ -49,10 +50,32 @@ static bool take_format(const struct cli *cli, struct build *build, const char *
 	return false;
 }
 
+/* The options that --like is instead of. */
+static const char *own_option(int option)
+{
+	switch (option) {
+	case 'n':
+		return "-n";
+	case 'p':
+		return "-p";
+	case 'm':
+		return "--bits";
+	case 'k':
+		return "--hashes";
+	case 'f':
+		return "--format";
+	case 'c':
+		return "--counting";
+	default:
+		return NULL;
+	}
+}
+
 static bool take_option(const struct cli *cli, struct build *build, int option)
 {
 	uint64_t number;
 
+	build->own = build->own ?: own_option(option);
 	switch (option) {
 	case 'o':
 		build->out = optarg;
@@ -194,8 +217,10 @@ static int check(const struct cli *cli, const struct build *build, int files)
 		return cli_usage(cli, "build takes files, or -");
 	if (!build->options.bits != !build->options.hashes)
 		return cli_usage(cli, "--bits and --hashes belong together");
-	if (build->options.bits && build->like)
-		return cli_usage(cli, "--like says the sizes: leave --bits and --hashes out");
+	if (build->like && build->own)
+		return cli_usage(cli,
+				 "--like makes it of the kind and size of another: leave %s out",
+				 build->own);
 	return 0;
 }
 
