@@ -86,7 +86,7 @@ static uint32_t listen_to(const uint8_t *data, size_t size, size_t piece, struct
 		size -= some;
 	}
 	must((got < 0) == (end.outcome != REDIS_OUTCOME_COUNT));
-	must(redis_text_ok(end.text, sizeof(end.text)));
+	must(wire_text_ok(end.text, sizeof(end.text)));
 	answers_free(&answers);
 	return end.outcome;
 }

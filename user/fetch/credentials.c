@@ -23,7 +23,7 @@ static bool read_key(const char *path, char key[FETCH_HEADER_MAX], struct fetch_
 	}
 	key[got] = '\0';
 	key[strcspn(key, "\r\n")] = '\0';
-	if (*key && !strchr(key, ' ') && fetch_text_ok(key, FETCH_HEADER_MAX))
+	if (*key && !strchr(key, ' ') && wire_text_ok(key, FETCH_HEADER_MAX))
 		return true;
 	*key = '\0';
 	result_set(result, FETCH_NO_KEY, "%s has no key in its first line", path);

@@ -27,15 +27,15 @@ static bool read_request(struct fetch_request *request)
 	    request->magic != FETCH_MAGIC)
 		return false;
 	close(FETCH_REQUEST_FD);
-	return request->kind < FETCH_KINDS && fetch_text_ok(request->url, sizeof(request->url)) &&
+	return request->kind < FETCH_KINDS && wire_text_ok(request->url, sizeof(request->url)) &&
 	       memchr(request->ca, '\0', sizeof(request->ca)) &&
 	       memchr(request->key_file, '\0', sizeof(request->key_file)) &&
 	       memchr(request->cert, '\0', sizeof(request->cert)) &&
 	       memchr(request->cert_key, '\0', sizeof(request->cert_key)) &&
 	       memchr(request->socket, '\0', sizeof(request->socket)) &&
 	       memchr(request->post, '\0', sizeof(request->post)) &&
-	       fetch_text_ok(request->etag, sizeof(request->etag)) &&
-	       fetch_text_ok(request->modified, sizeof(request->modified));
+	       wire_text_ok(request->etag, sizeof(request->etag)) &&
+	       wire_text_ok(request->modified, sizeof(request->modified));
 }
 
 /* All that needs files or rights. */

@@ -24,6 +24,6 @@ void result_keep(char out[FETCH_HEADER_MAX], const char *text, size_t size)
 		size = 0;
 	memcpy(out, text, size);
 	out[size] = '\0';
-	if (!fetch_text_ok(out, FETCH_HEADER_MAX))
+	if (!wire_text_ok(out, FETCH_HEADER_MAX))
 		out[0] = '\0';
 }

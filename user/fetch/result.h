@@ -5,7 +5,7 @@
 
 #include "fetch/wire.h"
 
-/* Sets outcome and detail; the detail loses what fetch_text_ok() refuses. */
+/* Sets outcome and detail; the detail loses what wire_text_ok() refuses. */
 __attribute__((format(printf, 3, 4))) void
 result_set(struct fetch_result *result, enum fetch_outcome outcome, const char *format, ...);
 

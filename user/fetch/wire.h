@@ -4,9 +4,9 @@
 #ifndef XB_FETCH_WIRE_H
 #define XB_FETCH_WIRE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+#include "sandbox/wiretext.h"
 
 /* The descriptors of bloomd-fetch beside 0 to 2, which are /dev/null. */
 enum {
@@ -90,18 +90,5 @@ struct fetch_result {
 	char modified[FETCH_HEADER_MAX];
 	char detail[FETCH_DETAIL_MAX]; /* what happened, for people */
 };
-
-/* Whether the text ends within its room and is of visible ASCII and blanks alone: it goes into a
- * header, and on a terminal. */
-static inline bool fetch_text_ok(const char *text, size_t room)
-{
-	for (size_t i = 0; i < room; i++) {
-		if (!text[i])
-			return true;
-		if (text[i] < ' ' || text[i] > '~')
-			return false;
-	}
-	return false;
-}
 
 #endif

@@ -21,7 +21,7 @@ static bool read_target(struct redis_target *target)
 	    target->magic != REDIS_MAGIC)
 		return false;
 	close(REDIS_TARGET_FD);
-	return redis_text_ok(target->place.host, sizeof(target->place.host)) &&
+	return wire_text_ok(target->place.host, sizeof(target->place.host)) &&
 	       memchr(target->place.socket, '\0', sizeof(target->place.socket)) &&
 	       memchr(target->user, '\0', sizeof(target->user)) &&
 	       memchr(target->password_file, '\0', sizeof(target->password_file)) &&

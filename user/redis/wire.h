@@ -4,9 +4,9 @@
 #ifndef XB_REDIS_WIRE_H
 #define XB_REDIS_WIRE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+#include "sandbox/wiretext.h"
 
 /* The descriptors of bloomd-redis beside 0 to 2, which are /dev/null. */
 enum {
@@ -109,17 +109,5 @@ struct redis_end {
 	uint32_t outcome;	   /* enum redis_outcome */
 	char text[REDIS_TEXT_MAX]; /* for people: visible ASCII and blanks, terminated */
 };
-
-/* Whether the text ends within its room and is of visible ASCII and blanks alone. */
-static inline bool redis_text_ok(const char *text, size_t room)
-{
-	for (size_t i = 0; i < room; i++) {
-		if (!text[i])
-			return true;
-		if (text[i] < ' ' || text[i] > '~')
-			return false;
-	}
-	return false;
-}
 
 #endif

@@ -161,8 +161,8 @@ static void texts_of_the_server_are_checked(void **state)
 	assert_string_equal(kept, "");
 	result_set(&result, FETCH_TLS, "%s", "a\033[2Jb\x80");
 	assert_string_equal(result.detail, "a?[2Jb?");
-	assert_false(fetch_text_ok((char[3]){'a', 'b', 'c'}, 3));
-	assert_true(fetch_text_ok((char[3]){'a', 'b', 0}, 3));
+	assert_false(wire_text_ok((char[3]){'a', 'b', 'c'}, 3));
+	assert_true(wire_text_ok((char[3]){'a', 'b', 0}, 3));
 }
 
 int main(void)

@@ -76,7 +76,7 @@ static int set_url(struct config *config, const char *value)
 	if (strncasecmp(value, "https://", 8) != 0 && strncasecmp(value, "http://", 7) != 0)
 		return xb_input_error("url begins with https://, http:// or unix:, not '%s'",
 				      XB_SHOW(value));
-	if (size >= URL_MAX || !fetch_text_ok(value, FETCH_URL_MAX) || strpbrk(value, " ?#@"))
+	if (size >= URL_MAX || !wire_text_ok(value, FETCH_URL_MAX) || strpbrk(value, " ?#@"))
 		return xb_input_error("url has no blanks, no '?', '#' or '@', and less than %d "
 				      "bytes of ASCII",
 				      URL_MAX);

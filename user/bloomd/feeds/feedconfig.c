@@ -114,7 +114,7 @@ static bool has_scheme(const char *value, const char *scheme)
 
 static int set_url(struct config *config, const char *value)
 {
-	if (strlen(value) >= FETCH_URL_MAX || !fetch_text_ok(value, FETCH_URL_MAX) ||
+	if (strlen(value) >= FETCH_URL_MAX || !wire_text_ok(value, FETCH_URL_MAX) ||
 	    strchr(value, ' '))
 		return xb_input_error("a URL has no blanks, only ASCII, and less than %d bytes",
 				      FETCH_URL_MAX);

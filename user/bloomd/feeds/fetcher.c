@@ -80,9 +80,9 @@ static void fill_request(struct fetch_request *request, const struct feed_config
 	};
 	snprintf(request->url, sizeof(request->url), "%s", feed->url);
 	snprintf(request->ca, sizeof(request->ca), "%s", feed->ca ?: "");
-	if (conditional && fetch_text_ok(state->etag, sizeof(state->etag)))
+	if (conditional && wire_text_ok(state->etag, sizeof(state->etag)))
 		memcpy(request->etag, state->etag, sizeof(request->etag));
-	if (conditional && fetch_text_ok(state->modified, sizeof(state->modified)))
+	if (conditional && wire_text_ok(state->modified, sizeof(state->modified)))
 		memcpy(request->modified, state->modified, sizeof(request->modified));
 }
 _Static_assert(XB_FEED_TEXT == FETCH_HEADER_MAX, "headers are kept whole");
@@ -119,9 +119,9 @@ static bool is_valid(const struct fetch_result *result)
 	return result->magic == FETCH_MAGIC && result->outcome < FETCH_OUTCOME_COUNT &&
 	       result->status < 1000 && result->content_time >= 0 &&
 	       result->content_time <= UINT32_MAX &&
-	       fetch_text_ok(result->etag, sizeof(result->etag)) &&
-	       fetch_text_ok(result->modified, sizeof(result->modified)) &&
-	       fetch_text_ok(result->detail, sizeof(result->detail));
+	       wire_text_ok(result->etag, sizeof(result->etag)) &&
+	       wire_text_ok(result->modified, sizeof(result->modified)) &&
+	       wire_text_ok(result->detail, sizeof(result->detail));
 }
 
 bool fetcher_take_answer(const void *bytes, size_t size, struct fetch_result *result)

@@ -153,7 +153,7 @@ static void take_end(struct link *link, const struct linkframe *frame)
 		return;
 	}
 	memcpy(&told, frame->content, sizeof(told));
-	if (told.outcome < REDIS_OUTCOME_COUNT && redis_text_ok(told.text, sizeof(told.text)))
+	if (told.outcome < REDIS_OUTCOME_COUNT && wire_text_ok(told.text, sizeof(told.text)))
 		end(link, outcomes[told.outcome], told.text);
 	else
 		end_as_wrong(link);
