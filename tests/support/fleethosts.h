@@ -38,7 +38,7 @@ struct host {
 };
 static struct host maker, taker, *present;
 static struct manifest manifest;
-static int chunks = -1;
+static int chunks = -1, blooms = -1;
 
 /* What is changed from here on comes from the fleet. */
 static inline void begin_changes(struct host *host)
@@ -119,6 +119,7 @@ static inline int begin_hosts(void **state)
 	*state = NULL;
 	manifest = (struct manifest){0};
 	chunks = memfd_create("chunks", MFD_CLOEXEC);
+	blooms = memfd_create("blooms", MFD_CLOEXEC);
 	return begin_host(&maker, 100) || begin_host(&taker, 50);
 }
 
@@ -132,6 +133,7 @@ static inline int end_hosts(void **state)
 	present = NULL;
 	manifest_free(&manifest);
 	close(chunks);
+	close(blooms);
 	return end_host(&maker) | end_host(&taker);
 }
 
@@ -159,7 +161,7 @@ static inline void change_here(struct host *host, const char *text, bool bans)
 
 static inline void make(void)
 {
-	assert_int_equal(snapshot_make(at(&maker), &key, false, chunks, &manifest), 0);
+	assert_int_equal(snapshot_make(at(&maker), &key, false, chunks, blooms, &manifest), 0);
 }
 
 static inline struct snapshot_terms terms_of(bool accept)
@@ -199,7 +201,7 @@ static inline void fill_bans(struct xb_txn *txn, uint32_t from, uint32_t to)
 	char text[32];
 
 	for (uint32_t i = from; i < to; i++) {
-		snprintf(text, sizeof(text), "198.18.%u.%u", i >> 8, i & 255);
+		snprintf(text, sizeof(text), "198.%u.%u.%u", 18 + (i >> 16), i >> 8 & 255, i & 255);
 		list_entry(txn, text, "bans");
 	}
 }

@@ -44,7 +44,7 @@ static bool is_address(const struct xb_entry *entry)
 	return !xb_entry_compare(&cut, entry) && !xb_entry_unmap(&mapped);
 }
 
-static int check_entry(const struct xb_entry *entry)
+int change_check_entry(const struct xb_entry *entry)
 {
 	bool sound = xb_entry_is_name(entry) ? is_name(entry) : is_address(entry);
 
@@ -57,7 +57,7 @@ static int check_entry(const struct xb_entry *entry)
 
 int change_check(const struct xb_shared_change *change)
 {
-	int error = check_entry(&change->entry);
+	int error = change_check_entry(&change->entry);
 
 	if (!error && !change->put && (change->added || change->expires || change->comment_size))
 		error = bad_entry(&change->entry, "a delete has neither times nor a comment");
@@ -71,7 +71,7 @@ static uint8_t flags_of(const struct xb_shared_change *change)
 }
 
 /* Keys of addresses say themselves where they end. */
-static void write_entry(const struct xb_entry *entry, struct bytes_out *out)
+void change_write_entry(const struct xb_entry *entry, struct bytes_out *out)
 {
 	uint8_t key[XB_ENTRY_KEY_BYTES];
 	size_t size = xb_entry_encode(entry, key);
@@ -86,7 +86,7 @@ void change_write(const struct xb_shared_change *change, uint32_t list, struct b
 {
 	bytes_put_byte(out, flags_of(change));
 	bytes_put_number(out, list);
-	write_entry(&change->entry, out);
+	change_write_entry(&change->entry, out);
 	if (change->put)
 		bytes_put_word(out, change->added);
 	if (change->expires)
@@ -121,7 +121,7 @@ static void read_address(struct bytes_in *in, struct xb_entry *entry)
 	bytes_pass(in, size);
 }
 
-static void read_entry(struct bytes_in *in, struct xb_entry *entry)
+void change_read_entry(struct bytes_in *in, struct xb_entry *entry)
 {
 	*entry = (struct xb_entry){0};
 	in->wrong |= !in->left || *in->at == XB_ALLOW_NAME;
@@ -149,7 +149,7 @@ int change_read(struct bytes_in *in, uint32_t lists, struct xb_shared_change *ch
 		(struct xb_shared_change){.list = change->list, .put = flags & PUT, .comment = ""};
 	in->wrong |= flags > (PUT | EXPIRES | COMMENTS) || (flags && !(flags & PUT)) || !lists;
 	*list = (uint32_t)bytes_number(in, lists - 1ULL);
-	read_entry(in, &change->entry);
+	change_read_entry(in, &change->entry);
 	if (flags & PUT)
 		change->added = bytes_word(in);
 	if (flags & EXPIRES) {

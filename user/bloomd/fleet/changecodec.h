@@ -7,6 +7,16 @@
 #include "store/outbox.h"
 
 #define CHANGE_BYTES_MAX 640
+#define ENTRY_BYTES_MAX	 (XB_ENTRY_KEY_BYTES + 1)
+
+/* Whether a fleet shares the entry, and it has the form that lists have: 0, or an error with its
+ * message. */
+int change_check_entry(const struct xb_entry *entry);
+
+/* An entry by itself; at most ENTRY_BYTES_MAX bytes. A name that is read points into the bytes, and
+ * is still to be checked. */
+void change_write_entry(const struct xb_entry *entry, struct bytes_out *out);
+void change_read_entry(struct bytes_in *in, struct xb_entry *entry);
 
 /* Whether the change can be written and read again: 0, or an error with its message. The name of
  * its list is not asked for. */

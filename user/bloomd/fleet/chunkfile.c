@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "bloomd/fleet/changecodec.h"
+#include "bloomd/fleet/chunkbloom.h"
 
 static int mac_of_chunk(const struct manifest *manifest, size_t place, const struct mac_key *key,
 			const void *bytes, size_t size, uint8_t mac[MAC_BYTES])
@@ -47,10 +48,11 @@ static void count(struct xb_digest *digest, const struct xb_shared_change *put)
 
 /* --- writing --- */
 
-int chunks_write(struct chunk_writer *writer, int file, const struct mac_key *key,
+int chunks_write(struct chunk_writer *writer, int file, int blooms, const struct mac_key *key,
 		 struct manifest *manifest)
 {
-	*writer = (struct chunk_writer){.file = file, .key = key, .manifest = manifest};
+	*writer = (struct chunk_writer){
+		.file = file, .blooms = blooms, .key = key, .manifest = manifest};
 	writer->bytes = malloc(CHUNK_BYTES + CHANGE_BYTES_MAX);
 	writer->out.at = writer->bytes;
 	return writer->bytes ? 0 : xb_out_of_memory();
@@ -72,10 +74,44 @@ static int write_all(int file, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-int chunks_finish(struct chunk_writer *writer)
+static int write_bloom(struct chunk_writer *writer)
+{
+	struct manifest_chunk *chunk = &writer->chunk;
+	uint8_t *bloom;
+	int error = chunkbloom_make(chunk, writer->manifest->id, writer->manifest->chunk_count,
+				    writer->key, writer->bytes, &bloom);
+
+	if (!error)
+		error = write_all(writer->blooms, bloom, chunk->bloom_size);
+	free(bloom);
+	return error;
+}
+
+/* In the manifest. */
+static int enter(struct chunk_writer *writer)
 {
 	struct manifest *manifest = writer->manifest;
 	struct manifest_list *list = &manifest->lists[writer->chunk.list];
+	struct xb_entry *first = &writer->chunk.first;
+	int error = xb_array_grow(&manifest->chunks, &writer->room, manifest->chunk_count + 1,
+				  sizeof(*manifest->chunks));
+
+	if (error)
+		return error;
+	if (xb_entry_is_name(first)) {
+		first->name = xb_arena_copy(&manifest->names, first->name, first->length);
+		if (!first->name)
+			return -EIO;
+	}
+	manifest->chunks[manifest->chunk_count++] = writer->chunk;
+	list->count += writer->chunk.count;
+	xb_digest_add(&list->digest, &writer->chunk.digest, 1);
+	return 0;
+}
+
+int chunks_finish(struct chunk_writer *writer)
+{
+	struct manifest *manifest = writer->manifest;
 	int error;
 
 	if (!writer->chunk.count)
@@ -88,16 +124,25 @@ int chunks_finish(struct chunk_writer *writer)
 	if (!error)
 		error = write_all(writer->file, writer->bytes, writer->chunk.size);
 	if (!error)
-		error = xb_array_grow(&manifest->chunks, &writer->room, manifest->chunk_count + 1,
-				      sizeof(*manifest->chunks));
+		error = write_bloom(writer);
+	if (!error)
+		error = enter(writer);
 	if (error)
 		return error;
-	manifest->chunks[manifest->chunk_count++] = writer->chunk;
-	list->count += writer->chunk.count;
-	xb_digest_add(&list->digest, &writer->chunk.digest, 1);
 	writer->chunk = (struct manifest_chunk){.list = writer->chunk.list};
 	writer->out.at = writer->bytes;
 	return 0;
+}
+
+/* A name is the caller's no longer than the call. */
+static void begin_chunk(struct chunk_writer *writer, const struct xb_entry *first)
+{
+	writer->chunk.first = *first;
+	writer->chunk.first.line = 0;
+	if (!xb_entry_is_name(first))
+		return;
+	memcpy(writer->first_name, first->name, first->length);
+	writer->chunk.first.name = writer->first_name;
 }
 
 int chunks_put(struct chunk_writer *writer, uint32_t list, const struct xb_shared_change *put)
@@ -110,6 +155,8 @@ int chunks_put(struct chunk_writer *writer, uint32_t list, const struct xb_share
 	if (error)
 		return error;
 	writer->chunk.list = list;
+	if (!writer->chunk.count)
+		begin_chunk(writer, &put->entry);
 	change_write(put, list, &writer->out);
 	count(&writer->chunk.digest, put);
 	writer->chunk.count++;
@@ -137,6 +184,14 @@ int chunks_read(struct chunk_reader *reader, int file, const struct mac_key *key
 		reader->offset += manifest->chunks[reader->next].size;
 	reader->bytes = malloc(2 * CHUNK_BYTES);
 	return reader->bytes ? 0 : xb_out_of_memory();
+}
+
+void chunks_seek(struct chunk_reader *reader, size_t chunk)
+{
+	for (; reader->next < chunk; reader->next++)
+		reader->offset += reader->manifest->chunks[reader->next].size;
+	reader->left = 0;
+	reader->begun = false;
 }
 
 void chunks_close(struct chunk_reader *reader)
@@ -205,12 +260,28 @@ static void remember(struct chunk_reader *reader)
 	reader->last.name = reader->last_name;
 }
 
+static bool is_first(const struct chunk_reader *reader)
+{
+	return reader->left == reader->manifest->chunks[reader->next - 1].count;
+}
+
+/* Whether the next chunk begins behind the last entry, also if it is not read. */
+static bool leads_on(const struct chunk_reader *reader)
+{
+	const struct manifest_chunk *next = &reader->manifest->chunks[reader->next];
+
+	return reader->next == reader->manifest->chunk_count || next->list != reader->list ||
+	       xb_entry_compare(&next->first, &reader->put.entry) > 0;
+}
+
 static int check_end(const struct chunk_reader *reader)
 {
 	const struct manifest_chunk *chunk = &reader->manifest->chunks[reader->next - 1];
 
 	if (reader->in.left)
 		return damaged(reader, "it has more bytes than memberships");
+	if (!leads_on(reader))
+		return damaged(reader, "it is not in order");
 	if (!xb_digest_equals(&reader->digest, &chunk->digest))
 		return damaged(reader, "it has another digest");
 	return 0;
@@ -228,6 +299,9 @@ static int read_put(struct chunk_reader *reader)
 		return damaged(reader, "it has something else than memberships of its list");
 	if (reader->begun && xb_entry_compare(&reader->last, &reader->put.entry) >= 0)
 		return damaged(reader, "it is not in order");
+	if (is_first(reader) &&
+	    xb_entry_compare(&reader->manifest->chunks[reader->next - 1].first, &reader->put.entry))
+		return damaged(reader, "it begins with another entry");
 	remember(reader);
 	count(&reader->digest, &reader->put);
 	return --reader->left ? 0 : check_end(reader);

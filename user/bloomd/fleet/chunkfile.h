@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The chunks of a snapshot in a file, one after the other as the manifest has them: a chunk is the
- * memberships of one list, as puts, in store order. */
+ * memberships of one list, as puts, in store order. Their Bloom digests are in a file beside. */
 #ifndef XB_BLOOMD_CHUNKFILE_H
 #define XB_BLOOMD_CHUNKFILE_H
 
@@ -13,17 +13,18 @@
 /* Writes chunks, and what the manifest says of them. manifest->id and the lists' names are there
  * before. */
 struct chunk_writer {
-	int file;
+	int file, blooms;
 	const struct mac_key *key;
 	struct manifest *manifest;
 	size_t room;	/* of manifest->chunks */
 	uint8_t *bytes; /* of the chunk that is being made */
 	struct bytes_out out;
 	struct manifest_chunk chunk;
+	uint8_t first_name[XB_NAME_BYTES];
 };
 
 /* These return 0 or an error with its message; chunks_free() is for the caller in any case. */
-int chunks_write(struct chunk_writer *writer, int file, const struct mac_key *key,
+int chunks_write(struct chunk_writer *writer, int file, int blooms, const struct mac_key *key,
 		 struct manifest *manifest);
 /* Adds a membership to the list with this place in the manifest: first all of list 0, then those of
  * list 1, and so on. The change is one that change_check() allows. */
@@ -52,9 +53,12 @@ struct chunk_reader {
 	bool begun;
 };
 
-/* Begins with the first membership of the list. The manifest was read, or made here. */
+/* Begins with the first membership of the list. The manifest was read, or made here. What is not
+ * read does not need to be in the file. */
 int chunks_read(struct chunk_reader *reader, int file, const struct mac_key *key,
 		const struct manifest *manifest, const struct manifest_list *list);
+/* Goes on with the first membership of this chunk, which is of the list. */
+void chunks_seek(struct chunk_reader *reader, size_t chunk);
 /* 1: the next membership; 0: there is none; negative: an error with its message. */
 int chunks_next(struct chunk_reader *reader);
 void chunks_close(struct chunk_reader *reader);

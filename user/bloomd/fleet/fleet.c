@@ -317,7 +317,8 @@ static int prepare(struct fleet *fleet)
 	const struct fleet_config *config = fleet->config;
 	int error = add_sources(fleet);
 
-	fleet->resync.chunks = fleet->snapshots.chunks = fleet->snapshots.answer = -1;
+	fleet->resync.chunks = -1;
+	fleet->snapshots.chunks = fleet->snapshots.blooms = fleet->snapshots.answer = -1;
 	fleet->resyncs = json_object();
 	fleet->since = fleet_time();
 	if (error || !config)

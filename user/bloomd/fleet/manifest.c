@@ -7,19 +7,23 @@
 
 #include "base/error.h"
 #include "bloomd/fleet/bytes.h"
+#include "bloomd/fleet/changecodec.h"
 
 #define VERSION	     1
 #define LAST_MS	     ((uint64_t)UINT32_MAX * 1000 + 999) /* what the store can hold ends in 2106 */
 #define HEAD_MAX     (1 + 5 * XB_FLEET_ID + 9 * BYTES_NUMBER_MAX)
 #define ANCESTOR_MAX (XB_FLEET_ID + 2 * BYTES_NUMBER_MAX)
 #define LIST_MAX     (BYTES_LIST_MAX + BYTES_NUMBER_MAX + sizeof(struct xb_digest))
-#define CHUNK_MAX    (3 * BYTES_NUMBER_MAX + MAC_BYTES + sizeof(struct xb_digest))
-#define MARK_MAX     (XB_FLEET_ID + BYTES_NUMBER_MAX)
+#define CHUNK_MAX                                                                                  \
+	(4 * BYTES_NUMBER_MAX + 2 * MAC_BYTES + sizeof(struct xb_digest) + ENTRY_BYTES_MAX)
+#define CHUNK_LEAST (4 + 2 * MAC_BYTES + sizeof(struct xb_digest) + 4)
+#define MARK_MAX    (XB_FLEET_ID + BYTES_NUMBER_MAX)
 
 void manifest_free(struct manifest *manifest)
 {
 	free(manifest->chunks);
 	free(manifest->marks);
+	xb_arena_free(&manifest->names);
 	manifest->chunks = NULL;
 	manifest->marks = NULL;
 	manifest->chunk_count = manifest->mark_count = 0;
@@ -64,12 +68,24 @@ static int check_lineage(const struct manifest *manifest)
 	return 0;
 }
 
+static int check_chunk(const struct manifest_chunk *chunk, const struct manifest_chunk *former)
+{
+	if (!chunk->count || chunk->size < chunk->count || chunk->size > 2 * CHUNK_BYTES ||
+	    !chunk->bloom_size || chunk->bloom_size > 2 * CHUNK_BYTES)
+		return bad("a chunk has a size that cannot be");
+	if (former && xb_entry_compare(&former->first, &chunk->first) >= 0)
+		return bad("the chunks of a list are not in order");
+	return change_check_entry(&chunk->first);
+}
+
 /* Of the chunks from *at on, those of the list; sets *at behind them. */
 static int check_list(const struct manifest *manifest, uint32_t list, size_t *at)
 {
 	const struct manifest_list *of = &manifest->lists[list];
+	const struct manifest_chunk *former = NULL;
 	struct xb_digest digest = {{0, 0}};
 	uint64_t count = 0;
+	int error;
 
 	if (!xb_list_name_ok(of->name))
 		return bad("a list has a name that is none");
@@ -79,8 +95,10 @@ static int check_list(const struct manifest *manifest, uint32_t list, size_t *at
 	for (; *at < manifest->chunk_count && manifest->chunks[*at].list == list; ++*at) {
 		const struct manifest_chunk *chunk = &manifest->chunks[*at];
 
-		if (!chunk->count || chunk->size < chunk->count || chunk->size > 2 * CHUNK_BYTES)
-			return bad("a chunk has a size that cannot be");
+		error = check_chunk(chunk, former);
+		if (error)
+			return error;
+		former = chunk;
 		count += chunk->count;
 		xb_digest_add(&digest, &chunk->digest, 1);
 	}
@@ -202,6 +220,9 @@ static void write_chunks(const struct manifest *manifest, struct bytes_out *out)
 		bytes_put_number(out, chunk->size);
 		bytes_put(out, chunk->mac, sizeof(chunk->mac));
 		bytes_put_digest(out, &chunk->digest);
+		change_write_entry(&chunk->first, out);
+		bytes_put_number(out, chunk->bloom_size);
+		bytes_put(out, chunk->bloom_mac, sizeof(chunk->bloom_mac));
 	}
 }
 
@@ -315,21 +336,39 @@ static void *read_count(struct bytes_in *in, uint64_t most, size_t least, size_t
 	return room;
 }
 
+/* A name stays when the bytes are gone. */
+static int read_first(struct bytes_in *in, struct manifest *manifest, struct xb_entry *first)
+{
+	change_read_entry(in, first);
+	if (in->wrong || !xb_entry_is_name(first))
+		return 0;
+	first->name = xb_arena_copy(&manifest->names, first->name, first->length);
+	return first->name ? 0 : -EIO;
+}
+
+static int read_chunk(struct bytes_in *in, struct manifest *manifest, struct manifest_chunk *chunk)
+{
+	int error;
+
+	chunk->list = (uint32_t)bytes_number(in, UINT32_MAX);
+	chunk->count = (uint32_t)bytes_number(in, UINT32_MAX);
+	chunk->size = (uint32_t)bytes_number(in, UINT32_MAX);
+	bytes_copy(in, chunk->mac, sizeof(chunk->mac));
+	bytes_digest(in, &chunk->digest);
+	error = read_first(in, manifest, &chunk->first);
+	chunk->bloom_size = (uint32_t)bytes_number(in, UINT32_MAX);
+	bytes_copy(in, chunk->bloom_mac, sizeof(chunk->bloom_mac));
+	return error;
+}
+
 static int read_chunks(struct bytes_in *in, struct manifest *manifest)
 {
 	int error = 0;
 
-	manifest->chunks = read_count(in, MANIFEST_CHUNKS, 3 + MAC_BYTES + sizeof(struct xb_digest),
-				      sizeof(*manifest->chunks), &manifest->chunk_count, &error);
-	for (size_t i = 0; manifest->chunks && i < manifest->chunk_count; i++) {
-		struct manifest_chunk *chunk = &manifest->chunks[i];
-
-		chunk->list = (uint32_t)bytes_number(in, UINT32_MAX);
-		chunk->count = (uint32_t)bytes_number(in, UINT32_MAX);
-		chunk->size = (uint32_t)bytes_number(in, UINT32_MAX);
-		bytes_copy(in, chunk->mac, sizeof(chunk->mac));
-		bytes_digest(in, &chunk->digest);
-	}
+	manifest->chunks = read_count(in, MANIFEST_CHUNKS, CHUNK_LEAST, sizeof(*manifest->chunks),
+				      &manifest->chunk_count, &error);
+	for (size_t i = 0; !error && manifest->chunks && i < manifest->chunk_count; i++)
+		error = read_chunk(in, manifest, &manifest->chunks[i]);
 	return error;
 }
 

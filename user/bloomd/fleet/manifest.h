@@ -3,7 +3,9 @@
 #ifndef XB_BLOOMD_MANIFEST_H
 #define XB_BLOOMD_MANIFEST_H
 
+#include "base/arena.h"
 #include "bloomd/fleet/mac.h"
+#include "model/entry.h"
 #include "store/fleet.h"
 
 #define MANIFEST_BYTES	((size_t)4 << 20) /* at most */
@@ -18,6 +20,9 @@ struct manifest_chunk {
 	uint32_t size;	/* bytes */
 	uint8_t mac[MAC_BYTES];
 	struct xb_digest digest; /* of its memberships */
+	struct xb_entry first;	 /* of its entries */
+	uint32_t bloom_size;	 /* bytes of its Bloom digest: bloomd/fleet/chunkbloom.h */
+	uint8_t bloom_mac[MAC_BYTES];
 };
 
 struct manifest_list {
@@ -41,6 +46,7 @@ struct manifest {
 	size_t list_count;
 	struct manifest_chunk *chunks;
 	size_t chunk_count;
+	struct xb_arena names;	     /* of entries that chunks begin with */
 	struct xb_fleet_mark *marks; /* in the order of the publishers' identities */
 	size_t mark_count;
 };

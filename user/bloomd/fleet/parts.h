@@ -79,8 +79,8 @@ struct fleet_snapshots {
 	uint64_t due;			    /* when the next one is to be made, agent_clock() */
 	uint64_t changes;		    /* since the last one that is known */
 	struct manifest *former, *manifest; /* NULL: none */
-	int chunks, answer;		    /* files of the child; -1: none */
-	size_t next;
+	int chunks, blooms, answer;	    /* files of the child; -1: none */
+	size_t next;			    /* part to be sent */
 	uint64_t leased; /* when the lease was renewed */
 	uint8_t *entry;	 /* that begins a log */
 	size_t entry_size;

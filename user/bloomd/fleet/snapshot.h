@@ -9,14 +9,15 @@
 
 /*
  * Writes the chunks one after the other into the file `chunks` (an empty memfd or temporary file),
- * and fills in the manifest, the id too. The transaction reads; shares are those to be in it.
- * begins: the log begins anew with it, so what waits in the outbox may be in it, too; then this
- * host's epoch becomes the newest of the lineage, and the caller fills in the term (it is set to
- * the next one), epoch, position and chain of what begins. Otherwise -EAGAIN without a message: the
- * outbox is not empty. `before` is the caller's. The caller frees the manifest in either case.
+ * their Bloom digests into `blooms`, and fills in the manifest, the id too. The transaction reads;
+ * shares are those to be in it. begins: the log begins anew with it, so what waits in the outbox
+ * may be in it, too; then this host's epoch becomes the newest of the lineage, and the caller fills
+ * in the term (it is set to the next one), epoch, position and chain of what begins. Otherwise
+ * -EAGAIN without a message: the outbox is not empty. `before` is the caller's. The caller frees
+ * the manifest in either case.
  */
 int snapshot_make(struct xb_txn *txn, const struct mac_key *key, bool begins, int chunks,
-		  struct manifest *manifest);
+		  int blooms, struct manifest *manifest);
 
 struct snapshot_terms {
 	const struct manifest *manifest;

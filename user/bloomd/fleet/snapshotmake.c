@@ -144,11 +144,11 @@ static int put_list(struct xb_txn *txn, struct chunk_writer *writer, uint32_t pl
 	return error;
 }
 
-static int make_chunks(struct xb_txn *txn, const struct mac_key *key, int chunks,
+static int make_chunks(struct xb_txn *txn, const struct mac_key *key, int chunks, int blooms,
 		       struct manifest *manifest)
 {
 	struct chunk_writer writer;
-	int error = chunks_write(&writer, chunks, key, manifest);
+	int error = chunks_write(&writer, chunks, blooms, key, manifest);
 
 	for (uint32_t i = 0; !error && i < manifest->list_count; i++)
 		error = put_list(txn, &writer, i);
@@ -159,7 +159,7 @@ static int make_chunks(struct xb_txn *txn, const struct mac_key *key, int chunks
 }
 
 int snapshot_make(struct xb_txn *txn, const struct mac_key *key, bool begins, int chunks,
-		  struct manifest *manifest)
+		  int blooms, struct manifest *manifest)
 {
 	struct xb_fleet fleet;
 	int found = xb_fleet_get(txn, &fleet), error;
@@ -178,5 +178,5 @@ int snapshot_make(struct xb_txn *txn, const struct mac_key *key, bool begins, in
 	if (error)
 		return error;
 	fill_lists(txn, manifest);
-	return make_chunks(txn, key, chunks, manifest);
+	return make_chunks(txn, key, chunks, blooms, manifest);
 }

@@ -55,6 +55,7 @@ void snapshots_stop(struct fleet *fleet)
 	free(snapshots->entry);
 	snapshots->entry = NULL;
 	close_file(&snapshots->chunks);
+	close_file(&snapshots->blooms);
 	close_file(&snapshots->answer);
 }
 

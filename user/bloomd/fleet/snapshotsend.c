@@ -22,12 +22,22 @@
 
 /* --- one of the present log --- */
 
+static void expire(struct fleet *fleet, const struct manifest *former, const char *kind,
+		   size_t place)
+{
+	struct request request = {0};
+	char id[ID_TEXT];
+
+	request_words(&request, "EXPIRE %s%s:%s:%zu %d", fleet->prefix, kind,
+		      id_format(former->id, id), place, KEEP);
+	snapshots_tell(fleet, &request, snapshots_ignore);
+}
+
 /* The log is not needed up to the snapshot before this one, nor are its chunks for long. */
 static void clean_up(struct fleet *fleet)
 {
 	const struct manifest *former = fleet->snapshots.former;
 	const struct manifest *manifest = fleet->snapshots.manifest;
-	char id[ID_TEXT];
 
 	if (!former || !memcmp(former->id, manifest->id, XB_FLEET_ID))
 		return;
@@ -40,11 +50,8 @@ static void clean_up(struct fleet *fleet)
 		snapshots_tell(fleet, &trim, snapshots_ignore);
 	}
 	for (size_t i = 0; i < former->chunk_count; i++) {
-		struct request expire = {0};
-
-		request_words(&expire, "EXPIRE %schunk:%s:%zu %d", fleet->prefix,
-			      id_format(former->id, id), i, KEEP);
-		snapshots_tell(fleet, &expire, snapshots_ignore);
+		expire(fleet, former, "chunk", i);
+		expire(fleet, former, "bloom", i);
 	}
 }
 
@@ -84,11 +91,11 @@ static void send_manifest(struct fleet *fleet)
 	free(bytes);
 }
 
-/* --- chunks --- */
+/* --- chunks and their Bloom digests, in turn --- */
 
-static void send_chunk(struct fleet *fleet);
+static void send_part(struct fleet *fleet);
 
-static void on_chunk(void *context, const struct server_reply *reply)
+static void on_part(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 
@@ -99,35 +106,37 @@ static void on_chunk(void *context, const struct server_reply *reply)
 		return;
 	}
 	fleet->snapshots.next++;
-	send_chunk(fleet);
+	send_part(fleet);
 }
 
-static void send_chunk(struct fleet *fleet)
+static void send_part(struct fleet *fleet)
 {
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
 	const struct manifest *manifest = snapshots->manifest;
+	size_t place = snapshots->next / 2, size;
+	bool bloom = snapshots->next % 2;
 	struct request request = {0};
 	char id[ID_TEXT], *bytes;
-	size_t size;
 
-	if (snapshots->next == manifest->chunk_count) {
+	if (place == manifest->chunk_count) {
 		if (snapshots->begins)
 			beginning_append(fleet);
 		else
 			send_manifest(fleet);
 		return;
 	}
-	size = manifest->chunks[snapshots->next].size;
+	size = bloom ? manifest->chunks[place].bloom_size : manifest->chunks[place].size;
 	bytes = malloc(size ?: 1);
-	if (!bytes || TEMP_FAILURE_RETRY(read(snapshots->chunks, bytes, size)) != (ssize_t)size) {
+	if (!bytes || TEMP_FAILURE_RETRY(read(bloom ? snapshots->blooms : snapshots->chunks, bytes,
+					      size)) != (ssize_t)size) {
 		free(bytes);
 		snapshots_fail(fleet, "the chunks cannot be read");
 		return;
 	}
-	request_words(&request, "SET %schunk:%s:%zu", fleet->prefix, id_format(manifest->id, id),
-		      snapshots->next);
+	request_words(&request, "SET %s%s:%s:%zu", fleet->prefix, bloom ? "bloom" : "chunk",
+		      id_format(manifest->id, id), place);
 	request_bytes(&request, bytes, size);
-	snapshots_tell(fleet, &request, on_chunk);
+	snapshots_tell(fleet, &request, on_part);
 	free(bytes);
 	snapshots_keep_lease(fleet);
 }
@@ -143,7 +152,7 @@ static int make(const struct fleet *fleet, struct manifest *manifest)
 
 	if (!error)
 		error = snapshot_make(txn, &fleet->key, snapshots->begins, snapshots->chunks,
-				      manifest);
+				      snapshots->blooms, manifest);
 	xb_store_end_reading(store, txn);
 	return error;
 }
@@ -197,12 +206,13 @@ static void take(struct fleet *fleet, const char *answer, size_t size)
 	if (!error && snapshots->begins)
 		error = beginning_entry(fleet, snapshots->manifest, &snapshots->entry,
 					&snapshots->entry_size, chain);
-	if (!error && lseek(snapshots->chunks, 0, SEEK_SET) < 0)
+	if (!error && (lseek(snapshots->chunks, 0, SEEK_SET) < 0 ||
+		       lseek(snapshots->blooms, 0, SEEK_SET) < 0))
 		error = xb_system_error(errno, "cannot read the chunks");
 	if (error)
 		snapshots_fail(fleet, xb_error_message());
 	else
-		send_chunk(fleet);
+		send_part(fleet);
 }
 
 static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
@@ -234,8 +244,9 @@ void snapshotsend_start(struct fleet *fleet)
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
 
 	snapshots->chunks = memfd_create("chunks", MFD_CLOEXEC);
+	snapshots->blooms = memfd_create("blooms", MFD_CLOEXEC);
 	snapshots->answer = memfd_create("manifest", MFD_CLOEXEC);
-	if (snapshots->chunks < 0 || snapshots->answer < 0) {
+	if (snapshots->chunks < 0 || snapshots->blooms < 0 || snapshots->answer < 0) {
 		snapshots_fail(fleet, "no memory for it");
 		return;
 	}

@@ -17,14 +17,27 @@ static const struct mac_key key = {{1, 2, 3}};
 static struct manifest manifest;
 static struct manifest_chunk chunks[3];
 static struct xb_fleet_mark marks[2];
+static const uint8_t name[] = "\3com\7example";
+
+static struct xb_entry host(uint8_t last)
+{
+	return (struct xb_entry){
+		.hi = (uint64_t)(0xc0000200U | last) << 32, .kind = XB_HOST4, .length = 32};
+}
 
 /* One that is good. */
 static int fill(void **state)
 {
 	*state = NULL;
-	chunks[0] = (struct manifest_chunk){0, 3, 40, {1}, {{UINT64_MAX, 1}}};
-	chunks[1] = (struct manifest_chunk){0, 2, 30, {2}, {{2, UINT64_MAX}}};
-	chunks[2] = (struct manifest_chunk){2, 1, 2 * CHUNK_BYTES, {3}, {{5, 6}}};
+	chunks[0] = (struct manifest_chunk){0, 3, 40, {1}, {{UINT64_MAX, 1}}, host(1), 80, {1}};
+	chunks[1] = (struct manifest_chunk){0, 2, 30, {2}, {{2, UINT64_MAX}}, host(9), 90, {2}};
+	chunks[2] = (struct manifest_chunk){.list = 2,
+					    .count = 1,
+					    .size = 2 * CHUNK_BYTES,
+					    .mac = {3},
+					    .digest = {{5, 6}},
+					    .first = {.name = name, .kind = XB_NAME, .length = 12},
+					    .bloom_size = 2 * CHUNK_BYTES};
 	marks[0] = (struct xb_fleet_mark){{1}, 9};
 	marks[1] = (struct xb_fleet_mark){{2}, UINT64_MAX};
 	manifest = (struct manifest){
@@ -71,7 +84,10 @@ static void manifests_come_back(void **state)
 	assert_memory_equal(&back.lists[2].digest, &manifest.lists[2].digest,
 			    sizeof(struct xb_digest));
 	assert_int_equal(back.chunk_count, 3);
-	assert_memory_equal(back.chunks, chunks, sizeof(chunks));
+	assert_memory_equal(back.chunks, chunks, 2 * sizeof(*chunks));
+	assert_memory_equal(back.chunks[2].mac, chunks[2].mac, MAC_BYTES);
+	assert_int_equal(back.chunks[2].bloom_size, chunks[2].bloom_size);
+	assert_int_equal(xb_entry_compare(&back.chunks[2].first, &chunks[2].first), 0);
 	assert_int_equal(back.mark_count, 2);
 	assert_memory_equal(back.marks, marks, sizeof(marks));
 	assert_int_equal(manifest_write(&back, &key, &again, &again_size), 0);
@@ -238,6 +254,16 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_refused("size");
 	chunks[2].size++;
 	assert_refused("size");
+	chunks[0].bloom_size = 0;
+	assert_refused("size");
+	chunks[2].bloom_size++;
+	assert_refused("size");
+	chunks[1].first = host(1);
+	assert_refused("order");
+	chunks[0].first.length = 25;
+	assert_refused("not in the form");
+	chunks[0].first = (struct xb_entry){.kind = XB_ALLOW4};
+	assert_refused("allowlist");
 	marks[1].publisher[0] = 1;
 	assert_refused("order");
 	marks[0].last = 0;

@@ -142,7 +142,7 @@ static void chunks_of_another_place_or_snapshot_are_refused(void **state)
 	make();
 	size = manifest.chunks[0].size;
 	assert_int_equal(manifest.chunks[1].size, size);
-	assert_int_equal(snapshot_make(at(&maker), &key, false, others, &second), 0);
+	assert_int_equal(snapshot_make(at(&maker), &key, false, others, blooms, &second), 0);
 	assert_int_equal(pread(others, first, size, 0), size);
 	assert_int_equal(chunk_check(&second, 0, &key, first, size), 0);
 	assert_int_equal(chunk_check(&manifest, 0, &key, first, size), 0);
