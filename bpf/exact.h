@@ -96,22 +96,36 @@ static __always_inline __u64 buckets_find(void *map, const struct xb_choices *ch
 #define CONFIRM_TRIES 4
 #define CONFIRM_HELD  3
 
+/* MOVES, behind all reads before it and before all that follow. Where the processor does not keep
+ * reads in order, an atomic addition of 0: BPF has no other full barrier. */
+static __always_inline __u64 exact_moves(struct xb_bucket *end, bool in_order)
+{
+	__u64 moves;
+
+	if (!in_order)
+		return __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+	asm volatile("" ::: "memory");
+	moves = *(volatile __u64 *)&end->word[XB_BUCKET_MOVES];
+	asm volatile("" ::: "memory");
+	return moves;
+}
+
 /*
  * While READERS is not 0, the writer begins no move. So only the move that it is in the middle of
  * can interfere, and of three looks one is certain.
  */
-static __always_inline __u64 exact_held(void *map, struct xb_bucket *end,
+static __always_inline __u64 exact_held(void *map, struct xb_bucket *end, bool in_order,
 					const struct xb_choices *choices, enum slots slots,
 					__u64 value)
 {
 	__u64 found = value, moves;
 
 	__sync_fetch_and_add(&end->word[XB_BUCKET_READERS], 1);
-	moves = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+	moves = exact_moves(end, in_order);
 	for (int i = 0; i < CONFIRM_HELD; i++) {
 		__u64 before = moves, now = buckets_find(map, choices, slots, value);
 
-		moves = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+		moves = exact_moves(end, in_order);
 		if (now || moves == before) {
 			found = now;
 			break;
@@ -125,19 +139,19 @@ static __always_inline __u64 exact_held(void *map, struct xb_bucket *end,
  * To move a key, the writer copies it, raises MOVES, and overwrites the old place. A packet that
  * read the new place before the copy and the old one afterwards missed the key, but MOVES changed
  * meanwhile. So "not found" counts only if MOVES stayed the same, or if no key has moved since the
- * table was built. MOVES is read by an atomic addition of 0, because BPF has no other full barrier;
- * only false positives of the Bloom filter come here. If keys move during every try, the packet
- * makes the writer wait.
+ * table was built. Only false positives of the Bloom filter come here. If keys move during every
+ * try, the packet makes the writer wait.
  */
 static __always_inline __u64 exact_again(void *map, __u32 last, const struct xb_choices *choices,
 					 enum slots slots, __u64 value)
 {
 	struct xb_bucket *end = bpf_map_lookup_elem(map, &last);
+	bool in_order = params.reads_in_order;
 	__u64 moves;
 
 	if (!end)
 		return 0;
-	moves = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+	moves = exact_moves(end, in_order);
 	if (!moves)
 		return 0;
 	for (int i = 0; i < CONFIRM_TRIES; i++) {
@@ -145,11 +159,11 @@ static __always_inline __u64 exact_again(void *map, __u32 last, const struct xb_
 
 		if (found)
 			return found;
-		moves = __sync_fetch_and_add(&end->word[XB_BUCKET_MOVES], 0);
+		moves = exact_moves(end, in_order);
 		if (moves == before)
 			return 0;
 	}
-	return exact_held(map, end, choices, slots, value);
+	return exact_held(map, end, in_order, choices, slots, value);
 }
 
 /* Not 0: the value is there; for a name, the word with its verdict. */

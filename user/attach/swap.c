@@ -9,6 +9,7 @@
 
 #include "attach/pin.h"
 #include "base/error.h"
+#include "base/processor.h"
 
 uint32_t xb_anchor_active(const struct xb_anchor *anchor)
 {
@@ -26,9 +27,8 @@ uint32_t xb_anchor_active(const struct xb_anchor *anchor)
  */
 static void let_maps_be_seen(void)
 {
-#if !defined(__x86_64__) && !defined(__i386__)
-	xb_anchor_quiesce();
-#endif
+	if (!XB_READS_IN_ORDER)
+		xb_anchor_quiesce();
 }
 
 int xb_anchor_set_slot(const struct xb_anchor *anchor, int program)

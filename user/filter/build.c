@@ -17,6 +17,7 @@
 #include "attach/pin.h"
 #include "base/capability.h"
 #include "base/error.h"
+#include "base/processor.h"
 #include "filter.skel.h"
 #include "filter/demand.h"
 #include "filter/fill.h"
@@ -192,6 +193,7 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	if (!skeleton)
 		return xb_system_error(errno, "cannot open the filter program");
 	skeleton->rodata_params->params = *params;
+	skeleton->rodata_params->params.reads_in_order = XB_READS_IN_ORDER;
 	size_maps(skeleton, params);
 	error = xb_anchor_lend(build->anchor, skeleton->obj);
 	if (!error)
