@@ -1,26 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
-# A server of Redis and some hosts of a fleet, each a bloomd with a state of its own; none of them has
+# A server of Redis, or Valkey, and some hosts of a fleet, each a bloomd with a state of its own; none of them has
 # an interface. For tests that have sourced lib.sh.
 
 declare -A host_pid
 
-# Starts the server, which keeps what it has; $redis is its number.
-redis()
+# server_program: sets $program to that of the fleet's server: what XB_TEST_FLEET_SERVER says, a file or a name, or what is
+# installed. In Debian redis-server is a link to redis-check-rdb, which packages without a service have; so it is
+# for Valkey.
+server_program()
+{
+	local name
+
+	program=$(command -v "${XB_TEST_FLEET_SERVER:-}" || true)
+	[[ -z ${XB_TEST_FLEET_SERVER:-} || -n $program ]] || fail "XB_TEST_FLEET_SERVER: there is no $XB_TEST_FLEET_SERVER"
+	for name in redis-server redis-check-rdb valkey-server valkey-check-rdb; do
+		[[ -n $program ]] || program=$(command -v $name || true)
+	done
+	[[ -n $program ]] || skip "no server of Redis or Valkey (Debian: redis-tools has it as redis-check-rdb)"
+}
+
+# A line that says which it is, in front of the tests: "# server: Valkey 8.1.1".
+name_server()
+{
+	(T=$XB_TEST_DIR server_program >/dev/null && exec -a redis-server "$program" --version) 2>/dev/null |
+		sed -nE 's/^(.*) server v=([^ ]*) .*/# server: \1 \2/p'
+}
+
+# serve_fleet OPTION...: in the server's namespace. $redis is its number.
+serve_fleet()
 {
 	local program
 
-	program=$(command -v redis-check-rdb) || skip "no redis-server (Debian: redis-tools has it as redis-check-rdb)"
-	mkdir -p "$T/redis"
+	server_program
+	# By its name it knows what it is to do.
 	ln -sf "$program" "$T/redis-server"
-	nsenter --net="/run/netns/$server" "$T/redis-server" --port 0 --unixsocket "$T/redis.sock" \
-		--dir "$T/redis" --appendonly yes --appendfsync always --save '' >>"$T/redis.log" 2>&1 &
+	nsenter --net="/run/netns/$server" "$T/redis-server" --unixsocket "$T/redis.sock" --save '' "$@" >>"$T/redis.log" 2>&1 &
 	redis=$!
 	(wait_for "the server" redis_answers) || fail "redis-server: $(tail -n 3 "$T/redis.log")"
 }
 
+# Starts the server, which keeps what it has.
+redis()
+{
+	mkdir -p "$T/redis"
+	serve_fleet --port 0 --dir "$T/redis" --appendonly yes --appendfsync always
+}
+
 ask_redis() { redis-cli -s "$T/redis.sock" "$@"; }
-redis_answers() { [[ $(ask_redis ping) == PONG ]]; }
+redis_answers() { [[ $(ask_redis ping 2>&1) =~ PONG|NOAUTH ]]; }
 
 redis_dies()
 {

@@ -186,6 +186,5 @@ t_the_log_loses_its_end()
 
 log_is() { [[ $(log_length) -eq $1 ]]; }
 
-
-
+name_server
 run_tests

@@ -5,6 +5,7 @@
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/fleet.sh"
 
 port=6390
 
@@ -26,17 +27,7 @@ ends()
 says() { grep -qE "$1" "$T/out" || fail "it does not say '$1': $(cat "$T/out")"; }
 
 # server_begins WORD...: a real one, on a socket, and on what the words say.
-server_begins()
-{
-	local program
-
-	program=$(command -v redis-check-rdb) || skip "no redis-server (Debian: redis-tools has it as redis-check-rdb)"
-	ln -sf "$program" "$T/redis-server"
-	nsenter --net="/run/netns/$server" "$T/redis-server" --bind 127.0.0.1 127.0.0.2 --unixsocket "$T/redis.sock" \
-		--save '' --dir "$T" "$@" >"$T/redis.log" &
-	redis=$!
-	wait_for "a server" test -S "$T/redis.sock"
-}
+server_begins() { serve_fleet --bind 127.0.0.1 127.0.0.2 --dir "$T" "$@"; }
 server_ends() { kill -9 "$redis" 2>/dev/null; wait "$redis" 2>/dev/null || true; rm -f "$T/redis.sock"; }
 
 t_requests_and_answers()
@@ -244,4 +235,5 @@ t_answers_to_nothing()
 	done
 }
 
+name_server
 run_tests
