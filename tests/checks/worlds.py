@@ -74,7 +74,8 @@ def make_tools(directory):
         shutil.copy("build/asan/" + name, tools)
     for name in ("bloomctl", "bloomd"):
         shutil.copy("build/asan/" + name, os.path.join(tools, name + "-fault"))
-    shutil.copy("build/asan/tests/e2e/linkdriver", tools)
+    for name in ("linkdriver", "plant"):
+        shutil.copy("build/asan/tests/e2e/" + name, tools)
     # In its sandbox the sanitizers may not do what they do.
     shutil.copy("build/bloomd-fetch", tools)
     shutil.copy("build/bloomd-redis", tools)
@@ -131,7 +132,8 @@ def end_to_end(test):
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test]
     return Check("asan/" + test, [command],
-                 [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset", "tests/e2e/linkdriver")] +
+                 [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset", "tests/e2e/linkdriver",
+                                                            "tests/e2e/plant")] +
                  [("", "", name) for name in ("bpf/pass.bpf.o", "bloomd-fetch", "bloomd-redis")],
                  prepare=make_tools, verdict=judge_script)
 

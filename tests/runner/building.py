@@ -28,7 +28,7 @@ def build(choice, directory):
     if choice.takes_suite("vm"):
         programs.update(names("prog", Choice("", "")))
     wanted = [make("build", "", ["bloomctl", "bloomd", "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o",
-                                  "tests/e2e/linkdriver"] +
+                                  "tests/e2e/linkdriver", "tests/e2e/plant"] +
                    ["tests/" + name for name in sorted(programs)]),
               make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl", "bloomd"])]
     units = names("unit", choice)
@@ -40,7 +40,7 @@ def build(choice, directory):
             return done.stdout.decode(errors="replace")
     tools = os.path.join(directory, "bin")
     os.mkdir(tools)
-    for tool in "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o", "tests/e2e/linkdriver":
+    for tool in "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o", "tests/e2e/linkdriver", "tests/e2e/plant":
         shutil.copy("build/" + tool, tools)
     for program in "bloomctl", "bloomd":
         shutil.copy("build/" + program, tools)

@@ -142,7 +142,7 @@ static void update_feeds(struct running *running, const char *name, char reply[X
 			 name);
 }
 
-/* "feeds update", "feeds update NAME", "fleet accept", "fleet resync". */
+/* "feeds update", "feeds update NAME", and "fleet" with what fleet_answer() takes. */
 static void answer_control(void *context, char *request, char reply[XB_CONTROL_LINE])
 {
 	struct running *running = context;

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-#define NEW	   XB_FLEET_STATE ".new"
+#define NAME_BYTES 32
 #define FILE_BYTES ((size_t)16 << 20) /* at most */
 
 static int open_directory(const struct xb_paths *paths, bool make)
@@ -28,55 +28,57 @@ static int open_directory(const struct xb_paths *paths, bool make)
 	return fd;
 }
 
-static int write_new(int directory, const json_t *state)
+static int write_new(int directory, const char *name, const json_t *content)
 {
 	int fd, error;
 
 	/* Members of a group may write to the directory: what stands there under the name goes. */
-	unlinkat(directory, NEW, 0);
-	fd = openat(directory, NEW, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+	unlinkat(directory, name, 0);
+	fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
 	if (fd < 0)
-		return xb_system_error(errno, "cannot write " XB_FLEET_STATE);
-	error = json_dumpfd(state, fd, JSON_COMPACT);
+		return xb_system_error(errno, "cannot write %s", name);
+	error = json_dumpfd(content, fd, JSON_COMPACT);
 	close(fd);
-	return error ? xb_system_error(0, "cannot write " XB_FLEET_STATE) : 0;
+	return error ? xb_system_error(0, "cannot write %s", name) : 0;
 }
 
 /* The file is not made durable: it begins anew with the machine. */
-int xb_fleet_state_write(const struct xb_paths *paths, const json_t *state)
+static int replace(const struct xb_paths *paths, const char *name, const json_t *content)
 {
 	int directory = open_directory(paths, true), error;
+	char new[NAME_BYTES];
 
 	if (directory == -ENOENT)
 		return xb_system_error(ENOENT, "cannot read %s", paths->run);
 	if (directory < 0)
 		return directory;
-	error = write_new(directory, state);
-	if (!error && renameat(directory, NEW, directory, XB_FLEET_STATE))
-		error = xb_system_error(errno, "cannot replace " XB_FLEET_STATE);
+	snprintf(new, sizeof(new), "%s.new", name);
+	error = write_new(directory, new, content);
+	if (!error && renameat(directory, new, directory, name))
+		error = xb_system_error(errno, "cannot replace %s", name);
 	close(directory);
 	return error;
 }
 
-static json_t *read_file(int fd, const char *run, int *error)
+static json_t *read_file(int fd, const char *run, const char *name, int *error)
 {
 	struct stat about;
 	json_error_t why;
 	json_t *state;
 
 	if (fstat(fd, &about) || !S_ISREG(about.st_mode) || about.st_size > (off_t)FILE_BYTES) {
-		*error = xb_system_error(0, "%s/" XB_FLEET_STATE " is not the file of bloomd", run);
+		*error = xb_system_error(0, "%s/%s is not the file of bloomd", run, name);
 		return NULL;
 	}
 	state = json_loadfd(fd, JSON_REJECT_DUPLICATES, &why);
 	if (json_is_object(state))
 		return state;
 	json_decref(state);
-	*error = xb_system_error(0, "%s/" XB_FLEET_STATE " is damaged; bloomd replaces it", run);
+	*error = xb_system_error(0, "%s/%s is damaged; bloomd replaces it", run, name);
 	return NULL;
 }
 
-json_t *xb_fleet_state_read(const struct xb_paths *paths, int *error)
+static json_t *read_one(const struct xb_paths *paths, const char *name, int *error)
 {
 	int directory = open_directory(paths, false), fd;
 	json_t *state;
@@ -84,14 +86,33 @@ json_t *xb_fleet_state_read(const struct xb_paths *paths, int *error)
 	*error = directory < 0 ? directory : 0;
 	if (directory < 0)
 		return NULL;
-	fd = openat(directory, XB_FLEET_STATE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		*error = errno == ENOENT ? -ENOENT
-					 : xb_system_error(errno, "cannot read " XB_FLEET_STATE);
+		*error = errno == ENOENT ? -ENOENT : xb_system_error(errno, "cannot read %s", name);
 	close(directory);
 	if (fd < 0)
 		return NULL;
-	state = read_file(fd, paths->run, error);
+	state = read_file(fd, paths->run, name, error);
 	close(fd);
 	return state;
+}
+
+int xb_fleet_state_write(const struct xb_paths *paths, const json_t *state)
+{
+	return replace(paths, XB_FLEET_STATE, state);
+}
+
+json_t *xb_fleet_state_read(const struct xb_paths *paths, int *error)
+{
+	return read_one(paths, XB_FLEET_STATE, error);
+}
+
+int xb_fleet_verified_write(const struct xb_paths *paths, const json_t *verified)
+{
+	return replace(paths, XB_FLEET_VERIFIED, verified);
+}
+
+json_t *xb_fleet_verified_read(const struct xb_paths *paths, int *error)
+{
+	return read_one(paths, XB_FLEET_VERIFIED, error);
 }

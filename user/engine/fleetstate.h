@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What bloomd knows of its fleet, in the file fleet.json of the run directory, which it replaces
- * when something changes and every 10 s; everybody may read it who may read the store. */
+ * when something changes and every 10 s; everybody may read it who may read the store. The outcome
+ * of the last `fleet verify` is in a file beside. */
 #ifndef XB_ENGINE_FLEETSTATE_H
 #define XB_ENGINE_FLEETSTATE_H
 
@@ -8,7 +9,8 @@
 
 #include "base/paths.h"
 
-#define XB_FLEET_STATE "fleet.json" /* in the run directory */
+#define XB_FLEET_STATE	  "fleet.json" /* in the run directory */
+#define XB_FLEET_VERIFIED "fleet-verified.json"
 
 /*
  * An object; texts are UTF-8, safe for a terminal; times seconds since 1970, with fractions:
@@ -41,5 +43,25 @@ int xb_fleet_state_write(const struct xb_paths *paths, const json_t *state);
 /* A new reference, or NULL: *error is -ENOENT without a message if there is none, or another error
  * with its message. */
 json_t *xb_fleet_state_read(const struct xb_paths *paths, int *error);
+
+#define XB_FLEET_DIFFERENCES 10000 /* that are kept, at most */
+
+/*
+ * An object:
+ *
+ *  token        of the request
+ *  fleet        its name
+ *  snapshot     {id (hex), time (seconds since 1970, with fractions), term, position}
+ *  position     of this host
+ *  behind       it has not taken the snapshot, or what leads to it
+ *  partial      it does not know all changes since the snapshot
+ *  loaded       {bytes, chunks, blooms}: of the snapshot's parts
+ *  lists        array of {name, here, snapshot (entries), missing, extra, changed, log, outbox}
+ *  differences  array of {list, entry, kind ("missing", "extra", "changed"), here {expires,
+ * comment}, snapshot {expires, comment}}, as many as were asked for; what there is not is missing
+ *  more         how many others there are
+ */
+int xb_fleet_verified_write(const struct xb_paths *paths, const json_t *verified);
+json_t *xb_fleet_verified_read(const struct xb_paths *paths, int *error);
 
 #endif

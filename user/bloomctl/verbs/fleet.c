@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomctl/cli.h"
+#include "bloomctl/fleetverify.h"
 #include "engine/control.h"
 #include "engine/fleetstate.h"
 
@@ -135,26 +136,45 @@ static int ask(const struct cli *cli, const char *request)
 	return cli_done(EXIT_DONE);
 }
 
+static const struct option_spec options[] = {
+	{"limit", "NUMBER", 'l', .help = "with verify: show so many differences; without it, 20"},
+	{0},
+};
+
 static int run(struct cli *cli, int argc, char **argv)
 {
-	if (cli_option(cli, argc, argv, NULL) != -1)
-		return EXIT_USAGE;
+	uint64_t limit = FLEETVERIFY_LIMIT;
+	bool limited = false;
+	int option;
+
+	while ((option = cli_option(cli, argc, argv, options)) != -1) {
+		if (option != 'l' ||
+		    !cli_number(cli, "--limit", optarg, 0, XB_FLEET_DIFFERENCES, &limit))
+			return EXIT_USAGE;
+		limited = true;
+	}
 	argc -= optind;
 	argv += optind;
 	if (argc > 1)
-		return cli_usage(cli, "fleet takes nothing, or one of status, accept and resync");
+		return cli_usage(cli, "fleet takes nothing, or one of status, accept, resync and "
+				      "verify");
+	if (argc && !strcmp(argv[0], "verify"))
+		return fleetverify(cli, limit);
+	if (limited)
+		return cli_usage(cli, "--limit goes with verify");
 	if (!argc || !strcmp(argv[0], "status"))
 		return show(cli);
 	if (strcmp(argv[0], "accept") != 0 && strcmp(argv[0], "resync") != 0)
-		return cli_usage(cli, "unknown subcommand '%s': status, accept or resync",
+		return cli_usage(cli, "unknown subcommand '%s': status, accept, resync or verify",
 				 XB_SHOW(argv[0]));
 	return ask(cli, argv[0]);
 }
 
 const struct verb verb_fleet = {
 	.name = "fleet",
-	.summary = "show the fleet with which lists are shared, or synchronize with it",
-	.operands = {{"status|accept|resync", .optional = true}},
+	.summary = "show the fleet with which lists are shared, synchronize with it, or compare",
+	.operands = {{"status|accept|resync|verify", .optional = true}},
+	.options = options,
 	.run = run,
-	.examples = {"fleet", "fleet accept"},
+	.examples = {"fleet", "fleet verify"},
 };

@@ -358,6 +358,7 @@ void fleet_stop(struct fleet *fleet)
 		return;
 	if (fleet->reopen)
 		end_reader(fleet);
+	verifying_stop(fleet);
 	reporting_end(fleet);
 	sd_event_source_disable_unref(fleet->again);
 	sd_event_source_disable_unref(fleet->reopen);
@@ -397,10 +398,14 @@ void fleet_answer(struct fleet *fleet, const char *request, char reply[XB_CONTRO
 {
 	bool accept = !strcmp(request, "accept");
 
-	if (!accept && strcmp(request, "resync") != 0)
-		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
-	else if (!fleet || !fleet->config)
+	if (!fleet || !fleet->config)
 		snprintf(reply, XB_CONTROL_LINE, "refused this host is in no fleet");
+	else if (!strncmp(request, "verify ", 7))
+		verifying_begin(fleet, request + 7, reply);
+	else if (!strncmp(request, "verifying ", 10))
+		verifying_tell(fleet, request + 10, reply);
+	else if (!accept && strcmp(request, "resync") != 0)
+		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
 	else if (accept && fleet->phase != FLEET_HELD)
 		snprintf(reply, XB_CONTROL_LINE, "refused nothing waits to be accepted");
 	else if (!fleet->connected)

@@ -15,7 +15,8 @@ void fleet_stop(struct fleet *fleet);
 /* Takes over agent->config, which is new; that before it may go afterwards. */
 int fleet_reload(struct agent *agent, struct fleet **fleet);
 
-/* Answers the requests of an operator "accept" and "resync". fleet may be NULL. */
+/* Answers the requests of an operator: "accept", "resync"; "verify LIMIT" with a number, and
+ * "verifying NUMBER" with "busy DONE TOTAL" (bytes), "done" or "failed WHY". fleet may be NULL. */
 void fleet_answer(struct fleet *fleet, const char *request, char reply[XB_CONTROL_LINE]);
 
 #endif

@@ -10,7 +10,9 @@
 #include "bloomd/fleet/follow.h"
 #include "bloomd/fleet/manifest.h"
 #include "bloomd/fleet/request.h"
+#include "bloomd/fleet/snapshotparts.h"
 #include "bloomd/fleet/view.h"
+#include "engine/control.h"
 
 #define FLEET_SECOND 1000000ULL /* us */
 
@@ -81,11 +83,34 @@ struct fleet_snapshots {
 	struct manifest *former, *manifest; /* NULL: none */
 	int chunks, blooms, answer;	    /* files of the child; -1: none */
 	size_t next;			    /* part to be sent */
-	uint64_t leased; /* when the lease was renewed */
-	uint8_t *entry;	 /* that begins a log */
+	uint64_t leased;		    /* when the lease was renewed */
+	uint8_t *entry;			    /* that begins a log */
 	size_t entry_size;
 	pid_t child;
 	sd_event_source *worker;
+};
+
+enum verify_state { VERIFY_NONE, VERIFY_BUSY, VERIFY_DONE, VERIFY_FAILED };
+
+/* The child of a verification leaves here how it ended. */
+struct verify_end;
+
+struct fleet_verifying {
+	enum verify_state state;
+	uint32_t token; /* of the last request; 0: there was none */
+	size_t limit;	/* of differences */
+	char why[256];	/* it failed */
+	uint64_t asked; /* when somebody wanted to know how far it is, agent_clock() */
+	struct link *link;
+	struct manifest *manifest;
+	uint64_t patience; /* until when it waits for this host to read on */
+	sd_event_source *look;
+	struct snapshot_parts parts;
+	struct snapshot_part part; /* that is being fetched */
+	uint64_t done, total;	   /* bytes of parts */
+	pid_t child;
+	sd_event_source *worker;
+	struct verify_end *end;
 };
 
 struct fleet {
@@ -124,6 +149,7 @@ struct fleet {
 
 	struct fleet_resync resync;
 	struct fleet_snapshots snapshots;
+	struct fleet_verifying verifying;
 
 	/* noticing and reporting */
 	sd_event_source *watch, *look, *tick;
@@ -202,6 +228,13 @@ int beginning_place(const struct fleet *fleet, struct manifest *manifest);
 int beginning_entry(const struct fleet *fleet, const struct manifest *manifest, uint8_t **bytes,
 		    size_t *size, uint8_t chain[MAC_BYTES]);
 void beginning_append(struct fleet *fleet); /* its snapshot's chunks are on the server */
+
+/* --- verifying.c --- */
+
+/* Answers an operator: "verify LIMIT" and "verifying TOKEN". */
+void verifying_begin(struct fleet *fleet, const char *limit, char reply[XB_CONTROL_LINE]);
+void verifying_tell(struct fleet *fleet, const char *token, char reply[XB_CONTROL_LINE]);
+void verifying_stop(struct fleet *fleet);
 
 /* --- reporting.c --- */
 void reporting_tick(struct fleet *fleet);

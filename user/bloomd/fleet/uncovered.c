@@ -55,7 +55,7 @@ static struct uncovered_list *need_list(struct search *search, const char *list)
 static int keep(struct search *search, const struct xb_shared_change *change, bool own)
 {
 	struct uncovered_list *list = need_list(search, change->list);
-	struct uncovered_change kept = {change->entry, own, change->put};
+	struct uncovered_change kept = {change->entry, own, change->put, change->expires};
 	int error =
 		list ? xb_array_grow(&list->item, &list->room, list->count + 1, sizeof(kept)) : 0;
 

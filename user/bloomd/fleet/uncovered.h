@@ -11,6 +11,7 @@
 struct uncovered_change {
 	struct xb_entry entry; /* first, for xb_entry_sort() */
 	bool own, put;
+	uint32_t expires; /* of a put */
 };
 
 /* Those of one list, in store order. */

@@ -306,7 +306,8 @@ static void a_snapshot_waits_for_an_empty_outbox_unless_it_begins(void **state)
 	(void)state;
 	change_here(&maker, "192.0.2.1", true);
 	xb_error_clear();
-	assert_int_equal(snapshot_make(at(&maker), &key, false, chunks, blooms, &manifest), -EAGAIN);
+	assert_int_equal(snapshot_make(at(&maker), &key, false, chunks, blooms, &manifest),
+			 -EAGAIN);
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 	assert_int_equal(snapshot_make(at(&maker), &key, true, chunks, blooms, &manifest), 0);
 	assert_int_equal(manifest_list_of(&manifest, "bans")->count, 1);

@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A host compared with a snapshot: exactly what was planted is found, and no more is loaded for it
+ * than needs to be. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "bloomd/fleet/chunkbloom.h"
+#include "bloomd/fleet/comparison.h"
+#include "support/fleethosts.h"
+#include "support/random.h"
+
+static struct snapshot_parts parts;
+static struct comparison found;
+static size_t chunks_loaded, blooms_loaded;
+
+/* --- the server --- */
+
+static void load(const struct snapshot_part *part)
+{
+	int file = part->kind == PART_CHUNK ? chunks : blooms;
+	uint8_t *bytes = malloc(part->size);
+
+	assert_int_equal(pread(file, bytes, part->size, part->at), part->size);
+	assert_int_equal(parts_put(&parts, part, bytes), 0);
+	free(bytes);
+	chunks_loaded += part->kind == PART_CHUNK;
+	blooms_loaded += part->kind == PART_BLOOM;
+}
+
+static int try_compare(size_t limit)
+{
+	struct snapshot_part part;
+	int error = parts_make(&parts, &manifest, "/tmp");
+
+	chunks_loaded = blooms_loaded = 0;
+	for (unsigned int rounds = 0; !error; rounds++) {
+		found.limit = limit;
+		error = compare_with_snapshot(at(&taker), NOW, &parts, &key, &found);
+		if (error || !found.unfinished)
+			break;
+		assert_true(rounds < 3);
+		comparison_free(&found);
+		while (parts_next(&parts, &part))
+			load(&part);
+	}
+	parts_free(&parts);
+	return error;
+}
+
+static void compare(void)
+{
+	comparison_free(&found);
+	assert_int_equal(try_compare(1000000), 0);
+	assert_int_equal(found.count, comparison_total(&found));
+}
+
+static const struct compared_list *of(const char *list)
+{
+	for (size_t i = 0; i < found.list_count; i++)
+		if (!strcmp(found.list[i].name, list))
+			return &found.list[i];
+	return NULL;
+}
+
+static int begin(void **state)
+{
+	int error = begin_hosts(state);
+
+	stand(&taker, epoch, 1, 100);
+	return error;
+}
+
+static int end(void **state)
+{
+	comparison_free(&found);
+	return end_hosts(state);
+}
+
+/* An entry of the log behind the snapshot, which the taker has applied. */
+static void apply(uint64_t position, const struct change_row *row)
+{
+	struct logentry entry = {.kind = LOGENTRY_CHANGE, .term = 1, .time = 1};
+	uint8_t before[MAC_BYTES] = {0}, *bytes;
+	size_t size;
+
+	entry.first = entry.last = position;
+	memcpy(entry.epoch, epoch, sizeof(entry.epoch));
+	memcpy(entry.publisher, stranger, sizeof(entry.publisher));
+	add_row(&entry.changes, row);
+	assert_int_equal(logentry_write(&entry, &key, position, before, &bytes, &size), 0);
+	assert_int_equal(xb_logtail_append(at(&taker), 1, position, bytes, size), 0);
+	assert_int_equal(xb_fleet_mark_raise(at(&taker), stranger, position), 0);
+	free(bytes);
+	logentry_free(&entry);
+	stand(&taker, epoch, 1, position);
+	unlist(at(&taker), row->entry, row->list);
+	if (row->comment)
+		list_with(at(&taker), row->entry, row->list, row->expires, row->comment);
+}
+
+/* Long comments make for several chunks. */
+static void fill(struct xb_txn *txn)
+{
+	char text[32], comment[251] = "";
+
+	memset(comment, 'a', sizeof(comment) - 1);
+	for (uint32_t i = 0; i < 10000; i++) {
+		snprintf(text, sizeof(text), "198.18.%u.%u", i >> 8, i & 255);
+		list_with(txn, text, "bans", 0, comment);
+	}
+}
+
+static void fill_both(void)
+{
+	fill(at(&maker));
+	fill(at(&taker));
+}
+
+/* --- tests --- */
+
+static void what_is_equal_loads_nothing(void **state)
+{
+	(void)state;
+	fill_both();
+	list_with(at(&maker), "a.example.com", "names", NOW + 1, "comment");
+	list_with(at(&taker), "a.example.com", "names", NOW + 1, "comment");
+	list_entry(at(&taker), "192.0.2.1", "private");
+	list_entry(at(&taker), "10.0.0.0/7", "bans");
+	list_entry(at(&taker), "!192.0.2.66", "bans");
+	make();
+	assert_true(manifest.chunk_count > 2);
+	compare();
+	assert_int_equal(found.count, 0);
+	assert_int_equal(chunks_loaded + blooms_loaded, 0);
+	assert_int_equal(found.list_count, 2);
+	assert_int_equal(of("bans")->here, 10000);
+	assert_int_equal(of("bans")->there, 10000);
+	assert_int_equal(of("names")->here, 1);
+	assert_false(found.behind || found.partial);
+}
+
+static void extras_load_bloom_digests_alone(void **state)
+{
+	(void)state;
+	fill_both();
+	list_with(at(&taker), "192.0.2.1", "bans", NOW + 5, "why");
+	make();
+	compare();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.item[0].kind, DIFFERENCE_EXTRA);
+	assert_string_equal(found.item[0].list, "bans");
+	assert_int_equal(found.item[0].here.expires, NOW + 5);
+	assert_int_equal(found.item[0].here.comment_size, 3);
+	assert_memory_equal(found.item[0].here.comment, "why", 3);
+	assert_int_equal(blooms_loaded, 1);
+	/* One in a hundred hits by accident. */
+	assert_true(chunks_loaded <= 1);
+}
+
+static void what_is_missing_loads_its_chunk_alone(void **state)
+{
+	(void)state;
+	fill_both();
+	list_with(at(&maker), "192.0.2.1", "bans", NOW + 5, "why");
+	make();
+	compare();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.item[0].kind, DIFFERENCE_MISSING);
+	assert_int_equal(found.item[0].there.expires, NOW + 5);
+	assert_memory_equal(found.item[0].there.comment, "why", 3);
+	assert_int_equal(of("bans")->missing, 1);
+	assert_int_equal(chunks_loaded, 1);
+	assert_int_equal(blooms_loaded, 0);
+}
+
+static void what_has_expired_is_no_difference(void **state)
+{
+	(void)state;
+	list_with(at(&maker), "192.0.2.1", "bans", NOW, "expires before it is compared");
+	list_with(at(&maker), "192.0.2.2", "bans", NOW, "the same, swept here");
+	list_with(at(&taker), "192.0.2.1", "bans", NOW - 1, "");
+	list_with(at(&taker), "192.0.2.3", "bans", NOW, "");
+	list_with(at(&taker), "192.0.2.4", "bans", 5, "long ago");
+	list_with(at(&maker), "192.0.2.5", "bans", NOW, "");
+	list_with(at(&taker), "192.0.2.5", "bans", NOW + 1, "");
+	make();
+	compare();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.item[0].kind, DIFFERENCE_CHANGED);
+	assert_int_equal(found.item[0].here.expires, NOW + 1);
+	assert_int_equal(found.item[0].there.expires, NOW);
+	assert_int_equal(of("bans")->here, 1);
+}
+
+static void what_the_log_says_is_no_difference(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_entry(at(&maker), "192.0.2.2", "bans");
+	list_entry(at(&maker), "192.0.2.3", "bans");
+	list_entry(at(&maker), "192.0.2.4", "bans");
+	list_entry(at(&taker), "192.0.2.1", "bans");
+	list_entry(at(&taker), "192.0.2.2", "bans");
+	list_entry(at(&taker), "192.0.2.3", "bans");
+	list_entry(at(&taker), "192.0.2.4", "bans");
+	apply(101, &(struct change_row){"bans", "192.0.2.1", NULL, 0, 0});
+	apply(102, &(struct change_row){"bans", "192.0.2.2", "new", 1, NOW + 1});
+	apply(103, &(struct change_row){"bans", "192.0.2.5", "", 1, 0});
+	/* Expired since, and swept. */
+	apply(104, &(struct change_row){"bans", "192.0.2.3", "", 1, NOW});
+	unlist(at(&taker), "192.0.2.3", "bans");
+	make();
+	compare();
+	assert_int_equal(found.count, 0);
+	assert_int_equal(of("bans")->of_log, 4);
+	assert_false(found.behind || found.partial);
+	/* These are not as the log says. */
+	unlist(at(&taker), "192.0.2.2", "bans");
+	unlist(at(&taker), "192.0.2.5", "bans");
+	list_with(at(&taker), "192.0.2.1", "bans", NOW + 9, "");
+	compare();
+	assert_int_equal(of("bans")->of_log, 1);
+	assert_int_equal(of("bans")->changed, 1);
+	assert_int_equal(of("bans")->missing, 1);
+	assert_int_equal(found.count, 2);
+}
+
+static void what_waits_is_no_difference(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_entry(at(&taker), "192.0.2.1", "bans");
+	change_here(&taker, "192.0.2.2", true);
+	change_here(&taker, "192.0.2.1", false);
+	make();
+	compare();
+	assert_int_equal(found.count, 0);
+	assert_int_equal(of("bans")->of_outbox, 2);
+}
+
+static void lists_that_only_one_side_has(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "names");
+	assert_int_equal(xb_share_set(at(&maker), "theirs", ALL), 0);
+	list_entry(at(&maker), "192.0.2.1", "theirs");
+	make();
+	assert_int_equal(xb_share_set(at(&taker), "names", XB_SHARE_PUBLISH), 0);
+	assert_int_equal(xb_share_set(at(&taker), "ours", XB_SHARE_FOLLOW), 0);
+	list_entry(at(&taker), "192.0.2.2", "ours");
+	compare();
+	assert_null(of("theirs"));
+	assert_null(of("names"));
+	assert_int_equal(found.list_count, 2);
+	assert_int_equal(of("ours")->extra, 1);
+	assert_int_equal(found.count, 1);
+}
+
+static void a_host_that_is_behind(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	make();
+	stand(&taker, epoch, 1, 99);
+	compare();
+	assert_true(found.behind);
+	assert_int_equal(found.position, 99);
+	assert_int_equal(of("bans")->missing, 1);
+	stand(&taker, other_epoch, 1, 101);
+	compare();
+	assert_true(found.behind);
+	/* The tail has nothing of that epoch. */
+	assert_true(found.partial);
+}
+
+static void a_limit_keeps_the_first(void **state)
+{
+	(void)state;
+	fill_bans(at(&maker), 0, 100);
+	make();
+	assert_int_equal(try_compare(7), 0);
+	assert_int_equal(found.count, 7);
+	assert_int_equal(comparison_total(&found), 100);
+	for (size_t i = 1; i < 7; i++)
+		assert_true(xb_entry_compare(&found.item[i - 1].entry, &found.item[i].entry) < 0);
+	comparison_free(&found);
+	assert_int_equal(try_compare(0), 0);
+	assert_int_equal(found.count, 0);
+	assert_int_equal(of("bans")->missing, 100);
+}
+
+/* --- parts that lie --- */
+
+static void set_bloom_mac(const uint8_t *bytes, size_t size)
+{
+	uint64_t place = 0;
+	struct mac_part of_it[] = {{"bloom", sizeof("bloom")},
+				   {manifest.id, sizeof(manifest.id)},
+				   {&place, sizeof(place)},
+				   {bytes, size}};
+
+	assert_int_equal(mac_of(&key, of_it, 4, manifest.chunks[0].bloom_mac), 0);
+}
+
+/* Who has the key may say what he likes in it: what is found is the same. */
+static void bloom_digests_that_lie_change_nothing(void **state)
+{
+	static uint8_t bytes[CHUNK_BYTES];
+	uint32_t size;
+
+	(void)state;
+	fill_bans(at(&maker), 0, 1000);
+	fill_bans(at(&taker), 1, 1000);
+	list_entry(at(&taker), "192.0.2.1", "bans");
+	list_entry(at(&taker), "192.0.2.2", "bans");
+	make();
+	size = manifest.chunks[0].bloom_size;
+	for (int all = 0; all < 2; all++) {
+		memset(bytes, all ? 0xff : 0, size);
+		set_bloom_mac(bytes, size);
+		assert_int_equal(pwrite(blooms, bytes, size, 0), size);
+		compare();
+		assert_int_equal(blooms_loaded, 1);
+		assert_int_equal(chunks_loaded, 1);
+		assert_int_equal(of("bans")->missing, 1);
+		assert_int_equal(of("bans")->extra, 2);
+	}
+}
+
+static void assert_refused(int file, off_t at_byte, const char *why)
+{
+	uint8_t byte, other;
+
+	assert_int_equal(pread(file, &byte, 1, at_byte), 1);
+	other = byte ^ 0x10;
+	assert_int_equal(pwrite(file, &other, 1, at_byte), 1);
+	assert_int_equal(try_compare(10), -EINVAL);
+	assert_string_equal(xb_error_message(), why);
+	comparison_free(&found);
+	assert_int_equal(pwrite(file, &byte, 1, at_byte), 1);
+}
+
+static void damaged_parts_are_refused(void **state)
+{
+	(void)state;
+	fill_bans(at(&maker), 0, 3);
+	fill_bans(at(&taker), 1, 3);
+	list_entry(at(&taker), "192.0.2.1", "bans");
+	list_entry(at(&taker), "192.0.2.2", "bans");
+	make();
+	for (uint32_t i = 0; i < manifest.chunks[0].size; i++)
+		assert_refused(chunks, i, "chunk 0 of the snapshot is damaged, or of another one");
+	for (uint32_t i = 0; i < manifest.chunks[0].bloom_size; i++)
+		assert_refused(blooms, i,
+			       "the Bloom digest of chunk 0 of the snapshot is damaged, or of "
+			       "another one");
+	compare();
+	assert_int_equal(found.count, 3);
+}
+
+/* The manifest says where a chunk begins, and the chunk what it has. */
+static void chunks_out_of_place_are_refused(void **state)
+{
+	(void)state;
+	fill_bans(at(&maker), 10, 20);
+	make();
+	manifest.chunks[0].first.hi -= (uint64_t)1 << 32;
+	assert_int_equal(try_compare(10), -EINVAL);
+	assert_string_equal(xb_error_message(),
+			    "chunk 0 of the snapshot is damaged: it begins with another entry");
+}
+
+/* --- Bloom digests by themselves --- */
+
+static void bloom_digests_lack_nothing_of_theirs(void **state)
+{
+	static uint8_t bytes[CHUNK_BYTES];
+	struct xb_filter *filter;
+	uint32_t hits = 0;
+	char text[64];
+
+	(void)state;
+	fill_bans(at(&maker), 0, 20000);
+	list_entry(at(&maker), "a.example.com", "bans");
+	make();
+	assert_int_equal(manifest.chunk_count, 1);
+	assert_true(manifest.chunks[0].bloom_size < 20000 * 14 / 10);
+	assert_int_equal(pread(blooms, bytes, sizeof(bytes), 0), manifest.chunks[0].bloom_size);
+	assert_int_equal(
+		chunkbloom_read(&manifest, 0, &key, bytes, manifest.chunks[0].bloom_size, &filter),
+		0);
+	for (uint32_t i = 0; i < 60000; i++) {
+		snprintf(text, sizeof(text), "198.18.%u.%u", i >> 8, i & 255);
+		struct xb_entry entry = entry_of(text);
+		bool lacks = chunkbloom_lacks(filter, &entry);
+
+		assert_true(i >= 20000 || !lacks);
+		hits += i >= 20000 && !lacks;
+	}
+	/* 1 in 100 of 40,000, and five standard deviations. */
+	assert_true(hits < 500);
+	struct xb_entry name = entry_of("a.example.com");
+	assert_false(chunkbloom_lacks(filter, &name));
+	xb_filter_free(filter);
+}
+
+static void bloom_digests_fit_the_manifest(void **state)
+{
+	uint32_t size;
+
+	(void)state;
+	for (uint32_t count = 1; count < 2 * CHUNK_BYTES / 12; count += 1 + count / 50) {
+		assert_int_equal(chunkbloom_size(count, &size), 0);
+		assert_true(size <= 80 + count * 14 / 10);
+	}
+}
+
+/* --- anything --- */
+
+#define UNIVERSE 9000
+
+/* What a list may have of an entry. */
+struct held {
+	bool is;
+	uint32_t expires;
+	const char *comment;
+};
+
+static struct planted {
+	struct xb_entry entry; /* first, for xb_entry_sort() */
+	uint8_t *name;
+	char text[64];
+	struct held here, there;
+	bool of_log; /* the log says what this host has */
+} * planted;
+
+static void name_it(struct planted *plant, uint32_t i)
+{
+	static const char *const forms[] = {"198.51.%u.%u",    "203.%u.%u.0/24",
+					    "192.%u.2.%u",     "2001:db8:%x:%x::/64",
+					    "2001:db8::%x:%x", "n%u.example%u.com"};
+
+	snprintf(plant->text, sizeof(plant->text), forms[i % 6], i >> 8, i & 255);
+	plant->name = malloc(sizeof(plant->text));
+	assert_non_null(plant->name);
+	plant->entry = entry_of(plant->text);
+	if (xb_entry_is_name(&plant->entry))
+		plant->entry.name = memcpy(plant->name, plant->entry.name, plant->entry.length);
+}
+
+/* In several chunks, too. */
+static struct held any_state(void)
+{
+	static char comments[3][256];
+
+	memset(comments[1], 'a', 250);
+	memset(comments[2], 'b', 250);
+	return (struct held){.is = random_word() % 8,
+			     .expires = random_word() % 4 ? 0 : NOW - 1 + random_word() % 4,
+			     .comment = comments[random_word() % 3]};
+}
+
+/* One in `rarity` differs; more: in that this host alone has it. */
+static void plant(uint32_t rarity, bool more)
+{
+	planted = calloc(UNIVERSE, sizeof(*planted));
+	assert_non_null(planted);
+	for (uint32_t i = 0; i < UNIVERSE; i++) {
+		struct planted *plant = &planted[i];
+
+		name_it(plant, i);
+		plant->here = plant->there = any_state();
+		if (random_word() % rarity)
+			continue;
+		plant->there = any_state();
+		plant->there.is &= !more;
+		plant->of_log = !(random_word() % 4);
+	}
+	assert_int_equal(xb_entry_sort(&planted, UNIVERSE, sizeof(*planted)), 0);
+}
+
+static void put_state(struct xb_txn *txn, const char *text, const struct held *held)
+{
+	if (held->is)
+		list_with(txn, text, "bans", held->expires, held->comment);
+}
+
+static void grow(void)
+{
+	uint64_t position = 100;
+
+	for (uint32_t i = 0; i < UNIVERSE; i++)
+		put_state(at(&maker), planted[i].text, &planted[i].there);
+	for (uint32_t i = 0; i < UNIVERSE; i++) {
+		const struct held *here = &planted[i].here;
+
+		if (planted[i].of_log)
+			apply(++position,
+			      &(struct change_row){"bans", planted[i].text,
+						   here->is ? here->comment : NULL, here->is,
+						   here->is ? here->expires : 0});
+		else
+			put_state(at(&taker), planted[i].text, here);
+	}
+}
+
+static bool lives(const struct held *held)
+{
+	return held->is && (!held->expires || held->expires > NOW);
+}
+
+static bool is_same(const struct held *here, const struct held *there)
+{
+	return here->is == there->is && (!here->is || (here->expires == there->expires &&
+						       !strcmp(here->comment, there->comment)));
+}
+
+static bool differs(const struct planted *plant)
+{
+	return !is_same(&plant->here, &plant->there) &&
+	       (lives(&plant->here) || lives(&plant->there));
+}
+
+static enum difference_kind kind_of(const struct planted *plant)
+{
+	return !plant->there.is	 ? DIFFERENCE_EXTRA
+	       : !plant->here.is ? DIFFERENCE_MISSING
+				 : DIFFERENCE_CHANGED;
+}
+
+static void harvest(void)
+{
+	size_t next = 0;
+	uint64_t of_log = 0, here = 0;
+
+	for (uint32_t i = 0; i < UNIVERSE; i++) {
+		const struct difference *difference = &found.item[next];
+
+		here += lives(&planted[i].here);
+		if (!differs(&planted[i]))
+			continue;
+		of_log += planted[i].of_log;
+		if (planted[i].of_log)
+			continue;
+		assert_true(next < found.count);
+		assert_int_equal(xb_entry_compare(&difference->entry, &planted[i].entry), 0);
+		assert_int_equal(difference->kind, kind_of(&planted[i]));
+		next++;
+	}
+	assert_int_equal(next, found.count);
+	assert_int_equal(of("bans")->of_log, of_log);
+	assert_int_equal(of("bans")->here, here);
+}
+
+static void uproot(void)
+{
+	for (uint32_t i = 0; i < UNIVERSE; i++)
+		free(planted[i].name);
+	free(planted);
+}
+
+static void anything_is_found_exactly(void **state)
+{
+	static const uint32_t rarities[] = {3000, 300, 10, 1};
+
+	random_begin();
+	for (uint32_t round = 0; round < 8; round++) {
+		plant(rarities[round / 2], round % 2);
+		grow();
+		make();
+		assert_true(round > 5 || manifest.chunk_count > 1);
+		compare();
+		harvest();
+		uproot();
+		end(state);
+		begin(state);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_equal_loads_nothing),
+		TEST(extras_load_bloom_digests_alone),
+		TEST(what_is_missing_loads_its_chunk_alone),
+		TEST(what_has_expired_is_no_difference),
+		TEST(what_the_log_says_is_no_difference),
+		TEST(what_waits_is_no_difference),
+		TEST(lists_that_only_one_side_has),
+		TEST(a_host_that_is_behind),
+		TEST(a_limit_keeps_the_first),
+		TEST(bloom_digests_that_lie_change_nothing),
+		TEST(damaged_parts_are_refused),
+		TEST(chunks_out_of_place_are_refused),
+		TEST(bloom_digests_lack_nothing_of_theirs),
+		TEST(bloom_digests_fit_the_manifest),
+		TEST(anything_is_found_exactly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
