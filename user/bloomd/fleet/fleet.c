@@ -21,7 +21,7 @@
 
 #define FIRST_DELAY 300000 /* us */
 #define LAST_DELAY  (30 * FLEET_SECOND)
-#define LOOK_AFTER  2000 /* us: several writes are seen at once */
+#define LOOK_EVERY  2000 /* us: several writes are seen at once */
 #define JOIN_RETRY  (2 * FLEET_SECOND)
 #define TICK	    (10 * FLEET_SECOND)
 
@@ -197,11 +197,13 @@ static int on_look(sd_event_source *source, uint64_t time, void *context)
 
 	(void)source;
 	(void)time;
+	fleet->looked = agent_clock();
 	fleet_see(fleet);
 	publishing_try(fleet);
 	return 0;
 }
 
+/* The first one is seen at once: what somebody lists is to be under way soon. */
 static int on_change(sd_event_source *source, const struct inotify_event *event, void *context)
 {
 	struct fleet *fleet = context;
@@ -212,7 +214,7 @@ static int on_change(sd_event_source *source, const struct inotify_event *event,
 		return 0;
 	sd_event_source_get_enabled(fleet->look, &enabled);
 	if (enabled == SD_EVENT_OFF) {
-		sd_event_source_set_time(fleet->look, agent_clock() + LOOK_AFTER);
+		sd_event_source_set_time(fleet->look, fleet->looked + LOOK_EVERY);
 		sd_event_source_set_enabled(fleet->look, SD_EVENT_ONESHOT);
 	}
 	return 0;
@@ -221,6 +223,7 @@ static int on_change(sd_event_source *source, const struct inotify_event *event,
 static void begin(struct fleet *fleet)
 {
 	fleet->joined = true;
+	fleet->complained = false;
 	if (!fleet->config)
 		return;
 	fleet_see(fleet);
@@ -228,20 +231,31 @@ static void begin(struct fleet *fleet)
 	connect_reader(fleet);
 }
 
-/* 0, unless it will be tried again. */
-static void try_to_join(struct fleet *fleet)
-{
-	int error = joining_write(fleet->agent);
+static void try_to_join(struct fleet *fleet);
 
-	if (!error) {
+static void on_joined(void *context, enum joining_outcome outcome)
+{
+	struct fleet *fleet = context;
+
+	fleet->joining = NULL;
+	if (outcome == JOINING_DONE) {
 		begin(fleet);
 		return;
 	}
-	if (!agent_is_busy(error) && !fleet->complained) {
+	fleet->complained |= outcome == JOINING_FAILED;
+	fleet_then(fleet, JOIN_RETRY, try_to_join);
+}
+
+static void try_to_join(struct fleet *fleet)
+{
+	int error =
+		joining_start(fleet->agent, fleet->complained, on_joined, fleet, &fleet->joining);
+
+	if (!error)
+		return;
+	if (!fleet->complained)
 		log_error("fleet: cannot write what the configuration says");
-		fleet->complained = true;
-	}
-	fleet_then(fleet, agent_is_busy(error) ? AGENT_RETRY : JOIN_RETRY, try_to_join);
+	on_joined(fleet, JOINING_FAILED);
 }
 
 /* --- timers --- */
@@ -283,7 +297,7 @@ static int on_tick(sd_event_source *source, uint64_t time, void *context)
 
 static int add_timer(struct fleet *fleet, sd_event_source **source, sd_event_time_handler_t handler)
 {
-	int error = sd_event_add_time(fleet->agent->loop, source, CLOCK_MONOTONIC, 0, 1000, handler,
+	int error = sd_event_add_time(fleet->agent->loop, source, CLOCK_MONOTONIC, 0, 1, handler,
 				      fleet);
 
 	return error < 0 ? error : sd_event_source_set_enabled(*source, SD_EVENT_OFF);
@@ -356,6 +370,7 @@ void fleet_stop(struct fleet *fleet)
 {
 	if (!fleet)
 		return;
+	joining_stop(fleet->joining);
 	if (fleet->reopen)
 		end_reader(fleet);
 	verifying_stop(fleet);

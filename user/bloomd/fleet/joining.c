@@ -2,13 +2,20 @@
 #include "bloomd/fleet/joining.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/faultpoint.h"
 #include "bloomd/base/log.h"
 #include "bloomd/fleet/fleetconfig.h"
+#include "engine/rotate.h"
 
-struct joining {
+/* What is to be written, and what came of it. */
+struct wish {
 	const struct fleet_config *config; /* NULL: leave */
 	bool changed;
 	char former[XB_FLEET_NAME + 1]; /* "": none */
@@ -36,7 +43,7 @@ static int set_share(struct xb_txn *txn, const char *list, uint32_t flags, bool 
 	return xb_share_set(txn, list, flags);
 }
 
-static int drop_others(struct xb_txn *txn, struct joining *joining)
+static int drop_others(struct xb_txn *txn, struct wish *wish)
 {
 	char gone[XB_SHARES_MAX][65];
 	size_t count, drops = 0;
@@ -44,16 +51,16 @@ static int drop_others(struct xb_txn *txn, struct joining *joining)
 	int error = 0;
 
 	for (size_t i = 0; i < count && drops < XB_SHARES_MAX; i++)
-		if (!wanted_flags(joining->config, shares[i].list))
+		if (!wanted_flags(wish->config, shares[i].list))
 			memcpy(gone[drops++], shares[i].list, sizeof(gone[0]));
 	for (size_t i = 0; !error && i < drops; i++)
-		error = set_share(txn, gone[i], 0, &joining->changed);
+		error = set_share(txn, gone[i], 0, &wish->changed);
 	return error;
 }
 
-static int join(struct xb_txn *txn, struct joining *joining)
+static int join(struct xb_txn *txn, struct wish *wish)
 {
-	const struct fleet_config *config = joining->config;
+	const struct fleet_config *config = wish->config;
 	struct xb_fleet before = {0}, after = {0};
 	int found = xb_fleet_get(txn, &before);
 	int error = found < 0 ? found : xb_fleet_join(txn, config->name);
@@ -62,25 +69,24 @@ static int join(struct xb_txn *txn, struct joining *joining)
 		found = xb_fleet_get(txn, &after);
 	if (!error && found < 0)
 		error = found;
-	joining->changed = strcmp(before.name, after.name) != 0 ||
-			   memcmp(before.host, after.host, XB_FLEET_ID) != 0;
+	wish->changed = strcmp(before.name, after.name) != 0 ||
+			memcmp(before.host, after.host, XB_FLEET_ID) != 0;
 	if (!error)
-		error = drop_others(txn, joining);
+		error = drop_others(txn, wish);
 	for (size_t i = 0; !error && i < config->lists; i++)
-		error = set_share(txn, config->list[i].name, config->list[i].flags,
-				  &joining->changed);
+		error = set_share(txn, config->list[i].name, config->list[i].flags, &wish->changed);
 	return error;
 }
 
-static int leave(struct xb_txn *txn, struct joining *joining)
+static int leave(struct xb_txn *txn, struct wish *wish)
 {
 	struct xb_fleet fleet;
 	int found = xb_fleet_get(txn, &fleet);
 
 	if (found <= 0)
 		return found;
-	joining->changed = true;
-	strcpy(joining->former, fleet.name);
+	wish->changed = true;
+	strcpy(wish->former, fleet.name);
 	return xb_fleet_leave(txn);
 }
 
@@ -89,30 +95,103 @@ static int leave(struct xb_txn *txn, struct joining *joining)
 
 static int body(struct xb_writer *writer, void *context)
 {
-	struct joining *joining = context;
+	struct wish *wish = context;
 	int error;
 
-	joining->changed = false;
-	error = joining->config ? join(writer->txn, joining) : leave(writer->txn, joining);
-	return error ?: joining->changed ? 0 : AS_IT_WAS;
+	wish->changed = false;
+	xb_fault("fleet-joining");
+	error = wish->config ? join(writer->txn, wish) : leave(writer->txn, wish);
+	return error ?: wish->changed ? 0 : AS_IT_WAS;
 }
 
-int joining_write(struct agent *agent)
+static int write_wish(const struct agent *agent)
 {
-	struct joining joining = {.config = agent->config->fleet};
+	struct wish wish = {.config = agent->config->fleet};
+	struct xb_written written = {0};
+	int error = xb_write(&agent->paths, 0, body, &wish, &written);
+
+	if (!error || error == XB_UNMET)
+		xb_write_settle(&agent->paths, &written);
+	xb_written_free(&written);
+	if (error && error != XB_UNMET)
+		return error == AS_IT_WAS ? 0 : error;
+	if (*wish.former)
+		log_info("this host is no longer in the fleet %s: its lists stay as they are",
+			 wish.former);
+	return 0;
+}
+
+/* --- the process --- */
+
+struct joining {
+	pid_t child;
+	sd_event_source *source;
+	bool quiet;
+	joining_ended *ended;
+	void *context;
+};
+
+static _Noreturn void work(const struct agent *agent, bool quiet)
+{
+	int error = write_wish(agent);
+
+	if (!error)
+		_exit(JOINING_DONE);
+	if (agent_is_busy(error))
+		_exit(JOINING_BUSY);
+	if (!quiet)
+		log_error("fleet: cannot write what the configuration says");
+	_exit(JOINING_FAILED);
+}
+
+static int on_end(sd_event_source *source, const siginfo_t *info, void *context)
+{
+	struct joining joining = *(struct joining *)context;
+
+	sd_event_source_disable_unref(source);
+	free(context);
+	if (info->si_code != CLD_EXITED && !joining.quiet)
+		xb_warning("fleet: the process that writes what the configuration says was ended");
+	joining.ended(joining.context, info->si_code == CLD_EXITED
+					       ? (enum joining_outcome)info->si_status
+					       : JOINING_FAILED);
+	return 0;
+}
+
+int joining_start(struct agent *agent, bool quiet, joining_ended *ended, void *context,
+		  struct joining **out)
+{
+	struct joining *joining = calloc(1, sizeof(*joining));
 	int error;
 
-	agent_writes(agent);
-	error = xb_write(&agent->paths, 0, body, &joining, &agent->written);
-	if (error == AS_IT_WAS)
-		return 0;
-	if (error && error != XB_UNMET)
-		return error;
-	agent_wrote(agent);
-	if (*joining.former)
-		log_info("this host is no longer in the fleet %s: its lists stay as they are",
-			 joining.former);
+	*out = NULL;
+	if (!joining)
+		return xb_out_of_memory();
+	*joining = (struct joining){.quiet = quiet, .ended = ended, .context = context};
+	joining->child = agent_fork(agent);
+	if (!joining->child)
+		work(agent, quiet);
+	error = joining->child < 0 ? joining->child
+				   : sd_event_add_child(agent->loop, &joining->source,
+							joining->child, WEXITED, on_end, joining);
+	if (error < 0) {
+		joining_stop(joining);
+		return xb_system_error(-error, "cannot watch a process");
+	}
+	*out = joining;
 	return 0;
+}
+
+void joining_stop(struct joining *joining)
+{
+	if (!joining)
+		return;
+	sd_event_source_disable_unref(joining->source);
+	if (joining->child > 0) {
+		kill(joining->child, SIGKILL);
+		waitpid(joining->child, NULL, 0);
+	}
+	free(joining);
 }
 
 int joining_is_member(const struct agent *agent)

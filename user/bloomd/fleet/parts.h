@@ -119,8 +119,8 @@ struct fleet {
 	struct mac_key key;
 	char prefix[XB_FLEET_NAME + 8]; /* of all keys */
 	struct fleet_view view;
-	sd_event_source *join; /* tries again to write the record */
-	bool joined;	       /* the store says what the configuration does */
+	struct joining *joining; /* NULL: the process has ended */
+	bool joined;		 /* the store says what the configuration does */
 
 	enum fleet_phase phase;
 	char message[256], unpublished[256], outcome[64];
@@ -153,7 +153,9 @@ struct fleet {
 
 	/* noticing and reporting */
 	sd_event_source *watch, *look, *tick;
-	json_t *hosts; /* as they report */
+	uint64_t looked;    /* at the store, agent_clock() */
+	uint64_t hosts_due; /* when to ask for all reports, agent_clock() */
+	json_t *hosts;	    /* as they report */
 	double skew;
 	bool skewed, reports_denied;
 	json_t *resyncs; /* cause -> count */

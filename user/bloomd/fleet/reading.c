@@ -293,42 +293,65 @@ static void on_first(void *context, const struct server_reply *reply)
 		fleet->log.first = found.position;
 }
 
+/* The log has more than this host, or less, or something else. */
+static void ask_more(struct fleet *fleet)
+{
+	struct request first = {0}, own = {0};
+	unsigned long long position = fleet->view.fleet.position;
+
+	request_words(&first, "XRANGE %slog - + COUNT 1", fleet->prefix);
+	request_words(&own, "XRANGE %slog %llu-0 %llu-0", fleet->prefix, position ?: 1,
+		      position ?: 1);
+	fleet_ask(fleet, &first, 0, on_first);
+	if (fleet->reader)
+		fleet_ask(fleet, &own, 0, on_own);
+}
+
+static void read_last(const struct stream_entry *found, struct fleet_log *log)
+{
+	struct logentry entry = {0};
+
+	log->first = log->end = found->position;
+	log->known = !logentry_read(found->bytes, found->size, &entry);
+	log->term = entry.term;
+	memcpy(log->epoch, entry.epoch, XB_FLEET_ID);
+	memcpy(log->chain, entry.chain, MAC_BYTES);
+	logentry_free(&entry);
+}
+
+/* Most often the last entry is the one that this host has, which is all there is to know: ten
+ * thousand hosts ask every few seconds, and an entry may be large. */
 static void on_last(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	struct fleet_log *log = &fleet->log;
-	struct logentry entry = {0};
 	struct stream_entry found;
 
 	*log = (struct fleet_log){0};
-	if (!read_one(fleet, "XREVRANGE", reply, &found, &log->any) || !log->any)
+	if (!read_one(fleet, "XREVRANGE", reply, &found, &log->any))
 		return;
-	log->first = log->end = found.position;
-	log->known = !logentry_read(found.bytes, found.size, &entry);
-	log->term = entry.term;
-	memcpy(log->epoch, entry.epoch, XB_FLEET_ID);
-	logentry_free(&entry);
+	if (log->any)
+		read_last(&found, log);
+	log->own = log->known && log->end == fleet->view.fleet.position &&
+		   !memcmp(log->chain, fleet->view.fleet.chain, MAC_BYTES);
+	if (log->own || !log->any) {
+		compare(fleet);
+		return;
+	}
+	memset(log->chain, 0, MAC_BYTES);
+	ask_more(fleet);
 }
 
 void reading_check(struct fleet *fleet)
 {
-	struct request last = {0}, first = {0}, own = {0};
-	unsigned long long position;
+	struct request last = {0};
 
 	if (fleet->checking || !fleet->connected)
 		return;
 	fleet_see(fleet);
-	position = fleet->view.fleet.position;
 	fleet->checking = true;
 	request_words(&last, "XREVRANGE %slog + - COUNT 1", fleet->prefix);
-	request_words(&first, "XRANGE %slog - + COUNT 1", fleet->prefix);
-	request_words(&own, "XRANGE %slog %llu-0 %llu-0", fleet->prefix, position ?: 1,
-		      position ?: 1);
 	fleet_ask(fleet, &last, 0, on_last);
-	if (fleet->reader)
-		fleet_ask(fleet, &first, 0, on_first);
-	if (fleet->reader)
-		fleet_ask(fleet, &own, 0, on_own);
 }
 
 void reading_begin(struct fleet *fleet)

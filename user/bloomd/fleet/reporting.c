@@ -19,6 +19,8 @@
 #define REPORT_MOST 65536 /* bytes */
 #define HOSTS_MOST  10000
 #define HOST_NAME   64
+/* Us for each host that reports: what all of them ask for grows with the square of their number. */
+#define HOST_EVERY (FLEET_SECOND / 2)
 
 static const char *const phases[] = {
 	[FLEET_CONNECTING] = "connecting", [FLEET_READING] = "reading",
@@ -280,6 +282,7 @@ static void on_reports(void *context, const struct server_reply *reply)
 
 	if (reply->kind != REPLY_ARRAY)
 		return;
+	fleet->hosts_due = agent_clock() + reply->size / 2 * HOST_EVERY;
 	json_decref(fleet->hosts);
 	fleet->hosts = json_array();
 	for (size_t i = 0; i + 1 < reply->size && i < 2 * HOSTS_MOST; i += 2) {
@@ -346,7 +349,7 @@ void reporting_tick(struct fleet *fleet)
 	request_words(&all, "HGETALL %sreports", fleet->prefix);
 	request_word(&time, "TIME");
 	error = request_send(&report, fleet->writer, 0, on_reported, fleet);
-	if (!error)
+	if (!error && agent_clock() >= fleet->hosts_due)
 		error = request_send(&all, fleet->writer, 0, on_reports, fleet);
 	if (!error)
 		error = request_send(&time, fleet->writer, 0, on_time, fleet);
