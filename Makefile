@@ -150,6 +150,11 @@ $(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(OUT)/bloomd.a $(SUPPORT) $(L
 	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomd.a $(LIBRARY) \
 		$(AGENT_LIBS) $(XB_LIBS) -lcmocka
 
+$(OUT)/tests/bench/bench_followers: tests/bench/bench_followers.c $(OUT)/bloomd.a $(LIBRARY)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
+
 $(OUT)/tests/e2e/%: tests/e2e/%.c $(OUT)/bloomd.a $(LIBRARY)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
@@ -205,7 +210,7 @@ tests: $(TESTS)
 
 fuzzers: $(FUZZERS)
 
-benches: $(OUT)/bloomctl $(OUT)/bloomset $(BENCHES)
+benches: $(OUT)/bloomctl $(OUT)/bloomset $(OUT)/bloomd $(OUT)/bloomd-redis $(BENCHES)
 
 # For editors and language servers.
 compile_commands.json: Makefile
