@@ -86,6 +86,7 @@ static int set(struct config *config, const char *name, const char *key, const c
 
 struct reading {
 	struct config *config;
+	const char *path;
 	FILE *file;
 	int line;  /* read last */
 	int error; /* with its message; nothing is read after it */
@@ -152,9 +153,12 @@ static int take(void *context, const char *section, const char *key, const char 
 {
 	struct reading *reading = context;
 
-	if (!reading->error)
-		reading->error =
-			set(reading->config, section, key, reading->value ? reading->value : value);
+	struct config *config = reading->config;
+
+	if (reading->error)
+		return 0;
+	snprintf(config->at, sizeof(config->at), "%s:%d", reading->path, reading->line);
+	reading->error = set(config, section, key, reading->value ? reading->value : value);
 	return !reading->error;
 }
 
@@ -168,7 +172,7 @@ static bool is_directory(FILE *file)
 
 static int read_file(const char *path, struct config *config)
 {
-	struct reading reading = {.config = config, .file = fopen(path, "re")};
+	struct reading reading = {.config = config, .path = path, .file = fopen(path, "re")};
 	int line;
 
 	if (!reading.file)
@@ -230,6 +234,36 @@ static int read_all(const char *file, bool needed, struct config *config)
 	return read_directory(directory, config);
 }
 
+/* Of two sections that do not fit, the file and line are those of the fleet's. */
+static int followed_alone(const struct config *config, const char *list, const char *section,
+			  const char *name)
+{
+	const struct fleet_config *fleet = config->fleet;
+
+	if (!fleet_config_only_follows(fleet, list))
+		return 0;
+	return xb_error_prefix(xb_input_error("[fleet] follows the list %s and does not publish "
+					      "it, but [%s%s] fills it: publish it, too, or let "
+					      "that section fill another list",
+					      list, section, name),
+			       "%s", fleet->follow_at);
+}
+
+/* On this host nobody may change a list that it only follows. */
+static int check_followed(const struct config *config)
+{
+	int error = 0;
+
+	if (!config->fleet)
+		return 0;
+	for (const struct feed_config *feed = config->feeds; !error && feed; feed = feed->next)
+		error = followed_alone(config, feed_config_list(feed), "feed ", feed->name);
+	if (!error && config->crowdsec)
+		error = followed_alone(config, crowdsec_config_list(config->crowdsec),
+				       CONFIG_CROWDSEC, "");
+	return error;
+}
+
 int config_read(const char *file, bool needed, struct config **out)
 {
 	struct config *config = calloc(1, sizeof(*config));
@@ -242,6 +276,8 @@ int config_read(const char *file, bool needed, struct config **out)
 				?: fleet_config_check(config);
 		if (error)
 			xb_error_prefix(error, "%s", file);
+		else
+			error = check_followed(config);
 	}
 	if (error) {
 		config_free(config);

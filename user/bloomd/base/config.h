@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/paths.h"
+
 /* [api]: the sockets for programs. */
 struct api_config {
 	bool off;
@@ -43,6 +45,7 @@ struct config {
 	struct feed_config *feed;  /* whose section is being read */
 	struct crowdsec_config *crowdsec; /* NULL: there is no such section */
 	struct fleet_config *fleet;	  /* NULL: there is no such section */
+	char at[XB_PATH_MAX + 16];	  /* "FILE:LINE" of the key that is being read */
 };
 
 /* Sets the key of a section from its text. Returns 0, or an error with its message (the caller puts

@@ -338,7 +338,8 @@ static int prepare(struct fleet *fleet)
 	if (error || !config)
 		return error;
 	snprintf(fleet->prefix, sizeof(fleet->prefix), "xb:{%s}:", config->name);
-	return fleet_config_key(config, &fleet->key);
+	fleet->key = config->key;
+	return 0;
 }
 
 int fleet_start(struct agent *agent, struct fleet **out)

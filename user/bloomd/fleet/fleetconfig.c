@@ -18,7 +18,8 @@
 #define SNAPSHOT_MOST  604800U
 #define TIME_LIMIT     10 /* seconds: for an answer of the server */
 #define URL_MAX	       512
-#define SECRET_MAX     4096 /* bytes of a key file */
+#define SECRET_MIN     16 /* bytes of a key file */
+#define SECRET_MAX     4096
 
 /* The section is there from its first key on. */
 static struct fleet_config *section(struct config *config)
@@ -94,10 +95,43 @@ static int set_password_file(struct config *config, const char *value)
 	return set_secret(&fleet->password_file, value);
 }
 
+static int read_key(int fd, const char *path, struct mac_key *key)
+{
+	char secret[SECRET_MAX];
+	ssize_t size = read(fd, secret, sizeof(secret)), used = size;
+	int error;
+
+	if (size < 0)
+		return xb_system_error(errno, "cannot read %s", path);
+	/* Line ends behind it are not part of it. */
+	while (used && (secret[used - 1] == '\n' || secret[used - 1] == '\r'))
+		used--;
+	if (used < SECRET_MIN || size == SECRET_MAX)
+		error = xb_input_error("%s has no secret of %d to %d bytes; `openssl rand -hex 32` "
+				       "makes one",
+				       path, SECRET_MIN, SECRET_MAX - 1);
+	else
+		error = mac_key_of(secret, (size_t)size, key);
+	explicit_bzero(secret, sizeof(secret));
+	return error;
+}
+
 static int set_key_file(struct config *config, const char *value)
 {
+	char *path = NULL;
+	int error, fd;
+
 	SECTION(config);
-	return set_secret(&fleet->key_file, value);
+	error = set_secret(&path, value);
+	free(path);
+	if (error)
+		return error;
+	fd = open(value, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return xb_system_error(errno, "cannot read %s", value);
+	error = read_key(fd, value, &fleet->key);
+	close(fd);
+	return error;
 }
 
 static int set_ca(struct config *config, const char *value)
@@ -187,8 +221,11 @@ static int set_publish(struct config *config, const char *value)
 
 static int set_follow(struct config *config, const char *value)
 {
+	int error;
+
 	SECTION(config);
-	return set_lists(fleet, value, XB_SHARE_FOLLOW);
+	error = config_set_text(&fleet->follow_at, config->at);
+	return error ?: set_lists(fleet, value, XB_SHARE_FOLLOW);
 }
 
 static int set_max_change(struct config *config, const char *value)
@@ -236,8 +273,9 @@ void fleet_config_free(struct fleet_config *fleet)
 	free(fleet->ca);
 	free(fleet->cert);
 	free(fleet->cert_key);
-	free(fleet->key_file);
+	explicit_bzero(&fleet->key, sizeof(fleet->key));
 	free(fleet->name);
+	free(fleet->follow_at);
 	free(fleet);
 }
 
@@ -309,7 +347,7 @@ bool fleet_config_is_same(const struct fleet_config *a, const struct fleet_confi
 	return same_text(a->url, b->url) && same_text(a->user, b->user) &&
 	       same_text(a->password_file, b->password_file) && same_text(a->ca, b->ca) &&
 	       same_text(a->cert, b->cert) && same_text(a->cert_key, b->cert_key) &&
-	       same_text(a->key_file, b->key_file) && same_text(a->name, b->name) &&
+	       !memcmp(&a->key, &b->key, sizeof(a->key)) && same_text(a->name, b->name) &&
 	       same_lists(a, b) && !(a->factor < b->factor || a->factor > b->factor) &&
 	       a->snapshot_every == b->snapshot_every;
 }
@@ -327,27 +365,10 @@ struct link_target fleet_config_target(const struct fleet_config *fleet)
 	};
 }
 
-int fleet_config_key(const struct fleet_config *fleet, struct mac_key *key)
+bool fleet_config_only_follows(const struct fleet_config *fleet, const char *list)
 {
-	char secret[SECRET_MAX];
-	ssize_t size;
-	int fd, error;
-
-	*key = (struct mac_key){0};
-	if (!fleet->key_file)
-		return 0;
-	fd = open(fleet->key_file, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return xb_system_error(errno, "cannot read %s", fleet->key_file);
-	size = read(fd, secret, sizeof(secret));
-	error = size < 0 ? xb_system_error(errno, "cannot read %s", fleet->key_file) : 0;
-	close(fd);
-	if (error)
-		return error;
-	if (size < 16 || size == sizeof(secret))
-		return xb_input_error("%s has no secret of 16 to %d bytes", fleet->key_file,
-				      SECRET_MAX - 1);
-	error = mac_key_of(secret, (size_t)size, key);
-	explicit_bzero(secret, sizeof(secret));
-	return error;
+	for (size_t i = 0; i < fleet->lists; i++)
+		if (!strcmp(fleet->list[i].name, list))
+			return fleet->list[i].flags == XB_SHARE_FOLLOW;
+	return false;
 }

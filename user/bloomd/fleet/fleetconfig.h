@@ -17,10 +17,11 @@ struct fleet_list {
 struct fleet_config {
 	char *url, *user, *password_file;
 	char *ca, *cert, *cert_key;
-	char *key_file; /* the secret of the fleet; NULL: it has none */
-	char *name;	/* of the fleet */
+	struct mac_key key; /* of the fleet's secret, as the key file had it; all zero: none */
+	char *name;	    /* of the fleet */
 	struct fleet_list list[XB_SHARES_MAX];
 	size_t lists;
+	char *follow_at;	 /* "FILE:LINE" that says what is followed; NULL: nothing does */
 	double factor;		 /* by which a list may shrink at once; 0: the default */
 	uint32_t snapshot_every; /* seconds */
 	bool cleartext;
@@ -38,7 +39,7 @@ bool fleet_config_is_same(const struct fleet_config *a, const struct fleet_confi
 /* Where the server is; the texts stay those of the configuration. */
 struct link_target fleet_config_target(const struct fleet_config *fleet);
 
-/* Reads the fleet's secret; all zero without one. Returns 0 or an error with its message. */
-int fleet_config_key(const struct fleet_config *fleet, struct mac_key *key);
+/* Whether the list is followed and not published. */
+bool fleet_config_only_follows(const struct fleet_config *fleet, const char *list);
 
 #endif
