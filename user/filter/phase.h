@@ -25,8 +25,9 @@ bool xb_phase_has(enum xb_phase phase, const struct xb_change *change);
 /*
  * Whether a packet may come from a source that both this phase and an earlier one touch. Such a
  * packet could have read the earlier place before its change and the later place after it; so
- * between the two phases, the writer must wait until all packets in work are done. True also if
- * there are too many changes to tell.
+ * between the two phases, the writer must wait until all packets in work are done. Each entry is
+ * among the changes once (xb_changes_settle()). True also if there are too many changes, or too
+ * little memory, to tell.
  */
 bool xb_phase_meets_earlier(const struct xb_changes *changes, enum xb_phase phase);
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "filter/phase.h"
+#include "support/random.h"
 
 /* "+ENTRY" came, "-ENTRY" went, "~ENTRY" was altered; "a" in front: of the allowlist. */
 static void add_word(struct xb_changes *changes, const char *word)
@@ -19,8 +20,9 @@ static void add_word(struct xb_changes *changes, const char *word)
 	const char *text = word + allow + 1;
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_entry entry;
+	bool cut;
 
-	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
+	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, &cut), 0);
 	if (allow)
 		entry = xb_entry_allow(&entry);
 	assert_int_equal(xb_changes_add(changes, &entry,
@@ -177,6 +179,77 @@ static void moves_between_classes(void **state)
 	}
 }
 
+static bool is_earlier(enum xb_phase phase, const struct xb_change *change)
+{
+	for (enum xb_phase one = 0; one < phase; one++)
+		if (xb_phase_has(one, change))
+			return true;
+	return false;
+}
+
+/* By comparing each with each. */
+static bool surely_meets(const struct xb_changes *changes, enum xb_phase phase)
+{
+	for (size_t i = 0; i < changes->count; i++)
+		for (size_t j = 0; j < changes->count; j++) {
+			const struct xb_change *a = &changes->change[i], *b = &changes->change[j];
+			bool itself = a->what == XB_ALTERED && a->entry.kind != XB_NAME;
+
+			if ((i != j || itself) && xb_phase_has(phase, a) && is_earlier(phase, b) &&
+			    (xb_entry_inside(&a->entry, &b->entry) ||
+			     xb_entry_inside(&b->entry, &a->entry)))
+				return true;
+		}
+	return false;
+}
+
+static void add_by_chance(struct xb_changes *changes)
+{
+	static const char *const texts[] = {
+		"10.0.0.%u",	"10.0.%u.0/24",	 "10.0.0.%u/28", "0.0.0.0/%u",
+		"2001:db8::%u", "2001:db8::/%u", "%u.example",	 "a.%u.example",
+		"=%u.example",	"example",	 "10.0.0.%u/31", "b.a.%u.example",
+	};
+	static const char signs[] = "+-~";
+	char text[64], word[80];
+	unsigned int number = random_word() % 33;
+	size_t which = random_word() % (sizeof(texts) / sizeof(texts[0]));
+	char sign = signs[random_word() % (which >= 6 ? 3 : 2)];
+
+	snprintf(text, sizeof(text), texts[which], number);
+	snprintf(word, sizeof(word), "%s%c%s", random_word() % 4 ? "" : "a", sign, text);
+	add_word(changes, *word == 'a' && sign == '~' ? word + 1 : word);
+}
+
+static void as_if_each_were_compared(void **state)
+{
+	size_t met = 0, rounds = 5000;
+
+	(void)state;
+	random_begin();
+	for (size_t round = 0; round < rounds; round++) {
+		struct xb_changes changes = {0};
+		size_t count = 1 + random_word() % 12;
+
+		for (size_t i = 0; i < count; i++)
+			add_by_chance(&changes);
+		assert_int_equal(xb_changes_settle(&changes), 0);
+		for (enum xb_phase phase = 0; phase < XB_PHASES; phase++) {
+			bool meets = surely_meets(&changes, phase);
+
+			met += meets;
+			if (xb_phase_meets_earlier(&changes, phase) != meets) {
+				char words[1024];
+
+				write_words(&changes, words, sizeof(words));
+				fail_msg("%s: phase %d", words, phase);
+			}
+		}
+		xb_changes_free(&changes);
+	}
+	assert_in_range(met, rounds / 10, rounds * 2);
+}
+
 /* So many that nobody compares them: they wait, and at once. */
 static void too_many_to_compare(void **state)
 {
@@ -197,9 +270,8 @@ static void too_many_to_compare(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_changes_come_to),
-		cmocka_unit_test(which_phases_meet),
-		cmocka_unit_test(moves_between_classes),
+		cmocka_unit_test(what_changes_come_to),	 cmocka_unit_test(which_phases_meet),
+		cmocka_unit_test(moves_between_classes), cmocka_unit_test(as_if_each_were_compared),
 		cmocka_unit_test(too_many_to_compare),
 	};
 
