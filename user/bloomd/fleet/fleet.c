@@ -280,13 +280,19 @@ static int on_republish(sd_event_source *source, uint64_t time, void *context)
 	return 0;
 }
 
+/* The wall clock's next multiple of the time, by the clock that nobody sets: if the other one is
+ * put back, the next tick must not wait until it has come there again. */
+static uint64_t next_tick(void)
+{
+	return agent_clock() + TICK - (uint64_t)(fleet_time() * 1e6) % TICK;
+}
+
 static int on_tick(sd_event_source *source, uint64_t time, void *context)
 {
 	struct fleet *fleet = context;
-	uint64_t now = (uint64_t)(fleet_time() * 1e6);
 
 	(void)time;
-	sd_event_source_set_time(source, (now / TICK + 1) * TICK);
+	sd_event_source_set_time(source, next_tick());
 	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	if (fleet->joined && fleet->config) {
 		reporting_tick(fleet);
@@ -306,7 +312,6 @@ static int add_timer(struct fleet *fleet, sd_event_source **source, sd_event_tim
 static int add_sources(struct fleet *fleet)
 {
 	struct agent *agent = fleet->agent;
-	uint64_t now = (uint64_t)(fleet_time() * 1e6);
 	int error = add_timer(fleet, &fleet->again, on_again);
 
 	if (error >= 0)
@@ -316,8 +321,8 @@ static int add_sources(struct fleet *fleet)
 	if (error >= 0)
 		error = add_timer(fleet, &fleet->look, on_look);
 	if (error >= 0)
-		error = sd_event_add_time(agent->loop, &fleet->tick, CLOCK_REALTIME,
-					  (now / TICK + 1) * TICK, 1000, on_tick, fleet);
+		error = sd_event_add_time(agent->loop, &fleet->tick, CLOCK_MONOTONIC, next_tick(),
+					  1000, on_tick, fleet);
 	if (error >= 0)
 		error = sd_event_add_inotify(agent->loop, &fleet->watch, agent->paths.state,
 					     IN_MODIFY | IN_CREATE | IN_MOVED_TO, on_change, fleet);
