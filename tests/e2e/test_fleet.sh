@@ -75,6 +75,22 @@ t_the_server_is_emptied()
 
 log_is_there() { [[ $(log_length) -gt 0 ]]; }
 
+# The log has the entry of a host while that takes a snapshot.
+t_published_during_a_resync()
+{
+	fleet a b
+	of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	ask_redis client pause 1000 all >"$T/out"
+	of a -q add 192.0.2.2
+	of a -q fleet resync
+	wait_for "a resync" grep -q 'resynced (asked)' "$T/a/log"
+	wait_for "it" has b 192.0.2.2
+	of a -q add 192.0.2.3
+	wait_for "what follows" has b 192.0.2.3
+	wait_for "an empty outbox" outbox_is a 0
+}
+
 # Between the moment when the log has an entry and that when the store knows it.
 t_killed_before_the_commit()
 {
@@ -165,16 +181,7 @@ t_the_log_loses_its_end()
 	of a -q add 192.0.2.2
 	wait_for "it" has b 192.0.2.2
 	last=$(log_length)
-	redis_dies
-	# As if the server had never got the last one.
-	python3 - "$T/redis/appendonlydir" <<-'END'
-	import glob, sys
-	name = sorted(glob.glob(sys.argv[1] + "/*.incr.aof"))[-1]
-	text = open(name, "rb").read()
-	begin = text.rindex(b"*", 0, text.rindex(b"$4\r\nXADD\r\n"))
-	open(name, "wb").write(text[:begin])
-	END
-	redis
+	lose_entries 1
 	patience=6
 	wait_for "the end of the log" log_is "$last"
 	grep -q 'has lost entries behind .*: 1 changes' "$T/a/log" || fail "it is not said: $(cat "$T/a/log")"
@@ -185,6 +192,60 @@ t_the_log_loses_its_end()
 }
 
 log_is() { [[ $(log_length) -eq $1 ]]; }
+
+# lose_entries NUMBER: as if the server had never got the last ones.
+lose_entries()
+{
+	redis_dies
+	python3 - "$T/redis/appendonlydir" "$1" <<-'END'
+	import glob, sys
+	name = sorted(glob.glob(sys.argv[1] + "/*.incr.aof"))[-1]
+	text = open(name, "rb").read()
+	for _ in range(int(sys.argv[2])):
+	    text = text[:text.rindex(b"*", 0, text.rindex(b"$4\r\nXADD\r\n"))]
+	open(name, "wb").write(text)
+	END
+	redis
+}
+
+# A host that was away publishes its delete again, which is older than what was listed since.
+t_an_old_delete_makes_way()
+{
+	local length
+
+	fleet a b
+	of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	of a -q del 192.0.2.1
+	wait_for "its end" has_not b 192.0.2.1
+	down a KILL
+	length=$(log_length)
+	of b -q add 192.0.2.1 --comment new
+	wait_for "it in the log" log_is $((length + 1))
+	lose_entries 2
+	patience=6
+	wait_for "it in the log again" log_is "$length"
+	up a
+	wait_for "a in the fleet" reads a
+	wait_for "the same" are_equal a b
+	has b 192.0.2.1 || fail "it was taken out again"
+	outbox_is a 0 || fail "something waits"
+}
+
+# What a host had from another one that is away is not lost with the log.
+t_what_another_listed_is_published_again()
+{
+	fleet a b c
+	down c
+	of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	down a KILL
+	lose_entries 1
+	up c
+	patience=6
+	wait_for "what b has from a" has c 192.0.2.1
+	wait_for "the same" are_equal b c
+}
 
 name_server
 run_tests

@@ -64,6 +64,8 @@ void xb_fleet_applies(struct xb_txn *txn, bool applies);
 int xb_fleet_mark_get(struct xb_txn *txn, const uint8_t publisher[XB_FLEET_ID], uint64_t *last);
 /* Raises it; a lower one changes nothing. */
 int xb_fleet_mark_raise(struct xb_txn *txn, const uint8_t publisher[XB_FLEET_ID], uint64_t last);
+/* Sets it, also to a lower one: the log has lost what was behind. */
+int xb_fleet_mark_set(struct xb_txn *txn, const uint8_t publisher[XB_FLEET_ID], uint64_t last);
 
 struct xb_fleet_mark {
 	uint8_t publisher[XB_FLEET_ID];

@@ -33,16 +33,20 @@ int xb_fleet_mark_get(struct xb_txn *txn, const uint8_t publisher[XB_FLEET_ID], 
 	return found < 0 ? found : 0;
 }
 
-int xb_fleet_mark_raise(struct xb_txn *txn, const uint8_t publisher[XB_FLEET_ID], uint64_t last)
+int xb_fleet_mark_set(struct xb_txn *txn, const uint8_t publisher[XB_FLEET_ID], uint64_t last)
 {
 	struct mark_key bytes;
 	const MDB_val key = key_of(publisher, &bytes), value = {sizeof(last), &last};
+
+	return xb_sealedrow_put(txn, txn->store->fleet, &key, &value);
+}
+
+int xb_fleet_mark_raise(struct xb_txn *txn, const uint8_t publisher[XB_FLEET_ID], uint64_t last)
+{
 	uint64_t former;
 	int error = xb_fleet_mark_get(txn, publisher, &former);
 
-	if (error || last <= former)
-		return error;
-	return xb_sealedrow_put(txn, txn->store->fleet, &key, &value);
+	return error || last <= former ? error : xb_fleet_mark_set(txn, publisher, last);
 }
 
 static int add_mark(const MDB_val *key, const MDB_val *value, struct xb_fleet_mark **marks,

@@ -1,192 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two tables: `outbox` has the changes under their numbers, big-endian; `waiting` has, for each
- * list and entry, the number of the last one. A record: struct record, list, key of the entry,
- * comment. */
+/* What goes into the outbox, and what becomes of it once the log has it. */
 #include "store/outbox.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "model/comment.h"
 #include "store/fleettable.h"
 #include "store/lmdberror.h"
+#include "store/outboxrows.h"
 #include "store/shares.h"
-
-struct record {
-	uint32_t added, expires;
-	uint16_t key_size;
-	uint8_t put;
-	uint8_t replaced; /* in its place, at any time */
-	uint8_t list_size, comment_size;
-	uint16_t unused;
-};
-_Static_assert(sizeof(struct record) == 16, "store format");
-
-#define LIST_MAX   64
-#define RECORD_MAX (sizeof(struct record) + LIST_MAX + XB_ENTRY_KEY_BYTES + XB_COMMENT_MAX)
-
-/* Where a change stands in the table. */
-struct number_key {
-	uint64_t order;
-};
-
-static MDB_val key_of(uint64_t number, struct number_key *key)
-{
-	key->order = htobe64(number);
-	return (MDB_val){sizeof(key->order), &key->order};
-}
-
-static int number_of(const MDB_val *key, uint64_t *number)
-{
-	if (key->mv_size != sizeof(*number))
-		return xb_fleet_damaged();
-	memcpy(number, key->mv_data, sizeof(*number));
-	*number = be64toh(*number);
-	return 0;
-}
-
-/* The list and a zero, then the entry. */
-struct waiting_key {
-	uint8_t bytes[LIST_MAX + 1 + XB_ENTRY_KEY_BYTES];
-};
-
-static MDB_val waiting_of(const char *list, const struct xb_entry *entry, struct waiting_key *key)
-{
-	size_t size = strnlen(list, LIST_MAX);
-
-	memcpy(key->bytes, list, size);
-	key->bytes[size++] = '\0';
-	size += xb_entry_encode(entry, key->bytes + size);
-	return (MDB_val){size, key->bytes};
-}
-
-/* The number of the last change that waits: 1, 0: none does. */
-static int find_waiting(struct xb_txn *txn, const char *list, const struct xb_entry *entry,
-			uint64_t *number)
-{
-	struct waiting_key bytes;
-	const MDB_val key = waiting_of(list, entry, &bytes);
-
-	return xb_sealedrow_read(txn, txn->store->waiting, &key, number, sizeof(*number));
-}
-
-static int set_waiting(struct xb_txn *txn, const struct xb_shared_change *change, uint64_t number)
-{
-	struct waiting_key bytes;
-	const MDB_val key = waiting_of(change->list, &change->entry, &bytes),
-		      value = {sizeof(number), &number};
-
-	return xb_sealedrow_put(txn, txn->store->waiting, &key, &value);
-}
-
-static int end_waiting(struct xb_txn *txn, const struct xb_shared_change *change)
-{
-	struct waiting_key bytes;
-	const MDB_val key = waiting_of(change->list, &change->entry, &bytes);
-	int found = xb_sealedrow_delete(txn, txn->store->waiting, &key);
-
-	return found < 0 ? found : 0;
-}
-
-static int write_change(struct xb_txn *txn, const struct xb_shared_change *change, uint64_t number,
-			bool replaces)
-{
-	uint8_t bytes[RECORD_MAX], *end = bytes + sizeof(struct record);
-	struct record record = {.added = change->added,
-				.expires = change->expires,
-				.put = change->put,
-				.replaced = replaces,
-				.list_size = (uint8_t)strnlen(change->list, LIST_MAX),
-				.comment_size = (uint8_t)change->comment_size};
-	struct number_key place;
-	const MDB_val key = key_of(number, &place);
-	MDB_val value = {0, bytes};
-
-	memcpy(end, change->list, record.list_size);
-	end += record.list_size;
-	record.key_size = (uint16_t)xb_entry_encode(&change->entry, end);
-	end += record.key_size;
-	if (record.comment_size)
-		memcpy(end, change->comment, record.comment_size);
-	end += record.comment_size;
-	memcpy(bytes, &record, sizeof(record));
-	value.mv_size = (size_t)(end - bytes);
-	return xb_sealedrow_put(txn, txn->store->outbox, &key, &value);
-}
-
-/* A record as it is read; the change points into it, but for the list. */
-struct row {
-	uint64_t number;
-	bool replaced;
-	char list[LIST_MAX + 1];
-	struct xb_shared_change change;
-};
-
-static int decode(const MDB_val *key, const MDB_val *value, struct row *row)
-{
-	const uint8_t *next = value->mv_data;
-	struct record record;
-	int error = number_of(key, &row->number);
-
-	if (error)
-		return error;
-	if (value->mv_size < sizeof(record))
-		return xb_fleet_damaged();
-	memcpy(&record, next, sizeof(record));
-	next += sizeof(record);
-	if (record.list_size > LIST_MAX || value->mv_size != sizeof(record) + record.list_size +
-								     record.key_size +
-								     record.comment_size)
-		return xb_fleet_damaged();
-	memcpy(row->list, next, record.list_size);
-	row->list[record.list_size] = '\0';
-	next += record.list_size;
-	row->replaced = record.replaced;
-	row->change = (struct xb_shared_change){
-		.list = row->list,
-		.put = record.put,
-		.added = record.added,
-		.expires = record.expires,
-		.comment = (const char *)next + record.key_size,
-		.comment_size = record.comment_size,
-	};
-	return xb_entry_decode(next, record.key_size, &row->change.entry) == record.key_size
-		       ? 0
-		       : xb_fleet_damaged();
-}
-
-/* The change where the cursor goes: 1, 0: there is none. */
-static int next_row(MDB_cursor *cursor, MDB_cursor_op where, uint64_t from, struct row *row)
-{
-	struct number_key place;
-	MDB_val key = key_of(from, &place), value;
-	int more = xb_sealedrow_next(cursor, where, &key, &value);
-
-	if (more > 0)
-		more = decode(&key, &value, row) ? -EIO : 1;
-	return more;
-}
-
-static int open_cursor(struct xb_txn *txn, MDB_cursor **cursor)
-{
-	int error = mdb_cursor_open(txn->txn, txn->store->outbox, cursor);
-
-	return error ? xb_lmdb_error(error, "cannot read the store") : 0;
-}
 
 static int span_of(MDB_cursor *cursor, uint64_t *first, uint64_t *last)
 {
-	struct row row;
-	int more = next_row(cursor, MDB_FIRST, 0, &row);
+	struct xb_outboxrow row;
+	int more = xb_outboxrow_next(cursor, MDB_FIRST, 0, &row);
 
 	if (more <= 0)
 		return more;
 	*first = row.number;
-	more = next_row(cursor, MDB_LAST, 0, &row);
+	more = xb_outboxrow_next(cursor, MDB_LAST, 0, &row);
 	if (more > 0)
 		*last = row.number;
 	return more < 0 ? more : 0;
@@ -205,7 +40,7 @@ int xb_outbox_span(struct xb_txn *txn, uint64_t *count, uint64_t *first, uint64_
 	if (error)
 		return xb_lmdb_error(error, "cannot read the store");
 	*count = stat.ms_entries;
-	error = open_cursor(txn, &cursor);
+	error = xb_outboxrow_cursor(txn, &cursor);
 	if (error)
 		return error;
 	error = span_of(cursor, first, last);
@@ -219,7 +54,7 @@ int xb_outbox_last_number(struct xb_txn *txn, uint64_t *last)
 	return 0;
 }
 
-static int add_row(struct xb_shared_changes *changes, size_t *room, const struct row *row)
+static int add_row(struct xb_shared_changes *changes, size_t *room, const struct xb_outboxrow *row)
 {
 	int error;
 
@@ -233,25 +68,25 @@ static int add_row(struct xb_shared_changes *changes, size_t *room, const struct
 
 static size_t bytes_of(const struct xb_shared_change *change)
 {
-	return sizeof(struct record) + XB_ADDRESS_KEY_BYTES + change->comment_size +
+	return XB_OUTBOXROW_BYTES + XB_ADDRESS_KEY_BYTES + change->comment_size +
 	       (xb_entry_is_name(&change->entry) ? change->entry.length : 0U);
 }
 
 int xb_outbox_read(struct xb_txn *txn, size_t most, size_t bytes, struct xb_shared_changes *changes)
 {
 	MDB_cursor *cursor;
-	struct row row;
+	struct xb_outboxrow row;
 	size_t room = 0, size = 0;
 	int more = 1, error;
 
 	*changes = (struct xb_shared_changes){0};
 	if (!xb_fleettables_are(txn))
 		return 0;
-	error = open_cursor(txn, &cursor);
+	error = xb_outboxrow_cursor(txn, &cursor);
 	if (error)
 		return error;
 	while (!error && changes->count < most && (!changes->count || size < bytes) &&
-	       (more = next_row(cursor, MDB_NEXT, 0, &row)) > 0) {
+	       (more = xb_outboxrow_next(cursor, MDB_NEXT, 0, &row)) > 0) {
 		error = add_row(changes, &room, &row);
 		size += bytes_of(&row.change);
 	}
@@ -266,42 +101,30 @@ int xb_outbox_waits(struct xb_txn *txn, const char *list, const struct xb_entry 
 {
 	uint64_t number;
 
-	return xb_fleettables_are(txn) ? find_waiting(txn, list, entry, &number) : 0;
+	return xb_outboxrow_waiting(txn, list, entry, &number);
 }
 
-/* Whether the change of this number is a put: 1, 0. */
-static int is_put(struct xb_txn *txn, uint64_t number)
-{
-	struct number_key place;
-	const MDB_val key = key_of(number, &place);
-	MDB_val value;
-	struct row row;
-	int found = xb_sealedrow_get(txn, txn->store->outbox, &key, &value);
-
-	if (found < 0 || (found && decode(&key, &value, &row)))
-		return -EIO;
-	return found ? row.change.put : xb_fleet_damaged();
-}
-
-static int append(struct xb_txn *txn, const struct xb_shared_change *change)
+static int append(struct xb_txn *txn, const struct xb_shared_change *change, uint8_t again)
 {
 	uint64_t number = ++txn->shares.last_number;
-	int error = write_change(txn, change, number, false);
+	int error =
+		xb_outboxrow_write(txn, change, number, (struct xb_outbox_history){false, again});
 
 	txn->shares.counted = true;
-	return error ? error : set_waiting(txn, change, number);
+	return error ? error : xb_outboxrow_set_waiting(txn, change, number);
 }
 
 int xb_outbox_put(struct xb_txn *txn, const struct xb_shared_change *change)
 {
-	uint64_t number = 0;
-	int found = change->put ? find_waiting(txn, change->list, &change->entry, &number) : 0;
+	struct xb_outboxrow row;
+	int found = change->put ? xb_outboxrow_last(txn, change->list, &change->entry, &row) : 0;
 
-	if (found > 0)
-		found = is_put(txn, number);
 	if (found < 0)
 		return found;
-	return found ? write_change(txn, change, number, true) : append(txn, change);
+	if (found && row.change.put)
+		return xb_outboxrow_write(txn, change, row.number,
+					  (struct xb_outbox_history){.replaced = true});
+	return append(txn, change, 0);
 }
 
 /* --- what the log has --- */
@@ -325,7 +148,7 @@ struct comparison {
 };
 
 /* Whether the log may have another change than the one that waits. */
-static bool differs(struct comparison *comparison, const struct row *row)
+static bool differs(struct comparison *comparison, const struct xb_outboxrow *row)
 {
 	const struct xb_shared_changes *published = comparison->published;
 	size_t at = comparison->next;
@@ -333,44 +156,35 @@ static bool differs(struct comparison *comparison, const struct row *row)
 	while (published && at < published->count && !is_of(&published->item[at], &row->change))
 		at++;
 	if (!published || at == published->count)
-		return row->replaced;
+		return row->history.replaced;
 	comparison->next = at + 1;
 	return !is_same(&published->item[at], &row->change);
 }
 
-static int delete_row(struct xb_txn *txn, uint64_t number)
-{
-	struct number_key place;
-	const MDB_val key = key_of(number, &place);
-	int found = xb_sealedrow_delete(txn, txn->store->outbox, &key);
-
-	return found < 0 ? found : 0;
-}
-
 /* Takes the change out; *last: nothing else of its list and entry waits. */
-static int take_out(struct xb_txn *txn, const struct row *row, bool *last)
+static int take_out(struct xb_txn *txn, const struct xb_outboxrow *row, bool *last)
 {
 	uint64_t waiting = 0;
-	int found = find_waiting(txn, row->list, &row->change.entry, &waiting), error = 0;
+	int found = xb_outboxrow_waiting(txn, row->list, &row->change.entry, &waiting), error = 0;
 
 	if (found < 0)
 		return found;
 	*last = found && waiting == row->number;
 	if (*last)
-		error = end_waiting(txn, &row->change);
-	return error ? error : delete_row(txn, row->number);
+		error = xb_outboxrow_end_waiting(txn, &row->change);
+	return error ? error : xb_outboxrow_delete(txn, row->number);
 }
 
 /* A copy of the first change that is numbered `from` or higher, in `one`. */
-static int first_row(struct xb_txn *txn, uint64_t from, struct row *row,
+static int first_row(struct xb_txn *txn, uint64_t from, struct xb_outboxrow *row,
 		     struct xb_shared_changes *one)
 {
 	MDB_cursor *cursor;
-	int more = open_cursor(txn, &cursor), error;
+	int more = xb_outboxrow_cursor(txn, &cursor), error;
 
 	if (more)
 		return more;
-	more = next_row(cursor, MDB_SET_RANGE, from, row);
+	more = xb_outboxrow_next(cursor, MDB_SET_RANGE, from, row);
 	mdb_cursor_close(cursor);
 	if (more <= 0)
 		return more;
@@ -389,7 +203,7 @@ static int take_published(struct xb_txn *txn, struct comparison *comparison, uin
 
 	do {
 		struct xb_shared_changes one = {0};
-		struct row row;
+		struct xb_outboxrow row;
 		bool is_last;
 
 		more = first_row(txn, 0, &row, &one);
@@ -407,7 +221,8 @@ static int take_published(struct xb_txn *txn, struct comparison *comparison, uin
 	return error ? error : more;
 }
 
-/* Takes out all deletes that wait. One whose entry is put again behind it is not needed. */
+/* Takes out all deletes that wait for the first time. One whose entry is put again behind it is not
+ * needed. */
 static int take_deletes(struct xb_txn *txn, struct xb_shared_changes *deletes)
 {
 	uint64_t from = 0;
@@ -415,11 +230,11 @@ static int take_deletes(struct xb_txn *txn, struct xb_shared_changes *deletes)
 
 	do {
 		struct xb_shared_changes one = {0};
-		struct row row;
+		struct xb_outboxrow row;
 		bool is_last;
 
 		more = first_row(txn, from, &row, &one);
-		if (more > 0 && !row.change.put) {
+		if (more > 0 && !row.change.put && !row.history.again) {
 			error = take_out(txn, &row, &is_last);
 			if (!error && is_last)
 				error = xb_shared_changes_add(deletes, &row.change);
@@ -474,4 +289,44 @@ int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *publ
 int xb_outbox_forget(struct xb_txn *txn, uint64_t last)
 {
 	return xb_outbox_published(txn, NULL, last);
+}
+
+/* --- what is published again --- */
+
+/* An own one takes the place of the same one of another. */
+int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *change,
+			enum xb_again whose)
+{
+	struct xb_outboxrow row;
+	int found = xb_outboxrow_last(txn, change->list, &change->entry, &row), error;
+
+	if (found < 0)
+		return found;
+	if (!found)
+		error = append(txn, change, (uint8_t)whose);
+	else if (row.history.again == XB_AGAIN_ANOTHERS && whose == XB_AGAIN_OWN && change->put)
+		error = xb_outboxrow_write(txn, change, row.number,
+					   (struct xb_outbox_history){true, XB_AGAIN_OWN});
+	else
+		return 0;
+	return error ? error : 1;
+}
+
+static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other)
+{
+	if (!row->history.again)
+		return false;
+	return row->history.again != XB_AGAIN_OWN || !row->change.put ||
+	       is_same(&row->change, other);
+}
+
+int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other)
+{
+	struct xb_outboxrow row;
+	bool last;
+	int found = xb_outboxrow_last(txn, other->list, &other->entry, &row);
+
+	if (found <= 0)
+		return found;
+	return makes_way(&row, other) ? take_out(txn, &row, &last) : 1;
 }

@@ -4,31 +4,7 @@
 #ifndef XB_STORE_OUTBOX_H
 #define XB_STORE_OUTBOX_H
 
-#include "store/types.h"
-
-/* Whether a fleet shares the entry: it is listed, not allowed, and not too wide for an import. */
-bool xb_entry_is_shared(const struct xb_entry *entry);
-
-/* A change of a shared list. */
-struct xb_shared_change {
-	struct xb_entry entry; /* one that is shared; the function says who owns a name */
-	const char *list;
-	bool put;		 /* false: a delete; the fields below are 0 then */
-	uint32_t added, expires; /* seconds since 1970; expires 0: never */
-	const char *comment;	 /* UTF-8, not terminated */
-	uint32_t comment_size;
-};
-
-/* Several, with what they point to. All zero: none. */
-struct xb_shared_changes {
-	struct xb_shared_change *item;
-	uint64_t *number; /* of each in the outbox; NULL unless they were read from there */
-	size_t count, room;
-	struct xb_arena bytes;
-};
-void xb_shared_changes_free(struct xb_shared_changes *changes);
-/* Appends a copy. Returns 0 or an error with its message. */
-int xb_shared_changes_add(struct xb_shared_changes *changes, const struct xb_shared_change *change);
+#include "store/sharedchanges.h"
 
 /* How many wait, and the numbers of the first and the last one; 0, 0, 0: none. */
 int xb_outbox_span(struct xb_txn *txn, uint64_t *count, uint64_t *first, uint64_t *last);
@@ -60,5 +36,18 @@ int xb_outbox_forget(struct xb_txn *txn, uint64_t last);
 /* Appends a change, or replaces one that waits, as docs/design.md says. Within a transaction puts
  * go before deletes: the caller gives them in that order. */
 int xb_outbox_put(struct xb_txn *txn, const struct xb_shared_change *change);
+
+/* Appends such a change, unless another one of its list and entry waits. 1: it was appended; 0: it
+ * was not. */
+int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *change,
+			enum xb_again whose);
+
+/*
+ * The log has a change of the list and entry, which is to be applied. 1: one that waits here comes
+ * later, so the other one is passed by; 0: none waits, or any more: one that is published again may
+ * be older than the other one. An own put stays all the same, since what was listed must not be
+ * lost by this; an own delete and what was another's make way.
+ */
+int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changes of shared lists in memory, and which entries a fleet shares at all. */
+#include "store/sharedchanges.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "model/bogon.h"
-#include "store/outbox.h"
 
 bool xb_entry_is_shared(const struct xb_entry *entry)
 {

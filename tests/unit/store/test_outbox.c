@@ -310,6 +310,75 @@ static void a_transaction_that_is_given_up(void **state)
 	assert_waiting("1+192.0.2.2 a");
 }
 
+static struct xb_shared_change change_of(const char *entry, const char *comment)
+{
+	return (struct xb_shared_change){
+		.entry = entry_of(entry),
+		.list = "a",
+		.put = comment,
+		.comment = comment ? comment : "",
+		.comment_size = comment ? (uint32_t)strlen(comment) : 0,
+	};
+}
+
+/* comment NULL: a delete. */
+static int put_again(const char *entry, const char *comment, enum xb_again whose)
+{
+	struct xb_shared_change change = change_of(entry, comment);
+
+	return xb_outbox_put_again(txn, &change, whose);
+}
+
+static int meets(const char *entry, const char *comment)
+{
+	struct xb_shared_change change = change_of(entry, comment);
+
+	return xb_outbox_meets(txn, &change);
+}
+
+/* The log has lost these changes, and meanwhile gets others of the same entries. */
+static void what_is_published_again_makes_way(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	commit_and_go_on();
+	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 1);
+	assert_int_equal(put_again("192.0.2.2", "mine", XB_AGAIN_OWN), 1);
+	assert_int_equal(put_again("192.0.2.3", "another's", XB_AGAIN_ANOTHERS), 1);
+	assert_waiting("1-192.0.2.1 a; 2+192.0.2.2 a (mine); 3+192.0.2.3 a (another's)");
+	assert_int_equal(meets("192.0.2.1", "new"), 0);
+	assert_int_equal(meets("192.0.2.2", NULL), 1);
+	assert_int_equal(meets("192.0.2.2", "other"), 1);
+	assert_int_equal(meets("192.0.2.3", NULL), 0);
+	assert_int_equal(meets("192.0.2.4", NULL), 0);
+	assert_waiting("2+192.0.2.2 a (mine)");
+	assert_waits("192.0.2.1", 0);
+	assert_int_equal(meets("192.0.2.2", "mine"), 0);
+	assert_waiting("");
+}
+
+static void what_is_published_again_is_no_newer(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	commit_and_go_on();
+	assert_int_equal(put_again("192.0.2.1", "old", XB_AGAIN_OWN), 0);
+	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 0);
+	assert_int_equal(meets("192.0.2.1", NULL), 1);
+	assert_int_equal(put_again("192.0.2.2", "same", XB_AGAIN_ANOTHERS), 1);
+	assert_int_equal(put_again("192.0.2.2", "same", XB_AGAIN_OWN), 1);
+	assert_int_equal(put_again("192.0.2.2", "same", XB_AGAIN_ANOTHERS), 0);
+	assert_int_equal(meets("192.0.2.2", NULL), 1);
+	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same)");
+	/* What is changed here now is new. */
+	assert_int_equal(put_again("192.0.2.3", NULL, XB_AGAIN_OWN), 1);
+	list_entry(txn, "192.0.2.3", "a");
+	commit_and_go_on();
+	assert_int_equal(meets("192.0.2.3", "other"), 1);
+	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same); 3-192.0.2.3 a; 4+192.0.2.3 a");
+}
+
 static void damage_is_told(void **state)
 {
 	uint64_t number = htobe64(1);
@@ -342,6 +411,8 @@ int main(void)
 		TEST(a_flush_of_the_list_is_published),
 		TEST(a_flush_of_all_leaves_shared_lists),
 		TEST(a_transaction_that_is_given_up),
+		TEST(what_is_published_again_makes_way),
+		TEST(what_is_published_again_is_no_newer),
 		TEST(damage_is_told),
 	};
 

@@ -80,7 +80,7 @@ static int apply_change(struct xb_writer *writer, struct follow *follow,
 		follow->foreign = true;
 	if (!share || !(share->flags & XB_SHARE_FOLLOW))
 		return 0;
-	waits = xb_outbox_waits(writer->txn, change->list, &change->entry);
+	waits = xb_outbox_meets(writer->txn, change);
 	if (waits)
 		return waits < 0 ? waits : 0;
 	error = writer->overdue ? xb_expiry_settle(writer->txn, &change->entry, writer->now,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The server has lost the last entries of the log, or has others in their place: goes back to the
- * last entry that both have, and publishes own changes behind it again. */
+ * last entry that both have, and publishes what was behind it again. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,51 +22,81 @@
 struct rewind {
 	uint64_t position; /* of the last entry that both have */
 	uint64_t again;	   /* changes that wait again */
+	uint32_t now;
 };
 
-/* Whether the store still is as the change made it. */
-static int is_in_force(struct xb_txn *txn, const struct xb_shared_change *change, bool *in_force)
+static bool is_same(const struct xb_shared_change *change, const struct xb_membership *member)
+{
+	return member->expires == change->expires && member->comment_size == change->comment_size &&
+	       !memcmp(member->comment, change->comment, change->comment_size);
+}
+
+/* What of the change is to be published again: 1; 0: nothing, since the store is no longer as it
+ * made it. A put that has expired since is a delete by now, for those who never got it. */
+static int what_remains(struct xb_txn *txn, const struct rewind *rewind,
+			const struct xb_shared_change *change, struct xb_shared_change *remains)
 {
 	const struct xb_list *list = xb_list_find(txn, change->list);
+	bool over = change->put && change->expires && change->expires <= rewind->now, there;
 	struct xb_members members;
 	struct xb_membership member;
 	int error = xb_members_of(txn, &change->entry, &members);
-	bool there;
 
-	*in_force = false;
 	if (error && error != -ENOENT)
 		return error;
 	there = !error && list && xb_members_have(members, list->id, &member);
-	if (!change->put)
-		*in_force = !there;
-	else
-		*in_force = there && member.expires == change->expires &&
-			    member.comment_size == change->comment_size &&
-			    !memcmp(member.comment, change->comment, change->comment_size);
-	return 0;
+	*remains = *change;
+	if (over)
+		*remains = (struct xb_shared_change){.entry = change->entry, .list = change->list};
+	if (there)
+		return change->put && is_same(change, &member);
+	return !remains->put;
 }
 
-static int publish_again(struct xb_txn *txn, const struct logentry *entry, struct rewind *rewind)
+/* Puts of others, too: their publishers may be away for long. */
+static int publish_again(struct xb_txn *txn, const struct logentry *entry, bool own,
+			 struct rewind *rewind)
 {
 	int error = 0;
 
 	for (size_t i = 0; !error && i < entry->changes.count; i++) {
 		const struct xb_shared_change *change = &entry->changes.item[i];
 		const struct xb_share *share = xb_share_of(txn, change->list);
-		bool in_force;
-		int waits = xb_outbox_waits(txn, change->list, &change->entry);
+		struct xb_shared_change remains;
+		int again;
 
-		if (waits || !share || !(share->flags & XB_SHARE_PUBLISH)) {
-			error = waits < 0 ? waits : 0;
+		if (!share || !(share->flags & XB_SHARE_PUBLISH))
 			continue;
-		}
-		error = is_in_force(txn, change, &in_force);
-		if (error || !in_force)
-			continue;
-		error = xb_outbox_put(txn, change);
-		rewind->again += !error;
+		again = what_remains(txn, rewind, change, &remains);
+		if (again > 0 && (own || remains.put))
+			again = xb_outbox_put_again(txn, &remains,
+						    own ? XB_AGAIN_OWN : XB_AGAIN_ANOTHERS);
+		else if (again > 0)
+			again = 0;
+		error = again < 0 ? again : 0;
+		rewind->again += again > 0;
 	}
 	return error;
+}
+
+/* Its publisher finds by the mark that the log does not have it, also if he asks a snapshot. */
+static int lower_mark(struct xb_txn *txn, const struct logentry *entry)
+{
+	uint64_t mark;
+	int error = xb_fleet_mark_get(txn, entry->publisher, &mark);
+
+	if (error || !entry->first || mark < entry->first)
+		return error;
+	return xb_fleet_mark_set(txn, entry->publisher, entry->first - 1);
+}
+
+static int lose(struct xb_txn *txn, const struct xb_fleet *fleet, const struct logentry *entry,
+		struct rewind *rewind)
+{
+	bool own = !memcmp(entry->publisher, fleet->host, XB_FLEET_ID);
+	int error = lower_mark(txn, entry);
+
+	return error ? error : publish_again(txn, entry, own, rewind);
 }
 
 static int read_tail(struct xb_txn *txn, uint64_t term, uint64_t position, struct logentry *entry)
@@ -89,8 +120,8 @@ static int publish_lost(struct xb_txn *txn, const struct xb_fleet *fleet, struct
 		int error = 0;
 
 		found = read_tail(txn, fleet->term, at, &entry);
-		if (found > 0 && !memcmp(entry.publisher, fleet->host, XB_FLEET_ID))
-			error = publish_again(txn, &entry, rewind);
+		if (found > 0)
+			error = lose(txn, fleet, &entry, rewind);
 		logentry_free(&entry);
 		if (error)
 			return error;
@@ -106,6 +137,7 @@ static int body(struct xb_writer *writer, void *context)
 	int found = xb_fleet_get(writer->txn, &fleet), error;
 
 	rewind->again = 0;
+	rewind->now = writer->now;
 	if (found <= 0)
 		return found ?: xb_input_error("this host is in no fleet");
 	found = read_tail(writer->txn, fleet.term, rewind->position, &entry);
@@ -148,7 +180,7 @@ static void rewind_to(struct fleet *fleet, uint64_t position)
 	}
 	agent_wrote(agent);
 	xb_warning("fleet: the server has lost entries behind %" PRIu64 " of the log: %" PRIu64
-		   " changes of this host are published again",
+		   " changes that this host has are published again",
 		   position, rewind.again);
 	reading_check(fleet);
 }

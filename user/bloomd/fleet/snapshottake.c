@@ -42,28 +42,29 @@ static int is_in_force(struct take *take, const struct xb_list *list,
 	return has == change->put;
 }
 
-static int republish(struct take *take, const char *list, const struct uncovered_change *own)
+static int republish(struct take *take, const char *list, const struct uncovered_change *lost)
 {
 	struct xb_membership member = {0};
-	struct xb_shared_change change = {.entry = own->entry, .list = list, .put = own->put};
-	int found = xb_outbox_waits(take->txn, list, &own->entry);
+	struct xb_shared_change change = {.entry = lost->entry, .list = list, .put = lost->put};
+	int found = is_in_force(take, xb_list_find(take->txn, list), lost, &member);
 
-	if (found)
-		return found < 0 ? found : 0;
-	found = is_in_force(take, xb_list_find(take->txn, list), own, &member);
 	if (found <= 0)
 		return found;
-	if (own->put) {
+	if (lost->put) {
 		change.added = member.added;
 		change.expires = member.expires;
 		change.comment = member.comment;
 		change.comment_size = member.comment_size;
 	}
-	take->result->republished++;
-	return xb_outbox_put(take->txn, &change);
+	found = xb_outbox_put_again(take->txn, &change,
+				    lost->own ? XB_AGAIN_OWN : XB_AGAIN_ANOTHERS);
+	take->result->republished += found > 0;
+	return found < 0 ? found : 0;
 }
 
-/* Puts go before deletes, so that what stays listed is listed all the while. */
+/* Puts go before deletes, so that what stays listed is listed all the while. Puts of others, too:
+ * their publishers may not come back. Of a delete nobody knows whether the snapshot has a put that
+ * came after it, so another's waits for its publisher. */
 static int republish_all(struct take *take, bool puts)
 {
 	int error = 0;
@@ -75,7 +76,7 @@ static int republish_all(struct take *take, bool puts)
 		if (!(share->flags & XB_SHARE_PUBLISH))
 			continue;
 		for (size_t j = 0; !error && j < list->count; j++)
-			if (list->item[j].own && list->item[j].put == puts)
+			if (list->item[j].put == puts && (puts || list->item[j].own))
 				error = republish(take, list->name, &list->item[j]);
 	}
 	return error;
@@ -125,6 +126,7 @@ static int refresh(struct merge *merge)
 	return error;
 }
 
+/* Whether the snapshot does not have the put that made the entry what it is here. */
 static bool is_uncovered(struct merge *merge, const struct xb_entry *entry)
 {
 	const struct uncovered_list *list = merge->uncovered;
@@ -133,15 +135,15 @@ static bool is_uncovered(struct merge *merge, const struct xb_entry *entry)
 	while (list && merge->passed < list->count &&
 	       (order = xb_entry_compare(&list->item[merge->passed].entry, entry)) < 0)
 		merge->passed++;
-	return !order;
+	return !order && list->item[merge->passed].put;
 }
 
 /* Whether the entry stays as it is here: 1; 0: it does not; negative: error. Entries are asked for
  * in order. */
-static int passes_by(struct merge *merge, const struct xb_entry *entry)
+static int passes_by(struct merge *merge, const struct xb_entry *entry, bool here)
 {
 	struct take *take = merge->take;
-	int passes = is_uncovered(merge, entry)
+	int passes = here && is_uncovered(merge, entry)
 			     ? 1
 			     : take->waits && xb_outbox_waits(take->txn, merge->list->name, entry);
 
@@ -150,7 +152,7 @@ static int passes_by(struct merge *merge, const struct xb_entry *entry)
 	return passes;
 }
 
-static int put(struct merge *merge, unsigned int renew)
+static int put(struct merge *merge, unsigned int renew, bool here)
 {
 	const struct xb_shared_change *change = &merge->chunks.put;
 	struct xb_membership member = {
@@ -160,7 +162,7 @@ static int put(struct merge *merge, unsigned int renew)
 		.comment = change->comment,
 		.comment_size = change->comment_size,
 	};
-	int error = passes_by(merge, &change->entry);
+	int error = passes_by(merge, &change->entry, here);
 	enum xb_put put;
 
 	if (error)
@@ -176,7 +178,7 @@ static int put(struct merge *merge, unsigned int renew)
 
 static int add_new(struct merge *merge)
 {
-	int error = put(merge, 0);
+	int error = put(merge, 0, false);
 
 	return error ? error : next_put(merge);
 }
@@ -193,7 +195,7 @@ static int take_out(struct merge *merge)
 	    !xb_entry_is_shared(entry))
 		return error ? error : step(merge);
 	merge->before++;
-	passes = passes_by(merge, entry);
+	passes = passes_by(merge, entry, true);
 	if (passes < 0)
 		return passes;
 	if (passes || merge->take->uncovered->partial)
@@ -214,14 +216,16 @@ static int settle(struct merge *merge)
 			     here;
 	unsigned int renew = XB_RENEW_EXPIRY | XB_RENEW_COMMENT;
 	int error = refresh(merge);
+	bool has;
 
 	if (error)
 		return error;
-	merge->before += xb_members_have(merge->walk.members, merge->list->id, &here);
+	has = xb_members_have(merge->walk.members, merge->list->id, &here);
+	merge->before += has;
 	if (xb_members_stay(merge->walk.members, &member, renew))
 		merge->take->result->unchanged++;
 	else
-		error = put(merge, renew);
+		error = put(merge, renew, has);
 	if (!error)
 		error = next_put(merge);
 	return error ? error : step(merge);
@@ -331,6 +335,24 @@ static int take_lists(struct take *take)
 	return 0;
 }
 
+/* Marks of the host that are higher go back: what was behind them is not in this state. */
+static int take_marks(struct take *take)
+{
+	const struct manifest *manifest = take->terms->manifest;
+	struct xb_fleet_mark *marks = NULL;
+	size_t count = 0;
+	int error = xb_fleet_marks(take->txn, &marks, &count);
+
+	for (size_t i = 0; !error && i < count; i++)
+		error = xb_fleet_mark_set(take->txn, marks[i].publisher,
+					  manifest_mark(manifest, marks[i].publisher));
+	free(marks);
+	for (size_t i = 0; !error && i < manifest->mark_count; i++)
+		error = xb_fleet_mark_set(take->txn, manifest->marks[i].publisher,
+					  manifest->marks[i].last);
+	return error;
+}
+
 /* From now on the store's state is that of the snapshot: it goes on from there. */
 static int move(struct take *take)
 {
@@ -338,9 +360,8 @@ static int move(struct take *take)
 	struct xb_fleet fleet = take->fleet;
 	int error = xb_fleet_lineage_put(take->txn, manifest->lineage, manifest->ancestors);
 
-	for (size_t i = 0; !error && i < manifest->mark_count; i++)
-		error = xb_fleet_mark_raise(take->txn, manifest->marks[i].publisher,
-					    manifest->marks[i].last);
+	if (!error)
+		error = take_marks(take);
 	if (!error)
 		error = xb_logtail_cut(take->txn, manifest->term, manifest->position);
 	memcpy(fleet.epoch, manifest->epoch, sizeof(fleet.epoch));

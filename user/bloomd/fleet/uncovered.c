@@ -90,12 +90,10 @@ struct stretch {
 	bool mixed;  /* it has entries of another epoch with the same term */
 };
 
-static bool is_uncovered(const struct search *search, const struct stretch *stretch,
-			 uint64_t position, const struct logentry *entry)
+/* Positions do not say it: the maker may have gone back since, and have the change all the same. */
+static bool is_uncovered(const struct search *search, const struct logentry *entry)
 {
-	bool behind = position > stretch->covered && position <= stretch->last;
-
-	return behind || entry->last > manifest_mark(search->manifest, entry->publisher);
+	return entry->last > manifest_mark(search->manifest, entry->publisher);
 }
 
 static int look_at(struct search *search, struct stretch *stretch, uint64_t position)
@@ -113,7 +111,7 @@ static int look_at(struct search *search, struct stretch *stretch, uint64_t posi
 
 		stretch->mixed |= other;
 		stretch->begins |= entry.kind == LOGENTRY_BEGIN && !other;
-		if (is_uncovered(search, stretch, position, &entry))
+		if (is_uncovered(search, &entry))
 			error = keep_all(search, &entry);
 	}
 	logentry_free(&entry);
@@ -133,16 +131,13 @@ static uint64_t covered_of(const struct manifest *manifest, const uint8_t epoch[
 
 static int search_epoch(struct search *search, struct stretch *stretch)
 {
-	uint64_t first, last, from;
+	uint64_t first, last;
 	int error = xb_logtail_span(search->txn, stretch->term, &first, &last);
 
 	if (error)
 		return error;
 	stretch->covered = covered_of(search->manifest, stretch->epoch);
-	if (stretch->covered >= stretch->last && !search->behind)
-		return 0;
-	from = search->behind || first > stretch->covered ? first : stretch->covered + 1;
-	for (uint64_t position = from; first && !error && position <= last; position++)
+	for (uint64_t position = first; first && !error && position <= last; position++)
 		error = look_at(search, stretch, position);
 	if (stretch->covered < stretch->last &&
 	    (!first || last < stretch->last || stretch->mixed ||
@@ -211,7 +206,7 @@ int uncovered_find(struct xb_txn *txn, const struct xb_fleet *fleet,
 	uncovered->list_count = 0;
 	uncovered->names = (struct xb_arena){0};
 	error = compare_marks(&search);
-	if (!error)
+	if (!error && search.behind)
 		error = search_epochs(&search);
 	for (size_t i = 0; !error && i < uncovered->list_count; i++)
 		error = settle(&uncovered->list[i]);

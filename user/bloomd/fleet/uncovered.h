@@ -29,10 +29,10 @@ struct uncovered {
 };
 
 /*
- * Finds those of shared lists. An entry of the log is uncovered if it is behind the position that
- * the manifest's lineage has of its epoch, or if its changes have higher numbers than the
- * manifest's mark of their publisher: a log that went on another way after a failover has the same
- * positions. Returns 0 or an error with its message; the caller frees it in either case.
+ * Finds those of shared lists. An entry of the log is uncovered if its changes have higher numbers
+ * than the manifest's mark of their publisher; positions do not tell, since a log that went on
+ * another way after a failover has the same ones. Returns 0 or an error with its message; the
+ * caller frees it in either case.
  */
 int uncovered_find(struct xb_txn *txn, const struct xb_fleet *fleet,
 		   const struct manifest *manifest, struct uncovered *uncovered);

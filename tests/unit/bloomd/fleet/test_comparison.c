@@ -209,6 +209,7 @@ static void a_host_that_is_behind(void **state)
 	assert_int_equal(found.position, 99);
 	assert_int_equal(of("bans")->missing, 1);
 	stand(&taker, other_epoch, 1, 101);
+	assert_int_equal(xb_fleet_mark_raise(at(&taker), stranger, 1), 0);
 	compare();
 	assert_true(found.behind);
 	/* The tail has nothing of that epoch. */
