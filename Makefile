@@ -160,6 +160,11 @@ $(OUT)/tests/e2e/%: tests/e2e/%.c $(OUT)/bloomd.a $(LIBRARY)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -o $@ $< $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
 
+$(OUT)/tests/torture/fleethost: tests/torture/fleethost.c $(OUT)/bloomd.a $(LIBRARY)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -o $@ $< $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
+
 $(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(OUT)/bloomset.a $(SUPPORT) $(LIBRARY) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)

@@ -7,6 +7,9 @@ After each round
   - what is listed drops, though nobody has repaired anything; after the next command all else passes;
   - now and then: the generation in force equals one built anew from the store.
 
+Some lists are those of a fleet. Now and then a part of what waits in the outbox is published meanwhile, and
+the host that notes it is killed as well; after some rounds another host has the same lists.
+
 Ends at the first thing that is wrong, with the round and what was being done.
 """
 import errno
@@ -16,6 +19,7 @@ import signal
 import subprocess
 import time
 
+from fleetlog import Fleet
 from world import Wrong
 
 WORKERS = 4
@@ -208,6 +212,7 @@ class Torture:
         self.workers = [kind(number, random.Random(self.dice.random()), world.directory)
                         for number, kind in enumerate(kinds)]
         self.settings = {"policy": "enforce", **TERMS}
+        self.fleet = Fleet(world, ["w0", "w1", "w2"])
         self.kills = self.failures = self.rounds = self.done = 0
         self.changes, self.codes = [], []
         self.repaired = False   # in this round
@@ -267,6 +272,21 @@ class Torture:
             elif code not in (0, -signal.SIGKILL, change.refusal):
                 raise Wrong("%s: exit %d: %s" % (" ".join(process.args), code, errors))
         return codes
+
+    def start_publishing(self):
+        """The process of the host that notes what it has published; or None."""
+        if self.dice.random() < 0.5 or not self.fleet.publish(self.dice.randint(1, 100)):
+            return None
+        environment = dict(os.environ)
+        if self.dice.random() < 0.7:
+            environment = self.world.shimmed(die=self.dice.randint(1, CALLS))
+        return self.fleet.start_taking(environment)
+
+    @staticmethod
+    def end_publishing(process):
+        errors = process.communicate(timeout=120)[1] if process else ""
+        if process and process.returncode not in (0, -signal.SIGKILL):
+            raise Wrong("the host that publishes: exit %d: %s" % (process.returncode, errors))
 
     def saved(self):
         """What the store says: the worker's states, and the settings."""
@@ -350,7 +370,9 @@ class Torture:
         before, settings = [worker.state for worker in self.workers], self.settings
         self.changes = [worker.change() for worker in self.workers]
         self.repaired = False
+        publishing = self.start_publishing()
         self.codes = self.let_run(self.changes)
+        self.end_publishing(publishing)
         wishes = [(change.wish, code == 0) for change, code in zip(self.changes, self.codes)
                   if change.wish]
         for change, code in zip(self.changes, self.codes):
@@ -364,16 +386,18 @@ class Torture:
         self.world.ask(self.verdicts(None))
         if self.rounds % AGREE_EVERY == 0:
             self.world.ask(["agree"])
+            self.fleet.check()
         self.rounds += 1
 
     def told(self):
-        return "%d rounds, %d changes acknowledged, %d killed, %d failed" % (
-            self.rounds, self.done, self.kills, self.failures)
+        return "%d rounds, %d changes acknowledged, %d killed, %d failed; %d changes published" % (
+            self.rounds, self.done, self.kills, self.failures, self.fleet.published)
 
 
 def run(world, rounds, seed):
     """Returns what was done; raises Wrong."""
     torture = Torture(world, seed)
+    torture.fleet.begin()
     world.run("attach", "xt0")
     # allow-only is refused while nothing is listed.
     world.run("add", "192.0.2.0")

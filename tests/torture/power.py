@@ -2,7 +2,8 @@
 """The power goes between any two writes. A trace of what several changes write, and of what is safe on
 the disk when, is cut at any place; of what was not safe there any part may have got to the disk, in
 sectors, in any order. What is found after the next start is the last acknowledged state, or the one
-that was being made; it can be put in force, and changed.
+that was being made; it can be put in force, and changed. The list is published to a fleet all the while;
+from the log as it was at that moment, and what is found in the outbox, another host gets the same list.
 
 AMOUNT: cuts.
 """
@@ -11,6 +12,7 @@ import random
 import shutil
 import struct
 
+from fleetlog import Fleet
 from world import Wrong
 
 RECORD = struct.Struct("=IIQQII")
@@ -92,6 +94,8 @@ class Power:
     def __init__(self, world, seed):
         self.world, self.dice = world, random.Random(seed)
         self.acknowledged = []  # (calls in the trace by then, what is listed)
+        self.fleet = Fleet(world, ["all"])
+        self.log, self.logs = b"", []   # (calls in the trace by then, bytes of the log)
 
     def change(self, number, listed):
         """One command's words and text, and what is listed after it."""
@@ -105,22 +109,44 @@ class Power:
                 "\n".join(some), set(some)
         return ["add", *some, "--exist"], None, listed | set(some)
 
+    def publish(self, trace, environment):
+        """The log has it before the store knows that."""
+        if self.fleet.publish(self.dice.randint(1, 100)):
+            self.logs.append((len(read_trace(trace)), os.path.getsize(self.fleet.log)))
+            self.fleet.take(environment)
+
     def record(self, commands, trace):
         """A new store is made, and changed."""
         listed = set()
         environment = self.world.shimmed(trace=trace)
+        self.fleet.begin(environment)
+        self.logs.append((len(read_trace(trace)), 0))
         for number in range(commands):
             words, text, listed = self.change(number, listed)
             self.world.run(*words, "--list", "all", environment=environment, text=text)
             self.acknowledged.append((len(read_trace(trace)), listed))
+            self.publish(trace, environment)
+        with open(self.fleet.log, "rb") as file:
+            self.log = file.read()
         return read_trace(trace)
+
+    def check_fleet(self, cut):
+        """Unless the host had not joined it."""
+        sizes = [size for count, size in self.logs if count <= cut]
+        if not sizes:
+            return
+        with open(self.fleet.log, "wb") as file:
+            file.write(self.log[:sizes[-1]])
+        self.fleet.renew_other()
+        self.fleet.check()
 
     def restart(self, calls, cut, thorough):
         state = self.world.paths[0]
         shutil.rmtree(state, ignore_errors=True)
         disk = Disk(self.dice)
         for call in calls[:cut]:
-            if call.kind != MKDIR:
+            # Other files are in memory.
+            if call.kind != MKDIR and call.path.startswith(state):
                 disk.take(call)
         os.mkdir(state)
         for name, data in disk.crash().items():
@@ -137,6 +163,8 @@ class Power:
             raise Wrong("%d entries are listed, of %d acknowledged: missing %s, surplus %s" % (
                 len(found), len(allowed[0]), sorted(allowed[0] - found)[:5],
                 sorted(found - allowed[0])[:5]))
+        if cut % 4 == 0:
+            self.check_fleet(cut)
         if thorough:
             self.world.run("attach", "xt0")
             self.world.run("add", "192.0.2.1", "--exist")

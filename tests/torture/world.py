@@ -16,7 +16,7 @@ class World:
 
     def __init__(self, programs, directory, pins):
         self.bloomctl, self.faulty, self.checker, self.shim = programs[:4]
-        self.bloomd, self.faulty_bloomd = programs[4:]
+        self.bloomd, self.faulty_bloomd, self.fleethost = programs[4:]
         self.directory = os.path.join(directory, "world")
         self.paths = (os.path.join(self.directory, "state"), pins,
                       os.path.join(self.directory, "run"))
