@@ -292,4 +292,25 @@ t_newer_is_left_alone()
 	exits 1 test 10.77.0.4
 }
 
+# The store of a newer version, as that of a host in a fleet is to one that does not know fleets.
+t_a_newer_store_is_left_alone()
+{
+	local command before
+
+	ctl -q attach x0
+	ctl -q add 10.77.0.3
+	"$root/tests/e2e/older.py" "$state" newer
+	before=$(sha256sum "$state/store.mdb")
+	for command in list status save up "add 10.77.0.4" "del 10.77.0.3" "allow add 10.77.0.3" rotate "policy monitor" \
+		"attach x0" "flush --yes" "import /dev/null --replace --force"; do
+		# shellcheck disable=SC2086
+		exits 3 $command
+		complains 'the store was written by a newer bloomctl \(schema 99, this one has [0-9]+\)'
+		one_line
+	done
+	[[ $before == "$(sha256sum "$state/store.mdb")" ]] || fail "the store is another one"
+	blocked 10.77.0.3
+	passes 10.77.0.2
+}
+
 run_tests

@@ -39,7 +39,8 @@ static int load_meta(struct xb_txn *txn)
 	if (error)
 		return xb_lmdb_error(error, "cannot read the store");
 	whole = value.mv_size == sizeof(txn->meta);
-	if (whole)
+	/* A newer one may be longer. */
+	if (value.mv_size >= sizeof(txn->meta))
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
 	if (value.mv_size == XB_META_WITHOUT_LIMIT || (whole && txn->meta.schema < XB_SCHEMA)) {
 		txn->upgrades = true;

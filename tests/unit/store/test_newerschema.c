@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A store of a schema that is not known yet is refused in one line, and stays as it is: what a host
+ * in a fleet has is such a store to programs that do not know fleets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "support/waiting.h"
+
+/* What it may be grown to. */
+struct longer_meta {
+	struct xb_meta known;
+	uint64_t more[4];
+};
+
+/* Sealed, as its own version would have it. The transaction is given up. */
+static void become(uint32_t schema, size_t size)
+{
+	struct longer_meta record = {.known = txn->meta};
+	MDB_val key = {4, (void *)(uintptr_t) "meta"}, value = {size, &record};
+	MDB_txn *own;
+
+	xb_txn_abort(txn);
+	txn = NULL;
+	record.known.schema = schema;
+	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &own), 0);
+	record.known.transaction = mdb_txn_id(own);
+	xb_meta_checksum(&record.known);
+	assert_int_equal(mdb_put(own, store->meta, &key, &value, 0), 0);
+	assert_int_equal(mdb_txn_commit(own), 0);
+}
+
+static size_t read_store(char **bytes)
+{
+	char path[128];
+	struct stat st;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fstat(fileno(file), &st), 0);
+	*bytes = malloc((size_t)st.st_size);
+	assert_non_null(*bytes);
+	assert_int_equal(fread(*bytes, 1, (size_t)st.st_size, file), st.st_size);
+	fclose(file);
+	return (size_t)st.st_size;
+}
+
+static void assert_refused(int error, uint32_t schema)
+{
+	char expected[64];
+
+	snprintf(expected, sizeof(expected), "(schema %u, this one has %d)", schema,
+		 XB_SCHEMA_FLEET);
+	assert_true(error < 0);
+	assert_non_null(strstr(xb_error_message(), "the store was written by a newer"));
+	assert_non_null(strstr(xb_error_message(), expected));
+	assert_null(strchr(xb_error_message(), '\n'));
+	xb_error_clear();
+}
+
+/* By a process that has it open, and by one that opens it. */
+static void assert_left_alone(uint32_t schema)
+{
+	size_t size, size_after;
+	char *before, *after;
+
+	size = read_store(&before);
+	for (int opened = 0; opened < 2; opened++) {
+		assert_refused(xb_store_read(store, &txn), schema);
+		assert_refused(xb_store_write(store, &txn), schema);
+		xb_store_close(store);
+		assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	}
+	xb_store_close(store);
+	assert_refused(xb_store_open(directory, XB_STORE_WRITE, &store)
+			       ?: xb_store_write(store, &txn),
+		       schema);
+	size_after = read_store(&after);
+	assert_int_equal(size, size_after);
+	assert_memory_equal(before, after, size);
+	free(before);
+	free(after);
+}
+
+static void the_next_schema(void **state)
+{
+	(void)state;
+	list_entry(txn, "192.0.2.1", "a");
+	commit_and_go_on();
+	become(XB_SCHEMA_FLEET + 1, sizeof(struct xb_meta));
+	assert_left_alone(XB_SCHEMA_FLEET + 1);
+}
+
+static void of_a_host_in_a_fleet(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	commit_and_go_on();
+	become(XB_SCHEMA_FLEET + 1, sizeof(struct xb_meta));
+	assert_left_alone(XB_SCHEMA_FLEET + 1);
+}
+
+static void with_a_longer_record(void **state)
+{
+	(void)state;
+	become(99, sizeof(struct longer_meta));
+	assert_left_alone(99);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_next_schema),
+		TEST(of_a_host_in_a_fleet),
+		TEST(with_a_longer_record),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
