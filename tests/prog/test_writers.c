@@ -355,8 +355,8 @@ static void check_verdicts(struct rig *rig)
 	oracle_free(&allowed);
 	close(program);
 	printf("%u entries listed at the end, %u of them allowed\n", entries, passed);
-	assert_true(entries > amount(KEYS, KEYS) / 2);
-	assert_true(passed > 10);
+	assert_true(entries > amount(KEYS / 2, KEYS / 2));
+	assert_true(passed > amount(10, 10));
 }
 
 #define ROLES 6 /* two writers, who end; one who rotates and so on, for ever */
@@ -370,6 +370,8 @@ static void two_writers_and_all_the_others(void **state)
 	(void)state;
 	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(done, MAP_FAILED);
+	/* How long they wait is not what is asked, and an emulated machine is slow. */
+	xb_patience_set(XB_PATIENCE_MAX);
 	rig_begin(&rig, "writers");
 	list_senders(&rig);
 	for (int role = 0; role < ROLES; role++)
@@ -384,7 +386,7 @@ static void two_writers_and_all_the_others(void **state)
 		waitpid(children[role], &status, 0);
 	}
 	printf("%lu moves between lists, %lu packets\n", done->moves, done->packets);
-	assert_true(done->moves > 10 && done->packets > 10000);
+	assert_true(done->moves > amount(10, 10) && done->packets > amount(10000, 10000));
 	/* whatever the kill left is put right by the next command */
 	rig_add(&rig, "192.0.2.1", "default");
 	for (int confirm = 0; confirm < 2; confirm++) {
