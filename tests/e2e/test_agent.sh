@@ -41,6 +41,19 @@ t_without_configuration_and_state()
 	agent_ends
 }
 
+# Its store is to be made while somebody writes; a loop that waited would keep others waiting, its start does not.
+t_the_start_waits_for_others()
+{
+	mkdir -p "$state"
+	exec 7>"$state/writer.lock"
+	flock 7
+	(sleep 2 && flock -u 7) &
+	agent
+	exec 7>&-
+	ctl -q add 10.77.0.3
+	agent_ends
+}
+
 t_configuration_that_is_wrong()
 {
 	local text line code

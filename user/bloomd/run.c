@@ -197,6 +197,8 @@ static int start(struct running *running)
 	running->agent.config = running->config;
 	if (!error)
 		error = find_store(running->settings);
+	/* From here on nothing waits for others: what is busy is tried again. */
+	xb_patience_set(0);
 	if (!error)
 		error = be_alone(running);
 	if (!error)
@@ -249,7 +251,6 @@ int run(const struct settings *settings)
 				  .settings = settings};
 	int error;
 
-	xb_patience_set(0);
 	xb_session_begin(REPAIR_SECONDS);
 	xb_carry_begin(&settings->paths);
 	error = start(&running);
