@@ -75,22 +75,6 @@ t_the_server_is_emptied()
 
 log_is_there() { [[ $(log_length) -gt 0 ]]; }
 
-# The log has the entry of a host while that takes a snapshot.
-t_published_during_a_resync()
-{
-	fleet a b
-	of a -q add 192.0.2.1
-	wait_for "it" has b 192.0.2.1
-	ask_redis client pause 1000 all >"$T/out"
-	of a -q add 192.0.2.2
-	of a -q fleet resync
-	wait_for "a resync" grep -q 'resynced (asked)' "$T/a/log"
-	wait_for "it" has b 192.0.2.2
-	of a -q add 192.0.2.3
-	wait_for "what follows" has b 192.0.2.3
-	wait_for "an empty outbox" outbox_is a 0
-}
-
 # Between the moment when the log has an entry and that when the store knows it.
 t_killed_before_the_commit()
 {

@@ -246,8 +246,6 @@ static void compare(struct fleet *fleet)
 	if (cause) {
 		resync_start(fleet, cause);
 	} else if (is_as_known(fleet)) {
-		/* What came while the host did something else comes again. */
-		follow_queue_clear(&fleet->queue);
 		fleet_enter(fleet, FLEET_READING, NULL);
 		publishing_try(fleet);
 		snapshots_try(fleet);
