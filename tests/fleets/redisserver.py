@@ -178,6 +178,9 @@ class Server:
         """The replica takes the place of the one that was killed."""
         self.one.kill()
         self.other.signal(signal.SIGCONT)
+        if not self.other.answers():
+            self.come_back_whole()
+            return
         self.other.ask("REPLICAOF", "NO", "ONE")
         self.other.keep_from_now_on()
         self.present = 1 - self.present
