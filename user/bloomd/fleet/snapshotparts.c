@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -108,4 +109,16 @@ uint64_t parts_wanted(const struct snapshot_parts *parts)
 		bytes += parts->wanted[i] & PART_BLOOM ? chunk->bloom_size : 0;
 	}
 	return bytes;
+}
+
+int parts_check_room(const struct snapshot_parts *parts, uint64_t bytes)
+{
+	struct statvfs room;
+
+	/* What has no size of its own, as files in memory, says 0. */
+	if (fstatvfs(parts->chunks, &room) || !room.f_blocks ||
+	    bytes / room.f_frsize < room.f_bavail / 2)
+		return 0;
+	return xb_system_error(0, "no room for %llu MiB of the snapshot",
+			       (unsigned long long)bytes >> 20);
 }

@@ -43,4 +43,8 @@ int parts_put(struct snapshot_parts *parts, const struct snapshot_part *part, co
 /* Bytes of all parts that are wanted. */
 uint64_t parts_wanted(const struct snapshot_parts *parts);
 
+/* Whether so many bytes more leave at least as many free for others: the store may be on the same
+ * file system. 0, or an error with its message. */
+int parts_check_room(const struct snapshot_parts *parts, uint64_t bytes);
+
 #endif

@@ -157,7 +157,10 @@ static int on_worked(sd_event_source *source, const siginfo_t *info, void *conte
 		release(verifying);
 	} else if (end->unfinished) {
 		verifying->total = parts_wanted(&verifying->parts);
-		fetch(fleet);
+		if (parts_check_room(&verifying->parts, verifying->total - verifying->done))
+			fail(fleet, xb_error_message());
+		else
+			fetch(fleet);
 	} else {
 		fail(fleet, *end->message ? end->message : "its process was ended");
 	}

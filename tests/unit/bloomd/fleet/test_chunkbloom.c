@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include <cmocka.h>
 
@@ -108,6 +109,26 @@ static void chunks_that_reach_into_the_next_are_refused(void **state)
 			    "chunk 0 of the snapshot is damaged: it is not in order");
 }
 
+/* Without a key anybody can write a manifest: it must not fill the file system of the store. */
+static void more_than_half_of_the_room_is_not_taken(void **state)
+{
+	struct manifest_chunk many[3] = {{.size = 10}, {.size = 20}, {.size = 30}};
+	struct statvfs room;
+
+	(void)state;
+	manifest.chunks = many;
+	manifest.chunk_count = 3;
+	assert_int_equal(parts_make(&parts, &manifest, "/dev/shm"), 0);
+	parts.wanted[1] = PART_CHUNK;
+	assert_int_equal(parts_wanted(&parts), 20);
+	assert_int_equal(parts_check_room(&parts, parts_wanted(&parts)), 0);
+	assert_int_equal(fstatvfs(parts.chunks, &room), 0);
+	assert_int_equal(parts_check_room(&parts, room.f_blocks / 2 * room.f_frsize), -EIO);
+	assert_non_null(strstr(xb_error_message(), "no room for "));
+	parts_free(&parts);
+	manifest = (struct manifest){0};
+}
+
 /* --- Bloom digests by themselves --- */
 
 static void bloom_digests_lack_nothing_of_theirs(void **state)
@@ -162,6 +183,7 @@ int main(void)
 		TEST(damaged_parts_are_refused),
 		TEST(chunks_out_of_place_are_refused),
 		TEST(chunks_that_reach_into_the_next_are_refused),
+		TEST(more_than_half_of_the_room_is_not_taken),
 		TEST(bloom_digests_lack_nothing_of_theirs),
 		TEST(bloom_digests_fit_the_manifest),
 	};
