@@ -205,7 +205,14 @@ static int take_out(struct merge *merge)
 	return error ? error : step(merge);
 }
 
-/* What both have: as the snapshot says. */
+/* Whether the snapshot has the entry end earlier. */
+static bool is_shortened(const struct xb_membership *here, const struct xb_membership *there)
+{
+	return there->expires && (!here->expires || there->expires < here->expires);
+}
+
+/* What both have: as the snapshot says. But a time that it would shorten may have been lengthened
+ * in the part of the log that is not known any more. */
 static int settle(struct merge *merge)
 {
 	const struct xb_shared_change *change = &merge->chunks.put;
@@ -222,7 +229,9 @@ static int settle(struct merge *merge)
 		return error;
 	has = xb_members_have(merge->walk.members, merge->list->id, &here);
 	merge->before += has;
-	if (xb_members_stay(merge->walk.members, &member, renew))
+	if (has && merge->take->uncovered->partial && is_shortened(&here, &member))
+		merge->take->result->kept++;
+	else if (xb_members_stay(merge->walk.members, &member, renew))
 		merge->take->result->unchanged++;
 	else
 		error = put(merge, renew, has);

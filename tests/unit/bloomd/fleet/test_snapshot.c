@@ -304,6 +304,44 @@ static void a_partial_tail_takes_nothing_out(void **state)
 	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.3 bans; filler.example.com names");
 }
 
+static uint32_t expiry_of(const char *text)
+{
+	struct xb_entry entry = entry_of(text);
+	struct xb_members members;
+	struct xb_membership member = {0};
+
+	assert_int_equal(xb_members_of(at(&taker), &entry, &members), 0);
+	assert_true(xb_members_have(members, list_of(at(&taker), "bans")->id, &member));
+	return member.expires;
+}
+
+/* Somebody may have lengthened it in the part of the log that neither has. */
+static void a_partial_tail_shortens_nothing(void **state)
+{
+	struct snapshot_result result;
+
+	(void)state;
+	list_with(at(&maker), "192.0.2.1", "bans", NOW + 10, "");
+	list_with(at(&maker), "192.0.2.2", "bans", NOW + 10, "");
+	list_with(at(&maker), "192.0.2.3", "bans", NOW + 30, "longer");
+	list_with(at(&maker), "192.0.2.4", "bans", 0, "");
+	list_with(at(&taker), "192.0.2.1", "bans", NOW + 20, "mine");
+	list_with(at(&taker), "192.0.2.2", "bans", 0, "");
+	list_with(at(&taker), "192.0.2.3", "bans", NOW + 20, "");
+	list_with(at(&taker), "192.0.2.4", "bans", NOW + 20, "");
+	part_at_40();
+	fill_tail(42, 50);
+	make();
+	result = take();
+	assert_true(result.partial);
+	assert_int_equal(result.kept, 3); /* two of them, and the filler, which is uncovered */
+	assert_int_equal(result.renewed, 2);
+	assert_int_equal(expiry_of("192.0.2.1"), NOW + 20);
+	assert_int_equal(expiry_of("192.0.2.2"), 0);
+	assert_int_equal(expiry_of("192.0.2.3"), NOW + 30);
+	assert_int_equal(expiry_of("192.0.2.4"), 0);
+}
+
 /* The maker does not know the epoch at all, and the tail has not its beginning. */
 static void an_unknown_epoch_is_partial(void **state)
 {
@@ -483,6 +521,7 @@ int main(void)
 		TEST(lost_changes_at_covered_positions_are_passed_by),
 		TEST(own_uncovered_changes_wait_again),
 		TEST(a_partial_tail_takes_nothing_out),
+		TEST(a_partial_tail_shortens_nothing),
 		TEST(an_unknown_epoch_is_partial),
 		TEST(lists_that_are_not_followed_stay),
 		TEST(a_snapshot_waits_for_an_empty_outbox_unless_it_begins),
