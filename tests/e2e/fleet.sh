@@ -65,7 +65,7 @@ configure_host()
 }
 
 # of HOST COMMAND...: bloomctl there.
-of() { "$bloomctl" --state "$T/$1/state" --pin "$pins-$1" --run "$T/$1/run" "${@:2}" 2>"$T/$1/err"; }
+of() { in_server "$bloomctl" --state "$T/$1/state" --pin "$pins-$1" --run "$T/$1/run" "${@:2}" 2>"$T/$1/err"; }
 
 # up HOST [PROGRAM]: starts its bloomd.
 up()
@@ -95,18 +95,39 @@ has() { listing "$1" | grep -q "^$2 "; }
 has_not() { ! has "$@"; }
 are_equal() { [[ $(listing "$1") == "$(listing "$2")" && $(listing "$1") == "$(listing "${3:-$2}")" ]]; }
 
-# fleet HOST...: a server and these hosts, which read the same log.
+# fleet HOST...: a server and these hosts, which read the same log. The lines of $lines are in the
+# section of each.
+lines=()
 fleet()
 {
 	redis
 	for host; do
-		configure_host "$host"
+		configure_host "$host" "${lines[@]}"
 		up "$host"
 	done
 	for host; do
-		(patience=4 && wait_for "$host in the fleet" reads "$host") ||
+		(patience=12 && wait_for "$host in the fleet" reads "$host") ||
 			fail "$host is $(field "$host" state): $(field "$host" message)"
 	done
 }
 
 log_length() { ask_redis xlen 'xb:{test}:log'; }
+
+# snapshot: of the newest one sets $id, $maker and $position, and of all $chunks and $lasting, of which none will
+# expire.
+# shellcheck disable=SC2034
+snapshot()
+{
+	local said
+
+	said=$(python3 "$root/tests/e2e/snapshot.py" "$T/redis.sock") || return 1
+	read -r id maker position chunks lasting <<<"$said"
+}
+is_newer() { snapshot && [[ $id != "$1" ]]; }
+
+# metric HOST NAME: its value.
+metric() { of "$1" metrics | sed -n "s/^xdp_bloom_$2{.*} //p"; }
+metric_is() { [[ $(metric "$1" "$2") == "$3" ]]; }
+
+outbox_is() { [[ $(field "$1" outbox) -eq $2 ]]; }
+logs() { grep -qE -- "$2" "$T/$1/log"; }

@@ -95,8 +95,6 @@ t_killed_before_the_commit()
 	[[ $(log_length) -eq $((before + 1)) ]] || fail "$before entries became $(log_length)"
 }
 
-outbox_is() { [[ $(field "$1" outbox) -eq $2 ]]; }
-
 # The rules of docs/fleet.md for a host that follows.
 t_a_follower_that_may_not_publish()
 {

@@ -77,7 +77,7 @@ static void commit(struct fleet *fleet)
 	agent_wrote(agent);
 	log_info("fleet: began a log at %" PRIu64 ", term %" PRIu64,
 		 fleet->snapshots.manifest->position, fleet->snapshots.manifest->term);
-	snapshots_made(fleet);
+	snapshotclean_after(fleet, snapshots_made);
 	reading_check(fleet);
 }
 

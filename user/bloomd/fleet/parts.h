@@ -16,6 +16,8 @@
 
 #define FLEET_SECOND 1000000ULL /* us */
 
+struct fleet;
+
 enum fleet_phase {
 	FLEET_CONNECTING,
 	FLEET_READING,
@@ -76,15 +78,34 @@ struct fleet_resync {
 	uint8_t held[XB_FLEET_ID]; /* that snapshot */
 };
 
+/* That a snapshot may have on the server. */
+struct fleet_chunks {
+	uint8_t id[XB_FLEET_ID];
+	uint64_t count;
+};
+
+#define STORED_MOST 8
+
 struct fleet_snapshots {
-	bool busy, begins, complained;
+	bool busy, begins;
+	bool hurries;			    /* so much has changed that one is due */
 	uint64_t due;			    /* when the next one is to be made, agent_clock() */
 	uint64_t changes;		    /* since the last one that is known */
+	uint8_t known[XB_FLEET_ID];	    /* that one */
+	uint32_t failures;		    /* in a row */
+	char why[200];			    /* the last one failed; "": it did not */
 	struct manifest *former, *manifest; /* NULL: none */
 	int chunks, blooms, answer;	    /* files of the child; -1: none */
 	size_t next;			    /* part to be sent */
-	uint64_t leased;		    /* when the lease was renewed */
-	uint8_t *entry;			    /* that begins a log */
+	uint64_t leased;		    /* until then the lease is this host's, agent_clock() */
+	uint64_t renewed;		    /* when that was asked for */
+	/* what is removed from the server */
+	struct fleet_chunks stored[STORED_MOST], removes;
+	size_t stored_count;
+	uint64_t removed;
+	bool keeps; /* for a while */
+	void (*then)(struct fleet *fleet), (*cleaned)(struct fleet *fleet);
+	uint8_t *entry; /* that begins a log */
 	size_t entry_size;
 	pid_t child;
 	sd_event_source *worker;
@@ -210,11 +231,15 @@ void rewinding_start(struct fleet *fleet);
 void snapshots_begin(struct fleet *fleet); /* a new log */
 void snapshots_try(struct fleet *fleet);   /* if one is due */
 void snapshots_stop(struct fleet *fleet);
+/* This is the newest one that this host knows of. */
+void snapshots_know(struct fleet_snapshots *snapshots, const struct manifest *manifest);
 /* For those who make it: its end, and what they ask of the server. */
 void snapshots_fail(struct fleet *fleet, const char *why); /* tries again after a while */
 void snapshots_fail_reply(struct fleet *fleet, const struct server_reply *reply);
+void snapshots_why(const struct server_reply *reply, char why[200]);
 void snapshots_made(struct fleet *fleet);
 void snapshots_give_back(struct fleet *fleet); /* the lease */
+bool snapshots_has_lease(const struct fleet *fleet);
 void snapshots_keep_lease(struct fleet *fleet);
 void snapshots_tell(struct fleet *fleet, const struct request *request, link_answered *answered);
 link_answered snapshots_ignore;
@@ -222,6 +247,14 @@ bool snapshots_is_ok(const struct server_reply *reply);
 
 /* --- snapshotsend.c --- */
 void snapshotsend_start(struct fleet *fleet); /* the lease is this host's */
+
+/* --- snapshotclean.c --- */
+/* Before the first chunk is sent: removes those of snapshots that are not used. */
+void snapshotclean_before(struct fleet *fleet, void (*then)(struct fleet *fleet));
+/* The snapshot is the newest now: the chunks of the former one go after a while. */
+void snapshotclean_after(struct fleet *fleet, void (*then)(struct fleet *fleet));
+/* The server refused a chunk: those that it has go, and then snapshots_fail(). */
+void snapshotclean_failed(struct fleet *fleet, const struct server_reply *reply);
 
 /* --- beginning.c --- */
 /* The snapshot is the state at the entry that begins the log: its place, epoch and chain. */

@@ -175,7 +175,7 @@ static void end_well(struct fleet *fleet)
 	if (*fleet->resync.taken->message)
 		xb_warning("fleet: %s", fleet->resync.taken->message);
 	fleet->resync.wanted = fleet->resync.accept = false;
-	fleet->snapshots.changes = 0;
+	snapshots_know(&fleet->snapshots, fleet->resync.manifest);
 	memset(fleet->resync.held, 0, XB_FLEET_ID);
 	resync_stop(fleet);
 	reading_check(fleet);

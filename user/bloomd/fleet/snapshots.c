@@ -13,13 +13,19 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bloomd/base/delay.h"
+#include "bloomd/base/log.h"
 #include "bloomd/fleet/parts.h"
 
-#define LEASE	     60000 /* ms */
+#define LEASE	     (60 * FLEET_SECOND)
+#define MARGIN	     (5 * FLEET_SECOND) /* that a lease has left when its work is done */
 #define RENEW	     (15 * FLEET_SECOND)
 #define FIRST	     30 /* seconds: until the first look, at most */
 #define RETRY	     (15 * FLEET_SECOND)
-#define CHANGES_MOST 100000 /* of the log, until there is a new one */
+#define RETRY_MOST   (900 * FLEET_SECOND)
+#define HURRY	     (10 * FLEET_SECOND) /* not all hosts at once */
+#define AHEAD	     60			 /* seconds: a later time is of a clock that is wrong */
+#define CHANGES_MOST 100000		 /* of the log, until there is a new one */
 
 /* --- its end --- */
 
@@ -75,36 +81,49 @@ void snapshots_give_back(struct fleet *fleet)
 {
 	struct request request = {0};
 
+	if (!snapshots_has_lease(fleet))
+		return;
 	request_words(&request, "DEL %slease", fleet->prefix);
 	snapshots_tell(fleet, &request, snapshots_ignore);
 }
 
 void snapshots_fail(struct fleet *fleet, const char *why)
 {
-	bool begins = fleet->snapshots.begins;
-	char text[256];
+	struct fleet_snapshots *snapshots = &fleet->snapshots;
+	bool begins = snapshots->begins, first = !*snapshots->why;
+	uint64_t delay = delay_doubled(RETRY, ++snapshots->failures, RETRY_MOST);
+	char text[sizeof(snapshots->why)];
 
 	snprintf(text, sizeof(text), "%s", why);
+	snapshots_give_back(fleet);
 	snapshots_stop(fleet);
-	fleet->snapshots.due = agent_clock() + RETRY;
+	snapshots->due = agent_clock() + delay_spread(delay, 2, fleet_random());
 	if (begins) {
 		if (fleet->phase != FLEET_FAILED)
 			xb_warning("fleet: cannot begin a log: %s", text);
 		fleet_enter(fleet, FLEET_FAILED, "cannot begin a log: %s", text);
 		fleet_then(fleet, RETRY, reading_check);
-	} else if (!fleet->snapshots.complained) {
-		xb_warning("fleet: cannot make a snapshot: %s", text);
-		fleet->snapshots.complained = true;
+		return;
 	}
+	if (first)
+		xb_warning("fleet: cannot make a snapshot: %s", text);
+	snprintf(snapshots->why, sizeof(snapshots->why), "%s", text);
+	reporting_save(fleet);
+}
+
+void snapshots_why(const struct server_reply *reply, char why[200])
+{
+	snprintf(why, 200, "the server answers with another kind than asked for");
+	if (reply->kind == REPLY_ERROR)
+		xb_utf8_show(reply->text, reply->size, why, 200);
 }
 
 void snapshots_fail_reply(struct fleet *fleet, const struct server_reply *reply)
 {
-	char text[200] = "the server answers with another kind than asked for";
+	char why[200];
 
-	if (reply->kind == REPLY_ERROR)
-		xb_utf8_show(reply->text, reply->size, text, sizeof(text));
-	snapshots_fail(fleet, text);
+	snapshots_why(reply, why);
+	snapshots_fail(fleet, why);
 }
 
 bool snapshots_is_ok(const struct server_reply *reply)
@@ -122,26 +141,69 @@ static void plan(struct fleet *fleet, uint64_t age)
 			       fleet_random() % (FLEET_SECOND * (every / 8 + 1));
 }
 
+/* This one is the newest: what has changed is counted from here. */
+void snapshots_know(struct fleet_snapshots *snapshots, const struct manifest *manifest)
+{
+	if (!memcmp(snapshots->known, manifest->id, XB_FLEET_ID))
+		return;
+	memcpy(snapshots->known, manifest->id, XB_FLEET_ID);
+	snapshots->changes = 0;
+	snapshots->hurries = false;
+}
+
 void snapshots_made(struct fleet *fleet)
 {
+	struct fleet_snapshots *snapshots = &fleet->snapshots;
+
+	if (*snapshots->why)
+		log_info("fleet: a snapshot could be made again");
+	*snapshots->why = '\0';
+	snapshots->failures = 0;
+	snapshots_know(snapshots, snapshots->manifest);
 	snapshots_give_back(fleet);
 	snapshots_stop(fleet);
-	fleet->snapshots.complained = false;
-	fleet->snapshots.changes = 0;
 	plan(fleet, 0);
 }
 
 /* --- the lease --- */
 
+bool snapshots_has_lease(const struct fleet *fleet)
+{
+	return agent_clock() + MARGIN < fleet->snapshots.leased;
+}
+
+/* It counts from when it was asked for, if it was still this host's when the answer came. */
+static void on_renewed(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct fleet_snapshots *snapshots = &fleet->snapshots;
+
+	if (reply->kind == REPLY_NUMBER && reply->number == 1 && agent_clock() < snapshots->leased)
+		snapshots->leased = snapshots->renewed + LEASE;
+}
+
 void snapshots_keep_lease(struct fleet *fleet)
 {
 	struct request request = {0};
 
-	if (agent_clock() < fleet->snapshots.leased + RENEW)
+	if (agent_clock() < fleet->snapshots.renewed + RENEW || !snapshots_has_lease(fleet))
 		return;
-	fleet->snapshots.leased = agent_clock();
-	request_words(&request, "PEXPIRE %slease %d", fleet->prefix, LEASE);
-	snapshots_tell(fleet, &request, snapshots_ignore);
+	fleet->snapshots.renewed = agent_clock();
+	request_words(&request, "PEXPIRE %slease %llu", fleet->prefix, LEASE / 1000);
+	snapshots_tell(fleet, &request, on_renewed);
+}
+
+/* Whether it is too early for another one. The count of changes is this host's, which may have
+ * missed that somebody made one. */
+static bool is_fresh(struct fleet *fleet, const struct manifest *former, uint64_t *age)
+{
+	uint64_t now = (uint64_t)fleet_time(), made = former->time / 1000;
+
+	*age = now > made ? now - made : 0;
+	snapshots_know(&fleet->snapshots, former);
+	return *age < fleet->config->snapshot_every && made < now + AHEAD &&
+	       fleet->snapshots.changes < CHANGES_MOST &&
+	       !memcmp(former->epoch, fleet->view.fleet.epoch, XB_FLEET_ID);
 }
 
 /* Of the former one, which counts only if this host's key made it. */
@@ -149,7 +211,7 @@ static void on_former(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
-	uint64_t now = (uint64_t)fleet_time(), age = 0;
+	uint64_t age = 0;
 
 	if (!snapshots->busy || snapshots->child || snapshots->manifest)
 		return;
@@ -163,11 +225,7 @@ static void on_former(void *context, const struct server_reply *reply)
 		snapshots_fail_reply(fleet, reply);
 		return;
 	}
-	if (snapshots->former && snapshots->former->time / 1000 < now)
-		age = now - snapshots->former->time / 1000;
-	if (!snapshots->begins && snapshots->former && age < fleet->config->snapshot_every &&
-	    snapshots->changes < CHANGES_MOST &&
-	    !memcmp(snapshots->former->epoch, fleet->view.fleet.epoch, XB_FLEET_ID)) {
+	if (!snapshots->begins && snapshots->former && is_fresh(fleet, snapshots->former, &age)) {
 		snapshots_give_back(fleet);
 		snapshots_stop(fleet);
 		plan(fleet, age);
@@ -199,7 +257,7 @@ static void on_lease(void *context, const struct server_reply *reply)
 		snapshots_fail_reply(fleet, reply);
 		return;
 	}
-	snapshots->leased = agent_clock();
+	snapshots->leased = snapshots->renewed + LEASE;
 	request_words(&request, "GET %ssnapshot", fleet->prefix);
 	snapshots_tell(fleet, &request, on_former);
 }
@@ -212,8 +270,10 @@ static void start(struct fleet *fleet, bool begins)
 	snapshots_stop(fleet);
 	fleet->snapshots.busy = true;
 	fleet->snapshots.begins = begins;
-	request_words(&request, "SET %slease %s NX PX %d", fleet->prefix,
-		      id_format(fleet->view.fleet.host, id), LEASE);
+	fleet->snapshots.leased = 0;
+	fleet->snapshots.renewed = agent_clock();
+	request_words(&request, "SET %slease %s NX PX %llu", fleet->prefix,
+		      id_format(fleet->view.fleet.host, id), LEASE / 1000);
 	snapshots_tell(fleet, &request, on_lease);
 }
 
@@ -228,18 +288,28 @@ void snapshots_begin(struct fleet *fleet)
 	start(fleet, true);
 }
 
-void snapshots_try(struct fleet *fleet)
+static bool is_due(struct fleet *fleet)
 {
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
+	uint64_t now = agent_clock(), soon = now + fleet_random() % HURRY;
 	uint32_t first =
 		fleet->config->snapshot_every < FIRST ? fleet->config->snapshot_every : FIRST;
 
 	if (!snapshots->due)
-		snapshots->due = agent_clock() + first * FLEET_SECOND / 2 +
+		snapshots->due = now + first * FLEET_SECOND / 2 +
 				 fleet_random() % (first * FLEET_SECOND / 2);
-	if (snapshots->busy || !fleet->writable || fleet->append.busy || fleet->view.waiting ||
-	    (agent_clock() < snapshots->due && snapshots->changes < CHANGES_MOST) ||
-	    !reading_is_caught_up(fleet) || !fleet_has_all(fleet))
-		return;
-	start(fleet, false);
+	if (snapshots->changes >= CHANGES_MOST && !snapshots->hurries) {
+		snapshots->hurries = true;
+		snapshots->due = delay_least(snapshots->due, soon);
+	}
+	return now >= snapshots->due;
+}
+
+void snapshots_try(struct fleet *fleet)
+{
+	if (fleet->snapshots.busy)
+		snapshots_keep_lease(fleet);
+	else if (fleet->writable && !fleet->append.busy && !fleet->view.waiting && is_due(fleet) &&
+		 reading_is_caught_up(fleet) && fleet_has_all(fleet))
+		start(fleet, false);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes a snapshot: a process of its own reads the store, and the loop sends what it wrote, chunk
- * by chunk. What is needed no more because of it goes from the server.
+ * by chunk. The log before the snapshot before it is not needed any more.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,45 +14,27 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/faultpoint.h"
+#include "bloomd/base/log.h"
 #include "bloomd/fleet/parts.h"
 #include "bloomd/fleet/snapshot.h"
 
-#define KEEP	600 /* seconds: somebody may still read the one before */
-#define NOT_YET 2   /* exit code of the child: the outbox is not empty */
+#define NOT_YET 2 /* exit code of the child: the outbox is not empty */
 
 /* --- one of the present log --- */
 
-static void expire(struct fleet *fleet, const struct manifest *former, const char *kind,
-		   size_t place)
-{
-	struct request request = {0};
-	char id[ID_TEXT];
-
-	request_words(&request, "EXPIRE %s%s:%s:%zu %d", fleet->prefix, kind,
-		      id_format(former->id, id), place, KEEP);
-	snapshots_tell(fleet, &request, snapshots_ignore);
-}
-
-/* The log is not needed up to the snapshot before this one, nor are its chunks for long. */
-static void clean_up(struct fleet *fleet)
+/* The log is not needed up to the snapshot before this one. */
+static void trim(struct fleet *fleet)
 {
 	const struct manifest *former = fleet->snapshots.former;
 	const struct manifest *manifest = fleet->snapshots.manifest;
+	struct request request = {0};
 
-	if (!former || !memcmp(former->id, manifest->id, XB_FLEET_ID))
+	if (!former || memcmp(former->epoch, manifest->epoch, XB_FLEET_ID) != 0 ||
+	    former->position > manifest->position)
 		return;
-	if (!memcmp(former->epoch, manifest->epoch, XB_FLEET_ID) &&
-	    former->position <= manifest->position) {
-		struct request trim = {0};
-
-		request_words(&trim, "XTRIM %slog MINID %" PRIu64 "-0", fleet->prefix,
-			      former->position);
-		snapshots_tell(fleet, &trim, snapshots_ignore);
-	}
-	for (size_t i = 0; i < former->chunk_count; i++) {
-		expire(fleet, former, "chunk", i);
-		expire(fleet, former, "bloom", i);
-	}
+	request_words(&request, "XTRIM %slog MINID %" PRIu64 "-0", fleet->prefix, former->position);
+	snapshots_tell(fleet, &request, snapshots_ignore);
 }
 
 static void on_set(void *context, const struct server_reply *reply)
@@ -62,11 +44,13 @@ static void on_set(void *context, const struct server_reply *reply)
 	if (!fleet->snapshots.manifest)
 		return;
 	if (!snapshots_is_ok(reply)) {
-		snapshots_fail_reply(fleet, reply);
+		snapshotclean_failed(fleet, reply);
 		return;
 	}
-	clean_up(fleet);
-	snapshots_made(fleet);
+	log_info("fleet: made a snapshot at %" PRIu64 " of the log",
+		 fleet->snapshots.manifest->position);
+	trim(fleet);
+	snapshotclean_after(fleet, snapshots_made);
 }
 
 static void send_manifest(struct fleet *fleet)
@@ -102,11 +86,23 @@ static void on_part(void *context, const struct server_reply *reply)
 	if (!fleet->snapshots.manifest)
 		return;
 	if (!snapshots_is_ok(reply)) {
-		snapshots_fail_reply(fleet, reply);
+		snapshotclean_failed(fleet, reply);
 		return;
 	}
 	fleet->snapshots.next++;
 	send_part(fleet);
+}
+
+/* All chunks are on the server. Somebody else may have made one if the lease was over. */
+static void finish(struct fleet *fleet)
+{
+	xb_fault("fleet-chunks");
+	if (!snapshots_has_lease(fleet))
+		snapshots_fail(fleet, "it took longer than the lease");
+	else if (fleet->snapshots.begins)
+		beginning_append(fleet);
+	else
+		send_manifest(fleet);
 }
 
 static void send_part(struct fleet *fleet)
@@ -119,10 +115,7 @@ static void send_part(struct fleet *fleet)
 	char id[ID_TEXT], *bytes;
 
 	if (place == manifest->chunk_count) {
-		if (snapshots->begins)
-			beginning_append(fleet);
-		else
-			send_manifest(fleet);
+		finish(fleet);
 		return;
 	}
 	size = bloom ? manifest->chunks[place].bloom_size : manifest->chunks[place].size;
@@ -212,7 +205,7 @@ static void take(struct fleet *fleet, const char *answer, size_t size)
 	if (error)
 		snapshots_fail(fleet, xb_error_message());
 	else
-		send_part(fleet);
+		snapshotclean_before(fleet, send_part);
 }
 
 static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
@@ -243,6 +236,7 @@ void snapshotsend_start(struct fleet *fleet)
 {
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
 
+	xb_fault("fleet-snapshot");
 	snapshots->chunks = memfd_create("chunks", MFD_CLOEXEC);
 	snapshots->blooms = memfd_create("blooms", MFD_CLOEXEC);
 	snapshots->answer = memfd_create("manifest", MFD_CLOEXEC);

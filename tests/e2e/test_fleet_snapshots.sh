@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Snapshots of a fleet: when they are made and by whom, that the server does not keep more and more, and that a host
+# from whom the log was trimmed away takes one, by difference.
+# kernel: any
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/fleet.sh"
+
+first_of_log() { ask_redis --raw xrange 'xb:{test}:log' - + count 1 | sed -n '1s/-0$//p'; }
+begins_behind() { [[ $(first_of_log) -gt $1 ]]; }
+has_all_of_log() { snapshot && [[ $position -eq $(ask_redis --raw xrevrange 'xb:{test}:log' + - count 1 | sed -n '1s/-0$//p') ]]; }
+
+# Until there is a snapshot of all that the log has by then.
+wait_for_snapshot()
+{
+	(patience=12 && wait_for "a snapshot" has_all_of_log) || fail "no snapshot: $(cat "$T"/?/log)"
+	snapshot
+}
+
+t_made_on_time()
+{
+	local former
+
+	lines=('snapshot-every = 1')
+	fleet a b
+	for number in 1 2 3 4; do
+		of a -q add 192.0.2.$number
+		wait_for "it" has b 192.0.2.$number
+		wait_for_snapshot
+		former=$position
+	done
+	patience=12
+	of b -q del 192.0.2.1
+	wait_for_snapshot
+	[[ $position -gt $former ]] || fail "it stands at $position, as the one before"
+	# The log begins where the snapshot before this one stands, so that who reads that one can go on from there.
+	wait_for "a log that was trimmed" begins_behind 2
+	snapshot
+	[[ $(first_of_log) -le $((position + 1)) ]] || fail "the log begins at $(first_of_log), the snapshot stands at $position"
+	# What is left of the others goes.
+	wait_for "an end of older chunks" only_newest_lasts
+	[[ $(ask_redis --raw keys 'xb:{test}:*' | grep -Ecv ':(chunk|bloom):') -le 5 ]] || fail "$(ask_redis keys '*')"
+	reads a && reads b || fail "they do not read on"
+	are_equal a b || fail "they differ"
+	logs a 'made a snapshot' || logs b 'made a snapshot' || fail "it is not said"
+}
+
+# One chunk has all there is, with its Bloom digest; the list has one line, or two while another is made.
+only_newest_lasts()
+{
+	snapshot
+	[[ $lasting -eq 2 && $(ask_redis ttl "xb:{test}:chunk:$id:0") == -1 && $(ask_redis ttl "xb:{test}:bloom:$id:0") == -1 &&
+		$(ask_redis --raw get 'xb:{test}:chunks') == "$id 1"* ]]
+}
+
+# By default an hour would pass.
+t_after_100_000_changes()
+{
+	local began
+
+	fleet a b
+	snapshot
+	began=$id
+	of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	ask_redis monitor >"$T/monitor" &
+	python3 -c 'for i in range(100000): print("20.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255))' >"$T/many"
+	of a -q import "$T/many"
+	patience=24
+	wait_for "a snapshot" is_newer "$began"
+	# Both have counted the changes, and whoever comes second finds the snapshot of the first.
+	wait_for "both" have_tried 2
+	wait_for "the changes" outbox_is a 0
+	of b list | grep -c '^20\.' | grep -qx 100000 || fail "b has $(of b list | wc -l) entries"
+	[[ $(cat "$T"/?/log | grep -c 'made a snapshot') -eq 1 ]] || fail "more than one: $(cat "$T"/?/log)"
+	[[ $position -gt 50 ]] || fail "it stands at $position"
+}
+
+have_tried() { [[ $(grep -c '"SET" "xb:{test}:lease"' "$T/monitor") -ge $1 ]]; }
+
+t_by_one_host_at_a_time()
+{
+	local before
+
+	lines=('snapshot-every = 1')
+	fleet a b
+	patience=12
+	wait_for "the lease" take_lease
+	snapshot
+	before=$id
+	ask_redis monitor >"$T/monitor" &
+	of a -q add 192.0.2.1
+	wait_for "two who want to" have_tried 2
+	snapshot
+	[[ $id == "$before" ]] || fail "somebody made one all the same"
+	ask_redis del 'xb:{test}:lease' >"$T/out"
+	wait_for "another" is_newer "$before"
+	are_equal a b || fail "they differ"
+}
+
+take_lease() { [[ $(ask_redis set 'xb:{test}:lease' somebody nx px 600000) == OK ]]; }
+
+# It has put its chunks on the server, but not what says that they are a snapshot.
+t_a_maker_that_dies()
+{
+	local before
+
+	fleet b
+	of b -q add 192.0.2.1
+	configure_host a 'snapshot-every = 1'
+	XB_FAULT=fleet-chunks up a "$XB_TEST_DIR/bin/bloomd-fault"
+	wait_for "a in the fleet" has a 192.0.2.1
+	patience=12
+	wait_for "its death" has_died a
+	snapshot
+	before=$id
+	[[ $chunks -gt 0 && $lasting -eq $chunks ]] || fail "$lasting of $chunks chunks stay"
+	[[ $(ask_redis --raw get 'xb:{test}:chunks' | grep -c .) -eq 2 ]] || fail "$(ask_redis get 'xb:{test}:chunks')"
+	grep -v "$before" <(ask_redis --raw keys 'xb:{test}:*:*:0') >"$T/left" || fail "it left nothing"
+	# As if its lease were over.
+	ask_redis del 'xb:{test}:lease' >"$T/out"
+	up a
+	wait_for "the next snapshot" is_newer "$before"
+	[[ $(xargs -r redis-cli -s "$T/redis.sock" exists <"$T/left") == 0 ]] || fail "what it left is still there"
+	wait_for "an end of older chunks" only_newest_lasts
+}
+
+has_died() { ! kill -0 "${host_pid[$1]}" 2>/dev/null || [[ $(ps -o state= -p "${host_pid[$1]}") == Z* ]]; }
+
+# It is about to begin a log, and loses only the connection by which it would. It tries again.
+t_a_connection_that_ends_before_a_log_begins()
+{
+	local client
+
+	redis
+	configure_host a
+	XB_PAUSE=fleet-snapshot up a "$XB_TEST_DIR/bin/bloomd-fault"
+	patience=12
+	wait_for "a that stands still" is_stopped "${host_pid[a]}"
+	client=$(ask_redis --raw client list | sed -n 's/^id=\([0-9]*\) .* cmd=get .*/\1/p')
+	ask_redis client kill id "$client" >"$T/out"
+	while kill -CONT "${host_pid[a]}"; do sleep 0.2; done &
+	patience=12
+	wait_for "a log" reads a
+	kill $!
+	[[ $(log_length) -eq 1 ]] || fail "$(log_length) entries"
+}
+
+# Its lease is over before it has all chunks on the server: meanwhile others may have made a newer one.
+t_a_maker_that_is_too_slow()
+{
+	local before
+
+	[[ -n ${XB_TEST_ALL:-} ]] || skip "it waits for a minute: only with --all"
+	fleet b
+	of b -q add 192.0.2.1
+	configure_host a 'snapshot-every = 1'
+	XB_PAUSE=fleet-chunks up a "$XB_TEST_DIR/bin/bloomd-fault"
+	patience=12
+	wait_for "a that stands still" is_stopped "${host_pid[a]}"
+	sleep 65
+	snapshot
+	before=$id
+	kill -CONT "${host_pid[a]}"
+	wait_for "its word" logs a 'cannot make a snapshot: it took longer than the lease'
+	snapshot
+	[[ $id == "$before" ]] || fail "it was made all the same"
+}
+
+# Away for so long that the log does not go back to where it was. What differs is changed, and nothing else: a source
+# that stays listed is dropped all the while.
+t_trimmed_beyond_a_host()
+{
+	local before
+
+	lines=('snapshot-every = 1')
+	fleet a b
+	of a -q add 10.77.0.3 192.0.2.1 192.0.2.2 192.0.2.3 --timeout 3000
+	wait_for "them" has b 192.0.2.3
+	of b -q attach x0
+	before=$(generation)
+	flood b_is_away
+	[[ $(generation) == "$before" ]] || fail "it was built anew"
+	grep -q 'resynced (trimmed): 1 entries added, 1 renewed, 1 removed, 0 kept$' "$T/b/log" || fail "$(cat "$T/b/log")"
+	of b metrics | grep -q 'fleet_resyncs_total{cause="trimmed"} 1$' || fail "no metric"
+	of b list | grep -q '^192.0.2.2 .*comment "again"' || fail "$(of b list)"
+	reads b || fail "it is $(field b state)"
+	of a -q add 192.0.2.10
+	wait_for "what follows" has b 192.0.2.10
+	are_equal a b || fail "they differ"
+}
+
+generation() { (of b -j status || true) | python3 -c 'import json,sys; print(json.load(sys.stdin)["generation"]["name"])'; }
+
+b_is_away()
+{
+	local there
+
+	there=$(field b position)
+	down b
+	of a -q del 192.0.2.1
+	of a -q add 192.0.2.2 --comment again --timeout 4000 --exist
+	of a -q add 192.0.2.9
+	wait_for_snapshot
+	of a -q add 192.0.2.8
+	of a -q del 192.0.2.8
+	wait_for_snapshot
+	of a -q add 192.0.2.7
+	of a -q del 192.0.2.7
+	wait_for_snapshot
+	(patience=12 && wait_for "a log that was trimmed" begins_behind $((there + 1)))
+	up b
+	(patience=12 && wait_for "a resync" logs b 'resynced') || fail "$(cat "$T/b/log")"
+	wait_for "b" reads b
+}
+
+run_tests
