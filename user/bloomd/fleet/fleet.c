@@ -110,19 +110,33 @@ static void end_reader(struct fleet *fleet)
 	publishing_close(fleet);
 }
 
+uint32_t fleet_failures(uint32_t failures, bool was_ready, uint64_t ready)
+{
+	return was_ready && agent_clock() > ready + LAST_DELAY ? 1 : failures + 1;
+}
+
+void fleet_heard(struct fleet *fleet)
+{
+	fleet->last_message = fleet_time();
+	if (!*fleet->outcome)
+		return;
+	log_info("fleet: connected again");
+	*fleet->outcome = '\0';
+}
+
 void fleet_lost(struct fleet *fleet, const char *outcome, const char *message)
 {
 	uint64_t delay;
 
-	if (fleet->connected || strcmp(outcome, fleet->outcome) != 0)
+	if (strcmp(outcome, fleet->outcome) != 0)
 		xb_warning("fleet: %s: %s; what is listed stays", outcome, message);
 	snprintf(fleet->outcome, sizeof(fleet->outcome), "%s", outcome);
 	/* Halves what is read at once: a few entries have room. */
 	if (!strcmp(outcome, "too-large") && fleet->count > 1)
 		fleet->count /= 2;
+	fleet->failures = fleet_failures(fleet->failures, fleet->connected, fleet->ready);
 	fleet_enter(fleet, FLEET_CONNECTING, "%s: %s", outcome, message);
 	end_reader(fleet);
-	fleet->failures++;
 	delay = delay_doubled(FIRST_DELAY, fleet->failures, LAST_DELAY);
 	fleet_then(fleet, delay_spread(delay, 2, fleet_random()), connect_reader);
 	reporting_save(fleet);
@@ -156,11 +170,8 @@ static void on_ready(void *context)
 {
 	struct fleet *fleet = context;
 
-	if (*fleet->outcome)
-		log_info("fleet: connected again");
 	fleet->connected = true;
-	fleet->failures = 0;
-	*fleet->outcome = '\0';
+	fleet->ready = agent_clock();
 	publishing_open(fleet);
 	reading_begin(fleet);
 }

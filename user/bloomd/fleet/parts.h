@@ -150,6 +150,7 @@ struct fleet {
 	/* reading */
 	struct link *reader;
 	bool connected, checking, asked; /* asked: XREAD is not answered yet */
+	uint64_t ready;			 /* since when it is connected, agent_clock() */
 	uint32_t failures, count;
 	sd_event_source *again; /* connects, checks or applies again */
 	void (*then)(struct fleet *fleet);
@@ -162,6 +163,7 @@ struct fleet {
 	/* publishing */
 	struct link *writer;
 	bool writable;
+	uint64_t writer_ready;
 	uint32_t writer_failures;
 	sd_event_source *reopen, *republish;
 	bool silent; /* publishing failed, and waits */
@@ -174,10 +176,11 @@ struct fleet {
 
 	/* noticing and reporting */
 	sd_event_source *watch, *look, *tick;
-	uint64_t looked;    /* at the store, agent_clock() */
-	uint64_t hosts_due; /* when to ask for all reports, agent_clock() */
-	json_t *hosts;	    /* as they report */
-	double skew;
+	uint64_t looked;     /* at the store, agent_clock() */
+	uint64_t hosts_due;  /* when to ask for all reports, agent_clock() */
+	json_t *hosts;	     /* as they report */
+	double reports_read; /* when they were, by this host's clock; 0: never */
+	double skew, time_asked;
 	bool skewed, reports_denied;
 	json_t *resyncs; /* cause -> count */
 };
@@ -191,6 +194,11 @@ __attribute__((format(printf, 3, 4))) void fleet_enter(struct fleet *fleet, enum
 void fleet_then(struct fleet *fleet, uint64_t delay, void (*then)(struct fleet *fleet));
 /* The connection is of no use: closes it, and opens another one later. */
 void fleet_lost(struct fleet *fleet, const char *outcome, const char *message);
+/* The server answers as it should: what was wrong is over. */
+void fleet_heard(struct fleet *fleet);
+/* How often a connection failed in a row, with the one that is lost now. One that lasted is no
+ * failure; one that is lost at once is, though it was made. */
+uint32_t fleet_failures(uint32_t failures, bool was_ready, uint64_t ready);
 /* An answer is not what it must be: as fleet_lost(). */
 void fleet_unexpected(struct fleet *fleet, const char *request, const struct server_reply *reply);
 /* Looks at the store. */

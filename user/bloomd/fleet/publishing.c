@@ -32,7 +32,7 @@ static void on_ready(void *context)
 	struct fleet *fleet = context;
 
 	fleet->writable = true;
-	fleet->writer_failures = 0;
+	fleet->writer_ready = agent_clock();
 	publishing_try(fleet);
 	snapshots_try(fleet);
 }
@@ -41,8 +41,9 @@ void publishing_fail(struct fleet *fleet)
 {
 	uint64_t delay;
 
+	fleet->writer_failures =
+		fleet_failures(fleet->writer_failures, fleet->writable, fleet->writer_ready);
 	publishing_close(fleet);
-	fleet->writer_failures++;
 	delay = delay_doubled(FIRST_DELAY, fleet->writer_failures, LAST_DELAY);
 	sd_event_source_set_time_relative(fleet->reopen, delay_spread(delay, 2, fleet_random()));
 	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_ONESHOT);

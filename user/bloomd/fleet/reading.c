@@ -236,7 +236,7 @@ static void compare(struct fleet *fleet)
 	const char *cause;
 
 	fleet->checking = false;
-	fleet->last_message = fleet_time();
+	fleet_heard(fleet);
 	if (!log->any) {
 		meet_no_log(fleet);
 		return;
