@@ -60,6 +60,17 @@ static int replace(const struct xb_paths *paths, const char *name, const json_t 
 	return error;
 }
 
+void xb_fleet_state_remove(const struct xb_paths *paths)
+{
+	int directory = open_directory(paths, false);
+
+	if (directory < 0)
+		return;
+	unlinkat(directory, XB_FLEET_STATE, 0);
+	unlinkat(directory, XB_FLEET_VERIFIED, 0);
+	close(directory);
+}
+
 static json_t *read_file(int fd, const char *run, const char *name, int *error)
 {
 	struct stat about;

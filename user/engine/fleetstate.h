@@ -22,7 +22,7 @@
  *  connected    whether the server answers
  *  state        "connecting", "reading", "resyncing", "rewinding", "beginning", "held", "waiting"
  *               (no log and nobody who may begin one), "failed"
- *  message      why it is not reading; "" otherwise
+ *  message      why it is not reading, cannot publish, or cannot make a snapshot; "" otherwise
  *  outcome      of the last connection that was lost: a word; "": none was
  *  since        when the state was entered
  *  last_message when something of the server was last taken
@@ -32,13 +32,18 @@
  *  skew         seconds that this clock is ahead of the server's
  *  lists        array of {name, publish, follow, joined, entries, digest (hex)}
  *  resyncs      {cause: count}
- *  hosts        array of what the hosts report: {host, name, position, term, epoch, time, at,
- * digests {list: hex}, outbox, lists, version}; at: the time as of which the digests are held
- * {list, before, after, snapshot} if an operator has to say yes; otherwise missing
+ *  reports_read when the reports of the hosts were; 0: never
+ *  hosts        array of them: {host, name, position, term, epoch, time, at, digests {list: hex},
+ *               outbox, lists, version, state, skew, seen}; at: the time as of which the digests
+ *               are; skew: as above, of that host; seen: when this host saw the report first
+ *  held         {list, before, after, snapshot} if an operator has to say yes; otherwise missing
  */
 
 /* Replaces the file. Returns 0 or an error with its message. */
 int xb_fleet_state_write(const struct xb_paths *paths, const json_t *state);
+
+/* The host is in no fleet any more: removes the files, if it can. */
+void xb_fleet_state_remove(const struct xb_paths *paths);
 
 /* A new reference, or NULL: *error is -ENOENT without a message if there is none, or another error
  * with its message. */

@@ -31,6 +31,11 @@ enum xb_tally {
 	XB_TALLY_FLEET_CONNECTED,   /* gauge {fleet}: 0 or 1 */
 	XB_TALLY_FLEET_LAG,	    /* gauge {fleet}: entries of the log */
 	XB_TALLY_FLEET_MESSAGE,	    /* gauge {fleet}: seconds since 1970 */
+	XB_TALLY_FLEET_OUTBOX,	    /* gauge {fleet}: changes */
+	XB_TALLY_FLEET_SKEW,	    /* gauge {fleet}: seconds, either way */
+	XB_TALLY_FLEET_HOSTS,	    /* gauge {fleet} */
+	XB_TALLY_FLEET_SILENT,	    /* gauge {fleet}: hosts */
+	XB_TALLY_FLEET_DIFFERING,   /* gauge {fleet}: hosts */
 	XB_TALLIES,
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl fleet: what bloomd knows of the fleet, and what an operator may ask of it. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/fleetverify.h"
 #include "engine/control.h"
+#include "engine/fleethosts.h"
 #include "engine/fleetstate.h"
 
 static const char *text_of(const json_t *object, const char *key)
@@ -41,59 +43,49 @@ static void print_lists(const json_t *state)
 	}
 }
 
-/* Whether their digests say that they differ; only at one position and as of one time they can. */
-static bool differs(const json_t *a, const json_t *b)
+/* Its clock is so much ahead of the server's, or behind it. */
+static const char *skew_text(double skew, char text[64])
 {
-	const json_t *mine = json_object_get(a, "digests"), *theirs = json_object_get(b, "digests");
-	const json_t *digest;
-	const char *list;
-
-	if (number_of(a, "position") != number_of(b, "position") ||
-	    number_of(a, "at") != number_of(b, "at") || number_of(a, "outbox") ||
-	    number_of(b, "outbox") || strcmp(text_of(a, "epoch"), text_of(b, "epoch")) != 0)
-		return false;
-	json_object_foreach((json_t *)(uintptr_t)mine, list, digest)
-	{
-		const json_t *other = json_object_get(theirs, list);
-
-		if (other && !json_equal(digest, other))
-			return true;
-	}
-	return false;
+	snprintf(text, 64, "%.0f s %s", fabs(skew), skew > 0 ? "ahead" : "behind");
+	return text;
 }
 
-static const json_t *own_report(const json_t *state)
+static void print_host(const json_t *state, const json_t *own, const json_t *host)
 {
-	const json_t *host;
-	size_t i;
+	unsigned int judged = xb_fleet_judge(state, own, host);
+	long long behind = xb_fleet_behind(state, host);
+	char when[32], skew[64];
 
-	json_array_foreach(
-		json_object_get(state, "hosts"), i,
-		host) if (!strcmp(text_of(host, "host"), text_of(state, "host"))) return host;
-	return NULL;
+	printf("  host     %s (%.8s), position %lld", text_of(host, "name"), text_of(host, "host"),
+	       number_of(host, "position"));
+	if (behind)
+		printf(" (%lld behind)", behind);
+	printf(", %lld to publish, reported %s", number_of(host, "outbox"),
+	       cli_time((uint32_t)real_of(host, "time"), when));
+	if (host == own)
+		printf(", this host");
+	if (judged & XB_HOST_SKEWED)
+		printf(", clock %s", skew_text(real_of(host, "skew"), skew));
+	if (judged & XB_HOST_SILENT)
+		printf(", SILENT");
+	if (judged & XB_HOST_DIFFERS)
+		printf(", DIFFERS");
+	putchar('\n');
 }
 
 static void print_hosts(const json_t *state)
 {
-	const json_t *own = own_report(state), *host;
+	const json_t *own = xb_fleet_own_report(state), *host;
 	size_t i;
 
-	json_array_foreach(json_object_get(state, "hosts"), i, host)
-	{
-		char when[32];
-
-		printf("  host     %s (%.8s), position %lld, %lld to publish, reported %s%s%s\n",
-		       text_of(host, "name"), text_of(host, "host"), number_of(host, "position"),
-		       number_of(host, "outbox"), cli_time((uint32_t)real_of(host, "time"), when),
-		       host == own ? ", this host" : "",
-		       own && differs(own, host) ? ", DIFFERS" : "");
-	}
+	json_array_foreach(json_object_get(state, "hosts"), i, host) print_host(state, own, host);
 }
 
 static void print_state(const json_t *state)
 {
 	const char *message = text_of(state, "message");
-	char when[32];
+	double skew = real_of(state, "skew");
+	char when[32], text[64];
 
 	printf("%s: %s%s%s\n", text_of(state, "name"), text_of(state, "state"),
 	       *message ? ": " : "", message);
@@ -101,6 +93,9 @@ static void print_state(const json_t *state)
 	printf("  log      position %lld of %lld, term %lld\n", number_of(state, "position"),
 	       number_of(state, "log_end"), number_of(state, "term"));
 	printf("  outbox   %lld to publish\n", number_of(state, "outbox"));
+	if (fabs(skew) > XB_FLEET_SKEW)
+		printf("  clock    %s%s the server's\n", skew_text(skew, text),
+		       skew > 0 ? " of" : "");
 	print_lists(state);
 	print_hosts(state);
 }

@@ -18,6 +18,8 @@
 #include "bloomd/base/log.h"
 #include "bloomd/fleet/joining.h"
 #include "bloomd/fleet/parts.h"
+#include "engine/fleethosts.h"
+#include "engine/fleetstate.h"
 
 #define FIRST_DELAY 300000 /* us */
 #define LAST_DELAY  (30 * FLEET_SECOND)
@@ -202,6 +204,19 @@ void fleet_see(struct fleet *fleet)
 		log_error("fleet");
 }
 
+/* What had expired by a clock that was ahead is no longer here, but on other hosts it is. Asked
+ * also when the store has changed, as what expires does. */
+static void look_at_clock(struct fleet *fleet)
+{
+	double ahead = fleet_time() - (double)agent_clock() / 1e6;
+
+	if (fleet->clock > ahead + XB_FLEET_SKEW) {
+		xb_warning("fleet: the clock was set back by %.0f s", fleet->clock - ahead);
+		fleet->resync.expired = true;
+	}
+	fleet->clock = ahead;
+}
+
 static int on_look(sd_event_source *source, uint64_t time, void *context)
 {
 	struct fleet *fleet = context;
@@ -209,6 +224,7 @@ static int on_look(sd_event_source *source, uint64_t time, void *context)
 	(void)source;
 	(void)time;
 	fleet->looked = agent_clock();
+	look_at_clock(fleet);
 	fleet_see(fleet);
 	publishing_try(fleet);
 	return 0;
@@ -235,8 +251,10 @@ static void begin(struct fleet *fleet)
 {
 	fleet->joined = true;
 	fleet->complained = false;
-	if (!fleet->config)
+	if (!fleet->config) {
+		xb_fleet_state_remove(&fleet->agent->paths);
 		return;
+	}
 	fleet_see(fleet);
 	reporting_show(fleet);
 	connect_reader(fleet);
@@ -305,6 +323,7 @@ static int on_tick(sd_event_source *source, uint64_t time, void *context)
 	(void)time;
 	sd_event_source_set_time(source, next_tick());
 	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	look_at_clock(fleet);
 	if (fleet->joined && fleet->config) {
 		reporting_tick(fleet);
 		snapshots_try(fleet);
@@ -351,6 +370,7 @@ static int prepare(struct fleet *fleet)
 	fleet->snapshots.chunks = fleet->snapshots.blooms = fleet->snapshots.answer = -1;
 	fleet->resyncs = json_object();
 	fleet->since = fleet_time();
+	look_at_clock(fleet);
 	if (error || !config)
 		return error;
 	snprintf(fleet->prefix, sizeof(fleet->prefix), "xb:{%s}:", config->name);

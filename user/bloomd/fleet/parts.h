@@ -62,8 +62,9 @@ enum fleet_appended { FLEET_APPENDED, FLEET_OVERTAKEN, FLEET_NOT_APPENDED };
 struct fleet_taken;
 
 struct fleet_resync {
-	bool wanted; /* an operator asked for one */
-	bool accept; /* an operator accepts what is held */
+	bool wanted;  /* an operator asked for one */
+	bool accept;  /* an operator accepts what is held */
+	bool expired; /* something may be out too early */
 	const char *cause;
 	struct manifest *manifest;
 	int chunks;  /* -1: none */
@@ -180,6 +181,7 @@ struct fleet {
 	uint64_t hosts_due;  /* when to ask for all reports, agent_clock() */
 	json_t *hosts;	     /* as they report */
 	double reports_read; /* when they were, by this host's clock; 0: never */
+	double clock;	     /* by how much the wall clock was ahead of agent_clock() */
 	double skew, time_asked;
 	bool skewed, reports_denied;
 	json_t *resyncs; /* cause -> count */

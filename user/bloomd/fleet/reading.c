@@ -210,6 +210,8 @@ static const char *cause_to_resync(const struct fleet *fleet)
 		return "start";
 	if (fleet->resync.wanted)
 		return "asked";
+	if (fleet->resync.expired)
+		return "clock";
 	if (log->known && log->term > here->term)
 		return "begin";
 	if (log->known && log->term == here->term &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What this host reports to the others and to people: the reports on the server, the state file and
  * the metrics. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,12 @@
 #include "base/text.h"
 #include "bloomd/base/log.h"
 #include "bloomd/fleet/parts.h"
+#include "engine/fleethosts.h"
 #include "engine/fleetstate.h"
 #include "engine/tallies.h"
 #include "store/lists.h"
+#include "store/outbox.h"
 
-#define SKEW_MOST   5.0	  /* seconds */
 #define REPORT_MOST 65536 /* bytes */
 #define HOSTS_MOST  10000
 #define HOST_NAME   64
@@ -42,12 +44,31 @@ static void show_gauges(const struct fleet *fleet)
 	xb_tally_set(paths, XB_TALLY_FLEET_LAG, name,
 		     fleet->log.end > position ? fleet->log.end - position : 0);
 	xb_tally_set(paths, XB_TALLY_FLEET_MESSAGE, name, (uint64_t)fleet->last_message);
+	xb_tally_set(paths, XB_TALLY_FLEET_OUTBOX, name, fleet->view.waiting);
+	xb_tally_set(paths, XB_TALLY_FLEET_SKEW, name, (uint64_t)round(fabs(fleet->skew)));
+}
+
+static void show_hosts(const struct fleet *fleet, const json_t *state)
+{
+	const struct xb_paths *paths = &fleet->agent->paths;
+	const json_t *hosts = json_object_get(state, "hosts"), *own = xb_fleet_own_report(state);
+	size_t count = json_array_size(hosts), silent = 0, differing = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned int judged = xb_fleet_judge(state, own, json_array_get(hosts, i));
+
+		silent += !!(judged & XB_HOST_SILENT);
+		differing += !!(judged & XB_HOST_DIFFERS);
+	}
+	xb_tally_set(paths, XB_TALLY_FLEET_HOSTS, fleet->config->name, count);
+	xb_tally_set(paths, XB_TALLY_FLEET_SILENT, fleet->config->name, silent);
+	xb_tally_set(paths, XB_TALLY_FLEET_DIFFERING, fleet->config->name, differing);
 }
 
 void reporting_show(struct fleet *fleet)
 {
-	static const char *const causes[] = {"start", "begin",	 "epoch",    "list",
-					     "asked", "trimmed", "bad-entry"};
+	static const char *const causes[] = {"start", "begin",	 "epoch",     "list",
+					     "asked", "trimmed", "bad-entry", "clock"};
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		xb_tally_add(&fleet->agent->paths, XB_TALLY_FLEET_RESYNCS, causes[i], NULL, 0);
@@ -58,9 +79,9 @@ void reporting_end(struct fleet *fleet)
 {
 	if (!fleet->config || !fleet->joined)
 		return;
-	xb_tally_forget(&fleet->agent->paths, XB_TALLY_FLEET_CONNECTED, fleet->config->name);
 	fleet->connected = false;
 	reporting_save(fleet);
+	xb_tally_forget(&fleet->agent->paths, XB_TALLY_FLEET_CONNECTED, fleet->config->name);
 }
 
 /* --- the state --- */
@@ -100,10 +121,24 @@ static json_t *held_json(const struct fleet_resync *resync)
 			 id_format(resync->held, id));
 }
 
+/* The worst of what is wrong. */
+static const char *message_of(const struct fleet *fleet, char text[256])
+{
+	text[0] = '\0';
+	if (*fleet->message)
+		return fleet->message;
+	if (*fleet->unpublished)
+		return fleet->unpublished;
+	if (*fleet->snapshots.why)
+		snprintf(text, 256, "cannot make a snapshot: %s", fleet->snapshots.why);
+	return text;
+}
+
 static json_t *state_json(const struct fleet *fleet)
 {
 	const struct xb_fleet *here = &fleet->view.fleet;
-	const char *message = *fleet->message ? fleet->message : fleet->unpublished;
+	char text[256];
+	const char *message = message_of(fleet, text);
 	char host[ID_TEXT], epoch[ID_TEXT];
 	json_t *state =
 		json_pack("{s:i,s:s,s:s,s:f,s:b,s:s,s:s,s:s,s:f,s:f}", "schema", 1, "name",
@@ -120,6 +155,7 @@ static json_t *state_json(const struct fleet *fleet)
 	json_object_set_new(state, "skew", json_real(fleet->skew));
 	json_object_set_new(state, "lists", lists_json(&fleet->view));
 	json_object_set(state, "resyncs", fleet->resyncs);
+	json_object_set_new(state, "reports_read", json_real(fleet->reports_read));
 	json_object_set_new(state, "hosts",
 			    fleet->hosts ? json_incref(fleet->hosts) : json_array());
 	if (fleet->phase == FLEET_HELD)
@@ -136,15 +172,18 @@ void reporting_save(struct fleet *fleet)
 	state = state_json(fleet);
 	if (!state || xb_fleet_state_write(&fleet->agent->paths, state))
 		log_error("fleet");
+	show_gauges(fleet);
+	show_hosts(fleet, state);
 	json_decref(state);
-	if (fleet->agent->loop)
-		show_gauges(fleet);
 }
 
 /* --- the report --- */
 
-static json_t *digests_json(const struct fleet *fleet, uint32_t at, struct xb_fleet *here)
+/* With the position and what waits at the same moment. */
+static json_t *digests_json(const struct fleet *fleet, uint32_t at, struct xb_fleet *here,
+			    uint64_t *waiting)
 {
+	uint64_t first, last;
 	json_t *digests = json_object();
 	struct xb_store *store;
 	struct xb_txn *txn;
@@ -152,6 +191,8 @@ static json_t *digests_json(const struct fleet *fleet, uint32_t at, struct xb_fl
 	size_t count = 0;
 	int error = xb_store_begin_reading(fleet->agent->paths.state, &store, &txn);
 
+	if (!error)
+		error = xb_outbox_span(txn, waiting, &first, &last);
 	shares = error || xb_fleet_get(txn, here) <= 0 ? NULL : xb_shares(txn, &count);
 	for (size_t i = 0; shares && i < count; i++) {
 		struct xb_digest digest;
@@ -178,19 +219,20 @@ static char *report_text(const struct fleet *fleet)
 {
 	uint32_t at = (uint32_t)(fleet_time() / 10) * 10;
 	struct xb_fleet here = fleet->view.fleet;
-	json_t *digests = digests_json(fleet, at, &here), *report;
+	uint64_t waiting = fleet->view.waiting;
+	json_t *digests = digests_json(fleet, at, &here, &waiting), *report;
 	char host[ID_TEXT], epoch[ID_TEXT], name[HOST_NAME + 1] = "";
 	char *text;
 
 	gethostname(name, HOST_NAME);
 	xb_utf8_clean(name);
-	report = json_pack("{s:s,s:s,s:I,s:I,s:s,s:f,s:I,s:o,s:I,s:o,s:s,s:s}", "host",
+	report = json_pack("{s:s,s:s,s:I,s:I,s:s,s:f,s:I,s:o,s:I,s:o,s:s,s:s,s:f}", "host",
 			   id_format(here.host, host), "name", name, "position",
 			   (json_int_t)here.position, "term", (json_int_t)here.term, "epoch",
 			   id_format(here.epoch, epoch), "time", fleet_time(), "at", (json_int_t)at,
-			   "digests", digests, "outbox", (json_int_t)fleet->view.waiting, "lists",
+			   "digests", digests, "outbox", (json_int_t)waiting, "lists",
 			   names_json(&fleet->view), "version", XB_VERSION, "state",
-			   phases[fleet->phase]);
+			   phases[fleet->phase], "skew", fleet->skew);
 	text = json_dumps(report, JSON_COMPACT);
 	json_decref(report);
 	return text;
@@ -250,7 +292,7 @@ static json_t *clean_digests(json_t *from)
 static json_t *read_report(const struct server_reply *value)
 {
 	static const char *const texts[] = {"host", "name", "epoch", "version", "state"};
-	static const char *const numbers[] = {"position", "term", "time", "at", "outbox"};
+	static const char *const numbers[] = {"position", "term", "time", "at", "outbox", "skew"};
 	json_error_t error;
 	json_t *report, *clean;
 
@@ -276,21 +318,55 @@ static json_t *read_report(const struct server_reply *value)
 	return clean;
 }
 
+/* A host is silent when its report stays the same: the clock by which it says the time may be
+ * wrong.
+ */
+static void set_seen(const json_t *before, json_t *report)
+{
+	const json_t *former =
+		json_object_get(before, json_string_value(json_object_get(report, "host")) ?: "");
+	double now = fleet_time(), time = json_number_value(json_object_get(report, "time"));
+
+	if (former && json_equal(json_object_get(former, "time"), json_object_get(report, "time")))
+		json_object_set(report, "seen", json_object_get(former, "seen"));
+	else
+		json_object_set_new(report, "seen", json_real(former || time > now ? now : time));
+}
+
+/* By host. */
+static json_t *index_of(const json_t *hosts)
+{
+	json_t *index = json_object();
+
+	for (size_t i = 0; i < json_array_size(hosts); i++) {
+		json_t *report = json_array_get(hosts, i);
+
+		json_object_set(index, json_string_value(json_object_get(report, "host")), report);
+	}
+	return index;
+}
+
 static void on_reports(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
+	json_t *before;
 
 	if (reply->kind != REPLY_ARRAY)
 		return;
+	before = index_of(fleet->hosts);
 	fleet->hosts_due = agent_clock() + reply->size / 2 * HOST_EVERY;
 	json_decref(fleet->hosts);
 	fleet->hosts = json_array();
+	fleet->reports_read = fleet_time();
 	for (size_t i = 0; i + 1 < reply->size && i < 2 * HOSTS_MOST; i += 2) {
 		json_t *report = read_report(&reply->node[i + 1]);
 
-		if (report)
-			json_array_append_new(fleet->hosts, report);
+		if (!report)
+			continue;
+		set_seen(before, report);
+		json_array_append_new(fleet->hosts, report);
 	}
+	json_decref(before);
 	reporting_save(fleet);
 }
 
@@ -307,13 +383,26 @@ static void on_reported(void *context, const struct server_reply *reply)
 	}
 }
 
-/* [seconds, microseconds]. What expires does so by each host's own clock. */
+static void tell_skew(struct fleet *fleet)
+{
+	bool skewed = fabs(fleet->skew) > XB_FLEET_SKEW;
+
+	if (skewed && !fleet->skewed)
+		xb_warning("fleet: the clock of this host is %.0f s %s that of the server: entries "
+			   "expire at other times than on other hosts",
+			   fabs(fleet->skew), fleet->skew > 0 ? "ahead of" : "behind");
+	if (!skewed && fleet->skewed)
+		log_info("fleet: the clock of this host agrees with that of the server again");
+	fleet->skewed = skewed;
+}
+
+/* [seconds, microseconds]. The server said it after it was asked and before its answer came; how
+ * long either took is not known, and is no skew. */
 static void on_time(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	char seconds[24] = "", micros[24] = "";
-	double skew;
-	bool skewed;
+	double now = fleet_time(), time;
 
 	if (reply->kind != REPLY_ARRAY || reply->size != 2 || reply->node[0].kind != REPLY_STRING ||
 	    reply->node[1].kind != REPLY_STRING || reply->node[0].size > 20 ||
@@ -321,14 +410,11 @@ static void on_time(void *context, const struct server_reply *reply)
 		return;
 	memcpy(seconds, reply->node[0].text, reply->node[0].size);
 	memcpy(micros, reply->node[1].text, reply->node[1].size);
-	skew = fleet_time() - strtod(seconds, NULL) - strtod(micros, NULL) / 1e6;
-	skewed = skew > SKEW_MOST || skew < -SKEW_MOST;
-	if (skewed && !fleet->skewed)
-		xb_warning("fleet: the clock of this host differs from the server's by %.0f s: "
-			   "entries expire at other times than on other hosts",
-			   skew);
-	fleet->skewed = skewed;
-	fleet->skew = skew;
+	time = strtod(seconds, NULL) + strtod(micros, NULL) / 1e6;
+	fleet->skew = time < fleet->time_asked ? fleet->time_asked - time
+		      : time > now	       ? now - time
+					       : 0;
+	tell_skew(fleet);
 }
 
 void reporting_tick(struct fleet *fleet)
@@ -348,6 +434,7 @@ void reporting_tick(struct fleet *fleet)
 	request_bytes(&report, text, strlen(text));
 	request_words(&all, "HGETALL %sreports", fleet->prefix);
 	request_word(&time, "TIME");
+	fleet->time_asked = fleet_time();
 	error = request_send(&report, fleet->writer, 0, on_reported, fleet);
 	if (!error && agent_clock() >= fleet->hosts_due)
 		error = request_send(&all, fleet->writer, 0, on_reports, fleet);

@@ -174,7 +174,7 @@ static void end_well(struct fleet *fleet)
 		 result->partial ? "; nothing is removed, since this host was away for long" : "");
 	if (*fleet->resync.taken->message)
 		xb_warning("fleet: %s", fleet->resync.taken->message);
-	fleet->resync.wanted = fleet->resync.accept = false;
+	fleet->resync.wanted = fleet->resync.accept = fleet->resync.expired = false;
 	snapshots_know(&fleet->snapshots, fleet->resync.manifest);
 	memset(fleet->resync.held, 0, XB_FLEET_ID);
 	resync_stop(fleet);

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Hosts of a fleet whose clocks are wrong: it is said, on each host of which one, and what a clock that was ahead had
+# taken out comes back.
+# kernel: any
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/fleet.sh"
+
+# clocked HOST SECONDS: starts its bloomd with a clock that is so much ahead, until set_ahead says otherwise. The address
+# sanitizer wants to be loaded first, and does without.
+clocked()
+{
+	[[ -e $T/wallclock.so ]] || "${CC:-cc}" -shared -fPIC -o "$T/wallclock.so" "$root/tests/e2e/wallclock.c"
+	set_ahead "$1" "$2"
+	XB_CLOCK_AHEAD=$T/$1/ahead LD_PRELOAD=$T/wallclock.so \
+		ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 up "$1"
+}
+
+set_ahead() { echo "$2" >"$T/$1/ahead.new" && mv "$T/$1/ahead.new" "$T/$1/ahead"; }
+
+shows() { of "$1" fleet | grep -qE -- "$2"; }
+
+t_a_clock_that_is_wrong()
+{
+	fleet a
+	configure_host b
+	clocked b 3600
+	patience=12
+	wait_for "b in the fleet" reads b
+	wait_for "its word" logs b 'fleet: the clock of this host is 3600 s ahead of that of the server'
+	wait_for "what b shows" shows b '^  clock    3600 s ahead of the server'
+	wait_for "what b shows of itself" shows b '^  host .*, this host, clock 3600 s ahead'
+	wait_for "what a shows of b" shows a '^  host .*, clock 3600 s ahead$'
+	wait_for "the metric" metric_is b fleet_clock_skew_seconds 3600
+	[[ $(metric a fleet_clock_skew_seconds) == 0 ]] || fail "a is said to be wrong"
+	! shows a '^  clock' || fail "$(of a fleet)"
+	! shows a 'SILENT' || fail "b reports: $(of a fleet)"
+	[[ $(grep -c 'the clock of this host' "$T/b/log") -eq 1 ]] || fail "it is said more than once: $(cat "$T/b/log")"
+	set_ahead b -30
+	(wait_for "the other way" shows b '^  clock    30 s behind the server') || fail "$(of b fleet; tail -n 5 "$T/b/log")"
+	set_ahead b 0
+	wait_for "its word" logs b 'the clock of this host agrees with that of the server again'
+	wait_for "the metric" metric_is b fleet_clock_skew_seconds 0
+	wait_for "what a shows" shows_no_clock a
+}
+
+shows_no_clock() { ! shows "$1" clock; }
+
+# While b's clock is ahead, it lets go what the others still have. Nothing of that reaches them.
+t_a_clock_that_is_put_forward_and_back()
+{
+	fleet a
+	configure_host b
+	clocked b 0
+	wait_for "b in the fleet" reads b
+	of a -q add 192.0.2.1 --timeout 1800 --comment scan
+	of a -q add 192.0.2.2
+	wait_for "it" has b 192.0.2.1
+	set_ahead b 3600
+	of a -q add 192.0.2.3
+	wait_for "what follows" has b 192.0.2.3
+	patience=12
+	wait_for "an end before its time" has_not b 192.0.2.1
+	has a 192.0.2.1 || fail "it is gone everywhere"
+	set_ahead b 0
+	(wait_for "what is not over" has b 192.0.2.1) || fail "$(of b fleet; tail -n 5 "$T/b/log")"
+	logs b 'the clock was set back by 3600 s' || fail "$(cat "$T/b/log")"
+	logs b 'resynced \(clock\)' || fail "$(cat "$T/b/log")"
+	wait_for "b" reads b
+	wait_for "the same" are_equal a b
+	has a 192.0.2.1 || fail "it is gone"
+}
+
+run_tests
