@@ -79,15 +79,13 @@ static void free_append(struct fleet_append *append)
 /* What was appended is not known then: reading on shows it. */
 void publishing_close(struct fleet *fleet)
 {
-	bool busy = fleet->append.busy;
-
 	link_close(fleet->writer);
 	fleet->writer = NULL;
 	fleet->writable = false;
 	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_OFF);
 	free_append(&fleet->append);
 	snapshots_stop(fleet);
-	if (busy && fleet->phase == FLEET_BEGINNING)
+	if (fleet->phase == FLEET_BEGINNING)
 		reading_check(fleet);
 }
 
@@ -222,9 +220,12 @@ void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enu
 /* The server does not let this host publish: what waits stays. */
 static void fall_silent(struct fleet *fleet, const char *why)
 {
-	snprintf(fleet->unpublished, sizeof(fleet->unpublished), "cannot publish: %.200s", why);
-	if (!fleet->silent)
-		xb_warning("fleet: %s", fleet->unpublished);
+	char text[sizeof(fleet->unpublished)];
+
+	snprintf(text, sizeof(text), "cannot publish: %.200s", why);
+	if (strcmp(text, fleet->unpublished) != 0)
+		xb_warning("fleet: %s", text);
+	strcpy(fleet->unpublished, text);
 	fleet->silent = true;
 	sd_event_source_set_time_relative(fleet->republish, SILENCE);
 	sd_event_source_set_enabled(fleet->republish, SD_EVENT_ONESHOT);
@@ -247,7 +248,7 @@ static void on_published(struct fleet *fleet, enum fleet_appended outcome)
 	if (outcome == FLEET_OVERTAKEN)
 		return;
 	xb_fault("fleet-published");
-	if (fleet->silent)
+	if (*fleet->unpublished)
 		log_info("fleet: publishing works again");
 	fleet->silent = false;
 	*fleet->unpublished = '\0';
