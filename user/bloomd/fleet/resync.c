@@ -24,8 +24,9 @@
 
 #define RETRY	      (5 * FLEET_SECOND)
 #define HELD_RETRY    (60 * FLEET_SECOND)
-#define PATIENCE      120 /* seconds that the changes wait for other writers */
-#define MISSING_TRIES 6	  /* without a snapshot, until a new log is begun */
+#define PATIENCE      120   /* seconds that the changes wait for other writers */
+#define TURN	      10000 /* us: for each host of the fleet */
+#define MISSING_TRIES 6	    /* without a snapshot, until a new log is begun */
 
 struct fleet_taken {
 	bool done;
@@ -406,10 +407,26 @@ static void on_manifest(void *context, const struct server_reply *reply)
 		look_at_place(fleet);
 }
 
+static void ask_manifest(struct fleet *fleet)
+{
+	struct request request = {0};
+
+	request_words(&request, "GET %ssnapshot", fleet->prefix);
+	fleet_ask(fleet, &request, 60, on_manifest);
+}
+
+/* When a log begins anew, all hosts want the snapshot: they come one after the other, about. A host
+ * that is new or that somebody waits for comes at once. */
+static uint64_t turn(const struct fleet *fleet)
+{
+	uint64_t hosts = json_array_size(fleet->hosts);
+
+	return fleet->resync.wanted ? 0 : fleet_random() % (hosts * TURN + 1);
+}
+
 void resync_start(struct fleet *fleet, const char *cause)
 {
 	struct fleet_resync *resync = &fleet->resync;
-	struct request request = {0};
 
 	resync_stop(fleet);
 	if (cause)
@@ -423,6 +440,5 @@ void resync_start(struct fleet *fleet, const char *cause)
 		json_object_set_new(fleet->resyncs, resync->cause, json_integer(count + 1));
 	}
 	fleet_enter(fleet, FLEET_RESYNCING, NULL);
-	request_words(&request, "GET %ssnapshot", fleet->prefix);
-	fleet_ask(fleet, &request, 60, on_manifest);
+	fleet_then(fleet, turn(fleet), ask_manifest);
 }
