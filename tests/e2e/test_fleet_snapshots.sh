@@ -38,6 +38,9 @@ t_made_on_time()
 	wait_for "a log that was trimmed" begins_behind 2
 	snapshot
 	[[ $(first_of_log) -le $((position + 1)) ]] || fail "the log begins at $(first_of_log), the snapshot stands at $position"
+	# If nothing changes, there is another one all the same.
+	wait_for "another one" is_newer "$id"
+	! cat "$T"/?/log | grep 'cannot make a snapshot' || fail "it is said that it fails"
 	# What is left of the others goes.
 	wait_for "an end of older chunks" only_newest_lasts
 	[[ $(ask_redis --raw keys 'xb:{test}:*' | grep -Ecv ':(chunk|bloom):') -le 5 ]] || fail "$(ask_redis keys '*')"
@@ -180,7 +183,8 @@ t_trimmed_beyond_a_host()
 	wait_for "them" has b 192.0.2.3
 	of b -q attach x0
 	before=$(generation)
-	flood b_is_away
+	b_is_away
+	flood b_comes_back
 	[[ $(generation) == "$before" ]] || fail "it was built anew"
 	grep -q 'resynced (trimmed): 1 entries added, 1 renewed, 1 removed, 0 kept$' "$T/b/log" || fail "$(cat "$T/b/log")"
 	of b metrics | grep -q 'fleet_resyncs_total{cause="trimmed"} 1$' || fail "no metric"
@@ -210,6 +214,10 @@ b_is_away()
 	of a -q del 192.0.2.7
 	wait_for_snapshot
 	(patience=12 && wait_for "a log that was trimmed" begins_behind $((there + 1)))
+}
+
+b_comes_back()
+{
 	up b
 	(patience=12 && wait_for "a resync" logs b 'resynced') || fail "$(cat "$T/b/log")"
 	wait_for "b" reads b

@@ -53,18 +53,24 @@ static void on_set(void *context, const struct server_reply *reply)
 	snapshotclean_after(fleet, snapshots_made);
 }
 
+/* Of the last one that does not stand where this one does, as it would if nothing had changed. */
+static uint64_t position_before(const struct manifest *former, const struct manifest *manifest)
+{
+	if (!former || memcmp(former->epoch, manifest->epoch, XB_FLEET_ID) != 0)
+		return 0;
+	if (former->position < manifest->position)
+		return former->position;
+	return former->before < manifest->position ? former->before : 0;
+}
+
 static void send_manifest(struct fleet *fleet)
 {
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
-	const struct manifest *former = snapshots->former;
 	struct request request = {0};
 	uint8_t *bytes = NULL;
 	size_t size;
 
-	snapshots->manifest->before =
-		former && !memcmp(former->epoch, snapshots->manifest->epoch, XB_FLEET_ID)
-			? former->position
-			: 0;
+	snapshots->manifest->before = position_before(snapshots->former, snapshots->manifest);
 	if (manifest_write(snapshots->manifest, &fleet->key, &bytes, &size)) {
 		snapshots_fail(fleet, xb_error_message());
 		return;
