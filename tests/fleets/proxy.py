@@ -23,7 +23,7 @@ class Proxy:
     def __init__(self, path, server):
         """server(): the path of the one that is behind it."""
         self.path, self.server = path, server
-        self.lock = threading.Condition()
+        self.lock, self.acting = threading.Condition(), threading.Lock()
         self.cut = self.swallows = False
         self.delay = 0.0
         self.window = None
@@ -71,9 +71,16 @@ class Proxy:
             each.close()
 
     def happen(self, window):
-        if not self.quiet and not window.opened:
-            window.opened = True
-            window.action(self)
+        with self.acting:
+            if not self.quiet and not window.opened:
+                window.opened = True
+                window.action(self)
+
+    def calm(self):
+        """Nothing happens in windows from here on."""
+        self.quiet = True
+        with self.acting:
+            self.window = None
 
     def take_window(self, data):
         with self.lock:

@@ -129,15 +129,13 @@ class Fleet:
 
     def heal(self):
         for proxy in self.proxies:
-            proxy.quiet = True
-        time.sleep(0.2)         # what happens in a window now
+            proxy.calm()
         for _, action in self.later:
             action()
         self.later = []
         self.server.tick(at_once=True)
         for host, proxy in zip(self.hosts, self.proxies):
             proxy.heal()
-            proxy.window = None
             host.signal(18)
             host.step_clock(0)
             host.free_disk()
