@@ -214,6 +214,26 @@ t_an_old_delete_makes_way()
 	outbox_is a 0 || fail "something waits"
 }
 
+# The log has lost that an entry was to expire, and since then it has.
+t_what_has_expired_is_a_delete()
+{
+	local length
+
+	fleet a b
+	of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	down b
+	length=$(log_length)
+	redis-cli -s "$T/a/run/api.sock" zadd default $(($(date +%s) + 3)) 192.0.2.1 >"$T/out"
+	wait_for "it in the log" log_is $((length + 1))
+	wait_for "its end" has_not a 192.0.2.1
+	lose_entries 1
+	up b
+	patience=6
+	wait_for "its end" has_not b 192.0.2.1
+	wait_for "the same" are_equal a b
+}
+
 # What a host had from another one that is away is not lost with the log.
 t_what_another_listed_is_published_again()
 {
