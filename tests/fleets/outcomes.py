@@ -63,7 +63,7 @@ class Outcomes:
 
     def acceptable(self, key, lost):
         """Marks. lost: the server lost something, so that hosts published changes again, also of before the round.
-        Then a put may win against a delete that came after it; but no older delete against a put."""
+        Then an older put may win; but no older delete."""
         last, unchanged = {}, True
         for change in self.changes.get(key, []):
             if change.state == ACKNOWLEDGED:
@@ -75,6 +75,7 @@ class Outcomes:
         before = self.before.get(key)
         if unchanged or (lost and before):
             marks.add(before)
-        if lost and marks & {None, "short"}:
-            marks |= {change.mark for change in self.changes.get(key, []) if change.mark and change.state != NOTHING}
+        if lost:
+            marks |= {change.mark for change in self.changes.get(key, [])
+                      if change.mark not in (None, "short") and change.state != NOTHING}
         return {None if mark == "short" else mark for mark in marks}

@@ -312,12 +312,17 @@ int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *chang
 	return error ? error : 1;
 }
 
+/* Whether another put lists the entry for at least as long. */
+static bool lasts(const struct xb_shared_change *other, const struct xb_shared_change *put)
+{
+	return other->put && (!other->expires || (put->expires && other->expires >= put->expires));
+}
+
 static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other)
 {
 	if (!row->history.again)
 		return false;
-	return row->history.again != XB_AGAIN_OWN || !row->change.put ||
-	       is_same(&row->change, other);
+	return row->history.again != XB_AGAIN_OWN || !row->change.put || lasts(other, &row->change);
 }
 
 int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other)

@@ -45,8 +45,9 @@ int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *chang
 /*
  * The log has a change of the list and entry, which is to be applied. 1: one that waits here comes
  * later, so the other one is passed by; 0: none waits, or any more: one that is published again may
- * be older than the other one. An own put stays all the same, since what was listed must not be
- * lost by this; an own delete and what was another's make way.
+ * be older than the other one. An own put stays all the same, unless the other one lists the entry
+ * for as long: what was listed must not be lost by this. An own delete and what was another's make
+ * way.
  */
 int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other);
 
