@@ -74,7 +74,8 @@ class Host:
             except OSError:
                 pass
             if not self.lives() or time.monotonic() > until:
-                raise Wrong("%s: bloomd does not listen: %s" % (self.name, self.last_words()))
+                raise Wrong("%s: bloomd does not listen (exit code %s): %s" % (
+                    self.name, self.process.poll(), self.last_words()))
             time.sleep(0.05)
 
     def last_words(self):
