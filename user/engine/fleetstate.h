@@ -30,6 +30,7 @@
  *  log_end      last position that the server is known to have
  *  outbox       changes that wait
  *  skew         seconds that this clock is ahead of the server's
+ *  files        when the snapshot was made that came from files last, or is there as files; 0: none
  *  lists        array of {name, publish, follow, joined, entries, digest (hex)}
  *  resyncs      {cause: count}
  *  reports_read when the reports of the hosts were; 0: never

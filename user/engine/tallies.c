@@ -134,6 +134,19 @@ static const struct {
 		  XB_TALLY_GAUGE,
 		  {"fleet"}},
 		 4},
+	[XB_TALLY_FLEET_FILES] = {{"fleet_snapshot_files_total",
+				   "Times that a snapshot of the fleet was loaded from files, or "
+				   "written as files, by outcome.",
+				   XB_TALLY_COUNTER,
+				   {"outcome"}},
+				  32},
+	[XB_TALLY_FLEET_SNAPSHOT] =
+		{{"fleet_snapshot_timestamp_seconds",
+		  "When the fleet's snapshot was made that this host took from files last, "
+		  "or has as files.",
+		  XB_TALLY_GAUGE,
+		  {"fleet"}},
+		 4},
 };
 
 #define OTHER "_other" /* has the first cell of a family with labels */

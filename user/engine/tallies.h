@@ -36,6 +36,8 @@ enum xb_tally {
 	XB_TALLY_FLEET_HOSTS,	    /* gauge {fleet} */
 	XB_TALLY_FLEET_SILENT,	    /* gauge {fleet}: hosts */
 	XB_TALLY_FLEET_DIFFERING,   /* gauge {fleet}: hosts */
+	XB_TALLY_FLEET_FILES,	    /* {outcome} */
+	XB_TALLY_FLEET_SNAPSHOT,    /* gauge {fleet}: seconds since 1970 */
 	XB_TALLIES,
 };
 

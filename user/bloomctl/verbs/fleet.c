@@ -96,6 +96,9 @@ static void print_state(const json_t *state)
 	if (fabs(skew) > XB_FLEET_SKEW)
 		printf("  clock    %s%s the server's\n", skew_text(skew, text),
 		       skew > 0 ? " of" : "");
+	if (number_of(state, "files"))
+		printf("  files    of a snapshot made %s\n",
+		       cli_time((uint32_t)number_of(state, "files"), when));
 	print_lists(state);
 	print_hosts(state);
 }

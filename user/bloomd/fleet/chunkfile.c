@@ -205,23 +205,50 @@ static int damaged(const struct chunk_reader *reader, const char *why)
 	return xb_input_error("chunk %zu of the snapshot is damaged: %s", reader->next - 1, why);
 }
 
-static int fetch(const struct chunk_reader *reader, size_t size)
+static int read_all(int file, uint8_t *bytes, size_t size, off_t at, size_t chunk)
 {
-	size_t have = 0;
-
-	while (have < size) {
-		ssize_t got = pread(reader->file, reader->bytes + have, size - have,
-				    reader->offset + (off_t)have);
+	while (size) {
+		ssize_t got = pread(file, bytes, size, at);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			return xb_system_error(errno, "cannot read the chunks of a snapshot");
 		if (!got)
-			return xb_input_error("the snapshot lacks chunk %zu", reader->next);
-		have += (size_t)got;
+			return xb_input_error("the snapshot lacks chunk %zu", chunk);
+		bytes += got;
+		size -= (size_t)got;
+		at += got;
 	}
 	return 0;
+}
+
+static off_t place_of(const struct manifest *manifest, size_t chunk)
+{
+	off_t place = 0;
+
+	for (size_t i = 0; i < chunk; i++)
+		place += manifest->chunks[i].size;
+	return place;
+}
+
+int chunk_store(const struct manifest *manifest, size_t chunk, const struct mac_key *key, int file,
+		const void *bytes, size_t size)
+{
+	int error = chunk_check(manifest, chunk, key, bytes, size);
+
+	if (!error && lseek(file, place_of(manifest, chunk), SEEK_SET) < 0)
+		error = xb_system_error(errno, "cannot write the chunks of a snapshot");
+	return error ? error : write_all(file, bytes, size);
+}
+
+int chunk_load(const struct manifest *manifest, size_t chunk, const struct mac_key *key, int file,
+	       uint8_t *bytes)
+{
+	size_t size = manifest->chunks[chunk].size;
+	int error = read_all(file, bytes, size, place_of(manifest, chunk), chunk);
+
+	return error ? error : chunk_check(manifest, chunk, key, bytes, size);
 }
 
 /* 1: there is a chunk more; 0: the list has no more. */
@@ -233,7 +260,7 @@ static int open_next(struct chunk_reader *reader)
 
 	if (reader->next >= manifest->chunk_count || chunk->list != reader->list)
 		return 0;
-	error = fetch(reader, chunk->size);
+	error = read_all(reader->file, reader->bytes, chunk->size, reader->offset, reader->next);
 	if (!error)
 		error = chunk_check(manifest, reader->next, reader->key, reader->bytes,
 				    chunk->size);

@@ -68,4 +68,12 @@ void chunks_close(struct chunk_reader *reader);
 int chunk_check(const struct manifest *manifest, size_t chunk, const struct mac_key *key,
 		const void *bytes, size_t size);
 
+/* Such a file may also be filled one chunk at a time, and lack the lists that nobody reads. The
+ * chunk is checked, then written to its place; or read from there into 2 * CHUNK_BYTES, then
+ * checked. 0, or an error with its message. */
+int chunk_store(const struct manifest *manifest, size_t chunk, const struct mac_key *key, int file,
+		const void *bytes, size_t size);
+int chunk_load(const struct manifest *manifest, size_t chunk, const struct mac_key *key, int file,
+	       uint8_t *bytes);
+
 #endif

@@ -98,6 +98,14 @@ bool fleet_has_all(const struct fleet *fleet)
 	return true;
 }
 
+void fleet_check(struct fleet *fleet)
+{
+	if (fleet->config->snapshot_url)
+		loading_check(fleet);
+	else
+		reading_check(fleet);
+}
+
 /* --- the reader's connection --- */
 
 static void connect_reader(struct fleet *fleet);
@@ -257,7 +265,10 @@ static void begin(struct fleet *fleet)
 	}
 	fleet_see(fleet);
 	reporting_show(fleet);
-	connect_reader(fleet);
+	if (fleet->config->snapshot_url)
+		loading_begin(fleet);
+	else
+		connect_reader(fleet);
 }
 
 static void try_to_join(struct fleet *fleet);
@@ -327,6 +338,7 @@ static int on_tick(sd_event_source *source, uint64_t time, void *context)
 	if (fleet->joined && fleet->config) {
 		reporting_tick(fleet);
 		snapshots_try(fleet);
+		filing_try(fleet);
 	}
 	return 0;
 }
@@ -366,7 +378,7 @@ static int prepare(struct fleet *fleet)
 	const struct fleet_config *config = fleet->config;
 	int error = add_sources(fleet);
 
-	fleet->resync.chunks = -1;
+	fleet->resync.chunks = fleet->filing.chunks = -1;
 	fleet->snapshots.chunks = fleet->snapshots.blooms = fleet->snapshots.answer = -1;
 	fleet->resyncs = json_object();
 	fleet->since = fleet_time();
@@ -411,6 +423,8 @@ void fleet_stop(struct fleet *fleet)
 	if (fleet->reopen)
 		end_reader(fleet);
 	verifying_stop(fleet);
+	filing_stop(fleet);
+	loading_stop(fleet);
 	reporting_end(fleet);
 	sd_event_source_disable_unref(fleet->again);
 	sd_event_source_disable_unref(fleet->reopen);
@@ -443,7 +457,7 @@ static void check_now(struct fleet *fleet)
 {
 	if (fleet->phase != FLEET_RESYNCING && fleet->phase != FLEET_BEGINNING &&
 	    fleet->phase != FLEET_REWINDING)
-		reading_check(fleet);
+		fleet_check(fleet);
 }
 
 void fleet_answer(struct fleet *fleet, const char *request, char reply[XB_CONTROL_LINE])
@@ -452,6 +466,8 @@ void fleet_answer(struct fleet *fleet, const char *request, char reply[XB_CONTRO
 
 	if (!fleet || !fleet->config)
 		snprintf(reply, XB_CONTROL_LINE, "refused this host is in no fleet");
+	else if (fleet->config->snapshot_url && !strncmp(request, "verify", 6))
+		snprintf(reply, XB_CONTROL_LINE, "refused this host has no server to compare with");
 	else if (!strncmp(request, "verify ", 7))
 		verifying_begin(fleet, request + 7, reply);
 	else if (!strncmp(request, "verifying ", 10))
@@ -460,7 +476,7 @@ void fleet_answer(struct fleet *fleet, const char *request, char reply[XB_CONTRO
 		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
 	else if (accept && fleet->phase != FLEET_HELD)
 		snprintf(reply, XB_CONTROL_LINE, "refused nothing waits to be accepted");
-	else if (!fleet->connected)
+	else if (!fleet->connected && !(fleet->config->snapshot_url && fleet->joined))
 		snprintf(reply, XB_CONTROL_LINE, "refused the fleet's server is not connected");
 	else {
 		fleet->resync.wanted = true;

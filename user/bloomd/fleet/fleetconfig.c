@@ -16,6 +16,9 @@
 
 #define SNAPSHOT_EVERY 3600 /* seconds */
 #define SNAPSHOT_MOST  604800U
+#define LOAD_EVERY     300
+#define MAX_AGE	       604800
+#define AGE_MOST       31536000U
 #define TIME_LIMIT     10 /* seconds: for an answer of the server */
 #define URL_MAX	       512
 #define SECRET_MIN     16 /* bytes of a key file */
@@ -34,6 +37,8 @@ static struct fleet_config *section(struct config *config)
 		return NULL;
 	}
 	fleet->snapshot_every = SNAPSHOT_EVERY;
+	fleet->load_every = LOAD_EVERY;
+	fleet->max_age = MAX_AGE;
 	config->fleet = fleet;
 	return fleet;
 }
@@ -240,6 +245,52 @@ static int set_snapshot_every(struct config *config, const char *value)
 	return config_set_seconds(value, SNAPSHOT_MOST, &fleet->snapshot_every);
 }
 
+static int set_snapshot_dir(struct config *config, const char *value)
+{
+	struct stat about;
+
+	SECTION(config);
+	if (*value != '/' || strlen(value) >= XB_PATH_MAX)
+		return xb_input_error("not the whole path of a directory: '%s'", XB_SHOW(value));
+	if (stat(value, &about))
+		return xb_input_error("cannot use %s: %s", value, strerror(errno));
+	if (!S_ISDIR(about.st_mode))
+		return xb_input_error("%s is not a directory", value);
+	return config_set_text(&fleet->snapshot_dir, value);
+}
+
+/* Names of files are put behind it. */
+static int set_snapshot_url(struct config *config, const char *value)
+{
+	size_t size = strlen(value);
+	int error;
+
+	SECTION(config);
+	if (strncmp(value, "https://", 8) != 0 || !value[8])
+		return xb_input_error("snapshot-url begins with https:// and has a host, not '%s'",
+				      XB_SHOW(value));
+	if (size >= URL_MAX || !is_visible(value) || strpbrk(value, "?#@"))
+		return xb_input_error("snapshot-url has no blanks, no '?', '#' or '@', and less "
+				      "than %d bytes of ASCII",
+				      URL_MAX);
+	error = config_set_text(&fleet->snapshot_url, value);
+	while (!error && fleet->snapshot_url[size - 1] == '/')
+		fleet->snapshot_url[--size] = '\0';
+	return error;
+}
+
+static int set_load_every(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_seconds(value, SNAPSHOT_MOST, &fleet->load_every);
+}
+
+static int set_max_age(struct config *config, const char *value)
+{
+	SECTION(config);
+	return config_set_seconds(value, AGE_MOST, &fleet->max_age);
+}
+
 static int set_cleartext(struct config *config, const char *value)
 {
 	SECTION(config);
@@ -260,6 +311,10 @@ const struct config_key fleet_keys[] = {
 	{"follow", set_follow},
 	{"max-change", set_max_change},
 	{"snapshot-every", set_snapshot_every},
+	{"snapshot-dir", set_snapshot_dir},
+	{"snapshot-url", set_snapshot_url},
+	{"load-every", set_load_every},
+	{"max-age", set_max_age},
 	{0},
 };
 
@@ -276,6 +331,8 @@ void fleet_config_free(struct fleet_config *fleet)
 	explicit_bzero(&fleet->key, sizeof(fleet->key));
 	free(fleet->name);
 	free(fleet->follow_at);
+	free(fleet->snapshot_dir);
+	free(fleet->snapshot_url);
 	free(fleet);
 }
 
@@ -311,19 +368,51 @@ static int check_access(const struct fleet_config *fleet)
 	return 0;
 }
 
+/* Of a host that takes snapshots as files: it has no server, and nothing goes from it. */
+static int check_files(const struct fleet_config *fleet)
+{
+	if (fleet->url)
+		return xb_input_error("[fleet] has url and snapshot-url: a host follows the server "
+				      "or the files");
+	if (fleet->user || fleet->password_file || fleet->cert || fleet->snapshot_dir)
+		return xb_input_error("[fleet] has snapshot-url: user, password-file, cert and "
+				      "snapshot-dir are for hosts with a url");
+	for (size_t i = 0; i < fleet->lists; i++)
+		if (fleet->list[i].flags & XB_SHARE_PUBLISH)
+			return xb_input_error("[fleet] publishes %s, but has snapshot-url, by "
+					      "which a host only follows",
+					      fleet->list[i].name);
+	return 0;
+}
+
+/* Others than the server have the files: without a secret, whoever can write them could list what
+ * he likes. */
+static int check_key(const struct fleet_config *fleet)
+{
+	static const struct mac_key none;
+	const char *which = fleet->snapshot_url ? "snapshot-url" : "snapshot-dir";
+
+	if ((!fleet->snapshot_url && !fleet->snapshot_dir) ||
+	    memcmp(&fleet->key, &none, sizeof(none)) != 0)
+		return 0;
+	return xb_input_error("[fleet] has %s, but no key-file: nothing would show who made the "
+			      "files",
+			      which);
+}
+
 int fleet_config_check(const struct config *config)
 {
 	const struct fleet_config *fleet = config->fleet;
 
 	if (!fleet)
 		return 0;
-	if (!fleet->url)
+	if (!fleet->url && !fleet->snapshot_url)
 		return xb_input_error("[fleet] has no url");
 	if (!fleet->name)
 		return xb_input_error("[fleet] has no name");
 	if (!fleet->lists)
 		return xb_input_error("[fleet] shares no list: it needs publish, follow or both");
-	return check_access(fleet);
+	return check_key(fleet) ?: fleet->snapshot_url ? check_files(fleet) : check_access(fleet);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -349,7 +438,10 @@ bool fleet_config_is_same(const struct fleet_config *a, const struct fleet_confi
 	       same_text(a->cert, b->cert) && same_text(a->cert_key, b->cert_key) &&
 	       !memcmp(&a->key, &b->key, sizeof(a->key)) && same_text(a->name, b->name) &&
 	       same_lists(a, b) && !(a->factor < b->factor || a->factor > b->factor) &&
-	       a->snapshot_every == b->snapshot_every;
+	       a->snapshot_every == b->snapshot_every &&
+	       same_text(a->snapshot_dir, b->snapshot_dir) &&
+	       same_text(a->snapshot_url, b->snapshot_url) && a->load_every == b->load_every &&
+	       a->max_age == b->max_age;
 }
 
 struct link_target fleet_config_target(const struct fleet_config *fleet)

@@ -25,6 +25,10 @@ struct fleet_config {
 	double factor;		 /* by which a list may shrink at once; 0: the default */
 	uint32_t snapshot_every; /* seconds */
 	bool cleartext;
+	char *snapshot_dir; /* where snapshots go as files; NULL: nowhere */
+	char *snapshot_url; /* https:, without '/' behind it: where they come from in the place of
+			       `url`; NULL: from the server */
+	uint32_t load_every, max_age; /* seconds; of snapshots that come so */
 };
 
 extern const struct config_key fleet_keys[];

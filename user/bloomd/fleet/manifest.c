@@ -147,6 +147,11 @@ static int check(const struct manifest *manifest)
 	return error ? error : check_marks(manifest);
 }
 
+bool manifest_is_before(const struct manifest *manifest, uint64_t term, uint64_t position)
+{
+	return manifest->term < term || (manifest->term == term && manifest->position < position);
+}
+
 const struct manifest_list *manifest_list_of(const struct manifest *manifest, const char *list)
 {
 	for (size_t i = 0; i < manifest->list_count; i++)

@@ -66,6 +66,9 @@ int manifest_write(const struct manifest *manifest, const struct mac_key *key, u
 int manifest_read(const void *bytes, size_t size, const struct mac_key *key,
 		  struct manifest *manifest);
 
+/* Whether it is of an earlier state of the fleet than this one. */
+bool manifest_is_before(const struct manifest *manifest, uint64_t term, uint64_t position);
+
 /* What it says of the list; NULL: it does not have it. */
 const struct manifest_list *manifest_list_of(const struct manifest *manifest, const char *list);
 

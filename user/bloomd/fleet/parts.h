@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "bloomd/base/agent.h"
+#include "bloomd/feeds/fetcher.h"
 #include "bloomd/fleet/fleetconfig.h"
 #include "bloomd/fleet/follow.h"
 #include "bloomd/fleet/manifest.h"
@@ -135,6 +136,29 @@ struct fleet_verifying {
 	struct verify_end *end;
 };
 
+/* Snapshots of the server that become files. */
+struct fleet_filing {
+	bool busy, complained;
+	bool behind;  /* the server's snapshot is older than the files, and that was told */
+	uint64_t due; /* when the server is asked, agent_clock() */
+	struct manifest *manifest;
+	int chunks; /* -1: none */
+	size_t next;
+	pid_t child;
+	sd_event_source *worker;
+	char *why; /* the child leaves here what is wrong */
+};
+
+/* Files that become the state, in the place of a server. */
+struct fleet_loading {
+	struct fetcher *fetcher; /* that runs; NULL: none does */
+	uint32_t failures;	 /* in a row */
+	uint64_t time;		 /* ms since 1970: when the snapshot that is looked at was made */
+	/* Of its manifest, if that need not be loaded again. */
+	char etag[FETCH_HEADER_MAX], modified[FETCH_HEADER_MAX];
+	bool stale; /* it was told that no newer one comes */
+};
+
 struct fleet {
 	struct agent *agent;
 	const struct fleet_config *config; /* NULL: the host leaves */
@@ -175,6 +199,12 @@ struct fleet {
 	struct fleet_snapshots snapshots;
 	struct fleet_verifying verifying;
 
+	/* snapshots as files */
+	struct fleet_filing filing;
+	struct fleet_loading loading;
+	uint64_t files_time; /* seconds since 1970: when that was made which the files have, or came
+				from files; 0: none */
+
 	/* noticing and reporting */
 	sd_event_source *watch, *look, *tick;
 	uint64_t looked;     /* at the store, agent_clock() */
@@ -211,6 +241,8 @@ void fleet_retry_joining(struct fleet *fleet);
 /* Sends a request by the reader; on failure the connection is lost. */
 void fleet_ask(struct fleet *fleet, const struct request *request, uint32_t seconds,
 	       link_answered *answered);
+/* Compares what the fleet has with the store, and goes on from there. */
+void fleet_check(struct fleet *fleet);
 double fleet_time(void); /* seconds since 1970 */
 uint32_t fleet_random(void);
 
@@ -231,8 +263,29 @@ void publishing_try(struct fleet *fleet);
 void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enum fleet_appended));
 
 /* --- resync.c --- */
-void resync_start(struct fleet *fleet, const char *cause);
+void resync_start(struct fleet *fleet, const char *cause); /* from the server's snapshot */
 void resync_stop(struct fleet *fleet);
+/* Parts of it for those who have the snapshot from elsewhere: */
+void resync_begin(struct fleet *fleet, const char *cause); /* without a manifest yet */
+bool resync_open(struct fleet *fleet);			   /* the file for the chunks */
+void resync_take(struct fleet *fleet);			   /* they are there */
+/* Whether this snapshot waits for an operator, who has not asked for anything. */
+bool resync_is_held(const struct fleet *fleet, const struct manifest *manifest);
+void resync_hold(struct fleet *fleet); /* as it waits */
+
+/* --- loading.c: in the place of the reader, if snapshots come as files --- */
+void loading_begin(struct fleet *fleet);
+void loading_stop(struct fleet *fleet);
+void loading_check(struct fleet *fleet);
+/* How the resync ended. */
+void loading_taken(struct fleet *fleet);
+void loading_held(struct fleet *fleet);
+void loading_failed(struct fleet *fleet, const char *why);
+
+/* --- filing.c --- */
+void filing_try(struct fleet *fleet); /* if the configuration asks for files, and it is time */
+void filing_disconnect(struct fleet *fleet);
+void filing_stop(struct fleet *fleet);
 
 /* --- rewinding.c --- */
 void rewinding_start(struct fleet *fleet);

@@ -85,6 +85,7 @@ void publishing_close(struct fleet *fleet)
 	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_OFF);
 	free_append(&fleet->append);
 	snapshots_stop(fleet);
+	filing_disconnect(fleet);
 	if (fleet->phase == FLEET_BEGINNING)
 		reading_check(fleet);
 }

@@ -44,6 +44,8 @@ static void show_gauges(const struct fleet *fleet)
 	xb_tally_set(paths, XB_TALLY_FLEET_LAG, name,
 		     fleet->log.end > position ? fleet->log.end - position : 0);
 	xb_tally_set(paths, XB_TALLY_FLEET_MESSAGE, name, (uint64_t)fleet->last_message);
+	if (fleet->files_time)
+		xb_tally_set(paths, XB_TALLY_FLEET_SNAPSHOT, name, fleet->files_time);
 	xb_tally_set(paths, XB_TALLY_FLEET_OUTBOX, name, fleet->view.waiting);
 	xb_tally_set(paths, XB_TALLY_FLEET_SKEW, name, (uint64_t)round(fabs(fleet->skew)));
 }
@@ -67,8 +69,8 @@ static void show_hosts(const struct fleet *fleet, const json_t *state)
 
 void reporting_show(struct fleet *fleet)
 {
-	static const char *const causes[] = {"start", "begin",	 "epoch",     "list",
-					     "asked", "trimmed", "bad-entry", "clock"};
+	static const char *const causes[] = {"start",	"begin",     "epoch", "list", "asked",
+					     "trimmed", "bad-entry", "clock", "newer"};
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		xb_tally_add(&fleet->agent->paths, XB_TALLY_FLEET_RESYNCS, causes[i], NULL, 0);
@@ -153,6 +155,7 @@ static json_t *state_json(const struct fleet *fleet)
 	json_object_set_new(state, "log_end", json_integer((json_int_t)fleet->log.end));
 	json_object_set_new(state, "outbox", json_integer((json_int_t)fleet->view.waiting));
 	json_object_set_new(state, "skew", json_real(fleet->skew));
+	json_object_set_new(state, "files", json_integer((json_int_t)fleet->files_time));
 	json_object_set_new(state, "lists", lists_json(&fleet->view));
 	json_object_set(state, "resyncs", fleet->resyncs);
 	json_object_set_new(state, "reports_read", json_real(fleet->reports_read));

@@ -69,6 +69,10 @@ static void start_again(struct fleet *fleet)
 
 static void fail(struct fleet *fleet, const char *why)
 {
+	if (fleet->config->snapshot_url) {
+		loading_failed(fleet, why);
+		return;
+	}
 	if (fleet->phase != FLEET_FAILED)
 		xb_warning("fleet: cannot resync: %s; what is listed stays", why);
 	resync_stop(fleet);
@@ -144,6 +148,25 @@ static _Noreturn void work(struct fleet *fleet)
 
 /* --- its end --- */
 
+bool resync_is_held(const struct fleet *fleet, const struct manifest *manifest)
+{
+	return !fleet->resync.wanted && !memcmp(fleet->resync.held, manifest->id, XB_FLEET_ID);
+}
+
+void resync_hold(struct fleet *fleet)
+{
+	const struct fleet_resync *resync = &fleet->resync;
+
+	resync_stop(fleet);
+	fleet_enter(fleet, FLEET_HELD,
+		    "list %s would shrink from %" PRIu64 " to %" PRIu64 " entries", resync->list,
+		    resync->before, resync->after);
+	if (fleet->config->snapshot_url)
+		loading_held(fleet);
+	else
+		fleet_then(fleet, HELD_RETRY, start_again);
+}
+
 static void hold(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
@@ -158,11 +181,7 @@ static void hold(struct fleet *fleet)
 			   resync->list, resync->before, resync->after);
 	memcpy(resync->held, resync->manifest->id, XB_FLEET_ID);
 	resync->wanted = resync->accept = false;
-	resync_stop(fleet);
-	fleet_enter(fleet, FLEET_HELD,
-		    "list %s would shrink from %" PRIu64 " to %" PRIu64 " entries", resync->list,
-		    resync->before, resync->after);
-	fleet_then(fleet, HELD_RETRY, start_again);
+	resync_hold(fleet);
 }
 
 static void end_well(struct fleet *fleet)
@@ -179,7 +198,10 @@ static void end_well(struct fleet *fleet)
 	snapshots_know(&fleet->snapshots, fleet->resync.manifest);
 	memset(fleet->resync.held, 0, XB_FLEET_ID);
 	resync_stop(fleet);
-	reading_check(fleet);
+	if (fleet->config->snapshot_url)
+		loading_taken(fleet);
+	else
+		reading_check(fleet);
 }
 
 static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
@@ -204,7 +226,7 @@ static int on_worked(sd_event_source *source, const siginfo_t *info, void *conte
 	return 0;
 }
 
-static void start_work(struct fleet *fleet)
+void resync_take(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
 
@@ -273,7 +295,7 @@ static void ask_chunk(struct fleet *fleet)
 	char id[ID_TEXT];
 
 	if (resync->next == resync->manifest->chunk_count) {
-		start_work(fleet);
+		resync_take(fleet);
 		return;
 	}
 	request_words(&request, "GET %schunk:%s:%zu", fleet->prefix,
@@ -305,6 +327,19 @@ static bool leads_on(const struct fleet *fleet, const struct server_reply *entri
 	return leads;
 }
 
+bool resync_open(struct fleet *fleet)
+{
+	struct fleet_resync *resync = &fleet->resync;
+
+	resync->chunks = open(fleet->agent->paths.state, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (resync->chunks < 0)
+		resync->chunks = memfd_create("chunks", MFD_CLOEXEC);
+	resync->next = 0;
+	if (resync->chunks < 0)
+		fail(fleet, "no file for the snapshot");
+	return resync->chunks >= 0;
+}
+
 static void on_place(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
@@ -320,13 +355,7 @@ static void on_place(void *context, const struct server_reply *reply)
 		fail(fleet, "the log does not go on from the newest snapshot");
 		return;
 	}
-	resync->chunks = open(fleet->agent->paths.state, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (resync->chunks < 0)
-		resync->chunks = memfd_create("chunks", MFD_CLOEXEC);
-	resync->next = 0;
-	if (resync->chunks < 0)
-		fail(fleet, "no file for the snapshot");
-	else
+	if (resync_open(fleet))
 		ask_chunk(fleet);
 }
 
@@ -355,12 +384,8 @@ static void look_at_place(struct fleet *fleet)
 		fail(fleet, text);
 		return;
 	}
-	if (!resync->wanted && !memcmp(resync->held, resync->manifest->id, XB_FLEET_ID)) {
-		resync_stop(fleet);
-		fleet_enter(fleet, FLEET_HELD,
-			    "list %s would shrink from %" PRIu64 " to %" PRIu64 " entries",
-			    resync->list, resync->before, resync->after);
-		fleet_then(fleet, HELD_RETRY, start_again);
+	if (resync_is_held(fleet, resync->manifest)) {
+		resync_hold(fleet);
 		return;
 	}
 	request_words(&request, "XRANGE %slog %llu-0 %llu-0 COUNT 1", fleet->prefix, position,
@@ -424,7 +449,7 @@ static uint64_t turn(const struct fleet *fleet)
 	return fleet->resync.wanted ? 0 : fleet_random() % (hosts * TURN + 1);
 }
 
-void resync_start(struct fleet *fleet, const char *cause)
+void resync_begin(struct fleet *fleet, const char *cause)
 {
 	struct fleet_resync *resync = &fleet->resync;
 
@@ -440,5 +465,10 @@ void resync_start(struct fleet *fleet, const char *cause)
 		json_object_set_new(fleet->resyncs, resync->cause, json_integer(count + 1));
 	}
 	fleet_enter(fleet, FLEET_RESYNCING, NULL);
+}
+
+void resync_start(struct fleet *fleet, const char *cause)
+{
+	resync_begin(fleet, cause);
 	fleet_then(fleet, turn(fleet), ask_manifest);
 }

@@ -163,6 +163,7 @@ void snapshots_made(struct fleet *fleet)
 	snapshots_give_back(fleet);
 	snapshots_stop(fleet);
 	plan(fleet, 0);
+	filing_try(fleet);
 }
 
 /* --- the lease --- */

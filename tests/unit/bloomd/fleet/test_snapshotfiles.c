@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A snapshot as files: what is in the directory is always one whole snapshot, with what those may
+ * still ask for who began with the one before. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "bloomd/fleet/chunkfile.h"
+#include "bloomd/fleet/snapshotfiles.h"
+#include "support/fleethosts.h"
+
+static char directory[] = "/tmp/xb-files-XXXXXX";
+
+static int begin(void **state)
+{
+	strcpy(directory, "/tmp/xb-files-XXXXXX");
+	return !mkdtemp(directory) || begin_hosts(state);
+}
+
+static int end(void **state)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	return system(command) | end_hosts(state);
+}
+
+static const char *path_of(const char *name, char path[512])
+{
+	snprintf(path, 512, "%s/%s", directory, name);
+	return path;
+}
+
+static bool is_there(const char *name)
+{
+	char path[512];
+
+	return !access(path_of(name, path), F_OK);
+}
+
+static size_t count_files(void)
+{
+	DIR *names = opendir(directory);
+	size_t count = 0;
+
+	assert_non_null(names);
+	while (readdir(names))
+		count++;
+	closedir(names);
+	return count - 2; /* . and .. */
+}
+
+/* A snapshot of its own, in the place of the one before. */
+static void make_next(void)
+{
+	manifest_free(&manifest);
+	assert_int_equal(ftruncate(chunks, 0) | lseek(chunks, 0, SEEK_SET), 0);
+	make();
+}
+
+static int write_files(void)
+{
+	return snapshotfiles_write(directory, &manifest, &key, chunks);
+}
+
+static size_t read_file(const char *name, uint8_t *bytes, size_t room)
+{
+	char path[512];
+	int fd = open(path_of(name, path), O_RDONLY);
+	ssize_t size;
+
+	assert_true(fd >= 0);
+	size = read(fd, bytes, room);
+	close(fd);
+	assert_true(size >= 0);
+	return (size_t)size;
+}
+
+/* As one who loads the files does; what he has not loaded is not in the file. */
+static int load_chunks(int file)
+{
+	static uint8_t bytes[2 * CHUNK_BYTES];
+	char name[SNAPSHOT_NAME];
+	int error = 0;
+
+	for (size_t i = manifest.chunk_count; !error && i > 0; i--) {
+		size_t size =
+			read_file(snapshotfile_name(&manifest, i - 1, name), bytes, sizeof(bytes));
+
+		error = chunk_store(&manifest, i - 1, &key, file, bytes, size);
+	}
+	return error;
+}
+
+static void who_loads_them_has_the_snapshot(void **state)
+{
+	int file = memfd_create("loaded", MFD_CLOEXEC);
+	struct snapshot_terms terms;
+	struct snapshot_result result;
+	struct stat about;
+	char path[512];
+
+	(void)state;
+	fill_bans(at(&maker), 0, 50000);
+	for (uint32_t i = 0; i < 40000; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "some-longer-name-%u.example.com", i);
+		list_with(at(&maker), text, "bans", 0, "with a comment");
+	}
+	list_with(at(&maker), "a.example.com", "names", 0, "comment");
+	make();
+	assert_true(manifest.chunk_count > 3);
+	assert_int_equal(write_files(), 0);
+	assert_int_equal(count_files(), manifest.chunk_count + 1);
+	assert_int_equal(stat(path_of(SNAPSHOT_MANIFEST, path), &about), 0);
+	assert_int_equal(about.st_mode & 07777, 0644);
+	manifest_free(&manifest);
+	assert_int_equal(snapshotfiles_read(directory, &key, &manifest), 1);
+	assert_int_equal(load_chunks(file), 0);
+	terms = terms_of(false);
+	terms.chunks = file;
+	assert_int_equal(try_take(&terms, &result), 0);
+	assert_int_equal(result.added, 90001);
+	close(file);
+}
+
+/* Of a list that the taker does not follow, the file may have a hole. */
+static void lists_that_are_not_followed_need_no_chunks(void **state)
+{
+	static uint8_t bytes[2 * CHUNK_BYTES];
+	int file = memfd_create("loaded", MFD_CLOEXEC);
+	struct snapshot_terms terms;
+	struct snapshot_result result;
+
+	(void)state;
+	fill_bans(at(&maker), 0, 10);
+	list_entry(at(&maker), "a.example.com", "names");
+	assert_int_equal(xb_share_set(at(&taker), "bans", 0), 0);
+	settle(&taker);
+	make();
+	assert_int_equal(manifest.chunk_count, 2);
+	assert_int_equal(chunk_load(&manifest, 1, &key, chunks, bytes), 0);
+	assert_int_equal(chunk_store(&manifest, 1, &key, file, bytes, manifest.chunks[1].size), 0);
+	terms = terms_of(false);
+	terms.chunks = file;
+	assert_int_equal(try_take(&terms, &result), 0);
+	assert_store(at(&taker), "a.example.com names");
+	close(file);
+}
+
+static void another_chunk_is_not_stored(void **state)
+{
+	static uint8_t bytes[2 * CHUNK_BYTES];
+	int file = memfd_create("loaded", MFD_CLOEXEC);
+	struct mac_key other = {{8}};
+	struct stat about;
+
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_entry(at(&maker), "192.0.2.1", "names");
+	make();
+	assert_int_equal(chunk_load(&manifest, 0, &key, chunks, bytes), 0);
+	assert_int_equal(manifest.chunks[0].size, manifest.chunks[1].size);
+	assert_int_equal(chunk_store(&manifest, 1, &key, file, bytes, manifest.chunks[1].size),
+			 -EINVAL);
+	assert_int_equal(chunk_store(&manifest, 0, &other, file, bytes, manifest.chunks[0].size),
+			 -EINVAL);
+	assert_int_equal(chunk_store(&manifest, 0, &key, file, bytes, 1), -EINVAL);
+	assert_int_equal(chunk_store(&manifest, 2, &key, file, bytes, 1), -EINVAL);
+	assert_int_equal(fstat(file, &about), 0);
+	assert_int_equal(about.st_size, 0);
+	close(file);
+}
+
+static void the_one_before_stays_until_the_next(void **state)
+{
+	char name[3][SNAPSHOT_NAME], path[512];
+	int fd;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fill_bans(at(&maker), 0, (uint32_t)i + 1);
+		make_next();
+		snapshotfile_name(&manifest, 0, name[i]);
+		assert_int_equal(write_files(), 0);
+		assert_true(is_there(name[i]));
+		assert_true(!i || is_there(name[i - 1]));
+		/* What is not ours is nothing to us. */
+		fd = open(path_of("index.html", path), O_WRONLY | O_CREAT, 0644);
+		close(fd);
+	}
+	assert_false(is_there(name[0]));
+	assert_true(is_there("index.html"));
+	assert_int_equal(count_files(), 4);
+}
+
+static void what_a_killed_one_left_is_in_no_way(void **state)
+{
+	char path[512], target[512];
+
+	(void)state;
+	fill_bans(at(&maker), 0, 1);
+	make();
+	/* Nor is it followed. */
+	assert_int_equal(symlink(path_of("elsewhere", target), path_of(".new", path)), 0);
+	assert_int_equal(write_files(), 0);
+	assert_false(is_there("elsewhere"));
+	assert_int_equal(count_files(), 2);
+}
+
+/* After a chunk or two. */
+static void no_room_leaves_what_was_there(void **state)
+{
+	struct rlimit small = {1000, RLIM_INFINITY}, before;
+	struct manifest found;
+	char name[SNAPSHOT_NAME];
+	uint8_t id[XB_FLEET_ID];
+
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	make();
+	memcpy(id, manifest.id, sizeof(id));
+	snapshotfile_name(&manifest, 0, name);
+	assert_int_equal(write_files(), 0);
+	fill_bans(at(&maker), 0, 10);
+	for (uint32_t i = 0; i < 100; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "n%u.example.com", i);
+		list_entry(at(&maker), text, "names");
+	}
+	make_next();
+	assert_int_equal(manifest.chunk_count, 2);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(write_files(), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_non_null(strstr(xb_error_message(), directory));
+	assert_non_null(strstr(xb_error_message(), "cannot write"));
+	assert_int_equal(count_files(), 2);
+	assert_true(is_there(name));
+	assert_int_equal(snapshotfiles_read(directory, &key, &found), 1);
+	assert_memory_equal(found.id, id, sizeof(id));
+	manifest_free(&found);
+	assert_int_equal(write_files(), 0);
+	assert_int_equal(count_files(), 4);
+}
+
+static void damaged_chunks_are_not_written(void **state)
+{
+	char name[SNAPSHOT_NAME];
+
+	(void)state;
+	fill_bans(at(&maker), 0, 3);
+	make();
+	assert_int_equal(pwrite(chunks, "x", 1, 3), 1);
+	assert_int_equal(write_files(), -EINVAL);
+	assert_false(is_there(snapshotfile_name(&manifest, 0, name)));
+	assert_int_equal(count_files(), 0);
+}
+
+static void a_manifest_of_others_is_none(void **state)
+{
+	struct mac_key other = {{8}};
+	struct manifest found;
+	char path[512];
+
+	(void)state;
+	fill_bans(at(&maker), 0, 3);
+	make();
+	assert_int_equal(snapshotfiles_read(directory, &key, &found), 0);
+	assert_int_equal(write_files(), 0);
+	assert_int_equal(snapshotfiles_read(directory, &other, &found), 0);
+	manifest_free(&found);
+	assert_int_equal(truncate(path_of(SNAPSHOT_MANIFEST, path), 20), 0);
+	assert_int_equal(snapshotfiles_read(directory, &key, &found), 0);
+	manifest_free(&found);
+	assert_int_equal(snapshotfiles_read("/nowhere", &key, &found), 0);
+	assert_int_equal(snapshotfiles_write("/nowhere", &manifest, &key, chunks), -ENOENT);
+}
+
+static void order_is_that_of_the_log(void **state)
+{
+	struct manifest one = {.term = 3, .position = 70};
+
+	(void)state;
+	assert_false(manifest_is_before(&one, 3, 70));
+	assert_true(manifest_is_before(&one, 3, 71));
+	assert_false(manifest_is_before(&one, 3, 69));
+	assert_true(manifest_is_before(&one, 4, 1));
+	assert_false(manifest_is_before(&one, 2, 900));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_loads_them_has_the_snapshot),
+		TEST(lists_that_are_not_followed_need_no_chunks),
+		TEST(another_chunk_is_not_stored),
+		TEST(the_one_before_stays_until_the_next),
+		TEST(what_a_killed_one_left_is_in_no_way),
+		TEST(no_room_leaves_what_was_there),
+		TEST(damaged_chunks_are_not_written),
+		TEST(a_manifest_of_others_is_none),
+		TEST(order_is_that_of_the_log),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
