@@ -214,4 +214,30 @@ t_a_follower_verifies()
 	says "extra    192.0.2.2 list default"
 }
 
+# If the server was emptied while a snapshot was sent, it may lack a part for ever; no host can take it, and none
+# that cannot would make another one.
+t_a_snapshot_that_lacks_a_part()
+{
+	fleet_of_two
+	of a -q add 192.0.2.1 192.0.2.2
+	wait_for "them" has b 192.0.2.2
+	await_snapshot
+	down a
+	configure_host a 'snapshot-every = 3600'
+	up a
+	wait_for "a in the fleet" reads a
+	for key in $(ask_redis --scan --pattern 'xb:{test}:chunk:*'); do ask_redis del "$key" >"$T/set"; done
+	of a -q fleet resync
+	of b -q fleet resync
+	wait_for "the reason" grep -q "fleet: a part of the newest snapshot is not there; what is listed stays" "$T/b/log"
+	patience=20
+	wait_for "a new log" grep -q 'began a log at .*, term 2' "$T/a/log" "$T/b/log"
+	wait_for "a in the fleet" reads a
+	wait_for "b in the fleet" reads b
+	of a -q add 192.0.2.3
+	wait_for "what follows" has b 192.0.2.3
+	wait_for "the same" are_equal a b
+	[[ $(listing a | wc -l) -eq 3 ]] || fail "something is gone: $(listing a)"
+}
+
 run_tests

@@ -230,6 +230,7 @@ void resync_take(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
 
+	resync->missing = 0;
 	resync->taken = mmap(NULL, sizeof(*resync->taken), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (resync->taken == MAP_FAILED) {
@@ -243,6 +244,21 @@ void resync_take(struct fleet *fleet)
 	if (resync->child < 0 || sd_event_add_child(fleet->agent->loop, &resync->worker,
 						    resync->child, WEXITED, on_worked, fleet) < 0)
 		fail(fleet, "no process can be started");
+}
+
+/* There is a log, but nothing to join it by: a host that has its state will make a snapshot. If
+ * none does for long, the log begins anew. A part may be lacking for ever if the server was emptied
+ * between the parts. */
+static void meet_none(struct fleet *fleet, const char *why)
+{
+	resync_stop(fleet);
+	if (++fleet->resync.missing > MISSING_TRIES && fleet_has_all(fleet)) {
+		fleet->resync.missing = 0;
+		snapshots_begin(fleet);
+		return;
+	}
+	fleet_enter(fleet, FLEET_WAITING, "%s", why);
+	fleet_then(fleet, RETRY, reading_check);
 }
 
 /* --- chunks --- */
@@ -270,7 +286,10 @@ static void on_chunk(void *context, const struct server_reply *reply)
 	if (fleet->phase != FLEET_RESYNCING || !resync->manifest)
 		return;
 	if (reply->kind == REPLY_NIL) {
-		fail(fleet, "a part of the snapshot is not there");
+		if (!resync->missing)
+			xb_warning("fleet: a part of the newest snapshot is not there; what is "
+				   "listed stays");
+		meet_none(fleet, "a part of the newest snapshot is not there");
 		return;
 	}
 	if (reply->kind != REPLY_STRING) {
@@ -393,20 +412,6 @@ static void look_at_place(struct fleet *fleet)
 	fleet_ask(fleet, &request, 0, on_place);
 }
 
-/* There is a log, but nothing to join it by: a host that has its state will make a snapshot. If
- * none does for long, the log begins anew. */
-static void meet_none(struct fleet *fleet)
-{
-	resync_stop(fleet);
-	if (++fleet->resync.missing > MISSING_TRIES && fleet_has_all(fleet)) {
-		fleet->resync.missing = 0;
-		snapshots_begin(fleet);
-		return;
-	}
-	fleet_enter(fleet, FLEET_WAITING, "the fleet has no snapshot yet");
-	fleet_then(fleet, RETRY, reading_check);
-}
-
 static void on_manifest(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
@@ -415,14 +420,13 @@ static void on_manifest(void *context, const struct server_reply *reply)
 	if (fleet->phase != FLEET_RESYNCING || resync->manifest)
 		return;
 	if (reply->kind == REPLY_NIL) {
-		meet_none(fleet);
+		meet_none(fleet, "the fleet has no snapshot yet");
 		return;
 	}
 	if (reply->kind != REPLY_STRING) {
 		fleet_unexpected(fleet, "GET", reply);
 		return;
 	}
-	resync->missing = 0;
 	resync->manifest = calloc(1, sizeof(*resync->manifest));
 	if (!resync->manifest)
 		fail(fleet, "out of memory");
