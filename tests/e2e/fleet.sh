@@ -131,3 +131,6 @@ metric_is() { [[ $(metric "$1" "$2") == "$3" ]]; }
 
 outbox_is() { [[ $(field "$1" outbox) -eq $2 ]]; }
 logs() { grep -qE -- "$2" "$T/$1/log"; }
+
+# fleet_rules USER: those of docs/fleet.md, for this fleet, with the password secret.
+fleet_rules() { sed -n "s/^user $1 //p" "$root/docs/fleet.md" | sed 's/{NAME}/{test}/g; s/>[A-Z-]*/>secret/'; }

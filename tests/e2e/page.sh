@@ -4,14 +4,17 @@
 # For sourcing behind lib.sh.
 
 # page_items NAME: what stands in its blocks, in order: "$ COMMAND", without the comment behind it; "= FILE" where
-# a block names one, and "+ LINE" of that file. A block of text is neither.
+# a block names one, and "+ LINE" of that file. A block of text is neither. NAME may be a path, without .md.
 page_items()
 {
+	local file=$root/docs/recipes/$1.md
+
+	[[ $1 != /* ]] || file=$1.md
 	awk '/^```/ {inside = !inside; text = /^```text/; file = 0; next}
 		!inside || text {next}
 		/^# \// {file = 1; print "= " substr($0, 3); next}
 		file {print "+ " $0; next}
-		{sub(/ +#.*/, ""); print "$ " $0}' "$root/docs/recipes/$1.md"
+		{sub(/ +#.*/, ""); print "$ " $0}' "$file"
 }
 
 # --- all of a page ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The demos show what they claim, and leave nothing.
 # kernel: any
-# shellcheck source-path=SCRIPTDIR disable=SC2154
+# shellcheck source-path=SCRIPTDIR disable=SC2030,SC2031,SC2154
 . "$(dirname "$0")/lib.sh"
 
 # demo NAME: starts it with the programs under test, in a directory for what is temporary.

@@ -98,12 +98,9 @@ t_killed_before_the_commit()
 # The rules of docs/fleet.md for a host that follows.
 t_a_follower_that_may_not_publish()
 {
-	local rules
-
 	fleet a
-	rules=$(sed -n 's/^ACL SETUSER follower //p' "$root/docs/fleet.md" | sed 's/NAME/test/g; s/PASSWORD/secret/')
-	# shellcheck disable=SC2086 # they are words
-	ask_redis acl setuser follower $rules >"$T/out"
+	# shellcheck disable=SC2046 # they are words
+	ask_redis acl setuser follower $(fleet_rules follower) >"$T/out"
 	grep -qx OK "$T/out" || fail "$(cat "$T/out")"
 	(umask 077 && echo secret >"$T/password")
 	configure_host b 'user = follower' "password-file = $T/password"
