@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef XB_FETCH_TAKEN_OVER /* as the rest of the program is compiled */
-#define XB_FETCH_TAKEN_OVER
+/* What somebody tries who has taken over a program of bloomd that meets the network. */
+#ifndef XB_TAKEN_OVER /* as the rest of the program is compiled */
+#define XB_TAKEN_OVER
 #endif
-#include "fetch/taken.h"
+#include "sandbox/taken.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "fetch/result.h"
 
 /* Beside the program: it has no arguments and no environment. */
 #define PLACES "taken.places"
@@ -128,7 +127,7 @@ static int try_write(void)
 	return open(places.written, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }
 
-bool taken_over(struct fetch_result *result)
+bool taken_over(char *text, size_t size)
 {
 	static const struct {
 		const char *name;
@@ -137,13 +136,10 @@ bool taken_over(struct fetch_result *result)
 			{"bpffs", try_pins},	  {"bpf", try_bpf},    {"api", try_api},
 			{"control", try_control}, {"pair", try_pair},  {"mount", try_mount},
 			{"parent", try_parent},	  {"write", try_write}};
-	char text[FETCH_DETAIL_MAX] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s=%s",
-					 attempts[i].name,
+		used += (size_t)snprintf(text + used, size - used, " %s=%s", attempts[i].name,
 					 attempts[i].attempt() < 0 ? "no" : "yes");
-	result_set(result, FETCH_FAILED, "taken over:%s", text);
 	return true;
 }

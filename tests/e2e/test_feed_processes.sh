@@ -280,7 +280,7 @@ t_the_fetching_program_taken_over()
 	begin
 	mkdir "$T/bin"
 	cp "$bloomd" "$T/bin"
-	(cd "$root" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -DXB_FETCH_TAKEN_OVER -Iinclude -Iuser -o "$T/bin/bloomd-fetch" \
+	(cd "$root" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -DXB_TAKEN_OVER -Iinclude -Iuser -o "$T/bin/bloomd-fetch" \
 		user/fetch/*.c user/sandbox/*.c tests/e2e/taken.c -lcurl -lseccomp -lz -ljansson)
 	python3 -c 'import os, socket, sys, time
 listener = socket.socket(socket.AF_UNIX)

@@ -14,9 +14,9 @@
 #include "fetch/decisions.h"
 #include "fetch/localfile.h"
 #include "fetch/result.h"
-#include "fetch/taken.h"
 #include "fetch/transfer.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/taken.h"
 
 #define MEMORY	  ((uint64_t)512 << 20) /* an arena of malloc reserves 64 MiB a thread */
 #define PROCESSOR 60			/* seconds */
@@ -76,6 +76,7 @@ static void fetch(const struct fetch_request *request, struct fetch_result *resu
 	static struct credentials credentials;
 	bool local = !strncmp(request->url, "file:", 5);
 	int decisions = -1;
+	char taken[FETCH_DETAIL_MAX - 16];
 	struct body body;
 	const char *failed;
 
@@ -86,8 +87,10 @@ static void fetch(const struct fetch_request *request, struct fetch_result *resu
 		result_set(result, FETCH_FAILED, "%s", failed);
 		return;
 	}
-	if (taken_over(result))
+	if (taken_over(taken, sizeof(taken))) {
+		result_set(result, FETCH_FAILED, "taken over:%s", taken);
 		return;
+	}
 	body_begin(&body, decisions < 0 ? FETCH_BODY_FD : decisions, request->max_bytes);
 	if (local)
 		localfile_run(request, &body, result);

@@ -9,6 +9,7 @@
 
 #include "redis/relay.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/taken.h"
 
 /* Of addresses: the largest answer, as it came and as it goes, twice over. */
 #define MEMORY ((uint64_t)512 << 20)
@@ -42,14 +43,17 @@ static const char *enter(const struct redis_target *target)
 static bool run(const struct redis_target *target, struct redis_end *end)
 {
 	static struct greeting greeting;
+	char taken[REDIS_TEXT_MAX - 16];
 	struct stream stream;
 	const char *failed;
 
 	if (!greeting_prepare(&greeting, target, end) || !stream_prepare(&stream, target, end))
 		return false;
-	failed = enter(target);
+	failed = sandbox_wanted() ? enter(target) : NULL;
 	if (failed)
 		return end_set(end, REDIS_FAILED, "%s", failed);
+	if (taken_over(taken, sizeof(taken)))
+		return end_set(end, REDIS_FAILED, "taken over:%s", taken);
 	return stream_open(&stream, target, end) && relay_run(&stream, &greeting, end);
 }
 
