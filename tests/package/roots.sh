@@ -81,12 +81,20 @@ bring_roots() { fresh "$1" && with_compilers "$1"; }
 
 # --- a machine with AppArmor ------------------------------------------------------------------------
 
+# For a fleet, whose server is on that machine as well.
+lay_secrets()
+{
+	(umask 077 && echo secret >"$1/fleet.password" && openssl rand -hex 32 >"$1/fleet.key") &&
+		openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=server -addext subjectAltName=IP:127.0.0.1 \
+			-keyout "$1/tls.key" -out "$1/fleet.crt"
+}
+
 # The release's own kernel, and what bloomd has to do under its profile, in a root that can still be written.
 prepare_machine()
 {
 	enter "$1" sh -euxc '
 		export DEBIAN_FRONTEND=noninteractive
-		apt-get -q install -y --no-install-recommends apparmor kmod procps systemd \
+		apt-get -q install -y --no-install-recommends apparmor kmod procps redis-tools systemd \
 			/mnt/new/xdp-bloom_*.deb /mnt/new/xdp-bloom-agent_*.deb
 		mkdir -p /srv/kernel /modules
 		cd /srv/kernel
@@ -96,6 +104,7 @@ prepare_machine()
 		xz -d /modules/*.xz || true
 		apt-get clean
 		rm -rf linux-image*.deb lib/modules usr/lib/modules /var/lib/apt/lists /usr/share/doc /usr/share/man' &&
+		lay_secrets "$1/etc/xdp-bloom" &&
 		cp "$1"/srv/kernel/boot/vmlinuz-* "$scratch/kernel" && rm -r "$1/srv/kernel" &&
 		mkdir -p "$1/mnt/tree/tests" && cp -r tests/package "$1/mnt/tree/tests" &&
 		ln -sf mnt/tree/tests/package/confined "$1/init" &&
