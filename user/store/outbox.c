@@ -145,18 +145,22 @@ static bool is_same(const struct xb_shared_change *a, const struct xb_shared_cha
 struct comparison {
 	const struct xb_shared_changes *published; /* NULL: not known */
 	size_t next;
+	struct xb_shared_changes puts, deletes; /* to be published again */
 };
 
-/* Whether the log may have another change than the one that waits. */
+/* Whether the log may have another change than the one that waits. If it lacks the entry, the
+ * number was given twice: the store is an older copy, or the machine is. */
 static bool differs(struct comparison *comparison, const struct xb_outboxrow *row)
 {
 	const struct xb_shared_changes *published = comparison->published;
 	size_t at = comparison->next;
 
-	while (published && at < published->count && !is_of(&published->item[at], &row->change))
-		at++;
-	if (!published || at == published->count)
+	if (!published)
 		return row->history.replaced;
+	while (at < published->count && !is_of(&published->item[at], &row->change))
+		at++;
+	if (at == published->count)
+		return true;
 	comparison->next = at + 1;
 	return !is_same(&published->item[at], &row->change);
 }
@@ -195,9 +199,8 @@ static int first_row(struct xb_txn *txn, uint64_t from, struct xb_outboxrow *row
 	return 1;
 }
 
-/* Takes out what is numbered up to `last`; what is to be published again is appended to `again`. */
-static int take_published(struct xb_txn *txn, struct comparison *comparison, uint64_t last,
-			  struct xb_shared_changes *again)
+/* Takes out what is numbered up to `last`. */
+static int take_published(struct xb_txn *txn, struct comparison *comparison, uint64_t last)
 {
 	int more, error = 0;
 
@@ -213,8 +216,10 @@ static int take_published(struct xb_txn *txn, struct comparison *comparison, uin
 			bool other = differs(comparison, &row);
 
 			error = take_out(txn, &row, &is_last);
-			if (!error && other && is_last && row.change.put)
-				error = xb_shared_changes_add(again, &row.change);
+			if (!error && other && is_last)
+				error = xb_shared_changes_add(row.change.put ? &comparison->puts
+									     : &comparison->deletes,
+							      &row.change);
 		}
 		xb_shared_changes_free(&one);
 	} while (more > 0 && !error);
@@ -255,16 +260,15 @@ static int append_all(struct xb_txn *txn, const struct xb_shared_changes *change
 	return error;
 }
 
-static int put_again(struct xb_txn *txn, const struct xb_shared_changes *puts)
+/* Deletes that wait go behind the puts: they may be right only after them. */
+static int publish_again(struct xb_txn *txn, struct comparison *comparison)
 {
-	struct xb_shared_changes deletes = {0};
-	int error = puts->count ? take_deletes(txn, &deletes) : 0;
+	int error = comparison->puts.count ? take_deletes(txn, &comparison->deletes) : 0;
 
 	if (!error)
-		error = append_all(txn, puts);
+		error = append_all(txn, &comparison->puts);
 	if (!error)
-		error = append_all(txn, &deletes);
-	xb_shared_changes_free(&deletes);
+		error = append_all(txn, &comparison->deletes);
 	return error;
 }
 
@@ -272,8 +276,7 @@ int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *publ
 			uint64_t last)
 {
 	struct comparison comparison = {.published = published};
-	struct xb_shared_changes again = {0};
-	int error = take_published(txn, &comparison, last, &again);
+	int error = take_published(txn, &comparison, last);
 
 	if (last > txn->shares.last_number) {
 		txn->shares.last_number = last;
@@ -281,8 +284,9 @@ int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *publ
 		txn->edits++;
 	}
 	if (!error)
-		error = put_again(txn, &again);
-	xb_shared_changes_free(&again);
+		error = publish_again(txn, &comparison);
+	xb_shared_changes_free(&comparison.puts);
+	xb_shared_changes_free(&comparison.deletes);
 	return error;
 }
 

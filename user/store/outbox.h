@@ -23,8 +23,9 @@ int xb_outbox_waits(struct xb_txn *txn, const char *list, const struct xb_entry 
  * In a write transaction: the log has these changes, which are all from the outbox, in its order,
  * with numbers up to `last`. Takes out what is numbered so. A put that was replaced meanwhile, so
  * that it differs from the published one, is appended again under a new number; waiting deletes
- * move behind it, because they may be right only after it. Numbers that are given later are higher
- * than `last`, also in a store that is an older copy.
+ * move behind it, because they may be right only after it. In a store that is an older copy, the
+ * same numbers may have been given to other changes: those are appended again, too, and numbers
+ * that are given later are higher than `last`.
  */
 int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *published,
 			uint64_t last);

@@ -200,6 +200,31 @@ static void what_was_replaced_meanwhile_is_appended(void **state)
 		       "14-192.0.2.2 a");
 }
 
+/* The store is an older copy: in the log its numbers stand for other changes. */
+static void what_the_log_lacks_stays(void **state)
+{
+	struct xb_shared_changes sent = {0};
+	const struct xb_shared_change change = {
+		.entry = entry_of("192.0.2.9"), .list = "a", .put = true};
+
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	unlist("192.0.2.1", "a");
+	list_entry(txn, "192.0.2.3", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a; 3+192.0.2.3 a; 4-192.0.2.1 a");
+	assert_int_equal(xb_shared_changes_add(&sent, &change), 0);
+	assert_int_equal(xb_outbox_published(txn, &sent, 4), 0);
+	xb_shared_changes_free(&sent);
+	commit_and_go_on();
+	assert_waiting("5+192.0.2.2 a; 6+192.0.2.3 a; 7-192.0.2.1 a");
+	assert_waits("192.0.2.1", 1);
+	assert_waits("192.0.2.2", 1);
+}
+
 /* Nobody knows any more what the log got: only what was never replaced is surely there. */
 static void what_is_forgotten(void **state)
 {
@@ -413,6 +438,7 @@ int main(void)
 		TEST(a_waiting_put_is_replaced_in_place),
 		TEST(what_the_log_has_goes),
 		TEST(what_was_replaced_meanwhile_is_appended),
+		TEST(what_the_log_lacks_stays),
 		TEST(what_is_forgotten),
 		TEST(expiry_is_not_published),
 		TEST(what_comes_from_the_fleet_is_not_published),
