@@ -391,7 +391,7 @@ struct xb_params {
 	struct xb_key6 key6;
 	/* A copy of slot 0, if that is looked up for every packet from the beginning. */
 	struct xb_slot6 direct6;
-	__u32 direct6_kind; /* enum xb_direct6 */
+	__u32 direct6_kind;   /* enum xb_direct6 */
 	__u32 reads_in_order; /* 1: the processor keeps them, as x86 does */
 };
 _Static_assert(sizeof(struct xb_params) == 520, "parameters layout");
