@@ -32,6 +32,8 @@ static void *map_look_up(void *map, const void *index);
 #define FULL   ((int)(SLOTS * 0.98))
 
 #define RACE_MICROSECONDS 1000000
+#define ENOUGH_LOOKS	  10000 /* for a race */
+#define ENOUGH_MOVES	  1000
 
 /* The kernel reads keys as they are; ThreadSanitizer would have it do so atomically, and is so slow
  * that keys need not move at the wrong moment. */
@@ -121,7 +123,7 @@ static bool kernel_has(struct race *race, uint32_t key)
 			? exact_find(table, &table->geometry, &race->key, xb_fingerprint(hash),
 				     SLOTS_HASH, xb_fingerprint(hash))
 			: exact_find(table, &table->geometry, &race->key, hash, SLOTS_ADDRESS, key);
-	race->looks++;
+	__atomic_fetch_add(&race->looks, 1, __ATOMIC_RELAXED);
 	race->second_looks += reader.ends;
 	__atomic_fetch_add(&race->retries, reader.buckets > 4, __ATOMIC_RELAXED);
 	race->exhausted += reader.buckets > 2 + 2 * CONFIRM_TRIES;
@@ -326,6 +328,16 @@ static void begin_race(struct race *race, bool wide, enum pace pace)
 		race->churn[i] = (uint32_t)i + 0x10000;
 }
 
+/* Whether both have done enough, which takes longer on a busy machine. */
+static bool have_met(const struct race *race, int tries)
+{
+	if (moves_of(&race->table) <= ENOUGH_MOVES ||
+	    __atomic_load_n(&race->looks, __ATOMIC_RELAXED) <= ENOUGH_LOOKS)
+		return false;
+	return race->pace != SPINNING || !READS_IN_PLACE ||
+	       (tries && __atomic_load_n(&race->retries, __ATOMIC_RELAXED));
+}
+
 static void run_race(bool wide, enum pace pace)
 {
 	static const char *const paces[] = {"two CPUs", "two CPUs, slow reader", "one CPU"};
@@ -335,11 +347,9 @@ static void run_race(bool wide, enum pace pace)
 	begin_race(&race, wide, pace);
 	assert_int_equal(pthread_create(&threads[0], NULL, read_stable, &race), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, change_others, &race), 0);
-	/* On a busy machine it takes longer until both have met. */
-	for (int tries = 0; tries < 20; tries++) {
+	for (int tries = 0; tries < 100; tries++) {
 		usleep(RACE_MICROSECONDS);
-		if (pace != SPINNING || !READS_IN_PLACE ||
-		    (tries && __atomic_load_n(&race.retries, __ATOMIC_RELAXED)))
+		if (have_met(&race, tries))
 			break;
 	}
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
@@ -350,8 +360,8 @@ static void run_race(bool wide, enum pace pace)
 	       wide ? "wide" : "narrow", paces[pace], race.looks, race.second_looks, race.retries,
 	       race.exhausted, race.misses, race.changes, race.refused, moves_of(&race.table));
 	assert_int_equal(race.misses, 0);
-	assert_true(moves_of(&race.table) > 1000);
-	assert_true(race.looks > 10000);
+	assert_true(moves_of(&race.table) > ENOUGH_MOVES);
+	assert_true(race.looks > ENOUGH_LOOKS);
 	if (pace == SPINNING && READS_IN_PLACE && race.cpu[0] != race.cpu[1])
 		assert_true(race.retries > 0);
 	discard(&race.table);
