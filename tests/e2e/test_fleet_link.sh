@@ -33,7 +33,7 @@ server_ends() { kill -9 "$redis" 2>/dev/null; wait "$redis" 2>/dev/null || true;
 t_requests_and_answers()
 {
 	server_begins --port $port
-	asks='PING\nSET a b\nGET a\nGET none\nINCR n\nXADD log 1-0 e hello\nXRANGE log - +\nNONSENSE\nSET big @8000000\nGET big\n'
+	asks='PING\nSET a b\nGET a\nGET none\nINCR n\nXADD log 1-0 e hello\nXRANGE log - +\nNONSENSE\nSET big @8000000\nGET big\nGET none\nXRANGE log 2-0 +\n'
 	for url in "unix:$T/redis.sock" "redis://127.0.0.1:$port" "redis://localhost:$port"; do
 		in_server redis-cli -p $port flushall >/dev/null
 		links "$url"
@@ -55,6 +55,8 @@ t_requests_and_answers()
 		head -n 13 "$T/out" | diff "$T/wanted" - || fail "$url: other answers"
 		says "^error ERR unknown command 'NONSENSE'"
 		says '^string of 8000000$'
+		# After an answer so large that its memory is given back.
+		[[ $(tail -n 2 "$T/out") == $'nil\narray of 0' ]] || fail "$url: $(tail -n 3 "$T/out")"
 	done
 	# The link is closed in an answer.
 	asks='PING\n' CLOSES=1 links "unix:$T/redis.sock"

@@ -41,12 +41,15 @@ uint8_t *buffer_room(struct buffer *buffer, size_t size)
 
 bool buffer_add(struct buffer *buffer, const void *bytes, size_t size)
 {
-	uint8_t *room = buffer_room(buffer, size);
+	uint8_t *room;
 
+	/* For nothing there is room, though an empty buffer may have no bytes at all. */
+	if (!size)
+		return true;
+	room = buffer_room(buffer, size);
 	if (!room)
 		return false;
-	if (size)
-		memcpy(room, bytes, size);
+	memcpy(room, bytes, size);
 	buffer->end += size;
 	return true;
 }
