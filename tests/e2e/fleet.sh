@@ -111,6 +111,18 @@ fleet()
 	done
 }
 
+# publishes NUMBER COMMAND...: what it lists or deletes takes so many entries of the log, and they are there.
+publishes()
+{
+	local before
+
+	before=$(log_end)
+	"${@:2}"
+	wait_for "$1 entries of the log" log_ends_behind $((before + $1))
+}
+
+log_end() { ask_redis --csv xrevrange "xb:{${fleet:-test}}:log" + - COUNT 1 | sed 's/^"\([0-9]*\)-0".*/\1/'; }
+log_ends_behind() { [[ $(log_end) -ge $1 ]]; }
 log_length() { ask_redis xlen 'xb:{test}:log'; }
 
 # snapshot: of the newest one sets $id, $maker and $position, and of all $chunks and $lasting, of which none will
