@@ -147,6 +147,12 @@ static const struct {
 		  XB_TALLY_GAUGE,
 		  {"fleet"}},
 		 4},
+	[XB_TALLY_FLEET_REFUSED] = {{"fleet_refused_total",
+				     "What came from the fleet's server and was refused, by what "
+				     "it is.",
+				     XB_TALLY_COUNTER,
+				     {"what"}},
+				    8},
 };
 
 #define OTHER "_other" /* has the first cell of a family with labels */

@@ -38,6 +38,7 @@ enum xb_tally {
 	XB_TALLY_FLEET_DIFFERING,   /* gauge {fleet}: hosts */
 	XB_TALLY_FLEET_FILES,	    /* {outcome} */
 	XB_TALLY_FLEET_SNAPSHOT,    /* gauge {fleet}: seconds since 1970 */
+	XB_TALLY_FLEET_REFUSED,	    /* {what} */
 	XB_TALLIES,
 };
 

@@ -78,6 +78,7 @@ static void commit(struct fleet *fleet)
 	log_info("fleet: began a log at %" PRIu64 ", term %" PRIu64,
 		 fleet->snapshots.manifest->position, fleet->snapshots.manifest->term);
 	snapshotclean_after(fleet, snapshots_made);
+	fleet_works(fleet);
 	reading_check(fleet);
 }
 
@@ -143,8 +144,12 @@ int beginning_place(const struct fleet *fleet, struct manifest *manifest)
 	size_t size;
 	int error;
 
-	if (manifest->term <= fleet->log.term)
+	/* What the log says of its term may be forged: some numbers have none above them. */
+	if (manifest->term <= fleet->log.term && fleet->log.term < UINT64_MAX / 2)
 		manifest->term = fleet->log.term + 1;
+	if (end == UINT64_MAX)
+		return xb_input_error("the log on the server has the last position that there is; "
+				      "an operator has to delete it");
 	manifest->position = (end > here ? end : here) + 1;
 	if (getrandom(manifest->epoch, XB_FLEET_ID, 0) != XB_FLEET_ID)
 		return xb_system_error(errno, "no random numbers");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts' common ground: starting and ending, the connection of the reader, and the phases that
- * people see. Nothing that goes wrong here changes the store. */
+/* The parts' common ground: starting and ending, and the connection of the reader. Nothing that
+ * goes wrong here changes the store. */
 #include "bloomd/fleet/fleet.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "bloomd/fleet/parts.h"
 #include "engine/fleethosts.h"
 #include "engine/fleetstate.h"
+#include "engine/tallies.h"
 
 #define FIRST_DELAY 300000 /* us */
 #define LAST_DELAY  (30 * FLEET_SECOND)
@@ -43,24 +43,9 @@ uint32_t fleet_random(void)
 	return random;
 }
 
-void fleet_enter(struct fleet *fleet, enum fleet_phase phase, const char *format, ...)
+void fleet_refuses(struct fleet *fleet, const char *what)
 {
-	char message[sizeof(fleet->message)] = "";
-	va_list arguments;
-
-	if (format) {
-		va_start(arguments, format);
-		vsnprintf(message, sizeof(message), format, arguments);
-		va_end(arguments);
-	}
-	xb_utf8_clean(message);
-	if (phase == fleet->phase && !strcmp(message, fleet->message))
-		return;
-	if (phase != fleet->phase)
-		fleet->since = fleet_time();
-	fleet->phase = phase;
-	strcpy(fleet->message, message);
-	reporting_save(fleet);
+	xb_tally_add(&fleet->agent->paths, XB_TALLY_FLEET_REFUSED, what, NULL, 1);
 }
 
 static int on_again(sd_event_source *source, uint64_t time, void *context)
@@ -120,6 +105,12 @@ static void end_reader(struct fleet *fleet)
 	publishing_close(fleet);
 }
 
+/* A server that answers nonsense whenever it is asked. */
+static bool is_nonsense(const char *outcome)
+{
+	return !strcmp(outcome, "protocol") || !strcmp(outcome, "too-large");
+}
+
 uint32_t fleet_failures(uint32_t failures, bool was_ready, uint64_t ready)
 {
 	return was_ready && agent_clock() > ready + LAST_DELAY ? 1 : failures + 1;
@@ -140,6 +131,8 @@ void fleet_lost(struct fleet *fleet, const char *outcome, const char *message)
 
 	if (strcmp(outcome, fleet->outcome) != 0)
 		xb_warning("fleet: %s: %s; what is listed stays", outcome, message);
+	if (is_nonsense(outcome))
+		fleet_refuses(fleet, "answer");
 	snprintf(fleet->outcome, sizeof(fleet->outcome), "%s", outcome);
 	/* Halves what is read at once: a few entries have room. */
 	if (!strcmp(outcome, "too-large") && fleet->count > 1)
@@ -152,20 +145,23 @@ void fleet_lost(struct fleet *fleet, const char *outcome, const char *message)
 	reporting_save(fleet);
 }
 
+const char *fleet_reply_text(const struct server_reply *reply, char text[REPLY_SHOWN])
+{
+	if (reply->kind != REPLY_ERROR)
+		return "the server answers with another kind than asked for";
+	return xb_utf8_show(reply->text, reply->size, text, REPLY_SHOWN);
+}
+
 void fleet_unexpected(struct fleet *fleet, const char *request, const struct server_reply *reply)
 {
-	char text[160] = "an answer of another kind", message[200];
+	char text[REPLY_SHOWN], message[200];
 	const char *outcome = "protocol";
 
-	if (reply->kind == REPLY_ERROR) {
-		xb_utf8_show(reply->text, reply->size, text, sizeof(text));
+	if (reply->kind == REPLY_ERROR && !reply_begins(reply, "WRONGTYPE"))
 		outcome = reply_begins(reply, "NOPERM") || reply_begins(reply, "NOAUTH")
 				  ? "auth"
 				  : "server-error";
-		if (reply_begins(reply, "WRONGTYPE"))
-			outcome = "protocol";
-	}
-	snprintf(message, sizeof(message), "%s: %s", request, text);
+	snprintf(message, sizeof(message), "%s: %s", request, fleet_reply_text(reply, text));
 	fleet_lost(fleet, outcome, message);
 }
 
@@ -337,6 +333,7 @@ static int on_tick(sd_event_source *source, uint64_t time, void *context)
 	look_at_clock(fleet);
 	if (fleet->joined && fleet->config) {
 		reporting_tick(fleet);
+		snapshots_keep_lease(fleet);
 		snapshots_try(fleet);
 		filing_try(fleet);
 	}

@@ -108,44 +108,52 @@ static int apply(struct xb_writer *writer, struct follow *follow, const struct x
 	return error;
 }
 
-static void stop_bad(struct follow *follow, uint64_t position, const char *why)
+static void stop_bad(struct follow *follow, uint64_t position, bool forged, const char *why)
 {
 	follow->stop = FOLLOW_BAD;
+	follow->forged = forged;
 	snprintf(follow->why, sizeof(follow->why), "entry %llu of the log: %.200s",
 		 (unsigned long long)position, why);
 }
 
-/* Whether the entry is the next one of this epoch; otherwise says why not. */
-static bool fits(struct follow *follow, const struct xb_fleet *fleet,
-		 const struct follow_item *item, const struct logentry *entry)
+/* Whether a host of the fleet began a later epoch there; what begins one has nothing before it. */
+static bool begins(const struct follow *follow, const struct xb_fleet *fleet,
+		   const struct follow_item *item)
 {
-	int chains;
+	static const uint8_t none[MAC_BYTES];
+	struct logentry entry = {0};
+	bool later = !logentry_read(item->bytes, item->size, &entry) &&
+		     entry.kind == LOGENTRY_BEGIN && entry.term > fleet->term;
 
-	if (entry->term != fleet->term || memcmp(entry->epoch, fleet->epoch, XB_FLEET_ID) != 0) {
-		follow->stop = FOLLOW_BEGIN;
-		return false;
-	}
-	chains =
+	logentry_free(&entry);
+	return later &&
+	       logentry_chains(item->bytes, item->size, follow->key, item->position, none) > 0;
+}
+
+/* Whether the entry is the next one of this epoch; otherwise says why not. The caller frees it. */
+static bool fits(struct follow *follow, const struct xb_fleet *fleet,
+		 const struct follow_item *item, struct logentry *entry)
+{
+	int chains =
 		logentry_chains(item->bytes, item->size, follow->key, item->position, fleet->chain);
-	if (chains < 0)
-		stop_bad(follow, item->position, xb_error_message());
-	else if (!chains)
-		stop_bad(follow, item->position,
+
+	if (logentry_read(item->bytes, item->size, entry) || chains < 0)
+		stop_bad(follow, item->position, !chains, xb_error_message());
+	else if (!chains && begins(follow, fleet, item))
+		follow->stop = FOLLOW_BEGIN;
+	else if (!chains || entry->term != fleet->term ||
+		 memcmp(entry->epoch, fleet->epoch, XB_FLEET_ID) != 0)
+		stop_bad(follow, item->position, true,
 			 "it does not belong behind the one before, or another secret made it");
-	return chains > 0;
+	return follow->stop == FOLLOW_ALL;
 }
 
 static int take(struct xb_writer *writer, struct follow *follow, struct xb_fleet *fleet,
 		const struct follow_item *item)
 {
 	struct logentry entry = {0};
-	int error = logentry_read(item->bytes, item->size, &entry);
+	int error;
 
-	if (error) {
-		stop_bad(follow, item->position, xb_error_message());
-		logentry_free(&entry);
-		return 0;
-	}
 	if (!fits(follow, fleet, item, &entry)) {
 		logentry_free(&entry);
 		return 0;
@@ -160,20 +168,27 @@ static int take(struct xb_writer *writer, struct follow *follow, struct xb_fleet
 	return error;
 }
 
+/* Where an epoch begins, the positions before may be missing. */
+static int take_next(struct xb_writer *writer, struct follow *follow, struct xb_fleet *fleet,
+		     const struct follow_item *item)
+{
+	if (follow->changes >= CHANGES_MOST)
+		follow->stop = FOLLOW_MORE;
+	else if (item->position == fleet->position + 1)
+		return take(writer, follow, fleet, item);
+	else
+		follow->stop = begins(follow, fleet, item) ? FOLLOW_BEGIN : FOLLOW_GAP;
+	return 0;
+}
+
 static int take_all(struct xb_writer *writer, struct follow *follow, struct xb_fleet *fleet)
 {
 	const struct follow_queue *queue = follow->queue;
 	int error = 0;
 
 	for (size_t i = queue->next; !error && i < queue->count; i++) {
-		if (queue->item[i].position > fleet->position) {
-			if (follow->changes >= CHANGES_MOST)
-				follow->stop = FOLLOW_MORE;
-			else if (queue->item[i].position != fleet->position + 1)
-				follow->stop = FOLLOW_GAP;
-			else
-				error = take(writer, follow, fleet, &queue->item[i]);
-		}
+		if (queue->item[i].position > fleet->position)
+			error = take_next(writer, follow, fleet, &queue->item[i]);
 		if (follow->stop != FOLLOW_ALL)
 			break;
 		follow->done++;

@@ -30,7 +30,7 @@ enum follow_stop {
 	FOLLOW_ALL,   /* none was */
 	FOLLOW_MORE,  /* enough for one write */
 	FOLLOW_GAP,   /* the next one is missing */
-	FOLLOW_BEGIN, /* of another epoch */
+	FOLLOW_BEGIN, /* it begins a later epoch */
 	FOLLOW_BAD,   /* it does not chain, or cannot be read */
 };
 
@@ -40,6 +40,7 @@ struct follow {
 	size_t done; /* entries that were applied, or were here already */
 	enum follow_stop stop;
 	char why[256]; /* of FOLLOW_BAD */
+	bool forged;   /* of FOLLOW_BAD: it was not written with this key for this place */
 	uint64_t changes;
 	bool foreign; /* the fleet has lists that this host does not share */
 };

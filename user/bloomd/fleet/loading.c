@@ -150,6 +150,7 @@ void loading_taken(struct fleet *fleet)
 {
 	fleet_see(fleet);
 	fleet->log.end = fleet->view.fleet.position;
+	fleet_works(fleet);
 	fleet_enter(fleet, FLEET_READING, NULL);
 	settle(fleet, "taken");
 }
@@ -162,6 +163,7 @@ void loading_held(struct fleet *fleet)
 /* What is held is not taken because it is still there. */
 static void meet_unchanged(struct fleet *fleet)
 {
+	fleet_works(fleet);
 	if (fleet->phase != FLEET_HELD)
 		fleet_enter(fleet, FLEET_READING, NULL);
 	settle(fleet, "unchanged");

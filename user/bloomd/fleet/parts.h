@@ -39,6 +39,7 @@ struct fleet_log {
 	uint8_t epoch[XB_FLEET_ID];
 	bool own;		  /* there is an entry at this host's position: */
 	uint8_t chain[MAC_BYTES]; /* its chain */
+	bool of_other_key;	  /* this host's key does not make that chain */
 };
 
 /* An entry that is to become the last one of the log. */
@@ -74,6 +75,7 @@ struct fleet_resync {
 	sd_event_source *worker;
 	struct fleet_taken *taken;
 	uint32_t missing; /* tries in a row for which there was no snapshot */
+	uint32_t failures;
 	/* What waits for an operator. */
 	char list[65];
 	uint64_t before, after;
@@ -91,6 +93,7 @@ struct fleet_chunks {
 struct fleet_snapshots {
 	bool busy, begins;
 	bool hurries;			    /* so much has changed that one is due */
+	bool asked, unreadable;		    /* the former one is being asked for; is too large */
 	uint64_t due;			    /* when the next one is to be made, agent_clock() */
 	uint64_t changes;		    /* since the last one that is known */
 	uint8_t known[XB_FLEET_ID];	    /* that one */
@@ -169,6 +172,7 @@ struct fleet {
 	bool joined;		 /* the store says what the configuration does */
 
 	enum fleet_phase phase;
+	bool failing; /* nothing has worked since it failed: what it tries is not shown */
 	char message[256], unpublished[256], outcome[64];
 	double since, last_message;
 
@@ -182,7 +186,12 @@ struct fleet {
 	struct fleet_log log;
 	uint64_t logless; /* since when there is no log, agent_clock(); 0: there is */
 	struct follow_queue queue;
-	bool foreign; /* the fleet has lists that this host does not share */
+	char bad[256];	    /* what is wrong with the next entry; "": nothing is known to be */
+	uint64_t bad_since; /* agent_clock() */
+	bool forged;	    /* no host of the fleet wrote it */
+	bool gap;	    /* an entry came that is not the next one */
+	bool key_known;	    /* the log is of this host's key */
+	bool foreign;	    /* the fleet has lists that this host does not share */
 	bool complained;
 
 	/* publishing */
@@ -213,15 +222,27 @@ struct fleet {
 	double reports_read; /* when they were, by this host's clock; 0: never */
 	double clock;	     /* by how much the wall clock was ahead of agent_clock() */
 	double skew, time_asked;
-	bool skewed, reports_denied;
+	bool skewed, reports_denied, reports_asked, reports_large;
 	json_t *resyncs; /* cause -> count */
 };
 
-/* --- fleet.c --- */
+/* --- phases.c --- */
 
 /* message: printf; NULL: none. */
 __attribute__((format(printf, 3, 4))) void fleet_enter(struct fleet *fleet, enum fleet_phase phase,
 						       const char *format, ...);
+/* The server answers, but this host cannot go on: says why, once, and compares the log with the
+ * store again after this time. Until fleet_works(), only this is shown. */
+__attribute__((format(printf, 3, 4))) void fleet_fail(struct fleet *fleet, uint64_t delay,
+						      const char *format, ...);
+void fleet_works(struct fleet *fleet);
+/* The phase for people. */
+enum fleet_phase fleet_shown(const struct fleet *fleet);
+
+/* --- fleet.c --- */
+
+/* Counts what came from the server and was refused: "entry", "snapshot" or "answer". */
+void fleet_refuses(struct fleet *fleet, const char *what);
 /* Calls the function after this time, and no other that was to come. */
 void fleet_then(struct fleet *fleet, uint64_t delay, void (*then)(struct fleet *fleet));
 /* The connection is of no use: closes it, and opens another one later. */
@@ -233,6 +254,9 @@ void fleet_heard(struct fleet *fleet);
 uint32_t fleet_failures(uint32_t failures, bool was_ready, uint64_t ready);
 /* An answer is not what it must be: as fleet_lost(). */
 void fleet_unexpected(struct fleet *fleet, const char *request, const struct server_reply *reply);
+/* What is wrong with it, for people. */
+#define REPLY_SHOWN 160
+const char *fleet_reply_text(const struct server_reply *reply, char text[REPLY_SHOWN]);
 /* Looks at the store. */
 void fleet_see(struct fleet *fleet);
 /* Whether nobody in the fleet is known to have lists that this host does not publish and follow. */
@@ -296,6 +320,7 @@ void snapshots_try(struct fleet *fleet);   /* if one is due */
 void snapshots_stop(struct fleet *fleet);
 /* This is the newest one that this host knows of. */
 void snapshots_know(struct fleet_snapshots *snapshots, const struct manifest *manifest);
+void snapshots_lost(struct fleet *fleet, const char *outcome); /* the connection is */
 /* For those who make it: its end, and what they ask of the server. */
 void snapshots_fail(struct fleet *fleet, const char *why); /* tries again after a while */
 void snapshots_fail_reply(struct fleet *fleet, const struct server_reply *reply);

@@ -21,6 +21,7 @@
 #define SILENCE	      (15 * FLEET_SECOND) /* after the server refused an entry */
 #define FIRST_DELAY   500000		  /* us */
 #define LAST_DELAY    (30 * FLEET_SECOND)
+#define REPORTS_AGAIN (600 * FLEET_SECOND) /* after they were too large */
 
 static void write_request(struct fleet *fleet, const struct request *request,
 			  link_answered *answered);
@@ -49,12 +50,28 @@ void publishing_fail(struct fleet *fleet)
 	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_ONESHOT);
 }
 
-/* The reader tells what is wrong with the server. */
+/* Every host of the fleet may write reports, and so many may not keep others from publishing. */
+static void leave_reports(struct fleet *fleet)
+{
+	if (!fleet->reports_large)
+		xb_warning("fleet: the reports of the hosts are too large, so they are not shown: "
+			   "delete %sreports",
+			   fleet->prefix);
+	fleet_refuses(fleet, "answer");
+	fleet->reports_large = true;
+	fleet->hosts_due = agent_clock() + REPORTS_AGAIN;
+}
+
+/* The reader says what is wrong with the server. */
 static void on_lost(void *context, const char *outcome, const char *message)
 {
-	(void)outcome;
+	struct fleet *fleet = context;
+
 	(void)message;
-	publishing_fail(context);
+	snapshots_lost(fleet, outcome);
+	if (fleet->reports_asked && !strcmp(outcome, "too-large"))
+		leave_reports(fleet);
+	publishing_fail(fleet);
 }
 
 void publishing_open(struct fleet *fleet)
@@ -81,13 +98,13 @@ void publishing_close(struct fleet *fleet)
 {
 	link_close(fleet->writer);
 	fleet->writer = NULL;
-	fleet->writable = false;
+	fleet->writable = fleet->reports_asked = false;
 	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_OFF);
 	free_append(&fleet->append);
 	snapshots_stop(fleet);
 	filing_disconnect(fleet);
 	if (fleet->phase == FLEET_BEGINNING)
-		reading_check(fleet);
+		fleet_then(fleet, FLEET_SECOND, reading_check);
 }
 
 static void write_request(struct fleet *fleet, const struct request *request,
@@ -152,6 +169,7 @@ static void send_transaction(struct fleet *fleet)
 	struct request multi = {0}, set = {0}, add = {0}, exec = {0};
 	struct fleet_append *append = &fleet->append;
 
+	xb_fault("fleet-appends");
 	request_word(&multi, "MULTI");
 	write_request(fleet, &multi, on_queued);
 	if (append->manifest) {

@@ -28,15 +28,17 @@ bool reading_is_caught_up(const struct fleet *fleet)
 
 static void read_on(struct fleet *fleet);
 
-/* An entry that cannot be taken: a snapshot that includes it is the way past it. */
-static void meet_bad(struct fleet *fleet, const char *why)
+/* An entry that cannot be taken: a snapshot that goes beyond it is the way past it. */
+static void meet_bad(struct fleet *fleet, bool forged, const char *why)
 {
-	if (!fleet->complained)
-		xb_warning("fleet: %s", why);
-	fleet->complained = true;
+	if (strcmp(fleet->bad, why) != 0) {
+		xb_warning("fleet: %s; what is listed stays", why);
+		fleet_refuses(fleet, "entry");
+		snprintf(fleet->bad, sizeof(fleet->bad), "%s", why);
+		fleet->bad_since = agent_clock();
+	}
+	fleet->forged = forged;
 	resync_start(fleet, "bad-entry");
-	if (fleet->phase == FLEET_RESYNCING)
-		snprintf(fleet->message, sizeof(fleet->message), "%s", why);
 }
 
 static void go_on(struct fleet *fleet, const struct follow *follow)
@@ -53,6 +55,7 @@ static void go_on(struct fleet *fleet, const struct follow *follow)
 		break;
 	case FOLLOW_GAP:
 		follow_queue_clear(&fleet->queue);
+		fleet->gap = true;
 		reading_check(fleet);
 		break;
 	case FOLLOW_BEGIN:
@@ -61,7 +64,7 @@ static void go_on(struct fleet *fleet, const struct follow *follow)
 		break;
 	default:
 		follow_queue_clear(&fleet->queue);
-		meet_bad(fleet, follow->why);
+		meet_bad(fleet, follow->forged, follow->why);
 	}
 }
 
@@ -99,8 +102,8 @@ void reading_apply(struct fleet *fleet)
 	fleet->snapshots.changes += follow.changes;
 	fleet->foreign |= follow.foreign;
 	fleet_see(fleet);
-	if (fleet->phase == FLEET_FAILED)
-		fleet_enter(fleet, FLEET_READING, NULL);
+	if (follow.done || fleet->phase == FLEET_FAILED)
+		fleet_works(fleet);
 	if (fleet->phase == FLEET_READING)
 		go_on(fleet, &follow);
 }
@@ -199,6 +202,11 @@ static void meet_no_log(struct fleet *fleet)
 	}
 }
 
+static bool has_own(const struct fleet *fleet)
+{
+	return fleet->log.own && !memcmp(fleet->log.chain, fleet->view.fleet.chain, MAC_BYTES);
+}
+
 /* Why the state has to come from a snapshot; NULL: it need not. */
 static const char *cause_to_resync(const struct fleet *fleet)
 {
@@ -212,9 +220,10 @@ static const char *cause_to_resync(const struct fleet *fleet)
 		return "asked";
 	if (fleet->resync.expired)
 		return "clock";
-	if (log->known && log->term > here->term)
+	/* Otherwise the entries in between lead there, and each shows that a host wrote it. */
+	if (!has_own(fleet) && log->known && log->term > here->term)
 		return "begin";
-	if (log->known && log->term == here->term &&
+	if (!has_own(fleet) && log->known && log->term == here->term &&
 	    memcmp(log->epoch, here->epoch, XB_FLEET_ID) != 0)
 		return "epoch";
 	if (fleet_view_new_list(&fleet->view))
@@ -224,12 +233,32 @@ static const char *cause_to_resync(const struct fleet *fleet)
 
 static bool is_as_known(const struct fleet *fleet)
 {
-	const struct fleet_log *log = &fleet->log;
-	const struct xb_fleet *here = &fleet->view.fleet;
+	return fleet->log.own ? has_own(fleet) : fleet->log.first == fleet->view.fleet.position + 1;
+}
 
-	if (log->own)
-		return !memcmp(log->chain, here->chain, MAC_BYTES);
-	return log->first == here->position + 1;
+/* The log is the one that the store knows. */
+static void go_on_reading(struct fleet *fleet)
+{
+	unsigned long long position = fleet->view.fleet.position;
+	char why[64];
+
+	if (fleet->log.of_other_key) {
+		fleet_fail(fleet, LONG_RETRY,
+			   "the log was written with another secret than this host has: see "
+			   "key-file");
+		return;
+	}
+	if (fleet->gap && fleet->log.end > position) {
+		snprintf(why, sizeof(why), "entry %llu of the log is missing", position + 1);
+		meet_bad(fleet, true, why);
+		return;
+	}
+	if (fleet->log.end == position)
+		fleet_works(fleet);
+	fleet_enter(fleet, FLEET_READING, NULL);
+	publishing_try(fleet);
+	snapshots_try(fleet);
+	read_on(fleet);
 }
 
 static void compare(struct fleet *fleet)
@@ -245,16 +274,13 @@ static void compare(struct fleet *fleet)
 	}
 	fleet->logless = 0;
 	cause = cause_to_resync(fleet);
-	if (cause) {
+	if (cause)
 		resync_start(fleet, cause);
-	} else if (is_as_known(fleet)) {
-		fleet_enter(fleet, FLEET_READING, NULL);
-		publishing_try(fleet);
-		snapshots_try(fleet);
-		read_on(fleet);
-	} else {
+	else if (is_as_known(fleet))
+		go_on_reading(fleet);
+	else
 		rewinding_start(fleet);
-	}
+	fleet->gap = false;
 }
 
 static bool read_one(struct fleet *fleet, const char *name, const struct server_reply *reply,
@@ -269,19 +295,45 @@ static bool read_one(struct fleet *fleet, const char *name, const struct server_
 	return true;
 }
 
+/* before: the entry in front of it; NULL: it is not there. */
+static void take_own(struct fleet *fleet, const struct stream_entry *own,
+		     const struct stream_entry *before)
+{
+	struct logentry entry = {0}, other = {0};
+	bool is_known = false;
+
+	fleet->log.own = true;
+	if (!logentry_read(own->bytes, own->size, &entry)) {
+		memcpy(fleet->log.chain, entry.chain, MAC_BYTES);
+		is_known = entry.kind == LOGENTRY_BEGIN ||
+			   (before && !logentry_read(before->bytes, before->size, &other));
+	}
+	/* What begins a log has nothing in front of it: all zero. */
+	if (is_known && entry.kind == LOGENTRY_BEGIN)
+		memset(other.chain, 0, MAC_BYTES);
+	fleet->log.of_other_key = is_known && !logentry_chains(own->bytes, own->size, &fleet->key,
+							       own->position, other.chain);
+	fleet->key_known |= is_known && !fleet->log.of_other_key;
+	logentry_free(&entry);
+	logentry_free(&other);
+}
+
+/* The entry at this host's position, with the one in front of it. */
 static void on_own(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
-	struct logentry entry = {0};
-	struct stream_entry found;
-	bool there;
+	uint64_t position = fleet->view.fleet.position;
+	struct stream_entry found[2];
 
-	if (!read_one(fleet, "XRANGE", reply, &found, &there))
+	if (!stream_is_entries(reply) || reply->size > 2) {
+		fleet_unexpected(fleet, "XRANGE", reply);
 		return;
-	fleet->log.own = there;
-	if (there && !logentry_read(found.bytes, found.size, &entry))
-		memcpy(fleet->log.chain, entry.chain, MAC_BYTES);
-	logentry_free(&entry);
+	}
+	for (size_t i = 0; i < reply->size; i++)
+		stream_entry_read(&reply->node[i], &found[i]);
+	if (reply->size && found[reply->size - 1].position == position)
+		take_own(fleet, &found[reply->size - 1],
+			 reply->size == 2 && found[0].position == position - 1 ? found : NULL);
 	compare(fleet);
 }
 
@@ -302,8 +354,8 @@ static void ask_more(struct fleet *fleet)
 	unsigned long long position = fleet->view.fleet.position;
 
 	request_words(&first, "XRANGE %slog - + COUNT 1", fleet->prefix);
-	request_words(&own, "XRANGE %slog %llu-0 %llu-0", fleet->prefix, position ?: 1,
-		      position ?: 1);
+	request_words(&own, "XRANGE %slog %llu-0 %llu-0", fleet->prefix,
+		      position ? position - 1 : 0, position);
 	fleet_ask(fleet, &first, 0, on_first);
 	if (fleet->reader)
 		fleet_ask(fleet, &own, 0, on_own);
@@ -336,10 +388,11 @@ static void on_last(void *context, const struct server_reply *reply)
 		read_last(&found, log);
 	log->own = log->known && log->end == fleet->view.fleet.position &&
 		   !memcmp(log->chain, fleet->view.fleet.chain, MAC_BYTES);
-	if (log->own || !log->any) {
+	if ((log->own && fleet->key_known) || !log->any) {
 		compare(fleet);
 		return;
 	}
+	log->own = false;
 	memset(log->chain, 0, MAC_BYTES);
 	ask_more(fleet);
 }

@@ -38,7 +38,7 @@ static void show_gauges(const struct fleet *fleet)
 	const struct xb_paths *paths = &fleet->agent->paths;
 	const char *name = fleet->config->name;
 	uint64_t position = fleet->view.fleet.position;
-	bool follows = fleet->connected && fleet->phase == FLEET_READING;
+	bool follows = fleet->connected && fleet_shown(fleet) == FLEET_READING;
 
 	xb_tally_set(paths, XB_TALLY_FLEET_CONNECTED, name, follows);
 	xb_tally_set(paths, XB_TALLY_FLEET_LAG, name,
@@ -71,9 +71,13 @@ void reporting_show(struct fleet *fleet)
 {
 	static const char *const causes[] = {"start",	"begin",     "epoch", "list", "asked",
 					     "trimmed", "bad-entry", "clock", "newer"};
+	static const char *const refused[] = {"entry", "snapshot", "answer"};
+	const struct xb_paths *paths = &fleet->agent->paths;
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
-		xb_tally_add(&fleet->agent->paths, XB_TALLY_FLEET_RESYNCS, causes[i], NULL, 0);
+		xb_tally_add(paths, XB_TALLY_FLEET_RESYNCS, causes[i], NULL, 0);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		xb_tally_add(paths, XB_TALLY_FLEET_REFUSED, refused[i], NULL, 0);
 	show_gauges(fleet);
 }
 
@@ -146,7 +150,7 @@ static json_t *state_json(const struct fleet *fleet)
 		json_pack("{s:i,s:s,s:s,s:f,s:b,s:s,s:s,s:s,s:f,s:f}", "schema", 1, "name",
 			  fleet->config->name, "host", id_format(here->host, host), "written",
 			  fleet_time(), "connected", fleet->connected, "state",
-			  phases[fleet->phase], "message", message, "outcome", fleet->outcome,
+			  phases[fleet_shown(fleet)], "message", message, "outcome", fleet->outcome,
 			  "since", fleet->since, "last_message", fleet->last_message);
 
 	json_object_set_new(state, "epoch", json_string(id_format(here->epoch, epoch)));
@@ -235,7 +239,7 @@ static char *report_text(const struct fleet *fleet)
 			   id_format(here.epoch, epoch), "time", fleet_time(), "at", (json_int_t)at,
 			   "digests", digests, "outbox", (json_int_t)waiting, "lists",
 			   names_json(&fleet->view), "version", XB_VERSION, "state",
-			   phases[fleet->phase], "skew", fleet->skew);
+			   phases[fleet_shown(fleet)], "skew", fleet->skew);
 	text = json_dumps(report, JSON_COMPACT);
 	json_decref(report);
 	return text;
@@ -354,10 +358,12 @@ static void on_reports(void *context, const struct server_reply *reply)
 	struct fleet *fleet = context;
 	json_t *before;
 
+	fleet->reports_asked = false;
 	if (reply->kind != REPLY_ARRAY)
 		return;
 	before = index_of(fleet->hosts);
 	fleet->hosts_due = agent_clock() + reply->size / 2 * HOST_EVERY;
+	fleet->reports_large = false;
 	json_decref(fleet->hosts);
 	fleet->hosts = json_array();
 	fleet->reports_read = fleet_time();
@@ -439,8 +445,10 @@ void reporting_tick(struct fleet *fleet)
 	request_word(&time, "TIME");
 	fleet->time_asked = fleet_time();
 	error = request_send(&report, fleet->writer, 0, on_reported, fleet);
-	if (!error && agent_clock() >= fleet->hosts_due)
+	if (!error && agent_clock() >= fleet->hosts_due) {
+		fleet->reports_asked = true;
 		error = request_send(&all, fleet->writer, 0, on_reports, fleet);
+	}
 	if (!error)
 		error = request_send(&time, fleet->writer, 0, on_time, fleet);
 	free(text);

@@ -15,7 +15,9 @@
 #include "base/error.h"
 #include "base/patience.h"
 #include "base/text.h"
+#include "bloomd/base/delay.h"
 #include "bloomd/base/log.h"
+#include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/parts.h"
 #include "bloomd/fleet/snapshot.h"
@@ -23,6 +25,8 @@
 #include "engine/tallies.h"
 
 #define RETRY	      (5 * FLEET_SECOND)
+#define LAST_RETRY    (60 * FLEET_SECOND)
+#define BEGIN_AFTER   (10 * FLEET_SECOND) /* behind an entry that no host wrote */
 #define HELD_RETRY    (60 * FLEET_SECOND)
 #define PATIENCE      120   /* seconds that the changes wait for other writers */
 #define TURN	      10000 /* us: for each host of the fleet */
@@ -62,22 +66,45 @@ void resync_stop(struct fleet *fleet)
 	free_files(resync);
 }
 
+/* An operator may have said yes meanwhile. */
 static void start_again(struct fleet *fleet)
 {
-	resync_start(fleet, NULL);
+	if (fleet->phase == FLEET_HELD)
+		resync_start(fleet, NULL);
+}
+
+/* A snapshot may be large, so it is not fetched again and again at once. */
+static uint64_t next_delay(struct fleet *fleet)
+{
+	return delay_doubled(RETRY, ++fleet->resync.failures, LAST_RETRY);
 }
 
 static void fail(struct fleet *fleet, const char *why)
 {
+	char text[200];
+
 	if (fleet->config->snapshot_url) {
 		loading_failed(fleet, why);
 		return;
 	}
-	if (fleet->phase != FLEET_FAILED)
-		xb_warning("fleet: cannot resync: %s; what is listed stays", why);
+	snprintf(text, sizeof(text), "%s", why);
 	resync_stop(fleet);
-	fleet_enter(fleet, FLEET_FAILED, "cannot resync: %s", why);
-	fleet_then(fleet, RETRY, reading_check);
+	fleet_fail(fleet, next_delay(fleet), "cannot resync: %s", text);
+}
+
+/* The server has something else than a host of the fleet put there. */
+static void refuse(struct fleet *fleet, const char *why)
+{
+	fleet_refuses(fleet, "snapshot");
+	fail(fleet, why);
+}
+
+static void refuse_reply(struct fleet *fleet, const char *request, const struct server_reply *reply)
+{
+	char text[REPLY_SHOWN], why[200];
+
+	snprintf(why, sizeof(why), "%s: %s", request, fleet_reply_text(reply, text));
+	refuse(fleet, why);
 }
 
 /* --- the transaction --- */
@@ -120,6 +147,12 @@ static int take(struct xb_writer *writer, void *context)
 	return work->result->outcome == SNAPSHOT_HELD ? WAS_HELD : mark_joined(writer->txn);
 }
 
+/* An operator saw what this one would do, and not another. */
+static bool is_accepted(const struct fleet_resync *resync)
+{
+	return resync->accept && !memcmp(resync->held, resync->manifest->id, XB_FLEET_ID);
+}
+
 static _Noreturn void work(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
@@ -128,7 +161,7 @@ static _Noreturn void work(struct fleet *fleet)
 				      .chunks = resync->chunks,
 				      .key = &fleet->key,
 				      .factor = fleet->config->factor,
-				      .accept = resync->accept},
+				      .accept = is_accepted(resync)},
 			    .result = &resync->taken->result};
 	struct xb_written written = {0};
 	int error;
@@ -198,6 +231,7 @@ static void end_well(struct fleet *fleet)
 	snapshots_know(&fleet->snapshots, fleet->resync.manifest);
 	memset(fleet->resync.held, 0, XB_FLEET_ID);
 	resync_stop(fleet);
+	fleet_works(fleet);
 	if (fleet->config->snapshot_url)
 		loading_taken(fleet);
 	else
@@ -293,12 +327,12 @@ static void on_chunk(void *context, const struct server_reply *reply)
 		return;
 	}
 	if (reply->kind != REPLY_STRING) {
-		fleet_unexpected(fleet, "GET", reply);
+		refuse_reply(fleet, "a chunk of the snapshot", reply);
 		return;
 	}
 	fleet->last_message = fleet_time();
-	if (reply->size != resync->manifest->chunks[resync->next].size)
-		fail(fleet, "a part of the snapshot has another size than it says");
+	if (chunk_check(resync->manifest, resync->next, &fleet->key, reply->text, reply->size))
+		refuse(fleet, xb_error_message());
 	else if (!write_all(resync->chunks, reply->text, reply->size))
 		fail(fleet, "no room for the snapshot in the state directory");
 	else {
@@ -367,7 +401,7 @@ static void on_place(void *context, const struct server_reply *reply)
 	if (fleet->phase != FLEET_RESYNCING || !resync->manifest)
 		return;
 	if (!stream_is_entries(reply)) {
-		fleet_unexpected(fleet, "XRANGE", reply);
+		refuse_reply(fleet, "the log", reply);
 		return;
 	}
 	if (!leads_on(fleet, reply)) {
@@ -378,31 +412,51 @@ static void on_place(void *context, const struct server_reply *reply)
 		ask_chunk(fleet);
 }
 
-static const char *why_not_this(const struct fleet *fleet)
+/* There is no snapshot from behind the bad entry, but that from before shows that this host has the
+ * fleet's secret, and is of its present epoch. If no host wrote the entry, the way past it is a new
+ * log: nobody loses anything by that. */
+static void stay_before(struct fleet *fleet)
+{
+	resync_stop(fleet);
+	if (fleet->forged && agent_clock() > fleet->bad_since + BEGIN_AFTER &&
+	    fleet_has_all(fleet)) {
+		snapshots_begin(fleet);
+		return;
+	}
+	fleet_enter(fleet, FLEET_FAILED, "%s", fleet->bad);
+	fleet_then(fleet, next_delay(fleet), reading_check);
+}
+
+/* Whether it is of no use: then what comes of that is done. A snapshot from before would only lead
+ * to the same place of the log again. */
+static bool is_too_old(struct fleet *fleet)
 {
 	const struct manifest *manifest = fleet->resync.manifest;
 	const struct xb_fleet *here = &fleet->view.fleet;
+	const char *cause = fleet->resync.cause;
+	bool leads_back = manifest->term == here->term &&
+			  !memcmp(manifest->epoch, here->epoch, XB_FLEET_ID) &&
+			  manifest->position <= here->position;
 
 	if (manifest->term < here->term)
-		return "the snapshot is older than what this host has";
-	if (!strcmp(fleet->resync.cause, "bad-entry") && manifest->position <= here->position)
-		return fleet->message;
-	return NULL;
+		fail(fleet, "the newest snapshot is older than what this host has");
+	else if (leads_back && !strcmp(cause, "bad-entry"))
+		stay_before(fleet);
+	else if (leads_back && (!strcmp(cause, "begin") || !strcmp(cause, "epoch")))
+		fail(fleet, "the log begins anew, but its snapshot is not there");
+	else
+		return false;
+	return true;
 }
 
 static void look_at_place(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
 	unsigned long long position = resync->manifest->position;
-	const char *why = why_not_this(fleet);
 	struct request request = {0};
-	char text[256];
 
-	if (why) {
-		snprintf(text, sizeof(text), "%s", why);
-		fail(fleet, text);
+	if (is_too_old(fleet))
 		return;
-	}
 	if (resync_is_held(fleet, resync->manifest)) {
 		resync_hold(fleet);
 		return;
@@ -424,16 +478,18 @@ static void on_manifest(void *context, const struct server_reply *reply)
 		return;
 	}
 	if (reply->kind != REPLY_STRING) {
-		fleet_unexpected(fleet, "GET", reply);
+		refuse_reply(fleet, "the snapshot", reply);
 		return;
 	}
 	resync->manifest = calloc(1, sizeof(*resync->manifest));
 	if (!resync->manifest)
 		fail(fleet, "out of memory");
 	else if (manifest_read(reply->text, reply->size, &fleet->key, resync->manifest))
-		fail(fleet, xb_error_message());
-	else
+		refuse(fleet, xb_error_message());
+	else {
+		fleet->key_known = true;
 		look_at_place(fleet);
+	}
 }
 
 static void ask_manifest(struct fleet *fleet)
@@ -460,7 +516,7 @@ void resync_begin(struct fleet *fleet, const char *cause)
 	resync_stop(fleet);
 	if (cause)
 		resync->cause = cause;
-	if (fleet->phase != FLEET_FAILED && fleet->phase != FLEET_HELD &&
+	if (fleet_shown(fleet) != FLEET_FAILED && fleet->phase != FLEET_HELD &&
 	    fleet->phase != FLEET_WAITING) {
 		json_int_t count =
 			json_integer_value(json_object_get(fleet->resyncs, resync->cause));

@@ -17,9 +17,10 @@
 #include "bloomd/base/log.h"
 #include "bloomd/fleet/parts.h"
 
-#define LEASE	     (60 * FLEET_SECOND)
+/* Renewed meanwhile; others wait so long if its host dies. */
+#define LEASE	     (30 * FLEET_SECOND)
 #define MARGIN	     (5 * FLEET_SECOND) /* that a lease has left when its work is done */
-#define RENEW	     (15 * FLEET_SECOND)
+#define RENEW	     (5 * FLEET_SECOND)
 #define FIRST	     30 /* seconds: until the first look, at most */
 #define RETRY	     (15 * FLEET_SECOND)
 #define RETRY_MOST   (900 * FLEET_SECOND)
@@ -55,7 +56,8 @@ void snapshots_stop(struct fleet *fleet)
 		waitpid(snapshots->child, NULL, 0);
 	}
 	snapshots->child = 0;
-	snapshots->busy = false;
+	snapshots->leased = 0;
+	snapshots->busy = snapshots->asked = false;
 	free_manifest(&snapshots->former);
 	free_manifest(&snapshots->manifest);
 	free(snapshots->entry);
@@ -99,10 +101,7 @@ void snapshots_fail(struct fleet *fleet, const char *why)
 	snapshots_stop(fleet);
 	snapshots->due = agent_clock() + delay_spread(delay, 2, fleet_random());
 	if (begins) {
-		if (fleet->phase != FLEET_FAILED)
-			xb_warning("fleet: cannot begin a log: %s", text);
-		fleet_enter(fleet, FLEET_FAILED, "cannot begin a log: %s", text);
-		fleet_then(fleet, RETRY, reading_check);
+		fleet_fail(fleet, RETRY, "cannot begin a log: %s", text);
 		return;
 	}
 	if (first)
@@ -158,6 +157,7 @@ void snapshots_made(struct fleet *fleet)
 	if (*snapshots->why)
 		log_info("fleet: a snapshot could be made again");
 	*snapshots->why = '\0';
+	snapshots->unreadable = false;
 	snapshots->failures = 0;
 	snapshots_know(snapshots, snapshots->manifest);
 	snapshots_give_back(fleet);
@@ -216,13 +216,15 @@ static void on_former(void *context, const struct server_reply *reply)
 
 	if (!snapshots->busy || snapshots->child || snapshots->manifest)
 		return;
+	snapshots->asked = false;
 	free_manifest(&snapshots->former);
 	if (reply->kind == REPLY_STRING) {
 		snapshots->former = calloc(1, sizeof(*snapshots->former));
 		if (snapshots->former &&
 		    manifest_read(reply->text, reply->size, &fleet->key, snapshots->former))
 			free_manifest(&snapshots->former);
-	} else if (reply->kind != REPLY_NIL) {
+	} else if (reply->kind != REPLY_NIL && !reply_begins(reply, "WRONGTYPE")) {
+		/* A key of another type is replaced. */
 		snapshots_fail_reply(fleet, reply);
 		return;
 	}
@@ -235,32 +237,65 @@ static void on_former(void *context, const struct server_reply *reply)
 	snapshotsend_start(fleet);
 }
 
+static void leave_to_other(struct fleet *fleet)
+{
+	bool begins = fleet->snapshots.begins;
+
+	snapshots_stop(fleet);
+	fleet->snapshots.due = agent_clock() + RETRY;
+	if (begins) {
+		fleet_enter(fleet, FLEET_WAITING, "another host begins a log");
+		fleet_then(fleet, FLEET_SECOND, reading_check);
+	}
+}
+
+/* A bloomd of this host that is gone has left the lease. */
+static bool is_own(const struct fleet *fleet, const struct server_reply *reply)
+{
+	char id[ID_TEXT];
+
+	id_format(fleet->view.fleet.host, id);
+	return reply->size == strlen(id) && !memcmp(reply->text, id, reply->size);
+}
+
+/* What was there before: nothing, if this host has the lease now. */
 static void on_lease(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
-	struct request request = {0};
+	struct request former = {0}, renew = {0};
 
 	if (!snapshots->busy)
 		return;
-	if (reply->kind == REPLY_NIL) {
-		bool begins = snapshots->begins;
-
-		snapshots_stop(fleet);
-		snapshots->due = agent_clock() + RETRY;
-		if (begins) {
-			fleet_enter(fleet, FLEET_WAITING, "another host begins a log");
-			fleet_then(fleet, FLEET_SECOND, reading_check);
-		}
+	if (reply->kind == REPLY_STRING && !is_own(fleet, reply)) {
+		leave_to_other(fleet);
 		return;
 	}
-	if (!snapshots_is_ok(reply)) {
+	if (reply->kind != REPLY_NIL && reply->kind != REPLY_STRING) {
 		snapshots_fail_reply(fleet, reply);
 		return;
 	}
 	snapshots->leased = snapshots->renewed + LEASE;
-	request_words(&request, "GET %ssnapshot", fleet->prefix);
-	snapshots_tell(fleet, &request, on_former);
+	if (reply->kind == REPLY_STRING) {
+		request_words(&renew, "PEXPIRE %slease %llu", fleet->prefix, LEASE / 1000);
+		snapshots_tell(fleet, &renew, snapshots_ignore);
+	}
+	if (snapshots->unreadable) {
+		snapshotsend_start(fleet);
+		return;
+	}
+	snapshots->asked = true;
+	request_words(&former, "GET %ssnapshot", fleet->prefix);
+	snapshots_tell(fleet, &former, on_former);
+}
+
+/* What was not written by a host of the fleet is replaced, however large it is. */
+void snapshots_lost(struct fleet *fleet, const char *outcome)
+{
+	if (!fleet->snapshots.asked || strcmp(outcome, "too-large") != 0)
+		return;
+	fleet_refuses(fleet, "snapshot");
+	fleet->snapshots.unreadable = true;
 }
 
 static void start(struct fleet *fleet, bool begins)
@@ -273,7 +308,7 @@ static void start(struct fleet *fleet, bool begins)
 	fleet->snapshots.begins = begins;
 	fleet->snapshots.leased = 0;
 	fleet->snapshots.renewed = agent_clock();
-	request_words(&request, "SET %slease %s NX PX %llu", fleet->prefix,
+	request_words(&request, "SET %slease %s NX GET PX %llu", fleet->prefix,
 		      id_format(fleet->view.fleet.host, id), LEASE / 1000);
 	snapshots_tell(fleet, &request, on_lease);
 }

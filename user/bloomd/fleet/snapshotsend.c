@@ -164,6 +164,7 @@ static _Noreturn void work(const struct fleet *fleet)
 	size_t size = 0;
 	int error = manifest ? make(fleet, manifest) : xb_out_of_memory();
 
+	xb_fault("fleet-child");
 	if (error == -EAGAIN)
 		_exit(NOT_YET);
 	if (!error && fleet->snapshots.begins)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""fleetforger.py SOCKET NAME WHAT [WORD...]: puts into the log and the snapshot of the fleet NAME what somebody can who
+may write to the server, but has not the fleet's secret. WHAT:
+
+    put ADDRESS, del ADDRESS   an entry of the log as if the publisher of the last one had made it
+    begin                      an entry that begins a later epoch
+    garbage SIZE               an entry of that many bytes
+    again POSITION             that entry, once more at the end
+    gap ADDRESS                as put, but not at the next position
+    last                       as put, at the last position that there is
+    manifest                   the manifest, with a MAC that another secret makes
+    swap                       the first two chunks in each other's place
+    damage                     the first chunk, with another last byte"""
+import hashlib
+import hmac
+import os
+import socket
+import struct
+import sys
+
+NOBODY = bytes(32)      # the key of a fleet without a secret
+
+
+def number(value):
+    text = b""
+    while value > 127:
+        text += bytes([value & 127 | 128])
+        value >>= 7
+    return text + bytes([value])
+
+
+def mac(*parts):
+    return hmac.new(NOBODY, b"".join(parts), hashlib.sha256).digest()[:16]
+
+
+class Server:
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("rb")
+
+    def answer(self):
+        line = self.file.readline()[:-2]
+        if line[:1] == b"*":
+            return [self.answer() for _ in range(int(line[1:]))]
+        if line[:1] == b"$":
+            return self.file.read(int(line[1:]) + 2)[:-2]
+        assert line[:1] != b"-", line
+        return line[1:]
+
+    def ask(self, *words):
+        words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+        self.socket.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
+        return self.answer()
+
+
+class Forger:
+    def __init__(self, path, name):
+        self.ask = Server(path).ask
+        self.prefix = "xb:{%s}:" % name
+        self.log = self.prefix + "log"
+        key, fields = self.ask("XREVRANGE", self.log, "+", "-", "COUNT", 1)[0]
+        self.position = int(key.split(b"-")[0])
+        self.last = fields[1]
+        end = 2
+        while self.last[end] & 128:
+            end += 1
+        self.term, self.whose = self.last[2:end + 1], self.last[end + 1:end + 33]
+
+    def add(self, entry, position=None):
+        self.ask("XADD", self.log, "%d-0" % (position or self.position + 1), "e", entry)
+
+    def sign(self, entry, before, position):
+        return entry + mac(b"entry\0", before, number(position), entry)
+
+    def change(self, flags, address, position):
+        key = b"\2" + socket.inet_aton(address) + b"\40"
+        entry = b"\1\1" + self.term + self.whose + number(1764000000000) + number(1 << 40) + b"\0" \
+            + b"\1\7default\1" + bytes([flags, 0]) + key + (struct.pack(">I", 1764000000) if flags else b"")
+        self.add(self.sign(entry, self.last[-16:], position), position)
+
+    def put(self, address):
+        self.change(1, address, self.position + 1)
+
+    def delete(self, address):
+        self.change(0, address, self.position + 1)
+
+    def gap(self, address):
+        self.change(1, address, self.position + 5)
+
+    def final(self):
+        self.change(1, "203.0.113.1", (1 << 64) - 1)
+
+    def begin(self):
+        entry = b"\1\2" + number(1 << 50) + os.urandom(16) + self.whose[16:] + number(1764000000000) + os.urandom(16)
+        self.add(self.sign(entry, bytes(16), self.position + 1))
+
+    def garbage(self, size):
+        self.add(os.urandom(16) * (int(size) // 16))
+
+    def again(self, position):
+        self.add(self.ask("XRANGE", self.log, position + "-0", position + "-0")[0][1][1])
+
+    def manifest(self):
+        bare = self.ask("GET", self.prefix + "snapshot")[:-16]
+        self.ask("SET", self.prefix + "snapshot", bare + mac(b"manifest\0", bare))
+
+    def chunks(self):
+        snapshot = self.ask("GET", self.prefix + "snapshot")[1:17].hex()
+        return [self.prefix + "chunk:%s:%d" % (snapshot, i) for i in (0, 1)]
+
+    def swap(self):
+        first, second = self.chunks()
+        one, two = self.ask("GET", first), self.ask("GET", second)
+        assert len(one) == len(two) and one != two, "chunks of %d and %d bytes" % (len(one), len(two))
+        self.ask("MSET", first, two, second, one)
+
+    def damage(self):
+        first = self.chunks()[0]
+        whole = self.ask("GET", first)
+        self.ask("SET", first, whole[:-1] + bytes([whole[-1] ^ 1]))
+
+
+def main():
+    forger = Forger(*sys.argv[1:3])
+    {"put": forger.put, "del": forger.delete, "gap": forger.gap, "last": forger.final, "begin": forger.begin,
+     "garbage": forger.garbage, "again": forger.again, "manifest": forger.manifest, "swap": forger.swap,
+     "damage": forger.damage}[sys.argv[3]](*sys.argv[4:])
+
+
+main()
