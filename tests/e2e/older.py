@@ -33,6 +33,7 @@ class Val(ctypes.Structure):
 
 LMDB = ctypes.CDLL("liblmdb.so.0")
 LMDB.mdb_txn_id.restype = ctypes.c_size_t
+LMDB.mdb_cursor_close.restype = LMDB.mdb_env_close.restype = None
 
 
 def call(name, *arguments):
