@@ -11,7 +11,7 @@ user()
 {
 	local rules
 
-	rules=$(sed -n "s/^ACL SETUSER $1 //p" "$root/docs/fleet.md" | sed "s/NAME/test/g; s/PASSWORD/secret-$1/")
+	rules=$(fleet_rules "$1" | sed "s/>secret/>secret-$1/")
 	[[ -n $rules ]] || fail "docs/fleet.md has no rules for $1"
 	# shellcheck disable=SC2086 # they are words
 	ask_redis acl setuser "$1" $rules >"$T/out"
