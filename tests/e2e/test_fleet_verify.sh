@@ -198,7 +198,7 @@ t_a_follower_verifies()
 	up a
 	patience=4
 	wait_for "a in the fleet" reads a
-	rules=$(sed -n 's/^ACL SETUSER follower //p' "$root/docs/fleet.md" | sed 's/NAME/test/g; s/PASSWORD/secret/')
+	rules=$(fleet_rules follower)
 	# shellcheck disable=SC2086 # they are words
 	ask_redis acl setuser follower $rules >"$T/out"
 	configure_host b 'user = follower' "password-file = $T/password" "key-file = $T/key"

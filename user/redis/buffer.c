@@ -26,7 +26,7 @@ uint8_t *buffer_room(struct buffer *buffer, size_t size)
 	size_t room = buffer->room ?: 4096;
 	uint8_t *bytes;
 
-	if (buffer->room - buffer->end >= size)
+	if (buffer->bytes && buffer->room - buffer->end >= size)
 		return buffer->bytes + buffer->end;
 	move_to_front(buffer);
 	while (room - buffer->end < size)

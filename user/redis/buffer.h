@@ -19,9 +19,10 @@ static inline size_t buffer_size(const struct buffer *buffer)
 	return buffer->end - buffer->begin;
 }
 
+/* NULL, perhaps, of an empty one. */
 static inline uint8_t *buffer_at(const struct buffer *buffer)
 {
-	return buffer->bytes + buffer->begin;
+	return buffer->bytes ? buffer->bytes + buffer->begin : NULL;
 }
 
 /* Room for so many more bytes, which the caller fills and adds to end. NULL: no memory. */
