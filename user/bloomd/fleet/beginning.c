@@ -93,7 +93,9 @@ static void on_begun(struct fleet *fleet, enum fleet_appended outcome)
 	if (outcome == FLEET_OVERTAKEN) {
 		snapshots_give_back(fleet);
 		snapshots_stop(fleet);
-		fleet_enter(fleet, FLEET_WAITING, "another host was first to begin a log");
+		fleet_enter(
+			fleet, FLEET_WAITING,
+			"another host was first to begin a log, or the lease to begin one is gone");
 		fleet_then(fleet, FLEET_SECOND, reading_check);
 		return;
 	}

@@ -53,7 +53,8 @@ struct fleet_append {
 	size_t size;
 	uint8_t *manifest; /* that is set with it; NULL: none */
 	size_t manifest_size;
-	bool refused; /* a word of the transaction was; the message is kept */
+	bool overtaken; /* another host has the lease, or nobody */
+	bool refused;	/* a word of the transaction was; the message is kept */
 	char why[256];
 };
 
@@ -328,6 +329,8 @@ void snapshots_why(const struct server_reply *reply, char why[200]);
 void snapshots_made(struct fleet *fleet);
 void snapshots_give_back(struct fleet *fleet); /* the lease */
 bool snapshots_has_lease(const struct fleet *fleet);
+/* Whether the server says that this host has it: the reply is what stands there. */
+bool snapshots_is_holder(const struct fleet *fleet, const struct server_reply *reply);
 void snapshots_keep_lease(struct fleet *fleet);
 void snapshots_tell(struct fleet *fleet, const struct request *request, link_answered *answered);
 link_answered snapshots_ignore;

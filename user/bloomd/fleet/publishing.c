@@ -214,12 +214,32 @@ static void on_end(void *context, const struct server_reply *reply)
 	struct request unwatch = {0};
 
 	note_refusal(fleet, reply);
-	if (!fleet->append.refused && is_end(&fleet->append, reply)) {
+	if (!fleet->append.refused && !fleet->append.overtaken && is_end(&fleet->append, reply)) {
 		send_transaction(fleet);
 		return;
 	}
 	request_word(&unwatch, "UNWATCH");
 	write_request(fleet, &unwatch, on_unwatched);
+}
+
+static void on_holder(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+
+	note_refusal(fleet, reply);
+	fleet->append.overtaken = !snapshots_is_holder(fleet, reply);
+}
+
+/* Who takes over the lease removes what its former holder has sent, so that one must not begin a
+ * log any more. */
+static void watch_lease(struct fleet *fleet)
+{
+	struct request watch = {0}, holder = {0};
+
+	request_words(&watch, "WATCH %slease", fleet->prefix);
+	request_words(&holder, "GET %slease", fleet->prefix);
+	write_request(fleet, &watch, on_queued);
+	write_request(fleet, &holder, on_holder);
 }
 
 void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enum fleet_appended))
@@ -228,6 +248,8 @@ void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enu
 
 	fleet->append.busy = true;
 	fleet->appended = appended;
+	if (fleet->append.begins)
+		watch_lease(fleet);
 	request_words(&watch, "WATCH %slog", fleet->prefix);
 	request_words(&last, "XREVRANGE %slog + - COUNT 1", fleet->prefix);
 	write_request(fleet, &watch, on_queued);

@@ -173,6 +173,15 @@ bool snapshots_has_lease(const struct fleet *fleet)
 	return agent_clock() + MARGIN < fleet->snapshots.leased;
 }
 
+bool snapshots_is_holder(const struct fleet *fleet, const struct server_reply *reply)
+{
+	char id[ID_TEXT];
+
+	id_format(fleet->view.fleet.host, id);
+	return reply->kind == REPLY_STRING && reply->size == strlen(id) &&
+	       !memcmp(reply->text, id, reply->size);
+}
+
 /* It counts from when it was asked for, if it was still this host's when the answer came. */
 static void on_renewed(void *context, const struct server_reply *reply)
 {
@@ -188,6 +197,9 @@ void snapshots_keep_lease(struct fleet *fleet)
 	struct request request = {0};
 
 	if (agent_clock() < fleet->snapshots.renewed + RENEW || !snapshots_has_lease(fleet))
+		return;
+	/* A change of what is watched, also by this host, ends the transaction. */
+	if (fleet->append.busy && fleet->append.begins)
 		return;
 	fleet->snapshots.renewed = agent_clock();
 	request_words(&request, "PEXPIRE %slease %llu", fleet->prefix, LEASE / 1000);
@@ -249,16 +261,8 @@ static void leave_to_other(struct fleet *fleet)
 	}
 }
 
-/* A bloomd of this host that is gone has left the lease. */
-static bool is_own(const struct fleet *fleet, const struct server_reply *reply)
-{
-	char id[ID_TEXT];
-
-	id_format(fleet->view.fleet.host, id);
-	return reply->size == strlen(id) && !memcmp(reply->text, id, reply->size);
-}
-
-/* What was there before: nothing, if this host has the lease now. */
+/* What was there before: nothing, if this host has the lease now; or this host, if a bloomd that is
+ * gone has left it. */
 static void on_lease(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
@@ -267,7 +271,7 @@ static void on_lease(void *context, const struct server_reply *reply)
 
 	if (!snapshots->busy)
 		return;
-	if (reply->kind == REPLY_STRING && !is_own(fleet, reply)) {
+	if (reply->kind == REPLY_STRING && !snapshots_is_holder(fleet, reply)) {
 		leave_to_other(fleet);
 		return;
 	}
