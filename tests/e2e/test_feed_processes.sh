@@ -5,6 +5,8 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/feeds.sh"
+# shellcheck source=taken.sh
+. "$(dirname "$0")/taken.sh"
 
 fetching() { pgrep -P "$agent" -x bloomd-fetch; }
 ends_with_it() { ! kill -0 "$1" 2>/dev/null; }
@@ -281,22 +283,10 @@ taken_over()
 
 t_the_fetching_program_taken_over()
 {
-	local all="shell exec store bpffs bpf api control pair mount parent write" wanted
+	local wanted
 
-	command -v "${CC:-cc}" >/dev/null || skip "no compiler"
 	begin
-	mkdir "$T/bin"
-	cp "$bloomd" "$T/bin"
-	(cd "$root" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -DXB_TAKEN_OVER -Iinclude -Iuser -o "$T/bin/bloomd-fetch" \
-		user/fetch/*.c user/sandbox/*.c tests/e2e/taken.c -lcurl -lseccomp -lz -ljansson)
-	python3 -c 'import os, socket, sys, time
-listener = socket.socket(socket.AF_UNIX)
-listener.bind(sys.argv[1])
-os.chmod(sys.argv[1], 0o777)
-listener.listen()
-time.sleep(600)' "$T/open.sock" &
-	wait_for "an open socket" test -S "$T/open.sock"
-	chmod 0755 "$T"
+	take_over bloomd-fetch -lcurl -lseccomp -lz -ljansson
 	configure 'every = 1h'
 	# It tries at the start, too: then it finds none of these places, and writes nowhere.
 	echo "- - - - $T/none/written open" >"$T/bin/taken.places"
@@ -304,9 +294,9 @@ time.sleep(600)' "$T/open.sock" &
 	agent
 	wait_for "the first try" has_outcome main failed
 	# Without the sandbox all of it is possible, so the tries are right.
-	wanted=$(printf ' %s=yes' $all)
+	wanted=$(printf ' %s=yes' $taken_tries)
 	[[ $(taken_over open) == "taken over:$wanted" ]] || fail "without the sandbox: $(ctl feeds)"
-	wanted=$(printf ' %s=no' $all)
+	wanted=$(printf ' %s=no' $taken_tries)
 	[[ $(taken_over closed) == "taken over:$wanted" ]] || fail "within the sandbox: $(ctl feeds)"
 	[[ ! -e $T/written ]] || fail "it wrote a file"
 	agent_ends

@@ -6,6 +6,8 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2030,SC2031,SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
+# shellcheck source=taken.sh
+. "$(dirname "$0")/taken.sh"
 
 # connections HOST: the processes that bloomd has for them, the oldest first: the reader's.
 connections() { pgrep -P "${host_pid[$1]}" -x bloomd-redis; }
@@ -149,23 +151,11 @@ has_tried() { [[ $(field a message) == *"taken over: shell=$1 "* ]]; }
 
 t_the_program_taken_over()
 {
-	local all="shell exec store bpffs bpf api control pair mount parent write" possible impossible url
+	local possible impossible url
 
-	command -v "${CC:-cc}" >/dev/null || skip "no compiler"
 	redis
-	mkdir "$T/bin"
-	cp "$bloomd" "$T/bin"
-	(cd "$root" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -DXB_TAKEN_OVER -Iinclude -Iuser -o "$T/bin/bloomd-redis" \
-		user/redis/*.c user/sandbox/*.c tests/e2e/taken.c -lhiredis -lssl -lcrypto -lseccomp)
-	python3 -c 'import os, socket, sys, time
-listener = socket.socket(socket.AF_UNIX)
-listener.bind(sys.argv[1])
-os.chmod(sys.argv[1], 0o777)
-listener.listen()
-time.sleep(600)' "$T/open.sock" &
-	wait_for "an open socket" test -S "$T/open.sock"
-	chmod 0755 "$T"
-	possible=$(printf ' %s=yes' $all) impossible=$(printf ' %s=no' $all)
+	take_over bloomd-redis -lhiredis -lssl -lcrypto -lseccomp
+	possible=$(printf ' %s=yes' $taken_tries) impossible=$(printf ' %s=no' $taken_tries)
 	for url in redis://127.0.0.1:6392 "unix:$T/redis.sock"; do
 		configure_host a "url = $url"
 		echo "- - - - $T/none/written closed" >"$T/bin/taken.places"
