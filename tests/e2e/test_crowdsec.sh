@@ -289,8 +289,7 @@ t_socket()
 	nsenter --net="/run/netns/$server" python3 "$root/tests/e2e/passon.py" "$T/lapi.sock" 127.0.0.1 8080 &
 	wait_for "the socket" test -S "$T/lapi.sock"
 	chmod 0600 "$T/lapi.sock"
-	# Now and then LAPI never tells of an addition.
-	bouncer "url = unix:$T/lapi.sock" 'resync = 4s'
+	bouncer "url = unix:$T/lapi.sock"
 	wait_for "the ban" works
 	blocked 10.77.0.3
 	ban --ip 10.77.0.4

@@ -120,9 +120,11 @@ transactions()
 # However many there are, stopping, starting and unbanning all of them is a transaction each.
 t_restart_with_many()
 {
-	local before begun took
+	local before
 
 	jail type=allports
+	# However long this machine takes to restore them: otherwise the first ban waits 10 s at most for the last.
+	sed -i 's/^LINGER_MOST = [0-9]*/LINGER_MOST = 600/' "$T/fail2ban/action.d/xdp-bloom.py"
 	begin
 	bans 20000
 	wait_for "all bans" is_listing 20000
@@ -132,15 +134,11 @@ t_restart_with_many()
 	is_listing 0 || fail "fail2ban has ended, and $(listed) are listed"
 	passes 10.77.0.3
 	transactions 1 "the end"
-	begun=$SECONDS
 	server_starts
 	wait_for "all bans again" is_listing 20000
-	took=$((SECONDS - begun))
 	blocked 10.77.0.3
 	sleep 3 # until what is no ban any more is taken out
-	# A ban waits 10 s at most for those behind it: a machine that needs longer for all has more transactions.
-	(($(sequence) - before <= 1 + took / 10)) || fail "the start: $(($(sequence) - before)) transactions in $took s"
-	before=$(sequence)
+	transactions 1 "the start"
 	client unban --all
 	is_listing 0 || fail "unban --all returns, and $(listed) are listed"
 	transactions 1 "unban --all"
