@@ -7,18 +7,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
 
-# clocked HOST SECONDS: starts its bloomd with a clock that is so much ahead, until set_ahead says otherwise. The address
-# sanitizer wants to be loaded first, and does without.
-clocked()
-{
-	[[ -e $T/wallclock.so ]] || "${CC:-cc}" -shared -fPIC -o "$T/wallclock.so" "$root/tests/e2e/wallclock.c"
-	set_ahead "$1" "$2"
-	XB_CLOCK_AHEAD=$T/$1/ahead LD_PRELOAD=$T/wallclock.so \
-		ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 up "$1"
-}
-
-set_ahead() { echo "$2" >"$T/$1/ahead.new" && mv "$T/$1/ahead.new" "$T/$1/ahead"; }
-
 shows() { of "$1" fleet | grep -qE -- "$2"; }
 
 t_a_clock_that_is_wrong()

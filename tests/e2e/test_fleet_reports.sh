@@ -64,10 +64,7 @@ t_a_host_that_is_silent_or_behind()
 	wait_for "it" has b 192.0.2.1
 	# a comes with a clock that leaps: a minute without a report of b is over at once.
 	down a
-	"${CC:-cc}" -shared -fPIC -o "$T/wallclock.so" "$root/tests/e2e/wallclock.c"
-	echo 0 >"$T/a/ahead"
-	XB_CLOCK_AHEAD=$T/a/ahead LD_PRELOAD=$T/wallclock.so \
-		ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 up a
+	clocked a 0
 	patience=12
 	wait_for "a report" is_reported a b
 	shows_no a SILENT || fail "$(of a fleet)"
@@ -75,7 +72,7 @@ t_a_host_that_is_silent_or_behind()
 	of a -q add 192.0.2.2
 	of a -q add 192.0.2.3
 	wait_for "what b lacks" shows a "^  host .*\($(short b)\), position [0-9]* \([12] behind\)"
-	echo 120 >"$T/a/ahead"
+	set_ahead a 120
 	wait_for "its silence" shows a "^  host .*\($(short b)\), .*, SILENT"
 	wait_for "the metric" metric_is a fleet_silent_hosts 1
 	[[ $(of a fleet | grep -c SILENT) -eq 1 ]] || fail "a is not silent: $(of a fleet)"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Preloaded: the wall clock is ahead by the seconds that the file XB_CLOCK_AHEAD says, which may
  * change all the while. Timers by it are set to the true time, as the kernel counts that. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
