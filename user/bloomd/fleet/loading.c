@@ -288,7 +288,7 @@ static void next_chunk(struct fleet *fleet)
 	       !is_needed(fleet, &manifest->chunks[resync->next]))
 		resync->next++;
 	if (resync->next == manifest->chunk_count)
-		resync_take(fleet);
+		resynctake_start(fleet);
 	else if (ask(fleet, snapshotfile_name(manifest, resync->next, name),
 		     manifest->chunks[resync->next].size + PAGE_MOST, false, on_chunk))
 		loading_failed(fleet, xb_error_message());
@@ -353,10 +353,10 @@ static bool is_to_be_taken(struct fleet *fleet, const struct manifest *manifest,
 {
 	if (is_refused(fleet, manifest, cause))
 		return false;
-	if (*cause && !resync_is_held(fleet, manifest))
+	if (*cause && !resynctake_is_held(fleet, manifest))
 		return true;
 	if (*cause)
-		resync_hold(fleet);
+		resynctake_hold(fleet);
 	else
 		meet_unchanged(fleet);
 	return false;

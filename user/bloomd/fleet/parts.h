@@ -293,10 +293,14 @@ void resync_stop(struct fleet *fleet);
 /* Parts of it for those who have the snapshot from elsewhere: */
 void resync_begin(struct fleet *fleet, const char *cause); /* without a manifest yet */
 bool resync_open(struct fleet *fleet);			   /* the file for the chunks */
-void resync_take(struct fleet *fleet);			   /* they are there */
+void resync_fail(struct fleet *fleet, const char *why);
+
+/* --- resynctake.c --- */
+void resynctake_start(struct fleet *fleet); /* manifest and chunks are there */
+void resynctake_stop(struct fleet_resync *resync);
 /* Whether this snapshot waits for an operator, who has not asked for anything. */
-bool resync_is_held(const struct fleet *fleet, const struct manifest *manifest);
-void resync_hold(struct fleet *fleet); /* as it waits */
+bool resynctake_is_held(const struct fleet *fleet, const struct manifest *manifest);
+void resynctake_hold(struct fleet *fleet); /* as it waits */
 
 /* --- loading.c: in the place of the reader, if snapshots come as files --- */
 void loading_begin(struct fleet *fleet);

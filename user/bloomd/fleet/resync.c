@@ -1,42 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Brings the store to the state of the fleet's newest snapshot. The snapshot is fetched into a file
- * first; a process of its own then makes one transaction of it. */
+/* Fetches the fleet's newest snapshot into a file; resynctake.c then brings the store to its state.
+ */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/patience.h"
-#include "base/text.h"
 #include "bloomd/base/delay.h"
 #include "bloomd/base/log.h"
 #include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/parts.h"
-#include "bloomd/fleet/snapshot.h"
-#include "engine/rotate.h"
 #include "engine/tallies.h"
 
 #define RETRY	      (5 * FLEET_SECOND)
 #define LAST_RETRY    (60 * FLEET_SECOND)
 #define BEGIN_AFTER   (10 * FLEET_SECOND) /* behind an entry that no host wrote */
-#define HELD_RETRY    (60 * FLEET_SECOND)
-#define PATIENCE      120   /* seconds that the changes wait for other writers */
-#define TURN	      10000 /* us: for each host of the fleet */
-#define MISSING_TRIES 6	    /* without a snapshot, until a new log is begun */
-
-struct fleet_taken {
-	bool done;
-	struct snapshot_result result;
-	char message[256];
-};
+#define TURN	      10000		  /* us: for each host of the fleet */
+#define MISSING_TRIES 6			  /* without a snapshot, until a new log is begun */
 
 static void free_files(struct fleet_resync *resync)
 {
@@ -53,24 +38,8 @@ void resync_stop(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
 
-	sd_event_source_disable_unref(resync->worker);
-	resync->worker = NULL;
-	if (resync->child > 0) {
-		kill(resync->child, SIGKILL);
-		waitpid(resync->child, NULL, 0);
-	}
-	resync->child = 0;
-	if (resync->taken)
-		munmap(resync->taken, sizeof(*resync->taken));
-	resync->taken = NULL;
+	resynctake_stop(resync);
 	free_files(resync);
-}
-
-/* An operator may have said yes meanwhile. */
-static void start_again(struct fleet *fleet)
-{
-	if (fleet->phase == FLEET_HELD)
-		resync_start(fleet, NULL);
 }
 
 /* A snapshot may be large, so it is not fetched again and again at once. */
@@ -79,7 +48,7 @@ static uint64_t next_delay(struct fleet *fleet)
 	return delay_doubled(RETRY, ++fleet->resync.failures, LAST_RETRY);
 }
 
-static void fail(struct fleet *fleet, const char *why)
+void resync_fail(struct fleet *fleet, const char *why)
 {
 	char text[200];
 
@@ -96,7 +65,7 @@ static void fail(struct fleet *fleet, const char *why)
 static void refuse(struct fleet *fleet, const char *why)
 {
 	fleet_refuses(fleet, "snapshot");
-	fail(fleet, why);
+	resync_fail(fleet, why);
 }
 
 static void refuse_reply(struct fleet *fleet, const char *request, const struct server_reply *reply)
@@ -105,179 +74,6 @@ static void refuse_reply(struct fleet *fleet, const char *request, const struct 
 
 	snprintf(why, sizeof(why), "%s: %s", request, fleet_reply_text(reply, text));
 	refuse(fleet, why);
-}
-
-/* --- the transaction --- */
-
-struct work {
-	struct snapshot_terms terms;
-	struct snapshot_result *result;
-};
-
-/* Also a followed list that the snapshot does not have is the fleet's now: it has none of it. */
-static int mark_joined(struct xb_txn *txn)
-{
-	struct fleet_list list[XB_SHARES_MAX];
-	size_t count, fresh = 0;
-	const struct xb_share *shares = xb_shares(txn, &count);
-	int error = 0;
-
-	for (size_t i = 0; i < count && fresh < XB_SHARES_MAX; i++) {
-		if (!(shares[i].flags & XB_SHARE_FOLLOW) || shares[i].flags & XB_SHARE_JOINED)
-			continue;
-		memcpy(list[fresh].name, shares[i].list, sizeof(list[fresh].name));
-		list[fresh++].flags = shares[i].flags | XB_SHARE_JOINED;
-	}
-	for (size_t i = 0; !error && i < fresh; i++)
-		error = xb_share_set(txn, list[i].name, list[i].flags);
-	return error;
-}
-
-#define WAS_HELD 1 /* given up */
-
-static int take(struct xb_writer *writer, void *context)
-{
-	struct work *work = context;
-	int error;
-
-	memset(work->result, 0, sizeof(*work->result));
-	error = snapshot_take(writer, &work->terms, work->result);
-	if (error)
-		return error;
-	return work->result->outcome == SNAPSHOT_HELD ? WAS_HELD : mark_joined(writer->txn);
-}
-
-/* An operator saw what this one would do, and not another. */
-static bool is_accepted(const struct fleet_resync *resync)
-{
-	return resync->accept && !memcmp(resync->held, resync->manifest->id, XB_FLEET_ID);
-}
-
-static _Noreturn void work(struct fleet *fleet)
-{
-	struct fleet_resync *resync = &fleet->resync;
-	const struct xb_paths *paths = &fleet->agent->paths;
-	struct work work = {.terms = {.manifest = resync->manifest,
-				      .chunks = resync->chunks,
-				      .key = &fleet->key,
-				      .factor = fleet->config->factor,
-				      .accept = is_accepted(resync)},
-			    .result = &resync->taken->result};
-	struct xb_written written = {0};
-	int error;
-
-	xb_patience_set(PATIENCE);
-	error = xb_write(paths, XB_WRITE_HEAVY, take, &work, &written);
-	if (error && error != WAS_HELD)
-		snprintf(resync->taken->message, sizeof(resync->taken->message), "%.250s",
-			 xb_error_message());
-	xb_utf8_clean(resync->taken->message);
-	resync->taken->done = !error || error == XB_UNMET || error == WAS_HELD;
-	if (!error || error == XB_UNMET)
-		xb_write_settle(paths, &written);
-	xb_written_free(&written);
-	_exit(0);
-}
-
-/* --- its end --- */
-
-bool resync_is_held(const struct fleet *fleet, const struct manifest *manifest)
-{
-	return !fleet->resync.wanted && !memcmp(fleet->resync.held, manifest->id, XB_FLEET_ID);
-}
-
-void resync_hold(struct fleet *fleet)
-{
-	const struct fleet_resync *resync = &fleet->resync;
-
-	resync_stop(fleet);
-	fleet_enter(fleet, FLEET_HELD,
-		    "list %s would shrink from %" PRIu64 " to %" PRIu64 " entries", resync->list,
-		    resync->before, resync->after);
-	if (fleet->config->snapshot_url)
-		loading_held(fleet);
-	else
-		fleet_then(fleet, HELD_RETRY, start_again);
-}
-
-static void hold(struct fleet *fleet)
-{
-	struct fleet_resync *resync = &fleet->resync;
-	const struct snapshot_result *result = &resync->taken->result;
-
-	snprintf(resync->list, sizeof(resync->list), "%s", result->list);
-	resync->before = result->before;
-	resync->after = result->after;
-	if (memcmp(resync->held, resync->manifest->id, XB_FLEET_ID) != 0)
-		xb_warning("fleet: list %s would shrink from %" PRIu64 " to %" PRIu64
-			   " entries: nothing is changed until an operator accepts it",
-			   resync->list, resync->before, resync->after);
-	memcpy(resync->held, resync->manifest->id, XB_FLEET_ID);
-	resync->wanted = resync->accept = false;
-	resync_hold(fleet);
-}
-
-static void end_well(struct fleet *fleet)
-{
-	const struct snapshot_result *result = &fleet->resync.taken->result;
-
-	log_info("fleet: resynced (%s): %" PRIu64 " entries added, %" PRIu64 " renewed, %" PRIu64
-		 " removed, %" PRIu64 " kept%s",
-		 fleet->resync.cause, result->added, result->renewed, result->removed, result->kept,
-		 result->partial ? "; nothing is removed, since this host was away for long" : "");
-	if (*fleet->resync.taken->message)
-		xb_warning("fleet: %s", fleet->resync.taken->message);
-	fleet->resync.wanted = fleet->resync.accept = fleet->resync.expired = false;
-	snapshots_know(&fleet->snapshots, fleet->resync.manifest);
-	memset(fleet->resync.held, 0, XB_FLEET_ID);
-	resync_stop(fleet);
-	fleet_works(fleet);
-	if (fleet->config->snapshot_url)
-		loading_taken(fleet);
-	else
-		reading_check(fleet);
-}
-
-static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
-{
-	struct fleet *fleet = context;
-	struct fleet_resync *resync = &fleet->resync;
-	char text[256] = "its process was ended";
-
-	(void)source;
-	(void)info;
-	resync->worker = sd_event_source_disable_unref(resync->worker);
-	resync->child = 0;
-	if (!resync->taken->done) {
-		if (*resync->taken->message)
-			snprintf(text, sizeof(text), "%s", resync->taken->message);
-		fail(fleet, text);
-	} else if (resync->taken->result.outcome == SNAPSHOT_HELD) {
-		hold(fleet);
-	} else {
-		end_well(fleet);
-	}
-	return 0;
-}
-
-void resync_take(struct fleet *fleet)
-{
-	struct fleet_resync *resync = &fleet->resync;
-
-	resync->missing = 0;
-	resync->taken = mmap(NULL, sizeof(*resync->taken), PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (resync->taken == MAP_FAILED) {
-		resync->taken = NULL;
-		fail(fleet, "out of memory");
-		return;
-	}
-	resync->child = agent_fork(fleet->agent);
-	if (!resync->child)
-		work(fleet);
-	if (resync->child < 0 || sd_event_add_child(fleet->agent->loop, &resync->worker,
-						    resync->child, WEXITED, on_worked, fleet) < 0)
-		fail(fleet, "no process can be started");
 }
 
 /* There is a log, but nothing to join it by: a host that has its state will make a snapshot. If
@@ -334,7 +130,7 @@ static void on_chunk(void *context, const struct server_reply *reply)
 	if (chunk_check(resync->manifest, resync->next, &fleet->key, reply->text, reply->size))
 		refuse(fleet, xb_error_message());
 	else if (!write_all(resync->chunks, reply->text, reply->size))
-		fail(fleet, "no room for the snapshot in the state directory");
+		resync_fail(fleet, "no room for the snapshot in the state directory");
 	else {
 		resync->next++;
 		ask_chunk(fleet);
@@ -348,7 +144,7 @@ static void ask_chunk(struct fleet *fleet)
 	char id[ID_TEXT];
 
 	if (resync->next == resync->manifest->chunk_count) {
-		resync_take(fleet);
+		resynctake_start(fleet);
 		return;
 	}
 	request_words(&request, "GET %schunk:%s:%zu", fleet->prefix,
@@ -389,7 +185,7 @@ bool resync_open(struct fleet *fleet)
 		resync->chunks = memfd_create("chunks", MFD_CLOEXEC);
 	resync->next = 0;
 	if (resync->chunks < 0)
-		fail(fleet, "no file for the snapshot");
+		resync_fail(fleet, "no file for the snapshot");
 	return resync->chunks >= 0;
 }
 
@@ -405,7 +201,7 @@ static void on_place(void *context, const struct server_reply *reply)
 		return;
 	}
 	if (!leads_on(fleet, reply)) {
-		fail(fleet, "the log does not go on from the newest snapshot");
+		resync_fail(fleet, "the log does not go on from the newest snapshot");
 		return;
 	}
 	if (resync_open(fleet))
@@ -439,11 +235,11 @@ static bool is_too_old(struct fleet *fleet)
 			  manifest->position <= here->position;
 
 	if (manifest->term < here->term)
-		fail(fleet, "the newest snapshot is older than what this host has");
+		resync_fail(fleet, "the newest snapshot is older than what this host has");
 	else if (leads_back && !strcmp(cause, "bad-entry"))
 		stay_before(fleet);
 	else if (leads_back && (!strcmp(cause, "begin") || !strcmp(cause, "epoch")))
-		fail(fleet, "the log begins anew, but its snapshot is not there");
+		resync_fail(fleet, "the log begins anew, but its snapshot is not there");
 	else
 		return false;
 	return true;
@@ -457,8 +253,8 @@ static void look_at_place(struct fleet *fleet)
 
 	if (is_too_old(fleet))
 		return;
-	if (resync_is_held(fleet, resync->manifest)) {
-		resync_hold(fleet);
+	if (resynctake_is_held(fleet, resync->manifest)) {
+		resynctake_hold(fleet);
 		return;
 	}
 	request_words(&request, "XRANGE %slog %llu-0 %llu-0 COUNT 1", fleet->prefix, position,
@@ -483,7 +279,7 @@ static void on_manifest(void *context, const struct server_reply *reply)
 	}
 	resync->manifest = calloc(1, sizeof(*resync->manifest));
 	if (!resync->manifest)
-		fail(fleet, "out of memory");
+		resync_fail(fleet, "out of memory");
 	else if (manifest_read(reply->text, reply->size, &fleet->key, resync->manifest))
 		refuse(fleet, xb_error_message());
 	else {
