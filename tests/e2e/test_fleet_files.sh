@@ -43,6 +43,17 @@ follower()
 	up "$1"
 }
 
+# With an entry that b has by the files.
+b_follows_a()
+{
+	maker
+	of a -q add 192.0.2.1
+	web
+	follower b
+	patience=12
+	wait_for "the list" has b 192.0.2.1
+}
+
 # metric HOST OUTCOME: of its files.
 metric() { of "$1" metrics | awk -v name="xdp_bloom_fleet_snapshot_files_total{outcome=\"$2\"}" '$1 == name {print $2; found = 1} END {if (!found) print 0}'; }
 has_more() { [[ $(metric "$1" "$2") -gt $3 ]]; }
@@ -242,12 +253,7 @@ t_the_disk_of_the_files_is_full()
 	mount -t tmpfs -o size=256k xbt "$T/disk"
 	mkdir "$T/disk/files"
 	ln -s "$T/disk/files" "$T/files"
-	maker
-	of a -q add 192.0.2.1
-	web
-	follower b
-	patience=12
-	wait_for "the list" has b 192.0.2.1
+	b_follows_a
 	python3 -c '
 for i in range(20000):
     print("172.16.%d.%d" % (i >> 8, i & 255))' >"$T/list"
@@ -271,12 +277,7 @@ is_whole()
 # The process that writes the files is killed between a whole file and its name.
 t_killed_while_it_writes()
 {
-	maker
-	of a -q add 192.0.2.1
-	web
-	follower b
-	patience=12
-	wait_for "the list" has b 192.0.2.1
+	b_follows_a
 	down a
 	XB_FAULT=fleet-file:2 up a "$XB_TEST_DIR/bin/bloomd-fault"
 	wait_for "a in the fleet" reads a
@@ -296,12 +297,7 @@ t_killed_while_it_writes()
 # The server comes back without what it had: the files do not go back.
 t_the_server_is_older_than_the_files()
 {
-	maker
-	of a -q add 192.0.2.1
-	web
-	follower b
-	patience=12
-	wait_for "the list" has b 192.0.2.1
+	b_follows_a
 	down a
 	redis_dies
 	rm -r "$T/redis"
