@@ -150,6 +150,39 @@ t_a_connection_that_ends_before_a_log_begins()
 	[[ $(log_length) -eq 1 ]] || fail "$(log_length) entries"
 }
 
+# As a machine that is suspended: its clock says that the lease is still its own. Another host has it, and no snapshot of
+# the sleeper replaces what that one makes; first before it asks who has the lease, then before its transaction.
+t_a_maker_that_slept()
+{
+	local before window
+
+	fleet b
+	of b -q add 192.0.2.1
+	configure_host a 'snapshot-every = 1'
+	patience=20
+	for window in fleet-chunks:1 fleet-appends:1; do
+		XB_PAUSE=$window up a "$XB_TEST_DIR/bin/bloomd-fault"
+		wait_for "a that stands still" is_stopped "${host_pid[a]}"
+		snapshot
+		before=$id
+		ask_redis set 'xb:{test}:lease' somebody px 600000 >"$T/out"
+		kill -CONT "${host_pid[a]}"
+		wait_for "its word" logs a 'cannot make a snapshot: it took longer than the lease'
+		snapshot
+		[[ $id == "$before" ]] || fail "$window: it was made all the same"
+		[[ $(ask_redis --raw get 'xb:{test}:lease') == somebody ]] || fail "$window: it ended the lease of somebody else"
+		of a -q add 192.0.2.2
+		wait_for "a that publishes" has b 192.0.2.2
+		of a -q del 192.0.2.2
+		wait_for "the end of it" has_not b 192.0.2.2
+		down a
+		ask_redis del 'xb:{test}:lease' >"$T/out"
+	done
+	up a
+	wait_for "another" is_newer "$before"
+	wait_for "an end of older chunks" only_newest_lasts
+}
+
 # Its lease is over before it has all chunks on the server: meanwhile others may have made a newer one.
 t_a_maker_that_is_too_slow()
 {

@@ -91,7 +91,6 @@ static void on_begun(struct fleet *fleet, enum fleet_appended outcome)
 		return;
 	}
 	if (outcome == FLEET_OVERTAKEN) {
-		snapshots_give_back(fleet);
 		snapshots_stop(fleet);
 		fleet_enter(
 			fleet, FLEET_WAITING,

@@ -42,16 +42,17 @@ struct fleet_log {
 	bool of_other_key;	  /* this host's key does not make that chain */
 };
 
-/* An entry that is to become the last one of the log. */
+/* An entry that is to become the last one of the log, the manifest of a snapshot, or both at once.
+ */
 struct fleet_append {
 	bool busy;
 	uint64_t end;	   /* of the log that it is for; 0: there is no log */
 	uint64_t position; /* of the entry */
 	bool begins;	   /* whatever the log has; otherwise its last entry has this chain: */
 	uint8_t chain[MAC_BYTES];
-	uint8_t *bytes; /* of the entry */
+	uint8_t *bytes; /* of the entry; NULL: none */
 	size_t size;
-	uint8_t *manifest; /* that is set with it; NULL: none */
+	uint8_t *manifest; /* that is set only while the lease is this host's; NULL: none */
 	size_t manifest_size;
 	bool overtaken; /* another host has the lease, or nobody */
 	bool refused;	/* a word of the transaction was; the message is kept */
@@ -103,6 +104,7 @@ struct fleet_snapshots {
 	struct manifest *former, *manifest; /* NULL: none */
 	int chunks, blooms, answer;	    /* files of the child; -1: none */
 	size_t next;			    /* part to be sent */
+	bool sent;			    /* all are: the manifest waits to be set */
 	uint64_t leased;		    /* until then the lease is this host's, agent_clock() */
 	uint64_t renewed;		    /* when that was asked for */
 	/* what is removed from the server */
@@ -284,7 +286,8 @@ void publishing_close(struct fleet *fleet);
 /* The connection is of no use: closes it, and opens another one later. */
 void publishing_fail(struct fleet *fleet);
 void publishing_try(struct fleet *fleet);
-/* Appends fleet->append; calls `appended` once, never from within. */
+/* Appends fleet->append; calls `appended` once, never from within. If that begins nothing new, what
+ * waits is published. */
 void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enum fleet_appended));
 
 /* --- resync.c --- */
@@ -342,14 +345,16 @@ bool snapshots_is_ok(const struct server_reply *reply);
 
 /* --- snapshotsend.c --- */
 void snapshotsend_start(struct fleet *fleet); /* the lease is this host's */
+/* Sets the manifest if it waits for that; nothing else is being appended. */
+void snapshotsend_put(struct fleet *fleet);
 
 /* --- snapshotclean.c --- */
 /* Before the first chunk is sent: removes those of snapshots that are not used. */
 void snapshotclean_before(struct fleet *fleet, void (*then)(struct fleet *fleet));
 /* The snapshot is the newest now: the chunks of the former one go after a while. */
 void snapshotclean_after(struct fleet *fleet, void (*then)(struct fleet *fleet));
-/* The server refused a chunk: those that it has go, and then snapshots_fail(). */
-void snapshotclean_failed(struct fleet *fleet, const struct server_reply *reply);
+/* The server refused a part: those that it has go, and then snapshots_fail(). */
+void snapshotclean_failed(struct fleet *fleet, const char *why);
 
 /* --- beginning.c --- */
 /* The snapshot is the state at the entry that begins the log: its place, epoch and chain. */

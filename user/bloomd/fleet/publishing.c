@@ -121,9 +121,15 @@ static void end_append(struct fleet *fleet, enum fleet_appended outcome)
 	void (*appended)(struct fleet *, enum fleet_appended) = fleet->appended;
 
 	fleet->append.busy = false;
+	/* Then the lease is another host's, as far as this one knows, and not to be given back. */
+	if (outcome == FLEET_OVERTAKEN && fleet->append.manifest)
+		fleet->snapshots.leased = 0;
 	appended(fleet, outcome);
-	if (!fleet->append.busy)
-		free_append(&fleet->append);
+	if (fleet->append.busy)
+		return;
+	free_append(&fleet->append);
+	snapshotsend_put(fleet);
+	publishing_try(fleet);
 }
 
 static void note_refusal(struct fleet *fleet, const struct server_reply *reply)
@@ -177,10 +183,13 @@ static void send_transaction(struct fleet *fleet)
 		request_bytes(&set, append->manifest, append->manifest_size);
 		write_request(fleet, &set, on_queued);
 	}
-	request_words(&add, "XADD %slog %s %llu-0 e", fleet->prefix,
-		      append->begins ? "" : "NOMKSTREAM", (unsigned long long)append->position);
-	request_bytes(&add, append->bytes, append->size);
-	write_request(fleet, &add, on_queued);
+	if (append->bytes) {
+		request_words(&add, "XADD %slog %s %llu-0 e", fleet->prefix,
+			      append->begins ? "" : "NOMKSTREAM",
+			      (unsigned long long)append->position);
+		request_bytes(&add, append->bytes, append->size);
+		write_request(fleet, &add, on_queued);
+	}
 	request_word(&exec, "EXEC");
 	write_request(fleet, &exec, on_done);
 }
@@ -208,18 +217,26 @@ static bool is_end(const struct fleet_append *append, const struct server_reply 
 	return last.position == append->end && (append->begins || has_chain(&last, append->chain));
 }
 
-static void on_end(void *context, const struct server_reply *reply)
+/* All that the transaction depends on is watched, and known. */
+static void decide(struct fleet *fleet)
 {
-	struct fleet *fleet = context;
 	struct request unwatch = {0};
 
-	note_refusal(fleet, reply);
-	if (!fleet->append.refused && !fleet->append.overtaken && is_end(&fleet->append, reply)) {
+	if (!fleet->append.refused && !fleet->append.overtaken) {
 		send_transaction(fleet);
 		return;
 	}
 	request_word(&unwatch, "UNWATCH");
 	write_request(fleet, &unwatch, on_unwatched);
+}
+
+static void on_end(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+
+	note_refusal(fleet, reply);
+	fleet->append.overtaken |= !is_end(&fleet->append, reply);
+	decide(fleet);
 }
 
 static void on_holder(void *context, const struct server_reply *reply)
@@ -228,10 +245,13 @@ static void on_holder(void *context, const struct server_reply *reply)
 
 	note_refusal(fleet, reply);
 	fleet->append.overtaken = !snapshots_is_holder(fleet, reply);
+	if (!fleet->append.bytes)
+		decide(fleet);
 }
 
-/* Who takes over the lease removes what its former holder has sent, so that one must not begin a
- * log any more. */
+/* Who takes over the lease removes what its former holder has sent, and makes a snapshot: that one
+ * must not begin a log any more, nor replace what is newer. It may have slept since it looked at
+ * its clock. */
 static void watch_lease(struct fleet *fleet)
 {
 	struct request watch = {0}, holder = {0};
@@ -248,8 +268,10 @@ void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enu
 
 	fleet->append.busy = true;
 	fleet->appended = appended;
-	if (fleet->append.begins)
+	if (fleet->append.manifest)
 		watch_lease(fleet);
+	if (!fleet->append.bytes)
+		return;
 	request_words(&watch, "WATCH %slog", fleet->prefix);
 	request_words(&last, "XREVRANGE %slog + - COUNT 1", fleet->prefix);
 	write_request(fleet, &watch, on_queued);
@@ -342,8 +364,8 @@ void publishing_try(struct fleet *fleet)
 {
 	int found;
 
-	if (!fleet->writable || fleet->silent || fleet->append.busy || !fleet->view.waiting ||
-	    !reading_is_caught_up(fleet))
+	if (!fleet->writable || fleet->silent || fleet->append.busy || fleet->snapshots.sent ||
+	    !fleet->view.waiting || !reading_is_caught_up(fleet))
 		return;
 	free_append(&fleet->append);
 	found = read_outbox(fleet);

@@ -165,19 +165,35 @@ static void on_list(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 
+	if (fleet->snapshots.manifest)
+		read_list(&fleet->snapshots, reply);
+}
+
+/* If the lease is still this host's, no other one has written the list since the newest snapshot
+ * was read. */
+static void on_holder(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+
 	if (!fleet->snapshots.manifest)
 		return;
-	read_list(&fleet->snapshots, reply);
-	remove_stored(fleet);
+	if (snapshots_is_holder(fleet, reply)) {
+		remove_stored(fleet);
+		return;
+	}
+	fleet->snapshots.leased = 0;
+	snapshots_fail(fleet, "it took longer than the lease");
 }
 
 void snapshotclean_before(struct fleet *fleet, void (*then)(struct fleet *fleet))
 {
-	struct request request = {0};
+	struct request list = {0}, holder = {0};
 
 	fleet->snapshots.cleaned = then;
-	request_words(&request, "GET %schunks", fleet->prefix);
-	snapshots_tell(fleet, &request, on_list);
+	request_words(&list, "GET %schunks", fleet->prefix);
+	request_words(&holder, "GET %slease", fleet->prefix);
+	snapshots_tell(fleet, &list, on_list);
+	snapshots_tell(fleet, &holder, on_holder);
 }
 
 /* --- afterwards --- */
@@ -215,12 +231,12 @@ static void fail(struct fleet *fleet)
 	snapshots_fail(fleet, why);
 }
 
-void snapshotclean_failed(struct fleet *fleet, const struct server_reply *reply)
+void snapshotclean_failed(struct fleet *fleet, const char *why)
 {
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
 	struct fleet_chunks chunks = chunks_of(snapshots->manifest);
 
 	chunks.count = (snapshots->next + 1) / 2;
-	snapshots_why(reply, snapshots->why);
+	snprintf(snapshots->why, sizeof(snapshots->why), "%s", why);
 	remove_chunks(fleet, chunks, false, fail);
 }

@@ -57,7 +57,7 @@ void snapshots_stop(struct fleet *fleet)
 	}
 	snapshots->child = 0;
 	snapshots->leased = 0;
-	snapshots->busy = snapshots->asked = false;
+	snapshots->busy = snapshots->asked = snapshots->sent = false;
 	free_manifest(&snapshots->former);
 	free_manifest(&snapshots->manifest);
 	free(snapshots->entry);
@@ -199,7 +199,7 @@ void snapshots_keep_lease(struct fleet *fleet)
 	if (agent_clock() < fleet->snapshots.renewed + RENEW || !snapshots_has_lease(fleet))
 		return;
 	/* A change of what is watched, also by this host, ends the transaction. */
-	if (fleet->append.busy && fleet->append.begins)
+	if (fleet->append.busy && fleet->append.manifest)
 		return;
 	fleet->snapshots.renewed = agent_clock();
 	request_words(&request, "PEXPIRE %slease %llu", fleet->prefix, LEASE / 1000);

@@ -37,14 +37,16 @@ static void trim(struct fleet *fleet)
 	snapshots_tell(fleet, &request, snapshots_ignore);
 }
 
-static void on_set(void *context, const struct server_reply *reply)
+static void on_put(struct fleet *fleet, enum fleet_appended outcome)
 {
-	struct fleet *fleet = context;
-
 	if (!fleet->snapshots.manifest)
 		return;
-	if (!snapshots_is_ok(reply)) {
-		snapshotclean_failed(fleet, reply);
+	if (outcome == FLEET_OVERTAKEN) {
+		snapshots_fail(fleet, "it took longer than the lease");
+		return;
+	}
+	if (outcome == FLEET_NOT_APPENDED) {
+		snapshotclean_failed(fleet, fleet->append.why);
 		return;
 	}
 	log_info("fleet: made a snapshot at %" PRIu64 " of the log",
@@ -63,22 +65,20 @@ static uint64_t position_before(const struct manifest *former, const struct mani
 	return former->before < manifest->position ? former->before : 0;
 }
 
-static void send_manifest(struct fleet *fleet)
+void snapshotsend_put(struct fleet *fleet)
 {
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
-	struct request request = {0};
-	uint8_t *bytes = NULL;
-	size_t size;
+	struct fleet_append *append = &fleet->append;
 
-	snapshots->manifest->before = position_before(snapshots->former, snapshots->manifest);
-	if (manifest_write(snapshots->manifest, &fleet->key, &bytes, &size)) {
-		snapshots_fail(fleet, xb_error_message());
+	if (!snapshots->sent || append->busy)
 		return;
-	}
-	request_words(&request, "SET %ssnapshot", fleet->prefix);
-	request_bytes(&request, bytes, size);
-	snapshots_tell(fleet, &request, on_set);
-	free(bytes);
+	snapshots->sent = false;
+	snapshots->manifest->before = position_before(snapshots->former, snapshots->manifest);
+	if (manifest_write(snapshots->manifest, &fleet->key, &append->manifest,
+			   &append->manifest_size))
+		snapshots_fail(fleet, xb_error_message());
+	else
+		publishing_append(fleet, on_put);
 }
 
 /* --- chunks and their Bloom digests, in turn --- */
@@ -92,7 +92,10 @@ static void on_part(void *context, const struct server_reply *reply)
 	if (!fleet->snapshots.manifest)
 		return;
 	if (!snapshots_is_ok(reply)) {
-		snapshotclean_failed(fleet, reply);
+		char why[200];
+
+		snapshots_why(reply, why);
+		snapshotclean_failed(fleet, why);
 		return;
 	}
 	fleet->snapshots.next++;
@@ -103,12 +106,14 @@ static void on_part(void *context, const struct server_reply *reply)
 static void finish(struct fleet *fleet)
 {
 	xb_fault("fleet-chunks");
-	if (!snapshots_has_lease(fleet))
+	if (!snapshots_has_lease(fleet)) {
 		snapshots_fail(fleet, "it took longer than the lease");
-	else if (fleet->snapshots.begins)
+	} else if (fleet->snapshots.begins) {
 		beginning_append(fleet);
-	else
-		send_manifest(fleet);
+	} else {
+		fleet->snapshots.sent = true;
+		snapshotsend_put(fleet);
+	}
 }
 
 static void send_part(struct fleet *fleet)
