@@ -40,7 +40,7 @@ is_held()
 	wait_for "$1 to wait" is_in "$1" held
 	of "$1" fleet | grep -qx "test: held: $text" || fail "it is not said: $(of "$1" fleet)"
 	of "$1" -j fleet >"$T/out"
-	json "d['fleet']['held']['list'] == '$2' and d['fleet']['held']['before'] == $3 and d['fleet']['held']['after'] == $4"
+	json "d['fleet']['held']['lists'] == [{'list': '$2', 'before': $3, 'after': $4}]"
 	grep -q "fleet: $text: nothing is changed until an operator accepts it" "$T/$1/log" || fail "not in the log"
 	[[ $(of "$1" metrics | awk '$1 == "xdp_bloom_fleet_connected{fleet=\"test\"}" {print $2}') -eq 0 ]] ||
 		fail "the metric says that it follows"
@@ -168,6 +168,45 @@ t_emptying_a_list()
 	of b -q fleet accept
 	wait_for "b in the fleet" reads b
 	have b 0 || fail "it stays: $(listing b)"
+}
+
+# An operator sees all of them before he accepts.
+t_several_lists()
+{
+	local list text
+
+	redis
+	for host in a b; do
+		mkdir "$T/$host"
+		printf '%s\n' '[fleet]' "url = unix:$T/redis.sock" 'name = test' 'publish = bans spam scans' \
+			'follow = bans spam scans' >"$T/$host/bloomd.conf"
+	done
+	for list in bans spam scans; do
+		of a -q add --list $list 192.0.2.1
+	done
+	patience=20
+	up a
+	wait_for "a in the fleet" reads a
+	up b
+	wait_for "it" has b 192.0.2.1
+	down b
+	publishes 1 of a -q add --list bans 192.0.2.2
+	for list in bans spam; do
+		publishes 1 of a -q del --list $list 192.0.2.1
+	done
+	publishes 1 of a -q del --list bans 192.0.2.2
+	makes_snapshot a
+	up b
+	wait_for "b to wait" is_in b held
+	text='list bans would shrink from 1 to 0 entries, list spam would shrink from 1 to 0 entries'
+	of b fleet | grep -qx "test: held: $text" || fail "it is not said: $(of b fleet)"
+	grep -q "fleet: $text: nothing is changed" "$T/b/log" || fail "not in the log: $(cat "$T/b/log")"
+	of b -j fleet >"$T/out"
+	json "[each['list'] for each in d['fleet']['held']['lists']] == ['bans', 'spam']"
+	of b -q fleet accept
+	wait_for "b in the fleet" reads b
+	wait_for "the same" have_same a b
+	have b 1 || fail "b has $(entries b)"
 }
 
 # What this host alone has is not the fleet's.

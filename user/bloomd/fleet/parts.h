@@ -11,6 +11,7 @@
 #include "bloomd/fleet/follow.h"
 #include "bloomd/fleet/manifest.h"
 #include "bloomd/fleet/request.h"
+#include "bloomd/fleet/snapshot.h"
 #include "bloomd/fleet/snapshotparts.h"
 #include "bloomd/fleet/view.h"
 #include "engine/control.h"
@@ -79,8 +80,8 @@ struct fleet_resync {
 	uint32_t missing; /* tries in a row for which there was no snapshot */
 	uint32_t failures;
 	/* What waits for an operator. */
-	char list[65];
-	uint64_t before, after;
+	struct snapshot_shrink shrinks[XB_SHARES_MAX];
+	size_t shrink_count;
 	uint8_t held[XB_FLEET_ID]; /* that snapshot */
 };
 

@@ -120,11 +120,17 @@ static json_t *lists_json(const struct fleet_view *view)
 
 static json_t *held_json(const struct fleet_resync *resync)
 {
+	json_t *lists = json_array();
 	char id[ID_TEXT];
 
-	return json_pack("{s:s,s:I,s:I,s:s}", "list", resync->list, "before",
-			 (json_int_t)resync->before, "after", (json_int_t)resync->after, "snapshot",
-			 id_format(resync->held, id));
+	for (size_t i = 0; i < resync->shrink_count; i++) {
+		const struct snapshot_shrink *shrink = &resync->shrinks[i];
+
+		json_array_append_new(lists, json_pack("{s:s,s:I,s:I}", "list", shrink->list,
+						       "before", (json_int_t)shrink->before,
+						       "after", (json_int_t)shrink->after));
+	}
+	return json_pack("{s:o,s:s}", "lists", lists, "snapshot", id_format(resync->held, id));
 }
 
 /* The worst of what is wrong. */

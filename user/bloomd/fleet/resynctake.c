@@ -19,6 +19,8 @@
 
 #define HELD_RETRY (60 * FLEET_SECOND)
 #define PATIENCE   120 /* seconds that the changes wait for other writers */
+/* Bytes of what is told of a list, at most, and of how many more there are. */
+#define SHRINK_MOST (64 + 100)
 
 struct fleet_taken {
 	bool done;
@@ -126,14 +128,32 @@ bool resynctake_is_held(const struct fleet *fleet, const struct manifest *manife
 	return !fleet->resync.wanted && !memcmp(fleet->resync.held, manifest->id, XB_FLEET_ID);
 }
 
+static void tell_shrinks(const struct fleet_resync *resync, char *text, size_t room)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < resync->shrink_count; i++) {
+		const struct snapshot_shrink *shrink = &resync->shrinks[i];
+
+		if (i && room - size < SHRINK_MOST) {
+			snprintf(text + size, room - size, ", and %zu more lists",
+				 resync->shrink_count - i);
+			return;
+		}
+		size += (size_t)snprintf(
+			text + size, room - size,
+			"%slist %s would shrink from %" PRIu64 " to %" PRIu64 " entries",
+			i ? ", " : "", shrink->list, shrink->before, shrink->after);
+	}
+}
+
 void resynctake_hold(struct fleet *fleet)
 {
-	const struct fleet_resync *resync = &fleet->resync;
+	char text[sizeof(fleet->message)];
 
+	tell_shrinks(&fleet->resync, text, sizeof(text));
 	resync_stop(fleet);
-	fleet_enter(fleet, FLEET_HELD,
-		    "list %s would shrink from %" PRIu64 " to %" PRIu64 " entries", resync->list,
-		    resync->before, resync->after);
+	fleet_enter(fleet, FLEET_HELD, "%s", text);
 	if (fleet->config->snapshot_url)
 		loading_held(fleet);
 	else
@@ -144,14 +164,13 @@ static void hold(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
 	const struct snapshot_result *result = &resync->taken->result;
+	char text[sizeof(fleet->message)];
 
-	snprintf(resync->list, sizeof(resync->list), "%s", result->list);
-	resync->before = result->before;
-	resync->after = result->after;
+	memcpy(resync->shrinks, result->held, sizeof(resync->shrinks));
+	resync->shrink_count = result->held_count;
+	tell_shrinks(resync, text, sizeof(text));
 	if (memcmp(resync->held, resync->manifest->id, XB_FLEET_ID) != 0)
-		xb_warning("fleet: list %s would shrink from %" PRIu64 " to %" PRIu64
-			   " entries: nothing is changed until an operator accepts it",
-			   resync->list, resync->before, resync->after);
+		xb_warning("fleet: %s: nothing is changed until an operator accepts it", text);
 	memcpy(resync->held, resync->manifest->id, XB_FLEET_ID);
 	resync->wanted = resync->accept = false;
 	resynctake_hold(fleet);

@@ -29,14 +29,19 @@ struct snapshot_terms {
 
 enum snapshot_outcome {
 	SNAPSHOT_TAKEN,
-	SNAPSHOT_HELD, /* too much would be taken out of the list: nothing was changed */
+	SNAPSHOT_HELD, /* too much would be taken out of lists: nothing was changed */
+};
+
+struct snapshot_shrink {
+	char list[65];
+	uint64_t before, after; /* its entries */
+	uint64_t loses;		/* how many of them would be taken out */
 };
 
 struct snapshot_result {
 	enum snapshot_outcome outcome;
-	char list[65];					   /* that was held */
-	uint64_t before, after;				   /* its entries */
-	uint64_t loses;					   /* how many of them would be taken out */
+	struct snapshot_shrink held[XB_SHARES_MAX]; /* what an operator has to accept */
+	size_t held_count;
 	uint64_t added, renewed, removed, unchanged, kept; /* kept: passed by */
 	uint64_t republished; /* own changes that went to the outbox again */
 	bool partial;	      /* the tail did not reach: nothing was taken out */

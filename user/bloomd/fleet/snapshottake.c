@@ -295,11 +295,13 @@ static bool is_held(const struct merge *merge, uint32_t flags)
 
 static void hold(const struct merge *merge, struct snapshot_result *result)
 {
+	struct snapshot_shrink *shrink = &result->held[result->held_count++];
+
 	result->outcome = SNAPSHOT_HELD;
-	memcpy(result->list, merge->list->name, sizeof(result->list));
-	result->before = merge->before;
-	result->after = merge->before + merge->added - merge->removed;
-	result->loses = merge->removed;
+	memcpy(shrink->list, merge->list->name, sizeof(shrink->list));
+	shrink->before = merge->before;
+	shrink->after = merge->before + merge->added - merge->removed;
+	shrink->loses = merge->removed;
 }
 
 static int take_list(struct take *take, const struct manifest_list *list, uint32_t flags)
@@ -326,22 +328,21 @@ static int take_list(struct take *take, const struct manifest_list *list, uint32
 
 /* --- all of it --- */
 
+/* Also behind one that is held: an operator is to see all of them. */
 static int take_lists(struct take *take)
 {
 	const struct manifest *manifest = take->terms->manifest;
 	int error = 0;
 
-	for (size_t i = 0; i < manifest->list_count; i++) {
+	for (size_t i = 0; !error && i < manifest->list_count; i++) {
 		const struct manifest_list *list = &manifest->lists[i];
 		const struct xb_share *share = xb_share_of(take->txn, list->name);
 
 		if (!share || !(share->flags & XB_SHARE_FOLLOW))
 			continue;
 		error = take_list(take, list, share->flags);
-		if (error || take->result->outcome == SNAPSHOT_HELD)
-			return error;
 	}
-	return 0;
+	return error;
 }
 
 /* Marks of the host that are higher go back: what was behind them is not in this state. */

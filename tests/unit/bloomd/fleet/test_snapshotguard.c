@@ -22,10 +22,11 @@ static void take_held(uint64_t before, uint64_t after, uint64_t loses)
 	struct snapshot_result result = take_with(false);
 
 	assert_int_equal(result.outcome, SNAPSHOT_HELD);
-	assert_string_equal(result.list, "bans");
-	assert_int_equal(result.before, before);
-	assert_int_equal(result.after, after);
-	assert_int_equal(result.loses, loses);
+	assert_int_equal(result.held_count, 1);
+	assert_string_equal(result.held[0].list, "bans");
+	assert_int_equal(result.held[0].before, before);
+	assert_int_equal(result.held[0].after, after);
+	assert_int_equal(result.held[0].loses, loses);
 }
 
 static void losing_more_than_half_is_held(void **state)
