@@ -236,7 +236,7 @@ t_devices_that_cannot_be_filtered()
 	exits 2 attach x0 t0 --mode skb
 	exits 2 attach t0 --rollback 60
 	exits 2 attach i0
-	complains '^bloomctl: i0: XDP sees no packet on ifb devices; attach the interface'
+	complains '^bloomctl: i0: XDP sees no packet on ifb devices; filter the interface'
 	no_xdp t0
 	no_xdp i0
 	no_xdp x0

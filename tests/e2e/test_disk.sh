@@ -47,7 +47,7 @@ fill()
 	done
 	echo "full after $number changes"
 	grep -q "no space left" "$T/err" || fail "the disk is not full"
-	complains "process $reader \(\`.*bloomctl --state.*\`, since 20.*\) reads the store as it was .* end it"
+	complains "process $reader \(\`.*bloomctl --state.*\`, since 20.*\) holds a state of the store that is .* end it"
 }
 
 make_read_only() { mount --bind "$state" "$state" && mount -o remount,bind,ro "$state"; }
@@ -94,7 +94,7 @@ the_way_off()
 	says 'x0 .*not attached'
 	exits 3 detach --all
 	one_line
-	complains "attaches again"
+	complains "will attach again"
 	! program_on x1 || fail "x1 has a program"
 	exits 3 detach --all
 	one_line
@@ -278,11 +278,11 @@ t_standing_reader()
 		ctl -q verdict other drop
 	done
 	exits 0 doctor
-	says "process $reader \(\`.*bloomctl --state.*\`, since 20[0-9T:Z-]+\) reads the store as it was [0-9]+ transactions ago"
+	says "process $reader \(\`.*bloomctl --state.*\`, since 20[0-9T:Z-]+\) holds a state of the store that is [0-9]+ transactions old"
 	kill -STOP $reader
 	wait_for 'its stop' is_stopped $reader
 	exits 0 status
-	says "^reader +process $reader \(\`.*bloomctl --state.*\`, since 20[0-9T:Z-]+, stopped\) reads .*up to 64 GiB"
+	says "^reader +process $reader \(\`.*bloomctl --state.*\`, since 20[0-9T:Z-]+, stopped\) holds .*up to 64 GiB"
 	exits 0 -j status
 	json "d['reader']['process'] == $reader and d['reader']['stopped'] and d['reader']['transactions'] >= 3"
 	json '"bloomctl --state" in d["reader"]["command"] and d["reader"]["since"].startswith("20")'
@@ -315,7 +315,7 @@ t_diverged_copy()
 	exits 0 status
 	cp "$T/other/store.mdb" "$state/store.mdb"
 	exits 3 status
-	says "does not have what the store has"
+	says "lacks the latest changes of the store"
 	exits 0 up
 	exits 0 status
 	blocked 10.77.0.3 10.77.0.4 10.77.0.6

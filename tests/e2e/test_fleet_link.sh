@@ -231,7 +231,7 @@ t_answers_to_nothing()
 		(echo GET a && sleep 2) | in_server timeout 20 "$XB_TEST_DIR/bin/linkdriver" "unix:$T/hostile.sock" \
 			>"$T/out" 2>&1 || true
 		says '^status '
-		says '^lost protocol: the server answers what was not asked'
+		says '^lost protocol: the server sent an answer without a request'
 		kill -9 $peer
 		wait $peer 2>/dev/null || true
 	done

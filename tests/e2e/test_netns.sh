@@ -77,7 +77,7 @@ t_moved_away_and_back_by_another_name()
 	ip -n "$client" link set m0 netns "$server" name y0
 	ip -n "$server" link set y0 up
 	exits 3 status
-	says 'y0 is filtered, and nobody wants it'
+	says 'y0 is filtered, but is not wanted'
 	exits 0 add 10.77.0.4
 	[[ -z $(program_on y0) ]] || fail "a program stays"
 	filters c0

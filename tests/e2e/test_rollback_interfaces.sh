@@ -240,6 +240,9 @@ t_detach_ends_a_trial()
 	exits 2 attach x0
 	one_line
 	complains "on trial"
+	exits 3 policy monitor --rollback 60
+	one_line
+	complains 'another trial is running, and only one can at a time; `bloomctl commit` keeps it$'
 	ctl detach x0
 	passes "$listed"
 	exits 0 status

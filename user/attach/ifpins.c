@@ -100,7 +100,7 @@ const struct xb_ifpin *xb_ifpins_of(const struct xb_ifpins *all, uint32_t ifinde
 	return NULL;
 }
 
-/* Whoever was attached here by this number has it more likely than who brought it along. */
+/* Prefer the device attached here under this ifindex to one that moved in with it. */
 const struct xb_ifpin *xb_ifpins_on(const struct xb_ifpins *all, uint32_t ifindex, uint32_t program)
 {
 	const struct xb_ifpin *found = xb_ifpins_of(all, ifindex);

@@ -26,7 +26,7 @@ int xb_medium_check(const struct xb_netdev *device)
 	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
 		if (!strcmp(device->kind, unseen[i].kind))
 			return xb_input_error(
-				"%s: XDP sees no packet on %s devices; attach %s instead",
+				"%s: XDP sees no packet on %s devices; filter %s instead",
 				device->name, device->kind, unseen[i].instead);
 	if (device->type == ARPHRD_ETHER || device->type == ARPHRD_LOOPBACK)
 		return 0;
@@ -34,7 +34,7 @@ int xb_medium_check(const struct xb_netdev *device)
 	if (!kind[0])
 		snprintf(kind, sizeof(kind), "type %u", device->type);
 	return xb_input_error("%s: packets of this device (%s) have no Ethernet header, so the "
-			      "filter cannot read them; attach the Ethernet interface that they "
+			      "filter cannot read them; filter the Ethernet interface that they "
 			      "come in on instead%s",
 			      device->name, kind,
 			      device->type == ARPHRD_PPP ? " (PPPoE is looked into there)" : "");

@@ -66,7 +66,7 @@ int xb_refusal_held(const struct xb_netdev *device)
 			xb_advice(XB_ADVICE_DETACH_THERE));
 	return xb_system_error(
 		0,
-		"%s: another XDP program holds the interface (%s, id %u); detach it first: "
+		"%s: another XDP program holds the interface (%s, id %u); take it off first: "
 		"ip link set dev %s xdp off, or with the tool that attached it",
 		device->name, info.name[0] ? info.name : "no name", device->program, device->name);
 }
@@ -79,7 +79,7 @@ int xb_refusal_explain(const char *name, enum xb_mode mode, int error)
 	case EBUSY:
 	case EEXIST:
 		return xb_system_error(
-			0, "%s: another XDP program holds the interface; detach it first", name);
+			0, "%s: another XDP program holds the interface; take it off first", name);
 	case EPERM:
 		return xb_system_error(
 			error,

@@ -10,7 +10,7 @@ enum xb_advice {
 	XB_ADVICE_WAIT_LONGER,	    /* others were in the way for too long */
 	XB_ADVICE_REBUILD,	    /* the filter in force is of no use */
 	XB_ADVICE_CONFIRM,	    /* the exact look-up is missing */
-	XB_ADVICE_COMMIT,	    /* an interface is on trial */
+	XB_ADVICE_COMMIT,	    /* a change is on trial */
 	XB_ADVICE_SHUT_OUT,	    /* a policy would shut everybody out */
 	XB_ADVICE_REMEMBER,	    /* nobody is known, or they are not learned */
 	XB_ADVICE_ATTACH_FIRST,	    /* nothing is enforced */

@@ -88,7 +88,7 @@ const char *advice_words(enum xb_advice advice)
 	case XB_ADVICE_JSON:
 		return " (--json-path PATH)";
 	case XB_ADVICE_SKIP_BAD:
-		return " (--skip-bad NUMBER leaves out so many wrong lines)";
+		return " (--skip-bad NUMBER leaves out up to NUMBER wrong lines)";
 	}
 	return "";
 }

@@ -9,7 +9,7 @@
 #define ROLLBACK_OPTION                                                                            \
 	{                                                                                          \
 		"rollback", "SECONDS", 0,                                                          \
-			.help = "take it back after so long, unless `commit` comes first"          \
+			.help = "undo the change after this time, unless `commit` keeps it"        \
 	}
 
 /* Whether the verb takes --rollback: its options say so. */

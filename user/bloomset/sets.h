@@ -17,8 +17,7 @@
 		{"json-path", "PATH", 'j',                                                         \
 		 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},            \
 	{                                                                                          \
-		"skip-bad", "NUMBER", 'k',                                                         \
-			.help = "leave out so many wrong lines of a file at most"                  \
+		"skip-bad", "NUMBER", 'k', .help = "leave out up to NUMBER wrong lines of a file"  \
 	}
 
 /* How much is taken for it, and what of it is told. */

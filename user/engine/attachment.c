@@ -287,8 +287,7 @@ static int forget_allowed(const struct xb_paths *paths, struct xb_attachment *at
 static void let_go(const struct xb_paths *paths, struct xb_written *written)
 {
 	if (xb_write(paths, HOW, NULL, NULL, written))
-		xb_warning("attached, but not all that follows from it was done: %s",
-			   xb_error_message());
+		xb_warning("attached, but a later step failed: %s", xb_error_message());
 }
 
 static int attach_in_steps(const struct xb_paths *paths, const struct xb_wish *wish,

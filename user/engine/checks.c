@@ -43,7 +43,7 @@ static void check_unwanted(const struct xb_interface *item, struct xb_problems *
 			       item->now.name, name);
 	else if (item->difference == XB_IFACE_UNWANTED)
 		xb_problem_add(problems, XB_PROBLEM_UNWANTED, item,
-			       "%s is filtered, and nobody wants it",
+			       "%s is filtered, but is not wanted",
 			       item->now.ifindex ? item->now.name : name);
 }
 
@@ -69,7 +69,7 @@ void xb_check_generation(const struct xb_generation *active, const struct xb_sto
 		return;
 	else if (!store->wanted_count)
 		xb_problem_add(problems, XB_PROBLEM_FILTER_IDLE, NULL,
-			       "a filter is in force for no interface");
+			       "a filter is loaded, but no interface is wanted");
 	else if (!active->header)
 		xb_problem_add(problems, XB_PROBLEM_COUNTERS_LOST, NULL,
 			       "the counters of the filter are lost");
@@ -77,11 +77,11 @@ void xb_check_generation(const struct xb_generation *active, const struct xb_sto
 		xb_problem_add(problems, XB_PROBLEM_INTERRUPTED, NULL, "a change was interrupted");
 	else if (!xb_generation_is_current(active, &store->meta))
 		xb_problem_add(problems, XB_PROBLEM_FILTER_BEHIND, NULL,
-			       "the filter does not have what the store has now");
+			       "the filter lacks the latest changes of the store");
 	else if (!xb_generation_fits(active, &store->meta))
 		xb_problem_add(problems, XB_PROBLEM_FILTER_UNFIT, NULL,
-			       "the filter in force was built for another rate or policy, other "
-			       "ports, or confirms otherwise than wanted");
+			       "the filter does not fit the settings (rate, policy, ports or exact "
+			       "look-up)");
 }
 
 /* Another store's filter has the policy of that store: it is a problem of its own. */

@@ -20,7 +20,7 @@ enum xb_difference {
 };
 
 struct xb_interface {
-	char wanted[IF_NAMESIZE]; /* "": nobody wants it */
+	char wanted[IF_NAMESIZE]; /* "": it is not wanted */
 	enum xb_mode mode;	  /* wanted; for an heir, the mode wanted for its former name */
 	bool on_trial;		  /* only the trial asked for that name */
 	bool lasting;		  /* false: it is wanted until the trial ends */

@@ -178,7 +178,7 @@ static void tend(struct xb_knownpins *known, const struct xb_known_wish *wish, b
 	if (at_home && here && known->known->netns != here)
 		__atomic_store_n(&known->known->netns, here, __ATOMIC_SEQ_CST);
 	if (grow(known, wish, now))
-		xb_warning("more strangers than wanted are taken for known: %s",
+		xb_warning("more unknown sources than wanted are taken for known: %s",
 			   xb_error_message());
 	if (!xb_knownpins_learns(known->pins) && xb_knownpins_learn(known))
 		xb_warning("known sources are not learned: %s", xb_error_message());
@@ -192,7 +192,7 @@ static void end(const struct xb_paths *paths, struct xb_knownpins *known)
 
 	xb_unlock(lock);
 	if (error) {
-		xb_warning("known sources are still learned, since they cannot be saved: %s",
+		xb_warning("cannot save known sources, so learning goes on: %s",
 			   xb_error_message());
 		return;
 	}

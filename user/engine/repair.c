@@ -67,9 +67,8 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 		return error;
 	writer->foreign = false;
 	if (takes_over)
-		xb_notice("%s had the list of another store in force; that of %s has taken its "
-			  "place",
-			  writer->paths->pins, writer->paths->state);
+		xb_notice("%s enforced another store; it now enforces %s", writer->paths->pins,
+			  writer->paths->state);
 	return 0;
 }
 

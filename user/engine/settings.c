@@ -24,7 +24,7 @@ static int check_known(struct xb_writer *writer)
 
 	if (error || wish.on)
 		return error;
-	return xb_input_error("nobody is known, since nobody is remembered%s",
+	return xb_input_error("no source is known: remembering is off%s",
 			      xb_advice(XB_ADVICE_REMEMBER));
 }
 

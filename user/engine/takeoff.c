@@ -54,7 +54,7 @@ static int take_off_older(const struct xb_paths *paths, int *taken)
 int xb_take_off(const struct xb_paths *paths, char *const *names, int count, int *taken)
 {
 	struct xb_anchor anchor;
-	/* Who holds the lock may never go on: what is asked for in need is done without it, too. */
+	/* The holder may hang: an emergency detach proceeds without the lock. */
 	int lock = xb_lock(paths->state, XB_WRITER_LOCK),
 	    error = xb_anchor_open(paths->pins, &anchor);
 

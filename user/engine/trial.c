@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Order matters here: whoever dies in between, the kernel goes back by its clock, and the next
- * command finds out by comparing the record with what stands in the slot. */
+/* Order matters here: if the process dies in between, the kernel reverts when its clock runs out,
+ * and the next command finds out by comparing the record with what stands in the slot. */
 #include "engine/trial.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@
 #include "base/faultpoint.h"
 #include "base/ifname.h"
 #include "base/lock.h"
+#include "base/program.h"
 #include "engine/reconcile.h"
 #include "engine/requesttext.h"
 #include "filter/inforce.h"
@@ -231,8 +232,8 @@ int xb_trial_begin(struct xb_writer *writer, const struct xb_generation *tried,
 	int error;
 
 	if (writer->anchor.guard.program >= 0)
-		return xb_system_error(0,
-				       "a trial goes on already: commit it, or wait for its end");
+		return xb_system_error(0, "another trial is running, and only one can at a time%s",
+				       xb_advice(XB_ADVICE_COMMIT));
 	error = xb_clock_check();
 	if (error)
 		return error;

@@ -227,8 +227,8 @@ static bool is_of_this_history(const struct xb_writer *writer)
 	return !writer->active || xb_generation_is_current(writer->active, &writer->txn->meta);
 }
 
-/* Entries that expire together are at most so many a transaction: it has all of them, and as many
- * other changes, one by one, so that no new generation is built for it. */
+/* At most this many expire in one transaction: with as many other changes it still stays below a
+ * bulk change, which would need a new generation. */
 #define BRIEF_SWEEP (XB_CHANGES_MAX / 2)
 
 static int sweep(struct xb_writer *writer)

@@ -56,7 +56,7 @@ bool credentials_read(const struct fetch_request *request, struct credentials *c
 		return false;
 	if (!*request->socket)
 		return true;
-	/* Whoever is nobody could not connect any more. */
+	/* Connect now: the user nobody would not be allowed to. */
 	credentials->socket = beforehand_connect(request->socket, request->seconds);
 	if (credentials->socket < 0)
 		result_set(result, FETCH_NO_CONNECTION, "cannot connect to %s: %s", request->socket,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Wrong lines that may be left out: of lists of addresses only so many as somebody allowed. */
+/* Wrong lines that may be left out: of lists of addresses only as many as somebody allowed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 
 static int refuse(struct xb_reading *reading)
 {
+	uint64_t most = reading->choice->most_wrong;
 	char message[1024];
 
 	snprintf(message, sizeof(message), "%s", xb_error_message());
 	if (!reading->file->unknown)
 		return xb_input_error("%s%s", message, xb_advice(XB_ADVICE_SKIP_BAD));
-	return xb_input_error("%s (as many wrong lines as were allowed, %" PRIu64
-			      ", came before it)",
-			      message, reading->choice->most_wrong);
+	return xb_input_error("%s (%" PRIu64 " wrong line%s left out before it, the most allowed)",
+			      message, most, most == 1 ? "" : "s");
 }
 
 int xb_line_leave_out(struct xb_reading *reading, size_t before, int error)

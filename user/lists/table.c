@@ -170,7 +170,7 @@ static bool is_contradicted(const struct xb_reading *reading, const char *line)
 		    formats[i]->marks(line))
 			add_candidate(&candidates, formats[i]);
 	if (candidates.count && reading->format)
-		xb_input_error("'%s' is as in the formats %s, and the lines before as in %s%s",
+		xb_input_error("'%s' fits the formats %s, but the lines before it fit %s%s",
 			       XB_SHOW(line), candidates.names, reading->format->name,
 			       xb_advice(XB_ADVICE_NAME_FORMAT));
 	else if (candidates.count)

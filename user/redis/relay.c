@@ -69,7 +69,8 @@ static bool hand_over(struct relay *relay)
 	if (!relay->ready)
 		return greet(relay);
 	if (!relay->asked)
-		return end_set(relay->end, REDIS_PROTOCOL, "the server answers what was not asked");
+		return end_set(relay->end, REDIS_PROTOCOL,
+			       "the server sent an answer without a request");
 	relay->asked--;
 	answers_frame(&relay->answers, &head, parts);
 	return relay_tell(parts, ANSWERS_PARTS) || leave(relay);

@@ -21,7 +21,7 @@ bool stream_prepare(struct stream *stream, const struct redis_target *target, st
 		return tls_prepare(target, &stream->context, end);
 	if (!*target->place.socket)
 		return true;
-	/* Whoever is nobody could not connect any more. */
+	/* Connect now: the user nobody would not be allowed to. */
 	stream->fd = beforehand_connect(target->place.socket, target->seconds);
 	return stream->fd >= 0 || end_set(end, REDIS_NO_CONNECTION, "cannot connect to %s: %s",
 					  target->place.socket, strerror(errno));

@@ -19,8 +19,9 @@ static int blame_reader(int error)
 	char text[256];
 
 	return last.behind ? xb_error_prefix(error,
-					     "%s reads the store as it was %zu transactions ago, "
-					     "and keeps what was freed since: end it",
+					     "%s holds a state of the store that is %zu "
+					     "transactions old, so freed space cannot be reused: "
+					     "end it",
 					     xb_process_describe((uint32_t)last.process, text,
 								 sizeof(text)),
 					     last.behind)
@@ -46,8 +47,8 @@ int xb_lmdb_error(int error, const char *doing)
 			0, "%s: no space left on the disk of the state directory", doing));
 	if (error == XB_NOT_LATEST)
 		return xb_system_error(0,
-				       "%s: a process that has it open goes by an old state of it "
-				       "(an older %s?); try again when that has ended",
+				       "%s: a process that has the store open uses an outdated "
+				       "state (an older %s?); try again when it has ended",
 				       doing, xb_program());
 	if (error > 0)
 		return xb_system_error(error, "%s", doing);

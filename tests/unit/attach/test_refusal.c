@@ -47,9 +47,9 @@ static void each_error_has_its_words(void **state)
 	} rows[] = {
 		{ENODEV, XB_MODE_AUTO, -EIO, "lo: the interface is gone"},
 		{EBUSY, XB_MODE_AUTO, -EIO,
-		 "lo: another XDP program holds the interface; detach it first"},
+		 "lo: another XDP program holds the interface; take it off first"},
 		{EEXIST, XB_MODE_SKB, -EIO,
-		 "lo: another XDP program holds the interface; detach it first"},
+		 "lo: another XDP program holds the interface; take it off first"},
 		{EPERM, XB_MODE_AUTO, -EPERM,
 		 "lo: cannot attach (root, or CAP_BPF and CAP_NET_ADMIN, and for libxdp's "
 		 "dispatcher "
@@ -186,8 +186,8 @@ static void devices_that_cannot_be_read(void **state)
 		uint16_t type;
 		const char *kind, *words;
 	} rows[] = {
-		{ARPHRD_ETHER, "ifb", "no packet on ifb devices; attach the interface its traffic"},
-		{ARPHRD_ETHER, "vrf", "no packet on vrf devices; attach the interfaces in it"},
+		{ARPHRD_ETHER, "ifb", "no packet on ifb devices; filter the interface its traffic"},
+		{ARPHRD_ETHER, "vrf", "no packet on vrf devices; filter the interfaces in it"},
 		{ARPHRD_NONE, "wireguard", "this device (wireguard) have no Ethernet header"},
 		{ARPHRD_NONE, "", "this device (type 65534) have no Ethernet header"},
 		{ARPHRD_PPP, "ppp", "(PPPoE is looked into there)"},

@@ -104,7 +104,7 @@ static void unwanted_interfaces(void **state)
 		"x0 is called y0 now, and another interface is x0");
 	item.difference = XB_IFACE_UNWANTED;
 	problems = problems_of(&item);
-	must_be(&problems, XB_PROBLEM_UNWANTED, "y0 is filtered, and nobody wants it");
+	must_be(&problems, XB_PROBLEM_UNWANTED, "y0 is filtered, but is not wanted");
 	item.now.ifindex = 0;
 	item.difference = XB_IFACE_STALE;
 	problems = problems_of(&item);
@@ -152,12 +152,11 @@ static void generations(void **state)
 	now.wishes.meta.policy = XB_POLICY_ALLOW_ONLY;
 	problems = differences(&now);
 	must_be(&problems, XB_PROBLEM_FILTER_UNFIT,
-		"the filter in force was built for another rate or policy, other ports, or "
-		"confirms otherwise than wanted");
+		"the filter does not fit the settings (rate, policy, ports or exact look-up)");
 	now.wishes.meta.mark++;
 	problems = differences(&now);
 	must_be(&problems, XB_PROBLEM_FILTER_BEHIND,
-		"the filter does not have what the store has now");
+		"the filter lacks the latest changes of the store");
 	now.header.dirty = 1;
 	problems = differences(&now);
 	must_be(&problems, XB_PROBLEM_INTERRUPTED, "a change was interrupted");
@@ -166,7 +165,8 @@ static void generations(void **state)
 	must_be(&problems, XB_PROBLEM_COUNTERS_LOST, "the counters of the filter are lost");
 	now.wishes.wanted_count = 0;
 	problems = differences(&now);
-	must_be(&problems, XB_PROBLEM_FILTER_IDLE, "a filter is in force for no interface");
+	must_be(&problems, XB_PROBLEM_FILTER_IDLE,
+		"a filter is loaded, but no interface is wanted");
 	now.wishes.tried = true;
 	problems = differences(&now);
 	assert_int_equal(problems.count, 0);

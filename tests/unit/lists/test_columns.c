@@ -137,8 +137,7 @@ static const struct choice_row lines_left_out[] = {
 	{"192.0.2.1,a\nx,b\n,c\n",
 	 NULL,
 	 {.column = "1", .bounded = true, .most_wrong = 1},
-	 ":3: there is nothing in column 1 (as many wrong lines as were allowed, 1, came before "
-	 "it)"},
+	 ":3: there is nothing in column 1 (1 wrong line left out before it, the most allowed)"},
 	{"192.0.2.1,a\n\"b\n",
 	 NULL,
 	 {.column = "1", .bounded = true, .most_wrong = 9},

@@ -106,9 +106,8 @@ static const struct choice_row values_left_out[] = {
 	{"[\"192.0.2.1\",\"CN\",7]",
 	 NULL,
 	 {.json = "[]", .bounded = true, .most_wrong = 1},
-	 ":1: [2]: it is no text with an address (as many wrong lines as were allowed, 1, came "
-	 "before "
-	 "it)"},
+	 ":1: [2]: it is no text with an address (1 wrong line left out before it, the most "
+	 "allowed)"},
 	{0},
 };
 

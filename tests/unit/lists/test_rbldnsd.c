@@ -91,20 +91,20 @@ static const struct row contradictions[] = {
 	{"$SOA 0 a b 0 1 1 1 1\n", NULL,
 	 ":1: '$SOA 0 a b 0 1 1 1 1' may be of several list formats: " FOUR},
 	{"192.0.2.1\n!192.0.2.2\n", NULL,
-	 ":2: '!192.0.2.2' is as in the formats ip4set, ip4trie, and the lines before as in plain"},
+	 ":2: '!192.0.2.2' fits the formats ip4set, ip4trie, but the lines before it fit plain"},
 	{"!192.0.2.2\n192.0.2.0/24\n", NULL,
 	 ":1: '!192.0.2.2' may be a comment, or as in the formats ip4set, ip4trie"},
 	{"2001:db8::/32\n!2001:db8::1\n", NULL,
-	 ":2: '!2001:db8::1' is as in the formats ip6trie, and the lines before as in plain"},
+	 ":2: '!2001:db8::1' fits the formats ip6trie, but the lines before it fit plain"},
 	{"a.example\n!b.a.example\n", NULL,
-	 ":2: '!b.a.example' is as in the formats dnset, and the lines before as in domains"},
+	 ":2: '!b.a.example' fits the formats dnset, but the lines before it fit domains"},
 	{"a.example\n:2:x\n", NULL,
-	 ":2: ':2:x' is as in the formats " FOUR ", and the lines before as in domains"},
+	 ":2: ':2:x' fits the formats " FOUR ", but the lines before it fit domains"},
 	{"192.0.2.1\n192.0.2.2 :2:x\n", NULL,
-	 ":2: '192.0.2.2 :2:x' is as in the formats ip4set, ip4trie, and the lines before as in "
+	 ":2: '192.0.2.2 :2:x' fits the formats ip4set, ip4trie, but the lines before it fit "
 	 "plain"},
 	{"$TTL 60\n192.0.2.1 :2:x\n", NULL,
-	 ":2: '192.0.2.1 :2:x' is as in the formats ip4set, ip4trie, and the lines before as in "
+	 ":2: '192.0.2.1 :2:x' fits the formats ip4set, ip4trie, but the lines before it fit "
 	 "rpz"},
 	{"! Title: of a list\na.example\n! b.example is fine\n", NULL, "domains: a.example"},
 	{0},

@@ -99,14 +99,14 @@ static const struct row wildcards[] = {
 /* What would be listed depends on the format: none is guessed. */
 static const struct row contradictions[] = {
 	{"a.example\n.b.example\n", NULL,
-	 ":2: '.b.example' is as in the formats ruleset, and the lines before as in domains"},
+	 ":2: '.b.example' fits the formats ruleset, but the lines before it fit domains"},
 	{"a.example\n\n+.b.example\n", NULL,
-	 ":3: '+.b.example' is as in the formats ruleset, and the lines before as in domains"},
+	 ":3: '+.b.example' fits the formats ruleset, but the lines before it fit domains"},
 	{"a.example\nDOMAIN-SUFFIX,b.example\n", NULL,
-	 ":2: 'DOMAIN-SUFFIX,b.example' is as in the formats ruleset, and the lines before as in "
+	 ":2: 'DOMAIN-SUFFIX,b.example' fits the formats ruleset, but the lines before it fit "
 	 "domains"},
 	{"a.example\n- b.example\n", NULL,
-	 ":2: '- b.example' is as in the formats ruleset, and the lines before as in domains"},
+	 ":2: '- b.example' fits the formats ruleset, but the lines before it fit domains"},
 	{0},
 };
 

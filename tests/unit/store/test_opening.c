@@ -95,7 +95,7 @@ static uint64_t fill(void)
 static void assert_refused(int error)
 {
 	assert_true(error < 0);
-	assert_non_null(strstr(xb_error_message(), "old state"));
+	assert_non_null(strstr(xb_error_message(), "outdated state"));
 	xb_error_clear();
 }
 

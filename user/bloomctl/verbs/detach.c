@@ -222,23 +222,20 @@ static int detach_anyway(const struct cli *cli, const struct request *request, b
 	error = xb_take_off(&cli->paths, request->all ? NULL : request->names, request->count,
 			    &taken);
 	if (!error && recorded)
-		return xb_system_error(0, "detached, but not all that follows from it was done: %s",
-				       why);
+		return xb_system_error(0, "detached, but a later step failed: %s", why);
 	if (error || !taken)
 		return xb_system_error(0, "%s", why);
 	if (held)
 		return xb_system_error(
 			0,
-			"detached, but the store could not record it (%s): that "
-			"process if it goes on, and the next command that changes "
-			"something, attach again what is recorded; end it (kill -9), "
-			"and detach once more",
+			"detached, but the store could not record it (%s): that process, "
+			"or the next command that writes, will attach again; end the "
+			"process (kill -9) and detach again",
 			why);
 	return xb_system_error(
 		0,
-		"detached, but the store could not record it (%s): the next command that changes "
-		"something, also `up` at boot, attaches again what is recorded; cure that and "
-		"detach once more",
+		"detached, but the store could not record it (%s): the next command that writes, "
+		"such as `up` at boot, will attach again; fix that and detach again",
 		why);
 }
 

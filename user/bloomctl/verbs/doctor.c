@@ -200,7 +200,8 @@ static void check_readers(const struct cli *cli, struct finding *finding)
 		return;
 	}
 	find(finding, WORSE,
-	     "%s reads the store as it was %zu transactions ago; until it ends, the file grows "
+	     "%s holds a state of the store that is %zu transactions old; until it ends, the file "
+	     "grows "
 	     "with each change",
 	     xb_process_describe((uint32_t)last.process, text, sizeof(text)), last.behind);
 	advise(finding, "end it if it does not go on");

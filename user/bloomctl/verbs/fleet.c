@@ -135,7 +135,7 @@ static int ask(const struct cli *cli, const char *request)
 }
 
 static const struct option_spec options[] = {
-	{"limit", "NUMBER", 'l', .help = "with verify: show so many differences; without it, 20"},
+	{"limit", "NUMBER", 'l', .help = "with verify: show up to NUMBER differences (default 20)"},
 	{0},
 };
 

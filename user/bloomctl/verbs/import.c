@@ -316,7 +316,7 @@ static const struct option_spec options[] = {
 	{"where", "COLUMN=VALUE,...", 'w', .help = "take only lines with these values"},
 	{"json-path", "PATH", 'j',
 	 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},
-	{"skip-bad", "NUMBER", 'k', .help = "leave out so many wrong lines at most"},
+	{"skip-bad", "NUMBER", 'k', .help = "leave out up to NUMBER wrong lines"},
 	{"replace", NULL, 'r', .help = "take out entries that the file does not have"},
 	{"max-change", "FACTOR", 'c',
 	 .help = "the factor by which --replace may change the size of the list"},

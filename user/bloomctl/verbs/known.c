@@ -69,10 +69,11 @@ static int turn_on(struct xb_writer *writer, void *context)
 
 static const struct option_spec on_options[] = {
 	{"remember", "TIME", 'r',
-	 .help = "remember who connected for so long, and at most twice as long"},
+	 .help = "keep a source this long after it last connected, at most twice as long"},
 	{"capacity", "SOURCES", 'c',
-	 .help = "make room for so many in that time; more are no loss"},
-	{"fpr", "RATE", 'f', .help = "strangers that are taken for known, 1e-9 to 0.1",
+	 .help = "sources to expect in that time; with more, the filter grows"},
+	{"fpr", "RATE", 'f',
+	 .help = "share of unknown sources that are taken for known, 1e-9 to 0.1",
 	 .offers = OFFER_RATES},
 	{0},
 };
@@ -107,7 +108,7 @@ static int run_on(struct cli *cli, int argc, char **argv)
 	if (write_and_settle(cli, turn_on, &asked) || xb_known_look(&cli->paths, &view))
 		return cli_fail();
 	if (!view.learns) {
-		xb_system_error(0, "it is kept that known sources are wanted, but none are learned "
+		xb_system_error(0, "known sources are switched on, but learning could not start "
 				   "yet; `bloomctl up` tries again");
 		return cli_fail();
 	}

@@ -79,10 +79,9 @@ static int restore(const struct cli *cli, struct xb_restore *saved)
 	if (!error)
 		xb_mapped_tell_left_out(&saved->mapped);
 	if (!error && saved->shared)
-		xb_notice(
-			"%llu entries of lists that are shared with the fleet are passed by: these "
-			"lists stay as they are",
-			(unsigned long long)saved->shared);
+		xb_notice("%llu entries skipped: their lists are shared with the fleet and stay as "
+			  "they are",
+			  (unsigned long long)saved->shared);
 	return error ? cli_fail() : answer(cli, saved, xb_write_tell_open(cli->written));
 }
 

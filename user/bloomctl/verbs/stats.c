@@ -238,7 +238,7 @@ static int watch(const struct cli *cli, uint64_t names)
 }
 
 static const struct option_spec options[] = {
-	{"watch", NULL, 'w', .help = "show them every second, with rates"},
+	{"watch", NULL, 'w', .help = "repeat every second, with rates"},
 	{"names", "NUMBER", 'n', .help = "how many names to show, 0 to 1000 (default 10)"},
 	{0},
 };

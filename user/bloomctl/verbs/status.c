@@ -312,7 +312,8 @@ static void print_reader(const struct xb_reader *reader)
 	char text[256];
 
 	if (reader->behind)
-		printf("reader      %s reads the store as it was %llu transactions ago: until it "
+		printf("reader      %s holds a state of the store that is %llu transactions old: "
+		       "until it "
 		       "ends, the file grows with each change, up to %zu GiB\n",
 		       xb_process_describe((uint32_t)reader->process, text, sizeof(text)),
 		       keys(reader->behind), XB_STORE_BYTES >> 30);

@@ -267,7 +267,8 @@ static void take_list(struct taking *taking)
 	}
 	taking->content_time = date_content(taking);
 	if (html) {
-		end_as(taking->state, XB_FEED_REFUSED, "html", "a page in HTML came, and no list");
+		end_as(taking->state, XB_FEED_REFUSED, "html",
+		       "the server sent an HTML page, not a list");
 		return;
 	}
 	if (is_too_old(taking, taking->content_time))
