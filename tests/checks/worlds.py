@@ -29,7 +29,7 @@ THREADS = ["unit/bloom/test_exact_build", THE_RACE, "prog/test_innocent", "prog/
 
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(
-    r"checks/(valgrind/(?!unit/(bloom/test_exact(_build)?|lists/test_domain_files)$)|tsan/unit/"
+    r"checks/(valgrind/(?!unit/(bloom/test_(exact(_build)?|neighbours)|lists/test_domain_files)$)|tsan/unit/"
     r"|asan/prog/test_(answers|domain_names|domains|drop_records|edits|hello_frames|hellos"
     r"|hellos_oracle|hits|requests|verdicts|verifier|watch)$"
     r"|asan/e2e/test_(bad_input|cli|import_names)$)")

@@ -193,12 +193,15 @@ static void *write_all(void *context)
 
 static void no_writer_loses(void **state)
 {
-	struct race race = {.table = make(64), .known = {.remember = 1}};
+	struct race race = {.known = {.remember = 1}};
 	struct writer writers[WRITERS];
 	pthread_t threads[WRITERS];
 	uint32_t second = 1;
 
 	(void)state;
+	if (is_slowed())
+		return;
+	race.table = make(64);
 	race.known.period = (uint64_t)second << 32;
 	for (uint32_t i = 0; i < WRITERS; i++) {
 		writers[i] = (struct writer){.race = &race, .first = i << 24};
@@ -254,7 +257,8 @@ static void rates_are_kept(void **state)
 {
 	(void)state;
 	rate_is_kept(1e-2);
-	rate_is_kept(1e-3);
+	if (!is_slowed())
+		rate_is_kept(1e-3);
 }
 
 static void sizes(void **state)

@@ -14,9 +14,11 @@
 #include "base/error.h"
 #include "bloomset/parts.h"
 #include "bloomset/texthash.h"
+#include "support/amount.h"
 
 #define TEXTS  240000
 #define MEMORY (256U << 10)
+#define CASES  5
 
 static const struct xb_key key = {0x1234, 0x5678};
 
@@ -59,7 +61,7 @@ static void parts_of_parts(void **state)
 	static const struct {
 		struct rule rule;
 		uint64_t count;
-	} cases[] = {
+	} cases[CASES] = {
 		{{RULE_ANY, 0, 2}, TEXTS},	 {{RULE_ALL, 0, 2}, TEXTS / 2},
 		{{RULE_ONCE, 0, 2}, TEXTS / 2},	 {{RULE_FIRST, 0, 2}, TEXTS / 2},
 		{{RULE_LEAST, 2, 2}, TEXTS / 2},
@@ -67,7 +69,7 @@ static void parts_of_parts(void **state)
 	bool again;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (uint32_t i = 0; i < amount(CASES, CASES); i++) {
 		assert_int_equal(given(&cases[i].rule, MEMORY, 0, &again), cases[i].count);
 		assert_true(again);
 		assert_int_equal(given(&cases[i].rule, 64 << 20, 0, &again), cases[i].count);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "support/amount.h"
 #include "support/comparing.h"
 #include "support/random.h"
 
@@ -381,7 +382,7 @@ static void anything_is_found_exactly(void **state)
 	static const uint32_t rarities[] = {3000, 300, 10, 1};
 
 	random_begin();
-	for (uint32_t round = 0; round < 8; round++) {
+	for (uint32_t round = 0; round < amount(8, 8); round++) {
 		plant(rarities[round / 2], round % 2);
 		grow();
 		make();

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "bloomd/fleet/changecodec.h"
 #include "bloomd/fleet/logentry.h"
+#include "support/amount.h"
 #include "support/fleetchanges.h"
 
 static const struct mac_key key = {{1, 2, 3}};
@@ -157,9 +158,11 @@ static void no_byte_changes_unseen(void **state)
 {
 	struct logentry entry = all_rows(), back;
 	struct written written = write_entry(&entry);
+	/* Each byte is changed in several ways all the same: 255 has no part in common with it. */
+	const size_t step = is_slowed() ? 31 : 1;
 
 	(void)state;
-	for (size_t i = 0; i < written.size * 255; i++) {
+	for (size_t i = 0; i < written.size * 255; i += step) {
 		uint8_t by = (uint8_t)(i % 255 + 1);
 
 		written.bytes[i / 255] ^= by;

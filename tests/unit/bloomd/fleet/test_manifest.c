@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "bloomd/fleet/manifest.h"
+#include "support/amount.h"
 
 static const struct mac_key key = {{1, 2, 3}};
 static struct manifest manifest;
@@ -110,6 +111,13 @@ static void lists_and_marks_are_found(void **state)
 	assert_int_equal(manifest_mark(&manifest, marks[0].publisher), 0);
 }
 
+/* How many of the changes of each byte are tried, as a distance: 255 has no part in common with it.
+ */
+static size_t step_of(void)
+{
+	return is_slowed() ? 31 : 1;
+}
+
 static void no_byte_changes_unseen(void **state)
 {
 	struct mac_key other = {{1, 2, 4}};
@@ -119,7 +127,7 @@ static void no_byte_changes_unseen(void **state)
 
 	(void)state;
 	assert_int_equal(manifest_write(&manifest, &key, &bytes, &size), 0);
-	for (size_t i = 0; i < size * 255; i++) {
+	for (size_t i = 0; i < size * 255; i += step_of()) {
 		uint8_t by = (uint8_t)(i % 255 + 1);
 
 		bytes[i / 255] ^= by;
@@ -155,7 +163,7 @@ static void what_is_read_could_be_written(void **state)
 
 	(void)state;
 	assert_int_equal(manifest_write(&manifest, &key, &bytes, &size), 0);
-	for (size_t i = 0; i < (size - MAC_BYTES) * 255; i++) {
+	for (size_t i = 0; i < (size - MAC_BYTES) * 255; i += step_of()) {
 		uint8_t by = (uint8_t)(i % 255 + 1);
 		struct manifest back;
 		int error;
@@ -175,7 +183,7 @@ static void what_is_read_could_be_written(void **state)
 		bytes[i / 255] ^= by;
 	}
 	/* Most bytes are of identities and MACs, which may be any. */
-	assert_true(read > 255 * 100);
+	assert_true(read > 255 * 100 / step_of());
 	bytes[0] = 2;
 	put_mac(bytes, size);
 	assert_int_equal(manifest_read(bytes, size, &key, &(struct manifest){0}), -EINVAL);
