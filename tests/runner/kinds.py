@@ -17,6 +17,7 @@ BESIDE = ("vm",)
 FETCHING = ("package", "vm")
 # They try other releases and machines with --platforms.
 PLATFORMS = ("package", "vm")
+STYLE = {"style/clang-format": "tests/runner/format", "style/checks": "tests/checks/proof"}
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1",
              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
@@ -135,8 +136,7 @@ def suites():
 def find(choice, scratch):
     """Programs: tests; chains of suites, which build when they begin and so follow each other; suites
     during which nothing else may run."""
-    tests = [Program("style/clang-format", ["tests/runner/format"], scratch)] \
-        if choice.takes("style/clang-format") else []
+    tests = [Program(name, [command], scratch) for name, command in STYLE.items() if choice.takes(name)]
     tests += [Cmocka(name, "build/asan", scratch) for name in building.names("unit", choice)]
     tests += [Cmocka(name, "build", scratch) for name in building.names("prog", choice)]
     tests += scripts(choice, scratch)
