@@ -1,49 +1,92 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The commands that the README and the pages for mail servers and floods show, in the order in which they show
-# them, do what it says there.
+# Every command that the README and the pages for mail servers and floods show, in the order in which they show
+# them, does what it says there.
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=cgroup.sh
 . "$(dirname "$0")/cgroup.sh"
+# shellcheck source=page.sh
+. "$(dirname "$0")/page.sh"
 
-# The commands of bloomctl in the code blocks of a page, without their comments.
-commands()
+# commands PAGE: what its code blocks show, without the comments.
+commands() { page_items "$1" | sed -n 's/^\$ \(.*[^ ]\) *$/\1/p'; }
+
+# --- the README -------------------------------------------------------------------------------------
+
+# Those of its commands that cannot run here, and why.
+declare -A elsewhere=(
+	[scripts/demo]="e2e/demo runs it"
+	[scripts/demo-fleet]="e2e/demo runs it"
+	[scripts/test]="it runs this test"
+	["scripts/setup --build"]="it installs packages on the machine; scripts/test begins with scripts/setup"
+	["scripts/setup --package && scripts/package"]="the same; package/ makes the packages"
+	["apt install ./build/packages/xdp-bloom_*.deb ./build/packages/xdp-bloom-agent_*.deb"]="package/ does so in a root of its own"
+)
+
+# other_command: where curl would fetch the list, it is here. Of the README's addresses for examples import takes none.
+other_command()
 {
-	awk '/^```/ {inside = !inside} inside && /^bloomctl / {sub(/ +#.*/, ""); print}' "$1"
+	case $1 in
+	"curl -LO https://"*.netset) printf '%s\n' '# a list' 8.8.8.0/24 198.51.100.0/24 >"${1##*/}" ;;
+	"make && make install") lay_usr_local && in_tree "$1" ;;
+	*) fail "nobody says how '$1' is tried" ;;
+	esac
 }
 
-rename_x0()
+lift_etc() { umount -l /usr/local /etc 2>/dev/null || true; }
+
+in_tree() { (cd "$root" && CI='' bash -c "$1"); }
+
+# A /usr/local and an /etc for this test alone.
+lay_usr_local()
 {
-	ip -n "$server" link set x0 down
-	ip -n "$server" link set x0 name eth0
-	ip -n "$server" link set eth0 up
+	lay_etc
+	mkdir "$T/disk/local" "$T/disk/localwork"
+	mount -t overlay overlay -o "lowerdir=/usr/local,upperdir=$T/disk/local,workdir=$T/disk/localwork" /usr/local
+}
+
+# What the unit does at boot.
+other_service()
+{
+	[[ $1 == "enable --now xdp-bloom" ]] || fail "systemctl $1"
+	grep -q '^ExecStart=.*/bloomctl up$' /usr/local/lib/systemd/system/xdp-bloom.service
+	exits 0 up
+}
+
+read_for_a_second()
+{
+	in_server timeout --preserve-status -s INT 1 "$bloomctl" --state "$state" --pin "$pins" --run "$counters" watch >"$T/out"
 }
 
 t_five_minutes()
 {
 	local line number=0
-	local -a words
 
-	rename_x0
-	# What curl would bring. Of the README's addresses for examples import takes none.
-	printf '%s\n' '# a list' 8.8.8.0/24 198.51.100.0/24 >"$T/firehol_level1.netset"
+	rename eth0
 	cd "$T"
 	while read -r line; do
-		eval "words=(${line#bloomctl })"
+		if [[ -n ${elsewhere[$line]:-} ]]; then
+			unset "elsewhere[$line]"
+			continue
+		fi
 		case $line in
 		"bloomctl doctor") ctl doctor >"$T/out" 2>"$T/err" || [[ $? -eq 3 ]] || fail "doctor: exit code $?" ;;
-		"bloomctl watch") in_server timeout --preserve-status -s INT 1 "$bloomctl" --state "$state" --pin "$pins" --run "$counters" watch >"$T/out" ;;
-		"bloomctl test 198.51.100.7") exits 1 "${words[@]}" ;;
-		*) exits 0 "${words[@]}" ;;
+		"bloomctl watch") read_for_a_second ;;
+		"bloomctl test 198.51.100.7") type_in 1 "$line" ;;
+		*) type_in 0 "$line" ;;
 		esac
 		number=$((number + 1))
 		[[ $line != "bloomctl attach"* ]] || says 'eth0 attached in (native|skb) mode'
 		[[ $line != "bloomctl policy enforce"* ]] || enforced
-	done < <(commands "$root/README.md")
-	[[ $number -ge 15 ]] || fail "the README shows only $number commands"
+		[[ $line != "make && "* ]] || [[ $(/usr/local/sbin/bloomctl --version) == xdp-bloom* ]] || fail "nothing is installed"
+	done < <(commands "$root/README")
+	[[ $number -ge 20 ]] || fail "the README shows only $number commands"
+	[[ ${#elsewhere[@]} -eq 0 ]] || fail "the README does not show: ${!elsewhere[*]}"
 	! ip -n "$server" -d link show eth0 | grep -q 'prog/xdp' || fail "eth0 is not as it was before"
+	in_tree "make uninstall" >"$T/out"
+	[[ -z $(find "$T/disk/local" "$T/disk/etc/fail2ban" -type f) ]] || fail "make uninstall leaves: $(find "$T/disk/local" -type f)"
 }
 
 # What the README says of the list at that point.
@@ -54,12 +97,14 @@ enforced()
 	exits 0 allow test 198.51.100.7
 }
 
+# --- a mail server ----------------------------------------------------------------------------------
+
 t_mail()
 {
 	local line number=0
 	local -a words
 
-	rename_x0
+	rename eth0
 	cd "$T"
 	echo '{"cidr":"9.9.9.0/24","sblid":"SBL1"}' >drop_v4.json
 	echo 8.8.8.8 >cbl.txt
@@ -69,11 +114,11 @@ t_mail()
 		case $line in
 		"bloomctl watch") continue ;;
 		"bloomctl test"*) ctl -q add 192.0.2.7 --list attackers --exist && exits 1 "${words[@]/192.0.2.7/203.0.113.7}" ;;&
-		*) exits 0 "${words[@]}" ;;
+		*) type_in 0 "$line" ;;
 		esac
 		number=$((number + 1))
 		[[ $line != "bloomctl stats"* ]] || counts_first
-	done < <(commands "$root/docs/mail.md")
+	done < <(commands "$root/docs/mail")
 	[[ $number -ge 11 ]] || fail "the page shows only $number commands"
 	exits 0 test 9.9.9.9
 	says '^9.9.9.9 is dropped now: listed$'
@@ -87,12 +132,6 @@ t_mail()
 	says '^8.8.4.4 to tcp/993 is dropped now: listed$'
 }
 
-a_customer_connects()
-{
-	serve
-	reaches tcp 10.77.0.2
-}
-
 # What the page says of the lists at that point.
 counts_first()
 {
@@ -100,27 +139,27 @@ counts_first()
 	says '^8.8.8.8 to tcp/25 passes now: listed, and the verdict is count$'
 }
 
+# --- a flood ----------------------------------------------------------------------------------------
+
 t_floods()
 {
 	local line number=0
-	local -a words
 
 	[[ -n ${XB_TEST_CGROUP:-} ]] || skip "cgroup v2 is not mounted, or no group can be made"
-	rename_x0
+	rename eth0
 	cd "$T"
 	echo 9.9.9.9 >customers.txt
 	while read -r line; do
-		eval "words=(${line#bloomctl })"
 		case $line in
-		"bloomctl known test"*) exits 1 "${words[@]}" ;;
-		*) exits 0 "${words[@]}" ;;
+		"bloomctl known test"*) type_in 1 "$line" ;;
+		*) type_in 0 "$line" ;;
 		esac
 		number=$((number + 1))
 		[[ $line != "bloomctl known on"* ]] || a_customer_connects
 		[[ $line != "bloomctl policy allow-only --known"* ]] || enemies_are_out
 		[[ $line != "bloomctl policy allow-only --rollback"* ]] || customers_are_in
-	done < <(commands "$root/docs/floods.md")
-	[[ $number -ge 20 ]] || fail "the page shows only $number commands"
+	done < <(commands "$root/docs/floods")
+	[[ $number -ge 21 ]] || fail "the page shows only $number commands"
 	exits 0 test 203.0.113.7
 	says '^203.0.113.7 is dropped now: listed$'
 	exits 1 test 9.9.9.9
