@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks, each of some commands, run side by side; one line for each."""
+import collections
 import concurrent.futures
 import glob
 import os
@@ -8,6 +9,12 @@ import tempfile
 import time
 
 LINES_SHOWN = 60
+MOST_SHOWN = 40
+
+
+# Of a command: why it failed, or ""; what it said; names and reasons of what it skipped; when it began and when
+# it ended; its time of processors, with that of all that it started.
+Result = collections.namedtuple("Result", "why output skipped begun ended used")
 
 
 class Check:
@@ -47,34 +54,41 @@ def reports(directory):
 
 
 def run_command(check, command, scratch):
-    """Why it failed, what it said, what it skipped; when it began and when it ended."""
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         os.chmod(directory, 0o755)  # tests also act as others than root
         environment = {**os.environ, "TMPDIR": directory, **check.prepare(directory)}
         with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-            output = process.communicate()[0].decode(errors="replace")
+            output = process.stdout.read().decode(errors="replace")
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
         why, skipped = check.verdict(process.returncode, output, directory)
         output += reports(directory)
         subprocess.run(["umount", "-q", "-l", "-R", directory + "/bpf"], check=False,
                        stderr=subprocess.DEVNULL)
-    return why, output, skipped, (begun, time.monotonic())
+    return Result(why, output, skipped, begun, time.monotonic(), used.ru_utime + used.ru_stime)
 
 
 def tell(check, results):
     """Prints the line of a check; whether it is well."""
-    failed = [(why, output) for why, output, _skipped, _when in results if why]
-    for _why, _output, skipped, _when in results:
-        for name, reason in skipped:
+    failed = [result for result in results if result.why]
+    for result in results:
+        for name, reason in result.skipped:
             print("skip %s/%s: %s" % (check.name, name, reason))
     if failed:
-        print("FAIL %s: %s" % (check.name, failed[0][0]))
-        show("\n".join(output.strip() for _why, output in failed))
+        print("FAIL %s: %s" % (check.name, failed[0].why))
+        show("\n".join(result.output.strip() for result in failed))
     else:
-        begun, ended = zip(*(when for _why, _output, _skipped, when in results))
-        print("ok   %s (%.1f s)" % (check.name, max(ended) - min(begun)), flush=True)
+        print("ok   %s (%.1f s)" % (check.name, max(result.ended for result in results) -
+                                    min(result.begun for result in results)), flush=True)
     return not failed
+
+
+def tell_most(used):
+    print("most time of processors, of checks:")
+    for seconds, name in sorted(used, reverse=True)[:MOST_SHOWN]:
+        print("  %6.1f s  %s" % (seconds, name))
 
 
 def build(checks):
@@ -95,14 +109,20 @@ def build(checks):
 
 def run(checks, scratch):
     """The exit code."""
+    used, before = [], os.times()
     checks, well = build(checks)
+    after = os.times()
+    used.append((after[2] + after[3] - before[2] - before[3], "checks/build"))
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
     try:
         waiting = [(check, [pool.submit(run_command, check, command, scratch)
                             for command in check.commands]) for check in checks]
         for check, futures in waiting:
-            well = tell(check, [future.result() for future in futures]) and well
+            results = [future.result() for future in futures]
+            used.append((sum(result.used for result in results), check.name))
+            well = tell(check, results) and well
     finally:
         # Told to stop: what still runs ends with its namespace.
         pool.shutdown(wait=False, cancel_futures=True)
+    tell_most(used)
     return 0 if well else 1

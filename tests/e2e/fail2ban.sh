@@ -126,7 +126,7 @@ becomes_free() { wait_for "the end of the ban of $1" is_free "$1"; }
 # is_banned ADDRESS: in the opinion of fail2ban.
 is_banned() { client get sshd banip && grep -qwF -- "$1" "$T/client"; }
 
-listed() { ctl -j list | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["entries"]))'; }
+listed() { ctl -j list | jq '.entries | length'; }
 is_listing() { [[ $(listed) -eq $1 ]]; }
 
 # How many transactions there were.

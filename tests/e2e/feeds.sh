@@ -150,9 +150,6 @@ zone()
 # lists ENTRY...: the list zone has these and no others.
 lists()
 {
-	[[ $(ctl -j list --list zone 2>/dev/null | python3 -c '
-import json, sys
-text = sys.stdin.read()
-print(*sorted(one["entry"] for one in json.loads(text)["entries"]) if text else ())') == "$(
+	[[ $(ctl -j list --list zone 2>/dev/null | jq -r '[.entries[].entry] | sort | join(" ")') == "$(
 		printf '%s\n' "$@" | LC_ALL=C sort | paste -sd ' ')" ]]
 }

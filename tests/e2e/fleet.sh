@@ -97,7 +97,7 @@ down()
 }
 
 # field HOST NAME: of its state.
-field() { of "$1" -j fleet | python3 -c 'import json,sys; print(json.load(sys.stdin)["fleet"][sys.argv[1]])' "$2"; }
+field() { of "$1" -j fleet | jq -r --arg name "$2" '.fleet[$name]'; }
 is_in() { [[ $(field "$1" state) == "$2" ]]; }
 reads() { is_in "$1" reading; }
 

@@ -73,7 +73,7 @@ t_a_host_without_the_server()
 	wait_for "b in the fleet" reads b
 	[[ $(listing b) == "$(of a list --list default)" ]] || fail "not the same: $(listing b)"
 	listing b | grep -q 'expires .* comment "port scan"' || fail "time or comment is lost: $(listing b)"
-	[[ $(field b position) -gt 0 && $(field b connected) == True ]] || fail "$(of b -j fleet)"
+	[[ $(field b position) -gt 0 && $(field b connected) == true ]] || fail "$(of b -j fleet)"
 	of b fleet | grep -q '^  files    of a snapshot made 20' || fail "$(of b fleet)"
 	# The chunk of a list that it does not follow is nothing to it.
 	[[ $(grep -o 'get /fleet/[^ ]*-[^ ]*' "$T/requests" | sort -u | grep -c -- '-1-') -eq 0 ]] ||
