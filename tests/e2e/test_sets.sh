@@ -132,20 +132,22 @@ t_entries_are_canonical()
 	[[ ! -e $T/result ]]
 }
 
-# uses SIZE ARGUMENT...: what the most is that bloomset has in memory, which must be at most 16 MiB more.
-uses()
+# ends_within CODE SIZE ARGUMENT...: bloomset ends with this code, and has at most 16 MiB more in memory.
+ends_within()
 {
-	local size=$1
+	local code=$1 size=$2
 
-	shift
-	python3 - "$size" "$bloomset" "$@" --memory "${size}M" >"$T/used" <<-'END' || fail "$* --memory ${size}M: $(cat "$T/used")"
+	shift 2
+	python3 - "$code" "$size" "$bloomset" "$@" --memory "${size}M" >"$T/used" 2>"$T/err" <<-'END' || fail "$* --memory ${size}M: $(cat "$T/used" "$T/err")"
 	import resource, subprocess, sys
-	subprocess.run(sys.argv[2:], check=True, stdout=subprocess.DEVNULL)
+	code = subprocess.run(sys.argv[3:], stdout=subprocess.DEVNULL).returncode
 	most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-	print(most >> 10, "MiB")
-	sys.exit(most > (int(sys.argv[1]) + 16) << 10)
+	print("ends with", code, "and", most >> 10, "MiB")
+	sys.exit(code != int(sys.argv[1]) or most > (int(sys.argv[2]) + 16) << 10)
 	END
 }
+
+uses() { ends_within 0 "$@"; }
 
 t_memory()
 {
@@ -175,6 +177,79 @@ t_memory()
 	set_exits 2 union --lines --memory 16M "$T/a.zst"
 	complains 'takes more memory than is allowed'
 	uses 1100 union --lines "$T/a.zst"
+}
+
+# Filters as for many lines, which are short; memory full of lines that are kept; and then long ones.
+t_memory_of_long_lines()
+{
+	python3 - "$T/a" <<-'END'
+	import random, sys
+	with open(sys.argv[1], "w") as file:
+	    file.write("a\n" * 32768)
+	    for _ in range(900000):
+	        file.write("x%070d\n" % random.randrange(10**9))
+	    for i in range(4):
+	        file.write(chr(97 + i) * (31 << 20) + "\n")
+	END
+	uses 256 union --lines "$T/a" "$T/a"
+}
+
+# What has to be held as a whole is refused before it takes more than there is.
+t_memory_of_lists()
+{
+	python3 - "$T" <<-'END'
+	import random, sys
+	def write(name, count, form, most):
+	    with open(sys.argv[1] + "/" + name, "w") as file:
+	        for _ in range(count):
+	            file.write(form % tuple(random.randrange(most) for _ in range(form.count("%"))))
+	write("prefixes", 500000, "2001:db8:%x:%x::/64\n", 1 << 16)
+	write("names", 400000, "0.0.0.0 n%d.example\n", 1 << 30)
+	for name, count in ("small.json", 30000), ("large.json", 2000000):
+	    with open(sys.argv[1] + "/" + name, "w") as file:
+	        file.write('{"a": [%s]}' % ",".join('"%d.2.%d.%d"' % (i >> 16 & 63, i >> 8 & 255, i & 255) for i in range(count)))
+	# Little text, and many values.
+	with open(sys.argv[1] + "/deep.json", "w") as file:
+	    file.write('{"a": ["192.0.2.1"], "b": [%s[]]}' % ("[]," * 500000))
+	# Little text, and many prefixes.
+	with open(sys.argv[1] + "/ranges.json", "w") as file:
+	    file.write('{"a": [%s]}' % ",".join('"1.0.0.%d-223.255.255.%d"' % (i % 200 + 1, i % 250 + 4) for i in range(15000)))
+	END
+	uses 16 union "$T/prefixes"
+	uses 16 common "$T/prefixes" "$T/prefixes" "$T/names"
+	uses 16 distinct --approximate "$T/prefixes" "$T/names"
+	uses 16 union --json-path 'a[]' "$T/small.json"
+	for name in large deep ranges; do
+		ends_within 2 16 union --json-path 'a[]' "$T/$name.json"
+		complains "$name.json.*: lines of this format mean something only together, and they take more than [0-9]+ MiB"
+	done
+	uses 256 union --json-path 'a[]' "$T/deep.json"
+	sed 's/$/,x/' "$T/prefixes" >"$T/table"
+	ends_within 2 16 union --column 1 "$T/table"
+	complains 'table.*: lines of this format mean something only together'
+	uses 128 union --column 1 "$T/table"
+}
+
+t_memory_of_packed_files()
+{
+	three text 300000 400000
+	gzip -k "$T/a"
+	# A window of 8 MiB, which zstd has in memory.
+	zstd -q --long=23 "$T/b" -o "$T/b.zst"
+	for verb in common once; do
+		uses 16 $verb --lines "$T/a.gz" "$T/b.zst"
+	done
+	uses 16 distinct --approximate --lines "$T/b.zst"
+}
+
+# Some bits of each address that there could be; and parts with a counter for each.
+t_memory_of_addresses()
+{
+	three address 1500000 2000000000
+	mkfifo "$T/pipe"
+	cat "$T/a" >"$T/pipe" &
+	uses 800 union --lines "$T/pipe"
+	uses 16 common --lines --min 8 "$T/a" "$T/b" "$T/a" "$T/b" "$T/a" "$T/b" "$T/a" "$T/b" "$T/c"
 }
 
 t_full_disk()

@@ -29,7 +29,8 @@ static int grow(struct xb_arena *arena, size_t size)
 	if (!chunk)
 		return xb_out_of_memory();
 	chunk->before = arena->last;
-	*arena = (struct xb_arena){.last = chunk, .room = room};
+	*arena = (struct xb_arena){
+		.last = chunk, .room = room, .before = arena->before + arena->room};
 	return 0;
 }
 

@@ -11,6 +11,7 @@ struct xb_arena_chunk;
 struct xb_arena {
 	struct xb_arena_chunk *last;
 	size_t used, room; /* of the last chunk */
+	size_t before;	   /* room of all others */
 };
 
 /* A copy that stays where it is until the arena is freed; NULL with a message. */

@@ -23,31 +23,55 @@ static int take(void *to, const struct batch *batch)
 
 /* One bit for each key: with several of them the filter would be full earlier. */
 static int fill(const struct plan *plan, struct input *inputs, struct input_terms terms,
-		struct sieve *sieve)
+		uint64_t bytes, double *count)
 {
-	uint64_t keys = plan->text_lines + plan->number_lines;
-	uint64_t bytes = plan->unknown ? plan->memory / 4 : sieve_bytes(keys);
+	struct budget budget = {.size = plan->memory + PLAN_BESIDE, .used = bytes};
+	struct sieve sieve;
+	int error = sieve_open(&sieve, bytes, bytes);
+
+	sieve.probes = SIEVE_WORDS;
+	terms.numbers = NUMBERS_NONE;
+	terms.budget = &budget;
+	for (uint32_t i = 0; !error && i < plan->rule.files; i++)
+		error = input_read(&inputs[i], &terms, take, &sieve);
+	*count = error ? 0 : sieve_count(&sieve);
+	sieve_close(&sieve);
+	return error;
+}
+
+static bool can_be_read_again(const struct plan *plan, const struct input *inputs)
+{
+	for (uint32_t i = 0; i < plan->rule.files; i++)
+		if (!inputs[i].again)
+			return false;
+	return true;
+}
+
+/* How much is packed, or how long lines are behind the first, nobody knows: if they are more than
+ * it looks like, they are read once more. The rest of the memory is for a line or a list. */
+static int count_all(const struct plan *plan, struct input *inputs, const struct input_terms *terms,
+		     double *count)
+{
+	uint64_t most = plan->memory / 4 * 3;
+	uint64_t bytes = plan->unknown ? plan->memory / 4
+				       : sieve_bytes(plan->text_lines + plan->number_lines);
 	int error;
 
 	if (plan->unknown && bytes < BYTES_USUAL)
 		bytes = BYTES_USUAL;
-	bytes = bytes < plan->memory ? bytes : plan->memory;
-	error = sieve_open(sieve, plan->unknown ? bytes / 2 : keys, bytes);
-	sieve->probes = SIEVE_WORDS;
-	terms.numbers = NUMBERS_NONE;
-	for (uint32_t i = 0; !error && i < plan->rule.files; i++)
-		error = input_read(&inputs[i], &terms, take, sieve);
-	return error;
+	bytes = bytes < most ? bytes : most;
+	error = fill(plan, inputs, *terms, bytes, count);
+	if (error || !isinf(*count) || bytes == most || !can_be_read_again(plan, inputs))
+		return error;
+	return fill(plan, inputs, *terms, most, count);
 }
 
 int approximate_print(const struct cli *cli, const struct plan *plan, struct input *inputs,
 		      const struct input_terms *terms)
 {
-	struct sieve sieve = {0};
-	int error = fill(plan, inputs, *terms, &sieve);
-	double count = error ? 0 : sieve_count(&sieve);
+	double count = 0;
+	int error = count_all(plan, inputs, terms, &count);
 
-	sieve_close(&sieve);
 	if (isinf(count))
 		error = xb_input_error(
 			"there are more different entries than %s can tell apart: it "

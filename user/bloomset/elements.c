@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "bloomset/spill.h"
+#include "bloomset/spillfile.h"
 #include "lists/reader.h"
 #include "lists/unpack.h"
 #include "model/entry.h"

@@ -9,7 +9,8 @@
 #include "bloomset/texthash.h"
 #include "lists/reader.h"
 
-#define TEXT_BYTES (BATCH_RECORDS * 64)
+#define TEXT_BYTES   (BATCH_RECORDS * 64)
+#define MARGIN_SHARE 16
 
 struct reading {
 	struct input *input;
@@ -20,7 +21,26 @@ struct reading {
 	struct batch batch;
 	char texts[TEXT_BYTES]; /* of the batch */
 	size_t used;
+	struct xb_list_bound bound;
+	uint64_t held; /* of the budget */
 };
+
+/* What is given away at the end needs some room, too: a part of what there is is left for it. */
+static bool may_hold(void *to, uint64_t bytes)
+{
+	struct reading *reading = to;
+	struct budget *budget = reading->terms->budget;
+	uint64_t more = bytes > reading->held ? bytes - reading->held : 0;
+	uint64_t margin = budget->size / MARGIN_SHARE;
+
+	if (!more)
+		return true;
+	if (budget_take(budget, more + margin))
+		return false;
+	budget_return(budget, margin);
+	reading->held = bytes;
+	return true;
+}
 
 static int flush(struct reading *reading)
 {
@@ -109,7 +129,7 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 		.most = UINT64_MAX >> 1,
 		.take = take_items,
 		.to = reading,
-		.most_held = terms->most,
+		.bound = terms->budget ? &reading->bound : NULL,
 		.unpacking = terms->unpacking,
 		.until = until,
 	};
@@ -123,6 +143,7 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 	reading->take = take;
 	reading->to = to;
 	reading->result = result;
+	reading->bound = (struct xb_list_bound){.may_hold = may_hold, .to = reading};
 	stop = xb_listfile_read_as(fd, input->path, &list, &file);
 	if (stop == -ENODATA) { /* an empty set */
 		xb_error_clear();
@@ -133,6 +154,8 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 		tell(input, &file);
 	if (!stop)
 		xb_listfile_free(&file);
+	if (terms->budget)
+		budget_return(terms->budget, reading->held);
 	free(reading);
 	return stop;
 }

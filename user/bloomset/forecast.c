@@ -7,7 +7,7 @@
 #include "bloomset/parts.h"
 #include "bloomset/rates.h"
 #include "bloomset/sieve.h"
-#include "bloomset/spill.h"
+#include "bloomset/spillfile.h"
 
 #define TABLE_BYTES 32 /* in a table, which needs room for former slots while it grows */
 

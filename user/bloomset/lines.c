@@ -13,6 +13,7 @@
 
 #define BUFFER_BYTES   (1U << 20)
 #define PROGRESS_BYTES (64U << 20)
+#define MARGIN	       4096 /* in which it can be seen that a line is too long */
 #define PACKED_MOST    (UINT64_MAX >> 1)
 
 struct reading {
@@ -103,19 +104,31 @@ static int take_lines(struct reading *reading, const char *text, const char *end
 	return stop ?: flush(reading);
 }
 
+static int too_long(const struct reading *reading)
+{
+	return xb_input_error("%s:%" PRIu64 ": this line is longer than %" PRIu64
+			      " KiB: it takes more memory (--memory SIZE)",
+			      reading->input->name, reading->line, reading->terms->most >> 10);
+}
+
+/* The first buffer is the program's own. */
 static int grow(struct reading *reading)
 {
-	size_t room = 2 * reading->room;
+	uint64_t most = reading->terms->most + MARGIN;
+	size_t room = 2 * reading->room < most ? 2 * reading->room : most;
 	char *buffer;
+	int error;
 
 	if (reading->held > reading->terms->most)
-		return xb_input_error("%s:%" PRIu64 ": this line is longer than %" PRIu64
-				      " KiB: it takes more memory (--memory SIZE)",
-				      reading->input->name, reading->line,
-				      reading->terms->most >> 10);
+		return too_long(reading);
+	error = budget_take(reading->terms->budget, room - reading->room);
+	if (error)
+		return xb_error_prefix(error, "%s:%" PRIu64, reading->input->name, reading->line);
 	buffer = realloc(reading->buffer, room);
-	if (!buffer)
+	if (!buffer) {
+		budget_return(reading->terms->budget, room - reading->room);
 		return xb_out_of_memory();
+	}
 	reading->buffer = buffer;
 	reading->room = room;
 	return 0;
@@ -196,6 +209,8 @@ int lines_read(struct input *input, int fd, uint64_t until, const struct input_t
 	}
 	xb_progress(input->name, 1, 1);
 	xb_unpack_close(reading.unpack);
+	if (reading.room > BUFFER_BYTES)
+		budget_return(terms->budget, reading.room - BUFFER_BYTES);
 	free(reading.buffer);
 	free(reading.batch);
 	return stop;

@@ -2,6 +2,7 @@
 #include "bloomset/parts.h"
 
 #include "base/error.h"
+#include "bloomset/spillfile.h"
 #include "bloomset/table.h"
 #include "bloomset/texthash.h"
 
@@ -18,7 +19,7 @@ uint32_t parts_number_streams(const struct rule *rule, uint64_t memory)
 {
 	uint32_t streams = STREAMS_MOST;
 
-	while (values_bytes(rule, PARTS_NUMBERS / streams) > memory / 16)
+	while (values_bytes(rule, PARTS_NUMBERS / streams) > memory / 8)
 		streams *= 2;
 	return streams;
 }
@@ -37,10 +38,11 @@ static int take_number(void *to, uint32_t file, const char *bytes, size_t size)
 
 int parts_give_numbers(struct spill *spill, const struct rule *rule, values_giver *give, void *to)
 {
-	uint64_t each = PARTS_NUMBERS / spill->count;
+	uint64_t each = PARTS_NUMBERS / spill->count, reading = spillfile_reading(&spill->file);
 	struct values values;
 	int stop = values_open(&values, rule, each, false);
 
+	budget_use(spill->budget, reading + values_bytes(rule, each));
 	for (uint32_t i = 0; !stop && i < spill->count; i++) {
 		values_clear(&values, i * each);
 		stop = spill_read(spill, i, take_number, &values);
@@ -50,13 +52,14 @@ int parts_give_numbers(struct spill *spill, const struct rule *rule, values_give
 		xb_progress("comparing", i + 1, spill->count);
 	}
 	values_close(&values);
+	budget_return(spill->budget, reading + values_bytes(rule, each));
 	return stop;
 }
 
 struct parts {
 	const struct rule *rule;
 	const struct xb_key *key;
-	uint64_t memory;
+	struct budget *budget;
 	struct output *output;
 	uint64_t *written;
 };
@@ -100,6 +103,7 @@ static int give_level(const struct parts *parts, struct spill *spill, unsigned i
 static int give_parted(const struct parts *parts, struct spill *spill, uint32_t stream,
 		       unsigned int level)
 {
+	uint64_t memory = parts->budget->size / 4;
 	struct spill below;
 	struct parting parting = {parts, &below, level};
 	int stop;
@@ -107,7 +111,7 @@ static int give_parted(const struct parts *parts, struct spill *spill, uint32_t 
 	if (level == PARTS_LEVELS)
 		return xb_input_error("too many lines are alike: more memory is needed "
 				      "(--memory SIZE)");
-	stop = spill_open(&below, parts_streams(parts->memory / 4), parts->memory / 4);
+	stop = spill_open(&below, parts_streams(memory), memory, parts->budget);
 	if (!stop)
 		stop = spill_read(spill, stream, part_text, &parting);
 	spill_drop(spill, stream);
@@ -115,44 +119,58 @@ static int give_parted(const struct parts *parts, struct spill *spill, uint32_t 
 		stop = spill_settle(&below);
 	if (!stop)
 		stop = give_level(parts, &below, level);
-	*parts->written += below.written;
+	*parts->written += below.file.written;
 	spill_close(&below);
+	return stop;
+}
+
+/* All that is left. */
+static int open_table(struct filling *filling)
+{
+	return table_open(&filling->table, filling->parts->rule, filling->parts->budget);
+}
+
+static int give_stream(struct filling *filling, struct spill *spill, uint32_t stream)
+{
+	int stop = spill_read(spill, stream, take_text, filling);
+
+	if (!stop)
+		stop = table_give(&filling->table, give_text, filling->parts->output);
+	if (!stop) {
+		spill_drop(spill, stream);
+		table_clear(&filling->table);
+	}
 	return stop;
 }
 
 static int give_level(const struct parts *parts, struct spill *spill, unsigned int level)
 {
 	struct filling filling = {.parts = parts};
-	uint64_t bytes = parts->memory;
+	uint64_t reading = spillfile_reading(&spill->file);
 	int stop;
 
-	if (level)
-		bytes -= spill->held < bytes / 2 ? spill->held : bytes / 2;
-	stop = table_open(&filling.table, parts->rule, bytes);
+	budget_use(parts->budget, reading);
+	stop = open_table(&filling);
 	for (uint32_t i = 0; !stop && i < spill->count; i++) {
-		stop = spill_read(spill, i, take_text, &filling);
-		if (!stop)
-			stop = table_give(&filling.table, give_text, parts->output);
+		stop = give_stream(&filling, spill, i);
 		if (stop == TABLE_FULL) {
 			table_close(&filling.table);
 			stop = give_parted(parts, spill, i, level + 1);
 			if (!stop)
-				stop = table_open(&filling.table, parts->rule, bytes);
-		} else if (!stop) {
-			spill_drop(spill, i);
-			table_clear(&filling.table);
+				stop = open_table(&filling);
 		}
 		if (!level)
 			xb_progress("comparing", i + 1, spill->count);
 	}
 	table_close(&filling.table);
+	budget_return(parts->budget, reading);
 	return stop;
 }
 
 int parts_give(struct spill *spill, const struct rule *rule, const struct xb_key *key,
-	       uint64_t memory, struct output *output, uint64_t *written)
+	       struct output *output, uint64_t *written)
 {
-	struct parts parts = {rule, key, memory, output, written};
+	struct parts parts = {rule, key, spill->budget, output, written};
 
 	return give_level(&parts, spill, 0);
 }

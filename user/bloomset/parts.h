@@ -26,7 +26,7 @@ static inline uint32_t parts_stream(const struct spill *spill, uint64_t hash, un
 	return (uint32_t)(hash >> (56 - 8 * level)) & (spill->count - 1);
 }
 
-/* Streams for numbers, so that a sixteenth of the memory is enough for the bits of one; and the one
+/* Streams for numbers, so that an eighth of the memory is enough for the bits of one; and the one
  * of a number. */
 uint32_t parts_number_streams(const struct rule *rule, uint64_t memory);
 static inline uint32_t parts_number_stream(const struct spill *spill, uint32_t number)
@@ -48,6 +48,6 @@ int parts_give_numbers(struct spill *spill, const struct rule *rule, values_give
 /* Writes the texts for which the rule holds, in no order; what it writes to disk besides is added
  * to *written. key: of the hashes by which they were parted. */
 int parts_give(struct spill *spill, const struct rule *rule, const struct xb_key *key,
-	       uint64_t memory, struct output *output, uint64_t *written);
+	       struct output *output, uint64_t *written);
 
 #endif

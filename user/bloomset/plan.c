@@ -6,6 +6,11 @@
 #include "base/error.h"
 #include "bloomset/parts.h"
 #include "bloomset/sieve.h"
+#include "bloomset/table.h"
+
+/* A share of memory holds what can go to disk, and gives way to a line and its copy. */
+#define LEFT_TO_GIVE_WAY 4
+#define LINE_SHARE	 8
 
 #define PACKED_GROWS	4		    /* times: a guess */
 #define UNPACKING_LEAST ((uint64_t)8 << 20) /* what every reader of zstd has to have (RFC 8878) */
@@ -203,7 +208,7 @@ static uint64_t keys_of(const struct plan *plan, const struct input *inputs, uin
 /* The first sieve sees most texts. */
 static void share_out(struct plan *plan, const struct input *inputs)
 {
-	uint64_t left = plan->text_memory - plan->pool;
+	uint64_t left = plan->text_memory > plan->pool ? plan->text_memory - plan->pool : 0;
 
 	for (uint32_t i = 0; i < plan->sieves; i++) {
 		struct plan_sieve *sieve = &plan->sieve[i];
@@ -228,7 +233,7 @@ static void plan_numbers(struct plan *plan)
 		plan->number_pool = 0;
 	else if (!plan->unknown && parted <= plan->memory / 4 * 3)
 		plan->number_pool = parted;
-	else if (bytes + PLAN_MEMORY_LEAST / 2 <= plan->memory)
+	else if (bytes + plan->memory / LEFT_TO_GIVE_WAY <= plan->memory)
 		plan->bits = true;
 	else
 		plan->number_pool = plan->memory / 4;
@@ -237,15 +242,17 @@ static void plan_numbers(struct plan *plan)
 
 static void plan_texts(struct plan *plan, const struct input *inputs)
 {
+	uint64_t least = plan->bits ? plan->memory / LEFT_TO_GIVE_WAY : 0;
 	bool fits = !plan->unknown && plan->text_bytes < plan->text_memory / 3;
 
 	plan->pool = plan->text_memory / 2;
 	schedule(plan);
-	if (fits || !plan->text_bytes || !is_possible(plan, inputs)) {
+	if (fits || !plan->text_bytes || least > plan->text_memory / 2 ||
+	    !is_possible(plan, inputs)) {
 		schedule_keep(plan);
 		return;
 	}
-	plan->pool = plan->text_memory / 4;
+	plan->pool = plan->text_memory / 4 > least ? plan->text_memory / 4 : least;
 	share_out(plan, inputs);
 }
 
@@ -274,6 +281,13 @@ static uint64_t plan_unpacking(struct plan *plan, const struct input *inputs, ui
 	return share;
 }
 
+static uint64_t line_most(const struct plan *plan)
+{
+	uint64_t most = plan->memory / LINE_SHARE;
+
+	return most < TABLE_TEXT_MOST ? most : TABLE_TEXT_MOST;
+}
+
 int plan_make(struct plan *plan, uint64_t memory, struct input *inputs, uint32_t count,
 	      struct input_terms *terms)
 {
@@ -294,7 +308,7 @@ int plan_make(struct plan *plan, uint64_t memory, struct input *inputs, uint32_t
 		plan_numbers(plan);
 		plan_texts(plan, inputs);
 		terms->numbers = plan->numbers;
-		terms->most = plan->memory / 8;
+		terms->most = line_most(plan);
 	}
 	free(samples);
 	return error;

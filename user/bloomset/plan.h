@@ -49,6 +49,9 @@ struct plan {
 	bool unknown;	/* the sizes of some are not known */
 };
 
+/* Of memory, beside what is planned: for arrays and margins. */
+#define PLAN_BESIDE ((uint64_t)2 << 20)
+
 #define PLAN_MEMORY_LEAST ((uint64_t)16 << 20)
 
 /* Looks at the inputs, orders them if their order does not matter, and fills terms->numbers. The

@@ -10,6 +10,7 @@
 #include "bloomset/output.h"
 #include "bloomset/parts.h"
 #include "bloomset/sieve.h"
+#include "bloomset/spillfile.h"
 
 #define SAMPLE_BYTES ((uint64_t)64 << 20)
 #define SLOWEST	     (1 << 20) /* bytes a second, of what cannot be tried */
@@ -19,6 +20,7 @@ struct trial {
 	const struct plan *plan;
 	struct sieve sieve;
 	struct values values;
+	struct budget budget;
 	struct spill *keeps; /* NULL: it looks only */
 	const struct xb_key *key;
 	uint64_t bytes; /* of the lines that came */
@@ -85,9 +87,12 @@ static int try_looking(struct trial *trial, const struct input *input,
 		       const struct input_terms *terms, struct rates *rates)
 {
 	const struct plan *plan = trial->plan;
+	uint64_t bytes =
+		(plan->sieves ? plan->sieve[0].bytes : 0) + (plan->bits ? plan->number_bytes : 0);
 	double first = 0, second = 0;
 	int error = 0;
 
+	budget_use(&trial->budget, bytes);
 	if (plan->sieves)
 		error = sieve_open(&trial->sieve, plan->sieve[0].keys, plan->sieve[0].bytes);
 	if (!error && plan->bits)
@@ -98,6 +103,7 @@ static int try_looking(struct trial *trial, const struct input *input,
 		error = try_reading(trial, *input, terms, &second);
 	sieve_close(&trial->sieve);
 	values_close(&trial->values);
+	budget_return(&trial->budget, bytes);
 	if (error)
 		return error;
 	if (plan->bytes > xb_memory_available() && first > second)
@@ -113,7 +119,7 @@ static int try_keeping(struct trial *trial, const struct input *input,
 	uint64_t pool = PLAN_MEMORY_LEAST / 4, written = 0;
 	struct spill spill;
 	double reading = 0, before;
-	int error = spill_open(&spill, parts_streams(pool), pool);
+	int error = spill_open(&spill, parts_streams(pool), pool, &trial->budget);
 
 	trial->keeps = &spill;
 	if (!error)
@@ -121,14 +127,13 @@ static int try_keeping(struct trial *trial, const struct input *input,
 	before = now();
 	if (!error)
 		error = spill_settle(&spill);
-	if (!error && spill.fd >= 0 && fdatasync(spill.fd))
+	if (!error && spill.file.fd >= 0 && fdatasync(spill.file.fd))
 		error = xb_system_error(errno, "cannot write to %s (TMPDIR)", spill_folder());
-	rates->written = rate(spill.written, reading + now() - before);
+	rates->written = rate(spill.file.written, reading + now() - before);
 	before = now();
 	if (!error)
-		error = parts_give(&spill, &trial->plan->rule, &terms->key, trial->plan->memory,
-				   &output, &written);
-	rates->compared = rate(spill.written, now() - before);
+		error = parts_give(&spill, &trial->plan->rule, &terms->key, &output, &written);
+	rates->compared = rate(spill.file.written, now() - before);
 	trial->keeps = NULL;
 	spill_close(&spill);
 	return error;
@@ -137,8 +142,9 @@ static int try_keeping(struct trial *trial, const struct input *input,
 int rates_measure(const struct plan *plan, const struct input *inputs,
 		  const struct input_terms *terms, struct rates *rates)
 {
-	struct trial trial = {.plan = plan, .key = &terms->key};
-	struct input_terms texts = *terms;
+	struct trial trial = {
+		.plan = plan, .key = &terms->key, .budget.size = plan->memory + PLAN_BESIDE};
+	struct input_terms looks = *terms, texts;
 	const struct input *largest = NULL;
 	int error;
 
@@ -148,7 +154,9 @@ int rates_measure(const struct plan *plan, const struct input *inputs,
 			largest = &inputs[i];
 	if (!largest)
 		return 0;
-	error = try_looking(&trial, largest, terms, rates);
+	looks.budget = &trial.budget;
+	texts = looks;
 	texts.numbers = NUMBERS_NONE;
+	error = try_looking(&trial, largest, &looks, rates);
 	return error ?: try_keeping(&trial, largest, &texts, rates);
 }

@@ -12,7 +12,8 @@
 
 struct run {
 	const struct plan *plan;
-	const struct input_terms *terms;
+	struct budget budget;
+	struct input_terms terms;
 	struct output *output;
 	struct sieve sieves[PLAN_SIEVES];
 	struct values values;
@@ -136,26 +137,64 @@ static int take(void *to, const struct batch *batch)
 	return 0;
 }
 
+/* What is in memory may as well go to disk, if a line or a list needs the room. */
+static int give_way(void *to, uint64_t bytes)
+{
+	struct run *run = to;
+	int error = spill_give_way(&run->texts, bytes);
+
+	return error ?: spill_give_way(&run->numbers, bytes);
+}
+
+static int open_sieves(struct run *run)
+{
+	const struct plan *plan = run->plan;
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < plan->sieves; i++) {
+		error = sieve_open(&run->sieves[i], plan->sieve[i].keys, plan->sieve[i].bytes);
+		budget_use(&run->budget, error ? 0 : plan->sieve[i].bytes);
+	}
+	return error;
+}
+
+static int open_numbers(struct run *run)
+{
+	const struct plan *plan = run->plan;
+
+	if (!plan->numbers)
+		return 0;
+	if (!plan->bits)
+		return spill_open(&run->numbers, parts_number_streams(&plan->rule, plan->memory),
+				  plan->number_pool, &run->budget);
+	budget_use(&run->budget, plan->number_bytes);
+	return values_open(&run->values, &plan->rule, PARTS_NUMBERS,
+			   plan->number_lines > MANY_NUMBERS);
+}
+
 static int open_all(struct run *run)
 {
 	const struct plan *plan = run->plan;
-	int error = spill_open(&run->texts, parts_streams(plan->pool), plan->pool);
+	int error;
 
-	for (uint32_t i = 0; !error && i < plan->sieves; i++)
-		error = sieve_open(&run->sieves[i], plan->sieve[i].keys, plan->sieve[i].bytes);
-	if (!error && plan->bits)
-		error = values_open(&run->values, &plan->rule, PARTS_NUMBERS,
-				    plan->number_lines > MANY_NUMBERS);
-	if (!error && plan->numbers && !plan->bits)
-		error = spill_open(&run->numbers, parts_number_streams(&plan->rule, plan->memory),
-				   plan->number_pool);
+	run->budget = (struct budget){.size = plan->memory + PLAN_BESIDE, .to = run};
+	run->terms.budget = &run->budget;
+	error = spill_open(&run->texts, parts_streams(plan->pool), plan->pool, &run->budget);
+	if (!error)
+		error = open_numbers(run);
+	if (!error)
+		error = open_sieves(run);
+	run->budget.give_way = give_way;
 	return error;
 }
 
 static void close_sieves(struct run *run)
 {
-	for (uint32_t i = 0; i < PLAN_SIEVES; i++)
+	for (uint32_t i = 0; i < PLAN_SIEVES; i++) {
+		if (run->sieves[i].words)
+			budget_return(&run->budget, run->plan->sieve[i].bytes);
 		sieve_close(&run->sieves[i]);
+	}
 }
 
 static int read_inputs(struct run *run, struct input *inputs, struct setop_done *done)
@@ -170,7 +209,7 @@ static int read_inputs(struct run *run, struct input *inputs, struct setop_done 
 			sieve_clear(&run->sieves[step->clears]);
 		run->step = step;
 		run->input = input;
-		stop = input_read(input, run->terms, take, run);
+		stop = input_read(input, &run->terms, take, run);
 		done->read += input->bytes;
 	}
 	return stop;
@@ -197,35 +236,35 @@ static int give_numbers(struct run *run)
 		return parts_give_numbers(&run->numbers, &run->plan->rule, give, run->output);
 	stop = values_give(&run->values, give, run->output);
 	values_close(&run->values);
+	budget_return(&run->budget, run->plan->number_bytes);
 	return stop;
 }
 
 static int give_all(struct run *run, struct setop_done *done)
 {
-	const struct plan *plan = run->plan;
-	uint64_t memory = plan->memory;
 	int stop;
 
 	close_sieves(run);
 	stop = spill_settle(&run->texts);
 	if (!stop)
 		stop = spill_settle(&run->numbers);
-	done->written = run->texts.written + run->numbers.written;
+	done->written = run->texts.file.written + run->numbers.file.written;
 	if (!stop)
 		stop = give_numbers(run);
 	spill_close(&run->numbers);
-	if (stop)
-		return stop;
-	memory -= run->texts.held < memory / 2 ? run->texts.held : memory / 2;
-	return parts_give(&run->texts, &plan->rule, &run->terms->key, memory, run->output,
-			  &done->written);
+	return stop
+		       ?: parts_give(&run->texts, &run->plan->rule, &run->terms.key, run->output,
+				     &done->written);
 }
 
 int setop_run(const struct plan *plan, struct input *inputs, const struct input_terms *terms,
 	      struct output *output, struct setop_done *done)
 {
-	struct run run = {
-		.plan = plan, .terms = terms, .output = output, .texts.fd = -1, .numbers.fd = -1};
+	struct run run = {.plan = plan,
+			  .terms = *terms,
+			  .output = output,
+			  .texts.file.fd = -1,
+			  .numbers.file.fd = -1};
 	int stop = open_all(&run);
 
 	*done = (struct setop_done){0};

@@ -13,7 +13,7 @@
 #include "bloomset/approximate.h"
 #include "bloomset/forecast.h"
 #include "bloomset/setop.h"
-#include "bloomset/spill.h"
+#include "bloomset/spillfile.h"
 
 #define MEMORY_USUAL ((uint64_t)2 << 30)
 #define MEMORY_MOST  ((uint64_t)1 << 44)

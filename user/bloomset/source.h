@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "bloomset/batch.h"
+#include "bloomset/budget.h"
 #include "model/listchoice.h"
 #include "xdp_bloom/hash.h"
 
@@ -29,9 +30,10 @@ struct input_terms {
 	const char *format;
 	struct xb_list_choice choice;
 	enum number_form numbers;
-	struct xb_key key;  /* of the hashes */
-	uint64_t most;	    /* bytes of a line, and of a list that must be held as a whole */
-	uint64_t unpacking; /* bytes of memory that a packed file may take */
+	struct xb_key key;     /* of the hashes */
+	uint64_t most;	       /* bytes of a line; at least BUFFER_BYTES */
+	uint64_t unpacking;    /* bytes of memory that a packed file may take */
+	struct budget *budget; /* for a long line, and for a list that must be held as a whole */
 };
 
 /* What one reading found. */

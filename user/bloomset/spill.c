@@ -3,19 +3,18 @@
  * number in place of a record; each chunk begins with one. */
 #include "bloomset/spill.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/error.h"
+#include "bloomset/spillfile.h"
 
-#define CHUNK_MOST  (256U << 10)
-#define CHUNK_LEAST (4U << 10)
-#define HEAD_BYTES  16 /* at most, of a file number and a size */
+#define CHUNK_MOST    (256U << 10)
+#define CHUNK_LEAST   256U
+#define HEAD_BYTES    16 /* at most, of a file number and a size */
+#define EXTENTS_MOST  256U
+#define EXTENTS_LEAST 8U
 
 struct spill_chunk {
 	struct spill_chunk *next;
@@ -23,21 +22,32 @@ struct spill_chunk {
 	uint8_t bytes[];
 };
 
-const char *spill_folder(void)
+static uint32_t between(uint64_t number, uint32_t least, uint32_t most)
 {
-	const char *folder = getenv("TMPDIR");
-
-	return folder && *folder ? folder : "/tmp";
+	return number > most ? most : number < least ? least : (uint32_t)number;
 }
 
-int spill_open(struct spill *spill, uint32_t streams, uint64_t bytes)
+int spill_open(struct spill *spill, uint32_t streams, uint64_t bytes, struct budget *budget)
 {
-	uint64_t chunk = bytes / streams / 4;
-
-	*spill = (struct spill){.count = streams, .most = bytes, .fd = -1};
-	spill->chunk = chunk > CHUNK_MOST ? CHUNK_MOST : chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;
+	*spill = (struct spill){.count = streams, .most = bytes, .budget = budget};
+	spill->chunk = between(bytes / streams / 4, CHUNK_LEAST, CHUNK_MOST);
+	spill->file = (struct spillfile){.fd = -1, .budget = budget};
+	spill->file.extents = between(bytes / streams / 16 / sizeof(struct spill_extent),
+				      EXTENTS_LEAST, EXTENTS_MOST);
 	spill->streams = calloc(streams, sizeof(*spill->streams));
-	return spill->streams ? 0 : xb_out_of_memory();
+	if (!spill->streams)
+		return xb_out_of_memory();
+	budget_use(budget, streams * sizeof(*spill->streams));
+	return 0;
+}
+
+static void free_bytes(struct spill *spill, struct spill_chunk *chunk)
+{
+	uint64_t bytes = sizeof(*chunk) + chunk->room;
+
+	spill->held -= bytes;
+	budget_return(spill->budget, bytes);
+	free(chunk);
 }
 
 /* One of the usual size is kept for the next. */
@@ -45,9 +55,8 @@ static void free_chunk(struct spill *spill, struct spill_chunk *chunk)
 {
 	if (!chunk)
 		return;
-	spill->held -= sizeof(*chunk) + chunk->room;
 	if (chunk->room != spill->chunk) {
-		free(chunk);
+		free_bytes(spill, chunk);
 		return;
 	}
 	chunk->next = spill->spare;
@@ -59,24 +68,9 @@ static void free_spare(struct spill *spill)
 	while (spill->spare) {
 		struct spill_chunk *next = spill->spare->next;
 
-		free(spill->spare);
+		free_bytes(spill, spill->spare);
 		spill->spare = next;
 	}
-}
-
-static struct spill_chunk *take_chunk(struct spill *spill, size_t room)
-{
-	struct spill_chunk *chunk = room == spill->chunk ? spill->spare : NULL;
-
-	if (chunk)
-		spill->spare = chunk->next;
-	else
-		chunk = malloc(sizeof(*chunk) + room);
-	if (chunk) {
-		*chunk = (struct spill_chunk){.room = room};
-		spill->held += sizeof(*chunk) + room;
-	}
-	return chunk;
 }
 
 static void free_memory(struct spill *spill, struct spill_stream *stream)
@@ -96,65 +90,15 @@ void spill_close(struct spill *spill)
 {
 	for (uint32_t i = 0; spill->streams && i < spill->count; i++) {
 		free_memory(spill, &spill->streams[i]);
-		free(spill->streams[i].extents);
+		spillfile_forget(&spill->file, &spill->streams[i].chain);
 	}
+	if (spill->streams)
+		budget_return(spill->budget, spill->count * sizeof(*spill->streams));
 	free(spill->streams);
 	free_spare(spill);
-	if (spill->fd >= 0)
-		close(spill->fd);
-	*spill = (struct spill){.fd = -1};
-}
-
-int spill_file(void)
-{
-	const char *folder = spill_folder();
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	char *name;
-
-	if (fd >= 0)
-		return fd;
-	if (asprintf(&name, "%s/bloomset-XXXXXX", folder) < 0)
-		return xb_out_of_memory();
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(name);
-	free(name);
-	return fd >= 0 ? fd : xb_system_error(errno, "cannot make a file in %s (TMPDIR)", folder);
-}
-
-static int open_file(struct spill *spill)
-{
-	spill->fd = spill_file();
-	return spill->fd < 0 ? spill->fd : 0;
-}
-
-static int write_chunk(struct spill *spill, struct spill_stream *stream,
-		       const struct spill_chunk *chunk)
-{
-	size_t done = 0;
-	int error = xb_array_grow(&stream->extents, &stream->room, stream->count + 1,
-				  sizeof(*stream->extents));
-
-	if (!error && spill->fd < 0)
-		error = open_file(spill);
-	if (error)
-		return error;
-	while (done < chunk->used) {
-		ssize_t wrote = pwrite(spill->fd, chunk->bytes + done, chunk->used - done,
-				       (off_t)(spill->end + done));
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0)
-			return xb_system_error(errno, "cannot write to %s (TMPDIR)",
-					       spill_folder());
-		done += (size_t)wrote;
-	}
-	stream->extents[stream->count++] = (struct spill_extent){spill->end, chunk->used};
-	spill->longest = chunk->used > spill->longest ? chunk->used : spill->longest;
-	spill->end += chunk->used;
-	spill->written += chunk->used;
-	return 0;
+	if (spill->file.fd >= 0)
+		close(spill->file.fd);
+	*spill = (struct spill){.file.fd = -1};
 }
 
 static int write_full(struct spill *spill, struct spill_stream *stream)
@@ -164,7 +108,7 @@ static int write_full(struct spill *spill, struct spill_stream *stream)
 	while (!error && stream->first) {
 		struct spill_chunk *chunk = stream->first;
 
-		error = write_chunk(spill, stream, chunk);
+		error = spillfile_put(&spill->file, &stream->chain, chunk->bytes, chunk->used);
 		if (error)
 			break;
 		stream->first = chunk->next;
@@ -191,9 +135,7 @@ int spill_settle(struct spill *spill)
 {
 	int error = 0;
 
-	if (spill->fd < 0)
-		return 0;
-	for (uint32_t i = 0; !error && i < spill->count; i++) {
+	for (uint32_t i = 0; spill->file.fd >= 0 && !error && i < spill->count; i++) {
 		close_chunk(&spill->streams[i]);
 		error = write_full(spill, &spill->streams[i]);
 	}
@@ -201,20 +143,73 @@ int spill_settle(struct spill *spill)
 	return error;
 }
 
-/* Full chunks go to disk, and those that are open for one long record each: of these, a few are
- * more than all others together may be. */
-static int make_room(struct spill *spill, size_t bytes)
+/* Writes until so many bytes more are within `most` and the budget: full chunks, and those that are
+ * open for one long record each; if that is not enough, all others. */
+static int write_until(struct spill *spill, uint64_t most, uint64_t bytes)
 {
 	int error = 0;
 
-	for (uint32_t i = 0; !error && spill->held + bytes > spill->most && i < spill->count; i++) {
-		struct spill_stream *stream = &spill->streams[i];
+	free_spare(spill);
+	for (uint32_t i = 0; !error && i < 2 * spill->count; i++) {
+		struct spill_stream *stream = &spill->streams[i % spill->count];
 
-		if (stream->open && stream->open->room > spill->chunk)
+		if (spill->held + bytes <= most && budget_left(spill->budget) >= bytes)
+			break;
+		if (i >= spill->count || (stream->open && stream->open->room > spill->chunk))
 			close_chunk(stream);
 		error = write_full(spill, stream);
+		free_spare(spill);
 	}
 	return error;
+}
+
+int spill_give_way(struct spill *spill, uint64_t bytes)
+{
+	return write_until(spill, UINT64_MAX >> 1, bytes);
+}
+
+static bool is_within(const struct spill *spill, uint64_t bytes)
+{
+	return spill->held + bytes <= spill->most && budget_left(spill->budget) >= bytes;
+}
+
+/* The full chunks of a stream, so that they are spare. */
+static int write_some(struct spill *spill)
+{
+	for (uint32_t i = 0; i < spill->count; i++)
+		if (spill->streams[i].first)
+			return write_full(spill, &spill->streams[i]);
+	return 0;
+}
+
+static int take_chunk(struct spill *spill, size_t room, struct spill_chunk **chunk)
+{
+	uint64_t bytes = sizeof(**chunk) + room;
+	bool usual = room == spill->chunk;
+	int error = 0;
+
+	if (usual && !spill->spare && !is_within(spill, bytes))
+		error = write_some(spill);
+	if (error)
+		return error;
+	*chunk = usual ? spill->spare : NULL;
+	if (*chunk) {
+		spill->spare = (*chunk)->next;
+		return 0;
+	}
+	if (!is_within(spill, bytes))
+		error = write_until(spill, spill->most, bytes);
+	if (!error)
+		error = budget_take(spill->budget, bytes);
+	if (error)
+		return error;
+	*chunk = malloc(bytes);
+	if (!*chunk) {
+		budget_return(spill->budget, bytes);
+		return xb_out_of_memory();
+	}
+	spill->held += bytes;
+	return 0;
 }
 
 static int open_chunk(struct spill *spill, struct spill_stream *stream, size_t need)
@@ -223,12 +218,14 @@ static int open_chunk(struct spill *spill, struct spill_stream *stream, size_t n
 	int error;
 
 	close_chunk(stream);
-	error = make_room(spill, sizeof(*stream->open) + room);
-	if (error)
+	error = take_chunk(spill, room, &stream->open);
+	if (error) {
+		stream->open = NULL;
 		return error;
-	stream->open = take_chunk(spill, room);
+	}
+	*stream->open = (struct spill_chunk){.room = room};
 	stream->begun = false;
-	return stream->open ? 0 : xb_out_of_memory();
+	return 0;
 }
 
 static void put_number(struct spill_chunk *chunk, uint64_t number)
@@ -274,8 +271,14 @@ static const uint8_t *get_number(const uint8_t *at, uint64_t *number)
 	return at + 1;
 }
 
-static int give(const uint8_t *at, size_t size, spill_taker *take, void *to)
+struct giving {
+	spill_taker *take;
+	void *to;
+};
+
+static int give(void *giving_to, const uint8_t *at, size_t size)
 {
+	const struct giving *giving = giving_to;
 	const uint8_t *end = at + size;
 	uint64_t number, file = 0;
 	int stop = 0;
@@ -286,59 +289,24 @@ static int give(const uint8_t *at, size_t size, spill_taker *take, void *to)
 			at = get_number(at, &file);
 			continue;
 		}
-		stop = take(to, (uint32_t)file, (const char *)at, number - 1);
+		stop = giving->take(giving->to, (uint32_t)file, (const char *)at, number - 1);
 		at += number - 1;
 	}
-	return stop;
-}
-
-static int read_extent(const struct spill *spill, const struct spill_extent *extent, uint8_t *out)
-{
-	size_t done = 0;
-
-	while (done < extent->size) {
-		ssize_t got = pread(spill->fd, out + done, extent->size - done,
-				    (off_t)(extent->offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return xb_system_error(got ? errno : 0,
-					       "cannot read what was written to %s",
-					       spill_folder());
-		done += (size_t)got;
-	}
-	return 0;
-}
-
-static int read_file(const struct spill *spill, const struct spill_stream *stream,
-		     spill_taker *take, void *to)
-{
-	uint8_t *buffer = malloc(spill->longest);
-	int stop = 0;
-
-	if (!buffer)
-		return xb_out_of_memory();
-	for (size_t i = 0; !stop && i < stream->count; i++) {
-		const struct spill_extent *extent = &stream->extents[i];
-
-		stop = read_extent(spill, extent, buffer);
-		if (!stop)
-			stop = give(buffer, extent->size, take, to);
-	}
-	free(buffer);
 	return stop;
 }
 
 int spill_read(const struct spill *spill, uint32_t stream_number, spill_taker *take, void *to)
 {
 	const struct spill_stream *stream = &spill->streams[stream_number];
-	int stop = stream->count ? read_file(spill, stream, take, to) : 0;
+	struct giving giving = {take, to};
+	int stop = stream->chain.extents
+			   ? spillfile_read(&spill->file, &stream->chain, give, &giving)
+			   : 0;
 
 	for (const struct spill_chunk *chunk = stream->first; !stop && chunk; chunk = chunk->next)
-		stop = give(chunk->bytes, chunk->used, take, to);
+		stop = give(&giving, chunk->bytes, chunk->used);
 	if (!stop && stream->open)
-		stop = give(stream->open->bytes, stream->open->used, take, to);
+		stop = give(&giving, stream->open->bytes, stream->open->used);
 	return stop;
 }
 
@@ -346,6 +314,7 @@ void spill_drop(struct spill *spill, uint32_t stream_number)
 {
 	struct spill_stream *stream = &spill->streams[stream_number];
 
-	stream->count = 0;
+	spillfile_forget(&spill->file, &stream->chain);
 	free_memory(spill, stream);
+	free_spare(spill);
 }

@@ -10,36 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct spill_chunk;
+#include "bloomset/budget.h"
+#include "bloomset/spillfile.h"
 
-struct spill_extent {
-	uint64_t offset;
-	size_t size;
-};
+struct spill_chunk;
 
 struct spill_stream {
 	struct spill_chunk *open;	  /* takes records */
-	struct spill_chunk *first, *last; /* full ones in memory, behind all extents */
-	struct spill_extent *extents;
-	size_t count, room;
-	uint32_t file; /* of the last record */
-	bool begun;    /* a record has come */
+	struct spill_chunk *first, *last; /* full ones in memory, behind those in the file */
+	struct spill_chain chain;	  /* those in the file */
+	uint32_t file;			  /* of the last record */
+	bool begun;			  /* a record has come */
 };
 
 struct spill {
 	uint32_t count; /* of streams */
 	struct spill_stream *streams;
 	struct spill_chunk *spare;
-	size_t chunk;		   /* bytes of one */
-	uint64_t most, held;	   /* bytes in memory */
-	uint64_t written, records; /* written: bytes, to disk */
-	size_t longest;		   /* extent */
-	int fd;			   /* -1: none is needed so far */
-	uint64_t end;		   /* of the file */
+	struct budget *budget; /* of which all its memory is */
+	size_t chunk;	       /* bytes of one */
+	uint64_t most, held;   /* bytes of chunks in memory */
+	uint64_t records;
+	struct spillfile file;
 };
 
-/* bytes: of memory, of which each stream gets a part. */
-int spill_open(struct spill *spill, uint32_t streams, uint64_t bytes);
+/* bytes: of memory that chunks may take; a sixteenth more tells where they are in the file. */
+int spill_open(struct spill *spill, uint32_t streams, uint64_t bytes, struct budget *budget);
 void spill_close(struct spill *spill);
 
 /* file: the number of the file that it is from. */
@@ -47,6 +43,9 @@ int spill_put(struct spill *spill, uint32_t stream, uint32_t file, const void *b
 
 /* No record will come. If some are on disk already, all go there, and the memory is free. */
 int spill_settle(struct spill *spill);
+
+/* Writes what it can to disk until so much of the budget is left. */
+int spill_give_way(struct spill *spill, uint64_t bytes);
 
 /* Takes a record; returns 0 or what ends the reading. */
 typedef int spill_taker(void *to, uint32_t file, const char *bytes, size_t size);
@@ -57,11 +56,5 @@ int spill_read(const struct spill *spill, uint32_t stream, spill_taker *take, vo
 /* Forgets the records of a stream, and frees their memory. On disk, making holes would take longer
  * than all the rest: that room is free at the end. */
 void spill_drop(struct spill *spill, uint32_t stream);
-
-/* Where the file would be: TMPDIR or /tmp. */
-const char *spill_folder(void);
-
-/* A file there without a name; the descriptor, or an error. */
-int spill_file(void);
 
 #endif

@@ -9,6 +9,7 @@
 #define SLOTS_LEAST 1024
 #define ALIGNED	    4 /* bytes: a place is counted in these */
 #define MOST_BYTES  ((uint64_t)UINT32_MAX * ALIGNED)
+#define ROOM_LEAST  4096
 
 struct entry {
 	uint32_t size;
@@ -29,10 +30,14 @@ static uint64_t slot_bytes(const struct table *table)
 	return (table->mask + 1) * sizeof(*table->slots);
 }
 
-int table_open(struct table *table, const struct rule *rule, uint64_t bytes)
+int table_open(struct table *table, const struct rule *rule, struct budget *budget)
 {
-	*table = (struct table){.rule = rule, .mask = SLOTS_LEAST - 1};
-	table->room = bytes < MOST_BYTES ? bytes : MOST_BYTES;
+	uint64_t left = budget_left(budget);
+
+	*table = (struct table){.rule = rule, .mask = SLOTS_LEAST - 1, .budget = budget};
+	table->bytes = left < MOST_BYTES ? left : MOST_BYTES;
+	budget_use(budget, table->bytes);
+	table->room = table->bytes > ROOM_LEAST ? table->bytes : ROOM_LEAST;
 	table->texts = map(table->room);
 	table->slots = map(slot_bytes(table));
 	table->used = ALIGNED; /* no entry has place 0 */
@@ -45,6 +50,8 @@ void table_close(struct table *table)
 		munmap(table->texts, table->room);
 	if (table->slots)
 		munmap(table->slots, slot_bytes(table));
+	if (table->budget)
+		budget_return(table->budget, table->bytes);
 	*table = (struct table){0};
 }
 

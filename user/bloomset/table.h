@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bloomset/budget.h"
 #include "bloomset/rule.h"
 
 struct table {
@@ -15,17 +16,21 @@ struct table {
 	uint64_t *slots;     /* 0: free; the upper half has bits of the hash, the lower a place */
 	uint64_t mask;	     /* slots - 1 */
 	uint64_t count;
+	struct budget *budget;
+	uint64_t bytes; /* of it */
 };
 
-/* bytes: of memory that it may take. */
-int table_open(struct table *table, const struct rule *rule, uint64_t bytes);
+/* Takes all that the budget has left. */
+int table_open(struct table *table, const struct rule *rule, struct budget *budget);
 void table_close(struct table *table);
 
 /* Forgets all texts. */
 void table_clear(struct table *table);
 
-/* 0, an error, or TABLE_FULL: there is no room for this text, which is not taken. */
-#define TABLE_FULL 1
+/* 0, an error, or TABLE_FULL: there is no room for this text, which is not taken. size: at most
+ * TABLE_TEXT_MOST. */
+#define TABLE_TEXT_MOST ((uint64_t)UINT32_MAX)
+#define TABLE_FULL	1
 int table_take(struct table *table, uint32_t file, uint64_t hash, const char *text, size_t size);
 
 /* Fetches what table_take() will look at. */

@@ -4,9 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item)
 {
 	return item->comment ? file->comments + item->comment : "";
+}
+
+static uint64_t held(const struct xb_listfile *file)
+{
+	return file->room * sizeof(*file->items) + file->comment_room +
+	       file->unknown_room * sizeof(*file->first_unknown) + file->names.before +
+	       file->names.room + file->bound->text + file->bound->values;
+}
+
+int xb_listfile_may_grow(const struct xb_listfile *file, uint64_t bytes)
+{
+	uint64_t all = file->bound ? held(file) + bytes : 0;
+
+	if (!file->bound || file->bound->may_hold(file->bound->to, all))
+		return 0;
+	return xb_input_error("lines of this format mean something only together, and they take "
+			      "more than %llu MiB of memory",
+			      (unsigned long long)(all - bytes) >> 20);
 }
 
 void xb_listfile_free(struct xb_listfile *file)

@@ -3,6 +3,7 @@
 #ifndef XB_LISTS_ITEMS_H
 #define XB_LISTS_ITEMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,13 @@ struct xb_unknown_line {
 #define XB_UNKNOWN_TEXT 200 /* bytes, terminator included */
 #define XB_UNKNOWN_KEPT 5   /* where there is room for the first few only */
 
+/* For a list that is in memory as a whole: whether so many bytes may be. */
+struct xb_list_bound {
+	bool (*may_hold)(void *to, uint64_t bytes);
+	void *to;
+	uint64_t text, values; /* bytes that are held beside the list */
+};
+
 struct xb_listfile {
 	struct xb_item *items; /* in store order, each entry once */
 	size_t count, room;
@@ -42,14 +50,18 @@ struct xb_listfile {
 	char first_host_bits[XB_ENTRY_TEXT];
 	struct xb_unknown_line *first_unknown; /* of all that were left out, by number */
 	size_t unknown, unknown_room;
-	const char *format;  /* name of the format it was read as */
-	uint64_t text_bytes; /* read, unpacked */
-	uint64_t handed;     /* items that were given away in parts: then the first
-				XB_UNKNOWN_KEPT of the unknown lines are kept */
+	const char *format;	     /* name of the format it was read as */
+	uint64_t text_bytes;	     /* read, unpacked */
+	uint64_t handed;	     /* items that were given away in parts */
+	bool forgets;		     /* of the unknown lines, all but the first XB_UNKNOWN_KEPT */
+	struct xb_list_bound *bound; /* NULL: none */
 };
 
 /* "" if there is none; owned by the file. */
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item);
+
+/* Whether it may have so many bytes more; otherwise an input error. */
+int xb_listfile_may_grow(const struct xb_listfile *file, uint64_t bytes);
 
 void xb_listfile_free(struct xb_listfile *file);
 

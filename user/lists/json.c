@@ -14,51 +14,84 @@
 
 #define DEPTH  64
 #define MEMORY ((size_t)1 << 30) /* of one document beside its text */
+#define PART   ((size_t)256 << 10)
 
 /* --- memory --- */
 
 /* What jansson has in use. Only while a document is read, and of one thread. */
 static _Thread_local struct {
 	bool counts, full;
+	bool refused; /* by the bound of the list, which has the message */
 	size_t used;
+	const struct xb_listfile *file;
 } budget;
+
+/* How much malloc() keeps before each piece of memory. */
+#define PIECE sizeof(size_t)
+
+/* Asked for a part at a time. */
+static bool may_have(size_t size)
+{
+	struct xb_list_bound *bound = budget.file->bound;
+	size_t wanted = (budget.used + size + PART) / PART * PART;
+
+	if (budget.used + size > MEMORY)
+		return false;
+	if (!bound || wanted <= bound->values)
+		return true;
+	budget.refused = xb_listfile_may_grow(budget.file, wanted - bound->values);
+	if (!budget.refused)
+		bound->values = wanted;
+	return !budget.refused;
+}
 
 static void *allocate(size_t size)
 {
 	void *memory;
 
-	if (budget.counts && budget.used + size > MEMORY) {
+	if (budget.counts && !may_have(size)) {
 		budget.full = true;
 		return NULL;
 	}
 	memory = malloc(size);
 	if (memory && budget.counts)
-		budget.used += malloc_usable_size(memory);
+		budget.used += malloc_usable_size(memory) + PIECE;
 	return memory;
 }
 
 static void release(void *memory)
 {
-	size_t size = memory && budget.counts ? malloc_usable_size(memory) : 0;
+	size_t size = memory && budget.counts ? malloc_usable_size(memory) + PIECE : 0;
 
 	budget.used -= size < budget.used ? size : budget.used;
 	free(memory);
 }
 
 /* A document may be so small a text as `[[],[],...]` and take fifty times its memory. */
-static json_t *load(const char *text, size_t size, json_error_t *cause)
+static json_t *load(const struct xb_listfile *file, const char *text, size_t size,
+		    json_error_t *cause)
 {
 	json_t *value;
 
+	budget.file = file;
 	json_set_alloc_funcs(allocate, release);
 	budget.counts = true;
-	budget.full = false;
+	budget.full = budget.refused = false;
 	budget.used = 0;
 	value = json_loadb(text, size,
 			   JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK,
 			   cause);
 	budget.counts = false;
 	return value;
+}
+
+/* What is free goes back to the system, so that it can be for others. */
+static void let_go(const struct xb_listfile *file)
+{
+	if (!file->bound || !file->bound->values)
+		return;
+	malloc_trim(0);
+	file->bound->values = 0;
 }
 
 /* --- values --- */
@@ -276,6 +309,8 @@ static int not_json(struct xb_reading *reading, const json_error_t *cause)
 	char reason[JSON_ERROR_TEXT_LENGTH];
 
 	reading->file->lines += cause->line > 0 ? (uint64_t)cause->line - 1 : 0;
+	if (budget.refused)
+		return -EINVAL;
 	if (budget.full)
 		return xb_input_error("a JSON document that needs more than 1 GiB of memory");
 	return xb_input_error("not JSON: %s",
@@ -287,7 +322,7 @@ static ssize_t next_document(struct xb_reading *reading, const struct xb_json_pa
 			     const char *text, size_t size, bool *found)
 {
 	json_error_t cause;
-	json_t *root = load(text, size, &cause);
+	json_t *root = load(reading->file, text, size, &cause);
 	int error;
 
 	if (!root)
@@ -336,6 +371,7 @@ static int take_text(struct xb_reading *reading, char *text, size_t size)
 		error = check_depth(text, size);
 	if (!error)
 		error = take_documents(reading, paths, text, size);
+	let_go(reading->file);
 	free(paths);
 	return error;
 }

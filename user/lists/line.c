@@ -103,7 +103,7 @@ int xb_line_unknown(struct xb_listfile *file, uint64_t line, const char *format,
 	va_list arguments;
 	int error;
 
-	if (file->handed && file->unknown >= XB_UNKNOWN_KEPT) {
+	if (file->forgets && file->unknown >= XB_UNKNOWN_KEPT) {
 		file->unknown++;
 		return 0;
 	}

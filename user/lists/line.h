@@ -34,8 +34,12 @@ const char *xb_line_comment_apart(char *text, const char *mark);
 
 static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *item)
 {
-	int error = xb_array_grow(&file->items, &file->room, file->count + 1, sizeof(*item));
+	int error = 0;
 
+	if (file->count == file->room && file->bound)
+		error = xb_listfile_may_grow(file, file->room * sizeof(*item));
+	if (!error)
+		error = xb_array_grow(&file->items, &file->room, file->count + 1, sizeof(*item));
 	if (error)
 		return error;
 	file->items[file->count] = *item;

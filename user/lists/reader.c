@@ -248,7 +248,8 @@ static int read_document(struct source *source, struct xb_reading *reading, cons
 	return error;
 }
 
-#define PART_ITEMS 16384
+#define PART_ITEMS    16384
+#define CHECKED_LINES 4096
 
 /* Gives the items away; the texts of unknown lines stay. */
 static int hand_over(const struct xb_listfile_terms *terms, struct xb_listfile *file)
@@ -271,27 +272,22 @@ static int hand_over(const struct xb_listfile_terms *terms, struct xb_listfile *
 	return error;
 }
 
-static int check_held(const struct xb_listfile_terms *terms, const struct xb_reading *reading)
+static bool is_held(const struct xb_reading *reading)
 {
-	uint64_t held = reading->file->count * sizeof(*reading->file->items) + reading->text_bytes;
-
-	if (!terms->most_held || held <= terms->most_held)
-		return 0;
-	return xb_input_error("in the format %s, lines mean something only together: they would "
-			      "take more than %llu MiB of memory",
-			      xb_listformat_name(reading),
-			      (unsigned long long)(terms->most_held >> 20));
+	return reading->format && (reading->format->finish || reading->format->document);
 }
 
-/* After a line, and after the last one. */
+/* After a line. What was not understood takes memory, too. */
 static int hand_part(const struct xb_listfile_terms *terms, struct xb_reading *reading)
 {
-	const struct xb_list_format *format = reading->format;
+	struct xb_listfile *file = reading->file;
 
-	if (!terms->take || reading->file->count % PART_ITEMS || !reading->file->count)
+	if (!terms->take)
 		return 0;
-	return format->finish || format->document ? check_held(terms, reading)
-						  : hand_over(terms, reading->file);
+	file->forgets = !is_held(reading);
+	if (!file->forgets)
+		return file->lines % CHECKED_LINES ? 0 : xb_listfile_may_grow(file, 0);
+	return file->count < PART_ITEMS ? 0 : hand_over(terms, file);
 }
 
 static int read_lines(struct source *source, struct xb_reading *reading, struct ending *ending,
@@ -315,8 +311,6 @@ static int read_lines(struct source *source, struct xb_reading *reading, struct 
 		if (!xb_listformat_is_document(reading))
 			continue;
 		got = read_document(source, reading, line, size);
-		if (!got)
-			got = check_held(terms, reading);
 		if (got < 0)
 			return got;
 		if (ending->line)
@@ -407,6 +401,7 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 	int error;
 
 	memset(file, 0, sizeof(*file));
+	file->bound = terms->bound;
 	error = terms->format ? xb_listformat_choose(&reading, terms->format) : 0;
 	if (!error)
 		error = xb_listformat_begin(&reading);

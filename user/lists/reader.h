@@ -36,8 +36,8 @@ struct xb_listfile_terms {
 	 * 0, or what ends the reading. NULL: the file keeps them. */
 	int (*take)(void *to, const struct xb_listfile *file);
 	void *to;
-	uint64_t most_held; /* with take: bytes of items and text to hold, if the file means
-			       something only as a whole; 0: any */
+	struct xb_list_bound *bound; /* with take: of what is held, if the file means something
+					only as a whole; NULL: none */
 	uint64_t unpacking; /* bytes of memory that unpacking may take; 0: as xb_unpack_bound() says
 			     */
 	uint64_t until;	    /* unpacked bytes that count: those behind came later; 0: all */

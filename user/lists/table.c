@@ -306,6 +306,17 @@ bool xb_listformat_ends_at_line(const struct xb_reading *reading)
 	return reading->format && (reading->format->document || reading->format->separator);
 }
 
+/* Of what was allocated, only that is in memory. */
+static int may_hold_text(struct xb_reading *reading, size_t bytes)
+{
+	struct xb_list_bound *bound = reading->file->bound;
+	int error = bound ? xb_listfile_may_grow(reading->file, bytes - bound->text) : 0;
+
+	if (bound && !error)
+		bound->text = bytes;
+	return error;
+}
+
 int xb_listformat_add(struct xb_reading *reading, const char *bytes, size_t size)
 {
 	size_t need = reading->text_bytes + size + 1;
@@ -314,6 +325,9 @@ int xb_listformat_add(struct xb_reading *reading, const char *bytes, size_t size
 	if (need > XB_LIST_TEXT_BYTES)
 		return xb_input_error("more than %d MiB, which has to be read as a whole",
 				      XB_LIST_TEXT_BYTES >> 20);
+	error = may_hold_text(reading, need);
+	if (error)
+		return error;
 	error = xb_array_grow(&reading->text, &reading->text_room, need, 1);
 	if (error)
 		return error;
@@ -349,6 +363,8 @@ int xb_listformat_finish(struct xb_reading *reading)
 	struct xb_listfile *file = reading->file;
 	int error = xb_listformat_is_document(reading) ? finish_document(reading) : 0;
 
+	if (!error) /* sorted from one place to another */
+		error = xb_listfile_may_grow(file, file->count * sizeof(*file->items));
 	if (!error)
 		error = xb_entry_sort(&file->items, file->count, sizeof(*file->items));
 	file->room = file->count;

@@ -32,26 +32,30 @@ static int put(struct spill *spill, uint32_t file, uint32_t number)
 }
 
 /* Numbers from 0 to TEXTS in file 0, the even ones in file 1 too, twice. */
-static void fill(struct spill *spill)
+static void fill(struct spill *spill, struct budget *budget)
 {
-	assert_int_equal(spill_open(spill, parts_streams(MEMORY), MEMORY), 0);
+	assert_int_equal(spill_open(spill, parts_streams(MEMORY), MEMORY, budget), 0);
 	for (uint32_t i = 0; i < TEXTS; i++)
 		assert_int_equal(put(spill, 0, i), 0);
 	for (uint32_t i = 0; i < 2 * TEXTS; i += 2)
 		assert_int_equal(put(spill, 1, i % TEXTS), 0);
 	assert_int_equal(spill_settle(spill), 0);
-	assert_true(spill->written > 0);
+	assert_true(spill->file.written > 0);
 }
 
 static uint64_t given(const struct rule *rule, uint64_t memory, int stop, bool *again)
 {
 	struct output output = {.silent = true};
+	struct budget budget = {.size = 2 * MEMORY};
 	uint64_t written = 0;
 	struct spill spill;
 
-	fill(&spill);
-	assert_int_equal(parts_give(&spill, rule, &key, memory, &output, &written), stop);
+	fill(&spill, &budget);
+	assert_int_equal(spill.held, 0);
+	budget.size = budget.used + memory;
+	assert_int_equal(parts_give(&spill, rule, &key, &output, &written), stop);
 	spill_close(&spill);
+	assert_int_equal(budget.used, 0);
 	*again = written > 0;
 	return output.lines;
 }
