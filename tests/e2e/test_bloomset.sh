@@ -26,6 +26,25 @@ offered()
 	done
 }
 
+# takes COMMAND: the parser takes what the first line of its help says.
+takes()
+{
+	local option value
+
+	while read -r option value; do
+		if [[ $value ]]; then
+			set_exits 2 "$1" "$option"
+			complains "option '$option' needs a value"
+		else
+			set_exits 2 "$1" "$option" --frob
+			complains "unknown option '--frob'"
+		fi
+	done < <("$bloomset" help "$1" | awk 'NR == 1 {while (match($0, /--[a-z-]+( [A-Za-z])?/)) {
+		print substr($0, RSTART, RLENGTH)
+		$0 = substr($0, RSTART + RLENGTH)
+	}}')
+}
+
 t_all_four_agree()
 {
 	local command wanted
@@ -41,6 +60,7 @@ t_all_four_agree()
 			fail "completion of $command: $offered; help: $wanted"
 		[[ $("$bloomset" help "$command" | grep -c '^  bloomset ') -eq 2 ]] ||
 			fail "not two examples of $command"
+		takes "$command"
 	done <"$T/offered"
 }
 
