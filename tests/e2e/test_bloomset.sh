@@ -144,4 +144,51 @@ t_distinct()
 	complains 'cannot write'
 }
 
+# on_terminal STEP... -- ARGUMENT...: bloomset there, with the steps of terminal.py; the last screen is in $T/out.
+on_terminal()
+{
+	local steps=()
+
+	while [[ $1 != -- ]]; do
+		steps+=("$1")
+		shift
+	done
+	shift
+	python3 "$root/tests/e2e/terminal.py" xterm 200x10 "${steps[@]}" -- "$bloomset" "$@" >"$T/out" ||
+		fail "$(tail -n 1 "$T/out"): $(head -n -1 "$T/out")"
+}
+
+# Who waits for it learns what it needs before it begins; a pipe stays silent.
+t_needs()
+{
+	local verb
+
+	seq -f 'line %.0f' 1000 >"$T/a"
+	for verb in common once diff union; do
+		on_terminal ends:0 -- "$verb" --lines --count --memory 20M "$T/a" "$T/a"
+		says '^bloomset: takes up to 20.0 MiB of memory, 2 passes over files with 17.4 KiB, and up to 0 B in /'
+		set_exits 0 "$verb" --lines "$T/a" "$T/a"
+		[[ ! -s $T/err ]] || fail "it says: $(cat "$T/err")"
+		on_terminal ends:0 -- -q "$verb" --lines --count "$T/a" "$T/a"
+		grep -q passes "$T/out" && fail "-q says: $(cat "$T/out")"
+	done
+	on_terminal ends:0 -- distinct --lines --approximate --memory 20M "$T/a"
+	says 'takes up to 20.0 MiB of memory, 1 pass over files with 8.7 KiB, and up to 0 B in /'
+	on_terminal ends:0 -- distinct --lines --memory 20M "$T/a"
+	says 'takes up to 20.0 MiB of memory, 1 pass over files with'
+	seq -f 'line %.0f' 3000000 >"$T/large"
+	on_terminal ends:0 -- union --lines --count --memory 16M "$T/large" "$T/a"
+	says 'takes up to 16.0 MiB of memory, 4 passes over files with 7[0-9.]+ MiB, and up to 3[0-9.]+ MiB in /'
+}
+
+# Progress, while what comes by a pipe is read; it is gone at the end.
+t_progress()
+{
+	mkfifo "$T/pipe"
+	on_terminal "run:(yes | head -c 140000000; until [[ -e $T/go ]]; do sleep 0.05; done) >$T/pipe &" \
+		'see:1 pass over files with 0 B and pipes of unknown size, and up to 0 B and what comes by pipes in /' \
+		'see:pipe: 1[0-9]+$' "run:touch $T/go" 'lacks:pipe: ' ends:0 -- union --lines --count "$T/pipe"
+	says '^1$'
+}
+
 run_tests

@@ -132,16 +132,28 @@ static uint64_t usual_memory(void)
 	return half < MEMORY_USUAL ? half : MEMORY_USUAL;
 }
 
-/* Before it begins: to somebody who waits for it, and to anybody if it cannot end well. */
+/* To somebody who waits for it. */
+static void tell_terminal(const struct cli *cli, const struct plan *plan, const struct asked *asked,
+			  uint64_t most)
+{
+	size_t passes = asked->approximate ? asked->count : plan->count;
+	uint64_t bytes = asked->approximate ? plan->bytes : plan_reads(plan, asked->inputs);
+
+	if (!isatty(STDERR_FILENO) || cli->quiet)
+		return;
+	xb_notice("takes up to %s of memory, %zu %s over files with %s%s, and up to %s%s in %s",
+		  cli_bytes(plan->memory), passes, passes == 1 ? "pass" : "passes",
+		  cli_bytes(bytes), plan->unknown ? " and pipes of unknown size" : "",
+		  cli_bytes(most), plan->unknown ? " and what comes by pipes" : "", spill_folder());
+}
+
+/* Before it begins; to anybody if it cannot end well. */
 static void tell_needs(const struct cli *cli, const struct plan *plan, const struct asked *asked)
 {
-	uint64_t most = forecast_writes(plan, asked->inputs, true);
+	uint64_t most = asked->approximate ? 0 : forecast_writes(plan, asked->inputs, true);
 	struct statvfs disk;
 
-	if (isatty(STDERR_FILENO) && most && !cli->quiet)
-		xb_notice("reads %s, uses up to %s of memory, and writes up to %s to %s",
-			  cli_bytes(plan_reads(plan, asked->inputs)), cli_bytes(plan->memory),
-			  cli_bytes(most), spill_folder());
+	tell_terminal(cli, plan, asked, most);
 	if (!statvfs(spill_folder(), &disk) && most > (uint64_t)disk.f_bavail * disk.f_frsize)
 		xb_warning("%s has %s free, and up to %s may be needed there (TMPDIR)",
 			   spill_folder(), cli_bytes((uint64_t)disk.f_bavail * disk.f_frsize),
@@ -181,6 +193,12 @@ static int do_it(struct cli *cli, struct asked *asked, const struct plan *plan)
 	return code;
 }
 
+static int estimate(struct cli *cli, struct asked *asked, const struct plan *plan)
+{
+	tell_needs(cli, plan, asked);
+	return approximate_print(cli, plan, asked->inputs, &asked->terms);
+}
+
 static int make_and_do(struct cli *cli, struct asked *asked, const struct sets *sets)
 {
 	struct plan plan = {.rule = rule_of(asked, sets)};
@@ -197,7 +215,7 @@ static int make_and_do(struct cli *cli, struct asked *asked, const struct sets *
 	else if (asked->plan)
 		code = forecast_print(cli, &plan, asked->inputs, &asked->terms);
 	else if (asked->approximate)
-		code = approximate_print(cli, &plan, asked->inputs, &asked->terms);
+		code = estimate(cli, asked, &plan);
 	else
 		code = do_it(cli, asked, &plan);
 	plan_free(&plan);
