@@ -63,6 +63,8 @@ REDIS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/redis/*.c))
 SANDBOX  := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/sandbox/*.c))
 # Of the programs with verbs.
 VERBS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/cli/*.c))
+# Of these, what tells and takes options: bloomd has no verbs.
+OPTIONS  := $(patsubst %.c,$(OUT)/%.o,user/cli/options.c user/cli/usage.c)
 SET      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomset/*.c user/bloomset/*/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/top/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h \
@@ -98,7 +100,7 @@ $(OUT)/bloomset: $(SET) $(VERBS) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ -Wl,--as-needed $(XB_LIBS)
 
-$(OUT)/bloomd: $(AGENT) $(LIBRARY)
+$(OUT)/bloomd: $(AGENT) $(OPTIONS) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(AGENT_LIBS) $(XB_LIBS)
 

@@ -27,7 +27,7 @@ _bloomd()
 	DIR) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
 	*)
 		mapfile -t COMPREPLY < <(compgen -W "$(bloomd --help 2>/dev/null |
-			sed -n 's/^  \(--[a-z-]*\) .*/\1/p')" -- "$current")
+			sed -nE 's/^  (-., )?(--[a-z-]+) .*/\2/p')" -- "$current")
 		;;
 	esac
 }

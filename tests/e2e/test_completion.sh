@@ -110,6 +110,39 @@ offers()
 	[[ "${COMPREPLY[*]}" == "$1" ]] || fail "${*:2}: '${COMPREPLY[*]}', not '$1'"
 }
 
+# Usage line, help, man page and parser of bloomd have the same options; completion is below.
+t_options_of_bloomd()
+{
+	python3 - "$root" "$bloomd" <<-'END' || fail "they differ"
+	import re, subprocess, sys
+	root, program = sys.argv[1:]
+	def options_in(text, value):
+	    return {name: bool(found) for name, found in re.findall("(--[a-z]+)( %s)?" % value, text)}
+	def complaint(*words):
+	    done = subprocess.run([program, *words], capture_output=True, text=True)
+	    assert done.returncode == 2, (words, done)
+	    return done.stderr
+	helped = subprocess.run([program, "--help"], check=True, capture_output=True, text=True).stdout
+	usage, _summary, lines = helped.split("\n\n")
+	wanted = options_in(usage, "[A-Z]+")
+	assert len(wanted) == 7, usage
+	assert options_in(re.sub("  [a-z].*", "", lines), "[A-Z]+") == wanted, lines
+	page = open(root + "/packaging/bloomd.8").read()
+	for part in (page.split(".Sh SYNOPSIS")[1].split(".Sh")[0], page.split(".Sh OPTIONS")[1].split(".Sh")[0]):
+	    told = "\n".join(line.replace("Fl -", "--") for line in part.splitlines() if line.startswith((".Op", ".It")))
+	    assert options_in(told, "Ar") == wanted, told
+	for name, value in wanted.items():
+	    if value:
+	        assert "option '%s' needs a value" % name in complaint(name), name
+	    elif name == "--check":
+	        assert "unknown option '--frob'" in complaint(name, "--frob")
+	    else:
+	        short = "-" + name[2].upper() if name == "--version" else "-" + name[2]
+	        said = [subprocess.check_output([program, word]) for word in (name, short)]
+	        assert said[0] == said[1] and said[0], name
+	END
+}
+
 t_completion_of_bloomd()
 {
 	local all='--config --state --pin --run --check --help --version'

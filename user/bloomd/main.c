@@ -14,28 +14,25 @@
 #include "bloomd/configfile.h"
 #include "bloomd/base/log.h"
 #include "bloomd/run.h"
+#include "cli/usage.h"
 
 enum { EXIT_USAGE = 2, EXIT_SYSTEM = 3 };
 
-static const char usage[] =
-	"Usage: bloomd [--config FILE] [--state DIR] [--pin DIR] [--run DIR] [--check]\n"
-	"\n"
-	"Takes out what has expired, fetches feeds, and serves programs and metrics.\n"
-	"\n"
-	"  --config FILE  read this file, and FILE.d/*.conf (default: " CONFIG_FILE ")\n"
-	"  --state DIR    where the store is (default: " XB_STATE_DIRECTORY ")\n"
-	"  --pin DIR      where the filter is pinned (default: " XB_PIN_DIRECTORY ")\n"
-	"  --run DIR      where counters and sockets lie (default: " XB_RUN_DIRECTORY ")\n"
-	"  --check        check the configuration, and do nothing else\n"
-	"  --help         show this text\n"
-	"  --version      show the version\n";
-
-static const struct option options[] = {
-	{"config", required_argument, NULL, 'c'}, {"state", required_argument, NULL, 's'},
-	{"pin", required_argument, NULL, 'p'},	  {"run", required_argument, NULL, 'r'},
-	{"check", no_argument, NULL, 'k'},	  {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},	  {0},
+static const struct option_spec options[] = {
+	{"config", "FILE", 'c',
+	 .help = "read this file, and FILE.d/*.conf (default: " CONFIG_FILE ")"},
+	{"state", "DIR", 's', .help = "where the store is (default: " XB_STATE_DIRECTORY ")"},
+	{"pin", "DIR", 'p', .help = "where the filter is pinned (default: " XB_PIN_DIRECTORY ")"},
+	{"run", "DIR", 'r',
+	 .help = "where counters and sockets lie (default: " XB_RUN_DIRECTORY ")"},
+	{"check", NULL, 'k', .help = "check the configuration, and do nothing else"},
+	{"help", NULL, 'h', .help = "show this text", .letter = 'h', .instead = true},
+	{"version", NULL, 'V', .help = "show the version", .letter = 'V', .instead = true},
+	{0},
 };
+
+/* It has no commands: all that the usage line says of it are its options. */
+static const struct verb whole = {.name = "bloomd", .options = options};
 
 struct request {
 	struct settings settings;
@@ -69,23 +66,42 @@ static int fail(void)
 	return xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE : EXIT_SYSTEM;
 }
 
-/* Returns the code to exit with. */
-static int say(const char *text)
+/* Of what was printed; returns the code to exit with. */
+static int said(void)
 {
-	if (fputs(text, stdout) >= 0 && !fflush(stdout))
+	if (!fflush(stdout) && !ferror(stdout))
 		return EXIT_SUCCESS;
 	xb_system_error(errno, "cannot write the answer");
 	return fail();
+}
+
+static int say_help(void)
+{
+	char usage[USAGE_BYTES];
+
+	printf("Usage: %s\n\n"
+	       "Takes out what has expired, fetches feeds, and serves programs and metrics.\n\n",
+	       usage_line(&whole, usage));
+	usage_print_options(options);
+	return said();
+}
+
+static int say_version(void)
+{
+	puts("xdp-bloom " XB_VERSION);
+	return said();
 }
 
 /* -1 to go on, or the code to exit with. */
 static int parse(struct request *request, int argc, char **argv)
 {
 	struct settings *settings = &request->settings;
+	char letters[OPTION_LETTERS];
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:hV", options, NULL)) != -1) {
+	option_letters(options, "+:", letters);
+	while ((option = option_next(options, letters, argc, argv)) != -1) {
 		switch (option) {
 		case 'c':
 			settings->file = optarg;
@@ -104,9 +120,9 @@ static int parse(struct request *request, int argc, char **argv)
 			request->check = true;
 			break;
 		case 'h':
-			return say(usage);
+			return say_help();
 		case 'V':
-			return say("xdp-bloom " XB_VERSION "\n");
+			return say_version();
 		case ':':
 			xb_input_error("option '%s' needs a value", argv[optind - 1]);
 			return fail();
