@@ -228,6 +228,66 @@ t_trimmed_beyond_a_host()
 	are_equal a b || fail "they differ"
 }
 
+# Somebody trims the log beyond the newest snapshot. A host that was away could not join by it before the next one, in an
+# hour; one that has all of the log sees it, and makes one.
+t_trimmed_beyond_the_snapshot()
+{
+	local before
+
+	fleet a b
+	patience=20
+	publishes 1 of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	down b
+	for number in 2 3 4; do publishes 1 of a -q add 192.0.2.$number; done
+	snapshot
+	before=$id
+	ask_redis xtrim 'xb:{test}:log' maxlen 1 >"$T/out"
+	up b
+	wait_for "a newer snapshot" is_newer "$before"
+	wait_for "b in the fleet" reads b
+	wait_for "all of it" are_equal a b
+	grep -q 'resynced (trimmed): 3 entries added, 0 renewed, 0 removed, 0 kept$' "$T/b/log" || fail "$(cat "$T/b/log")"
+	# There is no reason for another one.
+	snapshot
+	before=$id
+	sleep 15
+	snapshot
+	[[ $id == "$before" ]] || fail "it makes one after the other"
+}
+
+# The log is trimmed, and no host has all of it: one whose state leads to the end has died for good. After a while in
+# which nobody writes, the log begins anew, and nobody loses an entry.
+t_trimmed_beyond_all_hosts()
+{
+	[[ -n ${XB_TEST_ALL:-} ]] || skip "it waits for two minutes: only with --all"
+	fleet a b c
+	patience=40
+	publishes 1 of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	wait_for "it" has c 192.0.2.1
+	down b
+	down c
+	for number in 2 3 4; do publishes 1 of a -q add 192.0.2.$number; done
+	down a
+	ask_redis xtrim 'xb:{test}:log' maxlen 1 >"$T/out"
+	of b -q add 192.0.2.5
+	up b
+	up c
+	wait_for "the reason" says_reason b
+	wait_for "b in the fleet" reads b
+	wait_for "c in the fleet" reads c
+	wait_for "what b had" has c 192.0.2.5
+	up a
+	wait_for "a in the fleet" reads a
+	wait_for "what a had" has b 192.0.2.4
+	wait_for "the same" are_equal a b c
+	have_five || fail "something is gone: $(listing a)"
+}
+
+says_reason() { [[ $(field "$1" message) == "cannot resync: the log does not go on from the newest snapshot" ]]; }
+have_five() { [[ $(listing a | wc -l) -eq 5 ]]; }
+
 generation() { (of b -j status || true) | python3 -c 'import json,sys; print(json.load(sys.stdin)["generation"]["name"])'; }
 
 b_is_away()

@@ -339,14 +339,17 @@ int xb_listformat_add(struct xb_reading *reading, const char *bytes, size_t size
 
 static int finish_document(struct xb_reading *reading)
 {
-	bool marked = reading->text && !strncmp(reading->text, "\xef\xbb\xbf", 3);
-	char *text = reading->text + (marked ? 3 : 0);
-	size_t size = reading->text_bytes - (marked ? 3 : 0);
+	char *text = reading->text;
+	size_t size = reading->text_bytes;
 	uint64_t lines;
 	int error;
 
-	if (!reading->text)
+	if (!text)
 		return 0;
+	if (!strncmp(text, "\xef\xbb\xbf", 3)) {
+		text += 3;
+		size -= 3;
+	}
 	/* As in a file with lines: what stands behind the last line end is one, too. */
 	lines = xb_line_count_ends(text, size) + (size && text[size - 1] != '\n');
 	if (memchr(text, '\0', size))

@@ -140,6 +140,8 @@ void fleet_lost(struct fleet *fleet, const char *outcome, const char *message)
 	fleet->failures = fleet_failures(fleet->failures, fleet->connected, fleet->ready);
 	fleet_enter(fleet, FLEET_CONNECTING, "%s: %s", outcome, message);
 	end_reader(fleet);
+	/* What others did meanwhile was not seen. */
+	fleet->resync.cut_since = 0;
 	delay = delay_doubled(FIRST_DELAY, fleet->failures, LAST_DELAY);
 	fleet_then(fleet, delay_spread(delay, 2, fleet_random()), connect_reader);
 	reporting_save(fleet);

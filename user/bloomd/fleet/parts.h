@@ -77,7 +77,9 @@ struct fleet_resync {
 	pid_t child;
 	sd_event_source *worker;
 	struct fleet_taken *taken;
-	uint32_t missing; /* tries in a row for which there was no snapshot */
+	uint32_t missing;	     /* tries in a row for which there was no snapshot */
+	uint64_t cut_end, cut_since; /* the log ends there, and no snapshot leads to it, since then,
+					agent_clock() */
 	uint32_t failures;
 	/* What waits for an operator. */
 	struct snapshot_shrink shrinks[XB_SHARES_MAX];
@@ -100,6 +102,7 @@ struct fleet_snapshots {
 	uint64_t due;			    /* when the next one is to be made, agent_clock() */
 	uint64_t changes;		    /* since the last one that is known */
 	uint8_t known[XB_FLEET_ID];	    /* that one */
+	uint64_t known_position;	    /* of that one in the log */
 	uint32_t failures;		    /* in a row */
 	char why[200];			    /* the last one failed; "": it did not */
 	struct manifest *former, *manifest; /* NULL: none */

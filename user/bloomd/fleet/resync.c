@@ -22,6 +22,8 @@
 #define BEGIN_AFTER   (10 * FLEET_SECOND) /* behind an entry that no host wrote */
 #define TURN	      10000		  /* us: for each host of the fleet */
 #define MISSING_TRIES 6			  /* without a snapshot, until a new log is begun */
+#define CUT_AFTER     (90 * FLEET_SECOND) /* nobody wrote to a log that no snapshot leads to */
+#define STEPPED	      10		  /* times as long a host waits that may lack entries */
 
 static void free_files(struct fleet_resync *resync)
 {
@@ -189,6 +191,26 @@ bool resync_open(struct fleet *fleet)
 	return resync->chunks >= 0;
 }
 
+/* Somebody trimmed the log. A host that has its state makes a snapshot as soon as it sees that, and
+ * if none does for long while nobody writes, no host has it: the log begins anew. */
+static void meet_cut(struct fleet *fleet)
+{
+	struct fleet_resync *resync = &fleet->resync;
+	uint64_t now = agent_clock(), patience = CUT_AFTER * (resync->expired ? STEPPED : 1);
+
+	if (!resync->cut_since || resync->cut_end != fleet->log.end) {
+		resync->cut_end = fleet->log.end;
+		resync->cut_since = now;
+	} else if (now > resync->cut_since + patience && fleet_has_all(fleet)) {
+		resync->cut_since = 0;
+		resync_stop(fleet);
+		snapshots_begin(fleet);
+		return;
+	}
+	resync_stop(fleet);
+	fleet_fail(fleet, RETRY, "cannot resync: the log does not go on from the newest snapshot");
+}
+
 static void on_place(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
@@ -201,9 +223,10 @@ static void on_place(void *context, const struct server_reply *reply)
 		return;
 	}
 	if (!leads_on(fleet, reply)) {
-		resync_fail(fleet, "the log does not go on from the newest snapshot");
+		meet_cut(fleet);
 		return;
 	}
+	resync->cut_since = 0;
 	if (resync_open(fleet))
 		ask_chunk(fleet);
 }

@@ -146,6 +146,7 @@ void snapshots_know(struct fleet_snapshots *snapshots, const struct manifest *ma
 	if (!memcmp(snapshots->known, manifest->id, XB_FLEET_ID))
 		return;
 	memcpy(snapshots->known, manifest->id, XB_FLEET_ID);
+	snapshots->known_position = manifest->position;
 	snapshots->changes = 0;
 	snapshots->hurries = false;
 }
@@ -206,6 +207,13 @@ void snapshots_keep_lease(struct fleet *fleet)
 	snapshots_tell(fleet, &request, on_renewed);
 }
 
+/* Whether the log, as it was seen last, goes on from a snapshot there. Somebody may have trimmed
+ * it. */
+static bool leads_on(const struct fleet *fleet, uint64_t position)
+{
+	return fleet->log.first <= position + 1;
+}
+
 /* Whether it is too early for another one. The count of changes is this host's, which may have
  * missed that somebody made one. */
 static bool is_fresh(struct fleet *fleet, const struct manifest *former, uint64_t *age)
@@ -215,7 +223,7 @@ static bool is_fresh(struct fleet *fleet, const struct manifest *former, uint64_
 	*age = now > made ? now - made : 0;
 	snapshots_know(&fleet->snapshots, former);
 	return *age < fleet->config->snapshot_every && made < now + AHEAD &&
-	       fleet->snapshots.changes < CHANGES_MOST &&
+	       fleet->snapshots.changes < CHANGES_MOST && leads_on(fleet, former->position) &&
 	       !memcmp(former->epoch, fleet->view.fleet.epoch, XB_FLEET_ID);
 }
 
@@ -338,7 +346,9 @@ static bool is_due(struct fleet *fleet)
 	if (!snapshots->due)
 		snapshots->due = now + first * FLEET_SECOND / 2 +
 				 fleet_random() % (first * FLEET_SECOND / 2);
-	if (snapshots->changes >= CHANGES_MOST && !snapshots->hurries) {
+	if (!snapshots->hurries &&
+	    (snapshots->changes >= CHANGES_MOST ||
+	     (snapshots->known_position && !leads_on(fleet, snapshots->known_position)))) {
 		snapshots->hurries = true;
 		snapshots->due = delay_least(snapshots->due, soon);
 	}
