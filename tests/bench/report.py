@@ -19,8 +19,8 @@ TRIED = os.path.join(FOLDER, "tried.md")
 SCHEMA = 2
 INTRODUCTION = (
     "`scripts/bench --report` makes this page from what `scripts/bench -j` printed; do not edit it. "
-    "[The summary](../performance.md) is written by hand. Subjects take turns in one run. Figures "
-    "are medians with minima in brackets: the machine is shared, so a figure alone means little, "
+    "[The summary](../performance.md) and [its details](details.md) are written by hand. Subjects take turns in one run. "
+    "Figures are medians with minima in brackets: the machine is shared, so a figure alone means little, "
     "and only ratios within one run carry over to other machines.")
 
 
