@@ -92,10 +92,10 @@ static double list(int fd, uint32_t address)
 
 static bool drops(const struct xb_anchor *anchor, const struct xb_entry *entry)
 {
-	enum xb_verdict verdict;
+	enum xb_testrun_verdict verdict;
 
 	must(xb_testrun(anchor, entry, NULL, &verdict), "filter");
-	return verdict == XB_PROBE_DROP;
+	return verdict == XB_TESTRUN_DROP;
 }
 
 /* Seconds from now until each host drops, at most. */

@@ -273,8 +273,8 @@ bool rig_matches_rebuild(struct rig *rig)
 	struct xb_txn *txn;
 	struct xb_build build = {.paths = &rig->paths,
 				 .anchor = &anchor,
-				 .keys = &now->params,
-				 .size = &now->params};
+				 .keys_of = &now->params,
+				 .size_of = &now->params};
 	bool equal;
 
 	rig_must(xb_anchor_open(rig->pins, &anchor), "link");

@@ -113,7 +113,7 @@ static int read_identity(const char *directory, struct xb_anchor *anchor)
 	if (anchor->identity < 0)
 		return anchor->identity;
 	if (bpf_map_lookup_elem(anchor->identity, &zero, &identity))
-		return xb_system_error(errno, "cannot read the link of %s", anchor->pins);
+		return xb_system_error(errno, "cannot read the anchor of %s", anchor->pins);
 	if (identity.layout < XB_ANCHOR_LAYOUT) {
 		xb_system_error(0,
 				"%s was put in force by an older %s (layout %u, this one has "
@@ -240,7 +240,7 @@ int xb_anchor_set_aside(const char *pins)
 		return fd;
 	}
 	if (error)
-		return xb_system_error(errno, "cannot read the link of %s", pins);
+		return xb_system_error(errno, "cannot read the anchor of %s", pins);
 	if (fd < 0 || identity.layout == XB_ANCHOR_LAYOUT) {
 		xb_unpin_directory(pins, XB_ANCHOR_PINS); /* of which pins are missing */
 		return 0;

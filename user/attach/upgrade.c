@@ -77,7 +77,7 @@ static int open_older(const char *directory, struct xb_anchor *older)
 	error = bpf_map_lookup_elem(fd, &zero, &identity);
 	close(fd);
 	if (error)
-		return xb_system_error(errno, "cannot read the link of %s", directory);
+		return xb_system_error(errno, "cannot read the anchor of %s", directory);
 	older->flavour = identity.flavour;
 	older->slot = xb_pin_open(directory, "slot");
 	return older->slot < 0 ? older->slot : 0;

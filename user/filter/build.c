@@ -33,9 +33,9 @@ static int random_params(const struct xb_build *build, struct xb_params *params)
 	while (!params->generation)
 		if (getrandom(&params->generation, sizeof(params->generation), 0) < 0)
 			return xb_system_error(errno, "no random numbers");
-	if (build->keys) {
-		params->key = build->keys->key;
-		params->key6 = build->keys->key6;
+	if (build->keys_of) {
+		params->key = build->keys_of->key;
+		params->key6 = build->keys_of->key6;
 		return 0;
 	}
 	if (getrandom(&params->key, sizeof(params->key), 0) != sizeof(params->key) ||
@@ -89,8 +89,8 @@ static int lay_out_lengths(const struct xb_build *build, const struct xb_snapsho
 {
 	struct xb_slotmap_plan plan = xb_slotmap_plan(keys->net6, keys->net6_count);
 
-	params->cell_words = build->size ? build->size->cell_words : plan.cell_words;
-	params->length_cells = build->size ? build->size->length_cells : plan.length_cells;
+	params->cell_words = build->size_of ? build->size_of->cell_words : plan.cell_words;
+	params->length_cells = build->size_of ? build->size_of->length_cells : plan.length_cells;
 	*map = (struct xb_slotmap){
 		.slots = calloc(1, sizeof(*map->slots)),
 		.cells = calloc((size_t)params->cell_words + 1, sizeof(*map->cells)),
@@ -256,9 +256,9 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 	params->answer_limit = build->answer_limit;
 	if (keys->scoped_count)
 		params->scopes = xb_scopemap_scopes(keys->class, keys->classes);
-	if (!build->size)
+	if (!build->size_of)
 		return xb_demand_size(&demand, params);
-	*params = *build->size;
+	*params = *build->size_of;
 	params->generation = own.generation;
 	params->store = own.store;
 	params->rate = own.rate;

@@ -23,9 +23,9 @@ struct xb_build {
 	const struct xb_knownpins *known;
 	struct xb_name_ports ports;
 	uint32_t answer_limit; /* answers a second on each CPU; 0: any number */
-	/* An earlier generation, to compare with. */
-	const struct xb_params *keys; /* whose keys it has; NULL: random ones */
-	const struct xb_params *size; /* whose size it has; NULL: by what is listed */
+	/* Earlier generations, to compare with. */
+	const struct xb_params *keys_of; /* the secret keys are those of this one; NULL: random */
+	const struct xb_params *size_of; /* as large as this one; NULL: by what is listed */
 };
 
 /* Makes maps, counters and program, complete but not in force. The caller publishes or discards

@@ -131,7 +131,7 @@ static int run_slot(const struct xb_anchor *anchor, struct run *run)
 }
 
 int xb_testrun(const struct xb_anchor *anchor, const struct xb_entry *entry,
-	       const struct xb_service *to, enum xb_verdict *verdict)
+	       const struct xb_service *to, enum xb_testrun_verdict *verdict)
 {
 	struct frame frame = {0};
 	struct run run = {.in = (uint8_t *)&frame};
@@ -140,9 +140,9 @@ int xb_testrun(const struct xb_anchor *anchor, const struct xb_entry *entry,
 	run.size = xb_entry_is_ipv4(entry) ? frame_from4(entry, to, &frame)
 					   : frame_from6(entry, to, &frame);
 	error = run_slot(anchor, &run);
-	*verdict = XB_PROBE_NONE;
+	*verdict = XB_TESTRUN_NONE;
 	if (!error)
-		*verdict = run.action == XDP_DROP ? XB_PROBE_DROP : XB_PROBE_PASS;
+		*verdict = run.action == XDP_DROP ? XB_TESTRUN_DROP : XB_TESTRUN_PASS;
 	return error < 0 ? error : 0;
 }
 
@@ -203,24 +203,24 @@ static uint32_t query_from(const struct xb_entry *source, uint16_t port,
 	return (uint32_t)offsetof(struct query, udp) + size;
 }
 
-static enum xb_verdict verdict_of(const struct run *run, const struct query *answer)
+static enum xb_testrun_verdict verdict_of(const struct run *run, const struct query *answer)
 {
 	uint16_t flags = ntohs(answer->message.flags);
 
 	if (run->action == XDP_DROP || run->action == XDP_ABORTED)
-		return XB_PROBE_DROP;
+		return XB_TESTRUN_DROP;
 	if (run->action != XDP_TX)
-		return XB_PROBE_PASS;
+		return XB_TESTRUN_PASS;
 	if (run->out_size < offsetof(struct query, message.question))
-		return XB_PROBE_ANSWERED;
-	return flags & FLAGS_TC		     ? XB_PROBE_TRUNCATED
-	       : (flags & RCODE) == NXDOMAIN ? XB_PROBE_NXDOMAIN
-	       : (flags & RCODE) == REFUSED  ? XB_PROBE_REFUSED
-					     : XB_PROBE_ANSWERED;
+		return XB_TESTRUN_ANSWERED;
+	return flags & FLAGS_TC		     ? XB_TESTRUN_TRUNCATED
+	       : (flags & RCODE) == NXDOMAIN ? XB_TESTRUN_NXDOMAIN
+	       : (flags & RCODE) == REFUSED  ? XB_TESTRUN_REFUSED
+					     : XB_TESTRUN_ANSWERED;
 }
 
 int xb_testrun_name(const struct xb_anchor *anchor, const struct xb_entry *source, uint16_t port,
-		    const struct xb_entry *name, enum xb_verdict *verdict)
+		    const struct xb_entry *name, enum xb_testrun_verdict *verdict)
 {
 	struct query query, answer = {0};
 	struct run run = {.in = (uint8_t *)&query,
@@ -229,6 +229,6 @@ int xb_testrun_name(const struct xb_anchor *anchor, const struct xb_entry *sourc
 			  .out_size = sizeof(answer)};
 	int error = run_slot(anchor, &run);
 
-	*verdict = error ? XB_PROBE_NONE : verdict_of(&run, &answer);
+	*verdict = error ? XB_TESTRUN_NONE : verdict_of(&run, &answer);
 	return error < 0 ? error : 0;
 }

@@ -160,16 +160,16 @@ static const char *listed_reason(const struct view *view, const struct asked *as
 }
 
 static const char *source_reason(const struct view *view, const struct asked *asked,
-				 enum xb_verdict verdict, char room[WHY])
+				 enum xb_testrun_verdict verdict, char room[WHY])
 {
 	uint32_t policy = policy_of(view);
 
-	if (verdict == XB_PROBE_NONE)
+	if (verdict == XB_TESTRUN_NONE)
 		return "nothing is enforced";
-	if (verdict == XB_PROBE_PASS && asked->holding.drops && !asked->allowed &&
+	if (verdict == XB_TESTRUN_PASS && asked->holding.drops && !asked->allowed &&
 	    asked->allow_expired)
 		return EXPIRED;
-	if (verdict == XB_PROBE_DROP && !asked->listed && asked->expired &&
+	if (verdict == XB_TESTRUN_DROP && !asked->listed && asked->expired &&
 	    policy != XB_POLICY_ALLOW_ONLY)
 		return EXPIRED;
 	if (policy == XB_POLICY_ALLOW_ONLY)
@@ -195,16 +195,16 @@ static int strictest(const struct view *view, const struct xb_entry *name, uint3
 	return more;
 }
 
-static int name_reason(const struct view *view, const struct asked *asked, enum xb_verdict now,
-		       const char **why)
+static int name_reason(const struct view *view, const struct asked *asked,
+		       enum xb_testrun_verdict now, const char **why)
 {
 	uint32_t verdict = XB_DOMAIN_COUNT;
 	int error = asked->listed ? strictest(view, &asked->entry, &verdict) : 0;
 
 	/* NOLINTBEGIN(clang-analyzer-core.NullDereference): listed is only what a store has */
-	*why = now == XB_PROBE_NONE					  ? "nothing is enforced"
-	       : !asked->listed && asked->expired && now != XB_PROBE_PASS ? EXPIRED
-	       : asked->listed && !asked->allowed && asked->allow_expired && now == XB_PROBE_PASS
+	*why = now == XB_TESTRUN_NONE					    ? "nothing is enforced"
+	       : !asked->listed && asked->expired && now != XB_TESTRUN_PASS ? EXPIRED
+	       : asked->listed && !asked->allowed && asked->allow_expired && now == XB_TESTRUN_PASS
 		       ? EXPIRED
 	       : !asked->listed			      ? "not listed"
 	       : asked->allowed			      ? "allowed"
@@ -226,17 +226,17 @@ static int find_source(const struct view *view, uint16_t port, struct xb_entry *
 	const struct xb_service to = {XB_SERVICE_UDP, port, port};
 	static const uint32_t addresses[] = {0xa9fe0001, 0xc0000201, 0xc6336401, 0xcb007101};
 	const size_t count = sizeof(addresses) / sizeof(addresses[0]);
-	enum xb_verdict verdict = XB_PROBE_NONE;
+	enum xb_testrun_verdict verdict = XB_TESTRUN_NONE;
 	struct xb_walk walk;
 	int error = 0;
 
 	*source = (struct xb_entry){.kind = XB_HOST4, .length = 32};
-	for (size_t i = 0; !error && i < count && verdict != XB_PROBE_PASS; i++) {
+	for (size_t i = 0; !error && i < count && verdict != XB_TESTRUN_PASS; i++) {
 		source->hi = (uint64_t)addresses[i] << 32;
 		error = xb_testrun(&view->anchor, source, &to, &verdict);
 	}
-	if (error || verdict == XB_PROBE_PASS || !view->txn)
-		return error ? error : verdict == XB_PROBE_PASS;
+	if (error || verdict == XB_TESTRUN_PASS || !view->txn)
+		return error ? error : verdict == XB_TESTRUN_PASS;
 	error = xb_walk_begin(&walk, view->txn, &XB_WALK_LISTED);
 	if (error)
 		return error;
@@ -246,23 +246,23 @@ static int find_source(const struct view *view, uint16_t port, struct xb_entry *
 		return error < 0 ? error : 0;
 	source->hi = walk.entry.hi;
 	error = xb_testrun(&view->anchor, source, &to, &verdict);
-	return error ? error : verdict == XB_PROBE_PASS;
+	return error ? error : verdict == XB_TESTRUN_PASS;
 }
 
 /* What becomes of a query for the name. */
-static int ask_name(const struct view *view, const struct asked *asked, enum xb_verdict *verdict,
-		    const char **why)
+static int ask_name(const struct view *view, const struct asked *asked,
+		    enum xb_testrun_verdict *verdict, const char **why)
 {
 	uint16_t stored = view->txn ? view->txn->meta.ports.dns[0] : 0;
 	uint16_t port = stored ? stored : XB_DNS_PORT;
 	struct xb_entry source;
 	int found = view->anchored ? find_source(view, port, &source) : 1, error = 0;
 
-	*verdict = XB_PROBE_NONE;
+	*verdict = XB_TESTRUN_NONE;
 	if (found < 0)
 		return found;
 	if (!found) {
-		*verdict = XB_PROBE_DROP;
+		*verdict = XB_TESTRUN_DROP;
 		*why = "no source was found that gets through, and the source decides first";
 		return 0;
 	}
@@ -273,21 +273,21 @@ static int ask_name(const struct view *view, const struct asked *asked, enum xb_
 
 /* Whether a source passes only because it is known. The filter looks for that last. */
 static int admitted_known(const struct view *view, const struct asked *asked,
-			  enum xb_verdict verdict, bool *known)
+			  enum xb_testrun_verdict verdict, bool *known)
 {
 	const struct xb_entry *entry = &asked->entry;
 	int error;
 
 	*known = false;
-	if (verdict != XB_PROBE_PASS || policy_of(view) != XB_POLICY_ALLOW_ONLY ||
+	if (verdict != XB_TESTRUN_PASS || policy_of(view) != XB_POLICY_ALLOW_ONLY ||
 	    !admits_known(view) || asked->holding.drops || asked->allowed)
 		return 0;
 	error = xb_known_test(&view->cli->paths, xb_entry_is_ipv4(entry), entry->hi, known);
 	return error == -ENOENT ? 0 : error;
 }
 
-static int ask_source(const struct view *view, const struct asked *asked, enum xb_verdict *verdict,
-		      char room[WHY], const char **why)
+static int ask_source(const struct view *view, const struct asked *asked,
+		      enum xb_testrun_verdict *verdict, char room[WHY], const char **why)
 {
 	bool known = false;
 	int error =
@@ -303,20 +303,20 @@ static int ask_source(const struct view *view, const struct asked *asked, enum x
 static const struct {
 	const char *name, *words;
 } verdicts[] = {
-	[XB_PROBE_NONE] = {"none", "passes"},
-	[XB_PROBE_PASS] = {"pass", "passes"},
-	[XB_PROBE_DROP] = {"drop", "is dropped"},
-	[XB_PROBE_REFUSED] = {"refused", "is answered REFUSED"},
-	[XB_PROBE_NXDOMAIN] = {"nxdomain", "is answered NXDOMAIN"},
-	[XB_PROBE_TRUNCATED] = {"truncate", "is answered truncated"},
-	[XB_PROBE_ANSWERED] = {"answer", "is answered"},
+	[XB_TESTRUN_NONE] = {"none", "passes"},
+	[XB_TESTRUN_PASS] = {"pass", "passes"},
+	[XB_TESTRUN_DROP] = {"drop", "is dropped"},
+	[XB_TESTRUN_REFUSED] = {"refused", "is answered REFUSED"},
+	[XB_TESTRUN_NXDOMAIN] = {"nxdomain", "is answered NXDOMAIN"},
+	[XB_TESTRUN_TRUNCATED] = {"truncate", "is answered truncated"},
+	[XB_TESTRUN_ANSWERED] = {"answer", "is answered"},
 };
 
 /* What the kernel does with a single address, or a query for a domain. */
 static int tell_verdict(const struct view *view, const struct asked *asked, json_t *answer)
 {
 	const struct xb_entry *entry = &asked->entry;
-	enum xb_verdict verdict = XB_PROBE_NONE;
+	enum xb_testrun_verdict verdict = XB_TESTRUN_NONE;
 	char text[XB_ENTRY_TEXT], room[WHY];
 	const char *why = "";
 	int error;
