@@ -104,7 +104,7 @@ t_words()
 	for one in 'test 10.77.0.2' 'forget 10.77.0.2' save; do
 		# shellcheck disable=SC2086
 		exits 1 known $one
-		complains 'nobody is remembered'
+		complains 'remembering is off'
 		# shellcheck disable=SC2086
 		exits 1 -q known $one
 		[[ ! -s $T/err ]]

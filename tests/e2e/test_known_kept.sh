@@ -25,7 +25,7 @@ t_reboot()
 	exits 0 known save
 	rm -rf "$pins/known"
 	exits 3 status
-	says 'PROBLEM .*nobody is remembered; the next command'
+	says 'PROBLEM .*none are kept in the kernel; the next command'
 	exits 0 up
 	exits 0 status
 	connect_all 1000 0
@@ -33,7 +33,7 @@ t_reboot()
 	printf x | dd of="$state/known" bs=1 seek=1000 conv=notrunc 2>/dev/null
 	power_cut
 	exits 0 up
-	complains 'nobody is known any more: .*known is damaged'
+	complains 'no source is known any more: .*known is damaged'
 	exits 0 status
 	! reaches tcp 10.77.0.4 0.5 || fail "a stranger connects"
 }

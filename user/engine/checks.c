@@ -101,7 +101,7 @@ void xb_check_known(const struct xb_known_view *known, const struct xb_storeview
 		return;
 	if (!known->there)
 		xb_problem_add(problems, XB_PROBLEM_NOT_LEARNING, NULL,
-			       "known sources are wanted, but nobody is remembered");
+			       "known sources are wanted, but none are kept in the kernel");
 	else if (!known->learns)
 		xb_problem_add(
 			problems, XB_PROBLEM_NOT_LEARNING, NULL,

@@ -74,7 +74,7 @@ static int create(const struct xb_paths *paths, const struct xb_known_wish *wish
 	int error = xb_knownfile_load(paths, known);
 
 	if (error == -EUCLEAN)
-		xb_warning("nobody is known any more: %s", xb_error_message());
+		xb_warning("no source is known any more: %s", xb_error_message());
 	if (error == -EUCLEAN || error == -ENOENT)
 		error = create_empty(paths, wish, known);
 	xb_fault("known-loaded");

@@ -53,9 +53,10 @@ static int assign(struct xb_txn *txn, struct xb_list *list)
 	uint32_t class = class_for(txn, list);
 
 	if (class == XB_CLASSES)
-		return xb_input_error("all %d classes are in use: there can be no more scopes that "
-				      "differ, counting and dropping each by itself",
-				      XB_CLASSES - 1);
+		return xb_input_error(
+			"all %d classes are in use: no other scope is possible (lists "
+			"that count and lists that drop have classes of their own)",
+			XB_CLASSES - 1);
 	list->reassigned = true;
 	list->class = class;
 	txn->classes |= 1U << class;

@@ -216,7 +216,7 @@ static void known_sources(void **state)
 	assert_int_equal(problems.count, 0);
 	problems = known_problems(&view, true);
 	must_be(&problems, XB_PROBLEM_NOT_LEARNING,
-		"known sources are wanted, but nobody is remembered");
+		"known sources are wanted, but none are kept in the kernel");
 	view.there = true;
 	problems = known_problems(&view, true);
 	must_be(&problems, XB_PROBLEM_NOT_LEARNING,

@@ -146,7 +146,7 @@ static int run_off(struct cli *cli, int argc, char **argv)
 /* With -q without a word: the unit saves at each shutdown. */
 static int tell_off(void)
 {
-	xb_notice("nobody is remembered: `bloomctl known on` first");
+	xb_notice("remembering is off: `bloomctl known on` first");
 	return EXIT_ABSENT;
 }
 
