@@ -144,6 +144,122 @@ t_distinct()
 	complains 'cannot write'
 }
 
+# All verbs read what `bloomctl import` reads, as the same options say it.
+t_reading_options()
+{
+	local -a words
+	local verb
+
+	printf 'name,address\na,192.0.2.1\nb,192.0.2.2\nb,wrong\n' >"$T/table"
+	printf '{"list": [{"ip": "192.0.2.1"}, {"ip": "192.0.2.3"}]}' >"$T/json"
+	printf 'blocked.example.rpz.example. CNAME .\n' >"$T/zone"
+	words=(--column address --where name=b --skip-bad 1)
+	for verb in union common once; do
+		set_exits 0 $verb "${words[@]}" "$T/table"
+		[[ $(cat "$T/out") == 192.0.2.2 ]] || fail "$verb: $(cat "$T/out")"
+		set_exits 2 $verb "${words[@]:0:4}" "$T/table"
+		complains "'wrong' is not an address"
+	done
+	set_exits 0 union --format rpz --zone rpz.example "$T/zone"
+	[[ $(cat "$T/out") == =blocked.example ]]
+	set_exits 2 union --format rpz --zone '=x' "$T/zone"
+	complains '--zone takes a domain'
+	set_exits 0 build "${words[@]}" "$T/table" -o "$T/filter" -p 1e-9
+	set_exits 0 test "$T/filter" 192.0.2.2
+	set_exits 1 test "$T/filter" 192.0.2.1
+	set_exits 1 test "$T/filter" --only absent --from "$T/json" --json-path 'list[].ip'
+	[[ $(cat "$T/out") == $'192.0.2.1\n192.0.2.3' ]]
+	set_exits 0 add "$T/filter" --from "$T/json" --json-path 'list[].ip'
+	says '2 added'
+	set_exits 0 digest "${words[@]}" "$T/table" -p 1e-9 -o "$T/digest"
+	set_exits 0 missing "$T/digest" "$T/json" --json-path 'list[].ip'
+	[[ $(cat "$T/out") == $'192.0.2.1\n192.0.2.3' ]]
+	set_exits 0 build --list-format rpz --zone rpz.example "$T/zone" -o "$T/names" -p 1e-9
+	set_exits 0 test "$T/names" =blocked.example
+	# Lines have none of that.
+	set_exits 2 build --lines --column 1 "$T/table" -o "$T/none"
+	complains 'they have no format'
+	set_exits 2 digest --lines --skip-bad 1 "$T/table" -o "$T/none"
+	complains 'they have no format'
+	set_exits 0 build --lines "$T/table" -o "$T/filter"
+	for verb in test add del missing; do
+		words=("$verb" "$T/filter" --from "$T/table" --column 1)
+		[[ $verb == missing ]] && words=(missing "$T/filter" "$T/table" --column 1)
+		set_exits 2 "${words[@]}"
+		complains 'the filter has lines, which have no format'
+	done
+}
+
+# JSON, or a line that says why not.
+t_json()
+{
+	local verb
+
+	seq 5 >"$T/list"
+	for verb in union common once diff; do
+		set_exits 2 -j $verb --lines "$T/list" "$T/list"
+		cp "$T/err" "$T/out"
+		json '"prints lines: leave out --json" in d["error"]["message"]'
+		set_exits 0 -j $verb --lines "$T/list" "$T/list" --count
+		json "d['schema'] == 1 and d['count'] == (5 if '$verb' in ('union', 'common') else 0)"
+		set_exits 0 -j $verb --lines "$T/list" "$T/list" -o "$T/result"
+		json "d['schema'] == 1 and d['count'] == (5 if '$verb' in ('union', 'common') else 0)"
+	done
+	set_exits 0 -j digest --lines "$T/list" -o "$T/digest"
+	json 'd["schema"] == 1 and d["put"] == 5 and d["lacking"] == 5 and 0 < d["expected_rate"] < 0.2'
+	json "d['bytes'] == $(stat -c %s "$T/digest")"
+	set_exits 0 -j merge "$T/digest" "$T/digest" -o "$T/merged"
+	json 'd["schema"] == 1 and 0 < d["set_bits"] < d["bits"]'
+	set_exits 2 -j missing "$T/digest" "$T/list"
+	cp "$T/err" "$T/out"
+	json '"leave out --json" in d["error"]["message"]'
+	set_exits 2 -j plan --svg
+	set_exits 0 -j clear "$T/merged"
+	json 'd["schema"] == 1 and d["cleared"]'
+}
+
+# A filter says of itself what options would say otherwise.
+t_contradictions()
+{
+	seq 5 >"$T/list"
+	printf '192.0.2.1\n' >"$T/entries"
+	set_exits 0 build "$T/entries" -o "$T/of-entries"
+	set_exits 2 build --lines "$T/list" --like "$T/of-entries" -o "$T/none"
+	complains 'of-entries has entries: leave --lines out'
+	set_exits 2 build --lines "$T/list" --bits 100 --hashes 3 -p 0.1 -o "$T/none"
+	complains 'the rate follows from --bits and --hashes: leave -p out'
+	[[ ! -e $T/none ]]
+}
+
+# closed_early ARGUMENT...: somebody reads a byte of what bloomset prints, and goes.
+closed_early()
+{
+	local -a codes
+
+	set +e
+	"$bloomset" "$@" 2>"$T/err" | head -c 1 >/dev/null
+	codes=("${PIPESTATUS[@]}")
+	set -e
+	[[ ${codes[0]} -eq 141 && ! -s $T/err ]] || fail "$*: ${codes[0]}: $(cat "$T/err")"
+}
+
+# Then there is no message and no more work, and the code is that of a program that ended by SIGPIPE.
+t_closed_early()
+{
+	seq 500000 >"$T/list"
+	set_exits 0 build --lines "$T/list" -o "$T/filter"
+	set_exits 0 digest --lines "$T/list" -o "$T/digest"
+	cd "$T"
+	closed_early build --lines "$T/list" -o -
+	closed_early digest --lines "$T/list" -o -
+	closed_early merge "$T/filter" "$T/filter" -o -
+	closed_early union --lines "$T/list" -o -
+	[[ ! -e - ]] || fail "a file has the name -"
+	# These would never end.
+	closed_early test "$T/filter" --from <(yes 1)
+	closed_early missing "$T/digest" <(yes lacking)
+}
+
 # on_terminal STEP... -- ARGUMENT...: bloomset there, with the steps of terminal.py; the last screen is in $T/out.
 on_terminal()
 {

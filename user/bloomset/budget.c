@@ -7,6 +7,8 @@ int budget_take(struct budget *budget, uint64_t bytes)
 {
 	int error = 0;
 
+	if (!budget)
+		return 0;
 	if (budget_left(budget) < bytes && budget->give_way)
 		error = budget->give_way(budget->to, bytes);
 	if (error)

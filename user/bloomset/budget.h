@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+/* In the calls below, NULL is one without bound. */
 struct budget {
 	uint64_t size, used;
 	/* Frees so many bytes, if it can. NULL: nothing can give way. */
@@ -23,12 +24,14 @@ int budget_take(struct budget *budget, uint64_t bytes);
 /* Where the caller knows that it is there, or cannot do without. */
 static inline void budget_use(struct budget *budget, uint64_t bytes)
 {
-	budget->used += bytes;
+	if (budget)
+		budget->used += bytes;
 }
 
 static inline void budget_return(struct budget *budget, uint64_t bytes)
 {
-	budget->used -= bytes;
+	if (budget)
+		budget->used -= bytes;
 }
 
 #endif

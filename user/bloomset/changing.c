@@ -73,13 +73,15 @@ static int answer(const struct changing *changing)
 }
 
 static int change_all(struct changing *changing, const char *path, const char *from,
-		      const char *list_format, char **words, int count)
+		      struct filters_there *there, char **words, int count)
 {
-	enum xb_filter_form form = changing->filter->info.form;
-	int error = elements_take_words(words, count, form, change, changing);
+	int error = filters_settle(changing->filter, there);
 
+	if (!error)
+		error = elements_take_words(words, count, changing->filter->info.form, change,
+					    changing);
 	if (!error && from)
-		error = elements_read(from, form, list_format, change, changing);
+		error = elements_read_once(from, &there->terms, change, changing);
 	free(changing->element);
 	/* What a delete would have changed is in memory alone. */
 	if (!error && !changing->absent)
@@ -108,8 +110,7 @@ int changing_run(struct cli *cli, int argc, char **argv, bool deletes)
 				 deletes ? "del" : "add");
 	if (filters_open_locked(argv[optind], there.funnel, &changing.filter, &lock))
 		return cli_fail();
-	filters_settle(changing.filter, &there);
-	code = change_all(&changing, argv[optind], from, there.list_format, argv + optind + 1,
+	code = change_all(&changing, argv[optind], from, &there, argv + optind + 1,
 			  argc - optind - 1);
 	xb_filter_free(changing.filter);
 	filters_unlock(lock);

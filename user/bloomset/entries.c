@@ -125,6 +125,7 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 	struct xb_listfile_terms list = {
 		.name = input->name,
 		.format = terms->format,
+		.zone = terms->zone,
 		.choice = terms->choice,
 		.most = UINT64_MAX >> 1,
 		.take = take_items,
@@ -154,8 +155,7 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 		tell(input, &file);
 	if (!stop)
 		xb_listfile_free(&file);
-	if (terms->budget)
-		budget_return(terms->budget, reading->held);
+	budget_return(terms->budget, reading->held);
 	free(reading);
 	return stop;
 }

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "bloomset/output.h"
 
 static const char *const funnels[] = {
 	[XB_FUNNEL_STRING] = "strings",	  [XB_FUNNEL_CHARS] = "chars",
@@ -64,17 +65,26 @@ bool filters_there(const struct cli *cli, struct filters_there *there, int optio
 {
 	if (option == 'E')
 		there->entries = true;
-	else if (option == 'F')
-		there->list_format = optarg;
+	else if (option == 'U')
+		return filters_funnel(cli, optarg, &there->funnel);
 	else
-		return option == 'U' && filters_funnel(cli, optarg, &there->funnel);
+		return reading_option(cli, &there->terms, option);
 	return true;
 }
 
-void filters_settle(struct xb_filter *filter, const struct filters_there *there)
+int filters_form(const struct xb_filter *filter, struct input_terms *terms)
+{
+	terms->lines = filter->info.form == XB_FORM_LINES;
+	if (terms->lines && reading_is_of_entries(terms))
+		return xb_input_error("the filter has lines, which have no format");
+	return 0;
+}
+
+int filters_settle(struct xb_filter *filter, struct filters_there *there)
 {
 	if (there->entries && xb_filter_is_guava(filter->info.kind))
 		filter->info.form = XB_FORM_ENTRIES;
+	return filters_form(filter, &there->terms);
 }
 
 int filters_open(const char *path, enum xb_filter_access access, enum xb_funnel funnel,
@@ -135,6 +145,11 @@ int filters_write(const struct xb_filter *filter, const char *path)
 	if (isatty(STDOUT_FILENO))
 		return xb_input_error("a filter is not written to a terminal");
 	return xb_filter_write_fd(filter, STDOUT_FILENO, "standard output");
+}
+
+int filters_failed(int error)
+{
+	return error == OUTPUT_UNREAD ? EXIT_UNREAD : cli_fail();
 }
 
 int filters_hash(const struct xb_filter_info *info, const char *text, size_t size,

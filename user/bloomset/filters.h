@@ -5,25 +5,14 @@
 
 #include "bloom/filterbits.h"
 #include "bloomset/elements.h"
+#include "bloomset/reading.h"
 #include "cli/cli.h"
-
-/* Where elements come from; ids in capitals, since verbs have others. */
-#define FILTERS_LIST_OPTIONS                                                                       \
-	{"lines", NULL, 'L', .help = "take lines as they are, not as entries"},                    \
-	{                                                                                          \
-		"list-format", "FORMAT", 'F',                                                      \
-			.help = "the format of lists; without it, the first line of each decides"  \
-	}
 
 /* Of a filter that is there, and mostly says itself what its elements are. */
 #define FILTERS_THERE_OPTIONS                                                                      \
 	{"entries", NULL, 'E',                                                                     \
 	 .help = "in Guava's format, which does not say it: it has entries"},                      \
-		FILTERS_FUNNEL_OPTION,                                                             \
-	{                                                                                          \
-		"list-format", "FORMAT", 'F',                                                      \
-			.help = "the format of the list; without it, its first line decides"       \
-	}
+		FILTERS_FUNNEL_OPTION, READING_OPTIONS("list-format")
 
 #define FILTERS_FUNNEL_OPTION                                                                      \
 	{                                                                                          \
@@ -43,12 +32,16 @@ const char *filters_funnel_name(enum xb_funnel funnel);
 struct filters_there {
 	bool entries;
 	enum xb_funnel funnel;
-	const char *list_format;
+	struct input_terms terms;
 };
 bool filters_there(const struct cli *cli, struct filters_there *there, int option);
 
-/* Of a filter that was just opened: its elements are as its format, or the option, says. */
-void filters_settle(struct xb_filter *filter, const struct filters_there *there);
+/* Of a filter that was just opened: its elements are as its format, or the option, says. An input
+ * error if it has lines, and options say how entries are read. */
+int filters_settle(struct xb_filter *filter, struct filters_there *there);
+
+/* Lists for a filter are read as its form says; the same error. */
+int filters_form(const struct xb_filter *filter, struct input_terms *terms);
 
 /* As xb_filter_read(), where "-" is standard input. */
 int filters_open(const char *path, enum xb_filter_access access, enum xb_funnel funnel,
@@ -63,8 +56,12 @@ int filters_open_locked(const char *path, enum xb_funnel funnel, struct xb_filte
 			int *lock);
 void filters_unlock(int lock);
 
-/* As xb_filter_write(), where "-" is standard output. */
+/* As xb_filter_write(), where "-" is standard output: there, OUTPUT_UNREAD means that nobody reads
+ * any more. */
 int filters_write(const struct xb_filter *filter, const char *path);
+
+/* The exit code for an error. */
+int filters_failed(int error);
 
 /* Takes texts to a filter, with a few on their way from memory meanwhile. */
 #define FILTERS_AHEAD 16

@@ -106,6 +106,10 @@ static int take_lines(struct reading *reading, const char *text, const char *end
 
 static int too_long(const struct reading *reading)
 {
+	if (!reading->terms->budget)
+		return xb_input_error("%s, line %" PRIu64 ": it is longer than %" PRIu64 " MiB",
+				      reading->input->name, reading->line,
+				      reading->terms->most >> 20);
 	return xb_input_error("%s:%" PRIu64 ": this line is longer than %" PRIu64
 			      " KiB: it takes more memory (--memory SIZE)",
 			      reading->input->name, reading->line, reading->terms->most >> 10);
@@ -167,12 +171,14 @@ static int read_all(struct reading *reading)
 			stop = refill(reading, &got);
 		if (stop)
 			return stop;
-		if (!got && reading->held)
+		if (!got && !reading->held)
+			break;
+		if (!got)
 			reading->buffer[reading->held++] = '\n';
 		/* What was held before has no line end. */
 		end = memrchr(reading->buffer + reading->held - (got ? 0 : 1), '\n', got ?: 1);
 		reading->held += got;
-		if (!reading->held || !end)
+		if (!end)
 			continue;
 		end++;
 		stop = take_lines(reading, reading->buffer, end);

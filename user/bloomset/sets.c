@@ -30,33 +30,14 @@ struct asked {
 
 static bool take_option(const struct cli *cli, int option, struct asked *asked)
 {
-	struct xb_list_choice *choice = &asked->terms.choice;
-
 	switch (option) {
-	case 'l':
-		return asked->terms.lines = true;
-	case 'f':
-		asked->terms.format = optarg;
-		return true;
-	case 'C':
-		choice->column = optarg;
-		return true;
-	case 'w':
-		choice->where = optarg;
-		return true;
-	case 'j':
-		choice->json = optarg;
-		return true;
-	case 'k':
-		choice->bounded = true;
-		return cli_number(cli, "--skip-bad", optarg, 0, UINT32_MAX, &choice->most_wrong);
 	case 'm':
 		return cli_size(cli, "--memory", optarg, PLAN_MEMORY_LEAST, MEMORY_MOST,
 				&asked->memory);
 	case 'n':
 		return asked->plan = true;
 	case 'o':
-		asked->output.path = optarg;
+		asked->output.path = strcmp(optarg, "-") ? optarg : NULL;
 		return true;
 	case 'c':
 		return asked->output.silent = true;
@@ -65,13 +46,12 @@ static bool take_option(const struct cli *cli, int option, struct asked *asked)
 	case 'K':
 		return cli_number(cli, "--min", optarg, 1, FILES_MOST, &asked->least);
 	default:
-		return false;
+		return reading_option(cli, &asked->terms, option);
 	}
 }
 
 static bool are_sensible(const struct cli *cli, const struct asked *asked, const struct sets *sets)
 {
-	const struct xb_list_choice *choice = &asked->terms.choice;
 	unsigned int stdins = 0;
 
 	for (uint32_t i = 0; i < asked->count; i++)
@@ -83,11 +63,13 @@ static bool are_sensible(const struct cli *cli, const struct asked *asked, const
 		cli_usage(cli, "standard input can be read only once");
 	else if (asked->least > asked->count)
 		cli_usage(cli, "--min %" PRIu64 " is more than there are files", asked->least);
-	else if (asked->terms.lines && (asked->terms.format || choice->column || choice->where ||
-					choice->json || choice->bounded))
-		cli_usage(cli, "--lines takes lines as they are: they have no format");
+	else if (!reading_is_sensible(cli, &asked->terms))
+		return false;
 	else if (asked->output.path && asked->output.silent)
 		cli_usage(cli, "--count prints a number: leave out --output");
+	else if (cli->json && !asked->output.path && !asked->output.silent && !asked->plan)
+		cli_usage(cli, "%s prints lines: leave out --json, or print a --count",
+			  cli->verb->name);
 	else
 		return true;
 	return false;
@@ -171,7 +153,7 @@ static int print_count(const struct cli *cli, uint64_t count)
 static int do_it(struct cli *cli, struct asked *asked, const struct plan *plan)
 {
 	struct setop_done done = {0};
-	bool silent = asked->output.silent;
+	bool answers = asked->output.silent || cli->json;
 	int stop = output_open(&asked->output), code;
 
 	if (!stop) {
@@ -185,7 +167,7 @@ static int do_it(struct cli *cli, struct asked *asked, const struct plan *plan)
 	else if (stop)
 		code = cli_fail();
 	else
-		code = silent ? print_count(cli, asked->output.lines) : EXIT_DONE;
+		code = answers ? print_count(cli, asked->output.lines) : EXIT_DONE;
 	if (!stop && cli->verbose)
 		xb_notice("read %s, wrote %s to %s", cli_bytes(done.read), cli_bytes(done.written),
 			  spill_folder());

@@ -3,22 +3,12 @@
 #ifndef XB_BLOOMSET_SETS_H
 #define XB_BLOOMSET_SETS_H
 
+#include "bloomset/reading.h"
 #include "bloomset/rule.h"
 #include "cli/cli.h"
 
 /* How files are read. */
-#define SETS_INPUT_OPTIONS                                                                         \
-	{"lines", NULL, 'l', .help = "take lines as they are, not as entries"},                    \
-		{"format", "FORMAT", 'f',                                                          \
-		 .help = "the format of all files; without it, the first line of each decides"},   \
-		{"column", "COLUMN", 'C',                                                          \
-		 .help = "the column with the addresses, by its number or name"},                  \
-		{"where", "COLUMN=VALUE,...", 'w', .help = "take only lines with these values"},   \
-		{"json-path", "PATH", 'j',                                                         \
-		 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},            \
-	{                                                                                          \
-		"skip-bad", "NUMBER", 'k', .help = "leave out up to NUMBER wrong lines of a file"  \
-	}
+#define SETS_INPUT_OPTIONS READING_LINES_OPTION, READING_OPTIONS("format")
 
 /* How much is taken for it, and what of it is told. */
 #define SETS_WORK_OPTIONS                                                                          \

@@ -28,12 +28,14 @@ struct input {
 struct input_terms {
 	bool lines; /* as they are; otherwise entries */
 	const char *format;
+	const char *zone; /* of a file of records, which may not name it; NULL: it does */
 	struct xb_list_choice choice;
 	enum number_form numbers;
 	struct xb_key key;     /* of the hashes */
 	uint64_t most;	       /* bytes of a line; at least BUFFER_BYTES */
 	uint64_t unpacking;    /* bytes of memory that a packed file may take */
-	struct budget *budget; /* for a long line, and for a list that must be held as a whole */
+	struct budget *budget; /* for a long line, and for a list that must be held as a whole;
+				  NULL: there is no other bound */
 };
 
 /* What one reading found. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomset build: a filter of what lists have. */
-#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "bloomset/filters.h"
@@ -13,8 +12,10 @@ struct build {
 	struct xb_filter_options options;
 	uint64_t insertions;
 	bool counted; /* they are told */
+	bool rated;   /* the rate is told */
 	double rate;
-	const char *out, *like, *list_format;
+	const char *out, *like;
+	struct input_terms terms;
 	const char *own; /* the first option that says what --like says, too; NULL: none */
 };
 
@@ -33,7 +34,8 @@ static const struct option_spec options[] = {
 	{"like", "FILTER", 'l', .offers = OFFER_FILES,
 	 .help = "an empty one of the sizes and the key of this one, to be filled"},
 	FILTERS_FUNNEL_OPTION,
-	FILTERS_LIST_OPTIONS,
+	READING_LINES_OPTION,
+	READING_OPTIONS("list-format"),
 	{0},
 };
 
@@ -84,6 +86,7 @@ static bool take_option(const struct cli *cli, struct build *build, int option)
 		build->counted = true;
 		return cli_number(cli, "-n", optarg, 0, XB_FILTER_BITS_MAX, &build->insertions);
 	case 'p':
+		build->rated = true;
 		return filters_rate(cli, "-p", optarg, &build->rate);
 	case 'm':
 		return cli_number(cli, "--bits", optarg, 1, XB_FILTER_BITS_MAX,
@@ -103,14 +106,8 @@ static bool take_option(const struct cli *cli, struct build *build, int option)
 		return true;
 	case 'U':
 		return filters_funnel(cli, optarg, &build->options.funnel);
-	case 'L':
-		build->options.form = XB_FORM_LINES;
-		return true;
-	case 'F':
-		build->list_format = optarg;
-		return true;
 	default:
-		return false;
+		return reading_option(cli, &build->terms, option);
 	}
 }
 
@@ -123,19 +120,16 @@ static int count_one(void *to, const char *text, size_t size)
 }
 
 /* How many there are, if nobody said it. */
-static int count_files(struct build *build, char **files, int count)
+static int count_files(struct build *build, struct input *inputs, int count)
 {
 	int error = 0;
 
 	for (int i = 0; !build->counted && !error && i < count; i++) {
-		if (strcmp(files[i], "-") && access(files[i], F_OK) && errno == ENOENT)
-			return xb_input_error("%s does not exist", files[i]);
-		if (!elements_can_be_read_again(files[i]))
+		if (!inputs[i].again)
 			return xb_input_error("%s can be read only once: say with -n for how many "
 					      "the filter is to be",
-					      strcmp(files[i], "-") ? files[i] : "standard input");
-		error = elements_read(files[i], build->options.form, build->list_format, count_one,
-				      &build->insertions);
+					      inputs[i].name);
+		error = elements_read(&inputs[i], &build->terms, count_one, &build->insertions);
 	}
 	return error;
 }
@@ -147,20 +141,24 @@ static int make_like(const struct build *build, struct xb_filter **filter)
 
 	if (error)
 		return error;
-	error = xb_filter_allocate(&model->info, filter);
+	if (build->terms.lines && model->info.form == XB_FORM_ENTRIES &&
+	    !xb_filter_is_guava(model->info.kind))
+		error = xb_input_error("%s has entries: leave --lines out", build->like);
+	if (!error)
+		error = xb_filter_allocate(&model->info, filter);
 	if (!error)
 		(*filter)->info.insertions = 0;
 	xb_filter_free(model);
 	return error;
 }
 
-static int make(struct build *build, char **files, int count, struct xb_filter **filter)
+static int make(struct build *build, struct input *inputs, int count, struct xb_filter **filter)
 {
 	int error;
 
 	if (build->like)
 		return make_like(build, filter);
-	error = build->options.bits ? 0 : count_files(build, files, count);
+	error = build->options.bits ? 0 : count_files(build, inputs, count);
 	/* By hand, what it is made for follows from its sizes: m/k ln 2 fill half of the bits. */
 	if (build->options.bits && !build->counted)
 		build->insertions =
@@ -193,21 +191,20 @@ static int answer(const struct cli *cli, const struct xb_filter *filter,
 	return cli_done(EXIT_DONE);
 }
 
-static int fill(const struct cli *cli, const struct build *build, struct xb_filter *filter,
-		char **files, int count)
+static int fill(const struct cli *cli, struct build *build, struct xb_filter *filter,
+		struct input *inputs, int count)
 {
 	struct filling filling = {.filter = filter};
-	int error = 0, ended;
+	int error = filters_form(filter, &build->terms), ended;
 
 	for (int i = 0; !error && i < count; i++)
-		error = elements_read(files[i], filter->info.form, build->list_format, filling_take,
-				      &filling);
+		error = elements_read(&inputs[i], &build->terms, filling_take, &filling);
 	ended = filling_end(&filling);
 	if (ended)
 		error = ended;
 	if (!error)
 		error = filters_write(filter, build->out);
-	return error ? cli_fail() : answer(cli, filter, &filling, build->out);
+	return error ? filters_failed(error) : answer(cli, filter, &filling, build->out);
 }
 
 /* What does not go together; 0: all does. */
@@ -217,6 +214,10 @@ static int check(const struct cli *cli, const struct build *build, int files)
 		return cli_usage(cli, "build takes files, or -");
 	if (!build->options.bits != !build->options.hashes)
 		return cli_usage(cli, "--bits and --hashes belong together");
+	if (build->options.bits && build->rated)
+		return cli_usage(cli, "the rate follows from --bits and --hashes: leave -p out");
+	if (!reading_is_sensible(cli, &build->terms))
+		return EXIT_USAGE;
 	if (build->like && build->own)
 		return cli_usage(cli,
 				 "--like makes it of the kind and size of another: leave %s out",
@@ -224,10 +225,28 @@ static int check(const struct cli *cli, const struct build *build, int files)
 	return 0;
 }
 
+static int make_and_fill(const struct cli *cli, struct build *build, struct input *inputs,
+			 char **files, int count)
+{
+	struct xb_filter *filter = NULL;
+	int code, error = 0;
+
+	for (int i = 0; !error && i < count; i++)
+		error = elements_look(&inputs[i], files[i]);
+	if (error || make(build, inputs, count, &filter))
+		return cli_fail();
+	/* Guava's format does not say it, nor does the filter that this one is to be like. */
+	if (xb_filter_is_guava(filter->info.kind))
+		filter->info.form = build->options.form;
+	code = fill(cli, build, filter, inputs, count);
+	xb_filter_free(filter);
+	return code;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct build build = {.rate = 0.01, .options = {.form = XB_FORM_ENTRIES}};
-	struct xb_filter *filter = NULL;
+	struct build build = {.rate = 0.01};
+	struct input *inputs;
 	int option, code;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
@@ -239,15 +258,15 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (code)
 		return code;
 	/* Of numbers and bytes, there are lines alone. */
-	if (build.options.funnel >= XB_FUNNEL_INTEGER)
-		build.options.form = XB_FORM_LINES;
-	if (make(&build, argv + optind, argc - optind, &filter))
+	build.terms.lines |= build.options.funnel >= XB_FUNNEL_INTEGER;
+	build.options.form = build.terms.lines ? XB_FORM_LINES : XB_FORM_ENTRIES;
+	inputs = calloc((size_t)(argc - optind), sizeof(*inputs));
+	if (!inputs) {
+		xb_out_of_memory();
 		return cli_fail();
-	/* Guava's format does not say it, nor does the filter that this one is to be like. */
-	if (xb_filter_is_guava(filter->info.kind))
-		filter->info.form = build.options.form;
-	code = fill(cli, &build, filter, argv + optind, argc - optind);
-	xb_filter_free(filter);
+	}
+	code = make_and_fill(cli, &build, inputs, argv + optind, argc - optind);
+	free(inputs);
 	return code;
 }
 

@@ -21,7 +21,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	xb_filter_free(filter);
 	filters_unlock(lock);
-	return error ? cli_fail() : cli_done(EXIT_DONE);
+	if (error)
+		return cli_fail();
+	return cli->json ? cli_json(cli, json_pack("{s:b}", "cleared", 1)) : cli_done(EXIT_DONE);
 }
 
 const struct verb verb_clear = {

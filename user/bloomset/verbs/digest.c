@@ -2,18 +2,18 @@
 /* bloomset digest: a small file by which another side finds what this one lacks. */
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "bloomset/filters.h"
 #include "bloomset/verbs.h"
 
 struct digest {
-	const char *out, *list_format;
+	const char *out;
 	double rate; /* 0: by what may be lacking */
 	uint64_t lacking;
 	bool told; /* how much may be lacking */
-	enum xb_filter_form form;
+	struct input_terms terms;
 };
 
 static const struct option_spec options[] = {
@@ -23,7 +23,8 @@ static const struct option_spec options[] = {
 	 .help = "so many entries may be lacking here; without it, as many as there are"},
 	{"rate", "RATE", 'p', .letter = 'p', .offers = OFFER_RATES,
 	 .help = "the share of them that one round may miss, instead"},
-	FILTERS_LIST_OPTIONS,
+	READING_LINES_OPTION,
+	READING_OPTIONS("list-format"),
 	{0},
 };
 
@@ -44,10 +45,10 @@ static double rate_for(uint64_t lacking)
 	return rate < 0.1 ? rate : 0.1;
 }
 
-static int fill(const struct digest *digest, const char *path, struct xb_filter *filter)
+static int fill(const struct digest *digest, struct input *input, struct xb_filter *filter)
 {
 	struct filling filling = {.filter = filter};
-	int error = elements_read(path, digest->form, digest->list_format, filling_take, &filling);
+	int error = elements_read(input, &digest->terms, filling_take, &filling);
 	int ended = filling_end(&filling);
 
 	if (ended)
@@ -55,28 +56,37 @@ static int fill(const struct digest *digest, const char *path, struct xb_filter 
 	return error ? error : filters_write(filter, digest->out);
 }
 
-static void tell(const struct cli *cli, const struct xb_filter *filter, uint64_t lacking)
+static int answer(const struct cli *cli, const struct digest *digest,
+		  const struct xb_filter *filter)
 {
+	uint64_t bytes = sizeof(uint64_t) * 16 + xb_filter_bits_bytes(&filter->info),
+		 lacking = digest->lacking;
 	double rate = xb_filter_expected_rate(filter);
 
+	if (cli->json && strcmp(digest->out, "-"))
+		return cli_json(cli, json_pack("{s:I,s:I,s:I,s:f}", "put",
+					       (json_int_t)filter->info.insertions, "bytes",
+					       (json_int_t)bytes, "lacking", (json_int_t)lacking,
+					       "expected_rate", rate));
 	if (cli->quiet)
-		return;
+		return cli_done(EXIT_DONE);
 	fprintf(stderr,
 		"%s for %llu; of %llu that may be lacking here, one round misses about %.2g, "
 		"a second one with another digest about %.2g\n",
-		cli_bytes(sizeof(uint64_t) * 16 + xb_filter_bits_bytes(&filter->info)),
-		(unsigned long long)filter->info.insertions, (unsigned long long)lacking,
-		(double)lacking * rate, (double)lacking * rate * rate);
+		cli_bytes(bytes), (unsigned long long)filter->info.insertions,
+		(unsigned long long)lacking, (double)lacking * rate, (double)lacking * rate * rate);
+	return cli_done(EXIT_DONE);
 }
 
-static int make(const struct cli *cli, struct digest *digest, const char *path)
+static int make(const struct cli *cli, struct digest *digest, struct input *input)
 {
-	struct xb_filter_options made = {.form = digest->form};
+	struct xb_filter_options made = {.form = digest->terms.lines ? XB_FORM_LINES
+								     : XB_FORM_ENTRIES};
 	struct xb_filter *filter = NULL;
 	uint64_t count = 0;
-	int error;
+	int error, code;
 
-	error = elements_read(path, digest->form, digest->list_format, count_one, &count);
+	error = elements_read(input, &digest->terms, count_one, &count);
 	if (!digest->told)
 		digest->lacking = count;
 	if (!error)
@@ -84,11 +94,10 @@ static int make(const struct cli *cli, struct digest *digest, const char *path)
 			count, digest->rate > 0 ? digest->rate : rate_for(digest->lacking), &made,
 			&filter);
 	if (!error)
-		error = fill(digest, path, filter);
-	if (!error)
-		tell(cli, filter, digest->lacking);
+		error = fill(digest, input, filter);
+	code = error ? filters_failed(error) : answer(cli, digest, filter);
 	xb_filter_free(filter);
-	return error ? cli_fail() : cli_done(EXIT_DONE);
+	return code;
 }
 
 static bool take_option(const struct cli *cli, struct digest *digest, int option)
@@ -103,23 +112,17 @@ static bool take_option(const struct cli *cli, struct digest *digest, int option
 				  &digest->lacking);
 	case 'p':
 		return filters_rate(cli, "-p", optarg, &digest->rate);
-	case 'L':
-		digest->form = XB_FORM_LINES;
-		return true;
-	case 'F':
-		digest->list_format = optarg;
-		return true;
 	default:
-		return false;
+		return reading_option(cli, &digest->terms, option);
 	}
 }
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct digest digest = {.form = XB_FORM_ENTRIES};
-	char room[ELEMENTS_SPOOL_PATH];
-	const char *path;
-	int option, spooled, code;
+	struct digest digest = {0};
+	struct elements_spool spool = {.fd = -1};
+	struct input input;
+	int option, code;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (!take_option(cli, &digest, option))
@@ -128,10 +131,13 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "-o is missing: where the digest is to be written");
 	if (argc - optind != 1)
 		return cli_usage(cli, "digest takes one file");
-	path = elements_spool(argv[optind], room, &spooled);
-	code = path ? make(cli, &digest, path) : cli_fail();
-	if (spooled >= 0)
-		close(spooled);
+	if (!reading_is_sensible(cli, &digest.terms))
+		return EXIT_USAGE;
+	if (elements_look(&input, argv[optind]) || elements_spool(&input, &spool))
+		code = cli_fail();
+	else
+		code = make(cli, &digest, &input);
+	elements_spool_close(&spool);
 	return code;
 }
 

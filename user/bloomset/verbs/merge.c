@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomset merge: the union of filters. */
+#include <string.h>
+
 #include "bloomset/filters.h"
 #include "bloomset/verbs.h"
 
@@ -21,11 +23,23 @@ static int merge_one(struct xb_filter *filter, const char *path)
 	return error;
 }
 
+static int answer(const struct cli *cli, const struct xb_filter *filter, const char *out)
+{
+	struct xb_filter_info info = xb_filter_inspect(filter);
+
+	filters_warn_if_full(filter);
+	if (!cli->json || !strcmp(out, "-"))
+		return cli_done(EXIT_DONE);
+	return cli_json(cli, json_pack("{s:I,s:I,s:f}", "bits", (json_int_t)info.bits, "set_bits",
+				       (json_int_t)info.set_bits, "expected_rate",
+				       xb_filter_expected_rate(filter)));
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_filter *filter = NULL;
 	const char *out = NULL;
-	int option, error;
+	int option, error, code;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1) {
 		if (option == '?')
@@ -41,10 +55,9 @@ static int run(struct cli *cli, int argc, char **argv)
 		error = merge_one(filter, argv[i]);
 	if (!error)
 		error = filters_write(filter, out);
-	if (!error)
-		filters_warn_if_full(filter);
+	code = error ? filters_failed(error) : answer(cli, filter, out);
 	xb_filter_free(filter);
-	return error ? cli_fail() : cli_done(EXIT_DONE);
+	return code;
 }
 
 const struct verb verb_merge = {

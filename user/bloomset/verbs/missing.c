@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "bloomset/filters.h"
+#include "bloomset/output.h"
 #include "bloomset/verbs.h"
 
 static const struct option_spec options[] = {
@@ -34,7 +35,7 @@ static int compare(void *to, const char *text, size_t size)
 	comparing->missing++;
 	(void)fwrite(text, 1, size, stdout);
 	putchar('\n');
-	return 0;
+	return ferror(stdout) ? OUTPUT_UNREAD : 0;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -47,14 +48,16 @@ static int run(struct cli *cli, int argc, char **argv)
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (!filters_there(cli, &there, option))
 			return EXIT_USAGE;
+	if (cli->json)
+		return cli_usage(cli, "missing prints lines: leave out --json");
 	if (argc - optind != 2)
 		return cli_usage(cli, "missing takes a digest and a file");
 	if (filters_open(argv[optind], XB_FILTER_ASK, there.funnel, &filter))
 		return cli_fail();
-	filters_settle(filter, &there);
 	comparing.filter = filter;
-	error = elements_read(argv[optind + 1], filter->info.form, there.list_format, compare,
-			      &comparing);
+	error = filters_settle(filter, &there);
+	if (!error)
+		error = elements_read_once(argv[optind + 1], &there.terms, compare, &comparing);
 	if (!error && !cli->quiet)
 		fprintf(stderr,
 			"%llu of %llu are missing there; of each thousand that are, about "
@@ -62,7 +65,7 @@ static int run(struct cli *cli, int argc, char **argv)
 			comparing.missing, comparing.asked, 1000 * xb_filter_expected_rate(filter));
 	free(comparing.element);
 	xb_filter_free(filter);
-	return error ? cli_fail() : cli_done(EXIT_DONE);
+	return error && error != OUTPUT_UNREAD ? cli_fail() : cli_done(EXIT_DONE);
 }
 
 const struct verb verb_missing = {

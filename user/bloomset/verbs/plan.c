@@ -132,6 +132,8 @@ static int run(struct cli *cli, int argc, char **argv)
 			return EXIT_USAGE;
 	if (argc != optind)
 		return cli_usage(cli, "plan takes no operands");
+	if (plan.svg && cli->json)
+		return cli_usage(cli, "--svg prints a picture: leave out --json");
 	if (plan.hashes && !plan.bits)
 		return cli_usage(cli, "--hashes goes with --bits");
 	if (plan.bits && plan.rate > 0)

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bloomset/filters.h"
+#include "bloomset/output.h"
 #include "bloomset/verbs.h"
 
 static const struct option_spec options[] = {
@@ -55,18 +56,19 @@ static int ask(void *to, const char *text, size_t size)
 		(void)fwrite(text, 1, size, stdout);
 		puts(asking->only ? "" : present ? ": perhaps" : ": surely not");
 	}
-	return 0;
+	return ferror(stdout) ? OUTPUT_UNREAD : 0;
 }
 
-static int ask_all(struct asking *asking, const char *from, const char *list_format, char **words,
-		   int count)
+static int ask_all(struct asking *asking, const char *from, const struct input_terms *terms,
+		   char **words, int count)
 {
-	enum xb_filter_form form = asking->filter->info.form;
-	int error = elements_take_words(words, count, form, ask, asking);
+	int error = elements_take_words(words, count, asking->filter->info.form, ask, asking);
 
 	if (!error && from)
-		error = elements_read(from, form, list_format, ask, asking);
+		error = elements_read_once(from, terms, ask, asking);
 	free(asking->element);
+	if (error == OUTPUT_UNREAD)
+		return cli_done(EXIT_DONE);
 	if (error) {
 		json_decref(asking->answers);
 		return cli_fail();
@@ -105,10 +107,12 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "test takes a filter, and elements or --from");
 	if (filters_open(argv[optind], XB_FILTER_ASK, there.funnel, &filter))
 		return cli_fail();
-	filters_settle(filter, &there);
 	asking.filter = filter;
 	asking.answers = cli->json ? json_array() : NULL;
-	code = ask_all(&asking, from, there.list_format, argv + optind + 1, argc - optind - 1);
+	if (filters_settle(filter, &there))
+		code = cli_fail();
+	else
+		code = ask_all(&asking, from, &there.terms, argv + optind + 1, argc - optind - 1);
 	xb_filter_free(filter);
 	return code;
 }
