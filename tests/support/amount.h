@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* What such a tool looks for comes with the first of many rounds: statistics and races are left out. */
+/* What such a tool looks for comes with the first of many rounds: statistics and races are left
+ * out. */
 static inline bool is_slowed(void)
 {
 	return getenv("XB_TEST_TENTH");
