@@ -88,5 +88,6 @@ def checks(everything):
         Check("counters", [["scripts/counters", "--check"]]),
         Check("includes", [["tests/checks/includes"]]),
         Check("words", [["tests/checks/words"]]),
+        Check("links", [["tests/checks/links"]]),
         Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python]),
     ]
