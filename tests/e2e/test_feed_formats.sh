@@ -34,7 +34,7 @@ t_no_wrong_line_is_allowed()
 	agent
 	wait_for "a refusal" has_outcome main refused format
 	exits 0 feeds
-	says "^  why      main:[0-9]+: '.*' is not an address or prefix \(the key skip-bad leaves out up to a number of wrong lines\)$"
+	says "^  why      main:[0-9]+: '.*' is not an address or prefix \(skip-bad = NUMBER leaves out up to NUMBER wrong lines\)$"
 }
 
 t_json()

@@ -50,7 +50,7 @@ static const char *advice_words(enum xb_advice advice)
 	case XB_ADVICE_JSON:
 		return " (key json-path)";
 	case XB_ADVICE_SKIP_BAD:
-		return " (the key skip-bad leaves out up to a number of wrong lines)";
+		return " (skip-bad = NUMBER leaves out up to NUMBER wrong lines)";
 	case XB_ADVICE_NAME_FORMAT:
 		return "; the key format names the right one";
 	case XB_ADVICE_NAME_ZONE:

@@ -24,7 +24,7 @@ static int check_known(struct xb_writer *writer)
 
 	if (error || wish.on)
 		return error;
-	return xb_input_error("no source is known: remembering is off%s",
+	return xb_input_error("no source is known, because remembering is off%s",
 			      xb_advice(XB_ADVICE_REMEMBER));
 }
 
