@@ -52,7 +52,7 @@ t_detach_beside_one_that_stands_still()
 		stands_at "$point" ${words#*:}
 		exits 3 --wait 0 detach x0
 		one_line
-		complains "detached, but .*process $paused .*stopped\) holds .*attach again .*kill -9"
+		complains "detached, but .*process $paused .*stopped\) holds .*attach again;.*kill -9"
 		passes 10.77.0.3
 		ip -n "$server" -d link show x1 | grep -q prog/xdp || fail "x1 has no program"
 		exits 3 status
