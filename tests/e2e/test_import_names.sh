@@ -116,10 +116,10 @@ t_formats_that_pass_for_others()
 	complains 'list:1: .* may be of several list formats: ip4set, ip4trie, ip6trie, dnset; --format names'
 	list '5.9.0.0/24' '!5.9.0.1'
 	refused import "$T/list"
-	complains 'list:2: .* as in the formats ip4set, ip4trie, and the lines before as in plain; --format names'
+	complains 'list:2: .* fits the formats ip4set, ip4trie, but the lines before it fit plain; --format names'
 	list 'a.example' '.b.example'
 	refused import "$T/list"
-	complains 'list:2: .* as in the formats ruleset, and the lines before as in domains; --format names'
+	complains 'list:2: .* fits the formats ruleset, but the lines before it fit domains; --format names'
 	exits 0 import "$T/list" --format domains --list told
 	has told 'a.example b.example' ''
 	refused import "$T/list" --format domains --zone rpz.test
