@@ -9,7 +9,7 @@ import tempfile
 import time
 
 LINES_SHOWN = 60
-MOST_SHOWN = 40
+MOST_SHOWN = 10
 
 
 # Of a command: why it failed, or ""; what it said; names and reasons of what it skipped; when it began and when
