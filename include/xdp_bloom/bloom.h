@@ -121,9 +121,10 @@ void xb_filter_clear(struct xb_filter *filter);
  * The rate of false positives with the bits as they are now: (set bits / m) to the power of k, for
  * a blocked filter the mean of that over its blocks and words. For elements that are not chosen to
  * hit, that is exact where hashes are independent, which those of Guava's kinds are not: for these
- * it is what expectedFpp() says. Fewer than 1,000 elements or rates below 1e-5 cost more then
- * (docs/bloom.md; why: Dillinger, Manolios, "Bloom Filters in Probabilistic Verification", FMCAD
- * 2004).
+ * it is what expectedFpp() says, which for GUAVA_32 with more than 2^31 bits is too little, since
+ * its hashes of 31 bits never reach the others. Fewer than 1,000 elements or rates below 1e-5 cost
+ * more then (docs/bloom.md; why: Dillinger, Manolios, "Bloom Filters in Probabilistic
+ * Verification", FMCAD 2004).
  */
 double xb_filter_expected_rate(const struct xb_filter *filter);
 
@@ -143,7 +144,7 @@ const char *xb_filter_difference(const struct xb_filter *one, const struct xb_fi
  * differs. Counters are added; a sum of 15 or more stays 15. */
 int xb_filter_put_all(struct xb_filter *filter, const struct xb_filter *other);
 
-/* A filter of its own that has the same in it, and can be changed. */
+/* A filter of its own that has the same in it, and can be changed; NULL after an error. */
 int xb_filter_copy(const struct xb_filter *filter, struct xb_filter **copy);
 
 /* What a filter is, and what is in it. */

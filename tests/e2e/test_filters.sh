@@ -147,6 +147,40 @@ t_changes_at_the_same_time()
 	[[ $(find "$T" -name 'x.*' | wc -l) -eq 0 ]]
 }
 
+# waits_for_lock FILE ARGUMENT...: bloomset waits as long as another command has the lock of the file.
+waits_for_lock()
+{
+	local file=$1 code=0 before
+
+	shift
+	before=$(sha256sum <"$file")
+	exec 8<"$file"
+	flock 8
+	timeout 2 "$bloomset" "$@" >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq 124 && $(sha256sum <"$file") == "$before" ]] || fail "$*: ends with $code"
+	exec 8<&-
+	set_exits 0 "$@"
+	[[ $(sha256sum <"$file") != "$before" ]] || fail "$*: has not written"
+}
+
+# What makes a file anew waits, too: otherwise what an add writes at the same time would replace it.
+t_replaced_under_the_lock()
+{
+	words 1 100 >"$T/in"
+	words 101 200 >"$T/more"
+	set_exits 0 build --lines "$T/in" -n 200 -o "$T/x"
+	set_exits 0 build --lines "$T/more" --like "$T/x" -o "$T/y"
+	waits_for_lock "$T/x" merge "$T/x" "$T/y" -o "$T/x"
+	waits_for_lock "$T/x" build --lines "$T/more" -n 200 -o "$T/x"
+	waits_for_lock "$T/x" digest --lines "$T/in" -o "$T/x"
+	waits_for_lock "$T/x" add "$T/x" new
+	waits_for_lock "$T/x" clear "$T/x"
+	# A file that only others may write is replaced all the same, and its mode stays.
+	chmod 444 "$T/x"
+	set_exits 0 add "$T/x" newer
+	[[ $(stat -c %a "$T/x") == 444 ]]
+}
+
 t_merge()
 {
 	words 1 600 >"$T/a"
@@ -316,6 +350,40 @@ t_nothing_half_written()
 }
 
 # Binary lines, empty ones, and those of a megabyte are lines.
+# A pipe that never ends has no filter, or more than one.
+t_endless_pipes()
+{
+	local code=0
+
+	words 1 10 >"$T/in"
+	set_exits 0 build --lines "$T/in" -o "$T/x"
+	timeout 60 "$bloomset" info - < <(cat /dev/zero) 2>"$T/err" || code=$?
+	[[ $code -eq 2 ]] || fail "ends with $code"
+	complains 'standard input is no filter'
+	code=0
+	timeout 60 "$bloomset" info - < <(cat "$T/x" /dev/zero) 2>"$T/err" || code=$?
+	[[ $code -eq 2 ]] || fail "ends with $code"
+	complains 'is damaged: it has [0-9]+ bytes instead of'
+	set_exits 0 info - < <(cat "$T/x")
+	set_exits 2 info - < <(head -c 100 "$T/x")
+	complains 'is cut short: it has 100 of 128 bytes'
+	set_exits 2 info - </dev/null
+	complains 'is empty'
+	set_exits 0 info - < <(cat "$root/tests/unit/bloom/guava/strings-64")
+	set_exits 2 info - < <(cat "$root/tests/unit/bloom/guava/strings-64" /dev/zero)
+	complains 'is damaged: it has [0-9]+ bytes instead of'
+}
+
+# More than a tenth over, also of few.
+t_overfull()
+{
+	words 1 8 >"$T/in"
+	set_exits 0 build --lines "$T/in" -n 3 -p 1e-6 -o "$T/x"
+	complains 'the filter was made for 3, and has about [789]: its rate'
+	set_exits 0 build --lines "$T/in" -n 8 -p 1e-6 -o "$T/x"
+	[[ ! -s $T/err ]] || fail "it says: $(cat "$T/err")"
+}
+
 t_odd_lines()
 {
 	python3 - "$T/in" <<'PY'

@@ -106,6 +106,32 @@ t_in_order()
 	done
 }
 
+# What is packed is looked at, too: addresses are numbers there, and lines are counted however many there are.
+t_packed()
+{
+	three address 100000 80000
+	gzip -k "$T/a"
+	zstd -q "$T/b" -o "$T/b.zst"
+	sort -u -t. -k1,1n -k2,2n -k3,3n -k4,4n "$T/a" "$T/b" >"$T/wanted"
+	set_exits 0 -j union --lines --plan "$T/a.gz" "$T/b.zst"
+	json '100000 < d["numbers"] < 400000 and d["lines"] == d["numbers"] and d["passes"] == 2'
+	for memory in 16M 2G; do
+		set_exits 0 union --memory $memory "$T/a.gz" "$T/b.zst"
+		cmp "$T/out" "$T/wanted"
+	done
+	seq 2000000 | gzip -1 >"$T/lines.gz"
+	# As if there were few lines.
+	{
+		printf 'x%.0s' {1..40000}
+		echo
+		printf 'y%.0s' {1..40000}
+		echo
+		seq 2000001 4000000
+	} >"$T/lines"
+	set_exits 0 distinct --lines --approximate --memory 200M "$T/lines.gz" "$T/lines"
+	awk '$1 < 3900000 || $1 > 4100000 {exit 1}' "$T/out" || fail "about $(cat "$T/out")"
+}
+
 t_entries()
 {
 	python3 "$(dirname "$0")/setoracle.py" "$bloomset" "$T" "$seed"
@@ -269,6 +295,8 @@ t_full_disk()
 
 t_output()
 {
+	local name
+
 	printf '%s\n' 192.0.2.2 192.0.2.1 >"$T/a"
 	(umask 022 && "$bloomset" union "$T/a" -o "$T/result")
 	[[ $(stat -c %a "$T/result") == 644 && $(wc -l <"$T/result") -eq 2 ]]
@@ -282,6 +310,16 @@ t_output()
 	complains 'has an empty name'
 	set_exits 3 union "$T/a" -o "$T/none/x"
 	one_line
+	# A name as long as it can be; one that is longer is refused before a line is read.
+	name=$(printf 'n%.0s' {1..255})
+	set_exits 0 union "$T/a" -o "$T/$name"
+	[[ -s $T/$name ]]
+	mkfifo "$T/pipe"
+	set_exits 3 union --lines "$T/pipe" -o "$T/${name}n"
+	complains 'File name too long'
+	cd "$T"
+	set_exits 0 union "$T/a" -o -
+	[[ -s $T/out && ! -e - ]]
 }
 
 t_closed_pipe()

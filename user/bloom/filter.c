@@ -309,14 +309,19 @@ int xb_filter_put_all(struct xb_filter *filter, const struct xb_filter *other)
 
 int xb_filter_copy(const struct xb_filter *filter, struct xb_filter **copy)
 {
-	int error = xb_filter_allocate(&filter->info, copy);
+	int error;
 
+	*copy = NULL;
+	error = xb_filter_allocate(&filter->info, copy);
 	for (uint64_t i = 0; !error && i < filter->fingerprints.slots; i++)
 		if (filter->fingerprints.slot[i])
 			error = xb_fingerprints_add(&(*copy)->fingerprints,
 						    filter->fingerprints.slot[i]);
-	if (error)
+	if (error) {
+		xb_filter_free(*copy);
+		*copy = NULL;
 		return error;
+	}
 	memcpy((*copy)->bits, filter->bits, xb_filter_bits_bytes(&filter->info));
 	if (filter->counters)
 		memcpy((*copy)->counters, filter->counters,

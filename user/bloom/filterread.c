@@ -105,15 +105,19 @@ static int take_ours(struct xb_filter *filter, const char *name, size_t size)
 	return filter->info.counting ? take_counters(filter, name, header.slots) : 0;
 }
 
+static int no_filter(const char *name)
+{
+	return xb_input_error("%s is no filter: it begins like neither bloomset's nor Guava's",
+			      name);
+}
+
 static int take_guavas(struct xb_filter *filter, const char *name, size_t size,
 		       enum xb_funnel funnel)
 {
 	uint64_t wanted;
 
 	if (!xb_guava_header_read(filter->base, size, &filter->info))
-		return xb_input_error("%s is no filter: it begins like neither bloomset's nor "
-				      "Guava's",
-				      name);
+		return no_filter(name);
 	wanted = XB_GUAVA_HEADER + xb_filter_bits_bytes(&filter->info);
 	if (size != wanted)
 		return cut_short(name, wanted, size);
@@ -148,28 +152,72 @@ static int map_file(int fd, const char *name, enum xb_filter_access access,
 	return filter->base == MAP_FAILED ? xb_system_error(errno, "cannot map %s", name) : 0;
 }
 
-/* What a pipe has, as a file in memory: a descriptor, or a negative errno. */
+/* How long a file of this kind with this beginning is; one that is none is an error already. */
+static int whole_size(const uint8_t *head, size_t size, const char *name, uint64_t *whole)
+{
+	struct xb_filter_header header;
+	struct xb_filter_info info = {0};
+	int error;
+
+	*whole = size;
+	if (size == sizeof(header) && !memcmp(head, XB_FILTER_MAGIC, sizeof(header.magic))) {
+		memcpy(&header, head, sizeof(header));
+		error = take_header(name, &header, &info);
+		if (error)
+			return error;
+		*whole += xb_filter_bits_bytes(&info) + xb_filter_counters_bytes(&info) +
+			  header.slots * sizeof(uint64_t);
+	} else if (xb_guava_header_read(head, size, &info)) {
+		*whole = XB_GUAVA_HEADER + xb_filter_bits_bytes(&info);
+	} else if (size == sizeof(header)) {
+		return no_filter(name);
+	}
+	return 0;
+}
+
+/* Copies up to so many bytes; *size: that came. */
+static int copy(int from, int to, const char *name, uint64_t most, uint64_t *size)
+{
+	uint8_t bytes[4096];
+
+	while (*size < most) {
+		uint64_t left = most - *size;
+		ssize_t got = read(from, bytes, left < sizeof(bytes) ? left : sizeof(bytes));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got > 0 && write(to, bytes, (size_t)got) != got)
+			got = -1;
+		if (got < 0)
+			return xb_system_error(errno, "cannot read %s", name);
+		if (!got)
+			return 0;
+		*size += (uint64_t)got;
+	}
+	return 0;
+}
+
+/* What a pipe has, as a file in memory: a descriptor, or a negative errno. No more than its header
+ * promises, and a byte by which it can be seen that it has more. */
 static int drain(int from, const char *name)
 {
-	int fd = memfd_create("filter", MFD_CLOEXEC);
-	char bytes[4096];
-	ssize_t got = 1;
+	uint8_t head[sizeof(struct xb_filter_header)];
+	uint64_t size = 0, whole = 0;
+	int fd = memfd_create("filter", MFD_CLOEXEC), error;
 
 	if (fd < 0)
 		return xb_system_error(errno, "cannot hold %s", name);
-	while (got > 0) {
-		got = read(from, bytes, sizeof(bytes));
-		if (got > 0 && write(fd, bytes, (size_t)got) != got)
-			got = -1;
-		if (got < 0 && errno == EINTR)
-			got = 1;
-	}
-	if (got < 0) {
-		got = xb_system_error(errno, "cannot read %s", name);
-		close(fd);
-		return (int)got;
-	}
-	return fd;
+	error = copy(from, fd, name, sizeof(head), &size);
+	if (!error && pread(fd, head, size, 0) != (ssize_t)size)
+		error = xb_system_error(errno, "cannot hold %s", name);
+	if (!error)
+		error = whole_size(head, size, name, &whole);
+	if (!error)
+		error = copy(from, fd, name, whole + 1, &size);
+	if (!error)
+		return fd;
+	close(fd);
+	return error;
 }
 
 static int read_mappable(int fd, const char *name, enum xb_filter_access access,

@@ -2,13 +2,12 @@
 /* Filters to files: never half under the final name. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/newfile.h"
 #include "bloom/filterfile.h"
 
 static int write_all(int fd, const char *name, const void *bytes, size_t size)
@@ -81,57 +80,17 @@ int xb_filter_write_fd(const struct xb_filter *filter, int fd, const char *name)
 				 filter->fingerprints.slots * 8);
 }
 
-static int sync_directory(const char *path)
+static int write_beside(const struct xb_filter *filter, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, error = 0;
+	struct xb_newfile file;
+	int error = xb_newfile_open(&file, path);
 
-	/* A file system that cannot sync directories has its own order. */
-	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-		error = xb_system_error(errno, "cannot sync the directory of %s", path);
-	if (fd >= 0)
-		close(fd);
-	free(directory);
+	if (!error)
+		error = xb_filter_write_fd(filter, file.fd, path);
+	if (!error)
+		error = xb_newfile_finish(&file);
+	xb_newfile_close(&file);
 	return error;
-}
-
-/* The permissions of the file that is replaced, or of a new one. */
-static mode_t mode_of(const struct stat *former)
-{
-	mode_t mask;
-
-	if (former)
-		return former->st_mode & 07777;
-	mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
-}
-
-static int write_beside(const struct xb_filter *filter, const char *path, const struct stat *former)
-{
-	char *staged;
-	int fd, error;
-
-	if (asprintf(&staged, "%s.XXXXXX", path) < 0)
-		return xb_out_of_memory();
-	fd = mkostemp(staged, O_CLOEXEC);
-	if (fd < 0) {
-		error = xb_system_error(errno, "cannot create a file beside %s", path);
-		free(staged);
-		return error;
-	}
-	error = xb_filter_write_fd(filter, fd, path);
-	if (!error && (fchmod(fd, mode_of(former)) < 0 || fsync(fd) < 0))
-		error = xb_system_error(errno, "cannot write %s", path);
-	if (close(fd) < 0 && !error)
-		error = xb_system_error(errno, "cannot write %s", path);
-	if (!error && rename(staged, path) < 0)
-		error = xb_system_error(errno, "cannot rename a file to %s", path);
-	if (error)
-		unlink(staged);
-	free(staged);
-	return error ? error : sync_directory(path);
 }
 
 static int write_directly(const struct xb_filter *filter, const char *path)
@@ -149,18 +108,8 @@ static int write_directly(const struct xb_filter *filter, const char *path)
 int xb_filter_write(const struct xb_filter *filter, const char *path)
 {
 	struct stat st;
-	char *target;
-	int error;
 
-	if (stat(path, &st) < 0)
-		return write_beside(filter, path, NULL);
-	if (!S_ISREG(st.st_mode))
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return write_directly(filter, path);
-	/* What a link points to is replaced, and the link stays. */
-	target = realpath(path, NULL);
-	if (!target)
-		return xb_system_error(errno, "cannot find %s", path);
-	error = write_beside(filter, target, &st);
-	free(target);
-	return error;
+	return write_beside(filter, path);
 }

@@ -103,29 +103,61 @@ static bool has_the_name(const char *path, int fd)
 	       open.st_ino == named.st_ino;
 }
 
-int filters_open_locked(const char *path, enum xb_funnel funnel, struct xb_filter **filter,
-			int *lock)
+/* On NFS, only a file that is open for writing can be locked so. */
+static int open_to_lock(const char *path)
 {
-	int fd, error;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 
+	return fd < 0 && (errno == EACCES || errno == EROFS) ? open(path, O_RDONLY | O_CLOEXEC)
+							     : fd;
+}
+
+/* -ENOENT without a message: no file has this name. */
+static int lock_file(const char *path, int *lock)
+{
 	for (;;) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		int fd = open_to_lock(path), error;
+
 		if (fd < 0)
-			return errno == ENOENT ? xb_input_error("%s does not exist", path)
+			return errno == ENOENT ? -ENOENT
 					       : xb_system_error(errno, "cannot open %s", path);
 		if (flock(fd, LOCK_EX) < 0) {
 			error = xb_system_error(errno, "cannot lock %s", path);
 			close(fd);
 			return error;
 		}
-		if (has_the_name(path, fd))
-			break;
+		if (has_the_name(path, fd)) {
+			*lock = fd;
+			return 0;
+		}
 		close(fd);
 	}
-	error = xb_filter_read_fd(fd, path, XB_FILTER_CHANGE, funnel, filter);
-	if (error)
+}
+
+int filters_lock(const char *path, int *lock)
+{
+	struct stat st;
+	int error;
+
+	*lock = -1;
+	if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	error = lock_file(path, lock);
+	return error == -ENOENT ? 0 : error;
+}
+
+int filters_open_locked(const char *path, enum xb_funnel funnel, struct xb_filter **filter,
+			int *lock)
+{
+	int fd = -1, error = lock_file(path, &fd);
+
+	if (error == -ENOENT)
+		return xb_input_error("%s does not exist", path);
+	if (!error)
+		error = xb_filter_read_fd(fd, path, XB_FILTER_CHANGE, funnel, filter);
+	if (error && fd >= 0)
 		close(fd);
-	else
+	else if (!error)
 		*lock = fd;
 	return error;
 }
@@ -145,6 +177,16 @@ int filters_write(const struct xb_filter *filter, const char *path)
 	if (isatty(STDOUT_FILENO))
 		return xb_input_error("a filter is not written to a terminal");
 	return xb_filter_write_fd(filter, STDOUT_FILENO, "standard output");
+}
+
+int filters_replace(const struct xb_filter *filter, const char *path)
+{
+	int lock, error = filters_lock(path, &lock);
+
+	if (!error)
+		error = filters_write(filter, path);
+	filters_unlock(lock);
+	return error;
 }
 
 int filters_failed(int error)
@@ -212,7 +254,7 @@ void filters_warn_if_full(const struct xb_filter *filter)
 {
 	uint64_t count = xb_filter_approximate_count(filter);
 
-	if (filter->info.expected && count / 11 > filter->info.expected / 10)
+	if (filter->info.expected && (double)count > 1.1 * (double)filter->info.expected)
 		xb_warning(
 			"the filter was made for %llu, and has %s%llu: its rate of false "
 			"positives is %s",

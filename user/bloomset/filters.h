@@ -56,9 +56,16 @@ int filters_open_locked(const char *path, enum xb_funnel funnel, struct xb_filte
 			int *lock);
 void filters_unlock(int lock);
 
+/* The same lock alone, of a file that will be written without having been read; there may be none.
+ */
+int filters_lock(const char *path, int *lock);
+
 /* As xb_filter_write(), where "-" is standard output: there, OUTPUT_UNREAD means that nobody reads
  * any more. */
 int filters_write(const struct xb_filter *filter, const char *path);
+
+/* The same under the lock: an add that reads the former file is not the last one to write. */
+int filters_replace(const struct xb_filter *filter, const char *path);
 
 /* The exit code for an error. */
 int filters_failed(int error);

@@ -14,6 +14,7 @@
 #include "bloomset/lines.h"
 #include "bloomset/number.h"
 #include "lists/packing.h"
+#include "lists/unpack.h"
 
 #define SAMPLE_BYTES 65536
 
@@ -52,22 +53,41 @@ int input_look(struct input *input)
 	return 0;
 }
 
+/* Unpacked, as far as it can be: an error will come again when the file is read. */
+static size_t read_sample(const struct input *input, char *text)
+{
+	int fd = open(input->path, O_RDONLY | O_CLOEXEC);
+	struct xb_unpack *unpack = fd < 0 ? NULL : xb_unpack_open(fd, input->name, UINT64_MAX >> 1);
+	size_t held = 0;
+	ssize_t got = 1;
+
+	if (unpack) {
+		xb_unpack_bound(unpack, INPUT_UNPACKING_LEAST);
+		xb_unpack_as_is(unpack);
+	}
+	while (unpack && got > 0 && SAMPLE_BYTES - held >= XB_UNPACK_ROOM) {
+		got = xb_unpack_read(unpack, text + held, SAMPLE_BYTES - held);
+		held += got > 0 ? (size_t)got : 0;
+	}
+	if (got < 0)
+		xb_error_clear();
+	xb_unpack_close(unpack);
+	if (fd >= 0)
+		close(fd);
+	return held;
+}
+
 int input_sample(const struct input *input, struct input_sample *sample)
 {
 	char *text = malloc(SAMPLE_BYTES), *end, *line;
 	uint32_t number;
-	ssize_t got = -1;
-	int fd;
+	size_t held;
 
 	*sample = (struct input_sample){0};
 	if (!text)
 		return xb_out_of_memory();
-	fd = open(input->path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, text, SAMPLE_BYTES);
-		close(fd);
-	}
-	end = got > 0 ? memrchr(text, '\n', (size_t)got) : NULL;
+	held = read_sample(input, text);
+	end = held ? memrchr(text, '\n', held) : NULL;
 	for (line = text; end && line <= end; line = (char *)memchr(line, '\n', SAMPLE_BYTES) + 1) {
 		sample->lines++;
 		sample->addresses += number_of_address(line, &number) != NULL;

@@ -5,6 +5,10 @@
 
 #include "bloomset/source.h"
 
+/* Memory for unpacking that is there in any case: what every reader of zstd has to have (RFC 8878).
+ */
+#define INPUT_UNPACKING_LEAST ((uint64_t)8 << 20)
+
 /* Finds out what can be known without reading. */
 int input_look(struct input *input);
 

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,58 +19,10 @@ static bool is_other(const char *path)
 	return !stat(path, &about) && !S_ISREG(about.st_mode);
 }
 
-/* ".NAME.PID" beside the file. */
-static void name_aside(const struct output *output, char name[PATH_MAX])
-{
-	const char *slash = strrchr(output->whole, '/');
-
-	snprintf(name, PATH_MAX, "%.*s.%s.%d", (int)(slash + 1 - output->whole), output->whole,
-		 slash + 1, (int)getpid());
-}
-
-/* What replaces a file is read by those who could read that one. */
-static int keep_mode(const struct output *output)
-{
-	struct stat former;
-
-	if (stat(output->whole, &former))
-		return errno == ENOENT ? 0 : xb_system_error(errno, "%s", output->path);
-	if (fchmod(output->fd, former.st_mode & 07777))
-		return xb_system_error(errno, "cannot write %s", output->path);
-	return 0;
-}
-
-/* Without a name where the file system can do that, so that a kill leaves nothing behind. */
-static int open_aside(struct output *output)
-{
-	const char *slash = strrchr(output->whole, '/');
-	char name[PATH_MAX];
-
-	snprintf(name, sizeof(name), "%.*s", (int)(slash + 1 - output->whole), output->whole);
-	output->fd = open(name, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	output->nameless = output->fd >= 0;
-	if (output->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-		name_aside(output, name);
-		output->fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-	}
-	if (output->fd < 0)
-		return xb_system_error(errno, "cannot write a file beside %s", output->path);
-	output->aside = true;
-	return keep_mode(output);
-}
-
-/* The path with a folder in front, and links followed if it is there. */
-static char *whole_path(const char *path)
-{
-	char *whole = realpath(path, NULL);
-
-	if (!whole && asprintf(&whole, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
-		return NULL;
-	return whole;
-}
-
 int output_open(struct output *output)
 {
+	int error;
+
 	output->fd = STDOUT_FILENO;
 	output->buffer = malloc(BUFFER_BYTES);
 	if (!output->buffer)
@@ -85,8 +35,10 @@ int output_open(struct output *output)
 		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
 		return output->fd < 0 ? xb_system_error(errno, "%s", output->path) : 0;
 	}
-	output->whole = whole_path(output->path);
-	return output->whole ? open_aside(output) : xb_out_of_memory();
+	output->aside = true;
+	error = xb_newfile_open(&output->file, output->path);
+	output->fd = output->file.fd;
+	return error;
 }
 
 static const char *name_of(const struct output *output)
@@ -203,43 +155,18 @@ int output_integer(struct output *output, uint32_t integer)
 	return 0;
 }
 
-/* A file under the final name is another than the one that is written, or there is none. */
-static int give_name(struct output *output)
-{
-	char from[64], name[PATH_MAX];
-
-	name_aside(output, name);
-	snprintf(from, sizeof(from), "/proc/self/fd/%d", output->fd);
-	if (output->nameless && linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
-		return xb_system_error(errno, "cannot write %s", output->path);
-	output->nameless = false;
-	if (rename(name, output->whole))
-		return xb_system_error(errno, "cannot write %s", output->path);
-	output->aside = false;
-	return 0;
-}
-
 int output_finish(struct output *output)
 {
 	int error = write_out(output);
 
-	if (error || !output->aside)
-		return error;
-	if (fsync(output->fd))
-		return xb_system_error(errno, "cannot write %s", output->path);
-	return give_name(output);
+	return error || !output->aside ? error : xb_newfile_finish(&output->file);
 }
 
 void output_close(struct output *output)
 {
-	char name[PATH_MAX];
-
-	if (output->aside && !output->nameless) {
-		name_aside(output, name);
-		unlink(name);
-	}
-	if (output->fd > STDERR_FILENO)
+	if (output->aside)
+		xb_newfile_close(&output->file);
+	else if (output->fd > STDERR_FILENO)
 		close(output->fd);
 	free(output->buffer);
-	free(output->whole);
 }

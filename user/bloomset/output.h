@@ -8,12 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/newfile.h"
+
 struct output {
 	const char *path; /* NULL: standard output */
-	char *whole;	  /* where links lead to */
 	int fd;
-	bool silent;	      /* it counts only */
-	bool aside, nameless; /* it is a file that does not have its name yet, or none at all */
+	bool silent; /* it counts only */
+	bool aside;  /* it is this file, which does not have its name yet */
+	struct xb_newfile file;
 	char *buffer;
 	size_t used;
 	uint64_t lines, bytes;

@@ -12,9 +12,8 @@
 #define LEFT_TO_GIVE_WAY 4
 #define LINE_SHARE	 8
 
-#define PACKED_GROWS	4		    /* times: a guess */
-#define UNPACKING_LEAST ((uint64_t)8 << 20) /* what every reader of zstd has to have (RFC 8878) */
-#define UNPACKING_MOST	((uint64_t)128 << 20)
+#define PACKED_GROWS   4 /* times: a guess */
+#define UNPACKING_MOST ((uint64_t)128 << 20)
 
 static int look(struct plan *plan, struct input *inputs, uint32_t count,
 		struct input_sample *samples)
@@ -27,14 +26,20 @@ static int look(struct plan *plan, struct input *inputs, uint32_t count,
 			break;
 		plan->bytes += inputs[i].size;
 		plan->unknown |= !inputs[i].size && !inputs[i].again;
-		if (inputs[i].again && !inputs[i].packed)
+		plan->guessed |= inputs[i].packed;
+		if (inputs[i].again)
 			error = input_sample(&inputs[i], &samples[i]);
 	}
 	return error;
 }
 
-/* Which form most lines have. Of packed files and of pipes nobody knows; addresses are what lists
- * have most. */
+/* Unpacked. */
+static uint64_t bytes_of(const struct input *input)
+{
+	return input->packed ? input->size * PACKED_GROWS : input->size;
+}
+
+/* Which form most lines have. Of pipes nobody knows; addresses are what lists have most. */
 static enum number_form choose_form(const struct plan *plan, const struct input *inputs,
 				    uint32_t count, const struct input_sample *samples, bool lines)
 {
@@ -43,7 +48,7 @@ static enum number_form choose_form(const struct plan *plan, const struct input 
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct input_sample *sample = &samples[i];
-		double weight = (double)inputs[i].size / (double)(sample->bytes ?: 1);
+		double weight = (double)bytes_of(&inputs[i]) / (double)(sample->bytes ?: 1);
 
 		seen |= sample->lines > 0;
 		addresses += weight * (double)sample->addresses;
@@ -68,9 +73,9 @@ static void expect(struct plan *plan, struct input *inputs, uint32_t count,
 		uint64_t numbers = plan->numbers == NUMBERS_ADDRESSES  ? sample->addresses
 				   : plan->numbers == NUMBERS_INTEGERS ? sample->integers
 								       : 0;
-		double weight = (double)inputs[i].size / (double)(sample->bytes ?: 1);
+		double weight = (double)bytes_of(&inputs[i]) / (double)(sample->bytes ?: 1);
 
-		if (inputs[i].packed || !sample->lines) {
+		if (!sample->lines) {
 			inputs[i].text_bytes = inputs[i].size * PACKED_GROWS;
 			inputs[i].text_lines = inputs[i].text_bytes / 16;
 		} else {
@@ -79,7 +84,7 @@ static void expect(struct plan *plan, struct input *inputs, uint32_t count,
 			plan->number_lines += (uint64_t)((double)numbers * weight);
 			inputs[i].text_lines =
 				(uint64_t)((double)(sample->lines - numbers) * weight);
-			inputs[i].text_bytes = (uint64_t)((double)inputs[i].size * share);
+			inputs[i].text_bytes = (uint64_t)((double)bytes_of(&inputs[i]) * share);
 		}
 		plan->text_bytes += inputs[i].text_bytes;
 		plan->text_lines += inputs[i].text_lines;
@@ -225,7 +230,7 @@ static void share_out(struct plan *plan, const struct input *inputs)
 static void plan_numbers(struct plan *plan)
 {
 	uint64_t bytes = plan->numbers ? values_bytes(&plan->rule, PARTS_NUMBERS) : 0;
-	uint64_t parted = plan->number_lines * PARTS_NUMBER_BYTES;
+	uint64_t parted = plan->number_lines * PARTS_NUMBER_BYTES * (plan->guessed ? 2 : 1);
 
 	plan->number_bytes = bytes;
 	parted += parted / 16 + plan->memory / 16;
@@ -275,8 +280,8 @@ static uint64_t plan_unpacking(struct plan *plan, const struct input *inputs, ui
 
 	for (uint32_t i = 0; i < count; i++)
 		packed |= inputs[i].packed || !inputs[i].again;
-	if (!packed || share <= UNPACKING_LEAST)
-		return UNPACKING_LEAST;
+	if (!packed || share <= INPUT_UNPACKING_LEAST)
+		return INPUT_UNPACKING_LEAST;
 	plan->memory -= share;
 	return share;
 }

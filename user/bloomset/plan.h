@@ -47,6 +47,7 @@ struct plan {
 	uint64_t number_lines;
 	uint64_t bytes; /* of all files, as far as is known */
 	bool unknown;	/* the sizes of some are not known */
+	bool guessed;	/* some are packed: how much is in them is a guess */
 };
 
 /* Of memory, beside what is planned: for arrays and margins. */

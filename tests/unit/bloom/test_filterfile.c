@@ -20,6 +20,14 @@
 #include "base/error.h"
 #include "bloom/filterfile.h"
 
+/* It is of the whole process: a file that another thread makes meanwhile would be for anybody. */
+mode_t umask(mode_t mask)
+{
+	(void)mask;
+	fail_msg("the library changes the umask of its program");
+	return 0;
+}
+
 static char directory[] = "/tmp/xbt-filter-XXXXXX";
 static char path[64];
 

@@ -203,7 +203,7 @@ static int fill(const struct cli *cli, struct build *build, struct xb_filter *fi
 	if (ended)
 		error = ended;
 	if (!error)
-		error = filters_write(filter, build->out);
+		error = filters_replace(filter, build->out);
 	return error ? filters_failed(error) : answer(cli, filter, &filling, build->out);
 }
 

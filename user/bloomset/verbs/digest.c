@@ -53,7 +53,7 @@ static int fill(const struct digest *digest, struct input *input, struct xb_filt
 
 	if (ended)
 		error = ended;
-	return error ? error : filters_write(filter, digest->out);
+	return error ? error : filters_replace(filter, digest->out);
 }
 
 static int answer(const struct cli *cli, const struct digest *digest,

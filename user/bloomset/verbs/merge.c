@@ -39,7 +39,7 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_filter *filter = NULL;
 	const char *out = NULL;
-	int option, error, code;
+	int option, error, code, lock = -1;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1) {
 		if (option == '?')
@@ -50,13 +50,17 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "-o is missing: where the filter is to be written");
 	if (argc - optind < 2)
 		return cli_usage(cli, "merge takes two filters or more");
-	error = filters_open(argv[optind], XB_FILTER_CHANGE, XB_FUNNEL_STRING, &filter);
+	/* It may be one of those that are read. */
+	error = filters_lock(out, &lock);
+	if (!error)
+		error = filters_open(argv[optind], XB_FILTER_CHANGE, XB_FUNNEL_STRING, &filter);
 	for (int i = optind + 1; !error && i < argc; i++)
 		error = merge_one(filter, argv[i]);
 	if (!error)
 		error = filters_write(filter, out);
 	code = error ? filters_failed(error) : answer(cli, filter, out);
 	xb_filter_free(filter);
+	filters_unlock(lock);
 	return code;
 }
 
