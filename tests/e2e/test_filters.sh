@@ -414,6 +414,14 @@ PY
 	complains 'long, line 1: it is longer than 64 MiB'
 }
 
+# What the page shows is what there is.
+t_as_documented()
+{
+	cd "$T"
+	python3 "$root/tests/e2e/bloomdoc.py" "$root/docs/bloom.md" "$bloomset" >"$T/out" 2>&1 || fail "$(cat "$T/out")"
+	says '^[0-9]+ commands'
+}
+
 t_plan()
 {
 	set_exits 0 -j plan -n 1000000 -p 0.01

@@ -52,7 +52,7 @@ static bool can_be_read_again(const struct plan *plan, const struct input *input
 static int count_all(const struct plan *plan, struct input *inputs, const struct input_terms *terms,
 		     double *count)
 {
-	uint64_t most = plan->memory / 4 * 3;
+	uint64_t most = plan->memory / 4 * 3, needed;
 	uint64_t bytes = plan->unknown ? plan->memory / 4
 				       : sieve_bytes(plan->text_lines + plan->number_lines);
 	int error;
@@ -61,9 +61,10 @@ static int count_all(const struct plan *plan, struct input *inputs, const struct
 		bytes = BYTES_USUAL;
 	bytes = bytes < most ? bytes : most;
 	error = fill(plan, inputs, *terms, bytes, count);
-	if (error || !isinf(*count) || bytes == most || !can_be_read_again(plan, inputs))
+	needed = isinf(*count) ? most : sieve_bytes((uint64_t)*count);
+	if (error || needed < 2 * bytes || bytes == most || !can_be_read_again(plan, inputs))
 		return error;
-	return fill(plan, inputs, *terms, most, count);
+	return fill(plan, inputs, *terms, needed < most ? needed : most, count);
 }
 
 int approximate_print(const struct cli *cli, const struct plan *plan, struct input *inputs,
