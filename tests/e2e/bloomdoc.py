@@ -37,7 +37,7 @@ def masked(line):
     if answer in ("perhaps", "surely not"):
         return line if name in ANIMALS else name + ": one of both"
     if " put, " in line:
-        return re.sub(r"[0-9.e-]+ bits set: expected rate [0-9.e-]+", "some bits set", line)
+        return re.sub(r"[0-9.e-]+( of them new| bits set: expected rate [0-9.e-]+)", "some", line)
     if " are missing there" in line:
         return re.sub(r"^[0-9]+ of|about [0-9.]+", "some", line)
     return line
