@@ -374,6 +374,17 @@ t_endless_pipes()
 	complains 'is damaged: it has [0-9]+ bytes instead of'
 }
 
+# A packed list may have more than 4 GiB in it.
+t_large_packed_list()
+{
+	{
+		{ yes "#$(printf 'x%.0s' {1..4000})" || [[ $? -eq 141 ]]; } | head -c 4300000000
+		printf '\n192.0.2.1\n'
+	} | zstd -q -1 -o "$T/in.zst"
+	set_exits 0 build "$T/in.zst" -n 5 -p 1e-9 -o "$T/x"
+	set_exits 0 test "$T/x" 192.0.2.1
+}
+
 # More than a tenth over, also of few.
 t_overfull()
 {
