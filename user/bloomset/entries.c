@@ -130,7 +130,6 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 		.most = UINT64_MAX >> 1,
 		.take = take_items,
 		.to = reading,
-		.bound = terms->budget ? &reading->bound : NULL,
 		.unpacking = terms->unpacking,
 		.until = until,
 	};
@@ -145,6 +144,8 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 	reading->to = to;
 	reading->result = result;
 	reading->bound = (struct xb_list_bound){.may_hold = may_hold, .to = reading};
+	if (terms->budget)
+		list.bound = &reading->bound;
 	stop = xb_listfile_read_as(fd, input->path, &list, &file);
 	if (stop == -ENODATA) { /* an empty set */
 		xb_error_clear();

@@ -215,15 +215,15 @@ static int take_chunk(struct spill *spill, size_t room, struct spill_chunk **chu
 static int open_chunk(struct spill *spill, struct spill_stream *stream, size_t need)
 {
 	size_t room = need > spill->chunk ? need : spill->chunk;
+	struct spill_chunk *chunk = NULL;
 	int error;
 
 	close_chunk(stream);
-	error = take_chunk(spill, room, &stream->open);
-	if (error) {
-		stream->open = NULL;
+	error = take_chunk(spill, room, &chunk);
+	if (error)
 		return error;
-	}
-	*stream->open = (struct spill_chunk){.room = room};
+	*chunk = (struct spill_chunk){.room = room};
+	stream->open = chunk;
 	stream->begun = false;
 	return 0;
 }
