@@ -176,6 +176,14 @@ static void hold(struct fleet *fleet)
 	resynctake_hold(fleet);
 }
 
+static const char *tell_partial(const struct snapshot_result *result)
+{
+	if (!result->partial)
+		return "";
+	return result->given ? "; what the snapshot lacks is published again"
+			     : "; nothing is removed, since this host was away for long";
+}
+
 static void end_well(struct fleet *fleet)
 {
 	const struct snapshot_result *result = &fleet->resync.taken->result;
@@ -183,7 +191,7 @@ static void end_well(struct fleet *fleet)
 	log_info("fleet: resynced (%s): %" PRIu64 " entries added, %" PRIu64 " renewed, %" PRIu64
 		 " removed, %" PRIu64 " kept%s",
 		 fleet->resync.cause, result->added, result->renewed, result->removed, result->kept,
-		 result->partial ? "; nothing is removed, since this host was away for long" : "");
+		 tell_partial(result));
 	if (*fleet->resync.taken->message)
 		xb_warning("fleet: %s", fleet->resync.taken->message);
 	fleet->resync.wanted = fleet->resync.accept = fleet->resync.expired = false;

@@ -44,6 +44,7 @@ struct snapshot_result {
 	size_t held_count;
 	uint64_t added, renewed, removed, unchanged, kept; /* kept: passed by */
 	uint64_t republished; /* own changes that went to the outbox again */
+	uint64_t given;	      /* entries that only this host has, and that go there, too */
 	bool partial;	      /* the tail did not reach: nothing was taken out */
 };
 

@@ -15,6 +15,9 @@
 #include "store/logtail.h"
 #include "store/walk.h"
 
+/* Seconds. Whoever was away for longer does not know what others have deleted meanwhile. */
+#define AWAY_MOST 3600
+
 struct take {
 	struct xb_txn *txn;
 	uint32_t now;
@@ -23,6 +26,7 @@ struct take {
 	struct xb_fleet fleet;
 	struct uncovered *uncovered;
 	bool waits; /* something does in the outbox */
+	bool gives; /* what the snapshot lacks goes to the outbox */
 };
 
 /* --- own changes that the snapshot does not have --- */
@@ -183,6 +187,32 @@ static int add_new(struct merge *merge)
 	return error ? error : next_put(merge);
 }
 
+/* It is not known whether the snapshot lacks the entry since its maker had not seen it, or since
+ * somebody has deleted it. It stays listed, and so that all hosts have the same, it is published.
+ */
+static int give(struct merge *merge, const struct xb_entry *entry,
+		const struct xb_membership *member)
+{
+	struct take *take = merge->take;
+	const struct xb_shared_change change = {
+		.entry = *entry,
+		.list = merge->list->name,
+		.put = true,
+		.added = member->added,
+		.expires = member->expires,
+		.comment = member->comment,
+		.comment_size = member->comment_size,
+	};
+	int found;
+
+	if (!take->gives || !(xb_share_of(take->txn, change.list)->flags & XB_SHARE_PUBLISH))
+		return 0;
+	found = xb_outbox_put_again(take->txn, &change, XB_AGAIN_ANOTHERS);
+	merge->stale = true;
+	take->result->given += found > 0;
+	return found < 0 ? found : 0;
+}
+
 /* What only the store has. */
 static int take_out(struct merge *merge)
 {
@@ -198,8 +228,10 @@ static int take_out(struct merge *merge)
 	passes = passes_by(merge, entry, true);
 	if (passes < 0)
 		return passes;
-	if (passes || merge->take->uncovered->partial)
-		return step(merge);
+	if (!passes && merge->take->uncovered->partial)
+		error = give(merge, entry, &member);
+	if (error || passes || merge->take->uncovered->partial)
+		return error ? error : step(merge);
 	error = xb_member_remove(merge->take->txn, entry, merge->list->id, &removal);
 	merge->removed++;
 	return error ? error : step(merge);
@@ -229,9 +261,10 @@ static int settle(struct merge *merge)
 		return error;
 	has = xb_members_have(merge->walk.members, merge->list->id, &here);
 	merge->before += has;
-	if (has && merge->take->uncovered->partial && is_shortened(&here, &member))
+	if (has && merge->take->uncovered->partial && is_shortened(&here, &member)) {
 		merge->take->result->kept++;
-	else if (xb_members_stay(merge->walk.members, &member, renew))
+		error = give(merge, &merge->walk.entry, &here);
+	} else if (xb_members_stay(merge->walk.members, &member, renew))
 		merge->take->result->unchanged++;
 	else
 		error = put(merge, renew, has);
@@ -404,6 +437,7 @@ static int take_all(struct take *take)
 	if (!error)
 		error = uncovered_find(take->txn, &take->fleet, manifest, take->uncovered);
 	take->result->partial = take->uncovered->partial;
+	take->gives = take->uncovered->newest / 1000 + AWAY_MOST > take->now;
 	if (!error)
 		error = settle_outbox(take);
 	if (!error)

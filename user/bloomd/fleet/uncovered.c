@@ -109,6 +109,8 @@ static int look_at(struct search *search, struct stretch *stretch, uint64_t posi
 	if (found > 0 && !error) {
 		bool other = memcmp(entry.epoch, stretch->epoch, XB_FLEET_ID) != 0;
 
+		if (entry.time > search->uncovered->newest)
+			search->uncovered->newest = entry.time;
 		stretch->mixed |= other;
 		stretch->begins |= entry.kind == LOGENTRY_BEGIN && !other;
 		if (is_uncovered(search, &entry))
@@ -203,6 +205,7 @@ int uncovered_find(struct xb_txn *txn, const struct xb_fleet *fleet,
 	int error;
 
 	uncovered->partial = false;
+	uncovered->newest = 0;
 	uncovered->list_count = 0;
 	uncovered->names = (struct xb_arena){0};
 	error = compare_marks(&search);

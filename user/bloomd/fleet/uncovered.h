@@ -22,7 +22,9 @@ struct uncovered_list {
 };
 
 struct uncovered {
-	bool partial; /* the tail does not have all of it */
+	bool partial;	 /* the tail does not have all of it */
+	uint64_t newest; /* ms since 1970: when the newest entry of the tail was written; 0: it is
+			    empty */
 	struct uncovered_list list[XB_SHARES_MAX];
 	size_t list_count;
 	struct xb_arena names;

@@ -16,6 +16,7 @@
 #include "bloomd/fleet/snapshot.h"
 #include "store/logtail.h"
 #include "support/fleethosts.h"
+#include "support/fleettail.h"
 #include "support/random.h"
 
 static uint64_t waiting(struct host *host)
@@ -24,56 +25,6 @@ static uint64_t waiting(struct host *host)
 
 	assert_int_equal(xb_outbox_span(at(host), &count, &first, &last), 0);
 	return count;
-}
-
-/* An entry of the log with one change, in the taker's tail. */
-static void apply(uint64_t term, uint64_t position, const uint8_t of[XB_FLEET_ID],
-		  const uint8_t publisher[XB_FLEET_ID], uint64_t number,
-		  const struct change_row *row)
-{
-	struct logentry entry = {.kind = LOGENTRY_CHANGE, .term = term, .time = 1};
-	uint8_t before[MAC_BYTES] = {0}, *bytes;
-	size_t size;
-
-	entry.first = entry.last = number;
-	memcpy(entry.epoch, of, sizeof(entry.epoch));
-	memcpy(entry.publisher, publisher, sizeof(entry.publisher));
-	add_row(&entry.changes, row);
-	assert_int_equal(logentry_write(&entry, &key, position, before, &bytes, &size), 0);
-	assert_int_equal(xb_logtail_append(at(&taker), term, position, bytes, size), 0);
-	assert_int_equal(xb_fleet_mark_raise(at(&taker), publisher, number), 0);
-	free(bytes);
-	logentry_free(&entry);
-	if (row->comment)
-		list_with(at(&taker), row->entry, row->list, row->expires, row->comment);
-	else
-		unlist(at(&taker), row->entry, row->list);
-}
-
-static void own_id(uint8_t id[XB_FLEET_ID])
-{
-	struct xb_fleet fleet;
-
-	assert_int_equal(xb_fleet_get(at(&taker), &fleet), 1);
-	memcpy(id, fleet.host, XB_FLEET_ID);
-}
-
-/* The taker's epoch has ended at its position 40 for the maker; the taker went on to 50. */
-static void part_at_40(void)
-{
-	struct xb_ancestor ancestor = {.term = 1, .position = 40};
-
-	memcpy(ancestor.epoch, epoch, sizeof(ancestor.epoch));
-	stand(&maker, other_epoch, 2, 100);
-	assert_int_equal(xb_fleet_lineage_put(at(&maker), &ancestor, 1), 0);
-}
-
-/* The taker's tail from 41 to 50, but for what a test applies itself. */
-static void fill_tail(uint64_t from, uint64_t to)
-{
-	for (uint64_t position = from; position <= to; position++)
-		apply(1, position, epoch, stranger, position,
-		      &(struct change_row){"names", "filler.example.com", "", 1, 0});
 }
 
 static void assert_digest(const char *list)
@@ -287,73 +238,6 @@ static void own_uncovered_changes_wait_again(void **state)
 	xb_shared_changes_free(&again);
 }
 
-static void a_partial_tail_takes_nothing_out(void **state)
-{
-	struct snapshot_result result;
-
-	(void)state;
-	list_entry(at(&maker), "192.0.2.1", "bans");
-	list_with(at(&taker), "192.0.2.1", "bans", 0, "old");
-	list_entry(at(&taker), "192.0.2.3", "bans");
-	part_at_40();
-	fill_tail(42, 50);
-	make();
-	result = take();
-	assert_true(result.partial);
-	assert_int_equal(result.removed, 0);
-	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.3 bans; filler.example.com names");
-}
-
-static uint32_t expiry_of(const char *text)
-{
-	struct xb_entry entry = entry_of(text);
-	struct xb_members members;
-	struct xb_membership member = {0};
-
-	assert_int_equal(xb_members_of(at(&taker), &entry, &members), 0);
-	assert_true(xb_members_have(members, list_of(at(&taker), "bans")->id, &member));
-	return member.expires;
-}
-
-/* Somebody may have lengthened it in the part of the log that neither has. */
-static void a_partial_tail_shortens_nothing(void **state)
-{
-	struct snapshot_result result;
-
-	(void)state;
-	list_with(at(&maker), "192.0.2.1", "bans", NOW + 10, "");
-	list_with(at(&maker), "192.0.2.2", "bans", NOW + 10, "");
-	list_with(at(&maker), "192.0.2.3", "bans", NOW + 30, "longer");
-	list_with(at(&maker), "192.0.2.4", "bans", 0, "");
-	list_with(at(&taker), "192.0.2.1", "bans", NOW + 20, "mine");
-	list_with(at(&taker), "192.0.2.2", "bans", 0, "");
-	list_with(at(&taker), "192.0.2.3", "bans", NOW + 20, "");
-	list_with(at(&taker), "192.0.2.4", "bans", NOW + 20, "");
-	part_at_40();
-	fill_tail(42, 50);
-	make();
-	result = take();
-	assert_true(result.partial);
-	assert_int_equal(result.kept, 3); /* two of them, and the filler, which is uncovered */
-	assert_int_equal(result.renewed, 2);
-	assert_int_equal(expiry_of("192.0.2.1"), NOW + 20);
-	assert_int_equal(expiry_of("192.0.2.2"), 0);
-	assert_int_equal(expiry_of("192.0.2.3"), NOW + 30);
-	assert_int_equal(expiry_of("192.0.2.4"), 0);
-}
-
-/* The maker does not know the epoch at all, and the tail has not its beginning. */
-static void an_unknown_epoch_is_partial(void **state)
-{
-	(void)state;
-	list_entry(at(&maker), "192.0.2.1", "bans");
-	list_entry(at(&taker), "192.0.2.3", "bans");
-	stand(&maker, other_epoch, 2, 100);
-	fill_tail(2, 50);
-	make();
-	assert_true(take().partial);
-}
-
 static void lists_that_are_not_followed_stay(void **state)
 {
 	(void)state;
@@ -520,9 +404,6 @@ int main(void)
 		TEST(covered_changes_are_not_passed_by),
 		TEST(lost_changes_at_covered_positions_are_passed_by),
 		TEST(own_uncovered_changes_wait_again),
-		TEST(a_partial_tail_takes_nothing_out),
-		TEST(a_partial_tail_shortens_nothing),
-		TEST(an_unknown_epoch_is_partial),
 		TEST(lists_that_are_not_followed_stay),
 		TEST(a_snapshot_waits_for_an_empty_outbox_unless_it_begins),
 		TEST(any_two_states),
