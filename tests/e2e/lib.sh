@@ -48,7 +48,7 @@ skip()
 # wait_for WHAT COMMAND...: until the command succeeds, five seconds at most.
 wait_for()
 {
-	for ((i = 0; i < 100 * patience; i++)); do
+	for ((i = 0; i < 200 * patience; i++)); do
 		! "${@:2}" >/dev/null 2>&1 || return 0
 		sleep 0.05
 	done

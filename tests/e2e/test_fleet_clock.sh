@@ -60,4 +60,32 @@ t_a_clock_that_is_put_forward_and_back()
 	has a 192.0.2.1 || fail "it is gone"
 }
 
+# What has expired on b, whose clock is ahead, is in force on a. b makes no snapshot without it, while its clock is wrong nor
+# before it has it again.
+t_a_snapshot_by_a_clock_that_is_ahead()
+{
+	local before
+
+	fleet a
+	configure_host b 'snapshot-every = 1'
+	clocked b 3600
+	wait_for "b in the fleet" reads b
+	of a -q add 192.0.2.1 --timeout 1800
+	of a -q add 192.0.2.2
+	wait_for "it" has b 192.0.2.2
+	wait_for "an end before its time" has_not b 192.0.2.1
+	snapshot
+	before=$id
+	sleep 25
+	snapshot
+	[[ $id == "$before" ]] || fail "there is one: $(cat "$T"/?/log)"
+	set_ahead b 0
+	wait_for "what is not over" has b 192.0.2.1
+	wait_for "a snapshot by b" is_newer "$before"
+	of a -q fleet resync
+	wait_for "a resync" logs a 'resynced \(asked\)'
+	has a 192.0.2.1 || fail "it is gone: $(cat "$T"/?/log)"
+	wait_for "the same" are_equal a b
+}
+
 run_tests

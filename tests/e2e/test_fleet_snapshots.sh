@@ -248,10 +248,11 @@ t_trimmed_beyond_the_snapshot()
 	wait_for "b in the fleet" reads b
 	wait_for "all of it" are_equal a b
 	grep -q 'resynced (trimmed): 3 entries added, 0 renewed, 0 removed, 0 kept$' "$T/b/log" || fail "$(cat "$T/b/log")"
-	# There is no reason for another one.
+	# There is no reason for another one, whatever follows.
 	snapshot
 	before=$id
-	sleep 15
+	for number in 5 6 7; do publishes 1 of a -q add 192.0.2.$number; done
+	sleep 25
 	snapshot
 	[[ $id == "$before" ]] || fail "it makes one after the other"
 }

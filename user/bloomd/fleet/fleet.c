@@ -4,6 +4,7 @@
 #include "bloomd/fleet/fleet.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,12 +211,19 @@ void fleet_see(struct fleet *fleet)
 		log_error("fleet");
 }
 
+double fleet_clock(void)
+{
+	return fleet_time() - (double)agent_clock() / 1e6;
+}
+
 /* What had expired by a clock that was ahead is no longer here, but on other hosts it is. Asked
  * also when the store has changed, as what expires does. */
 static void look_at_clock(struct fleet *fleet)
 {
-	double ahead = fleet_time() - (double)agent_clock() / 1e6;
+	double ahead = fleet_clock();
 
+	if (fabs(ahead - fleet->clock) > XB_FLEET_SKEW)
+		fleet->timed = false;
 	if (fleet->clock > ahead + XB_FLEET_SKEW) {
 		xb_warning("fleet: the clock was set back by %.0f s", fleet->clock - ahead);
 		fleet->resync.expired = true;

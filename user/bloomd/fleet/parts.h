@@ -103,11 +103,13 @@ struct fleet_snapshots {
 	uint64_t changes;		    /* since the last one that is known */
 	uint8_t known[XB_FLEET_ID];	    /* that one */
 	uint64_t known_position;	    /* of that one in the log */
+	uint64_t log_first;		    /* position where the log began lately; 0: not known */
 	uint32_t failures;		    /* in a row */
 	char why[200];			    /* the last one failed; "": it did not */
 	struct manifest *former, *manifest; /* NULL: none */
 	int chunks, blooms, answer;	    /* files of the child; -1: none */
 	size_t next;			    /* part to be sent */
+	double clock;			    /* fleet_clock() when its process began */
 	bool sent;			    /* all are: the manifest waits to be set */
 	uint64_t leased;		    /* until then the lease is this host's, agent_clock() */
 	uint64_t renewed;		    /* when that was asked for */
@@ -227,7 +229,8 @@ struct fleet {
 	uint64_t hosts_due;  /* when to ask for all reports, agent_clock() */
 	json_t *hosts;	     /* as they report */
 	double reports_read; /* when they were, by this host's clock; 0: never */
-	double clock;	     /* by how much the wall clock was ahead of agent_clock() */
+	double clock;	     /* fleet_clock() when it was looked at last */
+	bool timed;	     /* the server has agreed with this clock since it was set last */
 	double skew, time_asked;
 	bool skewed, reports_denied, reports_asked, reports_large;
 	json_t *resyncs; /* cause -> count */
@@ -248,6 +251,8 @@ enum fleet_phase fleet_shown(const struct fleet *fleet);
 
 /* --- fleet.c --- */
 
+/* By how many seconds the wall clock is ahead of agent_clock(): another one if it was set. */
+double fleet_clock(void);
 /* Counts what came from the server and was refused: "entry", "snapshot" or "answer". */
 void fleet_refuses(struct fleet *fleet, const char *what);
 /* Calls the function after this time, and no other that was to come. */

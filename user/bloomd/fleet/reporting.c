@@ -409,6 +409,7 @@ static void tell_skew(struct fleet *fleet)
 	if (!skewed && fleet->skewed)
 		log_info("fleet: the clock of this host agrees with that of the server again");
 	fleet->skewed = skewed;
+	fleet->timed = !skewed;
 }
 
 /* [seconds, microseconds]. The server said it after it was asked and before its answer came; how
@@ -432,9 +433,22 @@ static void on_time(void *context, const struct server_reply *reply)
 	tell_skew(fleet);
 }
 
+/* Positions have no gaps, so the length says where the log begins, without an entry that may be
+ * large. */
+static void on_length(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	uint64_t end = fleet->log.end;
+
+	if (reply->kind == REPLY_NUMBER && reply->number > 0 && (uint64_t)reply->number <= end)
+		fleet->snapshots.log_first = end - (uint64_t)reply->number + 1;
+	else
+		fleet->snapshots.log_first = 0;
+}
+
 void reporting_tick(struct fleet *fleet)
 {
-	struct request report = {0}, all = {0}, time = {0};
+	struct request report = {0}, all = {0}, time = {0}, length = {0};
 	char host[ID_TEXT], *text;
 	int error;
 
@@ -449,6 +463,7 @@ void reporting_tick(struct fleet *fleet)
 	request_bytes(&report, text, strlen(text));
 	request_words(&all, "HGETALL %sreports", fleet->prefix);
 	request_word(&time, "TIME");
+	request_words(&length, "XLEN %slog", fleet->prefix);
 	fleet->time_asked = fleet_time();
 	error = request_send(&report, fleet->writer, 0, on_reported, fleet);
 	if (!error && agent_clock() >= fleet->hosts_due) {
@@ -457,6 +472,8 @@ void reporting_tick(struct fleet *fleet)
 	}
 	if (!error)
 		error = request_send(&time, fleet->writer, 0, on_time, fleet);
+	if (!error && fleet_has_all(fleet))
+		error = request_send(&length, fleet->writer, 0, on_length, fleet);
 	free(text);
 	if (error)
 		publishing_fail(fleet);

@@ -24,9 +24,10 @@
 #define FIRST	     30 /* seconds: until the first look, at most */
 #define RETRY	     (15 * FLEET_SECOND)
 #define RETRY_MOST   (900 * FLEET_SECOND)
-#define HURRY	     (10 * FLEET_SECOND) /* not all hosts at once */
-#define AHEAD	     60			 /* seconds: a later time is of a clock that is wrong */
-#define CHANGES_MOST 100000		 /* of the log, until there is a new one */
+#define HURRY	     (10 * FLEET_SECOND)  /* not all hosts at once */
+#define AHEAD	     60			  /* seconds: a later time is of a clock that is wrong */
+#define WRONG_CLOCK  (120 * FLEET_SECOND) /* later than other hosts */
+#define CHANGES_MOST 100000		  /* of the log, until there is a new one */
 
 /* --- its end --- */
 
@@ -207,11 +208,10 @@ void snapshots_keep_lease(struct fleet *fleet)
 	snapshots_tell(fleet, &request, on_renewed);
 }
 
-/* Whether the log, as it was seen last, goes on from a snapshot there. Somebody may have trimmed
- * it. */
+/* Whether the log goes on from a snapshot there. Somebody may have trimmed it. */
 static bool leads_on(const struct fleet *fleet, uint64_t position)
 {
-	return fleet->log.first <= position + 1;
+	return fleet->snapshots.log_first <= position + 1;
 }
 
 /* Whether it is too early for another one. The count of changes is this host's, which may have
@@ -352,14 +352,21 @@ static bool is_due(struct fleet *fleet)
 		snapshots->hurries = true;
 		snapshots->due = delay_least(snapshots->due, soon);
 	}
-	return now >= snapshots->due;
+	return now >= snapshots->due + (fleet->timed ? 0 : WRONG_CLOCK);
+}
+
+/* By a clock that is ahead, entries have expired that others still have. Such a host leaves it to
+ * others to make a snapshot, for a while, and until it has those entries again it makes none. */
+static bool may_make(const struct fleet *fleet)
+{
+	return fleet->writable && !fleet->resync.expired && fleet_has_all(fleet);
 }
 
 void snapshots_try(struct fleet *fleet)
 {
 	if (fleet->snapshots.busy)
 		snapshots_keep_lease(fleet);
-	else if (fleet->writable && !fleet->append.busy && !fleet->view.waiting && is_due(fleet) &&
-		 reading_is_caught_up(fleet) && fleet_has_all(fleet))
+	else if (may_make(fleet) && !fleet->append.busy && !fleet->view.waiting && is_due(fleet) &&
+		 reading_is_caught_up(fleet))
 		start(fleet, false);
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "bloomd/base/log.h"
 #include "bloomd/fleet/parts.h"
 #include "bloomd/fleet/snapshot.h"
+#include "engine/fleethosts.h"
 
 #define NOT_YET 2 /* exit code of the child: the outbox is not empty */
 
@@ -105,9 +107,13 @@ static void on_part(void *context, const struct server_reply *reply)
 /* All chunks are on the server. Somebody else may have made one if the lease was over. */
 static void finish(struct fleet *fleet)
 {
+	double set = fabs(fleet_clock() - fleet->snapshots.clock);
+
 	xb_fault("fleet-chunks");
 	if (!snapshots_has_lease(fleet)) {
 		snapshots_fail(fleet, "it took longer than the lease");
+	} else if (set > XB_FLEET_SKEW) {
+		snapshots_fail(fleet, "the clock of this host was set meanwhile");
 	} else if (fleet->snapshots.begins) {
 		beginning_append(fleet);
 	} else {
@@ -249,6 +255,7 @@ void snapshotsend_start(struct fleet *fleet)
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
 
 	xb_fault("fleet-snapshot");
+	snapshots->clock = fleet_clock();
 	snapshots->chunks = memfd_create("chunks", MFD_CLOEXEC);
 	snapshots->blooms = memfd_create("blooms", MFD_CLOEXEC);
 	snapshots->answer = memfd_create("manifest", MFD_CLOEXEC);
