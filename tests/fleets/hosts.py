@@ -2,6 +2,7 @@
 """A host of the fleet: a bloomd with a state, a clock, a disk and a filter of its own."""
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -139,9 +140,14 @@ class Host:
         return json.loads(self.must("-j", "fleet"))["fleet"] or {}
 
     def check(self, lines):
-        """Asks the filter in force; each line has to be answered with ok."""
-        done = subprocess.run([self.tools["check"], self.state, self.pins, self.runs], input="\n".join(lines) + "\n",
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        """Asks the filter in force; each line has to be answered with ok. If a change came between its looks at the store
+        and at the filter, the filter is ahead, and it looks again."""
+        for _ in range(5):
+            done = subprocess.run([self.tools["check"], self.state, self.pins, self.runs], input="\n".join(lines) + "\n",
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            looked = re.search(r"applied (\d+) of (\d+)", done.stderr)
+            if not looked or int(looked[1]) <= int(looked[2]):
+                break
         answers = done.stdout.splitlines()
         wrong = ["%s: %s" % each for each in zip(lines, answers) if each[1] != "ok"]
         if wrong or done.returncode or len(answers) != len(lines):
