@@ -45,7 +45,7 @@ skip()
 	exit 77
 }
 
-# wait_for WHAT COMMAND...: until the command succeeds, five seconds at most.
+# wait_for WHAT COMMAND...: until the command succeeds, for some ten seconds.
 wait_for()
 {
 	for ((i = 0; i < 200 * patience; i++)); do

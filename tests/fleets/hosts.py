@@ -78,12 +78,6 @@ class Host:
                     self.name, self.process.poll(), self.last_words()))
             time.sleep(0.05)
 
-    def kept_too_much(self):
-        """It took a snapshot that lacks what it has seen, and could not know what of it was deleted since."""
-        with open(self.log, errors="replace") as file:
-            last = [line for line in file if "resynced (" in line][-1:]
-        return bool(last) and "nothing is removed" in last[0]
-
     def last_words(self):
         with open(self.log, errors="replace") as file:
             return " | ".join(file.read().splitlines()[-4:])

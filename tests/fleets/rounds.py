@@ -23,9 +23,6 @@ from proxy import Proxy
 from redisserver import Server
 import faults
 
-# Seconds after which an operator does what docs/fleet.md says of a host that DIFFERS: such a host does not yet find out by
-# itself when its publishers have put back what the log had lost.
-OPERATED = 120
 HEALED = 240        # seconds until all hosts are equal; the lease of a host that died takes a minute of them
 PER_ROUND = 10      # faults
 KEEPERS = 3         # entries that nobody takes out, new in each round
@@ -45,7 +42,6 @@ class Fleet:
         self.later = []                         # (when, what is to be done)
         self.lost = False                       # the server has lost something in this round
         self.acknowledged = self.rounds = 0
-        self.operated = 0                       # resyncs by an operator
         self.longest = 0.0
         self.watcher = None
 
@@ -190,21 +186,11 @@ class Fleet:
         return [(key, [listing.get(key) for listing in listings]) for key in sorted(keys)
                 if len({listing.get(key) for listing in listings}) > 1][:5]
 
-    def operate(self):
-        for host in self.hosts:
-            if host.kept_too_much():
-                host.must("fleet", "resync")
-                self.operated += 1
-
     def settle(self, begun):
-        operated = False
         while True:
             why, listing = self.difference()
             if not why:
                 break
-            if not operated and why.startswith("their lists differ") and time.monotonic() > begun + OPERATED:
-                operated = True
-                self.operate()
             if self.watcher and self.watcher.wrong:
                 raise Wrong(self.watcher.wrong)
             if time.monotonic() > begun + HEALED:
@@ -242,7 +228,7 @@ class Fleet:
             with open(host.log, errors="replace") as file:
                 text = file.read()
             for words, what in (("resynced (", "resyncs"), ("began a log at", "begins"),
-                                ("has lost entries behind", "rewinds"), ("nothing is removed", "partial resyncs")):
+                                ("has lost entries behind", "rewinds"), ("away for long", "partial resyncs"), ("is published again", "given back")):
                 found[what] += text.count(words)
         return found
 

@@ -12,28 +12,15 @@
 
 #include "support/amount.h"
 #include "support/comparing.h"
+#include "support/fleettail.h"
 #include "support/random.h"
 
 /* An entry of the log behind the snapshot, which the taker has applied. */
-static void apply(uint64_t position, const struct change_row *row)
+static void apply_behind(uint64_t position, const struct change_row *row)
 {
-	struct logentry entry = {.kind = LOGENTRY_CHANGE, .term = 1, .time = 1};
-	uint8_t before[MAC_BYTES] = {0}, *bytes;
-	size_t size;
-
-	entry.first = entry.last = position;
-	memcpy(entry.epoch, epoch, sizeof(entry.epoch));
-	memcpy(entry.publisher, stranger, sizeof(entry.publisher));
-	add_row(&entry.changes, row);
-	assert_int_equal(logentry_write(&entry, &key, position, before, &bytes, &size), 0);
-	assert_int_equal(xb_logtail_append(at(&taker), 1, position, bytes, size), 0);
-	assert_int_equal(xb_fleet_mark_raise(at(&taker), stranger, position), 0);
-	free(bytes);
-	logentry_free(&entry);
-	stand(&taker, epoch, 1, position);
 	unlist(at(&taker), row->entry, row->list);
-	if (row->comment)
-		list_with(at(&taker), row->entry, row->list, row->expires, row->comment);
+	apply(1, position, epoch, stranger, position, row);
+	stand(&taker, epoch, 1, position);
 }
 
 /* --- tests --- */
@@ -146,11 +133,11 @@ static void what_the_log_says_is_no_difference(void **state)
 	list_entry(at(&taker), "192.0.2.2", "bans");
 	list_entry(at(&taker), "192.0.2.3", "bans");
 	list_entry(at(&taker), "192.0.2.4", "bans");
-	apply(101, &(struct change_row){"bans", "192.0.2.1", NULL, 0, 0});
-	apply(102, &(struct change_row){"bans", "192.0.2.2", "new", 1, NOW + 1});
-	apply(103, &(struct change_row){"bans", "192.0.2.5", "", 1, 0});
+	apply_behind(101, &(struct change_row){"bans", "192.0.2.1", NULL, 0, 0});
+	apply_behind(102, &(struct change_row){"bans", "192.0.2.2", "new", 1, NOW + 1});
+	apply_behind(103, &(struct change_row){"bans", "192.0.2.5", "", 1, 0});
 	/* Expired since, and swept. */
-	apply(104, &(struct change_row){"bans", "192.0.2.3", "", 1, NOW});
+	apply_behind(104, &(struct change_row){"bans", "192.0.2.3", "", 1, NOW});
 	unlist(at(&taker), "192.0.2.3", "bans");
 	make();
 	compare();
@@ -313,10 +300,10 @@ static void grow(void)
 		const struct held *here = &planted[i].here;
 
 		if (planted[i].of_log)
-			apply(++position,
-			      &(struct change_row){"bans", planted[i].text,
-						   here->is ? here->comment : NULL, here->is,
-						   here->is ? here->expires : 0});
+			apply_behind(++position,
+				     &(struct change_row){"bans", planted[i].text,
+							  here->is ? here->comment : NULL, here->is,
+							  here->is ? here->expires : 0});
 		else
 			put_state(at(&taker), planted[i].text, here);
 	}
