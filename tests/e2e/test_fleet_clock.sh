@@ -88,4 +88,31 @@ t_a_snapshot_by_a_clock_that_is_ahead()
 	wait_for "the same" are_equal a b
 }
 
+# Nor does it begin a log without it, when the server is emptied before it has it again.
+t_a_beginning_by_a_clock_that_was_ahead()
+{
+	fleet a
+	configure_host b
+	clocked b 0
+	wait_for "b in the fleet" reads b
+	of a -q add 192.0.2.1 --timeout 1800
+	wait_for "it" has b 192.0.2.1
+	set_ahead b 3600
+	of a -q add 192.0.2.2
+	wait_for "what follows" has b 192.0.2.2
+	wait_for "an end before its time" has_not b 192.0.2.1
+	kill -STOP "${host_pid[a]}"
+	ask_redis flushall >"$T/out"
+	set_ahead b 0
+	patience=4
+	wait_for "b to wait" has_message b 'the clock of this host was set back'
+	[[ $(log_length) -eq 0 ]] || fail "b has begun a log: $(cat "$T/b/log")"
+	kill -CONT "${host_pid[a]}"
+	wait_for "what is not over" has b 192.0.2.1
+	wait_for "the same" are_equal a b
+	has a 192.0.2.1 || fail "it is gone: $(cat "$T"/?/log)"
+}
+
+has_message() { [[ $(field "$1" message) == *"$2"* ]]; }
+
 run_tests

@@ -227,6 +227,7 @@ static void look_at_clock(struct fleet *fleet)
 	if (fleet->clock > ahead + XB_FLEET_SKEW) {
 		xb_warning("fleet: the clock was set back by %.0f s", fleet->clock - ahead);
 		fleet->resync.expired = true;
+		fleet->resync.stepped = agent_clock();
 	}
 	fleet->clock = ahead;
 }

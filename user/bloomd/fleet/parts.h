@@ -67,9 +67,10 @@ enum fleet_appended { FLEET_APPENDED, FLEET_OVERTAKEN, FLEET_NOT_APPENDED };
 struct fleet_taken;
 
 struct fleet_resync {
-	bool wanted;  /* an operator asked for one */
-	bool accept;  /* an operator accepts what is held */
-	bool expired; /* something may be out too early */
+	bool wanted;	  /* an operator asked for one */
+	bool accept;	  /* an operator accepts what is held */
+	bool expired;	  /* something may be out too early: */
+	uint64_t stepped; /* since then, agent_clock() */
 	const char *cause;
 	struct manifest *manifest;
 	int chunks;  /* -1: none */

@@ -23,7 +23,6 @@
 #define TURN	      10000		  /* us: for each host of the fleet */
 #define MISSING_TRIES 6			  /* without a snapshot, until a new log is begun */
 #define CUT_AFTER     (90 * FLEET_SECOND) /* nobody wrote to a log that no snapshot leads to */
-#define STEPPED	      10		  /* times as long a host waits that may lack entries */
 
 static void free_files(struct fleet_resync *resync)
 {
@@ -196,12 +195,12 @@ bool resync_open(struct fleet *fleet)
 static void meet_cut(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
-	uint64_t now = agent_clock(), patience = CUT_AFTER * (resync->expired ? STEPPED : 1);
+	uint64_t now = agent_clock();
 
 	if (!resync->cut_since || resync->cut_end != fleet->log.end) {
 		resync->cut_end = fleet->log.end;
 		resync->cut_since = now;
-	} else if (now > resync->cut_since + patience && fleet_has_all(fleet)) {
+	} else if (now > resync->cut_since + CUT_AFTER && fleet_has_all(fleet)) {
 		resync->cut_since = 0;
 		resync_stop(fleet);
 		snapshots_begin(fleet);

@@ -27,6 +27,7 @@
 #define HURRY	     (10 * FLEET_SECOND)  /* not all hosts at once */
 #define AHEAD	     60			  /* seconds: a later time is of a clock that is wrong */
 #define WRONG_CLOCK  (120 * FLEET_SECOND) /* later than other hosts */
+#define STEPPED	     (300 * FLEET_SECOND) /* that a host leaves a beginning to others */
 #define CHANGES_MOST 100000		  /* of the log, until there is a new one */
 
 /* --- its end --- */
@@ -329,6 +330,14 @@ void snapshots_begin(struct fleet *fleet)
 {
 	if (!fleet->writable) {
 		fleet_enter(fleet, FLEET_WAITING, "no connection to begin a log");
+		fleet_then(fleet, FLEET_SECOND, reading_check);
+		return;
+	}
+	/* Others have what expired here too early, and would take it out with this host's state. */
+	if (fleet->resync.expired && agent_clock() < fleet->resync.stepped + STEPPED) {
+		fleet_enter(fleet, FLEET_WAITING,
+			    "the clock of this host was set back, so it waits for another host to "
+			    "begin a log");
 		fleet_then(fleet, FLEET_SECOND, reading_check);
 		return;
 	}
