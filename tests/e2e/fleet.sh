@@ -40,11 +40,11 @@ serve_fleet()
 	(wait_for "the server" redis_answers) || fail "redis-server: $(tail -n 3 "$T/redis.log")"
 }
 
-# Starts the server, which keeps what it has.
+# redis [OPTION...]: starts the server, which keeps what it has.
 redis()
 {
 	mkdir -p "$T/redis"
-	serve_fleet --port 0 --dir "$T/redis" --appendonly yes --appendfsync always
+	serve_fleet --port 0 --dir "$T/redis" --appendonly yes --appendfsync always "$@"
 }
 
 ask_redis() { redis-cli -s "$T/redis.sock" "$@"; }

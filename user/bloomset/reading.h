@@ -18,8 +18,7 @@
 		{"json-path", "PATH", 'J',                                                         \
 		 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},            \
 	{                                                                                          \
-		"skip-bad", "NUMBER", 'B',                                                         \
-			.help = "leave out so many wrong lines of a file at most"                  \
+		"skip-bad", "NUMBER", 'B', .help = "leave out up to NUMBER wrong lines of a file"  \
 	}
 
 #define READING_LINES_OPTION                                                                       \

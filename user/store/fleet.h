@@ -28,7 +28,7 @@ int xb_fleet_put(struct xb_txn *txn, const struct xb_fleet *fleet);
  */
 int xb_fleet_join(struct xb_txn *txn, const char *name);
 
-/* Forgets record, shares, outbox, tail, marks and lineage. What is listed stays. */
+/* Forgets record, shares, outbox, tail, marks, former entries and lineage. What is listed stays. */
 int xb_fleet_leave(struct xb_txn *txn);
 
 /* --- shares --- */
@@ -73,6 +73,22 @@ struct xb_fleet_mark {
 };
 /* All of them; the caller frees *marks. */
 int xb_fleet_marks(struct xb_txn *txn, struct xb_fleet_mark **marks, size_t *count);
+
+/*
+ * Former entries of the log: this host has applied them, and went back in the log since. If they
+ * come again, byte for byte, they are no news: what the store has now, it has after them. The chain
+ * tells which they are.
+ */
+#define XB_FLEET_FORMER_MOST 65536 /* of those from behind, others are forgotten */
+int xb_fleet_former_put(struct xb_txn *txn, uint64_t position, const uint8_t chain[XB_FLEET_CHAIN]);
+/* 1: it is one; 0: it is not, or not known to be. */
+int xb_fleet_former_has(struct xb_txn *txn, uint64_t position, const uint8_t chain[XB_FLEET_CHAIN]);
+/* It was applied again. */
+int xb_fleet_former_end(struct xb_txn *txn, uint64_t position, const uint8_t chain[XB_FLEET_CHAIN]);
+/* The highest position of one; 0: there is none. */
+int xb_fleet_former_last(struct xb_txn *txn, uint64_t *position);
+/* Forgets the first ones that are too many. */
+int xb_fleet_former_trim(struct xb_txn *txn);
 
 #define XB_LINEAGE_MAX 64 /* older epochs are forgotten */
 

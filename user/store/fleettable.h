@@ -28,6 +28,7 @@ enum xb_fleet_key {
 	XB_FLEET_SHARE = 's',  /* the list's name follows */
 	XB_FLEET_COUNTS = 'n', /* of shares, and the last number in the outbox */
 	XB_FLEET_MARK = 'm',   /* the publisher follows */
+	XB_FLEET_FORMER = 'k', /* position and chain follow */
 	XB_FLEET_LINEAGE = 'l',
 	XB_FLEET_TAIL = 't', /* bytes of the tail */
 };

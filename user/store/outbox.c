@@ -322,14 +322,17 @@ static bool lasts(const struct xb_shared_change *other, const struct xb_shared_c
 	return other->put && (!other->expires || (put->expires && other->expires >= put->expires));
 }
 
-static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other)
+static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other,
+		      bool former)
 {
 	if (!row->history.again)
 		return false;
+	if (former)
+		return is_same(&row->change, other);
 	return row->history.again != XB_AGAIN_OWN || !row->change.put || lasts(other, &row->change);
 }
 
-int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other)
+int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bool former)
 {
 	struct xb_outboxrow row;
 	bool last;
@@ -337,5 +340,5 @@ int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other)
 
 	if (found <= 0)
 		return found;
-	return makes_way(&row, other) ? take_out(txn, &row, &last) : 1;
+	return makes_way(&row, other, former) ? take_out(txn, &row, &last) : 1;
 }

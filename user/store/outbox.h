@@ -48,8 +48,9 @@ int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *chang
  * later, so the other one is passed by; 0: none waits, or any more: one that is published again may
  * be older than the other one. An own put stays all the same, unless the other one lists the entry
  * for as long: what was listed must not be lost by this. An own delete and what was another's make
- * way.
+ * way. former: the other one is of a former entry of the log, so that what waits is later: then
+ * only the same change makes way.
  */
-int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other);
+int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bool former);
 
 #endif

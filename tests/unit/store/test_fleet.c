@@ -290,6 +290,49 @@ static void marks_only_rise(void **state)
 	free(marks);
 }
 
+static void former_entries(void **state)
+{
+	const uint8_t one[XB_FLEET_CHAIN] = {1}, two[XB_FLEET_CHAIN] = {2};
+	uint64_t last;
+
+	(void)state;
+	assert_int_equal(xb_fleet_former_has(txn, 7, one), 0);
+	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
+	assert_int_equal(last, 0);
+	share("a", XB_SHARE_FOLLOW);
+	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
+	assert_int_equal(last, 0);
+	assert_int_equal(xb_fleet_former_put(txn, 7, one), 0);
+	assert_int_equal(xb_fleet_former_put(txn, 256, two), 0);
+	assert_int_equal(xb_fleet_former_trim(txn), 0);
+	commit_and_go_on();
+	assert_int_equal(xb_fleet_former_has(txn, 7, one), 1);
+	assert_int_equal(xb_fleet_former_has(txn, 7, two), 0);
+	assert_int_equal(xb_fleet_former_has(txn, 8, one), 0);
+	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
+	assert_int_equal(last, 256);
+	assert_int_equal(xb_fleet_former_end(txn, 256, two), 0);
+	assert_int_equal(xb_fleet_former_end(txn, 256, two), 0);
+	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
+	assert_int_equal(last, 7);
+}
+
+static void the_first_former_entries_are_forgotten(void **state)
+{
+	const uint8_t chain[XB_FLEET_CHAIN] = {0};
+	uint64_t last;
+
+	(void)state;
+	share("a", XB_SHARE_FOLLOW);
+	for (uint64_t position = 1; position <= XB_FLEET_FORMER_MOST + 2; position++)
+		assert_int_equal(xb_fleet_former_put(txn, position, chain), 0);
+	assert_int_equal(xb_fleet_former_trim(txn), 0);
+	assert_int_equal(xb_fleet_former_has(txn, 2, chain), 0);
+	assert_int_equal(xb_fleet_former_has(txn, 3, chain), 1);
+	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
+	assert_int_equal(last, XB_FLEET_FORMER_MOST + 2);
+}
+
 static void the_lineage_is_cut(void **state)
 {
 	struct xb_ancestor lineage[XB_LINEAGE_MAX + 1] = {0}, found[XB_LINEAGE_MAX];
@@ -353,6 +396,8 @@ int main(void)
 		TEST(leaving),
 		TEST(another_machine),
 		TEST(marks_only_rise),
+		TEST(former_entries),
+		TEST(the_first_former_entries_are_forgotten),
 		TEST(the_lineage_is_cut),
 		TEST(a_lost_share_is_told),
 		TEST(a_spoilt_share_is_told),

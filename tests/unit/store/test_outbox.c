@@ -358,7 +358,14 @@ static int meets(const char *entry, const char *comment)
 {
 	struct xb_shared_change change = change_of(entry, comment);
 
-	return xb_outbox_meets(txn, &change);
+	return xb_outbox_meets(txn, &change, false);
+}
+
+static int meets_former(const char *entry, const char *comment)
+{
+	struct xb_shared_change change = change_of(entry, comment);
+
+	return xb_outbox_meets(txn, &change, true);
 }
 
 static int meets_until(const char *entry, uint32_t expires)
@@ -366,7 +373,7 @@ static int meets_until(const char *entry, uint32_t expires)
 	struct xb_shared_change change = change_of(entry, "");
 
 	change.expires = expires;
-	return xb_outbox_meets(txn, &change);
+	return xb_outbox_meets(txn, &change, false);
 }
 
 /* The log has lost these changes, and meanwhile gets others of the same entries. */
@@ -387,6 +394,27 @@ static void what_is_published_again_makes_way(void **state)
 	assert_waiting("2+192.0.2.2 a (mine)");
 	assert_waits("192.0.2.1", 0);
 	assert_int_equal(meets("192.0.2.2", "other"), 0);
+	assert_waiting("");
+}
+
+/* The host had these changes of the log before it went back, and after them what it publishes. */
+static void what_is_former_is_older(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	commit_and_go_on();
+	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 1);
+	assert_int_equal(put_again("192.0.2.2", "mine", XB_AGAIN_OWN), 1);
+	assert_int_equal(put_again("192.0.2.3", "another's", XB_AGAIN_ANOTHERS), 1);
+	assert_int_equal(meets_former("192.0.2.1", "deleted since"), 1);
+	assert_int_equal(meets_former("192.0.2.2", "renewed since"), 1);
+	assert_int_equal(meets_former("192.0.2.3", NULL), 1);
+	assert_int_equal(meets_former("192.0.2.3", "renewed since"), 1);
+	assert_int_equal(meets_former("192.0.2.4", NULL), 0);
+	assert_waiting("1-192.0.2.1 a; 2+192.0.2.2 a (mine); 3+192.0.2.3 a (another's)");
+	assert_int_equal(meets_former("192.0.2.1", NULL), 0);
+	assert_int_equal(meets_former("192.0.2.2", "mine"), 0);
+	assert_int_equal(meets_former("192.0.2.3", "another's"), 0);
 	assert_waiting("");
 }
 
@@ -446,6 +474,7 @@ int main(void)
 		TEST(a_flush_of_all_leaves_shared_lists),
 		TEST(a_transaction_that_is_given_up),
 		TEST(what_is_published_again_makes_way),
+		TEST(what_is_former_is_older),
 		TEST(what_is_published_again_is_no_newer),
 		TEST(damage_is_told),
 	};

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "bloomd/base/scratchfile.h"
 #include "bloomd/fleet/changecodec.h"
 #include "bloomd/fleet/chunkbloom.h"
 
@@ -60,18 +61,9 @@ int chunks_write(struct chunk_writer *writer, int file, int blooms, const struct
 
 static int write_all(int file, const uint8_t *bytes, size_t size)
 {
-	while (size) {
-		ssize_t written = write(file, bytes, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return xb_system_error(written ? errno : ENOSPC,
-					       "cannot write the chunks of a snapshot");
-		bytes += written;
-		size -= (size_t)written;
-	}
-	return 0;
+	if (scratchfile_append(file, bytes, size))
+		return 0;
+	return xb_system_error(errno, "cannot write the chunks of a snapshot");
 }
 
 static int write_bloom(struct chunk_writer *writer)

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "bloomd/base/delay.h"
 #include "bloomd/base/log.h"
+#include "bloomd/base/scratchfile.h"
 #include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/parts.h"
 #include "bloomd/fleet/snapshotfiles.h"
@@ -233,9 +234,7 @@ static void take(struct fleet *fleet)
 	if (!is_new(fleet, filing->manifest))
 		return;
 	filing->next = 0;
-	filing->chunks = open(fleet->agent->paths.state, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (filing->chunks < 0)
-		filing->chunks = memfd_create("chunks", MFD_CLOEXEC);
+	filing->chunks = scratchfile_open(fleet->agent->paths.state, "chunks");
 	if (filing->chunks < 0)
 		fail(fleet, "no file for the chunks");
 	else

@@ -386,7 +386,7 @@ static int prepare(struct fleet *fleet)
 	const struct fleet_config *config = fleet->config;
 	int error = add_sources(fleet);
 
-	fleet->resync.chunks = fleet->filing.chunks = -1;
+	fleet->resync.chunks = fleet->replay.file = fleet->filing.chunks = -1;
 	fleet->snapshots.chunks = fleet->snapshots.blooms = fleet->snapshots.answer = -1;
 	fleet->resyncs = json_object();
 	fleet->since = fleet_time();

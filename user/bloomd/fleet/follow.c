@@ -71,7 +71,7 @@ static int put(struct xb_writer *writer, const struct xb_shared_change *change)
 }
 
 static int apply_change(struct xb_writer *writer, struct follow *follow,
-			const struct xb_shared_change *change)
+			const struct xb_shared_change *change, bool former)
 {
 	const struct xb_share *share = xb_share_of(writer->txn, change->list);
 	int waits, error;
@@ -80,7 +80,7 @@ static int apply_change(struct xb_writer *writer, struct follow *follow,
 		follow->foreign = true;
 	if (!share || !(share->flags & XB_SHARE_FOLLOW))
 		return 0;
-	waits = xb_outbox_meets(writer->txn, change);
+	waits = xb_outbox_meets(writer->txn, change, former);
 	if (waits)
 		return waits < 0 ? waits : 0;
 	error = writer->overdue ? xb_expiry_settle(writer->txn, &change->entry, writer->now,
@@ -93,18 +93,21 @@ static int apply_change(struct xb_writer *writer, struct follow *follow,
 
 /* Own changes are applied, too: after a resync from an older snapshot they may be missing here. */
 static int apply(struct xb_writer *writer, struct follow *follow, const struct xb_fleet *fleet,
-		 const struct logentry *entry)
+		 uint64_t position, const struct logentry *entry)
 {
 	bool own = !memcmp(entry->publisher, fleet->host, XB_FLEET_ID);
-	int error = 0;
+	int former = xb_fleet_former_has(writer->txn, position, entry->chain);
+	int error = former < 0 ? former : 0;
 
-	if (own && entry->last)
+	if (!error && own && entry->last)
 		error = xb_outbox_published(writer->txn, &entry->changes, entry->last);
 	for (size_t i = 0; !error && i < entry->changes.count; i++)
-		error = apply_change(writer, follow, &entry->changes.item[i]);
+		error = apply_change(writer, follow, &entry->changes.item[i], former);
 	follow->changes += entry->changes.count;
 	if (!error && entry->last)
 		error = xb_fleet_mark_raise(writer->txn, entry->publisher, entry->last);
+	if (!error && former)
+		error = xb_fleet_former_end(writer->txn, position, entry->chain);
 	return error;
 }
 
@@ -158,7 +161,7 @@ static int take(struct xb_writer *writer, struct follow *follow, struct xb_fleet
 		logentry_free(&entry);
 		return 0;
 	}
-	error = apply(writer, follow, fleet, &entry);
+	error = apply(writer, follow, fleet, item->position, &entry);
 	if (!error)
 		error = xb_logtail_append(writer->txn, fleet->term, item->position, item->bytes,
 					  item->size);

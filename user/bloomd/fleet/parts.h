@@ -63,9 +63,6 @@ struct fleet_append {
 /* How an append ended. */
 enum fleet_appended { FLEET_APPENDED, FLEET_OVERTAKEN, FLEET_NOT_APPENDED };
 
-/* The child of a resync leaves here, for both processes, what it did. */
-struct fleet_taken;
-
 struct fleet_resync {
 	bool wanted;	  /* an operator asked for one */
 	bool accept;	  /* an operator accepts what is held */
@@ -73,11 +70,8 @@ struct fleet_resync {
 	uint64_t stepped; /* since then, agent_clock() */
 	const char *cause;
 	struct manifest *manifest;
-	int chunks;  /* -1: none */
-	size_t next; /* chunk that is to come */
-	pid_t child;
-	sd_event_source *worker;
-	struct fleet_taken *taken;
+	int chunks;		     /* -1: none */
+	size_t next;		     /* chunk that is to come */
 	uint32_t missing;	     /* tries in a row for which there was no snapshot */
 	uint64_t cut_end, cut_since; /* the log ends there, and no snapshot leads to it, since then,
 					agent_clock() */
@@ -86,6 +80,29 @@ struct fleet_resync {
 	struct snapshot_shrink shrinks[XB_SHARES_MAX];
 	size_t shrink_count;
 	uint8_t held[XB_FLEET_ID]; /* that snapshot */
+};
+
+/* What the log has behind a place to which this host goes back. */
+struct fleet_replay {
+	int file;		  /* each entry's size, 4 bytes, and its bytes; -1: none */
+	size_t size;		  /* what of the file is whole entries */
+	uint64_t from, last, end; /* positions: of the place, of the last entry that is there, of
+				     the last one that is wanted */
+	uint8_t chain[MAC_BYTES]; /* of the entry at `last` */
+	void (*then)(struct fleet *fleet); /* NULL: nothing is fetched */
+};
+
+/* Its process leaves here how it ended. */
+struct bigwrite_left;
+
+/* why: NULL: it ended well. The result goes afterwards. */
+typedef void bigwrite_ended(struct fleet *fleet, const void *result, const char *why);
+
+struct fleet_bigwrite {
+	pid_t child;
+	sd_event_source *worker;
+	struct bigwrite_left *left;
+	bigwrite_ended *ended;
 };
 
 /* That a snapshot may have on the server. */
@@ -215,6 +232,9 @@ struct fleet {
 	void (*appended)(struct fleet *fleet, enum fleet_appended outcome);
 
 	struct fleet_resync resync;
+	struct fleet_replay replay;
+	uint64_t unreplayed; /* position from which nothing could be fetched for that */
+	struct fleet_bigwrite bigwrite;
 	struct fleet_snapshots snapshots;
 	struct fleet_verifying verifying;
 
@@ -308,9 +328,39 @@ void resync_begin(struct fleet *fleet, const char *cause); /* without a manifest
 bool resync_open(struct fleet *fleet);			   /* the file for the chunks */
 void resync_fail(struct fleet *fleet, const char *why);
 
+/* --- replay.c --- */
+/* From behind a position, where the entry has this chain, up to another. */
+struct replay_span {
+	uint64_t from, end;
+	const uint8_t *chain;
+};
+/* Fetches that part of the log, and calls `then`. What does not go on from the entry before, or has
+ * no room, ends it early: it is read afterwards, as usual. */
+void replay_fetch(struct fleet *fleet, const struct replay_span *span,
+		  void (*then)(struct fleet *fleet));
+void replay_stop(struct fleet_replay *replay);
+struct replayed {
+	uint64_t changes;
+	bool foreign; /* as in struct follow */
+};
+/* In a write that has gone back to that place: applies what was fetched; nothing, if nothing was.
+ * Returns 0 or an error with its message. */
+int replay_apply(struct xb_writer *writer, const struct fleet *fleet, struct replayed *replayed);
+/* The write was made. */
+void replay_count(struct fleet *fleet, const struct replayed *replayed);
+
+/* --- bigwrite.c --- */
+/* The body of a write in a process of its own. The result is memory that both processes share, all
+ * zero at first. Returns 0, BIGWRITE_GIVEN_UP, or an error with its message. */
+typedef int bigwrite_body(struct xb_writer *writer, struct fleet *fleet, void *result);
+#define BIGWRITE_GIVEN_UP 1 /* the write is; that is no failure */
+/* Starts it, and tells its end, unless it is stopped. Returns NULL, or why it cannot. */
+const char *bigwrite_start(struct fleet *fleet, bigwrite_body *body, size_t size,
+			   bigwrite_ended *ended);
+void bigwrite_stop(struct fleet_bigwrite *bigwrite);
+
 /* --- resynctake.c --- */
-void resynctake_start(struct fleet *fleet); /* manifest and chunks are there */
-void resynctake_stop(struct fleet_resync *resync);
+void resynctake_start(struct fleet *fleet); /* all that it needs was fetched */
 /* Whether this snapshot waits for an operator, who has not asked for anything. */
 bool resynctake_is_held(const struct fleet *fleet, const struct manifest *manifest);
 void resynctake_hold(struct fleet *fleet); /* as it waits */
@@ -331,6 +381,9 @@ void filing_stop(struct fleet *fleet);
 
 /* --- rewinding.c --- */
 void rewinding_start(struct fleet *fleet);
+/* The entry behind this host's position. True: it is a former one, and what the log has of these is
+ * read in one write; false: it is not. */
+bool rewinding_read_again(struct fleet *fleet, const struct stream_entry *next);
 
 /* --- snapshots.c --- */
 void snapshots_begin(struct fleet *fleet); /* a new log */

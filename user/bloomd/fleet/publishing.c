@@ -315,7 +315,8 @@ static void on_published(struct fleet *fleet, enum fleet_appended outcome)
 		log_info("fleet: publishing works again");
 	fleet->silent = false;
 	*fleet->unpublished = '\0';
-	if (!follow_queue_add(&fleet->queue, position, append->bytes, append->size))
+	if (fleet->phase == FLEET_READING &&
+	    !follow_queue_add(&fleet->queue, position, append->bytes, append->size))
 		reading_apply(fleet);
 }
 

@@ -124,8 +124,12 @@ static const struct server_reply *entries_of(const struct server_reply *reply)
 
 static void take(struct fleet *fleet, const struct server_reply *entries)
 {
+	struct stream_entry next;
 	int error = 0;
 
+	if (entries->size && stream_entry_read(&entries->node[0], &next) &&
+	    rewinding_read_again(fleet, &next))
+		return;
 	for (size_t i = 0; !error && i < entries->size; i++) {
 		struct stream_entry entry;
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fetches the fleet's newest snapshot into a file; resynctake.c then brings the store to its state.
- */
-#include <errno.h>
-#include <fcntl.h>
+/* Fetches the fleet's newest snapshot into a file, and the log behind it; resynctake.c then brings
+ * the store to that state. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "bloomd/base/delay.h"
 #include "bloomd/base/log.h"
+#include "bloomd/base/scratchfile.h"
 #include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/parts.h"
@@ -37,10 +35,9 @@ static void free_files(struct fleet_resync *resync)
 
 void resync_stop(struct fleet *fleet)
 {
-	struct fleet_resync *resync = &fleet->resync;
-
-	resynctake_stop(resync);
-	free_files(resync);
+	bigwrite_stop(&fleet->bigwrite);
+	replay_stop(&fleet->replay);
+	free_files(&fleet->resync);
 }
 
 /* A snapshot may be large, so it is not fetched again and again at once. */
@@ -96,19 +93,6 @@ static void meet_none(struct fleet *fleet, const char *why)
 
 static void ask_chunk(struct fleet *fleet);
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t put = TEMP_FAILURE_RETRY(write(fd, bytes, size));
-
-		if (put <= 0)
-			return false;
-		bytes += put;
-		size -= (size_t)put;
-	}
-	return true;
-}
-
 static void on_chunk(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
@@ -130,7 +114,7 @@ static void on_chunk(void *context, const struct server_reply *reply)
 	fleet->last_message = fleet_time();
 	if (chunk_check(resync->manifest, resync->next, &fleet->key, reply->text, reply->size))
 		refuse(fleet, xb_error_message());
-	else if (!write_all(resync->chunks, reply->text, reply->size))
+	else if (!scratchfile_append(resync->chunks, reply->text, reply->size))
 		resync_fail(fleet, "no room for the snapshot in the state directory");
 	else {
 		resync->next++;
@@ -145,7 +129,11 @@ static void ask_chunk(struct fleet *fleet)
 	char id[ID_TEXT];
 
 	if (resync->next == resync->manifest->chunk_count) {
-		resynctake_start(fleet);
+		replay_fetch(fleet,
+			     &(struct replay_span){.from = resync->manifest->position,
+						   .end = fleet->log.end,
+						   .chain = resync->manifest->chain},
+			     resynctake_start);
 		return;
 	}
 	request_words(&request, "GET %schunk:%s:%zu", fleet->prefix,
@@ -181,9 +169,7 @@ bool resync_open(struct fleet *fleet)
 {
 	struct fleet_resync *resync = &fleet->resync;
 
-	resync->chunks = open(fleet->agent->paths.state, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (resync->chunks < 0)
-		resync->chunks = memfd_create("chunks", MFD_CLOEXEC);
+	resync->chunks = scratchfile_open(fleet->agent->paths.state, "chunks");
 	resync->next = 0;
 	if (resync->chunks < 0)
 		resync_fail(fleet, "no file for the snapshot");

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The server has lost the last entries of the log, or has others in their place: goes back to the
- * last entry that both have, and publishes what was behind it again. */
+/*
+ * The server has lost the last entries of the log, or has others in their place: goes back to the
+ * last entry that both have, and publishes what was behind it again. What the log has behind it is
+ * part of the same write. Such a write is made, too, when entries that were lost come back.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +11,7 @@
 
 #include "base/error.h"
 #include "bloomd/base/log.h"
+#include "bloomd/fleet/former.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/parts.h"
 #include "store/lists.h"
@@ -21,6 +25,7 @@
 
 struct rewind {
 	uint64_t position; /* of the last entry that both have */
+	bool lost;	   /* the store has entries behind it */
 	uint64_t again;	   /* changes that wait again */
 	uint32_t now;
 };
@@ -129,17 +134,17 @@ static int publish_lost(struct xb_txn *txn, const struct xb_fleet *fleet, struct
 	return found < 0 ? found : 0;
 }
 
-static int body(struct xb_writer *writer, void *context)
+static int go_back(struct xb_writer *writer, struct rewind *rewind)
 {
-	struct rewind *rewind = context;
 	struct logentry entry = {0};
 	struct xb_fleet fleet;
 	int found = xb_fleet_get(writer->txn, &fleet), error;
 
-	rewind->again = 0;
-	rewind->now = writer->now;
 	if (found <= 0)
 		return found ?: xb_input_error("this host is in no fleet");
+	rewind->lost = fleet.position != rewind->position;
+	if (!rewind->lost)
+		return 0;
 	found = read_tail(writer->txn, fleet.term, rewind->position, &entry);
 	if (found <= 0) {
 		logentry_free(&entry);
@@ -147,42 +152,64 @@ static int body(struct xb_writer *writer, void *context)
 	}
 	error = publish_lost(writer->txn, &fleet, rewind);
 	if (!error)
-		error = xb_logtail_cut(writer->txn, fleet.term, rewind->position);
+		error = former_cut(writer->txn, fleet.term, rewind->position);
 	fleet.position = rewind->position;
 	memcpy(fleet.chain, entry.chain, XB_FLEET_CHAIN);
 	logentry_free(&entry);
 	return error ?: xb_fleet_put(writer->txn, &fleet);
 }
 
-static void check(struct fleet *fleet)
+struct rewound {
+	bool lost; /* it went back */
+	uint64_t again;
+	struct replayed replayed;
+};
+
+static int body(struct xb_writer *writer, struct fleet *fleet, void *result)
 {
+	struct rewind rewind = {.position = fleet->replay.from, .now = writer->now};
+	struct rewound *rewound = result;
+	int error = go_back(writer, &rewind);
+
+	rewound->lost = rewind.lost;
+	rewound->again = rewind.again;
+	return error ? error : replay_apply(writer, fleet, &rewound->replayed);
+}
+
+static void cannot_rewind(struct fleet *fleet, const char *why)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%s", why);
+	resync_stop(fleet);
+	fleet_fail(fleet, RETRY, "cannot go back in the log: %s", text);
+}
+
+static void on_rewound(struct fleet *fleet, const void *result, const char *why)
+{
+	const struct rewound *rewound = result;
+	uint64_t position = fleet->replay.from;
+
+	if (why) {
+		cannot_rewind(fleet, why);
+		return;
+	}
+	resync_stop(fleet);
+	replay_count(fleet, &rewound->replayed);
+	if (rewound->lost)
+		xb_warning("fleet: the server has lost entries behind %" PRIu64
+			   " of the log: %" PRIu64
+			   " changes that this host has are published again",
+			   position, rewound->again);
 	reading_check(fleet);
 }
 
-static void rewind_to(struct fleet *fleet, uint64_t position)
+static void write_it(struct fleet *fleet)
 {
-	struct rewind rewind = {.position = position};
-	struct agent *agent = fleet->agent;
-	int error;
+	const char *why = bigwrite_start(fleet, body, sizeof(struct rewound), on_rewound);
 
-	agent_writes(agent);
-	error = xb_write(&agent->paths, 0, body, &rewind, &agent->written);
-	if (agent_is_busy(error)) {
-		fleet_then(fleet, AGENT_RETRY, check);
-		return;
-	}
-	if (error && error != XB_UNMET) {
-		log_error("fleet: cannot go back in the log");
-		fleet_enter(fleet, FLEET_FAILED, "cannot go back in the log: %s",
-			    xb_error_message());
-		fleet_then(fleet, RETRY, check);
-		return;
-	}
-	agent_wrote(agent);
-	xb_warning("fleet: the server has lost entries behind %" PRIu64 " of the log: %" PRIu64
-		   " changes that this host has are published again",
-		   position, rewind.again);
-	reading_check(fleet);
+	if (why)
+		cannot_rewind(fleet, why);
 }
 
 /* --- the search --- */
@@ -206,19 +233,17 @@ static int is_common(struct xb_txn *txn, uint64_t term, const struct stream_entr
 	return size == entry->size && !memcmp(bytes, entry->bytes, size);
 }
 
-static int search(const struct fleet *fleet, const struct server_reply *page, uint64_t *position,
-		  bool *below)
+/* entry: the last one that was looked at. */
+static int search(const struct fleet *fleet, const struct server_reply *page,
+		  struct stream_entry *entry, bool *below)
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
 	int found = xb_store_begin_reading(fleet->agent->paths.state, &store, &txn);
 
 	for (size_t i = 0; !found && !*below && i < page->size; i++) {
-		struct stream_entry entry;
-
-		stream_entry_read(&page->node[i], &entry);
-		*position = entry.position;
-		found = is_common(txn, fleet->view.fleet.term, &entry, below);
+		stream_entry_read(&page->node[i], entry);
+		found = is_common(txn, fleet->view.fleet.term, entry, below);
 	}
 	xb_store_end_reading(store, txn);
 	return found;
@@ -234,7 +259,23 @@ static void give_up(struct fleet *fleet)
 	fleet_enter(fleet, FLEET_WAITING,
 		    "the log is not the one that this host knows, and only a host that publishes "
 		    "and follows all lists of the fleet can begin another");
-	fleet_then(fleet, RETRY, check);
+	fleet_then(fleet, RETRY, reading_check);
+}
+
+/* The bytes of the entry are those of the tail, so it can be read. */
+static void rewind_to(struct fleet *fleet, const struct stream_entry *common)
+{
+	struct logentry entry = {0};
+
+	if (logentry_read(common->bytes, common->size, &entry))
+		cannot_rewind(fleet, xb_error_message());
+	else
+		replay_fetch(fleet,
+			     &(struct replay_span){.from = common->position,
+						   .end = fleet->log.end,
+						   .chain = entry.chain},
+			     write_it);
+	logentry_free(&entry);
 }
 
 static void ask_page(struct fleet *fleet, uint64_t from);
@@ -242,7 +283,7 @@ static void ask_page(struct fleet *fleet, uint64_t from);
 static void on_page(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
-	uint64_t position = 0;
+	struct stream_entry entry = {0};
 	bool below = false;
 	int found;
 
@@ -252,15 +293,15 @@ static void on_page(void *context, const struct server_reply *reply)
 		fleet_unexpected(fleet, "XREVRANGE", reply);
 		return;
 	}
-	found = search(fleet, reply, &position, &below);
+	found = search(fleet, reply, &entry, &below);
 	if (found < 0)
 		log_error("fleet: cannot look for a common entry of the log");
 	if (found > 0)
-		rewind_to(fleet, position);
-	else if (found < 0 || below || reply->size < PAGE || position <= 1)
+		rewind_to(fleet, &entry);
+	else if (found < 0 || below || reply->size < PAGE || entry.position <= 1)
 		give_up(fleet);
 	else
-		ask_page(fleet, position - 1);
+		ask_page(fleet, entry.position - 1);
 }
 
 static void ask_page(struct fleet *fleet, uint64_t from)
@@ -278,4 +319,73 @@ void rewinding_start(struct fleet *fleet)
 
 	fleet_enter(fleet, FLEET_REWINDING, NULL);
 	ask_page(fleet, end < here ? end : here);
+}
+
+/* --- what was lost comes back --- */
+
+static int body_again(struct xb_writer *writer, struct fleet *fleet, void *result)
+{
+	return replay_apply(writer, fleet, result);
+}
+
+static void on_again(struct fleet *fleet, const void *result, const char *why)
+{
+	if (why) {
+		cannot_rewind(fleet, why);
+		return;
+	}
+	resync_stop(fleet);
+	replay_count(fleet, result);
+	reading_check(fleet);
+}
+
+/* If nothing was fetched, the disk is full, say, and the log is read as usual. */
+static void write_again(struct fleet *fleet)
+{
+	const char *why;
+
+	if (!fleet->replay.size) {
+		fleet->unreplayed = fleet->replay.from;
+		resync_stop(fleet);
+		reading_check(fleet);
+		return;
+	}
+	why = bigwrite_start(fleet, body_again, sizeof(struct replayed), on_again);
+	if (why)
+		cannot_rewind(fleet, why);
+}
+
+static int is_former(const struct fleet *fleet, const struct stream_entry *next)
+{
+	struct logentry entry = {0};
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int found = 0;
+
+	if (!logentry_read(next->bytes, next->size, &entry)) {
+		found = xb_store_begin_reading(fleet->agent->paths.state, &store, &txn);
+		if (!found)
+			found = xb_fleet_former_has(txn, next->position, entry.chain);
+		xb_store_end_reading(store, txn);
+	}
+	logentry_free(&entry);
+	if (found < 0)
+		log_error("fleet: cannot see what this host had of the log");
+	return found > 0;
+}
+
+bool rewinding_read_again(struct fleet *fleet, const struct stream_entry *next)
+{
+	const struct xb_fleet *here = &fleet->view.fleet;
+
+	if (!fleet->view.former || next->position != here->position + 1 ||
+	    fleet->unreplayed == here->position || !is_former(fleet, next))
+		return false;
+	fleet_enter(fleet, FLEET_REWINDING, NULL);
+	replay_fetch(fleet,
+		     &(struct replay_span){.from = here->position,
+					   .end = fleet->view.former,
+					   .chain = here->chain},
+		     write_again);
+	return true;
 }

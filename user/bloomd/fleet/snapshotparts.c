@@ -8,13 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-
-static int open_file(const char *directory, const char *name)
-{
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	return fd >= 0 ? fd : memfd_create(name, MFD_CLOEXEC);
-}
+#include "bloomd/base/scratchfile.h"
 
 /* One byte more: of no bytes there is no mapping. */
 static size_t mapped(const struct snapshot_parts *parts)
@@ -25,8 +19,8 @@ static size_t mapped(const struct snapshot_parts *parts)
 int parts_make(struct snapshot_parts *parts, const struct manifest *manifest, const char *directory)
 {
 	*parts = (struct snapshot_parts){.manifest = manifest,
-					 .chunks = open_file(directory, "chunks"),
-					 .blooms = open_file(directory, "blooms")};
+					 .chunks = scratchfile_open(directory, "chunks"),
+					 .blooms = scratchfile_open(directory, "blooms")};
 	if (parts->chunks < 0 || parts->blooms < 0)
 		return xb_system_error(errno, "no file for the parts of the snapshot");
 	parts->have = mmap(NULL, mapped(parts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,

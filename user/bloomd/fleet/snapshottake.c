@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "bloomd/fleet/chunkfile.h"
+#include "bloomd/fleet/former.h"
 #include "bloomd/fleet/uncovered.h"
 #include "engine/import.h"
 #include "store/expiry.h"
@@ -410,7 +411,7 @@ static int move(struct take *take)
 	if (!error)
 		error = take_marks(take);
 	if (!error)
-		error = xb_logtail_cut(take->txn, manifest->term, manifest->position);
+		error = former_cut(take->txn, manifest->term, manifest->position);
 	memcpy(fleet.epoch, manifest->epoch, sizeof(fleet.epoch));
 	memcpy(fleet.chain, manifest->chain, sizeof(fleet.chain));
 	fleet.term = manifest->term;

@@ -25,7 +25,8 @@ static int look(struct xb_txn *txn, struct fleet_view *view)
 		view->entries[i] = list ? list->members : 0;
 		view->shares++;
 	}
-	return xb_outbox_span(txn, &view->waiting, &first, &last);
+	found = xb_fleet_former_last(txn, &view->former);
+	return found ? found : xb_outbox_span(txn, &view->waiting, &first, &last);
 }
 
 int fleet_view_look(const struct xb_paths *paths, struct fleet_view *view)

@@ -11,6 +11,7 @@ struct fleet_view {
 	bool joined; /* there is a record */
 	struct xb_fleet fleet;
 	uint64_t waiting; /* changes in the outbox */
+	uint64_t former;  /* position of the last former entry of the log; 0: there is none */
 	struct xb_share share[XB_SHARES_MAX];
 	uint64_t entries[XB_SHARES_MAX]; /* of each of these lists */
 	size_t shares;

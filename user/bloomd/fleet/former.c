@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomd/fleet/former.h"
+
+#include "bloomd/fleet/logentry.h"
+#include "store/logtail.h"
+
+static int keep(struct xb_txn *txn, uint64_t term, uint64_t position)
+{
+	struct logentry entry = {0};
+	const void *bytes;
+	size_t size;
+	int found = xb_logtail_get(txn, term, position, &bytes, &size);
+	int error = found < 0 ? found : 0;
+
+	if (found > 0)
+		error = logentry_read(bytes, size, &entry);
+	if (found > 0 && !error)
+		error = xb_fleet_former_put(txn, position, entry.chain);
+	logentry_free(&entry);
+	return error;
+}
+
+int former_cut(struct xb_txn *txn, uint64_t term, uint64_t position)
+{
+	uint64_t first, last, next = position + 1;
+	int error = xb_logtail_span(txn, term, &first, &last);
+
+	if (!error && first > next)
+		next = first;
+	if (!error && last >= next + XB_FLEET_FORMER_MOST)
+		next = last - XB_FLEET_FORMER_MOST + 1;
+	for (; !error && first && next <= last; next++)
+		error = keep(txn, term, next);
+	if (!error)
+		error = xb_fleet_former_trim(txn);
+	return error ? error : xb_logtail_cut(txn, term, position);
+}
