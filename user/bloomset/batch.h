@@ -19,7 +19,7 @@ struct record {
 	uint64_t hash;
 };
 
-#define BATCH_RECORDS 512
+#define BATCH_RECORDS 128
 #define BATCH_NUMBERS 4096
 
 struct batch {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "bloomset/ahead.h"
 #include "bloomset/number.h"
 #include "bloomset/texthash.h"
 #include "lists/unpack.h"
@@ -22,7 +23,7 @@ struct reading {
 	batch_taker *take;
 	void *to;
 	struct batch *batch;
-	struct xb_unpack *unpack;
+	struct ahead *ahead;
 	char *buffer;
 	size_t room, held; /* bytes of the buffer; those that are of no record yet */
 	uint64_t left;	   /* bytes that count */
@@ -143,15 +144,14 @@ static int refill(struct reading *reading, size_t *got)
 	size_t room = reading->room - reading->held - 1; /* a line end may come behind the last */
 	ssize_t size;
 
-	size = xb_unpack_read(reading->unpack, reading->buffer + reading->held, room);
+	size = ahead_read(reading->ahead, reading->buffer + reading->held, room);
 	if (size < 0)
 		return (int)size;
 	if ((uint64_t)size > reading->left)
 		size = (ssize_t)reading->left;
 	reading->left -= (uint64_t)size;
 	if ((reading->result->bytes ^ (reading->result->bytes + (uint64_t)size)) / PROGRESS_BYTES)
-		xb_progress(reading->input->name, xb_unpack_done(reading->unpack),
-			    reading->input->size);
+		xb_progress(reading->input->name, ahead_done(reading->ahead), reading->input->size);
 	reading->result->bytes += (uint64_t)size;
 	*got = (size_t)size;
 	return 0;
@@ -191,13 +191,13 @@ static int read_all(struct reading *reading)
 int lines_read(struct input *input, int fd, uint64_t until, const struct input_terms *terms,
 	       batch_taker *take, void *to, struct input_result *result)
 {
+	struct xb_unpack *unpack = xb_unpack_open(fd, input->name, PACKED_MOST);
 	struct reading reading = {
 		.input = input,
 		.terms = terms,
 		.take = take,
 		.to = to,
 		.batch = calloc(1, sizeof(*reading.batch)),
-		.unpack = xb_unpack_open(fd, input->name, PACKED_MOST),
 		.buffer = malloc(BUFFER_BYTES),
 		.room = BUFFER_BYTES,
 		.left = until ?: UINT64_MAX,
@@ -206,15 +206,16 @@ int lines_read(struct input *input, int fd, uint64_t until, const struct input_t
 	};
 	int stop;
 
-	if (reading.batch && reading.buffer && reading.unpack) {
-		xb_unpack_bound(reading.unpack, terms->unpacking);
-		xb_unpack_as_is(reading.unpack);
-		stop = read_all(&reading);
-	} else {
-		stop = xb_out_of_memory();
+	if (unpack) {
+		xb_unpack_bound(unpack, terms->unpacking);
+		xb_unpack_as_is(unpack);
+		reading.ahead = ahead_open(unpack);
 	}
+	stop = reading.batch && reading.buffer && reading.ahead ? read_all(&reading)
+								: xb_out_of_memory();
 	xb_progress(input->name, 1, 1);
-	xb_unpack_close(reading.unpack);
+	ahead_close(reading.ahead);
+	xb_unpack_close(unpack);
 	if (reading.room > BUFFER_BYTES)
 		budget_return(terms->budget, reading.room - BUFFER_BYTES);
 	free(reading.buffer);

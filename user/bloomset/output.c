@@ -3,14 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
-
-#define BUFFER_BYTES (1U << 18)
 
 static bool is_other(const char *path)
 {
@@ -24,9 +21,9 @@ int output_open(struct output *output)
 	int error;
 
 	output->fd = STDOUT_FILENO;
-	output->buffer = malloc(BUFFER_BYTES);
-	if (!output->buffer)
-		return xb_out_of_memory();
+	error = behind_open(&output->behind, output->memory);
+	if (error)
+		return error;
 	if (!output->path || output->silent)
 		return 0;
 	if (!*output->path)
@@ -46,38 +43,32 @@ static const char *name_of(const struct output *output)
 	return output->path ?: "stdout";
 }
 
+static int check(const struct output *output, int failure)
+{
+	if (failure == EPIPE)
+		return OUTPUT_UNREAD;
+	return failure ? xb_system_error(failure, "cannot write %s", name_of(output)) : 0;
+}
+
 static int write_out(struct output *output)
 {
-	size_t done = 0;
-
-	while (done < output->used) {
-		ssize_t wrote = write(output->fd, output->buffer + done, output->used - done);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0 && errno == EPIPE)
-			return OUTPUT_UNREAD;
-		if (wrote < 0)
-			return xb_system_error(errno, "cannot write %s", name_of(output));
-		done += (size_t)wrote;
-	}
-	output->bytes += output->used;
-	output->used = 0;
-	return 0;
+	output->behind.fd = output->fd;
+	output->bytes += output->behind.used;
+	return check(output, behind_pass(&output->behind));
 }
 
 static int put(struct output *output, const char *bytes, size_t size)
 {
 	while (size) {
-		size_t part = BUFFER_BYTES - output->used;
+		size_t part = output->behind.room - output->behind.used;
 		int error = part ? 0 : write_out(output);
 
 		if (error)
 			return error;
-		part = part ?: BUFFER_BYTES;
+		part = part ?: output->behind.room;
 		part = part < size ? part : size;
-		memcpy(output->buffer + output->used, bytes, part);
-		output->used += part;
+		memcpy(output->behind.bytes + output->behind.used, bytes, part);
+		output->behind.used += part;
 		bytes += part;
 		size -= part;
 	}
@@ -114,7 +105,7 @@ static char *digits(char *at, uint32_t number)
 
 static int make_room(struct output *output)
 {
-	return output->used + LINE_BYTES > BUFFER_BYTES ? write_out(output) : 0;
+	return output->behind.used + LINE_BYTES > output->behind.room ? write_out(output) : 0;
 }
 
 int output_address(struct output *output, uint32_t address)
@@ -128,13 +119,13 @@ int output_address(struct output *output, uint32_t address)
 	error = make_room(output);
 	if (error)
 		return error;
-	at = output->buffer + output->used;
+	at = output->behind.bytes + output->behind.used;
 	for (unsigned int shift = 32; shift;) {
 		shift -= 8;
 		at = digits(at, address >> shift & 0xff);
 		*at++ = shift ? '.' : '\n';
 	}
-	output->used = (size_t)(at - output->buffer);
+	output->behind.used = (size_t)(at - output->behind.bytes);
 	return 0;
 }
 
@@ -149,24 +140,27 @@ int output_integer(struct output *output, uint32_t integer)
 	error = make_room(output);
 	if (error)
 		return error;
-	at = digits(output->buffer + output->used, integer);
+	at = digits(output->behind.bytes + output->behind.used, integer);
 	*at++ = '\n';
-	output->used = (size_t)(at - output->buffer);
+	output->behind.used = (size_t)(at - output->behind.bytes);
 	return 0;
 }
 
 int output_finish(struct output *output)
 {
-	int error = write_out(output);
+	int error;
 
+	output->behind.fd = output->fd;
+	output->bytes += output->behind.used;
+	error = check(output, behind_settle(&output->behind));
 	return error || !output->aside ? error : xb_newfile_finish(&output->file);
 }
 
 void output_close(struct output *output)
 {
+	behind_close(&output->behind);
 	if (output->aside)
 		xb_newfile_close(&output->file);
 	else if (output->fd > STDERR_FILENO)
 		close(output->fd);
-	free(output->buffer);
 }

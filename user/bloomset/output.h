@@ -9,20 +9,21 @@
 #include <stdint.h>
 
 #include "base/newfile.h"
+#include "bloomset/behind.h"
 
 struct output {
 	const char *path; /* NULL: standard output */
 	int fd;
-	bool silent; /* it counts only */
-	bool aside;  /* it is this file, which does not have its name yet */
+	bool silent;	 /* it counts only */
+	uint64_t memory; /* for what waits to be written; see behind_open() */
+	bool aside;	 /* it is this file, which does not have its name yet */
 	struct xb_newfile file;
-	char *buffer;
-	size_t used;
+	struct behind behind;
 	uint64_t lines, bytes;
 };
 
-/* All but `path` and `silent` is set. A path of something else than a file, such as a device, is
- * written at once. */
+/* All but `path`, `silent` and `memory` is set. A path of something else than a file, such as a
+ * device, is written at once. */
 int output_open(struct output *output);
 
 /* These return 0, an error, or that nobody reads any more. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "bloomset/behind.h"
 #include "bloomset/parts.h"
 #include "bloomset/sieve.h"
 #include "bloomset/table.h"
@@ -288,7 +289,7 @@ static uint64_t plan_unpacking(struct plan *plan, const struct input *inputs, ui
 
 static uint64_t line_most(const struct plan *plan)
 {
-	uint64_t most = plan->memory / LINE_SHARE;
+	uint64_t most = (plan->memory + PLAN_KINDS * plan->behind) / LINE_SHARE;
 
 	return most < TABLE_TEXT_MOST ? most : TABLE_TEXT_MOST;
 }
@@ -299,7 +300,8 @@ int plan_make(struct plan *plan, uint64_t memory, struct input *inputs, uint32_t
 	struct input_sample *samples = calloc(count, sizeof(*samples));
 	int error;
 
-	plan->memory = memory;
+	plan->behind = behind_memory(memory);
+	plan->memory = memory - PLAN_KINDS * plan->behind;
 	plan->steps = calloc(2 * (size_t)count, sizeof(*plan->steps));
 	error = samples && plan->steps ? look(plan, inputs, count, samples) : xb_out_of_memory();
 	if (!error) {

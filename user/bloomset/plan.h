@@ -41,14 +41,18 @@ struct plan {
 	uint64_t number_pool;  /* otherwise: of memory, for numbers that are kept */
 	uint64_t number_bytes; /* of memory, for all numbers; 0: none are expected */
 	uint64_t memory;
-	uint64_t text_memory;		 /* for texts: what is left */
-	uint64_t pool;			 /* of that, for texts that are kept */
+	uint64_t behind;      /* beside that, for what waits to be written, of each kind */
+	uint64_t text_memory; /* for texts: what is left */
+	uint64_t pool;	      /* of that, for texts that are kept */
 	uint64_t text_bytes, text_lines; /* expected; 0: nobody knows */
 	uint64_t number_lines;
 	uint64_t bytes; /* of all files, as far as is known */
 	bool unknown;	/* the sizes of some are not known */
 	bool guessed;	/* some are packed: how much is in them is a guess */
 };
+
+/* Texts, numbers and the output. */
+#define PLAN_KINDS 3
 
 /* Of memory, beside what is planned: for arrays and margins. */
 #define PLAN_BESIDE ((uint64_t)2 << 20)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "bloomset/parts.h"
+#include "bloomset/prefetch.h"
 #include "bloomset/sieve.h"
 #include "bloomset/spill.h"
 #include "bloomset/texthash.h"
@@ -37,19 +38,31 @@ static int keep_all(struct run *run, const struct batch *batch)
 	return stop;
 }
 
-static void fetch(const struct sieve *sieve, const struct batch *batch)
+PREFETCHES fetch(const struct sieve *sieve, const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->records_count; i++)
 		sieve_prefetch(sieve, batch->records[i].hash);
 }
 
+/* What seems to be in a sieve goes on to the next one, which is fetched meanwhile. */
 static void take_level(struct run *run, const struct batch *batch)
 {
+	uint64_t hashes[BATCH_RECORDS];
+	size_t count = batch->records_count, again;
+
 	fetch(&run->sieves[0], batch);
-	for (size_t i = 0; i < batch->records_count; i++)
-		for (int level = 0; level <= run->step->to; level++)
-			if (!sieve_add(&run->sieves[level], batch->records[i].hash))
-				break;
+	for (size_t i = 0; i < count; i++)
+		hashes[i] = batch->records[i].hash;
+	for (int level = 0; count && level <= run->step->to; level++, count = again) {
+		again = 0;
+		for (size_t i = 0; i < count; i++) {
+			if (!sieve_add(&run->sieves[level], hashes[i]))
+				continue;
+			if (level < run->step->to)
+				sieve_prefetch(&run->sieves[level + 1], hashes[i]);
+			hashes[again++] = hashes[i];
+		}
+	}
 }
 
 static int take_chain(struct run *run, const struct batch *batch)
@@ -177,8 +190,10 @@ static int open_all(struct run *run)
 	const struct plan *plan = run->plan;
 	int error;
 
-	run->budget = (struct budget){.size = plan->memory + PLAN_BESIDE, .to = run};
+	run->budget = (struct budget){
+		.size = plan->memory + PLAN_KINDS * plan->behind + PLAN_BESIDE, .to = run};
 	run->terms.budget = &run->budget;
+	budget_use(&run->budget, run->output->memory);
 	error = spill_open(&run->texts, parts_streams(plan->pool), plan->pool, &run->budget);
 	if (!error)
 		error = open_numbers(run);

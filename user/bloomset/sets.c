@@ -154,8 +154,10 @@ static int do_it(struct cli *cli, struct asked *asked, const struct plan *plan)
 {
 	struct setop_done done = {0};
 	bool answers = asked->output.silent || cli->json;
-	int stop = output_open(&asked->output), code;
+	int stop, code;
 
+	asked->output.memory = plan->behind ?: BEHIND_LEAST;
+	stop = output_open(&asked->output);
 	if (!stop) {
 		tell_needs(cli, plan, asked);
 		stop = setop_run(plan, asked->inputs, &asked->terms, &asked->output, &done);

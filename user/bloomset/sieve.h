@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bloomset/prefetch.h"
+
 #define SIEVE_WORDS 8 /* 64-bit words of a block, which is a cache line */
 
 struct sieve {
@@ -36,7 +38,7 @@ static inline uint64_t *sieve_block(const struct sieve *sieve, uint64_t hash)
 	return sieve->words + ((hash >> 32) * sieve->blocks >> 32) * SIEVE_WORDS;
 }
 
-static inline void sieve_prefetch(const struct sieve *sieve, uint64_t hash)
+PREFETCHES sieve_prefetch(const struct sieve *sieve, uint64_t hash)
 {
 	__builtin_prefetch(sieve_block(sieve, hash), 1);
 }

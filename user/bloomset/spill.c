@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "bloomset/spillfile.h"
@@ -31,7 +30,8 @@ int spill_open(struct spill *spill, uint32_t streams, uint64_t bytes, struct bud
 {
 	*spill = (struct spill){.count = streams, .most = bytes, .budget = budget};
 	spill->chunk = between(bytes / streams / 4, CHUNK_LEAST, CHUNK_MOST);
-	spill->file = (struct spillfile){.fd = -1, .budget = budget};
+	spill->file =
+		(struct spillfile){.fd = -1, .memory = behind_memory(bytes), .budget = budget};
 	spill->file.extents = between(bytes / streams / 16 / sizeof(struct spill_extent),
 				      EXTENTS_LEAST, EXTENTS_MOST);
 	spill->streams = calloc(streams, sizeof(*spill->streams));
@@ -96,8 +96,7 @@ void spill_close(struct spill *spill)
 		budget_return(spill->budget, spill->count * sizeof(*spill->streams));
 	free(spill->streams);
 	free_spare(spill);
-	if (spill->file.fd >= 0)
-		close(spill->file.fd);
+	spillfile_close(&spill->file);
 	*spill = (struct spill){.file.fd = -1};
 }
 
@@ -140,7 +139,7 @@ int spill_settle(struct spill *spill)
 		error = write_full(spill, &spill->streams[i]);
 	}
 	free_spare(spill);
-	return error;
+	return error ? error : spillfile_settle(&spill->file);
 }
 
 /* Writes until so many bytes more are within `most` and the budget: full chunks, and those that are

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -44,28 +45,72 @@ int spill_file(void)
 	return fd >= 0 ? fd : xb_system_error(errno, "cannot make a file in %s (TMPDIR)", folder);
 }
 
+static int open_behind(struct spillfile *file)
+{
+	int error;
+
+	file->behind = calloc(1, sizeof(*file->behind));
+	if (!file->behind)
+		return xb_out_of_memory();
+	budget_use(file->budget, file->memory);
+	error = behind_open(file->behind, file->memory);
+	file->behind->fd = file->fd;
+	return error;
+}
+
 static int open_file(struct spillfile *file)
 {
 	file->fd = spill_file();
-	return file->fd < 0 ? file->fd : 0;
+	if (file->fd < 0)
+		return file->fd;
+	return file->memory ? open_behind(file) : 0;
+}
+
+void spillfile_close(struct spillfile *file)
+{
+	if (file->behind) {
+		behind_close(file->behind);
+		budget_return(file->budget, file->memory);
+	}
+	free(file->behind);
+	file->behind = NULL;
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+static int check(int failure)
+{
+	return failure ? xb_system_error(failure, "cannot write to %s (TMPDIR)", spill_folder())
+		       : 0;
+}
+
+int spillfile_settle(const struct spillfile *file)
+{
+	return file->behind ? check(behind_settle(file->behind)) : 0;
+}
+
+static int append(struct behind *behind, const char *bytes, size_t size)
+{
+	for (size_t part; size; bytes += part, size -= part) {
+		int failure = behind->used == behind->room ? behind_pass(behind) : 0;
+
+		if (failure)
+			return failure;
+		part = behind->room - behind->used;
+		part = part < size ? part : size;
+		memcpy(behind->bytes + behind->used, bytes, part);
+		behind->used += part;
+	}
+	return 0;
 }
 
 static int write_bytes(struct spillfile *file, const void *bytes, size_t size)
 {
-	for (size_t done = 0; done < size;) {
-		ssize_t wrote = pwrite(file->fd, (const uint8_t *)bytes + done, size - done,
-				       (off_t)(file->end + done));
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0)
-			return xb_system_error(errno, "cannot write to %s (TMPDIR)",
-					       spill_folder());
-		done += (size_t)wrote;
-	}
 	file->end += size;
 	file->written += size;
-	return 0;
+	return check(file->behind ? append(file->behind, bytes, size)
+				  : behind_not(file->fd, bytes, size));
 }
 
 /* So that what tells where chunks are does not grow with them. */
@@ -192,11 +237,11 @@ int spillfile_read(const struct spillfile *file, const struct spill_chain *chain
 		.indexes = calloc(chain->indexes + 1, sizeof(*reading.indexes)),
 		.extents = malloc(extent_bytes(file)),
 	};
-	int stop;
+	int stop = spillfile_settle(file);
 
 	if (!reading.buffer || !reading.indexes || !reading.extents)
 		stop = xb_out_of_memory();
-	else
+	if (!stop)
 		stop = give_indexes(&reading, chain);
 	if (!stop)
 		stop = give_extents(&reading, chain->extents, chain->count);

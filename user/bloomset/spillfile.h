@@ -7,14 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bloomset/behind.h"
 #include "bloomset/budget.h"
 
 struct spillfile {
-	int fd;		  /* -1: none is needed so far */
-	uint64_t end;	  /* of the file */
-	uint64_t written; /* bytes */
-	size_t longest;	  /* chunk */
-	uint32_t extents; /* of a stream, in memory */
+	int fd;		       /* -1: none is needed so far */
+	struct behind *behind; /* by which it is written; NULL: at once */
+	uint64_t memory;       /* for what waits to be written; 0: nothing does */
+	uint64_t end;	       /* of the file */
+	uint64_t written;      /* bytes */
+	size_t longest;	       /* chunk */
+	uint32_t extents;      /* of a stream, in memory */
 	struct budget *budget;
 };
 
@@ -42,6 +45,10 @@ int spillfile_read(const struct spillfile *file, const struct spill_chain *chain
 
 /* The memory that this takes. */
 uint64_t spillfile_reading(const struct spillfile *file);
+
+/* Waits until all of it is written. */
+int spillfile_settle(const struct spillfile *file);
+void spillfile_close(struct spillfile *file);
 
 void spillfile_forget(struct spillfile *file, struct spill_chain *chain);
 

@@ -33,12 +33,6 @@ void table_clear(struct table *table);
 #define TABLE_FULL	1
 int table_take(struct table *table, uint32_t file, uint64_t hash, const char *text, size_t size);
 
-/* Fetches what table_take() will look at. */
-static inline void table_prefetch(const struct table *table, uint64_t hash)
-{
-	__builtin_prefetch(&table->slots[hash & table->mask]);
-}
-
 /* Gives the texts for which the rule holds; returns 0 or what ends it. */
 typedef int table_giver(void *to, const char *text, size_t size);
 int table_give(const struct table *table, table_giver *give, void *to);

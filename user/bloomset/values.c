@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "bloomset/prefetch.h"
 
 #define PAGE_BITS  (4096 * 8)
 #define PAGE_WORDS (PAGE_BITS / 64)
@@ -131,8 +132,8 @@ static inline struct place place_of(struct values *values, uint32_t number, uint
 	return (struct place){values->words + bit / 64, bit % 64};
 }
 
-static inline void fetch(const struct values *values, const uint32_t *numbers, size_t count,
-			 size_t i, uint32_t width)
+PREFETCHES fetch(const struct values *values, const uint32_t *numbers, size_t count, size_t i,
+		 uint32_t width)
 {
 	if (i + AHEAD < count)
 		__builtin_prefetch(
