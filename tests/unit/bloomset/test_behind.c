@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is written behind arrives as it was passed on, failures are told, and nobody who does not
+ * read keeps it from ending. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "bloomset/behind.h"
+
+#define NUMBERS 3000000U
+
+/* The numbers from 0 on, in pieces that do not fit a buffer evenly. */
+static void put_numbers(struct behind *behind)
+{
+	for (uint32_t i = 0; i < NUMBERS; i++) {
+		if (behind->used + sizeof(i) + i % 7 > behind->room)
+			assert_int_equal(behind_pass(behind), 0);
+		memcpy(behind->bytes + behind->used, &i, sizeof(i));
+		behind->used += sizeof(i);
+	}
+	assert_int_equal(behind_settle(behind), 0);
+}
+
+static void check_numbers(int fd)
+{
+	uint32_t *numbers = malloc(NUMBERS * sizeof(*numbers));
+
+	assert_non_null(numbers);
+	assert_int_equal(lseek(fd, 0, SEEK_END), NUMBERS * sizeof(*numbers));
+	assert_int_equal(pread(fd, numbers, NUMBERS * sizeof(*numbers), 0),
+			 NUMBERS * sizeof(*numbers));
+	for (uint32_t i = 0; i < NUMBERS; i++)
+		assert_int_equal(numbers[i], i);
+	free(numbers);
+}
+
+static void all_of_it_in_order(void **state)
+{
+	(void)state;
+	for (uint64_t memory = BEHIND_LEAST; memory <= 4 * BEHIND_LEAST; memory *= 2) {
+		struct behind behind;
+		int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+		assert_true(fd >= 0);
+		assert_int_equal(behind_open(&behind, memory), 0);
+		behind.fd = fd;
+		put_numbers(&behind);
+		check_numbers(fd);
+		behind_close(&behind);
+		close(fd);
+	}
+}
+
+/* Few bytes need no thread. */
+static void what_fits_a_buffer(void **state)
+{
+	char text[8] = "";
+	struct behind behind;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(behind_open(&behind, BEHIND_LEAST), 0);
+	behind.fd = ends[1];
+	memcpy(behind.bytes, "text", 4);
+	behind.used = 4;
+	assert_int_equal(behind_settle(&behind), 0);
+	assert_false(behind.runs);
+	assert_int_equal(behind_settle(&behind), 0);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
+	assert_string_equal(text, "text");
+	behind_close(&behind);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static int fill_until_it_fails(struct behind *behind)
+{
+	int failure = 0;
+
+	for (int i = 0; !failure && i < 10; i++) {
+		memset(behind->bytes, 'x', behind->room);
+		behind->used = behind->room;
+		failure = behind_pass(behind);
+	}
+	assert_int_equal(behind_settle(behind), failure);
+	return failure;
+}
+
+static void failures_are_told(void **state)
+{
+	struct behind behind;
+	int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(full >= 0);
+	assert_int_equal(behind_open(&behind, BEHIND_LEAST), 0);
+	behind.fd = full;
+	assert_int_equal(fill_until_it_fails(&behind), ENOSPC);
+	behind_close(&behind);
+	close(full);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	close(ends[0]);
+	assert_int_equal(behind_open(&behind, BEHIND_LEAST), 0);
+	behind.fd = ends[1];
+	assert_int_equal(fill_until_it_fails(&behind), EPIPE);
+	behind_close(&behind);
+	close(ends[1]);
+}
+
+/* A pipe takes 64 KiB until somebody reads. */
+static void it_ends_though_nobody_reads(void **state)
+{
+	struct behind behind;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(behind_open(&behind, BEHIND_LEAST), 0);
+	behind.fd = ends[1];
+	behind.used = behind.room;
+	memset(behind.bytes, 'x', behind.room);
+	assert_int_equal(behind_pass(&behind), 0);
+	behind_close(&behind);
+	close(ends[0]);
+	close(ends[1]);
+	behind_close(&(struct behind){0});
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_it_in_order),
+		cmocka_unit_test(what_fits_a_buffer),
+		cmocka_unit_test(failures_are_told),
+		cmocka_unit_test(it_ends_though_nobody_reads),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
