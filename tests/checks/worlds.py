@@ -24,8 +24,8 @@ THE_RACE = "unit/bloom/test_exact_race"
 FAULTS = ["unit/base/test_mapfault", "unit/store/test_damage"]
 
 # What starts threads, or builds so much that the product does.
-THREADS = ["unit/bloom/test_exact_build", THE_RACE, "prog/test_innocent", "prog/test_swap",
-           "prog/test_names_many", "prog/test_watch"]
+THREADS = ["unit/bloom/test_exact_build", THE_RACE, "unit/bloomset/test_ahead", "unit/bloomset/test_behind",
+           "prog/test_innocent", "prog/test_swap", "prog/test_names_many", "prog/test_watch"]
 
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(
