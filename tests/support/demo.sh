@@ -40,10 +40,12 @@ outside()
 	prepare
 	mkdir -p /run/netns
 	clear_leftovers
-	cage=$(mktemp -d -t "xbd-$$-XXXXXX")
-	trap 'trap "" INT TERM HUP; kill -KILL "${inner:-}" 2>/dev/null || true; rm -rf "$cage"' EXIT
+	# Before there is something to clear away: a signal is heeded once the directory has its name here.
+	cage=
+	trap 'trap "" INT TERM HUP; kill -KILL "${inner:-}" 2>/dev/null || true; [[ -z $cage ]] || rm -rf "$cage"' EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
+	cage=$(mktemp -d -t "xbd-$$-XXXXXX")
 	XB_DEMO_CAGE=$cage setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc \
 		"scripts/$demo" </dev/null &
 	inner=$!
