@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
+# shellcheck disable=SC2119,SC2120 # redis with and without options
 # A server of Redis, or Valkey, and some hosts of a fleet, each a bloomd with a state of its own; none of them has
 # an interface. For tests that have sourced lib.sh.
 
