@@ -8,23 +8,12 @@
 
 #include "base/error.h"
 #include "base/newfile.h"
+#include "base/writeall.h"
 #include "bloom/filterfile.h"
 
 static int write_all(int fd, const char *name, const void *bytes, size_t size)
 {
-	const uint8_t *at = bytes;
-
-	while (size) {
-		ssize_t wrote = write(fd, at, size);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0)
-			return xb_system_error(errno, "cannot write %s", name);
-		at += wrote;
-		size -= (size_t)wrote;
-	}
-	return 0;
+	return xb_write_all(fd, bytes, size) ? 0 : xb_system_error(errno, "cannot write %s", name);
 }
 
 /* The counters stand right behind the bits. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/writeall.h"
 #include "engine/trial.h"
 #include "store/trialtext.h"
 
@@ -53,11 +54,8 @@ static int copy(int from, int to, const char *name)
 	ssize_t size;
 
 	while ((size = read(from, buffer, sizeof(buffer))) > 0)
-		for (ssize_t done = 0, wrote; done < size; done += wrote) {
-			wrote = write(to, buffer + done, (size_t)(size - done));
-			if (wrote < 0)
-				return xb_system_error(errno, "cannot keep a copy of %s", name);
-		}
+		if (!xb_write_all(to, buffer, (size_t)size))
+			return xb_system_error(errno, "cannot keep a copy of %s", name);
 	return size < 0 ? xb_system_error(errno, "cannot read %s", name) : 0;
 }
 

@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/writeall.h"
 #include "bloomset/thread.h"
 
 int behind_open(struct behind *behind, uint64_t memory)
@@ -25,21 +26,9 @@ static char *buffer_of(const struct behind *behind, size_t number)
 	return behind->buffers + number % behind->count * behind->room;
 }
 
-int behind_not(int fd, const void *bytes, size_t size)
+static int write_now(int fd, const char *bytes, size_t size)
 {
-	const char *next = bytes;
-
-	while (size) {
-		ssize_t wrote = write(fd, next, size);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0)
-			return errno;
-		next += wrote;
-		size -= (size_t)wrote;
-	}
-	return 0;
+	return xb_write_all(fd, bytes, size) ? 0 : errno;
 }
 
 /* The next buffer, without the lock. */
@@ -50,8 +39,8 @@ static void write_next(struct behind *behind)
 
 	pthread_mutex_unlock(&behind->lock);
 	if (!error)
-		error = behind_not(behind->fd, buffer_of(behind, number),
-				   behind->sizes[number % behind->count]);
+		error = write_now(behind->fd, buffer_of(behind, number),
+				  behind->sizes[number % behind->count]);
 	pthread_mutex_lock(&behind->lock);
 	behind->error = error;
 	behind->written++;
@@ -82,7 +71,7 @@ static int wait_for(struct behind *behind, size_t most)
 static int write_here(struct behind *behind)
 {
 	if (!behind->error)
-		behind->error = behind_not(behind->fd, behind->bytes, behind->used);
+		behind->error = write_now(behind->fd, behind->bytes, behind->used);
 	behind->used = 0;
 	return behind->error;
 }
@@ -109,6 +98,21 @@ int behind_pass(struct behind *behind)
 	if (!behind->runs)
 		behind->runs = thread_start(&behind->thread, run, behind);
 	return behind->runs ? pass(behind) : write_here(behind);
+}
+
+int behind_append(struct behind *behind, const char *bytes, size_t size)
+{
+	for (size_t part; size; bytes += part, size -= part) {
+		int failure = behind->used == behind->room ? behind_pass(behind) : 0;
+
+		if (failure)
+			return failure;
+		part = behind->room - behind->used;
+		part = part < size ? part : size;
+		memcpy(behind->bytes + behind->used, bytes, part);
+		behind->used += part;
+	}
+	return 0;
 }
 
 int behind_settle(struct behind *behind)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The caller appends to `bytes`, up to `room`. */
+/* The caller may append to `bytes` himself, up to `room`. */
 struct behind {
 	int fd; /* the caller sets it before the first pass, and closes it */
 	char *bytes;
@@ -40,13 +40,11 @@ static inline uint64_t behind_memory(uint64_t memory)
  * for the disk. Returns 0 or an error with its message. */
 int behind_open(struct behind *behind, uint64_t memory);
 
-/* Passes on what was appended; behind_settle() waits until all is written. They return 0 or the
- * errno, positive, of a write that failed, without a message. */
+/* Appends bytes, of which full buffers are passed on; passes on what was appended; waits until all
+ * is written. They return 0 or the errno, positive, of a write that failed, without a message. */
+int behind_append(struct behind *behind, const char *bytes, size_t size);
 int behind_pass(struct behind *behind);
 int behind_settle(struct behind *behind);
-
-/* The same for bytes that are written at once, by the caller. */
-int behind_not(int fd, const void *bytes, size_t size);
 
 /* What was not settled may be lost. Also of one that is all zero. */
 void behind_close(struct behind *behind);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/writeall.h"
 #include "bloomset/input.h"
 #include "bloomset/spillfile.h"
 #include "model/entry.h"
@@ -105,12 +106,9 @@ static int copy(const char *name, int from, int to)
 			continue;
 		if (got < 0)
 			return xb_system_error(errno, "cannot read %s", name);
-		for (ssize_t wrote = 0, put; wrote < got; wrote += put) {
-			put = write(to, bytes + wrote, (size_t)(got - wrote));
-			if (put < 0)
-				return xb_system_error(errno, "cannot write to %s (TMPDIR)",
-						       spill_folder());
-		}
+		if (!xb_write_all(to, bytes, (size_t)got))
+			return xb_system_error(errno, "cannot write to %s (TMPDIR)",
+					       spill_folder());
 	}
 	return 0;
 }

@@ -20,21 +20,21 @@ int output_open(struct output *output)
 {
 	int error;
 
-	output->fd = STDOUT_FILENO;
 	error = behind_open(&output->behind, output->memory);
 	if (error)
 		return error;
+	output->behind.fd = STDOUT_FILENO;
 	if (!output->path || output->silent)
 		return 0;
 	if (!*output->path)
 		return xb_input_error("the file to be written has an empty name");
 	if (is_other(output->path)) {
-		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
-		return output->fd < 0 ? xb_system_error(errno, "%s", output->path) : 0;
+		output->behind.fd = open(output->path, O_WRONLY | O_CLOEXEC);
+		return output->behind.fd < 0 ? xb_system_error(errno, "%s", output->path) : 0;
 	}
 	output->aside = true;
 	error = xb_newfile_open(&output->file, output->path);
-	output->fd = output->file.fd;
+	output->behind.fd = output->file.fd;
 	return error;
 }
 
@@ -50,40 +50,15 @@ static int check(const struct output *output, int failure)
 	return failure ? xb_system_error(failure, "cannot write %s", name_of(output)) : 0;
 }
 
-static int write_out(struct output *output)
-{
-	output->behind.fd = output->fd;
-	output->bytes += output->behind.used;
-	return check(output, behind_pass(&output->behind));
-}
-
-static int put(struct output *output, const char *bytes, size_t size)
-{
-	while (size) {
-		size_t part = output->behind.room - output->behind.used;
-		int error = part ? 0 : write_out(output);
-
-		if (error)
-			return error;
-		part = part ?: output->behind.room;
-		part = part < size ? part : size;
-		memcpy(output->behind.bytes + output->behind.used, bytes, part);
-		output->behind.used += part;
-		bytes += part;
-		size -= part;
-	}
-	return 0;
-}
-
 int output_line(struct output *output, const char *text, size_t size)
 {
-	int error;
+	int failure;
 
 	output->lines++;
 	if (output->silent)
 		return 0;
-	error = put(output, text, size);
-	return error ?: put(output, "\n", 1);
+	failure = behind_append(&output->behind, text, size);
+	return check(output, failure ?: behind_append(&output->behind, "\n", 1));
 }
 
 /* The digits of a number, at `at`; returns what is behind them. */
@@ -105,7 +80,10 @@ static char *digits(char *at, uint32_t number)
 
 static int make_room(struct output *output)
 {
-	return output->behind.used + LINE_BYTES > output->behind.room ? write_out(output) : 0;
+	struct behind *behind = &output->behind;
+	bool full = behind->used + LINE_BYTES > behind->room;
+
+	return full ? check(output, behind_pass(behind)) : 0;
 }
 
 int output_address(struct output *output, uint32_t address)
@@ -148,19 +126,18 @@ int output_integer(struct output *output, uint32_t integer)
 
 int output_finish(struct output *output)
 {
-	int error;
+	int error = check(output, behind_settle(&output->behind));
 
-	output->behind.fd = output->fd;
-	output->bytes += output->behind.used;
-	error = check(output, behind_settle(&output->behind));
 	return error || !output->aside ? error : xb_newfile_finish(&output->file);
 }
 
 void output_close(struct output *output)
 {
+	int fd = output->behind.fd;
+
 	behind_close(&output->behind);
 	if (output->aside)
 		xb_newfile_close(&output->file);
-	else if (output->fd > STDERR_FILENO)
-		close(output->fd);
+	else if (fd > STDERR_FILENO)
+		close(fd);
 }

@@ -13,13 +13,12 @@
 
 struct output {
 	const char *path; /* NULL: standard output */
-	int fd;
-	bool silent;	 /* it counts only */
-	uint64_t memory; /* for what waits to be written; see behind_open() */
-	bool aside;	 /* it is this file, which does not have its name yet */
+	bool silent;	  /* it counts only */
+	uint64_t memory;  /* for what waits to be written; see behind_open() */
+	bool aside;	  /* it is this file, which does not have its name yet */
 	struct xb_newfile file;
 	struct behind behind;
-	uint64_t lines, bytes;
+	uint64_t lines;
 };
 
 /* All but `path`, `silent` and `memory` is set. A path of something else than a file, such as a

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How functions begin that fetch memory into the caches before it is looked at. */
 #ifndef XB_BLOOMSET_PREFETCH_H
 #define XB_BLOOMSET_PREFETCH_H
 

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/writeall.h"
 
 /* In the file: extents, and where those before them are. */
 struct index {
@@ -90,27 +90,13 @@ int spillfile_settle(const struct spillfile *file)
 	return file->behind ? check(behind_settle(file->behind)) : 0;
 }
 
-static int append(struct behind *behind, const char *bytes, size_t size)
-{
-	for (size_t part; size; bytes += part, size -= part) {
-		int failure = behind->used == behind->room ? behind_pass(behind) : 0;
-
-		if (failure)
-			return failure;
-		part = behind->room - behind->used;
-		part = part < size ? part : size;
-		memcpy(behind->bytes + behind->used, bytes, part);
-		behind->used += part;
-	}
-	return 0;
-}
-
 static int write_bytes(struct spillfile *file, const void *bytes, size_t size)
 {
 	file->end += size;
 	file->written += size;
-	return check(file->behind ? append(file->behind, bytes, size)
-				  : behind_not(file->fd, bytes, size));
+	if (file->behind)
+		return check(behind_append(file->behind, bytes, size));
+	return xb_write_all(file->fd, bytes, size) ? 0 : check(errno);
 }
 
 /* So that what tells where chunks are does not grow with them. */

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "base/writeall.h"
 
 #define SUFFIX	   ".json"
 #define FILE_BYTES 16384 /* at most */
@@ -209,19 +210,9 @@ json_t *xb_feed_state_json(const struct xb_feed_state *feed)
 	return object;
 }
 
-static int write_all(int fd, const char *text)
+static int write_durably(int fd, const char *text)
 {
-	size_t size = strlen(text);
-
-	while (size) {
-		ssize_t done = TEMP_FAILURE_RETRY(write(fd, text, size));
-
-		if (done <= 0)
-			return -1;
-		text += done;
-		size -= (size_t)done;
-	}
-	return fsync(fd);
+	return xb_write_all(fd, text, strlen(text)) ? fsync(fd) : -1;
 }
 
 static int replace(int directory, const char *name, const char *text)
@@ -234,7 +225,7 @@ static int replace(int directory, const char *name, const char *text)
 		    0640);
 	if (fd < 0)
 		return xb_system_error(errno, "cannot write %s", fresh.text);
-	if (write_all(fd, text) || renameat(directory, fresh.text, directory, file.text)) {
+	if (write_durably(fd, text) || renameat(directory, fresh.text, directory, file.text)) {
 		error = xb_system_error(errno, "cannot write the state of feed %s", name);
 		unlinkat(directory, fresh.text, 0);
 	}

@@ -19,6 +19,7 @@
 #include "base/faultpoint.h"
 #include "base/memory.h"
 #include "base/plainfile.h"
+#include "base/writeall.h"
 
 #define NEW_FILE "known.new"
 #define MAGIC	 0x316e776f6e4b6258ULL /* "XbKnown1" */
@@ -44,18 +45,10 @@ struct stream {
 
 static int put(struct stream *stream, const void *bytes, size_t size)
 {
-	const uint8_t *from = bytes;
-
 	stream->checksum = (uint32_t)crc32_z(stream->checksum, bytes, size);
-	while (size) {
-		ssize_t count = write(stream->fd, from, size);
-
-		if (count < 0 && errno != EINTR)
-			return xb_system_error(errno, "cannot write %s", stream->path);
-		from += count > 0 ? count : 0;
-		size -= count > 0 ? (size_t)count : 0;
-	}
-	return 0;
+	if (xb_write_all(stream->fd, bytes, size))
+		return 0;
+	return xb_system_error(errno, "cannot write %s", stream->path);
 }
 
 static int damaged(const char *path)

@@ -18,14 +18,13 @@
 
 #define NUMBERS 3000000U
 
-/* The numbers from 0 on, in pieces that do not fit a buffer evenly. */
+/* The numbers from 0 on. Some buffers are passed on before they are full. */
 static void put_numbers(struct behind *behind)
 {
 	for (uint32_t i = 0; i < NUMBERS; i++) {
-		if (behind->used + sizeof(i) + i % 7 > behind->room)
+		if (i % 200003 == 7)
 			assert_int_equal(behind_pass(behind), 0);
-		memcpy(behind->bytes + behind->used, &i, sizeof(i));
-		behind->used += sizeof(i);
+		assert_int_equal(behind_append(behind, (const char *)&i, sizeof(i)), 0);
 	}
 	assert_int_equal(behind_settle(behind), 0);
 }
@@ -60,6 +59,20 @@ static void all_of_it_in_order(void **state)
 	}
 }
 
+static void open_to(struct behind *behind, int fd)
+{
+	assert_true(fd >= 0);
+	assert_int_equal(behind_open(behind, BEHIND_LEAST), 0);
+	behind->fd = fd;
+}
+
+/* To a pipe. */
+static void open_pipe(struct behind *behind, int ends[2])
+{
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	open_to(behind, ends[1]);
+}
+
 /* Few bytes need no thread. */
 static void what_fits_a_buffer(void **state)
 {
@@ -68,11 +81,8 @@ static void what_fits_a_buffer(void **state)
 	int ends[2];
 
 	(void)state;
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	assert_int_equal(behind_open(&behind, BEHIND_LEAST), 0);
-	behind.fd = ends[1];
-	memcpy(behind.bytes, "text", 4);
-	behind.used = 4;
+	open_pipe(&behind, ends);
+	assert_int_equal(behind_append(&behind, "text", 4), 0);
 	assert_int_equal(behind_settle(&behind), 0);
 	assert_false(behind.runs);
 	assert_int_equal(behind_settle(&behind), 0);
@@ -102,16 +112,12 @@ static void failures_are_told(void **state)
 	int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
 	(void)state;
-	assert_true(full >= 0);
-	assert_int_equal(behind_open(&behind, BEHIND_LEAST), 0);
-	behind.fd = full;
+	open_to(&behind, full);
 	assert_int_equal(fill_until_it_fails(&behind), ENOSPC);
 	behind_close(&behind);
 	close(full);
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	open_pipe(&behind, ends);
 	close(ends[0]);
-	assert_int_equal(behind_open(&behind, BEHIND_LEAST), 0);
-	behind.fd = ends[1];
 	assert_int_equal(fill_until_it_fails(&behind), EPIPE);
 	behind_close(&behind);
 	close(ends[1]);
@@ -124,9 +130,7 @@ static void it_ends_though_nobody_reads(void **state)
 	int ends[2];
 
 	(void)state;
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	assert_int_equal(behind_open(&behind, BEHIND_LEAST), 0);
-	behind.fd = ends[1];
+	open_pipe(&behind, ends);
 	behind.used = behind.room;
 	memset(behind.bytes, 'x', behind.room);
 	assert_int_equal(behind_pass(&behind), 0);

@@ -376,15 +376,20 @@ static int meets_until(const char *entry, uint32_t expires)
 	return xb_outbox_meets(txn, &change, false);
 }
 
-/* The log has lost these changes, and meanwhile gets others of the same entries. */
-static void what_is_published_again_makes_way(void **state)
+static void put_three_again(void)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	commit_and_go_on();
 	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 1);
 	assert_int_equal(put_again("192.0.2.2", "mine", XB_AGAIN_OWN), 1);
 	assert_int_equal(put_again("192.0.2.3", "another's", XB_AGAIN_ANOTHERS), 1);
+}
+
+/* The log has lost these changes, and meanwhile gets others of the same entries. */
+static void what_is_published_again_makes_way(void **state)
+{
+	(void)state;
+	put_three_again();
 	assert_waiting("1-192.0.2.1 a; 2+192.0.2.2 a (mine); 3+192.0.2.3 a (another's)");
 	assert_int_equal(meets("192.0.2.1", "new"), 0);
 	assert_int_equal(meets("192.0.2.2", NULL), 1);
@@ -401,11 +406,7 @@ static void what_is_published_again_makes_way(void **state)
 static void what_is_former_is_older(void **state)
 {
 	(void)state;
-	share("a", XB_SHARE_PUBLISH);
-	commit_and_go_on();
-	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 1);
-	assert_int_equal(put_again("192.0.2.2", "mine", XB_AGAIN_OWN), 1);
-	assert_int_equal(put_again("192.0.2.3", "another's", XB_AGAIN_ANOTHERS), 1);
+	put_three_again();
 	assert_int_equal(meets_former("192.0.2.1", "deleted since"), 1);
 	assert_int_equal(meets_former("192.0.2.2", "renewed since"), 1);
 	assert_int_equal(meets_former("192.0.2.3", NULL), 1);

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "bloomd/base/scratchfile.h"
+#include "base/writeall.h"
 #include "bloomd/fleet/changecodec.h"
 #include "bloomd/fleet/chunkbloom.h"
 
@@ -61,7 +61,7 @@ int chunks_write(struct chunk_writer *writer, int file, int blooms, const struct
 
 static int write_all(int file, const uint8_t *bytes, size_t size)
 {
-	if (scratchfile_append(file, bytes, size))
+	if (xb_write_all(file, bytes, size))
 		return 0;
 	return xb_system_error(errno, "cannot write the chunks of a snapshot");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Going back in the log. */
+/* What a host leaves behind when it goes back in the log. */
 #ifndef XB_BLOOMD_FORMER_H
 #define XB_BLOOMD_FORMER_H
 

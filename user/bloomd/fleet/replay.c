@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/writeall.h"
 #include "bloomd/base/scratchfile.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/parts.h"
@@ -31,14 +32,17 @@ static void end(struct fleet *fleet)
 	then(fleet);
 }
 
-/* False: there is no room. */
+/* False: there is no room, and that was told. */
 static bool keep(struct fleet_replay *replay, const struct stream_entry *entry)
 {
 	uint32_t size = (uint32_t)entry->size;
 
-	if (!scratchfile_append(replay->file, &size, sizeof(size)) ||
-	    !scratchfile_append(replay->file, entry->bytes, entry->size))
+	if (!xb_write_all(replay->file, &size, sizeof(size)) ||
+	    !xb_write_all(replay->file, entry->bytes, entry->size)) {
+		xb_warning("fleet: no room for the log in the state directory, so it is read in "
+			   "pieces");
 		return false;
+	}
 	replay->size += sizeof(size) + entry->size;
 	return true;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/writeall.h"
 #include "bloomd/base/delay.h"
 #include "bloomd/base/log.h"
 #include "bloomd/base/scratchfile.h"
@@ -114,7 +115,7 @@ static void on_chunk(void *context, const struct server_reply *reply)
 	fleet->last_message = fleet_time();
 	if (chunk_check(resync->manifest, resync->next, &fleet->key, reply->text, reply->size))
 		refuse(fleet, xb_error_message());
-	else if (!scratchfile_append(resync->chunks, reply->text, reply->size))
+	else if (!xb_write_all(resync->chunks, reply->text, reply->size))
 		resync_fail(fleet, "no room for the snapshot in the state directory");
 	else {
 		resync->next++;

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/faultpoint.h"
+#include "base/writeall.h"
 #include "bloomd/fleet/chunkfile.h"
 
 #define NEW    ".new"
@@ -94,14 +95,8 @@ static int failed(const char *name)
 
 static int put_bytes(int fd, const char *name, const uint8_t *bytes, size_t size)
 {
-	while (size) {
-		ssize_t put = TEMP_FAILURE_RETRY(write(fd, bytes, size));
-
-		if (put <= 0)
-			return failed(name);
-		bytes += put;
-		size -= (size_t)put;
-	}
+	if (!xb_write_all(fd, bytes, size))
+		return failed(name);
 	/* A web server of another user reads it. */
 	return fchmod(fd, 0644) || fsync(fd) ? failed(name) : 0;
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All bytes are written, or errno says why not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/writeall.h"
+
+#define BYTES 1000000 /* a pipe takes 64 KiB at once */
+
+static void through_a_pipe(void **state)
+{
+	char *bytes = malloc(BYTES), got[4096];
+	size_t count = 0;
+	ssize_t size;
+	int ends[2], status;
+	pid_t child;
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t i = 0; i < BYTES; i++)
+		bytes[i] = (char)(i % 251);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	if (!child)
+		_exit(!xb_write_all(ends[1], bytes, BYTES));
+	close(ends[1]);
+	while ((size = read(ends[0], got, sizeof(got))) > 0) {
+		assert_memory_equal(got, bytes + count, size);
+		count += (size_t)size;
+	}
+	assert_int_equal(count, BYTES);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(ends[0]);
+	free(bytes);
+}
+
+static void what_fails(void **state)
+{
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(full >= 0);
+	assert_false(xb_write_all(full, "text", 4));
+	assert_int_equal(errno, ENOSPC);
+	assert_true(xb_write_all(full, "", 0));
+	close(full);
+	assert_false(xb_write_all(-1, "text", 4));
+	assert_int_equal(errno, EBADF);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(through_a_pipe),
+		cmocka_unit_test(what_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
