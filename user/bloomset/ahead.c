@@ -2,131 +2,97 @@
 #include "bloomset/ahead.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "bloomset/thread.h"
 
-#define BLOCKS	    2
-#define BLOCK_BYTES (512U << 10)
-
-struct block {
-	ssize_t size; /* as xb_unpack_read() gave it: 0: the end; negative: an error, */
-	enum xb_error_class class;
-	char message[1024]; /* with this message */
-	uint64_t done;	    /* bytes of the file */
-	char bytes[BLOCK_BYTES];
-};
+#define BLOCKS 2
 
 struct ahead {
-	struct xb_unpack *unpack;
+	ahead_filler *fill;
+	void *to;
 	bool runs; /* there is a thread */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned int filled, taken; /* blocks, under the lock */
-	size_t at;		    /* in the block that is taken */
-	uint64_t done;
-	struct block block[BLOCKS];
+	unsigned int filled, taken; /* blocks, */
+	bool ended;		    /* nothing is filled any more; both under the lock */
+	bool looked_at;		    /* the block that was taken last */
+	size_t size;
+	char *blocks;
 };
 
-static void fill(struct ahead *ahead, struct block *block)
+static void *block(const struct ahead *ahead, unsigned int number)
 {
-	block->size = xb_unpack_read(ahead->unpack, block->bytes, sizeof(block->bytes));
-	block->done = xb_unpack_done(ahead->unpack);
-	if (block->size >= 0)
-		return;
-	block->class = xb_error_class();
-	strncpy(block->message, xb_error_message(), sizeof(block->message) - 1);
+	return ahead->blocks + number % BLOCKS * ahead->size;
 }
 
 static void *run(void *context)
 {
 	struct ahead *ahead = context;
-	struct block *block;
+	bool more = true;
 
-	do {
+	while (more) {
 		pthread_mutex_lock(&ahead->lock);
 		while (ahead->filled - ahead->taken == BLOCKS)
 			thread_wait(&ahead->changed, &ahead->lock);
 		pthread_mutex_unlock(&ahead->lock);
-		block = &ahead->block[ahead->filled % BLOCKS];
-		fill(ahead, block);
+		more = ahead->fill(ahead->to, block(ahead, ahead->filled));
 		pthread_mutex_lock(&ahead->lock);
 		ahead->filled++;
+		ahead->ended = !more;
 		pthread_cond_signal(&ahead->changed);
 		pthread_mutex_unlock(&ahead->lock);
-	} while (block->size > 0);
+	}
 	return NULL;
 }
 
-struct ahead *ahead_open(struct xb_unpack *unpack)
+struct ahead *ahead_open(size_t size, ahead_filler *fill, void *to)
 {
 	struct ahead *ahead = calloc(1, sizeof(*ahead));
 
-	if (!ahead) {
+	if (ahead)
+		ahead->blocks = calloc(BLOCKS, size);
+	if (!ahead || !ahead->blocks) {
+		free(ahead);
 		xb_out_of_memory();
 		return NULL;
 	}
-	ahead->unpack = unpack;
+	ahead->fill = fill;
+	ahead->to = to;
+	ahead->size = size;
 	pthread_mutex_init(&ahead->lock, NULL);
 	pthread_cond_init(&ahead->changed, NULL);
 	ahead->runs = thread_start(&ahead->thread, run, ahead);
 	return ahead;
 }
 
-/* The block that is to be taken, once it is filled. */
-static const struct block *wait_for_block(struct ahead *ahead)
+/* Where there is no thread. */
+static void fill_here(struct ahead *ahead)
 {
+	if (ahead->runs || ahead->ended)
+		return;
+	ahead->ended = !ahead->fill(ahead->to, block(ahead, ahead->filled));
+	ahead->filled++;
+}
+
+const void *ahead_next(struct ahead *ahead)
+{
+	bool any;
+
+	fill_here(ahead);
 	pthread_mutex_lock(&ahead->lock);
-	while (ahead->filled == ahead->taken)
+	if (ahead->looked_at) {
+		ahead->taken++;
+		pthread_cond_signal(&ahead->changed);
+	}
+	while (ahead->filled == ahead->taken && !ahead->ended)
 		pthread_cond_wait(&ahead->changed, &ahead->lock);
+	any = ahead->filled != ahead->taken;
 	pthread_mutex_unlock(&ahead->lock);
-	return &ahead->block[ahead->taken % BLOCKS];
-}
-
-static void end_block(struct ahead *ahead)
-{
-	pthread_mutex_lock(&ahead->lock);
-	ahead->taken++;
-	pthread_cond_signal(&ahead->changed);
-	pthread_mutex_unlock(&ahead->lock);
-	ahead->at = 0;
-}
-
-static int fail(const struct block *block)
-{
-	if (block->class == XB_ERROR_INPUT)
-		return xb_input_error("%s", block->message);
-	xb_system_error(0, "%s", block->message);
-	return (int)block->size;
-}
-
-ssize_t ahead_read(struct ahead *ahead, char *out, size_t room)
-{
-	const struct block *block;
-	size_t size;
-
-	if (!ahead->runs)
-		return xb_unpack_read(ahead->unpack, out, room);
-	block = wait_for_block(ahead);
-	ahead->done = block->done;
-	if (block->size <= 0)
-		return block->size ? fail(block) : 0;
-	size = (size_t)block->size - ahead->at;
-	size = size < room ? size : room;
-	memcpy(out, block->bytes + ahead->at, size);
-	ahead->at += size;
-	if (ahead->at == (size_t)block->size)
-		end_block(ahead);
-	return (ssize_t)size;
-}
-
-uint64_t ahead_done(const struct ahead *ahead)
-{
-	return ahead->runs ? ahead->done : xb_unpack_done(ahead->unpack);
+	ahead->looked_at = any;
+	return any ? block(ahead, ahead->taken) : NULL;
 }
 
 void ahead_close(struct ahead *ahead)
@@ -137,5 +103,6 @@ void ahead_close(struct ahead *ahead)
 		thread_end(ahead->thread);
 	pthread_cond_destroy(&ahead->changed);
 	pthread_mutex_destroy(&ahead->lock);
+	free(ahead->blocks);
 	free(ahead);
 }

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads a file in a thread of its own, while what came before is looked at. */
+/* Blocks that a thread of its own fills, while the one before is looked at. */
 #ifndef XB_BLOOMSET_AHEAD_H
 #define XB_BLOOMSET_AHEAD_H
 
-#include <sys/types.h>
-
-#include "lists/unpack.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 struct ahead;
 
-/* The file stays the caller's, who leaves it alone until ahead_close(). NULL with a message. */
-struct ahead *ahead_open(struct xb_unpack *unpack);
+/* Fills a block, whose bytes are what they were after it was filled before; at first, zero. The
+ * former block is still there, and another thread may read it. False: this one is the last. */
+typedef bool ahead_filler(void *to, void *block);
 
-/* As xb_unpack_read(). */
-ssize_t ahead_read(struct ahead *ahead, char *out, size_t room);
+/* size: bytes of a block. `to` is left alone by the caller until ahead_close(). NULL with a
+ * message. */
+struct ahead *ahead_open(size_t size, ahead_filler *fill, void *to);
 
-/* Bytes of the file itself for what was given, about. */
-uint64_t ahead_done(const struct ahead *ahead);
+/* The next block, which stays until the next call. NULL: there is none after the last. */
+const void *ahead_next(struct ahead *ahead);
 
-/* NULL is allowed. */
+/* Ends the thread, also while it waits for a file. NULL is allowed. */
 void ahead_close(struct ahead *ahead);
 
 #endif

@@ -23,10 +23,16 @@ struct record {
 #define BATCH_NUMBERS 4096
 
 struct batch {
-	struct record records[BATCH_RECORDS];
-	uint32_t numbers[BATCH_NUMBERS];
-	size_t records_count, numbers_count;
+	const struct record *records;
+	const uint32_t *numbers;
+	size_t records_count, numbers_count; /* at most as above */
 };
+
+/* Of a number in the sum over what a file has; a text counts as its hash. */
+static inline uint64_t batch_sum(uint32_t number)
+{
+	return (number + 1ULL) * 0x9e3779b97f4a7c15ULL;
+}
 
 /* Returns 0, or what ends the reading. */
 typedef int batch_taker(void *to, const struct batch *batch);

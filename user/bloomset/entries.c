@@ -18,9 +18,10 @@ struct reading {
 	batch_taker *take;
 	void *to;
 	struct input_result *result;
-	struct batch batch;
-	char texts[TEXT_BYTES]; /* of the batch */
-	size_t used;
+	struct record records[BATCH_RECORDS];
+	uint32_t numbers[BATCH_NUMBERS];
+	char texts[TEXT_BYTES]; /* of the records */
+	size_t records_count, numbers_count, used;
 	struct xb_list_bound bound;
 	uint64_t held; /* of the budget */
 };
@@ -44,27 +45,25 @@ static bool may_hold(void *to, uint64_t bytes)
 
 static int flush(struct reading *reading)
 {
-	struct batch *batch = &reading->batch;
+	const struct batch batch = {reading->records, reading->numbers, reading->records_count,
+				    reading->numbers_count};
 	int stop = 0;
 
-	if (batch->records_count || batch->numbers_count)
-		stop = reading->take(reading->to, batch);
-	batch->records_count = batch->numbers_count = reading->used = 0;
+	if (batch.records_count || batch.numbers_count)
+		stop = reading->take(reading->to, &batch);
+	reading->records_count = reading->numbers_count = reading->used = 0;
 	return stop;
 }
 
 static int take_number(struct reading *reading, uint32_t number)
 {
-	struct batch *batch = &reading->batch;
-
-	batch->numbers[batch->numbers_count++] = number;
-	reading->result->sum += (number + 1ULL) * 0x9e3779b97f4a7c15ULL;
-	return batch->numbers_count == BATCH_NUMBERS ? flush(reading) : 0;
+	reading->numbers[reading->numbers_count++] = number;
+	reading->result->sum += batch_sum(number);
+	return reading->numbers_count == BATCH_NUMBERS ? flush(reading) : 0;
 }
 
 static int take_text(struct reading *reading, const struct xb_entry *entry)
 {
-	struct batch *batch = &reading->batch;
 	char *text = reading->texts + reading->used;
 	struct record record = {.text = text};
 
@@ -72,8 +71,8 @@ static int take_text(struct reading *reading, const struct xb_entry *entry)
 	record.hash = texthash(&reading->terms->key, text, record.size);
 	reading->result->sum += record.hash;
 	reading->used += record.size;
-	batch->records[batch->records_count++] = record;
-	return batch->records_count == BATCH_RECORDS || TEXT_BYTES - reading->used < XB_ENTRY_TEXT
+	reading->records[reading->records_count++] = record;
+	return reading->records_count == BATCH_RECORDS || TEXT_BYTES - reading->used < XB_ENTRY_TEXT
 		       ? flush(reading)
 		       : 0;
 }
