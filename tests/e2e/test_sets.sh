@@ -389,6 +389,25 @@ t_changes_meanwhile()
 	done
 }
 
+# prefetches FUNCTIONS: how many there are in functions whose names match.
+prefetches()
+{
+	objdump -d --no-show-raw-insn "$bloomset" | awk -v functions="$1" '
+		/^[0-9a-f]+ <.*>:$/ { within = $2 ~ "^<(" functions ")[.>]" }
+		within && /\t(prefetch|prfm)/ { count++ }
+		END { print count + 0 }'
+}
+
+# A compiler may take a function that only prefetches for one without effect, and leave it out: nothing but speed tells.
+t_prefetches()
+{
+	# Of levels, chains and siftings, in the batch and one by one.
+	[[ $(prefetches 'take|take_level|take_chain|take_sift') -ge 6 ]] || fail "filters are not prefetched"
+	# Of each rule.
+	[[ $(prefetches 'values_take|take_any|take_once|take_first|take_all|take_least') -ge 5 ]] ||
+		fail "bits of numbers are not prefetched"
+}
+
 # What the plan says, and what is done.
 t_plan()
 {

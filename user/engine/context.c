@@ -14,24 +14,24 @@
 #include "filter/snapshot.h"
 
 /* With `built` NULL only asks whether there is room. */
-static int try_build(const struct xb_build *build, const struct xb_snapshot *keys,
+static int try_build(const struct xb_build *build, const struct xb_snapshot *snapshot,
 		     struct xb_generation **built)
 {
-	return built ? xb_build(build, keys, built) : xb_build_rehearse(build, keys);
+	return built ? xb_build(build, snapshot, built) : xb_build_rehearse(build, snapshot);
 }
 
 static int build_within_room(const struct xb_writer *writer, struct xb_build *build,
-			     const struct xb_snapshot *keys, struct xb_generation **built)
+			     const struct xb_snapshot *snapshot, struct xb_generation **built)
 {
 	uint64_t wanted = build->capacity;
-	int error = try_build(build, keys, built);
+	int error = try_build(build, snapshot, built);
 	char why[512];
 
 	if (!xb_build_lacks_room(error) || !wanted || writer->exact)
 		return error;
 	snprintf(why, sizeof(why), "%s", xb_error_message());
 	build->capacity = 0;
-	error = try_build(build, keys, built);
+	error = try_build(build, snapshot, built);
 	if (!error)
 		xb_warning("no room for a filter of %llu entries (%s); it is sized by what "
 			   "is listed",
@@ -52,16 +52,17 @@ static uint64_t grown(uint64_t keys)
 }
 
 static int build(const struct xb_writer *writer, struct xb_build *build,
-		 const struct xb_snapshot *keys, struct xb_generation **built)
+		 const struct xb_snapshot *snapshot, struct xb_generation **built)
 {
 	struct xb_build larger = *build;
 	int error;
 
-	larger.capacity = grown(xb_snapshot_keys(keys));
+	larger.capacity = grown(xb_snapshot_keys(snapshot));
 	if (!writer->grows || larger.capacity <= build->capacity)
-		return build_within_room(writer, build, keys, built);
-	error = try_build(&larger, keys, built);
-	return xb_build_lacks_room(error) ? build_within_room(writer, build, keys, built) : error;
+		return build_within_room(writer, build, snapshot, built);
+	error = try_build(&larger, snapshot, built);
+	return xb_build_lacks_room(error) ? build_within_room(writer, build, snapshot, built)
+					  : error;
 }
 
 /* What the transaction wants may be wanted for the first time, as by a restore. */
@@ -103,16 +104,16 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 	};
 	bool admits_known = txn->meta.policy == XB_POLICY_ALLOW_ONLY && txn->meta.admits_known;
 	struct xb_knownpins known = xb_no_knownpins;
-	struct xb_snapshot keys;
+	struct xb_snapshot snapshot;
 	int error = admits_known && built ? open_known(writer, txn, &known) : 0;
 
 	if (error)
 		return error;
 	wanted.known = known.known ? &known : NULL;
-	error = xb_snapshot_take(txn, &keys);
+	error = xb_snapshot_take(txn, &snapshot);
 	if (!error) {
-		error = build(writer, &wanted, &keys, built);
-		xb_snapshot_free(&keys);
+		error = build(writer, &wanted, &snapshot, built);
+		xb_snapshot_free(&snapshot);
 	}
 	xb_knownpins_close(&known);
 	return error;

@@ -21,140 +21,6 @@ const uint64_t xb_tally_bounds[XB_TALLY_BOUNDS] = {
 	100 * MS, 250 * MS, 500 * MS,	1000 * MS, 2500 * MS, 5000 * MS, 10000 * MS,
 };
 
-#define FEEDS 200 /* as many lists have a label */
-
-static const struct {
-	struct xb_tally_family family;
-	uint32_t cells; /* without labels: 1 */
-} table[XB_TALLIES] = {
-	[XB_TALLY_API_REQUESTS] = {{"api_requests_total",
-				    "Requests of programs, by command and outcome.",
-				    XB_TALLY_COUNTER,
-				    {"command", "outcome"}},
-				   256},
-	[XB_TALLY_COMMIT_SECONDS] = {{"commit_duration_seconds",
-				      "Time from the begin of a change until it was durable and "
-				      "enforced.",
-				      XB_TALLY_HISTOGRAM,
-				      {NULL}},
-				     1},
-	[XB_TALLY_EXPIRED] = {{"expired_total",
-			       "Memberships taken out because their time was over.",
-			       XB_TALLY_COUNTER,
-			       {NULL}},
-			      1},
-	[XB_TALLY_FEED_FETCHES] = {{"feed_fetches_total",
-				    "Fetches of a feed, by outcome.",
-				    XB_TALLY_COUNTER,
-				    {"feed", "outcome"}},
-				   FEEDS * 8},
-	[XB_TALLY_FEED_REFUSALS] = {{"feed_refusals_total",
-				     "Lists that were fetched and refused, by the guard that "
-				     "refused them.",
-				     XB_TALLY_COUNTER,
-				     {"feed", "guard"}},
-				    FEEDS * 9},
-	[XB_TALLY_FEED_SUCCESS] = {{"feed_last_success_timestamp_seconds",
-				    "When the feed last answered with a list that was taken, or "
-				    "that it is unchanged.",
-				    XB_TALLY_GAUGE,
-				    {"feed"}},
-				   FEEDS},
-	[XB_TALLY_FEED_CONTENT] = {{"feed_content_timestamp_seconds",
-				    "When the content of the feed last changed.",
-				    XB_TALLY_GAUGE,
-				    {"feed"}},
-				   FEEDS},
-	[XB_TALLY_FEED_ENTRIES] = {{"feed_entries",
-				    "Entries that the last list of the feed has.",
-				    XB_TALLY_GAUGE,
-				    {"feed"}},
-				   FEEDS},
-	[XB_TALLY_FEED_PERIOD] = {{"feed_period_seconds",
-				   "Time from one fetch of the feed to the next, as configured.",
-				   XB_TALLY_GAUGE,
-				   {"feed"}},
-				  FEEDS},
-	[XB_TALLY_FLEET_RESYNCS] = {{"fleet_resyncs_total",
-				     "Full synchronizations with the fleet, by cause.",
-				     XB_TALLY_COUNTER,
-				     {"cause"}},
-				    32},
-	[XB_TALLY_CROWDSEC_RESYNCS] = {{"crowdsec_resyncs_total",
-					"Requests for all decisions of CrowdSec, by cause.",
-					XB_TALLY_COUNTER,
-					{"cause"}},
-				       8},
-	[XB_TALLY_CROWDSEC_LEFT_OUT] = {{"crowdsec_left_out_total",
-					 "Decisions of CrowdSec that are not enforced, as often as "
-					 "they came, by why.",
-					 XB_TALLY_COUNTER,
-					 {"why"}},
-					8},
-	[XB_TALLY_FLEET_CONNECTED] = {{"fleet_connected",
-				       "Whether this host follows the log of its fleet.",
-				       XB_TALLY_GAUGE,
-				       {"fleet"}},
-				      4},
-	[XB_TALLY_FLEET_LAG] =
-		{{"fleet_lag_entries",
-		  "Entries of the fleet's log that this host has not applied yet, as far "
-		  "as it knows.",
-		  XB_TALLY_GAUGE,
-		  {"fleet"}},
-		 4},
-	[XB_TALLY_FLEET_MESSAGE] = {{"fleet_last_message_timestamp_seconds",
-				     "When the fleet's server last answered the reader.",
-				     XB_TALLY_GAUGE,
-				     {"fleet"}},
-				    4},
-	[XB_TALLY_FLEET_OUTBOX] = {{"fleet_outbox_changes",
-				    "Changes that wait to be published to the fleet.",
-				    XB_TALLY_GAUGE,
-				    {"fleet"}},
-				   4},
-	[XB_TALLY_FLEET_SKEW] = {{"fleet_clock_skew_seconds",
-				  "By how much this clock differs from that of the fleet's server.",
-				  XB_TALLY_GAUGE,
-				  {"fleet"}},
-				 4},
-	[XB_TALLY_FLEET_HOSTS] = {{"fleet_hosts",
-				   "Hosts of the fleet that have reported, ever.",
-				   XB_TALLY_GAUGE,
-				   {"fleet"}},
-				  4},
-	[XB_TALLY_FLEET_SILENT] = {{"fleet_silent_hosts",
-				    "Hosts of the fleet that do not report any more.",
-				    XB_TALLY_GAUGE,
-				    {"fleet"}},
-				   4},
-	[XB_TALLY_FLEET_DIFFERING] =
-		{{"fleet_differing_hosts",
-		  "Hosts of the fleet whose lists differ from here at the same position.",
-		  XB_TALLY_GAUGE,
-		  {"fleet"}},
-		 4},
-	[XB_TALLY_FLEET_FILES] = {{"fleet_snapshot_files_total",
-				   "Times that a snapshot of the fleet was loaded from files, or "
-				   "written as files, by outcome.",
-				   XB_TALLY_COUNTER,
-				   {"outcome"}},
-				  32},
-	[XB_TALLY_FLEET_SNAPSHOT] =
-		{{"fleet_snapshot_timestamp_seconds",
-		  "When the fleet's snapshot was made that this host took from files last, "
-		  "or has as files.",
-		  XB_TALLY_GAUGE,
-		  {"fleet"}},
-		 4},
-	[XB_TALLY_FLEET_REFUSED] = {{"fleet_refused_total",
-				     "What came from the fleet's server and was refused, by what "
-				     "it is.",
-				     XB_TALLY_COUNTER,
-				     {"what"}},
-				    8},
-};
-
 #define OTHER "_other" /* has the first cell of a family with labels */
 
 enum state { UNFINISHED, SHOWN, HIDDEN };
@@ -180,7 +46,7 @@ static size_t cells_at(enum xb_tally family)
 	size_t at = XB_TALLYFILE_FRONT;
 
 	for (enum xb_tally i = 0; i < family; i++)
-		at += table[i].cells * sizeof(struct cell);
+		at += xb_tally_family(i)->cells * sizeof(struct cell);
 	return at;
 }
 
@@ -207,8 +73,8 @@ static uint64_t layout(void)
 	if (known)
 		return known;
 	for (enum xb_tally i = 0; i < XB_TALLIES; i++) {
-		snprintf(text, sizeof(text), "%s %u %zu", table[i].family.name, table[i].cells,
-			 cells_at(i));
+		snprintf(text, sizeof(text), "%s %u %zu", xb_tally_family(i)->name,
+			 xb_tally_family(i)->cells, cells_at(i));
 		hash = hash_text(hash, text);
 	}
 	snprintf(text, sizeof(text), "%d %d %zu %zu", XB_TALLY_BOUNDS, XB_TALLY_LABEL,
@@ -238,14 +104,9 @@ struct xb_carry_region xb_carry_region(const struct xb_paths *paths, bool create
 	};
 }
 
-const struct xb_tally_family *xb_tally_family(enum xb_tally family)
-{
-	return &table[family].family;
-}
-
 static bool has_labels(enum xb_tally family)
 {
-	return table[family].family.label[0];
+	return xb_tally_family(family)->label[0];
 }
 
 static struct cell *cells_of(struct front *front, enum xb_tally family)
@@ -257,7 +118,7 @@ static uint32_t used_of(const struct front *front, enum xb_tally family)
 {
 	uint32_t used = __atomic_load_n(&front->used[family], __ATOMIC_ACQUIRE);
 
-	return used < table[family].cells ? used : table[family].cells;
+	return used < xb_tally_family(family)->cells ? used : xb_tally_family(family)->cells;
 }
 
 /* Labels as a cell has them. */
@@ -305,7 +166,7 @@ static struct cell *take(struct front *front, enum xb_tally family, const struct
 	struct cell *cell;
 
 	/* Another process may take this one meanwhile: then the next has no room yet, perhaps. */
-	if (number >= table[family].cells || !reserve(family, number))
+	if (number >= xb_tally_family(family)->cells || !reserve(family, number))
 		return NULL;
 	if (!__atomic_compare_exchange_n(&front->used[family], &(uint32_t){number}, number + 1,
 					 false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -325,7 +186,7 @@ static struct cell *cell_of(struct front *front, enum xb_tally family, const cha
 	struct cell *cell;
 
 	if (!used_of(front, family)) {
-		const char *const *names = table[family].family.label;
+		const char *const *names = xb_tally_family(family)->label;
 
 		set_labels(&labels, names[0] ? OTHER : NULL, names[1] ? OTHER : NULL);
 		cell = take(front, family, &labels);
@@ -421,7 +282,7 @@ void xb_tally_forget(const struct xb_paths *paths, enum xb_tally family, const c
 	set_labels(&gone, label1, NULL);
 	for (enum xb_tally i = 0; front && i < XB_TALLIES; i++)
 		if (has_labels(i) &&
-		    !strcmp(table[i].family.label[0], table[family].family.label[0]))
+		    !strcmp(xb_tally_family(i)->label[0], xb_tally_family(family)->label[0]))
 			hide(front, i, &gone);
 }
 
@@ -476,7 +337,7 @@ static void show_cells(struct front *front, enum xb_tally family,
 {
 	const struct cell *cells = cells_of(front, family);
 	uint32_t used = used_of(front, family);
-	bool gauge = table[family].family.kind == XB_TALLY_GAUGE;
+	bool gauge = xb_tally_family(family)->kind == XB_TALLY_GAUGE;
 	struct xb_tally_cell sum;
 
 	for (uint32_t i = 0; i < used; i++)

@@ -12,35 +12,7 @@
 #include <stdint.h>
 
 #include "base/paths.h"
-
-/* The families; tallies.c has the table of their names, labels and sizes. Append a family there and
- * here, and docs/agent.md lists it. */
-enum xb_tally {
-	XB_TALLY_API_REQUESTS,	    /* {command,outcome} */
-	XB_TALLY_COMMIT_SECONDS,    /* histogram, {} */
-	XB_TALLY_EXPIRED,	    /* {} */
-	XB_TALLY_FEED_FETCHES,	    /* {feed,outcome} */
-	XB_TALLY_FEED_REFUSALS,	    /* {feed,guard} */
-	XB_TALLY_FEED_SUCCESS,	    /* gauge {feed}: seconds since 1970 */
-	XB_TALLY_FEED_CONTENT,	    /* gauge {feed}: seconds since 1970 */
-	XB_TALLY_FEED_ENTRIES,	    /* gauge {feed} */
-	XB_TALLY_FEED_PERIOD,	    /* gauge {feed}: seconds */
-	XB_TALLY_FLEET_RESYNCS,	    /* {cause} */
-	XB_TALLY_CROWDSEC_RESYNCS,  /* {cause} */
-	XB_TALLY_CROWDSEC_LEFT_OUT, /* {why} */
-	XB_TALLY_FLEET_CONNECTED,   /* gauge {fleet}: 0 or 1 */
-	XB_TALLY_FLEET_LAG,	    /* gauge {fleet}: entries of the log */
-	XB_TALLY_FLEET_MESSAGE,	    /* gauge {fleet}: seconds since 1970 */
-	XB_TALLY_FLEET_OUTBOX,	    /* gauge {fleet}: changes */
-	XB_TALLY_FLEET_SKEW,	    /* gauge {fleet}: seconds, either way */
-	XB_TALLY_FLEET_HOSTS,	    /* gauge {fleet} */
-	XB_TALLY_FLEET_SILENT,	    /* gauge {fleet}: hosts */
-	XB_TALLY_FLEET_DIFFERING,   /* gauge {fleet}: hosts */
-	XB_TALLY_FLEET_FILES,	    /* {outcome} */
-	XB_TALLY_FLEET_SNAPSHOT,    /* gauge {fleet}: seconds since 1970 */
-	XB_TALLY_FLEET_REFUSED,	    /* {what} */
-	XB_TALLIES,
-};
+#include "engine/tallyfamily.h"
 
 /*
  * All of these are cheap, never wait, and never fail: where the file cannot be used (no room, no
@@ -86,16 +58,6 @@ void xb_tallies_look(const struct xb_paths *paths);
 void xb_tallies_close(void);
 
 /* --- for those who show them --- */
-
-enum xb_tally_kind { XB_TALLY_COUNTER, XB_TALLY_GAUGE, XB_TALLY_HISTOGRAM };
-
-struct xb_tally_family {
-	const char *name, *help; /* without the prefix of all metrics */
-	enum xb_tally_kind kind;
-	const char *label[2]; /* names; NULL: the family has fewer */
-};
-
-const struct xb_tally_family *xb_tally_family(enum xb_tally family);
 
 #define XB_TALLY_BOUNDS 14
 /* Upper bounds of a histogram's buckets in ns, ascending; what is longer is in the last bucket. */

@@ -60,12 +60,12 @@ static bool is_next_head(const struct xb_entry *entry, uint64_t *last)
 	return true;
 }
 
-static uint32_t count_scope_cells(const struct xb_snapshot *keys)
+static uint32_t count_scope_cells(const struct xb_snapshot *snapshot)
 {
 	uint64_t distinct = 0, last = UINT64_MAX;
 
-	for (size_t i = 0; i < keys->scoped_count; i++)
-		distinct += is_next_head(&keys->scoped[i].entry, &last);
+	for (size_t i = 0; i < snapshot->scoped_count; i++)
+		distinct += is_next_head(&snapshot->scoped[i].entry, &last);
 	return cells_for(distinct);
 }
 
@@ -84,10 +84,10 @@ static enum xb_direct6 direct_kind(const struct xb_slots6 *slots)
 }
 
 /* Which lengths can match, in tables to be freed by the caller. */
-static int lay_out_lengths(const struct xb_build *build, const struct xb_snapshot *keys,
+static int lay_out_lengths(const struct xb_build *build, const struct xb_snapshot *snapshot,
 			   struct xb_params *params, struct xb_slotmap *map)
 {
-	struct xb_slotmap_plan plan = xb_slotmap_plan(keys->net6, keys->net6_count);
+	struct xb_slotmap_plan plan = xb_slotmap_plan(snapshot->net6, snapshot->net6_count);
 
 	params->cell_words = build->size_of ? build->size_of->cell_words : plan.cell_words;
 	params->length_cells = build->size_of ? build->size_of->length_cells : plan.length_cells;
@@ -100,8 +100,8 @@ static int lay_out_lengths(const struct xb_build *build, const struct xb_snapsho
 	if (!map->slots || !map->cells || !map->others)
 		return xb_out_of_memory();
 	xb_slotmap_begin(map, &plan);
-	for (size_t i = 0; i < keys->net6_count; i++)
-		xb_slotmap_mark(map, &keys->net6[i]);
+	for (size_t i = 0; i < snapshot->net6_count; i++)
+		xb_slotmap_mark(map, &snapshot->net6[i]);
 	params->direct6 = map->slots->slot[0];
 	params->direct6_kind = direct_kind(map->slots);
 	return 0;
@@ -220,29 +220,29 @@ out:
 	return error;
 }
 
-static uint64_t count_allowed_names(const struct xb_snapshot *keys)
+static uint64_t count_allowed_names(const struct xb_snapshot *snapshot)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < keys->allow_count; i++)
-		count += xb_entry_is_name(&keys->allow[i]);
+	for (size_t i = 0; i < snapshot->allow_count; i++)
+		count += xb_entry_is_name(&snapshot->allow[i]);
 	return count;
 }
 
-static int size_generation(const struct xb_build *build, const struct xb_snapshot *keys,
+static int size_generation(const struct xb_build *build, const struct xb_snapshot *snapshot,
 			   uint32_t slack, uint32_t probes, struct xb_params *params)
 {
 	const struct xb_demand demand = {
-		.host4_keys = keys->host4_count,
-		.net6_keys = keys->net6_count,
-		.names_keys = keys->names_count,
-		.scoped_keys = keys->scoped_count,
-		.allow_names = count_allowed_names(keys),
-		.prefix4 = keys->prefix4_count,
+		.host4_keys = snapshot->host4_count,
+		.net6_keys = snapshot->net6_count,
+		.names_keys = snapshot->names_count,
+		.scoped_keys = snapshot->scoped_count,
+		.allow_names = count_allowed_names(snapshot),
+		.prefix4 = snapshot->prefix4_count,
 		.length_probes = probes,
 		.length_cells = params->length_cells,
 		.cell_words = params->cell_words,
-		.scope_cells = count_scope_cells(keys),
+		.scope_cells = count_scope_cells(snapshot),
 		.rate = build->rate,
 		.confirm = build->confirm,
 		.slack = slack,
@@ -254,8 +254,8 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 	params->known = build->known ? build->known->known->identity : 0;
 	params->ports = build->ports;
 	params->answer_limit = build->answer_limit;
-	if (keys->scoped_count)
-		params->scopes = xb_scopemap_scopes(keys->class, keys->classes);
+	if (snapshot->scoped_count)
+		params->scopes = xb_scopemap_scopes(snapshot->class, snapshot->classes);
 	if (!build->size_of)
 		return xb_demand_size(&demand, params);
 	*params = *build->size_of;
@@ -270,30 +270,30 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 }
 
 /* Draws keys and decides sizes. *map: which lengths can match, to be freed by the caller. */
-static int lay_out(const struct xb_build *build, const struct xb_snapshot *keys, uint32_t slack,
+static int lay_out(const struct xb_build *build, const struct xb_snapshot *snapshot, uint32_t slack,
 		   struct xb_params *params, struct xb_slotmap *map)
 {
 	int error = random_params(build, params);
 
 	if (!error)
-		error = lay_out_lengths(build, keys, params, map);
+		error = lay_out_lengths(build, snapshot, params, map);
 	if (!error)
-		error = size_generation(build, keys, slack, xb_slotmap_most(map), params);
+		error = size_generation(build, snapshot, slack, xb_slotmap_most(map), params);
 	return error ? error : xb_demand_check(build->paths, params);
 }
 
-int xb_build_rehearse(const struct xb_build *build, const struct xb_snapshot *keys)
+int xb_build_rehearse(const struct xb_build *build, const struct xb_snapshot *snapshot)
 {
 	struct xb_slotmap map = {0};
 	struct xb_params params = {0};
-	int error = lay_out(build, keys, 0, &params, &map);
+	int error = lay_out(build, snapshot, 0, &params, &map);
 
 	free_slotmap(&map);
 	return error;
 }
 
-static int build_once(const struct xb_build *build, const struct xb_snapshot *keys, uint32_t slack,
-		      struct xb_generation **out)
+static int build_once(const struct xb_build *build, const struct xb_snapshot *snapshot,
+		      uint32_t slack, struct xb_generation **out)
 {
 	struct xb_generation *generation = xb_generation_new();
 	struct xb_slotmap map = {0};
@@ -304,7 +304,7 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *ke
 	if (!generation)
 		return -ENOMEM;
 	params = &generation->params;
-	error = lay_out(build, keys, slack, params, &map);
+	error = lay_out(build, snapshot, slack, params, &map);
 	if (error) {
 		free_slotmap(&map);
 		xb_generation_close(generation);
@@ -319,7 +319,7 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *ke
 	if (!error)
 		error = xb_generation_map(generation);
 	if (!error)
-		error = xb_fill(generation, keys, &map);
+		error = xb_fill(generation, snapshot, &map);
 	if (!error)
 		error = xb_generation_set_policy(generation, build->policy);
 	if (error)
@@ -343,13 +343,13 @@ fail:
  * listed by several ranges: a larger one will have. */
 #define BUILD_TRIES 6
 
-int xb_build(const struct xb_build *build, const struct xb_snapshot *keys,
+int xb_build(const struct xb_build *build, const struct xb_snapshot *snapshot,
 	     struct xb_generation **out)
 {
 	int error = -EXFULL;
 
 	for (uint32_t tries = 0; error == -EXFULL && tries < BUILD_TRIES; tries++)
-		error = build_once(build, keys, tries, out);
+		error = build_once(build, snapshot, tries, out);
 	return error == -EXFULL ? xb_system_error(0,
 						  "the exact look-up could not be built: no "
 						  "place for a key in %d tries",

@@ -11,7 +11,7 @@
  * what the maps in front of IPv6 prefixes will hold. -EXFULL without a message: the exact table has
  * no place for a key.
  */
-int xb_fill(struct xb_generation *generation, const struct xb_snapshot *keys,
+int xb_fill(struct xb_generation *generation, const struct xb_snapshot *snapshot,
 	    const struct xb_slotmap *slotmap);
 
 #endif

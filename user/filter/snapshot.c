@@ -9,79 +9,80 @@
 #include "base/error.h"
 #include "store/walk.h"
 
-void xb_snapshot_free(struct xb_snapshot *keys)
+void xb_snapshot_free(struct xb_snapshot *snapshot)
 {
-	free(keys->host4);
-	free(keys->net6);
-	free(keys->prefix4);
-	free(keys->allow);
-	free(keys->names);
-	free(keys->scoped);
-	xb_arena_free(&keys->arena);
-	*keys = (struct xb_snapshot){0};
+	free(snapshot->host4);
+	free(snapshot->net6);
+	free(snapshot->prefix4);
+	free(snapshot->allow);
+	free(snapshot->names);
+	free(snapshot->scoped);
+	xb_arena_free(&snapshot->arena);
+	*snapshot = (struct xb_snapshot){0};
 }
 
-static int allocate(struct xb_snapshot *keys, const struct xb_totals *totals)
+static int allocate(struct xb_snapshot *snapshot, const struct xb_totals *totals)
 {
-	keys->host4 = malloc(totals->host4_keys * sizeof(*keys->host4) + 1);
-	keys->net6 = malloc(totals->net6 * sizeof(*keys->net6) + 1);
-	keys->prefix4 = malloc(totals->prefix4 * sizeof(*keys->prefix4) + 1);
-	keys->allow = malloc(totals->allow * sizeof(*keys->allow) + 1);
-	keys->names = malloc(totals->names * sizeof(*keys->names) + 1);
-	return keys->host4 && keys->net6 && keys->prefix4 && keys->allow && keys->names
+	snapshot->host4 = malloc(totals->host4_keys * sizeof(*snapshot->host4) + 1);
+	snapshot->net6 = malloc(totals->net6 * sizeof(*snapshot->net6) + 1);
+	snapshot->prefix4 = malloc(totals->prefix4 * sizeof(*snapshot->prefix4) + 1);
+	snapshot->allow = malloc(totals->allow * sizeof(*snapshot->allow) + 1);
+	snapshot->names = malloc(totals->names * sizeof(*snapshot->names) + 1);
+	return snapshot->host4 && snapshot->net6 && snapshot->prefix4 && snapshot->allow &&
+			       snapshot->names
 		       ? 0
 		       : xb_out_of_memory();
 }
 
-static int take_scoped(struct xb_snapshot *keys, const struct xb_entry *entry, uint32_t classes)
+static int take_scoped(struct xb_snapshot *snapshot, const struct xb_entry *entry, uint32_t classes)
 {
 	for (uint32_t class = 1; class < XB_CLASSES; class ++) {
 		if (!(classes >> class & 1))
 			continue;
-		if (xb_array_grow(&keys->scoped, &keys->scoped_room, keys->scoped_count + 1,
-				  sizeof(*keys->scoped)))
+		if (xb_array_grow(&snapshot->scoped, &snapshot->scoped_room,
+				  snapshot->scoped_count + 1, sizeof(*snapshot->scoped)))
 			return xb_out_of_memory();
-		keys->scoped[keys->scoped_count++] =
+		snapshot->scoped[snapshot->scoped_count++] =
 			(struct xb_scoped){.entry = *entry, .class = class};
 	}
 	return 0;
 }
 
 /* Listed for all services. */
-static void take_listed(struct xb_snapshot *keys, const struct xb_entry *entry)
+static void take_listed(struct xb_snapshot *snapshot, const struct xb_entry *entry)
 {
 	if (entry->kind == XB_PREFIX4)
-		keys->prefix4[keys->prefix4_count++] = *entry;
+		snapshot->prefix4[snapshot->prefix4_count++] = *entry;
 	else if (entry->kind == XB_NET6)
-		keys->net6[keys->net6_count++] = *entry;
+		snapshot->net6[snapshot->net6_count++] = *entry;
 	else
 		for (uint32_t i = 0; i < xb_entry_keys(entry); i++)
-			keys->host4[keys->host4_count++] = xb_entry_ipv4(entry) + i;
+			snapshot->host4[snapshot->host4_count++] = xb_entry_ipv4(entry) + i;
 }
 
-static int take(struct xb_snapshot *keys, const struct xb_walk *walk)
+static int take(struct xb_snapshot *snapshot, const struct xb_walk *walk)
 {
 	struct xb_entry entry = walk->entry;
 	uint32_t classes;
 
 	if (xb_entry_is_name(&entry)) {
-		entry.name = xb_arena_copy(&keys->arena, entry.name, entry.length);
+		entry.name = xb_arena_copy(&snapshot->arena, entry.name, entry.length);
 		if (!entry.name)
 			return -ENOMEM;
 	}
 	if (entry.kind == XB_NAME) {
-		keys->names[keys->names_count++] = (struct xb_named){
+		snapshot->names[snapshot->names_count++] = (struct xb_named){
 			.entry = entry, .verdict = xb_members_verdict(walk->txn, walk->members)};
 		return 0;
 	}
 	if (xb_entry_is_allow(&entry)) {
-		keys->allow[keys->allow_count++] = entry;
+		snapshot->allow[snapshot->allow_count++] = entry;
 		return 0;
 	}
 	classes = xb_members_classes(walk->txn, walk->members);
 	if (classes & XB_CLASSES_ALL)
-		take_listed(keys, &entry);
-	return take_scoped(keys, &entry, classes);
+		take_listed(snapshot, &entry);
+	return take_scoped(snapshot, &entry, classes);
 }
 
 /* Whether `seen` is no more than the totals say, so that there is room. */
@@ -93,7 +94,7 @@ static bool is_within(const struct xb_totals *seen, const struct xb_totals *tota
 }
 
 /* *seen: what was counted so far. */
-static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_snapshot *keys,
+static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_snapshot *snapshot,
 		     struct xb_totals *seen)
 {
 	struct xb_walk walk;
@@ -107,7 +108,7 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 			more = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 			break;
 		}
-		error = take(keys, &walk);
+		error = take(snapshot, &walk);
 		if (error)
 			break;
 	}
@@ -115,21 +116,21 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 	return error ? error : more;
 }
 
-int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *keys)
+int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *snapshot)
 {
 	struct xb_totals seen = {0};
 	int error;
 
-	*keys = (struct xb_snapshot){0};
-	keys->classes = xb_list_classes(txn, keys->class);
-	error = allocate(keys, &txn->meta.totals);
+	*snapshot = (struct xb_snapshot){0};
+	snapshot->classes = xb_list_classes(txn, snapshot->class);
+	error = allocate(snapshot, &txn->meta.totals);
 	if (!error)
-		error = take_from(txn, &XB_WALK_LISTED, keys, &seen);
+		error = take_from(txn, &XB_WALK_LISTED, snapshot, &seen);
 	if (!error)
-		error = take_from(txn, &XB_WALK_ALLOW, keys, &seen);
+		error = take_from(txn, &XB_WALK_ALLOW, snapshot, &seen);
 	if (!error && !is_within(&txn->meta.totals, &seen))
 		error = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	if (error)
-		xb_snapshot_free(keys);
+		xb_snapshot_free(snapshot);
 	return error;
 }

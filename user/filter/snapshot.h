@@ -36,13 +36,14 @@ struct xb_snapshot {
 };
 
 /* Reads everything the transaction sees, in store order; good as long as the transaction. */
-int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *keys);
+int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *snapshot);
 /* Keys of Bloom filters, in all. */
-static inline size_t xb_snapshot_keys(const struct xb_snapshot *keys)
+static inline size_t xb_snapshot_keys(const struct xb_snapshot *snapshot)
 {
-	return keys->host4_count + keys->net6_count + keys->names_count + keys->scoped_count;
+	return snapshot->host4_count + snapshot->net6_count + snapshot->names_count +
+	       snapshot->scoped_count;
 }
 
-void xb_snapshot_free(struct xb_snapshot *keys);
+void xb_snapshot_free(struct xb_snapshot *snapshot);
 
 #endif
