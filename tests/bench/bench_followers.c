@@ -25,7 +25,7 @@
 #include "bloomd/fleet/fleet.h"
 #include "bloomd/fleet/parts.h"
 
-#define START_EVERY 20000 /* us between the hosts of a process, which ask for the whole list */
+#define LOOK_EVERY 20000 /* us, whether the next one may start */
 
 /* Of one host, for the process that answers. */
 struct place {
@@ -100,17 +100,24 @@ static void prepare(struct host *host, const char *directory, size_t number, str
 	host->place = &places[number];
 }
 
-static int on_start(sd_event_source *source, uint64_t time, void *context)
+static void start(struct host *host)
 {
-	struct host *host = &hosts[started];
-
-	(void)time;
-	(void)context;
 	if (fleet_start(&host->agent, &host->fleet) || !host->fleet)
 		fail("cannot start a host");
-	if (++started == count)
+	started++;
+}
+
+/* A host starts two processes and asks for the whole list, for which others would have a machine of
+ * their own. So the next one waits until it reads. */
+static int on_start(sd_event_source *source, uint64_t time, void *context)
+{
+	(void)time;
+	(void)context;
+	if (!started || hosts[started - 1].place->reads)
+		start(&hosts[started]);
+	if (started == count)
 		return 0;
-	sd_event_source_set_time_relative(source, START_EVERY);
+	sd_event_source_set_time_relative(source, LOOK_EVERY);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
