@@ -9,6 +9,8 @@
 demo()
 {
 	mkdir -p "$T/tmp"
+	# Otherwise what the one before has printed may be taken for its own.
+	: >"$T/out"
 	XB_DEMO_PROGRAMS=$XB_TEST_DIR/bin TMPDIR=$T/tmp "$root/scripts/$1" >"$T/out" 2>"$T/err" &
 	demo=$!
 }

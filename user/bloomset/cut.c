@@ -147,23 +147,33 @@ static const char *cut_lines(const struct cut *cut, struct cut_block *block, con
 	return text;
 }
 
+/* Behind the last line that has an end; `from`: there is none. */
+static size_t end_of_lines(const struct cut_block *block, size_t from)
+{
+	size_t end = block->used;
+
+	while (end > from && block->bytes[end - 1] != '\n')
+		end--;
+	return end;
+}
+
 bool cut_fill(void *cut_from, void *block_to)
 {
 	struct cut *cut = cut_from;
 	struct cut_block *block = block_to;
-	const char *last;
-	size_t at;
+	size_t at, end;
 
 	begin(cut, block);
 	if (read_enough(cut, block))
 		return false;
 	at = cut_head(cut, block);
-	last = at < block->used ? memrchr(block->bytes + at, '\n', block->used - at) : NULL;
-	if (last)
-		at = (size_t)(cut_lines(cut, block, block->bytes + at, last + 1) - block->bytes);
+	end = end_of_lines(block, at);
+	if (at < end)
+		at = (size_t)(cut_lines(cut, block, block->bytes + at, block->bytes + end) -
+			      block->bytes);
 	block->tail = block->used;
 	/* A line without an end. */
-	if (block->used - at > LONG && (!last || block->bytes + at > last)) {
+	if (block->used - at > LONG && at >= end) {
 		block->tail = at;
 		at = block->used;
 		cut->inside = true;

@@ -40,7 +40,8 @@ static void put(struct text *text, const char *bytes, size_t size)
 		text->bytes = realloc(text->bytes, text->room);
 		assert_non_null(text->bytes);
 	}
-	memcpy(text->bytes + text->size, bytes, size);
+	if (size)
+		memcpy(text->bytes + text->size, bytes, size);
 	text->size += size;
 }
 
