@@ -33,15 +33,20 @@ struct taken {
 	uint64_t lines, numbers, sum;
 };
 
-static void put(struct text *text, const char *bytes, size_t size)
+static char *make_room(struct text *text, size_t size)
 {
 	if (text->size + size > text->room) {
 		text->room = 2 * (text->size + size);
 		text->bytes = realloc(text->bytes, text->room);
 		assert_non_null(text->bytes);
 	}
+	return text->bytes + text->size;
+}
+
+static void put(struct text *text, const char *bytes, size_t size)
+{
 	if (size)
-		memcpy(text->bytes + text->size, bytes, size);
+		memcpy(make_room(text, size), bytes, size);
 	text->size += size;
 }
 
@@ -95,13 +100,15 @@ static int file_with(const struct text *text)
 /* Bytes of any value but a line end, zero among them. */
 static void put_line(struct text *text, size_t size, uint32_t *dice)
 {
-	for (size_t i = 0; i < size; i++) {
-		char byte;
+	char *at = make_room(text, size);
 
+	for (size_t i = 0; i < size; i++) {
 		*dice = *dice * 1664525 + 1013904223;
-		byte = (char)(*dice >> 24);
-		put(text, byte == '\n' ? "\r" : &byte, 1);
+		at[i] = (char)(*dice >> 24);
+		if (at[i] == '\n')
+			at[i] = '\r';
 	}
+	text->size += size;
 	put(text, "\n", 1);
 }
 
