@@ -32,7 +32,7 @@ struct input_terms {
 	struct xb_list_choice choice;
 	enum number_form numbers;
 	struct xb_key key;     /* of the hashes */
-	uint64_t most;	       /* bytes of a line */
+	uint64_t most;	       /* bytes of a line; at least half a block of cut.h */
 	uint64_t unpacking;    /* bytes of memory that a packed file may take */
 	struct budget *budget; /* for a long line, and for a list that must be held as a whole;
 				  NULL: there is no other bound */
