@@ -294,8 +294,8 @@ t_another_store_in_its_place()
 	exits 0 add 10.77.0.4 --timeout 1
 	sleep 1
 	wait_for "the end of 10.77.0.4" gone 10.77.0.4
+	wait_for "10.77.0.4 to pass" ping_from 10.77.0.4 1
 	blocked 10.77.0.3
-	passes 10.77.0.4
 	exits 0 status
 }
 
@@ -341,7 +341,7 @@ t_a_full_disk()
 		! gone 10.77.0.4 || break
 		sleep 0.1
 	done
-	passes 10.77.0.4
+	wait_for "10.77.0.4 to pass" ping_from 10.77.0.4 1
 	blocked 10.77.0.3
 	agent_ends
 }
