@@ -55,9 +55,24 @@ struct fleet_append {
 	size_t size;
 	uint8_t *manifest; /* that is set only while the lease is this host's; NULL: none */
 	size_t manifest_size;
+	bool stood;	/* the log was watched before the append began, */
+	bool waits;	/* and the append waits for what the log ended with then */
 	bool overtaken; /* another host has the lease, or nobody */
 	bool refused;	/* a word of the transaction was; the message is kept */
 	char why[256];
+};
+
+/* The log since the writer's connection watches it: EXEC does nothing if somebody has changed it
+ * meanwhile. */
+struct fleet_watch {
+	bool set;
+	unsigned int asked; /* answers that have not come: the last one counts */
+	bool refused;	    /* the server does not let it be watched, */
+	char why[256];	    /* for this reason */
+	bool known;	    /* the server has said what the log ended with then: */
+	uint64_t end;	    /* the position of an entry; 0: there is no log */
+	bool chained;	    /* that entry could be read, and has this chain: */
+	uint8_t chain[MAC_BYTES];
 };
 
 /* How an append ended. */
@@ -228,6 +243,7 @@ struct fleet {
 	uint32_t writer_failures;
 	sd_event_source *reopen, *republish;
 	bool silent; /* publishing failed, and waits */
+	struct fleet_watch log_watch;
 	struct fleet_append append;
 	void (*appended)(struct fleet *fleet, enum fleet_appended outcome);
 

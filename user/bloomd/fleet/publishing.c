@@ -101,6 +101,7 @@ void publishing_close(struct fleet *fleet)
 	fleet->writable = fleet->reports_asked = false;
 	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_OFF);
 	free_append(&fleet->append);
+	fleet->log_watch = (struct fleet_watch){0};
 	snapshots_stop(fleet);
 	filing_disconnect(fleet);
 	if (fleet->phase == FLEET_BEGINNING)
@@ -132,33 +133,128 @@ static void end_append(struct fleet *fleet, enum fleet_appended outcome)
 	publishing_try(fleet);
 }
 
-static void note_refusal(struct fleet *fleet, const struct server_reply *reply)
+static bool is_refusal(const struct server_reply *reply, char why[256])
 {
-	struct fleet_append *append = &fleet->append;
+	if (reply->kind != REPLY_ERROR)
+		return false;
+	xb_utf8_show(reply->text, reply->size, why, 256);
+	return true;
+}
 
-	if (reply->kind != REPLY_ERROR || append->refused)
-		return;
-	append->refused = true;
-	xb_utf8_show(reply->text, reply->size, append->why, sizeof(append->why));
+static void note_refusal(struct fleet_append *append, const struct server_reply *reply)
+{
+	append->refused = append->refused || is_refusal(reply, append->why);
 }
 
 static void on_queued(void *context, const struct server_reply *reply)
 {
-	note_refusal(context, reply);
+	struct fleet *fleet = context;
+
+	note_refusal(&fleet->append, reply);
 }
+
+/* --- what is watched --- */
+
+static void decide(struct fleet *fleet);
+
+static void on_watched(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct fleet_watch *watch = &fleet->log_watch;
+
+	watch->refused = is_refusal(reply, watch->why);
+}
+
+static void read_end(struct fleet_watch *watch, const struct server_reply *reply)
+{
+	struct logentry entry = {0};
+	struct stream_entry last;
+
+	watch->end = 0;
+	watch->chained = false;
+	if (!reply->size)
+		return;
+	stream_entry_read(&reply->node[0], &last);
+	watch->end = last.position;
+	watch->chained = !logentry_read(last.bytes, last.size, &entry);
+	memcpy(watch->chain, entry.chain, MAC_BYTES);
+	logentry_free(&entry);
+}
+
+static void on_end(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+	struct fleet_watch *watch = &fleet->log_watch;
+
+	if (--watch->asked || !watch->set)
+		return;
+	watch->known = true;
+	if (is_refusal(reply, watch->why)) {
+		watch->refused = true;
+	} else if (!stream_is_entries(reply)) {
+		watch->refused = true;
+		strcpy(watch->why, "the server does not tell what its log ends with");
+	} else {
+		read_end(watch, reply);
+	}
+	if (fleet->append.waits)
+		decide(fleet);
+}
+
+static void watch_log(struct fleet *fleet)
+{
+	struct fleet_watch *watch = &fleet->log_watch;
+	struct request set = {0}, last = {0};
+
+	request_words(&set, "WATCH %slog", fleet->prefix);
+	request_words(&last, "XREVRANGE %slog + - COUNT 1", fleet->prefix);
+	write_request(fleet, &set, on_watched);
+	write_request(fleet, &last, on_end);
+	if (!fleet->writer)
+		return;
+	watch->set = true;
+	watch->known = false;
+	watch->asked++;
+}
+
+static void unwatch(struct fleet *fleet, link_answered *answered)
+{
+	struct request request = {0};
+
+	fleet->log_watch.set = false;
+	request_word(&request, "UNWATCH");
+	write_request(fleet, &request, answered);
+}
+
+/* Whether the log ends with what the entry is to follow, if nobody has changed it meanwhile. */
+static bool follows_end(const struct fleet_append *append, const struct fleet_watch *watch)
+{
+	return !watch->refused && watch->end == append->end &&
+	       (append->begins || !watch->end ||
+		(watch->chained && !memcmp(watch->chain, append->chain, MAC_BYTES)));
+}
+
+/* --- the transaction --- */
 
 static void on_done(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
+	struct fleet_append *append = &fleet->append;
 
-	note_refusal(fleet, reply);
+	note_refusal(append, reply);
 	if (reply->kind == REPLY_ARRAY)
 		for (size_t i = 0; i < reply->size; i++)
-			note_refusal(fleet, &reply->node[i]);
-	if (fleet->append.refused)
+			note_refusal(append, &reply->node[i]);
+	if (append->refused) {
 		end_append(fleet, FLEET_NOT_APPENDED);
-	else
-		end_append(fleet, reply->kind == REPLY_ARRAY ? FLEET_APPENDED : FLEET_OVERTAKEN);
+	} else if (reply->kind == REPLY_ARRAY) {
+		end_append(fleet, FLEET_APPENDED);
+	} else if (append->stood) {
+		append->stood = false;
+		append->waits = true;
+	} else {
+		end_append(fleet, FLEET_OVERTAKEN);
+	}
 }
 
 static void on_unwatched(void *context, const struct server_reply *reply)
@@ -169,7 +265,8 @@ static void on_unwatched(void *context, const struct server_reply *reply)
 	end_append(fleet, fleet->append.refused ? FLEET_NOT_APPENDED : FLEET_OVERTAKEN);
 }
 
-/* Nothing else of this connection comes between these. */
+/* Nothing else of this connection comes between these. EXEC ends what is watched, so the log is
+ * watched again for the next entry, which then need not wait for another answer. */
 static void send_transaction(struct fleet *fleet)
 {
 	struct request multi = {0}, set = {0}, add = {0}, exec = {0};
@@ -192,58 +289,48 @@ static void send_transaction(struct fleet *fleet)
 	}
 	request_word(&exec, "EXEC");
 	write_request(fleet, &exec, on_done);
+	watch_log(fleet);
 }
 
-static bool has_chain(const struct stream_entry *last, const uint8_t chain[MAC_BYTES])
+static void give_up(struct fleet *fleet)
 {
-	struct logentry entry = {0};
-	bool has = !logentry_read(last->bytes, last->size, &entry) &&
-		   !memcmp(entry.chain, chain, MAC_BYTES);
+	struct fleet_append *append = &fleet->append;
 
-	logentry_free(&entry);
-	return has;
-}
-
-/* Whether the log still ends where it did. */
-static bool is_end(const struct fleet_append *append, const struct server_reply *reply)
-{
-	struct stream_entry last;
-
-	if (!stream_is_entries(reply))
-		return false;
-	if (!reply->size)
-		return !append->end;
-	stream_entry_read(&reply->node[0], &last);
-	return last.position == append->end && (append->begins || has_chain(&last, append->chain));
+	if (append->manifest || append->refused)
+		unwatch(fleet, on_unwatched);
+	else
+		end_append(fleet, FLEET_OVERTAKEN);
 }
 
 /* All that the transaction depends on is watched, and known. */
 static void decide(struct fleet *fleet)
 {
-	struct request unwatch = {0};
+	struct fleet_append *append = &fleet->append;
+	const struct fleet_watch *watch = &fleet->log_watch;
+	bool follows = !append->bytes || follows_end(append, watch);
 
-	if (!fleet->append.refused && !fleet->append.overtaken) {
-		send_transaction(fleet);
+	append->waits = append->stood && !follows;
+	if (append->waits) {
+		append->stood = false;
+		unwatch(fleet, on_queued);
+		watch_log(fleet);
 		return;
 	}
-	request_word(&unwatch, "UNWATCH");
-	write_request(fleet, &unwatch, on_unwatched);
-}
-
-static void on_end(void *context, const struct server_reply *reply)
-{
-	struct fleet *fleet = context;
-
-	note_refusal(fleet, reply);
-	fleet->append.overtaken |= !is_end(&fleet->append, reply);
-	decide(fleet);
+	if (append->bytes && watch->refused && !append->refused) {
+		append->refused = true;
+		strcpy(append->why, watch->why);
+	}
+	if (follows && !append->refused && !append->overtaken)
+		send_transaction(fleet);
+	else
+		give_up(fleet);
 }
 
 static void on_holder(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 
-	note_refusal(fleet, reply);
+	note_refusal(&fleet->append, reply);
 	fleet->append.overtaken = !snapshots_is_holder(fleet, reply);
 	if (!fleet->append.bytes)
 		decide(fleet);
@@ -264,18 +351,24 @@ static void watch_lease(struct fleet *fleet)
 
 void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enum fleet_appended))
 {
-	struct request watch = {0}, last = {0};
+	struct fleet_append *append = &fleet->append;
+	const struct fleet_watch *watch = &fleet->log_watch;
 
-	fleet->append.busy = true;
+	append->busy = true;
+	append->waits = append->bytes;
+	append->stood = watch->set && !append->manifest;
 	fleet->appended = appended;
-	if (fleet->append.manifest)
-		watch_lease(fleet);
-	if (!fleet->append.bytes)
+	if (append->stood) {
+		if (watch->known)
+			decide(fleet);
 		return;
-	request_words(&watch, "WATCH %slog", fleet->prefix);
-	request_words(&last, "XREVRANGE %slog + - COUNT 1", fleet->prefix);
-	write_request(fleet, &watch, on_queued);
-	write_request(fleet, &last, on_end);
+	}
+	if (watch->set)
+		unwatch(fleet, on_queued);
+	if (append->manifest)
+		watch_lease(fleet);
+	if (append->bytes)
+		watch_log(fleet);
 }
 
 /* --- publishing what waits --- */
