@@ -279,6 +279,16 @@ blocked()
 	[[ -z $free ]] || fail "gets through:$free"
 }
 
+# comes_through ADDRESS...: after bloomd took it out by itself. A list shows that first, and the filter follows.
+comes_through()
+{
+	local one
+
+	for one; do
+		wait_for "that $one gets through" ping_from "$one" 1
+	done
+}
+
 # Datagrams that came to the server, to ports where nobody listens.
 arrived() { in_server awk '/^Udp: [0-9]/ {print $3}' /proc/net/snmp; }
 

@@ -268,7 +268,7 @@ t_what_others_change_meanwhile()
 		exits 0 add 10.77.0.4 --timeout 1
 		sleep 1
 		wait_for "the end of 10.77.0.4 after $what" gone 10.77.0.4
-		wait_for "10.77.0.4 to pass" ping_from 10.77.0.4 1
+		comes_through 10.77.0.4
 	done
 	blocked 10.77.0.3
 	rm -r "$pins"
@@ -294,7 +294,7 @@ t_another_store_in_its_place()
 	exits 0 add 10.77.0.4 --timeout 1
 	sleep 1
 	wait_for "the end of 10.77.0.4" gone 10.77.0.4
-	wait_for "10.77.0.4 to pass" ping_from 10.77.0.4 1
+	comes_through 10.77.0.4
 	blocked 10.77.0.3
 	exits 0 status
 }
@@ -341,7 +341,7 @@ t_a_full_disk()
 		! gone 10.77.0.4 || break
 		sleep 0.1
 	done
-	wait_for "10.77.0.4 to pass" ping_from 10.77.0.4 1
+	comes_through 10.77.0.4
 	blocked 10.77.0.3
 	agent_ends
 }

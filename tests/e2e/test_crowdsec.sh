@@ -31,7 +31,7 @@ t_bans_come_into_force()
 	wait_for "the end of a ban" is_not_listed 10.77.3.0/24
 	wait_for "the end of another" is_not_listed 10.77.0.3
 	wait_for "the end of the last" is_not_listed 10.77.0.5
-	passes 10.77.0.3 10.77.3.9
+	comes_through 10.77.0.3 10.77.3.9
 	blocked 10.77.0.4 10.77.0.5
 	[[ $(listed) -eq $(lapi_bans) ]] || fail "$(listed) entries, and CrowdSec has $(lapi_bans)"
 	exits 0 feeds
@@ -107,7 +107,7 @@ t_bans_end()
 	blocked 10.77.0.3 10.77.0.4
 	ends_within 10.77.0.4 5390 5402 || fail "10.77.0.4 ends in $(ends 10.77.0.4) s"
 	wait_for "the end of a ban" is_not_listed 10.77.0.3
-	passes 10.77.0.3 10.77.0.6
+	comes_through 10.77.0.3 10.77.0.6
 	blocked 10.77.0.4
 	# It is extended by another decision, and shortened when that is deleted.
 	ban --ip 10.77.0.4 --duration 5h
@@ -152,7 +152,7 @@ t_the_server_is_away()
 	says_agent 'warning: crowdsec: no-connection: .*what is listed stays until its time'
 	blocked 10.77.0.3
 	wait_for "the end of a ban" is_not_listed 10.77.0.4
-	passes 10.77.0.4
+	comes_through 10.77.0.4
 	exits 0 feeds
 	says '^crowdsec: no-connection, [0-9]+ failures? in a row$'
 	says '^  why      .*127.0.0.1'
@@ -172,7 +172,7 @@ t_the_server_is_away()
 	blocked 10.77.0.3
 	agent
 	wait_for "the end of a ban" is_not_listed 10.77.0.3
-	passes 10.77.0.3
+	comes_through 10.77.0.3
 	blocked 10.77.0.6
 }
 
@@ -335,7 +335,7 @@ t_many_bans()
 	blocked 10.77.0.3
 	bouncer_reload "max-change = $((count + 2))"
 	wait_for "that they go" has_listed 0
-	passes 10.77.0.3
+	comes_through 10.77.0.3
 }
 
 run_tests

@@ -91,7 +91,7 @@ t_a_delta_that_is_lost()
 	next_request startup=false
 	answer delta "$(decision 3 10.77.0.6)" "$(decision 1 10.77.0.3 -1s)"
 	wait_for "a ban" is_listed 10.77.0.6
-	passes 10.77.0.3
+	comes_through 10.77.0.3
 	# Deletions first: what is banned again stays so.
 	answer delta "$(decision 4 10.77.0.6)" "$(decision 3 10.77.0.6 -1s)"
 	wait_for "the delta" test -e "$T/delta.taken"
