@@ -45,10 +45,11 @@ skip()
 	exit 77
 }
 
-# wait_for WHAT COMMAND...: until the command succeeds, for some ten seconds.
+# wait_for WHAT COMMAND...: until the command succeeds. What takes half a minute and more will not come: a busy machine
+# may be that slow.
 wait_for()
 {
-	for ((i = 0; i < 200 * patience; i++)); do
+	for ((i = 0; i < 600 * patience; i++)); do
 		! "${@:2}" >/dev/null 2>&1 || return 0
 		sleep 0.05
 	done
