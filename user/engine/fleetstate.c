@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/writeall.h"
 
 #define NAME_BYTES 32
 #define FILE_BYTES ((size_t)16 << 20) /* at most */
@@ -28,7 +29,7 @@ static int open_directory(const struct xb_paths *paths, bool make)
 	return fd;
 }
 
-static int write_new(int directory, const char *name, const json_t *content)
+static int write_new(int directory, const char *name, const char *content)
 {
 	int fd, error;
 
@@ -37,13 +38,15 @@ static int write_new(int directory, const char *name, const json_t *content)
 	fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
 	if (fd < 0)
 		return xb_system_error(errno, "cannot write %s", name);
-	error = json_dumpfd(content, fd, JSON_COMPACT);
+	error = xb_write_all(fd, content, strlen(content))
+			? 0
+			: xb_system_error(errno, "cannot write %s", name);
 	close(fd);
-	return error ? xb_system_error(0, "cannot write %s", name) : 0;
+	return error;
 }
 
 /* The file is not made durable: it begins anew with the machine. */
-static int replace(const struct xb_paths *paths, const char *name, const json_t *content)
+static int replace_file(const struct xb_paths *paths, const char *name, const char *content)
 {
 	int directory = open_directory(paths, true), error;
 	char new[NAME_BYTES];
@@ -57,6 +60,16 @@ static int replace(const struct xb_paths *paths, const char *name, const json_t 
 	if (!error && renameat(directory, new, directory, name))
 		error = xb_system_error(errno, "cannot replace %s", name);
 	close(directory);
+	return error;
+}
+
+/* By one call of write(): the reports of a large fleet are megabytes. */
+static int replace(const struct xb_paths *paths, const char *name, const json_t *content)
+{
+	char *text = json_dumps(content, JSON_COMPACT);
+	int error = text ? replace_file(paths, name, text) : xb_out_of_memory();
+
+	free(text);
 	return error;
 }
 
