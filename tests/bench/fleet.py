@@ -77,7 +77,7 @@ def latency(fleet, first, changes, port=PORT):
 
 def far_latency(fleet, changes):
     """The same by a network whose round trip outweighs what the processors do."""
-    relay = subprocess.Popen(within(HUB, sys.executable, os.path.join(ROOT, "tests", "bench", "faraway.py"), SERVER,
+    relay = subprocess.Popen(within(HUB, sys.executable, os.path.join(ROOT, "tests", "support", "faraway.py"), SERVER,
                                     str(FAR_PORT), str(PORT), str(FAR)))
     try:
         fleet.begin(FAR_PORT)

@@ -160,3 +160,10 @@ logs() { grep -qE -- "$2" "$T/$1/log"; }
 
 # fleet_rules USER: those of docs/fleet.md, for this fleet, with the password secret.
 fleet_rules() { sed -n "s/^user $1 //p" "$root/docs/fleet.md" | sed 's/{NAME}/{test}/g; s/>[A-Z-]*/>secret/'; }
+
+# calls COMMAND: how often the server was asked so.
+calls() { ask_redis info commandstats | sed -n "s/^cmdstat_$1:calls=\([0-9]*\),.*/\1/p" | grep . || echo 0; }
+called() { [[ $(calls "$1") -ge $2 ]]; }
+
+# connections HOST: the processes that bloomd has for them, the oldest first: the reader's.
+connections() { pgrep -P "${host_pid[$1]}" -x bloomd-redis; }

@@ -13,7 +13,6 @@ entries() { listing "$1" | wc -l; }
 # Each knows for itself since when it has an entry.
 have_same() { [[ $(listing "$1" | cut -d ' ' -f 1) == "$(listing "$2" | cut -d ' ' -f 1)" ]]; }
 have() { [[ $(entries "$1") -eq $2 ]]; }
-outbox_is() { [[ $(field "$1" outbox) -eq $2 ]]; }
 manifest() { ask_redis get 'xb:{test}:snapshot' | md5sum; }
 is_new_snapshot() { [[ $(manifest) != "$1" ]]; }
 

@@ -95,7 +95,6 @@ t_forged_entries()
 	done
 }
 
-outbox_is() { [[ $(field "$1" outbox) -eq $2 ]]; }
 
 t_all_hosts_go_on_behind_it()
 {

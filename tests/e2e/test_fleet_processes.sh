@@ -9,8 +9,6 @@
 # shellcheck source=taken.sh
 . "$(dirname "$0")/taken.sh"
 
-# connections HOST: the processes that bloomd has for them, the oldest first: the reader's.
-connections() { pgrep -P "${host_pid[$1]}" -x bloomd-redis; }
 has_connections() { [[ $(connections "$1" | wc -l) -eq $2 ]]; }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 comes() { (patience=$((8 * patience)) && wait_for "$2 on $1" has "$1" "$2") || fail "$(field "$1" message): $(cat "$T/$1/log")"; }

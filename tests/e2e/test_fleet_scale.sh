@@ -45,11 +45,6 @@ t_joining_is_killed()
 # The child of a, if it is stopped.
 joins() { pgrep -P "${host_pid[a]}" -r T; }
 is_stopped() { joins; }
-outbox_is() { [[ $(field "$1" outbox) -eq $2 ]]; }
-
-# calls COMMAND: how often the server was asked so.
-calls() { ask_redis info commandstats | sed -n "s/^cmdstat_$1:calls=\([0-9]*\),.*/\1/p" | grep . || echo 0; }
-called() { [[ $(calls "$1") -ge $2 ]]; }
 
 # While nothing happens, a host asks for one entry of the log, and not for three.
 t_what_is_asked_in_vain()

@@ -111,7 +111,6 @@ t_a_host_that_is_ahead()
 	says "1 changed by the log since; 1 to publish"
 }
 
-outbox_is() { [[ $(field "$1" outbox) -eq $2 ]]; }
 
 # Of a large list only what differs is loaded.
 t_little_is_loaded()

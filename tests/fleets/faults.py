@@ -159,6 +159,7 @@ def nothing(_fleet, _host, _proxy):
 
 # What the host is about to do: words of that request, and what makes a host do it.
 REQUESTS = {"publishing": ((b"EXEC",), nothing), "looking at the end": ((b"WATCH",), nothing),
+            "looking again": ((b"UNWATCH",), nothing),
             "beginning": ((b"XADD", b"snapshot"), flush), "taking the lease": ((b"lease", b"NX"), flush),
             "sending a chunk": ((b"SET", b":chunk:"), flush), "resyncing": ((b"GET", b":chunk:"), resync),
             "asking for the snapshot": ((b"GET", b":snapshot"), resync),

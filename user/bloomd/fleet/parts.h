@@ -17,6 +17,7 @@
 #include "engine/control.h"
 
 #define FLEET_SECOND 1000000ULL /* us */
+#define FLEET_WHY    256	/* bytes of a reason */
 
 struct fleet;
 
@@ -55,24 +56,26 @@ struct fleet_append {
 	size_t size;
 	uint8_t *manifest; /* that is set only while the lease is this host's; NULL: none */
 	size_t manifest_size;
-	bool stood;	/* the log was watched before the append began, */
-	bool waits;	/* and the append waits for what the log ended with then */
+	bool more;	/* waits than this entry has */
+	bool stood;	/* the log was watched before: if EXEC does nothing, it is tried again */
+	bool waits;	/* for what the log ends with */
 	bool overtaken; /* another host has the lease, or nobody */
 	bool refused;	/* a word of the transaction was; the message is kept */
-	char why[256];
+	char why[FLEET_WHY];
 };
 
 /* The log since the writer's connection watches it: EXEC does nothing if somebody has changed it
  * meanwhile. */
 struct fleet_watch {
 	bool set;
-	unsigned int asked; /* answers that have not come: the last one counts */
-	bool refused;	    /* the server does not let it be watched, */
-	char why[256];	    /* for this reason */
-	bool known;	    /* the server has said what the log ended with then: */
-	uint64_t end;	    /* the position of an entry; 0: there is no log */
-	bool chained;	    /* that entry could be read, and has this chain: */
+	unsigned int asked;  /* answers that have not come: the last one counts */
+	bool refused;	     /* the server does not let it be watched, */
+	char why[FLEET_WHY]; /* for this reason */
+	bool known;	     /* the server has said what the log ended with then: */
+	uint64_t end;	     /* the position of an entry; 0: there is no log */
+	bool chained;	     /* that entry could be read, and has this chain: */
 	uint8_t chain[MAC_BYTES];
+	uint64_t sent, came; /* when it was asked, and when the answer came, agent_clock() */
 };
 
 /* How an append ended. */

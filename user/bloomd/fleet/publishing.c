@@ -17,6 +17,7 @@
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/parts.h"
 
+#define NO_END	      UINT64_MAX	  /* what is no entry of a log */
 #define CHANGES_BYTES 700000		  /* of an entry, about */
 #define SILENCE	      (15 * FLEET_SECOND) /* after the server refused an entry */
 #define FIRST_DELAY   500000		  /* us */
@@ -133,11 +134,11 @@ static void end_append(struct fleet *fleet, enum fleet_appended outcome)
 	publishing_try(fleet);
 }
 
-static bool is_refusal(const struct server_reply *reply, char why[256])
+static bool is_refusal(const struct server_reply *reply, char why[FLEET_WHY])
 {
 	if (reply->kind != REPLY_ERROR)
 		return false;
-	xb_utf8_show(reply->text, reply->size, why, 256);
+	xb_utf8_show(reply->text, reply->size, why, FLEET_WHY);
 	return true;
 }
 
@@ -170,9 +171,9 @@ static void read_end(struct fleet_watch *watch, const struct server_reply *reply
 	struct logentry entry = {0};
 	struct stream_entry last;
 
-	watch->end = 0;
+	watch->end = stream_is_entries(reply) ? 0 : NO_END;
 	watch->chained = false;
-	if (!reply->size)
+	if (watch->end == NO_END || !reply->size)
 		return;
 	stream_entry_read(&reply->node[0], &last);
 	watch->end = last.position;
@@ -189,16 +190,13 @@ static void on_end(void *context, const struct server_reply *reply)
 	if (--watch->asked || !watch->set)
 		return;
 	watch->known = true;
-	if (is_refusal(reply, watch->why)) {
-		watch->refused = true;
-	} else if (!stream_is_entries(reply)) {
-		watch->refused = true;
-		strcpy(watch->why, "the server does not tell what its log ends with");
-	} else {
-		read_end(watch, reply);
-	}
-	if (fleet->append.waits)
-		decide(fleet);
+	watch->came = agent_clock();
+	watch->refused = watch->refused || is_refusal(reply, watch->why);
+	read_end(watch, reply);
+	if (!fleet->append.waits)
+		return;
+	fleet->append.waits = false;
+	decide(fleet);
 }
 
 static void watch_log(struct fleet *fleet)
@@ -214,7 +212,17 @@ static void watch_log(struct fleet *fleet)
 		return;
 	watch->set = true;
 	watch->known = false;
+	watch->sent = agent_clock();
 	watch->asked++;
+}
+
+static void on_unwatched(void *context, const struct server_reply *reply)
+{
+	struct fleet *fleet = context;
+
+	note_refusal(&fleet->append, reply);
+	if (reply->kind == REPLY_ERROR)
+		fleet->log_watch.set = true;
 }
 
 static void unwatch(struct fleet *fleet, link_answered *answered)
@@ -234,39 +242,49 @@ static bool follows_end(const struct fleet_append *append, const struct fleet_wa
 		(watch->chained && !memcmp(watch->chain, append->chain, MAC_BYTES)));
 }
 
+/* Whether the next entry may rely on what is watched. Who publishes all the while must not be
+ * faster than others who have to ask what the log ends with: so nothing was sent for as long as
+ * that takes.
+ */
+static bool stands(const struct fleet_watch *watch)
+{
+	return watch->set && watch->known &&
+	       agent_clock() - watch->came >= watch->came - watch->sent;
+}
+
 /* --- the transaction --- */
+
+static void try_again(struct fleet *fleet)
+{
+	fleet->append.stood = false;
+	fleet->append.waits = true;
+	if (!fleet->log_watch.set)
+		watch_log(fleet);
+}
 
 static void on_done(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	struct fleet_append *append = &fleet->append;
+	bool appended = reply->kind == REPLY_ARRAY;
 
 	note_refusal(append, reply);
-	if (reply->kind == REPLY_ARRAY)
-		for (size_t i = 0; i < reply->size; i++)
-			note_refusal(append, &reply->node[i]);
-	if (append->refused) {
-		end_append(fleet, FLEET_NOT_APPENDED);
-	} else if (reply->kind == REPLY_ARRAY) {
-		end_append(fleet, FLEET_APPENDED);
-	} else if (append->stood) {
-		append->stood = false;
-		append->waits = true;
-	} else {
-		end_append(fleet, FLEET_OVERTAKEN);
+	for (size_t i = 0; reply->kind == REPLY_ARRAY && i < reply->size; i++) {
+		note_refusal(append, &reply->node[i]);
+		appended = appended && reply->node[i].kind != REPLY_NIL;
 	}
+	if (append->refused)
+		end_append(fleet, FLEET_NOT_APPENDED);
+	else if (appended)
+		end_append(fleet, FLEET_APPENDED);
+	else if (append->stood)
+		try_again(fleet);
+	else
+		end_append(fleet, FLEET_OVERTAKEN);
 }
 
-static void on_unwatched(void *context, const struct server_reply *reply)
-{
-	struct fleet *fleet = context;
-
-	(void)reply;
-	end_append(fleet, fleet->append.refused ? FLEET_NOT_APPENDED : FLEET_OVERTAKEN);
-}
-
-/* Nothing else of this connection comes between these. EXEC ends what is watched, so the log is
- * watched again for the next entry, which then need not wait for another answer. */
+/* Nothing else of this connection comes between these. EXEC ends what is watched. Behind the last
+ * entry for now the log is watched again: the next one need not wait for another answer then. */
 static void send_transaction(struct fleet *fleet)
 {
 	struct request multi = {0}, set = {0}, add = {0}, exec = {0};
@@ -289,17 +307,16 @@ static void send_transaction(struct fleet *fleet)
 	}
 	request_word(&exec, "EXEC");
 	write_request(fleet, &exec, on_done);
-	watch_log(fleet);
+	if (append->bytes && !append->manifest && !append->more)
+		watch_log(fleet);
 }
 
-static void give_up(struct fleet *fleet)
+static void on_given_up(void *context, const struct server_reply *reply)
 {
-	struct fleet_append *append = &fleet->append;
+	struct fleet *fleet = context;
 
-	if (append->manifest || append->refused)
-		unwatch(fleet, on_unwatched);
-	else
-		end_append(fleet, FLEET_OVERTAKEN);
+	on_unwatched(context, reply);
+	end_append(fleet, fleet->append.refused ? FLEET_NOT_APPENDED : FLEET_OVERTAKEN);
 }
 
 /* All that the transaction depends on is watched, and known. */
@@ -309,13 +326,6 @@ static void decide(struct fleet *fleet)
 	const struct fleet_watch *watch = &fleet->log_watch;
 	bool follows = !append->bytes || follows_end(append, watch);
 
-	append->waits = append->stood && !follows;
-	if (append->waits) {
-		append->stood = false;
-		unwatch(fleet, on_queued);
-		watch_log(fleet);
-		return;
-	}
 	if (append->bytes && watch->refused && !append->refused) {
 		append->refused = true;
 		strcpy(append->why, watch->why);
@@ -323,7 +333,7 @@ static void decide(struct fleet *fleet)
 	if (follows && !append->refused && !append->overtaken)
 		send_transaction(fleet);
 	else
-		give_up(fleet);
+		unwatch(fleet, on_given_up);
 }
 
 static void on_holder(void *context, const struct server_reply *reply)
@@ -355,16 +365,16 @@ void publishing_append(struct fleet *fleet, void (*appended)(struct fleet *, enu
 	const struct fleet_watch *watch = &fleet->log_watch;
 
 	append->busy = true;
-	append->waits = append->bytes;
-	append->stood = watch->set && !append->manifest;
+	append->waits = append->bytes != NULL;
+	append->stood = !append->manifest && stands(watch) && follows_end(append, watch);
 	fleet->appended = appended;
 	if (append->stood) {
-		if (watch->known)
-			decide(fleet);
+		append->waits = false;
+		send_transaction(fleet);
 		return;
 	}
 	if (watch->set)
-		unwatch(fleet, on_queued);
+		unwatch(fleet, on_unwatched);
 	if (append->manifest)
 		watch_lease(fleet);
 	if (append->bytes)
@@ -431,6 +441,7 @@ static int make_entry(struct fleet *fleet, struct xb_txn *txn)
 		entry.last = entry.changes.number[count - 1];
 		append->end = here->position;
 		append->position = here->position + 1;
+		append->more = fleet->view.waiting > count;
 		memcpy(append->chain, here->chain, MAC_BYTES);
 		error = logentry_write(&entry, &fleet->key, here->position + 1, here->chain,
 				       &append->bytes, &append->size);
