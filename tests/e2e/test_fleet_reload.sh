@@ -18,6 +18,7 @@ reload()
 }
 has_reloaded() { [[ $(grep -c ': reloaded$' "$T/$1/log") -ge $2 ]]; }
 
+is_at() { [[ $(field "$1" position) -ge $2 ]]; }
 shows() { of "$1" fleet | grep -qE -- "$2"; }
 shows_no() { ! shows "$@"; }
 
@@ -29,6 +30,8 @@ t_another_server()
 	of a -q add 192.0.2.1
 	wait_for "it" has b 192.0.2.1
 	before=$(log_length)
+	# Until then it waits on a, though b has it.
+	wait_for "the answer" is_at a "$(log_end)"
 	configure_host a "url = unix:$T/none.sock"
 	reload a
 	wait_for "its absence" shows a '^test: connecting: no-connection: '
