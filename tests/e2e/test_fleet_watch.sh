@@ -3,7 +3,7 @@
 # A host that has published watches the end of the log, so that its next entry takes one round trip to the server. What
 # happens to the log meanwhile, and to other hosts.
 # kernel: any
-# shellcheck source-path=SCRIPTDIR disable=SC2154
+# shellcheck source-path=SCRIPTDIR disable=SC2031,SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
 
@@ -158,7 +158,7 @@ t_at_once()
 # round trip takes 20 ms.
 t_others_have_their_turn()
 {
-	local number flow
+	local number host flow
 
 	redis --port 6390 --bind 127.0.0.1
 	in_server python3 "$root/tests/support/faraway.py" 127.0.0.1 6391 6390 0.01 &
