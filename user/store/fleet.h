@@ -71,7 +71,7 @@ struct xb_fleet_mark {
 	uint8_t publisher[XB_FLEET_ID];
 	uint64_t last;
 };
-/* All of them; the caller frees *marks. */
+/* All that are not 0; the caller frees *marks. */
 int xb_fleet_marks(struct xb_txn *txn, struct xb_fleet_mark **marks, size_t *count);
 
 /*

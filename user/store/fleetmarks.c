@@ -49,18 +49,21 @@ int xb_fleet_mark_raise(struct xb_txn *txn, const uint8_t publisher[XB_FLEET_ID]
 	return error || last <= former ? error : xb_fleet_mark_set(txn, publisher, last);
 }
 
+/* One of 0 is as none: what was lowered to that need not be told. */
 static int add_mark(const MDB_val *key, const MDB_val *value, struct xb_fleet_mark **marks,
 		    size_t *count, size_t *room)
 {
-	struct xb_fleet_mark *mark;
+	struct xb_fleet_mark mark;
 
-	if (key->mv_size != 1 + XB_FLEET_ID || value->mv_size != sizeof(mark->last))
+	if (key->mv_size != 1 + XB_FLEET_ID || value->mv_size != sizeof(mark.last))
 		return xb_fleet_damaged();
-	if (xb_array_grow(marks, room, *count + 1, sizeof(*mark)))
+	memcpy(mark.publisher, (const uint8_t *)key->mv_data + 1, XB_FLEET_ID);
+	memcpy(&mark.last, value->mv_data, sizeof(mark.last));
+	if (!mark.last)
+		return 0;
+	if (xb_array_grow(marks, room, *count + 1, sizeof(mark)))
 		return xb_out_of_memory();
-	mark = &(*marks)[(*count)++];
-	memcpy(mark->publisher, (const uint8_t *)key->mv_data + 1, XB_FLEET_ID);
-	memcpy(&mark->last, value->mv_data, sizeof(mark->last));
+	(*marks)[(*count)++] = mark;
 	return 0;
 }
 

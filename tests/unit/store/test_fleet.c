@@ -290,6 +290,28 @@ static void marks_only_rise(void **state)
 	free(marks);
 }
 
+/* A rewind lowers the mark of a publisher to 0, if the log has lost all that he had. */
+static void a_mark_of_0_is_as_none(void **state)
+{
+	const uint8_t one[XB_FLEET_ID] = {1}, two[XB_FLEET_ID] = {2};
+	struct xb_fleet_mark *marks;
+	size_t count;
+
+	(void)state;
+	share("a", XB_SHARE_FOLLOW);
+	assert_int_equal(xb_fleet_mark_raise(txn, one, 5), 0);
+	assert_int_equal(xb_fleet_mark_raise(txn, two, 7), 0);
+	assert_int_equal(xb_fleet_mark_set(txn, one, 0), 0);
+	assert_int_equal(xb_fleet_marks(txn, &marks, &count), 0);
+	assert_int_equal(count, 1);
+	assert_memory_equal(marks[0].publisher, two, sizeof(two));
+	free(marks);
+	assert_int_equal(xb_fleet_mark_set(txn, two, 0), 0);
+	assert_int_equal(xb_fleet_marks(txn, &marks, &count), 0);
+	assert_int_equal(count, 0);
+	free(marks);
+}
+
 static void former_entries(void **state)
 {
 	const uint8_t one[XB_FLEET_CHAIN] = {1}, two[XB_FLEET_CHAIN] = {2};
@@ -396,6 +418,7 @@ int main(void)
 		TEST(leaving),
 		TEST(another_machine),
 		TEST(marks_only_rise),
+		TEST(a_mark_of_0_is_as_none),
 		TEST(former_entries),
 		TEST(the_first_former_entries_are_forgotten),
 		TEST(the_lineage_is_cut),
