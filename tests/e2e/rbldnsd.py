@@ -148,7 +148,10 @@ def compare(port, kind, path, answer_path):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.settimeout(5)
         server.connect(("127.0.0.1", port))
-        for number in range(QUERIES):
+        # Of some zones little is clear: then more is asked.
+        for number in range(10 * QUERIES):
+            if number >= QUERIES and compared > QUERIES / 10:
+                break
             domain, about = asked(kind)
             if kind == "dnset" and Imported.covers(unclear, domain):
                 continue
