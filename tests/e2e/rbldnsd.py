@@ -21,6 +21,7 @@ $TTL 300
 # what follows is random
 """
 QUERIES = 4000
+TELLS_LITTLE = 3    # exit code
 
 
 def address4():
@@ -148,10 +149,7 @@ def compare(port, kind, path, answer_path):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.settimeout(5)
         server.connect(("127.0.0.1", port))
-        # Of some zones little is clear: then more is asked.
-        for number in range(10 * QUERIES):
-            if number >= QUERIES and compared > QUERIES / 10:
-                break
+        for number in range(QUERIES):
             domain, about = asked(kind)
             if kind == "dnset" and Imported.covers(unclear, domain):
                 continue
@@ -159,8 +157,10 @@ def compare(port, kind, path, answer_path):
             answer = is_served(server, number, domain)
             served += answer
             assert imported.lists(about) == answer, "%s %s: rbldnsd says %s" % (kind, about, answer)
-    assert QUERIES / 10 < compared, "%s: only %d were compared" % (kind, compared)
-    assert 5 <= served < compared, "%s: %d of %d are listed" % (kind, served, compared)
+    # The dice may make a zone that lists next to nothing, or of which little is clear.
+    if compared <= QUERIES / 10 or not 5 <= served < compared:
+        print("%s: %d of %d are listed" % (kind, served, compared))
+        sys.exit(TELLS_LITTLE)
 
 
 if sys.argv[1] == "make":

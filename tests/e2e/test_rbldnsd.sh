@@ -18,29 +18,37 @@ serve_list()
 	wait_for "rbldnsd" grep -q 'started\|zones (re)loaded' "$T/log"
 }
 
+# same_as KIND SEED: sets $told, unless the zone that the seed makes tells little.
 same_as()
 {
-	local seed=$2
+	local seed=$2 code=0
 
 	"$root/tests/e2e/rbldnsd.py" make "$T" "$seed"
 	exits 0 -v -j import "$T/$1" --format "$1" --list "$1" --include-bogons --replace --force
 	cp "$T/out" "$T/answer"
 	ctl save >"$T/saved"
 	serve_list "$1"
-	in_server "$root/tests/e2e/rbldnsd.py" compare 5300 "$1" "$T/saved" "$T/answer" >"$T/err" 2>&1 ||
-		fail "seed $seed: $(tail -n 1 "$T/err")"
+	in_server "$root/tests/e2e/rbldnsd.py" compare 5300 "$1" "$T/saved" "$T/answer" >"$T/err" 2>&1 || code=$?
+	[[ $code -eq 0 || $code -eq 3 ]] || fail "seed $seed: $(tail -n 1 "$T/err")"
+	[[ $code -ne 0 ]] || told=yes
 	kill "$serving"
 	wait "$serving" || true
 }
 
 t_the_same_is_listed()
 {
-	local kind
+	local kind tries told
 
 	[[ -x $server_of_lists ]] || skip "no rbldnsd"
 	for kind in ip4set ip4trie ip6trie dnset; do
+		told=""
 		same_as "$kind" 1
-		same_as "$kind" "$RANDOM"
+		[[ -n $told ]] || fail "$kind: $(cat "$T/err")"
+		told=""
+		for ((tries = 0; tries < 5; tries++)); do
+			[[ -n $told ]] || same_as "$kind" "$RANDOM"
+		done
+		[[ -n $told ]] || fail "five zones: $(cat "$T/err")"
 	done
 }
 
