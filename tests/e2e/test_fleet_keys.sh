@@ -95,7 +95,6 @@ t_forged_entries()
 	done
 }
 
-
 t_all_hosts_go_on_behind_it()
 {
 	fleet_with_key a b c

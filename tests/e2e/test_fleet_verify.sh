@@ -111,7 +111,6 @@ t_a_host_that_is_ahead()
 	says "1 changed by the log since; 1 to publish"
 }
 
-
 # Of a large list only what differs is loaded.
 t_little_is_loaded()
 {

@@ -56,7 +56,7 @@ struct fleet_append {
 	size_t size;
 	uint8_t *manifest; /* that is set only while the lease is this host's; NULL: none */
 	size_t manifest_size;
-	bool more;	/* waits than this entry has */
+	bool more;	/* changes wait than those of this entry */
 	bool stood;	/* the log was watched before: if EXEC does nothing, it is tried again */
 	bool waits;	/* for what the log ends with */
 	bool overtaken; /* another host has the lease, or nobody */

@@ -244,8 +244,7 @@ static bool follows_end(const struct fleet_append *append, const struct fleet_wa
 
 /* Whether the next entry may rely on what is watched. Who publishes all the while must not be
  * faster than others who have to ask what the log ends with: so nothing was sent for as long as
- * that takes.
- */
+ * that takes. */
 static bool stands(const struct fleet_watch *watch)
 {
 	return watch->set && watch->known &&
