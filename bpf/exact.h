@@ -23,19 +23,19 @@ struct bucket_map confirm6 SEC(".maps");
 /* What stands in a bucket: see struct xb_bucket. */
 enum slots { SLOTS_ADDRESS, SLOTS_HASH, SLOTS_NAME };
 
-/* Nonzero if one of the 16 addresses is the one that fills both halves of `pattern`; no branch, as
- * in bloom.h. The test for a zero half is exact as a yes or no (Hacker's Delight, 6-1). */
-static __always_inline __u64 bucket_has4(const struct xb_bucket *bucket, __u64 pattern)
+/* Nonzero if one of the slots has this value; no branch, as in bloom.h. The test for a slot of 0 is
+ * exact as a yes or no (Hacker's Delight, 6-1). */
+static __always_inline __u64 bucket_has4(const struct xb_bucket *bucket, __u32 bits, __u64 value)
 {
-	__u64 found = 0;
+	__u64 ones = xb_slot_ones(bits), pattern = value * ones, found = 0;
 
 #pragma unroll
 	for (int i = 0; i < 8; i++) {
 		__u64 x = bucket->word[i] ^ pattern;
 
-		found |= (x - 0x0000000100000001ULL) & ~x & 0x8000000080000000ULL;
+		found |= (x - ones) & ~x;
 	}
-	return found;
+	return found & ones << (bits - 1);
 }
 
 /* Nonzero if one of the 8 words is the fingerprint. */
@@ -70,27 +70,30 @@ static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 f
 	return found;
 }
 
-/* slots is a constant wherever this is inlined. 0: none has the value. */
-static __always_inline __u64 bucket_find(void *map, __u32 index, enum slots slots, __u64 value)
+/* slots is a constant wherever this is inlined, and slot_bits one to the verifier. 0: the value is
+ * not there. */
+static __always_inline __u64 bucket_find(void *map, const volatile struct xb_buckets *buckets,
+					 const struct xb_spot *spot, enum slots slots)
 {
+	__u32 index = spot->bucket; /* of its own, so that the rest need not be in memory */
 	struct xb_bucket *bucket = bpf_map_lookup_elem(map, &index);
 
 	if (!bucket)
 		return 0;
 	if (slots == SLOTS_NAME)
-		return bucket_name(bucket, value);
+		return bucket_name(bucket, spot->value);
 	if (slots == SLOTS_HASH)
-		return bucket_has6(bucket, value);
-	return bucket_has4(bucket, value | value << 32);
+		return bucket_has6(bucket, spot->value);
+	return bucket_has4(bucket, buckets->slot_bits, spot->value);
 }
 
 /* One bucket after the other: nearly every key stands in its first. */
-static __always_inline __u64 buckets_find(void *map, const struct xb_choices *choices,
-					  enum slots slots, __u64 value)
+static __always_inline __u64 buckets_find(void *map, const volatile struct xb_buckets *buckets,
+					  const struct xb_spot spot[2], enum slots slots)
 {
-	__u64 found = bucket_find(map, choices->first, slots, value);
+	__u64 found = bucket_find(map, buckets, &spot[0], slots);
 
-	return found ? found : bucket_find(map, choices->second, slots, value);
+	return found ? found : bucket_find(map, buckets, &spot[1], slots);
 }
 
 #define CONFIRM_TRIES 4
@@ -114,16 +117,16 @@ static __always_inline __u64 exact_moves(struct xb_bucket *end, bool in_order)
  * While READERS is not 0, the writer begins no move. So only the move that it is in the middle of
  * can interfere, and of three looks one is certain.
  */
-static __always_inline __u64 exact_held(void *map, struct xb_bucket *end, bool in_order,
-					const struct xb_choices *choices, enum slots slots,
-					__u64 value)
+static __always_inline __u64 exact_held(void *map, const volatile struct xb_buckets *buckets,
+					struct xb_bucket *end, bool in_order,
+					const struct xb_spot spot[2], enum slots slots)
 {
-	__u64 found = value, moves;
+	__u64 found = spot[0].value, moves;
 
 	__sync_fetch_and_add(&end->word[XB_BUCKET_READERS], 1);
 	moves = exact_moves(end, in_order);
 	for (int i = 0; i < CONFIRM_HELD; i++) {
-		__u64 before = moves, now = buckets_find(map, choices, slots, value);
+		__u64 before = moves, now = buckets_find(map, buckets, spot, slots);
 
 		moves = exact_moves(end, in_order);
 		if (now || moves == before) {
@@ -142,9 +145,10 @@ static __always_inline __u64 exact_held(void *map, struct xb_bucket *end, bool i
  * table was built. Only false positives of the Bloom filter come here. If keys move during every
  * try, the packet makes the writer wait.
  */
-static __always_inline __u64 exact_again(void *map, __u32 last, const struct xb_choices *choices,
-					 enum slots slots, __u64 value)
+static __always_inline __u64 exact_again(void *map, const volatile struct xb_buckets *buckets,
+					 const struct xb_spot spot[2], enum slots slots)
 {
+	__u32 last = xb_buckets_count(buckets->parts, buckets->size);
 	struct xb_bucket *end = bpf_map_lookup_elem(map, &last);
 	bool in_order = params.reads_in_order;
 	__u64 moves;
@@ -155,7 +159,7 @@ static __always_inline __u64 exact_again(void *map, __u32 last, const struct xb_
 	if (!moves)
 		return 0;
 	for (int i = 0; i < CONFIRM_TRIES; i++) {
-		__u64 found = buckets_find(map, choices, slots, value), before = moves;
+		__u64 found = buckets_find(map, buckets, spot, slots), before = moves;
 
 		if (found)
 			return found;
@@ -163,29 +167,45 @@ static __always_inline __u64 exact_again(void *map, __u32 last, const struct xb_
 		if (moves == before)
 			return 0;
 	}
-	return exact_held(map, end, in_order, choices, slots, value);
+	return exact_held(map, buckets, end, in_order, spot, slots);
 }
 
-/* Not 0: the value is there; for a name, the word with its verdict. */
+/* Behind a first bucket that does not have it. */
+static __always_inline __u64 exact_on(void *map, const volatile struct xb_buckets *buckets,
+				      const struct xb_spot spot[2], enum slots slots)
+{
+	__u64 found = bucket_find(map, buckets, &spot[1], slots);
+
+	return found ? found : exact_again(map, buckets, spot, slots);
+}
+
+/* Not 0: the fingerprint is there; for a name, the word with its verdict. */
 static __always_inline __u64 exact_find(void *map, const volatile struct xb_buckets *buckets,
-					const struct xb_key *key, __u64 hash, enum slots slots,
-					__u64 value)
+					const struct xb_key *key, __u64 fingerprint,
+					enum slots slots)
 {
-	struct xb_choices choices = xb_choices_of(key, hash, buckets->parts, buckets->size);
-	__u64 found = buckets_find(map, &choices, slots, value);
+	struct xb_choices choices = xb_choices_of(key, fingerprint, buckets->parts, buckets->size);
+	const struct xb_spot spot[2] = {{fingerprint, choices.first},
+					{fingerprint, choices.second}};
+	__u64 found = bucket_find(map, buckets, &spot[0], slots);
 
-	return found ? found
-		     : exact_again(map, xb_buckets_count(buckets->parts, buckets->size), &choices,
-				   slots, value);
+	return found ? found : exact_on(map, buckets, spot, slots);
 }
 
-/* Whether 0.0.0.0, which has no slot, is listed. */
-static __always_inline bool exact_unspecified(void)
+/* Not 0: the address is there, host byte order. Its second place is only computed when it is
+ * needed. */
+static __always_inline __u64 exact_find4(void *map, const volatile struct xb_buckets *buckets,
+					 const struct xb_quotient_key *key, __u32 address)
 {
-	__u32 last = xb_buckets_count(params.confirm4.parts, params.confirm4.size);
-	struct xb_bucket *end = bpf_map_lookup_elem(&confirm4, &last);
+	struct xb_quotient quotient =
+		xb_quotient_of(key, address, buckets->parts, buckets->size, buckets->slot_bits);
+	struct xb_spot spot[2] = {xb_quotient_first(&quotient)};
+	__u64 found = bucket_find(map, buckets, &spot[0], SLOTS_ADDRESS);
 
-	return end && end->word[XB_BUCKET_ZERO];
+	if (found)
+		return found;
+	spot[1] = xb_quotient_second(key, &quotient, buckets->size, buckets->slot_bits);
+	return exact_on(map, buckets, spot, SLOTS_ADDRESS);
 }
 
 #endif

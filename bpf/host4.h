@@ -14,18 +14,18 @@ struct bloom_map host4 SEC(".maps");
 #define HOST4_AT_GATE	 2 /* the allowlist may have it, too */
 #define HOST4_CANNOT_SAY (HOST4_LISTED | HOST4_AT_GATE)
 
-/* hash: of the address, host byte order. Reads the gate's word together with the bucket, so that
- * memory delivers both at once. */
-static __always_inline int confirm_host4(__u64 hash, __u32 address)
+/* address: host byte order. Reads the gate's word together with the bucket, so that memory delivers
+ * both at once. */
+static __always_inline int confirm_host4(__u32 address)
 {
-	struct xb_key key = params_key();
+	const struct xb_quotient_key key = {
+		.factor = {params.key4.factor[0], params.key4.factor[1], params.key4.factor[2]},
+		.step = params.key4.step,
+	};
 	int found = HOST4_LISTED | (gate_open_ipv4(address) ? HOST4_AT_GATE : 0);
 
 	asm volatile("" : "+r"(found));
-	if (!address)
-		return exact_unspecified() ? found : 0;
-	return exact_find(&confirm4, &params.confirm4, &key, hash, SLOTS_ADDRESS, address) ? found
-											   : 0;
+	return exact_find4(&confirm4, &params.confirm4, &key, address) ? found : 0;
 }
 
 /* address: host byte order. *at_gate: whether the allowlist may have a listed source. */
@@ -38,7 +38,7 @@ static __always_inline enum xb_reason host4_judge(__u32 address, bool *at_gate)
 	if (!bloom_contains(&host4, &params.host4, &key, hash))
 		return XB_CLEAN;
 	if (params.confirm)
-		found = confirm_host4(hash, address);
+		found = confirm_host4(address);
 	*at_gate = found & HOST4_AT_GATE;
 	return found ? XB_LISTED_IPV4_HOST : XB_UNCONFIRMED;
 }

@@ -177,9 +177,8 @@ static __always_inline void name_take_label(struct name *name)
 static __always_inline __u32 name_confirm(__u64 hash)
 {
 	struct xb_key key = params_key();
-	__u64 fingerprint = xb_fingerprint(hash);
-	__u64 found = exact_find(&confirm_names, &params.confirm_names, &key, fingerprint,
-				 SLOTS_NAME, fingerprint);
+	__u64 found = exact_find(&confirm_names, &params.confirm_names, &key, xb_fingerprint(hash),
+				 SLOTS_NAME);
 
 	return found ? found >> XB_DOMAIN_SHIFT : XB_DOMAIN_VERDICTS;
 }

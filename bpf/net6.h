@@ -120,10 +120,9 @@ static __always_inline struct xb_key net6_key(void)
 static __always_inline bool confirm_net6(__u64 hash)
 {
 	struct xb_key key = net6_key();
-	__u64 fingerprint = xb_fingerprint(hash);
 
 	return !params.confirm ||
-	       exact_find(&confirm6, &params.confirm6, &key, fingerprint, SLOTS_HASH, fingerprint);
+	       exact_find(&confirm6, &params.confirm6, &key, xb_fingerprint(hash), SLOTS_HASH);
 }
 
 static __always_inline bool net6_contains(__u64 hash)

@@ -191,12 +191,11 @@ static __always_inline __u32 scope_classes(struct xdp_md *ctx, const struct sour
 static __always_inline enum xb_reason scope_find(__u64 hash)
 {
 	struct xb_key key = params_key();
-	__u64 fingerprint = xb_fingerprint(hash);
 
 	if (!bloom_contains(&scoped, &params.scoped, &key, hash))
 		return XB_CLEAN;
-	return exact_find(&confirm_scoped, &params.confirm_scoped, &key, fingerprint, SLOTS_HASH,
-			  fingerprint)
+	return exact_find(&confirm_scoped, &params.confirm_scoped, &key, xb_fingerprint(hash),
+			  SLOTS_HASH)
 		       ? XB_SCOPED_DROPPED
 		       : XB_UNCONFIRMED;
 }

@@ -281,7 +281,13 @@ XB_HASH_INLINE struct xb_choices xb_choices_of(const struct xb_key *key, __u64 h
 				   .second = part + xb_scale((__u32)word, size)};
 }
 
-/* The fingerprint of an IPv6 prefix or a name in its bucket; never 0, which is a free slot. */
+/* Where a key may stand, and what stands for it there; never 0, which is a free slot. */
+struct xb_spot {
+	__u64 value;
+	__u32 bucket;
+};
+
+/* The fingerprint of an IPv6 prefix or a name in its bucket; never 0. */
 XB_HASH_INLINE __u64 xb_fingerprint(__u64 hash)
 {
 	return hash ? hash : 1;

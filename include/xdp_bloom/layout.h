@@ -6,6 +6,7 @@
 
 #include <linux/types.h>
 #include "xdp_bloom/hash.h"
+#include "xdp_bloom/quotient.h"
 #include "xdp_bloom/reason.h"
 
 /* ---- The anchor: outlives generations. A change here raises XB_ANCHOR_LAYOUT, and an upgrade
@@ -229,22 +230,23 @@ struct xb_lengths {
 };
 
 /*
- * The confirm stage, exact: buckets of one cache line with 16 IPv4 addresses, or with 8
- * fingerprints (the whole 64-bit keyed hash, 1 for 0) of IPv6 prefixes, or 8 of names with their
- * verdicts. A free slot is 0. Behind the last bucket stands one more, whose words are named below.
+ * The confirm stage, exact: buckets of one cache line with 16, 24 or 32 IPv4 addresses
+ * (quotient.h), or with 8 fingerprints (the whole 64-bit keyed hash, 1 for 0) of IPv6 prefixes, or
+ * 8 of names with their verdicts. A free slot is 0. Behind the last bucket stands one more, whose
+ * words are named below.
  */
 struct xb_bucket {
 	__u64 word[8];
 };
 
-#define XB_BUCKET_ZERO 0 /* how often 0.0.0.0, which no slot can hold, is listed */
 /* Raised between the copy and the removal of a key that moves; 0: none has since it was built. */
-#define XB_BUCKET_MOVES	  1
-#define XB_BUCKET_READERS 2 /* packets during which no key may move; the writer waits for them */
+#define XB_BUCKET_MOVES	  0
+#define XB_BUCKET_READERS 1 /* packets during which no key may move; the writer waits for them */
 
 struct xb_buckets {
-	__u32 parts; /* 0: nothing is confirmed */
-	__u32 size;  /* buckets in a part */
+	__u32 parts;	 /* 0: nothing is confirmed */
+	__u32 size;	 /* buckets in a part */
+	__u32 slot_bits; /* 64, or of addresses as many as xb_slot_suffices() allows */
 };
 
 static inline __attribute__((always_inline)) __u32 xb_buckets_count(__u32 parts, __u32 size)
@@ -369,10 +371,12 @@ struct xb_params {
 	struct xb_key key;
 	struct xb_geometry host4;
 	struct xb_geometry net6;
-	struct xb_buckets confirm4; /* of host4 */
-	struct xb_buckets confirm6; /* of net6 */
+	struct xb_buckets confirm4;	  /* of host4 */
+	struct xb_buckets confirm6;	  /* of net6 */
+	struct xb_buckets confirm_names;  /* always there if names is */
+	struct xb_buckets confirm_scoped; /* always there if scoped is */
+	struct xb_quotient_key key4;	  /* of confirm4 */
 	struct xb_geometry names;
-	struct xb_buckets confirm_names; /* always there if names is */
 	struct xb_name_ports ports;
 	__u32 allow_names;   /* that the hash map of allowed names has room for */
 	__u32 answer_limit;  /* answers a second on each CPU; 0: any number */
@@ -383,10 +387,9 @@ struct xb_params {
 	__u32 confirm;	     /* 1: what the Bloom filter hits is looked up exactly */
 	__u32 allow_only;    /* 1: the policy can be allow-only, so it is read on a miss */
 	struct xb_geometry scoped;
-	struct xb_buckets confirm_scoped; /* always there if scoped is */
-	struct xb_scopes scopes;	  /* all zero without the stage */
-	__u32 scope_cells;		  /* of scope_lengths6, without cell 0 */
-	__u32 cell_words;		  /* of cells6 */
+	struct xb_scopes scopes; /* all zero without the stage */
+	__u32 scope_cells;	 /* of scope_lengths6, without cell 0 */
+	__u32 cell_words;	 /* of cells6 */
 	__u64 known; /* identity of the known sources it admits (xdp_bloom/known.h); 0: none */
 	struct xb_key6 key6;
 	/* A copy of slot 0, if that is looked up for every packet from the beginning. */
@@ -394,8 +397,8 @@ struct xb_params {
 	__u32 direct6_kind;   /* enum xb_direct6 */
 	__u32 reads_in_order; /* 1: the processor keeps them, as x86 does */
 };
-_Static_assert(sizeof(struct xb_params) == 520, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 552, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 10
+#define XB_GENERATION_LAYOUT 11
 
 #endif

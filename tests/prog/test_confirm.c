@@ -20,6 +20,7 @@
 
 #include "support/amount.h"
 #include "support/crowd.h"
+#include "support/exact_contents.h"
 #include "support/source.h"
 #include "support/stable_sources.h"
 
@@ -194,38 +195,54 @@ static void listed_ipv6_drops_while_keys_move(void **state)
 
 /* ---- A few keys that move all the time ---- */
 
-#define FEW_SLOTS  64 /* of four buckets, or of eight wide ones */
 #define FEW_STABLE 30
-#define FEW_CHURN  256
+#define FEW_CHURN  512
+
+/* A few buckets, and how many keys have room in them. */
+struct few {
+	bool ipv4;
+	uint64_t capacity; /* that the table is made for; 0: by what is listed */
+	uint32_t slot_bits, buckets;
+	int slots;
+};
 
 /* The hash by which a source stands in its table. */
 static uint64_t hash_of(const struct xb_params *params, uint64_t source, bool ipv4)
 {
-	return ipv4 ? xb_hash_ipv4(&params->key, (uint32_t)source)
-		    : xb_hash_ipv6(&params->key6, source, 0, 64);
+	return ipv4 ? 0 : xb_hash_ipv6(&params->key6, source, 0, 64);
 }
 
-/* Sources from `from` on whose two buckets are both among the first of their table, found by the
- * key that nobody else knows. */
-static void crowd_together(const struct xb_params *params, bool ipv4, uint32_t buckets,
-			   uint64_t from, uint64_t *sources, size_t count)
+/* The next source that may stand in one of the first buckets. Addresses are looked for among those
+ * alone that have these for their first, in the order of what they are permuted to. */
+static uint64_t next_source(const struct xb_params *params, bool ipv4, uint64_t *at)
 {
-	const struct xb_buckets *table = ipv4 ? &params->confirm4 : &params->confirm6;
+	return ipv4 ? address_permuted_to(&params->key4, (uint32_t)(*at)++)
+		    : 0x20010db900000000 + (*at)++;
+}
 
-	for (size_t found = 0; found < count; from++) {
-		uint64_t hash = hash_of(params, from, ipv4);
-		struct xb_choices choices =
-			xb_choices_of(&params->key, ipv4 ? hash : xb_fingerprint(hash),
-				      table->parts, table->size);
+/* Sources whose two buckets are both among the first of their table, found by the key that nobody
+ * else knows. */
+static void crowd_together(struct xb_generation *generation, bool ipv4, uint32_t buckets,
+			   uint64_t *sources, size_t count)
+{
+	struct xb_exact *table = ipv4 ? &generation->confirm4 : &generation->confirm6;
+	uint64_t at = 0;
 
-		if (choices.first < buckets && choices.second < buckets)
-			sources[found++] = from;
+	for (size_t found = 0; found < count;) {
+		uint64_t source = next_source(&generation->params, ipv4, &at);
+		struct xb_spot spot[2];
+
+		assert_true(at < UINT32_MAX);
+		xb_exact_spots(table, hash_of(&generation->params, source, ipv4), (uint32_t)source,
+			       spot);
+		if (source && spot[0].bucket < buckets && spot[1].bucket < buckets)
+			sources[found++] = source;
 	}
 }
 
 /* Adds and deletes in the table itself, nothing else, for some time: nobody writes as fast. */
-static void move_all_the_time(struct xb_exact *table, const struct xb_params *params, bool ipv4,
-			      const uint64_t *sources)
+static void move_all_the_time(struct xb_exact *table, const struct xb_params *params,
+			      const struct few *few, const uint64_t *sources)
 {
 	time_t until = time(NULL) + amount(2, 3);
 	bool listed[FEW_CHURN] = {false};
@@ -234,12 +251,12 @@ static void move_all_the_time(struct xb_exact *table, const struct xb_params *pa
 	while (time(NULL) < until) {
 		for (int i = 0; i < 10000; i++) {
 			uint32_t which = (uint32_t)(rig_random(&seed) % FEW_CHURN);
-			uint64_t hash = hash_of(params, sources[which], ipv4);
+			uint64_t hash = hash_of(params, sources[which], few->ipv4);
 			uint32_t address = (uint32_t)sources[which];
 
 			if (listed[which])
 				assert_int_equal(xb_exact_delete(table, hash, address), 0);
-			else if (count >= FEW_SLOTS - 2 || xb_exact_add(table, hash, address))
+			else if (count >= few->slots - 2 || xb_exact_add(table, hash, address))
 				continue;
 			listed[which] = !listed[which];
 			count += listed[which] ? 1 : -1;
@@ -247,7 +264,7 @@ static void move_all_the_time(struct xb_exact *table, const struct xb_params *pa
 	}
 	for (int i = 0; i < FEW_CHURN; i++)
 		if (listed[i])
-			xb_exact_delete(table, hash_of(params, sources[i], ipv4),
+			xb_exact_delete(table, hash_of(params, sources[i], few->ipv4),
 					(uint32_t)sources[i]);
 }
 
@@ -270,11 +287,12 @@ static void share_cpu(pid_t traffic, bool share)
 		sched_setaffinity(0, sizeof(all), share ? &one : &all);
 }
 
-static void few_keys_under_traffic(bool ipv4)
+static void few_keys_under_traffic(const struct few *few)
 {
 	uint64_t sources[FEW_STABLE + FEW_CHURN];
 	struct xb_entry entries[FEW_STABLE];
 	struct xb_generation *generation;
+	const bool ipv4 = few->ipv4;
 	struct xb_counts before;
 	struct xb_exact *table;
 	cpu_set_t cpus;
@@ -283,10 +301,12 @@ static void few_keys_under_traffic(bool ipv4)
 
 	rig_begin(&rig, "few");
 	rig_add(&rig, ipv4 ? "192.0.2.1" : "2001:db8::/64", "default"); /* makes the stage */
+	if (few->capacity)
+		rig_rotate_for(&rig, few->capacity);
 	generation = rig_generation(&rig);
 	table = table_of(generation, ipv4);
-	crowd_together(&generation->params, ipv4, FEW_SLOTS / (ipv4 ? 16 : 8),
-		       ipv4 ? 0x15000000 : 0x20010db900000000, sources, FEW_STABLE + FEW_CHURN);
+	assert_int_equal(table->geometry.slot_bits, few->slot_bits);
+	crowd_together(generation, ipv4, few->buckets, sources, FEW_STABLE + FEW_CHURN);
 	for (int i = 0; i < FEW_STABLE; i++)
 		entries[i] = ipv4 ? host((uint32_t)sources[i]) : net(sources[i]);
 	rig_change_all(&rig, entries, FEW_STABLE, true);
@@ -296,11 +316,12 @@ static void few_keys_under_traffic(bool ipv4)
 	for (int share = 0; share < 2; share++) {
 		sched_setaffinity(0, sizeof(cpus), &cpus);
 		share_cpu(traffic, share);
-		move_all_the_time(table, &generation->params, ipv4, sources + FEW_STABLE);
+		move_all_the_time(table, &generation->params, few, sources + FEW_STABLE);
 	}
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 	stop_traffic(traffic);
-	printf("IPv%d: %lu moves of some %d keys, ", ipv4 ? 4 : 6, rig_moves(table), FEW_SLOTS);
+	printf("IPv%d, %u bits: %lu moves of some %d keys, ", ipv4 ? 4 : 6, few->slot_bits,
+	       rig_moves(table), few->slots);
 	printf("%lu frames dropped\n", check_traffic(&rig, &before, "a few keys move"));
 	assert_true(rig_moves(table) > 100000);
 	xb_generation_close(generation);
@@ -311,13 +332,25 @@ static void few_keys_under_traffic(bool ipv4)
 static void few_ipv4_keys_that_move_all_the_time(void **state)
 {
 	(void)state;
-	few_keys_under_traffic(true);
+	few_keys_under_traffic(&(struct few){true, 0, XB_SLOT_WIDE, 4, 64});
+}
+
+static void few_ipv4_keys_in_a_table_for_100000(void **state)
+{
+	(void)state;
+	few_keys_under_traffic(&(struct few){true, 100000, XB_SLOT_MIDDLE, 4, 96});
+}
+
+static void few_ipv4_keys_in_a_table_for_4_million(void **state)
+{
+	(void)state;
+	few_keys_under_traffic(&(struct few){true, 4000000, XB_SLOT_NARROW, 12, 384});
 }
 
 static void few_ipv6_keys_that_move_all_the_time(void **state)
 {
 	(void)state;
-	few_keys_under_traffic(false);
+	few_keys_under_traffic(&(struct few){false, 0, 64, 8, 64});
 }
 
 /* ---- kill -9 ---- */
@@ -426,7 +459,7 @@ static void a_change_without_a_place_gets_a_new_generation(void **state)
 	rig_begin(&rig, "place");
 	list_stable(&rig);
 	before = rig_generation(&rig);
-	crowd_together(&before->params, true, 2, 0x15000000, sources, 40);
+	crowd_together(before, true, 2, sources, 40);
 	for (int i = 0; i < 40; i++)
 		entries[i] = host((uint32_t)sources[i]);
 	rig_change_all(&rig, entries, 20, true);
@@ -454,6 +487,8 @@ int main(void)
 		cmocka_unit_test(listed_ipv4_drops_while_keys_move),
 		cmocka_unit_test(listed_ipv6_drops_while_keys_move),
 		cmocka_unit_test(few_ipv4_keys_that_move_all_the_time),
+		cmocka_unit_test(few_ipv4_keys_in_a_table_for_100000),
+		cmocka_unit_test(few_ipv4_keys_in_a_table_for_4_million),
 		cmocka_unit_test(few_ipv6_keys_that_move_all_the_time),
 		cmocka_unit_test(a_killed_writer_leaves_nothing_behind),
 		cmocka_unit_test(a_change_without_a_place_gets_a_new_generation),

@@ -200,18 +200,16 @@ static void needs_a_request_that_can_be_read(void **state)
 static void find_crowd(struct xb_entry crowd[CROWD])
 {
 	struct xb_generation *generation = rig_generation(&rig);
-	const struct xb_params *params = &generation->params;
-	struct xb_choices wanted = {0};
+	struct xb_spot wanted[2] = {{0}};
 
 	for (uint32_t address = 0x0a000000, found = 0; found < CROWD; address++) {
-		struct xb_choices choices =
-			xb_choices_of(&params->key, xb_hash_ipv4(&params->key, address),
-				      params->confirm4.parts, params->confirm4.size);
+		struct xb_spot spot[2];
 
+		xb_exact_spots(&generation->confirm4, 0, address, spot);
 		assert_true(address < 0x20000000);
 		if (!found)
-			wanted = choices;
-		if (choices.first == wanted.first && choices.second == wanted.second)
+			memcpy(wanted, spot, sizeof(spot));
+		if (spot[0].bucket == wanted[0].bucket && spot[1].bucket == wanted[1].bucket)
 			crowd[found++] = (struct xb_entry){
 				.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
 	}

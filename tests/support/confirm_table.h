@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bloom/exact.h"
+#include "support/exact_contents.h"
 
 static uint64_t seed;
 
@@ -27,15 +27,26 @@ static inline uint64_t next_random(void)
 	return xb_mix64(seed);
 }
 
-static inline uint64_t slots_in(const struct xb_buckets *geometry, bool wide)
+static inline struct xb_quotient_key new_key4(void)
 {
-	return (uint64_t)geometry->parts * geometry->size * (wide ? 8 : 16);
+	struct xb_quotient_key key = {
+		.factor = {(uint32_t)next_random(), (uint32_t)next_random(),
+			   (uint32_t)next_random()},
+		.step = (uint32_t)next_random(),
+	};
+
+	xb_exact_key4(&key);
+	return key;
 }
 
-static inline struct xb_exact make(struct xb_buckets geometry, bool wide)
+/* Of fingerprints if slots are as wide as these, or else of addresses. */
+static inline struct xb_exact make(struct xb_buckets geometry)
 {
-	struct xb_exact table = {
-		.geometry = geometry, .slots = wide, .key = {next_random(), next_random()}};
+	struct xb_exact table = {.geometry = geometry,
+				 .slots = geometry.slot_bits == 64 ? XB_SLOTS_HASH
+								   : XB_SLOTS_ADDRESS,
+				 .key = {next_random(), next_random()},
+				 .key4 = new_key4()};
 	size_t bytes = xb_exact_bytes(&geometry);
 	int fd = memfd_create("buckets", MFD_CLOEXEC);
 
@@ -54,8 +65,7 @@ static inline void discard(struct xb_exact *table)
 /* Keys are numbers: an address, or what a prefix would hash to. */
 static inline uint64_t hash_of(const struct xb_exact *table, uint64_t key)
 {
-	return table->slots ? xb_mix64(table->key.a + key)
-			    : xb_hash_ipv4(&table->key, (uint32_t)key);
+	return table->slots == XB_SLOTS_HASH ? xb_mix64(table->key.a + key) : 0;
 }
 
 static inline int add(struct xb_exact *table, uint64_t key)

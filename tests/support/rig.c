@@ -361,6 +361,13 @@ void rig_confirm(struct rig *rig, bool confirm)
 	rig_must(xb_rotate(&rig->paths, &rotation, NULL, &rig->written), "rotate");
 }
 
+void rig_rotate_for(struct rig *rig, uint64_t capacity)
+{
+	const struct xb_rotate_request rotation = {.set_capacity = true, .capacity = capacity};
+
+	rig_must(xb_rotate(&rig->paths, &rotation, NULL, &rig->written), "rotate");
+}
+
 void rig_rotate(struct rig *rig)
 {
 	const struct xb_rotate_request rotation = {0};

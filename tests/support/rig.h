@@ -42,6 +42,8 @@ struct rig_move {
 };
 void rig_move_all(struct rig *rig, const struct rig_move *moves, size_t count);
 void rig_rotate(struct rig *rig);
+/* With room for so many keys. */
+void rig_rotate_for(struct rig *rig, uint64_t capacity);
 
 /* The allowlist, in list `default`. rig_disallow returns false if it was not there. */
 void rig_allow(struct rig *rig, const char *entry);

@@ -8,6 +8,7 @@
 #include "filter/build.h"
 #include "filter/scopemap.h"
 #include "filter/snapshot.h"
+#include "exact_contents.h"
 #include "rig.h"
 
 /* Counters that stuck may differ: a stuck one is at its end however it got there. */
@@ -46,33 +47,9 @@ static bool same_bits(const struct xb_mapping *a, const struct xb_mapping *b, si
 	return true;
 }
 
-static int compare_words(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 static int compare_keys(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct xb_allow6_key));
-}
-
-/* Every slot of the table, sorted; and how often 0.0.0.0 stands in it. */
-static uint64_t *slots_of(struct xb_exact *confirm, size_t *count)
-{
-	uint32_t buckets = confirm->geometry.parts * confirm->geometry.size;
-	const uint64_t *words = (const uint64_t *)(void *)confirm->buckets.base;
-	const uint32_t *halves = (const uint32_t *)(void *)confirm->buckets.base;
-	uint64_t *slots;
-
-	*count = (size_t)buckets * (confirm->slots == XB_SLOTS_ADDRESS ? 16 : 8) + 1;
-	slots = calloc(*count, sizeof(*slots));
-	for (size_t i = 0; i + 1 < *count; i++)
-		slots[i] = confirm->slots == XB_SLOTS_ADDRESS ? halves[i] : words[i];
-	slots[*count - 1] = ~words[(size_t)buckets * 8 + XB_BUCKET_ZERO];
-	qsort(slots, *count, sizeof(*slots), compare_words);
-	return slots;
 }
 
 /* As multisets: where a key stands depends on the order in which they came. */
@@ -84,8 +61,8 @@ static bool same_buckets(struct xb_exact *a, struct xb_exact *b, const char *sta
 
 	if (!a->geometry.parts && !b->geometry.parts)
 		return true;
-	in_a = slots_of(a, &left);
-	in_b = slots_of(b, &right);
+	in_a = exact_contents(a, &left);
+	in_b = exact_contents(b, &right);
 	equal = left == right && !memcmp(in_a, in_b, left * sizeof(*in_a));
 	if (!equal)
 		fprintf(stderr, "%s: other keys than a rebuilt one\n", stage);

@@ -5,24 +5,33 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 /* Buckets of a part: small enough that a part stays in the cache while it is built, large enough
  * that parts fill evenly. */
 #define PART_BUCKETS 4096
 
-static uint32_t slots_of(enum xb_slots slots)
+#define WORDS (sizeof(struct xb_bucket) / sizeof(__u64))
+
+/* The geometries of each kind of slots, those in which a key takes least first. */
+static const struct kind {
+	uint32_t bits[3]; /* of a slot, in turn; 0: no more */
+	uint32_t least;	  /* buckets */
+} kinds[] = {
+	[XB_SLOTS_ADDRESS] = {{XB_SLOT_NARROW, XB_SLOT_MIDDLE, XB_SLOT_WIDE}, 3},
+	[XB_SLOTS_HASH] = {{64}, 1},
+	[XB_SLOTS_NAME] = {{64}, 1},
+};
+
+static uint32_t slots_of_word(const struct xb_buckets *geometry)
 {
-	return slots == XB_SLOTS_ADDRESS ? 16 : 8;
+	return 64 / geometry->slot_bits;
 }
 
-struct xb_buckets xb_size_exact(uint64_t keys, enum xb_slots slots)
+static uint32_t slots_of_bucket(const struct xb_buckets *geometry)
 {
-	double buckets = ceil((double)keys / XB_CONFIRM_FILL / slots_of(slots)) + 1;
-	double parts = floor(buckets / PART_BUCKETS) > 1 ? floor(buckets / PART_BUCKETS) : 1;
-
-	return (struct xb_buckets){.parts = (uint32_t)parts,
-				   .size = (uint32_t)ceil(buckets / parts)};
+	return WORDS * slots_of_word(geometry);
 }
 
 static uint32_t buckets_in(const struct xb_buckets *geometry)
@@ -30,9 +39,56 @@ static uint32_t buckets_in(const struct xb_buckets *geometry)
 	return xb_buckets_count(geometry->parts, geometry->size);
 }
 
-uint64_t xb_exact_room(const struct xb_buckets *geometry, enum xb_slots slots)
+static bool suffices(const struct xb_buckets *geometry)
 {
-	return (uint64_t)((double)buckets_in(geometry) * slots_of(slots) * XB_CONFIRM_FULL);
+	return geometry->slot_bits == 64 ||
+	       xb_slot_suffices((uint64_t)geometry->parts * geometry->size, geometry->slot_bits);
+}
+
+static struct xb_buckets size_with(double keys, uint32_t slot_bits, uint32_t least)
+{
+	struct xb_buckets geometry = {.slot_bits = slot_bits};
+	double buckets = fmax(least, ceil(keys / XB_CONFIRM_FILL / slots_of_bucket(&geometry)) + 1);
+
+	geometry.parts = (uint32_t)fmax(1, floor(buckets / PART_BUCKETS));
+	geometry.size = (uint32_t)ceil(buckets / geometry.parts);
+	return geometry;
+}
+
+struct xb_buckets xb_size_exact(uint64_t keys, enum xb_slots slots)
+{
+	const struct kind *kind = &kinds[slots];
+	struct xb_buckets geometry;
+	int i = 0;
+
+	do
+		geometry = size_with((double)keys, kind->bits[i++], kind->least);
+	while (!suffices(&geometry));
+	return geometry;
+}
+
+bool xb_exact_is_sound(const struct xb_buckets *geometry, enum xb_slots slots)
+{
+	const struct kind *kind = &kinds[slots];
+
+	if (!geometry->parts)
+		return !geometry->size && !geometry->slot_bits;
+	if (!geometry->size || (uint64_t)geometry->parts * geometry->size >= UINT32_MAX)
+		return false;
+	for (int i = 0; i < 3 && kind->bits[i]; i++)
+		if (kind->bits[i] == geometry->slot_bits)
+			return suffices(geometry);
+	return false;
+}
+
+uint64_t xb_exact_slots(const struct xb_buckets *geometry)
+{
+	return geometry->parts ? (uint64_t)buckets_in(geometry) * slots_of_bucket(geometry) : 0;
+}
+
+uint64_t xb_exact_room(const struct xb_buckets *geometry)
+{
+	return (uint64_t)((double)xb_exact_slots(geometry) * XB_CONFIRM_FULL);
 }
 
 uint64_t xb_exact_bytes(const struct xb_buckets *geometry)
@@ -41,28 +97,41 @@ uint64_t xb_exact_bytes(const struct xb_buckets *geometry)
 			       : 0;
 }
 
-static struct xb_bucket *bucket_at(struct xb_exact *confirm, uint32_t index)
+void xb_exact_key4(struct xb_quotient_key *key)
+{
+	for (int i = 0; i < 3; i++)
+		key->factor[i] |= 1;
+	key->step |= 1;
+}
+
+static struct xb_bucket *bucket_at(const struct xb_exact *confirm, uint32_t index)
 {
 	return (struct xb_bucket *)(void *)confirm->buckets.base + index;
 }
 
-static uint64_t slot_get(struct xb_exact *confirm, uint32_t bucket, uint32_t slot)
+static uint64_t slot_mask(const struct xb_buckets *geometry)
 {
-	struct xb_bucket *place = bucket_at(confirm, bucket);
-
-	return confirm->slots == XB_SLOTS_ADDRESS ? ((uint32_t *)(void *)place)[slot]
-						  : place->word[slot];
+	return ~0ULL >> (64 - geometry->slot_bits);
 }
 
+uint64_t xb_exact_slot(const struct xb_exact *confirm, uint32_t bucket, uint32_t slot)
+{
+	const struct xb_buckets *geometry = &confirm->geometry;
+	uint32_t many = slots_of_word(geometry);
+
+	return bucket_at(confirm, bucket)->word[slot / many] >> slot % many * geometry->slot_bits &
+	       slot_mask(geometry);
+}
+
+/* Nobody else writes, and readers see the word before or after. */
 static void slot_set(struct xb_exact *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
 {
-	struct xb_bucket *place = bucket_at(confirm, bucket);
+	const struct xb_buckets *geometry = &confirm->geometry;
+	uint32_t many = slots_of_word(geometry), shift = slot % many * geometry->slot_bits;
+	__u64 *word = &bucket_at(confirm, bucket)->word[slot / many];
 
-	if (confirm->slots == XB_SLOTS_ADDRESS)
-		__atomic_store_n(&((uint32_t *)(void *)place)[slot], (uint32_t)value,
-				 __ATOMIC_SEQ_CST);
-	else
-		__atomic_store_n(&place->word[slot], value, __ATOMIC_SEQ_CST);
+	__atomic_store_n(word, (*word & ~(slot_mask(geometry) << shift)) | value << shift,
+			 __ATOMIC_SEQ_CST);
 }
 
 /* The part of a slot that says which key it is. */
@@ -71,38 +140,63 @@ static uint64_t identity_of(const struct xb_exact *confirm, uint64_t value)
 	return confirm->slots == XB_SLOTS_NAME ? value & XB_NAME_HASH : value;
 }
 
-/* The slot that holds the key of the value (0: a free one), or -1. */
-static int slot_find(struct xb_exact *confirm, uint32_t bucket, uint64_t value)
+/* The slot of that bucket that holds the value, but for a verdict (0: a free one), or -1. */
+static int slot_find(const struct xb_exact *confirm, uint32_t bucket, uint64_t value)
 {
 	uint64_t identity = identity_of(confirm, value);
 
-	for (uint32_t slot = 0; slot < slots_of(confirm->slots); slot++)
-		if (identity_of(confirm, slot_get(confirm, bucket, slot)) == identity)
+	for (uint32_t slot = 0; slot < slots_of_bucket(&confirm->geometry); slot++)
+		if (identity_of(confirm, xb_exact_slot(confirm, bucket, slot)) == identity)
 			return (int)slot;
 	return -1;
 }
 
-static struct xb_choices choices_of(const struct xb_exact *confirm, uint64_t hash)
+/* value: a fingerprint, with the verdict of a name. */
+static void spots_of_hash(const struct xb_exact *confirm, uint64_t value, struct xb_spot spot[2])
 {
-	return xb_choices_of(&confirm->key,
-			     confirm->slots == XB_SLOTS_ADDRESS ? hash : xb_fingerprint(hash),
-			     confirm->geometry.parts, confirm->geometry.size);
+	struct xb_choices choices = xb_choices_of(&confirm->key, identity_of(confirm, value),
+						  confirm->geometry.parts, confirm->geometry.size);
+
+	spot[0] = (struct xb_spot){value, choices.first};
+	spot[1] = (struct xb_spot){value, choices.second};
 }
 
-static uint64_t value_of(const struct xb_exact *confirm, uint64_t hash, uint32_t extra)
+static void spots_of_quotient(const struct xb_exact *confirm, const struct xb_quotient *quotient,
+			      struct xb_spot spot[2])
 {
-	if (confirm->slots == XB_SLOTS_ADDRESS)
-		return extra;
-	if (confirm->slots == XB_SLOTS_NAME)
-		return xb_fingerprint(hash) | (uint64_t)extra << XB_DOMAIN_SHIFT;
-	return xb_fingerprint(hash);
+	spot[0] = xb_quotient_first(quotient);
+	spot[1] = xb_quotient_second(&confirm->key4, quotient, confirm->geometry.size,
+				     confirm->geometry.slot_bits);
 }
 
-/* The hash of the key that a value stands for. */
-static uint64_t hash_of(const struct xb_exact *confirm, uint64_t value)
+void xb_exact_spots(const struct xb_exact *confirm, uint64_t hash, uint32_t extra,
+		    struct xb_spot spot[2])
 {
-	return confirm->slots == XB_SLOTS_ADDRESS ? xb_hash_ipv4(&confirm->key, (uint32_t)value)
-						  : identity_of(confirm, value);
+	const struct xb_buckets *geometry = &confirm->geometry;
+	uint64_t verdict = confirm->slots == XB_SLOTS_NAME ? (uint64_t)extra << XB_DOMAIN_SHIFT : 0;
+	struct xb_quotient quotient;
+
+	if (confirm->slots != XB_SLOTS_ADDRESS) {
+		spots_of_hash(confirm, xb_fingerprint(hash) | verdict, spot);
+		return;
+	}
+	quotient = xb_quotient_of(&confirm->key4, extra, geometry->parts, geometry->size,
+				  geometry->slot_bits);
+	spots_of_quotient(confirm, &quotient, spot);
+}
+
+void xb_exact_spots_at(const struct xb_exact *confirm, const struct xb_spot *at,
+		       struct xb_spot spot[2])
+{
+	struct xb_quotient quotient;
+
+	if (confirm->slots != XB_SLOTS_ADDRESS) {
+		spots_of_hash(confirm, at->value, spot);
+		return;
+	}
+	quotient = xb_quotient_at(&confirm->key4, at, confirm->geometry.size,
+				  confirm->geometry.slot_bits);
+	spots_of_quotient(confirm, &quotient, spot);
 }
 
 static __u64 *end_word(struct xb_exact *confirm, int word)
@@ -110,14 +204,15 @@ static __u64 *end_word(struct xb_exact *confirm, int word)
 	return &bucket_at(confirm, buckets_in(&confirm->geometry))->word[word];
 }
 
-int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash)
+int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
-	struct xb_choices choices = choices_of(confirm, hash);
-	const uint32_t touched[] = {choices.first, choices.second, buckets_in(&confirm->geometry)};
+	uint32_t last = buckets_in(&confirm->geometry);
+	struct xb_spot spot[3] = {[2] = {.bucket = last}};
 	int error = 0;
 
+	xb_exact_spots(confirm, hash, extra, spot);
 	for (int i = 0; !error && i < 3; i++)
-		error = xb_mapping_map(&confirm->buckets, touched[i] * sizeof(struct xb_bucket),
+		error = xb_mapping_map(&confirm->buckets, spot[i].bucket * sizeof(struct xb_bucket),
 				       sizeof(struct xb_bucket));
 	return error;
 }
@@ -131,13 +226,14 @@ struct node {
 
 #define NODES_MAX 1024
 
-/* The other bucket of what stands in this slot. */
-static uint32_t other_bucket(struct xb_exact *confirm, uint32_t bucket, uint32_t slot)
+/* Where what stands in this slot may stand, too. */
+static struct xb_spot other_spot(const struct xb_exact *confirm, uint32_t bucket, uint32_t slot)
 {
-	uint64_t hash = hash_of(confirm, slot_get(confirm, bucket, slot));
-	struct xb_choices choices = choices_of(confirm, hash);
+	const struct xb_spot at = {xb_exact_slot(confirm, bucket, slot), bucket};
+	struct xb_spot spot[2];
 
-	return bucket == choices.first ? choices.second : choices.first;
+	xb_exact_spots_at(confirm, &at, spot);
+	return bucket == spot[0].bucket ? spot[1] : spot[0];
 }
 
 static bool seen(const struct node *nodes, int count, uint32_t bucket)
@@ -152,8 +248,8 @@ static bool seen(const struct node *nodes, int count, uint32_t bucket)
 static int search(struct xb_exact *confirm, struct node *nodes, int count)
 {
 	for (int next = 0; next < count; next++) {
-		for (uint32_t slot = 0; slot < slots_of(confirm->slots); slot++) {
-			uint32_t other = other_bucket(confirm, nodes[next].bucket, slot);
+		for (uint32_t slot = 0; slot < slots_of_bucket(&confirm->geometry); slot++) {
+			uint32_t other = other_spot(confirm, nodes[next].bucket, slot).bucket;
 
 			if (seen(nodes, count, other))
 				continue;
@@ -194,14 +290,13 @@ static void wait_for_readers(struct xb_exact *confirm)
  * slot overwritten by the next copy. See exact_again() in bpf/exact.h for who reads meanwhile.
  * *grown: the bucket that took one more.
  */
-static int relocate(struct xb_exact *confirm, struct xb_choices choices, uint64_t value,
-		    uint32_t *grown)
+static int relocate(struct xb_exact *confirm, const struct xb_spot spot[2], uint32_t *grown)
 {
 	struct node nodes[NODES_MAX] = {
-		{.bucket = choices.first, .parent = -1},
-		{.bucket = choices.second, .parent = -1},
+		{.bucket = spot[0].bucket, .parent = -1},
+		{.bucket = spot[1].bucket, .parent = -1},
 	};
-	int at = search(confirm, nodes, choices.first == choices.second ? 1 : 2);
+	int at = search(confirm, nodes, spot[0].bucket == spot[1].bucket ? 1 : 2);
 	uint32_t bucket, slot;
 
 	if (at < 0)
@@ -212,160 +307,139 @@ static int relocate(struct xb_exact *confirm, struct xb_choices choices, uint64_
 		uint32_t from = nodes[nodes[at].parent].bucket;
 
 		wait_for_readers(confirm);
-		slot_set(confirm, bucket, slot, slot_get(confirm, from, nodes[at].slot));
+		slot_set(confirm, bucket, slot, other_spot(confirm, from, nodes[at].slot).value);
 		__atomic_fetch_add(end_word(confirm, XB_BUCKET_MOVES), 1, __ATOMIC_SEQ_CST);
 		bucket = from;
 		slot = nodes[at].slot;
 	}
-	slot_set(confirm, bucket, slot, value);
+	slot_set(confirm, bucket, slot, spot[at].value);
 	return 0;
 }
 
-/* Where the value (0: a free slot) stands, in the first bucket if it can; false if nowhere. */
-static bool locate(struct xb_exact *confirm, uint64_t hash, uint64_t value, uint32_t *bucket,
-		   int *slot)
+/* The slot of a key, in its first bucket if it is there: at spot[which]; -1: nowhere. */
+static int locate(const struct xb_exact *confirm, const struct xb_spot spot[2], int *which)
 {
-	struct xb_choices choices = choices_of(confirm, hash);
+	int slot = -1;
 
-	*bucket = choices.first;
-	*slot = slot_find(confirm, *bucket, value);
-	if (*slot < 0) {
-		*bucket = choices.second;
-		*slot = slot_find(confirm, *bucket, value);
+	for (*which = 0; *which < 2; ++*which) {
+		slot = slot_find(confirm, spot[*which].bucket, spot[*which].value);
+		if (slot >= 0)
+			break;
 	}
-	return *slot >= 0;
-}
-
-static void count_unspecified(struct xb_exact *confirm, uint64_t one)
-{
-	__atomic_fetch_add(end_word(confirm, XB_BUCKET_ZERO), one, __ATOMIC_SEQ_CST);
+	return slot;
 }
 
 int xb_exact_add(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
-	uint64_t value = value_of(confirm, hash, extra);
-	uint32_t bucket;
-	int slot;
+	struct xb_spot spot[2];
+	uint32_t grown;
 
-	if (!value) {
-		count_unspecified(confirm, 1);
+	xb_exact_spots(confirm, hash, extra, spot);
+	for (int i = 0; i < 2; i++) {
+		int slot = slot_find(confirm, spot[i].bucket, 0);
+
+		if (slot < 0)
+			continue;
+		slot_set(confirm, spot[i].bucket, (uint32_t)slot, spot[i].value);
 		return 0;
 	}
-	if (!locate(confirm, hash, 0, &bucket, &slot))
-		return relocate(confirm, choices_of(confirm, hash), value, &bucket);
-	slot_set(confirm, bucket, (uint32_t)slot, value);
-	return 0;
+	return relocate(confirm, spot, &grown);
 }
 
 int xb_exact_delete(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
-	uint64_t value = value_of(confirm, hash, extra);
-	uint32_t bucket;
-	int slot;
+	struct xb_spot spot[2];
+	int slot, which;
 
-	if (!value) {
-		if (!*end_word(confirm, XB_BUCKET_ZERO))
-			return -EUCLEAN;
-		count_unspecified(confirm, (uint64_t)-1);
-		return 0;
-	}
-	if (!locate(confirm, hash, value, &bucket, &slot))
+	xb_exact_spots(confirm, hash, extra, spot);
+	slot = locate(confirm, spot, &which);
+	if (slot < 0)
 		return -EUCLEAN;
-	slot_set(confirm, bucket, (uint32_t)slot, 0);
+	slot_set(confirm, spot[which].bucket, (uint32_t)slot, 0);
 	return 0;
 }
 
 int xb_exact_verdict(struct xb_exact *confirm, uint64_t hash, uint32_t *verdict)
 {
-	uint32_t bucket;
-	int slot;
+	struct xb_spot spot[2];
+	int slot, which;
 
-	if (!locate(confirm, hash, value_of(confirm, hash, 0), &bucket, &slot))
+	xb_exact_spots(confirm, hash, 0, spot);
+	slot = locate(confirm, spot, &which);
+	if (slot < 0)
 		return -EUCLEAN;
-	*verdict = (uint32_t)(slot_get(confirm, bucket, (uint32_t)slot) >> XB_DOMAIN_SHIFT);
+	*verdict = (uint32_t)(xb_exact_slot(confirm, spot[which].bucket, (uint32_t)slot) >>
+			      XB_DOMAIN_SHIFT);
 	return 0;
 }
 
 int xb_exact_alter(struct xb_exact *confirm, uint64_t hash, uint32_t verdict)
 {
-	uint64_t value = value_of(confirm, hash, verdict);
-	uint32_t bucket;
-	int slot;
+	struct xb_spot spot[2];
+	int slot, which;
 
-	if (!locate(confirm, hash, value, &bucket, &slot))
+	xb_exact_spots(confirm, hash, verdict, spot);
+	slot = locate(confirm, spot, &which);
+	if (slot < 0)
 		return -EUCLEAN;
-	slot_set(confirm, bucket, (uint32_t)slot, value);
+	slot_set(confirm, spot[which].bucket, (uint32_t)slot, spot[which].value);
 	return 0;
 }
 
 bool xb_exact_contains(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
-	uint64_t value = value_of(confirm, hash, extra);
-	uint32_t bucket;
-	int slot;
+	struct xb_spot spot[2];
+	int which;
 
-	if (!value)
-		return *end_word(confirm, XB_BUCKET_ZERO);
-	return locate(confirm, hash, value, &bucket, &slot);
+	xb_exact_spots(confirm, hash, extra, spot);
+	return locate(confirm, spot, &which) >= 0;
 }
 
 /* Keys looked ahead, so that their buckets are on the way when they are needed. */
 #define AHEAD 16
 
-struct pending {
-	struct xb_choices choices;
-	uint64_t value;
-};
-
 /* used: from the first bucket of the share, how many of its slots, which fill from the lowest. */
-static int build_one(struct xb_exact *confirm, const struct pending *key, uint32_t start,
+static int build_one(struct xb_exact *confirm, const struct xb_spot key[2], uint32_t start,
 		     uint8_t *used)
 {
-	uint32_t first = key->choices.first, second = key->choices.second;
-	uint32_t bucket = used[first - start] < slots_of(confirm->slots) ? first : second;
-	uint8_t *filled = &used[bucket - start];
-	struct xb_bucket *place = bucket_at(confirm, bucket);
+	uint32_t all = slots_of_bucket(&confirm->geometry),
+		 many = slots_of_word(&confirm->geometry);
+	const struct xb_spot *spot = &key[used[key[0].bucket - start] < all ? 0 : 1];
+	uint32_t slot = used[spot->bucket - start], grown = spot->bucket;
+	int error = 0;
 
-	if (!key->value) {
-		count_unspecified(confirm, 1);
-		return 0;
-	}
-	if (*filled == slots_of(confirm->slots)) {
-		int error = relocate(confirm, key->choices, key->value, &bucket);
-
-		if (!error)
-			used[bucket - start]++;
-		return error;
-	}
-	if (confirm->slots == XB_SLOTS_ADDRESS)
-		((uint32_t *)(void *)place)[(*filled)++] = (uint32_t)key->value;
+	if (slot < all)
+		bucket_at(confirm, spot->bucket)->word[slot / many] |=
+			spot->value << slot % many * confirm->geometry.slot_bits;
 	else
-		place->word[(*filled)++] = key->value;
-	return 0;
+		error = relocate(confirm, key, &grown);
+	if (!error)
+		used[grown - start]++;
+	return error;
 }
 
 int xb_exact_build(struct xb_exact *confirm, const uint64_t *hashes, const uint32_t *extras,
 		   size_t count, uint32_t first, uint32_t last, uint8_t *used)
 {
 	uint32_t start = first * confirm->geometry.size, end = last * confirm->geometry.size;
-	struct pending ahead[AHEAD];
+	struct xb_spot ahead[AHEAD][2];
 	size_t queued = 0, done = 0;
 	int error = 0;
 
 	for (size_t i = 0; !error && i < count; i++) {
-		struct pending key = {.choices = choices_of(confirm, hashes[i])};
+		struct xb_spot key[2];
 
-		if (key.choices.first < start || key.choices.first >= end)
+		xb_exact_spots(confirm, hashes[i], extras ? extras[i] : 0, key);
+		if (key[0].bucket < start || key[0].bucket >= end)
 			continue;
-		key.value = value_of(confirm, hashes[i], extras ? extras[i] : 0);
-		__builtin_prefetch(bucket_at(confirm, key.choices.first), 1);
-		__builtin_prefetch(bucket_at(confirm, key.choices.second), 1);
+		__builtin_prefetch(bucket_at(confirm, key[0].bucket), 1);
+		__builtin_prefetch(bucket_at(confirm, key[1].bucket), 1);
 		if (queued - done == AHEAD)
-			error = build_one(confirm, &ahead[done++ % AHEAD], start, used);
-		ahead[queued++ % AHEAD] = key;
+			error = build_one(confirm, ahead[done++ % AHEAD], start, used);
+		memcpy(ahead[queued++ % AHEAD], key, sizeof(key));
 	}
 	while (!error && done < queued)
-		error = build_one(confirm, &ahead[done++ % AHEAD], start, used);
+		error = build_one(confirm, ahead[done++ % AHEAD], start, used);
 	return error;
 }
 

@@ -14,7 +14,7 @@
  */
 /* What stands in a bucket. */
 enum xb_slots {
-	XB_SLOTS_ADDRESS, /* 16 IPv4 addresses */
+	XB_SLOTS_ADDRESS, /* 16, 24 or 32 IPv4 addresses */
 	XB_SLOTS_HASH,	  /* 8 fingerprints, the whole hash */
 	XB_SLOTS_NAME,	  /* 8 fingerprints of XB_NAME_HASH, each with a verdict */
 };
@@ -22,7 +22,8 @@ enum xb_slots {
 struct xb_exact {
 	struct xb_buckets geometry;
 	struct xb_key key;
-	struct xb_mapping buckets; /* struct xb_bucket each, and the one behind the last */
+	struct xb_quotient_key key4; /* of addresses */
+	struct xb_mapping buckets;   /* struct xb_bucket each, and the one behind the last */
 	enum xb_slots slots;
 };
 
@@ -32,19 +33,39 @@ struct xb_exact {
 #define XB_CONFIRM_FILL 0.80
 #define XB_CONFIRM_FULL 0.97
 
+/* Makes a key of random bits. */
+void xb_exact_key4(struct xb_quotient_key *key);
+
 struct xb_buckets xb_size_exact(uint64_t keys, enum xb_slots slots);
 
-/* Keys that fit before XB_CONFIRM_FULL. */
-uint64_t xb_exact_room(const struct xb_buckets *geometry, enum xb_slots slots);
+/* Whether a table of that kind can have this geometry: no parts, or slots that hold its keys. */
+bool xb_exact_is_sound(const struct xb_buckets *geometry, enum xb_slots slots);
+
+/* Slots of the whole table, and keys that fit before XB_CONFIRM_FULL. */
+uint64_t xb_exact_slots(const struct xb_buckets *geometry);
+uint64_t xb_exact_room(const struct xb_buckets *geometry);
 
 /* Bytes of the whole table. */
 uint64_t xb_exact_bytes(const struct xb_buckets *geometry);
 
-/* Maps the two buckets of the key. hash: see xdp_bloom/hash.h. */
-int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash);
+/*
+ * hash: see xdp_bloom/hash.h; of an address nothing. extra: the address in host byte order, or the
+ * verdict of a name; of a plain fingerprint nothing.
+ */
+
+/* The two places of a key; xb_exact_spots_at(): of what stands at this one. */
+void xb_exact_spots(const struct xb_exact *confirm, uint64_t hash, uint32_t extra,
+		    struct xb_spot spot[2]);
+void xb_exact_spots_at(const struct xb_exact *confirm, const struct xb_spot *at,
+		       struct xb_spot spot[2]);
+
+/* Maps the two buckets of the key. */
+int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash, uint32_t extra);
+
+/* What stands in a slot, 0: nothing. Its bucket must be mapped. */
+uint64_t xb_exact_slot(const struct xb_exact *confirm, uint32_t bucket, uint32_t slot);
 
 /*
- * extra: the address in host byte order, or the verdict of a name; of a plain fingerprint nothing.
  * -EXFULL without a message: no place was found, nothing changed but where other keys stand.
  */
 int xb_exact_add(struct xb_exact *confirm, uint64_t hash, uint32_t extra);
@@ -62,8 +83,8 @@ bool xb_exact_contains(struct xb_exact *confirm, uint64_t hash, uint32_t extra);
 
 /*
  * Adds one builder's share to a table that nobody reads yet: the keys of parts first to last - 1.
- * Everything must be mapped. used: a zeroed byte for each bucket of these parts, kept between the
- * calls of one builder.
+ * extras: NULL, if there are none. Everything must be mapped. used: a zeroed byte for each bucket
+ * of these parts, kept between the calls of one builder.
  */
 int xb_exact_build(struct xb_exact *confirm, const uint64_t *hashes, const uint32_t *extras,
 		   size_t count, uint32_t first, uint32_t last, uint8_t *used);

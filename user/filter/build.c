@@ -35,12 +35,15 @@ static int random_params(const struct xb_build *build, struct xb_params *params)
 			return xb_system_error(errno, "no random numbers");
 	if (build->keys_of) {
 		params->key = build->keys_of->key;
+		params->key4 = build->keys_of->key4;
 		params->key6 = build->keys_of->key6;
 		return 0;
 	}
 	if (getrandom(&params->key, sizeof(params->key), 0) != sizeof(params->key) ||
+	    getrandom(&params->key4, sizeof(params->key4), 0) != sizeof(params->key4) ||
 	    getrandom(&params->key6, sizeof(params->key6), 0) != sizeof(params->key6))
 		return xb_system_error(errno, "no random numbers");
+	xb_exact_key4(&params->key4);
 	return 0;
 }
 
@@ -263,6 +266,7 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 	params->store = own.store;
 	params->rate = own.rate;
 	params->key = own.key;
+	params->key4 = own.key4;
 	params->key6 = own.key6;
 	params->direct6_kind = own.direct6_kind;
 	params->direct6 = own.direct6;

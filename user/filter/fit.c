@@ -82,11 +82,10 @@ bool xb_fit_accepts(const struct xb_generation *generation, const struct xb_chan
 			return false;
 	return is_near(load.host4, &params->host4) && is_near(load.net6, &params->net6) &&
 	       is_near(load.names, &params->names) && is_near(load.scoped, &params->scoped) &&
-	       load.names <= xb_exact_room(&params->confirm_names, XB_SLOTS_NAME) &&
-	       load.scoped <= xb_exact_room(&params->confirm_scoped, XB_SLOTS_HASH) &&
-	       (!params->confirm ||
-		(load.host4 <= xb_exact_room(&params->confirm4, XB_SLOTS_ADDRESS) &&
-		 load.net6 <= xb_exact_room(&params->confirm6, XB_SLOTS_HASH)));
+	       load.names <= xb_exact_room(&params->confirm_names) &&
+	       load.scoped <= xb_exact_room(&params->confirm_scoped) &&
+	       (!params->confirm || (load.host4 <= xb_exact_room(&params->confirm4) &&
+				     load.net6 <= xb_exact_room(&params->confirm6)));
 }
 
 /* The cell of the entry, and cell 0, which marking it reads. */
@@ -107,7 +106,7 @@ static int prepare_net6(struct xb_generation *generation, const struct xb_entry 
 	int error = xb_bloom_prepare(&generation->net6, hash);
 
 	if (!error && generation->params.confirm)
-		error = xb_exact_prepare(&generation->confirm6, hash);
+		error = xb_exact_prepare(&generation->confirm6, hash, 0);
 	if (!error)
 		error = xb_mapping_map_all(&generation->slots6);
 	if (!error)
@@ -125,11 +124,12 @@ static int prepare_host4(struct xb_generation *generation, const struct xb_entry
 	int error = 0;
 
 	for (uint32_t i = 0; !error && i < xb_entry_keys(entry); i++) {
-		uint64_t hash = xb_hash_ipv4(&generation->params.key, xb_entry_ipv4(entry) + i);
+		uint32_t address = xb_entry_ipv4(entry) + i;
+		uint64_t hash = xb_hash_ipv4(&generation->params.key, address);
 
 		error = xb_bloom_prepare(&generation->host4, hash);
 		if (!error && generation->params.confirm)
-			error = xb_exact_prepare(&generation->confirm4, hash);
+			error = xb_exact_prepare(&generation->confirm4, hash, address);
 	}
 	return error;
 }
@@ -140,7 +140,7 @@ static int prepare_name(struct xb_generation *generation, const struct xb_entry 
 	int error = xb_bloom_prepare(&generation->names, hash);
 
 	if (!error)
-		error = xb_exact_prepare(&generation->confirm_names, hash);
+		error = xb_exact_prepare(&generation->confirm_names, hash, 0);
 	return error ? error : xb_mapping_map_all(&generation->depths);
 }
 
@@ -173,7 +173,7 @@ static int prepare_scoped(struct xb_generation *generation, const struct xb_entr
 			continue;
 		error = xb_bloom_prepare(&generation->scoped, hash);
 		if (!error)
-			error = xb_exact_prepare(&generation->confirm_scoped, hash);
+			error = xb_exact_prepare(&generation->confirm_scoped, hash, 0);
 	}
 	return error;
 }

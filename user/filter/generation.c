@@ -153,7 +153,8 @@ int xb_generation_map(struct xb_generation *generation)
 	generation->confirm6.geometry = params->confirm6;
 	generation->confirm6.slots = XB_SLOTS_HASH;
 	generation->host4.key = generation->net6.key = params->key;
-	generation->confirm4.key = generation->confirm6.key = params->key;
+	generation->confirm4.key4 = params->key4;
+	generation->confirm6.key = params->key;
 	generation->names.geometry = params->names;
 	generation->names.key = params->key;
 	generation->confirm_names.geometry = params->confirm_names;

@@ -142,21 +142,20 @@ bool xb_map_is(int fd, enum xb_map map, const struct xb_params *params)
 
 /* A stage's blocks and buckets; confirmed: it has to have buckets. */
 static bool is_stage(const struct xb_geometry *bloom, const struct xb_buckets *buckets,
-		     bool confirmed)
+		     enum xb_slots slots, bool confirmed)
 {
 	if (!bloom->blocks)
 		return !buckets->parts;
 	return (bloom->probes == XB_PROBES_FEW || bloom->probes == XB_PROBES_MANY) &&
-	       (buckets->parts != 0) == confirmed && (buckets->size != 0) == confirmed &&
-	       (uint64_t)buckets->parts * buckets->size < UINT32_MAX;
+	       (buckets->parts != 0) == confirmed && xb_exact_is_sound(buckets, slots);
 }
 
 bool xb_params_are_sound(const struct xb_params *params)
 {
-	return is_stage(&params->host4, &params->confirm4, params->confirm) &&
-	       is_stage(&params->net6, &params->confirm6, params->confirm) &&
-	       is_stage(&params->names, &params->confirm_names, true) &&
-	       is_stage(&params->scoped, &params->confirm_scoped, true) &&
+	return is_stage(&params->host4, &params->confirm4, XB_SLOTS_ADDRESS, params->confirm) &&
+	       is_stage(&params->net6, &params->confirm6, XB_SLOTS_HASH, params->confirm) &&
+	       is_stage(&params->names, &params->confirm_names, XB_SLOTS_NAME, true) &&
+	       is_stage(&params->scoped, &params->confirm_scoped, XB_SLOTS_HASH, true) &&
 	       params->scope_cells < UINT32_MAX && params->length_cells < UINT32_MAX &&
 	       (!params->net6.blocks || params->cell_words) &&
 	       (!params->names.blocks || params->allow_names);

@@ -16,34 +16,10 @@
 #include "support/amount.h"
 #include "support/confirm_table.h"
 
-static int compare_words(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-/* Every slot, sorted, and behind them how often 0.0.0.0 is there. */
-static uint64_t *contents_of(const struct xb_exact *table, size_t *count)
-{
-	const uint64_t *words = words_of(table);
-	const uint32_t *halves = (const uint32_t *)(const void *)words;
-	uint64_t *contents;
-
-	*count = slots_in(&table->geometry, table->slots) + 1;
-	contents = calloc(*count, sizeof(*contents));
-	for (size_t i = 0; i + 1 < *count; i++)
-		contents[i] = table->slots ? words[i] : halves[i];
-	qsort(contents, *count - 1, sizeof(*contents), compare_words);
-	contents[*count - 1] =
-		words[(size_t)8 * table->geometry.parts * table->geometry.size + XB_BUCKET_ZERO];
-	return contents;
-}
-
 static void assert_same_contents(const struct xb_exact *a, const struct xb_exact *b)
 {
 	size_t left, right;
-	uint64_t *in_a = contents_of(a, &left), *in_b = contents_of(b, &right);
+	uint64_t *in_a = exact_contents(a, &left), *in_b = exact_contents(b, &right);
 
 	assert_int_equal(left, right);
 	assert_memory_equal(in_a, in_b, left * sizeof(*in_a));
@@ -112,17 +88,15 @@ static double first_of(struct xb_exact *table, const uint32_t *keys, size_t coun
 {
 	size_t first = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t hash = hash_of(table, keys[i]);
-		uint64_t value = table->slots ? xb_fingerprint(hash) : keys[i];
-		struct xb_choices choices =
-			xb_choices_of(&table->key, table->slots ? value : hash,
-				      table->geometry.parts, table->geometry.size);
-		const uint64_t *bucket = words_of(table) + (size_t)8 * choices.first;
-		const uint32_t *halves = (const uint32_t *)(const void *)bucket;
-		int slot = 0, slots = table->slots ? 8 : 16;
+	uint32_t slots = (uint32_t)(xb_exact_slots(&table->geometry) /
+				    (table->geometry.parts * table->geometry.size));
 
-		while (slot < slots && (table->slots ? bucket[slot] : halves[slot]) != value)
+	for (size_t i = 0; i < count; i++) {
+		struct xb_spot spot[2];
+		uint32_t slot = 0;
+
+		xb_exact_spots(table, hash_of(table, keys[i]), keys[i], spot);
+		while (slot < slots && xb_exact_slot(table, spot[0].bucket, slot) != spot[0].value)
 			slot++;
 		first += slot < slots;
 	}
@@ -138,18 +112,20 @@ static void many_keys_fill_the_first_buckets(void **state)
 
 	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
-		struct xb_buckets geometry = xb_size_exact(capacity, wide);
-		double slots = (double)slots_in(&geometry, wide);
+		struct xb_buckets geometry =
+			xb_size_exact(capacity, wide ? XB_SLOTS_HASH : XB_SLOTS_ADDRESS);
+		double slots = (double)xb_exact_slots(&geometry);
 
-		printf("%s: %u parts of %u buckets, %.1f %% full with %lu keys, %.2f bytes each\n",
-		       wide ? "wide" : "narrow", geometry.parts, geometry.size,
+		printf("%u bits: %u parts of %u buckets, %.1f %% full with %lu keys, %.2f bytes "
+		       "each\n",
+		       geometry.slot_bits, geometry.parts, geometry.size,
 		       100 * (double)keys / slots, keys,
 		       (double)xb_exact_bytes(&geometry) / (double)keys);
 		assert_true((double)keys / slots >= 0.98 * XB_CONFIRM_FILL);
 		assert_true(geometry.parts > 4 && geometry.size >= 4096);
-		assert_true(capacity <= xb_exact_room(&geometry, wide));
+		assert_true(capacity <= xb_exact_room(&geometry));
 		for (int whole = 0; whole < 2; whole++) {
-			struct xb_exact table = make(geometry, wide);
+			struct xb_exact table = make(geometry);
 			size_t count = whole ? capacity : keys;
 			double first;
 
@@ -171,8 +147,9 @@ static void every_small_size_holds_its_keys(void **state)
 	(void)state;
 	for (uint64_t count = 1; count < 3000; count += 1 + count / 7) {
 		for (int wide = 0; wide < 2; wide++) {
-			struct xb_buckets geometry = xb_size_exact(count, wide);
-			struct xb_exact table = make(geometry, wide);
+			struct xb_buckets geometry =
+				xb_size_exact(count, wide ? XB_SLOTS_HASH : XB_SLOTS_ADDRESS);
+			struct xb_exact table = make(geometry);
 			uint32_t *keys = make_keys(count);
 
 			assert_int_equal(geometry.parts, 1);
@@ -187,23 +164,23 @@ static void every_small_size_holds_its_keys(void **state)
 
 static void building_equals_adding(void **state)
 {
-	const size_t count = 150000;
+	const size_t count = 250000;
 
 	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
-		struct xb_buckets geometry = xb_size_exact(count, wide);
-		struct xb_exact one = make(geometry, wide);
+		struct xb_buckets geometry =
+			xb_size_exact(count, wide ? XB_SLOTS_HASH : XB_SLOTS_ADDRESS);
+		struct xb_exact one = make(geometry);
 		uint32_t *keys = make_keys(count);
 
 		keys[7] = keys[8] = keys[9] = keys[count - 1]; /* ranges that overlap */
-		if (!wide)
-			keys[10] = keys[11] = 0; /* 0.0.0.0 */
 		for (size_t i = 0; i < count; i++)
 			assert_int_equal(add(&one, keys[i]), 0);
 		for (uint32_t threads = 1; threads <= THREADS_MAX; threads++) {
-			struct xb_exact built = make(geometry, wide);
+			struct xb_exact built = make(geometry);
 
 			built.key = one.key;
+			built.key4 = one.key4;
 			assert_true(geometry.parts > 1);
 			assert_int_equal(build(&built, keys, count, threads), 0);
 			assert_same_contents(&one, &built);

@@ -28,10 +28,13 @@ static void *map_look_up(void *map, const void *index);
 
 #define STABLE 30  /* keys that are never deleted */
 #define CHURN  512 /* keys that come and go */
-#define SLOTS  64  /* so few that the same keys move all the time */
-#define FULL   ((int)(SLOTS * 0.98))
+#define SLOTS  64  /* or four buckets; so few that the same keys move all the time */
 
-#define RACE_MICROSECONDS 1000000
+/* Of slots: of addresses, and of fingerprints. */
+static const uint32_t widths[] = {16, 21, 32, 64};
+#define WIDTHS (sizeof(widths) / sizeof(widths[0]))
+
+#define RACE_MICROSECONDS 500000
 #define ENOUGH_LOOKS	  10000 /* for a race */
 #define ENOUGH_MOVES	  1000
 
@@ -50,6 +53,7 @@ struct race {
 	struct xb_exact table;
 	struct xb_key key;
 	uint32_t stable[STABLE], churn[CHURN];
+	int full;
 	bool listed[CHURN];
 	enum pace pace;
 	int cpu[2];
@@ -119,10 +123,10 @@ static bool kernel_has(struct race *race, uint32_t key)
 	bool found;
 
 	reader.buckets = reader.ends = 0;
-	found = table->slots
+	found = table->slots == XB_SLOTS_HASH
 			? exact_find(table, &table->geometry, &race->key, xb_fingerprint(hash),
-				     SLOTS_HASH, xb_fingerprint(hash))
-			: exact_find(table, &table->geometry, &race->key, hash, SLOTS_ADDRESS, key);
+				     SLOTS_HASH)
+			: exact_find4(table, &table->geometry, &table->key4, key);
 	__atomic_fetch_add(&race->looks, 1, __ATOMIC_RELAXED);
 	race->second_looks += reader.ends;
 	__atomic_fetch_add(&race->retries, reader.buckets > 4, __ATOMIC_RELAXED);
@@ -131,50 +135,39 @@ static bool kernel_has(struct race *race, uint32_t key)
 }
 
 /* One key in its second bucket, which goes to its first while a packet is between the two. */
-static struct {
-	struct xb_choices choices;
-	uint64_t value;
-} mover;
+static struct xb_spot mover[2];
 
+/* Into the first slot. */
 static void put_into(struct xb_exact *table, uint32_t bucket, uint64_t value)
 {
-	uint64_t *word = words_of(table) + (size_t)8 * bucket;
-
-	if (table->slots)
-		*word = value;
-	else
-		*(uint32_t *)(void *)word = (uint32_t)value;
+	words_of(table)[(size_t)8 * bucket] = value;
 }
 
 static void move(struct xb_exact *table)
 {
 	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
 
-	put_into(table, mover.choices.first, mover.value);
+	put_into(table, mover[0].bucket, mover[0].value);
 	end[XB_BUCKET_MOVES]++;
-	put_into(table, mover.choices.second, 0);
+	put_into(table, mover[1].bucket, 0);
 }
 
 static void the_first_key_that_moves_is_found(void **state)
 {
 	(void)state;
-	for (int wide = 0; wide < 2; wide++) {
-		struct xb_buckets geometry = {.parts = 1, .size = 8};
+	for (size_t i = 0; i < WIDTHS; i++) {
 		static struct race race;
 		uint32_t key = 12345;
-		uint64_t hash;
 
-		race = (struct race){.table = make(geometry, wide)};
+		race = (struct race){.table = make((struct xb_buckets){1, 8, widths[i]})};
 		race.key = race.table.key;
 		do {
-			hash = hash_of(&race.table, ++key);
-			mover.value = wide ? xb_fingerprint(hash) : key;
-			mover.choices = xb_choices_of(&race.key, wide ? mover.value : hash,
-						      geometry.parts, geometry.size);
-		} while (mover.choices.first == mover.choices.second);
+			key++;
+			xb_exact_spots(&race.table, hash_of(&race.table, key), key, mover);
+		} while (mover[0].bucket == mover[1].bucket);
 		assert_false(kernel_has(&race, key));
 		assert_int_equal(reader.buckets, 2);
-		put_into(&race.table, mover.choices.second, mover.value);
+		put_into(&race.table, mover[1].bucket, mover[1].value);
 		assert_true(kernel_has(&race, key));
 		assert_int_equal(reader.ends, 0);
 		reader.meanwhile = move;
@@ -203,12 +196,11 @@ static void storm(struct xb_exact *table)
 static void a_storm_of_moves_condemns_nobody(void **state)
 {
 	(void)state;
-	for (int wide = 0; wide < 2; wide++) {
+	for (size_t i = 0; i < WIDTHS; i++) {
 		static struct race race;
 		uint64_t in_flight = 0, *end;
 
-		race = (struct race){
-			.table = make((struct xb_buckets){.parts = 1, .size = 8}, wide)};
+		race = (struct race){.table = make((struct xb_buckets){1, 8, widths[i]})};
 		race.key = race.table.key;
 		end = words_of(&race.table) + 8 * 8;
 		end[XB_BUCKET_MOVES] = 1;
@@ -235,7 +227,7 @@ static void *add_until_full(void *context)
 
 static void the_writer_lets_readers_through(void **state)
 {
-	struct xb_exact table = make((struct xb_buckets){.parts = 1, .size = 8}, 0);
+	struct xb_exact table = make((struct xb_buckets){1, 8, 32});
 	uint64_t *end = words_of(&table) + 8 * 8;
 	pthread_t writer;
 
@@ -284,7 +276,7 @@ static void *change_others(void *context)
 
 		random = xb_mix64(random + 0x9e3779b97f4a7c15ULL);
 		which = (uint32_t)(random % CHURN);
-		if (!race->listed[which] && count >= FULL)
+		if (!race->listed[which] && count >= race->full)
 			continue;
 		error = (race->listed[which] ? del : add)(&race->table, race->churn[which]);
 		race->changes++;
@@ -314,18 +306,47 @@ static void choose_cpus(struct race *race)
 		race->cpu[1] = race->cpu[0];
 }
 
-static void begin_race(struct race *race, bool wide, enum pace pace)
+/* The next key that the table can tell from those before: it has fewer buckets than narrow slots
+ * are enough for. */
+static uint32_t another_key(const struct xb_exact *table, struct xb_spot *taken, int count)
 {
-	*race = (struct race){.pace = pace};
-	race->table = make((struct xb_buckets){1, wide ? SLOTS / 8 : SLOTS / 16}, wide);
+	static uint32_t key;
+	struct xb_spot spot[2];
+	int same;
+
+	do {
+		key++;
+		xb_exact_spots(table, hash_of(table, key), key, spot);
+		for (same = 0; same < count; same++)
+			if (taken[same].bucket == spot[0].bucket &&
+			    taken[same].value == spot[0].value)
+				break;
+	} while (same < count);
+	taken[count] = spot[0];
+	return key;
+}
+
+static void begin_race(struct race *race, uint32_t width, enum pace pace)
+{
+	uint32_t slots = 8 * (64 / width), buckets = SLOTS / slots < 4 ? 4 : SLOTS / slots;
+	struct xb_spot taken[STABLE + CHURN];
+
+	*race = (struct race){.pace = pace, .full = (int)(buckets * slots * 0.98)};
+	race->table = make((struct xb_buckets){1, buckets, width});
 	race->key = race->table.key;
 	choose_cpus(race);
 	for (int i = 0; i < STABLE; i++) {
-		race->stable[i] = (uint32_t)i + 1;
+		race->stable[i] = another_key(&race->table, taken, i);
 		assert_int_equal(add(&race->table, race->stable[i]), 0);
 	}
 	for (int i = 0; i < CHURN; i++)
-		race->churn[i] = (uint32_t)i + 0x10000;
+		race->churn[i] = another_key(&race->table, taken, STABLE + i);
+}
+
+/* Whether a key moves twice in a question: seldom where there are more than SLOTS of them. */
+static bool tries_again(const struct race *race)
+{
+	return race->pace == SPINNING && READS_IN_PLACE && race->full < SLOTS;
 }
 
 /* Whether both have done enough, which takes longer on a busy machine. */
@@ -334,17 +355,16 @@ static bool have_met(const struct race *race, int tries)
 	if (moves_of(&race->table) <= ENOUGH_MOVES ||
 	    __atomic_load_n(&race->looks, __ATOMIC_RELAXED) <= ENOUGH_LOOKS)
 		return false;
-	return race->pace != SPINNING || !READS_IN_PLACE ||
-	       (tries && __atomic_load_n(&race->retries, __ATOMIC_RELAXED));
+	return !tries_again(race) || (tries && __atomic_load_n(&race->retries, __ATOMIC_RELAXED));
 }
 
-static void run_race(bool wide, enum pace pace)
+static void run_race(uint32_t width, enum pace pace)
 {
 	static const char *const paces[] = {"two CPUs", "two CPUs, slow reader", "one CPU"};
 	static struct race race;
 	pthread_t threads[2];
 
-	begin_race(&race, wide, pace);
+	begin_race(&race, width, pace);
 	assert_int_equal(pthread_create(&threads[0], NULL, read_stable, &race), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, change_others, &race), 0);
 	for (int tries = 0; tries < 100; tries++) {
@@ -355,14 +375,15 @@ static void run_race(bool wide, enum pace pace)
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-	printf("%s, %s: %lu looks, %lu not found at first, %lu tried again since a key had moved, "
+	printf("%u bits, %s: %lu looks, %lu not found at first, %lu tried again since a key had "
+	       "moved, "
 	       "%lu to the last try, %lu misses; %lu changes (%lu without a place), %lu moves\n",
-	       wide ? "wide" : "narrow", paces[pace], race.looks, race.second_looks, race.retries,
-	       race.exhausted, race.misses, race.changes, race.refused, moves_of(&race.table));
+	       width, paces[pace], race.looks, race.second_looks, race.retries, race.exhausted,
+	       race.misses, race.changes, race.refused, moves_of(&race.table));
 	assert_int_equal(race.misses, 0);
 	assert_true(moves_of(&race.table) > ENOUGH_MOVES);
 	assert_true(race.looks > ENOUGH_LOOKS);
-	if (pace == SPINNING && READS_IN_PLACE && race.cpu[0] != race.cpu[1])
+	if (tries_again(&race) && race.cpu[0] != race.cpu[1])
 		assert_true(race.retries > 0);
 	discard(&race.table);
 }
@@ -370,8 +391,9 @@ static void run_race(bool wide, enum pace pace)
 static void a_key_that_moves_is_found(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 6; i++)
-		run_race(i & 1, (enum pace)(i / 2));
+	for (size_t i = 0; i < WIDTHS; i++)
+		for (enum pace pace = AS_IT_IS; pace <= YIELDING; pace++)
+			run_race(widths[i], pace);
 }
 
 int main(void)
