@@ -6,7 +6,7 @@
 #include <linux/tcp.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
-#include "known.h"
+#include "learn.h"
 
 #define FAMILY_IPV4 2  /* AF_INET */
 #define FAMILY_IPV6 10 /* AF_INET6 */

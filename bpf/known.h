@@ -71,17 +71,4 @@ static __always_inline bool known_contains(struct xb_known *known, __u64 hash)
 	return false;
 }
 
-/* Puts the source into the set that learns. now: the present period. */
-static __always_inline enum xb_known_put known_learn(struct xb_known *known, __u64 hash, __u32 now)
-{
-	struct xb_probes probes = xb_probes_of(&known->key, hash);
-	__u32 learner = *(volatile __u16 *)&known->learner;
-	struct xb_known_line *line = known_line(known, learner, &probes);
-	enum xb_known_put put = line ? xb_known_line_put(line, &probes, now) : XB_KNOWN_NO_PLACE;
-
-	if (put == XB_KNOWN_IS_NEW && learner < XB_KNOWN_SETS)
-		__sync_fetch_and_add(&known->set[learner].fresh[now & 1], 1);
-	return put;
-}
-
 #endif

@@ -172,17 +172,19 @@ XB_HASH_INLINE enum xb_known_put xb_known_put_bit(__u64 *word, __u64 bit, __u32 
 /*
  * Puts a source into its line. One that is there for this period already costs reads alone. now may
  * be the period before the present one, if a turn came in between: then the bits come into the half
- * of that period, which is still looked up.
+ * of that period, which is still looked up. put_bit: xb_known_put_bit(), or a function that calls
+ * it.
  */
-XB_HASH_INLINE enum xb_known_put xb_known_line_put(struct xb_known_line *line,
-						   const struct xb_probes *probes, __u32 now)
+XB_HASH_INLINE enum xb_known_put
+xb_known_line_put(struct xb_known_line *line, const struct xb_probes *probes, __u32 now,
+		  enum xb_known_put (*put_bit)(__u64 *word, __u64 bit, __u32 now))
 {
 	enum xb_known_put result = XB_KNOWN_WAS_THERE;
 
 #pragma GCC unroll 8
 	for (__u32 i = 0; i < XB_KNOWN_WORDS; i++) {
 		__u64 bit = 1ULL << (xb_known_bit(probes, i) + XB_KNOWN_HALF * (now & 1));
-		enum xb_known_put put = xb_known_put_bit(&line->word[i], bit, now);
+		enum xb_known_put put = put_bit(&line->word[i], bit, now);
 
 		result = put > result ? put : result;
 	}

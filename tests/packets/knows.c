@@ -42,7 +42,7 @@ static void know(struct world *world, struct xb_knownpins *pins, const struct xb
 		exit(1);
 	}
 	xb_known_line_put(&lines[xb_scale(probes.place, pins->known->lines[learner])], &probes,
-			  (uint32_t)pins->known->period);
+			  (uint32_t)pins->known->period, xb_known_put_bit);
 	sources_add(world->rules.known, &source);
 }
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
-#include "known.h"
+#include "learn.h"
 #include "source.h"
 
 struct {

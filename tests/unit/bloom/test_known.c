@@ -45,7 +45,7 @@ static enum xb_known_put put(const struct table *table, uint32_t address, uint32
 	struct xb_probes probes;
 	struct xb_known_line *line = line_of(table, address, &probes);
 
-	return xb_known_line_put(line, &probes, now);
+	return xb_known_line_put(line, &probes, now, xb_known_put_bit);
 }
 
 static int has(const struct table *table, uint32_t address, uint32_t now)
