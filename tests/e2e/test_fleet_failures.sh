@@ -52,7 +52,7 @@ t_hosts_behind_a_replica()
 	mkdir "$T/copy"
 	nsenter --net="/run/netns/$server" "$T/redis-server" --port 0 --unixsocket "$T/copy.sock" --dir "$T/copy" --save '' \
 		--replicaof 127.0.0.1 6393 >"$T/copy.log" 2>&1 &
-	wait_for "a replica" grep -q 'MASTER <-> REPLICA sync: Finished' "$T/copy.log"
+	wait_for "a replica" grep -qE '(MASTER|PRIMARY) <-> REPLICA sync: Finished' "$T/copy.log"
 	mkdir "$T/b"
 	printf '%s\n' '[fleet]' "url = unix:$T/copy.sock" 'name = test' 'follow = default' >"$T/b/bloomd.conf"
 	up b
