@@ -56,18 +56,23 @@ t_params()
 		"40 0x80000001"            # host4.blocks
 		"60 9"                     # net6.probes
 		"72 2 76 0x80000001"       # confirm4, whose product is 2 modulo 2^32
-		"80 0xffffffff 84 1"       # confirm6
-		"148 0xffffffff"           # length_cells
-		"148 0xfffffffe"
-		"156 9"                    # layout: of the former one
-		"160 0"                    # confirm
-		"356 0"                    # cell_words
-		"356 0xffffffff"
+		"80 0"                     # its slots
+		"80 64"
+		"80 21"                    # which are too narrow for so few buckets
+		"84 0xffffffff 88 1"       # confirm6
+		"92 32"
+		"120 2"                    # key4
+		"188 0xffffffff"           # length_cells
+		"188 0xfffffffe"
+		"196 10"                   # layout: of the former one
+		"200 0"                    # confirm
+		"388 0"                    # cell_words
+		"388 0xffffffff"
 	)
 
 	in_force
 	found_out "${lies[@]}"
-	lie 148 0xffffffff
+	lie 188 0xffffffff
 	exits 0 detach x0
 	passes 10.77.0.3
 }
@@ -75,9 +80,9 @@ t_params()
 t_params_of_names()
 {
 	local lies=(
-		"92 0"                     # names.probes
-		"104 0 108 0"              # confirm_names
-		"136 0"                    # allow_names
+		"140 0"                    # names.probes
+		"96 0 100 0"               # confirm_names
+		"176 0"                    # allow_names
 	)
 
 	ctl -q add ads.example

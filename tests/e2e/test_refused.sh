@@ -191,7 +191,6 @@ bad_change()
 	for one in empty noise cut.json entry.json policy.json schema.json; do
 		refused 2 restore "$T/$one"
 	done
-	refused 2 rotate --capacity 60000000000
 	refused 3 rotate --capacity 9000000000
 	refused 3 rotate --capacity 9000000000 --rollback 5
 }

@@ -49,7 +49,7 @@ t_refused()
 # More than a table can be addressed for is not taken modulo 2^32.
 t_refused_beyond_addresses()
 {
-	ctl add 10.77.0.3
+	ctl add fd77::3
 	exits 2 rotate --capacity 68719476720
 	complains 'more than one exact table can be addressed for'
 }

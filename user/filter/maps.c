@@ -150,9 +150,15 @@ static bool is_stage(const struct xb_geometry *bloom, const struct xb_buckets *b
 	       (buckets->parts != 0) == confirmed && xb_exact_is_sound(buckets, slots);
 }
 
+static bool is_odd(const struct xb_quotient_key *key)
+{
+	return key->factor[0] & key->factor[1] & key->factor[2] & key->step & 1;
+}
+
 bool xb_params_are_sound(const struct xb_params *params)
 {
-	return is_stage(&params->host4, &params->confirm4, XB_SLOTS_ADDRESS, params->confirm) &&
+	return is_odd(&params->key4) &&
+	       is_stage(&params->host4, &params->confirm4, XB_SLOTS_ADDRESS, params->confirm) &&
 	       is_stage(&params->net6, &params->confirm6, XB_SLOTS_HASH, params->confirm) &&
 	       is_stage(&params->names, &params->confirm_names, XB_SLOTS_NAME, true) &&
 	       is_stage(&params->scoped, &params->confirm_scoped, XB_SLOTS_HASH, true) &&
