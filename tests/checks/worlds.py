@@ -7,6 +7,7 @@ import shutil
 
 import cage
 import sanitizers
+import tools
 from jobs import Check, reports
 
 # Another exit code than any that tests expect, and the reports where nobody takes them for output.
@@ -68,18 +69,16 @@ def make_slow_world(directory):
 
 def make_tools(directory):
     """The same, with tools for the end-to-end tests."""
-    tools = os.path.join(directory, "bin")
-    os.mkdir(tools)
-    for name in ("bloomctl", "bloomd", "bloomset"):
-        shutil.copy("build/asan/" + name, tools)
+    place = os.path.join(directory, "bin")
+    os.mkdir(place)
+    for name in ("bloomctl", "bloomd", "bloomset", *tools.OWN):
+        shutil.copy("build/asan/" + name, place)
     for name in ("bloomctl", "bloomd"):
-        shutil.copy("build/asan/" + name, os.path.join(tools, name + "-fault"))
-    for name in ("linkdriver", "plant"):
-        shutil.copy("build/asan/tests/e2e/" + name, tools)
+        shutil.copy("build/asan/" + name, os.path.join(place, name + "-fault"))
     # In its sandbox the sanitizers may not do what they do.
-    shutil.copy("build/bloomd-fetch", tools)
-    shutil.copy("build/bloomd-redis", tools)
-    shutil.copy("build/bpf/pass.bpf.o", tools)
+    shutil.copy("build/bloomd-fetch", place)
+    shutil.copy("build/bloomd-redis", place)
+    shutil.copy("build/bpf/pass.bpf.o", place)
     with open(os.path.join(directory, "resolv.conf"), "wb"):
         pass
     return make_world(directory)
@@ -132,8 +131,7 @@ def end_to_end(test):
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test]
     return Check("asan/" + test, [command],
-                 [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset", "tests/e2e/linkdriver",
-                                                            "tests/e2e/plant")] +
+                 [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset", *tools.OWN)] +
                  [("", "", name) for name in ("bpf/pass.bpf.o", "bloomd-fetch", "bloomd-redis")],
                  prepare=make_tools, verdict=judge_script)
 

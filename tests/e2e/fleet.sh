@@ -98,7 +98,7 @@ down()
 }
 
 # field HOST NAME: of its state.
-field() { of "$1" -j fleet | jq -r --arg name "$2" '.fleet[$name]'; }
+field() { of "$1" -j fleet | "$XB_TEST_DIR/bin/field" fleet "$2"; }
 is_in() { [[ $(field "$1" state) == "$2" ]]; }
 reads() { is_in "$1" reading; }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bloomd follows the machine: addresses, routes, interfaces, name servers and pins that change, without
 # any command.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 # shellcheck disable=SC2119 # agent and agent_ends without arguments

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A machine that gets its network by DHCP, with a filter that is in force before the network: the order
 # of the units in packaging/, and what a survey keeps that found nothing.
+# waits: more than it computes
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=dhcp.sh

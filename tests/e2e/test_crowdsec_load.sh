@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the bouncer of bloomd costs the machine and others who change lists, with many decisions and with a server
 # that is slow.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154,SC2119
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the bouncer of bloomd tells CrowdSec's local API of its use, in the form that servers take from 1.6.3 on.
 # A stand-in takes it: 1.4.6 does not.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154,SC2119
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The demos show what they claim, and leave nothing.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2030,SC2031,SC2154
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Killed at every point where a change is half done: what was listed stays dropped, what was
 # acknowledged stays listed, and the next command leaves the change whole or absent.
+# waits: more than it computes
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A snapshot that would take much out of a list waits for an operator: until he says yes, nothing is taken out.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2034,SC2154
 . "$(dirname "$0")/lib.sh"

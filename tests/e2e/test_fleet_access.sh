@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the rules of docs/fleet.md let the users of a server do: all that a host of this fleet needs, and nothing else.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2034,SC2154
 . "$(dirname "$0")/lib.sh"

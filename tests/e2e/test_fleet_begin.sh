@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The beginning of a log: hosts that begin one at once, one that dies meanwhile, and a server without a log.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2034,SC2154
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What goes wrong in a fleet, as the table of docs/fleet.md says it: whatever happens, a host drops what it has listed, and
 # takes nothing out that nobody took back.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2030,SC2031,SC2154
 . "$(dirname "$0")/lib.sh"

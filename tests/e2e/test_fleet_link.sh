@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The link of bloomd to a fleet's server: a driver of it against a real server, and against hostile ones. Each end has
 # its outcome.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
 . "$(dirname "$0")/lib.sh"

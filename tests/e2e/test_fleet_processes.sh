@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The program that has the connection to a fleet's server: how it ends, how it is replaced, and what somebody can do who
 # has taken it over.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2030,SC2031,SC2154
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A section [fleet] that changes while bloomd runs: another server, other lists, none at all. What is listed stays, and
 # what waits is published, unless the host leaves.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"

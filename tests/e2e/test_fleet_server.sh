@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A fleet whose server is away, slow, read-only, full or refuses all: hosts filter, list and let expire as before, what
 # was changed waits, status and metrics say so, and it goes on by itself when the server is well again.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Snapshots of a fleet: when they are made and by whom, that the server does not keep more and more, and that a host
 # from whom the log was trimmed away takes one, by difference.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bloomctl fleet verify: a host is compared with the fleet's newest snapshot, and exactly what was changed
 # behind the fleet's back is found.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"

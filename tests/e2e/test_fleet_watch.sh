@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A host that has published watches the end of the log, so that its next entry takes one round trip to the server. What
 # happens to the log meanwhile, and to other hosts.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2031,SC2154
 . "$(dirname "$0")/lib.sh"

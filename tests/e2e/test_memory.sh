@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A memory cgroup that is too small: one line says so, what is in force stays, and with more room
 # the next command works. Never is a command killed for it.
+# waits: more than it computes
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

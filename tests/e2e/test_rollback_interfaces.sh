@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # attach on trial goes back or stays, whatever becomes of the interface, and detach ends a trial.
+# waits: more than it computes
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/interfaces.sh"

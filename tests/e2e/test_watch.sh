@@ -143,7 +143,7 @@ t_json()
 	blocked 10.77.0.3
 	ended 0
 	silent
-	python3 -m json.tool --json-lines "$T/lines" >"$T/out" || fail "not JSON: $(cat "$T/lines")"
+	python3 -m json.tool --json-lines <"$T/lines" >"$T/out" || fail "not JSON: $(cat "$T/lines")"
 	head -n 1 "$T/lines" >"$T/out"
 	json 'd["interface"] == "x0" and d["ifindex"] > 1 and d["verdict"] == "drop"'
 	json 'd["source"] == "10.77.0.3" and d["destination"] == "10.77.0.1"'

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import sanitizers
+import tools
 from choice import Choice
 
 
@@ -28,7 +29,7 @@ def build(choice, directory):
     if choice.takes_suite("vm"):
         programs.update(names("prog", Choice("", "")))
     wanted = [make("build", "", ["bloomctl", "bloomd", "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o",
-                                  "tests/e2e/linkdriver", "tests/e2e/plant"] +
+                                  *tools.OWN] +
                    ["tests/" + name for name in sorted(programs)]),
               make("build/fault", "-DXB_FAULT_POINTS", ["bloomctl", "bloomd"])]
     units = names("unit", choice)
@@ -38,11 +39,11 @@ def build(choice, directory):
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             return done.stdout.decode(errors="replace")
-    tools = os.path.join(directory, "bin")
-    os.mkdir(tools)
-    for tool in "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o", "tests/e2e/linkdriver", "tests/e2e/plant":
-        shutil.copy("build/" + tool, tools)
+    place = os.path.join(directory, "bin")
+    os.mkdir(place)
+    for tool in "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o", *tools.OWN:
+        shutil.copy("build/" + tool, place)
     for program in "bloomctl", "bloomd":
-        shutil.copy("build/" + program, tools)
-        shutil.copy("build/fault/" + program, os.path.join(tools, program + "-fault"))
+        shutil.copy("build/" + program, place)
+        shutil.copy("build/fault/" + program, os.path.join(place, program + "-fault"))
     return None

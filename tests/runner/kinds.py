@@ -28,6 +28,7 @@ class Program:
     def __init__(self, name, command, scratch, environment=None):
         self.name, self.command = name, command
         self.environment = environment or {}
+        self.waits = False      # more than it computes
         self.directory = os.path.join(scratch, re.sub(r"[^a-z0-9_]", "-", name))
 
     def prepare(self):
@@ -123,10 +124,13 @@ def scripts(choice, scratch):
     for path in sorted(glob.glob("tests/e2e/test_*.sh")):
         name = "e2e/" + os.path.basename(path)[len("test_"):-len(".sh")]
         with open(path, encoding="utf-8") as file:
-            names = ["%s/%s" % (name, test) for test in re.findall(r"^t_(\w+)\(\)", file.read(), re.M)]
+            text = file.read()
+        names = ["%s/%s" % (name, test) for test in re.findall(r"^t_(\w+)\(\)", text, re.M)]
         wanted = choice.of_file(names)
         if wanted:
-            yield Grounded(name, [path], scratch, {"XB_TEST_PATTERN": "^(%s)$" % "|".join(wanted)})
+            program = Grounded(name, [path], scratch, {"XB_TEST_PATTERN": "^(%s)$" % "|".join(wanted)})
+            program.waits = bool(re.search(r"^# waits: ", text, re.M))
+            yield program
 
 
 def suites():

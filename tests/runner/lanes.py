@@ -6,8 +6,9 @@ import subprocess
 import threading
 import time
 
-LOOK_SECONDS = 4
-IDLE_ENOUGH = 0.3       # of all processors: then one test more begins
+LOOK_SECONDS = 2
+IDLE_ENOUGH = 0.25      # of all processors: then one test more begins
+WAITERS = 3             # workers for the tests that wait more than they compute
 
 
 def perform(program, report):
@@ -44,38 +45,39 @@ def idle_share(seconds):
 
 
 def run(tests, chains, report, workers=None):
-    """A worker begins with each chain of suites, all do the tests. There are more than processors, and
-    the last takes the tests from their end: those wait for packets more than they compute. More
-    workers do the same as long as processors are idle, unless it is said how many there are."""
-    waiting, lock, gate = collections.deque(tests), threading.Lock(), threading.Lock()
+    """A worker begins with each chain of suites, then all do the tests: some those first that wait more than
+    they compute, so that these are not what is left at the end. More workers do the same as long as processors
+    are idle, unless it is said how many there are."""
+    compute = collections.deque(program for program in tests if not program.waits)
+    wait = collections.deque(program for program in tests if program.waits)
+    lock, gate = threading.Lock(), threading.Lock()
 
-    def perform_next(take):
+    def perform_next(first, then):
         with lock:
-            if not waiting:
+            if not first and not then:
                 return False
-            program = take()
+            program = (first or then).popleft()
         perform(program, report)
         return True
 
-    def work(first, take):
-        for program in first:
+    def work(chain, first, then):
+        for program in chain:
             perform(program, report)
-        while perform_next(take):
+        while perform_next(first, then):
             pass
 
     def help_out():
-        while waiting:
+        while compute or wait:
             with gate:
                 idle = idle_share(LOOK_SECONDS)
             if idle > IDLE_ENOUGH:
-                perform_next(waiting.pop)
+                perform_next(wait, compute)
 
-    count = workers or max(os.cpu_count() + 1, len(chains) + 2)
-    chains = chains + [[]] * (count - len(chains))
-    threads = [threading.Thread(target=work, args=(chain, waiting.popleft))
-               for chain in chains[:-1]]
-    threads.append(threading.Thread(target=work, args=(chains[-1], waiting.pop)))
+    count = workers or max(os.cpu_count(), len(chains) + 1)
+    threads = [threading.Thread(target=work, args=(chain, compute, wait))
+               for chain in chains + [[]] * (count - len(chains))]
     if not workers:
+        threads += [threading.Thread(target=work, args=([], wait, compute)) for _ in range(WAITERS)]
         threads += [threading.Thread(target=help_out) for _ in range(2 * os.cpu_count())]
     for thread in threads:
         thread.start()

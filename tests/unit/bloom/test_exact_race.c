@@ -329,7 +329,7 @@ static uint32_t another_key(const struct xb_exact *table, struct xb_spot *taken,
 static void begin_race(struct race *race, uint32_t width, enum pace pace)
 {
 	uint32_t slots = 8 * (64 / width), buckets = SLOTS / slots < 4 ? 4 : SLOTS / slots;
-	struct xb_spot taken[STABLE + CHURN];
+	struct xb_spot taken[STABLE + CHURN] = {{0}};
 
 	*race = (struct race){.pace = pace, .full = (int)(buckets * slots * 0.98)};
 	race->table = make((struct xb_buckets){1, buckets, width});

@@ -18,6 +18,7 @@
 #include "bloomset/cut.h"
 #include "bloomset/lines.h"
 #include "bloomset/texthash.h"
+#include "support/amount.h"
 
 #define MOST ((uint64_t)4 << 20)
 
@@ -102,12 +103,13 @@ static void put_line(struct text *text, size_t size, uint32_t *dice)
 {
 	char *at = make_room(text, size);
 
-	for (size_t i = 0; i < size; i++) {
-		*dice = *dice * 1664525 + 1013904223;
-		at[i] = (char)(*dice >> 24);
-		if (at[i] == '\n')
-			at[i] = '\r';
+	for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+		uint64_t word = xb_mix64(*dice += 0x9e3779b9U);
+
+		memcpy(at + i, &word, size - i < sizeof(word) ? size - i : sizeof(word));
 	}
+	for (char *end = at; (end = memchr(end, '\n', size - (size_t)(end - at)));)
+		*end = '\r';
 	text->size += size;
 	put(text, "\n", 1);
 }
@@ -161,10 +163,12 @@ static void lines_by_dice(void **state)
 
 	(void)state;
 	print_message("seed %u\n", dice);
-	for (int round = 0; round < 20; round++) {
+	for (uint32_t round = 0; round < amount(20, 20); round++) {
 		while (text.size < 3 * (size_t)CUT_BYTES) {
-			uint32_t kind = dice >> 28;
+			uint32_t kind;
 
+			dice = (uint32_t)xb_mix64(dice);
+			kind = dice >> 28;
 			put_line(&text, dice % (kind ? 40U : 2U * CUT_BYTES), &dice);
 		}
 		expect_same(&text);

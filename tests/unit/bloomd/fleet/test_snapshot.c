@@ -15,6 +15,7 @@
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/snapshot.h"
 #include "store/logtail.h"
+#include "support/amount.h"
 #include "support/fleethosts.h"
 #include "support/fleettail.h"
 #include "support/random.h"
@@ -367,7 +368,7 @@ static void any_two_states_become_one(bool some_pass)
 static void any_two_states(void **state)
 {
 	random_begin();
-	for (int round = 0; round < 20; round++) {
+	for (uint32_t round = 0; round < amount(20, 20); round++) {
 		any_two_states_become_one(round % 2);
 		end_hosts(state);
 		begin_hosts(state);
