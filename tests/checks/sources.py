@@ -48,6 +48,12 @@ def clang_tidy(everything):
             for those, flags in ((kernel, bpf_flags()), (user, USER)) for i in range(0, len(those), most)]
 
 
+def tidy_reads(command):
+    """Its files, and any that they may include."""
+    return [word for word in command if word.endswith(".c")] + \
+        files("include/**/*.h", "bpf/*.h", "user/**/*.h", "tests/**/*.h", "build/skel/*.h", ".clang-tidy")
+
+
 def tidy_verdict(code, output, _directory):
     """Skeletons are bpftool's business, and the analyzer looks into them all the same."""
     found = [line for line in output.splitlines()
@@ -59,7 +65,8 @@ def tidy_verdict(code, output, _directory):
 
 
 def cppcheck():
-    return ["cppcheck", "--quiet", "--std=c11", "--inconclusive", "--inline-suppr",
+    os.makedirs("build/cppcheck", exist_ok=True)   # what it knows of files that have not changed
+    return ["cppcheck", "--quiet", "--cppcheck-build-dir=build/cppcheck", "--std=c11", "--inconclusive", "--inline-suppr",
             "--enable=warning,style,performance,portability", "--error-exitcode=1",
             "--suppressions-list=tests/checks/cppcheck.supp", "-D_GNU_SOURCE",
             "--include=tests/checks/macros.h", "-Iinclude", "-Iuser", "-Itests", "-Ibpf", "bpf",
@@ -78,16 +85,22 @@ def shellcheck(everything):
     return [alone + scripts, *(alone + [path] for path in sourced)]
 
 
+def shell_reads(command):
+    """Its files, and any that they may source."""
+    return [word for word in command if os.path.isfile(word)] + files("tests/**/*.sh", ".shellcheckrc", "tests/.shellcheckrc")
+
+
 def checks(everything):
     python = files("tests/*/*.py") + scripts_of("python3")
     return [
-        Check("clang-tidy", clang_tidy(everything), skeletons(), verdict=tidy_verdict),
+        Check("clang-tidy", clang_tidy(everything), skeletons(), verdict=tidy_verdict, reads=tidy_reads),
         Check("cppcheck", [cppcheck()]),
         Check("gcc-analyzer", [make("analyzer", ANALYZER, "bloomctl", "bloomd", "bloomset")]),
-        Check("shellcheck", shellcheck(everything)),
+        Check("shellcheck", shellcheck(everything), reads=shell_reads),
         Check("counters", [["scripts/counters", "--check"]]),
         Check("includes", [["tests/checks/includes"]]),
         Check("words", [["tests/checks/words"]]),
         Check("links", [["tests/checks/links"]]),
-        Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python]),
+        Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python],
+              reads=lambda _: python + ["tests/checks/pylintrc"]),
     ]

@@ -140,7 +140,7 @@ def checks(everything):
     """Those that take longest come first."""
     found = (
         [cmocka("tsan", test, "tsan", sanitizers.THREAD, TSAN) for test in THREADS] +
-        [cmocka("valgrind", test, "valgrind", "-DXB_STORE_GIB=4", VALGRIND, make_slow_world)
+        [cmocka("valgrind", test, "fault", "-DXB_FAULT_POINTS", VALGRIND, make_slow_world)
          for test in tests("unit/**/test_*.c") if test not in [THE_RACE, *FAULTS]] +
         [end_to_end(test) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +
         [cmocka("asan", test, "asan", sanitizers.ADDRESS, []) for test in tests("prog/test_*.c")])

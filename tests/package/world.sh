@@ -40,10 +40,7 @@ make_world()
 	ip link add veth0 address 02:00:00:00:00:01 type veth peer name veth1 address 02:00:00:00:00:02
 	ip addr add $machine/24 dev veth0
 	ip link set veth0 up
-	nsenter --net=/run/client sleep 100000 &
-	keeper=$!
-	until [[ $(readlink /proc/$keeper/ns/net) != $(readlink /proc/self/ns/net) ]]; do sleep 0.1; done
-	ip link set veth1 netns $keeper
+	ip link set veth1 netns /run/client
 	in_client ip link set veth1 up
 	for address in $stranger $listed $another; do
 		in_client ip addr add $address/24 dev veth1
