@@ -114,6 +114,74 @@ t_a_beginning_by_a_clock_that_was_ahead()
 	has a 192.0.2.1 || fail "it is gone: $(cat "$T"/?/log)"
 }
 
+# b begins a log, which the server loses: it has the one before again.
+loses_what_b_began()
+{
+	fleet a
+	configure_host b
+	clocked b 0
+	wait_for "b in the fleet" reads b
+	of a -q add 192.0.2.1 --timeout 1800
+	wait_for "it" has b 192.0.2.1
+	redis_dies
+	cp -a "$T/redis" "$T/before"
+	redis
+	wait_for "a in the fleet" reads a
+	kill -STOP "${host_pid[a]}"
+	ask_redis flushall >"$T/out"
+	patience=4
+	wait_for "a log of b" logs b 'began a log at'
+	publishes 1 of b -q add 192.0.2.3
+	wait_for "an empty outbox" outbox_is b 0
+	"$@"
+	redis_dies
+	wait_for "its absence" is_in b connecting
+	set_ahead b 0
+	rm -r "$T/redis"
+	mv "$T/before" "$T/redis"
+}
+
+goes_ahead()
+{
+	set_ahead b 3600
+	of b -q add 192.0.2.4
+	wait_for "an end before its time" has_not b 192.0.2.1
+}
+
+# Its clock was ahead and is set back meanwhile: what expired too early can only come from a snapshot of the former log.
+t_set_back_while_the_server_loses_the_log()
+{
+	loses_what_b_began goes_ahead
+	wait_for "its word" logs b 'the clock was set back'
+	redis
+	kill -CONT "${host_pid[a]}"
+	(wait_for "what is not over" has b 192.0.2.1) || fail "$(of b fleet; tail -n 5 "$T/b/log")"
+	wait_for "the same" are_equal a b
+	has a 192.0.2.1 && has a 192.0.2.3 && has a 192.0.2.4 || fail "$(listing a)"
+}
+
+# b stands still meanwhile, until that log no longer has what follows its position.
+t_trimmed_while_the_server_lost_the_log()
+{
+	local before
+
+	lines=('snapshot-every = 1')
+	loses_what_b_began true
+	kill -STOP "${host_pid[b]}"
+	redis
+	kill -CONT "${host_pid[a]}"
+	wait_for "a in the fleet" reads a
+	snapshot
+	before=$id
+	for number in {11..19}; do publishes 1 of a -q add 192.0.2.$number; done
+	wait_for "a snapshot" is_newer "$before"
+	ask_redis xtrim 'xb:{test}:log' maxlen 1 >"$T/out"
+	kill -CONT "${host_pid[b]}"
+	(wait_for "the same" are_equal a b) || fail "$(of b fleet; tail -n 5 "$T/b/log")"
+	has a 192.0.2.3 && has b 192.0.2.19 || fail "$(listing a)"
+	logs b 'resynced \(trimmed\)' || fail "$(cat "$T/b/log")"
+}
+
 has_message() { [[ $(field "$1" message) == *"$2"* ]]; }
 
 run_tests

@@ -232,6 +232,13 @@ static void stay_before(struct fleet *fleet)
 	fleet_then(fleet, next_delay(fleet), reading_check);
 }
 
+/* The server has lost the log that this host has, and has one from before. A snapshot of that is
+ * taken if there is a cause: it takes out nothing that this host has seen since. */
+static bool has_former_log(const struct fleet *fleet)
+{
+	return fleet->log.known && fleet->log.term < fleet->view.fleet.term;
+}
+
 /* Whether it is of no use: then what comes of that is done. A snapshot from before would only lead
  * to the same place of the log again. */
 static bool is_too_old(struct fleet *fleet)
@@ -243,7 +250,7 @@ static bool is_too_old(struct fleet *fleet)
 			  !memcmp(manifest->epoch, here->epoch, XB_FLEET_ID) &&
 			  manifest->position <= here->position;
 
-	if (manifest->term < here->term)
+	if (manifest->term < here->term && !has_former_log(fleet))
 		resync_fail(fleet, "the newest snapshot is older than what this host has");
 	else if (leads_back && !strcmp(cause, "bad-entry"))
 		stay_before(fleet);
