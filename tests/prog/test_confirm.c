@@ -353,7 +353,7 @@ static void few_ipv4_keys_in_a_table_for_100000(void **state)
 static void few_ipv4_keys_in_a_table_for_4_million(void **state)
 {
 	(void)state;
-	few_keys_under_traffic(&(struct few){true, 4000000, XB_SLOT_NARROW, 12, 384});
+	few_keys_under_traffic(&(struct few){true, 4000000, XB_SLOT_NARROW, 14, 448});
 }
 
 static void few_ipv6_keys_that_move_all_the_time(void **state)

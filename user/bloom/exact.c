@@ -11,6 +11,7 @@
 /* Buckets of a part: small enough that a part stays in the cache while it is built, large enough
  * that parts fill evenly. */
 #define PART_BUCKETS 4096
+#define PART_MOST    (1U << 31) /* so that 32 bits hold the sum of two places in it */
 
 #define WORDS (sizeof(struct xb_bucket) / sizeof(__u64))
 
@@ -73,7 +74,8 @@ bool xb_exact_is_sound(const struct xb_buckets *geometry, enum xb_slots slots)
 
 	if (!geometry->parts)
 		return !geometry->size && !geometry->slot_bits;
-	if (!geometry->size || (uint64_t)geometry->parts * geometry->size >= UINT32_MAX)
+	if (!geometry->size || geometry->size > PART_MOST ||
+	    (uint64_t)geometry->parts * geometry->size >= UINT32_MAX)
 		return false;
 	for (int i = 0; i < 3 && kind->bits[i]; i++)
 		if (kind->bits[i] == geometry->slot_bits)

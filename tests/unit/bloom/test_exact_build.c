@@ -162,20 +162,33 @@ static void every_small_size_holds_its_keys(void **state)
 	}
 }
 
+/* Addresses of the first part alone, so that a share of the keys fills it. */
+static uint32_t *make_keys_of_a_part(const struct xb_exact *table, size_t count)
+{
+	uint32_t *keys = calloc(count, sizeof(*keys));
+	uint64_t numbers = (1ULL << 32) / table->geometry.parts;
+
+	for (size_t i = 0; i < count; i++)
+		keys[i] = address_permuted_to(&table->key4, (uint32_t)(next_random() % numbers));
+	return keys;
+}
+
 static void building_equals_adding(void **state)
 {
-	const size_t count = 250000;
+	const struct xb_buckets geometries[] = {xb_size_exact(250000, XB_SLOTS_ADDRESS),
+						xb_size_exact(250000, XB_SLOTS_HASH),
+						{37, 3543, 16}};
 
 	(void)state;
-	for (int wide = 0; wide < 2; wide++) {
-		struct xb_buckets geometry =
-			xb_size_exact(count, wide ? XB_SLOTS_HASH : XB_SLOTS_ADDRESS);
+	for (int i = 0; i < 3; i++) {
+		struct xb_buckets geometry = geometries[i];
+		size_t count = i == 2 ? (size_t)3543 * 32 * 93 / 100 : 250000;
 		struct xb_exact one = make(geometry);
-		uint32_t *keys = make_keys(count);
+		uint32_t *keys = i == 2 ? make_keys_of_a_part(&one, count) : make_keys(count);
 
 		keys[7] = keys[8] = keys[9] = keys[count - 1]; /* ranges that overlap */
-		for (size_t i = 0; i < count; i++)
-			assert_int_equal(add(&one, keys[i]), 0);
+		for (size_t j = 0; j < count; j++)
+			assert_int_equal(add(&one, keys[j]), 0);
 		for (uint32_t threads = 1; threads <= THREADS_MAX; threads++) {
 			struct xb_exact built = make(geometry);
 
@@ -184,8 +197,8 @@ static void building_equals_adding(void **state)
 			assert_true(geometry.parts > 1);
 			assert_int_equal(build(&built, keys, count, threads), 0);
 			assert_same_contents(&one, &built);
-			for (size_t i = 0; i < count; i++)
-				assert_true(has(&built, keys[i]));
+			for (size_t j = 0; j < count; j++)
+				assert_true(has(&built, keys[j]));
 			discard(&built);
 		}
 		discard(&one);

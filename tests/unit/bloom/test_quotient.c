@@ -63,12 +63,24 @@ static void no_two_addresses_are_the_same(void **state)
 	}
 }
 
-/* With one bucket less than is asked for, some two addresses of a bucket have one remainder. */
+/* With one bucket less than is asked for, some two addresses of a bucket have one remainder: it has
+ * 2^20 of them in the second case, and one remainder less. */
 static void fewer_buckets_do_not_suffice(void **state)
 {
 	static const struct xb_buckets few[] = {{1, 131076, 16}, {1, 4096, 21}, {1, 2, 32}};
+	const struct xb_quotient_key key = new_key4();
+	uint32_t same = 0;
+	uint64_t last = 0;
 
 	(void)state;
+	for (uint32_t at = 0; at < 1U << 20; at++) {
+		struct xb_quotient quotient =
+			quotient_of(&key, address_permuted_to(&key, at), &few[1]);
+
+		same += rank_of(&quotient) == last;
+		last = rank_of(&quotient);
+	}
+	assert_int_equal(same, 1);
 	for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++) {
 		assert_false(xb_exact_is_sound(&few[i], XB_SLOTS_ADDRESS));
 		assert_false(xb_exact_is_sound(&few[i], XB_SLOTS_HASH));
@@ -80,6 +92,7 @@ static void fewer_buckets_do_not_suffice(void **state)
 	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 1000, 32}, XB_SLOTS_NAME));
 	assert_true(xb_exact_is_sound(&(struct xb_buckets){1, 1, 64}, XB_SLOTS_NAME));
 	assert_false(xb_exact_is_sound(&(struct xb_buckets){65536, 65536, 64}, XB_SLOTS_HASH));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 3000000000U, 32}, XB_SLOTS_ADDRESS));
 }
 
 static void either_place_tells_the_other(void **state)
