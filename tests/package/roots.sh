@@ -118,5 +118,9 @@ confines()
 		-nographic -nodefaults -serial stdio -no-reboot -kernel "$scratch/kernel" -initrd "$scratch/initramfs" \
 		-append "console=ttyS0 quiet mitigations=off norandmaps panic=-1 lsm=landlock,yama,apparmor,bpf xb.name=$1/confined" \
 		</dev/null 2>&1 | sed -u 's/\r//g; s/^.*\(ok   package\)/\1/' | tee "$scratch/console" | sed -u -n -E '/^(ok  |FAIL|     \|) /p'
+	grep -q '^VM-END' "$scratch/console" || {
+		echo "FAIL $1/confined: the machine did not come to its end"
+		tail -n 20 "$scratch/console" | sed 's/^/     | /'
+	}
 	grep -q '^VM-END ok' "$scratch/console"
 }
