@@ -34,7 +34,7 @@ t_a_host_that_differs()
 	outbox_is b 0 || fail "the others would get it"
 	wait_for "a difference" shows a "^  host .*\($(short b)\), .*DIFFERS"
 	wait_for "a difference" shows c "^  host .*\($(short b)\), .*DIFFERS"
-	[[ $(of a fleet | grep -c DIFFERS) -le 1 ]] || fail "others differ, too: $(of a fleet)"
+	[[ $(of a fleet | grep -c DIFFERS) -eq 1 ]] || fail "others differ, too: $(of a fleet)"
 	wait_for "two that differ" metric_is b fleet_differing_hosts 2
 	wait_for "one that differs" metric_is a fleet_differing_hosts 1
 	[[ $(metric a fleet_hosts) -eq 3 ]] || fail "$(of a metrics | grep fleet_hosts)"

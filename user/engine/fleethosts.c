@@ -56,8 +56,10 @@ unsigned int xb_fleet_judge(const json_t *state, const json_t *own, const json_t
 {
 	bool silent = number_of(state, "reports_read") - number_of(host, "seen") > XB_FLEET_SILENT;
 	bool skewed = fabs(number_of(host, "skew")) > XB_FLEET_SKEW;
+	const json_t *former = json_object_get(state, "former");
+	bool differing = (own && differs(own, host)) || (former && differs(former, host));
 
-	return (own && differs(own, host) ? XB_HOST_DIFFERS : 0U) | (silent ? XB_HOST_SILENT : 0U) |
+	return (differing ? XB_HOST_DIFFERS : 0U) | (silent ? XB_HOST_SILENT : 0U) |
 	       (skewed ? XB_HOST_SKEWED : 0U);
 }
 

@@ -37,6 +37,7 @@
  *  hosts        array of them: {host, name, position, term, epoch, time, at, digests {list: hex},
  *               outbox, lists, version, state, skew, seen}; at: the time as of which the digests
  *               are; skew: as above, of that host; seen: when this host saw the report first
+ *  former       this host's report as of the time before, as in hosts; may be missing
  *  held         {list, before, after, snapshot} if an operator has to say yes; otherwise missing
  */
 

@@ -441,6 +441,7 @@ void fleet_stop(struct fleet *fleet)
 	sd_event_source_disable_unref(fleet->look);
 	sd_event_source_disable_unref(fleet->tick);
 	json_decref(fleet->hosts);
+	json_decref(fleet->former);
 	json_decref(fleet->resyncs);
 	explicit_bzero(&fleet->key, sizeof(fleet->key));
 	free(fleet);

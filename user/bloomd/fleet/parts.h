@@ -268,6 +268,7 @@ struct fleet {
 	uint64_t looked;     /* at the store, agent_clock() */
 	uint64_t hosts_due;  /* when to ask for all reports, agent_clock() */
 	json_t *hosts;	     /* as they report */
+	json_t *former;	     /* this host's report as of the time before; NULL: none */
 	double reports_read; /* when they were, by this host's clock; 0: never */
 	double clock;	     /* fleet_clock() when it was looked at last */
 	bool timed;	     /* the server has agreed with this clock since it was set last */

@@ -171,6 +171,8 @@ static json_t *state_json(const struct fleet *fleet)
 	json_object_set_new(state, "reports_read", json_real(fleet->reports_read));
 	json_object_set_new(state, "hosts",
 			    fleet->hosts ? json_incref(fleet->hosts) : json_array());
+	if (fleet->former)
+		json_object_set(state, "former", fleet->former);
 	if (fleet->phase == FLEET_HELD)
 		json_object_set_new(state, "held", held_json(&fleet->resync));
 	return state;
@@ -359,6 +361,23 @@ static json_t *index_of(const json_t *hosts)
 	return index;
 }
 
+/* Others may not have reported since: their last reports are as of the time of this host's former.
+ */
+static void keep_former(struct fleet *fleet, json_t *before)
+{
+	char id[ID_TEXT];
+	const char *host = id_format(fleet->view.fleet.host, id);
+	json_t *former = json_object_get(before, host), *now = index_of(fleet->hosts);
+	const json_t *own = json_object_get(now, host);
+
+	if (former && own &&
+	    !json_equal(json_object_get(former, "at"), json_object_get(own, "at"))) {
+		json_decref(fleet->former);
+		fleet->former = json_incref(former);
+	}
+	json_decref(now);
+}
+
 static void on_reports(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
@@ -381,6 +400,7 @@ static void on_reports(void *context, const struct server_reply *reply)
 		set_seen(before, report);
 		json_array_append_new(fleet->hosts, report);
 	}
+	keep_former(fleet, before);
 	json_decref(before);
 	reporting_save(fleet);
 }
