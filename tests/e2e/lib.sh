@@ -49,7 +49,7 @@ skip()
 # may be that slow.
 wait_for()
 {
-	for ((i = 0; i < 200 * patience; i++)); do
+	for ((i = 0; i < 210 * patience; i++)); do
 		! "${@:2}" >/dev/null 2>&1 || return 0
 		sleep "$((i < 10 ? 50 : 150))e-3"
 	done

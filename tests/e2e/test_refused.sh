@@ -283,4 +283,13 @@ t_during_a_trial_of_an_interface()
 	trial_goes_on "$left" $started
 }
 
+# Slots of IPv6 take most room: no table of IPv4 is too large for what --capacity takes.
+t_more_than_a_table_can_have()
+{
+	ctl add fd77::3
+	ctl -q attach x0
+	world >"$T/before"
+	refused 2 rotate --capacity 68719476720
+}
+
 run_tests

@@ -34,7 +34,7 @@ static void *map_look_up(void *map, const void *index);
 static const uint32_t widths[] = {16, 21, 32, 64};
 #define WIDTHS (sizeof(widths) / sizeof(widths[0]))
 
-#define RACE_MICROSECONDS 500000
+#define RACE_MICROSECONDS 1000000
 #define ENOUGH_LOOKS	  10000 /* for a race */
 #define ENOUGH_MOVES	  1000
 
