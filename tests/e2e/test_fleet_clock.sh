@@ -39,13 +39,8 @@ shows_no_clock() { ! shows "$1" clock; }
 # While b's clock is ahead, it lets go what the others still have. Nothing of that reaches them.
 t_a_clock_that_is_put_forward_and_back()
 {
-	fleet a
-	configure_host b
-	clocked b 0
-	wait_for "b in the fleet" reads b
-	of a -q add 192.0.2.1 --timeout 1800 --comment scan
+	share_what_expires
 	of a -q add 192.0.2.2
-	wait_for "it" has b 192.0.2.1
 	set_ahead b 3600
 	of a -q add 192.0.2.3
 	wait_for "what follows" has b 192.0.2.3
@@ -89,15 +84,21 @@ t_a_snapshot_by_a_clock_that_is_ahead()
 	wait_for "the same" are_equal a b
 }
 
-# Nor does it begin a log without it, when the server is emptied before it has it again.
-t_a_beginning_by_a_clock_that_was_ahead()
+# a and b, whose clock can be set, have an entry that expires.
+share_what_expires()
 {
 	fleet a
 	configure_host b
 	clocked b 0
 	wait_for "b in the fleet" reads b
-	of a -q add 192.0.2.1 --timeout 1800
+	of a -q add 192.0.2.1 --timeout 1800 --comment scan
 	wait_for "it" has b 192.0.2.1
+}
+
+# Nor does it begin a log without it, when the server is emptied before it has it again.
+t_a_beginning_by_a_clock_that_was_ahead()
+{
+	share_what_expires
 	set_ahead b 3600
 	of a -q add 192.0.2.2
 	wait_for "what follows" has b 192.0.2.2
@@ -117,12 +118,7 @@ t_a_beginning_by_a_clock_that_was_ahead()
 # b begins a log, which the server loses: it has the one before again.
 loses_what_b_began()
 {
-	fleet a
-	configure_host b
-	clocked b 0
-	wait_for "b in the fleet" reads b
-	of a -q add 192.0.2.1 --timeout 1800
-	wait_for "it" has b 192.0.2.1
+	share_what_expires
 	redis_dies
 	cp -a "$T/redis" "$T/before"
 	redis
