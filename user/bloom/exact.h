@@ -49,8 +49,8 @@ uint64_t xb_exact_room(const struct xb_buckets *geometry);
 uint64_t xb_exact_bytes(const struct xb_buckets *geometry);
 
 /*
- * hash: see xdp_bloom/hash.h; of an address nothing. extra: the address in host byte order, or the
- * verdict of a name; of a plain fingerprint nothing.
+ * hash: see xdp_bloom/hash.h; not read where slots have addresses. extra: the address in host byte
+ * order, or the verdict of a name; not read where slots have plain fingerprints.
  */
 
 /* The two places of a key; xb_exact_spots_at(): of what stands at this one. */

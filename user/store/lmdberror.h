@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#ifdef XB_FAULT_POINTS /* valgrind has no room for more */
+#ifdef XB_FAULT_POINTS /* tests under valgrind, which has no room for more */
 #define XB_STORE_GIB 4
 #else
 #define XB_STORE_GIB 64
