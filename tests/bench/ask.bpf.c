@@ -4,6 +4,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "account.h"
+#include "draws.bpf.h"
 #include "parse.h"
 #include "xdp_bloom/hash.h"
 #include "ask.h"
@@ -23,30 +24,27 @@ struct {
 } answers SEC(".maps");
 
 struct ask ask;
-__u64 state = 0x9e3779b97f4a7c15ULL;
 
 /* Makes the frame the next question; false: it is too short. */
 static __always_inline bool ask_next(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u64 *words = data, *label, x = state;
+	__u64 *words = data, *label;
+	struct draws *draws = draws_mine();
+	__u32 number;
 
-	if (data + ASK_HEAD > end)
+	if (!draws || data + ASK_HEAD > end)
 		return false;
 #pragma unroll
 	for (int i = 0; i < ASK_HEAD / 8 - 1; i++)
 		words[i] = ask.head[i];
-	/* xorshift64 (Marsaglia, Journal of Statistical Software 8, 2003) */
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	state = x;
 	if (!ask.label)
 		return true;
 	label = data + (ask.label & 511);
 	if ((void *)(label + 1) > end)
 		return false;
-	*label = ask_label(ask.first, xb_scale((__u32)(x >> 32), ask.count));
+	number = xb_scale((__u32)(draws_word(draws) >> 32), ask.count);
+	*label = ask_label(ask.first, number);
 	return true;
 }
 

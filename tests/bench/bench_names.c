@@ -61,17 +61,6 @@ static void end(void)
 	xb_snapshot_free(&bench.keys);
 }
 
-static void list_name(const char *text, enum xb_domain_verdict verdict)
-{
-	struct xb_named *named = &bench.keys.names[bench.keys.names_count++];
-	uint8_t form[XB_NAME_BYTES];
-
-	must(xb_entry_parse(text, strlen(text), form, &named->entry, NULL), "name");
-	named->entry.name = xb_arena_copy(&bench.keys.arena, form, named->entry.length);
-	must(named->entry.name ? 0 : -ENOMEM, "name");
-	named->verdict = verdict;
-}
-
 /* Three labels mostly, as lists have; some of two and of four, so that three depths are asked. */
 static void list_names(void)
 {
@@ -87,7 +76,9 @@ static void list_names(void)
 
 		snprintf(text, sizeof(text), "%.8s%s", (const char *)&label,
 			 kind == 'e' ? tails[i / each] : tails[0]);
-		list_name(text, kind == 'n' ? XB_DOMAIN_NXDOMAIN : XB_DOMAIN_DROP);
+		must(list_name(&bench.keys, text,
+			       kind == 'n' ? XB_DOMAIN_NXDOMAIN : XB_DOMAIN_DROP),
+		     "name");
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "table.bpf.h"
 
 struct flood flood;
+__u32 drawn; /* how many sources */
 
 static __always_inline void put_source4(void *data, __u32 address)
 {

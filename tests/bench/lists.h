@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/addresses.h"
 #include "filter/snapshot.h"
@@ -57,6 +58,24 @@ static inline int list_prefixes(struct xb_snapshot *keys, size_t count)
 		keys->prefix4[i] = (struct xb_entry){
 			.hi = (uint64_t)(i * step) << 40, .kind = XB_PREFIX4, .length = 24};
 	keys->prefix4_count = count;
+	return 0;
+}
+
+/* Behind those that are listed; the caller has made room. 0 or a negative errno. */
+static inline int list_name(struct xb_snapshot *keys, const char *text,
+			    enum xb_domain_verdict verdict)
+{
+	struct xb_named *named = &keys->names[keys->names_count];
+	uint8_t form[XB_NAME_BYTES];
+	int error = xb_entry_parse(text, strlen(text), form, &named->entry, NULL);
+
+	if (error)
+		return error;
+	named->entry.name = xb_arena_copy(&keys->arena, form, named->entry.length);
+	if (!named->entry.name)
+		return -ENOMEM;
+	named->verdict = verdict;
+	keys->names_count++;
 	return 0;
 }
 

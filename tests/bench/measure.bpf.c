@@ -4,6 +4,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "account.h"
+#include "draws.bpf.h"
 #include "parse.h"
 #include "xdp_bloom/layout.h"
 #include "measure.h"
@@ -72,7 +73,6 @@ const volatile __u32 bare_lines;
 const volatile __u32 classic_bits;
 const volatile struct xb_key classic_key = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL};
 
-__u64 state = 0x9e3779b97f4a7c15ULL;
 __u32 table_first; /* line the table drawn from begins with */
 
 /* Hands the frame on with this source, host byte order. */
@@ -115,68 +115,61 @@ static __always_inline int hand_on128(struct xdp_md *ctx, const __u32 address[TA
 	return XDP_ABORTED;
 }
 
-static __always_inline __u64 any_word(void)
+static __always_inline __u32 any_address(struct draws *draws)
 {
-	/* xorshift64 (Marsaglia, Journal of Statistical Software 8, 2003) */
-	__u64 x = state;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	state = x;
-	return x;
+	return (__u32)(draws_word(draws) >> 32);
 }
 
-static __always_inline __u32 any_address(void)
+/* An entry, and how it makes the next packet of what was drawn. */
+#define SENDER(name)                                                                               \
+	static __always_inline int name##_next(struct xdp_md *ctx, struct draws *draws);           \
+	SEC("xdp") int name(struct xdp_md *ctx)                                                    \
+	{                                                                                          \
+		struct draws *draws = draws_mine();                                                \
+                                                                                                   \
+		return draws ? name##_next(ctx, draws) : XDP_ABORTED;                              \
+	}                                                                                          \
+	static __always_inline int name##_next(struct xdp_md *ctx, struct draws *draws)
+
+SENDER(from_anywhere)
 {
-	return (__u32)(any_word() >> 32);
+	return hand_on(ctx, any_address(draws));
 }
 
-SEC("xdp")
-int from_anywhere(struct xdp_md *ctx)
+SENDER(from_anywhere6)
 {
-	return hand_on(ctx, any_address());
+	return hand_on6(ctx, any_address(draws));
 }
 
-SEC("xdp")
-int from_anywhere6(struct xdp_md *ctx)
+SENDER(from_table)
 {
-	return hand_on6(ctx, any_address());
-}
-
-SEC("xdp")
-int from_table(struct xdp_md *ctx)
-{
-	__u32 number = drawn++;
+	__u32 number = draws->drawn++;
 	struct table_line *line = table_line(table_first, number, TABLE_LINE);
 
 	return line ? hand_on(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
 }
 
-SEC("xdp")
-int from_table6(struct xdp_md *ctx)
+SENDER(from_table6)
 {
-	__u32 number = drawn++;
+	__u32 number = draws->drawn++;
 	struct table_line *line = table_line(table_first, number, TABLE_LINE);
 
 	return line ? hand_on6(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
 }
 
 /* Below 2000::/4. */
-SEC("xdp")
-int from_anywhere128(struct xdp_md *ctx)
+SENDER(from_anywhere128)
 {
-	__u64 hi = any_word(), lo = any_word();
+	__u64 hi = draws_word(draws), lo = draws_word(draws);
 	__u32 address[TABLE_WORDS6] = {bpf_htonl(2U << 28 | hi >> 36), (__u32)hi, (__u32)(lo >> 32),
 				       (__u32)lo};
 
 	return hand_on128(ctx, address);
 }
 
-SEC("xdp")
-int from_table128(struct xdp_md *ctx)
+SENDER(from_table128)
 {
-	__u32 number = drawn++;
+	__u32 number = draws->drawn++;
 	struct table_line *line = table_line(table_first, number, TABLE_LINE6);
 
 	return line ? hand_on128(ctx, &line->address[number % TABLE_LINE6 * TABLE_WORDS6])
@@ -184,12 +177,11 @@ int from_table128(struct xdp_md *ctx)
 }
 
 /* Anything below a /32 of the table. */
-SEC("xdp")
-int from_below128(struct xdp_md *ctx)
+SENDER(from_below128)
 {
-	__u32 number = drawn++;
+	__u32 number = draws->drawn++;
 	struct table_line *line = table_line(table_first, number, TABLE_LINE6);
-	__u64 hi = any_word(), lo = any_word();
+	__u64 hi = draws_word(draws), lo = draws_word(draws);
 	__u32 address[TABLE_WORDS6] = {0, (__u32)hi, (__u32)(lo >> 32), (__u32)lo};
 
 	if (!line)

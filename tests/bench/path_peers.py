@@ -31,20 +31,23 @@ class Place:
     is in the namespace of this process. GRO gives the veth its NAPI, without which it takes no
     frames from XDP programs."""
 
-    def __init__(self, name, number):
+    def __init__(self, name, number, far=FAR):
         self.name = name
         self.near = "xbtp%d" % number
-        run("ip", "netns", "add", name)
-        run("ip", "link", "add", self.near, "type", "veth", "peer", "name", FAR, "netns", name)
+        self.far = far
+        self.owner = not os.path.exists("/run/netns/" + name)   # or one more veth to the same
+        if self.owner:
+            run("ip", "netns", "add", name)
+        run("ip", "link", "add", self.near, "type", "veth", "peer", "name", far, "netns", name)
         # Nothing but the frames that are counted comes this way.
         quiet = "/proc/sys/net/ipv6/conf/%s/disable_ipv6" % self.near
         if os.path.exists(quiet):
             with open(quiet, "w") as out:
                 out.write("1")
         run("ip", "link", "set", self.near, "up")
-        run("ip", "-n", name, "link", "set", FAR, "up")
-        self.inside("ethtool", "-K", FAR, "gro", "on")
-        self.mac = json.loads(run("ip", "-n", name, "-j", "link", "show", FAR))[0]["address"]
+        run("ip", "-n", name, "link", "set", far, "up")
+        self.inside("ethtool", "-K", far, "gro", "on")
+        self.mac = json.loads(run("ip", "-n", name, "-j", "link", "show", far))[0]["address"]
 
     def inside(self, *command, **options):
         return run("nsenter", "--net=/run/netns/" + self.name, *command, **options)
@@ -52,7 +55,7 @@ class Place:
     def counts(self):
         """Packets that came over the veth, and those that arrived at the IP layer."""
         text = self.inside("sh", "-c", "ethtool -S %s; cat /proc/net/snmp; "
-                           "cat /proc/net/snmp6 2>/dev/null || true" % FAR)
+                           "cat /proc/net/snmp6 2>/dev/null || true" % self.far)
         came = sum(int(count) for count in re.findall(r"rx_queue_\d+_xdp_packets: (\d+)", text))
         head, values = re.findall(r"^Ip: (.*)$", text, re.MULTILINE)
         arrived = int(dict(zip(head.split(), values.split()))["InReceives"])
@@ -61,7 +64,8 @@ class Place:
 
     def remove(self):
         subprocess.run(["ip", "link", "del", self.near], check=False, stderr=subprocess.DEVNULL)
-        subprocess.run(["ip", "netns", "del", self.name], check=False)
+        if self.owner:
+            subprocess.run(["ip", "netns", "del", self.name], check=False)
 
 
 class Subject:
@@ -98,7 +102,7 @@ class Program(Subject):
     peer = False
 
     def load(self, _workload):
-        run("ip", "-n", self.place.name, "link", "set", "dev", FAR, "xdpdrv", "object", LIMITS,
+        run("ip", "-n", self.place.name, "link", "set", "dev", self.place.far, "xdpdrv", "object", LIMITS,
             "program", self.program)
 
 
@@ -125,12 +129,15 @@ class Filter(Subject):
                      os.path.join(scratch.run, "paths"))
 
     def load(self, workload):
-        self.place.inside(*self.base, "-q", "attach", FAR, "--mode", "native", "--refuse", REFUSED)
+        self.attach(self.place)
         self.place.inside(*self.base, "-q", "import", workload.plain, "--include-bogons",
                           "--format", "plain")
         status = json.loads(self.place.inside(*self.base, "-j", "status"))
         if not status["generation"]["confirm"]:
             raise Failed("the filter does not confirm")
+
+    def attach(self, place):
+        place.inside(*self.base, "-q", "attach", place.far, "--mode", "native", "--refuse", REFUSED)
 
     def end(self):
         subprocess.run(["nsenter", "--net=/run/netns/" + self.place.name, *self.base, "-q",

@@ -117,19 +117,25 @@ def workloads(scratch, quick, report):
 class Generator:
     """The process that makes frames, for one workload and share of listed sources."""
 
-    def __init__(self, workload, share):
+    def __init__(self, workload, share, cpu=0):
         listed = str(workload.entries) if workload.source == "random" else workload.plain
         self.process = subprocess.Popen(
-            ["taskset", "-c", "0", os.path.join(PROGRAMS, "bench_paths"), str(workload.family),
+            ["taskset", "-c", str(cpu), os.path.join(PROGRAMS, "bench_paths"), str(workload.family),
              str(workload.size), str(share), listed], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def send(self, place, first, frames):
+        self.begin(place, first, frames)
+        return self.told()
+
+    def begin(self, place, first, frames):
         try:
             self.process.stdin.write("%s %s %d %d\n" % (place.near, place.mac, first, frames))
             self.process.stdin.flush()
         except BrokenPipeError:
             pass
+
+    def told(self):
         line = self.process.stdout.readline()
         if not line:
             raise Failed("the generator: " + self.process.stderr.read().strip())

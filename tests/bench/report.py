@@ -34,6 +34,7 @@ def tried(_data, _page):
 CHAPTERS = (
     ("cost", "program_cost", "Program cost", report_packets.program_cost),
     ("cost", "program_cost6", "Program cost of IPv6", report_packets.program_cost6),
+    ("cpus", "cpus", "Several CPUs", report_packets.several_cpus),
     ("paths", "paths", "Whole path", report_packets.paths),
     ("commands", "commands", "Whole commands", report_commands.commands),
     ("huge", "huge_import", "Import of 100M addresses", report_commands.huge),

@@ -3,8 +3,10 @@
 import re
 
 import costs6
+import cpus
 import layouts as explored
 from plots import Plot
+from rig import spread
 from tables import cell, count, is_limit, is_ours, is_peer, label, middle, ranged, table
 
 SHIPS = ("hosts", "hosts_and_prefixes")  # of the subjects that are ours: what a user gets
@@ -113,6 +115,18 @@ def program_cost6(data, page):
             "lengths four in each. %s rounds of %s packets." % (count(found["rounds"]),
                                                                 count(found["repeats"])), ""] + \
         table(["ns a packet over parsing alone"] + [text for _, text in costs6.TRAFFIC], rows)
+
+
+def several_cpus(data, _page):
+    rows = []
+    for key, titles in (("programs", cpus.NAMES), ("floods", cpus.FLOODS)):
+        rows += [[title, "%.1f" % each["alone_ns"], "%.1f" % each["together_ns"], spread(each["times"])]
+                 for name, title in titles for each in [data["cpus"].get(key, {}).get(name)] if each]
+    return ["The same on one CPU alone and on %d at once, each with sources of its own; a million addresses are "
+            "listed. Floods go over a veth for each CPU, to interfaces that one filter protects, and have the "
+            "generator's own time in them. Behind what is so many times as much stand the quartiles of rounds."
+            % cpus.CPUS, ""] + \
+        table(["ns a packet, the whole run", "one alone", "each of %d" % cpus.CPUS, "times as many packets"], rows)
 
 
 def rates(data, _page):

@@ -15,9 +15,6 @@ struct {
 	__type(value, struct table_line);
 } table SEC(".maps");
 
-/* How many have been drawn. */
-__u32 drawn;
-
 /* The line that has the number-th source of the table that begins with line first, when a line has
  * that many. */
 static __always_inline struct table_line *table_line(__u32 first, __u32 number, __u32 each)

@@ -49,11 +49,13 @@ skip()
 # may be that slow.
 wait_for()
 {
-	for ((i = 0; i < 210 * patience; i++)); do
-		! "${@:2}" >/dev/null 2>&1 || return 0
-		sleep "$((i < 10 ? 50 : 150))e-3"
+	local end=$((SECONDS + 31 * patience)) pause=0.05
+
+	until "${@:2}" >/dev/null 2>&1; do
+		[[ $SECONDS -lt $end ]] || fail "$1 does not come"
+		sleep $pause
+		[[ $SECONDS -lt $((end - 30 * patience)) ]] || pause=0.15
 	done
-	fail "$1 does not come"
 }
 
 # Whether the programs have AddressSanitizer in them.

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a packet costs on two CPUs at once, beside one: nothing that CPUs share may be in its way."""
+import os
+import statistics
+
+import path_peers as peers
+from paths import CLEAN, FRAMES, FEWER_FRAMES, LISTED, Generator, Workload
+from programs import MILLION, bench
+from rig import Failed, goal, row, say, spread
+
+CPUS = 2
+NAMES = (("parse_only", "parsing and counting alone"), ("clean", "clean"),
+         ("wrong_hit", "wrong hit of the Bloom filter"), ("listed", "listed"),
+         ("listed_watched", "listed, and watched"), ("listed_monitored", "listed, monitored"),
+         ("answered", "query for a listed name, answered"))
+FLOODS = (("drop_all", "flood, XDP_DROP at once"), ("listed", "flood, all listed"),
+          ("pass_all", "flood, XDP_PASS at once"), ("clean", "flood, clean"))
+LEAST = 1.95    # times
+
+
+def times(alone, together):
+    """How many times as many packets all CPUs get done as one does; both: ns a packet, of each CPU."""
+    return sum(1 / ns for ns in together) / statistics.mean(1 / ns for ns in alone)
+
+
+def found_of(alone, together):
+    """Of rounds."""
+    each = sorted(map(times, alone, together))
+    low, median, high = statistics.quantiles(each, n=4, method="inclusive")
+    return {"alone_ns": statistics.median(ns for cpu in alone for ns in cpu),
+            "together_ns": statistics.median(ns for cpu in together for ns in cpu),
+            "times": {"median": median, "low": low, "high": high}}
+
+
+def programs(scratch, quick):
+    say("%d CPUs, program cost" % CPUS)
+    raw = bench(scratch, "bench_cpus", MILLION, CPUS, 5 if quick else 27, MILLION)
+    return {name: found_of(ns["alone"], ns["together"]) for name, ns in raw["ns"].items()}
+
+
+class Pairs:
+    """A namespace with an end of as many veths as there are CPUs, and the same at all these ends."""
+
+    def __init__(self, kind, workload, scratch):
+        self.places = [peers.Place("xbt-bench-c", number, "xbtc%d" % number) for number in range(CPUS)]
+        self.subjects = []
+        try:
+            self.load(kind, workload, scratch)
+        except Failed:
+            self.end()
+            raise
+
+    def load(self, kind, workload, scratch):
+        self.subjects.append(kind(self.places[0], scratch))
+        self.subjects[0].load(workload)
+        for place in self.places[1:]:
+            if kind is peers.Filter:
+                self.subjects[0].attach(place)
+            else:
+                self.subjects.append(kind(place, scratch))
+                self.subjects[-1].load(workload)
+
+    def end(self):
+        for subject in self.subjects:
+            subject.end()
+        for place in reversed(self.places):
+            place.remove()
+
+    def flood(self, generators, frames):
+        """ns a frame, of those CPUs that have a generator."""
+        for place, generator in zip(self.places, generators):
+            if generator:
+                generator.begin(place, 0, frames)
+        return [told["ns"] / told["sent"] for told in
+                [generator.told() for generator in generators if generator]]
+
+
+def one_flood(kind, share, workload, scratch, quick):
+    generators = [Generator(workload, share, cpu) for cpu in range(CPUS)]
+    alone, together = [], []
+    try:
+        pairs = Pairs(kind, workload, scratch)
+        try:
+            for number in range(4 if quick else 10):
+                one_by_one = []
+                for cpu in range(CPUS):
+                    only = [generator if place == cpu else None
+                            for place, generator in enumerate(generators)]
+                    one_by_one += pairs.flood(only, FEWER_FRAMES if quick else FRAMES)
+                both = pairs.flood(generators, FEWER_FRAMES if quick else FRAMES)
+                if number:     # the first is not kept
+                    alone.append(one_by_one)
+                    together.append(both)
+        finally:
+            pairs.end()
+    finally:
+        for generator in generators:
+            generator.end()
+    return found_of(alone, together)
+
+
+def floods(scratch, quick):
+    workload = Workload(MILLION)
+    workload.prepare(scratch)
+    try:
+        found = {}
+        for name, kind, share in (("drop_all", peers.DropAll, LISTED), ("listed", peers.Filter, LISTED),
+                                  ("pass_all", peers.PassAll, CLEAN), ("clean", peers.Filter, CLEAN)):
+            say("%d CPUs, flood: %s" % (CPUS, name))
+            found[name] = one_flood(kind, share, workload, scratch, quick)
+        return found
+    finally:
+        workload.end()
+
+
+def measure(scratch, quick, report):
+    if os.cpu_count() < CPUS:
+        report["skipped"].append("two CPUs at once: this machine has one")
+        return
+    report["cpus"] = {}
+    for key, what in (("programs", programs), ("floods", floods)):
+        try:
+            report["cpus"][key] = what(scratch, quick)
+        except Failed as failure:
+            report["failed"].append("cpus, %s: %s" % (key, failure))
+
+
+def goals(report):
+    found = report.get("cpus", {})
+    return [goal("%s, times from one CPU to %d" % (title, CPUS), LEAST,
+                 found.get(key, {}).get(name, {}).get("times", {}).get("median"), False)
+            for key, names in (("programs", NAMES), ("floods", FLOODS)) for name, title in names]
+
+
+def print_text(report):
+    found = report.get("cpus", {})
+    print("\nOn %d CPUs at once, 1M IPv4 addresses listed; ns a packet, of whole runs" % CPUS)
+    row("", "one alone", "each of %d" % CPUS, "times as many packets")
+    for key, names in (("programs", NAMES), ("floods", FLOODS)):
+        for name, title in names:
+            each = found.get(key, {}).get(name)
+            if each:
+                row(title, "%.1f" % each["alone_ns"], "%.1f" % each["together_ns"], spread(each["times"]))
