@@ -282,6 +282,27 @@ t_what_others_change_meanwhile()
 	[[ ! -s $T/agent.err ]] || ! grep -v ": ready\|nothing is filtered" "$T/agent.err" || fail "bloomd complains"
 }
 
+# When bloomd hears of the write, LMDB does not show the change yet.
+t_a_look_before_the_change_can_be_seen()
+{
+	local writer
+
+	command -v "${CC:-cc}" >/dev/null || skip "no C compiler"
+	! is_sanitized || skip "another library has to be loaded first"
+	"${CC:-cc}" -shared -fPIC -o "$T/stands.so" "$root/tests/e2e/stands.c"
+	begin
+	LD_PRELOAD=$T/stands.so nsenter --net="/run/netns/$server" "$bloomctl" --state "$state" --pin "$pins" \
+		--run "$counters" -q add 10.77.0.4 --timeout 1 &
+	writer=$!
+	wait_for "a writer that stands still" is_stopped $writer
+	sleep 0.5
+	while kill -CONT $writer 2>/dev/null; do sleep 0.05; done
+	wait $writer || fail "add: exit code $?"
+	wait_for "the end of 10.77.0.4" gone 10.77.0.4
+	comes_through 10.77.0.4
+	agent_ends
+}
+
 gone() { ! ctl -q list | grep -q "^$1 "; }
 
 # The store of before comes back as another file.

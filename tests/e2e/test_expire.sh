@@ -68,6 +68,19 @@ t_expired_is_not_listed()
 }
 
 # Nothing to do is done without a lock, whoever holds it.
+# The filter is built behind the step in which the interface's own addresses are allowed.
+t_while_an_interface_is_attached()
+{
+	exits 0 add 10.77.0.3
+	exits 0 add 10.77.0.4 --timeout 1
+	stands_at commit-after attach x0
+	sleep 2
+	goes_on 0
+	blocked 10.77.0.3
+	passes 10.77.0.4
+	exits 0 status
+}
+
 t_waits_for_nobody()
 {
 	exits 0 add 192.0.2.1 --timeout 3000

@@ -4,12 +4,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/inotify.h>
 #include <time.h>
 
 #include "base/error.h"
 #include "bloomd/base/log.h"
+#include "bloomd/base/storewatch.h"
 #include "store/expiry.h"
 
 #define SECOND	    1000000ULL /* us */
@@ -110,7 +109,7 @@ static int on_change(sd_event_source *source, const struct inotify_event *event,
 	/* Also of what bloomd itself has written. */
 	if (expiry->more)
 		return 0;
-	if (event->mask & IN_Q_OVERFLOW || (event->len && !strcmp(event->name, XB_STORE_FILE)))
+	if (storewatch_is_told(event))
 		retry_in(expiry, 0);
 	return 0;
 }
@@ -141,8 +140,7 @@ int expiry_start(struct agent *agent, struct expiry **out)
 		error = sd_event_source_set_enabled(expiry->retry, SD_EVENT_OFF);
 	if (error >= 0)
 		error = sd_event_add_inotify(agent->loop, &expiry->watch, agent->paths.state,
-					     IN_MODIFY | IN_CREATE | IN_MOVED_TO, on_change,
-					     expiry);
+					     STOREWATCH_EVENTS, on_change, expiry);
 	if (error < 0)
 		return xb_system_error(-error, "cannot watch %s", agent->paths.state);
 	expiry_look(expiry);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/program.h"
@@ -154,6 +155,16 @@ static void free_txn(struct xb_txn *txn)
 	free(txn);
 }
 
+/* Who watches the file with inotify hears of its pages before LMDB lets readers see them, and looks
+ * in vain. This is told when they do. */
+static void tell_watchers(const struct xb_store *store)
+{
+	int file;
+
+	if (!mdb_env_get_fd(store->env, &file))
+		futimens(file, NULL);
+}
+
 int xb_txn_commit(struct xb_txn *txn)
 {
 	MDB_val key = {4, "meta"}, value = {sizeof(txn->meta), &txn->meta};
@@ -180,8 +191,10 @@ int xb_txn_commit(struct xb_txn *txn)
 		error = mdb_txn_commit(txn->txn);
 	xb_fleettables_end(txn, !error);
 	free_txn(txn);
-	if (!error)
+	if (!error) {
+		tell_watchers(store);
 		return 0;
+	}
 	xb_kept_fail(store);
 	return xb_lmdb_error(error, "cannot write the store");
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -16,6 +15,7 @@
 #include "base/text.h"
 #include "bloomd/base/delay.h"
 #include "bloomd/base/log.h"
+#include "bloomd/base/storewatch.h"
 #include "bloomd/fleet/joining.h"
 #include "bloomd/fleet/parts.h"
 #include "engine/fleethosts.h"
@@ -252,7 +252,7 @@ static int on_change(sd_event_source *source, const struct inotify_event *event,
 	int enabled = SD_EVENT_OFF;
 
 	(void)source;
-	if (!(event->mask & IN_Q_OVERFLOW) && !(event->len && !strcmp(event->name, XB_STORE_FILE)))
+	if (!storewatch_is_told(event))
 		return 0;
 	sd_event_source_get_enabled(fleet->look, &enabled);
 	if (enabled == SD_EVENT_OFF) {
@@ -375,7 +375,7 @@ static int add_sources(struct fleet *fleet)
 					  1000, on_tick, fleet);
 	if (error >= 0)
 		error = sd_event_add_inotify(agent->loop, &fleet->watch, agent->paths.state,
-					     IN_MODIFY | IN_CREATE | IN_MOVED_TO, on_change, fleet);
+					     STOREWATCH_EVENTS, on_change, fleet);
 	return error < 0 ? xb_system_error(-error, "cannot watch %s", agent->paths.state) : 0;
 }
 
