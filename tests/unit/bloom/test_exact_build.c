@@ -121,8 +121,9 @@ static void many_keys_fill_the_first_buckets(void **state)
 		       geometry.slot_bits, geometry.parts, geometry.size,
 		       100 * (double)keys / slots, keys,
 		       (double)xb_exact_bytes(&geometry) / (double)keys);
-		assert_true((double)keys / slots >= 0.98 * XB_CONFIRM_FILL);
-		assert_true(geometry.parts > 4 && geometry.size >= 4096);
+		/* Few keys have more room to grow. */
+		assert_true(is_slowed() || (double)keys / slots >= 0.98 * XB_CONFIRM_FILL);
+		assert_true(is_slowed() || (geometry.parts > 4 && geometry.size >= 4096));
 		assert_true(capacity <= xb_exact_room(&geometry));
 		for (int whole = 0; whole < 2; whole++) {
 			struct xb_exact table = make(geometry);
