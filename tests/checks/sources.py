@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that read the sources and run nothing of them."""
+import functools
 import glob
 import os
 import re
@@ -37,21 +38,54 @@ def bpf_flags():
             "-I/usr/include/" + multiarch.stdout.decode().strip()]
 
 
+MOST = 16   # files a command: most of the time of a small one is that of starting
+
+
+def groups(paths):
+    return [paths[i:i + MOST] for i in range(0, len(paths), MOST)]
+
+
 def clang_tidy(everything):
-    """Its analyzer, which follows every path, takes five times as long as all the other checks. Without it most
-    of the time of a small file is that of starting."""
-    fewer, most = ([], 1) if everything else (["--checks=-clang-analyzer-*"], 16)
+    """Its analyzer, which follows every path, takes five times as long as all the other checks."""
+    fewer = [] if everything else ["--checks=-clang-analyzer-*"]
     found = files("bpf/*.bpf.c", "user/**/*.c", "tests/**/*.c")
     kernel = [path for path in found if path.endswith(".bpf.c")]
     user = [path for path in found if path not in kernel]
-    return [["clang-tidy", "--quiet", *fewer, *those[i:i + most], "--", *flags]
-            for those, flags in ((kernel, bpf_flags()), (user, USER)) for i in range(0, len(those), most)]
+    return [["clang-tidy", "--quiet", *fewer, *those, "--", *flags]
+            for all_of_them, flags in ((kernel, bpf_flags()), (user, USER))
+            for those in (groups(all_of_them) if not everything else [[path] for path in all_of_them])]
 
 
-def tidy_reads(command):
-    """Its files, and any that they may include."""
-    return [word for word in command if word.endswith(".c")] + \
-        files("include/**/*.h", "bpf/*.h", "user/**/*.h", "tests/**/*.h", "build/skel/*.h", ".clang-tidy")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+ROOTS = ("include", "user", "tests", "bpf", "build/skel")
+
+
+@functools.lru_cache(maxsize=None)
+def named_by(path):
+    """The files of ours that this one includes; of a skeleton the program that is in it."""
+    if path.startswith("build/skel/"):
+        return tuple(files("bpf/%s.bpf.c" % os.path.basename(path).split(".")[0],
+                           "tests/*/%s.bpf.c" % os.path.basename(path).split(".")[0]))
+    with open(path, encoding="utf-8") as file:
+        names = INCLUDE.findall(file.read())
+    return tuple(os.path.normpath(place) for name in names
+                 for place in [os.path.join(root, name) for root in (os.path.dirname(path), *ROOTS)]
+                 if os.path.isfile(place))
+
+
+def with_included(paths):
+    """Those files, and all of ours that they include."""
+    found, left = set(), list(paths)
+    while left:
+        path = left.pop()
+        if path not in found:
+            found.add(path)
+            left += named_by(path)
+    return sorted(found)
+
+
+def c_reads(command):
+    return with_included([word for word in command if word.endswith(".c")]) + [".clang-tidy"]
 
 
 def tidy_verdict(code, output, _directory):
@@ -64,13 +98,28 @@ def tidy_verdict(code, output, _directory):
     return "", []
 
 
-def cppcheck():
-    os.makedirs("build/cppcheck", exist_ok=True)   # what it knows of files that have not changed
-    return ["cppcheck", "--quiet", "--cppcheck-build-dir=build/cppcheck", "--std=c11", "--inconclusive", "--inline-suppr",
+CPPCHECK = ["cppcheck", "--quiet", "--std=c11", "--inconclusive", "--inline-suppr",
             "--enable=warning,style,performance,portability", "--error-exitcode=1",
             "--suppressions-list=tests/checks/cppcheck.supp", "-D_GNU_SOURCE",
-            "--include=tests/checks/macros.h", "-Iinclude", "-Iuser", "-Itests", "-Ibpf", "bpf",
-            "user", "tests"]
+            "--include=tests/checks/macros.h", "-Iinclude", "-Iuser", "-Itests", "-Ibpf"]
+
+
+def cppcheck(everything):
+    """At once, so that it follows calls from file to file, or some files after the other."""
+    if everything:
+        return [CPPCHECK + ["bpf", "user", "tests"]]
+    return [CPPCHECK + those for those in groups(files("bpf/*.c", "user/**/*.c", "tests/**/*.c"))]
+
+
+def gcc_analyzer():
+    """Objects of what ships."""
+    return [make("analyzer", ANALYZER, *(path[:-2] + ".o" for path in those))
+            for those in groups(files("user/**/*.c"))]
+
+
+def analyzer_reads(command):
+    prefix = "build/analyzer/"
+    return with_included([word[len(prefix):-2] + ".c" for word in command if word.startswith(prefix)])
 
 
 def shellcheck(everything):
@@ -82,25 +131,28 @@ def shellcheck(everything):
     # a failing cd ends the test.
     alone = ["shellcheck", "-e", "SC1091,SC2164"]
     sourced = [path for path in files("tests/*/*.sh") if path not in scripts]
-    return [alone + scripts, *(alone + [path] for path in sourced)]
+    return [alone + those for those in groups(scripts)] + [alone + [path] for path in sourced]
 
 
 def shell_reads(command):
-    """Its files, and any that they may source."""
-    return [word for word in command if os.path.isfile(word)] + files("tests/**/*.sh", ".shellcheckrc", "tests/.shellcheckrc")
+    """Its files, and with -x any that they may source."""
+    return [word for word in command if os.path.isfile(word)] + \
+        files(*(["tests/**/*.sh"] if "-x" in command else []), ".shellcheckrc", "tests/.shellcheckrc")
 
 
 def checks(everything):
     python = files("tests/*/*.py") + scripts_of("python3")
     return [
-        Check("clang-tidy", clang_tidy(everything), skeletons(), verdict=tidy_verdict, reads=tidy_reads),
-        Check("cppcheck", [cppcheck()]),
-        Check("gcc-analyzer", [make("analyzer", ANALYZER, "bloomctl", "bloomd", "bloomset")]),
-        Check("shellcheck", shellcheck(everything), reads=shell_reads),
+        Check("clang-tidy", clang_tidy(everything), skeletons(), verdict=tidy_verdict, reads=c_reads,
+              recorded=not everything),
+        Check("cppcheck", cppcheck(everything), reads=None if everything else c_reads, recorded=not everything),
+        Check("gcc-analyzer", gcc_analyzer(), skeletons(), reads=None if everything else analyzer_reads,
+              recorded=not everything),
+        Check("shellcheck", shellcheck(everything), reads=shell_reads, recorded=not everything),
         Check("counters", [["scripts/counters", "--check"]]),
         Check("includes", [["tests/checks/includes"]]),
         Check("words", [["tests/checks/words"]]),
         Check("links", [["tests/checks/links"]]),
         Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python],
-              reads=lambda _: python + ["tests/checks/pylintrc"]),
+              reads=lambda _: python + ["tests/checks/pylintrc"], recorded=not everything),
     ]

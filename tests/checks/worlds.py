@@ -127,9 +127,10 @@ def cmocka(name, test, out, extra, before, prepare=make_world):
 
 
 def end_to_end(test):
-    """Names are asked of the file that the test writes, and of other tests it sees no process."""
+    """Names are asked of the file that the test writes, and of other tests it sees no process and no namespace."""
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-               'mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && exec tests/%s.sh' % test]
+               'mount -t tmpfs netns /run/netns && mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && '
+               'exec tests/%s.sh' % test]
     return Check("asan/" + test, [command],
                  [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset", *tools.OWN)] +
                  [("", "", name) for name in ("bpf/pass.bpf.o", "bloomd-fetch", "bloomd-redis")],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds what the chosen tests need. The suites build what they need when they begin."""
+"""Builds what the chosen tests need, and most suites; the others build when they begin."""
 import glob
 import os
 import shutil
@@ -8,6 +8,9 @@ import subprocess
 import sanitizers
 import tools
 from choice import Choice
+
+# They build what they run with --build, and nothing later.
+SUITES = ("fleets", "packets", "storm", "torture", "world")
 
 
 def names(kind, choice):
@@ -35,7 +38,8 @@ def build(choice, directory):
     units = names("unit", choice)
     if units:
         wanted.append(make("build/asan", sanitizers.ADDRESS, ["tests/" + name for name in units]))
-    for words in wanted:
+    suites = [["tests/%s/run" % name, "--build"] for name in SUITES if choice.takes_suite(name)]
+    for words in wanted + suites:
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             return done.stdout.decode(errors="replace")

@@ -11,6 +11,8 @@ import building
 TIMEOUT = os.environ.get("XB_TEST_TIMEOUT", "900")      # seconds of a test program
 # It counts the programs, maps and links of the whole machine.
 ALONE = ("storm",)
+# They build most, on all processors.
+CHAINED = ("checks", "fuzz")
 # It builds nothing that is not built before, and each of its machines has one processor.
 BESIDE = ("vm",)
 # They bring what they need from elsewhere with --fetch, before the tests begin.
@@ -138,8 +140,8 @@ def suites():
 
 
 def find(choice, scratch):
-    """Programs: tests; chains of suites, which build when they begin and so follow each other; suites
-    during which nothing else may run."""
+    """Programs: tests, and suites among them, first since they take long; chains of suites, which build when they
+    begin and so follow each other; suites during which nothing else may run."""
     tests = [Program(name, [command], scratch) for name, command in STYLE.items() if choice.takes(name)]
     tests += [Cmocka(name, "build/asan", scratch) for name in building.names("unit", choice)]
     tests += [Cmocka(name, "build", scratch) for name in building.names("prog", choice)]
@@ -151,8 +153,8 @@ def find(choice, scratch):
     def those(names):
         return [program for name, program in programs.items() if name in names]
 
-    others = set(wanted) - {*ALONE, *BESIDE}
-    return tests, [chain for chain in (those(others), those(BESIDE)) if chain], those(ALONE)
+    first = set(wanted) - {*ALONE, *BESIDE, *CHAINED}
+    return those(first) + tests, [chain for chain in (those(CHAINED), those(BESIDE)) if chain], those(ALONE)
 
 
 def platforms(choice):

@@ -16,7 +16,7 @@ static void move_to_front(struct buffer *buffer)
 {
 	if (!buffer->begin)
 		return;
-	memmove(buffer->bytes, buffer_at(buffer), buffer_size(buffer));
+	memmove(buffer->bytes, buffer->bytes + buffer->begin, buffer_size(buffer));
 	buffer->end -= buffer->begin;
 	buffer->begin = 0;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* All zero: none. */
 struct buffer {
@@ -23,6 +24,15 @@ static inline size_t buffer_size(const struct buffer *buffer)
 static inline uint8_t *buffer_at(const struct buffer *buffer)
 {
 	return buffer->bytes ? buffer->bytes + buffer->begin : NULL;
+}
+
+/* The first ones, which stay; false: there are fewer. */
+static inline bool buffer_peek(const struct buffer *buffer, void *bytes, size_t size)
+{
+	if (!buffer->bytes || buffer_size(buffer) < size)
+		return false;
+	memcpy(bytes, buffer->bytes + buffer->begin, size);
+	return true;
 }
 
 /* Room for so many more bytes, which the caller fills and adds to end. NULL: no memory. */

@@ -48,8 +48,7 @@ bool requests_take(struct buffer *in, struct buffer *out, size_t *count, struct 
 {
 	uint32_t size;
 
-	while (buffer_size(in) >= sizeof(size)) {
-		memcpy(&size, buffer_at(in), sizeof(size));
+	while (buffer_peek(in, &size, sizeof(size))) {
 		if (size > REDIS_REQUEST_MAX)
 			return end_set(end, REDIS_FAILED, "bloomd sent a request too large");
 		if (buffer_size(in) - sizeof(size) < size)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The last long run of these checks, as docs/test-results.md has it. If it found everything well, the short run reads
+only what has changed since, or includes what has."""
+import functools
+import subprocess
+
+PAGE = "docs/test-results.md"
+# By what sources are read.
+TOOLS = ("tests/checks/", "Makefile", ".clang-tidy", ".shellcheckrc", "tests/.shellcheckrc")
+
+
+def git(*words):
+    """Lines, or None if it fails."""
+    done = subprocess.run(["git", *words], check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.stdout.decode().splitlines() if done.returncode == 0 else None
+
+
+@functools.lru_cache(maxsize=None)
+def commit():
+    """"" if a check failed, or what ran was not committed, or nothing is known of it here."""
+    with open(PAGE, encoding="utf-8") as file:
+        row = next((line for line in file if line.startswith("| `checks/` |")), "")
+    cells = [cell.strip() for cell in row.split("|")]
+    if not row or "failed" in cells[3]:
+        return ""
+    known = git("cat-file", "-e", cells[7] + "^{commit}")
+    return cells[7] if known is not None else ""
+
+
+@functools.lru_cache(maxsize=None)
+def changed():
+    """Paths that are not as they were then; None: it cannot be told."""
+    differ = git("diff", "--name-only", commit()) if commit() else None
+    new = git("ls-files", "--others", "--exclude-standard")
+    return None if differ is None or new is None else frozenset(differ + new)
+
+
+def is_as_it_was(paths):
+    """Of files that a check reads."""
+    if changed() is None or any(path.startswith(TOOLS) for path in changed()):
+        return False
+    return changed().isdisjoint(paths)

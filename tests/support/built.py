@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What suites run, made where everything lies that is tested."""
+import os
+import subprocess
+import sys
+
+FAULT = "build/fault/"
+
+
+def call(*words):
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+def programs(*paths):
+    """Targets of make; those below build/fault/ have fault points. `tests/SUITE/run --build` ends here: by it all that
+    suites need is there before some run side by side, and no two of them write the same file."""
+    jobs = "-j%d" % os.cpu_count()
+    plain, fault = ([path for path in paths if path.startswith(FAULT) == of] for of in (False, True))
+    call("scripts/setup")
+    call("make", jobs, *plain)
+    if fault:
+        call("make", jobs, "OUT=" + FAULT.rstrip("/"), "BPF_OUT=build", "EXTRA=-DXB_FAULT_POINTS", *fault)
+    if sys.argv[1:] == ["--build"]:
+        sys.exit(0)
