@@ -71,8 +71,16 @@ class Pairs:
         for place, generator in zip(self.places, generators):
             if generator:
                 generator.begin(place, 0, frames)
-        return [told["ns"] / told["sent"] for told in
-                [generator.told() for generator in generators if generator]]
+        return [told["ns"] for told in [generator.told() for generator in generators if generator]]
+
+
+def one_round(pairs, generators, frames, both_first):
+    """ns a frame of each CPU alone, and of all at once."""
+    both = pairs.flood(generators, frames) if both_first else None
+    alone = []
+    for cpu in range(CPUS):
+        alone += pairs.flood([generator if place == cpu else None for place, generator in enumerate(generators)], frames)
+    return alone, both or pairs.flood(generators, frames)
 
 
 def one_flood(kind, share, workload, scratch, quick):
@@ -82,15 +90,10 @@ def one_flood(kind, share, workload, scratch, quick):
         pairs = Pairs(kind, workload, scratch)
         try:
             for number in range(4 if quick else 10):
-                one_by_one = []
-                for cpu in range(CPUS):
-                    only = [generator if place == cpu else None
-                            for place, generator in enumerate(generators)]
-                    one_by_one += pairs.flood(only, FEWER_FRAMES if quick else FRAMES)
-                both = pairs.flood(generators, FEWER_FRAMES if quick else FRAMES)
+                found = one_round(pairs, generators, FEWER_FRAMES if quick else FRAMES, number % 2)
                 if number:     # the first is not kept
-                    alone.append(one_by_one)
-                    together.append(both)
+                    alone.append(found[0])
+                    together.append(found[1])
         finally:
             pairs.end()
     finally:
