@@ -11,7 +11,6 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -19,6 +18,7 @@
 #include "bloomset/lines.h"
 #include "bloomset/texthash.h"
 #include "support/amount.h"
+#include "support/random.h"
 
 #define MOST ((uint64_t)4 << 20)
 
@@ -159,10 +159,11 @@ static void lines_of_all_sizes(void **state)
 static void lines_by_dice(void **state)
 {
 	struct text text = {0};
-	uint32_t dice = (uint32_t)time(NULL);
+	uint32_t dice;
 
 	(void)state;
-	print_message("seed %u\n", dice);
+	random_begin();
+	dice = random_word();
 	for (uint32_t round = 0; round < amount(20, 20); round++) {
 		while (text.size < 3 * (size_t)CUT_BYTES) {
 			uint32_t kind;
