@@ -11,11 +11,12 @@
 #include "base/paths.h"
 
 static const struct controller {
+	bool unified; /* version 2 */
 	const char *root, *limit, *usage;
 } controllers[] = {
-	{"/sys/fs/cgroup", "memory.max", "memory.current"},
-	{"/sys/fs/cgroup/unified", "memory.max", "memory.current"},
-	{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
+	{true, "/sys/fs/cgroup", "memory.max", "memory.current"},
+	{true, "/sys/fs/cgroup/unified", "memory.max", "memory.current"},
+	{false, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
 };
 
 /* The number behind the word in the file, "" : the first one. UINT64_MAX: none is there ("max"). */
@@ -108,8 +109,10 @@ static uint64_t cgroup_room(void)
 		if (names[1] && strcmp(names + 1, "memory"))
 			continue;
 		for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++) {
-			uint64_t room = least_room(&controllers[i], group);
+			uint64_t room = UINT64_MAX;
 
+			if (controllers[i].unified == !names[1])
+				room = least_room(&controllers[i], group);
 			if (room < least)
 				least = room;
 		}
