@@ -287,8 +287,8 @@ static void measure(size_t number, uint32_t round)
 	const struct subject *subject = &subjects[number];
 	struct xb_drops watcher;
 	struct packet packet;
-	double ns[2][CPUS_MAX];
-	pthread_t thread;
+	double ns[2][CPUS_MAX] = {0};
+	pthread_t thread = 0;
 
 	prepare(subject, &packet);
 	if (subject->watched) {

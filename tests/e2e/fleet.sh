@@ -120,6 +120,7 @@ fleet()
 		up "$host"
 	done
 	for host; do
+		# shellcheck disable=SC2030 # of this wait alone
 		(patience=12 && wait_for "$host in the fleet" reads "$host") ||
 			fail "$host is $(field "$host" state): $(field "$host" message)"
 	done

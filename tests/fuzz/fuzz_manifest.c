@@ -90,6 +90,7 @@ static void try_chunk(const uint8_t *data, size_t size)
 	must_be_clear(xb_error_message());
 	chunks_close(&reader);
 	close(file);
+	manifest.chunks = NULL;
 }
 
 /* The same bytes as a Bloom digest. */
@@ -116,6 +117,7 @@ static void try_bloom(const uint8_t *data, size_t size)
 	else
 		(void)chunkbloom_lacks(filter, &entry);
 	xb_filter_free(filter);
+	manifest.chunks = NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

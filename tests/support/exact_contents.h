@@ -20,10 +20,10 @@ static inline uint64_t *exact_contents(const struct xb_exact *table, size_t *cou
 {
 	size_t all = xb_exact_slots(&table->geometry);
 	uint32_t buckets = xb_buckets_count(table->geometry.parts, table->geometry.size);
-	uint32_t slots = (uint32_t)(all / buckets);
+	uint32_t slots = buckets ? (uint32_t)(all / buckets) : 0;
 	uint64_t *contents = calloc(all, sizeof(*contents));
 
-	for (size_t i = 0; i < all; i++) {
+	for (size_t i = 0; slots && i < all; i++) {
 		struct xb_spot at = {.bucket = (uint32_t)(i / slots)}, spot[2];
 
 		at.value = xb_exact_slot(table, at.bucket, (uint32_t)(i % slots));

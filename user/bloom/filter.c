@@ -317,7 +317,7 @@ int xb_filter_copy(const struct xb_filter *filter, struct xb_filter **copy)
 		if (filter->fingerprints.slot[i])
 			error = xb_fingerprints_add(&(*copy)->fingerprints,
 						    filter->fingerprints.slot[i]);
-	if (error) {
+	if (error || !*copy) {
 		xb_filter_free(*copy);
 		*copy = NULL;
 		return error;

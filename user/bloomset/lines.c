@@ -70,9 +70,11 @@ static int grow(struct reading *reading, size_t need)
 static int append(struct reading *reading, const char *bytes, size_t size)
 {
 	size_t need = reading->held + size;
-	int error = need > reading->room ? grow(reading, need) : 0;
+	int error = 0;
 
-	if (error)
+	if (size && (!reading->text || need > reading->room))
+		error = grow(reading, need);
+	if (error || !size)
 		return error;
 	memcpy(reading->text + reading->held, bytes, size);
 	reading->held = need;

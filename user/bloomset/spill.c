@@ -202,7 +202,7 @@ static int take_chunk(struct spill *spill, size_t room, struct spill_chunk **chu
 		error = budget_take(spill->budget, bytes);
 	if (error)
 		return error;
-	*chunk = malloc(bytes);
+	*chunk = bytes > room ? malloc(bytes) : NULL;
 	if (!*chunk) {
 		budget_return(spill->budget, bytes);
 		return xb_out_of_memory();

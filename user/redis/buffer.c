@@ -14,7 +14,7 @@ void buffer_free(struct buffer *buffer)
 
 static void move_to_front(struct buffer *buffer)
 {
-	if (!buffer->begin)
+	if (!buffer->begin || !buffer->bytes)
 		return;
 	memmove(buffer->bytes, buffer->bytes + buffer->begin, buffer_size(buffer));
 	buffer->end -= buffer->begin;

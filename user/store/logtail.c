@@ -64,7 +64,7 @@ static int find_from(struct xb_txn *txn, struct place *place, size_t *size)
 	MDB_cursor *cursor;
 	int more = open_cursor(txn, &cursor);
 
-	if (more)
+	if (more < 0)
 		return more;
 	more = go(cursor, MDB_SET_RANGE, place, size);
 	mdb_cursor_close(cursor);
@@ -78,7 +78,7 @@ static int find_last(struct xb_txn *txn, uint64_t term, struct place *place)
 	size_t size;
 	int more = open_cursor(txn, &cursor);
 
-	if (more)
+	if (more < 0)
 		return more;
 	*place = (struct place){term, UINT64_MAX};
 	more = go(cursor, MDB_SET_RANGE, place, &size);
@@ -163,7 +163,7 @@ static int take_oldest(struct xb_txn *txn, struct place last, uint64_t *bytes)
 
 int xb_logtail_cut(struct xb_txn *txn, uint64_t term, uint64_t position)
 {
-	uint64_t bytes;
+	uint64_t bytes = 0;
 	int error = xb_fleettables_are(txn) ? get_bytes(txn, &bytes) : xb_fleet_none();
 
 	if (error || position == UINT64_MAX)
@@ -190,7 +190,7 @@ int xb_logtail_append(struct xb_txn *txn, uint64_t term, uint64_t position, cons
 	const MDB_val value = {size, (void *)(uintptr_t)entry};
 	struct place_key name;
 	const MDB_val key = key_of(place, &name);
-	uint64_t bytes;
+	uint64_t bytes = 0;
 	int error = xb_fleettables_are(txn) ? get_bytes(txn, &bytes) : xb_fleet_none();
 
 	if (!error)

@@ -184,10 +184,10 @@ static int first_row(struct xb_txn *txn, uint64_t from, struct xb_outboxrow *row
 		     struct xb_shared_changes *one)
 {
 	MDB_cursor *cursor;
-	int more = xb_outboxrow_cursor(txn, &cursor), error;
+	int error = xb_outboxrow_cursor(txn, &cursor), more;
 
-	if (more)
-		return more;
+	if (error < 0)
+		return error;
 	more = xb_outboxrow_next(cursor, MDB_SET_RANGE, from, row);
 	mdb_cursor_close(cursor);
 	if (more <= 0)

@@ -60,7 +60,9 @@ int linkurl_read(const char *url, struct redis_place *place)
 
 	if (!strncmp(url, "unix:/", 6))
 		return read_socket(url + 5, place);
-	if (behind && strchr(behind, '@'))
+	if (!behind)
+		return is_none(url);
+	if (strchr(behind, '@'))
 		return xb_input_error("the URL of a server has no user and no password: they have "
 				      "settings of their own");
 	place->tls = !strncmp(url, "rediss://", 9);

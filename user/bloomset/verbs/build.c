@@ -260,7 +260,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	/* Of numbers and bytes, there are lines alone. */
 	build.terms.lines |= build.options.funnel >= XB_FUNNEL_INTEGER;
 	build.options.form = build.terms.lines ? XB_FORM_LINES : XB_FORM_ENTRIES;
-	inputs = calloc((size_t)(argc - optind), sizeof(*inputs));
+	inputs = calloc((size_t)(argc - optind) + 1, sizeof(*inputs));
 	if (!inputs) {
 		xb_out_of_memory();
 		return cli_fail();

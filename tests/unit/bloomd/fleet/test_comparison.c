@@ -246,7 +246,7 @@ static void name_it(struct planted *plant, uint32_t i)
 					    "2001:db8::%x:%x", "n%u.example%u.com"};
 
 	snprintf(plant->text, sizeof(plant->text), forms[i % 6], i >> 8, i & 255);
-	plant->name = malloc(sizeof(plant->text));
+	plant->name = malloc(strlen(plant->text) + 1);
 	assert_non_null(plant->name);
 	plant->entry = entry_of(plant->text);
 	if (xb_entry_is_name(&plant->entry))
