@@ -74,7 +74,7 @@ static int append(struct reading *reading, const char *bytes, size_t size)
 
 	if (size && (!reading->text || need > reading->room))
 		error = grow(reading, need);
-	if (error || !size)
+	if (error || !size || !reading->text)
 		return error;
 	memcpy(reading->text + reading->held, bytes, size);
 	reading->held = need;
