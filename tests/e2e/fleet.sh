@@ -122,7 +122,7 @@ fleet()
 	for host; do
 		# shellcheck disable=SC2030 # of this wait alone
 		(patience=12 && wait_for "$host in the fleet" reads "$host") ||
-			fail "$host is $(field "$host" state): $(field "$host" message)"
+			fail "$host is $(field "$host" state): $(field "$host" message) $(tail -n 3 "$T/$host/log")"
 	done
 }
 
