@@ -55,7 +55,6 @@ struct packet {
 
 struct worker {
 	pthread_t thread;
-	int cpu;
 	const struct packet *packet;
 	pthread_barrier_t *start;
 	double ns;

@@ -67,7 +67,6 @@ t_expired_is_not_listed()
 	json 'd["expired"] == 0'
 }
 
-# Nothing to do is done without a lock, whoever holds it.
 # The filter is built behind the step in which the interface's own addresses are allowed.
 t_while_an_interface_is_attached()
 {
@@ -81,6 +80,7 @@ t_while_an_interface_is_attached()
 	exits 0 status
 }
 
+# Nothing to do is done without a lock, whoever holds it.
 t_waits_for_nobody()
 {
 	exits 0 add 192.0.2.1 --timeout 3000

@@ -109,10 +109,11 @@ static uint64_t cgroup_room(void)
 		if (names[1] && strcmp(names + 1, "memory"))
 			continue;
 		for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++) {
-			uint64_t room = UINT64_MAX;
+			uint64_t room;
 
-			if (controllers[i].unified == !names[1])
-				room = least_room(&controllers[i], group);
+			if (controllers[i].unified != !names[1])
+				continue;
+			room = least_room(&controllers[i], group);
 			if (room < least)
 				least = room;
 		}

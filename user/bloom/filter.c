@@ -320,7 +320,7 @@ int xb_filter_copy(const struct xb_filter *filter, struct xb_filter **copy)
 	if (error || !*copy) {
 		xb_filter_free(*copy);
 		*copy = NULL;
-		return error;
+		return error ? error : xb_out_of_memory();
 	}
 	memcpy((*copy)->bits, filter->bits, xb_filter_bits_bytes(&filter->info));
 	if (filter->counters)

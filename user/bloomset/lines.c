@@ -72,10 +72,12 @@ static int append(struct reading *reading, const char *bytes, size_t size)
 	size_t need = reading->held + size;
 	int error = 0;
 
-	if (size && (!reading->text || need > reading->room))
+	if (!size)
+		return 0;
+	if (!reading->text || need > reading->room)
 		error = grow(reading, need);
-	if (error || !size || !reading->text)
-		return error;
+	if (error || !reading->text)
+		return error ? error : xb_out_of_memory();
 	memcpy(reading->text + reading->held, bytes, size);
 	reading->held = need;
 	return 0;

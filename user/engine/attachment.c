@@ -177,20 +177,6 @@ static int want(struct xb_writer *writer, struct xb_attachment *attachment, int 
 	return error ? error : xb_wanted_put(writer->txn, &wanted);
 }
 
-/* As the store is committed: what the transaction has changed already, as by what has expired,
- * comes into force when it is. */
-static int begin(struct xb_writer *writer)
-{
-	struct xb_txn *committed;
-	int error = xb_store_read(writer->store, &committed);
-
-	if (error)
-		return error;
-	error = xb_repair_begin(writer, committed);
-	xb_txn_abort(committed);
-	return error;
-}
-
 static int body(struct xb_writer *writer, void *context)
 {
 	struct xb_attachment *attachment = context;
@@ -202,7 +188,7 @@ static int body(struct xb_writer *writer, void *context)
 			return xb_input_error("%s is on trial%s", attachment->names[i],
 					      xb_advice(XB_ADVICE_COMMIT));
 	writer->adopts = true;
-	error = begin(writer);
+	error = xb_repair_begin(writer);
 	writer->away = false;
 	for (int i = 0; !error && i < attachment->count && !(writer->how & XB_WRITE_COMMIT); i++)
 		error = xb_guard_release(&writer->anchor.guard, attachment->device[i].ifindex);
@@ -231,7 +217,7 @@ static int prepare_body(struct xb_writer *writer, void *context)
 					      attachment->names[i]);
 	}
 	writer->adopts = true;
-	return begin(writer);
+	return xb_repair_begin(writer);
 }
 
 static int attach_body(struct xb_writer *writer, void *context)

@@ -72,7 +72,7 @@ static int catch_up(struct xb_writer *writer, struct xb_txn *txn)
 	return 0;
 }
 
-int xb_repair_begin(struct xb_writer *writer, struct xb_txn *txn)
+static int begin(struct xb_writer *writer, struct xb_txn *committed)
 {
 	int error;
 
@@ -85,7 +85,19 @@ int xb_repair_begin(struct xb_writer *writer, struct xb_txn *txn)
 		writer->anchored = true;
 		writer->outdated = false;
 	}
-	return catch_up(writer, txn);
+	return catch_up(writer, committed);
+}
+
+int xb_repair_begin(struct xb_writer *writer)
+{
+	struct xb_txn *committed;
+	int error = xb_store_read(writer->store, &committed);
+
+	if (error)
+		return error;
+	error = begin(writer, committed);
+	xb_txn_abort(committed);
+	return error;
 }
 
 /* A machine that cannot make the filter is no reason to refuse the way out of it. */
@@ -296,7 +308,7 @@ static int begin_wanted(struct xb_writer *writer, bool current)
 	error = xb_store_read(writer->store, &txn);
 	if (error)
 		return error;
-	error = xb_repair_begin(writer, txn);
+	error = begin(writer, txn);
 	if (error && error != -EAGAIN)
 		error = go_without(writer, txn);
 	xb_txn_abort(txn);

@@ -28,8 +28,9 @@ int xb_repair_refuse_foreign(const struct xb_writer *writer);
 int xb_repair_allow(struct xb_writer *writer, const uint32_t *more, size_t count, bool all);
 
 /* Creates the anchor if there is none, and brings the generation up to date, or builds and
- * publishes one. -EAGAIN without a message: that needs the builder lock. */
-int xb_repair_begin(struct xb_writer *writer, struct xb_txn *txn);
+ * publishes one: with what the store has committed. What the writer's transaction has changed comes
+ * into force with its commit. -EAGAIN without a message: that needs the builder lock. */
+int xb_repair_begin(struct xb_writer *writer);
 
 /* Detaches all interfaces and removes anchor and generations. store: its identity. */
 int xb_repair_end(struct xb_writer *writer, uint64_t store);

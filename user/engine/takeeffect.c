@@ -136,14 +136,7 @@ static int stay_unmet(const struct xb_writer *writer)
 /* The change is durable, but the generation in force has no place for one of its keys. */
 static int enforce_anew(struct xb_writer *writer)
 {
-	struct xb_txn *after;
-	int error = xb_store_read(writer->store, &after);
-
-	if (error)
-		return error;
-	error = xb_repair_begin(writer, after);
-	xb_txn_abort(after);
-	if (!error)
+	if (!xb_repair_begin(writer))
 		return 0;
 	snprintf(writer->why_unmet, sizeof(writer->why_unmet), "%s", xb_error_message());
 	return stay_unmet(writer);
