@@ -127,7 +127,7 @@ end_world()
 	while mountpoint -q "$T/disk"; do
 		umount -l "$T/disk"
 	done
-	rm -rf "$T" "$pins"
+	rm -rf "$T" "$pins"*
 }
 
 # --- the tool ---------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ run_tests()
 		server=$XB_TEST_ID-s$number client=$XB_TEST_ID-c$number
 		T=$XB_TEST_DIR/e2e pins=$XB_TEST_BPFFS/e2e
 		state=$T/state counters=$T/run
-		rm -rf "$T" "$pins"
+		rm -rf "$T" "$pins"*
 		mkdir -p "$T"
 		before=${EPOCHREALTIME/./}
 		(run_test "$test" "$number") >"$T/log" 2>&1

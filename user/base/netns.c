@@ -4,7 +4,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -60,30 +63,69 @@ bool xb_netns_is_initial(const struct xb_netns *netns)
 	return netns->cookie == INITIAL_COOKIE || netns->inode == INITIAL_INODE;
 }
 
+struct visit {
+	int netns;
+	uint64_t cookie; /* 0: cannot be determined */
+};
+
+static void *read_cookie(void *context)
+{
+	struct visit *visit = context;
+
+	if (!setns(visit->netns, CLONE_NEWNET))
+		visit->cookie = own_cookie();
+	return NULL;
+}
+
+/* A thread of its own enters the namespace, since nothing else tells its cookie, and ends there. */
+static uint64_t cookie_of(const char *path)
+{
+	struct visit visit = {.netns = open(path, O_RDONLY | O_CLOEXEC)};
+	pthread_t thread;
+
+	if (visit.netns < 0)
+		return 0;
+	if (!pthread_create(&thread, NULL, read_cookie, &visit))
+		pthread_join(thread, NULL);
+	close(visit.netns);
+	return visit.cookie;
+}
+
+/* Whether the file is of this namespace, for all that can be seen. */
+static bool leads_to(const char *path, const struct xb_netns *netns)
+{
+	struct xb_netns there = xb_netns_self();
+
+	if (!netns->inode || inode_of(path) != netns->inode)
+		return false;
+	if (there.inode != netns->inode)
+		there.cookie = cookie_of(path);
+	return xb_netns_same(&there, netns);
+}
+
 /* Whether the process of this name in /proc is of it, for all that can be seen. */
-static bool may_have(const char *process, uint64_t inode)
+static bool may_have(const char *process, const struct xb_netns *netns)
 {
 	char path[sizeof("/proc//ns/net") + NAME_MAX];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%s/ns/net", process);
-	return stat(path, &st) < 0 ? errno == EACCES || errno == EPERM : st.st_ino == inode;
+	if (stat(path, &st) < 0)
+		return errno == EACCES || errno == EPERM;
+	return leads_to(path, netns);
 }
 
 bool xb_netns_is_gone(const struct xb_netns *netns)
 {
-	struct xb_netns self = xb_netns_self();
 	char text[XB_NETNS_ENTER];
 	struct dirent *item;
 	DIR *listing;
 	bool gone;
 
-	if (self.inode == netns->inode && !xb_netns_same(&self, netns))
-		return true;
 	listing = netns->inode ? opendir("/proc") : NULL;
 	gone = listing && !xb_netns_enter(netns, text);
 	while (gone && (item = readdir(listing)))
-		gone = !may_have(item->d_name, netns->inode);
+		gone = !may_have(item->d_name, netns);
 	if (listing)
 		closedir(listing);
 	return gone;
@@ -93,7 +135,7 @@ bool xb_netns_enter(const struct xb_netns *netns, char text[XB_NETNS_ENTER])
 {
 	DIR *listing = netns->inode ? opendir(NAMED) : NULL;
 	struct dirent *item;
-	bool found = netns->inode && inode_of("/proc/1/ns/net") == netns->inode;
+	bool found = leads_to("/proc/1/ns/net", netns);
 
 	snprintf(text, XB_NETNS_ENTER, "nsenter --net=%s",
 		 found ? "/proc/1/ns/net" : NAMED "/NAME");
@@ -101,7 +143,7 @@ bool xb_netns_enter(const struct xb_netns *netns, char text[XB_NETNS_ENTER])
 		char path[sizeof(NAMED) + sizeof(item->d_name) + 1];
 
 		snprintf(path, sizeof(path), NAMED "/%s", item->d_name);
-		found = inode_of(path) == netns->inode;
+		found = leads_to(path, netns);
 		if (found)
 			snprintf(text, XB_NETNS_ENTER, "nsenter --net=%s", path);
 	}

@@ -27,8 +27,8 @@ bool xb_netns_enter(const struct xb_netns *netns, char text[XB_NETNS_ENTER]);
 
 /*
  * Whether neither a process that /proc shows nor a name in /run/netns is in this namespace any
- * more. False also if this process may not look at some process, or if another namespace has its
- * inode by now (other than the one of this process).
+ * more. False also if this process may not look at some process, or may not enter another namespace
+ * that has its inode by now.
  */
 bool xb_netns_is_gone(const struct xb_netns *netns);
 

@@ -124,7 +124,7 @@ static void bind_name(pid_t child, const char *path)
 static void a_named_one_is_entered(void **state)
 {
 	char path[300], text[XB_NETNS_ENTER], expected[XB_NETNS_ENTER], longest[256];
-	struct xb_netns other;
+	struct xb_netns other, former, unknown;
 	pid_t child = another(&other);
 
 	(void)state;
@@ -137,6 +137,15 @@ static void a_named_one_is_entered(void **state)
 	/* The name keeps it. */
 	assert_false(xb_netns_is_gone(&other));
 	assert_true(xb_netns_enter(&other, text));
+	unknown = former = other;
+	/* Another one had its inode before. */
+	former.cookie++;
+	assert_false(xb_netns_enter(&former, text));
+	assert_string_equal(text, EXAMPLE);
+	assert_true(xb_netns_is_gone(&former));
+	unknown.cookie = 0;
+	assert_true(xb_netns_enter(&unknown, text));
+	assert_false(xb_netns_is_gone(&unknown));
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 	assert_false(xb_netns_enter(&other, text));
 	assert_true(xb_netns_is_gone(&other));
@@ -156,9 +165,11 @@ static void gone_with_its_last_process(void **state)
 {
 	struct xb_netns other, self = xb_netns_self(), unknown = {0};
 	pid_t child = another(&other);
+	struct xb_netns former = {other.cookie + 1, other.inode};
 
 	(void)state;
 	assert_false(xb_netns_is_gone(&other));
+	assert_true(xb_netns_is_gone(&former));
 	end_of(child);
 	assert_true(xb_netns_is_gone(&other));
 	assert_false(xb_netns_is_gone(&self));
