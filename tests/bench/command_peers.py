@@ -131,8 +131,15 @@ class Bloomctl(Peer):
     def delete(self, address):
         return self.command("del", address)
 
+    def test(self, address):
+        return self.command("test", address)
+
     def replace(self):
         return self.command("import", "--replace", self.path("replace"), "--include-bogons")
+
+    def unchanged(self):
+        """The same file once more."""
+        return self.replace()
 
     def swap(self):
         return self.command("rotate")
@@ -180,6 +187,9 @@ class Ipset(Peer):
 
     def delete(self, address):
         return self.timed("ipset", "del", SET, address)
+
+    def test(self, address):
+        return self.timed("ipset", "test", SET, address)
 
     def replace(self):
         """Into a set of its own, which takes the place of the other."""
@@ -240,6 +250,9 @@ class Nft(Peer):
 
     def delete(self, address):
         return self.timed("nft", "delete element %s { %s }" % (NFT_SET, address))
+
+    def test(self, address):
+        return self.timed("nft", "get element %s { %s }" % (NFT_SET, address))
 
     def replace(self):
         """All of it, in one transaction."""

@@ -12,8 +12,8 @@ BESIDE_PEERS = MILLION  # more takes them minutes
 # Addresses from these numbers on are in no list: of single adds, batches, changed lists.
 SINGLE, BATCH, BATCH_1M, CHANGED = (number * 100 * MILLION for number in (1, 2, 3, 4))
 OPERATIONS = {
-    "load": "load from text", "replace": "replace, 1 % changed", "add": "one add",
-    "delete": "one delete", "batch_100k": "100,000 adds at once", "batch_1m": "1M adds at once",
+    "load": "load from text", "replace": "replace, 1 % changed", "unchanged": "replace, nothing changed",
+    "add": "one add", "test": "one test", "delete": "one delete", "batch_100k": "100,000 adds at once", "batch_1m": "1M adds at once",
     "swap": "swap",
 }
 BATCHES = {"batch_100k": 100 * K, "batch_1m": MILLION}
@@ -147,16 +147,17 @@ class Commands:
             self.memory["ipset"] = peer.own_account()
 
     def singles(self):
-        """Adds, then deletes of the same."""
+        """Adds, then tests and deletes of the same."""
         first = SINGLE + self.number * self.adds
         for number in range(first, first + self.adds):
             self.samples.add("empty", timed("true")[0])
             self.samples.add("sync", self.sync.seconds())
             for peer in self.turns(number):
                 self.attempt(peer, "add", dotted(number))
-        for number in range(first, first + self.adds):
-            for peer in self.turns(number):
-                self.attempt(peer, "delete", dotted(number))
+        for operation in ("test", "delete"):
+            for number in range(first, first + self.adds):
+                for peer in self.turns(number):
+                    self.attempt(peer, operation, dotted(number))
 
     def batches(self):
         wanted = self.hosts
@@ -173,7 +174,7 @@ class Commands:
             self.load(peer)
         self.singles()
         if self.lists.changed:
-            for operation in ("replace", "swap"):
+            for operation in ("replace", "unchanged", "swap"):
                 for peer in self.turns(self.number):
                     self.attempt(peer, operation)
             for peer in self.peers:
@@ -198,9 +199,9 @@ class Commands:
         return {key: what("%s/%s%s" % (operation, key, end)) for key in self.names
                 if "%s/%s" % (operation, key) in self.samples.of}
 
-    def add_less_sync(self):
-        add, sync = self.samples.summary("add/bloomctl"), self.samples.summary("sync")
-        return {key: add[key] - sync[key] for key in ("median", "min")}
+    def less_sync(self, operation):
+        found, sync = self.samples.summary(operation + "/bloomctl"), self.samples.summary("sync")
+        return {key: found[key] - sync[key] for key in ("median", "min")}
 
     def found(self):
         samples = self.samples
@@ -214,12 +215,15 @@ class Commands:
                        for key in self.by_peer(name, samples.summary) if key != "bloomctl"}
                 for name in measured},
             "peak_bytes": {name: self.by_peer(name, samples.summary, "/peak") for name in measured
-                           if name not in ("add", "delete", "swap")},
+                           if name not in ("add", "test", "delete", "swap")},
             "empty_process": samples.summary("empty"), "sync": samples.summary("sync"),
-            "add_less_sync": self.add_less_sync(),
+            "add_less_sync": self.less_sync("add"), "delete_less_sync": self.less_sync("delete"),
             "add_over_ipset": samples.ratio("add/bloomctl", "add/ipset"),
-            "add_less_sync_over_ipset": ratio(self.add_less_sync(), samples.summary("add/ipset")),
+            "add_less_sync_over_ipset": ratio(self.less_sync("add"), samples.summary("add/ipset")),
+            "delete_less_sync_over_ipset": ratio(self.less_sync("delete"), samples.summary("delete/ipset")),
+            "test_over_ipset": samples.ratio("test/bloomctl", "test/ipset"),
             "restore_over_replace": samples.ratio("load/ipset", "replace/bloomctl"),
+            "restore_over_unchanged": samples.ratio("load/ipset", "unchanged/bloomctl"),
             "adds_per_second": {
                 name: {key: {"median": BATCHES[name] / found["median"],
                              "best": BATCHES[name] / found["min"]}
@@ -277,10 +281,15 @@ def goals_of_size(found, hosts):
              median(found, "times_bloomctl", "load", "nft"), False),
         goal("replace 1 %% of %s, times faster than ipset restore" % name, 20,
              median(found, "restore_over_replace"), False),
+        goal("replace 0 %% of %s, times faster than ipset restore" % name, 60,
+             median(found, "restore_over_unchanged"), False),
         goal("one add at %s, whole process, in ipset adds" % name, 2,
              median(found, "add_over_ipset")),
         goal("one add at %s less its syncs, in ipset adds" % name, 2,
              median(found, "add_less_sync_over_ipset")),
+        goal("one delete at %s less its syncs, in ipset deletes" % name, 2,
+             median(found, "delete_less_sync_over_ipset")),
+        goal("one test at %s, in ipset tests" % name, 2, median(found, "test_over_ipset")),
         goal("kernel memory at %s, in ipset sets" % name, 1 / 3,
              memory and memory["ipset"] and memory["bloomctl"] / memory["ipset"]),
         goal("kernel memory at %s, in nft sets" % name, 1 / 10,
@@ -297,11 +306,22 @@ def goals(report):
     hosts = max((hosts for hosts in by_size if hosts <= MILLION), default=MILLION)
     large = by_size.get(10 * MILLION)
     add = median(large, "seconds", "add", "bloomctl")
+
+    def over_ipset(ours, operation):
+        """In what ipset takes with fewer addresses: with more it was not measured."""
+        its = by_size.get(hosts, {}).get("seconds", {}).get(operation, {}).get("ipset")
+        return median(ratio(ours, its))
+
     return goals_of_size(by_size.get(hosts), hosts) + [
         goal("batch of 1M adds to 1M, adds a second", MILLION,
              median(by_size.get(MILLION), "adds_per_second", "batch_1m", "bloomctl"), False),
         goal("import of 10M, s", 8, median(large, "seconds", "load", "bloomctl")),
         goal("one add at 10M, ms", 5, add and 1e3 * add),
+        goal("one add at 10M less its syncs, in ipset adds at 1M", 2, over_ipset(large and large["add_less_sync"], "add")),
+        goal("one delete at 10M less its syncs, in ipset deletes at 1M", 2,
+             over_ipset(large and large["delete_less_sync"], "delete")),
+        goal("one test at 10M, in ipset tests at 1M", 2,
+             over_ipset(large and large["seconds"]["test"]["bloomctl"], "test")),
     ]
 
 
@@ -326,7 +346,10 @@ def print_ratios(command):
         row("  " + OPERATIONS[name], "", *(spread(found.get(key)) for key in others))
     for name, key in (("one add, in ipset adds", "add_over_ipset"),
                       ("  less its syncs", "add_less_sync_over_ipset"),
-                      ("ipset restore, in replaces of 1 %", "restore_over_replace")):
+                      ("one delete less its syncs, in ipset deletes", "delete_less_sync_over_ipset"),
+                      ("one test, in ipset tests", "test_over_ipset"),
+                      ("ipset restore, in replaces of 1 %", "restore_over_replace"),
+                      ("ipset restore, in replaces of 0 %", "restore_over_unchanged")):
         row(name, spread(command[key]))
 
 

@@ -117,8 +117,8 @@ CLEAN_GOALS = (
     (MILLION, "1M", "lpm_trie", "LPM tries", "hosts", 0.01))
 
 
-def goals_of_stages(cost, memory):
-    """What confirm and the allowlist may cost, in time and memory."""
+def goals_of_stages(cost):
+    """What confirm and the allowlist may cost."""
     def between(subject, other):
         clean = cost["cost_ns"]["clean"]
         return clean[subject]["median"] - clean[other]["median"]
@@ -131,9 +131,13 @@ def goals_of_stages(cost, memory):
     for name, subject in (("", "hosts"), (", 10k allowed", "allow-many")):
         table.append(goal("drop at 1M%s, in BPF hash look-ups" % name, 0.5,
                           cost and cost["over_bpf_hash"]["hit"][subject]["median"]))
-    table.append(goal("bits and buckets at 1M, bytes per host", 7,
-                      memory and memory["per_host"]["sum"]))
     return table
+
+
+def goals_of_memory(report):
+    return [goal("bits and buckets at %s, bytes per host" % name, limit,
+                 cost and memory_per_host(cost)["per_host"]["sum"])
+            for name, limit, cost in (("1M", 4.7, at(report, MILLION)), ("10M", 3.9, at(report, 10 * MILLION)))]
 
 
 def goals(report):
@@ -144,7 +148,7 @@ def goals(report):
         table.append(goal("clean at %s%s, in %s" % (
             size, ", with prefixes" if "prefixes" in subject else "", name), limit,
                           found and found["median"]))
-    return table + goals_of_stages(at(report, MILLION), report["memory"]) + costs6.goals(report)
+    return table + goals_of_stages(at(report, MILLION)) + goals_of_memory(report) + costs6.goals(report)
 
 
 def memory_of(peer):

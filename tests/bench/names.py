@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from costs import cost_over
-from rig import BLOOMCTL, PROGRAMS, Failed, Samples, both, ratio, row, run, say
+from rig import BLOOMCTL, PROGRAMS, Failed, Samples, both, goal, ratio, row, run, say
 
 NAMES = 1000000    # listed where the program alone is timed
 ANSWERED = 100000  # listed where resolvers are asked, too
@@ -230,6 +230,11 @@ def measure(scratch, quick, report):
             report["names"][key] = what()
         except Failed as failure:
             report["failed"].append("names, %s: %s" % (key, failure))
+
+
+def goals(report):
+    unbound = report.get("names", {}).get("answers", {}).get("subjects", {}).get("unbound", {})
+    return [goal("refused queries, times Unbound", 22, (unbound.get("filter_over_it") or {}).get("median"), False)]
 
 
 def print_cost(cost):

@@ -21,10 +21,12 @@ TRIES = 3           # of a run in which frames were lost
 DATA = os.path.join(os.path.dirname(ROOT), "shared", "data")
 GOALS = (("listed packet at %s, in XDP_DROP at once", LISTED, "filter", "over_drop_all", 1.3),
          ("clean packet at %s, in XDP_PASS at once", CLEAN, "filter", "over_pass_all", 1.05),
-         ("listed at %s, times nftables set, ingress", LISTED, "nft_ingress", "times_filter", 4),
+         ("listed at %s, times nftables set, ingress", LISTED, "nft_ingress", "times_filter", 5),
          ("listed at %s, times nftables set, prerouting", LISTED, "nft_prerouting",
-          "times_filter", 4),
+          "times_filter", 5),
          ("listed at %s, times ipset", LISTED, "ipset", "times_filter", 6))
+GOALS6 = (("listed IPv6 packet at %s, in XDP_DROP at once", LISTED, "filter", "over_drop_all", 1.6),
+          ("clean IPv6 packet at %s, in XDP_PASS at once", CLEAN, "filter", "over_pass_all", 1.05))
 
 
 class Workload:
@@ -298,14 +300,14 @@ def measure(scratch, quick, report):
             bench.end()
 
 
-def goals(report):
-    """At 1M addresses; at the most that were listed beside peers, if fewer."""
+def goals_of_family(report, family, most, wanted):
+    """At so many addresses; at the most that were listed beside peers, if fewer."""
     table = []
     plain = [each for each in report.get("paths", []) if each["workload"]["source"] == "random" and
-             each["workload"]["family"] == 4 and each["workload"]["bytes"] == 64 and
-             each["workload"]["entries"] <= MILLION]
-    entries = max((each["workload"]["entries"] for each in plain), default=MILLION)
-    for name, share, subject, key, limit in GOALS:
+             each["workload"]["family"] == family and each["workload"]["bytes"] == 64 and
+             each["workload"]["entries"] <= most]
+    entries = max((each["workload"]["entries"] for each in plain), default=most)
+    for name, share, subject, key, limit in wanted:
         figures = [each["subjects"].get(subject, {}).get(key) for each in plain
                    if each["workload"]["entries"] == entries and
                    each["workload"]["share_listed"] == share / 100]
@@ -313,6 +315,10 @@ def goals(report):
                           figures[0]["median"] if figures and figures[0] else None,
                           key != "times_filter"))
     return table
+
+
+def goals(report):
+    return goals_of_family(report, 4, MILLION, GOALS) + goals_of_family(report, 6, MILLION // 10, GOALS6)
 
 
 def described(workload):
