@@ -6,7 +6,8 @@ import subprocess
 
 PAGE = "docs/test-results.md"
 # By what sources are read.
-TOOLS = ("tests/checks/", "Makefile", ".clang-tidy", ".shellcheckrc", "tests/.shellcheckrc")
+TOOLS = ("tests/checks/", "tests/support/sanitizers.py", "Makefile", ".clang-tidy", ".shellcheckrc",
+         "tests/.shellcheckrc")
 
 
 def git(*words):
@@ -36,7 +37,7 @@ def changed():
 
 
 def is_as_it_was(paths):
-    """Of files that a check reads."""
-    if changed() is None or any(path.startswith(TOOLS) for path in changed()):
+    """Of files that a check reads; None: they are not known."""
+    if paths is None or changed() is None or any(path.startswith(TOOLS) for path in changed()):
         return False
     return changed().isdisjoint(paths)
