@@ -104,6 +104,60 @@ static inline void copy_record(uint8_t *out, const uint8_t *record, size_t size)
 		memcpy(out + at, record + at, sizeof(uint64_t));
 }
 
+/* Of addresses of one kind and length, with the same beside them, that differ in 32 bits in a row
+ * of their first half: where these bits begin, and how many they are. */
+static bool is_plain(const uint8_t *records, size_t count, size_t size, unsigned int *shift,
+		     unsigned int *bits)
+{
+	const struct xb_entry *first = (const void *)records;
+	size_t beside = sizeof(*first);
+	uint64_t differ = 0;
+
+	if (xb_entry_is_name(first))
+		return false;
+	for (size_t i = 1; i < count; i++) {
+		const uint8_t *record = records + i * size;
+		const struct xb_entry *entry = (const void *)record;
+
+		if (entry->kind != first->kind || entry->length != first->length ||
+		    entry->lo != first->lo ||
+		    memcmp(record + beside, records + beside, size - beside) != 0)
+			return false;
+		differ |= entry->hi ^ first->hi;
+	}
+	if (!differ)
+		return false;
+	*shift = (unsigned int)__builtin_ctzll(differ);
+	*bits = 64 - (unsigned int)__builtin_clzll(differ) - *shift;
+	return *bits <= 32;
+}
+
+/* Such records are made anew of what is sorted, the bits that differ and a line: none is looked
+ * for, and there is no second of it. */
+static int sort_plain(uint8_t *records, size_t count, size_t size, unsigned int shift,
+		      unsigned int bits)
+{
+	uint64_t *both = xb_array_alloc(count, 2 * sizeof(*both)), *order = both;
+	uint64_t same = ~((uint64_t)UINT32_MAX << shift);
+
+	if (!both)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct xb_entry *entry = (const void *)(records + i * size);
+
+		order[i] = (uint64_t)(uint32_t)(entry->hi >> shift) << 32 | entry->line;
+	}
+	order = radix_sort(order, both + count, count, bits);
+	for (size_t i = 0; i < count; i++) {
+		struct xb_entry *entry = (void *)(records + i * size);
+
+		entry->hi = (entry->hi & same) | (order[i] >> 32) << shift;
+		entry->line = (uint32_t)order[i];
+	}
+	free(both);
+	return 0;
+}
+
 /* Copies them to `out` in order. */
 static int sort_addresses(const uint8_t *records, size_t count, size_t size, uint8_t *out)
 {
@@ -191,6 +245,7 @@ static bool is_sorted(const uint8_t *records, size_t count, size_t size)
 int xb_entry_sort(void *array, size_t count, size_t size)
 {
 	uint8_t *records, *sorted;
+	unsigned int shift, bits;
 	size_t addresses;
 	int error = 0;
 
@@ -199,6 +254,8 @@ int xb_entry_sort(void *array, size_t count, size_t size)
 	memcpy(&records, array, sizeof(records));
 	if (is_sorted(records, count, size))
 		return 0;
+	if (is_plain(records, count, size, &shift, &bits))
+		return sort_plain(records, count, size, shift, bits);
 	sorted = xb_array_alloc(count, size);
 	if (!sorted)
 		return xb_out_of_memory();

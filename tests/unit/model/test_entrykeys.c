@@ -222,6 +222,7 @@ static void is_sorted(const struct record *records, size_t count)
 	assert_int_equal(xb_entry_sort(&sorted, count, sizeof(*sorted)), 0);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(xb_entry_compare(&sorted[i].entry, &expected[i].entry), 0);
+		assert_int_equal(sorted[i].entry.line, expected[i].entry.line);
 		if (sorted[i].number != expected[i].number)
 			fail_msg("record %zu is number %d", i, (int)sorted[i].number);
 	}
@@ -282,6 +283,47 @@ static void sorted_and_stable(void **state)
 	}
 }
 
+/* One kind and length, and nothing but lines to tell those that are the same from each other; they
+ * differ in these bits, and one in another bit or in what stands beside it. */
+static void plain_addresses(void **state)
+{
+	static const uint64_t bits[] = {
+		1,
+		UINT64_C(1) << 63,
+		UINT64_C(0xffffffff) << 32,
+		UINT64_C(0x80000001) << 32,
+		UINT64_C(0x80000001) << 31,
+		UINT64_C(0x80000001) << 7,
+		UINT64_C(0x80000001),
+		UINT64_C(0x100000001) << 31,
+		UINT64_C(0x8000000000000001),
+	};
+	static struct record records[600];
+	size_t count = sizeof(records) / sizeof(records[0]);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		for (size_t j = 0; j < count; j++)
+			records[j] = (struct record){
+				.entry = {.hi = (random_number() & bits[i]) |
+						(UINT64_C(0x0123456789abcdef) & ~bits[i]),
+					  .lo = 5,
+					  .kind = XB_NET6,
+					  .length = 128,
+					  .line = (uint32_t)(count - j)}};
+		is_sorted(records, count);
+		records[7].number = 1;
+		is_sorted(records, count);
+		records[7].number = 0;
+		records[9].entry.lo = 4;
+		is_sorted(records, count);
+		records[9].entry =
+			(struct xb_entry){.hi = UINT64_C(7) << 32, .kind = XB_HOST4, .length = 32};
+		is_sorted(records, count);
+		is_sorted(records, 9);
+	}
+}
+
 static void too_many_to_sort(void **state)
 {
 	struct record record = {.number = 7}, *records = &record;
@@ -300,7 +342,8 @@ int main(void)
 		cmocka_unit_test(keys_compare_as_entries_do), cmocka_unit_test(keys_both_ways),
 		cmocka_unit_test(keys_that_are_cut),	      cmocka_unit_test(kinds_that_are_none),
 		cmocka_unit_test(lengths_that_are_none),      cmocka_unit_test(names_that_are_none),
-		cmocka_unit_test(sorted_and_stable),	      cmocka_unit_test(too_many_to_sort),
+		cmocka_unit_test(sorted_and_stable),	      cmocka_unit_test(plain_addresses),
+		cmocka_unit_test(too_many_to_sort),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
