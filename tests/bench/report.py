@@ -8,6 +8,7 @@ import sys
 
 import report_classic
 import report_commands
+import report_limits
 import report_packets
 from plots import LICENCE, need_gnuplot, write_all
 from rig import ROOT, Failed, amount, limit_of
@@ -32,6 +33,7 @@ def tried(_data, _page):
 
 # Section of scripts/bench, key in its JSON, title, what writes it.
 CHAPTERS = (
+    (None, None, "Limits, and the distance from them", report_limits.chapter),
     ("cost", "program_cost", "Program cost", report_packets.program_cost),
     ("cost", "program_cost6", "Program cost of IPv6", report_packets.program_cost6),
     ("cpus", "cpus", "Several CPUs", report_packets.several_cpus),
