@@ -114,7 +114,9 @@ def answers(data):
         return []
     return table(["whole path, ns a query", "found", "limit: at once", "program", "rest"],
                  [["refused by an answer", number(ours, 0), number(least, 0), number(program, 0),
-                   number(ours - least - program, 0)]])
+                   number(ours - least - program, 0)]]) + [
+        "The program's part was measured with %s names, the path with %s: with more, more of the time is waiting for memory."
+        % (count(names["program_cost"]["names"]), count(names["answers"]["names"])), ""]
 
 
 def chapter(data, _page):
