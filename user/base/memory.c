@@ -133,10 +133,13 @@ uint64_t xb_memory_available(void)
 
 void xb_memory_bound(void)
 {
-	uint64_t room = cgroup_room(), data = read_number("/proc/self", "status", "VmData:");
+	uint64_t room = cgroup_room(), data;
 	struct rlimit limit;
 
-	if (room == UINT64_MAX || data == UINT64_MAX || getrlimit(RLIMIT_DATA, &limit))
+	if (room == UINT64_MAX)
+		return;
+	data = read_number("/proc/self", "status", "VmData:");
+	if (data == UINT64_MAX || getrlimit(RLIMIT_DATA, &limit))
 		return;
 	room += data * 1024;
 	if (room >= limit.rlim_cur)

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -48,15 +49,17 @@ static bool parse_stat(char *text, struct process *process)
 static bool read_process(uint32_t pid, struct process *process)
 {
 	char path[32], text[1024];
-	FILE *file;
-	size_t size;
+	ssize_t size;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return false;
-	size = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
+	size = read(fd, text, sizeof(text) - 1); /* the kernel has it whole at once */
+	close(fd);
+	if (size < 0)
+		return false;
 	text[size] = '\0';
 	process->pid = pid;
 	if (!parse_stat(text, process))
@@ -223,9 +226,6 @@ int xb_session_current(struct xb_session *sessions, size_t room)
 	if (!proc_is_ours())
 		return xb_system_error(0, "/proc is missing or shows another PID namespace: mount "
 					  "it anew (unshare --mount-proc)");
-	if (!read_process((uint32_t)getpid(), &process))
-		return xb_system_error(errno, "cannot read /proc/%d/stat (is /proc mounted?)",
-				       getpid());
 	for (int i = 0; i < ANCESTORS && count < room && pid; i++, pid = process.parent) {
 		if (!read_process(pid, &process))
 			break;
