@@ -10,6 +10,9 @@
 # many NUMBER: as many addresses, in $T/many.
 many() { python3 -c 'import sys; [print("203.0.%d.%d" % (i >> 8, i & 255)) for i in range(int(sys.argv[1]))]' "$1" >"$T/many"; }
 
+# says_fleet HOST LINE: a line of what it says of its fleet.
+says_fleet() { of "$1" fleet | grep -x "$2" >/dev/null; }
+
 entries() { listing "$1" | wc -l; }
 # Each knows for itself since when it has an entry.
 have_same() { [[ $(listing "$1" | cut -d ' ' -f 1) == "$(listing "$2" | cut -d ' ' -f 1)" ]]; }
@@ -32,13 +35,12 @@ makes_snapshot()
 	ask_redis xtrim 'xb:{test}:log' MAXLEN 1 >"$T/out"
 }
 
-# is_held HOST LIST BEFORE AFTER: and says so, in all ways.
+# is_held HOST LIST BEFORE AFTER: and says so, in all ways. Perhaps it was held before, and is about to read anew.
 is_held()
 {
 	local text="list $2 would shrink from $3 to $4 entries"
 
-	wait_for "$1 to wait" is_in "$1" held
-	of "$1" fleet | grep -qx "test: held: $text" || fail "it is not said: $(of "$1" fleet)"
+	(wait_for "$1 to wait" says_fleet "$1" "test: held: $text") || fail "it is not said: $(of "$1" fleet)"
 	of "$1" -j fleet >"$T/out"
 	json "d['fleet']['held']['lists'] == [{'list': '$2', 'before': $3, 'after': $4}]"
 	grep -q "fleet: $text: nothing is changed until an operator accepts it" "$T/$1/log" || fail "not in the log"
