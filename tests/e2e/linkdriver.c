@@ -81,19 +81,22 @@ static void on_lost(void *context, const char *outcome, const char *message)
 static void ask(char *text)
 {
 	struct link_word words[LINK_WORDS_MAX];
-	size_t count = 0;
+	size_t count = 0, filled = 0;
+	void *zeros[LINK_WORDS_MAX];
 	char *rest = text, *word;
 
 	while ((word = strsep(&rest, " ")) && count < LINK_WORDS_MAX) {
 		words[count] = (struct link_word){word, strlen(word)};
 		if (*word == '@') {
 			words[count].size = strtoul(word + 1, NULL, 10);
-			words[count].bytes = calloc(1, words[count].size + 1);
+			words[count].bytes = zeros[filled++] = calloc(1, words[count].size + 1);
 		}
 		count++;
 	}
 	if (link_ask(lnk, words, count, 0, on_answer, NULL))
 		printf("refused: %s\n", xb_error_message());
+	while (filled)
+		free(zeros[--filled]);
 	fflush(stdout);
 }
 
