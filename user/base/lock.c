@@ -57,12 +57,8 @@ void xb_locks_make(const char *directory)
 					    XB_KNOWN_LOCK};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char path[XB_PATH_MAX];
-		int fd;
+		int fd = open_lock(directory, names[i]);
 
-		if (xb_path_join(path, directory, names[i]) || !access(path, F_OK))
-			continue;
-		fd = xb_plainfile_open(path);
 		if (fd >= 0)
 			close(fd);
 	}

@@ -94,10 +94,11 @@ static uint64_t cookie_of(const char *path)
 /* Whether the file is of this namespace, for all that can be seen. */
 static bool leads_to(const char *path, const struct xb_netns *netns)
 {
-	struct xb_netns there = xb_netns_self();
+	struct xb_netns there;
 
 	if (!netns->inode || inode_of(path) != netns->inode)
 		return false;
+	there = xb_netns_self();
 	if (there.inode != netns->inode)
 		there.cookie = cookie_of(path);
 	return xb_netns_same(&there, netns);

@@ -226,6 +226,9 @@ int xb_session_current(struct xb_session *sessions, size_t room)
 	if (!proc_is_ours())
 		return xb_system_error(0, "/proc is missing or shows another PID namespace: mount "
 					  "it anew (unshare --mount-proc)");
+	if (!read_process((uint32_t)getpid(), &process))
+		return xb_system_error(errno, "cannot read /proc/%d/stat (is /proc mounted?)",
+				       getpid());
 	for (int i = 0; i < ANCESTORS && count < room && pid; i++, pid = process.parent) {
 		if (!read_process(pid, &process))
 			break;
