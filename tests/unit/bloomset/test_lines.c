@@ -101,7 +101,7 @@ static int file_with(const struct text *text)
 /* Bytes of any value but a line end, zero among them. */
 static void put_line(struct text *text, size_t size, uint32_t *dice)
 {
-	char *at = make_room(text, size);
+	char *at = make_room(text, size + 1); /* also where the first line is empty */
 
 	for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
 		uint64_t word = xb_mix64(*dice += 0x9e3779b9U);
