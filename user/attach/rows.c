@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attach/anchor.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/mapping.h"
 
@@ -129,32 +130,33 @@ int xb_anchor_dismiss(const struct xb_anchor *anchor, uint32_t ifindex)
 
 int xb_anchor_enrolled(const struct xb_anchor *anchor, struct xb_enrolled **out, size_t *count)
 {
-	struct xb_enrolled *all = calloc(XB_IFACE_ROWS, sizeof(*all));
+	struct xb_enrolled *all = NULL;
 	struct xb_iface_cell *cells;
 	struct xb_mapping window;
-	int error;
+	size_t room = 0, rows = 0;
+	int error = open_cells(anchor, &window);
 
 	*out = NULL;
 	*count = 0;
-	if (!all)
-		return xb_out_of_memory();
-	error = open_cells(anchor, &window);
+	if (error)
+		return error;
+	cells = (struct xb_iface_cell *)(void *)window.base;
+	for (uint32_t i = 0; i < XB_IFACE_CELLS && rows < XB_IFACE_ROWS; i++) {
+		if (!cells[i].ifindex)
+			continue;
+		error = xb_array_grow(&all, &room, rows + 1, sizeof(*all));
+		if (error)
+			break;
+		all[rows] = (struct xb_enrolled){.ifindex = cells[i].ifindex, .row = cells[i].row};
+		memcpy(all[rows++].name, cells[i].name, sizeof(all->name) - 1);
+	}
+	xb_mapping_close(&window);
 	if (error) {
 		free(all);
 		return error;
 	}
-	cells = (struct xb_iface_cell *)(void *)window.base;
-	for (uint32_t i = 0; i < XB_IFACE_CELLS && *count < XB_IFACE_ROWS; i++) {
-		struct xb_enrolled *one = &all[*count];
-
-		if (!cells[i].ifindex)
-			continue;
-		*one = (struct xb_enrolled){.ifindex = cells[i].ifindex, .row = cells[i].row};
-		memcpy(one->name, cells[i].name, sizeof(one->name) - 1);
-		++*count;
-	}
-	xb_mapping_close(&window);
 	*out = all;
+	*count = rows;
 	return 0;
 }
 

@@ -4,17 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/procfile.h"
+
 /* 32 hexadecimal digits, with dashes among them. */
 void xb_boot_identity(uint8_t boot[16])
 {
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-	unsigned int byte;
-	int got = 0;
+	char text[64], *at = text;
+	int got = 0, used;
 
-	for (; file && got < 16 && fscanf(file, "%2x-", &byte) == 1; got++)
-		boot[got] = (uint8_t)byte;
+	xb_procfile_read("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	for (; got < 16 && sscanf(at, "%2hhx%n", &boot[got], &used) == 1; got++) {
+		at += used;
+		at += *at == '-';
+	}
 	if (got < 16)
 		memset(boot, 0, 16);
-	if (file)
-		fclose(file);
 }

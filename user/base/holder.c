@@ -3,7 +3,6 @@
  * directory: it is believed only of a process that is there since before it was written. */
 #include "base/holder.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/program.h"
 #include "base/text.h"
 
@@ -42,13 +42,6 @@ void xb_holder_sign(int argc, char *const *argv)
 					 argv[i]);
 }
 
-static uint64_t pid_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-}
-
 static uint64_t ticks_now(void)
 {
 	uint64_t rate = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -62,7 +55,7 @@ void xb_holder_note(int lock)
 {
 	struct note note = {
 		.magic = MAGIC,
-		.namespace = pid_namespace(),
+		.namespace = xb_pid_namespace(),
 		.taken = ticks_now(),
 		.since = time(NULL),
 		.process = (uint32_t)getpid(),
@@ -77,18 +70,10 @@ void xb_holder_note(int lock)
 static bool look_up(uint32_t process, uint64_t *started, char *state)
 {
 	char path[64], text[1024], *behind;
-	ssize_t size;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", process);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (xb_procfile_read(path, text, sizeof(text)) <= 0)
 		return false;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (size <= 0)
-		return false;
-	text[size] = '\0';
 	/* Its name may have blanks and parentheses. */
 	behind = strrchr(text, ')');
 	return behind && sscanf(behind,
@@ -132,15 +117,10 @@ static uint32_t locker(int lock)
 static void command_of(uint32_t process, char out[XB_COMMAND_TEXT])
 {
 	char path[64];
-	ssize_t size = 0;
-	int fd;
+	ssize_t size;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cmdline", process);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		size = read(fd, out, XB_COMMAND_TEXT - 1);
-		close(fd);
-	}
+	size = xb_procfile_read(path, out, XB_COMMAND_TEXT);
 	if (size < 0)
 		size = 0;
 	while (size && !out[size - 1])
@@ -199,7 +179,7 @@ static void describe_unsigned(int lock, char *text, size_t size)
 
 const char *xb_holder_describe(int lock, char *text, size_t size)
 {
-	uint64_t started, ours = pid_namespace();
+	uint64_t started, ours = xb_pid_namespace();
 	struct note note;
 	char when[32], state = '?';
 	time_t since;

@@ -15,6 +15,7 @@
 #include "base/paths.h"
 #include "base/patience.h"
 #include "base/plainfile.h"
+#include "base/procfile.h"
 
 static int open_lock(const char *directory, const char *name)
 {
@@ -361,16 +362,16 @@ static int enter_namespace(int fd, uint64_t ours, const char *directory)
 
 int xb_lock_pid_namespace(const char *directory, int *lock)
 {
-	struct stat ours;
+	uint64_t ours = xb_pid_namespace();
 	int error;
 
 	*lock = -1;
-	if (stat("/proc/self/ns/pid", &ours) < 0)
+	if (!ours)
 		return xb_system_error(errno, "cannot read /proc/self/ns/pid (is /proc mounted?)");
 	error = open_if_writable(directory, "namespace.lock", lock);
 	if (*lock < 0)
 		return error;
-	error = enter_namespace(*lock, ours.st_ino, directory);
+	error = enter_namespace(*lock, ours, directory);
 	if (error) {
 		close(*lock);
 		*lock = -1;

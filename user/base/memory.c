@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/paths.h"
+#include "base/procfile.h"
 
 static const struct controller {
 	bool unified; /* version 2 */
@@ -22,23 +23,18 @@ static const struct controller {
 /* The number behind the word in the file, "" : the first one. UINT64_MAX: none is there ("max"). */
 static uint64_t read_number(const char *directory, const char *name, const char *word)
 {
-	char path[XB_PATH_MAX], line[256];
-	uint64_t number = UINT64_MAX;
-	FILE *file;
+	char path[XB_PATH_MAX], text[4096], *line = text;
+	unsigned long long number;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path) ||
+	    xb_procfile_read(path, text, sizeof(text)) < 0)
 		return UINT64_MAX;
-	file = fopen(path, "re");
-	if (!file)
-		return UINT64_MAX;
-	while (number == UINT64_MAX && fgets(line, sizeof(line), file)) {
-		unsigned long long found;
-
-		if (!strncmp(line, word, strlen(word)) &&
-		    sscanf(line + strlen(word), " %llu", &found) == 1)
-			number = found;
+	while (strncmp(line, word, strlen(word)) ||
+	       sscanf(line + strlen(word), " %llu", &number) != 1) {
+		line = strchr(line, '\n');
+		if (!line++)
+			return UINT64_MAX;
 	}
-	fclose(file);
 	return number;
 }
 

@@ -101,6 +101,17 @@ static bool is_here(const struct look *look, const struct xb_ifpin *pin,
 	       xb_ifpins_on(&look->all->pins, pin->ifindex, pin->program) == pin;
 }
 
+/* As this look has found it by its name, if it has. */
+static int device_at(const struct look *look, uint32_t ifindex, struct xb_netdev *device)
+{
+	const struct xb_interface *known = at_index(look, ifindex);
+
+	if (!known)
+		return xb_netdev_by_index(ifindex, device);
+	*device = known->now;
+	return 0;
+}
+
 /*
  * The device that was enrolled, as it is now. *elsewhere: it left this network namespace with our
  * entry. Only a bpf_link can tell: of a number the device may be another one by now.
@@ -113,8 +124,8 @@ static int device_of(const struct look *look, const struct xb_enrolled *enrolled
 
 	*elsewhere = false;
 	if (!pin || !pin->ifindex)
-		return xb_netdev_by_index(enrolled->ifindex, device);
-	error = xb_netdev_by_index(pin->ifindex, device);
+		return device_at(look, enrolled->ifindex, device);
+	error = device_at(look, pin->ifindex, device);
 	*elsewhere = !error && !is_here(look, pin, device);
 	if (*elsewhere)
 		*device = (struct xb_netdev){0};

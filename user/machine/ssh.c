@@ -19,6 +19,7 @@
 #include "base/boot.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/procfile.h"
 #include "machine/sockaddr.h"
 
 #define TICK	  (int64_t)(XB_SECOND / 100) /* USER_HZ, the same on all machines */
@@ -49,18 +50,10 @@ static bool parse_stat(char *text, struct process *process)
 static bool read_process(uint32_t pid, struct process *process)
 {
 	char path[32], text[1024];
-	ssize_t size;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (xb_procfile_read(path, text, sizeof(text)) < 0)
 		return false;
-	size = read(fd, text, sizeof(text) - 1); /* the kernel has it whole at once */
-	close(fd);
-	if (size < 0)
-		return false;
-	text[size] = '\0';
 	process->pid = pid;
 	if (!parse_stat(text, process))
 		return false;
@@ -78,12 +71,10 @@ static bool proc_is_ours(void)
 
 void xb_vantage_here(struct xb_vantage *vantage)
 {
-	struct stat ours;
-
 	*vantage = (struct xb_vantage){0};
 	xb_boot_identity(vantage->boot);
-	if (proc_is_ours() && !stat("/proc/self/ns/pid", &ours))
-		vantage->pid_namespace = ours.st_ino;
+	if (proc_is_ours())
+		vantage->pid_namespace = xb_pid_namespace();
 }
 
 bool xb_session_lives(const struct xb_session *session)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files of the kernel, read at once; and the PID namespace, of which a child may have another. */
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/procfile.h"
+
+static void a_file_is_read(void **state)
+{
+	char text[64];
+
+	(void)state;
+	assert_int_equal(xb_procfile_read("/proc/self/comm", text, sizeof(text)),
+			 strlen("test_procfile\n"));
+	assert_string_equal(text, "test_procfile\n");
+}
+
+static void a_small_room(void **state)
+{
+	char text[5];
+
+	(void)state;
+	assert_int_equal(xb_procfile_read("/proc/self/comm", text, sizeof(text)), 4);
+	assert_string_equal(text, "test");
+}
+
+static void what_cannot_be_read(void **state)
+{
+	char text[8] = "before";
+
+	(void)state;
+	assert_int_equal(xb_procfile_read("/proc/self/nothing", text, sizeof(text)), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_string_equal(text, "");
+	assert_int_equal(xb_procfile_read("/proc/self", text, sizeof(text)), -1);
+	assert_int_equal(errno, EISDIR);
+	assert_string_equal(text, "");
+}
+
+static uint64_t inode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+static void the_pid_namespace_is_ours(void **state)
+{
+	uint64_t ours = inode_of("/proc/self/ns/pid");
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(xb_pid_namespace(), ours);
+}
+
+/* Of a child that is in another one, while its parent has asked for its own. */
+static int ask_in_another(void)
+{
+	uint64_t former = xb_pid_namespace();
+	pid_t child;
+	int status;
+
+	if (unshare(CLONE_NEWPID | CLONE_NEWNS))
+		return 77;
+	child = fork();
+	if (!child)
+		_exit(xb_pid_namespace() == former);
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static void a_child_has_its_own(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (!child)
+		_exit(ask_in_another());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		print_message("no other PID namespace can be made\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_read),      cmocka_unit_test(a_small_room),
+		cmocka_unit_test(what_cannot_be_read), cmocka_unit_test(the_pid_namespace_is_ours),
+		cmocka_unit_test(a_child_has_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
