@@ -367,6 +367,66 @@ t_dry_run_leaves_the_kernel_alone()
 	exits 3 status
 }
 
+# knows_it ARGUMENT...: an import of $T/list into list feed, which is known as the file that the list is already.
+knows_it()
+{
+	rm -f "$T/seen"
+	XB_FAULT_SEEN=$T/seen tool "$faulty" "$@" import "$T/list" --list feed --replace --include-bogons >"$T/out"
+	grep -qx import-same "$T/seen"
+}
+
+# It is only read, and the answer is that of an import that goes through it line by line.
+t_the_same_file_again()
+{
+	printf '10.77.0.3\n10.77.3.0/24\n8.8.8.8\n8.8.8.8\n' >"$T/list"
+	exits 0 attach x0
+	! knows_it || fail "a file is known that was never imported"
+	knows_it -j || fail "the same file is not known"
+	cp "$T/out" "$T/known"
+	exits 0 -j import "$T/list" --list feed --replace --include-bogons --force
+	json 'd["unchanged"] == 3 and d["repeats"] == 1 and d["lines"] == 4'
+	cmp "$T/out" "$T/known" || fail "it answers otherwise: $(cat "$T/known")"
+	blocked 10.77.0.3 10.77.3.9
+	exits 0 del 10.77.0.3
+	passes 10.77.0.3
+	! knows_it || fail "the file is known, and the list has changed"
+	says '1 added, 0 renewed, 2 unchanged'
+	blocked 10.77.0.3 10.77.3.9
+}
+
+# What the import asks for beside the entries is done.
+t_the_same_file_with_other_wishes()
+{
+	printf '10.77.0.3\n8.8.8.8\n' >"$T/list"
+	exits 0 attach x0
+	exits 0 import "$T/list" --list feed --replace --include-bogons
+	exits 0 import "$T/list" --list feed --replace --include-bogons --verdict count --scope udp/53
+	says 'verdict count; scope udp/53$'
+	exits 2 import "$T/list" --list feed --replace --include-bogons --min-entries 3
+	complains 'has 2 entries to take, and --min-entries asks for 3'
+	exits 2 import "$T/list" --list feed --replace --include-bogons --min-bytes 100
+	complains 'has 18 bytes, and --min-bytes asks for 100'
+	exits 0 import "$T/list" --list feed --replace --include-bogons --verdict drop --scope all
+	blocked 10.77.0.3
+	rm -rf "$pins"
+	knows_it || fail "the file is not known"
+	blocked 10.77.0.3
+}
+
+# Somebody takes an entry out between the look at the file and the change.
+t_the_list_changes_meanwhile()
+{
+	printf '10.77.0.3\n10.77.0.4\n' >"$T/list"
+	exits 0 attach x0
+	exits 0 import "$T/list" --list feed --replace --include-bogons
+	stands_at import-same import "$T/list" --list feed --replace --include-bogons
+	exits 0 del 10.77.0.3
+	passes 10.77.0.3
+	goes_on 0
+	exits 0 test 10.77.0.3 10.77.0.4
+	blocked 10.77.0.3 10.77.0.4
+}
+
 t_options()
 {
 	numbers 1 >"$T/list"

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/faultpoint.h"
 #include "base/lock.h"
 #include "engine/writepath.h"
 #include "model/bogon.h"
@@ -57,11 +58,26 @@ static int check_size(const struct xb_import *import, struct xb_import_refusal *
 	return 0;
 }
 
+static bool has_names(const struct xb_listfile *file)
+{
+	for (size_t i = 0; i < file->count; i++)
+		if (file->items[i].entry.kind == XB_NAME)
+			return true;
+	return false;
+}
+
 int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *terms,
 		   struct xb_import *import, struct xb_import_refusal *refusal)
 {
-	int error = xb_listfile_read_as(fd, path, terms, import->file);
+	struct xb_listfile_terms with = *terms;
+	struct xb_imprinting taken;
+	int error = xb_imprint_begin(&taken, terms, import->asked.include_bogons);
 
+	if (error)
+		return error;
+	if (import->asked.replace)
+		with.hash = &taken.hash;
+	error = xb_listfile_read_as(fd, path, &with, import->file);
 	if (error == -ENODATA && import->asked.replace) {
 		xb_error_clear();
 		if (!import->asked.force)
@@ -74,6 +90,9 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 		return error;
 	if (!import->asked.include_bogons)
 		leave_out_bogons(import);
+	import->has_names = has_names(import->file);
+	if (import->asked.replace)
+		import->imprint = xb_imprint_end(&taken, import->file, import->bogons);
 	return check_size(import, refusal);
 }
 
@@ -147,6 +166,23 @@ static int set_terms(struct xb_txn *txn, struct xb_import *import)
 	return error;
 }
 
+static int finish(struct xb_txn *txn, struct xb_import *import)
+{
+	int error = set_terms(txn, import);
+
+	import->exempt = (struct xb_exemptions){0};
+	return error ? error : xb_exempt_list(txn, import->merge.list, &import->exempt);
+}
+
+/* The list is what the file says now. */
+static void set_imprint(struct xb_txn *txn, const struct xb_import *import)
+{
+	struct xb_list *list = xb_list_by_name(txn, import->asked.list);
+
+	if (xb_imprint_is(&import->imprint) && list->members == import->file->count)
+		xb_list_set_imprint(txn, list, &import->imprint);
+}
+
 int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		    struct xb_import_refusal *refusal)
 {
@@ -168,10 +204,9 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		return error;
 	error = replaces ? xb_merge_replace(txn, &import->merge)
 			 : xb_merge_add(txn, &import->merge);
-	if (!error)
-		error = set_terms(txn, import);
-	import->exempt = (struct xb_exemptions){0};
-	return error ? error : xb_exempt_list(txn, import->merge.list, &import->exempt);
+	if (!error && import->asked.replace)
+		set_imprint(txn, import);
+	return error ? error : finish(txn, import);
 }
 
 struct change {
@@ -196,6 +231,69 @@ int xb_import_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 	unsigned int how = (import->file->count > HEAVY ? XB_WRITE_HEAVY : 0) | XB_WRITE_SURVEY;
 
 	return xb_write_wish(paths, how, wish, apply, &(struct change){import, refusal}, written);
+}
+
+int xb_import_is_repeated(const char *state, const char *path,
+			  const struct xb_listfile_terms *terms, struct xb_import *import)
+{
+	struct xb_imprint *imprint = &import->imprint;
+	struct xb_list *list;
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_begin_reading(state, &store, &txn), same;
+
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	list = xb_list_find(txn, import->asked.list);
+	*imprint = list ? list->imprint : (struct xb_imprint){0};
+	xb_store_end_reading(store, txn);
+	if (!xb_imprint_is(imprint))
+		return 0;
+	same = xb_imprint_matches(imprint, path, terms, import->asked.include_bogons);
+	if (same <= 0)
+		return same;
+	xb_fault("import-same");
+	import->has_names = imprint->has_names;
+	*import->file = (struct xb_listfile){.bytes = imprint->bytes,
+					     .lines = imprint->lines,
+					     .repeats = imprint->repeats,
+					     .allowed = imprint->allowed,
+					     .format = imprint->format};
+	return 1;
+}
+
+#define NOT_AS_IT_WAS (-EREMCHG)
+
+static int repeat(struct xb_writer *writer, void *context)
+{
+	const struct change *change = context;
+	struct xb_import *import = change->import;
+	const struct xb_list *list = xb_list_find(writer->txn, import->asked.list);
+	int error;
+
+	if (!list || !xb_imprint_equals(&list->imprint, &import->imprint))
+		return NOT_AS_IT_WAS;
+	import->file->count = list->members;
+	error = check_size(import, change->refusal);
+	if (!error)
+		error = xb_share_check_ours(writer->txn, import->asked.list);
+	if (error)
+		return error;
+	import->merge = (struct xb_merge){.file = import->file,
+					  .list = list->id,
+					  .now = writer->now,
+					  .unchanged = list->members};
+	return finish(writer->txn, import);
+}
+
+int xb_import_repeat(const struct xb_paths *paths, struct xb_import *import,
+		     struct xb_import_refusal *refusal, struct xb_written *written, bool *changed)
+{
+	int error = xb_write(paths, XB_WRITE_SURVEY, repeat, &(struct change){import, refusal},
+			     written);
+
+	*changed = error == NOT_AS_IT_WAS;
+	return *changed ? 0 : error;
 }
 
 static int count_as_added(struct xb_import *import, uint32_t now)

@@ -5,6 +5,7 @@
 #define XB_ENGINE_IMPORT_H
 
 #include "engine/context.h"
+#include "engine/imprint.h"
 #include "engine/merge.h"
 #include "engine/wish.h"
 #include "lists/reader.h"
@@ -22,10 +23,13 @@ struct xb_import {
 	/* The outcome. */
 	uint32_t verdict;      /* of the list, afterwards */
 	struct xb_scope scope; /* the same */
+	bool has_names;	       /* the file lists domains */
 	uint64_t bogons;       /* left out of the file */
 	struct xb_item first_bogon;
 	struct xb_exemptions exempt; /* of the list */
 	struct xb_merge merge;
+	struct xb_imprint
+		imprint; /* of the file; all zero: it may not have one, see engine/imprint.h */
 };
 
 enum xb_import_why {
@@ -57,6 +61,19 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
  * gives up the transaction unless that is 0. */
 int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		    struct xb_import_refusal *refusal);
+
+/*
+ * Before the file is read. 1: the list was replaced by the same file, read on the same terms, and
+ * has not changed since; then import->file has its figures, without items. 0: it has to be read. Or
+ * an error with its message.
+ */
+int xb_import_is_repeated(const char *state, const char *path,
+			  const struct xb_listfile_terms *terms, struct xb_import *import);
+
+/* Then imports it without having read it; no trial. *changed: the list has changed meanwhile, and
+ * nothing was done. Otherwise as below. */
+int xb_import_repeat(const struct xb_paths *paths, struct xb_import *import,
+		     struct xb_import_refusal *refusal, struct xb_written *written, bool *changed);
 
 /* Imports a file that was read, as the wish says; the wish has the request import->asked. Returns
  * as above. */

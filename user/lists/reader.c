@@ -31,6 +31,7 @@ struct source {
 	struct xb_unpack *unpack;
 	uint64_t done, total;
 	uint64_t until, text; /* unpacked bytes: that count, that came */
+	struct xb_siphash *hash;
 };
 
 static int open_source(int fd, const char *path, const struct xb_listfile_terms *terms,
@@ -44,6 +45,7 @@ static int open_source(int fd, const char *path, const struct xb_listfile_terms 
 						      : path,
 				  .fd = fd >= 0 ? fd : STDIN_FILENO,
 				  .owned = fd < 0 && !is_stdin,
+				  .hash = terms->hash,
 				  .buffer = malloc(BUFFER_BYTES + 1 + XB_LIST_SLACK)};
 	if (!source->buffer) {
 		xb_out_of_memory();
@@ -87,6 +89,8 @@ static int refill(struct source *source)
 		return (int)got;
 	if ((uint64_t)got > source->until - source->text)
 		got = (ssize_t)(source->until - source->text);
+	if (source->hash)
+		xb_siphash_add(source->hash, source->buffer + source->end, (size_t)got);
 	source->text += (uint64_t)got;
 	source->ended = !got;
 	source->end += (size_t)got;
@@ -425,5 +429,18 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 	xb_listformat_end(&reading);
 	if (error)
 		xb_listfile_free(file);
+	return error;
+}
+
+int xb_listfile_hash(int fd, const char *path, const struct xb_listfile_terms *terms)
+{
+	struct source source;
+	int error = open_source(fd, path, terms, &source);
+
+	while (!error && !source.ended) {
+		error = refill(&source);
+		source.begin = source.end;
+	}
+	close_source(&source);
 	return error;
 }

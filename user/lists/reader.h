@@ -3,6 +3,7 @@
 #ifndef XB_LISTS_READER_H
 #define XB_LISTS_READER_H
 
+#include "base/siphash.h"
 #include "lists/items.h"
 #include "model/listchoice.h"
 
@@ -41,11 +42,16 @@ struct xb_listfile_terms {
 	uint64_t unpacking; /* bytes of memory that unpacking may take; 0: as xb_unpack_bound() says
 			     */
 	uint64_t until;	    /* unpacked bytes that count: those behind came later; 0: all */
+	struct xb_siphash *hash; /* takes the unpacked bytes as they are read; NULL: none */
 };
 
 /* Does the same with further terms. fd: a descriptor to read instead of the path, which stays open;
  * -1: none. */
 int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms *terms,
 			struct xb_listfile *file);
+
+/* Only gives terms->hash the bytes that xb_listfile_read_as() would. Returns 0, or an error with
+ * its message. */
+int xb_listfile_hash(int fd, const char *path, const struct xb_listfile_terms *terms);
 
 #endif

@@ -72,8 +72,10 @@ int xb_flush_all(struct xb_txn *txn)
 	error = mdb_drop(txn->txn, txn->store->expiry, 0);
 	if (error)
 		return xb_lmdb_error(error, "cannot write the store");
-	for (size_t i = 0; i < txn->list_count; i++)
+	for (size_t i = 0; i < txn->list_count; i++) {
 		txn->lists[i].members = 0;
+		xb_list_changed(&txn->lists[i]);
+	}
 	txn->meta.totals = (struct xb_totals){0};
 	xb_changes_set_bulk(&txn->change);
 	return 0;

@@ -17,7 +17,8 @@
 #include "store/shares.h"
 #include "store/table.h"
 
-/* Behind it the services of the scope. Schemas up to 8 ended before the class, and had no scope. */
+/* Behind it the services of the scope, and the imprint if the list has one. Schemas up to 8 ended
+ * before the class, and had no scope. */
 struct list_record {
 	uint32_t id;
 	uint32_t verdict;
@@ -103,12 +104,14 @@ static struct xb_list *next_list(struct xb_txn *txn)
 }
 
 /* False: this is no record. */
-static bool decode(const MDB_val *value, struct list_record *record, struct xb_scope *scope)
+static bool decode(const MDB_val *value, struct list_record *record, struct xb_scope *scope,
+		   struct xb_imprint *imprint)
 {
-	size_t services;
+	size_t services, rest;
 
 	*record = (struct list_record){0};
 	*scope = (struct xb_scope){0};
+	*imprint = (struct xb_imprint){0};
 	if (value->mv_size == WITHOUT_CLASS) {
 		memcpy(record, value->mv_data, WITHOUT_CLASS);
 		return true;
@@ -117,28 +120,34 @@ static bool decode(const MDB_val *value, struct list_record *record, struct xb_s
 		return false;
 	memcpy(record, value->mv_data, sizeof(*record));
 	services = record->services * sizeof(*scope->service);
-	if (record->services > XB_SCOPE_SERVICES || value->mv_size != sizeof(*record) + services ||
+	if (record->services > XB_SCOPE_SERVICES || value->mv_size < sizeof(*record) + services ||
 	    record->class >= XB_CLASSES)
 		return false;
 	scope->count = record->services;
 	memcpy(scope->service, (const uint8_t *)value->mv_data + sizeof(*record), services);
-	return xb_scope_is_sound(scope);
+	rest = value->mv_size - sizeof(*record) - services;
+	if (rest == sizeof(*imprint))
+		memcpy(imprint, (const uint8_t *)value->mv_data + sizeof(*record) + services, rest);
+	imprint->format[sizeof(imprint->format) - 1] = '\0';
+	return (!rest || rest == sizeof(*imprint)) && xb_scope_is_sound(scope);
 }
 
 static int load_one(struct xb_txn *txn, const MDB_val *key, const MDB_val *value)
 {
 	struct xb_list *list = next_list(txn);
+	struct xb_imprint imprint;
 	struct list_record record;
 	struct xb_scope scope;
 
 	if (!list)
 		return -EIO;
-	if (!decode(value, &record, &scope) || key->mv_size >= sizeof(list->name))
+	if (!decode(value, &record, &scope, &imprint) || key->mv_size >= sizeof(list->name))
 		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	*list = (struct xb_list){.id = record.id,
 				 .verdict = record.verdict,
 				 .class = record.class,
 				 .members = record.members,
+				 .imprint = imprint,
 				 .stored = true,
 				 .stored_verdict = record.verdict,
 				 .stored_members = record.members};
@@ -189,20 +198,23 @@ static bool is_stored(const struct xb_list *list)
 
 static int save_one(struct xb_txn *txn, struct xb_list *list)
 {
-	struct {
-		struct list_record record;
-		struct xb_service service[XB_SCOPE_SERVICES];
-	} stored = {.record = {.id = list->id,
-			       .verdict = list->verdict,
-			       .members = list->members,
-			       .class = list->class,
-			       .services = list->scope ? list->scope->count : 0}};
-	size_t services = stored.record.services * sizeof(*stored.service);
+	const struct list_record record = {.id = list->id,
+					   .verdict = list->verdict,
+					   .members = list->members,
+					   .class = list->class,
+					   .services = list->scope ? list->scope->count : 0};
+	size_t services = record.services * sizeof(*list->scope->service);
+	uint8_t stored[sizeof(record) + sizeof(list->scope->service) + sizeof(list->imprint)];
 	MDB_val key = {strlen(list->name), list->name};
-	MDB_val value = {sizeof(stored.record) + services, &stored};
+	MDB_val value = {sizeof(record) + services, stored};
 
+	memcpy(stored, &record, sizeof(record));
 	if (services)
-		memcpy(stored.service, list->scope->service, services);
+		memcpy(stored + sizeof(record), list->scope->service, services);
+	if (xb_imprint_is(&list->imprint)) {
+		memcpy(stored + value.mv_size, &list->imprint, sizeof(list->imprint));
+		value.mv_size += sizeof(list->imprint);
+	}
 	return mdb_put(txn->txn, txn->store->lists, &key, &value, 0);
 }
 
@@ -303,6 +315,33 @@ int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list)
 			"a letter or digit first",
 			XB_SHOW(name));
 	return need_list(txn, name, list);
+}
+
+bool xb_imprint_equals(const struct xb_imprint *a, const struct xb_imprint *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+bool xb_imprint_is(const struct xb_imprint *imprint)
+{
+	static const struct xb_imprint none;
+
+	return !xb_imprint_equals(imprint, &none);
+}
+
+void xb_list_changed(struct xb_list *list)
+{
+	if (!xb_imprint_is(&list->imprint))
+		return;
+	list->imprint = (struct xb_imprint){0};
+	list->reassigned = true;
+}
+
+void xb_list_set_imprint(struct xb_txn *txn, struct xb_list *list, const struct xb_imprint *imprint)
+{
+	list->imprint = *imprint;
+	list->reassigned = true;
+	txn->edits++;
 }
 
 bool xb_list_is_auto(const struct xb_list *list)

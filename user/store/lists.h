@@ -13,6 +13,13 @@ struct xb_list *xb_list_by_name(struct xb_txn *txn, const char *name);
 struct xb_list *xb_list_by_id(struct xb_txn *txn, uint32_t id);
 int xb_list_need(struct xb_txn *txn, const char *name, struct xb_list **list); /* creates it */
 
+/* A membership of the list came, went or changed: it is no longer what its imprint is of. */
+void xb_list_changed(struct xb_list *list);
+void xb_list_set_imprint(struct xb_txn *txn, struct xb_list *list,
+			 const struct xb_imprint *imprint);
+bool xb_imprint_equals(const struct xb_imprint *a, const struct xb_imprint *b);
+bool xb_imprint_is(const struct xb_imprint *imprint); /* false: all zero */
+
 /* Lists of what is allowed automatically; their names cannot be typed. */
 #define XB_LIST_AUTO  "auto:"
 #define XB_LIST_ALLOW "allow" /* the list of `allow add` without a name of one */

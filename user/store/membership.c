@@ -328,10 +328,11 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 		error = put_first(txn, entry, member);
 	else if (!error)
 		error = put_among(txn, entry, member, renew, members, result);
-	if (!error && (*result == XB_PUT_LISTED || *result == XB_PUT_JOINED)) {
+	if (!error && *result != XB_PUT_SAME) {
 		struct xb_list *list = xb_list_by_id(txn, member->list);
 
-		list->members++;
+		list->members += *result != XB_PUT_RENEWED;
+		xb_list_changed(list);
 	}
 	return error;
 }
@@ -361,8 +362,10 @@ static int remove_member(struct xb_txn *txn, const struct xb_entry *entry, uint3
 			continue;
 		}
 		found = true;
-		if (of)
+		if (of) {
 			of->members--;
+			xb_list_changed(of);
+		}
 		error = index_expiry(txn, entry, &old, false);
 		if (!error && of && of->share)
 			error = xb_sharing_note(txn, of->share, entry, &old, NULL, publishes);

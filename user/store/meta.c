@@ -66,16 +66,17 @@ static int upgrade_unmarked(struct xb_meta *meta, const MDB_val *value)
 int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value)
 {
 	bool limited = value->mv_size == sizeof(*meta);
-	uint32_t checksum;
+	uint32_t checksum, schema;
 
 	*meta = (struct xb_meta){0};
 	memcpy(meta, value->mv_data, value->mv_size);
 	checksum = meta->checksum;
 	meta->checksum = 0;
-	if ((limited ? meta->schema != 7 && meta->schema != 8 : meta->schema != 6) ||
+	schema = meta->schema;
+	if ((limited ? schema < 7 || schema > 10 : schema != 6) ||
 	    checksum != xb_checksum(NULL, 0, meta, value->mv_size))
 		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-	meta->schema = XB_SCHEMA;
+	meta->schema = schema == 10 ? XB_SCHEMA_FLEET : XB_SCHEMA;
 	if (!limited)
 		meta->answer_limit = XB_ANSWER_LIMIT;
 	return 0;

@@ -9,10 +9,12 @@
 
 #include "xdp_bloom/layout.h"
 
-#define XB_SCHEMA 9
+/* A program that does not know imprints must not write a store that has some: it would change lists
+ * and leave these. */
+#define XB_SCHEMA 11
 /* Of the store of a host in a fleet, and of no other: a program that does not know fleets must not
  * write there, since it would change shared lists without the fleet. */
-#define XB_SCHEMA_FLEET 10
+#define XB_SCHEMA_FLEET 12
 
 /*
  * The default rate of the Bloom stage, per packet. Without confirm this rate alone decides who is
@@ -80,8 +82,9 @@ uint32_t xb_meta_checksum(struct xb_meta *meta);
 /* Converts the record of schemas 1 to 5, all of which were shorter, to the present layout. */
 int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value);
 
-/* Does the same for schema 6, whose record lacks only the limit of answers, and for schemas 7 and
- * 8, whose record has the present size: checks the checksum. Their change log stays valid. */
+/* Does the same for schema 6, whose record lacks only the limit of answers, and for schemas 7 to
+ * 10, whose record has the present size: checks the checksum. Their change log stays valid. Schema
+ * 10 was that of a host in a fleet. */
 int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value);
 
 #endif

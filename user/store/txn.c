@@ -45,6 +45,7 @@ static int load_meta(struct xb_txn *txn)
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
 	if (value.mv_size == XB_META_WITHOUT_LIMIT || (whole && txn->meta.schema < XB_SCHEMA)) {
 		txn->upgrades = true;
+		txn->worded = txn->meta.schema < 9;
 		error = xb_meta_upgrade_sealed(&txn->meta, &value);
 		return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
 	}
@@ -55,7 +56,7 @@ static int load_meta(struct xb_txn *txn)
 				       xb_program(), txn->meta.schema, XB_SCHEMA_FLEET,
 				       xb_advice(XB_ADVICE_GO_BACK));
 	if (!whole) {
-		txn->unmarked = txn->upgrades = true;
+		txn->unmarked = txn->upgrades = txn->worded = true;
 		return xb_meta_upgrade(&txn->meta, &value);
 	}
 	checksum = txn->meta.checksum;
@@ -64,7 +65,7 @@ static int load_meta(struct xb_txn *txn)
 		       : damaged();
 }
 
-/* Until schema 7 a trial was recorded as its command, word by word, which nobody reads any more: it
+/* Until schema 8 a trial was recorded in a way that nobody reads any more: it
  * ends, as one does whose record is lost; see docs/design.md. */
 static int forget_words(struct xb_txn *txn)
 {
@@ -81,7 +82,7 @@ static int begin_history(struct xb_txn *txn)
 
 	if (error)
 		return xb_lmdb_error(error, "cannot write the store");
-	error = txn->upgrades ? forget_words(txn) : 0;
+	error = txn->worded ? forget_words(txn) : 0;
 	return error ? error : xb_meta_draw(&txn->next_mark);
 }
 

@@ -43,6 +43,20 @@ struct xb_shares {
 	struct xb_arena bytes; /* of the events */
 };
 
+/*
+ * Of the file that a list was replaced by, while the list is what the file says: nothing has come
+ * or gone since, no entry expires, and nothing was left out. All zero: there is none, or the list
+ * has changed.
+ */
+struct xb_imprint {
+	uint64_t key[2], hash[2]; /* SipHash of how the file was read and of what came out of it,
+				     unpacked; the key is random */
+	uint64_t bytes, lines, repeats, allowed; /* as struct xb_listfile has them */
+	uint32_t has_names;			 /* 1: the list has domains */
+	char format[20];			 /* the name of the format */
+};
+_Static_assert(sizeof(struct xb_imprint) == 88, "store format");
+
 struct xb_list {
 	uint32_t id;
 	uint32_t verdict; /* enum xb_domain_verdict; to addresses only XB_DOMAIN_COUNT matters */
@@ -52,7 +66,8 @@ struct xb_list {
 	struct xb_share *share;	      /* NULL: the list is not shared */
 	char name[65];
 	bool stored;	 /* the table had it when the transaction began, with the values below */
-	bool reassigned; /* scope or class are not what the table has */
+	bool reassigned; /* scope, class or imprint are not what the table has */
+	struct xb_imprint imprint;
 	uint32_t stored_verdict;
 	uint64_t stored_members;
 };
@@ -108,6 +123,7 @@ struct xb_txn {
 	struct xb_meta meta;
 	uint64_t next_mark; /* of a write: the mark of the next sequence number */
 	bool upgrades;	    /* the store is of an earlier schema */
+	bool worded;	    /* its trial is in words */
 	bool unmarked;	    /* the change log is of an earlier schema, and unusable */
 	bool makes_fleet;   /* makes the tables of a fleet, which are there only with its commit */
 	struct xb_shares shares;

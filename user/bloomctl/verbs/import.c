@@ -59,23 +59,27 @@ static int refused(const struct request *request, const struct xb_import_refusal
 	return -EINVAL;
 }
 
-static int read_file(struct cli *cli, struct request *request)
+static struct xb_listfile_terms terms_of(const struct request *request)
 {
 	const struct xb_import_request *asked = &request->import.asked;
-	const char *path = asked->file;
+
+	return (struct xb_listfile_terms){.name = request->source,
+					  .format = asked->format,
+					  .zone = asked->zone,
+					  .choice = asked->choice,
+					  .end = asked->end};
+}
+
+static int read_file(struct cli *cli, struct request *request)
+{
+	const struct xb_listfile_terms terms = terms_of(request);
+	const char *path = request->import.asked.file;
 	struct xb_import_refusal refusal;
 	int fd, error = rollback_input(cli, path, &fd);
 
 	if (error)
 		return error;
-	request->source = strcmp(path, "-") ? path : "stdin";
-	error = xb_import_read(fd, path,
-			       &(struct xb_listfile_terms){.name = request->source,
-							   .format = asked->format,
-							   .zone = asked->zone,
-							   .choice = asked->choice,
-							   .end = asked->end},
-			       &request->import, &refusal);
+	error = xb_import_read(fd, path, &terms, &request->import, &refusal);
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
 }
 
@@ -86,6 +90,26 @@ static int change(const struct cli *cli, struct request *request)
 				     : xb_import_wish(&cli->paths, cli->wish, &request->import,
 						      &refusal, cli->written);
 
+	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
+}
+
+/* *done: the list is what the file says already, and it was not read. */
+static int repeat(const struct cli *cli, struct request *request, bool *done)
+{
+	const struct xb_listfile_terms terms = terms_of(request);
+	const struct xb_import_request *asked = &request->import.asked;
+	bool lasts = !request->dry_run && !cli->wish->seconds && !cli->wish->commits, changed;
+	struct xb_import_refusal refusal;
+	int error = lasts && asked->replace && !asked->force
+			    ? xb_import_is_repeated(cli->paths.state, asked->file, &terms,
+						    &request->import)
+			    : 0;
+
+	*done = false;
+	if (error <= 0)
+		return error;
+	error = xb_import_repeat(&cli->paths, &request->import, &refusal, cli->written, &changed);
+	*done = !changed;
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
 }
 
@@ -177,14 +201,6 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 		tell_first_unknown(cli, request);
 }
 
-static bool has_domains(const struct xb_listfile *file)
-{
-	for (size_t i = 0; i < file->count; i++)
-		if (file->items[i].entry.kind == XB_NAME)
-			return true;
-	return false;
-}
-
 static void print_verdict(const struct request *request, bool domains)
 {
 	printf("; verdict %s", xb_domain_verdict_name(request->import.verdict));
@@ -197,7 +213,7 @@ static void print_verdict(const struct request *request, bool domains)
 static int answer(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = &request->file;
-	bool domains = has_domains(file);
+	bool domains = request->import.has_names;
 	char scope[XB_SCOPE_TEXT];
 
 	tell_what_differs(cli, request);
@@ -353,9 +369,15 @@ static int make_or_try(struct cli *cli, bool dry_run)
 		.import = {.file = &request.file, .asked = cli->wish->request->import},
 		.dry_run = dry_run,
 	};
-	int error = read_file(cli, &request), code;
+	bool done;
+	int error, code;
 
-	if (!error)
+	request.source =
+		strcmp(request.import.asked.file, "-") ? request.import.asked.file : "stdin";
+	error = repeat(cli, &request, &done);
+	if (!error && !done)
+		error = read_file(cli, &request);
+	if (!error && !done)
 		error = change(cli, &request);
 	code = error ? cli_fail() : answer(cli, &request);
 	xb_listfile_free(&request.file);

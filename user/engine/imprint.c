@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/imprint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/program.h"
+
+/* With its terminator, and apart from a text that is empty. */
+static void add_text(struct xb_siphash *hash, const char *text)
+{
+	uint8_t given = text != NULL;
+
+	xb_siphash_add(hash, &given, sizeof(given));
+	if (given)
+		xb_siphash_add(hash, text, strlen(text) + 1);
+}
+
+static void add_number(struct xb_siphash *hash, uint64_t number)
+{
+	xb_siphash_add(hash, &number, sizeof(number));
+}
+
+static void begin(struct xb_siphash *hash, const uint64_t key[2],
+		  const struct xb_listfile_terms *terms, bool bogons)
+{
+	xb_siphash_begin(hash, key);
+	add_text(hash, XB_VERSION);
+	add_text(hash, terms->format);
+	add_text(hash, terms->zone);
+	add_text(hash, terms->end);
+	add_text(hash, terms->choice.column);
+	add_text(hash, terms->choice.where);
+	add_text(hash, terms->choice.json);
+	add_number(hash, terms->choice.bounded);
+	add_number(hash, terms->choice.most_wrong);
+	add_number(hash, terms->most);
+	add_number(hash, terms->until);
+	add_number(hash, bogons);
+}
+
+int xb_imprint_begin(struct xb_imprinting *taken, const struct xb_listfile_terms *terms,
+		     bool bogons)
+{
+	*taken = (struct xb_imprinting){0};
+	if (getrandom(taken->of.key, sizeof(taken->of.key), 0) != sizeof(taken->of.key))
+		return xb_system_error(errno, "no random numbers");
+	begin(&taken->hash, taken->of.key, terms, bogons);
+	return 0;
+}
+
+static bool lasts(const struct xb_listfile *file, bool *names)
+{
+	*names = false;
+	for (size_t i = 0; i < file->count; i++) {
+		if (file->items[i].timeout)
+			return false;
+		*names |= file->items[i].entry.kind == XB_NAME;
+	}
+	return true;
+}
+
+struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_listfile *file,
+				 uint64_t bogons)
+{
+	struct xb_imprint *of = &taken->of;
+	bool names;
+
+	if (bogons || file->unknown || file->host_bits || !file->count ||
+	    strlen(file->format) >= sizeof(of->format) || !lasts(file, &names))
+		return (struct xb_imprint){0};
+	xb_siphash_end(&taken->hash, of->hash);
+	of->bytes = file->bytes;
+	of->lines = file->lines;
+	of->repeats = file->repeats;
+	of->allowed = file->allowed;
+	of->has_names = names;
+	snprintf(of->format, sizeof(of->format), "%s", file->format);
+	return *of;
+}
+
+int xb_imprint_matches(const struct xb_imprint *imprint, const char *path,
+		       const struct xb_listfile_terms *terms, bool bogons)
+{
+	struct xb_listfile_terms with = *terms;
+	struct xb_siphash hash;
+	struct stat about;
+	uint64_t found[2];
+	int error;
+
+	if (!strcmp(path, "-") || stat(path, &about) || !S_ISREG(about.st_mode) ||
+	    (uint64_t)about.st_size != imprint->bytes)
+		return 0;
+	begin(&hash, imprint->key, terms, bogons);
+	with.hash = &hash;
+	error = xb_listfile_hash(-1, path, &with);
+	if (error)
+		return error;
+	xb_siphash_end(&hash, found);
+	return !memcmp(found, imprint->hash, sizeof(found));
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether a list is already what a file says: by the imprint that the list has of the file it was
+ * last replaced by. */
+#ifndef XB_ENGINE_IMPRINT_H
+#define XB_ENGINE_IMPRINT_H
+
+#include "lists/reader.h"
+#include "store/types.h"
+
+/* An imprint that is being taken of a file as it is read. */
+struct xb_imprinting {
+	struct xb_imprint of;
+	struct xb_siphash hash;
+};
+
+/* Draws a key, and begins the hash with all that decides what the bytes of a file mean: the version
+ * of this program, the terms, and whether bogons are taken. Returns 0, or an error with its
+ * message. */
+int xb_imprint_begin(struct xb_imprinting *taken, const struct xb_listfile_terms *terms,
+		     bool bogons);
+
+/* After the file was read, its bytes went into taken->hash, and bogons were left out of it (how
+ * many). The result is all zero if another reading of the same bytes may mean something else or has
+ * something to tell: if entries expire, or lines or entries were left out or altered. */
+struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_listfile *file,
+				 uint64_t bogons);
+
+/* Whether the file, which must be one that can be read again, has this imprint. 1: it has; 0: it
+ * has not, which a size tells without reading; or an error with its message. */
+int xb_imprint_matches(const struct xb_imprint *imprint, const char *path,
+		       const struct xb_listfile_terms *terms, bool bogons);
+
+#endif
