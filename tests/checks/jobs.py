@@ -14,6 +14,7 @@ import recorded
 
 LINES_SHOWN = 60
 MOST_SHOWN = 10
+WAITERS = 4  # at once, beside a command on each CPU, of the checks that wait more than they compute
 
 
 # Of a command: why it failed, or ""; what it said; names and reasons of what it skipped; when it began and when
@@ -27,8 +28,9 @@ class Check:
     build/, or none, EXTRA, and a target in it."""
 
     def __init__(self, name, commands, needs=(), prepare=None, verdict=None, reads=None, recorded=False,
-                 by_chance=False):
+                 by_chance=False, waits=False):
         self.name = "checks/" + name
+        self.waits = waits
         self.commands = commands
         self.needs = needs
         # prepare(directory): what else is in the environment of a command that has a directory
@@ -165,8 +167,9 @@ def run(checks, scratch):
     after = os.times()
     used.append((after[2] + after[3] - before[2] - before[3], "checks/build"))
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+    waiters = concurrent.futures.ThreadPoolExecutor(WAITERS)
     try:
-        waiting = [(check, [pool.submit(run_command, check, command, scratch)
+        waiting = [(check, [(waiters if check.waits else pool).submit(run_command, check, command, scratch)
                             for command in check.commands]) for check in checks]
         for check, futures in waiting:
             results = [future.result() for future in futures]
@@ -175,5 +178,6 @@ def run(checks, scratch):
     finally:
         # Told to stop: what still runs ends with its namespace.
         pool.shutdown(wait=False, cancel_futures=True)
+        waiters.shutdown(wait=False, cancel_futures=True)
     tell_most(used)
     return 0 if well else 1

@@ -160,11 +160,13 @@ def end_to_end(test, everything):
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount -t tmpfs netns /run/netns && mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && '
                'exec tests/%s.sh' % test]
+    with open("tests/%s.sh" % test, encoding="utf-8") as script:
+        waits = re.search(r"^# waits: ", script.read(), re.M)
     return Check("asan/" + test, [command],
                  [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset", *tools.OWN)] +
                  [("", "", name) for name in ("bpf/pass.bpf.o", "bloomd-fetch", "bloomd-redis")],
                  prepare=make_tools, verdict=judge_script,
-                 reads=lambda _: script_reads(test), by_chance=True, recorded=not everything)
+                 reads=lambda _: script_reads(test), by_chance=True, recorded=not everything, waits=bool(waits))
 
 
 def checks(everything):
