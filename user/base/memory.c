@@ -20,21 +20,38 @@ static const struct controller {
 	{false, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
 };
 
-/* The number behind the word in the file, "" : the first one. UINT64_MAX: none is there ("max"). */
-static uint64_t read_number(const char *directory, const char *name, const char *word)
+/* The number that is all of the file. UINT64_MAX: there is none ("max"). */
+static uint64_t read_number(const char *directory, const char *name)
 {
-	char path[XB_PATH_MAX], text[4096], *line = text;
+	char path[XB_PATH_MAX], text[32];
 	unsigned long long number;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path) ||
-	    xb_procfile_read(path, text, sizeof(text)) < 0)
+	    xb_procfile_read(path, text, sizeof(text)) < 0 || sscanf(text, "%llu", &number) != 1)
 		return UINT64_MAX;
-	while (strncmp(line, word, strlen(word)) ||
-	       sscanf(line + strlen(word), " %llu", &number) != 1) {
-		line = strchr(line, '\n');
-		if (!line++)
-			return UINT64_MAX;
+	return number;
+}
+
+/* The number behind the word at the beginning of a line. UINT64_MAX: there is none. */
+static uint64_t find_number(const char *directory, const char *name, const char *word)
+{
+	char path[XB_PATH_MAX], line[256];
+	uint64_t number = UINT64_MAX;
+	FILE *file;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return UINT64_MAX;
+	file = fopen(path, "re");
+	if (!file)
+		return UINT64_MAX;
+	while (number == UINT64_MAX && fgets(line, sizeof(line), file)) {
+		unsigned long long found;
+
+		if (!strncmp(line, word, strlen(word)) &&
+		    sscanf(line + strlen(word), " %llu", &found) == 1)
+			number = found;
 	}
+	fclose(file);
 	return number;
 }
 
@@ -42,8 +59,8 @@ static uint64_t read_number(const char *directory, const char *name, const char 
  * them. */
 static uint64_t reclaimable(const char *directory)
 {
-	uint64_t inactive = read_number(directory, "memory.stat", "inactive_file "),
-		 active = read_number(directory, "memory.stat", "active_file ");
+	uint64_t inactive = find_number(directory, "memory.stat", "inactive_file "),
+		 active = find_number(directory, "memory.stat", "active_file ");
 
 	return (inactive == UINT64_MAX ? 0 : inactive) + (active == UINT64_MAX ? 0 : active);
 }
@@ -56,11 +73,11 @@ static bool is_limit(uint64_t limit)
 
 static uint64_t room_in(const char *directory, const struct controller *controller)
 {
-	uint64_t limit = read_number(directory, controller->limit, ""), used, free;
+	uint64_t limit = read_number(directory, controller->limit), used, free;
 
 	if (!is_limit(limit))
 		return UINT64_MAX;
-	used = read_number(directory, controller->usage, "");
+	used = read_number(directory, controller->usage);
 	if (used == UINT64_MAX)
 		return UINT64_MAX;
 	free = reclaimable(directory);
@@ -121,7 +138,7 @@ static uint64_t cgroup_room(void)
 
 uint64_t xb_memory_available(void)
 {
-	uint64_t kib = read_number("/proc", "meminfo", "MemAvailable:"), room = cgroup_room(),
+	uint64_t kib = find_number("/proc", "meminfo", "MemAvailable:"), room = cgroup_room(),
 		 machine = kib == UINT64_MAX ? kib : kib * 1024;
 
 	return room < machine ? room : machine;
@@ -134,7 +151,7 @@ void xb_memory_bound(void)
 
 	if (room == UINT64_MAX)
 		return;
-	data = read_number("/proc/self", "status", "VmData:");
+	data = find_number("/proc/self", "status", "VmData:");
 	if (data == UINT64_MAX || getrlimit(RLIMIT_DATA, &limit))
 		return;
 	room += data * 1024;

@@ -3,6 +3,9 @@
 #ifndef XB_BASE_PROGRAM_H
 #define XB_BASE_PROGRAM_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #define XB_VERSION "0.1"
 
 /* Each ends a clause of a message: the words begin with what joins them to it. */
@@ -40,6 +43,10 @@ void xb_program_set(const char *name, const char *(*words)(enum xb_advice advice
 
 /* "xdp-bloom" unless it was set. */
 const char *xb_program(void);
+
+/* What the linker calls this build of the program, which is another one for other code. Returns its
+ * bytes, which stay valid, and their number; NULL: the linker did not say. */
+const uint8_t *xb_program_build(size_t *size);
 
 /* "" unless the program has words. */
 const char *xb_advice(enum xb_advice advice);

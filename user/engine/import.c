@@ -70,13 +70,13 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 		   struct xb_import *import, struct xb_import_refusal *refusal)
 {
 	struct xb_listfile_terms with = *terms;
-	struct xb_imprinting taken;
-	int error = xb_imprint_begin(&taken, terms, import->asked.include_bogons);
+	int error = 0;
 
+	if (import->imprints)
+		error = xb_imprint_begin(&import->taken, terms, import->asked.include_bogons);
 	if (error)
 		return error;
-	if (import->asked.replace)
-		with.hash = &taken.hash;
+	with.hash = import->imprints ? &import->taken.hash : NULL;
 	error = xb_listfile_read_as(fd, path, &with, import->file);
 	if (error == -ENODATA && import->asked.replace) {
 		xb_error_clear();
@@ -91,8 +91,6 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 	if (!import->asked.include_bogons)
 		leave_out_bogons(import);
 	import->has_names = has_names(import->file);
-	if (import->asked.replace)
-		import->imprint = xb_imprint_end(&taken, import->file, import->bogons);
 	return check_size(import, refusal);
 }
 
@@ -178,9 +176,11 @@ static int finish(struct xb_txn *txn, struct xb_import *import)
 static void set_imprint(struct xb_txn *txn, const struct xb_import *import)
 {
 	struct xb_list *list = xb_list_by_name(txn, import->asked.list);
+	struct xb_imprinting taken = import->taken; /* this may be the second try */
+	struct xb_imprint imprint = xb_imprint_end(&taken, import->file, import->bogons);
 
-	if (xb_imprint_is(&import->imprint) && list->members == import->file->count)
-		xb_list_set_imprint(txn, list, &import->imprint);
+	if (xb_imprint_is(&imprint) && list->members == import->file->count)
+		xb_list_set_imprint(txn, list, &imprint);
 }
 
 int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
@@ -204,7 +204,7 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		return error;
 	error = replaces ? xb_merge_replace(txn, &import->merge)
 			 : xb_merge_add(txn, &import->merge);
-	if (!error && import->asked.replace)
+	if (!error && import->imprints)
 		set_imprint(txn, import);
 	return error ? error : finish(txn, import);
 }
@@ -233,25 +233,25 @@ int xb_import_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 	return xb_write_wish(paths, how, wish, apply, &(struct change){import, refusal}, written);
 }
 
-int xb_import_is_repeated(const char *state, const char *path,
-			  const struct xb_listfile_terms *terms, struct xb_import *import)
+bool xb_import_is_repeated(const char *state, const char *path,
+			   const struct xb_listfile_terms *terms, struct xb_import *import)
 {
 	struct xb_imprint *imprint = &import->imprint;
 	struct xb_list *list;
 	struct xb_store *store;
 	struct xb_txn *txn;
-	int error = xb_store_begin_reading(state, &store, &txn), same;
+	int error = xb_store_begin_reading(state, &store, &txn);
 
-	if (error)
-		return error == -ENOENT ? 0 : error;
+	if (error) {
+		xb_error_clear();
+		return false;
+	}
 	list = xb_list_find(txn, import->asked.list);
 	*imprint = list ? list->imprint : (struct xb_imprint){0};
 	xb_store_end_reading(store, txn);
-	if (!xb_imprint_is(imprint))
-		return 0;
-	same = xb_imprint_matches(imprint, path, terms, import->asked.include_bogons);
-	if (same <= 0)
-		return same;
+	if (!xb_imprint_is(imprint) ||
+	    !xb_imprint_matches(imprint, path, terms, import->asked.include_bogons))
+		return false;
 	xb_fault("import-same");
 	import->has_names = imprint->has_names;
 	*import->file = (struct xb_listfile){.bytes = imprint->bytes,
@@ -259,10 +259,10 @@ int xb_import_is_repeated(const char *state, const char *path,
 					     .repeats = imprint->repeats,
 					     .allowed = imprint->allowed,
 					     .format = imprint->format};
-	return 1;
+	return true;
 }
 
-#define NOT_AS_IT_WAS (-EREMCHG)
+#define ANOTHER_NOW (-ECANCELED)
 
 static int repeat(struct xb_writer *writer, void *context)
 {
@@ -272,7 +272,7 @@ static int repeat(struct xb_writer *writer, void *context)
 	int error;
 
 	if (!list || !xb_imprint_equals(&list->imprint, &import->imprint))
-		return NOT_AS_IT_WAS;
+		return ANOTHER_NOW;
 	import->file->count = list->members;
 	error = check_size(import, change->refusal);
 	if (!error)
@@ -292,7 +292,7 @@ int xb_import_repeat(const struct xb_paths *paths, struct xb_import *import,
 	int error = xb_write(paths, XB_WRITE_SURVEY, repeat, &(struct change){import, refusal},
 			     written);
 
-	*changed = error == NOT_AS_IT_WAS;
+	*changed = error == ANOTHER_NOW;
 	return *changed ? 0 : error;
 }
 

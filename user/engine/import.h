@@ -28,8 +28,9 @@ struct xb_import {
 	struct xb_item first_bogon;
 	struct xb_exemptions exempt; /* of the list */
 	struct xb_merge merge;
-	struct xb_imprint
-		imprint; /* of the file; all zero: it may not have one, see engine/imprint.h */
+	bool imprints; /* set, with asked.replace, by who wants to know the file again */
+	struct xb_imprinting taken;
+	struct xb_imprint imprint; /* of a file that is known, see xb_import_is_repeated() */
 };
 
 enum xb_import_why {
@@ -63,12 +64,12 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		    struct xb_import_refusal *refusal);
 
 /*
- * Before the file is read. 1: the list was replaced by the same file, read on the same terms, and
- * has not changed since; then import->file has its figures, without items. 0: it has to be read. Or
- * an error with its message.
+ * Before the file is read: whether the list was replaced by the same file, read on the same terms,
+ * and has not changed since. Then import->file has its figures, without items. What cannot be
+ * looked at is not known.
  */
-int xb_import_is_repeated(const char *state, const char *path,
-			  const struct xb_listfile_terms *terms, struct xb_import *import);
+bool xb_import_is_repeated(const char *state, const char *path,
+			   const struct xb_listfile_terms *terms, struct xb_import *import);
 
 /* Then imports it without having read it; no trial. *changed: the list has changed meanwhile, and
  * nothing was done. Otherwise as below. */

@@ -30,8 +30,11 @@ static void add_number(struct xb_siphash *hash, uint64_t number)
 static void begin(struct xb_siphash *hash, const uint64_t key[2],
 		  const struct xb_listfile_terms *terms, bool bogons)
 {
+	size_t size;
+	const uint8_t *build = xb_program_build(&size);
+
 	xb_siphash_begin(hash, key);
-	add_text(hash, XB_VERSION);
+	xb_siphash_add(hash, build, size);
 	add_text(hash, terms->format);
 	add_text(hash, terms->zone);
 	add_text(hash, terms->end);
@@ -70,10 +73,11 @@ struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_li
 				 uint64_t bogons)
 {
 	struct xb_imprint *of = &taken->of;
+	size_t build;
 	bool names;
 
-	if (bogons || file->unknown || file->host_bits || !file->count ||
-	    strlen(file->format) >= sizeof(of->format) || !lasts(file, &names))
+	if (!xb_program_build(&build) || bogons || file->unknown || file->host_bits ||
+	    !file->count || strlen(file->format) >= sizeof(of->format) || !lasts(file, &names))
 		return (struct xb_imprint){0};
 	xb_siphash_end(&taken->hash, of->hash);
 	of->bytes = file->bytes;
@@ -85,8 +89,8 @@ struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_li
 	return *of;
 }
 
-int xb_imprint_matches(const struct xb_imprint *imprint, const char *path,
-		       const struct xb_listfile_terms *terms, bool bogons)
+bool xb_imprint_matches(const struct xb_imprint *imprint, const char *path,
+			const struct xb_listfile_terms *terms, bool bogons)
 {
 	struct xb_listfile_terms with = *terms;
 	struct xb_siphash hash;
@@ -96,12 +100,14 @@ int xb_imprint_matches(const struct xb_imprint *imprint, const char *path,
 
 	if (!strcmp(path, "-") || stat(path, &about) || !S_ISREG(about.st_mode) ||
 	    (uint64_t)about.st_size != imprint->bytes)
-		return 0;
+		return false;
 	begin(&hash, imprint->key, terms, bogons);
 	with.hash = &hash;
 	error = xb_listfile_hash(-1, path, &with);
-	if (error)
-		return error;
+	if (error) {
+		xb_error_clear();
+		return false;
+	}
 	xb_siphash_end(&hash, found);
 	return !memcmp(found, imprint->hash, sizeof(found));
 }

@@ -13,21 +13,22 @@ struct xb_imprinting {
 	struct xb_siphash hash;
 };
 
-/* Draws a key, and begins the hash with all that decides what the bytes of a file mean: the version
+/* Draws a key, and begins the hash with all that decides what the bytes of a file mean: the build
  * of this program, the terms, and whether bogons are taken. Returns 0, or an error with its
  * message. */
 int xb_imprint_begin(struct xb_imprinting *taken, const struct xb_listfile_terms *terms,
 		     bool bogons);
 
 /* After the file was read, its bytes went into taken->hash, and bogons were left out of it (how
- * many). The result is all zero if another reading of the same bytes may mean something else or has
- * something to tell: if entries expire, or lines or entries were left out or altered. */
+ * many). The items are as they are to be listed. The result is all zero if another reading of the
+ * same bytes may mean something else or has something to tell: if entries expire, lines or entries
+ * were left out or altered, or this build cannot be told from others. */
 struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_listfile *file,
 				 uint64_t bogons);
 
-/* Whether the file, which must be one that can be read again, has this imprint. 1: it has; 0: it
- * has not, which a size tells without reading; or an error with its message. */
-int xb_imprint_matches(const struct xb_imprint *imprint, const char *path,
-		       const struct xb_listfile_terms *terms, bool bogons);
+/* Whether the file has this imprint. It must be one that can be read again; one that cannot be read
+ * has none. Another size tells without reading. */
+bool xb_imprint_matches(const struct xb_imprint *imprint, const char *path,
+			const struct xb_listfile_terms *terms, bool bogons);
 
 #endif

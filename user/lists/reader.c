@@ -441,6 +441,8 @@ int xb_listfile_hash(int fd, const char *path, const struct xb_listfile_terms *t
 		error = refill(&source);
 		source.begin = source.end;
 	}
+	if (!error)
+		xb_progress("reading", source.done, source.done);
 	close_source(&source);
 	return error;
 }

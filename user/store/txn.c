@@ -44,7 +44,6 @@ static int load_meta(struct xb_txn *txn)
 	if (value.mv_size >= sizeof(txn->meta))
 		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
 	if (value.mv_size == XB_META_WITHOUT_LIMIT || (whole && txn->meta.schema < XB_SCHEMA)) {
-		txn->upgrades = true;
 		txn->worded = txn->meta.schema < 9;
 		error = xb_meta_upgrade_sealed(&txn->meta, &value);
 		return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
@@ -56,7 +55,7 @@ static int load_meta(struct xb_txn *txn)
 				       xb_program(), txn->meta.schema, XB_SCHEMA_FLEET,
 				       xb_advice(XB_ADVICE_GO_BACK));
 	if (!whole) {
-		txn->unmarked = txn->upgrades = txn->worded = true;
+		txn->unmarked = txn->worded = true;
 		return xb_meta_upgrade(&txn->meta, &value);
 	}
 	checksum = txn->meta.checksum;

@@ -122,8 +122,7 @@ struct xb_txn {
 	struct xb_entries entries;
 	struct xb_meta meta;
 	uint64_t next_mark; /* of a write: the mark of the next sequence number */
-	bool upgrades;	    /* the store is of an earlier schema */
-	bool worded;	    /* its trial is in words */
+	bool worded;	    /* the store's trial is in words, of an earlier schema */
 	bool unmarked;	    /* the change log is of an earlier schema, and unusable */
 	bool makes_fleet;   /* makes the tables of a fleet, which are there only with its commit */
 	struct xb_shares shares;

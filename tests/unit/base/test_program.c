@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -84,9 +85,30 @@ static void a_wait_ends_without_signals(void **state)
 	xb_wait_waker(NULL);
 }
 
+/* As the file of this program has it: its bytes stand behind the name of the note. */
+static void a_build_has_a_name(void **state)
+{
+	static char file[1 << 16];
+	FILE *program = fopen("/proc/self/exe", "re");
+	size_t size, read;
+	const uint8_t *build = xb_program_build(&size);
+	const char *note;
+
+	(void)state;
+	assert_non_null(build);
+	assert_int_equal(size, 20);
+	assert_non_null(program);
+	read = fread(file, 1, sizeof(file), program);
+	fclose(program);
+	note = memmem(file, read, build, size);
+	assert_non_null(note);
+	assert_memory_equal(note - 4, "GNU", 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_build_has_a_name),
 		cmocka_unit_test(words_of_the_program),
 		cmocka_unit_test(a_wait_ends_without_signals),
 	};

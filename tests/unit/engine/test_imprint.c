@@ -68,7 +68,8 @@ static void commit(void)
 
 static struct xb_import asked(void)
 {
-	return (struct xb_import){.file = &file, .asked = {.list = "feed", .replace = true}};
+	return (struct xb_import){
+		.file = &file, .imprints = true, .asked = {.list = "feed", .replace = true}};
 }
 
 static const struct xb_listfile_terms plain = {.name = "list"};
@@ -90,7 +91,7 @@ static void import_text(const char *bytes)
 	import_as(&plain, asked());
 }
 
-static int is_repeated(void)
+static bool is_repeated(void)
 {
 	struct xb_import import = asked();
 
@@ -219,7 +220,7 @@ static void flushed_but_for_exceptions(void)
 }
 
 /* Whether the file is still known after this change. */
-static int known_after(void (*change)(void))
+static bool known_after(void (*change)(void))
 {
 	import_text(text);
 	assert_int_equal(is_repeated(), 1);
@@ -339,7 +340,7 @@ static void what_is_added_to_a_list(void **state)
 
 	(void)state;
 	put_file("9.9.9.9\n");
-	import.asked.replace = false;
+	import.asked.replace = import.imprints = false;
 	import_as(&plain, import);
 	assert_int_equal(is_repeated(), 0);
 	import_text("9.9.9.9\n");

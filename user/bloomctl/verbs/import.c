@@ -93,21 +93,20 @@ static int change(const struct cli *cli, struct request *request)
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
 }
 
-/* *done: the list is what the file says already, and it was not read. */
+/* *done: the list is what the file says already, and its entries were not read. */
 static int repeat(const struct cli *cli, struct request *request, bool *done)
 {
 	const struct xb_listfile_terms terms = terms_of(request);
 	const struct xb_import_request *asked = &request->import.asked;
 	bool lasts = !request->dry_run && !cli->wish->seconds && !cli->wish->commits, changed;
 	struct xb_import_refusal refusal;
-	int error = lasts && asked->replace && !asked->force
-			    ? xb_import_is_repeated(cli->paths.state, asked->file, &terms,
-						    &request->import)
-			    : 0;
+	int error;
 
 	*done = false;
-	if (error <= 0)
-		return error;
+	request->import.imprints = asked->replace;
+	if (!lasts || !asked->replace || asked->force ||
+	    !xb_import_is_repeated(cli->paths.state, asked->file, &terms, &request->import))
+		return 0;
 	error = xb_import_repeat(&cli->paths, &request->import, &refusal, cli->written, &changed);
 	*done = !changed;
 	return error == XB_IMPORT_REFUSED ? refused(request, &refusal) : error;
