@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,14 +16,20 @@
 
 #include "base/procfile.h"
 
+/* A file with these bytes: under valgrind this thread has another name of its own. */
+static const char *named(const char *name)
+{
+	assert_int_equal(prctl(PR_SET_NAME, name), 0);
+	return "/proc/thread-self/comm";
+}
+
 static void a_file_is_read(void **state)
 {
 	char text[64];
 
 	(void)state;
-	assert_int_equal(xb_procfile_read("/proc/self/comm", text, sizeof(text)),
-			 strlen("test_procfile\n"));
-	assert_string_equal(text, "test_procfile\n");
+	assert_int_equal(xb_procfile_read(named("a name"), text, sizeof(text)), 7);
+	assert_string_equal(text, "a name\n");
 }
 
 static void a_small_room(void **state)
@@ -30,8 +37,8 @@ static void a_small_room(void **state)
 	char text[5];
 
 	(void)state;
-	assert_int_equal(xb_procfile_read("/proc/self/comm", text, sizeof(text)), 4);
-	assert_string_equal(text, "test");
+	assert_int_equal(xb_procfile_read(named("a name"), text, sizeof(text)), 4);
+	assert_string_equal(text, "a na");
 }
 
 static void what_cannot_be_read(void **state)
