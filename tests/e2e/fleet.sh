@@ -78,14 +78,12 @@ up()
 	(wait_for "bloomd" grep -q ": ready" "$T/$1/log") || fail "$1: $(tail -n 3 "$T/$1/log")"
 }
 
-# clocked HOST SECONDS: starts its bloomd with a clock that is so much ahead, until set_ahead says otherwise. The address
-# sanitizer wants to be loaded first, and does without.
+# clocked HOST SECONDS: starts its bloomd with a clock that is so much ahead, until set_ahead says otherwise.
 clocked()
 {
 	[[ -e $T/wallclock.so ]] || "${CC:-cc}" -shared -fPIC -o "$T/wallclock.so" "$root/tests/e2e/wallclock.c"
 	set_ahead "$1" "$2"
-	XB_CLOCK_AHEAD=$T/$1/ahead LD_PRELOAD=$T/wallclock.so \
-		ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 up "$1"
+	XB_CLOCK_AHEAD=$T/$1/ahead preloaded "$T/wallclock.so" up "$1"
 }
 
 set_ahead() { echo "$2" >"$T/$1/ahead.new" && mv "$T/$1/ahead.new" "$T/$1/ahead"; }

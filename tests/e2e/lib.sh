@@ -61,6 +61,13 @@ wait_for()
 # Whether the programs have AddressSanitizer in them.
 is_sanitized() { [[ -n ${ASAN_OPTIONS:-} ]]; }
 
+# preloaded LIBRARY COMMAND...: with the library loaded before all others. The address sanitizer wants to be the first, and
+# does without.
+preloaded()
+{
+	LD_PRELOAD=$1 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:verify_asan_link_order=0} "${@:2}"
+}
+
 # --- namespaces -------------------------------------------------------------------------------------
 
 in_server() { nsenter --net="/run/netns/$server" "$@"; }

@@ -137,6 +137,13 @@ t_stack()
 	done
 	passes 10.77.0.3
 	exits 0 add 10.77.0.3
+}
+
+t_a_stack_that_is_too_small()
+{
+	! is_sanitized || skip "frames are larger with the address sanitizer"
+	in_force
+	printf '10.77.0.4\n2001:db8::/48\n' >"$T/list"
 	limited "-S -s 32" import "$T/list" --list other --replace --force
 	[[ $code -eq 0 ]] || fail "32 KiB: exit code $code: $(cat "$T/err")"
 	code=0

@@ -88,7 +88,7 @@ in_force()
 	older
 	rm -rf "$pins" "$counters"
 	"${CC:-cc}" -shared -fPIC -o "$T/no_put.so" "$root/tests/e2e/no_put.c"
-	LD_PRELOAD=$T/no_put.so tool "$bloomctl" up >"$T/out" 2>"$T/err" || fail "up: $(cat "$T/err")"
+	preloaded "$T/no_put.so" tool "$bloomctl" up >"$T/out" 2>"$T/err" || fail "up: $(cat "$T/err")"
 	complains 'warning: entries in the form ::ffff:192.0.2.1 match nothing until .*[Nn]o space'
 	passes 10.77.0.3 10.77.3.9
 	blocked 10.77.0.5 fd77::3
@@ -138,7 +138,7 @@ t_killed_on_the_way()
 		are_moved
 		ctl -q detach --all
 		cp -a "$T/store" "$state/store.mdb"
-		LD_PRELOAD=$T/no_put.so tool "$bloomctl" up >"$T/out" 2>"$T/err" || fail "up: $(cat "$T/err")"
+		preloaded "$T/no_put.so" tool "$bloomctl" up >"$T/out" 2>"$T/err" || fail "up: $(cat "$T/err")"
 		passes 10.77.0.3
 	done
 }
