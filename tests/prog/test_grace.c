@@ -62,15 +62,16 @@ static void note_map(uint32_t command, const union bpf_attr *attr)
 		note(what);
 }
 
-/* Instead of the C library's, for libbpf as well. */
+/* Instead of the C library's, for libbpf as well. Nobody passes a sixth word here; it would not
+ * come in a register, so it must not be read either. */
 long syscall(long number, ...)
 {
 	static long (*real)(long, ...);
-	unsigned long word[6];
+	unsigned long word[5];
 	va_list words;
 
 	va_start(words, number);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 5; i++)
 		word[i] = va_arg(words, unsigned long);
 	va_end(words);
 	if (!real)
@@ -79,7 +80,7 @@ long syscall(long number, ...)
 		note('q');
 	if (number == SYS_bpf && (word[0] == BPF_MAP_UPDATE_ELEM || word[0] == BPF_MAP_DELETE_ELEM))
 		note_map((uint32_t)word[0], (const union bpf_attr *)word[1]); /* NOLINT */
-	return real(number, word[0], word[1], word[2], word[3], word[4], word[5]);
+	return real(number, word[0], word[1], word[2], word[3], word[4]);
 }
 
 /* --- the changes ---------------------------------------------------------------------------- */

@@ -29,6 +29,8 @@
 #define FUNCTIONS(X)                                                                               \
 	X(setupterm)                                                                               \
 	X(tigetstr)                                                                                \
+	X(set_curterm)                                                                             \
+	X(del_curterm)                                                                             \
 	X(newterm)                                                                                 \
 	X(newwin)                                                                                  \
 	X(delwin)                                                                                  \
@@ -165,6 +167,15 @@ static void choose_styles(void)
 	}
 }
 
+/* What setupterm() has read. */
+static void forget_description(void)
+{
+	TERMINAL *read = curses.set_curterm(NULL);
+
+	if (read)
+		curses.del_curterm(read);
+}
+
 static int take_over(void)
 {
 	screen.terminal = curses.newterm(NULL, stdout, stdin);
@@ -188,13 +199,16 @@ int screen_open(void)
 {
 	int error = load();
 
+	if (error)
+		return error;
+	error = check_terminal();
 	if (!error)
-		error = check_terminal();
+		prepare_to_leave();
+	forget_description();
 	if (error)
 		return error;
 	setlocale(LC_CTYPE, "");
 	screen.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	prepare_to_leave();
 	error = take_over();
 	if (error)
 		xb_mapfault_before_end(NULL);
