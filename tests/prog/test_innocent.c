@@ -224,16 +224,54 @@ static void with_the_exact_stage_nobody_is_dropped(void **state)
 	check_listed(world);
 }
 
+static bool drops_source(int program, uint32_t number, uint32_t seed)
+{
+	struct source6 source = source_innocent6(number, seed);
+	struct xb_entry address = ipv6_entry(source.hi, source.lo, 128);
+
+	return rig_run_from(program, &address) == XDP_DROP;
+}
+
+/*
+ * The promise is of prefixes, and half of the IPv6 sources share 2,048 of /32, and fewer shorter
+ * ones: if one of these is hit by accident, all of its sources are. That happens to one list in
+ * forty. How many blocks are hit so: of which two sources are dropped.
+ */
+static uint32_t blocks_hit(const struct world *world)
+{
+	int program = rig_entry((struct rig *)&world->rig);
+	uint32_t hit = 0;
+
+	for (uint32_t block = 0; block < SOURCE_BLOCKS; block++) {
+		uint32_t number = 2 * block + 1;
+
+		hit += drops_source(program, number, world->seed) &&
+		       drops_source(program, number + 2 * SOURCE_BLOCKS, world->seed);
+	}
+	close(program);
+	return hit;
+}
+
+#define SOURCES_OF_BLOCK (INNOCENT / 2.0 / SOURCE_BLOCKS)
+/* Two prefixes of /28, which eight blocks share. More are hit once in a million lists. */
+#define BLOCKS_HIT_MOST 16
+
 static void without_it_the_promise_is_kept(void **state)
 {
 	struct world *world = *state;
+	uint32_t hit;
 
 	rig_confirm(&world->rig, false);
+	hit = blocks_hit(world);
+	printf("%u of %d blocks hit\n", hit, SOURCE_BLOCKS);
+	assert_true(hit <= BLOCKS_HIT_MOST);
 	for (enum crowd_kind kind = CROWD_INNOCENT4; kind <= CROWD_INNOCENT6; kind++) {
 		struct result result = send_family(world, kind);
 
 		assert_int_equal(result.unconfirmed, 0);
 		assert_true(result.dropped > 0);
+		if (kind == CROWD_INNOCENT6)
+			result.dropped -= (uint64_t)(hit * SOURCES_OF_BLOCK);
 		assert_true((double)result.dropped <= 1.1 * XB_DEFAULT_RATE * INNOCENT);
 	}
 	check_listed(world);
