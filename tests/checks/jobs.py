@@ -81,7 +81,7 @@ def stamp_of(check, command):
 
 def is_left_out(check, command):
     """All that it reads is as it was in the long run."""
-    return check.recorded and recorded.is_as_it_was(check.reads(command))
+    return check.recorded and recorded.is_as_it_was(check.name, check.reads(command))
 
 
 def run_command(check, command, scratch):

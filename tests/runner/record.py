@@ -39,7 +39,9 @@ def rows_of(page):
 
 def row(name, part):
     counts = ", ".join("%d %s" % (part.counts[kind], word) for kind, word in (
-        ("ok", "passed"), ("FAIL", "failed"), ("skip", "skipped")) if part.counts[kind])
+        ("ok", "passed"), ("skip", "skipped"), ("FAIL", "failed")) if part.counts[kind])
+    if part.failed:
+        counts += ": " + " ".join(sorted(part.failed))
     cells = ["`%s`" % name, part.amount or "all", counts, "%.0f" % part.seconds, part.seed,
              time.strftime("%Y-%m-%d", time.gmtime()), commit(), platform.release(),
              str(os.cpu_count())]

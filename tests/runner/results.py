@@ -24,6 +24,7 @@ class Part:
 
     def __init__(self):
         self.counts = dict.fromkeys(KINDS, 0)
+        self.failed = []  # names
         self.seconds, self.seed, self.amount = 0.0, "", ""
 
 
@@ -49,6 +50,8 @@ class Lines:
             self.flush()
             with self.report.lock:
                 self.part.counts[kind] += 1
+                if kind == "FAIL":
+                    self.part.failed.append(line.split()[1].rstrip(":"))
             now = time.monotonic()
             if line.startswith("ok ") and not TOOK.search(line):
                 line += " (%.1f s)" % (now - self.last)
