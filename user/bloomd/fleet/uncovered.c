@@ -55,10 +55,16 @@ static struct uncovered_list *need_list(struct search *search, const char *list)
 static int keep(struct search *search, const struct xb_shared_change *change, bool own)
 {
 	struct uncovered_list *list = need_list(search, change->list);
-	struct uncovered_change kept = {change->entry, own, change->put, change->expires};
+	struct uncovered_change kept;
 	int error =
 		list ? xb_array_grow(&list->item, &list->room, list->count + 1, sizeof(kept)) : 0;
 
+	/* The sort compares all bytes behind the entry, those between the members as well. */
+	memset(&kept, 0, sizeof(kept));
+	kept.entry = change->entry;
+	kept.own = own;
+	kept.put = change->put;
+	kept.expires = change->expires;
 	if (error || !list)
 		return error;
 	if (xb_entry_is_name(&kept.entry)) {
