@@ -29,7 +29,7 @@ void xb_digest_count(struct xb_digest *digest, const struct xb_entry *entry, uin
 	uint8_t bytes[sizeof(expires) + 1 + XB_ENTRY_KEY_BYTES + XB_COMMENT_MAX], *key = bytes + 5;
 	uint32_t until = htole32(expires);
 	struct xb_siphash hash;
-	struct xb_digest of;
+	struct xb_digest of = {0};
 	size_t size = xb_entry_encode(entry, key);
 
 	if (comment_size > XB_COMMENT_MAX)
