@@ -398,6 +398,21 @@ t_the_same_file_again()
 	blocked 10.77.0.3 10.77.3.9
 }
 
+# Its bytes are compared as they are read: unpacked, and whatever its lines are.
+t_the_same_file_of_other_kinds()
+{
+	printf '8.8.8.8\n9.9.9.9\n' | gzip >"$T/list"
+	! knows_it || fail "a file is known that was never imported"
+	knows_it || fail "the same packed file is not known"
+	printf '8.8.8.8\n9.9.9.9\n' | iconv -t UTF-16 >"$T/list"
+	! knows_it || fail "another file is known"
+	knows_it || fail "the same file in UTF-16 is not known"
+	printf 'table ip t {\n\tset s {\n\t\ttype ipv4_addr\n\t\telements = { 8.8.8.8, 9.9.9.9 }\n\t}\n}\n' >"$T/list"
+	! knows_it || fail "another file is known"
+	knows_it || fail "the same document is not known"
+	says '\(nft\) into list feed: 0 added, 0 renewed, 2 unchanged'
+}
+
 # What the import asks for beside the entries is done.
 t_the_same_file_with_other_wishes()
 {

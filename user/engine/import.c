@@ -179,8 +179,10 @@ static void set_imprint(struct xb_txn *txn, const struct xb_import *import)
 	struct xb_imprinting taken = import->taken; /* this may be the second try */
 	struct xb_imprint imprint = xb_imprint_end(&taken, import->file, import->bogons);
 
-	if (xb_imprint_is(&imprint) && list->members == import->file->count)
-		xb_list_set_imprint(txn, list, &imprint);
+	if (!xb_imprint_is(&imprint) || list->members != import->file->count)
+		return;
+	imprint.has_names = import->has_names;
+	xb_list_set_imprint(txn, list, &imprint);
 }
 
 int xb_import_apply(struct xb_writer *writer, struct xb_import *import,

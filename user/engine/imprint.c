@@ -58,14 +58,11 @@ int xb_imprint_begin(struct xb_imprinting *taken, const struct xb_listfile_terms
 	return 0;
 }
 
-static bool lasts(const struct xb_listfile *file, bool *names)
+static bool lasts(const struct xb_listfile *file)
 {
-	*names = false;
-	for (size_t i = 0; i < file->count; i++) {
+	for (size_t i = 0; i < file->count; i++)
 		if (file->items[i].timeout)
 			return false;
-		*names |= file->items[i].entry.kind == XB_NAME;
-	}
 	return true;
 }
 
@@ -74,17 +71,15 @@ struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_li
 {
 	struct xb_imprint *of = &taken->of;
 	size_t build;
-	bool names;
 
 	if (!xb_program_build(&build) || bogons || file->unknown || file->host_bits ||
-	    !file->count || strlen(file->format) >= sizeof(of->format) || !lasts(file, &names))
+	    !file->count || strlen(file->format) >= sizeof(of->format) || !lasts(file))
 		return (struct xb_imprint){0};
 	xb_siphash_end(&taken->hash, of->hash);
 	of->bytes = file->bytes;
 	of->lines = file->lines;
 	of->repeats = file->repeats;
 	of->allowed = file->allowed;
-	of->has_names = names;
 	snprintf(of->format, sizeof(of->format), "%s", file->format);
 	return *of;
 }

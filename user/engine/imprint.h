@@ -22,7 +22,8 @@ int xb_imprint_begin(struct xb_imprinting *taken, const struct xb_listfile_terms
 /* After the file was read, its bytes went into taken->hash, and bogons were left out of it (how
  * many). The items are as they are to be listed. The result is all zero if another reading of the
  * same bytes may mean something else or has something to tell: if entries expire, lines or entries
- * were left out or altered, or this build cannot be told from others. */
+ * were left out or altered, or this build cannot be told from others. Whether the file has names is
+ * for the caller to say. */
 struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_listfile *file,
 				 uint64_t bogons);
 
