@@ -17,7 +17,9 @@ void oracle_add(struct oracle *oracle, const struct xb_entry *entry)
 	size_t *count = &oracle->count[family][entry->length];
 	struct xb_entry **list = &oracle->of[family][entry->length];
 
-	*list = realloc(*list, (*count + 1) * sizeof(**list));
+	/* There is room up to the next power of two. */
+	if (!(*count & (*count - 1)))
+		*list = realloc(*list, (*count ? 2 * *count : 1) * sizeof(**list));
 	(*list)[(*count)++] = *entry;
 }
 
