@@ -95,7 +95,7 @@ share_what_expires()
 	wait_for "it" has b 192.0.2.1
 }
 
-# Nor does it begin a log without it, when the server is emptied before it has it again.
+# Nor does it begin a log without it, when the server is emptied while its clock is ahead or before it has it again.
 t_a_beginning_by_a_clock_that_was_ahead()
 {
 	share_what_expires
@@ -105,8 +105,9 @@ t_a_beginning_by_a_clock_that_was_ahead()
 	wait_for "an end before its time" has_not b 192.0.2.1
 	kill -STOP "${host_pid[a]}"
 	ask_redis flushall >"$T/out"
-	set_ahead b 0
 	patience=4
+	wait_for "b to wait" has_message b 'the clock of this host is not known to agree with that of the server'
+	set_ahead b 0
 	wait_for "b to wait" has_message b 'the clock of this host was set back'
 	[[ $(log_length) -eq 0 ]] || fail "b has begun a log: $(cat "$T/b/log")"
 	kill -CONT "${host_pid[a]}"

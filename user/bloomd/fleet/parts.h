@@ -133,15 +133,16 @@ struct fleet_chunks {
 
 struct fleet_snapshots {
 	bool busy, begins;
-	bool hurries;			    /* so much has changed that one is due */
-	bool asked, unreadable;		    /* the former one is being asked for; is too large */
-	uint64_t due;			    /* when the next one is to be made, agent_clock() */
-	uint64_t changes;		    /* since the last one that is known */
-	uint8_t known[XB_FLEET_ID];	    /* that one */
-	uint64_t known_position;	    /* of that one in the log */
-	uint64_t log_first;		    /* position where the log began lately; 0: not known */
-	uint32_t failures;		    /* in a row */
-	char why[200];			    /* the last one failed; "": it did not */
+	uint64_t wanted;	    /* since when a log is to begin, agent_clock(); 0: none is */
+	bool hurries;		    /* so much has changed that one is due */
+	bool asked, unreadable;	    /* the former one is being asked for; is too large */
+	uint64_t due;		    /* when the next one is to be made, agent_clock() */
+	uint64_t changes;	    /* since the last one that is known */
+	uint8_t known[XB_FLEET_ID]; /* that one */
+	uint64_t known_position;    /* of that one in the log */
+	uint64_t log_first;	    /* position where the log began lately; 0: not known */
+	uint32_t failures;	    /* in a row */
+	char why[200];		    /* the last one failed; "": it did not */
 	struct manifest *former, *manifest; /* NULL: none */
 	int chunks, blooms, answer;	    /* files of the child; -1: none */
 	size_t next;			    /* part to be sent */
@@ -272,7 +273,8 @@ struct fleet {
 	double reports_read; /* when they were, by this host's clock; 0: never */
 	double clock;	     /* fleet_clock() when it was looked at last */
 	bool timed;	     /* the server has agreed with this clock since it was set last */
-	double skew, time_asked;
+	double skew;
+	double time_asked; /* 0: no answer is to come */
 	bool skewed, reports_denied, reports_asked, reports_large;
 	json_t *resyncs; /* cause -> count */
 };
@@ -456,6 +458,9 @@ void verifying_stop(struct fleet *fleet);
 
 /* --- reporting.c --- */
 void reporting_tick(struct fleet *fleet);
+/* Asks the server what time it is, unless it was asked and has not answered yet; 0, or negative:
+ * the request cannot be sent. */
+int reporting_ask_time(struct fleet *fleet);
 void reporting_save(struct fleet *fleet); /* the state */
 void reporting_show(struct fleet *fleet); /* the counters, at the start */
 void reporting_end(struct fleet *fleet);

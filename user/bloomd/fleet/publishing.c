@@ -35,6 +35,10 @@ static void on_ready(void *context)
 
 	fleet->writable = true;
 	fleet->writer_ready = agent_clock();
+	if (reporting_ask_time(fleet)) {
+		publishing_fail(fleet);
+		return;
+	}
 	publishing_try(fleet);
 	snapshots_try(fleet);
 }
@@ -100,6 +104,7 @@ void publishing_close(struct fleet *fleet)
 	link_close(fleet->writer);
 	fleet->writer = NULL;
 	fleet->writable = fleet->reports_asked = false;
+	fleet->time_asked = 0;
 	sd_event_source_set_enabled(fleet->reopen, SD_EVENT_OFF);
 	free_append(&fleet->append);
 	fleet->log_watch = (struct fleet_watch){0};

@@ -438,8 +438,9 @@ static void on_time(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	char seconds[24] = "", micros[24] = "";
-	double now = fleet_time(), time;
+	double asked = fleet->time_asked, now = fleet_time(), time;
 
+	fleet->time_asked = 0;
 	if (reply->kind != REPLY_ARRAY || reply->size != 2 || reply->node[0].kind != REPLY_STRING ||
 	    reply->node[1].kind != REPLY_STRING || reply->node[0].size > 20 ||
 	    reply->node[1].size > 20)
@@ -447,9 +448,7 @@ static void on_time(void *context, const struct server_reply *reply)
 	memcpy(seconds, reply->node[0].text, reply->node[0].size);
 	memcpy(micros, reply->node[1].text, reply->node[1].size);
 	time = strtod(seconds, NULL) + strtod(micros, NULL) / 1e6;
-	fleet->skew = time < fleet->time_asked ? fleet->time_asked - time
-		      : time > now	       ? now - time
-					       : 0;
+	fleet->skew = time < asked ? asked - time : time > now ? now - time : 0;
 	tell_skew(fleet);
 }
 
@@ -466,9 +465,20 @@ static void on_length(void *context, const struct server_reply *reply)
 		fleet->snapshots.log_first = 0;
 }
 
+int reporting_ask_time(struct fleet *fleet)
+{
+	struct request time = {0};
+
+	if (fleet->time_asked)
+		return 0;
+	request_word(&time, "TIME");
+	fleet->time_asked = fleet_time();
+	return request_send(&time, fleet->writer, 0, on_time, fleet);
+}
+
 void reporting_tick(struct fleet *fleet)
 {
-	struct request report = {0}, all = {0}, time = {0}, length = {0};
+	struct request report = {0}, all = {0}, length = {0};
 	char host[ID_TEXT], *text;
 	int error;
 
@@ -482,16 +492,14 @@ void reporting_tick(struct fleet *fleet)
 		      id_format(fleet->view.fleet.host, host));
 	request_bytes(&report, text, strlen(text));
 	request_words(&all, "HGETALL %sreports", fleet->prefix);
-	request_word(&time, "TIME");
 	request_words(&length, "XLEN %slog", fleet->prefix);
-	fleet->time_asked = fleet_time();
 	error = request_send(&report, fleet->writer, 0, on_reported, fleet);
 	if (!error && agent_clock() >= fleet->hosts_due) {
 		fleet->reports_asked = true;
 		error = request_send(&all, fleet->writer, 0, on_reports, fleet);
 	}
 	if (!error)
-		error = request_send(&time, fleet->writer, 0, on_time, fleet);
+		error = reporting_ask_time(fleet);
 	if (!error && fleet_has_all(fleet))
 		error = request_send(&length, fleet->writer, 0, on_length, fleet);
 	free(text);

@@ -326,18 +326,37 @@ static void start(struct fleet *fleet, bool begins)
 	snapshots_tell(fleet, &request, on_lease);
 }
 
+/* By a clock that is or was ahead, entries have expired that others still have: they would lose
+ * them to a log that begins with this host's state. So it leaves that to others for a while. NULL:
+ * it does not. */
+static const char *why_others_begin(struct fleet *fleet)
+{
+	uint64_t now = agent_clock();
+
+	if (!fleet->snapshots.wanted)
+		fleet->snapshots.wanted = now;
+	if (fleet->resync.expired && now < fleet->resync.stepped + STEPPED)
+		return "was set back";
+	if (!fleet->timed && now < fleet->snapshots.wanted + WRONG_CLOCK)
+		return "is not known to agree with that of the server";
+	return NULL;
+}
+
 void snapshots_begin(struct fleet *fleet)
 {
+	const char *reason;
+
 	if (!fleet->writable) {
 		fleet_enter(fleet, FLEET_WAITING, "no connection to begin a log");
 		fleet_then(fleet, FLEET_SECOND, reading_check);
 		return;
 	}
-	/* Others have what expired here too early, and would take it out with this host's state. */
-	if (fleet->resync.expired && agent_clock() < fleet->resync.stepped + STEPPED) {
-		fleet_enter(fleet, FLEET_WAITING,
-			    "the clock of this host was set back, so it waits for another host to "
-			    "begin a log");
+	reason = why_others_begin(fleet);
+	if (reason) {
+		fleet_enter(
+			fleet, FLEET_WAITING,
+			"the clock of this host %s, so it waits for another host to begin a log",
+			reason);
 		fleet_then(fleet, FLEET_SECOND, reading_check);
 		return;
 	}
