@@ -116,6 +116,26 @@ t_a_beginning_by_a_clock_that_was_ahead()
 	has a 192.0.2.1 || fail "it is gone: $(cat "$T"/?/log)"
 }
 
+# Where no other host is there to begin a log, it does so after two minutes: on an empty server, and behind an entry that no
+# host wrote.
+t_the_only_host_has_a_wrong_clock()
+{
+	[[ -n ${XB_TEST_ALL:-} ]] || skip "it waits for five minutes: only with --all"
+	redis
+	configure_host b
+	clocked b 3600
+	wait_for "b to wait" has_message b 'not known to agree'
+	patience=12
+	wait_for "a log of b" reads b
+	of b -q add 192.0.2.1
+	wait_for "an empty outbox" outbox_is b 0
+	ask_redis xadd 'xb:{test}:log' "$(($(log_length) + 1))-0" e forged >"$T/out"
+	wait_for "b to wait" has_message b 'not known to agree'
+	wait_for "another log of b" logs b 'began a log at .*, term 2'
+	wait_for "b in the fleet" reads b
+	has b 192.0.2.1 || fail "it is gone"
+}
+
 # b begins a log, which the server loses: it has the one before again.
 loses_what_b_began()
 {

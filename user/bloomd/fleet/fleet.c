@@ -142,7 +142,7 @@ void fleet_lost(struct fleet *fleet, const char *outcome, const char *message)
 	fleet_enter(fleet, FLEET_CONNECTING, "%s: %s", outcome, message);
 	end_reader(fleet);
 	/* What others did meanwhile was not seen. */
-	fleet->resync.cut_since = 0;
+	fleet->resync.cut_since = fleet->logless = fleet->snapshots.wanted = 0;
 	delay = delay_doubled(FIRST_DELAY, fleet->failures, LAST_DELAY);
 	fleet_then(fleet, delay_spread(delay, 2, fleet_random()), connect_reader);
 	reporting_save(fleet);
@@ -216,9 +216,7 @@ double fleet_clock(void)
 	return fleet_time() - (double)agent_clock() / 1e6;
 }
 
-/* What had expired by a clock that was ahead is no longer here, but on other hosts it is. Asked
- * also when the store has changed, as what expires does. */
-static void look_at_clock(struct fleet *fleet)
+void fleet_look_at_clock(struct fleet *fleet)
 {
 	double ahead = fleet_clock();
 
@@ -239,7 +237,7 @@ static int on_look(sd_event_source *source, uint64_t time, void *context)
 	(void)source;
 	(void)time;
 	fleet->looked = agent_clock();
-	look_at_clock(fleet);
+	fleet_look_at_clock(fleet);
 	fleet_see(fleet);
 	publishing_try(fleet);
 	return 0;
@@ -341,7 +339,7 @@ static int on_tick(sd_event_source *source, uint64_t time, void *context)
 	(void)time;
 	sd_event_source_set_time(source, next_tick());
 	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-	look_at_clock(fleet);
+	fleet_look_at_clock(fleet);
 	if (fleet->joined && fleet->config) {
 		reporting_tick(fleet);
 		snapshots_keep_lease(fleet);
@@ -390,7 +388,7 @@ static int prepare(struct fleet *fleet)
 	fleet->snapshots.chunks = fleet->snapshots.blooms = fleet->snapshots.answer = -1;
 	fleet->resyncs = json_object();
 	fleet->since = fleet_time();
-	look_at_clock(fleet);
+	fleet_look_at_clock(fleet);
 	if (error || !config)
 		return error;
 	snprintf(fleet->prefix, sizeof(fleet->prefix), "xb:{%s}:", config->name);

@@ -296,6 +296,10 @@ enum fleet_phase fleet_shown(const struct fleet *fleet);
 
 /* By how many seconds the wall clock is ahead of agent_clock(): another one if it was set. */
 double fleet_clock(void);
+/* What had expired by a clock that was ahead is no longer here, but on other hosts it is: notices
+ * that it was set. Asked also when the store has changed, as what expires does, and before anything
+ * is made that other hosts would take. */
+void fleet_look_at_clock(struct fleet *fleet);
 /* Counts what came from the server and was refused: "entry", "snapshot" or "answer". */
 void fleet_refuses(struct fleet *fleet, const char *what);
 /* Calls the function after this time, and no other that was to come. */

@@ -66,6 +66,7 @@ void fleet_works(struct fleet *fleet)
 
 	*fleet->bad = '\0';
 	fleet->resync.failures = 0;
+	fleet->snapshots.wanted = 0;
 	if (!fleet->failing)
 		return;
 	fleet->failing = false;

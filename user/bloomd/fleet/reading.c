@@ -260,7 +260,6 @@ static void go_on_reading(struct fleet *fleet)
 	if (fleet->log.end == position)
 		fleet_works(fleet);
 	fleet_enter(fleet, FLEET_READING, NULL);
-	fleet->snapshots.wanted = 0;
 	publishing_try(fleet);
 	snapshots_try(fleet);
 	read_on(fleet);

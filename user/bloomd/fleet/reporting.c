@@ -450,6 +450,9 @@ static void on_time(void *context, const struct server_reply *reply)
 	time = strtod(seconds, NULL) + strtod(micros, NULL) / 1e6;
 	fleet->skew = time < asked ? asked - time : time > now ? now - time : 0;
 	tell_skew(fleet);
+	/* The clock may have been set in between. */
+	if (now - asked > XB_FLEET_SKEW)
+		fleet->timed = false;
 }
 
 /* Positions have no gaps, so the length says where the log begins, without an entry that may be

@@ -28,6 +28,7 @@
 #define AHEAD	     60			  /* seconds: a later time is of a clock that is wrong */
 #define WRONG_CLOCK  (120 * FLEET_SECOND) /* later than other hosts */
 #define STEPPED	     (300 * FLEET_SECOND) /* that a host leaves a beginning to others */
+#define LEFT_AGAIN   (5 * FLEET_SECOND)	  /* then it looks whether one of them has begun */
 #define CHANGES_MOST 100000		  /* of the log, until there is a new one */
 
 /* --- its end --- */
@@ -333,6 +334,7 @@ static const char *why_others_begin(struct fleet *fleet)
 {
 	uint64_t now = agent_clock();
 
+	fleet_look_at_clock(fleet);
 	if (!fleet->snapshots.wanted)
 		fleet->snapshots.wanted = now;
 	if (fleet->resync.expired && now < fleet->resync.stepped + STEPPED)
@@ -354,10 +356,10 @@ void snapshots_begin(struct fleet *fleet)
 	reason = why_others_begin(fleet);
 	if (reason) {
 		fleet_enter(
-			fleet, FLEET_WAITING,
+			fleet, *fleet->bad ? FLEET_FAILED : FLEET_WAITING,
 			"the clock of this host %s, so it waits for another host to begin a log",
 			reason);
-		fleet_then(fleet, FLEET_SECOND, reading_check);
+		fleet_then(fleet, LEFT_AGAIN, reading_check);
 		return;
 	}
 	fleet_enter(fleet, FLEET_BEGINNING, NULL);
@@ -392,6 +394,7 @@ static bool may_make(const struct fleet *fleet)
 
 void snapshots_try(struct fleet *fleet)
 {
+	fleet_look_at_clock(fleet);
 	if (fleet->snapshots.busy)
 		snapshots_keep_lease(fleet);
 	else if (may_make(fleet) && !fleet->append.busy && !fleet->view.waiting && is_due(fleet) &&
