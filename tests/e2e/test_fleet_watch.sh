@@ -36,18 +36,23 @@ t_one_round_trip()
 	kill "$monitor"
 }
 
-# stops_with_second HOST...: a fleet of these, where the first is about to append its second entry, 192.0.2.2, to the
-# log that it watches.
-stops_with_second()
+# second_is CHANGES HOST...: a fleet of these, where the first is about to append its second entry, of these for batch,
+# to the log that it watches.
+second_is()
 {
+	local changes=$1
+
+	shift
 	fleet "$@"
 	down "$1"
 	XB_PAUSE=fleet-appends:2 up "$1" "$faulty_bloomd"
 	wait_for "$1 in the fleet" reads "$1"
 	adds "$1" 192.0.2.1
-	of "$1" -q add 192.0.2.2
+	of "$1" -q batch - <<<"$changes"
 	wait_for "$1 to publish" is_stopped "${host_pid[$1]}"
 }
+
+stops_with_second() { second_is "add 192.0.2.2" "$@"; }
 
 # goes_on_without_reader: a tries again, though it cannot read what the log has.
 goes_on_without_reader()
@@ -70,6 +75,16 @@ t_its_beginning_goes()
 	stops_with_second a b
 	ask_redis xtrim 'xb:{test}:log' maxlen 1 >"$T/out"
 	goes_on_without_reader
+}
+
+# More waits than one entry holds: so a does not watch the log behind it.
+t_its_beginning_goes_while_more_waits()
+{
+	second_is "$(printf 'add %s\n' 11.0.{0..4}.{0..250})" a b
+	ask_redis xtrim 'xb:{test}:log' maxlen 1 >"$T/out"
+	kill -CONT "${host_pid[a]}"
+	wait_for "all of it" has b 11.0.4.250
+	outbox_is a 0 || fail "there is more: $(of a fleet)"
 }
 
 # The same entries, by another key.

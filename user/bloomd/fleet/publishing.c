@@ -311,6 +311,7 @@ static void send_transaction(struct fleet *fleet)
 	}
 	request_word(&exec, "EXEC");
 	write_request(fleet, &exec, on_done);
+	fleet->log_watch.set = false;
 	if (append->bytes && !append->manifest && !append->more)
 		watch_log(fleet);
 }
