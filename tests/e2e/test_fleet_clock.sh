@@ -116,6 +116,28 @@ t_a_beginning_by_a_clock_that_was_ahead()
 	has a 192.0.2.1 || fail "it is gone: $(cat "$T"/?/log)"
 }
 
+# b is connected again before it has looked at its clock, and the server agrees with it.
+t_set_back_while_the_server_is_away()
+{
+	share_what_expires
+	set_ahead b 3600
+	of a -q add 192.0.2.2
+	wait_for "what follows" has b 192.0.2.2
+	wait_for "an end before its time" has_not b 192.0.2.1
+	kill -STOP "${host_pid[a]}"
+	redis_dies
+	rm -r "$T/redis"
+	set_ahead b 0
+	redis
+	patience=4
+	wait_for "b to wait" has_message b 'the clock of this host was set back'
+	[[ $(log_length) -eq 0 ]] || fail "b has begun a log: $(cat "$T/b/log")"
+	kill -CONT "${host_pid[a]}"
+	wait_for "what is not over" has b 192.0.2.1
+	wait_for "the same" are_equal a b
+	has a 192.0.2.1 || fail "it is gone: $(cat "$T"/?/log)"
+}
+
 # Where no other host is there to begin a log, it does so after two minutes: on an empty server, and behind an entry that no
 # host wrote.
 t_the_only_host_has_a_wrong_clock()

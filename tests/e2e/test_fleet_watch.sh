@@ -36,8 +36,8 @@ t_one_round_trip()
 	kill "$monitor"
 }
 
-# second_is CHANGES HOST...: a fleet of these, where the first is about to append its second entry, of these for batch,
-# to the log that it watches.
+# second_is CHANGES HOST...: a fleet of these hosts. The first one has published an entry, watches the end of the log, and
+# stands before it appends its second entry, which has these changes, lines for batch.
 second_is()
 {
 	local changes=$1
