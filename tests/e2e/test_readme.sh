@@ -37,7 +37,7 @@ other_command()
 
 lift_etc() { umount -l /usr/local /etc 2>/dev/null || true; }
 
-in_tree() { (cd "$root" && CI='' bash -c "$1"); }
+in_tree() { (cd "$root" && WERROR='' bash -c "$1"); }
 
 # A /usr/local and an /etc for this test alone.
 lay_usr_local()

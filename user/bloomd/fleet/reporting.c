@@ -472,7 +472,7 @@ int reporting_ask_time(struct fleet *fleet)
 {
 	struct request time = {0};
 
-	if (fleet->time_asked)
+	if (fleet->time_asked > 0)
 		return 0;
 	request_word(&time, "TIME");
 	fleet->time_asked = fleet_time();
