@@ -63,8 +63,8 @@ REDIS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/redis/*.c))
 SANDBOX  := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/sandbox/*.c))
 # Of the programs with verbs.
 VERBS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/cli/*.c))
-# Of these, what tells and takes options: bloomd has no verbs.
-OPTIONS  := $(patsubst %.c,$(OUT)/%.o,user/cli/options.c user/cli/usage.c)
+# Of these, what needs no verbs, which bloomd does not have.
+OPTIONS  := $(patsubst %.c,$(OUT)/%.o,user/cli/crash.c user/cli/options.c user/cli/usage.c)
 SET      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomset/*.c user/bloomset/*/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/top/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h \
@@ -168,6 +168,11 @@ $(OUT)/tests/torture/fleethost: tests/torture/fleethost.c $(OUT)/bloomd.a $(LIBR
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -o $@ $< $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
 
+$(OUT)/tests/unit/cli/%: tests/unit/cli/%.c $(OUT)/cli.a $(SUPPORT) $(LIBRARY) | $(SKELS)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/cli.a $(LIBRARY) $(XB_LIBS) -lcmocka
+
 $(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(OUT)/bloomset.a $(SUPPORT) $(LIBRARY) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
@@ -188,6 +193,9 @@ $(OUT)/tests/%.so: tests/%.c Makefile
 
 # Of these a test takes all but main(), which is its own or libFuzzer's.
 $(OUT)/bloomctl.a: $(CLI) $(VERBS)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/cli.a: $(VERBS)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(OUT)/bloomset.a: $(filter-out %/main.o,$(SET)) $(VERBS)

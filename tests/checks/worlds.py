@@ -24,7 +24,7 @@ TSAN = ["setarch", "--addr-no-randomize"]
 THE_RACE = "unit/bloom/test_exact_race"
 
 # These fault on purpose, and valgrind takes each fault for an error.
-FAULTS = ["unit/base/test_mapfault", "unit/store/test_damage"]
+FAULTS = ["unit/cli/test_crash", "unit/store/test_damage"]
 
 # What starts threads, or builds so much that the product does.
 THREADS = ["unit/bloom/test_exact_build", THE_RACE, "unit/bloomset/test_ahead", "unit/bloomset/test_behind",

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,14 +25,12 @@ struct line {
 	const char *part;
 	struct range library; /* empty: none reads the file */
 	char text[XB_PATH_MAX + 512];
-	size_t size;
 };
 
 #define LINES 4
 
 static struct line lines[LINES];
-static int exit_code = -1; /* -1: nobody watches */
-static void (*before_end)(void);
+static void (*end_process)(const char *message);
 
 /* The one of this part, or one that is free. */
 static struct line *line_of(const char *part)
@@ -58,8 +55,7 @@ void xb_mapfault_expect(const char *part, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line->text + used, sizeof(line->text) - 1 - used, format, arguments);
 	va_end(arguments);
-	line->size = strlen(line->text);
-	line->text[line->size++] = '\n';
+	strcat(line->text, "\n");
 	line->part = part;
 }
 
@@ -92,21 +88,6 @@ void xb_mapfault_read_by(const char *part, const void *function)
 		return;
 	line->library.from = line->library.to = (uintptr_t)library.dli_fbase;
 	dl_iterate_phdr(find_end, &line->library);
-}
-
-void xb_mapfault_before_end(void (*undo)(void))
-{
-	before_end = undo;
-}
-
-static void give_up(const struct line *line)
-{
-	if (before_end)
-		before_end();
-	/* Nobody is left to be told that it cannot be told. */
-	if (write(STDERR_FILENO, line->text, line->size) < 0)
-		_exit(exit_code);
-	_exit(exit_code);
 }
 
 /* The line for a file of this path; NULL: none is expected of it. */
@@ -160,34 +141,24 @@ static const struct line *line_for_callers(void)
 	return found;
 }
 
-/* A fault elsewhere is not the file's; the default action, which is back, takes it. */
-static void on_signal(int number, siginfo_t *info, void *context)
+const char *xb_mapfault_message(int number, const siginfo_t *info)
 {
 	const struct line *line = number == SIGABRT ? NULL : line_for((uintptr_t)info->si_addr);
 
-	(void)context;
 	if (!line)
 		line = line_for_callers();
-	if (line)
-		give_up(line);
+	return line ? line->text : NULL;
 }
 
-void xb_mapfault_watch(int code)
+void xb_mapfault_set_end(void (*end)(const char *message))
 {
-	struct sigaction action = {.sa_sigaction = on_signal,
-				   .sa_flags = SA_SIGINFO | SA_RESETHAND};
-
-	exit_code = code;
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGSEGV, &action, NULL);
-	sigaction(SIGBUS, &action, NULL);
-	sigaction(SIGABRT, &action, NULL);
+	end_process = end;
 }
 
 void xb_mapfault_end(const char *part)
 {
 	const struct line *line = line_of(part);
 
-	if (exit_code >= 0 && line && line->part)
-		give_up(line);
+	if (end_process && line && line->part)
+		end_process(line->text);
 }

@@ -7,6 +7,8 @@
 #ifndef XB_BASE_MAPFAULT_H
 #define XB_BASE_MAPFAULT_H
 
+#include <signal.h>
+
 /* Sets the message for a fault in a file whose path contains `part`. It is made now, because a
  * signal handler cannot make it. part must stay valid; the last message for one part counts. */
 __attribute__((format(printf, 2, 3))) void xb_mapfault_expect(const char *part, const char *format,
@@ -17,19 +19,14 @@ __attribute__((format(printf, 2, 3))) void xb_mapfault_expect(const char *part, 
  * effect if the library is linked into the program. */
 void xb_mapfault_read_by(const char *part, const void *function);
 
-/*
- * For main(): from now on, SIGSEGV and SIGBUS in such a file end the process with its message on
- * stderr and this exit code; so do these and SIGABRT in a library that reads it. The interrupted
- * work is as after kill -9. Faults elsewhere take the default action.
- */
-void xb_mapfault_watch(int code);
+/* For a handler of SIGSEGV, SIGBUS and SIGABRT: the message, a line with its end, if the signal
+ * came of such a file or in a library that reads it; NULL: it did not. */
+const char *xb_mapfault_message(int number, const siginfo_t *info);
 
-/* Sets what is called before such an end, in a signal handler; NULL: nothing. A program that has
- * changed its terminal restores it. */
-void xb_mapfault_before_end(void (*undo)(void));
+/* Sets what ends the process with a message when damage is found otherwise; NULL: nothing. */
+void xb_mapfault_set_end(void (*end)(const char *message));
 
-/* Ends the process in the same way, for damage that was found otherwise. Returns if main() did
- * not ask for this. */
+/* Calls that with the message of the part, if one is expected. Returns if main() set nothing. */
 void xb_mapfault_end(const char *part);
 
 #endif

@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "base/holder.h"
-#include "base/mapfault.h"
 #include "base/program.h"
 #include "bloomd/configfile.h"
 #include "bloomd/base/log.h"
 #include "bloomd/run.h"
+#include "cli/crash.h"
 #include "cli/usage.h"
 
 enum { EXIT_USAGE = 2, EXIT_SYSTEM = 3 };
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 		return code;
 	if (request.check)
 		return check(&request.settings);
-	xb_mapfault_watch(EXIT_SYSTEM);
+	crash_watch(EXIT_SYSTEM);
 	xb_holder_sign(argc, argv);
 	return run(&request.settings) ? fail() : EXIT_SUCCESS;
 }

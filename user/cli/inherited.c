@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/mapfault.h"
 #include "base/memory.h"
 #include "base/patience.h"
 #include "base/program.h"
 #include "cli/cli.h"
+#include "cli/crash.h"
 
 /* A closed one would be taken by the next file that is opened, and answers would go into the store.
  * The wrong way round: whoever reads or writes it gets an error. */
@@ -55,7 +55,7 @@ void inherited_settle(void)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
-	xb_mapfault_watch(EXIT_SYSTEM);
+	crash_watch(EXIT_SYSTEM);
 	xb_wait_waker(wake_up);
 	xb_memory_bound();
 }

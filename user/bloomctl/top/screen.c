@@ -21,8 +21,8 @@
 #include <term.h>
 
 #include "base/error.h"
-#include "base/mapfault.h"
 #include "base/text.h"
+#include "cli/crash.h"
 
 #define LIBRARY "libncursesw.so.6"
 
@@ -141,7 +141,7 @@ static void prepare_to_leave(void)
 	remember(capability("cnorm"));
 	remember(*capability("rmcup") ? capability("rmcup") : "\r\n");
 	tcgetattr(STDOUT_FILENO, &screen.modes);
-	xb_mapfault_before_end(leave_at_once);
+	crash_before_end(leave_at_once);
 }
 
 static void choose_styles(void)
@@ -211,7 +211,7 @@ int screen_open(void)
 	screen.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	error = take_over();
 	if (error)
-		xb_mapfault_before_end(NULL);
+		crash_before_end(NULL);
 	return error;
 }
 
@@ -227,7 +227,7 @@ void screen_close(void)
 	curses.delscreen(screen.terminal);
 	screen.terminal = NULL;
 	screen.window = NULL;
-	xb_mapfault_before_end(NULL);
+	crash_before_end(NULL);
 }
 
 int screen_rows(void)

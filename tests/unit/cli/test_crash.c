@@ -23,6 +23,7 @@
 
 #include "base/mapfault.h"
 #include "base/paths.h"
+#include "cli/crash.h"
 
 #define CODE 3
 
@@ -102,13 +103,13 @@ static void read_cut(void)
 {
 	xb_mapfault_expect("xbt-cut-one", "the file of %s is damaged", "one");
 	xb_mapfault_expect("xbt-cut-two", "the file of %s is damaged", "two");
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	seen = *cut_file("xbt-cut-two-1");
 }
 
 static void read_cut_again(void)
 {
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	xb_mapfault_expect("xbt-cut-one", "at first");
 	xb_mapfault_expect("xbt-cut-one", "%d%%", 100);
 	seen = *cut_file("xbt-cut-one");
@@ -127,7 +128,7 @@ static void read_long(void)
 
 	memset(words, 'w', sizeof(words) - 1);
 	xb_mapfault_expect("xbt-cut-long", "%s", words);
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	seen = *cut_file("xbt-cut-long");
 }
 
@@ -147,7 +148,7 @@ static void a_message_that_is_too_long(void **state)
 
 static void read_four(void)
 {
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	xb_mapfault_expect("xbt-a", "a");
 	xb_mapfault_expect("xbt-b", "b");
 	xb_mapfault_expect("xbt-c", "c");
@@ -168,7 +169,7 @@ static void several_files(void **state)
 static void read_another(void)
 {
 	xb_mapfault_expect("xbt-cut-one", "damaged");
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	seen = *cut_file("xbt-other");
 }
 
@@ -182,7 +183,7 @@ static void fault(void)
 static void read_nowhere(void)
 {
 	xb_mapfault_expect("xbt-cut-one", "damaged");
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	fault();
 }
 
@@ -205,7 +206,7 @@ static void end_expected(void)
 	xb_mapfault_end("xbt-cut-one");
 	xb_mapfault_expect("xbt-cut-one", "damaged");
 	xb_mapfault_end("xbt-cut-one"); /* nobody watches yet */
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	xb_mapfault_end("xbt-cut-two"); /* nothing is expected there */
 	xb_mapfault_end("xbt-cut-one");
 }
@@ -224,20 +225,20 @@ static void undo(void)
 
 static void read_undoing(void)
 {
-	xb_mapfault_before_end(undo);
+	crash_before_end(undo);
 	read_cut_again();
 }
 
 static void read_done_undoing(void)
 {
-	xb_mapfault_before_end(undo);
-	xb_mapfault_before_end(NULL);
+	crash_before_end(undo);
+	crash_before_end(NULL);
 	read_cut_again();
 }
 
 static void fault_undoing(void)
 {
-	xb_mapfault_before_end(undo);
+	crash_before_end(undo);
 	read_nowhere();
 }
 
@@ -275,7 +276,7 @@ static void fault_in_library(void)
 {
 	xb_mapfault_expect("xbt-cut-one", "misled");
 	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	call_zlib(fault_for_zlib);
 }
 
@@ -283,14 +284,14 @@ static void abort_in_library(void)
 {
 	xb_mapfault_expect("xbt-cut-one", "misled");
 	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	call_zlib(abort_for_zlib);
 }
 
 static void fault_in_another_library(void)
 {
 	xb_mapfault_expect("xbt-cut-one", "misled");
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	call_zlib(fault_for_zlib);
 }
 
@@ -299,7 +300,7 @@ static void fault_in_the_program(void)
 {
 	xb_mapfault_expect("xbt-cut-one", "misled");
 	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)fault_in_the_program);
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	fault();
 }
 
@@ -307,7 +308,7 @@ static void abort_elsewhere(void)
 {
 	xb_mapfault_expect("xbt-cut-one", "misled");
 	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
-	xb_mapfault_watch(CODE);
+	crash_watch(CODE);
 	abort();
 }
 
