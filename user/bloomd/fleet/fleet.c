@@ -4,12 +4,10 @@
 #include "bloomd/fleet/fleet.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -27,14 +25,6 @@
 #define LOOK_EVERY  2000 /* us: several writes are seen at once */
 #define JOIN_RETRY  (2 * FLEET_SECOND)
 #define TICK	    (10 * FLEET_SECOND)
-
-double fleet_time(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 uint32_t fleet_random(void)
 {
@@ -119,7 +109,7 @@ uint32_t fleet_failures(uint32_t failures, bool was_ready, uint64_t ready)
 
 void fleet_heard(struct fleet *fleet)
 {
-	fleet->last_message = fleet_time();
+	fleet->last_message = clock_now();
 	if (!*fleet->outcome)
 		return;
 	log_info("fleet: connected again");
@@ -211,25 +201,6 @@ void fleet_see(struct fleet *fleet)
 		log_error("fleet");
 }
 
-double fleet_clock(void)
-{
-	return fleet_time() - (double)agent_clock() / 1e6;
-}
-
-void fleet_look_at_clock(struct fleet *fleet)
-{
-	double ahead = fleet_clock();
-
-	if (fabs(ahead - fleet->clock) > XB_FLEET_SKEW)
-		fleet->timed = false;
-	if (fleet->clock > ahead + XB_FLEET_SKEW) {
-		xb_warning("fleet: the clock was set back by %.0f s", fleet->clock - ahead);
-		fleet->resync.expired = true;
-		fleet->resync.stepped = agent_clock();
-	}
-	fleet->clock = ahead;
-}
-
 static int on_look(sd_event_source *source, uint64_t time, void *context)
 {
 	struct fleet *fleet = context;
@@ -237,7 +208,7 @@ static int on_look(sd_event_source *source, uint64_t time, void *context)
 	(void)source;
 	(void)time;
 	fleet->looked = agent_clock();
-	fleet_look_at_clock(fleet);
+	clock_look(fleet);
 	fleet_see(fleet);
 	publishing_try(fleet);
 	return 0;
@@ -329,7 +300,7 @@ static int on_republish(sd_event_source *source, uint64_t time, void *context)
  * put back, the next tick must not wait until it has come there again. */
 static uint64_t next_tick(void)
 {
-	return agent_clock() + TICK - (uint64_t)(fleet_time() * 1e6) % TICK;
+	return agent_clock() + TICK - (uint64_t)(clock_now() * 1e6) % TICK;
 }
 
 static int on_tick(sd_event_source *source, uint64_t time, void *context)
@@ -339,7 +310,7 @@ static int on_tick(sd_event_source *source, uint64_t time, void *context)
 	(void)time;
 	sd_event_source_set_time(source, next_tick());
 	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-	fleet_look_at_clock(fleet);
+	clock_look(fleet);
 	if (fleet->joined && fleet->config) {
 		reporting_tick(fleet);
 		snapshots_keep_lease(fleet);
@@ -387,8 +358,8 @@ static int prepare(struct fleet *fleet)
 	fleet->resync.chunks = fleet->replay.file = fleet->filing.chunks = -1;
 	fleet->snapshots.chunks = fleet->snapshots.blooms = fleet->snapshots.answer = -1;
 	fleet->resyncs = json_object();
-	fleet->since = fleet_time();
-	fleet_look_at_clock(fleet);
+	fleet->since = clock_now();
+	clock_look(fleet);
 	if (error || !config)
 		return error;
 	snprintf(fleet->prefix, sizeof(fleet->prefix), "xb:{%s}:", config->name);

@@ -116,7 +116,7 @@ static const char *time_format(uint64_t ms, char text[32])
 
 static bool is_too_old(const struct fleet *fleet, uint64_t ms)
 {
-	return fleet_time() - (double)ms / 1000 > fleet->config->max_age;
+	return clock_now() - (double)ms / 1000 > fleet->config->max_age;
 }
 
 /* Nothing is wrong with an old snapshot that is in force, but that no newer one comes. */
@@ -137,7 +137,7 @@ static void settle(struct fleet *fleet, const char *outcome)
 	*fleet->outcome = '\0';
 	fleet->connected = true;
 	fleet->loading.failures = 0;
-	fleet->last_message = fleet_time();
+	fleet->last_message = clock_now();
 	if (fleet->phase != FLEET_HELD)
 		fleet->files_time = fleet->loading.time / 1000;
 	count(fleet, outcome);
@@ -339,7 +339,7 @@ static bool is_refused(struct fleet *fleet, const struct manifest *manifest, con
 /* What expires does so by this host's clock. */
 static void compare_clocks(struct fleet *fleet, const struct manifest *manifest)
 {
-	double ahead = (double)manifest->time / 1000 - fleet_time();
+	double ahead = (double)manifest->time / 1000 - clock_now();
 
 	if (ahead > SKEW_MOST && !fleet->skewed)
 		xb_warning("fleet: the clock of this host is %.0f s behind that of the snapshot's "

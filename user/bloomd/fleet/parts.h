@@ -146,7 +146,7 @@ struct fleet_snapshots {
 	struct manifest *former, *manifest; /* NULL: none */
 	int chunks, blooms, answer;	    /* files of the child; -1: none */
 	size_t next;			    /* part to be sent */
-	double clock;			    /* fleet_clock() when its process began */
+	double clock;			    /* clock_ahead() when its process began */
 	bool sent;			    /* all are: the manifest waits to be set */
 	uint64_t leased;		    /* until then the lease is this host's, agent_clock() */
 	uint64_t renewed;		    /* when that was asked for */
@@ -271,7 +271,7 @@ struct fleet {
 	json_t *hosts;	     /* as they report */
 	json_t *former;	     /* this host's report as of the time before; NULL: none */
 	double reports_read; /* when they were, by this host's clock; 0: never */
-	double clock;	     /* fleet_clock() when it was looked at last */
+	double clock;	     /* clock_ahead() when it was looked at last */
 	bool timed;	     /* the server has agreed with this clock since it was set last */
 	double skew;
 	double time_asked; /* 0: no answer is to come */
@@ -294,12 +294,6 @@ enum fleet_phase fleet_shown(const struct fleet *fleet);
 
 /* --- fleet.c --- */
 
-/* By how many seconds the wall clock is ahead of agent_clock(): another one if it was set. */
-double fleet_clock(void);
-/* What had expired by a clock that was ahead is no longer here, but on other hosts it is: notices
- * that it was set. Asked also when the store has changed, as what expires does, and before anything
- * is made that other hosts would take. */
-void fleet_look_at_clock(struct fleet *fleet);
 /* Counts what came from the server and was refused: "entry", "snapshot" or "answer". */
 void fleet_refuses(struct fleet *fleet, const char *what);
 /* Calls the function after this time, and no other that was to come. */
@@ -326,8 +320,20 @@ void fleet_ask(struct fleet *fleet, const struct request *request, uint32_t seco
 	       link_answered *answered);
 /* Compares what the fleet has with the store, and goes on from there. */
 void fleet_check(struct fleet *fleet);
-double fleet_time(void); /* seconds since 1970 */
 uint32_t fleet_random(void);
+
+/* --- clock.c --- */
+
+double clock_now(void); /* seconds since 1970 */
+/* By how many seconds the wall clock is ahead of agent_clock(): another one if it was set. */
+double clock_ahead(void);
+/* What had expired by a clock that was ahead is no longer here, but on other hosts it is: notices
+ * that it was set. Asked also when the store has changed, as what expires does, and before anything
+ * is made that other hosts would take. */
+void clock_look(struct fleet *fleet);
+/* Asks the server what time it is, unless it was asked and has not answered yet; 0, or negative:
+ * the request cannot be sent. */
+int clock_ask(struct fleet *fleet);
 
 /* --- reading.c --- */
 void reading_begin(struct fleet *fleet); /* the reader is connected */
@@ -462,9 +468,6 @@ void verifying_stop(struct fleet *fleet);
 
 /* --- reporting.c --- */
 void reporting_tick(struct fleet *fleet);
-/* Asks the server what time it is, unless it was asked and has not answered yet; 0, or negative:
- * the request cannot be sent. */
-int reporting_ask_time(struct fleet *fleet);
 void reporting_save(struct fleet *fleet); /* the state */
 void reporting_show(struct fleet *fleet); /* the counters, at the start */
 void reporting_end(struct fleet *fleet);

@@ -40,7 +40,7 @@ void fleet_enter(struct fleet *fleet, enum fleet_phase phase, const char *format
 	if (phase == before && !strcmp(message, fleet->message))
 		return;
 	if (phase != before)
-		fleet->since = fleet_time();
+		fleet->since = clock_now();
 	strcpy(fleet->message, message);
 	reporting_save(fleet);
 }

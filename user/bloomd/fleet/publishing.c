@@ -35,7 +35,7 @@ static void on_ready(void *context)
 
 	fleet->writable = true;
 	fleet->writer_ready = agent_clock();
-	if (reporting_ask_time(fleet)) {
+	if (clock_ask(fleet)) {
 		publishing_fail(fleet);
 		return;
 	}
@@ -434,7 +434,7 @@ static int make_entry(struct fleet *fleet, struct xb_txn *txn)
 	const struct xb_fleet *here = &fleet->view.fleet;
 	struct logentry entry = {.kind = LOGENTRY_CHANGE,
 				 .term = here->term,
-				 .time = (uint64_t)(fleet_time() * 1000)};
+				 .time = (uint64_t)(clock_now() * 1000)};
 	struct fleet_append *append = &fleet->append;
 	int error = xb_outbox_read(txn, LOGENTRY_CHANGES, CHANGES_BYTES, &entry.changes);
 	size_t count = entry.changes.count;

@@ -143,7 +143,7 @@ static void take(struct fleet *fleet, const struct server_reply *entries)
 		fleet_lost(fleet, "failed", xb_error_message());
 		return;
 	}
-	fleet->last_message = fleet_time();
+	fleet->last_message = clock_now();
 	reading_apply(fleet);
 }
 

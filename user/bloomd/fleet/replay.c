@@ -91,7 +91,7 @@ static void on_page(void *context, const struct server_reply *reply)
 		fleet_unexpected(fleet, "XRANGE", reply);
 		return;
 	}
-	fleet->last_message = fleet_time();
+	fleet->last_message = clock_now();
 	for (size_t i = 0; taken && i < reply->size; i++)
 		taken = take(fleet, &reply->node[i]);
 	if (!taken || !reply->size)

@@ -155,7 +155,7 @@ static json_t *state_json(const struct fleet *fleet)
 	json_t *state =
 		json_pack("{s:i,s:s,s:s,s:f,s:b,s:s,s:s,s:s,s:f,s:f}", "schema", 1, "name",
 			  fleet->config->name, "host", id_format(here->host, host), "written",
-			  fleet_time(), "connected", fleet->connected, "state",
+			  clock_now(), "connected", fleet->connected, "state",
 			  phases[fleet_shown(fleet)], "message", message, "outcome", fleet->outcome,
 			  "since", fleet->since, "last_message", fleet->last_message);
 
@@ -232,7 +232,7 @@ static json_t *names_json(const struct fleet_view *view)
 
 static char *report_text(const struct fleet *fleet)
 {
-	uint32_t at = (uint32_t)(fleet_time() / 10) * 10;
+	uint32_t at = (uint32_t)(clock_now() / 10) * 10;
 	struct xb_fleet here = fleet->view.fleet;
 	uint64_t waiting = fleet->view.waiting;
 	json_t *digests = digests_json(fleet, at, &here, &waiting), *report;
@@ -244,7 +244,7 @@ static char *report_text(const struct fleet *fleet)
 	report = json_pack("{s:s,s:s,s:I,s:I,s:s,s:f,s:I,s:o,s:I,s:o,s:s,s:s,s:f}", "host",
 			   id_format(here.host, host), "name", name, "position",
 			   (json_int_t)here.position, "term", (json_int_t)here.term, "epoch",
-			   id_format(here.epoch, epoch), "time", fleet_time(), "at", (json_int_t)at,
+			   id_format(here.epoch, epoch), "time", clock_now(), "at", (json_int_t)at,
 			   "digests", digests, "outbox", (json_int_t)waiting, "lists",
 			   names_json(&fleet->view), "version", XB_VERSION, "state",
 			   phases[fleet_shown(fleet)], "skew", fleet->skew);
@@ -340,7 +340,7 @@ static void set_seen(const json_t *before, json_t *report)
 {
 	const json_t *former =
 		json_object_get(before, json_string_value(json_object_get(report, "host")) ?: "");
-	double now = fleet_time(), time = json_number_value(json_object_get(report, "time"));
+	double now = clock_now(), time = json_number_value(json_object_get(report, "time"));
 
 	if (former && json_equal(json_object_get(former, "time"), json_object_get(report, "time")))
 		json_object_set(report, "seen", json_object_get(former, "seen"));
@@ -391,7 +391,7 @@ static void on_reports(void *context, const struct server_reply *reply)
 	fleet->reports_large = false;
 	json_decref(fleet->hosts);
 	fleet->hosts = json_array();
-	fleet->reports_read = fleet_time();
+	fleet->reports_read = clock_now();
 	for (size_t i = 0; i + 1 < reply->size && i < 2 * HOSTS_MOST; i += 2) {
 		json_t *report = read_report(&reply->node[i + 1]);
 
@@ -418,43 +418,6 @@ static void on_reported(void *context, const struct server_reply *reply)
 	}
 }
 
-static void tell_skew(struct fleet *fleet)
-{
-	bool skewed = fabs(fleet->skew) > XB_FLEET_SKEW;
-
-	if (skewed && !fleet->skewed)
-		xb_warning("fleet: the clock of this host is %.0f s %s that of the server: entries "
-			   "expire at other times than on other hosts",
-			   fabs(fleet->skew), fleet->skew > 0 ? "ahead of" : "behind");
-	if (!skewed && fleet->skewed)
-		log_info("fleet: the clock of this host agrees with that of the server again");
-	fleet->skewed = skewed;
-	fleet->timed = !skewed;
-}
-
-/* [seconds, microseconds]. The server said it after it was asked and before its answer came; how
- * long either took is not known, and is no skew. */
-static void on_time(void *context, const struct server_reply *reply)
-{
-	struct fleet *fleet = context;
-	char seconds[24] = "", micros[24] = "";
-	double asked = fleet->time_asked, now = fleet_time(), time;
-
-	fleet->time_asked = 0;
-	if (reply->kind != REPLY_ARRAY || reply->size != 2 || reply->node[0].kind != REPLY_STRING ||
-	    reply->node[1].kind != REPLY_STRING || reply->node[0].size > 20 ||
-	    reply->node[1].size > 20)
-		return;
-	memcpy(seconds, reply->node[0].text, reply->node[0].size);
-	memcpy(micros, reply->node[1].text, reply->node[1].size);
-	time = strtod(seconds, NULL) + strtod(micros, NULL) / 1e6;
-	fleet->skew = time < asked ? asked - time : time > now ? now - time : 0;
-	tell_skew(fleet);
-	/* The clock may have been set in between. */
-	if (now - asked > XB_FLEET_SKEW)
-		fleet->timed = false;
-}
-
 /* Positions have no gaps, so the length says where the log begins, without an entry that may be
  * large. */
 static void on_length(void *context, const struct server_reply *reply)
@@ -466,17 +429,6 @@ static void on_length(void *context, const struct server_reply *reply)
 		fleet->snapshots.log_first = end - (uint64_t)reply->number + 1;
 	else
 		fleet->snapshots.log_first = 0;
-}
-
-int reporting_ask_time(struct fleet *fleet)
-{
-	struct request time = {0};
-
-	if (fleet->time_asked > 0)
-		return 0;
-	request_word(&time, "TIME");
-	fleet->time_asked = fleet_time();
-	return request_send(&time, fleet->writer, 0, on_time, fleet);
 }
 
 void reporting_tick(struct fleet *fleet)
@@ -502,7 +454,7 @@ void reporting_tick(struct fleet *fleet)
 		error = request_send(&all, fleet->writer, 0, on_reports, fleet);
 	}
 	if (!error)
-		error = reporting_ask_time(fleet);
+		error = clock_ask(fleet);
 	if (!error && fleet_has_all(fleet))
 		error = request_send(&length, fleet->writer, 0, on_length, fleet);
 	free(text);

@@ -112,7 +112,7 @@ static void on_chunk(void *context, const struct server_reply *reply)
 		refuse_reply(fleet, "a chunk of the snapshot", reply);
 		return;
 	}
-	fleet->last_message = fleet_time();
+	fleet->last_message = clock_now();
 	if (chunk_check(resync->manifest, resync->next, &fleet->key, reply->text, reply->size))
 		refuse(fleet, xb_error_message());
 	else if (!xb_write_all(resync->chunks, reply->text, reply->size))

@@ -220,7 +220,7 @@ static bool leads_on(const struct fleet *fleet, uint64_t position)
  * missed that somebody made one. */
 static bool is_fresh(struct fleet *fleet, const struct manifest *former, uint64_t *age)
 {
-	uint64_t now = (uint64_t)fleet_time(), made = former->time / 1000;
+	uint64_t now = (uint64_t)clock_now(), made = former->time / 1000;
 
 	*age = now > made ? now - made : 0;
 	snapshots_know(&fleet->snapshots, former);
@@ -334,7 +334,7 @@ static const char *why_others_begin(struct fleet *fleet)
 {
 	uint64_t now = agent_clock();
 
-	fleet_look_at_clock(fleet);
+	clock_look(fleet);
 	if (!fleet->snapshots.wanted)
 		fleet->snapshots.wanted = now;
 	if (fleet->resync.expired && now < fleet->resync.stepped + STEPPED)
@@ -394,7 +394,7 @@ static bool may_make(const struct fleet *fleet)
 
 void snapshots_try(struct fleet *fleet)
 {
-	fleet_look_at_clock(fleet);
+	clock_look(fleet);
 	if (fleet->snapshots.busy)
 		snapshots_keep_lease(fleet);
 	else if (may_make(fleet) && !fleet->append.busy && !fleet->view.waiting && is_due(fleet) &&

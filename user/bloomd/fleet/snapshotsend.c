@@ -107,7 +107,7 @@ static void on_part(void *context, const struct server_reply *reply)
 /* All chunks are on the server. Somebody else may have made one if the lease was over. */
 static void finish(struct fleet *fleet)
 {
-	double set = fabs(fleet_clock() - fleet->snapshots.clock);
+	double set = fabs(clock_ahead() - fleet->snapshots.clock);
 
 	xb_fault("fleet-chunks");
 	if (!snapshots_has_lease(fleet)) {
@@ -255,7 +255,7 @@ void snapshotsend_start(struct fleet *fleet)
 	struct fleet_snapshots *snapshots = &fleet->snapshots;
 
 	xb_fault("fleet-snapshot");
-	snapshots->clock = fleet_clock();
+	snapshots->clock = clock_ahead();
 	snapshots->chunks = memfd_create("chunks", MFD_CLOEXEC);
 	snapshots->blooms = memfd_create("blooms", MFD_CLOEXEC);
 	snapshots->answer = memfd_create("manifest", MFD_CLOEXEC);
