@@ -22,7 +22,8 @@ INTRODUCTION = (
     "`scripts/bench --report` makes this page from what `scripts/bench -j` printed; do not edit it. "
     "[The summary](../performance.md) and [its details](details.md) are written by hand. Subjects take turns in one run. "
     "Figures are medians with minima in brackets: the machine is shared, so a figure alone means little, "
-    "and only ratios within one run carry over to other machines.")
+    "and only ratios within one run carry over to other machines. In brackets behind a cost over parsing "
+    "alone: the least time of the subject less the least time of parsing alone; it can exceed the median of differences.")
 
 
 def tried(_data, _page):

@@ -13,8 +13,7 @@ FACTS = (
     "long as a random read of a map that has the size of the Bloom stage. The *rest* is what neither explains: the exact "
     "table is two to three times as large as the Bloom stage, so that its lines come from further away; a map of the kernel "
     "lies on pages of 4 KiB, so that a read that misses the caches misses the TLB as well, and walks the tables of "
-    "pages, which take room in the caches; less what the processor does at once for two packets. A rest below zero says that "
-    "it did more at once than for line reads alone.")
+    "pages, which take room in the caches. Overlap of two packets makes the rest smaller, even negative.")
 PATHS = (
     "On its whole path a packet can take no less than one that a program drops, or passes, at once. *Program* is what the "
     "program cost by itself, as above. The *rest* comes with the path: between two look-ups the driver and the stack have used "
