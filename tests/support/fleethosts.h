@@ -157,6 +157,15 @@ static inline void change_here(struct host *host, const char *text, bool bans)
 	settle(host);
 }
 
+/* Changes in its outbox. */
+static inline uint64_t waiting(struct host *host)
+{
+	uint64_t count, first, last;
+
+	assert_int_equal(xb_outbox_span(at(host), &count, &first, &last), 0);
+	return count;
+}
+
 /* --- making and taking --- */
 
 static inline void make(void)

@@ -342,3 +342,15 @@ int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bo
 		return found;
 	return makes_way(&row, other, former) ? take_out(txn, &row, &last) : 1;
 }
+
+int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_entry *entry)
+{
+	struct xb_outboxrow row;
+	bool last;
+	int found = xb_outboxrow_last(txn, list, entry, &row), error;
+
+	if (found <= 0 || row.change.put || !row.history.again)
+		return found < 0 ? found : 0;
+	error = take_out(txn, &row, &last);
+	return error ? error : 1;
+}

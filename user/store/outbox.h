@@ -43,6 +43,10 @@ int xb_outbox_put(struct xb_txn *txn, const struct xb_shared_change *change);
 int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *change,
 			enum xb_again whose);
 
+/* Takes out a delete of the list and entry that is published again: it may be older than a put that
+ * another state has. 1: one was taken out; 0: none waits, or another change; negative: error. */
+int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_entry *entry);
+
 /*
  * The log has a change of the list and entry, which is to be applied. 1: one that waits here comes
  * later, so the other one is passed by; 0: none waits, or any more: one that is published again may

@@ -157,6 +157,19 @@ static int passes_by(struct merge *merge, const struct xb_entry *entry, bool her
 	return passes;
 }
 
+/* A delete that is published again may be older than the snapshot's put, unless this host has gone
+ * through that state. */
+static int give_way(struct merge *merge, const struct xb_entry *entry)
+{
+	struct take *take = merge->take;
+	int found = take->waits && !take->uncovered->passed
+			    ? xb_outbox_give_way(take->txn, merge->list->name, entry)
+			    : 0;
+
+	merge->stale |= found > 0;
+	return found < 0 ? found : 0;
+}
+
 static int put(struct merge *merge, unsigned int renew, bool here)
 {
 	const struct xb_shared_change *change = &merge->chunks.put;
@@ -167,9 +180,11 @@ static int put(struct merge *merge, unsigned int renew, bool here)
 		.comment = change->comment,
 		.comment_size = change->comment_size,
 	};
-	int error = passes_by(merge, &change->entry, here);
+	int error = give_way(merge, &change->entry);
 	enum xb_put put;
 
+	if (!error)
+		error = passes_by(merge, &change->entry, here);
 	if (error)
 		return error < 0 ? error : 0;
 	merge->stale = true;

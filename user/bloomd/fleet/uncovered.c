@@ -126,6 +126,49 @@ static int look_at(struct search *search, struct stretch *stretch, uint64_t posi
 	return error;
 }
 
+/* How far the host's own state includes the manifest's epoch; 0: not at all. */
+static int own_position(struct search *search, uint64_t *position)
+{
+	struct xb_ancestor lineage[XB_LINEAGE_MAX];
+	const uint8_t *epoch = search->manifest->epoch;
+	int count = xb_fleet_lineage_get(search->txn, lineage);
+
+	*position = !memcmp(search->fleet->epoch, epoch, XB_FLEET_ID) ? search->fleet->position : 0;
+	for (int i = 0; i < count; i++)
+		if (!memcmp(lineage[i].epoch, epoch, XB_FLEET_ID))
+			*position = lineage[i].position;
+	return count < 0 ? count : 0;
+}
+
+/* Whether the tail has another entry there than the manifest. */
+static int is_another_way(struct search *search, bool *other)
+{
+	const struct manifest *manifest = search->manifest;
+	struct logentry entry = {0};
+	const void *bytes;
+	size_t size;
+	int found = xb_logtail_get(search->txn, manifest->term, manifest->position, &bytes, &size);
+	int error = found < 0 ? found : 0;
+
+	if (found > 0)
+		error = logentry_read(bytes, size, &entry);
+	*other = found > 0 && memcmp(entry.chain, manifest->chain, MAC_BYTES) != 0;
+	logentry_free(&entry);
+	return error;
+}
+
+static int find_passed(struct search *search)
+{
+	uint64_t position = 0;
+	bool other = false;
+	int error = own_position(search, &position);
+
+	if (!error && search->manifest->position <= position)
+		error = is_another_way(search, &other);
+	search->uncovered->passed = search->manifest->position <= position && !other;
+	return error;
+}
+
 /* How far the manifest covers the epoch. */
 static uint64_t covered_of(const struct manifest *manifest, const uint8_t epoch[XB_FLEET_ID])
 {
@@ -214,7 +257,9 @@ int uncovered_find(struct xb_txn *txn, const struct xb_fleet *fleet,
 	uncovered->newest = 0;
 	uncovered->list_count = 0;
 	uncovered->names = (struct xb_arena){0};
-	error = compare_marks(&search);
+	error = find_passed(&search);
+	if (!error)
+		error = compare_marks(&search);
 	if (!error && search.behind)
 		error = search_epochs(&search);
 	for (size_t i = 0; !error && i < uncovered->list_count; i++)

@@ -23,6 +23,7 @@ struct uncovered_list {
 
 struct uncovered {
 	bool partial;	 /* the tail does not have all of it */
+	bool passed;	 /* this host's state has gone through that of the snapshot */
 	uint64_t newest; /* ms since 1970: when the newest entry of the tail was written; 0: it is
 			    empty */
 	struct uncovered_list list[XB_SHARES_MAX];
