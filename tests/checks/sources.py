@@ -150,9 +150,6 @@ def checks(everything):
               recorded=not everything),
         Check("shellcheck", shellcheck(everything), reads=shell_reads, recorded=not everything),
         Check("counters", [["scripts/counters", "--check"]]),
-        Check("includes", [["tests/checks/includes"]]),
-        Check("words", [["tests/checks/words"]]),
-        Check("links", [["tests/checks/links"]]),
         Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python],
               reads=lambda _: python + ["tests/checks/pylintrc"], recorded=not everything),
     ]
