@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench_names NAMES ROUNDS REPEATS: what names cost a packet, of packets that carry none, of
- * queries and of answers, beside parsing alone and a filter without names. Prints one JSON object:
+ * bench_names [--answered] NAMES ROUNDS REPEATS: what names cost a packet, of packets that carry
+ * none, of queries and of answers, beside parsing alone and a filter without names. With --answered
+ * all that is listed is answered, and asked: as over a veth. Prints one JSON object:
  * nanoseconds per run, one number for each round. Pins go below XB_TEST_BPFFS, counters below
  * XB_TEST_DIR.
  */
@@ -40,12 +41,19 @@ static const struct traffic traffics[] = {
 };
 
 #define TRAFFICS COUNT_OF(traffics)
+#define ANSWERED (TRAFFICS - 1)
+
+/* Kinds of names, as many of each. */
+#define ALL_KINDS "dneee"
+#define ONE_KIND  "n"
 
 struct bench {
 	struct home home;
 	struct xb_snapshot keys;
 	struct xb_generation *generations[SUBJECTS];
 	struct ask_bpf *ask;
+	const char *kinds;
+	size_t first; /* of the traffics that are measured; all behind it are, too */
 	uint32_t names, repeats;
 	json_t *samples[SUBJECTS][TRAFFICS];
 };
@@ -66,12 +74,12 @@ static void list_names(void)
 {
 	static const char *const tails[] = {".example.com", ".example.com", ".example.com", ".com",
 					    ".b.example.com"};
-	uint32_t each = bench.names / 5;
+	uint32_t kinds = (uint32_t)strlen(bench.kinds), each = bench.names / kinds;
 
 	bench.keys.names = calloc(bench.names, sizeof(*bench.keys.names));
 	must(bench.keys.names ? 0 : -ENOMEM, "names");
-	for (uint32_t i = 0; i < 5 * each; i++) {
-		char kind = "dneee"[i / each], text[64];
+	for (uint32_t i = 0; i < kinds * each; i++) {
+		char kind = bench.kinds[i / each], text[64];
 		uint64_t label = ask_label(kind, i % each);
 
 		snprintf(text, sizeof(text), "%.8s%s", (const char *)&label,
@@ -116,7 +124,8 @@ static uint32_t make_frame(const struct traffic *traffic, struct frame *frame, s
 		       .daddr = htonl(0xc0000202)},
 		.udp = {.source = htons(40000), .dest = htons(traffic->port)},
 	};
-	*ask = (struct ask){.count = bench.names / 5, .first = (uint8_t)traffic->first};
+	*ask = (struct ask){.count = bench.names / (uint32_t)strlen(bench.kinds),
+			    .first = (uint8_t)traffic->first};
 	return put_question(traffic->ask, frame, ask);
 }
 
@@ -168,14 +177,17 @@ static void measure(enum subject subject, size_t number, bool keep)
 
 static void measure_rounds(uint32_t rounds)
 {
+	size_t cells = SUBJECTS * (TRAFFICS - bench.first);
+
 	for (enum subject subject = 0; subject < SUBJECTS; subject++)
 		for (size_t i = 0; i < TRAFFICS; i++)
 			bench.samples[subject][i] = json_array();
 	for (uint32_t round = 0; round <= rounds; round++)
-		for (size_t i = 0; i < SUBJECTS * TRAFFICS; i++) {
-			size_t cell = (i + round) % (SUBJECTS * TRAFFICS);
+		for (size_t i = 0; i < cells; i++) {
+			size_t cell = (i + round) % cells;
 
-			measure((enum subject)(cell % SUBJECTS), cell / SUBJECTS, round);
+			measure((enum subject)(cell % SUBJECTS), bench.first + cell / SUBJECTS,
+				round);
 		}
 }
 
@@ -193,7 +205,7 @@ static void print(void)
 	const struct xb_generation *with = bench.generations[WITH_NAMES];
 	json_t *ns = json_object(), *all;
 
-	for (size_t i = 0; i < TRAFFICS; i++) {
+	for (size_t i = bench.first; i < TRAFFICS; i++) {
 		json_t *row = json_object();
 
 		for (enum subject subject = 0; subject < SUBJECTS; subject++)
@@ -212,20 +224,25 @@ static void print(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 4) {
-		fprintf(stderr, "usage: XB_TEST_BPFFS= XB_TEST_DIR= bench_names NAMES ROUNDS "
-				"REPEATS; scripts/bench does it\n");
+	bool answered = argc > 1 && !strcmp(argv[1], "--answered");
+	char **number = argv + answered;
+
+	if (argc != 4 + answered) {
+		fprintf(stderr, "usage: XB_TEST_BPFFS= XB_TEST_DIR= bench_names [--answered] NAMES "
+				"ROUNDS REPEATS; scripts/bench does it\n");
 		return 2;
 	}
 	atexit(end);
-	bench.names = (uint32_t)strtoul(argv[1], NULL, 10);
-	bench.repeats = (uint32_t)strtoul(argv[3], NULL, 10);
+	bench.kinds = answered ? ONE_KIND : ALL_KINDS;
+	bench.first = answered ? ANSWERED : 0;
+	bench.names = (uint32_t)strtoul(number[1], NULL, 10);
+	bench.repeats = (uint32_t)strtoul(number[3], NULL, 10);
 	home_open(&bench.home);
 	must(list_hosts(&bench.keys, HOSTS), "addresses");
 	list_names();
 	build_generations();
 	load_ask();
-	measure_rounds((uint32_t)strtoul(argv[2], NULL, 10));
+	measure_rounds((uint32_t)strtoul(number[2], NULL, 10));
 	print();
 	return 0;
 }

@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import time
 
-from costs import cost_over
+from programs import bench, cost_over
 from rig import BLOOMCTL, PROGRAMS, Failed, Samples, both, goal, ratio, row, run, say
 
 NAMES = 1000000    # listed where the program alone is timed
@@ -24,12 +24,10 @@ def listed(number):
     return "n%s.example.com" % "".join(chr(97 + (number >> 4 * place & 15)) for place in range(7))
 
 
-def program_cost(scratch, quick):
-    say("program cost, names")
-    environment = dict(os.environ, XB_TEST_BPFFS=scratch.pins, XB_TEST_DIR=scratch.run)
-    names, rounds, repeats = (ANSWERED, 9, 50000) if quick else (NAMES, 27, 500000)
-    raw = json.loads(run(os.path.join(PROGRAMS, "bench_names"), str(names), str(rounds),
-                         str(repeats), env=environment))
+def program_cost(scratch, quick, *options, names=NAMES):
+    say("program cost, %d names" % names)
+    rounds, repeats = (9, 50000) if quick else (27, 500000)
+    raw = bench(scratch, "bench_names", *options, names, rounds, repeats)
     ns = raw.pop("ns")
     raw["run_ns"] = {}
     raw["cost_ns"] = {}
@@ -224,7 +222,8 @@ def measure(scratch, quick, report):
     report["names"] = {}
     if quick:
         report["skipped"].append("names: more than %d (--quick)" % ANSWERED)
-    for key, what in (("program_cost", lambda: program_cost(scratch, quick)),
+    for key, what in (("program_cost", lambda: program_cost(scratch, quick, names=ANSWERED if quick else NAMES)),
+                      ("answered_cost", lambda: program_cost(scratch, quick, "--answered", names=ANSWERED)),
                       ("answers", lambda: answers(scratch, quick, report))):
         try:
             report["names"][key] = what()
@@ -267,5 +266,9 @@ def print_text(report):
     found = report.get("names", {})
     if found.get("program_cost"):
         print_cost(found["program_cost"])
+    if found.get("answered_cost"):
+        row("answered, of %d names that all are" % found["answered_cost"]["names"],
+            *(both(found["answered_cost"]["cost_ns"]["answered"][subject])
+              for subject in ("without_names", "with_names")))
     if found.get("answers"):
         print_answers(found["answers"])
