@@ -17,9 +17,23 @@ BPFFS = "/sys/fs/bpf"
 
 def timed(*command, stdin=os.devnull):
     """A whole process: wall time in seconds, peak resident set in bytes."""
-    with open(stdin) as lines:
-        found = json.loads(run(os.path.join(PROGRAMS, "bench_process"), *command, stdin=lines))
+    found = process(*command, stdin=stdin)
     return found["seconds"], found["peak_bytes"]
+
+
+def process(*command, stdin=os.devnull):
+    """All that is known of a whole process."""
+    with open(stdin) as lines:
+        return json.loads(run(os.path.join(PROGRAMS, "bench_process"), *command, stdin=lines))
+
+
+class Timed:
+    """As timed(), and knows of the last one how much it wrote to a disk."""
+
+    def __call__(self, *command):
+        found = process(*command)
+        self.written = found["written_bytes"]
+        return found["seconds"], found["peak_bytes"]
 
 
 def add_interface(name):

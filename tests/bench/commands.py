@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whole commands beside those of peers, from text to what is enforced, and the memory it takes."""
+import json
 import os
 import time
 
-from command_peers import INTERFACE, Bloomctl, Lists, Ranges, add_interface, timed, usable
-from rig import Failed, Samples, both, first_line, goal, ratio, row, run, say, spread
+from command_peers import INTERFACE, Bloomctl, Lists, Ranges, Timed, add_interface, timed, usable
+from rig import PROGRAMS, Failed, Samples, both, first_line, goal, ratio, row, run, say, spread
 
 K, MILLION = 1000, 1000000
 SIZES = (100 * K, MILLION, 10 * MILLION)
@@ -17,6 +18,11 @@ OPERATIONS = {
     "swap": "swap",
 }
 BATCHES = {"batch_100k": 100 * K, "batch_1m": MILLION}
+# What reads a file: which, and the least it has to do with it. One that is the same again need not be split into lines.
+READS = {"load": ("load", "lines"), "replace": ("replace", "lines"), "unchanged": ("replace", "bytes"),
+         "batch_100k": ("batch_100k", "lines"), "batch_1m": ("batch_1m", "lines")}
+PAGE = 4096
+TRANSACTIONS = ("open", "first", "read", "write")
 
 
 def lists_of(hosts):
@@ -46,14 +52,17 @@ class Sync:
     PAGES = 6  # that one add changes
 
     def __init__(self, path):
-        self.pages = os.urandom(4096 * self.PAGES)
+        self.pages = os.urandom(PAGE * self.PAGES)
         self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.meta = os.open(path, os.O_WRONLY | os.O_DSYNC | os.O_CLOEXEC)
         self.seconds()
 
-    def seconds(self):
+    def seconds(self, pages=PAGES):
+        if len(self.pages) < PAGE * pages:
+            self.pages = os.urandom(PAGE * pages)
+        wanted = memoryview(self.pages)[:PAGE * pages]
         start = time.perf_counter()
-        os.pwrite(self.file, self.pages, 4096)
+        os.pwrite(self.file, wanted, PAGE)
         os.fdatasync(self.file)
         os.pwrite(self.meta, self.pages[:120], 0)
         return time.perf_counter() - start
@@ -89,6 +98,7 @@ class Commands:
         self.hosts, self.rounds, self.adds = hosts, rounds, adds
         self.lists = lists_of(hosts)
         self.bloomctl = Bloomctl(scratch)
+        self.bloomctl.timed = Timed()
         self.peers = [self.bloomctl] + [kind(scratch) for kind in kinds]
         self.names = {peer.key: peer.name for peer in self.peers}
         self.sync = Sync(self.bloomctl.path("sync"))
@@ -126,7 +136,25 @@ class Commands:
             return False
         self.samples.add("%s/%s" % (operation, peer.key), wall)
         self.samples.add("%s/%s/peak" % (operation, peer.key), peak)
+        if peer is self.bloomctl:
+            self.least(operation)
         return True
+
+    def least(self, operation):
+        """What any program would take that reads the same file and waits until as much is on the disk."""
+        written = self.bloomctl.timed.written
+        self.samples.add(operation + "/written", written)
+        if operation in READS:
+            name, how = READS[operation]
+            self.samples.add(operation + "/reading", timed(os.path.join(PROGRAMS, "bench_read"), how,
+                                                           self.bloomctl.path(name))[0])
+            self.samples.add(operation + "/sync", self.sync.seconds(written // PAGE) if written else 0)
+
+    def transactions(self):
+        """Of the store, which nobody uses meanwhile."""
+        found = json.loads(run(os.path.join(PROGRAMS, "bench_transactions"), self.bloomctl.state, "1000"))
+        for name in TRANSACTIONS:
+            self.samples.add("transaction/" + name, found[name])
 
     def check(self, peer, wanted):
         found = peer.count()
@@ -172,6 +200,7 @@ class Commands:
     def one_round(self):
         for peer in self.turns(self.number):
             self.load(peer)
+        self.transactions()
         self.singles()
         if self.lists.changed:
             for operation in ("replace", "unchanged", "swap"):
@@ -217,6 +246,10 @@ class Commands:
             "peak_bytes": {name: self.by_peer(name, samples.summary, "/peak") for name in measured
                            if name not in ("add", "test", "delete", "swap")},
             "empty_process": samples.summary("empty"), "sync": samples.summary("sync"),
+            "least": {name: {key: samples.summary("%s/%s" % (name, key)) for key in ("reading", "sync")}
+                      for name in READS if name in measured},
+            "written_bytes": {name: samples.summary(name + "/written") for name in measured},
+            "transactions": {name: samples.summary("transaction/" + name) for name in TRANSACTIONS},
             "add_less_sync": self.less_sync("add"), "delete_less_sync": self.less_sync("delete"),
             "add_over_ipset": samples.ratio("add/bloomctl", "add/ipset"),
             "add_less_sync_over_ipset": ratio(self.less_sync("add"), samples.summary("add/ipset")),
@@ -335,6 +368,13 @@ def print_operations(command):
     row("one add less its syncs", both(command["add_less_sync"], 1e3, 2))
     print("An empty process: %s ms; what a commit writes and syncs, where the state is: %s ms"
           % (both(command["empty_process"], 1e3, 2), both(command["sync"], 1e3, 2)))
+    print("bloomctl has written, KiB: %s" % ", ".join(
+        "%s %.0f" % (name, found["median"] / 2**10) for name, found in command["written_bytes"].items()))
+    row("the least of what reads a file", "reading process", "sync of as much")
+    for name, found in command["least"].items():
+        row("  " + OPERATIONS[name], both(found["reading"], 1e3, 2), both(found["sync"], 1e3, 2))
+    print("A transaction of the store that looks for an address, us: %s" % ", ".join(
+        "%s %s" % (name, both(found, 1e6)) for name, found in command["transactions"].items()))
 
 
 def print_ratios(command):
