@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bench_cost [--rates] HOSTS PREFIXES ROUNDS REPEATS: what the shipped filter costs a packet, and
- * its memory, beside parsing alone, one random line read, the kernel's maps that could do the same
- * and a Bloom filter without blocks; with --rates, at many rates of the Bloom stage. Prints one
- * JSON object: nanoseconds per run, one number for each round, and bytes. Pins go below
- * XB_TEST_BPFFS, counters below XB_TEST_DIR.
+ * its memory, beside parsing alone, one random line read of as much as its Bloom stage or its exact
+ * table has, the kernel's maps that could do the same and a Bloom filter without blocks; with
+ * --rates, at many rates of the Bloom stage. Prints one JSON object: nanoseconds per run, one
+ * number for each round, and bytes. Pins go below XB_TEST_BPFFS, counters below XB_TEST_DIR.
  */
 #include "bench/peer_maps.h"
 #include "bench/timing.h"
 #include "filter/build.h"
 
-enum kind { PARSE_ONLY, LINE_READ, BPF_BLOOM, CLASSIC_BLOOM, BPF_HASH, LPM_TRIE, FILTER };
+enum kind {
+	PARSE_ONLY,
+	LINE_READ,
+	TABLE_READ,
+	BPF_BLOOM,
+	CLASSIC_BLOOM,
+	BPF_HASH,
+	LPM_TRIE,
+	FILTER
+};
 
 struct subject {
 	const char *name;
@@ -26,6 +35,7 @@ struct subject {
 static const struct subject peers[] = {
 	{.name = "parse_only", .kind = PARSE_ONLY, .near = true},
 	{.name = "line_read", .kind = LINE_READ},
+	{.name = "table_read", .kind = TABLE_READ},
 	{.name = "bpf_bloom", .kind = BPF_BLOOM, .rate = XB_CONFIRMED_RATE},
 	{.name = "classic_bloom", .kind = CLASSIC_BLOOM, .rate = XB_CONFIRMED_RATE},
 	{.name = "bpf_hash", .kind = BPF_HASH, .near = true},
@@ -74,6 +84,7 @@ struct bench {
 	struct xb_snapshot keys;
 	const struct subject *subjects;
 	size_t subject_count;
+	uint32_t lines, table_lines;
 	struct xb_generation *generations[TIMED_MAX]; /* of the filters, else NULL */
 };
 
@@ -106,26 +117,28 @@ static void build_generations(void)
 	}
 }
 
-/* As many as the filter has that ships. */
-static uint32_t lines_to_read(void)
+/* Lines of the filter that ships, and of its exact table: each is read in a map of that size. */
+static void find_sizes(void)
 {
 	for (size_t i = 0; i < bench.subject_count; i++) {
 		double rate = bench.subjects[i].rate;
 
-		if (bench.generations[i] && !(rate < XB_CONFIRMED_RATE) &&
-		    !(rate > XB_CONFIRMED_RATE))
-			return bench.generations[i]->params.host4.blocks;
+		if (!bench.generations[i] || rate < XB_CONFIRMED_RATE || rate > XB_CONFIRMED_RATE)
+			continue;
+		bench.lines = bench.generations[i]->params.host4.blocks;
+		bench.table_lines =
+			(uint32_t)(xb_map_bytes(XB_MAP_CONFIRM4, &bench.generations[i]->params) /
+				   sizeof(struct bare_line));
+		return;
 	}
-	return 1;
 }
 
 static void load_measure(void)
 {
 	struct measure_bpf *measure = bench.timing.measure;
-	uint32_t lines = lines_to_read();
+	uint32_t most = bench.lines > bench.table_lines ? bench.lines : bench.table_lines;
 
-	measure->rodata->bare_lines = lines;
-	must(bpf_map__set_max_entries(measure->maps.bare, lines), "size");
+	must(bpf_map__set_max_entries(measure->maps.bare, most), "size");
 	peers_size(measure, &bench.keys);
 	timing_load(&bench.timing, &bench.keys);
 	peers_fill(measure, &bench.keys);
@@ -139,6 +152,7 @@ static int program_of(size_t subject)
 	case PARSE_ONLY:
 		return bpf_program__fd(measure->progs.parse_only);
 	case LINE_READ:
+	case TABLE_READ:
 		return bpf_program__fd(measure->progs.line_read);
 	case BPF_BLOOM:
 		return bpf_program__fd(measure->progs.bpf_bloom);
@@ -167,6 +181,8 @@ static void add_subjects(void)
 					  .blind = subject->kind < BPF_BLOOM,
 					  .allows = subject->allow,
 					  .near = subject->near,
+					  .lines = subject->kind == TABLE_READ ? bench.table_lines
+									       : bench.lines,
 					  .rate = subject->confirm ? 0 : subject->rate,
 					  .fewer = subject->kind == LPM_TRIE ? TRIE_FEWER : 1});
 	}
@@ -200,14 +216,15 @@ static void print(void)
 		if (bench.generations[i])
 			json_object_set_new(filters, bench.subjects[i].name,
 					    filter_json(&bench.subjects[i], bench.generations[i]));
-	all = json_pack("{s:I,s:I,s:I,s:I,s:I,s:f,s:I,s:o,s:o}", "hosts",
+	all = json_pack("{s:I,s:I,s:I,s:I,s:{s:I,s:I},s:f,s:I,s:o,s:o}", "hosts",
 			(json_int_t)bench.keys.host4_count, "prefixes",
 			(json_int_t)bench.keys.prefix4_count, "near",
 			(json_int_t)bench.timing.near_count, "repeats",
-			(json_int_t)bench.timing.repeats, "line_read_bytes",
-			(json_int_t)bpf_map__max_entries(measure->maps.bare) * 64, "confirmed_rate",
-			XB_CONFIRMED_RATE, "lpm_trie_max", (json_int_t)TRIE_MAX, "peers",
-			peers_report(measure, &bench.keys), "filters", filters);
+			(json_int_t)bench.timing.repeats, "read_bytes", "line_read",
+			(json_int_t)(bench.lines * sizeof(struct bare_line)), "table_read",
+			(json_int_t)(bench.table_lines * sizeof(struct bare_line)),
+			"confirmed_rate", XB_CONFIRMED_RATE, "lpm_trie_max", (json_int_t)TRIE_MAX,
+			"peers", peers_report(measure, &bench.keys), "filters", filters);
 	must(all ? 0 : -ENOMEM, "report");
 	timing_report(&bench.timing, all);
 	print_report(all);
@@ -231,6 +248,7 @@ int main(int argc, char **argv)
 	must(list_prefixes(&bench.keys, strtoul(number[2], NULL, 10)), "prefixes");
 	must(list_allowed(&bench.keys), "allowlist");
 	build_generations();
+	find_sizes();
 	load_measure();
 	add_subjects();
 	timing_rounds(&bench.timing, (uint32_t)strtoul(number[3], NULL, 10));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bench_cost6 KEYS PREFIXES ROUNDS REPEATS: what the shipped filter costs an IPv6 packet, beside
- * what it costs one of IPv4, and beside the kernel's maps that could do the same. Listed are KEYS
- * hosts, as many /64, or PREFIXES of six lengths, or of all lengths at once. Prints one JSON object
- * as bench_cost does, and the memory of each. Pins go below XB_TEST_BPFFS, counters below
- * XB_TEST_DIR.
+ * what it costs one of IPv4, and beside the kernel's maps that could do the same, each with the
+ * same list. Listed are KEYS hosts, as many /64, or PREFIXES of six lengths, or of all lengths at
+ * once. Prints one JSON object as bench_cost does, and the memory of each. Pins go below
+ * XB_TEST_BPFFS, counters below XB_TEST_DIR.
  */
 #include "bench/peer_maps.h"
 #include "bench/timing.h"
@@ -37,9 +37,25 @@ static const struct subject {
  * would be that most traffic is listed. */
 #define LONG_FROM 40
 
+/* One line is read in a map that has the size of the Bloom stage of hosts, or of their exact table.
+ */
+enum read { READ4, READ6, READ_TABLE6, READS };
+
+#define TRIE_FEWER 8
+#define PEERS	   7
+
+static struct peer {
+	const char *name;
+	enum content content;
+	enum { BLOOM, HASH, HALF, TRIE } form; /* HALF: a hash of the first 64 bits */
+	struct bpf_map *map;
+	struct bpf_program *program;
+} peers[PEERS];
+
 static struct timing timing;
 static struct xb_snapshot keys[CONTENTS];
 static struct xb_generation *generations[CONTENTS];
+static uint32_t lines[READS];
 
 static void end(void)
 {
@@ -146,43 +162,99 @@ static void fill_tables6(void)
 	munmap(words, bytes);
 }
 
-static bool has_trie6(void)
+/* Maps of the kernel, each with the list of one of our subjects. */
+static void name_peers(void)
 {
-	return keys[HOSTS6].net6_count <= TRIE_MAX;
+	const struct measure_bpf *measure = timing.measure;
+	const struct peer all[PEERS] = {
+		{"bpf_bloom6", HOSTS6, BLOOM, measure->maps.bloom6, measure->progs.bpf_bloom6},
+		{"bpf_hash6", HOSTS6, HASH, measure->maps.exact6, measure->progs.bpf_hash6},
+		{"lpm_trie6", HOSTS6, TRIE, measure->maps.trie6, measure->progs.lpm_trie6},
+		{"bpf_hash_nets6", NETS6, HALF, measure->maps.exact64, measure->progs.bpf_hash64},
+		{"lpm_trie_nets6", NETS6, TRIE, measure->maps.trie_nets6,
+		 measure->progs.lpm_trie_nets6},
+		{"lpm_trie_six_lengths6", SIX_LENGTHS, TRIE, measure->maps.trie_six6,
+		 measure->progs.lpm_trie_six6},
+		{"lpm_trie_all_lengths6", ALL_LENGTHS, TRIE, measure->maps.trie_all6,
+		 measure->progs.lpm_trie_all6},
+	};
+
+	memcpy(peers, all, sizeof(peers));
 }
 
-static void fill_peers6(void)
+static bool takes_part(const struct peer *peer)
 {
-	const struct xb_snapshot *hosts = &keys[HOSTS6];
-	int hash = bpf_map__fd(timing.measure->maps.exact6),
-	    trie = bpf_map__fd(timing.measure->maps.trie6);
-	uint32_t value = 1;
+	return peer->form != TRIE || keys[peer->content].net6_count <= TRIE_MAX;
+}
 
-	for (size_t i = 0; i < hosts->net6_count; i++) {
-		struct address6 address = {hosts->net6[i].hi, hosts->net6[i].lo};
-		struct xb_allow6_key key = {.length = 128};
-		uint64_t words[2] = {htobe64(address.hi), htobe64(address.lo)};
+static void size_peers(void)
+{
+	for (size_t i = 0; i < PEERS; i++) {
+		uint32_t count = (uint32_t)keys[peers[i].content].net6_count;
 
-		memcpy(key.address, words, sizeof(words));
-		must(bpf_map_update_elem(hash, &address, &value, BPF_ANY) ? -errno : 0, "hash");
-		if (has_trie6())
-			must(bpf_map_update_elem(trie, &key, &value, BPF_ANY) ? -errno : 0, "trie");
+		must(bpf_map__set_max_entries(peers[i].map, takes_part(&peers[i]) ? count : 1),
+		     peers[i].name);
+		if (peers[i].form == BLOOM)
+			must(bpf_map__set_map_extra(peers[i].map, PEER_HASHES), peers[i].name);
 	}
+}
+
+static void put(const struct peer *peer, const struct xb_entry *entry)
+{
+	uint64_t words[2] = {htobe64(entry->hi), htobe64(entry->lo)};
+	struct xb_allow6_key prefix = {.length = entry->length};
+	struct address6 address = {entry->hi, entry->lo};
+	const void *key = peer->form == TRIE   ? (const void *)&prefix
+			  : peer->form == HALF ? (const void *)&address.hi
+					       : (const void *)&address;
+	uint32_t one = 1;
+
+	memcpy(prefix.address, words, sizeof(words));
+	/* A Bloom filter has values alone. */
+	must(bpf_map_update_elem(bpf_map__fd(peer->map), peer->form == BLOOM ? NULL : key,
+				 peer->form == BLOOM ? key : &one, BPF_ANY)
+		     ? -errno
+		     : 0,
+	     peer->name);
+}
+
+static void fill_peers(void)
+{
+	for (size_t i = 0; i < PEERS; i++) {
+		const struct xb_snapshot *found = &keys[peers[i].content];
+
+		for (size_t k = 0; k < found->net6_count && takes_part(&peers[i]); k++)
+			put(&peers[i], &found->net6[k]);
+	}
+}
+
+static void find_sizes(void)
+{
+	const struct xb_params *hosts4 = &generations[HOSTS4]->params,
+			       *hosts6 = &generations[HOSTS6]->params;
+	const uint64_t bytes[READS] = {
+		[READ4] = xb_map_bytes(XB_MAP_HOST4, hosts4),
+		[READ6] = xb_map_bytes(XB_MAP_NET6, hosts6),
+		[READ_TABLE6] = xb_map_bytes(XB_MAP_CONFIRM6, hosts6),
+	};
+
+	for (enum read i = 0; i < READS; i++)
+		lines[i] = (uint32_t)(bytes[i] / sizeof(struct bare_line));
 }
 
 static void load_measure(void)
 {
 	struct measure_bpf *measure = timing.measure;
-	uint32_t count = (uint32_t)keys[HOSTS6].net6_count;
+	uint32_t most = 1;
 
-	measure->rodata->bare_lines = generations[HOSTS4]->params.host4.blocks;
-	must(bpf_map__set_max_entries(measure->maps.bare, measure->rodata->bare_lines), "size");
+	for (enum read i = 0; i < READS; i++)
+		most = lines[i] > most ? lines[i] : most;
+	must(bpf_map__set_max_entries(measure->maps.bare, most), "size");
 	must(bpf_map__set_max_entries(measure->maps.table, table_of(CONTENTS)), "size");
-	must(bpf_map__set_max_entries(measure->maps.exact6, count), "size");
-	must(bpf_map__set_max_entries(measure->maps.trie6, has_trie6() ? count : 1), "size");
+	size_peers();
 	timing_load(&timing, &keys[HOSTS4]);
 	fill_tables6();
-	fill_peers6();
+	fill_peers();
 }
 
 static void build(enum content content)
@@ -201,6 +273,48 @@ static void build(enum content content)
 	must(xb_build(&wanted, &listed, &generations[content]), "build");
 }
 
+static void add_limits(void)
+{
+	const struct measure_bpf *measure = timing.measure;
+	const struct timed limits[] = {
+		{.name = "parse_only", .program = bpf_program__fd(measure->progs.parse_only)},
+		{.name = "line_read",
+		 .program = bpf_program__fd(measure->progs.line_read),
+		 .lines = lines[READ4]},
+		{.name = "parse_only6",
+		 .program = bpf_program__fd(measure->progs.parse_only6),
+		 .table6 = table_of(HOSTS6)},
+		{.name = "line_read6",
+		 .program = bpf_program__fd(measure->progs.line_read6),
+		 .lines = lines[READ6],
+		 .table6 = table_of(HOSTS6)},
+		{.name = "table_read6",
+		 .program = bpf_program__fd(measure->progs.line_read6),
+		 .lines = lines[READ_TABLE6],
+		 .table6 = table_of(HOSTS6)},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(limits); i++) {
+		struct timed limit = limits[i];
+
+		limit.blind = true;
+		timing_add(&timing, limit);
+	}
+}
+
+static void add_peers(void)
+{
+	for (size_t i = 0; i < PEERS; i++)
+		if (takes_part(&peers[i]))
+			timing_add(&timing,
+				   (struct timed){.name = peers[i].name,
+						  .program = bpf_program__fd(peers[i].program),
+						  .rate = peers[i].form == BLOOM ? XB_CONFIRMED_RATE
+										 : 0,
+						  .fewer = peers[i].form == TRIE ? TRIE_FEWER : 1,
+						  .table6 = table_of(peers[i].content)});
+}
+
 static void add_filters(void)
 {
 	for (enum content content = HOSTS4; content < CONTENTS; content++)
@@ -209,34 +323,6 @@ static void add_filters(void)
 					  .program = generations[content]->program,
 					  .allows = true,
 					  .table6 = content == HOSTS4 ? 0 : table_of(content)});
-}
-
-static void add_subjects(void)
-{
-	const struct measure_bpf *measure = timing.measure;
-	const struct timed others[] = {
-		{.name = "parse_only",
-		 .program = bpf_program__fd(measure->progs.parse_only),
-		 .blind = true},
-		{.name = "line_read",
-		 .program = bpf_program__fd(measure->progs.line_read),
-		 .blind = true},
-		{.name = "parse_only6",
-		 .program = bpf_program__fd(measure->progs.parse_only6),
-		 .blind = true,
-		 .table6 = table_of(HOSTS6)},
-		{.name = "bpf_hash6",
-		 .program = bpf_program__fd(measure->progs.bpf_hash6),
-		 .table6 = table_of(HOSTS6)},
-		{.name = "lpm_trie6",
-		 .program = bpf_program__fd(measure->progs.lpm_trie6),
-		 .table6 = table_of(HOSTS6),
-		 .fewer = 8},
-	};
-
-	for (size_t i = 0; i < COUNT_OF(others) - !has_trie6(); i++)
-		timing_add(&timing, others[i]);
-	add_filters();
 }
 
 static json_t *filter_json(enum content content)
@@ -255,13 +341,32 @@ static json_t *filter_json(enum content content)
 			 "lengths_bytes", (json_int_t)xb_maps_lengths_bytes(params));
 }
 
+static json_int_t read_bytes(enum read read)
+{
+	return (json_int_t)(lines[read] * sizeof(struct bare_line));
+}
+
+static json_t *peers_json(void)
+{
+	json_t *found = json_object();
+
+	for (size_t i = 0; i < PEERS; i++)
+		if (takes_part(&peers[i]))
+			json_object_set_new(found, peers[i].name,
+					    json_integer(memlock(bpf_map__fd(peers[i].map))));
+	return found;
+}
+
 static void print(void)
 {
 	json_t *filters = json_object(), *all;
 
 	for (enum content content = HOSTS4; content < CONTENTS; content++)
 		json_object_set_new(filters, subjects[content].name, filter_json(content));
-	all = json_pack("{s:I,s:o}", "repeats", (json_int_t)timing.repeats, "filters", filters);
+	all = json_pack("{s:I,s:I,s:{s:I,s:I,s:I},s:o,s:o}", "repeats", (json_int_t)timing.repeats,
+			"lpm_trie_max", (json_int_t)TRIE_MAX, "read_bytes", "line_read",
+			read_bytes(READ4), "line_read6", read_bytes(READ6), "table_read6",
+			read_bytes(READ_TABLE6), "peers", peers_json(), "filters", filters);
 	must(all ? 0 : -ENOMEM, "report");
 	timing_report(&timing, all);
 	print_report(all);
@@ -286,8 +391,12 @@ int main(int argc, char **argv)
 		list(content, subjects[content].many ? many : few);
 	for (enum content content = HOSTS4; content < CONTENTS; content++)
 		build(content);
+	find_sizes();
+	name_peers();
 	load_measure();
-	add_subjects();
+	add_limits();
+	add_peers();
+	add_filters();
 	timing_rounds(&timing, (uint32_t)strtoul(argv[3], NULL, 10));
 	print();
 	return 0;

@@ -171,7 +171,7 @@ static void load(void)
 {
 	struct measure_bpf *measure = bench.timing.measure;
 
-	measure->rodata->bare_lines = bench.geometry.blocks;
+	measure->bss->bare_lines = bench.geometry.blocks;
 	must(bpf_map__set_max_entries(measure->maps.bare, bench.geometry.blocks), "size");
 	timing_load(&bench.timing, &bench.keys);
 	timing_add(&bench.timing,

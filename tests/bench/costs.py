@@ -3,6 +3,7 @@
 import statistics
 
 import costs6
+import walks
 from programs import MILLION, bench, cost_over
 from rig import Failed, both, goal, ratio, row, say
 
@@ -61,7 +62,7 @@ def program_cost(scratch, hosts, rounds, repeats):
         "hosts": hosts, "prefixes": raw["prefixes"], "rounds": rounds, "repeats": repeats,
         "near_sources": raw["near"], "block_bytes": ships["bits_bytes"],
         "probes": ships["probes"], "rate": ships["rate"], "filters": raw["filters"],
-        "peers": raw["peers"], "lpm_trie_max": raw["lpm_trie_max"],
+        "peers": raw["peers"], "lpm_trie_max": raw["lpm_trie_max"], "read_bytes": raw["read_bytes"],
         "noise_ns": noise(clean["bare-1e-4"], clean["bare-again"])})
 
 
@@ -104,6 +105,7 @@ def measure(scratch, quick, report):
     cost = at(report, MILLION)
     report["memory"] = memory_per_host(cost) if cost else None
     costs6.measure(scratch, quick, report)
+    walks.measure(quick, report)
 
 
 # Hosts, their name, peer, its name, subject, most it may cost of what the peer costs.
@@ -167,6 +169,7 @@ def print_cost(cost):
     shipped = [(key, name % counts) for key, name in SHIPPED]
     names = [(key, "%s (%s)" % (name, ", ".join(memory_of(peers[key]))) if key in peers
               else "one random " + name) for key, name in PEERS]
+    names.insert(1, ("table_read", "  the same, of the exact table's size"))
     names += [("bare-1e-4", "filter, rate 1e-4, not confirmed"),
               ("bare-again", "  the same, built again"),
               ("confirm-1e-4", "filter, rate 1e-4, confirmed"),
@@ -214,3 +217,4 @@ def print_text(report):
     if report.get("memory"):
         print_memory(report["memory"])
     costs6.print_text(report)
+    walks.print_text(report)

@@ -53,13 +53,34 @@ struct {
 	__type(value, __u32);
 } exact6 SEC(".maps");
 
+/* Of /64: their first half is all there is to compare. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
-	__type(key, struct xb_allow6_key);
+	__type(key, __u64);
 	__type(value, __u32);
-} trie6 SEC(".maps");
+} exact64 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_BLOOM_FILTER);
+	__uint(max_entries, 1);
+	__type(value, struct address6);
+} bloom6 SEC(".maps");
+
+/* One for each list. */
+#define TRIE6(name)                                                                                \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_LPM_TRIE);                                               \
+		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
+		__uint(max_entries, 1);                                                            \
+		__type(key, struct xb_allow6_key);                                                 \
+		__type(value, __u32);                                                              \
+	} name SEC(".maps")
+
+TRIE6(trie6);
+TRIE6(trie_nets6);
+TRIE6(trie_six6);
+TRIE6(trie_all6);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -69,11 +90,11 @@ struct {
 	__type(value, __u64);
 } classic SEC(".maps");
 
-const volatile __u32 bare_lines;
 const volatile __u32 classic_bits;
 const volatile struct xb_key classic_key = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL};
 
 __u32 table_first; /* line the table drawn from begins with */
+__u32 bare_lines;  /* of those, so many are read */
 
 /* Hands the frame on with this source, host byte order. */
 static __always_inline int hand_on(struct xdp_md *ctx, __u32 address)
@@ -275,18 +296,50 @@ static __always_inline bool in_hash6(__u64 hi, __u64 lo)
 	return bpf_map_lookup_elem(&exact6, &key);
 }
 
-static __always_inline bool in_trie6(__u64 hi, __u64 lo)
+static __always_inline bool in_hash64(__u64 hi, __u64 lo)
 {
-	struct xb_allow6_key key = {
-		128, {bpf_htonl(hi >> 32), bpf_htonl(hi), bpf_htonl(lo >> 32), bpf_htonl(lo)}};
-
-	return bpf_map_lookup_elem(&trie6, &key);
+	asm volatile("" ::"r"(lo)); /* as in_nothing() */
+	return bpf_map_lookup_elem(&exact64, &hi);
 }
+
+static __always_inline bool in_bloom6(__u64 hi, __u64 lo)
+{
+	struct address6 key = {hi, lo};
+
+	return !bpf_map_peek_elem(&bloom6, &key);
+}
+
+static __always_inline bool in_line6(__u64 hi, __u64 lo)
+{
+	asm volatile("" ::"r"(hi)); /* as in_nothing() */
+	return in_line((__u32)lo);
+}
+
+#define IN_TRIE6(map)                                                                              \
+	static __always_inline bool in_##map(__u64 hi, __u64 lo)                                   \
+	{                                                                                          \
+		struct xb_allow6_key key = {                                                       \
+			128,                                                                       \
+			{bpf_htonl(hi >> 32), bpf_htonl(hi), bpf_htonl(lo >> 32), bpf_htonl(lo)}}; \
+                                                                                                   \
+		return bpf_map_lookup_elem(&map, &key);                                            \
+	}
+
+IN_TRIE6(trie6)
+IN_TRIE6(trie_nets6)
+IN_TRIE6(trie_six6)
+IN_TRIE6(trie_all6)
 
 MEASURED(parse_only, in_nothing)
 MEASURED6(parse_only6, in_nothing6)
+MEASURED6(line_read6, in_line6)
 MEASURED6(bpf_hash6, in_hash6)
+MEASURED6(bpf_hash64, in_hash64)
+MEASURED6(bpf_bloom6, in_bloom6)
 MEASURED6(lpm_trie6, in_trie6)
+MEASURED6(lpm_trie_nets6, in_trie_nets6)
+MEASURED6(lpm_trie_six6, in_trie_six6)
+MEASURED6(lpm_trie_all6, in_trie_all6)
 
 MEASURED(line_read, in_line)
 MEASURED(bpf_hash, in_hash)

@@ -17,7 +17,7 @@ from tables import Page, count, table
 FOLDER = os.path.join(ROOT, "docs", "performance")
 DOCUMENT = os.path.join(FOLDER, "report.md")
 TRIED = os.path.join(FOLDER, "tried.md")
-SCHEMA = 2
+SCHEMA = 3
 INTRODUCTION = (
     "`scripts/bench --report` makes this page from what `scripts/bench -j` printed; do not edit it. "
     "[The summary](../performance.md) and [its details](details.md) are written by hand. Subjects take turns in one run. "

@@ -23,8 +23,9 @@ def cost_table(cost):
     """Subjects over traffics."""
     costs = cost["cost_ns"]
     subjects = list(dict.fromkeys(name for found in costs.values() for name in found))
-    rows = [[label(name)] + [cell(costs[traffic].get(name)) for traffic in costs]
-            for name in subjects]
+    sizes = cost.get("read_bytes", {})
+    rows = [[label(name) + (", %s" % costs6.kibibytes(sizes[name]) if name in sizes else "")] +
+            [cell(costs[traffic].get(name)) for traffic in costs] for name in subjects]
     return table(["ns a packet over parsing alone"] + [TRAFFIC.get(name, name) for name in costs],
                  rows)
 
@@ -100,21 +101,31 @@ def program_cost(data, page):
     return lines
 
 
-def program_cost6(data, page):
-    found = data["program_cost6"]
-    names = dict(costs6.PEERS + tuple((name, text) for name, text, _ in costs6.LISTED))
-    costs = found["cost_ns"]
+def compare_costs6(found, page):
+    """Each subject with the peers that have its list."""
+    called, costs = dict(costs6.names(found)), found["cost_ns"]
     for traffic, text in costs6.TRAFFIC:
-        for peer in ("bpf_hash6", "lpm_trie6"):
-            page.compare("program cost of IPv6, %s" % text,
-                         ("filter, " + names["hosts6"], costs[traffic].get("hosts6")),
-                         (names[peer], costs[traffic].get(peer)), " ns")
-    rows = [[text] + [cell(costs[traffic].get(name)) for traffic, _ in costs6.TRAFFIC]
-            for name, text in names.items()]
-    return ["As above, with random addresses: hosts and /64 each in a /32 of its own, of several "
-            "lengths four in each. %s rounds of %s packets." % (count(found["rounds"]),
-                                                                count(found["repeats"])), ""] + \
-        table(["ns a packet over parsing alone"] + [text for _, text in costs6.TRAFFIC], rows)
+        for subject, peers in costs6.PEERS.items():
+            for peer, name in peers:
+                page.compare("program cost of IPv6, %s" % text,
+                             ("filter, " + called[subject], costs[traffic].get(subject)),
+                             (name, costs[traffic].get(peer)), " ns")
+
+
+def program_cost6(data, page):
+    lines = ["As above, with random addresses: hosts and /64 each in a /32 of its own, of several lengths four in each. "
+             "Behind each list stand the kernel's maps that have the same; of tries the kernel tells the leaves alone.", ""]
+    for found in data["program_cost6"]:
+        compare_costs6(found, page)
+        costs = found["cost_ns"]
+        lines += ["### %s addresses of IPv6" % count(found["hosts"]), "",
+                  "%s rounds of %s packets." % (count(found["rounds"]), count(found["repeats"])), ""]
+        lines += table(["ns a packet over parsing alone"] + [text for _, text in costs6.TRAFFIC],
+                       [[text] + [cell(costs[traffic].get(name)) for traffic, _ in costs6.TRAFFIC]
+                        for name, text in costs6.names(found)])
+        lines += table(["bytes an entry", "bits, or the peer's map", "exact table", "tables of lengths"],
+                       [[text] + [cell(part, digits=2) for part in parts] for text, *parts in costs6.memory(found)])
+    return lines
 
 
 def several_cpus(data, _page):

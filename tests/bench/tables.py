@@ -3,11 +3,12 @@
 import re
 
 # By the name a subject has in a report. What is in neither of these is a peer.
-LIMITS = ("parse_only", "parse_alone", "line_read", "drop_all", "pass_all", "turn_all", "no_filter",
+LIMITS = ("parse_only", "parse_alone", "line_read", "table_read", "drop_all", "pass_all", "turn_all", "no_filter",
           "nft_drop", "iptables_drop")
 OURS = re.compile(r"filter|bloomctl|hosts|hosts_and_prefixes|(bare|confirm|allow)-.*")
 LABELS = {
-    "line_read": "one random line read (the limit)", "parse_only": "parsing alone",
+    "line_read": "one random line read (the limit)",
+    "table_read": "one random line read, of the exact table's size", "parse_only": "parsing alone",
     "bpf_hash": "BPF_MAP_TYPE_HASH", "bpf_hash_grown": "BPF_MAP_TYPE_HASH, not preallocated",
     "bpf_bloom": "BPF_MAP_TYPE_BLOOM_FILTER, not confirmed",
     "lpm_trie": "BPF_MAP_TYPE_LPM_TRIE",

@@ -33,6 +33,7 @@ struct timed {
 	double rate;	/* of clean sources dropped by mistake */
 	uint32_t fewer; /* slow: only one in so many runs; 0: all */
 	uint16_t port;	/* of TCP, to which its packets go; 0: they have no protocol */
+	uint32_t lines; /* that it reads one of; 0: as many as were set */
 	bool ipv6;	/* its packets are from XB_BENCH_NET6 and the 32 bits of an address */
 	/* Not 0: its packets have whole addresses of IPv6. Those listed begin at this line of the
 	 * table; TABLE_LINES behind it those whose /32 counts for BELOW. */
@@ -241,6 +242,8 @@ static inline double timing_run(const struct timing *timing, const struct cell *
 	double start;
 
 	timing->measure->bss->table_first = timing_table(cell);
+	if (cell->timed->lines)
+		timing->measure->bss->bare_lines = cell->timed->lines;
 	start = now_ns();
 	must(bpf_prog_test_run_opts(program, &options) ? -errno : 0, "run");
 	return (now_ns() - start) / runs;
