@@ -2,23 +2,49 @@
 """Chapter of limits: of each figure what cannot be undercut, and what the distance from it consists of."""
 import math
 
-from costs import at, memory_per_host
+import costs
+import costs6
+import cpus
+import walks
+from commands import OPERATIONS
+from costs import memory_per_host
 from programs import MILLION
-from tables import count, middle, table
+from tables import cell, count, middle, ranged, table
 
 SMALLEST = 1000
 FACTS = (
-    "With 1,000 entries all that a look-up reads is in the nearest cache: what it takes there beyond its line reads are its "
-    "*instructions*, with any number of entries. Its *lines* are one for a clean packet and two for a listed one, each as "
-    "long as a random read of a map that has the size of the Bloom stage. The *rest* is what neither explains: the exact "
-    "table is two to three times as large as the Bloom stage, so that its lines come from further away; a map of the kernel "
-    "lies on pages of 4 KiB, so that a read that misses the caches misses the TLB as well, and walks the tables of "
-    "pages, which take room in the caches. Overlap of two packets makes the rest smaller, even negative.")
+    "With 1,000 entries all that a look-up reads is in the nearest caches: what it takes there beyond its line reads are its "
+    "*instructions*, with any number of entries. Its *lines* are, for a clean packet, a random read of a map that has the size "
+    "of the Bloom stage; for a listed one that and a random read of a map that has the size of the exact table. The *rest* is "
+    "what neither explains: the second bucket, in which some of the listed stand; less what the processor does at once for two "
+    "packets. A rest below zero says that it did more at once than for line reads alone.")
+WALKS = (
+    "A map of the kernel lies on pages of 4 KiB, so that a read that misses the caches can miss the TLB as well, and walks the "
+    "tables of pages. The lines above have these walks in them. What one takes is told by a process that reads the same on "
+    "pages of 4 KiB and of 2 MiB, each read waiting for the one before, so that nothing is done at once.")
 PATHS = (
     "On its whole path a packet can take no less than one that a program drops, or passes, at once. *Program* is what the "
     "program cost by itself, as above. The *rest* comes with the path: between two look-ups the driver and the stack have used "
     "the caches, so that instructions and lines of the program are fetched again.")
-TRAFFIC = (("clean", "clean", 1), ("hit", "listed", 2))
+COMMANDS = (
+    "The limit of a command is a process that does nothing; one that changes something waits until as much is on the disk as it "
+    "writes (*sync*: of one add or delete, six pages of the store, and the page that makes them valid), and one that takes a "
+    "file has to read it: *reading* is what a process of its own takes longer than an empty one that splits the file into lines "
+    "and parses the addresses, keeping none; of a file that is the same again, that looks at its bytes. A third of the rest of "
+    "one add is the dynamic linker's, with ten libraries; the others are some 330 system calls: pins opened, interfaces and the "
+    "way in of who calls looked at, so that no add locks him out.")
+# Of the transactions of an add, which a debugger counted at mdb_txn_begin(), behind those of opening the store.
+READING, WRITING = 7, 2
+TRANSACTIONS = (
+    "An add opens the store and begins %d transactions that read and %d that may write. So much of its rest are these, each "
+    "with a look for one address and without a commit, by the code that ships; what they look for besides is not in it."
+    % (READING, WRITING))
+CPUS = "Two CPUs can do at the most twice as much as one. What falls short of that where a program does nothing, or reads one line, is the machine's."
+TRAFFIC = (("clean", "clean", ("line_read",)), ("hit", "listed", ("line_read", "table_read")))
+SHARES = {0: ("clean", "clean", "pass_all"), 1: ("hit", "listed", "drop_all")}
+# Of each family, where its costs are, which subject is hosts alone, what is behind the names of its line reads.
+FAMILIES = ((4, costs.at, "program_cost", "hosts", ""), (6, costs6.at, "program_cost6", "hosts6", "6"))
+WAITS_ONCE = ("add", "delete")     # for the pages of one change
 
 
 def number(value, digits=1):
@@ -29,20 +55,31 @@ def cost_of(cost, traffic, subject):
     return middle(cost and cost["cost_ns"].get(traffic, {}).get(subject))
 
 
+def look_up(cost, small, subject, reads, traffic):
+    """Found, its lines, instructions, rest, ns; None: not measured."""
+    found, near = (cost_of(each, traffic, subject) for each in (cost, small))
+    lines, near_lines = ([cost_of(each, traffic, read) for read in reads] for each in (cost, small))
+    if None in (found, near, *lines, *near_lines):
+        return None
+    instructions = near - sum(near_lines)
+    return found, sum(lines), instructions, found - sum(lines) - instructions
+
+
 def look_ups(data):
-    """Found, limit, and the three parts, ns."""
-    small = at(data, SMALLEST)
     rows = []
-    for cost in data.get("program_cost", []):
-        for traffic, name, lines in TRAFFIC:
-            found, line = cost_of(cost, traffic, "hosts"), cost_of(cost, traffic, "line_read")
-            near, near_line = cost_of(small, traffic, "hosts"), cost_of(small, traffic, "line_read")
-            if None in (found, line, near, near_line):
-                continue
-            instructions = near - lines * near_line
-            rows.append(["%s packet, %s entries" % (name, count(cost["hosts"])), number(found), number(lines * line),
-                         number(instructions), number(found - lines * line - instructions)])
+    for family, at, key, subject, suffix in FAMILIES:
+        for cost in data.get(key) or []:
+            for traffic, name, reads in TRAFFIC:
+                parts = look_up(cost, at(data, SMALLEST), subject, [read + suffix for read in reads], traffic)
+                if parts:
+                    rows.append(["IPv%d, %s packet, %s entries" % (family, name, count(cost["hosts"])), *map(number, parts)])
     return table(["look-up, ns over parsing alone", "found", "limit: its lines", "instructions", "rest"], rows) if rows else []
+
+
+def page_walks(data):
+    rows = [["%s, %s entries, %s" % (part, count(hosts), costs6.kibibytes(size))] + [cell(found[name]) for name, _ in walks.COLUMNS]
+            for part, hosts, size, found in walks.told(data)]
+    return [WALKS, ""] + table(["one line read in a process, ns"] + [title for _, title in walks.COLUMNS], rows) if rows else []
 
 
 def whole_paths(data):
@@ -50,16 +87,16 @@ def whole_paths(data):
     rows = []
     for found in data.get("paths", []):
         work, subjects = found["workload"], found["subjects"]
-        share = {0: ("clean", "clean", "pass_all"), 1: ("hit", "listed", "drop_all")}.get(work["share_listed"])
-        if not share or work["source"] != "random" or work["bytes"] != 64 or work["family"] != 4:
+        if work["share_listed"] not in SHARES or work["source"] != "random" or work["bytes"] != 64:
             continue
-        traffic, name, limit = share
+        traffic, name, limit = SHARES[work["share_listed"]]
         ours, least = (middle(subjects.get(key, {}).get("packet_ns")) for key in ("filter", limit))
-        program = cost_of(at(data, work["entries"]), traffic, "hosts")
+        at, subject = next((at, subject) for family, at, _, subject, _ in FAMILIES if family == work["family"])
+        program = cost_of(at(data, work["entries"]), traffic, subject)
         if None in (ours, least, program):
             continue
-        rows.append(["%s packet, %s entries" % (name, count(work["entries"])), number(ours, 0), number(least, 0),
-                     number(program, 0), number(ours - least - program, 0)])
+        rows.append(["IPv%d, %s packet, %s entries" % (work["family"], name, count(work["entries"])), number(ours, 0),
+                     number(least, 0), number(program, 0), number(ours - least - program, 0)])
     return table(["whole path, ns a packet", "found", "limit: at once", "program", "rest"], rows) if rows else []
 
 
@@ -87,19 +124,51 @@ def memory(data):
         ""] if rows else []
 
 
-def processes(data):
-    """Of one add: what it waits for, what any process takes, and the rest, ms."""
+def parts_of(found, operation):
+    """What a command waits for, what any process takes, and what reading its file takes, s."""
+    least, empty = found.get("least", {}).get(operation), middle(found["empty_process"])
+    if least:
+        return middle(least["sync"]), empty, max(middle(least["reading"]) - empty, 0)
+    return middle(found["sync"]) if operation in WAITS_ONCE else 0, empty, 0
+
+
+def command_rows(found):
     rows = []
-    for found in data.get("commands") or []:
-        parts = [middle(found["seconds"]["add"]["bloomctl"]), middle(found["sync"]), middle(found["empty_process"])]
-        parts = [1e3 * part for part in parts]
-        rows.append(["one add, %s addresses" % count(found["hosts"]), number(parts[0], 2), number(sum(parts[1:]), 2),
-                     *(number(part, 2) for part in parts[1:]), number(parts[0] - sum(parts[1:]), 2)])
-    return table(["ms", "found", "limit", "sync", "empty process", "rest"], rows) + [
-        "The limit of an add that is durable is a process that does nothing, and the pages that a commit writes and waits "
-        "for. A third of the rest is the dynamic linker's, with ten libraries; the others are some 330 system calls: pins "
-        "opened, interfaces and the way in of who calls looked at, so that no add locks him out, six transactions.",
-        ""] if rows else []
+    for operation in ("add", "delete", "test", *found.get("least", {})):
+        ours = middle(found["seconds"].get(operation, {}).get("bloomctl"))
+        if ours is None:
+            continue
+        parts = parts_of(found, operation)
+        rows.append(["%s, %s addresses" % (OPERATIONS[operation], count(found["hosts"]))] +
+                    [number(1e3 * part, 2) for part in (ours, sum(parts), *parts, ours - sum(parts))])
+    return rows
+
+
+def transaction_row(found):
+    """Of an add, us: opening, the first that reads, another one, one that may write, all of them."""
+    each = [1e6 * middle(found["transactions"][name]) for name in ("open", "first", "read", "write")]
+    opened, first, read, write = each
+    together = opened + first + (READING - 1) * read + WRITING * write
+    return ["%s addresses" % count(found["hosts"])] + [number(part) for part in (*each, together)]
+
+
+def processes(data):
+    """Of whole commands, ms."""
+    found = data.get("commands") or []
+    rows = [row for each in found for row in command_rows(each)]
+    lines = table(["ms", "found", "limit", "sync", "empty process", "reading", "rest"], rows) + [COMMANDS, ""] if rows else []
+    rows = [transaction_row(each) for each in found if each.get("transactions")]
+    return lines + ([TRANSACTIONS, ""] + table(["us", "opening the store", "the first that reads", "another one",
+                                                "one that may write", "all of an add"], rows) if rows else [])
+
+
+def at_once(data):
+    """Of two CPUs."""
+    found = data.get("cpus") or {}
+    rows = [[title, ranged(each["times"]), number(cpus.CPUS)]
+            for key, titles in (("programs", cpus.NAMES), ("floods", cpus.FLOODS))
+            for name, title in titles for each in [found.get(key, {}).get(name)] if each]
+    return table(["times as many packets on %d CPUs as on one" % cpus.CPUS, "found", "limit"], rows) + [CPUS, ""] if rows else []
 
 
 def answers(data):
@@ -107,16 +176,15 @@ def answers(data):
     names = data.get("names") or {}
     subjects = (names.get("answers") or {}).get("subjects", {})
     ours, least = (middle(subjects.get(key, {}).get("packet_ns")) for key in ("filter", "turn_all"))
-    costs = (names.get("program_cost") or {}).get("cost_ns", {})
-    program = middle(costs.get("answered", {}).get("with_names"))
+    cost = names.get("answered_cost") or {}
+    program = cost_of(cost, "answered", "with_names") if cost else None
     if None in (ours, least, program):
         return []
     return table(["whole path, ns a query", "found", "limit: at once", "program", "rest"],
-                 [["refused by an answer", number(ours, 0), number(least, 0), number(program, 0),
-                   number(ours - least - program, 0)]]) + [
-        "The program's part was measured with %s names, the path with %s: with more, more of the time is waiting for memory."
-        % (count(names["program_cost"]["names"]), count(names["answers"]["names"])), ""]
+                 [["refused by an answer, %s names" % count(cost["names"]), number(ours, 0), number(least, 0),
+                   number(program, 0), number(ours - least - program, 0)]])
 
 
 def chapter(data, _page):
-    return [FACTS, ""] + look_ups(data) + [PATHS, ""] + whole_paths(data) + answers(data) + memory(data) + processes(data)
+    return [FACTS, ""] + look_ups(data) + page_walks(data) + [PATHS, ""] + whole_paths(data) + answers(data) + \
+        at_once(data) + memory(data) + processes(data)
