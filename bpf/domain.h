@@ -5,11 +5,11 @@
 
 #include "answer.h"
 #include "bits.h"
-#include "hits.h"
 #include "hello.h"
 #include "name.h"
 #include "policy.h"
 #include "query.h"
+#include "topnames.h"
 #include "watch.h"
 
 #define COPY_WORDS ((sizeof(struct udphdr) + MESSAGE_BYTES) / 8)
@@ -235,7 +235,7 @@ __noinline int domain_apply(struct xdp_md *ctx, __u32 found, __u32 network, __u3
 		return XB_HTTP_AMBIGUOUS;
 	if (!is_verdict(reason))
 		return reason;
-	hits_count(name);
+	topnames_count(name);
 	return domain_settle(ctx, name, reason, name->tcp);
 }
 

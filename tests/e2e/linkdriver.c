@@ -12,19 +12,19 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "bloomd/fleet/link.h"
+#include "bloomd/fleet/conn.h"
 
 #define SHOWN 60 /* bytes of a text; of a longer one the number */
 
 static struct agent agent;
-static struct link *lnk;
+static struct conn *lnk;
 static bool ready, ended;
 static char line[65536];
 static size_t line_size;
 
 static void leave_if_done(void)
 {
-	if (ready && ended && !link_waiting(lnk))
+	if (ready && ended && !conn_waiting(lnk))
 		sd_event_exit(agent.loop, 0);
 }
 
@@ -50,7 +50,7 @@ static void on_answer(void *context, const struct server_reply *reply)
 	show(reply, 0);
 	fflush(stdout);
 	if (getenv("CLOSES")) {
-		link_close(lnk);
+		conn_close(lnk);
 		exit(0);
 	}
 	leave_if_done();
@@ -67,33 +67,33 @@ static void on_ready(void *context)
 
 static void on_lost(void *context, const char *outcome, const char *message)
 {
-	const struct link_word word = {"PING", 4};
+	const struct conn_word word = {"PING", 4};
 
 	(void)context;
 	printf("lost %s: %s\n", outcome, message);
-	if (!link_ask(lnk, &word, 1, 0, on_answer, NULL))
+	if (!conn_ask(lnk, &word, 1, 0, on_answer, NULL))
 		printf("a lost link takes requests\n");
-	link_close(lnk);
+	conn_close(lnk);
 	lnk = NULL;
 	sd_event_exit(agent.loop, 1);
 }
 
 static void ask(char *text)
 {
-	struct link_word words[LINK_WORDS_MAX];
+	struct conn_word words[CONN_WORDS_MAX];
 	size_t count = 0, filled = 0;
-	void *zeros[LINK_WORDS_MAX];
+	void *zeros[CONN_WORDS_MAX];
 	char *rest = text, *word;
 
-	while ((word = strsep(&rest, " ")) && count < LINK_WORDS_MAX) {
-		words[count] = (struct link_word){word, strlen(word)};
+	while ((word = strsep(&rest, " ")) && count < CONN_WORDS_MAX) {
+		words[count] = (struct conn_word){word, strlen(word)};
 		if (*word == '@') {
 			words[count].size = strtoul(word + 1, NULL, 10);
 			words[count].bytes = zeros[filled++] = calloc(1, words[count].size + 1);
 		}
 		count++;
 	}
-	if (link_ask(lnk, words, count, 0, on_answer, NULL))
+	if (conn_ask(lnk, words, count, 0, on_answer, NULL))
 		printf("refused: %s\n", xb_error_message());
 	while (filled)
 		free(zeros[--filled]);
@@ -123,9 +123,9 @@ static int on_input(sd_event_source *source, int fd, uint32_t events, void *cont
 	return 0;
 }
 
-static struct link_target read_target(int argc, char **argv)
+static struct conn_target read_target(int argc, char **argv)
 {
-	struct link_target target = {.seconds = 5};
+	struct conn_target target = {.seconds = 5};
 	int option;
 
 	while ((option = getopt(argc, argv, "u:p:a:c:k:s:")) > 0) {
@@ -149,18 +149,18 @@ static struct link_target read_target(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct link_target target = read_target(argc, argv);
+	struct conn_target target = read_target(argc, argv);
 	int code;
 
 	if (!target.url || sd_event_default(&agent.loop) < 0 ||
 	    sd_event_add_io(agent.loop, NULL, 0, EPOLLIN, on_input, NULL) < 0)
 		return 2;
-	if (link_open(&agent, &target, on_ready, on_lost, NULL, &lnk)) {
+	if (conn_open(&agent, &target, on_ready, on_lost, NULL, &lnk)) {
 		printf("refused: %s\n", xb_error_message());
 		return 2;
 	}
 	code = sd_event_loop(agent.loop);
-	link_close(lnk);
+	conn_close(lnk);
 	sd_event_unref(agent.loop);
 	return code;
 }

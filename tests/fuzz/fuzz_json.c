@@ -8,7 +8,7 @@
 
 #include "bloomctl/edit.h"
 #include "bloomctl/program.h"
-#include "bloomctl/show.h"
+#include "bloomctl/display.h"
 #include "fuzz.h"
 #include "store/flush.h"
 #include "store/walk.h"
@@ -170,12 +170,12 @@ static bool is_last(const struct added *added, size_t count)
 
 static int list(struct cli *cli, int argc, char **argv)
 {
-	return show_list(cli, argc, argv, &XB_WALK_LISTED);
+	return display_list(cli, argc, argv, &XB_WALK_LISTED);
 }
 
 static int allow_list(struct cli *cli, int argc, char **argv)
 {
-	return show_list(cli, argc, argv, &XB_WALK_ALLOW);
+	return display_list(cli, argc, argv, &XB_WALK_ALLOW);
 }
 
 static void check_list(struct cli *cli, const struct added *added, size_t count, bool allow)

@@ -6,7 +6,7 @@
  */
 #include "bloomd/fleet/replyframe.h"
 #include "fuzz.h"
-#include "redis/answers.h"
+#include "redis/replies.h"
 
 /* Returns how many nodes the tree has; adds the bytes of its texts. */
 static size_t walk(const struct server_reply *reply, unsigned int depth, const uint8_t *frame,
@@ -53,13 +53,13 @@ static bool take(const uint8_t *data, size_t size)
 	return !error;
 }
 
-static void hand_over(const struct answers *answers, struct buffer *all)
+static void hand_over(const struct replies *answers, struct buffer *all)
 {
 	struct iovec parts[ANSWERS_PARTS];
-	struct answers_head head;
+	struct replies_head head;
 	size_t before = buffer_size(all);
 
-	answers_frame(answers, &head, parts);
+	replies_frame(answers, &head, parts);
 	for (int i = 0; i < ANSWERS_PARTS; i++)
 		must(buffer_add(all, parts[i].iov_base, parts[i].iov_len));
 	must(head.kind == REDIS_ANSWER && head.size <= REDIS_FRAME_MAX);
@@ -72,22 +72,22 @@ static void hand_over(const struct answers *answers, struct buffer *all)
 static uint32_t listen_to(const uint8_t *data, size_t size, size_t piece, struct buffer *all)
 {
 	struct redis_end end = {.outcome = REDIS_OUTCOME_COUNT};
-	struct answers answers;
+	struct replies answers;
 	int got = 0;
 
-	must(answers_begin(&answers));
+	must(replies_begin(&answers));
 	while (size && got >= 0) {
 		size_t some = size < piece ? size : piece;
 
-		must(answers_feed(&answers, data, some, &end));
-		while ((got = answers_next(&answers, &end)) > 0)
+		must(replies_feed(&answers, data, some, &end));
+		while ((got = replies_next(&answers, &end)) > 0)
 			hand_over(&answers, all);
 		data += some;
 		size -= some;
 	}
 	must((got < 0) == (end.outcome != REDIS_OUTCOME_COUNT));
 	must(wire_text_ok(end.text, sizeof(end.text)));
-	answers_free(&answers);
+	replies_free(&answers);
 	return end.outcome;
 }
 

@@ -13,7 +13,7 @@
 #include "bloomctl/rollback.h"
 #include "cli/globals.h"
 #include "cli/help.h"
-#include "cli/inherited.h"
+#include "cli/process.h"
 #include "cli/sinks.h"
 #include "cli/suggest.h"
 #include "engine/carry.h"
@@ -41,13 +41,13 @@ int main(int argc, char **argv)
 	char hint[SUGGEST_BYTES];
 	int code;
 
-	inherited_settle();
+	process_settle();
 	umask(0007); /* the directory says who; see docs/security.md */
 	xb_program_set("bloomctl", advice_words);
 	code = globals_parse(&cli, argc, argv);
 	if (code >= 0)
 		return code;
-	if (inherited_stack())
+	if (process_stack())
 		return cli_fail();
 	argc -= optind;
 	argv += optind;

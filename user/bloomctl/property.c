@@ -9,37 +9,38 @@
 /* A list and the words for its property. */
 struct answer {
 	const char *list, *stored; /* stored: NULL if there is no such list yet */
-	const char *tried;	   /* NULL: nothing is on trial */
+	const char *ontrial;	   /* NULL: nothing is on trial */
 	char room[2][PROPERTY_WORD];
 };
 
 static void find(struct answer *answer, const struct property *property, const char *name,
-		 const struct xb_list *list, const struct tried *tried)
+		 const struct xb_list *list, const struct ontrial *ontrial)
 {
 	answer->list = name;
 	answer->stored = list ? property->stored(list, answer->room[0]) : NULL;
-	answer->tried = property->tried(tried, name, answer->room[1]);
+	answer->ontrial = property->ontrial(ontrial, name, answer->room[1]);
 }
 
 static json_t *answer_json(const struct property *property, const struct answer *answer,
-			   const struct tried *tried)
+			   const struct ontrial *ontrial)
 {
-	json_t *trial = answer->tried ? tried_json(tried, property->name, answer->tried) : NULL;
+	json_t *trial =
+		answer->ontrial ? ontrial_json(ontrial, property->name, answer->ontrial) : NULL;
 
 	return json_pack("{s:s,s:s?,s:o*}", "list", answer->list, property->name, answer->stored,
 			 "trial", trial);
 }
 
-static void print_answer(const struct answer *answer, const struct tried *tried)
+static void print_answer(const struct answer *answer, const struct ontrial *ontrial)
 {
-	fputs(answer->tried ? answer->tried : answer->stored, stdout);
-	if (answer->tried)
-		tried_print(tried->left, answer->stored ? answer->stored : "no such list");
+	fputs(answer->ontrial ? answer->ontrial : answer->stored, stdout);
+	if (answer->ontrial)
+		ontrial_print(ontrial->left, answer->stored ? answer->stored : "no such list");
 	putchar('\n');
 }
 
 static int show_all(const struct cli *cli, const struct property *property,
-		    const struct xb_txn *txn, const struct tried *tried)
+		    const struct xb_txn *txn, const struct ontrial *ontrial)
 {
 	json_t *all = json_array();
 	struct answer answer;
@@ -49,12 +50,12 @@ static int show_all(const struct cli *cli, const struct property *property,
 
 		if (!xb_list_has_verdict(list))
 			continue;
-		find(&answer, property, list->name, list, tried);
+		find(&answer, property, list->name, list, ontrial);
 		if (cli->json) {
-			json_array_append_new(all, answer_json(property, &answer, tried));
+			json_array_append_new(all, answer_json(property, &answer, ontrial));
 		} else {
 			printf("%s ", list->name);
-			print_answer(&answer, tried);
+			print_answer(&answer, ontrial);
 		}
 	}
 	if (cli->json)
@@ -64,7 +65,7 @@ static int show_all(const struct cli *cli, const struct property *property,
 }
 
 static int show_one(const struct cli *cli, const struct property *property, struct xb_txn *txn,
-		    const char *name, const struct tried *tried)
+		    const char *name, const struct ontrial *ontrial)
 {
 	const struct xb_list *list = txn ? xb_list_find(txn, name) : NULL;
 	struct answer answer;
@@ -73,14 +74,14 @@ static int show_one(const struct cli *cli, const struct property *property, stru
 		xb_input_error("list %s has no %s: what it allows passes", name, property->name);
 		return cli_fail();
 	}
-	find(&answer, property, name, list, tried);
-	if (!answer.stored && !answer.tried) {
+	find(&answer, property, name, list, ontrial);
+	if (!answer.stored && !answer.ontrial) {
 		cli_no_list(name);
 		return cli_fail();
 	}
 	if (cli->json)
-		return cli_json(cli, answer_json(property, &answer, tried));
-	print_answer(&answer, tried);
+		return cli_json(cli, answer_json(property, &answer, ontrial));
+	print_answer(&answer, ontrial);
 	return cli_done(EXIT_DONE);
 }
 
@@ -89,12 +90,13 @@ struct asked {
 	const char *list; /* NULL: all */
 };
 
-static int show(const struct cli *cli, struct xb_txn *txn, const struct tried *tried, void *context)
+static int show(const struct cli *cli, struct xb_txn *txn, const struct ontrial *ontrial,
+		void *context)
 {
 	const struct asked *asked = context;
 
-	return asked->list ? show_one(cli, asked->property, txn, asked->list, tried)
-			   : show_all(cli, asked->property, txn, tried);
+	return asked->list ? show_one(cli, asked->property, txn, asked->list, ontrial)
+			   : show_all(cli, asked->property, txn, ontrial);
 }
 
 int property_begin(struct cli *cli, int argc, char **argv, const struct option_spec *options,
@@ -115,6 +117,6 @@ int property_begin(struct cli *cli, int argc, char **argv, const struct option_s
 	if (words < 2 && cli->wish->seconds)
 		return cli_usage(cli, "without %s there is nothing to roll back", property->value);
 	if (words < 2)
-		return tried_show(cli, show, &(struct asked){property, list});
+		return ontrial_show(cli, show, &(struct asked){property, list});
 	return cli_list_to_fill(cli, list) ? -1 : EXIT_USAGE;
 }

@@ -3,7 +3,7 @@
 #ifndef XB_CLI_PROPERTY_H
 #define XB_CLI_PROPERTY_H
 
-#include "bloomctl/tried.h"
+#include "bloomctl/ontrial.h"
 
 /* A word may be in `room`, which has space for the longest. */
 #define PROPERTY_WORD XB_SCOPE_TEXT
@@ -14,7 +14,8 @@ struct property {
 	const char *value;	   /* in words, with an article if it needs one */
 	const char *(*stored)(const struct xb_list *list, char room[PROPERTY_WORD]);
 	/* What is on trial for the list of this name; NULL: nothing is. */
-	const char *(*tried)(const struct tried *tried, const char *list, char room[PROPERTY_WORD]);
+	const char *(*ontrial)(const struct ontrial *ontrial, const char *list,
+			       char room[PROPERTY_WORD]);
 };
 
 /* How such a verb begins: without a value it shows the property of the list, or those of all lists

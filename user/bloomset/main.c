@@ -11,7 +11,7 @@
 #include "cli/everywhere.h"
 #include "cli/globals.h"
 #include "cli/help.h"
-#include "cli/inherited.h"
+#include "cli/process.h"
 #include "cli/sinks.h"
 #include "cli/suggest.h"
 
@@ -44,14 +44,14 @@ int main(int argc, char **argv)
 	int code;
 
 	mask = umask(0);
-	inherited_settle();
+	process_settle();
 	umask(mask); /* of whoever calls: results are that one's files */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	xb_program_set("bloomset", advice_words);
 	code = globals_parse(&cli, argc, argv);
 	if (code >= 0)
 		return code;
-	if (inherited_stack())
+	if (process_stack())
 		return cli_fail();
 	argc -= optind;
 	argv += optind;

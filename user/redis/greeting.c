@@ -74,11 +74,11 @@ static bool judge_error(const struct greeting *greeting, const char *text, size_
 	return end_set(end, outcome, "the server does not let us in: %.*s", (int)size, text);
 }
 
-bool greeting_judge(const struct greeting *greeting, const struct answers *answers,
+bool greeting_judge(const struct greeting *greeting, const struct replies *answers,
 		    struct redis_end *end)
 {
 	const char *text, *wanted = greeting->size ? "OK" : "PONG";
-	const struct redis_node *first = answers_first(answers, &text);
+	const struct redis_node *first = replies_first(answers, &text);
 
 	if (first->kind == REDIS_ERROR)
 		return judge_error(greeting, text, first->size, end);

@@ -3,7 +3,7 @@
 #ifndef XB_REDIS_GREETING_H
 #define XB_REDIS_GREETING_H
 
-#include "redis/answers.h"
+#include "redis/replies.h"
 
 #define GREETING_PASSWORD 1024 /* bytes */
 
@@ -21,7 +21,7 @@ bool greeting_prepare(struct greeting *greeting, const struct redis_target *targ
 bool greeting_send(struct greeting *greeting, struct buffer *out);
 
 /* Whether the server lets us in. False: end says why not. */
-bool greeting_judge(const struct greeting *greeting, const struct answers *answers,
+bool greeting_judge(const struct greeting *greeting, const struct replies *answers,
 		    struct redis_end *end);
 
 #endif

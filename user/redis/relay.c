@@ -16,7 +16,7 @@ struct relay {
 	struct stream *stream;
 	struct greeting *greeting;
 	struct redis_end *end;
-	struct answers answers;
+	struct replies answers;
 	struct buffer requests, unsent; /* of bloomd; for the server */
 	size_t asked;			/* requests without an answer */
 	bool ready;			/* it is greeted */
@@ -64,7 +64,7 @@ static bool greet(struct relay *relay)
 static bool hand_over(struct relay *relay)
 {
 	struct iovec parts[ANSWERS_PARTS];
-	struct answers_head head;
+	struct replies_head head;
 
 	if (!relay->ready)
 		return greet(relay);
@@ -72,7 +72,7 @@ static bool hand_over(struct relay *relay)
 		return end_set(relay->end, REDIS_PROTOCOL,
 			       "the server sent an answer without a request");
 	relay->asked--;
-	answers_frame(&relay->answers, &head, parts);
+	replies_frame(&relay->answers, &head, parts);
 	return relay_tell(parts, ANSWERS_PARTS) || leave(relay);
 }
 
@@ -80,9 +80,9 @@ static bool take_answers(struct relay *relay, const uint8_t *bytes, size_t size)
 {
 	int got;
 
-	if (!answers_feed(&relay->answers, bytes, size, relay->end))
+	if (!replies_feed(&relay->answers, bytes, size, relay->end))
 		return false;
-	while ((got = answers_next(&relay->answers, relay->end)) > 0)
+	while ((got = replies_next(&relay->answers, relay->end)) > 0)
 		if (!hand_over(relay))
 			return false;
 	return !got;
@@ -167,12 +167,12 @@ bool relay_run(struct stream *stream, struct greeting *greeting, struct redis_en
 {
 	struct relay relay = {.stream = stream, .greeting = greeting, .end = end};
 
-	if (answers_begin(&relay.answers) && greeting_send(greeting, &relay.unsent))
+	if (replies_begin(&relay.answers) && greeting_send(greeting, &relay.unsent))
 		while (turn(&relay))
 			;
 	else
 		end_set(end, REDIS_FAILED, "out of memory");
-	answers_free(&relay.answers);
+	replies_free(&relay.answers);
 	buffer_free(&relay.requests);
 	buffer_free(&relay.unsent);
 	return relay.alone;

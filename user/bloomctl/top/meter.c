@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/patience.h"
-#include "bloomctl/show.h"
+#include "bloomctl/display.h"
 #include "store/covers.h"
 
 #define SAMPLES 2000 /* reports a second */
@@ -206,7 +206,7 @@ static int find_entry(struct xb_txn *txn, struct meter_source *source)
 	xb_covers_begin(&source->tally.source, &covers);
 	found = xb_covers_next(txn, &covers, &members);
 	if (found > 0)
-		source->covered = show_entry_json(txn, &covers.entry, members, XB_ANY_LIST);
+		source->covered = display_entry_json(txn, &covers.entry, members, XB_ANY_LIST);
 	return found < 0 ? found : 0;
 }
 

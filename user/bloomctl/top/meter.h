@@ -17,7 +17,7 @@
 
 struct meter_source {
 	struct tally_source tally; /* packets: estimated, if not all drops were reported */
-	json_t *covered;	   /* {"entry", "lists"}, see show_entry_json() */
+	json_t *covered;	   /* {"entry", "lists"}, see display_entry_json() */
 };
 
 struct meter_interface {

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "bloomctl/show.h"
+#include "bloomctl/display.h"
 #include "model/reason.h"
 #include "model/verdict.h"
 
@@ -111,7 +111,7 @@ static int add_interfaces(const struct meter_view *view, struct table *table)
 	for (size_t i = 0; i < view->interface_count; i++) {
 		const struct meter_interface *one = &view->interfaces[i];
 		char name[IF_NAMESIZE];
-		struct table_row *row = add_row(table, show_row(one->ifindex, name));
+		struct table_row *row = add_row(table, display_row(one->ifindex, name));
 
 		if (!row)
 			return -1;
@@ -185,7 +185,7 @@ static int add_source(const struct meter_view *view, const struct meter_source *
 	row->packets = row->bits = meter_packets(view, packets);
 	put_number(row->cell[1], row->packets);
 	snprintf(row->cell[2], TABLE_CELL, "%.*f %%", share < 9.95, share);
-	snprintf(row->cell[3], TABLE_CELL, "%s", show_interface(source->tally.ifindex, name));
+	snprintf(row->cell[3], TABLE_CELL, "%s", display_interface(source->tally.ifindex, name));
 	if (source->covered)
 		put_lists(row->cell[4], source->covered, text);
 	else

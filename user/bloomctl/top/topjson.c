@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bloomctl/top/topjson.h"
 
-#include "bloomctl/show.h"
+#include "bloomctl/display.h"
 #include "model/policy.h"
 #include "model/reason.h"
 
@@ -42,9 +42,10 @@ static json_t *interfaces_json(const struct meter_view *view)
 	for (size_t i = 0; i < view->interface_count; i++) {
 		const struct meter_interface *one = &view->interfaces[i];
 		char name[IF_NAMESIZE];
-		json_t *object = named(json_pack("{s:s,s:I}", "name", show_row(one->ifindex, name),
-						 "ifindex", (json_int_t)one->ifindex),
-				       count_json(view, one->total));
+		json_t *object =
+			named(json_pack("{s:s,s:I}", "name", display_row(one->ifindex, name),
+					"ifindex", (json_int_t)one->ifindex),
+			      count_json(view, one->total));
 
 		json_object_set_new(object, "dropped", count_json(view, one->dropped));
 		json_object_set_new(object, "reasons", reasons_json(view, &one->since));
@@ -61,7 +62,7 @@ static json_t *source_json(const struct meter_view *view, const struct meter_sou
 		"{s:s,s:I,s:f,s:s,s:I,s:s}", "source", xb_entry_format(&tally->source, text),
 		"packets", (json_int_t)tally->packets, "packets_per_second",
 		meter_packets(view, tally->packets), "interface",
-		show_interface(tally->ifindex, name), "ifindex", (json_int_t)tally->ifindex,
+		display_interface(tally->ifindex, name), "ifindex", (json_int_t)tally->ifindex,
 		"reason", xb_reason_name(tally->reason));
 
 	return named(object, source->covered ? json_incref(source->covered)
@@ -107,10 +108,10 @@ json_t *top_json(const struct meter_view *view)
 
 	return json_pack("{s:f,s:b,s:o,s:s,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o}", "seconds",
 			 view->seconds, "ok", !health->problems.count, "problems",
-			 show_problems_json(&health->problems), "policy",
+			 display_problems_json(&health->problems), "policy",
 			 xb_policy_name(health->policy), "interfaces", interfaces_json(view),
 			 "reasons", reasons_json(view, &view->reasons), "dropped",
 			 (json_int_t)view->dropped, "reported", (json_int_t)view->reported,
 			 "sources", sources_json(view), "names", names_json(view), "lists",
-			 show_lists_json(&health->store), "feeds", feeds_json(view));
+			 display_lists_json(&health->store), "feeds", feeds_json(view));
 }

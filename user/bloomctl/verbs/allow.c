@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "bloomctl/display.h"
 #include "bloomctl/edit.h"
-#include "bloomctl/show.h"
 #include "cli/suggest.h"
 #include "engine/settingsjson.h"
 #include "engine/writepath.h"
@@ -15,12 +15,12 @@
 
 static int allow_list(struct cli *cli, int argc, char **argv)
 {
-	return show_list(cli, argc - 1, argv + 1, &XB_WALK_ALLOW);
+	return display_list(cli, argc - 1, argv + 1, &XB_WALK_ALLOW);
 }
 
 static int allow_test(struct cli *cli, int argc, char **argv)
 {
-	return show_test(cli, argc - 1, argv + 1, true);
+	return display_test(cli, argc - 1, argv + 1, true);
 }
 
 struct refusal {

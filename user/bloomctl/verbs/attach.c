@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "bloomctl/answers.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/rollback.h"
+#include "bloomctl/vethtx.h"
 #include "machine/lifelines.h"
 
 static int answer(const struct cli *cli, const struct xb_attachment *attachment)
@@ -72,8 +72,8 @@ static int make(struct cli *cli)
 
 	if (xb_attach_wish(&cli->paths, cli->wish, &attachment, cli->written))
 		return cli_fail();
-	if (answers_wanted(cli))
-		answers_note(cli, attachment.names, attachment.count);
+	if (vethtx_wanted(cli))
+		vethtx_note(cli, attachment.names, attachment.count);
 	return answer(cli, &attachment);
 }
 

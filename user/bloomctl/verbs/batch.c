@@ -189,7 +189,7 @@ static int at_line(const struct batch *batch, int error, uint32_t line)
  * In the order of the store, so that each of its pages is written once; what is said of one entry
  * stays in the order of the lines. Entries do not depend on each other, so the first line that
  * fails is the one that would in order: all in front of line `worst`, which failed before, are
- * tried, and nothing of them is kept.
+ * ontrial, and nothing of them is kept.
  */
 static int apply_sorted(struct xb_writer *writer, struct batch *batch, uint32_t worst, int failed)
 {

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "bloomctl/answers.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/exempted.h"
 #include "bloomctl/rollback.h"
+#include "bloomctl/vethtx.h"
 #include "engine/import.h"
 #include "model/bogon.h"
 #include "model/verdict.h"
@@ -216,8 +216,8 @@ static int answer(const struct cli *cli, const struct request *request)
 	char scope[XB_SCOPE_TEXT];
 
 	tell_what_differs(cli, request);
-	if (domains && request->import.asked.judges && answers_by(request->import.verdict))
-		answers_note(cli, NULL, 0);
+	if (domains && request->import.asked.judges && vethtx_answers(request->import.verdict))
+		vethtx_note(cli, NULL, 0);
 	exempted_note(&request->import.exempt);
 	if (cli->json)
 		return cli_json(cli, answer_json(cli, request));

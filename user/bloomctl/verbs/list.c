@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/show.h"
+#include "bloomctl/display.h"
 #include "machine/lifelines.h"
 #include "store/expiry.h"
 #include "store/walk.h"
@@ -38,10 +38,11 @@ static int print_from(const struct cli *cli, struct xb_txn *txn, const struct xb
 					: !xb_members_have(walk.members, only, &member))
 			continue;
 		if (cli->json)
-			cli_array_item(cli, show_entry_json(txn, &walk.entry, walk.members, only),
+			cli_array_item(cli,
+				       display_entry_json(txn, &walk.entry, walk.members, only),
 				       *first);
 		else
-			show_entry(txn, "", &walk.entry, walk.members, only);
+			display_entry(txn, "", &walk.entry, walk.members, only);
 		*first = false;
 	}
 	xb_walk_end(&walk);
@@ -108,7 +109,7 @@ static int take_within(struct choice *choice, const char *text)
 	return 0;
 }
 
-int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side)
+int display_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side)
 {
 	struct choice choice = {.within = *side};
 	struct xb_store *store = NULL;
@@ -139,7 +140,7 @@ int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *sid
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	return show_list(cli, argc, argv, &XB_WALK_LISTED);
+	return display_list(cli, argc, argv, &XB_WALK_LISTED);
 }
 
 const struct verb verb_list = {

@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "bloomctl/cli.h"
+#include "bloomctl/ontrial.h"
 #include "bloomctl/rollback.h"
-#include "bloomctl/tried.h"
 #include "engine/settings.h"
 
-static int answer(const struct cli *cli, struct xb_txn *txn, const struct tried *tried,
+static int answer(const struct cli *cli, struct xb_txn *txn, const struct ontrial *ontrial,
 		  void *context)
 {
 	uint32_t stored = txn ? txn->meta.policy : XB_POLICY_ENFORCE;
@@ -18,17 +18,17 @@ static int answer(const struct cli *cli, struct xb_txn *txn, const struct tried 
 
 	(void)context;
 	if (cli->json)
-		return cli_json(cli,
-				json_pack("{s:s,s:o*}", "policy", name, "trial",
-					  tried->left ? tried_json(tried, "policy",
-								   xb_policy_name(tried->policy))
-						      : NULL));
-	if (!tried->left || tried->policy == stored) {
+		return cli_json(
+			cli, json_pack("{s:s,s:o*}", "policy", name, "trial",
+				       ontrial->left ? ontrial_json(ontrial, "policy",
+								    xb_policy_name(ontrial->policy))
+						     : NULL));
+	if (!ontrial->left || ontrial->policy == stored) {
 		puts(name);
 		return cli_done(EXIT_DONE);
 	}
-	fputs(xb_policy_name(tried->policy), stdout);
-	tried_print(tried->left, name);
+	fputs(xb_policy_name(ontrial->policy), stdout);
+	ontrial_print(ontrial->left, name);
 	putchar('\n');
 	return cli_done(EXIT_DONE);
 }
@@ -84,7 +84,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (optind == argc && cli->wish->seconds)
 		return cli_usage(cli, "without a policy there is nothing to roll back");
 	if (optind == argc)
-		return tried_show(cli, answer, NULL);
+		return ontrial_show(cli, answer, NULL);
 	if (argc - optind != 1)
 		return cli_usage(cli, "policy takes one of enforce, monitor, allow-only");
 	if (xb_policy_parse(argv[optind], &request.policy.policy))

@@ -13,11 +13,12 @@ static const char *stored(const struct xb_list *list, char room[PROPERTY_WORD])
 	return xb_scope_format(xb_list_scope(list), room);
 }
 
-static const char *on_trial(const struct tried *tried, const char *list, char room[PROPERTY_WORD])
+static const char *on_trial(const struct ontrial *ontrial, const char *list,
+			    char room[PROPERTY_WORD])
 {
 	struct xb_scope scope;
 
-	return tried_scope(tried, list, &scope) ? xb_scope_format(&scope, room) : NULL;
+	return ontrial_scope(ontrial, list, &scope) ? xb_scope_format(&scope, room) : NULL;
 }
 
 static const struct property property = {
@@ -26,7 +27,7 @@ static const struct property property = {
 	.operands = "a list, and services with ',' between",
 	.value = "services",
 	.stored = stored,
-	.tried = on_trial,
+	.ontrial = on_trial,
 };
 
 static const struct option_spec options[] = {

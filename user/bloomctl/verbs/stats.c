@@ -12,7 +12,7 @@
 #include "attach/topnames.h"
 #include "base/error.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/show.h"
+#include "bloomctl/display.h"
 #include "engine/classfigures.h"
 #include "model/reason.h"
 
@@ -66,7 +66,7 @@ static json_t *row_json(const struct xb_count_row *row)
 						"verdict", xb_reason_verdict(i), "packets",
 						(json_int_t)row->counts.reason[i].packets, "bytes",
 						(json_int_t)row->counts.reason[i].bytes));
-	return json_pack("{s:s,s:I,s:o}", "name", show_row(row->ifindex, name), "ifindex",
+	return json_pack("{s:s,s:I,s:o}", "name", display_row(row->ifindex, name), "ifindex",
 			 (json_int_t)row->ifindex, "reasons", reasons);
 }
 
@@ -125,7 +125,7 @@ static void print_row(const struct xb_count_row *row, const struct xb_counts *th
 	struct xb_count total = {0};
 	char text[64];
 
-	printf("%-29s %16s %20s", show_row(row->ifindex, text), "packets", "bytes");
+	printf("%-29s %16s %20s", display_row(row->ifindex, text), "packets", "bytes");
 	puts(then ? "    packets/s" : "");
 	for (unsigned int reason = 0; reason < XB_REASON_COUNT; reason++) {
 		const struct xb_count *count = &row->counts.reason[reason];

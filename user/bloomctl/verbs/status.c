@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "bloomctl/advice.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/show.h"
-#include "bloomctl/tried.h"
+#include "bloomctl/display.h"
+#include "bloomctl/ontrial.h"
 #include "engine/health.h"
 #include "engine/requesttext.h"
 #include "engine/settingsjson.h"
@@ -173,22 +173,22 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 	const struct xb_storeview *store = &health->store;
 	const struct xb_meta *meta = &store->meta;
 
-	return cli_json(cli,
-			json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:"
-				  "f,s:I,s:I,s:o}",
-				  "ok", !health->problems.count, "problems",
-				  show_problems_json(&health->problems), "problem_details",
-				  details_json(&health->problems), "trial", trial_json(health),
-				  "policy", xb_policy_name(meta->policy), "admits_known",
-				  meta->admits_known, "confirm", !meta->unconfirmed, "known",
-				  known_json(health), "ports", xb_all_ports_json(meta->ports),
-				  "answer_limit", (json_int_t)meta->answer_limit, "interfaces",
-				  interfaces_json(&health->interfaces), "generation",
-				  generation_json(&health->filter), "lists", show_lists_json(store),
-				  "listed", listed_json(&meta->totals), "allowlist",
-				  allowlist_json(store), "fpr", xb_meta_rate(meta), "sequence",
-				  (json_int_t)meta->sequence, "expired", (json_int_t)store->expired,
-				  "reader", reader_json(&store->reader)));
+	return cli_json(
+		cli, json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:"
+			       "f,s:I,s:I,s:o}",
+			       "ok", !health->problems.count, "problems",
+			       display_problems_json(&health->problems), "problem_details",
+			       details_json(&health->problems), "trial", trial_json(health),
+			       "policy", xb_policy_name(meta->policy), "admits_known",
+			       meta->admits_known, "confirm", !meta->unconfirmed, "known",
+			       known_json(health), "ports", xb_all_ports_json(meta->ports),
+			       "answer_limit", (json_int_t)meta->answer_limit, "interfaces",
+			       interfaces_json(&health->interfaces), "generation",
+			       generation_json(&health->filter), "lists", display_lists_json(store),
+			       "listed", listed_json(&meta->totals), "allowlist",
+			       allowlist_json(store), "fpr", xb_meta_rate(meta), "sequence",
+			       (json_int_t)meta->sequence, "expired", (json_int_t)store->expired,
+			       "reader", reader_json(&store->reader)));
 }
 
 /* A count as printf wants it. */
@@ -246,7 +246,7 @@ static void print_policy(const struct xb_health *health)
 	       : policy <= XB_POLICY_ALLOW_ONLY ? meanings[policy]
 						: "");
 	if (policy != stored)
-		tried_print(health->trial_left, xb_policy_name(stored));
+		ontrial_print(health->trial_left, xb_policy_name(stored));
 	putchar('\n');
 }
 

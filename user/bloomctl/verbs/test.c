@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomctl/cli.h"
+#include "bloomctl/display.h"
 #include "bloomctl/holding.h"
-#include "bloomctl/show.h"
-#include "bloomctl/tried.h"
+#include "bloomctl/ontrial.h"
 #include "engine/known.h"
 #include "filter/generation.h"
 #include "filter/testrun.h"
@@ -26,7 +26,7 @@ struct view {
 	struct xb_store *store;
 	struct xb_txn *txn; /* NULL: there is no store */
 	struct xb_anchor anchor;
-	struct tried tried;
+	struct ontrial ontrial;
 	bool anchored, allow;
 	const struct xb_service *to; /* that packets go to; NULL: all packets */
 	char to_text[XB_SCOPE_TEXT];
@@ -53,10 +53,10 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 		if (holding)
 			holding_add(holding, view->txn, members, view->to);
 		if (by)
-			json_array_append_new(by, show_entry_json(view->txn, &covers.entry, members,
-								  XB_ANY_LIST));
+			json_array_append_new(by, display_entry_json(view->txn, &covers.entry,
+								     members, XB_ANY_LIST));
 		else if (!view->cli->quiet)
-			show_entry(view->txn, before, &covers.entry, members, XB_ANY_LIST);
+			display_entry(view->txn, before, &covers.entry, members, XB_ANY_LIST);
 	}
 	return more;
 }
@@ -100,18 +100,18 @@ static int look_for_expired(const struct view *view, const struct xb_entry *entr
 
 static uint32_t policy_of(const struct view *view)
 {
-	if (view->tried.left)
-		return view->tried.policy;
+	if (view->ontrial.left)
+		return view->ontrial.policy;
 	return view->txn ? view->txn->meta.policy : XB_POLICY_ENFORCE;
 }
 
 /* Whether the policy admits known sources; with a store. */
 static bool admits_known(const struct view *view)
 {
-	const struct xb_request *tried = &view->tried.trial.request;
+	const struct xb_request *ontrial = &view->ontrial.trial.request;
 
-	if (view->tried.left && tried->kind == XB_REQUEST_POLICY)
-		return tried->policy.known;
+	if (view->ontrial.left && ontrial->kind == XB_REQUEST_POLICY)
+		return ontrial->policy.known;
 	return view->txn->meta.admits_known;
 }
 
@@ -392,7 +392,7 @@ static int open_view(struct view *view)
 	error = xb_anchor_open(view->cli->paths.pins, &view->anchor);
 	view->anchored = !error;
 	if (!error)
-		error = tried_open(view->cli, view->txn, &view->tried);
+		error = ontrial_open(view->cli, view->txn, &view->ontrial);
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -429,7 +429,7 @@ static int check_entry(const struct view *view, const char *text)
 	return error;
 }
 
-int show_test(struct cli *cli, int argc, char **argv, bool allow)
+int display_test(struct cli *cli, int argc, char **argv, bool allow)
 {
 	struct view view = {.cli = cli, .allow = allow, .now = (uint32_t)time(NULL)};
 	uint8_t form[XB_NAME_BYTES];
@@ -455,7 +455,7 @@ int show_test(struct cli *cli, int argc, char **argv, bool allow)
 			error = answer_one(&view, &asked, &found);
 		absent |= !found;
 	}
-	tried_close(&view.tried);
+	ontrial_close(&view.ontrial);
 	xb_store_end_reading(view.store, view.txn);
 	if (view.anchored)
 		xb_anchor_close(&view.anchor);
@@ -471,7 +471,7 @@ int show_test(struct cli *cli, int argc, char **argv, bool allow)
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	return show_test(cli, argc, argv, false);
+	return display_test(cli, argc, argv, false);
 }
 
 const struct verb verb_test = {

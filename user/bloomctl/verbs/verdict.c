@@ -2,10 +2,10 @@
 /* bloomctl verdict: what happens to queries for the domains of a list, and to its addresses. */
 #include "model/verdict.h"
 
-#include "bloomctl/answers.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/property.h"
 #include "bloomctl/rollback.h"
+#include "bloomctl/vethtx.h"
 #include "engine/settings.h"
 
 static const char *stored(const struct xb_list *list, char room[PROPERTY_WORD])
@@ -14,12 +14,13 @@ static const char *stored(const struct xb_list *list, char room[PROPERTY_WORD])
 	return xb_domain_verdict_name(list->verdict);
 }
 
-static const char *on_trial(const struct tried *tried, const char *list, char room[PROPERTY_WORD])
+static const char *on_trial(const struct ontrial *ontrial, const char *list,
+			    char room[PROPERTY_WORD])
 {
 	uint32_t verdict;
 
 	(void)room;
-	return tried_verdict(tried, list, &verdict) ? xb_domain_verdict_name(verdict) : NULL;
+	return ontrial_verdict(ontrial, list, &verdict) ? xb_domain_verdict_name(verdict) : NULL;
 }
 
 static const struct property property = {
@@ -28,7 +29,7 @@ static const struct property property = {
 	.operands = "a list and a verdict for it",
 	.value = "a verdict",
 	.stored = stored,
-	.tried = on_trial,
+	.ontrial = on_trial,
 };
 
 static const struct option_spec options[] = {
@@ -42,8 +43,8 @@ static int make(struct cli *cli)
 
 	if (xb_verdict_wish(&cli->paths, cli->wish, cli->written))
 		return cli_fail();
-	if (answers_by(request->verdict))
-		answers_note(cli, NULL, 0);
+	if (vethtx_answers(request->verdict))
+		vethtx_note(cli, NULL, 0);
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:s,s:s}", "list", request->list, "verdict",
 					       xb_domain_verdict_name(request->verdict)));

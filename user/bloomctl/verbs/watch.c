@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/patience.h"
 #include "bloomctl/cli.h"
-#include "bloomctl/show.h"
+#include "bloomctl/display.h"
 #include "model/reason.h"
 #include "model/verdict.h"
 #include "store/covers.h"
@@ -226,7 +226,7 @@ static int put_in_words(struct session *session, const struct xb_drop *drop, str
 	int family = drop->family == 6 ? AF_INET6 : AF_INET;
 
 	format_time(drop->time, told->time);
-	show_interface(drop->ifindex, told->interface);
+	display_interface(drop->ifindex, told->interface);
 	inet_ntop(family, drop->source, told->source, sizeof(told->source));
 	inet_ntop(family, drop->destination, told->destination, sizeof(told->destination));
 	format_ports(drop, told->ports);
@@ -305,8 +305,8 @@ static int print_json(const struct session *session, const struct xb_drop *drop,
 				   (json_int_t)drop->ifindex, "verdict", told->verdict, "source",
 				   told->source, "destination", told->destination, "protocol",
 				   told->protocol, "protocol_number", drop->protocol);
-	json_t *by = told->covered ? show_entry_json(session->txn, &told->covers.entry,
-						     told->members, XB_ANY_LIST)
+	json_t *by = told->covered ? display_entry_json(session->txn, &told->covers.entry,
+							told->members, XB_ANY_LIST)
 				   : json_pack("{s:n,s:[]}", "entry", "lists");
 	int failed;
 

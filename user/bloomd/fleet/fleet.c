@@ -88,7 +88,7 @@ static void connect_reader(struct fleet *fleet);
 
 static void end_reader(struct fleet *fleet)
 {
-	link_close(fleet->reader);
+	conn_close(fleet->reader);
 	fleet->reader = NULL;
 	fleet->connected = fleet->checking = fleet->asked = false;
 	follow_queue_clear(&fleet->queue);
@@ -159,7 +159,7 @@ void fleet_unexpected(struct fleet *fleet, const char *request, const struct ser
 }
 
 void fleet_ask(struct fleet *fleet, const struct request *request, uint32_t seconds,
-	       link_answered *answered)
+	       conn_answered *answered)
 {
 	if (fleet->reader && request_send(request, fleet->reader, seconds, answered, fleet))
 		fleet_lost(fleet, "failed", xb_error_message());
@@ -182,12 +182,12 @@ static void on_lost(void *context, const char *outcome, const char *message)
 
 static void connect_reader(struct fleet *fleet)
 {
-	struct link_target target = fleet_config_target(fleet->config);
+	struct conn_target target = fleet_config_target(fleet->config);
 
 	if (fleet->reader)
 		return;
 	fleet_enter(fleet, FLEET_CONNECTING, "%s", fleet->message);
-	if (link_open(fleet->agent, &target, on_ready, on_lost, fleet, &fleet->reader)) {
+	if (conn_open(fleet->agent, &target, on_ready, on_lost, fleet, &fleet->reader)) {
 		fleet->reader = NULL;
 		fleet_lost(fleet, "failed", xb_error_message());
 	}

@@ -444,9 +444,9 @@ bool fleet_config_is_same(const struct fleet_config *a, const struct fleet_confi
 	       a->max_age == b->max_age;
 }
 
-struct link_target fleet_config_target(const struct fleet_config *fleet)
+struct conn_target fleet_config_target(const struct fleet_config *fleet)
 {
-	return (struct link_target){
+	return (struct conn_target){
 		.url = fleet->url,
 		.user = fleet->user,
 		.password_file = fleet->password_file,

@@ -4,7 +4,7 @@
 #define XB_BLOOMD_FLEETCONFIG_H
 
 #include "bloomd/base/config.h"
-#include "bloomd/fleet/link.h"
+#include "bloomd/fleet/conn.h"
 #include "bloomd/fleet/mac.h"
 #include "store/fleet.h"
 
@@ -41,7 +41,7 @@ void fleet_config_free(struct fleet_config *fleet);
 bool fleet_config_is_same(const struct fleet_config *a, const struct fleet_config *b);
 
 /* Where the server is; the texts stay those of the configuration. */
-struct link_target fleet_config_target(const struct fleet_config *fleet);
+struct conn_target fleet_config_target(const struct fleet_config *fleet);
 
 /* Whether the list is followed and not published. */
 bool fleet_config_only_follows(const struct fleet_config *fleet, const char *list);

@@ -173,7 +173,7 @@ struct fleet_verifying {
 	size_t limit;	/* of differences */
 	char why[256];	/* it failed */
 	uint64_t asked; /* when somebody wanted to know how far it is, agent_clock() */
-	struct link *link;
+	struct conn *conn;
 	struct manifest *manifest;
 	uint64_t patience; /* until when it waits for this host to read on */
 	sd_event_source *look;
@@ -223,7 +223,7 @@ struct fleet {
 	double since, last_message;
 
 	/* reading */
-	struct link *reader;
+	struct conn *reader;
 	bool connected, checking, asked; /* asked: XREAD is not answered yet */
 	uint64_t ready;			 /* since when it is connected, agent_clock() */
 	uint32_t failures, count;
@@ -241,7 +241,7 @@ struct fleet {
 	bool complained;
 
 	/* publishing */
-	struct link *writer;
+	struct conn *writer;
 	bool writable;
 	uint64_t writer_ready;
 	uint32_t writer_failures;
@@ -317,7 +317,7 @@ bool fleet_has_all(const struct fleet *fleet);
 void fleet_retry_joining(struct fleet *fleet);
 /* Sends a request by the reader; on failure the connection is lost. */
 void fleet_ask(struct fleet *fleet, const struct request *request, uint32_t seconds,
-	       link_answered *answered);
+	       conn_answered *answered);
 /* Compares what the fleet has with the store, and goes on from there. */
 void fleet_check(struct fleet *fleet);
 uint32_t fleet_random(void);
@@ -434,8 +434,8 @@ bool snapshots_has_lease(const struct fleet *fleet);
 /* Whether the server says that this host has it: the reply is what stands there. */
 bool snapshots_is_holder(const struct fleet *fleet, const struct server_reply *reply);
 void snapshots_keep_lease(struct fleet *fleet);
-void snapshots_tell(struct fleet *fleet, const struct request *request, link_answered *answered);
-link_answered snapshots_ignore;
+void snapshots_tell(struct fleet *fleet, const struct request *request, conn_answered *answered);
+conn_answered snapshots_ignore;
 bool snapshots_is_ok(const struct server_reply *reply);
 
 /* --- snapshotsend.c --- */

@@ -25,7 +25,7 @@
 #define REPORTS_AGAIN (600 * FLEET_SECOND) /* after they were too large */
 
 static void write_request(struct fleet *fleet, const struct request *request,
-			  link_answered *answered);
+			  conn_answered *answered);
 
 /* --- the connection --- */
 
@@ -81,11 +81,11 @@ static void on_lost(void *context, const char *outcome, const char *message)
 
 void publishing_open(struct fleet *fleet)
 {
-	struct link_target target = fleet_config_target(fleet->config);
+	struct conn_target target = fleet_config_target(fleet->config);
 
 	if (fleet->writer || !fleet->connected)
 		return;
-	if (link_open(fleet->agent, &target, on_ready, on_lost, fleet, &fleet->writer)) {
+	if (conn_open(fleet->agent, &target, on_ready, on_lost, fleet, &fleet->writer)) {
 		fleet->writer = NULL;
 		publishing_fail(fleet);
 	}
@@ -101,7 +101,7 @@ static void free_append(struct fleet_append *append)
 /* What was appended is not known then: reading on shows it. */
 void publishing_close(struct fleet *fleet)
 {
-	link_close(fleet->writer);
+	conn_close(fleet->writer);
 	fleet->writer = NULL;
 	fleet->writable = fleet->reports_asked = false;
 	fleet->time_asked = 0;
@@ -115,7 +115,7 @@ void publishing_close(struct fleet *fleet)
 }
 
 static void write_request(struct fleet *fleet, const struct request *request,
-			  link_answered *answered)
+			  conn_answered *answered)
 {
 	if (fleet->writer && request_send(request, fleet->writer, 0, answered, fleet))
 		publishing_fail(fleet);
@@ -230,7 +230,7 @@ static void on_unwatched(void *context, const struct server_reply *reply)
 		fleet->log_watch.set = true;
 }
 
-static void unwatch(struct fleet *fleet, link_answered *answered)
+static void unwatch(struct fleet *fleet, conn_answered *answered)
 {
 	struct request request = {0};
 

@@ -8,7 +8,7 @@
 
 void request_bytes(struct request *request, const void *bytes, size_t size)
 {
-	request->word[request->count++] = (struct link_word){bytes, size};
+	request->word[request->count++] = (struct conn_word){bytes, size};
 }
 
 void request_word(struct request *request, const char *format, ...)
@@ -34,10 +34,10 @@ void request_words(struct request *request, const char *format, ...)
 		request_word(request, "%s", word);
 }
 
-int request_send(const struct request *request, struct link *link, uint32_t seconds,
-		 link_answered *answered, void *context)
+int request_send(const struct request *request, struct conn *conn, uint32_t seconds,
+		 conn_answered *answered, void *context)
 {
-	return link_ask(link, request->word, request->count, seconds, answered, context);
+	return conn_ask(conn, request->word, request->count, seconds, answered, context);
 }
 
 /* "17-0": the log has no other ids. */

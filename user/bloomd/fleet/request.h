@@ -3,14 +3,14 @@
 #ifndef XB_BLOOMD_FLEETREQUEST_H
 #define XB_BLOOMD_FLEETREQUEST_H
 
-#include "bloomd/fleet/link.h"
+#include "bloomd/fleet/conn.h"
 
 #define REQUEST_WORDS 12
 #define REQUEST_TEXT  96 /* bytes of a word that is made here */
 
 /* All zero: no word yet. */
 struct request {
-	struct link_word word[REQUEST_WORDS];
+	struct conn_word word[REQUEST_WORDS];
 	char text[REQUEST_WORDS][REQUEST_TEXT];
 	size_t count;
 };
@@ -24,9 +24,9 @@ void request_bytes(struct request *request, const void *bytes, size_t size);
 __attribute__((format(printf, 2, 3))) void request_words(struct request *request,
 							 const char *format, ...);
 
-/* Sends it; as link_ask(). */
-int request_send(const struct request *request, struct link *link, uint32_t seconds,
-		 link_answered *answered, void *context);
+/* Sends it; as conn_ask(). */
+int request_send(const struct request *request, struct conn *conn, uint32_t seconds,
+		 conn_answered *answered, void *context);
 
 /* An entry of a stream. */
 struct stream_entry {

@@ -76,7 +76,7 @@ static struct fleet_chunks chunks_of(const struct manifest *manifest)
 
 /* --- the list --- */
 
-static void write_list(struct fleet *fleet, const struct manifest *other, link_answered *answered)
+static void write_list(struct fleet *fleet, const struct manifest *other, conn_answered *answered)
 {
 	const struct manifest *const both[] = {fleet->snapshots.manifest, other};
 	char text[2 * ITEM_MOST], id[ID_TEXT];

@@ -70,7 +70,7 @@ void snapshots_stop(struct fleet *fleet)
 	close_file(&snapshots->answer);
 }
 
-void snapshots_tell(struct fleet *fleet, const struct request *request, link_answered *answered)
+void snapshots_tell(struct fleet *fleet, const struct request *request, conn_answered *answered)
 {
 	if (fleet->writer && request_send(request, fleet->writer, 60, answered, fleet))
 		publishing_fail(fleet);

@@ -36,8 +36,8 @@ struct verify_end {
 
 static void release(struct fleet_verifying *verifying)
 {
-	link_close(verifying->link);
-	verifying->link = NULL;
+	conn_close(verifying->conn);
+	verifying->conn = NULL;
 	sd_event_source_disable_unref(verifying->worker);
 	sd_event_source_disable_unref(verifying->look);
 	verifying->worker = verifying->look = NULL;
@@ -183,9 +183,9 @@ static void start_work(struct fleet *fleet)
 
 /* --- fetching --- */
 
-static void ask(struct fleet *fleet, const struct request *request, link_answered *answered)
+static void ask(struct fleet *fleet, const struct request *request, conn_answered *answered)
 {
-	if (request_send(request, fleet->verifying.link, 60, answered, fleet))
+	if (request_send(request, fleet->verifying.conn, 60, answered, fleet))
 		fail(fleet, xb_error_message());
 }
 
@@ -317,7 +317,7 @@ static void on_lost(void *context, const char *outcome, const char *message)
 static void start(struct fleet *fleet, size_t limit)
 {
 	struct fleet_verifying *verifying = &fleet->verifying;
-	struct link_target target = fleet_config_target(fleet->config);
+	struct conn_target target = fleet_config_target(fleet->config);
 	uint32_t token = verifying->token;
 
 	release(verifying);
@@ -327,8 +327,8 @@ static void start(struct fleet *fleet, size_t limit)
 					      .asked = agent_clock()};
 	if (!token)
 		verifying->token = fleet_random() >> 1 ?: 1;
-	if (link_open(fleet->agent, &target, on_ready, on_lost, fleet, &verifying->link)) {
-		verifying->link = NULL;
+	if (conn_open(fleet->agent, &target, on_ready, on_lost, fleet, &verifying->conn)) {
+		verifying->conn = NULL;
 		fail(fleet, xb_error_message());
 	}
 }

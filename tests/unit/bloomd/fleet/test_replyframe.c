@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "bloomd/fleet/linkurl.h"
+#include "bloomd/fleet/connurl.h"
 #include "bloomd/fleet/replyframe.h"
 #include "redis/wire.h"
 
@@ -159,7 +159,7 @@ static void test_urls(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct redis_place place = {0};
 
-		assert_int_equal(linkurl_read(cases[i].url, &place), 0);
+		assert_int_equal(connurl_read(cases[i].url, &place), 0);
 		assert_string_equal(place.host, cases[i].host);
 		assert_string_equal(place.socket, cases[i].socket);
 		assert_int_equal(place.port, cases[i].port);
@@ -195,7 +195,7 @@ static void test_what_is_no_url(void **state)
 		struct redis_place place = {0};
 
 		xb_error_clear();
-		if (!linkurl_read(cases[i], &place))
+		if (!connurl_read(cases[i], &place))
 			fail_msg("'%s' is taken", cases[i]);
 		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	}

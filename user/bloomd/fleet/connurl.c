@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomd/fleet/linkurl.h"
+#include "bloomd/fleet/connurl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static int read_socket(const char *path, struct redis_place *place)
 	return 0;
 }
 
-int linkurl_read(const char *url, struct redis_place *place)
+int connurl_read(const char *url, struct redis_place *place)
 {
 	const char *behind = strstr(url, "://");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomd/fleet/linkpipe.h"
+#include "bloomd/fleet/connpipe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static int make_pair(int pair[2])
 		       : 0;
 }
 
-static int start(struct linkpipe *pipe, const struct redis_target *target, int other)
+static int start(struct connpipe *pipe, const struct redis_target *target, int other)
 {
 	struct helper helper = {.name = PROGRAM, .files = {make_target(target), other}, .count = 2};
 	pid_t child = helper.files[0] < 0 ? helper.files[0] : helper_start(&helper);
@@ -49,11 +49,11 @@ static int start(struct linkpipe *pipe, const struct redis_target *target, int o
 	return child < 0 ? child : 0;
 }
 
-int linkpipe_open(struct linkpipe *pipe, const struct redis_target *target)
+int connpipe_open(struct connpipe *pipe, const struct redis_target *target)
 {
 	int pair[2] = {-1, -1}, error = make_pair(pair);
 
-	*pipe = (struct linkpipe){.fd = pair[0]};
+	*pipe = (struct connpipe){.fd = pair[0]};
 	if (!error)
 		error = start(pipe, target, pair[1]);
 	if (pair[1] >= 0)
@@ -62,7 +62,7 @@ int linkpipe_open(struct linkpipe *pipe, const struct redis_target *target)
 }
 
 /* One that ends by itself keeps the status that it has chosen. */
-int linkpipe_close(struct linkpipe *pipe)
+int connpipe_close(struct connpipe *pipe)
 {
 	int status = 0;
 
@@ -74,7 +74,7 @@ int linkpipe_close(struct linkpipe *pipe)
 		close(pipe->fd);
 	free(pipe->in);
 	free(pipe->out);
-	*pipe = (struct linkpipe){.fd = -1};
+	*pipe = (struct connpipe){.fd = -1};
 	return status;
 }
 
@@ -93,26 +93,26 @@ static uint8_t *put_size(uint8_t *out, size_t size)
 }
 
 /* Returns an error if they are beyond the limits. */
-static int measure(const struct linkpipe *pipe, const struct link_word *words, size_t count,
+static int measure(const struct connpipe *pipe, const struct conn_word *words, size_t count,
 		   size_t *size)
 {
 	*size = 0;
-	if (!count || count > LINK_WORDS_MAX)
+	if (!count || count > CONN_WORDS_MAX)
 		return xb_system_error(0, "a request of %zu words for the fleet's server", count);
 	for (size_t i = 0; i < count; i++) {
-		if (words[i].size > LINK_REQUEST_MAX - *size)
+		if (words[i].size > CONN_REQUEST_MAX - *size)
 			return xb_system_error(0, "a request too large for the fleet's server");
 		*size += words[i].size;
 	}
 	*size += count * sizeof(uint32_t);
 	if (*size > REDIS_REQUEST_MAX)
 		return xb_system_error(0, "a request too large for the fleet's server");
-	if (pipe->out_end - pipe->out_begin + *size > LINK_UNSENT_MAX)
+	if (pipe->out_end - pipe->out_begin + *size > CONN_UNSENT_MAX)
 		return xb_system_error(0, "too much waits for the fleet's server");
 	return 0;
 }
 
-static void move_to_front(struct linkpipe *pipe)
+static void move_to_front(struct connpipe *pipe)
 {
 	if (!pipe->out_begin)
 		return;
@@ -121,7 +121,7 @@ static void move_to_front(struct linkpipe *pipe)
 	pipe->out_begin = 0;
 }
 
-int linkpipe_add(struct linkpipe *pipe, const struct link_word *words, size_t count)
+int connpipe_add(struct connpipe *pipe, const struct conn_word *words, size_t count)
 {
 	size_t size;
 	uint8_t *out;
@@ -151,9 +151,9 @@ static void empty(uint8_t **bytes, size_t *room)
 	*room = 0;
 }
 
-void linkpipe_send(struct linkpipe *pipe)
+void connpipe_send(struct connpipe *pipe)
 {
-	while (linkpipe_has_unsent(pipe)) {
+	while (connpipe_has_unsent(pipe)) {
 		ssize_t done = send(pipe->fd, pipe->out + pipe->out_begin,
 				    pipe->out_end - pipe->out_begin, MSG_NOSIGNAL);
 
@@ -166,7 +166,7 @@ void linkpipe_send(struct linkpipe *pipe)
 	empty(&pipe->out, &pipe->out_room);
 }
 
-int linkpipe_read(struct linkpipe *pipe)
+int connpipe_read(struct connpipe *pipe)
 {
 	int error = xb_array_grow(&pipe->in, &pipe->in_room, pipe->in_size + CHUNK, 1);
 	ssize_t got;
@@ -180,7 +180,7 @@ int linkpipe_read(struct linkpipe *pipe)
 	return got != 0;
 }
 
-int linkpipe_next(const struct linkpipe *pipe, size_t *used, struct linkframe *frame)
+int connpipe_next(const struct connpipe *pipe, size_t *used, struct connframe *frame)
 {
 	const uint8_t *bytes = pipe->in + *used;
 	size_t left = pipe->in_size - *used;
@@ -193,14 +193,14 @@ int linkpipe_next(const struct linkpipe *pipe, size_t *used, struct linkframe *f
 		return -1;
 	if (left - sizeof(head[0]) < head[0])
 		return 0;
-	*frame = (struct linkframe){.kind = head[1],
+	*frame = (struct connframe){.kind = head[1],
 				    .content = bytes + sizeof(head),
 				    .size = head[0] - sizeof(head[1])};
 	*used += sizeof(head[0]) + head[0];
 	return 1;
 }
 
-void linkpipe_drop(struct linkpipe *pipe, size_t used)
+void connpipe_drop(struct connpipe *pipe, size_t used)
 {
 	pipe->in_size -= used;
 	if (pipe->in_size && used)

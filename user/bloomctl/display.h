@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How what several commands show is shown: entries, lists, interfaces, problems. */
-#ifndef XB_CLI_SHOW_H
-#define XB_CLI_SHOW_H
+#ifndef XB_CLI_DISPLAY_H
+#define XB_CLI_DISPLAY_H
 
 #include <net/if.h>
 
@@ -13,31 +13,31 @@
 /* {"entry": ..., "lists": [{"name", "verdict"?, "scope"?, "added", "expires"?, "comment"?}]}; the
  * verdict: of a domain that is listed, or count; the scope: of an address, if it is not all.
  * `only`: XB_ANY_LIST or one list. */
-json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
-			uint32_t only);
+json_t *display_entry_json(struct xb_txn *txn, const struct xb_entry *entry,
+			   struct xb_members members, uint32_t only);
 
 /* The same as lines of text, each with `before` in front. */
-void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *entry,
-		struct xb_members members, uint32_t only);
+void display_entry(struct xb_txn *txn, const char *before, const struct xb_entry *entry,
+		   struct xb_members members, uint32_t only);
 
 /* What an interface is called, clean, or "ifN" if there is none of this number. Returns name. */
-const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE]);
+const char *display_interface(uint32_t ifindex, char name[IF_NAMESIZE]);
 
 /* The same for a row of statistics: "other" for the one of all interfaces that have none. */
-const char *show_row(uint32_t ifindex, char name[IF_NAMESIZE]);
+const char *display_row(uint32_t ifindex, char name[IF_NAMESIZE]);
 
 /* [{"name", "entries", "verdict"?, "scope"?}], without those of automatic entries. */
-json_t *show_lists_json(const struct xb_storeview *store);
+json_t *display_lists_json(const struct xb_storeview *store);
 
 /* The text of each, with advice. */
-json_t *show_problems_json(const struct xb_problems *problems);
+json_t *display_problems_json(const struct xb_problems *problems);
 
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
 extern const struct option_spec show_list_options[];
-int show_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);
+int display_list(struct cli *cli, int argc, char **argv, const struct xb_entry *side);
 
 /* `test` and `allow test`: every entry of the one side that covers those named. argv[0] is "test".
  */
-int show_test(struct cli *cli, int argc, char **argv, bool allow);
+int display_test(struct cli *cli, int argc, char **argv, bool allow);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Looks at what is attached; a note is all that can come of it, so failures are passed over. */
-#include "bloomctl/answers.h"
+#include "bloomctl/vethtx.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "machine/devices.h"
 #include "store/store.h"
 
-bool answers_by(uint32_t verdict)
+bool vethtx_answers(uint32_t verdict)
 {
 	return verdict == XB_DOMAIN_REFUSED || verdict == XB_DOMAIN_NXDOMAIN ||
 	       verdict == XB_DOMAIN_TRUNCATE;
 }
 
-bool answers_wanted(const struct cli *cli)
+bool vethtx_wanted(const struct cli *cli)
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
@@ -25,7 +25,7 @@ bool answers_wanted(const struct cli *cli)
 
 	xb_store_begin_reading(cli->paths.state, &store, &txn);
 	for (size_t i = 0; txn && i < txn->list_count; i++)
-		wanted |= answers_by(txn->lists[i].verdict);
+		wanted |= vethtx_answers(txn->lists[i].verdict);
 	xb_store_end_reading(store, txn);
 	return wanted;
 }
@@ -53,7 +53,7 @@ static bool is_native_veth(const struct xb_enrolled *one)
 	return is;
 }
 
-void answers_note(const struct cli *cli, char **names, int count)
+void vethtx_note(const struct cli *cli, char **names, int count)
 {
 	struct xb_enrolled *all = NULL;
 	size_t enrolled = 0, i = 0;

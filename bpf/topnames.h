@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Counts the listed names that packets hit: see struct xb_hits. */
-#ifndef XDP_BLOOM_HITS_H
-#define XDP_BLOOM_HITS_H
+#ifndef XDP_BLOOM_TOPNAMES_H
+#define XDP_BLOOM_TOPNAMES_H
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -9,7 +9,8 @@
 #include "name.h"
 
 /* The listed name is the last part of the one in the scratch. */
-static __always_inline void hits_write_name(struct name *name, struct xb_hits *slot, __u32 index)
+static __always_inline void topnames_write_name(struct name *name, struct xb_hits *slot,
+						__u32 index)
 {
 	struct xb_hits_name *out = bpf_map_lookup_elem(&hits_names, &index);
 	__u32 start = name->start[(name->labels - name->hit.depth) & 127] & 255;
@@ -27,7 +28,7 @@ static __always_inline void hits_write_name(struct name *name, struct xb_hits *s
  * many names, slots change hands all the time. The vote is counted without a branch, because its
  * outcome cannot be predicted.
  */
-static __always_inline void hits_count(struct name *name)
+static __always_inline void topnames_count(struct name *name)
 {
 	__u32 index = (__u32)(name->hit.fingerprint >> 32) % XB_HITS_SLOTS;
 	struct xb_hits *slot = bpf_map_lookup_elem(&hits, &index);
@@ -45,7 +46,7 @@ static __always_inline void hits_count(struct name *name)
 	slot->votes += 1 - 2 * against;
 	slot->bytes &= takes - 1;
 	if (!slot->bytes && (first || slot->votes > 1))
-		hits_write_name(name, slot, index);
+		topnames_write_name(name, slot, index);
 }
 
 #endif

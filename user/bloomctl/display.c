@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Entries as JSON and as text. */
-#include "bloomctl/show.h"
+#include "bloomctl/display.h"
 
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "bloomctl/advice.h"
 #include "model/verdict.h"
 
-const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE])
+const char *display_interface(uint32_t ifindex, char name[IF_NAMESIZE])
 {
 	if (xb_ifname(ifindex, name) || !name[0])
 		snprintf(name, IF_NAMESIZE, "if%u", ifindex);
@@ -17,9 +17,9 @@ const char *show_interface(uint32_t ifindex, char name[IF_NAMESIZE])
 	return name;
 }
 
-const char *show_row(uint32_t ifindex, char name[IF_NAMESIZE])
+const char *display_row(uint32_t ifindex, char name[IF_NAMESIZE])
 {
-	return ifindex ? show_interface(ifindex, name) : "other";
+	return ifindex ? display_interface(ifindex, name) : "other";
 }
 
 static bool is_listed_source(const struct xb_entry *entry)
@@ -61,8 +61,8 @@ static json_t *membership_json(const struct xb_entry *entry, const struct xb_lis
 	return object;
 }
 
-json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
-			uint32_t only)
+json_t *display_entry_json(struct xb_txn *txn, const struct xb_entry *entry,
+			   struct xb_members members, uint32_t only)
 {
 	char text[XB_ENTRY_TEXT];
 	struct xb_membership member;
@@ -77,8 +77,8 @@ json_t *show_entry_json(struct xb_txn *txn, const struct xb_entry *entry, struct
 	return json_pack("{s:s,s:o}", "entry", xb_entry_format(entry, text), "lists", lists);
 }
 
-void show_entry(struct xb_txn *txn, const char *before, const struct xb_entry *entry,
-		struct xb_members members, uint32_t only)
+void display_entry(struct xb_txn *txn, const char *before, const struct xb_entry *entry,
+		   struct xb_members members, uint32_t only)
 {
 	char text[XB_ENTRY_TEXT], when[32], scope[XB_SCOPE_TEXT];
 	struct xb_membership member;
@@ -114,7 +114,7 @@ static json_t *list_json(const struct xb_list *list)
 			 list->scope ? xb_scope_format(list->scope, text) : NULL);
 }
 
-json_t *show_lists_json(const struct xb_storeview *store)
+json_t *display_lists_json(const struct xb_storeview *store)
 {
 	json_t *lists = json_array();
 
@@ -127,7 +127,7 @@ json_t *show_lists_json(const struct xb_storeview *store)
 	return lists;
 }
 
-json_t *show_problems_json(const struct xb_problems *problems)
+json_t *display_problems_json(const struct xb_problems *problems)
 {
 	json_t *texts = json_array();
 	char text[ADVICE_TEXT];

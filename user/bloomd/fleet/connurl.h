@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The URL of a fleet's server. */
-#ifndef XB_BLOOMD_LINKURL_H
-#define XB_BLOOMD_LINKURL_H
+#ifndef XB_BLOOMD_CONNURL_H
+#define XB_BLOOMD_CONNURL_H
 
 #include "redis/wire.h"
 
 /* Sets host, port and tls, or socket. Returns 0, or an error with its message. */
-int linkurl_read(const char *url, struct redis_place *place);
+int connurl_read(const char *url, struct redis_place *place);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether answers to queries arrive: a veth in native mode takes them only to an XDP program. */
-#ifndef XB_CLI_ANSWERS_H
-#define XB_CLI_ANSWERS_H
+#ifndef XB_CLI_VETHTX_H
+#define XB_CLI_VETHTX_H
 
 #include "bloomctl/cli.h"
 
 /* Whether this verdict answers queries, and whether that of any list does. */
-bool answers_by(uint32_t verdict);
-bool answers_wanted(const struct cli *cli);
+bool vethtx_answers(uint32_t verdict);
+bool vethtx_wanted(const struct cli *cli);
 
 /* A note if answers may get lost on any of these interfaces. names: NULL for all attached ones. */
-void answers_note(const struct cli *cli, char **names, int count);
+void vethtx_note(const struct cli *cli, char **names, int count);
 
 #endif

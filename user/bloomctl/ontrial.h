@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a trial has put in force for all interfaces, while the store says something else. */
-#ifndef XB_CLI_TRIED_H
-#define XB_CLI_TRIED_H
+#ifndef XB_CLI_ONTRIAL_H
+#define XB_CLI_ONTRIAL_H
 
 #include "bloomctl/cli.h"
 #include "store/store.h"
 #include "store/trialrecord.h"
 
-struct tried {
+struct ontrial {
 	struct xb_trial trial;
 	uint64_t left;	 /* seconds until it goes back; 0: nothing of this kind is on trial */
 	uint32_t policy; /* in force meanwhile */
@@ -15,26 +15,26 @@ struct tried {
 
 /* Looks at the kernel, too. txn: NULL if there is no store. The caller closes it, in case of
  * failure too. */
-int tried_open(const struct cli *cli, struct xb_txn *txn, struct tried *tried);
-void tried_close(struct tried *tried);
+int ontrial_open(const struct cli *cli, struct xb_txn *txn, struct ontrial *ontrial);
+void ontrial_close(struct ontrial *ontrial);
 
 /* Reads the store, if there is one, and what is on trial, and calls answer() with them; txn: NULL
  * without a store. Returns the exit code, that of answer() if all could be read. */
-int tried_show(const struct cli *cli,
-	       int (*answer)(const struct cli *cli, struct xb_txn *txn, const struct tried *tried,
-			     void *context),
-	       void *context);
+int ontrial_show(const struct cli *cli,
+		 int (*answer)(const struct cli *cli, struct xb_txn *txn,
+			       const struct ontrial *ontrial, void *context),
+		 void *context);
 
 /* The verdict on trial for a list; false: none is. */
-bool tried_verdict(const struct tried *tried, const char *list, uint32_t *verdict);
+bool ontrial_verdict(const struct ontrial *ontrial, const char *list, uint32_t *verdict);
 
 /* The same for its scope. */
-bool tried_scope(const struct tried *tried, const char *list, struct xb_scope *scope);
+bool ontrial_scope(const struct ontrial *ontrial, const char *list, struct xb_scope *scope);
 
 /* " (on trial until TIME, then AFTERWARDS)" */
-void tried_print(uint64_t left, const char *afterwards);
+void ontrial_print(uint64_t left, const char *afterwards);
 
 /* {KEY: WORD, "seconds_left": N} */
-json_t *tried_json(const struct tried *tried, const char *key, const char *word);
+json_t *ontrial_json(const struct ontrial *ontrial, const char *key, const char *word);
 
 #endif

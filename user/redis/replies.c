@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hiredis calls a function for each node, in the order of the wire. So no tree is built, and a
  * count that a server only claims costs nothing. */
-#include "redis/answers.h"
+#include "redis/replies.h"
 
 #include <hiredis/hiredis.h>
 #include <string.h>
 
 #define LINE_MAX_BYTES 65536 /* a status, an error, a number or a length is much shorter */
 
-static void *refuse(struct answers *answers, enum redis_outcome outcome, const char *excess)
+static void *refuse(struct replies *answers, enum redis_outcome outcome, const char *excess)
 {
 	answers->outcome = outcome;
 	answers->excess = excess;
@@ -25,7 +25,7 @@ static void *refuse_type(const redisReadTask *task)
  */
 static void *add(const redisReadTask *task, struct redis_node node, const void *text)
 {
-	struct answers *answers = task->privdata;
+	struct replies *answers = task->privdata;
 
 	if (!buffer_add(&answers->nodes, &node, sizeof(node)) ||
 	    !buffer_add(&answers->texts, text, text ? node.size : 0))
@@ -64,7 +64,7 @@ static void *take_array(const redisReadTask *task, int count)
 static void *take_array(const redisReadTask *task, size_t count)
 #endif
 {
-	struct answers *answers = task->privdata;
+	struct replies *answers = task->privdata;
 
 	if (task->type != REDIS_REPLY_ARRAY)
 		return refuse_type(task);
@@ -119,15 +119,15 @@ static redisReplyObjectFunctions functions = {
 	.freeObject = free_nothing,
 };
 
-bool answers_begin(struct answers *answers)
+bool replies_begin(struct replies *answers)
 {
-	*answers = (struct answers){.reader = redisReaderCreateWithFunctions(&functions)};
+	*answers = (struct replies){.reader = redisReaderCreateWithFunctions(&functions)};
 	if (answers->reader)
 		answers->reader->privdata = answers;
 	return answers->reader;
 }
 
-void answers_free(struct answers *answers)
+void replies_free(struct replies *answers)
 {
 	if (answers->reader)
 		redisReaderFree(answers->reader);
@@ -143,7 +143,7 @@ static bool has_endless_line(const redisReader *reader)
 	return unread > LINE_MAX_BYTES && !memchr(reader->buf + reader->pos, '\n', LINE_MAX_BYTES);
 }
 
-bool answers_feed(struct answers *answers, const void *bytes, size_t size, struct redis_end *end)
+bool replies_feed(struct replies *answers, const void *bytes, size_t size, struct redis_end *end)
 {
 	answers->taken += size;
 	if (redisReaderFeed(answers->reader, bytes, size) != REDIS_OK)
@@ -151,7 +151,7 @@ bool answers_feed(struct answers *answers, const void *bytes, size_t size, struc
 	return true;
 }
 
-static void forget(struct answers *answers)
+static void forget(struct replies *answers)
 {
 	buffer_drop(&answers->nodes, buffer_size(&answers->nodes));
 	buffer_drop(&answers->texts, buffer_size(&answers->texts));
@@ -160,7 +160,7 @@ static void forget(struct answers *answers)
 	answers->taken = answers->reader->len - answers->reader->pos;
 }
 
-static int fail(const struct answers *answers, struct redis_end *end)
+static int fail(const struct replies *answers, struct redis_end *end)
 {
 	if (!answers->excess)
 		end_set(end, REDIS_PROTOCOL, "the server does not speak RESP2: %s",
@@ -171,7 +171,7 @@ static int fail(const struct answers *answers, struct redis_end *end)
 	return -1;
 }
 
-int answers_next(struct answers *answers, struct redis_end *end)
+int replies_next(struct replies *answers, struct redis_end *end)
 {
 	void *object = NULL;
 
@@ -190,18 +190,18 @@ int answers_next(struct answers *answers, struct redis_end *end)
 	return -1;
 }
 
-const struct redis_node *answers_first(const struct answers *answers, const char **text)
+const struct redis_node *replies_first(const struct replies *answers, const char **text)
 {
 	*text = (const char *)buffer_at(&answers->texts);
 	return (const struct redis_node *)buffer_at(&answers->nodes);
 }
 
-void answers_frame(const struct answers *answers, struct answers_head *head,
+void replies_frame(const struct replies *answers, struct replies_head *head,
 		   struct iovec parts[ANSWERS_PARTS])
 {
 	size_t nodes = buffer_size(&answers->nodes), texts = buffer_size(&answers->texts);
 
-	*head = (struct answers_head){
+	*head = (struct replies_head){
 		.size = (uint32_t)(sizeof(*head) - sizeof(head->size) + nodes + texts),
 		.kind = REDIS_ANSWER,
 		.answer = {.nodes = answers->count}};

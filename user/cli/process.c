@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a process gets from whoever starts it. */
-#include "cli/inherited.h"
+#include "cli/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void wake_up(bool wake)
 		setitimer(ITIMER_REAL, &every, NULL);
 }
 
-void inherited_settle(void)
+void process_settle(void)
 {
 	fill_descriptors();
 	signal(SIGPIPE, SIG_IGN);
@@ -62,7 +62,7 @@ void inherited_settle(void)
 
 #define STACK (64 << 10) /* bytes that are enough for each verb; LMDB takes most of them */
 
-int inherited_stack(void)
+int process_stack(void)
 {
 	struct rlimit limit;
 
