@@ -16,8 +16,8 @@ FACTS = (
     "With 1,000 entries all that a look-up reads is in the nearest caches: what it takes there beyond its line reads are its "
     "*instructions*, with any number of entries. Its *lines* are, for a clean packet, a random read of a map that has the size "
     "of the Bloom stage; for a listed one that and a random read of a map that has the size of the exact table. The *rest* is "
-    "what neither explains: the second bucket, in which some of the listed stand; less what the processor does at once for two "
-    "packets. A rest below zero says that it did more at once than for line reads alone.")
+    "what neither explains: the second bucket, in which some of the listed stand. Overlap of two packets makes it smaller, even "
+    "negative.")
 WALKS = (
     "A map of the kernel lies on pages of 4 KiB, so that a read that misses the caches can miss the TLB as well, and walks the "
     "tables of pages. The lines above have these walks in them. What one takes is told by a process that reads the same on "
