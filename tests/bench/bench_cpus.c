@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bench_cpus HOSTS CPUS ROUNDS REPEATS: what a packet costs on each of so many CPUs alone, and on
- * all of them at once: nothing that they share may be in their way. Prints one JSON object: of each
- * subject nanoseconds of a whole run, one number for each CPU and round. Pins go below
- * XB_TEST_BPFFS, counters below XB_TEST_DIR.
+ * all of them at once: nothing that they share may be in their way. Beside it stand what tells
+ * whether the machine is in it: a line read, fewer addresses, and an addition that all share.
+ * Prints one JSON object: of each subject nanoseconds of a whole run, one number for each CPU and
+ * round. Pins go below XB_TEST_BPFFS, counters below XB_TEST_DIR.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -15,16 +16,22 @@
 #include "model/reason.h"
 
 #include "ask.skel.h" /* behind the structures it names */
+#include "filter.skel.h"
 
 #define CPUS_MAX   256
 #define NAMES	   100000
 #define WRONG_HITS 65536 /* sources: as many lines of the filter, or more than a cache has */
-#define REPORTS	   1000	 /* a second, wanted by who watches */
-#define ALL_BUT	   0.01	 /* of clean packets: some are listed, or wrong hits */
+#define SOME_OF	   10	 /* addresses, one is in SOME */
+#define FEW_OF	   1000
+#define REPORTS	   1000 /* a second, wanted by who watches */
+#define ALL_BUT	   0.01 /* of clean packets: some are listed, or wrong hits */
 
-enum filter { NONE, ENFORCES, MONITORS, ANSWERS, FILTERS };
+/* ADDS: as ENFORCES, and with its maps, but each wrong hit makes an atomic addition, as it does
+ * where the processor does not keep reads in order. SOME and FEW: with fewer addresses. */
+enum filter { PARSES, READS, ENFORCES, MONITORS, ANSWERS, SOME, FEW, FILTERS, ADDS };
 
-/* A run is parsing and counting alone, or with one of the filters. */
+/* A run is parsing and counting alone, or with one line read as well, or with one of the filters.
+ */
 static const struct subject {
 	const char *name;
 	enum filter filter;
@@ -32,9 +39,13 @@ static const struct subject {
 	enum xb_reason reason;
 	bool watched;
 } subjects[] = {
-	{"parse_only", NONE, ANY, XB_CLEAN, false},
+	{"parse_only", PARSES, ANY, XB_CLEAN, false},
+	{"line_read", READS, ANY, XB_CLEAN, false},
 	{"clean", ENFORCES, ANY, XB_CLEAN, false},
+	{"clean_some", SOME, ANY, XB_CLEAN, false},
+	{"clean_few", FEW, ANY, XB_CLEAN, false},
 	{"wrong_hit", ENFORCES, WRONG, XB_UNCONFIRMED, false},
+	{"wrong_hit_adds", ADDS, WRONG, XB_UNCONFIRMED, false},
 	{"listed", ENFORCES, LISTED, XB_LISTED_IPV4_HOST, false},
 	{"listed_watched", ENFORCES, LISTED, XB_LISTED_IPV4_HOST, true},
 	{"listed_monitored", MONITORS, LISTED, XB_MONITORED, false},
@@ -62,7 +73,8 @@ struct worker {
 
 static struct timing timing;
 static struct ask_bpf *ask;
-static struct xb_snapshot keys;
+static struct filter_bpf *adds;
+static struct xb_snapshot keys, some, few;
 static struct xb_generation *generations[FILTERS];
 static int cpus;
 static bool watching;
@@ -72,14 +84,19 @@ static void end(void)
 {
 	for (size_t i = 0; i < FILTERS; i++)
 		xb_generation_discard(&timing.home.paths, generations[i]);
+	filter_bpf__destroy(adds);
 	ask_bpf__destroy(ask);
 	timing_end(&timing);
 	xb_snapshot_free(&keys);
+	xb_snapshot_free(&some);
+	xb_snapshot_free(&few);
 }
 
 static void list(uint32_t hosts)
 {
 	must(list_hosts(&keys, hosts), "addresses");
+	must(list_hosts(&some, hosts / SOME_OF), "addresses");
+	must(list_hosts(&few, hosts / FEW_OF), "addresses");
 	keys.names = calloc(NAMES, sizeof(*keys.names));
 	must(keys.names ? 0 : -ENOMEM, "names");
 	for (uint32_t i = 0; i < NAMES; i++) {
@@ -115,10 +132,10 @@ static void build(enum filter filter)
 		.policy = filter == MONITORS ? XB_POLICY_MONITOR : XB_POLICY_ENFORCE,
 		.ports.dns[0] = XB_DNS_PORT,
 	};
-	struct xb_snapshot some = keys;
+	struct xb_snapshot listed = filter == SOME ? some : filter == FEW ? few : keys;
 
-	some.names_count = filter == ANSWERS ? keys.names_count : 0;
-	must(xb_build(&wanted, &some, &generations[filter]), "build");
+	listed.names_count = filter == ANSWERS ? keys.names_count : 0;
+	must(xb_build(&wanted, &listed, &generations[filter]), "build");
 	pretend_a_move(generations[filter]);
 }
 
@@ -145,22 +162,61 @@ static void find_wrong_hits(void)
 	free(found);
 }
 
+/* The program of ENFORCES once more, for a processor that does not keep reads in order. */
+static void load_adds(void)
+{
+	const struct xb_generation *generation = generations[ENFORCES];
+
+	adds = filter_bpf__open();
+	must(adds ? 0 : -errno, "open");
+	adds->rodata_params->params = generation->params;
+	adds->rodata_params->params.reads_in_order = 0;
+	must(xb_anchor_lend(&timing.home.anchor, adds->obj), "link");
+	bpf_map__set_autocreate(adds->maps.known_state, false);
+	bpf_map__set_autocreate(adds->maps.known_sets, false);
+	for (enum xb_map i = 0; i < XB_MAPS; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(adds->obj, xb_map_name(i));
+
+		if (xb_map_entries(i, &generation->params))
+			must(bpf_map__reuse_fd(map, generation->map[i]), xb_map_name(i));
+		else
+			bpf_map__set_autocreate(map, false);
+	}
+	xb_anchor_set_flavour(&timing.home.anchor, adds->progs.xdp_bloom_filter);
+	must(filter_bpf__load(adds), "load");
+}
+
 static void load(void)
 {
+	uint32_t lines = generations[ENFORCES]->params.host4.blocks;
+
+	timing.measure->bss->bare_lines = lines;
+	must(bpf_map__set_max_entries(timing.measure->maps.bare, lines), "size");
 	ask = ask_bpf__open();
 	must(ask ? 0 : -errno, "open");
 	home_count_into(&timing.home, ask->obj, ask->maps.ifaces, ask->maps.stats);
 	must(ask_bpf__load(ask), "load");
 	timing_load(&timing, &keys);
+	load_adds();
 	find_wrong_hits();
+}
+
+static int program_of(enum filter filter)
+{
+	if (filter == PARSES)
+		return bpf_program__fd(timing.measure->progs.parse_only);
+	if (filter == READS)
+		return bpf_program__fd(timing.measure->progs.line_read);
+	if (filter == ADDS)
+		return bpf_program__fd(adds->progs.xdp_bloom_filter);
+	return generations[filter]->program;
 }
 
 static void prepare(const struct subject *subject, struct packet *packet)
 {
 	const struct measure_bpf *measure = timing.measure;
 	bool question = subject->source == QUESTION;
-	int program = subject->filter == NONE ? bpf_program__fd(measure->progs.parse_only)
-					      : generations[subject->filter]->program;
+	int program = program_of(subject->filter);
 	int slot = bpf_map__fd(question ? ask->maps.asked : measure->maps.measured);
 	uint32_t zero = 0;
 

@@ -134,7 +134,9 @@ def several_cpus(data, _page):
         rows += [[title, "%.1f" % each["alone_ns"], "%.1f" % each["together_ns"], spread(each["times"])]
                  for name, title in titles for each in [data["cpus"].get(key, {}).get(name)] if each]
     return ["The same on one CPU alone and on %d at once, each with sources of its own; a million addresses are "
-            "listed. Floods go over a veth for each CPU, to interfaces that one filter protects, and have the "
+            "listed unless told. A line read and fewer addresses tell what memory has to do with it, the atomic addition what "
+            "one word would that all CPUs write: it is what a wrong hit makes where the processor does not keep reads in "
+            "order, as this one does. Floods go over a veth for each CPU, to interfaces that one filter protects, and have the "
             "generator's own time in them. Behind what is so many times as much stand the quartiles of rounds."
             % cpus.CPUS, ""] + \
         table(["ns a packet, the whole run", "one alone", "each of %d" % cpus.CPUS, "times as many packets"], rows)
