@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Chapters of whole commands and of memory."""
 from commands import OPERATIONS
+from huge import bytes_per_host
 from plots import Plot
 from tables import cell, count, label, middle, over, ranged, table
 
@@ -117,10 +118,10 @@ def huge(data, _page):
     return ["%s addresses from text to enforced and durable, in a memory cgroup of %d GiB: **%.1f "
             "s**. The most memory in the cgroup, with the kernel's, the counters and cached pages: "
             "%.2f GiB; of the process, with the file it maps, %.2f GiB. Afterwards: packet path %.0f "
-            "MiB, counters %.0f MiB. Measured once."
+            "MiB, of which bits and exact table are %.2f bytes an address, counters %.0f MiB. Measured once."
             % (count(found["hosts"]), found["limit_bytes"] >> 30, found["seconds"],
                found["peak_bytes_of_all"] / 2**30, found["peak_bytes_of_process"] / 2**30,
-               found["packet_path_bytes"] / 2**20, found["counters_bytes"] / 2**20), ""]
+               found["packet_path_bytes"] / 2**20, bytes_per_host(found), found["counters_bytes"] / 2**20), ""]
 
 
 OWN_MEMORY = {"bits": "Bloom bits", "buckets": "exact buckets", "sum": "both",
