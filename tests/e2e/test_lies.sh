@@ -5,6 +5,8 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
+layout=$(sed -n 's/^#define XB_GENERATION_LAYOUT //p' "$root/include/xdp_bloom/layout.h")
+
 in_force()
 {
 	ctl -q add 10.77.0.3 10.77.3.0/25 fd77::3
@@ -64,7 +66,7 @@ t_params()
 		"120 2"                    # key4
 		"188 0xffffffff"           # length_cells
 		"188 0xfffffffe"
-		"196 10"                   # layout: of the former one
+		"196 $((layout - 1))"      # layout: of the former one
 		"200 0"                    # confirm
 		"388 0"                    # cell_words
 		"388 0xffffffff"
@@ -75,6 +77,22 @@ t_params()
 	lie 188 0xffffffff
 	exits 0 detach x0
 	passes 10.77.0.3
+}
+
+# A generation of the former layout goes on enforcing until the next command that writes has built another.
+t_former_layout_under_a_flood()
+{
+	local command
+
+	in_force
+	for command in up "add 10.77.0.4" "del 10.77.0.4" rotate "allow add 10.77.0.5" "attach x0"; do
+		lie 196 $((layout - 1))
+		exits 3 status
+		# shellcheck disable=SC2086
+		flood exits 0 $command
+		exits 0 status
+		blocked 10.77.0.3 10.77.3.9 fd77::3
+	done
 }
 
 t_params_of_names()
