@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench_answers IFACE MAC FROM TO NAMES COUNT: asks COUNT questions for names of NAMES listed ones,
- * as fast as they can be made, out of IFACE to the machine with this MAC and address, and counts
- * what comes back. Prints one JSON object: nanoseconds of the generator alone, of all, and answers
- * by response code. Runs in the namespace of IFACE.
+ * bench_answers IFACE MAC FROM TO NAMES: for each COUNT in the input, asks so many questions for
+ * names of NAMES listed ones, as fast as they can be made, out of IFACE to the machine with this
+ * MAC and address, and counts what comes back. Prints a line with one JSON object for each:
+ * nanoseconds of the generator alone, of all, of a frame by the kernel's clock, and answers by
+ * response code. Runs in the namespace of IFACE.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,12 +22,14 @@
 
 #define CODES 16
 
-/* Wall time: the receiver's work is done by softirqs on the CPU that sends. */
-static double run(int program, const struct frame *frame, uint32_t size, uint32_t count)
+/* Wall time: the receiver's work is done by softirqs on the CPU that sends. *frame_ns: of a frame,
+ * by the kernel's clock, see live_run(). */
+static double run(int program, const struct frame *frame, uint32_t size, uint32_t count,
+		  double *frame_ns)
 {
 	double start = now_ns();
 
-	live_run(program, frame, size, count);
+	*frame_ns = live_run(program, frame, size, count);
 	return now_ns() - start;
 }
 
@@ -51,11 +54,11 @@ static void ask_all(struct ask_bpf *skeleton, const struct frame *frame, uint32_
 	int map = bpf_map__fd(skeleton->maps.answers);
 	uint64_t before[CODES], after[CODES];
 	json_t *codes = json_object(), *all;
-	double alone, over;
+	double alone, over, frame_ns;
 
-	alone = run(bpf_program__fd(skeleton->progs.ask_nobody), frame, size, count);
+	alone = run(bpf_program__fd(skeleton->progs.ask_nobody), frame, size, count, &frame_ns);
 	read_answers(map, before);
-	over = run(bpf_program__fd(skeleton->progs.ask_over), frame, size, count);
+	over = run(bpf_program__fd(skeleton->progs.ask_over), frame, size, count, &frame_ns);
 	usleep(20000); /* what is still on the way */
 	read_answers(map, after);
 	for (int code = 0; code < CODES; code++) {
@@ -66,11 +69,12 @@ static void ask_all(struct ask_bpf *skeleton, const struct frame *frame, uint32_
 			json_object_set_new(codes, name,
 					    json_integer((json_int_t)(after[code] - before[code])));
 	}
-	all = json_pack("{s:I,s:f,s:f,s:o}", "asked", (json_int_t)count, "alone_ns", alone, "ns",
-			over, "answers", codes);
+	all = json_pack("{s:I,s:f,s:f,s:f,s:o}", "asked", (json_int_t)count, "alone_ns", alone,
+			"ns", over, "frame_ns", frame_ns, "answers", codes);
 	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	putchar('\n');
 	json_decref(all);
+	must(fflush(stdout) ? -errno : 0, "output");
 }
 
 int main(int argc, char **argv)
@@ -78,12 +82,12 @@ int main(int argc, char **argv)
 	struct frame frame = {.ip.protocol = IPPROTO_UDP,
 			      .udp = {.source = htons(40000), .dest = htons(53)}};
 	struct ask_bpf *skeleton;
+	uint32_t size, count;
 	int ifindex;
-	uint32_t size;
 
-	if (argc != 7) {
-		fprintf(stderr, "usage: bench_answers IFACE MAC FROM TO NAMES COUNT; scripts/bench "
-				"does it\n");
+	if (argc != 6) {
+		fprintf(stderr, "usage: bench_answers IFACE MAC FROM TO NAMES; scripts/bench does "
+				"it\n");
 		return 2;
 	}
 	libbpf_set_print(NULL);
@@ -102,7 +106,8 @@ int main(int argc, char **argv)
 	must(bpf_xdp_attach(ifindex, bpf_program__fd(skeleton->progs.collect), XDP_FLAGS_DRV_MODE,
 			    NULL),
 	     "attach");
-	ask_all(skeleton, &frame, size, (uint32_t)strtoul(argv[6], NULL, 10));
+	while (scanf("%u", &count) == 1)
+		ask_all(skeleton, &frame, size, count);
 	bpf_xdp_detach(ifindex, XDP_FLAGS_DRV_MODE, NULL);
 	ask_bpf__destroy(skeleton);
 	return 0;

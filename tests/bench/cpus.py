@@ -3,7 +3,9 @@
 import json
 import os
 import statistics
+import subprocess
 
+import names
 import path_peers as peers
 from paths import CLEAN, FRAMES, FEWER_FRAMES, LISTED, Generator, Workload
 from programs import MILLION, bench
@@ -19,7 +21,7 @@ NAMES = (("parse_only", "parsing and counting alone"),
          ("answered", "query for a listed name, answered"))
 FLOODS = (("drop_all", "flood, XDP_DROP at once"), ("listed", "flood, all listed"),
           ("pass_all", "flood, XDP_PASS at once"), ("clean", "flood, clean"),
-          ("wrong_hit", "flood, all wrong hits"))
+          ("wrong_hit", "flood, all wrong hits"), ("answered", "flood of queries for listed names, answered"))
 CONTROLS = ("line_read", "clean_some", "clean_few", "wrong_hit_adds")   # what tells why; nothing is promised of them
 LEAST = 1.95    # times
 WRONG_HITS = 65536  # sources, as of the program alone
@@ -91,6 +93,36 @@ def one_round(pairs, generators, frames, both_first):
     return alone, both or pairs.flood(generators, frames)
 
 
+class Asker:
+    """As a Generator, of queries for listed names; each must be answered."""
+
+    def __init__(self, cpu):
+        self.cpu, self.process = cpu, None
+
+    def begin(self, place, _first, count):
+        if not self.process:
+            self.process = subprocess.Popen(
+                ["taskset", "-c", str(self.cpu), os.path.join(PROGRAMS, "bench_answers"), place.near, place.mac,
+                 names.ASKER, names.FILTERED, str(names.ANSWERED)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True)
+        self.process.stdin.write("%d\n" % count)
+        self.process.stdin.flush()
+
+    def told(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failed("who asks: " + self.process.stderr.read().strip())
+        found = json.loads(line)
+        if found["answers"].get(names.REFUSED, 0) < ALMOST_ALL * found["asked"]:
+            raise Failed("of %d queries were answered: %s" % (found["asked"], found["answers"]))
+        return {"ns": found["frame_ns"]}
+
+    def end(self):
+        if self.process:
+            self.process.kill()
+            self.process.communicate()
+
+
 def rounds_of(pairs, generators, quick):
     alone, together = [], []
     for number in range(4 if quick else 10):
@@ -148,6 +180,19 @@ def flood_of_wrong_hits(workload, scratch, quick):
         pairs.end()
 
 
+def flood_of_queries(workload, scratch, quick):
+    askers = [Asker(cpu) for cpu in range(CPUS)]
+    pairs = Pairs(peers.Filter, workload, scratch)
+    try:
+        subject = pairs.subjects[0]
+        names.list_names(lambda *words: subject.place.inside(*subject.base, "-q", *words), scratch)
+        return rounds_of(pairs, askers, quick)
+    finally:
+        for asker in askers:
+            asker.end()
+        pairs.end()
+
+
 def floods(scratch, quick):
     workload = Workload(MILLION)
     workload.prepare(scratch)
@@ -159,6 +204,8 @@ def floods(scratch, quick):
             found[name] = one_flood(kind, share, workload, scratch, quick)
         say("%d CPUs, flood: wrong hits" % CPUS)
         found["wrong_hit"] = flood_of_wrong_hits(workload, scratch, quick)
+        say("%d CPUs, flood: queries" % CPUS)
+        found["answered"] = flood_of_queries(workload, scratch, quick)
         return found
     finally:
         workload.end()
@@ -180,15 +227,15 @@ def goals(report):
     found = report.get("cpus", {})
     return [goal("%s, times from one CPU to %d" % (title, CPUS), LEAST,
                  found.get(key, {}).get(name, {}).get("times", {}).get("median"), False)
-            for key, names in (("programs", NAMES), ("floods", FLOODS)) for name, title in names if name not in CONTROLS]
+            for key, titles in (("programs", NAMES), ("floods", FLOODS)) for name, title in titles if name not in CONTROLS]
 
 
 def print_text(report):
     found = report.get("cpus", {})
     print("\nOn %d CPUs at once, 1M IPv4 addresses listed; ns a packet, of whole runs" % CPUS)
     row("", "one alone", "each of %d" % CPUS, "times as many packets")
-    for key, names in (("programs", NAMES), ("floods", FLOODS)):
-        for name, title in names:
+    for key, titles in (("programs", NAMES), ("floods", FLOODS)):
+        for name, title in titles:
             each = found.get(key, {}).get(name)
             if each:
                 row(title, "%.1f" % each["alone_ns"], "%.1f" % each["together_ns"], spread(each["times"]))

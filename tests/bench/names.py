@@ -24,6 +24,16 @@ def listed(number):
     return "n%s.example.com" % "".join(chr(97 + (number >> 4 * place & 15)) for place in range(7))
 
 
+def list_names(bloomctl, scratch):
+    """Has them answered, however many ask. bloomctl: runs it with these words."""
+    path = scratch.path("names")
+    with open(path, "w") as out:
+        out.writelines("%s\n" % listed(number) for number in range(ANSWERED))
+    bloomctl("import", path, "--list", "names", "--format", "domains")
+    bloomctl("verdict", "names", "refused")
+    bloomctl("limit", "off")
+
+
 def program_cost(scratch, quick, *options, names=NAMES):
     say("program cost, %d names" % names)
     rounds, repeats = (9, 50000) if quick else (27, 500000)
@@ -61,7 +71,7 @@ class Pair:
     def ask(self, address, count):
         return json.loads(run("nsenter", "--net=/run/netns/" + self.name, "taskset", "-c", "0",
                               os.path.join(PROGRAMS, "bench_answers"), CLIENT, self.mac, ASKER,
-                              address, str(ANSWERED), str(count)))
+                              address, str(ANSWERED), input=str(count)))
 
     def remove(self):
         subprocess.run(["ip", "netns", "del", self.name], check=False)
@@ -90,15 +100,10 @@ class Filter:
 
     def __init__(self, pair, scratch):
         self.pair = pair
-        names = scratch.path("names")
-        with open(names, "w") as out:
-            out.writelines("%s\n" % listed(number) for number in range(ANSWERED))
         self.base = (BLOOMCTL, "--state", scratch.path("names-state"), "--pin",
                      os.path.join(scratch.pins, "names"), "--run",
                      os.path.join(scratch.run, "names"), "-q")
-        run(*self.base, "import", names, "--list", "names", "--format", "domains")
-        run(*self.base, "verdict", "names", "refused")
-        run(*self.base, "limit", "off")
+        list_names(lambda *words: run(*self.base, *words), scratch)
 
     def ask(self, count):
         run(*self.base, "attach", SERVER)

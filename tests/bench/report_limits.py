@@ -39,7 +39,9 @@ TRANSACTIONS = (
     "An add opens the store and begins %d transactions that read and %d that may write. So much of its rest are these, each "
     "with a look for one address and without a commit, by the code that ships; what they look for besides is not in it."
     % (READING, WRITING))
-CPUS = "Two CPUs can do at the most twice as much as one; what is found beyond is noise. What falls short of that of a program that looks nothing up, or reads one line, is the machine's."
+CPUS = (
+    "Two CPUs can do at the most twice as much as one; what is found beyond is noise. What falls short of it where a program "
+    "looks nothing up, or reads one line, is the machine's.")
 TRAFFIC = (("clean", "clean", ("line_read",)), ("hit", "listed", ("line_read", "table_read")))
 SHARES = {0: ("clean", "clean", "pass_all"), 1: ("hit", "listed", "drop_all")}
 # Of each family, where its costs are, which subject is hosts alone, what is behind the names of its line reads.
