@@ -31,7 +31,6 @@ def host_at_point(fleet):
     if not host.lives() or host.point:
         return host_killed(fleet)
     host.kill()
-    host.process.wait()
     host.start("%s:%d" % (fleet.dice.choice(POINTS), fleet.dice.randint(1, 12)))
     return None
 

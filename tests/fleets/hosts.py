@@ -63,7 +63,10 @@ class Host:
             self.process.send_signal(number)
 
     def kill(self):
-        self.signal(signal.SIGKILL)
+        """It is gone then: who asks in the next moment must not see it live."""
+        if self.lives():
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
 
     def wait_until_ready(self):
         until = time.monotonic() + READY

@@ -141,7 +141,6 @@ class Fleet:
             host.free_disk()
             if host.point and host.lives():
                 host.kill()
-                host.process.wait()
                 host.point = ""
                 host.start()
         for host in self.hosts:
@@ -236,10 +235,7 @@ class Fleet:
         if self.watcher:
             self.watcher.ends = True
         for host in self.hosts:
-            host.signal(18)
             host.kill()
-            if host.process:
-                host.process.wait()
         for proxy in self.proxies:
             proxy.end()
         self.server.end()
