@@ -81,7 +81,7 @@ static const struct subject rates[] = {
 
 struct bench {
 	struct timing timing;
-	struct xb_snapshot keys;
+	struct xb_contents keys;
 	const struct subject *subjects;
 	size_t subject_count;
 	uint32_t lines, table_lines;
@@ -95,14 +95,14 @@ static void end(void)
 	for (size_t i = 0; i < bench.subject_count; i++)
 		xb_generation_discard(&bench.timing.home.paths, bench.generations[i]);
 	timing_end(&bench.timing);
-	xb_snapshot_free(&bench.keys);
+	xb_contents_free(&bench.keys);
 }
 
 static void build_generations(void)
 {
 	for (size_t i = 0; i < bench.subject_count; i++) {
 		const struct subject *subject = &bench.subjects[i];
-		struct xb_snapshot keys = bench.keys;
+		struct xb_contents keys = bench.keys;
 		struct xb_build build = {.paths = &bench.timing.home.paths,
 					 .anchor = &bench.timing.home.anchor,
 					 .store = 1,

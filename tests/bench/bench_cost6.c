@@ -53,7 +53,7 @@ static struct peer {
 } peers[PEERS];
 
 static struct timing timing;
-static struct xb_snapshot keys[CONTENTS];
+static struct xb_contents keys[CONTENTS];
 static struct xb_generation *generations[CONTENTS];
 static uint32_t lines[READS];
 
@@ -63,7 +63,7 @@ static void end(void)
 		xb_generation_discard(&timing.home.paths, generations[i]);
 	timing_end(&timing);
 	for (size_t i = 0; i < CONTENTS; i++)
-		xb_snapshot_free(&keys[i]);
+		xb_contents_free(&keys[i]);
 }
 
 /* A short one by its number among those of its length: no two are the same. */
@@ -98,7 +98,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Those of few bits can be there twice. */
-static void drop_repeated(struct xb_snapshot *list)
+static void drop_repeated(struct xb_contents *list)
 {
 	size_t kept = 0;
 
@@ -110,7 +110,7 @@ static void drop_repeated(struct xb_snapshot *list)
 
 static void list(enum content content, size_t count)
 {
-	struct xb_snapshot *found = &keys[content];
+	struct xb_contents *found = &keys[content];
 
 	found->net6 = calloc(count, sizeof(*found->net6));
 	must(found->net6 ? 0 : -ENOMEM, "addresses");
@@ -131,7 +131,7 @@ static uint32_t table_of(enum content content)
 /* Addresses in random order: in an entry, or in the /32 of one that is longer. */
 static void fill_table6(uint64_t *words, enum content content, bool below)
 {
-	const struct xb_snapshot *found = &keys[content];
+	const struct xb_contents *found = &keys[content];
 	uint64_t *address = words + (size_t)(table_of(content) + below * TABLE_LINES) * 8;
 
 	for (uint64_t i = 0, number = 0; i < TABLE6_ADDRESSES; number++) {
@@ -221,7 +221,7 @@ static void put(const struct peer *peer, const struct xb_entry *entry)
 static void fill_peers(void)
 {
 	for (size_t i = 0; i < PEERS; i++) {
-		const struct xb_snapshot *found = &keys[peers[i].content];
+		const struct xb_contents *found = &keys[peers[i].content];
 
 		for (size_t k = 0; k < found->net6_count && takes_part(&peers[i]); k++)
 			put(&peers[i], &found->net6[k]);
@@ -265,7 +265,7 @@ static void build(enum content content)
 					.rate = XB_CONFIRMED_RATE,
 					.confirm = true,
 					.policy = XB_POLICY_ENFORCE};
-	struct xb_snapshot listed = keys[content];
+	struct xb_contents listed = keys[content];
 
 	/* What a machine allows by itself. */
 	listed.allow = keys[HOSTS4].allow;

@@ -74,7 +74,7 @@ struct worker {
 static struct timing timing;
 static struct ask_bpf *ask;
 static struct filter_bpf *adds;
-static struct xb_snapshot keys, some, few;
+static struct xb_contents keys, some, few;
 static struct xb_generation *generations[FILTERS];
 static int cpus;
 static bool watching;
@@ -87,9 +87,9 @@ static void end(void)
 	filter_bpf__destroy(adds);
 	ask_bpf__destroy(ask);
 	timing_end(&timing);
-	xb_snapshot_free(&keys);
-	xb_snapshot_free(&some);
-	xb_snapshot_free(&few);
+	xb_contents_free(&keys);
+	xb_contents_free(&some);
+	xb_contents_free(&few);
 }
 
 static void list(uint32_t hosts)
@@ -132,7 +132,7 @@ static void build(enum filter filter)
 		.policy = filter == MONITORS ? XB_POLICY_MONITOR : XB_POLICY_ENFORCE,
 		.ports.dns[0] = XB_DNS_PORT,
 	};
-	struct xb_snapshot listed = filter == SOME ? some : filter == FEW ? few : keys;
+	struct xb_contents listed = filter == SOME ? some : filter == FEW ? few : keys;
 
 	listed.names_count = filter == ANSWERS ? keys.names_count : 0;
 	must(xb_build(&wanted, &listed, &generations[filter]), "build");

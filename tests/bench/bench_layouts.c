@@ -95,7 +95,7 @@ static const struct tried all[] = {LAYOUTS(TRIED)};
 
 struct bench {
 	struct timing timing;
-	struct xb_snapshot keys;
+	struct xb_contents keys;
 	struct xb_geometry geometry;
 	struct layouts_bpf *objects[COUNT_OF(all)];
 	double rate[COUNT_OF(all)], dense_rate[COUNT_OF(all)];
@@ -108,7 +108,7 @@ static void end(void)
 	for (size_t i = 0; i < COUNT_OF(all); i++)
 		layouts_bpf__destroy(bench.objects[i]);
 	timing_end(&bench.timing);
-	xb_snapshot_free(&bench.keys);
+	xb_contents_free(&bench.keys);
 }
 
 static size_t bytes_of_bits(void)

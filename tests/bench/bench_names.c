@@ -49,7 +49,7 @@ static const struct traffic traffics[] = {
 
 struct bench {
 	struct home home;
-	struct xb_snapshot keys;
+	struct xb_contents keys;
 	struct xb_generation *generations[SUBJECTS];
 	struct ask_bpf *ask;
 	const char *kinds;
@@ -66,7 +66,7 @@ static void end(void)
 		xb_generation_discard(&bench.home.paths, bench.generations[i]);
 	ask_bpf__destroy(bench.ask);
 	home_close(&bench.home);
-	xb_snapshot_free(&bench.keys);
+	xb_contents_free(&bench.keys);
 }
 
 /* Three labels mostly, as lists have; some of two and of four, so that three depths are asked. */
@@ -93,7 +93,7 @@ static void list_names(void)
 static void build_generations(void)
 {
 	for (enum subject i = WITHOUT_NAMES; i < SUBJECTS; i++) {
-		struct xb_snapshot keys = bench.keys;
+		struct xb_contents keys = bench.keys;
 		struct xb_build build = {.paths = &bench.home.paths,
 					 .anchor = &bench.home.anchor,
 					 .store = 1,

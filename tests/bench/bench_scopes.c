@@ -37,7 +37,7 @@ static const struct subject {
 enum family { IPV4, IPV6, FAMILIES };
 
 static struct timing timing;
-static struct xb_snapshot keys[FAMILIES];
+static struct xb_contents keys[FAMILIES];
 static struct xb_scope scope;
 static struct xb_generation *generations[FAMILIES][BUILDS];
 static char names[FAMILIES][SUBJECTS][24];
@@ -48,7 +48,7 @@ static void end(void)
 		xb_generation_discard(&timing.home.paths, generations[i / BUILDS][i % BUILDS]);
 	timing_end(&timing);
 	for (size_t i = 0; i < FAMILIES; i++)
-		xb_snapshot_free(&keys[i]);
+		xb_contents_free(&keys[i]);
 }
 
 static struct xb_entry entry_of(enum family family, uint32_t address)
@@ -62,8 +62,8 @@ static struct xb_entry entry_of(enum family family, uint32_t address)
 
 static void list_all(enum family family)
 {
-	struct xb_snapshot *all = &keys[family];
-	const struct xb_snapshot *hosts = &keys[IPV4];
+	struct xb_contents *all = &keys[family];
+	const struct xb_contents *hosts = &keys[IPV4];
 
 	if (family == IPV4)
 		return;
@@ -75,8 +75,8 @@ static void list_all(enum family family)
 
 static void list_scoped(enum family family)
 {
-	struct xb_snapshot *all = &keys[family];
-	const struct xb_snapshot *hosts = &keys[IPV4];
+	struct xb_contents *all = &keys[family];
+	const struct xb_contents *hosts = &keys[IPV4];
 
 	all->scoped = calloc(hosts->host4_count, sizeof(*all->scoped));
 	must(all->scoped ? 0 : -ENOMEM, "addresses");
@@ -96,7 +96,7 @@ static void build(enum family family, size_t copy)
 					.confirm = true,
 					.policy = XB_POLICY_ENFORCE};
 	enum content content = subjects[copy % SUBJECTS].content;
-	struct xb_snapshot some = keys[family];
+	struct xb_contents some = keys[family];
 	bool all = content == ALL || content == BOTH;
 
 	some.host4_count = all ? some.host4_count : 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/addresses.h"
-#include "filter/snapshot.h"
+#include "filter/contents.h"
 #include "xdp_bloom/layout.h"
 
 #define ALLOW_FEW  8
@@ -34,7 +34,7 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-static inline int list_hosts(struct xb_snapshot *keys, size_t count)
+static inline int list_hosts(struct xb_contents *keys, size_t count)
 {
 	keys->host4 = malloc(count * sizeof(*keys->host4));
 	if (!keys->host4)
@@ -47,7 +47,7 @@ static inline int list_hosts(struct xb_snapshot *keys, size_t count)
 }
 
 /* /24s, so that random traffic stays clean. */
-static inline int list_prefixes(struct xb_snapshot *keys, size_t count)
+static inline int list_prefixes(struct xb_contents *keys, size_t count)
 {
 	uint32_t step = (uint32_t)((1U << 24) / count);
 
@@ -62,7 +62,7 @@ static inline int list_prefixes(struct xb_snapshot *keys, size_t count)
 }
 
 /* Behind those that are listed; the caller has made room. 0 or a negative errno. */
-static inline int list_name(struct xb_snapshot *keys, const char *text,
+static inline int list_name(struct xb_contents *keys, const char *text,
 			    enum xb_domain_verdict verdict)
 {
 	struct xb_named *named = &keys->names[keys->names_count];
@@ -80,7 +80,7 @@ static inline int list_name(struct xb_snapshot *keys, const char *text,
 }
 
 /* The few, then random prefixes of /20 to /32: ALLOW_MANY in all. */
-static inline int list_allowed(struct xb_snapshot *keys)
+static inline int list_allowed(struct xb_contents *keys)
 {
 	keys->allow = calloc(ALLOW_MANY, sizeof(*keys->allow));
 	if (!keys->allow)
@@ -98,7 +98,7 @@ static inline int list_allowed(struct xb_snapshot *keys)
 	return 0;
 }
 
-static inline bool is_allowed(const struct xb_snapshot *keys, uint32_t address)
+static inline bool is_allowed(const struct xb_contents *keys, uint32_t address)
 {
 	for (size_t i = 0; i < keys->allow_count; i++) {
 		const struct xb_entry *entry = &keys->allow[i];
@@ -114,7 +114,7 @@ static inline bool is_allowed(const struct xb_snapshot *keys, uint32_t address)
  * Listed addresses for which the gate in front of the allowlist opens in vain: next to one of the
  * random prefixes, in none. At most max of them, in random order; returns how many.
  */
-static inline size_t near_allowed(const struct xb_snapshot *keys, uint32_t *near, size_t max)
+static inline size_t near_allowed(const struct xb_contents *keys, uint32_t *near, size_t max)
 {
 	uint8_t *open = calloc(1U << XB_GATE_BITS, 1);
 	size_t count = 0;

@@ -28,13 +28,13 @@ static inline uint64_t classic_words(size_t keys)
 	return (uint64_t)ceil(-PEER_HASHES * (double)keys / log1p(-full) / 64);
 }
 
-static inline bool has_trie(const struct xb_snapshot *keys)
+static inline bool has_trie(const struct xb_contents *keys)
 {
 	return keys->host4_count <= TRIE_MAX;
 }
 
 /* Before the programs are loaded. */
-static inline void peers_size(struct measure_bpf *measure, const struct xb_snapshot *keys)
+static inline void peers_size(struct measure_bpf *measure, const struct xb_contents *keys)
 {
 	uint32_t count = (uint32_t)keys->host4_count, words = (uint32_t)classic_words(count);
 
@@ -46,7 +46,7 @@ static inline void peers_size(struct measure_bpf *measure, const struct xb_snaps
 	must(bpf_map__set_max_entries(measure->maps.trie, has_trie(keys) ? count : 1), "size");
 }
 
-static inline void fill_hash(int map, const struct xb_snapshot *keys)
+static inline void fill_hash(int map, const struct xb_contents *keys)
 {
 	uint32_t value = 1;
 
@@ -55,14 +55,14 @@ static inline void fill_hash(int map, const struct xb_snapshot *keys)
 		     "hash");
 }
 
-static inline void fill_bloom(int map, const struct xb_snapshot *keys)
+static inline void fill_bloom(int map, const struct xb_contents *keys)
 {
 	for (size_t i = 0; i < keys->host4_count; i++)
 		must(bpf_map_update_elem(map, NULL, &keys->host4[i], BPF_ANY) ? -errno : 0,
 		     "bloom filter");
 }
 
-static inline void fill_trie(int map, const struct xb_snapshot *keys)
+static inline void fill_trie(int map, const struct xb_contents *keys)
 {
 	uint32_t value = 1;
 
@@ -84,7 +84,7 @@ static inline uint64_t *map_words(const struct bpf_map *map, size_t *bytes)
 	return words;
 }
 
-static inline void fill_classic(const struct measure_bpf *measure, const struct xb_snapshot *keys)
+static inline void fill_classic(const struct measure_bpf *measure, const struct xb_contents *keys)
 {
 	struct xb_key key = measure->rodata->classic_key;
 	size_t bytes;
@@ -102,7 +102,7 @@ static inline void fill_classic(const struct measure_bpf *measure, const struct 
 	munmap(words, bytes);
 }
 
-static inline void peers_fill(const struct measure_bpf *measure, const struct xb_snapshot *keys)
+static inline void peers_fill(const struct measure_bpf *measure, const struct xb_contents *keys)
 {
 	fill_hash(bpf_map__fd(measure->maps.exact), keys);
 	fill_bloom(bpf_map__fd(measure->maps.bloom), keys);
@@ -130,7 +130,7 @@ static inline json_int_t memlock(int map)
 }
 
 /* The same set in a hash that takes its elements one by one, as ipset does. */
-static inline json_int_t memlock_of_grown_hash(const struct xb_snapshot *keys)
+static inline json_int_t memlock_of_grown_hash(const struct xb_contents *keys)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
 	int map = bpf_map_create(BPF_MAP_TYPE_HASH, "grown", sizeof(uint32_t), sizeof(uint32_t),
@@ -145,7 +145,7 @@ static inline json_int_t memlock_of_grown_hash(const struct xb_snapshot *keys)
 }
 
 static inline json_t *peers_report(const struct measure_bpf *measure,
-				   const struct xb_snapshot *keys)
+				   const struct xb_contents *keys)
 {
 	json_t *report = json_pack("{s:{s:I,s:I},s:{s:i,s:I},s:{s:i,s:I}}", "bpf_hash", "memlock",
 				   memlock(bpf_map__fd(measure->maps.exact)), "grown_memlock",

@@ -94,7 +94,7 @@ static inline void timing_fill_table(const struct timing *timing, uint32_t first
 }
 
 /* Afterwards there are the programs of timing->measure, and sources that are listed. */
-static inline void timing_load(struct timing *timing, const struct xb_snapshot *keys)
+static inline void timing_load(struct timing *timing, const struct xb_contents *keys)
 {
 	struct measure_bpf *measure = timing->measure;
 	uint32_t *near = calloc(TABLE_ADDRESSES, sizeof(*near));

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter/build.h"
-#include "filter/scopemap.h"
-#include "filter/snapshot.h"
 #include "exact_contents.h"
+#include "filter/build.h"
+#include "filter/contents.h"
+#include "filter/scopemap.h"
 #include "rig.h"
 
 /* Counters that stuck may differ: a stuck one is at its end however it got there. */
@@ -148,27 +148,27 @@ static bool has_bits(const struct xb_mapping *now, const struct xb_mapping *fres
 
 /* Whether packets look for all that is listed. A length may have another slot than in the rebuilt
  * generation, by the order in which lengths came. */
-static bool looks_for(const struct xb_generation *now, const struct xb_snapshot *snapshot)
+static bool looks_for(const struct xb_generation *now, const struct xb_contents *contents)
 {
 	struct xb_slotmap map = xb_generation_slotmap(now);
 
-	for (size_t i = 0; i < snapshot->net6_count; i++) {
+	for (size_t i = 0; i < contents->net6_count; i++) {
 		char text[XB_ENTRY_TEXT];
 
-		if (xb_slotmap_has(&map, &snapshot->net6[i]))
+		if (xb_slotmap_has(&map, &contents->net6[i]))
 			continue;
-		fprintf(stderr, "nobody looks for %s\n", xb_entry_format(&snapshot->net6[i], text));
+		fprintf(stderr, "nobody looks for %s\n", xb_entry_format(&contents->net6[i], text));
 		return false;
 	}
 	return true;
 }
 
 /* The rebuilt generation has the parameters of the other, so this asks the store. */
-static bool has_classes(const struct xb_generation *now, const struct xb_snapshot *snapshot)
+static bool has_classes(const struct xb_generation *now, const struct xb_contents *contents)
 {
-	struct xb_scopes wanted = xb_scopemap_scopes(snapshot->class, snapshot->classes);
+	struct xb_scopes wanted = xb_scopemap_scopes(contents->class, contents->classes);
 
-	if (!snapshot->scoped_count || !memcmp(&now->params.scopes, &wanted, sizeof(wanted)))
+	if (!contents->scoped_count || !memcmp(&now->params.scopes, &wanted, sizeof(wanted)))
 		return true;
 	fprintf(stderr, "the generation has other classes than the store\n");
 	return false;
@@ -245,7 +245,7 @@ bool rig_matches_rebuild(struct rig *rig)
 {
 	struct xb_generation *now = rig_generation(rig), *fresh = NULL;
 	struct xb_store *store;
-	struct xb_snapshot snapshot;
+	struct xb_contents contents;
 	struct xb_anchor anchor;
 	struct xb_txn *txn;
 	struct xb_build build = {.paths = &rig->paths,
@@ -257,13 +257,13 @@ bool rig_matches_rebuild(struct rig *rig)
 	rig_must(xb_anchor_open(rig->pins, &anchor), "link");
 	rig_must(xb_store_open(rig->state, XB_STORE_READ, &store), "store");
 	rig_must(xb_store_read(store, &txn), "store");
-	rig_must(xb_snapshot_take(txn, &snapshot), "keys");
-	rig_must(xb_build(&build, &snapshot, &fresh), "build");
+	rig_must(xb_contents_take(txn, &contents), "keys");
+	rig_must(xb_build(&build, &contents, &fresh), "build");
 	equal = xb_generation_is_current(now, &txn->meta) && !now->header->dirty &&
-		has_classes(now, &snapshot) && same(now, fresh) && looks_for(now, &snapshot);
+		has_classes(now, &contents) && same(now, fresh) && looks_for(now, &contents);
 	if (!xb_generation_is_current(now, &txn->meta))
 		fprintf(stderr, "applied %lu of %lu\n", now->header->applied, txn->meta.sequence);
-	xb_snapshot_free(&snapshot);
+	xb_contents_free(&contents);
 	xb_txn_abort(txn);
 	xb_store_close(store);
 	xb_anchor_close(&anchor);

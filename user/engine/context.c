@@ -9,29 +9,29 @@
 #include "engine/known.h"
 #include "engine/relief.h"
 #include "filter/build.h"
+#include "filter/contents.h"
 #include "filter/demand.h"
 #include "filter/inforce.h"
-#include "filter/snapshot.h"
 
 /* With `built` NULL only asks whether there is room. */
-static int try_build(const struct xb_build *build, const struct xb_snapshot *snapshot,
+static int try_build(const struct xb_build *build, const struct xb_contents *contents,
 		     struct xb_generation **built)
 {
-	return built ? xb_build(build, snapshot, built) : xb_build_rehearse(build, snapshot);
+	return built ? xb_build(build, contents, built) : xb_build_rehearse(build, contents);
 }
 
 static int build_within_room(const struct xb_writer *writer, struct xb_build *build,
-			     const struct xb_snapshot *snapshot, struct xb_generation **built)
+			     const struct xb_contents *contents, struct xb_generation **built)
 {
 	uint64_t wanted = build->capacity;
-	int error = try_build(build, snapshot, built);
+	int error = try_build(build, contents, built);
 	char why[512];
 
 	if (!xb_build_lacks_room(error) || !wanted || writer->exact)
 		return error;
 	snprintf(why, sizeof(why), "%s", xb_error_message());
 	build->capacity = 0;
-	error = try_build(build, snapshot, built);
+	error = try_build(build, contents, built);
 	if (!error)
 		xb_warning("no room for a filter of %llu entries (%s); it is sized by what "
 			   "is listed",
@@ -52,16 +52,16 @@ static uint64_t grown(uint64_t keys)
 }
 
 static int build(const struct xb_writer *writer, struct xb_build *build,
-		 const struct xb_snapshot *snapshot, struct xb_generation **built)
+		 const struct xb_contents *contents, struct xb_generation **built)
 {
 	struct xb_build larger = *build;
 	int error;
 
-	larger.capacity = grown(xb_snapshot_keys(snapshot));
+	larger.capacity = grown(xb_contents_keys(contents));
 	if (!writer->grows || larger.capacity <= build->capacity)
-		return build_within_room(writer, build, snapshot, built);
-	error = try_build(&larger, snapshot, built);
-	return xb_build_lacks_room(error) ? build_within_room(writer, build, snapshot, built)
+		return build_within_room(writer, build, contents, built);
+	error = try_build(&larger, contents, built);
+	return xb_build_lacks_room(error) ? build_within_room(writer, build, contents, built)
 					  : error;
 }
 
@@ -104,16 +104,16 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 	};
 	bool admits_known = txn->meta.policy == XB_POLICY_ALLOW_ONLY && txn->meta.admits_known;
 	struct xb_knownpins known = xb_no_knownpins;
-	struct xb_snapshot snapshot;
+	struct xb_contents contents;
 	int error = admits_known && built ? open_known(writer, txn, &known) : 0;
 
 	if (error)
 		return error;
 	wanted.known = known.known ? &known : NULL;
-	error = xb_snapshot_take(txn, &snapshot);
+	error = xb_contents_take(txn, &contents);
 	if (!error) {
-		error = build(writer, &wanted, &snapshot, built);
-		xb_snapshot_free(&snapshot);
+		error = build(writer, &wanted, &contents, built);
+		xb_contents_free(&contents);
 	}
 	xb_knownpins_close(&known);
 	return error;

@@ -15,7 +15,7 @@
 #include "engine/writepath.h"
 #include "filter/apply.h"
 #include "filter/build.h"
-#include "filter/snapshot.h"
+#include "filter/contents.h"
 #include "model/policy.h"
 #include "store/trialtext.h"
 #include "store/wanted.h"
@@ -38,7 +38,7 @@ static bool asks_anything(const struct xb_rotate_request *request)
 	return request->rate > 0 || request->set_capacity || request->set_confirm;
 }
 
-static int build_from_snapshot(struct xb_writer *builder, const struct xb_wish *wish,
+static int build_from_contents(struct xb_writer *builder, const struct xb_wish *wish,
 			       struct xb_generation **built)
 {
 	struct xb_txn *txn;
@@ -167,7 +167,7 @@ static int rotate_once(struct xb_writer *builder, const struct xb_wish *wish, bo
 	int error = hold_writers ? xb_writer_lock(builder) : 0;
 
 	if (!error)
-		error = build_from_snapshot(builder, wish, &built);
+		error = build_from_contents(builder, wish, &built);
 	if (!error && !hold_writers)
 		error = chase(builder, built);
 	if (!error && !hold_writers)

@@ -63,12 +63,12 @@ static bool is_next_head(const struct xb_entry *entry, uint64_t *last)
 	return true;
 }
 
-static uint32_t count_scope_cells(const struct xb_snapshot *snapshot)
+static uint32_t count_scope_cells(const struct xb_contents *contents)
 {
 	uint64_t distinct = 0, last = UINT64_MAX;
 
-	for (size_t i = 0; i < snapshot->scoped_count; i++)
-		distinct += is_next_head(&snapshot->scoped[i].entry, &last);
+	for (size_t i = 0; i < contents->scoped_count; i++)
+		distinct += is_next_head(&contents->scoped[i].entry, &last);
 	return cells_for(distinct);
 }
 
@@ -87,10 +87,10 @@ static enum xb_direct6 direct_kind(const struct xb_slots6 *slots)
 }
 
 /* Which lengths can match, in tables to be freed by the caller. */
-static int lay_out_lengths(const struct xb_build *build, const struct xb_snapshot *snapshot,
+static int lay_out_lengths(const struct xb_build *build, const struct xb_contents *contents,
 			   struct xb_params *params, struct xb_slotmap *map)
 {
-	struct xb_slotmap_plan plan = xb_slotmap_plan(snapshot->net6, snapshot->net6_count);
+	struct xb_slotmap_plan plan = xb_slotmap_plan(contents->net6, contents->net6_count);
 
 	params->cell_words = build->size_of ? build->size_of->cell_words : plan.cell_words;
 	params->length_cells = build->size_of ? build->size_of->length_cells : plan.length_cells;
@@ -103,8 +103,8 @@ static int lay_out_lengths(const struct xb_build *build, const struct xb_snapsho
 	if (!map->slots || !map->cells || !map->others)
 		return xb_out_of_memory();
 	xb_slotmap_begin(map, &plan);
-	for (size_t i = 0; i < snapshot->net6_count; i++)
-		xb_slotmap_mark(map, &snapshot->net6[i]);
+	for (size_t i = 0; i < contents->net6_count; i++)
+		xb_slotmap_mark(map, &contents->net6[i]);
 	params->direct6 = map->slots->slot[0];
 	params->direct6_kind = direct_kind(map->slots);
 	return 0;
@@ -223,29 +223,29 @@ out:
 	return error;
 }
 
-static uint64_t count_allowed_names(const struct xb_snapshot *snapshot)
+static uint64_t count_allowed_names(const struct xb_contents *contents)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < snapshot->allow_count; i++)
-		count += xb_entry_is_name(&snapshot->allow[i]);
+	for (size_t i = 0; i < contents->allow_count; i++)
+		count += xb_entry_is_name(&contents->allow[i]);
 	return count;
 }
 
-static int size_generation(const struct xb_build *build, const struct xb_snapshot *snapshot,
+static int size_generation(const struct xb_build *build, const struct xb_contents *contents,
 			   uint32_t slack, uint32_t probes, struct xb_params *params)
 {
 	const struct xb_demand demand = {
-		.host4_keys = snapshot->host4_count,
-		.net6_keys = snapshot->net6_count,
-		.names_keys = snapshot->names_count,
-		.scoped_keys = snapshot->scoped_count,
-		.allow_names = count_allowed_names(snapshot),
-		.prefix4 = snapshot->prefix4_count,
+		.host4_keys = contents->host4_count,
+		.net6_keys = contents->net6_count,
+		.names_keys = contents->names_count,
+		.scoped_keys = contents->scoped_count,
+		.allow_names = count_allowed_names(contents),
+		.prefix4 = contents->prefix4_count,
 		.length_probes = probes,
 		.length_cells = params->length_cells,
 		.cell_words = params->cell_words,
-		.scope_cells = count_scope_cells(snapshot),
+		.scope_cells = count_scope_cells(contents),
 		.rate = build->rate,
 		.confirm = build->confirm,
 		.slack = slack,
@@ -257,8 +257,8 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 	params->known = build->known ? build->known->known->identity : 0;
 	params->ports = build->ports;
 	params->answer_limit = build->answer_limit;
-	if (snapshot->scoped_count)
-		params->scopes = xb_scopemap_scopes(snapshot->class, snapshot->classes);
+	if (contents->scoped_count)
+		params->scopes = xb_scopemap_scopes(contents->class, contents->classes);
 	if (!build->size_of)
 		return xb_demand_size(&demand, params);
 	*params = *build->size_of;
@@ -274,29 +274,29 @@ static int size_generation(const struct xb_build *build, const struct xb_snapsho
 }
 
 /* Draws keys and decides sizes. *map: which lengths can match, to be freed by the caller. */
-static int lay_out(const struct xb_build *build, const struct xb_snapshot *snapshot, uint32_t slack,
+static int lay_out(const struct xb_build *build, const struct xb_contents *contents, uint32_t slack,
 		   struct xb_params *params, struct xb_slotmap *map)
 {
 	int error = random_params(build, params);
 
 	if (!error)
-		error = lay_out_lengths(build, snapshot, params, map);
+		error = lay_out_lengths(build, contents, params, map);
 	if (!error)
-		error = size_generation(build, snapshot, slack, xb_slotmap_most(map), params);
+		error = size_generation(build, contents, slack, xb_slotmap_most(map), params);
 	return error ? error : xb_demand_check(build->paths, params);
 }
 
-int xb_build_rehearse(const struct xb_build *build, const struct xb_snapshot *snapshot)
+int xb_build_rehearse(const struct xb_build *build, const struct xb_contents *contents)
 {
 	struct xb_slotmap map = {0};
 	struct xb_params params = {0};
-	int error = lay_out(build, snapshot, 0, &params, &map);
+	int error = lay_out(build, contents, 0, &params, &map);
 
 	free_slotmap(&map);
 	return error;
 }
 
-static int build_once(const struct xb_build *build, const struct xb_snapshot *snapshot,
+static int build_once(const struct xb_build *build, const struct xb_contents *contents,
 		      uint32_t slack, struct xb_generation **out)
 {
 	struct xb_generation *generation = xb_generation_new();
@@ -308,7 +308,7 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *sn
 	if (!generation)
 		return -ENOMEM;
 	params = &generation->params;
-	error = lay_out(build, snapshot, slack, params, &map);
+	error = lay_out(build, contents, slack, params, &map);
 	if (error) {
 		free_slotmap(&map);
 		xb_generation_close(generation);
@@ -323,7 +323,7 @@ static int build_once(const struct xb_build *build, const struct xb_snapshot *sn
 	if (!error)
 		error = xb_generation_map(generation);
 	if (!error)
-		error = xb_fill(generation, snapshot, &map);
+		error = xb_fill(generation, contents, &map);
 	if (!error)
 		error = xb_generation_set_policy(generation, build->policy);
 	if (error)
@@ -347,13 +347,13 @@ fail:
  * listed by several ranges: a larger one will have. */
 #define BUILD_TRIES 6
 
-int xb_build(const struct xb_build *build, const struct xb_snapshot *snapshot,
+int xb_build(const struct xb_build *build, const struct xb_contents *contents,
 	     struct xb_generation **out)
 {
 	int error = -EXFULL;
 
 	for (uint32_t tries = 0; error == -EXFULL && tries < BUILD_TRIES; tries++)
-		error = build_once(build, snapshot, tries, out);
+		error = build_once(build, contents, tries, out);
 	return error == -EXFULL ? xb_system_error(0,
 						  "the exact look-up could not be built: no "
 						  "place for a key in %d tries",

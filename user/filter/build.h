@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "attach/knownpins.h"
+#include "filter/contents.h"
 #include "filter/generation.h"
-#include "filter/snapshot.h"
 
 struct xb_build {
 	const struct xb_paths *paths;
@@ -30,7 +30,7 @@ struct xb_build {
 
 /* Makes maps, counters and program, complete but not in force. The caller publishes or discards
  * them. xb_build_lacks_room() says whether a smaller generation might avoid the error. */
-int xb_build(const struct xb_build *build, const struct xb_snapshot *snapshot,
+int xb_build(const struct xb_build *build, const struct xb_contents *contents,
 	     struct xb_generation **generation);
 
 static inline bool xb_build_lacks_room(int error)
@@ -40,6 +40,6 @@ static inline bool xb_build_lacks_room(int error)
 
 /* Whether this machine has room for what xb_build() would make, with the same errors. Makes
  * nothing. */
-int xb_build_rehearse(const struct xb_build *build, const struct xb_snapshot *snapshot);
+int xb_build_rehearse(const struct xb_build *build, const struct xb_contents *contents);
 
 #endif

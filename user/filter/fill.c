@@ -16,7 +16,7 @@
 /* One thread's work: the keys that fall on its share of the blocks and buckets. */
 struct share {
 	struct xb_generation *generation;
-	const struct xb_snapshot *snapshot;
+	const struct xb_contents *contents;
 	uint32_t part, parts;
 	int error;
 	pthread_t thread;
@@ -80,7 +80,7 @@ struct stage {
 static const uint32_t *hash_host4(const struct share *share, size_t start, size_t count,
 				  const struct fill *fill)
 {
-	const uint32_t *address = &share->snapshot->host4[start];
+	const uint32_t *address = &share->contents->host4[start];
 
 	for (size_t i = 0; i < count; i++)
 		fill->hashes[i] = xb_hash_ipv4(&share->generation->params.key, address[i]);
@@ -91,7 +91,7 @@ static const uint32_t *hash_net6(const struct share *share, size_t start, size_t
 				 const struct fill *fill)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct xb_entry *entry = &share->snapshot->net6[start + i];
+		const struct xb_entry *entry = &share->contents->net6[start + i];
 
 		fill->hashes[i] = xb_hash_ipv6(&share->generation->params.key6, entry->hi,
 					       entry->lo, entry->length);
@@ -103,7 +103,7 @@ static const uint32_t *hash_names(const struct share *share, size_t start, size_
 				  const struct fill *fill)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct xb_named *named = &share->snapshot->names[start + i];
+		const struct xb_named *named = &share->contents->names[start + i];
 
 		fill->hashes[i] = xb_name_hash(&share->generation->params.key, named->entry.name,
 					       named->entry.length);
@@ -116,7 +116,7 @@ static const uint32_t *hash_scoped(const struct share *share, size_t start, size
 				   const struct fill *fill)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct xb_scoped *scoped = &share->snapshot->scoped[start + i];
+		const struct xb_scoped *scoped = &share->contents->scoped[start + i];
 
 		fill->hashes[i] =
 			xb_scopemap_hash(&share->generation->params, &scoped->entry, scoped->class);
@@ -154,12 +154,12 @@ static void *fill_share(void *context)
 {
 	struct share *share = context;
 	struct xb_generation *generation = share->generation;
-	const struct xb_snapshot *snapshot = share->snapshot;
+	const struct xb_contents *contents = share->contents;
 	const struct stage stages[] = {
-		{&generation->host4, &generation->confirm4, snapshot->host4_count, hash_host4},
-		{&generation->net6, &generation->confirm6, snapshot->net6_count, hash_net6},
-		{&generation->names, &generation->confirm_names, snapshot->names_count, hash_names},
-		{&generation->scoped, &generation->confirm_scoped, snapshot->scoped_count,
+		{&generation->host4, &generation->confirm4, contents->host4_count, hash_host4},
+		{&generation->net6, &generation->confirm6, contents->net6_count, hash_net6},
+		{&generation->names, &generation->confirm_names, contents->names_count, hash_names},
+		{&generation->scoped, &generation->confirm_scoped, contents->scoped_count,
 		 hash_scoped},
 	};
 
@@ -172,7 +172,7 @@ static void *fill_share(void *context)
 #define SHARES_MAX	  64
 #define KEYS_WORTH_THREAD 50000
 
-static int fill_stages(struct xb_generation *generation, const struct xb_snapshot *snapshot)
+static int fill_stages(struct xb_generation *generation, const struct xb_contents *contents)
 {
 	struct share shares[SHARES_MAX];
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -180,11 +180,11 @@ static int fill_stages(struct xb_generation *generation, const struct xb_snapsho
 	bool started[SHARES_MAX] = {false};
 	int error = 0;
 
-	if (xb_snapshot_keys(snapshot) < KEYS_WORTH_THREAD)
+	if (xb_contents_keys(contents) < KEYS_WORTH_THREAD)
 		parts = 1;
 	for (uint32_t i = 0; i < parts; i++) {
 		shares[i] = (struct share){
-			.generation = generation, .snapshot = snapshot, .part = i, .parts = parts};
+			.generation = generation, .contents = contents, .part = i, .parts = parts};
 		started[i] = i && !pthread_create(&shares[i].thread, NULL, fill_share, &shares[i]);
 	}
 	for (uint32_t i = 0; i < parts; i++)
@@ -204,7 +204,7 @@ static int fill_stages(struct xb_generation *generation, const struct xb_snapsho
 }
 
 /* What stands in front of addresses that are listed for services. */
-static void fill_scopes(struct xb_generation *generation, const struct xb_snapshot *snapshot)
+static void fill_scopes(struct xb_generation *generation, const struct xb_contents *contents)
 {
 	struct xb_lengths *lengths6 = (struct xb_lengths *)(void *)generation->scope_lengths6.base;
 	uint64_t *ports = (uint64_t *)(void *)generation->scope_ports.base;
@@ -212,13 +212,13 @@ static void fill_scopes(struct xb_generation *generation, const struct xb_snapsh
 	uint32_t cells = generation->params.scope_cells;
 
 	for (uint32_t class = 1; class < XB_CLASSES; class ++)
-		if (snapshot->classes >> class & 1 && snapshot->class[class].scope)
-			xb_scopemap_add_ports(ports, snapshot->class[class].scope, class);
-	for (size_t i = 0; i < snapshot->scoped_count; i++) {
-		const struct xb_entry *entry = &snapshot->scoped[i].entry;
+		if (contents->classes >> class & 1 && contents->class[class].scope)
+			xb_scopemap_add_ports(ports, contents->class[class].scope, class);
+	for (size_t i = 0; i < contents->scoped_count; i++) {
+		const struct xb_entry *entry = &contents->scoped[i].entry;
 
 		if (xb_entry_is_ipv4(entry))
-			xb_scopemap_mark4(lengths4, entry, snapshot->scoped[i].class);
+			xb_scopemap_mark4(lengths4, entry, contents->scoped[i].class);
 		else
 			xb_lengthmap_mark(lengths6,
 					  xb_lengthmap_cell(&generation->params.key, cells, entry),
@@ -236,7 +236,7 @@ static void fill_slotmap(struct xb_generation *generation, const struct xb_slotm
 	generation->header->length_probes = xb_slotmap_most(slotmap);
 }
 
-int xb_fill(struct xb_generation *generation, const struct xb_snapshot *snapshot,
+int xb_fill(struct xb_generation *generation, const struct xb_contents *contents,
 	    const struct xb_slotmap *slotmap)
 {
 	const struct xb_params *params = &generation->params;
@@ -244,22 +244,22 @@ int xb_fill(struct xb_generation *generation, const struct xb_snapshot *snapshot
 
 	if (error)
 		return error;
-	for (size_t i = 0; i < snapshot->prefix4_count; i++)
-		xb_prefixmap_add(&generation->prefix4, &snapshot->prefix4[i]);
-	for (size_t i = 0; !error && i < snapshot->allow_count; i++)
-		error = xb_allowmaps_add(&generation->allow, &snapshot->allow[i]);
+	for (size_t i = 0; i < contents->prefix4_count; i++)
+		xb_prefixmap_add(&generation->prefix4, &contents->prefix4[i]);
+	for (size_t i = 0; !error && i < contents->allow_count; i++)
+		error = xb_allowmaps_add(&generation->allow, &contents->allow[i]);
 	if (params->net6.blocks)
 		fill_slotmap(generation, slotmap);
-	for (size_t i = 0; i < snapshot->names_count; i++)
+	for (size_t i = 0; i < contents->names_count; i++)
 		xb_namedepths_list((struct xb_depths *)(void *)generation->depths.base,
-				   &snapshot->names[i].entry);
+				   &contents->names[i].entry);
 	if (params->scoped.blocks)
-		fill_scopes(generation, snapshot);
+		fill_scopes(generation, contents);
 	if (!error)
-		error = fill_stages(generation, snapshot);
-	generation->header->scoped_keys = snapshot->scoped_count;
-	generation->header->host4_keys = snapshot->host4_count;
-	generation->header->net6_keys = snapshot->net6_count;
-	generation->header->names_keys = snapshot->names_count;
+		error = fill_stages(generation, contents);
+	generation->header->scoped_keys = contents->scoped_count;
+	generation->header->host4_keys = contents->host4_count;
+	generation->header->net6_keys = contents->net6_count;
+	generation->header->names_keys = contents->names_count;
 	return error;
 }

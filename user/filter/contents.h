@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All that is listed at one moment, as a generation needs it: the input of a build. */
-#ifndef XB_FILTER_SNAPSHOT_H
-#define XB_FILTER_SNAPSHOT_H
+#ifndef XB_FILTER_CONTENTS_H
+#define XB_FILTER_CONTENTS_H
 
 #include "store/listclass.h"
 #include "store/store.h"
@@ -17,7 +17,7 @@ struct xb_scoped {
 	uint32_t class;
 };
 
-struct xb_snapshot {
+struct xb_contents {
 	uint32_t *host4; /* addresses, host byte order, prefixes from /25 on expanded */
 	size_t host4_count;
 	struct xb_entry *net6;
@@ -36,14 +36,14 @@ struct xb_snapshot {
 };
 
 /* Reads everything the transaction sees, in store order; good as long as the transaction. */
-int xb_snapshot_take(struct xb_txn *txn, struct xb_snapshot *snapshot);
+int xb_contents_take(struct xb_txn *txn, struct xb_contents *contents);
 /* Keys of Bloom filters, in all. */
-static inline size_t xb_snapshot_keys(const struct xb_snapshot *snapshot)
+static inline size_t xb_contents_keys(const struct xb_contents *contents)
 {
-	return snapshot->host4_count + snapshot->net6_count + snapshot->names_count +
-	       snapshot->scoped_count;
+	return contents->host4_count + contents->net6_count + contents->names_count +
+	       contents->scoped_count;
 }
 
-void xb_snapshot_free(struct xb_snapshot *snapshot);
+void xb_contents_free(struct xb_contents *contents);
 
 #endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One scan of the store. */
+#include "filter/contents.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "store/walk.h"
+
+void xb_contents_free(struct xb_contents *contents)
+{
+	free(contents->host4);
+	free(contents->net6);
+	free(contents->prefix4);
+	free(contents->allow);
+	free(contents->names);
+	free(contents->scoped);
+	xb_arena_free(&contents->arena);
+	*contents = (struct xb_contents){0};
+}
+
+static int allocate(struct xb_contents *contents, const struct xb_totals *totals)
+{
+	contents->host4 = malloc(totals->host4_keys * sizeof(*contents->host4) + 1);
+	contents->net6 = malloc(totals->net6 * sizeof(*contents->net6) + 1);
+	contents->prefix4 = malloc(totals->prefix4 * sizeof(*contents->prefix4) + 1);
+	contents->allow = malloc(totals->allow * sizeof(*contents->allow) + 1);
+	contents->names = malloc(totals->names * sizeof(*contents->names) + 1);
+	return contents->host4 && contents->net6 && contents->prefix4 && contents->allow &&
+			       contents->names
+		       ? 0
+		       : xb_out_of_memory();
+}
+
+static int take_scoped(struct xb_contents *contents, const struct xb_entry *entry, uint32_t classes)
+{
+	for (uint32_t class = 1; class < XB_CLASSES; class ++) {
+		if (!(classes >> class & 1))
+			continue;
+		if (xb_array_grow(&contents->scoped, &contents->scoped_room,
+				  contents->scoped_count + 1, sizeof(*contents->scoped)))
+			return xb_out_of_memory();
+		contents->scoped[contents->scoped_count++] =
+			(struct xb_scoped){.entry = *entry, .class = class};
+	}
+	return 0;
+}
+
+/* Listed for all services. */
+static void take_listed(struct xb_contents *contents, const struct xb_entry *entry)
+{
+	if (entry->kind == XB_PREFIX4)
+		contents->prefix4[contents->prefix4_count++] = *entry;
+	else if (entry->kind == XB_NET6)
+		contents->net6[contents->net6_count++] = *entry;
+	else
+		for (uint32_t i = 0; i < xb_entry_keys(entry); i++)
+			contents->host4[contents->host4_count++] = xb_entry_ipv4(entry) + i;
+}
+
+static int take(struct xb_contents *contents, const struct xb_walk *walk)
+{
+	struct xb_entry entry = walk->entry;
+	uint32_t classes;
+
+	if (xb_entry_is_name(&entry)) {
+		entry.name = xb_arena_copy(&contents->arena, entry.name, entry.length);
+		if (!entry.name)
+			return -ENOMEM;
+	}
+	if (entry.kind == XB_NAME) {
+		contents->names[contents->names_count++] = (struct xb_named){
+			.entry = entry, .verdict = xb_members_verdict(walk->txn, walk->members)};
+		return 0;
+	}
+	if (xb_entry_is_allow(&entry)) {
+		contents->allow[contents->allow_count++] = entry;
+		return 0;
+	}
+	classes = xb_members_classes(walk->txn, walk->members);
+	if (classes & XB_CLASSES_ALL)
+		take_listed(contents, &entry);
+	return take_scoped(contents, &entry, classes);
+}
+
+/* Whether `seen` is no more than the totals say, so that there is room. */
+static bool is_within(const struct xb_totals *seen, const struct xb_totals *totals)
+{
+	return seen->prefix4 <= totals->prefix4 && seen->host4_keys <= totals->host4_keys &&
+	       seen->net6 <= totals->net6 && seen->names <= totals->names &&
+	       seen->allow <= totals->allow;
+}
+
+/* *seen: what was counted so far. */
+static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb_contents *contents,
+		     struct xb_totals *seen)
+{
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, first);
+
+	if (error)
+		return error;
+	while ((more = xb_walk_next(&walk)) > 0) {
+		xb_totals_count(seen, &walk.entry, 1);
+		if (!is_within(seen, &txn->meta.totals)) {
+			more = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
+			break;
+		}
+		error = take(contents, &walk);
+		if (error)
+			break;
+	}
+	xb_walk_end(&walk);
+	return error ? error : more;
+}
+
+int xb_contents_take(struct xb_txn *txn, struct xb_contents *contents)
+{
+	struct xb_totals seen = {0};
+	int error;
+
+	*contents = (struct xb_contents){0};
+	contents->classes = xb_list_classes(txn, contents->class);
+	error = allocate(contents, &txn->meta.totals);
+	if (!error)
+		error = take_from(txn, &XB_WALK_LISTED, contents, &seen);
+	if (!error)
+		error = take_from(txn, &XB_WALK_ALLOW, contents, &seen);
+	if (!error && !is_within(&txn->meta.totals, &seen))
+		error = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
+	if (error)
+		xb_contents_free(contents);
+	return error;
+}
