@@ -128,7 +128,7 @@ static int parse(struct request *request, int argc, char **argv)
 			return fail();
 		default:
 			xb_input_error("unknown option '%s'; bloomd --help lists them",
-				       argv[optind - 1]);
+				       option_wrong(argv));
 			return fail();
 		}
 	}

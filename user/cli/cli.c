@@ -102,15 +102,14 @@ static void wrong_option(const struct cli *cli, const struct option_spec *option
 int cli_option(const struct cli *cli, int argc, char **argv, const struct option_spec *options)
 {
 	char letters[OPTION_LETTERS];
-	int option, first;
+	int option;
 
 	opterr = 0;
-	first = optind ? optind : 1;
 	option = option_next(options, option_letters(options, ":", letters), argc, argv);
 	if (option == ':')
 		cli_usage(cli, "option '%s' needs a value", argv[optind - 1]);
 	else if (option == '?')
-		wrong_option(cli, options, argv[optind > first ? optind - 1 : first]);
+		wrong_option(cli, options, option_wrong(argv));
 	return option == ':' ? '?' : option;
 }
 

@@ -58,8 +58,8 @@ int globals_parse(struct cli *cli, int argc, char **argv)
 			xb_input_error("option '%s' needs a value", argv[optind - 1]);
 		else
 			xb_input_error(
-				"unknown option '%s'%s; %s --help lists them", argv[optind - 1],
-				suggest_option(options, argv[optind - 1], hint), xb_program());
+				"unknown option '%s'%s; %s --help lists them", option_wrong(argv),
+				suggest_option(options, option_wrong(argv), hint), xb_program());
 		return cli_fail();
 	}
 	return -1;

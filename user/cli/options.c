@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where option_next() began to look. */
+static int began;
+
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv)
 {
 	struct option options[OPTIONS_MAX + 1] = {0};
@@ -20,7 +23,16 @@ int option_next(const struct option_spec *table, const char *letters, int argc, 
 			(struct option){table->name, table->value ? required_argument : no_argument,
 					NULL, table->id};
 	}
+	began = optind ? optind : 1;
 	return getopt_long(argc, argv, letters, options, NULL);
+}
+
+/* getopt_long() passes by operands, and stays at a word that has more letters. */
+const char *option_wrong(char **argv)
+{
+	const char *word = argv[optind > began ? optind - 1 : optind];
+
+	return word[0] == '-' && word[1] ? word : argv[optind];
 }
 
 const char *option_letters(const struct option_spec *table, const char *how,

@@ -40,6 +40,9 @@ struct option_spec {
 /* As getopt_long(): the id of the next, '?' and ':' as `letters` say. A table may be NULL. */
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv);
 
+/* After '?': the word of argv that option_next() did not take. */
+const char *option_wrong(char **argv);
+
 /* The letters of the table behind `how`, the beginning of what getopt_long() takes. A table may be
  * NULL. Returns out. */
 #define OPTION_LETTERS (2 * OPTIONS_MAX + 8)

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options as a table: what getopt_long() makes of them, and what is asked of the table alone. */
+#include <getopt.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/options.h"
+
+static const struct option_spec table[] = {
+	{"list-format", "FORMAT", 256, .help = ""}, {"list", "NAME", 'l', .letter = 'l'},
+	{"exist", NULL, 'e', .letter = 'e'},	    {"before", NULL, .help = ""},
+	{"force", NULL, 257, .help = ""},	    {0},
+};
+
+#define WORDS 16
+
+/* The words of the line behind that of a program; ends with NULL. */
+static int split(char *line, char *argv[WORDS])
+{
+	static char program[] = "program";
+	char *rest = line, *word;
+	int argc = 0;
+
+	argv[argc++] = program;
+	while ((word = strsep(&rest, " "))) {
+		if (!*word)
+			continue;
+		assert_true(argc < WORDS - 1);
+		argv[argc++] = word;
+	}
+	argv[argc] = NULL;
+	return argc;
+}
+
+__attribute__((format(printf, 3, 4))) static void add(char *out, size_t size, const char *format,
+						      ...)
+{
+	size_t used = strlen(out);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(out + used, size - used, format, arguments);
+	va_end(arguments);
+}
+
+static void add_option(char *out, size_t size, int option)
+{
+	if (option > UINT8_MAX)
+		add(out, size, "%d", option);
+	else
+		add(out, size, "%c", option);
+	if (optarg)
+		add(out, size, "=%s", optarg);
+	add(out, size, " ");
+}
+
+/* "ID[=VALUE] ... | OPERANDS": what is read of the line; at a wrong option it ends, with '?' or
+ * ':' and the word that is told. */
+static const char *read_line(const struct option_spec *options, const char *how, const char *line)
+{
+	static char out[256];
+	char copy[256], letters[OPTION_LETTERS], *argv[WORDS];
+	int argc, option;
+
+	out[0] = '\0';
+	snprintf(copy, sizeof(copy), "%s", line);
+	argc = split(copy, argv);
+	optind = opterr = 0;
+	option_letters(options, how, letters);
+	while ((option = option_next(options, letters, argc, argv)) != -1) {
+		if (option == '?' || option == ':') {
+			add(out, sizeof(out), "%c%s", option,
+			    option == '?' ? option_wrong(argv) : argv[optind - 1]);
+			return out;
+		}
+		add_option(out, sizeof(out), option);
+	}
+	add(out, sizeof(out), "|");
+	for (int i = optind; i < argc; i++)
+		add(out, sizeof(out), " %s", argv[i]);
+	return out;
+}
+
+struct row {
+	const char *line, *expected;
+};
+
+#define CHECK(options, how, rows)                                                                  \
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)                                \
+	assert_string_equal(read_line(options, how, rows[i].line), rows[i].expected)
+
+static void options_and_operands(void **state)
+{
+	static const struct row rows[] = {
+		{"", "|"},
+		{"a b", "| a b"},
+		{"a --list web b", "l=web | a b"},
+		{"--list=web", "l=web |"},
+		{"--list=", "l= |"},
+		{"-l web", "l=web |"},
+		{"-lweb", "l=web |"},
+		{"-el web", "e l=web |"},
+		{"-le web", "l=e | web"},
+		{"--force", "257 |"},
+		/* A value that looks like an option is one. */
+		{"--list --exist", "l=--exist |"},
+		{"-l -- -e", "l=-- e |"},
+		{"-e -- -e --list", "e | -e --list"},
+		{"- -e", "e | -"},
+	};
+
+	(void)state;
+	CHECK(table, ":", rows);
+}
+
+static void abbreviations(void **state)
+{
+	static const struct row rows[] = {
+		{"--ex", "e |"},       {"--e", "e |"},	      {"--list-f x", "256=x |"},
+		{"--list x", "l=x |"}, /* whole, though another begins so */
+		{"--lis x", "?--lis"}, {"--li=x", "?--li=x"}, {"--existing", "?--existing"},
+	};
+
+	(void)state;
+	CHECK(table, ":", rows);
+}
+
+static void wrong_ones(void **state)
+{
+	static const struct row rows[] = {
+		{"--frob", "?--frob"},
+		{"a --frob=1 b", "?--frob=1"},
+		{"--exist=yes", "?--exist=yes"},
+		{"--before", "?--before"}, /* it is taken before */
+		{"--list", ":--list"},
+		{"-e --list", "e :--list"},
+		{"a -l", ":-l"},
+		{"a -el", "e :-el"},
+	};
+
+	(void)state;
+	CHECK(table, ":", rows);
+}
+
+/* getopt_long() stays at such a word as long as it has further letters. */
+static void wrong_letters(void **state)
+{
+	static const struct row rows[] = {
+		{"-x", "?-x"},
+		{"-xe", "?-xe"},
+		{"-exe", "e ?-exe"},
+		{"-ex", "e ?-ex"},
+		{"-e -xe", "e ?-xe"},
+		{"-e -x", "e ?-x"},
+		{"a -x", "?-x"},
+		{"a -xe", "?-xe"},
+		{"a b -exe", "e ?-exe"},
+		{"- -xe", "?-xe"},
+		{"- -x", "?-x"},
+		{"--list a -xe", "l=a ?-xe"},
+		{"--list -a b -xe", "l=-a ?-xe"},
+		{"-list x", "l=ist | x"},
+		{"-exist", "e ?-exist"},
+	};
+
+	(void)state;
+	CHECK(table, ":", rows);
+}
+
+static void operands_end_what_stands_in_front(void **state)
+{
+	static const struct row rows[] = {
+		{"-e a -x", "e | a -x"}, {"-xe a", "?-xe"},	{"-e -xe a", "e ?-xe"},
+		{"-x a", "?-x"},	 {"-frob a", "?-frob"},
+	};
+
+	(void)state;
+	CHECK(table, "+:", rows);
+}
+
+static void no_table(void **state)
+{
+	static const struct row rows[] = {
+		{"", "|"}, {"a", "| a"}, {"--list", "?--list"}, {"-l x", "?-l"}, {"a -le", "?-le"},
+	};
+
+	(void)state;
+	CHECK(NULL, ":", rows);
+}
+
+/* The program ends by SIGABRT. */
+static bool aborts_with(const struct option_spec *options)
+{
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (!child) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+		signal(SIGABRT, SIG_DFL);
+		read_line(options, ":", "a");
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void as_many_as_there_is_room_for(void **state)
+{
+	struct option_spec many[OPTIONS_MAX + 3] = {{.name = "before"}};
+	char names[OPTIONS_MAX + 1][16];
+
+	(void)state;
+	for (int i = 0; i < OPTIONS_MAX; i++) {
+		snprintf(names[i], sizeof(names[i]), "option-%d.", i);
+		many[i + 1] = (struct option_spec){.name = names[i], .id = 256 + i};
+	}
+	assert_string_equal(read_line(many, ":", "--option-31. --option-0."), "287 256 |");
+	assert_false(aborts_with(many));
+	many[OPTIONS_MAX + 1] = (struct option_spec){.name = "more", .id = 1};
+	assert_true(aborts_with(many));
+}
+
+static void letters(void **state)
+{
+	struct option_spec many[2 * OPTIONS_MAX + 1] = {0};
+	struct {
+		char text[OPTION_LETTERS];
+		char behind;
+	} out;
+
+	(void)state;
+	memset(&out, 'z', sizeof(out));
+	assert_ptr_equal(option_letters(table, "+:", out.text), out.text);
+	assert_string_equal(out.text, "+:l:e");
+	assert_string_equal(option_letters(NULL, ":", out.text), ":");
+	assert_string_equal(option_letters(table, "", out.text), "l:e");
+	for (int i = 0; i < 2 * OPTIONS_MAX; i++)
+		many[i] = (struct option_spec){.name = "x", .value = "X", .letter = 'a'};
+	memset(&out, 'z', sizeof(out));
+	option_letters(many, ":", out.text);
+	assert_true(strlen(out.text) < OPTION_LETTERS);
+	assert_true(strlen(out.text) > (size_t)2 * OPTIONS_MAX);
+	assert_int_equal(out.behind, 'z');
+}
+
+static void whose_value_is_the_next_word(void **state)
+{
+	static const char *const takes[] = {"--list", "--list-format", "--list-", "-l"};
+	static const char *const takes_not[] = {
+		"",    "-",    "l",	  "list",   "--list=x",	 "--list=", "-lx",	"-e",
+		"-el", "--ex", "--exist", "--frob", "--listing", "-x",	    "--before",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++) {
+		assert_true(option_takes_next(table, takes[i]));
+		assert_false(option_takes_next(NULL, takes[i]));
+	}
+	for (size_t i = 0; i < sizeof(takes_not) / sizeof(takes_not[0]); i++)
+		assert_false(option_takes_next(table, takes_not[i]));
+}
+
+static void known_by_its_whole_name(void **state)
+{
+	(void)state;
+	assert_true(option_known(table, "list"));
+	assert_true(option_known(table, "list-format"));
+	assert_true(option_known(table, "before"));
+	assert_false(option_known(table, "list-"));
+	assert_false(option_known(table, "exis"));
+	assert_false(option_known(table, "exists"));
+	assert_false(option_known(table, ""));
+	assert_false(option_known(NULL, "list"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_and_operands),
+		cmocka_unit_test(abbreviations),
+		cmocka_unit_test(wrong_ones),
+		cmocka_unit_test(wrong_letters),
+		cmocka_unit_test(operands_end_what_stands_in_front),
+		cmocka_unit_test(no_table),
+		cmocka_unit_test(as_many_as_there_is_room_for),
+		cmocka_unit_test(letters),
+		cmocka_unit_test(whose_value_is_the_next_word),
+		cmocka_unit_test(known_by_its_whole_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
