@@ -179,6 +179,18 @@ $(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(OUT)/bloomset.a $(SUPPOR
 	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomset.a $(LIBRARY) \
 		$(XB_LIBS) -lcmocka
 
+$(OUT)/tests/unit/bloomctl/%: tests/unit/bloomctl/%.c $(OUT)/bloomctl.a $(SUPPORT) $(LIBRARY) | $(SKELS)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomctl.a $(LIBRARY) \
+		$(XB_LIBS) -lcmocka
+
+$(OUT)/tests/unit/redis/%: tests/unit/redis/%.c $(OUT)/bloomd-redis.a
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(REDIS_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomd-redis.a \
+		$(REDIS_LIBS) $(LIBS) -lcmocka
+
 $(OUT)/tests/unit/fetch/%: tests/unit/fetch/%.c $(OUT)/bloomd-fetch.a
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)

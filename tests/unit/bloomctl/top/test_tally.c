@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Drops by source: in which order they come out, and what a flood of sources hides. */
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bloomctl/top/tally.h"
+
+#define MANY 40000
+
+static struct tally tally;
+static struct tally_source *taken; /* room for MANY */
+
+static int begin(void **state)
+{
+	(void)state;
+	tally = (struct tally){0};
+	taken = calloc(MANY, sizeof(*taken));
+	return taken ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tally_free(&tally);
+	free(taken);
+	return 0;
+}
+
+static struct xb_drop drop_of(const char *source)
+{
+	struct xb_drop drop = {.ifindex = 7, .reason = XB_LISTED_IPV4_HOST};
+
+	drop.family = strchr(source, ':') ? 6 : 4;
+	memset(drop.source, 0xee, sizeof(drop.source));
+	assert_int_equal(inet_pton(drop.family == 6 ? AF_INET6 : AF_INET, source, drop.source), 1);
+	return drop;
+}
+
+static void add(const char *source, unsigned int packets)
+{
+	struct xb_drop drop = drop_of(source);
+
+	while (packets--)
+		assert_int_equal(tally_add(&tally, &drop), 0);
+}
+
+static void assert_source(const struct tally_source *source, const char *text, uint64_t packets)
+{
+	char out[XB_ENTRY_TEXT];
+
+	assert_string_equal(xb_entry_format(&source->source, out), text);
+	assert_int_equal(source->packets, packets);
+}
+
+/* Twice as well: it is empty after each time. */
+static void nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(tally_take(&tally, taken, 5), 0);
+	assert_int_equal(tally_take(&tally, taken, 0), 0);
+	tally_free(&tally);
+	tally_free(&tally);
+}
+
+static void most_packets_come_first(void **state)
+{
+	(void)state;
+	add("192.0.2.9", 2);
+	add("192.0.2.1", 1);
+	add("2001:db8::1", 3);
+	add("192.0.2.1", 1);
+	add("192.0.2.10", 1);
+	assert_int_equal(tally.seen, 8);
+	assert_int_equal(tally_take(&tally, taken, MANY), 4);
+	assert_source(&taken[0], "2001:db8::1", 3);
+	/* As many: in the order of addresses. */
+	assert_source(&taken[1], "192.0.2.1", 2);
+	assert_source(&taken[2], "192.0.2.9", 2);
+	assert_source(&taken[3], "192.0.2.10", 1);
+}
+
+static void as_many_as_are_wanted(void **state)
+{
+	(void)state;
+	add("192.0.2.1", 1);
+	add("192.0.2.2", 2);
+	add("192.0.2.3", 3);
+	taken[2].packets = 99;
+	assert_int_equal(tally_take(&tally, taken, 2), 2);
+	assert_source(&taken[0], "192.0.2.3", 3);
+	assert_source(&taken[1], "192.0.2.2", 2);
+	assert_int_equal(taken[2].packets, 99);
+	add("192.0.2.1", 1);
+	assert_int_equal(tally_take(&tally, NULL, 0), 0);
+	assert_int_equal(tally_take(&tally, taken, 5), 0);
+}
+
+static void it_begins_anew(void **state)
+{
+	(void)state;
+	add("192.0.2.1", 5);
+	add("192.0.2.2", 1);
+	assert_int_equal(tally_take(&tally, taken, 5), 2);
+	assert_int_equal(tally.seen, 0);
+	assert_int_equal(tally_take(&tally, taken, 5), 0);
+	add("192.0.2.2", 1);
+	assert_int_equal(tally.seen, 1);
+	assert_int_equal(tally_take(&tally, taken, 5), 1);
+	assert_source(&taken[0], "192.0.2.2", 1);
+	add("192.0.2.2", 1);
+	tally_free(&tally);
+	assert_int_equal(tally_take(&tally, taken, 5), 0);
+}
+
+/* These differ in the family, in the last bit, or in the lower half only. */
+static void sources_that_look_alike(void **state)
+{
+	static const char *const sources[] = {
+		"192.0.2.0",   "192.0.2.1", "c000:200::", "c000:201::", "c000:200:0:0:8000::",
+		"c000:200::1", "0.0.0.0",   "::",	  "::1",	"255.255.255.255"};
+	size_t count = sizeof(sources) / sizeof(sources[0]);
+
+	(void)state;
+	for (unsigned int i = 0; i < count; i++)
+		add(sources[i], i + 1);
+	assert_int_equal(tally_take(&tally, taken, MANY), count);
+	for (unsigned int i = 0; i < count; i++)
+		assert_source(&taken[i], sources[count - 1 - i], count - i);
+}
+
+static void the_last_drop_tells(void **state)
+{
+	struct xb_drop drop = drop_of("192.0.2.1");
+
+	(void)state;
+	assert_int_equal(tally_add(&tally, &drop), 0);
+	drop.ifindex = 9;
+	drop.reason = XB_NAME_DROPPED;
+	assert_int_equal(tally_add(&tally, &drop), 0);
+	assert_int_equal(tally_take(&tally, taken, 1), 1);
+	assert_int_equal(taken[0].ifindex, 9);
+	assert_int_equal(taken[0].reason, XB_NAME_DROPPED);
+}
+
+/* So many sources that there is no room for the last ones: all drops are counted, and who came
+ * before stays. */
+static void a_flood_hides_nobody_who_came_before(void **state)
+{
+	struct xb_drop drop = drop_of("10.0.0.0");
+	size_t count;
+
+	(void)state;
+	add("192.0.2.1", 2);
+	for (uint32_t i = 0; i < MANY; i++) {
+		uint32_t address = htonl(0x0a000000 + i);
+
+		memcpy(drop.source, &address, sizeof(address));
+		assert_int_equal(tally_add(&tally, &drop), 0);
+	}
+	add("192.0.2.1", 3);
+	add("192.0.2.2", 4);
+	assert_int_equal(tally.seen, MANY + 9);
+	count = tally_take(&tally, taken, MANY);
+	assert_in_range(count, 10000, MANY - 1);
+	assert_source(&taken[0], "192.0.2.1", 5);
+	for (size_t i = 1; i < count; i++)
+		assert_int_equal(taken[i].packets, 1);
+	/* Each once. */
+	for (size_t i = 2; i < count; i++)
+		assert_true(xb_entry_compare(&taken[i - 1].source, &taken[i].source) < 0);
+	/* There is room again. */
+	add("192.0.2.2", 4);
+	assert_int_equal(tally_take(&tally, taken, MANY), 1);
+	assert_source(&taken[0], "192.0.2.2", 4);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing),
+		TEST(most_packets_come_first),
+		TEST(as_many_as_are_wanted),
+		TEST(it_begins_anew),
+		TEST(sources_that_look_alike),
+		TEST(the_last_drop_tells),
+		TEST(a_flood_hides_nobody_who_came_before),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What somebody probably meant: how near a word has to be, and which of several is taken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/suggest.h"
+
+#define LETTERS_22 "abcdefghijklmnopqrstuv"
+#define LETTERS_24 LETTERS_22 "wx"
+
+/* expected: "" if nothing is near. */
+static void check(const char *said, const char *expected)
+{
+	char whole[SUGGEST_BYTES] = "";
+
+	if (*expected)
+		snprintf(whole, sizeof(whole), " (did you mean '%s'?)", expected);
+	assert_string_equal(said, whole);
+}
+
+/* names: separated by blanks. */
+static void check_verb(const char *names, const char *word, const char *expected)
+{
+	struct verb verbs[8] = {0};
+	const struct verb *list[9] = {0};
+	char copy[256], *rest = copy, out[SUGGEST_BYTES], *name;
+
+	snprintf(copy, sizeof(copy), "%s", names);
+	for (size_t i = 0; (name = strsep(&rest, " ")); i++) {
+		assert_true(i < 8);
+		verbs[i].name = name;
+		list[i] = &verbs[i];
+	}
+	memset(out, 'z', sizeof(out));
+	assert_ptr_equal(suggest_verb(list, word, out), out);
+	check(out, expected);
+}
+
+static void each_kind_of_slip(void **state)
+{
+	(void)state;
+	check_verb("add status import", "stats", "status");   /* left out */
+	check_verb("add status import", "sttatus", "status"); /* added */
+	check_verb("add status import", "inport", "import");  /* changed */
+	check_verb("add status import", "improt", "import");  /* swapped, which is one slip */
+	check_verb("add status import", "dad", "add");
+	check_verb("add status import", "mopxrt", "");
+	check_verb("add status import", "", "");
+}
+
+static void a_third_of_the_letters_may_be_wrong(void **state)
+{
+	(void)state;
+	check_verb("abc", "abx", "abc");
+	check_verb("abc", "axx", "");
+	check_verb("abcde", "abcdx", "abcde");
+	check_verb("abcde", "abcxx", "");
+	check_verb("abcdef", "abcdxx", "abcdef");
+	check_verb("abcdef", "abcxxx", "");
+	/* Of fewer than three, one. */
+	check_verb("abc", "ab", "abc");
+	check_verb("abc", "a", "");
+	check_verb("ab", "ax", "ab");
+	/* But not all that there are. */
+	check_verb("a", "x", "");
+	check_verb("a", "", "");
+}
+
+static void the_nearest_is_taken(void **state)
+{
+	(void)state;
+	check_verb("abcdxx abcdex abcdef", "abcdef", "abcdef");
+	check_verb("abcdxx abcdex", "abcdef", "abcdex");
+	check_verb("abcdex abcdxx", "abcdef", "abcdex");
+	check_verb("abcdex abcdey", "abcdef", "abcdex"); /* else the first */
+}
+
+static void the_longest(void **state)
+{
+	(void)state;
+	check_verb(LETTERS_24, LETTERS_24, LETTERS_24);
+	check_verb(LETTERS_24, LETTERS_22 "w", LETTERS_24);
+	/* None is as long as this. */
+	check_verb(LETTERS_24, LETTERS_24 "y", "");
+	check_verb(LETTERS_24 "y", LETTERS_24, "");
+	check_verb(LETTERS_24 LETTERS_24 " abc", "abd", "abc");
+}
+
+static void check_option(const char *word, const char *expected)
+{
+	static const struct option_spec table[] = {
+		{.name = "list"},     {.name = "list-format"},	 {.name = "json"},
+		{.name = LETTERS_22}, {.name = LETTERS_22 "wx"}, {0},
+	};
+	char out[SUGGEST_BYTES];
+
+	memset(out, 'z', sizeof(out));
+	assert_ptr_equal(suggest_option(table, word, out), out);
+	check(out, expected);
+}
+
+static void options(void **state)
+{
+	char out[SUGGEST_BYTES] = "z";
+
+	(void)state;
+	check_option("--lsit", "--list");
+	check_option("--list-fromat", "--list-format");
+	check_option("-list", "--list");
+	check_option("json", "");
+	/* Dashes are no letters that could be right. */
+	check_option("--jxyn", "");
+	check_option("--", "");
+	check_option("-x", "");
+	check_option("", "");
+	check_option("--" LETTERS_22, "--" LETTERS_22);
+	/* Too long to be asked about, also where the table has it. */
+	check_option("--" LETTERS_22 "wx", "");
+	check_option("--" LETTERS_22 "w", "");
+	assert_string_equal(suggest_option(NULL, "--list", out), "");
+}
+
+static void a_value_does_not_count(void **state)
+{
+	(void)state;
+	check_option("--lsit=a-long-value-behind-it", "--list");
+	check_option("--jsno=", "--json");
+	check_option("=--list", "");
+	check_option("--" LETTERS_22 "=" LETTERS_24, "--" LETTERS_22);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_of_slip),
+		cmocka_unit_test(a_third_of_the_letters_may_be_wrong),
+		cmocka_unit_test(the_nearest_is_taken),
+		cmocka_unit_test(the_longest),
+		cmocka_unit_test(options),
+		cmocka_unit_test(a_value_does_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

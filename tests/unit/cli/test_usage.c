@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The usage line of a verb, that in front of all of them, and the options in columns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/usage.h"
+#include "support/heard.h"
+
+static void check(const struct verb *verb, const char *expected)
+{
+	struct {
+		char text[USAGE_BYTES];
+		char behind;
+	} out;
+
+	memset(&out, 'z', sizeof(out));
+	assert_ptr_equal(usage_line(verb, out.text), out.text);
+	assert_string_equal(out.text, expected);
+	assert_int_equal(out.behind, 'z');
+}
+
+static void operands(void **state)
+{
+	struct verb verb = {.name = "list"};
+
+	(void)state;
+	check(&verb, "list");
+	verb.above = "auto";
+	check(&verb, "auto list");
+	verb.operands[0] = (struct verb_operand){.name = "ENTRY..."};
+	check(&verb, "auto list ENTRY...");
+	verb.operands[1] = (struct verb_operand){.name = "on|off", .optional = true};
+	check(&verb, "auto list ENTRY... [on|off]");
+	/* Who leaves out the first leaves out both. */
+	verb.operands[0].optional = true;
+	check(&verb, "auto list [ENTRY... [on|off]]");
+	verb.operands[1].name = NULL;
+	check(&verb, "auto list [ENTRY...]");
+}
+
+static void commands_below(void **state)
+{
+	static const struct verb on = {.name = "on"}, off = {.name = "off"};
+	static const struct verb *const one[] = {&on, NULL}, *const two[] = {&on, &off, NULL};
+
+	(void)state;
+	check(&(struct verb){.name = "auto", .below = one}, "auto on ...");
+	check(&(struct verb){.name = "auto", .below = two}, "auto on|off ...");
+}
+
+static void options(void **state)
+{
+	static const struct option_spec none[] = {{0}},
+					all[] = {
+						{.name = "list", .value = "NAME"},
+						{.name = "all"},
+						{.name = "every", .instead = true},
+						{.name = "each", .value = "N", .instead = true},
+						{.name = "output", .value = "FILE", .needed = true},
+						{.name = "to", .value = "FILE", .instead = true},
+						{.name = "exist"},
+						{0},
+					};
+	struct verb verb = {.name = "add", .options = none};
+
+	(void)state;
+	check(&verb, "add");
+	verb.options = all;
+	check(&verb, "add [--list NAME] [--all|--every|--each N] --output FILE|--to FILE "
+		     "[--exist]");
+	/* Instead of the operands. */
+	verb.operands[0].name = "ENTRY";
+	verb.options = all + 2;
+	check(&verb, "add ENTRY|--every|--each N --output FILE|--to FILE [--exist]");
+}
+
+/* The longest line that is whole, and those that are cut. */
+static void a_long_line_is_cut(void **state)
+{
+	char name[2 * USAGE_BYTES], line[2 * USAGE_BYTES + 16];
+
+	(void)state;
+	for (size_t size = USAGE_BYTES - 12; size < sizeof(name); size++) {
+		const struct option_spec table[] = {{.name = name}, {.name = "ab"}, {0}};
+		const struct verb verb = {.name = "v", .options = table};
+
+		memset(name, 'n', size);
+		name[size] = '\0';
+		snprintf(line, sizeof(line), "v [--%s] [--ab]", name);
+		line[USAGE_BYTES - 1] = '\0';
+		check(&verb, line);
+	}
+}
+
+static void in_front_of_a_command(void **state)
+{
+	static const struct option_spec table[] = {
+		{.name = "json", .letter = 'j'},  {.name = "state", .value = "DIR"},
+		{.name = "quiet", .letter = 'q'}, {.name = "help", .letter = 'h', .instead = true},
+		{.name = "pin", .value = "DIR"},  {0},
+	};
+	char out[USAGE_BYTES];
+
+	(void)state;
+	assert_ptr_equal(usage_in_front(table, out), out);
+	assert_string_equal(out, "[-jq] [--state DIR] [--pin DIR]");
+}
+
+static void columns(void **state)
+{
+	static const struct option_spec table[] = {
+		{.name = "json", .letter = 'j', .help = "answer in JSON"},
+		{.name = "state", .value = "DIR", .help = "where"},
+		{.name = "rate", .value = "R", .letter = 'p', .help = "how often"},
+		{0},
+	};
+	struct hearing hearing;
+
+	(void)state;
+	hear(&hearing, &stdout);
+	usage_print_options(table);
+	assert_string_equal(heard(&hearing), "  -j, --json    answer in JSON\n"
+					     "  --state DIR   where\n"
+					     "  -p, --rate R  how often\n");
+	hear(&hearing, &stdout);
+	usage_print_options(table + 3);
+	assert_string_equal(heard(&hearing), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operands),
+		cmocka_unit_test(commands_below),
+		cmocka_unit_test(options),
+		cmocka_unit_test(a_long_line_is_cut),
+		cmocka_unit_test(in_front_of_a_command),
+		cmocka_unit_test(columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

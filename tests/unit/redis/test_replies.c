@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers of a server: whole ones, in pieces, beyond the limits, and what is no RESP2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "redis/replies.h"
+
+static struct replies answers;
+static struct redis_end ended;
+
+static int begin(void **state)
+{
+	(void)state;
+	ended = (struct redis_end){.outcome = REDIS_OUTCOME_COUNT};
+	return replies_begin(&answers) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	replies_free(&answers);
+	return 0;
+}
+
+static void feed(const void *bytes, size_t size)
+{
+	assert_true(replies_feed(&answers, bytes, size, &ended));
+}
+
+static void feed_text(const char *text)
+{
+	feed(text, strlen(text));
+}
+
+/* The nodes of the present answer: "nil", "NUMBER", "KIND:TEXT", "[NODES" of an array. */
+static const char *shown(void)
+{
+	static const char *const kinds[REDIS_KINDS] = {
+		[REDIS_STATUS] = "status", [REDIS_ERROR] = "error", [REDIS_STRING] = "string"};
+	static char out[1024];
+	const char *text;
+	const struct redis_node *node = replies_first(&answers, &text);
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < answers.count; i++, node++) {
+		char *at = out + used;
+		size_t room = sizeof(out) - used;
+
+		if (node->kind == REDIS_NIL)
+			used += (size_t)snprintf(at, room, "nil ");
+		else if (node->kind == REDIS_NUMBER)
+			used += (size_t)snprintf(at, room, "%lld ", (long long)node->number);
+		else if (node->kind == REDIS_ARRAY)
+			used += (size_t)snprintf(at, room, "[%u ", node->size);
+		else
+			used += (size_t)snprintf(at, room, "%s:%.*s ", kinds[node->kind],
+						 (int)node->size, text);
+		assert_true(used < sizeof(out));
+		if (kinds[node->kind])
+			text += node->size;
+	}
+	return out;
+}
+
+static void assert_next(const char *expected)
+{
+	assert_int_equal(replies_next(&answers, &ended), 1);
+	assert_string_equal(shown(), expected);
+}
+
+static void assert_refused(enum redis_outcome outcome, const char *words)
+{
+	assert_int_equal(replies_next(&answers, &ended), -1);
+	assert_int_equal(ended.outcome, outcome);
+	assert_string_equal(ended.text, words);
+}
+
+static void each_kind(void **state)
+{
+	(void)state;
+	assert_int_equal(replies_next(&answers, &ended), 0);
+	feed_text("+OK\r\n-ERR no\r\n:-9223372036854775808\r\n$3\r\na\r\n\r\n$0\r\n\r\n$-1\r\n"
+		  "*-1\r\n*0\r\n*3\r\n:1\r\n*1\r\n$1\r\nx\r\n+y\r\n");
+	assert_next("status:OK ");
+	assert_next("error:ERR no ");
+	assert_next("-9223372036854775808 ");
+	assert_next("string:a\r\n ");
+	assert_next("string: ");
+	assert_next("nil ");
+	assert_next("nil ");
+	assert_next("[0 ");
+	assert_next("[3 1 [1 string:x status:y ");
+	assert_int_equal(replies_next(&answers, &ended), 0);
+	assert_int_equal(ended.outcome, REDIS_OUTCOME_COUNT);
+}
+
+static void replies_come_in_pieces(void **state)
+{
+	static const char text[] = "*2\r\n$2\r\nab\r\n:7\r\n+OK\r\n";
+	unsigned int whole = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text) - 1; i++) {
+		int next;
+
+		feed(text + i, 1);
+		next = replies_next(&answers, &ended);
+		assert_int_equal(next, i == 15 || i == 20);
+		if (next)
+			assert_string_equal(shown(), whole++ ? "status:OK " : "[2 string:ab 7 ");
+	}
+	assert_int_equal(whole, 2);
+}
+
+static void as_a_frame(void **state)
+{
+	struct iovec parts[ANSWERS_PARTS];
+	struct replies_head head;
+
+	(void)state;
+	feed_text("*2\r\n$2\r\nab\r\n+c\r\n");
+	assert_next("[2 string:ab status:c ");
+	replies_frame(&answers, &head, parts);
+	assert_int_equal(head.kind, REDIS_ANSWER);
+	assert_int_equal(head.answer.nodes, 3);
+	assert_int_equal(head.size, parts[0].iov_len - sizeof(head.size) + parts[1].iov_len +
+					    parts[2].iov_len);
+	assert_int_equal(parts[1].iov_len, 3 * sizeof(struct redis_node));
+	assert_int_equal(parts[2].iov_len, 3);
+	assert_memory_equal(parts[2].iov_base, "abc", 3);
+}
+
+/* Arrays in arrays, the innermost with a number. */
+static void feed_depth(unsigned int depth)
+{
+	while (depth--)
+		feed_text("*1\r\n");
+	feed_text(":5\r\n");
+}
+
+static void as_deep_as_may_be(void **state)
+{
+	(void)state;
+	feed_depth(REDIS_DEPTH_MAX);
+	assert_next("[1 [1 [1 [1 [1 [1 [1 5 ");
+}
+
+static void too_deep(void **state)
+{
+	(void)state;
+	feed_depth(REDIS_DEPTH_MAX + 1);
+	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 7 levels of arrays");
+}
+
+/* Of what an array only claims there are no nodes yet. */
+static void as_many_nodes_as_may_be(void **state)
+{
+	char text[64];
+
+	(void)state;
+	snprintf(text, sizeof(text), "*%d\r\n", REDIS_NODES_MAX - 1);
+	feed_text(text);
+	assert_int_equal(replies_next(&answers, &ended), 0);
+	assert_int_equal(answers.count, 1);
+	for (int i = 1; i < REDIS_NODES_MAX; i++)
+		feed_text(":1\r\n");
+	assert_int_equal(replies_next(&answers, &ended), 1);
+	assert_int_equal(answers.count, REDIS_NODES_MAX);
+	/* The next one begins anew. */
+	feed_text(text);
+	assert_int_equal(replies_next(&answers, &ended), 0);
+}
+
+static void too_many_nodes(void **state)
+{
+	char text[64];
+
+	(void)state;
+	snprintf(text, sizeof(text), "*%d\r\n", REDIS_NODES_MAX);
+	feed_text(text);
+	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 262144 nodes");
+}
+
+/* Several arrays together. */
+static void too_many_nodes_in_all(void **state)
+{
+	char text[64];
+
+	(void)state;
+	snprintf(text, sizeof(text), "*2\r\n*%d\r\n", REDIS_NODES_MAX - 3);
+	feed_text(text);
+	assert_int_equal(replies_next(&answers, &ended), 0);
+	for (int i = 3; i < REDIS_NODES_MAX; i++)
+		feed_text(":1\r\n");
+	feed_text("*1\r\n");
+	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 262144 nodes");
+}
+
+/* 64 KiB behind what says of which kind it is. */
+static void a_line_without_an_end(void **state)
+{
+	static char line[65536];
+
+	(void)state;
+	memset(line, 'a', sizeof(line));
+	feed_text("+");
+	feed(line, sizeof(line));
+	assert_int_equal(replies_next(&answers, &ended), 0);
+	feed_text("a");
+	assert_refused(REDIS_PROTOCOL, "the server sent a line without an end");
+}
+
+/* Refused when so much has come, long before it is whole. */
+static void a_text_too_large(void **state)
+{
+	static char page[65536];
+	size_t fed = 0;
+	int next = 0;
+
+	(void)state;
+	memset(page, '\n', sizeof(page));
+	feed_text("$2000000000\r\n");
+	for (; !next && fed < 2 * REDIS_ANSWER_MAX; fed += sizeof(page)) {
+		feed(page, sizeof(page));
+		next = replies_next(&answers, &ended);
+	}
+	assert_int_equal(next, -1);
+	assert_in_range(fed, REDIS_ANSWER_MAX - sizeof(page), REDIS_ANSWER_MAX + sizeof(page));
+	assert_int_equal(ended.outcome, REDIS_TOO_LARGE);
+	assert_string_equal(ended.text, "the server sent an answer beyond 64 MiB");
+}
+
+/* A server may have said it. */
+static void what_is_said_is_plain(void **state)
+{
+	char longest[2 * REDIS_TEXT_MAX];
+
+	(void)state;
+	assert_false(end_set(&ended, REDIS_AUTH, "%s", " a~\t\r\n\x1f\x7f\x80\xff"));
+	assert_int_equal(ended.outcome, REDIS_AUTH);
+	assert_string_equal(ended.text, " a~???????");
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	end_set(&ended, REDIS_FAILED, "%s", longest);
+	assert_int_equal(strlen(ended.text), REDIS_TEXT_MAX - 1);
+	end_set(&ended, REDIS_FAILED, "%s", "");
+	assert_string_equal(ended.text, "");
+}
+
+/* What a server of another kind says, and types that were not agreed upon. */
+static void no_redis(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
+		{"HTTP/1.1 400 Bad Request\r\n\r\n", "the server does not speak RESP2: "},
+		{"220 mail.example ESMTP\r\n", "the server does not speak RESP2: "},
+		{"\r\n", "the server does not speak RESP2: "},
+		{":12x\r\n", "the server does not speak RESP2: "},
+		{":\r\n", "the server does not speak RESP2: "},
+		{"$-2\r\n", "the server does not speak RESP2: "},
+		{"$1x\r\n", "the server does not speak RESP2: "},
+		{"*-2\r\n", "the server does not speak RESP2: "},
+		{"%1\r\n+a\r\n:1\r\n", "the server "},
+		{"#t\r\n", "the server "},
+		{",1.5\r\n", "the server "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		feed_text(rows[i].text);
+		if (replies_next(&answers, &ended) != -1)
+			fail_msg("'%s' was taken", rows[i].text);
+		assert_int_equal(ended.outcome, REDIS_PROTOCOL);
+		assert_ptr_equal(strstr(ended.text, rows[i].words), ended.text);
+		for (const char *at = ended.text; *at; at++)
+			assert_in_range(*at, ' ', '~');
+		/* The next one is of another connection. */
+		replies_free(&answers);
+		assert_true(replies_begin(&answers));
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_kind),
+		TEST(replies_come_in_pieces),
+		TEST(as_a_frame),
+		TEST(as_deep_as_may_be),
+		TEST(too_deep),
+		TEST(as_many_nodes_as_may_be),
+		TEST(too_many_nodes),
+		TEST(too_many_nodes_in_all),
+		TEST(a_line_without_an_end),
+		TEST(a_text_too_large),
+		TEST(what_is_said_is_plain),
+		TEST(no_redis),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
