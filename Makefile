@@ -22,7 +22,7 @@ OUT      ?= build
 BPF_OUT  ?= $(OUT)
 MULTIARCH := $(shell $(CC) -print-multiarch)
 # That of a compiler for another architecture: CC="aarch64-linux-gnu-gcc --sysroot=..."
-SYSROOT  := $(patsubst %/,%,$(shell $(CC) -print-sysroot))
+SYSROOT  := $(patsubst %/,%,$(shell $(CC) -print-sysroot 2>/dev/null))
 PACKAGES := libxdp libbpf lmdb jansson libmnl zlib
 # Of bloomd alone.
 AGENT_PACKAGES := libsystemd inih libmicrohttpd libcrypto
@@ -240,12 +240,12 @@ fuzzers: $(FUZZERS)
 
 benches: $(OUT)/bloomctl $(OUT)/bloomset $(OUT)/bloomd $(OUT)/bloomd-redis $(BENCHES)
 
-# For editors and language servers.
-compile_commands.json: Makefile
+# For editors and language servers; made anew each time, since files may have come.
+compile_commands.json:
 	$(say) JSON $@
 	$(Q){ echo '['; \
 	for file in $(COMPILED); do printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' "$(CURDIR)" $$file \
-		"$(strip $(CC) $(XB_CFLAGS)) -Itests -c $$file"; done; \
+		"$(strip $(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(FETCH_CFLAGS) $(REDIS_CFLAGS)) -Itests -c $$file"; done; \
 	for file in $(wildcard bpf/*.bpf.c tests/*/*.bpf.c); do printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' \
 		"$(CURDIR)" $$file "$(strip $(CLANG) $(BPF_CFLAGS)) -Ibpf -c $$file"; done; } | sed '$$s/,$$//' >$@
 	$(Q)echo ']' >>$@
@@ -333,4 +333,4 @@ clean:
 	-o -name '*.d' -type f -print 2>/dev/null)
 
 .SECONDARY:
-.PHONY: all help tests fuzzers benches test bench install install-dev uninstall clean
+.PHONY: all help tests fuzzers benches test bench install install-dev uninstall clean compile_commands.json
