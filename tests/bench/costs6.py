@@ -69,7 +69,7 @@ def measure(scratch, quick, report):
     if quick:
         report["skipped"].append("program cost of IPv6 at 1k and 100k hosts (--quick)")
     for hosts in (MILLION,) if quick else SIZES:
-        rounds, repeats = (9, MILLION // 10) if quick else (36 if hosts == MILLION else 18, MILLION // 4)
+        rounds, repeats = (5, MILLION // 10) if quick else (36 if hosts == MILLION else 18, MILLION // 4)
         try:
             report["program_cost6"].append(program_cost(scratch, hosts, rounds, repeats))
         except Failed as failure:
