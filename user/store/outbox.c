@@ -114,17 +114,34 @@ static int append(struct xb_txn *txn, const struct xb_shared_change *change, uin
 	return error ? error : xb_outboxrow_set_waiting(txn, change, number);
 }
 
+/* Takes the change out; *last: nothing else of its list and entry waits. */
+static int take_out(struct xb_txn *txn, const struct xb_outboxrow *row, bool *last)
+{
+	uint64_t waiting = 0;
+	int found = xb_outboxrow_waiting(txn, row->list, &row->change.entry, &waiting), error = 0;
+
+	if (found < 0)
+		return found;
+	*last = found && waiting == row->number;
+	if (*last)
+		error = xb_outboxrow_end_waiting(txn, &row->change);
+	return error ? error : xb_outboxrow_delete(txn, row->number);
+}
+
 int xb_outbox_put(struct xb_txn *txn, const struct xb_shared_change *change)
 {
 	struct xb_outboxrow row;
 	int found = change->put ? xb_outboxrow_last(txn, change->list, &change->entry, &row) : 0;
+	int error = found < 0 ? found : 0;
+	bool last;
 
-	if (found < 0)
-		return found;
-	if (found && row.change.put)
+	if (found > 0 && row.change.put)
 		return xb_outboxrow_write(txn, change, row.number,
 					  (struct xb_outbox_history){.replaced = true});
-	return append(txn, change, 0);
+	/* In an entry of the log before that of the put it would take out what others have. */
+	if (found > 0 && row.history.again)
+		error = take_out(txn, &row, &last);
+	return error ? error : append(txn, change, 0);
 }
 
 /* --- what the log has --- */
@@ -144,6 +161,7 @@ static bool is_same(const struct xb_shared_change *a, const struct xb_shared_cha
 /* How far the published changes are gone through; both they and the outbox are in order. */
 struct comparison {
 	const struct xb_shared_changes *published; /* NULL: not known */
+	bool twice; /* numbers were given twice: the store is an older copy */
 	size_t next;
 	struct xb_shared_changes puts, deletes; /* to be published again */
 };
@@ -156,27 +174,13 @@ static bool differs(struct comparison *comparison, const struct xb_outboxrow *ro
 	size_t at = comparison->next;
 
 	if (!published)
-		return row->history.replaced;
+		return row->history.replaced || comparison->twice;
 	while (at < published->count && !is_of(&published->item[at], &row->change))
 		at++;
 	if (at == published->count)
 		return true;
 	comparison->next = at + 1;
 	return !is_same(&published->item[at], &row->change);
-}
-
-/* Takes the change out; *last: nothing else of its list and entry waits. */
-static int take_out(struct xb_txn *txn, const struct xb_outboxrow *row, bool *last)
-{
-	uint64_t waiting = 0;
-	int found = xb_outboxrow_waiting(txn, row->list, &row->change.entry, &waiting), error = 0;
-
-	if (found < 0)
-		return found;
-	*last = found && waiting == row->number;
-	if (*last)
-		error = xb_outboxrow_end_waiting(txn, &row->change);
-	return error ? error : xb_outboxrow_delete(txn, row->number);
 }
 
 /* A copy of the first change that is numbered `from` or higher, in `one`. */
@@ -275,7 +279,8 @@ static int publish_again(struct xb_txn *txn, struct comparison *comparison)
 int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *published,
 			uint64_t last)
 {
-	struct comparison comparison = {.published = published};
+	struct comparison comparison = {.published = published,
+					.twice = last > txn->shares.last_number};
 	int error = take_published(txn, &comparison, last);
 
 	if (last > txn->shares.last_number) {
@@ -329,7 +334,7 @@ static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_cha
 		return false;
 	if (former)
 		return is_same(&row->change, other);
-	return row->history.again != XB_AGAIN_OWN || !row->change.put || lasts(other, &row->change);
+	return !row->change.put || lasts(other, &row->change);
 }
 
 int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bool former)

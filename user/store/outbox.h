@@ -31,10 +31,12 @@ int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *publ
 			uint64_t last);
 
 /* The same when what was published is not known, but that everything up to `last` was: each put
- * that was ever replaced in its place is appended again. */
+ * that was ever replaced in its place is appended again; and everything if `last` was never given
+ * here. */
 int xb_outbox_forget(struct xb_txn *txn, uint64_t last);
 
-/* Appends a change, or replaces one that waits, as docs/design.md says. Within a transaction puts
+/* Appends a change, or replaces one that waits, as docs/design.md says; a put also takes out a
+ * delete that is published again. Within a transaction puts
  * go before deletes: the caller gives them in that order. */
 int xb_outbox_put(struct xb_txn *txn, const struct xb_shared_change *change);
 
@@ -50,10 +52,9 @@ int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_ent
 /*
  * The log has a change of the list and entry, which is to be applied. 1: one that waits here comes
  * later, so the other one is passed by; 0: none waits, or any more: one that is published again may
- * be older than the other one. An own put stays all the same, unless the other one lists the entry
- * for as long: what was listed must not be lost by this. An own delete and what was another's make
- * way. former: the other one is of a former entry of the log, so that what waits is later: then
- * only the same change makes way.
+ * be older than the other one. A put stays all the same, unless the other one lists the entry for
+ * as long: what was listed must not be lost by this. former: the other one is of a former entry of
+ * the log, so that what waits is later: then only the same change makes way.
  */
 int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bool former);
 

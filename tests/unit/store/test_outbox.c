@@ -240,6 +240,24 @@ static void what_is_forgotten(void **state)
 	assert_waiting("3+192.0.2.2 a until 8");
 }
 
+/* The log has a number that was not given here: it was given to other changes. */
+static void what_an_older_store_has_is_not_forgotten(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	unlist("192.0.2.1", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a; 3-192.0.2.1 a");
+	assert_int_equal(xb_outbox_forget(txn, 9), 0);
+	commit_and_go_on();
+	assert_waiting("10+192.0.2.2 a; 11-192.0.2.1 a");
+	assert_waits("192.0.2.1", 1);
+	assert_waits("192.0.2.2", 1);
+}
+
 static void expiry_is_not_published(void **state)
 {
 	(void)state;
@@ -394,11 +412,13 @@ static void what_is_published_again_makes_way(void **state)
 	assert_int_equal(meets("192.0.2.1", "new"), 0);
 	assert_int_equal(meets("192.0.2.2", NULL), 1);
 	assert_int_equal(meets_until("192.0.2.2", 500), 1);
-	assert_int_equal(meets("192.0.2.3", NULL), 0);
+	assert_int_equal(meets("192.0.2.3", NULL), 1);
+	assert_int_equal(meets_until("192.0.2.3", 500), 1);
 	assert_int_equal(meets("192.0.2.4", NULL), 0);
-	assert_waiting("2+192.0.2.2 a (mine)");
+	assert_waiting("2+192.0.2.2 a (mine); 3+192.0.2.3 a (another's)");
 	assert_waits("192.0.2.1", 0);
 	assert_int_equal(meets("192.0.2.2", "other"), 0);
+	assert_int_equal(meets("192.0.2.3", "other"), 0);
 	assert_waiting("");
 }
 
@@ -433,12 +453,12 @@ static void what_is_published_again_is_no_newer(void **state)
 	assert_int_equal(put_again("192.0.2.2", "same", XB_AGAIN_ANOTHERS), 0);
 	assert_int_equal(meets("192.0.2.2", NULL), 1);
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same)");
-	/* What is changed here now is new. */
+	/* What is changed here now is new, and later than such a delete. */
 	assert_int_equal(put_again("192.0.2.3", NULL, XB_AGAIN_OWN), 1);
 	list_entry(txn, "192.0.2.3", "a");
 	commit_and_go_on();
 	assert_int_equal(meets("192.0.2.3", "other"), 1);
-	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same); 3-192.0.2.3 a; 4+192.0.2.3 a");
+	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same); 4+192.0.2.3 a");
 }
 
 static void damage_is_told(void **state)
@@ -469,6 +489,7 @@ int main(void)
 		TEST(what_was_replaced_meanwhile_is_appended),
 		TEST(what_the_log_lacks_stays),
 		TEST(what_is_forgotten),
+		TEST(what_an_older_store_has_is_not_forgotten),
 		TEST(expiry_is_not_published),
 		TEST(what_comes_from_the_fleet_is_not_published),
 		TEST(a_flush_of_the_list_is_published),

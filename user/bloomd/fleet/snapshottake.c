@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/former.h"
+#include "bloomd/fleet/passed.h"
 #include "bloomd/fleet/uncovered.h"
 #include "engine/import.h"
 #include "store/expiry.h"
@@ -27,71 +28,16 @@ struct take {
 	struct xb_fleet fleet;
 	struct uncovered *uncovered;
 	bool waits; /* something does in the outbox */
+	bool known; /* this host has gone through the snapshot's place of the log */
 	bool gives; /* what the snapshot lacks goes to the outbox */
 };
-
-/* --- own changes that the snapshot does not have --- */
-
-/* Whether the store still says what the change did; member: as it is now. */
-static int is_in_force(struct take *take, const struct xb_list *list,
-		       const struct uncovered_change *change, struct xb_membership *member)
-{
-	struct xb_members members;
-	int error = list ? xb_members_of(take->txn, &change->entry, &members) : -ENOENT;
-	bool has;
-
-	if (error && error != -ENOENT)
-		return error;
-	has = !error && xb_members_have(members, list->id, member) &&
-	      (!member->expires || member->expires > take->now);
-	return has == change->put;
-}
-
-static int republish(struct take *take, const char *list, const struct uncovered_change *lost)
-{
-	struct xb_membership member = {0};
-	struct xb_shared_change change = {.entry = lost->entry, .list = list, .put = lost->put};
-	int found = is_in_force(take, xb_list_find(take->txn, list), lost, &member);
-
-	if (found <= 0)
-		return found;
-	if (lost->put) {
-		change.added = member.added;
-		change.expires = member.expires;
-		change.comment = member.comment;
-		change.comment_size = member.comment_size;
-	}
-	found = xb_outbox_put_again(take->txn, &change,
-				    lost->own ? XB_AGAIN_OWN : XB_AGAIN_ANOTHERS);
-	take->result->republished += found > 0;
-	return found < 0 ? found : 0;
-}
-
-/* Puts go before deletes, so that what stays listed is listed all the while. Puts of others, too:
- * their publishers may not come back. Of a delete nobody knows whether the snapshot has a put that
- * came after it, so another's waits for its publisher. */
-static int republish_all(struct take *take, bool puts)
-{
-	int error = 0;
-
-	for (size_t i = 0; i < take->uncovered->list_count; i++) {
-		const struct uncovered_list *list = &take->uncovered->list[i];
-		const struct xb_share *share = xb_share_of(take->txn, list->name);
-
-		if (!(share->flags & XB_SHARE_PUBLISH))
-			continue;
-		for (size_t j = 0; !error && j < list->count; j++)
-			if (list->item[j].put == puts && (puts || list->item[j].own))
-				error = republish(take, list->name, &list->item[j]);
-	}
-	return error;
-}
 
 /* --- one list --- */
 
 struct merge {
 	struct take *take;
 	const struct xb_list *list;
+	bool joined;				/* the list was followed before */
 	const struct uncovered_list *uncovered; /* NULL: nothing is */
 	size_t passed;				/* of them */
 	struct chunk_reader chunks;
@@ -102,15 +48,33 @@ struct merge {
 	uint64_t before, added, removed;
 };
 
-/* What has expired since the snapshot was made is as if it were not there. */
+/* A delete that is published again may be older than the snapshot's put, unless this host has gone
+ * through that state, with this list. */
+static int give_way(struct merge *merge, const struct xb_entry *entry)
+{
+	struct take *take = merge->take;
+	bool later = take->known && merge->joined;
+	int found =
+		take->waits && !later ? xb_outbox_give_way(take->txn, merge->list->name, entry) : 0;
+
+	merge->stale |= found > 0;
+	return found < 0 ? found : 0;
+}
+
+/* What has expired since the snapshot was made is as if it were not there: but that may be so by
+ * this host's clock alone. */
 static int next_put(struct merge *merge)
 {
 	const struct xb_shared_change *put = &merge->chunks.put;
+	int error = 0;
 
-	do
+	do {
 		merge->puts = chunks_next(&merge->chunks);
-	while (merge->puts > 0 && put->expires && put->expires <= merge->take->now);
-	return merge->puts < 0 ? merge->puts : 0;
+		if (merge->puts <= 0 || !put->expires || put->expires > merge->take->now)
+			break;
+		error = give_way(merge, &put->entry);
+	} while (!error);
+	return merge->puts < 0 ? merge->puts : error;
 }
 
 static int step(struct merge *merge)
@@ -155,19 +119,6 @@ static int passes_by(struct merge *merge, const struct xb_entry *entry, bool her
 	if (passes > 0)
 		take->result->kept++;
 	return passes;
-}
-
-/* A delete that is published again may be older than the snapshot's put, unless this host has gone
- * through that state. */
-static int give_way(struct merge *merge, const struct xb_entry *entry)
-{
-	struct take *take = merge->take;
-	int found = take->waits && !take->uncovered->passed
-			    ? xb_outbox_give_way(take->txn, merge->list->name, entry)
-			    : 0;
-
-	merge->stale |= found > 0;
-	return found < 0 ? found : 0;
 }
 
 static int put(struct merge *merge, unsigned int renew, bool here)
@@ -359,7 +310,9 @@ static void hold(const struct merge *merge, struct snapshot_result *result)
 
 static int take_list(struct take *take, const struct manifest_list *list, uint32_t flags)
 {
-	struct merge merge = {.take = take, .uncovered = uncovered_of(take->uncovered, list->name)};
+	struct merge merge = {.take = take,
+			      .joined = flags & XB_SHARE_JOINED,
+			      .uncovered = uncovered_of(take->uncovered, list->name)};
 	struct snapshot_result *result = take->result;
 	struct xb_list *here;
 	int error = xb_list_need(take->txn, list->name, &here);
@@ -438,15 +391,22 @@ static int move(struct take *take)
 static int settle_outbox(struct take *take)
 {
 	uint64_t count, first, last;
-	int error = republish_all(take, true);
+	int error = uncovered_publish(take->txn, take->uncovered, take->now,
+				      &take->result->republished);
 
-	if (!error)
-		error = republish_all(take, false);
 	if (!error)
 		error = xb_outbox_span(take->txn, &count, &first, &last);
 	if (!error)
 		take->waits = count;
 	return error;
+}
+
+static int find_passed(struct take *take)
+{
+	int passed = passed_place(take->txn, &take->fleet, take->terms->manifest, take->terms->key);
+
+	take->known = passed > 0;
+	return passed < 0 ? passed : 0;
 }
 
 static int take_all(struct take *take)
@@ -456,6 +416,8 @@ static int take_all(struct take *take)
 
 	if (!error)
 		error = uncovered_find(take->txn, &take->fleet, manifest, take->uncovered);
+	if (!error)
+		error = find_passed(take);
 	take->result->partial = take->uncovered->partial;
 	take->gives = take->uncovered->newest / 1000 + AWAY_MOST > take->now;
 	if (!error)

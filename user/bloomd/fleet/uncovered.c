@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "bloomd/fleet/logentry.h"
 #include "store/logtail.h"
+#include "store/membership.h"
 
 struct search {
 	struct xb_txn *txn;
@@ -126,49 +127,6 @@ static int look_at(struct search *search, struct stretch *stretch, uint64_t posi
 	return error;
 }
 
-/* How far the host's own state includes the manifest's epoch; 0: not at all. */
-static int own_position(struct search *search, uint64_t *position)
-{
-	struct xb_ancestor lineage[XB_LINEAGE_MAX];
-	const uint8_t *epoch = search->manifest->epoch;
-	int count = xb_fleet_lineage_get(search->txn, lineage);
-
-	*position = !memcmp(search->fleet->epoch, epoch, XB_FLEET_ID) ? search->fleet->position : 0;
-	for (int i = 0; i < count; i++)
-		if (!memcmp(lineage[i].epoch, epoch, XB_FLEET_ID))
-			*position = lineage[i].position;
-	return count < 0 ? count : 0;
-}
-
-/* Whether the tail has another entry there than the manifest. */
-static int is_another_way(struct search *search, bool *other)
-{
-	const struct manifest *manifest = search->manifest;
-	struct logentry entry = {0};
-	const void *bytes;
-	size_t size;
-	int found = xb_logtail_get(search->txn, manifest->term, manifest->position, &bytes, &size);
-	int error = found < 0 ? found : 0;
-
-	if (found > 0)
-		error = logentry_read(bytes, size, &entry);
-	*other = found > 0 && memcmp(entry.chain, manifest->chain, MAC_BYTES) != 0;
-	logentry_free(&entry);
-	return error;
-}
-
-static int find_passed(struct search *search)
-{
-	uint64_t position = 0;
-	bool other = false;
-	int error = own_position(search, &position);
-
-	if (!error && search->manifest->position <= position)
-		error = is_another_way(search, &other);
-	search->uncovered->passed = search->manifest->position <= position && !other;
-	return error;
-}
-
 /* How far the manifest covers the epoch. */
 static uint64_t covered_of(const struct manifest *manifest, const uint8_t epoch[XB_FLEET_ID])
 {
@@ -257,12 +215,87 @@ int uncovered_find(struct xb_txn *txn, const struct xb_fleet *fleet,
 	uncovered->newest = 0;
 	uncovered->list_count = 0;
 	uncovered->names = (struct xb_arena){0};
-	error = find_passed(&search);
-	if (!error)
-		error = compare_marks(&search);
+	error = compare_marks(&search);
 	if (!error && search.behind)
 		error = search_epochs(&search);
 	for (size_t i = 0; !error && i < uncovered->list_count; i++)
 		error = settle(&uncovered->list[i]);
+	return error;
+}
+
+/* --- what is published again --- */
+
+struct again {
+	struct xb_txn *txn;
+	const struct uncovered *uncovered;
+	uint32_t now;
+	uint64_t count;
+};
+
+/* Whether the store still says what the change did; member: as it is now. */
+static int is_in_force(struct again *again, const struct xb_list *list,
+		       const struct uncovered_change *change, struct xb_membership *member)
+{
+	struct xb_members members;
+	int error = list ? xb_members_of(again->txn, &change->entry, &members) : -ENOENT;
+	bool has;
+
+	if (error && error != -ENOENT)
+		return error;
+	has = !error && xb_members_have(members, list->id, member) &&
+	      (!member->expires || member->expires > again->now);
+	return has == change->put;
+}
+
+static int publish(struct again *again, const char *list, const struct uncovered_change *lost)
+{
+	struct xb_membership member = {0};
+	struct xb_shared_change change = {.entry = lost->entry, .list = list, .put = lost->put};
+	int found = is_in_force(again, xb_list_find(again->txn, list), lost, &member);
+
+	if (found <= 0)
+		return found;
+	if (lost->put) {
+		change.added = member.added;
+		change.expires = member.expires;
+		change.comment = member.comment;
+		change.comment_size = member.comment_size;
+	}
+	found = xb_outbox_put_again(again->txn, &change,
+				    lost->own ? XB_AGAIN_OWN : XB_AGAIN_ANOTHERS);
+	again->count += found > 0;
+	return found < 0 ? found : 0;
+}
+
+/* Puts of others, too: their publishers may not come back. Of a delete nobody knows whether the
+ * snapshot has a put that came after it, so another's waits for its publisher; and one of a list
+ * that is not followed, of which this host does not know the others' puts, is not made again. */
+static int publish_all(struct again *again, bool puts)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < again->uncovered->list_count; i++) {
+		const struct uncovered_list *list = &again->uncovered->list[i];
+		const struct xb_share *share = xb_share_of(again->txn, list->name);
+
+		if (!(share->flags & XB_SHARE_PUBLISH) ||
+		    (!puts && !(share->flags & XB_SHARE_FOLLOW)))
+			continue;
+		for (size_t j = 0; !error && j < list->count; j++)
+			if (list->item[j].put == puts && (puts || list->item[j].own))
+				error = publish(again, list->name, &list->item[j]);
+	}
+	return error;
+}
+
+int uncovered_publish(struct xb_txn *txn, const struct uncovered *uncovered, uint32_t now,
+		      uint64_t *count)
+{
+	struct again again = {txn, uncovered, now, 0};
+	int error = publish_all(&again, true);
+
+	if (!error)
+		error = publish_all(&again, false);
+	*count = again.count;
 	return error;
 }

@@ -23,7 +23,6 @@ struct uncovered_list {
 
 struct uncovered {
 	bool partial;	 /* the tail does not have all of it */
-	bool passed;	 /* this host's state has gone through that of the snapshot */
 	uint64_t newest; /* ms since 1970: when the newest entry of the tail was written; 0: it is
 			    empty */
 	struct uncovered_list list[XB_SHARES_MAX];
@@ -43,5 +42,10 @@ void uncovered_free(struct uncovered *uncovered);
 
 /* NULL: there is none. */
 const struct uncovered_list *uncovered_of(const struct uncovered *uncovered, const char *list);
+
+/* Puts those that are still in force into the outbox again: puts before deletes, so that what stays
+ * listed is listed all the while. now: seconds since 1970. *count: how many. */
+int uncovered_publish(struct xb_txn *txn, const struct uncovered *uncovered, uint32_t now,
+		      uint64_t *count);
 
 #endif

@@ -38,12 +38,45 @@ static void assert_stays(void)
 	assert_int_equal(waiting(&taker), 1);
 }
 
+static void stand_by(struct host *host, uint64_t term, uint64_t position,
+		     const uint8_t chain[MAC_BYTES])
+{
+	struct xb_fleet fleet;
+
+	stand(host, term == 1 ? epoch : other_epoch, term, position);
+	assert_int_equal(xb_fleet_get(at(host), &fleet), 1);
+	memcpy(fleet.chain, chain, sizeof(fleet.chain));
+	assert_int_equal(xb_fleet_put(at(host), &fleet), 0);
+}
+
+/* The chain of the taker's entry of the log; those of fill_tail() have one of zeros before them. */
+static void chain_at(uint64_t position, uint8_t chain[MAC_BYTES])
+{
+	const void *bytes;
+	size_t size;
+
+	assert_int_equal(xb_logtail_get(at(&taker), 1, position, &bytes, &size), 1);
+	memcpy(chain, (const uint8_t *)bytes + size - MAC_BYTES, MAC_BYTES);
+}
+
+static const uint8_t nothing[MAC_BYTES], other[MAC_BYTES] = {9};
+
+/* The taker has gone through 44 to 50 of the first log, and is at 50 of the second now. */
+static void go_on(void)
+{
+	fill_tail(44, 50);
+	unlist(at(&taker), "filler.example.com", "names");
+	stand_by(&taker, 2, 50, other);
+	wait_again();
+	list_entry(at(&maker), ENTRY, "bans");
+}
+
 /* Somebody has put the entry there since the log was lost, maybe. */
 static void another_log(void **state)
 {
 	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
-	stand(&maker, other_epoch, 2, 51);
+	stand_by(&maker, 2, 40, nothing);
 	wait_again();
 	assert_gives_way();
 }
@@ -54,7 +87,7 @@ static void a_name(void **state)
 
 	(void)state;
 	list_entry(at(&maker), "a.example", "names");
-	stand(&maker, other_epoch, 2, 51);
+	stand_by(&maker, 2, 51, nothing);
 	assert_int_equal(xb_outbox_put_again(at(&taker), &change, XB_AGAIN_OWN), 1);
 	make();
 	take();
@@ -66,63 +99,136 @@ static void further_on_in_this_log(void **state)
 {
 	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
-	stand(&maker, epoch, 1, 51);
+	stand_by(&maker, 1, 51, nothing);
 	wait_again();
 	assert_gives_way();
 }
 
-/* The server was restored from a copy: the delete came later than all that is there. */
-static void a_place_in_this_log(void **state)
+/* The delete came later than all that is there. */
+static void the_own_place(void **state)
 {
 	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
-	stand(&maker, epoch, 1, 50);
+	stand_by(&maker, 1, 50, nothing);
 	wait_again();
 	assert_stays();
 }
 
-static void a_log_before_this_one(void **state)
+static void the_own_place_on_another_way(void **state)
 {
-	struct xb_ancestor ancestor = {.term = 1, .position = 40};
+	(void)state;
+	list_entry(at(&maker), ENTRY, "bans");
+	stand_by(&maker, 1, 50, other);
+	wait_again();
+	assert_gives_way();
+}
+
+/* The server was restored from a copy. */
+static void a_place_of_the_tail(void **state)
+{
+	uint8_t chain[MAC_BYTES];
 
 	(void)state;
-	memcpy(ancestor.epoch, epoch, sizeof(ancestor.epoch));
-	list_entry(at(&maker), ENTRY, "bans");
-	stand(&maker, epoch, 1, 40);
-	stand(&taker, other_epoch, 2, 50);
-	assert_int_equal(xb_fleet_lineage_put(at(&taker), &ancestor, 1), 0);
-	wait_again();
+	go_on();
+	chain_at(45, chain);
+	stand_by(&maker, 1, 45, chain);
 	assert_stays();
 }
 
-static void behind_what_was_left_of_a_log(void **state)
+/* As that of a host that has taken this snapshot, and gone on from there. */
+static void the_place_before_the_tail(void **state)
 {
-	struct xb_ancestor ancestor = {.term = 1, .position = 40};
-
 	(void)state;
-	memcpy(ancestor.epoch, epoch, sizeof(ancestor.epoch));
-	list_entry(at(&maker), ENTRY, "bans");
-	stand(&maker, epoch, 1, 41);
-	stand(&taker, other_epoch, 2, 50);
-	assert_int_equal(xb_fleet_lineage_put(at(&taker), &ancestor, 1), 0);
-	wait_again();
+	go_on();
+	stand_by(&maker, 1, 43, nothing);
+	assert_stays();
+}
+
+static void before_the_tail(void **state)
+{
+	(void)state;
+	go_on();
+	stand_by(&maker, 1, 42, nothing);
 	assert_gives_way();
 }
 
 /* After a failover the log went on another way: the tail has another entry at the position. */
-static void another_way_of_this_log(void **state)
+static void a_place_on_another_way(void **state)
+{
+	(void)state;
+	go_on();
+	stand_by(&maker, 1, 45, other);
+	assert_gives_way();
+}
+
+/* What this host has seen of the log, it has not seen of this list. */
+static void a_list_that_is_followed_anew(void **state)
 {
 	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
-	list_entry(at(&maker), "filler.example.com", "names");
-	stand(&maker, epoch, 1, 45);
-	fill_tail(44, 50);
-	unlist(at(&taker), "filler.example.com", "names");
+	stand_by(&maker, 1, 50, nothing);
+	wait_again();
+	assert_int_equal(xb_share_set(at(&taker), "bans", BOTH), 0);
+	assert_gives_way();
+}
+
+static void an_entry_of_another_list_too(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), ENTRY, "bans");
+	list_entry(at(&maker), ENTRY, "names");
+	list_entry(at(&taker), ENTRY, "names");
+	stand_by(&maker, 2, 51, nothing);
 	wait_again();
 	make();
 	take();
-	assert_store(at(&taker), ENTRY " bans; filler.example.com names");
+	assert_store(at(&taker), ENTRY " names bans");
 	assert_int_equal(waiting(&taker), 0);
+}
+
+/* This host's clock may be ahead. */
+static void a_put_that_has_expired_here(void **state)
+{
+	(void)state;
+	list_with(at(&maker), ENTRY, "bans", NOW - 1, "");
+	stand_by(&maker, 2, 51, nothing);
+	wait_again();
+	make();
+	take();
+	assert_store(at(&taker), "");
+	assert_int_equal(waiting(&taker), 0);
+}
+
+static void a_put_does_not_make_way(void **state)
+{
+	const struct xb_shared_change change = {
+		.entry = entry_of(ENTRY), .list = "bans", .put = true, .added = 1};
+
+	(void)state;
+	list_with(at(&maker), ENTRY, "bans", NOW + 10, "");
+	list_entry(at(&taker), ENTRY, "bans");
+	stand_by(&maker, 2, 51, nothing);
+	assert_int_equal(xb_outbox_put_again(at(&taker), &change, XB_AGAIN_OWN), 1);
+	make();
+	assert_int_equal(take().kept, 1);
+	assert_store(at(&taker), ENTRY " bans");
+	assert_int_equal(waiting(&taker), 1);
+}
+
+/* This host does not know what others have put there since. */
+static void of_a_list_that_is_not_followed(void **state)
+{
+	uint8_t own[XB_FLEET_ID];
+
+	(void)state;
+	own_id(own);
+	list_entry(at(&taker), ENTRY, "bans");
+	part_at_40();
+	fill_tail(41, 49);
+	apply(1, 50, epoch, own, 1, &(struct change_row){"bans", ENTRY, NULL, 0, 0});
+	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
+	make();
+	assert_int_equal(take().republished, 1); /* the filler */
 }
 
 /* One that was never published comes later than all. */
@@ -144,10 +250,17 @@ int main(void)
 		TEST(another_log),
 		TEST(a_name),
 		TEST(further_on_in_this_log),
-		TEST(a_place_in_this_log),
-		TEST(a_log_before_this_one),
-		TEST(behind_what_was_left_of_a_log),
-		TEST(another_way_of_this_log),
+		TEST(the_own_place),
+		TEST(the_own_place_on_another_way),
+		TEST(a_place_of_the_tail),
+		TEST(the_place_before_the_tail),
+		TEST(before_the_tail),
+		TEST(a_place_on_another_way),
+		TEST(a_list_that_is_followed_anew),
+		TEST(an_entry_of_another_list_too),
+		TEST(a_put_that_has_expired_here),
+		TEST(a_put_does_not_make_way),
+		TEST(of_a_list_that_is_not_followed),
 		TEST(a_new_delete),
 	};
 
