@@ -302,7 +302,7 @@ int xb_outbox_forget(struct xb_txn *txn, uint64_t last)
 
 /* --- what is published again --- */
 
-/* An own one takes the place of the same one of another. */
+/* One of which more is known takes the place of the same one. */
 int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *change,
 			enum xb_again whose)
 {
@@ -313,9 +313,9 @@ int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *chang
 		return found;
 	if (!found)
 		error = append(txn, change, (uint8_t)whose);
-	else if (row.history.again == XB_AGAIN_ANOTHERS && whose == XB_AGAIN_OWN && change->put)
+	else if (row.history.again > (uint8_t)whose && change->put)
 		error = xb_outboxrow_write(txn, change, row.number,
-					   (struct xb_outbox_history){true, XB_AGAIN_OWN});
+					   (struct xb_outbox_history){true, (uint8_t)whose});
 	else
 		return 0;
 	return error ? error : 1;
@@ -330,8 +330,8 @@ static bool lasts(const struct xb_shared_change *other, const struct xb_shared_c
 static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other,
 		      bool former)
 {
-	if (!row->history.again)
-		return false;
+	if (!row->history.again || row->history.again == XB_AGAIN_OLDER)
+		return row->history.again;
 	if (former)
 		return is_same(&row->change, other);
 	return !row->change.put || lasts(other, &row->change);

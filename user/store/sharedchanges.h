@@ -29,7 +29,8 @@ void xb_shared_changes_free(struct xb_shared_changes *changes);
 /* Appends a copy. Returns 0 or an error with its message. */
 int xb_shared_changes_add(struct xb_shared_changes *changes, const struct xb_shared_change *change);
 
-/* Whose change it was that is published again, after the log has lost it. */
-enum xb_again { XB_AGAIN_OWN = 1, XB_AGAIN_ANOTHERS = 2 };
+/* Whose change it was that is published again, after the log has lost it. OLDER: a put of a
+ * snapshot, older than all that the log has behind that. */
+enum xb_again { XB_AGAIN_OWN = 1, XB_AGAIN_ANOTHERS = 2, XB_AGAIN_OLDER = 3 };
 
 #endif

@@ -422,6 +422,25 @@ static void what_is_published_again_makes_way(void **state)
 	assert_waiting("");
 }
 
+static void what_a_snapshot_had_is_older(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	for (unsigned int i = 1; i <= 4; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "192.0.2.%u", i);
+		assert_int_equal(put_again(text, "old", XB_AGAIN_OLDER), 1);
+	}
+	assert_int_equal(meets("192.0.2.1", NULL), 0);
+	assert_int_equal(meets_former("192.0.2.2", NULL), 0);
+	assert_int_equal(meets_until("192.0.2.3", 5), 0);
+	assert_waiting("4+192.0.2.4 a (old)");
+	assert_int_equal(put_again("192.0.2.4", "old", XB_AGAIN_ANOTHERS), 1);
+	assert_int_equal(put_again("192.0.2.4", "old", XB_AGAIN_OLDER), 0);
+	assert_int_equal(meets("192.0.2.4", NULL), 1);
+}
+
 /* The host had these changes of the log before it went back, and after them what it publishes. */
 static void what_is_former_is_older(void **state)
 {
@@ -496,6 +515,7 @@ int main(void)
 		TEST(a_flush_of_all_leaves_shared_lists),
 		TEST(a_transaction_that_is_given_up),
 		TEST(what_is_published_again_makes_way),
+		TEST(what_a_snapshot_had_is_older),
 		TEST(what_is_former_is_older),
 		TEST(what_is_published_again_is_no_newer),
 		TEST(damage_is_told),

@@ -78,11 +78,12 @@ static int apply_change(struct xb_writer *writer, struct follow *follow,
 
 	if (!share)
 		follow->foreign = true;
-	if (!share || !(share->flags & XB_SHARE_FOLLOW))
+	/* What waits of a list that is not followed may be older, too. */
+	waits = share ? xb_outbox_meets(writer->txn, change, former) : 0;
+	if (waits < 0)
+		return waits;
+	if (!share || waits || !(share->flags & XB_SHARE_FOLLOW))
 		return 0;
-	waits = xb_outbox_meets(writer->txn, change, former);
-	if (waits)
-		return waits < 0 ? waits : 0;
 	error = writer->overdue ? xb_expiry_settle(writer->txn, &change->entry, writer->now,
 						   &writer->expired)
 				: 0;

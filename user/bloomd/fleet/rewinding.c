@@ -58,8 +58,7 @@ static int what_remains(struct xb_txn *txn, const struct rewind *rewind,
 	return !remains->put;
 }
 
-/* Puts of others, too: their publishers may be away for long. No deletes of a list that is not
- * followed: what others have put there since is not known here. */
+/* Puts of others, too: their publishers may be away for long. */
 static int publish_again(struct xb_txn *txn, const struct logentry *entry, bool own,
 			 struct rewind *rewind)
 {
@@ -74,7 +73,7 @@ static int publish_again(struct xb_txn *txn, const struct logentry *entry, bool 
 		if (!share || !(share->flags & XB_SHARE_PUBLISH))
 			continue;
 		again = what_remains(txn, rewind, change, &remains);
-		if (again > 0 && (remains.put || (own && share->flags & XB_SHARE_FOLLOW)))
+		if (again > 0 && (own || remains.put))
 			again = xb_outbox_put_again(txn, &remains,
 						    own ? XB_AGAIN_OWN : XB_AGAIN_ANOTHERS);
 		else if (again > 0)

@@ -49,16 +49,25 @@ struct merge {
 };
 
 /* A delete that is published again may be older than the snapshot's put, unless this host has gone
- * through that state, with this list. */
-static int give_way(struct merge *merge, const struct xb_entry *entry)
+ * through that state, with this list. It makes way, and the put is published again, unless the log
+ * has something behind the snapshot: others may have had the delete. 1: one made way; 0: none did;
+ * negative: error. */
+static int give_way(struct merge *merge)
 {
 	struct take *take = merge->take;
-	bool later = take->known && merge->joined;
-	int found =
-		take->waits && !later ? xb_outbox_give_way(take->txn, merge->list->name, entry) : 0;
+	struct xb_shared_change put = merge->chunks.put;
+	int found;
 
-	merge->stale |= found > 0;
-	return found < 0 ? found : 0;
+	if (!take->waits || (take->known && merge->joined))
+		return 0;
+	put.list = merge->list->name;
+	found = xb_outbox_give_way(take->txn, put.list, &put.entry);
+	if (found <= 0)
+		return found;
+	merge->stale = true;
+	if (xb_share_of(take->txn, put.list)->flags & XB_SHARE_PUBLISH)
+		found = xb_outbox_put_again(take->txn, &put, XB_AGAIN_OLDER);
+	return found < 0 ? found : 1;
 }
 
 /* What has expired since the snapshot was made is as if it were not there: but that may be so by
@@ -72,9 +81,9 @@ static int next_put(struct merge *merge)
 		merge->puts = chunks_next(&merge->chunks);
 		if (merge->puts <= 0 || !put->expires || put->expires > merge->take->now)
 			break;
-		error = give_way(merge, &put->entry);
-	} while (!error);
-	return merge->puts < 0 ? merge->puts : error;
+		error = give_way(merge);
+	} while (error >= 0);
+	return merge->puts < 0 ? merge->puts : error < 0 ? error : 0;
 }
 
 static int step(struct merge *merge)
@@ -131,13 +140,12 @@ static int put(struct merge *merge, unsigned int renew, bool here)
 		.comment = change->comment,
 		.comment_size = change->comment_size,
 	};
-	int error = give_way(merge, &change->entry);
+	int gives = give_way(merge), passes = gives ? 0 : passes_by(merge, &change->entry, here),
+	    error;
 	enum xb_put put;
 
-	if (!error)
-		error = passes_by(merge, &change->entry, here);
-	if (error)
-		return error < 0 ? error : 0;
+	if (gives < 0 || passes)
+		return gives < 0 ? gives : passes < 0 ? passes : 0;
 	merge->stale = true;
 	error = xb_member_put(merge->take->txn, &change->entry, &member, renew, &put);
 	if (error)
@@ -332,6 +340,29 @@ static int take_list(struct take *take, const struct manifest_list *list, uint32
 	return xb_share_set(take->txn, list->name, flags | XB_SHARE_JOINED);
 }
 
+/* Of a list that is not followed here, what may be older than the snapshot's puts makes way. */
+static int pass_by_list(struct take *take, const struct manifest_list *list)
+{
+	const struct snapshot_terms *terms = take->terms;
+	struct merge merge = {.take = take};
+	struct xb_list *here;
+	int error = xb_list_need(take->txn, list->name, &here);
+
+	if (!error)
+		error = chunks_read(&merge.chunks, terms->chunks, terms->key, terms->manifest,
+				    list);
+	if (error)
+		return error;
+	merge.list = here;
+	do {
+		error = next_put(&merge);
+		if (!error && merge.puts)
+			error = give_way(&merge);
+	} while (merge.puts > 0 && error >= 0);
+	chunks_close(&merge.chunks);
+	return error < 0 ? error : 0;
+}
+
 /* --- all of it --- */
 
 /* Also behind one that is held: an operator is to see all of them. */
@@ -344,9 +375,10 @@ static int take_lists(struct take *take)
 		const struct manifest_list *list = &manifest->lists[i];
 		const struct xb_share *share = xb_share_of(take->txn, list->name);
 
-		if (!share || !(share->flags & XB_SHARE_FOLLOW))
-			continue;
-		error = take_list(take, list, share->flags);
+		if (share && share->flags & XB_SHARE_FOLLOW)
+			error = take_list(take, list, share->flags);
+		else if (share && take->waits)
+			error = pass_by_list(take, list);
 	}
 	return error;
 }

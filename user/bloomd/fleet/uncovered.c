@@ -268,8 +268,7 @@ static int publish(struct again *again, const char *list, const struct uncovered
 }
 
 /* Puts of others, too: their publishers may not come back. Of a delete nobody knows whether the
- * snapshot has a put that came after it, so another's waits for its publisher; and one of a list
- * that is not followed, of which this host does not know the others' puts, is not made again. */
+ * snapshot has a put that came after it, so another's waits for its publisher. */
 static int publish_all(struct again *again, bool puts)
 {
 	int error = 0;
@@ -278,8 +277,7 @@ static int publish_all(struct again *again, bool puts)
 		const struct uncovered_list *list = &again->uncovered->list[i];
 		const struct xb_share *share = xb_share_of(again->txn, list->name);
 
-		if (!(share->flags & XB_SHARE_PUBLISH) ||
-		    (!puts && !(share->flags & XB_SHARE_FOLLOW)))
+		if (!(share->flags & XB_SHARE_PUBLISH))
 			continue;
 		for (size_t j = 0; !error && j < list->count; j++)
 			if (list->item[j].put == puts && (puts || list->item[j].own))

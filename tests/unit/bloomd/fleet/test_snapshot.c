@@ -227,13 +227,15 @@ static void own_uncovered_changes_wait_again(void **state)
 	assert_store(at(&taker), "192.0.2.1 bans until 2000000005 (mine); 192.0.2.3 bans; "
 				 "filler.example.com names");
 	assert_int_equal(xb_outbox_read(at(&taker), 10, 10000, &again), 0);
-	assert_int_equal(again.count, 3);
+	assert_int_equal(again.count, 4);
 	assert_string_equal(again.item[0].list, "names");
 	assert_true(again.item[1].put);
 	assert_int_equal(again.item[1].expires, NOW + 5);
 	assert_int_equal(again.item[1].comment_size, 4);
 	assert_false(again.item[2].put);
 	assert_string_equal(xb_entry_format(&again.item[2].entry, text), "192.0.2.4");
+	assert_true(again.item[3].put);
+	assert_string_equal(xb_entry_format(&again.item[3].entry, text), "192.0.2.3");
 	xb_shared_changes_free(&again);
 }
 

@@ -22,12 +22,26 @@ static void wait_again(void)
 	assert_int_equal(xb_outbox_put_again(at(&taker), &change, XB_AGAIN_OWN), 1);
 }
 
+/* What came of the delete: the put is published again, since others may have had the delete. */
+static void assert_put_waits(const char *text, const char *list)
+{
+	struct xb_shared_changes again;
+	char shown[XB_ENTRY_TEXT];
+
+	assert_int_equal(xb_outbox_read(at(&taker), 10, 10000, &again), 0);
+	assert_int_equal(again.count, 1);
+	assert_true(again.item[0].put);
+	assert_string_equal(again.item[0].list, list);
+	assert_string_equal(xb_entry_format(&again.item[0].entry, shown), text);
+	xb_shared_changes_free(&again);
+}
+
 static void assert_gives_way(void)
 {
 	make();
 	take();
 	assert_store(at(&taker), ENTRY " bans");
-	assert_int_equal(waiting(&taker), 0);
+	assert_put_waits(ENTRY, "bans");
 }
 
 static void assert_stays(void)
@@ -92,7 +106,7 @@ static void a_name(void **state)
 	make();
 	take();
 	assert_store(at(&taker), "a.example names");
-	assert_int_equal(waiting(&taker), 0);
+	assert_put_waits("a.example", "names");
 }
 
 static void further_on_in_this_log(void **state)
@@ -183,7 +197,7 @@ static void an_entry_of_another_list_too(void **state)
 	make();
 	take();
 	assert_store(at(&taker), ENTRY " names bans");
-	assert_int_equal(waiting(&taker), 0);
+	assert_put_waits(ENTRY, "bans");
 }
 
 /* This host's clock may be ahead. */
@@ -196,7 +210,7 @@ static void a_put_that_has_expired_here(void **state)
 	make();
 	take();
 	assert_store(at(&taker), "");
-	assert_int_equal(waiting(&taker), 0);
+	assert_put_waits(ENTRY, "bans");
 }
 
 static void a_put_does_not_make_way(void **state)
@@ -215,20 +229,31 @@ static void a_put_does_not_make_way(void **state)
 	assert_int_equal(waiting(&taker), 1);
 }
 
-/* This host does not know what others have put there since. */
+/* What others have put there, this host does not have. */
 static void of_a_list_that_is_not_followed(void **state)
 {
-	uint8_t own[XB_FLEET_ID];
-
 	(void)state;
-	own_id(own);
-	list_entry(at(&taker), ENTRY, "bans");
-	part_at_40();
-	fill_tail(41, 49);
-	apply(1, 50, epoch, own, 1, &(struct change_row){"bans", ENTRY, NULL, 0, 0});
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	list_with(at(&maker), "192.0.2.2", "bans", NOW - 1, "");
+	list_entry(at(&maker), ENTRY, "bans");
+	list_entry(at(&maker), "192.0.2.4", "bans");
+	stand_by(&maker, 2, 51, nothing);
+	wait_again();
 	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
 	make();
-	assert_int_equal(take().republished, 1); /* the filler */
+	take();
+	assert_store(at(&taker), "");
+	assert_put_waits(ENTRY, "bans");
+}
+
+/* The log behind the snapshot has the delete: all is as before. */
+static void a_delete_that_was_not_lost(void **state)
+{
+	struct xb_shared_change change = {.entry = entry_of(ENTRY), .list = "bans"};
+
+	another_log(state);
+	assert_int_equal(xb_outbox_meets(at(&taker), &change, true), 0);
+	assert_int_equal(waiting(&taker), 0);
 }
 
 /* One that was never published comes later than all. */
@@ -261,6 +286,7 @@ int main(void)
 		TEST(a_put_that_has_expired_here),
 		TEST(a_put_does_not_make_way),
 		TEST(of_a_list_that_is_not_followed),
+		TEST(a_delete_that_was_not_lost),
 		TEST(a_new_delete),
 	};
 
