@@ -31,6 +31,18 @@ t_only_one_runs()
 	complains "runs already for $state: process $agent "
 }
 
+# A process of one that was killed holds it for a moment longer.
+t_the_start_waits_for_the_end_of_another()
+{
+	mkdir -p "$state"
+	exec 7>"$state/bloomd.lock"
+	flock 7
+	(sleep 0.4 && flock -u 7) &
+	agent
+	exec 7>&-
+	agent_ends
+}
+
 t_without_configuration_and_state()
 {
 	agent

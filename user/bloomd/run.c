@@ -159,13 +159,22 @@ static void answer_control(void *context, char *request, char reply[XB_CONTROL_L
 		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
 }
 
+/* A process of one that was killed holds the lock for a moment longer. */
+#define LOCK_TRIES 50
+#define LOCK_PAUSE 20000 /* us */
+
 /* Two of them would fetch each feed twice, and wait for each other. */
 static int be_alone(struct running *running)
 {
 	char holder[256];
 	const char *state = running->settings->paths.state;
 
-	running->agent.lock = xb_try_lock(state, INSTANCE_LOCK);
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		running->agent.lock = xb_try_lock(state, INSTANCE_LOCK);
+		if (running->agent.lock != -EWOULDBLOCK)
+			break;
+		usleep(LOCK_PAUSE);
+	}
 	if (running->agent.lock != -EWOULDBLOCK)
 		return running->agent.lock < 0 ? running->agent.lock : 0;
 	if (!xb_lock_holder(state, INSTANCE_LOCK, holder, sizeof(holder)))
