@@ -123,6 +123,8 @@ static void view_filter(const struct xb_writer *kernel, struct xb_filterview *vi
 		.params = active->params,
 	};
 	view->params.key = (struct xb_key){0};
+	view->params.key4 = (struct xb_quotient_key){0};
+	view->params.key6 = (struct xb_key6){0};
 	memcpy(view->name, active->name, sizeof(view->name));
 	if (!active->header)
 		return;

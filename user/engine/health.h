@@ -17,7 +17,7 @@ struct xb_filterview {
 	uint32_t program; /* identity */
 	char name[XB_GENERATION_NAME];
 	double rate;
-	struct xb_params params; /* with the secret key left out */
+	struct xb_params params; /* with the secret keys left out */
 	/* 0 if its counters are lost */
 	uint64_t host4_keys, net6_keys, names_keys, scoped_keys;
 };
