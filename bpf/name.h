@@ -31,6 +31,9 @@ struct {
 	__type(value, __u32);
 } allow_names SEC(".maps");
 
+/* Set as params is, and pinned beside it. Apart from it, because params is copied around. */
+const volatile struct xb_name_key name_key SEC(".rodata.name_key");
+
 #define DNS_HEADER	12
 #define QUESTION_FIXED	4  /* type and class behind the name */
 #define OPT_FIXED	11 /* of an OPT record without its data */
@@ -72,11 +75,12 @@ struct name {
 	__u32 labels;  /* so far */
 	__u32 bad;     /* enum xb_reason; XB_NAME_CLEAN: it is whole */
 	__u32 depth;   /* labels taken into the hash, from the last */
+	__u32 words;   /* that they were */
 	__u32 first;   /* depth from which on suffixes are looked up */
 	__u32 last;    /* depth up to which they are */
 	__u32 verdict; /* the strictest found; XB_DOMAIN_VERDICTS: none */
 	struct hit hit;
-	struct xb_sip sip;
+	struct xb_name_sums sums;
 	__u64 answer_due; /* when the next answer would come if all had kept the limit's pace */
 	__u32 tcp;	  /* enum xb_reason a listed name is dropped for; 0: a query over UDP */
 	struct hello hello;
@@ -158,19 +162,35 @@ static __always_inline enum xb_reason name_cut(struct name *name)
 	return name->bad;
 }
 
+/* The factors of the place behind what is taken. */
+static __always_inline const volatile struct xb_name_factors *name_place(const struct name *name)
+{
+	return &name_key.place[name->words & 127];
+}
+
 /* Takes the next label, towards the first, into the hash. */
 static __always_inline void name_take_label(struct name *name)
 {
+	const volatile struct xb_name_factors *place = name_place(name);
 	__u32 start = name->start[(name->labels - 1 - name->depth) & 127];
 	__u8 *label = name_at(name, start);
 	__u32 length = *label & 63, last = xb_label_words(length) - 1;
-	struct xb_sip sip = name->sip;
+	struct xb_name_sums sums = name->sums;
 
 	name->depth++;
+	name->words += last + 1;
 	for (__u32 i = 0; i < 7 && i < last; i++)
-		xb_sip_take(&sip, xb_lower8(*(__u64 *)(label + 8 * i)));
-	xb_sip_take(&sip, xb_lower8(*(__u64 *)(label + 8 * (last & 7))) & xb_label_mask(length));
-	name->sip = sip;
+		xb_name_take(&sums, &place[i], xb_lower8(*(__u64 *)(label + 8 * i)));
+	last &= 7;
+	xb_name_take(&sums, &place[last],
+		     xb_lower8(*(__u64 *)(label + 8 * last)) & xb_label_mask(length));
+	name->sums = sums;
+}
+
+/* exact is a constant wherever this is inlined: 1 for the name alone. */
+static __always_inline __u64 name_hash(const struct name *name, __u32 exact)
+{
+	return xb_hash_name(&name->sums, name_place(name), exact);
 }
 
 /* A listed name's verdict, or XB_DOMAIN_VERDICTS. */
@@ -186,7 +206,7 @@ static __always_inline __u32 name_confirm(__u64 hash)
 static __always_inline void name_look_up(struct name *name, __u32 exact)
 {
 	struct xb_key key = params_key();
-	__u64 hash = xb_hash_name(name->sip);
+	__u64 hash = name_hash(name, exact);
 	__u32 verdict;
 
 	if (!bloom_contains(&names, &params.names, &key, hash))
@@ -220,10 +240,8 @@ static long name_next_suffixes(__u32 round __attribute__((unused)), void *data)
 
 static __always_inline void name_rewind(struct name *name)
 {
-	struct xb_key key = params_key();
-
-	name->sip = xb_sip_begin(&key);
-	name->depth = 0;
+	name->sums = (struct xb_name_sums){0};
+	name->depth = name->words = 0;
 }
 
 /* The strictest verdict of all listed domains it lies in, XB_DOMAIN_VERDICTS if there is none. */
@@ -238,16 +256,14 @@ static __always_inline __u32 name_listed(struct name *name, const struct xb_dept
 	name_rewind(name);
 	if (!name_suffixes(name))
 		bpf_loop(XB_NAME_LABELS / SUFFIXES_A_ROUND + 1, name_next_suffixes, &name, 0);
-	if (exact) {
-		xb_sip_take(&name->sip, 0);
+	if (exact)
 		name_look_up(name, 1);
-	}
 	return name->verdict;
 }
 
-static __always_inline bool name_is_allowed(const struct name *name)
+static __always_inline bool name_is_allowed(const struct name *name, __u32 exact)
 {
-	__u64 fingerprint = xb_fingerprint(xb_hash_name(name->sip));
+	__u64 fingerprint = xb_fingerprint(name_hash(name, exact));
 
 	return bpf_map_lookup_elem(&allow_names, &fingerprint);
 }
@@ -257,7 +273,7 @@ static long name_next_allowed(__u32 round __attribute__((unused)), void *data)
 	struct name *name = *(struct name **)data;
 
 	name_take_label(name);
-	if (!name_is_allowed(name))
+	if (!name_is_allowed(name, 0))
 		return 0;
 	name->verdict = XB_DOMAIN_VERDICTS;
 	return 1;
@@ -274,8 +290,7 @@ static __noinline int name_allowed(struct name *name, __u32 allowed)
 		return 1;
 	if (name->labels > allowed)
 		return 0;
-	xb_sip_take(&name->sip, 0);
-	return name_is_allowed(name);
+	return name_is_allowed(name, 1);
 }
 
 #endif

@@ -176,14 +176,33 @@ XB_HASH_INLINE __u32 xb_scoped6_tag(__u32 class, __u32 length)
 }
 
 /*
- * Names: the words of SipHash-1-3 are the labels as in a DNS message, length byte first, from the
- * last label of the name to its first, each filled up with zeros to whole words, letters small. So
- * the state behind each label is that of the suffix that begins there. One more word of zero, a
- * label of no bytes, stands for "this name and none below it". The hash has 61 bits: the three on
- * top are the verdict's in struct xb_bucket.
+ * Names: two sums as above, whose words are the labels as in a DNS message, length byte first, from
+ * the last label of the name to its first, each filled up with zeros to whole words, letters small.
+ * So the sums behind each label are those of the suffix that begins there. Each place of a word has
+ * factors of its own. Those of the first place that a name does not reach end its hash: one of them
+ * for "this name and all below it", the other for "this name and none below it". So the theorem
+ * holds for names of any lengths. The hash has 61 bits: the three on top are the verdict's in
+ * struct xb_bucket.
  */
 #define XB_NAME_LABELS 127 /* at most */
+#define XB_NAME_WORDS  127 /* the same: a label of one byte takes a word */
 #define XB_NAME_HASH   (~0ULL >> 3)
+
+/* Of one place; of each sum, one factor for the upper half of a word and one for the word. */
+struct xb_name_factors {
+	__u64 first[2];
+	__u64 second[2];
+};
+
+/* New in every generation. A label has at most 8 words, so that a reader who begins at any place
+ * stays within. */
+struct xb_name_key {
+	struct xb_name_factors place[XB_NAME_WORDS + 8];
+};
+
+struct xb_name_sums {
+	__u64 first, second;
+};
 
 /* Words of 8 bytes that a label of so many bytes takes with its length byte. */
 XB_HASH_INLINE __u32 xb_label_words(__u32 length)
@@ -207,9 +226,25 @@ XB_HASH_INLINE __u64 xb_lower8(__u64 bytes)
 	return bytes | ((from_a & ~past_z & ~bytes & (0x80 * ones)) >> 2);
 }
 
-XB_HASH_INLINE __u64 xb_hash_name(struct xb_sip sip)
+XB_HASH_INLINE __u64 xb_name_product(const volatile __u64 factor[2], __u64 word)
 {
-	return xb_sip_end(sip) & XB_NAME_HASH;
+	return (factor[0] + (word >> 32)) * (factor[1] + word);
+}
+
+/* Takes the word at the place of these factors. */
+XB_HASH_INLINE void xb_name_take(struct xb_name_sums *sums,
+				 const volatile struct xb_name_factors *at, __u64 word)
+{
+	sums->first += xb_name_product(at->first, word);
+	sums->second += xb_name_product(at->second, word);
+}
+
+/* end: the factors of the place behind the last word. exact: 1 for "none below it", else 0. */
+XB_HASH_INLINE __u64 xb_hash_name(const struct xb_name_sums *sums,
+				  const volatile struct xb_name_factors *end, __u32 exact)
+{
+	return xb_join6(sums->first + end->first[exact], sums->second + end->second[exact]) &
+	       XB_NAME_HASH;
 }
 
 /*

@@ -399,6 +399,6 @@ struct xb_params {
 };
 _Static_assert(sizeof(struct xb_params) == 552, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 11
+#define XB_GENERATION_LAYOUT 12
 
 #endif

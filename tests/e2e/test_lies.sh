@@ -108,6 +108,27 @@ t_params_of_names()
 	found_out "${lies[@]}"
 }
 
+# The key by which names are hashed stands beside the parameters.
+t_key_of_names()
+{
+	local pin bytes
+
+	ctl -q add ads.example
+	in_force
+	pin=$(echo "$pins"/gen-*/name_key)
+	for bytes in 0 8; do
+		rm "$pin"
+		[[ $bytes -eq 0 ]] ||
+			bpftool map create "$pin" type array key 4 value "$bytes" entries 1 name name_key
+		exits 3 status
+		blocked 10.77.0.3
+		exits 0 add 10.77.0.4 www.ads.example --exist
+		blocked 10.77.0.3 10.77.0.4 fd77::3
+		exits 0 status
+		pin=$(echo "$pins"/gen-*/name_key)
+	done
+}
+
 # The commands stop while they have the counters mapped, and go on without their pages.
 t_counters_cut_off()
 {

@@ -53,6 +53,7 @@ static void load_counted(void)
 	counted = counted_bpf__open();
 	assert_non_null(counted);
 	counted->rodata_params->params = generation->params;
+	counted->rodata_name_key->name_key = generation->name_key;
 	for (enum xb_map i = 0; i < XB_MAPS; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(counted->obj, xb_map_name(i));
 

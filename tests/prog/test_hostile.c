@@ -250,7 +250,7 @@ static void known_keys_of_names(void **state)
 
 		name_text(number, false, text);
 		assert_int_equal(xb_name_parse(text, strlen(text), form, &used), 0);
-		if (!xb_bloom_contains(&known->names, xb_name_hash(&known->params.key, form, used)))
+		if (!xb_bloom_contains(&known->names, xb_name_hash(&known->name_key, form, used)))
 			continue;
 		found++;
 		dns_query(text, number & 1, &frame);

@@ -248,10 +248,8 @@ bool rig_matches_rebuild(struct rig *rig)
 	struct xb_contents contents;
 	struct xb_anchor anchor;
 	struct xb_txn *txn;
-	struct xb_build build = {.paths = &rig->paths,
-				 .anchor = &anchor,
-				 .keys_of = &now->params,
-				 .size_of = &now->params};
+	struct xb_build build = {
+		.paths = &rig->paths, .anchor = &anchor, .keys_of = now, .size_of = &now->params};
 	bool equal;
 
 	rig_must(xb_anchor_open(rig->pins, &anchor), "link");

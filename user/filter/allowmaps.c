@@ -58,7 +58,7 @@ static int trie_key(const struct xb_allowmaps *allow, const struct xb_entry *ent
 
 static int add_name(struct xb_allowmaps *allow, const struct xb_entry *entry)
 {
-	uint64_t key = xb_fingerprint(xb_name_hash(&allow->key, entry->name, entry->length));
+	uint64_t key = xb_fingerprint(xb_name_hash(allow->key, entry->name, entry->length));
 	uint32_t value = 1;
 
 	if (allow->names < 0)
@@ -100,7 +100,7 @@ static int wanted_gate(struct xb_txn *txn, uint64_t *words)
 
 static int delete_name(struct xb_allowmaps *allow, const struct xb_entry *entry)
 {
-	uint64_t key = xb_fingerprint(xb_name_hash(&allow->key, entry->name, entry->length));
+	uint64_t key = xb_fingerprint(xb_name_hash(allow->key, entry->name, entry->length));
 
 	if (allow->names >= 0 && bpf_map_delete_elem(allow->names, &key) && errno != ENOENT)
 		return xb_system_error(errno, "cannot take a domain off the allowlist");

@@ -11,7 +11,7 @@
 struct xb_allowmaps {
 	int trie4, trie6;
 	int names; /* -1: the generation has no stage for names, so allowed names are left out */
-	struct xb_key key;
+	const struct xb_name_key *key;
 	struct xb_mapping *depths;
 	struct xb_mapping gate;
 };

@@ -26,6 +26,23 @@
 
 #define MIB (1024.0 * 1024)
 
+/* A call gives all that it is asked for if that is no more than 256 bytes. */
+static int draw_name_key(const struct xb_build *build, struct xb_name_key *key)
+{
+	size_t done = 0;
+
+	if (build->keys_of)
+		*key = build->keys_of->name_key;
+	while (!build->keys_of && done < sizeof(*key)) {
+		ssize_t got = getrandom((uint8_t *)key + done, sizeof(*key) - done, 0);
+
+		if (got < 0 && errno != EINTR)
+			return xb_system_error(errno, "no random numbers");
+		done += got > 0 ? (size_t)got : 0;
+	}
+	return 0;
+}
+
 static int random_params(const struct xb_build *build, struct xb_params *params)
 {
 	params->store = build->store;
@@ -34,9 +51,9 @@ static int random_params(const struct xb_build *build, struct xb_params *params)
 		if (getrandom(&params->generation, sizeof(params->generation), 0) < 0)
 			return xb_system_error(errno, "no random numbers");
 	if (build->keys_of) {
-		params->key = build->keys_of->key;
-		params->key4 = build->keys_of->key4;
-		params->key6 = build->keys_of->key6;
+		params->key = build->keys_of->params.key;
+		params->key4 = build->keys_of->params.key4;
+		params->key6 = build->keys_of->params.key6;
 		return 0;
 	}
 	if (getrandom(&params->key, sizeof(params->key), 0) != sizeof(params->key) ||
@@ -182,7 +199,8 @@ static int take_fds(const struct filter_bpf *skeleton, struct xb_generation *gen
 	return error;
 }
 
-/* Loads the program and its maps; pins the parameters, which userspace reads back from there. */
+/* Loads the program and its maps; pins the parameters and the key of names, which userspace reads
+ * back from there. */
 static int load(const struct xb_build *build, struct xb_generation *generation)
 {
 	const struct xb_params *params = &generation->params;
@@ -197,6 +215,7 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 		return xb_system_error(errno, "cannot open the filter program");
 	skeleton->rodata_params->params = *params;
 	skeleton->rodata_params->params.reads_in_order = XB_READS_IN_ORDER;
+	skeleton->rodata_name_key->name_key = generation->name_key;
 	size_maps(skeleton, params);
 	error = xb_anchor_lend(build->anchor, skeleton->obj);
 	if (!error)
@@ -218,6 +237,8 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 		error = xb_pin_subdirectory(directory);
 	if (!error)
 		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_params), directory, "params");
+	if (!error && params->names.blocks)
+		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_name_key), directory, "name_key");
 out:
 	filter_bpf__destroy(skeleton);
 	return error;
@@ -309,6 +330,8 @@ static int build_once(const struct xb_build *build, const struct xb_contents *co
 		return -ENOMEM;
 	params = &generation->params;
 	error = lay_out(build, contents, slack, params, &map);
+	if (!error && params->names.blocks)
+		error = draw_name_key(build, &generation->name_key);
 	if (error) {
 		free_slotmap(&map);
 		xb_generation_close(generation);

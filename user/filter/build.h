@@ -24,8 +24,9 @@ struct xb_build {
 	struct xb_name_ports ports;
 	uint32_t answer_limit; /* answers a second on each CPU; 0: any number */
 	/* Earlier generations, to compare with. */
-	const struct xb_params *keys_of; /* the secret keys are those of this one; NULL: random */
-	const struct xb_params *size_of; /* as large as this one; NULL: by what is listed */
+	const struct xb_generation *keys_of; /* the secret keys are those of this one; NULL: random
+					      */
+	const struct xb_params *size_of;     /* as large as this one; NULL: by what is listed */
 };
 
 /* Makes maps, counters and program, complete but not in force. The caller publishes or discards

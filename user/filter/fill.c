@@ -105,7 +105,7 @@ static const uint32_t *hash_names(const struct share *share, size_t start, size_
 	for (size_t i = 0; i < count; i++) {
 		const struct xb_named *named = &share->contents->names[start + i];
 
-		fill->hashes[i] = xb_name_hash(&share->generation->params.key, named->entry.name,
+		fill->hashes[i] = xb_name_hash(&share->generation->name_key, named->entry.name,
 					       named->entry.length);
 		fill->extras[i] = named->verdict;
 	}

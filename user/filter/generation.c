@@ -166,7 +166,7 @@ int xb_generation_map(struct xb_generation *generation)
 	generation->confirm_scoped.slots = XB_SLOTS_HASH;
 	generation->confirm_scoped.key = params->key;
 	generation->allow.names = generation->map[XB_MAP_ALLOW_NAMES];
-	generation->allow.key = params->key;
+	generation->allow.key = &generation->name_key;
 	generation->allow.depths = &generation->depths;
 	generation->allow.trie4 = generation->map[XB_MAP_ALLOW4];
 	generation->allow.trie6 = generation->map[XB_MAP_ALLOW6];
@@ -261,7 +261,7 @@ uint64_t xb_generation_hash(const struct xb_generation *generation, const struct
 	const struct xb_params *params = &generation->params;
 
 	return xb_entry_is_name(entry)
-		       ? xb_name_hash(&params->key, entry->name, entry->length)
+		       ? xb_name_hash(&generation->name_key, entry->name, entry->length)
 		       : xb_hash_ipv6(&params->key6, entry->hi, entry->lo, entry->length);
 }
 

@@ -31,6 +31,7 @@ struct xb_counters_header {
 
 struct xb_generation {
 	struct xb_params params;
+	struct xb_name_key name_key;   /* if it has names */
 	char name[XB_GENERATION_NAME]; /* of its pin directory */
 	int program, map[XB_MAPS];     /* -1: not open */
 	bool in_force;		       /* packets are judged by it */

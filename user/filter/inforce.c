@@ -47,22 +47,33 @@ static int open_counters(const struct xb_paths *paths, const struct xb_generatio
 	return fd;
 }
 
-static int open_pins(const char *directory, struct xb_generation *generation)
+/* A constant of the program, read back. -ENOENT without a message: there is none like it. */
+static int read_constant(const char *directory, const char *name, void *value, uint32_t size)
 {
-	struct xb_params *params = &generation->params;
-	int error, fd = xb_pin_open_map(directory, "params", BPF_MAP_TYPE_ARRAY, sizeof(*params));
+	int error, fd = xb_pin_open_map(directory, name, BPF_MAP_TYPE_ARRAY, size);
 	uint32_t zero = 0;
 
 	if (fd < 0)
 		return fd == -EBADF ? -ENOENT : fd; /* another version's, too */
-	error = bpf_map_lookup_elem(fd, &zero, params)
-			? xb_system_error(errno, "cannot read %s/params", directory)
+	error = bpf_map_lookup_elem(fd, &zero, value)
+			? xb_system_error(errno, "cannot read %s/%s", directory, name)
 			: 0;
 	close(fd);
+	return error;
+}
+
+static int open_pins(const char *directory, struct xb_generation *generation)
+{
+	struct xb_params *params = &generation->params;
+	int error = read_constant(directory, "params", params, sizeof(*params));
+
 	if (!error && params->layout != XB_GENERATION_LAYOUT)
 		return -ENOENT; /* another version's: to be built anew */
 	if (!error && !xb_params_are_sound(params))
 		return -ENOENT; /* nobody's */
+	if (!error && params->names.blocks)
+		error = read_constant(directory, "name_key", &generation->name_key,
+				      sizeof(generation->name_key));
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
 		if (!xb_map_entries(map, params))
 			continue;

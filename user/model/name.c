@@ -220,11 +220,13 @@ uint8_t xb_name_wider(const uint8_t *form, uint8_t used)
 	return count ? starts[count - 1] : 0;
 }
 
-uint64_t xb_name_hash(const struct xb_key *key, const uint8_t *form, uint8_t used)
+uint64_t xb_name_hash(const struct xb_name_key *key, const uint8_t *form, uint8_t used)
 {
-	struct xb_sip sip = xb_sip_begin(key);
+	const struct xb_name_factors *place = key->place;
+	bool exact = xb_name_is_exact(form, used);
+	struct xb_name_sums sums = {0};
 
-	for (uint32_t at = 0; at < used; at += form[at] + 1U) {
+	for (uint32_t at = 0; at < used && form[at]; at += form[at] + 1U) {
 		uint32_t length = form[at], words = xb_label_words(length);
 
 		for (uint32_t i = 0; i < words; i++) {
@@ -232,8 +234,8 @@ uint64_t xb_name_hash(const struct xb_key *key, const uint8_t *form, uint8_t use
 			uint64_t word = 0;
 
 			memcpy(&word, form + at + 8 * i, bytes);
-			xb_sip_take(&sip, word);
+			xb_name_take(&sums, place++, word);
 		}
 	}
-	return xb_hash_name(sip);
+	return xb_hash_name(&sums, place, exact);
 }

@@ -45,6 +45,6 @@ bool xb_name_is_exact(const uint8_t *form, uint8_t used);
 uint8_t xb_name_wider(const uint8_t *form, uint8_t used);
 
 /* See xdp_bloom/hash.h. */
-uint64_t xb_name_hash(const struct xb_key *key, const uint8_t *form, uint8_t used);
+uint64_t xb_name_hash(const struct xb_name_key *key, const uint8_t *form, uint8_t used);
 
 #endif

@@ -26,10 +26,18 @@ static uint64_t mark;
 /* Not 0: they are IPv6 prefixes, which differ in this word, the last they have. */
 static uint32_t word6;
 
+/* Not 0: they are names of three words, and the address is this half of the words, from 1 on, or
+ * the first label in letters. */
+static uint32_t half;
+
+#define HALVES	6
+#define LETTERS (HALVES + 1)
+
 struct filter {
 	struct xb_geometry geometry;
 	struct xb_key key;
 	struct xb_key6 key6;
+	struct xb_name_key name_key;
 	struct xb_block *blocks;
 };
 
@@ -42,8 +50,43 @@ static uint64_t hash_net6(const struct filter *filter, uint32_t address)
 			    (uint64_t)words[3] << 32 | words[4], 32 * word6);
 }
 
+/* "com", "example", and eight letters, four bits each, which take another word. */
+static uint32_t words_of_name(uint32_t address, uint64_t words[4])
+{
+	uint64_t letters = 0;
+
+	words[0] = 0x6d6f6303;
+	words[1] = 0x656c706d61786507;
+	words[2] = 0x7777777777777707;
+	if (half < LETTERS) {
+		uint32_t shift = half & 1 ? 0 : 32;
+		uint64_t *word = &words[(half - 1) / 2];
+
+		*word = (*word & ~(0xffffffffULL << shift)) | (uint64_t)address << shift;
+		return 3;
+	}
+	for (int i = 0; i < 8; i++)
+		letters |= ('a' + (uint64_t)(address >> 4 * i & 15)) << 8 * i;
+	words[2] = letters << 8 | 8;
+	words[3] = letters >> 56;
+	return 4;
+}
+
+static uint64_t hash_name(const struct filter *filter, uint32_t address)
+{
+	struct xb_name_sums sums = {0};
+	uint64_t words[4];
+	uint32_t count = words_of_name(address, words);
+
+	for (uint32_t i = 0; i < count; i++)
+		xb_name_take(&sums, &filter->name_key.place[i], words[i]);
+	return xb_hash_name(&sums, &filter->name_key.place[count], 0);
+}
+
 static struct xb_probes probes_of(const struct filter *filter, uint32_t address)
 {
+	if (half)
+		return xb_probes_of(&filter->key, hash_name(filter, address));
 	if (word6)
 		return xb_probes_of(&filter->key, hash_net6(filter, address));
 	return xb_probes_of(&filter->key, mark ? xb_hash_scoped4(&filter->key, mark, address)
@@ -87,6 +130,9 @@ static void draw_keys(struct filter *filter)
 {
 	filter->key = (struct xb_key){.a = draw(), .b = draw()};
 	assert_int_equal(getrandom(&filter->key6, sizeof(filter->key6), 0), sizeof(filter->key6));
+	for (uint32_t i = 0; half && i <= 4; i++)
+		filter->name_key.place[i] =
+			(struct xb_name_factors){{draw(), draw()}, {draw(), draw()}};
 }
 
 /* Addresses at a distance from each other, or anywhere (0). */
@@ -216,12 +262,24 @@ static void of_ipv6(void **state)
 	word6 = 0;
 }
 
+static void of_names(void **state)
+{
+	for (half = 1; half <= LETTERS; half++) {
+		printf(half < LETTERS ? "half %u of a name\n" : "letters of a name\n", half);
+		scattered(state);
+		in_a_row(state);
+		at_a_distance(state);
+	}
+	half = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scattered),	    cmocka_unit_test(in_a_row),
 		cmocka_unit_test(at_a_distance),    cmocka_unit_test(for_a_service),
 		cmocka_unit_test(in_other_classes), cmocka_unit_test(of_ipv6),
+		cmocka_unit_test(of_names),
 	};
 
 	return cmocka_run_group_tests_name("neighbours", tests, NULL, NULL);
