@@ -255,13 +255,15 @@ static int take_deletes(struct xb_txn *txn, struct xb_shared_changes *deletes)
 	return error ? error : more;
 }
 
-static int append_all(struct xb_txn *txn, const struct xb_shared_changes *changes)
+/* twice: nobody knows how old they are. */
+static int append_all(struct xb_txn *txn, const struct xb_shared_changes *changes, bool twice)
 {
 	int error = 0;
 
-	for (size_t i = 0; !error && i < changes->count; i++)
-		error = xb_outbox_put(txn, &changes->item[i]);
-	return error;
+	for (size_t i = 0; error >= 0 && i < changes->count; i++)
+		error = twice ? xb_outbox_put_again(txn, &changes->item[i], XB_AGAIN_OWN)
+			      : xb_outbox_put(txn, &changes->item[i]);
+	return error < 0 ? error : 0;
 }
 
 /* Deletes that wait go behind the puts: they may be right only after them. */
@@ -270,9 +272,9 @@ static int publish_again(struct xb_txn *txn, struct comparison *comparison)
 	int error = comparison->puts.count ? take_deletes(txn, &comparison->deletes) : 0;
 
 	if (!error)
-		error = append_all(txn, &comparison->puts);
+		error = append_all(txn, &comparison->puts, comparison->twice);
 	if (!error)
-		error = append_all(txn, &comparison->deletes);
+		error = append_all(txn, &comparison->deletes, comparison->twice);
 	return error;
 }
 
@@ -314,8 +316,11 @@ int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *chang
 	if (!found)
 		error = append(txn, change, (uint8_t)whose);
 	else if (row.history.again > (uint8_t)whose && change->put)
-		error = xb_outboxrow_write(txn, change, row.number,
-					   (struct xb_outbox_history){true, (uint8_t)whose});
+		error = xb_outboxrow_write(
+			txn, change, row.number,
+			(struct xb_outbox_history){row.history.replaced ||
+							   !is_same(&row.change, change),
+						   (uint8_t)whose});
 	else
 		return 0;
 	return error ? error : 1;
@@ -354,7 +359,20 @@ int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_ent
 	bool last;
 	int found = xb_outboxrow_last(txn, list, entry, &row), error;
 
-	if (found <= 0 || row.change.put || !row.history.again)
+	if (found <= 0 || !row.history.again ||
+	    (row.change.put && row.history.again != XB_AGAIN_OLDER))
+		return found < 0 ? found : 0;
+	error = take_out(txn, &row, &last);
+	return error ? error : 1;
+}
+
+int xb_outbox_end_older(struct xb_txn *txn, const char *list, const struct xb_entry *entry)
+{
+	struct xb_outboxrow row;
+	bool last;
+	int found = xb_outboxrow_last(txn, list, entry, &row), error;
+
+	if (found <= 0 || row.history.again != XB_AGAIN_OLDER)
 		return found < 0 ? found : 0;
 	error = take_out(txn, &row, &last);
 	return error ? error : 1;

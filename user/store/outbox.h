@@ -32,7 +32,8 @@ int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *publ
 
 /* The same when what was published is not known, but that everything up to `last` was: each put
  * that was ever replaced in its place is appended again; and everything if `last` was never given
- * here. */
+ * here. What is appended since numbers were given twice is an own change that is published again:
+ * nobody knows how old it is. */
 int xb_outbox_forget(struct xb_txn *txn, uint64_t last);
 
 /* Appends a change, or replaces one that waits, as docs/design.md says; a put also takes out a
@@ -45,9 +46,13 @@ int xb_outbox_put(struct xb_txn *txn, const struct xb_shared_change *change);
 int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *change,
 			enum xb_again whose);
 
-/* Takes out a delete of the list and entry that is published again: it may be older than a put that
- * another state has. 1: one was taken out; 0: none waits, or another change; negative: error. */
+/* Takes out what waits of the list and entry if it may be older than a put that another state has:
+ * a delete that is published again, or what is OLDER. 1: something was taken out; 0: nothing waits,
+ * or another change; negative: error. */
 int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_entry *entry);
+
+/* The same for what is OLDER alone: another state does not have the entry. */
+int xb_outbox_end_older(struct xb_txn *txn, const char *list, const struct xb_entry *entry);
 
 /*
  * The log has a change of the list and entry, which is to be applied. 1: one that waits here comes

@@ -240,24 +240,6 @@ static void what_is_forgotten(void **state)
 	assert_waiting("3+192.0.2.2 a until 8");
 }
 
-/* The log has a number that was not given here: it was given to other changes. */
-static void what_an_older_store_has_is_not_forgotten(void **state)
-{
-	(void)state;
-	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
-	unlist("192.0.2.1", "a");
-	commit_and_go_on();
-	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a; 3-192.0.2.1 a");
-	assert_int_equal(xb_outbox_forget(txn, 9), 0);
-	commit_and_go_on();
-	assert_waiting("10+192.0.2.2 a; 11-192.0.2.1 a");
-	assert_waits("192.0.2.1", 1);
-	assert_waits("192.0.2.2", 1);
-}
-
 static void expiry_is_not_published(void **state)
 {
 	(void)state;
@@ -401,6 +383,28 @@ static void put_three_again(void)
 	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 1);
 	assert_int_equal(put_again("192.0.2.2", "mine", XB_AGAIN_OWN), 1);
 	assert_int_equal(put_again("192.0.2.3", "another's", XB_AGAIN_ANOTHERS), 1);
+}
+
+/* The log has a number that was not given here: it was given to other changes. */
+static void what_an_older_store_has_is_not_forgotten(void **state)
+{
+	(void)state;
+	share("a", XB_SHARE_PUBLISH);
+	list_entry(txn, "192.0.2.1", "a");
+	list_entry(txn, "192.0.2.2", "a");
+	commit_and_go_on();
+	unlist("192.0.2.1", "a");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a; 3-192.0.2.1 a");
+	assert_int_equal(xb_outbox_forget(txn, 9), 0);
+	commit_and_go_on();
+	assert_waiting("10+192.0.2.2 a; 11-192.0.2.1 a");
+	assert_waits("192.0.2.1", 1);
+	assert_waits("192.0.2.2", 1);
+	/* Nobody knows how old they are. */
+	assert_int_equal(meets("192.0.2.2", NULL), 1);
+	assert_int_equal(meets("192.0.2.1", "another's"), 0);
+	assert_waiting("10+192.0.2.2 a");
 }
 
 /* The log has lost these changes, and meanwhile gets others of the same entries. */

@@ -58,6 +58,17 @@ static int what_remains(struct xb_txn *txn, const struct rewind *rewind,
 	return !remains->put;
 }
 
+/* What another has put into a list that is not followed is not in the store. */
+static int meet_put(struct xb_txn *txn, const struct xb_share *share,
+		    const struct xb_shared_change *change)
+{
+	int found = change->put && !(share->flags & XB_SHARE_FOLLOW)
+			    ? xb_outbox_give_way(txn, change->list, &change->entry)
+			    : 0;
+
+	return found < 0 ? found : 0;
+}
+
 /* Puts of others, too: their publishers may be away for long. */
 static int publish_again(struct xb_txn *txn, const struct logentry *entry, bool own,
 			 struct rewind *rewind)
@@ -76,8 +87,8 @@ static int publish_again(struct xb_txn *txn, const struct logentry *entry, bool 
 		if (again > 0 && (own || remains.put))
 			again = xb_outbox_put_again(txn, &remains,
 						    own ? XB_AGAIN_OWN : XB_AGAIN_ANOTHERS);
-		else if (again > 0)
-			again = 0;
+		else if (again >= 0)
+			again = own ? 0 : meet_put(txn, share, change);
 		error = again < 0 ? again : 0;
 		rewind->again += again > 0;
 	}

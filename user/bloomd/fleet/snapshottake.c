@@ -19,6 +19,7 @@
 
 /* Seconds. Whoever was away for longer does not know what others have deleted meanwhile. */
 #define AWAY_MOST 3600
+#define BOTH	  (XB_SHARE_PUBLISH | XB_SHARE_FOLLOW)
 
 struct take {
 	struct xb_txn *txn;
@@ -36,7 +37,8 @@ struct take {
 
 struct merge {
 	struct take *take;
-	const struct xb_list *list;
+	const struct xb_list *list; /* NULL: it is not followed */
+	const char *name;
 	bool joined;				/* the list was followed before */
 	const struct uncovered_list *uncovered; /* NULL: nothing is */
 	size_t passed;				/* of them */
@@ -60,12 +62,12 @@ static int give_way(struct merge *merge)
 
 	if (!take->waits || (take->known && merge->joined))
 		return 0;
-	put.list = merge->list->name;
+	put.list = merge->name;
 	found = xb_outbox_give_way(take->txn, put.list, &put.entry);
 	if (found <= 0)
 		return found;
 	merge->stale = true;
-	if (xb_share_of(take->txn, put.list)->flags & XB_SHARE_PUBLISH)
+	if ((xb_share_of(take->txn, put.list)->flags & BOTH) == BOTH)
 		found = xb_outbox_put_again(take->txn, &put, XB_AGAIN_OLDER);
 	return found < 0 ? found : 1;
 }
@@ -123,7 +125,7 @@ static int passes_by(struct merge *merge, const struct xb_entry *entry, bool her
 	struct take *take = merge->take;
 	int passes = here && is_uncovered(merge, entry)
 			     ? 1
-			     : take->waits && xb_outbox_waits(take->txn, merge->list->name, entry);
+			     : take->waits && xb_outbox_waits(take->txn, merge->name, entry);
 
 	if (passes > 0)
 		take->result->kept++;
@@ -171,7 +173,7 @@ static int give(struct merge *merge, const struct xb_entry *entry,
 	struct take *take = merge->take;
 	const struct xb_shared_change change = {
 		.entry = *entry,
-		.list = merge->list->name,
+		.list = merge->name,
 		.put = true,
 		.added = member->added,
 		.expires = member->expires,
@@ -194,8 +196,12 @@ static int take_out(struct merge *merge)
 	const struct xb_entry *entry = &merge->walk.entry;
 	struct xb_membership member;
 	enum xb_removal removal;
-	int error = refresh(merge), passes;
+	int error = 0, passes;
 
+	if (merge->take->waits)
+		error = xb_outbox_end_older(merge->take->txn, merge->name, entry);
+	merge->stale |= error > 0;
+	error = error < 0 ? error : refresh(merge);
 	if (error || !xb_members_have(merge->walk.members, merge->list->id, &member) ||
 	    !xb_entry_is_shared(entry))
 		return error ? error : step(merge);
@@ -310,7 +316,7 @@ static void hold(const struct merge *merge, struct snapshot_result *result)
 	struct snapshot_shrink *shrink = &result->held[result->held_count++];
 
 	result->outcome = SNAPSHOT_HELD;
-	memcpy(shrink->list, merge->list->name, sizeof(shrink->list));
+	memcpy(shrink->list, merge->name, sizeof(shrink->list));
 	shrink->before = merge->before;
 	shrink->after = merge->before + merge->added - merge->removed;
 	shrink->loses = merge->removed;
@@ -319,6 +325,7 @@ static void hold(const struct merge *merge, struct snapshot_result *result)
 static int take_list(struct take *take, const struct manifest_list *list, uint32_t flags)
 {
 	struct merge merge = {.take = take,
+			      .name = list->name,
 			      .joined = flags & XB_SHARE_JOINED,
 			      .uncovered = uncovered_of(take->uncovered, list->name)};
 	struct snapshot_result *result = take->result;
@@ -344,16 +351,11 @@ static int take_list(struct take *take, const struct manifest_list *list, uint32
 static int pass_by_list(struct take *take, const struct manifest_list *list)
 {
 	const struct snapshot_terms *terms = take->terms;
-	struct merge merge = {.take = take};
-	struct xb_list *here;
-	int error = xb_list_need(take->txn, list->name, &here);
+	struct merge merge = {.take = take, .name = list->name};
+	int error = chunks_read(&merge.chunks, terms->chunks, terms->key, terms->manifest, list);
 
-	if (!error)
-		error = chunks_read(&merge.chunks, terms->chunks, terms->key, terms->manifest,
-				    list);
 	if (error)
 		return error;
-	merge.list = here;
 	do {
 		error = next_put(&merge);
 		if (!error && merge.puts)

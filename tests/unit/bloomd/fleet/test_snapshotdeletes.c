@@ -243,7 +243,48 @@ static void of_a_list_that_is_not_followed(void **state)
 	make();
 	take();
 	assert_store(at(&taker), "");
-	assert_put_waits(ENTRY, "bans");
+	assert_int_equal(waiting(&taker), 0);
+}
+
+/* A put of a snapshot waits again, and this host meets a later snapshot. */
+static void wait_older(void)
+{
+	struct xb_shared_change change = {.entry = entry_of(ENTRY),
+					  .list = "bans",
+					  .put = true,
+					  .added = 1,
+					  .expires = NOW + 5};
+
+	assert_int_equal(xb_outbox_put_again(at(&taker), &change, XB_AGAIN_OLDER), 1);
+	list_with(at(&taker), ENTRY, "bans", NOW + 5, "");
+	stand_by(&maker, 2, 51, nothing);
+}
+
+static void a_later_snapshot_without_the_put(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	wait_older();
+	make();
+	take_with(true);
+	assert_store(at(&taker), "192.0.2.1 bans");
+	assert_int_equal(waiting(&taker), 0);
+}
+
+static void a_later_snapshot_that_prolongs_the_put(void **state)
+{
+	struct xb_shared_changes again;
+
+	(void)state;
+	list_entry(at(&maker), ENTRY, "bans");
+	wait_older();
+	make();
+	take();
+	assert_store(at(&taker), ENTRY " bans");
+	assert_int_equal(xb_outbox_read(at(&taker), 10, 10000, &again), 0);
+	assert_int_equal(again.count, 1);
+	assert_int_equal(again.item[0].expires, 0);
+	xb_shared_changes_free(&again);
 }
 
 /* The log behind the snapshot has the delete: all is as before. */
@@ -286,6 +327,8 @@ int main(void)
 		TEST(a_put_that_has_expired_here),
 		TEST(a_put_does_not_make_way),
 		TEST(of_a_list_that_is_not_followed),
+		TEST(a_later_snapshot_without_the_put),
+		TEST(a_later_snapshot_that_prolongs_the_put),
 		TEST(a_delete_that_was_not_lost),
 		TEST(a_new_delete),
 	};
