@@ -335,8 +335,10 @@ static bool lasts(const struct xb_shared_change *other, const struct xb_shared_c
 static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other,
 		      bool former)
 {
-	if (!row->history.again || row->history.again == XB_AGAIN_OLDER)
-		return row->history.again;
+	if (!row->history.again)
+		return false;
+	if (row->history.again == XB_AGAIN_OLDER)
+		return true;
 	if (former)
 		return is_same(&row->change, other);
 	return !row->change.put || lasts(other, &row->change);
