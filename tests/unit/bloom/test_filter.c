@@ -338,7 +338,9 @@ static void elements_come_and_go(void **state)
 		for (; in[i]; in[i]--)
 			assert_int_equal(del(filter, i), 0);
 	assert_int_equal(filter->fingerprints.held, 0);
-	assert_int_equal(xb_filter_inspect(filter).set_bits, 0);
+	/* Four elements that share a bit, each in four times, bring its counter to the end. */
+	assert_int_equal(xb_filter_inspect(filter).set_bits, xb_filter_inspect(filter).stuck);
+	assert_true(xb_filter_inspect(filter).stuck < 10);
 	xb_filter_free(filter);
 }
 
