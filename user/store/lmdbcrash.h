@@ -8,10 +8,10 @@
 
 /*
  * Sets the message for the case that LMDB does that with this file. A process whose main() watches
- * for it (base/mapfault.h) ends with it. In one where nobody watches, the fault
- * takes the default action, and LMDB's assertion aborts: it ends by SIGSEGV, SIGBUS or SIGABRT
- * without a message, and no call of the store returns an error. In both cases its work is as after
- * kill -9, and the next writer repairs what was half done.
+ * for it (base/mapfault.h) ends with it. In one where nobody watches, the fault takes the default
+ * action, and LMDB's assertion aborts: it ends by SIGSEGV, SIGBUS or SIGABRT without a message, and
+ * no call of the store returns an error. In both cases its work is as after kill -9, and the next
+ * writer repairs what was half done.
  */
 void xb_lmdbcrash_expect(MDB_env *env, const char *path);
 

@@ -355,27 +355,17 @@ int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bo
 	return makes_way(&row, other, former) ? take_out(txn, &row, &last) : 1;
 }
 
-int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_entry *entry)
+int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_entry *entry,
+		       bool listed)
 {
 	struct xb_outboxrow row;
 	bool last;
 	int found = xb_outboxrow_last(txn, list, entry, &row), error;
 
-	if (found <= 0 || !row.history.again ||
-	    (row.change.put && row.history.again != XB_AGAIN_OLDER))
+	if (found <= 0 || !row.history.again)
 		return found < 0 ? found : 0;
-	error = take_out(txn, &row, &last);
-	return error ? error : 1;
-}
-
-int xb_outbox_end_older(struct xb_txn *txn, const char *list, const struct xb_entry *entry)
-{
-	struct xb_outboxrow row;
-	bool last;
-	int found = xb_outboxrow_last(txn, list, entry, &row), error;
-
-	if (found <= 0 || row.history.again != XB_AGAIN_OLDER)
-		return found < 0 ? found : 0;
+	if (row.history.again != XB_AGAIN_OLDER && (row.change.put || !listed))
+		return 0;
 	error = take_out(txn, &row, &last);
 	return error ? error : 1;
 }

@@ -37,8 +37,8 @@ int xb_outbox_published(struct xb_txn *txn, const struct xb_shared_changes *publ
 int xb_outbox_forget(struct xb_txn *txn, uint64_t last);
 
 /* Appends a change, or replaces one that waits, as docs/design.md says; a put also takes out a
- * delete that is published again. Within a transaction puts
- * go before deletes: the caller gives them in that order. */
+ * delete that is published again. Within a transaction puts go before deletes: the caller gives
+ * them in that order. */
 int xb_outbox_put(struct xb_txn *txn, const struct xb_shared_change *change);
 
 /* Appends such a change, unless another one of its list and entry waits. 1: it was appended; 0: it
@@ -46,13 +46,11 @@ int xb_outbox_put(struct xb_txn *txn, const struct xb_shared_change *change);
 int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *change,
 			enum xb_again whose);
 
-/* Takes out what waits of the list and entry if it may be older than a put that another state has:
- * a delete that is published again, or what is OLDER. 1: something was taken out; 0: nothing waits,
- * or another change; negative: error. */
-int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_entry *entry);
-
-/* The same for what is OLDER alone: another state does not have the entry. */
-int xb_outbox_end_older(struct xb_txn *txn, const char *list, const struct xb_entry *entry);
+/* Another state of the fleet lists the entry, or does not. Takes out what waits here if it may be
+ * older than that: what is OLDER, and if the entry is listed there, a delete that is published
+ * again. 1: something was taken out; 0: nothing waits, or another change; negative: error. */
+int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_entry *entry,
+		       bool listed);
 
 /*
  * The log has a change of the list and entry, which is to be applied. 1: one that waits here comes

@@ -63,7 +63,7 @@ static int meet_put(struct xb_txn *txn, const struct xb_share *share,
 		    const struct xb_shared_change *change)
 {
 	int found = change->put && !(share->flags & XB_SHARE_FOLLOW)
-			    ? xb_outbox_give_way(txn, change->list, &change->entry)
+			    ? xb_outbox_give_way(txn, change->list, &change->entry, true)
 			    : 0;
 
 	return found < 0 ? found : 0;

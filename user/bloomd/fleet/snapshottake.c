@@ -50,23 +50,30 @@ struct merge {
 	uint64_t before, added, removed;
 };
 
-/* A delete that is published again may be older than the snapshot's put, unless this host has gone
- * through that state, with this list. It makes way, and the put is published again, unless the log
- * has something behind the snapshot: others may have had the delete. 1: one made way; 0: none did;
- * negative: error. */
-static int give_way(struct merge *merge)
+/* What waits again may be older than what the snapshot says of its entry, unless this host has gone
+ * through that state, with this list. 1: it made way; 0: nothing did; negative: error. */
+static int give_way(struct merge *merge, const struct xb_entry *entry, bool listed)
+{
+	struct take *take = merge->take;
+	int found = take->waits && !(take->known && merge->joined)
+			    ? xb_outbox_give_way(take->txn, merge->name, entry, listed)
+			    : 0;
+
+	merge->stale |= found > 0;
+	return found;
+}
+
+/* The snapshot's put, to which something made way, is published again, unless the log has something
+ * behind the snapshot: others may have had the delete. Returns as give_way(). */
+static int give_way_to_put(struct merge *merge)
 {
 	struct take *take = merge->take;
 	struct xb_shared_change put = merge->chunks.put;
-	int found;
+	int found = give_way(merge, &put.entry, true);
 
-	if (!take->waits || (take->known && merge->joined))
-		return 0;
 	put.list = merge->name;
-	found = xb_outbox_give_way(take->txn, put.list, &put.entry);
 	if (found <= 0)
 		return found;
-	merge->stale = true;
 	if ((xb_share_of(take->txn, put.list)->flags & BOTH) == BOTH)
 		found = xb_outbox_put_again(take->txn, &put, XB_AGAIN_OLDER);
 	return found < 0 ? found : 1;
@@ -83,7 +90,7 @@ static int next_put(struct merge *merge)
 		merge->puts = chunks_next(&merge->chunks);
 		if (merge->puts <= 0 || !put->expires || put->expires > merge->take->now)
 			break;
-		error = give_way(merge);
+		error = give_way_to_put(merge);
 	} while (error >= 0);
 	return merge->puts < 0 ? merge->puts : error < 0 ? error : 0;
 }
@@ -142,8 +149,8 @@ static int put(struct merge *merge, unsigned int renew, bool here)
 		.comment = change->comment,
 		.comment_size = change->comment_size,
 	};
-	int gives = give_way(merge), passes = gives ? 0 : passes_by(merge, &change->entry, here),
-	    error;
+	int gives = give_way_to_put(merge),
+	    passes = gives ? 0 : passes_by(merge, &change->entry, here), error;
 	enum xb_put put;
 
 	if (gives < 0 || passes)
@@ -196,11 +203,8 @@ static int take_out(struct merge *merge)
 	const struct xb_entry *entry = &merge->walk.entry;
 	struct xb_membership member;
 	enum xb_removal removal;
-	int error = 0, passes;
+	int error = give_way(merge, entry, false), passes;
 
-	if (merge->take->waits)
-		error = xb_outbox_end_older(merge->take->txn, merge->name, entry);
-	merge->stale |= error > 0;
 	error = error < 0 ? error : refresh(merge);
 	if (error || !xb_members_have(merge->walk.members, merge->list->id, &member) ||
 	    !xb_entry_is_shared(entry))
@@ -359,7 +363,7 @@ static int pass_by_list(struct take *take, const struct manifest_list *list)
 	do {
 		error = next_put(&merge);
 		if (!error && merge.puts)
-			error = give_way(&merge);
+			error = give_way_to_put(&merge);
 	} while (merge.puts > 0 && error >= 0);
 	chunks_close(&merge.chunks);
 	return error < 0 ? error : 0;
@@ -435,7 +439,7 @@ static int settle_outbox(struct take *take)
 	return error;
 }
 
-static int find_passed(struct take *take)
+static int look_at_place(struct take *take)
 {
 	int passed = passed_place(take->txn, &take->fleet, take->terms->manifest, take->terms->key);
 
@@ -451,7 +455,7 @@ static int take_all(struct take *take)
 	if (!error)
 		error = uncovered_find(take->txn, &take->fleet, manifest, take->uncovered);
 	if (!error)
-		error = find_passed(take);
+		error = look_at_place(take);
 	take->result->partial = take->uncovered->partial;
 	take->gives = take->uncovered->newest / 1000 + AWAY_MOST > take->now;
 	if (!error)

@@ -271,6 +271,19 @@ static void a_later_snapshot_without_the_put(void **state)
 	assert_int_equal(waiting(&taker), 0);
 }
 
+/* It is of a place before the one from which the put came. */
+static void a_known_snapshot_without_the_put(void **state)
+{
+	(void)state;
+	list_entry(at(&maker), "192.0.2.1", "bans");
+	wait_older();
+	stand_by(&maker, 1, 50, nothing);
+	make();
+	take();
+	assert_store(at(&taker), "192.0.2.1 bans; " ENTRY " bans until 2000000005");
+	assert_put_waits(ENTRY, "bans");
+}
+
 static void a_later_snapshot_that_prolongs_the_put(void **state)
 {
 	struct xb_shared_changes again;
@@ -328,6 +341,7 @@ int main(void)
 		TEST(a_put_does_not_make_way),
 		TEST(of_a_list_that_is_not_followed),
 		TEST(a_later_snapshot_without_the_put),
+		TEST(a_known_snapshot_without_the_put),
 		TEST(a_later_snapshot_that_prolongs_the_put),
 		TEST(a_delete_that_was_not_lost),
 		TEST(a_new_delete),
