@@ -95,8 +95,8 @@ share_what_expires()
 	wait_for "it" has b 192.0.2.1
 }
 
-# Nor does it begin a log without it, when the server is emptied while its clock is ahead or before it has it again.
-t_a_beginning_by_a_clock_that_was_ahead()
+# By the clock of b, which is ahead, an entry expires that a still has; then a is silent.
+let_expire_and_stop_the_other()
 {
 	share_what_expires
 	set_ahead b 3600
@@ -104,6 +104,12 @@ t_a_beginning_by_a_clock_that_was_ahead()
 	wait_for "what follows" has b 192.0.2.2
 	wait_for "an end before its time" has_not b 192.0.2.1
 	kill -STOP "${host_pid[a]}"
+}
+
+# Nor does it begin a log without it, when the server is emptied while its clock is ahead or before it has it again.
+t_a_beginning_by_a_clock_that_was_ahead()
+{
+	let_expire_and_stop_the_other
 	ask_redis flushall >"$T/out"
 	patience=4
 	wait_for "b to wait" has_message b 'the clock of this host is not known to agree with that of the server'
@@ -119,12 +125,7 @@ t_a_beginning_by_a_clock_that_was_ahead()
 # b is connected again before it has looked at its clock, and the server agrees with it.
 t_set_back_while_the_server_is_away()
 {
-	share_what_expires
-	set_ahead b 3600
-	of a -q add 192.0.2.2
-	wait_for "what follows" has b 192.0.2.2
-	wait_for "an end before its time" has_not b 192.0.2.1
-	kill -STOP "${host_pid[a]}"
+	let_expire_and_stop_the_other
 	redis_dies
 	rm -r "$T/redis"
 	set_ahead b 0

@@ -23,9 +23,14 @@ static inline void random_begin(void)
 	random_state = seed;
 }
 
+static inline uint64_t random_wide(void)
+{
+	return rig_random(&random_state);
+}
+
 static inline uint32_t random_word(void)
 {
-	return (uint32_t)(rig_random(&random_state) >> 32);
+	return (uint32_t)(random_wide() >> 32);
 }
 
 #endif

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include <cmocka.h>
 
 #include "support/amount.h"
+#include "support/random.h"
 #include "xdp_bloom/layout.h"
 
 struct prefix {
@@ -21,17 +21,11 @@ struct prefix {
 	uint32_t tag;
 };
 
-static uint64_t seed;
-
-static uint64_t draw(void)
-{
-	return xb_mix64(seed += 0x9e3779b97f4a7c15ULL);
-}
-
 static int begin(void **state)
 {
 	(void)state;
-	return getrandom(&seed, sizeof(seed), 0) != sizeof(seed);
+	random_begin();
+	return 0;
 }
 
 static struct xb_key6 draw_key(void)
@@ -40,7 +34,7 @@ static struct xb_key6 draw_key(void)
 	uint64_t words[sizeof(key) / sizeof(uint64_t)] = {0};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		words[i] = draw();
+		words[i] = random_wide();
 	memcpy(&key, words, sizeof(key));
 	return key;
 }
@@ -69,7 +63,8 @@ static void is_the_formula(void **state)
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		struct xb_key6 key = draw_key();
-		struct prefix prefix = {draw(), draw(), (uint32_t)draw() % 4096};
+		struct prefix prefix = {random_wide(), random_wide(),
+					(uint32_t)random_wide() % 4096};
 
 		assert_int_equal(hash_of(&key, &prefix), (uint64_t)half_of(&key.sum[0], &prefix)
 									 << 32 |
@@ -83,7 +78,8 @@ static void parts_add_up(void **state)
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		struct xb_key6 key = draw_key();
-		struct prefix prefix = {draw(), draw(), (uint32_t)draw() % 129};
+		struct prefix prefix = {random_wide(), random_wide(),
+					(uint32_t)random_wide() % 129};
 		uint64_t sums[2];
 
 		for (int k = 0; k < 2; k++)

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include <cmocka.h>
 
 #include "model/name.h"
 #include "support/amount.h"
+#include "support/random.h"
 
 struct form {
 	const char *bytes;
@@ -27,24 +27,19 @@ struct form {
 
 #define PLACES (XB_NAME_WORDS + 1) /* that a name reaches, with its end */
 
-static uint64_t seed;
-
-static uint64_t draw(void)
-{
-	return xb_mix64(seed += 0x9e3779b97f4a7c15ULL);
-}
-
 static int begin(void **state)
 {
 	(void)state;
-	return getrandom(&seed, sizeof(seed), 0) != sizeof(seed);
+	random_begin();
+	return 0;
 }
 
 /* Only the first places are drawn: one by one they take long. */
 static void draw_key(struct xb_name_key *key, size_t places)
 {
 	for (size_t i = 0; i < places; i++)
-		key->place[i] = (struct xb_name_factors){{draw(), draw()}, {draw(), draw()}};
+		key->place[i] = (struct xb_name_factors){{random_wide(), random_wide()},
+							 {random_wide(), random_wide()}};
 }
 
 static uint64_t hash_of(const struct xb_name_key *key, const struct form *form)
@@ -103,18 +98,18 @@ static void is_formula(const struct form *form)
 /* Labels of any bytes but zero and of any lengths, as many as there is room for. */
 static struct form draw_form(char bytes[XB_NAME_BYTES])
 {
-	size_t used = 0, room = draw() % 254, most = 1 + draw() % 63;
+	size_t used = 0, room = random_wide() % 254, most = 1 + random_wide() % 63;
 
 	while (used < room) {
-		size_t length = 1 + draw() % most;
+		size_t length = 1 + random_wide() % most;
 
 		if (used + length + 1 > 254)
 			break;
 		bytes[used++] = (char)length;
 		for (size_t i = 0; i < length; i++)
-			bytes[used++] = (char)(1 + draw() % 255);
+			bytes[used++] = (char)(1 + random_wide() % 255);
 	}
-	if (used && draw() & 1)
+	if (used && random_wide() & 1)
 		bytes[used++] = 0;
 	return (struct form){bytes, (uint8_t)used};
 }
