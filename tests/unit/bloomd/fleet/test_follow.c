@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the log has, and what this host has to publish again of the same entry. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bloomd/fleet/follow.h"
+#include "support/fleettail.h"
+
+#define ENTRY "192.0.2.3"
+
+static void wait_again(bool put, enum xb_again whose)
+{
+	const struct xb_shared_change change = {
+		.entry = entry_of(ENTRY), .list = "bans", .put = put, .added = put};
+
+	assert_int_equal(xb_outbox_put_again(at(&taker), &change, whose), 1);
+}
+
+/* The log has this change of another at 51. comment: NULL for a delete. */
+static void follow(const char *comment)
+{
+	const struct change_row row = {"bans", ENTRY, comment, comment ? 1 : 0, 0};
+	struct logentry entry = {
+		.kind = LOGENTRY_CHANGE, .term = 1, .time = 1, .first = 1, .last = 1};
+	struct xb_writer writer = {
+		.builder_lock = -1, .writer_lock = -1, .txn = at(&taker), .now = NOW};
+	struct follow_queue queue = {0};
+	struct follow context = {.key = &key, .queue = &queue};
+	uint8_t before[MAC_BYTES] = {0}, *bytes;
+	size_t size;
+
+	memcpy(entry.epoch, epoch, sizeof(entry.epoch));
+	memcpy(entry.publisher, stranger, sizeof(entry.publisher));
+	add_row(&entry.changes, &row);
+	assert_int_equal(logentry_write(&entry, &key, 51, before, &bytes, &size), 0);
+	assert_int_equal(follow_queue_add(&queue, 51, bytes, size), 0);
+	assert_int_equal(follow_apply(&writer, &context), 0);
+	assert_int_equal(context.done, 1);
+	follow_queue_clear(&queue);
+	free(bytes);
+	logentry_free(&entry);
+}
+
+static void a_delete_makes_way_to_a_put(void **state)
+{
+	(void)state;
+	wait_again(false, XB_AGAIN_OWN);
+	follow("");
+	assert_store(at(&taker), ENTRY " bans");
+	assert_int_equal(waiting(&taker), 0);
+}
+
+/* Others' puts of it are not in the store, and are later all the same. */
+static void also_of_a_list_that_is_not_followed(void **state)
+{
+	(void)state;
+	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
+	wait_again(false, XB_AGAIN_OWN);
+	follow("");
+	assert_store(at(&taker), "");
+	assert_int_equal(waiting(&taker), 0);
+}
+
+/* Its publisher may not come back. */
+static void a_put_of_another_does_not_make_way_to_a_delete(void **state)
+{
+	(void)state;
+	list_entry(at(&taker), ENTRY, "bans");
+	wait_again(true, XB_AGAIN_ANOTHERS);
+	follow(NULL);
+	assert_store(at(&taker), ENTRY " bans");
+	assert_int_equal(waiting(&taker), 1);
+}
+
+static void what_a_snapshot_had_makes_way_to_a_delete(void **state)
+{
+	(void)state;
+	list_entry(at(&taker), ENTRY, "bans");
+	wait_again(true, XB_AGAIN_OLDER);
+	follow(NULL);
+	assert_store(at(&taker), "");
+	assert_int_equal(waiting(&taker), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_delete_makes_way_to_a_put),
+		TEST(also_of_a_list_that_is_not_followed),
+		TEST(a_put_of_another_does_not_make_way_to_a_delete),
+		TEST(what_a_snapshot_had_makes_way_to_a_delete),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
