@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How what several commands show is shown: entries, lists, interfaces, problems. */
+/* How commands show entries, lists, interfaces and problems. */
 #ifndef XB_CLI_DISPLAY_H
 #define XB_CLI_DISPLAY_H
 

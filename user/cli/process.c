@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process gets from whoever starts it. */
 #include "cli/process.h"
 
 #include <errno.h>

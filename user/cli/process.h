@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a process gets from whoever starts it. */
 #ifndef XB_CLI_PROCESS_H
 #define XB_CLI_PROCESS_H
 
