@@ -11,6 +11,7 @@ import random
 from world import Wrong
 
 PAGE = 4096
+METAS = (0, 1)          # pages of which the newer one is in force, which dice seldom meet
 HOSTS = ["10.%d.%d.%d" % (1 + i // 20000, i // 100 % 200, i % 100) for i in range(3000)]
 OTHERS = ["2001:db8:%x::/48" % i for i in range(1, 500)] + ["d%d.example" % i for i in range(500)]
 DELETED = HOSTS[-1]     # by a command of ours
@@ -25,7 +26,7 @@ class Damage:
         self.world, self.dice = world, random.Random(seed)
         self.file = os.path.join(world.paths[0], "store.mdb")
         self.seen = self.unseen = 0
-        self.sample = self.dice.sample([one for one in HOSTS + OTHERS if one != DELETED], 200)
+        self.sample = self.dice.sample([one for one in HOSTS + OTHERS if one != DELETED], 200) + HOSTS[:1]
 
     def read(self):
         with open(self.file, "rb") as store:
@@ -47,13 +48,15 @@ class Damage:
         self.old = self.read()
         world.run("del", "198.51.100.7", HOSTS[0], "--exist")
         world.run("add", HOSTS[0])
+        # With the newest meta page as it was, the store is that of one commit before, in which all is to be listed, too.
+        world.run("allow", "add", "203.0.113.10")
         self.good = self.read()
 
-    def spoil(self):
-        """Returns what it did."""
+    def spoil(self, meta):
+        """Returns what it did. meta: the page that is to be as it was; None: anything."""
         data, dice = bytearray(self.good), self.dice
         pages = len(data) // PAGE
-        kind, page = dice.randrange(6), dice.randrange(pages) * PAGE
+        kind, page = (4, meta * PAGE) if meta is not None else (dice.randrange(6), dice.randrange(pages) * PAGE)
         if kind <= 1:
             for _ in range(dice.randint(1, 64)):
                 data[page + dice.randrange(PAGE)] = dice.randrange(256)
@@ -93,8 +96,8 @@ class Damage:
             except Wrong as wrong:
                 raise Wrong("%s (exit %d): %s" % (what, code, wrong)) from wrong
 
-    def once(self):
-        told = self.spoil()
+    def once(self, meta=None):
+        told = self.spoil(meta)
         try:
             self.try_all()
             self.write(self.good)
@@ -108,7 +111,9 @@ def run(world, amount, seed):
     """Returns what was done; raises Wrong."""
     damage = Damage(world, seed)
     damage.begin()
-    for _ in range(amount):
+    for meta in METAS:
+        damage.once(meta)
+    for _ in range(amount - len(METAS)):
         damage.once()
     world.clear()
     return "%d damages, %d commands saw them, %d did not meet them" % (
