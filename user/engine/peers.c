@@ -76,7 +76,7 @@ int xb_peers_put(struct xb_txn *txn, const struct xb_session *session, bool *cha
 {
 	struct value value = {.seen = time(NULL)};
 	struct key key;
-	MDB_val name = {sizeof(key), &key}, data = {sizeof(value), &value}, old;
+	MDB_val name = {sizeof(key), &key}, data = {sizeof(value), &value}, old = {0};
 	int error;
 
 	xb_vantage_here(&value.from);
@@ -128,7 +128,7 @@ static int sift_one(struct xb_txn *txn, MDB_cursor *cursor, const MDB_val *key,
 int xb_peers_sift(struct xb_txn *txn, struct xb_lifelines *found, bool *changed)
 {
 	MDB_cursor *cursor;
-	MDB_val key, value;
+	MDB_val key = {0}, value = {0};
 	int more, error = mdb_cursor_open(txn->txn, txn->store->sessions, &cursor);
 
 	if (error)

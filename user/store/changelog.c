@@ -106,7 +106,7 @@ int xb_changelog_append(struct xb_txn *txn, bool bulk)
 {
 	const struct xb_step step = {txn->meta.mark, txn->next_mark};
 	uint64_t sequence = htobe64(txn->meta.sequence + 1);
-	MDB_val key = {sizeof(sequence), &sequence}, value;
+	MDB_val key = {sizeof(sequence), &sequence}, value = {0};
 	const struct xb_changes *changes = &txn->change;
 	uint8_t *bytes = malloc(bytes_at_most(changes)), *end;
 	int error;
@@ -127,7 +127,7 @@ int xb_changelog_append(struct xb_txn *txn, bool bulk)
 int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence)
 {
 	MDB_cursor *cursor;
-	MDB_val key, value;
+	MDB_val key = {0}, value = {0};
 	int error = mdb_cursor_open(txn->txn, txn->store->changes, &cursor);
 
 	if (error)
@@ -154,7 +154,7 @@ int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_step *ste
 		      struct xb_changes *changes)
 {
 	uint64_t order = htobe64(sequence);
-	MDB_val key = {sizeof(order), &order}, value;
+	MDB_val key = {sizeof(order), &order}, value = {0};
 	const uint8_t *next, *end;
 	int error = mdb_get(txn->txn, txn->store->changes, &key, &value);
 

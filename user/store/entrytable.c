@@ -103,7 +103,7 @@ static void set_low(struct xb_entries *entries, const uint8_t *key, size_t size)
 /* Where the cursor's record ends, which is where the next one begins. */
 static int find_high(struct xb_entries *entries)
 {
-	MDB_val key, record;
+	MDB_val key = {0}, record = {0};
 	int error = get(entries->cursor, &key, &record, MDB_NEXT);
 
 	entries->high_size = 0;
@@ -153,7 +153,7 @@ static int write_records(struct xb_entries *entries)
 		bool first = !written++;
 		uint8_t key[XB_LEAF_KEY_MAX], *out;
 		size_t size = xb_leaf_key_size(&reader);
-		MDB_val record;
+		MDB_val record = {0};
 
 		memcpy(key, xb_leaf_key(&reader), size);
 		error = xb_leaf_write(&reader, limit < RECORD_BYTES ? limit : RECORD_BYTES, &out,
@@ -178,7 +178,7 @@ static bool is_first(const struct xb_entries *entries)
 
 static int delete_record(struct xb_entries *entries)
 {
-	MDB_val key = {entries->low_size, entries->low}, record;
+	MDB_val key = {entries->low_size, entries->low}, record = {0};
 	int error = mdb_cursor_get(entries->cursor, &key, &record, MDB_SET);
 
 	if (!error)
@@ -192,7 +192,7 @@ static int flush(struct xb_txn *txn);
 static int load(struct xb_txn *txn, const uint8_t *key, size_t size)
 {
 	struct xb_entries *entries = &txn->entries;
-	MDB_val at, record;
+	MDB_val at = {0}, record = {0};
 	int error = flush(txn);
 
 	if (error)
@@ -240,7 +240,7 @@ static int move_left(struct xb_txn *txn)
 	struct xb_entries *entries = &txn->entries;
 	struct xb_leaf rest = entries->leaf;
 	uint8_t before[XB_LEAF_KEY_MAX];
-	MDB_val key = {entries->low_size, entries->low}, record;
+	MDB_val key = {entries->low_size, entries->low}, record = {0};
 	size_t before_size;
 	int error;
 
@@ -313,7 +313,7 @@ static int find(struct xb_txn *txn, const uint8_t *key, size_t size)
 static int get_from_record(struct xb_txn *txn, const uint8_t *key, size_t size, MDB_val *value)
 {
 	struct xb_leaf_reader reader;
-	MDB_val at, record;
+	MDB_val at = {0}, record = {0};
 	int more, error = find_record(txn->entries.cursor, key, size, &at, &record);
 
 	if (error == MDB_NOTFOUND)
@@ -405,7 +405,7 @@ static int read_record(struct xb_scan *scan, const MDB_val *key, const MDB_val *
 static int go_on(struct xb_scan *scan, int more)
 {
 	const struct xb_entries *entries = &scan->txn->entries;
-	MDB_val key, record;
+	MDB_val key = {0}, record = {0};
 	int error;
 
 	while (!more) {

@@ -34,7 +34,7 @@ static int next_expired(MDB_cursor *cursor, MDB_cursor_op where, uint32_t now,
 			struct expiry *expiry)
 {
 	uint32_t order[2];
-	MDB_val key, value;
+	MDB_val key = {0}, value = {0};
 	int error = mdb_cursor_get(cursor, &key, &value, where);
 
 	if (error == MDB_NOTFOUND)

@@ -34,7 +34,7 @@ int xb_fleet_former_has(struct xb_txn *txn, uint64_t position, const uint8_t cha
 {
 	struct former_key bytes;
 	const MDB_val key = key_of(position, chain, &bytes);
-	MDB_val value;
+	MDB_val value = {0};
 
 	return xb_fleettables_are(txn) ? xb_sealedrow_get(txn, txn->store->fleet, &key, &value) : 0;
 }
@@ -51,7 +51,7 @@ int xb_fleet_former_end(struct xb_txn *txn, uint64_t position, const uint8_t cha
 /* The record where the cursor goes, if it is one of these: 1; 0: none is there; or an error. */
 static int go(MDB_cursor *cursor, MDB_cursor_op where, MDB_val *key)
 {
-	MDB_val value;
+	MDB_val value = {0};
 	int more = xb_sealedrow_next(cursor, where, key, &value);
 
 	if (more <= 0 || *(const uint8_t *)key->mv_data != XB_FLEET_FORMER)
@@ -63,7 +63,7 @@ static int go(MDB_cursor *cursor, MDB_cursor_op where, MDB_val *key)
 static int go_to_last(MDB_cursor *cursor, MDB_val *key)
 {
 	uint8_t behind = XB_FLEET_FORMER + 1;
-	MDB_val value;
+	MDB_val value = {0};
 	int more;
 
 	*key = (MDB_val){sizeof(behind), &behind};
@@ -81,7 +81,7 @@ static int open_cursor(struct xb_txn *txn, MDB_cursor **cursor)
 int xb_fleet_former_last(struct xb_txn *txn, uint64_t *position)
 {
 	MDB_cursor *cursor;
-	MDB_val key;
+	MDB_val key = {0};
 	int found;
 
 	*position = 0;

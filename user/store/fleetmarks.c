@@ -70,7 +70,7 @@ static int add_mark(const MDB_val *key, const MDB_val *value, struct xb_fleet_ma
 static int read_marks(MDB_cursor *cursor, struct xb_fleet_mark **marks, size_t *count)
 {
 	uint8_t first = XB_FLEET_MARK;
-	MDB_val key = {1, &first}, value;
+	MDB_val key = {1, &first}, value = {0};
 	size_t room = 0;
 	int error = 0, more = xb_sealedrow_next(cursor, MDB_SET_RANGE, &key, &value);
 
@@ -115,7 +115,7 @@ static MDB_val key_of_lineage(void)
 int xb_fleet_lineage_get(struct xb_txn *txn, struct xb_ancestor lineage[XB_LINEAGE_MAX])
 {
 	const MDB_val key = key_of_lineage();
-	MDB_val value;
+	MDB_val value = {0};
 	int found = xb_fleettables_are(txn) ? xb_sealedrow_get(txn, txn->store->fleet, &key, &value)
 					    : 0;
 

@@ -148,7 +148,7 @@ int xb_sealedrow_next(MDB_cursor *cursor, MDB_cursor_op where, MDB_val *key, MDB
 int xb_sealedrow_read(struct xb_txn *txn, MDB_dbi table, const MDB_val *key, void *record,
 		      size_t size)
 {
-	MDB_val value;
+	MDB_val value = {0};
 	int found = xb_sealedrow_get(txn, table, key, &value);
 
 	if (found <= 0)

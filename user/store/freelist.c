@@ -61,7 +61,7 @@ static bool is_sound(struct pages *pages, const MDB_val *value)
 static int check_records(MDB_txn *reader, MDB_cursor *cursor, struct pages *pages)
 {
 	size_t number, before = 0;
-	MDB_val key, value;
+	MDB_val key = {0}, value = {0};
 	int error;
 
 	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {

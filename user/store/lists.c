@@ -166,7 +166,7 @@ static int load_one(struct xb_txn *txn, const MDB_val *key, const MDB_val *value
 int xb_lists_load(struct xb_txn *txn)
 {
 	MDB_cursor *cursor;
-	MDB_val key, value;
+	MDB_val key = {0}, value = {0};
 	int error = mdb_cursor_open(txn->txn, txn->store->lists, &cursor), failed = 0;
 
 	if (error)

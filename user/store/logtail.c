@@ -40,7 +40,7 @@ static int place_of(const MDB_val *key, struct place *place)
 static int go(MDB_cursor *cursor, MDB_cursor_op where, struct place *place, size_t *size)
 {
 	struct place_key bytes;
-	MDB_val key = key_of(*place, &bytes), value;
+	MDB_val key = key_of(*place, &bytes), value = {0};
 	int error = mdb_cursor_get(cursor, &key, &value, where);
 
 	if (error == MDB_NOTFOUND)
@@ -210,7 +210,7 @@ int xb_logtail_get(struct xb_txn *txn, uint64_t term, uint64_t position, const v
 {
 	struct place_key name;
 	const MDB_val key = key_of((struct place){term, position}, &name);
-	MDB_val value;
+	MDB_val value = {0};
 	int found =
 		xb_fleettables_are(txn) ? xb_sealedrow_get(txn, txn->store->tail, &key, &value) : 0;
 

@@ -84,7 +84,7 @@ struct xb_members xb_members_in(const struct xb_txn *txn, const MDB_val *value)
 
 int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members)
 {
-	MDB_val value;
+	MDB_val value = {0};
 	int error = xb_entries_get(txn, entry, &value);
 
 	if (!error)

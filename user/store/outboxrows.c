@@ -157,7 +157,7 @@ int xb_outboxrow_next(MDB_cursor *cursor, MDB_cursor_op where, uint64_t from,
 		      struct xb_outboxrow *row)
 {
 	struct number_key place;
-	MDB_val key = key_of(from, &place), value;
+	MDB_val key = key_of(from, &place), value = {0};
 	int more = xb_sealedrow_next(cursor, where, &key, &value);
 
 	if (more > 0)
@@ -186,7 +186,7 @@ int xb_outboxrow_last(struct xb_txn *txn, const char *list, const struct xb_entr
 {
 	struct number_key place;
 	uint64_t number = 0;
-	MDB_val key, value;
+	MDB_val key = {0}, value = {0};
 	int found = xb_outboxrow_waiting(txn, list, entry, &number);
 
 	if (found <= 0)

@@ -52,7 +52,7 @@ static int put_leaf(struct xb_txn *txn, const MDB_val *leaf)
 static int move(struct xb_txn *txn, const char *name, bool leaves)
 {
 	MDB_cursor *cursor;
-	MDB_val key, value;
+	MDB_val key = {0}, value = {0};
 	MDB_dbi table;
 	int error = mdb_dbi_open(txn->txn, name, 0, &table), failed = 0;
 

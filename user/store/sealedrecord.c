@@ -26,7 +26,7 @@ static uint8_t *seal_of(void *record, size_t size)
 
 int xb_sealed_get(struct xb_txn *txn, const char *key, void *record, size_t size)
 {
-	MDB_val name = key_of(key), value;
+	MDB_val name = key_of(key), value = {0};
 	int error = mdb_get(txn->txn, txn->store->meta, &name, &value);
 	uint32_t checksum;
 

@@ -75,7 +75,7 @@ static int load_one(struct xb_shares *shares, const MDB_val *key, const MDB_val 
 static int load_all(struct xb_txn *txn, MDB_cursor *cursor)
 {
 	uint8_t first = XB_FLEET_SHARE;
-	MDB_val key = {1, &first}, value;
+	MDB_val key = {1, &first}, value = {0};
 	int error = 0, more = xb_sealedrow_next(cursor, MDB_SET_RANGE, &key, &value);
 
 	while (more > 0 && !error && *(const uint8_t *)key.mv_data == XB_FLEET_SHARE) {
@@ -113,7 +113,7 @@ int xb_shares_load(struct xb_txn *txn)
 static int save_one(struct xb_txn *txn, const struct xb_share *share)
 {
 	struct share_record record = {.flags = share->flags};
-	MDB_val value = {sizeof(record), &record}, key;
+	MDB_val value = {sizeof(record), &record}, key = {0};
 	struct share_key bytes;
 
 	memcpy(record.half, share->digest.half, sizeof(record.half));

@@ -181,7 +181,7 @@ static int bring_up_to_date(struct xb_store *store, const char *directory, const
 /* Whether anything was committed: a file whose maker died has no tables. */
 static int find_contents(struct xb_store *store)
 {
-	MDB_val key = {4, "meta"}, value;
+	MDB_val key = {4, "meta"}, value = {0};
 	MDB_txn *txn;
 	MDB_dbi meta;
 	int error = xb_latest_begin(store->env, MDB_RDONLY, &txn);

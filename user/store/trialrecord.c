@@ -64,7 +64,7 @@ static int decode(struct xb_trial *trial, size_t size)
 
 int xb_trial_get(struct xb_txn *txn, struct xb_trial *trial)
 {
-	MDB_val key = record_key(), value;
+	MDB_val key = record_key(), value = {0};
 	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
 
 	*trial = (struct xb_trial){0};

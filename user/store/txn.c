@@ -30,7 +30,7 @@ static int damaged(void)
 
 static int load_meta(struct xb_txn *txn)
 {
-	MDB_val key = {4, "meta"}, value;
+	MDB_val key = {4, "meta"}, value = {0};
 	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
 	uint32_t checksum;
 	bool whole;

@@ -35,7 +35,7 @@ int xb_walk_next(struct xb_walk *walk)
 	uint8_t bytes[XB_ENTRY_KEY_BYTES];
 	bool allow = xb_entry_is_allow(&walk->entry);
 	struct xb_entry entry;
-	MDB_val value;
+	MDB_val value = {0};
 	int more;
 
 	if (walk->started)

@@ -22,7 +22,7 @@ int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted)
 
 int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found)
 {
-	MDB_val key = {strlen(name), (void *)name}, value;
+	MDB_val key = {strlen(name), (void *)name}, value = {0};
 	int error = mdb_get(txn->txn, txn->store->ifaces, &key, &value);
 
 	*found = !error;
@@ -43,7 +43,7 @@ int xb_wanted_all(struct xb_txn *txn, struct xb_wanted **out, size_t *count)
 {
 	struct xb_wanted *all = NULL;
 	MDB_cursor *cursor;
-	MDB_val key, value;
+	MDB_val key = {0}, value = {0};
 	size_t used = 0, room = 0;
 	int error = mdb_cursor_open(txn->txn, txn->store->ifaces, &cursor);
 
