@@ -11,6 +11,7 @@ import random
 from world import Wrong
 
 PAGE = 4096
+HEADER = range(10, 16)  # of a page of LMDB: its flags, and where its free place begins and ends
 METAS = (0, 1)          # pages of which the newer one is in force, which dice seldom meet
 HOSTS = ["10.%d.%d.%d" % (1 + i // 20000, i // 100 % 200, i % 100) for i in range(3000)]
 OTHERS = ["2001:db8:%x::/48" % i for i in range(1, 500)] + ["d%d.example" % i for i in range(500)]
@@ -56,7 +57,7 @@ class Damage:
         """Returns what it did. meta: the page that is to be as it was; None: anything."""
         data, dice = bytearray(self.good), self.dice
         pages = len(data) // PAGE
-        kind, page = (4, meta * PAGE) if meta is not None else (dice.randrange(6), dice.randrange(pages) * PAGE)
+        kind, page = (4, meta * PAGE) if meta is not None else (dice.randrange(7), dice.randrange(pages) * PAGE)
         if kind <= 1:
             for _ in range(dice.randint(1, 64)):
                 data[page + dice.randrange(PAGE)] = dice.randrange(256)
@@ -73,6 +74,11 @@ class Damage:
             old = self.old[page:page + PAGE]
             data[page:page + len(old)] = old
             told = "page %d as it was" % (page // PAGE)
+        elif kind == 6:
+            # Whether a page is full, and of what kind it is: by that LMDB copies it to write it.
+            for place in dice.sample(HEADER, 2):
+                data[page + place] = dice.randrange(256)
+            told = "header of page %d" % (page // PAGE)
         else:
             del data[dice.randrange(1, len(data)):]
             told = "cut to %d bytes" % len(data)

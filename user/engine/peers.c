@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "store/lmdbpage.h"
 
 /* How long a session is believed in that cannot be looked at. */
 #define UNSEEN_SECONDS (7 * 24 * 3600)
@@ -121,7 +122,7 @@ static int sift_one(struct xb_txn *txn, MDB_cursor *cursor, const MDB_val *key,
 			     : 0;
 	*changed = true;
 	txn->edits++;
-	error = mdb_cursor_del(cursor, 0);
+	error = xb_lmdbpage_delete(cursor, key);
 	return error ? write_error(error) : 0;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/lmdbpage.h"
 
 #define NAMED	0x80
 #define CLASSED 0x40
@@ -142,7 +143,7 @@ int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence)
 		memcpy(&held, key.mv_data, sizeof(held));
 		if (be64toh(held) > sequence)
 			break;
-		error = mdb_cursor_del(cursor, 0);
+		error = xb_lmdbpage_delete(cursor, &key);
 		if (error)
 			break;
 	}

@@ -11,6 +11,7 @@
 #include "store/checksum.h"
 #include "store/latest.h"
 #include "store/lmdberror.h"
+#include "store/lmdbpage.h"
 
 static int read_error(int error)
 {
@@ -34,14 +35,14 @@ int xb_fleet_none(void)
 
 static int open_all(struct xb_store *store, MDB_txn *txn, unsigned int flags)
 {
-	int error = mdb_dbi_open(txn, "fleet", flags, &store->fleet);
+	int error = xb_lmdbpage_open(txn, "fleet", flags, &store->fleet);
 
 	if (!error)
-		error = mdb_dbi_open(txn, "outbox", flags, &store->outbox);
+		error = xb_lmdbpage_open(txn, "outbox", flags, &store->outbox);
 	if (!error)
-		error = mdb_dbi_open(txn, "waiting", flags, &store->waiting);
+		error = xb_lmdbpage_open(txn, "waiting", flags, &store->waiting);
 	if (!error)
-		error = mdb_dbi_open(txn, "tail", flags, &store->tail);
+		error = xb_lmdbpage_open(txn, "tail", flags, &store->tail);
 	return error;
 }
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/lmdbpage.h"
+
 #define FREE_PAGES 0 /* LMDB's number of that table */
 #define META_PAGES 2 /* are never free */
 
@@ -65,7 +67,7 @@ static int check_records(MDB_txn *reader, MDB_cursor *cursor, struct pages *page
 	int error;
 
 	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		if (key.mv_size != sizeof(number))
+		if (!xb_lmdbpage_holds(&key) || key.mv_size != sizeof(number))
 			return MDB_CORRUPTED;
 		number = word_at(&key, 0);
 		if (number <= before || number > mdb_txn_id(reader) || !is_sound(pages, &value))

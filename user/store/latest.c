@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "store/freelist.h"
+#include "store/lmdbpage.h"
 
 #define TRIES 20
 #define PAUSE 1000 /* us */
@@ -78,5 +79,14 @@ static int begin_read(MDB_env *env, MDB_txn **txn)
 
 int xb_latest_begin(MDB_env *env, unsigned int flags, MDB_txn **txn)
 {
-	return (flags & MDB_RDONLY) ? begin_read(env, txn) : begin_write(env, txn);
+	int error = (flags & MDB_RDONLY) ? begin_read(env, txn) : begin_write(env, txn);
+
+	if (error)
+		return error;
+	error = xb_lmdbpage_begin(*txn);
+	if (error) {
+		mdb_txn_abort(*txn);
+		*txn = NULL;
+	}
+	return error;
 }

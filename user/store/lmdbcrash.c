@@ -9,11 +9,16 @@
 
 #define PART "/" XB_STORE_FILE
 
+void xb_lmdbcrash_end(void)
+{
+	xb_mapfault_end(PART);
+}
+
 static void on_assertion(MDB_env *env, const char *message)
 {
 	(void)env;
 	(void)message;
-	xb_mapfault_end(PART);
+	xb_lmdbcrash_end();
 }
 
 void xb_lmdbcrash_expect_full(const char *path)

@@ -15,6 +15,9 @@
  */
 void xb_lmdbcrash_expect(MDB_env *env, const char *path);
 
+/* Damage was seen where no error can be returned: ends a process that watches; else it returns. */
+void xb_lmdbcrash_end(void);
+
 /* After that: the disk is full, and a fault may come of that as well. */
 void xb_lmdbcrash_expect_full(const char *path);
 

@@ -18,6 +18,7 @@
 #include "store/latest.h"
 #include "store/lmdbcrash.h"
 #include "store/lmdberror.h"
+#include "store/lmdbpage.h"
 #include "store/openenv.h"
 
 int xb_lmdbfile_check(const char *path)
@@ -127,6 +128,7 @@ void xb_lmdbfile_close(MDB_env *env)
 	if (!env)
 		return;
 	mdb_env_close(env);
+	xb_lmdbpage_forget();
 	xb_openenv_set(NULL);
 }
 
@@ -210,6 +212,7 @@ static int open_as(const char *path, unsigned int flags, MDB_env **env)
 		return 0;
 	}
 	mdb_env_close(*env);
+	xb_lmdbpage_forget();
 	*env = NULL;
 	return error;
 }

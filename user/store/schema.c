@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "store/entrytable.h"
 #include "store/lmdberror.h"
+#include "store/lmdbpage.h"
 
 /* Until schema 3 a record for each entry; in schema 4 many to a record, without a checksum. */
 #define TABLE_OF_RECORDS "entries"
@@ -18,8 +19,8 @@ bool xb_schema_is_old(MDB_txn *txn)
 {
 	MDB_dbi table;
 
-	return !mdb_dbi_open(txn, TABLE_OF_RECORDS, 0, &table) ||
-	       !mdb_dbi_open(txn, TABLE_OF_LEAVES, 0, &table);
+	return !xb_lmdbpage_open(txn, TABLE_OF_RECORDS, 0, &table) ||
+	       !xb_lmdbpage_open(txn, TABLE_OF_LEAVES, 0, &table);
 }
 
 static int put(struct xb_txn *txn, const uint8_t *key, size_t size, const void *value,
@@ -54,7 +55,7 @@ static int move(struct xb_txn *txn, const char *name, bool leaves)
 	MDB_cursor *cursor;
 	MDB_val key = {0}, value = {0};
 	MDB_dbi table;
-	int error = mdb_dbi_open(txn->txn, name, 0, &table), failed = 0;
+	int error = xb_lmdbpage_open(txn->txn, name, 0, &table), failed = 0;
 
 	/* Somebody else may have done it. */
 	if (error == MDB_NOTFOUND)

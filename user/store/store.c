@@ -16,6 +16,7 @@
 #include "store/kept.h"
 #include "store/latest.h"
 #include "store/lmdbfile.h"
+#include "store/lmdbpage.h"
 #include "store/schema.h"
 #include "store/trialtext.h"
 
@@ -57,8 +58,9 @@ static int open_tables(struct xb_store *store, bool create)
 	if (error)
 		return error;
 	for (size_t i = 0; !error && i < sizeof(tables) / sizeof(tables[0]); i++)
-		error = mdb_dbi_open(txn, tables[i].name,
-				     tables[i].flags | (create ? MDB_CREATE : 0), tables[i].dbi);
+		error = xb_lmdbpage_open(txn, tables[i].name,
+					 tables[i].flags | (create ? MDB_CREATE : 0),
+					 tables[i].dbi);
 	if (!error)
 		store->outdated = xb_schema_is_old(txn);
 	if (error) {
@@ -188,7 +190,7 @@ static int find_contents(struct xb_store *store)
 
 	if (error)
 		return error;
-	error = mdb_dbi_open(txn, "meta", 0, &meta);
+	error = xb_lmdbpage_open(txn, "meta", 0, &meta);
 	if (!error)
 		error = mdb_get(txn, meta, &key, &value);
 	if (error == MDB_NOTFOUND)
