@@ -122,7 +122,9 @@ static int sift_one(struct xb_txn *txn, MDB_cursor *cursor, const MDB_val *key,
 			     : 0;
 	*changed = true;
 	txn->edits++;
-	error = xb_lmdbpage_delete(cursor, key);
+	error = xb_lmdbpage_check(txn->txn, txn->store->sessions, key);
+	if (!error)
+		error = mdb_cursor_del(cursor, 0);
 	return error ? write_error(error) : 0;
 }
 

@@ -143,7 +143,9 @@ int xb_changelog_trim(struct xb_txn *txn, uint64_t sequence)
 		memcpy(&held, key.mv_data, sizeof(held));
 		if (be64toh(held) > sequence)
 			break;
-		error = xb_lmdbpage_delete(cursor, &key);
+		/* By a search, which looks at the pages on its way. */
+		key = (MDB_val){sizeof(held), &held};
+		error = xb_lmdbpage_delete(txn->txn, txn->store->changes, &key);
 		if (error)
 			break;
 	}

@@ -118,7 +118,9 @@ int xb_sealedrow_put(struct xb_txn *txn, MDB_dbi table, const MDB_val *key, cons
 	if (!xb_fleettables_are(txn))
 		return xb_fleet_none();
 	txn->edits++;
-	error = mdb_put(txn->txn, table, &name, &place, MDB_RESERVE);
+	error = xb_lmdbpage_check(txn->txn, table, key);
+	if (!error || error == MDB_NOTFOUND)
+		error = mdb_put(txn->txn, table, &name, &place, MDB_RESERVE);
 	if (error)
 		return write_error(error);
 	memcpy(place.mv_data, value->mv_data, value->mv_size);
@@ -129,7 +131,8 @@ int xb_sealedrow_put(struct xb_txn *txn, MDB_dbi table, const MDB_val *key, cons
 int xb_sealedrow_delete(struct xb_txn *txn, MDB_dbi table, const MDB_val *key)
 {
 	MDB_val name = *key;
-	int error = xb_fleettables_are(txn) ? mdb_del(txn->txn, table, &name, NULL) : MDB_NOTFOUND;
+	int error =
+		xb_fleettables_are(txn) ? xb_lmdbpage_delete(txn->txn, table, &name) : MDB_NOTFOUND;
 
 	if (error == MDB_NOTFOUND)
 		return 0;

@@ -67,7 +67,7 @@ static int check_records(MDB_txn *reader, MDB_cursor *cursor, struct pages *page
 	int error;
 
 	while (!(error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		if (!xb_lmdbpage_holds(&key) || key.mv_size != sizeof(number))
+		if (key.mv_size != sizeof(number) || !xb_lmdbpage_is_whole(&value))
 			return MDB_CORRUPTED;
 		number = word_at(&key, 0);
 		if (number <= before || number > mdb_txn_id(reader) || !is_sound(pages, &value))
@@ -80,7 +80,8 @@ static int check_records(MDB_txn *reader, MDB_cursor *cursor, struct pages *page
 static int check(MDB_txn *reader, struct pages *pages)
 {
 	MDB_cursor *cursor;
-	int error = mdb_cursor_open(reader, FREE_PAGES, &cursor);
+	int error = xb_lmdbpage_free_is_sound(reader) ? mdb_cursor_open(reader, FREE_PAGES, &cursor)
+						      : MDB_CORRUPTED;
 
 	if (error)
 		return error;

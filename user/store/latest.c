@@ -28,8 +28,10 @@ static int begin_write(MDB_env *env, MDB_txn **txn)
 	/* LMDB's word for an environment that is for reading. */
 	if (error)
 		return error == EACCES ? EROFS : error;
-	error = mdb_txn_id(*txn) == newest_meta_page(env) + 1 ? xb_freelist_check(*txn)
+	error = mdb_txn_id(*txn) == newest_meta_page(env) + 1 ? xb_lmdbpage_begin(*txn)
 							      : XB_NOT_LATEST;
+	if (!error)
+		error = xb_freelist_check(*txn);
 	if (!error)
 		return 0;
 	mdb_txn_abort(*txn);
@@ -67,6 +69,8 @@ static int begin_read(MDB_env *env, MDB_txn **txn)
 		if (!good)
 			error = is_one_behind(env, *txn, &good);
 		if (!error && good)
+			error = xb_lmdbpage_begin(*txn);
+		if (!error && good)
 			return 0;
 		mdb_txn_abort(*txn);
 		*txn = NULL;
@@ -79,14 +83,5 @@ static int begin_read(MDB_env *env, MDB_txn **txn)
 
 int xb_latest_begin(MDB_env *env, unsigned int flags, MDB_txn **txn)
 {
-	int error = (flags & MDB_RDONLY) ? begin_read(env, txn) : begin_write(env, txn);
-
-	if (error)
-		return error;
-	error = xb_lmdbpage_begin(*txn);
-	if (error) {
-		mdb_txn_abort(*txn);
-		*txn = NULL;
-	}
-	return error;
+	return (flags & MDB_RDONLY) ? begin_read(env, txn) : begin_write(env, txn);
 }

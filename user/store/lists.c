@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "store/listclass.h"
 #include "store/lmdberror.h"
+#include "store/lmdbpage.h"
 #include "store/shares.h"
 #include "store/table.h"
 
@@ -229,7 +230,7 @@ int xb_lists_save(struct xb_txn *txn)
 		if (is_stored(list))
 			continue;
 		error = exists(list) ? save_one(txn, list)
-				     : mdb_del(txn->txn, txn->store->lists, &key, NULL);
+				     : xb_lmdbpage_delete(txn->txn, txn->store->lists, &key);
 	}
 	return error;
 }

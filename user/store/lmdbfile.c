@@ -61,11 +61,8 @@ int xb_lmdbfile_sync(MDB_env *env, const char *directory)
 	return sync_directory(directory) || sync_directory(parent) ? -EIO : 0;
 }
 
-/* LMDB 0.9 begins a file with two pages that have these at these places (struct MDB_meta after a
- * page header of 16 bytes), in the byte order of the machine. */
+/* Of the two pages that LMDB 0.9 begins a file with, beside what store/lmdbpage.h tells. */
 #define LMDB_PAGE	       4096
-#define LMDB_MAGIC	       0xbeefc0deU
-#define LMDB_MAGIC_PLACE       16
 #define LMDB_TRANSACTION_PLACE 144
 /* What no file system divides when it loses the end of a file. */
 #define SECTOR 512
@@ -79,8 +76,8 @@ static bool is_begun(const uint8_t *page)
 {
 	uint32_t magic;
 
-	memcpy(&magic, page + LMDB_MAGIC_PLACE, sizeof(magic));
-	return magic == LMDB_MAGIC;
+	memcpy(&magic, page + XB_LMDB_MAGIC_PLACE, sizeof(magic));
+	return magic == XB_LMDB_MAGIC;
 }
 
 static bool is_used(const uint8_t *page)

@@ -13,16 +13,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The two pages that LMDB 0.9 begins a file with have this at this place, in the byte order of the
+ * machine (struct MDB_meta behind the header of a page). */
+#define XB_LMDB_MAGIC	    0xbeefc0deU
+#define XB_LMDB_MAGIC_PLACE 16
+
 /*
  * Whether the page, of this many bytes, can be one that has this number and LMDB 0.9 searches: a
- * branch or a leaf with one key at least, whose nodes are within it (MDB_page and MDB_node in
- * LMDB's mdb.c).
+ * branch or a leaf with one key at least, whose nodes are within it and fill what is not free
+ * (MDB_page and MDB_node in LMDB's mdb.c).
  */
 bool xb_lmdbpage_is_sound(const void *page, size_t bytes, uint64_t number);
 
 /*
  * A transaction begins, and nothing was done in it. Learns where LMDB has the file; of one without
- * tables it learns nothing, and no page is looked at. Returns LMDB's errors.
+ * tables, or with pages larger than the kernel's, it learns nothing, and no page is looked at.
+ * Returns LMDB's errors.
  */
 int xb_lmdbpage_begin(MDB_txn *txn);
 /* The environment is closed. */
@@ -32,11 +38,15 @@ void xb_lmdbpage_forget(void);
  * called; if it returns, LMDB goes on with the page. */
 int xb_lmdbpage_open(MDB_txn *txn, const char *name, unsigned int flags, MDB_dbi *table);
 
-/* Whether this, which is no large value, is in a sound page, or in none of the file. */
-bool xb_lmdbpage_holds(const MDB_val *value);
+/* Whether the pages of its own that a large value has in the file are its own. */
+bool xb_lmdbpage_is_whole(const MDB_val *value);
+/* Before the record with this key is written anew: LMDB frees what a large value has. Returns
+ * LMDB's errors, MDB_NOTFOUND among them. */
+int xb_lmdbpage_check(MDB_txn *txn, MDB_dbi table, const MDB_val *key);
+/* As mdb_del(), after that look. */
+int xb_lmdbpage_delete(MDB_txn *txn, MDB_dbi table, const MDB_val *key);
 
-/* Deletes the record that the cursor came to, with this key, by going on or to an end: without a
- * search. As mdb_cursor_del(). */
-int xb_lmdbpage_delete(MDB_cursor *cursor, const MDB_val *key);
+/* Whether all pages of LMDB's table of free pages are sound: its keys LMDB compares by itself. */
+bool xb_lmdbpage_free_is_sound(MDB_txn *reader);
 
 #endif

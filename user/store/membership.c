@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/lmdbpage.h"
 #include "store/sharing.h"
 
 struct record {
@@ -121,7 +122,7 @@ static int index_expiry(struct xb_txn *txn, const struct xb_entry *entry,
 	memcpy(bytes, order, sizeof(order));
 	key.mv_size = sizeof(order) + xb_entry_encode(entry, bytes + sizeof(order));
 	error = present ? mdb_put(txn->txn, txn->store->expiry, &key, &nothing, 0)
-			: mdb_del(txn->txn, txn->store->expiry, &key, NULL);
+			: xb_lmdbpage_delete(txn->txn, txn->store->expiry, &key);
 	return error && error != MDB_NOTFOUND ? write_error(error) : 0;
 }
 

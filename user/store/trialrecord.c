@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/checksum.h"
+#include "store/lmdbpage.h"
 #include "store/requestcodec.h"
 
 #define LAYOUT 1
@@ -98,7 +99,9 @@ int xb_trial_put(struct xb_txn *txn, uint64_t identity, const struct xb_request 
 	}
 	head.checksum = checksum_of(head, bytes + sizeof(head), size);
 	memcpy(bytes, &head, sizeof(head));
-	error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
+	error = xb_lmdbpage_check(txn->txn, txn->store->meta, &key);
+	if (!error || error == MDB_NOTFOUND)
+		error = mdb_put(txn->txn, txn->store->meta, &key, &value, 0);
 	txn->edits++;
 	free(bytes);
 	return error ? xb_lmdb_error(error, "cannot write the store") : 0;
@@ -142,7 +145,7 @@ int xb_trial_rename(struct xb_txn *txn, struct xb_trial *trial, const char *from
 int xb_trial_delete(struct xb_txn *txn)
 {
 	MDB_val key = record_key();
-	int error = mdb_del(txn->txn, txn->store->meta, &key, NULL);
+	int error = xb_lmdbpage_delete(txn->txn, txn->store->meta, &key);
 
 	txn->edits++;
 	return error && error != MDB_NOTFOUND ? xb_lmdb_error(error, "cannot write the store") : 0;

@@ -14,6 +14,7 @@
 #include "store/latest.h"
 #include "store/lists.h"
 #include "store/lmdberror.h"
+#include "store/lmdbpage.h"
 #include "store/shares.h"
 #include "store/sharing.h"
 
@@ -69,7 +70,7 @@ static int load_meta(struct xb_txn *txn)
 static int forget_words(struct xb_txn *txn)
 {
 	MDB_val key = {5, "trial"};
-	int error = mdb_del(txn->txn, txn->store->meta, &key, NULL);
+	int error = xb_lmdbpage_delete(txn->txn, txn->store->meta, &key);
 
 	return error && error != MDB_NOTFOUND ? xb_lmdb_error(error, "cannot write the store") : 0;
 }

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "store/home.h"
+#include "store/lmdbpage.h"
 #include "store/table.h"
 
 int xb_wanted_put(struct xb_txn *txn, const struct xb_wanted *wanted)
@@ -32,7 +33,7 @@ int xb_wanted_has(struct xb_txn *txn, const char *name, bool *found)
 int xb_wanted_remove(struct xb_txn *txn, const char *name, bool *found)
 {
 	MDB_val key = {strlen(name), (void *)name};
-	int error = mdb_del(txn->txn, txn->store->ifaces, &key, NULL);
+	int error = xb_lmdbpage_delete(txn->txn, txn->store->ifaces, &key);
 
 	*found = !error;
 	txn->edits += *found;
