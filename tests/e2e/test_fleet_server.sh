@@ -22,11 +22,14 @@ is_well_alone()
 	flood sleep 0.2
 }
 
-# guarded HOST: it filters x0, where 10.77.0.3 comes from, which is listed.
+# guarded: a filters x0, where 10.77.0.3 comes from, which is listed. All of a's has been published: until a reads it
+# in the log, it waits on a, though b has it.
 guarded()
 {
-	of "$1" -q add 10.77.0.3
-	of "$1" -q attach x0
+	of a -q add 10.77.0.3
+	of a -q attach x0
+	wait_for "it" has b 10.77.0.3
+	wait_for "an empty outbox" outbox_is a 0
 }
 
 # refuses MESSAGE: while the server takes no changes, a host that publishes is well, and says why nothing is published.
@@ -59,8 +62,7 @@ is_well_again()
 t_read_only()
 {
 	fleet a b
-	guarded a
-	wait_for "it" has b 10.77.0.3
+	guarded
 	ask_redis replicaof 127.0.0.1 1 >"$T/out"
 	refuses READONLY
 	ask_redis replicaof no one >"$T/out"
@@ -71,8 +73,7 @@ t_full()
 {
 	lines=('snapshot-every = 1')
 	fleet a b
-	guarded a
-	wait_for "it" has b 10.77.0.3
+	guarded
 	ask_redis config set maxmemory 1 >"$T/out"
 	refuses OOM
 	# Nor can a snapshot be made, which waits for what is to be published: b has nothing that waits.
@@ -86,8 +87,7 @@ t_full()
 t_slow()
 {
 	fleet a b
-	guarded a
-	wait_for "it" has b 10.77.0.3
+	guarded
 	kill -STOP "$redis"
 	is_well_alone a
 	patience=12
@@ -101,8 +101,7 @@ t_slow()
 t_away()
 {
 	fleet a b
-	guarded a
-	wait_for "it" has b 10.77.0.3
+	guarded
 	redis_dies
 	patience=12
 	wait_for "its absence" is_in a connecting

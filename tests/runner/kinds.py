@@ -140,12 +140,12 @@ def suites():
 
 
 def find(choice, scratch):
-    """Programs: tests, and suites among them, first since they take long; chains of suites, which build when they
-    begin and so follow each other; suites during which nothing else may run."""
+    """Programs: tests, and suites among them, those first that take long, so that short ones are left at the end;
+    chains of suites, which build when they begin and so follow each other; suites during which nothing else may run."""
     tests = [Program(name, [command], scratch) for name, command in STYLE.items() if choice.takes(name)]
-    tests += [Cmocka(name, "build/asan", scratch) for name in building.names("unit", choice)]
-    tests += [Cmocka(name, "build", scratch) for name in building.names("prog", choice)]
     tests += scripts(choice, scratch)
+    tests += [Cmocka(name, "build", scratch) for name in building.names("prog", choice)]
+    tests += [Cmocka(name, "build/asan", scratch) for name in building.names("unit", choice)]
     wanted = [name for name in suites() if choice.takes_suite(name)]
     share = ["--all"] if choice.everything else []
     programs = {name: Program(name, ["tests/%s/run" % name] + share, scratch) for name in wanted}
