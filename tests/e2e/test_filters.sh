@@ -350,18 +350,19 @@ t_nothing_half_written()
 }
 
 # Binary lines, empty ones, and those of a megabyte are lines.
-# A pipe that never ends has no filter, or more than one.
+# A pipe that never ends has no filter, or more than one. In a process group of its own, timeout would be the parent of
+# one in the test's: then the kernel ends the test's with SIGHUP if anything in it is stopped.
 t_endless_pipes()
 {
 	local code=0
 
 	words 1 10 >"$T/in"
 	set_exits 0 build --lines "$T/in" -o "$T/x"
-	timeout 60 "$bloomset" info - < <(cat /dev/zero) 2>"$T/err" || code=$?
+	timeout --foreground 60 "$bloomset" info - < <(cat /dev/zero) 2>"$T/err" || code=$?
 	[[ $code -eq 2 ]] || fail "ends with $code"
 	complains 'standard input is no filter'
 	code=0
-	timeout 60 "$bloomset" info - < <(cat "$T/x" /dev/zero) 2>"$T/err" || code=$?
+	timeout --foreground 60 "$bloomset" info - < <(cat "$T/x" /dev/zero) 2>"$T/err" || code=$?
 	[[ $code -eq 2 ]] || fail "ends with $code"
 	complains 'is damaged: it has [0-9]+ bytes instead of'
 	set_exits 0 info - < <(cat "$T/x")

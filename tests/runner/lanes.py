@@ -15,8 +15,9 @@ def perform(program, report):
     lines = report.lines(program.name)
     try:
         environment = program.prepare()
-        with subprocess.Popen(program.command, env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        # A session of its own: no signal to a process group reaches other tests.
+        with subprocess.Popen(program.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, start_new_session=True) as process:
             for line in process.stdout:
                 line = program.translate(line.decode(errors="replace").rstrip("\n"))
                 if line is not None:
