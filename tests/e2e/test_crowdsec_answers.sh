@@ -61,7 +61,7 @@ t_answers_that_are_none()
 	exits 0 feeds update crowdsec
 	wait_for "the next ban" is_listed 10.77.0.4
 	blocked 10.77.0.3 10.77.0.4
-	[[ $(requests 'agent=xdp-bloom/[^/ ]* key=standin') -eq $(requests .) ]] || fail "who asks? $(tail -n 1 "$T/requests")"
+	! grep -vE 'agent=xdp-bloom/[^/ ]* key=standin' "$T/requests" >"$T/others" || fail "who asks? $(cat "$T/others")"
 }
 
 # fails_with WHAT OUTCOME: of an answer to a request for all, which changes nothing.
