@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which pages of the file LMDB may search, write and free: each damage by itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/lmdbpage.h"
+#include "store/txn.h"
+#include "support/scratch_store.h"
+
+#define PAGE   4096
+#define NUMBER 7
+
+/* Of a page: its number, its kind, and where its free place begins and ends. */
+#define KIND	    10
+#define LOWER	    12
+#define UPPER	    14
+#define FIRST_NODE  16
+#define SECOND_NODE 18
+
+static void set(uint8_t *page, size_t place, uint16_t value)
+{
+	memcpy(page + place, &value, sizeof(value));
+}
+
+/* A node of a leaf at the place, with a key of four bytes and a value of so many. */
+static void put_node(uint8_t *page, uint16_t place, uint16_t value_size)
+{
+	set(page, place, value_size);
+	set(page, place + 6, 4);
+}
+
+/* A leaf with two nodes, of 8 + 4 + 20 bytes and of 8 + 4 + 11, which LMDB makes even. */
+static void make_leaf(uint8_t page[PAGE])
+{
+	memset(page, 0, PAGE);
+	page[0] = NUMBER;
+	set(page, KIND, 2);
+	set(page, LOWER, 20);
+	set(page, UPPER, PAGE - 32 - 24);
+	set(page, FIRST_NODE, PAGE - 32);
+	set(page, SECOND_NODE, PAGE - 32 - 24);
+	put_node(page, PAGE - 32, 20);
+	put_node(page, PAGE - 32 - 24, 11);
+}
+
+static void each_part_of_a_page_counts(void **state)
+{
+	static const struct {
+		size_t place;
+		uint16_t value;
+	} damages[] = {
+		{0, NUMBER + 1},
+		{KIND, 0},
+		{KIND, 4},
+		{KIND, 0x22}, /* a leaf without nodes */
+		{LOWER, 0},
+		{LOWER, 15},
+		{LOWER, 16},
+		{LOWER, 19},
+		{LOWER, 21},
+		{LOWER, 22},
+		{LOWER, PAGE - 32},
+		{UPPER, 0},
+		{UPPER, PAGE - 32},
+		{UPPER, PAGE - 32 - 26},
+		{UPPER, PAGE + 16},
+		{FIRST_NODE, PAGE - 31},
+		{FIRST_NODE, PAGE - 4},
+		{FIRST_NODE, PAGE + 32},
+		{SECOND_NODE, 20},
+		{PAGE - 32, 22},
+		{PAGE - 32, 18},
+		{PAGE - 32 + 2, 1},
+		{PAGE - 32 + 4, 4}, /* of several values */
+		{PAGE - 32 + 6, 0xffff},
+		{PAGE - 32 - 24, 40},
+	};
+	_Alignas(8) uint8_t page[PAGE];
+
+	(void)state;
+	make_leaf(page);
+	assert_true(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		make_leaf(page);
+		set(page, damages[i].place, damages[i].value);
+		if (xb_lmdbpage_is_sound(page, PAGE, NUMBER))
+			fail_msg("%u at %zu passes", damages[i].value, damages[i].place);
+	}
+}
+
+/* It lies over the byte that makes the other one even. */
+static void nodes_are_at_even_places(void **state)
+{
+	_Alignas(8) uint8_t page[PAGE];
+
+	(void)state;
+	make_leaf(page);
+	set(page, FIRST_NODE, PAGE - 33);
+	memset(page + PAGE - 33, 0, 33);
+	put_node(page, PAGE - 33, 20);
+	assert_false(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
+}
+
+/* A node of it has the number of a page where a leaf's has sizes. */
+static void a_branch_has_keys_alone(void **state)
+{
+	_Alignas(8) uint8_t page[PAGE];
+
+	(void)state;
+	make_leaf(page);
+	set(page, KIND, 1);
+	assert_false(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
+	set(page, UPPER, PAGE - 24);
+	set(page, FIRST_NODE, PAGE - 12);
+	set(page, SECOND_NODE, PAGE - 24);
+	put_node(page, PAGE - 12, 0xffff);
+	put_node(page, PAGE - 24, 0xffff);
+	assert_true(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
+}
+
+static int open_file(void)
+{
+	char path[128];
+	int file;
+
+	xb_store_close(store);
+	store = NULL;
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	file = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(file >= 0);
+	return file;
+}
+
+/* So many bytes at a place of the file are these. */
+static void spoil(size_t place, const void *bytes, size_t size)
+{
+	int file = open_file();
+
+	assert_int_equal(pwrite(file, bytes, size, (off_t)place), size);
+	close(file);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+}
+
+#define BIG_BYTES 10000
+
+static uint64_t key_bytes = 42;
+
+static MDB_val big_key(void)
+{
+	return (MDB_val){sizeof(key_bytes), &key_bytes};
+}
+
+/* Returns where the file has the pages of the value. */
+static size_t put_big_value(void)
+{
+	uint8_t bytes[BIG_BYTES], page[PAGE];
+	MDB_val key = big_key(), value = {sizeof(bytes), bytes};
+	struct xb_txn *txn;
+	size_t number = 2;
+	int file;
+
+	memset(bytes, 0xa7, sizeof(bytes));
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_int_equal(mdb_put(txn->txn, store->changes, &key, &value, 0), 0);
+	txn->edits++;
+	assert_int_equal(xb_txn_commit(txn), 0);
+	file = open_file();
+	while (pread(file, page, PAGE, (off_t)(number * PAGE)) == PAGE &&
+	       (page[KIND] != 4 || page[FIRST_NODE] != 0xa7))
+		number++;
+	close(file);
+	assert_int_equal(page[KIND], 4);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	return number * PAGE;
+}
+
+static int delete_big_value(void)
+{
+	const MDB_val key = big_key();
+	struct xb_txn *txn;
+	int error;
+
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	error = xb_lmdbpage_check(txn->txn, store->changes, &key);
+	assert_int_equal(xb_lmdbpage_delete(txn->txn, store->changes, &key), error);
+	xb_txn_abort(txn);
+	return error;
+}
+
+/* LMDB would free as many pages as the first one says, whatever they have. */
+static void a_large_value_has_its_pages(void **state)
+{
+	const size_t place = put_big_value();
+	const uint64_t number = place / PAGE, another = number + 1;
+	const uint32_t pages = (BIG_BYTES + 16 + PAGE - 1) / PAGE, fewer = pages - 1,
+		       many = 0x4000001;
+	const uint16_t leaf = 2, big = 4;
+
+	(void)state;
+	assert_int_equal(delete_big_value(), 0);
+	spoil(place + LOWER, &fewer, sizeof(fewer));
+	assert_int_equal(delete_big_value(), MDB_CORRUPTED);
+	spoil(place + LOWER, &many, sizeof(many));
+	assert_int_equal(delete_big_value(), MDB_CORRUPTED);
+	spoil(place + LOWER, &pages, sizeof(pages));
+	spoil(place + KIND, &leaf, sizeof(leaf));
+	assert_int_equal(delete_big_value(), MDB_CORRUPTED);
+	spoil(place + KIND, &big, sizeof(big));
+	spoil(place, &another, sizeof(another));
+	assert_int_equal(delete_big_value(), MDB_CORRUPTED);
+	spoil(place, &number, sizeof(number));
+	assert_int_equal(delete_big_value(), 0);
+}
+
+/* Where the newest of the first two pages has the root of the free pages, and how many wrote it. */
+#define ROOT_PLACE	  80
+#define TRANSACTION_PLACE 144
+
+static size_t find_free_root(void)
+{
+	uint8_t pages[2][PAGE];
+	uint64_t numbers[2], root;
+	int file = open_file();
+
+	assert_int_equal(pread(file, pages, sizeof(pages), 0), sizeof(pages));
+	close(file);
+	for (int i = 0; i < 2; i++)
+		memcpy(&numbers[i], pages[i] + TRANSACTION_PLACE, sizeof(numbers[i]));
+	memcpy(&root, pages[numbers[1] > numbers[0]] + ROOT_PLACE, sizeof(root));
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	return root * PAGE;
+}
+
+static int begin_to_write(void)
+{
+	struct xb_txn *txn;
+	int error = xb_store_write(store, &txn);
+
+	if (!error)
+		xb_txn_abort(txn);
+	return error;
+}
+
+/* LMDB compares its keys by itself, and copies the page at each commit. */
+static void nobody_writes_with_a_damaged_list_of_free_pages(void **state)
+{
+	const uint16_t beyond = PAGE + 16;
+	uint16_t upper;
+	size_t place;
+	int file;
+
+	(void)state;
+	put_big_value(); /* and frees the pages of the first commit */
+	place = find_free_root();
+	assert_int_equal(begin_to_write(), 0);
+	file = open_file();
+	assert_int_equal(pread(file, &upper, sizeof(upper), (off_t)(place + UPPER)), sizeof(upper));
+	close(file);
+	spoil(place + UPPER, &beyond, sizeof(beyond));
+	assert_int_equal(begin_to_write(), -EIO);
+	spoil(place + UPPER, &upper, sizeof(upper));
+	assert_int_equal(begin_to_write(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_part_of_a_page_counts),
+		cmocka_unit_test(nodes_are_at_even_places),
+		cmocka_unit_test(a_branch_has_keys_alone),
+		cmocka_unit_test_setup_teardown(a_large_value_has_its_pages, begin, end),
+		cmocka_unit_test_setup_teardown(nobody_writes_with_a_damaged_list_of_free_pages,
+						begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
