@@ -47,6 +47,18 @@ rename_here()
 	done
 }
 
+# rename OLD NEW: on both sides.
+rename()
+{
+	local side
+
+	for side in "$server" "$client"; do
+		ip -n "$side" link set "$1" down
+		ip -n "$side" link set "$1" name "$2"
+		ip -n "$side" link set "$2" up
+	done
+}
+
 # begin [ARGUMENT...]: of attach, or x0.
 # shellcheck disable=SC2120 # not every file that sources this gives arguments
 begin()
@@ -60,4 +72,13 @@ wanted()
 {
 	exits 0 -j status
 	json "sorted(i['name'] for i in d['interfaces']) == sorted('$*'.split())"
+}
+
+# is_killed_at POINT: a command that finds interfaces changed.
+is_killed_at()
+{
+	local code=0
+
+	XB_FAULT="$1" tool "$faulty" -q up || code=$?
+	[[ $code -eq 137 ]] || fail "no such fault point as $1: exit code $code"
 }

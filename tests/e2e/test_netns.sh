@@ -43,6 +43,34 @@ t_moved_away_and_detached()
 	! ip -n "$client" -d link show m0 | grep -q prog/xdp || fail "the filter stays on it"
 }
 
+# It comes back with another number, and the command that gives it a row of that number is killed. Then it is renamed.
+t_moved_back_and_renamed_after_a_kill()
+{
+	local number point
+
+	begin
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	for point in row-enrolled row-renumbered; do
+		number=$(index_of x0)
+		ip -n "$server" link set x0 netns "$client" name m0
+		join c0 0 "index $number"
+		ip -n "$client" link set m0 netns "$server" name x0
+		ip -n "$server" link set x0 up
+		[[ $(index_of x0) -ne $number ]] || fail "it has its former number"
+		is_killed_at $point
+		rename x0 y0
+		exits 0 up
+		complains 'x0 is called y0 now, and is protected under that name'
+		wanted y0
+		filters y0
+		[[ -z $(program_on c0) ]] || fail "c0 has $(program_on c0)"
+		exits 0 detach y0
+		ip -n "$server" link del c0
+		rename y0 x0
+		exits 0 attach x0
+	done
+}
+
 # Each network namespace has numbers of its own.
 t_moved_away_to_a_number_that_is_filtered_here()
 {

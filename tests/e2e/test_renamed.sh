@@ -6,18 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/interfaces.sh"
 
-# rename OLD NEW: on both sides.
-rename()
-{
-	local side
-
-	for side in "$server" "$client"; do
-		ip -n "$side" link set "$1" down
-		ip -n "$side" link set "$1" name "$2"
-		ip -n "$side" link set "$2" up
-	done
-}
-
 # swap ONE OTHER: each gets the other's name.
 swap()
 {
@@ -92,16 +80,58 @@ t_passing_name_is_not_followed()
 
 t_renamed_in_repair()
 {
-	local code=0
-
 	begin
 	rename x0 y0
-	XB_FAULT="names-followed" tool "$faulty" -q up || code=$?
-	[[ $code -eq 137 ]] || fail "no such fault point: exit code $code"
+	is_killed_at names-followed
 	filters y0
 	exits 0 up
 	wanted y0
 	filters y0
+}
+
+# The wish has the second name, the row the first, or the second as well, and the device has the third.
+t_renamed_again_after_a_kill()
+{
+	local point
+
+	begin
+	for point in names-followed rows-named; do
+		rename x0 y0
+		is_killed_at $point
+		rename y0 z0
+		exits 3 status
+		exits 0 up
+		complains 'y0 is called z0 now, and is protected under that name'
+		wanted z0
+		filters z0
+		exits 0 detach z0
+		rename z0 x0
+		exits 0 attach x0
+	done
+}
+
+# The second name was wanted before, and a third interface has it now.
+t_renamed_again_after_a_kill_and_another_has_its_name()
+{
+	local point
+
+	ctl add 10.77.0.3
+	for point in names-followed rows-named; do
+		join x1 0
+		ctl -q attach x0 x1
+		ip -n "$server" link del x0
+		rename x1 x0
+		is_killed_at $point
+		rename x0 y0
+		join x0 0
+		exits 3 status
+		exits 0 up
+		complains 'x0 is called y0 now, and another interface is x0: both are protected'
+		wanted x0 y0
+		filters x0 y0
+		exits 0 detach --all
+		ip -n "$server" link del y0
+	done
 }
 
 t_swapped_names()

@@ -12,8 +12,8 @@ from model import ALWAYS_LISTED, BY_ENTRY, DYNAMIC, POLICIES, SOURCES, Store, Wi
 
 POINTS = ("apply-dirty", "apply-half", "apply-done", "commit-before", "commit-after",
           "publish-before", "publish-swapped", "rotate-built", "rotate-unlocked", "rotate-recorded",
-          "rotate-replayed", "lifelines-known", "names-followed", "trial-pinned", "trial-recorded",
-          "trial-begun", "rollback-released")
+          "rotate-replayed", "lifelines-known", "names-followed", "rows-named", "row-enrolled", "trial-pinned",
+          "trial-recorded", "trial-begun", "rollback-released")
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 KILL_WITHIN = 0.04 * PATIENCE   # seconds
 # What runs a command elsewhere. A hidden /proc is what a container sees.

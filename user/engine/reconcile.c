@@ -11,6 +11,7 @@
 #include "attach/swap.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
+#include "store/renamed.h"
 #include "store/wanted.h"
 
 static int look(struct xb_writer *writer, const struct xb_trial *trial, struct xb_interfaces *all)
@@ -105,6 +106,34 @@ static bool is_told(const struct xb_interfaces *all, size_t i)
 	return false;
 }
 
+static void copy_name(char *to, const char *from)
+{
+	strncpy(to, from, IF_NAMESIZE - 1);
+}
+
+/* Of each row the name that it will have. */
+static int record_names(struct xb_txn *txn, const struct xb_interfaces *all)
+{
+	struct xb_renamed *renamed = calloc(all->count, sizeof(*renamed));
+	size_t count = 0;
+	int error;
+
+	if (!renamed)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < all->count; i++) {
+		const struct xb_interface *item = &all->item[i];
+
+		if (!is_renamed(item) || !item->enrolled.ifindex)
+			continue;
+		renamed[count].ifindex = item->enrolled.ifindex;
+		copy_name(renamed[count].former, item->enrolled.name);
+		copy_name(renamed[count++].name, item->now.name);
+	}
+	error = count ? xb_renamed_put(txn, renamed, count) : 0;
+	free(renamed);
+	return error;
+}
+
 static int write_names(struct xb_writer *writer)
 {
 	struct xb_interfaces *all = &writer->interfaces;
@@ -116,6 +145,8 @@ static int write_names(struct xb_writer *writer)
 	for (size_t i = 0; !error && i < all->count; i++)
 		if (is_renamed(&all->item[i]))
 			error = follow(txn, &writer->trial, &all->item[i]);
+	if (!error)
+		error = record_names(txn, all);
 	if (error)
 		xb_txn_abort(txn);
 	else
@@ -124,11 +155,74 @@ static int write_names(struct xb_writer *writer)
 	return error;
 }
 
+/* A writer that was killed may have left a mixture of both names. */
+static bool is_between(const char *name, const struct xb_renamed *renamed)
+{
+	for (size_t i = 0; i < sizeof(renamed->name); i++)
+		if (name[i] != renamed->former[i] && name[i] != renamed->name[i])
+			return false;
+	return true;
+}
+
+static int name_rows(const struct xb_anchor *anchor, const struct xb_renamed *renamed, size_t count)
+{
+	struct xb_enrolled *rows;
+	size_t row_count;
+	int error = xb_anchor_enrolled(anchor, &rows, &row_count);
+
+	for (size_t i = 0; !error && i < row_count * count; i++) {
+		const struct xb_enrolled *row = &rows[i / count];
+		const struct xb_renamed *its = &renamed[i % count];
+
+		if (row->ifindex == its->ifindex && is_between(row->name, its))
+			error = xb_anchor_enrol(anchor, row->ifindex, its->name);
+	}
+	free(rows);
+	return error;
+}
+
+static int forget_names(struct xb_writer *writer)
+{
+	struct xb_txn *txn;
+	int error = xb_store_write(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_renamed_remove(txn);
+	if (!error)
+		return xb_txn_commit(txn);
+	xb_txn_abort(txn);
+	return error;
+}
+
+int xb_reconcile_names(struct xb_writer *writer)
+{
+	struct xb_renamed *renamed;
+	struct xb_txn *txn;
+	size_t count;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	error = xb_renamed_get(txn, &renamed, &count);
+	xb_txn_abort(txn);
+	if (error || !count)
+		return error;
+	if (writer->anchored)
+		error = name_rows(&writer->anchor, renamed, count);
+	free(renamed);
+	xb_fault("rows-named");
+	if (!error && forget_names(writer))
+		xb_warning("cannot record that interfaces were renamed: %s", xb_error_message());
+	return error;
+}
+
 /* Not to be able to write them down is no reason to stop: what is filtered stays so. */
 static int follow_names(struct xb_writer *writer)
 {
 	struct xb_interfaces *all = &writer->interfaces;
 	bool any = false;
+	int error;
 
 	for (size_t i = 0; i < all->count; i++)
 		any |= is_renamed(&all->item[i]);
@@ -141,7 +235,8 @@ static int follow_names(struct xb_writer *writer)
 	for (size_t i = 0; i < all->count; i++)
 		if (is_renamed(&all->item[i]) && !is_told(all, i))
 			tell_rename(&all->item[i]);
-	return xb_reconcile_look(writer);
+	error = xb_reconcile_names(writer);
+	return error ? error : xb_reconcile_look(writer);
 }
 
 /* Numbers that the kernel changed on the way through another network namespace. */
@@ -183,19 +278,23 @@ static bool is_enrolled(const struct xb_interfaces *all, const struct xb_interfa
 	return false;
 }
 
-/* The row of a filtered interface has the name by which it is wanted. */
+/* The row of a filtered interface has the name by which it is wanted. There is a row with that at
+ * any time, so that the interface is known when it gets another name. */
 static int enrol_again(const struct xb_writer *writer, const struct xb_interface *item)
 {
 	const struct xb_enrolled *enrolled = &item->enrolled;
-	int error = 0;
+	int error;
 
 	if (is_enrolled(&writer->interfaces, item))
 		return 0;
-	if (writer->anchor.flavour == XB_FLAVOUR_LINK)
+	error = xb_anchor_enrol(&writer->anchor, item->now.ifindex, item->wanted);
+	xb_fault("row-enrolled");
+	if (!error && writer->anchor.flavour == XB_FLAVOUR_LINK)
 		error = renumber(writer, item);
+	xb_fault("row-renumbered");
 	if (!error && enrolled->ifindex && enrolled->ifindex != item->now.ifindex)
 		error = xb_anchor_dismiss(&writer->anchor, enrolled->ifindex);
-	return error ? error : xb_anchor_enrol(&writer->anchor, item->now.ifindex, item->wanted);
+	return error;
 }
 
 /* What is counted for it so far was another's, whose number it has. */

@@ -6,6 +6,10 @@
 #include "engine/context.h"
 #include "engine/interfaces.h"
 
+/* Gives rows the names under which the interfaces are wanted, where a writer that moved the wishes
+ * did not come to it. To be called before anything counts as wanted by nobody. */
+int xb_reconcile_names(struct xb_writer *writer);
+
 /* Fills writer->interfaces: what is wanted, by the store or by the trial, and what the kernel says
  * now. */
 int xb_reconcile_look(struct xb_writer *writer);

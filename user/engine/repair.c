@@ -369,7 +369,9 @@ int xb_repair(struct xb_writer *writer)
 	writer->unmet = false;
 	if (error || writer->away)
 		return error;
-	error = xb_trial_settle(writer);
+	error = xb_reconcile_names(writer);
+	if (!error)
+		error = xb_trial_settle(writer);
 	if (!error)
 		error = read_wishes(writer, &store, &count, &current, &mapped);
 	if (error || writer->foreign)

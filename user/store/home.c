@@ -14,7 +14,6 @@ struct record {
 	uint32_t initial;
 	uint32_t checksum;
 };
-_Static_assert(sizeof(struct record) <= XB_SEALED_MAX, "size of a sealed record");
 
 #define KEY "home"
 

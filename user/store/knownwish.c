@@ -10,7 +10,6 @@ struct record {
 	uint32_t reserved;
 	uint32_t checksum;
 };
-_Static_assert(sizeof(struct record) <= XB_SEALED_MAX, "size of a sealed record");
 
 #define KEY "known"
 

@@ -6,13 +6,17 @@
 
 #include "store/types.h"
 
-#define XB_SEALED_MAX 64 /* bytes of a record */
+/* Finds the record under this key, checksum included, where LMDB has it: until the transaction
+ * changes something or ends. 1: it is there; 0: it is not; negative: an error with its message,
+ * also if the record has another checksum. */
+int xb_sealed_find(struct xb_txn *txn, const char *key, const void **record, size_t *size);
 
-/* Reads the record under this key, of this size, checksum included. 1: it is there; 0: it is not;
- * negative: an error with its message, also if the record has another size or checksum. */
+/* Copies it; one of another size is an error. */
 int xb_sealed_get(struct xb_txn *txn, const char *key, void *record, size_t size);
 
 /* Seals the record, and writes it. */
 int xb_sealed_put(struct xb_txn *txn, const char *key, void *record, size_t size);
+
+int xb_sealed_remove(struct xb_txn *txn, const char *key);
 
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The record of renamed interfaces: none, one, as many as a kernel has rows for, removed, damaged.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/renamed.h"
+#include "store/sealedrecord.h"
+#include "support/scratch_txn.h"
+#include "xdp_bloom/layout.h"
+
+static void fill(struct xb_renamed *renamed, size_t count)
+{
+	memset(renamed, 0, count * sizeof(*renamed));
+	for (size_t i = 0; i < count; i++) {
+		renamed[i].ifindex = (uint32_t)(i * 1000 + 1);
+		snprintf(renamed[i].former, sizeof(renamed[i].former), "from-%zu-15-chars", i % 10);
+		snprintf(renamed[i].name, sizeof(renamed[i].name), "e%zu", i);
+	}
+}
+
+static void assert_record(const struct xb_renamed *expected, size_t expected_count)
+{
+	struct xb_renamed *renamed;
+	size_t count;
+
+	assert_int_equal(xb_renamed_get(txn, &renamed, &count), 0);
+	assert_int_equal(count, expected_count);
+	if (count)
+		assert_memory_equal(renamed, expected, count * sizeof(*renamed));
+	free(renamed);
+}
+
+static void assert_damaged(void)
+{
+	struct xb_renamed *renamed;
+	size_t count;
+
+	assert_told(xb_renamed_get(txn, &renamed, &count));
+	assert_null(renamed);
+	assert_int_equal(count, 0);
+}
+
+static void go_on(void)
+{
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+}
+
+static void put_and_removed(void **state)
+{
+	static const size_t counts[] = {1, XB_IFACE_ROWS, 2};
+	struct xb_renamed renamed[XB_IFACE_ROWS];
+
+	(void)state;
+	fill(renamed, XB_IFACE_ROWS);
+	assert_record(NULL, 0);
+	assert_int_equal(xb_renamed_remove(txn), 0);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		assert_int_equal(xb_renamed_put(txn, renamed, counts[i]), 0);
+		assert_record(renamed, counts[i]);
+		go_on();
+		assert_record(renamed, counts[i]);
+	}
+	assert_int_equal(xb_renamed_remove(txn), 0);
+	assert_record(NULL, 0);
+	go_on();
+	assert_record(NULL, 0);
+}
+
+static void what_is_no_record(void **state)
+{
+	struct xb_renamed renamed[2];
+	uint8_t record[2 * sizeof(*renamed)] = {0};
+
+	(void)state;
+	fill(renamed, 2);
+	memset(renamed[1].former, 'x', sizeof(renamed[1].former));
+	assert_int_equal(xb_renamed_put(txn, renamed, 2), 0);
+	assert_damaged();
+	fill(renamed, 2);
+	renamed[0].name[0] = 0;
+	assert_int_equal(xb_renamed_put(txn, renamed, 2), 0);
+	assert_damaged();
+	assert_int_equal(xb_renamed_put(txn, renamed, 0), 0);
+	assert_damaged();
+	fill(renamed, 1);
+	memcpy(record, renamed, sizeof(*renamed));
+	assert_int_equal(xb_sealed_put(txn, "renamed", record, sizeof(*renamed) + 8), 0);
+	assert_damaged();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(put_and_removed, begin_txn, end_txn),
+		cmocka_unit_test_setup_teardown(what_is_no_record, begin_txn, end_txn),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
