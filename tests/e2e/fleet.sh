@@ -154,7 +154,7 @@ is_newer() { snapshot && [[ $id != "$1" ]]; }
 metric() { of "$1" metrics | sed -n "s/^xdp_bloom_$2{.*} //p"; }
 metric_is() { [[ $(metric "$1" "$2") == "$3" ]]; }
 
-outbox_is() { [[ $(field "$1" outbox) -eq $2 ]]; }
+outbox_is() { [[ $(field "$1" outbox) == "$2" ]]; }
 logs() { grep -qE -- "$2" "$T/$1/log"; }
 
 # fleet_rules USER: those of docs/fleet.md, for this fleet, with the password secret.

@@ -251,4 +251,18 @@ t_what_another_listed_is_published_again()
 }
 
 name_server
+
+# bloomd cannot tell of it.
+t_what_waits_is_counted_at_once()
+{
+	fleet a
+	wait_for "an empty outbox" outbox_is a 0
+	kill -STOP "${host_pid[a]}"
+	of a -q add 192.0.2.1 192.0.2.2
+	outbox_is a 2 || fail "$(field a outbox) changes wait"
+	of a fleet | grep -q 'outbox *2 to publish' || fail "$(of a fleet)"
+	kill -CONT "${host_pid[a]}"
+	wait_for "an empty outbox" outbox_is a 0
+}
+
 run_tests

@@ -11,6 +11,8 @@
 #include "engine/control.h"
 #include "engine/fleethosts.h"
 #include "engine/fleetstate.h"
+#include "store/outbox.h"
+#include "store/store.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -103,6 +105,23 @@ static void print_state(const json_t *state)
 	print_hosts(state);
 }
 
+/* What waits now: bloomd writes its state a moment after what it tells of. */
+static void count_outbox(const struct cli *cli, json_t *state)
+{
+	uint64_t waiting, first, last;
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn);
+
+	if (!error)
+		error = xb_outbox_span(txn, &waiting, &first, &last);
+	xb_store_end_reading(store, txn);
+	if (!error)
+		json_object_set_new(state, "outbox", json_integer((json_int_t)waiting));
+	else if (error != -ENOENT)
+		xb_warning("the outbox is shown as bloomd last saw it: %s", xb_error_message());
+}
+
 static int show(const struct cli *cli)
 {
 	int error, code = EXIT_DONE;
@@ -110,6 +129,8 @@ static int show(const struct cli *cli)
 
 	if (!state && error != -ENOENT)
 		return cli_fail();
+	if (state)
+		count_outbox(cli, state);
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:o}", "fleet", state ?: json_null()));
 	if (state)
