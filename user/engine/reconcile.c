@@ -106,11 +106,6 @@ static bool is_told(const struct xb_interfaces *all, size_t i)
 	return false;
 }
 
-static void copy_name(char *to, const char *from)
-{
-	strncpy(to, from, IF_NAMESIZE - 1);
-}
-
 /* Of each row the name that it will have. */
 static int record_names(struct xb_txn *txn, const struct xb_interfaces *all)
 {
@@ -122,12 +117,14 @@ static int record_names(struct xb_txn *txn, const struct xb_interfaces *all)
 		return xb_out_of_memory();
 	for (size_t i = 0; i < all->count; i++) {
 		const struct xb_interface *item = &all->item[i];
+		struct xb_renamed *its = &renamed[count];
 
 		if (!is_renamed(item) || !item->enrolled.ifindex)
 			continue;
-		renamed[count].ifindex = item->enrolled.ifindex;
-		copy_name(renamed[count].former, item->enrolled.name);
-		copy_name(renamed[count++].name, item->now.name);
+		its->ifindex = item->enrolled.ifindex;
+		snprintf(its->former, sizeof(its->former), "%s", item->enrolled.name);
+		snprintf(its->name, sizeof(its->name), "%s", item->now.name);
+		count++;
 	}
 	error = count ? xb_renamed_put(txn, renamed, count) : 0;
 	free(renamed);
