@@ -83,7 +83,8 @@ class Judge:
         wanted = self.model.wanted()
         for device in self.model.at_home():
             wish = wanted.get(device.number)
-            named = wish and any(name in done.errors for name in wish.names())
+            # A wish for an alternative name is told by the name the device has.
+            named = wish and any(name in done.errors for name in wish.names() | device.names())
             if not wish:
                 device.filters = False
             elif device.up and self.model.tells():
