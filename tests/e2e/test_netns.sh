@@ -71,6 +71,91 @@ t_moved_back_and_renamed_after_a_kill()
 	done
 }
 
+# away_and_back NUMBER: x0 leaves, comes back, and has this number now.
+away_and_back()
+{
+	ip -n "$server" link set x0 netns "$client" name m0
+	ip -n "$client" link set m0 netns "$server" name x0 index "$1" || skip "ip cannot ask for a number here"
+	ip -n "$server" link set x0 up
+	[[ $(index_of x0) -eq $1 ]] || fail "it has the number $(index_of x0)"
+}
+
+# The row of the former number, which a writer that was killed left behind, means nothing later.
+t_row_that_is_left_behind()
+{
+	begin
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	away_and_back 4711
+	is_killed_at row-enrolled
+	exits 0 up
+	rename x0 y0
+	exits 0 up
+	join x0 0
+	exits 0 attach x0
+	wanted x0 y0
+	ip -n "$server" link del x0
+	exits 3 up
+	join x0 0
+	exits 0 up
+	wanted x0 y0
+	filters x0 y0
+}
+
+# The cells that a number may have are taken by the neighbours of it.
+t_no_room_for_two_rows()
+{
+	local i
+
+	ctl add 10.77.0.3
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	ip -n "$server" link del x0
+	ip -n "$server" link add w0 index $((4096 + (200 ^ 1))) type veth peer name p0
+	for i in 1 2 3 4 5 6; do
+		ip -n "$server" link add w$i index $((200 + i)) type veth peer name p$i
+	done
+	join x0 0 "index 207"
+	exits 0 attach x0 w0 w1 w2 w3 w4 w5 w6
+	away_and_back 200
+	exits 0 up
+	wanted x0 w0 w1 w2 w3 w4 w5 w6
+	filters x0
+}
+
+# It has the number of one that is wanted, too, and is gone.
+t_number_of_one_that_is_gone()
+{
+	join x1 0 "index 4711"
+	begin x0 x1
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	ip -n "$server" link del x1
+	away_and_back 4711
+	exits 3 up
+	complains 'x1 is unfiltered: missing'
+	join x1 0
+	exits 0 up
+	wanted x0 x1
+	filters x0 x1
+}
+
+# Another device has its name meanwhile, and loses it.
+t_moved_away_and_its_name_went_on()
+{
+	begin
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	ip -n "$server" link set x0 netns "$client" name m0
+	join c0 0
+	rename_here c0 x0
+	exits 0 up
+	rename_here x0 c0
+	exits 3 up
+	complains 'x0 is unfiltered: in another network namespace'
+	ip -n "$client" link set m0 netns "$server" name x0
+	ip -n "$server" link set x0 up
+	exits 0 up
+	wanted c0 x0
+	filters c0 x0
+}
+
 # Each network namespace has numbers of its own.
 t_moved_away_to_a_number_that_is_filtered_here()
 {

@@ -134,6 +134,67 @@ t_renamed_again_after_a_kill_and_another_has_its_name()
 	done
 }
 
+# udev swaps two names, and bloomctl looks in between: two devices are left to one wish.
+t_swap_that_is_not_over()
+{
+	join x1 0
+	begin x0 x1
+	rename x0 rename4
+	rename x1 x0
+	exits 0 up
+	rename x0 y0
+	exits 0 up
+	filters rename4 y0
+	rename rename4 x1
+	exits 0 up
+	wanted x1 y0
+	filters x1 y0
+}
+
+# A store whose filter is not in force has nothing to say of its interfaces.
+t_a_refused_command_names_no_row()
+{
+	local other="--state $T/other"
+
+	begin
+	rename x0 y0
+	is_killed_at names-followed
+	rename y0 x0
+	# shellcheck disable=SC2086
+	{
+		exits 0 $other attach x0
+		exits 0 $other add 10.77.0.3
+	}
+	exits 3 add 10.77.0.9
+	complains 'enforces the list of another store'
+	rename x0 z0
+	# shellcheck disable=SC2086
+	exits 0 $other up
+	filters z0
+}
+
+t_a_damaged_record_is_told()
+{
+	begin
+	rename x0 y0
+	is_killed_at names-followed
+	python3 - "$state/store.mdb" <<-'END'
+	import sys
+	with open(sys.argv[1], "r+b") as file:
+	    store = bytearray(file.read())
+	    place = -1
+	    while (place := store.find(b"renamed", place + 1)) >= 0:
+	        store[place + 7 + 8] ^= 1
+	    file.seek(0)
+	    file.write(store)
+	END
+	exits 3 status
+	complains 'damaged' || says 'PROBLEM.*damaged'
+	exits 3 up
+	complains 'damaged'
+	filters y0
+}
+
 t_swapped_names()
 {
 	join x1 0

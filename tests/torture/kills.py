@@ -26,8 +26,8 @@ WORKERS = 4
 UNIVERSE = 300      # entries of a worker
 POINTS = ("apply-dirty", "apply-half", "apply-step", "apply-step:2", "apply-done", "commit-before", "commit-after",
           "publish-before", "publish-swapped", "rotate-built", "rotate-unlocked", "rotate-recorded",
-          "rotate-replayed", "lifelines-known", "names-followed", "rows-named", "row-enrolled", "trial-pinned",
-          "trial-recorded", "trial-begun", "rollback-released")
+          "rotate-replayed", "lifelines-known", "names-followed", "rows-named", "row-enrolled", "row-renumbered",
+          "trial-pinned", "trial-recorded", "trial-begun", "rollback-released")
 ERRORS = (errno.EIO, errno.ENOSPC, errno.ENOMEM)
 CALLS = 150         # that a change makes, about
 OPENING = 30        # of these are of the opening of the store

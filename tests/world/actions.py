@@ -12,8 +12,8 @@ from model import ALWAYS_LISTED, BY_ENTRY, DYNAMIC, POLICIES, SOURCES, Store, Wi
 
 POINTS = ("apply-dirty", "apply-half", "apply-done", "commit-before", "commit-after",
           "publish-before", "publish-swapped", "rotate-built", "rotate-unlocked", "rotate-recorded",
-          "rotate-replayed", "lifelines-known", "names-followed", "rows-named", "row-enrolled", "trial-pinned",
-          "trial-recorded", "trial-begun", "rollback-released")
+          "rotate-replayed", "lifelines-known", "names-followed", "rows-named", "row-enrolled", "row-renumbered",
+          "trial-pinned", "trial-recorded", "trial-begun", "rollback-released")
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 KILL_WITHIN = 0.04 * PATIENCE   # seconds
 # What runs a command elsewhere. A hidden /proc is what a container sees.
@@ -325,6 +325,7 @@ class Actions(Events):
 
     def wish(self, name, device, mode="auto", former=None):
         """former: the wish for the device when the command began."""
+        used = {name} | device.names()
         if device.number not in self.model.devices:     # it went while it was attached
             device = None
             if any(wish is former for wish in self.model.wishes):
@@ -338,6 +339,7 @@ class Actions(Events):
                 wish.used.add(name)
                 return
         self.model.wishes.append(Wish(name, mode, device))
+        self.model.wishes[-1].used = used
 
     def detach(self, a, b, c):
         names = sorted({wish.name for wish in self.model.wishes} |

@@ -123,7 +123,11 @@ static int device_of(const struct look *look, const struct xb_enrolled *enrolled
 	int error;
 
 	*elsewhere = false;
-	if (!pin || !pin->ifindex)
+	if (pin && !pin->ifindex) { /* its device is gone, whoever has the number now */
+		*device = (struct xb_netdev){0};
+		return 0;
+	}
+	if (!pin)
 		return device_at(look, enrolled->ifindex, device);
 	error = device_at(look, pin->ifindex, device);
 	*elsewhere = !error && !is_here(look, pin, device);
@@ -170,7 +174,8 @@ static int add_nameless(struct look *look, const struct xb_enrolled *enrolled,
 	if (!wanted || (item.on_trial && !look->trial))
 		return append(look, &item);
 	/* A trial is of the interface, and of no other one that has its name now. */
-	if (wanted->now.ifindex && (wanted->lasting || wanted->enrolled.ifindex)) {
+	if (wanted->difference == XB_IFACE_ELSEWHERE ||
+	    (wanted->now.ifindex && (wanted->lasting || wanted->enrolled.ifindex))) {
 		item.mode = wanted->mode;
 		item.on_trial |= wanted->on_trial;
 		item.lasting = !item.on_trial && !is_passing(device->name);
@@ -215,6 +220,19 @@ static void keep_wish(const struct look *look, struct xb_interface *item)
 	item->difference = XB_IFACE_HEIR;
 }
 
+/* Two rows of one device: a writer was killed when it had given it one of its new number. */
+static int add_former_row(struct look *look, struct xb_interface *item,
+			  const struct xb_enrolled *enrolled)
+{
+	struct xb_interface former = {.enrolled = *enrolled, .difference = XB_IFACE_STALE};
+
+	if (enrolled->ifindex == item->now.ifindex) {
+		former.enrolled = item->enrolled;
+		item->enrolled = *enrolled;
+	}
+	return append(look, &former);
+}
+
 static int add_enrolled(struct look *look, const struct xb_enrolled *enrolled)
 {
 	struct xb_netdev device;
@@ -229,6 +247,8 @@ static int add_enrolled(struct look *look, const struct xb_enrolled *enrolled)
 	item = at_index(look, device.ifindex);
 	if (!item)
 		return add_nameless(look, enrolled, &device);
+	if (item->enrolled.ifindex)
+		return add_former_row(look, item, enrolled);
 	item->enrolled = *enrolled;
 	follow_to(look, item);
 	keep_wish(look, item);

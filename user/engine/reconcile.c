@@ -39,22 +39,6 @@ int xb_reconcile_look(struct xb_writer *writer)
 	return look(writer, &writer->trial, &writer->interfaces);
 }
 
-/* The interface is wanted under the name it has. One that is wanted by that name already keeps the
- * mode of that. */
-static int move_wish(struct xb_txn *txn, const struct xb_interface *item)
-{
-	struct xb_wanted wanted = {.mode = item->mode};
-	bool found;
-	int error = 0;
-
-	snprintf(wanted.name, sizeof(wanted.name), "%s", item->now.name);
-	if (item->wanted[0])
-		error = xb_wanted_remove(txn, item->wanted, &found);
-	if (!error)
-		error = xb_wanted_has(txn, wanted.name, &found);
-	return error || found ? error : xb_wanted_put(txn, &wanted);
-}
-
 static bool is_only_tried(const struct xb_interface *item)
 {
 	return item->on_trial && !item->lasting;
@@ -63,6 +47,49 @@ static bool is_only_tried(const struct xb_interface *item)
 static const char *former_name(const struct xb_interface *item)
 {
 	return item->wanted[0] ? item->wanted : item->enrolled.name;
+}
+
+/* A name that cannot be typed or saved is not kept: the former one goes on to mean the interface.
+ */
+static bool is_renamed(const struct xb_interface *item)
+{
+	bool renamed = item->renamed ||
+		       (item->difference == XB_IFACE_HEIR && (item->lasting || item->on_trial));
+
+	return renamed && !xb_wanted_check(item->now.name);
+}
+
+/* Whether the wish is all that another interface has, too: one that has a name in passing, or is in
+ * another network namespace. */
+static bool is_wish_of_another(const struct xb_interfaces *all, const struct xb_interface *item)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct xb_interface *other = &all->item[i];
+
+		if (other != item && !other->wanted[0] && !is_renamed(other) &&
+		    (other->difference == XB_IFACE_HEIR ||
+		     other->difference == XB_IFACE_ELSEWHERE) &&
+		    !strcmp(other->enrolled.name, item->wanted))
+			return true;
+	}
+	return false;
+}
+
+/* The interface is wanted under the name it has. One that is wanted by that name already keeps the
+ * mode of that. */
+static int move_wish(struct xb_txn *txn, const struct xb_interfaces *all,
+		     const struct xb_interface *item)
+{
+	struct xb_wanted wanted = {.mode = item->mode};
+	bool found;
+	int error = 0;
+
+	snprintf(wanted.name, sizeof(wanted.name), "%s", item->now.name);
+	if (item->wanted[0] && !is_wish_of_another(all, item))
+		error = xb_wanted_remove(txn, item->wanted, &found);
+	if (!error)
+		error = xb_wanted_has(txn, wanted.name, &found);
+	return error || found ? error : xb_wanted_put(txn, &wanted);
 }
 
 static void tell_rename(const struct xb_interface *item)
@@ -79,21 +106,12 @@ static void tell_rename(const struct xb_interface *item)
 			  item->wanted, item->now.name);
 }
 
-/* A name that cannot be typed or saved is not kept: the former one goes on to mean the interface.
- */
-static bool is_renamed(const struct xb_interface *item)
-{
-	bool renamed = item->renamed ||
-		       (item->difference == XB_IFACE_HEIR && (item->lasting || item->on_trial));
-
-	return renamed && !xb_wanted_check(item->now.name);
-}
-
 /* A trial is of the interface: another one that has its former name must not be taken for it. */
-static int follow(struct xb_txn *txn, struct xb_trial *trial, const struct xb_interface *item)
+static int follow(struct xb_txn *txn, struct xb_writer *writer, const struct xb_interface *item)
 {
-	return is_only_tried(item) ? xb_trial_rename(txn, trial, former_name(item), item->now.name)
-				   : move_wish(txn, item);
+	return is_only_tried(item)
+		       ? xb_trial_rename(txn, &writer->trial, former_name(item), item->now.name)
+		       : move_wish(txn, &writer->interfaces, item);
 }
 
 /* Whether an item before this one is the same interface, and was renamed. */
@@ -141,7 +159,7 @@ static int write_names(struct xb_writer *writer)
 		return error;
 	for (size_t i = 0; !error && i < all->count; i++)
 		if (is_renamed(&all->item[i]))
-			error = follow(txn, &writer->trial, &all->item[i]);
+			error = follow(txn, writer, &all->item[i]);
 	if (!error)
 		error = record_names(txn, all);
 	if (error)
@@ -152,13 +170,20 @@ static int write_names(struct xb_writer *writer)
 	return error;
 }
 
-/* A writer that was killed may have left a mixture of both names. */
+static bool is_joined(const char *name, const char *head, const char *tail)
+{
+	size_t bytes = 0;
+
+	while (bytes < IF_NAMESIZE && name[bytes] == head[bytes])
+		bytes++;
+	return !memcmp(name + bytes, tail + bytes, IF_NAMESIZE - bytes);
+}
+
+/* A writer that was killed while it copied the name may have left a part of either. */
 static bool is_between(const char *name, const struct xb_renamed *renamed)
 {
-	for (size_t i = 0; i < sizeof(renamed->name); i++)
-		if (name[i] != renamed->former[i] && name[i] != renamed->name[i])
-			return false;
-	return true;
+	return is_joined(name, renamed->name, renamed->former) ||
+	       is_joined(name, renamed->former, renamed->name);
 }
 
 static int name_rows(const struct xb_anchor *anchor, const struct xb_renamed *renamed, size_t count)
@@ -197,20 +222,26 @@ int xb_reconcile_names(struct xb_writer *writer)
 	struct xb_renamed *renamed;
 	struct xb_txn *txn;
 	size_t count;
-	int error = xb_store_read(writer->store, &txn);
+	bool ours;
+	int found, error = xb_store_read(writer->store, &txn);
 
 	if (error)
 		return error;
-	error = xb_renamed_get(txn, &renamed, &count);
+	ours = writer->anchored &&
+	       (!writer->active || writer->active->params.store == txn->meta.identity);
+	found = xb_renamed_get(txn, &renamed, &count);
 	xb_txn_abort(txn);
-	if (error || !count)
-		return error;
-	if (writer->anchored)
-		error = name_rows(&writer->anchor, renamed, count);
+	/* The rows of an older anchor get their names when they are carried over. */
+	if (found <= 0 || (writer->outdated && !writer->anchored)) {
+		free(renamed);
+		return found < 0 ? found : 0;
+	}
+	error = ours ? name_rows(&writer->anchor, renamed, count) : 0;
 	free(renamed);
 	xb_fault("rows-named");
-	if (!error && forget_names(writer))
-		xb_warning("cannot record that interfaces were renamed: %s", xb_error_message());
+	if (!error && !writer->store->read_only && forget_names(writer))
+		xb_warning("cannot record that renamed interfaces are known by their names: %s",
+			   xb_error_message());
 	return error;
 }
 
@@ -276,15 +307,21 @@ static bool is_enrolled(const struct xb_interfaces *all, const struct xb_interfa
 }
 
 /* The row of a filtered interface has the name by which it is wanted. There is a row with that at
- * any time, so that the interface is known when it gets another name. */
+ * any time, if there is room, so that the interface is known when it gets another name. */
 static int enrol_again(const struct xb_writer *writer, const struct xb_interface *item)
 {
 	const struct xb_enrolled *enrolled = &item->enrolled;
 	int error;
 
 	if (is_enrolled(&writer->interfaces, item))
-		return 0;
+		return writer->anchor.flavour == XB_FLAVOUR_LINK ? renumber(writer, item) : 0;
 	error = xb_anchor_enrol(&writer->anchor, item->now.ifindex, item->wanted);
+	/* Without room for two, the new row takes the place of the former one. */
+	if (error && enrolled->ifindex && enrolled->ifindex != item->now.ifindex) {
+		error = xb_anchor_dismiss(&writer->anchor, enrolled->ifindex);
+		if (!error)
+			error = xb_anchor_enrol(&writer->anchor, item->now.ifindex, item->wanted);
+	}
 	xb_fault("row-enrolled");
 	if (!error && writer->anchor.flavour == XB_FLAVOUR_LINK)
 		error = renumber(writer, item);

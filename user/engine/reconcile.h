@@ -7,7 +7,8 @@
 #include "engine/interfaces.h"
 
 /* Gives rows the names under which the interfaces are wanted, where a writer that moved the wishes
- * did not come to it. To be called before anything counts as wanted by nobody. */
+ * did not come to it: this store's own rows alone. To be called before anything counts as wanted by
+ * nobody, and before the writer commits anything. */
 int xb_reconcile_names(struct xb_writer *writer);
 
 /* Fills writer->interfaces: what is wanted, by the store or by the trial, and what the kernel says

@@ -316,6 +316,8 @@ static int begin_wanted(struct xb_writer *writer, bool current)
 		return error;
 	if (writer->anchored)
 		error = xb_upgrade_carry(&writer->anchor);
+	if (!error)
+		error = xb_reconcile_names(writer);
 	return error ? error : xb_reconcile_look(writer);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "store/expiry.h"
+#include "store/renamed.h"
 #include "store/walk.h"
 #include "store/wanted.h"
 
@@ -96,6 +97,17 @@ static int read_entries(struct look *look)
 	return error ? error : read_allowlist(look);
 }
 
+/* Damage that every command that writes would meet. */
+static int check_renamed(struct xb_txn *txn)
+{
+	struct xb_renamed *renamed;
+	size_t count;
+	int found = xb_renamed_get(txn, &renamed, &count);
+
+	free(renamed);
+	return found < 0 ? found : 0;
+}
+
 static int read_all(struct look *look)
 {
 	struct xb_storeview *view = look->view;
@@ -114,6 +126,8 @@ static int read_all(struct look *look)
 		error = xb_wanted_all(txn, &view->wanted, &view->wanted_count);
 	if (!error)
 		error = xb_home_get(txn, &view->home);
+	if (!error)
+		error = check_renamed(txn);
 	if (!error)
 		error = xb_known_wish_get(txn, &view->known);
 	return error ? error : read_trial(look);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A sealed record: the renamed interfaces one behind the other, and the checksum. */
+/* A sealed record: the number of the transaction, the renamed interfaces one behind the other, the
+ * checksum. */
 #include "store/renamed.h"
 
 #include <stdlib.h>
@@ -11,15 +12,25 @@
 
 _Static_assert(sizeof(struct xb_renamed) == 36, "store format");
 
-#define KEY "renamed"
+#define KEY    "renamed"
+#define AROUND (sizeof(uint64_t) + sizeof(uint32_t)) /* number and checksum */
 
 static bool is_name(const char *name)
 {
 	return name[0] && memchr(name, 0, IF_NAMESIZE);
 }
 
+static bool are_names(const struct xb_renamed *renamed, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!is_name(renamed[i].former) || !is_name(renamed[i].name))
+			return false;
+	return true;
+}
+
 int xb_renamed_get(struct xb_txn *txn, struct xb_renamed **renamed, size_t *count)
 {
+	uint64_t number;
 	const void *record;
 	size_t size;
 	int found = xb_sealed_find(txn, KEY, &record, &size);
@@ -28,34 +39,36 @@ int xb_renamed_get(struct xb_txn *txn, struct xb_renamed **renamed, size_t *coun
 	*count = 0;
 	if (found <= 0)
 		return found;
-	size -= sizeof(uint32_t);
-	if (!size || size % sizeof(**renamed))
+	if (size < AROUND + sizeof(**renamed) || (size - AROUND) % sizeof(**renamed))
 		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-	*renamed = malloc(size);
+	memcpy(&number, record, sizeof(number));
+	if (number != mdb_txn_id(txn->txn))
+		return 1;
+	*renamed = malloc(size - AROUND);
 	if (!*renamed)
 		return xb_out_of_memory();
-	memcpy(*renamed, record, size);
-	*count = size / sizeof(**renamed);
-	for (size_t i = 0; i < *count; i++)
-		if (!is_name((*renamed)[i].former) || !is_name((*renamed)[i].name)) {
-			free(*renamed);
-			*renamed = NULL;
-			*count = 0;
-			return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-		}
-	return 0;
+	memcpy(*renamed, (const uint8_t *)record + sizeof(number), size - AROUND);
+	*count = (size - AROUND) / sizeof(**renamed);
+	if (are_names(*renamed, *count))
+		return 1;
+	free(*renamed);
+	*renamed = NULL;
+	*count = 0;
+	return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 }
 
 int xb_renamed_put(struct xb_txn *txn, const struct xb_renamed *renamed, size_t count)
 {
 	size_t bytes = count * sizeof(*renamed);
-	uint8_t *record = malloc(bytes + sizeof(uint32_t));
+	uint8_t *record = malloc(AROUND + bytes);
+	uint64_t number = mdb_txn_id(txn->txn);
 	int error;
 
 	if (!record)
 		return xb_out_of_memory();
-	memcpy(record, renamed, bytes);
-	error = xb_sealed_put(txn, KEY, record, bytes + sizeof(uint32_t));
+	memcpy(record, &number, sizeof(number));
+	memcpy(record + sizeof(number), renamed, bytes);
+	error = xb_sealed_put(txn, KEY, record, AROUND + bytes);
 	free(record);
 	return error;
 }

@@ -16,10 +16,12 @@ struct xb_renamed {
 	char former[IF_NAMESIZE], name[IF_NAMESIZE];
 };
 
-/* Reads all; the caller frees *renamed. count 0: all rows have their names. */
+/* Reads all; the caller frees *renamed. 1: there is a record, to be removed; 0: there is none;
+ * negative: an error with its message. A record that is not of the last transaction says nothing,
+ * *count is 0: somebody who knew nothing of it may have moved wishes and named rows since. */
 int xb_renamed_get(struct xb_txn *txn, struct xb_renamed **renamed, size_t *count);
 
-/* Writes these in place of all others. */
+/* Writes these in place of all others; count: 1 at least. */
 int xb_renamed_put(struct xb_txn *txn, const struct xb_renamed *renamed, size_t count);
 
 int xb_renamed_remove(struct xb_txn *txn);

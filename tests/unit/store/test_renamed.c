@@ -13,6 +13,7 @@
 
 #include "store/renamed.h"
 #include "store/sealedrecord.h"
+#include "store/wanted.h"
 #include "support/scratch_txn.h"
 #include "xdp_bloom/layout.h"
 
@@ -31,7 +32,7 @@ static void assert_record(const struct xb_renamed *expected, size_t expected_cou
 	struct xb_renamed *renamed;
 	size_t count;
 
-	assert_int_equal(xb_renamed_get(txn, &renamed, &count), 0);
+	assert_int_equal(xb_renamed_get(txn, &renamed, &count), expected_count > 0);
 	assert_int_equal(count, expected_count);
 	if (count)
 		assert_memory_equal(renamed, expected, count * sizeof(*renamed));
@@ -48,9 +49,15 @@ static void assert_damaged(void)
 	assert_int_equal(count, 0);
 }
 
-static void go_on(void)
+static void commit_and_read(void)
 {
 	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_read(store, &txn), 0);
+}
+
+static void write_on(void)
+{
+	xb_txn_abort(txn);
 	assert_int_equal(xb_store_write(store, &txn), 0);
 }
 
@@ -66,13 +73,32 @@ static void put_and_removed(void **state)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		assert_int_equal(xb_renamed_put(txn, renamed, counts[i]), 0);
 		assert_record(renamed, counts[i]);
-		go_on();
+		commit_and_read();
 		assert_record(renamed, counts[i]);
+		write_on();
 	}
 	assert_int_equal(xb_renamed_remove(txn), 0);
 	assert_record(NULL, 0);
-	go_on();
+	commit_and_read();
 	assert_record(NULL, 0);
+}
+
+static void the_next_transaction_outdates_it(void **state)
+{
+	struct xb_wanted wanted = {.name = "e1"};
+	struct xb_renamed renamed[2], *found;
+	size_t count;
+
+	(void)state;
+	fill(renamed, 2);
+	assert_int_equal(xb_renamed_put(txn, renamed, 2), 0);
+	commit_and_read();
+	write_on();
+	assert_int_equal(xb_wanted_put(txn, &wanted), 0);
+	commit_and_read();
+	assert_int_equal(xb_renamed_get(txn, &found, &count), 1);
+	assert_null(found);
+	assert_int_equal(count, 0);
 }
 
 static void what_is_no_record(void **state)
@@ -89,18 +115,20 @@ static void what_is_no_record(void **state)
 	renamed[0].name[0] = 0;
 	assert_int_equal(xb_renamed_put(txn, renamed, 2), 0);
 	assert_damaged();
-	assert_int_equal(xb_renamed_put(txn, renamed, 0), 0);
-	assert_damaged();
-	fill(renamed, 1);
-	memcpy(record, renamed, sizeof(*renamed));
-	assert_int_equal(xb_sealed_put(txn, "renamed", record, sizeof(*renamed) + 8), 0);
-	assert_damaged();
+	for (size_t size = sizeof(uint32_t); size < sizeof(record); size += sizeof(uint32_t)) {
+		if (size == sizeof(uint64_t) + sizeof(*renamed) + sizeof(uint32_t))
+			continue;
+		assert_int_equal(xb_sealed_put(txn, "renamed", record, size), 0);
+		assert_damaged();
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(put_and_removed, begin_txn, end_txn),
+		cmocka_unit_test_setup_teardown(the_next_transaction_outdates_it, begin_txn,
+						end_txn),
 		cmocka_unit_test_setup_teardown(what_is_no_record, begin_txn, end_txn),
 	};
 
