@@ -101,6 +101,39 @@ t_row_that_is_left_behind()
 	filters x0 y0
 }
 
+t_renamed_while_it_has_two_rows()
+{
+	begin
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	away_and_back 4711
+	is_killed_at row-enrolled
+	rename x0 y0
+	is_killed_at names-followed
+	rename y0 z0
+	exits 0 up
+	wanted z0
+	filters z0
+}
+
+# Another device gets both the name and the number that it had.
+t_its_name_and_number_are_taken()
+{
+	local number
+
+	begin
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	number=$(index_of x0)
+	away_and_back 4711
+	rename x0 y0
+	join x0 0 "index $number"
+	exits 0 up
+	wanted x0 y0
+	rename y0 z0
+	exits 0 up
+	wanted x0 z0
+	filters x0 z0
+}
+
 # The cells that a number may have are taken by the neighbours of it.
 t_no_room_for_two_rows()
 {
@@ -360,6 +393,22 @@ boots()
 	mountpoint -q /proc/sys/kernel/random/boot_id ||
 		mount --bind "$T/boot_id" /proc/sys/kernel/random/boot_id
 	trap 'umount -l /proc/sys/kernel/random/boot_id' EXIT
+}
+
+# What a killed command had to name was gone with the boot.
+t_boot_after_a_kill()
+{
+	join x1 0
+	begin x0 x1
+	rename x0 y0
+	is_killed_at names-followed
+	boots 1
+	rename y0 x0
+	ctl -q attach x0
+	join y0 0
+	exits 0 up
+	wanted x0 x1 y0
+	filters x0 x1 y0
 }
 
 # After a boot no namespace is the one of before, but for the initial one; who goes on says so.

@@ -110,6 +110,22 @@ t_renamed_again_after_a_kill()
 	done
 }
 
+# A command that does not see the pins changes nothing of it, nor does one that is refused.
+t_renamed_again_after_a_kill_and_a_refusal()
+{
+	begin
+	rename x0 y0
+	is_killed_at names-followed
+	# shellcheck disable=SC2016
+	! unshare --mount sh -c 'umount -l "$0" && exec "$@"' "$XB_TEST_BPFFS" nsenter --net="/run/netns/$server" \
+		"$bloomctl" --state "$state" --pin "$pins" --run "$counters" add 10.77.0.9 2>"$T/err" || fail "it is not refused"
+	complains hidden
+	rename y0 z0
+	exits 0 up
+	wanted z0
+	filters z0
+}
+
 # The second name was wanted before, and a third interface has it now.
 t_renamed_again_after_a_kill_and_another_has_its_name()
 {

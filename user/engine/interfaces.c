@@ -123,9 +123,12 @@ static int device_of(const struct look *look, const struct xb_enrolled *enrolled
 	int error;
 
 	*elsewhere = false;
-	if (pin && !pin->ifindex) { /* its device is gone, whoever has the number now */
-		*device = (struct xb_netdev){0};
-		return 0;
+	if (pin && !pin->ifindex) {
+		/* Its device is gone, whoever has the number now, or somebody ended the link. */
+		error = device_at(look, enrolled->ifindex, device);
+		if (!error && strcmp(device->name, enrolled->name) != 0)
+			*device = (struct xb_netdev){0};
+		return error;
 	}
 	if (!pin)
 		return device_at(look, enrolled->ifindex, device);

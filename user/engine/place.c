@@ -6,7 +6,6 @@
 #include "attach/attach.h"
 #include "base/error.h"
 #include "base/netns.h"
-#include "engine/reconcile.h"
 #include "store/wanted.h"
 
 /*
@@ -98,7 +97,6 @@ static int choose_home(struct xb_writer *writer, const struct wishes *wishes)
 {
 	enum xb_place place;
 	unsigned int how = writer->how;
-	int error;
 
 	if (!wishes->any)
 		return 0;
@@ -113,12 +111,9 @@ static int choose_home(struct xb_writer *writer, const struct wishes *wishes)
 	if (place == XB_PLACE_HEIR)
 		xb_notice("the network namespace in which interfaces were wanted is gone: they are "
 			  "wanted in this one from now on");
-	if (xb_home_is_here(&wishes->home))
-		return 0;
-	error = xb_reconcile_names(writer);
-	if (!error)
+	if (!xb_home_is_here(&wishes->home))
 		write_home(writer);
-	return error;
+	return 0;
 }
 
 int xb_place_choose(struct xb_writer *writer)

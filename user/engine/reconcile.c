@@ -217,6 +217,28 @@ static int forget_names(struct xb_writer *writer)
 	return error;
 }
 
+static void try_to_forget_names(struct xb_writer *writer)
+{
+	if (!writer->store->read_only && forget_names(writer))
+		xb_warning("cannot record that renamed interfaces are known by their names: %s",
+			   xb_error_message());
+}
+
+int xb_reconcile_forget_names(struct xb_writer *writer, struct xb_txn *committed)
+{
+	struct xb_renamed *renamed;
+	size_t count;
+	int found = xb_renamed_get(committed, &renamed, &count);
+
+	free(renamed);
+	if (found <= 0)
+		return found;
+	if (writer->txn)
+		return xb_renamed_remove(writer->txn);
+	try_to_forget_names(writer);
+	return 0;
+}
+
 int xb_reconcile_names(struct xb_writer *writer)
 {
 	struct xb_renamed *renamed;
@@ -231,17 +253,16 @@ int xb_reconcile_names(struct xb_writer *writer)
 	       (!writer->active || writer->active->params.store == txn->meta.identity);
 	found = xb_renamed_get(txn, &renamed, &count);
 	xb_txn_abort(txn);
-	/* The rows of an older anchor get their names when they are carried over. */
-	if (found <= 0 || (writer->outdated && !writer->anchored)) {
+	/* Of pins that are hidden, or of an older anchor, until they are open. */
+	if (found <= 0 || !writer->anchored) {
 		free(renamed);
 		return found < 0 ? found : 0;
 	}
 	error = ours ? name_rows(&writer->anchor, renamed, count) : 0;
 	free(renamed);
 	xb_fault("rows-named");
-	if (!error && !writer->store->read_only && forget_names(writer))
-		xb_warning("cannot record that renamed interfaces are known by their names: %s",
-			   xb_error_message());
+	if (!error)
+		try_to_forget_names(writer);
 	return error;
 }
 
@@ -321,6 +342,8 @@ static int enrol_again(const struct xb_writer *writer, const struct xb_interface
 		error = xb_anchor_dismiss(&writer->anchor, enrolled->ifindex);
 		if (!error)
 			error = xb_anchor_enrol(&writer->anchor, item->now.ifindex, item->wanted);
+		if (error)
+			xb_anchor_enrol(&writer->anchor, enrolled->ifindex, item->wanted);
 	}
 	xb_fault("row-enrolled");
 	if (!error && writer->anchor.flavour == XB_FLAVOUR_LINK)
@@ -385,6 +408,19 @@ static int settle(const struct xb_writer *writer, struct xb_interface *item, boo
 	}
 }
 
+/* What is attached may take the number of the row that another interface still has, so those that
+ * are filtered get their rows first. */
+static int settle_all(struct xb_writer *writer, bool filtered, bool *changed)
+{
+	struct xb_interfaces *all = &writer->interfaces;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < all->count; i++)
+		if ((all->item[i].difference == XB_IFACE_SAME) == filtered)
+			error = settle(writer, &all->item[i], changed);
+	return error;
+}
+
 static int drop_stale(const struct xb_writer *writer)
 {
 	const struct xb_interfaces *all = &writer->interfaces;
@@ -447,12 +483,14 @@ int xb_reconcile(struct xb_writer *writer)
 {
 	struct xb_interfaces *all = &writer->interfaces;
 	bool changed = false;
-	int error = follow_names(writer);
+	int error = drop_stale(writer); /* so that what is renamed has one row */
 
 	if (!error)
-		error = drop_stale(writer);
-	for (size_t i = 0; !error && i < all->count; i++)
-		error = settle(writer, &all->item[i], &changed);
+		error = follow_names(writer);
+	if (!error)
+		error = settle_all(writer, true, &changed);
+	if (!error)
+		error = settle_all(writer, false, &changed);
 	if (!error)
 		error = detach_unwanted(&writer->anchor, all);
 	return error || !changed ? error : xb_reconcile_look_again(writer);

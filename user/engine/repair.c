@@ -83,6 +83,9 @@ static int begin(struct xb_writer *writer, struct xb_txn *committed)
 		if (error)
 			return error;
 		writer->anchored = true;
+		error = writer->outdated ? 0 : xb_reconcile_forget_names(writer, committed);
+		if (error)
+			return error;
 		writer->outdated = false;
 	}
 	return catch_up(writer, committed);

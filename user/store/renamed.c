@@ -77,3 +77,27 @@ int xb_renamed_remove(struct xb_txn *txn)
 {
 	return xb_sealed_remove(txn, KEY);
 }
+
+int xb_renamed_carry(struct xb_txn *txn)
+{
+	uint64_t number;
+	const void *found;
+	uint8_t *record;
+	size_t size;
+	int error = xb_sealed_find(txn, KEY, &found, &size);
+
+	if (error <= 0 || size < AROUND)
+		return error < 0 ? error : 0;
+	memcpy(&number, found, sizeof(number));
+	if (number + 1 != mdb_txn_id(txn->txn))
+		return 0;
+	record = malloc(size);
+	if (!record)
+		return xb_out_of_memory();
+	memcpy(record, found, size);
+	number++;
+	memcpy(record, &number, sizeof(number));
+	error = xb_sealed_put(txn, KEY, record, size);
+	free(record);
+	return error;
+}

@@ -15,6 +15,7 @@
 #include "store/lists.h"
 #include "store/lmdberror.h"
 #include "store/lmdbpage.h"
+#include "store/renamed.h"
 #include "store/shares.h"
 #include "store/sharing.h"
 
@@ -176,6 +177,8 @@ int xb_txn_commit(struct xb_txn *txn)
 		error = xb_shares_save(txn);
 	if (!error)
 		error = xb_entries_flush(txn);
+	if (!error)
+		error = xb_renamed_carry(txn);
 	if (error) {
 		xb_txn_abort(txn);
 		return error;

@@ -83,18 +83,34 @@ static void put_and_removed(void **state)
 	assert_record(NULL, 0);
 }
 
-static void the_next_transaction_outdates_it(void **state)
+static void the_next_transaction_carries_it(void **state)
 {
 	struct xb_wanted wanted = {.name = "e1"};
-	struct xb_renamed renamed[2], *found;
-	size_t count;
+	struct xb_renamed renamed[2];
 
 	(void)state;
 	fill(renamed, 2);
 	assert_int_equal(xb_renamed_put(txn, renamed, 2), 0);
 	commit_and_read();
-	write_on();
-	assert_int_equal(xb_wanted_put(txn, &wanted), 0);
+	for (int i = 0; i < 2; i++) {
+		write_on();
+		assert_int_equal(xb_wanted_put(txn, &wanted), 0);
+		commit_and_read();
+		assert_record(renamed, 2);
+	}
+}
+
+/* As when a program that does not know the record has written since. */
+static void an_older_one_says_nothing(void **state)
+{
+	struct xb_renamed renamed, *found;
+	uint8_t record[sizeof(uint64_t) + sizeof(renamed) + sizeof(uint32_t)] = {0xff};
+	size_t count;
+
+	(void)state;
+	fill(&renamed, 1);
+	memcpy(record + sizeof(uint64_t), &renamed, sizeof(renamed));
+	assert_int_equal(xb_sealed_put(txn, "renamed", record, sizeof(record)), 0);
 	commit_and_read();
 	assert_int_equal(xb_renamed_get(txn, &found, &count), 1);
 	assert_null(found);
@@ -127,8 +143,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(put_and_removed, begin_txn, end_txn),
-		cmocka_unit_test_setup_teardown(the_next_transaction_outdates_it, begin_txn,
+		cmocka_unit_test_setup_teardown(the_next_transaction_carries_it, begin_txn,
 						end_txn),
+		cmocka_unit_test_setup_teardown(an_older_one_says_nothing, begin_txn, end_txn),
 		cmocka_unit_test_setup_teardown(what_is_no_record, begin_txn, end_txn),
 	};
 
