@@ -85,7 +85,7 @@ class Judge:
             wish = wanted.get(device.number)
             # A wish for an alternative name is told by the name the device has.
             named = wish and any(name in done.errors for name in wish.names() | device.names())
-            if not wish:
+            if not wish or device.foreign:
                 device.filters = False
             elif device.up and self.model.tells():
                 device.filters = device.number in right
