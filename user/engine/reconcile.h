@@ -6,15 +6,6 @@
 #include "engine/context.h"
 #include "engine/interfaces.h"
 
-/* Gives rows the names under which the interfaces are wanted, where a writer that moved the wishes
- * did not come to it: this store's own rows alone. To be called before anything counts as wanted by
- * nobody. */
-int xb_reconcile_names(struct xb_writer *writer);
-
-/* The anchor is new, so that no row has a former name. Forgets them in the writer's transaction, if
- * it has one, or in one of its own. */
-int xb_reconcile_forget_names(struct xb_writer *writer, struct xb_txn *committed);
-
 /* Fills writer->interfaces: what is wanted, by the store or by the trial, and what the kernel says
  * now. */
 int xb_reconcile_look(struct xb_writer *writer);

@@ -19,6 +19,7 @@
 #include "engine/place.h"
 #include "engine/reconcile.h"
 #include "engine/relief.h"
+#include "engine/renames.h"
 #include "engine/trial.h"
 #include "filter/apply.h"
 #include "store/changelog.h"
@@ -83,7 +84,7 @@ static int begin(struct xb_writer *writer, struct xb_txn *committed)
 		if (error)
 			return error;
 		writer->anchored = true;
-		error = writer->outdated ? 0 : xb_reconcile_forget_names(writer, committed);
+		error = writer->outdated ? 0 : xb_renames_forget(writer, committed);
 		if (error)
 			return error;
 		writer->outdated = false;
@@ -320,7 +321,7 @@ static int begin_wanted(struct xb_writer *writer, bool current)
 	if (writer->anchored)
 		error = xb_upgrade_carry(&writer->anchor);
 	if (!error)
-		error = xb_reconcile_names(writer);
+		error = xb_renames_finish(writer);
 	return error ? error : xb_reconcile_look(writer);
 }
 
@@ -374,7 +375,7 @@ int xb_repair(struct xb_writer *writer)
 	writer->unmet = false;
 	if (error || writer->away)
 		return error;
-	error = xb_reconcile_names(writer);
+	error = xb_renames_finish(writer);
 	if (!error)
 		error = xb_trial_settle(writer);
 	if (!error)
