@@ -31,8 +31,8 @@ static bool are_names(const struct xb_renamed *renamed, size_t count)
 int xb_renamed_get(struct xb_txn *txn, struct xb_renamed **renamed, size_t *count)
 {
 	uint64_t number;
-	const void *record;
-	size_t size;
+	const void *record = NULL;
+	size_t size = 0;
 	int found = xb_sealed_find(txn, KEY, &record, &size);
 
 	*renamed = NULL;
@@ -81,9 +81,9 @@ int xb_renamed_remove(struct xb_txn *txn)
 int xb_renamed_carry(struct xb_txn *txn)
 {
 	uint64_t number;
-	const void *found;
+	const void *found = NULL;
 	uint8_t *record;
-	size_t size;
+	size_t size = 0;
 	int error = xb_sealed_find(txn, KEY, &found, &size);
 
 	if (error <= 0 || size < AROUND)

@@ -42,13 +42,13 @@ int xb_sealed_find(struct xb_txn *txn, const char *key, const void **record, siz
 
 int xb_sealed_get(struct xb_txn *txn, const char *key, void *record, size_t size)
 {
-	const void *found;
-	size_t bytes;
+	const void *found = NULL;
+	size_t bytes = 0;
 	int known = xb_sealed_find(txn, key, &found, &bytes);
 
 	if (known <= 0)
 		return known;
-	if (bytes != size)
+	if (!found || bytes != size)
 		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
 	memcpy(record, found, size);
 	return 1;
