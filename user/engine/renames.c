@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* First the wishes, with a record of the names that rows are to get, then the rows. */
+/* A writer moves the wishes first, in one transaction with a record of the names that their rows
+ * are to get, and names the rows then. */
 #include "engine/renames.h"
 
 #include <stdio.h>
@@ -135,10 +136,7 @@ static int write_names(struct xb_writer *writer)
 			error = follow(txn, writer, &all->item[i]);
 	if (!error)
 		error = record_names(txn, all);
-	if (error)
-		xb_txn_abort(txn);
-	else
-		error = xb_txn_commit(txn);
+	error = xb_txn_end(txn, error);
 	xb_fault("names-followed");
 	return error;
 }
@@ -183,11 +181,7 @@ static int forget_names(struct xb_writer *writer)
 
 	if (error)
 		return error;
-	error = xb_renamed_remove(txn);
-	if (!error)
-		return xb_txn_commit(txn);
-	xb_txn_abort(txn);
-	return error;
+	return xb_txn_end(txn, xb_renamed_remove(txn));
 }
 
 static void try_to_forget_names(struct xb_writer *writer)

@@ -44,11 +44,7 @@ static int clear_record(struct xb_writer *writer)
 
 	if (error)
 		return error;
-	error = xb_trial_delete(txn);
-	if (!error)
-		return xb_txn_commit(txn);
-	xb_txn_abort(txn);
-	return error;
+	return xb_txn_end(txn, xb_trial_delete(txn));
 }
 
 /*
@@ -217,11 +213,7 @@ static int record(struct xb_writer *writer, uint64_t identity, const struct xb_r
 
 	if (error)
 		return error;
-	error = xb_trial_put(txn, identity, request);
-	if (!error)
-		return xb_txn_commit(txn);
-	xb_txn_abort(txn);
-	return error;
+	return xb_txn_end(txn, xb_trial_put(txn, identity, request));
 }
 
 int xb_trial_begin(struct xb_writer *writer, const struct xb_generation *tried,

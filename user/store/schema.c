@@ -85,9 +85,5 @@ int xb_schema_upgrade(struct xb_store *store)
 	error = move(txn, TABLE_OF_RECORDS, false);
 	if (!error)
 		error = move(txn, TABLE_OF_LEAVES, true);
-	if (error) {
-		xb_txn_abort(txn);
-		return error;
-	}
-	return xb_txn_commit(txn);
+	return xb_txn_end(txn, error);
 }

@@ -212,3 +212,11 @@ void xb_txn_abort(struct xb_txn *txn)
 	xb_fleettables_end(txn, false);
 	free_txn(txn);
 }
+
+int xb_txn_end(struct xb_txn *txn, int error)
+{
+	if (!error)
+		return xb_txn_commit(txn);
+	xb_txn_abort(txn);
+	return error;
+}

@@ -17,5 +17,7 @@ int xb_store_write(struct xb_store *store, struct xb_txn **txn);
 /* Durable when it returns 0. Frees the transaction in either case. */
 int xb_txn_commit(struct xb_txn *txn);
 void xb_txn_abort(struct xb_txn *txn);
+/* Commits it; after an error, which it returns, aborts it. */
+int xb_txn_end(struct xb_txn *txn, int error);
 
 #endif
