@@ -4,6 +4,7 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/watcher.sh"
+. "$root/tests/e2e/interfaces.sh"
 
 present=$(sed -n 's/^#define XB_ANCHOR_LAYOUT //p' "$root/include/xdp_bloom/layout.h")
 
@@ -134,6 +135,28 @@ t_renamed_interface()
 	flood upgrades add 10.77.0.4
 	blocked 10.77.0.3 10.77.3.9 10.77.0.4
 	passes 10.77.0.2
+}
+
+# The older one stands aside as long as a wanted interface is missing. What it says of names is no news.
+t_renamed_while_it_stands_aside()
+{
+	join x1 1
+	begin
+	ctl -q attach x1
+	is_of 3
+	ip -n "$server" link del x1
+	exits 0 add 10.77.0.4
+	[[ -n $(compgen -G "$pins/link-*") ]] || fail "nothing stands aside"
+	rename x0 y0
+	exits 3 up
+	rename y0 z0
+	exits 3 up
+	complains 'y0 is called z0 now'
+	filters z0
+	join x1 1
+	exits 0 up
+	nothing_older
+	wanted x1 z0
 }
 
 # What can be read tells; it goes on enforcing.

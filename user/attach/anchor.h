@@ -90,6 +90,8 @@ struct xb_enrolled {
 
 /* Every enrolled interface; the caller frees *all. */
 int xb_anchor_enrolled(const struct xb_anchor *anchor, struct xb_enrolled **all, size_t *count);
+/* Whether it has a row; false if that cannot be read. */
+bool xb_anchor_is_enrolled(const struct xb_anchor *anchor, uint32_t ifindex);
 
 /* Sums the row over all CPUs. */
 int xb_anchor_counts(const struct xb_anchor *anchor, uint32_t row, struct xb_counts *sum);

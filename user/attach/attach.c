@@ -262,19 +262,6 @@ int xb_detach(const struct xb_anchor *anchor, uint32_t ifindex)
 	return error ? error : xb_anchor_dismiss(anchor, ifindex);
 }
 
-static bool is_enrolled(const struct xb_anchor *anchor, uint32_t ifindex)
-{
-	struct xb_enrolled *all = NULL;
-	size_t count = 0;
-	bool is = false;
-
-	if (!xb_anchor_enrolled(anchor, &all, &count))
-		for (size_t i = 0; i < count; i++)
-			is |= all[i].ifindex == ifindex;
-	free(all);
-	return is;
-}
-
 /* What libxdp cannot read on an interface that is not ours is no matter of ours. */
 static int detach_dispatched(const struct xb_anchor *anchor, bool former)
 {
@@ -286,7 +273,7 @@ static int detach_dispatched(const struct xb_anchor *anchor, bool former)
 		if (!all[i].program)
 			continue;
 		error = xb_dispatcher_detach(anchor, all[i].ifindex);
-		if (error && !former && !is_enrolled(anchor, all[i].ifindex))
+		if (error && !former && !xb_anchor_is_enrolled(anchor, all[i].ifindex))
 			error = 0;
 	}
 	free(all);

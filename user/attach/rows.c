@@ -160,6 +160,19 @@ int xb_anchor_enrolled(const struct xb_anchor *anchor, struct xb_enrolled **out,
 	return 0;
 }
 
+bool xb_anchor_is_enrolled(const struct xb_anchor *anchor, uint32_t ifindex)
+{
+	struct xb_enrolled *all = NULL;
+	size_t count = 0;
+	bool is = false;
+
+	if (!xb_anchor_enrolled(anchor, &all, &count))
+		for (size_t i = 0; i < count; i++)
+			is |= all[i].ifindex == ifindex;
+	free(all);
+	return is;
+}
+
 int xb_anchor_counts(const struct xb_anchor *anchor, uint32_t row, struct xb_counts *sum)
 {
 	int cpus = libbpf_num_possible_cpus();

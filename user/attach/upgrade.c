@@ -40,6 +40,7 @@ static bool is_our_table(int fd)
 	       info.max_entries == XB_IFACE_CELLS;
 }
 
+/* A row that the new anchor has may have got another name since. */
 static int carry_names(const char *pins, const char *name, const struct xb_anchor *anchor)
 {
 	char directory[XB_PATH_MAX];
@@ -51,7 +52,8 @@ static int carry_names(const char *pins, const char *name, const struct xb_ancho
 	for (uint32_t i = 0; !error && is_our_table(fd) && i < XB_IFACE_CELLS; i++) {
 		struct xb_iface_cell cell;
 
-		if (!bpf_map_lookup_elem(fd, &i, &cell) && cell.ifindex)
+		if (!bpf_map_lookup_elem(fd, &i, &cell) && cell.ifindex &&
+		    !xb_anchor_is_enrolled(anchor, cell.ifindex))
 			error = xb_anchor_enrol(anchor, cell.ifindex, cell.name);
 	}
 	close(fd);

@@ -6,7 +6,8 @@
 
 #include "attach/anchor.h"
 
-/* Tells the new anchor under which names interfaces are wanted, before they are attached. */
+/* Tells the new anchor under which names interfaces are wanted, before they are attached; of those
+ * that have a row in it, it knows more. */
 int xb_upgrade_carry(const struct xb_anchor *anchor);
 
 /* Ends the upgrade: takes older entries off where they still are, and removes older anchors. anchor

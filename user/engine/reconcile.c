@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The order: names first, so that what is filtered stays wanted; what is added before what goes. */
+/* The order: rows that lead to no filtered interface go, so that each has one row; names are
+ * followed, so that what is filtered stays wanted; what is filtered gets its row before others are
+ * attached; and what nobody wants goes last. */
 #include "engine/reconcile.h"
 
 #include <stdio.h>

@@ -291,6 +291,14 @@ static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count,
 	return error;
 }
 
+/* What an older anchor and a killed writer knew of names. */
+static int carry_over(struct xb_writer *writer)
+{
+	int error = writer->anchored ? xb_upgrade_carry(&writer->anchor) : 0;
+
+	return error ? error : xb_renames_finish(writer);
+}
+
 /* Link and generation; before them, and before an interface is attached, the lifelines. */
 static int begin_wanted(struct xb_writer *writer, bool current)
 {
@@ -299,9 +307,7 @@ static int begin_wanted(struct xb_writer *writer, bool current)
 	int error;
 
 	if (!fresh) {
-		error = xb_upgrade_carry(&writer->anchor);
-		if (!error)
-			error = xb_reconcile_look(writer);
+		error = xb_reconcile_look(writer);
 		if (error)
 			return error;
 	}
@@ -318,10 +324,7 @@ static int begin_wanted(struct xb_writer *writer, bool current)
 	xb_txn_abort(txn);
 	if (error || !fresh)
 		return error;
-	if (writer->anchored)
-		error = xb_upgrade_carry(&writer->anchor);
-	if (!error)
-		error = xb_renames_finish(writer);
+	error = carry_over(writer);
 	return error ? error : xb_reconcile_look(writer);
 }
 
@@ -375,7 +378,7 @@ int xb_repair(struct xb_writer *writer)
 	writer->unmet = false;
 	if (error || writer->away)
 		return error;
-	error = xb_renames_finish(writer);
+	error = carry_over(writer);
 	if (!error)
 		error = xb_trial_settle(writer);
 	if (!error)
