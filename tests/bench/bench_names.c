@@ -172,7 +172,7 @@ static void build_generations(void)
 {
 	for (enum subject i = WITHOUT_NAMES; i < SUBJECTS; i++) {
 		build(i);
-		while (!is_source_clean(i)) {
+		for (int tries = 0; tries < 10 && !is_source_clean(i); tries++) {
 			xb_generation_discard(&bench.home.paths, bench.generations[i]);
 			build(i);
 		}

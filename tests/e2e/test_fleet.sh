@@ -250,8 +250,6 @@ t_what_another_listed_is_published_again()
 	wait_for "the same" are_equal b c
 }
 
-name_server
-
 # bloomd cannot tell of it.
 t_what_waits_is_counted_at_once()
 {
@@ -265,4 +263,5 @@ t_what_waits_is_counted_at_once()
 	wait_for "an empty outbox" outbox_is a 0
 }
 
+name_server
 run_tests

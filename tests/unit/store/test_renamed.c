@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The record of renamed interfaces: none, one, as many as a kernel has rows for, removed, damaged.
- */
+/* The record of renamed interfaces: none, one, as many as a kernel has rows for; removed, carried
+ * on, outdated, damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
