@@ -113,7 +113,7 @@ static void check_unknown(const struct xb_listfile *file)
 		line = file->first_unknown[i].line;
 		must_be_clear(file->first_unknown[i].text);
 		for (size_t j = 0; !in_part && j < file->count; j++)
-			must(file->items[j].entry.line != line);
+			must(xb_listfile_at(file, j).entry.line != line);
 	}
 	must(line <= file->lines);
 }
@@ -124,11 +124,13 @@ static void check(const struct xb_listfile *file)
 
 	must(file->format && file->count && file->count + file->repeats <= UINT32_MAX);
 	for (size_t i = 0; i < file->count; i++) {
-		const struct xb_item *item = &file->items[i];
+		struct xb_item item = xb_listfile_at(file, i), before = {0};
 
-		must(!i || xb_entry_compare(&file->items[i - 1].entry, &item->entry) < 0);
-		allowed += xb_entry_is_allow(&item->entry);
-		check_item(file, item);
+		if (i)
+			before = xb_listfile_at(file, i - 1);
+		must(!i || xb_entry_compare(&before.entry, &item.entry) < 0);
+		allowed += xb_entry_is_allow(&item.entry);
+		check_item(file, &item);
 	}
 	must(allowed == file->allowed);
 	must(!file->host_bits == !file->first_host_bits_line);
@@ -141,11 +143,11 @@ static void must_be_same(const struct xb_listfile *a, const struct xb_listfile *
 	must(a->repeats == b->repeats && a->host_bits == b->host_bits && a->unknown == b->unknown);
 	must(a->format == b->format);
 	for (size_t i = 0; i < a->count; i++) {
-		const struct xb_item *first = &a->items[i], *second = &b->items[i];
+		struct xb_item first = xb_listfile_at(a, i), second = xb_listfile_at(b, i);
 
-		must(!xb_entry_compare(&first->entry, &second->entry));
-		must(first->entry.line == second->entry.line && first->timeout == second->timeout);
-		must(!strcmp(xb_listfile_comment(a, first), xb_listfile_comment(b, second)));
+		must(!xb_entry_compare(&first.entry, &second.entry));
+		must(first.entry.line == second.entry.line && first.timeout == second.timeout);
+		must(!strcmp(xb_listfile_comment(a, &first), xb_listfile_comment(b, &second)));
 	}
 	for (size_t i = 0; i < a->unknown; i++)
 		must(a->first_unknown[i].line == b->first_unknown[i].line &&
@@ -182,6 +184,7 @@ static int read_whole(const struct asked *asked, const uint8_t *data, size_t siz
 	must(pwrite(list, data, size, 0) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", list);
 	terms = terms_of(asked);
+	terms.bare = true;
 	return xb_listfile_read_as(-1, path, &terms, file);
 }
 
@@ -316,8 +319,11 @@ static void check_addresses(const uint8_t *data, size_t size, bool recognised,
 		/* The first of a range that has blanks. */
 		if (wrong || memchr(word, '-', (size_t)((const char *)data + end - word)))
 			continue;
-		for (size_t i = 0; !found && i < file->count; i++)
-			found = !xb_entry_compare(&file->items[i].entry, &entry);
+		for (size_t i = 0; !found && i < file->count; i++) {
+			struct xb_item item = xb_listfile_at(file, i);
+
+			found = !xb_entry_compare(&item.entry, &entry);
+		}
 		must(found);
 	}
 }
@@ -345,7 +351,7 @@ static void check_merge(const struct xb_listfile *file)
 }
 
 /* Whether the bytes are read as they are. */
-static bool is_bare(const uint8_t *data, size_t size)
+static bool is_unpacked(const uint8_t *data, size_t size)
 {
 	return !xb_packing_of(data, size) &&
 	       (size < 2 || (memcmp(data, "\xff\xfe", 2) && memcmp(data, "\xfe\xff", 2)));
@@ -369,16 +375,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	xb_error_clear();
 	must(read_in_pieces(&asked, data, size, &pieces) == error);
 	/* Damage may come before or behind the line that is wrong, as the bytes come. */
-	must(!error || refused_line() == line || !is_bare(data, size));
+	must(!error || refused_line() == line || !is_unpacked(data, size));
 	must_be_same(&whole, &pieces);
-	if (is_bare(data, size))
+	if (is_unpacked(data, size))
 		check_lines(&asked, data, size, error, &whole);
 	if (error) {
-		must(!whole.items && !whole.count && (!line || error == -EINVAL));
+		must(!whole.items && !whole.bare && !whole.count && (!line || error == -EINVAL));
 		return 0;
 	}
 	check(&whole);
-	if (!strcmp(whole.format, "plain") && is_bare(data, size) && !asked.choice.bounded)
+	if (!strcmp(whole.format, "plain") && is_unpacked(data, size) && !asked.choice.bounded)
 		check_addresses(data, size, asked.format, &whole);
 	check_merge(&whole);
 	xb_listfile_free(&whole);

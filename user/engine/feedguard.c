@@ -11,11 +11,14 @@ struct span {
 	uint8_t kind;
 };
 
-static const struct xb_entry *peek(const struct xb_listfile *file, struct span *span)
+static bool peek(const struct xb_listfile *file, struct span *span, struct xb_entry *entry)
 {
-	while (span->at < file->count && file->items[span->at].entry.kind != span->kind)
-		span->at++;
-	return span->at < file->count ? &file->items[span->at].entry : NULL;
+	for (; span->at < file->count; span->at++) {
+		*entry = xb_listfile_at(file, span->at).entry;
+		if (entry->kind == span->kind)
+			return true;
+	}
+	return false;
 }
 
 /* Addresses of an entry as numbers of its first 64 bits: what is longer counts as nothing there. */
@@ -31,16 +34,18 @@ static double cover(const struct xb_listfile *file, uint8_t kind, uint8_t other)
 	double covered = 0, end = 0;
 
 	for (;;) {
-		const struct xb_entry *a = peek(file, &one), *b = peek(file, &two);
-		const struct xb_entry *next = !a || (b && b->hi < a->hi) ? b : a;
+		struct xb_entry first, second;
+		bool has_first = peek(file, &one, &first), has_second = peek(file, &two, &second);
+		bool is_second = has_second && (!has_first || second.hi < first.hi);
+		const struct xb_entry *next = is_second ? &second : &first;
 		double from, to;
 
-		if (!next)
+		if (!has_first && !has_second)
 			return covered;
-		if (next == a)
-			one.at++;
-		if (next == b)
+		if (is_second)
 			two.at++;
+		else
+			one.at++;
 		from = fmax((double)next->hi, end);
 		to = (double)next->hi + width(next);
 		if (to > from) {
@@ -105,9 +110,12 @@ bool xb_feed_guard_check(const struct xb_feed_guard *guard, const struct xb_list
 		*refusal = (struct xb_feed_refusal){.why = XB_FEED_MANY_ENTRIES};
 		return false;
 	}
-	for (size_t i = 0; i < file->count; i++)
-		if (finds_canary(guard, &file->items[i].entry, refusal))
+	for (size_t i = 0; guard->canary_count && i < file->count; i++) {
+		struct xb_entry entry = xb_listfile_at(file, i).entry;
+
+		if (finds_canary(guard, &entry, refusal))
 			return false;
+	}
 	return !is_too_wide(guard, file, false, refusal) &&
 	       !is_too_wide(guard, file, true, refusal);
 }

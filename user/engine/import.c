@@ -27,15 +27,15 @@ static void leave_out_bogons(struct xb_import *import)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < file->count; i++) {
-		const struct xb_item *item = &file->items[i];
+		struct xb_item item = xb_listfile_at(file, i);
 
-		if (item->meant || !xb_bogon(&item->entry)) {
-			file->items[kept++] = *item;
+		if (item.meant || !xb_bogon(&item.entry)) {
+			xb_listfile_move(file, kept++, i);
 			continue;
 		}
-		file->allowed -= xb_entry_is_allow(&item->entry);
-		if (!import->bogons++ || item->entry.line < import->first_bogon.entry.line)
-			import->first_bogon = *item;
+		file->allowed -= xb_entry_is_allow(&item.entry);
+		if (!import->bogons++ || item.entry.line < import->first_bogon.entry.line)
+			import->first_bogon = item;
 	}
 	file->count = kept;
 }
@@ -60,7 +60,7 @@ static int check_size(const struct xb_import *import, struct xb_import_refusal *
 
 static bool has_names(const struct xb_listfile *file)
 {
-	for (size_t i = 0; i < file->count; i++)
+	for (size_t i = 0; !file->bare && i < file->count; i++)
 		if (file->items[i].entry.kind == XB_NAME)
 			return true;
 	return false;
@@ -76,6 +76,7 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 		error = xb_imprint_begin(&import->taken, terms, import->asked.include_bogons);
 	if (error)
 		return error;
+	with.bare = true;
 	with.hash = import->imprints ? &import->taken.hash : NULL;
 	error = xb_listfile_read_as(fd, path, &with, import->file);
 	if (error == -ENODATA && import->asked.replace) {

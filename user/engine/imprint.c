@@ -60,7 +60,7 @@ int xb_imprint_begin(struct xb_imprinting *taken, const struct xb_listfile_terms
 
 static bool lasts(const struct xb_listfile *file)
 {
-	for (size_t i = 0; i < file->count; i++)
+	for (size_t i = 0; !file->bare && i < file->count; i++)
 		if (file->items[i].timeout)
 			return false;
 	return true;

@@ -28,7 +28,7 @@ int xb_merge_check(const struct xb_merge *merge)
 	const struct xb_listfile *file = merge->file;
 	int error = 0;
 
-	for (size_t i = 0; !error && i < file->count; i++)
+	for (size_t i = 0; !error && !file->bare && i < file->count; i++)
 		error = prefix_entry(check_timeout(&file->items[i], merge->now), &file->items[i]);
 	return error;
 }
@@ -72,9 +72,10 @@ int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge)
 	int error = 0;
 
 	for (size_t i = 0; !error && i < file->count; i++) {
-		struct xb_membership member = membership_of(merge, &file->items[i]);
+		struct xb_item item = xb_listfile_at(file, i);
+		struct xb_membership member = membership_of(merge, &item);
 
-		error = put(txn, merge, &file->items[i], &member,
+		error = put(txn, merge, &item, &member,
 			    (member.expires ? XB_RENEW_EXPIRY : 0) |
 				    (member.comment_size ? XB_RENEW_COMMENT : 0));
 		progress(merge, i + 1);
@@ -85,9 +86,10 @@ int xb_merge_add(struct xb_txn *txn, struct xb_merge *merge)
 /* Where both stand on one side, what is listed or the allowlist. */
 struct place {
 	struct xb_walk walk;
-	int more;   /* as of the walk */
-	bool stale; /* the members of the walk's entry are to be read again */
-	size_t at;  /* in the file */
+	int more;	     /* as of the walk */
+	bool stale;	     /* the members of the walk's entry are to be read again */
+	size_t at;	     /* in the file */
+	struct xb_item item; /* there */
 };
 
 /* A walk's members are good until the store changes. */
@@ -123,11 +125,12 @@ static int take_out(struct xb_txn *txn, struct xb_merge *merge, struct place *pl
 /* What both have: as the file says. */
 static int settle(struct xb_txn *txn, struct xb_merge *merge, struct place *place)
 {
-	const struct xb_item *item = &merge->file->items[place->at++];
+	const struct xb_item *item = &place->item;
 	struct xb_membership member = membership_of(merge, item);
 	unsigned int renew = XB_RENEW_EXPIRY | XB_RENEW_COMMENT;
 	int error = check_timeout(item, merge->now);
 
+	place->at++;
 	if (error)
 		return prefix_entry(error, item);
 	error = refresh(txn, place);
@@ -142,9 +145,10 @@ static int settle(struct xb_txn *txn, struct xb_merge *merge, struct place *plac
 
 static int add_new(struct xb_txn *txn, struct xb_merge *merge, struct place *place)
 {
-	const struct xb_item *item = &merge->file->items[place->at++];
+	const struct xb_item *item = &place->item;
 	struct xb_membership member = membership_of(merge, item);
 
+	place->at++;
 	place->stale = true;
 	return put(txn, merge, item, &member, 0);
 }
@@ -159,10 +163,11 @@ static int merge_side(struct xb_txn *txn, struct xb_merge *merge, const struct x
 		return error;
 	error = step(&place);
 	while (!error && (place.more || place.at < file->count)) {
-		const struct xb_entry *next =
-			place.at < file->count ? &file->items[place.at].entry : NULL;
+		const struct xb_entry *next = place.at < file->count ? &place.item.entry : NULL;
 		int order;
 
+		if (next)
+			place.item = xb_listfile_at(file, place.at);
 		if (next && xb_entry_is_allow(next) != xb_entry_is_allow(side)) {
 			place.at++;
 			continue;

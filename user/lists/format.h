@@ -57,6 +57,7 @@ struct xb_list_format {
 	bool loose;
 	bool strict;	/* a line counts for others: none can be left out */
 	bool slashes;	/* a comment may begin with two slashes, too */
+	bool bare;	/* what was kept is not looked at again: addresses may be held bare */
 	char separator; /* of columns, whose lines come with the blanks and comments they have; 0:
 			   none */
 	/* Tried on the untouched line. 1: taken; 0: the line is something else. May be NULL. */

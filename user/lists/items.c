@@ -4,7 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+
+int xb_listfile_widen(struct xb_listfile *file)
+{
+	struct xb_item *items;
+
+	if (!file->bare)
+		return 0;
+	items = xb_array_alloc(file->room, sizeof(*items));
+	if (!items)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < file->count; i++)
+		items[i] = xb_listfile_at(file, i);
+	free(file->bare);
+	file->bare = NULL;
+	file->items = items;
+	return 0;
+}
 
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item)
 {
@@ -32,6 +50,7 @@ int xb_listfile_may_grow(const struct xb_listfile *file, uint64_t bytes)
 void xb_listfile_free(struct xb_listfile *file)
 {
 	free(file->items);
+	free(file->bare);
 	free(file->comments);
 	free(file->first_unknown);
 	xb_arena_free(&file->names);

@@ -38,9 +38,12 @@ struct xb_list_bound {
 
 struct xb_listfile {
 	struct xb_item *items; /* in store order, each entry once */
-	size_t count, room;
-	uint64_t allowed; /* of the items: for the allowlist */
-	char *comments;	  /* NUL-terminated strings; offset 0 is the empty one */
+	/* Instead of items, for who asked for it, if the file has IPv4 addresses alone and nothing
+	 * beside them: the address in the upper half, in host byte order, its line in the lower. */
+	uint64_t *bare;
+	size_t count, room; /* of items or bare */
+	uint64_t allowed;   /* of the items: for the allowlist */
+	char *comments;	    /* NUL-terminated strings; offset 0 is the empty one */
 	size_t comment_bytes, comment_room;
 	struct xb_arena names;	       /* of the items' entries, and the texts of unknown lines */
 	uint64_t lines, bytes;	       /* read */
@@ -56,6 +59,39 @@ struct xb_listfile {
 	bool forgets;		     /* of the unknown lines, all but the first XB_UNKNOWN_KEPT */
 	struct xb_list_bound *bound; /* NULL: none */
 };
+
+/* Whether file->bare can hold it. */
+static inline bool xb_item_is_bare(const struct xb_item *item)
+{
+	return item->entry.kind == XB_HOST4 && item->entry.length == 32 && !item->timeout &&
+	       !item->comment && !item->doubtful && !item->meant;
+}
+
+/* The item of that number, below file->count. */
+static inline struct xb_item xb_listfile_at(const struct xb_listfile *file, size_t number)
+{
+	uint64_t one;
+
+	if (!file->bare)
+		return file->items[number];
+	one = file->bare[number];
+	return (struct xb_item){.entry = {.hi = one >> 32 << 32,
+					  .kind = XB_HOST4,
+					  .length = 32,
+					  .line = (uint32_t)one}};
+}
+
+/* Puts the item number `from` in the place of the one number `to`. */
+static inline void xb_listfile_move(struct xb_listfile *file, size_t to, size_t from)
+{
+	if (file->bare)
+		file->bare[to] = file->bare[from];
+	else
+		file->items[to] = file->items[from];
+}
+
+/* Makes items of bare addresses. Returns 0, or -EIO with a message, and nothing has changed. */
+int xb_listfile_widen(struct xb_listfile *file);
 
 /* "" if there is none; owned by the file. */
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item);

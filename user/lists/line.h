@@ -32,11 +32,25 @@ char *xb_line_comment(char *text, const char *marks);
 /* Does the same for formats in which a mark begins a comment only behind a blank. */
 const char *xb_line_comment_apart(char *text, const char *mark);
 
+/* Keeps an IPv4 address in the upper half, where file->bare is. */
+static inline int xb_line_keep_bare(struct xb_listfile *file, uint64_t address)
+{
+	int error = xb_array_grow(&file->bare, &file->room, file->count + 1, sizeof(*file->bare));
+
+	if (!error)
+		file->bare[file->count++] = address | (uint32_t)file->lines;
+	return error;
+}
+
+/* Keeps the item, as one of the line that file->lines is at. */
 static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *item)
 {
-	int error = 0;
+	int error;
 
-	if (file->count == file->room && file->bound)
+	if (file->bare && xb_item_is_bare(item))
+		return xb_line_keep_bare(file, item->entry.hi);
+	error = xb_listfile_widen(file);
+	if (!error && file->count == file->room && file->bound)
 		error = xb_listfile_may_grow(file, file->room * sizeof(*item));
 	if (!error)
 		error = xb_array_grow(&file->items, &file->room, file->count + 1, sizeof(*item));

@@ -161,13 +161,18 @@ static int no_entries(const struct source *source, const struct xb_reading *read
 	return -ENODATA;
 }
 
-/* Room for all there can be, so that it need not grow: what is not filled costs nothing. */
-static void reserve(const struct source *source, struct xb_listfile *file)
-{
-	size_t most = source->total / strlen("1.2.3.4\n");
+#define LEAST_ROOM 1024 /* addresses; of a pipe nobody knows how many come */
 
-	file->items = most ? xb_array_alloc(most, sizeof(*file->items)) : NULL;
-	file->room = file->items ? most : 0;
+/* Room for all there can be, so that it need not grow: what is not filled costs nothing. */
+static void reserve(const struct source *source, bool bare, struct xb_listfile *file)
+{
+	size_t most = source->total / strlen("1.2.3.4\n") + LEAST_ROOM;
+
+	if (bare)
+		file->bare = xb_array_alloc(most, sizeof(*file->bare));
+	else
+		file->items = xb_array_alloc(most, sizeof(*file->items));
+	file->room = file->bare || file->items ? most : 0;
 }
 
 /* How the file was to end, and whether what was read so far does. */
@@ -336,8 +341,8 @@ static bool is_repeat(const struct xb_entry *before, const struct xb_entry *entr
 		!memcmp(before->name, entry->name, before->length));
 }
 
-/* Of items in order the first line with an entry wins. */
-static void drop_repeats(struct xb_listfile *file)
+/* Of items in order the first line with an entry wins. Returns how many are kept. */
+static size_t drop_items(struct xb_listfile *file)
 {
 	size_t kept = 0;
 
@@ -352,6 +357,24 @@ static void drop_repeats(struct xb_listfile *file)
 		if (kept++ != i)
 			file->items[kept - 1] = *item;
 	}
+	return kept;
+}
+
+/* Does the same with addresses. */
+static size_t drop_bare(uint64_t *bare, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!kept || bare[i] >> 32 != bare[kept - 1] >> 32)
+			bare[kept++] = bare[i];
+	return kept;
+}
+
+static void drop_repeats(struct xb_listfile *file)
+{
+	size_t kept = file->bare ? drop_bare(file->bare, file->count) : drop_items(file);
+
 	file->repeats += file->count - kept;
 	file->count = kept;
 }
@@ -413,7 +436,7 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 		return error;
 	error = open_source(fd, path, terms, &source);
 	if (!error && !terms->take)
-		reserve(&source, file);
+		reserve(&source, terms->bare, file);
 	if (!error)
 		error = read_lines(&source, &reading, &ending, terms);
 	file->bytes = source.done;

@@ -202,6 +202,11 @@ static int leave_out(struct xb_listfile *file, int error, const char *line)
 	return noted;
 }
 
+static int hold_as_meant(const struct xb_reading *reading)
+{
+	return reading->format->bare ? 0 : xb_listfile_widen(reading->file);
+}
+
 #define MARK_BYTES 320 /* of a line, in which the mark of another format must be */
 
 static int parse_line(struct xb_reading *reading, char *line)
@@ -214,7 +219,9 @@ static int parse_line(struct xb_reading *reading, char *line)
 
 	memcpy(start, line, size);
 	start[size] = '\0';
-	error = reading->format->parse(reading, line);
+	error = hold_as_meant(reading);
+	if (!error)
+		error = reading->format->parse(reading, line);
 	if (error != XB_LINE_UNKNOWN && error != -EINVAL)
 		return error;
 	file->count = before;
@@ -355,7 +362,7 @@ static int finish_document(struct xb_reading *reading)
 	if (memchr(text, '\0', size))
 		error = xb_input_error("binary data, not a list");
 	else
-		error = reading->format->document(reading, text, size);
+		error = hold_as_meant(reading) ?: reading->format->document(reading, text, size);
 	if (!error)
 		reading->file->lines = lines;
 	return error;
@@ -368,7 +375,9 @@ int xb_listformat_finish(struct xb_reading *reading)
 
 	if (!error) /* sorted from one place to another */
 		error = xb_listfile_may_grow(file, file->count * sizeof(*file->items));
-	if (!error)
+	if (!error && file->bare)
+		error = xb_ipv4_sort(&file->bare, file->count);
+	else if (!error)
 		error = xb_entry_sort(&file->items, file->count, sizeof(*file->items));
 	file->room = file->count;
 	if (error || !reading->format || !reading->format->finish)

@@ -138,4 +138,8 @@ size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry);
  */
 int xb_entry_sort(void *array, size_t count, size_t size);
 
+/* Does the same with words of which the upper half is an IPv4 address (host byte order), by which
+ * they are sorted. */
+int xb_ipv4_sort(uint64_t **words, size_t count);
+
 #endif

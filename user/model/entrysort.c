@@ -242,15 +242,43 @@ static bool is_sorted(const uint8_t *records, size_t count, size_t size)
 	return true;
 }
 
+static int check_count(size_t count)
+{
+	return count > UINT32_MAX ? xb_input_error("more than %u entries at once", UINT32_MAX) : 0;
+}
+
+int xb_ipv4_sort(uint64_t **words, size_t count)
+{
+	uint64_t *from = *words, *aside, *sorted, differ = 0;
+	bool ordered = true;
+	int error = check_count(count);
+
+	if (error)
+		return error;
+	for (size_t i = 1; i < count; i++) {
+		differ |= (from[i] ^ from[0]) >> 32;
+		ordered &= from[i] >> 32 >= from[i - 1] >> 32;
+	}
+	if (ordered)
+		return 0;
+	aside = xb_array_alloc(count, sizeof(*aside));
+	if (!aside)
+		return xb_out_of_memory();
+	sorted = radix_sort(from, aside, count, 64 - (unsigned int)__builtin_clzll(differ));
+	free(sorted == from ? aside : from);
+	*words = sorted;
+	return 0;
+}
+
 int xb_entry_sort(void *array, size_t count, size_t size)
 {
 	uint8_t *records, *sorted;
 	unsigned int shift, bits;
 	size_t addresses;
-	int error = 0;
+	int error = check_count(count);
 
-	if (count > UINT32_MAX)
-		return xb_input_error("more than %u entries at once", UINT32_MAX);
+	if (error)
+		return error;
 	memcpy(&records, array, sizeof(records));
 	if (is_sorted(records, count, size))
 		return 0;

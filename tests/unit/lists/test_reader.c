@@ -214,6 +214,85 @@ static void test_large_list_with_progress(void **state)
 	xb_listfile_free(&file);
 }
 
+static int read_bare(const char *text, struct xb_listfile *file)
+{
+	FILE *list = fopen(path, "w");
+
+	assert_non_null(list);
+	assert_true(fputs(text, list) >= 0);
+	assert_int_equal(fclose(list), 0);
+	return xb_listfile_read_as(-1, path, &(struct xb_listfile_terms){.bare = true}, file);
+}
+
+/* Whether the file was held as it could be, and says what it says to who does not ask for that. */
+static void says_the_same(const char *text, bool bare)
+{
+	struct xb_listfile asked, file;
+
+	assert_int_equal(read_bare(text, &asked), 0);
+	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
+	assert_int_equal(asked.bare != NULL, bare);
+	assert_int_equal(asked.items != NULL, !bare);
+	assert_null(file.bare);
+	assert_int_equal(asked.count, file.count);
+	assert_int_equal(asked.repeats, file.repeats);
+	assert_int_equal(asked.allowed, file.allowed);
+	for (unsigned int wide = 0; wide < 2; wide++) {
+		for (size_t i = 0; i < file.count; i++) {
+			struct xb_item one = xb_listfile_at(&asked, i);
+
+			assert_memory_equal(&one, &file.items[i], sizeof(one));
+		}
+		assert_int_equal(xb_listfile_widen(&asked), 0);
+		assert_null(asked.bare);
+	}
+	xb_listfile_free(&asked);
+	xb_listfile_free(&file);
+}
+
+static void test_bare_addresses(void **state)
+{
+	struct xb_listfile file;
+
+	(void)state;
+	says_the_same("192.0.2.7\n192.0.2.1\n\n# text\n  192.0.2.3\n192.0.2.1\n10.0.0.1/32\n",
+		      true);
+	says_the_same("192.0.2.7 # \n192.0.2.1\t\n192.0.2.2/32", true);
+	says_the_same("192.0.2.7\t3\n192.0.2.1\t2\n", true);
+	says_the_same("192.0.2.7\n192.0.2.1\n192.0.2.3 # why\n192.0.2.2\n", false);
+	says_the_same("192.0.2.7\n192.0.2.1\n192.0.2.0/24\n192.0.2.2\n", false);
+	says_the_same("192.0.2.7\n192.0.2.1-192.0.2.4\n192.0.2.1\n", false);
+	says_the_same("192.0.2.7\n2001:db8::1\n192.0.2.1\n", false);
+	says_the_same("create s hash:ip netmask 24\nadd s 192.0.2.7\nadd s 192.0.2.3\n", false);
+	assert_int_equal(read_bare("192.0.2.7\n192.0.2.1\nx.example\n", &file), -EINVAL);
+	assert_true(!file.bare && !file.items && !file.count);
+	assert_int_equal(read_bare("# none\n", &file), -ENODATA);
+	assert_null(file.bare);
+}
+
+/* More than was reserved for a pipe. */
+static void test_bare_addresses_of_a_pipe(void **state)
+{
+	const uint32_t count = 5000;
+	struct xb_listfile file;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	for (uint32_t i = count; i-- > 0;)
+		dprintf(ends[1], "10.0.%u.%u\n", i >> 8, i & 255);
+	close(ends[1]);
+	assert_int_equal(xb_listfile_read_as(ends[0], "list",
+					     &(struct xb_listfile_terms){.bare = true}, &file),
+			 0);
+	close(ends[0]);
+	assert_non_null(file.bare);
+	assert_int_equal(file.count, count);
+	for (uint32_t i = 0; i < count; i++)
+		assert_true(file.bare[i] == ((uint64_t)(10U << 24 | i) << 32 | (count - i)));
+	xb_listfile_free(&file);
+}
+
 static void test_real_lists(void **state)
 {
 	static const struct {
@@ -242,11 +321,17 @@ static void test_real_lists(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_unknown_format), TEST(test_binary),
-		TEST(test_long_lines),	   TEST(test_files_that_are_none),
-		TEST(test_no_permission),  TEST(test_read_error),
-		TEST(test_stdin),	   TEST(test_large_list_with_progress),
+		TEST(test_unknown_format),
+		TEST(test_binary),
+		TEST(test_long_lines),
+		TEST(test_files_that_are_none),
+		TEST(test_no_permission),
+		TEST(test_read_error),
+		TEST(test_stdin),
+		TEST(test_large_list_with_progress),
 		TEST(test_real_lists),
+		TEST(test_bare_addresses),
+		TEST(test_bare_addresses_of_a_pipe),
 	};
 
 	return cmocka_run_group_tests_name("listfile", tests, make_directory, remove_directory);

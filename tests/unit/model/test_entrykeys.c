@@ -324,8 +324,43 @@ static void plain_addresses(void **state)
 	}
 }
 
+/* As records of which nothing but the address and the line is left. */
+static void words_of_ipv4(void **state)
+{
+	static const uint32_t bits[] = {1, 3, 0x80000001, 0x7f, 0xfff, 0x400800, UINT32_MAX};
+	static struct record records[600];
+	size_t count = sizeof(records) / sizeof(records[0]);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		for (size_t some = 0; some <= count; some = some * 3 + 1) {
+			uint64_t *words = calloc(some + 1, sizeof(*words));
+
+			assert_non_null(words);
+			for (size_t j = 0; j < some; j++) {
+				uint64_t ipv4 = random_number() & bits[i];
+
+				records[j] = (struct record){.entry = {.hi = ipv4 << 32,
+								       .kind = XB_HOST4,
+								       .length = 32,
+								       .line = (uint32_t)j + 1}};
+				words[j] = ipv4 << 32 | (j + 1);
+			}
+			insertion_sort(records, some);
+			for (int again = 0; again < 2; again++) {
+				assert_int_equal(xb_ipv4_sort(&words, some), 0);
+				for (size_t j = 0; j < some; j++)
+					assert_true(words[j] ==
+						    (records[j].entry.hi | records[j].entry.line));
+			}
+			free(words);
+		}
+	}
+}
+
 static void too_many_to_sort(void **state)
 {
+	uint64_t word = 7, *words = &word;
 	struct record record = {.number = 7}, *records = &record;
 
 	(void)state;
@@ -334,15 +369,24 @@ static void too_many_to_sort(void **state)
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	assert_ptr_equal(records, &record);
 	assert_int_equal(record.number, 7);
+	xb_error_clear();
+	assert_int_equal(xb_ipv4_sort(&words, (size_t)UINT32_MAX + 1), -EINVAL);
+	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+	assert_true(words == &word && word == 7);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_compare_as_entries_do), cmocka_unit_test(keys_both_ways),
-		cmocka_unit_test(keys_that_are_cut),	      cmocka_unit_test(kinds_that_are_none),
-		cmocka_unit_test(lengths_that_are_none),      cmocka_unit_test(names_that_are_none),
-		cmocka_unit_test(sorted_and_stable),	      cmocka_unit_test(plain_addresses),
+		cmocka_unit_test(keys_compare_as_entries_do),
+		cmocka_unit_test(keys_both_ways),
+		cmocka_unit_test(keys_that_are_cut),
+		cmocka_unit_test(kinds_that_are_none),
+		cmocka_unit_test(lengths_that_are_none),
+		cmocka_unit_test(names_that_are_none),
+		cmocka_unit_test(sorted_and_stable),
+		cmocka_unit_test(plain_addresses),
+		cmocka_unit_test(words_of_ipv4),
 		cmocka_unit_test(too_many_to_sort),
 	};
 

@@ -174,13 +174,16 @@ static bool read_list(struct taking *taking)
 	return false;
 }
 
-static void set_timeouts(struct taking *taking)
+static int set_timeouts(struct taking *taking)
 {
 	struct xb_listfile *file = &taking->file;
+	uint32_t timeout = taking->work->feed->timeout;
+	int error = timeout ? xb_listfile_widen(file) : 0;
 
-	for (size_t i = 0; i < file->count; i++)
+	for (size_t i = 0; !error && timeout && i < file->count; i++)
 		if (!file->items[i].timeout)
-			file->items[i].timeout = taking->work->feed->timeout;
+			file->items[i].timeout = timeout;
+	return error;
 }
 
 static void end_as_updated(struct taking *taking)
@@ -280,8 +283,10 @@ static void take_list(struct taking *taking)
 	}
 	ask_for_import(taking);
 	if (read_list(taking)) {
-		set_timeouts(taking);
-		put_into_force(taking);
+		if (set_timeouts(taking))
+			end_as_error(taking->state);
+		else
+			put_into_force(taking);
 	}
 	xb_listfile_free(&taking->file);
 }
