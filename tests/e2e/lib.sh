@@ -299,6 +299,18 @@ comes_through()
 	done
 }
 
+is_dropped() { ! ping_from "$1" 0.3; }
+
+# comes_blocked ADDRESS...: after bloomd listed it by itself, which a list shows before the filter follows.
+comes_blocked()
+{
+	local one
+
+	for one; do
+		wait_for "that $one is dropped" is_dropped "$one"
+	done
+}
+
 # Datagrams that came to the server, to ports where nobody listens.
 arrived() { in_server awk '/^Udp: [0-9]/ {print $3}' /proc/net/snmp; }
 
