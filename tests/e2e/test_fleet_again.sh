@@ -147,4 +147,44 @@ t_after_a_delete_that_is_known()
 	has a $entry || fail "a has lost it"
 }
 
+# goes_back COMMAND...: what a did last is lost, and waits again, while a goes back further, to the snapshot that began the
+# log. There it meets what it did before in the same terms.
+goes_back()
+{
+	save before
+	"$@"
+	patience=12
+	replace_by before --min-replicas-to-write 1
+	wait_for "the loss" logs a 'has lost entries behind'
+	wait_for "the end of the log" has_read_all a
+	outbox_is a 1 || fail "$(field a outbox) changes wait"
+	of a -q fleet resync
+	wait_for "the resync" logs a 'resynced \(asked\)'
+	ask_redis config set min-replicas-to-write 0 >"$T/out"
+	wait_for "what a publishes" outbox_is a 0
+	wait_for "b" has_read_all b
+	# shellcheck disable=SC2030 # of this wait alone
+	(patience=1 && wait_for "the same" are_equal a b) || fail "a: $(listing a); b: $(listing b)"
+}
+
+t_a_delete_that_was_made_before()
+{
+	follower b
+	begin_with b
+	is_deleted b
+	publishes 1 of a -q add $entry
+	wait_for "it again" has b $entry
+	goes_back is_deleted b
+	has_not a $entry || fail "a has it again: $(cat "$T/a/log")"
+}
+
+t_a_put_that_was_made_before()
+{
+	follower b
+	begin_with b
+	is_deleted b
+	goes_back publishes 1 of a -q add $entry
+	has a $entry || fail "a has lost it: $(cat "$T/a/log")"
+}
+
 run_tests

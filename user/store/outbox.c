@@ -108,7 +108,7 @@ static int append(struct xb_txn *txn, const struct xb_shared_change *change, uin
 {
 	uint64_t number = ++txn->shares.last_number;
 	int error =
-		xb_outboxrow_write(txn, change, number, (struct xb_outbox_history){false, again});
+		xb_outboxrow_write(txn, change, number, (struct xb_outbox_history){.again = again});
 
 	txn->shares.counted = true;
 	return error ? error : xb_outboxrow_set_waiting(txn, change, number);
@@ -318,9 +318,9 @@ int xb_outbox_put_again(struct xb_txn *txn, const struct xb_shared_change *chang
 	else if (row.history.again > (uint8_t)whose && change->put)
 		error = xb_outboxrow_write(
 			txn, change, row.number,
-			(struct xb_outbox_history){row.history.replaced ||
-							   !is_same(&row.change, change),
-						   (uint8_t)whose});
+			(struct xb_outbox_history){.replaced = row.history.replaced ||
+							       !is_same(&row.change, change),
+						   .again = (uint8_t)whose});
 	else
 		return 0;
 	return error ? error : 1;
@@ -332,16 +332,29 @@ static bool lasts(const struct xb_shared_change *other, const struct xb_shared_c
 	return other->put && (!other->expires || (put->expires && other->expires >= put->expires));
 }
 
-static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other,
-		      bool former)
+static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other)
 {
 	if (!row->history.again)
 		return false;
-	if (row->history.again == XB_AGAIN_OLDER)
+	if (row->history.again == XB_AGAIN_OLDER || row->history.met)
 		return true;
-	if (former)
-		return is_same(&row->change, other);
 	return !row->change.put || lasts(other, &row->change);
+}
+
+/* The log may have the same twice: what was made, undone and made again. If it lacks the last of
+ * these, the former change is the first, and that behind it shows it. */
+static int meet_former(struct xb_txn *txn, struct xb_outboxrow *row,
+		       const struct xb_shared_change *other)
+{
+	bool met = is_same(&row->change, other);
+	int error = 0;
+
+	if (met != row->history.met) {
+		row->history.met = met;
+		error = xb_outboxrow_write(txn, &row->change, row->number, row->history);
+	}
+	txn->shares.met |= met;
+	return error ? error : !met;
 }
 
 int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bool former)
@@ -352,7 +365,30 @@ int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bo
 
 	if (found <= 0)
 		return found;
-	return makes_way(&row, other, former) ? take_out(txn, &row, &last) : 1;
+	if (former && row.history.again && row.history.again != XB_AGAIN_OLDER)
+		return meet_former(txn, &row, other);
+	return makes_way(&row, other) ? take_out(txn, &row, &last) : 1;
+}
+
+int xb_outbox_settle(struct xb_txn *txn)
+{
+	struct xb_outboxrow row;
+	uint64_t from = 0;
+	int more = txn->shares.met, error = 0;
+
+	while (more > 0 && !error) {
+		struct xb_shared_changes one = {0};
+		bool last;
+
+		more = first_row(txn, from, &row, &one);
+		if (more > 0 && row.history.met)
+			error = take_out(txn, &row, &last);
+		if (more > 0)
+			from = row.number + 1;
+		xb_shared_changes_free(&one);
+	}
+	txn->shares.met = false;
+	return error ? error : more;
 }
 
 int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_entry *entry,

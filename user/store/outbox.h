@@ -57,9 +57,12 @@ int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_ent
  * later, so the other one is passed by; 0: none waits, or any more: one that is published again may
  * be older than the other one. A put stays all the same, unless the other one lists the entry for
  * as long: what was listed must not be lost by this. former: the other one is of a former entry of
- * the log, so that what waits is later: then only the same change makes way. What is OLDER makes
- * way to any.
+ * the log, so that what waits is later: then only the same change makes way, and with the commit,
+ * unless another former one comes behind it. What is OLDER makes way to any.
  */
 int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bool former);
+
+/* For the commit: takes out what has made way so. */
+int xb_outbox_settle(struct xb_txn *txn);
 
 #endif

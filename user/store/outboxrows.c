@@ -20,7 +20,7 @@ struct record {
 	uint8_t replaced; /* in its place, at any time */
 	uint8_t list_size, comment_size;
 	uint8_t again; /* enum xb_again, 0: for the first time */
-	uint8_t unused;
+	uint8_t met;   /* 0 in the file */
 };
 _Static_assert(sizeof(struct record) == XB_OUTBOXROW_BYTES, "store format");
 
@@ -101,6 +101,7 @@ int xb_outboxrow_write(struct xb_txn *txn, const struct xb_shared_change *change
 				.put = change->put,
 				.replaced = history.replaced,
 				.again = history.again,
+				.met = history.met,
 				.list_size = (uint8_t)strnlen(change->list, XB_OUTBOX_LIST_MAX),
 				.comment_size = (uint8_t)change->comment_size};
 	struct number_key place;
@@ -138,7 +139,8 @@ static int decode(const MDB_val *key, const MDB_val *value, struct xb_outboxrow 
 	memcpy(row->list, next, record.list_size);
 	row->list[record.list_size] = '\0';
 	next += record.list_size;
-	row->history = (struct xb_outbox_history){record.replaced, record.again};
+	row->history = (struct xb_outbox_history){
+		.replaced = record.replaced, .again = record.again, .met = record.met};
 	row->change = (struct xb_shared_change){
 		.list = row->list,
 		.put = record.put,

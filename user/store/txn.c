@@ -15,6 +15,7 @@
 #include "store/lists.h"
 #include "store/lmdberror.h"
 #include "store/lmdbpage.h"
+#include "store/outbox.h"
 #include "store/renamed.h"
 #include "store/shares.h"
 #include "store/sharing.h"
@@ -173,6 +174,8 @@ int xb_txn_commit(struct xb_txn *txn)
 	struct xb_store *store = txn->store;
 	int error = xb_sharing_settle(txn);
 
+	if (!error)
+		error = xb_outbox_settle(txn);
 	if (!error)
 		error = xb_shares_save(txn);
 	if (!error)

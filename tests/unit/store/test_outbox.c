@@ -459,7 +459,30 @@ static void what_is_former_is_older(void **state)
 	assert_int_equal(meets_former("192.0.2.1", NULL), 0);
 	assert_int_equal(meets_former("192.0.2.2", "mine"), 0);
 	assert_int_equal(meets_former("192.0.2.3", "another's"), 0);
+	commit_and_go_on();
 	assert_waiting("");
+}
+
+/* What was done, undone and done again in the same terms, of which the log has lost the last. */
+static void a_former_change_of_the_same_terms(void **state)
+{
+	(void)state;
+	put_three_again();
+	assert_int_equal(meets_former("192.0.2.1", NULL), 0);
+	assert_int_equal(meets_former("192.0.2.1", "undone"), 1);
+	assert_int_equal(meets_former("192.0.2.2", "mine"), 0);
+	assert_int_equal(meets_former("192.0.2.2", NULL), 1);
+	assert_int_equal(meets_former("192.0.2.3", "another's"), 0);
+	assert_int_equal(meets("192.0.2.3", NULL), 0);
+	commit_and_go_on();
+	assert_waiting("1-192.0.2.1 a; 2+192.0.2.2 a (mine)");
+	assert_waits("192.0.2.3", 0);
+	/* The log has all of it after all. */
+	assert_int_equal(meets_former("192.0.2.1", NULL), 0);
+	assert_int_equal(meets_former("192.0.2.1", "undone"), 1);
+	assert_int_equal(meets_former("192.0.2.1", NULL), 0);
+	commit_and_go_on();
+	assert_waiting("2+192.0.2.2 a (mine)");
 }
 
 static void what_is_published_again_is_no_newer(void **state)
@@ -521,6 +544,7 @@ int main(void)
 		TEST(what_is_published_again_makes_way),
 		TEST(what_a_snapshot_had_is_older),
 		TEST(what_is_former_is_older),
+		TEST(a_former_change_of_the_same_terms),
 		TEST(what_is_published_again_is_no_newer),
 		TEST(damage_is_told),
 	};

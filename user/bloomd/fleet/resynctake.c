@@ -128,8 +128,9 @@ static const char *tell_partial(const struct snapshot_result *result)
 {
 	if (!result->partial)
 		return "";
-	return result->given ? "; what the snapshot lacks is published again"
-			     : "; nothing is removed, since this host was away for long";
+	if (result->away)
+		return "; nothing is removed, since this host was away for long";
+	return result->given ? "; what the snapshot lacks is published again" : "";
 }
 
 static void end_well(struct fleet *fleet, const struct snapshot_result *result)

@@ -46,6 +46,7 @@ struct snapshot_result {
 	uint64_t republished; /* own changes that went to the outbox again */
 	uint64_t given;	      /* entries that only this host has, and that go there, too */
 	bool partial;	      /* the tail did not reach: nothing was taken out */
+	bool away;	      /* for so long that what only this host has does not go there */
 };
 
 /*

@@ -458,6 +458,7 @@ static int take_all(struct take *take)
 		error = look_at_place(take);
 	take->result->partial = take->uncovered->partial;
 	take->gives = take->uncovered->newest / 1000 + AWAY_MOST > take->now;
+	take->result->away = !take->gives;
 	if (!error)
 		error = settle_outbox(take);
 	if (!error)

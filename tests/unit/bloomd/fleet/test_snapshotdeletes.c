@@ -307,6 +307,7 @@ static void a_delete_that_was_not_lost(void **state)
 
 	another_log(state);
 	assert_int_equal(xb_outbox_meets(at(&taker), &change, true), 0);
+	settle(&taker);
 	assert_int_equal(waiting(&taker), 0);
 }
 
