@@ -48,10 +48,11 @@ t_networks()
 	begin_without_bloomd
 	client set sshd banip "${two[@]}" 2001:db8:7::/48
 	becomes_listed 2001:db8:7::/48
-	blocked "${customer6[@]:0:3}"
+	comes_blocked "${customer6[@]:0:3}"
 	passes "${customer6[3]}"
 	client set sshd unbanip "${two[0]}"
 	blocked "${customer6[@]:0:3}"
+	wait_for "two bans in the database" are_kept 2
 	server_ends KILL
 	server_starts
 	wait_for "two bans again" bans_are 3
@@ -73,12 +74,13 @@ t_kill()
 	begin_without_bloomd
 	client set sshd banip 10.77.0.3 10.77.0.4
 	wait_for "two bans" bans_are 2
+	wait_for "both in the database" are_kept 2
 	server_ends KILL
-	blocked 10.77.0.3 10.77.0.4
+	comes_blocked 10.77.0.3 10.77.0.4
 	ctl -q add 10.77.0.5 --list f2b-sshd
 	server_starts
 	wait_for "two bans again" bans_are 2
-	blocked 10.77.0.3 10.77.0.4
+	comes_blocked 10.77.0.3 10.77.0.4
 	passes 10.77.0.5
 }
 
