@@ -10,6 +10,17 @@
 . "$(dirname "$0")/taken.sh"
 
 fetching() { pgrep -P "$agent" -x bloomd-fetch; }
+
+# A fetch stands still, though perhaps not the first one: each has but a second.
+has_stopped_one()
+{
+	local child
+
+	ctl -q feeds update
+	child=$(fetching) && kill -STOP "$child" && is_stopped "$child"
+}
+
+why_is() { ctl feeds | grep -q "^  why      $1"; }
 ends_with_it() { ! kill -0 "$1" 2>/dev/null; }
 
 # In place of bloomd-fetch, one that answers whatever $T/bin/lie says.
@@ -56,16 +67,10 @@ t_processes_that_are_killed()
 	local child
 
 	begin
-	configure 'every = 1h' 'time-limit = 1s'
+	configure 'every = 1h' 'time-limit = 60s'
 	agent
 	wait_for "the first list" has_outcome main updated
 	mode slow
-	ctl -q feeds update
-	wait_for "a fetch" fetching
-	kill -STOP "$(fetching)"
-	wait_for "its end" has_outcome main timeout
-	ctl feeds | grep -q '^  why      not done in time, and ended' || fail "it was not ended: $(ctl feeds)"
-	keeps_list
 	ctl -q feeds update
 	wait_for "a fetch" fetching
 	kill -SEGV "$(fetching)"
@@ -86,7 +91,17 @@ t_processes_that_are_killed()
 	agent_program=$T/bin/bloomd
 	agent
 	ends_as failed
-	ctl feeds | grep -q '^  why      cannot run .*bloomd-fetch' || fail "it is not said: $(ctl feeds)"
+	why_is 'cannot run .*bloomd-fetch' || fail "it is not said: $(ctl feeds)"
+	keeps_list
+	agent_ends
+	# It does not end in time by itself.
+	agent_program=$bloomd
+	mode slow
+	configure 'every = 1h' 'time-limit = 1s'
+	agent
+	wait_for "a fetch that stands still" has_stopped_one
+	wait_for "its end" why_is 'not done in time, and ended'
+	has_outcome main timeout || fail "$(ctl feeds)"
 	keeps_list
 }
 
