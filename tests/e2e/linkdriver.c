@@ -125,7 +125,7 @@ static int on_input(sd_event_source *source, int fd, uint32_t events, void *cont
 
 static struct conn_target read_target(int argc, char **argv)
 {
-	struct conn_target target = {.seconds = 5};
+	struct conn_target target = {.seconds = 60};
 	int option;
 
 	while ((option = getopt(argc, argv, "u:p:a:c:k:s:")) > 0) {

@@ -225,10 +225,12 @@ t_what_has_expired_is_a_delete()
 	wait_for "it" has b 192.0.2.1
 	down b
 	length=$(log_length)
-	redis-cli -s "$T/a/run/api.sock" zadd default $(($(date +%s) + 3)) 192.0.2.1 >"$T/out"
+	redis-cli -s "$T/a/run/api.sock" zadd default $(($(date +%s) + 600)) 192.0.2.1 >"$T/out"
 	wait_for "it in the log" log_is $((length + 1))
+	redis-cli -s "$T/a/run/api.sock" zadd default $(($(date +%s) + 2)) 192.0.2.1 >"$T/out"
 	wait_for "its end" has_not a 192.0.2.1
-	lose_entries 1
+	wait_for "an empty outbox" outbox_is a 0
+	lose_entries $(($(log_length) - length))
 	up b
 	patience=6
 	wait_for "its end" has_not b 192.0.2.1

@@ -157,6 +157,7 @@ t_the_beginner_dies_and_stays_away()
 	dies a fleet-appends
 	left=$(ask_redis pttl 'xb:{test}:lease')
 	[[ $left -gt 0 && $left -le 30000 ]] || fail "the lease lasts $left ms more"
+	ask_redis pexpire 'xb:{test}:lease' 600000 >"$T/out"
 	up b
 	patience=8
 	wait_for "b to wait" has_message b 'another host begins a log'

@@ -43,11 +43,16 @@ counts() { [[ $(count "$1" "$2") -eq $3 ]] || fail "$1: $2 is $(count "$1" "$2")
 
 has_message() { [[ $(field "$1" message) == *"$2"* ]]; }
 
+# Ten seconds behind an entry that no host wrote.
+has_begun_anew() { logs "$1" 'began a log at .*, term 2'; }
+has_failed() { is_in "$1" failed || has_begun_anew "$1"; }
+
 # is_stuck HOST MESSAGE: it has failed, says why, and goes on living.
 is_stuck()
 {
-	wait_for "$1 fails" is_in "$1" failed
-	has_message "$1" "$2" || fail "$1: $(field "$1" message)"
+	wait_for "$1 fails" has_failed "$1"
+	has_message "$1" "$2" || has_begun_anew "$1" || fail "$1: $(field "$1" message)"
+	logs "$1" "fleet: .*$2" || fail "$1: $(cat "$T/$1/log")"
 	kill -0 "${host_pid[$1]}" || fail "$1 has ended: $(tail -n 3 "$T/$1/log")"
 }
 
@@ -103,7 +108,7 @@ t_all_hosts_go_on_behind_it()
 	wait_for "it" has c 192.0.2.1
 	forge del 192.0.2.1
 	for host in a b c; do
-		is_stuck $host 'entry 3 of the log'
+		wait_for "the word of $host" logs $host 'fleet: entry 3 of the log'
 	done
 	of b -q add 192.0.2.2
 	patience=8

@@ -13,7 +13,7 @@ port=6390
 # driver WORD...: asks the lines of $asks; what comes of it is in $T/out.
 driver()
 {
-	printf '%b' "${asks:-}" | in_server timeout 30 "$XB_TEST_DIR/bin/linkdriver" "$@" 2>&1 | tee -a "$T/all" >"$T/out"
+	printf '%b' "${asks:-}" | in_server timeout 300 "$XB_TEST_DIR/bin/linkdriver" "$@" 2>&1 | tee -a "$T/all" >"$T/out"
 }
 
 # links WORD... / ends OUTCOME WORD...: it is ready and answers all / it is lost with this outcome.
@@ -134,7 +134,7 @@ t_server_killed()
 {
 	server_begins --port $port
 	mkfifo "$T/asks"
-	nsenter --net="/run/netns/$server" timeout 30 "$XB_TEST_DIR/bin/linkdriver" redis://127.0.0.1:$port <"$T/asks" \
+	nsenter --net="/run/netns/$server" timeout 300 "$XB_TEST_DIR/bin/linkdriver" redis://127.0.0.1:$port <"$T/asks" \
 		>"$T/out" 2>&1 &
 	local one=$!
 	exec 7>"$T/asks"
@@ -148,9 +148,14 @@ t_server_killed()
 	kill -STOP "$redis"
 	asks='PING\n' ends timeout -s 1 redis://127.0.0.1:$port
 	kill -CONT "$redis"
-	asks='PING\nXREAD BLOCK 0 STREAMS none 0\n' ends timeout -s 2 redis://127.0.0.1:$port
-	says '^status PONG$'
+	wait_for "an answer before it says nothing" says_no_more
 	server_ends
+}
+
+says_no_more()
+{
+	asks='PING\nXREAD BLOCK 0 STREAMS none 0\n' ends timeout -s 2 redis://127.0.0.1:$port
+	grep -q '^status PONG$' "$T/out"
 }
 
 t_process_has_no_rights()
@@ -159,7 +164,7 @@ t_process_has_no_rights()
 
 	server_begins --port $port
 	mkfifo "$T/asks"
-	nsenter --net="/run/netns/$server" timeout 30 "$XB_TEST_DIR/bin/linkdriver" redis://127.0.0.1:$port <"$T/asks" \
+	nsenter --net="/run/netns/$server" timeout 300 "$XB_TEST_DIR/bin/linkdriver" redis://127.0.0.1:$port <"$T/asks" \
 		>"$T/out" 2>&1 &
 	exec 7>"$T/asks"
 	wait_for "ready" grep -qx ready "$T/out"
@@ -185,7 +190,7 @@ hostile()
 	python3 "$root/tests/e2e/hostileserver.py" "$T/hostile.sock" "$1" &
 	peer=$!
 	wait_for "a hostile server" test -S "$T/hostile.sock"
-	asks='GET a\n' ends "$2" -s "${3:-8}" "unix:$T/hostile.sock" &
+	asks='GET a\n' ends "$2" -s "${3:-60}" "unix:$T/hostile.sock" &
 	local one=$!
 	while kill -0 $one 2>/dev/null; do
 		pid=$(pgrep -x bloomd-redis) && now=$(awk '/^VmRSS/ {print $2}' "/proc/$pid/status" 2>/dev/null) &&
@@ -224,13 +229,15 @@ t_answers_to_nothing()
 {
 	local kind peer
 
+	mkfifo "$T/asks"
+	exec 7<>"$T/asks" # the input does not end
 	for kind in twice endless-answers; do
 		rm -f "$T/hostile.sock"
 		python3 "$root/tests/e2e/hostileserver.py" "$T/hostile.sock" $kind &
 		peer=$!
 		wait_for "a hostile server" test -S "$T/hostile.sock"
-		(echo GET a && sleep 2) | in_server timeout 20 "$XB_TEST_DIR/bin/linkdriver" "unix:$T/hostile.sock" \
-			>"$T/out" 2>&1 || true
+		echo GET a >&7
+		in_server timeout 300 "$XB_TEST_DIR/bin/linkdriver" "unix:$T/hostile.sock" <"$T/asks" >"$T/out" 2>&1 || true
 		says '^status '
 		says '^lost protocol: the server sent an answer without a request'
 		kill -9 $peer

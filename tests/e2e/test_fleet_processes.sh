@@ -36,7 +36,7 @@ t_connections_that_are_killed()
 	kill -STOP "$reader"
 	of a -q add 192.0.2.3
 	comes b 192.0.2.3
-	is_gone "$reader" || fail "it stays"
+	wait_for "its end" is_gone "$reader"
 	down b
 }
 
@@ -62,7 +62,7 @@ t_bloomd_is_killed()
 	all=$(connections b)
 	down b
 	for each in $all; do
-		is_gone "$each" || fail "a connection stays"
+		wait_for "the end of a connection" is_gone "$each"
 	done
 }
 
@@ -90,6 +90,7 @@ t_bloomd_is_killed_in_a_resync()
 	wait_for "the same" are_equal a b
 }
 
+nobody_runs() { ! pgrep -f "$1"; }
 nobody_has() { ! pgrep -f -- "--state $1"; }
 
 is_program() { [[ $(readlink "/proc/$1/exe") == "$2" ]]; }
@@ -123,7 +124,7 @@ t_an_upgrade()
 	wait_for "two connections" has_connections b 2
 	is_program "$(connections b | head -n 1)" "$T/bin/bloomd-redis" || fail "the former program goes on"
 	down b
-	! pgrep -f "$T/bin/" || fail "a process stays"
+	wait_for "the end of all processes" nobody_runs "$T/bin/"
 	up b "$T/bin/bloomd"
 	of b -q add 192.0.2.3
 	comes a 192.0.2.3

@@ -105,7 +105,7 @@ t_a_host_that_is_ahead()
 	wait_for "an empty outbox" outbox_is a 0
 	verify a 0
 	says "2 changed by the log since"
-	ask_redis client pause 3000 write >"$T/paused"
+	ask_redis client pause 600000 write >"$T/paused"
 	of a -q add 192.0.2.3
 	of a -q del 192.0.2.1
 	verify a 0

@@ -10,11 +10,15 @@
 
 faulty_bloomd=$XB_TEST_DIR/bin/bloomd-fault
 
-# adds HOST ADDRESS: publishes it; then nothing happens for a while.
+# adds HOST ADDRESS: publishes it; then nothing happens for longer than that took, so that the host relies on what it
+# watches.
 adds()
 {
+	local begun=${EPOCHREALTIME/./}
+
 	publishes 1 of "$1" -q add "$2"
-	sleep 0.3
+	wait_for "an empty outbox" outbox_is "$1" 0
+	sleep "$((${EPOCHREALTIME/./} - begun + 200000))e-6"
 }
 
 # What came over the connections that write.
@@ -23,17 +27,24 @@ asked_is() { [[ $(asked_to_write) == "$1 " ]]; }
 
 t_one_round_trip()
 {
-	local monitor
+	local monitor number=1
 
 	fleet a
 	adds a 192.0.2.1
-	ask_redis monitor >"$T/asked" &
+	ask_redis monitor >>"$T/asked" &
 	monitor=$!
 	wait_for "the monitor" grep -q OK "$T/asked"
-	adds a 192.0.2.2
-	adds a 192.0.2.3
-	(wait_for "them" asked_is "MULTI XADD EXEC WATCH MULTI XADD EXEC WATCH") || fail "$(asked_to_write)"
+	# A machine that stands still may keep it from relying on what it watches.
+	(wait_for "two entries in a round trip each" are_quick) || fail "$(asked_to_write)"
 	kill "$monitor"
+}
+
+are_quick()
+{
+	: >"$T/asked"
+	adds a "192.0.2.$((++number))"
+	adds a "192.0.2.$((++number))"
+	asked_is "MULTI XADD EXEC WATCH MULTI XADD EXEC WATCH"
 }
 
 # second_is CHANGES HOST...: a fleet of these hosts. The first one has published an entry, watches the end of the log, and
@@ -84,7 +95,7 @@ t_its_beginning_goes_while_more_waits()
 	ask_redis xtrim 'xb:{test}:log' maxlen 1 >"$T/out"
 	kill -CONT "${host_pid[a]}"
 	wait_for "all of it" has b 11.0.4.250
-	outbox_is a 0 || fail "there is more: $(of a fleet)"
+	wait_for "an empty outbox" outbox_is a 0
 }
 
 # The same entries, by another key.
@@ -134,7 +145,7 @@ t_it_is_deleted()
 # A host that has read what another one has appended does not send an entry in vain.
 t_in_turn()
 {
-	local turn host other
+	local turn host other most=20
 
 	fleet a b
 	adds a 192.0.2.1
@@ -147,7 +158,8 @@ t_in_turn()
 		done
 	done
 	are_equal a b || fail "$(listing a) and $(listing b)"
-	[[ $(calls exec) -eq 20 ]] || fail "$(calls exec) transactions for 20 entries"
+	! snapshot || most=21 # on a slow machine the first one comes between
+	[[ $(calls exec) -ge 20 && $(calls exec) -le $most ]] || fail "$(calls exec) transactions for 20 entries"
 }
 
 # No two of their entries are for the same place, and none is lost.
