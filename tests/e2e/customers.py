@@ -10,6 +10,7 @@ import random
 import socket
 import struct
 import sys
+import threading
 
 PORT = 7800
 SERVER = {socket.AF_INET: "10.77.0.1", socket.AF_INET6: "fd77::1"}
@@ -26,13 +27,16 @@ def serve(ready):
     with open(ready, "w", encoding="ascii") as file:
         file.write("ready\n")
     while True:
-        connection, _ = server.accept()
-        connection.settimeout(0.5)
+        threading.Thread(target=echo, args=(server.accept()[0],), daemon=True).start()
+
+
+def echo(connection):
+    with connection:
+        connection.settimeout(30)
         try:
             connection.sendall(connection.recv(64))
         except OSError:
             pass
-        connection.close()
 
 
 def address_of(number):
@@ -46,7 +50,7 @@ def address_of(number):
 def connect(number):
     family, address = address_of(number)
     with socket.socket(family, socket.SOCK_STREAM) as one:
-        one.settimeout(10)
+        one.settimeout(30)
         one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_RESET)
         one.bind((address, 0))
         one.connect((SERVER[family], PORT))
@@ -100,7 +104,7 @@ def strangers(count):
 
 def fastopen(source, destination):
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
-        one.settimeout(5)
+        one.settimeout(30)
         one.bind((source, 0))
         one.sendto(b"hello", socket.MSG_FASTOPEN, (destination, PORT))
         sys.exit(one.recv(64) != b"hello")

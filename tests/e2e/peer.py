@@ -5,6 +5,7 @@ peer.py tcp|udp SOURCE DESTINATION [SECONDS [PORT]]: exits 0 if what it says com
 import selectors
 import socket
 import sys
+import threading
 
 PORT = 7777
 
@@ -33,13 +34,16 @@ def serve(ready, port):
                 data, who = key.fileobj.recvfrom(2048)
                 key.fileobj.sendto(data, who)
                 continue
-            connection, _ = key.fileobj.accept()
-            connection.settimeout(0.5)
-            try:
-                connection.sendall(connection.recv(2048))
-            except OSError:
-                pass
-            connection.close()
+            threading.Thread(target=echo, args=(key.fileobj.accept()[0],), daemon=True).start()
+
+
+def echo(connection):
+    with connection:
+        connection.settimeout(30)
+        try:
+            connection.sendall(connection.recv(2048))
+        except OSError:
+            pass
 
 
 def ask(kind, source, destination, seconds, port):
