@@ -17,7 +17,7 @@ write_client()
 		esac
 	end
 	chmod +x "$T/script"
-	printf 'timeout 15;\nretry 1;\ninitial-interval 1;\nreboot 1;\nbackoff-cutoff 1;\n' >"$T/dhclient.conf"
+	printf 'timeout 60;\nretry 1;\ninitial-interval 1;\nreboot 1;\nbackoff-cutoff 1;\n' >"$T/dhclient.conf"
 }
 
 # take_lease IFACE [COMMAND...]: by dhclient, which the command starts. The interface is up.

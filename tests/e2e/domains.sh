@@ -8,9 +8,10 @@ begin() { ctl -q attach x0 --mode skb; }
 # asks NAME WORD [PORT [SOURCE]]: what a query for it brings, see ask.py.
 asks()
 {
-	local source=${4:-10.77.0.2} got
+	local source=${4:-10.77.0.2} seconds=$((10 * patience)) got
 
-	got=$(in_client python3 "$root/tests/e2e/ask.py" "$source" "$(to "$source")" "$1" "${3:-53}")
+	[[ $2 != silence ]] || seconds=0.3
+	got=$(in_client python3 "$root/tests/e2e/ask.py" "$source" "$(to "$source")" "$1" "${3:-53}" "$seconds")
 	[[ $got == "$2" ]] || fail "a query for $1 brings $got, not $2"
 }
 

@@ -109,7 +109,7 @@ scan()
 	local said
 
 	printf 'From: <%s>\nTo: b@mail.example\nSubject: a test\n\n%s\n' "$3" "${4:-}" >"$T/mail.eml"
-	in_server rspamc --ip "$2" --from "$3" "$T/mail.eml" >"$T/out" 2>&1 || fail "rspamc: $(cat "$T/out")"
+	in_server rspamc -t 60 --ip "$2" --from "$3" "$T/mail.eml" >"$T/out" 2>&1 || fail "rspamc: $(cat "$T/out")"
 	grep -q '^Score:' "$T/out" || fail "rspamc: $(cat "$T/out")"
 	said=$(sed -nE 's/^Symbol: ([A-Z_]*LISTED[A-Z_]*) \(([-0-9.]*)\).*/\1=\2/p' "$T/out" | sort | tr '\n' ' ')
 	[[ ${said% } == "$1" ]] || fail "rspamd of $2, $3, ${4:-no text}: '$said', not '$1': $(cat "$T/out")"

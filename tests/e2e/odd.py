@@ -242,7 +242,7 @@ def main():
             link.send(frame)
         counted[one.reason] = counted.get(one.reason, 0) + len(frames)
         receive(link, asked, 0)
-    until = time.monotonic() + 5 * PATIENCE
+    until = time.monotonic() + 20 * PATIENCE
     receive(link, asked, 0.4)
     while time.monotonic() < until and any(one.wanted in ("answer", "resolver") and not one.got
                                            for one in asked.values()):

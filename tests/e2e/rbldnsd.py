@@ -147,7 +147,7 @@ def compare(port, kind, path, answer_path):
     unclear = left_out(answer_path)
     served = compared = 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
-        server.settimeout(5)
+        server.settimeout(60)
         server.connect(("127.0.0.1", port))
         for number in range(QUERIES):
             domain, about = asked(kind)

@@ -123,7 +123,7 @@ t_mtu_9000()
 	ip -n "$client" link set x0 mtu 9000
 	exits 0 attach x0 --mode native
 	ctl add 10.77.0.3
-	in_client ping -q -n -c 1 -W 2 -s 8900 -M "do" -I 10.77.0.2 $server4 >/dev/null ||
+	in_client ping -q -n -c 1 -W $((2 * patience)) -s 8900 -M "do" -I 10.77.0.2 $server4 >/dev/null ||
 		fail "a large packet is lost"
 	! in_client ping -q -n -c 1 -W 0.3 -s 8900 -M "do" -I 10.77.0.3 $server4 >/dev/null ||
 		fail "a large packet gets through"

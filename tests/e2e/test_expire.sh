@@ -86,7 +86,7 @@ t_waits_for_nobody()
 	exits 0 add 192.0.2.1 --timeout 3000
 	exec 7>>"$state/writer.lock"
 	flock 7
-	in_server timeout 5 "$bloomctl" --state "$state" --pin "$pins" --run "$counters" expire >"$T/out" ||
+	in_server timeout $((60 * patience)) "$bloomctl" --state "$state" --pin "$pins" --run "$counters" expire >"$T/out" ||
 		fail "it waits for a lock"
 	says '^0 expired$'
 }

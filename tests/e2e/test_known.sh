@@ -227,8 +227,8 @@ t_own_connections()
 	exits 0 known on
 	exits 0 policy allow-only --known --force
 	knows_not 10.77.0.4
-	in_server python3 "$root/tests/e2e/peer.py" tcp 10.77.0.1 10.77.0.4 5 || fail "the answer does not come"
-	in_server python3 "$root/tests/e2e/peer.py" tcp fd77::1 fd77::3 5 || fail "the answer does not come"
+	in_server python3 "$root/tests/e2e/peer.py" tcp 10.77.0.1 10.77.0.4 30 || fail "the answer does not come"
+	in_server python3 "$root/tests/e2e/peer.py" tcp fd77::1 fd77::3 30 || fail "the answer does not come"
 	knows 10.77.0.4
 	exits 0 policy allow-only --force
 	exits 0 known clear
@@ -245,12 +245,16 @@ t_fast_open()
 	ctl attach x0
 	exits 0 known on
 	in_client python3 "$root/tests/e2e/customers.py" forged-fastopen x0
-	sleep 0.3
-	[[ $(in_server awk '/^TcpExt:/ && !n {for (i = 1; i <= NF; i++) if ($i == "TCPFastOpenPassive") n = i; next}
-		/^TcpExt:/ {print $n}' /proc/net/netstat) -ge 1 ]] || fail "the server did not take the SYN"
+	wait_for "that the server takes the SYN" has_taken_one
 	knows_not 10.78.200.200
 	in_client python3 "$root/tests/e2e/customers.py" fastopen 10.78.0.7 10.77.0.1
 	knows 10.78.0.7
+}
+
+has_taken_one()
+{
+	[[ $(in_server awk '/^TcpExt:/ && !n {for (i = 1; i <= NF; i++) if ($i == "TCPFastOpenPassive") n = i; next}
+		/^TcpExt:/ {print $n}' /proc/net/netstat) -ge 1 ]]
 }
 
 # On trial, then kept; and gone when it is not kept.
@@ -269,9 +273,13 @@ t_rollback()
 	exits 0 commit
 	reaches tcp 10.77.0.2
 	! reaches tcp 10.77.0.4 0.5 || fail "a stranger connects"
-	exits 0 policy allow-only --force --rollback 1
+	exits 0 policy allow-only --force --rollback 60
 	! reaches tcp 10.77.0.2 0.3 || fail "a known one connects"
-	sleep 1.2
+	exits 0 commit
+	exits 0 policy allow-only --known
+	reaches tcp 10.77.0.2
+	exits 0 policy allow-only --force --rollback 1
+	wait_for "the end of the trial" reaches tcp 10.77.0.2 1
 	reaches tcp 10.77.0.2
 	exits 0 rotate
 	reaches tcp 10.77.0.2

@@ -17,7 +17,7 @@ t_rspamd()
 	lay rspamd
 	install_rspamd
 	cat >/etc/rspamd/local.d/multimap.conf <<-END
-		redis { servers = "$counters/query.sock"; }
+		redis { servers = "$counters/query.sock"; timeout = 30s; }
 		LISTED_CLIENT { type = "ip"; map = "redis://bad"; score = 4; }
 		LISTED_SENDER { type = "from"; filter = "email:domain"; map = "redis://names"; score = 6; }
 		LISTED_LINK { type = "url"; map = "redis://names"; score = 3; }

@@ -52,7 +52,7 @@ t_resolver()
 	step "systemctl enable --now xdp-bloom bloomd"
 	step "bloomctl verdict ads count"
 	step "bloomctl import hosts.txt --list ads"
-	in_client dig +tries=1 +time=2 @192.0.2.53 counted.ads.example >"$T/dig" || fail "$(cat "$T/dig")"
+	in_client dig +tries=1 +time=$((10 * patience)) @192.0.2.53 counted.ads.example >"$T/dig" || fail "$(cat "$T/dig")"
 	asked counted.ads.example || fail "a query that is only counted does not pass"
 	step "bloomctl stats"
 	shows name_counted
@@ -86,14 +86,14 @@ t_resolver()
 	! in_client dig +tries=1 +time=1 -b 203.0.113.7 @192.0.2.53 of.senders.example >"$T/dig" || fail "$(cat "$T/dig")"
 	! asked of.senders.example || fail "a query of 203.0.113.7 reaches the resolver"
 	step "bloomctl verdict ads count"
-	in_client dig +tries=1 +time=2 @192.0.2.53 again.ads.example >"$T/dig" || fail "$(cat "$T/dig")"
+	in_client dig +tries=1 +time=$((10 * patience)) @192.0.2.53 again.ads.example >"$T/dig" || fail "$(cat "$T/dig")"
 	asked again.ads.example || fail "a query that is only counted does not pass"
 	step "bloomctl flush --list flood --yes"
-	in_client dig +tries=1 +time=2 @192.0.2.53 x8.victim.example >"$T/dig" || fail "$(cat "$T/dig")"
+	in_client dig +tries=1 +time=$((10 * patience)) @192.0.2.53 x8.victim.example >"$T/dig" || fail "$(cat "$T/dig")"
 	asked x8.victim.example || fail "x8.victim.example does not pass"
 	step "bloomctl detach eth0"
 	page_ends
-	in_client dig +tries=1 +time=2 -b 203.0.113.7 @192.0.2.53 www.example.net >"$T/dig" || fail "$(cat "$T/dig")"
+	in_client dig +tries=1 +time=$((10 * patience)) -b 203.0.113.7 @192.0.2.53 www.example.net >"$T/dig" || fail "$(cat "$T/dig")"
 	agent_ends
 }
 
