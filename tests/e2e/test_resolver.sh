@@ -72,7 +72,7 @@ unreached()
 # --- the clients ------------------------------------------------------------------------------------
 
 # dig_for ARGUMENT...: what it says in $T/dig, its exit code returned.
-dig_for() { in_client dig +nocmd +tries=1 +time=2 "$@" >"$T/dig" 2>&1; }
+dig_for() { in_client dig +nocmd +tries=1 +time=$((10 * patience)) "$@" >"$T/dig" 2>&1; }
 
 has() { grep -qE -- "$1" "$T/dig" || fail "dig does not say '$1': $(cat "$T/dig")"; }
 
@@ -220,6 +220,7 @@ capture()
 # end_capture NUMBER: of packets; none with a wrong sum.
 end_capture()
 {
+	wait_for "$1 packets" has_captured "$1"
 	sleep 0.1
 	kill "$capturing"
 	wait "$capturing" || true
@@ -229,6 +230,8 @@ end_capture()
 	! grep -iE '\bbad\b|\|domain|malformed|truncated|invalid|no cksum' "$T/wire.txt" ||
 		fail "tcpdump complains: $(cat "$T/wire.txt")"
 }
+
+has_captured() { [[ $(tcpdump -r "$T/wire" -n 2>/dev/null | grep -c '\.53 > ') -ge $1 ]]; }
 
 on_the_wire()
 {
@@ -273,7 +276,7 @@ t_drop_is_silent()
 looks_up()
 {
 	# shellcheck disable=SC2016
-	in_client timeout 5 unshare --mount sh -c \
+	in_client timeout 150 unshare --mount sh -c \
 		'mount --bind "$1/resolv.conf" /etc/resolv.conf && exec getent ahosts "$2"' - "$T" "$1" >"$T/getent"
 }
 
@@ -285,7 +288,7 @@ getents()
 	begin "$1"
 	list_all
 	for to in $server4 $server6; do
-		printf '%s\n' "nameserver $to" "search ." "options attempts:1 timeout:2" >"$T/resolv.conf"
+		printf '%s\n' "nameserver $to" "search ." "options attempts:1 timeout:30" >"$T/resolv.conf"
 		for one in a.other.example a.Truncate.example; do
 			looks_up "$one" || fail "getent does not find $one by $to"
 			grep -q "^$real4 " "$T/getent" && grep -q "^$real6 " "$T/getent" ||
@@ -344,7 +347,8 @@ t_monitor_and_detach()
 mark() { echo "$EPOCHREALTIME $*" >>"$T/marks"; }
 
 # What was said of each query: `on.example` is listed all the time, `off.example` never, `turn.example`
-# from each mark "in" to the next mark "leaving". At the seams a query may go either way.
+# from each mark "in" to the next mark "leaving". A query with a mark between when it was sent and when it had
+# come to the filter may go either way.
 judge_stream()
 {
 	python3 - "$T" <<-'END'
@@ -354,10 +358,10 @@ judge_stream()
 		marks = [line.split() for line in open(at + "/marks")]
 		seen = {"listed": 0, "unlisted": 0}
 		for line in open(at + "/stream"):
-		    when, name, code = line.split()
-		    when, domain = float(when), name.split(".", 1)[1]
-		    before = [word for time, word in marks if float(time) <= when]
-		    soon = [word for time, word in marks if when < float(time) <= when + 0.05]
+		    sent, done, name, code = line.split()
+		    domain = name.split(".", 1)[1]
+		    before = [word for time, word in marks if float(time) <= float(sent)]
+		    soon = [word for time, word in marks if float(sent) < float(time) <= float(done)]
 		    listed = domain == "on.example" or domain == "turn.example" and before[-1:] == ["in"]
 		    unlisted = domain == "off.example" or before[-1:] in ([], ["out"])
 		    if domain == "turn.example" and soon:
@@ -381,7 +385,7 @@ streams()
 	ctl verdict default nxdomain
 	ctl add on.example
 	: >"$T/marks"
-	in_client python3 "$root/tests/e2e/stream.py" "$2" 3 on.example off.example turn.example >"$T/stream" &
+	in_client python3 "$root/tests/e2e/stream.py" "$2" 3 400 on.example turn.example off.example >"$T/stream" &
 	streamer=$!
 	sleep 0.2
 	while kill -0 $streamer 2>/dev/null; do
