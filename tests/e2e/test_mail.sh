@@ -31,10 +31,22 @@ configure()
 # restrict RESTRICTION...: of clients, from now on.
 restrict()
 {
+	local before former one
+
 	in_server postconf -e "smtpd_client_restrictions = $*"
+	former=$(smtpds)
+	before=$(master_reloads)
 	in_server postfix reload >"$T/out" 2>&1 || fail "$(cat "$T/out")"
-	sleep 0.5
+	wait_for "a reload" master_has_reloaded "$before"
+	for one in $former; do
+		wait_for "the end of a process with the former ones" has_ended "$one"
+	done
 }
+
+smtpds() { pgrep -x smtpd -P "$(tr -d ' ' </var/spool/postfix/pid/master.pid)" || true; }
+master_reloads() { grep -c 'master.*: reload -- version' "$T/postfix.log" || true; }
+master_has_reloaded() { [[ $(master_reloads) -gt $1 ]]; }
+has_ended() { ! kill -0 "$1" 2>/dev/null; }
 
 refused=": Client host rejected:"
 
@@ -100,8 +112,10 @@ t_expiry()
 	postfix_and_agent
 	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
 	start_postfix
-	ctl -q add 10.77.0.3 --list bad --timeout 2
+	ctl -q add 10.77.0.3 --list bad --timeout 60
 	mail 10.77.0.3 "554 "
+	ctl -q del 10.77.0.3
+	ctl -q add 10.77.0.3 --list bad --timeout 2
 	# While nobody may write, the entry stays in the store and the filter.
 	exec 7>>"$state/writer.lock"
 	flock 7
