@@ -55,10 +55,19 @@ other_service()
 	exits 0 up
 }
 
-read_for_a_second()
+# Until somebody types Ctrl-C.
+reads_for_a_while()
 {
-	in_server timeout --preserve-status -s INT 1 "$bloomctl" --state "$state" --pin "$pins" --run "$counters" watch >"$T/out"
+	local reader
+
+	nsenter --net="/run/netns/$server" "$bloomctl" --state "$state" --pin "$pins" --run "$counters" watch >"$T/out" &
+	reader=$!
+	wait_for "that it reads" has_budget
+	kill -INT $reader
+	wait $reader
 }
+
+has_budget() { bpftool -j map dump pinned "$pins/link/watch" | grep -q '"budget":[1-9]'; }
 
 t_five_minutes()
 {
@@ -73,7 +82,7 @@ t_five_minutes()
 		fi
 		case $line in
 		"bloomctl doctor") ctl doctor >"$T/out" 2>"$T/err" || [[ $? -eq 3 ]] || fail "doctor: exit code $?" ;;
-		"bloomctl watch") read_for_a_second ;;
+		"bloomctl watch") reads_for_a_while ;;
 		"bloomctl test 198.51.100.7") type_in 1 "$line" ;;
 		*) type_in 0 "$line" ;;
 		esac
