@@ -252,6 +252,10 @@ goes_on()
 	[[ $code -eq $1 ]] || fail "ends with $code, not $1: $(cat "$T/paused.err")"
 }
 
+# is_awaited FILE [COUNT]: so many sleep, in the kernel, until its lock is free. The first waits for the lock, the others
+# behind it. Nothing is shown if the process that took the lock has ended.
+is_awaited() { [[ $(grep -cE -- "-> (FLOCK|OFDLCK) .*:$(stat -c %i "$1") " /proc/locks) -ge ${2:-1} ]]; }
+
 # --- traffic ----------------------------------------------------------------------------------------
 
 to()

@@ -13,11 +13,37 @@ begin()
 	blocked "$listed" "$listed6"
 }
 
-# Until SECONDS after the trial began the first thing holds, after it the second.
+# until_over SECONDS: the trial that has begun with so many is over.
 until_over()
 {
 	sleep "$1"
 	sleep 0.3
+}
+
+# kept COMMAND...: on trial and committed, and the time that it had is over. A busy machine may need more of it.
+kept()
+{
+	local seconds
+
+	for seconds in 2 10 60; do
+		ctl -q "$@" --rollback $seconds 2>/dev/null
+		! ctl -q commit 2>/dev/null || break
+	done
+	until_over $seconds
+}
+
+# hold_builder: whoever builds waits until let_builder_go.
+hold_builder()
+{
+	flock --no-fork "$state/builder.lock" sleep 600 &
+	holder=$!
+	wait_for "the lock" flock --nonblock --conflict-exit-code 0 "$state/builder.lock" false
+}
+
+let_builder_go()
+{
+	kill "$holder"
+	wait "$holder" || true
 }
 
 nothing_left()

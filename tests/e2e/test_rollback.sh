@@ -9,16 +9,18 @@
 t_policy_goes_back_or_stays()
 {
 	begin
-	ctl -q policy monitor --rollback 2 2>/dev/null
+	ctl -q policy monitor --rollback 60 2>/dev/null
 	passes "$listed" "$listed6"
+	exits 0 commit
+	[[ $(cat "$T/out") == '`policy monitor` is kept' ]]
+	passes "$listed" "$listed6"
+	ctl -q policy enforce
+	ctl -q policy monitor --rollback 2 2>/dev/null
 	until_over 2
 	blocked "$listed" "$listed6"
 	exits 0 policy
 	says '^enforce$'
-	ctl -q policy monitor --rollback 2 2>/dev/null
-	exits 0 commit
-	[[ $(cat "$T/out") == '`policy monitor` is kept' ]]
-	until_over 2
+	kept policy monitor
 	passes "$listed" "$listed6"
 	exits 0 -q policy enforce --rollback 60
 	exits 0 -q commit
@@ -34,29 +36,36 @@ t_policy_goes_back_or_stays()
 # The program in the kernel knows no time namespaces.
 t_from_another_time_namespace()
 {
+	local elsewhere=(in_server unshare --time --monotonic 3600 --boottime 3600 --fork
+		"$bloomctl" --state "$state" --pin "$pins" --run "$counters" -q)
+
 	[[ -e /proc/self/timens_offsets ]] || skip "no time namespaces"
 	begin
-	in_server unshare --time --monotonic 3600 --boottime 3600 --fork "$bloomctl" --state "$state" --pin "$pins" \
-		--run "$counters" -q policy monitor --rollback 2 2>/dev/null
+	"${elsewhere[@]}" policy monitor --rollback 60 2>/dev/null
 	passes "$listed"
 	exits 0 -j status
-	json 'd["trial"]["seconds_left"] <= 2'
-	until_over 2
-	blocked "$listed"
-	exits 0 -q policy monitor --rollback 60
+	json '0 < d["trial"]["seconds_left"] <= 60'
+	exits 0 -q commit
+	exits 0 -q policy enforce --rollback 60
 	in_server unshare --time --monotonic 3600 --fork "$bloomctl" --state "$state" --pin "$pins" \
 		--run "$counters" -q commit
 	exits 0 policy
-	says '^monitor$'
+	says '^enforce$'
+	"${elsewhere[@]}" policy monitor --rollback 2 2>/dev/null
+	until_over 2
+	blocked "$listed"
 }
 
 # The fatal one: only listed sources pass, and one's own is not among them.
 t_allow_only_goes_back()
 {
 	begin
-	ctl -q policy allow-only --rollback 2 2>/dev/null
+	ctl -q policy allow-only --rollback 60 2>/dev/null
 	passes "$listed"
 	blocked "$other"
+	ctl -q commit
+	ctl -q policy enforce
+	ctl -q policy allow-only --rollback 2 2>/dev/null
 	until_over 2
 	passes "$other"
 	blocked "$listed"
@@ -68,25 +77,30 @@ t_import_goes_back_or_stays()
 
 	begin
 	echo "$other" >"$text"
-	ctl -q import "$text" --replace --include-bogons --rollback 2 2>/dev/null
+	# From standard input, and the file is gone when it is committed.
+	ctl -q import - --replace --include-bogons --rollback 60 <"$text" 2>/dev/null
 	passes "$listed" "$listed6"
 	blocked "$other"
 	exits 0 list
 	says "$listed"
-	until_over 2
-	blocked "$listed" "$listed6"
-	passes "$other"
-	# From standard input, and the file is gone when it is committed.
-	ctl -q import - --replace --include-bogons --rollback 2 <"$text" 2>/dev/null
-	blocked "$other"
 	rm "$text"
 	ctl -q commit
+	passes "$listed" "$listed6"
+	blocked "$other"
+	printf '%s\n' "$listed" "$listed6" >"$text"
+	ctl -q import "$text" --replace --include-bogons --rollback 2 2>/dev/null
 	until_over 2
 	passes "$listed" "$listed6"
 	blocked "$other"
 	exits 0 list
 	says "$other"
-	! grep -q "$listed " "$T/out" || fail "the list still has $listed"
+	! grep -q "$listed " "$T/out" || fail "the list has $listed"
+	kept import "$text" --replace --include-bogons
+	blocked "$listed" "$listed6"
+	passes "$other"
+	exits 0 list
+	says "$listed"
+	! grep -q "$other " "$T/out" || fail "the list still has $other"
 	nothing_left
 }
 
@@ -96,17 +110,20 @@ t_restore_goes_back_or_stays()
 	ctl save >"$T/saved"
 	ctl add "$other"
 	ctl del "$listed" >/dev/null
-	ctl -q restore "$T/saved" --rollback 2 2>/dev/null
+	ctl save >"$T/changed"
+	ctl -q restore - --rollback 60 <"$T/saved" 2>/dev/null
 	blocked "$listed"
 	passes "$other"
+	ctl -q commit
+	blocked "$listed"
+	passes "$other"
+	ctl -q restore "$T/changed" --rollback 2 2>/dev/null
 	until_over 2
+	blocked "$listed"
+	passes "$other"
+	kept restore "$T/changed"
 	passes "$listed"
 	blocked "$other"
-	ctl -q restore - --rollback 2 <"$T/saved" 2>/dev/null
-	ctl -q commit
-	until_over 2
-	blocked "$listed"
-	passes "$other"
 	nothing_left
 }
 
@@ -118,9 +135,7 @@ t_rotate_goes_back_or_stays()
 	ctl up
 	exits 0 -j status
 	json 'd["generation"]["confirm"]'
-	ctl -q rotate --no-confirm --rollback 2 2>/dev/null
-	ctl -q commit
-	until_over 2
+	kept rotate --no-confirm
 	exits 0 -j status
 	json 'not d["generation"]["confirm"]'
 	blocked "$listed" "$listed6"
@@ -130,17 +145,20 @@ t_rotate_goes_back_or_stays()
 # Others wait, and lose nothing: whether it is committed or not.
 t_changes_wait_for_the_end()
 {
-	local waiting
+	local seconds waiting
 
 	begin
-	ctl -q rotate --rollback 2 2>/dev/null
-	ctl add "$other" 2>"$T/err"
+	for seconds in 2 10 40; do
+		ctl -q rotate --rollback $seconds 2>/dev/null
+		ctl add "$other" --exist 2>"$T/err"
+		! grep -q waiting "$T/err" || break # else it was over before
+	done
 	complains "waiting, for another .*on trial for another"
 	blocked "$listed" "$other"
-	echo "10.77.0.5" | ctl -q import - --include-bogons --rollback 30 2>/dev/null
-	ctl -q del "$other" 2>/dev/null &
+	echo "10.77.0.5" | ctl -q import - --include-bogons --rollback 120 2>/dev/null
+	ctl --wait 120 del "$other" >/dev/null 2>"$T/err" &
 	waiting=$!
-	sleep 0.5
+	wait_for "the notice" grep -q "waiting, for another" "$T/err"
 	blocked "$other" 10.77.0.5
 	ctl -q commit
 	wait "$waiting"
@@ -243,21 +261,29 @@ t_others_do_not_wait_for_a_dead_commit()
 	nothing_left
 }
 
+# Or has ended, as there was nothing to commit any more.
+awaits_its_turn() { is_awaited "$state/builder.lock" || ! kill -0 "$1"; }
+
 t_others_wait_for_a_live_commit()
 {
-	local committing waiting
+	local committing waiting seconds
 
 	begin
-	ctl -q import - --replace --include-bogons --rollback 2 <<<"$other" 2>/dev/null
-	exec {turn}<>"$state/builder.lock"
-	flock "$turn"
-	ctl -q commit {turn}>&- &
-	committing=$!
-	sleep 0.5
-	ctl -q add 10.77.0.5 {turn}>&- 2>/dev/null &
+	for seconds in 2 10 60; do
+		ctl -q import - --replace --include-bogons --rollback $seconds <<<"$other" 2>/dev/null
+		hold_builder
+		ctl -q --wait 120 commit 2>/dev/null &
+		committing=$!
+		wait_for "the commit" awaits_its_turn "$committing"
+		! kill -0 "$committing" 2>/dev/null || break # else the trial was over before
+		let_builder_go
+	done
+	ctl --wait 120 add 10.77.0.5 >/dev/null 2>"$T/err" &
 	waiting=$!
-	sleep 3
-	exec {turn}>&-
+	wait_for "the notice" grep -q "waiting, for another" "$T/err"
+	until_over $seconds
+	kill -0 "$waiting" || fail "add does not wait"
+	let_builder_go
 	wait "$committing" || fail "commit: exit code $?"
 	wait "$waiting" || fail "add: exit code $?"
 	blocked "$other" 10.77.0.5
@@ -284,14 +310,13 @@ t_commit_comes_too_late()
 
 	begin
 	ctl -q import - --replace --include-bogons --rollback 600 <<<"$other" 2>/dev/null
-	exec {turn}<>"$state/builder.lock"
-	flock "$turn"
-	ctl -q commit >"$T/out" 2>"$T/err" {turn}>&- &
+	hold_builder
+	ctl -q --wait 120 commit >"$T/out" 2>"$T/err" &
 	committing=$!
-	sleep 0.5
-	ctl -q detach x0 {turn}>&- &
-	sleep 0.5
-	exec {turn}>&-
+	wait_for "the commit" is_awaited "$state/builder.lock"
+	ctl -q --wait 120 detach x0 &
+	wait_for "the detach" is_awaited "$state/builder.lock" 2
+	let_builder_go
 	wait "$committing" || code=$?
 	wait
 	[[ $code -eq 3 ]] || fail "commit: exit code $code: $(cat "$T/err")"

@@ -10,9 +10,11 @@
 t_attach_goes_back_when_everything_is_killed()
 {
 	ctl add "$listed" "$listed6"
-	ctl attach x0 --rollback 3 2>"$T/err"
+	ctl attach x0 --rollback 60 2>"$T/err"
 	complains "bloomctl commit"
 	blocked "$listed" "$listed6"
+	ctl -q detach x0
+	ctl -q attach x0 --rollback 3 2>/dev/null
 	pkill -KILL bloomctl || true
 	until_over 3
 	passes "$listed" "$listed6"
@@ -28,10 +30,12 @@ t_attach_goes_back_when_everything_is_killed()
 t_attach_stays_when_committed()
 {
 	ctl add "$listed"
-	ctl -q attach x0 --rollback 2 2>/dev/null
+	ctl -q attach x0 --rollback 60 2>/dev/null
 	exits 0 commit
 	says '^`attach x0` is kept$'
-	until_over 2
+	blocked "$listed"
+	ctl -q detach x0
+	kept attach x0
 	blocked "$listed"
 	ctl up
 	blocked "$listed"
@@ -101,21 +105,21 @@ t_attach_of_an_interface_that_moved_away()
 # of the trial.
 t_attach_of_an_interface_that_swaps_its_name()
 {
-	local end
+	local seconds
 
 	begin
-	for end in commit over; do
+	for seconds in 60 3; do
 		ip -n "$server" link add x1 type veth peer name y1
-		ctl -q attach x1 --rollback 6 2>/dev/null
+		ctl -q attach x1 --rollback $seconds 2>/dev/null
 		rename_here x0 swap
 		rename_here x1 x0
 		rename_here swap x1
 		ctl -q add "$other" --exist
 		blocked "$listed" "$listed6"
-		if [[ $end == commit ]]; then
+		if [[ $seconds -eq 60 ]]; then
 			exits 0 commit
 		else
-			until_over 6
+			until_over $seconds
 		fi
 		ctl -q up 2>/dev/null
 		blocked "$listed" "$listed6"
@@ -134,14 +138,17 @@ t_attach_of_an_interface_that_swaps_its_name()
 # A wish that lasts follows its interface to the name of one that is on trial; that one stays on trial.
 t_attach_of_an_interface_whose_name_another_takes()
 {
+	local end
+
 	begin
 	ip -n "$server" link add x1 type veth peer name y1
+	end=$((SECONDS + 6))
 	ctl -q attach x1 --rollback 6 2>/dev/null
 	rename_here x1 spare
 	rename_here x0 x1
 	ctl -q add "$other" --exist
 	blocked "$listed" "$listed6"
-	[[ -n $(program_on spare) ]] || fail "it is not on trial any more"
+	[[ -n $(program_on spare) || $SECONDS -ge $end ]] || fail "it is not on trial any more"
 	until_over 6
 	ctl -q up 2>/dev/null
 	wanted x1
@@ -195,18 +202,21 @@ t_a_second_interface_on_trial()
 	ip -n "$server" addr add 10.78.0.1/24 dev x1
 	ip -n "$client" addr add 10.78.0.2/24 dev y1
 	ctl add 10.78.0.2
-	ctl -q attach x1 --rollback 4 2>/dev/null
+	ctl -q attach x1 --rollback 60 2>/dev/null
 	! in_client ping -q -c 1 -W 0.3 10.78.0.1 >/dev/null || fail "x1 is not filtered"
 	ctl add "$other"
 	blocked "$listed" "$other"
 	ctl rotate
 	blocked "$listed" "$other"
 	! in_client ping -q -c 1 -W 0.3 10.78.0.1 >/dev/null || fail "x1 is not filtered after rotate"
-	until_over 4
-	in_client ping -q -c 1 -W 2 10.78.0.1 >/dev/null || fail "x1 is filtered after the trial"
+	ctl -q detach x1
+	ctl -q attach x1 --rollback 2 2>/dev/null
+	ctl rotate
+	until_over 2
+	in_client ping -q -c 1 -W $((2 * patience)) 10.78.0.1 >/dev/null || fail "x1 is filtered after the trial"
 	blocked "$listed" "$other"
 	ctl up
-	in_client ping -q -c 1 -W 2 10.78.0.1 >/dev/null || fail "x1 is filtered after up"
+	in_client ping -q -c 1 -W $((2 * patience)) 10.78.0.1 >/dev/null || fail "x1 is filtered after up"
 	blocked "$listed" "$other"
 	exits 0 -j status
 	json '[i["name"] for i in d["interfaces"]] == ["x0"]'

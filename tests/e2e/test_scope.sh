@@ -110,7 +110,7 @@ t_scope_on_trial()
 {
 	ctl -q attach x0
 	ctl add 192.0.2.1
-	exits 0 -q scope default tcp/25 --rollback $((2 * patience))
+	exits 0 -q scope default tcp/25 --rollback 60
 	exits 0 scope default
 	says '^tcp/25 \(on trial until 20[0-9T:-]+Z, then all\)$'
 	exits 0 scope
@@ -119,15 +119,18 @@ t_scope_on_trial()
 	json 'd["scope"] == "all" and d["trial"]["scope"] == "tcp/25" and d["trial"]["seconds_left"] > 0'
 	exits 0 -j status
 	json 'd["trial"]["command"] == "scope default tcp/25"'
+	exits 0 commit
+	exits 0 scope default all
+	exits 0 -q scope default tcp/25 --rollback 2
 	wait_for "the end of the trial" is_all_again
 	exits 0 -j scope default
 	json '"trial" not in d'
-	exits 0 -q scope default tcp/25,udp/53 --rollback 30
+	exits 0 -q scope default tcp/25,udp/53 --rollback 60
 	exits 0 commit
 	says '`scope default tcp/25,udp/53` is kept'
 	[[ $(ctl scope default) == tcp/25,udp/53 ]]
 	exits 0 status
-	exits 0 -q scope other icmp --rollback 30
+	exits 0 -q scope other icmp --rollback 60
 	exits 0 scope other
 	says '^icmp \(on trial until .*, then no such list\)$'
 	exits 0 -j scope other

@@ -35,13 +35,15 @@ t_options_anywhere()
 
 t_durations()
 {
-	local text seconds
+	local text seconds before after
 
 	while read -r text seconds; do
+		before=$(date +%s)
 		exits 0 -q add 192.0.2.1 --exist --timeout "$text"
+		after=$(date +%s)
 		exits 0 -j list
-		json "-3 <= (__import__('calendar').timegm(__import__('time').strptime(
-			d['entries'][0]['lists'][0]['expires'], '%Y-%m-%dT%H:%M:%SZ')) - $(date +%s)) - $seconds <= 1"
+		json "$before <= __import__('calendar').timegm(__import__('time').strptime(
+			d['entries'][0]['lists'][0]['expires'], '%Y-%m-%dT%H:%M:%SZ')) - $seconds <= $after"
 	done <<-END
 		90 90
 		90s 90

@@ -171,7 +171,7 @@ t_verdict_on_trial()
 {
 	begin
 	ctl add example.com
-	exits 0 -q verdict default nxdomain --rollback $((2 * patience))
+	exits 0 -q verdict default nxdomain --rollback 60
 	asks example.com nxdomain
 	exits 0 verdict default
 	says '^nxdomain \(on trial until 20[0-9T:-]+Z, then drop\)$'
@@ -179,19 +179,22 @@ t_verdict_on_trial()
 	says '^default nxdomain \(on trial until .*, then drop\)$'
 	exits 0 -j verdict default
 	json 'd["verdict"] == "drop" and d["trial"]["verdict"] == "nxdomain" and d["trial"]["seconds_left"] > 0'
+	exits 0 commit
+	exits 0 verdict default drop
+	exits 0 -q verdict default nxdomain --rollback 2
 	wait_for "the end of the trial" drops_again
 	exits 0 -j verdict default
 	json '"trial" not in d'
 	asks example.com silence
-	exits 0 -q verdict default refused --rollback 30
+	exits 0 -q verdict default refused --rollback 60
 	exits 0 commit
 	asks example.com refused
 	exits 0 verdict default
 	[[ $(cat "$T/out") == refused ]]
-	exits 0 -q verdict default refused --rollback 30
+	exits 0 -q verdict default refused --rollback 60
 	exits 0 commit
 	exits 0 status
-	exits 0 -q verdict other count --rollback 30
+	exits 0 -q verdict other count --rollback 60
 	exits 0 verdict other
 	says '^count \(on trial until .*, then no such list\)$'
 	exits 0 -j verdict other

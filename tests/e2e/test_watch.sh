@@ -5,6 +5,16 @@
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/watcher.sh"
 
+# knock SOURCE...: a SYN to port 7777. Without patience, so that none is sent again.
+knock()
+{
+	local one
+
+	for one; do
+		! reaches tcp "$one" 0 || fail "somebody listens"
+	done
+}
+
 t_lines()
 {
 	local time='^20[0-9-]{8}T[0-9:]{8}\.[0-9]{3}Z'
@@ -17,8 +27,7 @@ t_lines()
 	send fd77::3 1 4002
 	send 10.77.3.9 1 4003
 	send fd77::3:0:0:9 1 4004
-	! reaches tcp 10.77.0.3 0.1 || fail "TCP over IPv4 gets through"
-	! reaches tcp fd77::3 0.1 || fail "TCP over IPv6 gets through"
+	knock 10.77.0.3 fd77::3
 	blocked 10.77.3.200 fd77::3
 	passes 10.77.0.2 fd77::2
 	told 8
@@ -49,9 +58,7 @@ t_scopes()
 	watching watch
 	send 10.77.0.3 1 4001
 	send fd77::3 1 4002
-	! reaches tcp 10.77.0.3 0.1 || fail "TCP over IPv4 gets through"
-	! reaches tcp fd77::3 0.1 || fail "TCP over IPv6 gets through"
-	! reaches tcp 10.77.0.4 0.1 || fail "somebody answers"
+	knock 10.77.0.3 fd77::3 10.77.0.4
 	blocked fd77::3
 	passes 10.77.0.2
 	told 5
@@ -104,19 +111,20 @@ t_columns()
 	columns 3 25 30 35 51 53 69 76 88 107
 }
 
-# The time is the wall clock's, to the second or so.
+# The time is the wall clock's.
 t_time()
 {
-	local shown
+	local before after shown
 
 	ctl attach x0
 	ctl add 10.77.0.3
 	watching watch --count 1
+	before=$(date +%s)
 	send 10.77.0.3 1
+	after=$(date +%s)
 	ended 0
 	shown=$(date -d "$(cut -d' ' -f1 "$T/lines")" +%s)
-	[[ $(($(date +%s) - shown)) -le 2 && $(($(date +%s) - shown)) -ge 0 ]] ||
-		fail "not now: $(cat "$T/lines")"
+	[[ $before -le $shown && $shown -le $after ]] || fail "not from $before to $after: $(cat "$T/lines")"
 }
 
 t_most_specific_entry()

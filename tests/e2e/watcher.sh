@@ -5,7 +5,7 @@
 # A watch that should be refused may go on for ever.
 tool()
 {
-	in_server timeout 20 "$1" --state "$state" --pin "$pins" --run "$counters" "${@:2}"
+	in_server timeout $((30 * patience)) "$1" --state "$state" --pin "$pins" --run "$counters" "${@:2}"
 }
 
 # watching ARGUMENT...: bloomctl itself as $watcher, lines to $T/lines, the rest to $T/notes. Returns
@@ -24,7 +24,8 @@ budget()
 		grep -o '"budget":-\?[0-9]*' | cut -d: -f2
 }
 
-has_budget() { [[ $(budget) -gt 0 ]]; }
+# has_budget [LEAST]
+has_budget() { [[ $(budget) -ge ${1:-1} ]]; }
 
 lines() { wc -l <"$T/lines"; }
 
