@@ -289,30 +289,37 @@ static void connected_time_sockets_are_found(void **state)
 /* One that answers, sees our environment if it can, and then does not end. */
 static void chronyc_is_asked_for_a_second(void **state)
 {
+	struct xb_lifelines found = {0};
 	struct timespec before, after;
 	double seconds;
+	int busy = 0;
 
 	(void)state;
 	run("cp -L /bin/sh /run/sh");
 	write_file("/run/bin/chronyc", "#!/run/sh\n"
 				       "[ \"$*\" = '-n -c sources' ] || exit\n"
-				       "echo '^,*,10.3.0.1,2,6,377,12,0.1,0.1,0.1'\n"
-				       "echo '=,+,fd00:3::1,2,6,377,12,0.1,0.1,0.1'\n"
-				       "echo '#,*,PPS0,0,4,377,12,0.1,0.1,0.1'\n"
-				       "[ -z \"$XBT_SECRET\" ] || echo '^,*,10.3.0.9,2,6'\n"
-				       "echo '506 Cannot talk to daemon'\n"
+				       "echo \"^,*,10.3.0.1,2,6,377,12,0.1,0.1,0.1\n"
+				       "=,+,fd00:3::1,2,6,377,12,0.1,0.1,0.1\n"
+				       "#,*,PPS0,0,4,377,12,0.1,0.1,0.1\n"
+				       "${XBT_SECRET:+^,*,10.3.0.9,2,6}\n"
+				       "506 Cannot talk to daemon\"\n"
 				       "while :; do :; done\n");
 	run("chmod 755 /run/bin/chronyc");
 	setenv("XBT_SECRET", "1", 1);
 	assert_int_equal(mount("/run/bin", "/usr/bin", "none", MS_BIND, NULL), 0);
-	clock_gettime(CLOCK_MONOTONIC, &before);
-	EXPECT(find("out0", ONLY(TIME)), "10.3.0.1", "fd00:3::1");
-	clock_gettime(CLOCK_MONOTONIC, &after);
+	do { /* once, but on a busy machine, where it may not begin within the second */
+		xb_lifelines_free(&found);
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		found = find("out0", ONLY(TIME));
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		seconds = (double)(after.tv_sec - before.tv_sec) +
+			  (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+		assert_true(seconds > 0.9);
+		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	} while ((!found.count || seconds > 5) && ++busy < 20);
+	EXPECT(found, "10.3.0.1", "fd00:3::1");
+	assert_true(seconds < 5);
 	assert_int_equal(umount("/usr/bin"), 0);
-	seconds = (double)(after.tv_sec - before.tv_sec) +
-		  (double)(after.tv_nsec - before.tv_nsec) / 1e9;
-	assert_true(seconds > 0.9 && seconds < 5);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 int main(void)

@@ -220,7 +220,7 @@ static void assert_nobody_waits_in_lmdb(void)
 	store = NULL;
 	pid = one_that(writes);
 	xb_patience_set(0);
-	alarm(10);
+	alarm(120);
 	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 	assert_all_there();
 	xb_store_close(store);
