@@ -72,32 +72,55 @@ static void *flood(void *ended)
 	return NULL;
 }
 
-/* A flood that does not end: every second the rate, and after the first one spread over it. */
-static void the_rate_in_a_flood(void **state)
-{
-	unsigned int told[30], second = 0, before;
-	bool ended = false;
-	pthread_t thread;
-	struct seen seen;
+#define REFILLS 30
 
-	(void)state;
-	start(40, &seen);
+static void poll_until_refill(void)
+{
+	unsigned int tick = watcher.tick;
+
+	while (watcher.tick == tick)
+		assert_int_equal(xb_drops_poll(&watcher), 0);
+}
+
+/* Whether it was a flood all the while, in which each refill finds the budget used up. */
+static bool watch_a_flood(struct seen *seen)
+{
+	unsigned int told[REFILLS], second = 0, before;
+	bool ended = false, dry[REFILLS], is_flood = true;
+	pthread_t thread;
+
+	start(40, seen);
 	assert_int_equal(pthread_create(&thread, NULL, flood, &ended), 0);
-	for (int i = 0; i < 30; i++) {
-		before = seen.count;
-		poll_for(100);
-		told[i] = seen.count - before;
+	for (int i = 0; i < REFILLS; i++) {
+		before = seen->count;
+		poll_until_refill();
+		told[i] = seen->count - before;
+		dry[i] = watcher.dry;
+		is_flood &= dry[i];
 	}
 	__atomic_store_n(&ended, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	stop();
-	for (int i = 0; i < 30; i++) {
+	for (int i = 0; i < REFILLS; i++) {
 		second += told[i] - (i >= 9 ? told[i - 9] : 0);
 		if (second > 40)
 			fail_msg("%u told in less than a second", second);
-		if (i >= 2 && told[i] > 8)
+		if (i >= 1 && dry[i - 1] && dry[i] && told[i] > 8)
 			fail_msg("%u told at once", told[i]);
 	}
+	return is_flood;
+}
+
+/* A flood that does not end: every second the rate, and after the first one spread over it. */
+static void the_rate_in_a_flood(void **state)
+{
+	struct seen seen;
+	int busy = 0;
+
+	(void)state;
+	/* Once, but on a busy machine, where nothing may be sent for a while. */
+	while (!watch_a_flood(&seen))
+		assert_true(++busy < 20);
 	assert_in_range(seen.count, 100, 124);
 }
 

@@ -88,8 +88,9 @@ static inline void poll_for(unsigned int milliseconds)
 {
 	uint64_t end = now() + milliseconds * 1000000ULL;
 
-	while (now() < end)
+	do
 		assert_int_equal(xb_drops_poll(&watcher), 0);
+	while (now() < end);
 }
 
 static inline int begin(void **state)
