@@ -299,14 +299,15 @@ static void it_survives_a_boot(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		uint64_t former;
+		uint64_t former, before;
 
 		begin_known(20000);
 		meet(false, 0, 10000, 1);
 		turn();
 		meet(true, 0, 10000, 1);
+		before = (uint64_t)time(NULL);
 		rig_must(xb_known_save(&rig.paths), "save");
-		assert_int_equal(xb_knownfile_saved(&rig.paths) / 1000, time(NULL) / 1000);
+		assert_in_range(xb_knownfile_saved(&rig.paths), before, (uint64_t)time(NULL));
 		age_file(rows[i].days * 86400);
 		forget_the_kernel();
 		up();
