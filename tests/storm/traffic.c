@@ -27,6 +27,7 @@
 #define INTERFACES 2
 #define BATCH	   (1 << 13) /* frames, after which a sender looks whether it is to go on */
 #define STILL	   5	     /* looks at queues that do not move, until they are empty */
+#define PATIENCE   3000	     /* looks at frames that neither came nor found a full queue */
 
 struct side {
 	struct storm_bpf *skeleton;
@@ -116,20 +117,33 @@ static void go(void)
 		must(!pthread_create(&sides[i].thread, NULL, flood, &sides[i]), "thread");
 }
 
-/* Of the interface, drops by XDP among them: frames that came into the queue. */
+/* Of the interfaces, drops by XDP among them: frames that came into the queues, and that found them
+ * full. */
 static uint64_t arrived(void)
 {
 	FILE *file = fopen("/proc/net/dev", "r");
-	unsigned long bytes, packets;
+	unsigned long packets, refused;
 	uint64_t sum = 0;
 	char line[512], device[64];
 
 	must(file, "/proc/net/dev");
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, " %63[^:]: %lu %lu", device, &bytes, &packets) == 3 &&
-		    !strncmp(device, "in", 2))
-			sum += packets;
+		if (sscanf(line, " %63[^:]: %*u %lu %*u %*u %*u %*u %*u %*u %*u %*u %*u %lu",
+			   device, &packets, &refused) == 3)
+			sum += !strncmp(device, "in", 2)    ? packets
+			       : !strncmp(device, "out", 3) ? refused
+							    : 0;
 	fclose(file);
+	return sum;
+}
+
+static uint64_t sent(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < INTERFACES; i++)
+		for (int kind = 0; kind < STORM_KINDS; kind++)
+			sum += ((const volatile __u64 *)sides[i].skeleton->bss->sent)[kind];
 	return sum;
 }
 
@@ -143,9 +157,11 @@ static void rest(void)
 	for (int i = 0; i < INTERFACES; i++)
 		pthread_join(sides[i].thread, NULL);
 	/* The queue of a veth has 256 frames, which may wait for a processor that others have. */
-	for (int still = 0; still < STILL; still = now == before ? still + 1 : 0, before = now) {
+	for (int still = 0, looks = 0; still < STILL;) {
 		usleep(20000);
 		now = arrived();
+		still = now == before && (now >= sent() || ++looks > PATIENCE) ? still + 1 : 0;
+		before = now;
 	}
 }
 
