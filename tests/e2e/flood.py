@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""flood.py SOURCE DESTINATION PORT: sends datagrams until SIGTERM, some thousands a second; says `ready`, and how
-many it was."""
+"""flood.py SOURCE DESTINATION PORT [LEAST]: sends datagrams until SIGTERM and at least so many, some thousands a second;
+says `ready`, and how many it was."""
 import signal
 import socket
 import sys
@@ -20,8 +20,8 @@ def main():
     signal.signal(signal.SIGTERM, stop)
     link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     link.bind((sys.argv[1], 0))
-    sent = 0
-    while going:
+    sent, least = 0, int((sys.argv + [0])[4])
+    while going or sent < least:
         link.sendto(b"flood", (sys.argv[2], int(sys.argv[3])))
         sent += 1
         if sent == 1:

@@ -318,7 +318,7 @@ comes_blocked()
 # Datagrams that came to the server, to ports where nobody listens.
 arrived() { in_server awk '/^Udp: [0-9]/ {print $3}' /proc/net/snmp; }
 
-# flood COMMAND...: 10.77.0.3 sends all the while, which is listed; not one packet of it may arrive.
+# flood COMMAND...: 10.77.0.3 sends all the while, which is listed; not one packet of it may arrive. They are 50 at least.
 flood()
 {
 	local sender sent before
@@ -326,7 +326,7 @@ flood()
 	before=$(arrived)
 	rm -f "$T/flood" # of an earlier one, which is ready
 	# Not a function: the signal is for the sender itself.
-	nsenter --net="/run/netns/$client" python3 "$root/tests/e2e/flood.py" 10.77.0.3 $server4 9 >"$T/flood" &
+	nsenter --net="/run/netns/$client" python3 "$root/tests/e2e/flood.py" 10.77.0.3 $server4 9 50 >"$T/flood" &
 	sender=$!
 	wait_for "the flood" grep -q ready "$T/flood"
 	"$@"
@@ -335,7 +335,6 @@ flood()
 	wait $sender
 	sent=$(tail -n 1 "$T/flood")
 	[[ $(arrived) -eq $before ]] || fail "$(($(arrived) - before)) of $sent packets arrive"
-	[[ $sent -gt 50 ]] || fail "only $sent packets sent"
 }
 
 # reaches tcp|udp SOURCE [SECONDS [PORT]]
