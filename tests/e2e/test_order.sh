@@ -155,7 +155,7 @@ write_on()
 
 t_status_beside_writers()
 {
-	local i writers
+	local i writers began late=0
 
 	replacements
 	ctl add 10.77.0.0/24 192.0.2.1
@@ -167,8 +167,14 @@ t_status_beside_writers()
 	write_on del 198.51.100.@ --exist &
 	writers+=" $!"
 	for ((i = 0; i < 80; i++)); do
-		exits 0 status
+		began=$SECONDS
+		ctl status >"$T/out" 2>&1 || {
+			# It waits five seconds for a moment at which nothing moves.
+			[[ $((SECONDS - began)) -ge 5 ]] || fail "status fails: $(cat "$T/out")"
+			late=$((late + 1))
+		}
 	done
+	[[ $late -lt 20 ]] || fail "$late times status has seen no end of a change: $(cat "$T/out")"
 	# shellcheck disable=SC2086
 	kill $writers
 }
@@ -176,18 +182,24 @@ t_status_beside_writers()
 # A change that goes on is not amiss, one that nobody goes on with is.
 t_status_beside_one_who_stands_still()
 {
-	local asked
+	local asked began code took
 
 	ctl add 10.77.0.3
 	ctl -q attach x0
 	for point in commit-after apply-dirty apply-half apply-done; do
-		stands_at $point add 10.77.0.4
-		ctl status >/dev/null &
-		asked=$!
-		sleep 0.5
-		goes_on 0
-		wait $asked || fail "$point: status ends with $?"
-		ctl del 10.77.0.4
+		for _ in {1..20}; do
+			stands_at $point add 10.77.0.4
+			began=$SECONDS code=0
+			ctl status >/dev/null &
+			asked=$!
+			sleep 0.5
+			goes_on 0
+			wait $asked || code=$?
+			took=$((SECONDS - began))
+			ctl del 10.77.0.4
+			[[ $code -ne 0 && $took -ge 5 ]] || break # the change took longer than status waits
+		done
+		[[ $code -eq 0 ]] || fail "$point: status ends with $code"
 	done
 	stands_at apply-half add 10.77.0.4
 	exits 3 status
