@@ -93,18 +93,24 @@ def server_flushed(fleet):
 
 def old_backup(fleet):
     """One of this or of earlier rounds."""
+    if not fleet.server.backups:    # a busy server has not answered
+        return server_killed(fleet)
     fleet.lost = True
     backup = fleet.dice.choice(fleet.server.backups)
     fleet.server.die(fleet.dice.random() * 2, lambda: fleet.server.come_back_from(backup))
+    return None
 
 
 def tail_lost(fleet):
     """As by a restart without the last second."""
-    fleet.lost = True
     fleet.server.backup()
+    if not fleet.server.backups:
+        return server_killed(fleet)
+    fleet.lost = True
     backup = fleet.server.backups[-1]
     fleet.after(0.2 + fleet.dice.random() * 2,
                 lambda: fleet.server.die(fleet.dice.random(), lambda: fleet.server.come_back_from(backup)))
+    return None
 
 
 def failed_over(fleet):

@@ -27,7 +27,7 @@ t_forward()
 	blocked 10.77.0.3 10.77.0.4
 	step 200
 	wait_for "the end of 10.77.0.3" gone 10.77.0.3
-	passes 10.77.0.3
+	comes_through 10.77.0.3
 	blocked 10.77.0.4 10.77.0.5
 	step -3700 # so that the test takes no longer than it did
 }
@@ -41,7 +41,7 @@ t_back_and_forward()
 	blocked 10.77.0.3
 	step 3600
 	wait_for "the end of 10.77.0.3" gone 10.77.0.3
-	passes 10.77.0.3
+	comes_through 10.77.0.3
 	blocked 10.77.0.5
 }
 
