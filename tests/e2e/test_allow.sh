@@ -281,12 +281,13 @@ t_timeout()
 {
 	begin
 	ctl add 192.0.2.1
-	ctl allow add 10.77.0.3 --timeout 4
+	ctl allow add 10.77.0.3 --timeout 60
 	ctl allow add 10.77.0.4 --timeout 600
 	exits 0 allow list --list allow
 	says '^10.77.0.3 list allow added .* expires '
 	passes 10.77.0.3 10.77.0.4
-	sleep 4.8
+	ctl allow add 10.77.0.3 --timeout 1 --exist
+	sleep 1.8
 	ctl add 192.0.2.2
 	blocked 10.77.0.3
 	passes 10.77.0.4
