@@ -15,16 +15,16 @@ begin()
 # worked: nanoseconds of processors that bloomd took so far. A busy machine makes it wait, but does not add to these.
 worked() { awk '{sum += $1} END {printf "%.0f\n", sum}' /proc/"$agent"/task/*/schedstat; }
 
-# takes COUNT COMMAND...: nanoseconds of processors that bloomd takes for one of so many, at the lower quartile: what else
-# it does meanwhile falls to a few of them.
-takes()
+# costs COUNT COMMAND...: nanoseconds of processors that bloomd takes for one of so many, at the lower quartile: what else
+# it does meanwhile falls to a few of them. $meter says what it took so far, if not `worked`.
+costs()
 {
 	local before i
 
 	for ((i = 0; i < $1; i++)); do
-		before=$(worked)
+		before=$(${meter:-worked})
 		"${@:2}"
 		sleep 0.15 # beyond what is kept for the next scrape
-		echo $(($(worked) - before))
+		echo $(($(${meter:-worked}) - before))
 	done | sort -n | sed -n "$((1 + $1 / 4))p"
 }

@@ -3,7 +3,7 @@
 """tests/e2e/standin.py DIRECTORY PORT: in place of CrowdSec's local API, for what Debian's version does not
 do. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of DIRECTORY/delta
 once, and nothing new until that file is there again. A first line "HTTP STATUS [HEADER]" in a file is the
-status, "CUT" in its place cuts the answer short, and "LATE SECONDS" lets it wait. POST gets DIRECTORY/post,
+status, "CUT" in its place cuts the answer short, and "HELD" lets it wait for DIRECTORY/go. POST gets DIRECTORY/post,
 a status; with 201 its body is a line of DIRECTORY/taken. Creates DIRECTORY/serving, and writes a line for
 each request into DIRECTORY/requests."""
 import http.server
@@ -56,12 +56,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.note()
         body = read("whole") if "startup=true" in self.path else take("delta")
         status, headers, cut = 200, [], False
-        if body.startswith((b"HTTP ", b"CUT\n", b"LATE ")):
+        if body.startswith((b"HTTP ", b"CUT\n", b"HELD\n")):
             line, body = body.split(b"\n", 1)
             words = line.decode().split(" ", 2)
             cut = words[0] == "CUT"
-            if words[0] == "LATE":
-                time.sleep(float(words[1]))
+            if words[0] == "HELD":
+                while not os.path.exists(path_of("go")):
+                    time.sleep(0.05)
             elif not cut:
                 status, headers = int(words[1]), words[2:]
         self.reply(status, body, headers, cut)
