@@ -217,11 +217,11 @@ print(*[one["lists"][0]["expires"] for one in json.load(sys.stdin)["entries"] if
 	echo $(($(date -d "$until" +%s) - $(date +%s)))
 }
 
-# ends_within ENTRY LEAST MOST
+# ends_within ENTRY LEAST MOST: seconds; not sooner than LEAST after the second $begun, not later than MOST from now.
 ends_within()
 {
 	local left
 
 	left=$(ends "$1")
-	[[ $left -ge $2 && $left -le $3 ]]
+	[[ $((left + $(date +%s) - begun)) -ge $2 && $left -le $3 ]]
 }

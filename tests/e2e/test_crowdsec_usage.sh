@@ -92,6 +92,7 @@ t_drops_of_others()
 	[[ $(told dropped packet ipv4) == "0 0" ]] || fail "it tells what others dropped"
 	# With a scope that no other list has, the drops are its own.
 	bouncer_reload 'usage-metrics = 1s' 'scope = icmp'
+	resync
 	next_report
 	first=$(($(taken) + 1))
 	blocked 10.77.0.3 10.77.0.5
@@ -99,6 +100,7 @@ t_drops_of_others()
 	tells 1 dropped packet none
 	# Nor is told what only was counted.
 	bouncer_reload 'usage-metrics = 1s' 'scope = icmp' 'verdict = count'
+	resync
 	next_report
 	first=$(($(taken) + 1))
 	passes 10.77.0.3
