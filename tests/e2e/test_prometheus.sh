@@ -58,6 +58,17 @@ ask_prometheus()
 
 is() { ask_prometheus "$1" && grep -q "\"value\":\[[0-9.]*,\"$2\"\]" "$T/answers"; }
 
+# is_known QUERY TEXT: of the answer.
+is_known() { ask_prometheus "$1" && grep -qF -- "$2" "$T/answers"; }
+
+# Each was looked at, and none fails.
+rules_are_well()
+{
+	in_server curl -s http://127.0.0.1:9190/api/v1/rules >"$T/answers"
+	! grep -q '"lastError":"[^"]' "$T/answers" || fail "a rule fails: $(cat "$T/answers")"
+	[[ $(grep -o '"health":"ok"' "$T/answers" | wc -l) -eq $(grep -c 'alert: ' "$rules") ]]
+}
+
 # A real one, for some scrapes; with XB_TEST_ALL for a minute. The agent is killed meanwhile.
 t_scraped()
 {
@@ -90,11 +101,9 @@ t_scraped()
 	wait_for "the drops" is 'xdp_bloom_packets_total{reason="listed_ipv4_host",interface="x0"}' 3
 	# No counter went back, although the agent and the kernel's counts began anew.
 	wait_for "the resets" is 'sum(resets(xdp_bloom_packets_total[2m])) + sum(resets(xdp_bloom_bytes_total[2m]))' 0
-	is 'xdp_bloom_enforcing{interface="x0"}' 1
-	ask_prometheus 'xdp_bloom_build_info' && grep -q '"version":"0.1"' "$T/answers"
-	in_server curl -s http://127.0.0.1:9190/api/v1/rules >"$T/answers"
-	! grep -o '"lastError":"[^"]*"' "$T/answers" || fail "a rule fails"
-	[[ $(grep -o '"health":"ok"' "$T/answers" | wc -l) -eq $(grep -c 'alert: ' "$rules") ]]
+	wait_for "the interface" is 'xdp_bloom_enforcing{interface="x0"}' 1
+	wait_for "the version" is_known xdp_bloom_build_info '"version":"0.1"'
+	wait_for "a look at each rule" rules_are_well
 	kill -TERM $prometheus
 	wait $prometheus || true
 	agent_ends

@@ -29,6 +29,14 @@ start_prometheus()
 	wait_for "Prometheus" grep -q "ready to receive web requests" "$T/prometheus"
 }
 
+# answer_shows PATTERN COMMAND: of the page. After a scrape that came late there is nothing to show until the next one.
+answer_shows() { other_command "$2" >"$T/out" 2>"$T/err" && grep -qE -- "$1" "$T/out"; }
+answer_lacks() { other_command "$2" >"$T/out" 2>"$T/err" && ! grep -qE -- "$1" "$T/out"; }
+
+# step_shows PATTERN COMMAND, step_lacks PATTERN COMMAND: the page shows this next, and it says so, sooner or later.
+step_shows() { step "$2" && wait_for "'$1' from $2" answer_shows "$@"; }
+step_lacks() { step "$2" && wait_for "the end of '$1' from $2" answer_lacks "$@"; }
+
 has_scraped() { in_server promtool query instant http://127.0.0.1:9090 'up == 1' | grep -q xdp-bloom; }
 
 # Whatever a panel asks is a query that Prometheus answers; what stands for a choice of the reader is put in.
@@ -47,8 +55,9 @@ dashboard_is_answered()
 		in_server promtool query instant http://127.0.0.1:9090 "$query" >"$T/out" 2>&1 ||
 			fail "$query: $(cat "$T/out")"
 	done <"$T/queries"
-	in_server promtool query instant http://127.0.0.1:9090 "$(head -n 1 "$T/queries")" >"$T/out"
-	says 'interface="eth0".*=> 1 '
+	query=$(head -n 1 "$T/queries")
+	wait_for "an answer to $query" answer_shows 'interface="eth0".*=> 1 ' \
+		"promtool query instant http://127.0.0.1:9090 '$query'"
 }
 
 t_prometheus()
@@ -77,14 +86,12 @@ t_prometheus()
 	sed -i 's/^  scrape_interval: 15s$/  scrape_interval: 1s\n  evaluation_interval: 1s/' /etc/prometheus/prometheus.yml
 	step "systemctl reload prometheus"
 	wait_for "a scrape" has_scraped
-	step "promtool query instant http://127.0.0.1:9090 'xdp_bloom_enforcing'"
-	says 'interface="eth0".*job="xdp-bloom".* => 1 '
+	step_shows 'interface="eth0".*job="xdp-bloom".* => 1 ' "promtool query instant http://127.0.0.1:9090 'xdp_bloom_enforcing'"
 	blocked 10.77.0.3
 	wait_for "the drops" eval 'dropped_rate=$(in_server promtool query instant http://127.0.0.1:9090 "rate(xdp_bloom_packets_total{reason=\"listed_ipv4_host\",interface=\"eth0\"}[5m]) > 0") && [[ -n $dropped_rate ]]'
-	step "promtool query instant http://127.0.0.1:9090 'sum by (interface, reason) (rate(xdp_bloom_packets_total{verdict=\"drop\"}[5m]))'"
-	says 'interface="eth0", reason="listed_ipv4_host"\} => 0\.0*[1-9]'
-	step "promtool query instant http://127.0.0.1:9090 'ALERTS{alertname=~\"XdpBloom.*\"}'"
-	! grep -q ALERTS "$T/out" || fail "an alert: $(cat "$T/out")"
+	step_shows 'interface="eth0", reason="listed_ipv4_host"\} => 0\.0*[1-9]' \
+		"promtool query instant http://127.0.0.1:9090 'sum by (interface, reason) (rate(xdp_bloom_packets_total{verdict=\"drop\"}[5m]))'"
+	step_lacks ALERTS "promtool query instant http://127.0.0.1:9090 'ALERTS{alertname=~\"XdpBloom.*\"}'"
 	dashboard_is_answered
 	an_alert_begins
 	step "rm /etc/xdp-bloom/bloomd.conf.d/http.conf"
