@@ -187,4 +187,31 @@ t_a_put_that_was_made_before()
 	has a $entry || fail "a has lost it: $(cat "$T/a/log")"
 }
 
+# A put of a, a delete of b behind it, and the same put again, of which the log has kept the first.
+t_a_put_behind_a_delete_that_is_lost_with_it()
+{
+	configure_host b
+	begin_with b
+	save before
+	patience=12
+	publishes 1 of b -q del $entry
+	wait_for "its end" has_not a $entry
+	down b
+	of a -q add $entry
+	wait_for "the changes" outbox_is a 0
+	replace_by before --min-replicas-to-write 1
+	wait_for "the loss" logs a 'has lost entries behind'
+	wait_for "the end of the log" has_read_all a
+	of a -q fleet resync
+	wait_for "the resync" logs a 'resynced \(asked\)'
+	wait_for "the end of the log" has_read_all a
+	up b
+	wait_for "the loss" logs b 'has lost entries behind'
+	ask_redis config set min-replicas-to-write 0 >"$T/out"
+	wait_for "what a publishes" outbox_is a 0
+	wait_for "what b publishes" outbox_is b 0
+	wait_for "the same" are_equal a b
+	has a $entry || fail "a has lost it: $(cat "$T/a/log")"
+}
+
 run_tests

@@ -11,7 +11,7 @@ int flock(int file, int operation)
 	long error = syscall(SYS_flock, file, operation);
 
 	if (error && errno == EWOULDBLOCK) {
-		raise(SIGSTOP);
+		kill(getpid(), SIGSTOP);
 		errno = EWOULDBLOCK;
 	}
 	return (int)error;

@@ -161,7 +161,7 @@ static int no_entries(const struct source *source, const struct xb_reading *read
 	return -ENODATA;
 }
 
-#define LEAST_ROOM 1024 /* addresses; of a pipe nobody knows how many come */
+#define LEAST_ROOM 1024 /* items; of a pipe nobody knows how many come */
 
 /* Room for all there can be, so that it need not grow: what is not filled costs nothing. */
 static void reserve(const struct source *source, bool bare, struct xb_listfile *file)

@@ -332,17 +332,21 @@ static bool lasts(const struct xb_shared_change *other, const struct xb_shared_c
 	return other->put && (!other->expires || (put->expires && other->expires >= put->expires));
 }
 
-static bool makes_way(const struct xb_outboxrow *row, const struct xb_shared_change *other)
+static bool makes_way(const struct xb_txn *txn, const struct xb_outboxrow *row,
+		      const struct xb_shared_change *other)
 {
 	if (!row->history.again)
 		return false;
-	if (row->history.again == XB_AGAIN_OLDER || row->history.met)
+	if (row->history.again == XB_AGAIN_OLDER)
+		return true;
+	/* The log has it, and the other one behind it. */
+	if (row->history.met && !txn->shares.misses)
 		return true;
 	return !row->change.put || lasts(other, &row->change);
 }
 
-/* The log may have the same twice: what was made, undone and made again. If it lacks the last of
- * these, the former change is the first, and that behind it shows it. */
+/* The log may have had the same twice: what was made, undone and made again. So the mark is good
+ * for as long as no other change comes behind it, and if all came that there was. */
 static int meet_former(struct xb_txn *txn, struct xb_outboxrow *row,
 		       const struct xb_shared_change *other)
 {
@@ -367,7 +371,23 @@ int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bo
 		return found;
 	if (former && row.history.again && row.history.again != XB_AGAIN_OLDER)
 		return meet_former(txn, &row, other);
-	return makes_way(&row, other) ? take_out(txn, &row, &last) : 1;
+	return makes_way(txn, &row, other) ? take_out(txn, &row, &last) : 1;
+}
+
+void xb_outbox_misses(struct xb_txn *txn, bool misses)
+{
+	txn->shares.misses = misses;
+}
+
+static int settle(struct xb_txn *txn, struct xb_outboxrow *row)
+{
+	bool last;
+
+	if (!row->history.met)
+		return 0;
+	row->history.met = false;
+	return txn->shares.misses ? xb_outboxrow_write(txn, &row->change, row->number, row->history)
+				  : take_out(txn, row, &last);
 }
 
 int xb_outbox_settle(struct xb_txn *txn)
@@ -378,11 +398,10 @@ int xb_outbox_settle(struct xb_txn *txn)
 
 	while (more > 0 && !error) {
 		struct xb_shared_changes one = {0};
-		bool last;
 
 		more = first_row(txn, from, &row, &one);
-		if (more > 0 && row.history.met)
-			error = take_out(txn, &row, &last);
+		if (more > 0)
+			error = settle(txn, &row);
 		if (more > 0)
 			from = row.number + 1;
 		xb_shared_changes_free(&one);

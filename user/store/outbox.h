@@ -54,15 +54,20 @@ int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_ent
 
 /*
  * The log has a change of the list and entry, which is to be applied. 1: one that waits here comes
- * later, so the other one is passed by; 0: none waits, or any more: one that is published again may
- * be older than the other one. A put stays all the same, unless the other one lists the entry for
- * as long: what was listed must not be lost by this. former: the other one is of a former entry of
- * the log, so that what waits is later: then only the same change makes way, and with the commit,
- * unless another former one comes behind it. What is OLDER makes way to any.
+ * later, so the other one is passed by; 0: none waits, or it makes way: one that is published again
+ * may be older than the other one. A put stays all the same, unless the other one lists the entry
+ * for as long: what was listed must not be lost by this. former: the other one is of a former entry
+ * of the log, so that what waits is later: then only the same change makes way. It does so to the
+ * next one that is not former, or with the commit; but not if another former one comes behind the
+ * same, nor while former entries are missing. What is OLDER makes way to any.
  */
 int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bool former);
 
-/* For the commit: takes out what has made way so. */
+/* Says for the rest of the transaction whether former entries are missing, behind that with the
+ * change that is met or at its position. */
+void xb_outbox_misses(struct xb_txn *txn, bool misses);
+
+/* For the commit: takes out what makes way so. */
 int xb_outbox_settle(struct xb_txn *txn);
 
 #endif

@@ -15,7 +15,7 @@
 struct xb_outbox_history {
 	bool replaced; /* in its place, at any time */
 	uint8_t again; /* enum xb_again; 0: it is to be published for the first time */
-	bool met;      /* in this transaction: the log has the same in a former entry */
+	bool met;      /* in this transaction: a former entry of the log has the same */
 };
 
 /* As it is read; the change points into it, but for the list, until the transaction changes. */

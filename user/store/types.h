@@ -38,7 +38,8 @@ struct xb_shares {
 	uint64_t last_number;	       /* in the outbox */
 	bool counted;		       /* the count or the number is not as the table has it */
 	bool applies;		       /* changes come from the fleet */
-	bool met;		       /* something in the outbox goes with the commit */
+	bool met;		       /* something in the outbox may go with the commit */
+	bool misses;		       /* as xb_outbox_misses() said */
 	struct xb_shared_event *event; /* changes to publish, in order; see store/sharing.h */
 	size_t event_count, event_room;
 	struct xb_arena bytes; /* of the events */

@@ -485,6 +485,29 @@ static void a_former_change_of_the_same_terms(void **state)
 	assert_waiting("2+192.0.2.2 a (mine)");
 }
 
+/* The log has the first of these, and lacks entries that this host had behind it: the last may be
+ * among them. */
+static void a_former_change_while_others_are_missing(void **state)
+{
+	(void)state;
+	put_three_again();
+	for (unsigned int piece = 0; piece < 2; piece++) {
+		xb_outbox_misses(txn, true);
+		assert_int_equal(meets_former("192.0.2.1", NULL), 0);
+		assert_int_equal(meets_former("192.0.2.2", "mine"), 0);
+		assert_int_equal(meets_former("192.0.2.3", "another's"), 0);
+		assert_int_equal(meets("192.0.2.3", NULL), 1);
+		commit_and_go_on();
+		assert_waiting("1-192.0.2.1 a; 2+192.0.2.2 a (mine); 3+192.0.2.3 a (another's)");
+	}
+	/* A mark is good for one write. */
+	commit_and_go_on();
+	assert_waiting("1-192.0.2.1 a; 2+192.0.2.2 a (mine); 3+192.0.2.3 a (another's)");
+	assert_int_equal(meets_former("192.0.2.2", "mine"), 0);
+	commit_and_go_on();
+	assert_waiting("1-192.0.2.1 a; 3+192.0.2.3 a (another's)");
+}
+
 static void what_is_published_again_is_no_newer(void **state)
 {
 	(void)state;
@@ -545,6 +568,7 @@ int main(void)
 		TEST(what_a_snapshot_had_is_older),
 		TEST(what_is_former_is_older),
 		TEST(a_former_change_of_the_same_terms),
+		TEST(a_former_change_while_others_are_missing),
 		TEST(what_is_published_again_is_no_newer),
 		TEST(damage_is_told),
 	};

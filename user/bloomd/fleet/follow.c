@@ -92,13 +92,23 @@ static int apply_change(struct xb_writer *writer, struct follow *follow,
 	return change->put ? put(writer, change) : take_out(writer, change);
 }
 
+/* Whether there are former entries at the position or behind it. */
+static int look_for_former(struct xb_txn *txn, uint64_t position)
+{
+	uint64_t last;
+	int error = xb_fleet_former_last(txn, &last);
+
+	xb_outbox_misses(txn, last >= position);
+	return error;
+}
+
 /* Own changes are applied, too: after a resync from an older snapshot they may be missing here. */
 static int apply(struct xb_writer *writer, struct follow *follow, const struct xb_fleet *fleet,
 		 uint64_t position, const struct logentry *entry)
 {
 	bool own = !memcmp(entry->publisher, fleet->host, XB_FLEET_ID);
 	int former = xb_fleet_former_has(writer->txn, position, entry->chain);
-	int error = former < 0 ? former : 0;
+	int error = former < 0 ? former : look_for_former(writer->txn, position);
 
 	if (!error && own && entry->last)
 		error = xb_outbox_published(writer->txn, &entry->changes, entry->last);
@@ -109,7 +119,7 @@ static int apply(struct xb_writer *writer, struct follow *follow, const struct x
 		error = xb_fleet_mark_raise(writer->txn, entry->publisher, entry->last);
 	if (!error && former)
 		error = xb_fleet_former_end(writer->txn, position, entry->chain);
-	return error;
+	return error ? error : look_for_former(writer->txn, position + 1);
 }
 
 static void stop_bad(struct follow *follow, uint64_t position, bool forged, const char *why)

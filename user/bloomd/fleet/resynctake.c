@@ -130,7 +130,8 @@ static const char *tell_partial(const struct snapshot_result *result)
 		return "";
 	if (result->away)
 		return "; nothing is removed, since this host was away for long";
-	return result->given ? "; what the snapshot lacks is published again" : "";
+	return result->given ? "; what the snapshot lacks is published again"
+			     : "; nothing is removed";
 }
 
 static void end_well(struct fleet *fleet, const struct snapshot_result *result)
