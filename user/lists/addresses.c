@@ -19,11 +19,11 @@ struct xb_list_set {
 
 /* As xb_ipv4_read(), of a line behind which XB_LIST_SLACK bytes can be read: how many digits an
  * octet has is no branch, since nobody can predict it. */
-static inline const char *read_ipv4_of_line(const char *text, uint32_t *ipv4)
+static inline const char *read_ipv4_of_line(const char *text, struct xb_entry *entry)
 {
 	static const uint8_t weight[3][3] = {{1, 0, 0}, {10, 1, 0}, {100, 10, 1}};
+	uint32_t address = 0;
 
-	*ipv4 = 0;
 	for (int octets = 0; octets < 4; octets++) {
 		uint32_t first = (uint32_t)(text[0] - '0'), second = (uint32_t)(text[1] - '0'),
 			 third = (uint32_t)(text[2] - '0');
@@ -36,8 +36,9 @@ static inline const char *read_ipv4_of_line(const char *text, uint32_t *ipv4)
 		    ((octets < 3) & (*text != '.')))
 			return NULL;
 		text += octets < 3;
-		*ipv4 = *ipv4 << 8 | octet;
+		address = address << 8 | octet;
 	}
+	*entry = (struct xb_entry){.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
 	return text;
 }
 
@@ -168,36 +169,21 @@ static int parse_plain(struct xb_reading *reading, char *line)
 /* What long lists are made of. 1: taken; 0: the line is something else. */
 static int take_bare_ipv4(struct xb_reading *reading, const char *line, size_t size)
 {
-	struct xb_listfile *file = reading->file;
 	struct xb_item item = {0};
-	uint32_t ipv4;
-	const char *end = size <= XB_LIST_LINE_BYTES ? read_ipv4_of_line(line, &ipv4) : NULL;
+	const char *end = size <= XB_LIST_LINE_BYTES ? read_ipv4_of_line(line, &item.entry) : NULL;
 
 	if (!end || (end != line + size && end + strspn(end, XB_BLANKS) != line + size))
 		return 0;
-	if (file->bare)
-		return xb_line_keep_bare(file, (uint64_t)ipv4 << 32) ?: 1;
-	item.entry = (struct xb_entry){.hi = (uint64_t)ipv4 << 32, .kind = XB_HOST4, .length = 32};
-	return xb_line_keep(file, &item) ?: 1;
+	return xb_line_keep(reading->file, &item) ?: 1;
 }
 
-const struct xb_list_format xb_plain_format = {
-	"plain",      detect_plain,	      parse_plain, .comments = "#;", .slashes = true,
-	.bare = true, .quick = take_bare_ipv4};
-const struct xb_list_format xb_netset_format = {"netset",
-						NULL,
-						parse_plain,
-						.comments = "#;",
-						.slashes = true,
-						.bare = true,
-						.quick = take_bare_ipv4};
-const struct xb_list_format xb_spamhaus_format = {"spamhaus",
-						  NULL,
-						  parse_plain,
-						  .comments = "#;",
-						  .slashes = true,
-						  .bare = true,
-						  .quick = take_bare_ipv4};
+#define LINES_OF_ADDRESSES .comments = "#;", .slashes = true, .bare = true, .quick = take_bare_ipv4
+
+const struct xb_list_format xb_plain_format = {"plain", detect_plain, parse_plain,
+					       LINES_OF_ADDRESSES};
+const struct xb_list_format xb_netset_format = {"netset", NULL, parse_plain, LINES_OF_ADDRESSES};
+const struct xb_list_format xb_spamhaus_format = {"spamhaus", NULL, parse_plain,
+						  LINES_OF_ADDRESSES};
 
 /* ipsum: an address, a tab, and the number of lists that name it. */
 static bool is_ipsum(const char *line)

@@ -38,8 +38,9 @@ struct xb_list_bound {
 
 struct xb_listfile {
 	struct xb_item *items; /* in store order, each entry once */
-	/* Instead of items, for who asked for it, if the file has IPv4 addresses alone and nothing
-	 * beside them: the address in the upper half, in host byte order, its line in the lower. */
+	/* If the file has IPv4 addresses alone and nothing beside them, a caller that asked for it
+	 * gets these instead of items: the upper half of each is the address, in host byte order,
+	 * the lower its line. */
 	uint64_t *bare;
 	size_t count, room; /* of items or bare */
 	uint64_t allowed;   /* of the items: for the allowlist */

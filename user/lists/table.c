@@ -202,6 +202,7 @@ static int leave_out(struct xb_listfile *file, int error, const char *line)
 	return noted;
 }
 
+/* Before a format's parser: most change what they have kept, and need items for that. */
 static int hold_as_meant(const struct xb_reading *reading)
 {
 	return reading->format->bare ? 0 : xb_listfile_widen(reading->file);

@@ -63,8 +63,8 @@ int xb_outbox_give_way(struct xb_txn *txn, const char *list, const struct xb_ent
  */
 int xb_outbox_meets(struct xb_txn *txn, const struct xb_shared_change *other, bool former);
 
-/* Says for the rest of the transaction whether former entries are missing, behind that with the
- * change that is met or at its position. */
+/* Says, until it is called again in this transaction, whether former entries are missing: at the
+ * position of the log that is being read, or behind it. */
 void xb_outbox_misses(struct xb_txn *txn, bool misses);
 
 /* For the commit: takes out what makes way so. */
