@@ -5,7 +5,8 @@ peer.py tcp|udp SOURCE DESTINATION [SECONDS [PORT]]: exits 0 if what it says com
 import selectors
 import socket
 import sys
-import threading
+
+import echo
 
 PORT = 7777
 
@@ -34,16 +35,7 @@ def serve(ready, port):
                 data, who = key.fileobj.recvfrom(2048)
                 key.fileobj.sendto(data, who)
                 continue
-            threading.Thread(target=echo, args=(key.fileobj.accept()[0],), daemon=True).start()
-
-
-def echo(connection):
-    with connection:
-        connection.settimeout(30)
-        try:
-            connection.sendall(connection.recv(2048))
-        except OSError:
-            pass
+            echo.begin(key.fileobj.accept()[0])
 
 
 def ask(kind, source, destination, seconds, port):

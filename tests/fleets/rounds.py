@@ -227,7 +227,7 @@ class Fleet:
             with open(host.log, errors="replace") as file:
                 text = file.read()
             for words, what in (("resynced (", "resyncs"), ("began a log at", "begins"),
-                                ("has lost entries behind", "rewinds"), ("away for long", "partial resyncs"), ("is published again", "given back")):
+                                ("has lost entries behind", "rewinds"), ("nothing is removed", "partial resyncs"), ("is published again", "given back")):
                 found[what] += text.count(words)
         return found
 
