@@ -360,9 +360,11 @@ int feedwork_remove(const struct feed_work *work)
 	int error = flushes ? flush(work->paths, state) : 0;
 
 	if (!error)
+		error = xb_feed_state_remove(work->paths->state, state->name);
+	if (!error)
 		log_info("feed %s is removed, and list %s %s", state->name, state->list,
 			 flushes ? "emptied" : "stays");
-	return error ? error : xb_feed_state_remove(work->paths->state, state->name);
+	return error;
 }
 
 /* The feed fills another list from now on. */
@@ -380,6 +382,7 @@ int feedwork_run(struct feed_work *work)
 	struct xb_feed_state before = work->state;
 	struct taking taking = {.work = work, .state = &work->state, .now = time(NULL)};
 	struct xb_feed_state *state = &work->state;
+	int error;
 
 	state->status = result->status;
 	if (result->outcome == FETCH_TAKEN)
@@ -396,6 +399,7 @@ int feedwork_run(struct feed_work *work)
 		state->flush = work->feed->flush;
 	}
 	plan(&taking);
+	error = xb_feed_state_write(work->paths->state, state);
 	tell(&before, state);
-	return xb_feed_state_write(work->paths->state, state);
+	return error;
 }
