@@ -156,6 +156,8 @@ metric_is() { [[ $(metric "$1" "$2") == "$3" ]]; }
 
 outbox_is() { [[ $(field "$1" outbox) == "$2" ]]; }
 logs() { grep -qE -- "$2" "$T/$1/log"; }
+# says_log HOST PATTERN: bloomd may do a thing a moment before it says so.
+says_log() { (wait_for "the line" logs "$1" "$2") || fail "'$2' is not in the log of $1: $(tail -n 5 "$T/$1/log")"; }
 
 # fleet_rules USER: those of docs/fleet.md, for this fleet, with the password secret.
 fleet_rules() { sed -n "s/^user $1 //p" "$root/docs/fleet.md" | sed 's/{NAME}/{test}/g; s/>[A-Z-]*/>secret/'; }

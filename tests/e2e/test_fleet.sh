@@ -55,7 +55,7 @@ t_the_server_is_killed()
 	wait_for "what was listed meanwhile" has c 192.0.2.2
 	wait_for "what went meanwhile" has_not c 192.0.2.1
 	wait_for "the same" are_equal a b c
-	grep -q 'fleet: .*; what is listed stays' "$T/c/log" || fail "it is not said: $(cat "$T/c/log")"
+	says_log c 'fleet: .*; what is listed stays'
 }
 
 t_the_server_is_emptied()
@@ -166,7 +166,7 @@ t_the_log_loses_its_end()
 	lose_entries 1
 	patience=6
 	wait_for "the end of the log" log_is "$last"
-	grep -q 'has lost entries behind .*: 1 changes' "$T/a/log" || fail "it is not said: $(cat "$T/a/log")"
+	says_log a 'has lost entries behind .*: 1 changes'
 	kill -CONT "${host_pid[b]}"
 	of b -q add 192.0.2.3
 	wait_for "what follows" has a 192.0.2.3

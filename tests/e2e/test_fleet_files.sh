@@ -101,7 +101,7 @@ t_a_host_without_the_server()
 	of a -q add 192.0.2.77
 	up b
 	wait_for "what came meanwhile" has b 192.0.2.77
-	grep -q 'resynced (newer): 1 entries added' "$T/b/log" || fail "all is taken again: $(cat "$T/b/log")"
+	says_log b 'resynced \(newer\): 1 entries added'
 }
 
 are_of_two() { [[ $(find "$T/files" -name '*-*' -printf '%f\n' | cut -c 1-32 | sort -u | wc -l) -le 2 ]]; }
@@ -122,7 +122,7 @@ refuses()
 	wait_for "$2 after $1 ($(field b state), $(field b outcome): $(field b message))" has_more b "$2" "$before"
 	keeps "$1"
 	wait_for "the message after $1 ($(field b message))" says_why "$2"
-	grep -q "fleet: $2: .*; what is listed stays" "$T/b/log" || fail "after $1 it is not said: $(cat "$T/b/log")"
+	says_log b "fleet: $2: .*; what is listed stays"
 }
 
 # There is a newer snapshot, which deletes all but one, and adds one: taking a part of it would show.
@@ -161,7 +161,7 @@ t_files_that_are_not_what_they_should_be()
 	wait_for "what is whole" has b 192.0.2.5
 	wait_for "b in the fleet" reads b
 	[[ $(listing b | wc -l) -eq 3 ]] || fail "it is: $(listing b)"
-	grep -q 'snapshots are loaded again' "$T/b/log" || fail "$(cat "$T/b/log")"
+	says_log b 'snapshots are loaded again'
 	# What a cache still has takes nothing back.
 	kept=$(listing b)
 	refuses old older
@@ -232,13 +232,13 @@ t_joining()
 	sleep 1.2
 	follower c 'max-age = 1s'
 	wait_for "the refusal" outcome_is c expired
-	grep -q 'fleet: expired: the snapshot was made at 20.*Z; what is listed stays' "$T/c/log" || fail "$(cat "$T/c/log")"
+	says_log c 'fleet: expired: the snapshot was made at 20.*Z; what is listed stays'
 	[[ -z $(listing c) ]] || fail "it is taken"
 	# A secret of another fleet.
 	(umask 077 && openssl rand -hex 32 >"$T/key2")
 	follower d "key-file = $T/key2"
 	wait_for "the refusal" outcome_is d damaged
-	grep -q 'of a fleet with another key' "$T/d/log" || fail "$(cat "$T/d/log")"
+	says_log d 'of a fleet with another key'
 	[[ -z $(listing d) ]] || fail "it is taken"
 	[[ $(of b metrics | grep -c '^xdp_bloom_fleet_snapshot_timestamp_seconds{fleet="test"} [1-9]') -eq 1 ]] ||
 		fail "no time: $(of b metrics | grep fleet)"

@@ -52,7 +52,7 @@ is_stuck()
 {
 	wait_for "$1 fails" has_failed "$1"
 	has_message "$1" "$2" || has_begun_anew "$1" || fail "$1: $(field "$1" message)"
-	logs "$1" "fleet: .*$2" || fail "$1: $(cat "$T/$1/log")"
+	says_log "$1" "fleet: .*$2"
 	kill -0 "${host_pid[$1]}" || fail "$1 has ended: $(tail -n 3 "$T/$1/log")"
 }
 

@@ -53,7 +53,7 @@ is_well_again()
 	wait_for "what waited" has b 192.0.2.102
 	wait_for "an empty outbox" outbox_is a 0
 	wait_for "a good word" says_of a '^$'
-	logs a 'connected again|publishing works again' || fail "it is not said: $(cat "$T/a/log")"
+	says_log a 'connected again|publishing works again'
 	are_equal a b || fail "they differ"
 	wait_for "the metric" metric_is a fleet_outbox_changes 0
 	[[ $(metric a fleet_connected) == 1 ]] || fail "it is not connected: $(of a metrics | grep fleet)"
