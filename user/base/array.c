@@ -8,7 +8,7 @@
 
 int xb_array_grow_beyond(void *array, size_t *room, size_t need, size_t size)
 {
-	size_t more = *room * 2 > need ? *room * 2 : need + 1024;
+	size_t more = *room * 2 > need ? *room * 2 : need + 16;
 	void *grown;
 
 	if (more < need) /* it wrapped */

@@ -38,21 +38,22 @@ static void an_empty_one_begins(void **state)
 
 static void contents_stay(void **state)
 {
-	uint32_t *array = NULL, moves = 0;
-	size_t room = 0;
+	uint32_t *array = NULL;
+	size_t room = 0, moved = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < 300000; i++) {
 		size_t before = room;
 
 		assert_int_equal(xb_array_grow(&array, &room, i + 1U, sizeof(*array)), 0);
-		moves += room != before;
+		moved += room != before ? before : 0;
 		array[i] = i;
 	}
 	for (uint32_t i = 0; i < 300000; i++)
 		assert_int_equal(array[i], i);
-	/* Appending is cheap: each time, the room doubles. */
-	assert_in_range(moves, 1, 10);
+	/* Appending is cheap: the room doubles each time, so that fewer elements are moved than
+	 * twice as many as there are. */
+	assert_in_range(moved, 1, 600000);
 	free(array);
 }
 
@@ -80,7 +81,7 @@ static void too_much_is_refused(void **state)
 	static const struct {
 		size_t need, size;
 	} rows[] = {
-		{SIZE_MAX, 1},	   {SIZE_MAX - 1, 1},	{SIZE_MAX - 1023, 1}, {SIZE_MAX / 2 + 1, 2},
+		{SIZE_MAX, 1},	   {SIZE_MAX - 1, 1},	{SIZE_MAX - 15, 1}, {SIZE_MAX / 2 + 1, 2},
 		{SIZE_MAX / 8, 8}, {SIZE_MAX / 24, 24}, {SIZE_MAX, 24},
 	};
 
