@@ -224,8 +224,9 @@ bool cli_size(const struct cli *cli, const char *option, const char *text, uint6
 	unit = *end ? strchr(units, *end) : NULL;
 	if (unit)
 		value *= (double)(1ULL << (10 * (unit - units + 1)));
-	if (text[0] >= '0' && text[0] <= '9' && !end[unit ? 1 : 0] && value >= (double)least &&
-	    value <= (double)most) {
+	/* No hexadecimal numbers, and no exponents. */
+	if (text[0] >= '0' && text[0] <= '9' && text + strspn(text, "0123456789.") == end &&
+	    !end[unit ? 1 : 0] && value >= (double)least && value <= (double)most) {
 		*bytes = (uint64_t)value;
 		return true;
 	}
@@ -243,7 +244,8 @@ const char *cli_bytes(uint64_t bytes)
 	double value = (double)bytes;
 	unsigned int unit = 0;
 
-	while (value >= 1024 && unit < 4) {
+	/* What one digit behind the point would show as 1024.0 is one of the next unit. */
+	while (value >= (unit ? 1023.95 : 1024) && unit < 4) {
 		value /= 1024;
 		unit++;
 	}

@@ -135,6 +135,10 @@ static void sizes(void **state)
 	check(cli_size, "0.5K", 512, 512, 512);
 	refuse(cli_size, "0.4K", 512, 600);
 	refuse(cli_size, "513K", 0, 524288);
+	refuse(cli_size, "0x10", 0, UINT32_MAX);
+	refuse(cli_size, "0x10K", 0, UINT32_MAX);
+	refuse(cli_size, "1e3", 0, UINT32_MAX);
+	refuse(cli_size, "1.5.5K", 0, UINT32_MAX);
 	refuse(cli_size, "1e300T", 0, 1ULL << 60);
 	refuse(cli_size, "1e400", 0, 1ULL << 60);
 	for (size_t i = 0; i < sizeof(no_numbers) / sizeof(no_numbers[0]); i++)
@@ -153,9 +157,14 @@ static void sizes(void **state)
 
 static void bytes(void **state)
 {
-	const char *first = cli_bytes(1);
+	const char *first;
 
 	(void)state;
+	assert_string_equal(cli_bytes(1048524), "1023.9 KiB");
+	assert_string_equal(cli_bytes(1048525), "1.0 MiB");
+	assert_string_equal(cli_bytes((1 << 20) - 1), "1.0 MiB");
+	assert_string_equal(cli_bytes((1ULL << 40) - 1), "1.0 TiB");
+	first = cli_bytes(1);
 	assert_string_equal(cli_bytes(0), "0 B");
 	assert_string_equal(cli_bytes(1023), "1023 B");
 	assert_string_equal(cli_bytes(1024), "1.0 KiB");
