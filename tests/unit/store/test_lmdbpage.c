@@ -7,10 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/mapfault.h"
 #include "store/lmdbpage.h"
 #include "store/txn.h"
 #include "support/scratch_store.h"
@@ -220,6 +222,92 @@ static void a_large_value_has_its_pages(void **state)
 	assert_int_equal(delete_big_value(), 0);
 }
 
+#define ENDED 3
+
+static void leave(const char *message)
+{
+	(void)message;
+	_exit(ENDED);
+}
+
+/* Looks for the key of the large value, in a process of its own. Returns its exit code. */
+static int search(void)
+{
+	MDB_val key = big_key(), value = {0};
+	struct xb_txn *txn;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		xb_mapfault_set_end(leave);
+		if (xb_store_begin_reading(directory, &store, &txn))
+			_exit(1);
+		_exit(mdb_get(txn->txn, store->changes, &key, &value) ? 2 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static uint16_t get(const uint8_t *page, size_t place)
+{
+	uint16_t value;
+
+	memcpy(&value, page + place, sizeof(value));
+	return value;
+}
+
+/* Nodes of a page reach at most so many pages behind it. */
+#define REACH 15
+
+/* Whether this is the page of the table that has the large value's key, and no other. */
+static bool has_big_key(const uint8_t page[PAGE])
+{
+	size_t node = get(page, FIRST_NODE);
+
+	return get(page, KIND) == 2 && get(page, LOWER) == FIRST_NODE + 2 && node + 16 <= PAGE &&
+	       get(page, node + 6) == sizeof(key_bytes) &&
+	       !memcmp(page + node + 8, &key_bytes, sizeof(key_bytes));
+}
+
+/* LMDB adds the place of a node to where the page begins, and so comes to pages that are in order.
+ * A key in the one that was looked at last passes. */
+static void a_key_begins_where_its_page_has_a_node(void **state)
+{
+	_Alignas(8) uint8_t page[PAGE], other[PAGE];
+	unsigned int found = 0, behind = 0, passed = 0;
+	int file;
+
+	(void)state;
+	put_big_value();
+	file = open_file();
+	for (size_t number = 2; pread(file, page, PAGE, (off_t)(number * PAGE)) == PAGE; number++) {
+		if (!has_big_key(page))
+			continue;
+		found++;
+		assert_int_equal(search(), 0);
+		for (size_t i = 1; i <= REACH; i++) {
+			uint16_t place;
+
+			if (pread(file, other, PAGE, (off_t)((number + i) * PAGE)) != PAGE ||
+			    !xb_lmdbpage_is_sound(other, PAGE, number + i))
+				continue;
+			behind++;
+			place = (uint16_t)(i * PAGE + get(other, FIRST_NODE) + 2);
+			assert_int_equal(pwrite(file, &place, sizeof(place),
+						(off_t)(number * PAGE + FIRST_NODE)),
+					 sizeof(place));
+			if (search() != ENDED)
+				passed++;
+		}
+	}
+	close(file);
+	assert_int_equal(found, 1);
+	assert_in_range(passed, 0, 1);
+	assert_true(behind > passed);
+	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+}
+
 /* Where the newest of the first two pages has the root of the free pages, and how many wrote it. */
 #define ROOT_PLACE	  80
 #define TRANSACTION_PLACE 144
@@ -277,6 +365,7 @@ int main(void)
 		cmocka_unit_test(nodes_are_at_even_places),
 		cmocka_unit_test(a_branch_has_keys_alone),
 		cmocka_unit_test_setup_teardown(a_large_value_has_its_pages, begin, end),
+		cmocka_unit_test_setup_teardown(a_key_begins_where_its_page_has_a_node, begin, end),
 		cmocka_unit_test_setup_teardown(nobody_writes_with_a_damaged_list_of_free_pages,
 						begin, end),
 	};
