@@ -207,6 +207,7 @@ def window(fleet):
     moment, what = fleet.dice.choice(("before", "between", "behind")), fleet.dice.choice(ENDS)
     opening = Window("%s, %s" % (name, what), words, moment, end_of(fleet, what))
     host, proxy = some_host(fleet)
+    fleet.note("%s: %s %s" % (host.name, moment, opening.name))
     for each in fleet.proxies if provoke in (flush, lose_tail) else [proxy]:
         each.window = opening
     provoke(fleet, host, proxy)
@@ -225,5 +226,7 @@ FAULTS = ((host_killed, 5), (host_at_point, 5), (host_paused, 5), (host_partitio
 
 def one(fleet):
     fault = fleet.dice.choices([each for each, _ in FAULTS], [weight for _, weight in FAULTS])[0]
+    name = fault.__name__.replace("_", " ")
+    fleet.note(name)
     fault(fleet)
-    fleet.count[fault.__name__.replace("_", " ")] += 1
+    fleet.count[name] += 1

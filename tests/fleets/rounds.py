@@ -39,6 +39,7 @@ class Fleet:
         self.residents = [Resident(host, random.Random(self.dice.random())) for host in self.hosts]
         self.count = collections.Counter()      # faults by kind
         self.windows = collections.Counter()    # by what happened in them
+        self.happened = []                      # lines: when, what, and where the logs of hosts were then
         self.later = []                         # (when, what is to be done)
         self.lost = False                       # the server has lost something in this round
         self.acknowledged = self.rounds = 0
@@ -46,6 +47,10 @@ class Fleet:
         self.watcher = None
 
     # --- helping hands of faults ---
+
+    def note(self, what):
+        sizes = " ".join("%s:%d" % (host.name, os.path.getsize(host.log)) for host in self.hosts)
+        self.happened.append("%.3f round %d: %s (logs: %s)" % (time.time(), self.rounds, what, sizes))
 
     def after(self, seconds, action):
         self.later.append((time.monotonic() + seconds, action))
@@ -107,6 +112,7 @@ class Fleet:
         self.disturb(wanted)
         for thread in (*self.clients, *self.residents):
             thread.ends = True
+        self.note("healed")
         self.heal()
         for thread in (*self.clients, *self.residents):
             thread.join(180)
