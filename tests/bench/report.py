@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """docs/performance/report.md and its plots, out of what scripts/bench -j printed. Who is ahead is
-computed from the figures; by hand is only docs/performance/tried.md, which the report takes in."""
+computed from the figures."""
 import json
 import os
 import re
@@ -16,20 +16,14 @@ from tables import Page, count, table
 
 FOLDER = os.path.join(ROOT, "docs", "performance")
 DOCUMENT = os.path.join(FOLDER, "report.md")
-TRIED = os.path.join(FOLDER, "tried.md")
 SCHEMA = 3
 INTRODUCTION = (
     "`scripts/bench --report` makes this page from what `scripts/bench -j` printed; do not edit it. "
-    "[The summary](../performance.md) and [its details](details.md) are written by hand. Subjects take turns in one run. "
+    "[The summary](../performance.md), [its details](details.md) and [what was tried](tried.md) are written by hand. Subjects "
+    "take turns in one run. "
     "Figures are medians with minima in brackets: the machine is shared, so a figure alone means little, "
     "and only ratios within one run carry over to other machines. In brackets behind a cost over parsing "
     "alone: the least time of the subject less the least time of parsing alone; it can exceed the median of differences.")
-
-
-def tried(_data, _page):
-    """By hand."""
-    with open(TRIED) as file:
-        return [line.rstrip("\n") for line in file if not line.startswith("<!-- SPDX")] + [""]
 
 
 # Section of scripts/bench, key in its JSON, title, what writes it.
@@ -43,7 +37,6 @@ CHAPTERS = (
     ("huge", "huge_import", "Import of 100M addresses", report_commands.huge),
     ("cost", "memory", "Memory of the kernel's maps", report_commands.memory),
     ("layouts", "layouts", "Layouts that were tried", report_packets.layouts),
-    (None, None, "What was tried", tried),
     ("rates", "rates", "Cost by the rate of the Bloom stage", report_packets.rates),
     ("names", "names", "Domains", report_packets.names),
     ("classic", "classic", "Classic experiments", report_classic.chapter),

@@ -96,7 +96,7 @@ static const void *page_of(size_t number)
 	return (const void *)(map.from + number * map.page_bytes);
 }
 
-/* A node that is in another page than the one that LMDB searches begins at none of its own. */
+/* A damaged page can lead LMDB into another one, where most likely no node begins. */
 static bool has_node(const struct page *page, size_t place)
 {
 	size_t nodes = count_nodes(page), i = 0;
