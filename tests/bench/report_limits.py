@@ -14,12 +14,13 @@ from tables import cell, count, middle, ranged, table
 SMALLEST = 1000
 FACTS = (
     "With 1,000 entries all that a look-up reads is in the nearest caches: what it takes there beyond its line reads are its "
-    "*instructions*, with any number of entries. Its *lines* are, for a clean packet, a random read of a map that has the size "
-    "of the Bloom stage; for a listed one that and a random read of a map that has the size of the exact table. The *rest* is "
-    "what neither explains. The processor begins the line read of a packet while it waits for that of the packet before; a "
-    "look-up has more instructions, so fewer of its reads overlap, and its rest is larger. In the table of page walks below no "
-    "read overlaps another. Little of the rest is the second bucket of the exact table, since 97 to 99 of 100 addresses of "
-    "IPv4, and 93 of IPv6, stand in their first. Overlap of the instructions of two packets makes it smaller, even negative.")
+    "*instructions*, with any number of entries. Its *lines* are, for a clean packet, a random read of a map that has the "
+    "size of the Bloom stage; for a listed one that and a random read of a map that has the size of the exact table. The "
+    "*rest* is what neither explains. The processor begins the line read of a packet while it waits for that of the packet "
+    "before. A look-up has more instructions than a line read alone, so fewer of its reads can overlap, which makes its rest "
+    "larger; by how much was not measured. In the table of page walks below no read overlaps another. Little of the rest is "
+    "the second bucket of the exact table, since 97 to 99 of 100 addresses of IPv4, and 93 of IPv6, stand in their first. "
+    "Overlap of the instructions of two packets makes it smaller, even negative.")
 PREFIXES = (
     "Of prefixes of several lengths no read of a map of their size was measured. What a list of %s takes is *instructions* and "
     "the nearest caches; what a longer one takes beyond that are its *lines*: a byte that tells which lengths there are in the "
@@ -38,7 +39,8 @@ COMMANDS = (
     "file has to read it: *reading* is what a process of its own takes longer than an empty one that splits the file into lines "
     "and parses the addresses, keeping none; of a file that is the same again, that looks at its bytes. Of the rest of one "
     "add some 0.7 ms are the dynamic linker's, with ten libraries; the others are some 330 system calls: pins opened, "
-    "interfaces and the way in of who calls looked at, so that no add locks him out.")
+    "interfaces and the way in of who calls looked at, so that no add locks him out. [Elsewhere](details.md#what-is-worse-and-why) "
+    "stands of what an import and a replacement consist.")
 # Of the transactions of an add, which a debugger counted at mdb_txn_begin(), behind those of opening the store.
 READING, WRITING = 7, 2
 TRANSACTIONS = (
