@@ -207,15 +207,18 @@ is_listed() { list_text | grep -q "^$1 "; }
 is_not_listed() { ! is_listed "$1"; }
 has_listed() { [[ $(listed) -eq $1 ]]; }
 
-# ends ENTRY: seconds until it does.
-ends()
+# ends_at ENTRY: the second since 1970 in which it ends.
+ends_at()
 {
 	local until
 
 	until=$(ctl -j list --list crowdsec | python3 -c 'import json, sys
 print(*[one["lists"][0]["expires"] for one in json.load(sys.stdin)["entries"] if one["entry"] == sys.argv[1]])' "$1")
-	echo $(($(date -d "$until" +%s) - $(date +%s)))
+	date -d "$until" +%s
 }
+
+# ends ENTRY: seconds until it does.
+ends() { echo $(($(ends_at "$1") - $(date +%s))); }
 
 # ends_within ENTRY LEAST MOST: seconds; not sooner than LEAST after the second $begun, not later than MOST from now.
 ends_within()

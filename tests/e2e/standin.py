@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tests/e2e/standin.py DIRECTORY PORT: in place of CrowdSec's local API, for what Debian's version does not
 do. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of DIRECTORY/delta
-once, and nothing new until that file is there again. A first line "HTTP STATUS [HEADER]" in a file is the
+once, and nothing new until that file is there again. @SECONDS@ in them is the duration until then, in seconds since
+1970, when the answer goes. A first line "HTTP STATUS [HEADER]" in a file is the
 status, "CUT" in its place cuts the answer short, and "HELD" lets it wait for DIRECTORY/go. POST gets DIRECTORY/post,
 a status; with 201 its body is a line of DIRECTORY/taken. Creates DIRECTORY/serving, and writes a line for
 each request into DIRECTORY/requests."""
 import http.server
 import os
+import re
 import sys
 import time
 
@@ -55,6 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """The stream."""
         self.note()
         body = read("whole") if "startup=true" in self.path else take("delta")
+        body = re.sub(rb"@(\d+)@", lambda end: b"%.3fs" % (int(end[1]) - time.time()), body)
         status, headers, cut = 200, [], False
         if body.startswith((b"HTTP ", b"CUT\n", b"HELD\n")):
             line, body = body.split(b"\n", 1)

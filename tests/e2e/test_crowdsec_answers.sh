@@ -133,7 +133,9 @@ t_durations()
 	ends_within 5.9.0.6 1000000000 4294967295 || fail "as long as Go can is $(ends 5.9.0.6) s"
 	[[ $(left_out unreadable) -eq 7 ]] || fail "$(left_out unreadable) were not understood"
 	says_agent 'warning: crowdsec: 7 bans left out because they are not understood, 0 because'
-	# The same decisions again change no time.
+	# The same decisions again change no time: what is left of them is less by then.
+	answer whole "$(decision 5 5.9.0.5 "@$(ends_at 5.9.0.5)@"),$(decision 6 5.9.0.6 2562047h47m16.854775807s),$(
+		decision 8 5.9.0.8 "@$(ends_at 5.9.0.8)@"),$(decision 11 10.77.0.3 "@$(ends_at 10.77.0.3)@")"
 	resync
 	! grep -q ' [1-9][0-9]* renewed' "$T/agent.err" || fail "it renews: $(grep renewed "$T/agent.err")"
 }
