@@ -248,6 +248,31 @@ t_joining()
 	has b 192.0.2.1 || fail "it is gone with the files"
 }
 
+# What an operator has seen is renewed before his answer comes, with the same entries in it.
+t_an_answer_to_a_snapshot_that_was_renewed()
+{
+	maker
+	of a -q add 192.0.2.1
+	web
+	patience=12
+	mkdir -p "$T/b"
+	of b -q add 192.0.2.2
+	follower b
+	wait_for "the question" is_in b held
+	# Nobody sees the renewed one before the answer.
+	kill -STOP "${host_pid[b]}"
+	cp "$T/files/manifest" "$T/manifest"
+	wait_for "another one" is_another
+	cp "$T/files/manifest" "$T/manifest"
+	wait_for "another one" is_another
+	of b -q fleet accept &
+	kill -CONT "${host_pid[b]}"
+	wait $! || fail "it is refused"
+	wait_for "the answer" has_not b 192.0.2.2
+	wait_for "the list" has b 192.0.2.1
+	[[ $(grep -c 'until an operator accepts it' "$T/b/log") -eq 1 ]] || fail "it asks again: $(cat "$T/b/log")"
+}
+
 # No room for the files: what is there stays whole.
 t_the_disk_of_the_files_is_full()
 {

@@ -81,6 +81,14 @@ struct fleet_watch {
 /* How an append ended. */
 enum fleet_appended { FLEET_APPENDED, FLEET_OVERTAKEN, FLEET_NOT_APPENDED };
 
+/* Which snapshot that was, and what was in it. */
+struct held_snapshot {
+	bool known;
+	uint8_t id[XB_FLEET_ID];
+	struct manifest_list lists[XB_SHARES_MAX];
+	size_t list_count;
+};
+
 struct fleet_resync {
 	bool wanted;	  /* an operator asked for one */
 	bool accept;	  /* an operator accepts what is held */
@@ -97,7 +105,7 @@ struct fleet_resync {
 	/* What waits for an operator. */
 	struct snapshot_shrink shrinks[XB_SHARES_MAX];
 	size_t shrink_count;
-	uint8_t held[XB_FLEET_ID]; /* that snapshot */
+	struct held_snapshot held;
 };
 
 /* What the log has behind a place to which this host goes back. */

@@ -130,7 +130,7 @@ static json_t *held_json(const struct fleet_resync *resync)
 						       "before", (json_int_t)shrink->before,
 						       "after", (json_int_t)shrink->after));
 	}
-	return json_pack("{s:o,s:s}", "lists", lists, "snapshot", id_format(resync->held, id));
+	return json_pack("{s:o,s:s}", "lists", lists, "snapshot", id_format(resync->held.id, id));
 }
 
 /* The worst of what is wrong. */

@@ -40,10 +40,30 @@ static int mark_joined(struct xb_txn *txn)
 	return error;
 }
 
-/* An operator saw what this one would do, and not another. */
+/* Snapshots are renewed while an operator reads what one would do: he answers for what is in it. */
+static bool has_held_lists(const struct held_snapshot *held, const struct manifest *manifest)
+{
+	size_t same = 0;
+
+	while (same < held->list_count && same < manifest->list_count &&
+	       !strcmp(held->lists[same].name, manifest->lists[same].name) &&
+	       held->lists[same].count == manifest->lists[same].count &&
+	       xb_digest_equals(&held->lists[same].digest, &manifest->lists[same].digest))
+		same++;
+	return held->known && same == held->list_count && same == manifest->list_count;
+}
+
+static void remember_held(struct held_snapshot *held, const struct manifest *manifest)
+{
+	held->known = true;
+	memcpy(held->id, manifest->id, sizeof(held->id));
+	memcpy(held->lists, manifest->lists, sizeof(held->lists));
+	held->list_count = manifest->list_count;
+}
+
 static bool is_accepted(const struct fleet_resync *resync)
 {
-	return resync->accept && !memcmp(resync->held, resync->manifest->id, XB_FLEET_ID);
+	return resync->accept && has_held_lists(&resync->held, resync->manifest);
 }
 
 static int take(struct xb_writer *writer, struct fleet *fleet, void *result)
@@ -74,7 +94,10 @@ static void start_again(struct fleet *fleet)
 
 bool resynctake_is_held(const struct fleet *fleet, const struct manifest *manifest)
 {
-	return !fleet->resync.wanted && !memcmp(fleet->resync.held, manifest->id, XB_FLEET_ID);
+	const struct held_snapshot *held = &fleet->resync.held;
+
+	return !fleet->resync.wanted && held->known &&
+	       !memcmp(held->id, manifest->id, sizeof(held->id));
 }
 
 static void tell_shrinks(const struct fleet_resync *resync, char *text, size_t room)
@@ -117,9 +140,9 @@ static void hold(struct fleet *fleet, const struct snapshot_result *result)
 	memcpy(resync->shrinks, result->held, sizeof(resync->shrinks));
 	resync->shrink_count = result->held_count;
 	tell_shrinks(resync, text, sizeof(text));
-	if (memcmp(resync->held, resync->manifest->id, XB_FLEET_ID) != 0)
+	if (!has_held_lists(&resync->held, resync->manifest))
 		xb_warning("fleet: %s: nothing is changed until an operator accepts it", text);
-	memcpy(resync->held, resync->manifest->id, XB_FLEET_ID);
+	remember_held(&resync->held, resync->manifest);
 	resync->wanted = resync->accept = false;
 	resynctake_hold(fleet);
 }
@@ -142,7 +165,7 @@ static void end_well(struct fleet *fleet, const struct snapshot_result *result)
 		 tell_partial(result));
 	fleet->resync.wanted = fleet->resync.accept = fleet->resync.expired = false;
 	snapshots_know(&fleet->snapshots, fleet->resync.manifest);
-	memset(fleet->resync.held, 0, XB_FLEET_ID);
+	fleet->resync.held.known = false;
 	resync_stop(fleet);
 	fleet_works(fleet);
 	if (fleet->config->snapshot_url)
