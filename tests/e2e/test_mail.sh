@@ -152,8 +152,10 @@ t_nobody_knows()
 	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
 	start_postfix
 	mail 10.77.0.2 "250 "
-	mv "$state/store.mdb" "$state/away"
-	echo rubbish >"$state/store.mdb"
+	# Never without a store: bloomd could make one.
+	echo rubbish >"$state/rubbish"
+	ln "$state/store.mdb" "$state/away"
+	mv "$state/rubbish" "$state/store.mdb"
 	mail 10.77.0.2 "450 4.7.1 <unknown[10.77.0.2]>$refused Service temporarily unavailable"
 	says_agent 'a question of Postfix cannot be answered: .*store.mdb: MDB_INVALID'
 	asks 10.77.0.2 tcp/25 1
