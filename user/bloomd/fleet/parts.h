@@ -81,9 +81,9 @@ struct fleet_watch {
 /* How an append ended. */
 enum fleet_appended { FLEET_APPENDED, FLEET_OVERTAKEN, FLEET_NOT_APPENDED };
 
-/* Which snapshot that was, and what was in it. */
+/* The snapshot that waits for an operator's answer. */
 struct held_snapshot {
-	bool known;
+	bool known; /* whether one waits */
 	uint8_t id[XB_FLEET_ID];
 	struct manifest_list lists[XB_SHARES_MAX];
 	size_t list_count;

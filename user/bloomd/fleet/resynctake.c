@@ -135,12 +135,13 @@ void resynctake_hold(struct fleet *fleet)
 static void hold(struct fleet *fleet, const struct snapshot_result *result)
 {
 	struct fleet_resync *resync = &fleet->resync;
-	char text[sizeof(fleet->message)];
+	char told[sizeof(fleet->message)] = "", text[sizeof(fleet->message)];
 
+	tell_shrinks(resync, told, sizeof(told));
 	memcpy(resync->shrinks, result->held, sizeof(resync->shrinks));
 	resync->shrink_count = result->held_count;
 	tell_shrinks(resync, text, sizeof(text));
-	if (!has_held_lists(&resync->held, resync->manifest))
+	if (!has_held_lists(&resync->held, resync->manifest) || strcmp(told, text) != 0)
 		xb_warning("fleet: %s: nothing is changed until an operator accepts it", text);
 	remember_held(&resync->held, resync->manifest);
 	resync->wanted = resync->accept = false;
