@@ -39,8 +39,8 @@ COMMANDS = (
     "file has to read it: *reading* is what a process of its own takes longer than an empty one that splits the file into lines "
     "and parses the addresses, keeping none; of a file that is the same again, that looks at its bytes. Of the rest of one "
     "add some 0.7 ms are the dynamic linker's, with ten libraries; the others are some 330 system calls: pins opened, "
-    "interfaces and the way in of who calls looked at, so that no add locks him out. [Elsewhere](details.md#what-is-worse-and-why) "
-    "stands of what an import and a replacement consist.")
+    "interfaces and the way in of who calls looked at, so that no add locks him out. The page of "
+    "[details](details.md#what-is-worse-and-why) says of what an import and a replacement consist.")
 # Of the transactions of an add, which a debugger counted at mdb_txn_begin(), behind those of opening the store.
 READING, WRITING = 7, 2
 TRANSACTIONS = (

@@ -216,8 +216,8 @@ t_what_would_empty_a_list_waits()
 # b is held by a snapshot that has the entry of a; the first one may have none.
 is_asked() { is_in b held && [[ $(field b message) == *"from 1 to 1 entries"* ]]; }
 
-# A host that had a list of its own does not lose it, nor does it take what is too old.
-t_joining()
+# b follows a, and has an entry of its own; an operator is asked.
+b_is_asked()
 {
 	maker
 	of a -q add 192.0.2.1
@@ -227,6 +227,12 @@ t_joining()
 	of b -q add 192.0.2.2
 	follower b
 	wait_for "the question" is_asked
+}
+
+# A host that had a list of its own does not lose it, nor does it take what is too old.
+t_joining()
+{
+	b_is_asked
 	has b 192.0.2.2 || fail "its own entry is gone"
 	of b -q fleet accept
 	wait_for "the answer" has_not b 192.0.2.2
@@ -254,14 +260,7 @@ t_joining()
 # What an operator has seen is renewed before his answer comes, with the same entries in it.
 t_an_answer_to_a_snapshot_that_was_renewed()
 {
-	maker
-	of a -q add 192.0.2.1
-	web
-	patience=12
-	mkdir -p "$T/b"
-	of b -q add 192.0.2.2
-	follower b
-	wait_for "the question" is_asked
+	b_is_asked
 	# Nobody sees the renewed one before the answer.
 	kill -STOP "${host_pid[b]}"
 	cp "$T/files/manifest" "$T/manifest"

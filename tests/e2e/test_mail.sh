@@ -152,7 +152,7 @@ t_nobody_knows()
 	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
 	start_postfix
 	mail 10.77.0.2 "250 "
-	# Never without a store: bloomd could make one.
+	# At once: bloomd looks at a file as soon as it is there, and LMDB begins a store in an empty one.
 	echo rubbish >"$state/rubbish"
 	ln "$state/store.mdb" "$state/away"
 	mv "$state/rubbish" "$state/store.mdb"

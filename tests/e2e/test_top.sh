@@ -275,7 +275,8 @@ t_trouble()
 {
 	ctl -q attach x0
 	ctl -q add 192.0.2.1 --list one
-	on vt100 160x24 'see:^one +1' "run:mv $state/store.mdb $state/away; echo rubbish >$state/store.mdb" \
+	echo rubbish >"$state/rubbish"
+	on vt100 160x24 'see:^one +1' "run:ln $state/store.mdb $state/away; mv $state/rubbish $state/store.mdb" \
 		'see:^PROBLEM cannot open the store' 'see:store.mdb: MDB_INVALID' 'see:^one +1' "run:mv $state/away $state/store.mdb" \
 		'lacks:^PROBLEM' key:q ends:0
 }
