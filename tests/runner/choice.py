@@ -4,6 +4,8 @@ import re
 
 # Of these a pattern may take some; a suite is taken whole.
 KINDS = ("style", "unit", "prog", "e2e")
+# Suites that the short run leaves out.
+LONG = ("devices",)
 QUICK = r"^(style|unit|prog/test_(verdicts|edits)|e2e)/"
 
 
@@ -29,7 +31,9 @@ class Choice:
         return found[:1] if self.quick else found
 
     def takes_suite(self, name):
-        return not self.quick and (not self.pattern or name + "/" in self.pattern)
+        if self.pattern:
+            return not self.quick and name + "/" in self.pattern
+        return not self.quick and (name not in LONG or self.everything or self.platforms)
 
     def takes_all_of(self, kind):
         """Whether the long run does all that there is of a suite, or of a kind of tests."""

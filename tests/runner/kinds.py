@@ -13,12 +13,14 @@ TIMEOUT = os.environ.get("XB_TEST_TIMEOUT", "900")      # seconds of a test prog
 ALONE = ("storm",)
 # They build most, on all processors.
 CHAINED = ("checks", "fuzz")
-# It builds nothing that is not built before, and each of its machines has one processor.
-BESIDE = ("vm",)
+# They build nothing that is not built before, and nearly each of their machines has one processor.
+BESIDE = ("vm", "devices")
 # They bring what they need from elsewhere with --fetch, before the tests begin.
-FETCHING = ("package", "vm")
+FETCHING = ("package", "vm", "devices")
 # They try other releases and machines with --platforms.
-PLATFORMS = ("package", "vm")
+PLATFORMS = ("package", "vm", "devices")
+# Of these the long run does the share, and --platforms the whole.
+SHARED = ("devices",)
 STYLE = {"style/clang-format": "tests/runner/format", "style/checks": "tests/checks/proof"}
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1",
              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
@@ -147,8 +149,8 @@ def find(choice, scratch):
     tests += [Cmocka(name, "build", scratch) for name in building.names("prog", choice)]
     tests += [Cmocka(name, "build/asan", scratch) for name in building.names("unit", choice)]
     wanted = [name for name in suites() if choice.takes_suite(name)]
-    share = ["--all"] if choice.everything else []
-    programs = {name: Program(name, ["tests/%s/run" % name] + share, scratch) for name in wanted}
+    programs = {name: Program(name, ["tests/%s/run" % name] +
+                              (["--all"] if choice.everything and name not in SHARED else []), scratch) for name in wanted}
 
     def those(names):
         return [program for name, program in programs.items() if name in names]

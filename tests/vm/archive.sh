@@ -10,31 +10,40 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # own apt does.
 use_archive()
 {
+	local suites
+
 	from_archive=(-qq -o Acquire::Retries=3)
 	[[ $1 != "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" ]] || is_foreign || return 0
 	archive=$PWD/build/vm/archive-$1-$2
 	mkdir -p "$archive"/{state/lists/partial,cache/archives/partial}
 	: >"$archive/status"
-	printf "deb [signed-by=$keyring] $mirror/%s main\n" \
-		"debian $1" "debian $1-updates" "debian-security $1-security" >"$archive/sources.list"
+	suites=("debian $1")
+	[[ $1 == *-backports ]] || suites+=("debian $1-updates" "debian-security $1-security")
+	printf "deb [signed-by=$keyring] $mirror/%s main\n" "${suites[@]}" >"$archive/sources.list"
 	from_archive+=(-o "Dir::Etc::SourceList=$archive/sources.list" -o Dir::Etc::SourceParts=/dev/null
 		-o "Dir::State=$archive/state" -o "Dir::State::status=$archive/status" -o "Dir::Cache=$archive/cache"
 		-o "APT::Architecture=$2" -o "APT::Architectures=$2" -o APT::Sandbox::User=root)
 }
 
-# The package on which the newest of these kernels depends.
+# The package on which the newest of these kernels depends; or the newest that ^PATTERN matches, of a series that the
+# release has left behind.
 kernel_package()
 {
+	if [[ $1 == ^* ]]; then
+		apt-cache "${from_archive[@]}" search --names-only "$1" | cut -d ' ' -f 1 | sort -V | tail -n 1
+		return
+	fi
 	apt-cache "${from_archive[@]}" depends "$1" 2>/dev/null | awk '/Depends: linux-image/ {print $2; exit}' || true
 }
 
 # unpack FILE FOLDER: also where directories are links in the folder.
 unpack() { dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --keep-directory-symlink; }
 
-# bring_kernel: sets $kernel to where the kernel of the platform is unpacked, and its modules.
+# bring_kernel NAME: sets $kernel to where the kernel of the platform is unpacked that kernel_package finds by this name, and its
+# modules.
 bring_kernel()
 {
-	local package name=linux-image-cloud-$architecture log=$PWD/$out/kernel.log
+	local package name=$1 log=$PWD/$out/kernel.log
 
 	use_archive "$kernel_release" "$architecture"
 	package=$(kernel_package "$name")

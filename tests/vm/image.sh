@@ -13,7 +13,10 @@ libraries=(libc6-dev linux-libc-dev libbpf-dev libxdp-dev libelf-dev zlib1g-dev 
 	libcmocka-dev libldns-dev libpython3.11-stdlib python3-scapy)
 # In the order they are loaded.
 modules=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk failover net_failover virtio_net
-	llc stp mrp garp 8021q bridge veth dummy tun ifb sch_ingress cls_bpf inet_diag udp_diag tcp_diag)
+	llc stp mrp garp 8021q bridge veth dummy tun ifb sch_ingress cls_bpf inet_diag udp_diag tcp_diag
+	tls bonding)
+# What the machine starts.
+init=tests/vm/inside
 # Of Python what no test imports.
 unused='/(test|unittest|ensurepip|idlelib|lib2to3|pydoc_data|distutils|tkinter|config-[^/]*)/|/scapy/(contrib|modules)/'
 
@@ -130,7 +133,7 @@ make_image()
 	bring_programs
 	bring_modules
 	bring_tree
-	ln -s xdp-bloom/tests/vm/inside "$image/init"
+	ln -s "xdp-bloom/$init" "$image/init"
 	(cd "$image" && find . | cpio -o -H newc --quiet) >"$out/initramfs"
 	rm -rf "$image"
 }

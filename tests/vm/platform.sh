@@ -20,6 +20,7 @@ choose_platform()
 	case ${1#*-} in
 	6.1) kernel_release=bookworm ;;
 	6.12) kernel_release=trixie ;;
+	6.18) kernel_release=trixie-backports ;;
 	esac
 	case $architecture in
 	amd64) machine_type=x86_64 built=build ;;
