@@ -270,7 +270,7 @@ static int parse_json(struct xb_reading *reading, char *line)
 const struct xb_list_format xb_spamhaus_json_format = {"spamhaus-json", detect_json, parse_json,
 						       .comments = "#;"};
 
-/* ipset: what `ipset save` writes, any number of sets. */
+/* ipset: what `ipset save NAME` writes, one set. */
 static bool detect_ipset(const char *line)
 {
 	size_t verb = !strncmp(line, "create ", 7) ? 7 : !strncmp(line, "add ", 4) ? 4 : 0, name;
@@ -285,12 +285,21 @@ static bool detect_ipset(const char *line)
 	       line[strcspn(line, XB_BLANKS ".:")] == ':';
 }
 
-static const struct xb_list_set *find_set(const struct xb_reading *reading, const char *name)
+/* The set of the file, which the first line names. */
+static int find_set(struct xb_reading *reading, const char *name, struct xb_list_set **set)
 {
-	for (size_t i = reading->set_count; i > 0; i--)
-		if (!strcmp(reading->sets[i - 1].name, name))
-			return &reading->sets[i - 1];
-	return NULL;
+	if (!reading->set) {
+		reading->set = calloc(1, sizeof(*reading->set));
+		if (!reading->set)
+			return xb_out_of_memory();
+		snprintf(reading->set->name, sizeof(reading->set->name), "%s", XB_SHOW(name));
+	}
+	*set = reading->set;
+	if (!strcmp(reading->set->name, XB_SHOW(name)))
+		return 0;
+	return xb_input_error("a second set, '%s' after '%s': one of them may hold sources that "
+			      "pass; `ipset save SET` writes one set",
+			      XB_SHOW(name), reading->set->name);
 }
 
 static int take_number(const char *what, char **rest, uint32_t most, uint32_t *number)
@@ -309,8 +318,8 @@ static int take_number(const char *what, char **rest, uint32_t most, uint32_t *n
 static int parse_create(struct xb_reading *reading, char *rest)
 {
 	const char *name = xb_line_word(&rest), *type = xb_line_word(&rest), *option;
-	struct xb_list_set set = {0};
-	int error = 0;
+	struct xb_list_set *set;
+	int error;
 
 	if (!type)
 		return xb_input_error("'create' needs a name and a type");
@@ -318,21 +327,16 @@ static int parse_create(struct xb_reading *reading, char *rest)
 		return xb_input_error(
 			"cannot read sets of type %s, only hash:ip, hash:net and bitmap:ip",
 			XB_SHOW(type));
-	xb_utf8_show(name, sizeof(set.name), set.name, sizeof(set.name));
+	error = find_set(reading, name, &set);
 	while (!error && (option = xb_line_word(&rest))) {
 		if (!strcmp(option, "netmask"))
-			error = take_number(option, &rest, 128, &set.netmask);
+			error = take_number(option, &rest, 128, &set->netmask);
 		else if (!strcmp(option, "timeout"))
-			error = take_number(option, &rest, UINT32_MAX, &set.timeout);
+			error = take_number(option, &rest, UINT32_MAX, &set->timeout);
 		else if (!strcmp(option, "bitmask"))
 			error = xb_input_error(
 				"the set has a bitmask, which prefixes cannot express");
 	}
-	if (!error)
-		error = xb_array_grow(&reading->sets, &reading->set_room, reading->set_count + 1,
-				      sizeof(set));
-	if (!error)
-		reading->sets[reading->set_count++] = set;
 	return error;
 }
 
@@ -375,21 +379,21 @@ static int parse_add(struct xb_reading *reading, char *rest)
 	const char *name = xb_line_word(&rest), *option, *comment = "";
 	char *entry = xb_line_word(&rest);
 	struct xb_item item = {0};
-	const struct xb_list_set *set;
 	size_t before = reading->file->count;
-	int error = 0;
+	struct xb_list_set *set;
+	int error;
 
 	if (!entry)
 		return xb_input_error("'add' needs a set and an entry");
-	set = find_set(reading, XB_SHOW(name));
-	if (set)
+	error = find_set(reading, name, &set);
+	if (!error)
 		item.timeout = set->timeout;
 	while (!error && (option = xb_line_word(&rest)))
 		error = take_add_option(option, &rest, &item, &comment);
 	if (!error)
 		error = xb_addresses_keep(reading->file, entry, &item, comment);
 	/* A set with a netmask holds networks, and ipset prints their addresses only. */
-	for (size_t i = before; !error && set && set->netmask && i < reading->file->count; i++) {
+	for (size_t i = before; !error && set->netmask && i < reading->file->count; i++) {
 		struct xb_entry *kept = &reading->file->items[i].entry;
 		uint32_t line = kept->line;
 
@@ -417,6 +421,6 @@ const struct xb_list_format xb_ipset_format = {"ipset", detect_ipset, parse_ipse
 
 void xb_listaddress_end(struct xb_reading *reading)
 {
-	free(reading->sets);
-	reading->sets = NULL;
+	free(reading->set);
+	reading->set = NULL;
 }

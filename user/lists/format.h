@@ -17,7 +17,7 @@
 struct xb_list_set;
 struct xb_list_zone;
 struct xb_list_data;
-struct xb_list_sets;
+struct xb_list_nft;
 struct xb_list_columns;
 struct xb_list_format;
 
@@ -31,12 +31,11 @@ struct xb_reading {
 	bool hopeless; /* an error is about the file, or nothing may be left out for it */
 	char *text;    /* of a format that is a document */
 	size_t text_bytes, text_room;
-	struct xb_list_set *sets; /* of ipset */
-	size_t set_count, set_room;
+	struct xb_list_set *set;   /* of ipset */
 	struct xb_list_zone *zone; /* of rpz */
 	const char *zone_name;	   /* as told; NULL: the file says it */
 	struct xb_list_data *data; /* of unbound */
-	struct xb_list_sets *nft;  /* of nft */
+	struct xb_list_nft *nft;   /* of nft */
 	uint64_t most;		   /* addresses that an entry may have, of ip4set; 0: any */
 	bool in_block;		   /* of geo: its values */
 	char value[XB_SHOWN + 1], other[XB_SHOWN + 1];

@@ -108,14 +108,13 @@ static const struct row ipset[] = {
 	 "comment \"two  "
 	 "words\"\n",
 	 NULL, "ipset: 192.0.2.4 timeout 299 (two  words), 192.0.2.5"},
-	{"create a hash:ip family inet\nadd a 192.0.2.1\ncreate b hash:net family inet6\nadd b "
-	 "2001:db8::/32\n"
-	 "create c bitmap:ip range 10.0.0.0-10.0.255.255\nadd c 10.0.1.2\ncreate d hash:ip family "
-	 "inet6\nadd d "
-	 "2001:db8::1\n"
-	 "create e hash:net family inet\nadd e 198.51.100.0/24\nadd e 203.0.113.7\n",
-	 NULL,
-	 "ipset: 198.51.100.0/24, 10.0.1.2, 192.0.2.1, 203.0.113.7, 2001:db8::/32, 2001:db8::1"},
+	{"create a hash:net family inet\nadd a 192.0.2.1\nadd a 198.51.100.0/24\nadd a "
+	 "203.0.113.7\n",
+	 NULL, "ipset: 198.51.100.0/24, 192.0.2.1, 203.0.113.7"},
+	{"create c bitmap:ip range 10.0.0.0-10.0.255.255\nadd c 10.0.1.2\n", NULL,
+	 "ipset: 10.0.1.2"},
+	{"create b hash:net family inet6\nadd b 2001:db8::/32\nadd b 2001:db8::1\n", NULL,
+	 "ipset: 2001:db8::/32, 2001:db8::1"},
 	{"add a 192.0.2.1 comment \"\"\nadd a 192.0.2.2 comment \"# ; timeout 7\" timeout 5\n",
 	 NULL, "ipset: 192.0.2.1, 192.0.2.2 timeout 5 (# ; timeout 7)"},
 	{"add a 192.0.2.1 comment \"caf\xe9\"\nadd a 192.0.2.2 -exist\n", NULL,
@@ -128,11 +127,10 @@ static const struct row ipset[] = {
 /* What the line of the set says goes for its entries: a netmask makes networks of them, a timeout
  * is their default. */
 static const struct row ipset_set_options[] = {
-	{"create n hash:ip family inet netmask 24\ncreate t hash:ip timeout 60\n"
-	 "add t 198.51.100.1\nadd n 192.0.2.0\nadd t 198.51.100.2 timeout 0\nadd t 198.51.100.3 "
-	 "timeout 9\n",
-	 NULL,
-	 "ipset: 192.0.2.0/24, 198.51.100.1 timeout 60, 198.51.100.2, 198.51.100.3 timeout 9"},
+	{"create n hash:ip family inet netmask 24\nadd n 192.0.2.0\n", NULL, "ipset: 192.0.2.0/24"},
+	{"create t hash:ip timeout 60\nadd t 198.51.100.1\nadd t 198.51.100.2 timeout 0\n"
+	 "add t 198.51.100.3 timeout 9\n",
+	 NULL, "ipset: 198.51.100.1 timeout 60, 198.51.100.2, 198.51.100.3 timeout 9"},
 	{"create b bitmap:ip range 10.0.0.0-10.0.255.255 netmask 28\nadd b 10.0.1.0\n", NULL,
 	 "ipset: 10.0.1.0/28"},
 	{"create s hash:ip family inet6 netmask 64\nadd s 2001:db8::\n", NULL,
@@ -144,31 +142,13 @@ static const struct row ipset_set_options[] = {
 	{0},
 };
 
-static void test_many_ipsets(void **state)
-{
-	struct xb_listfile file;
-	FILE *list = fopen(path, "w");
-
-	(void)state;
-	assert_non_null(list);
-	for (unsigned int i = 0; i < 3000; i++)
-		fprintf(list, "create set%u hash:ip timeout %u\nadd set%u 10.0.%u.%u\n", i, i + 1,
-			i, i >> 8, i & 255);
-	assert_int_equal(fclose(list), 0);
-	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
-	assert_int_equal(file.count, 3000);
-	for (unsigned int i = 0; i < 3000; i++)
-		assert_int_equal(file.items[i].timeout, i + 1);
-	xb_listfile_free(&file);
-}
-
 static const struct row repeats[] = {
 	{"192.0.2.1 # first\n192.0.2.2\n192.0.2.1 # second\n192.0.2.1/32\n192.0.2.1\n", NULL,
 	 "plain: 192.0.2.1 (first), 192.0.2.2; 3 repeats"},
 	{"192.0.2.1\n192.0.2.1 # second\n", NULL, "plain: 192.0.2.1; 1 repeats"},
 	{"192.0.2.0/24\n192.0.2.0/25\n192.0.2.0\n192.0.2.99/24\n", NULL,
 	 "plain: 192.0.2.0/24, 192.0.2.0/25, 192.0.2.0; 1 repeats; 1 cut"},
-	{"add a 192.0.2.1 timeout 5\nadd b 192.0.2.1\n", NULL,
+	{"add a 192.0.2.1 timeout 5\nadd a 192.0.2.1\n", NULL,
 	 "ipset: 192.0.2.1 timeout 5; 1 repeats"},
 	{0},
 };
@@ -331,7 +311,8 @@ static const struct row refused_json[] = {
 	{0},
 };
 
-#define TYPES ", only hash:ip, hash:net and bitmap:ip"
+#define ONE_SET ": one of them may hold sources that pass; `ipset save SET` writes one set"
+#define TYPES	", only hash:ip, hash:net and bitmap:ip"
 
 static const struct row refused_ipset[] = {
 	{"create a hash:ip,port family inet\n", NULL,
@@ -367,6 +348,13 @@ static const struct row refused_ipset[] = {
 	{"add a 192.0.2.2 family\x01\n", NULL, ":1: 'family?' is not an option of an entry"},
 	{"add a 192.0.2.1\n\nflush a\n", NULL,
 	 ":3: 'flush' is neither 'create' nor 'add', all that ipset save writes"},
+	/* One of several sets may be for those who pass. */
+	{"create good hash:ip\nadd good 192.0.2.1\ncreate bad hash:ip\nadd bad 192.0.2.2\n", NULL,
+	 ":3: a second set, 'bad' after 'good'" ONE_SET},
+	{"create good hash:ip\ncreate bad hash:ip\nadd bad 192.0.2.2\n", NULL,
+	 ":2: a second set, 'bad' after 'good'" ONE_SET},
+	{"add bad 192.0.2.1\nadd good 192.0.2.2\n", NULL,
+	 ":2: a second set, 'good' after 'bad'" ONE_SET},
 	{"192.0.2.1\n", "ipset",
 	 ":1: '192.0.2.1' is neither 'create' nor 'add', all that ipset save writes"},
 	{0},
@@ -383,7 +371,6 @@ int main(void)
 		ROWS(ipsum),
 		ROWS(ipset),
 		ROWS(ipset_set_options),
-		TEST(test_many_ipsets),
 		ROWS(repeats),
 		TEST(test_host_bits),
 		ROWS(refused_entries),

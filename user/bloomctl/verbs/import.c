@@ -216,7 +216,8 @@ static int answer(const struct cli *cli, const struct request *request)
 	char scope[XB_SCOPE_TEXT];
 
 	tell_what_differs(cli, request);
-	if (domains && request->import.asked.judges && vethtx_answers(request->import.verdict))
+	if (domains && request->import.asked.judges &&
+	    xb_domain_verdict_answers(request->import.verdict))
 		vethtx_note(cli, NULL, 0);
 	exempted_note(&request->import.exempt);
 	if (cli->json)
