@@ -112,16 +112,16 @@ t_help()
 	exits 0 policy monitor --rollback 5 -h
 	exits 1 test 192.0.2.1
 	exits 0 add 192.0.2.1 --comment --help
-	exits 0 add 192.0.2.2 --comm -h
+	exits 2 add 192.0.2.2 --comm text
 	exits 0 list
 	says '^192.0.2.1 list default .*comment "--help"$'
-	says '^192.0.2.2 list default .*comment "-h"$'
+	! grep -q 192.0.2.2 "$T/out" || fail "it is listed: $(cat "$T/out")"
 	exits 2 add -- -h
 	one_line
 	exits 2 batch - <<<'add --help'
 	one_line
 	exits 2 allow add --wrong
-	complains 'usage: bloomctl allow add ENTRY'
+	complains "unknown option '--wrong'; bloomctl help allow add lists them$"
 }
 
 t_man_page_has_the_counters()
@@ -375,7 +375,7 @@ t_import_formats()
 	printf '%s\n' '{"cidr":"10.77.0.3/32","sblid":"SBL1"}' '{"cidr":"192.0.2.0/24","sblid":"SBL2"}' \
 		'{"cidr":"fd77::3/128"}' '{"type":"metadata","size":3}' >"$T/spamhaus-json"
 	printf '# IPsum\n#\n10.77.0.3\t9\n192.0.2.0/24\t3\nfd77::3\t1\n' >"$T/ipsum"
-	printf 'create a hash:net family inet\nadd a 10.77.0.3\nadd a 192.0.2.0/24\ncreate b hash:net family inet6\nadd b fd77::3\n' >"$T/ipset"
+	printf 'create a hash:net family inet\nadd a 10.77.0.3\nadd a 192.0.2.0/24\nadd a fd77::3\n' >"$T/ipset"
 	exits 0 attach x0
 	for format in plain netset spamhaus spamhaus-json ipsum ipset; do
 		exits 0 -j import "$T/$format" --include-bogons

@@ -78,7 +78,21 @@ t_did_you_mean()
 	exits 2 allow 192.0.2.1
 	complains "did you mean 'allow add 192.0.2.1'"
 	exits 2 add 192.0.2.1 --timout=5
-	complains "unknown option '--timout=5' \(did you mean '--timeout'\?\); usage: bloomctl add"
+	complains "unknown option '--timout=5' \(did you mean '--timeout'\?\); bloomctl help add lists them$"
+	exits 2 add 192.0.2.1 --for 1d
+	complains "^bloomctl: unknown option '--for' \(did you mean '--timeout'\?\); bloomctl help add lists them$"
+	exits 2 allow add 192.0.2.1 --for 1d
+	complains "^bloomctl: unknown option '--for' \(did you mean '--timeout'\?\); bloomctl help allow add lists them$"
+	exits 2 add 192.0.2.1 --expires=1d
+	complains "did you mean '--timeout'"
+	exits 2 flush --y
+	complains "unknown option '--y' \(did you mean '--yes'\?\)"
+	exits 2 --quie list
+	complains "unknown option '--quie' \(did you mean '--quiet'\?\)"
+	exits 2 allow remove 192.0.2.1
+	complains "unknown command 'allow remove' \(did you mean 'del'\?\)"
+	exits 0 list
+	[[ ! -s $T/out ]] || fail "something is listed: $(cat "$T/out")"
 	exits 2 list --jsno
 	complains "did you mean '--json'"
 	exits 2 list --frob
@@ -148,6 +162,7 @@ t_all_four_agree()
 	root, tool, scratch = sys.argv[1:]
 	page = open(root + "/packaging/bloomctl.8").read()
 	page = page[page.index(".Sh COMMANDS"):page.index(".Sh LIFELINES")]
+	everywhere = {"--json", "--pretty", "--quiet", "--verbose", "--help", "--version", "--state", "--pin", "--run", "--wait"}
 	def run(*words):
 	    return subprocess.run([tool, "--state", scratch + "/none", *words], stdin=subprocess.DEVNULL,
 	                          capture_output=True, text=True)
@@ -179,6 +194,8 @@ t_all_four_agree()
 	            assert "option '%s' needs a value" % name in complaint(*words, name), (command, name)
 	        else:
 	            assert "unknown option '--frob'" in complaint(*words, name, "--frob"), (command, name)
+	        for begun in {name[:5], name[:-1]} - set(wanted) - everywhere:
+	            assert complaint(*words, begun, "1").startswith("bloomctl: unknown option '%s'" % begun), (command, begun)
 	for line in open(scratch + "/offered"):
 	    command, options = line.rstrip("\n").split(": ", 1)
 	    check(command, options.split())

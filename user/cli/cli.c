@@ -92,11 +92,14 @@ int cli_usage(const struct cli *cli, const char *format, ...)
 static void wrong_option(const struct cli *cli, const struct option_spec *options,
 			 const char *option)
 {
+	const struct verb *verb = cli->verb;
 	char hint[SUGGEST_BYTES];
 
 	if (!*suggest_option(options, option, hint))
 		suggest_option(cli->program->options, option, hint);
-	cli_usage(cli, "unknown option '%s'%s", option, hint);
+	xb_input_error("unknown option '%s'%s; %s help %s%s%s lists them", option, hint,
+		       xb_program(), verb->above ?: "", verb->above ? " " : "", verb->name);
+	cli_fail();
 }
 
 int cli_option(const struct cli *cli, int argc, char **argv, const struct option_spec *options)
@@ -250,15 +253,5 @@ const char *cli_bytes(uint64_t bytes)
 		unit++;
 	}
 	snprintf(out, sizeof(buffers[0]), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-	return out;
-}
-
-const char *cli_time(uint32_t seconds, char out[32])
-{
-	time_t when = (time_t)seconds;
-	struct tm parts;
-
-	gmtime_r(&when, &parts);
-	strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
 	return out;
 }

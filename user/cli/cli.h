@@ -86,6 +86,5 @@ bool cli_size(const struct cli *cli, const char *option, const char *text, uint6
 	      uint64_t most, uint64_t *bytes);
 /* "1.5 MiB" and the like, in one of a few static buffers. */
 const char *cli_bytes(uint64_t bytes);
-const char *cli_time(uint32_t seconds, char out[32]);
 
 #endif

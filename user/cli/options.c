@@ -6,12 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where option_next() began to look. */
+/* Where option_next() began to look, and the word that was no whole name. */
 static int began;
+static const char *shortened;
+
+static const struct option_spec *find(const struct option_spec *table, const char *name,
+				      size_t size)
+{
+	while (table && table->name && (strncmp(table->name, name, size) || table->name[size]))
+		table++;
+	return table && table->name ? table : NULL;
+}
+
+/* The word that getopt_long() took last, which has its value in it or in the next. */
+static const char *taken(char **argv)
+{
+	return argv[optind - 1 - (optarg && optarg == argv[optind - 1])];
+}
+
+static bool is_whole(const struct option_spec *table, const char *word)
+{
+	return word[1] != '-' || find(table, word + 2, strcspn(word + 2, "="));
+}
 
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv)
 {
+	const struct option_spec *all = table;
 	struct option options[OPTIONS_MAX + 1] = {0};
+	int option, place = -1;
 	size_t count = 0;
 
 	for (; table && table->name; table++) {
@@ -24,7 +46,13 @@ int option_next(const struct option_spec *table, const char *letters, int argc, 
 					NULL, table->id};
 	}
 	began = optind ? optind : 1;
-	return getopt_long(argc, argv, letters, options, NULL);
+	optarg = NULL;
+	option = getopt_long(argc, argv, letters, options, &place);
+	shortened = NULL;
+	/* It takes the beginning of a name for the name: --for for --force. */
+	if ((place >= 0 || option == ':') && !is_whole(all, taken(argv)))
+		shortened = taken(argv);
+	return shortened ? '?' : option;
 }
 
 /* getopt_long() passes by operands, and stays at a word that has more letters. */
@@ -32,6 +60,8 @@ const char *option_wrong(char **argv)
 {
 	const char *word = argv[optind > began ? optind - 1 : optind];
 
+	if (shortened)
+		return shortened;
 	return word[0] == '-' && word[1] ? word : argv[optind];
 }
 
@@ -51,26 +81,12 @@ const char *option_letters(const struct option_spec *table, const char *how,
 	return out;
 }
 
-static const struct option_spec *find(const struct option_spec *table, const char *name)
-{
-	const struct option_spec *shortened = NULL;
-	size_t size = strlen(name);
-
-	for (; table && table->name; table++) {
-		if (strncmp(table->name, name, size))
-			continue;
-		if (!table->name[size])
-			return table;
-		if (!shortened)
-			shortened = table;
-	}
-	return shortened;
-}
-
 bool option_takes_next(const struct option_spec *table, const char *word)
 {
-	const struct option_spec *option = strncmp(word, "--", 2) ? NULL : find(table, word + 2);
+	const struct option_spec *option = NULL;
 
+	if (!strncmp(word, "--", 2))
+		option = find(table, word + 2, strlen(word + 2));
 	for (; !option && table && table->name; table++)
 		if (table->letter && word[0] == '-' && word[1] == table->letter && !word[2])
 			option = table;
@@ -79,7 +95,5 @@ bool option_takes_next(const struct option_spec *table, const char *word)
 
 bool option_known(const struct option_spec *table, const char *name)
 {
-	const struct option_spec *option = find(table, name);
-
-	return option && !strcmp(option->name, name);
+	return find(table, name, strlen(name));
 }

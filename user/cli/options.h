@@ -37,7 +37,8 @@ struct option_spec {
 	bool instead; /* of the option before it, or of the operands */
 };
 
-/* As getopt_long(): the id of the next, '?' and ':' as `letters` say. A table may be NULL. */
+/* As getopt_long(), but a name is taken only if it is whole: the id of the next, '?' and ':' as
+ * `letters` say. A table may be NULL. */
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv);
 
 /* After '?': the word of argv that option_next() did not take. */
@@ -49,7 +50,7 @@ const char *option_wrong(char **argv);
 const char *option_letters(const struct option_spec *table, const char *how,
 			   char out[OPTION_LETTERS]);
 
-/* Whether the word is an option of the table, perhaps shortened, whose value is the next word. */
+/* Whether the word is an option of the table whose value is the next word. */
 bool option_takes_next(const struct option_spec *table, const char *word);
 
 /* By its whole name. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The nearest word: fewest letters to change, add, leave out or swap with the next. */
+/* The nearest word: that which means the same, or has the word as its beginning, or the one with
+ * the fewest letters to change, add, leave out or swap with the next. */
 #include "cli/suggest.h"
 
 #include <stddef.h>
@@ -35,11 +36,38 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
 }
 
 struct nearest {
-	const char *word; /* what was typed */
-	size_t size;
+	const char *word; /* what was typed, perhaps with a value behind it */
+	size_t size, letters;
 	char found[WORD_MAX + 1]; /* "" if nothing is near */
 	size_t distance;
 };
+
+/* Other programs' words, with ours. */
+static const struct {
+	const char *theirs, *ours;
+} meanings[] = {
+	{"--for", "--timeout"},
+	{"--expires", "--timeout"},
+	{"--expire", "--timeout"},
+	{"--expiry", "--timeout"},
+	{"--duration", "--timeout"},
+	{"--ttl", "--timeout"},
+	{"remove", "del"},
+	{"delete", "del"},
+	{"unban", "del"},
+	{"rm", "del"},
+	{"ban", "add"},
+	{"show", "list"},
+};
+
+static bool means(const char *word, size_t size, const char *name)
+{
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (strlen(meanings[i].theirs) == size && !memcmp(meanings[i].theirs, word, size) &&
+		    !strcmp(meanings[i].ours, name))
+			return true;
+	return false;
+}
 
 /* A third of the letters may be wrong, and one of fewer than three. */
 static struct nearest nearest_to(const char *word, size_t size)
@@ -47,16 +75,24 @@ static struct nearest nearest_to(const char *word, size_t size)
 	size_t letters = size - strspn(word, "-");
 
 	return (struct nearest){
-		.word = word, .size = size, .distance = letters < 3 ? 2 : letters / 3 + 1};
+		.word = word,
+		.size = size,
+		.letters = letters,
+		.distance = letters < 3 ? 2 : letters / 3 + 1,
+	};
 }
 
 static void try_word(struct nearest *nearest, const char *word)
 {
 	size_t size = strlen(word), far;
 
-	if (size > WORD_MAX || nearest->size > WORD_MAX)
+	if (size > WORD_MAX || nearest->size > WORD_MAX || !strcmp(nearest->word, word))
 		return;
 	far = distance(nearest->word, nearest->size, word, size);
+	if (far && nearest->letters && !strncmp(nearest->word, word, nearest->size))
+		far = 1;
+	if (means(nearest->word, nearest->size, word))
+		far = 0;
 	if (far < least(nearest->distance, size)) {
 		memcpy(nearest->found, word, size + 1);
 		nearest->distance = far;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "support/heard.h"
 
@@ -180,10 +181,10 @@ static void times(void **state)
 	char out[32];
 
 	(void)state;
-	assert_ptr_equal(cli_time(0, out), out);
+	assert_ptr_equal(xb_time_format(0, out), out);
 	assert_string_equal(out, "1970-01-01T00:00:00Z");
-	assert_string_equal(cli_time(951782400, out), "2000-02-29T00:00:00Z");
-	assert_string_equal(cli_time(UINT32_MAX, out), "2106-02-07T06:28:15Z");
+	assert_string_equal(xb_time_format(951782400, out), "2000-02-29T00:00:00Z");
+	assert_string_equal(xb_time_format(UINT32_MAX, out), "2106-02-07T06:28:15Z");
 }
 
 int main(void)

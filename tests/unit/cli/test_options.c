@@ -123,12 +123,26 @@ static void options_and_operands(void **state)
 	CHECK(table, ":", rows);
 }
 
-static void abbreviations(void **state)
+static void a_beginning_is_no_name(void **state)
 {
 	static const struct row rows[] = {
-		{"--ex", "e |"},       {"--e", "e |"},	      {"--list-f x", "256=x |"},
+		{"--ex", "?--ex"},
+		{"--e", "?--e"},
+		{"a --for 1d", "?--for"},
+		{"--list-f x", "?--list-f"},
+		{"--list-f=x", "?--list-f=x"},
+		{"--list-f", "?--list-f"},
 		{"--list x", "l=x |"}, /* whole, though another begins so */
-		{"--lis x", "?--lis"}, {"--li=x", "?--li=x"}, {"--existing", "?--existing"},
+		{"--lis x", "?--lis"},
+		{"--li=x", "?--li=x"},
+		{"--existing", "?--existing"},
+		/* A value is no name. */
+		{"--list --ex -e", "l=--ex e |"},
+		{"--list --ex -el x", "l=--ex e l=x |"},
+		{"-l --ex -e --force", "l=--ex e 257 |"},
+		{"--list=--ex -e", "l=--ex e |"},
+		{"a --list --fo b --fo", "l=--fo ?--fo"},
+		{"-- --ex", "| --ex"},
 	};
 
 	(void)state;
@@ -256,10 +270,10 @@ static void letters(void **state)
 
 static void whose_value_is_the_next_word(void **state)
 {
-	static const char *const takes[] = {"--list", "--list-format", "--list-", "-l"};
+	static const char *const takes[] = {"--list", "--list-format", "-l"};
 	static const char *const takes_not[] = {
-		"",    "-",    "l",	  "list",   "--list=x",	 "--list=", "-lx",	"-e",
-		"-el", "--ex", "--exist", "--frob", "--listing", "-x",	    "--before",
+		"",    "-",	  "l",	  "list",    "--list=x", "--list=",   "-lx", "-e",
+		"-el", "--list-", "--ex", "--exist", "--frob",	 "--listing", "-x",  "--before",
 	};
 
 	(void)state;
@@ -288,7 +302,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_and_operands),
-		cmocka_unit_test(abbreviations),
+		cmocka_unit_test(a_beginning_is_no_name),
 		cmocka_unit_test(wrong_ones),
 		cmocka_unit_test(wrong_letters),
 		cmocka_unit_test(operands_end_what_stands_in_front),
