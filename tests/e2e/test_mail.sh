@@ -107,6 +107,36 @@ t_scope()
 	mail 10.77.0.3 "554 " a@partner.example 587
 }
 
+# The domain of the sender, by the lists that the configuration names; the client comes first.
+t_senders()
+{
+	postfix_and_agent 'senders = bad, worse' 'counted = PREPEND X-Listed: %l'
+	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
+	start_postfix
+	ctl -q add evil.example --list bad
+	ctl -q add sub.worse.example --list worse
+	ctl -q add other.example 10.77.0.3 --list other
+	ctl -q scope bad tcp/443
+	mail 10.77.0.4 "554 5.7.1 <unknown[10.77.0.4]>$refused evil.example is listed (bad)" a@evil.example
+	mail 10.77.0.4 "554 5.7.1 <unknown[10.77.0.4]>$refused mail.evil.example is listed (bad)" a@mail.evil.example
+	mail 10.77.0.4 "554 " "$(printf '%0200d' 0)@Evil.Example"
+	mail 10.77.0.4 "554 " '"b@partner.example"@evil.example'
+	mail 10.77.0.4 "554 " a@sub.worse.example
+	mail 10.77.0.4 "250 " a@worse.example
+	mail 10.77.0.4 "250 " a@other.example
+	mail 10.77.0.4 "250 " ""
+	mail 10.77.0.3 "554 5.7.1 <unknown[10.77.0.3]>$refused 10.77.0.3 is listed (other)" a@evil.example
+	ctl -q allow add mail.evil.example
+	mail 10.77.0.4 "250 " a@mail.evil.example
+	ctl -q verdict worse count
+	mail 10.77.0.4 "250 " a@sub.worse.example
+	configure 'senders = other'
+	mail 10.77.0.4 "250 " a@evil.example
+	mail 10.77.0.4 "554 " a@other.example
+	configure
+	mail 10.77.0.4 "250 " a@other.example
+}
+
 t_expiry()
 {
 	postfix_and_agent
@@ -386,10 +416,16 @@ t_configuration()
 		counted = REJECT by %x
 		counted = REJECT 100%
 		unavailable = wait
+		senders = a/b
+		senders = bad, allow
+		senders = ,
 	END
 	printf '[postfix]\nsocketmap = /a/b\npolicy = /a/b\n' >"$T/wrong.conf"
 	! "$bloomd" --config "$T/wrong.conf" --check 2>"$T/err" || fail "one socket for both is taken"
 	complains "a socket each"
+	printf '[postfix]\nsenders = bad\n' >"$T/wrong.conf"
+	! "$bloomd" --config "$T/wrong.conf" --check 2>"$T/err" || fail "senders without a policy are taken"
+	complains "senders is for the policy"
 	while read -r text; do
 		printf '[postfix]\n%s\n' "$text" >"$T/right.conf"
 		"$bloomd" --config "$T/right.conf" --check 2>"$T/err" || fail "$text: $(cat "$T/err")"

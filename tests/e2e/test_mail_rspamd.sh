@@ -99,16 +99,22 @@ t_recipe()
 	mail 10.77.0.3 "250 "
 	echo 8.8.8.8 >"$T/doubtful.txt"
 	printf 'From: <someone@www.spam.example.org>\n\nsee http://www.spam.example.org/\n' >"$T/mail.eml"
-	page_runs mail-server 14
+	page_runs mail-server 13
 	passes 10.77.0.3
 	mail 10.77.0.3 "554 5.7.1 <unknown[10.77.0.3]>$rejected 10.77.0.3 is on our list doubtful; call +1 555"
 	mail 10.77.0.4 "250 "
-	mail 10.77.0.4 "554 5.7.1 <a@spam.example.org>: Sender address rejected: spam.example.org is on our list" \
+	mail 10.77.0.4 "554 5.7.1 <unknown[10.77.0.4]>$rejected spam.example.org is on our list spamdomains; call" \
 		a@spam.example.org
+	mail 10.77.0.4 "554 " a@www.spam.example.org
 	mail 10.77.0.4 "250 " a@partner.example
 	scan "LISTED_CLIENT=4.00 LISTED_LINK=6.00 LISTED_SENDER=6.00" 203.0.113.7 someone@www.spam.example.org \
 		"see http://www.spam.example.org/"
 	scan "" 192.0.2.1 a@partner.example
+	agent_ends KILL 137
+	mail 10.77.0.3 "250 "
+	mail 10.77.0.4 "250 " a@spam.example.org
+	agent
+	mail 10.77.0.4 "554 " a@spam.example.org
 }
 
 run_tests

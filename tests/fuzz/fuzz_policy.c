@@ -9,7 +9,7 @@
 
 static void check_answer(const struct policy *policy)
 {
-	const struct postfix_config config = {0};
+	const struct postfix_config config = {.senders = "list\0"};
 	const struct answer_view view = {.config = &config, .unreadable = "out of order"};
 	struct answer answer;
 
@@ -31,7 +31,8 @@ static void check_request(void *request, FILE *out)
 
 	must(strlen(policy->address) < sizeof(policy->address));
 	must(strlen(policy->port) < sizeof(policy->port));
-	fprintf(out, "%s,%s;", policy->address, policy->port);
+	must(strlen(policy->domain) < sizeof(policy->domain));
+	fprintf(out, "%s,%s,%s;", policy->address, policy->port, policy->domain);
 	check_answer(policy);
 }
 
@@ -55,10 +56,19 @@ static void set(char *room, size_t size, const char *line, size_t length)
 	snprintf(room, size, "%s", length <= POLICY_LINE && strlen(value) < size ? value : "");
 }
 
+/* Of what a line has behind its last @. */
+static void set_domain(char room[XB_NAME_BYTES], const char *line, size_t length)
+{
+	const char *at = strrchr(strchr(line, '='), '@');
+
+	snprintf(room, XB_NAME_BYTES, "%s",
+		 at && length <= POLICY_LINE && strlen(at + 1) < XB_NAME_BYTES ? at + 1 : "");
+}
+
 /* The same by another way. */
 static char *read_lines(const char *bytes, size_t size)
 {
-	char address[64] = "", port[8] = "", line[1 << 16], *text;
+	char address[64] = "", port[8] = "", domain[XB_NAME_BYTES] = "", line[1 << 16], *text;
 	size_t length;
 	bool wrong = false;
 	FILE *out = open_memstream(&text, &length);
@@ -78,14 +88,16 @@ static char *read_lines(const char *bytes, size_t size)
 		if (used > POLICY_LINE)
 			line[POLICY_LINE] = '\0';
 		if (!used) {
-			fprintf(out, "%s,%s;", address, port);
-			address[0] = port[0] = '\0';
+			fprintf(out, "%s,%s,%s;", address, port, domain);
+			address[0] = port[0] = domain[0] = '\0';
 		} else if (!strchr(line, '=')) {
 			wrong = used <= POLICY_LINE;
 		} else if (begins(line, "client_address")) {
 			set(address, sizeof(address), line, used);
 		} else if (begins(line, "server_port")) {
 			set(port, sizeof(port), line, used);
+		} else if (begins(line, "sender")) {
+			set_domain(domain, line, used);
 		} else if (begins(line, "request")) {
 			wrong = used > POLICY_LINE || strcmp(line, "request=smtpd_access_policy");
 		}

@@ -26,6 +26,9 @@ struct postfix_config {
 	/* What Postfix does with a client that is listed, is on lists that count alone, or of which
 	 * nothing can be said; NULL: the default. */
 	char *listed, *counted, *unavailable;
+	/* Names of lists for the domains of senders, each with its NUL, and an empty one at the
+	 * end; NULL: the policy judges no sender. */
+	char *senders;
 };
 
 struct feed_config;

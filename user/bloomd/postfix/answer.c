@@ -105,19 +105,46 @@ static uint16_t port_of(const struct policy *policy)
 	return port && port < 65536 ? (uint16_t)port : SMTP;
 }
 
-void answer_policy(const struct answer_view *view, const struct policy *policy,
-		   struct answer *answer)
+/* A client without an address, such as a program of this machine, is called "unknown". */
+static int judge_client(const struct answer_view *view, const struct policy *policy,
+			char action[ACTION_TEXT])
 {
 	uint16_t port = port_of(policy);
 	const struct xb_service service = {XB_SERVICE_TCP, port, port};
-	char action[ACTION_TEXT] = "DUNNO";
 	struct xb_entry entry;
 	const struct listed_question question = {.entry = &entry, .to = &service};
 
+	if (xb_entry_parse(policy->address, strlen(policy->address), NULL, &entry, NULL))
+		return 0;
+	return find_action(view, &question, action);
+}
+
+static int judge_sender(const struct answer_view *view, const struct policy *policy,
+			char action[ACTION_TEXT])
+{
+	const char *list = view->config->senders;
+	uint8_t form[XB_NAME_BYTES];
+	struct xb_entry entry;
+	int error = 0;
+
+	if (!list || xb_entry_parse(policy->domain, strlen(policy->domain), form, &entry, NULL))
+		return 0;
+	for (; !error && *list && action_is_none(action); list += strlen(list) + 1)
+		error = find_action(view, &(struct listed_question){.entry = &entry, .list = list},
+				    action);
+	return error;
+}
+
+void answer_policy(const struct answer_view *view, const struct policy *policy,
+		   struct answer *answer)
+{
+	char action[ACTION_TEXT] = "DUNNO";
+	int error = judge_client(view, policy, action);
+
 	*answer = (struct answer){0};
-	/* A client without an address, such as a program of this machine, is called "unknown". */
-	if (!xb_entry_parse(policy->address, strlen(policy->address), NULL, &entry, NULL) &&
-	    find_action(view, &question, action)) {
+	if (!error && action_is_none(action))
+		error = judge_sender(view, policy, action);
+	if (error) {
 		action_format(view->config->unavailable ?: UNAVAILABLE, policy->address, "",
 			      action);
 		answer->failed = true;

@@ -29,7 +29,8 @@ struct answer {
 void answer_socketmap(const struct answer_view *view, struct socketmap *map, struct answer *answer);
 
 /* Answers a request for a client: by the lists that hold for the port to which it connected, or for
- * tcp/25 if Postfix does not say. */
+ * tcp/25 if Postfix does not say; and, if these let it pass, by those that the configuration names
+ * for the domain of the sender. */
 void answer_policy(const struct answer_view *view, const struct policy *policy,
 		   struct answer *answer);
 

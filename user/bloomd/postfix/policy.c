@@ -14,6 +14,14 @@ static void keep(char *room, size_t size, const char *value)
 		room[0] = '\0';
 }
 
+/* Behind the last @, as a local part may have some in quotes; "": there is none. */
+static const char *domain_of(const char *sender)
+{
+	const char *at = strrchr(sender, '@');
+
+	return at ? at + 1 : "";
+}
+
 /* False: it is no attribute, or says that this is another kind of request. */
 static bool take_line(struct policy *policy)
 {
@@ -28,6 +36,8 @@ static bool take_line(struct policy *policy)
 		keep(policy->address, sizeof(policy->address), value);
 	else if (!strcmp(policy->line, "server_port"))
 		keep(policy->port, sizeof(policy->port), value);
+	else if (!strcmp(policy->line, "sender"))
+		keep(policy->domain, sizeof(policy->domain), domain_of(value));
 	else if (!strcmp(policy->line, "request"))
 		return !strcmp(value, REQUEST);
 	return true;

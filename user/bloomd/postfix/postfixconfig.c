@@ -65,6 +65,44 @@ static int set_unavailable(struct config *config, const char *value)
 	return set_action(&config->postfix.unavailable, value);
 }
 
+/* The name of a list, behind those in *names, of which *size bytes are used. */
+static int add_sender_list(char **names, size_t *size, const char *word)
+{
+	char *name = NULL, *grown;
+	int error = config_set_list(&name, word);
+	size_t bytes = error ? 0 : strlen(name) + 1;
+
+	grown = error ? NULL : realloc(*names, *size + bytes + 1);
+	if (grown) {
+		*names = grown;
+		memcpy(grown + *size, name, bytes);
+		*size += bytes;
+		grown[*size] = '\0';
+	}
+	free(name);
+	return error || grown ? error : xb_out_of_memory();
+}
+
+/* Names with blanks or commas between them. */
+static int set_senders(struct config *config, const char *value)
+{
+	char *copy = strdup(value), *rest = NULL, *names = NULL;
+	char *word = copy ? strtok_r(copy, " ,\t", &rest) : NULL;
+	int error = !copy ? xb_out_of_memory() : word ? 0 : xb_input_error("no list");
+	size_t size = 0;
+
+	for (; !error && word; word = strtok_r(NULL, " ,\t", &rest))
+		error = add_sender_list(&names, &size, word);
+	free(copy);
+	if (error) {
+		free(names);
+		return error;
+	}
+	free(config->postfix.senders);
+	config->postfix.senders = names;
+	return 0;
+}
+
 const struct config_key postfix_keys[] = {
 	{"socketmap", set_socketmap},
 	{"policy", set_policy},
@@ -73,6 +111,7 @@ const struct config_key postfix_keys[] = {
 	{"listed", set_listed},
 	{"counted", set_counted},
 	{"unavailable", set_unavailable},
+	{"senders", set_senders},
 	{0},
 };
 
@@ -80,6 +119,8 @@ int postfix_config_check(const struct postfix_config *config)
 {
 	if (config->socketmap && config->policy && !strcmp(config->socketmap, config->policy))
 		return xb_input_error("[postfix] socketmap and policy need a socket each");
+	if (config->senders && !config->policy)
+		return xb_input_error("[postfix] senders is for the policy, which has no socket");
 	return 0;
 }
 
@@ -91,4 +132,5 @@ void postfix_config_free(struct postfix_config *config)
 	free(config->listed);
 	free(config->counted);
 	free(config->unavailable);
+	free(config->senders);
 }

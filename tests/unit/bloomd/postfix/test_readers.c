@@ -53,8 +53,11 @@ static void read_policy(const char *text, size_t size, size_t piece)
 		result = policy_read(&policy, text + at, size - at < piece ? size - at : piece,
 				     &used);
 		assert_true(used > 0);
-		if (result == POSTFIX_REQUEST)
-			note(policy.address, policy.port);
+		if (result != POSTFIX_REQUEST)
+			continue;
+		note(policy.address, policy.port);
+		if (*policy.domain)
+			strcat(strcat(read_as, policy.domain), ";");
 	}
 	strcat(read_as, result == POSTFIX_WRONG ? "!" : "");
 }
@@ -88,6 +91,8 @@ static const struct reading policies[] = {
 	{"client_address=\n\n", "|;"},
 	{"client_addres=a\nclient_addressx=a\n=\n\n", "|;"},
 	{"server_port=12345678\n\n", "|;"},
+	{"client_address=a\nsender=b@c.example\n\nclient_address=d\n\n", "a|;c.example;d|;"},
+	{"sender=\n\nsender=b\n\nsender=b@\n\nsender=\"a@b\"@c\n\n", "|;|;|;|;c;"},
 	{"client_address=a\n", ""},
 	{"request=junk\n\n", "!"},
 	{"request\n", "!"},
