@@ -7,6 +7,7 @@
 #include <linux/udp.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
+#include "account.h"
 #include "name.h"
 #include "query.h"
 
@@ -299,6 +300,15 @@ static __always_inline bool within_limit(struct name *name)
 	return true;
 }
 
+/* Whether the tag of the query's VLAN may be lost: an answer would leave on another VLAN. */
+static __always_inline bool is_mute(struct xdp_md *ctx)
+{
+	__u32 row = stats_row(ctx->ingress_ifindex);
+	struct xb_iface_note *note = bpf_map_lookup_elem(&notes, &row);
+
+	return note && note->mute != XB_MUTE_NONE;
+}
+
 /*
  * Turns the frame into the answer for this reason, and returns it. The caller drops the frame after
  * XB_NAME_UNANSWERED (it cannot be answered) and XB_NAME_LIMITED (the limit is reached). The
@@ -309,7 +319,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct name *name, __u32 r
 	bool edns = name->message[11] & 1;
 	__u32 size;
 
-	if (!is_answerable(ctx, name, edns))
+	if (!is_answerable(ctx, name, edns) || is_mute(ctx))
 		return XB_NAME_UNANSWERED;
 	size = answer_message(name, reason, edns);
 	if ((edns && !turn_opt(ctx, name)) || !turn(ctx, name, size))

@@ -12,7 +12,7 @@
 /* ---- The anchor: outlives generations. A change here raises XB_ANCHOR_LAYOUT, and an upgrade
  * replaces the entry. ---- */
 
-#define XB_ANCHOR_LAYOUT 7
+#define XB_ANCHOR_LAYOUT 8
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -56,6 +56,39 @@ struct xb_iface_cell {
 	char name[16]; /* that the interface had when a command last looked */
 };
 _Static_assert(sizeof(struct xb_iface_cell) == 24, "interface layout");
+
+/* Whether queries on an interface are not answered. */
+enum xb_mute {
+	XB_MUTE_NONE,
+	XB_MUTE_VLANS,	/* the driver takes off the tags of its VLANs before the filter sees them */
+	XB_MUTE_UNSEEN, /* no writer has looked whether it does so */
+};
+
+/* What the kernel turns off when a program is attached, and does not turn on again. */
+enum xb_offload {
+	XB_OFFLOAD_GRO_HW = 1, /* dev_disable_gro_hw() in net/core/dev.c, of Linux */
+	XB_OFFLOAD_LRO = 2,    /* dev_disable_lro() there */
+};
+
+/*
+ * What is known of an interface besides its counts: the map "notes", by row. A writer notes it,
+ * under the writer lock; of all this the filter reads `mute` alone, for a query that it would
+ * answer.
+ */
+struct xb_iface_note {
+	__u64 received; /* packets that the kernel had counted when calls of the program were last
+			   seen, or when it was attached */
+	__u64 calls;	/* packets that the program had counted then */
+	__u64 seen;	/* when that was, seconds since 1970 */
+	__u32 ups;	/* how often the carrier had come, when the interface was attached */
+	__u32 mtu;	/* the same */
+	__u32 cures;	/* how often it was attached anew, since calls were last seen */
+	__u32 mute;	/* enum xb_mute; unless it is XB_MUTE_NONE, no query is answered */
+	__u32 offloads; /* that attaching turned off, as bits of enum xb_offload */
+	__u32 slack;	/* packets that may have been under way between the two counts */
+	__u32 reserved[4];
+};
+_Static_assert(sizeof(struct xb_iface_note) == 64, "notes layout");
 
 struct xb_count {
 	__u64 packets;
@@ -142,12 +175,18 @@ struct xb_hits_name {
  */
 enum xb_trial_side { XB_TRIED, XB_FORMER, XB_TRIAL_SIDES };
 
+/* Interfaces that a guard treats apart: the map "only", by ifindex. */
+enum xb_only {
+	XB_ONLY_TRIED = 1, /* on trial: its packets pass after the deadline */
+	XB_ONLY_LEFT = 2,  /* detached, but the kernel did not take the program off: they pass */
+};
+
 struct xb_trial_cell {
 	__u64 deadline;	  /* CLOCK_MONOTONIC, ns */
 	__u64 before;	  /* during a commit: the deadline if it fails; otherwise 0 */
 	__u64 identity;	  /* random */
 	__u32 everywhere; /* 0: only for some interfaces, which had no filter before */
-	__u32 padding;
+	__u32 left;	  /* 1: packets of some interfaces pass, whatever the deadline */
 };
 _Static_assert(sizeof(struct xb_trial_cell) == 32, "trial layout");
 

@@ -33,7 +33,9 @@
 	X(ADMITTED, "admitted", PASS, "listed, and the policy is allow-only")                      \
 	X(NOT_ADMITTED, "not_admitted", DROP, "not listed, and the policy is allow-only")          \
 	X(NEIGHBOUR, "neighbour", PASS, "IPv6 neighbour discovery under allow-only")               \
-	X(ROLLED_BACK, "rolled_back", PASS, "a trial ended that began without a filter here")      \
+	X(ROLLED_BACK, "rolled_back", PASS,                                                        \
+	  "a trial ended that began without a filter here, or the interface was detached and the " \
+	  "kernel did not take the program off")                                                   \
 	X(NAME_CLEAN, "name_clean", PASS, "a query for a domain that is not listed")               \
 	X(NAME_DROPPED, "name_dropped", DROP, "a query for a listed domain")                       \
 	X(NAME_REFUSED, "name_refused", ANSWER, "a query for a listed domain: refused")            \

@@ -40,5 +40,6 @@ def ask(source, destination, name, port, seconds):
             return "silence"
 
 
-GIVEN = sys.argv[4:] + ["53", "0.3"][len(sys.argv[4:]):]
-print(ask(sys.argv[1], sys.argv[2], sys.argv[3], int(GIVEN[0]), float(GIVEN[1])))
+if __name__ == "__main__":
+    GIVEN = sys.argv[4:] + ["53", "0.3"][len(sys.argv[4:]):]
+    print(ask(sys.argv[1], sys.argv[2], sys.argv[3], int(GIVEN[0]), float(GIVEN[1])))

@@ -105,7 +105,9 @@ listing() { of "$1" list; }
 # All of it is read: bloomctl fails where nobody reads on.
 has() { listing "$1" | grep "^$2 " >/dev/null; }
 has_not() { ! has "$@"; }
-are_equal() { [[ $(listing "$1") == "$(listing "$2")" && $(listing "$1") == "$(listing "${3:-$2}")" ]]; }
+# What hosts share of an entry. Where several have added it, each keeps the time at which it did.
+terms() { listing "$1" | sed 's/ added [^ ]*//'; }
+are_equal() { [[ $(terms "$1") == "$(terms "$2")" && $(terms "$1") == "$(terms "${3:-$2}")" ]]; }
 
 # fleet HOST...: a server and these hosts, which read the same log. The lines of $lines are in the
 # section of each.

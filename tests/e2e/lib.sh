@@ -151,7 +151,7 @@ exits()
 	shift
 	ctl "$@" >"$T/out" 2>"$T/err" || code=$?
 	[[ $code -eq $wanted ]] ||
-		fail "bloomctl $*: exit code $code, not $wanted: $(head -c 300 "$T/err")"
+		fail "bloomctl $*: exit code $code, not $wanted: $(head -c 300 "$T/err")$(grep -m 1 ^PROBLEM "$T/out")"
 }
 
 says() { grep -qE -- "$1" "$T/out" || fail "stdout lacks '$1': $(head -c 300 "$T/out")"; }

@@ -201,7 +201,8 @@ t_no_loop()
 	before=$(wakes) begun=$SECONDS
 	sleep 11
 	awake=$(($(wakes) - before)) slept=$((SECONDS - begun))
-	[[ $awake -le $slept ]] || fail "it woke up $awake times in $slept seconds"
+	# Once a second it compares counters.
+	[[ $((2 * awake)) -le $((3 * slept)) ]] || fail "it woke up $awake times in $slept seconds"
 	[[ $(grep -c 'x1 is unfiltered' "$T/agent.err") -eq 1 ]] || fail "$(cat "$T/agent.err")"
 }
 

@@ -71,6 +71,23 @@ t_attach_twice()
 	no_pins
 }
 
+# What is protected is not let go for a better mode unless that is asked for.
+t_auto_stays_in_skb_mode()
+{
+	ctl attach x0 --mode skb
+	exits 0 attach x0
+	says 'x0 attached in skb mode'
+	complains '^bloomctl: x0 was attached in skb mode before, and stays so; `bloomctl attach x0 --mode native` tries native mode$'
+	exits 0 -j attach x0 --mode auto
+	json 'd["interfaces"] == [{"name": "x0", "mode": "skb"}]'
+	complains '"note":"x0 was attached in skb mode'
+	exits 0 attach x0 --mode skb
+	[[ ! -s $T/err ]] || fail "a note: $(cat "$T/err")"
+	exits 0 attach x0 --mode native
+	exits 0 attach x0
+	[[ ! -s $T/err ]] || fail "a note: $(cat "$T/err")"
+}
+
 t_several()
 {
 	join x1 1
@@ -154,7 +171,8 @@ t_too_few_queues_native()
 	few_queues
 	exits 3 attach q0 --mode native
 	one_line
-	complains 'q0: .*queues'
+	complains 'q0: the kernel refused native mode: "veth: .*rx queues .*" \(No space left on device\); it needs as many'
+	complains ' or use --mode skb$'
 	no_xdp q0
 	no_pins
 }
@@ -165,7 +183,111 @@ t_too_few_queues_auto()
 	exits 0 attach q0
 	says 'q0 attached in skb mode'
 	one_line_warning
+	complains 'q0: the kernel refused native mode: "veth: .*rx queues .*"'
+	lacks_advice_of_mode
 	exits 0 status
+}
+
+# libxdp's dispatcher without frags is refused by a peer with a large MTU; our own link is not.
+t_mtu_of_the_peer()
+{
+	exits 0 attach x0
+	is_dispatched x0 || skip "our own link takes frames in several buffers"
+	ctl detach x0
+	ip -n "$client" link set x0 mtu 9000
+	exits 3 attach x0 --mode native
+	one_line
+	complains 'x0: the kernel refused native mode: ".*Peer MTU.*; lower the MTU of its peer or use --mode skb$'
+	exits 0 attach x0
+	one_line_warning
+	complains 'Peer MTU'
+	lacks_advice_of_mode
+}
+
+# Auto has chosen already.
+lacks_advice_of_mode() { ! grep -q -e --mode "$T/err" || fail "advice of a mode: $(cat "$T/err")"; }
+
+# Its members call the program by their own numbers.
+t_bond()
+{
+	ip -n "$server" link add b0 type bond 2>/dev/null || skip "no bonds here"
+	exits 3 attach b0 --mode native
+	one_line
+	complains 'b0: .*; filter its members or use --mode skb$'
+	no_xdp b0
+	no_pins
+	exits 0 attach b0
+	says 'b0 attached in skb mode'
+	one_line_warning
+	complains 'b0: .*; filter its members; b0 is protected in skb mode'
+	exits 0 attach b0
+	exits 0 status
+}
+
+# A bond counts it, and drops it before a program is called: nothing is wrong with the filter.
+t_what_a_backup_member_receives()
+{
+	local name before more
+
+	ip -n "$server" link add b0 type bond mode active-backup miimon 100 2>/dev/null || skip "no bonds here"
+	for name in m1 m2; do
+		ip link add $name netns "$server" type veth peer name $name netns "$client"
+		ip -n "$client" link set $name up
+		ip -n "$server" link set $name master b0
+	done
+	ip -n "$server" link set b0 type bond primary m1
+	ip -n "$server" link set b0 up
+	wait_for "the active member" is_active m1
+	exits 0 attach b0
+	ip -n "$client" addr add 10.99.0.2/24 dev m2
+	ip -n "$client" neigh replace 10.99.0.1 lladdr "$(in_server cat /proc/net/bonding/b0 | sed -n 's/^Permanent HW addr: //p' | head -n 1)" dev m2
+	in_client ping -q -i 0.05 10.99.0.1 >"$T/pings" 2>&1 &
+	before=$(received b0)
+	for more in 10 20 30 40; do
+		wait_for "packets that the bond counts" has_received b0 $((before + more))
+		exits 0 status
+	done
+}
+
+is_active() { ip -n "$server" -d link show b0 | grep -q "active_slave $1 "; }
+received() { ip -n "$server" -j -s link show "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["stats64"]["rx"]["packets"])'; }
+has_received() { [[ $(received "$1") -ge $2 ]]; }
+
+# away_at POINT COMMAND...: while it stands there, the link goes away, and it comes back 0.4 s after it goes on.
+away_at()
+{
+	stands_at "$@"
+	ip -n "$client" link set x0 down
+	kill -CONT "$paused"
+	sleep 0.4
+	ip -n "$client" link set x0 up
+	wait "$paused" || fail "$*: $(cat "$T/paused.err")"
+	mv "$T/paused.out" "$T/out"
+}
+
+# As some drivers do; how long it was away is waited for and told.
+t_link_that_goes_away()
+{
+	exits 0 -j attach x0
+	json '"link_away_microseconds" not in d["interfaces"][0]'
+	exits 0 -j detach x0
+	json 'd["detached"] and "interfaces" not in d'
+	away_at commit-before:2 -j attach x0
+	has_xdp x0 || fail "not attached"
+	json '300000 < d["interfaces"][0]["link_away_microseconds"] < 10000000'
+	away_at commit-before:2 -j detach x0
+	no_xdp x0
+	json 'd["interfaces"][0]["name"] == "x0" and 300000 < d["interfaces"][0]["link_away_microseconds"] < 10000000'
+}
+
+# What libbpf prints for the kernel is still told by -v.
+t_verbose()
+{
+	few_queues
+	exits 3 -v attach q0 --mode native
+	complains '^libbpf: Kernel error message: veth: '
+	exits 3 attach q0 --mode native
+	! grep -q libbpf "$T/err" || fail "libbpf speaks: $(cat "$T/err")"
 }
 
 one_line_warning()

@@ -91,6 +91,24 @@ t_waits_for_nobody()
 	says '^0 expired$'
 }
 
+has_no_program() { ! ip -n "$server" -d link show x0 | grep -q prog/xdp; }
+
+# ends_what_is_over UNIT: what the unit runs afterwards takes the program of a trial off.
+ends_what_is_over()
+{
+	local after
+
+	after=$(sed -n "s|^ExecStartPost=-/bin/sh -c '\(.*\)' /usr/local/sbin/bloomctl$|\1|p" "$1")
+	[[ -n $after ]] || fail "$(cat "$1")"
+	# systemd makes one dollar of two.
+	after=${after//\"\$\$0\"/$bloomctl --state $state --pin $pins --run $counters}
+	exits 0 attach x0 --rollback 1
+	wait_for "the end of the trial" eval '! ctl status'
+	in_server sh -c "$after"
+	has_no_program || fail "x0 still has the program"
+	exits 0 status
+}
+
 t_units_are_installed_and_removed()
 {
 	local units="$T/root/usr/local/lib/systemd/system" file name
@@ -100,6 +118,7 @@ t_units_are_installed_and_removed()
 	grep -qx 'ExecStart=/usr/local/sbin/bloomctl -q expire' "$units/xdp-bloom-expire.service" ||
 		fail "$(cat "$units/xdp-bloom-expire.service")"
 	[[ -e $units/xdp-bloom-expire.timer ]]
+	ends_what_is_over "$units/xdp-bloom-expire.service"
 	grep -q 'Also=.*xdp-bloom-expire.timer' "$units/xdp-bloom.service"
 	for file in "$root"/packaging/* "$root"/packaging/fail2ban/{*,*/*}; do
 		[[ -f $file ]] || continue # what makes packages of it

@@ -16,6 +16,7 @@ t_what_one_lists_all_list()
 	wait_for "it" has c 192.0.2.1
 	wait_for "the same" are_equal a b c
 	listing c | grep -q 'expires .* comment "port scan"' || fail "time or comment is lost: $(listing c)"
+	[[ $(listing c) == "$(listing a)" ]] || fail "it was added at another time: $(listing a; listing c)"
 	of b -q del 192.0.2.1
 	wait_for "its end" has_not a 192.0.2.1
 	wait_for "its end" has_not c 192.0.2.1

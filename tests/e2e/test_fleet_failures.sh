@@ -215,15 +215,23 @@ t_key_is_lost()
 
 t_same_entry_on_two_hosts()
 {
+	local first
+
 	fleet a b
 	redis_dies
 	of a -q add 192.0.2.1 --comment "of a" --timeout 3000
+	first=$(added a)
+	wait_for "another second" is_after "$first"
 	of b -q add 192.0.2.1 --comment "of b"
 	redis
 	patience=$((4 * patience)) wait_for "a in the fleet" reads a
 	(patience=$((6 * patience)) && wait_for "an empty outbox" outbox_is a 0 && wait_for "an empty outbox" outbox_is b 0)
 	agree a b
+	[[ $(added a) == "$first" && $(added b) > $first ]] || fail "a host's own time is lost: $(listing a; listing b)"
 }
+
+added() { listing "$1" | sed -n 's/.* added \([^ ]*\).*/\1/p'; }
+is_after() { [[ $(date -u +%FT%TZ) > $1 ]]; }
 
 t_list_has_another_name()
 {

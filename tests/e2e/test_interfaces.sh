@@ -167,8 +167,38 @@ t_two_state_directories()
 	complains 'enforced another store'
 	blocked 10.77.0.3
 	passes 10.77.0.4
-	other detach x0 || fail "what it wants is its own matter: $(cat "$T/err")"
+	other detach x0 || fail "it means the interface: $(cat "$T/err")"
+	complains 'warning: detached, though the filter is that of another store than '"$T/other"
+	one_line
+	lets_pass x0
+	passes 10.77.0.3
+	exits 0 up
 	blocked 10.77.0.3
+}
+
+# Whoever detaches means the interface, whatever became of the state directory.
+t_detach_without_the_state()
+{
+	local how
+
+	begin
+	mv "$state" "$T/away"
+	for how in x0 "-j detach x0" --all; do
+		rm -rf "$state"
+		[[ $how == x0 ]] || mkdir "$state"
+		blocked 10.77.0.3
+		# shellcheck disable=SC2086
+		[[ $how == -j* ]] && exits 0 $how || exits 0 detach $how
+		lets_pass x0
+		[[ -z $(program_on x0) ]] || fail "detach $how leaves a program"
+		passes 10.77.0.3
+		[[ $how != -j* ]] || json 'd["detached"] and d["left"] == []'
+		rm -rf "$state"
+		mv "$T/away" "$state"
+		exits 0 up
+		mv "$state" "$T/away"
+	done
+	mv "$T/away" "$state"
 }
 
 t_restore_of_another_machine()

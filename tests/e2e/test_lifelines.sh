@@ -167,15 +167,15 @@ t_refuse_and_accept()
 	says '^  refused +gateway$'
 	exits 0 up
 	blocked 10.77.0.6 fd77::4
-	exits 0 allow accept gateway
+	accepts gateway
 	passes 10.77.0.6 fd77::4
 	exits 0 allow refuse all
 	json_status_kinds '[]'
 	blocked 10.77.0.5 10.77.0.6 fd77::4
-	exits 0 allow accept resolver
+	accepts resolver
 	json_status_kinds '["resolver"]'
 	passes 10.77.0.5
-	exits 0 allow accept all
+	accepts all
 	passes 10.77.0.5 10.77.0.6 fd77::4
 	for kind in address gateway resolver loopback link-local; do
 		exits 0 allow refuse $kind
@@ -205,7 +205,7 @@ t_attach_refuses()
 	json 'd["allowlist"]["refused"] == ["gateway", "resolver"]'
 	exits 0 attach x0
 	blocked 10.77.0.5 10.77.0.6 fd77::4
-	exits 0 allow accept gateway
+	accepts gateway
 	passes 10.77.0.6 fd77::4
 	blocked 10.77.0.5
 }

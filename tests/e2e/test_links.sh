@@ -165,7 +165,7 @@ t_other_maps()
 
 	share
 	in_force
-	for name in link/identity link/slot link/stats link/ifaces link/hits link/hits_names link/drops \
+	for name in link/identity link/slot link/stats link/ifaces link/notes link/hits link/hits_names link/drops \
 		"gen-*/params" "gen-*/policy"; do
 		# shellcheck disable=SC2086,SC2116
 		kept=$(echo "$pins"/$name)

@@ -490,6 +490,21 @@ t_hidden_file_system()
 		>"$T/out" 2>&1 || true
 	grep -q 'hidden here.*nsenter --net=' "$T/out" || fail "doctor: $(cat "$T/out")"
 	! grep -q 'mount -t' "$T/out" || fail "doctor advises a mount that ends with the shell"
+	ctl -q attach x0
+	ctl -q add 10.77.0.3
+	for code in "detach x0" "detach --all" stats "-j stats"; do
+		# shellcheck disable=SC2086
+		! ip netns exec "$server" "$bloomctl" --state "$state" --pin /sys/fs/bpf/xb-test --run "$counters" $code \
+			>"$T/out" 2>"$T/err" || fail "$code succeeds where no pin can be seen"
+		one_line
+		complains 'hidden here.*nsenter --net=/run/netns/'
+	done
+	exits 0 status
+	blocked 10.77.0.3
+	exits 0 detach x0
+	# Nothing is on the interface: then there is nothing to see.
+	ip netns exec "$server" "$bloomctl" --state "$state" --pin /sys/fs/bpf/xb-test --run "$counters" detach --all \
+		>"$T/out" 2>"$T/err" || fail "$(cat "$T/err")"
 }
 
 # A command that is refused elsewhere, where the pins were lost, leaves nothing that hides what is wrong here.

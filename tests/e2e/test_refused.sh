@@ -5,10 +5,10 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-# Everything there is, as text; not the time a trial has left.
+# Everything there is, as text; not the time a trial has left, nor whether a packet has come.
 world()
 {
-	ctl -j status | sed 's/"seconds_left":[0-9]*//g' || true
+	ctl -j status | sed -E 's/"seconds_left":[0-9]*//g; s/"(packets_seen|no_packets_since)":[a-z0-9]*//g' || true
 	# All that is listed, allowed and wanted, and every setting.
 	sha256sum "$state/store.mdb"
 	find "$state" "$pins" "$counters" | sort

@@ -27,6 +27,25 @@ t_attach_goes_back_when_everything_is_killed()
 	nothing_left 0
 }
 
+has_program() { ip -n "$server" -d link show x0 | grep -q prog/xdp; }
+has_no_program() { ! has_program; }
+
+# With bloomd nothing stays: it takes the program off when the trial is over.
+t_the_agent_ends_what_is_over()
+{
+	ctl add "$listed"
+	agent
+	exits 0 attach x0 --rollback 3
+	complains '^bloomctl: on trial; `bloomctl commit` within 3 seconds keeps it; otherwise all packets pass then, and bloomd takes the filter off$'
+	has_program || fail "x0 has no program"
+	wait_for "the end of the program" has_no_program
+	wait_for "a status without a problem" ctl status
+	nothing_left 0
+	agent_ends
+	exits 0 attach x0 --rollback 3
+	complains 'and the filter stays on the interface until the next command, or the timer xdp-bloom-expire, takes it off$'
+}
+
 t_attach_stays_when_committed()
 {
 	ctl add "$listed"

@@ -18,6 +18,7 @@ is_of()
 		python3 -c 'import json, sys; print(*json.load(sys.stdin)["value"][4:])')
 	# shellcheck disable=SC2086
 	bpftool map update pinned "$identity" key 0 0 0 0 value "$1" 0 0 0 $flavour
+	[[ $1 -gt 7 ]] || rm -f "$pins/link/notes"
 	[[ $1 -gt 3 ]] || rm -f "$pins/link/hits" "$pins/link/hits_names"
 	[[ $1 -gt 2 ]] || rm -f "$pins/link/watch" "$pins/link/drops"
 	[[ $1 -gt 1 ]] || rm -f "$pins/link/ifaces"
@@ -176,7 +177,7 @@ t_readers_refuse()
 	[[ -e $pins/link && ! -e $pins/link-older-3 ]] || fail "changed: $(ls "$pins")"
 }
 
-# The layout before the present one has all maps, only their records are others.
+# The layout before the present one lacks one map alone, the notes.
 t_watch_refuses_the_last_layout()
 {
 	begin $((present - 1))

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "attach/anchor.h"
 #include "support/amount.h"
 #include "support/domain_world.h"
 #include "support/seconds.h"
@@ -422,6 +423,45 @@ static void limits(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
+/* Test runs have the first row: their frames come from no attached interface. */
+static void set_mute(uint32_t mute)
+{
+	struct xb_iface_note note;
+	struct xb_anchor anchor;
+
+	rig_must(xb_anchor_open(rig.paths.pins, &anchor), "open the anchor");
+	rig_must(xb_anchor_note_get(&anchor, 0, &note), "read the note");
+	note.mute = mute;
+	rig_must(xb_anchor_note_put(&anchor, 0, &note), "write the note");
+	xb_anchor_close(&anchor);
+}
+
+/* What would be answered is dropped as it came; all else is as always. */
+static void check_mute(uint32_t mute)
+{
+	set_mute(mute);
+	check_name("refused.test", XB_NAME_UNANSWERED);
+	check_name("nxdomain.test", XB_NAME_UNANSWERED);
+	check_name("truncate.test", XB_NAME_UNANSWERED);
+	check_name("example.com", XB_NAME_DROPPED);
+	check_name("count.test", XB_NAME_COUNTED);
+	check_name("ok.refused.test", XB_NAME_ALLOWED);
+	check_name("good.test", XB_NAME_CLEAN);
+	rig_policy(&rig, XB_POLICY_MONITOR);
+	check_name("refused.test", XB_MONITORED);
+	rig_policy(&rig, XB_POLICY_ENFORCE);
+}
+
+static void where_tags_are_lost(void **state)
+{
+	(void)state;
+	check_mute(XB_MUTE_VLANS);
+	check_mute(XB_MUTE_UNSEEN);
+	CHECK(unanswered_table);
+	set_mute(XB_MUTE_NONE);
+	check_name("refused.test", XB_NAME_REFUSED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +471,7 @@ int main(void)
 		cmocka_unit_test(long_answers),
 		cmocka_unit_test(short_answers),
 		cmocka_unit_test(every_sum),
+		cmocka_unit_test(where_tags_are_lost),
 		cmocka_unit_test(limits),
 	};
 

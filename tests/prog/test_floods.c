@@ -61,7 +61,8 @@ static uint64_t memory(void)
 	xb_generation_close(generation);
 	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
 	bytes += map_bytes(anchor.ifaces) + map_bytes(anchor.stats) + map_bytes(anchor.watch) +
-		 map_bytes(anchor.drops) + map_bytes(anchor.hits) + map_bytes(anchor.hits_names);
+		 map_bytes(anchor.notes) + map_bytes(anchor.drops) + map_bytes(anchor.hits) +
+		 map_bytes(anchor.hits_names);
 	xb_anchor_close(&anchor);
 	return bytes;
 }

@@ -23,7 +23,8 @@ struct xb_anchor {
 	struct xb_netns netns; /* of the interfaces it filters */
 	bool elsewhere;	       /* that is not the one this process is in */
 	int identity, slot;
-	int ifaces, stats, watch, drops, class_counts, hits, hits_names; /* of all programs */
+	int ifaces, stats, notes, watch, drops, class_counts, hits,
+		hits_names; /* of all programs */
 	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
 	struct xb_guard guard; /* of the trial that has the slot; program -1: there is no trial */
 };
@@ -93,7 +94,22 @@ int xb_anchor_enrolled(const struct xb_anchor *anchor, struct xb_enrolled **all,
 /* Whether it has a row; false if that cannot be read. */
 bool xb_anchor_is_enrolled(const struct xb_anchor *anchor, uint32_t ifindex);
 
+/* Sets whether queries on the interface are answered: enum xb_mute. A row that is new has
+ * XB_MUTE_UNSEEN. *before: what it was; XB_MUTE_NONE if the interface has no row. */
+int xb_anchor_mute(const struct xb_anchor *anchor, uint32_t ifindex, uint32_t mute,
+		   uint32_t *before);
+
+/* What a writer has noted of the interface in the row; all zero, but for `mute`: nothing yet. */
+int xb_anchor_note_get(const struct xb_anchor *anchor, uint32_t row, struct xb_iface_note *note);
+int xb_anchor_note_put(const struct xb_anchor *anchor, uint32_t row,
+		       const struct xb_iface_note *note);
+/* The same of the first `rows` rows, at once. */
+int xb_anchor_notes(const struct xb_anchor *anchor, uint32_t rows, struct xb_iface_note *notes);
+
 /* Sums the row over all CPUs. */
 int xb_anchor_counts(const struct xb_anchor *anchor, uint32_t row, struct xb_counts *sum);
+
+/* How many packets the first `rows` rows have, of all reasons and CPUs. */
+int xb_anchor_packets(const struct xb_anchor *anchor, uint32_t rows, uint64_t *packets);
 
 #endif

@@ -9,7 +9,11 @@
 #include <time.h>
 
 #include "attach/dispatcher.h"
+#include "attach/driver.h"
+#include "attach/extack.h"
+#include "attach/linkaway.h"
 #include "attach/medium.h"
+#include "attach/offload.h"
 #include "attach/pin.h"
 #include "attach/refusal.h"
 #include "base/error.h"
@@ -63,14 +67,36 @@ static int hold_now(const struct xb_anchor *anchor, const struct xb_netdev *devi
 	return error;
 }
 
-/* Attaches in exactly this mode. A negative errno; *told: it has a message. */
+/* Attaches in exactly this mode. A negative errno; *told: it has a message. Otherwise the kernel's
+ * sentence is that of xb_extack(). */
 static int attach_mode(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode,
 		       bool *told)
 {
-	*told = false;
-	return is_dispatched(anchor) ? xb_dispatcher_attach(anchor, ifindex, mode)
-				     : xb_ifpin_attach(anchor->pins, ifindex, anchor->entry,
-						       mode == XB_MODE_SKB, told);
+	uint32_t offloads = xb_offloads_before(anchor, ifindex);
+	int error;
+
+	xb_links_before(ifindex);
+	xb_extack_begin();
+	error = is_dispatched(anchor) ? xb_dispatcher_attach(anchor, ifindex, mode, told)
+				      : xb_ifpin_attach(anchor->pins, ifindex, anchor->entry,
+							mode == XB_MODE_SKB, told);
+	xb_extack_end();
+	xb_offloads_after(anchor, ifindex, offloads);
+	return error;
+}
+
+/* After attach_mode(). */
+static int explain(const struct xb_netdev *device, enum xb_mode mode, enum xb_mode wanted,
+		   int error)
+{
+	const struct xb_refusal refusal = {.name = device->name,
+					   .kind = device->kind,
+					   .mode = mode,
+					   .wanted = wanted,
+					   .error = -error,
+					   .sentence = xb_extack()};
+
+	return xb_refusal_explain(&refusal);
 }
 
 /* Out of descriptors, the other mode is no way either; the rest is no matter of the mode. */
@@ -137,29 +163,54 @@ static int take_over(const struct xb_anchor *anchor, uint32_t ifindex)
 	return error;
 }
 
-static int attach_anew(const struct xb_anchor *anchor, const struct xb_netdev *device,
-		       enum xb_mode wanted, enum xb_mode *mode)
+/* The user did not ask for native mode, and is told why not. */
+static void warn_of_skb(const struct xb_netdev *device, const char *why)
 {
-	bool told;
+	xb_warning("%s; %s is protected in skb mode, which is slower", why, device->name);
+}
+
+/* Programs of others decide if there are some; otherwise native, unless the driver is known to do
+ * wrong then. */
+static int choose_mode(const struct xb_netdev *device, enum xb_mode wanted, enum xb_mode *mode)
+{
 	int error;
 
 	*mode = wanted == XB_MODE_SKB ? XB_MODE_SKB : XB_MODE_NATIVE;
 	if (wanted == XB_MODE_AUTO && device->program)
 		*mode = device->mode;
-	error = refuse_other(anchor, device, *mode);
+	if (*mode == XB_MODE_SKB)
+		return 0;
+	error = xb_driver_check(device, wanted);
+	if (error && wanted == XB_MODE_AUTO && !device->program) {
+		warn_of_skb(device, xb_error_message());
+		*mode = XB_MODE_SKB;
+		return 0;
+	}
+	return error;
+}
+
+static int attach_anew(const struct xb_anchor *anchor, const struct xb_netdev *device,
+		       enum xb_mode wanted, enum xb_mode *mode)
+{
+	bool told;
+	int error = choose_mode(device, wanted, mode);
+
+	if (!error)
+		error = refuse_other(anchor, device, *mode);
 	if (!error)
 		error = vacate(anchor, device->ifindex);
 	if (error)
 		return error;
+	if (*mode == XB_MODE_NATIVE)
+		xb_driver_announce(device);
 	error = attach_mode(anchor, device->ifindex, *mode, &told);
 	if (error && !told && wanted == XB_MODE_AUTO && other_mode_may_do(error)) {
-		xb_refusal_explain(device->name, XB_MODE_NATIVE, -error);
-		xb_warning("%s; %s is protected in skb mode, which is slower", xb_error_message(),
-			   device->name);
+		explain(device, *mode, wanted, error);
+		warn_of_skb(device, xb_error_message());
 		*mode = XB_MODE_SKB;
 		error = attach_mode(anchor, device->ifindex, XB_MODE_SKB, &told);
 	}
-	return error && !told ? xb_refusal_explain(device->name, *mode, -error) : error;
+	return error && !told ? explain(device, *mode, wanted, error) : error;
 }
 
 /* Whether what bears the name now has our entry; *mode: the mode it has. */
@@ -191,13 +242,16 @@ static int verify(const struct xb_anchor *anchor, const struct xb_netdev *device
 int xb_attach(const struct xb_anchor *anchor, const struct xb_netdev *device, enum xb_mode wanted,
 	      enum xb_mode *mode)
 {
-	enum xb_hold hold;
+	enum xb_hold hold = XB_HOLD_NONE;
+	uint32_t mute;
 	int error = xb_medium_check(device);
 
 	if (!error)
 		error = hold_now(anchor, device, &hold);
 	if (!error)
 		error = xb_anchor_enrol(anchor, device->ifindex, device->name);
+	if (!error && hold != XB_HOLD_OURS)
+		error = xb_anchor_mute(anchor, device->ifindex, XB_MUTE_UNSEEN, &mute);
 	if (error)
 		return error;
 	if (hold == XB_HOLD_FORMER && !is_dispatched(anchor))
@@ -208,8 +262,10 @@ int xb_attach(const struct xb_anchor *anchor, const struct xb_netdev *device, en
 		error = attach_anew(anchor, device, wanted, mode);
 	if (!error)
 		error = verify(anchor, device, mode);
-	if (error)
-		xb_anchor_dismiss(anchor, device->ifindex);
+	if (!error)
+		return 0;
+	xb_offloads_put_back(anchor, device->ifindex, true);
+	xb_anchor_dismiss(anchor, device->ifindex);
 	return error;
 }
 
@@ -231,6 +287,7 @@ static int take_off(const struct xb_anchor *anchor, uint32_t ifindex)
 	struct xb_ifpins pins;
 	int error;
 
+	xb_links_before(ifindex);
 	if (is_dispatched(anchor))
 		return xb_dispatcher_detach(anchor, ifindex);
 	error = xb_netdev_by_index(ifindex, &device);
@@ -259,36 +316,59 @@ int xb_detach(const struct xb_anchor *anchor, uint32_t ifindex)
 					"%s: the filter is on the interface, but its pin is lost; "
 					"`ip link set dev %s xdp off` takes it off",
 					now.name, now.name);
-	return error ? error : xb_anchor_dismiss(anchor, ifindex);
+	if (error)
+		return error;
+	xb_offloads_put_back(anchor, ifindex, true);
+	return xb_anchor_dismiss(anchor, ifindex);
 }
 
 /* What libxdp cannot read on an interface that is not ours is no matter of ours. */
 static int detach_dispatched(const struct xb_anchor *anchor, bool former)
 {
 	struct xb_netdev *all;
+	bool stays = false;
 	size_t count;
 	int error = xb_netdev_all(&all, &count);
 
 	for (size_t i = 0; !error && i < count; i++) {
 		if (!all[i].program)
 			continue;
+		xb_links_before(all[i].ifindex);
 		error = xb_dispatcher_detach(anchor, all[i].ifindex);
 		if (error && !former && !xb_anchor_is_enrolled(anchor, all[i].ifindex))
 			error = 0;
+		stays |= error == XB_STAYS_ON;
+		error = error == XB_STAYS_ON ? 0 : error;
 	}
 	free(all);
-	return error;
+	return !error && stays ? XB_STAYS_ON : error;
 }
 
 static int detach_linked(const struct xb_anchor *anchor)
 {
 	struct xb_ifpins pins;
+	bool stays = false;
 	int error = xb_ifpins_read(anchor->pins, &pins);
 
-	for (size_t i = 0; !error && i < pins.count; i++)
+	for (size_t i = 0; !error && i < pins.count; i++) {
+		xb_links_before(pins.item[i].ifindex);
 		error = xb_ifpin_detach(anchor->pins, &pins.item[i]);
+		stays |= error == XB_STAYS_ON;
+		error = error == XB_STAYS_ON ? 0 : error;
+	}
 	xb_ifpins_free(&pins);
-	return error;
+	return !error && stays ? XB_STAYS_ON : error;
+}
+
+static void put_back_offloads(const struct xb_anchor *anchor)
+{
+	struct xb_enrolled *all = NULL;
+	size_t count = 0;
+
+	if (!xb_anchor_enrolled(anchor, &all, &count))
+		for (size_t i = 0; i < count; i++)
+			xb_offloads_put_back(anchor, all[i].ifindex, true);
+	free(all);
 }
 
 /* The anchor goes with its last interface, and the rows with it. */
@@ -297,9 +377,11 @@ int xb_detach_all(const struct xb_anchor *anchor)
 	int error =
 		is_dispatched(anchor) ? detach_dispatched(anchor, false) : detach_linked(anchor);
 
-	if (!error)
-		xb_rows_tell(anchor);
-	return error;
+	if (error)
+		return error;
+	put_back_offloads(anchor);
+	xb_rows_tell(anchor);
+	return 0;
 }
 
 int xb_detach_allowed(const struct xb_anchor *anchor)
@@ -323,12 +405,12 @@ static int refuse_change(const struct xb_anchor *anchor, const struct xb_netdev 
 
 	if (shared)
 		return shared < 0 ? shared : refuse_mixture(device, mode);
-	return mode == XB_MODE_NATIVE && xb_netdev_has_native(device->ifindex) == XB_SUPPORT_NO
-		       ? xb_refusal_explain(device->name, mode, EOPNOTSUPP)
-		       : 0;
+	if (mode == XB_MODE_NATIVE && xb_netdev_has_native(device->ifindex) == XB_SUPPORT_NO)
+		return xb_refusal_featureless(device);
+	return xb_driver_check(device, mode);
 }
 
-static int put_back(const struct xb_anchor *anchor, const struct xb_netdev *device)
+static int put_back_mode(const struct xb_anchor *anchor, const struct xb_netdev *device)
 {
 	char message[512];
 	bool told;
@@ -348,23 +430,52 @@ int xb_change_mode(const struct xb_anchor *anchor, const struct xb_netdev *devic
 {
 	enum xb_mode got;
 	uint64_t begun;
+	uint32_t mute;
 	bool told;
 	int error = refuse_change(anchor, device, mode);
 
 	*open = 0;
+	/* The other mode may lose the tags of VLANs. */
+	if (!error)
+		error = xb_anchor_mute(anchor, device->ifindex, XB_MUTE_UNSEEN, &mute);
 	if (error)
 		return error;
 	begun = microseconds();
 	error = take_off(anchor, device->ifindex);
-	if (error)
+	if (error) {
+		xb_anchor_mute(anchor, device->ifindex, mute, &mute);
 		return error;
+	}
 	error = attach_mode(anchor, device->ifindex, mode, &told);
 	if (error && !told)
-		xb_refusal_explain(device->name, mode, -error);
+		explain(device, mode, mode, error);
 	if (error)
-		error = put_back(anchor, device);
+		error = put_back_mode(anchor, device);
 	*open = microseconds() - begun;
+	if (!error && mode == XB_MODE_NATIVE)
+		xb_offloads_put_back(anchor, device->ifindex, false);
 	return error ? error : verify(anchor, device, &got);
+}
+
+int xb_leave_native(const struct xb_anchor *anchor, const struct xb_netdev *device, bool *left,
+		    uint64_t *open)
+{
+	char why[512], message[512];
+	int error;
+
+	*left = false;
+	*open = 0;
+	if (device->mode != XB_MODE_NATIVE || !xb_driver_check(device, XB_MODE_AUTO))
+		return 0;
+	snprintf(why, sizeof(why), "%s", xb_error_message());
+	*left = true;
+	error = xb_change_mode(anchor, device, XB_MODE_SKB, open);
+	if (!error) {
+		warn_of_skb(device, why);
+		return 0;
+	}
+	snprintf(message, sizeof(message), "%s", xb_error_message());
+	return xb_system_error(0, "%s; %s", why, message);
 }
 
 /* Own links are replaced in place, so their pins say which still have a former entry. */

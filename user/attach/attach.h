@@ -26,7 +26,8 @@ int xb_hold_of(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
 /*
  * Attaches and enrols the device, under its present name; *mode: the mode that it got. Returns 0
  * only if the kernel then says that the device of that name has our entry. Replaces the entry of an
- * older anchor of ours in place. Errors say what to do.
+ * older anchor of ours in place. Errors say what to do. Unless our entry was on it, queries there
+ * are not answered until somebody has looked for VLANs (XB_MUTE_UNSEEN).
  */
 int xb_attach(const struct xb_anchor *anchor, const struct xb_netdev *device, enum xb_mode wanted,
 	      enum xb_mode *mode);
@@ -34,16 +35,27 @@ int xb_attach(const struct xb_anchor *anchor, const struct xb_netdev *device, en
 /*
  * Gives a device that has our entry another mode. The kernel allows no overlap: *open is how long
  * the device was unfiltered, in microseconds; 0: not at all. What can be checked in advance is
- * checked; if the change fails, the former mode is back. The statistics are kept.
+ * checked; if the change fails, the former mode is back. The statistics are kept. Queries are not
+ * answered until somebody has looked for VLANs, as above.
  */
 int xb_change_mode(const struct xb_anchor *anchor, const struct xb_netdev *device,
 		   enum xb_mode mode, uint64_t *open);
 
+/*
+ * Gives a device that has our entry, for which any mode will do, skb mode instead of native mode if
+ * its driver is known to do wrong there (attach/driver.h), with a warning. *left: that was tried;
+ * *open as for xb_change_mode().
+ */
+int xb_leave_native(const struct xb_anchor *anchor, const struct xb_netdev *device, bool *left,
+		    uint64_t *open);
+
 /* Takes our program off and leaves others on the interface. It is no error if ours was not there.
- * Returns 0 only if the kernel then says that it is gone. */
+ * Returns 0 only if the kernel then says that it is gone. XB_STAYS_ON (attach/refusal.h): the
+ * kernel does not take it off, and it filters on until xb_leave(). */
 int xb_detach(const struct xb_anchor *anchor, uint32_t ifindex);
 
-/* Takes our program off all interfaces. */
+/* Takes our program off all interfaces. XB_STAYS_ON: the kernel does not take it off some, but it
+ * is off all others. */
 int xb_detach_all(const struct xb_anchor *anchor);
 
 /* Returns 0 if this process may take programs of this anchor off, or an error that names the

@@ -2,10 +2,10 @@
 #include "attach/classcounts.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attach/percpu.h"
 #include "base/error.h"
 
 static int read_cells(const struct xb_anchor *anchor, uint32_t class, struct xb_class_count *cells)
@@ -15,16 +15,16 @@ static int read_cells(const struct xb_anchor *anchor, uint32_t class, struct xb_
 		       : 0;
 }
 
-/* One for each CPU; NULL with a message. */
-static struct xb_class_count *new_cells(int *cpus)
+/* Room for one for each CPU. Returns how many these are, or an error with its message. */
+static int new_cells(struct xb_class_count **cells)
 {
-	struct xb_class_count *cells;
+	int cpus = xb_percpu_values();
 
-	*cpus = libbpf_num_possible_cpus();
-	cells = *cpus > 0 ? calloc((size_t)*cpus, sizeof(*cells)) : NULL;
-	if (!cells)
-		xb_out_of_memory();
-	return cells;
+	*cells = NULL;
+	if (cpus < 0)
+		return cpus;
+	*cells = calloc((size_t)cpus, sizeof(**cells));
+	return *cells ? cpus : xb_out_of_memory();
 }
 
 static int begin_one(const struct xb_anchor *anchor, uint32_t class, uint64_t identity,
@@ -43,11 +43,11 @@ static int begin_one(const struct xb_anchor *anchor, uint32_t class, uint64_t id
 
 int xb_class_counts_begin(const struct xb_anchor *anchor, const struct xb_scopes *scopes)
 {
-	int cpus, error = 0;
-	struct xb_class_count *cells = new_cells(&cpus);
+	struct xb_class_count *cells;
+	int cpus = new_cells(&cells), error = 0;
 
-	if (!cells)
-		return -ENOMEM;
+	if (cpus < 0)
+		return cpus;
 	for (uint32_t class = 1; !error && class < XB_CLASSES; class ++)
 		if (scopes->identity[class])
 			error = begin_one(anchor, class, scopes->identity[class], cells, cpus);
@@ -58,12 +58,12 @@ int xb_class_counts_begin(const struct xb_anchor *anchor, const struct xb_scopes
 int xb_class_counts_read(const struct xb_anchor *anchor, uint32_t class, uint64_t identity,
 			 struct xb_count *sum)
 {
-	int cpus, error;
-	struct xb_class_count *cells = new_cells(&cpus);
+	struct xb_class_count *cells;
+	int cpus = new_cells(&cells), error;
 
 	*sum = (struct xb_count){0};
-	if (!cells)
-		return -ENOMEM;
+	if (cpus < 0)
+		return cpus;
 	error = read_cells(anchor, class, cells);
 	for (int i = 0; !error && i < cpus; i++) {
 		if (cells[i].identity != identity)

@@ -11,9 +11,12 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "attach/extack.h"
 #include "attach/pin.h"
+#include "attach/refusal.h"
 #include "base/capability.h"
 #include "base/error.h"
+#include "base/faultpoint.h"
 #include "entry.skel.h"
 
 #define ENTRY_NAME "xdp_bloom_entry"
@@ -198,6 +201,29 @@ int xb_dispatcher_allowed(void)
 					    "CAP_SYS_ADMIN only; run as root");
 }
 
+static int leave(struct xdp_program *program, uint32_t ifindex,
+		 const struct xdp_multiprog *programs)
+{
+	int error = xb_fault_fails("take-off");
+
+	return error ? error
+		     : xdp_program__detach(program, (int)ifindex,
+					   xdp_multiprog__attach_mode(programs), 0);
+}
+
+/* After xb_extack_end(). Only what is no matter of this process stays so until something else has
+ * changed. */
+static int tell_why(uint32_t ifindex, int error)
+{
+	const char *sentence = xb_extack();
+
+	if (error == EINVAL || error == EOPNOTSUPP || error == ERANGE || error == EBUSY)
+		return xb_refusal_stays(ifindex, error, sentence);
+	return xb_system_error(error, "cannot leave the dispatcher of interface %u%s%s%s", ifindex,
+			       sentence[0] ? ", the kernel says \"" : "", sentence,
+			       sentence[0] ? "\"" : "");
+}
+
 int xb_dispatcher_detach(const struct xb_anchor *anchor, uint32_t ifindex)
 {
 	struct xdp_multiprog *programs = NULL;
@@ -214,24 +240,26 @@ int xb_dispatcher_detach(const struct xb_anchor *anchor, uint32_t ifindex)
 	       (program = xdp_multiprog__next_prog(program, programs)))
 		if (gives_way(program, slot))
 			ours[count++] = program;
+	xb_extack_begin();
 	for (size_t i = 0; !error && i < count; i++)
-		error = xdp_program__detach(ours[i], (int)ifindex,
-					    xdp_multiprog__attach_mode(programs), 0);
+		error = leave(ours[i], ifindex, programs);
+	xb_extack_end();
 	xdp_multiprog__close(programs);
-	return error ? xb_system_error(-error, "cannot leave the dispatcher of interface %u",
-				       ifindex)
-		     : 0;
+	return error ? tell_why(ifindex, -error) : 0;
 }
 
-int xb_dispatcher_attach(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode)
+int xb_dispatcher_attach(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode,
+			 bool *told)
 {
 	struct entry_bpf *skeleton;
 	struct xdp_program *program;
 	int error;
 
+	*told = false;
 	if (!xb_capability_by_id())
 		return -EPERM;
 	error = xb_dispatcher_detach(anchor, ifindex);
+	*told = error;
 	if (error)
 		return error;
 	skeleton = entry_bpf__open();

@@ -23,12 +23,13 @@ int xb_dispatcher_is_shared(const struct xb_anchor *anchor, uint32_t ifindex);
 /* Whether another program can join what is on the interface (or nothing): 1 or 0, or an error. */
 int xb_dispatcher_joins(uint32_t ifindex);
 
-/* Attaches our entry. mode: native or skb. Replaces an entry of ours that lost its anchor. Returns
- * 0, or a negative errno without a message. */
-int xb_dispatcher_attach(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode);
+/* Attaches our entry. mode: native or skb. Replaces an entry of ours that lost its anchor. A
+ * negative errno; *told: it has a message. Whoever listens (attach/extack.h) hears the kernel's. */
+int xb_dispatcher_attach(const struct xb_anchor *anchor, uint32_t ifindex, enum xb_mode mode,
+			 bool *told);
 
 /* Takes off the entry of this anchor, and entries of ours whose anchor is gone. It is no error if
- * there is none. */
+ * there is none. XB_STAYS_ON (attach/refusal.h): the kernel does not do it. */
 int xb_dispatcher_detach(const struct xb_anchor *anchor, uint32_t ifindex);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "attach/pin.h"
 #include "base/error.h"
+#include "base/faultpoint.h"
 
 const struct xb_guard xb_no_guard = XB_NO_GUARD;
 
@@ -55,11 +56,80 @@ int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
 	return error;
 }
 
-bool xb_guard_tries(const struct xb_guard *guard, uint32_t ifindex)
+/* An enum xb_only; 0: neither on trial nor left. */
+static uint32_t apart(const struct xb_guard *guard, uint32_t ifindex)
 {
 	uint32_t value;
 
-	return guard->only >= 0 && !bpf_map_lookup_elem(guard->only, &ifindex, &value);
+	return guard->only >= 0 && !bpf_map_lookup_elem(guard->only, &ifindex, &value) ? value : 0;
+}
+
+bool xb_guard_tries(const struct xb_guard *guard, uint32_t ifindex)
+{
+	return apart(guard, ifindex) == XB_ONLY_TRIED;
+}
+
+bool xb_guard_has_left(const struct xb_guard *guard, uint32_t ifindex)
+{
+	return apart(guard, ifindex) == XB_ONLY_LEFT;
+}
+
+uint32_t xb_guard_next(const struct xb_guard *guard, uint32_t ifindex)
+{
+	uint32_t next;
+
+	return guard->only >= 0 &&
+			       !bpf_map_get_next_key(guard->only, ifindex ? &ifindex : NULL, &next)
+		       ? next
+		       : 0;
+}
+
+bool xb_guard_any_left(const struct xb_guard *guard)
+{
+	uint32_t ifindex = 0;
+
+	while ((ifindex = xb_guard_next(guard, ifindex)))
+		if (xb_guard_has_left(guard, ifindex))
+			return true;
+	return false;
+}
+
+static int write_cell(const struct xb_guard *guard)
+{
+	uint32_t first = 0;
+
+	if (bpf_map_update_elem(guard->cell, &first, &guard->state, BPF_ANY))
+		return xb_system_error(errno, "cannot write the trial");
+	return 0;
+}
+
+/* Last what readers know it by: killed in between, it is not left yet. */
+int xb_guard_leave(struct xb_guard *guard, uint32_t ifindex)
+{
+	uint32_t value = XB_ONLY_LEFT;
+	int error;
+
+	if (guard->only < 0)
+		return xb_system_error(0, "the trial was begun by an older version");
+	guard->state.left = 1;
+	error = write_cell(guard);
+	xb_fault("left-announced");
+	if (!error && bpf_map_update_elem(guard->only, &ifindex, &value, BPF_ANY))
+		error = xb_system_error(errno, "cannot let interface %u go", ifindex);
+	return error;
+}
+
+int xb_guard_end_trial(struct xb_guard *guard)
+{
+	uint32_t ifindex = xb_guard_next(guard, 0), next;
+	int error = 0;
+
+	for (; !error && ifindex; ifindex = next) {
+		next = xb_guard_next(guard, ifindex);
+		if (xb_guard_tries(guard, ifindex))
+			error = xb_guard_release(guard, ifindex);
+	}
+	return error ? error : xb_guard_set_deadline(guard, 0, 0);
 }
 
 int xb_guard_release(const struct xb_guard *guard, uint32_t ifindex)
@@ -90,13 +160,18 @@ int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int
 	return 0;
 }
 
+int xb_guard_clear_side(const struct xb_guard *guard, enum xb_trial_side side)
+{
+	uint32_t key = side;
+
+	if (bpf_map_delete_elem(guard->sides, &key) && errno != ENOENT)
+		return xb_system_error(errno, "cannot take a filter out of the trial");
+	return 0;
+}
+
 int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline, uint64_t before)
 {
-	uint32_t first = 0;
-
 	guard->state.deadline = deadline;
 	guard->state.before = before;
-	if (bpf_map_update_elem(guard->cell, &first, &guard->state, BPF_ANY))
-		return xb_system_error(errno, "cannot move the end of the trial");
-	return 0;
+	return write_cell(guard);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The program of a trial, as pinned: see bpf/guard.bpf.c. */
+/* The program of a trial, and of interfaces that are left, as pinned: see bpf/guard.bpf.c. */
 #ifndef XB_ATTACH_GUARD_H
 #define XB_ATTACH_GUARD_H
 
@@ -35,12 +35,27 @@ bool xb_guard_tries(const struct xb_guard *guard, uint32_t ifindex);
  * the trial began. */
 int xb_guard_release(const struct xb_guard *guard, uint32_t ifindex);
 
+/* Whether the interface is left: detached, though the kernel did not take the program off. */
+bool xb_guard_has_left(const struct xb_guard *guard, uint32_t ifindex);
+bool xb_guard_any_left(const struct xb_guard *guard);
+
+/* Lets everything pass on the interface from now on. */
+int xb_guard_leave(struct xb_guard *guard, uint32_t ifindex);
+
+/* Ends the trial, but not what is left: interfaces on trial are none any more. */
+int xb_guard_end_trial(struct xb_guard *guard);
+
+/* The next ifindex of an interface on trial or left, behind this one; 0: the first. Returns 0
+ * behind the last. */
+uint32_t xb_guard_next(const struct xb_guard *guard, uint32_t ifindex);
+
 /* Unpins it. It must not stand in the slot any more. */
 void xb_guard_remove(const char *pins);
 
 /* Identity of the program on a side; 0: none. */
 uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side);
 int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program);
+int xb_guard_clear_side(const struct xb_guard *guard, enum xb_trial_side side);
 
 /* Sets the end of the trial, in ns of xb_clock(). before: during a commit, the deadline to which a
  * writer returns if the commit dies; otherwise 0. */

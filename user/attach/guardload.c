@@ -13,7 +13,7 @@
 static int set_only(const struct guard_bpf *skeleton, const uint32_t *ifindexes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint32_t value = 1;
+		uint32_t value = XB_ONLY_TRIED;
 
 		if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.only), &ifindexes[i], &value,
 					BPF_ANY))
@@ -75,7 +75,7 @@ int xb_guard_create(const struct xb_anchor *anchor, const struct xb_trial_cell *
 		error = xb_guard_open(
 			anchor->pins,
 			xb_program_id(bpf_program__fd(skeleton->progs.xdp_bloom_guard)), guard);
-	if (!error)
+	if (!error && tried >= 0)
 		error = xb_guard_set_side(guard, XB_TRIED, tried);
 	if (!error && former >= 0)
 		error = xb_guard_set_side(guard, XB_FORMER, former);

@@ -10,8 +10,8 @@
 #include "attach/guard.h"
 
 /*
- * Loads and pins a guard, which is not in force yet. tried, former: descriptors of programs; former
- * -1: after the trial packets pass unfiltered. If state->everywhere is 0, only the interfaces in
+ * Loads and pins a guard, which is not in force yet. tried, former: descriptors of programs; -1:
+ * on that side packets pass unfiltered. If state->everywhere is 0, only the interfaces in
  * ifindexes are on trial.
  */
 int xb_guard_create(const struct xb_anchor *anchor, const struct xb_trial_cell *state, int tried,

@@ -3,6 +3,7 @@
 #include "attach/ifpins.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/if_link.h>
@@ -12,8 +13,10 @@
 #include <unistd.h>
 
 #include "attach/pin.h"
+#include "attach/refusal.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/faultpoint.h"
 
 #define PREFIX "iface-"
 #define ASIDE  "iface-aside-" /* and the identity of the bpf_link */
@@ -118,16 +121,37 @@ static void name_pin(uint32_t ifindex, char name[32])
 	snprintf(name, 32, PREFIX "%u", ifindex);
 }
 
+static int create(int program, uint32_t ifindex, uint32_t mode)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = mode);
+	int fd = bpf_link_create(program, (int)ifindex, BPF_XDP, &options);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* A bpf_link is refused without a word. Who asks for the same by netlink hears the kernel's
+ * sentence, or the kernel refuses no more and so grants a bpf_link, too. */
+static int create_or_hear(int program, uint32_t ifindex, uint32_t mode)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, ours, .old_prog_fd = program);
+	int fd = create(program, ifindex, mode);
+
+	if (fd >= 0 ||
+	    bpf_xdp_attach((int)ifindex, program, mode | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL))
+		return fd;
+	bpf_xdp_detach((int)ifindex, mode, &ours);
+	return create(program, ifindex, mode);
+}
+
 int xb_ifpin_attach(const char *pins, uint32_t ifindex, int program, bool skb, bool *told)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, options,
-		    .flags = skb ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
-	int fd = bpf_link_create(program, (int)ifindex, BPF_XDP, &options), error;
+	int fd = create_or_hear(program, ifindex, skb ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
 	char name[32];
+	int error;
 
 	*told = false;
 	if (fd < 0)
-		return -errno;
+		return fd;
 	name_pin(ifindex, name);
 	error = xb_pin(fd, pins, name);
 	*told = error;
@@ -148,14 +172,15 @@ int xb_ifpin_update(const char *pins, const struct xb_ifpin *pin, int program)
 
 int xb_ifpin_detach(const char *pins, const struct xb_ifpin *pin)
 {
-	int fd = xb_pin_open(pins, pin->pin), error = 0;
+	int fd = xb_pin_open(pins, pin->pin), error;
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	/* ENOLINK: its device is gone. */
-	if (bpf_link_detach(fd) && errno != ENOLINK)
-		error = xb_system_error(errno, "cannot take the filter off interface %u",
-					pin->ifindex);
+	error = xb_fault_fails("take-off");
+	if (!error && bpf_link_detach(fd) && errno != ENOLINK) /* its device is gone */
+		error = -errno;
+	if (error)
+		error = xb_refusal_stays(pin->ifindex, -error, "");
 	close(fd);
 	if (!error)
 		xb_unpin(pins, pin->pin);

@@ -36,7 +36,7 @@ const struct xb_ifpin *xb_ifpins_on(const struct xb_ifpins *all, uint32_t ifinde
 /*
  * Creates a bpf_link with this program on the interface, in this network namespace. A negative
  * errno; *told: whether there is a message, which is so only if the bpf_link could be created and a
- * later step failed.
+ * later step failed. If the kernel refuses, whoever listens (attach/extack.h) hears why.
  */
 int xb_ifpin_attach(const char *pins, uint32_t ifindex, int program, bool skb, bool *told);
 
@@ -44,7 +44,8 @@ int xb_ifpin_attach(const char *pins, uint32_t ifindex, int program, bool skb, b
  * not accept it. */
 int xb_ifpin_update(const char *pins, const struct xb_ifpin *pin, int program);
 
-/* Takes the program off now; unpinning alone would do it some time later. */
+/* Takes the program off now; unpinning alone would do it some time later. XB_STAYS_ON
+ * (attach/refusal.h): the kernel does not do it. */
 int xb_ifpin_detach(const char *pins, const struct xb_ifpin *pin);
 
 /* Renames the pin after the ifindex that its device has now. */

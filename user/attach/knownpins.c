@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "attach/cgroup.h"
+#include "attach/percpu.h"
 #include "attach/pin.h"
 #include "base/capability.h"
 #include "base/error.h"
@@ -356,11 +357,13 @@ bool xb_knownpins_learns(const char *pins)
 
 int xb_knownpins_counts(const struct xb_knownpins *known, uint64_t sum[XB_KNOWN_COUNTS])
 {
-	int cpus = libbpf_num_possible_cpus();
-	uint64_t *each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
-	int error = 0;
+	int cpus = xb_percpu_values(), error = 0;
+	uint64_t *each;
 
 	memset(sum, 0, XB_KNOWN_COUNTS * sizeof(*sum));
+	if (cpus < 0)
+		return cpus;
+	each = calloc((size_t)cpus, sizeof(*each));
 	if (!each)
 		return xb_out_of_memory();
 	for (uint32_t i = 0; !error && i < XB_KNOWN_COUNTS; i++) {

@@ -27,6 +27,16 @@ static void read_program(const struct nlattr *xdp, struct xb_netdev *device)
 	device->mode = skb && !native ? XB_MODE_SKB : XB_MODE_NATIVE;
 }
 
+/* rx_packets comes first in struct rtnl_link_stats64; the attribute is aligned to 4. A bond counts
+ * what its members received (bond_get_stats()), also what it does not take from one that is not
+ * active, which no program on the bond is called for. */
+static void read_received(const struct nlattr *stats, struct xb_netdev *device)
+{
+	if (stats && mnl_attr_get_payload_len(stats) >= sizeof(device->received) &&
+	    strcmp(device->kind, "bond") != 0)
+		memcpy(&device->received, mnl_attr_get_payload(stats), sizeof(device->received));
+}
+
 static void read_device(const struct nlmsghdr *message, struct xb_netdev *device)
 {
 	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
@@ -43,6 +53,9 @@ static void read_device(const struct nlmsghdr *message, struct xb_netdev *device
 		snprintf(device->kind, sizeof(device->kind), "%s",
 			 mnl_attr_get_str(info[IFLA_INFO_KIND]));
 	read_program(link[IFLA_XDP], device);
+	device->mtu = xb_netlink_u32(link[IFLA_MTU]);
+	device->ups = xb_netlink_u32(link[IFLA_CARRIER_UP_COUNT]);
+	read_received(link[IFLA_STATS64], device);
 }
 
 static int on_device(const struct nlmsghdr *message, void *context)

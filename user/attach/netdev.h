@@ -17,6 +17,9 @@ struct xb_netdev {
 	char kind[32];		/* as `ip link add type` calls it; empty: hardware, or old style */
 	uint32_t program;	/* identity of the XDP program on it; 0: none */
 	enum xb_mode mode;	/* native or skb, if there is a program */
+	uint32_t mtu;		/* bytes behind the Ethernet header */
+	uint32_t ups;		/* how often its carrier has come */
+	uint64_t received;	/* packets, as its driver counts them; of a bond 0: see netdev.c */
 };
 
 /* The device that bears the name, as its own or as one of its alternative names, in this network

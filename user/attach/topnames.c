@@ -4,12 +4,12 @@
 #include "attach/topnames.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/percpu.h"
 #include "base/array.h"
 #include "base/error.h"
 
@@ -133,14 +133,15 @@ static void join(struct hit_list *list)
 
 int xb_topnames_read(const struct xb_anchor *anchor, struct xb_topname **all, size_t *count)
 {
-	int cpus = libbpf_num_possible_cpus(), error = 0;
+	int cpus = xb_percpu_values(), error = 0;
 	struct slots slots = {.cpus = cpus > 0 ? (size_t)cpus : 0};
 	struct hit_list list = {0};
 
 	*all = NULL;
 	*count = 0;
-	if (!slots.cpus || !make_room(&slots.now, slots.cpus) ||
-	    !make_room(&slots.again, slots.cpus))
+	if (cpus < 0)
+		return cpus;
+	if (!make_room(&slots.now, slots.cpus) || !make_room(&slots.again, slots.cpus))
 		error = xb_out_of_memory();
 	for (uint32_t i = 0; !error && i < XB_HITS_SLOTS; i++)
 		error = read_slot(anchor, i, &slots, &list);

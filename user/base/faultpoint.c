@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Dying, or standing still, where a test wants it. Empty in the build that ships. */
+/* Dying, standing still, or failing, where a test wants it. Empty in the build that ships. */
 #include "base/faultpoint.h"
 
 #ifdef XB_FAULT_POINTS
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,5 +42,12 @@ void xb_fault(const char *name)
 		raise(SIGKILL);
 	if (is_due("XB_PAUSE", name, &pauses))
 		raise(SIGSTOP);
+}
+
+int xb_fault_fails(const char *name)
+{
+	static unsigned long failures;
+
+	return is_due("XB_FAIL", name, &failures) ? -EINVAL : 0;
 }
 #endif

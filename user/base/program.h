@@ -21,6 +21,7 @@ enum xb_advice {
 	XB_ADVICE_REPLACE_OLD,	    /* what is in force has an older layout */
 	XB_ADVICE_TAKE_OVER,	    /* what is in force is another store's */
 	XB_ADVICE_DETACH_THERE,	    /* another installation has the interface */
+	XB_ADVICE_DETACH_AGAIN,	    /* an interface still has the program */
 	XB_ADVICE_MODE_SKB,	    /* native mode cannot be, for its own reasons */
 	XB_ADVICE_MODE_SKB_OR_AUTO, /* only skb mode can be */
 	XB_ADVICE_MODE_NATIVE_OR_AUTO,

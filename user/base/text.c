@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Bytes that a leading byte announces, itself included, or 0. */
 static size_t announced(unsigned char lead)
@@ -103,5 +104,15 @@ const char *xb_number_format(double number, char out[XB_NUMBER_TEXT])
 	digit = strchr(out, 'e');
 	if (digit && digit[2] == '0')
 		memmove(digit + 2, digit + 3, strlen(digit + 3) + 1);
+	return out;
+}
+
+const char *xb_time_format(uint64_t seconds, char out[XB_TIME_TEXT])
+{
+	time_t when = (time_t)seconds;
+	struct tm parts;
+
+	if (!gmtime_r(&when, &parts) || !strftime(out, XB_TIME_TEXT, "%FT%TZ", &parts))
+		out[0] = '\0';
 	return out;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* As xb_utf8_character(), for a character beyond ASCII. */
 size_t xb_utf8_long_character(const char *text, size_t size);
@@ -41,6 +42,11 @@ const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room);
 /* The number as people write it: 0.001, 1e-6, 2.5. It lasts to the end of the block. */
 const char *xb_number_format(double number, char out[XB_NUMBER_TEXT]);
 #define XB_NUMBER(number) xb_number_format(number, (char[XB_NUMBER_TEXT]){0})
+
+#define XB_TIME_TEXT 32
+
+/* Seconds since 1970 as 2026-11-28T09:00:00Z. Returns out. */
+const char *xb_time_format(uint64_t seconds, char out[XB_TIME_TEXT]);
 
 #define XB_SHOWN 40 /* bytes of a word in a message */
 

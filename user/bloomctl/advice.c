@@ -10,6 +10,7 @@ static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_NAME_TAKEN] = "; the next command protects both",
 	[XB_PROBLEM_UNWANTED] = "; the next command ends that",
 	[XB_PROBLEM_STALE] = "; `bloomctl up` clears it away",
+	[XB_PROBLEM_VLAN_ANSWERS] = "; the next command sets that right",
 	[XB_PROBLEM_FILTER_IDLE] = "; the next command takes it off",
 	[XB_PROBLEM_COUNTERS_LOST] = "; the next change builds it anew",
 	[XB_PROBLEM_INTERRUPTED] = "; the next command builds the filter anew",
@@ -25,7 +26,16 @@ const char *advice_for(const struct xb_problem *problem, char text[ADVICE_TEXT])
 {
 	const struct xb_interface *item = problem->interface;
 
-	if (problem->kind == XB_PROBLEM_MODE)
+	if (problem->kind == XB_PROBLEM_LEFT)
+		snprintf(text, ADVICE_TEXT,
+			 "%s; `ip link set dev %s mtu 1500 && bloomctl up` takes it off",
+			 problem->text, item->now.name);
+	else if (problem->kind == XB_PROBLEM_MODE && item->mode == XB_MODE_AUTO)
+		snprintf(text, ADVICE_TEXT, "%s; the next command takes skb mode", problem->text);
+	else if (problem->kind == XB_PROBLEM_MODE && item->mode == item->now.mode)
+		snprintf(text, ADVICE_TEXT, "%s; `bloomctl attach %s --mode skb` takes skb mode",
+			 problem->text, item->wanted);
+	else if (problem->kind == XB_PROBLEM_MODE)
 		snprintf(text, ADVICE_TEXT, "%s; `bloomctl attach %s --mode %s` tries again",
 			 problem->text, item->wanted, xb_mode_name(item->mode));
 	else
@@ -59,6 +69,8 @@ const char *advice_words(enum xb_advice advice)
 		return ", or take over with restore or attach";
 	case XB_ADVICE_DETACH_THERE:
 		return "; `bloomctl detach` of that one takes it off";
+	case XB_ADVICE_DETACH_AGAIN:
+		return " (`bloomctl up`)";
 	case XB_ADVICE_MODE_SKB:
 		return " or use --mode skb";
 	case XB_ADVICE_MODE_SKB_OR_AUTO:

@@ -51,10 +51,10 @@ static json_t *membership_json(const struct xb_entry *entry, const struct xb_lis
 	if (shows_scope(entry, list))
 		json_object_set_new(object, "scope",
 				    json_string(xb_scope_format(list->scope, scope)));
-	json_object_set_new(object, "added", json_string(cli_time(member->added, when)));
+	json_object_set_new(object, "added", json_string(xb_time_format(member->added, when)));
 	if (member->expires)
 		json_object_set_new(object, "expires",
-				    json_string(cli_time(member->expires, when)));
+				    json_string(xb_time_format(member->expires, when)));
 	if (member->comment_size)
 		json_object_set_new(object, "comment",
 				    json_stringn(member->comment, member->comment_size));
@@ -94,9 +94,9 @@ void display_entry(struct xb_txn *txn, const char *before, const struct xb_entry
 			printf(" verdict %s", xb_domain_verdict_name(list->verdict));
 		if (shows_scope(entry, list))
 			printf(" scope %s", xb_scope_format(list->scope, scope));
-		printf(" added %s", cli_time(member.added, when));
+		printf(" added %s", xb_time_format(member.added, when));
 		if (member.expires)
-			printf(" expires %s", cli_time(member.expires, when));
+			printf(" expires %s", xb_time_format(member.expires, when));
 		if (member.comment_size)
 			printf(" comment \"%.*s\"", (int)member.comment_size, member.comment);
 		putchar('\n');

@@ -99,7 +99,7 @@ static void print_side(const char *where, const json_t *side)
 	char when[32];
 
 	printf("%s%s%s", where, expires ? "expires " : "never expires",
-	       expires ? cli_time((uint32_t)expires, when) : "");
+	       expires ? xb_time_format((uint64_t)expires, when) : "");
 	if (*comment)
 		printf(" comment \"%s\"", comment);
 }
@@ -162,7 +162,7 @@ static void print_summary(const json_t *verified)
 	print_notes(verified);
 	printf("Compared at position %lld with the snapshot of %s, position %lld; %s loaded\n",
 	       number_of(verified, "position"),
-	       cli_time((uint32_t)json_number_value(json_object_get(snapshot, "time")), when),
+	       xb_time_format((uint64_t)json_number_value(json_object_get(snapshot, "time")), when),
 	       number_of(snapshot, "position"), cli_bytes((uint64_t)number_of(loaded, "bytes")));
 }
 

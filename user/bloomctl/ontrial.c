@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/trial.h"
 
 int ontrial_open(const struct cli *cli, struct xb_txn *txn, struct ontrial *ontrial)
@@ -78,7 +79,7 @@ void ontrial_print(uint64_t left, const char *afterwards)
 	char until[32];
 
 	printf(" (on trial until %s, then %s)",
-	       cli_time((uint32_t)((uint64_t)time(NULL) + left), until), afterwards);
+	       xb_time_format((uint64_t)((uint64_t)time(NULL) + left), until), afterwards);
 }
 
 json_t *ontrial_json(const struct ontrial *ontrial, const char *key, const char *word)

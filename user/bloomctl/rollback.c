@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/writeall.h"
+#include "engine/control.h"
 #include "engine/trial.h"
 #include "store/trialtext.h"
 
@@ -105,7 +106,17 @@ void rollback_forget_copy(const struct cli *cli)
 
 void rollback_tell(const struct cli *cli)
 {
-	if (cli->wish->seconds)
-		xb_notice("on trial; `bloomctl commit` within %u seconds keeps it",
-			  cli->wish->seconds);
+	const char *afterwards = "";
+
+	if (!cli->wish->seconds)
+		return;
+	if (!strcmp(cli->verb->name, "attach"))
+		afterwards = xb_control_is_there(&cli->paths)
+				     ? "; otherwise all packets pass then, and bloomd takes the "
+				       "filter off"
+				     : "; otherwise all packets pass then, and the filter stays on "
+				       "the interface until the next command, or the timer "
+				       "xdp-bloom-expire, takes it off";
+	xb_notice("on trial; `bloomctl commit` within %u seconds keeps it%s", cli->wish->seconds,
+		  afterwards);
 }

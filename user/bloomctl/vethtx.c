@@ -9,13 +9,8 @@
 #include "attach/netdev.h"
 #include "base/error.h"
 #include "machine/devices.h"
+#include "model/verdict.h"
 #include "store/store.h"
-
-bool vethtx_answers(uint32_t verdict)
-{
-	return verdict == XB_DOMAIN_REFUSED || verdict == XB_DOMAIN_NXDOMAIN ||
-	       verdict == XB_DOMAIN_TRUNCATE;
-}
 
 bool vethtx_wanted(const struct cli *cli)
 {
@@ -25,7 +20,7 @@ bool vethtx_wanted(const struct cli *cli)
 
 	xb_store_begin_reading(cli->paths.state, &store, &txn);
 	for (size_t i = 0; txn && i < txn->list_count; i++)
-		wanted |= vethtx_answers(txn->lists[i].verdict);
+		wanted |= xb_domain_verdict_answers(txn->lists[i].verdict);
 	xb_store_end_reading(store, txn);
 	return wanted;
 }

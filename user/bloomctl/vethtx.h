@@ -5,8 +5,7 @@
 
 #include "bloomctl/cli.h"
 
-/* Whether this verdict answers queries, and whether that of any list does. */
-bool vethtx_answers(uint32_t verdict);
+/* Whether the verdict of any list answers queries. */
 bool vethtx_wanted(const struct cli *cli);
 
 /* A note if answers may get lost on any of these interfaces. names: NULL for all attached ones. */

@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "attach/driver.h"
 #include "attach/medium.h"
 #include "base/capability.h"
 #include "base/error.h"
 #include "base/program.h"
+#include "engine/calls.h"
 #include "engine/repair.h"
 #include "engine/trial.h"
 #include "engine/writepath.h"
@@ -108,6 +111,27 @@ static void undo(struct xb_writer *writer, struct xb_attachment *attachment, int
 	xb_system_error(0, "%s", message);
 }
 
+/* What has our filter already. */
+static int attach_again(struct xb_writer *writer, struct xb_attachment *attachment, int i)
+{
+	const struct xb_netdev *device = &attachment->device[i];
+	enum xb_mode asked = attachment->asked->mode;
+	bool left = false;
+	int error;
+
+	if (asked != XB_MODE_AUTO && asked != device->mode) {
+		attachment->got[i] = asked;
+		return xb_change_mode(&writer->anchor, device, asked, &attachment->open[i]);
+	}
+	error = asked == XB_MODE_AUTO
+			? xb_leave_native(&writer->anchor, device, &left, &attachment->open[i])
+			: xb_driver_check(device, asked);
+	if (left)
+		attachment->got[i] = XB_MODE_SKB;
+	return error || left ? error
+			     : xb_attach(&writer->anchor, device, asked, &attachment->got[i]);
+}
+
 static int attach_one(struct xb_writer *writer, struct xb_attachment *attachment, int i)
 {
 	struct xb_netdev *device = &attachment->device[i];
@@ -120,26 +144,113 @@ static int attach_one(struct xb_writer *writer, struct xb_attachment *attachment
 	attachment->had_any[i] = item && item->now.ifindex == device->ifindex &&
 				 item->hold == XB_HOLD_OURS && device->program;
 	attachment->got[i] = attachment->had[i] = device->mode;
-	if (!attachment->had_any[i] || attachment->asked->mode == XB_MODE_AUTO ||
-	    attachment->asked->mode == device->mode)
-		return xb_attach(&writer->anchor, device, attachment->asked->mode,
-				 &attachment->got[i]);
-	attachment->got[i] = attachment->asked->mode;
-	return xb_change_mode(&writer->anchor, device, attachment->asked->mode,
-			      &attachment->open[i]);
+	if (attachment->had_any[i])
+		return attach_again(writer, attachment, i);
+	return xb_attach(&writer->anchor, device, attachment->asked->mode, &attachment->got[i]);
+}
+
+/* Those that had no filter before, or in another mode: from now on their counters tell. */
+static int begin_calls(struct xb_writer *writer, const struct xb_attachment *attachment,
+		       struct xb_call_watch *watched, size_t *count)
+{
+	struct xb_enrolled *rows;
+	size_t row_count;
+	int error = xb_anchor_enrolled(&writer->anchor, &rows, &row_count);
+
+	*count = 0;
+	for (int i = 0; !error && i < attachment->count; i++) {
+		uint32_t ifindex = attachment->device[i].ifindex;
+		bool as_before = attachment->had_any[i] && attachment->got[i] == attachment->had[i];
+
+		for (size_t j = 0; !as_before && j < row_count; j++) {
+			struct xb_call_watch *one = &watched[*count];
+
+			if (rows[j].ifindex != ifindex)
+				continue;
+			*one = (struct xb_call_watch){.row = rows[j].row};
+			error = xb_calls_begin(&writer->anchor, rows[j].row, ifindex, 0);
+			if (!error)
+				error = xb_netdev_by_index(ifindex, &one->device);
+			*count += 1;
+			break;
+		}
+	}
+	free(rows);
+	return error;
+}
+
+/* The driver took the program, and does not call it. */
+static int leave_native(struct xb_writer *writer, struct xb_attachment *attachment, int i,
+			uint64_t missed)
+{
+	const char *name = attachment->device[i].name;
+	struct xb_netdev now;
+	uint64_t open;
+	int error;
+
+	if (attachment->asked->mode != XB_MODE_AUTO || attachment->got[i] != XB_MODE_NATIVE)
+		return xb_system_error(
+			0,
+			"%s: the driver took the filter in %s mode and does not call "
+			"it: %llu packets came in, and the filter saw none of them",
+			name, xb_mode_name(attachment->got[i]), (unsigned long long)missed);
+	error = xb_netdev_by_index(attachment->device[i].ifindex, &now);
+	if (!error)
+		error = xb_change_mode(&writer->anchor, &now, XB_MODE_SKB, &open);
+	if (error)
+		return error;
+	attachment->got[i] = XB_MODE_SKB;
+	xb_warning(
+		"%s: the driver took the filter in native mode and did not call it: %llu packets "
+		"came in, and the filter saw none of them; %s is protected in skb mode, which is "
+		"slower",
+		name, (unsigned long long)missed, name);
+	return 0;
+}
+
+#define QUIET 100 /* ms without a packet, where nobody could be asked for one */
+
+/* Attached is not filtered: frames have to reach the program. */
+static int prove_all(struct xb_writer *writer, struct xb_attachment *attachment)
+{
+	static struct xb_call_watch watched[XB_ATTACHMENT_MAX];
+	size_t count;
+	int error = begin_calls(writer, attachment, watched, &count);
+
+	if (!error)
+		error = xb_calls_watch(&writer->anchor, watched, count, QUIET);
+	/* The kernel shows the filter on the interface: that counters cannot be read is no refusal.
+	 */
+	if (error) {
+		xb_warning("whether drivers call the filter is not known: %s", xb_error_message());
+		return 0;
+	}
+	for (size_t j = 0; !error && j < count; j++) {
+		int i = 0;
+
+		if (watched[j].view.calls != XB_CALLS_MISSING ||
+		    xb_calls_prove_nothing(&writer->anchor, watched[j].device.ifindex))
+			continue;
+		while (attachment->device[i].ifindex != watched[j].device.ifindex)
+			i++;
+		error = leave_native(writer, attachment, i, watched[j].view.missed);
+	}
+	return error;
 }
 
 static int attach_all(struct xb_writer *writer, struct xb_attachment *attachment)
 {
-	for (int i = 0; i < attachment->count; i++) {
-		int error = attach_one(writer, attachment, i);
+	int done = 0, error = 0;
 
-		if (error) {
-			undo(writer, attachment, i);
-			return error;
-		}
+	while (!error && done < attachment->count) {
+		error = attach_one(writer, attachment, done);
+		done += !error;
 	}
-	return 0;
+	if (!error)
+		error = prove_all(writer, attachment);
+	if (error)
+		undo(writer, attachment, done);
+	return error;
 }
 
 /* Before anything is filtered: what must not be. */

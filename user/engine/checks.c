@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/checks.h"
 
+#include "base/text.h"
+#include "attach/driver.h"
+#include "base/error.h"
 #include "engine/requesttext.h"
 #include "model/policy.h"
 #include "store/wanted.h"
 
 #define KNOWN_SLACK 1.1 /* as for every rate that is promised */
 
+/* The driver may do wrong in native mode since it has another MTU. */
+static void check_driver(const struct xb_interface *item, struct xb_problems *problems)
+{
+	if (item->now.mode == XB_MODE_NATIVE && xb_driver_check(&item->now, XB_MODE_AUTO)) {
+		xb_problem_add(problems, XB_PROBLEM_MODE, item, "%s is attached in native mode: %s",
+			       item->wanted, xb_error_message());
+		xb_error_clear();
+	}
+}
+
 static void check_wanted(const struct xb_interface *item, struct xb_problems *problems)
 {
+	if (item->difference == XB_IFACE_UNCALLED)
+		return;
 	if (xb_interface_is_open(item) && item->why[0])
 		xb_problem_add(problems, XB_PROBLEM_UNFILTERED, item, "unfiltered: %s", item->why);
 	else if (xb_interface_is_open(item))
@@ -23,6 +38,8 @@ static void check_wanted(const struct xb_interface *item, struct xb_problems *pr
 		xb_problem_add(problems, XB_PROBLEM_MODE, item,
 			       "%s is attached in %s mode, wanted is %s", item->wanted,
 			       xb_mode_name(item->now.mode), xb_mode_name(item->mode));
+	else
+		check_driver(item, problems);
 }
 
 static void check_unwanted(const struct xb_interface *item, struct xb_problems *problems)
@@ -41,6 +58,12 @@ static void check_unwanted(const struct xb_interface *item, struct xb_problems *
 		xb_problem_add(problems, XB_PROBLEM_NAME_TAKEN, item,
 			       "%s is called %s now, and another interface is %s", name,
 			       item->now.name, name);
+	else if (item->left)
+		xb_problem_add(
+			problems, XB_PROBLEM_LEFT, item,
+			"%s is detached, but the kernel did not take the program off; it lets "
+			"everything pass",
+			item->now.name);
 	else if (item->difference == XB_IFACE_UNWANTED)
 		xb_problem_add(problems, XB_PROBLEM_UNWANTED, item,
 			       "%s is filtered, but is not wanted",
@@ -57,6 +80,29 @@ void xb_check_interfaces(const struct xb_interfaces *all, struct xb_problems *pr
 		else if (item->lasting)
 			check_wanted(item, problems);
 	}
+}
+
+/* Away from what is wanted there is nothing to promise. */
+static void check_calls(const struct xb_interface *item, struct xb_problems *problems)
+{
+	const struct xb_calls_view *view = &item->view;
+	char since[XB_TIME_TEXT];
+
+	if (item->difference == XB_IFACE_UNCALLED)
+		xb_problem_add(problems, XB_PROBLEM_UNFILTERED, item, "unfiltered: %s", item->why);
+	else if (item->difference == XB_IFACE_SAME && view->calls == XB_CALLS_DOUBTED)
+		xb_problem_add(problems, XB_PROBLEM_UNPROVEN, item,
+			       "%s: the filter has not seen %llu of the packets that came in since "
+			       "%s, and too few come now to tell whether the driver calls it",
+			       item->now.name, (unsigned long long)view->missed,
+			       xb_time_format(view->seen, since));
+}
+
+void xb_check_calls(const struct xb_interfaces *all, struct xb_problems *problems)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].wanted[0])
+			check_calls(&all->item[i], problems);
 }
 
 void xb_check_generation(const struct xb_generation *active, const struct xb_storeview *store,

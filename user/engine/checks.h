@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks compare what the kernel has with what the store wants, and add each difference to the
- * problems. They use only their arguments. */
+ * problems. They use only their arguments, and ask which driver an interface has. */
 #ifndef XB_ENGINE_CHECKS_H
 #define XB_ENGINE_CHECKS_H
 
@@ -9,8 +9,12 @@
 #include "engine/storeview.h"
 #include "filter/generation.h"
 
-/* Checks all interfaces except those on trial. The problems point to items of *all. */
+/* Checks all interfaces except those on trial, but not xb_check_calls(). The problems point to
+ * items of *all. */
 void xb_check_interfaces(const struct xb_interfaces *all, struct xb_problems *problems);
+
+/* Checks whether drivers call the filter, where that is in doubt. */
+void xb_check_calls(const struct xb_interfaces *all, struct xb_problems *problems);
 
 /* active: the generation in force. */
 void xb_check_generation(const struct xb_generation *active, const struct xb_storeview *store,

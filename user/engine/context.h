@@ -40,6 +40,7 @@ struct xb_writer {
 	char why_unmet[512];
 	bool grows;   /* what is built next has room for many more keys, if the machine has it */
 	bool resumed; /* nothing was repaired, since nothing has changed: engine/session.h */
+	bool answers; /* before the change, a list has a verdict that answers queries */
 	bool exact;   /* the command asks for this capacity: no smaller one will do */
 };
 

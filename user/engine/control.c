@@ -69,6 +69,19 @@ static int exchange(int fd, const char *line, char text[XB_CONTROL_LINE])
 	return used ? 0 : xb_system_error(got < 0 ? errno : 0, "bloomd does not answer");
 }
 
+bool xb_control_is_there(const struct xb_paths *paths)
+{
+	struct sockaddr_un address;
+	int fd = xb_control_address(paths, &address)
+			 ? -1
+			 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool there = fd >= 0 && !connect(fd, (struct sockaddr *)&address, sizeof(address));
+
+	if (fd >= 0)
+		close(fd);
+	return there;
+}
+
 int xb_control_ask(const struct xb_paths *paths, const char *line, char reply[XB_CONTROL_LINE])
 {
 	char text[XB_CONTROL_LINE];

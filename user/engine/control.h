@@ -4,6 +4,7 @@
 #ifndef XB_ENGINE_CONTROL_H
 #define XB_ENGINE_CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/un.h>
 
@@ -14,6 +15,9 @@
 
 /* Its address; with a message if the path is too long for one. */
 int xb_control_address(const struct xb_paths *paths, struct sockaddr_un *address);
+
+/* Whether bloomd listens there. */
+bool xb_control_is_there(const struct xb_paths *paths);
 
 /*
  * Sends a line (without its end) and waits for the answer, at most a few seconds. reply: the

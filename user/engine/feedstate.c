@@ -193,15 +193,14 @@ json_t *xb_feed_state_json(const struct xb_feed_state *feed)
 
 	for (size_t i = 0; i < FIELDS; i++) {
 		const struct field *field = &fields[i];
-		time_t when = field->kind == TIME ? (time_t)*number_of(feed, field) : 0;
-		char text[32];
-		struct tm parts;
+		uint64_t when = field->kind == TIME ? (uint64_t)*number_of(feed, field) : 0;
+		char text[XB_TIME_TEXT];
 
 		if (field->hidden || (field->kind == TEXT && !*text_of(feed, field)) ||
 		    (field->kind == TIME && !when))
 			continue;
 		if (field->kind == TIME)
-			strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&when, &parts));
+			xb_time_format(when, text);
 		json_object_set_new(object, field->name,
 				    field->kind == NUMBER ? json_integer(*number_of(feed, field))
 				    : field->kind == TIME ? json_string(text)

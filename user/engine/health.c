@@ -15,6 +15,7 @@
 #include "engine/moment.h"
 #include "engine/place.h"
 #include "engine/trial.h"
+#include "engine/vlans.h"
 
 static int check_interfaces(const struct xb_writer *kernel, struct xb_health *health)
 {
@@ -28,6 +29,10 @@ static int check_interfaces(const struct xb_writer *kernel, struct xb_health *he
 	if (error)
 		return error;
 	xb_check_interfaces(all, &health->problems);
+	if (anchor && xb_lists_answer(store->lists, store->list_count))
+		error = xb_vlans_check(anchor, all, &health->problems);
+	if (error)
+		return error;
 	for (size_t i = 0; i < all->count; i++) {
 		xb_utf8_clean(all->item[i].wanted);
 		xb_utf8_clean(all->item[i].now.name);
@@ -63,7 +68,8 @@ static void check_filter(const struct xb_writer *kernel, struct xb_health *healt
 {
 	struct xb_problems *problems = &health->problems;
 
-	if (!health->store.wanted_count && !kernel->anchored)
+	if (!health->store.wanted_count &&
+	    (!kernel->anchored || xb_guard_any_left(&kernel->anchor.guard)))
 		return;
 	if (!kernel->anchored && xb_pin_check_place(kernel->paths->pins))
 		xb_problem_add(problems, XB_PROBLEM_HIDDEN, NULL,
@@ -80,6 +86,18 @@ static void check_filter(const struct xb_writer *kernel, struct xb_health *healt
 			       "only be rebuilt");
 	else
 		xb_check_generation(kernel->active, &health->store, problems);
+}
+
+/* As late as possible, so that packets can have come since the first look. A glance never waits. */
+static int check_calls(const struct xb_writer *kernel, struct xb_health *health)
+{
+	int error = 0;
+
+	if (health->watches && kernel->anchored && health->interfaces.count)
+		error = xb_interfaces_watch(&kernel->anchor, &health->interfaces);
+	if (!error)
+		xb_check_calls(&health->interfaces, &health->problems);
+	return error;
 }
 
 /* Another store's filter has the policy of that store. */
@@ -160,6 +178,9 @@ int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health)
 	if (error)
 		return error;
 	check_filter(kernel, health);
+	error = check_calls(kernel, health);
+	if (error)
+		return error;
 	xb_check_trial(health->trial_left, &health->store, &health->problems);
 	error = check_known(kernel, health);
 	return error ? error : check_policy(kernel, health);
@@ -207,6 +228,7 @@ static int look_until_settled(const struct xb_paths *paths, struct xb_health *he
 			break;
 		}
 		xb_health_free(health);
+		health->watches = true;
 		error = xb_moment_take(paths, &before);
 		if (!error)
 			error = look(paths, health);
@@ -234,7 +256,7 @@ int xb_health_look(const struct xb_paths *paths, struct xb_health *health)
 {
 	int error;
 
-	*health = (struct xb_health){0};
+	*health = (struct xb_health){.watches = true};
 	error = look_until_settled(paths, health);
 	return !error && health->problems.lost ? xb_out_of_memory() : error;
 }

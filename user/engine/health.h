@@ -30,6 +30,7 @@ struct xb_health {
 	struct xb_known_view known;	 /* if they are wanted */
 	uint32_t policy; /* in force, perhaps on trial; without a filter the store's */
 	struct xb_problems problems;
+	bool watches; /* looks twice at interfaces, and waits while their filtering is in doubt */
 };
 
 /*

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/driver.h"
 #include "attach/medium.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
 
 struct look {
 	const struct xb_anchor *anchor;
@@ -277,6 +279,164 @@ static int add_pinned(struct look *look, const struct xb_ifpin *pin)
 	return append(look, &item);
 }
 
+static bool can_be_called(const struct xb_interface *item)
+{
+	return item->now.ifindex && item->hold == XB_HOLD_OURS &&
+	       item->enrolled.ifindex == item->now.ifindex;
+}
+
+static void say_uncalled(struct xb_interface *item)
+{
+	char since[32];
+
+	item->difference = XB_IFACE_UNCALLED;
+	snprintf(item->why, sizeof(item->why),
+		 "%s: the driver does not call the filter, though it is attached: %llu packets "
+		 "came in since %s, and the filter saw none of them",
+		 item->now.name, (unsigned long long)item->view.missed,
+		 xb_time_format(item->view.seen, since));
+}
+
+/* Known of the driver, before a packet shows it. One that attaching anew did not help is left to
+ * the packets. */
+static bool has_forgotten(const struct xb_interface *item)
+{
+	return item->view.reopened && !item->view.cures && item->now.mode == XB_MODE_NATIVE &&
+	       xb_driver_forgets(&item->now);
+}
+
+/* Only of what has no other difference. */
+static void take_view(const struct xb_anchor *anchor, struct xb_interface *item,
+		      const struct xb_calls_view *view)
+{
+	item->view = *view;
+	if (view->calls >= XB_CALLS_DOUBTED && xb_calls_prove_nothing(anchor, item->now.ifindex))
+		item->view.calls = XB_CALLS_QUIET;
+	if (item->difference != XB_IFACE_SAME)
+		return;
+	if (item->view.calls == XB_CALLS_MISSING) {
+		say_uncalled(item);
+	} else if (has_forgotten(item)) {
+		item->difference = XB_IFACE_UNCALLED;
+		snprintf(item->why, sizeof(item->why),
+			 "%s: its driver forgets the filter when the interface is set down and up, "
+			 "or gets another MTU, and this has happened",
+			 item->now.name);
+	}
+}
+
+static void look_at_calls(const struct xb_anchor *anchor, const struct xb_calls_row *rows,
+			  struct xb_interface *item)
+{
+	uint32_t row = item->enrolled.row;
+	struct xb_calls_view view;
+
+	xb_calls_look(row, &rows[row % XB_IFACE_ROWS], &item->now, &view);
+	take_view(anchor, item, &view);
+}
+
+/* A look at each device by itself costs more than one at all of them together. */
+static int renew(struct xb_interfaces *all)
+{
+	struct xb_netdev *devices;
+	size_t count;
+	int error = xb_netdev_all(&devices, &count);
+
+	for (size_t i = 0; !error && i < all->count; i++)
+		for (size_t j = 0; j < count; j++)
+			if (devices[j].ifindex == all->item[i].now.ifindex &&
+			    devices[j].program == all->item[i].now.program) {
+				all->item[i].now.received = devices[j].received;
+				break;
+			}
+	free(devices);
+	return error;
+}
+
+static int watch(const struct xb_anchor *anchor, struct xb_interfaces *all,
+		 bool (*is_watched)(const struct xb_interface *item), unsigned int quiet)
+{
+	struct xb_call_watch *watched = calloc(all->count + 1, sizeof(*watched));
+	size_t count = 0, told = 0;
+	int error = watched ? 0 : xb_out_of_memory();
+
+	for (size_t i = 0; !error && i < all->count; i++)
+		if (can_be_called(&all->item[i]) && is_watched(&all->item[i]))
+			watched[count++] = (struct xb_call_watch){
+				all->item[i].enrolled.row, all->item[i].now, all->item[i].view};
+	if (!error && count)
+		error = xb_calls_watch(anchor, watched, count, quiet);
+	for (size_t i = 0; !error && i < all->count && told < count; i++)
+		if (can_be_called(&all->item[i]) && all->item[i].enrolled.row == watched[told].row)
+			take_view(anchor, &all->item[i], &watched[told++].view);
+	free(watched);
+	return error;
+}
+
+#define FRESH_QUIET   100 /* ms, where nobody could be asked */
+#define DOUBTED_QUIET 300 /* the same */
+#define CURED_QUIET   500 /* packets came a moment ago */
+
+static bool is_doubted(const struct xb_interface *item)
+{
+	return item->view.calls == XB_CALLS_DOUBTED;
+}
+
+static bool is_fresh(const struct xb_interface *item)
+{
+	return item->fresh && item->difference == XB_IFACE_SAME;
+}
+
+/* Of the others, a look a moment later says the same. */
+static bool has_missed(const struct xb_interface *item)
+{
+	return can_be_called(item) && item->view.missed;
+}
+
+int xb_interfaces_watch(const struct xb_anchor *anchor, struct xb_interfaces *all)
+{
+	struct xb_enrolled *missed = calloc(all->count + 1, sizeof(*missed));
+	struct xb_calls_row *rows = NULL;
+	size_t count = 0;
+	int error = 0;
+
+	if (!missed)
+		return xb_out_of_memory();
+	for (size_t i = 0; i < all->count; i++)
+		if (has_missed(&all->item[i]))
+			missed[count++] = all->item[i].enrolled;
+	if (count)
+		error = xb_calls_read_all(anchor, missed, count, &rows);
+	if (!error && count)
+		error = renew(all);
+	for (size_t i = 0; !error && count && i < all->count; i++)
+		if (has_missed(&all->item[i]))
+			look_at_calls(anchor, rows, &all->item[i]);
+	free(rows);
+	free(missed);
+	return error || !count ? error : watch(anchor, all, is_doubted, DOUBTED_QUIET);
+}
+
+int xb_interfaces_watch_fresh(const struct xb_anchor *anchor, struct xb_interfaces *all)
+{
+	unsigned int quiet = FRESH_QUIET;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (is_fresh(&all->item[i]) && all->item[i].view.cures)
+			quiet = CURED_QUIET;
+	return watch(anchor, all, is_fresh, quiet);
+}
+
+static void mark_left(const struct look *look)
+{
+	for (size_t i = 0; look->anchor && i < look->all->count; i++) {
+		struct xb_interface *item = &look->all->item[i];
+
+		item->left = item->difference == XB_IFACE_UNWANTED && item->now.ifindex &&
+			     xb_guard_has_left(&look->anchor->guard, item->now.ifindex);
+	}
+}
+
 int xb_interfaces_look(const struct xb_anchor *anchor, const struct xb_wanted *wanted, size_t count,
 		       const struct xb_trial *trial, struct xb_interfaces *all)
 {
@@ -284,24 +444,30 @@ int xb_interfaces_look(const struct xb_anchor *anchor, const struct xb_wanted *w
 	struct xb_enrolled *enrolled = NULL;
 	char *const *tried;
 	size_t rows = 0, tried_count = trial ? xb_trial_interfaces(trial, &tried) : 0;
-	int error = 0;
+	struct xb_calls_row *now = NULL;
+	int error = anchor ? xb_anchor_enrolled(anchor, &enrolled, &rows) : 0;
 
 	*all = (struct xb_interfaces){0};
-	if (anchor && anchor->flavour == XB_FLAVOUR_LINK)
+	if (!error && rows)
+		error = xb_calls_read_all(anchor, enrolled, rows, &now);
+	if (!error && anchor && anchor->flavour == XB_FLAVOUR_LINK)
 		error = xb_ifpins_read(anchor->pins, &all->pins);
 	for (size_t i = 0; !error && i < count; i++)
 		error = add_wanted(&look, wanted[i].name, wanted[i].mode, true);
 	for (size_t i = 0; !error && i < tried_count; i++)
 		if (!wanted_as(&look, tried[i]))
 			error = add_wanted(&look, tried[i], XB_MODE_AUTO, false);
-	if (!error && anchor)
-		error = xb_anchor_enrolled(anchor, &enrolled, &rows);
 	for (size_t i = 0; !error && i < rows; i++)
 		error = add_enrolled(&look, &enrolled[i]);
 	for (size_t i = 0; !error && i < all->pins.count; i++)
 		if (all->pins.item[i].ifindex)
 			error = add_pinned(&look, &all->pins.item[i]);
+	for (size_t i = 0; !error && anchor && i < all->count; i++)
+		if (can_be_called(&all->item[i]))
+			look_at_calls(anchor, now, &all->item[i]);
+	free(now);
 	free(enrolled);
+	mark_left(&look);
 	return error;
 }
 
@@ -334,6 +500,7 @@ const char *xb_interface_state(const struct xb_interface *item)
 		[XB_IFACE_BARE] = "not attached",
 		[XB_IFACE_HELD] = "held by another program",
 		[XB_IFACE_BLIND] = "cannot be filtered",
+		[XB_IFACE_UNCALLED] = "attached, but the driver does not call the filter",
 		[XB_IFACE_MISSING] = "missing",
 		[XB_IFACE_ELSEWHERE] = "in another network namespace",
 		[XB_IFACE_HEIR] = "attached, renamed",

@@ -5,6 +5,7 @@
 #define XB_ENGINE_INTERFACES_H
 
 #include "attach/attach.h"
+#include "engine/calls.h"
 #include "store/trialrecord.h"
 
 enum xb_difference {
@@ -12,6 +13,7 @@ enum xb_difference {
 	XB_IFACE_BARE,	    /* wanted, and no program is on it, or only an older anchor's entry */
 	XB_IFACE_HELD,	    /* wanted, and another program is on it */
 	XB_IFACE_BLIND,	    /* wanted, and our entry on it cannot read its packets */
+	XB_IFACE_UNCALLED,  /* wanted, and its driver does not call our entry on it */
 	XB_IFACE_MISSING,   /* wanted, and no device has the name */
 	XB_IFACE_ELSEWHERE, /* it moved to another network namespace, with our entry on it */
 	XB_IFACE_HEIR,	    /* renamed, and another device has the wanted name: both are wanted */
@@ -24,12 +26,16 @@ struct xb_interface {
 	enum xb_mode mode;	  /* wanted; for an heir, the mode wanted for its former name */
 	bool on_trial;		  /* only the trial asked for that name */
 	bool lasting;		  /* false: it is wanted until the trial ends */
+	bool fresh;		  /* this writer has just attached it */
+	bool left;    /* the kernel did not take the program off, and everything passes */
 	bool renamed; /* it lost the wanted name, and is wanted as now.name from now on */
 	struct xb_netdev now;
 	enum xb_hold hold;
 	struct xb_enrolled enrolled; /* its row of statistics; ifindex 0: it has none */
 	enum xb_difference difference;
-	char why[256]; /* reason for bare, held or blind, with its name in front; "": not tried */
+	struct xb_calls_view view; /* of one that has our entry and a row */
+	char why[256]; /* reason for bare, held, blind or uncalled, with its name in front; "": not
+			  tried */
 };
 
 struct xb_interfaces {
@@ -46,6 +52,17 @@ struct xb_interfaces {
 int xb_interfaces_look(const struct xb_anchor *anchor, const struct xb_wanted *wanted, size_t count,
 		       const struct xb_trial *trial, struct xb_interfaces *all);
 void xb_interfaces_free(struct xb_interfaces *all);
+
+/*
+ * Looks once more whether the drivers of the table's interfaces call the program, and watches those
+ * of which that is in doubt for up to a second. anchor: that of the table. Returns 0 or an error
+ * with its message.
+ */
+int xb_interfaces_watch(const struct xb_anchor *anchor, struct xb_interfaces *all);
+
+/* Watches those that are fresh, until the filter is called, or until it is clear that it is not:
+ * longer where packets come than where none do. Errors as above. */
+int xb_interfaces_watch_fresh(const struct xb_anchor *anchor, struct xb_interfaces *all);
 
 /* Finds an interface by the name by which it is wanted, by its present or an alternative name, or
  * by the name that it had at the last look of a writer. NULL: no interface has it, or the kernel

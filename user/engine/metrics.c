@@ -181,7 +181,8 @@ static void write_enforcing(const struct xb_health *health, FILE *out)
 	for (size_t i = 0; i < all->count; i++)
 		if (all->item[i].wanted[0] && is_first(all, i))
 			put_by(out, "enforcing", "interface", name_of(&all->item[i]),
-			       filters && !xb_interface_is_open(&all->item[i]));
+			       filters && !xb_interface_is_open(&all->item[i]) &&
+				       all->item[i].view.calls < XB_CALLS_DOUBTED);
 }
 
 static void write_problems(const struct xb_problems *problems, FILE *out)

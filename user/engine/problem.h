@@ -15,9 +15,13 @@ enum xb_problem_kind {
 	XB_PROBLEM_RENAMED,	  /* it is filtered, and the store has its former name */
 	XB_PROBLEM_NAME_UNUSABLE, /* the same, and the store cannot have its new name */
 	XB_PROBLEM_NAME_TAKEN,	  /* it was renamed, and another interface has its former name */
-	XB_PROBLEM_MODE,	  /* it is filtered in another mode than wanted */
+	XB_PROBLEM_MODE,	  /* it is filtered in another mode than wanted, or than will do */
 	XB_PROBLEM_UNWANTED,	  /* it is filtered, and not wanted */
-	XB_PROBLEM_STALE,	  /* only its row of statistics is left */
+	XB_PROBLEM_LEFT,     /* it is not wanted, and has the program, which lets everything pass */
+	XB_PROBLEM_STALE,    /* only its row of statistics is left */
+	XB_PROBLEM_UNPROVEN, /* it is filtered, but packets came that the filter has not seen */
+	XB_PROBLEM_VLAN_ANSWERS, /* queries are answered where they must not be, or not where they
+				    can */
 	/* Of all of them. */
 	XB_PROBLEM_NAMESPACE,	   /* they are wanted in another network namespace */
 	XB_PROBLEM_HIDDEN,	   /* this process cannot see the pins */

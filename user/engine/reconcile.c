@@ -8,11 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/left.h"
+#include "attach/offload.h"
 #include "attach/pin.h"
+#include "attach/refusal.h"
 #include "attach/swap.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
+#include "base/program.h"
+#include "engine/calls.h"
+#include "engine/cure.h"
 #include "engine/renames.h"
+#include "engine/vlans.h"
 #include "store/wanted.h"
 
 static int look(struct xb_writer *writer, const struct xb_trial *trial, struct xb_interfaces *all)
@@ -97,6 +104,8 @@ static int enrol_again(const struct xb_writer *writer, const struct xb_interface
 		if (error)
 			xb_anchor_enrol(&writer->anchor, enrolled->ifindex, item->wanted);
 	}
+	if (!error)
+		xb_offloads_move(&writer->anchor, enrolled->ifindex, item->now.ifindex);
 	xb_fault("row-enrolled");
 	if (!error && writer->anchor.flavour == XB_FLAVOUR_LINK)
 		error = renumber(writer, item);
@@ -114,13 +123,35 @@ static int forget_row(const struct xb_writer *writer, const struct xb_interface 
 		       : 0;
 }
 
+/* The row that the interface has got. */
+static int begin_calls(const struct xb_writer *writer, struct xb_interface *item)
+{
+	struct xb_enrolled *all;
+	size_t count;
+	int error = xb_anchor_enrolled(&writer->anchor, &all, &count);
+
+	for (size_t i = 0; !error && i < count; i++)
+		if (all[i].ifindex == item->now.ifindex)
+			error = xb_calls_begin(&writer->anchor, all[i].row, item->now.ifindex, 0);
+	free(all);
+	item->fresh = !error;
+	if (error)
+		xb_warning("%s: whether the driver calls the filter is not known: %s",
+			   item->now.name, xb_error_message());
+	return 0;
+}
+
 static int attach(const struct xb_writer *writer, struct xb_interface *item)
 {
 	enum xb_mode mode;
 	int error = item->hold == XB_HOLD_FORMER ? 0 : forget_row(writer, item);
 
-	if (!error && xb_attach(&writer->anchor, &item->now, item->mode, &mode))
+	if (error)
+		return error;
+	if (xb_attach(&writer->anchor, &item->now, item->mode, &mode))
 		snprintf(item->why, sizeof(item->why), "%s", xb_error_message());
+	else
+		error = begin_calls(writer, item);
 	return error;
 }
 
@@ -134,6 +165,35 @@ static int update_elsewhere(const struct xb_writer *writer, const struct xb_inte
 		       : 0;
 }
 
+/* An interface that cannot be cured stays as it is, and its row says why. */
+static int settle_calls(const struct xb_writer *writer, struct xb_interface *item, bool *changed)
+{
+	if (item->difference == XB_IFACE_SAME)
+		return item->enrolled.ifindex == item->now.ifindex
+			       ? xb_calls_note(&writer->anchor, item->enrolled.row,
+					       item->now.ifindex, &item->view)
+			       : 0;
+	if (item->lasting && xb_cure(writer->paths, &writer->anchor, item, changed))
+		snprintf(item->why, sizeof(item->why), "%s", xb_error_message());
+	return 0;
+}
+
+/* The driver may have become one that does wrong in native mode, as with another MTU. */
+static int leave_native(const struct xb_writer *writer, struct xb_interface *item, bool *changed)
+{
+	uint64_t open;
+	bool left;
+
+	if (item->mode != XB_MODE_AUTO)
+		return 0;
+	if (xb_leave_native(&writer->anchor, &item->now, &left, &open)) {
+		snprintf(item->why, sizeof(item->why), "%s", xb_error_message());
+		xb_warning("%s", xb_error_message());
+	}
+	*changed |= left;
+	return 0;
+}
+
 static int settle(const struct xb_writer *writer, struct xb_interface *item, bool *changed)
 {
 	int error = item->lasting && item->now.ifindex
@@ -144,7 +204,11 @@ static int settle(const struct xb_writer *writer, struct xb_interface *item, boo
 		return error;
 	switch (item->difference) {
 	case XB_IFACE_SAME:
-		return enrol_again(writer, item);
+	case XB_IFACE_UNCALLED:
+		error = enrol_again(writer, item);
+		if (!error)
+			error = leave_native(writer, item, changed);
+		return error ? error : settle_calls(writer, item, changed);
 	case XB_IFACE_BARE:
 	case XB_IFACE_HELD:
 		/* Without any filter in force it is as good without a program. What is wanted by
@@ -160,6 +224,11 @@ static int settle(const struct xb_writer *writer, struct xb_interface *item, boo
 	}
 }
 
+static bool is_filtered(const struct xb_interface *item)
+{
+	return item->difference == XB_IFACE_SAME || item->difference == XB_IFACE_UNCALLED;
+}
+
 /* What is attached may take the number of the row that another interface still has, so those that
  * are filtered get their rows first. */
 static int settle_all(struct xb_writer *writer, bool filtered, bool *changed)
@@ -168,7 +237,7 @@ static int settle_all(struct xb_writer *writer, bool filtered, bool *changed)
 	int error = 0;
 
 	for (size_t i = 0; !error && i < all->count; i++)
-		if ((all->item[i].difference == XB_IFACE_SAME) == filtered)
+		if (is_filtered(&all->item[i]) == filtered)
 			error = settle(writer, &all->item[i], changed);
 	return error;
 }
@@ -201,13 +270,60 @@ int xb_reconcile_let_go(const struct xb_anchor *anchor, const struct xb_interfac
 						: xb_anchor_dismiss(anchor, item->enrolled.ifindex);
 }
 
-static int detach_unwanted(const struct xb_anchor *anchor, const struct xb_interfaces *all)
+int xb_reconcile_leave(struct xb_anchor *anchor, const struct xb_interface *item)
+{
+	char why[512];
+	bool news;
+	int error;
+
+	snprintf(why, sizeof(why), "%s", xb_error_message());
+	error = xb_leave(anchor, item->now.ifindex, &news);
+	if (!error && news)
+		xb_warning("%s, so it stays and lets everything pass; `ip link set dev %s mtu "
+			   "1500`, then the next command%s takes it off",
+			   why, item->now.name, xb_advice(XB_ADVICE_DETACH_AGAIN));
+	return error;
+}
+
+static int detach_one(struct xb_anchor *anchor, const struct xb_interfaces *all,
+		      const struct xb_interface *item)
+{
+	int error = xb_reconcile_let_go(anchor, all, item);
+
+	if (error == XB_STAYS_ON && item->now.ifindex)
+		return xb_reconcile_leave(anchor, item);
+	if (!error && item->left)
+		error = xb_guard_release(&anchor->guard, item->now.ifindex);
+	return error;
+}
+
+/* again: also those that are left, of which the kernel has not taken the program off before. */
+static int detach_unwanted(struct xb_anchor *anchor, const struct xb_interfaces *all, bool again)
 {
 	int error = 0;
 
 	for (size_t i = 0; !error && i < all->count; i++)
-		if (all->item[i].difference == XB_IFACE_UNWANTED)
-			error = xb_reconcile_let_go(anchor, all, &all->item[i]);
+		if (all->item[i].difference == XB_IFACE_UNWANTED && (again || !all->item[i].left))
+			error = detach_one(anchor, all, &all->item[i]);
+	return error;
+}
+
+/* Those that are gone, or are filtered again. */
+static int forget_left(const struct xb_guard *guard, const struct xb_interfaces *all)
+{
+	uint32_t ifindex = xb_guard_next(guard, 0), next;
+	int error = 0;
+
+	for (; !error && ifindex; ifindex = next) {
+		bool stays = !xb_guard_has_left(guard, ifindex);
+
+		next = xb_guard_next(guard, ifindex);
+		for (size_t i = 0; !stays && i < all->count; i++)
+			stays = all->item[i].now.ifindex == ifindex &&
+				all->item[i].difference == XB_IFACE_UNWANTED;
+		if (!stays)
+			error = xb_guard_release(guard, ifindex);
+	}
 	return error;
 }
 
@@ -220,15 +336,47 @@ int xb_reconcile_look_again(struct xb_writer *writer)
 	error = xb_reconcile_look(writer);
 	for (size_t i = 0; !error && i < before.count; i++) {
 		struct xb_interface *now =
-			before.item[i].why[0]
+			before.item[i].why[0] || before.item[i].fresh
 				? xb_interfaces_find(&writer->interfaces, before.item[i].wanted)
 				: NULL;
 
-		if (now && xb_interface_is_open(now))
+		if (now && xb_interface_is_open(now) && before.item[i].why[0])
 			memcpy(now->why, before.item[i].why, sizeof(now->why));
+		if (now)
+			now->fresh = before.item[i].fresh;
 	}
 	xb_interfaces_free(&before);
 	return error;
+}
+
+/* A loop that waits for nothing looks again by itself. */
+int xb_reconcile_prove(struct xb_writer *writer)
+{
+	struct xb_interfaces *all = &writer->interfaces;
+	bool changed = false;
+	int error =
+		writer->how & XB_WRITE_BRIEF ? 0 : xb_interfaces_watch_fresh(&writer->anchor, all);
+
+	for (size_t i = 0; !error && i < all->count; i++)
+		if (all->item[i].fresh && all->item[i].difference == XB_IFACE_UNCALLED)
+			error = settle_calls(writer, &all->item[i], &changed);
+	for (size_t i = 0; i < all->count; i++)
+		all->item[i].fresh = false;
+	return error || !changed ? error : xb_reconcile_look_again(writer);
+}
+
+/* For the lists that the store has: what a change makes of them is looked at with that change. */
+static int settle_vlans(const struct xb_writer *writer)
+{
+	struct xb_txn *txn;
+	bool answers;
+	int error = xb_store_read(writer->store, &txn);
+
+	if (error)
+		return error;
+	answers = xb_lists_answer(txn->lists, txn->list_count);
+	xb_txn_abort(txn);
+	return answers ? xb_vlans_settle(&writer->anchor) : 0;
 }
 
 int xb_reconcile(struct xb_writer *writer)
@@ -241,13 +389,21 @@ int xb_reconcile(struct xb_writer *writer)
 		error = xb_renames_follow(writer, &followed);
 	if (!error && followed)
 		error = xb_reconcile_look(writer);
+	if (!error && writer->how & XB_WRITE_HEAVY &&
+	    !(writer->how & (XB_WRITE_BRIEF | XB_WRITE_LEAVE)))
+		error = xb_interfaces_watch(&writer->anchor, all);
 	if (!error)
 		error = settle_all(writer, true, &changed);
 	if (!error)
 		error = settle_all(writer, false, &changed);
 	if (!error)
-		error = detach_unwanted(&writer->anchor, all);
-	return error || !changed ? error : xb_reconcile_look_again(writer);
+		error = detach_unwanted(&writer->anchor, all, false);
+	if (!error)
+		error = settle_vlans(writer);
+	if (error || !changed)
+		return error;
+	error = xb_reconcile_look_again(writer);
+	return error ? error : xb_reconcile_prove(writer);
 }
 
 int xb_reconcile_release(struct xb_writer *writer)
@@ -256,7 +412,26 @@ int xb_reconcile_release(struct xb_writer *writer)
 	int error = look(writer, NULL, &all);
 
 	if (!error)
-		error = detach_unwanted(&writer->anchor, &all);
+		error = detach_unwanted(&writer->anchor, &all, true);
+	if (!error)
+		error = forget_left(&writer->anchor.guard, &all);
 	xb_interfaces_free(&all);
 	return error;
+}
+
+/* Rows that lead nowhere would keep the names of what is detached. */
+int xb_reconcile_leave_all(struct xb_writer *writer)
+{
+	struct xb_anchor *anchor = &writer->anchor;
+	struct xb_interfaces all;
+	int error = xb_interfaces_look(anchor, NULL, 0, NULL, &all);
+
+	for (size_t i = 0; !error && i < all.count; i++) {
+		if (all.item[i].difference == XB_IFACE_STALE)
+			error = xb_anchor_dismiss(anchor, all.item[i].enrolled.ifindex);
+		else if (all.item[i].difference == XB_IFACE_UNWANTED)
+			error = detach_one(anchor, &all, &all.item[i]);
+	}
+	xb_interfaces_free(&all);
+	return error ? error : xb_guard_clear_side(&anchor->guard, XB_TRIED);
 }

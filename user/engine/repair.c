@@ -9,12 +9,15 @@
 #include <time.h>
 
 #include "attach/attach.h"
+#include "attach/refusal.h"
+#include "attach/swap.h"
 #include "attach/upgrade.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/ifname.h"
 #include "base/program.h"
 #include "engine/autoallow.h"
+#include "engine/calls.h"
 #include "engine/known.h"
 #include "engine/place.h"
 #include "engine/reconcile.h"
@@ -114,12 +117,28 @@ static int go_without(struct xb_writer *writer, struct xb_txn *txn)
 		       : 0;
 }
 
+/* The anchor stays, for the sake of an interface that has the program; no filter does. */
+static int end_but_for_left(struct xb_writer *writer, uint64_t store)
+{
+	int error = xb_reconcile_leave_all(writer);
+
+	if (error)
+		return error;
+	xb_generation_close(writer->active);
+	writer->active = NULL;
+	xb_anchor_quiesce();
+	xb_generation_sweep(writer->paths, store, NULL);
+	return 0;
+}
+
 int xb_repair_end(struct xb_writer *writer, uint64_t store)
 {
 	int error = writer->outdated ? xb_anchor_set_aside(writer->paths->pins) : 0;
 
 	if (!error && writer->anchored)
 		error = xb_detach_all(&writer->anchor);
+	if (error == XB_STAYS_ON)
+		return end_but_for_left(writer, store);
 	if (!error)
 		error = xb_upgrade_finish(writer->paths->pins, NULL);
 	if (error)
@@ -127,6 +146,7 @@ int xb_repair_end(struct xb_writer *writer, uint64_t store)
 	writer->outdated = false;
 	xb_writer_close_kernel(writer);
 	xb_anchor_destroy(writer->paths->pins);
+	xb_guard_remove(writer->paths->pins);
 	xb_generation_sweep(writer->paths, store, NULL);
 	return 0;
 }
@@ -336,6 +356,22 @@ static bool any_open(const struct xb_interfaces *all)
 	return false;
 }
 
+/* In libxdp's dispatcher the older entry came first, and packets that it dropped reached ours not.
+ */
+static int begin_calls(struct xb_writer *writer)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < writer->interfaces.count; i++) {
+		const struct xb_interface *item = &writer->interfaces.item[i];
+
+		if (item->now.ifindex && item->enrolled.ifindex == item->now.ifindex)
+			error = xb_calls_begin(&writer->anchor, item->enrolled.row,
+					       item->now.ifindex, 0);
+	}
+	return error;
+}
+
 static int match_interfaces(struct xb_writer *writer)
 {
 	int error = writer->anchored ? xb_reconcile(writer) : 0;
@@ -343,9 +379,10 @@ static int match_interfaces(struct xb_writer *writer)
 	if (!writer->anchored)
 		return 0;
 	/* What could not be attached anew had better keep the older entry. */
-	if (!error && !any_open(&writer->interfaces))
-		error = xb_upgrade_finish(writer->paths->pins, &writer->anchor);
-	return error;
+	if (error || any_open(&writer->interfaces) || !xb_upgrade_is_on(writer->paths->pins))
+		return error;
+	error = xb_upgrade_finish(writer->paths->pins, &writer->anchor);
+	return error ? error : begin_calls(writer);
 }
 
 /* Before the filter, which may look them up. Nothing but that filter needs them: without them a

@@ -32,7 +32,8 @@ int xb_repair_allow(struct xb_writer *writer, const uint32_t *more, size_t count
  * into force with its commit. -EAGAIN without a message: that needs the builder lock. */
 int xb_repair_begin(struct xb_writer *writer);
 
-/* Detaches all interfaces and removes anchor and generations. store: its identity. */
+/* Detaches all interfaces and removes anchor and generations. If the kernel does not take the
+ * program off an interface, everything passes there, and the anchor stays. store: its identity. */
 int xb_repair_end(struct xb_writer *writer, uint64_t store);
 
 #endif

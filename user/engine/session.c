@@ -103,11 +103,12 @@ bool xb_session_resume(struct xb_writer *writer)
 	return true;
 }
 
-/* An interface that could not be attached is tried again by the next repair. */
+/* An interface that could not be attached, or taken off, is tried again by the next repair. */
 static bool is_settled(const struct xb_writer *writer)
 {
 	return !writer->unmet && !writer->foreign && !writer->away && !writer->outdated &&
-	       !writer->trial.identity && writer->anchored == (writer->active != NULL);
+	       !writer->trial.identity && writer->anchor.guard.program < 0 &&
+	       writer->anchored == (writer->active != NULL);
 }
 
 void xb_session_keep(struct xb_writer *writer)

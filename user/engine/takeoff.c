@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "attach/refusal.h"
 #include "attach/upgrade.h"
 #include "base/error.h"
 #include "base/lock.h"
@@ -18,7 +19,7 @@ static bool is_named(const struct xb_interfaces *all, const struct xb_interface 
 	return !names;
 }
 
-static int take_off(const struct xb_anchor *anchor, char *const *names, int count, int *taken)
+static int take_off(struct xb_anchor *anchor, char *const *names, int count, int *taken)
 {
 	struct xb_interfaces all;
 	int error = xb_anchor_at_home(anchor), first = 0;
@@ -33,6 +34,8 @@ static int take_off(const struct xb_anchor *anchor, char *const *names, int coun
 		    !is_named(&all, &all.item[i], names, count))
 			continue;
 		error = xb_reconcile_let_go(anchor, &all, &all.item[i]);
+		if (error == XB_STAYS_ON && all.item[i].now.ifindex)
+			error = xb_reconcile_leave(anchor, &all.item[i]);
 		*taken += !error;
 		first = first ? first : error;
 	}

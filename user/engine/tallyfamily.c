@@ -132,6 +132,12 @@ static const struct xb_tally_family table[XB_TALLIES] = {
 				    XB_TALLY_COUNTER,
 				    {"what"},
 				    8},
+	[XB_TALLY_CURES] = {"cures_total",
+			    "Times that an interface whose driver did not call the filter was "
+			    "attached anew, by the mode.",
+			    XB_TALLY_COUNTER,
+			    {"mode"},
+			    4},
 };
 
 const struct xb_tally_family *xb_tally_family(enum xb_tally family)

@@ -30,6 +30,7 @@ enum xb_tally {
 	XB_TALLY_FLEET_FILES,	    /* {outcome} */
 	XB_TALLY_FLEET_SNAPSHOT,    /* gauge {fleet}: seconds since 1970 */
 	XB_TALLY_FLEET_REFUSED,	    /* {what} */
+	XB_TALLY_CURES,		    /* {mode} */
 	XB_TALLIES,
 };
 

@@ -66,6 +66,13 @@ static int release_slot(struct xb_writer *writer, const struct xb_generation *in
 	return 0;
 }
 
+/* The same, unless an interface is left with the program: then the guard lets it pass on. */
+static int end_guard(struct xb_writer *writer, const struct xb_generation *in_force)
+{
+	return xb_guard_any_left(&writer->anchor.guard) ? xb_guard_end_trial(&writer->anchor.guard)
+							: release_slot(writer, in_force);
+}
+
 /* Also what somebody left who was killed at the beginning or the end of a trial. */
 static int clear_away(struct xb_writer *writer, bool recorded)
 {
@@ -75,7 +82,7 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 		/* Before the plain program, which filters all of them, stands in the slot. */
 		error = xb_reconcile_release(writer);
 		if (!error)
-			error = release_slot(writer, writer->active);
+			error = end_guard(writer, writer->active);
 	} else if (writer->anchored) {
 		xb_guard_remove(writer->paths->pins);
 	}
@@ -216,6 +223,20 @@ static int record(struct xb_writer *writer, uint64_t identity, const struct xb_r
 	return xb_txn_end(txn, xb_trial_put(txn, identity, request));
 }
 
+static int refuse_while_left(const struct xb_guard *guard)
+{
+	char name[IF_NAMESIZE] = "";
+	uint32_t ifindex = 0;
+
+	while ((ifindex = xb_guard_next(guard, ifindex)))
+		if (xb_guard_has_left(guard, ifindex))
+			xb_ifname(ifindex, name);
+	return xb_system_error(0,
+			       "%s still has the program, though it is detached: nothing can be "
+			       "tried until the kernel takes it off",
+			       name);
+}
+
 int xb_trial_begin(struct xb_writer *writer, const struct xb_generation *tried,
 		   const struct xb_wish *wish)
 {
@@ -223,6 +244,8 @@ int xb_trial_begin(struct xb_writer *writer, const struct xb_generation *tried,
 	struct xb_guard guard = xb_no_guard;
 	int error;
 
+	if (xb_guard_any_left(&writer->anchor.guard))
+		return refuse_while_left(&writer->anchor.guard);
 	if (writer->anchor.guard.program >= 0)
 		return xb_system_error(0, "another trial is running, and only one can at a time%s",
 				       xb_advice(XB_ADVICE_COMMIT));
@@ -254,7 +277,7 @@ int xb_trial_begin(struct xb_writer *writer, const struct xb_generation *tried,
 
 int xb_trial_end(struct xb_writer *writer, const struct xb_generation *in_force)
 {
-	int error = release_slot(writer, in_force);
+	int error = end_guard(writer, in_force);
 
 	xb_trialtext_remove(writer->paths->state);
 	if (!error && in_force && writer->builder_lock >= 0)

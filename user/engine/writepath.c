@@ -17,6 +17,7 @@
 #include "engine/takeeffect.h"
 #include "engine/tallies.h"
 #include "engine/trial.h"
+#include "engine/vlans.h"
 #include "model/policy.h"
 #include "store/admits.h"
 #include "store/expiry.h"
@@ -58,11 +59,25 @@ static void warn_if_shut(const struct xb_txn *txn)
 			   : "no source is listed");
 }
 
+/* Before queries are answered for the first time, and after an interface was attached; of all else
+ * the repair has taken care. */
+static int settle_vlans(const struct xb_writer *writer)
+{
+	const struct xb_txn *txn = writer->txn;
+
+	if (!writer->anchored || writer->foreign || writer->away ||
+	    (writer->answers && !(writer->how & XB_WRITE_HEAVY)))
+		return 0;
+	return xb_lists_answer(txn->lists, txn->list_count) ? xb_vlans_settle(&writer->anchor) : 0;
+}
+
 static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 {
 	const struct xb_meta *meta = &writer->txn->meta;
 	int error = xb_policy_check(meta->policy, !meta->unconfirmed);
 
+	if (!error)
+		error = settle_vlans(writer);
 	if (error)
 		return error;
 	warn_if_shut(writer->txn);
@@ -249,6 +264,7 @@ static int change_store(const struct change *change, struct xb_writer *writer)
 	if (error)
 		return error;
 	writer->before = writer->txn->meta;
+	writer->answers = xb_lists_answer(writer->txn->lists, writer->txn->list_count);
 	if (writer->resumed && !is_of_this_history(writer))
 		return NOT_AS_IT_WAS;
 	error = sweep(writer);

@@ -24,6 +24,18 @@ static bool sits_on_its_link(const char *kind)
 	return false;
 }
 
+/* A bridge without filtering of VLANs takes no notice of tags. */
+static bool goes_by_vlans(const char *kind, const struct nlattr *data)
+{
+	const struct nlattr *bridge[IFLA_BR_MAX + 1], *filtering;
+
+	if (strcmp(kind, "bridge") != 0)
+		return !strcmp(kind, "vlan") || !strcmp(kind, "openvswitch");
+	xb_netlink_nested(data, bridge, IFLA_BR_MAX);
+	filtering = bridge[IFLA_BR_VLAN_FILTERING];
+	return filtering && mnl_attr_get_payload_len(filtering) && mnl_attr_get_u8(filtering);
+}
+
 static void read_link_info(const struct nlattr **link, struct xb_device *device)
 {
 	const struct nlattr *info[IFLA_INFO_MAX + 1], *vrf[IFLA_VRF_MAX + 1];
@@ -34,6 +46,7 @@ static void read_link_info(const struct nlattr **link, struct xb_device *device)
 		return;
 	kind = mnl_attr_get_str(info[IFLA_INFO_KIND]);
 	device->veth = !strcmp(kind, "veth");
+	device->vlans = goes_by_vlans(kind, info[IFLA_INFO_DATA]);
 	if (sits_on_its_link(kind) && !link[IFLA_LINK_NETNSID])
 		device->lower = xb_netlink_u32(link[IFLA_LINK]);
 	if (!strcmp(kind, "vrf")) {
@@ -114,6 +127,27 @@ int xb_devices_find(const uint32_t *ifindexes, size_t count, struct xb_devices *
 	while (choose_above(devices))
 		;
 	return 0;
+}
+
+bool xb_devices_have_vlans(const struct xb_devices *devices)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		if (devices->item[i].vlans)
+			return true;
+	return false;
+}
+
+bool xb_device_has_vlans_above(struct xb_devices *devices, uint32_t index)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		devices->item[i].chosen = devices->item[i].index == index;
+	while (choose_above(devices))
+		;
+	for (size_t i = 0; i < devices->count; i++)
+		if (devices->item[i].chosen && devices->item[i].vlans &&
+		    devices->item[i].index != index)
+			return true;
+	return false;
 }
 
 void xb_devices_free(struct xb_devices *devices)

@@ -15,6 +15,7 @@ struct xb_device {
 	uint32_t lower;	    /* the device a VLAN or macvlan sits on; 0: none */
 	uint32_t vrf_table; /* routing table, if it is a VRF; else 0 */
 	bool veth;	    /* what it sends arrives at its other end */
+	bool vlans;	    /* where a frame goes on it depends on its VLAN */
 	bool chosen;
 	bool running; /* up, with a carrier */
 	char name[IF_NAMESIZE];
@@ -29,6 +30,11 @@ struct xb_devices {
  * too. */
 int xb_devices_find(const uint32_t *ifindexes, size_t count, struct xb_devices *devices);
 void xb_devices_free(struct xb_devices *devices);
+
+/* Whether any device goes by VLANs; whether one above this one does. What sits on this one in
+ * another network namespace is not seen. Changes which are chosen. */
+bool xb_devices_have_vlans(const struct xb_devices *devices);
+bool xb_device_has_vlans_above(struct xb_devices *devices, uint32_t index);
 
 /* NULL: there is none of this number. */
 struct xb_device *xb_device_find(const struct xb_devices *devices, uint32_t index);

@@ -28,3 +28,9 @@ int xb_domain_verdict_parse(const char *text, uint32_t *verdict)
 	return xb_input_error("unknown verdict '%s': drop, refused, nxdomain, truncate or count",
 			      text);
 }
+
+bool xb_domain_verdict_answers(uint32_t verdict)
+{
+	return verdict == XB_DOMAIN_REFUSED || verdict == XB_DOMAIN_NXDOMAIN ||
+	       verdict == XB_DOMAIN_TRUNCATE;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows of statistics: as many as there are, numbers that are too alike, and rows that are used
- * again. The table is a plain file here, the statistics are a map. */
+ * again. The table is a plain file here, the statistics and the notes are maps. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,14 +26,14 @@
 static struct xb_anchor anchor;
 
 /* Not by libbpf, which first asks the kernel with bytes that valgrind takes for undefined. */
-static int make_stats(void)
+static int make_map(uint32_t type, uint32_t value_bytes)
 {
 	union bpf_attr asked;
 
 	memset(&asked, 0, sizeof(asked));
-	asked.map_type = BPF_MAP_TYPE_PERCPU_ARRAY;
+	asked.map_type = type;
 	asked.key_size = sizeof(uint32_t);
-	asked.value_size = sizeof(struct xb_counts);
+	asked.value_size = value_bytes;
 	asked.max_entries = XB_IFACE_ROWS;
 	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &asked, sizeof(asked));
 }
@@ -43,15 +43,17 @@ static int begin(void **state)
 	(void)state;
 	anchor = (struct xb_anchor){
 		.ifaces = memfd_create("ifaces", MFD_CLOEXEC),
-		.stats = make_stats(),
+		.stats = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts)),
+		.notes = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note)),
 	};
-	return anchor.ifaces < 0 || anchor.stats < 0 || ftruncate(anchor.ifaces, BYTES);
+	return anchor.ifaces < 0 || anchor.stats < 0 || anchor.notes < 0 ||
+	       ftruncate(anchor.ifaces, BYTES);
 }
 
 static int end(void **state)
 {
 	(void)state;
-	return close(anchor.ifaces) | close(anchor.stats);
+	return close(anchor.ifaces) | close(anchor.stats) | close(anchor.notes);
 }
 
 static size_t enrolled_count(void)
@@ -124,6 +126,40 @@ static void sums_of_all_processors(void **state)
 	assert_int_equal(counts(6).reason[0].packets, 0);
 	assert_true(xb_anchor_counts(&anchor, XB_IFACE_ROWS, &sum) < 0);
 	assert_non_null(strstr(xb_error_message(), "cannot read statistics"));
+}
+
+static void all_rows_at_once(void **state)
+{
+	static const uint32_t rows[] = {0, 1, 31, 32, 33, 63, 64, XB_IFACE_ROWS - 1};
+	static const uint32_t ends[] = {1, 2, 32, 33, 64, 65, XB_IFACE_ROWS};
+	static struct xb_iface_note notes[XB_IFACE_ROWS];
+	static uint64_t packets[XB_IFACE_ROWS];
+	uint64_t cpus = (uint64_t)libbpf_num_possible_cpus();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		count_packets(rows[i], 1000 + rows[i]);
+		notes[0] = (struct xb_iface_note){.mtu = 1 + rows[i]};
+		assert_int_equal(xb_anchor_note_put(&anchor, rows[i], &notes[0]), 0);
+	}
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		memset(packets, 0xa5, sizeof(packets));
+		memset(notes, 0xa5, sizeof(notes));
+		assert_int_equal(xb_anchor_packets(&anchor, ends[i], packets), 0);
+		assert_int_equal(xb_anchor_notes(&anchor, ends[i], notes), 0);
+		for (uint32_t row = 0; row < ends[i]; row++) {
+			bool filled = notes[row].mtu;
+
+			assert_int_equal(packets[row], filled ? (1000 + row) * cpus : 0);
+			assert_int_equal(packets[row], counts(row).reason[0].packets);
+			assert_int_equal(notes[row].mtu, filled ? 1 + row : 0);
+		}
+		if (ends[i] < XB_IFACE_ROWS)
+			assert_int_equal(packets[ends[i]], 0xa5a5a5a5a5a5a5a5ULL);
+	}
+	assert_int_equal(xb_anchor_packets(&anchor, 0, packets), 0);
+	assert_true(xb_anchor_packets(&anchor, XB_IFACE_ROWS + 1, packets) < 0);
+	assert_true(xb_anchor_notes(&anchor, XB_IFACE_ROWS + 1, notes) < 0);
 }
 
 /* Row 0 is of those that have none. */
@@ -256,6 +292,28 @@ static void cells_that_the_program_looks_at(void **state)
 	munmap((void *)(uintptr_t)cells, BYTES);
 }
 
+/* Nobody has looked at a new one; which row an interface has is found in every cell. */
+static void muted_until_somebody_has_looked(void **state)
+{
+	uint32_t before;
+
+	(void)state;
+	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++) {
+		enrol(alike(4093, i));
+		assert_int_equal(xb_anchor_mute(&anchor, alike(4093, i), XB_MUTE_NONE, &before), 0);
+		assert_int_equal(before, XB_MUTE_UNSEEN);
+	}
+	assert_int_equal(xb_anchor_mute(&anchor, alike(4093, 3), XB_MUTE_VLANS, &before), 0);
+	assert_int_equal(before, XB_MUTE_NONE);
+	assert_int_equal(xb_anchor_mute(&anchor, alike(4093, 4), XB_MUTE_NONE, &before), 0);
+	assert_int_equal(before, XB_MUTE_NONE);
+	enrol(alike(4093, 3)); /* again: it keeps its row */
+	assert_int_equal(xb_anchor_mute(&anchor, alike(4093, 3), XB_MUTE_NONE, &before), 0);
+	assert_int_equal(before, XB_MUTE_VLANS);
+	assert_int_equal(xb_anchor_mute(&anchor, 1, XB_MUTE_VLANS, &before), 0);
+	assert_int_equal(before, XB_MUTE_NONE); /* it has no row */
+}
+
 static void without_a_table(void **state)
 {
 	struct xb_enrolled *all = (void *)&anchor;
@@ -278,12 +336,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_ANCHOR(sums_of_all_processors),
+		WITH_ANCHOR(all_rows_at_once),
 		WITH_ANCHOR(each_has_a_row_of_its_own),
 		WITH_ANCHOR(enrolled_again),
 		WITH_ANCHOR(a_row_is_used_again),
 		WITH_ANCHOR(as_many_as_there_are_rows),
 		WITH_ANCHOR(numbers_that_are_too_alike),
 		WITH_ANCHOR(cells_that_the_program_looks_at),
+		WITH_ANCHOR(muted_until_somebody_has_looked),
 		WITH_ANCHOR(without_a_table),
 	};
 

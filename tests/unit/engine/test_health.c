@@ -70,6 +70,19 @@ static void wanted_interfaces(void **state)
 	problems = problems_of(&item);
 	assert_int_equal(problems.count, 0);
 
+	/* A bond, of which the program would not know itself. */
+	item = filtered;
+	strcpy(item.now.kind, "bond");
+	problems = problems_of(&item);
+	assert_int_equal(problems.count, 0);
+	item.now.mode = XB_MODE_NATIVE;
+	problems = problems_of(&item);
+	assert_int_equal(problems.count, 1);
+	assert_int_equal(problems.item[0].kind, XB_PROBLEM_MODE);
+	assert_ptr_equal(strstr(problems.item[0].text, "x0 is attached in native mode: x0: the "),
+			 problems.item[0].text);
+	xb_problems_free(&problems);
+
 	item = filtered;
 	item.renamed = true;
 	strcpy(item.now.name, "y0");

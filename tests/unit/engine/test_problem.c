@@ -17,12 +17,11 @@
 static void words_stay(void **state)
 {
 	static const char *const words[] = {
-		"unfiltered",	"renamed",	 "name_unusable",  "name_taken",
-		"mode",		"unwanted",	 "stale",	   "namespace",
-		"hidden",	"not_enforced",	 "filter_unknown", "filter_foreign",
-		"filter_idle",	"counters_lost", "interrupted",	   "filter_behind",
-		"filter_unfit", "policy",	 "trial_over",	   "change_lasts",
-		"not_learning", "known_full",
+		"unfiltered",  "renamed",	"name_unusable", "name_taken",	   "mode",
+		"unwanted",    "left",		"stale",	 "unproven",	   "vlan_answers",
+		"namespace",   "hidden",	"not_enforced",	 "filter_unknown", "filter_foreign",
+		"filter_idle", "counters_lost", "interrupted",	 "filter_behind",  "filter_unfit",
+		"policy",      "trial_over",	"change_lasts",	 "not_learning",   "known_full",
 	};
 
 	(void)state;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "bloomctl/advice.h"
 #include "bloomctl/cli.h"
 #include "engine/requesttext.h"
@@ -47,7 +48,7 @@ static void draw_head(const struct picture *picture, const struct meter_view *vi
 		 picture->paused ? "PAUSED  " : "", xb_policy_name(health->policy),
 		 table_short(meter_packets(view, view->dropped), dropped),
 		 table_short((double)listed, count));
-	cli_time((uint32_t)time(NULL), when);
+	xb_time_format((uint64_t)time(NULL), when);
 	fill_bar(0, text, when + strlen("2026-01-01T"));
 }
 

@@ -6,32 +6,53 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attach/driver.h"
+#include "attach/linkaway.h"
 #include "base/error.h"
 #include "bloomctl/cli.h"
+#include "bloomctl/linkwords.h"
 #include "bloomctl/rollback.h"
 #include "bloomctl/vethtx.h"
 #include "machine/lifelines.h"
 
-static int answer(const struct cli *cli, const struct xb_attachment *attachment)
+static json_t *as_json(const struct xb_attachment *attachment, int i, const struct xb_link *link)
+{
+	json_t *one = json_pack("{s:s,s:s}", "name", attachment->names[i], "mode",
+				xb_mode_name(attachment->got[i]));
+
+	if (attachment->open[i])
+		json_object_set_new(one, "unfiltered_microseconds",
+				    json_integer((json_int_t)attachment->open[i]));
+	if (link && link->away)
+		json_object_set_new(one, "link_away_microseconds",
+				    json_integer((json_int_t)link->away));
+	return one;
+}
+
+static void print(const struct xb_attachment *attachment, int i, const struct xb_link *link)
+{
+	char text[LINK_TEXT];
+
+	printf("%s attached in %s mode", attachment->names[i], xb_mode_name(attachment->got[i]));
+	if (attachment->open[i])
+		printf(", before in %s; unfiltered for %.1f ms between them",
+		       xb_mode_name(attachment->had[i]), (double)attachment->open[i] / 1000);
+	if (link && link->away)
+		printf("; %s", link_words(link, text));
+	putchar('\n');
+}
+
+static int answer(const struct cli *cli, const struct xb_attachment *attachment,
+		  const struct xb_links *links)
 {
 	json_t *interfaces = json_array();
 
 	for (int i = 0; i < attachment->count; i++) {
-		const char *mode = xb_mode_name(attachment->got[i]);
-		json_t *one = json_pack("{s:s,s:s}", "name", attachment->names[i], "mode", mode);
+		const struct xb_link *link = xb_links_of(links, attachment->device[i].ifindex);
 
-		if (attachment->open[i])
-			json_object_set_new(one, "unfiltered_microseconds",
-					    json_integer((json_int_t)attachment->open[i]));
-		json_array_append_new(interfaces, one);
-		if (cli->json || cli->quiet)
-			continue;
-		printf("%s attached in %s mode", attachment->names[i], mode);
-		if (attachment->open[i])
-			printf(", before in %s; unfiltered for %.1f ms between them",
-			       xb_mode_name(attachment->had[i]),
-			       (double)attachment->open[i] / 1000);
-		putchar('\n');
+		json_array_append_new(interfaces, as_json(attachment, i, link));
+		if (!cli->json && !cli->quiet)
+			print(attachment, i, link);
 	}
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:o}", "interfaces", interfaces));
@@ -66,15 +87,34 @@ static const struct option_spec options[] = {
 	{0},
 };
 
+/* What is attached keeps its mode: a change would let packets pass in between. */
+static void tell_kept(const struct xb_attachment *attachment)
+{
+	for (int i = 0; i < attachment->count; i++) {
+		const char *name = attachment->names[i];
+
+		if (attachment->asked->mode == XB_MODE_AUTO && attachment->had_any[i] &&
+		    attachment->had[i] == XB_MODE_SKB &&
+		    !xb_driver_check(&attachment->device[i], XB_MODE_NATIVE))
+			xb_notice("%s was attached in skb mode before, and stays so; `bloomctl "
+				  "attach %s --mode native` tries native mode",
+				  name, name);
+	}
+}
+
 static int make(struct cli *cli)
 {
 	static struct xb_attachment attachment;
+	static struct xb_links links;
 
+	xb_links_collect(&links);
 	if (xb_attach_wish(&cli->paths, cli->wish, &attachment, cli->written))
 		return cli_fail();
+	xb_links_wait(&links, XB_LINKS_LIMIT);
+	tell_kept(&attachment);
 	if (vethtx_wanted(cli))
 		vethtx_note(cli, attachment.names, attachment.count);
-	return answer(cli, &attachment);
+	return answer(cli, &attachment, &links);
 }
 
 static int run(struct cli *cli, int argc, char **argv)

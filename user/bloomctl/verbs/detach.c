@@ -7,8 +7,12 @@
 #include <string.h>
 
 #include "attach/attach.h"
+#include "attach/linkaway.h"
+#include "attach/pin.h"
 #include "base/error.h"
 #include "bloomctl/cli.h"
+#include "bloomctl/forceoff.h"
+#include "bloomctl/linkwords.h"
 #include "engine/interfaces.h"
 #include "engine/repair.h"
 #include "engine/takeoff.h"
@@ -23,8 +27,10 @@ struct request {
 	char **left;		  /* under both names */
 	int count;
 	bool all;
+	bool force;
 	bool on_trial; /* what was named was on trial, and is no more */
 	bool filtered; /* what was named is, though nobody wants it, as after a killed detach */
+	bool was_left; /* the same, and everything passes */
 };
 
 #define HOW (XB_WRITE_HEAVY | XB_WRITE_LEAVE)
@@ -83,9 +89,10 @@ static int absent(const char *name)
 
 static int body(struct xb_writer *writer, void *context)
 {
-	const struct request *request = context;
+	struct request *request = context;
 	int error = 0;
 
+	request->was_left |= writer->anchored && xb_guard_any_left(&writer->anchor.guard);
 	if (request->all && writer->foreign)
 		return xb_repair_end(writer, writer->txn->meta.identity);
 	if (request->all)
@@ -141,6 +148,7 @@ static int match(const struct xb_interfaces *all, struct request *request)
 		request->left[2 * i] = request->names[i];
 		request->left[2 * i + 1] = request->now[i];
 		request->filtered |= !item->wanted[0];
+		request->was_left |= item->left;
 		if (is_twin(request, i))
 			request->names[i--] = request->names[--request->count];
 	}
@@ -164,10 +172,37 @@ static int read_wanted(const struct cli *cli, struct xb_wanted **wanted, size_t 
 	return error;
 }
 
-/* A name that means nothing is refused before a trial is ended for it. */
-static int check(const struct cli *cli, struct request *request)
+static bool has_program(const char *name)
 {
-	struct xb_interfaces all = {0};
+	struct xb_netdev now;
+
+	return !xb_netdev_by_name(name, &now) && now.ifindex && now.program;
+}
+
+/* Where no pin can be seen, nobody can say that a program on an interface is not ours. */
+static int check_sight(const struct cli *cli, const struct request *request)
+{
+	struct xb_wanted *wanted = NULL;
+	struct xb_trial trial = {0};
+	size_t count = 0;
+	bool any = false;
+	int error;
+
+	if (!xb_pin_check_place(cli->paths.pins))
+		return 0;
+	error = read_wanted(cli, &wanted, &count, &trial);
+	for (int i = 0; !error && i < request->count; i++)
+		any |= has_program(request->names[i]);
+	for (size_t i = 0; !error && request->all && i < count; i++)
+		any |= has_program(wanted[i].name);
+	xb_trial_free(&trial);
+	free(wanted);
+	return error || !any ? error : xb_pin_check_place(cli->paths.pins);
+}
+
+/* What the kernel shows, beside what the store wants. The caller frees the table in either case. */
+static int look(const struct cli *cli, struct xb_interfaces *all)
+{
 	struct xb_wanted *wanted = NULL;
 	struct xb_trial trial = {0};
 	struct xb_anchor anchor;
@@ -175,6 +210,7 @@ static int check(const struct cli *cli, struct request *request)
 	bool anchored;
 	int error = read_wanted(cli, &wanted, &count, &trial);
 
+	*all = (struct xb_interfaces){0};
 	if (error)
 		return error;
 	error = xb_anchor_open(cli->paths.pins, &anchor);
@@ -184,14 +220,23 @@ static int check(const struct cli *cli, struct request *request)
 	if (anchored)
 		error = xb_anchor_at_home(&anchor);
 	if (!error)
-		error = xb_interfaces_look(anchored ? &anchor : NULL, wanted, count, &trial, &all);
-	if (!error)
-		error = match(&all, request);
-	xb_interfaces_free(&all);
+		error = xb_interfaces_look(anchored ? &anchor : NULL, wanted, count, &trial, all);
 	if (anchored)
 		xb_anchor_close(&anchor);
 	xb_trial_free(&trial);
 	free(wanted);
+	return error;
+}
+
+/* A name that means nothing is refused before a trial is ended for it. */
+static int check(const struct cli *cli, struct request *request)
+{
+	struct xb_interfaces all;
+	int error = look(cli, &all);
+
+	if (!error)
+		error = match(&all, request);
+	xb_interfaces_free(&all);
 	return error;
 }
 
@@ -241,9 +286,11 @@ static int detach_anyway(const struct cli *cli, const struct request *request, b
 
 static int detach_in_steps(const struct cli *cli, struct request *request)
 {
-	int error = request->all ? 0 : check(cli, request);
+	int error = check_sight(cli, request);
 	bool recorded;
 
+	if (!error && !request->all)
+		error = check(cli, request);
 	if (!error)
 		error = abandon_trial(cli, request);
 	/* The wish first: then every command that follows works towards it. */
@@ -260,12 +307,97 @@ static int detach_in_steps(const struct cli *cli, struct request *request)
 		       : error;
 }
 
+static bool is_asked(const struct xb_interface *item, const void *context)
+{
+	const struct request *request = context;
+
+	for (int i = 0; i < request->count; i++)
+		if (request->ifindexes[i] == item->now.ifindex)
+			return true;
+	return request->all;
+}
+
+/* Sets name to that of an interface on which the kernel shows a filter that drops, though the store
+ * does not want it; "": there is none. */
+static int find_kept(const struct cli *cli, const struct request *request, char name[IF_NAMESIZE])
+{
+	struct xb_interfaces all;
+	int error = look(cli, &all);
+
+	name[0] = '\0';
+	for (size_t i = 0; !error && i < all.count; i++) {
+		const struct xb_interface *item = &all.item[i];
+
+		if (item->now.ifindex && item->hold == XB_HOLD_OURS && !item->left &&
+		    !item->wanted[0] && is_asked(item, request))
+			snprintf(name, IF_NAMESIZE, "%s", item->now.name);
+	}
+	xb_interfaces_free(&all);
+	return error;
+}
+
+/* A filter of another store is none of this store's, but whoever detaches means the interface. */
+static int take_off_rest(const struct cli *cli, const struct request *request)
+{
+	char name[IF_NAMESIZE];
+	int taken, error = find_kept(cli, request, name);
+
+	if (error || !name[0])
+		return error;
+	error = xb_take_off(&cli->paths, request->all ? NULL : request->names, request->count,
+			    &taken);
+	if (!error)
+		error = find_kept(cli, request, name);
+	if (!error && name[0])
+		error = xb_system_error(0, "%s still has the filter", name);
+	if (!error)
+		xb_warning("detached, though the filter is that of another store than %s (was that "
+			   "directory lost?), whose next command attaches it again",
+			   cli->paths.state);
+	return error;
+}
+
+static int try_again(const struct cli *cli)
+{
+	return xb_write(&cli->paths, HOW, NULL, NULL, cli->written);
+}
+
+/* What is known already is told again to who asks for it again. */
+static void tell_left(const struct cli *cli, const struct request *request)
+{
+	const struct xb_interfaces *all = &cli->written->interfaces;
+
+	for (size_t i = 0; request->was_left && i < all->count; i++)
+		if (all->item[i].left && is_asked(&all->item[i], request))
+			xb_warning("%s still has the program, which lets everything pass; `ip link "
+				   "set dev %s mtu 1500 && bloomctl detach %s` takes it off",
+				   all->item[i].now.name, all->item[i].now.name,
+				   all->item[i].now.name);
+}
+
 static int detach(const struct cli *cli, struct request *request)
 {
 	int error = detach_in_steps(cli, request);
 
+	if (!error)
+		error = take_off_rest(cli, request);
 	xb_write_last();
+	if (!error && request->force)
+		error = forceoff(cli, is_asked, request, try_again);
+	request->was_left |= request->force;
+	if (!error)
+		tell_left(cli, request);
 	return error;
+}
+
+static json_t *left_json(const struct xb_interfaces *all)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < all->count; i++)
+		if (all->item[i].left)
+			json_array_append_new(names, json_string(all->item[i].now.name));
+	return names;
 }
 
 static int make_room(struct request *request)
@@ -278,25 +410,67 @@ static int make_room(struct request *request)
 	return request->ifindexes && request->now && request->left ? 0 : xb_out_of_memory();
 }
 
+/* Of a link that was away: the name of the interface now. */
+static bool find_away(const struct xb_link *link, struct xb_netdev *now)
+{
+	return link->away && !xb_netdev_by_index(link->ifindex, now) && now->ifindex;
+}
+
+static int answer(const struct cli *cli, const struct xb_links *links)
+{
+	json_t *said =
+		json_pack("{s:b,s:o}", "detached", 1, "left", left_json(&cli->written->interfaces));
+	json_t *interfaces = json_array();
+	struct xb_netdev now;
+
+	for (size_t i = 0; i < links->count; i++)
+		if (find_away(&links->item[i], &now))
+			json_array_append_new(interfaces,
+					      json_pack("{s:s,s:I}", "name", now.name,
+							"link_away_microseconds",
+							(json_int_t)links->item[i].away));
+	if (json_array_size(interfaces))
+		json_object_set(said, "interfaces", interfaces);
+	json_decref(interfaces);
+	return cli_json(cli, said);
+}
+
+/* Nothing, if no link was away. */
+static int tell(const struct cli *cli, const struct xb_links *links)
+{
+	char text[LINK_TEXT];
+	struct xb_netdev now;
+
+	for (size_t i = 0; i < links->count && !cli->quiet; i++)
+		if (find_away(&links->item[i], &now))
+			printf("%s: %s\n", now.name, link_words(&links->item[i], text));
+	return cli_done(EXIT_DONE);
+}
+
 static const struct option_spec options[] = {
 	{"all", NULL, 'a', .help = "all interfaces", .instead = true},
+	{"force", NULL, 'f', .help = "lower the MTU for the moment where the kernel refuses"},
 	{0},
 };
 
 static int run(struct cli *cli, int argc, char **argv)
 {
+	static struct xb_links links;
 	struct request request = {0};
 	int option, error;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
-		if (option != 'a')
-			return EXIT_USAGE;
-		else
+		if (option == 'a')
 			request.all = true;
+		else if (option == 'f')
+			request.force = true;
+		else
+			return EXIT_USAGE;
 	request.names = argv + optind;
 	request.count = argc - optind;
 	if (request.all == (request.count > 0))
 		return cli_usage(cli, "detach takes interfaces, or --all");
+	xb_links_collect(&links);
 	error = make_room(&request);
 	if (!error)
 		error = detach(cli, &request);
@@ -307,7 +481,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_fail(), EXIT_ABSENT;
 	if (error)
 		return cli_fail();
-	return cli->json ? cli_json(cli, json_pack("{s:b}", "detached", 1)) : EXIT_DONE;
+	xb_links_wait(&links, XB_LINKS_LIMIT);
+	return cli->json ? answer(cli, &links) : tell(cli, &links);
 }
 
 const struct verb verb_detach = {

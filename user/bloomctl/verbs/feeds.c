@@ -23,7 +23,7 @@ static int answer_json(const struct cli *cli, const struct xb_feed_state *feeds,
 
 static const char *when(int64_t seconds, char out[32])
 {
-	return seconds ? cli_time((uint32_t)seconds, out) : "never";
+	return seconds ? xb_time_format((uint64_t)seconds, out) : "never";
 }
 
 static void print_one(const struct xb_feed_state *feed)

@@ -63,7 +63,7 @@ static void print_host(const json_t *state, const json_t *own, const json_t *hos
 	if (behind)
 		printf(" (%lld behind)", behind);
 	printf(", %lld to publish, reported %s", number_of(host, "outbox"),
-	       cli_time((uint32_t)real_of(host, "time"), when));
+	       xb_time_format((uint64_t)real_of(host, "time"), when));
 	if (host == own)
 		printf(", this host");
 	if (judged & XB_HOST_SKEWED)
@@ -91,7 +91,7 @@ static void print_state(const json_t *state)
 
 	printf("%s: %s%s%s\n", text_of(state, "name"), text_of(state, "state"),
 	       *message ? ": " : "", message);
-	printf("  since    %s\n", cli_time((uint32_t)real_of(state, "since"), when));
+	printf("  since    %s\n", xb_time_format((uint64_t)real_of(state, "since"), when));
 	printf("  log      position %lld of %lld, term %lld\n", number_of(state, "position"),
 	       number_of(state, "log_end"), number_of(state, "term"));
 	printf("  outbox   %lld to publish\n", number_of(state, "outbox"));
@@ -100,7 +100,7 @@ static void print_state(const json_t *state)
 		       skew > 0 ? " of" : "");
 	if (number_of(state, "files"))
 		printf("  files    of a snapshot made %s\n",
-		       cli_time((uint32_t)number_of(state, "files"), when));
+		       xb_time_format((uint64_t)number_of(state, "files"), when));
 	print_lists(state);
 	print_hosts(state);
 }

@@ -302,7 +302,7 @@ static void print_status(const struct xb_known_wish *wish, const struct xb_known
 	printf("  strangers taken for known: %.2g of them now, %s promised\n", view->rate,
 	       XB_NUMBER(wish->rate));
 	if (view->saved)
-		printf("  saved     %s\n", cli_time((uint32_t)view->saved, text));
+		printf("  saved     %s\n", xb_time_format((uint64_t)view->saved, text));
 	else
 		puts("  saved     never");
 }

@@ -9,8 +9,10 @@
 
 #include "attach/anchor.h"
 #include "attach/counts.h"
+#include "attach/pin.h"
 #include "attach/topnames.h"
 #include "base/error.h"
+#include "base/netns.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/display.h"
 #include "engine/classfigures.h"
@@ -185,7 +187,7 @@ static int print_text(const struct table *table, const struct table *before)
 	return cli_done(EXIT_DONE);
 }
 
-/* Without an anchor an empty table: nothing is attached. */
+/* Without an anchor an empty table: nothing is attached, unless that cannot be seen. */
 static int read_now(const struct cli *cli, struct table *table, uint64_t names)
 {
 	static bool noted;
@@ -193,8 +195,10 @@ static int read_now(const struct cli *cli, struct table *table, uint64_t names)
 	int error = xb_anchor_open(cli->paths.pins, &anchor);
 
 	*table = (struct table){0};
+	if (error == -ENOENT)
+		return xb_netns_hides_sys() ? xb_pin_check_place(cli->paths.pins) : 0;
 	if (error)
-		return error == -ENOENT ? 0 : error;
+		return error;
 	if (!noted)
 		xb_anchor_note_elsewhere(&anchor);
 	noted = true;

@@ -60,6 +60,25 @@ static const char *mode_now(const struct xb_interface *item)
 							       : "none";
 }
 
+/* Whether packets have reached the filter, as far as it is known since when. */
+static bool is_proven(const struct xb_interface *item)
+{
+	return item->view.calls == XB_CALLS_SEEN;
+}
+
+static void print_proof(const struct xb_interface *item)
+{
+	char since[XB_TIME_TEXT];
+
+	if (is_proven(item) || !item->view.seen || item->view.calls != XB_CALLS_QUIET)
+		return;
+	xb_time_format(item->view.seen, since);
+	if (item->view.ever)
+		printf("  no packets seen since %s\n", since);
+	else
+		printf("  no packets seen since it was attached, %s\n", since);
+}
+
 static json_t *interface_json(const struct xb_interface *item)
 {
 	json_t *one = json_pack("{s:s,s:s,s:s,s:s}", "name", interface_name(item), "wanted",
@@ -70,6 +89,11 @@ static json_t *interface_json(const struct xb_interface *item)
 		json_object_set_new(one, "ifindex", json_integer(item->now.ifindex));
 	if (item->renamed)
 		json_object_set_new(one, "now", json_string(item->now.name));
+	if (is_proven(item))
+		json_object_set_new(one, "packets_seen", json_true());
+	else if (item->view.seen)
+		json_object_set_new(one, "no_packets_since",
+				    json_integer((json_int_t)item->view.seen));
 	return one;
 }
 
@@ -347,9 +371,11 @@ static void print_interfaces(const struct xb_interfaces *all)
 	for (size_t i = 0; i < all->count; i++) {
 		const struct xb_interface *item = &all->item[i];
 
-		if (is_told(item))
-			printf("%-11s %s (mode %s, wanted %s)\n", interface_name(item),
-			       xb_interface_state(item), mode_now(item), wanted_mode(item));
+		if (!is_told(item))
+			continue;
+		printf("%-11s %s (mode %s, wanted %s)\n", interface_name(item),
+		       xb_interface_state(item), mode_now(item), wanted_mode(item));
+		print_proof(item);
 	}
 }
 

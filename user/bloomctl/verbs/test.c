@@ -88,7 +88,7 @@ static int look_for_expired(const struct view *view, const struct xb_entry *entr
 	if (more <= 0 || !xb_members_next(&members, &member))
 		return more < 0 ? more : 0;
 	*expired = true;
-	cli_time(member.expires, when);
+	xb_time_format(member.expires, when);
 	if (answer)
 		json_object_set_new(answer, key, json_string(when));
 	else if (!view->cli->quiet)

@@ -43,7 +43,7 @@ static int make(struct cli *cli)
 
 	if (xb_verdict_wish(&cli->paths, cli->wish, cli->written))
 		return cli_fail();
-	if (vethtx_answers(request->verdict))
+	if (xb_domain_verdict_answers(request->verdict))
 		vethtx_note(cli, NULL, 0);
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:s,s:s}", "list", request->list, "verdict",

@@ -14,6 +14,7 @@
 #include "attach/drops.h"
 #include "base/error.h"
 #include "base/patience.h"
+#include "base/text.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/display.h"
 #include "model/reason.h"
@@ -99,7 +100,7 @@ static void format_time(uint64_t nanoseconds, char out[32])
 	int64_t when = milliseconds(CLOCK_REALTIME) - milliseconds(CLOCK_MONOTONIC) +
 		       (int64_t)(nanoseconds / 1000000);
 
-	cli_time((uint32_t)(when / 1000), out);
+	xb_time_format((uint64_t)(when / 1000), out);
 	snprintf(out + strlen(out) - 1, 8, ".%03dZ", (int)(when % 1000));
 }
 

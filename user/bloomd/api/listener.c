@@ -67,6 +67,11 @@ int listener_admit(const char *directory, const char *name, unsigned int mode, c
 	return 0;
 }
 
+/* A process of a bloomd that was killed listens for a moment longer, though it has given the lock
+ * back. */
+#define LISTENER_TRIES 250
+#define LISTENER_PAUSE 20000 /* us */
+
 /* Whether a process accepts connections there. */
 static bool is_alive(const struct sockaddr_un *address)
 {
@@ -76,6 +81,17 @@ static bool is_alive(const struct sockaddr_un *address)
 
 	if (fd >= 0)
 		close(fd);
+	return alive;
+}
+
+static bool stays_alive(const struct sockaddr_un *address)
+{
+	bool alive = is_alive(address);
+
+	for (int i = 1; alive && i < LISTENER_TRIES; i++) {
+		usleep(LISTENER_PAUSE);
+		alive = is_alive(address);
+	}
 	return alive;
 }
 
@@ -89,7 +105,7 @@ static int clear_place(const struct sockaddr_un *address)
 			       : xb_system_error(errno, "cannot look at %s", address->sun_path);
 	if (!S_ISSOCK(status.st_mode))
 		return xb_system_error(0, "%s is there, and is no socket", address->sun_path);
-	if (is_alive(address))
+	if (stays_alive(address))
 		return xb_system_error(0, "another process listens on %s", address->sun_path);
 	if (unlink(address->sun_path))
 		return xb_system_error(errno, "cannot replace %s", address->sun_path);

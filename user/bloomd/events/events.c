@@ -18,18 +18,25 @@
 #include "bloomd/events/netevents.h"
 #include "bloomd/base/pathevents.h"
 #include "bloomd/events/status.h"
+#include "engine/calls.h"
 #include "engine/health.h"
 #include "engine/session.h"
 #include "machine/servers.h"
 #include "machine/survey.h"
 
 #define MILLISECOND  1000ULL /* us */
+#define SECONDS	     (1000 * MILLISECOND)
 #define QUIET	     (200 * MILLISECOND)
 #define AT_MOST	     (2000 * MILLISECOND) /* a burst may put a look off for so long */
 #define NOW_AND_THEN (10000 * MILLISECOND)
 #define SLACK	     (500 * MILLISECOND) /* so that the kernel may wake us once for several things */
 #define BUSY_MOST    AT_MOST
 #define IN_VAIN	     (10 * XB_SECOND) /* between writes that mend nothing */
+
+/* A driver that calls the filter no more is found within two seconds. */
+#define CALLS	    (1000 * MILLISECOND)
+#define CALLS_HURRY (250 * MILLISECOND) /* while packets come that the filter does not see */
+#define CALLS_SLACK (50 * MILLISECOND)
 
 #define PINS 2
 
@@ -41,6 +48,7 @@ struct events {
 	struct pathevents pins[PINS];
 	char anchor[XB_PATH_MAX];	/* directory of its pins */
 	sd_event_source *soon, *always; /* a look after an event, and the next without one */
+	sd_event_source *calls;		/* the next comparison of counters */
 	uint64_t first;			/* event that no look has followed, us; 0: none */
 	uint64_t busy;			/* how long to wait next for others, us */
 	bool changed;			/* the network or a file, since the last write */
@@ -48,6 +56,7 @@ struct events {
 	uint64_t left;			/* digest of the problems that it left */
 	uint64_t wrote;			/* when, xb_clock() */
 	bool failed;			/* it was told */
+	bool wanted;			/* an interface was, at the last look */
 	char status[STATUS_BYTES];	/* as the service manager knows it */
 };
 
@@ -164,6 +173,13 @@ static void tell_status(struct events *events, const struct xb_health *health)
 	sd_notifyf(0, "STATUS=%s", text);
 }
 
+/* A trial that is not committed ends by itself. What it has left in the kernel goes right after. */
+static void await_end_of_trial(struct events *events, uint64_t seconds_left)
+{
+	if (seconds_left && seconds_left * SECONDS < NOW_AND_THEN)
+		look_in(events, seconds_left * SECONDS);
+}
+
 /* Once, until something succeeds. */
 static void fail(struct events *events, int error)
 {
@@ -174,6 +190,25 @@ static void fail(struct events *events, int error)
 	if (!events->failed)
 		log_error("cannot follow the changes of this machine; trying again");
 	events->failed = true;
+}
+
+/* Not while no interface is wanted: nobody is woken up for nothing. */
+static void compare_in(struct events *events, uint64_t delay)
+{
+	if (!events->wanted)
+		return;
+	sd_event_source_set_time_relative(events->calls, delay);
+	sd_event_source_set_enabled(events->calls, SD_EVENT_ONESHOT);
+}
+
+static void compare_if_wanted(struct events *events, const struct xb_storeview *store)
+{
+	bool wanted = store->wanted_count || store->tried;
+
+	if (wanted == events->wanted)
+		return;
+	events->wanted = wanted;
+	compare_in(events, CALLS);
 }
 
 /* What the write could not mend is known from now on. */
@@ -221,6 +256,8 @@ static void look(struct events *events)
 	int error = look_at_all(events->agent, &now);
 
 	events->first = 0;
+	if (!error)
+		compare_if_wanted(events, &now.health.store);
 	if (error) {
 		fail(events, error);
 	} else if (is_write_due(events, &now)) {
@@ -229,6 +266,7 @@ static void look(struct events *events)
 		events->busy = AGENT_RETRY;
 		events->left = now.problems;
 		tell_status(events, &now.health);
+		await_end_of_trial(events, now.health.trial_left);
 	}
 	xb_health_free(&now.health);
 }
@@ -253,6 +291,42 @@ static int on_always(sd_event_source *source, uint64_t time, void *context)
 	look(events);
 	sd_event_source_set_time_relative(source, NOW_AND_THEN);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static void note_calls(struct events *events)
+{
+	struct look now = {0};
+	int error = look_at_all(events->agent, &now);
+
+	if (error)
+		fail(events, error);
+	else
+		write_all(events, &now);
+	xb_health_free(&now.health);
+}
+
+/* What nobody can tell of: neither the driver nor the kernel says when it stops to call a program.
+ */
+static int on_calls(sd_event_source *source, uint64_t time, void *context)
+{
+	struct events *events = context;
+	enum xb_calls worst = XB_CALLS_QUIET;
+	bool hurry = false, due = false;
+	int error = xb_calls_poll(events->agent->paths.pins, &worst, &hurry, &due);
+
+	(void)source;
+	(void)time;
+	if (error)
+		fail(events, error);
+	compare_in(events, hurry ? CALLS_HURRY : CALLS);
+	if (worst == XB_CALLS_MISSING) {
+		xb_session_distrust();
+		events->changed = true;
+		look(events);
+	} else if (due && xb_clock() - events->wrote >= IN_VAIN) {
+		note_calls(events);
+	}
+	return 0;
 }
 
 static void put_off(struct events *events)
@@ -324,6 +398,9 @@ static int add_timers(struct events *events)
 	if (error >= 0)
 		error = sd_event_add_time_relative(loop, &events->always, CLOCK_MONOTONIC, 0, SLACK,
 						   on_always, events);
+	if (error >= 0)
+		error = sd_event_add_time_relative(loop, &events->calls, CLOCK_MONOTONIC, CALLS,
+						   CALLS_SLACK, on_calls, events);
 	return error < 0 ? xb_system_error(-error, "cannot set a timer") : 0;
 }
 
@@ -356,6 +433,7 @@ void events_stop(struct events *events)
 		pathevents_stop(&events->pins[i]);
 	sd_event_source_disable_unref(events->soon);
 	sd_event_source_disable_unref(events->always);
+	sd_event_source_disable_unref(events->calls);
 	free(events->servers);
 	free(events);
 }

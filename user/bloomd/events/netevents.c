@@ -53,7 +53,7 @@ static uint32_t add_attribute(uint32_t digest, const struct nlattr *attribute)
 			       mnl_attr_get_payload_len(attribute));
 }
 
-/* Its name, whether it is up, on what it is stacked, and the XDP programs on it. */
+/* Its name, whether it is up, on what it is stacked, its MTU, and the XDP programs on it. */
 static uint32_t digest_of(const struct nlmsghdr *message)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
@@ -65,6 +65,7 @@ static uint32_t digest_of(const struct nlmsghdr *message)
 	digest = add_attribute(digest, attribute[IFLA_IFNAME]);
 	digest = add_attribute(digest, attribute[IFLA_MASTER]);
 	digest = add_attribute(digest, attribute[IFLA_LINK]);
+	digest = add_attribute(digest, attribute[IFLA_MTU]);
 	return add_attribute(digest, attribute[IFLA_XDP]);
 }
 

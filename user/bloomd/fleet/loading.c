@@ -107,11 +107,7 @@ static void fail_to_load(struct fleet *fleet, const char *name, const struct fet
 /* ms since 1970, as UTC. */
 static const char *time_format(uint64_t ms, char text[32])
 {
-	time_t seconds = (time_t)(ms / 1000);
-	struct tm parts;
-
-	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
-	return text;
+	return xb_time_format(ms / 1000, text);
 }
 
 static bool is_too_old(const struct fleet *fleet, uint64_t ms)

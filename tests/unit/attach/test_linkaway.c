@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long links were away, with a stand-in that says what the carrier is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <sched.h>
+
+#include <cmocka.h>
+
+#include "attach/linkaway.h"
+#include "base/clock.h"
+
+#define MS	1000000ULL /* ns */
+#define NUMBERS 300
+
+static struct {
+	bool gone, down;
+	uint32_t changes;
+	uint64_t back; /* when it comes back; 0: never */
+} carriers[NUMBERS];
+
+static int looks;
+
+static bool answer(uint32_t ifindex, struct xb_carrier *carrier)
+{
+	looks++;
+	if (carriers[ifindex].back && xb_clock() >= carriers[ifindex].back) {
+		carriers[ifindex].down = false;
+		carriers[ifindex].back = 0;
+		carriers[ifindex].changes++;
+	}
+	*carrier = (struct xb_carrier){.up = !carriers[ifindex].down,
+				       .changes = carriers[ifindex].changes};
+	return !carriers[ifindex].gone;
+}
+
+static struct xb_links links;
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(carriers, 0, sizeof(carriers));
+	memset(&links, 0, sizeof(links));
+	looks = 0;
+	xb_links_ask(answer);
+	xb_links_collect(&links);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	xb_links_collect(NULL);
+	xb_links_ask(NULL);
+	return 0;
+}
+
+/* As a driver does; ns 0: it does not come back. */
+static void take_away(uint32_t ifindex, uint64_t ns)
+{
+	carriers[ifindex].down = true;
+	carriers[ifindex].changes++;
+	carriers[ifindex].back = ns ? xb_clock() + ns : 0;
+}
+
+static void a_link_that_stays(void **state)
+{
+	uint64_t begun = xb_clock();
+
+	(void)state;
+	xb_links_before(1);
+	xb_links_before(1);
+	assert_int_equal(links.count, 1);
+	xb_links_wait(&links, 10000 * MS);
+	assert_true(xb_clock() - begun < 5000 * MS);
+	assert_int_equal(looks, 2);
+	assert_int_equal(xb_links_of(&links, 1)->away, 0);
+	assert_null(xb_links_of(&links, 2));
+}
+
+static void links_that_come_back(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= 3; i++)
+		xb_links_before(i);
+	take_away(1, 50 * MS);
+	take_away(3, 150 * MS);
+	xb_links_wait(&links, 60000 * MS);
+	assert_in_range(xb_links_of(&links, 1)->away, 50000, 149999);
+	assert_int_equal(xb_links_of(&links, 2)->away, 0);
+	assert_true(xb_links_of(&links, 3)->away >= 150000);
+	assert_true(xb_links_of(&links, 3)->back);
+}
+
+static void a_link_that_is_back_at_once(void **state)
+{
+	(void)state;
+	xb_links_before(1);
+	carriers[1].changes += 2;
+	xb_links_wait(&links, 10000 * MS);
+	assert_true(xb_links_of(&links, 1)->away > 0);
+	assert_true(xb_links_of(&links, 1)->back);
+}
+
+static void a_link_that_does_not_come_back(void **state)
+{
+	(void)state;
+	xb_links_before(1);
+	take_away(1, 0);
+	xb_links_wait(&links, 100 * MS);
+	assert_false(xb_links_of(&links, 1)->back);
+	assert_true(xb_links_of(&links, 1)->away >= 100000);
+}
+
+/* One without carrier before, one that is removed meanwhile, and one that was never there. */
+static void links_that_nobody_waits_for(void **state)
+{
+	(void)state;
+	carriers[1].down = true;
+	carriers[3].gone = true;
+	for (uint32_t i = 1; i <= 3; i++)
+		xb_links_before(i);
+	assert_int_equal(links.count, 1);
+	carriers[2].gone = true;
+	xb_links_wait(&links, 10000 * MS);
+	assert_int_equal(xb_links_of(&links, 2)->away, 0);
+}
+
+static void only_who_wants_to_know(void **state)
+{
+	(void)state;
+	xb_links_collect(NULL);
+	xb_links_before(1);
+	assert_int_equal(looks, 0);
+	xb_links_collect(&links);
+	for (uint32_t i = 0; i < NUMBERS; i++)
+		xb_links_before(i);
+	assert_int_equal(links.count, XB_LINKS_MAX);
+}
+
+/* lo of a fresh network namespace is down, and has carrier none the less or has none. */
+static void the_kernel_is_asked(void **state)
+{
+	(void)state;
+	xb_links_ask(NULL);
+	assert_int_equal(unshare(CLONE_NEWNET), 0);
+	xb_links_before(1);
+	xb_links_before(12345);
+	assert_null(xb_links_of(&links, 12345));
+	xb_links_wait(&links, 10000 * MS);
+	for (size_t i = 0; i < links.count; i++)
+		assert_int_equal(links.item[i].away, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_link_that_stays),	   TEST(links_that_come_back),
+		TEST(a_link_that_is_back_at_once), TEST(a_link_that_does_not_come_back),
+		TEST(links_that_nobody_waits_for), TEST(only_who_wants_to_know),
+		TEST(the_kernel_is_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Offloads that attaching turns off: read and turned on by ethtool's numbers, noted in the row of
+ * the interface and put back. A device that answers ethtool here stands in for a network card. */
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach/features.h"
+#include "attach/offload.h"
+#include "base/error.h"
+
+#define LO 1 /* ifindex */
+
+/* The numbers that the card has for the features, in a kernel that has `count` of them. */
+static struct card {
+	uint32_t count, gro_hw, lro, on[8], fixed[8];
+	bool mute;
+} card;
+
+static struct xb_anchor anchor;
+static char warned[512];
+static int warnings;
+
+static bool has(const uint32_t *words, uint32_t bit)
+{
+	return words[bit / 32] & 1U << bit % 32;
+}
+
+static void set(uint32_t *words, uint32_t bit, bool on)
+{
+	words[bit / 32] &= ~(1U << bit % 32);
+	words[bit / 32] |= (uint32_t)on << bit % 32;
+}
+
+static void give_names(struct ethtool_gstrings *strings)
+{
+	assert_int_equal(strings->string_set, ETH_SS_FEATURES);
+	for (uint32_t i = 0; i < card.count; i++)
+		snprintf((char *)&strings->data[i * ETH_GSTRING_LEN], ETH_GSTRING_LEN, "%s",
+			 i == card.gro_hw ? "rx-gro-hw"
+			 : i == card.lro  ? "rx-lro"
+					  : "rx-gro");
+}
+
+static void take_features(const struct ethtool_sfeatures *features)
+{
+	assert_int_equal(features->size, (card.count + 31) / 32);
+	for (uint32_t i = 0; i < features->size; i++)
+		card.on[i] = (card.on[i] & ~features->features[i].valid) |
+			     (features->features[i].requested & ~card.fixed[i]);
+}
+
+static int answer(const char *name, void *command)
+{
+	struct ethtool_sset_info *info = command;
+	struct ethtool_gfeatures *features = command;
+
+	assert_string_equal(name, "lo");
+	if (card.mute)
+		return -EOPNOTSUPP;
+	switch (info->cmd) {
+	case ETHTOOL_GSSET_INFO:
+		assert_int_equal(info->sset_mask, 1ULL << ETH_SS_FEATURES);
+		info->data[0] = card.count;
+		return 0;
+	case ETHTOOL_GSTRINGS:
+		give_names(command);
+		return 0;
+	case ETHTOOL_GFEATURES:
+		for (uint32_t i = 0; i < features->size; i++)
+			features->features[i].active = card.on[i];
+		return 0;
+	case ETHTOOL_SFEATURES:
+		take_features(command);
+		return ETHTOOL_F_WISH;
+	default:
+		return -EINVAL;
+	}
+}
+
+static void note(enum xb_notice_kind kind, const char *message)
+{
+	assert_int_equal(kind, XB_WARNING);
+	snprintf(warned, sizeof(warned), "%s", message);
+	warnings++;
+}
+
+/* Not by libbpf, which first asks the kernel with bytes that valgrind takes for undefined. */
+static int make_map(uint32_t type, uint32_t value_bytes)
+{
+	union bpf_attr asked;
+
+	memset(&asked, 0, sizeof(asked));
+	asked.map_type = type;
+	asked.key_size = sizeof(uint32_t);
+	asked.value_size = value_bytes;
+	asked.max_entries = XB_IFACE_ROWS;
+	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &asked, sizeof(asked));
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	anchor = (struct xb_anchor){
+		.ifaces = memfd_create("ifaces", MFD_CLOEXEC),
+		.stats = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts)),
+		.notes = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note)),
+	};
+	card = (struct card){.count = 65, .gro_hw = 40, .lro = 15};
+	set(card.on, card.gro_hw, true);
+	set(card.on, card.lro, true);
+	warnings = 0;
+	xb_features_ask(answer);
+	xb_notice_sink(note);
+	return anchor.ifaces < 0 || anchor.stats < 0 || anchor.notes < 0 ||
+	       ftruncate(anchor.ifaces, XB_IFACE_CELLS * sizeof(struct xb_iface_cell)) ||
+	       xb_anchor_enrol(&anchor, LO, "lo");
+}
+
+static int end(void **state)
+{
+	(void)state;
+	xb_features_ask(NULL);
+	return close(anchor.ifaces) | close(anchor.stats) | close(anchor.notes);
+}
+
+static uint32_t noted(uint32_t ifindex)
+{
+	struct xb_iface_note found = {0};
+	struct xb_enrolled *all;
+	size_t count;
+
+	assert_int_equal(xb_anchor_enrolled(&anchor, &all, &count), 0);
+	for (size_t i = 0; i < count; i++)
+		if (all[i].ifindex == ifindex)
+			assert_int_equal(xb_anchor_note_get(&anchor, all[i].row, &found), 0);
+	free(all);
+	return found.offloads;
+}
+
+/* As a program in skb mode does. */
+static void attach(bool turns_off)
+{
+	uint32_t before = xb_offloads_before(&anchor, LO);
+
+	if (turns_off) {
+		set(card.on, card.gro_hw, false);
+		set(card.on, card.lro, false);
+	}
+	xb_offloads_after(&anchor, LO, before);
+}
+
+#define BOTH (XB_OFFLOAD_GRO_HW | XB_OFFLOAD_LRO)
+
+static void read_and_turned_on(void **state)
+{
+	static const uint32_t counts[] = {17, 32, 33, 65, 256};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		card = (struct card){.count = counts[i], .gro_hw = counts[i] - 1, .lro = 15};
+		assert_int_equal(xb_offloads_on("lo"), 0);
+		set(card.on, 3, true);
+		assert_int_equal(xb_offloads_turn_on("lo", XB_OFFLOAD_GRO_HW), 0);
+		assert_int_equal(xb_offloads_on("lo"), XB_OFFLOAD_GRO_HW);
+		assert_int_equal(xb_offloads_turn_on("lo", XB_OFFLOAD_LRO), 0);
+		assert_int_equal(xb_offloads_on("lo"), BOTH);
+		assert_true(has(card.on, 3));
+	}
+	/* More than there is room for, a card without them, and one that does not say. */
+	card.count = 1025;
+	assert_int_equal(xb_offloads_on("lo"), 0);
+	card = (struct card){.count = 65, .gro_hw = 99, .lro = 99};
+	assert_int_equal(xb_offloads_on("lo"), 0);
+	assert_int_equal(xb_offloads_turn_on("lo", BOTH), BOTH);
+	card.mute = true;
+	assert_int_equal(xb_offloads_on("lo"), 0);
+	assert_int_equal(xb_offloads_turn_on("lo", BOTH), BOTH);
+}
+
+static void what_attaching_turned_off_comes_back(void **state)
+{
+	(void)state;
+	attach(true);
+	assert_int_equal(noted(LO), BOTH);
+	/* Attached again, as after a change of mode: the note stays. */
+	attach(true);
+	assert_int_equal(noted(LO), BOTH);
+	xb_offloads_put_back(&anchor, LO, true);
+	assert_int_equal(xb_offloads_on("lo"), BOTH);
+	assert_int_equal(noted(LO), 0);
+	assert_int_equal(warnings, 0);
+}
+
+static void what_stayed_on_is_not_noted(void **state)
+{
+	(void)state;
+	attach(false);
+	assert_int_equal(noted(LO), 0);
+	/* Nor is touched what its user turns off later. */
+	set(card.on, card.gro_hw, false);
+	xb_offloads_put_back(&anchor, LO, true);
+	assert_int_equal(xb_offloads_on("lo"), XB_OFFLOAD_LRO);
+}
+
+static void one_that_dies_before_the_end_leaves_a_note(void **state)
+{
+	(void)state;
+	xb_offloads_before(&anchor, LO);
+	set(card.on, card.gro_hw, false);
+	xb_offloads_put_back(&anchor, LO, true);
+	assert_int_equal(xb_offloads_on("lo"), BOTH);
+}
+
+static void what_cannot_be_turned_on(void **state)
+{
+	(void)state;
+	attach(true);
+	set(card.fixed, card.gro_hw, true);
+	xb_offloads_put_back(&anchor, LO, false);
+	assert_int_equal(warnings, 0);
+	assert_int_equal(noted(LO), XB_OFFLOAD_GRO_HW);
+	assert_int_equal(xb_offloads_on("lo"), XB_OFFLOAD_LRO);
+	xb_offloads_put_back(&anchor, LO, true);
+	assert_int_equal(warnings, 1);
+	assert_string_equal(warned, "lo: attaching turned rx-gro-hw off, and it cannot be turned "
+				    "on again; `ethtool -K lo rx-gro-hw on` tries that");
+}
+
+static void a_note_goes_with_its_interface(void **state)
+{
+	(void)state;
+	attach(true);
+	assert_int_equal(xb_anchor_enrol(&anchor, 9, "lo"), 0);
+	xb_offloads_move(&anchor, LO, 9);
+	assert_int_equal(noted(9), BOTH);
+	xb_offloads_move(&anchor, 9, 9);
+	assert_int_equal(noted(9), BOTH);
+	/* The other one is gone, and so is one that nobody has enrolled. */
+	xb_offloads_put_back(&anchor, 123456, true);
+	assert_int_equal(warnings, 0);
+}
+
+/* This machine's own answer, whatever it is. */
+static void the_kernel_is_asked(void **state)
+{
+	(void)state;
+	xb_features_ask(NULL);
+	assert_int_equal(xb_offloads_on("lo"), 0);
+	assert_int_equal(xb_offloads_turn_on("lo", XB_OFFLOAD_LRO), XB_OFFLOAD_LRO);
+	assert_int_equal(xb_offloads_on("no-such-device"), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(read_and_turned_on),	   TEST(what_attaching_turned_off_comes_back),
+		TEST(what_stayed_on_is_not_noted), TEST(one_that_dies_before_the_end_leaves_a_note),
+		TEST(what_cannot_be_turned_on),	   TEST(a_note_goes_with_its_interface),
+		TEST(the_kernel_is_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether a driver calls the program, by two counters: what is seen, missing, or in doubt. The maps
+ * are those of a kernel; interfaces and their counters are made up. Each test has a row of its own,
+ * since a process remembers what it saw. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "engine/calls.h"
+
+#define LATER 210000 /* us: a verdict takes 200 ms */
+
+static struct xb_anchor anchor;
+static struct xb_netdev device;
+static uint32_t row;
+static uint64_t calls;
+
+/* Not by libbpf, which first asks the kernel with bytes that valgrind takes for undefined. */
+static int make_map(uint32_t type, uint32_t value_bytes)
+{
+	union bpf_attr asked;
+
+	memset(&asked, 0, sizeof(asked));
+	asked.map_type = type;
+	asked.key_size = sizeof(uint32_t);
+	asked.value_size = value_bytes;
+	asked.max_entries = XB_IFACE_ROWS;
+	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &asked, sizeof(asked));
+}
+
+static int begin_all(void **state)
+{
+	(void)state;
+	anchor.stats = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts));
+	anchor.notes = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note));
+	return anchor.stats < 0 || anchor.notes < 0;
+}
+
+static int end_all(void **state)
+{
+	(void)state;
+	return close(anchor.stats) | close(anchor.notes);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	row++;
+	calls = 0;
+	device = (struct xb_netdev){.ifindex = 100 + row,
+				    .name = "x0",
+				    .program = 7,
+				    .ups = 1,
+				    .mtu = 1500,
+				    .received = 1000};
+	return 0;
+}
+
+static void count_to(uint64_t packets)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct xb_counts *each = calloc((size_t)cpus, sizeof(*each));
+
+	assert_non_null(each);
+	each[0].reason[XB_CLEAN].packets = packets;
+	assert_int_equal(bpf_map_update_elem(anchor.stats, &row, each, 0), 0);
+	free(each);
+	calls = packets;
+}
+
+static struct xb_calls_view look(uint64_t came, uint64_t called)
+{
+	struct xb_calls_row now;
+	struct xb_calls_view view;
+
+	device.received += came;
+	count_to(calls + called);
+	assert_int_equal(xb_calls_read(&anchor, row, &now), 0);
+	xb_calls_look(row, &now, &device, &view);
+	return view;
+}
+
+static void noted(struct xb_iface_note note)
+{
+	assert_int_equal(xb_anchor_note_put(&anchor, row, &note), 0);
+}
+
+static void packets_that_the_program_sees(void **state)
+{
+	(void)state;
+	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
+	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
+	assert_int_equal(look(5, 5).calls, XB_CALLS_SEEN);
+	assert_int_equal(look(0, 0).calls, XB_CALLS_SEEN);
+	/* A driver may count what it lets pass alone. */
+	assert_int_equal(look(0, 50).calls, XB_CALLS_SEEN);
+}
+
+static void packets_that_no_program_sees(void **state)
+{
+	struct xb_calls_view view;
+
+	(void)state;
+	noted((struct xb_iface_note){.received = 1000, .seen = 1});
+	assert_int_equal(look(1, 0).calls, XB_CALLS_QUIET);
+	assert_int_equal(look(1, 0).calls, XB_CALLS_QUIET);
+	assert_int_equal(look(1, 0).calls, XB_CALLS_DOUBTED);
+	assert_int_equal(look(1, 0).calls, XB_CALLS_DOUBTED);
+	usleep(LATER);
+	view = look(0, 0);
+	assert_int_equal(view.calls, XB_CALLS_MISSING);
+	assert_int_equal(view.missed, 4);
+	assert_false(view.ever);
+	assert_int_equal(look(3, 3).calls, XB_CALLS_SEEN);
+}
+
+/* However many: one look at which packets had come is a driver that counts once a second, or after
+ * it has called the program. */
+static void one_burst_is_no_verdict(void **state)
+{
+	(void)state;
+	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
+	assert_int_equal(look(64, 64).calls, XB_CALLS_SEEN);
+	assert_int_equal(look(64, 0).calls, XB_CALLS_SEEN);
+	usleep(LATER);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(look(0, 0).calls, XB_CALLS_SEEN);
+	assert_int_equal(look(1000000, 0).calls, XB_CALLS_DOUBTED);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(look(0, 0).calls, XB_CALLS_DOUBTED);
+	assert_int_equal(look(0, 64).calls, XB_CALLS_SEEN);
+}
+
+/* As a process that has just begun finds them. */
+static void what_came_before_the_first_look(void **state)
+{
+	struct xb_calls_view view;
+
+	(void)state;
+	noted((struct xb_iface_note){.received = 1000, .calls = 0, .seen = 1});
+	view = look(20, 5);
+	assert_int_equal(view.calls, XB_CALLS_DOUBTED);
+	assert_int_equal(view.missed, 15);
+	assert_int_equal(view.seen, 1);
+	view = look(1, 1);
+	assert_int_equal(view.calls, XB_CALLS_SEEN);
+	assert_true(view.stale);
+}
+
+static void what_may_have_been_under_way(void **state)
+{
+	(void)state;
+	noted((struct xb_iface_note){.received = 1000, .calls = 0, .seen = 1, .slack = 128});
+	assert_int_equal(look(130, 5).calls, XB_CALLS_SEEN);
+	begin(NULL);
+	noted((struct xb_iface_note){.received = 1000, .calls = 0, .seen = 1, .slack = 128});
+	assert_int_equal(look(136, 5).calls, XB_CALLS_DOUBTED);
+}
+
+static void counters_that_begin_anew(void **state)
+{
+	(void)state;
+	noted((struct xb_iface_note){.received = 5000, .calls = 40, .seen = 1});
+	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
+	assert_int_equal(look(2, 2).calls, XB_CALLS_SEEN);
+	device.received = 0;
+	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
+	/* Another interface has the row. */
+	device.ifindex++;
+	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
+}
+
+static void an_interface_that_was_opened_anew(void **state)
+{
+	(void)state;
+	noted((struct xb_iface_note){
+		.received = 1000, .seen = 1, .ups = 1, .mtu = 1500, .cures = 1});
+	assert_false(look(0, 0).reopened);
+	assert_int_equal(look(0, 0).cures, 1);
+	device.ups++;
+	assert_true(look(0, 0).reopened);
+	device.ups--;
+	device.mtu = 9000;
+	assert_true(look(0, 0).reopened);
+	assert_int_equal(look(2, 2).cures, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(packets_that_the_program_sees, begin),
+		cmocka_unit_test_setup(packets_that_no_program_sees, begin),
+		cmocka_unit_test_setup(one_burst_is_no_verdict, begin),
+		cmocka_unit_test_setup(what_came_before_the_first_look, begin),
+		cmocka_unit_test_setup(what_may_have_been_under_way, begin),
+		cmocka_unit_test_setup(counters_that_begin_anew, begin),
+		cmocka_unit_test_setup(an_interface_that_was_opened_anew, begin),
+	};
+
+	return cmocka_run_group_tests(tests, begin_all, end_all);
+}
