@@ -116,6 +116,16 @@ t_all_or_nothing()
 	json 'd["interfaces"] == []'
 }
 
+t_what_is_taken_back_is_not_said()
+{
+	few_queues
+	make_foreign
+	exits 3 attach q0 x0
+	one_line
+	complains 'another XDP program holds the interface'
+	no_xdp q0
+}
+
 t_all_or_nothing_late()
 {
 	join x1 1

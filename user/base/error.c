@@ -19,6 +19,11 @@ static void notice_to_stderr(enum xb_notice_kind kind, const char *text)
 }
 
 static void (*notice_sink)(enum xb_notice_kind, const char *) = notice_to_stderr;
+
+/* Each a byte of its kind, and its text with the final null. */
+static _Thread_local char waiting[65536];
+static _Thread_local size_t waiting_size;
+static _Thread_local bool holding;
 static void (*progress_sink)(const char *, unsigned long long, unsigned long long);
 
 int(xb_input_error)(const char *format, ...)
@@ -81,13 +86,45 @@ void xb_error_clear(void)
 	message[0] = '\0';
 }
 
-static void tell(enum xb_notice_kind kind, const char *format, va_list arguments)
+void xb_notices_hold(void)
+{
+	holding = true;
+}
+
+void xb_notices_resume(void)
+{
+	holding = false;
+}
+
+void xb_notices_settle(bool tell)
+{
+	size_t size = waiting_size;
+
+	waiting_size = 0;
+	for (size_t at = 0; tell && at < size; at += 1 + strlen(waiting + at + 1) + 1)
+		notice_sink((enum xb_notice_kind)waiting[at], waiting + at + 1);
+}
+
+static bool must_wait(enum xb_notice_kind kind, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	if (!holding || size + 1 > sizeof(waiting) - waiting_size)
+		return false;
+	waiting[waiting_size] = (char)kind;
+	memcpy(waiting + waiting_size + 1, text, size);
+	waiting_size += size + 1;
+	return true;
+}
+
+static void say(enum xb_notice_kind kind, const char *format, va_list arguments)
 {
 	char text[2 * sizeof(message)]; /* first lines of a file, quoted */
 
 	vsnprintf(text, sizeof(text), format, arguments);
 	xb_utf8_clean(text);
-	notice_sink(kind, text);
+	if (!must_wait(kind, text))
+		notice_sink(kind, text);
 }
 
 void xb_notice(const char *format, ...)
@@ -95,7 +132,7 @@ void xb_notice(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	tell(XB_NOTE, format, arguments);
+	say(XB_NOTE, format, arguments);
 	va_end(arguments);
 }
 
@@ -104,7 +141,7 @@ void xb_warning(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	tell(XB_WARNING, format, arguments);
+	say(XB_WARNING, format, arguments);
 	va_end(arguments);
 }
 

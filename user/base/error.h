@@ -5,6 +5,7 @@
 #define XB_BASE_ERROR_H
 
 #include <errno.h>
+#include <stdbool.h>
 
 enum xb_error_class {
 	XB_ERROR_NONE,
@@ -54,6 +55,12 @@ enum xb_notice_kind {
 __attribute__((format(printf, 1, 2))) void xb_notice(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void xb_warning(const char *format, ...);
 void xb_notice_sink(void (*sink)(enum xb_notice_kind kind, const char *message));
+
+/* Of what can still be taken back: from hold until resume, notices of this thread wait, and settle
+ * says those that waited, or forgets them. What no longer fits is said at once. */
+void xb_notices_hold(void);
+void xb_notices_resume(void);
+void xb_notices_settle(bool tell);
 
 /* Long work reports here; total 0: unknown; done == total: finished. The default sink is silence.
  */

@@ -242,12 +242,15 @@ static int attach_all(struct xb_writer *writer, struct xb_attachment *attachment
 {
 	int done = 0, error = 0;
 
+	/* What is said of an interface holds only once the store has it. */
+	xb_notices_hold();
 	while (!error && done < attachment->count) {
 		error = attach_one(writer, attachment, done);
 		done += !error;
 	}
 	if (!error)
 		error = prove_all(writer, attachment);
+	xb_notices_resume();
 	if (error)
 		undo(writer, attachment, done);
 	return error;
@@ -415,6 +418,7 @@ static int attach_in_steps(const struct xb_paths *paths, const struct xb_wish *w
 	else
 		error = xb_write_wish(paths, HOW | XB_WRITE_SURVEY, wish, body, attachment,
 				      written);
+	xb_notices_settle(!error);
 	if (error)
 		return forget_allowed(paths, attachment, error, written);
 	if (attachment->renamed)

@@ -149,6 +149,49 @@ static void notices_reach_the_sink(void **state)
 	assert_in_range(strlen(told), MESSAGE_MOST, sizeof(told) - 1);
 }
 
+static void what_is_held_is_said_or_forgotten(void **state)
+{
+	(void)state;
+	xb_notice_sink(keep);
+	times = 0;
+	xb_notices_hold();
+	xb_warning("first");
+	xb_notice("second");
+	assert_int_equal(times, 0);
+	xb_notices_resume();
+	xb_warning("at once");
+	assert_int_equal(times, 1);
+	assert_string_equal(told, "at once");
+	xb_notices_settle(true);
+	assert_int_equal(times, 3);
+	assert_string_equal(told, "second");
+	assert_int_equal(told_kind, XB_NOTE);
+	xb_notices_settle(true);
+	assert_int_equal(times, 3);
+	xb_notices_hold();
+	xb_warning("taken back");
+	xb_notices_resume();
+	xb_notices_settle(false);
+	xb_notices_settle(true);
+	assert_int_equal(times, 3);
+}
+
+static void what_does_not_fit_is_said_at_once(void **state)
+{
+	const int many = 100;
+
+	(void)state;
+	xb_notice_sink(keep);
+	times = 0;
+	xb_notices_hold();
+	for (int i = 0; i < many; i++)
+		xb_warning("%s", of_length(MESSAGE_MOST, 'x'));
+	assert_in_range(times, 1, many - 1);
+	xb_notices_resume();
+	xb_notices_settle(true);
+	assert_int_equal(times, many);
+}
+
 static unsigned long long last_done, last_total;
 
 static void keep_progress(const char *what, unsigned long long done, unsigned long long total)
@@ -179,6 +222,8 @@ int main(void)
 		cmocka_unit_test(characters_are_not_cut),
 		cmocka_unit_test(nothing_breaks_the_terminal),
 		cmocka_unit_test(notices_reach_the_sink),
+		cmocka_unit_test(what_is_held_is_said_or_forgotten),
+		cmocka_unit_test(what_does_not_fit_is_said_at_once),
 		cmocka_unit_test(progress_reaches_its_sink),
 	};
 
