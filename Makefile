@@ -64,7 +64,7 @@ SANDBOX  := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/sandbox/*.c))
 # Of the programs with verbs.
 VERBS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/cli/*.c))
 # Of these, what needs no verbs, which bloomd does not have.
-OPTIONS  := $(patsubst %.c,$(OUT)/%.o,user/cli/crash.c user/cli/options.c user/cli/usage.c)
+OPTIONS  := $(patsubst %.c,$(OUT)/%.o,user/cli/crash.c user/cli/options.c user/cli/suggest.c user/cli/usage.c)
 SET      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomset/*.c user/bloomset/*/*.c))
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/top/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h \
@@ -318,11 +318,14 @@ install-dev: $(LIBRARY)
 	sed -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@PACKAGES@|$(PACKAGES)|' -e 's|@VERSION@|$(VERSION)|' \
 		packaging/libxdp-bloom.pc >$(DESTDIR)$(LIBDIR)/pkgconfig/libxdp-bloom.pc
 
-# The list in /var/lib/xdp-bloom and what is attached stay: `bloomctl detach --all` first.
+# The list in /var/lib/xdp-bloom stays. In the folder of fail2ban, what a package has is the package's.
 uninstall:
+	@[ -n "$(DESTDIR)" ] || scripts/before-uninstall $(SBINDIR) $(UNITDIR) $(UNITS)
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,bloomctl bloomd) $(addprefix $(DESTDIR)$(MANDIR)/,$(PAGES)) $(DESTDIR)$(BINDIR)/bloomset $(addprefix $(DESTDIR)$(COMPDIR)/,bloomctl bloomd bloomset)
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) $(addprefix $(DESTDIR)$(LIBDIR)/,libxdp-bloom.a pkgconfig/libxdp-bloom.pc)
-	rm -f $(addprefix $(DESTDIR)$(FAIL2BANDIR)/action.d/,$(ACTIONS))
+	@for file in $(ACTIONS:%=$(FAIL2BANDIR)/action.d/%); do \
+		if [ -z "$(DESTDIR)" ] && dpkg-query -S $$file >/dev/null 2>&1; then \
+			echo "$$file stays: it belongs to a package"; else rm -f $(DESTDIR)$$file; fi; done
 	rm -rf $(DESTDIR)$(LIBEXECDIR)/xdp-bloom $(DESTDIR)$(DOCDIR) $(addprefix $(DESTDIR)$(INCLUDEDIR)/,xdp_bloom xdp-bloom)
 
 clean:

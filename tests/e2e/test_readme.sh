@@ -94,8 +94,58 @@ t_five_minutes()
 	[[ $number -ge 20 ]] || fail "the README shows only $number commands"
 	[[ ${#elsewhere[@]} -eq 0 ]] || fail "the README does not show: ${!elsewhere[*]}"
 	! ip -n "$server" -d link show eth0 | grep -q 'prog/xdp' || fail "eth0 is not as it was before"
-	in_tree "make uninstall" >"$T/out"
+	uninstall >"$T/out"
 	[[ -z $(find "$T/disk/local" "$T/disk/etc/fail2ban" -type f) ]] || fail "make uninstall leaves: $(find "$T/disk/local" -type f)"
+}
+
+# uninstall [VARIABLE...]: what the machine itself has attached stays, and so do its units.
+uninstall()
+{
+	mkdir -p "$T/tools"
+	printf '#!/bin/sh\necho "$@" >>%s\necho %s\n' "$T/systemctl" "$T/units/bloomd.service" >"$T/tools/systemctl"
+	printf '#!/bin/sh\n[ "$2" = %s ]\n' "$T/jails/action.d/xdp-bloom.conf" >"$T/tools/dpkg-query"
+	chmod +x "$T/tools"/*
+	# shellcheck disable=SC2016 # of the inner shell
+	(cd "$root" && PATH=$T/tools:$PATH WERROR='' unshare -m bash -c 'mount -t bpf bpf /sys/fs/bpf &&
+		mkdir -p /sys/fs/bpf/xdp-bloom/link && exec make uninstall "$@"' uninstall "$@")
+}
+
+# installs elsewhere; bloomctl works in the namespace and the directories of the test.
+lay_elsewhere()
+{
+	places=("SBINDIR=$T/sbin" "UNITDIR=$T/units" "FAIL2BANDIR=$T/jails" "PREFIX=$T/usr")
+	in_tree "make -s install ${places[*]}"
+	printf '#!/bin/sh\nexec ip netns exec %s %s --state %s --pin %s --run %s "$@"\n' "$server" "$bloomctl" "$state" "$pins" \
+		"$counters" >"$T/sbin/bloomctl"
+}
+
+t_uninstall_takes_the_filter_off()
+{
+	local last
+
+	[[ ! -e /usr/sbin/bloomctl && ! -e /usr/local/sbin/bloomctl ]] || skip "another bloomctl is on this machine"
+	lay_elsewhere
+	exits 0 attach x0
+	uninstall "${places[@]}" >"$T/uninstalled"
+	! ip -n "$server" -d link show x0 | grep -q 'prog/xdp' || fail "x0 is still filtered, and bloomctl is gone"
+	exits 0 -j status
+	json 'd["interfaces"] == []'
+	last=$(tail -n 1 "$T/systemctl")
+	grep -qx 'disable --now bloomd.service' "$T/systemctl" || fail "bloomd goes on: $last"
+	! grep -q 'disable --now xdp-bloom' "$T/systemctl" || fail "units of others are disabled: $last"
+	[[ -e $T/jails/action.d/xdp-bloom.conf ]] || fail "a file of a package is gone"
+	grep -q "$T/jails/action.d/xdp-bloom.conf stays" "$T/uninstalled" || fail "nothing is said of a file that stays: $(cat "$T/uninstalled")"
+	[[ ! -e $T/jails/action.d/xdp-bloom.py && ! -e $T/sbin/bloomctl ]] || fail "files stay: $(ls "$T/sbin" "$T/jails/action.d")"
+}
+
+t_uninstall_stops_if_the_filter_stays()
+{
+	[[ ! -e /usr/sbin/bloomctl && ! -e /usr/local/sbin/bloomctl ]] || skip "another bloomctl is on this machine"
+	lay_elsewhere
+	printf '#!/bin/sh\nexit 3\n' >"$T/sbin/bloomctl"
+	! uninstall "${places[@]}" >"$T/out" 2>"$T/err" || fail "it goes on although the filter stays"
+	grep -q '^make uninstall: the filter cannot be taken off, so everything stays$' "$T/err" || fail "$(cat "$T/err")"
+	[[ -x $T/sbin/bloomctl && -e $T/units/bloomd.service ]] || fail "files are gone: $(ls "$T/sbin" "$T/units")"
 }
 
 # What the README says of the list at that point.
