@@ -113,6 +113,38 @@ t_configuration_that_is_wrong()
 	complains "$T is a directory"
 }
 
+t_unknown_option()
+{
+	! "$bloomd" --confg "$T/right.conf" 2>"$T/err" || fail "it is taken"
+	one_line
+	complains "^bloomd: unknown option '--confg' \(did you mean '--config'\?\); bloomd --help lists them$"
+}
+
+# Whatever prefix it was built for.
+t_programs_that_are_missing()
+{
+	local name code
+
+	mkdir -p "$T/usr/sbin" "$T/usr/libexec/xdp-bloom"
+	cp "$bloomd" "$T/usr/sbin"
+	head -c 32 /dev/urandom | base64 >"$T/secret"
+	chmod 0600 "$T/secret"
+	printf '[fleet]\nurl = unix:%s/redis.sock\nname = test\nfollow = default\nkey-file = %s\n' "$T" "$T/secret" >"$T/bloomd-redis.conf"
+	printf '[feed a]\nurl = file:///list\n' >"$T/bloomd-fetch.conf"
+	for name in bloomd-fetch bloomd-redis; do
+		code=0
+		"$T/usr/sbin/bloomd" --config "$T/$name.conf" --check 2>"$T/err" || code=$?
+		[[ $code -eq 3 ]] || fail "without $name: ends with $code: $(cat "$T/err")"
+		one_line
+		complains "cannot run .*/xdp-bloom/$name, nor is it in $T/usr/sbin or in $T/usr/sbin/\.\./libexec/xdp-bloom: "
+		cp "${bloomd%/*}/$name" "$T/usr/libexec/xdp-bloom"
+		"$T/usr/sbin/bloomd" --config "$T/$name.conf" --check || fail "$name is not found"
+		rm "$T/usr/libexec/xdp-bloom/$name"
+		cp "${bloomd%/*}/$name" "$T/usr/sbin"
+		"$T/usr/sbin/bloomd" --config "$T/$name.conf" --check || fail "$name is not found beside bloomd"
+	done
+}
+
 listed() { ctl -q list | grep -q "^$1 "; }
 
 # conf TEXT: checks a configuration; what is said is in $T/err.

@@ -11,9 +11,11 @@
 #include "base/holder.h"
 #include "base/program.h"
 #include "bloomd/configfile.h"
+#include "bloomd/base/helper.h"
 #include "bloomd/base/log.h"
 #include "bloomd/run.h"
 #include "cli/crash.h"
+#include "cli/suggest.h"
 #include "cli/usage.h"
 
 enum { EXIT_USAGE = 2, EXIT_SYSTEM = 3 };
@@ -96,7 +98,7 @@ static int say_version(void)
 static int parse(struct request *request, int argc, char **argv)
 {
 	struct settings *settings = &request->settings;
-	char letters[OPTION_LETTERS];
+	char letters[OPTION_LETTERS], hint[SUGGEST_BYTES];
 	int option;
 
 	opterr = 0;
@@ -127,8 +129,9 @@ static int parse(struct request *request, int argc, char **argv)
 			xb_input_error("option '%s' needs a value", argv[optind - 1]);
 			return fail();
 		default:
-			xb_input_error("unknown option '%s'; bloomd --help lists them",
-				       option_wrong(argv));
+			xb_input_error("unknown option '%s'%s; bloomd --help lists them",
+				       option_wrong(argv),
+				       suggest_option(options, option_wrong(argv), hint));
 			return fail();
 		}
 	}
@@ -143,6 +146,10 @@ static int check(const struct settings *settings)
 	struct config *config;
 	int error = config_read(settings->file, settings->needed, &config);
 
+	if (!error && (config->feeds || config->crowdsec))
+		error = helper_check(HELPER_FETCH);
+	if (!error && config->fleet)
+		error = helper_check(HELPER_REDIS);
 	config_free(config);
 	return error ? fail() : EXIT_SUCCESS;
 }

@@ -25,19 +25,40 @@
 
 _Static_assert(FIRST + HELPER_FILES_MAX <= ABOVE, "descriptors move without meeting");
 
-/* Beside bloomd, or where it is installed. */
+/* Of bloomd's program, "" if the kernel does not say. */
+static void find_folder(char folder[XB_PATH_MAX])
+{
+	ssize_t size = readlink("/proc/self/exe", folder, XB_PATH_MAX - 1);
+
+	folder[size > 0 ? size : 0] = '\0';
+	if (folder[0])
+		*strrchr(folder, '/') = '\0';
+}
+
+/* Beside bloomd, then as `make install` lays them out, whatever the prefix, then where the build
+ * has them installed. */
 static int find_program(const char *name, char path[XB_PATH_MAX])
 {
-	ssize_t size = readlink("/proc/self/exe", path, XB_PATH_MAX - strlen(name) - 2);
+	static const char *const behind[] = {"", "/../libexec/xdp-bloom"};
+	char folder[XB_PATH_MAX];
 
-	if (size > 0) {
-		path[size] = '\0';
-		strcpy(strrchr(path, '/') + 1, name);
-		if (!access(path, X_OK))
+	find_folder(folder);
+	for (size_t i = 0; folder[0] && i < sizeof(behind) / sizeof(behind[0]); i++)
+		if (snprintf(path, XB_PATH_MAX, "%s%s/%s", folder, behind[i], name) < XB_PATH_MAX &&
+		    !access(path, X_OK))
 			return 0;
-	}
 	snprintf(path, XB_PATH_MAX, "%s/xdp-bloom/%s", XB_LIBEXEC, name);
-	return access(path, X_OK) ? xb_system_error(errno, "cannot run %s", path) : 0;
+	if (!access(path, X_OK))
+		return 0;
+	return xb_system_error(errno, "cannot run %s, nor is it in %s or in %s%s", path, folder,
+			       folder, behind[1]);
+}
+
+int helper_check(const char *name)
+{
+	char path[XB_PATH_MAX];
+
+	return find_program(name, path);
 }
 
 int helper_file(const char *name)

@@ -14,8 +14,6 @@
 #include "base/error.h"
 #include "bloomd/base/helper.h"
 
-#define PROGRAM "bloomd-fetch"
-
 #define SECOND 1000000ULL /* us */
 #define GRACE  2	  /* seconds for it to say itself that its time is over */
 
@@ -162,17 +160,17 @@ static void read_result(struct fetcher *fetcher, const siginfo_t *info, struct f
 		fail(result, "not done in time, and ended");
 		result->outcome = FETCH_TIMEOUT;
 	} else if (info->si_code != CLD_EXITED || info->si_status) {
-		snprintf(text, sizeof(text), PROGRAM " ended with %s %d",
+		snprintf(text, sizeof(text), HELPER_FETCH " ended with %s %d",
 			 info->si_code == CLD_EXITED ? "code" : "signal", info->si_status);
 		fail(result, text);
 	} else if (!read_answer(fetcher, result)) {
-		fail(result, PROGRAM " gave no valid answer");
+		fail(result, HELPER_FETCH " gave no valid answer");
 	} else if (result->outcome == FETCH_TAKEN) {
 		if (take_body(fetcher, result->bytes)) {
 			fetched->body = fetcher->body;
 			fetcher->body = -1;
 		} else {
-			fail(result, PROGRAM " gave no valid body");
+			fail(result, HELPER_FETCH " gave no valid body");
 		}
 	}
 }
@@ -205,7 +203,7 @@ static int run(struct agent *agent, struct fetcher *fetcher, uint32_t seconds)
 {
 	/* Only proxies of the environment mean something to libcurl. */
 	const struct helper helper = {
-		.name = PROGRAM,
+		.name = HELPER_FETCH,
 		.files = {fetcher->request, fetcher->result, fetcher->body, fetcher->file},
 		.count = 4,
 		.kept = {"http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"}};

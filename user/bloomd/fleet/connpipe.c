@@ -14,9 +14,8 @@
 #include "base/error.h"
 #include "bloomd/base/helper.h"
 
-#define PROGRAM "bloomd-redis"
-#define CHUNK	((size_t)256 << 10) /* bytes of a read */
-#define KEPT	((size_t)1 << 20)   /* bytes of room that stay when nothing waits */
+#define CHUNK ((size_t)256 << 10) /* bytes of a read */
+#define KEPT  ((size_t)1 << 20)	  /* bytes of room that stay when nothing waits */
 
 static int make_target(const struct redis_target *target)
 {
@@ -40,7 +39,8 @@ static int make_pair(int pair[2])
 
 static int start(struct connpipe *pipe, const struct redis_target *target, int other)
 {
-	struct helper helper = {.name = PROGRAM, .files = {make_target(target), other}, .count = 2};
+	struct helper helper = {
+		.name = HELPER_REDIS, .files = {make_target(target), other}, .count = 2};
 	pid_t child = helper.files[0] < 0 ? helper.files[0] : helper_start(&helper);
 
 	if (helper.files[0] >= 0)
