@@ -27,6 +27,20 @@ t_attach_goes_back_when_everything_is_killed()
 	nothing_left 0
 }
 
+t_status_shows_what_is_on_trial()
+{
+	ctl add "$listed"
+	ctl -q attach x0 --mode skb --rollback 60 2>/dev/null
+	exits 0 status
+	says '^x0 +attached \(mode skb, wanted skb, on trial\)$'
+	! grep -q 'no interface is attached' "$T/out" || fail "x0 is on trial: $(cat "$T/out")"
+	exits 0 -j status
+	json '[(i["name"], i["state"], i["mode"], i["on_trial"]) for i in d["interfaces"]] == [("x0", "attached", "skb", True)]'
+	ctl -q commit
+	exits 0 -j status
+	json '[(i["name"], i.get("on_trial")) for i in d["interfaces"]] == [("x0", None)]'
+}
+
 has_program() { ip -n "$server" -d link show x0 | grep -q prog/xdp; }
 has_no_program() { ! has_program; }
 

@@ -43,14 +43,32 @@ static json_t *details_json(const struct xb_problems *problems)
 	return details;
 }
 
-/* Interfaces on trial are told with the trial. */
-static bool is_told(const struct xb_interface *item)
+/* Filtered until the trial ends, unless somebody commits it. */
+static bool is_tried(const struct xb_health *health, const struct xb_interface *item)
 {
-	return (item->wanted[0] && item->lasting) || item->difference == XB_IFACE_ELSEWHERE;
+	return item->on_trial && !item->lasting && health->trial_left;
 }
 
-static const char *wanted_mode(const struct xb_interface *item)
+/* What a trial that is over has left is told as a problem. */
+static bool is_told(const struct xb_health *health, const struct xb_interface *item)
 {
+	return (item->wanted[0] && item->lasting) || is_tried(health, item) ||
+	       item->difference == XB_IFACE_ELSEWHERE;
+}
+
+static size_t count_told(const struct xb_health *health)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < health->interfaces.count; i++)
+		count += is_told(health, &health->interfaces.item[i]);
+	return count;
+}
+
+static const char *wanted_mode(const struct xb_health *health, const struct xb_interface *item)
+{
+	if (is_tried(health, item))
+		return xb_mode_name(health->store.trial.request.attach.mode);
 	return item->wanted[0] ? xb_mode_name(item->mode) : "no";
 }
 
@@ -79,11 +97,14 @@ static void print_proof(const struct xb_interface *item)
 		printf("  no packets seen since it was attached, %s\n", since);
 }
 
-static json_t *interface_json(const struct xb_interface *item)
+static json_t *interface_json(const struct xb_health *health, const struct xb_interface *item)
 {
 	json_t *one = json_pack("{s:s,s:s,s:s,s:s}", "name", interface_name(item), "wanted",
-				wanted_mode(item), "state", xb_interface_state(item), "mode",
-				mode_now(item));
+				wanted_mode(health, item), "state", xb_interface_state(item),
+				"mode", mode_now(item));
+
+	if (is_tried(health, item))
+		json_object_set_new(one, "on_trial", json_true());
 
 	if (item->now.ifindex)
 		json_object_set_new(one, "ifindex", json_integer(item->now.ifindex));
@@ -97,13 +118,14 @@ static json_t *interface_json(const struct xb_interface *item)
 	return one;
 }
 
-static json_t *interfaces_json(const struct xb_interfaces *all)
+static json_t *interfaces_json(const struct xb_health *health)
 {
+	const struct xb_interfaces *all = &health->interfaces;
 	json_t *told = json_array();
 
 	for (size_t i = 0; i < all->count; i++)
-		if (is_told(&all->item[i]))
-			json_array_append_new(told, interface_json(&all->item[i]));
+		if (is_told(health, &all->item[i]))
+			json_array_append_new(told, interface_json(health, &all->item[i]));
 	return told;
 }
 
@@ -198,21 +220,21 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 	const struct xb_meta *meta = &store->meta;
 
 	return cli_json(
-		cli, json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:"
-			       "f,s:I,s:I,s:o}",
-			       "ok", !health->problems.count, "problems",
-			       display_problems_json(&health->problems), "problem_details",
-			       details_json(&health->problems), "trial", trial_json(health),
-			       "policy", xb_policy_name(meta->policy), "admits_known",
-			       meta->admits_known, "confirm", !meta->unconfirmed, "known",
-			       known_json(health), "ports", xb_all_ports_json(meta->ports),
-			       "answer_limit", (json_int_t)meta->answer_limit, "interfaces",
-			       interfaces_json(&health->interfaces), "generation",
-			       generation_json(&health->filter), "lists", display_lists_json(store),
-			       "listed", listed_json(&meta->totals), "allowlist",
-			       allowlist_json(store), "fpr", xb_meta_rate(meta), "sequence",
-			       (json_int_t)meta->sequence, "expired", (json_int_t)store->expired,
-			       "reader", reader_json(&store->reader)));
+		cli,
+		json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:"
+			  "f,s:I,s:I,s:o}",
+			  "ok", !health->problems.count, "problems",
+			  display_problems_json(&health->problems), "problem_details",
+			  details_json(&health->problems), "trial", trial_json(health), "policy",
+			  xb_policy_name(meta->policy), "admits_known", meta->admits_known,
+			  "confirm", !meta->unconfirmed, "known", known_json(health), "ports",
+			  xb_all_ports_json(meta->ports), "answer_limit",
+			  (json_int_t)meta->answer_limit, "interfaces", interfaces_json(health),
+			  "generation", generation_json(&health->filter), "lists",
+			  display_lists_json(store), "listed", listed_json(&meta->totals),
+			  "allowlist", allowlist_json(store), "fpr", xb_meta_rate(meta), "sequence",
+			  (json_int_t)meta->sequence, "expired", (json_int_t)store->expired,
+			  "reader", reader_json(&store->reader)));
 }
 
 /* A count as printf wants it. */
@@ -366,17 +388,22 @@ static void print_lists(const struct xb_storeview *store)
 	}
 }
 
-static void print_interfaces(const struct xb_interfaces *all)
+static void print_interfaces(const struct xb_health *health)
 {
+	const struct xb_interfaces *all = &health->interfaces;
+
 	for (size_t i = 0; i < all->count; i++) {
 		const struct xb_interface *item = &all->item[i];
 
-		if (!is_told(item))
+		if (!is_told(health, item))
 			continue;
-		printf("%-11s %s (mode %s, wanted %s)\n", interface_name(item),
-		       xb_interface_state(item), mode_now(item), wanted_mode(item));
+		printf("%-11s %s (mode %s, wanted %s%s)\n", interface_name(item),
+		       xb_interface_state(item), mode_now(item), wanted_mode(health, item),
+		       is_tried(health, item) ? ", on trial" : "");
 		print_proof(item);
 	}
+	if (!health->store.wanted_count && !count_told(health))
+		puts("no interface is attached");
 }
 
 static void print_problems(const struct xb_problems *problems)
@@ -402,9 +429,7 @@ static int answer_text(const struct xb_health *health)
 
 	print_trial(health);
 	print_policy(health);
-	print_interfaces(&health->interfaces);
-	if (!store->wanted_count)
-		puts("no interface is attached");
+	print_interfaces(health);
 	print_filter(&health->filter);
 	printf("listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes, %llu "
 	       "domains\n",
