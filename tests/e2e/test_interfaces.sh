@@ -143,7 +143,7 @@ t_detach_named_twice()
 	[[ -z $(program_on x0) ]] || fail "x0 is attached"
 }
 
-other() { tool "$bloomctl" --state "$T/other" "$@" >"$T/out" 2>"$T/err"; }
+other() { state=$T/other tool "$bloomctl" "$@" >"$T/out" 2>"$T/err"; }
 
 t_two_state_directories()
 {

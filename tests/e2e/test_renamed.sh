@@ -170,22 +170,16 @@ t_swap_that_is_not_over()
 # A store whose filter is not in force has nothing to say of its interfaces.
 t_a_refused_command_names_no_row()
 {
-	local other="--state $T/other"
-
 	begin
 	rename x0 y0
 	is_killed_at names-followed
 	rename y0 x0
-	# shellcheck disable=SC2086
-	{
-		exits 0 $other attach x0
-		exits 0 $other add 10.77.0.3
-	}
+	state=$T/other exits 0 attach x0
+	state=$T/other exits 0 add 10.77.0.3
 	exits 3 add 10.77.0.9
 	complains 'enforces the list of another store'
 	rename x0 z0
-	# shellcheck disable=SC2086
-	exits 0 $other up
+	state=$T/other exits 0 up
 	filters z0
 }
 

@@ -59,7 +59,7 @@ t_refused_beside_another_store()
 {
 	ctl add 10.77.0.3 fd77::3 example.org
 	ctl save >"$T/before"
-	tool "$bloomctl" --state "$T/other" -q attach x0
+	state=$T/other tool "$bloomctl" -q attach x0
 	exits 3 rotate --capacity "$huge"
 	one_line
 	complains 'MiB'

@@ -44,7 +44,7 @@ t_held_by_our_own()
 	ctl -q add 10.77.0.3
 	ctl -q attach x0
 	! is_dispatched x0 || skip "here several programs share an interface"
-	exits 3 --state "$T/other" --pin "$pins-other" --run "$T/other-run" attach x0
+	state=$T/other pins=$pins-other counters=$T/other-run exits 3 attach x0
 	rm -rf "$pins-other"
 	complains "xdp-bloom's own"
 	! grep -q 'xdp off' "$T/err" || fail "it is advised to open the filter: $(cat "$T/err")"

@@ -273,4 +273,40 @@ t_closed_pipe_is_no_error()
 	complains 'cannot write the answer: No space left'
 }
 
+# Nobody who says two things means both.
+t_contradictions_are_refused()
+{
+	local line
+
+	exits 0 -q add 192.0.2.1
+	ctl save >"$T/before"
+	while read -r line; do
+		# shellcheck disable=SC2086
+		exits 2 $line
+		one_line
+		complains '(is given twice, with|exclude each other)'
+	done <<-END
+		rotate --confirm --no-confirm
+		rotate --no-confirm --fpr 0.01 --confirm
+		attach x0 --mode skb --mode native
+		add 192.0.2.2 --list a --list b
+		add 192.0.2.2 --timeout 5 --list a --timeout 6
+		allow add 192.0.2.2 --comment a --comment b
+		flush --list a --yes --list b
+		policy monitor --rollback 5 --rollback=6
+		add 192.0.2.2 --state $T/other
+		list --within 10.0.0.0/8 --within 11.0.0.0/8
+	END
+	ctl save | cmp - "$T/before" || fail "something changed"
+	exits 0 -q add 192.0.2.2 --list a --list=a
+	printf 'add 192.0.2.3 --list a\nadd 192.0.2.4 --list b\n' >"$T/batch"
+	exits 0 -q batch "$T/batch"
+	printf 'add 192.0.2.5 --list a --list b\n' >"$T/batch"
+	exits 2 batch "$T/batch"
+	complains 'batch:1: --list is given twice'
+	exits 0 -q attach x0 --refuse gateway --refuse resolver
+	exits 2 add 192.0.2.2 --exist=yes
+	complains "^bloomctl: option '--exist' takes no value$"
+}
+
 run_tests

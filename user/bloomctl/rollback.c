@@ -31,6 +31,7 @@ int rollback_take(struct cli *cli, int *argc, char **argv)
 	int kept = 0;
 
 	for (int i = 0; i < *argc; i++) {
+		const char *value;
 		bool joined = !strncmp(argv[i], OPTION "=", strlen(OPTION "="));
 
 		if (!joined && strcmp(argv[i], OPTION)) {
@@ -39,9 +40,11 @@ int rollback_take(struct cli *cli, int *argc, char **argv)
 		}
 		if (!joined && i + 1 == *argc)
 			return cli_usage(cli, "option '" OPTION "' needs a value");
-		if (!cli_seconds(cli, OPTION, joined ? argv[i] + strlen(OPTION "=") : argv[++i], 1,
-				 SECONDS_MAX, &seconds))
+		value = joined ? argv[i] + strlen(OPTION "=") : argv[++i];
+		if (!cli_seconds(cli, OPTION, value, 1, SECONDS_MAX, &seconds))
 			return EXIT_USAGE;
+		if (!option_give(cli->verb->options, NAME, value))
+			return cli_clash();
 	}
 	argv[kept] = NULL;
 	*argc = kept;

@@ -125,6 +125,9 @@ static int parse(struct request *request, int argc, char **argv)
 			return say_help();
 		case 'V':
 			return say_version();
+		case OPTION_CLASHES:
+			xb_input_error("%s", option_clash());
+			return fail();
 		case ':':
 			xb_input_error("option '%s' needs a value", argv[optind - 1]);
 			return fail();

@@ -95,11 +95,22 @@ static void wrong_option(const struct cli *cli, const struct option_spec *option
 	const struct verb *verb = cli->verb;
 	char hint[SUGGEST_BYTES];
 
+	if (option_is_valued(options, option) || option_is_valued(cli->program->options, option)) {
+		xb_input_error("option '%.*s' takes no value", (int)strcspn(option, "="), option);
+		cli_fail();
+		return;
+	}
 	if (!*suggest_option(options, option, hint))
 		suggest_option(cli->program->options, option, hint);
 	xb_input_error("unknown option '%s'%s; %s help %s%s%s lists them", option, hint,
 		       xb_program(), verb->above ?: "", verb->above ? " " : "", verb->name);
 	cli_fail();
+}
+
+int cli_clash(void)
+{
+	xb_input_error("%s", option_clash());
+	return cli_fail();
 }
 
 int cli_option(const struct cli *cli, int argc, char **argv, const struct option_spec *options)
@@ -113,7 +124,9 @@ int cli_option(const struct cli *cli, int argc, char **argv, const struct option
 		cli_usage(cli, "option '%s' needs a value", argv[optind - 1]);
 	else if (option == '?')
 		wrong_option(cli, options, option_wrong(argv));
-	return option == ':' ? '?' : option;
+	else if (option == OPTION_CLASHES)
+		cli_clash();
+	return option == ':' || option == OPTION_CLASHES ? '?' : option;
 }
 
 bool cli_is_unread(void)

@@ -54,6 +54,9 @@ void cli_notice(enum xb_notice_kind kind, const char *message);
 /* A usage error, with the verb's usage line; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct cli *cli, const char *format, ...);
 
+/* Prints that an option contradicts one before it; returns EXIT_USAGE. */
+int cli_clash(void);
+
 /* The id of the next option of a verb, -1 at the end; '?' after a wrong option, for which a
  * message was printed. */
 int cli_option(const struct cli *cli, int argc, char **argv, const struct option_spec *options);

@@ -54,7 +54,12 @@ int globals_parse(struct cli *cli, int argc, char **argv)
 			puts("xdp-bloom " XB_VERSION);
 			return cli_done(EXIT_DONE);
 		}
-		if (option == ':')
+		if (option == OPTION_CLASHES)
+			return cli_clash();
+		if (option == '?' && option_is_valued(options, option_wrong(argv)))
+			xb_input_error("option '%.*s' takes no value",
+				       (int)strcspn(option_wrong(argv), "="), option_wrong(argv));
+		else if (option == ':')
 			xb_input_error("option '%s' needs a value", argv[optind - 1]);
 		else
 			xb_input_error(
@@ -129,6 +134,8 @@ static int take_here(struct cli *cli, const struct option_spec *own, int argc, c
 	}
 	if (!take(cli, option->id, value, &right))
 		return 0;
+	if (!option_give(cli->program->options, option->name, option->value ? value : NULL))
+		return cli_clash(), -1;
 	return right ? words : -1;
 }
 

@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What was given of the tables so far, and what is told of the last one that clashed. */
+static struct given {
+	const struct option_spec *option;
+	const char *value; /* NULL: it takes none */
+} given[4 * OPTIONS_MAX];
+static size_t given_count;
+static char clash[256];
+
 /* Where option_next() began to look, and the word that was no whole name. */
 static int began;
 static const char *shortened;
@@ -29,9 +37,83 @@ static bool is_whole(const struct option_spec *table, const char *word)
 	return word[1] != '-' || find(table, word + 2, strcspn(word + 2, "="));
 }
 
+/* The first of those of which one is given instead of another. A letter stands for itself. */
+static const struct option_spec *first_of_choice(const struct option_spec *table,
+						 const struct option_spec *option)
+{
+	while (option > table && option->instead && !option->letter)
+		option--;
+	return option;
+}
+
+static bool is_of(const struct option_spec *table, const struct option_spec *option)
+{
+	for (; table && table->name; table++)
+		if (table == option)
+			return true;
+	return false;
+}
+
+void option_forget(const struct option_spec *table)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < given_count; i++)
+		if (!is_of(table, given[i].option))
+			given[kept++] = given[i];
+	given_count = kept;
+}
+
+/* Whether the two say the same, or nothing of each other. */
+static bool agree(const struct option_spec *table, const struct given *one,
+		  const struct given *other)
+{
+	const char *name = one->option->name, *other_name = other->option->name;
+
+	if (one->option == other->option) {
+		if (!one->value || one->option->repeats || !strcmp(one->value, other->value))
+			return true;
+		snprintf(clash, sizeof(clash), "--%s is given twice, with '%.60s' and '%.60s'",
+			 name, one->value, other->value);
+		return false;
+	}
+	if (first_of_choice(table, one->option) != first_of_choice(table, other->option))
+		return true;
+	snprintf(clash, sizeof(clash), "--%s and --%s exclude each other", name, other_name);
+	return false;
+}
+
+bool option_give(const struct option_spec *table, const char *name, const char *value)
+{
+	struct given now = {find(table, name, strlen(name)), value};
+	bool again = false;
+
+	for (size_t i = 0; i < given_count; i++) {
+		if (is_of(table, given[i].option) && !agree(table, &given[i], &now))
+			return false;
+		again |= given[i].option == now.option;
+	}
+	if (now.option && !again && given_count < sizeof(given) / sizeof(given[0]))
+		given[given_count++] = now;
+	return true;
+}
+
+const char *option_clash(void)
+{
+	return clash;
+}
+
+static const char *name_of(const struct option_spec *table, int id)
+{
+	while (table && table->name && table->id != id)
+		table++;
+	return table && table->name ? table->name : NULL;
+}
+
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv)
 {
 	const struct option_spec *all = table;
+	const char *name;
 	struct option options[OPTIONS_MAX + 1] = {0};
 	int option, place = -1;
 	size_t count = 0;
@@ -45,6 +127,8 @@ int option_next(const struct option_spec *table, const char *letters, int argc, 
 			(struct option){table->name, table->value ? required_argument : no_argument,
 					NULL, table->id};
 	}
+	if (!optind)
+		option_forget(all);
 	began = optind ? optind : 1;
 	optarg = NULL;
 	option = getopt_long(argc, argv, letters, options, &place);
@@ -52,7 +136,10 @@ int option_next(const struct option_spec *table, const char *letters, int argc, 
 	/* It takes the beginning of a name for the name: --for for --force. */
 	if ((place >= 0 || option == ':') && !is_whole(all, taken(argv)))
 		shortened = taken(argv);
-	return shortened ? '?' : option;
+	if (shortened)
+		return '?';
+	name = option > 0 ? name_of(all, option) : NULL;
+	return name && !option_give(all, name, optarg) ? OPTION_CLASHES : option;
 }
 
 /* getopt_long() passes by operands, and stays at a word that has more letters. */
@@ -91,6 +178,15 @@ bool option_takes_next(const struct option_spec *table, const char *word)
 		if (table->letter && word[0] == '-' && word[1] == table->letter && !word[2])
 			option = table;
 	return option && option->value;
+}
+
+bool option_is_valued(const struct option_spec *table, const char *word)
+{
+	size_t size = strcspn(word, "=");
+	const struct option_spec *option =
+		!strncmp(word, "--", 2) && word[size] ? find(table, word + 2, size - 2) : NULL;
+
+	return option && !option->value;
 }
 
 bool option_known(const struct option_spec *table, const char *name)

@@ -35,14 +35,28 @@ struct option_spec {
 	char letter;	   /* 'j' of "-j", and its id; 0: it has none */
 	bool needed;
 	bool instead; /* of the option before it, or of the operands */
+	bool repeats; /* it may be given several times, and each adds something */
 };
 
+#define OPTION_CLASHES '!'
+
 /* As getopt_long(), but a name is taken only if it is whole: the id of the next, '?' and ':' as
- * `letters` say. A table may be NULL. */
+ * `letters` say; OPTION_CLASHES if it contradicts one that was given before, see option_give().
+ * With optind 0 it begins anew. A table may be NULL. */
 int option_next(const struct option_spec *table, const char *letters, int argc, char **argv);
 
 /* After '?': the word of argv that option_next() did not take. */
 const char *option_wrong(char **argv);
+
+/* Notes that the option of this whole name was given with this value; NULL: it takes none. Both
+ * must outlive the parsing. Returns false if it contradicts one of the table that was given before:
+ * itself with another value, or the one that it stands for instead. option_clash() says that in
+ * words. */
+bool option_give(const struct option_spec *table, const char *name, const char *value);
+const char *option_clash(void);
+
+/* Forgets what was given of the table. */
+void option_forget(const struct option_spec *table);
 
 /* The letters of the table behind `how`, the beginning of what getopt_long() takes. A table may be
  * NULL. Returns out. */
@@ -52,6 +66,9 @@ const char *option_letters(const struct option_spec *table, const char *how,
 
 /* Whether the word is an option of the table whose value is the next word. */
 bool option_takes_next(const struct option_spec *table, const char *word);
+
+/* Whether the word gives a value to an option of the table that takes none. */
+bool option_is_valued(const struct option_spec *table, const char *word);
 
 /* By its whole name. */
 bool option_known(const struct option_spec *table, const char *name);

@@ -77,6 +77,7 @@ static void begin(struct arguments *arguments, const struct verb *verb, const ch
 	}
 	now = arguments;
 	optind = 0;
+	option_forget(everywhere);
 	xb_error_clear();
 }
 
@@ -147,7 +148,8 @@ static void wrong_ones_in_front(void **state)
 		{"p -q --state", "option '--state' needs a value"},
 		{"p --sttae d", "unknown option '--sttae' (did you mean '--state'?)" LISTED},
 		{"p --sttae=d", "unknown option '--sttae=d' (did you mean '--state'?)" LISTED},
-		{"p --json=1", "unknown option '--json=1' (did you mean '--json'?)" LISTED},
+		{"p --json=1", "option '--json' takes no value"},
+		{"p --state a --state b add", "--state is given twice, with 'a' and 'b'"},
 		{"p -state d", "unknown option '-state' (did you mean '--state'?)" LISTED},
 		{"p --stat d", "unknown option '--stat' (did you mean '--state'?)" LISTED},
 		{"p --stat=d", "unknown option '--stat=d' (did you mean '--state'?)" LISTED},
@@ -281,7 +283,8 @@ static void wrong_ones_behind(void **state)
 		{"add a --lsit=b", "unknown option '--lsit=b' (did you mean '--list'?)" HELP},
 		/* Nothing of its own is near, but something that every command has. */
 		{"add a --jsno", "unknown option '--jsno' (did you mean '--json'?)" HELP},
-		{"add --json=1", "unknown option '--json=1' (did you mean '--json'?)" HELP},
+		{"add --json=1", "option '--json' takes no value"},
+		{"add --state a x --state=b", "--state is given twice, with 'a' and 'b'"},
 		{"add a -ist b", "unknown option '-ist'" HELP},
 		{"add a -x", "unknown option '-x'" HELP},
 		{"add a -xyz", "unknown option '-xyz'" HELP},

@@ -17,9 +17,22 @@
 #include "cli/options.h"
 
 static const struct option_spec table[] = {
-	{"list-format", "FORMAT", 256, .help = ""}, {"list", "NAME", 'l', .letter = 'l'},
-	{"exist", NULL, 'e', .letter = 'e'},	    {"before", NULL, .help = ""},
-	{"force", NULL, 257, .help = ""},	    {0},
+	{"list-format", "FORMAT", 256, .help = ""},
+	{"list", "NAME", 'l', .letter = 'l', .repeats = true},
+	{"exist", NULL, 'e', .letter = 'e'},
+	{"before", NULL, .help = ""},
+	{"force", NULL, 257, .help = ""},
+	{0},
+};
+
+static const struct option_spec choices[] = {
+	{"size", "SIZE", 's', .help = ""},
+	{"mode", "MODE", 'm', .help = ""},
+	{"add", "WHAT", 'a', .repeats = true},
+	{"up", NULL, 'u', .help = ""},
+	{"down", NULL, 'd', .instead = true},
+	{"help", NULL, 'h', .letter = 'h', .instead = true},
+	{0},
 };
 
 #define WORDS 16
@@ -81,6 +94,10 @@ static const char *read_line(const struct option_spec *options, const char *how,
 		if (option == '?' || option == ':') {
 			add(out, sizeof(out), "%c%s", option,
 			    option == '?' ? option_wrong(argv) : argv[optind - 1]);
+			return out;
+		}
+		if (option == OPTION_CLASHES) {
+			add(out, sizeof(out), "%s", option_clash());
 			return out;
 		}
 		add_option(out, sizeof(out), option);
@@ -202,6 +219,58 @@ static void operands_end_what_stands_in_front(void **state)
 	CHECK(table, "+:", rows);
 }
 
+static void contradictions(void **state)
+{
+	static const struct row rows[] = {
+		{"--mode a --size 1", "m=a s=1 |"},
+		{"--mode a --mode a", "m=a m=a |"},
+		{"--mode a x --mode b", "m=a --mode is given twice, with 'a' and 'b'"},
+		{"--mode a --size 1 --mode=b", "m=a s=1 --mode is given twice, with 'a' and 'b'"},
+		/* Each reading begins anew. */
+		{"--mode b", "m=b |"},
+		{"--add a --add b", "a=a a=b |"},
+		{"--up --up", "u u |"},
+		{"--up --down", "u --up and --down exclude each other"},
+		{"--down --up", "d --down and --up exclude each other"},
+		{"--down -h", "d h |"},
+		{"-- --up --down", "| --up --down"},
+	};
+
+	(void)state;
+	CHECK(choices, ":", rows);
+}
+
+/* However often the same is said before. */
+static void contradiction_after_much(void **state)
+{
+	(void)state;
+	option_forget(choices);
+	for (int i = 0; i < 8 * OPTIONS_MAX; i++)
+		assert_true(option_give(choices, i % 2 ? "add" : "up", i % 2 ? "x" : NULL));
+	assert_true(option_give(choices, "mode", "a"));
+	assert_false(option_give(choices, "mode", "b"));
+	assert_false(option_give(choices, "down", NULL));
+	/* Of another table nothing was said. */
+	assert_true(option_give(table, "list-format", "a"));
+	assert_false(option_give(choices, "mode", "c"));
+	option_forget(choices);
+	assert_true(option_give(choices, "mode", "b"));
+	assert_false(option_give(table, "list-format", "b"));
+	option_forget(table);
+}
+
+static void values_that_are_not_taken(void **state)
+{
+	(void)state;
+	assert_true(option_is_valued(table, "--exist=yes"));
+	assert_true(option_is_valued(table, "--force="));
+	assert_false(option_is_valued(table, "--list=x"));
+	assert_false(option_is_valued(table, "--exist"));
+	assert_false(option_is_valued(table, "--exis=x"));
+	assert_false(option_is_valued(table, "-e=x"));
+	assert_false(option_is_valued(NULL, "--exist=yes"));
+}
+
 static void no_table(void **state)
 {
 	static const struct row rows[] = {
@@ -306,6 +375,9 @@ int main(void)
 		cmocka_unit_test(wrong_ones),
 		cmocka_unit_test(wrong_letters),
 		cmocka_unit_test(operands_end_what_stands_in_front),
+		cmocka_unit_test(contradictions),
+		cmocka_unit_test(contradiction_after_much),
+		cmocka_unit_test(values_that_are_not_taken),
 		cmocka_unit_test(no_table),
 		cmocka_unit_test(as_many_as_there_is_room_for),
 		cmocka_unit_test(letters),

@@ -82,7 +82,7 @@ static const struct option_spec options[] = {
 	{"mode", "auto|native|skb", 'm',
 	 .help = "where XDP runs; auto (the default): native if possible, else skb"},
 	{"refuse", "KIND,...", 'r', .help = "kinds that are not to be allowed automatically",
-	 .offers = OFFER_KINDS},
+	 .offers = OFFER_KINDS, .repeats = true},
 	ROLLBACK_OPTION,
 	{0},
 };
