@@ -309,4 +309,41 @@ t_contradictions_are_refused()
 	complains "^bloomctl: option '--exist' takes no value$"
 }
 
+t_what_is_wrong_is_named()
+{
+	local long
+
+	exits 0 -q add 192.0.2.1 --list mail
+	long=$(printf 'a%.0s' {1..65})
+	exits 2 add 192.0.2.2 --list "$long"
+	complains 'is too long: it has 65 characters, and 64 are the most'
+	exits 0 -q add 192.0.2.2 --list "${long:1}"
+	exits 2 scope mail tcp/65536
+	complains "'tcp/65536' is not a service: a port is a number from 1 to 65535$"
+	exits 2 scope mail tcp/25,tcp/587-25
+	complains "'tcp/587-25' is not a service: the range ends before it begins$"
+	exits 2 scope mail tcp/smtp
+	complains "'tcp/smtp' is not a service: use tcp/PORT"
+	printf '\xef\xbb\xbfadd 192.0.2.7\nadd 192.0.2.8\n' >"$T/batch"
+	exits 0 -q batch "$T/batch"
+	exits 0 test 192.0.2.7 192.0.2.8
+	printf 'add 192.0.2.9\n\xef\xbb\xbfadd 192.0.2.10\n' >"$T/batch"
+	exits 2 batch "$T/batch"
+}
+
+# The store is ahead of the filter for a moment, or for as long as a dead writer leaves it so.
+t_dropped_and_not_listed()
+{
+	exits 0 -q attach x0
+	exits 0 -q add 10.77.0.3 bad.example
+	stands_at commit-after del 10.77.0.3 bad.example
+	exits 1 test 10.77.0.3
+	says '^10.77.0.3 is dropped now: not listed, but the filter in force has it still; `bloomctl up` brings that up to date$'
+	exits 1 test bad.example
+	says 'is dropped now: not listed, but the filter in force has it still'
+	goes_on 0
+	exits 1 test 10.77.0.3
+	says '^10.77.0.3 passes now: not listed$'
+}
+
 run_tests

@@ -38,7 +38,16 @@ bool cli_list_name(const struct cli *cli, const char *name)
 {
 	if (xb_list_name_ok(name))
 		return true;
-	cli_usage(cli, "invalid list name '%s': letters, digits, . _ - only", show_name(name).text);
+	if (strlen(name) >= sizeof(((struct xb_list *)0)->name))
+		cli_usage(cli,
+			  "the list name '%s...' is too long: it has %zu characters, and 64 "
+			  "are the most",
+			  show_name(name).text, strlen(name));
+	else
+		cli_usage(cli,
+			  "invalid list name '%s': letters, digits, . _ - only, and a letter "
+			  "or digit first",
+			  show_name(name).text);
 	return false;
 }
 

@@ -159,8 +159,9 @@ int xb_demand_check(const struct xb_paths *paths, const struct xb_params *params
 		return -ENOSPC;
 	}
 	if (counters > room) {
-		xb_system_error(0, "the counters need %.1f MiB in %s; %.1f MiB are free",
-				(double)counters / MIB, paths->run, (double)room / MIB);
+		xb_system_error(0, "the counters need %llu KiB in %s; %llu KiB are free",
+				(unsigned long long)(counters + 1023) / 1024, paths->run,
+				(unsigned long long)room / 1024);
 		return -ENOSPC;
 	}
 	return 0;

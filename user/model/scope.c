@@ -17,17 +17,21 @@ static const char *const names[XB_SERVICE_PROTOCOLS] = {
 	[XB_SERVICE_ICMP] = "icmp",
 };
 
-static int no_service(const char *text, size_t size)
+/* why: NULL if nobody can tell what was meant. */
+static int no_service(const char *text, size_t size, const char *why)
 {
 	char shown[XB_SHOWN + 1];
 
 	xb_utf8_show(text, size, shown, sizeof(shown));
+	if (why)
+		return xb_input_error("'%s' is not a service: %s", shown, why);
 	return xb_input_error("'%s' is not a service: use tcp/PORT, udp/PORT, a range such as "
 			      "tcp/6000-6063, tcp, udp or icmp, separated by ',', or all",
 			      shown);
 }
 
-/* The decimal number at *text, up to 65535, and *text behind it; -1: there is none. */
+/* The decimal number at *text, PORT_MAX + 1 if it is larger than a port, and *text behind it; -1:
+ * there is none. */
 static int32_t take_port(const char **text, const char *end)
 {
 	int32_t port = 0;
@@ -36,14 +40,21 @@ static int32_t take_port(const char **text, const char *end)
 	while (*text < end && **text >= '0' && **text <= '9') {
 		port = port * 10 + (**text - '0');
 		if (port > PORT_MAX)
-			return -1;
+			port = PORT_MAX + 1;
 		++*text;
 	}
 	return *text == from ? -1 : port;
 }
 
-/* The ports behind the protocol, all of them if the text ends there. False: it is no such text. */
-static bool parse_ports(const char *text, const char *end, struct xb_service *service)
+static bool is_port(int32_t number)
+{
+	return number >= 1 && number <= PORT_MAX;
+}
+
+/* The ports behind the protocol, all of them if the text ends there. False: it is no such text;
+ * *why says more, if more is known. */
+static bool parse_ports(const char *text, const char *end, struct xb_service *service,
+			const char **why)
 {
 	int32_t first, last;
 
@@ -54,11 +65,17 @@ static bool parse_ports(const char *text, const char *end, struct xb_service *se
 	if (service->protocol == XB_SERVICE_ICMP || *text++ != '/')
 		return false;
 	first = last = take_port(&text, end);
-	if (first > 0 && text < end && *text == '-') {
+	if (first >= 0 && text < end && *text == '-') {
 		text++;
 		last = take_port(&text, end);
 	}
-	if (first < 1 || last < first || text != end)
+	if (first < 0 || last < 0 || text != end)
+		return false;
+	if (!is_port(first) || !is_port(last))
+		*why = "a port is a number from 1 to 65535";
+	else if (last < first)
+		*why = "the range ends before it begins";
+	if (*why)
 		return false;
 	service->first = (uint16_t)first;
 	service->last = (uint16_t)last;
@@ -67,15 +84,17 @@ static bool parse_ports(const char *text, const char *end, struct xb_service *se
 
 static int parse_one(const char *text, size_t size, struct xb_service *service)
 {
+	const char *why = NULL;
+
 	for (enum xb_service_protocol i = 0; i < XB_SERVICE_PROTOCOLS; i++) {
 		size_t length = strlen(names[i]);
 
 		service->protocol = (uint16_t)i;
 		if (size >= length && !memcmp(text, names[i], length) &&
-		    parse_ports(text + length, text + size, service))
+		    parse_ports(text + length, text + size, service, &why))
 			return 0;
 	}
-	return no_service(text, size);
+	return no_service(text, size, why);
 }
 
 /* Whether nothing lies between a and b, which does not begin before a. */

@@ -15,6 +15,9 @@
 
 #define WORDS_MAX 1024
 
+/* In front of what some editors save. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 /* Splits at blanks; double quotes keep them, a backslash inside quotes takes the next character.
  * -1: unended quote, -2: too many. */
 static int split(char *text, char **words)
@@ -149,6 +152,8 @@ static int read_lines(const struct cli *cli, struct batch *batch, FILE *file)
 
 	while (!code && (size = getline(&text, &room, file)) >= 0) {
 		cli_at(batch->name, ++number);
+		if (number == 1 && !strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)))
+			memset(text, ' ', strlen(BYTE_ORDER_MARK));
 		if (number == UINT32_MAX)
 			code = bad_line("a batch has fewer than 2^32 lines");
 		else

@@ -118,6 +118,18 @@ static bool admits_known(const struct view *view)
 #define WHY	(XB_SCOPE_TEXT + 64)
 #define EXPIRED "expired, and enforced until `bloomctl expire` or another command that writes"
 
+/* Of what is not listed. */
+static const char *unlisted_reason(const struct view *view, enum xb_testrun_verdict verdict)
+{
+	if (verdict == XB_TESTRUN_PASS)
+		return "not listed";
+	if (view->txn && view->txn->meta.unconfirmed)
+		return "not listed, but the filter takes it for listed, and looks no hit up "
+		       "(`bloomctl rotate --confirm` ends that)";
+	return "not listed, but the filter in force has it still; `bloomctl up` brings that up to "
+	       "date";
+}
+
 /* Whether it is listed for what is asked about. */
 static bool is_listed(const struct view *view, const struct asked *asked)
 {
@@ -174,7 +186,7 @@ static const char *source_reason(const struct view *view, const struct asked *as
 		return EXPIRED;
 	if (policy == XB_POLICY_ALLOW_ONLY)
 		return allow_only_reason(asked, room);
-	return asked->listed ? listed_reason(view, asked, room) : "not listed";
+	return asked->listed ? listed_reason(view, asked, room) : unlisted_reason(view, verdict);
 }
 
 /* The strictest verdict of all that covers a listed name. */
@@ -206,7 +218,7 @@ static int name_reason(const struct view *view, const struct asked *asked,
 	       : !asked->listed && asked->expired && now != XB_TESTRUN_PASS ? EXPIRED
 	       : asked->listed && !asked->allowed && asked->allow_expired && now == XB_TESTRUN_PASS
 		       ? EXPIRED
-	       : !asked->listed			      ? "not listed"
+	       : !asked->listed			      ? unlisted_reason(view, now)
 	       : asked->allowed			      ? "allowed"
 	       : !view->txn->meta.ports.dns[0]	      ? "listed, and the ports of dns are off"
 	       : verdict == XB_DOMAIN_COUNT	      ? "listed, and the verdict is count"
