@@ -57,7 +57,6 @@ t_host_bits()
 {
 	begin
 	exits 0 add 192.0.2.77/24
-	[[ $(wc -l <"$T/err") -eq 1 ]]
 	complains '192.0.2.77/24 has host bits set; taken as 192.0.2.0/24'
 	exits 0 test 192.0.2.5
 	exits 0 add 2001:db8::5/32

@@ -238,10 +238,10 @@ notes()
 t_notes_as_json()
 {
 	ctl attach x0
-	notes 'has host bits set; taken as 192.0.2.0/24' add 192.0.2.7/24
+	notes 'has host bits set; taken as 203.0.114.0/24' add 203.0.114.7/24
 	notes '10.77.0.1 will not be dropped: it is on the allowlist' add 10.77.0.1
-	ctl add 192.0.2.1
-	notes '192.0.2.1 has no entry of its own any more' del 192.0.2.1
+	ctl add 203.0.114.1
+	notes '203.0.114.1 has no entry of its own any more' del 203.0.114.1
 	printf 'a.example\nb..example\n' >"$T/list"
 	notes '1 lines were not understood' import "$T/list" --list one
 	notes '1 lines were not understood' import "$T/list" --list one --dry-run

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "bloomctl/absent.h"
+#include "bloomctl/addnotes.h"
 #include "bloomctl/exempted.h"
 #include "engine/writepath.h"
 #include "model/comment.h"
@@ -202,9 +203,11 @@ static int body(struct xb_writer *writer, void *context)
 	return error == XB_EDIT_REFUSED ? edit_refused(&refusal) : error;
 }
 
-static int tell_added(const struct cli *cli, const struct xb_edit_result *result)
+static int tell_added(const struct cli *cli, const struct xb_edit *edit,
+		      const struct xb_edit_result *result)
 {
 	exempted_note(&result->exempt);
+	addnotes_tell(cli, edit);
 	if (!cli->json)
 		return EXIT_DONE;
 	return cli_json(cli, json_pack("{s:I,s:I,s:I,s:I}", "added", (json_int_t)result->added,
@@ -285,7 +288,7 @@ int edit_run(struct cli *cli, int argc, char **argv)
 	if (error)
 		code = cli_fail();
 	else
-		code = edit.terms.add ? tell_added(cli, &run.result)
+		code = edit.terms.add ? tell_added(cli, &edit, &run.result)
 				      : tell_removed(cli, &run.result);
 	xb_edit_result_free(&run.result);
 	xb_edit_free(&edit);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -69,17 +70,36 @@ static int exchange(int fd, const char *line, char text[XB_CONTROL_LINE])
 	return used ? 0 : xb_system_error(got < 0 ? errno : 0, "bloomd does not answer");
 }
 
-bool xb_control_is_there(const struct xb_paths *paths)
+/* Returns 0, or the errno of connect(). */
+static int connect_once(const struct xb_paths *paths)
 {
 	struct sockaddr_un address;
 	int fd = xb_control_address(paths, &address)
 			 ? -1
 			 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool there = fd >= 0 && !connect(fd, (struct sockaddr *)&address, sizeof(address));
+	int error = ENOENT;
 
-	if (fd >= 0)
-		close(fd);
-	return there;
+	if (fd < 0)
+		return error;
+	error = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
+	close(fd);
+	return error;
+}
+
+bool xb_control_is_there(const struct xb_paths *paths)
+{
+	return !connect_once(paths);
+}
+
+/* A link that systemd keeps while the unit is active; it leads nowhere. */
+#define TIMER "/run/systemd/units/invocation:xdp-bloom-expire.timer"
+
+bool xb_control_expiry_is_tended(const struct xb_paths *paths)
+{
+	int error = connect_once(paths);
+	struct stat st;
+
+	return !error || error == EACCES || !lstat(TIMER, &st);
 }
 
 int xb_control_ask(const struct xb_paths *paths, const char *line, char reply[XB_CONTROL_LINE])

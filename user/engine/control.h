@@ -19,6 +19,10 @@ int xb_control_address(const struct xb_paths *paths, struct sockaddr_un *address
 /* Whether bloomd listens there. */
 bool xb_control_is_there(const struct xb_paths *paths);
 
+/* Whether something on this machine takes out what has expired: bloomd, or the timer
+ * xdp-bloom-expire, if systemd runs it. True for who may not ask. */
+bool xb_control_expiry_is_tended(const struct xb_paths *paths);
+
 /*
  * Sends a line (without its end) and waits for the answer, at most a few seconds. reply: the
  * answer without the word that says how it went, safe for a terminal. Returns 0, or an error with

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "bloomctl/addnotes.h"
 #include "engine/writepath.h"
 
 #define WORDS_MAX 1024
@@ -275,6 +276,14 @@ int batch_apply(struct xb_writer *writer, void *context)
 	return apply_sorted(writer, batch, worst, failed);
 }
 
+static bool has_timeouts(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->terms_count; i++)
+		if (batch->terms[i].terms.timeout)
+			return true;
+	return false;
+}
+
 static int apply(struct cli *cli, struct batch *batch)
 {
 	const struct xb_edit_result *result = &batch->result;
@@ -288,6 +297,8 @@ static int apply(struct cli *cli, struct batch *batch)
 		return cli_fail(), error == 1				? EXIT_ABSENT
 				   : xb_error_class() == XB_ERROR_INPUT ? EXIT_USAGE
 									: EXIT_SYSTEM;
+	if (has_timeouts(batch))
+		addnotes_timeout(cli);
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:I,s:I,s:I,s:I,s:I}", "added",
 					       (json_int_t)result->added, "renewed",
