@@ -193,7 +193,7 @@ t_too_few_queues_auto()
 	exits 0 attach q0
 	says 'q0 attached in skb mode'
 	one_line_warning
-	complains 'q0: the kernel refused native mode: "veth: .*rx queues .*"'
+	complains 'q0: the kernel refused XDP in its driver: "veth: .*rx queues .*"'
 	lacks_advice_of_mode
 	exits 0 status
 }

@@ -11,7 +11,7 @@ listed=(10.77.0.3 10.77.0.4 fd77::3)
 # The known state each point starts from: two lists, one world.
 begin()
 {
-	ctl detach --all 2>/dev/null
+	ctl -q detach --all 2>/dev/null
 	rm -rf "$state" "$pins" "$counters"
 	ctl add "${listed[@]}"
 	ctl -q attach x0

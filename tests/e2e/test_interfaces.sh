@@ -169,7 +169,8 @@ t_two_state_directories()
 	passes 10.77.0.4
 	other detach x0 || fail "it means the interface: $(cat "$T/err")"
 	complains 'warning: detached, though the filter is that of another store than '"$T/other"
-	one_line
+	says '^x0 detached$'
+	[[ $(wc -l <"$T/err") -eq 1 ]] || fail "not one line: $(cat "$T/err")"
 	lets_pass x0
 	passes 10.77.0.3
 	exits 0 up
@@ -256,7 +257,7 @@ t_nothing_attached_is_told()
 	for command in "detach x0" "add 10.77.0.5" "policy enforce" "flush --yes"; do
 		# shellcheck disable=SC2086
 		exits 0 $command
-		complains '^bloomctl: nothing is filtered: no interface is attached$'
+		complains '^bloomctl: done; nothing is filtered: no interface is attached$'
 		[[ $(wc -l <"$T/err") -eq 1 ]] || fail "$command: told twice: $(cat "$T/err")"
 	done
 	exits 0 -q add 10.77.0.6

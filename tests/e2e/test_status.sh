@@ -62,4 +62,42 @@ t_a_network_that_import_leaves_out()
 	! grep -q import "$T/err" || fail "networks of one's own are allowed: $(cat "$T/err")"
 }
 
+# What was done, then what is not so.
+t_what_was_done_is_said_first()
+{
+	local command
+
+	for command in "policy monitor" "add 10.77.0.3" "flush --yes"; do
+		# shellcheck disable=SC2086
+		exits 0 $command
+		complains '^bloomctl: done; nothing is filtered: no interface is attached$'
+	done
+	exits 0 policy enforce
+	says '^the policy is enforce$'
+	exits 0 -q policy enforce
+	[[ ! -s $T/out ]] || fail "an answer with -q: $(cat "$T/out")"
+	join x1 1
+	exits 0 attach x0 x1
+	exits 0 detach x1
+	says '^x1 detached$'
+	exits 0 attach x1
+	exits 0 detach --all
+	says '^x0 detached$'
+	says '^x1 detached$'
+	complains '^bloomctl: done; nothing is filtered: no interface is attached$'
+	exits 1 detach x0
+	[[ ! -s $T/out ]] || fail "it was not attached: $(cat "$T/out")"
+}
+
+t_no_mode_is_named_that_nobody_asked_for()
+{
+	exits 0 attach lo
+	says '^lo attached in skb mode$'
+	complains '^bloomctl: warning: lo: (cannot attach in its driver|the kernel refused XDP in its driver)'
+	! grep -v '"' "$T/err" | grep -q 'native mode' || fail "nobody asked for it: $(cat "$T/err")"
+	exits 0 detach lo
+	exits 3 attach lo --mode native
+	complains 'native'
+}
+
 run_tests

@@ -142,16 +142,20 @@ static const char *find_advice(const struct xb_refusal *refusal, bool has_cure)
 
 static int explain_mode(const struct xb_refusal *refusal)
 {
-	const char *mode = xb_mode_name(refusal->mode);
+	/* Who left the choice to us asked for no mode that has a name. */
+	bool named = refusal->mode == XB_MODE_SKB || refusal->wanted == refusal->mode;
+	const char *words = refusal->mode == XB_MODE_SKB ? "skb mode"
+			    : named			 ? "native mode"
+							 : "its driver";
 	char cure[CURE_BYTES];
 
 	find_cure(refusal, cure);
 	if (refusal->sentence[0])
-		return xb_system_error(0, "%s: the kernel refused %s mode: \"%s\" (%s)%s%s",
-				       refusal->name, mode, refusal->sentence,
-				       strerror(refusal->error), cure,
+		return xb_system_error(0, "%s: the kernel refused %s%s: \"%s\" (%s)%s%s",
+				       refusal->name, named ? "" : "XDP in ", words,
+				       refusal->sentence, strerror(refusal->error), cure,
 				       find_advice(refusal, cure[0]));
-	return xb_system_error(0, "%s: cannot attach in %s mode (%s)%s%s", refusal->name, mode,
+	return xb_system_error(0, "%s: cannot attach in %s (%s)%s%s", refusal->name, words,
 			       strerror(refusal->error), cure, find_advice(refusal, cure[0]));
 }
 

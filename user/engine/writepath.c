@@ -123,7 +123,7 @@ uint32_t xb_write_tell_open(struct xb_written *written)
 			xb_warning("%s is unfiltered: %s", item->wanted, xb_interface_state(item));
 	}
 	if (written->looked && !wanted)
-		xb_notice("nothing is filtered: no interface is attached");
+		xb_notice("done; nothing is filtered: no interface is attached");
 	if (open > 1 && open == wanted)
 		xb_warning("nothing is filtered: none of the %u wanted interfaces is", wanted);
 	xb_written_free(written);

@@ -96,11 +96,12 @@ static const struct words {
 	{"", XB_MODE_NATIVE, XB_MODE_NATIVE, EBUSY, "Firmware update is under way",
 	 "lo: the kernel refused native mode: \"Firmware update is under way\" (Device or resource "
 	 "busy) [skb or auto]"},
-	/* Who asked for auto, or was refused skb mode, gets no advice of another mode. */
+	/* Who asked for auto, or was refused skb mode, gets no advice of another mode, and who
+	 * asked for auto hears of none. */
 	{"bond", XB_MODE_NATIVE, XB_MODE_AUTO, EOPNOTSUPP, NO_BOND,
-	 "lo: the kernel refused native mode: \"" NO_BOND "\" (Operation not supported)"},
+	 "lo: the kernel refused XDP in its driver: \"" NO_BOND "\" (Operation not supported)"},
 	{"veth", XB_MODE_NATIVE, XB_MODE_AUTO, ERANGE, "veth: Peer MTU is too large to set XDP",
-	 "lo: the kernel refused native mode: \"veth: Peer MTU is too large to set XDP\" "
+	 "lo: the kernel refused XDP in its driver: \"veth: Peer MTU is too large to set XDP\" "
 	 "(Numerical result out of range); lower the MTU of its peer"},
 	{"", XB_MODE_SKB, XB_MODE_SKB, EOPNOTSUPP, "",
 	 "lo: cannot attach in skb mode (Operation not supported)"},

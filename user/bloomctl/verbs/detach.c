@@ -31,6 +31,7 @@ struct request {
 	bool on_trial; /* what was named was on trial, and is no more */
 	bool filtered; /* what was named is, though nobody wants it, as after a killed detach */
 	bool was_left; /* the same, and everything passes */
+	struct xb_interfaces before; /* with --all: those there were */
 };
 
 #define HOW (XB_WRITE_HEAVY | XB_WRITE_LEAVE)
@@ -435,16 +436,42 @@ static int answer(const struct cli *cli, const struct xb_links *links)
 	return cli_json(cli, said);
 }
 
-/* Nothing, if no link was away. */
-static int tell(const struct cli *cli, const struct xb_links *links)
+static void print_one(const char *name, uint32_t ifindex, const struct xb_links *links)
 {
+	const struct xb_link *link = ifindex ? xb_links_of(links, ifindex) : NULL;
 	char text[LINK_TEXT];
-	struct xb_netdev now;
 
-	for (size_t i = 0; i < links->count && !cli->quiet; i++)
-		if (find_away(&links->item[i], &now))
-			printf("%s: %s\n", now.name, link_words(&links->item[i], text));
+	printf("%s detached", name);
+	if (link && link->away)
+		printf("; %s", link_words(link, text));
+	putchar('\n');
+}
+
+static int tell(const struct cli *cli, const struct request *request, const struct xb_links *links)
+{
+	for (int i = 0; i < request->count && !cli->quiet; i++)
+		print_one(request->now[i], request->ifindexes[i], links);
+	for (size_t i = 0; i < request->before.count && !cli->quiet; i++) {
+		const struct xb_interface *item = &request->before.item[i];
+
+		if (item->wanted[0] || item->hold == XB_HOLD_OURS)
+			print_one(last_name(item), item->now.ifindex, links);
+	}
 	return cli_done(EXIT_DONE);
+}
+
+static int finish(const struct cli *cli, const struct request *request, struct xb_links *links)
+{
+	xb_links_wait(links, XB_LINKS_LIMIT);
+	return cli->json ? answer(cli, links) : tell(cli, request, links);
+}
+
+static void free_request(struct request *request)
+{
+	free(request->ifindexes);
+	free(request->now);
+	free(request->left);
+	xb_interfaces_free(&request->before);
 }
 
 static const struct option_spec options[] = {
@@ -457,7 +484,7 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	static struct xb_links links;
 	struct request request = {0};
-	int option, error;
+	int option, error, code;
 
 	while ((option = cli_option(cli, argc, argv, options)) != -1)
 		if (option == 'a')
@@ -472,17 +499,14 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "detach takes interfaces, or --all");
 	xb_links_collect(&links);
 	error = make_room(&request);
+	/* For the answer alone: what cannot be told is detached all the same. */
+	if (!error && request.all && look(cli, &request.before))
+		xb_error_clear();
 	if (!error)
 		error = detach(cli, &request);
-	free(request.ifindexes);
-	free(request.now);
-	free(request.left);
-	if (error == 1)
-		return cli_fail(), EXIT_ABSENT;
-	if (error)
-		return cli_fail();
-	xb_links_wait(&links, XB_LINKS_LIMIT);
-	return cli->json ? answer(cli, &links) : tell(cli, &links);
+	code = error ? cli_fail() : finish(cli, &request, &links);
+	free_request(&request);
+	return error == 1 ? EXIT_ABSENT : code;
 }
 
 const struct verb verb_detach = {

@@ -66,7 +66,9 @@ static int make(struct cli *cli)
 			  "opens to others are dropped too");
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(policy)));
-	return EXIT_DONE;
+	if (!cli->quiet && !cli->wish->commits)
+		printf("the policy is %s\n", xb_policy_name(policy));
+	return cli_done(EXIT_DONE);
 }
 
 static int run(struct cli *cli, int argc, char **argv)
