@@ -274,6 +274,36 @@ one.send(frame)'
 	has ' drop 10\.77\.0\.3 > 10\.77\.0\.1 udp 4001>9 listed_ipv4_host '
 }
 
+# lists OBJECTS: of each, the lists that are blamed.
+lists()
+{
+	python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+    print(" ".join(one["name"] for one in json.loads(line)["lists"]))' "$1"
+}
+
+# Only lists that hold for the packet, also where its ports are not told.
+t_lists_that_had_it_dropped()
+{
+	ctl attach x0
+	ctl add 10.77.0.3
+	ctl add 10.77.0.3 --list mail
+	ctl scope mail tcp/25
+	ctl add 10.77.0.4 --list mail
+	ctl add 10.77.0.4 --list udp
+	ctl scope udp udp/9
+	ctl add 10.77.0.4 --list counted
+	ctl verdict counted count
+	watching -j watch --count 4
+	in_client python3 -c 'import socket
+for source, size in (("10.77.0.3", 4000), ("10.77.0.4", 10)):
+    one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    one.bind((source, 4001))
+    one.sendto(b"x" * size, ("10.77.0.1", 9))'
+	ended 0
+	[[ $(lists "$T/lines") == $'default\ndefault\ndefault\nudp' ]] || fail "$(lists "$T/lines") of $(cat "$T/lines")"
+}
+
 # A datagram in three fragments: only the first has ports.
 t_fragments()
 {

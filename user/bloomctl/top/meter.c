@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/patience.h"
-#include "bloomctl/display.h"
+#include "bloomctl/blame.h"
 #include "store/covers.h"
 
 #define SAMPLES 2000 /* reports a second */
@@ -199,14 +199,15 @@ static void take_sources(struct meter *meter, struct meter_view *view)
 
 static int find_entry(struct xb_txn *txn, struct meter_source *source)
 {
+	const struct tally_source *last = &source->tally;
+	struct blame blame = blame_of(last->reason, !xb_entry_is_ipv4(&last->source),
+				      last->protocol, last->sport, last->dport);
 	struct xb_members members;
 	struct xb_covers covers;
-	int found;
+	int found = blame_find(txn, &blame, &last->source, &covers, &members);
 
-	xb_covers_begin(&source->tally.source, &covers);
-	found = xb_covers_next(txn, &covers, &members);
 	if (found > 0)
-		source->covered = display_entry_json(txn, &covers.entry, members, XB_ANY_LIST);
+		source->covered = blame_json(txn, &blame, &last->source, &covers.entry, members);
 	return found < 0 ? found : 0;
 }
 

@@ -49,6 +49,9 @@ int tally_add(struct tally *tally, const struct xb_drop *drop)
 	slot->packets++;
 	slot->ifindex = drop->ifindex;
 	slot->reason = drop->reason;
+	slot->protocol = drop->protocol;
+	slot->sport = drop->sport;
+	slot->dport = drop->dport;
 	return 0;
 }
 

@@ -14,6 +14,8 @@ struct tally_source {
 	uint64_t packets;
 	uint32_t ifindex; /* of its last drop, as the reason */
 	uint8_t reason;
+	uint8_t protocol; /* the same; with ports in network byte order, 0: not told */
+	uint16_t sport, dport;
 };
 
 /* All zero before the first drop. */

@@ -15,12 +15,12 @@
 #include "base/error.h"
 #include "base/patience.h"
 #include "base/text.h"
+#include "bloomctl/blame.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/display.h"
 #include "model/reason.h"
 #include "model/verdict.h"
 #include "store/covers.h"
-#include "store/listclass.h"
 
 #define DEFAULT_RATE 10
 #define STOP	     (-ECANCELED)
@@ -62,9 +62,9 @@ struct told {
 	char source[INET6_ADDRSTRLEN], destination[INET6_ADDRSTRLEN];
 	const char *verdict, *protocol, *reason;
 	char name[XB_NAME_TEXT]; /* empty: the source was judged */
-	bool covered, has_service;
-	struct xb_service service; /* that the packet asks for, with has_service */
-	struct xb_entry asked;	   /* the source, or the name */
+	bool covered;
+	struct blame blame;
+	struct xb_entry asked; /* the source, or the name */
 	uint8_t form[XB_NAME_BYTES];
 	struct xb_covers covers;
 	struct xb_members members;
@@ -122,60 +122,16 @@ static void close_store(struct session *session)
 	session->opened = false;
 }
 
-/* Whether the list has the packet dropped, as far as its scope and verdict say. */
-static bool is_why(const struct told *told, const struct xb_list *list)
-{
-	if (*told->name)
-		return true;
-	if (list->verdict == XB_DOMAIN_COUNT)
-		return false;
-	return !told->has_service ||
-	       xb_scope_has(xb_list_scope(list), told->service.protocol, told->service.first);
-}
-
-static bool have_why(struct xb_txn *txn, const struct told *told)
-{
-	struct xb_members members = told->members;
-	struct xb_membership member;
-
-	while (xb_members_next(&members, &member)) {
-		const struct xb_list *list = xb_list_by_id(txn, member.list);
-
-		if (list && is_why(told, list))
-			return true;
-	}
-	return false;
-}
-
 static int find_entry(struct session *session, struct told *told)
 {
-	int error = session->opened ? 0 : open_store(session), found = 0;
+	int error = session->opened ? 0 : open_store(session), found;
 
 	told->covered = false;
-	xb_covers_begin(&told->asked, &told->covers);
 	if (error || !session->txn)
 		return error;
-	do {
-		found = xb_covers_next(session->txn, &told->covers, &told->members);
-	} while (found > 0 && !have_why(session->txn, told));
+	found = blame_find(session->txn, &told->blame, &told->asked, &told->covers, &told->members);
 	told->covered = found > 0;
 	return found < 0 ? found : 0;
-}
-
-/* False: the report has no port, or what is behind the IP header is none of these. */
-static bool find_service(const struct xb_drop *drop, struct xb_service *service)
-{
-	uint16_t port = ntohs(drop->dport);
-	bool icmp = drop->protocol == (drop->family == 6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
-
-	*service = (struct xb_service){.protocol = drop->protocol == IPPROTO_TCP ? XB_SERVICE_TCP
-										 : XB_SERVICE_UDP,
-				       .first = port,
-				       .last = port};
-	if (icmp)
-		*service = (struct xb_service){.protocol = XB_SERVICE_ICMP};
-	return icmp || ((drop->protocol == IPPROTO_TCP || drop->protocol == IPPROTO_UDP) &&
-			(drop->sport || drop->dport));
 }
 
 /* The name as it was asked for goes into told->name; entries have no capitals. */
@@ -237,7 +193,8 @@ static int put_in_words(struct session *session, const struct xb_drop *drop, str
 	told->verdict = verdict_of(drop);
 	told->reason = xb_reason_name(drop->reason);
 	find_name(drop, told);
-	told->has_service = find_service(drop, &told->service);
+	told->blame =
+		blame_of(drop->reason, drop->family == 6, drop->protocol, drop->sport, drop->dport);
 	return find_entry(session, told);
 }
 
@@ -258,7 +215,7 @@ static void print_lists(struct xb_txn *txn, const struct told *told)
 	while (xb_members_next(&members, &member)) {
 		const struct xb_list *list = xb_list_by_id(txn, member.list);
 
-		if (!list || !is_why(told, list))
+		if (!list || !blame_is(&told->blame, &told->asked, list))
 			continue;
 		printf(" list %s", list->name);
 		if (member.comment_size)
@@ -306,8 +263,8 @@ static int print_json(const struct session *session, const struct xb_drop *drop,
 				   (json_int_t)drop->ifindex, "verdict", told->verdict, "source",
 				   told->source, "destination", told->destination, "protocol",
 				   told->protocol, "protocol_number", drop->protocol);
-	json_t *by = told->covered ? display_entry_json(session->txn, &told->covers.entry,
-							told->members, XB_ANY_LIST)
+	json_t *by = told->covered ? blame_json(session->txn, &told->blame, &told->asked,
+						&told->covers.entry, told->members)
 				   : json_pack("{s:n,s:[]}", "entry", "lists");
 	int failed;
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bloomctl/blame.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include "bloomctl/display.h"
+#include "model/verdict.h"
+#include "store/listclass.h"
+
+struct blame blame_of(uint8_t reason, bool ipv6, uint8_t protocol, uint16_t sport, uint16_t dport)
+{
+	bool icmp = protocol == (ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
+	struct blame blame = {.reason = reason};
+
+	if (icmp) {
+		blame.service = (struct xb_service){.protocol = XB_SERVICE_ICMP};
+		blame.has_service = true;
+	} else if ((protocol == IPPROTO_TCP || protocol == IPPROTO_UDP) && (sport || dport)) {
+		blame.service = (struct xb_service){
+			.protocol = protocol == IPPROTO_TCP ? XB_SERVICE_TCP : XB_SERVICE_UDP,
+			.first = ntohs(dport),
+			.last = ntohs(dport)};
+		blame.has_service = true;
+	}
+	return blame;
+}
+
+bool blame_is(const struct blame *blame, const struct xb_entry *asked, const struct xb_list *list)
+{
+	const struct xb_scope *scope = xb_list_scope(list);
+
+	if (xb_entry_is_name(asked))
+		return true;
+	if (blame->reason == XB_NOT_ADMITTED || list->verdict == XB_DOMAIN_COUNT)
+		return false;
+	if (xb_scope_is_all(scope) || blame->reason != XB_SCOPED_DROPPED)
+		return xb_scope_is_all(scope) && blame->reason != XB_SCOPED_DROPPED;
+	return !blame->has_service ||
+	       xb_scope_has(scope, blame->service.protocol, blame->service.first);
+}
+
+static bool is_any(struct xb_txn *txn, const struct blame *blame, const struct xb_entry *asked,
+		   struct xb_members members)
+{
+	struct xb_membership member;
+
+	while (xb_members_next(&members, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+
+		if (list && blame_is(blame, asked, list))
+			return true;
+	}
+	return false;
+}
+
+int blame_find(struct xb_txn *txn, const struct blame *blame, const struct xb_entry *asked,
+	       struct xb_covers *covers, struct xb_members *members)
+{
+	int found;
+
+	xb_covers_begin(asked, covers);
+	do {
+		found = xb_covers_next(txn, covers, members);
+	} while (found > 0 && !is_any(txn, blame, asked, *members));
+	return found;
+}
+
+json_t *blame_json(struct xb_txn *txn, const struct blame *blame, const struct xb_entry *asked,
+		   const struct xb_entry *entry, struct xb_members members)
+{
+	struct xb_members rest = members;
+	struct xb_membership member;
+	json_t *whole = NULL;
+
+	while (xb_members_next(&rest, &member)) {
+		const struct xb_list *list = xb_list_by_id(txn, member.list);
+		json_t *one;
+
+		if (!list || !blame_is(blame, asked, list))
+			continue;
+		one = display_entry_json(txn, entry, members, list->id);
+		if (!whole) {
+			whole = one;
+			continue;
+		}
+		json_array_extend(json_object_get(whole, "lists"), json_object_get(one, "lists"));
+		json_decref(one);
+	}
+	return whole;
+}
