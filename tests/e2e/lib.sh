@@ -154,6 +154,15 @@ exits()
 		fail "bloomctl $*: exit code $code, not $wanted: $(head -c 300 "$T/err")$(grep -m 1 ^PROBLEM "$T/out")"
 }
 
+# no_problem: status finds nothing amiss, though perhaps nothing is attached. Its JSON is in $T/out.
+no_problem()
+{
+	local code=0
+
+	ctl -j status >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -le 1 ]] || fail "status: exit code $code: $(head -c 300 "$T/err" "$T/out")"
+}
+
 says() { grep -qE -- "$1" "$T/out" || fail "stdout lacks '$1': $(head -c 300 "$T/out")"; }
 complains() { grep -qE -- "$1" "$T/err" || fail "stderr lacks '$1': $(head -c 300 "$T/err")"; }
 

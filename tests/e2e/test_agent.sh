@@ -56,7 +56,7 @@ t_without_configuration_and_state()
 	agent
 	ctl -q add 10.77.0.3 --timeout 1
 	sleep 2.5
-	exits 0 status
+	exits 1 status
 	exits 0 list
 	! grep -q 10.77.0.3 "$T/out" || fail "it is listed"
 	agent_ends

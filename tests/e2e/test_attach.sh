@@ -112,7 +112,7 @@ t_all_or_nothing()
 	complains 'nosuch0: no such interface'
 	no_xdp x0
 	no_pins
-	exits 0 -j status
+	exits 1 -j status
 	json 'd["interfaces"] == []'
 }
 

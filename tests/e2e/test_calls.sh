@@ -112,7 +112,7 @@ t_attach_does_not_believe()
 	one_line
 	complains '^bloomctl: x0: the driver took the filter in skb mode and does not call it: [0-9]+ packets came in'
 	! ip -n "$server" -d link show x0 | grep -q xdp || fail "the filter is still on x0"
-	exits 0 -j status
+	exits 1 -j status
 	json 'd["interfaces"] == []'
 	# The same frames reach a program in the driver.
 	exits 0 attach x0

@@ -44,8 +44,8 @@ t_json()
 	json 'len(d["entries"]) == 3'
 	exits 0 -j del 192.0.2.1
 	json 'd["removed"] == 1 and d["lists"] == {"192.0.2.1": ["default"]}'
-	exits 0 -j status
-	json 'd["ok"] and d["listed"]["ipv4_hosts"] == 1 and d["listed"]["ipv6_prefixes"] == 1'
+	exits 1 -j status
+	json 'not d["ok"] and not d["problems"] and d["listed"]["ipv4_hosts"] == 1 and d["listed"]["ipv6_prefixes"] == 1'
 	exits 0 -j plan --entries 1000000 --fpr 0.0001
 	json '10 < d["bits_per_entry"] < 40 and d["capacity"] >= 1000000'
 	exits 0 -j stats

@@ -109,7 +109,7 @@ after_it()
 	program_on x1 || fail "x1 has none"
 	exits 0 detach --all
 	passes 10.77.0.3
-	exits 0 status
+	exits 1 status
 }
 
 t_full_disk()

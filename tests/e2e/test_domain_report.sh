@@ -129,7 +129,7 @@ t_status()
 	ctl add 192.0.2.1 example.com
 	ctl add example.net --list two
 	ctl verdict two nxdomain
-	exits 0 status
+	exits 1 status
 	says '^listed +1 IPv4 addresses, 0 IPv4 prefixes, 0 IPv6 prefixes, 2 domains$'
 	says '^  default +2 entries$'
 	says '^  two +1 entries, domains: nxdomain$'

@@ -102,11 +102,12 @@ ends_what_is_over()
 	[[ -n $after ]] || fail "$(cat "$1")"
 	# systemd makes one dollar of two.
 	after=${after//\"\$\$0\"/$bloomctl --state $state --pin $pins --run $counters}
+	after=${after//\$\$/\$}
 	exits 0 attach x0 --rollback 1
 	wait_for "the end of the trial" eval '! ctl status'
 	in_server sh -c "$after"
 	has_no_program || fail "x0 still has the program"
-	exits 0 status
+	exits 1 status
 }
 
 t_units_are_installed_and_removed()

@@ -73,7 +73,7 @@ t_failed_attach_leaves_nothing_allowed()
 	join q0 5 "numtxqueues 1 numrxqueues 1" "numtxqueues 4 numrxqueues 1"
 	ip -n "$server" addr add 192.0.2.1/24 dev q0
 	exits 3 attach q0 --mode native
-	exits 0 -j status
+	exits 1 -j status
 	json 'd["allowlist"]["automatic"] == []'
 }
 

@@ -174,7 +174,7 @@ t_another_store()
 	ctl known on
 	reaches tcp 10.77.0.2
 	in_server "$bloomctl" --state "$T/other" --pin "$pins" --run "$counters" -q add 192.0.2.1
-	exits 0 status
+	exits 1 status
 	knows 10.77.0.2
 	in_server "$bloomctl" --state "$T/other" --pin "$pins" --run "$counters" -q known on
 	in_server "$bloomctl" --state "$T/other" --pin "$pins" --run "$counters" known test 10.77.0.2

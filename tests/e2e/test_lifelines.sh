@@ -64,7 +64,7 @@ t_nothing_attached_nothing_allowed()
 	blocked 10.77.0.2 fd77::2
 	ctl allow add 10.77.0.2
 	ctl detach --all
-	exits 0 -j status
+	exits 1 -j status
 	json 'd["allowlist"] == {"entries": 1, "manual": 1, "automatic": [], "refused": []}'
 }
 

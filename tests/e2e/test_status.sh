@@ -5,6 +5,89 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
+idle='^NOTHING IS FILTERED: no interface is attached; `bloomctl attach INTERFACE` filters one$'
+
+t_nothing_is_attached()
+{
+	exits 1 status
+	says "$idle"
+	exits 1 -j status
+	json 'not d["ok"] and not d["problems"] and not d["interfaces"]'
+	exits 0 add 10.77.0.3
+	exits 1 status
+	exits 0 attach x0 --rollback 60
+	exits 0 status
+	exits 0 commit
+	exits 0 -j status
+	json 'd["ok"]'
+	exits 0 detach x0
+	exits 1 status
+	says "$idle"
+	# A lost store wants nothing, and filters nothing.
+	exits 0 attach x0
+	exits 0 detach --all
+	rm -r "$state"
+	exits 1 status
+	says "$idle"
+}
+
+# feed NAME LAST_SUCCESS PERIOD: what bloomd would have left of it.
+feed()
+{
+	mkdir -p "$state/feeds"
+	printf '{"list":"%s","outcome":"no-connection","message":"connection refused","failures":9,"period":%s,"last_success":%s,"last_attempt":%s}' \
+		"$1" "$3" "$2" "$(date +%s)" >"$state/feeds/$1.json"
+}
+
+t_a_feed_that_fails_for_days()
+{
+	local now
+
+	now=$(date +%s)
+	exits 0 attach x0
+	feed main $((now - 2 * 86400)) 86400
+	feed often $((now - 7200)) 60
+	exits 0 status
+	feed main $((now - 4 * 86400)) 86400
+	exits 3 status
+	says '^PROBLEM     feed main has brought no list since 20[0-9T:-]*Z: connection refused; `bloomctl feeds` says more$'
+	feed main $((now - 4 * 86400)) $((7 * 86400))
+	exits 0 status
+	feed often $((now - 90000)) 60
+	exits 3 -j status
+	json '[one["kind"] for one in d["problem_details"]] == ["feed_stale"] and not d["ok"]'
+	rm "$state/feeds/often.json"
+	feed fresh 0 60
+	exits 3 status
+	says '^PROBLEM     feed fresh has never brought a list: connection refused; '
+	rm -r "$state/feeds"
+	exits 0 status
+}
+
+# status_in SECONDS: as the wall clock will be then.
+status_in()
+{
+	local code=0
+
+	echo "$1" >"$T/ahead"
+	XB_CLOCK_AHEAD=$T/ahead preloaded "$T/wallclock.so" in_server "$bloomctl" --state "$state" --pin "$pins" \
+		--run "$counters" status >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq $2 ]] || fail "in $1 seconds: exit code $code, not $2: $(cat "$T/out" "$T/err")"
+}
+
+t_what_nobody_takes_out_in_time()
+{
+	"${CC:-cc}" -shared -fPIC -o "$T/wallclock.so" "$root/tests/e2e/wallclock.c"
+	exits 0 attach x0
+	exits 0 add 10.77.0.3 --timeout 60
+	status_in 120 0
+	says '^expired     1 entries'
+	status_in 600 3
+	says '^PROBLEM     an entry expired at 20[0-9T:-]*Z, and is still enforced; `bloomctl expire` takes it out; '
+	exits 0 del 10.77.0.3
+	status_in 600 0
+}
+
 unended='^bloomctl: nothing on this machine ends entries in time: neither bloomd nor the timer xdp-bloom-expire runs\. '
 
 # with_timer COMMAND...: with what systemd shows of the active timer.
@@ -35,31 +118,6 @@ t_a_timeout_that_nothing_ends()
 	agent
 	exits 0 add 10.77.0.4 --exist --timeout 60
 	[[ ! -s $T/err ]] || fail "bloomd ends it: $(cat "$T/err")"
-}
-
-t_a_domain_means_queries()
-{
-	exits 0 attach x0
-	exits 0 add bad.example 10.77.0.3 worse.example
-	[[ $(cat "$T/err") == 'bloomctl: bad.example is a domain: DNS queries for it are meant, and no packets from its hosts; for those, list their addresses' ]] ||
-		fail "$(cat "$T/err")"
-	exits 0 allow add good.example
-	complains '^bloomctl: good.example is a domain: DNS queries for it are meant, .*; for those, allow their addresses$'
-}
-
-t_a_network_that_import_leaves_out()
-{
-	exits 0 attach x0
-	exits 0 add 10.0.0.0/8 192.168.0.0/16 fd00::/16 198.18.0.7
-	complains '^bloomctl: 10\.0\.0\.0/8 is private \(RFC 1918\), which `bloomctl import` leaves out; if it is not meant: bloomctl del 10\.0\.0\.0/8$'
-	complains '^bloomctl: 192\.168\.0\.0/16 is private'
-	complains '^bloomctl: fd00::/16 is unique local'
-	! grep -q 198.18.0.7 "$T/err" || fail "a single address is meant: $(cat "$T/err")"
-	exits 0 del 10.0.0.0/8
-	exits 0 add 10.0.0.0/8 --force
-	! grep -q import "$T/err" || fail "--force means it: $(cat "$T/err")"
-	exits 0 allow add 192.168.0.0/16
-	! grep -q import "$T/err" || fail "networks of one's own are allowed: $(cat "$T/err")"
 }
 
 # What was done, then what is not so.
@@ -98,6 +156,39 @@ t_no_mode_is_named_that_nobody_asked_for()
 	exits 0 detach lo
 	exits 3 attach lo --mode native
 	complains 'native'
+}
+
+t_problems_come_first()
+{
+	exits 0 attach x0
+	ip -n "$server" link del x0
+	exits 3 status
+	[[ $(head -n 1 "$T/out") == 'PROBLEM     x0 is unfiltered: missing; `bloomctl up` filters it '* ]] || fail "$(cat "$T/out")"
+}
+
+t_a_domain_means_queries()
+{
+	exits 0 attach x0
+	exits 0 add bad.example 10.77.0.3 worse.example
+	[[ $(cat "$T/err") == 'bloomctl: bad.example is a domain: DNS queries for it are meant, and no packets from its hosts; for those, list their addresses' ]] ||
+		fail "$(cat "$T/err")"
+	exits 0 allow add good.example
+	complains '^bloomctl: good.example is a domain: DNS queries for it are meant, .*; for those, allow their addresses$'
+}
+
+t_a_network_that_import_leaves_out()
+{
+	exits 0 attach x0
+	exits 0 add 10.0.0.0/8 192.168.0.0/16 fd00::/16 198.18.0.7
+	complains '^bloomctl: 10\.0\.0\.0/8 is private \(RFC 1918\), which `bloomctl import` leaves out; if it is not meant: bloomctl del 10\.0\.0\.0/8$'
+	complains '^bloomctl: 192\.168\.0\.0/16 is private'
+	complains '^bloomctl: fd00::/16 is unique local'
+	! grep -q 198.18.0.7 "$T/err" || fail "a single address is meant: $(cat "$T/err")"
+	exits 0 del 10.0.0.0/8
+	exits 0 add 10.0.0.0/8 --force
+	! grep -q import "$T/err" || fail "--force means it: $(cat "$T/err")"
+	exits 0 allow add 192.168.0.0/16
+	! grep -q import "$T/err" || fail "networks of one's own are allowed: $(cat "$T/err")"
 }
 
 run_tests

@@ -43,7 +43,7 @@ is_off()
 {
 	[[ -z $(program_on eth0) ]] || fail "the program is still there"
 	answers
-	exits 0 status
+	exits 1 status
 }
 
 t_detach()

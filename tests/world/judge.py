@@ -183,7 +183,7 @@ class Judge:
 
     def check(self):
         code, said, done = self.ground.status()
-        if code not in (0, 3) or not said:
+        if code not in (0, 1, 3) or not said:
             raise Wrong("status: %s" % done)
         self.problems = "; ".join(said["problems"])
         spoken = self.acknowledged or self.incomplete
@@ -216,7 +216,8 @@ class Judge:
         silent = self.unnamed(bare, problems)
         if silent:
             raise Wrong("status does not name %s, but says: %s" % (", ".join(silent), problems))
-        if code and not bare and self.acknowledged and self.is_certain() and \
+        # 1: nothing is attached.
+        if code == 3 and not bare and self.acknowledged and self.is_certain() and \
                 " mode" not in problems:
             raise Wrong("after %s all filters, but status says: %s" % (
                 self.acknowledged, problems))

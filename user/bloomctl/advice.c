@@ -5,20 +5,31 @@
 
 /* It follows the text of the problem. */
 static const char *const behind[XB_PROBLEM_KINDS] = {
+	[XB_PROBLEM_UNFILTERED] = "; `bloomctl up` tries again",
 	[XB_PROBLEM_RENAMED] = "; the next command keeps it under that name",
 	[XB_PROBLEM_NAME_UNUSABLE] = ", which no command takes: give it another name",
 	[XB_PROBLEM_NAME_TAKEN] = "; the next command protects both",
 	[XB_PROBLEM_UNWANTED] = "; the next command ends that",
 	[XB_PROBLEM_STALE] = "; `bloomctl up` clears it away",
 	[XB_PROBLEM_VLAN_ANSWERS] = "; the next command sets that right",
+	[XB_PROBLEM_UNPROVEN] = "; once more come, `bloomctl status` can tell",
+	[XB_PROBLEM_NOT_ENFORCED] = "; `bloomctl up` enforces it again",
+	[XB_PROBLEM_FILTER_UNKNOWN] = ": `bloomctl up` does that",
+	[XB_PROBLEM_FILTER_FOREIGN] = "; to go on with that one, name its directory (--state); "
+				      "`bloomctl attach` takes over with this one",
+	[XB_PROBLEM_CHANGE_LASTS] = "; wait for its end",
 	[XB_PROBLEM_FILTER_IDLE] = "; the next command takes it off",
 	[XB_PROBLEM_COUNTERS_LOST] = "; the next change builds it anew",
 	[XB_PROBLEM_INTERRUPTED] = "; the next command builds the filter anew",
 	[XB_PROBLEM_FILTER_BEHIND] = "; the next command brings it up to date",
 	[XB_PROBLEM_FILTER_UNFIT] = "; the next command builds it anew",
 	[XB_PROBLEM_POLICY] = "; the next command sets it",
-	[XB_PROBLEM_TRIAL_OVER] = "; the next command clears it away",
+	[XB_PROBLEM_TRIAL_OVER] = "; `bloomctl up` clears it away, and so does bloomd or the timer "
+				  "xdp-bloom-expire",
 	[XB_PROBLEM_NOT_LEARNING] = "; the next command that writes tries again",
+	[XB_PROBLEM_OVERDUE] = "; `bloomctl expire` takes it out; bloomd, or the timer "
+			       "xdp-bloom-expire, does so in time",
+	[XB_PROBLEM_FEED_STALE] = "; `bloomctl feeds` says more",
 	[XB_PROBLEM_KNOWN_FULL] = " until two periods have passed, or `bloomctl known clear`",
 };
 
@@ -26,7 +37,12 @@ const char *advice_for(const struct xb_problem *problem, char text[ADVICE_TEXT])
 {
 	const struct xb_interface *item = problem->interface;
 
-	if (problem->kind == XB_PROBLEM_LEFT)
+	if (problem->kind == XB_PROBLEM_UNFILTERED && item->difference == XB_IFACE_MISSING)
+		snprintf(text, ADVICE_TEXT,
+			 "%s; `bloomctl up` filters it when it is there, and `bloomctl detach %s` "
+			 "ends the wish",
+			 problem->text, item->wanted);
+	else if (problem->kind == XB_PROBLEM_LEFT)
 		snprintf(text, ADVICE_TEXT,
 			 "%s; `ip link set dev %s mtu 1500 && bloomctl up` takes it off",
 			 problem->text, item->now.name);

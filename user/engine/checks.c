@@ -10,6 +10,13 @@
 
 #define KNOWN_SLACK 1.1 /* as for every rate that is promised */
 
+/* Seconds: three times what the timer takes at most. */
+#define EXPIRY_SLACK 210
+
+/* Before a feed counts as stale: in its periods, and in seconds at least. */
+#define FEED_PERIODS 3
+#define FEED_LEAST   86400
+
 /* The driver may do wrong in native mode since it has another MTU. */
 static void check_driver(const struct xb_interface *item, struct xb_problems *problems)
 {
@@ -177,5 +184,38 @@ void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_p
 	if (!store->tried || left)
 		return;
 	xb_request_command(&store->trial.request, command, sizeof(command));
-	xb_problem_add(problems, XB_PROBLEM_TRIAL_OVER, NULL, "the trial of `%s` is over", command);
+	xb_problem_add(problems, XB_PROBLEM_TRIAL_OVER, NULL, "the trial of `%s` is over%s",
+		       command,
+		       store->trial.request.kind == XB_REQUEST_ATTACH
+			       ? ": the program is still there, and lets everything pass"
+			       : "");
+}
+
+void xb_check_expiry(uint64_t now, const struct xb_storeview *store, struct xb_problems *problems)
+{
+	char when[XB_TIME_TEXT];
+
+	if (store->due && store->due + EXPIRY_SLACK < now)
+		xb_problem_add(problems, XB_PROBLEM_OVERDUE, NULL,
+			       "an entry expired at %s, and is still enforced",
+			       xb_time_format(store->due, when));
+}
+
+void xb_check_feed(const struct xb_feed_state *feed, int64_t now, struct xb_problems *problems)
+{
+	const char *before = feed->message[0] ? ": " : "";
+	int64_t limit = feed->period * FEED_PERIODS;
+	char when[XB_TIME_TEXT];
+
+	if (limit < FEED_LEAST)
+		limit = FEED_LEAST;
+	if (!feed->last_success && feed->outcome[0])
+		xb_problem_add(problems, XB_PROBLEM_FEED_STALE, NULL,
+			       "feed %s has never brought a list%s%s", feed->name, before,
+			       feed->message);
+	else if (feed->last_success && now - feed->last_success > limit)
+		xb_problem_add(problems, XB_PROBLEM_FEED_STALE, NULL,
+			       "feed %s has brought no list since %s%s%s", feed->name,
+			       xb_time_format((uint64_t)feed->last_success, when), before,
+			       feed->message);
 }

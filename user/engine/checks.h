@@ -4,6 +4,7 @@
 #ifndef XB_ENGINE_CHECKS_H
 #define XB_ENGINE_CHECKS_H
 
+#include "engine/feedstate.h"
 #include "engine/known.h"
 #include "engine/problem.h"
 #include "engine/storeview.h"
@@ -34,5 +35,12 @@ void xb_check_known_rate(const struct xb_known_view *known, const struct xb_stor
 
 /* left: seconds until the trial ends; 0: there is none, or it has ended. */
 void xb_check_trial(uint64_t left, const struct xb_storeview *store, struct xb_problems *problems);
+
+/* Whether what has expired is taken out. now: seconds since 1970. */
+void xb_check_expiry(uint64_t now, const struct xb_storeview *store, struct xb_problems *problems);
+
+/* Whether the feed has brought or confirmed a list within three periods and a day. now: as above.
+ */
+void xb_check_feed(const struct xb_feed_state *feed, int64_t now, struct xb_problems *problems);
 
 #endif

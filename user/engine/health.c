@@ -2,6 +2,7 @@
 #include "engine/health.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/checks.h"
+#include "engine/feedstate.h"
 #include "engine/moment.h"
 #include "engine/place.h"
 #include "engine/trial.h"
@@ -182,6 +184,9 @@ int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health)
 	if (error)
 		return error;
 	xb_check_trial(health->trial_left, &health->store, &health->problems);
+	/* While all of the filter is on trial, whoever would take it out waits. */
+	if (!health->trial_left)
+		xb_check_expiry((uint64_t)time(NULL), &health->store, &health->problems);
 	error = check_known(kernel, health);
 	return error ? error : check_policy(kernel, health);
 }
@@ -197,11 +202,36 @@ static int look_at_kernel(const struct xb_paths *paths, struct xb_health *health
 	return error;
 }
 
+/* What cannot be read of them hides nothing of what else is amiss. */
+static void check_feeds(const struct xb_paths *paths, struct xb_health *health)
+{
+	struct xb_feed_state *feeds;
+	size_t count;
+
+	if (xb_feed_states_read(paths->state, &feeds, &count)) {
+		xb_problem_add(&health->problems, XB_PROBLEM_FEED_STALE, NULL, "%s",
+			       xb_error_message());
+		xb_error_clear();
+	}
+	for (size_t i = 0; i < count; i++)
+		xb_check_feed(&feeds[i], (int64_t)time(NULL), &health->problems);
+	free(feeds);
+}
+
 static int look(const struct xb_paths *paths, struct xb_health *health)
 {
 	int error = xb_storeview_read(paths->state, (uint32_t)time(NULL), &health->store);
 
-	return error ? error : look_at_kernel(paths, health);
+	if (!error)
+		error = look_at_kernel(paths, health);
+	if (!error)
+		check_feeds(paths, health);
+	return error;
+}
+
+bool xb_health_is_idle(const struct xb_health *health)
+{
+	return !health->store.wanted_count && !health->trial_left && !health->problems.count;
 }
 
 /* How long a change may be in the making while somebody looks on. */

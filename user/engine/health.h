@@ -41,8 +41,12 @@ struct xb_health {
  */
 int xb_health_look(const struct xb_paths *paths, struct xb_health *health);
 
-/* The same in one look that never waits, with a store view that is a glance: a difference may be
- * that of a change in the making. */
+/* Whether nothing is amiss because nothing is wanted: no interface is attached, and none is on
+ * trial. */
+bool xb_health_is_idle(const struct xb_health *health);
+
+/* The same in one look that never waits, with a store view that is a glance and without feeds: a
+ * difference may be that of a change in the making. */
 int xb_health_glance(const struct xb_paths *paths, struct xb_health *health);
 
 /* Fills in the rest of *health, all zero but for its store, by what the kernel has. A difference

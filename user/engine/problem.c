@@ -35,6 +35,8 @@ static const char *const names[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_CHANGE_LASTS] = "change_lasts",
 	[XB_PROBLEM_NOT_LEARNING] = "not_learning",
 	[XB_PROBLEM_KNOWN_FULL] = "known_full",
+	[XB_PROBLEM_OVERDUE] = "overdue",
+	[XB_PROBLEM_FEED_STALE] = "feed_stale",
 };
 
 const char *xb_problem_name(enum xb_problem_kind kind)

@@ -38,6 +38,8 @@ enum xb_problem_kind {
 	XB_PROBLEM_CHANGE_LASTS,   /* a writer has been at work for more than five seconds */
 	XB_PROBLEM_NOT_LEARNING,   /* known sources are wanted, and not learned */
 	XB_PROBLEM_KNOWN_FULL,	   /* more strangers than promised are taken for known */
+	XB_PROBLEM_OVERDUE,	   /* an entry has expired, and nothing took it out */
+	XB_PROBLEM_FEED_STALE,	   /* a feed has brought no list for long */
 	XB_PROBLEM_KINDS,
 };
 

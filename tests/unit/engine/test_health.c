@@ -207,7 +207,9 @@ static void policies_and_trials(void **state)
 	xb_check_trial(1, &wishes, &problems);
 	assert_int_equal(problems.count, 0);
 	xb_check_trial(0, &wishes, &problems);
-	must_be(&problems, XB_PROBLEM_TRIAL_OVER, "the trial of `attach x0` is over");
+	must_be(&problems, XB_PROBLEM_TRIAL_OVER,
+		"the trial of `attach x0` is over: the program is still there, and lets "
+		"everything pass");
 }
 
 static struct xb_problems known_problems(const struct xb_known_view *view, bool on)
@@ -374,6 +376,64 @@ static void want(const char *name)
 	commit(txn);
 }
 
+static struct xb_problems expiry_at(uint32_t due, uint64_t now)
+{
+	struct xb_storeview view = {.due = due};
+	struct xb_problems problems = {0};
+
+	xb_check_expiry(now, &view, &problems);
+	return problems;
+}
+
+static void what_nobody_takes_out(void **state)
+{
+	struct xb_problems problems;
+
+	(void)state;
+	assert_int_equal(expiry_at(0, 1000000).count, 0);
+	assert_int_equal(expiry_at(1000000, 900000).count, 0);
+	assert_int_equal(expiry_at(1000000, 1000100).count, 0);
+	problems = expiry_at(1000000, 1000300);
+	must_be(&problems, XB_PROBLEM_OVERDUE,
+		"an entry expired at 1970-01-12T13:46:40Z, and is still enforced");
+}
+
+#define DAY 86400
+
+static struct xb_problems feed_of(int64_t last_success, int64_t period, const char *outcome,
+				  const char *message)
+{
+	struct xb_feed_state feed = {
+		.name = "drop", .last_success = last_success, .period = period};
+	struct xb_problems problems = {0};
+
+	snprintf(feed.outcome, sizeof(feed.outcome), "%s", outcome);
+	snprintf(feed.message, sizeof(feed.message), "%s", message);
+	xb_check_feed(&feed, 100 * DAY, &problems);
+	return problems;
+}
+
+static void feeds_that_bring_nothing(void **state)
+{
+	struct xb_problems problems;
+
+	(void)state;
+	assert_int_equal(feed_of(0, DAY, "", "").count, 0);
+	assert_int_equal(feed_of(97 * DAY, DAY, "timeout", "slow").count, 0);
+	assert_int_equal(feed_of(99 * DAY, 60, "timeout", "slow").count, 0);
+	assert_int_equal(feed_of(80 * DAY, 7 * DAY, "updated", "").count, 0);
+	assert_int_equal(feed_of(101 * DAY, 60, "updated", "").count, 0);
+	problems = feed_of(97 * DAY - 1, DAY, "timeout", "slow");
+	must_be(&problems, XB_PROBLEM_FEED_STALE,
+		"feed drop has brought no list since 1970-04-07T23:59:59Z: slow");
+	problems = feed_of(90 * DAY, 60, "updated", "");
+	must_be(&problems, XB_PROBLEM_FEED_STALE,
+		"feed drop has brought no list since 1970-04-01T00:00:00Z");
+	problems = feed_of(0, 60, "no-name", "no such host");
+	must_be(&problems, XB_PROBLEM_FEED_STALE,
+		"feed drop has never brought a list: no such host");
+}
+
 static void nothing_in_the_kernel(void **state)
 {
 	struct xb_paths paths = {.state = directory, .run = directory};
@@ -385,13 +445,16 @@ static void nothing_in_the_kernel(void **state)
 	paths.pins = pins;
 	fill();
 	assert_int_equal(xb_health_look(&paths, &health), 0);
-	assert_int_equal(health.problems.count, 0);
+	/* An entry of the year 1970 has expired. */
+	assert_int_equal(health.problems.count, 1);
+	assert_int_equal(health.problems.item[0].kind, XB_PROBLEM_OVERDUE);
+	assert_false(xb_health_is_idle(&health));
 	assert_false(health.filter.known);
 	xb_health_free(&health);
 
 	want("nonesuch");
 	assert_int_equal(xb_health_look(&paths, &health), 0);
-	assert_int_equal(health.problems.count, 2);
+	assert_int_equal(health.problems.count, 3);
 	must_find(&health.problems, 0, XB_PROBLEM_UNFILTERED, "nonesuch is unfiltered: missing");
 	assert_string_equal(health.problems.item[0].interface->wanted, "nonesuch");
 	must_find(&health.problems, 1, XB_PROBLEM_NOT_ENFORCED,
@@ -404,7 +467,7 @@ static void nothing_in_the_kernel(void **state)
 
 	paths.pins = directory;
 	assert_int_equal(xb_health_look(&paths, &health), 0);
-	assert_int_equal(health.problems.count, 2);
+	assert_int_equal(health.problems.count, 3);
 	assert_int_equal(health.problems.item[1].kind, XB_PROBLEM_HIDDEN);
 	xb_health_free(&health);
 }
@@ -450,6 +513,8 @@ int main(void)
 		cmocka_unit_test(many_problems),
 		cmocka_unit_test(kinds_have_names),
 		cmocka_unit_test_setup_teardown(figures_of_the_store, begin, end),
+		cmocka_unit_test(what_nobody_takes_out),
+		cmocka_unit_test(feeds_that_bring_nothing),
 		cmocka_unit_test(no_store),
 		cmocka_unit_test_setup_teardown(nothing_in_the_kernel, begin, end),
 		cmocka_unit_test_setup_teardown(moments, begin, end),

@@ -22,6 +22,7 @@ static void words_stay(void **state)
 		"namespace",   "hidden",	"not_enforced",	 "filter_unknown", "filter_foreign",
 		"filter_idle", "counters_lost", "interrupted",	 "filter_behind",  "filter_unfit",
 		"policy",      "trial_over",	"change_lasts",	 "not_learning",   "known_full",
+		"overdue",     "feed_stale",
 	};
 
 	(void)state;

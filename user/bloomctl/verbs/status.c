@@ -65,11 +65,10 @@ static size_t count_told(const struct xb_health *health)
 	return count;
 }
 
-static const char *wanted_mode(const struct xb_health *health, const struct xb_interface *item)
+/* To last. */
+static const char *wanted_mode(const struct xb_interface *item)
 {
-	if (is_tried(health, item))
-		return xb_mode_name(health->store.trial.request.attach.mode);
-	return item->wanted[0] ? xb_mode_name(item->mode) : "no";
+	return item->wanted[0] && item->lasting ? xb_mode_name(item->mode) : "no";
 }
 
 static const char *mode_now(const struct xb_interface *item)
@@ -100,8 +99,8 @@ static void print_proof(const struct xb_interface *item)
 static json_t *interface_json(const struct xb_health *health, const struct xb_interface *item)
 {
 	json_t *one = json_pack("{s:s,s:s,s:s,s:s}", "name", interface_name(item), "wanted",
-				wanted_mode(health, item), "state", xb_interface_state(item),
-				"mode", mode_now(item));
+				wanted_mode(item), "state", xb_interface_state(item), "mode",
+				mode_now(item));
 
 	if (is_tried(health, item))
 		json_object_set_new(one, "on_trial", json_true());
@@ -214,6 +213,13 @@ static json_t *known_json(const struct xb_health *health)
 			 health->known.sources, "capacity", (json_int_t)health->known.capacity);
 }
 
+static int exit_code(const struct xb_health *health)
+{
+	return health->problems.count	   ? EXIT_SYSTEM
+	       : xb_health_is_idle(health) ? EXIT_ABSENT
+					   : EXIT_DONE;
+}
+
 static int answer_json(const struct cli *cli, const struct xb_health *health)
 {
 	const struct xb_storeview *store = &health->store;
@@ -223,7 +229,7 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 		cli,
 		json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:"
 			  "f,s:I,s:I,s:o}",
-			  "ok", !health->problems.count, "problems",
+			  "ok", !exit_code(health), "problems",
 			  display_problems_json(&health->problems), "problem_details",
 			  details_json(&health->problems), "trial", trial_json(health), "policy",
 			  xb_policy_name(meta->policy), "admits_known", meta->admits_known,
@@ -397,13 +403,14 @@ static void print_interfaces(const struct xb_health *health)
 
 		if (!is_told(health, item))
 			continue;
-		printf("%-11s %s (mode %s, wanted %s%s)\n", interface_name(item),
-		       xb_interface_state(item), mode_now(item), wanted_mode(health, item),
-		       is_tried(health, item) ? ", on trial" : "");
+		printf("%-11s %s (mode %s, %s%s)\n", interface_name(item), xb_interface_state(item),
+		       mode_now(item), is_tried(health, item) ? "on trial" : "wanted ",
+		       is_tried(health, item) ? "" : wanted_mode(item));
 		print_proof(item);
 	}
 	if (!health->store.wanted_count && !count_told(health))
-		puts("no interface is attached");
+		puts("NOTHING IS FILTERED: no interface is attached; `bloomctl attach INTERFACE` "
+		     "filters one");
 }
 
 static void print_problems(const struct xb_problems *problems)
@@ -427,6 +434,7 @@ static int answer_text(const struct xb_health *health)
 	const struct xb_storeview *store = &health->store;
 	const struct xb_totals *totals = &store->meta.totals;
 
+	print_problems(&health->problems);
 	print_trial(health);
 	print_policy(health);
 	print_interfaces(health);
@@ -444,7 +452,6 @@ static int answer_text(const struct xb_health *health)
 	print_allowlist(store);
 	print_lists(store);
 	print_reader(&store->reader);
-	print_problems(&health->problems);
 	return cli_done(EXIT_DONE);
 }
 
@@ -460,15 +467,16 @@ static int run(struct cli *cli, int argc, char **argv)
 		code = cli_fail();
 	else
 		code = cli->json ? answer_json(cli, &health) : answer_text(&health);
-	if (!code && health.problems.count)
-		code = EXIT_SYSTEM;
+	if (!code)
+		code = exit_code(&health);
 	xb_health_free(&health);
 	return code;
 }
 
 const struct verb verb_status = {
 	.name = "status",
-	.summary = "show what is enforced where; exit 3 if something is not",
+	.summary = "show what is enforced where; exit 3 if something is not, 1 if nothing is "
+		   "attached",
 	.run = run,
 	.examples = {"status", "-p status"},
 };
