@@ -182,8 +182,8 @@ enum xb_only {
 };
 
 struct xb_trial_cell {
-	__u64 deadline;	  /* CLOCK_MONOTONIC, ns */
-	__u64 before;	  /* during a commit: the deadline if it fails; otherwise 0 */
+	__u64 deadline;	  /* CLOCK_MONOTONIC, ns; 0: somebody ended the trial */
+	__u64 unused;	  /* 0 */
 	__u64 identity;	  /* random */
 	__u32 everywhere; /* 0: only for some interfaces, which had no filter before */
 	__u32 left;	  /* 1: packets of some interfaces pass, whatever the deadline */

@@ -261,6 +261,62 @@ t_others_do_not_wait_for_a_dead_commit()
 	nothing_left
 }
 
+# commit_in_the_middle COMMAND...: on trial, and its commit, `committing`, waits for its turn. On trial for
+# `seconds`, which a busy machine may need more of.
+commit_in_the_middle()
+{
+	for seconds in 3 10 60; do
+		ctl -q "$@" --rollback $seconds 2>/dev/null
+		hold_builder
+		nsenter --net="/run/netns/$server" "$bloomctl" --state "$state" --pin "$pins" \
+			--run "$counters" -q --wait 120 commit >"$T/out" 2>"$T/err" &
+		committing=$!
+		wait_for "the commit" awaits_its_turn "$committing"
+		! kill -0 "$committing" 2>/dev/null || return 0
+		let_builder_go
+	done
+	fail "the trial was over before its commit began"
+}
+
+is_dropped() { ! ping_from "$1" 0.3; }
+
+# Nobody runs a command: the kernel has the time of the trial alone.
+t_a_commit_that_dies_or_hangs_gives_the_trial_no_time()
+{
+	local committing seconds signal
+
+	begin
+	for signal in KILL TERM STOP; do
+		commit_in_the_middle policy monitor
+		kill -"$signal" "$committing"
+		wait_for "the former policy after $signal" is_dropped "$listed"
+		let_builder_go
+		kill -KILL "$committing" 2>/dev/null || true
+		wait "$committing" || true
+		exits 1 commit
+		exits 0 policy
+		says '^enforce$'
+		ctl -q up
+		nothing_left
+	done
+}
+
+t_commit_outlives_its_terminal()
+{
+	local committing seconds
+
+	begin
+	commit_in_the_middle policy monitor
+	kill -HUP "$committing"
+	let_builder_go
+	wait "$committing" || fail "commit: exit code $?: $(cat "$T/err")"
+	until_over "$seconds"
+	passes "$listed"
+	exits 0 policy
+	says '^monitor$'
+	nothing_left
+}
+
 # Or has ended, as there was nothing to commit any more.
 awaits_its_turn() { is_awaited "$state/builder.lock" || ! kill -0 "$1"; }
 

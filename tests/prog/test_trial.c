@@ -67,16 +67,15 @@ static void assert_nothing_to_commit(void)
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 1);
 }
 
-/* Whether the trial has more time, for its commit. */
-static bool is_extended(void)
+static uint64_t deadline(void)
 {
 	struct xb_anchor anchor;
-	bool extended;
+	uint64_t is;
 
 	assert_int_equal(xb_anchor_open(rig.paths.pins, &anchor), 0);
-	extended = anchor.guard.state.before;
+	is = anchor.guard.state.deadline;
 	xb_anchor_close(&anchor);
-	return extended;
+	return is;
 }
 
 static void is_kept(void **state)
@@ -92,7 +91,7 @@ static void is_kept(void **state)
 	assert_int_equal(commit.trial.request.kind, XB_REQUEST_POLICY);
 	assert_int_equal(commit.trial.request.policy.policy, XB_POLICY_MONITOR);
 	assert_int_equal(xb_policy_wish(&rig.paths, &wish, &rig.written), 0);
-	xb_trial_commit_end(&commit, true);
+	xb_trial_commit_end(&commit);
 	assert_nothing_to_commit();
 	assert_verdict(XDP_PASS);
 	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
@@ -105,15 +104,16 @@ static void is_kept(void **state)
 static void goes_back(void **state)
 {
 	struct xb_commit commit;
+	uint64_t first;
 	bool was_tried;
 
 	(void)state;
 	try_monitor();
-	assert_false(is_extended());
+	first = deadline();
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
-	assert_true(is_extended());
-	xb_trial_commit_end(&commit, false);
-	assert_false(is_extended());
+	assert_int_equal(deadline(), first);
+	xb_trial_commit_end(&commit);
+	assert_int_equal(deadline(), first);
 	assert_verdict(XDP_PASS);
 	assert_int_equal(xb_trial_abandon(&rig.paths, NULL, &was_tried), 0);
 	assert_verdict(XDP_DROP);
@@ -137,7 +137,7 @@ static void another_is_not_kept(void **state)
 	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
 	try_monitor();
 	assert_true(xb_policy_wish(&rig.paths, &wish, &rig.written) < 0);
-	xb_trial_commit_end(&commit, false);
+	xb_trial_commit_end(&commit);
 	assert_verdict(XDP_PASS);
 	assert_int_equal(xb_trial_abandon(&rig.paths, NULL, &was_tried), 0);
 	assert_verdict(XDP_DROP);
@@ -297,7 +297,7 @@ static void is_kept_in_another_generation(void **state)
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
 	wish = (struct xb_wish){.request = &import, .commits = commit.trial.identity};
 	assert_int_equal(xb_write_wish(&rig.paths, 0, &wish, list_crowd, crowd, &rig.written), 0);
-	xb_trial_commit_end(&commit, true);
+	xb_trial_commit_end(&commit);
 	__atomic_store_n(&watch.done, true, __ATOMIC_SEQ_CST);
 	pthread_join(watcher, NULL);
 	assert_false(watch.passed);

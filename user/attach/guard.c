@@ -129,7 +129,7 @@ int xb_guard_end_trial(struct xb_guard *guard)
 		if (xb_guard_tries(guard, ifindex))
 			error = xb_guard_release(guard, ifindex);
 	}
-	return error ? error : xb_guard_set_deadline(guard, 0, 0);
+	return error ? error : xb_guard_expire(guard);
 }
 
 int xb_guard_release(const struct xb_guard *guard, uint32_t ifindex)
@@ -169,9 +169,8 @@ int xb_guard_clear_side(const struct xb_guard *guard, enum xb_trial_side side)
 	return 0;
 }
 
-int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline, uint64_t before)
+int xb_guard_expire(struct xb_guard *guard)
 {
-	guard->state.deadline = deadline;
-	guard->state.before = before;
+	guard->state.deadline = 0;
 	return write_cell(guard);
 }

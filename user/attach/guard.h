@@ -57,8 +57,7 @@ uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side);
 int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program);
 int xb_guard_clear_side(const struct xb_guard *guard, enum xb_trial_side side);
 
-/* Sets the end of the trial, in ns of xb_clock(). before: during a commit, the deadline to which a
- * writer returns if the commit dies; otherwise 0. */
-int xb_guard_set_deadline(struct xb_guard *guard, uint64_t deadline, uint64_t before);
+/* The deadline of the trial is over from now on. */
+int xb_guard_expire(struct xb_guard *guard);
 
 #endif

@@ -99,29 +99,29 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 	return 0;
 }
 
-static int take_back(struct xb_guard *guard)
-{
-	return guard->state.before ? xb_guard_set_deadline(guard, guard->state.before, 0) : 0;
-}
-
-/* A commit that died leaves the trial the time it had without it. */
-static int forget_dead_commit(struct xb_writer *writer)
+/* To writers a trial goes on behind its deadline, too, while its commit lives: that one ends it.
+ * Packets have the former verdicts by then. */
+static bool goes_on(const struct xb_paths *paths, const struct xb_trial *trial,
+		    const struct xb_trial_cell *guard)
 {
 	uint64_t note;
 
-	if (!writer->anchor.guard.state.before || writer->how & XB_WRITE_COMMIT ||
-	    xb_lock_is_held(writer->paths->state, XB_COMMIT_LOCK, &note))
-		return 0;
-	return take_back(&writer->anchor.guard);
+	return xb_trial_lives(trial, guard) ||
+	       (guard->identity == trial->identity && guard->deadline &&
+		xb_lock_is_held(paths->state, XB_COMMIT_LOCK, &note));
 }
 
 static int refuse_change(const struct xb_writer *writer, const struct xb_trial *trial)
 {
+	uint64_t left = xb_trial_left(trial, &writer->anchor.guard.state);
 	char command[128];
 
 	xb_request_command(&trial->request, command, sizeof(command));
-	xb_system_error(0, "`%s` is on trial for another %llu s", command,
-			(unsigned long long)xb_trial_left(trial, &writer->anchor.guard.state));
+	if (left)
+		xb_system_error(0, "`%s` is on trial for another %llu s", command,
+				(unsigned long long)left);
+	else
+		xb_system_error(0, "`%s` was on trial, and is being committed", command);
 	return -EINPROGRESS;
 }
 
@@ -151,14 +151,12 @@ int xb_trial_settle(struct xb_writer *writer)
 		xb_warning("the record of a trial was damaged, so the trial has ended");
 	if (recorded) {
 		error = xb_clock_check();
-		if (!error)
-			error = forget_dead_commit(writer);
 		if (error) {
 			xb_trial_free(&trial);
 			return error;
 		}
 	}
-	if (recorded && xb_trial_lives(&trial, &writer->anchor.guard.state)) {
+	if (recorded && goes_on(writer->paths, &trial, &writer->anchor.guard.state)) {
 		error = check_writer(writer, &trial);
 		if (error) {
 			xb_trial_free(&trial);
@@ -309,10 +307,7 @@ static int with_guard(const struct xb_paths *paths,
 	return error == -ENOENT || error == -ESTALE ? 1 : error;
 }
 
-/* Time for a commit. Should it be killed, the next writer takes it back. */
-#define COMMIT_SECONDS 600
-
-static int extend(struct xb_writer *writer, struct xb_guard *guard, void *context)
+static int find_trial(struct xb_writer *writer, struct xb_guard *guard, void *context)
 {
 	struct xb_trial *trial = context;
 	uint64_t store;
@@ -320,21 +315,15 @@ static int extend(struct xb_writer *writer, struct xb_guard *guard, void *contex
 
 	if (!error)
 		error = read_trial(writer, trial, &store);
-	if (error)
-		return error;
-	if (!xb_trial_lives(trial, &guard->state))
-		return 1;
-	return xb_guard_set_deadline(guard, xb_clock() + COMMIT_SECONDS * XB_SECOND,
-				     guard->state.before ? guard->state.before
-							 : guard->state.deadline);
+	return error || xb_trial_lives(trial, &guard->state) ? error : 1;
 }
 
 int xb_trial_commit_begin(const struct xb_paths *paths, struct xb_commit *commit)
 {
 	int error;
 
-	*commit = (struct xb_commit){.paths = paths, .lock = xb_lock(paths->state, XB_COMMIT_LOCK)};
-	error = commit->lock < 0 ? commit->lock : with_guard(paths, extend, &commit->trial);
+	*commit = (struct xb_commit){.lock = xb_lock(paths->state, XB_COMMIT_LOCK)};
+	error = commit->lock < 0 ? commit->lock : with_guard(paths, find_trial, &commit->trial);
 	if (error) {
 		xb_trial_free(&commit->trial);
 		xb_unlock(commit->lock);
@@ -342,17 +331,8 @@ int xb_trial_commit_begin(const struct xb_paths *paths, struct xb_commit *commit
 	return error;
 }
 
-static int unextend(struct xb_writer *writer, struct xb_guard *guard, void *context)
+void xb_trial_commit_end(struct xb_commit *commit)
 {
-	(void)writer;
-	(void)context;
-	return guard->program < 0 ? 1 : take_back(guard);
-}
-
-void xb_trial_commit_end(struct xb_commit *commit, bool done)
-{
-	if (!done)
-		with_guard(commit->paths, unextend, NULL);
 	xb_trial_free(&commit->trial);
 	xb_unlock(commit->lock);
 }
@@ -372,9 +352,9 @@ static int abandon(struct xb_writer *writer, struct xb_guard *guard, void *conte
 	if (error)
 		return error;
 	asked->was_tried = asked->name && xb_trial_names(&trial, asked->name);
-	if (xb_trial_lives(&trial, &guard->state) &&
+	if (goes_on(writer->paths, &trial, &guard->state) &&
 	    (!asked->name || guard->state.everywhere || asked->was_tried))
-		error = xb_guard_set_deadline(guard, 0, 0);
+		error = xb_guard_expire(guard);
 	xb_trial_free(&trial);
 	return error;
 }

@@ -28,22 +28,22 @@ int xb_trial_end(struct xb_writer *writer, const struct xb_generation *in_force)
 
 /* A commit: the request of a trial is made once more, to last. */
 struct xb_commit {
-	const struct xb_paths *paths;
 	struct xb_trial trial;
 	int lock; /* shows others that the commit is alive */
 };
 
 /*
- * Gives a live trial more time, so that its commit can finish. If this process dies, the next
- * writer takes the time back. Returns 0, 1 if no trial is live, or an error with its message. Only
- * after 0, the caller carries out commit->trial.request, with a wish that commits this trial, by
+ * Keeps a live trial for its commit: until the end of the commit, or of this process, writers take
+ * it for one that goes on. The guard keeps its deadline, so the former verdicts return then, until
+ * the commit is done. Returns 0, 1 if no trial is live, or an error with its message. Only after 0,
+ * the caller carries out commit->trial.request, with a wish that commits this trial, by
  * the function of its kind (xb_attach_wish() and so on), and then calls xb_trial_commit_end(). For
  * an import or a restore, xb_trialtext_open() has the text.
  */
 int xb_trial_commit_begin(const struct xb_paths *paths, struct xb_commit *commit);
 
-/* Ends the commit. done: the change was made; otherwise the trial gets its former deadline back. */
-void xb_trial_commit_end(struct xb_commit *commit, bool done);
+/* Ends the commit. If it did not make the change, the trial goes on until its deadline. */
+void xb_trial_commit_end(struct xb_commit *commit);
 
 /*
  * Ends a trial at once, so that the former verdicts return: a trial of the interface `name` (NULL:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl commit: what is on trial is done once more, to last. */
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -38,11 +39,12 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_commit commit;
 	int error, code;
-	bool done;
 
 	(void)argv;
 	if (argc > 1)
 		return cli_usage(cli, "commit takes no arguments");
+	/* What the trial cut off may be the connection through which this came. */
+	signal(SIGHUP, SIG_IGN);
 	error = xb_trial_commit_begin(&cli->paths, &commit);
 	if (error == 1) {
 		xb_input_error("nothing to commit: no trial is running; it may have expired");
@@ -51,10 +53,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (error)
 		return cli_fail();
 	code = make(cli, &commit.trial);
-	done = !code;
-	if (done)
+	if (!code)
 		code = tell(cli, &commit.trial.request);
-	xb_trial_commit_end(&commit, done);
+	xb_trial_commit_end(&commit);
 	return code;
 }
 
