@@ -217,6 +217,52 @@ t_nobody_is_known_yet()
 	exits 0 policy allow-only --known
 }
 
+# shuts_out COMMAND...: it works, and says once that everybody is shut out.
+shuts_out()
+{
+	exits 0 "$@"
+	[[ $(grep -c 'warning: no source is listed, nobody is known, and the policy is allow-only: everybody is shut out' \
+		"$T/err") -eq 1 ]] || fail "bloomctl $*: $(cat "$T/err")"
+}
+
+# One customer is known, and nobody else is admitted.
+admit_one()
+{
+	ctl policy enforce
+	reaches tcp 10.77.0.2
+	exits 0 policy allow-only --known
+	exits 0 add 10.77.0.5
+	exits 0 del 10.77.0.5
+	! grep -q 'shut out' "$T/err" || fail "del: $(cat "$T/err")"
+}
+
+t_every_way_to_admit_nobody()
+{
+	need_cgroup
+	serve
+	ctl attach x0
+	ctl known on
+	ctl add 10.77.0.4
+	exits 0 policy allow-only --known
+	shuts_out flush --yes
+	ctl save >"$T/saved"
+	admit_one
+	shuts_out known forget 10.77.0.2
+	admit_one
+	shuts_out known clear
+	admit_one
+	rm -rf "$pins"
+	shuts_out up
+	ctl policy enforce
+	ctl known off
+	rm "$state/known"
+	shuts_out restore "$T/saved" --rollback 600
+	shuts_out commit
+	ctl policy enforce
+	shuts_out restore "$T/saved"
+	! reaches tcp 10.77.0.2 0.5 || fail "a stranger connects"
+}
+
 # The far end of a connection that begins here is known before its answer comes.
 t_own_connections()
 {

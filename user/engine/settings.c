@@ -3,18 +3,12 @@
 
 #include "base/error.h"
 #include "base/program.h"
-#include "engine/known.h"
+#include "engine/admission.h"
 #include "engine/writepath.h"
-#include "store/admits.h"
 #include "store/knownwish.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
 #include "store/lists.h"
-
-static bool lists_none(const struct xb_totals *totals)
-{
-	return !(totals->host4 + totals->prefix4 + totals->net6);
-}
 
 /* Of --known: what it needs is wanted. */
 static int check_known(struct xb_writer *writer)
@@ -28,24 +22,6 @@ static int check_known(struct xb_writer *writer)
 			      xb_advice(XB_ADVICE_REMEMBER));
 }
 
-/* allow-only that would admit nobody but whom the allowlist has. */
-static int check_admits(struct xb_writer *writer, bool known)
-{
-	bool anybody = false;
-	int admits = xb_listed_admit(writer->txn);
-	int error = admits < 0 ? admits : 0;
-
-	if (!error && !admits && known)
-		error = xb_known_anybody(writer->paths, &anybody);
-	if (error || admits || anybody)
-		return error;
-	return xb_input_error(
-		"%s%s: allow-only would shut everybody out%s",
-		lists_none(&writer->txn->meta.totals) ? "no source is listed"
-						      : "all lists that have sources only count",
-		known ? ", and nobody is known yet" : "", xb_advice(XB_ADVICE_SHUT_OUT));
-}
-
 static int set_policy(struct xb_writer *writer, void *context)
 {
 	const struct xb_policy_request *request = context;
@@ -53,7 +29,7 @@ static int set_policy(struct xb_writer *writer, void *context)
 	int error = request->known ? check_known(writer) : 0;
 
 	if (!error && request->policy == XB_POLICY_ALLOW_ONLY && !request->force)
-		error = check_admits(writer, request->known);
+		error = xb_admission_check(writer->paths, writer->txn, request->known);
 	if (error)
 		return error;
 	meta->policy = request->policy;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/patience.h"
+#include "engine/admission.h"
 #include "engine/reconcile.h"
 #include "engine/repair.h"
 #include "engine/session.h"
@@ -19,7 +20,6 @@
 #include "engine/trial.h"
 #include "engine/vlans.h"
 #include "model/policy.h"
-#include "store/admits.h"
 #include "store/expiry.h"
 #include "store/trialtext.h"
 
@@ -46,19 +46,6 @@ static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
 	return error;
 }
 
-static void warn_if_shut(const struct xb_txn *txn)
-{
-	const struct xb_totals *totals = &txn->meta.totals;
-
-	if (txn->meta.policy != XB_POLICY_ALLOW_ONLY || txn->meta.admits_known ||
-	    !xb_listed_admit_none(txn))
-		return;
-	xb_warning("%s and the policy is allow-only: everybody is shut out but the allowlist",
-		   (totals->host4 + totals->prefix4 + totals->net6)
-			   ? "all lists that have sources only count,"
-			   : "no source is listed");
-}
-
 /* Before queries are answered for the first time, and after an interface was attached; of all else
  * the repair has taken care. */
 static int settle_vlans(const struct xb_writer *writer)
@@ -71,7 +58,7 @@ static int settle_vlans(const struct xb_writer *writer)
 	return xb_lists_answer(txn->lists, txn->list_count) ? xb_vlans_settle(&writer->anchor) : 0;
 }
 
-static int finish(struct xb_writer *writer, const struct xb_wish *wish)
+static int bring_into_force(struct xb_writer *writer, const struct xb_wish *wish)
 {
 	const struct xb_meta *meta = &writer->txn->meta;
 	int error = xb_policy_check(meta->policy, !meta->unconfirmed);
@@ -80,7 +67,6 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 		error = settle_vlans(writer);
 	if (error)
 		return error;
-	warn_if_shut(writer->txn);
 	if (wish && writer->unmet)
 		return xb_system_error(0, "%s", writer->why_unmet);
 	if (wish && wish->request->kind != XB_REQUEST_ATTACH)
@@ -96,6 +82,17 @@ static int finish(struct xb_writer *writer, const struct xb_wish *wish)
 		writer->txn = NULL;
 		error = xb_trial_begin(writer, writer->active, wish);
 	}
+	return error;
+}
+
+static int finish(struct xb_writer *writer, const struct xb_wish *wish, struct xb_written *written)
+{
+	const char *lack = xb_admission_lack(writer->txn);
+	bool known = writer->txn->meta.admits_known;
+	int error = bring_into_force(writer, wish);
+
+	if (!error)
+		xb_admission_settle(writer->paths, lack, known, &written->shuts_out);
 	return error;
 }
 
@@ -306,7 +303,7 @@ static int attempt(const struct change *change)
 		error = change_store(change, &writer);
 	unmet = writer.unmet;
 	if (!error && writer.txn)
-		error = finish(&writer, change->wish);
+		error = finish(&writer, change->wish, change->written);
 	if (!error)
 		tally(change, &writer, begun);
 	if (!error && unmet)

@@ -11,6 +11,7 @@
 struct xb_written {
 	bool growth_due; /* the filter is full */
 	bool overdue;	 /* the last write was brief, and left some of what has expired */
+	bool shuts_out;	 /* the last write left allow-only nobody to admit, and has warned */
 	bool looked;	 /* `interfaces` is valid: the last write succeeded and looked at them */
 	struct xb_interfaces interfaces;
 };

@@ -12,6 +12,7 @@
 #include "bloom/sizing.h"
 #include "bloomctl/cli.h"
 #include "cli/suggest.h"
+#include "engine/admission.h"
 #include "engine/writepath.h"
 #include "model/entry.h"
 
@@ -236,6 +237,8 @@ static int run_forget(struct cli *cli, int argc, char **argv)
 		return tell_off();
 	if (error)
 		return cli_fail();
+	if (known)
+		xb_admission_look(&cli->paths);
 	if (cli->json)
 		cli_json(cli, json_pack("{s:s,s:b,s:f}", "source", argv[2], "was_known", known,
 					"others_forgotten", others));
