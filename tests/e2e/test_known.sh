@@ -133,7 +133,7 @@ t_words()
 	json 'd["remember"] == 7 * 86400 and d["period_ends_in"] <= 7 * 86400 and d["capacity"] == 5000'
 	exits 0 known on --capacity 50000
 	exits 0 -j known status
-	json 'd["capacity"] == 50000 and d["sets"] == 2'
+	json 'd["capacity"] == 50000 and d["sets"] == 1'
 	exits 0 known save
 	exits 0 -j known status
 	json 'd["saved"] > 1700000000'
@@ -261,6 +261,64 @@ t_every_way_to_admit_nobody()
 	ctl policy enforce
 	shuts_out restore "$T/saved"
 	! reaches tcp 10.77.0.2 0.5 || fail "a stranger connects"
+}
+
+# has_room SOURCES SETS
+has_room()
+{
+	exits 0 -j known status
+	json "d['capacity'] == $1 and d['sets'] == $2"
+}
+
+# A set that has nobody is free again at once; the last one is kept for those who come.
+t_capacity_changes()
+{
+	local capacity
+
+	need_cgroup
+	serve
+	for capacity in 100 200 300 400 500 600 700; do
+		exits 0 -q known on --capacity $capacity
+		[[ ! -s $T/err ]] || fail "known on --capacity $capacity: $(cat "$T/err")"
+		has_room $capacity 1
+	done
+	reaches tcp 10.77.0.2
+	exits 0 known on --capacity 2000
+	has_room 2000 2
+	reaches tcp 10.77.0.2
+	exits 0 known on --capacity 4000
+	has_room 4000 3
+	exits 0 known on --capacity 5000
+	has_room 5000 3
+	reaches tcp 10.77.0.2
+	exits 3 known on --capacity 8000
+	one_line
+	complains 'replaced 2 times, .*cannot change before'
+	exits 3 known on --fpr 1e-6
+	exits 0 -j known status
+	json 'd["capacity"] == 5000 and d["fpr"] == 0.001'
+	exits 0 known on --remember 7d
+	exits 0 add 192.0.2.1
+	! grep -q warning "$T/err" || fail "$(cat "$T/err")"
+	knows 10.77.0.2
+}
+
+t_off_needs_to_save()
+{
+	need_cgroup
+	serve
+	exits 0 known on
+	reaches tcp 10.77.0.2
+	mkdir -p "$state/known.new/in-the-way"
+	exits 3 known off
+	one_line
+	complains 'cannot be saved, so learning goes on'
+	exits 0 -j known status
+	json 'd["on"] and d["learning"]'
+	rm -r "$state/known.new"
+	exits 0 known off
+	exits 0 -j known status
+	json 'not d["on"] and not d["learning"]'
 }
 
 # The far end of a connection that begins here is known before its answer comes.

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "attach/swap.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
@@ -101,18 +102,41 @@ static void set_remember(struct xb_known *known, uint32_t remember)
 		;
 }
 
-/* What has been forgotten whole. */
+static uint64_t most_fresh(const struct xb_known_set *set)
+{
+	return set->fresh[0] > set->fresh[1] ? set->fresh[0] : set->fresh[1];
+}
+
+static bool has_any(const struct xb_known_line *lines, uint32_t count, uint32_t number)
+{
+	const uint64_t halves = xb_known_half(0) | xb_known_half(1);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t word = __atomic_load_n(&lines[i].word[0], __ATOMIC_RELAXED);
+
+		/* Who is known has a bit in each word of the line. */
+		if (xb_known_turned(word, number) & halves)
+			return true;
+	}
+	return false;
+}
+
+/* The counters spare the look at sets that have somebody. */
+static bool is_empty(struct xb_knownpins *known, uint32_t set, uint32_t now)
+{
+	const struct xb_known_line *lines =
+		most_fresh(&known->known->set[set]) ? NULL : xb_knownpins_lines(known, set);
+
+	return lines && !has_any(lines, known->known->lines[set], now);
+}
+
+/* What has been forgotten whole, or has never had anybody. */
 static void end_old_sets(struct xb_knownpins *known, uint32_t now)
 {
 	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++)
 		if (known->known->lines[i] && i != known->known->learner &&
-		    now - known->known->set[i].stopped >= 2)
+		    (now - known->known->set[i].stopped >= 2 || is_empty(known, i, now)))
 			xb_knownpins_remove(known, i);
-}
-
-static uint64_t most_fresh(const struct xb_known_set *set)
-{
-	return set->fresh[0] > set->fresh[1] ? set->fresh[0] : set->fresh[1];
 }
 
 /* How many sources the set that learns should have room for; its own capacity: it will do. */
@@ -163,7 +187,46 @@ static int grow(struct xb_knownpins *pins, const struct xb_known_wish *wish, uin
 	known->set[known->learner].stopped = now;
 	xb_fault("known-grown");
 	__atomic_store_n(&known->learner, (uint16_t)set, __ATOMIC_SEQ_CST);
+	/* Whoever is still put into the former one is there afterwards. */
+	xb_anchor_quiesce();
+	end_old_sets(pins, now);
 	return 0;
+}
+
+static uint32_t free_sets(const struct xb_known *known)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++)
+		count += !known->lines[i];
+	return count;
+}
+
+/* The last set is for the sources that come. One that has nobody is free again at once. */
+static int check_room(struct xb_knownpins *pins, const struct xb_known_wish *wish)
+{
+	const struct xb_known *known = pins->known;
+	const struct xb_known_set *learner = &known->set[known->learner];
+
+	if ((wish->capacity <= learner->capacity && rate_of(learner) <= wish->rate) ||
+	    free_sets(known) > 1 || is_empty(pins, known->learner, (uint32_t)known->period))
+		return 0;
+	return xb_system_error(0,
+			       "the filter of known sources has been replaced %u times, and keeps "
+			       "the former ones for up to two periods: it cannot change before",
+			       XB_KNOWN_SETS - 2);
+}
+
+int xb_known_check(const struct xb_paths *paths, const struct xb_known_wish *wish)
+{
+	struct xb_knownpins known;
+	int error = xb_knownpins_open(paths->pins, &known);
+
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	error = check_room(&known, wish);
+	xb_knownpins_close(&known);
+	return error;
 }
 
 /* Each is done by the next command if it fails now. */
@@ -403,20 +466,6 @@ int xb_known_test(const struct xb_paths *paths, bool ipv4, uint64_t hi, bool *kn
 		*known = line_with(&place, i);
 	xb_knownpins_close(&place.pins);
 	return 0;
-}
-
-static bool has_any(const struct xb_known_line *lines, uint32_t count, uint32_t number)
-{
-	const uint64_t halves = xb_known_half(0) | xb_known_half(1);
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t word = __atomic_load_n(&lines[i].word[0], __ATOMIC_RELAXED);
-
-		/* Who is known has a bit in each word of the line. */
-		if (xb_known_turned(word, number) & halves)
-			return true;
-	}
-	return false;
 }
 
 int xb_known_anybody(const struct xb_paths *paths, bool *anybody)

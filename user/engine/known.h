@@ -17,6 +17,10 @@
 int xb_known_settle(const struct xb_paths *paths, uint64_t store, const struct xb_known_wish *wish,
 		    bool at_home);
 
+/* Whether the kernel can have a filter as the wish says, and grow it once more. If not, an error
+ * says until when. */
+int xb_known_check(const struct xb_paths *paths, const struct xb_known_wish *wish);
+
 /* Writes the file, if something is pinned; -ENOENT without a message: nothing is. */
 int xb_known_save(const struct xb_paths *paths);
 

@@ -65,7 +65,8 @@ static int turn_on(struct xb_writer *writer, void *context)
 		wish.capacity = asked->capacity;
 	if (asked->rate > 0)
 		wish.rate = asked->rate;
-	return xb_known_wish_put(writer->txn, &wish);
+	error = xb_known_check(writer->paths, &wish);
+	return error ? error : xb_known_wish_put(writer->txn, &wish);
 }
 
 static const struct option_spec on_options[] = {
@@ -128,6 +129,9 @@ static int turn_off(struct xb_writer *writer, void *context)
 	if (meta->policy == XB_POLICY_ALLOW_ONLY && meta->admits_known)
 		return xb_input_error("the policy admits known sources: set another one first "
 				      "(bloomctl policy)");
+	error = xb_known_save(writer->paths);
+	if (error && error != -ENOENT)
+		return xb_error_prefix(error, "known sources cannot be saved, so learning goes on");
 	wish.on = false;
 	return xb_known_wish_put(writer->txn, &wish);
 }
