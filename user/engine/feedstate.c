@@ -46,6 +46,7 @@ static const struct field {
 	{"last_import", TIME, AT(last_import), 0, false},
 	{"content_time", TIME, AT(content_time), 0, false},
 	{"next_fetch", TIME, AT(next_fetch), 0, false},
+	{"left", TEXT, AT(left), ROOM(left), true},
 	{"flush", NUMBER, AT(flush), 0, true},
 	{"etag", TEXT, AT(etag), ROOM(etag), true},
 	{"modified", TEXT, AT(modified), ROOM(modified), true},

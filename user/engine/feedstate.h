@@ -17,6 +17,7 @@
 struct xb_feed_state {
 	char name[XB_FEED_NAME_MAX + 1];
 	char list[65];
+	char left[65];		     /* that it filled before, and that is to be emptied yet */
 	char outcome[32];	     /* of the last attempt; "": there was none */
 	char guard[32];		     /* that refused it; "": none did */
 	char message[XB_FEED_TEXT];  /* why it failed; "": it did not */

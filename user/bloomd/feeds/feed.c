@@ -149,9 +149,16 @@ static void fetch(struct feed *feed)
 
 static int on_time(sd_event_source *source, uint64_t time, void *context)
 {
+	struct feed *feed = context;
+
 	(void)source;
 	(void)time;
-	fetch(context);
+	if (!feed->removed) {
+		fetch(feed);
+		return 0;
+	}
+	feed->phase = FEED_WAITS;
+	feed->all->look_for_work(feed->all);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #define FEED_SECOND 1000000ULL /* us */
 
 enum feed_phase {
-	FEED_SLEEPS,	/* until the timer */
+	FEED_SLEEPS,	/* until the timer; then it is fetched, or removed */
 	FEED_FETCHING,	/* `fetcher` runs */
 	FEED_WAITS,	/* for its turn, with `fetched`; or to be removed */
 	FEED_IMPORTING, /* by the worker */
@@ -42,7 +42,8 @@ struct feeds {
 	struct agent *agent;
 	struct feed *first;
 	unsigned int fetching;
-	struct feed *imported; /* by the worker; NULL: there is none */
+	struct feed *imported;	      /* by the worker; NULL: there is none */
+	struct xb_feed_state *worked; /* of that feed, as the worker has left it; shared with it */
 	sd_event_source *worker;
 	void (*look_for_work)(struct feeds *feeds); /* one waits for its turn */
 };

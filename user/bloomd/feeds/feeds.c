@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Each feed is fetched by a process of its own, and imported by another in its turn. What the
- * second one found is in the state file afterwards. */
+ * second one found is in memory that both share afterwards, and in the state file for others and
+ * for the next bloomd. */
 #include "bloomd/feeds/feeds.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -44,49 +46,54 @@ static _Noreturn void work(struct feed *feed)
 				 .state = feed->state,
 				 .fetched = &feed->fetched,
 				 .conditional = feed->conditional,
-				 .taken_over = feed_config_fills(agent->config, feed->state.list)};
+				 .config = agent->config};
 	int error;
 
 	xb_patience_set(PATIENCE);
 	error = feed->removing ? feedwork_remove(&work) : feedwork_run(&work);
+	*feed->all->worked = work.state;
 	if (error)
 		log_error(feed->state.name);
 	_exit(error ? 3 : 0);
 }
 
-/* The worker has ended, and the feed is in no configuration any more. */
-static void finish_removed(struct feed *feed, bool removing, bool well)
+/* The worker has ended, and the feed is in no configuration any more. What could not be emptied is
+ * tried again, whether or not there is a file of the feed. */
+static void finish_removed(struct feed *feed, bool removed)
 {
-	if (!removing) {
-		feed->removed = true;
-		feed->phase = FEED_WAITS;
+	if (removed) {
+		feed_tally_forget(&feed->all->agent->paths, &feed->state);
+		unlink_feed(feed);
 		return;
 	}
-	if (well)
-		feed_tally_forget(&feed->all->agent->paths, &feed->state);
-	unlink_feed(feed);
+	feed->removed = true;
+	feed_sleep(feed, (uint64_t)FEED_RETRY * FEED_SECOND);
 }
 
-static void finish(struct feed *feed, bool well)
+/* ended: the worker came to its end, so that its state counts; well: it could write it, too. */
+static void finish(struct feed *feed, bool ended, bool well)
 {
 	const struct agent *agent = feed->all->agent;
 	const struct feed_config *config = feed_configured(feed);
 	bool removing = feed->removing;
-	struct xb_feed_state state;
 
 	feed_drop_answer(feed);
 	feed->removing = false;
-	if (!config) {
-		finish_removed(feed, removing, well);
+	if (ended && !removing) {
+		feed->state = *feed->all->worked;
+		feed_tally_count(&agent->paths, &feed->state);
+	}
+	if (!config && !removing) {
+		feed->removed = true;
+		feed->phase = FEED_WAITS;
 		return;
 	}
-	if (well && !xb_feed_state_read(agent->paths.state, feed->state.name, &state)) {
-		feed->state = state;
-		feed_tally_count(&agent->paths, &state);
-	} else {
-		xb_error_clear();
-		feed->state.next_fetch = time(NULL) + FEED_RETRY;
+	if (!config) {
+		finish_removed(feed, well);
+		return;
 	}
+	if (!well)
+		feed->state.next_fetch = time(NULL) + FEED_RETRY;
 	feed_sleep(feed, feed->hurried || removing ? 0 : feed_delay(feed, config));
 }
 
@@ -94,15 +101,15 @@ static int on_worked(sd_event_source *source, const siginfo_t *info, void *conte
 {
 	struct feeds *feeds = context;
 	struct feed *feed = feeds->imported;
-	bool well = info->si_code == CLD_EXITED && !info->si_status;
+	bool ended = info->si_code == CLD_EXITED;
 
 	(void)source;
 	feeds->worker = sd_event_source_disable_unref(feeds->worker);
 	feeds->imported = NULL;
-	if (info->si_code != CLD_EXITED)
+	if (!ended)
 		xb_warning("feed %s: the import ended with signal %d; trying again",
 			   feed->state.name, info->si_status);
-	finish(feed, well);
+	finish(feed, ended, ended && !info->si_status);
 	feeds->look_for_work(feeds);
 	return 0;
 }
@@ -119,7 +126,7 @@ static void start_work(struct feed *feed)
 	if (child < 0 || sd_event_add_child(feeds->agent->loop, &feeds->worker, child, WEXITED,
 					    on_worked, feeds) < 0) {
 		xb_warning("feed %s: no process can be started; trying again", feed->state.name);
-		finish(feed, false);
+		finish(feed, false, false);
 		return;
 	}
 	feed->phase = FEED_IMPORTING;
@@ -152,11 +159,11 @@ static struct feed *find(const struct feeds *feeds, const char *name)
 static void note(struct feed *feed, const struct feed_config *config)
 {
 	struct xb_feed_state *state = &feed->state;
-	bool filled = state->last_import;
 
 	if (state->next_fetch && state->period == config->every && state->flush == config->flush)
 		return;
-	if (!filled)
+	/* Another one is left when the feed has filled the one that is configured. */
+	if (!*state->list)
 		snprintf(state->list, sizeof(state->list), "%s", feed_config_list(config));
 	state->period = config->every;
 	state->flush = config->flush;
@@ -240,7 +247,22 @@ static bool is_of_crowdsec(const struct feeds *feeds, const char *name)
 	return feeds->agent->config->crowdsec && !strcmp(name, CONFIG_CROWDSEC);
 }
 
-/* Of feeds that were removed while bloomd did not run, too. */
+/* What a feed has listed goes with it by what is in memory: its file may be gone, or never was. */
+static void remove_unconfigured(struct feeds *feeds)
+{
+	struct feed *next;
+
+	for (struct feed *feed = feeds->first; feed; feed = next) {
+		next = feed->next;
+		if (feed_configured(feed))
+			continue;
+		remove_feed(feed);
+		if (is_of_crowdsec(feeds, feed->state.name) && feed->phase != FEED_IMPORTING)
+			unlink_feed(feed);
+	}
+}
+
+/* Only their files tell of feeds that were removed while bloomd did not run. */
 static void find_removed(struct feeds *feeds)
 {
 	struct xb_feed_state *states;
@@ -249,13 +271,12 @@ static void find_removed(struct feeds *feeds)
 	if (xb_feed_states_read(feeds->agent->paths.state, &states, &count))
 		log_error(NULL);
 	for (size_t i = 0; i < count; i++) {
-		struct feed *feed = find(feeds, states[i].name);
+		struct feed *feed;
 
 		if (feed_config_find(feeds->agent->config, states[i].name) ||
-		    is_of_crowdsec(feeds, states[i].name))
+		    is_of_crowdsec(feeds, states[i].name) || find(feeds, states[i].name))
 			continue;
-		if (!feed)
-			feed = feed_add(feeds, &states[i]);
+		feed = feed_add(feeds, &states[i]);
 		if (feed)
 			remove_feed(feed);
 	}
@@ -264,6 +285,7 @@ static void find_removed(struct feeds *feeds)
 
 void feeds_reload(struct feeds *feeds)
 {
+	remove_unconfigured(feeds);
 	find_removed(feeds);
 	for (const struct feed_config *config = feeds->agent->config->feeds; config;
 	     config = config->next) {
@@ -298,6 +320,13 @@ int feeds_start(struct agent *agent, struct feeds **out)
 	*out = feeds;
 	if (!feeds)
 		return xb_out_of_memory();
+	feeds->worked = mmap(NULL, sizeof(*feeds->worked), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (feeds->worked == MAP_FAILED) {
+		free(feeds);
+		*out = NULL;
+		return xb_out_of_memory();
+	}
 	feeds->agent = agent;
 	feeds->look_for_work = look_for_work;
 	feeds_reload(feeds);
@@ -316,5 +345,6 @@ void feeds_stop(struct feeds *feeds)
 		feeds->first = feed->next;
 		feed_free(feed);
 	}
+	munmap(feeds->worked, sizeof(*feeds->worked));
 	free(feeds);
 }

@@ -343,22 +343,28 @@ static int empty_list(struct xb_writer *writer, void *context)
 	return xb_merge_replace(writer->txn, &merge);
 }
 
-static int flush(const struct xb_paths *paths, const struct xb_feed_state *state)
+/* Unless there is none, or another feed fills it now. */
+static int flush(const struct feed_work *work, char *name)
 {
 	struct xb_written written = {0};
-	int error = xb_write(paths, XB_WRITE_SURVEY, empty_list, (void *)(uintptr_t)state->list,
-			     &written);
+	int error;
 
+	if (!*name || feed_config_fills(work->config, name))
+		return 0;
+	error = xb_write(work->paths, XB_WRITE_SURVEY, empty_list, name, &written);
 	xb_written_free(&written);
 	return error == XB_UNMET ? 0 : error;
 }
 
-int feedwork_remove(const struct feed_work *work)
+int feedwork_remove(struct feed_work *work)
 {
-	const struct xb_feed_state *state = &work->state;
-	bool flushes = state->flush && *state->list && !work->taken_over;
-	int error = flushes ? flush(work->paths, state) : 0;
+	struct xb_feed_state *state = &work->state;
+	bool flushes =
+		state->flush && *state->list && !feed_config_fills(work->config, state->list);
+	int error = state->flush ? flush(work, state->list) : 0;
 
+	if (!error)
+		error = flush(work, state->left);
 	if (!error)
 		error = xb_feed_state_remove(work->paths->state, state->name);
 	if (!error)
@@ -367,13 +373,26 @@ int feedwork_remove(const struct feed_work *work)
 	return error;
 }
 
-/* The feed fills another list from now on. */
-static void leave_list(const struct feed_work *work, const struct xb_feed_state *before)
+static void empty_left(struct feed_work *work)
 {
-	if (!*before->list || work->taken_over || !before->flush)
+	if (flush(work, work->state.left))
+		log_error("the list that the feed filled before stays for now");
+	else
+		*work->state.left = '\0';
+}
+
+/* The feed fills another list from now on. One that cannot be emptied now is emptied later. */
+static void leave_list(struct feed_work *work, const struct xb_feed_state *before)
+{
+	struct xb_feed_state *state = &work->state;
+
+	snprintf(state->list, sizeof(state->list), "%s", feed_config_list(work->feed));
+	state->flush = work->feed->flush;
+	empty_left(work);
+	if (*state->left || !before->flush || !strcmp(before->list, state->list))
 		return;
-	if (flush(work->paths, before))
-		log_error("the list that the feed filled before stays");
+	memcpy(state->left, before->list, sizeof(state->left));
+	empty_left(work);
 }
 
 int feedwork_run(struct feed_work *work)
@@ -393,11 +412,8 @@ int feedwork_run(struct feed_work *work)
 		end_as(state, fetcher_outcome(result->outcome), "", "%s", result->detail);
 	state->last_attempt = taking.now;
 	state->period = work->feed->every;
-	if (xb_feed_is_well(state)) {
+	if (xb_feed_is_well(state))
 		leave_list(work, &before);
-		snprintf(state->list, sizeof(state->list), "%s", feed_config_list(work->feed));
-		state->flush = work->feed->flush;
-	}
 	plan(&taking);
 	error = xb_feed_state_write(work->paths->state, state);
 	tell(&before, state);

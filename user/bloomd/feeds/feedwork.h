@@ -14,7 +14,7 @@ struct feed_work {
 	struct xb_feed_state state; /* as it was before; its end is written to the file */
 	const struct fetched *fetched;
 	bool conditional; /* the list in force is what the state says */
-	bool taken_over;  /* some feed fills the list of the state from now on */
+	const struct config *config;
 };
 
 /* Carries it out. The list stays as it is unless the answer is good in every respect. Returns 0 if
@@ -23,6 +23,6 @@ int feedwork_run(struct feed_work *work);
 
 /* For a feed that is no longer configured: empties its list, unless another feed fills it now, then
  * removes its state. */
-int feedwork_remove(const struct feed_work *work);
+int feedwork_remove(struct feed_work *work);
 
 #endif
