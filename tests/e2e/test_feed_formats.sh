@@ -68,6 +68,32 @@ t_choices_are_terms()
 	[[ $(listed) -eq 1 ]] || fail "the former condition still counts"
 }
 
+# What a list allows holds for its own entries, and for nobody else's.
+t_a_feed_allows_nothing()
+{
+	printf '||n%d.example^\n' {1..50} >"$T/list"
+	printf '[feed names]\nurl = file://%s/list\nevery = 1h\n' "$T" >"$T/bloomd.conf"
+	ctl -q attach x0
+	ctl -q add victim.example
+	agent
+	wait_for "the first list" has_outcome names updated
+	exits 0 test victim.example
+	printf '%s\n' '@@||victim.example^' '@@||n7.example^' '@@||deep.n8.example^' >>"$T/list"
+	wait_for "the other list" is_not_listed n7.example
+	exits 0 test victim.example
+	exits 0 test deep.n8.example
+	[[ $(ctl list --list names | wc -l) -eq 49 ]] || fail "$(ctl list --list names)"
+	[[ $(ctl -j allow list --list names 2>/dev/null | jq '.entries | length') -eq 0 ]] || fail "$(ctl allow list)"
+	# What an older version took from the list goes.
+	ctl -q allow add old.example --list names
+	echo '||n51.example^' >>"$T/list"
+	wait_for "the third list" is_named n51.example
+	[[ $(ctl -j allow list --list names 2>/dev/null | jq '.entries | length') -eq 0 ]] || fail "$(ctl allow list)"
+}
+
+is_named() { ctl list --list names | grep -q "^$1 "; }
+is_not_listed() { ! is_named "$1"; }
+
 # refused_key LINE CAUSE: a feed with this key is no configuration.
 refused_key()
 {

@@ -77,6 +77,7 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 	if (error)
 		return error;
 	with.bare = true;
+	with.lists_only = import->lists_only;
 	with.hash = import->imprints ? &import->taken.hash : NULL;
 	error = xb_listfile_read_as(fd, path, &with, import->file);
 	if (error == -ENODATA && import->asked.replace) {
@@ -142,6 +143,9 @@ static int check_replacement(struct xb_txn *txn, const struct xb_import *import,
 								  .before = listed,
 								  .after = left,
 								  .factor = factor_of(import)});
+	/* What it has allowed of old goes at once. */
+	if (import->lists_only)
+		return 0;
 	if (!file->count || !is_near(import, allowed, file->allowed))
 		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_ALLOWED,
 								  .before = allowed,

@@ -28,7 +28,8 @@ struct xb_import {
 	struct xb_item first_bogon;
 	struct xb_exemptions exempt; /* of the list */
 	struct xb_merge merge;
-	bool imprints; /* set, with asked.replace, by who wants to know the file again */
+	bool lists_only; /* set, of a file whose author may not allow anybody anything */
+	bool imprints;	 /* set, with asked.replace, by who wants to know the file again */
 	struct xb_imprinting taken;
 	struct xb_imprint imprint; /* of a file that is known, see xb_import_is_repeated() */
 };

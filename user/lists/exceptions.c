@@ -117,3 +117,40 @@ int xb_line_narrower_wins(struct xb_listfile *file)
 	mark(file, true);
 	return xb_line_settle(file, "lies in an exception, which would have to have an exception");
 }
+
+/* What the file allows itself, by the same or a wider exception, it does not list. */
+static void mark_allowed(struct xb_listfile *file)
+{
+	const struct xb_entry *last = NULL;
+
+	for (size_t i = 0; i < file->count; i++) {
+		const struct xb_entry *exception = &file->items[i].entry;
+		struct xb_entry domain = *exception;
+		size_t at;
+
+		if (exception->kind != XB_ALLOW_NAME || (last && xb_entry_inside(last, exception)))
+			continue;
+		last = exception;
+		domain.kind = XB_NAME;
+		at = find_behind(file, &domain);
+		while (at && !xb_entry_compare(&file->items[at - 1].entry, &domain))
+			at--;
+		for (; is_inside(file, at, &domain); at++)
+			file->items[at].doubtful = true;
+	}
+}
+
+int xb_line_list_only(struct xb_listfile *file)
+{
+	int error;
+
+	if (file->bare)
+		return 0;
+	mark_allowed(file);
+	error = xb_line_settle(file, "is allowed by the same list");
+	if (error)
+		return error;
+	for (size_t i = 0; i < file->count; i++)
+		file->items[i].doubtful = xb_entry_is_allow(&file->items[i].entry);
+	return xb_line_settle(file, "may not be allowed by this list");
+}

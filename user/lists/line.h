@@ -79,6 +79,13 @@ int xb_line_settle(struct xb_listfile *file, const char *why);
  */
 int xb_line_narrower_wins(struct xb_listfile *file);
 
+/*
+ * For a file that may allow nothing, with the items in store order, repeats among them. An
+ * exception holds for what the file itself lists at the same place or below it; this function
+ * removes that, and then all exceptions. Each removed item counts as unknown.
+ */
+int xb_line_list_only(struct xb_listfile *file);
+
 /* Whether the file lists something wider than the domain, or, with `itself`, the domain. */
 bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *domain, bool itself);
 

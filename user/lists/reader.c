@@ -404,6 +404,9 @@ static int finish(const struct source *source, struct xb_reading *reading,
 		return xb_error_prefix(error, "%s", source->name);
 	if (reading->choice->bounded && file->unknown > reading->choice->most_wrong)
 		return too_many_unknown(source, reading);
+	error = terms->lists_only ? xb_line_list_only(file) : 0;
+	if (error)
+		return error;
 	if (!file->count && !file->handed)
 		return no_entries(source, reading);
 	file->format = xb_listformat_name(reading);

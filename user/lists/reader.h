@@ -39,7 +39,8 @@ struct xb_listfile_terms {
 	void *to;
 	struct xb_list_bound *bound; /* with take: of what is held, if the file means something
 					only as a whole; NULL: none */
-	bool bare;		     /* without take: IPv4 addresses may come as file->bare */
+	bool lists_only;    /* without take: nothing for the allowlist, see xb_line_list_only() */
+	bool bare;	    /* without take: IPv4 addresses may come as file->bare */
 	uint64_t unpacking; /* bytes of memory that unpacking may take; 0: as xb_unpack_bound() says
 			     */
 	uint64_t until;	    /* unpacked bytes that count: those behind came later; 0: all */

@@ -17,7 +17,8 @@
 
 /* "example.com !a.example.com =b.example.com": a line each, '!' for an exception; comes to
  * `expected`. */
-static void assert_settled(const char *lines, const char *expected)
+static void assert_settled_by(int (*settle)(struct xb_listfile *file), const char *lines,
+			      const char *expected)
 {
 	char copy[512], *rest = copy, *word;
 
@@ -35,11 +36,16 @@ static void assert_settled(const char *lines, const char *expected)
 	}
 	assert_int_equal(xb_entry_sort(&file.items, file.count, sizeof(*file.items)), 0);
 	file.room = file.count;
-	assert_int_equal(xb_line_narrower_wins(&file), 0);
+	assert_int_equal(settle(&file), 0);
 	assert_file(expected);
 	for (size_t i = 0; i < file.count; i++)
 		assert_int_equal(file.items[i].doubtful, 0);
 	end_reading(NULL);
+}
+
+static void assert_settled(const char *lines, const char *expected)
+{
+	assert_settled_by(xb_line_narrower_wins, lines, expected);
 }
 
 #define HIDES(name)  "'" name "' would let pass what the file lists below it"
@@ -157,6 +163,36 @@ static void what_is_listed(void **state)
 	}
 }
 
+#define ALLOWED(name) "'" name "' is allowed by the same list"
+#define NOTHING(name) "'" name "' may not be allowed by this list"
+
+static void assert_lists_only(const char *lines, const char *expected)
+{
+	assert_settled_by(xb_line_list_only, lines, expected);
+}
+
+/* What a file allows holds for what it lists at the same place or below it, and nowhere else. */
+static void a_file_that_may_allow_nothing(void **state)
+{
+	(void)state;
+	assert_lists_only("", "domains:");
+	assert_lists_only("a.example b.example", "domains: a.example, b.example");
+	assert_lists_only("a.example !b.example",
+			  "domains: a.example; 1 unknown (2: " NOTHING("b.example") ")");
+	assert_lists_only("example !a.example",
+			  "domains: example; 1 unknown (2: " NOTHING("a.example") ")");
+	assert_lists_only("a.example !a.example b.example",
+			  "domains: b.example; 2 unknown (1: " ALLOWED("a.example") ", 2: " NOTHING(
+				  "a.example") ")");
+	assert_lists_only(
+		"x.a.example !a.example =a.example !y.a.example ba.example",
+		"domains: ba.example; 4 unknown (1: " ALLOWED("x.a.example") ", 2: " NOTHING(
+			"a.example") ", 3: " ALLOWED("=a.example") ", 4: " NOTHING("y.a.example") ")");
+	assert_lists_only("a.example =b.example !=b.example",
+			  "domains: a.example; 2 unknown (2: " ALLOWED(
+				  "=b.example") ", 3: " NOTHING("=b.example") ")");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +201,7 @@ int main(void)
 		cmocka_unit_test(a_listing_gives_way),
 		cmocka_unit_test(one_after_the_other),
 		cmocka_unit_test(an_exact_exception_stays),
+		cmocka_unit_test(a_file_that_may_allow_nothing),
 		LINES(what_is_listed),
 	};
 

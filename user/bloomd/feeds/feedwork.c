@@ -245,7 +245,8 @@ static void ask_for_import(struct taking *taking)
 							 .scope = feed->scope,
 							 .least_entries = feed->least_entries,
 							 .factor = feed->factor}};
-	taking->import = (struct xb_import){.asked = taking->request.import, .file = &taking->file};
+	taking->import = (struct xb_import){
+		.asked = taking->request.import, .file = &taking->file, .lists_only = true};
 }
 
 /* As the server says, or since when the content is what it is. */
