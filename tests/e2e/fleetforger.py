@@ -7,7 +7,8 @@ may write to the server, but has not the fleet's secret. WHAT:
     garbage SIZE               an entry of that many bytes
     again POSITION             that entry, once more at the end
     gap ADDRESS                as put, but not at the next position
-    last                       as put, at the last position that there is
+    at ID                      as put, with that id
+    fields                     an entry with other fields than those of a log
     manifest                   the manifest, with a MAC that another secret makes
     swap                       the first two chunks in each other's place
     damage                     the first chunk, with another last byte"""
@@ -67,17 +68,17 @@ class Forger:
             end += 1
         self.term, self.whose = self.last[2:end + 1], self.last[end + 1:end + 33]
 
-    def add(self, entry, position=None):
-        self.ask("XADD", self.log, "%d-0" % (position or self.position + 1), "e", entry)
+    def add(self, entry, identity=None):
+        self.ask("XADD", self.log, identity or "%d-0" % (self.position + 1), "e", entry)
 
     def sign(self, entry, before, position):
         return entry + mac(b"entry\0", before, number(position), entry)
 
-    def change(self, flags, address, position):
+    def change(self, flags, address, position, identity=None):
         key = b"\2" + socket.inet_aton(address) + b"\40"
         entry = b"\1\1" + self.term + self.whose + number(1764000000000) + number(1 << 40) + b"\0" \
             + b"\1\7default\1" + bytes([flags, 0]) + key + (struct.pack(">I", 1764000000) if flags else b"")
-        self.add(self.sign(entry, self.last[-16:], position), position)
+        self.add(self.sign(entry, self.last[-16:], position), identity or "%d-0" % position)
 
     def put(self, address):
         self.change(1, address, self.position + 1)
@@ -88,8 +89,11 @@ class Forger:
     def gap(self, address):
         self.change(1, address, self.position + 5)
 
-    def final(self):
-        self.change(1, "203.0.113.1", (1 << 64) - 1)
+    def at_id(self, identity):
+        self.change(1, "203.0.113.1", int(identity.split("-")[0]), identity)
+
+    def fields(self):
+        self.ask("XADD", self.log, "%d-0" % (self.position + 1), "one", "1", "two", "2")
 
     def begin(self):
         entry = b"\1\2" + number(1 << 50) + os.urandom(16) + self.whose[16:] + number(1764000000000) + os.urandom(16)
@@ -123,9 +127,9 @@ class Forger:
 
 def main():
     forger = Forger(*sys.argv[1:3])
-    {"put": forger.put, "del": forger.delete, "gap": forger.gap, "last": forger.final, "begin": forger.begin,
-     "garbage": forger.garbage, "again": forger.again, "manifest": forger.manifest, "swap": forger.swap,
-     "damage": forger.damage}[sys.argv[3]](*sys.argv[4:])
+    {"put": forger.put, "del": forger.delete, "gap": forger.gap, "at": forger.at_id, "fields": forger.fields,
+     "begin": forger.begin, "garbage": forger.garbage, "again": forger.again, "manifest": forger.manifest,
+     "swap": forger.swap, "damage": forger.damage}[sys.argv[3]](*sys.argv[4:])
 
 
 main()

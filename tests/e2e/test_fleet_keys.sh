@@ -121,21 +121,79 @@ t_all_hosts_go_on_behind_it()
 	[[ $(listing a | wc -l) -eq 1 ]] || fail "it has more: $(listing a)"
 }
 
-# No entry can follow: an operator has to delete the log.
-t_the_last_position()
+# Hosts give ids N-0 with N from 1 to 2^63 - 1; a server takes all others, too, and once it has one, none below it.
+ids=(9223372036854775807-0 9223372036854775808-0 18446744073709551614-0 18446744073709551615-0
+	2-1 2-9223372036854775808 2-18446744073709551614 2-18446744073709551615
+	18446744073709551615-18446744073709551615)
+
+# goes_on HOST LAST: the log of its fleet begins anew behind what the host had, and goes on.
+goes_on()
+{
+	wait_for "$1 on its way again" reads "$1"
+	of "$1" -q add 192.0.2.2
+	wait_for "what is listed then in the log" outbox_is "$1" 0
+	[[ $(log_end) -le $2 ]] || fail "$1: the log ends with $(log_end)"
+	[[ $(field "$1" position) -le $2 ]] || fail "$1: the host is at $(field "$1" position)"
+	[[ $(listing "$1" | wc -l) -eq 2 ]] || fail "$1: it has others: $(listing "$1")"
+}
+
+t_forged_ids()
+{
+	local i
+
+	(umask 077 && openssl rand -hex 32 >"$T/key")
+	redis
+	for i in "${!ids[@]}"; do
+		configure_host "h$i" "key-file = $T/key" "name = h$i"
+		up "h$i"
+	done
+	patience=8
+	for i in "${!ids[@]}"; do
+		wait_for "h$i in its fleet" reads "h$i"
+		fleet=h$i publishes 1 of "h$i" -q add 192.0.2.1
+		fleet=h$i forge at "${ids[i]}"
+	done
+	for i in "${!ids[@]}"; do
+		is_stuck "h$i" 'entry 3 of the log is missing'
+	done
+	for i in "${!ids[@]}"; do
+		fleet=h$i goes_on "h$i" 4
+	done
+}
+
+t_forged_fields()
 {
 	fleet_with_key a
 	publishes 1 of a -q add 192.0.2.1
-	forge last
-	is_stuck a 'entry 3 of the log is missing'
-	of a -q add 192.0.2.2
+	forge fields
+	is_stuck a 'entry 3 of the log: '
 	patience=8
-	wait_for "a try to begin a log" has_message a 'the last position that there is; an operator has to delete it'
-	ask_redis del 'xb:{test}:log' >"$T/out"
-	wait_for "a new log" reads a
-	wait_for "what waited in the log" outbox_is a 0
-	[[ $(listing a | wc -l) -eq 2 ]] || fail "it has others: $(listing a)"
+	goes_on a 4
 }
+
+# Each time, with the log deleted or not, and one host away.
+t_the_last_position_again_and_again()
+{
+	fleet_with_key a b
+	publishes 1 of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	patience=8
+	forge at 18446744073709551614-0
+	wait_for "a new log" has_begun_anew_somewhere 2
+	down b
+	forge at 18446744073709551615-0
+	wait_for "a new log" logs a 'began a log at .*, term [3-9]'
+	ask_redis del 'xb:{test}:log' >"$T/out"
+	up b
+	goes_on a 8
+	wait_for "b on its way again" reads b
+	of b -q del 192.0.2.1
+	wait_for "a delete" has_not a 192.0.2.1
+	wait_for "the same" are_equal a b
+}
+
+# has_begun_anew_somewhere TERM
+has_begun_anew_somewhere() { cat "$T"/?/log | grep -qE "began a log at .*, term $1"; }
 
 manifest() { ask_redis get 'xb:{test}:snapshot' | md5sum; }
 is_new_snapshot() { [[ $(manifest) != "$1" ]]; }
@@ -158,7 +216,7 @@ makes_snapshot()
 two_chunks()
 {
 	python3 -c 'for i in range(9000): print("203.0.%d.%d" % (i >> 8, i & 255))' >"$T/many"
-	patience=20
+	patience=80
 	# shellcheck disable=SC2046 # they are words
 	publishes 9 of a -q add --comment "$(printf '%0250d' 0)" $(cat "$T/many")
 	makes_snapshot a

@@ -131,6 +131,21 @@ def log_trimmed(fleet):
     fleet.server.ask("XTRIM", LOG, "MAXLEN", fleet.dice.randint(1, 4))
 
 
+EDGES = (0, 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 2, (1 << 64) - 1)
+
+
+def forged(fleet):
+    """By somebody who can write to the server and has not the fleet's secret: an entry at an edge of what ids can be,
+    or next to the last one. The server itself refuses ids that are not behind the last one."""
+    found = fleet.server.ask("XREVRANGE", LOG, "+", "-", "COUNT", 1)
+    last = int(found[0][0].split(b"-")[0]) if isinstance(found, list) and found else 0
+    identity = "%d-%d" % (fleet.dice.choice(EDGES + (last, last, last + 1, last + 2)), fleet.dice.choice(EDGES))
+    field, entry = fleet.dice.choice((b"e", b"f")), fleet.dice.randbytes(fleet.dice.randint(0, 200))
+    if isinstance(found, list) and found and fleet.dice.randrange(2):
+        entry = found[0][1][1]
+    fleet.note("forged %s: %s" % (identity, fleet.server.ask("XADD", LOG, identity, field, entry)))
+
+
 def two_publish(fleet):
     """Two hosts at once: what both had to publish meets at the same end of the log."""
     pair = fleet.dice.sample(range(len(fleet.hosts)), 2)
@@ -221,7 +236,7 @@ def window(fleet):
 FAULTS = ((host_killed, 5), (host_at_point, 5), (host_paused, 5), (host_partitioned, 5), (host_swallowed, 4),
           (host_slow, 3), (clock_stepped, 4), (disk_full, 3), (server_killed, 4), (server_paused, 3),
           (server_killed_without_aof, 2), (server_flushed, 2), (old_backup, 2), (tail_lost, 3), (failed_over, 3),
-          (log_trimmed, 4), (two_publish, 3), (window, 16))
+          (log_trimmed, 4), (forged, 5), (two_publish, 3), (window, 16))
 
 
 def one(fleet):

@@ -18,6 +18,15 @@ class Wrong(Exception):
     """An invariant that does not hold."""
 
 
+def key_in(directory):
+    """The file with the secret of the fleet that lives there, which its server does not have."""
+    path = os.path.join(directory, "key")
+    if not os.path.exists(path):
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as out:
+            out.write(os.urandom(32).hex())
+    return path
+
+
 class Host:
     def __init__(self, number, directory, pins, interface, tools):
         self.number, self.name, self.tools = number, "h%d" % number, tools
@@ -35,8 +44,8 @@ class Host:
         cage.must(cage.libc.mount(b"tmpfs", self.state.encode(), b"tmpfs", 0, b"size=24m,mode=0700"))
         self.step_clock(0)
         with open(os.path.join(self.directory, "bloomd.conf"), "w") as out:
-            out.write("[fleet]\nurl = unix:%s\nname = test\npublish = %s\nfollow = %s\nsnapshot-every = 5\n" % (
-                self.link, " ".join(SHARED), " ".join(SHARED)))
+            out.write("[fleet]\nurl = unix:%s\nname = test\nkey-file = %s\npublish = %s\nfollow = %s\n"
+                      "snapshot-every = 5\n" % (self.link, key_in(directory), " ".join(SHARED), " ".join(SHARED)))
 
     # --- bloomd ---
 

@@ -9,6 +9,10 @@
 #define XB_FLEET_ID    16 /* bytes of the identity of a host or an epoch, random */
 #define XB_FLEET_CHAIN 16 /* bytes */
 
+/* Positions in the log, and terms, are from 1 to here: they fit into the numbers of JSON, and the
+ * next one is a number, too. */
+#define XB_FLEET_POSITION_MAX ((uint64_t)INT64_MAX)
+
 /* The record; there is none while the host is in no fleet. */
 struct xb_fleet {
 	char name[XB_FLEET_NAME + 1];

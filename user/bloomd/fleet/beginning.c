@@ -140,18 +140,16 @@ int beginning_entry(const struct fleet *fleet, const struct manifest *manifest, 
 
 int beginning_place(const struct fleet *fleet, struct manifest *manifest)
 {
-	uint64_t end = fleet->log.any ? fleet->log.end : 0, here = fleet->view.fleet.position;
+	uint64_t here = fleet->view.fleet.position;
 	uint8_t *bytes = NULL;
 	size_t size;
 	int error;
 
-	/* What the log says of its term may be forged: some numbers have none above them. */
-	if (manifest->term <= fleet->log.term && fleet->log.term < UINT64_MAX / 2)
+	/* What the log says of its term may be forged, and the terms after it must not run out. */
+	if (manifest->term <= fleet->log.term && fleet->log.term < XB_FLEET_POSITION_MAX / 2)
 		manifest->term = fleet->log.term + 1;
-	if (end == UINT64_MAX)
-		return xb_input_error("the log on the server has the last position that there is; "
-				      "an operator has to delete it");
-	manifest->position = (end > here ? end : here) + 1;
+	/* Nobody has checked the ids behind this host's own position. */
+	manifest->position = here < XB_FLEET_POSITION_MAX ? here + 1 : 1;
 	if (getrandom(manifest->epoch, XB_FLEET_ID, 0) != XB_FLEET_ID)
 		return xb_system_error(errno, "no random numbers");
 	error = beginning_entry(fleet, manifest, &bytes, &size, manifest->chain);

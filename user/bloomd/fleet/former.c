@@ -22,15 +22,16 @@ static int keep(struct xb_txn *txn, uint64_t term, uint64_t position)
 
 int former_cut(struct xb_txn *txn, uint64_t term, uint64_t position)
 {
-	uint64_t first, last, next = position + 1;
+	uint64_t first, last, count;
 	int error = xb_logtail_span(txn, term, &first, &last);
 
-	if (!error && first > next)
-		next = first;
-	if (!error && last >= next + XB_FLEET_FORMER_MOST)
-		next = last - XB_FLEET_FORMER_MOST + 1;
-	for (; !error && first && next <= last; next++)
-		error = keep(txn, term, next);
+	if (error)
+		return error;
+	count = last > position && first ? last - (first > position ? first - 1 : position) : 0;
+	if (count > XB_FLEET_FORMER_MOST)
+		count = XB_FLEET_FORMER_MOST;
+	for (; !error && count; count--)
+		error = keep(txn, term, last - count + 1);
 	if (!error)
 		error = xb_fleet_former_trim(txn);
 	return error ? error : xb_logtail_cut(txn, term, position);

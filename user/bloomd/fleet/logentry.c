@@ -51,12 +51,20 @@ static int check(const struct logentry *entry)
 	if (!entry->term || bytes_are_zero(entry->epoch, sizeof(entry->epoch)) ||
 	    bytes_are_zero(entry->publisher, sizeof(entry->publisher)))
 		return bad("it lacks a term, an epoch or a publisher");
+	if (entry->term > XB_FLEET_POSITION_MAX)
+		return bad("its term is too high");
 	if (entry->time > LAST_MS)
 		return bad("its time is too late");
 	if (entry->kind == LOGENTRY_BEGIN &&
 	    bytes_are_zero(entry->snapshot, sizeof(entry->snapshot)))
 		return bad("it begins without a snapshot");
 	return check_numbers(entry);
+}
+
+/* Whether an entry of a log can stand there. */
+static bool has_place(uint64_t position)
+{
+	return position && position <= XB_FLEET_POSITION_MAX;
 }
 
 /* --- writing --- */
@@ -154,6 +162,8 @@ int logentry_write(struct logentry *entry, const struct mac_key *key, uint64_t p
 
 	*bytes = NULL;
 	*size = 0;
+	if (!error && !has_place(position))
+		error = bad("it has a position that is none");
 	if (!error)
 		error = check_changes(entry, &names);
 	if (error)
@@ -269,7 +279,7 @@ int logentry_chains(const void *bytes, size_t size, const struct mac_key *key, u
 	uint8_t chain[MAC_BYTES];
 	int error;
 
-	if (size < MAC_BYTES)
+	if (size < MAC_BYTES || !has_place(position))
 		return 0;
 	error = chain_of(bytes, size - MAC_BYTES, key, position, before, chain);
 	return error ? error : mac_equal(chain, (const uint8_t *)bytes + size - MAC_BYTES);

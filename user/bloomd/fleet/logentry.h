@@ -42,8 +42,8 @@ int logentry_write(struct logentry *entry, const struct mac_key *key, uint64_t p
  */
 int logentry_read(const void *bytes, size_t size, struct logentry *entry);
 
-/* Whether the entry with these bytes has the chain that it must have. 1: it has; 0: it has not;
- * negative: error. */
+/* Whether the entry with these bytes has the chain that it must have at that position, and it is
+ * one. 1: it has; 0: it has not; negative: error. */
 int logentry_chains(const void *bytes, size_t size, const struct mac_key *key, uint64_t position,
 		    const uint8_t before[MAC_BYTES]);
 

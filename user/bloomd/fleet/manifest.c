@@ -44,6 +44,8 @@ static int check_head(const struct manifest *manifest)
 		return bad("it lacks an identity, a maker, an epoch or a term");
 	if (manifest->time > LAST_MS)
 		return bad("its time is too late");
+	if (manifest->position > XB_FLEET_POSITION_MAX || manifest->term > XB_FLEET_POSITION_MAX)
+		return bad("its position or its term is too high");
 	if (manifest->before && manifest->before >= manifest->position)
 		return bad("the snapshot before it is not before it");
 	return 0;
@@ -307,7 +309,7 @@ static void read_lineage(struct bytes_in *in, struct manifest *manifest)
 	for (size_t i = 0; i < manifest->ancestors; i++) {
 		bytes_copy(in, manifest->lineage[i].epoch, XB_FLEET_ID);
 		manifest->lineage[i].term = bytes_number(in, UINT64_MAX);
-		manifest->lineage[i].position = bytes_number(in, UINT64_MAX);
+		manifest->lineage[i].position = bytes_number(in, XB_FLEET_POSITION_MAX);
 	}
 }
 

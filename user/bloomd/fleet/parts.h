@@ -35,7 +35,7 @@ enum fleet_phase {
 /* What the server has, seen from this host. */
 struct fleet_log {
 	bool any;	     /* it has an entry */
-	uint64_t first, end; /* positions */
+	uint64_t first, end; /* positions, or STREAM_NOWHERE */
 	bool known;	     /* the last entry could be read: */
 	uint64_t term;	     /* its term */
 	uint8_t epoch[XB_FLEET_ID];
@@ -50,7 +50,8 @@ struct fleet_append {
 	bool busy;
 	uint64_t end;	   /* of the log that it is for; 0: there is no log */
 	uint64_t position; /* of the entry */
-	bool begins;	   /* whatever the log has; otherwise its last entry has this chain: */
+	bool begins; /* in the place of all that the log has; otherwise its last entry has this
+			chain: */
 	uint8_t chain[MAC_BYTES];
 	uint8_t *bytes; /* of the entry; NULL: none */
 	size_t size;

@@ -17,10 +17,10 @@
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/parts.h"
 
-#define NO_END	      UINT64_MAX	  /* what is no entry of a log */
-#define CHANGES_BYTES 700000		  /* of an entry, about */
-#define SILENCE	      (15 * FLEET_SECOND) /* after the server refused an entry */
-#define FIRST_DELAY   500000		  /* us */
+#define NO_END	      (STREAM_NOWHERE - 1) /* what is no log */
+#define CHANGES_BYTES 700000		   /* of an entry, about */
+#define SILENCE	      (15 * FLEET_SECOND)  /* after the server refused an entry */
+#define FIRST_DELAY   500000		   /* us */
 #define LAST_DELAY    (30 * FLEET_SECOND)
 #define REPORTS_AGAIN (600 * FLEET_SECOND) /* after they were too large */
 
@@ -287,11 +287,13 @@ static void on_done(void *context, const struct server_reply *reply)
 		end_append(fleet, FLEET_OVERTAKEN);
 }
 
-/* Nothing else of this connection comes between these. EXEC ends what is watched. Behind the last
+/* Nothing else of this connection comes between these. What begins a log replaces the one before:
+ * a server takes no id below one that was there, and whoever can write to it may have added the
+ * last one that there is. EXEC ends what is watched. Behind the last
  * entry for now the log is watched again: the next one need not wait for another answer then. */
 static void send_transaction(struct fleet *fleet)
 {
-	struct request multi = {0}, set = {0}, add = {0}, exec = {0};
+	struct request multi = {0}, set = {0}, clear = {0}, add = {0}, exec = {0};
 	struct fleet_append *append = &fleet->append;
 
 	xb_fault("fleet-appends");
@@ -301,6 +303,10 @@ static void send_transaction(struct fleet *fleet)
 		request_words(&set, "SET %ssnapshot", fleet->prefix);
 		request_bytes(&set, append->manifest, append->manifest_size);
 		write_request(fleet, &set, on_queued);
+	}
+	if (append->begins) {
+		request_words(&clear, "DEL %slog", fleet->prefix);
+		write_request(fleet, &clear, on_queued);
 	}
 	if (append->bytes) {
 		request_words(&add, "XADD %slog %s %llu-0 e", fleet->prefix,

@@ -327,17 +327,21 @@ static void on_own(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	uint64_t position = fleet->view.fleet.position;
-	struct stream_entry found[2];
+	struct stream_entry found, before = {0}, own = {0};
 
-	if (!stream_is_entries(reply) || reply->size > 2) {
+	if (!stream_is_entries(reply)) {
 		fleet_unexpected(fleet, "XRANGE", reply);
 		return;
 	}
-	for (size_t i = 0; i < reply->size; i++)
-		stream_entry_read(&reply->node[i], &found[i]);
-	if (reply->size && found[reply->size - 1].position == position)
-		take_own(fleet, &found[reply->size - 1],
-			 reply->size == 2 && found[0].position == position - 1 ? found : NULL);
+	for (size_t i = 0; i < reply->size; i++) {
+		stream_entry_read(&reply->node[i], &found);
+		if (found.position == position)
+			own = found;
+		else if (found.position + 1 == position)
+			before = found;
+	}
+	if (own.position)
+		take_own(fleet, &own, before.position ? &before : NULL);
 	compare(fleet);
 }
 

@@ -33,16 +33,22 @@ static const char *const phases[] = {
 
 /* --- metrics --- */
 
+/* The last position of the log, as far as it has one. */
+static uint64_t end_of(const struct fleet *fleet)
+{
+	return fleet->log.end <= XB_FLEET_POSITION_MAX ? fleet->log.end
+						       : fleet->view.fleet.position;
+}
+
 static void show_gauges(const struct fleet *fleet)
 {
 	const struct xb_paths *paths = &fleet->agent->paths;
 	const char *name = fleet->config->name;
-	uint64_t position = fleet->view.fleet.position;
+	uint64_t position = fleet->view.fleet.position, end = end_of(fleet);
 	bool follows = fleet->connected && fleet_shown(fleet) == FLEET_READING;
 
 	xb_tally_set(paths, XB_TALLY_FLEET_CONNECTED, name, follows);
-	xb_tally_set(paths, XB_TALLY_FLEET_LAG, name,
-		     fleet->log.end > position ? fleet->log.end - position : 0);
+	xb_tally_set(paths, XB_TALLY_FLEET_LAG, name, end > position ? end - position : 0);
 	xb_tally_set(paths, XB_TALLY_FLEET_MESSAGE, name, (uint64_t)fleet->last_message);
 	if (fleet->files_time)
 		xb_tally_set(paths, XB_TALLY_FLEET_SNAPSHOT, name, fleet->files_time);
@@ -162,7 +168,7 @@ static json_t *state_json(const struct fleet *fleet)
 	json_object_set_new(state, "epoch", json_string(id_format(here->epoch, epoch)));
 	json_object_set_new(state, "term", json_integer((json_int_t)here->term));
 	json_object_set_new(state, "position", json_integer((json_int_t)here->position));
-	json_object_set_new(state, "log_end", json_integer((json_int_t)fleet->log.end));
+	json_object_set_new(state, "log_end", json_integer((json_int_t)end_of(fleet)));
 	json_object_set_new(state, "outbox", json_integer((json_int_t)fleet->view.waiting));
 	json_object_set_new(state, "skew", json_real(fleet->skew));
 	json_object_set_new(state, "files", json_integer((json_int_t)fleet->files_time));
@@ -423,7 +429,7 @@ static void on_reported(void *context, const struct server_reply *reply)
 static void on_length(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
-	uint64_t end = fleet->log.end;
+	uint64_t end = end_of(fleet);
 
 	if (reply->kind == REPLY_NUMBER && reply->number > 0 && (uint64_t)reply->number <= end)
 		fleet->snapshots.log_first = end - (uint64_t)reply->number + 1;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/fleet.h"
+
 void request_bytes(struct request *request, const void *bytes, size_t size)
 {
 	request->word[request->count++] = (struct conn_word){bytes, size};
@@ -40,35 +42,53 @@ int request_send(const struct request *request, struct conn *conn, uint32_t seco
 	return conn_ask(conn, request->word, request->count, seconds, answered, context);
 }
 
-/* "17-0": the log has no other ids. */
-static bool read_id(const struct server_reply *node, uint64_t *position)
+/* Digits alone. */
+static bool read_number(const char *text, uint64_t *number)
 {
-	char text[32], *end;
+	if (!*text || text[strspn(text, "0123456789")])
+		return false;
+	*number = strtoull(text, NULL, 10);
+	return true;
+}
 
-	if (node->kind != REPLY_STRING || !node->size || node->size >= sizeof(text))
+/* "17-0" is what hosts give; others can give "17-3", or numbers up to 2^64 - 1. */
+static bool read_id(const struct server_reply *node, struct stream_entry *entry)
+{
+	uint64_t number, part;
+	char text[48], *dash;
+
+	if (node->kind != REPLY_STRING || node->size >= sizeof(text))
 		return false;
 	memcpy(text, node->text, node->size);
 	text[node->size] = '\0';
-	if (*text < '0' || *text > '9')
+	dash = strchr(text, '-');
+	if (!dash)
 		return false;
-	*position = strtoull(text, &end, 10);
-	return !strcmp(end, "-0") && *position;
+	*dash = '\0';
+	if (!read_number(text, &number) || !read_number(dash + 1, &part))
+		return false;
+	entry->position =
+		part || !number || number > XB_FLEET_POSITION_MAX ? STREAM_NOWHERE : number;
+	entry->before = part || !number ? number : number - 1;
+	return true;
+}
+
+static void read_fields(const struct server_reply *fields, struct stream_entry *entry)
+{
+	bool ours = fields->size == 2 && fields->node[0].kind == REPLY_STRING &&
+		    fields->node[0].size == 1 && *fields->node[0].text == 'e' &&
+		    fields->node[1].kind == REPLY_STRING;
+
+	entry->bytes = ours ? fields->node[1].text : NULL;
+	entry->size = ours ? fields->node[1].size : 0;
 }
 
 bool stream_entry_read(const struct server_reply *node, struct stream_entry *entry)
 {
-	const struct server_reply *fields;
-
-	if (node->kind != REPLY_ARRAY || node->size != 2 ||
-	    !read_id(&node->node[0], &entry->position))
+	if (node->kind != REPLY_ARRAY || node->size != 2 || !read_id(&node->node[0], entry) ||
+	    node->node[1].kind != REPLY_ARRAY)
 		return false;
-	fields = &node->node[1];
-	if (fields->kind != REPLY_ARRAY || fields->size != 2 ||
-	    fields->node[0].kind != REPLY_STRING || fields->node[0].size != 1 ||
-	    *fields->node[0].text != 'e' || fields->node[1].kind != REPLY_STRING)
-		return false;
-	entry->bytes = fields->node[1].text;
-	entry->size = fields->node[1].size;
+	read_fields(&node->node[1], entry);
 	return true;
 }
 

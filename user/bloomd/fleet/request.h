@@ -28,14 +28,18 @@ __attribute__((format(printf, 2, 3))) void request_words(struct request *request
 int request_send(const struct request *request, struct conn *conn, uint32_t seconds,
 		 conn_answered *answered, void *context);
 
-/* An entry of a stream. */
+#define STREAM_NOWHERE UINT64_MAX /* behind all positions */
+
+/* An entry of a stream. Whoever can write to the server can add one with any id and fields, so
+ * these say nothing until the chain of the entry is checked. */
 struct stream_entry {
-	uint64_t position;
-	const void *bytes; /* of the field `e`, the reply's */
+	uint64_t position; /* STREAM_NOWHERE: hosts give no such id */
+	uint64_t before;   /* the last position that an entry in front of it can have; 0: none */
+	const void *bytes; /* of the field `e`, the reply's; NULL: it has other fields */
 	size_t size;
 };
 
-/* Reads an entry of an answer; false: it is not one of the fleet's log. */
+/* Reads an entry of an answer; false: it is not an entry of a stream. */
 bool stream_entry_read(const struct server_reply *node, struct stream_entry *entry);
 
 /* Whether it is an array of entries, perhaps of none. */

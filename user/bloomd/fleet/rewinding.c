@@ -237,7 +237,9 @@ static int is_common(struct xb_txn *txn, uint64_t term, const struct stream_entr
 
 	if (found)
 		return found;
-	*below = !first || entry->position < first;
+	*below = !first || entry->before < first - 1;
+	if (entry->position == STREAM_NOWHERE)
+		return 0;
 	found = xb_logtail_get(txn, term, entry->position, &bytes, &size);
 	if (found <= 0)
 		return found;
@@ -309,10 +311,10 @@ static void on_page(void *context, const struct server_reply *reply)
 		log_error("fleet: cannot look for a common entry of the log");
 	if (found > 0)
 		rewind_to(fleet, &entry);
-	else if (found < 0 || below || reply->size < PAGE || entry.position <= 1)
+	else if (found < 0 || below || reply->size < PAGE || !entry.before)
 		give_up(fleet);
 	else
-		ask_page(fleet, entry.position - 1);
+		ask_page(fleet, entry.before);
 }
 
 static void ask_page(struct fleet *fleet, uint64_t from)

@@ -146,8 +146,8 @@ static int search_epoch(struct search *search, struct stretch *stretch)
 	if (error)
 		return error;
 	stretch->covered = covered_of(search->manifest, stretch->epoch);
-	for (uint64_t position = first; first && !error && position <= last; position++)
-		error = look_at(search, stretch, position);
+	for (uint64_t left = first ? last - first + 1 : 0; !error && left; left--)
+		error = look_at(search, stretch, last - left + 1);
 	if (stretch->covered < stretch->last &&
 	    (!first || last < stretch->last || stretch->mixed ||
 	     (first > stretch->covered + 1 && !stretch->begins)))

@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "bloomd/fleet/follow.h"
+#include "bloomd/fleet/former.h"
 #include "support/fleettail.h"
 
 #define ENTRY "192.0.2.3"
@@ -87,6 +89,31 @@ static void what_a_snapshot_had_makes_way_to_a_delete(void **state)
 	assert_int_equal(waiting(&taker), 0);
 }
 
+/* An earlier version has taken positions up to this one from the server. */
+static void going_back_ends_at_the_last_number(void **state)
+{
+	static const uint64_t from[] = {UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX, 17, 0};
+	struct logentry entry = {.kind = LOGENTRY_BEAT, .term = 1, .time = 1};
+	uint8_t before[MAC_BYTES] = {0}, *bytes;
+	size_t size;
+
+	(void)state;
+	memcpy(entry.epoch, epoch, sizeof(entry.epoch));
+	memcpy(entry.publisher, stranger, sizeof(entry.publisher));
+	assert_int_equal(logentry_write(&entry, &key, 51, before, &bytes, &size), 0);
+	alarm(60);
+	for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+		bool behind = from[i] < UINT64_MAX;
+
+		assert_int_equal(xb_logtail_append(at(&taker), 1, UINT64_MAX, bytes, size), 0);
+		assert_int_equal(former_cut(at(&taker), 1, from[i]), 0);
+		assert_int_equal(xb_fleet_former_has(at(&taker), UINT64_MAX, entry.chain), behind);
+		assert_int_equal(xb_fleet_former_end(at(&taker), UINT64_MAX, entry.chain), 0);
+	}
+	alarm(0);
+	free(bytes);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
 
 int main(void)
@@ -96,6 +123,7 @@ int main(void)
 		TEST(also_of_a_list_that_is_not_followed),
 		TEST(a_put_of_another_does_not_make_way_to_a_delete),
 		TEST(what_a_snapshot_had_makes_way_to_a_delete),
+		TEST(going_back_ends_at_the_last_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -364,6 +364,30 @@ static void a_head_is_whole(void **state)
 			 -EINVAL);
 }
 
+/* A server takes entries with ids up to 2^64 - 1. */
+static void positions_have_an_end(void **state)
+{
+	static const uint64_t none[] = {0, XB_FLEET_POSITION_MAX + 1, UINT64_MAX - 1, UINT64_MAX};
+	struct logentry entry = of_kind(LOGENTRY_BEAT);
+	struct written written;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		assert_int_equal(logentry_write(&entry, &key, none[i], before, &written.bytes,
+						&written.size),
+				 -EINVAL);
+	assert_int_equal(logentry_write(&entry, &key, XB_FLEET_POSITION_MAX, before, &written.bytes,
+					&written.size),
+			 0);
+	assert_int_equal(
+		logentry_chains(written.bytes, written.size, &key, XB_FLEET_POSITION_MAX, before),
+		1);
+	free(written.bytes);
+	entry.term = XB_FLEET_POSITION_MAX + 1;
+	assert_int_equal(logentry_write(&entry, &key, 1, before, &written.bytes, &written.size),
+			 -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +399,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_shared_is_not_written),
 		cmocka_unit_test(what_could_be_written_otherwise_is_refused),
 		cmocka_unit_test(a_head_is_whole),
+		cmocka_unit_test(positions_have_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
