@@ -22,10 +22,10 @@ def must(holds, what):
         sys.exit("%s: %s" % (TEST, what))
 
 
-def connect():
+def connect(path=PATH):
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(30)
-    client.connect(PATH)
+    client.connect(path)
     return client
 
 
@@ -180,7 +180,7 @@ def silent():
         for i, client in enumerate(clients):
             try:
                 sent[i] += client.send(text[sent[i] % len(text):])
-            except BlockingIOError:
+            except (BlockingIOError, BrokenPipeError, ConnectionResetError):
                 pass
         begun = worked()
         must(answer(other, "PING") == b"+PONG\r\n", "another is served")
@@ -212,7 +212,7 @@ def silent():
         for i, client in enumerate(halves):
             try:
                 at[i] += client.send(text[at[i]:])
-            except BlockingIOError:
+            except (BlockingIOError, BrokenPipeError, ConnectionResetError):
                 pass
             except OSError:
                 at[i] = len(text)
@@ -240,6 +240,94 @@ def crowd():
         ready.register(client, select.POLLIN)
     gone = len(ready.poll(0))
     must(gone == 10, "%d of those idle for longest made room for 10" % gone)
+
+
+def until_full(client, text):
+    """Sends the text again and again, and reads nothing, until the other side takes no more for a
+    while; returns how many bytes it took."""
+    client.setblocking(False)
+    sent = 0
+    while select.select([], [client], [], 0.3)[1]:
+        try:
+            sent += client.send(text[sent % len(text):])
+        except BlockingIOError:
+            pass
+    client.setblocking(True)
+    return sent
+
+
+def unread():
+    """Twenty clients of query.sock, as many as it takes, never read: they cost api.sock nothing, make room for others,
+    and are dropped. One that reads on stays."""
+    text, query = request("ECHO", b"x" * 1000) * 1000, PATH.replace("api.sock", "query.sock")
+    clients = [connect(query) for _ in range(20)]
+    for client in clients:
+        until_full(client, text)
+    must(answer(connect(), "SADD", "u", "192.0.2.1") == b":1\r\n", "one that writes is locked out")
+    until = time.time() + 30
+    while answer(connect(query), "PING") != b"+PONG\r\n":
+        must(time.time() < until, "one that asks is locked out")
+        time.sleep(0.1)
+    reader = connect(query)
+    sent = until_full(reader, text)
+    ready, gone = select.poll(), set()
+    for client in clients:
+        ready.register(client, 0)
+    until = time.time() + 60
+    while len(gone) < len(clients):
+        must(time.time() < until, "of %d who never read %d are dropped" % (len(clients), len(gone)))
+        must(reader.recv(1 << 17), "one that reads is dropped")
+        reader.setblocking(False)
+        try:
+            sent += reader.send(text[sent % len(text):])
+        except BlockingIOError:
+            pass
+        reader.setblocking(True)
+        gone.update(number for number, event in ready.poll(100) if event & select.POLLHUP)
+
+
+def whole(client, lines):
+    """An answer of so many lines."""
+    said = b""
+    while said.count(b"\n") < lines and said[:1] != b"-":
+        said += client.recv(1 << 20)
+    return said
+
+
+def slices():
+    """Long answers: others are served meanwhile, and each is whole."""
+    query = PATH.replace("api.sock", "query.sock")
+    must(answer(connect(), "SADD", "s", "2001:db8::/32", "192.0.2.0/24") == b":2\r\n", "SADD")
+    asked = ["1::1", "2001:db8::1", "1::2", "192.0.2.1"] * 250
+    wanted = b"*1000\r\n" + b":0\r\n:1\r\n:0\r\n:1\r\n" * 250
+    clients = [connect(query) for _ in range(24)]
+    others = [connect(), connect(query)]
+    for client in clients:
+        client.sendall(request("BF.MEXISTS", "s", *asked))
+    for turn in range(20):
+        for other in others:
+            must(answer(other, "SISMEMBER", "s", "192.0.2.0/24") == b":1\r\n", "another is served")
+        must(answer(others[0], "SADD", "t", "192.0.2.%d" % turn) == b":1\r\n", "one that writes is served")
+    must(not select.select(clients, [], [], 0)[0], "others wait until a long answer is made")
+    for client in clients:
+        must(whole(client, 1001) == wanted, "a long answer")
+    client = connect(query)
+    # As rspamd asks: what covers the one in front of it is not there again, also where a turn ends between the two.
+    client.sendall(request("HMGET", "s", *["192.0.2.9", "192.0.2.8/31", "192.0.2.8/30"] * 10000))
+    must(whole(client, 40001) == b"*30000\r\n" + b"$1\r\n1\r\n$-1\r\n$-1\r\n" * 10000, "HMGET")
+    client.sendall(request("ZMSCORE", "s", *["192.0.2.0/24", "192.0.2.9"] * 15000))
+    must(whole(client, 45001) == b"*30000\r\n" + b"$3\r\ninf\r\n$-1\r\n" * 15000, "ZMSCORE")
+    client.sendall(request("BF.MEXISTS", "s", *asked, "no entry") + request("PING"))
+    said = whole(client, 2)
+    must(said.startswith(b"-ERR 'no entry' ") and said.count(b"\n") <= 2, "one that fails at its end: %s" % said[:80])
+    # A pattern that costs much for each member.
+    must(answer(connect(), "SADD", "p", *["10.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255) for i in range(20000)]) ==
+         b":20000\r\n", "SADD")
+    client = connect(query)
+    client.sendall(request("SSCAN", "p", "0", "MATCH", b"*" * 1000000 + b"x") * 3)
+    begun = worked()
+    must(answer(others[1], "PING") == b"+PONG\r\n", "one beside a scan")
+    must(worked() - begun < 2, "it waits for %.1f s of a scan" % (worked() - begun))
 
 
 def together():
@@ -317,7 +405,7 @@ def waits():
     must(client.recv(100) == b":1\r\n", "the answer")
 
 
-TESTS = {test.__name__: test for test in (python, culprit, wrong, pieces, silent, crowd, together, busy, overdue,
-                                        waits)}
+TESTS = {test.__name__: test for test in (python, culprit, wrong, pieces, silent, unread, slices, crowd, together,
+                                        busy, overdue, waits)}
 TESTS[TEST]()
 os._exit(0)

@@ -204,6 +204,17 @@ t_who_never_reads()
 	answers PONG PING
 }
 
+t_who_never_reads_makes_room()
+{
+	printf '[api]\nclients = 20\n' >"$T/bloomd.conf"
+	begin
+	clients unread
+	says_agent "[1-9][0-9]* clients of query.sock are dropped: they do not read their answers"
+	! grep -q 'clients of api.sock' "$T/agent.err" || fail "$(cat "$T/agent.err")"
+}
+
+t_long_answers_in_slices() { begin; clients slices; }
+
 t_a_thousand() { begin; clients crowd; }
 t_side_by_side() { begin; clients together; }
 

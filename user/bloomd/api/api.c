@@ -16,28 +16,30 @@
 #include "bloomd/api/tasks.h"
 #include "bloomd/base/log.h"
 
-#define CLIENTS_DEFAULT 1000
-#define OTHER_FILES	256    /* descriptors that are not of clients */
-#define ACCEPT_MOST	64     /* clients at once */
-#define FULL_PAUSE	100000 /* us: without a descriptor for a new client */
-#define TURN_MOST	5000   /* us: so long requests wait for others that come */
-#define MANY		1024   /* requests, after which some more are worth to be waited for: */
-#define MANY_PAUSE	500    /* us: so long without one, */
-#define MANY_MOST	20000  /* us: so long in all */
+#define CLIENTS_DEFAULT 1000	/* of each socket */
+#define OTHER_FILES	256	/* descriptors that are not of clients */
+#define ACCEPT_MOST	64	/* clients at once */
+#define FULL_PAUSE	100000	/* us: without a descriptor for a new client */
+#define TURN_MOST	5000	/* us: so long requests wait for others that come */
+#define MANY		1024	/* requests, after which some more are worth to be waited for: */
+#define MANY_PAUSE	500	/* us: so long without one, */
+#define MANY_MOST	20000	/* us: so long in all */
+#define PACE_CHECK	1000000 /* us between two looks for clients that do not read */
 #define TURN_PRIORITY	(SD_EVENT_PRIORITY_NORMAL + 10)
 
 struct api {
 	struct agent *agent;
-	struct clients clients;
+	struct clients clients[SOCKETS];
 	struct group *group;
-	int listening[2]; /* -1: not */
-	sd_event_source *accepting[2];
+	int listening[SOCKETS]; /* -1: not */
+	sd_event_source *accepting[SOCKETS];
 	sd_event_source *turn;	/* when all that came is read */
+	sd_event_source *pace;	/* while clients have answers to read */
 	sd_event_source *later; /* a turn, or new clients, at a time */
 	uint64_t waiting_since; /* us, monotonic; 0: nothing waits */
 };
 
-static const char *const names[] = {API_SOCKET, QUERY_SOCKET};
+static const char *const names[SOCKETS] = {API_SOCKET, QUERY_SOCKET};
 
 static uint64_t now_of(const struct api *api)
 {
@@ -45,6 +47,59 @@ static uint64_t now_of(const struct api *api)
 
 	sd_event_now(api->agent->loop, CLOCK_MONOTONIC, &now);
 	return now;
+}
+
+/* --- clients that cost too much ----------------------------------------------------------------
+ */
+
+static void drop_largest(struct api *api)
+{
+	struct client *client;
+
+	for (size_t i = 0; i < SOCKETS; i++)
+		while ((client = clients_largest(&api->clients[i]))) {
+			log_info("client %llu of %s is dropped: it has %zu bytes of all clients' "
+				 "%zu",
+				 (unsigned long long)client->id, names[i], client->held,
+				 api->clients[i].held);
+			client_free(client);
+		}
+}
+
+static void watch_pace(struct api *api)
+{
+	int on = SD_EVENT_OFF;
+
+	if (!api->clients[SOCKET_API].unread && !api->clients[SOCKET_QUERY].unread)
+		return;
+	if (sd_event_source_get_enabled(api->pace, &on) < 0 || on != SD_EVENT_OFF)
+		return;
+	sd_event_source_set_time_relative(api->pace, PACE_CHECK);
+	sd_event_source_set_enabled(api->pace, SD_EVENT_ONESHOT);
+}
+
+static int on_pace(sd_event_source *source, uint64_t time, void *context)
+{
+	struct api *api = context;
+
+	(void)source;
+	(void)time;
+	for (size_t i = 0; i < SOCKETS; i++) {
+		size_t count = clients_drop_slow(&api->clients[i], now_of(api));
+
+		if (count)
+			log_info("%zu clients of %s are dropped: they do not read their answers",
+				 count, names[i]);
+	}
+	watch_pace(api);
+	return 0;
+}
+
+/* After clients were read from or answered. */
+static void bound_clients(struct api *api)
+{
+	drop_largest(api);
+	watch_pace(api);
 }
 
 /* --- turns -------------------------------------------------------------------------------------
@@ -60,6 +115,7 @@ static void take_turn(struct api *api)
 {
 	uint64_t delay = group_turn(api->group);
 
+	bound_clients(api);
 	api->waiting_since = 0;
 	sd_event_source_set_enabled(api->turn, delay ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 	if (delay && delay != GROUP_IDLE)
@@ -78,13 +134,14 @@ static int on_turn(sd_event_source *source, void *context)
  * same for ten times as many. */
 static void ask_for_turn(struct api *api)
 {
+	size_t requests = api->clients[SOCKET_API].requests + api->clients[SOCKET_QUERY].requests;
 	uint64_t now = now_of(api), waited;
-	bool many = api->clients.requests >= MANY;
+	bool many = requests >= MANY;
 
 	if (!api->waiting_since)
 		api->waiting_since = now;
 	waited = now - api->waiting_since;
-	if (api->clients.requests >= TASKS_MOST || waited > (many ? MANY_MOST : TURN_MOST)) {
+	if (requests >= TASKS_MOST || waited > (many ? MANY_MOST : TURN_MOST)) {
 		take_turn(api);
 	} else if (many) {
 		sd_event_source_set_enabled(api->turn, SD_EVENT_OFF);
@@ -97,21 +154,11 @@ static void ask_for_turn(struct api *api)
 /* --- clients -----------------------------------------------------------------------------------
  */
 
-static void drop_largest(struct api *api)
-{
-	struct client *client = clients_largest(&api->clients);
-
-	if (!client)
-		return;
-	log_info("client %llu of the socket is dropped: it has %zu bytes of all clients' %zu",
-		 (unsigned long long)client->id, client->held, api->clients.held);
-	client_free(client);
-}
-
 static int on_client(sd_event_source *source, int fd, uint32_t events, void *context)
 {
 	struct client *client = context;
-	struct api *api = (struct api *)((char *)client->all - offsetof(struct api, clients));
+	struct clients *all = client->all;
+	struct api *api = all->owner;
 
 	(void)source;
 	(void)fd;
@@ -120,8 +167,8 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *con
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		client_read(client, now_of(api));
 	client_settle(client);
-	drop_largest(api);
-	if (!TAILQ_EMPTY(&api->clients.waiting))
+	bound_clients(api);
+	if (!TAILQ_EMPTY(&all->waiting))
 		ask_for_turn(api);
 	return 0;
 }
@@ -143,19 +190,19 @@ static void refuse_client(int fd)
 	close(fd);
 }
 
-static void admit_client(struct api *api, int fd, bool reads_only)
+static void admit_client(struct api *api, int fd, struct clients *all)
 {
 	struct client *client, *oldest;
 
-	if (api->clients.count >= most_clients(api)) {
-		oldest = clients_oldest(&api->clients);
+	if (all->count >= most_clients(api)) {
+		oldest = clients_oldest(all, now_of(api));
 		if (!oldest) {
 			refuse_client(fd);
 			return;
 		}
 		client_free(oldest);
 	}
-	client = client_new(&api->clients, fd, reads_only, now_of(api));
+	client = client_new(all, fd, now_of(api));
 	if (!client)
 		return;
 	client->events = EPOLLIN;
@@ -167,7 +214,7 @@ static void admit_client(struct api *api, int fd, bool reads_only)
  * for a while. */
 static void pause_accepting(struct api *api)
 {
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < SOCKETS; i++)
 		if (api->accepting[i])
 			sd_event_source_set_enabled(api->accepting[i], SD_EVENT_OFF);
 	wake_in(api, FULL_PAUSE);
@@ -184,7 +231,9 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 		client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (client < 0)
 			break;
-		admit_client(api, client, fd == api->listening[1]);
+		admit_client(api, client,
+			     &api->clients[fd == api->listening[SOCKET_QUERY] ? SOCKET_QUERY
+									      : SOCKET_API]);
 	}
 	if (client >= 0)
 		return 0;
@@ -199,7 +248,7 @@ static int on_later(sd_event_source *source, uint64_t time, void *context)
 
 	(void)source;
 	(void)time;
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < SOCKETS; i++)
 		if (api->accepting[i])
 			sd_event_source_set_enabled(api->accepting[i], SD_EVENT_ON);
 	take_turn(api);
@@ -246,21 +295,21 @@ static void close_sockets(struct api *api)
 {
 	struct client *client;
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < SOCKETS; i++) {
 		sd_event_source_disable_unref(api->accepting[i]);
 		api->accepting[i] = NULL;
 		listener_close(api->listening[i], api->agent->paths.run, names[i]);
 		api->listening[i] = -1;
+		while ((client = LIST_FIRST(&api->clients[i].list)))
+			client_free(client);
 	}
-	while ((client = LIST_FIRST(&api->clients.list)))
-		client_free(client);
 }
 
 static int open_sockets(struct api *api)
 {
 	int error = 0;
 
-	for (size_t i = 0; !error && i < 2; i++)
+	for (size_t i = 0; !error && i < SOCKETS; i++)
 		error = open_socket(api, i);
 	if (error)
 		close_sockets(api);
@@ -271,7 +320,7 @@ static int open_sockets(struct api *api)
 static void allow_files(const struct api *api)
 {
 	struct rlimit limit;
-	rlim_t wanted = most_clients(api) + OTHER_FILES;
+	rlim_t wanted = (rlim_t)SOCKETS * most_clients(api) + OTHER_FILES;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
 		return;
@@ -294,6 +343,10 @@ static int add_sources(struct api *api)
 					  api);
 	if (error >= 0)
 		error = sd_event_source_set_enabled(api->later, SD_EVENT_OFF);
+	if (error >= 0)
+		error = sd_event_add_time(loop, &api->pace, CLOCK_MONOTONIC, 0, 1000, on_pace, api);
+	if (error >= 0)
+		error = sd_event_source_set_enabled(api->pace, SD_EVENT_OFF);
 	return error < 0 ? xb_system_error(-error, "cannot serve clients") : 0;
 }
 
@@ -306,10 +359,14 @@ int api_start(struct agent *agent, struct api **out)
 	if (!api)
 		return xb_out_of_memory();
 	api->agent = agent;
-	api->listening[0] = api->listening[1] = -1;
-	LIST_INIT(&api->clients.list);
-	TAILQ_INIT(&api->clients.waiting);
-	error = group_start(agent, &api->clients, &api->group);
+	for (size_t i = 0; i < SOCKETS; i++) {
+		api->listening[i] = -1;
+		api->clients[i].owner = api;
+		api->clients[i].socket = (enum client_socket)i;
+		LIST_INIT(&api->clients[i].list);
+		TAILQ_INIT(&api->clients[i].waiting);
+	}
+	error = group_start(agent, api->clients, &api->group);
 	if (!error)
 		error = add_sources(api);
 	if (!error && !agent->config->api.off) {
@@ -330,7 +387,7 @@ int api_reload(struct api *api)
 	allow_files(api);
 	if (api->listening[0] < 0)
 		return open_sockets(api);
-	for (size_t i = 0; !error && i < 2; i++) {
+	for (size_t i = 0; !error && i < SOCKETS; i++) {
 		struct admission admission = admission_of(api, i);
 
 		error = listener_admit(api->agent->paths.run, names[i], admission.mode,
@@ -346,6 +403,7 @@ void api_stop(struct api *api)
 	close_sockets(api);
 	sd_event_source_disable_unref(api->turn);
 	sd_event_source_disable_unref(api->later);
+	sd_event_source_disable_unref(api->pace);
 	group_stop(api->group);
 	free(api);
 }

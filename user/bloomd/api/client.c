@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "bloomd/base/agent.h"
 
 #define READ_LEAST 512 /* bytes of room for a read */
 
-struct client *client_new(struct clients *all, int fd, bool reads_only, uint64_t now)
+struct client *client_new(struct clients *all, int fd, uint64_t now)
 {
 	struct client *client = calloc(1, sizeof(*client));
 
@@ -23,7 +24,6 @@ struct client *client_new(struct clients *all, int fd, bool reads_only, uint64_t
 	}
 	client->all = all;
 	client->fd = fd;
-	client->reads_only = reads_only;
 	client->used = now;
 	client->id = ++all->last_id;
 	all->count++;
@@ -41,7 +41,7 @@ static void unqueue(struct client *client)
 /* Keeps the sum of all clients. */
 static void count_memory(struct client *client)
 {
-	size_t held = client->in_room + client->out.room +
+	size_t held = client->in_room + client->part.room + client->out.room +
 		      client->resp.room * sizeof(*client->resp.word) +
 		      client->request_room * sizeof(*client->request);
 
@@ -56,6 +56,7 @@ void client_free(struct client *client)
 	client->all->count--;
 	client->all->held -= client->held;
 	client->all->requests -= client_pending(client);
+	client->all->unread -= client->unread != 0;
 	sd_event_source_disable_unref(client->source);
 	/* A child may have the descriptor, too; the connection ends all the same. */
 	shutdown(client->fd, SHUT_RDWR);
@@ -63,6 +64,7 @@ void client_free(struct client *client)
 	free(client->in);
 	free(client->request);
 	resp_free(&client->resp);
+	reply_free(&client->part);
 	reply_free(&client->out);
 	free(client);
 }
@@ -154,6 +156,7 @@ void client_flush(struct client *client)
 			return;
 		}
 		client->sent += (size_t)count;
+		client->paced += (size_t)count;
 	}
 }
 
@@ -172,6 +175,7 @@ static void forget_requests(struct client *client)
 	resp_forget(&client->resp);
 	client->in_size = rest;
 	client->requests = client->answered = 0;
+	reply_free(&client->part);
 	if (rest)
 		return;
 	free(client->in);
@@ -181,12 +185,32 @@ static void forget_requests(struct client *client)
 	client->in_room = client->request_room = 0;
 }
 
+/* One that always leaves something to be read holds no more than that. */
 static void forget_sent(struct client *client)
 {
-	if (client_unsent(client))
+	size_t unsent = client_unsent(client);
+
+	if (!unsent)
+		reply_free(&client->out);
+	else if (client->sent < CLIENT_UNREAD || client->sent < unsent)
 		return;
-	reply_free(&client->out);
+	else
+		memmove(client->out.bytes, client->out.bytes + client->sent, unsent);
+	client->out.size = unsent;
 	client->sent = 0;
+}
+
+static void note_pace(struct client *client)
+{
+	uint64_t before = client->unread;
+
+	if (!client_unsent(client))
+		client->unread = 0;
+	else if (!before || client->paced >= CLIENT_PACE)
+		client->unread = agent_clock();
+	if (client->unread != before)
+		client->paced = 0;
+	client->all->unread += (client->unread != 0) - (size_t)(before != 0);
 }
 
 static bool is_over(const struct client *client)
@@ -232,6 +256,7 @@ bool client_settle(struct client *client)
 			client_flush(client);
 		}
 	}
+	note_pace(client);
 	forget_sent(client);
 	count_memory(client);
 	enqueue(client);
@@ -253,18 +278,49 @@ struct client *clients_largest(struct clients *all)
 	if (all->held <= CLIENTS_HELD)
 		return NULL;
 	LIST_FOREACH(client, &all->list, others)
-	if (!client->queued && (!largest || client->held > largest->held))
+	if ((!client->queued || all->held > CLIENTS_MOST) &&
+	    (!largest || client->held > largest->held))
 		largest = client;
 	return largest;
 }
 
-struct client *clients_oldest(struct clients *all)
+/* Since when nothing goes on with it; UINT64_MAX: something does. */
+static uint64_t still_since(const struct client *client, uint64_t now)
 {
+	if (client->unread)
+		return now - client->unread < CLIENT_STALLS ? UINT64_MAX : client->unread;
+	return client_pending(client) ? UINT64_MAX : client->used;
+}
+
+struct client *clients_oldest(struct clients *all, uint64_t now)
+{
+	uint64_t since = UINT64_MAX;
 	struct client *client, *oldest = NULL;
 
 	LIST_FOREACH(client, &all->list, others)
-	if (!client_pending(client) && !client_unsent(client) &&
-	    (!oldest || client->used < oldest->used))
+	if (still_since(client, now) < since) {
+		since = still_since(client, now);
 		oldest = client;
+	}
 	return oldest;
+}
+
+size_t clients_drop_slow(struct clients *all, uint64_t now)
+{
+	struct client *client, *next;
+	size_t count = 0;
+
+	for (client = LIST_FIRST(&all->list); client; client = next) {
+		next = LIST_NEXT(client, others);
+		if (!client->unread || client->unread + CLIENT_SLOW > now)
+			continue;
+		/* It may have read while the loop was busy. */
+		client_flush(client);
+		note_pace(client);
+		if (!client->unread || client->unread + CLIENT_SLOW > now)
+			continue;
+		client_free(client);
+		count++;
+	}
+	return count;
 }

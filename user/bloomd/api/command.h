@@ -19,6 +19,13 @@ struct call {
 	struct cursors *cursors; /* of SSCAN */
 	uint32_t now;		 /* seconds since 1970 */
 	bool may_allow;		 /* changes of the allowlist are taken */
+	size_t begin;		 /* of the reply: where the answer begins */
+	uint64_t until;		 /* agent_clock(); what takes longer is done in another turn */
+
+	/* Of a command whose answer is made by words. */
+	uint32_t word;	 /* to go on with; 0: the answer has not begun */
+	uint32_t looked; /* words, or entries, since the call began */
+	bool more;	 /* the time was over before it was made */
 
 	/* Of a command that writes. */
 	struct edits *edits;
@@ -45,6 +52,17 @@ bool call_is(const struct call *call, uint32_t i, const char *word);
 /* A whole number without a sign; false: it is none. */
 bool call_number(const struct call *call, uint32_t i, uint64_t *number);
 
+/* Counts a word or an entry that is looked at. True: the time is over; not for the first ones, so
+ * that each turn goes on. */
+bool call_is_late(struct call *call);
+
+/* For each word from `first` on. False: that was the last one; or it is the turn of others, then
+ * call->more is set, and the answer is called again with what the reply has by now. */
+bool call_next(struct call *call, uint32_t first, uint32_t *word);
+
+/* As call_next(), of an answer that is an array with an element for each of these words. */
+bool call_next_element(struct call *call, uint32_t first, uint32_t *word);
+
 enum command_kind {
 	COMMAND_CONNECTION, /* needs no store */
 	COMMAND_READS,
@@ -64,6 +82,7 @@ struct command {
 	void (*answer)(struct call *call);
 	int (*plan)(struct call *call);
 	bool alone;	   /* its answer may be long: never in one turn with writes */
+	bool by_words;	   /* its answer may be made in several turns, by call_next() */
 	const char *about; /* of a refused one: what to do instead */
 };
 

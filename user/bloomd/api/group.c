@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "bloomd/api/transactions.h"
 
-#define READ_TIME 10000 /* us: so long a turn answers requests that only read */
+#define READ_TIME   10000 /* us: so long a turn answers requests of a socket that only read, */
+#define CLIENT_TIME 1000  /* ... and those of a client before it is the turn of another */
+#define CLOCK_WORDS 16	  /* of requests, between two looks at the clock */
 
 struct group {
 	struct clients *clients;
@@ -16,16 +18,17 @@ struct group {
 	struct transactions transactions;
 };
 
-static void finish_client(struct client *client)
+/* False: it was freed. */
+static bool finish_client(struct client *client)
 {
 	client_flush(client);
-	client_settle(client);
+	return client_settle(client);
 }
 
 /* So that nobody is kept waiting by one who asks for much. */
-static void put_last(struct group *group, struct client *client)
+static void put_last(struct client *client)
 {
-	struct client_queue *waiting = &group->clients->waiting;
+	struct client_queue *waiting = &client->all->waiting;
 
 	TAILQ_REMOVE(waiting, client, waiting);
 	TAILQ_INSERT_TAIL(waiting, client, waiting);
@@ -34,15 +37,23 @@ static void put_last(struct group *group, struct client *client)
 /* Until the client writes, or has enough to read. False: the time is over. */
 static bool answer_reads(struct turn *turn, struct client *client, uint64_t until)
 {
+	uint32_t words = 0;
+
 	while (client_is_ready(client)) {
 		struct client_request request = turn_request(client, 0);
 		const struct command *command = turn_command(client, request);
+		bool failed;
 
 		if (command && command->kind == COMMAND_WRITES)
 			return true;
-		turn_note_answered(turn, client, command,
-				   turn_answer(turn, client, command, request));
-		if (client->answered % 16 == 0 && agent_clock() > until)
+		if (!turn_answer(turn, client, command, request, until, &failed))
+			return false;
+		turn_note_answered(turn, client, command, failed);
+		words += request.words;
+		if (words < CLOCK_WORDS)
+			continue;
+		words = 0;
+		if (agent_clock() > until)
 			return false;
 	}
 	return true;
@@ -58,20 +69,36 @@ static bool writes_next(struct client *client)
 	return command && command->kind == COMMAND_WRITES;
 }
 
+/* Answers a client for a while. Returns the one whose turn is next. */
+static struct client *read_client(struct group *group, struct client *client, uint64_t until)
+{
+	struct client *next = TAILQ_NEXT(client, waiting);
+	bool done = answer_reads(&group->turn, client, until);
+
+	if (!done)
+		put_last(client);
+	if (!done && !next)
+		next = client;
+	if (!writes_next(client) && !finish_client(client) && next == client)
+		return NULL;
+	return next;
+}
+
+static void read_socket(struct group *group, struct clients *clients)
+{
+	uint64_t now = agent_clock(), until = now + READ_TIME;
+	struct client *client = TAILQ_FIRST(&clients->waiting);
+
+	while (client && now < until) {
+		client = read_client(group, client, now + CLIENT_TIME);
+		now = agent_clock();
+	}
+}
+
 static void read_all(struct group *group)
 {
-	uint64_t until = agent_clock() + READ_TIME;
-	struct client *client, *next;
-	bool goes_on = true;
-
-	for (client = TAILQ_FIRST(&group->clients->waiting); client && goes_on; client = next) {
-		next = TAILQ_NEXT(client, waiting);
-		goes_on = answer_reads(&group->turn, client, until);
-		if (!goes_on)
-			put_last(group, client);
-		if (!writes_next(client))
-			finish_client(client);
-	}
+	for (size_t i = 0; i < SOCKETS; i++)
+		read_socket(group, &group->clients[i]);
 	turn_close_snapshot(&group->turn);
 }
 
@@ -85,7 +112,7 @@ static void finish_clients(struct group *group)
 		if (client == last)
 			continue;
 		last = client;
-		put_last(group, client);
+		put_last(client);
 		finish_client(client);
 	}
 }
@@ -95,7 +122,7 @@ static void write_all(struct group *group)
 	struct client *client;
 
 	group->turn.now = (uint32_t)time(NULL);
-	TAILQ_FOREACH(client, &group->clients->waiting, waiting)
+	TAILQ_FOREACH(client, &group->clients[SOCKET_API].waiting, waiting)
 	if (writes_next(client))
 		tasks_take(&group->tasks, client);
 	transactions_write(&group->transactions);
@@ -103,11 +130,26 @@ static void write_all(struct group *group)
 	tasks_clear(&group->tasks);
 }
 
+/* Whether clients wait, and whether one of them is to be answered though others are in the way of
+ * writes. */
+static bool is_awaited(struct group *group, bool *reads)
+{
+	struct client *client;
+	bool waits = false;
+
+	*reads = false;
+	for (size_t i = 0; i < SOCKETS; i++) {
+		waits |= !TAILQ_EMPTY(&group->clients[i].waiting);
+		TAILQ_FOREACH(client, &group->clients[i].waiting, waiting)
+		*reads |= !writes_next(client);
+	}
+	return waits;
+}
+
 uint64_t group_turn(struct group *group)
 {
 	uint64_t now, blocked_until;
-	bool reads = false;
-	struct client *client;
+	bool reads;
 
 	read_all(group);
 	if (agent_clock() >= group->transactions.blocked_until)
@@ -115,14 +157,12 @@ uint64_t group_turn(struct group *group)
 	turn_end(&group->turn);
 	now = agent_clock();
 	blocked_until = group->transactions.blocked_until;
-	TAILQ_FOREACH(client, &group->clients->waiting, waiting)
-	reads |= !writes_next(client);
-	if (TAILQ_EMPTY(&group->clients->waiting))
+	if (!is_awaited(group, &reads))
 		return GROUP_IDLE;
 	return reads || blocked_until <= now ? 0 : blocked_until - now;
 }
 
-int group_start(struct agent *agent, struct clients *clients, struct group **out)
+int group_start(struct agent *agent, struct clients clients[SOCKETS], struct group **out)
 {
 	struct group *group = calloc(1, sizeof(*group));
 
@@ -130,7 +170,7 @@ int group_start(struct agent *agent, struct clients *clients, struct group **out
 	if (!group)
 		return xb_out_of_memory();
 	group->clients = clients;
-	group->turn = (struct turn){.agent = agent, .clients = clients};
+	group->turn = (struct turn){.agent = agent};
 	group->tasks.turn = &group->turn;
 	group->transactions = (struct transactions){.turn = &group->turn, .tasks = &group->tasks};
 	return 0;

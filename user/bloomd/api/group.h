@@ -13,7 +13,7 @@
 struct group;
 
 /* Returns 0, or an error with its message. The caller stops the group in either case. */
-int group_start(struct agent *agent, struct clients *clients, struct group **group);
+int group_start(struct agent *agent, struct clients clients[SOCKETS], struct group **group);
 void group_stop(struct group *group);
 
 #define GROUP_IDLE UINT64_MAX

@@ -87,6 +87,7 @@ int lookup_covered(const struct call *call, const struct lookup_list *list,
 
 void lookup_failed(const struct call *call)
 {
+	call->reply->size = call->begin;
 	reply_error(call->reply, "ERR %s", xb_error_message());
 }
 
@@ -162,15 +163,13 @@ void lookup_answer(struct call *call, uint32_t word, lookup_test *test)
 void lookup_answer_rest(struct call *call, uint32_t first, lookup_test *test)
 {
 	struct lookup_list list;
-	size_t before = call->reply->size;
+	uint32_t word;
 
 	lookup_list(call, 1, &list);
-	reply_array(call->reply, call->request.words - first);
-	for (uint32_t i = first; i < call->request.words; i++) {
-		int found = test_word(call, &list, i, test);
+	while (call_next_element(call, first, &word)) {
+		int found = test_word(call, &list, word, test);
 
 		if (found < 0) {
-			call->reply->size = before;
 			lookup_failed(call);
 			return;
 		}

@@ -34,7 +34,7 @@ int lookup_covering(const struct call *call, const struct lookup_list *list,
 int lookup_covered(const struct call *call, const struct lookup_list *list,
 		   const struct xb_entry *entry);
 
-/* The recorded error as the reply. */
+/* The recorded error as the answer, instead of what there is of it. */
 void lookup_failed(const struct call *call);
 
 /* For plan(): prepares the edit of the request's key, and takes the words from `first` on, each

@@ -11,6 +11,7 @@
 #define PHASES_MOST 64	  /* times that a client changes from reading to writing, in a group */
 #define READS_MOST  256	  /* requests of a client that do not write, in a group */
 #define READ_WORDS  64	  /* of such a request */
+#define READS_WORDS 2048  /* of all such requests in a group, which is not cut into slices */
 #define WORDS_MOST  65536 /* of a group; one more request may be added */
 #define TASKS_KEPT  2048  /* for which memory is kept */
 
@@ -66,6 +67,7 @@ static int take_task(struct tasks *tasks, struct client *client, struct client_r
 	taking->phase += task->writes && taking->reads;
 	taking->reads = !task->writes;
 	taking->others += !task->writes;
+	tasks->read_words += task->writes ? 0 : request.words;
 	task->phase = taking->phase;
 	if (task->writes)
 		plan(tasks, task);
@@ -81,7 +83,7 @@ static bool fits(const struct tasks *tasks, const struct client_request *request
 	if (command && command->kind == COMMAND_WRITES)
 		return taking->phase + taking->reads < PHASES_MOST;
 	return taking->others < READS_MOST && request->words <= READ_WORDS &&
-	       !(command && command->alone);
+	       tasks->read_words < READS_WORDS && !(command && command->alone);
 }
 
 void tasks_take(struct tasks *tasks, struct client *client)
@@ -100,7 +102,7 @@ void tasks_take(struct tasks *tasks, struct client *client)
 
 void tasks_clear(struct tasks *tasks)
 {
-	tasks->count = 0;
+	tasks->count = tasks->read_words = 0;
 	edits_clear(&tasks->edits);
 	xb_arena_free(&tasks->texts);
 	if (tasks->room <= TASKS_KEPT)

@@ -23,6 +23,7 @@ struct tasks {
 	struct turn *turn;
 	struct task *task;
 	size_t count, room;
+	size_t read_words; /* of those that do not write */
 	struct edits edits;
 	struct xb_arena texts; /* of refusals */
 };

@@ -118,8 +118,8 @@ static void answer_failed(const struct range *range, const char *code, const cha
 
 		task->failed = true;
 		if (!task->writes)
-			task->failed =
-				turn_answer(turn, task->client, task->command, task->request);
+			turn_answer(turn, task->client, task->command, task->request, TURN_NEVER,
+				    &task->failed);
 		else if (task->refused)
 			reply_error(out, "ERR %s", task->refused);
 		else

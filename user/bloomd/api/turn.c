@@ -23,7 +23,7 @@ const struct command *turn_command(struct client *client, struct client_request 
 
 	if (!command || command->kind == COMMAND_REFUSED ||
 	    !command_takes(command, request.words) ||
-	    (client->reads_only && command->kind == COMMAND_WRITES))
+	    (client->all->socket == SOCKET_QUERY && command->kind == COMMAND_WRITES))
 		return NULL;
 	return command;
 }
@@ -34,8 +34,10 @@ struct call turn_call(struct turn *turn, struct client *client, struct client_re
 			     .request = request,
 			     .reply = &client->out,
 			     .txn = turn->txn,
-			     .cursors = &turn->cursors,
+			     .cursors = &turn->cursors[client->all->socket],
 			     .now = turn->now,
+			     .begin = client->out.size,
+			     .until = TURN_NEVER,
 			     .may_allow = turn->agent->config->api.allow};
 }
 
@@ -74,22 +76,49 @@ bool turn_is_error(const struct client *client, size_t at)
 	return client->out.size > at && client->out.bytes[at] == '-';
 }
 
+/* The answer is made beside those that are to be sent until it is whole. */
+static bool answer_by_words(const struct command *command, struct client *client, struct call *call)
+{
+	call->reply = &client->part;
+	call->begin = 0;
+	call->word = client->part_word;
+	command->answer(call);
+	client->part_word = call->more ? call->word : 0;
+	if (call->more)
+		return false;
+	reply_append(&client->out, &client->part);
+	client->part.size = 0;
+	return true;
+}
+
+static void refuse_unreadable(const struct turn *turn, struct client *client)
+{
+	client->part.size = 0;
+	client->part_word = 0;
+	reply_error(&client->out, "ERR %s", turn->unreadable);
+}
+
 bool turn_answer(struct turn *turn, struct client *client, const struct command *command,
-		 struct client_request request)
+		 struct client_request request, uint64_t until, bool *failed)
 {
 	size_t at = client->out.size;
+	bool whole = true;
 	struct call call;
 
 	if (command && command->kind == COMMAND_READS)
 		open_snapshot(turn);
 	call = turn_call(turn, client, request);
+	call.until = until;
 	if (!command)
 		command_refuse(command_find(call_text(&call, 0), call_size(&call, 0)), &call);
 	else if (command->kind == COMMAND_READS && turn->unreadable[0])
-		reply_error(&client->out, "ERR %s", turn->unreadable);
+		refuse_unreadable(turn, client);
+	else if (command->by_words)
+		whole = answer_by_words(command, client, &call);
 	else
 		command->answer(&call);
-	return turn_is_error(client, at);
+	*failed = turn_is_error(client, at);
+	return whole;
 }
 
 static void add_counted(struct turn *turn)
@@ -117,8 +146,8 @@ void turn_note_answered(struct turn *turn, struct client *client, const struct c
 	count_request(turn, command, failed);
 	client->answered++;
 	client->since = 0;
-	turn->clients->requests--;
-	turn->clients->served++;
+	client->all->requests--;
+	client->all->served++;
 }
 
 void turn_end(struct turn *turn)
@@ -128,5 +157,6 @@ void turn_end(struct turn *turn)
 
 void turn_free(struct turn *turn)
 {
-	cursors_free(&turn->cursors);
+	for (size_t i = 0; i < SOCKETS; i++)
+		cursors_free(&turn->cursors[i]);
 }

@@ -11,11 +11,10 @@
 #include "bloomd/api/cursors.h"
 #include "bloomd/base/agent.h"
 
-/* One is used again and again; all zero but for agent and clients: the first. */
+/* One is used again and again; all zero but for agent: the first. */
 struct turn {
 	struct agent *agent;
-	struct clients *clients;
-	struct cursors cursors;
+	struct cursors cursors[SOCKETS];
 	uint32_t now; /* seconds since 1970 */
 	/* The snapshot. */
 	struct xb_store *store;
@@ -37,10 +36,12 @@ const struct command *turn_command(struct client *client, struct client_request 
 /* What the command is called with. */
 struct call turn_call(struct turn *turn, struct client *client, struct client_request request);
 
-/* Answers what does not write, from the snapshot, which is opened for the first that reads. Returns
- * whether the answer is an error. */
+/* Answers what does not write, from the snapshot, which is opened for the first that reads.
+ * *failed: the answer is an error. False: the time, as of agent_clock(), was over before the answer
+ * was made; the client has the part that there is, and the next call goes on. */
 bool turn_answer(struct turn *turn, struct client *client, const struct command *command,
-		 struct client_request request);
+		 struct client_request request, uint64_t until, bool *failed);
+#define TURN_NEVER UINT64_MAX
 
 /* Whether the answer that begins at this place of the client's answers is an error. */
 bool turn_is_error(const struct client *client, size_t at);

@@ -64,7 +64,7 @@ const struct command commands_bloom[] = {
 	{"bf.add", 3, COMMAND_WRITES, .plan = plan_add, .answer = answer_add},
 	{"bf.madd", -3, COMMAND_WRITES, .plan = plan_add, .answer = answer_add_all},
 	{"bf.exists", 3, COMMAND_READS, .answer = answer_exists},
-	{"bf.mexists", -3, COMMAND_READS, .answer = answer_all_exist},
+	{"bf.mexists", -3, COMMAND_READS, .answer = answer_all_exist, .by_words = true},
 	{"bf.card", 2, COMMAND_READS, .answer = lookup_answer_count},
 	{"bf.info", 2, COMMAND_READS, .answer = answer_info},
 	{0},

@@ -151,8 +151,8 @@ static int describe(const struct client *client, char line[CLIENT_LINE])
 {
 	return snprintf(line, CLIENT_LINE, "id=%llu name=%s socket=%s pending=%zu unsent=%zu\n",
 			(unsigned long long)client->id, client->name,
-			client->reads_only ? "query" : "api", client_pending(client),
-			client_unsent(client));
+			client->all->socket == SOCKET_QUERY ? "query" : "api",
+			client_pending(client), client_unsent(client));
 }
 
 static void answer_client_list(struct call *call)

@@ -71,20 +71,20 @@ static bool is_wider(const struct xb_entry *entry, const struct xb_entry *former
  */
 static void answer_get_all(struct call *call)
 {
-	struct xb_entry entry, former = {.kind = XB_NAME};
-	size_t before = call->reply->size;
 	uint8_t form[XB_NAME_BYTES];
+	struct xb_entry entry, former = {.kind = XB_NAME};
 	struct lookup_list list;
+	uint32_t word;
 
 	lookup_list(call, 1, &list);
-	reply_array(call->reply, call->request.words - 2);
-	for (uint32_t i = 2; i < call->request.words; i++) {
-		bool there = parse(call, &list, i, form, &entry);
+	if (call->word > 2 && !parse(call, &list, call->word - 1, form, &former))
+		former = (struct xb_entry){.kind = XB_NAME};
+	while (call_next_element(call, 2, &word)) {
+		bool there = parse(call, &list, word, form, &entry);
 
 		if (!there || is_wider(&entry, &former)) {
 			reply_nil(call->reply);
 		} else if (!answer_value(call, &list, &entry)) {
-			call->reply->size = before;
 			lookup_failed(call);
 			return;
 		}
@@ -111,7 +111,7 @@ static void answer_exists(struct call *call)
 
 const struct command commands_hashes[] = {
 	{"hget", 3, COMMAND_READS, .answer = answer_get},
-	{"hmget", -3, COMMAND_READS, .answer = answer_get_all},
+	{"hmget", -3, COMMAND_READS, .answer = answer_get_all, .by_words = true},
 	{"hexists", 3, COMMAND_READS, .answer = answer_exists},
 	{0},
 };

@@ -118,7 +118,7 @@ struct found {
 	bool more;
 };
 
-static int walk(const struct call *call, const struct lookup_list *list, const struct scan *scan,
+static int walk(struct call *call, const struct lookup_list *list, const struct scan *scan,
 		struct xb_walk *walk, struct found *found)
 {
 	int more;
@@ -127,7 +127,8 @@ static int walk(const struct call *call, const struct lookup_list *list, const s
 		struct xb_membership member;
 		char text[XB_ENTRY_TEXT];
 
-		if (found->count == scan->count || ++found->looked > LOOK_MOST) {
+		if (found->count == scan->count || ++found->looked > LOOK_MOST ||
+		    call_is_late(call)) {
 			found->more = true;
 			return 0;
 		}
@@ -139,7 +140,6 @@ static int walk(const struct call *call, const struct lookup_list *list, const s
 		reply_text(&found->members, text);
 		found->count++;
 	}
-	(void)call;
 	return more;
 }
 
@@ -158,8 +158,8 @@ static void reply_found(const struct call *call, const struct found *found, uint
 	reply_append(reply, &found->members);
 }
 
-static int scan_list(const struct call *call, const struct lookup_list *list,
-		     const struct scan *scan, struct found *found)
+static int scan_list(struct call *call, const struct lookup_list *list, const struct scan *scan,
+		     struct found *found)
 {
 	struct xb_walk place;
 	uint64_t cursor = 0;
@@ -200,7 +200,7 @@ const struct command commands_sets[] = {
 	{"sadd", -3, COMMAND_WRITES, .plan = plan_add, .answer = answer_add},
 	{"srem", -3, COMMAND_WRITES, .plan = plan_remove, .answer = answer_remove},
 	{"sismember", 3, COMMAND_READS, .answer = answer_is_member},
-	{"smismember", -3, COMMAND_READS, .answer = answer_are_members},
+	{"smismember", -3, COMMAND_READS, .answer = answer_are_members, .by_words = true},
 	{"scard", 2, COMMAND_READS, .answer = lookup_answer_count},
 	{"sscan", -3, COMMAND_READS, .answer = answer_scan, .alone = true},
 	{0},

@@ -5,11 +5,13 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "bloomd/base/agent.h"
 #include "bloomd/api/command.h"
 #include "bloomd/api/commands/families.h"
 
 #define NAME_MOST 32 /* bytes */
 #define SLOTS	  256
+#define UNLOOKED  16 /* words or entries between two looks at the clock */
 
 static const struct command *const families[] = {
 	commands_connection, commands_sets, commands_zsets,   commands_bloom,
@@ -107,6 +109,30 @@ void command_refuse(const struct command *command, const struct call *call)
 bool call_is(const struct call *call, uint32_t i, const char *word)
 {
 	return call_size(call, i) == strlen(word) && !strcasecmp(call_text(call, i), word);
+}
+
+bool call_is_late(struct call *call)
+{
+	return ++call->looked % UNLOOKED == 0 && agent_clock() > call->until;
+}
+
+bool call_next(struct call *call, uint32_t first, uint32_t *word)
+{
+	if (!call->word)
+		call->word = first;
+	*word = call->word;
+	if (call->word == call->request.words)
+		return false;
+	call->more = call_is_late(call);
+	call->word += !call->more;
+	return !call->more;
+}
+
+bool call_next_element(struct call *call, uint32_t first, uint32_t *word)
+{
+	if (!call->word)
+		reply_array(call->reply, call->request.words - first);
+	return call_next(call, first, word);
 }
 
 bool call_number(const struct call *call, uint32_t i, uint64_t *number)

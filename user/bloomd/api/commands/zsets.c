@@ -164,14 +164,12 @@ static void answer_score(struct call *call)
 
 static void answer_scores(struct call *call)
 {
-	size_t before = call->reply->size;
 	struct lookup_list list;
+	uint32_t word;
 
 	lookup_list(call, 1, &list);
-	reply_array(call->reply, call->request.words - 2);
-	for (uint32_t i = 2; i < call->request.words; i++)
-		if (!answer_score_of(call, &list, i)) {
-			call->reply->size = before;
+	while (call_next_element(call, 2, &word))
+		if (!answer_score_of(call, &list, word)) {
 			lookup_failed(call);
 			return;
 		}
@@ -181,7 +179,7 @@ const struct command commands_zsets[] = {
 	{"zadd", -4, COMMAND_WRITES, .plan = plan_add, .answer = answer_add},
 	{"zrem", -3, COMMAND_WRITES, .plan = plan_remove, .answer = answer_remove},
 	{"zscore", 3, COMMAND_READS, .answer = answer_score},
-	{"zmscore", -3, COMMAND_READS, .answer = answer_scores},
+	{"zmscore", -3, COMMAND_READS, .answer = answer_scores, .by_words = true},
 	{"zcard", 2, COMMAND_READS, .answer = lookup_answer_count},
 	{0},
 };
