@@ -61,6 +61,14 @@ static bool is_refusal(const char *text, size_t size)
 	       begins(text, size, "WRONGPASS");
 }
 
+/* What a server says that would let us in later: the password was not looked at. */
+static bool is_not_ready(const char *text, size_t size)
+{
+	return begins(text, size, "LOADING") || begins(text, size, "BUSY") ||
+	       begins(text, size, "MASTERDOWN") || begins(text, size, "CLUSTERDOWN") ||
+	       begins(text, size, "TRYAGAIN");
+}
+
 static bool judge_error(const struct greeting *greeting, const char *text, size_t size,
 			struct redis_end *end)
 {
@@ -68,6 +76,9 @@ static bool judge_error(const struct greeting *greeting, const char *text, size_
 
 	if (begins(text, size, "ERR max number of clients"))
 		outcome = REDIS_NO_CONNECTION;
+	else if (greeting->size && is_not_ready(text, size))
+		return end_set(end, REDIS_NO_CONNECTION, "the server is not ready: %.*s", (int)size,
+			       text);
 	/* A user that may not ask this, or a server that is not ready, is one all the same. */
 	else if (!greeting->size && !is_refusal(text, size))
 		return true;
