@@ -109,6 +109,13 @@ MODES = {
     "chunked-cut": lambda _: chunked(addresses(), end=False),
     "unframed": lambda _: reply("200 OK", {}, addresses(), "none"),
     "unframed-cut": lambda _: reply("200 OK", {}, cut(addresses()), "none"),
+    "two-lengths": lambda _: reply("200 OK", {"Content-Length": len(addresses())}, cut(addresses())),
+    "one-length-twice": lambda _: reply("200 OK", {"Content-Length": len(cut(addresses()))}, cut(addresses())),
+    "length-list": lambda _: reply("200 OK", {"Content-Length": "%d, %d" % (len(cut(addresses())), len(addresses()))},
+                                   cut(addresses()), "none"),
+    "identity": lambda _: reply("200 OK", {"Transfer-Encoding": "identity"}, cut(addresses()), len(addresses())),
+    "length-and-chunks": lambda _: chunked(cut(addresses())).replace(
+        b"Transfer-", b"Content-Length: %d\r\nTransfer-" % len(addresses()), 1),
     "endless": endless,
     "slow": slow,
     "large": lambda _: reply("200 OK", {}, b"# much\n" * 100000),

@@ -81,11 +81,17 @@ t_half_a_list_is_not_taken()
 	refuses brotli corrupt
 	refuses unframed-cut unframed
 	refuses unframed unframed
+	refuses two-lengths corrupt
+	refuses one-length-twice corrupt
+	refuses length-list corrupt
+	refuses identity corrupt
+	refuses length-and-chunks corrupt
 	takes good
 	agent_ends
 	configure 'every = 1h' 'accept-unframed = yes'
 	agent
 	takes unframed
+	refuses identity corrupt
 	agent_ends
 	configure 'every = 1h' 'expect-end = 5.9.1.1'
 	agent

@@ -29,6 +29,7 @@ struct transfer {
 	char errors[CURL_ERROR_SIZE];
 	/* Of the present answer. */
 	bool framed, packed, unknown;
+	bool contradicts; /* it says more than once, or wrongly, where the body ends */
 };
 
 static struct {
@@ -108,8 +109,25 @@ static bool is_word(const char *value, size_t size, const char *word)
 
 static void begin_answer(struct transfer *transfer)
 {
-	transfer->framed = transfer->packed = transfer->unknown = false;
+	transfer->framed = transfer->packed = transfer->unknown = transfer->contradicts = false;
 	transfer->result->etag[0] = transfer->result->modified[0] = '\0';
+}
+
+/* RFC 9110 8.6 and RFC 9112 6.3: one length, which is digits alone, or chunks. Of anything else two
+ * programs may read two bodies, of which one was cut. */
+static void note_frame(struct transfer *transfer, bool valid)
+{
+	transfer->contradicts |= transfer->framed || !valid;
+	transfer->framed = true;
+}
+
+static bool is_length(const char *value, size_t size)
+{
+	size_t digits = 0;
+
+	while (digits < size && value[digits] >= '0' && value[digits] <= '9')
+		digits++;
+	return size && digits == size;
 }
 
 static size_t on_header(char *line, size_t one, size_t size, void *context)
@@ -123,9 +141,9 @@ static size_t on_header(char *line, size_t one, size_t size, void *context)
 	if (size >= 5 && !strncmp(line, "HTTP/", 5))
 		begin_answer(transfer);
 	else if (is_header(line, size, "content-length", &value, &length))
-		transfer->framed = true;
+		note_frame(transfer, is_length(value, length));
 	else if (is_header(line, size, "transfer-encoding", &value, &length))
-		transfer->framed |= is_word(value, length, "chunked");
+		note_frame(transfer, is_word(value, length, "chunked"));
 	else if (is_header(line, size, "content-encoding", &value, &length)) {
 		transfer->packed =
 			is_word(value, length, "gzip") || is_word(value, length, "x-gzip");
@@ -153,7 +171,7 @@ static size_t on_body(char *data, size_t one, size_t size, void *context)
 	(void)one;
 	if (status_of(transfer) != 200)
 		return size;
-	if (transfer->unknown)
+	if (transfer->unknown || transfer->contradicts)
 		return 0;
 	return body_take(transfer->body, data, size) ? size : 0;
 }
@@ -290,6 +308,13 @@ static enum fetch_outcome outcome_of(CURLcode code)
 	}
 }
 
+static void tell_contradiction(struct fetch_result *result)
+{
+	result_set(result, FETCH_CORRUPT,
+		   "the server contradicts itself about where the body ends, so it may have been "
+		   "cut off");
+}
+
 static void tell_failure(struct transfer *transfer, CURLcode code)
 {
 	struct fetch_result *result = transfer->result;
@@ -301,6 +326,8 @@ static void tell_failure(struct transfer *transfer, CURLcode code)
 	else if (transfer->unknown)
 		result_set(result, FETCH_CORRUPT,
 			   "the server sent an encoding that was not asked for");
+	else if (transfer->contradicts)
+		tell_contradiction(result);
 	else if (outcome == FETCH_NO_CONNECTION && transfer->body->in)
 		result_set(result, FETCH_TRUNCATED, "the connection broke in the body: %s", text);
 	else
@@ -312,7 +339,9 @@ static void judge_body(struct transfer *transfer)
 	struct fetch_result *result = transfer->result;
 	struct body *body = transfer->body;
 
-	if (!body_end(body))
+	if (transfer->contradicts)
+		tell_contradiction(result);
+	else if (!body_end(body))
 		result_set(result, body->why, "%s", body->detail);
 	else if (transfer->packed && !body->gzip && body->in)
 		result_set(result, FETCH_CORRUPT, "the server says gzip, and sent something else");
