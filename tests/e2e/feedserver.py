@@ -127,6 +127,7 @@ MODES = {
     "canary": lambda _: reply("200 OK", {}, addresses(extra="8.8.8.0/25\n")),
     "wide": lambda _: reply("200 OK", {}, addresses(extra="16.0.0.0/8\n64.0.0.0/8\n")),
     "old": lambda _: reply("200 OK", {"Last-Modified": "Mon, 01 Jan 2024 00:00:00 GMT"}, addresses()),
+    "ahead": lambda _: reply("200 OK", {"Last-Modified": "Fri, 01 Jan 2100 00:00:00 GMT"}, addresses()),
     "nonsense": lambda _: reply("200 OK", {}, addresses(extra="what is this?\n")),
     "loop": lambda _: reply("302 Found", {"Location": "/again"}),
     "to-http": lambda _: reply("301 Moved", {"Location": "http://%s:%d/list" % (HOST, PORTS[1])}),

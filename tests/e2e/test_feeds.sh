@@ -172,6 +172,7 @@ t_a_list_that_cannot_be_meant()
 	refuses canary refused canary
 	refuses wide refused max-share
 	refuses old refused max-age
+	refuses ahead refused max-age
 	refuses nonsense refused format
 	takes good
 }

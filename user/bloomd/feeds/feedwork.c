@@ -127,13 +127,24 @@ static int read_digest(int fd, char out[32], bool *html)
 	return 0;
 }
 
-/* Of a list that is valid and stale for ever nothing is renewed. */
+/* Clocks differ by so many seconds. */
+#define AHEAD_MOST 3600
+
+/* Of a list that is valid and stale for ever nothing is renewed; nor of one whose date is still to
+ * come, because it would never be too old. */
 static bool is_too_old(struct taking *taking, int64_t content_time)
 {
 	uint32_t most = taking->work->feed->max_age;
 
-	if (!most || taking->now - content_time <= most)
+	if (!most ||
+	    (taking->now - content_time <= most && content_time - taking->now <= AHEAD_MOST))
 		return false;
+	if (content_time > taking->now) {
+		end_as(taking->state, XB_FEED_REFUSED, "max-age",
+		       "the content is from a time %" PRId64 " s ahead, so max-age cannot judge it",
+		       content_time - taking->now);
+		return true;
+	}
 	end_as(taking->state, XB_FEED_REFUSED, "max-age",
 	       "the content is %" PRId64 " s old, and max-age is %" PRIu32 " s",
 	       taking->now - content_time, most);
