@@ -140,6 +140,23 @@ t_durations()
 	! grep -q ' [1-9][0-9]* renewed' "$T/agent.err" || fail "it renews: $(grep renewed "$T/agent.err")"
 }
 
+# Scenarios that are tried out ban nobody.
+t_what_is_simulated()
+{
+	local one two
+
+	stand_in
+	ctl -q attach x0
+	one=$(decision 1 10.77.0.3) two=$(decision 2 10.77.0.4)
+	answer whole "${one%\}},\"simulated\":true},${two%\}},\"simulated\":false}"
+	bouncer
+	wait_for "the ban" is_listed 10.77.0.4
+	comes_blocked 10.77.0.4
+	is_not_listed 10.77.0.3 || fail "what is simulated is listed"
+	passes 10.77.0.3
+	[[ $(left_out simulated) -eq 1 && $(left_out unreadable) -eq 0 ]] || fail "$(left_out simulated) are simulated"
+}
+
 # A database that was made anew gives old numbers to other addresses.
 t_numbers_that_come_again()
 {

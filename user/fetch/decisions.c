@@ -100,6 +100,8 @@ static bool take_decision(struct reading *reading, const json_t *decision, bool 
 		left_out->other_type++;
 	} else if (!is_of_addresses(decision)) {
 		left_out->other_scope++;
+	} else if (json_is_true(json_object_get(decision, "simulated"))) {
+		left_out->simulated++;
 	} else if (!type || !value || !looks_like_address(value) || !duration ||
 		   !duration_parse(duration, strlen(duration), &record.duration) ||
 		   !json_is_integer(id) || json_integer_value(id) < 0) {

@@ -10,9 +10,9 @@
 #define FETCH_VALUE_MAX	    52 /* bytes of an address with a prefix length, terminator included */
 
 /* The decisions of an answer that are no records: of another type than `ban`, for something else
- * than addresses, or not to be understood. */
+ * than addresses, only simulated, or not to be understood. */
 struct fetch_left_out {
-	uint64_t other_type, other_scope, unreadable;
+	uint64_t other_type, other_scope, simulated, unreadable;
 };
 
 struct fetch_records {

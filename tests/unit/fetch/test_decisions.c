@@ -115,6 +115,24 @@ static void what_is_counted(void **state)
 	assert_int_equal(left_out.other_scope, 2);
 }
 
+/* A scenario that is tried out bans nobody, and its end ends no ban. */
+static void what_is_simulated(void **state)
+{
+	(void)state;
+	room = MOST;
+	assert_null(
+		read_text("{\"new\":[" BAN("1", "192.0.2.1", HOUR ",\"simulated\":true") "," BAN(
+			"2", "192.0.2.2",
+			HOUR
+			",\"simulated\":false") "],\"deleted\":[" BAN("3", "192.0.2.3",
+								      HOUR
+								      ",\"simulated\":true") "]}"));
+	assert_int_equal(count, 1);
+	assert_int_equal(found[0].id, 2);
+	assert_int_equal(left_out.simulated, 1);
+	assert_int_equal(left_out.unreadable, 0);
+}
+
 static void what_is_no_answer(void **state)
 {
 	static const char *const wrong[] = {
@@ -200,9 +218,13 @@ static void files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_taken),     cmocka_unit_test(what_is_counted),
-		cmocka_unit_test(what_is_no_answer), cmocka_unit_test(every_cut),
-		cmocka_unit_test(no_room),	     cmocka_unit_test(files),
+		cmocka_unit_test(what_is_taken),
+		cmocka_unit_test(what_is_counted),
+		cmocka_unit_test(what_is_simulated),
+		cmocka_unit_test(what_is_no_answer),
+		cmocka_unit_test(every_cut),
+		cmocka_unit_test(no_room),
+		cmocka_unit_test(files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static bool is_too_much(struct csanswer *answer, const struct crowdsec_config *c
 
 /* --- what is left out --- */
 
-static const char *const reasons[] = {"type", "scope", "unreadable", "too-wide"};
+static const char *const reasons[] = {"type", "scope", "simulated", "unreadable", "too-wide"};
 #define REASONS (sizeof(reasons) / sizeof(reasons[0]))
 
 static void count_left_out(const struct xb_paths *paths, const uint64_t counts[REASONS])
@@ -79,7 +79,8 @@ static void show_left_out(const struct ban_answer *told, const struct xb_paths *
 	const struct fetch_left_out *left_out = &told->left_out;
 
 	count_left_out(paths, (const uint64_t[REASONS]){left_out->other_type, left_out->other_scope,
-							left_out->unreadable, told->too_wide});
+							left_out->simulated, left_out->unreadable,
+							told->too_wide});
 	if (left_out->unreadable || told->too_wide)
 		xb_warning("crowdsec: %" PRIu64 " bans left out because they are not understood, "
 			   "%" PRIu64 " because they are too wide",
