@@ -10,7 +10,8 @@ three=(bpf net_admin perfmon)
 share()
 {
 	install -d -m 2750 -g "$group" "$state"
-	install -d -m 2770 -g "$group" "$counters" "$pins"
+	install -d -m 2750 -g "$group" "$counters"
+	install -d -m 2770 -g "$group" "$counters/counters" "$pins"
 	ctl up
 }
 
@@ -52,6 +53,6 @@ right_modes()
 
 	wrong=$(find "$state" "$counters" "$pins" \
 		\( ! -gid "$group" -o -perm /0007 -o -type f ! -perm 0660 -o \
-		-type d ! -perm -2070 ! -path "$state" -o -type l \) -printf '%M %g %p; ')
+		-type d ! -perm -2070 ! -path "$state" ! -path "$counters" -o -type l \) -printf '%M %g %p; ')
 	[[ -z $wrong ]] || fail "modes: $wrong"
 }

@@ -134,7 +134,7 @@ t_counters_cut_off()
 {
 	in_force
 	stands_at commit-after add 10.77.0.4
-	truncate -s 0 "$counters"/*.counters
+	truncate -s 0 "$counters"/counters/*.counters
 	goes_on 3
 	mv "$T/paused.out" "$T/out"
 	mv "$T/paused.err" "$T/err"

@@ -199,19 +199,19 @@ t_counters()
 	lay_out
 	share
 	in_force
-	file=$(echo "$counters"/*.counters)
+	file=$(echo "$counters"/counters/*.counters)
 	[[ -f $file ]] || fail "which are the counters: $file"
 	ln -s "$T/victim/file" "${file%-gen-*}-evil.counters"
 	ln -s "$T/victim" "${file%-gen-*}-evil"
 	exits 0 rotate
 	intact rotate
-	file=$(echo "$counters"/*.counters)
+	file=$(echo "$counters"/counters/*.counters)
 	[[ -f $file ]] || fail "which are the counters: $file"
 	mv "$file" "$T/aside"
 	ln -s "$T/aside" "$file"
 	exits 0 add 10.77.0.4
 	blocked 10.77.0.3 10.77.0.4
-	[[ ! -L $file && -f $(echo "$counters"/*.counters) ]] || fail "the link is in use"
+	[[ ! -L $file && -f $(echo "$counters"/counters/*.counters) ]] || fail "the link is in use"
 	exits 0 detach x0
 	intact detach
 }

@@ -154,7 +154,7 @@ t_never_back()
 	before=10
 	is_right 'and counted once more'
 	# The file of the tallies is gone: they begin anew, with what the kernel has.
-	rm "$counters"/tallies-*
+	rm "$counters"/counters/tallies-*
 	before=1
 	is_right 'tallies removed'
 }

@@ -180,7 +180,7 @@ t_group_comes_later()
 		chmod -R g=u,o= "$one"
 		find "$one" -type d -exec chmod g+s {} +
 	done
-	chmod g-w "$state"
+	chmod g-w "$state" "$counters"
 	right_modes
 	member_exits 0 commit
 	member_exits 0 rotate

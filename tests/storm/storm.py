@@ -92,6 +92,7 @@ class Storm:
                                  for path in (("bpf", "pins"), ("run",)))
         self.options = ["-q", "--state", os.path.join(directory, "state"), "--pin", self.pins,
                         "--run", self.files]
+        self.files = os.path.join(self.files, "counters")
         self.user = 0x58420000 + os.getpid()  # of nobody else
         self.user += self.dice.randrange(1000) << 8
         # It takes all that the commands leave it.

@@ -147,7 +147,8 @@ class Errors:
         self.world.run("up")
         state, pins, run = self.world.paths
         trial, pins, run = (sorted(os.listdir(path))
-                            for path in (os.path.join(state, "trial"), pins, run))
+                            for path in (os.path.join(state, "trial"), pins,
+                                         os.path.join(run, "counters")))
         if len([name for name in pins if name.startswith("gen-")]) != 1 or len(run) != 1 or \
                 trial:
             raise Wrong("left behind: %s, %s, %s" % (trial, pins, run))

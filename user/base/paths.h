@@ -9,12 +9,13 @@
 #define XB_PIN_DIRECTORY   "/sys/fs/bpf/xdp-bloom"
 #define XB_RUN_DIRECTORY   "/run/xdp-bloom"
 
-#define XB_STORE_FILE "store.mdb" /* in the state directory */
+#define XB_STORE_FILE	      "store.mdb" /* in the state directory */
+#define XB_COUNTERS_DIRECTORY "counters"  /* in the run directory, for all who use bloomctl */
 
 struct xb_paths {
 	const char *state; /* store and locks */
 	const char *pins;  /* on a bpf file system */
-	const char *run;   /* counters; memory-backed, lost at reboot */
+	const char *run;   /* counters and sockets; memory-backed, lost at reboot */
 };
 
 /* DIRECTORY/NAME; with a message if that is too long. */

@@ -8,10 +8,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
+#include "bloomd/base/listener.h"
 
 #define SECOND	1000000ULL /* us */
 #define TIME	(5 * SECOND)
@@ -123,28 +124,15 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *con
 	return 0;
 }
 
-/* Whoever bound it before is gone: there is one bloomd for each state directory. */
 static int open_socket(struct control *control)
 {
 	const char *run = control->agent->paths.run;
-	const struct sockaddr *address = (struct sockaddr *)&control->address;
-	struct stat about;
-	mode_t mask;
-	int error;
+	int error = xb_directory_make(run);
 
-	if (mkdir(run, 0700) && errno != EEXIST)
-		return xb_system_error(errno, "cannot make %s", run);
-	if (!lstat(control->address.sun_path, &about) && S_ISSOCK(about.st_mode))
-		unlink(control->address.sun_path);
-	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (control->fd < 0)
-		return xb_system_error(errno, "cannot open a socket");
-	mask = umask(0177);
-	error = bind(control->fd, address, sizeof(control->address));
-	umask(mask);
-	return error || listen(control->fd, CLIENTS)
-		       ? xb_system_error(errno, "cannot listen at %s", control->address.sun_path)
-		       : 0;
+	if (error)
+		return error;
+	control->fd = listener_bind(control->address.sun_path, 0600);
+	return control->fd < 0 ? control->fd : 0;
 }
 
 int control_start(struct agent *agent, control_answer *answer_to, void *context,
@@ -175,9 +163,6 @@ void control_stop(struct control *control)
 	for (size_t i = 0; i < CLIENTS; i++)
 		end_client(&control->clients[i]);
 	sd_event_source_disable_unref(control->listening);
-	if (control->fd >= 0) {
-		close(control->fd);
-		unlink(control->address.sun_path);
-	}
+	listener_close(control->fd, control->address.sun_path);
 	free(control);
 }

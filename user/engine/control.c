@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -32,7 +33,9 @@ static int open_socket(const struct xb_paths *paths)
 	struct sockaddr_un address;
 	int fd, error = xb_control_address(paths, &address);
 
-	if (error)
+	if (!error)
+		error = xb_directory_closed(paths->run);
+	if (error && error != -ENOENT)
 		return error;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -74,7 +77,7 @@ static int exchange(int fd, const char *line, char text[XB_CONTROL_LINE])
 static int connect_once(const struct xb_paths *paths)
 {
 	struct sockaddr_un address;
-	int fd = xb_control_address(paths, &address)
+	int fd = xb_control_address(paths, &address) || xb_directory_closed(paths->run)
 			 ? -1
 			 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int error = ENOENT;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -107,15 +108,11 @@ static int parse(const char *path, const char *text, size_t size, struct xb_feed
 /* Opens the directory of the states. -ENOENT without a message: there is none. */
 static int open_directory(const char *state)
 {
-	char path[XB_PATH_MAX];
-	int fd, error = xb_path_join(path, state, XB_FEED_DIRECTORY);
+	int fd = xb_directory_below(state, XB_FEED_DIRECTORY);
 
-	if (error)
-		return error;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return errno == ENOENT ? -ENOENT : xb_system_error(errno, "cannot read %s", path);
-	return fd;
+	return fd < 0 && fd != -ENOENT
+		       ? xb_system_error(-fd, "cannot read %s/" XB_FEED_DIRECTORY, state)
+		       : fd;
 }
 
 static int make_directory(const char *state)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/writeall.h"
 
@@ -18,10 +19,10 @@
 
 static int open_directory(const struct xb_paths *paths, bool make)
 {
-	int fd;
+	int fd, error = make ? xb_directory_make(paths->run) : 0;
 
-	if (make && mkdir(paths->run, 0700) && errno != EEXIST)
-		return xb_system_error(errno, "cannot make %s", paths->run);
+	if (error)
+		return error;
 	fd = open(paths->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ENOENT
@@ -33,7 +34,6 @@ static int write_new(int directory, const char *name, const char *content)
 {
 	int fd, error;
 
-	/* Members of a group may write to the directory: what stands there under the name goes. */
 	unlinkat(directory, name, 0);
 	fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
 	if (fd < 0)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -13,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/directory.h"
+#include "base/faultpoint.h"
 #include "base/mapfault.h"
 #include "base/plainfile.h"
 
@@ -58,8 +61,8 @@ static bool find_path(const struct xb_paths *paths, char path[XB_PATH_MAX])
 	struct stat st;
 
 	return !stat(paths->state, &st) && S_ISDIR(st.st_mode) &&
-	       snprintf(path, XB_PATH_MAX, "%s/" NAME "%jx-%jx", paths->run, (uintmax_t)st.st_dev,
-			(uintmax_t)st.st_ino) < XB_PATH_MAX;
+	       snprintf(path, XB_PATH_MAX, "%s/" XB_COUNTERS_DIRECTORY "/" NAME "%jx-%jx",
+			paths->run, (uintmax_t)st.st_dev, (uintmax_t)st.st_ino) < XB_PATH_MAX;
 }
 
 /* Whether the open file is one of ours with this layout. */
@@ -76,15 +79,15 @@ static bool is_sound(int fd, size_t size, uint64_t layout)
 
 /* Opens the file, to read only if it may not be written. -1: there is none, or no sound one; then
  * *wrong says whether something else has its name. */
-static int open_existing(const char *path, size_t size, uint64_t layout, bool *wrong)
+static int open_existing(int directory, const char *name, size_t size, uint64_t layout, bool *wrong)
 {
 	const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-	int fd = open(path, O_RDWR | flags);
+	int fd = openat(directory, name, O_RDWR | flags);
 
 	*wrong = false;
 	file.writable = fd >= 0;
 	if (fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM))
-		fd = open(path, O_RDONLY | flags);
+		fd = openat(directory, name, O_RDONLY | flags);
 	if (fd >= 0 && is_sound(fd, size, layout))
 		return fd;
 	*wrong = fd >= 0 || errno == ELOOP;
@@ -103,23 +106,21 @@ static bool fill_new(int fd, size_t size, uint64_t layout)
 
 /* Makes a file under a name of its own, then gives it the right one. Of two processes that do this
  * at once the first succeeds, and the other one uses what is there. */
-static void create(const struct xb_paths *paths, const char *path, size_t size, uint64_t layout,
-		   bool replace)
+static void create(int directory, const char *name, size_t size, uint64_t layout, bool replace)
 {
-	char made[XB_PATH_MAX];
+	char made[NAME_MAX + 1];
 	int fd;
 
-	if (snprintf(made, sizeof(made), "%s.%d", path, (int)getpid()) >= (int)sizeof(made))
+	if (snprintf(made, sizeof(made), "%s.%d", name, (int)getpid()) >= (int)sizeof(made))
 		return;
-	if (mkdir(paths->run, 0700) < 0 && errno != EEXIST)
-		return;
-	unlink(made);
-	fd = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
+	unlinkat(directory, made, 0);
+	fd = openat(directory, made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
 	if (fd < 0)
 		return;
+	xb_fault("tallies-rename");
 	if (fill_new(fd, size, layout))
-		renameat2(AT_FDCWD, made, AT_FDCWD, path, replace ? 0 : RENAME_NOREPLACE);
-	unlink(made);
+		renameat2(directory, made, directory, name, replace ? 0 : RENAME_NOREPLACE);
+	unlinkat(directory, made, 0);
 	close(fd);
 }
 
@@ -140,15 +141,23 @@ static bool map(size_t size)
 
 static void open_file(const struct xb_paths *paths, size_t size, uint64_t layout, bool may_create)
 {
+	const char *name;
+	int directory;
 	bool wrong;
 
 	if (!find_path(paths, file.path))
 		return;
-	file.fd = open_existing(file.path, size, layout, &wrong);
+	name = strrchr(file.path, '/') + 1;
+	directory = may_create ? xb_directory_shared(paths->run, XB_COUNTERS_DIRECTORY)
+			       : xb_directory_below(paths->run, XB_COUNTERS_DIRECTORY);
+	if (directory < 0)
+		return;
+	file.fd = open_existing(directory, name, size, layout, &wrong);
 	if (file.fd < 0 && may_create) {
-		create(paths, file.path, size, layout, wrong);
-		file.fd = open_existing(file.path, size, layout, &wrong);
+		create(directory, name, size, layout, wrong);
+		file.fd = open_existing(directory, name, size, layout, &wrong);
 	}
+	close(directory);
 	if (file.fd >= 0 && map(size))
 		xb_mapfault_expect(NAME, "%s was cut short: remove it, counters then begin anew",
 				   file.path);

@@ -16,7 +16,9 @@
 #include "attach/classcounts.h"
 #include "attach/pin.h"
 #include "base/capability.h"
+#include "base/directory.h"
 #include "base/error.h"
+#include "base/faultpoint.h"
 #include "base/processor.h"
 #include "filter.skel.h"
 #include "filter/demand.h"
@@ -132,23 +134,26 @@ static int create_counters(const struct xb_paths *paths, struct xb_generation *g
 	struct xb_counters_header header = {.magic = XB_COUNTERS_MAGIC,
 					    .generation = generation->params.generation,
 					    .dirty = 1};
-	char path[XB_PATH_MAX];
-	int error = xb_generation_counters_path(paths, generation->params.store, generation->name,
-						path, sizeof(path));
+	char file[XB_COUNTERS_NAME];
+	int directory = xb_directory_shared(paths->run, XB_COUNTERS_DIRECTORY), error = 0;
 
+	if (directory < 0)
+		return directory;
+	xb_generation_counters_name(generation->params.store, generation->name, file);
+	xb_fault("counters-create");
+	generation->file =
+		openat(directory, file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
+	if (generation->file < 0)
+		error = xb_system_error(errno, "cannot create the counters in %s", paths->run);
+	close(directory);
 	if (error)
 		return error;
-	if (mkdir(paths->run, 0700) < 0 && errno != EEXIST)
-		return xb_system_error(errno, "cannot make the run directory %s", paths->run);
-	generation->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0660);
-	if (generation->file < 0)
-		return xb_system_error(errno, "cannot create %s", path);
 	error = posix_fallocate(generation->file, 0,
 				(off_t)xb_generation_file_bytes(&generation->params));
 	if (error)
 		return xb_system_error(error, "cannot allocate the counters in %s", paths->run);
 	if (pwrite(generation->file, &header, sizeof(header), 0) != sizeof(header))
-		return xb_system_error(errno, "cannot write %s", path);
+		return xb_system_error(errno, "cannot write the counters in %s", paths->run);
 	return 0;
 }
 

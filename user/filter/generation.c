@@ -14,6 +14,7 @@
 
 #include "attach/pin.h"
 #include "attach/swap.h"
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/mapfault.h"
@@ -82,13 +83,10 @@ size_t xb_generation_file_bytes(const struct xb_params *params)
 					  sizeof(struct xb_counters);
 }
 
-int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name,
-				char *path, size_t size)
+void xb_generation_counters_name(uint64_t store, const char *name, char file[XB_COUNTERS_NAME])
 {
-	if ((size_t)snprintf(path, size, "%s/%016llx-%s" XB_COUNTERS_SUFFIX, paths->run,
-			     (unsigned long long)store, name) >= size)
-		return xb_input_error("%s: path too long", paths->run);
-	return 0;
+	snprintf(file, XB_COUNTERS_NAME, "%016llx-%.*s" XB_COUNTERS_SUFFIX,
+		 (unsigned long long)store, XB_GENERATION_NAME - 1, name);
 }
 
 static void close_counters(struct xb_generation *generation)
@@ -331,29 +329,36 @@ static void remove_pins(const struct xb_paths *paths, const char *keep)
 
 void xb_generation_sweep_counters(const struct xb_paths *paths, uint64_t store, const char *keep)
 {
-	char ours[32], kept[XB_PATH_MAX] = "";
-	DIR *listing = opendir(paths->run);
+	char ours[32], kept[XB_COUNTERS_NAME] = "";
+	int directory = xb_directory_below(paths->run, XB_COUNTERS_DIRECTORY);
+	DIR *listing = directory < 0 ? NULL : fdopendir(directory);
 	struct dirent *item;
 
-	if (!listing)
+	if (!listing) {
+		if (directory >= 0)
+			close(directory);
 		return;
+	}
 	snprintf(ours, sizeof(ours), "%016llx-", (unsigned long long)store);
 	if (keep)
-		snprintf(kept, sizeof(kept), "%s%s" XB_COUNTERS_SUFFIX, ours, keep);
+		xb_generation_counters_name(store, keep, kept);
 	while ((item = readdir(listing)))
 		if (!strncmp(item->d_name, ours, strlen(ours)) && strcmp(item->d_name, kept))
-			unlinkat(dirfd(listing), item->d_name, 0);
+			unlinkat(directory, item->d_name, 0);
 	closedir(listing);
 }
 
 static void remove_own_counters(const struct xb_paths *paths,
 				const struct xb_generation *generation)
 {
-	char path[XB_PATH_MAX];
+	int directory = xb_directory_below(paths->run, XB_COUNTERS_DIRECTORY);
+	char file[XB_COUNTERS_NAME];
 
-	if (!xb_generation_counters_path(paths, generation->params.store, generation->name, path,
-					 sizeof(path)))
-		unlink(path);
+	if (directory < 0)
+		return;
+	xb_generation_counters_name(generation->params.store, generation->name, file);
+	unlinkat(directory, file, 0);
+	close(directory);
 }
 
 void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *generation)

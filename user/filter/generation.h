@@ -29,6 +29,9 @@ struct xb_counters_header {
 #define XB_GENERATION_PREFIX "gen-"
 #define XB_GENERATION_NAME   32 /* bytes */
 
+#define XB_COUNTERS_SUFFIX ".counters" /* of the name of the file */
+#define XB_COUNTERS_NAME   64	       /* bytes, terminator included */
+
 struct xb_generation {
 	struct xb_params params;
 	struct xb_name_key name_key;   /* if it has names */
@@ -112,17 +115,14 @@ int xb_generation_map(struct xb_generation *generation);
 /* Maps all of them at once. */
 int xb_generation_map_all(struct xb_generation *generation);
 
-/* Path of a generation's counters file: the run directory may be shared, so the name says whose it
- * is. */
-int xb_generation_counters_path(const struct xb_paths *paths, uint64_t store, const char *name,
-				char *path, size_t size);
+/* Name of a generation's counters file in XB_COUNTERS_DIRECTORY: stores may share that directory,
+ * so the name says whose it is. */
+void xb_generation_counters_name(uint64_t store, const char *name, char file[XB_COUNTERS_NAME]);
 
 /* Size of the counters file. */
 size_t xb_generation_file_bytes(const struct xb_params *params);
 
 #define XB_COUNTERS_MAGIC 0x32746e756f436258ULL /* "XbCount2" */
 #define XB_COUNTERS_PAGE  4096
-
-#define XB_COUNTERS_SUFFIX ".counters" /* of the name of the file */
 
 #endif

@@ -13,7 +13,9 @@
 #include "attach/knownpins.h"
 #include "attach/pin.h"
 #include "attach/swap.h"
+#include "base/directory.h"
 #include "base/error.h"
+#include "base/faultpoint.h"
 
 /* What says nothing of the counters, only of this process or the machine. */
 static bool is_shortage(int error)
@@ -21,22 +23,35 @@ static bool is_shortage(int error)
 	return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
+/* A descriptor, or a negative errno without a message. */
+static int open_file(const struct xb_paths *paths, const struct xb_generation *generation)
+{
+	int directory = xb_directory_below(paths->run, XB_COUNTERS_DIRECTORY), fd;
+	char file[XB_COUNTERS_NAME];
+
+	if (directory < 0)
+		return directory;
+	xb_generation_counters_name(generation->params.store, generation->name, file);
+	xb_fault("counters-open");
+	fd = openat(directory, file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = fd < 0 ? -errno : fd;
+	close(directory);
+	return fd;
+}
+
 /* A file of the right size that names this generation. -1: there is none. Else a negative errno
  * below that, with a message. */
 static int open_counters(const struct xb_paths *paths, const struct xb_generation *generation)
 {
 	struct xb_counters_header header;
-	char path[XB_PATH_MAX];
 	struct stat st;
-	int fd;
+	int fd = open_file(paths, generation);
 
-	if (xb_generation_counters_path(paths, generation->params.store, generation->name, path,
-					sizeof(path)))
-		return -1;
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		return is_shortage(errno) ? xb_system_error(errno, "cannot open %s", path) : -1;
-	if (fstat(fd, &st) < 0 ||
+		return is_shortage(-fd)
+			       ? xb_system_error(-fd, "cannot open the counters in %s", paths->run)
+			       : -1;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 	    (size_t)st.st_size != xb_generation_file_bytes(&generation->params) ||
 	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
 	    header.magic != XB_COUNTERS_MAGIC ||

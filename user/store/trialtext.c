@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/program.h"
@@ -26,22 +27,9 @@ int xb_trial_baseless(void)
 			      xb_advice(XB_ADVICE_ATTACH_FIRST));
 }
 
-/* A link would lead to other people's files. A descriptor, or a negative errno without a message.
- */
-static int look_for_directory(const char *state)
-{
-	char path[XB_PATH_MAX];
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/" XB_TRIAL_DIRECTORY, state) >= XB_PATH_MAX)
-		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 static int open_directory(const char *state)
 {
-	int fd = look_for_directory(state);
+	int fd = xb_directory_below(state, XB_TRIAL_DIRECTORY);
 
 	/* It comes with the store. */
 	if (fd == -ENOENT && access(state, F_OK) < 0)
@@ -107,7 +95,7 @@ int xb_trialtext_keep(const char *state, const char *copy, int fd)
 
 void xb_trialtext_forget(const char *state, const char *copy)
 {
-	int directory = look_for_directory(state);
+	int directory = xb_directory_below(state, XB_TRIAL_DIRECTORY);
 
 	if (directory < 0)
 		return;
@@ -160,7 +148,7 @@ static bool is_orphan(const char *name)
 
 void xb_trialtext_remove(const char *state)
 {
-	int fd = look_for_directory(state);
+	int fd = xb_directory_below(state, XB_TRIAL_DIRECTORY);
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 

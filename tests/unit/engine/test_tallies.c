@@ -72,18 +72,21 @@ static void assert_shown(enum xb_tally family, const char *text)
 	assert_string_equal(shown.text, text);
 }
 
-/* The one file in the run directory. */
+/* The one file of counters. */
 static const char *path_of_file(void)
 {
 	static char path[512];
-	DIR *listing = opendir(run_directory);
+	char counters[sizeof(run_directory) + sizeof(XB_COUNTERS_DIRECTORY)];
+	DIR *listing;
 	struct dirent *entry;
 	unsigned int count = 0;
 
+	snprintf(counters, sizeof(counters), "%s/" XB_COUNTERS_DIRECTORY, run_directory);
+	listing = opendir(counters);
 	assert_non_null(listing);
 	while ((entry = readdir(listing)))
 		if (entry->d_name[0] != '.') {
-			snprintf(path, sizeof(path), "%s/%s", run_directory, entry->d_name);
+			snprintf(path, sizeof(path), "%s/%s", counters, entry->d_name);
 			count++;
 		}
 	closedir(listing);

@@ -6,14 +6,15 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
+#include "base/paths.h"
 #include "bloomd/api/client.h"
 #include "bloomd/api/group.h"
-#include "bloomd/api/listener.h"
 #include "bloomd/api/tasks.h"
+#include "bloomd/base/listener.h"
 #include "bloomd/base/log.h"
 
 #define CLIENTS_DEFAULT 1000	/* of each socket */
@@ -276,13 +277,15 @@ static struct admission admission_of(const struct api *api, size_t i)
 static int open_socket(struct api *api, size_t i)
 {
 	struct admission admission = admission_of(api, i);
-	const char *directory = api->agent->paths.run;
-	int fd, error;
+	char path[XB_PATH_MAX];
+	int fd, error = xb_path_join(path, api->agent->paths.run, names[i]);
 
-	/* As for the counters; at boot it may not be there yet. */
-	if (mkdir(directory, 0700) && errno != EEXIST)
-		return xb_system_error(errno, "cannot make the run directory %s", directory);
-	fd = listener_open(directory, names[i], admission.mode, admission.group);
+	/* At boot the directory may not be there yet. */
+	if (!error)
+		error = xb_directory_make(api->agent->paths.run);
+	if (error)
+		return error;
+	fd = listener_open(path, admission.mode, admission.group);
 	if (fd < 0)
 		return fd;
 	api->listening[i] = fd;
@@ -291,15 +294,23 @@ static int open_socket(struct api *api, size_t i)
 	return error < 0 ? xb_system_error(-error, "cannot wait for clients") : 0;
 }
 
+static void close_socket(struct api *api, size_t i)
+{
+	char path[XB_PATH_MAX];
+
+	sd_event_source_disable_unref(api->accepting[i]);
+	api->accepting[i] = NULL;
+	if (!xb_path_join(path, api->agent->paths.run, names[i]))
+		listener_close(api->listening[i], path);
+	api->listening[i] = -1;
+}
+
 static void close_sockets(struct api *api)
 {
 	struct client *client;
 
 	for (size_t i = 0; i < SOCKETS; i++) {
-		sd_event_source_disable_unref(api->accepting[i]);
-		api->accepting[i] = NULL;
-		listener_close(api->listening[i], api->agent->paths.run, names[i]);
-		api->listening[i] = -1;
+		close_socket(api, i);
 		while ((client = LIST_FIRST(&api->clients[i].list)))
 			client_free(client);
 	}
@@ -389,9 +400,12 @@ int api_reload(struct api *api)
 		return open_sockets(api);
 	for (size_t i = 0; !error && i < SOCKETS; i++) {
 		struct admission admission = admission_of(api, i);
+		char path[XB_PATH_MAX];
 
-		error = listener_admit(api->agent->paths.run, names[i], admission.mode,
-				       admission.group);
+		error = xb_path_join(path, api->agent->paths.run, names[i]);
+		if (!error)
+			error = listener_admit(api->listening[i], path, admission.mode,
+					       admission.group);
 	}
 	return error;
 }

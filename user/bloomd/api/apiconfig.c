@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "bloomd/api/listener.h"
+#include "bloomd/base/listener.h"
 #include "bloomd/base/config.h"
 
 static int set_switch(bool *value, const char *text)

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bloomd/base/listener.h"
 
 #define UNIX "unix:"
 
@@ -98,21 +98,6 @@ bool listen_is_same(const struct listen_address *a, const struct listen_address 
 	return a->size == b->size && !memcmp(&a->socket, &b->socket, a->size);
 }
 
-/* What a server left that was killed. */
-static void remove_dead_socket(const struct listen_address *address)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	const char *path = address->socket.path.sun_path;
-	struct stat st;
-
-	if (fd < 0)
-		return;
-	if (!lstat(path, &st) && S_ISSOCK(st.st_mode) &&
-	    connect(fd, &address->socket.any, address->size) < 0 && errno == ECONNREFUSED)
-		unlink(path);
-	close(fd);
-}
-
 /* An address that the machine does not have yet, as at boot, is taken all the same. */
 static void set_options(int fd, int family)
 {
@@ -126,34 +111,18 @@ static void set_options(int fd, int family)
 
 #define BACKLOG 64
 
-/* A socket at a path is open to its owner and group from the moment it is there. */
-static int bind_to(int fd, const struct listen_address *address)
-{
-	mode_t before;
-	int error;
-
-	if (address->socket.any.sa_family != AF_UNIX)
-		return bind(fd, &address->socket.any, address->size);
-	if (fchmod(fd, 0660))
-		return -1;
-	before = umask(0);
-	error = bind(fd, &address->socket.any, address->size);
-	umask(before);
-	return error;
-}
-
 int listen_open(const struct listen_address *address, const char *text)
 {
 	int family = address->socket.any.sa_family;
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
+	int fd, error;
 
+	if (family == AF_UNIX)
+		return listener_bind(address->socket.path.sun_path, 0660);
+	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return xb_system_error(errno, "cannot listen on %s", text);
-	if (family == AF_UNIX)
-		remove_dead_socket(address);
-	else
-		set_options(fd, family);
-	if (!bind_to(fd, address) && !listen(fd, BACKLOG))
+	set_options(fd, family);
+	if (!bind(fd, &address->socket.any, address->size) && !listen(fd, BACKLOG))
 		return fd;
 	error = xb_system_error(errno, "cannot listen on %s", text);
 	close(fd);

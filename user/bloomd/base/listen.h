@@ -23,8 +23,8 @@ int listen_parse(const char *text, struct listen_address *address);
 bool listen_is_local(const struct listen_address *address);
 bool listen_is_same(const struct listen_address *a, const struct listen_address *b);
 
-/* A listening socket that does not block, or an error with its message. text: for that. A socket at
- * the path is removed if nobody listens there. */
+/* A listening socket that does not block, or an error with its message. text: for that. At a path
+ * it is made by listener_bind(), open to its owner and group. */
 int listen_open(const struct listen_address *address, const char *text);
 
 /* Closes it, and removes its path. */

@@ -8,13 +8,12 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "bloomd/api/listener.h"
+#include "bloomd/base/listener.h"
 #include "bloomd/base/log.h"
 #include "bloomd/postfix/guest.h"
 #include "engine/tallies.h"
@@ -206,49 +205,14 @@ static int on_knock(sd_event_source *source, int fd, uint32_t events, void *cont
 	return 0;
 }
 
-/* Of a path: both end with a NUL and last as long as `room`. */
-static void split(const char *path, struct door *room, const char **directory, const char **name)
-{
-	char *slash;
-
-	strcpy(room->path, path);
-	slash = strrchr(room->path, '/');
-	*slash = '\0';
-	*directory = slash == room->path ? "/" : room->path;
-	*name = slash + 1;
-}
-
-/* Whoever can write there could put a link to another file in the place of the socket while its
- * mode is being set. */
-static int check_directory(const char *directory)
-{
-	struct stat about;
-
-	if (stat(directory, &about))
-		return xb_system_error(errno, "cannot look at %s", directory);
-	if (about.st_uid == geteuid() && !(about.st_mode & (S_IWGRP | S_IWOTH)))
-		return 0;
-	return xb_system_error(0,
-			       "%s has to belong to the user as whom the agent runs, and nobody "
-			       "else may write there",
-			       directory);
-}
-
 static int open_door(struct postfix *postfix, const char *path, struct door *door)
 {
 	const struct postfix_config *config = &postfix->agent->config->postfix;
-	const char *directory, *name;
-	struct door room;
 	int error;
 
 	*door = (struct door){.fd = -1};
 	strcpy(door->path, path);
-	split(path, &room, &directory, &name);
-	error = check_directory(directory);
-	if (error)
-		return error;
-	door->fd =
-		listener_open(directory, name, config->mode ? config->mode : MODE, config->group);
+	door->fd = listener_open(path, config->mode ? config->mode : MODE, config->group);
 	if (door->fd < 0)
 		return door->fd;
 	error = sd_event_add_io(postfix->agent->loop, &door->source, door->fd, EPOLLIN, on_knock,
@@ -258,14 +222,8 @@ static int open_door(struct postfix *postfix, const char *path, struct door *doo
 
 static void close_door(struct door *door)
 {
-	const char *directory, *name;
-	struct door room;
-
 	sd_event_source_disable_unref(door->source);
-	if (door->fd >= 0) {
-		split(door->path, &room, &directory, &name);
-		listener_close(door->fd, directory, name);
-	}
+	listener_close(door->fd, door->path);
 	*door = (struct door){.fd = -1};
 }
 
@@ -284,11 +242,9 @@ static void show_out_all(struct postfix *postfix, enum guest_protocol protocol)
 static int admit_again(const struct postfix *postfix, const struct door *door)
 {
 	const struct postfix_config *config = &postfix->agent->config->postfix;
-	const char *directory, *name;
-	struct door room;
 
-	split(door->path, &room, &directory, &name);
-	return listener_admit(directory, name, config->mode ? config->mode : MODE, config->group);
+	return listener_admit(door->fd, door->path, config->mode ? config->mode : MODE,
+			      config->group);
 }
 
 static int set_door(struct postfix *postfix, enum guest_protocol protocol, const char *path)

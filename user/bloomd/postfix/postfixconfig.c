@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "bloomd/api/listener.h"
+#include "bloomd/base/listener.h"
 #include "bloomd/postfix/action.h"
 
 static int set_path(char **path, const char *value)

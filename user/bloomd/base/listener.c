@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bloomd/api/listener.h"
+#include "bloomd/base/listener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <linux/sockios.h>
+#include <linux/un.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
+#include "base/faultpoint.h"
 #include "base/paths.h"
 #include "base/text.h"
 
-static int make_address(const char *directory, const char *name, struct sockaddr_un *address)
+static int make_address(const char *path, struct sockaddr_un *address)
 {
-	char path[XB_PATH_MAX];
-	int error = xb_path_join(path, directory, name);
-
 	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (error)
-		return error;
 	if (strlen(path) >= sizeof(address->sun_path))
 		return xb_input_error("%s: the path of a socket has at most %zu bytes", path,
 				      sizeof(address->sun_path) - 1);
-	memcpy(address->sun_path, path, strlen(path));
+	strcpy(address->sun_path, path);
 	return 0;
 }
 
@@ -40,31 +42,46 @@ int listener_group(const char *group, gid_t *id)
 	return xb_input_error("there is no group '%s'", XB_SHOW(group));
 }
 
-static int find_group(const char *directory, const char *group, gid_t *id)
+static int find_group(const char *path, const char *group, gid_t *id)
 {
+	char directory[XB_PATH_MAX];
 	struct stat status;
+	int error;
 
 	if (group)
 		return listener_group(group, id);
+	error = xb_path_parent(directory, path);
+	if (error)
+		return error;
 	if (stat(directory, &status))
 		return xb_system_error(errno, "cannot look at %s", directory);
 	*id = status.st_gid;
 	return 0;
 }
 
-int listener_admit(const char *directory, const char *name, unsigned int mode, const char *group)
+/* Returns 0 or a negative errno. file: the file of a socket, opened with O_PATH. */
+static int set_modes(int file, unsigned int mode, gid_t group)
 {
-	struct sockaddr_un address;
-	gid_t id = (gid_t)-1;
-	int error = make_address(directory, name, &address);
+	char path[32];
 
-	if (!error)
-		error = find_group(directory, group, &id);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	return fchownat(file, "", (uid_t)-1, group, AT_EMPTY_PATH) || chmod(path, mode) ? -errno
+											: 0;
+}
+
+int listener_admit(int fd, const char *path, unsigned int mode, const char *group)
+{
+	gid_t id = (gid_t)-1;
+	int error = find_group(path, group, &id), file;
+
 	if (error)
 		return error;
-	if (chown(address.sun_path, (uid_t)-1, id) || chmod(address.sun_path, mode))
-		return xb_system_error(errno, "cannot set who may use %s", address.sun_path);
-	return 0;
+	xb_fault("listener-admit");
+	file = ioctl(fd, SIOCUNIXFILE, 0);
+	error = file < 0 ? -errno : set_modes(file, mode, id);
+	if (file >= 0)
+		close(file);
+	return error ? xb_system_error(-error, "cannot set who may use %s", path) : 0;
 }
 
 /* A process of a bloomd that was killed listens for a moment longer, though it has given the lock
@@ -112,21 +129,39 @@ static int clear_place(const struct sockaddr_un *address)
 	return 0;
 }
 
-/* Nobody can connect before it is known who may. */
-static int bind_closed(int fd, const struct sockaddr_un *address)
+/* The file of the socket gets the mode of the descriptor. */
+static int bind_and_listen(int fd, const struct sockaddr_un *address, unsigned int mode)
 {
-	mode_t before = umask(0777);
-	int error = bind(fd, (const struct sockaddr *)address, sizeof(*address)) ? errno : 0;
+	mode_t before;
+	int error;
 
+	if (fchmod(fd, mode))
+		return xb_system_error(errno, "cannot make %s", address->sun_path);
+	before = umask(0);
+	error = bind(fd, (const struct sockaddr *)address, sizeof(*address)) ? errno : 0;
 	umask(before);
-	return error ? xb_system_error(error, "cannot make %s", address->sun_path) : 0;
+	if (error)
+		return xb_system_error(error, "cannot make %s", address->sun_path);
+	return listen(fd, LISTENER_BACKLOG)
+		       ? xb_system_error(errno, "cannot listen on %s", address->sun_path)
+		       : 0;
 }
 
-int listener_open(const char *directory, const char *name, unsigned int mode, const char *group)
+static int check_directory(const char *path)
+{
+	char directory[XB_PATH_MAX];
+	int error = xb_path_parent(directory, path);
+
+	return error ? error : xb_directory_closed(directory);
+}
+
+int listener_bind(const char *path, unsigned int mode)
 {
 	struct sockaddr_un address;
-	int error = make_address(directory, name, &address), fd = -1;
+	int fd, error = make_address(path, &address);
 
+	if (!error)
+		error = check_directory(path);
 	if (!error)
 		error = clear_place(&address);
 	if (error)
@@ -134,24 +169,30 @@ int listener_open(const char *directory, const char *name, unsigned int mode, co
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return xb_system_error(errno, "cannot make a socket");
-	error = bind_closed(fd, &address);
-	if (!error)
-		error = listener_admit(directory, name, mode, group);
-	if (!error && listen(fd, LISTENER_BACKLOG))
-		error = xb_system_error(errno, "cannot listen on %s", address.sun_path);
+	error = bind_and_listen(fd, &address, mode);
 	if (!error)
 		return fd;
 	close(fd);
 	return error;
 }
 
-void listener_close(int fd, const char *directory, const char *name)
+int listener_open(const char *path, unsigned int mode, const char *group)
 {
-	struct sockaddr_un address;
+	int fd = listener_bind(path, 0), error;
 
 	if (fd < 0)
+		return fd;
+	error = listener_admit(fd, path, mode, group);
+	if (!error)
+		return fd;
+	listener_close(fd, path);
+	return error;
+}
+
+void listener_close(int fd, const char *path)
+{
+	if (fd < 0)
 		return;
-	if (!make_address(directory, name, &address))
-		unlink(address.sun_path);
+	unlink(path);
 	close(fd);
 }
