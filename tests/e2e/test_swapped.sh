@@ -131,6 +131,13 @@ t_sockets()
 	done
 }
 
+# bloomd, which ends by itself if it does not begin.
+starts_for_a_moment()
+{
+	in_server timeout 20 "$bloomd" --config "$T/bloomd.conf" --state "$state" --pin "$pins" --run "$counters" \
+		>"$T/out" 2>"$T/err"
+}
+
 # Something else is there when bloomd begins.
 t_sockets_at_the_start()
 {
@@ -144,7 +151,7 @@ t_sockets_at_the_start()
 			swap "$counters/$name" "$kind"
 			code=0
 			touch "$T/bloomd.conf"
-			tool "$bloomd" --config "$T/bloomd.conf" >"$T/out" 2>"$T/err" || code=$?
+			starts_for_a_moment || code=$?
 			[[ $code -eq 3 ]] || fail "$name, $kind: ends with $code"
 			complains "$name is there, and is no socket"
 			intact "$name $kind"
@@ -163,7 +170,7 @@ t_open_directory()
 	ctl add 10.77.0.3
 	chmod 2770 "$counters"
 	touch "$T/bloomd.conf"
-	tool "$bloomd" --config "$T/bloomd.conf" >"$T/out" 2>"$T/err" || code=$?
+	starts_for_a_moment || code=$?
 	[[ $code -eq 3 ]] || fail "bloomd ends with $code"
 	complains "$counters is writable for others than its owner.*: chmod go-w $counters"
 	# A member's socket is not asked.
@@ -265,6 +272,38 @@ t_tallies()
 		exits 0 metrics
 		exits 0 del 10.77.0.4
 	done
+}
+
+# --- pins ------------------------------------------------------------------------------------------
+
+# The pin that the command stands at, open in it.
+pin_in_hand() { find "/proc/$paused/fd" -lname "$pins/*" -printf '%l\n' | tail -n 1; }
+
+is_further() { is_stopped "$paused" && [[ $(pin_in_hand) != "$1" ]]; }
+
+# What was a pin when it was looked at is opened, and not what the name leads to by then.
+t_pins()
+{
+	local pin
+
+	share
+	in_force
+	/usr/sbin/bpftool map create "$pins/foreign" type array key 4 value 8 entries 1 name foreign
+	stands_at pin-open add 10.77.0.4
+	pin=$pins/link/slot
+	while [[ $(pin_in_hand) != "$pin" ]]; do
+		kill -CONT "$paused"
+		wait_for "the next pin" is_stopped "$paused"
+	done
+	mv "$pin" "$pins/moved"
+	ln -s "$pins/foreign" "$pin"
+	kill -CONT "$paused"
+	wait_for "the next pin" is_further "$pins/moved"
+	rm "$pin"
+	mv "$pins/moved" "$pin"
+	goes_on 0
+	exits 0 status
+	blocked 10.77.0.3 10.77.0.4
 }
 
 # --- state ------------------------------------------------------------------------------------------

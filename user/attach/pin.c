@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/faultpoint.h"
 #include "base/netns.h"
 #include "base/program.h"
 
@@ -75,22 +76,39 @@ int xb_pin(int fd, const char *directory, const char *name)
 	return 0;
 }
 
+/* The file of a pin, with O_PATH, or a negative errno: -ENOENT without a message. */
+static int find_pin(const char *path)
+{
+	int file = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (file < 0)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? -ENOENT
+			       : xb_system_error(errno, "cannot open the pin %s", path);
+	if (!fstat(file, &st) && S_ISREG(st.st_mode))
+		return file;
+	close(file);
+	return xb_system_error(0, "%s is not a pin of this program", path);
+}
+
 int xb_pin_open(const char *directory, const char *name)
 {
-	char path[XB_PATH_MAX];
-	int error = xb_path_join(path, directory, name), fd;
-	struct stat st;
+	char path[XB_PATH_MAX], found[32];
+	int error = xb_path_join(path, directory, name), file, fd;
 
 	if (error)
 		return error;
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
-		return xb_system_error(0, "%s is not a pin of this program", path);
-	fd = bpf_obj_get(path);
-	if (fd >= 0)
-		return fd;
-	if (errno == ENOENT || errno == ENOTDIR)
-		return -ENOENT;
-	return xb_system_error(errno, "cannot open the pin %s", path);
+	file = find_pin(path);
+	if (file < 0)
+		return file;
+	xb_fault("pin-open");
+	/* The kernel follows a name, which may have become a link. */
+	snprintf(found, sizeof(found), "/proc/self/fd/%d", file);
+	fd = bpf_obj_get(found);
+	error = errno;
+	close(file);
+	return fd < 0 ? xb_system_error(error, "cannot open the pin %s", path) : fd;
 }
 
 int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint32_t value_bytes)
