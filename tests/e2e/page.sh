@@ -28,18 +28,45 @@ page_runs()
 
 	mapfile -t items < <(page_items "$1")
 	cd "$T" || exit
+	follows_readme
 	for item in "${items[@]}"; do
 		case $item in
 		"= "*) file=${item:2} && mkdir -p "${file%/*}" && : >"$file" ;;
 		"+ "*) printf '%s\n' "${item:2}" >>"$file" ;;
 		*)
-			type_in 0 "${item:2}"
+			expect "${item:2}"
+			type_in "$expected" "${item:2}"
 			page_did "${item:2}"
 			number=$((number + 1))
 			;;
 		esac
 	done
 	[[ $number -ge $2 ]] || fail "the page shows only $number commands"
+}
+
+# --- behind the README ------------------------------------------------------------------------------
+
+# The interfaces that somebody has attached who followed the README before this page; a test sets them.
+readme=()
+
+# What the README shows, and leaves behind.
+follows_readme()
+{
+	[[ ${#readme[@]} -gt 0 ]] || return 0
+	ctl policy monitor
+	ctl import - --list level1 <<<8.8.4.0/24
+	ctl attach "${readme[@]}"
+	ctl policy enforce
+}
+
+# expect LINE: `expected` is the code that it ends with. What is attached already is not on trial, and there is nothing to
+# commit.
+expect()
+{
+	expected=0
+	[[ $1 != "bloomctl commit" || -z ${untried:-} ]] || expected=1
+	untried=
+	[[ ${#readme[@]} -eq 0 || $1 != "bloomctl attach "*" --rollback "* ]] || untried=1
 }
 
 # --- a page step by step ----------------------------------------------------------------------------
@@ -51,18 +78,20 @@ page()
 	taken=0
 	page_items "$1" | sed -n 's/^\$ //p' >"$T/commands"
 	cd "$T" || exit
+	follows_readme
 }
 
 # step [CODE] COMMAND: the page shows this next, and it ends with that code; 0 unless another is given.
 step()
 {
-	local code=0 line
+	local code='' line
 
 	[[ $# -eq 1 ]] || { code=$1 && shift; }
+	expect "$1"
 	taken=$((taken + 1))
 	line=$(sed -n "${taken}p" "$T/commands")
 	[[ $line == "$1" ]] || fail "the page shows '$line', and not '$1'"
-	type_in "$code" "$line"
+	type_in "${code:-$expected}" "$line"
 }
 
 # The page shows no other.

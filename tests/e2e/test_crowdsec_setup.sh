@@ -107,4 +107,10 @@ t_recipe()
 	! grep -q firewall "$T/out" || fail "the other bouncer stays"
 }
 
+t_recipe_after_the_readme()
+{
+	readme=(eth0)
+	t_recipe
+}
+
 run_tests

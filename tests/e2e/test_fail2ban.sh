@@ -400,4 +400,10 @@ t_recipe()
 	no_complaint
 }
 
+t_recipe_after_the_readme()
+{
+	readme=(eth0)
+	t_recipe
+}
+
 run_tests

@@ -97,6 +97,12 @@ t_resolver()
 	agent_ends
 }
 
+t_resolver_after_the_readme()
+{
+	readme=(eth0)
+	t_resolver
+}
+
 # --- a game server ----------------------------------------------------------------------------------
 
 game=27015
@@ -163,6 +169,12 @@ t_game_server()
 	plays 8.8.8.8
 	plays_not 203.0.113.7
 	agent_ends
+}
+
+t_game_server_after_the_readme()
+{
+	readme=(eth0)
+	t_game_server
 }
 
 run_tests

@@ -255,4 +255,16 @@ elsewhere_it_refuses()
 	complains 'another network namespace'
 }
 
+t_router_after_the_readme()
+{
+	readme=(wan0 wan1)
+	t_router
+}
+
+t_container_host_after_the_readme()
+{
+	readme=(eth0)
+	t_container_host
+}
+
 run_tests

@@ -447,9 +447,13 @@ t_bad_input()
 	exits 2 import "$T/none" --rollback 5
 	one_line
 	ctl -q attach x0
-	exits 2 attach x0 --rollback 5
+	join x1 1
+	exits 2 attach x0 x1 --rollback 5
 	one_line
-	complains "attached already"
+	complains "some of these interfaces are attached already"
+	exits 2 attach x0 --mode skb --rollback 5
+	one_line
+	complains "x0 is attached already, in native mode, and a change of mode cannot be tried"
 	exits 2 attach x9 --rollback 5
 	one_line
 	exits 2 import "$T/list" --dry-run --rollback 5
@@ -460,6 +464,20 @@ t_bad_input()
 	complains "$T/list:1"
 	exits 2 commit now
 	blocked "$listed"
+	nothing_left
+}
+
+# As in a recipe that somebody follows after the README.
+t_attached_already()
+{
+	begin
+	exits 0 attach x0 --rollback 5
+	says '^x0 attached in native mode$'
+	complains "attached already, so nothing is on trial, and there is nothing to commit"
+	exits 1 commit
+	complains "nothing to commit"
+	blocked "$listed"
+	exits 0 status
 	nothing_left
 }
 

@@ -317,19 +317,44 @@ static int body(struct xb_writer *writer, void *context)
 	return error;
 }
 
-/* Only a filter; the guard is put in front of it when this has returned. */
-static int prepare_body(struct xb_writer *writer, void *context)
+/* The interface is filtered as it was asked for: there is nothing to try. */
+static bool is_as_asked(const struct xb_attachment *attachment, const struct xb_interface *item)
 {
-	const struct xb_attachment *attachment = context;
+	return attachment->asked->mode == XB_MODE_AUTO || attachment->asked->mode == item->now.mode;
+}
+
+/* Of those that are attached already: only all together, and as they are; then no trial begins. */
+static int find_attached(const struct xb_writer *writer, struct xb_attachment *attachment)
+{
+	int attached = 0;
 
 	for (int i = 0; i < attachment->count; i++) {
 		const struct xb_interface *item =
 			xb_interfaces_find(&writer->interfaces, attachment->names[i]);
 
-		if (item && item->hold == XB_HOLD_OURS)
-			return xb_input_error("%s is attached already: there is nothing to try",
-					      attachment->names[i]);
+		if (!item || item->hold != XB_HOLD_OURS)
+			continue;
+		if (!is_as_asked(attachment, item))
+			return xb_input_error("%s is attached already, in %s mode, and a change of "
+					      "mode cannot be tried",
+					      item->now.name, xb_mode_name(item->now.mode));
+		attachment->got[i] = item->now.mode;
+		attached++;
 	}
+	attachment->untried = attached == attachment->count;
+	if (attached && !attachment->untried)
+		return xb_input_error("some of these interfaces are attached already: name only "
+				      "those that are to be tried");
+	return attachment->untried ? -EALREADY : 0;
+}
+
+/* Only a filter; the guard is put in front of it when this has returned. */
+static int prepare_body(struct xb_writer *writer, void *context)
+{
+	int error = find_attached(writer, context);
+
+	if (error)
+		return error;
 	writer->adopts = true;
 	return xb_repair_begin(writer);
 }
@@ -361,8 +386,10 @@ static int attach_on_trial(const struct xb_paths *paths, const struct xb_wish *a
 	request.attach.count = (uint32_t)attachment->count;
 	wish.request = &request;
 	error = xb_write_wish(paths, HOW, &wish, prepare_body, attachment, written);
+	if (attachment->untried)
+		xb_error_clear();
 	if (error)
-		return error;
+		return attachment->untried ? 0 : error;
 	error = xb_write(paths, HOW, attach_body, attachment, written);
 	if (!error)
 		return 0;

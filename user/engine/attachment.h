@@ -20,6 +20,7 @@ struct xb_attachment {
 	bool had_any[XB_ATTACHMENT_MAX];  /* our filter was on it before, in mode `had` */
 	uint64_t open[XB_ATTACHMENT_MAX]; /* microseconds for which a change of mode left it
 					     unfiltered */
+	bool untried; /* a trial was asked for, and none began: all were attached already */
 	bool renamed; /* an interface was wanted by another name, which is dropped */
 };
 

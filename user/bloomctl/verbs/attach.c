@@ -102,6 +102,13 @@ static void tell_kept(const struct xb_attachment *attachment)
 	}
 }
 
+/* As in a recipe, after another one. */
+static void tell_untried(struct cli *cli)
+{
+	cli->wish->seconds = 0;
+	xb_notice("attached already, so nothing is on trial, and there is nothing to commit");
+}
+
 static int make(struct cli *cli)
 {
 	static struct xb_attachment attachment;
@@ -111,6 +118,8 @@ static int make(struct cli *cli)
 	if (xb_attach_wish(&cli->paths, cli->wish, &attachment, cli->written))
 		return cli_fail();
 	xb_links_wait(&links, XB_LINKS_LIMIT);
+	if (attachment.untried)
+		tell_untried(cli);
 	tell_kept(&attachment);
 	if (vethtx_wanted(cli))
 		vethtx_note(cli, attachment.names, attachment.count);
