@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -20,8 +21,10 @@ static void notice_to_stderr(enum xb_notice_kind kind, const char *text)
 
 static void (*notice_sink)(enum xb_notice_kind, const char *) = notice_to_stderr;
 
-/* Each a byte of its kind, and its text with the final null. */
-static _Thread_local char waiting[65536];
+#define WAITING_ROOM 65536 /* bytes */
+
+/* Each a byte of its kind, and its text with the final null. NULL: there is none. */
+static _Thread_local char *waiting;
 static _Thread_local size_t waiting_size;
 static _Thread_local bool holding;
 static void (*progress_sink)(const char *, unsigned long long, unsigned long long);
@@ -98,18 +101,25 @@ void xb_notices_resume(void)
 
 void xb_notices_settle(bool tell)
 {
+	char *held = waiting;
 	size_t size = waiting_size;
 
+	waiting = NULL;
 	waiting_size = 0;
-	for (size_t at = 0; tell && at < size; at += 1 + strlen(waiting + at + 1) + 1)
-		notice_sink((enum xb_notice_kind)waiting[at], waiting + at + 1);
+	for (size_t at = 0; tell && at < size; at += 1 + strlen(held + at + 1) + 1)
+		notice_sink((enum xb_notice_kind)held[at], held + at + 1);
+	free(held);
 }
 
 static bool must_wait(enum xb_notice_kind kind, const char *text)
 {
 	size_t size = strlen(text) + 1;
 
-	if (!holding || size + 1 > sizeof(waiting) - waiting_size)
+	if (!holding || size + 1 > WAITING_ROOM - waiting_size)
+		return false;
+	if (!waiting)
+		waiting = malloc(WAITING_ROOM);
+	if (!waiting)
 		return false;
 	waiting[waiting_size] = (char)kind;
 	memcpy(waiting + waiting_size + 1, text, size);

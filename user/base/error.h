@@ -57,7 +57,7 @@ __attribute__((format(printf, 1, 2))) void xb_warning(const char *format, ...);
 void xb_notice_sink(void (*sink)(enum xb_notice_kind kind, const char *message));
 
 /* Of what can still be taken back: from hold until resume, notices of this thread wait, and settle
- * says those that waited, or forgets them. What no longer fits is said at once. */
+ * says those that waited, or forgets them. What does not fit is said at once. */
 void xb_notices_hold(void);
 void xb_notices_resume(void);
 void xb_notices_settle(bool tell);
