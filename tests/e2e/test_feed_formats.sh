@@ -91,6 +91,47 @@ t_a_feed_allows_nothing()
 	[[ $(ctl -j allow list --list names 2>/dev/null | jq '.entries | length') -eq 0 ]] || fail "$(ctl allow list)"
 }
 
+list_holds() { [[ $(ctl -j list --list own | jq "[.entries[] | select(.lists[0].$1)] | length") -eq 50 ]]; }
+
+end_of_own() { ctl -j list --list own | jq -r '[.entries[].lists[].expires] | min'; }
+renews_own() { ctl -q feeds update && [[ $(end_of_own) > $1 ]]; }
+
+# The author's timeouts would empty the list before it is fetched again.
+t_a_list_does_not_end_before_the_next_fetch()
+{
+	local end
+
+	printf '5.9.0.%d\n' {1..50} >"$T/list"
+	printf '[feed own]\nurl = file://%s/list\nevery = 1d\n' "$T" >"$T/bloomd.conf"
+	ctl -q attach x0
+	agent
+	wait_for "the first list" has_outcome own updated
+	{
+		echo 'create own hash:ip family inet timeout 1'
+		printf 'add own 5.9.0.%d timeout 1\n' {1..50}
+	} >"$T/list.new"
+	mv "$T/list.new" "$T/list"
+	wait_for "the ends" list_holds expires
+	end=$(date -ud '+2 days' +%Y-%m-%dT%H:%M:%SZ)
+	list_holds "expires > \"$end\"" || fail "entries end before $end: $(ctl list --list own | head -n 1)"
+	says_agent 'feed own: the list was read as plain so far, and as ipset now; the key format'
+	exits 0 feeds
+	says '^  list     own, 50 entries, read as ipset$'
+	# The same list again: their time is renewed.
+	end=$(end_of_own)
+	wait_for "a later end" renews_own "$end"
+	# Only the configuration may end them sooner.
+	printf 'timeout = 1h\n' >>"$T/bloomd.conf"
+	agent_reloads
+	end=$(date -ud '+2 hours' +%Y-%m-%dT%H:%M:%SZ)
+	wait_for "a nearer end" list_holds "expires < \"$end\""
+	# And the key format lets no other one be taken.
+	printf 'format = ipset\n' >>"$T/bloomd.conf"
+	agent_reloads
+	printf '5.9.0.%d\n' {1..50} >"$T/list"
+	wait_for "a refusal" has_outcome own refused format
+}
+
 is_named() { ctl list --list names | grep -q "^$1 "; }
 is_not_listed() { ! is_named "$1"; }
 

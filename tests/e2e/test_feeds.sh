@@ -17,7 +17,7 @@ t_a_list_comes_into_force()
 	keeps_list
 	exits 0 feeds
 	says '^main: updated$'
-	says '^  list     main, 101 entries$'
+	says '^  list     main, 101 entries, read as plain$'
 	exits 0 -j feeds
 	json 'd["feeds"][0]["period"] == 3600 and d["feeds"][0]["status"] == 200 and "etag" not in d["feeds"][0]'
 	ends_as unchanged

@@ -31,6 +31,8 @@ struct xb_feed_state {
 	int64_t failures;	     /* in a row */
 	int64_t entries;	     /* put into the list by the last import */
 	int64_t flush;		     /* 1: the list is emptied when the feed is removed */
+	int64_t lasts;		     /* seconds until the first of them ends; 0: none does */
+	char format[32];	     /* that the last import was read as */
 	char etag[XB_FEED_TEXT];     /* of what is in force, or of a file: what identifies it */
 	char modified[XB_FEED_TEXT]; /* Last-Modified of the same */
 	char digest[32];	     /* of the content */

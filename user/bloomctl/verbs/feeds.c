@@ -36,7 +36,8 @@ static void print_one(const struct xb_feed_state *feed)
 	if (feed->failures)
 		printf(", %" PRId64 " failure%s in a row", feed->failures,
 		       feed->failures == 1 ? "" : "s");
-	printf("\n  list     %s, %" PRId64 " entries\n", feed->list, feed->entries);
+	printf("\n  list     %s, %" PRId64 " entries%s%s\n", feed->list, feed->entries,
+	       *feed->format ? ", read as " : "", feed->format);
 	printf("  fetched  %s, last good %s\n", when(feed->last_attempt, last),
 	       when(feed->last_success, success));
 	if (feed->content_time)

@@ -98,7 +98,8 @@ static bool is_conditional(const struct feed *feed, const struct feed_config *co
 	const struct xb_feed_state *state = &feed->state;
 
 	return state->last_import && !strcmp(feed->terms, state->terms) &&
-	       feed_plan_lasts(state->last_import, config->timeout, config->every, time(NULL)) &&
+	       feed_plan_lasts(state->last_import, (uint32_t)state->lasts, config->every,
+			       time(NULL)) &&
 	       list_is_whole(feed->all->agent, state);
 }
 

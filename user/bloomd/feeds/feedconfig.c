@@ -384,7 +384,7 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 	uint32_t verdict = feed->judges ? feed->verdict + 1 : 0;
 	char scope[XB_SCOPE_TEXT];
 
-	/* Before it, what a list allows itself came onto the allowlist. */
+	/* Before it, what a list allows came onto the allowlist, and its own timeouts held. */
 	mix_text(&hash, "lists only");
 	mix_text(&hash, feed->url);
 	mix_text(&hash, feed_config_list(feed));

@@ -16,7 +16,12 @@ uint32_t feed_plan_delay(const struct feed_plan *plan, uint32_t random)
 	return (uint32_t)delay_spread(delay, 10, random);
 }
 
+uint64_t feed_plan_horizon(uint32_t every)
+{
+	return 2 * ((uint64_t)every + every / 10 + 1);
+}
+
 bool feed_plan_lasts(int64_t imported, uint32_t timeout, uint32_t every, int64_t now)
 {
-	return !timeout || imported + timeout > now + 2 * ((int64_t)every + every / 10 + 1);
+	return !timeout || imported + timeout > now + (int64_t)feed_plan_horizon(every);
 }

@@ -31,6 +31,9 @@ struct feed_plan {
  */
 uint32_t feed_plan_delay(const struct feed_plan *plan, uint32_t random);
 
+/* Seconds within which the fetch after the next comes, however late. */
+uint64_t feed_plan_horizon(uint32_t every);
+
 /* Whether the server may answer "unchanged": the entries, which end `timeout` seconds after the
  * import (0: never), live until a fetch after the next. */
 bool feed_plan_lasts(int64_t imported, uint32_t timeout, uint32_t every, int64_t now);

@@ -29,6 +29,7 @@ struct taking {
 	struct xb_import import;
 	struct xb_request request;
 	int64_t now, content_time;
+	uint32_t lasts; /* seconds until the first entry ends; 0: none does */
 	char digest[32];
 };
 
@@ -185,16 +186,47 @@ static bool read_list(struct taking *taking)
 	return false;
 }
 
+/* What the list says itself of an entry's end does not end it before the fetch after the next, so
+ * that all that the guards have seen stays listed until then; only the configuration may. */
+static uint32_t choose_timeout(const struct feed_config *feed, uint32_t said)
+{
+	uint64_t least = feed_plan_horizon(feed->every);
+
+	if (!said)
+		return feed->timeout;
+	if (feed->timeout && feed->timeout < least)
+		least = feed->timeout;
+	return said < least ? (uint32_t)least : said;
+}
+
 static int set_timeouts(struct taking *taking)
 {
+	const struct feed_config *feed = taking->work->feed;
 	struct xb_listfile *file = &taking->file;
-	uint32_t timeout = taking->work->feed->timeout;
-	int error = timeout ? xb_listfile_widen(file) : 0;
+	int error = feed->timeout ? xb_listfile_widen(file) : 0;
 
-	for (size_t i = 0; !error && timeout && i < file->count; i++)
-		if (!file->items[i].timeout)
-			file->items[i].timeout = timeout;
+	taking->lasts = 0;
+	for (size_t i = 0; !error && !file->bare && i < file->count; i++) {
+		uint32_t timeout = choose_timeout(feed, file->items[i].timeout);
+
+		file->items[i].timeout = timeout;
+		if (timeout && (!taking->lasts || timeout < taking->lasts))
+			taking->lasts = timeout;
+	}
 	return error;
+}
+
+/* The first line decides, so the author may change it: then other rules hold for each line. */
+static void note_format(struct taking *taking)
+{
+	struct xb_feed_state *state = taking->state;
+	const char *format = taking->file.format;
+
+	if (!taking->work->feed->format && *state->format && strcmp(state->format, format) != 0)
+		xb_warning("feed %s: the list was read as %s so far, and as %s now; the key format "
+			   "lets no other one be taken",
+			   state->name, state->format, format);
+	snprintf(state->format, sizeof(state->format), "%s", format);
 }
 
 static void end_as_updated(struct taking *taking)
@@ -208,6 +240,8 @@ static void end_as_updated(struct taking *taking)
 	state->last_success = state->last_import = taking->now;
 	state->content_time = taking->content_time;
 	state->entries = (int64_t)taking->file.count;
+	state->lasts = taking->lasts;
+	note_format(taking);
 	memcpy(state->etag, result->etag, sizeof(state->etag));
 	memcpy(state->modified, result->modified, sizeof(state->modified));
 	memcpy(state->digest, taking->digest, sizeof(state->digest));
