@@ -91,6 +91,33 @@ t_a_feed_allows_nothing()
 	[[ $(ctl -j allow list --list names 2>/dev/null | jq '.entries | length') -eq 0 ]] || fail "$(ctl allow list)"
 }
 
+# What of a list nobody gets to feel is told wherever somebody looks.
+t_what_is_left_out_is_told()
+{
+	printf '%s\n' '||a.example^' '||b.example^' '@@||c.example^' '||d.example^$script' >"$T/list"
+	printf '[feed names]\nurl = file://%s/list\nevery = 1h\n' "$T" >"$T/bloomd.conf"
+	ctl -q attach x0
+	agent
+	wait_for "the list" has_outcome names updated
+	says_agent "feed names: 2 lines left out, the first in line 3: 'c.example' may not be allowed by this list"
+	exits 0 feeds
+	says "^  left out 2 lines, the first in line 3: 'c.example' may not be allowed by this list$"
+	exits 0 -j feeds
+	json 'd["feeds"][0]["left_out"] == 2 and d["feeds"][0]["first_left_out"].startswith("3: ")'
+	jq -e '.left_out == 2' "$state/feeds/names.json" || fail "$(cat "$state/feeds/names.json")"
+	# Of another list, others.
+	printf '%s\n' '||a.example^' '||b.example^' '||e.example^' >"$T/list"
+	wait_for "the other list" tells_nothing_left
+	printf '%s\n' 10.0.0.0/8 5.9.0.1 >"$T/addresses"
+	printf '[feed bogons]\nurl = file://%s/addresses\n' "$T" >>"$T/bloomd.conf"
+	agent_reloads
+	wait_for "the addresses" has_outcome bogons updated
+	exits 0 feeds
+	says '^  bogons   1 left out$'
+}
+
+tells_nothing_left() { ctl -j feeds | jq -e '.feeds[0].left_out == 0 and (.feeds[0] | has("first_left_out") | not)'; }
+
 list_holds() { [[ $(ctl -j list --list own | jq "[.entries[] | select(.lists[0].$1)] | length") -eq 50 ]]; }
 
 end_of_own() { ctl -j list --list own | jq -r '[.entries[].lists[].expires] | min'; }

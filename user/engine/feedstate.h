@@ -17,22 +17,25 @@
 struct xb_feed_state {
 	char name[XB_FEED_NAME_MAX + 1];
 	char list[65];
-	char left[65];		     /* that it filled before, and that is to be emptied yet */
-	char outcome[32];	     /* of the last attempt; "": there was none */
-	char guard[32];		     /* that refused it; "": none did */
-	char message[XB_FEED_TEXT];  /* why it failed; "": it did not */
-	int64_t status;		     /* of HTTP, of the last attempt; 0: there was none */
-	int64_t last_attempt;	     /* when it ended */
-	int64_t last_success;	     /* updated or unchanged */
-	int64_t last_import;	     /* of which the list is, or whose times it has */
-	int64_t content_time;	     /* of what is in force: as the server says, or since when */
-	int64_t next_fetch;	     /* planned */
-	int64_t period;		     /* seconds between fetches, as configured */
-	int64_t failures;	     /* in a row */
-	int64_t entries;	     /* put into the list by the last import */
-	int64_t flush;		     /* 1: the list is emptied when the feed is removed */
-	int64_t lasts;		     /* seconds until the first of them ends; 0: none does */
-	char format[32];	     /* that the last import was read as */
+	char left[65];		    /* that it filled before, and that is to be emptied yet */
+	char outcome[32];	    /* of the last attempt; "": there was none */
+	char guard[32];		    /* that refused it; "": none did */
+	char message[XB_FEED_TEXT]; /* why it failed; "": it did not */
+	int64_t status;		    /* of HTTP, of the last attempt; 0: there was none */
+	int64_t last_attempt;	    /* when it ended */
+	int64_t last_success;	    /* updated or unchanged */
+	int64_t last_import;	    /* of which the list is, or whose times it has */
+	int64_t content_time;	    /* of what is in force: as the server says, or since when */
+	int64_t next_fetch;	    /* planned */
+	int64_t period;		    /* seconds between fetches, as configured */
+	int64_t failures;	    /* in a row */
+	int64_t entries;	    /* put into the list by the last import */
+	int64_t flush;		    /* 1: the list is emptied when the feed is removed */
+	int64_t lasts;		    /* seconds until the first of them ends; 0: none does */
+	int64_t left_out;	    /* lines of it that were not taken */
+	int64_t bogons;		    /* entries of it that are bogons, and were not taken */
+	char first_left_out[XB_FEED_TEXT]; /* "NUMBER: TEXT" of the first of these lines */
+	char format[32];		   /* that the last import was read as */
 	char etag[XB_FEED_TEXT];     /* of what is in force, or of a file: what identifies it */
 	char modified[XB_FEED_TEXT]; /* Last-Modified of the same */
 	char digest[32];	     /* of the content */

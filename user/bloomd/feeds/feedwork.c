@@ -229,6 +229,24 @@ static void note_format(struct taking *taking)
 	snprintf(state->format, sizeof(state->format), "%s", format);
 }
 
+/* Of the list that is in force now: all that it says and nobody gets to feel. */
+static void note_left_out(struct taking *taking)
+{
+	const struct xb_listfile *file = &taking->file;
+	struct xb_feed_state *state = taking->state;
+
+	state->bogons = (int64_t)taking->import.bogons;
+	state->left_out = (int64_t)file->unknown;
+	*state->first_left_out = '\0';
+	if (!file->unknown)
+		return;
+	snprintf(state->first_left_out, sizeof(state->first_left_out), "%" PRIu64 ": %s",
+		 file->first_unknown->line, file->first_unknown->text);
+	xb_utf8_clean(state->first_left_out);
+	log_info("feed %s: %zu line%s left out, the first in line %s", state->name, file->unknown,
+		 file->unknown == 1 ? "" : "s", state->first_left_out);
+}
+
 static void end_as_updated(struct taking *taking)
 {
 	const struct fetch_result *result = &taking->work->fetched->result;
@@ -251,6 +269,7 @@ static void end_as_updated(struct taking *taking)
 			 " renewed, %" PRIu64 " unchanged, %" PRIu64 " left out as bogons",
 			 state->name, merge->added, merge->removed, merge->renewed,
 			 merge->unchanged, taking->import.bogons);
+	note_left_out(taking);
 }
 
 static void put_into_force(struct taking *taking)
