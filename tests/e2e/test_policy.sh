@@ -44,7 +44,7 @@ t_words()
 	exits 1 status
 	says '^policy +monitor: NOTHING IS DROPPED'
 	exits 0 -q policy allow-only --force
-	complains '^bloomctl: warning: no source is listed and the policy is allow-only'
+	complains '^bloomctl: warning: no source is listed, and the policy is allow-only'
 	exits 1 status
 	says '^policy +allow-only: ALL BUT WHAT IS LISTED OR ALLOWED IS DROPPED$'
 }

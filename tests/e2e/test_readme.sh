@@ -128,7 +128,7 @@ t_uninstall_takes_the_filter_off()
 	exits 0 attach x0
 	uninstall "${places[@]}" >"$T/uninstalled"
 	! ip -n "$server" -d link show x0 | grep -q 'prog/xdp' || fail "x0 is still filtered, and bloomctl is gone"
-	exits 0 -j status
+	exits 1 -j status
 	json 'd["interfaces"] == []'
 	last=$(tail -n 1 "$T/systemctl")
 	grep -qx 'disable --now bloomd.service' "$T/systemctl" || fail "bloomd goes on: $last"

@@ -173,7 +173,7 @@ bad_change()
 	refused 2 attach nosuch0
 	refused 2 attach x0 nosuch0
 	refused 2 attach nosuch0 --rollback 5
-	refused 2 attach x0 --rollback 5
+	refused 2 attach x0 --mode skb --rollback 5
 	refused 1 detach nosuch0
 	refused 1 detach x0 nosuch0
 	refused 2 add 10.77.0.3
@@ -278,6 +278,7 @@ t_during_a_trial_of_an_interface()
 	world >"$T/before"
 	bad_change
 	refused 2 attach x1
+	refused 2 attach x0 --rollback 5
 	refused 2 attach x1 --rollback 5
 	refused 3 policy monitor --rollback 5
 	trial_goes_on "$left" $started

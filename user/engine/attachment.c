@@ -345,7 +345,15 @@ static int find_attached(const struct xb_writer *writer, struct xb_attachment *a
 	if (attached && !attachment->untried)
 		return xb_input_error("some of these interfaces are attached already: name only "
 				      "those that are to be tried");
-	return attachment->untried ? -EALREADY : 0;
+	if (!attachment->untried)
+		return 0;
+	/* What another command has on trial may well be committed. */
+	if (writer->trial.identity) {
+		attachment->untried = false;
+		return xb_input_error("%s is attached already: there is nothing to try",
+				      attachment->names[0]);
+	}
+	return -EALREADY;
 }
 
 /* Only a filter; the guard is put in front of it when this has returned. */
