@@ -358,7 +358,7 @@ t_trial_shows()
 	exits 0 -q attach x0 --rollback 1
 	sleep 1.2
 	exits 3 status
-	says '^PROBLEM +the trial of `attach x0` is over: the program is still there, and lets everything pass; `bloomctl up` clears it away, and so does bloomd or the timer xdp-bloom-expire$'
+	says '^PROBLEM +the trial of `attach x0` is over: the program is still there, and lets everything pass; bloomd, the timer xdp-bloom-expire or `bloomctl up` ends it$'
 	exits 0 up
 	exits 1 -j status
 	json 'd["trial"] is None'

@@ -98,7 +98,8 @@ t_five_minutes()
 	[[ -z $(find "$T/disk/local" "$T/disk/etc/fail2ban" -type f) ]] || fail "make uninstall leaves: $(find "$T/disk/local" -type f)"
 }
 
-# uninstall [VARIABLE...]: what the machine itself has attached stays, and so do its units.
+# uninstall [VARIABLE...]: what the machine itself has attached stays, and so do its units. A filter seems to be there if
+# the file $T/filter is.
 uninstall()
 {
 	mkdir -p "$T/tools"
@@ -106,13 +107,14 @@ uninstall()
 	printf '#!/bin/sh\n[ "$2" = %s ]\n' "$T/jails/action.d/xdp-bloom.conf" >"$T/tools/dpkg-query"
 	chmod +x "$T/tools"/*
 	# shellcheck disable=SC2016 # of the inner shell
-	(cd "$root" && PATH=$T/tools:$PATH WERROR='' unshare -m bash -c 'mount -t bpf bpf /sys/fs/bpf &&
-		mkdir -p /sys/fs/bpf/xdp-bloom/link && exec make uninstall "$@"' uninstall "$@")
+	(cd "$root" && PATH=$T/tools:$PATH WERROR='' unshare -m bash -c 'mount -t bpf bpf /sys/fs/bpf && { [[ ! -e $1 ]] ||
+		mkdir -p /sys/fs/bpf/xdp-bloom/link; } && exec make uninstall "${@:2}"' uninstall "$T/filter" "$@")
 }
 
 # installs elsewhere; bloomctl works in the namespace and the directories of the test.
 lay_elsewhere()
 {
+	: >"$T/filter"
 	places=("SBINDIR=$T/sbin" "UNITDIR=$T/units" "FAIL2BANDIR=$T/jails" "PREFIX=$T/usr")
 	in_tree "make -s install ${places[*]}"
 	printf '#!/bin/sh\nexec ip netns exec %s %s --state %s --pin %s --run %s "$@"\n' "$server" "$bloomctl" "$state" "$pins" \

@@ -107,7 +107,8 @@ static void add_up(struct xb_edit_result *sum, const struct xb_edit_result *one)
 	sum->absent += one->absent;
 }
 
-/* One by one. */
+/* One by one; each but the first behind the end of the line before it, since the first line of a
+ * batch may have a byte order mark. */
 struct oracle {
 	struct batch batches[LINES];
 	uint64_t count;
@@ -115,15 +116,22 @@ struct oracle {
 	struct xb_edit_result result;
 };
 
+/* Of the batch with the line of that number, from 0: the number of its first line. */
+static uint64_t first_of(uint64_t i)
+{
+	return i ? i : 1;
+}
+
 static void read_each(const uint8_t *data, size_t size, struct oracle *oracle)
 {
 	for (size_t at = 0, end; at < size; at = end + 1) {
 		const uint8_t *newline = memchr(data + at, '\n', size - at);
+		size_t from = at ? at - 1 : 0;
+		uint64_t i = oracle->count++;
 
 		end = newline ? (size_t)(newline - data) : size;
-		oracle->count++;
-		if (read_batch(data + at, end - at + (newline ? 1 : 0), oracle->count,
-			       &oracle->batches[oracle->count - 1], &oracle->outcome))
+		if (read_batch(data + from, end - from + (newline ? 1 : 0), first_of(i),
+			       &oracle->batches[i], &oracle->outcome))
 			return;
 	}
 }
@@ -131,7 +139,7 @@ static void read_each(const uint8_t *data, size_t size, struct oracle *oracle)
 static void apply_each(struct xb_writer *writer, struct oracle *oracle)
 {
 	for (uint64_t i = 0; i < oracle->count && !oracle->outcome.code; i++) {
-		apply(writer, &oracle->batches[i], i + 1, &oracle->outcome);
+		apply(writer, &oracle->batches[i], first_of(i), &oracle->outcome);
 		add_up(&oracle->result, &oracle->batches[i].result);
 	}
 }

@@ -15,8 +15,7 @@ static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_UNPROVEN] = "; once more come, `bloomctl status` can tell",
 	[XB_PROBLEM_NOT_ENFORCED] = "; `bloomctl up` enforces it again",
 	[XB_PROBLEM_FILTER_UNKNOWN] = ": `bloomctl up` does that",
-	[XB_PROBLEM_FILTER_FOREIGN] = "; to go on with that one, name its directory (--state); "
-				      "`bloomctl attach` takes over with this one",
+	[XB_PROBLEM_FILTER_FOREIGN] = "; `bloomctl attach` takes over with this one",
 	[XB_PROBLEM_CHANGE_LASTS] = "; wait for its end",
 	[XB_PROBLEM_FILTER_IDLE] = "; the next command takes it off",
 	[XB_PROBLEM_COUNTERS_LOST] = "; the next change builds it anew",
@@ -24,11 +23,9 @@ static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_FILTER_BEHIND] = "; the next command brings it up to date",
 	[XB_PROBLEM_FILTER_UNFIT] = "; the next command builds it anew",
 	[XB_PROBLEM_POLICY] = "; the next command sets it",
-	[XB_PROBLEM_TRIAL_OVER] = "; `bloomctl up` clears it away, and so does bloomd or the timer "
-				  "xdp-bloom-expire",
+	[XB_PROBLEM_TRIAL_OVER] = "; bloomd, the timer xdp-bloom-expire or `bloomctl up` ends it",
 	[XB_PROBLEM_NOT_LEARNING] = "; the next command that writes tries again",
-	[XB_PROBLEM_OVERDUE] = "; `bloomctl expire` takes it out; bloomd, or the timer "
-			       "xdp-bloom-expire, does so in time",
+	[XB_PROBLEM_OVERDUE] = "; `bloomctl expire` takes it out, and bloomd would in time",
 	[XB_PROBLEM_FEED_STALE] = "; `bloomctl feeds` says more",
 	[XB_PROBLEM_KNOWN_FULL] = " until two periods have passed, or `bloomctl known clear`",
 };

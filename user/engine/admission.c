@@ -15,7 +15,7 @@ static const char *describe_lack(const struct xb_txn *txn)
 {
 	const struct xb_totals *totals = &txn->meta.totals;
 
-	return totals->host4 + totals->prefix4 + totals->net6
+	return (totals->host4 + totals->prefix4 + totals->net6)
 		       ? "all lists that have sources only count"
 		       : "no source is listed";
 }

@@ -130,18 +130,26 @@ static void write_all(struct group *group)
 	tasks_clear(&group->tasks);
 }
 
+static bool one_reads(struct clients *clients)
+{
+	struct client *client;
+
+	TAILQ_FOREACH(client, &clients->waiting, waiting)
+	if (!writes_next(client))
+		return true;
+	return false;
+}
+
 /* Whether clients wait, and whether one of them is to be answered though others are in the way of
  * writes. */
 static bool is_awaited(struct group *group, bool *reads)
 {
-	struct client *client;
 	bool waits = false;
 
 	*reads = false;
 	for (size_t i = 0; i < SOCKETS; i++) {
 		waits |= !TAILQ_EMPTY(&group->clients[i].waiting);
-		TAILQ_FOREACH(client, &group->clients[i].waiting, waiting)
-		*reads |= !writes_next(client);
+		*reads |= one_reads(&group->clients[i]);
 	}
 	return waits;
 }

@@ -327,7 +327,8 @@ static void on_own(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	uint64_t position = fleet->view.fleet.position;
-	struct stream_entry found, before = {0}, own = {0};
+	const struct server_reply *before = NULL, *own = NULL;
+	struct stream_entry found, other;
 
 	if (!stream_is_entries(reply)) {
 		fleet_unexpected(fleet, "XRANGE", reply);
@@ -336,12 +337,16 @@ static void on_own(void *context, const struct server_reply *reply)
 	for (size_t i = 0; i < reply->size; i++) {
 		stream_entry_read(&reply->node[i], &found);
 		if (found.position == position)
-			own = found;
+			own = &reply->node[i];
 		else if (found.position + 1 == position)
-			before = found;
+			before = &reply->node[i];
 	}
-	if (own.position)
-		take_own(fleet, &own, before.position ? &before : NULL);
+	if (before)
+		stream_entry_read(before, &other);
+	if (own) {
+		stream_entry_read(own, &found);
+		take_own(fleet, &found, before ? &other : NULL);
+	}
 	compare(fleet);
 }
 
