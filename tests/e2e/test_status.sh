@@ -83,7 +83,7 @@ t_what_nobody_takes_out_in_time()
 	status_in 120 0
 	says '^expired     1 entries'
 	status_in 600 3
-	says '^PROBLEM     an entry expired at 20[0-9T:-]*Z, and is still enforced; `bloomctl expire` takes it out; '
+	says '^PROBLEM     an entry expired at 20[0-9T:-]*Z, and is still enforced; `bloomctl expire` takes it out, and bloomd would in time$'
 	exits 0 del 10.77.0.3
 	status_in 600 0
 }
