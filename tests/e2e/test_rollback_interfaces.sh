@@ -19,7 +19,7 @@ t_attach_goes_back_when_everything_is_killed()
 	until_over 3
 	passes "$listed" "$listed6"
 	exits 3 status
-	says '^PROBLEM     the trial of `attach x0` is over: the program is still there, and lets everything pass; `bloomctl up` clears it away'
+	says '^PROBLEM     the trial of `attach x0` is over: the program is still there, and lets everything pass; bloomd, the timer xdp-bloom-expire or `bloomctl up` ends it'
 	says '^NOTHING IS FILTERED'
 	ctl up
 	exits 1 status
