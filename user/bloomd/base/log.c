@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bloomd/base/log.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +36,12 @@ void log_error(const char *what)
 
 void log_info(const char *format, ...)
 {
+	char text[LINE_MAX];
 	va_list arguments;
 
 	va_start(arguments, format);
-	fputs(mark(SD_INFO), stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	/* At once: bloomd's other processes write there, too. */
+	fprintf(stderr, "%s%s\n", mark(SD_INFO), text);
 }
