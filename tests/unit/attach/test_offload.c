@@ -13,7 +13,6 @@
 
 #include <bpf/bpf.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,6 +20,7 @@
 #include "attach/features.h"
 #include "attach/offload.h"
 #include "base/error.h"
+#include "support/rowmaps.h"
 
 #define LO 1 /* ifindex */
 
@@ -98,26 +98,13 @@ static void note(enum xb_notice_kind kind, const char *message)
 	warnings++;
 }
 
-/* Not by libbpf, which first asks the kernel with bytes that valgrind takes for undefined. */
-static int make_map(uint32_t type, uint32_t value_bytes)
-{
-	union bpf_attr asked;
-
-	memset(&asked, 0, sizeof(asked));
-	asked.map_type = type;
-	asked.key_size = sizeof(uint32_t);
-	asked.value_size = value_bytes;
-	asked.max_entries = XB_IFACE_ROWS;
-	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &asked, sizeof(asked));
-}
-
 static int begin(void **state)
 {
 	(void)state;
 	anchor = (struct xb_anchor){
 		.ifaces = memfd_create("ifaces", MFD_CLOEXEC),
-		.stats = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts)),
-		.notes = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note)),
+		.stats = rowmaps_make(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts)),
+		.notes = rowmaps_make(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note)),
 	};
 	card = (struct card){.count = 65, .gro_hw = 40, .lro = 15};
 	set(card.on, card.gro_hw, true);

@@ -11,12 +11,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "engine/calls.h"
+#include "support/rowmaps.h"
 
 #define LATER 210000 /* us: a verdict takes 200 ms */
 
@@ -25,24 +25,11 @@ static struct xb_netdev device;
 static uint32_t row;
 static uint64_t calls;
 
-/* Not by libbpf, which first asks the kernel with bytes that valgrind takes for undefined. */
-static int make_map(uint32_t type, uint32_t value_bytes)
-{
-	union bpf_attr asked;
-
-	memset(&asked, 0, sizeof(asked));
-	asked.map_type = type;
-	asked.key_size = sizeof(uint32_t);
-	asked.value_size = value_bytes;
-	asked.max_entries = XB_IFACE_ROWS;
-	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &asked, sizeof(asked));
-}
-
 static int begin_all(void **state)
 {
 	(void)state;
-	anchor.stats = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts));
-	anchor.notes = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note));
+	anchor.stats = rowmaps_make(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts));
+	anchor.notes = rowmaps_make(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note));
 	return anchor.stats < 0 || anchor.notes < 0;
 }
 
