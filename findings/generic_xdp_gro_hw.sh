@@ -8,7 +8,7 @@
 # stays off, also when the link goes down and up. `ethtool -K DEVICE rx-gro-hw on` brings it back.
 # So who tries a program in generic mode once has a slower card afterwards, and nothing says so.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=machine.bash disable=SC2034,SC2154
+# shellcheck source-path=SCRIPTDIR source=machine.bash
 . "$(dirname "${BASH_SOURCE[0]}")/machine.bash"
 bring bookworm linux-image-6.1.0-56-cloud-amd64=6.1.192-2 qemu-system-x86=1:7.2+dfsg-7+deb12u18+b3 \
 	busybox-static=1:1.35.0-4+deb12u1+b1 iproute2=6.1.0-3 ethtool=1:6.1-1 clang-14=1:14.0.6-12

@@ -11,7 +11,7 @@
 # - without a program none is lost.
 # So who raises the MTU of such an interface does it before a program is attached.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=machine.bash disable=SC2034,SC2154
+# shellcheck source-path=SCRIPTDIR source=machine.bash
 . "$(dirname "${BASH_SOURCE[0]}")/machine.bash"
 bring trixie linux-image-6.12.118+deb13-cloud-amd64=6.12.118-1 qemu-system-x86=1:10.0.13+ds-0+deb13u1 \
 	busybox-static=1:1.37.0-6+b9 iproute2=6.15.0-1 ethtool=1:6.14.2-1 clang-19=1:19.1.7-3+b1

@@ -12,7 +12,7 @@
 #   smaller MTU the program can be removed.
 # So who attaches to this driver must keep the MTU at 3494 or less, and may have to lower it in order to let go.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=machine.bash disable=SC2034,SC2154
+# shellcheck source-path=SCRIPTDIR source=machine.bash
 . "$(dirname "${BASH_SOURCE[0]}")/machine.bash"
 bring bookworm linux-image-6.1.0-56-cloud-amd64=6.1.192-2 qemu-system-x86=1:7.2+dfsg-7+deb12u18+b3 \
 	busybox-static=1:1.35.0-4+deb12u1+b1 iproute2=6.1.0-3 ethtool=1:6.1-1 clang-14=1:14.0.6-12
