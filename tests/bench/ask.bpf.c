@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What gives every run a fresh question, and what the filter is compared with. */
-#include <stdbool.h>
+/* What sends questions over a veth, what stands at its other end instead of a filter, and what
+ * takes the answers. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "account.h"
+#include <bpf/bpf_endian.h>
+#include <linux/if_ether.h>
 #include "draws.bpf.h"
-#include "parse.h"
-#include "xdp_bloom/hash.h"
-#include "ask.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} asked SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -22,39 +13,6 @@ struct {
 	__type(key, __u32); /* response code */
 	__type(value, __u64);
 } answers SEC(".maps");
-
-struct ask ask;
-
-/* Makes the frame the next question; false: it is too short. */
-static __always_inline bool ask_next(struct xdp_md *ctx)
-{
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u64 *words = data, *label;
-	struct draws *draws = draws_mine();
-	__u32 number;
-
-	if (!draws || data + ASK_HEAD > end)
-		return false;
-#pragma unroll
-	for (int i = 0; i < ASK_HEAD / 8 - 1; i++)
-		words[i] = ask.head[i];
-	if (!ask.label)
-		return true;
-	label = data + (ask.label & 511);
-	if ((void *)(label + 1) > end)
-		return false;
-	number = xb_scale((__u32)(draws_word(draws) >> 32), ask.count);
-	*label = ask_label(ask.first, number);
-	return true;
-}
-
-SEC("xdp")
-int ask_anew(struct xdp_md *ctx)
-{
-	if (ask_next(ctx))
-		bpf_tail_call_static(ctx, &asked, 0);
-	return XDP_ABORTED;
-}
 
 /* The generator alone. */
 SEC("xdp")
@@ -112,17 +70,6 @@ int collect(struct xdp_md *ctx)
 	if (count)
 		++*count;
 	return XDP_DROP;
-}
-
-SEC("xdp")
-int parse_alone(struct xdp_md *ctx)
-{
-	struct source source = parse_source(ctx);
-
-	if (source.family != SOURCE_IPV4)
-		return XDP_ABORTED;
-	asm volatile("" ::"r"(source.ipv4));
-	return account(ctx, XB_CLEAN, source.claimed);
 }
 
 char _license[] SEC("license") = "GPL";

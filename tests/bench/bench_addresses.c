@@ -2,46 +2,32 @@
 /* bench_addresses [-6] FIRST COUNT [BEFORE [AFTER]]: so many random addresses, one a line, between
  * the two texts. Different ranges share none. */
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bench/addresses.h"
-
-static void print4(const char *before, uint32_t number, const char *after)
-{
-	uint32_t address = address_number(number);
-
-	printf("%s%u.%u.%u.%u%s\n", before, address >> 24, address >> 16 & 255, address >> 8 & 255,
-	       address & 255, after);
-}
-
-static void print6(const char *before, uint32_t number, const char *after)
-{
-	char text[INET6_ADDRSTRLEN];
-	uint64_t address[2];
-
-	address6_number(number, address);
-	printf("%s%s%s\n", before, inet_ntop(AF_INET6, address, text, sizeof(text)), after);
-}
+#include "bench/must.h"
 
 int main(int argc, char **argv)
 {
 	int six = argc > 1 && !strcmp(argv[1], "-6");
-	const char *before, *after;
+	const char *before = "", *after = "";
 	uint32_t first, count;
 
 	argc -= six;
 	argv += six;
-	if (argc < 3) {
-		fprintf(stderr, "usage: bench_addresses [-6] FIRST COUNT [BEFORE [AFTER]]\n");
-		return 2;
+	must_have_arguments(argc >= 3, "[-6] FIRST COUNT [BEFORE [AFTER]]");
+	before = argc > 3 ? argv[3] : before;
+	after = argc > 4 ? argv[4] : after;
+	first = number_of(argv[1]);
+	count = number_of(argv[2]);
+	for (uint32_t i = first; i < first + count; i++) {
+		uint32_t four = htonl(address_number(i));
+		char text[INET6_ADDRSTRLEN];
+		uint64_t address[2];
+
+		address6_number(i, address);
+		inet_ntop(six ? AF_INET6 : AF_INET, six ? (void *)address : (void *)&four, text,
+			  sizeof(text));
+		printf("%s%s%s\n", before, text, after);
 	}
-	before = argc > 3 ? argv[3] : "";
-	after = argc > 4 ? argv[4] : "";
-	first = (uint32_t)strtoul(argv[1], NULL, 10);
-	count = (uint32_t)strtoul(argv[2], NULL, 10);
-	for (uint32_t i = first; i < first + count; i++)
-		(six ? print6 : print4)(before, i, after);
 	return fflush(stdout) || ferror(stdout);
 }

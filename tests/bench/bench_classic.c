@@ -1,88 +1,176 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bench_classic [--quick]: the experiments Bloom filters are known by, with the sizing, the hashes
- * and the filter that ship, in the memory of this process. Prints one JSON object: counts as they
- * were found, nanoseconds of CPU, one number for each round.
+ * and the filters that ship, in the memory of this process. Prints one JSON object: counts as they
+ * were found. Elements are addresses, four bytes.
  */
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/resource.h>
+#include <sys/mman.h>
 
 #include "bench/addresses.h"
-#include "bench/filter.h"
-#include "bench/programs.h"
-#include "bench/users.h"
-#include "bench/vectors.h"
+#include "bench/must.h"
+#include "bloom/bloom.h"
 #include "bloom/exact.h"
+#include "bloom/sizing.h"
 #include "store/store.h"
+#include "xdp_bloom/bloom.h"
 
 #define MILLION 1000000U
 #define CHUNK	4096
 /* Their filter stays in a cache at every rate: a rate of 1e-8 takes a thousand million queries. */
 #define KEYS_BY_RATE 100000
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+/* A filter of packets, or one of those for programs. */
+#define PACKETS (-1)
 
 /* How much is done. */
 struct effort {
 	uint32_t keys_max;   /* of one filter */
 	uint64_t positives;  /* false ones wanted of a point */
 	uint64_t asked_most; /* queries of a point at most, whatever is wanted */
-	uint32_t users;
-	uint32_t rounds; /* of what is timed */
 };
 
-static const struct effort thorough = {10 * MILLION, 5000, 1000ULL * MILLION, 10 * MILLION, 27};
-static const struct effort hasty = {MILLION, 1000, 30ULL * MILLION, MILLION, 9};
+static const struct effort thorough = {10 * MILLION, 5000, 1000ULL * MILLION};
+static const struct effort hasty = {MILLION, 1000, 30ULL * MILLION};
+static const struct effort *effort;
+
+struct filter {
+	struct xb_filter *program; /* NULL: of packets */
+	struct xb_bloom counting;
+	size_t bits_bytes, counters_bytes;
+	uint32_t seed;
+};
+
+static void *zeroed(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	must(memory == MAP_FAILED ? -errno : 0, "memory");
+	madvise(memory, size, MADV_HUGEPAGE); /* as the kernel's own memory is mapped */
+	return memory;
+}
+
+/* seed: the same one gives the same keys, so that every run counts the same false positives. */
+static struct filter filter_open(int kind, uint32_t keys, double rate, uint32_t seed)
+{
+	const struct xb_filter_key key = {xb_mix64(2 * (uint64_t)seed + 1),
+					  xb_mix64(2 * (uint64_t)seed + 2)};
+	const struct xb_filter_options options = {.kind = (enum xb_filter_kind)kind, .key = &key};
+	struct filter filter = {.seed = seed, .counting.key = {.a = key.a, .b = key.b}};
+	struct xb_bloom *counting = &filter.counting;
+
+	if (kind != PACKETS) {
+		must(xb_filter_create(keys, rate, &options, &filter.program), "filter");
+		return filter;
+	}
+	must(xb_size_bloom(keys, rate, &counting->geometry), "filter");
+	filter.bits_bytes = (size_t)counting->geometry.blocks * sizeof(struct xb_block);
+	filter.counters_bytes = (size_t)counting->geometry.blocks * sizeof(struct xb_counters);
+	counting->bits = (struct xb_mapping){
+		.base = zeroed(filter.bits_bytes), .size = filter.bits_bytes, .fd = -1};
+	counting->counters = zeroed(filter.counters_bytes);
+	return filter;
+}
+
+static void filter_close(struct filter *filter)
+{
+	if (filter->program) {
+		xb_filter_free(filter->program);
+		return;
+	}
+	munmap(filter->counting.bits.base, filter->bits_bytes);
+	munmap(filter->counting.counters, filter->counters_bytes);
+}
+
+/* Guava's kinds have no key: each filter for programs has addresses of its own. */
+static uint32_t element(const struct filter *filter, uint64_t number)
+{
+	return address_number((filter->program ? filter->seed * 0x04000000U : 0) +
+			      (uint32_t)number);
+}
 
 static uint64_t hash_at(const struct filter *filter, uint64_t number)
 {
-	return xb_hash_ipv4(&filter->counting.key, address_number((uint32_t)number));
+	return xb_hash_ipv4(&filter->counting.key, element(filter, number));
 }
 
-static void list_addresses(struct filter *filter, uint32_t first, uint32_t last)
+/*
+ * A look-up as the packet path has it: unrolled, without branches within 8 probes. (Userspace has
+ * xb_bloom_contains() for single questions, which takes its number of probes as it comes.)
+ */
+static inline bool packets_contains(const struct filter *filter, uint64_t hash)
+{
+	struct xb_probes probes = xb_probes_of(&filter->counting.key, hash);
+	const struct xb_block *block = (const struct xb_block *)(void *)filter->counting.bits.base +
+				       xb_scale(probes.place, filter->counting.geometry.blocks);
+	uint64_t few = 1, many = 1;
+
+#pragma GCC unroll 8
+	for (uint32_t i = 0; i < XB_PROBES_FEW; i++)
+		few &= block->word[i] >> xb_probe_bit(&probes, i);
+	if (!(few & 1) || filter->counting.geometry.probes == XB_PROBES_FEW)
+		return few & 1;
+#pragma GCC unroll 8
+	for (uint32_t i = XB_PROBES_FEW; i < XB_PROBES_MANY; i++)
+		many &= block->word[i % XB_BLOCK_WORDS] >> xb_probe_bit(&probes, i);
+	return many & 1;
+}
+
+static bool contains(const struct filter *filter, uint64_t number)
+{
+	uint32_t asked = element(filter, number);
+
+	return filter->program ? xb_filter_might_contain(filter->program, &asked, sizeof(asked))
+			       : packets_contains(filter, hash_at(filter, number));
+}
+
+static void list(struct filter *filter, uint32_t keys)
 {
 	uint64_t hashes[CHUNK];
+	uint32_t number = 0;
 
-	while (first < last) {
+	while (number < keys) {
 		size_t count = 0;
 
-		for (; count < CHUNK && first < last; count++, first++)
-			hashes[count] = hash_at(filter, first);
-		filter_build(filter, hashes, count);
+		for (; count < CHUNK && number < keys; count++, number++) {
+			uint32_t key = element(filter, number);
+
+			hashes[count] = hash_at(filter, number);
+			if (filter->program)
+				xb_filter_put(filter->program, &key, sizeof(key));
+		}
+		if (!filter->program)
+			xb_bloom_build(&filter->counting, hashes, count, 0,
+				       filter->counting.geometry.blocks);
 	}
 }
 
-/* How many of the addresses of that number on are found. */
-static uint64_t find_addresses(struct filter *filter, uint64_t first, uint64_t count)
+/* How many are found of so many that are not listed; all that are have to be, by both look-ups. */
+static uint64_t find_others(struct filter *filter, uint32_t keys, uint64_t count)
 {
 	uint64_t found = 0;
 
-	for (uint64_t i = first; i < first + count; i++)
-		found += filter_contains(filter, hash_at(filter, i));
-	return found;
-}
-
-/* Both look-ups, of all that is listed. */
-static void check_listed(struct filter *filter, uint32_t keys)
-{
 	for (uint32_t i = 0; i < keys; i++)
-		if (!filter_contains(filter, hash_at(filter, i)) ||
-		    !xb_bloom_contains(&filter->counting, hash_at(filter, i)))
-			give_up("addresses: a false negative");
+		must(contains(filter, i) &&
+				     (filter->program ||
+				      xb_bloom_contains(&filter->counting, hash_at(filter, i)))
+			     ? 0
+			     : -EIO,
+		     "a false negative");
+	for (uint64_t i = keys; i < keys + count; i++)
+		found += contains(filter, i);
+	return found;
 }
 
 static double expected(const struct filter *filter, uint32_t keys)
 {
 	const struct xb_geometry *geometry = &filter->counting.geometry;
 
-	return xb_expected_rate((double)keys / geometry->blocks, geometry->probes);
+	return filter->program
+		       ? xb_filter_expected_rate(filter->program)
+		       : xb_expected_rate((double)keys / geometry->blocks, geometry->probes);
 }
 
-static uint64_t queries_for(const struct effort *effort, double rate)
+static uint64_t queries_for(double rate)
 {
 	double wanted = (double)effort->positives / rate;
 
@@ -98,96 +186,51 @@ static uint32_t filters_for(uint32_t keys)
 	return filters < 1 ? 1 : filters > 64 ? 64 : filters;
 }
 
-/* A filter filled to its capacity, asked for what is not listed. */
-static json_t *full_filter(const struct effort *effort, uint32_t keys, double rate)
+/* Filters filled to their capacity, asked for what is not listed. */
+static json_t *full(int kind, uint32_t keys, double rate)
 {
+	static const char *const names[] = {"packets", "standard", "blocked", "guava-32",
+					    "guava-64"};
 	uint32_t filters = filters_for(keys);
-	uint64_t each = queries_for(effort, rate) / filters, positives = 0;
-	struct xb_geometry geometry = {0};
+	uint64_t each = queries_for(rate) / filters, positives = 0;
+	uint64_t bits = 0;
 	double should = 0;
+	int probes = 0;
 
-	for (uint32_t i = 0; i < filters; i++) {
-		struct filter filter = filter_open(keys, rate, i);
+	for (uint32_t seed = 0; seed < filters; seed++) {
+		struct filter filter = filter_open(kind, keys, rate, seed);
 
-		list_addresses(&filter, 0, keys);
-		check_listed(&filter, keys);
-		positives += find_addresses(&filter, keys, each);
-		geometry = filter.counting.geometry;
-		should = expected(&filter, keys);
+		list(&filter, keys);
+		positives += find_others(&filter, keys, each);
+		should += expected(&filter, keys) / filters;
+		bits = 8 * filter.bits_bytes;
+		probes = (int)filter.counting.geometry.probes;
+		if (filter.program) {
+			bits = xb_filter_inspect(filter.program).bits;
+			probes = (int)xb_filter_inspect(filter.program).hashes;
+		}
 		filter_close(&filter);
 	}
-	return json_pack("{s:I,s:f,s:i,s:I,s:i,s:f,s:I,s:I}", "keys", (json_int_t)keys, "rate",
-			 rate, "filters", (int)filters, "blocks", (json_int_t)geometry.blocks,
-			 "probes", (int)geometry.probes, "expected_rate", should, "queries",
+	return json_pack("{s:s,s:I,s:i,s:I,s:f,s:i,s:f,s:I,s:I}", "kind", names[kind + 1], "bits",
+			 (json_int_t)bits, "probes", probes, "keys", (json_int_t)keys, "rate", rate,
+			 "filters", (int)filters, "expected_rate", should, "queries",
 			 (json_int_t)(each * filters), "false_positives", (json_int_t)positives);
 }
 
-static json_t *by_keys(const struct effort *effort)
+static void by_keys(json_t *rows, int kind, double rate)
 {
-	static const double rates[] = {XB_CONFIRMED_RATE, XB_DEFAULT_RATE};
-	json_t *rows = json_array();
-
-	for (size_t i = 0; i < COUNT_OF(rates); i++)
-		for (uint32_t keys = 1000; keys <= effort->keys_max; keys *= 10)
-			json_array_append_new(rows, full_filter(effort, keys, rates[i]));
-	return rows;
+	for (uint32_t keys = 1000; keys <= effort->keys_max; keys *= 10)
+		json_array_append_new(rows, full(kind, keys, rate));
 }
 
-static json_t *by_rate(const struct effort *effort)
+/* but: a rate that is left out. */
+static void by_rate(json_t *rows, int kind, int but)
 {
 	static const double rates[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
-	json_t *rows = json_array();
 
-	for (size_t i = 0; i < COUNT_OF(rates); i++)
-		json_array_append_new(rows, full_filter(effort, KEYS_BY_RATE, rates[i]));
-	return rows;
-}
-
-/* Of each kind: by keys and by rate, as above. */
-static json_t *programs(const struct effort *effort)
-{
-	static const double rates[] = {1e-1, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
-	json_t *rows = json_array();
-
-	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
-		for (uint32_t keys = 1000; keys <= effort->keys_max; keys *= 10)
-			json_array_append_new(rows, programs_row((enum xb_filter_kind)kind, keys,
-								 1e-2, filters_for(keys),
-								 queries_for(effort, 1e-2)));
-		for (size_t i = 0; i < COUNT_OF(rates); i++)
-			json_array_append_new(rows,
-					      programs_row((enum xb_filter_kind)kind, KEYS_BY_RATE,
-							   rates[i], filters_for(KEYS_BY_RATE),
-							   queries_for(effort, rates[i])));
-	}
-	return rows;
-}
-
-/* One filter, filled below and beyond what it was made for. */
-static json_t *by_load(const struct effort *effort)
-{
-	static const double shares[] = {0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4};
-	struct filter filter = filter_open(MILLION, XB_CONFIRMED_RATE, 1);
-	uint64_t queries = queries_for(effort, XB_CONFIRMED_RATE);
-	json_t *rows = json_array();
-	uint32_t keys = 0;
-
-	for (size_t i = 0; i < COUNT_OF(shares); i++) {
-		uint32_t target = (uint32_t)(shares[i] * MILLION);
-		uint64_t positives;
-
-		list_addresses(&filter, keys, target);
-		keys = target;
-		positives = find_addresses(&filter, keys, queries);
-		json_array_append_new(rows, json_pack("{s:I,s:I,s:f,s:f,s:I,s:I}", "capacity",
-						      (json_int_t)MILLION, "keys", (json_int_t)keys,
-						      "rate", XB_CONFIRMED_RATE, "expected_rate",
-						      expected(&filter, keys), "queries",
-						      (json_int_t)queries, "false_positives",
-						      (json_int_t)positives));
-	}
-	filter_close(&filter);
-	return rows;
+	for (int i = 0; i < (int)COUNT_OF(rates); i++)
+		if (i != but)
+			json_array_append_new(rows, full(kind, KEYS_BY_RATE, rates[i]));
 }
 
 /* What the sizing needs for so many keys; nothing is allocated. */
@@ -196,9 +239,8 @@ static json_t *memory_of(uint64_t keys, double rate)
 	struct xb_buckets buckets = xb_size_exact(keys, XB_SLOTS_ADDRESS);
 	struct xb_geometry geometry, confirmed;
 
-	if (xb_size_bloom(keys, rate, &geometry) ||
-	    xb_size_bloom(keys, XB_CONFIRMED_RATE, &confirmed))
-		give_up(xb_error_message());
+	must(xb_size_bloom(keys, rate, &geometry), "size");
+	must(xb_size_bloom(keys, XB_CONFIRMED_RATE, &confirmed), "size");
 	return json_pack("{s:I,s:f,s:i,s:I,s:I,s:f,s:I,s:I}", "keys", (json_int_t)keys, "rate",
 			 rate, "probes", (int)geometry.probes, "bits_bytes",
 			 (json_int_t)geometry.blocks * (json_int_t)sizeof(struct xb_block),
@@ -209,36 +251,22 @@ static json_t *memory_of(uint64_t keys, double rate)
 			 "confirmed_buckets_bytes", (json_int_t)xb_exact_bytes(&buckets));
 }
 
-static json_int_t peak_bytes(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_SELF, &usage) ? 0 : (json_int_t)usage.ru_maxrss * 1024;
-}
-
 int main(int argc, char **argv)
 {
 	bool quick = argc == 2 && !strcmp(argv[1], "--quick");
-	const struct effort *effort = quick ? &hasty : &thorough;
-	json_t *all = json_object();
+	json_t *keys = json_array(), *rates = json_array(), *programs = json_array();
 
-	if (argc != 1 + quick) {
-		fprintf(stderr, "usage: bench_classic [--quick]\n");
-		return 2;
+	must_have_arguments(argc == 1 + quick, "[--quick]");
+	effort = quick ? &hasty : &thorough;
+	by_keys(keys, PACKETS, XB_CONFIRMED_RATE);
+	by_keys(keys, PACKETS, XB_DEFAULT_RATE);
+	by_rate(rates, PACKETS, -1);
+	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
+		by_keys(programs, kind, 1e-2);
+		by_rate(programs, kind, 1); /* which is among the keys */
 	}
-	json_object_set_new(all, "quick", json_boolean(quick));
-	json_object_set_new(all, "vectors", vectors_json(effort->rounds));
-	json_object_set_new(all, "users", users_json(effort->users));
-	json_object_set_new(all, "by_keys", by_keys(effort));
-	json_object_set_new(all, "by_rate", by_rate(effort));
-	json_object_set_new(all, "by_load", by_load(effort));
-	json_object_set_new(all, "programs", programs(effort));
-	json_object_set_new(all, "memory",
-			    json_pack("[o,o]", memory_of(100ULL * MILLION, 1e-4),
-				      memory_of(100ULL * MILLION, 1e-8)));
-	json_object_set_new(all, "peak_bytes", json_integer(peak_bytes()));
-	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-	putchar('\n');
-	json_decref(all);
-	return fflush(stdout) || ferror(stdout);
+	print_json(json_pack("{s:b,s:o,s:o,s:o,s:[o,o]}", "quick", quick, "by_keys", keys,
+			     "by_rate", rates, "programs", programs, "memory",
+			     memory_of(100ULL * MILLION, 1e-4), memory_of(100ULL * MILLION, 1e-8)));
+	return 0;
 }

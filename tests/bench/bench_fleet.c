@@ -7,12 +7,15 @@
  * one JSON object with seconds of each.
  */
 #include <arpa/inet.h>
-#include <stdlib.h>
+#include <bpf/libbpf.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
-#include "bench/home.h"
+#include "attach/anchor.h"
+#include "bench/must.h"
 #include "filter/testrun.h"
+#include "support/seconds.h"
 
 #define HOSTS_MAX 64
 #define PINGS	  3
@@ -24,14 +27,6 @@ struct hosts {
 	struct xb_anchor anchor[HOSTS_MAX];
 	size_t count;
 };
-
-static double seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static int connect_to(int family, const void *address, socklen_t size, const char *what)
 {
@@ -61,7 +56,7 @@ static int connect_server(const char *host, const char *port)
 /* Seconds until the answer, which has to be this one. */
 static double ask(int fd, const char *request, const char *answer)
 {
-	double start = seconds_now();
+	double start = seconds();
 	char got[64] = "";
 	size_t size = 0;
 
@@ -76,7 +71,7 @@ static double ask(int fd, const char *request, const char *answer)
 		fprintf(stderr, "bench_fleet: %s", got);
 		exit(1);
 	}
-	return seconds_now() - start;
+	return seconds() - start;
 }
 
 static double list(int fd, uint32_t address)
@@ -103,22 +98,22 @@ static json_t *wait_for_all(const struct hosts *hosts, uint32_t address)
 {
 	const struct xb_entry entry = {
 		.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
-	double start = seconds_now(), seconds[HOSTS_MAX] = {0};
+	double start = seconds(), taken[HOSTS_MAX] = {0};
 	json_t *all = json_array();
 	size_t left = hosts->count;
 
-	while (left && seconds_now() - start < PATIENCE) {
+	while (left && seconds() - start < PATIENCE) {
 		for (size_t i = 0; i < hosts->count; i++) {
-			if (seconds[i] > 0 || !drops(&hosts->anchor[i], &entry))
+			if (taken[i] > 0 || !drops(&hosts->anchor[i], &entry))
 				continue;
-			seconds[i] = seconds_now() - start;
+			taken[i] = seconds() - start;
 			left--;
 		}
 		usleep(BETWEEN);
 	}
 	must(left ? -ETIMEDOUT : 0, "a host does not drop");
 	for (size_t i = 0; i < hosts->count; i++)
-		json_array_append_new(all, json_real(seconds[i]));
+		json_array_append_new(all, json_real(taken[i]));
 	return all;
 }
 
@@ -137,14 +132,10 @@ int main(int argc, char **argv)
 	uint32_t first, changes;
 	int alone, host, server;
 
-	if (argc < 8) {
-		fprintf(stderr, "usage: bench_fleet FIRST CHANGES ALONE HOST SERVER PORT PINS...; "
-				"scripts/bench --fleet does it\n");
-		return 2;
-	}
+	must_have_arguments(argc >= 8, "FIRST CHANGES ALONE HOST SERVER PORT PINS...");
 	libbpf_set_print(NULL);
-	first = (uint32_t)strtoul(argv[1], NULL, 10);
-	changes = (uint32_t)strtoul(argv[2], NULL, 10);
+	first = number_of(argv[1]);
+	changes = number_of(argv[2]);
 	alone = connect_socket(argv[3]);
 	host = connect_socket(argv[4]);
 	server = connect_server(argv[5], argv[6]);
@@ -159,7 +150,7 @@ int main(int argc, char **argv)
 		json_array_append_new(drop, wait_for_all(&hosts, first + i));
 		usleep(PAUSE);
 	}
-	print_report(json_pack("{s:o,s:o,s:o,s:o}", "pings", pings, "commits", commits, "answers",
-			       answers, "drops", drop));
+	print_json(json_pack("{s:o,s:o,s:o,s:o}", "pings", pings, "commits", commits, "answers",
+			     answers, "drops", drop));
 	return 0;
 }

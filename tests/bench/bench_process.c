@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench_process COMMAND [ARGUMENT...]: how long a whole process takes, the most memory it has, and
- * how much it has the kernel write to a disk. Prints one JSON object; what the command prints is
- * dropped, its errors and input are this one's. Exits as the command does. A peak begins with what
- * the starting process has: this one is small.
+ * bench_process COMMAND [ARGUMENT...]: how long a whole process takes and the most memory it has.
+ * Prints one JSON object; what the command prints is dropped, its errors and input are this one's.
+ * Exits as the command does. A peak begins with what the starting process has: this one is small.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +37,8 @@ int main(int argc, char **argv)
 	}
 	while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
 		;
-	printf("{\"seconds\":%.9f,\"peak_bytes\":%lld,\"written_bytes\":%lld}\n", seconds() - start,
-	       (long long)usage.ru_maxrss * 1024, (long long)usage.ru_oublock * 512);
+	printf("{\"seconds\":%.9f,\"peak_bytes\":%lld}\n", seconds() - start,
+	       (long long)usage.ru_maxrss * 1024);
 	posix_spawn_file_actions_destroy(&actions);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

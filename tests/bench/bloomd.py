@@ -1,46 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bloomd in the foreground of a benchmark."""
+"""bloomd in the foreground of a benchmark, and an installation for it."""
 import os
 import socket
 import subprocess
 import time
 
-from rig import BUILD, Failed
+from redisserver import encode
+from command_peers import INTERFACE, Bloomctl, Ranges, add_interface
+from rig import BUILD, Failed, children, run, stop, wait_for
 
 FLUSH_BYTES = 1 << 20
 
 
 def command(*words):
-    parts = [word.encode() for word in words]
-    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
+    return encode(words)
 
 
-def first(path):
-    with open(path) as file:
-        return file.readline()
+def connect(path):
+    def attempt():
+        link = socket.socket(socket.AF_UNIX)
+        try:
+            link.connect(path)
+            return link
+        except OSError:
+            link.close()
+            return None
+    return wait_for("the socket of bloomd", attempt)
 
 
 class Agent:
-    """bloomd in the foreground, and one client of it."""
+    """bloomd, and one client of it."""
 
-    def __init__(self, base, counters, config="/dev/null"):
-        self.path = os.path.join(counters, "api.sock")
-        options = [word for word in base[1:] if word != "-q"]
-        self.log = open(os.path.join(os.path.dirname(counters), "bloomd.log"), "w+")
-        self.process = subprocess.Popen([os.path.join(BUILD, "bloomd"), *options, "--config", config],
-                                        stderr=self.log)
-        self.link = self.connect()
-
-    def connect(self):
-        for _ in range(200):
-            link = socket.socket(socket.AF_UNIX)
-            try:
-                link.connect(self.path)
-                return link
-            except OSError:
-                link.close()
-                time.sleep(0.02)
-        raise Failed("bloomd does not listen on %s" % self.path)
+    def __init__(self, bloomctl, config="/dev/null"):
+        self.path = os.path.join(bloomctl.counters, "api.sock")
+        with open(bloomctl.path("bloomd.log"), "w") as log:
+            self.process = subprocess.Popen([os.path.join(BUILD, "bloomd"), *bloomctl.options, "--config", config], stderr=log)
+        self.link = connect(self.path)
 
     def single(self, address):
         start = time.perf_counter()
@@ -76,13 +71,40 @@ class Agent:
 
     def rest(self):
         """Until it has no child any more that builds a larger filter."""
-        path = "/proc/%d/task/%d/children" % (self.process.pid, self.process.pid)
-        while first(path):
+        while children(self.process.pid):
             time.sleep(0.05)
         time.sleep(0.2)
 
     def end(self):
         self.link.close()
-        self.process.terminate()
-        self.process.wait()
-        self.log.close()
+        stop(self.process)
+
+
+class Installed:
+    """bloomctl with a veth attached and so many addresses listed, and bloomd."""
+
+    def __init__(self, scratch, hosts=0, config=None):
+        self.bloomctl, self.hosts, self.config, self.agent = Bloomctl(scratch), hosts, config, None
+
+    def __enter__(self):
+        add_interface(INTERFACE)
+        try:
+            self.bloomctl.begin()
+            if self.hosts:
+                self.bloomctl.ctl("import", Ranges((0, self.hosts)).write(self.bloomctl.path("load")), "--include-bogons")
+            path = "/dev/null"
+            if self.config:
+                path = self.bloomctl.path("bloomd.conf")
+                with open(path, "w") as out:
+                    out.write(self.config % self.bloomctl.directory)
+            self.agent = Agent(self.bloomctl, path)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.agent:
+            self.agent.end()
+        run("ip", "link", "del", INTERFACE)
+        self.bloomctl.close()

@@ -1,20 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The experiments Bloom filters are known by: rates as promised and as found, hashes by byte and by
-word, Guava's example, what the memory formula gives."""
-import json
+"""The experiments Bloom filters are known by: rates as promised and as found, and what the memory formula gives."""
 import math
-import os
-import statistics
-import time
 
-from rig import PROGRAMS, Failed, both, ratio, row, run, say
-
-# What the examples of the formula are said to give.
-SAID = {1e-4: "0.23 GB", 1e-8: "457 MB"}
-WORDS = "siphash13_by_word"  # the hash of the filter as it is
-HASHES = {"fnv1a_by_byte": "FNV-1a, a byte at a time",
-          "siphash13_by_byte": "SipHash-1-3, a byte at a time",
-          WORDS: "SipHash-1-3, 8 bytes at a time (the filter's)"}
+from plots import Plot
+from rig import attempt, say, told_by
+from tables import count, table
 
 
 def formula_bits(keys, rate):
@@ -23,8 +13,8 @@ def formula_bits(keys, rate):
 
 
 def interval(count):
-    """What the expectation of a count is between, with 95 % confidence: the exact bounds of Poisson
-    by the approximation of Wilson and Hilferty (within a hundredth from 1 on; 0: exact)."""
+    """What the expectation of a count is between, with 95 % confidence: the exact bounds of Poisson by the approximation of
+    Wilson and Hilferty (within a hundredth from 1 on; 0: exact)."""
     low = 0.0
     if count:
         low = count * (1 - 1 / (9 * count) - 1.96 / (3 * math.sqrt(count))) ** 3
@@ -37,130 +27,103 @@ def with_rates(point):
     """A row as counted, and what follows from it."""
     low, high = interval(point["false_positives"])
     point["measured_rate"] = point["false_positives"] / point["queries"]
-    point["measured_low"], point["measured_high"] = (bound / point["queries"]
-                                                     for bound in (low, high))
-    if "blocks" in point:
-        point["bits_per_key"] = point["blocks"] * 512 / point["keys"]
-        point["formula_bits_per_key"] = formula_bits(1, point["rate"])
-    if "bits" in point:
-        point["bits_per_key"] = point["bits"] / point["keys"]
-        point["formula_bits_per_key"] = formula_bits(1, point["rate"])
+    point["measured_low"], point["measured_high"] = (bound / point["queries"] for bound in (low, high))
+    point["bits_per_key"] = point["bits"] / point["keys"]
+    point["formula_bits_per_key"] = formula_bits(1, point["rate"])
     return point
-
-
-def vectors(raw):
-    """Medians and minima; how much longer a hash takes than the filter's."""
-    for found in raw["hashes"].values():
-        found["false_positive_rate"] = found["false_positives"] / found["others"]
-        for point in found["points"]:
-            values = point.pop("ns")
-            point["ns"] = {"median": statistics.median(values), "min": min(values)}
-    words = raw["hashes"][WORDS]["points"]
-    for found in raw["hashes"].values():
-        for point, own in zip(found["points"], words):
-            point["over_by_word"] = ratio(point["ns"], own["ns"])
-    return raw
-
-
-def users(raw):
-    raw["formula_bytes"] = formula_bits(raw["keys"], raw["rate"]) / 8
-    raw["false_positives_expected"] = raw["expected_rate"] * (raw["queries"] - raw["keys"])
-    for name, count in (("insert_ns", raw["keys"]), ("query_ns", raw["queries"])):
-        raw[name]["each"] = sum(raw[name].values()) / count
-    return raw
 
 
 def memory(raw):
     for example in raw:
         example["formula_bytes"] = formula_bits(example["keys"], example["rate"]) / 8
-        example["said"] = SAID.get(example["rate"])
         example["over_formula"] = example["bits_bytes"] / example["formula_bytes"]
-        example["confirmed_bytes"] = (example["confirmed_bits_bytes"] +
-                                      example["confirmed_buckets_bytes"])
+        example["confirmed_bytes"] = (example["confirmed_bits_bytes"] + example["confirmed_buckets_bytes"])
     return raw
 
 
 def measure(_scratch, quick, report):
     say("classic experiments")
-    start = time.perf_counter()
-    try:
-        raw = json.loads(run(os.path.join(PROGRAMS, "bench_classic"),
-                             *(["--quick"] if quick else [])))
-    except Failed as failure:
-        report["failed"].append("classic experiments: %s" % failure)
+    raw = attempt(report, "classic experiments", told_by, "bench_classic", *(["--quick"] if quick else []))
+    if not raw:
         return
     if quick:
-        report["skipped"].append("classic experiments beyond 1M keys; rates are counted on fewer "
-                                 "queries (--quick)")
-    for name in ("by_keys", "by_rate", "by_load", "programs"):
+        report["skipped"].append("classic experiments beyond 1M keys; rates are counted on fewer queries (--quick)")
+    for name in ("by_keys", "by_rate", "programs"):
         raw[name] = [with_rates(point) for point in raw[name]]
-    report["classic"] = dict(raw, vectors=vectors(raw["vectors"]), users=users(raw["users"]),
-                             memory=memory(raw["memory"]), seconds=time.perf_counter() - start)
+    report["classic"] = dict(raw, memory=memory(raw["memory"]))
 
 
-def print_rates(title, points):
-    print("\n" + title)
-    row("keys", "promised", "model", "found", "95 % between", "bits a key", "by the formula")
-    for point in points:
-        row("%d" % point["keys"], "%.0e" % point["rate"], "%.3g" % point["expected_rate"],
-            "%.3g" % point["measured_rate"],
-            "%.3g and %.3g" % (point["measured_low"], point["measured_high"]),
-            *("%.2f" % point[name] if name in point else "-"
-              for name in ("bits_per_key", "formula_bits_per_key")))
+# --- the chapter ---
+
+def rate_table(points):
+    rows = [[count(point["keys"]), "%.0e" % point["rate"], "%.3g" % point["expected_rate"],
+             "%.3g" % point["measured_rate"] if point["false_positives"] else "none found",
+             "%.3g to %.3g" % (point["measured_low"], point["measured_high"]), count(point["queries"]),
+             "%.2f" % point["bits_per_key"], "%.2f" % point["formula_bits_per_key"]] for point in points]
+    return table(["keys", "promised", "by the model", "measured", "95 % between", "queries", "bits a key", "by the formula"],
+                 rows, left=0)
 
 
-def print_vectors(found):
-    print("\nQuery time of vectors of %d integers, %d listed at a rate of %g, half of the queries "
-          "listed: ms in all; %d rounds" % (found["dimensions"], found["members"], found["rate"],
-                                            found["rounds"]))
-    row("queries", *(HASHES.get(name, name).split(" (")[0].replace("SipHash-1-3", "SipHash")
-                     .replace(" at a time", "") for name in found["hashes"]))
-    for points in zip(*(each["points"] for each in found["hashes"].values())):
-        row("%d" % points[0]["queries"], *(both(point["ns"], 1e-6, 2) for point in points))
-    row("times words, at the most queries", *(both(each["points"][-1]["over_by_word"], 1, 2)
-                                              for each in found["hashes"].values()))
-    row("false-positive rate", *("%.4f" % each["false_positive_rate"]
-                                 for each in found["hashes"].values()))
+def bar(point):
+    return (point["measured_rate"], point["measured_low"], point["measured_high"])
 
 
-def print_users(found):
-    print("\nGuava's example: %d keys user_<i> at %g, then %d queries, half of them listed"
-          % (found["keys"], found["rate"], found["queries"]))
-    row("false negatives", "%d" % found["false_negatives"])
-    row("false positives (expected)", "%d (%.2g)" % (found["false_positives"],
-                                                     found["false_positives_expected"]))
-    row("filter, MiB (by the formula)", "%.1f (%.1f)" % (found["bits_bytes"] / 2**20,
-                                                         found["formula_bytes"] / 2**20))
-    row("counters behind it, MiB", "%.1f" % (found["counters_bytes"] / 2**20))
-    row("", "making keys", "hashing", "filter", "ns a key")
-    for name, label in (("insert_ns", "inserting, s"), ("query_ns", "asking, s")):
-        row(label, *("%.2f" % (found[name][step] / 1e9) for step in ("make", "hash", "filter")),
-            "%.1f" % found[name]["each"])
+def rate_plots(found, page):
+    bits = Plot("rate-over-bits", "False-positive rate over bits per key, %s keys"
+                % count(found["by_rate"][0]["keys"]), "bits per key", "false-positive rate", "y")
+    bits.add("promised", [(point["bits_per_key"], point["rate"]) for point in found["by_rate"]], bare=True)
+    bits.add("measured", [(point["bits_per_key"], *bar(point)) for point in found["by_rate"]], ours=True, line=False)
+    bits.add("formula (classic Bloom)", [(point["formula_bits_per_key"], point["rate"]) for point in found["by_rate"]], bare=True)
+    keys = Plot("rate-over-keys", "False-positive rate of full filters", "keys", "false-positive rate")
+    for rate in dict.fromkeys(point["rate"] for point in found["by_keys"]):
+        points = [point for point in found["by_keys"] if point["rate"] == rate]
+        keys.add("promised %g" % rate, [(point["keys"], rate) for point in points], bare=True)
+        keys.add("measured", [(point["keys"], *bar(point)) for point in points], ours=True, line=False)
+    return page.plot(bits), page.plot(keys)
 
 
-def print_memory(examples):
-    print("\nMemory formula, MB")
-    row("", "said", "formula", "filter alone", "times", "filter and exact")
-    for example in examples:
-        row("%d keys at %g" % (example["keys"], example["rate"]), example["said"] or "-",
-            "%.1f (%.1f MiB)" % (example["formula_bytes"] / 1e6, example["formula_bytes"] / 2**20),
-            "%.1f" % (example["bits_bytes"] / 1e6), "%.2f" % example["over_formula"],
-            "%.1f" % (example["confirmed_bytes"] / 1e6))
+def check_promises(found, page):
+    """A filter has luck with its keys, about a hundredth; more than 5 % is not luck."""
+    for point in found["by_keys"] + found["by_rate"]:
+        if point["measured_low"] > 1.05 * point["rate"]:
+            page.broken.append("**false positives of %s keys**: %.3g, promised %g"
+                               % (count(point["keys"]), point["measured_rate"], point["rate"]))
 
 
-def print_text(report):
-    found = report.get("classic")
-    if not found:
-        return
-    print_rates("False-positive rate against the number of keys", found["by_keys"])
-    print_rates("False-positive rate against the promised one", found["by_rate"])
-    print_rates("False-positive rate of a filter made for %d keys"
-                % found["by_load"][0]["capacity"], found["by_load"])
-    for kind in dict.fromkeys(point["kind"] for point in found["programs"]):
-        print_rates("Filters for programs, %s" % kind,
-                    [point for point in found["programs"] if point["kind"] == kind])
-    print_vectors(found["vectors"])
-    print_users(found["users"])
-    print_memory(found["memory"])
-    print("Classic experiments took %.0f s and %.0f MiB"
-          % (found["seconds"], found["peak_bytes"] / 2**20))
+def formula(examples, page):
+    for each in examples:
+        page.compare("memory of %s keys at %g" % (count(each["keys"]), each["rate"]), ("filter alone", each["bits_bytes"]),
+                     ("classic Bloom filter, by the formula", each["formula_bytes"]), " MB", scale=1e-6)
+    rows = [["%s keys at %g" % (count(each["keys"]), each["rate"]),
+             "%.1f MB (%.1f MiB)" % (each["formula_bytes"] / 1e6, each["formula_bytes"] / 2**20),
+             "%.1f MB, %.2f times" % (each["bits_bytes"] / 1e6, each["over_formula"]), "%.1f MB" % (each["counters_bytes"] / 1e6),
+             "%.1f MB" % (each["confirmed_bytes"] / 1e6)] for each in examples]
+    return ["### The memory formula", "",
+            "m = -n ln p / (ln 2)^2 bits is what a classic filter needs, whose probes fall anywhere; "
+            "all of ours fall in one cache line, and the sizing has the price of that in it. With the "
+            "exact table behind it no false positive is left, and the filter has a rate of %g."
+            % examples[0]["confirmed_rate"], "",
+            *table(["", "formula", "filter alone", "its counters", "filter and exact table"], rows)]
+
+
+def chapter(data, page):
+    found = data["classic"]
+    over_bits, over_keys = rate_plots(found, page)
+    check_promises(found, page)
+    facts = "With the sizing, the hashes and the counting that ship, in the memory of one process; " \
+            "bits by a look-up written as the packet path's. Asked are addresses that are not " \
+            "listed. Which keys a filter has moves its rate by a hundredth or two; the interval is " \
+            "that of the count alone."
+    if found.get("quick"):
+        facts += " A hasty run: fewer keys and queries."
+    return [facts, "", "### Rate against the promise", ""] + over_bits + \
+        rate_table(found["by_rate"]) + ["### Rate against the number of keys", ""] + over_keys + \
+        rate_table(found["by_keys"]) + formula(found["memory"], page)
+
+
+def kinds(data, _page):
+    """Of filters for programs, each kind by keys and by rate."""
+    points, lines = data["classic"]["programs"], []
+    for kind in dict.fromkeys(point["kind"] for point in points):
+        lines += [kind + ":", ""] + rate_table([point for point in points if point["kind"] == kind])
+    return lines

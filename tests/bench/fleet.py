@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A fleet at scale: how soon all hosts drop what one lists, how many changes it carries, how long a new host
-takes to join, and what server and network have to give. All hosts share the processors of one machine."""
-import functools
+"""A fleet at scale: how soon all hosts drop what one lists, how many changes it carries, how long a new host takes to join, and
+what server and network have to give. All hosts share the processors of one machine."""
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -13,17 +11,15 @@ import time
 
 from bloomd import command
 from command_peers import Ranges, timed
-from commands import dotted
-from fleethosts import PORT, PREFIX, SERVER, Host, Redis, add_bridge, children, memory, stop, ticks, wait_for, within
-from rig import BUILD, PROGRAMS, ROOT, Failed, goal, run, say
+from fleethosts import PORT, PREFIX, SERVER, Host, Redis, add_bridge
+from rig import K, ROOT, Failed, addresses, attempt, goal, processor_seconds, program, run, say, stop, wait_for, within
+from tables import cell, table
 
-K = 1000
 HUB, HOSTS = "xbf-hub", 10
 FAR_PORT, FAR = PORT + 1, 0.005     # seconds for one way
 RATE, TICK, LAG_EVERY = 10 * K, 0.1, 10
-NEW, MARKS, FOLLOWED = 500 * K * K, 600 * K * K, 700 * K * K    # numbers of addresses that nothing else lists
+NEW, MARKS = 500 * K * K, 600 * K * K    # numbers of addresses that nothing else lists
 IDLE = 30       # seconds
-MANY, PROCESSES = 1000, 50
 
 
 class Fleet:
@@ -67,21 +63,21 @@ def figures(seconds):
 def latency(fleet, first, changes, port=PORT):
     host = fleet.hosts[0]
     pins = [each.pins for each in fleet.hosts]
-    found = json.loads(run(*within(host.name, os.path.join(PROGRAMS, "bench_fleet"), str(first), str(changes),
-                                   fleet.alone.socket, host.socket, SERVER, str(port), *pins)))
+    found = json.loads(run(*within(host.name, program("bench_fleet"), first, changes,
+                                   fleet.alone.socket, host.socket, SERVER, port, *pins)))
     others = [each[1:] for each in found["drops"]]
     return {"ping": figures(found["pings"]), "commit": figures(found["commits"]),
             "answer": figures(found["answers"]), "one": figures([time for each in others for time in each]),
             "all": figures([max(each) for each in others])}
 
 
-def far_latency(fleet, changes, first=NEW + 100 * K):
+def far_latency(fleet, changes):
     """The same by a network whose round trip outweighs what the processors do."""
-    relay = subprocess.Popen(within(HUB, sys.executable, os.path.join(ROOT, "tests", "support", "faraway.py"), SERVER,
-                                    str(FAR_PORT), str(PORT), str(FAR)))
+    relay = subprocess.Popen(within(HUB, sys.executable, os.path.join(ROOT, "tests", "support", "faraway.py"), SERVER, FAR_PORT, PORT,
+                                    FAR))
     try:
         fleet.begin(FAR_PORT)
-        return latency(fleet, first, changes, FAR_PORT)
+        return latency(fleet, NEW + 100 * K, changes, FAR_PORT)
     finally:
         stop(relay)
         fleet.begin()
@@ -92,13 +88,13 @@ def far_latency(fleet, changes, first=NEW + 100 * K):
 class Load:
     """Adds, and deletes of what was added a second before, in equal numbers, by one connection."""
 
-    def __init__(self, host, first):
-        self.link, self.first, self.sent, self.answered, self.late = host.connect(), first, 0, 0, 0.0
+    def __init__(self, host, fresh):
+        self.link, self.fresh, self.sent, self.answered, self.late = host.connect(), fresh, 0, 0, 0.0
 
     def step(self, count):
-        words = [command("SADD", "default", dotted(self.first + self.sent + i)) for i in range(count)]
-        words += [command("SREM", "default", dotted(self.first + self.sent + i - 10 * count)) for i in range(count)
-                  if self.sent >= 10 * count]
+        words = [command("SADD", "default", address) for address in self.fresh[self.sent:self.sent + count]]
+        if self.sent >= 10 * count:
+            words += [command("SREM", "default", address) for address in self.fresh[self.sent - 10 * count:self.sent - 9 * count]]
         self.link.sendall(b"".join(words))
         self.sent += count
         left = len(words)
@@ -138,24 +134,24 @@ def memory_of_server(redis):
 
 def carry(fleet, seconds):
     """Changes at that rate for so long; beside it the lag, now and then."""
-    links = [host.connect() for host in fleet.hosts]
-    load, lags, before = Load(fleet.hosts[0], NEW + 200 * K), [], [host.ticks() for host in fleet.hosts]
-    out, server = fleet.redis.info("total_net_output_bytes"), ticks(fleet.redis.process.pid)
+    links, marks = [host.connect() for host in fleet.hosts], iter(addresses(MARKS, seconds))
+    load, lags = Load(fleet.hosts[0], addresses(NEW + 200 * K, RATE // 2 * seconds)), []
+    before = [host.processor_seconds() for host in fleet.hosts]
+    out, server = fleet.redis.info("total_net_output_bytes"), processor_seconds(fleet.redis.process.pid)
     thread = threading.Thread(target=load.run, args=(seconds,))
     thread.start()
     while thread.is_alive():
         thread.join(LAG_EVERY / 2)
-        lags.append(lag(fleet.hosts, links, dotted(MARKS + len(lags))))
+        lags.append(lag(fleet.hosts, links, next(marks)))
         thread.join(LAG_EVERY / 2)
-    lags.append(lag(fleet.hosts, links, dotted(MARKS + len(lags))))
-    spent = [(host.ticks() - was) / os.sysconf("SC_CLK_TCK") for host, was in zip(fleet.hosts, before)]
+    lags.append(lag(fleet.hosts, links, next(marks)))
+    spent = [host.processor_seconds() - was for host, was in zip(fleet.hosts, before)]
     for link in links + [load.link]:
         link.close()
     return {"seconds": load.seconds, "changes": load.answered, "late": load.late, "lags": lags,
             "publisher_cpu": spent[0] / load.answered, "follower_cpu": statistics.mean(spent[1:]) / load.answered,
-            "server_cpu": (ticks(fleet.redis.process.pid) - server) / os.sysconf("SC_CLK_TCK") / load.answered,
-            "bytes_a_change_and_host": (fleet.redis.info("total_net_output_bytes") - out) / load.answered /
-                                       len(fleet.hosts)}
+            "server_cpu": (processor_seconds(fleet.redis.process.pid) - server) / load.answered,
+            "bytes_a_change_and_host": (fleet.redis.info("total_net_output_bytes") - out) / load.answered / len(fleet.hosts)}
 
 
 # --- what server and network have to give ---
@@ -169,13 +165,12 @@ def received(host):
 def idle(fleet, seconds):
     """Bytes a second that a host receives and sends while nothing happens, with all headers."""
     before = [received(host) for host in fleet.hosts]
-    spent = [host.ticks() for host in fleet.hosts]
+    spent = [host.processor_seconds() for host in fleet.hosts]
     time.sleep(seconds)
     after = [received(host) for host in fleet.hosts]
     return {"received": statistics.mean(b[0] - a[0] for a, b in zip(before, after)) / seconds,
             "sent": statistics.mean(b[1] - a[1] for a, b in zip(before, after)) / seconds,
-            "cpu": statistics.mean(host.ticks() - was for host, was in zip(fleet.hosts, spent)) /
-                   os.sysconf("SC_CLK_TCK") / seconds}
+            "cpu": statistics.mean(host.processor_seconds() - was for host, was in zip(fleet.hosts, spent)) / seconds}
 
 
 def log_sizes(fleet):
@@ -269,84 +264,10 @@ def join(fleet, count):
     found["log"] = [line for line in open(new.path("log")) if "resynced" in line][-1:]
     found["transfer"], found["bytes"] = transfer(fleet, new)
     new.forget()
-    found["import"] = timed(*new.base, "import", path, "--include-bogons")[0]
+    found["import"] = timed(*new.base, "-q", "import", path, "--include-bogons")[0]
     new.join()
     found["joined"] = wanted
     return found
-
-
-# --- many hosts without interfaces ---
-
-class Followers:
-    """Processes of bench_followers; their program and bloomd-redis lie side by side."""
-
-    def __init__(self, fleet, count, processes):
-        top = fleet.scratch.make("followers")
-        programs, hosts = fleet.scratch.make("followers", "bin"), fleet.scratch.make("followers", "hosts")
-        for path in (os.path.join(PROGRAMS, "bench_followers"), os.path.join(BUILD, "bloomd-redis")):
-            shutil.copy(path, programs)
-        config = os.path.join(top, "bloomd.conf")
-        with open(config, "w") as out:
-            out.write("[fleet]\nurl = unix:%s\nname = bench\nfollow = default\n" % fleet.redis.socket)
-        run("mount", "-t", "tmpfs", "tmpfs", hosts)
-        self.count = count
-        # They stand for machines of their own: what they compute must not keep the server and the ten from it.
-        self.process = subprocess.Popen(["nice", "-n", "19", os.path.join(programs, "bench_followers"), config, hosts,
-                                         str(count), str(processes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=open(os.path.join(top, "log"), "w"), text=True)
-
-    def told(self, position):
-        self.process.stdin.write("%d\n" % position)
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def have(self, position):
-        """What is told once all of them have the entry."""
-        told = self.told(position)
-        return told["have"] == self.count and told
-
-    def memory(self):
-        mine = children(self.process.pid)
-        return sum(memory(pid) for pid in mine), sum(memory(pid) for each in mine for pid in children(each))
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def end_of_log(redis):
-    return int(redis.ask("xrevrange", PREFIX + "log", "+", "-", "count", "1")[0][0].split(b"-")[0])
-
-
-def follow(fleet, count, processes, changes):
-    used = fleet.redis.info("used_memory")
-    followers, begun = Followers(fleet, count, processes), time.monotonic()
-    try:
-        wait_for("%d hosts" % count, lambda: followers.told(1)["read"] == count, 600, 0.5)
-        found = {"count": count, "started": time.monotonic() - begun,
-                 "server_bytes": (fleet.redis.info("used_memory") - used) / count, "rounds": []}
-        own, helpers = followers.memory()
-        found.update(bytes=own / count, helper_bytes=helpers / count)
-        spent, out, begun = ticks(fleet.redis.process.pid), fleet.redis.info("total_net_output_bytes"), time.monotonic()
-        time.sleep(IDLE)
-        seconds = time.monotonic() - begun
-        found["idle"] = {"server_cpu": (ticks(fleet.redis.process.pid) - spent) / os.sysconf("SC_CLK_TCK") / seconds,
-                         "out": (fleet.redis.info("total_net_output_bytes") - out) / seconds / count}
-        link = fleet.hosts[0].connect()
-        for number in range(changes):
-            position = end_of_log(fleet.redis)
-            link.sendall(command("SADD", "default", dotted(FOLLOWED + number)))
-            link.recv(100)
-            answered = time.monotonic()
-            told = wait_for("all", functools.partial(followers.have, position + 1), 60, 0.02)
-            found["rounds"].append(figures([when - answered for when in told["times"]]))
-            time.sleep(0.2)
-        link.close()
-        found["beside"] = latency(fleet, NEW + 300 * K, 5 * changes)
-        found["beside_far"] = far_latency(fleet, 5 * changes, NEW + 400 * K)
-        return found
-    finally:
-        followers.end()
 
 
 # --- all of it ---
@@ -354,23 +275,15 @@ def follow(fleet, count, processes, changes):
 def measure(scratch, quick, report):
     found = report["fleet"] = {}
     steps = (("latency", lambda: latency(fleet, NEW, 30 if quick else 200)),
-             ("far", lambda: far_latency(fleet, 10 if quick else 100)),
-             ("sizes", lambda: log_sizes(fleet)),
-             ("idle", lambda: idle(fleet, 10 if quick else IDLE)),
-             ("load", lambda: carry(fleet, 10 if quick else 60)),
-             ("followers", lambda: follow(fleet, 100 if quick else MANY, 10 if quick else PROCESSES, 10)),
+             ("far", lambda: far_latency(fleet, 10 if quick else 100)), ("sizes", lambda: log_sizes(fleet)),
+             ("idle", lambda: idle(fleet, 10 if quick else IDLE)), ("load", lambda: carry(fleet, 10 if quick else 60)),
              ("join", lambda: joins(fleet, (100 * K,) if quick else (100 * K, 1000 * K, 10 * K * K))))
-    wanted = os.environ.get("XB_FLEET", "").split() or [name for name, _ in steps]
     fleet = Fleet(scratch, HOSTS)
     try:
         for name, step in steps:
-            if name not in wanted:
-                continue
             say("fleet: " + name)
-            try:
-                found[name] = step()
-            except Failed as failure:
-                report["failed"].append("fleet, %s: %s" % (name, failure))
+            result = attempt(report, "fleet, " + name, step)
+            found.update({name: result} if result else {})
     finally:
         fleet.end()
 
@@ -392,21 +305,18 @@ def goals(report):
     return [goal("answer to drop on all, round trips behind a commit", 3, trips(found.get("latency"))),
             goal("the same, a round trip being %.0f ms" % (2 * K * FAR), 3, trips(found.get("far"))),
             goal("10,000 changes a second: lag at the end, s", 1, load and load["lags"][-1]),
-            goal("joining, over import and transfer", 1,
-                 joined and joined["join"] / (joined["import"] + joined["transfer"]))]
+            goal("joining, over import and transfer", 1, joined and joined["join"] / (joined["import"] + joined["transfer"]))]
 
 
-def milliseconds(found):
-    return "%8.2f %8.2f %8.2f" % tuple(K * found[name] for name in ("median", "p95", "max"))
-
-
-def print_text(report):
-    found = report.get("fleet") or {}
+def chapter(data, _page):
+    found = data["fleet"]
+    lines = []
     for name, title in (("latency", "here"), ("far", "far")):
         if name in found:
-            print("\nFrom the answer on one host to the drop on others, server %s: median, 95 %%, most, ms" % title)
-            for key in ("ping", "commit", "answer", "one", "all"):
-                print("  %-10s%s" % (key, milliseconds(found[name][key])))
-    for name in ("sizes", "idle", "load", "followers", "join"):
+            lines += table(["from the answer on one host to the drop on others, server %s, ms" % title, "median", "95 %", "most"],
+                           [[key] + [cell(found[name][key][part], K, 2) for part in ("median", "p95", "max")]
+                            for key in ("ping", "commit", "answer", "one", "all")])
+    for name in ("sizes", "idle", "load", "join"):
         if name in found:
-            print("\n%s: %s" % (name, json.dumps(found[name], indent=1)))
+            lines += [name + ":", json.dumps(found[name], indent=1), ""]
+    return lines

@@ -1,81 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A fleet in network namespaces on one bridge: a server of Redis, and hosts with bloomd and an interface of
-their own."""
-import json
+"""A fleet in network namespaces on one bridge: a server of Redis, and hosts with bloomd and an interface of their own."""
 import os
-import shutil
-import socket
 import subprocess
-import time
 
-from bloomd import command
-from rig import BLOOMCTL, BUILD, Failed, run
+from bloomd import command, connect
+from redisserver import ask, server_program
+from rig import BUILD, Failed, Installation, children, processor_seconds, run, stop, wait_for, within
 
 SERVER, PORT, FLEET = "10.90.0.1", 6379, "bench"
 PREFIX = "xb:{%s}:" % FLEET
-PATIENCE = 60   # seconds until a host reads the log
-
-
-def wait_for(what, question, seconds=PATIENCE, every=0.05):
-    """Until the question is answered with something; that."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = question()
-        if found:
-            return found
-        time.sleep(every)
-    raise Failed("%s does not come in %d s" % (what, seconds))
-
-
-def stop(process):
-    if process and process.poll() is None:
-        process.terminate()
-        process.wait()
-
-
-def within(name, *words):
-    """The command, in the namespace."""
-    return ("nsenter", "--net=/run/netns/" + name) + words
 
 
 def add_bridge(name):
     """Where the server is, and to where all interfaces lead."""
     run("ip", "netns", "add", name)
-    for words in (("link", "set", "lo", "up"), ("link", "add", "br0", "type", "bridge"),
-                  ("addr", "add", SERVER + "/16", "dev", "br0"), ("link", "set", "br0", "up")):
-        run("ip", "-n", name, *words)
+    for words in ("link set lo up", "link add br0 type bridge", "addr add %s/16 dev br0" % SERVER, "link set br0 up"):
+        run("ip", "-n", name, *words.split())
 
 
 class Redis:
-    """The server: that of Debian's redis-tools, which has it under another name."""
+    """The server."""
 
     def __init__(self, scratch, hub):
-        program = shutil.which("redis-check-rdb")
+        program = server_program()
         if not program:
-            raise Failed("redis-check-rdb is not installed (redis-tools)")
-        self.directory = scratch.make("redis")
-        self.socket = os.path.join(self.directory, "redis.sock")
-        server = os.path.join(self.directory, "redis-server")
+            raise Failed("redis-server is not installed, nor redis-tools")
+        directory = scratch.make("redis")
+        self.socket, server = os.path.join(directory, "redis.sock"), os.path.join(directory, "redis-server")
         os.symlink(program, server)
         self.process = subprocess.Popen(
-            within(hub, server, "--bind", SERVER, "--port", str(PORT), "--protected-mode", "no",
-                   "--unixsocket", self.socket, "--dir", self.directory, "--appendonly", "yes", "--save", ""),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            within(hub, server, "--bind", SERVER, "--port", PORT, "--protected-mode", "no", "--unixsocket", self.socket,
+                   "--dir", directory, "--appendonly", "yes", "--save", ""), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for("the server", self.answers)
 
     def answers(self):
         try:
-            return self.ask("ping") == b"PONG"
+            return self.ask("ping") == "+PONG"
         except OSError:
             return False
 
     def ask(self, *words):
         """The answer: bytes, a number, a list, or None."""
-        with socket.socket(socket.AF_UNIX) as link:
-            link.connect(self.socket)
-            link.sendall(command(*words))
-            with link.makefile("rb") as file:
-                return read_answer(file)
+        return ask(self.socket, *words)
 
     def info(self, name):
         text = self.ask("info").decode()
@@ -83,90 +49,38 @@ class Redis:
 
     def chunks(self):
         """Names of those that the newest snapshot has; its manifest begins with a version and its identity."""
-        name = self.ask("getrange", PREFIX + "snapshot", "1", "16").hex()
-        return ["%schunk:%s:%d" % (PREFIX, name, number)
-                for number in range(self.count(PREFIX + "chunk:" + name + ":*"))]
-
-    def count(self, pattern):
-        return len(self.ask("keys", pattern.replace("[", "\\[")))
+        name = PREFIX + "chunk:" + self.ask("getrange", PREFIX + "snapshot", "1", "16").hex()
+        return ["%s:%d" % (name, number) for number in range(len(self.ask("keys", name.replace("[", "\\[") + ":*")))]
 
     def end(self):
         stop(self.process)
 
 
-def read_answer(file):
-    line = file.readline()
-    kind, rest = line[:1], line[1:-2]
-    if kind == b"-":
-        raise Failed("the server: %s" % rest.decode())
-    if kind == b":":
-        return int(rest)
-    if kind == b"+":
-        return rest
-    size = int(rest)
-    if size < 0:
-        return None
-    if kind == b"$":
-        return file.read(size + 2)[:-2]
-    return [read_answer(file) for _ in range(size)]
-
-
-def ticks(pid):
-    """Of processor time, of the process."""
-    with open("/proc/%d/stat" % pid) as file:
-        fields = file.read().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
-
-
-def children(pid):
-    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
-        return [int(word) for word in file.read().split()]
-
-
-def memory(pid):
-    """Bytes of the process, its part of what it shares."""
-    with open("/proc/%d/smaps_rollup" % pid) as file:
-        return sum(int(line.split()[1]) << 10 for line in file if line.startswith("Pss:"))
-
-
-class Host:
+class Host(Installation):
     """A machine with one interface, whose filter is attached."""
 
     def __init__(self, scratch, number, hub):
-        self.name, self.number, self.process = "xbf-%d" % number, number, None
-        self.directory = scratch.make("fleet-%d" % number)
-        self.state, self.config = self.path("state"), self.path("bloomd.conf")
-        self.run, self.pins = (os.path.join(top, "fleet-%d" % number) for top in (scratch.run, scratch.pins))
-        self.socket = os.path.join(self.run, "api.sock")
+        self.name, self.process, self.directory = "xbf-%d" % number, None, scratch.make("fleet-%d" % number)
+        super().__init__(scratch, "fleet-%d" % number, *within(self.name))
+        self.config, self.socket = self.path("bloomd.conf"), os.path.join(self.counters, "api.sock")
         run("ip", "netns", "add", self.name)
-        run("ip", "link", "add", "eth0", "netns", self.name, "type", "veth", "peer", "name", "h%d" % number,
-            "netns", hub)
+        run("ip", "link", "add", "eth0", "netns", self.name, "type", "veth", "peer", "name", "h%d" % number, "netns", hub)
         run("ip", "-n", hub, "link", "set", "h%d" % number, "master", "br0", "up")
-        for words in (("link", "set", "lo", "up"), ("link", "set", "eth0", "up"),
-                      ("addr", "add", "10.90.1.%d/16" % (number + 1), "dev", "eth0")):
-            run("ip", "-n", self.name, *words)
-        self.base = within(self.name, BLOOMCTL, "--state", self.state, "--pin", self.pins, "--run", self.run, "-q")
+        for words in ("link set lo up", "link set eth0 up", "addr add 10.90.1.%d/16 dev eth0" % (number + 1)):
+            run("ip", "-n", self.name, *words.split())
         self.ctl("attach", "eth0")
 
     def path(self, name):
         return os.path.join(self.directory, name)
 
-    def ctl(self, *words):
-        return run(*self.base, *words)
-
-    def told(self, word):
-        done = subprocess.run([*self.base, "-j", word], check=False, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True)
-        return json.loads(done.stdout) if done.stdout.strip() else {}
-
-    def fleet(self, name):
-        return (self.told("fleet").get("fleet") or {}).get(name)
-
     def reads(self):
-        return self.fleet("state") == "reading"
+        try:
+            return self.told("fleet")["fleet"]["state"] == "reading"
+        except (Failed, LookupError, TypeError):    # it has not said anything yet
+            return False
 
     def listed(self):
-        return self.told("status")["generation"]["host4_keys"]
+        return self.generation()["host4_keys"]
 
     def configure(self, *lines):
         with open(self.config, "w") as out:
@@ -180,8 +94,7 @@ class Host:
         """bloomd, from its start on."""
         with open(self.path("log"), "a") as log:
             self.process = subprocess.Popen(
-                within(self.name, os.path.join(BUILD, "bloomd"), "--config", self.config, "--state", self.state,
-                       "--pin", self.pins, "--run", self.run), stderr=log)
+                within(self.name, os.path.join(BUILD, "bloomd"), "--config", self.config, *self.options), stderr=log)
 
     def end(self):
         stop(self.process)
@@ -190,24 +103,15 @@ class Host:
     def forget(self):
         """As if it were new."""
         self.end()
-        self.ctl("detach", "--all")
-        shutil.rmtree(self.state)
+        self.remove()
         self.ctl("attach", "eth0")
 
-    def ticks(self):
+    def processor_seconds(self):
         """Of bloomd, and of what talks to the server for it."""
-        return sum(ticks(pid) for pid in [self.process.pid] + children(self.process.pid))
+        return sum(map(processor_seconds, [self.process.pid] + children(self.process.pid)))
 
     def connect(self):
-        def attempt():
-            link = socket.socket(socket.AF_UNIX)
-            try:
-                link.connect(self.socket)
-                return link
-            except OSError:
-                link.close()
-                return None
-        return wait_for("the socket of bloomd", attempt)
+        return connect(self.socket)
 
     def has(self, link, address):
         link.sendall(command("SISMEMBER", "default", address))

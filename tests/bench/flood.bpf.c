@@ -4,7 +4,6 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
-#include "flood.h"
 #include "table.bpf.h"
 
 struct flood flood;

@@ -3,11 +3,10 @@
 import socket
 import time
 
-from bloomd import Agent
-from command_peers import INTERFACE, Bloomctl, Ranges, add_interface
-from rig import Failed, Samples, both, first_line, goal, row, run, say
+from bloomd import Installed
+from rig import MILLION, Failed, Samples, attempt, first_line, goal, say
+from tables import cell, table
 
-MILLION = 1000000
 SCRAPES = 50
 
 
@@ -25,53 +24,27 @@ def scrape(path):
     return time.perf_counter() - start
 
 
-class Idle:
-    def __init__(self, scratch, hosts, seconds):
-        self.hosts, self.seconds = hosts, seconds
-        self.samples, self.bloomctl = Samples(), Bloomctl(scratch)
+def measured(scratch, hosts, seconds):
+    say("idle: %d addresses" % hosts)
+    samples = Samples()
+    with Installed(scratch, hosts, "[http]\nlisten = unix:%s/web.sock\n") as installed:
+        def status(name):
+            return int(first_line("/proc/%d/status" % installed.agent.process.pid, name).split()[0])
 
-    def status(self, agent, name):
-        return int(first_line("/proc/%d/status" % agent.process.pid, name).split()[0])
-
-    def look(self, agent, web):
-        agent.rest()
+        installed.agent.rest()
         time.sleep(2)
-        wakeups, begun = self.status(agent, "voluntary_ctxt_switches"), time.monotonic()
-        time.sleep(self.seconds)
-        wakeups = self.status(agent, "voluntary_ctxt_switches") - wakeups
-        found = {"hosts": self.hosts, "wakeups_per_second": wakeups / (time.monotonic() - begun)}
+        wakeups, begun = status("voluntary_ctxt_switches"), time.monotonic()
+        time.sleep(seconds)
+        wakeups = (status("voluntary_ctxt_switches") - wakeups) / (time.monotonic() - begun)
         for _ in range(SCRAPES):
             time.sleep(0.15)    # figures are kept for a tenth of a second
-            self.samples.add("scrape", scrape(web))
-        found["scrape_seconds"] = self.samples.summary("scrape")
-        found["own_bytes"] = self.status(agent, "RssAnon") * 1024
-        found["resident_bytes"] = self.status(agent, "VmRSS") * 1024
-        return found
-
-    def measure(self):
-        add_interface(INTERFACE)
-        agent, web = None, self.bloomctl.path("web.sock")
-        try:
-            self.bloomctl.begin()
-            say("idle: %d addresses" % self.hosts)
-            run(*self.bloomctl.base, "import", Ranges((0, self.hosts)).write(self.bloomctl.path("load")),
-                "--include-bogons")
-            with open(self.bloomctl.path("bloomd.conf"), "w") as out:
-                out.write("[http]\nlisten = unix:%s\n" % web)
-            agent = Agent(self.bloomctl.base, self.bloomctl.counters, self.bloomctl.path("bloomd.conf"))
-            return self.look(agent, web)
-        finally:
-            if agent:
-                agent.end()
-            run("ip", "link", "del", INTERFACE)
-            self.bloomctl.close()
+            samples.add("scrape", scrape(installed.bloomctl.path("web.sock")))
+        return {"hosts": hosts, "wakeups_per_second": wakeups, "scrape_seconds": samples.summary("scrape"),
+                "own_bytes": status("RssAnon") * 1024, "resident_bytes": status("VmRSS") * 1024}
 
 
 def measure(scratch, quick, report):
-    try:
-        report["idle"] = Idle(scratch, MILLION if quick else 10 * MILLION, 10 if quick else 30).measure()
-    except Failed as failure:
-        report["failed"].append("the idle agent: %s" % failure)
+    report["idle"] = attempt(report, "the idle agent", measured, scratch, MILLION if quick else 10 * MILLION, 10 if quick else 30)
 
 
 def goals(report):
@@ -81,12 +54,9 @@ def goals(report):
             goal("a scrape, ms", 5, found and 1000 * found["scrape_seconds"]["median"])]
 
 
-def print_text(report):
-    found = report.get("idle")
-    if not found:
-        return
-    print("\nbloomd idle, %d addresses listed" % found["hosts"])
-    row("memory of its own, MiB", "%.1f" % (found["own_bytes"] / 1048576))
-    row("resident, with mapped files, MiB", "%.1f" % (found["resident_bytes"] / 1048576))
-    row("wake-ups a second", "%.2f" % found["wakeups_per_second"])
-    row("a scrape, ms", both(found["scrape_seconds"], 1e3, 2))
+def chapter(data, _page):
+    found = data["idle"]
+    return table(["%d addresses listed" % found["hosts"], ""], [["memory of its own, MiB", cell(found["own_bytes"] / 2**20)],
+                  ["resident, with mapped files, MiB", cell(found["resident_bytes"] / 2**20)],
+                  ["wake-ups a second", cell(found["wakeups_per_second"], digits=2)],
+                  ["a scrape, ms", cell(found["scrape_seconds"], 1e3, 2)]])

@@ -3,16 +3,40 @@
 #ifndef XB_BENCH_LISTS_H
 #define XB_BENCH_LISTS_H
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/addresses.h"
+#include "bench/must.h"
+#include "bench/shared.h"
 #include "filter/contents.h"
 #include "xdp_bloom/layout.h"
 
 #define ALLOW_FEW  8
 #define ALLOW_MANY 10000
+
+/* The upper half of all IPv6 addresses that are listed for some ports only. */
+#define NET6 0x20010db800000000ULL
+
+/* import takes none that are shorter. Of several lengths SHARE_HEAD share a /32; those that are
+ * shorter than LONG_FROM are listed elsewhere than traffic comes from: else most traffic would be
+ * listed. */
+#define SHORTEST   16
+#define LONGEST	   128
+#define SHARE_HEAD 4
+#define LONG_FROM  40
+
+enum list { HOSTS4, HOSTS6, NETS6, SIX_LENGTHS, ALL_LENGTHS, LISTS };
+
+static const struct {
+	const char *name;
+	const uint8_t *lengths; /* that take turns; NULL: all */
+	size_t length_count;
+	bool many; /* as many as there are hosts, each in a /32 of its own */
+} list_forms[LISTS] = {
+	[HOSTS4] = {.name = "hosts"},
+	[HOSTS6] = {"hosts6", (const uint8_t[]){128}, 1, true},
+	[NETS6] = {"nets6", (const uint8_t[]){64}, 1, true},
+	[SIX_LENGTHS] = {"six_lengths6", (const uint8_t[]){32, 40, 44, 48, 56, 64}, 6, false},
+	[ALL_LENGTHS] = {.name = "all_lengths6"},
+};
 
 /* What a machine allows by itself: loopback and link-local, its own addresses, gateway, resolvers
  * and ssh peer. */
@@ -27,6 +51,14 @@ static const struct xb_entry allow_few[ALLOW_FEW] = {
 	{.lo = 1, .kind = XB_ALLOW6, .length = 128},
 };
 
+static inline void *room_for(size_t count, size_t size)
+{
+	void *room = calloc(count, size);
+
+	must(room ? 0 : -ENOMEM, "lists");
+	return room;
+}
+
 static int ascending(const void *a, const void *b)
 {
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
@@ -34,57 +66,31 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-static inline int list_hosts(struct xb_contents *keys, size_t count)
+static inline void list_hosts(struct xb_contents *keys, size_t count)
 {
-	keys->host4 = malloc(count * sizeof(*keys->host4));
-	if (!keys->host4)
-		return -ENOMEM;
+	keys->host4 = room_for(count, sizeof(*keys->host4));
 	for (size_t i = 0; i < count; i++)
 		keys->host4[i] = address_number((uint32_t)i);
 	qsort(keys->host4, count, sizeof(*keys->host4), ascending);
 	keys->host4_count = count;
-	return 0;
 }
 
 /* /24s, so that random traffic stays clean. */
-static inline int list_prefixes(struct xb_contents *keys, size_t count)
+static inline void list_prefixes(struct xb_contents *keys, size_t count)
 {
 	uint32_t step = (uint32_t)((1U << 24) / count);
 
-	keys->prefix4 = calloc(count, sizeof(*keys->prefix4));
-	if (!keys->prefix4)
-		return -ENOMEM;
+	keys->prefix4 = room_for(count, sizeof(*keys->prefix4));
 	for (size_t i = 0; i < count; i++)
 		keys->prefix4[i] = (struct xb_entry){
 			.hi = (uint64_t)(i * step) << 40, .kind = XB_PREFIX4, .length = 24};
 	keys->prefix4_count = count;
-	return 0;
-}
-
-/* Behind those that are listed; the caller has made room. 0 or a negative errno. */
-static inline int list_name(struct xb_contents *keys, const char *text,
-			    enum xb_domain_verdict verdict)
-{
-	struct xb_named *named = &keys->names[keys->names_count];
-	uint8_t form[XB_NAME_BYTES];
-	int error = xb_entry_parse(text, strlen(text), form, &named->entry, NULL);
-
-	if (error)
-		return error;
-	named->entry.name = xb_arena_copy(&keys->arena, form, named->entry.length);
-	if (!named->entry.name)
-		return -ENOMEM;
-	named->verdict = verdict;
-	keys->names_count++;
-	return 0;
 }
 
 /* The few, then random prefixes of /20 to /32: ALLOW_MANY in all. */
-static inline int list_allowed(struct xb_contents *keys)
+static inline void list_allowed(struct xb_contents *keys)
 {
-	keys->allow = calloc(ALLOW_MANY, sizeof(*keys->allow));
-	if (!keys->allow)
-		return -ENOMEM;
+	keys->allow = room_for(ALLOW_MANY, sizeof(*keys->allow));
 	for (uint32_t i = 0; i < ALLOW_MANY; i++) {
 		uint8_t length = (uint8_t)(20 + i % 13);
 		uint32_t address = address_number(0x80000000U + i) & ~0U << (32 - length);
@@ -95,7 +101,71 @@ static inline int list_allowed(struct xb_contents *keys)
 								   .length = length};
 	}
 	keys->allow_count = ALLOW_MANY;
-	return 0;
+}
+
+/* As many of each kind, which is the first letter: 'n' are answered, 'd' and 'e' dropped. Three
+ * labels mostly, as lists have; of the last two kinds two and four, so that three depths are asked.
+ */
+static inline void list_names(struct xb_contents *keys, const char *kinds, uint32_t count)
+{
+	static const char *const tails[] = {".example.com", ".example.com", ".example.com", ".com",
+					    ".b.example.com"};
+	uint32_t all = (uint32_t)strlen(kinds), each = count / all;
+
+	keys->names = room_for(count, sizeof(*keys->names));
+	for (uint32_t i = 0; i < all * each; i++) {
+		struct xb_named *named = &keys->names[keys->names_count++];
+		uint64_t label = ask_label(kinds[i / each], i % each);
+		uint8_t form[XB_NAME_BYTES];
+		char text[64];
+
+		snprintf(text, sizeof(text), "%.8s%s", (const char *)&label, tails[i / each]);
+		must(xb_entry_parse(text, strlen(text), form, &named->entry, NULL), text);
+		named->entry.name = xb_arena_copy(&keys->arena, form, named->entry.length);
+		must(named->entry.name ? 0 : -ENOMEM, text);
+		named->verdict = kinds[i / each] == 'n' ? XB_DOMAIN_NXDOMAIN : XB_DOMAIN_DROP;
+	}
+}
+
+static inline struct xb_entry entry6(enum list list, uint32_t number)
+{
+	uint32_t all = LONGEST - SHORTEST + 1, share = list_forms[list].many ? 1 : SHARE_HEAD;
+	const uint8_t *lengths = list_forms[list].lengths;
+	uint8_t length = lengths ? lengths[number % list_forms[list].length_count]
+				 : (uint8_t)(SHORTEST + number % all);
+	struct xb_entry whole = {.kind = XB_NET6, .length = 128};
+	uint64_t address[2], head[2];
+
+	address6_number(number, address);
+	address6_number(number / share, head);
+	whole.hi = (be64toh(head[0]) & ~0xffffffffULL) | (be64toh(address[0]) & 0xffffffff);
+	whole.lo = be64toh(address[1]);
+	/* A short one by its number among those of its length: no two are the same. */
+	if (length < LONG_FROM)
+		whole.hi = 3ULL << 60 |
+			   (number / all * 0x9e3779b97f4a7c15U & ((1ULL << (length - 4)) - 1))
+				   << (64 - length);
+	return xb_entry_covering(&whole, length);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return xb_entry_compare(a, b);
+}
+
+/* Those of few bits can be there twice. */
+static inline void list_six(struct xb_contents *keys, enum list list, size_t count)
+{
+	size_t kept = 0;
+
+	keys->net6 = room_for(count, sizeof(*keys->net6));
+	for (size_t i = 0; i < count; i++)
+		keys->net6[i] = entry6(list, (uint32_t)i);
+	qsort(keys->net6, count, sizeof(*keys->net6), by_key);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || xb_entry_compare(&keys->net6[kept - 1], &keys->net6[i]))
+			keys->net6[kept++] = keys->net6[i];
+	keys->net6_count = kept;
 }
 
 static inline bool is_allowed(const struct xb_contents *keys, uint32_t address)
@@ -110,17 +180,13 @@ static inline bool is_allowed(const struct xb_contents *keys, uint32_t address)
 	return false;
 }
 
-/*
- * Listed addresses for which the gate in front of the allowlist opens in vain: next to one of the
- * random prefixes, in none. At most max of them, in random order; returns how many.
- */
+/* Listed addresses for which the gate in front of the allowlist opens in vain: next to one of the
+ * random prefixes, in none. At most max of them, in random order; returns how many. */
 static inline size_t near_allowed(const struct xb_contents *keys, uint32_t *near, size_t max)
 {
-	uint8_t *open = calloc(1U << XB_GATE_BITS, 1);
+	uint8_t *open = room_for(1U << XB_GATE_BITS, 1);
 	size_t count = 0;
 
-	if (!open)
-		return 0;
 	for (size_t i = ALLOW_FEW; i < keys->allow_count; i++)
 		open[xb_entry_ipv4(&keys->allow[i]) >> (32 - XB_GATE_BITS)] = 1;
 	for (size_t i = 0; i < keys->host4_count && count < max; i++) {

@@ -4,31 +4,12 @@
 #define XB_BENCH_LIVE_H
 
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <bpf/libbpf.h>
+#include <net/if.h>
+
+#include "bench/must.h"
 
 #define LIVE_BATCH 64
-
-static inline void must(int error, const char *what)
-{
-	if (!error)
-		return;
-	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what,
-		strerror(error < 0 ? -error : errno));
-	exit(1);
-}
-
-static inline double now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 static inline void parse_mac(const char *text, uint8_t mac[6])
 {
@@ -39,18 +20,28 @@ static inline void parse_mac(const char *text, uint8_t mac[6])
 	     text);
 }
 
+static inline uint32_t index_of(const char *interface)
+{
+	uint32_t index = if_nametoindex(interface);
+
+	must(index ? 0 : -errno, interface);
+	return index;
+}
+
 /*
  * Nanoseconds a frame took, by the kernel's clock: without setting up and taking down, which waits
  * for a tick, and without what others do on this CPU when it is their turn. The receiver's work is
  * in it, done by softirqs on the CPU that sends; what ksoftirqd does of it is not.
  */
-static inline double live_run(int program, const void *frame, uint32_t size, uint32_t count)
+static inline double live_run(const struct bpf_program *program, const void *frame, uint32_t size,
+			      uint32_t count)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = size,
 		    .repeat = (int)count, .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
 		    .batch_size = LIVE_BATCH);
 
-	must(bpf_prog_test_run_opts(program, &options) ? -errno : 0, "live frames");
+	must(bpf_prog_test_run_opts(bpf_program__fd(program), &options) ? -errno : 0,
+	     "live frames");
 	return options.duration;
 }
 

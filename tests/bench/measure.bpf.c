@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the shipped filter is timed against, and the entries that give every run a fresh source. */
-#include <stdbool.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "account.h"
 #include "draws.bpf.h"
 #include "parse.h"
 #include "xdp_bloom/layout.h"
-#include "measure.h"
 #include "table.bpf.h"
 
 struct {
@@ -25,62 +23,37 @@ struct {
 	__type(value, struct bare_line);
 } bare SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} exact SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_BLOOM_FILTER);
-	__uint(max_entries, 1);
-	__type(value, __u32);
-} bloom SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct xb_allow4_key);
-	__type(value, __u32);
-} trie SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct address6);
-	__type(value, __u32);
-} exact6 SEC(".maps");
-
-/* Of /64: their first half is all there is to compare. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u64);
-	__type(value, __u32);
-} exact64 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_BLOOM_FILTER);
-	__uint(max_entries, 1);
-	__type(value, struct address6);
-} bloom6 SEC(".maps");
-
-/* One for each list. */
-#define TRIE6(name)                                                                                \
+/* Sized when loaded: how many. */
+#define MAP(name, of, kind, flags)                                                                 \
 	struct {                                                                                   \
-		__uint(type, BPF_MAP_TYPE_LPM_TRIE);                                               \
-		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
+		__uint(type, kind);                                                                \
+		__uint(map_flags, flags);                                                          \
 		__uint(max_entries, 1);                                                            \
-		__type(key, struct xb_allow6_key);                                                 \
+		__type(key, of);                                                                   \
 		__type(value, __u32);                                                              \
 	} name SEC(".maps")
 
-TRIE6(trie6);
-TRIE6(trie_nets6);
-TRIE6(trie_six6);
-TRIE6(trie_all6);
+#define HASH(name, of) MAP(name, of, BPF_MAP_TYPE_HASH, 0)
+#define TRIE(name, of) MAP(name, of, BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC)
+
+#define BLOOM(name, of)                                                                            \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_BLOOM_FILTER);                                           \
+		__uint(max_entries, 1);                                                            \
+		__type(value, of);                                                                 \
+	} name SEC(".maps")
+
+HASH(exact, __u32);
+HASH(exact6, struct address6);
+HASH(exact64, __u64); /* of /64: their first half is all there is to compare */
+BLOOM(bloom, __u32);
+BLOOM(bloom6, struct address6);
+TRIE(trie, struct xb_allow4_key);
+/* One for each list. */
+TRIE(trie6, struct xb_allow6_key);
+TRIE(trie_nets6, struct xb_allow6_key);
+TRIE(trie_six6, struct xb_allow6_key);
+TRIE(trie_all6, struct xb_allow6_key);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -109,21 +82,8 @@ static __always_inline int hand_on(struct xdp_md *ctx, __u32 address)
 	return XDP_ABORTED;
 }
 
-/* The same of an IPv6 frame: the address is the end of its source. */
-static __always_inline int hand_on6(struct xdp_md *ctx, __u32 address)
-{
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	struct ipv6hdr *ip = data + sizeof(struct ethhdr);
-
-	if ((void *)(ip + 1) > end)
-		return XDP_ABORTED;
-	ip->saddr.in6_u.u6_addr32[3] = bpf_htonl(address);
-	bpf_tail_call_static(ctx, &measured, 0);
-	return XDP_ABORTED;
-}
-
-/* The same with a whole source, network byte order. */
-static __always_inline int hand_on128(struct xdp_md *ctx, const __u32 address[TABLE_WORDS6])
+/* The same of an IPv6 frame; network byte order. */
+static __always_inline int hand_on6(struct xdp_md *ctx, const __u32 address[TABLE_WORDS6])
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct ipv6hdr *ip = data + sizeof(struct ethhdr);
@@ -134,11 +94,6 @@ static __always_inline int hand_on128(struct xdp_md *ctx, const __u32 address[TA
 		ip->saddr.in6_u.u6_addr32[i] = address[i];
 	bpf_tail_call_static(ctx, &measured, 0);
 	return XDP_ABORTED;
-}
-
-static __always_inline __u32 any_address(struct draws *draws)
-{
-	return (__u32)(draws_word(draws) >> 32);
 }
 
 /* An entry, and how it makes the next packet of what was drawn. */
@@ -154,12 +109,7 @@ static __always_inline __u32 any_address(struct draws *draws)
 
 SENDER(from_anywhere)
 {
-	return hand_on(ctx, any_address(draws));
-}
-
-SENDER(from_anywhere6)
-{
-	return hand_on6(ctx, any_address(draws));
+	return hand_on(ctx, (__u32)(draws_word(draws) >> 32));
 }
 
 SENDER(from_table)
@@ -170,35 +120,27 @@ SENDER(from_table)
 	return line ? hand_on(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
 }
 
-SENDER(from_table6)
-{
-	__u32 number = draws->drawn++;
-	struct table_line *line = table_line(table_first, number, TABLE_LINE);
-
-	return line ? hand_on6(ctx, line->address[number % TABLE_LINE]) : XDP_ABORTED;
-}
-
 /* Below 2000::/4. */
-SENDER(from_anywhere128)
+SENDER(from_anywhere6)
 {
 	__u64 hi = draws_word(draws), lo = draws_word(draws);
 	__u32 address[TABLE_WORDS6] = {bpf_htonl(2U << 28 | hi >> 36), (__u32)hi, (__u32)(lo >> 32),
 				       (__u32)lo};
 
-	return hand_on128(ctx, address);
+	return hand_on6(ctx, address);
 }
 
-SENDER(from_table128)
+SENDER(from_table6)
 {
 	__u32 number = draws->drawn++;
 	struct table_line *line = table_line(table_first, number, TABLE_LINE6);
 
-	return line ? hand_on128(ctx, &line->address[number % TABLE_LINE6 * TABLE_WORDS6])
+	return line ? hand_on6(ctx, &line->address[number % TABLE_LINE6 * TABLE_WORDS6])
 		    : XDP_ABORTED;
 }
 
 /* Anything below a /32 of the table. */
-SENDER(from_below128)
+SENDER(from_below6)
 {
 	__u32 number = draws->drawn++;
 	struct table_line *line = table_line(table_first, number, TABLE_LINE6);
@@ -208,26 +150,40 @@ SENDER(from_below128)
 	if (!line)
 		return XDP_ABORTED;
 	address[0] = line->address[number % TABLE_LINE6 * TABLE_WORDS6];
-	return hand_on128(ctx, address);
+	return hand_on6(ctx, address);
 }
 
-/* Every frame is IPv4, and every program counts as the filter does. */
-#define MEASURED(name, found)                                                                      \
+SEC("xdp")
+int ask_anew(struct xdp_md *ctx)
+{
+	if (ask_next(ctx))
+		bpf_tail_call_static(ctx, &measured, 0);
+	return XDP_ABORTED;
+}
+
+/* Every frame is of that family, its source is read, as the filter does, and every program counts
+ * as the filter does. */
+#define MEASURED(name, listed)                                                                     \
 	SEC("xdp") int name(struct xdp_md *ctx)                                                    \
 	{                                                                                          \
 		struct source source = parse_source(ctx);                                          \
                                                                                                    \
 		if (source.family != SOURCE_IPV4)                                                  \
 			return XDP_ABORTED;                                                        \
-		return account(ctx, found(source.ipv4) ? XB_LISTED_IPV4_HOST : XB_CLEAN,           \
-			       source.claimed);                                                    \
+		asm volatile("" ::"r"(source.ipv4));                                               \
+		return account(ctx, (listed) ? XB_LISTED_IPV4_HOST : XB_CLEAN, source.claimed);    \
 	}
 
-static __always_inline bool in_nothing(__u32 address)
-{
-	asm volatile("" ::"r"(address)); /* it is read, as the filter does */
-	return false;
-}
+#define MEASURED6(name, listed)                                                                    \
+	SEC("xdp") int name(struct xdp_md *ctx)                                                    \
+	{                                                                                          \
+		struct source source = parse_source(ctx);                                          \
+                                                                                                   \
+		if (source.family != SOURCE_IPV6)                                                  \
+			return XDP_ABORTED;                                                        \
+		asm volatile("" ::"r"(source.hi), "r"(source.lo));                                 \
+		return account(ctx, (listed) ? XB_LISTED_IPV6 : XB_CLEAN, source.claimed);         \
+	}
 
 static __always_inline bool in_line(__u32 address)
 {
@@ -235,23 +191,6 @@ static __always_inline bool in_line(__u32 address)
 	struct bare_line *line = bpf_map_lookup_elem(&bare, &index);
 
 	return line && line->word[0];
-}
-
-static __always_inline bool in_hash(__u32 address)
-{
-	return bpf_map_lookup_elem(&exact, &address);
-}
-
-static __always_inline bool in_bloom(__u32 address)
-{
-	return !bpf_map_peek_elem(&bloom, &address);
-}
-
-static __always_inline bool in_trie(__u32 address)
-{
-	struct xb_allow4_key key = {32, bpf_htonl(address)};
-
-	return bpf_map_lookup_elem(&trie, &key);
 }
 
 /* The first bit that is not set ends it: reading all of them costs more. */
@@ -271,80 +210,32 @@ static __always_inline bool in_classic(__u32 address)
 	return true;
 }
 
-/* The same for IPv6. */
-#define MEASURED6(name, found)                                                                     \
-	SEC("xdp") int name(struct xdp_md *ctx)                                                    \
-	{                                                                                          \
-		struct source source = parse_source(ctx);                                          \
-                                                                                                   \
-		if (source.family != SOURCE_IPV6)                                                  \
-			return XDP_ABORTED;                                                        \
-		return account(ctx, found(source.hi, source.lo) ? XB_LISTED_IPV6 : XB_CLEAN,       \
-			       source.claimed);                                                    \
-	}
-
-static __always_inline bool in_nothing6(__u64 hi, __u64 lo)
+static __always_inline bool in_trie6(void *map, __u64 hi, __u64 lo)
 {
-	asm volatile("" ::"r"(hi), "r"(lo)); /* as in_nothing() */
-	return false;
+	struct xb_allow6_key key = {
+		128, {bpf_htonl(hi >> 32), bpf_htonl(hi), bpf_htonl(lo >> 32), bpf_htonl(lo)}};
+
+	return bpf_map_lookup_elem(map, &key);
 }
 
-static __always_inline bool in_hash6(__u64 hi, __u64 lo)
-{
-	struct address6 key = {hi, lo};
+#define WHOLE6 (&(struct address6){source.hi, source.lo})
 
-	return bpf_map_lookup_elem(&exact6, &key);
-}
+MEASURED(parse_only, false)
+MEASURED(line_read, in_line(source.ipv4))
+MEASURED(bpf_hash, bpf_map_lookup_elem(&exact, &source.ipv4))
+MEASURED(bpf_bloom, !bpf_map_peek_elem(&bloom, &source.ipv4))
+MEASURED(classic_bloom, in_classic(source.ipv4))
+MEASURED(lpm_trie,
+	 bpf_map_lookup_elem(&trie, &((struct xb_allow4_key){32, bpf_htonl(source.ipv4)})))
 
-static __always_inline bool in_hash64(__u64 hi, __u64 lo)
-{
-	asm volatile("" ::"r"(lo)); /* as in_nothing() */
-	return bpf_map_lookup_elem(&exact64, &hi);
-}
-
-static __always_inline bool in_bloom6(__u64 hi, __u64 lo)
-{
-	struct address6 key = {hi, lo};
-
-	return !bpf_map_peek_elem(&bloom6, &key);
-}
-
-static __always_inline bool in_line6(__u64 hi, __u64 lo)
-{
-	asm volatile("" ::"r"(hi)); /* as in_nothing() */
-	return in_line((__u32)lo);
-}
-
-#define IN_TRIE6(map)                                                                              \
-	static __always_inline bool in_##map(__u64 hi, __u64 lo)                                   \
-	{                                                                                          \
-		struct xb_allow6_key key = {                                                       \
-			128,                                                                       \
-			{bpf_htonl(hi >> 32), bpf_htonl(hi), bpf_htonl(lo >> 32), bpf_htonl(lo)}}; \
-                                                                                                   \
-		return bpf_map_lookup_elem(&map, &key);                                            \
-	}
-
-IN_TRIE6(trie6)
-IN_TRIE6(trie_nets6)
-IN_TRIE6(trie_six6)
-IN_TRIE6(trie_all6)
-
-MEASURED(parse_only, in_nothing)
-MEASURED6(parse_only6, in_nothing6)
-MEASURED6(line_read6, in_line6)
-MEASURED6(bpf_hash6, in_hash6)
-MEASURED6(bpf_hash64, in_hash64)
-MEASURED6(bpf_bloom6, in_bloom6)
-MEASURED6(lpm_trie6, in_trie6)
-MEASURED6(lpm_trie_nets6, in_trie_nets6)
-MEASURED6(lpm_trie_six6, in_trie_six6)
-MEASURED6(lpm_trie_all6, in_trie_all6)
-
-MEASURED(line_read, in_line)
-MEASURED(bpf_hash, in_hash)
-MEASURED(bpf_bloom, in_bloom)
-MEASURED(lpm_trie, in_trie)
-MEASURED(classic_bloom, in_classic)
+MEASURED6(parse_only6, false)
+MEASURED6(line_read6, in_line((__u32)source.lo))
+MEASURED6(bpf_hash6, bpf_map_lookup_elem(&exact6, WHOLE6))
+MEASURED6(bpf_hash_nets6, bpf_map_lookup_elem(&exact64, &source.hi))
+MEASURED6(bpf_bloom6, !bpf_map_peek_elem(&bloom6, WHOLE6))
+MEASURED6(lpm_trie6, in_trie6(&trie6, source.hi, source.lo))
+MEASURED6(lpm_trie_nets6, in_trie6(&trie_nets6, source.hi, source.lo))
+MEASURED6(lpm_trie_six_lengths6, in_trie6(&trie_six6, source.hi, source.lo))
+MEASURED6(lpm_trie_all_lengths6, in_trie6(&trie_all6, source.hi, source.lo))
 
 char _license[] SEC("license") = "GPL";

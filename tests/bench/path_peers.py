@@ -4,12 +4,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 
-from rig import BLOOMCTL, BUILD, Failed, run
+from command_peers import SET
+from rig import BUILD, Failed, Installation, quietly, run, within
 
 FAR = "xbtp"  # the subject's end of its veth
-SET = "xbt-bench"
 LIMITS = os.path.join(BUILD, "bpf", "ask.bpf.o")
 LOADED_WITHIN = 120  # seconds
 # What this machine would allow by itself. Loopback and link-local stay, and are never a source.
@@ -27,35 +26,29 @@ def need(*tools):
 
 
 class Place:
-    """A network namespace with the receiver's end of a veth; the other end, where packets are made,
-    is in the namespace of this process. GRO gives the veth its NAPI, without which it takes no
-    frames from XDP programs."""
+    """A network namespace with the receiver's end of a veth; the other end, where packets are made, is in the namespace of this
+    process. GRO gives the veth its NAPI, without which it takes no frames from XDP programs."""
 
-    def __init__(self, name, number, far=FAR):
-        self.name = name
-        self.near = "xbtp%d" % number
-        self.far = far
-        self.owner = not os.path.exists("/run/netns/" + name)   # or one more veth to the same
-        if self.owner:
-            run("ip", "netns", "add", name)
-        run("ip", "link", "add", self.near, "type", "veth", "peer", "name", far, "netns", name)
+    def __init__(self, name, number):
+        self.name, self.near = name, "xbtp%d" % number
+        run("ip", "netns", "add", name)
+        run("ip", "link", "add", self.near, "type", "veth", "peer", "name", FAR, "netns", name)
         # Nothing but the frames that are counted comes this way.
         quiet = "/proc/sys/net/ipv6/conf/%s/disable_ipv6" % self.near
         if os.path.exists(quiet):
             with open(quiet, "w") as out:
                 out.write("1")
         run("ip", "link", "set", self.near, "up")
-        run("ip", "-n", name, "link", "set", far, "up")
-        self.inside("ethtool", "-K", far, "gro", "on")
-        self.mac = json.loads(run("ip", "-n", name, "-j", "link", "show", far))[0]["address"]
+        run("ip", "-n", name, "link", "set", FAR, "up")
+        self.inside("ethtool", "-K", FAR, "gro", "on")
+        self.mac = json.loads(run("ip", "-n", name, "-j", "link", "show", FAR))[0]["address"]
 
     def inside(self, *command, **options):
-        return run("nsenter", "--net=/run/netns/" + self.name, *command, **options)
+        return run(*within(self.name, *command), **options)
 
     def counts(self):
         """Packets that came over the veth, and those that arrived at the IP layer."""
-        text = self.inside("sh", "-c", "ethtool -S %s; cat /proc/net/snmp; "
-                           "cat /proc/net/snmp6 2>/dev/null || true" % self.far)
+        text = self.inside("sh", "-c", "ethtool -S %s; cat /proc/net/snmp; cat /proc/net/snmp6 2>/dev/null || true" % FAR)
         came = sum(int(count) for count in re.findall(r"rx_queue_\d+_xdp_packets: (\d+)", text))
         head, values = re.findall(r"^Ip: (.*)$", text, re.MULTILINE)
         arrived = int(dict(zip(head.split(), values.split()))["InReceives"])
@@ -63,9 +56,8 @@ class Place:
         return came, arrived + (int(six.group(1)) if six else 0)
 
     def remove(self):
-        subprocess.run(["ip", "link", "del", self.near], check=False, stderr=subprocess.DEVNULL)
-        if self.owner:
-            subprocess.run(["ip", "netns", "del", self.name], check=False)
+        quietly("ip", "link", "del", self.near)
+        quietly("ip", "netns", "del", self.name)
 
 
 class Subject:
@@ -75,12 +67,11 @@ class Subject:
     peer = True  # may fail to load
 
     def __init__(self, place, scratch):
-        self.place = place
-        self.scratch = scratch
+        self.place, self.scratch = place, scratch
         self.before = 0  # what a rule of its own had counted
 
-    def label(self, _workload):
-        return self.name
+    def label(self, workload):
+        return self.name % workload.kind if "%" in self.name else self.name
 
     def load(self, workload):
         pass
@@ -102,8 +93,7 @@ class Program(Subject):
     peer = False
 
     def load(self, _workload):
-        run("ip", "-n", self.place.name, "link", "set", "dev", self.place.far, "xdpdrv", "object", LIMITS,
-            "program", self.program)
+        run("ip", "-n", self.place.name, "link", "set", "dev", FAR, "xdpdrv", "object", LIMITS, "program", self.program)
 
 
 class DropAll(Program):
@@ -124,37 +114,36 @@ class Filter(Subject):
 
     def __init__(self, place, scratch):
         super().__init__(place, scratch)
-        self.base = (BLOOMCTL, "--state", scratch.path("paths-state"), "--pin",
-                     os.path.join(scratch.pins, "paths"), "--run",
-                     os.path.join(scratch.run, "paths"))
+        self.own = Installation(scratch, "paths", *within(place.name))
 
     def load(self, workload):
-        self.attach(self.place)
-        self.place.inside(*self.base, "-q", "import", workload.plain, "--include-bogons",
-                          "--format", "plain")
-        status = json.loads(self.place.inside(*self.base, "-j", "status"))
-        if not status["generation"]["confirm"]:
+        self.attach()
+        self.own.ctl("import", workload.plain, "--include-bogons", "--format", "plain")
+        if not self.own.generation()["confirm"]:
             raise Failed("the filter does not confirm")
 
-    def attach(self, place):
-        place.inside(*self.base, "-q", "attach", place.far, "--mode", "native", "--refuse", REFUSED)
+    def attach(self):
+        self.own.ctl("attach", FAR, "--mode", "native", "--refuse", REFUSED)
 
     def end(self):
-        subprocess.run(["nsenter", "--net=/run/netns/" + self.place.name, *self.base, "-q",
-                        "detach", "--all"], check=False, stderr=subprocess.DEVNULL)
-        for directory in self.base[2::2]:
-            shutil.rmtree(directory, ignore_errors=True)
+        self.own.remove()
 
 
 class Iptables(Subject):
     """The first rule of raw PREROUTING, which comes behind the IP layer's counter."""
+    match = ()
 
     def table(self, *words):
         return self.place.inside(self.command, "-w", "-t", "raw", *words)
 
-    def begin(self, workload):
+    def load(self, workload):
         self.command = "iptables" if workload.family == 4 else "ip6tables"
         need(self.command)
+        self.fill(workload)
+        self.table("-A", "PREROUTING", *self.match, "-j", "DROP")
+
+    def fill(self, workload):
+        pass
 
     def dropped(self, _came, _arrived):
         # Chain, head, then the rule: packets, bytes, target.
@@ -164,80 +153,58 @@ class Iptables(Subject):
 class IptablesAll(Iptables):
     key, name, drops = "iptables_drop", "iptables raw, drop all, no set", "all"
 
-    def load(self, workload):
-        self.begin(workload)
-        self.table("-A", "PREROUTING", "-j", "DROP")
-
 
 class Ipset(Iptables):
-    key = "ipset"
+    key, name = "ipset", "iptables raw, ipset hash:%(hash)s"
+    match = ("-m", "set", "--match-set", SET, "src")
 
-    def label(self, workload):
-        return "iptables raw, ipset hash:%s" % ("net" if workload.prefixes else "ip")
-
-    def load(self, workload):
+    def fill(self, workload):
         need("ipset")
-        self.begin(workload)
-        path = workload.write("ipset", "create %s hash:%s family %s maxelem %d\n" % (
-            SET, "net" if workload.prefixes else "ip", "inet" if workload.family == 4 else "inet6",
-            max(1024, workload.entries)), "add %s " % SET)
+        path = self.scratch.path("ipset")
+        with open(path, "w") as out, open(workload.plain) as lines:
+            out.write("create %s hash:%s family %s maxelem %d\n" % (
+                SET, workload.kind["hash"], "inet" if workload.family == 4 else "inet6", max(1024, workload.entries)))
+            out.writelines("add %s %s" % (SET, line) for line in lines)
         with open(path) as lines:
             self.place.inside("ipset", "restore", stdin=lines, timeout=LOADED_WITHIN)
         os.unlink(path)
-        self.table("-A", "PREROUTING", "-m", "set", "--match-set", SET, "src", "-j", "DROP")
 
 
 class Nftables(Subject):
-    """A rule in a table of its own, with a set of its own if it has one. An end of a block on each
-    line: nft 1.0.6 wants it so."""
+    """A rule in a table of its own, with a set of its own if it has one. An end of a block on each line: nft 1.0.6 wants it
+    so."""
 
     def load(self, workload):
         need("nft")
-        self.family = self.table or ("ip" if workload.family == 4 else "ip6")
-        path = self.scratch.path("nft")
-        with open(path, "w") as out:
+        four = workload.family == 4
+        self.family, path = self.table or ("ip" if four else "ip6"), self.scratch.path("nft")
+        with open(path, "w") as out, open(workload.plain) as lines:
             out.write("table %s xbt {\n" % self.family)
             if self.drops != "all":
-                self.write_set(workload, out)
+                # With a size the kernel takes the fastest of its hashes for single addresses.
+                out.write("set listed {\ntype %s\nsize %d\n%selements = {\n" % (
+                    "ipv4_addr" if four else "ipv6_addr", (1 + workload.prefixes) * workload.entries,
+                    "flags interval\nauto-merge\n" if workload.prefixes else ""))
+                out.writelines(line.rstrip() + ",\n" for line in lines)
+                out.write("}\n}\n")
             out.write("chain drops {\ntype filter hook %s\n%s counter drop\n}\n}\n" % (
-                self.hook, "" if self.drops == "all" else
-                "%s saddr @listed" % ("ip" if workload.family == 4 else "ip6")))
+                self.hook, "" if self.drops == "all" else "%s saddr @listed" % ("ip" if four else "ip6")))
         self.place.inside("nft", "-f", path, timeout=LOADED_WITHIN)
         os.unlink(path)
 
-    def write_set(self, workload, out):
-        # With a size the kernel takes the fastest of its hashes for single addresses.
-        out.write("set listed {\ntype %s\nsize %d\n%selements = {\n" % (
-            "ipv4_addr" if workload.family == 4 else "ipv6_addr",
-            2 * workload.entries if workload.prefixes else workload.entries,
-            "flags interval\nauto-merge\n" if workload.prefixes else ""))
-        with open(workload.plain) as lines:
-            for line in lines:
-                out.write(line.rstrip() + ",\n")
-        out.write("}\n}\n")
-
 
 class NftIngress(Nftables):
-    key, table = "nft_ingress", "netdev"
+    key, name, table = "nft_ingress", "nftables %(set)s, netdev ingress", "netdev"
     hook = 'ingress device "%s" priority 0' % FAR
-
-    def label(self, workload):
-        return "nftables %s, netdev ingress" % ("intervals" if workload.prefixes else "set")
 
 
 class NftAll(NftIngress):
-    key, drops = "nft_drop", "all"
-
-    def label(self, _workload):
-        return "nftables netdev, drop all, no set"
+    key, name, drops = "nft_drop", "nftables netdev, drop all, no set", "all"
 
 
 class NftPrerouting(Nftables):
-    key, table = "nft_prerouting", None
+    key, name, table = "nft_prerouting", "nftables %(set)s, prerouting raw", None
     hook = "prerouting priority raw"
-
-    def label(self, workload):
-        return "nftables %s, prerouting raw" % ("intervals" if workload.prefixes else "set")
 
     def dropped(self, _came, _arrived):
         """Behind the IP layer's counter: the rule has its own. -t: without the set."""
@@ -246,17 +213,16 @@ class NftPrerouting(Nftables):
 
 
 class XdpFilter(Subject):
-    """xdp-filter of xdp-tools, with the features the others have: IPv4 and IPv6 sources. It takes
-    one address a process, and pins below /sys/fs/bpf, which is a directory of ours for it."""
+    """xdp-filter of xdp-tools, with the features the others have: IPv4 and IPv6 sources. It takes one address a process, and pins
+    below /sys/fs/bpf, which is a directory of ours for it."""
     key, name = "xdp_filter", "xdp-filter"
-    mounted = 'mount --bind "$1" /sys/fs/bpf || exit; shift; '
 
     def __init__(self, place, scratch):
         super().__init__(place, scratch)
         self.pins = os.path.join(scratch.pins, "xdp-filter")
 
     def shell(self, script, *words, **options):
-        return self.place.inside("unshare", "--mount", "sh", "-c", self.mounted + script, "sh",
+        return self.place.inside("unshare", "--mount", "sh", "-c", 'mount --bind "$1" /sys/fs/bpf || exit; shift; ' + script, "sh",
                                  self.pins, *words, **options)
 
     def load(self, workload):
@@ -277,6 +243,5 @@ class XdpFilter(Subject):
 
 
 # Limits of listed and of clean traffic first, then what ships, then peers.
-SUBJECTS = (DropAll, PassAll, Nothing, Filter, NftIngress, NftPrerouting, NftAll, Ipset,
-            IptablesAll, XdpFilter)
+SUBJECTS = (DropAll, PassAll, Nothing, Filter, NftIngress, NftPrerouting, NftAll, Ipset, IptablesAll, XdpFilter)
 ALONE = (DropAll, PassAll, Filter)  # where peers do not take part

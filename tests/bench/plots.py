@@ -26,8 +26,7 @@ set ylabel "{y}"
 
 
 class Plot:
-    """Lines of points. Both axes are logarithmic unless told; what such an axis cannot show, zero
-    and below, is left out."""
+    """Lines of points. Both axes are logarithmic unless told; what such an axis cannot show, zero and below, is left out."""
 
     def __init__(self, name, title, x, y, log="xy"):
         self.name = name
@@ -67,14 +66,12 @@ class Plot:
             if len(points[0]) == 4:
                 drawn.append("$s%d with yerrorbars %s%s notitle" % (number, style, mark))
             how = "lines" if bare else "linespoints" if line else "points"
-            drawn.append("$s%d using 1:2 with %s %s%s title \"%s\""
-                         % (number, how, style, "" if bare else mark, plain(label)))
+            drawn.append("$s%d using 1:2 with %s %s%s title \"%s\"" % (number, how, style, "" if bare else mark, plain(label)))
         lines.append("plot " + ", ".join(drawn))
         return "\n".join(lines) + "\n"
 
     def number_format(self, axis):
-        """As a person reads it: rates as powers of ten, 0.1 and not 100m (which is minutes to
-        some), large numbers as 10k."""
+        """As a person reads it: rates as powers of ten, 0.1 and not 100m (which is minutes to some), large numbers as 10k."""
         least = min(point[axis] for _, points, *_ in self.series for point in points)
         if axis and "y" in self.log and least < 0.01:
             return "%.0e"

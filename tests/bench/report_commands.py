@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Chapters of whole commands and of memory."""
-from commands import OPERATIONS
+from commands import BATCHES, OPERATIONS
 from huge import bytes_per_host
 from plots import Plot
-from tables import cell, count, label, middle, over, ranged, table
+from tables import cell, count, label, middle, ranged, table
 
 NOTES = {"ipset": {"swap": "ipset swap (of two sets that are there)"}}
 FACTS = (
@@ -20,8 +20,7 @@ FACTS = (
 
 def operations(found):
     peers = found["peers"]
-    rows = [[OPERATIONS[name]] + [cell(each.get(key), 1e3, 2) for key in peers]
-            for name, each in found["seconds"].items()]
+    rows = [[OPERATIONS[name]] + [cell(each.get(key), 1e3, 2) for key in peers] for name, each in found["seconds"].items()]
     return table(["ms"] + list(peers.values()), rows)
 
 
@@ -30,9 +29,8 @@ def ratios(found):
     others = {key: name for key, name in found["peers"].items() if key != "bloomctl"}
     if not others:
         return []
-    rows = [[OPERATIONS[name]] + [ranged(each.get(key)) for key in others]
-            for name, each in found["times_bloomctl"].items()]
-    return table(["times bloomctl (quartiles of rounds)"] + list(others.values()), rows)
+    rows = [[OPERATIONS[name]] + [ranged(each.get(key)) for key in others] for name, each in found["times_bloomctl"].items()]
+    return table(["times bloomctl (of minima; quartiles of rounds)"] + list(others.values()), rows)
 
 
 def single_add(found):
@@ -40,30 +38,22 @@ def single_add(found):
     facts = ("An empty process takes %s ms. What an add writes and waits for, its pages of the store "
              "and fdatasync, then the page that makes them valid, takes %s ms by itself where the "
              "state is, so an add less its syncs takes %s ms."
-             % (cell(found["empty_process"], 1e3, 2), cell(found["sync"], 1e3, 2),
-                cell(found["add_less_sync"], 1e3, 2)))
-    if found["add_over_ipset"]:
-        facts += (" That is %s of `ipset add`; %s less its syncs."
-                  % (ranged(found["add_over_ipset"]), ranged(found["add_less_sync_over_ipset"])))
+             % (cell(found["empty_process"], 1e3, 2), cell(found["sync"], 1e3, 2), cell(found["less_sync"]["add"], 1e3, 2)))
     return [facts, ""]
 
 
 def resources(found):
     peers, memory = found["peers"], found["memory"]
     rows = [["%s: adds a second" % OPERATIONS[name]] +
-            [count(round(each[key]["median"])) if key in each else "-" for key in peers]
-            for name, each in found["adds_per_second"].items()]
-    rows += [["%s: most memory of the process, MiB" % OPERATIONS[name]] +
-             [cell(each.get(key), 2**-20) for key in peers]
+            [count(round(BATCHES[name] / each[key]["median"])) if key in each else "-" for key in peers]
+            for name, each in found["seconds"].items() if name in BATCHES]
+    rows += [["%s: most memory of the process, MiB" % OPERATIONS[name]] + [cell(each.get(key), 2**-20) for key in peers]
              for name, each in found["peak_bytes"].items()]
-    rows.append(["kernel memory on the packet path, MiB, as each tells"] +
-                [cell(memory.get(key), 2**-20) for key in peers])
-    rows.append(["the same by what the whole kernel has more, MiB"] +
-                [cell(memory["kernel"].get(key), 2**-20) for key in peers])
+    rows.append(["kernel memory on the packet path, MiB, as each tells"] + [cell(memory.get(key), 2**-20) for key in peers])
+    rows.append(["the same by what the whole kernel has more, MiB"] + [cell(memory["kernel"].get(key), 2**-20) for key in peers])
     rows.append(["apart: counters, in the run directory, MiB"] +
                 [cell(memory["counters"] if key == "bloomctl" else None, 2**-20) for key in peers])
-    notes = ["%s: in %d of %d rounds the filter was built anew." %
-             (OPERATIONS[name], times, found["rounds"])
+    notes = ["%s: in %d of %d rounds the filter was built anew." % (OPERATIONS[name], times, found["rounds"])
              for name, times in found["rebuilt_in_rounds"].items() if times]
     return table([""] + list(peers.values()), rows) + ([" ".join(notes), ""] if notes else [])
 
@@ -74,14 +64,12 @@ def compare(found, page):
         for key in each:
             if key != "bloomctl":
                 page.compare("%s, %s" % (OPERATIONS[name], size), ("bloomctl", each["bloomctl"]),
-                             (NOTES.get(key, {}).get(name, found["peers"][key]), each[key]), " ms",
-                             scale=1e3, digits=2)
+                             (NOTES.get(key, {}).get(name, found["peers"][key]), each[key]), " ms", scale=1e3, digits=2)
     for name, each in found["peak_bytes"].items():
         for key in each:
             if key != "bloomctl":
                 page.compare("memory of the process, %s, %s" % (OPERATIONS[name], size),
-                             ("bloomctl", each["bloomctl"]), (found["peers"][key], each[key]),
-                             " MiB", scale=2**-20)
+                             ("bloomctl", each["bloomctl"]), (found["peers"][key], each[key]), " MiB", scale=2**-20)
     memory = found["memory"]
     for key, peer in (("ipset", memory["ipset"]), ("nft", memory["kernel"].get("nft"))):
         if peer:
@@ -135,16 +123,12 @@ def memory(data, page):
     """Of the kernel's maps; that of sets is with the commands that fill them."""
     found = data["memory"]
     each, apart = found["per_host"], found["apart"]
-    lines = table(["%s entries, bytes of kernel memory an entry" % count(found["hosts"]), "",
-                   "times both"],
+    lines = table(["%s entries, bytes of kernel memory an entry" % count(found["hosts"]), "", "times both"],
                   [[OWN_MEMORY.get(name, label(name)), cell(value, digits=2),
-                    cell(over(value, each["sum"]), digits=2) if name not in OWN_MEMORY else ""]
-                   for name, value in each.items()])
+                    cell(value / each["sum"], digits=2) if name not in OWN_MEMORY else ""] for name, value in each.items()])
     for name, value in each.items():
         if name not in OWN_MEMORY:
             page.compare("kernel memory at %s entries" % count(found["hosts"]),
-                         ("filter and exact table", each["sum"]), (label(name), value), " bytes",
-                         digits=2)
-    rows = [[text % count(apart["allowed"]) if "%" in text else text, count(apart[name])]
-            for name, text in APART.items()]
+                         ("filter and exact table", each["sum"]), (label(name), value), " bytes", digits=2)
+    rows = [[text % count(apart["allowed"]) if "%" in text else text, count(apart[name])] for name, text in APART.items()]
     return lines + table(["apart", "bytes"], rows)

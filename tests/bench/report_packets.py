@@ -2,11 +2,8 @@
 """Chapters of what packets cost."""
 import re
 
-import costs6
-import cpus
-import layouts as explored
+import costs as timed
 from plots import Plot
-from rig import spread
 from tables import cell, count, is_limit, is_ours, is_peer, label, middle, ranged, table
 
 SHIPS = ("hosts", "hosts_and_prefixes")  # of the subjects that are ours: what a user gets
@@ -24,52 +21,36 @@ def cost_table(cost):
     costs = cost["cost_ns"]
     subjects = list(dict.fromkeys(name for found in costs.values() for name in found))
     sizes = cost.get("read_bytes", {})
-    rows = [[label(name) + (", %s" % costs6.kibibytes(sizes[name]) if name in sizes else "")] +
+    rows = [[label(name) + (", %s" % timed.kibibytes(sizes[name]) if name in sizes else "")] +
             [cell(costs[traffic].get(name)) for traffic in costs] for name in subjects]
-    return table(["ns a packet over parsing alone"] + [TRAFFIC.get(name, name) for name in costs],
-                 rows)
+    return table(["ns a packet over parsing alone"] + [TRAFFIC.get(name, name) for name in costs], rows)
 
 
 def against_table(cost):
     """What ships as so many times each other subject."""
     costs = cost["cost_ns"]
     columns = [(name, traffic) for name in SHIPS for traffic in costs if name in costs[traffic]]
-    others = [name[5:] for name in cost if name.startswith("over_") and any(cost[name].values())]
-    rows = [[label(other)] + [times(cost["over_" + other][traffic].get(name))
-                              for name, traffic in columns] for other in others]
-    return table(["cost, times that of (quartiles of rounds)"] +
+    rows = [[label(other)] + [ranged(over.get(traffic, {}).get(name), 3) for name, traffic in columns]
+            for other, over in cost["over"].items() if over]
+    return table(["cost, times that of (of minima; quartiles of rounds)"] +
                  ["%s: %s" % (label(name), TRAFFIC[traffic]) for name, traffic in columns], rows)
-
-
-def times(found):
-    """A ratio of medians, of minima, and between the quartiles of single rounds."""
-    if not found:
-        return "-"
-    text = cell(found, digits=3)
-    if found.get("spread"):
-        text += " (%.3f to %.3f)" % tuple(found["spread"])
-    return text
 
 
 def compare_costs(cost, page):
     for traffic, found in cost["cost_ns"].items():
         for name in compared(found):
             for other in filter(is_peer, found):
-                page.compare("program cost, %s, %s entries" % (TRAFFIC.get(traffic, traffic),
-                                                               count(cost["hosts"])),
-                             (label(name), found[name]), (label(other), found[other]), " ns",
-                             noise=cost.get("noise_ns"))
+                page.compare("program cost, %s, %s entries" % (TRAFFIC.get(traffic, traffic), count(cost["hosts"])),
+                             (label(name), found[name]), (label(other), found[other]), " ns", noise=cost.get("noise_ns"))
 
 
 def cost_plots(costs, page):
-    """Cost over entries: a plot for each traffic, a line for each peer, the limit and what ships.
-    """
+    """Cost over entries: a plot for each traffic, a line for each peer, the limit and what ships."""
     lines = []
     for traffic in dict.fromkeys(name for cost in costs for name in cost["cost_ns"]):
         plot = Plot("cost-" + traffic, "Program cost, %s" % TRAFFIC.get(traffic, traffic),
                     "entries", "ns a packet over parsing alone")
-        found = [cost for cost in sorted(costs, key=lambda cost: cost["hosts"])
-                 if traffic in cost["cost_ns"]]
+        found = [cost for cost in sorted(costs, key=lambda cost: cost["hosts"]) if traffic in cost["cost_ns"]]
         names = dict.fromkeys(name for cost in found for name in cost["cost_ns"][traffic]
                               if not is_ours(name) or name in compared(cost["cost_ns"][traffic]))
         for name in sorted(names, key=lambda name: (not is_ours(name), not is_limit(name))):
@@ -90,12 +71,10 @@ def program_cost(data, page):
         lines += ["### %s entries" % count(cost["hosts"]), ""]
         facts = [text for name, text in (("rounds", "%s rounds"), ("repeats", "%s packets each"),
                                          ("prefixes", "%s prefixes where prefixes are listed"),
-                                         ("rate", "Bloom stage at a rate of %s"),
-                                         ("probes", "%s probes")) if cost.get(name)
+                                         ("rate", "Bloom stage at a rate of %s")) if cost.get(name)
                  for text in [text % count(cost[name])]]
         if cost.get("noise_ns") is not None:
-            facts.append("two filters that are alike differ by %.1f ns in a round"
-                         % cost["noise_ns"])
+            facts.append("two filters that are alike differ by %.1f ns in a round" % cost["noise_ns"])
         lines += [", ".join(facts) + ".", ""] if facts else []
         lines += cost_table(cost) + against_table(cost)
     return lines
@@ -103,12 +82,11 @@ def program_cost(data, page):
 
 def compare_costs6(found, page):
     """Each subject with the peers that have its list."""
-    called, costs = dict(costs6.names(found)), found["cost_ns"]
-    for traffic, text in costs6.TRAFFIC:
-        for subject, peers in costs6.PEERS.items():
+    called, costs = dict(timed.names6(found)), found["cost_ns"]
+    for traffic, text in timed.TRAFFIC6:
+        for subject, peers in timed.PEERS6.items():
             for peer, name in peers:
-                page.compare("program cost of IPv6, %s" % text,
-                             ("filter, " + called[subject], costs[traffic].get(subject)),
+                page.compare("program cost of IPv6, %s" % text, ("filter, " + called[subject], costs[traffic].get(subject)),
                              (name, costs[traffic].get(peer)), " ns")
 
 
@@ -120,43 +98,11 @@ def program_cost6(data, page):
         costs = found["cost_ns"]
         lines += ["### %s addresses of IPv6" % count(found["hosts"]), "",
                   "%s rounds of %s packets." % (count(found["rounds"]), count(found["repeats"])), ""]
-        lines += table(["ns a packet over parsing alone"] + [text for _, text in costs6.TRAFFIC],
-                       [[text] + [cell(costs[traffic].get(name)) for traffic, _ in costs6.TRAFFIC]
-                        for name, text in costs6.names(found)])
+        lines += table(["ns a packet over parsing alone"] + [text for _, text in timed.TRAFFIC6],
+                       [[text] + [cell(costs[traffic].get(name)) for traffic, _ in timed.TRAFFIC6]
+                        for name, text in timed.names6(found)])
         lines += table(["bytes an entry", "bits, or the peer's map", "exact table", "tables of lengths"],
-                       [[text] + [cell(part, digits=2) for part in parts] for text, *parts in costs6.memory(found)])
-    return lines
-
-
-def several_cpus(data, _page):
-    rows = []
-    for key, titles in (("programs", cpus.NAMES), ("floods", cpus.FLOODS)):
-        rows += [[title, "%.1f" % each["alone_ns"], "%.1f" % each["together_ns"], spread(each["times"])]
-                 for name, title in titles for each in [data["cpus"].get(key, {}).get(name)] if each]
-    return ["The same on one CPU alone and on %d at once, each with sources of its own; a million addresses are "
-            "listed unless told. A line read and fewer addresses tell what memory has to do with it, the atomic addition what "
-            "one word would that all CPUs write: it is what a wrong hit makes where the processor does not keep reads in "
-            "order, as this one does. Floods go over a veth for each CPU, to interfaces that one filter protects, and have the "
-            "generator's own time in them. Behind what is so many times as much stand the quartiles of rounds."
-            % cpus.CPUS, ""] + \
-        table(["ns a packet, the whole run", "one alone", "each of %d" % cpus.CPUS, "times as many packets"], rows)
-
-
-def rates(data, _page):
-    lines = []
-    for cost in data["rates"]:
-        filters, found = cost.get("filters", {}), cost["cost_ns"]
-        rows = []
-        for name in dict.fromkeys(name for each in found.values() for name in each):
-            sized = filters.get(name, {})
-            rows.append([label(name)] +
-                        [cell(sized[key] / cost["hosts"], digits=2) if key in sized else "-"
-                         for key in ("bits_bytes", "buckets_bytes")] +
-                        [cell(each.get(name)) for each in found.values()])
-        lines += ["%s entries, %s rounds; ns a packet over parsing alone." %
-                  (count(cost["hosts"]), cost.get("rounds", "?")), ""]
-        lines += table(["", "bits, bytes an entry", "buckets"] +
-                       [TRAFFIC.get(name, name) for name in found], rows)
+                       [[text] + [cell(part, digits=2) for part in parts] for text, *parts in timed.memory6(found)])
     return lines
 
 
@@ -192,11 +138,9 @@ def path_plots(paths, page):
             continue
         plot = Plot("path-" + re.sub(r"[^a-z0-9]+", "-", kind.lower()).strip("-"),
                     "Whole path: " + kind, "entries", "ns a packet")
-        labels = {name: each["label"] for found in group
-                  for name, each in found["subjects"].items()}
+        labels = {name: each["label"] for found in group for name, each in found["subjects"].items()}
         for name in sorted(labels, key=lambda name: (not is_ours(name), not is_limit(name))):
-            plot.add(labels[name], [(found["workload"]["entries"],
-                                     middle(found["subjects"].get(name, {}).get("packet_ns")))
+            plot.add(labels[name], [(found["workload"]["entries"], middle(found["subjects"].get(name, {}).get("packet_ns")))
                                     for found in group], ours=is_ours(name))
         lines += page.plot(plot)
     return lines
@@ -206,20 +150,17 @@ def paths(data, page):
     lines = ["Live frames with a fresh source each go over a veth, native XDP; the generator's own "
              "time is measured in the same run and taken off. Listed packets are set against an XDP "
              "program that drops at once, clean ones against one that passes at once. Behind a "
-             "ratio stand the quartiles of single rounds.", ""] + path_plots(data["paths"], page)
+             "ratio stand that of minima and the quartiles of single rounds.", ""] + path_plots(data["paths"], page)
     for each in data["paths"]:
         words = workload_words(each["workload"])
         lines += ["### " + words[:1].upper() + words[1:], "", "%d rounds of %s frames; the "
                   "generator alone takes %s ns a frame." % (each["rounds"], count(each["frames"]),
-                                                            cell(each["generator_ns"], digits=0)),
-                  ""] + path_table(each)
+                                                            cell(each["generator_ns"], digits=0)), ""] + path_table(each)
         subjects = each["subjects"]
         for name in filter(is_ours, subjects):
             for other in filter(is_peer, subjects):
-                page.compare("whole path, " + words,
-                             (subjects[name]["label"], subjects[name]["packet_ns"]),
-                             (subjects[other]["label"], subjects[other]["packet_ns"]), " ns",
-                             digits=0)
+                page.compare("whole path, " + words, (subjects[name]["label"], subjects[name]["packet_ns"]),
+                             (subjects[other]["label"], subjects[other]["packet_ns"]), " ns", digits=0)
     return lines
 
 
@@ -228,8 +169,7 @@ def names(data, page):
     cost, answers = found.get("program_cost"), found.get("answers")
     if cost:
         subjects = list(dict.fromkeys(name for each in cost["cost_ns"].values() for name in each))
-        lines += table(["%s names; ns a packet over parsing alone" % count(cost["names"])] +
-                       [label(name) for name in subjects],
+        lines += table(["%s names; ns a packet over parsing alone" % count(cost["names"])] + [label(name) for name in subjects],
                        [[traffic.replace("-", ", ")] + [cell(each.get(name)) for name in subjects]
                         for traffic, each in cost["cost_ns"].items()])
     if answers:
@@ -237,46 +177,10 @@ def names(data, page):
         lines += table(["refusing %s names over a veth" % count(answers["names"]), "ns a packet",
                         "answers a second of a CPU", "share answered"],
                        [[label(name)] + [cell(each.get(key), digits=digits) for key, digits in
-                                         (("packet_ns", 0), ("answers_s", 0),
-                                          ("answered_share", 3))]
+                                         (("packet_ns", 0), ("answers_s", 0), ("answered_share", 3))]
                         for name, each in subjects.items()])
         for name in filter(is_ours, subjects):
             for other in filter(is_peer, subjects):
-                page.compare("refusing names, answers a second of a CPU",
-                             (label(name), subjects[name].get("answers_s")),
-                             (label(other), subjects[other].get("answers_s")), higher=True,
-                             digits=0)
+                page.compare("refusing names, answers a second of a CPU", (label(name), subjects[name].get("answers_s")),
+                             (label(other), subjects[other].get("answers_s")), higher=True, digits=0)
     return lines
-
-
-def layouts(data, _page):
-    """What was tried of the filter's layout, at equal memory."""
-    lines = ["All have the memory of the filter that ships and the same keys; blocks are one cache "
-             "line unless told. Rates are counted on %s clean addresses, and on dense ones, where "
-             "every other address of a range is listed."
-             % count(data["layouts"][0]["clean_keys"]), ""]
-    for found in data["layouts"]:
-        lines += ["### %s entries, %.2f bits each" % (count(found["hosts"]),
-                                                      found["bits_per_key"]), ""]
-        lines += layout_table(found)
-        best = found["best"]
-        lines += ["Cheapest of those with no more false positives than what ships: %s, by %.1f ns "
-                  "(quartiles of rounds %.1f to %.1f). Two that are alike differ by %.1f ns in a "
-                  "round; %d rounds." % (found["layouts"][best["layout"]]["text"], best["less_ns"],
-                                         *best["less_ns_quartiles"], found["noise_ns"],
-                                         found["rounds"]), ""]
-    return lines
-
-
-def layout_table(found):
-    cost, over_line = found["cost_ns"], found["over_line_read"]["clean"]
-    kept = explored.kept(found)
-    rows = [["one random line read (the limit)",
-             *(cell(cost[traffic]["line_read"]) for traffic in ("clean", "hit")), "", "", "", ""]]
-    for name, layout in found["layouts"].items():
-        rows.append([layout["text"], *(cell(cost[traffic][name]) for traffic in ("clean", "hit")),
-                     cell(over_line[name], digits=2), "%.4f %%" % (100 * layout["rate"]),
-                     "%.4f %%" % (100 * layout["dense_rate"]), "" if name in kept else "more"])
-    return table(["ns a packet over parsing alone", "clean packet", "listed packet",
-                  "clean, in line reads", "false positives", "dense addresses",
-                  "false positives than what ships"], rows)

@@ -3,117 +3,38 @@
 #ifndef XB_BENCH_SOURCES_H
 #define XB_BENCH_SOURCES_H
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/addresses.h"
+#include "bench/must.h"
+#include "support/oracle.h"
 
-struct range {
-	uint32_t first, last; /* IPv4, host byte order */
-};
-
-/* What is listed: the first `entries` random addresses, or the ranges of a file in ascending order,
- * none of which touches another. */
+/* What is listed: the first `entries` random addresses, or those of a file. */
 struct sources {
-	uint32_t entries;
-	struct range *ranges; /* NULL: random */
-	size_t range_count;
-	uint32_t drawn;
+	uint32_t entries, drawn;
+	struct xb_entry *of_file; /* NULL: random */
+	struct oracle oracle;
+	uint64_t seed;
 };
 
-static inline int compare_ranges(const void *a, const void *b)
+/* Of a file with an IPv4 prefix a line. */
+static inline void sources_read(struct sources *sources, const char *path)
 {
-	const struct range *left = a, *right = b;
-
-	return left->first < right->first ? -1 : left->first > right->first;
-}
-
-static inline void merge_ranges(struct sources *sources)
-{
-	size_t count = 0;
-
-	qsort(sources->ranges, sources->range_count, sizeof(*sources->ranges), compare_ranges);
-	for (size_t i = 0; i < sources->range_count; i++) {
-		struct range next = sources->ranges[i], *last = sources->ranges + count;
-
-		if (!count || next.first > (uint64_t)last[-1].last + 1)
-			sources->ranges[count++] = next;
-		else if (next.last > last[-1].last)
-			last[-1].last = next.last;
-	}
-	sources->range_count = count;
-}
-
-/* "192.0.2.0/24" or "192.0.2.1" */
-static inline int parse_range(char *line, struct range *range)
-{
-	char *slash = strchr(line, '/');
-	unsigned long length = 32;
-	struct in_addr address;
-	uint32_t host;
-
-	line[strcspn(line, "\n")] = '\0';
-	if (slash) {
-		*slash = '\0';
-		length = strtoul(slash + 1, NULL, 10);
-	}
-	if (length < 1 || length > 32 || inet_pton(AF_INET, line, &address) != 1)
-		return -EINVAL;
-	host = length == 32 ? 0 : ~0U >> length;
-	range->first = ntohl(address.s_addr) & ~host;
-	range->last = range->first | host;
-	return 0;
-}
-
-/* Of a file with an IPv4 prefix a line. 0 or a negative errno. */
-static inline int sources_read(struct sources *sources, const char *path)
-{
-	FILE *file = fopen(path, "r");
-	size_t room = 0;
+	FILE *file = fopen(path, "re");
 	char line[64];
-	int error = 0;
 
-	if (!file)
-		return -errno;
-	while (!error && fgets(line, sizeof(line), file)) {
-		if (sources->range_count == room) {
-			struct range *grown;
+	must(file ? 0 : -errno, path);
+	while (fgets(line, sizeof(line), file)) {
+		struct xb_entry *entry;
 
-			room = room ? 2 * room : 1024;
-			grown = realloc(sources->ranges, room * sizeof(*grown));
-			if (!grown)
-				error = -ENOMEM;
-			else
-				sources->ranges = grown;
-		}
-		if (!error)
-			error = parse_range(line, &sources->ranges[sources->range_count++]);
+		sources->of_file =
+			reallocarray(sources->of_file, sources->entries + 1, sizeof(*entry));
+		must(sources->of_file ? 0 : -ENOMEM, path);
+		entry = &sources->of_file[sources->entries++];
+		must(xb_entry_parse(line, strcspn(line, "\n"), NULL, entry, NULL), line);
+		oracle_add(&sources->oracle, entry);
 	}
 	fclose(file);
-	if (!error && !sources->range_count)
-		error = -ENODATA;
-	if (!error)
-		merge_ranges(sources);
-	return error;
-}
-
-static inline bool in_ranges(const struct sources *sources, uint32_t address)
-{
-	size_t low = 0, high = sources->range_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sources->ranges[middle].last < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < sources->range_count && sources->ranges[low].first <= address;
+	must(sources->entries ? 0 : -ENODATA, path);
+	oracle_sort(&sources->oracle);
 }
 
 /* Loopback and link-local: the filter that ships lets them pass, whatever is listed. */
@@ -131,32 +52,26 @@ static inline uint64_t sources_draw(struct sources *sources)
 /* An entry with equal chances, whatever its size, then an address in it. */
 static inline uint32_t source_listed(struct sources *sources)
 {
-	const struct range *range;
-	uint32_t address;
-	uint64_t random;
+	uint32_t number = (uint32_t)(sources_draw(sources) % sources->entries),
+		 address = address_number(number);
+	struct xb_entry inside;
 
-	do {
-		random = sources_draw(sources);
-		if (!sources->ranges) {
-			address = address_number((uint32_t)(random % sources->entries));
-			continue;
-		}
-		range = &sources->ranges[random % sources->range_count];
-		random = sources_draw(sources);
-		address = range->first +
-			  (uint32_t)(random % ((uint64_t)range->last - range->first + 1));
-	} while (passes_anyway(address));
-	return address;
+	if (sources->of_file) {
+		inside = oracle_address_in(&sources->seed, &sources->of_file[number]);
+		address = xb_entry_ipv4(&inside);
+	}
+	return passes_anyway(address) ? source_listed(sources) : address;
 }
 
 static inline uint32_t source_clean(struct sources *sources)
 {
-	uint32_t address;
+	uint32_t address = address_number(ADDRESSES_CLEAN + sources->drawn++);
+	const struct xb_entry entry = {
+		.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
 
-	do
-		address = address_number(ADDRESSES_CLEAN + sources->drawn++);
-	while (in_ranges(sources, address) || passes_anyway(address));
-	return address;
+	return passes_anyway(address) || oracle_covers(&sources->oracle, &entry)
+		       ? source_clean(sources)
+		       : address;
 }
 
 static inline void source6(struct sources *sources, bool listed, uint64_t address[2])

@@ -5,12 +5,12 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "table.h"
+#include "shared.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TABLES *TABLE_LINES);
+	__uint(max_entries, TABLE_LINES);
 	__type(key, __u32);
 	__type(value, struct table_line);
 } table SEC(".maps");

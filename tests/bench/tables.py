@@ -3,7 +3,7 @@
 import re
 
 # By the name a subject has in a report. What is in neither of these is a peer.
-LIMITS = ("parse_only", "parse_alone", "line_read", "table_read", "drop_all", "pass_all", "turn_all", "no_filter",
+LIMITS = ("parse_only", "line_read", "table_read", "drop_all", "pass_all", "turn_all", "no_filter",
           "nft_drop", "iptables_drop")
 OURS = re.compile(r"filter|bloomctl|hosts|hosts_and_prefixes|(bare|confirm|allow)-.*")
 LABELS = {
@@ -26,8 +26,7 @@ def label(name):
         return LABELS[name]
     rated = re.match(r"(bare|confirm)-(\d.*)$", name)
     if rated:
-        return "filter, rate %s, %s" % (rated[2], "confirmed" if rated[1] == "confirm"
-                                        else "not confirmed")
+        return "filter, rate %s, %s" % (rated[2], "confirmed" if rated[1] == "confirm" else "not confirmed")
     return name.replace("_", " ")
 
 
@@ -62,13 +61,10 @@ def middle(value):
 def cell(value, scale=1.0, digits=1):
     """A median with its minimum, or a number, or a word."""
     if is_figure(value):
-        texts = ["-" if value.get(key) is None else "{:,.{}f}".format(value[key] * scale, digits)
-                 for key in ("median", "min")]
+        texts = ["-" if value.get(key) is None else "{:,.{}f}".format(value[key] * scale, digits) for key in ("median", "min")]
         return texts[0] if "min" not in value else "%s (%s)" % tuple(texts)
     if value is None:
         return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     if isinstance(value, float):
         return "{:,.{}f}".format(value * scale, digits) if abs(value * scale) >= 10 ** -digits \
             or not value else "%.2g" % (value * scale)
@@ -86,31 +82,30 @@ def table(header, rows, left=1):
     return [line(header), line(marks)] + [line(cells) for cells in rows] + [""]
 
 
+def aligned(lines):
+    """The same for who reads it as it is: the cells of a column as wide as the widest."""
+    told, rows = [], []
+    for line in [*lines, ""]:
+        if line.startswith("| "):
+            rows.append(line[2:-2].split(" | "))
+            continue
+        widths = [max(map(len, cells)) for cells in zip(*rows)]
+        told += ["  ".join(text.rjust(width) if number else text.ljust(width)
+                           for number, (text, width) in enumerate(zip(cells, widths))).rstrip()
+                 for cells in rows if cells[0] != "---"]
+        rows = []
+        told.append(line)
+    return told[:-1]
+
+
 def ranged(found, digits=2):
-    """A ratio of medians with the quartiles of single rounds."""
-    if not found:
+    """A ratio of medians, in brackets that of minima and the quartiles of single rounds."""
+    if middle(found) is None:
         return "-"
-    text = "{:,.{}f}".format(found["median"], digits)
-    if "low" in found:
-        text += " ({:,.{}f} to {:,.{}f})".format(found["low"], digits, found["high"], digits)
-    return text
-
-
-def over(a, b):
-    """Ratio of two figures; None where it means nothing."""
-    if not is_figure(a) or not is_figure(b):
-        one, other = middle(a), middle(b)
-        return {"median": one / other} if one is not None and other and other > 0 else None
-    return {key: a[key] / b[key] if a.get(key) is not None and b.get(key) and b[key] > 0 else None
-            for key in ("median", "min")}
-
-
-class Loss:
-    """A peer was better."""
-
-    def __init__(self, times, text):
-        self.times = times
-        self.text = text
+    text = {key: "{:,.{}f}".format(value, digits) for key, value in found.items() if value is not None}
+    behind = [text["min"]] if "min" in text else []
+    behind += ["%s to %s" % (text["low"], text["high"])] if "low" in text else []
+    return text["median"] + (" (%s)" % "; ".join(behind) if behind else "")
 
 
 class Page:
@@ -118,7 +113,7 @@ class Page:
 
     def __init__(self):
         self.plots = []
-        self.losses = []
+        self.losses = []  # how many times a peer was better, and the text
         self.broken = []  # promises
         self.compared = 0
 
@@ -139,7 +134,7 @@ class Page:
             text += "; %.2f times" % times
         if noise and abs(one - other) <= noise:
             text += ", within the noise of %.1f%s" % (noise * scale, unit)
-        self.losses.append(Loss(times or float("inf"), text))
+        self.losses.append((times or float("inf"), text))
 
     def plot(self, plot):
         """The lines that show it; none if there is nothing to show."""

@@ -1,335 +1,461 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * XDP programs timed in turns: each run gets a fresh source and is handed on to the program. Needs
- * the counters of a link, by which it tells what became of the runs.
- */
+/* Packets, and the programs that are timed with them in turns: each run gets a fresh packet and is
+ * handed on to the program; the counters of a link tell what became of the runs. */
 #ifndef XB_BENCH_TIMING_H
 #define XB_BENCH_TIMING_H
 
 #include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "bench/home.h"
+#include "attach/anchor.h"
+#include "base/paths.h"
 #include "bench/lists.h"
-#include "bench/measure.h"
-#include "measure.skel.h"
+#include "bench/question.h"
+#include "filter/build.h"
+#include "model/reason.h"
+#include "store/store.h"
+#include "support/mapbytes.h"
 
-#define TIMED_MAX 64
+#include "measure.skel.h" /* behind the structures it names */
 
-/* NEAR: listed sources for which the gate in front of the allowlist opens in vain. BELOW: clean
- * ones below the /32 of a listed prefix. */
-enum traffic { CLEAN, HIT, NEAR, BELOW, TRAFFICS };
+#define LOOPBACK    1
+#define CELLS_MAX   256
+#define FILTERS_MAX 64
+#define ALL_REASONS ((1ULL << XB_REASON_COUNT) - 1)
+#define AS(reason)  (1ULL << (reason))
 
-static const char *const traffic_names[] = {"clean", "hit", "near", "below"};
+/* The random prefixes and loopback allow one listed source in 200; of clean traffic some is listed.
+ */
+#define ALLOWED_SHARE 0.01
+#define DROPPED_SHARE 0.01
 
-struct timed {
-	const char *name;
-	int program;
-	bool blind;	/* passes every source */
-	bool allows;	/* has an allowlist */
-	bool near;	/* timed with that traffic, too */
-	double rate;	/* of clean sources dropped by mistake */
-	uint32_t fewer; /* slow: only one in so many runs; 0: all */
-	uint16_t port;	/* of TCP, to which its packets go; 0: they have no protocol */
-	uint32_t lines; /* that it reads one of; 0: as many as were set */
-	bool ipv6;	/* its packets are from XB_BENCH_NET6 and the 32 bits of an address */
-	/* Not 0: its packets have whole addresses of IPv6. Those listed begin at this line of the
-	 * table; TABLE_LINES behind it those whose /32 counts for BELOW. */
-	uint32_t table6;
+struct packet {
+	struct bpf_program *sender;
+	uint32_t size;
+	uint32_t table; /* where its sources begin, in tables */
+	struct ask ask;
+	uint8_t data[512];
 };
 
 /* One figure a round. */
 struct cell {
-	const struct timed *timed;
-	enum traffic traffic;
-	uint64_t runs, dropped;
-	json_t *samples;
+	const char *traffic, *subject;
+	int program;
+	struct packet packet;
+	uint64_t as;	/* the reasons of which runs may end */
+	double but;	/* share that may end of others */
+	uint32_t fewer; /* slow: only one in so many runs */
+	uint32_t lines; /* that it reads one of; 0: none */
+	bool watched;
+	json_t *samples, *alone;
 };
 
-struct timing {
-	struct home home;
+static struct {
+	char pins[256];
+	struct xb_paths paths;
+	struct xb_anchor anchor;
 	struct measure_bpf *measure;
-	size_t near_count;
-	uint32_t repeats;
-	struct timed timed[TIMED_MAX];
-	size_t timed_count;
-	struct cell cells[TIMED_MAX * TRAFFICS];
-	size_t cell_count;
-};
+	struct xb_contents keys[LISTS], fewer[2];
+	struct xb_scope scope;
+	struct xb_generation *generations[FILTERS_MAX];
+	struct cell cells[CELLS_MAX];
+	size_t filters, cell_count;
+	uint32_t repeats, count, others;
+	json_t *report, *told; /* of the filters */
+	uint64_t read_bytes[3];
+} bench = {.anchor = {.identity = -1,
+		      .slot = -1,
+		      .ifaces = -1,
+		      .stats = -1,
+		      .watch = -1,
+		      .drops = -1,
+		      .entry = -1}};
 
-static inline void timing_end(struct timing *timing)
+static void end(void)
 {
-	measure_bpf__destroy(timing->measure);
-	home_close(&timing->home);
+	for (size_t i = 0; i < bench.filters; i++)
+		xb_generation_discard(&bench.paths, bench.generations[i]);
+	measure_bpf__destroy(bench.measure);
+	xb_anchor_close(&bench.anchor);
+	xb_anchor_destroy(bench.pins);
+	rmdir(bench.pins);
 }
 
-/* The maps of timing->measure can be sized until timing_load(). */
-static inline void timing_open(struct timing *timing, uint32_t repeats)
+static void begin(void)
 {
-	home_open(&timing->home);
-	timing->repeats = repeats;
-	timing->measure = measure_bpf__open();
-	must(timing->measure ? 0 : -errno, "open");
+	uint32_t mute;
+	const char *bpffs = getenv("XB_TEST_BPFFS"), *directory = getenv("XB_TEST_DIR");
+
+	must(bpffs && directory ? 0 : -ENOENT, "XB_TEST_BPFFS, XB_TEST_DIR");
+	libbpf_set_print(NULL);
+	snprintf(bench.pins, sizeof(bench.pins), "%s/bench-%d", bpffs, (int)getpid());
+	bench.paths = (struct xb_paths){directory, bench.pins, directory};
+	atexit(end);
+	must(xb_anchor_create(bench.pins, XB_FLAVOUR_LINK, &bench.anchor), "link");
+	must(xb_anchor_enrol(&bench.anchor, LOOPBACK, "lo"), "enrol");
+	must(xb_anchor_mute(&bench.anchor, LOOPBACK, XB_MUTE_NONE, &mute), "mute");
+	bench.measure = measure_bpf__open();
+	must(bench.measure ? 0 : -errno, "open");
+	bench.report = json_object();
+	bench.told = json_object();
+}
+/* --- filters --- */
+
+static struct xb_generation *build(struct xb_contents contents, double rate, bool confirm,
+				   enum xb_policy policy)
+{
+	const struct xb_build wanted = {.paths = &bench.paths,
+					.anchor = &bench.anchor,
+					.store = 1,
+					.rate = rate,
+					.confirm = confirm,
+					.policy = policy,
+					.ports.dns[0] = contents.names_count ? XB_DNS_PORT : 0};
+
+	must(bench.filters < FILTERS_MAX ? 0 : -E2BIG, "filters");
+	must(xb_build(&wanted, &contents, &bench.generations[bench.filters]), "build");
+	return bench.generations[bench.filters++];
 }
 
-static inline void timing_fill_table(const struct timing *timing, uint32_t first_line,
-				     const uint32_t *addresses, size_t count)
+static struct xb_generation *build_shipped(struct xb_contents contents)
 {
-	int map = bpf_map__fd(timing->measure->maps.table);
-
-	for (uint32_t i = 0; i < TABLE_LINES; i++) {
-		uint32_t index = first_line + i;
-		struct table_line line;
-
-		for (uint32_t k = 0; k < TABLE_LINE; k++) {
-			uint32_t number = i * TABLE_LINE + k;
-
-			line.address[k] = addresses ? addresses[number % count]
-						    : address_number(number % (uint32_t)count);
-		}
-		must(bpf_map_update_elem(map, &index, &line, BPF_ANY) ? -errno : 0, "table");
-	}
+	return build(contents, XB_CONFIRMED_RATE, true, XB_POLICY_ENFORCE);
 }
 
-/* Afterwards there are the programs of timing->measure, and sources that are listed. */
-static inline void timing_load(struct timing *timing, const struct xb_contents *keys)
+static bool hits(struct xb_generation *generation, uint32_t address)
 {
-	struct measure_bpf *measure = timing->measure;
-	uint32_t *near = calloc(TABLE_ADDRESSES, sizeof(*near));
+	return xb_bloom_contains(&generation->host4, xb_hash_ipv4(&generation->host4.key, address));
+}
 
-	must(near ? 0 : -ENOMEM, "addresses");
-	home_count_into(&timing->home, measure->obj, measure->maps.ifaces, measure->maps.stats);
+static json_t *object_in(json_t *object, const char *name)
+{
+	if (!json_object_get(object, name))
+		json_object_set_new(object, name, json_object());
+	return json_object_get(object, name);
+}
+
+/* What it has for these: of IPv4, of IPv6, of names. */
+static void tell(const char *name, const struct xb_generation *generation, enum xb_map bits,
+		 enum xb_map buckets)
+{
+	const struct xb_params *params = &generation->params;
+	const int *map = generation->map;
+	json_t *told = object_in(bench.told, name);
+
+	put_number(told, "bits_bytes", xb_map_bytes(bits, params));
+	put_number(told, "buckets_bytes", xb_map_bytes(buckets, params));
+	put_number(told, "lengths_bytes", xb_maps_lengths_bytes(params));
+	put_number(told, "prefix4_bytes", xb_map_bytes(XB_MAP_PREFIX4, params));
+	put_number(told, "gate_bytes", xb_map_bytes(XB_MAP_GATE, params));
+	put_number(told, "tries_memlock",
+		   map_bytes(map[XB_MAP_ALLOW4]) + map_bytes(map[XB_MAP_ALLOW6]));
+	put_number(told, "counters_bytes", xb_generation_file_bytes(params));
+	put_number(told, "memlock", map_bytes(map[bits]) + map_bytes(map[buckets]));
+}
+
+/* --- packets --- */
+
+/* Of 26 bytes behind the IP header, which begin with ports; port: that to which a TCP packet goes,
+ * 0: it has no protocol. */
+static struct packet packet_of(struct bpf_program *sender, uint32_t table, uint16_t port, bool six)
+{
+	const struct ethhdr ethernet = {.h_proto = htons(six ? ETH_P_IPV6 : ETH_P_IP)};
+	const struct iphdr ip4 = {.version = 4,
+				  .ihl = 5,
+				  .tot_len = htons(46),
+				  .ttl = 64,
+				  .protocol = port ? IPPROTO_TCP : 0};
+	const struct ipv6hdr ip6 = {.version = 6,
+				    .payload_len = htons(26),
+				    .nexthdr = port ? IPPROTO_TCP : IPPROTO_NONE,
+				    .hop_limit = 64};
+	const uint16_t ports[2] = {0, htons(port)};
+	size_t head = six ? sizeof(ip6) : sizeof(ip4);
+	struct packet packet = {
+		.sender = sender, .table = table, .size = (uint32_t)(sizeof(ethernet) + head + 26)};
+
+	memcpy(packet.data, &ethernet, sizeof(ethernet));
+	memcpy(packet.data + sizeof(ethernet), six ? (const void *)&ip6 : (const void *)&ip4, head);
+	memcpy(packet.data + sizeof(ethernet) + head, ports, sizeof(ports));
+	return packet;
+}
+
+#define ASKER 0xc6336408U /* as dns_query() has it */
+
+/* first, count: letter and number of the names that are drawn. */
+static struct packet question(const char *name, uint8_t protocol, uint16_t port, char first,
+			      uint32_t count)
+{
+	struct packet packet = {.sender = bench.measure->progs.ask_anew,
+				.ask = {.first = (uint8_t)first, .count = count}};
+	struct dns_frame frame = question_frame(name, &packet.ask);
+	uint16_t to = htons(port);
+
+	frame.byte[QUESTION_PROTOCOL] = protocol;
+	memcpy(frame.byte + QUESTION_PORT, &to, sizeof(to));
+	memcpy(packet.ask.head, frame.byte, sizeof(packet.ask.head));
+	must(frame.size <= sizeof(packet.data) ? 0 : -E2BIG, name);
+	packet.size = frame.size;
+	memcpy(packet.data, frame.byte, frame.size);
+	return packet;
+}
+
+/* Behind it nothing more can be sized. */
+static void load(uint32_t tables, uint32_t lines)
+{
+	struct measure_bpf *measure = bench.measure;
+	struct bpf_program *program;
+
+	must(bpf_map__set_max_entries(measure->maps.table, tables * TABLE_LINES), "size");
+	must(bpf_map__set_max_entries(measure->maps.bare, lines ? lines : 1), "size");
+	must(bpf_map__reuse_fd(measure->maps.ifaces, bench.anchor.ifaces), "reuse");
+	must(bpf_map__reuse_fd(measure->maps.stats, bench.anchor.stats), "reuse");
+	/* Programs share a program array, so they must agree on multi-buffer support. */
+	bpf_object__for_each_program (program, measure->obj)
+		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
 	must(measure_bpf__load(measure), "load");
-	timing->near_count = near_allowed(keys, near, TABLE_ADDRESSES);
-	timing_fill_table(timing, 0, NULL, keys->host4_count);
-	if (timing->near_count)
-		timing_fill_table(timing, TABLE_LINES, near, timing->near_count);
-	free(near);
 }
 
-static inline void timing_add(struct timing *timing, struct timed timed)
+/* The words of an array map that can be mapped. */
+static void *map_words(const struct bpf_map *map, size_t *bytes)
 {
-	must(timing->timed_count < TIMED_MAX ? 0 : -E2BIG, "programs");
-	timing->timed[timing->timed_count++] = timed;
+	void *words;
+
+	*bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	words = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	must(words == MAP_FAILED ? -errno : 0, "map");
+	return words;
 }
 
-struct verdicts {
-	uint64_t dropped, allowed, passed; /* allowed: those that passed by the allowlist */
+/* addresses: NULL: the first ones. */
+static void fill_table4(uint32_t table, const uint32_t *addresses, size_t count)
+{
+	size_t bytes;
+	uint32_t *words = map_words(bench.measure->maps.table, &bytes);
+
+	for (uint32_t i = 0; i < TABLE_ADDRESSES; i++)
+		words[table * TABLE_ADDRESSES + i] =
+			addresses ? addresses[i % count] : address_number(i % (uint32_t)count);
+	munmap(words, bytes);
+}
+
+/* In random order: in an entry, or in the /32 of one that is longer. */
+static void fill_table6(uint32_t table, const struct xb_contents *keys, bool below)
+{
+	size_t bytes;
+	uint64_t *words = map_words(bench.measure->maps.table, &bytes),
+		 *address = words + table * TABLE_ADDRESSES6 * 2;
+
+	for (uint64_t i = 0, number = 0; i < TABLE_ADDRESSES6; number++) {
+		struct xb_entry entry = keys->net6[address_mix(number) % keys->net6_count];
+		struct xb_entry rest = {.kind = XB_NET6,
+					.hi = address_mix(~number),
+					.lo = address_mix(number ^ 1ULL << 60),
+					.length = 128};
+		struct xb_entry covering = xb_entry_covering(&rest, entry.length);
+
+		if (below && entry.length < LONG_FROM)
+			continue;
+		address[2 * i] = htobe64(entry.hi | (rest.hi ^ covering.hi));
+		address[2 * i + 1] = htobe64(entry.lo | (rest.lo ^ covering.lo));
+		i++;
+	}
+	munmap(words, bytes);
+}
+
+/* --- timing --- */
+
+static struct cell *add(struct cell cell)
+{
+	must(bench.cell_count < CELLS_MAX ? 0 : -E2BIG, "cells");
+	cell.samples = json_array();
+	cell.alone = json_array();
+	cell.fewer = cell.fewer ? cell.fewer : 1;
+	bench.cells[bench.cell_count] = cell;
+	return &bench.cells[bench.cell_count++];
+}
+
+/* A program, and the sources it is timed with. */
+struct subject {
+	const char *name;
+	struct bpf_program *program; /* or: */
+	const struct xb_generation *generation;
+	bool blind;  /* passes every source */
+	bool allows; /* has an allowlist */
+	double rate; /* of clean sources dropped by mistake */
+	uint32_t fewer, lines;
+	uint16_t port;	 /* of TCP, to which its packets go; 0: they have no protocol */
+	uint32_t table6; /* IPv6: those listed begin here, one behind it those whose /32 counts for
+			    "below" */
+	bool enclosed;	 /* IPv6: clean ones are from there */
+	bool near;	 /* IPv4: timed also with listed ones next to an allowed prefix */
 };
 
-/* Runs since the last call, by the statistics of the link. */
-static inline struct verdicts verdicts_since(const struct timing *timing)
+static void add_traffic(const struct subject *subject, const char *traffic, struct packet packet)
 {
-	static struct xb_counts last;
-	struct verdicts since = {0};
-	struct xb_counts now = home_counts(&timing->home);
+	bool clean = !strcmp(traffic, "clean") || !strcmp(traffic, "below");
+	uint64_t allowed = subject->allows ? AS(XB_ALLOWED) : 0;
+	struct cell cell = {.traffic = traffic,
+			    .subject = subject->name,
+			    .program = subject->generation ? subject->generation->program
+							   : bpf_program__fd(subject->program),
+			    .packet = packet,
+			    .as = xb_drop_reasons | allowed,
+			    .fewer = subject->fewer,
+			    .lines = subject->lines};
 
-	for (uint32_t i = 0; i < XB_REASON_COUNT; i++) {
-		uint64_t more = now.reason[i].packets - last.reason[i].packets;
+	if (subject->blind || clean)
+		cell.as = ALL_REASONS & ~xb_drop_reasons & ~(AS(XB_ALLOWED) & ~allowed);
+	if (clean && !subject->blind)
+		cell.but = DROPPED_SHARE + 2 * subject->rate;
+	add(cell);
+}
 
-		if (xb_drop_reasons >> i & 1)
-			since.dropped += more;
-		else if (i == XB_ALLOWED)
-			since.allowed += more;
-		else
-			since.passed += more;
+static void add_subject(struct subject subject)
+{
+	const struct measure_bpf *measure = bench.measure;
+	struct bpf_program *anywhere = measure->progs.from_anywhere,
+			   *table = measure->progs.from_table;
+	uint32_t first = subject.table6;
+	uint16_t port = subject.port;
+
+	if (first) {
+		anywhere = subject.enclosed ? measure->progs.from_below6
+					    : measure->progs.from_anywhere6;
+		table = measure->progs.from_table6;
 	}
-	last = now;
-	return since;
+	add_traffic(&subject, "clean", packet_of(anywhere, first, port, first));
+	add_traffic(&subject, "hit", packet_of(table, first, port, first));
+	if (subject.near && !first)
+		add_traffic(&subject, "near", packet_of(table, 1, port, false));
+	if (first && !subject.enclosed)
+		add_traffic(&subject, "below",
+			    packet_of(measure->progs.from_below6, first + 1, port, true));
 }
 
-/* The random prefixes and loopback allow one listed source in 200. */
-#define ALLOWED_SHARE 0.01
-#define DROPPED_SHARE 0.01 /* of clean traffic: some of it is listed */
-
-static inline bool as_named(const struct cell *cell, struct verdicts found, uint32_t runs)
+static void put_in_force(const struct cell *cell)
 {
-	const struct timed *timed = cell->timed;
-	double all = runs;
+	int slot = bpf_map__fd(bench.measure->maps.measured);
+	uint32_t zero = 0;
 
-	if (found.dropped + found.allowed + found.passed != runs)
-		return false;
-	if ((double)found.allowed > (timed->allows ? ALLOWED_SHARE * all : 0))
-		return false;
-	if (timed->blind)
-		return !found.dropped;
-	if (cell->traffic == CLEAN || cell->traffic == BELOW)
-		return (double)found.dropped < (DROPPED_SHARE + 2 * timed->rate) * all;
-	return !found.passed;
+	must(bpf_map_update_elem(slot, &zero, &cell->program, BPF_ANY) ? -errno : 0, "slot");
+	bench.measure->bss->table_first = cell->packet.table * TABLE_LINES;
+	bench.measure->bss->ask = cell->packet.ask;
+	if (cell->lines)
+		bench.measure->bss->bare_lines = cell->lines;
 }
 
-struct frame4 {
-	struct ethhdr ethernet;
-	struct iphdr ip;
-	uint16_t source_port, port;
-	uint8_t rest[22];
-} __attribute__((packed));
-
-struct frame6 {
-	struct ethhdr ethernet;
-	struct ipv6hdr ip;
-	uint16_t source_port, port;
-	uint8_t rest[22];
-} __attribute__((packed));
-
-static inline struct frame4 timing_frame4(uint16_t port)
+/* Not the wall's: what other processes take of this CPU is not the program's cost. */
+static double now_ns(void)
 {
-	return (struct frame4){
-		.ethernet.h_proto = htons(ETH_P_IP),
-		.ip = {.version = 4,
-		       .ihl = 5,
-		       .tot_len = htons(46),
-		       .ttl = 64,
-		       .protocol = port ? IPPROTO_TCP : 0},
-		.port = htons(port),
-	};
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static inline struct frame6 timing_frame6(uint16_t port)
+/* Nanoseconds a run. The kernel runs a copy of the packet. */
+static double run(const struct packet *packet, uint32_t runs)
 {
-	const uint64_t net = htobe64(XB_BENCH_NET6);
-	struct frame6 frame = {
-		.ethernet.h_proto = htons(ETH_P_IPV6),
-		.ip = {.version = 6,
-		       .payload_len = htons(26),
-		       .nexthdr = port ? IPPROTO_TCP : IPPROTO_NONE,
-		       .hop_limit = 64},
-		.port = htons(port),
-	};
+	struct xdp_md context = {.data_end = packet->size, .ingress_ifindex = LOOPBACK};
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = packet->data,
+		    .data_size_in = packet->size, .ctx_in = &context,
+		    .ctx_size_in = sizeof(context), .repeat = (int)runs);
+	double start = now_ns();
 
-	memcpy(&frame.ip.saddr, &net, sizeof(net));
-	return frame;
-}
-
-/* The program that sends it its packets. */
-static inline int timing_sender(const struct timing *timing, const struct cell *cell)
-{
-	const struct measure_bpf *measure = timing->measure;
-
-	if (cell->timed->table6)
-		return bpf_program__fd(cell->traffic == CLEAN	? measure->progs.from_anywhere128
-				       : cell->traffic == BELOW ? measure->progs.from_below128
-								: measure->progs.from_table128);
-	if (cell->timed->ipv6)
-		return bpf_program__fd(cell->traffic == CLEAN ? measure->progs.from_anywhere6
-							      : measure->progs.from_table6);
-	return bpf_program__fd(cell->traffic == CLEAN ? measure->progs.from_anywhere
-						      : measure->progs.from_table);
-}
-
-/* The line its sources begin with. */
-static inline uint32_t timing_table(const struct cell *cell)
-{
-	if (cell->timed->table6)
-		return cell->timed->table6 + (cell->traffic == BELOW ? TABLE_LINES : 0);
-	return cell->traffic == NEAR ? TABLE_LINES : 0;
-}
-
-/* Nanoseconds a run. */
-static inline double timing_run(const struct timing *timing, const struct cell *cell, uint32_t runs)
-{
-	struct frame4 frame4 = timing_frame4(cell->timed->port);
-	struct frame6 frame6 = timing_frame6(cell->timed->port);
-	bool ipv6 = cell->timed->ipv6 || cell->timed->table6;
-	uint32_t size = ipv6 ? sizeof(frame6) : sizeof(frame4);
-	struct xdp_md context = {.data_end = size, .ingress_ifindex = LOOPBACK};
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = ipv6 ? (void *)&frame6 : (void *)&frame4,
-		    .data_size_in = size, .ctx_in = &context, .ctx_size_in = sizeof(context),
-		    .repeat = (int)runs);
-	int program = timing_sender(timing, cell);
-	double start;
-
-	timing->measure->bss->table_first = timing_table(cell);
-	if (cell->timed->lines)
-		timing->measure->bss->bare_lines = cell->timed->lines;
-	start = now_ns();
-	must(bpf_prog_test_run_opts(program, &options) ? -errno : 0, "run");
+	must(bpf_prog_test_run_opts(bpf_program__fd(packet->sender), &options) ? -errno : 0, "run");
 	return (now_ns() - start) / runs;
 }
 
-static inline void timing_measure(const struct timing *timing, struct cell *cell, bool keep)
+static struct xb_counts counts(void)
 {
-	uint32_t zero = 0, fewer = cell->timed->fewer;
-	uint32_t runs = timing->repeats / (fewer ? fewer : 1);
-	int slot = bpf_map__fd(timing->measure->maps.measured);
-	struct verdicts found;
-	double ns;
+	struct xb_iface_cell cell = {0};
+	uint32_t index = LOOPBACK;
+	struct xb_counts counts;
 
-	must(bpf_map_update_elem(slot, &zero, &cell->timed->program, BPF_ANY) ? -errno : 0, "slot");
-	timing_run(timing, cell, runs); /* the last subject's lines leave the cache */
-	verdicts_since(timing);
-	ns = timing_run(timing, cell, runs);
-	found = verdicts_since(timing);
-	/* A figure is worth something only if every run went the way it is named for. */
-	if (!as_named(cell, found, runs)) {
-		fprintf(stderr, "%s: %s, %s: of %u runs %llu dropped, %llu allowed, %llu passed\n",
-			program_invocation_short_name, cell->timed->name,
-			traffic_names[cell->traffic], runs, (unsigned long long)found.dropped,
-			(unsigned long long)found.allowed, (unsigned long long)found.passed);
+	must(bpf_map_lookup_elem(bench.anchor.ifaces, &index, &cell) ? -errno : 0, "row");
+	must(cell.ifindex == LOOPBACK ? 0 : -ENOENT, "row");
+	must(xb_anchor_counts(&bench.anchor, cell.row, &counts), "statistics");
+	return counts;
+}
+
+static uint64_t ended_as(uint64_t reasons, const struct xb_counts *before,
+			 const struct xb_counts *after)
+{
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < XB_REASON_COUNT; i++)
+		if (reasons >> i & 1)
+			found += after->reason[i].packets - before->reason[i].packets;
+	return found;
+}
+
+/* A figure is worth something only if every run went the way it is named for. */
+static void check(const struct cell *cell, const struct xb_counts *before, uint64_t runs)
+{
+	struct xb_counts after = counts();
+	uint64_t as = ended_as(cell->as, before, &after),
+		 allowed = ended_as(AS(XB_ALLOWED), before, &after);
+
+	if (ended_as(ALL_REASONS, before, &after) != runs ||
+	    (double)as < (1 - cell->but) * (double)runs ||
+	    (double)allowed > ALLOWED_SHARE * (double)runs) {
+		fprintf(stderr, "bench_packets: %s, %s: of %llu runs ended as", cell->subject,
+			cell->traffic, (unsigned long long)runs);
+		for (uint32_t i = 0; i < XB_REASON_COUNT; i++)
+			if (ended_as(AS(i), before, &after))
+				fprintf(stderr, " %s %llu", xb_reason_name(i),
+					(unsigned long long)ended_as(AS(i), before, &after));
+		fputc('\n', stderr);
 		exit(1);
 	}
-	if (!keep)
-		return;
-	json_array_append_new(cell->samples, json_real(ns));
-	cell->runs += runs;
-	cell->dropped += found.dropped;
 }
 
-static inline bool timing_has(const struct timing *timing, const struct timed *timed,
-			      enum traffic traffic)
+static void measure(struct cell *cell, bool keep)
 {
-	if (traffic == NEAR)
-		return timed->near && timing->near_count;
-	return traffic != BELOW || timed->table6;
+	uint32_t runs = bench.repeats / cell->fewer;
+	struct xb_counts before;
+	double ns;
+
+	put_in_force(cell);
+	run(&cell->packet, runs); /* the last subject's lines leave the cache */
+	before = counts();
+	ns = run(&cell->packet, runs);
+	check(cell, &before, runs);
+	if (keep)
+		json_array_append_new(cell->samples, json_real(ns));
 }
 
-/* Everything takes its turn in each round. */
-static inline void timing_rounds(struct timing *timing, uint32_t rounds)
+/* Everything takes its turn in each round. Round 0 is not kept. Where a round begins moves on, so
+ * that no subject is always first. */
+static void measure_rounds(uint32_t rounds)
 {
-	for (enum traffic traffic = CLEAN; traffic < TRAFFICS; traffic++)
-		for (size_t i = 0; i < timing->timed_count; i++)
-			if (timing_has(timing, &timing->timed[i], traffic))
-				timing->cells[timing->cell_count++] =
-					(struct cell){.timed = &timing->timed[i],
-						      .traffic = traffic,
-						      .samples = json_array()};
-	/* Round 0 is not kept. Where a round begins moves on, so that no subject is always first.
-	 */
 	for (uint32_t round = 0; round <= rounds; round++)
-		for (size_t i = 0; i < timing->cell_count; i++)
-			timing_measure(timing, &timing->cells[(i + round) % timing->cell_count],
-				       round);
+		for (size_t i = 0; i < bench.cell_count; i++)
+			measure(&bench.cells[(i + round) % bench.cell_count], round);
 }
 
-/* By traffic and name: nanoseconds per run, a number for each round (programs of one name behind
- * each other), and the share dropped. */
-static inline void timing_report(const struct timing *timing, json_t *report)
+/* Samples of cells of one name behind each other. */
+static void report_cells(void)
 {
-	json_t *ns = json_object(), *dropped = json_object();
+	json_t *ns = object_in(bench.report, "ns");
 
-	for (enum traffic traffic = CLEAN; traffic < TRAFFICS; traffic++) {
-		json_object_set_new(ns, traffic_names[traffic], json_object());
-		json_object_set_new(dropped, traffic_names[traffic], json_object());
-	}
-	for (size_t i = 0; i < timing->cell_count; i++) {
-		const struct cell *cell = &timing->cells[i];
-		const char *traffic = traffic_names[cell->traffic];
+	for (struct cell *cell = bench.cells; cell < bench.cells + bench.cell_count; cell++) {
+		json_t *of_traffic = object_in(ns, cell->traffic),
+		       *of_name = json_object_get(of_traffic, cell->subject);
 
-		json_t *of_name = json_object_get(json_object_get(ns, traffic), cell->timed->name);
-
-		if (of_name) {
+		if (of_name)
 			json_array_extend(of_name, cell->samples);
-			json_decref(cell->samples);
-			continue;
-		}
-		json_object_set_new(json_object_get(ns, traffic), cell->timed->name, cell->samples);
-		json_object_set_new(json_object_get(dropped, traffic), cell->timed->name,
-				    json_real((double)cell->dropped / (double)cell->runs));
+		else
+			json_object_set(of_traffic, cell->subject, cell->samples);
 	}
-	json_object_set_new(report, "ns", ns);
-	json_object_set_new(report, "dropped", dropped);
 }
 
 #endif
